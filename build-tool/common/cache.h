@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The cache: ${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/RELEASE/
+ *
+ *   packages/   the .deb files, as downloaded and verified
+ *   image/      linux-image: boot/{vmlinuz,config,System.map}-R, lib/modules/R
+ *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
+ *   headers/    linux-headers, -common, linux-kbuild; made relocatable
+ *   source/     usr/src/linux-source-V.tar.xz
+ *   fetched     written last: "NAME VERSION SHA256" of each package
+ *   tree-KEY/   prepared source trees (pokepatch-build)
+ *   core-KEY/   core module and glue built for this kernel (pokepatch-build)
+ */
+#ifndef POKEPATCH_CACHE_H
+#define POKEPATCH_CACHE_H
+
+#include "util.h"
+
+/* Where the parts of one kernel are; a path is NULL if it is not there. */
+struct kernel_files {
+	char *release;	   /* "6.1.0-56-cloud-amd64" */
+	char *cache;	   /* .../kernels/RELEASE */
+	char *config;	   /* config file */
+	char *vmlinuz;
+	char *vmlinux;	   /* with DWARF and relocations */
+	char *modules;	   /* .../lib/modules/RELEASE of the image */
+	char *modules_dbg; /* .../lib/modules/RELEASE of dbg (has kernel/...) */
+	char *kbuild;	   /* the headers' build folder, for make -C */
+	char *source;	   /* tarball or folder */
+};
+
+/* cache_root - .../pokepatch; made if missing. */
+struct error *cache_root(char **ret);
+/* kernel_files_find - look in the cache; never downloads.  Missing parts stay NULL. */
+struct error *kernel_files_find(const char *release, struct kernel_files *ret);
+void kernel_files_deinit(struct kernel_files *files);
+
+/*
+ * cache_lock - an exclusive (or shared) flock on PATH.lock; waits, saying so
+ * on standard error after a second.  Close the fd to let go; the kernel does
+ * when we die.
+ */
+struct error *cache_lock(const char *path, bool shared, int *ret_fd);
+
+#endif /* POKEPATCH_CACHE_H */

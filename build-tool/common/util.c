@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+
+void cleanup_free(void *pointer_to_pointer)
+{
+	free(*(void **)pointer_to_pointer);
+}
+
+void cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+void cleanup_fclose(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static void *check_memory(void *p)
+{
+	static const char message[] = "pokepatch: out of memory\n";
+
+	if (!p) {
+		if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+			_exit(STATUS_FAILED);
+		_exit(STATUS_FAILED);
+	}
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return check_memory(malloc(size ?: 1));
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	return check_memory(calloc(count ?: 1, size ?: 1));
+}
+
+void *xreallocarray(void *p, size_t count, size_t size)
+{
+	return check_memory(reallocarray(p, count ?: 1, size ?: 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return check_memory(strdup(s));
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	return check_memory(strndup(s, n));
+}
+
+char *xasprintf(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	return check_memory(text);
+}
+
+void *vec_grow(void **list, size_t *count, size_t *room, size_t size)
+{
+	if (*count == *room) {
+		*room = *room ? *room * 2 : 8;
+		*list = xreallocarray(*list, *room, size);
+	}
+	void *element = (char *)*list + (*count)++ * size;
+	memset(element, 0, size);
+	return element;
+}
+
+static void buffer_reserve(struct buffer *buffer, size_t more)
+{
+	size_t needed = buffer->length + more + 1;
+
+	if (needed <= buffer->room)
+		return;
+	while (buffer->room < needed)
+		buffer->room = buffer->room ? buffer->room * 2 : 64;
+	buffer->text = xreallocarray(buffer->text, buffer->room, 1);
+}
+
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length)
+{
+	buffer_reserve(buffer, length);
+	if (length)
+		memcpy(buffer->text + buffer->length, bytes, length);
+	buffer->length += length;
+	buffer->text[buffer->length] = '\0';
+}
+
+void buffer_add_string(struct buffer *buffer, const char *s)
+{
+	buffer_add(buffer, s, strlen(s));
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	int length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	check_memory(length < 0 ? NULL : text);
+	buffer_add(buffer, text, length);
+	free(text);
+}
+
+void buffer_deinit(struct buffer *buffer)
+{
+	free(buffer->text);
+	*buffer = (struct buffer){0};
+}
+
+struct map_slot {
+	const char *key;
+	void *value;
+	uint64_t hash;
+};
+
+static uint64_t hash_string(const char *s)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+
+	for (; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
+	return hash ^ hash >> 32;
+}
+
+static struct map_slot *map_find(const struct map *map, const char *key, uint64_t hash)
+{
+	size_t mask = map->room - 1;
+
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
+		struct map_slot *slot = &map->slots[i];
+
+		if (!slot->key || (slot->hash == hash && !strcmp(slot->key, key)))
+			return slot;
+	}
+}
+
+void *map_get(const struct map *map, const char *key)
+{
+	if (!map->room)
+		return NULL;
+	struct map_slot *slot = map_find(map, key, hash_string(key));
+	return slot->key ? slot->value : NULL;
+}
+
+bool map_has(const struct map *map, const char *key)
+{
+	return map->room && map_find(map, key, hash_string(key))->key;
+}
+
+static void map_grow(struct map *map)
+{
+	struct map bigger = {.room = map->room ? map->room * 2 : 16, .count = map->count};
+
+	bigger.slots = xcalloc(bigger.room, sizeof(*bigger.slots));
+	for (size_t i = 0; i < map->room; i++) {
+		struct map_slot *slot = &map->slots[i];
+
+		if (slot->key)
+			*map_find(&bigger, slot->key, slot->hash) = *slot;
+	}
+	free(map->slots);
+	*map = bigger;
+}
+
+void **map_slot(struct map *map, const char *key)
+{
+	if (map->count * 2 >= map->room)
+		map_grow(map);
+
+	uint64_t hash = hash_string(key);
+	struct map_slot *slot = map_find(map, key, hash);
+	if (!slot->key) {
+		*slot = (struct map_slot){.key = key, .hash = hash};
+		map->count++;
+	}
+	return &slot->value;
+}
+
+void map_deinit(struct map *map)
+{
+	free(map->slots);
+	*map = (struct map){0};
+}
+
+bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+bool has_suffix(const char *s, const char *suffix)
+{
+	size_t length = strlen(s), suffix_length = strlen(suffix);
+
+	return length >= suffix_length && !strcmp(s + length - suffix_length, suffix);
+}
+
+struct error *file_read(const char *path, char **ret_text, size_t *ret_length)
+{
+	int fd _close_ = open(path, O_RDONLY | O_CLOEXEC);
+	struct buffer buffer = {0};
+	struct stat status;
+
+	if (fd < 0)
+		return error_errno("cannot open %s", path);
+	if (fstat(fd, &status))
+		return error_errno("cannot read %s", path);
+	buffer_reserve(&buffer, status.st_size > 0 ? status.st_size + 1 : 4096);
+	for (;;) {
+		buffer_reserve(&buffer, 4096);
+		ssize_t got =
+			read(fd, buffer.text + buffer.length, buffer.room - buffer.length - 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			struct error *error = error_errno("cannot read %s", path);
+
+			buffer_deinit(&buffer);
+			return error;
+		}
+		if (!got)
+			break;
+		buffer.length += got;
+	}
+	buffer.text[buffer.length] = '\0';
+	*ret_text = buffer.text;
+	if (ret_length)
+		*ret_length = buffer.length;
+	return NULL;
+}
+
+static struct error *write_all(int fd, const char *bytes, size_t length, const char *path)
+{
+	while (length) {
+		ssize_t done = write(fd, bytes, length);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return error_errno("cannot write %s", path);
+		bytes += done;
+		length -= done;
+	}
+	return NULL;
+}
+
+static struct error *file_write_mode(const char *path, const void *bytes, size_t length,
+				     mode_t mode)
+{
+	char *temporary _free_ = xasprintf("%s.XXXXXX", path);
+	int fd _close_ = mkostemp(temporary, O_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno("cannot write %s", path);
+
+	struct error *error = write_all(fd, bytes, length, path);
+	if (!error && (fchmod(fd, mode) || fsync(fd) || rename(temporary, path)))
+		error = error_errno("cannot write %s", path);
+	if (error)
+		unlink(temporary);
+	return error;
+}
+
+struct error *file_write(const char *path, const void *bytes, size_t length)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return file_write_mode(path, bytes, length, 0666 & ~mask);
+}
+
+struct error *file_copy(const char *from, const char *to)
+{
+	char *text _free_ = NULL;
+	size_t length;
+	struct stat status;
+
+	_failed_(file_read(from, &text, &length));
+	if (stat(from, &status))
+		return error_errno("cannot read %s", from);
+	return file_write_mode(to, text, length, status.st_mode & 07777);
+}
+
+bool file_exists(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+struct error *make_dirs(const char *path)
+{
+	char *part _free_ = xstrdup(path);
+
+	for (char *slash = part + 1; *slash; slash++) {
+		if (*slash != '/')
+			continue;
+		*slash = '\0';
+		if (mkdir(part, 0777) && errno != EEXIST)
+			return error_errno("cannot make folder %s", part);
+		*slash = '/';
+	}
+	if (mkdir(part, 0777) && errno != EEXIST)
+		return error_errno("cannot make folder %s", part);
+	return NULL;
+}
+
+struct error *remove_tree(const char *path)
+{
+	char *roots[] = {(char *)path, NULL};
+	struct error *error = NULL;
+	FTSENT *entry;
+
+	if (!file_exists(path))
+		return NULL;
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	if (!tree)
+		return error_errno("cannot remove %s", path);
+	while (!error && (entry = fts_read(tree))) {
+		switch (entry->fts_info) {
+		case FTS_D: /* a folder is removed after what is in it */
+			break;
+		case FTS_DP:
+			if (rmdir(entry->fts_accpath))
+				error = error_errno("cannot remove %s", entry->fts_path);
+			break;
+		default:
+			if (unlink(entry->fts_accpath))
+				error = error_errno("cannot remove %s", entry->fts_path);
+		}
+	}
+	fts_close(tree);
+	return error;
+}
+
+struct error *temp_dir(char **ret_path)
+{
+	char *path = xasprintf("%s/pokepatch-XXXXXX", getenv("TMPDIR") ?: "/tmp");
+
+	if (!mkdtemp(path)) {
+		struct error *error = error_errno("cannot make a work folder %s", path);
+
+		free(path);
+		return error;
+	}
+	*ret_path = path;
+	return NULL;
+}
+
+void sha256_hex(const void *bytes, size_t length, char ret[65])
+{
+	unsigned char digest[32];
+
+	if (!EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL))
+		check_memory(NULL); /* the only way in which SHA-256 of memory fails */
+	for (size_t i = 0; i < sizeof(digest); i++)
+		sprintf(ret + 2 * i, "%02x", digest[i]);
+}
+
+double now_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Small things that every program needs: memory, strings, growing arrays, a
+ * hash, files.
+ *
+ * Memory: an allocation that fails ends the process with one line.  The host
+ * programs change nothing that a later run does not repair, so there is
+ * nothing to save; everything else that can fail returns a struct error.
+ */
+#ifndef POKEPATCH_UTIL_H
+#define POKEPATCH_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "error.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Clean-up at the end of a scope. */
+void cleanup_free(void *pointer_to_pointer);
+void cleanup_close(int *fd); /* closes if >= 0 */
+void cleanup_fclose(FILE **file);
+#define _free_ __attribute__((cleanup(cleanup_free)))
+#define _close_ __attribute__((cleanup(cleanup_close)))
+#define _fclose_ __attribute__((cleanup(cleanup_fclose)))
+#define take_pointer(p) /* give a pointer away before its _free_ runs */                            \
+	({                                                                                         \
+		__typeof__(p) _taken = (p);                                                        \
+		(p) = NULL;                                                                        \
+		_taken;                                                                            \
+	})
+
+void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
+void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
+char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+
+/*
+ * Growing arrays: struct { T *list; size_t count; size_t room; }.
+ * vec_push(&v) gives a pointer to a new zeroed last element, valid until the
+ * next push.
+ */
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *list;                                                                        \
+		size_t count, room;                                                                \
+	}
+void *vec_grow(void **list, size_t *count, size_t *room, size_t size);
+#define vec_push(v)                                                                                \
+	((__typeof__((v)->list))vec_grow((void **)&(v)->list, &(v)->count, &(v)->room,             \
+					 sizeof(*(v)->list)))
+#define vec_deinit(v)                                                                              \
+	do {                                                                                       \
+		free((v)->list);                                                                   \
+		(v)->list = NULL;                                                                  \
+		(v)->count = (v)->room = 0;                                                        \
+	} while (0)
+
+/* A growing string; text is always terminated once anything was added. */
+struct buffer {
+	char *text;
+	size_t length, room;
+};
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
+void buffer_add_string(struct buffer *buffer, const char *s);
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void buffer_deinit(struct buffer *buffer);
+
+/*
+ * A hash from strings to pointers; open addressing, grows by doubling.  Keys
+ * are borrowed: they must live as long as the map.  A value may be NULL.
+ */
+struct map {
+	struct map_slot *slots;
+	size_t count, room;
+};
+void *map_get(const struct map *map, const char *key);
+bool map_has(const struct map *map, const char *key);
+/* map_slot - where the value of key is kept; made as NULL if it is new. */
+void **map_slot(struct map *map, const char *key);
+void map_deinit(struct map *map); /* values are the caller's */
+
+bool has_prefix(const char *s, const char *prefix);
+bool has_suffix(const char *s, const char *suffix);
+
+/* Files.  Paths are the caller's; results are owned by the caller. */
+struct error *file_read(const char *path, char **ret_text, size_t *ret_length); /* adds a NUL */
+/* file_write - atomically: a temporary file beside it, synced, renamed. */
+struct error *file_write(const char *path, const void *bytes, size_t length);
+struct error *file_copy(const char *from, const char *to); /* atomically too; keeps the mode */
+bool file_exists(const char *path);
+struct error *make_dirs(const char *path);     /* like mkdir -p */
+struct error *remove_tree(const char *path);   /* like rm -rf; a missing path is fine */
+struct error *temp_dir(char **ret_path);       /* under $TMPDIR, name starts with pokepatch- */
+
+/* sha256 of bytes as 64 hexadecimal digits and a NUL. */
+void sha256_hex(const void *bytes, size_t length, char ret[65]);
+
+/* Seconds on the monotonic clock. */
+double now_seconds(void);
+
+#endif /* POKEPATCH_UTIL_H */

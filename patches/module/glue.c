@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The part of a patch module that is the same in all of them.  It is compiled
+ * once per kernel; the build tool adds the new functions and the tables that
+ * pokepatch_image points to.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include <pokepatch.h>
+#include <pokepatch_format.h>
+
+extern const struct pokepatch_image pokepatch_image;
+
+static int __init pokepatch_glue_init(void)
+{
+	return pokepatch_register(&pokepatch_image);
+}
+
+static void __exit pokepatch_glue_exit(void)
+{
+	pokepatch_unregister(&pokepatch_image);
+}
+
+module_init(pokepatch_glue_init);
+module_exit(pokepatch_glue_exit);
+
+MODULE_LICENSE("GPL");
