@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# pokepatch: `make help` lists the targets.  Everything built goes under build/.
+
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+PREFIX  ?= /usr
+DESTDIR ?=
+DATADIR := $(PREFIX)/share/pokepatch
+
+CC     ?= gcc
+CFLAGS ?= -O2 -g
+V      ?= 0
+Q      := $(if $(filter 1,$(V)),,@)
+say     = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
+
+out := build
+ifeq ($(SANITIZE),1)
+out := build/asan
+sanitize := -fsanitize=address,undefined -fno-omit-frame-pointer
+endif
+
+include_dirs := common diff build cli arch
+all_cflags = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
+	-DPOKEPATCH_DATADIR='"$(DATADIR)"' $(addprefix -Ibuild-tool/,$(include_dirs)) \
+	-Icore-module/include $(CFLAGS) $(sanitize) -MMD -MP
+libraries := -lelf -ldw -ljson-c -lcapstone -lkmod -lcrypto
+
+sources   = $(wildcard build-tool/$(1)/*.c)
+objects   = $(patsubst %.c,$(out)/%.o,$(1))
+not_main  = $(filter-out %/main.c,$(1))
+
+common_o := $(call objects,$(call sources,common))
+differ_o := $(call objects,$(call sources,diff) $(call sources,arch))
+build_o  := $(call objects,$(call sources,build))
+cli_o    := $(call objects,$(call sources,cli))
+dmain_o  := $(call objects,$(call sources,diff-main))
+programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff)
+
+unit_tests := $(patsubst test/unit/%.c,$(out)/test/unit/%,$(wildcard test/unit/test_*.c))
+
+.PHONY: all
+all: $(programs) ## build the three programs (the core is built for each kernel it is used on)
+
+$(out)/bin/pokepatch: $(cli_o) $(common_o)
+$(out)/bin/pokepatch-build: $(build_o) $(differ_o) $(common_o)
+$(out)/bin/pokepatch-diff: $(dmain_o) $(differ_o) $(common_o)
+
+$(programs):
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+
+$(out)/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(all_cflags) -c -o $@ $<
+
+# ---- tests -----------------------------------------------------------------
+
+.PHONY: unit-tests
+unit-tests: $(unit_tests)
+
+$(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o)) $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries) -lcmocka
+.SECONDARY: $(addsuffix .o,$(unit_tests))
+
+# The kernel that the tests, the demo and the bench use: the newest that Debian offers.
+KERNEL_FLAVOUR ?= cloud-amd64
+$(out)/kernel-release: $(out)/bin/pokepatch FORCE
+	$(call say,FETCH,newest $(KERNEL_FLAVOUR) kernel)
+	$(Q)$(out)/bin/pokepatch fetch --latest $(KERNEL_FLAVOUR) --quiet >$@
+
+.PHONY: kernel
+kernel: $(out)/kernel-release ## fetch the kernel that tests and demo use into the cache
+
+# Kbuild writes beside its sources, so each release and variant gets a copy of them.
+cache   = $${XDG_CACHE_HOME:-$$HOME/.cache}/pokepatch
+headers = $(cache)/kernels/$$release/headers/usr/src/linux-headers-$$release
+core_sources := $(shell find core-module -type f)
+define kbuild_core # variant folder, make variables
+	$(Q)release=$$(cat $(out)/kernel-release) && dir=$(CURDIR)/build/$(1)/$$release && \
+	mkdir -p $$dir && cp -ru core-module/. $$dir/ && \
+	$(MAKE) -s -C "$(headers)" M=$$dir $(2) modules
+	$(Q)touch $@
+endef
+
+$(out)/.core: $(out)/kernel-release $(core_sources)
+	$(call say,KBUILD,core-module)
+	$(call kbuild_core,core,)
+$(out)/.core-debug: $(out)/kernel-release $(core_sources)
+	$(call say,KBUILD,core-module (debug build))
+	$(call kbuild_core,core-debug,POKEPATCH_DEBUG=1)
+
+.PHONY: core
+core: $(out)/.core $(out)/.core-debug ## build the core module for that kernel
+
+.PHONY: setup
+setup: ## install the Debian packages that building and testing need
+	$(Q)test/setup
+
+# What needs packages comes after setup: a second make sees what setup installed.
+.PHONY: check
+check: setup ## run all tests
+	$(Q)$(MAKE) --no-print-directory all unit-tests core
+	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
+	$(Q)test/run
+
+.PHONY: demo
+demo: setup ## patch the stock Debian kernel in QEMU and roll it back
+	$(Q)$(MAKE) --no-print-directory all core
+	$(Q)test/demo
+
+.PHONY: bench
+bench: setup ## measure build times, module size and the cost of a patched call
+	$(Q)$(MAKE) --no-print-directory all core
+	$(Q)test/bench/run
+
+.PHONY: vm-shell
+vm-shell: setup ## a shell in a guest that runs the test kernel
+	$(Q)$(MAKE) --no-print-directory all core
+	$(Q)test/vm/vm shell
+
+# ---- install ---------------------------------------------------------------
+
+man_pages := $(wildcard man/*.[1-8])
+
+.PHONY: install
+install: all ## install to DESTDIR and PREFIX (/usr)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(DATADIR)
+	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(DESTDIR)$(PREFIX)/bin
+	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
+	cp -r --no-preserve=ownership core-module patches $(DESTDIR)$(DATADIR)
+	for page in $(man_pages); do section=$${page##*.}; \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section/$${page##*/} || exit 1; \
+	done
+
+.PHONY: uninstall
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/pokepatch-build $(DESTDIR)$(PREFIX)/bin/pokepatch-diff
+	rm -f $(DESTDIR)$(PREFIX)/sbin/pokepatch
+	rm -rf $(DESTDIR)$(DATADIR)
+	for page in $(man_pages); do \
+		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+
+.PHONY: clean
+clean: ## remove everything that was built (the cache outside the tree stays)
+	rm -rf build
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+
+.PHONY: FORCE
+FORCE:
+
+-include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
+	$(addsuffix .d,$(unit_tests))
