@@ -7,7 +7,7 @@
  *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
  *   headers/    linux-headers, -common, linux-kbuild; made relocatable
  *   source/     usr/src/linux-source-V.tar.xz
- *   fetched     written last: "NAME VERSION SHA256" of each package
+ *   fetched     written last: "NAME VERSION SHA256" of each package, one a line
  *   tree-KEY/   prepared source trees (pokepatch-build)
  *   core-KEY/   core module and glue built for this kernel (pokepatch-build)
  */
@@ -29,16 +29,22 @@ struct kernel_files {
 	char *source;	   /* tarball or folder */
 };
 
-/* cache_root - .../pokepatch; made if missing. */
+/* cache_root - .../pokepatch, absolute; made if missing. */
 struct error *cache_root(char **ret);
-/* kernel_files_find - look in the cache; never downloads.  Missing parts stay NULL. */
+/* cache_kernel_dir - .../pokepatch/kernels/RELEASE; not made.  Refuses what is no release name. */
+struct error *cache_kernel_dir(const char *release, char **ret);
+/*
+ * kernel_files_find - look in the cache; never downloads.  Missing parts stay
+ * NULL; release and cache are always set.
+ */
 struct error *kernel_files_find(const char *release, struct kernel_files *ret);
 void kernel_files_deinit(struct kernel_files *files);
 
 /*
  * cache_lock - an exclusive (or shared) flock on PATH.lock; waits, saying so
- * on standard error after a second.  Close the fd to let go; the kernel does
- * when we die.
+ * on standard error after a second, and ends with an error when we are
+ * interrupted.  Close the fd to let go; the kernel does when we die.  The
+ * folder that PATH is in must exist; PATH.lock stays behind, empty.
  */
 struct error *cache_lock(const char *path, bool shared, int *ret_fd);
 

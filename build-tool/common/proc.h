@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Running other programs: no shell, arguments as given, children never outlive us. */
+/*
+ * Running other programs: no shell, arguments as given, children never outlive us.
+ *
+ * Every child leads a process group of its own, so Ctrl-C reaches only us and
+ * we end the whole group; what a child leaves running in its group is killed
+ * when the child has ended.  A child also gets SIGTERM when the thread that
+ * started it dies, however that happens (prctl(2), PR_SET_PDEATHSIG).
+ */
 #ifndef POKEPATCH_PROC_H
 #define POKEPATCH_PROC_H
 
@@ -12,12 +19,14 @@ struct proc_options {
 	const char *output;	 /* path for standard output; NULL: collected */
 	bool keep_stderr_apart;	 /* otherwise standard error joins the output */
 	bool inherit;		 /* both streams are ours: nothing collected (progress shown) */
+	void (*tick)(void *data); /* called about five times a second meanwhile, or NULL */
+	void *tick_data;
 };
 
 struct proc_result {
-	int status;	  /* exit status; 128 + signal when killed */
-	struct buffer out; /* what was collected */
-	struct buffer err;
+	int status;	   /* exit status; 128 + signal when killed */
+	struct buffer out; /* what was collected; text is NULL when that is nothing */
+	struct buffer err; /* only with keep_stderr_apart */
 };
 void proc_result_deinit(struct proc_result *result);
 
@@ -35,7 +44,12 @@ struct error *proc_run(const char *const *argv, const struct proc_options *optio
 struct error *proc_check(const char *const *argv, const struct proc_options *options,
 			 struct buffer *ret_out /* or NULL */);
 
-/* Several at once: at most jobs run; results[i] belongs to commands[i]. */
+/*
+ * proc_run_all - several at once: at most jobs (0: as many as there are
+ * processors) run at a time, started in order; results[i] belongs to
+ * commands[i].  When one cannot be started or we are interrupted, the others
+ * are ended and no result is left to free; a non-zero status ends nothing.
+ */
 struct proc_command {
 	const char *const *argv;
 	struct proc_options options;
@@ -50,5 +64,9 @@ struct error *proc_run_all(const struct proc_command *commands, size_t count, un
  */
 void proc_catch_signals(void);
 bool proc_interrupted(void);
+/* proc_check_interrupted - that error if there was such a signal; for long loops of our own. */
+struct error *proc_check_interrupted(void);
+/* proc_jobs - how many processors we may use, at least 1. */
+unsigned int proc_jobs(void);
 
 #endif /* POKEPATCH_PROC_H */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Where fetched kernels are kept; see cache.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "proc.h"
+
+#define LOCK_POLL_US 50000
+#define LOCK_TELL_SECONDS 1.0
+
+/* XDG Base Directory Specification: a relative path in the variable counts as unset. */
+static struct error *cache_home(char **ret)
+{
+	const char *dir = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	const struct passwd *user;
+
+	if (dir && dir[0] == '/') {
+		*ret = xstrdup(dir);
+		return NULL;
+	}
+	if (!home || home[0] != '/') {
+		user = getpwuid(geteuid());
+		home = user ? user->pw_dir : NULL;
+	}
+	if (!home || home[0] != '/')
+		return error_new(STATUS_FAILED,
+				 "no home folder for the cache; set HOME or XDG_CACHE_HOME");
+	*ret = xasprintf("%s/.cache", home);
+	return NULL;
+}
+
+struct error *cache_root(char **ret)
+{
+	_free_ char *home = NULL;
+	_free_ char *root = NULL;
+
+	_failed_(cache_home(&home));
+	root = xasprintf("%s/pokepatch", home);
+	_failed_(error_prefix(make_dirs(root), "cannot make the cache folder"));
+	*ret = take_pointer(root);
+	return NULL;
+}
+
+/* A release becomes part of paths and of package names (Debian Policy 5.6.1: these characters). */
+static bool is_release(const char *release)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789+-._~";
+
+	return release[0] >= '0' && release[0] <= '9' && strlen(release) < 128 &&
+	       release[strspn(release, allowed)] == '\0';
+}
+
+struct error *cache_kernel_dir(const char *release, char **ret)
+{
+	_free_ char *root = NULL;
+
+	if (!is_release(release))
+		return error_new(STATUS_FAILED,
+				 "'%s' is not a kernel release; 'uname -r' prints the running one",
+				 release);
+	_failed_(cache_root(&root));
+	*ret = xasprintf("%s/kernels/%s", root, release);
+	return NULL;
+}
+
+/*
+ * Where the packages put each part, below .../kernels/RELEASE.  %R stands for
+ * the release; a * must match exactly one thing.  The second row of a part is
+ * for packages that moved to /usr (Debian 13 and later).
+ */
+static const struct part {
+	size_t field; /* in struct kernel_files */
+	const char *pattern;
+} parts[] = {
+	{ offsetof(struct kernel_files, config), "image/boot/config-%R" },
+	{ offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinuz-%R" },
+	{ offsetof(struct kernel_files, vmlinux), "dbg/usr/lib/debug/boot/vmlinux-%R" },
+	{ offsetof(struct kernel_files, modules), "image/lib/modules/%R" },
+	{ offsetof(struct kernel_files, modules), "image/usr/lib/modules/%R" },
+	{ offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/lib/modules/%R" },
+	{ offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/usr/lib/modules/%R" },
+	{ offsetof(struct kernel_files, kbuild), "headers/usr/src/linux-headers-%R" },
+	{ offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz" },
+};
+
+/* The one path that matches, or NULL. */
+static char *find_part(const char *cache, const char *release, const char *pattern)
+{
+	const char *mark = strstr(pattern, "%R");
+	_free_ char *path = NULL;
+	char *found = NULL;
+	glob_t matches;
+
+	if (mark)
+		path = xasprintf("%s/%.*s%s%s", cache, (int)(mark - pattern), pattern, release,
+				 mark + 2);
+	else
+		path = xasprintf("%s/%s", cache, pattern);
+	if (!strchr(pattern, '*'))
+		return file_exists(path) ? take_pointer(path) : NULL;
+	if (glob(path, 0, NULL, &matches) != 0)
+		return NULL;
+	if (matches.gl_pathc == 1)
+		found = xstrdup(matches.gl_pathv[0]);
+	globfree(&matches);
+	return found;
+}
+
+struct error *kernel_files_find(const char *release, struct kernel_files *ret)
+{
+	struct kernel_files files = { 0 };
+
+	_failed_(cache_kernel_dir(release, &files.cache));
+	files.release = xstrdup(release);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		char **field = (char **)((char *)&files + parts[i].field);
+
+		if (!*field)
+			*field = find_part(files.cache, release, parts[i].pattern);
+	}
+	*ret = files;
+	return NULL;
+}
+
+void kernel_files_deinit(struct kernel_files *files)
+{
+	free(files->release);
+	free(files->cache);
+	free(files->config);
+	free(files->vmlinuz);
+	free(files->vmlinux);
+	free(files->modules);
+	free(files->modules_dbg);
+	free(files->kbuild);
+	free(files->source);
+	*files = (struct kernel_files){ 0 };
+}
+
+static int open_lock(const char *file, bool shared)
+{
+	int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+	/* Readers of someone else's cache cannot make or write the file, and need not. */
+	if (fd < 0 && shared && (errno == EACCES || errno == EROFS))
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+	return fd;
+}
+
+/* Is fd still what the name means?  Somebody may have removed the cache while we waited. */
+static bool is_current(int fd, const char *file)
+{
+	struct stat ours, named;
+
+	return fstat(fd, &ours) == 0 && stat(file, &named) == 0 && ours.st_dev == named.st_dev &&
+	       ours.st_ino == named.st_ino;
+}
+
+struct error *cache_lock(const char *path, bool shared, int *ret_fd)
+{
+	_free_ char *file = xasprintf("%s.lock", path);
+	double start = now_seconds();
+	bool told = false;
+
+	/* Polled rather than waited for in flock(), so that no signal is missed before it sleeps. */
+	for (;;) {
+		_close_ int fd = open_lock(file, shared);
+
+		if (fd < 0)
+			return error_errno("cannot open the lock '%s'", file);
+		while (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0) {
+			if (errno != EWOULDBLOCK && errno != EINTR)
+				return error_errno("cannot lock '%s'", file);
+			_failed_(proc_check_interrupted());
+			if (!told && now_seconds() - start > LOCK_TELL_SECONDS) {
+				told = true;
+				fprintf(stderr, "waiting for another pokepatch that uses '%s'\n",
+					path);
+			}
+			usleep(LOCK_POLL_US);
+		}
+		if (is_current(fd, file)) {
+			*ret_fd = fd;
+			fd = -1;
+			return NULL;
+		}
+	}
+}
