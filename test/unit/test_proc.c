@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Running programs: output, statuses, failures to start, groups, signals. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "proc.h"
+
+#define ARGV(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void assert_no_error(struct error *error)
+{
+	if (error)
+		fail_msg("unexpected error: %s", error->text);
+}
+
+static void assert_error(struct error *error, const char *part)
+{
+	assert_non_null(error);
+	assert_int_equal(error->status, STATUS_FAILED);
+	if (!strstr(error->text, part))
+		fail_msg("'%s' is not in '%s'", part, error->text);
+	error_destroy(error);
+}
+
+static void test_collects_and_tells_status(void **state)
+{
+	struct proc_result result;
+
+	(void)state;
+	assert_no_error(proc_run(ARGV("sh", "-c", "echo out; echo err >&2; exit 7"), NULL,
+				 &result));
+	assert_int_equal(result.status, 7);
+	assert_string_equal(result.out.text, "out\nerr\n");
+	assert_null(result.err.text);
+	proc_result_deinit(&result);
+}
+
+static void test_keeps_streams_apart(void **state)
+{
+	struct proc_options options = { .keep_stderr_apart = true };
+	struct proc_result result;
+
+	(void)state;
+	assert_no_error(proc_run(ARGV("sh", "-c", "echo out; echo err >&2"), &options, &result));
+	assert_string_equal(result.out.text, "out\n");
+	assert_string_equal(result.err.text, "err\n");
+	proc_result_deinit(&result);
+}
+
+/* More than a pipe holds on both streams: whoever reads one to its end first would hang. */
+static void test_much_output_does_not_deadlock(void **state)
+{
+	static const char script[] = "dd if=/dev/zero bs=1000 count=1000 >&2 2>/dev/null;"
+				     "dd if=/dev/zero bs=1000 count=2000 2>/dev/null;"
+				     "dd if=/dev/zero bs=1000 count=1000 >&2 2>/dev/null";
+	struct proc_options options = { .keep_stderr_apart = true };
+	struct proc_result result;
+
+	(void)state;
+	assert_no_error(proc_run(ARGV("sh", "-c", script), &options, &result));
+	assert_int_equal(result.status, 0);
+	assert_int_equal(result.out.length, 2000000);
+	assert_int_equal(result.err.length, 2000000);
+	proc_result_deinit(&result);
+}
+
+static void test_folder_env_input_output(void **state)
+{
+	static const char *const env[] = { "POKEPATCH_TEST=a b", "HOME=/there", NULL };
+	_free_ char *dir = NULL;
+	_free_ char *in = NULL;
+	_free_ char *out = NULL;
+	_free_ char *text = NULL;
+	_free_ char *expected = NULL;
+	struct proc_options options = { .env = env };
+
+	(void)state;
+	assert_no_error(temp_dir(&dir));
+	in = xasprintf("%s/in", dir);
+	out = xasprintf("%s/out", dir);
+	assert_no_error(file_write(in, "given\n", 6));
+	options.dir = dir;
+	options.input = in;
+	options.output = out;
+	assert_no_error(proc_check(
+		ARGV("sh", "-c", "cat; echo $POKEPATCH_TEST; echo $HOME; pwd -P; echo err >&2"),
+		&options, NULL));
+	assert_no_error(file_read(out, &text, NULL));
+	expected = xasprintf("given\na b\n/there\n%s\nerr\n", dir);
+	assert_string_equal(text, expected);
+	assert_no_error(remove_tree(dir));
+}
+
+static void test_standard_input_is_empty(void **state)
+{
+	struct buffer out;
+
+	(void)state;
+	assert_no_error(proc_check(ARGV("cat"), NULL, &out));
+	assert_null(out.text);
+	buffer_deinit(&out);
+}
+
+static void test_start_failures(void **state)
+{
+	struct proc_options no_dir = { .dir = "/nonexistent" };
+	struct proc_options no_input = { .input = "/nonexistent/in" };
+	struct proc_options no_output = { .output = "/nonexistent/out" };
+	struct proc_result result;
+
+	(void)state;
+	assert_error(proc_run(ARGV("pokepatch-no-such-program"), NULL, &result),
+		     "cannot run 'pokepatch-no-such-program': No such file or directory");
+	assert_error(proc_run(ARGV("true"), &no_dir, &result), "cannot enter '/nonexistent'");
+	assert_error(proc_run(ARGV("true"), &no_input, &result), "cannot read '/nonexistent/in'");
+	assert_error(proc_run(ARGV("true"), &no_output, &result),
+		     "cannot write '/nonexistent/out'");
+}
+
+static void test_check_quotes_output(void **state)
+{
+	(void)state;
+	assert_error(proc_check(ARGV("sh", "-c", "echo it broke; exit 3"), NULL, NULL),
+		     "'sh -c 'echo it broke; exit 3'' failed with status 3:\nit broke");
+	assert_error(proc_check(ARGV("sh", "-c", "kill -9 $$"), NULL, NULL), "was killed (Killed)");
+}
+
+static void test_many_keep_their_order(void **state)
+{
+	enum { COUNT = 40 };
+	struct proc_command commands[COUNT] = { 0 };
+	struct proc_result results[COUNT];
+	char *scripts[COUNT];
+	const char *argv[COUNT][4];
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++) {
+		scripts[i] = xasprintf("sleep 0.0%d; echo %d; exit %d", i % 7, i, i);
+		memcpy(argv[i], ARGV("sh", "-c", scripts[i]), sizeof(argv[i]));
+		commands[i].argv = argv[i];
+	}
+	assert_no_error(proc_run_all(commands, COUNT, 8, results));
+	for (int i = 0; i < COUNT; i++) {
+		assert_int_equal(results[i].status, i);
+		assert_int_equal(atoi(results[i].out.text), i);
+		proc_result_deinit(&results[i]);
+		free(scripts[i]);
+	}
+}
+
+static void test_runs_no_more_than_jobs(void **state)
+{
+	/* Each counts how many have their folder at the same time, itself included. */
+	static const char script[] = "mkdir running.$$; ls -d running.* | wc -l; sleep 0.05;"
+				     "rmdir running.$$";
+	_free_ char *dir = NULL;
+	struct proc_command commands[9] = { 0 };
+	struct proc_result results[9];
+	int most = 0;
+
+	(void)state;
+	assert_no_error(temp_dir(&dir));
+	for (size_t i = 0; i < 9; i++) {
+		commands[i].argv = ARGV("sh", "-c", script);
+		commands[i].options.dir = dir;
+	}
+	assert_no_error(proc_run_all(commands, 9, 3, results));
+	for (size_t i = 0; i < 9; i++) {
+		int now = atoi(results[i].out.text);
+
+		most = now > most ? now : most;
+		proc_result_deinit(&results[i]);
+	}
+	assert_in_range(most, 2, 3);
+	assert_no_error(remove_tree(dir));
+}
+
+static void test_one_that_cannot_start_ends_the_others(void **state)
+{
+	struct proc_command commands[2] = {
+		{ .argv = ARGV("sleep", "60") },
+		{ .argv = ARGV("pokepatch-no-such-program") },
+	};
+	struct proc_result results[2];
+	double start = now_seconds();
+
+	(void)state;
+	assert_error(proc_run_all(commands, 2, 2, results), "pokepatch-no-such-program");
+	assert_true(now_seconds() - start < 10);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void test_nothing_to_run(void **state)
+{
+	struct proc_result none;
+
+	(void)state;
+	assert_no_error(proc_run_all(NULL, 0, 0, &none));
+}
+
+static bool is_running(pid_t pid)
+{
+	_free_ char *path = xasprintf("/proc/%d/stat", pid);
+	_free_ char *text = NULL;
+	struct error *error = file_read(path, &text, NULL);
+	bool zombie;
+
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	zombie = strstr(text, ") Z ") != NULL;
+	return !zombie;
+}
+
+static void assert_ends(pid_t pid)
+{
+	double limit = now_seconds() + 5;
+
+	while (is_running(pid) && now_seconds() < limit)
+		usleep(10000);
+	assert_false(is_running(pid));
+}
+
+/* The background process holds the pipe open: waiting for its end would take a minute. */
+static void test_what_a_child_leaves_is_ended(void **state)
+{
+	double start = now_seconds();
+	struct buffer out;
+
+	(void)state;
+	assert_no_error(proc_check(ARGV("sh", "-c", "sleep 60 & echo $!"), NULL, &out));
+	assert_true(now_seconds() - start < 10);
+	assert_ends(atoi(out.text));
+	buffer_deinit(&out);
+}
+
+static void count_tick(void *data)
+{
+	++*(int *)data;
+}
+
+static void test_ticks(void **state)
+{
+	int ticks = 0;
+	struct proc_options options = { .tick = count_tick, .tick_data = &ticks };
+
+	(void)state;
+	assert_no_error(proc_check(ARGV("sleep", "1"), &options, NULL));
+	assert_in_range(ticks, 2, 20);
+}
+
+/* Fork, so that the flag, which never goes back, stays out of the other tests. */
+static void in_child(void (*body)(void *), void *data)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		body(data);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define CHILD_CHECK(condition)                                                                     \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static void interrupted_body(void *file)
+{
+	/* Ignores SIGTERM, as does its child: only the second, harder signal ends them. */
+	_free_ char *script =
+		xasprintf("trap '' TERM; sleep 60 & echo $$ $! >%s; kill -INT %d; wait",
+			  (const char *)file, getpid());
+	struct proc_result result;
+	struct error *error;
+	double start = now_seconds();
+	_free_ char *text = NULL;
+	int parent = 0, child = 0;
+
+	proc_catch_signals();
+	error = proc_run(ARGV("sh", "-c", script), NULL, &result);
+	CHILD_CHECK(error && strcmp(error->text, "interrupted") == 0);
+	error_destroy(error);
+	CHILD_CHECK(now_seconds() - start < 10);
+	CHILD_CHECK(proc_interrupted());
+	/* From now on nothing starts. */
+	error = proc_run(ARGV("true"), NULL, &result);
+	CHILD_CHECK(error && strcmp(error->text, "interrupted") == 0);
+	error_destroy(error);
+	error = file_read(file, &text, NULL);
+	CHILD_CHECK(!error);
+	CHILD_CHECK(sscanf(text, "%d %d", &parent, &child) == 2);
+	CHILD_CHECK(!is_running(parent));
+	for (int i = 0; i < 500 && is_running(child); i++)
+		usleep(10000);
+	CHILD_CHECK(!is_running(child));
+}
+
+static void test_signal_ends_children(void **state)
+{
+	_free_ char *dir = NULL;
+	_free_ char *file = NULL;
+
+	(void)state;
+	assert_no_error(temp_dir(&dir));
+	file = xasprintf("%s/pids", dir);
+	in_child(interrupted_body, file);
+	assert_no_error(remove_tree(dir));
+}
+
+/* Die without a chance to clean up, while a child runs: the child must end too. */
+static void killed_body(void *file)
+{
+	_free_ char *script = xasprintf("echo $$ >%s.new; mv %s.new %s; exec sleep 60",
+					(const char *)file, (const char *)file,
+					(const char *)file);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct proc_result result;
+
+		error_destroy(proc_run(ARGV("sh", "-c", script), NULL, &result));
+		_exit(1);
+	}
+	for (int i = 0; i < 500 && !file_exists(file); i++)
+		usleep(10000);
+	CHILD_CHECK(file_exists(file));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void test_children_do_not_outlive_us(void **state)
+{
+	_free_ char *dir = NULL;
+	_free_ char *file = NULL;
+	_free_ char *text = NULL;
+
+	(void)state;
+	assert_no_error(temp_dir(&dir));
+	file = xasprintf("%s/pid", dir);
+	in_child(killed_body, file);
+	assert_no_error(file_read(file, &text, NULL));
+	assert_ends(atoi(text));
+	assert_no_error(remove_tree(dir));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_collects_and_tells_status),
+		cmocka_unit_test(test_keeps_streams_apart),
+		cmocka_unit_test(test_much_output_does_not_deadlock),
+		cmocka_unit_test(test_folder_env_input_output),
+		cmocka_unit_test(test_standard_input_is_empty),
+		cmocka_unit_test(test_start_failures),
+		cmocka_unit_test(test_check_quotes_output),
+		cmocka_unit_test(test_many_keep_their_order),
+		cmocka_unit_test(test_runs_no_more_than_jobs),
+		cmocka_unit_test(test_one_that_cannot_start_ends_the_others),
+		cmocka_unit_test(test_nothing_to_run),
+		cmocka_unit_test(test_what_a_child_leaves_is_ended),
+		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_signal_ends_children),
+		cmocka_unit_test(test_children_do_not_outlive_us),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# x86-64 for the VM harness; what each variable means is told in test/README.md.
+
+arch_release_pattern='*-cloud-amd64'
+arch_qemu=qemu-system-x86_64
+arch_image=vmlinuz
+arch_machine=(-M q35)
+arch_kvm=/dev/kvm
+arch_cpu_kvm=(-cpu host)
+# 5-level paging only makes every page walk under TCG longer.
+arch_cpu_tcg=(-cpu max,la57=off)
+
+# Three serial ports: the kernel's console, the script's output, the exit status.
+arch_ports=(
+	-device isa-serial,chardev=log,index=0
+	-device isa-serial,chardev=output,index=1
+	-device isa-serial,chardev=control,index=2
+)
+arch_log_tty=ttyS0
+arch_output_tty=ttyS1
+arch_control_tty=ttyS2
+
+# An NMI from the monitor makes a guest that hangs tell where it is.
+arch_append=(unknown_nmi_panic)
+arch_hang_command=nmi

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Words for scripts that run in the guest; /vm/run reads this before the script.
+
+tracing=/sys/kernel/tracing
+pokepatch=/sys/kernel/pokepatch
+
+# die TEXT... - end the script, failing.
+die() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+# same WHAT GOT WANTED - fail unless the two texts are equal.
+same() {
+	[ "$2" = "$3" ] || die "$1: got '$2', wanted '$3'"
+}
+
+# has WHAT TEXT PATTERN - fail unless TEXT matches the shell PATTERN somewhere.
+has() {
+	case $2 in
+	*$3*) ;;
+	*) die "$1: '$3' is not in: $2" ;;
+	esac
+}
+
+# lacks WHAT TEXT PATTERN - the opposite.
+lacks() {
+	case $2 in
+	*$3*) die "$1: '$3' is in: $2" ;;
+	esac
+}
+
+# refused COMMAND... - fail if the command succeeds; its output is shown.
+refused() {
+	if "$@" 2>&1; then
+		die "should have been refused: $*"
+	fi
+}
+
+# until_true SECONDS COMMAND... - wait until the command succeeds.
+until_true() {
+	_tries=$(($1 * 10))
+	shift
+	until "$@"; do
+		_tries=$((_tries - 1))
+		[ $_tries -gt 0 ] || die "did not become true: $*"
+		usleep 100000
+	done
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The VM harness itself: what goes wrong in a guest must be told, and as what it is.
+
+load helpers
+
+@test "harness: output, arguments, files, programs, modules" {
+	echo "text of a file" >"$BATS_TEST_TMPDIR/note"
+	guest --file "$BATS_TEST_TMPDIR/note" --file "$BATS_TEST_TMPDIR/note":/etc/deep/note \
+		--program "$(command -v cpio)" --module ext4 -- one 'two words' <<-'END'
+		same "number of arguments" $# 2
+		same "second argument" "$2" "two words"
+		same user "$(id -u)" 0
+		same processors "$(nproc)" 4
+		same file "$(cat note)" "text of a file"
+		same "deep file" "$(cat /etc/deep/note)" "text of a file"
+		has "cpio's version" "$(/usr/bin/cpio --version)" GNU
+		modprobe ext4
+		has modules "$(lsmod)" jbd2
+		echo to stderr >&2
+		echo "the end"
+	END
+	[ "$(tail -n 1 "$guest_output")" = "the end" ]
+	grep -qx "to stderr" "$guest_output"
+	grep -q "Linux version $(kernel_release)" "$guest_log"
+	grep -q "reboot: Restarting system" "$guest_log"
+}
+
+@test "harness: the script's own status, and the place where it failed" {
+	guest_fails 7 <<-'END'
+		exit 7
+	END
+	guest_fails 1 <<-'END'
+		false
+		exit 0
+	END
+	guest_fails 1 <<-'END'
+		same colour red blue
+	END
+	grep -q "FAILED: colour: got 'red', wanted 'blue'" "$guest_output"
+}
+
+@test "harness: 10,000 lines come back whole" {
+	guest <<-'END'
+		seq 10000
+	END
+	cmp "$guest_output" <(seq 10000)
+}
+
+@test "harness: a line at warning level is a finding" {
+	guest_fails 123 <<-'END'
+		echo "<4>something odd" >/dev/kmsg
+	END
+	grep -q "something odd" "$guest_complaint"
+	guest <<-'END'
+		echo "<5>something noted" >/dev/kmsg
+	END
+}
+
+@test "harness: an expected line is no finding, and must appear" {
+	guest --expect '^something odd$' <<-'END'
+		echo "<4>something odd" >/dev/kmsg
+	END
+	guest_fails 123 --expect '^something odd$' <<-'END'
+		true
+	END
+	grep -q "expected, but not in the log" "$guest_complaint"
+}
+
+@test "harness: WARN is a finding, told by its name" {
+	local trouble
+	for trouble in warn:make_warn warn_text:"pp_trouble warns"; do
+		guest_fails 123 --module "$(test_module pp_trouble)" -- "${trouble%%:*}" <<-'END'
+			modprobe pp_trouble trouble="$1"
+		END
+		grep -q "${trouble#*:}" "$guest_complaint"
+		# One report is one finding.
+		[ "$(wc -l <"${guest_log%/*}/findings")" -eq 1 ]
+	done
+	guest --expect 'WARNING: .*make_warn\+' --module "$(test_module pp_trouble)" <<-'END'
+		modprobe pp_trouble trouble=warn
+	END
+}
+
+@test "harness: BUG, oops and panic kill the guest, with the log complete" {
+	local trouble
+	for trouble in "bug:kernel BUG at" "oops:unable to handle page fault\|NULL pointer" \
+		"panic:Kernel panic - not syncing: pp_trouble panics"; do
+		guest_fails 122 --module "$(test_module pp_trouble)" -- "${trouble%%:*}" <<-'END'
+			echo before
+			modprobe pp_trouble trouble="$1"
+			echo after
+		END
+		grep -q "${trouble#*:}" "$guest_log"
+		grep -q "end Kernel panic\|Rebooting immediately" "$guest_log"
+		grep -q "the guest died" "$guest_complaint"
+		[ "$(cat "$guest_output")" = before ]
+	done
+}
+
+@test "harness: a script that does not end" {
+	guest_fails 124 --timeout 12 <<-'END'
+		echo waiting
+		sleep 1000
+	END
+	grep -q "not done after 12 seconds" "$guest_complaint"
+	[ "$(cat "$guest_output")" = waiting ]
+}
+
+@test "harness: a processor that hangs says where" {
+	guest_fails 124 --timeout 15 --module "$(test_module pp_trouble)" <<-'END'
+		modprobe pp_trouble trouble=lockup
+	END
+	grep -q "make_lockup" "$guest_log"
+}
+
+@test "harness: a guest that stops without a word" {
+	guest_fails 122 <<-'END'
+		reboot -f
+	END
+	grep -q "the guest died" "$guest_complaint"
+}
+
+@test "harness: usage errors" {
+	guest_fails 121 --module no_such_module <<<true
+	grep -q "module no_such_module" "$guest_complaint"
+	guest_fails 121 --kernel 1.2.3-none <<<true
+	guest_fails 121 --arch vax <<<true
+	guest_fails 121 --no-such-option <<<true
+	guest_fails 121 --file /no/such/file <<<true
+}
+
+@test "harness: counted instructions" {
+	guest --icount <<-'END'
+		same processors "$(nproc)" 1
+	END
+}
+
+@test "harness: nothing is left behind" {
+	local before after
+	before=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'pokepatch-vm-*' | wc -l)
+	guest <<<true
+	after=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'pokepatch-vm-*' | wc -l)
+	[ "$after" -eq "$before" ]
+}
+
+@test "harness: every entry of the allow-list has a reason" {
+	run -0 "$vm" scan /dev/null
+	sed '/^#/d' "$top/test/vm/allow-list" >"$BATS_TEST_TMPDIR/bare"
+	run -1 awk -f "$top/test/vm/scan.awk" -v allow="$BATS_TEST_TMPDIR/bare" /dev/null
+	[[ $output == *"no reason is given"* ]]
+}
+
+@test "harness: an accelerator is used only after a guest ran under it" {
+	run -0 "$vm" accel
+	[[ $output =~ ^(kvm|tcg):\  ]]
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# For bats tests that boot a guest; `load helpers` in test/vm/*.bats.  See test/README.md.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$top/build/test
+vm=$top/test/vm/vm
+
+bats_require_minimum_version 1.5.0
+
+# kernel_release - the release that the tests run on, as the harness chooses it.
+kernel_release() {
+	"$vm" release
+}
+
+# say TEXT... - shown while the tests run.
+say() {
+	echo "# $*" >&3
+}
+
+# guest [VM-OPTION...] [-- ARG...] - run the script from standard input in a guest.
+# The test fails, with the guest's output and an excerpt of the kernel log, unless
+# the script succeeds and the kernel log is clean.  $guest_output and $guest_log are
+# the files with all of it.
+guest() {
+	guest_status_of "$@"
+	if [ "$guest_status" -ne 0 ]; then
+		echo "--- the guest's output (last 80 lines):"
+		tail -n 80 "$guest_output"
+		echo "--- the harness:"
+		cat "$guest_complaint"
+		return 1
+	fi
+}
+
+# guest_fails STATUS [VM-OPTION...] [-- ARG...] - the same for a run that must end with
+# STATUS (the script's own or one of `vm help`); what the harness said is in
+# $guest_complaint.
+guest_fails() {
+	local wanted=$1
+	shift
+	guest_status_of "$@"
+	if [ "$guest_status" -ne "$wanted" ]; then
+		echo "the run ended with status $guest_status, not $wanted"
+		tail -n 80 "$guest_output" "$guest_complaint"
+		return 1
+	fi
+}
+
+guest_status_of() {
+	local options=() dir
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	dir=$(mktemp -d "$BATS_TEST_TMPDIR/guest-XXXXXX")
+	guest_output=$dir/output guest_log=$dir/kernel.log guest_complaint=$dir/complaint
+	cat >"$dir/script"
+	guest_status=0
+	"$vm" run --quiet --out "$dir" "${options[@]}" "$dir/script" "$@" \
+		>/dev/null 2>"$guest_complaint" || guest_status=$?
+}
+
+# once_per_check FILE COMMAND... - run COMMAND, which makes FILE, unless FILE is there and
+# newer than the build's programs, and what it is made from ($newer_than).
+once_per_check() {
+	local file=$1 input
+	shift
+	if [ -e "$file" ]; then
+		for input in $newer_than; do
+			[ "$input" -nt "$file" ] && rm -f "$file"
+		done
+	fi
+	[ -e "$file" ] || "$@"
+}
+
+# test_module NAME - path of a module from test/vm/modules/NAME, built for the release.
+test_module() {
+	local release source=$top/test/vm/modules/$1 dir
+	release=$(kernel_release)
+	dir=$build/modules/$release/$1
+	newer_than="$source/*" once_per_check "$dir/$1.ko" build_test_module "$source" "$dir" "$release" ||
+		return 1
+	echo "$dir/$1.ko"
+}
+
+build_test_module() { # SOURCE DIR RELEASE
+	local kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
+	rm -rf "$2"
+	mkdir -p "$2"
+	cp "$1"/* "$2/"
+	make -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
+		cat "$2/make.log" >&2
+		return 1
+	}
+}

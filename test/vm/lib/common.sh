@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the parts of the VM harness share.
+
+# Exit status of a run that is not the script's own.
+STATUS_USAGE=121 STATUS_DIED=122 STATUS_FINDING=123 STATUS_TIMEOUT=124
+
+fail() {
+	echo "vm: $*" >&2
+	exit $STATUS_USAGE
+}
+
+# make_work - set $work, a folder that goes away with us, and our QEMU with it.
+make_work() {
+	work=$(mktemp -d "${TMPDIR:-/tmp}/pokepatch-vm-XXXXXX")
+	qemu_pid=''
+	trap 'clean_up' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+clean_up() {
+	if [ -n "$qemu_pid" ]; then
+		kill -KILL "$qemu_pid" 2>/dev/null || :
+	fi
+	rm -rf "$work"
+}
+
+# find_kernel - read the architecture's file, choose the release, set:
+#   $image the kernel, $module_root a folder with lib/modules/$kernel, $store where
+#   the parts that every run of this kernel shares are kept.
+find_kernel() {
+	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels dir
+	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
+	. "$here/arch/$arch.sh"
+	if [ -z "$kernel" ]; then
+		for dir in $(printf '%s\n' "$cache"/$arch_release_pattern | sort -V); do
+			[ -e "$dir/image/boot" ] && kernel=${dir##*/}
+		done
+		[ -n "$kernel" ] ||
+			fail "no kernel in $cache; get one with: build/bin/pokepatch fetch --latest cloud-amd64"
+	fi
+	dir=$cache/$kernel/image
+	image=$dir/boot/$arch_image-$kernel
+	[ -r "$image" ] || fail "$image is missing; get it with: build/bin/pokepatch fetch $kernel"
+	command -v "$arch_qemu" >/dev/null || fail "$arch_qemu is missing; run test/setup"
+	store=$top/build/vm/$kernel
+	module_root=$store/root
+	stock_modules=$dir/lib/modules/$kernel
+}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Starts QEMU, watches the time, finds out how the guest ended.
+
+# qemu_command LIMITED-ACCEL OUTPUT-CHARDEV - set $qemu to the command.
+qemu_command() {
+	local cpu=("${arch_cpu_tcg[@]}") tcg=(-accel 'tcg,thread=multi')
+	[ "$1" != kvm ] || cpu=("${arch_cpu_kvm[@]}") tcg=(-accel kvm)
+	[ -z "$icount" ] || tcg=(-accel 'tcg,thread=single' -icount shift=0)
+	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
+		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
+		-kernel "$image" -initrd "$work/initramfs"
+		-chardev "file,id=log,path=$out/kernel.log"
+		-chardev "$2"
+		-chardev "file,id=control,path=$work/control"
+		-chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor
+		"${arch_ports[@]}"
+		-append "console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
+printk.time=1 printk.devkmsg=on log_buf_len=4M panic=-1 oops=panic panic_print=0x41 \
+${arch_append[*]} ${append[*]-}")
+}
+
+# start_qemu ACCEL - in the background; sets $qemu_pid and opens its monitor as fd 8.
+start_qemu() {
+	local output=stdio,id=output,signal=off,logfile=$out/output,logappend=off
+	[ -z "$quiet" ] || output=file,id=output,path=$out/output
+	rm -f "$work"/monitor.{in,out}
+	mkfifo "$work"/monitor.{in,out}
+	: >"$out/kernel.log"
+	: >"$out/output"
+	: >"$work/control"
+	qemu_command "$1" "$output"
+	exec 8<>"$work/monitor.in" 7<>"$work/monitor.out"
+	"${qemu[@]}" </dev/null 2>"$work/qemu.err" 7>&- 8>&- &
+	qemu_pid=$!
+}
+
+# wait_qemu SECONDS - fails if QEMU is still there then.  The monitor's pipe,
+# in which nothing is ever waited for, serves as a sleep that costs no process.
+wait_qemu() {
+	local end=$((SECONDS + $1))
+	while kill -0 "$qemu_pid" 2>/dev/null; do
+		[ $SECONDS -lt $end ] || return 1
+		read -r -t 0.05 -u 9 || :
+	done
+}
+
+# run_qemu - run the guest to its end; the status is the script's or STATUS_*.
+run_qemu() {
+	local status=0 line
+	mkfifo "$work/never"
+	exec 9<>"$work/never"
+	start_qemu "$accel"
+	if ! wait_qemu "$limit"; then
+		status=$STATUS_TIMEOUT
+		# Let the guest say where it hangs, if it still can.
+		if [ -n "${arch_hang_command:-}" ]; then
+			echo "$arch_hang_command" >&8
+			wait_qemu 10 || :
+		fi
+		kill -KILL "$qemu_pid" 2>/dev/null || :
+	fi
+	wait "$qemu_pid" 2>/dev/null || :
+	qemu_pid=''
+	[ ! -s "$work/qemu.err" ] || sed 's/^/vm: QEMU says: /' "$work/qemu.err" >&2
+	[ $status -eq 0 ] || return $status
+
+	line=$(tr -d '\r' <"$work/control" | grep -E '^pokepatch-vm: exit [0-9]+$' || :)
+	[ -n "$line" ] || return $STATUS_DIED
+	return "${line##* }"
+}
+
+run_shell() {
+	qemu_command "$accel" "stdio,id=output,signal=off"
+	mkfifo "$work"/monitor.{in,out}
+	exec 8<>"$work/monitor.in" 7<>"$work/monitor.out"
+	"${qemu[@]}" 7>&- 8>&- || fail "QEMU ended with status $?"
+}
+
+# choose_accel - set $accel and $accel_reason.  That KVM's device can be opened
+# proves nothing: a guest must really have run under it.  The verdict holds until
+# the host's next boot.
+choose_accel() {
+	local verdict boot
+	accel=tcg
+	if [ -n "$icount" ]; then
+		accel_reason="instructions are counted"
+		return
+	fi
+	if [ "$arch" != "$(uname -m)" ]; then
+		accel_reason="the guest is $arch, this machine $(uname -m)"
+		return
+	fi
+	if [ ! -w "$arch_kvm" ]; then
+		accel_reason="$arch_kvm is not there for us"
+		return
+	fi
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	verdict=${TMPDIR:-/tmp}/pokepatch-kvm-$(id -u)-$boot
+	if [ ! -s "$verdict" ]; then
+		if kvm_trial; then echo kvm; else echo tcg; fi >"$verdict.$$"
+		mv "$verdict.$$" "$verdict"
+	fi
+	accel=$(cat "$verdict")
+	if [ "$accel" = kvm ]; then
+		accel_reason="a trial guest ran under KVM"
+	else
+		accel_reason="$arch_kvm is there, but a trial guest did not run under it"
+	fi
+}
+
+# kvm_trial - boot a guest that does nothing; true if it reached its end in time.
+# In a subshell: its options and folders are its own.
+kvm_trial() (
+	modules=() programs=() files=() append=() limit=15 quiet=1 accel=kvm arch_hang_command=''
+	work=$work/trial out=$work/trial
+	mkdir -p "$work"
+	trap clean_up EXIT
+	echo 'exit 42' >"$work/script"
+	make_initramfs "$work/script"
+	status=0
+	run_qemu >/dev/null 2>&1 || status=$?
+	[ $status -eq 42 ]
+)
