@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the host programs know about an architecture: one table of operations
+ * each, in a file of its own, listed in arch.c.
+ */
+#ifndef POKEPATCH_ARCH_H
+#define POKEPATCH_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct object;
+struct section;
+struct section_rule;
+
+/* What a relocation type does; from the architecture's psABI. */
+struct reloc_kind {
+	uint32_t type;
+	const char *name;
+	uint8_t size;	  /* bytes that it writes */
+	bool pc_relative; /* S + A - P */
+	bool branch;	  /* used on calls and jumps */
+};
+
+struct arch {
+	const char *name;	 /* as in the kernel's ARCH: "x86_64" */
+	const char *debian;	 /* Debian's: "amd64" */
+	const char *source_arch; /* folder below arch/ in the kernel: "x86" */
+	uint16_t machine;	 /* EM_ */
+	uint8_t elf_class, elf_data;
+
+	const struct reloc_kind *relocs; /* ends with a NULL name */
+	/* Sections that only this architecture has; ends with a NULL name. */
+	const struct section_rule *sections;
+
+	/*
+	 * patchable_entry - where in the function at [start, end) of a text section
+	 * of compiler output the patchable entry lies: bytes from start, or -1.
+	 */
+	int64_t (*patchable_entry)(const struct object *object, const struct section *section,
+				   uint64_t start, uint64_t end);
+	/*
+	 * instruction_ends - decode [start, end) of a text section; ends[i] is the
+	 * offset in the section just behind the instruction that holds byte
+	 * start + i, or 0 where nothing could be decoded.
+	 */
+	void (*instruction_ends)(const struct section *section, uint64_t start, uint64_t end,
+				 uint64_t *ends);
+};
+
+/* arch_find - by ELF machine, class and byte order; NULL if not supported. */
+const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
+/* arch_find_name - by name as in ARCH. */
+const struct arch *arch_find_name(const char *name);
+/* arch_reloc - NULL for a type that the table does not have. */
+const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type);
+
+extern const struct arch arch_x86_64;
+
+#endif /* POKEPATCH_ARCH_H */

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "object.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define malformed(object, ...) malformed(object, __VA_ARGS__)
+
+static struct error *malformed(const struct object *object, const char *format, ...)
+	__attribute__((format(printf, 2, 3), warn_unused_result));
+
+static struct error *malformed(const struct object *object, const char *format, ...)
+{
+	va_list arguments;
+	char *text _free_ = NULL;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	return error_new(STATUS_REFUSED, "%s: refused [elf-malformed]: %s; compile it again",
+			 object->path, text ?: "");
+}
+
+uint16_t object_get16(const struct object *object, const unsigned char *p)
+{
+	uint16_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return object->header.e_ident[EI_DATA] == ELFDATA2LSB ? le16toh(value) : be16toh(value);
+}
+
+uint32_t object_get32(const struct object *object, const unsigned char *p)
+{
+	uint32_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return object->header.e_ident[EI_DATA] == ELFDATA2LSB ? le32toh(value) : be32toh(value);
+}
+
+uint64_t object_get64(const struct object *object, const unsigned char *p)
+{
+	uint64_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return object->header.e_ident[EI_DATA] == ELFDATA2LSB ? le64toh(value) : be64toh(value);
+}
+
+void object_put32(const struct object *object, unsigned char *p, uint32_t value)
+{
+	value = object->header.e_ident[EI_DATA] == ELFDATA2LSB ? htole32(value) : htobe32(value);
+	memcpy(p, &value, sizeof(value));
+}
+
+void object_put64(const struct object *object, unsigned char *p, uint64_t value)
+{
+	value = object->header.e_ident[EI_DATA] == ELFDATA2LSB ? htole64(value) : htobe64(value);
+	memcpy(p, &value, sizeof(value));
+}
+
+static struct error *read_header(struct object *object)
+{
+	object->fd = open(object->path, O_RDONLY | O_CLOEXEC);
+	if (object->fd < 0)
+		return error_errno("cannot open %s", object->path);
+	elf_version(EV_CURRENT);
+	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(object->elf, &object->header))
+		return malformed(object, "not an ELF file");
+	if (object->header.e_type != ET_REL)
+		return malformed(object, "ELF type %u, not a relocatable object",
+				 object->header.e_type);
+	object->arch = arch_find(object->header.e_machine, object->header.e_ident[EI_CLASS],
+				 object->header.e_ident[EI_DATA]);
+	if (!object->arch)
+		return error_new(STATUS_REFUSED,
+				 "%s: refused [elf-unsupported]: ELF machine %u, class %u, byte "
+				 "order %u is not supported",
+				 object->path, object->header.e_machine,
+				 object->header.e_ident[EI_CLASS], object->header.e_ident[EI_DATA]);
+	return NULL;
+}
+
+static struct error *read_section(struct object *object, Elf_Scn *scn, size_t names, size_t room)
+{
+	GElf_Shdr header;
+
+	if (!gelf_getshdr(scn, &header))
+		return malformed(object, "section %zu has no header", elf_ndxscn(scn));
+
+	struct section *section = xcalloc(1, sizeof(*section));
+	*vec_push(&object->sections) = section;
+	section->index = elf_ndxscn(scn);
+	section->name = elf_strptr(object->elf, names, header.sh_name);
+	section->type = header.sh_type;
+	section->flags = header.sh_flags;
+	section->size = header.sh_size;
+	section->align = header.sh_addralign ?: 1;
+	section->entsize = header.sh_entsize;
+	if (!section->name)
+		return malformed(object, "section %zu has no name", section->index);
+	if (section->align & (section->align - 1))
+		return malformed(object, "section %s has alignment %" PRIu64, section->name,
+				 section->align);
+	if (header.sh_link >= room)
+		return malformed(object, "section %s is linked to section %u", section->name,
+				 header.sh_link);
+	if (header.sh_type == SHT_NOBITS)
+		return NULL;
+
+	Elf_Data *data = elf_getdata(scn, NULL);
+	if (!data || data->d_size != header.sh_size || (header.sh_size && !data->d_buf))
+		return malformed(object, "section %s cannot be read", section->name);
+	section->data = data->d_buf;
+	return NULL;
+}
+
+static struct error *read_sections(struct object *object)
+{
+	size_t count, names;
+
+	if (elf_getshdrnum(object->elf, &count) || elf_getshdrstrndx(object->elf, &names))
+		return malformed(object, "no section headers");
+	*vec_push(&object->sections) = NULL;
+	for (size_t i = 1; i < count; i++) {
+		Elf_Scn *scn = elf_getscn(object->elf, i);
+
+		if (!scn)
+			return malformed(object, "section %zu cannot be read", i);
+		_failed_(read_section(object, scn, names, count));
+	}
+	return NULL;
+}
+
+static struct error *place_symbol(struct object *object, struct symbol *symbol, size_t shndx,
+				  bool extended)
+{
+	if (shndx == SHN_UNDEF ||
+	    (!extended && (shndx == SHN_ABS || shndx == SHN_COMMON))) {
+		symbol->special = shndx;
+		return NULL;
+	}
+	if ((!extended && shndx >= SHN_LORESERVE) || shndx >= object->sections.count)
+		return malformed(object, "symbol %zu '%s' is in section %zu", symbol->index,
+				 symbol->name, shndx);
+	symbol->section = object->sections.list[shndx];
+	if (symbol->value > symbol->section->size ||
+	    symbol->size > symbol->section->size - symbol->value)
+		return malformed(object, "symbol '%s' reaches beyond the end of section %s",
+				 symbol->name, symbol->section->name);
+	if (symbol->type == STT_SECTION)
+		symbol->section->symbol = symbol;
+	return NULL;
+}
+
+static Elf_Data *extended_numbers(struct object *object, size_t symtab)
+{
+	for (size_t i = 1; i < object->sections.count; i++) {
+		Elf_Scn *scn = elf_getscn(object->elf, i);
+		GElf_Shdr header;
+
+		if (object->sections.list[i]->type == SHT_SYMTAB_SHNDX &&
+		    gelf_getshdr(scn, &header) && header.sh_link == symtab)
+			return elf_getdata(scn, NULL);
+	}
+	return NULL;
+}
+
+static struct error *read_symbols(struct object *object)
+{
+	size_t symtab = 0;
+
+	for (size_t i = 1; i < object->sections.count; i++) {
+		if (object->sections.list[i]->type != SHT_SYMTAB)
+			continue;
+		if (symtab)
+			return malformed(object, "two symbol tables");
+		symtab = i;
+	}
+	if (!symtab)
+		return malformed(object, "no symbol table");
+
+	Elf_Scn *scn = elf_getscn(object->elf, symtab);
+	GElf_Shdr header;
+	Elf_Data *data = elf_getdata(scn, NULL), *numbers = extended_numbers(object, symtab);
+	gelf_getshdr(scn, &header);
+	size_t size = gelf_fsize(object->elf, ELF_T_SYM, 1, EV_CURRENT);
+	if (header.sh_entsize != size || data->d_size % size)
+		return malformed(object, "symbol table of entry size %" PRIu64, header.sh_entsize);
+
+	*vec_push(&object->symbols) = NULL;
+	for (size_t i = 1; i < data->d_size / size; i++) {
+		GElf_Sym entry;
+		Elf32_Word number = 0;
+
+		if (!gelf_getsymshndx(data, numbers, i, &entry, &number))
+			return malformed(object, "symbol %zu cannot be read", i);
+		struct symbol *symbol = xcalloc(1, sizeof(*symbol));
+		*vec_push(&object->symbols) = symbol;
+		symbol->index = i;
+		symbol->name = elf_strptr(object->elf, header.sh_link, entry.st_name);
+		symbol->value = entry.st_value;
+		symbol->size = entry.st_size;
+		symbol->type = GELF_ST_TYPE(entry.st_info);
+		symbol->bind = GELF_ST_BIND(entry.st_info);
+		symbol->other = entry.st_other;
+		if (!symbol->name)
+			return malformed(object, "symbol %zu has no name", i);
+		bool extended = entry.st_shndx == SHN_XINDEX;
+		_failed_(place_symbol(object, symbol, extended ? number : entry.st_shndx,
+				      extended));
+		if (symbol->type == STT_SECTION && symbol->section)
+			symbol->name = symbol->section->name;
+	}
+	return NULL;
+}
+
+static int reloc_compare(const void *left, const void *right)
+{
+	const struct reloc *a = left, *b = right;
+
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static struct error *read_relocs(struct object *object, struct section *rela)
+{
+	Elf_Scn *scn = elf_getscn(object->elf, rela->index);
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t size = gelf_fsize(object->elf, ELF_T_RELA, 1, EV_CURRENT);
+	GElf_Shdr header;
+
+	gelf_getshdr(scn, &header);
+	if (rela->type == SHT_REL)
+		return error_new(STATUS_REFUSED,
+				 "%s: refused [elf-unsupported]: section %s has relocations "
+				 "without addends",
+				 object->path, rela->name);
+	if (header.sh_entsize != size || data->d_size % size)
+		return malformed(object, "section %s has entry size %" PRIu64, rela->name,
+				 header.sh_entsize);
+	if (!header.sh_info || header.sh_info >= object->sections.count)
+		return malformed(object, "section %s applies to section %u", rela->name,
+				 header.sh_info);
+
+	struct section *target = object->sections.list[header.sh_info];
+	if (target->relocs.count)
+		return malformed(object, "section %s has two relocation sections", target->name);
+	for (size_t i = 0; i < data->d_size / size; i++) {
+		GElf_Rela entry;
+
+		gelf_getrela(data, i, &entry);
+		size_t index = GELF_R_SYM(entry.r_info);
+		const struct reloc_kind *kind = arch_reloc(object->arch, GELF_R_TYPE(entry.r_info));
+		uint64_t length = kind ? kind->size : 0; /* unknown ones are refused where used */
+
+		if (!index || index >= object->symbols.count)
+			return malformed(object, "relocation %zu of section %s names symbol %zu", i,
+					 target->name, index);
+		if (entry.r_offset > target->size || length > target->size - entry.r_offset)
+			return malformed(object, "relocation %zu lies outside section %s", i,
+					 target->name);
+		*vec_push(&target->relocs) = (struct reloc){
+			.offset = entry.r_offset,
+			.type = GELF_R_TYPE(entry.r_info),
+			.symbol = object->symbols.list[index],
+			.addend = entry.r_addend,
+		};
+	}
+	if (target->relocs.count > 1)
+		qsort(target->relocs.list, target->relocs.count, sizeof(*target->relocs.list),
+		      reloc_compare);
+	return NULL;
+}
+
+struct error *object_read(const char *path, struct object *ret)
+{
+	struct error *error;
+
+	*ret = (struct object){.path = xstrdup(path), .fd = -1};
+	error = read_header(ret);
+	if (!error)
+		error = read_sections(ret);
+	if (!error)
+		error = read_symbols(ret);
+	for (size_t i = 1; !error && i < ret->sections.count; i++) {
+		struct section *section = ret->sections.list[i];
+
+		if (section->type == SHT_RELA || section->type == SHT_REL)
+			error = read_relocs(ret, section);
+	}
+	if (error)
+		object_deinit(ret);
+	return error;
+}
+
+void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header)
+{
+	*object = (struct object){.path = xstrdup("(new object)"), .fd = -1};
+	object->arch = arch;
+	object->header = *header;
+	*vec_push(&object->sections) = NULL;
+	*vec_push(&object->symbols) = NULL;
+}
+
+void object_deinit(struct object *object)
+{
+	for (size_t i = 0; i < object->sections.count; i++) {
+		struct section *section = object->sections.list[i];
+
+		if (!section)
+			continue;
+		if (section->own_data)
+			free(section->data);
+		vec_deinit(&section->relocs);
+		vec_deinit(&section->atoms);
+		free(section);
+	}
+	for (size_t i = 0; i < object->symbols.count; i++)
+		free(object->symbols.list[i]);
+	for (size_t i = 0; i < object->names.count; i++)
+		free(object->names.list[i]);
+	for (size_t i = 0; i < object->atoms.count; i++)
+		free(object->atoms.list[i]);
+	vec_deinit(&object->sections);
+	vec_deinit(&object->symbols);
+	vec_deinit(&object->names);
+	vec_deinit(&object->atoms);
+	if (object->elf)
+		elf_end(object->elf);
+	if (object->fd >= 0)
+		close(object->fd);
+	free(object->path);
+	*object = (struct object){.fd = -1};
+}
+
+static const char *object_own_name(struct object *object, const char *name)
+{
+	return *vec_push(&object->names) = xstrdup(name);
+}
+
+struct section *object_add_section(struct object *object, const char *name, uint32_t type,
+				   uint64_t flags, uint64_t align, uint64_t entsize)
+{
+	struct section *section = xcalloc(1, sizeof(*section));
+
+	*vec_push(&object->sections) = section;
+	section->name = object_own_name(object, name);
+	section->type = type;
+	section->flags = flags;
+	section->align = align ?: 1;
+	section->entsize = entsize;
+	section->own_data = true;
+	return section;
+}
+
+static void section_reserve(struct section *section, uint64_t size)
+{
+	if (section->own_data && size <= section->room)
+		return;
+	uint64_t room = section->room * 2 > size ? section->room * 2 : size;
+	unsigned char *data = xreallocarray(section->own_data ? section->data : NULL, room, 1);
+
+	if (!section->own_data && section->size)
+		memcpy(data, section->data, section->size);
+	section->data = data;
+	section->room = room;
+	section->own_data = true;
+}
+
+uint64_t section_append(struct section *section, const void *bytes, uint64_t size, uint64_t align)
+{
+	uint64_t offset = align > 1 ? (section->size + align - 1) & ~(align - 1) : section->size;
+
+	if (section->align < align)
+		section->align = align;
+	if (section->type != SHT_NOBITS) {
+		section_reserve(section, offset + size);
+		memset(section->data + section->size, 0, offset + size - section->size);
+		if (size && bytes)
+			memcpy(section->data + offset, bytes, size);
+	}
+	section->size = offset + size;
+	return offset;
+}
+
+struct symbol *object_add_symbol(struct object *object, const char *name, struct section *section,
+				 uint64_t value, uint64_t size, unsigned char type,
+				 unsigned char bind)
+{
+	struct symbol *symbol = xcalloc(1, sizeof(*symbol));
+
+	*vec_push(&object->symbols) = symbol;
+	symbol->name = object_own_name(object, name);
+	symbol->section = section;
+	symbol->value = value;
+	symbol->size = size;
+	symbol->type = type;
+	symbol->bind = bind;
+	return symbol;
+}
+
+struct symbol *object_section_symbol(struct object *object, struct section *section)
+{
+	if (!section->symbol)
+		section->symbol = object_add_symbol(object, section->name, section, 0, 0,
+						    STT_SECTION, STB_LOCAL);
+	return section->symbol;
+}
+
+void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,
+		       struct symbol *symbol, int64_t addend)
+{
+	*vec_push(&section->relocs) = (struct reloc){
+		.offset = offset, .type = type, .symbol = symbol, .addend = addend};
+}
+
+struct section *object_find_section(const struct object *object, const char *name)
+{
+	for (size_t i = 0; i < object->sections.count; i++)
+		if (object->sections.list[i] && !strcmp(object->sections.list[i]->name, name))
+			return object->sections.list[i];
+	return NULL;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A relocatable ELF object in memory: read, checked, and written back.
+ *
+ * object_read() checks every index, offset and size of the file (gABI, chapters
+ * "Sections", "Symbol Table", "Relocation"); what uses the structures after it
+ * trusts them.
+ */
+#ifndef POKEPATCH_OBJECT_H
+#define POKEPATCH_OBJECT_H
+
+#include <gelf.h>
+
+#include "arch.h"
+#include "util.h"
+
+struct atom;
+struct section_rule;
+
+struct reloc {
+	uint64_t offset; /* in the section it applies to */
+	uint32_t type;	 /* of the ELF machine */
+	struct symbol *symbol;
+	int64_t addend;
+};
+
+struct section {
+	size_t index; /* in the file; 0 for one that was made */
+	const char *name;
+	uint32_t type; /* SHT_ */
+	uint64_t flags;
+	uint64_t size; /* bytes */
+	uint64_t align, entsize;
+	unsigned char *data; /* NULL for SHT_NOBITS; owned by the object's Elf unless own_data */
+	bool own_data;
+	uint64_t room; /* bytes allocated, where own_data */
+	VEC(struct reloc) relocs; /* by offset once read */
+	struct symbol *symbol; /* its STT_SECTION symbol, or NULL */
+	const struct section_rule *rule;
+	VEC(struct atom *) atoms; /* by start; see atoms.c */
+	struct section *out;	  /* where the emitter put it */
+};
+
+struct symbol {
+	size_t index;
+	const char *name;
+	uint64_t value, size;
+	unsigned char type, bind, other;
+	struct section *section; /* NULL: undefined, absolute or common */
+	uint16_t special;	 /* SHN_UNDEF, SHN_ABS or SHN_COMMON where section is NULL */
+	struct atom *atom;
+	void *note; /* the current user's */
+};
+
+struct object {
+	char *path; /* for messages */
+	int fd;
+	Elf *elf;
+	GElf_Ehdr header;
+	const struct arch *arch;
+	/* Pointers to each are stable; [0] of a file that was read is NULL. */
+	VEC(struct section *) sections;
+	VEC(struct symbol *) symbols;
+	VEC(char *) names;	/* strings owned for made sections and symbols */
+	VEC(struct atom *) atoms; /* all, in section order */
+};
+
+/*
+ * object_read - read a relocatable object.  Errors: not ELF, not ET_REL, of an
+ * unsupported machine, or malformed, by name (STATUS_REFUSED), or unreadable
+ * (STATUS_FAILED).  On success ret is the caller's to deinit.
+ */
+struct error *object_read(const char *path, struct object *ret);
+/* object_init - an empty object for a machine, to be filled and written. */
+void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header);
+void object_deinit(struct object *object);
+
+/* Adding to an object; names are copied, data is copied (NULL: zeroes). */
+struct section *object_add_section(struct object *object, const char *name, uint32_t type,
+				   uint64_t flags, uint64_t align, uint64_t entsize);
+/* section_append - add bytes at an alignment; gives the offset of the first. */
+uint64_t section_append(struct section *section, const void *bytes, uint64_t size,
+			uint64_t align);
+struct symbol *object_add_symbol(struct object *object, const char *name,
+				 struct section *section, uint64_t value, uint64_t size,
+				 unsigned char type, unsigned char bind);
+/* object_section_symbol - the STT_SECTION symbol of a section, made if missing. */
+struct symbol *object_section_symbol(struct object *object, struct section *section);
+void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,
+		       struct symbol *symbol, int64_t addend);
+/* object_find_section - the first of that name, or NULL. */
+struct section *object_find_section(const struct object *object, const char *name);
+
+/*
+ * object_write - write as ET_REL: sections in list order, one RELA section
+ * behind each that has relocations, local symbols before the others, extended
+ * section numbers where they are needed.  Atomic.
+ */
+struct error *object_write(struct object *object, const char *path);
+
+/* Integers in the object's byte order. */
+uint16_t object_get16(const struct object *object, const unsigned char *p);
+uint32_t object_get32(const struct object *object, const unsigned char *p);
+uint64_t object_get64(const struct object *object, const unsigned char *p);
+void object_put32(const struct object *object, unsigned char *p, uint32_t value);
+void object_put64(const struct object *object, unsigned char *p, uint64_t value);
+
+static inline bool section_is_text(const struct section *section)
+{
+	return section->flags & SHF_EXECINSTR;
+}
+
+#endif /* POKEPATCH_OBJECT_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is done with a section, by its name: one row each, and a refusal for all others. */
+#ifndef POKEPATCH_SECTIONS_H
+#define POKEPATCH_SECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum section_policy {
+	/* Split into atoms, one per symbol; what a patch needs of it is carried. */
+	SECTION_CODE,
+	SECTION_DATA,	/* writable, initial value must not change */
+	SECTION_RODATA, /* constant */
+	SECTION_STRINGS, /* compared and carried string by string */
+	SECTION_CONST,	/* constants without names: compared and carried by content */
+	/* Entries that each belong to a piece of code and are carried with it. */
+	SECTION_TABLE,
+	/* Pieces that code or table entries of a carried function point to. */
+	SECTION_PARTNER,
+	/* Split into atoms; may be referred to in the parent; never carried. */
+	SECTION_PARENT,
+	/* Not live any more once the kernel has booted; a change is refused. */
+	SECTION_INIT,
+	/* Exported symbols; a change is refused. */
+	SECTION_EXPORT,
+	/* No meaning for a patch: neither compared nor carried. */
+	SECTION_DROP,
+	/* Refused by name when it is seen at all. */
+	SECTION_REFUSE,
+};
+
+/* Bytes of a table's entry that do not matter, such as a line number. */
+struct entry_mask {
+	uint8_t offset, size;
+};
+
+/* Known forms of a table's entries; the one that fits the section is taken. */
+struct entry_layout {
+	uint8_t size;
+	struct entry_mask ignored;
+	/* A partner piece: where its address and its length (one byte) stand. */
+	uint8_t partner, partner_length;
+	bool short_last; /* the last entry may lack padding */
+};
+
+#define ENTRY_LAYOUTS 2
+
+struct section_rule {
+	const char *name;
+	bool prefix; /* the name is only the beginning */
+	enum section_policy policy;
+	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: carried under this section's own name. */
+	bool keep_name;
+	const char *advice; /* SECTION_REFUSE, SECTION_PARENT: why, and what to do */
+	/* SECTION_TABLE: every entry has a relocation to its code at offset 0. */
+	struct entry_layout layouts[ENTRY_LAYOUTS];
+};
+
+struct arch;
+
+/*
+ * section_rule_find - the row for a section name: the architecture's own rows
+ * first, an exact name before a prefix, a longer prefix before a shorter.
+ * NULL: nothing is known about it.
+ */
+const struct section_rule *section_rule_find(const struct arch *arch, const char *name);
+
+#endif /* POKEPATCH_SECTIONS_H */
