@@ -57,6 +57,8 @@ function is_report_detail(text) {
 }
 
 # The first lines of a report, before the registers and the trace, are its name.
+# in_report: 1 in those lines, 2 after them, 3 after the end, where an oops prints
+# its registers once more.
 function end_of_head() {
 	if (in_report == 1 && !is_known(head))
 		finding(head_line, head)
@@ -96,7 +98,7 @@ BEGIN {
 	}
 	if (in_report && text ~ /\[ end trace/) {
 		end_of_head()
-		in_report = 0
+		in_report = 3
 		next
 	}
 	if (in_report == 1 && level <= 4) {
@@ -104,13 +106,18 @@ BEGIN {
 		head_line = NR
 		next
 	}
+	if (in_report == 3)
+		in_report = 0
 	if (level <= 4 || text ~ alarm)
 		if (!is_known(text))
 			finding(NR, text)
+	# All that follows belongs to it: where each processor was, what each task did.
+	if (text ~ /^Kernel panic/)
+		exit
 }
 
 END {
-	if (in_report)
+	if (in_report == 1)
 		end_of_head()
 	for (i = 1; i <= nr_expected; i++)
 		if (!(i in seen))

@@ -33,6 +33,14 @@ find_kernel() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels dir
 	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
 	. "$here/arch/$arch.sh"
+	# What `make` fetched for the tests, if it is for this architecture.
+	if [ -z "$kernel" ] && [ -s "$top/build/kernel-release" ]; then
+		kernel=$(cat "$top/build/kernel-release")
+		case $kernel in
+		$arch_release_pattern) ;;
+		*) kernel='' ;;
+		esac
+	fi
 	if [ -z "$kernel" ]; then
 		for dir in $(printf '%s\n' "$cache"/$arch_release_pattern | sort -V); do
 			[ -e "$dir/image/boot" ] && kernel=${dir##*/}
