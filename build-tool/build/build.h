@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One run of pokepatch-build: what the phases share.  main() calls the phases
+ * in the order in which they stand here; each reads what the ones before it
+ * left in struct build.
+ */
+#ifndef POKEPATCH_BUILD_H
+#define POKEPATCH_BUILD_H
+
+#include "cache.h"
+#include "patch.h"
+#include "util.h"
+
+/* The command line.  Strings point into argv. */
+struct build_options {
+	const char *kernel;  /* -k; NULL: the running one */
+	const char *source;  /* -s; the four below too: NULL means from the cache */
+	const char *config;  /* -c */
+	const char *vmlinux; /* -v */
+	const char *modules; /* -m */
+	const char *kbuild;  /* --kbuild */
+	const char *output;  /* -o; NULL: pokepatch-NAME.ko */
+	const char *name;    /* -n; NULL: from the first patch's file name */
+	unsigned int jobs;   /* -j */
+	uint32_t mode;	     /* enum pokepatch_mode */
+	uint32_t transition; /* enum pokepatch_transition */
+	const char *report;  /* --report; "-" is standard output */
+	const char *keep;    /* --keep: the work folder, which then stays */
+	bool dry_run, quiet, verbose;
+	char **patches;
+	size_t nr_patches;
+};
+
+/* A diff that the user gave. */
+struct patch_file {
+	const char *path; /* as given */
+	char sha256[65];
+	struct patch patch;
+};
+
+/* The core module and the glue, built once per kernel and kept in the cache. */
+struct core_artefacts {
+	char *ko;	   /* pokepatch.ko */
+	char *symvers;	   /* its Module.symvers: the CRCs of what it exports */
+	char *glue_object; /* patches/module/glue.c, before objtool */
+	char *dir;	   /* where the commands below are to run */
+	/* Commands that kbuild used, without their files; each ends with NULL. */
+	char **mod_compile; /* add -DKBUILD_MODNAME=... -D__KBUILD_MODNAME=... -c -o OUT NAME.mod.c */
+	char **objtool;	    /* with --module; add the object, which it rewrites */
+	char **modpost;	    /* add -o SYMVERS, -i SYMVERS for each input, OBJECT.o */
+	char **ld;	    /* ld -r ... -T module.lds; add -o OUT.ko IN.o IN.mod.o */
+};
+
+/* One compiled source file that the change touches. */
+struct unit {
+	char *source;	   /* "fs/proc/version.c" */
+	char *object;	   /* "fs/proc/version.o" */
+	char *parent;	   /* "vmlinux", or the module's name: "nf_tables" */
+	char *parent_path; /* "kernel/net/netfilter/nf_tables.ko" in lib/modules/R; NULL: vmlinux */
+	char *modfile;	   /* KBUILD_MODFILE, or NULL where kbuild gives none */
+	char **argv;	   /* compiler and flags as kbuild ran them (cwd: the tree), ends with NULL;
+			    * without -c, -o, the source and the dependency file */
+	char *exact_object;   /* compiled by kbuild itself: no section splitting, after objtool */
+	char *orig_object;    /* compiled by us, one section per function and object, no objtool */
+	char *patched_object; /* the same from the changed source */
+	char **changed_files; /* the files of the diffs that it compiles */
+	size_t nr_changed_files;
+	struct overlay *overlay; /* units.c and overlay.c */
+};
+
+struct phase_time {
+	const char *name;
+	double seconds;
+};
+
+struct build {
+	struct build_options options;
+	char *release;	   /* "6.1.0-56-cloud-amd64" */
+	char *name;	   /* of the patch, as in pokepatch-NAME.ko */
+	char *output;	   /* the .ko's path */
+	struct kernel_files files; /* what the options gave, else from the cache */
+	char *arch;	   /* "x86": the folder in arch/ */
+	char *cc;	   /* compiler: "gcc-12" */
+	char *work;	   /* private work folder */
+	char *tree;	   /* prepared tree, absolute; never written to but by kbuild, under a lock */
+	int tree_lock;	   /* shared while we read it, or -1 */
+	char **make_env;   /* what the kernel's Makefile exports to scripts/Makefile.build */
+	char *kernel_build_id; /* of the image's vmlinuz, hexadecimal; NULL: there is no vmlinuz */
+	struct core_artefacts core;
+	struct patch_file *patches;
+	size_t nr_patches;
+	struct unit *units; /* sorted by source */
+	size_t nr_units;
+	struct refusals refusals; /* of all phases */
+	struct buffer notes;	  /* lines for the user that refuse nothing: fuzz, files left out */
+	struct phase_time *phases;
+	size_t nr_phases;
+	double phase_start;
+};
+
+/* options.c: the command line.  *ret_done: --help or --version was answered. */
+struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done);
+
+/* work.c */
+struct error *build_init(struct build *build, const struct build_options *options);
+void build_deinit(struct build *build); /* removes the work folder, unless it is to be kept */
+void phase_begin(struct build *build, const char *name);
+void phase_end(struct build *build); /* a line with its time on standard error, unless -q */
+/* notes_tell - the notes so far to standard error, unless -q; each is told once. */
+void notes_tell(struct build *build);
+void note(struct build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* refusals_check - error STATUS_REFUSED if anything was refused so far. */
+struct error *refusals_check(struct build *build);
+
+/* The phases.  An error ends the run; refusals are collected in build->refusals. */
+struct error *read_patches(struct build *build);  /* patches.c */
+struct error *prepare_tree(struct build *build);  /* tree.c: build->tree, cc, arch, make_env */
+struct error *prepare_core(struct build *build);  /* core.c: build->core */
+struct error *find_units(struct build *build);	  /* units.c: build->units up to exact_object */
+struct error *compile_units(struct build *build); /* compile.c: orig_object, patched_object */
+struct error *compare_units(struct build *build); /* by the differ library */
+struct error *link_module(struct build *build);
+struct error *check_module(struct build *build);
+struct error *report_write(struct build *build);
+
+#endif /* POKEPATCH_BUILD_H */
