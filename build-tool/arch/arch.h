@@ -47,6 +47,16 @@ struct arch {
 	 */
 	void (*instruction_ends)(const struct section *section, uint64_t start, uint64_t end,
 				 uint64_t *ends);
+	/*
+	 * direct_branches - call found() for every direct call or jump in [start, end)
+	 * of a text section: where its displacement stands, in how many bytes, and
+	 * where it leads to, all as offsets in the section.
+	 */
+	void (*direct_branches)(const struct section *section, uint64_t start, uint64_t end,
+				void (*found)(void *context, uint64_t field, unsigned int size,
+					      uint64_t target),
+				void *context);
+	uint32_t branch_reloc; /* type for such a displacement, with addend -4 counted from it */
 };
 
 /* arch_find - by ELF machine, class and byte order; NULL if not supported. */

@@ -89,6 +89,33 @@ static void x86_64_instruction_ends(const struct section *section, uint64_t star
 	cs_close(&handle);
 }
 
+static void x86_64_direct_branches(const struct section *section, uint64_t start, uint64_t end,
+				   void (*found)(void *context, uint64_t field, unsigned int size,
+						 uint64_t target),
+				   void *context)
+{
+	const uint8_t *code = section->data + start;
+	size_t size = end - start;
+	uint64_t address = start;
+	csh handle;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle))
+		return;
+	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
+	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+
+	cs_insn *insn = cs_malloc(handle);
+	while (size && cs_disasm_iter(handle, &code, &size, &address, insn)) {
+		if (!insn->id || !cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+			continue;
+		const cs_x86 *x86 = &insn->detail->x86;
+		found(context, insn->address + x86->encoding.imm_offset, x86->encoding.imm_size,
+		      x86->operands[0].imm);
+	}
+	cs_free(insn, 1);
+	cs_close(&handle);
+}
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.debian = "amd64",
@@ -100,4 +127,6 @@ const struct arch arch_x86_64 = {
 	.sections = x86_64_sections,
 	.patchable_entry = x86_64_patchable_entry,
 	.instruction_ends = x86_64_instruction_ends,
+	.direct_branches = x86_64_direct_branches,
+	.branch_reloc = R_X86_64_PC32,
 };

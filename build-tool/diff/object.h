@@ -22,6 +22,11 @@ struct reloc {
 	uint32_t type;	 /* of the ELF machine */
 	struct symbol *symbol;
 	int64_t addend;
+	/*
+	 * PC-relative ones in code: bytes from offset to the end of the instruction,
+	 * which is where the processor counts from (atoms.c).
+	 */
+	uint8_t behind;
 };
 
 struct section {

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Atoms: the pieces of an object that are compared and carried as a whole: a
+ * function, its cold part, a variable, a constant.
+ */
+#ifndef POKEPATCH_ATOMS_H
+#define POKEPATCH_ATOMS_H
+
+#include "object.h"
+#include "sections.h"
+
+enum atom_class {
+	ATOM_CODE,
+	ATOM_DATA,    /* the parent's own is used as long as the symbol is known there */
+	ATOM_RODATA,
+	/*
+	 * One per use, and no use cares which: __func__, CSWTCH, lockdep keys,
+	 * "once" flags, dynamic-debug descriptors.  Compared by content, and
+	 * carried code gets copies of its own.
+	 */
+	ATOM_PRIVATE,
+	ATOM_STRINGS, /* a whole section of them */
+	ATOM_CONST,
+	ATOM_PARTNER, /* a piece of .altinstr_replacement and the like */
+	ATOM_PARENT,
+	ATOM_INIT,
+	ATOM_EXPORT,
+};
+
+/* A table's entry that belongs to an atom. */
+struct entry {
+	struct section *section;
+	uint64_t start;
+	const struct entry_layout *layout;
+	uint8_t size; /* bytes present */
+};
+
+enum atom_state { STATE_UNKNOWN, STATE_BUSY, STATE_SAME, STATE_CHANGED };
+
+struct atom {
+	const char *name;	/* of the primary symbol, or of the section */
+	struct symbol *symbol;	/* primary symbol, NULL where there is none */
+	struct section *section;
+	uint64_t start, end;	/* in the section */
+	struct reloc *relocs;	/* the section's, those in [start, end) */
+	size_t reloc_count;
+	enum atom_class class;
+	struct atom *parent;	/* of a .cold part: its function */
+	struct atom *cold;	/* of a function: its .cold part */
+	VEC(struct entry) entries;
+	char *key;		/* name without a compiler's numbers, see correlate.c */
+	struct atom *next;	/* of the same key */
+	struct atom *twin;	/* the same thing in the other object */
+	enum atom_state state;
+	bool ambiguous;		/* could not be told apart from others of its key */
+	bool tangled;		/* has a short jump into a neighbour */
+	bool included;
+	/* Where the emitter put it. */
+	struct section *out;
+	uint64_t out_offset;
+	struct symbol *out_symbol;
+};
+
+/* What a relocation refers to. */
+struct reference {
+	struct atom *atom;	/* NULL: undefined, absolute or common symbol */
+	struct symbol *symbol;	/* as in the relocation */
+	int64_t addend;		/* counted from the atom's start; from the symbol if no atom */
+	uint64_t target;	/* offset in the section that the processor will reach or read */
+};
+
+/*
+ * object_split - give every section its rule and split it into atoms; attach
+ * the tables' entries.  Unknown sections, symbols and relocation types are
+ * collected as refusals; unit names the object in them.
+ */
+struct error *object_split(struct object *object, const char *unit, struct refusals *refusals);
+
+/* reloc_reference - where a relocation of a section that was split leads to. */
+struct reference reloc_reference(const struct object *object, const struct section *section,
+				 const struct reloc *reloc);
+
+/* atom_at - the atom of a section at an offset, or NULL. */
+struct atom *atom_at(const struct section *section, uint64_t offset);
+
+/* section_relocs - those in [start, end); count may be 0. */
+struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,
+			     size_t *ret_count);
+
+/* The function that a piece of code belongs to: itself, or that of a .cold part. */
+static inline struct atom *atom_function(struct atom *atom)
+{
+	return atom->parent ?: atom;
+}
+
+#endif /* POKEPATCH_ATOMS_H */

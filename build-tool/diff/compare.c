@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "compare.h"
+
+#include <string.h>
+
+static const char *string_at(const struct atom *atom, uint64_t offset, uint64_t *ret_length)
+{
+	const struct section *section = atom->section;
+	const char *text = (const char *)section->data + offset;
+
+	if (offset >= section->size)
+		return NULL;
+	*ret_length = strnlen(text, section->size - offset);
+	return text;
+}
+
+static bool same_string(const struct reference *a, const struct reference *b)
+{
+	uint64_t length_a, length_b;
+	const char *text_a = string_at(a->atom, a->target, &length_a);
+	const char *text_b = string_at(b->atom, b->target, &length_b);
+
+	return text_a && text_b && length_a == length_b && !memcmp(text_a, text_b, length_a);
+}
+
+static bool same_constant(const struct reference *a, const struct reference *b)
+{
+	uint64_t size = a->atom->section->entsize;
+	uint64_t room_a = a->atom->section->size, room_b = b->atom->section->size;
+
+	if (!size || size != b->atom->section->entsize || a->target > room_a ||
+	    b->target > room_b || room_a - a->target < size || room_b - b->target < size)
+		return false;
+	return !memcmp(a->atom->section->data + a->target, b->atom->section->data + b->target,
+		       size);
+}
+
+static bool same_reference(struct object *orig, const struct reference *a, struct object *patched,
+			   const struct reference *b)
+{
+	if (!a->atom || !b->atom)
+		return !a->atom && !b->atom && a->symbol->special == b->symbol->special &&
+		       a->addend == b->addend && !strcmp(a->symbol->name, b->symbol->name);
+	if (a->atom->class != b->atom->class)
+		return false;
+	switch (a->atom->class) {
+	case ATOM_STRINGS:
+		return same_string(a, b);
+	case ATOM_CONST:
+		return same_constant(a, b);
+	case ATOM_PRIVATE:
+		return a->addend == b->addend && !strcmp(a->atom->key, b->atom->key) &&
+		       atom_same(orig, a->atom, patched, b->atom);
+	case ATOM_PARTNER:
+		return a->addend == b->addend && atom_same(orig, a->atom, patched, b->atom);
+	default:
+		return a->addend == b->addend && a->atom->twin == b->atom;
+	}
+}
+
+static bool same_relocs(struct object *orig, const struct section *section_a,
+			const struct reloc *a, size_t count_a, uint64_t start_a,
+			struct object *patched, const struct section *section_b,
+			const struct reloc *b, size_t count_b, uint64_t start_b)
+{
+	if (count_a != count_b)
+		return false;
+	for (size_t i = 0; i < count_a; i++) {
+		if (a[i].offset - start_a != b[i].offset - start_b || a[i].type != b[i].type)
+			return false;
+		struct reference left = reloc_reference(orig, section_a, &a[i]);
+		struct reference right = reloc_reference(patched, section_b, &b[i]);
+		if (!same_reference(orig, &left, patched, &right))
+			return false;
+	}
+	return true;
+}
+
+/* Does an entry have a piece in a partner section that is empty, and so means nothing? */
+static bool is_empty_partner(const struct entry *entry, uint64_t offset)
+{
+	return entry->layout->partner && offset - entry->start == entry->layout->partner &&
+	       !entry->section->data[entry->start + entry->layout->partner_length];
+}
+
+static bool same_entry(struct object *orig, const struct entry *a, struct object *patched,
+		       const struct entry *b)
+{
+	const struct entry_mask *ignored = &a->layout->ignored;
+
+	if (a->size != b->size || strcmp(a->section->name, b->section->name))
+		return false;
+	for (size_t i = 0; i < a->size; i++)
+		if (!(i >= ignored->offset && i < (size_t)ignored->offset + ignored->size) &&
+		    a->section->data[a->start + i] != b->section->data[b->start + i])
+			return false;
+
+	size_t count_a, count_b;
+	struct reloc *relocs_a = section_relocs(a->section, a->start, a->start + a->size, &count_a);
+	struct reloc *relocs_b = section_relocs(b->section, b->start, b->start + b->size, &count_b);
+	if (count_a && count_a == count_b &&
+	    is_empty_partner(a, relocs_a[count_a - 1].offset) &&
+	    is_empty_partner(b, relocs_b[count_b - 1].offset))
+		count_a = --count_b;
+	return same_relocs(orig, a->section, relocs_a, count_a, a->start, patched, b->section,
+			   relocs_b, count_b, b->start);
+}
+
+static bool same_bytes(const struct atom *a, const struct atom *b)
+{
+	if (a->end - a->start != b->end - b->start)
+		return false;
+	if ((a->section->type == SHT_NOBITS) != (b->section->type == SHT_NOBITS))
+		return false;
+	return a->section->type == SHT_NOBITS ||
+	       !memcmp(a->section->data + a->start, b->section->data + b->start,
+		       a->end - a->start);
+}
+
+static bool compare_atoms(struct object *orig, struct atom *a, struct object *patched,
+			  struct atom *b)
+{
+	if (a->class != b->class || a->tangled || b->tangled || !same_bytes(a, b) ||
+	    !same_relocs(orig, a->section, a->relocs, a->reloc_count, a->start, patched,
+			 b->section, b->relocs, b->reloc_count, b->start))
+		return false;
+	if (a->entries.count != b->entries.count)
+		return false;
+	for (size_t i = 0; i < a->entries.count; i++)
+		if (!same_entry(orig, &a->entries.list[i], patched, &b->entries.list[i]))
+			return false;
+	return true;
+}
+
+bool atom_same(struct object *orig, struct atom *a, struct object *patched, struct atom *b)
+{
+	/* Pieces compared by content may meet several others; only twins keep the result. */
+	bool keep = a->twin == b;
+
+	if (keep && b->state != STATE_UNKNOWN)
+		return b->state != STATE_CHANGED;
+	if (!keep && b->state == STATE_BUSY) /* a content cycle: as equal as the rest of it */
+		return true;
+
+	enum atom_state before = b->state;
+	b->state = STATE_BUSY;
+	bool same = compare_atoms(orig, a, patched, b);
+	b->state = keep ? (same ? STATE_SAME : STATE_CHANGED) : before;
+	return same;
+}
+
+uint64_t atom_first_difference(struct object *orig, const struct atom *a, struct object *patched,
+			       const struct atom *b)
+{
+	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
+	uint64_t first = size_a < size_b ? size_a : size_b;
+
+	if (a->section->data && b->section->data)
+		for (uint64_t i = 0; i < first; i++)
+			if (a->section->data[a->start + i] != b->section->data[b->start + i])
+				first = i;
+	for (size_t i = 0; i < a->reloc_count && i < b->reloc_count; i++) {
+		uint64_t at = b->relocs[i].offset - b->start;
+
+		if (at >= first)
+			break;
+		if (!same_relocs(orig, a->section, &a->relocs[i], 1, a->start, patched, b->section,
+				 &b->relocs[i], 1, b->start))
+			return at;
+	}
+	return first;
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "parent.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <elfutils/libdw.h>
+
+/* ---- reading ------------------------------------------------------------------ */
+
+static bool is_vmlinux(const struct parent *parent)
+{
+	return !strcmp(parent->name, "vmlinux");
+}
+
+static struct error *unusable(const struct parent *parent, const char *what)
+{
+	return error_new(STATUS_FAILED,
+			 "%s: %s; give the file with symbols and DWARF, from the kernel's -dbg "
+			 "package",
+			 parent->path, what);
+}
+
+/* ELF notes: gABI, "Note Section"; GNU build id: type 3, name "GNU". */
+static bool read_build_id(struct parent *parent, Elf_Data *data)
+{
+	size_t offset = 0, name, description;
+	GElf_Nhdr header;
+
+	while ((offset = gelf_getnote(data, offset, &header, &name, &description))) {
+		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != 4 ||
+		    memcmp((char *)data->d_buf + name, "GNU", 4) ||
+		    header.n_descsz > sizeof(parent->build_id))
+			continue;
+		memcpy(parent->build_id, (char *)data->d_buf + description, header.n_descsz);
+		parent->build_id_length = header.n_descsz;
+		return true;
+	}
+	return false;
+}
+
+struct section_info {
+	const char *name;
+	bool percpu;
+};
+
+static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, const char *name,
+				 size_t shndx, const struct section_info *sections, size_t count)
+{
+	unsigned char type = GELF_ST_TYPE(entry->st_info);
+
+	if (type == STT_FILE) {
+		*vec_push(&parent->blocks) = (struct parent_block){
+			.file = name, .first = parent->symbol_count, .end = parent->symbol_count};
+		return NULL;
+	}
+	if (type == STT_SECTION || shndx == SHN_UNDEF || !*name)
+		return NULL;
+	bool absolute = shndx == SHN_ABS;
+	if (!absolute && shndx >= count)
+		return unusable(parent, "malformed symbol table");
+	parent->symbols[parent->symbol_count] = (struct parent_symbol){
+		.name = name,
+		.value = entry->st_value,
+		.size = entry->st_size,
+		.section = absolute ? "" : sections[shndx].name,
+		.global = GELF_ST_BIND(entry->st_info) != STB_LOCAL,
+		.function = type == STT_FUNC,
+		.percpu = !absolute && sections[shndx].percpu,
+		.block = parent->blocks.count ? parent->blocks.count - 1 : 0,
+		.order = parent->symbol_count,
+	};
+	parent->symbol_count++;
+	if (parent->blocks.count && GELF_ST_BIND(entry->st_info) == STB_LOCAL)
+		parent->blocks.list[parent->blocks.count - 1].end = parent->symbol_count;
+	return NULL;
+}
+
+static struct error *read_symbols(struct parent *parent, Elf *elf, Elf_Scn *symtab,
+				  const struct section_info *sections, size_t section_count)
+{
+	GElf_Shdr header;
+	Elf_Data *data = elf_getdata(symtab, NULL);
+
+	if (!data || !gelf_getshdr(symtab, &header) || !header.sh_entsize)
+		return unusable(parent, "unreadable symbol table");
+	size_t count = data->d_size / header.sh_entsize;
+	parent->symbols = xcalloc(count, sizeof(*parent->symbols));
+	for (size_t i = 1; i < count; i++) {
+		GElf_Sym entry;
+
+		if (!gelf_getsym(data, i, &entry))
+			return unusable(parent, "unreadable symbol table");
+		const char *name = elf_strptr(elf, header.sh_link, entry.st_name);
+		_failed_(read_symbol(parent, &entry, name ?: "", entry.st_shndx, sections,
+				     section_count));
+	}
+	return NULL;
+}
+
+static struct error *read_elf(struct parent *parent)
+{
+	size_t count, names;
+	Elf_Scn *symtab = NULL;
+
+	parent->fd = open(parent->path, O_RDONLY | O_CLOEXEC);
+	if (parent->fd < 0)
+		return error_errno("cannot open %s", parent->path);
+	elf_version(EV_CURRENT);
+	Elf *elf = parent->elf = elf_begin(parent->fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrnum(elf, &count) ||
+	    elf_getshdrstrndx(elf, &names))
+		return unusable(parent, "not an ELF file");
+
+	struct section_info *sections _free_ = xcalloc(count, sizeof(*sections));
+	for (size_t i = 1; i < count; i++) {
+		Elf_Scn *scn = elf_getscn(elf, i);
+		GElf_Shdr header;
+
+		if (!scn || !gelf_getshdr(scn, &header))
+			return unusable(parent, "unreadable section table");
+		sections[i].name = elf_strptr(elf, names, header.sh_name) ?: "";
+		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu");
+		if (header.sh_type == SHT_SYMTAB)
+			symtab = scn;
+		if (header.sh_type == SHT_NOTE && !parent->build_id_length) {
+			Elf_Data *data = elf_getdata(scn, NULL);
+
+			if (data)
+				read_build_id(parent, data);
+		}
+	}
+	if (!symtab)
+		return unusable(parent, "no symbol table");
+	if (!parent->build_id_length)
+		return unusable(parent, "no build id");
+	return read_symbols(parent, elf, symtab, sections, count);
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct parent_symbol *a = *(struct parent_symbol *const *)left;
+	const struct parent_symbol *b = *(struct parent_symbol *const *)right;
+
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Chains the symbols of one name in the order that kallsyms has: see parent_position(). */
+static void index_names(struct parent *parent)
+{
+	struct parent_symbol **order _free_ = xcalloc(parent->symbol_count, sizeof(*order));
+
+	for (size_t i = 0; i < parent->symbol_count; i++)
+		order[i] = &parent->symbols[i];
+	if (is_vmlinux(parent) && parent->symbol_count)
+		qsort(order, parent->symbol_count, sizeof(*order), by_address);
+	for (size_t i = parent->symbol_count; i-- > 0;) {
+		void **slot = map_slot(&parent->by_name, order[i]->name);
+
+		order[i]->next = *slot;
+		*slot = order[i];
+	}
+}
+
+struct error *parent_open(const char *name, const char *path, struct parent **ret)
+{
+	struct parent *parent = xcalloc(1, sizeof(*parent));
+
+	parent->name = xstrdup(name);
+	parent->path = xstrdup(path);
+	parent->fd = -1;
+
+	struct error *error = read_elf(parent);
+	if (!error) {
+		index_names(parent);
+		if (is_vmlinux(parent)) {
+			const struct parent_symbol *text = parent_global(parent, "_text");
+
+			if (text)
+				parent->base = text->value;
+			else
+				error = unusable(parent, "no symbol _text, so not a vmlinux");
+		}
+	}
+	if (error) {
+		parent_close(parent);
+		return error;
+	}
+	*ret = parent;
+	return NULL;
+}
+
+void parent_close(struct parent *parent)
+{
+	if (!parent)
+		return;
+	map_deinit(&parent->by_name);
+	vec_deinit(&parent->blocks);
+	free(parent->symbols);
+	elf_end(parent->elf);
+	if (parent->fd >= 0)
+		close(parent->fd);
+	free(parent->name);
+	free(parent->path);
+	free(parent);
+}
+
+/* ---- looking up ------------------------------------------------------------------ */
+
+const struct parent_symbol *parent_global(const struct parent *parent, const char *name)
+{
+	const struct parent_symbol *symbol = map_get(&parent->by_name, name);
+
+	while (symbol && !symbol->global)
+		symbol = symbol->next;
+	return symbol;
+}
+
+const struct parent_symbol *parent_local(const struct parent *parent, uint32_t block,
+					 const char *name)
+{
+	const struct parent_symbol *symbol = map_get(&parent->by_name, name);
+
+	while (symbol && (symbol->global || symbol->block != block))
+		symbol = symbol->next;
+	return symbol;
+}
+
+uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol)
+{
+	uint32_t position = 1;
+
+	for (const struct parent_symbol *other = map_get(&parent->by_name, symbol->name);
+	     other && other != symbol; other = other->next)
+		position++;
+	return position;
+}
+
+static bool block_has_all(const struct parent *parent, uint32_t block, const char *const *names,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!parent_local(parent, block, names[i]))
+			return false;
+	return true;
+}
+
+/* Does DWARF say that the code of this block comes from the unit? */
+static bool block_is_unit(const struct parent *parent, const struct parent_block *block,
+			  Dwarf *dwarf, const char *unit)
+{
+	for (size_t i = block->first; i < block->end; i++) {
+		const struct parent_symbol *symbol = &parent->symbols[i];
+		Dwarf_Die die;
+
+		if (!symbol->function || symbol->global ||
+		    !dwarf_addrdie(dwarf, symbol->value, &die))
+			continue;
+		const char *name = dwarf_diename(&die);
+		return name && has_suffix(name, unit);
+	}
+	return false;
+}
+
+struct error *parent_find_block(struct parent *parent, const char *unit, const char *const *names,
+				size_t count, uint32_t *ret)
+{
+	const char *base = strrchr(unit, '/') ? strrchr(unit, '/') + 1 : unit;
+	size_t found = 0;
+
+	for (size_t i = 0; i < parent->blocks.count; i++)
+		if (!strcmp(parent->blocks.list[i].file, base) &&
+		    block_has_all(parent, i, names, count)) {
+			*ret = i;
+			found++;
+		}
+	if (found == 1)
+		return NULL;
+	if (!found)
+		return error_new(STATUS_REFUSED,
+				 "%s: refused [symbol-missing]: %s has no unit '%s' with this unit's "
+				 "local symbols; is the source that of this kernel?",
+				 unit, parent->path, base);
+
+	Dwarf *dwarf = dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL);
+	found = 0;
+	for (size_t i = 0; dwarf && i < parent->blocks.count; i++)
+		if (!strcmp(parent->blocks.list[i].file, base) &&
+		    block_has_all(parent, i, names, count) &&
+		    block_is_unit(parent, &parent->blocks.list[i], dwarf, unit)) {
+			*ret = i;
+			found++;
+		}
+	dwarf_end(dwarf);
+	if (found == 1)
+		return NULL;
+	return error_new(STATUS_REFUSED,
+			 "%s: refused [symbol-ambiguous]: %zu units of %s are called '%s' and have "
+			 "this unit's local symbols",
+			 unit, found, parent->path, base);
+}
+
+/* ---- exported symbols -------------------------------------------------------------- */
+
+/* A line of Module.symvers: "0xCRC\tname\tmodule\tEXPORT_SYMBOL[_GPL]\tnamespace". */
+static bool parse_export(char *line, struct export *ret)
+{
+	char *fields[5] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		fields[i] = strsep(&line, "\t");
+	if (!fields[3])
+		return false;
+	*ret = (struct export){
+		.crc = strtoul(fields[0], NULL, 16),
+		.name = fields[1],
+		.module = fields[2],
+		.namespace = fields[4] ?: "",
+		.gpl = has_suffix(fields[3], "_GPL"),
+	};
+	return true;
+}
+
+struct error *symvers_read(const char *path, struct symvers *ret)
+{
+	*ret = (struct symvers){0};
+	_failed_(file_read(path, &ret->text, NULL));
+
+	char *rest = ret->text, *line;
+	size_t number = 0;
+	while ((line = strsep(&rest, "\n"))) {
+		struct export export;
+
+		number++;
+		if (!*line)
+			continue;
+		if (!parse_export(line, &export)) {
+			symvers_deinit(ret);
+			return error_new(STATUS_FAILED,
+					 "%s:%zu: not a line of Module.symvers; fetch the headers "
+					 "package again",
+					 path, number);
+		}
+		*vec_push(&ret->exports) = export;
+	}
+	for (size_t i = 0; i < ret->exports.count; i++)
+		*map_slot(&ret->by_name, ret->exports.list[i].name) = &ret->exports.list[i];
+	return NULL;
+}
+
+void symvers_deinit(struct symvers *symvers)
+{
+	map_deinit(&symvers->by_name);
+	vec_deinit(&symvers->exports);
+	free(symvers->text);
+	*symvers = (struct symvers){0};
+}
+
+const struct export *symvers_find(const struct symvers *symvers, const char *name)
+{
+	return map_get(&symvers->by_name, name);
+}
