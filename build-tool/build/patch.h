@@ -66,33 +66,45 @@ void patch_deinit(struct patch *patch);
 
 /* Where a hunk went. */
 struct hunk_place {
-	size_t line;	   /* in the new text, from 1: of the hunk's first line */
+	size_t line;	   /* in the old text, from 1: of the hunk's first line */
 	long offset;	   /* lines away from where the diff says */
 	unsigned int fuzz; /* context lines left out at each end, 0 to 2 */
 };
 
-/* Lines of the new text that a hunk wrote, for the #line directives. */
-struct changed_range {
-	size_t new_line;  /* first line after the changed ones in the new text, from 1 */
-	size_t old_line;  /* the old text's line that stands there */
+/*
+ * A file's text in lines.  The texts are borrowed: from the file as it was
+ * read, and from the diffs.  origin is the line's number in the file before
+ * any diff, from 1, and 0 for a line that a diff added: the #line directives
+ * are made from it (lines.c).
+ */
+struct text_line {
+	const char *text; /* without the newline */
+	size_t length;
+	size_t origin;
 };
 
-struct patch_result {
-	char *text; /* the new text, NUL-terminated */
-	size_t length;
-	struct hunk_place *places; /* one for each hunk */
-	struct changed_range *ranges; /* ascending */
-	size_t nr_ranges;
+struct text_lines {
+	struct text_line *list;
+	size_t count, room;
+	bool no_newline; /* at the end of the last line */
 };
+
+void text_lines_split(const char *text, size_t length, struct text_lines *ret);
+void text_lines_deinit(struct text_lines *lines);
+bool text_lines_equal(const struct text_lines *a, const struct text_lines *b);
+void text_lines_join(const struct text_lines *lines, struct buffer *ret);
 
 /*
  * patch_apply - apply an entry's hunks, in order, as patch(1) does: at the
  * place the diff names, else the nearest one that matches, with up to two
  * lines of context left out.  Line ends may differ by a carriage return.
- * Errors: STATUS_FAILED, which names file, hunk and line.
+ * @name: the diff's name for messages.
+ * @lines: the file's text; replaced by the new one, which borrows from entry.
+ * @ret_places: owned by the caller, one for each hunk.
+ * Errors: STATUS_FAILED, which names diff, file, hunk and line; @lines is then
+ * as it was.
  */
-struct error *patch_apply(const char *name, const struct patch_entry *entry, const char *text,
-			  size_t length, struct patch_result *ret);
-void patch_result_deinit(struct patch_result *result);
+struct error *patch_apply(const char *name, const struct patch_entry *entry,
+			  struct text_lines *lines, struct hunk_place **ret_places);
 
 #endif /* POKEPATCH_PATCH_H */
