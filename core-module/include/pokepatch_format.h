@@ -13,15 +13,7 @@
 #ifndef POKEPATCH_FORMAT_H
 #define POKEPATCH_FORMAT_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-#else
-#include <stdint.h>
-typedef uint8_t __u8;
-typedef uint32_t __u32;
-typedef uint64_t __u64;
-typedef int64_t __s64;
-#endif
 
 /* Changed whenever a structure below changes; also modinfo "pokepatch=". */
 #define POKEPATCH_FORMAT 1
