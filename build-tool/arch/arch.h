@@ -56,6 +56,7 @@ struct arch {
 				void (*found)(void *context, uint64_t field, unsigned int size,
 					      uint64_t target),
 				void *context);
+	uint32_t address_reloc; /* type for a pointer */
 	uint32_t branch_reloc; /* type for such a displacement, with addend -4 counted from it */
 };
 

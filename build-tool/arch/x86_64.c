@@ -128,5 +128,6 @@ const struct arch arch_x86_64 = {
 	.patchable_entry = x86_64_patchable_entry,
 	.instruction_ends = x86_64_instruction_ends,
 	.direct_branches = x86_64_direct_branches,
+	.address_reloc = R_X86_64_64,
 	.branch_reloc = R_X86_64_PC32,
 };

@@ -87,6 +87,13 @@ struct atom *atom_at(const struct section *section, uint64_t offset);
 struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,
 			     size_t *ret_count);
 
+/* Is the relocation at offset the address of a partner piece of no bytes, which means nothing? */
+static inline bool entry_partner_is_empty(const struct entry *entry, uint64_t offset)
+{
+	return entry->layout->partner && offset - entry->start == entry->layout->partner &&
+	       !entry->section->data[entry->start + entry->layout->partner_length];
+}
+
 /* The function that a piece of code belongs to: itself, or that of a .cold part. */
 static inline struct atom *atom_function(struct atom *atom)
 {

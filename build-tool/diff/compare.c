@@ -76,13 +76,6 @@ static bool same_relocs(struct object *orig, const struct section *section_a,
 	return true;
 }
 
-/* Does an entry have a piece in a partner section that is empty, and so means nothing? */
-static bool is_empty_partner(const struct entry *entry, uint64_t offset)
-{
-	return entry->layout->partner && offset - entry->start == entry->layout->partner &&
-	       !entry->section->data[entry->start + entry->layout->partner_length];
-}
-
 static bool same_entry(struct object *orig, const struct entry *a, struct object *patched,
 		       const struct entry *b)
 {
@@ -99,8 +92,8 @@ static bool same_entry(struct object *orig, const struct entry *a, struct object
 	struct reloc *relocs_a = section_relocs(a->section, a->start, a->start + a->size, &count_a);
 	struct reloc *relocs_b = section_relocs(b->section, b->start, b->start + b->size, &count_b);
 	if (count_a && count_a == count_b &&
-	    is_empty_partner(a, relocs_a[count_a - 1].offset) &&
-	    is_empty_partner(b, relocs_b[count_b - 1].offset))
+	    entry_partner_is_empty(a, relocs_a[count_a - 1].offset) &&
+	    entry_partner_is_empty(b, relocs_b[count_b - 1].offset))
 		count_a = --count_b;
 	return same_relocs(orig, a->section, relocs_a, count_a, a->start, patched, b->section,
 			   relocs_b, count_b, b->start);

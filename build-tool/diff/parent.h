@@ -20,6 +20,12 @@ struct parent_symbol {
 	struct parent_symbol *next; /* of the same name, by address (vmlinux) or order (module) */
 };
 
+/* The local symbols of one unit, as indexes into symbols. */
+struct parent_block {
+	const char *file; /* the FILE symbol: base name of the unit */
+	size_t first, end;
+};
+
 struct parent {
 	char *name; /* "vmlinux" or as in struct module: "nf_tables" */
 	char *path;
@@ -29,10 +35,7 @@ struct parent {
 	struct parent_symbol *symbols;
 	size_t symbol_count;
 	struct map by_name;  /* first parent_symbol of a name */
-	VEC(struct parent_block {
-		const char *file; /* a FILE symbol: base name of a unit */
-		size_t first, end; /* its local symbols, as indexes into symbols */
-	}) blocks;
+	VEC(struct parent_block) blocks;
 	int fd;
 	void *elf; /* Elf *, owns the names */
 };
@@ -63,13 +66,15 @@ const struct parent_symbol *parent_local(const struct parent *parent, uint32_t b
 uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol);
 
 /* Module.symvers: who exports what. */
+struct export {
+	const char *name, *module, *namespace; /* module: "vmlinux" or a path */
+	uint32_t crc;
+	bool gpl;
+};
+
 struct symvers {
 	struct map by_name; /* const struct export * */
-	VEC(struct export {
-		const char *name, *module, *namespace; /* module: "vmlinux" or a path */
-		uint32_t crc;
-		bool gpl;
-	}) exports;
+	VEC(struct export) exports;
 	char *text; /* owned */
 };
 struct error *symvers_read(const char *path, struct symvers *ret);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "emit.h"
+#include "select.h"
+
+static void add_function(struct diff_result *result, const struct atom *atom,
+			 enum diff_change change)
+{
+	struct diff_function *function = vec_push(&result->functions);
+
+	function->name = xstrdup(atom->name);
+	function->change = change;
+	if (change != DIFF_REMOVED)
+		function->new_size = atom->end - atom->start;
+	if (change != DIFF_NEW) {
+		const struct atom *old = change == DIFF_CHANGED ? atom->twin : atom;
+
+		function->old_size = old->end - old->start;
+	}
+}
+
+static bool is_datum(const struct atom *atom)
+{
+	return (atom->class == ATOM_DATA || atom->class == ATOM_RODATA) && atom->symbol;
+}
+
+static void add_datum(struct diff_result *result, const struct atom *atom,
+		      enum diff_change change)
+{
+	*vec_push(&result->data) =
+		(struct diff_datum){.name = xstrdup(atom->name), .change = change};
+}
+
+static int by_function_name(const void *left, const void *right)
+{
+	const struct diff_function *a = left, *b = right;
+
+	return strcmp(a->name, b->name) ?: (int)a->change - (int)b->change;
+}
+
+static int by_datum_name(const void *left, const void *right)
+{
+	const struct diff_datum *a = left, *b = right;
+
+	return strcmp(a->name, b->name) ?: (int)a->change - (int)b->change;
+}
+
+static void describe(const struct selection *selection, struct diff_result *result)
+{
+	for (size_t i = 0; i < selection->carried.count; i++) {
+		const struct atom *atom = selection->carried.list[i];
+
+		if (atom->class == ATOM_CODE && !atom->parent) {
+			add_function(result, atom, atom->twin ? DIFF_CHANGED : DIFF_NEW);
+			if (atom->twin)
+				result->functions.list[result->functions.count - 1].first_change =
+					atom_first_difference(selection->orig, atom->twin,
+							      selection->patched, atom);
+		}
+		if (is_datum(atom))
+			add_datum(result, atom, DIFF_NEW);
+	}
+	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
+		const struct atom *atom = selection->orig->atoms.list[i];
+
+		if (atom->twin || atom->ambiguous)
+			continue;
+		if (atom->class == ATOM_CODE && !atom->parent)
+			add_function(result, atom, DIFF_REMOVED);
+		if (is_datum(atom))
+			add_datum(result, atom, DIFF_REMOVED);
+	}
+	if (result->functions.count)
+		qsort(result->functions.list, result->functions.count,
+		      sizeof(*result->functions.list), by_function_name);
+	if (result->data.count)
+		qsort(result->data.list, result->data.count, sizeof(*result->data.list),
+		      by_datum_name);
+}
+
+void diff_result_deinit(struct diff_result *result)
+{
+	for (size_t i = 0; i < result->functions.count; i++) {
+		free(result->functions.list[i].name);
+		free(result->functions.list[i].source);
+	}
+	for (size_t i = 0; i < result->data.count; i++)
+		free(result->data.list[i].name);
+	vec_deinit(&result->functions);
+	vec_deinit(&result->data);
+}
+
+static struct error *run(struct selection *selection, struct diff_result *ret)
+{
+	const struct diff_options *options = selection->options;
+	size_t before = refusals_fatal(selection->refusals);
+
+	if (selection->orig->arch != selection->patched->arch)
+		return error_new(STATUS_REFUSED,
+				 "%s: refused [elf-unsupported]: it is for %s, but %s is for %s",
+				 options->patched, selection->patched->arch->name, options->orig,
+				 selection->orig->arch->name);
+	_failed_(object_split(selection->orig, options->unit, selection->refusals));
+	_failed_(object_split(selection->patched, options->unit, selection->refusals));
+	if (refusals_fatal(selection->refusals) > before)
+		return NULL;
+	correlate(selection->orig, selection->patched);
+	_failed_(select_changes(selection));
+	describe(selection, ret);
+	if (refusals_fatal(selection->refusals) > before || !selection->carried.count ||
+	    !options->out)
+		return NULL;
+	ret->carries = true;
+	return emit_object(selection, options->out);
+}
+
+struct error *diff_run(const struct diff_options *options, struct refusals *refusals,
+		       struct diff_result *ret)
+{
+	struct object orig, patched;
+	struct selection selection = {
+		.options = options, .orig = &orig, .patched = &patched, .refusals = refusals};
+
+	*ret = (struct diff_result){0};
+	_failed_(object_read(options->orig, &orig));
+	struct error *error = object_read(options->patched, &patched);
+	if (error) {
+		object_deinit(&orig);
+		return error;
+	}
+	error = run(&selection, ret);
+	vec_deinit(&selection.carried);
+	object_deinit(&orig);
+	object_deinit(&patched);
+	return error;
+}

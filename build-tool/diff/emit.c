@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct emitter {
+	struct selection *selection;
+	struct object out;
+	struct map undefined; /* struct symbol *, by name */
+	struct map contents;  /* offset + 1 in strings or constants, by content */
+	VEC(char *) keys;
+	struct section *strings, *constants;
+	struct map tables; /* struct section * of out, by name */
+};
+
+/* ---- places for atoms ------------------------------------------------------------- */
+
+static const char *const mergeable_prefixes[] = {".text.", ".data.", ".bss.", ".rodata."};
+
+/* One section per atom, so that ld can drop nothing and merge all of a kind. */
+static char *out_section_name(const struct atom *atom)
+{
+	const struct section *section = atom->section;
+	const struct section_rule *rule = section->rule;
+
+	if (rule->keep_name || atom->class == ATOM_PARTNER)
+		return xstrdup(section->name);
+	if (section->atoms.count == 1)
+		for (size_t i = 0; i < ARRAY_SIZE(mergeable_prefixes); i++)
+			if (has_prefix(section->name, mergeable_prefixes[i]))
+				return xstrdup(section->name);
+	const char *kind = section_is_text(section)	    ? ".text"
+			   : section->type == SHT_NOBITS    ? ".bss"
+			   : section->flags & SHF_WRITE	    ? ".data"
+							    : ".rodata";
+	return xasprintf("%s.%s", kind, atom->name);
+}
+
+static void place_atom(struct emitter *emitter, struct atom *atom)
+{
+	const struct section *from = atom->section;
+	char *name _free_ = out_section_name(atom);
+	uint64_t size = atom->end - atom->start, align = from->align;
+
+	/* In a section of many, an atom's alignment is what its place shows. */
+	while (align > 1 && atom->start & (align - 1))
+		align /= 2;
+	atom->out = object_add_section(&emitter->out, name, from->type,
+				       from->flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS | SHF_GROUP),
+				       align, 0);
+	section_append(atom->out, from->data ? from->data + atom->start : NULL, size, 1);
+	if (!atom->symbol) {
+		atom->out_symbol = object_section_symbol(&emitter->out, atom->out);
+		return;
+	}
+	bool global = atom->symbol->bind != STB_LOCAL && !atom->twin;
+	atom->out_symbol =
+		object_add_symbol(&emitter->out, atom->name, atom->out, 0, size,
+				  atom->symbol->type, global ? STB_GLOBAL : STB_LOCAL);
+}
+
+/* ---- targets of relocations ---------------------------------------------------------- */
+
+static struct symbol *undefined_symbol(struct emitter *emitter, const char *name)
+{
+	struct symbol *symbol = map_get(&emitter->undefined, name);
+
+	if (!symbol) {
+		symbol = object_add_symbol(&emitter->out, name, NULL, 0, 0, STT_NOTYPE, STB_GLOBAL);
+		*map_slot(&emitter->undefined, symbol->name) = symbol;
+	}
+	return symbol;
+}
+
+/*
+ * A static call compiles to a call of its trampoline, __SCT__name; objtool
+ * makes the site's table entry and looks for the key, __SCK__name.  Where the
+ * trampoline is exported the loader finds the key by it; otherwise the key must
+ * be there for objtool to refer to.
+ */
+static struct error *provide_static_call_key(struct emitter *emitter, const char *trampoline)
+{
+	const struct external *external;
+	const char *link_name;
+
+	if (!has_prefix(trampoline, "__SCT__"))
+		return NULL;
+	char *key _free_ = xasprintf("__SCK__%s", trampoline + strlen("__SCT__"));
+	_failed_(select_undefined(emitter->selection, trampoline, &link_name, &external));
+	if (!external)
+		return NULL;
+	_failed_(select_undefined(emitter->selection, key, &link_name, &external));
+	if (external)
+		undefined_symbol(emitter, link_name);
+	return NULL;
+}
+
+/* A copy of a string or constant; equal ones of a unit are one. */
+static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, uint64_t offset,
+			     struct section **ret)
+{
+	const struct section *from = atom->section;
+	bool string = atom->class == ATOM_STRINGS;
+	struct section **section = string ? &emitter->strings : &emitter->constants;
+	uint64_t room = offset <= from->size ? from->size - offset : 0;
+	uint64_t size = string ? strnlen((char *)from->data + offset, room) + 1 : from->entsize;
+	struct buffer key = {0};
+
+	if (size > room)
+		size = room;
+	if (!*section)
+		*section = object_add_section(&emitter->out,
+					      string ? ".rodata.strings" : ".rodata.constants",
+					      SHT_PROGBITS, SHF_ALLOC, 1, 0);
+	*ret = *section;
+	buffer_printf(&key, "%d:", string);
+	for (uint64_t i = 0; i < size; i++)
+		buffer_printf(&key, "%02x", from->data[offset + i]);
+	void **slot = map_slot(&emitter->contents, key.text);
+	if (*slot) {
+		buffer_deinit(&key);
+		return (uintptr_t)*slot - 1;
+	}
+	*vec_push(&emitter->keys) = key.text;
+	uint64_t place = section_append(*section, from->data + offset, size, string ? 1 : size);
+	*slot = (void *)(uintptr_t)(place + 1);
+	return place;
+}
+
+/*
+ * Make one relocation of the carried object.  objtool wants entries of its
+ * tables to name code by section symbol and offset.
+ */
+static struct error *emit_reloc(struct emitter *emitter, const struct atom *from, bool entry,
+				const struct section *section, const struct reloc *reloc,
+				struct section *out, uint64_t out_offset)
+{
+	struct symbol *symbol;
+	struct link link;
+	int64_t addend;
+
+	_failed_(select_link(emitter->selection, from, entry, section, reloc, &link));
+	addend = link.addend;
+	switch (link.kind) {
+	case LINK_CARRIED:
+		symbol = entry && link.atom->class == ATOM_CODE
+				 ? object_section_symbol(&emitter->out, link.atom->out)
+				 : link.atom->out_symbol;
+		break;
+	case LINK_CONTENT: {
+		struct section *content;
+
+		addend = copy_content(emitter, link.atom, addend, &content) - reloc->behind;
+		symbol = object_section_symbol(&emitter->out, content);
+		break;
+	}
+	case LINK_EXTERNAL:
+		symbol = undefined_symbol(emitter, link.name);
+		_failed_(provide_static_call_key(emitter, link.name));
+		break;
+	default:
+		return NULL;
+	}
+	section_add_reloc(out, out_offset, reloc->type, symbol, addend);
+	return NULL;
+}
+
+/* ---- tables --------------------------------------------------------------------------- */
+
+static struct section *table_section(struct emitter *emitter, const struct section *from)
+{
+	void **slot = map_slot(&emitter->tables, from->name);
+
+	if (!*slot)
+		*slot = object_add_section(&emitter->out, from->name, from->type, from->flags,
+					   from->align, from->entsize);
+	return *slot;
+}
+
+static struct error *entry_is_dropped(struct emitter *emitter, const struct atom *atom,
+				      const struct entry *entry, const struct reloc *relocs,
+				      size_t count, bool *ret)
+{
+	*ret = false;
+	for (size_t i = 0; i < count && !*ret; i++) {
+		struct link link;
+
+		if (entry_partner_is_empty(entry, relocs[i].offset))
+			continue;
+		_failed_(select_link(emitter->selection, atom, true, entry->section, &relocs[i],
+				     &link));
+		*ret = link.kind == LINK_DROP;
+	}
+	return NULL;
+}
+
+static struct error *emit_entry(struct emitter *emitter, const struct atom *atom,
+				const struct entry *entry)
+{
+	size_t count;
+	struct reloc *relocs = section_relocs(entry->section, entry->start,
+					      entry->start + entry->size, &count);
+	bool dropped;
+
+	_failed_(entry_is_dropped(emitter, atom, entry, relocs, count, &dropped));
+	if (dropped)
+		return NULL;
+
+	struct section *out = table_section(emitter, entry->section);
+	/* Every entry at full size: only the last of the whole table may be short. */
+	uint64_t place = section_append(out, NULL, entry->layout->size, 1);
+	memcpy(out->data + place, entry->section->data + entry->start, entry->size);
+	for (size_t i = 0; i < count; i++) {
+		bool empty = entry_partner_is_empty(entry, relocs[i].offset);
+		/* An empty piece may lie anywhere; point it at the code itself. */
+		struct reloc reloc = empty ? relocs[0] : relocs[i];
+
+		_failed_(emit_reloc(emitter, atom, true, entry->section, &reloc, out,
+				    place + relocs[i].offset - entry->start));
+	}
+	return NULL;
+}
+
+/* ---- the table of functions --------------------------------------------------------------- */
+
+static struct error *emit_function(struct emitter *emitter, const struct atom *function)
+{
+	struct object *out = &emitter->out;
+	struct section *table = object_find_section(out, DIFF_SECTION_FUNCS);
+	uint32_t symbol, cold = POKEPATCH_NONE;
+
+	if (!table)
+		table = object_add_section(out, DIFF_SECTION_FUNCS, SHT_PROGBITS, SHF_ALLOC, 8, 0);
+	_failed_(select_old(emitter->selection, function->twin, &symbol));
+	if (function->twin->cold)
+		_failed_(select_old(emitter->selection, function->twin->cold, &cold));
+
+	uint64_t place = section_append(table, NULL, sizeof(struct pokepatch_func), 8);
+	unsigned char *at = table->data + place;
+	object_put32(out, at + offsetof(struct pokepatch_func, new_size),
+		     function->end - function->start);
+	object_put32(out, at + offsetof(struct pokepatch_func, symbol), symbol);
+	object_put32(out, at + offsetof(struct pokepatch_func, cold), cold);
+	object_put32(out, at + offsetof(struct pokepatch_func, mode),
+		     emitter->selection->options->mode);
+	section_add_reloc(table, place + offsetof(struct pokepatch_func, new_addr),
+			  out->arch->address_reloc, function->out_symbol, 0);
+	if (function->cold) {
+		object_put32(out, at + offsetof(struct pokepatch_func, new_cold_size),
+			     function->cold->end - function->cold->start);
+		section_add_reloc(table, place + offsetof(struct pokepatch_func, new_cold_addr),
+				  out->arch->address_reloc, function->cold->out_symbol, 0);
+	}
+	return NULL;
+}
+
+static struct error *fill(struct emitter *emitter)
+{
+	struct selection *selection = emitter->selection;
+
+	for (size_t i = 0; i < selection->carried.count; i++)
+		place_atom(emitter, selection->carried.list[i]);
+	for (size_t i = 0; i < selection->carried.count; i++) {
+		struct atom *atom = selection->carried.list[i];
+
+		for (size_t j = 0; j < atom->reloc_count; j++)
+			_failed_(emit_reloc(emitter, atom, false, atom->section, &atom->relocs[j],
+					    atom->out, atom->relocs[j].offset - atom->start));
+		for (size_t j = 0; j < atom->entries.count; j++)
+			_failed_(emit_entry(emitter, atom, &atom->entries.list[j]));
+		if (atom->class == ATOM_CODE && !atom->parent && atom->twin)
+			_failed_(emit_function(emitter, atom));
+	}
+	return NULL;
+}
+
+struct error *emit_object(struct selection *selection, const char *path)
+{
+	struct emitter emitter = {.selection = selection};
+
+	object_init(&emitter.out, selection->patched->arch, &selection->patched->header);
+	object_add_section(&emitter.out, ".note.GNU-stack", SHT_PROGBITS, 0, 1, 0);
+
+	struct error *error = fill(&emitter);
+	if (!error)
+		error = object_write(&emitter.out, path);
+	for (size_t i = 0; i < emitter.keys.count; i++)
+		free(emitter.keys.list[i]);
+	vec_deinit(&emitter.keys);
+	map_deinit(&emitter.undefined);
+	map_deinit(&emitter.contents);
+	map_deinit(&emitter.tables);
+	object_deinit(&emitter.out);
+	return error;
+}

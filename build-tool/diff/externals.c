@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finding the parent's own of what carried code refers to. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+
+void externals_deinit(struct externals *externals)
+{
+	for (size_t i = 0; i < externals->list.count; i++) {
+		free(externals->list.list[i]->link_name);
+		free(externals->list.list[i]->name);
+		free(externals->list.list[i]);
+	}
+	for (size_t i = 0; i < externals->keys.count; i++)
+		free(externals->keys.list[i]);
+	vec_deinit(&externals->list);
+	vec_deinit(&externals->keys);
+	map_deinit(&externals->by_link_name);
+	map_deinit(&externals->by_place);
+}
+
+/*
+ * Global symbols of vmlinux keep their names, because objtool knows some by
+ * name (functions that do not return, static-call trampolines).  Others get a
+ * name of their own: several units may have a static of one name.
+ */
+static uint32_t externals_add(struct externals *externals, const struct parent *parent,
+			      const struct parent_symbol *symbol, bool keep_name)
+{
+	char *place = xasprintf("%s:%u", parent->name, symbol->order);
+	void **slot = map_slot(&externals->by_place, place);
+
+	if (*slot) {
+		free(place);
+		return (uintptr_t)*slot - 1;
+	}
+	*vec_push(&externals->keys) = place;
+
+	uint32_t index = externals->list.count;
+	struct external *external = xcalloc(1, sizeof(*external));
+	*vec_push(&externals->list) = external;
+	external->name = xstrdup(symbol->name);
+	external->link_name = keep_name ? xstrdup(symbol->name)
+					: xasprintf("pokepatch.%u.%s", index, symbol->name);
+	external->parent = parent;
+	external->symbol = symbol;
+	*slot = (void *)((uintptr_t)index + 1);
+	*map_slot(&externals->by_link_name, external->link_name) = *slot;
+	return index;
+}
+
+static struct external *externals_get(const struct externals *externals, uint32_t index)
+{
+	return externals->list.list[index];
+}
+
+/* A global symbol, by the place that defines it. */
+static struct error *find_global(struct selection *selection, const char *name,
+				 struct parent **ret_parent, const struct parent_symbol **ret)
+{
+	const struct diff_options *options = selection->options;
+	struct parent *parents[] = {options->parent, options->vmlinux};
+
+	*ret = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		if (!parents[i])
+			continue;
+		*ret = parent_global(parents[i], name);
+		*ret_parent = parents[i];
+		if (*ret)
+			return NULL;
+	}
+
+	const struct export *export =
+		options->symvers ? symvers_find(options->symvers, name) : NULL;
+	if (!export || !options->open_module)
+		return NULL;
+	_failed_(options->open_module(options->context, export->module, ret_parent));
+	if (*ret_parent)
+		*ret = parent_global(*ret_parent, name);
+	return NULL;
+}
+
+static bool exported_by_vmlinux(const struct selection *selection, const char *name)
+{
+	const struct export *export = selection->options->symvers
+					      ? symvers_find(selection->options->symvers, name)
+					      : NULL;
+
+	return export && !strcmp(export->module, "vmlinux");
+}
+
+struct error *select_undefined(struct selection *selection, const char *name,
+			       const char **ret_link_name, const struct external **ret_external)
+{
+	const struct parent_symbol *symbol;
+	struct parent *parent;
+
+	*ret_link_name = name;
+	*ret_external = NULL;
+	if (exported_by_vmlinux(selection, name))
+		return NULL;
+	_failed_(find_global(selection, name, &parent, &symbol));
+	if (!symbol)
+		return NULL; /* another unit of the patch has it, or the link will say */
+
+	bool in_vmlinux = parent == selection->options->vmlinux;
+	uint32_t index = externals_add(selection->options->externals, parent, symbol, in_vmlinux);
+	*ret_external = externals_get(selection->options->externals, index);
+	*ret_link_name = (*ret_external)->link_name;
+	return NULL;
+}
+
+/* Named and not numbered: sure to be in the parent under the same name. */
+static bool marks_unit(const struct atom *atom)
+{
+	const char *name = atom->name;
+
+	return atom->symbol && atom->symbol->bind == STB_LOCAL &&
+	       (atom->class == ATOM_CODE || atom->class == ATOM_DATA) &&
+	       !isdigit((unsigned char)name[strlen(name) - 1]) && !has_prefix(name, "__UNIQUE_ID") &&
+	       atom->end > atom->start;
+}
+
+/* Which of the parent's units is ours; found once, by the names of its statics. */
+static struct error *find_block(struct selection *selection)
+{
+	VEC(const char *) names = {0};
+
+	if (selection->have_block || selection->failed_block)
+		return NULL;
+	for (size_t i = 0; i < selection->orig->atoms.count; i++)
+		if (marks_unit(selection->orig->atoms.list[i]))
+			*vec_push(&names) = selection->orig->atoms.list[i]->name;
+
+	struct error *error =
+		parent_find_block(selection->options->parent, selection->options->unit, names.list,
+				  names.count, &selection->block);
+	vec_deinit(&names);
+	selection->have_block = !error;
+	selection->failed_block = error != NULL;
+	return error;
+}
+
+static struct error *find_symbol(struct selection *selection, const struct atom *atom,
+				 uint32_t *ret)
+{
+	const struct diff_options *options = selection->options;
+	const struct parent_symbol *symbol = NULL;
+	struct parent *parent = options->parent;
+
+	*ret = POKEPATCH_NONE;
+	if (atom->symbol->bind != STB_LOCAL) {
+		symbol = parent_global(parent, atom->name);
+	} else {
+		_failed_(find_block(selection));
+		if (selection->have_block)
+			symbol = parent_local(parent, selection->block, atom->name);
+		else
+			return NULL; /* has been told */
+	}
+	if (!symbol) {
+		refusals_add(selection->refusals, "symbol-missing", options->unit, atom->name,
+			     "'%s' is needed, but %s has no such symbol in this unit; leave what "
+			     "uses it unchanged",
+			     atom->name, parent->path);
+		return NULL;
+	}
+	*ret = externals_add(options->externals, parent, symbol,
+			     symbol->global && parent == options->vmlinux);
+	return NULL;
+}
+
+struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret)
+{
+	*ret = POKEPATCH_NONE;
+	return selection->options->parent ? find_symbol(selection, atom, ret) : NULL;
+}
+
+struct error *select_external_atom(struct selection *selection, const struct atom *atom,
+				   const char **ret_link_name)
+{
+	uint32_t index;
+
+	/* Defined here, or exported: the same as from any other unit. */
+	*ret_link_name = atom->name;
+	if (!selection->options->parent || exported_by_vmlinux(selection, atom->name))
+		return NULL;
+	_failed_(find_symbol(selection, atom, &index));
+	if (index != POKEPATCH_NONE)
+		*ret_link_name =
+			externals_get(selection->options->externals, index)->link_name;
+	return NULL;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+/* ---- what has changed --------------------------------------------------------- */
+
+static bool is_changed(const struct atom *atom)
+{
+	return atom->state == STATE_CHANGED;
+}
+
+static void compare_all(struct selection *selection)
+{
+	struct object *patched = selection->patched;
+
+	for (size_t i = 0; i < patched->atoms.count; i++)
+		if (patched->atoms.list[i]->twin)
+			atom_same(selection->orig, patched->atoms.list[i]->twin, patched,
+				  patched->atoms.list[i]);
+	/* A function and its cold part are one: both are replaced if either changed. */
+	for (size_t i = 0; i < patched->atoms.count; i++) {
+		struct atom *cold = patched->atoms.list[i], *hot = cold->parent;
+
+		if (!hot || !hot->twin)
+			continue;
+		if (is_changed(hot) || is_changed(cold) || !cold->twin)
+			hot->state = cold->state = STATE_CHANGED;
+	}
+	for (size_t i = 0; i < patched->atoms.count; i++) { /* a cold part that went away */
+		struct atom *hot = patched->atoms.list[i];
+
+		if (hot->class == ATOM_CODE && hot->twin && hot->twin->cold && !hot->cold)
+			hot->state = STATE_CHANGED;
+	}
+}
+
+/* How a change of each class that is not code is refused. */
+static const struct {
+	const char *code, *text;
+} class_refusals[] = {
+	[ATOM_DATA] = {"data-changed",
+		       "initial value of '%s' differs; the running kernel already uses it: leave "
+		       "it, and set it from changed code or use a new variable"},
+	[ATOM_RODATA] = {"data-changed", "constant '%s' differs; unchanged code already uses it: "
+					 "leave it, and use a new one in the changed functions"},
+	[ATOM_PARENT] = {"section-changed",
+			 "'%s' belongs to the kernel's own tables and cannot change"},
+	[ATOM_INIT] = {"init-changed", "'%s' runs or is used at boot or module load only, which is "
+				       "over; leave it out of the patch"},
+	[ATOM_EXPORT] = {"export-changed", "exported symbols cannot change ('%s')"},
+};
+
+static bool refuses(const struct atom *atom)
+{
+	return atom->class < ARRAY_SIZE(class_refusals) && class_refusals[atom->class].code;
+}
+
+static void refuse_atom(struct selection *selection, const struct atom *atom)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	refusals_add(selection->refusals, class_refusals[atom->class].code,
+		     selection->options->unit, atom->name, class_refusals[atom->class].text,
+		     atom->name);
+#pragma GCC diagnostic pop
+}
+
+static void refuse_changed_data(struct selection *selection)
+{
+	for (size_t i = 0; i < selection->patched->atoms.count; i++) {
+		struct atom *atom = selection->patched->atoms.list[i];
+
+		if (!refuses(atom))
+			continue;
+		if (is_changed(atom)) {
+			if (atom->class == ATOM_DATA &&
+			    atom->end - atom->start != atom->twin->end - atom->twin->start)
+				refusals_add(selection->refusals, "data-size",
+					     selection->options->unit, atom->name,
+					     "size of '%s' differs; the running kernel's has the old "
+					     "size: use a new variable",
+					     atom->name);
+			else
+				refuse_atom(selection, atom);
+		} else if (!atom->twin && !atom->ambiguous &&
+			   (atom->class == ATOM_INIT || atom->class == ATOM_EXPORT ||
+			    atom->class == ATOM_PARENT)) {
+			refuse_atom(selection, atom);
+		}
+	}
+	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
+		struct atom *atom = selection->orig->atoms.list[i];
+
+		if (!atom->twin && refuses(atom) &&
+		    (atom->class == ATOM_INIT || atom->class == ATOM_EXPORT ||
+		     atom->class == ATOM_PARENT))
+			refuse_atom(selection, atom);
+	}
+}
+
+/* ---- what must be carried -------------------------------------------------------- */
+
+static void carry(struct selection *selection, struct atom *atom)
+{
+	if (atom->included)
+		return;
+	atom->included = true;
+	*vec_push(&selection->carried) = atom;
+}
+
+static bool is_new_function(const struct atom *atom)
+{
+	return atom->class == ATOM_CODE && !atom->twin && !atom->parent;
+}
+
+static struct error *link_external(struct selection *selection, const struct atom *atom,
+				   struct link *ret)
+{
+	ret->kind = LINK_EXTERNAL;
+	return select_external_atom(selection, atom, &ret->name);
+}
+
+static struct error *link_code(struct selection *selection, const struct atom *from, bool entry,
+			       const struct reference *reference, struct link *ret)
+{
+	struct atom *atom = reference->atom;
+	struct atom *function = atom_function(atom);
+	/* From a function to itself: a label, unless it is the address of its entry. */
+	bool own = from->class != ATOM_CODE || atom_function((struct atom *)from) == function;
+	bool entry_address = atom == function && reference->target == atom->start;
+
+	if (is_new_function(function) ||
+	    (is_changed(function) && own && (entry || !entry_address)) ||
+	    (function->included && entry)) {
+		carry(selection, atom);
+		carry(selection, function);
+		ret->kind = LINK_CARRIED;
+		ret->atom = atom;
+		return NULL;
+	}
+	/* The original's entry: pointers stay equal, and later patches take effect. */
+	return link_external(selection, function->twin ? function : atom, ret);
+}
+
+static struct error *link_data(struct selection *selection, const struct reference *reference,
+			       struct link *ret)
+{
+	struct atom *atom = reference->atom;
+
+	if (atom->ambiguous) {
+		refusals_add(selection->refusals, "static-ambiguous", selection->options->unit,
+			     atom->name,
+			     "which of the original's variables '%s' is cannot be told; rename "
+			     "the new one",
+			     atom->name);
+		ret->kind = LINK_DROP;
+		return NULL;
+	}
+	if (atom->twin)
+		return link_external(selection, atom->twin, ret);
+	carry(selection, atom);
+	ret->kind = LINK_CARRIED;
+	ret->atom = atom;
+	return NULL;
+}
+
+static void refuse_parent_section(struct selection *selection, const struct atom *atom)
+{
+	const char *advice = atom->section->rule->advice;
+
+	refusals_add(selection->refusals, "section-changed", selection->options->unit, atom->name,
+		     "'%s' would be new in section '%s'; %s", atom->name, atom->section->name,
+		     advice ?: "such entries belong to the kernel's own tables");
+}
+
+/*
+ * A static key of a parent module cannot be reached in time: the kernel sorts
+ * the patch's jump table before the module's address is known.  The module's
+ * own tracepoints are left inert, others refused.
+ */
+static void judge_key(struct selection *selection, const char *key, struct link *link)
+{
+	link->kind = LINK_DROP;
+	if (has_prefix(key, "__tracepoint_"))
+		refusals_warn(selection->refusals, "tracepoint-inert", selection->options->unit,
+			      key, "tracepoint '%s' of the module does not fire in changed code",
+			      key + strlen("__tracepoint_"));
+	else
+		refusals_add(selection->refusals, "static-key-in-module",
+			     selection->options->unit, key,
+			     "changed code uses static key '%s', which lives in a module; read it "
+			     "with static_key_enabled() instead",
+			     key);
+}
+
+static bool is_key(const struct section *section, const struct reloc *reloc)
+{
+	/* struct jump_entry: s32 code, s32 target, long key */
+	return !strcmp(section->name, "__jump_table") && reloc->offset % 16 == 8;
+}
+
+static bool lives_in_module(const struct selection *selection, const struct external *external)
+{
+	return external && external->parent && external->parent != selection->options->vmlinux;
+}
+
+struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
+			  const struct section *section, const struct reloc *reloc,
+			  struct link *ret)
+{
+	struct reference reference = reloc_reference(selection->patched, section, reloc);
+	const struct external *external = NULL;
+
+	*ret = (struct link){.addend = reference.addend};
+	if (!reference.atom) {
+		ret->kind = LINK_EXTERNAL;
+		if (reference.symbol->section) { /* a section that is split in no atom there */
+			refusals_add(selection->refusals, "symbol-unknown",
+				     selection->options->unit, reference.symbol->name,
+				     "a reference into section '%s' belongs to no symbol",
+				     reference.symbol->name);
+			ret->kind = LINK_DROP;
+			return NULL;
+		}
+		_failed_(select_undefined(selection, reference.symbol->name, &ret->name,
+					  &external));
+		if (is_key(section, reloc) && lives_in_module(selection, external))
+			judge_key(selection, reference.symbol->name, ret);
+		return NULL;
+	}
+
+	switch (reference.atom->class) {
+	case ATOM_CODE:
+		return link_code(selection, from, entry, &reference, ret);
+	case ATOM_DATA:
+	case ATOM_RODATA:
+		_failed_(link_data(selection, &reference, ret));
+		break;
+	case ATOM_PRIVATE:
+	case ATOM_PARTNER:
+		carry(selection, reference.atom);
+		ret->kind = LINK_CARRIED;
+		ret->atom = reference.atom;
+		break;
+	case ATOM_STRINGS:
+	case ATOM_CONST:
+		ret->kind = LINK_CONTENT;
+		ret->atom = reference.atom;
+		ret->addend = reference.target;
+		break;
+	case ATOM_PARENT:
+	case ATOM_INIT:
+	case ATOM_EXPORT:
+		if (reference.atom->twin) {
+			_failed_(link_external(selection, reference.atom->twin, ret));
+		} else {
+			refuse_parent_section(selection, reference.atom);
+			ret->kind = LINK_DROP;
+		}
+	}
+	if (ret->kind == LINK_EXTERNAL && is_key(section, reloc) && selection->options->parent &&
+	    selection->options->parent != selection->options->vmlinux)
+		judge_key(selection, reference.atom->name, ret);
+	return NULL;
+}
+
+/* Follow every reference once; what they lead to is appended to the list meanwhile. */
+static struct error *follow(struct selection *selection, struct atom *atom)
+{
+	struct link link;
+
+	if (atom->tangled)
+		refusals_add(selection->refusals, "relocation-unknown", selection->options->unit,
+			     atom->name,
+			     "'%s' has a short jump into another function of section '%s'",
+			     atom->name, atom->section->name);
+	for (size_t i = 0; i < atom->reloc_count; i++)
+		_failed_(select_link(selection, atom, false, atom->section, &atom->relocs[i],
+				     &link));
+	for (size_t i = 0; i < atom->entries.count; i++) {
+		const struct entry *entry = &atom->entries.list[i];
+		size_t count;
+		struct reloc *relocs =
+			section_relocs(entry->section, entry->start, entry->start + entry->size,
+				       &count);
+
+		for (size_t j = 0; j < count; j++)
+			if (!entry_partner_is_empty(entry, relocs[j].offset))
+				_failed_(select_link(selection, atom, true, entry->section,
+						     &relocs[j], &link));
+	}
+	if (atom->cold)
+		carry(selection, atom->cold);
+	return NULL;
+}
+
+static void check_entry(struct selection *selection, const struct atom *function)
+{
+	const struct atom *old = function->twin;
+
+	if (selection->orig->arch->patchable_entry(selection->orig, old->section, old->start,
+						   old->end) < 0)
+		refusals_add(selection->refusals, "no-entry", selection->options->unit,
+			     function->name,
+			     "'%s' changed but has no patchable entry (inline, notrace or "
+			     "assembly); change its callers instead",
+			     function->name);
+}
+
+struct error *select_changes(struct selection *selection)
+{
+	struct object *patched = selection->patched;
+
+	compare_all(selection);
+	refuse_changed_data(selection);
+	for (size_t i = 0; i < patched->atoms.count; i++) {
+		struct atom *atom = patched->atoms.list[i];
+
+		if (atom->class != ATOM_CODE || atom->parent)
+			continue;
+		if (atom->twin && is_changed(atom)) {
+			check_entry(selection, atom);
+			carry(selection, atom);
+		} else if (!atom->twin && atom->symbol && atom->symbol->bind != STB_LOCAL) {
+			carry(selection, atom); /* another unit of the patch may call it */
+		}
+	}
+	for (size_t i = 0; i < selection->carried.count; i++)
+		_failed_(follow(selection, selection->carried.list[i]));
+	return NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From "what has changed" to "what must be carried", and how each reference is made. */
+#ifndef POKEPATCH_SELECT_H
+#define POKEPATCH_SELECT_H
+
+#include "atoms.h"
+#include "diff.h"
+
+enum link_kind {
+	LINK_CARRIED,  /* to an atom that is carried */
+	LINK_CONTENT,  /* to a string or constant that is copied */
+	LINK_EXTERNAL, /* to the parent's own, by an undefined symbol */
+	LINK_DROP,     /* the entry that holds it is left out */
+};
+
+struct link {
+	enum link_kind kind;
+	struct atom *atom;	/* LINK_CARRIED */
+	const char *name;	/* LINK_EXTERNAL: name of the undefined symbol */
+	int64_t addend;		/* from the atom or symbol; LINK_CONTENT: -behind */
+};
+
+struct selection {
+	const struct diff_options *options;
+	struct object *orig, *patched;
+	struct refusals *refusals;
+	VEC(struct atom *) carried; /* of patched, in order of discovery */
+	bool have_block;	    /* the unit's local symbols in the parent were found */
+	bool failed_block;
+	uint32_t block;
+};
+
+/* select_changes - carry all changed functions, new global functions and what they need. */
+struct error *select_changes(struct selection *selection);
+
+/* select_link - how a relocation of a carried atom (entry: of one of its entries) is made. */
+struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
+			  const struct section *section, const struct reloc *reloc,
+			  struct link *ret);
+
+/* select_old - the parent's symbol of a changed function or its cold part, as an external. */
+struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret);
+
+/* select_external_atom - name of the undefined symbol that stands for the parent's own. */
+struct error *select_external_atom(struct selection *selection, const struct atom *atom,
+				   const char **ret_link_name);
+
+/* select_undefined - name of the undefined symbol that stands for a name elsewhere. */
+struct error *select_undefined(struct selection *selection, const char *name,
+			       const char **ret_link_name, const struct external **ret_external);
+
+#endif /* POKEPATCH_SELECT_H */
