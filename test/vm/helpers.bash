@@ -95,3 +95,48 @@ build_test_module() { # SOURCE DIR RELEASE
 		return 1
 	}
 }
+
+# test_program NAME - path of test/vm/programs/NAME.c, compiled, static.
+test_program() {
+	local source=$top/test/vm/programs/$1.c file=$build/programs/$1
+	mkdir -p "${file%/*}"
+	newer_than=$source once_per_check "$file" \
+		gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$file" "$source" || return 1
+	echo "$file"
+}
+
+# patch_module PATCH-FILE [NAME] - path of the patch module made from it; made once.
+patch_module() {
+	local name=${2:-} release file
+	[ -n "$name" ] || name=$(basename "$1" .patch)
+	release=$(kernel_release)
+	file=$build/patches/$release/pokepatch-$name.ko
+	mkdir -p "${file%/*}"
+	newer_than="$1 $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
+		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" \
+		-n "$name" -o "$file" "$1" >&2 || return 1
+	echo "$file"
+}
+
+# core_module [VARIANT] - path of pokepatch.ko; VARIANT core-debug for the debug build.
+core_module() {
+	local file
+	file=$top/build/${1:-core}/$(kernel_release)/pokepatch.ko
+	[ -r "$file" ] || {
+		echo "$file is missing; run: make core" >&2
+		return 1
+	}
+	echo "$file"
+}
+
+# with_patches PATCH-FILE... - set $patched to the options of a guest that has the core,
+# the program pokepatch and these patches.  $core: the variant of the core module.
+with_patches() {
+	local patch module
+	module=$(core_module "${core:-core}") || return 1
+	patched=(--module "$module" --program "$top/build/bin/pokepatch")
+	for patch; do
+		module=$(patch_module "$patch") || return 1
+		patched+=(--module "$module")
+	done
+}

@@ -32,7 +32,7 @@ make_base() { # ARCHIVE
 	ln -s ../proc/self/mounts "$root/etc/mtab"
 	echo 'root::0:0:root:/root:/bin/sh' >"$root/etc/passwd"
 	install -m 755 "$here/guest/init" "$root/init"
-	install -m 644 "$here/guest/lib.sh" "$here/guest/run" "$root/vm/"
+	install -m 644 "$here/guest"/{lib.sh,patch.sh,run} "$root/vm/"
 	printf '%s\n' "log=$arch_log_tty" "output=$arch_output_tty" "control=$arch_control_tty" \
 		>"$root/vm/ports"
 	pack "$root" "$1"

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What must be refused when a patch is loaded or switched: told clearly, nothing changed.
+
+load helpers
+
+example=$top/examples/proc-version.patch
+
+# Every script ends with this: the kernel is as it was, and the good patch still works.
+unharmed='
+same modules "$(grep -c ^pokepatch_proc_version /proc/modules || :)" 0
+lacks /proc/version "$(cat /proc/version)" Live-patched
+modprobe pokepatch
+[ -z "$(ls -d $pokepatch/*/ 2>/dev/null)" ] || die "left in sysfs: $(ls $pokepatch)"
+pokepatch load "$(patch_file proc-version)"
+has /proc/version "$(cat /proc/version)" Live-patched
+pokepatch unload proc-version
+'
+
+# refused_script FILE STATUS TEXT - load FILE by pokepatch; then by insmod.
+refused_script='
+load_is_refused() { # FILE STATUS TEXT
+	status=0
+	pokepatch load "$1" >/tmp/error 2>&1 || status=$?
+	cat /tmp/error
+	same "exit status" $status "$2"
+	same "lines of the error" "$(wc -l </tmp/error)" 1
+	has "the error" "$(cat /tmp/error)" "$3"
+	refused insmod "$1"
+}
+'
+
+@test "a patch module that was cut short" {
+	local file part
+	with_patches "$example"
+	file=$(patch_module "$example")
+	size=$(stat -c %s "$file")
+	for part in 0 1 63 64 1000 $((size / 2)) $((size - 1)); do
+		head -c "$part" "$file" >"$BATS_TEST_TMPDIR/cut-$part.ko"
+	done
+	guest "${patched[@]}" --file "$BATS_TEST_TMPDIR":/root/cut --expect '^Invalid|^module|.*' \
+		<<<"$refused_script"'
+		modprobe pokepatch
+		for file in cut/cut-*.ko; do
+			load_is_refused "$file" 1 "$file"
+		done
+		rmmod pokepatch
+	'"$unharmed"
+}
+
+@test "a patch module that was made for another kernel build" {
+	local file id other
+	with_patches "$example"
+	file=$(patch_module "$example")
+	id=$(modinfo -F pokepatch_build_id "$file")
+	[[ $id =~ ^[0-9a-f]{40}$ ]]
+	other=00112233445566778899aabbccddeeff00112233
+	# Both places that tell: the tables (bytes) and modinfo (text).
+	perl -0777 -pe "s/\Q\$ENV{ID}\E/$other/g; my \$b = pack('H*', \$ENV{ID});
+		s/\Q\$b\E/pack('H*', '$other')/ge" <"$file" >"$BATS_TEST_TMPDIR/other.ko"
+	ID=$id perl -0777 -pe 's/\Q$ENV{ID}\E/'$other'/g; my $b = pack("H*", $ENV{ID});
+		s/\Q$b\E/pack("H*", "'$other'")/ge' <"$file" >"$BATS_TEST_TMPDIR/other.ko"
+	! cmp -s "$file" "$BATS_TEST_TMPDIR/other.ko"
+	guest "${patched[@]}" --file "$BATS_TEST_TMPDIR/other.ko" \
+		--expect '^pokepatch: .*build' <<<"$refused_script"'
+		load_is_refused /root/other.ko 2 "build"
+		lacks "the loaded modules" "$(cat /proc/modules)" pokepatch_proc_version
+	'"$unharmed"
+}
+
+@test "the core is missing" {
+	local file
+	file=$(patch_module "$example")
+	guest --module "$file" --program "$top/build/bin/pokepatch" \
+		--expect 'Unknown symbol pokepatch_(un)?register' <<-'END'
+		status=0
+		pokepatch load "$(patch_file proc-version)" >/tmp/error 2>&1 || status=$?
+		cat /tmp/error
+		same "exit status" $status 1
+		same "lines of the error" "$(wc -l </tmp/error)" 1
+		has "the error" "$(cat /tmp/error)" pokepatch.ko
+		refused insmod "$(patch_file proc-version)"
+		lacks "the loaded modules" "$(cat /proc/modules)" pokepatch
+		lacks /proc/version "$(cat /proc/version)" Live-patched
+	END
+}
+
+@test "bad values in sysfs" {
+	with_patches "$example"
+	guest "${patched[@]}" <<<'
+		modprobe pokepatch-proc-version
+		file() { cat "$(sysfs proc-version "$1")"; }
+		bad() { # FILE VALUE ERROR
+			was=$(file "$1")
+			if (printf %s "$2" >"$(sysfs proc-version "$1")") 2>/tmp/error; then
+				die "$1 took the value \"$2\""
+			fi
+			has "$1=$2" "$(cat /tmp/error)" "$3"
+			same "$1 after a bad value" "$(file "$1")" "$was"
+		}
+		for now in 0 1; do
+			enabled proc-version $now
+			for value in 2 -1 x 1x "1 1" 00000000000000000000000000002 enabled; do
+				bad enabled "$value" "Invalid argument"
+			done
+			for value in -1 x "" 99999999999999999999; do
+				[ -z "$value" ] || bad timeout_ms "$value" "Invalid argument"
+			done
+			same enabled "$(file enabled)" $now
+			same "state and behaviour" "$(file state) $(grep -c Live-patched /proc/version)" \
+				"$([ $now = 1 ] && echo enabled 1 || echo disabled 0)"
+		done
+		for name in state blocked_by stop_ns build_id; do
+			(echo 1 >"$(sysfs proc-version $name)") 2>/dev/null && die "$name can be written"
+		done
+		# Switching to what it is already changes nothing and is no error.
+		enabled proc-version 1
+		same state "$(file state)" enabled
+
+		function=$(sysfs proc-version vmlinux/version_proc_show,1)
+		same "mode of enabled" "$(stat -c %a "$(sysfs proc-version enabled)")" 644
+		for name in old_addr new_addr; do
+			same "mode of $name" "$(stat -c %a $function/$name)" 400
+			has $name "$(cat $function/$name)" ffffffff
+		done
+		same mode "$(cat $function/mode)" ftrace
+
+		echo "== an enabled patch cannot be removed"
+		refused rmmod pokepatch_proc_version
+		has /proc/version "$(cat /proc/version)" Live-patched
+		refused rmmod pokepatch
+		pokepatch disable proc-version
+		rmmod pokepatch_proc_version
+	'"$unharmed"
+}
+
+@test "the same patch twice, and names that are not there" {
+	with_patches "$example"
+	guest "${patched[@]}" <<<'
+		failing() { # STATUS COMMAND...
+			wanted=$1
+			shift
+			status=0
+			"$@" >/tmp/error 2>&1 || status=$?
+			cat /tmp/error
+			same "status of $*" $status $wanted
+			[ -s /tmp/error ] || die "$*: no word about the reason"
+		}
+		pokepatch load "$(patch_file proc-version)"
+		refused insmod "$(patch_file proc-version)"
+		has /proc/version "$(cat /proc/version)" Live-patched
+		pokepatch unload proc-version
+		failing 1 pokepatch enable no-such-patch
+		failing 1 pokepatch disable no-such-patch
+		failing 1 pokepatch unload no-such-patch
+		failing 1 pokepatch load /no/such/file.ko
+		failing 1 pokepatch load /proc/version
+	'"$unharmed"
+}

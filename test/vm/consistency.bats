@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# All functions of a patch switch at the same instant, or none does.
+
+load helpers
+
+patches=$top/test/vm/patches
+
+# The loop on all CPUs, while a patch is switched off and on.  $1: rounds, $2...: the
+# patches to switch, one after the other.  Leaves "calls=N one=N two=N mixed=N".
+agree_script='
+rounds=$1
+shift
+pokepatch load "$(patch_file agree-1)"
+for patch; do
+	modprobe "pokepatch-$patch"
+done
+agree >/tmp/agree &
+agree=$!
+switch() {
+	for patch; do
+		enabled "$patch" "$value"
+		[ $# -eq 1 ] || usleep 20000
+	done
+}
+done=0
+while [ $done -lt "$rounds" ]; do
+	value=1
+	switch "$@"
+	[ -z "${gap:-}" ] || usleep "$gap"
+	value=0
+	switch "$@"
+	[ -z "${gap:-}" ] || usleep "$gap"
+	done=$((done + 1))
+done
+kill "$agree"
+wait "$agree"
+cat /tmp/agree
+'
+
+# counts - set calls, one, two and mixed from what the guest's last line says.
+counts() {
+	local line
+	line=$(tail -n 1 "$guest_output")
+	say "$line"
+	[[ $line =~ ^calls=[0-9]+\ one=[0-9]+\ two=[0-9]+\ mixed=[0-9]+$ ]]
+	eval "${line// /;}"
+}
+
+# agree [VM-OPTION...] -- ROUNDS PATCH...
+agree() {
+	with_patches "$patches"/agree-{1,2,first,second}.patch
+	guest --timeout 580 "${patched[@]}" --program "$(test_program agree)" "$@" \
+		<<<"$agree_script"
+	counts
+	# It says something only if the calls were many, and fell into both versions.
+	[ "$calls" -ge 200 ] && [ "$one" -ge 20 ] && [ "$two" -ge 20 ]
+}
+
+@test "three functions never disagree, 1,000 rounds" {
+	agree -- 1000 agree-2
+	[ "$mixed" -eq 0 ]
+}
+
+@test "three functions never disagree, 1,000 rounds, preempt=full" {
+	agree --append preempt=full -- 1000 agree-2
+	[ "$mixed" -eq 0 ]
+	grep -q "Dynamic Preempt: full" "$guest_log"
+}
+
+@test "control: two functions of two patches do disagree" {
+	agree -- 50 agree-first agree-second
+	[ "$mixed" -gt 0 ]
+}
+
+@test "control: without the check of the tasks they do disagree" {
+	core=core-debug agree --file <(echo 'options pokepatch debug_skip_tasks=1'):/etc/modprobe.d/debug.conf \
+		-- 200 agree-2
+	[ "$mixed" -gt 0 ]
+}
+
+@test "control: the debug build with the check on does not disagree" {
+	core=core-debug agree -- 200 agree-2
+	[ "$mixed" -eq 0 ]
+}
+
+@test "a function that a task sleeps in is not switched, until the task has left" {
+	with_patches "$patches/sleeper.patch"
+	guest "${patched[@]}" <<-'END'
+		mkfifo /tmp/fifo
+		asleep_in() { grep -q "$2" "/proc/$1/stack"; }
+		file() { cat "$(sysfs sleeper "$1")"; }
+		# switch VALUE - must be refused as busy after the timeout, and change nothing.
+		switch_is_blocked() {
+			since=$(cut -d . -f 1 /proc/uptime)
+			if (echo "$1" >"$(sysfs sleeper enabled)") 2>/tmp/error; then
+				die "enabled=$1 was accepted"
+			fi
+			took=$(($(cut -d . -f 1 /proc/uptime) - since))
+			has "the error" "$(cat /tmp/error)" "Device or resource busy"
+			[ $took -ge 1 ] && [ $took -le 15 ] || die "it took $took s, not 2"
+			same state "$(file state)" blocked
+			same blocked_by "$(file blocked_by)" "$sleeper cat wait_for_partner"
+			same enabled "$(file enabled)" $((1 - $1))
+		}
+
+		modprobe pokepatch-sleeper
+		echo 2000 >"$(sysfs sleeper timeout_ms)"
+		same timeout_ms "$(file timeout_ms)" 2000
+		same state "$(file state)" disabled
+		count_hits sleeper wait_for_partner
+
+		echo "== enabling"
+		cat /tmp/fifo &
+		sleeper=$!
+		until_true 10 asleep_in $sleeper wait_for_partner
+		switch_is_blocked 1
+		# Another task still runs the old function.
+		(echo >/tmp/other.in; mkfifo /tmp/other; echo x >/tmp/other) &
+		until_true 10 test -p /tmp/other
+		cat /tmp/other
+		same "calls of the new function" "$(hits wait_for_partner)" 0
+		echo through >/tmp/fifo
+		wait $sleeper
+		enabled sleeper 1
+		same state "$(file state)" enabled
+		same blocked_by "$(file blocked_by)" ""
+
+		echo "== disabling"
+		cat /tmp/fifo &
+		sleeper=$!
+		until_true 10 asleep_in $sleeper wait_for_partner
+		[ "$(hits wait_for_partner)" -gt 0 ] || die "the new function was not called"
+		switch_is_blocked 0
+		echo through >/tmp/fifo
+		wait $sleeper
+		enabled sleeper 0
+		same state "$(file state)" disabled
+		stop_hits
+		pokepatch unload sleeper
+	END
+}

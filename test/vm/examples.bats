@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every example: it changes what it says, the new function itself runs, it reverts, 100
+# times under load on all CPUs, and leaves nothing behind; see exercise in guest/patch.sh.
+
+load helpers
+
+# example NAME FUNCTION... [-- VM-OPTION...] - the script that defines behaves and busy
+# comes from standard input.
+example() {
+	local name=$1 functions=() script
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		functions+=("$1")
+		shift
+	done
+	[ $# -eq 0 ] || shift
+	with_patches "$top/examples/$name.patch"
+	script=$(cat)
+	guest --timeout 300 "${patched[@]}" "$@" <<<"$script
+exercise $name ${functions[*]}"
+	cat "$guest_output"
+}
+
+@test "example proc-version: a changed line" {
+	example proc-version version_proc_show <<-'END'
+		busy() { cat /proc/version; }
+		behaves() {
+			text=$(cat /proc/version)
+			case $1 in
+			old) has /proc/version "$text" "Linux version $(uname -r)" ;;
+			new) has /proc/version "$text" "Live-patched Linux version $(uname -r)" ;;
+			esac
+			[ "$1" = new ] || lacks /proc/version "$text" "Live-patched"
+		}
+	END
+}
+
+@test "example proc-uptime: a new static function and variable" {
+	example proc-uptime uptime_proc_show count_uptime_read <<-'END'
+		busy() { cat /proc/uptime; }
+		after_load() {
+			same "the first count" "$(cut -d ' ' -f 3 /proc/uptime)" 1001
+			same "the second count" "$(cut -d ' ' -f 3 /proc/uptime)" 1002
+		}
+		behaves() {
+			set -- "$1" $(cat /proc/uptime)
+			case $1 in
+			old) same "numbers in /proc/uptime" $# 3 ;;
+			new)
+				same "numbers in /proc/uptime" $# 4
+				[ "$4" -gt 1002 ] || die "the count went back to $4"
+				;;
+			esac
+		}
+	END
+}
+
+@test "example proc-net-cookie: three units of net/ipv4" {
+	example proc-net-cookie tcp4_seq_show udp4_seq_show raw_seq_show inet_proc_sock_id \
+		-- --program "$(test_program sockets)" <<-'END'
+		sockets &
+		until_true 10 grep -q ':04D2 ' /proc/net/udp
+		busy() { cat /proc/net/tcp /proc/net/udp /proc/net/raw; }
+		behaves() {
+			for _file in tcp udp raw; do
+				_id=$(awk 'NR == 2 { print $12 }' /proc/net/$_file)
+				case $1:$_id in
+				new:0000000000000000 | old:0000000000000000) die "$_file: no number" ;;
+				new:0000000000000???) ;;
+				new:*) die "/proc/net/$_file shows $_id, not a cookie" ;;
+				old:0000000000000*) die "/proc/net/$_file shows $_id, not an address" ;;
+				esac
+			done
+		}
+	END
+}
+
+@test "example binfmt-misc-status: a module that is loaded afterwards" {
+	example binfmt-misc-status bm_status_read -- --module binfmt_misc <<-'END'
+		status=/proc/sys/fs/binfmt_misc/status
+		mount_it() {
+			modprobe binfmt_misc
+			mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
+		}
+		before_load() {
+			umount /proc/sys/fs/binfmt_misc
+			rmmod binfmt_misc
+		}
+		after_load() { mount_it; }
+		busy() { cat $status; }
+		behaves() {
+			case $1 in
+			old) same status "$(cat $status)" "enabled" ;;
+			new) same status "$(cat $status)" "enabled (live-patched)" ;;
+			esac
+		}
+		mount_it
+	END
+}
+
+@test "example proc-oom-adj: a bit of everything" {
+	example proc-oom-adj oom_adj_read -- --program "$(test_program badread)" \
+		--expect 'WARNING: .* at fs/proc/base\.c:[0-9]+ oom_adj_read\+.*\[pokepatch_proc_oom_adj\]' \
+		<<-'END'
+		field() { sed -n "s/.*$1=\([^ ]*\).*/\1/p"; }
+		busy() { cat /proc/self/oom_adj; }
+		behaves() {
+			text=$(cat /proc/self/oom_adj)
+			case $1 in
+			old) same /proc/self/oom_adj "$text" 0 ;;
+			new) has /proc/self/oom_adj "$text" "0 forks=" ;;
+			esac
+		}
+		# Runs once, at the first load, when nothing else forks.
+		after_load() {
+			[ ! -e /tmp/looked ] || return 0
+			touch /tmp/looked
+
+			forks=$(sed -n 's/^processes //p' /proc/stat)
+			text=$(cat /proc/self/oom_adj)
+			got=$(echo "$text" | field forks)
+			[ "$got" -ge "$forks" ] && [ "$got" -le $((forks + 10)) ] ||
+				die "forks: $got, but /proc/stat says $forks"
+			got=$(echo "$text" | field processes)
+			count=$(ls -d /proc/[0-9]* | wc -l)
+			[ "$got" -ge $((count - 5)) ] && [ "$got" -le $((count + 5)) ] ||
+				die "processes: $got, but /proc has $count"
+			has "this CPU's share" "$text" here=
+
+			same "static key" "$(cat /proc/self/oom_adj | field delayacct)" off
+			sysctl -w kernel.task_delayacct=1
+			same "static key" "$(cat /proc/self/oom_adj | field delayacct)" on
+			sysctl -w kernel.task_delayacct=0
+			same "static key" "$(cat /proc/self/oom_adj | field delayacct)" off
+
+			badread /proc/self/oom_adj >/tmp/badread
+			same "a bad address" "$(cat /tmp/badread)" "mapped: read
+		not mapped: Bad address
+		half mapped: Bad address"
+
+			event=$tracing/events/oom/oom_score_adj_update/enable
+			echo 1 >$event
+			cat /proc/self/oom_adj
+			echo 0 >$event
+			has trace "$(cat $tracing/trace)" "oom_score_adj_update: pid="
+			has trace "$(cat $tracing/trace)" "comm=cat oom_score_adj=0"
+
+			same "printk_once" "$(dmesg | grep -c 'oom_adj: first read')" 1
+
+			control=/sys/kernel/debug/dynamic_debug/control
+			has "dynamic debug" "$(cat $control)" "oom_adj_read =_"
+			lacks "the log before" "$(dmesg)" "oom_adj: 0 of"
+			echo "func oom_adj_read +p" >$control
+			cat /proc/self/oom_adj
+			has "the log after" "$(dmesg)" "oom_adj: 0 of cat"
+			echo "func oom_adj_read -p" >$control
+
+			(
+				echo 412 >/proc/self/oom_score_adj
+				cat /proc/self/oom_adj
+			)
+		}
+	END
+}
+
+@test "every example has its test" {
+	local patch name
+	for patch in "$top"/examples/*.patch; do
+		name=$(basename "$patch" .patch)
+		grep -q "example $name " "$BATS_TEST_FILENAME" || {
+			echo "examples/$name.patch is in no test"
+			return 1
+		}
+	done
+}
+
+@test "the module for the one-line example is small" {
+	local file
+	file=$(patch_module "$top/examples/proc-version.patch")
+	objcopy --strip-debug "$file" "$BATS_TEST_TMPDIR/stripped.ko"
+	size=$(stat -c %s "$BATS_TEST_TMPDIR/stripped.ko")
+	say "pokepatch-proc-version.ko without debug sections: $size bytes"
+	[ "$size" -lt 20000 ]
+}

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Words for scripts that work with patches; read after lib.sh.
+
+# patch_id NAME - the patch's folder in sysfs: dashes become underscores.
+patch_id() {
+	echo "$1" | tr - _
+}
+
+# patch_file NAME - where the harness put the patch module.
+patch_file() {
+	echo "/lib/modules/$(uname -r)/extra/pokepatch-$1.ko"
+}
+
+# sysfs NAME FILE - the path of a patch's file.
+sysfs() {
+	echo "$pokepatch/$(patch_id "$1")/$2"
+}
+
+# enabled NAME VALUE - write it; the script ends if the kernel refuses.
+enabled() {
+	echo "$2" >"$(sysfs "$1" enabled)" ||
+		die "enabled=$2 for $1: state is $(cat "$(sysfs "$1" state)")," \
+			"blocked by: $(cat "$(sysfs "$1" blocked_by)")"
+}
+
+# count_hits NAME FUNCTION... - from now on, count the calls of the patch module's own
+# functions, the new ones.
+count_hits() {
+	_module=pokepatch_$(patch_id "$1")
+	shift
+	for _function; do
+		echo "p:pp/$_function $_module:$_function" >>$tracing/kprobe_events
+	done
+	echo 1 >$tracing/events/pp/enable
+}
+
+# hits FUNCTION - how many there were.
+hits() {
+	awk -v name="$1" '$1 == name { print $2 }' $tracing/kprobe_profile
+}
+
+# stop_hits - forget the probes.
+stop_hits() {
+	echo 0 >$tracing/events/pp/enable
+	echo >$tracing/kprobe_events
+}
+
+# start_load COMMAND... - keep each CPU busy with the command until stop_load.
+start_load() {
+	_load=
+	for _cpu in $(seq 0 $(($(nproc) - 1))); do
+		(
+			while :; do
+				"$@" >/dev/null 2>&1 || :
+			done
+		) &
+		_load="$_load $!"
+		taskset -p -c "$_cpu" $! >/dev/null
+	done
+}
+
+stop_load() {
+	# shellcheck disable=SC2086
+	kill $_load
+	# shellcheck disable=SC2086
+	wait $_load 2>/dev/null || :
+}
+
+# settle - let everything that is freed later be freed now: what waits for RCU, caches
+# that can shrink, each CPU's spare slabs.
+settle() {
+	sleep 1
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	for _shrink in /sys/kernel/slab/*/shrink; do
+		echo 1 >"$_shrink" 2>/dev/null || :
+	done
+}
+
+# inventory FILE - what the kernel holds: objects of each slab cache, vmalloc areas,
+# modules.  Stacks of tasks come and go in vmalloc space, and are left out; so is
+# vmap_area, of which the areas that are not yet purged hold some.
+inventory() {
+	settle
+	{
+		awk 'NR > 2 && $1 != "vmap_area" { print "slab", $1, $2 }' /proc/slabinfo
+		grep -v -e kernel_clone -e alloc_thread_stack -e unpurged -e vm_map_ram /proc/vmallocinfo |
+			awk '{ n[$3]++ } END { for (i in n) print "vmalloc", i, n[i] }' | sort
+		awk '{ print "module", $1, 1 }' /proc/modules | sort
+	} >"$1"
+}
+
+# same_inventory BEFORE AFTER SLACK - fail if anything grew: modules and vmalloc areas
+# not at all, a slab cache by SLACK objects (the system's own life makes some noise).
+same_inventory() {
+	awk -v slack="$3" '
+		NR == FNR { was[$1 " " $2] = $3; next }
+		{
+			more = $3 - was[$1 " " $2]
+			if (more >= ($1 == "slab" ? slack : 1)) {
+				print "  " $1 " " $2 ": " was[$1 " " $2] + 0 " became " $3
+				bad = 1
+			}
+		}
+		END { exit bad }' "$1" "$2" || die "the kernel holds more than before"
+}
+
+# exercise NAME FUNCTION... - all that must hold for an example.  The script defines
+#   behaves old|new      fail unless the kernel behaves so
+#   busy                 a command that calls the functions, run in a loop on all CPUs
+# and may define
+#   before_load, after_load   to be called there, each time the patch is loaded
+before_load() { :; }
+after_load() { :; }
+
+load_it() {
+	before_load
+	pokepatch load "$(patch_file "$_name")"
+	after_load
+	same "enabled of $_name" "$(cat "$(sysfs "$_name" enabled)")" 1
+	same "state of $_name" "$(cat "$(sysfs "$_name" state)")" enabled
+	behaves new
+}
+
+unload_it() {
+	pokepatch unload "$_name"
+	behaves old
+	lacks modules "$(cat /proc/modules)" "pokepatch_$(patch_id "$_name")"
+	[ ! -e "$pokepatch/$(patch_id "$_name")" ] || die "$_name is still in sysfs"
+}
+
+exercise() {
+	_name=$1
+	shift
+
+	echo "== before, with, after"
+	behaves old
+	load_it
+	count_hits "$_name" "$@"
+	behaves new
+	for _function; do
+		[ "$(hits "$_function")" -gt 0 ] || die "the new $_function() was never called"
+		echo "the new $_function() was called $(hits "$_function") times"
+	done
+	pokepatch disable "$_name"
+	same "state of $_name" "$(cat "$(sysfs "$_name" state)")" disabled
+	_hits=$(hits "$1")
+	behaves old
+	same "calls of the new $1() while disabled" "$(hits "$1")" "$_hits"
+	stop_hits
+	unload_it
+
+	# Once round before counting: what is allocated at the first time stays.
+	load_it
+	start_load busy
+	sleep 2
+	stop_load
+	unload_it
+	inventory /tmp/before
+
+	echo "== 100 rounds under load"
+	load_it
+	start_load busy
+	for _round in $(seq 100); do
+		enabled "$_name" 0
+		behaves old
+		enabled "$_name" 1
+		behaves new
+	done
+	stop_load
+	unload_it
+	inventory /tmp/after
+	same_inventory /tmp/before /tmp/after 80
+
+	echo "== loaded again"
+	load_it
+	unload_it
+}
