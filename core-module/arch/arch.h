@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an architecture provides to the core: one file in this folder that fills
+ * one struct pp_arch.  No other file knows which machine it runs on.
+ */
+#ifndef POKEPATCH_ARCH_H
+#define POKEPATCH_ARCH_H
+
+#include <linux/types.h>
+
+struct task_struct;
+
+struct pp_arch {
+	/*
+	 * The bytes that a relocation of this type writes, 0 for a type that is
+	 * not known.  Any context.
+	 */
+	unsigned int (*reloc_width)(u32 type);
+
+	/*
+	 * Relocate the field that lies at address @place when the module runs:
+	 * @value is the symbol's address plus the addend.  The field's bytes go
+	 * to @to, which is where the field can be written; with a NULL @to the
+	 * value is only checked.  The old contents of the field do not matter,
+	 * so that the same relocation can be made again with another value.
+	 * Return: 0, -ENOEXEC for an unknown type, -ERANGE if it does not fit.
+	 */
+	int (*reloc)(u32 type, unsigned long place, unsigned long value, void *to);
+
+	/*
+	 * After text was written through an alias: make what the writing CPU
+	 * wrote fetchable by all (cache maintenance).  May sleep.
+	 */
+	void (*text_written)(unsigned long start, unsigned long end);
+
+	/*
+	 * The entry site of the function at @addr, as an address that ftrace
+	 * knows, or 0 if it has none.  May sleep.
+	 */
+	unsigned long (*ftrace_site)(unsigned long addr);
+
+	/*
+	 * Call @visit for every code address on the stack of @task, which is
+	 * current or not running: return addresses and interrupted instruction
+	 * pointers, those that tracers replaced resolved to the original.  A
+	 * false from @visit ends the walk.  Any context; takes no lock,
+	 * allocates nothing.
+	 * Return: 0 if everything up to the end of the stack was visited, else
+	 * an error: then anything may be on the stack.
+	 */
+	int (*stack_walk)(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
+			  void *ctx);
+};
+
+extern const struct pp_arch pp_arch;
+
+#endif /* POKEPATCH_ARCH_H */

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the core share.  DESIGN.md has the lock order, the contexts
+ * and the lifetimes in one place.
+ */
+#ifndef POKEPATCH_CORE_H
+#define POKEPATCH_CORE_H
+
+#ifdef pr_fmt
+#undef pr_fmt
+#endif
+#define pr_fmt(fmt) "pokepatch: " fmt
+
+#include <linux/completion.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/semaphore.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include <pokepatch_format.h>
+
+#include "arch/arch.h"
+
+#define PP_VERSION "0.1"
+
+struct pp_func;
+struct pp_patch;
+
+/* --- resolve.c: what the kernel does not export, found once at init --------- */
+
+struct pp_kernel {
+	/* functions */
+	unsigned long (*kallsyms_lookup_name)(const char *name);
+	int (*kallsyms_on_each_symbol)(int (*fn)(void *ctx, const char *name, struct module *mod,
+						 unsigned long addr),
+				       void *ctx);
+	struct module *(*find_module)(const char *name);
+	unsigned long (*ftrace_location)(unsigned long ip);
+	struct task_struct *(*idle_task)(int cpu);
+	int (*arch_stack_walk_reliable)(bool (*consume)(void *cookie, unsigned long addr),
+					void *cookie, struct task_struct *task);
+	void (*put_task_stack)(struct task_struct *task);
+	/* places */
+	unsigned long text;		/* _text: what offsets count from */
+	unsigned long stext, etext;	/* code that stays after boot */
+	unsigned long end;
+	unsigned long notes, notes_end;
+	unsigned long per_cpu_end;	/* per-CPU symbols are offsets below this */
+	/* facts */
+	const u8 *build_id;
+	unsigned int build_id_len;
+};
+
+extern struct pp_kernel pp_kernel;
+
+int pp_resolve_init(void);
+
+/*
+ * Fill in patch->addr[] for the symbols of vmlinux, or of @obj, which is module
+ * @mod.  Under pp_mutex; may sleep.
+ * Return: 0, -ENOENT for a symbol that is not where the patch says (logged), or
+ * -ENOMEM.  On an error no address has changed.
+ */
+int pp_resolve_vmlinux(struct pp_patch *patch);
+int pp_resolve_module(struct pp_patch *patch, unsigned int obj, struct module *mod);
+
+/* The build id that vmlinux or @mod carries is the one in @want; else -ENOEXEC (logged). */
+int pp_verify_vmlinux(const struct pp_patch *patch);
+int pp_verify_module(const struct pp_patch *patch, const struct pokepatch_object *want,
+		     const struct module *mod);
+
+/* The text of @mod that stays after its init: [*start, *end). */
+void pp_module_text(const struct module *mod, unsigned long *start, unsigned long *end);
+
+/* --- site.c: the places where calls are rerouted ---------------------------- */
+
+/*
+ * One patched function's entry.  It exists while a patch that changes the
+ * function is loaded (and the function too), is hooked while a patch that is, or
+ * is about to be, enabled changes it, and lets every call through while target
+ * is 0.
+ */
+struct pp_site {
+	struct hlist_node node;	 /* in the hash; readers hold preemption off */
+	unsigned long ip;	 /* what ftrace calls it */
+	unsigned long target;	 /* where calls go; written in a stopped section */
+	struct list_head active; /* pp_func.on: enabled patches, the newest first */
+	unsigned int users;	 /* funcs that point here */
+	unsigned int hooks;	 /* those of them that want it hooked */
+	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
+};
+
+/* All under pp_mutex; may sleep. */
+int pp_site_get(struct pp_func *func);
+void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj);
+int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
+void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
+unsigned long pp_site_top(const struct pp_site *site, const struct pp_func *without);
+/* The handler's lookup: any context, with preemption off. */
+struct pp_site *pp_site_find(unsigned long ip);
+void pp_site_publish(struct pp_site *site);
+void pp_site_unpublish(struct pp_site *site);
+
+#define PP_ALL_OBJECTS UINT_MAX
+
+/* --- ftrace.c: the ftrace mode ---------------------------------------------- */
+
+/* All under pp_mutex; may sleep. */
+int pp_ftrace_hook(unsigned long *ips, unsigned int nr);
+void pp_ftrace_unhook(unsigned long *ips, unsigned int nr);
+void pp_ftrace_stop(void);
+
+/* --- image.c: a patch module's tables --------------------------------------- */
+
+/* A parent object.  index 0 is vmlinux. */
+struct pp_object {
+	const struct pokepatch_object *desc;
+	const char *name;
+	struct module *mod;	/* NULL for vmlinux, and while it is not loaded */
+	bool attached;		/* its symbols are resolved, its sites exist */
+	bool has_funcs;
+	struct kobject kobj;	/* its folder, if has_funcs */
+	struct pp_patch *patch;
+};
+
+/* A function that is replaced. */
+struct pp_func {
+	struct pp_patch *patch;
+	const struct pokepatch_func *desc;
+	const struct pokepatch_symbol *sym;
+	const char *name;
+	unsigned int obj;
+	unsigned long old_addr;	/* 0 while the parent is not loaded */
+	unsigned long old_cold;	/* the .cold part, or 0 */
+	struct pp_site *site;	/* NULL while the parent is not loaded */
+	bool hooked;
+	struct list_head on;	/* in site->active while enabled, else empty */
+	struct kobject kobj;
+};
+
+enum pp_state {
+	PP_DISABLED,
+	PP_ENABLING,
+	PP_ENABLED,
+	PP_DISABLING,
+	PP_BLOCKED,
+};
+
+/*
+ * A patch module that is loaded.  Made when the module is COMING and freed when
+ * it is GOING, both by the module notifier.  Fields without a remark are written
+ * once, before anybody else can see the patch.
+ */
+struct pp_patch {
+	struct list_head list;	/* pp_patches; pp_mutex */
+	struct module *mod;
+	const struct pokepatch_image *image;
+	const char *name;
+	const char *strings;
+	const struct pokepatch_symbol *symbols;
+	const struct pokepatch_reloc *relocs;
+	unsigned int nr_objects, nr_symbols, nr_funcs, nr_relocs;
+	struct pp_object *objects;
+	struct pp_func *funcs;
+	unsigned long *addr;	/* of each symbol; pp_mutex */
+	unsigned long text_start, text_end;
+
+	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
+	struct semaphore op;	/* one transition at a time; its worker may release it */
+	struct work_struct work;
+	bool work_enable;	/* what the worker shall do; op */
+	enum pp_state state;	/* op; sysfs reads it unlocked */
+	unsigned int timeout_ms; /* sysfs, unlocked */
+	u64 stop_ns;		/* op; sysfs reads it unlocked */
+
+	struct mutex report_lock;
+	char *report;		/* text of blocked_by, or NULL; report_lock */
+	size_t report_len;
+
+	bool registered;	/* pp_mutex */
+	struct kobject kobj;
+	refcount_t kobjs;	/* kobjects that live in this structure */
+	struct completion kobjs_gone;
+};
+
+static inline const char *pp_string(const struct pp_patch *patch, u32 offset)
+{
+	return patch->strings + offset;
+}
+
+/*
+ * Check the image at @image in @mod, every field of it, and build the patch.
+ * Return: the patch, or an ERR_PTR: -EINVAL (logged) or -ENOMEM.
+ */
+struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image);
+void pp_patch_free(struct pp_patch *patch);
+
+/* --- reloc.c ---------------------------------------------------------------- */
+
+/*
+ * Write the relocations against the symbols of object @obj, which are resolved.
+ * All are checked before the first is written.  May sleep.
+ * Return: 0, -ENOEXEC or -ERANGE (logged), or -ENOMEM.
+ */
+int pp_relocs_apply(struct pp_patch *patch, unsigned int obj);
+
+/* --- module.c: modules that come and go -------------------------------------- */
+
+extern struct mutex pp_mutex;		/* everything but what says otherwise */
+extern struct list_head pp_patches;	/* all; those enabled in the order of enabling */
+
+int pp_modules_init(void);
+void pp_modules_exit(void);
+
+/* --- stack.c: who is where --------------------------------------------------- */
+
+/* Addresses [start, end], the end too: a call may be a function's last instruction. */
+struct pp_range {
+	unsigned long start, end;
+	const struct pp_func *func;	/* NULL: the patch module's text */
+};
+
+struct pp_busy {
+	struct pp_range *range;		/* sorted, disjoint */
+	unsigned int nr;
+	unsigned long text_start, text_end; /* counts as well, unless text_end is 0 */
+};
+
+/* Somebody in the way. */
+struct pp_blocker {
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+	unsigned long addr;		/* in that code; 0: the stack cannot be relied on */
+	const struct pp_func *func;	/* the function, or NULL */
+};
+
+/* A task whose stack was clear at its switches-th context switch. */
+struct pp_seen {
+	const struct task_struct *task;
+	u64 start_time;
+	unsigned long switches;
+};
+
+struct pp_scan {
+	const struct pp_busy *busy;
+	struct pp_blocker *blocker;
+	unsigned int nr_blockers, max_blockers;
+	unsigned int unlisted;		/* blockers for which there was no room */
+	struct pp_seen *seen;		/* hash table, open addressing */
+	unsigned int seen_bits, nr_seen;
+	unsigned int walked, skipped;	/* stacks, in the stopped section */
+};
+
+struct pp_hit {
+	int err;			/* from the walk */
+	unsigned long addr;		/* the first busy address, or 0 */
+	const struct pp_func *func;
+};
+
+/* Room for the tasks of now, and more.  May sleep. */
+int pp_scan_init(struct pp_scan *scan, const struct pp_busy *busy);
+void pp_scan_deinit(struct pp_scan *scan);
+
+/* Sort the ranges and merge those that overlap. */
+void pp_busy_finish(struct pp_busy *busy);
+
+/*
+ * The stack of @task, which is current or not running.  Any context.
+ * Return: true if it is clear, else false and *hit says why.
+ */
+bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct pp_hit *hit);
+
+/*
+ * Look for obvious blockers while everything runs, and remember the stacks that
+ * were clear.  What it finds really was there; what it does not find proves
+ * nothing, except for the tasks remembered, as long as they do not run.
+ * Return: true if nobody is in the way.
+ */
+bool pp_scan_running(struct pp_scan *scan);
+
+/*
+ * Look at every task, in the stopped section, but at those in @stoppers, one for
+ * each CPU: these checked themselves.  Proves that nobody is in the way.
+ */
+bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers);
+
+/*
+ * @task runs on some CPU.  finish_task() clears on_cpu, with release semantics,
+ * when the switch away from the task is complete.
+ */
+static inline bool pp_on_cpu(const struct task_struct *task)
+{
+#ifdef CONFIG_SMP
+	return smp_load_acquire(&task->on_cpu);
+#else
+	return task == current;
+#endif
+}
+
+/* Note that @task is in the way. */
+void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const struct pp_hit *hit);
+
+/* --- exiting.c: tasks on their way out, which the task list does not show ----- */
+
+int pp_exiting_init(void);
+void pp_exiting_exit(void);
+/* Make sure that every exiting task is known.  May sleep; 0, -ENOMEM. */
+int pp_exiting_ready(void);
+/* Drop what is known of tasks that are gone.  Any context but NMI. */
+void pp_exiting_sweep(void);
+/* In the stopped section: each task that runs on, though the task list has lost it. */
+void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
+			 struct pp_scan *scan);
+
+/* --- transition.c ------------------------------------------------------------ */
+
+/*
+ * Switch @patch on or off, within its timeout.  Takes pp_mutex for each attempt;
+ * the caller holds patch->op.  May sleep.
+ * Return: 0 if it is done (or was), -EBUSY if somebody is in the way
+ * (patch->report says who) or a function is not free, -EINTR, -ENODEV if the
+ * module is going, or -ENOMEM; after an error nothing has changed.
+ */
+int pp_transition(struct pp_patch *patch, bool enable);
+
+/* --- sysfs.c ------------------------------------------------------------------ */
+
+int pp_sysfs_init(void);
+void pp_sysfs_exit(void);
+/* The patch's folder.  May sleep; without pp_mutex. */
+int pp_sysfs_add(struct pp_patch *patch);
+/* Also waits for everybody who is in one of its files. */
+void pp_sysfs_remove(struct pp_patch *patch);
+/* Set the state and wake those who poll for it. */
+void pp_sysfs_state(struct pp_patch *patch, enum pp_state state);
+/* True if the folder of a patch has a file of this name. */
+bool pp_sysfs_reserved(const char *name);
+
+/* --- debug builds -------------------------------------------------------------- */
+
+#ifdef POKEPATCH_DEBUG
+extern bool pp_debug_skip_tasks, pp_debug_skip_idle, pp_debug_skip_exiting;
+#else
+#define pp_debug_skip_tasks false
+#define pp_debug_skip_idle false
+#define pp_debug_skip_exiting false
+#endif
+
+#endif /* POKEPATCH_CORE_H */

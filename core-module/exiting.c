@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tasks on their way out.
+ *
+ * release_task() takes a task from the task list while that task may still run:
+ * an auto-reaped one calls it for itself, in exit_notify(), and goes on (and may
+ * sleep, in proc_flush_pid()); a zombie can be reaped by its parent while it is
+ * still between exit_notify() and its last schedule().  Nothing that walks the
+ * task list sees those, so they are tracked here: from the tracepoint
+ * sched_process_exit, which every task passes before exit_notify(), until it is
+ * TASK_DEAD and off its CPU.
+ *
+ * At its end do_exit() disables preemption for good before it sets TASK_DEAD, so
+ * a task that stop_machine() finds off its CPU either is TASK_DEAD and has run
+ * its last instruction, or can be preempted still and is tracked.
+ */
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/tracepoint.h>
+
+#include "core.h"
+
+struct exiting {
+	struct list_head node;
+	struct task_struct *task; /* holds a reference */
+};
+
+static LIST_HEAD(exiting);
+/*
+ * Guards the list.  Its holder cannot be preempted, so nobody holds it in a
+ * stopped section, where the list is read without it.
+ */
+static DEFINE_RAW_SPINLOCK(exiting_lock);
+static bool exiting_lost; /* a task could not be noted, for want of memory */
+static struct tracepoint *exit_tracepoint;
+
+/* Dead, and switched away from for the last time. */
+static bool is_gone(const struct task_struct *task)
+{
+	return READ_ONCE(task->__state) == TASK_DEAD && !pp_on_cpu(task);
+}
+
+void pp_exiting_sweep(void)
+{
+	struct exiting *entry, *next;
+	LIST_HEAD(gone);
+
+	raw_spin_lock(&exiting_lock);
+	list_for_each_entry_safe(entry, next, &exiting, node)
+		if (is_gone(entry->task))
+			list_move(&entry->node, &gone);
+	raw_spin_unlock(&exiting_lock);
+
+	list_for_each_entry_safe(entry, next, &gone, node) {
+		put_task_struct(entry->task);
+		kfree(entry);
+	}
+}
+
+static bool note_exiting(struct task_struct *task)
+{
+	struct exiting *entry = kmalloc(sizeof(*entry), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!entry)
+		return false;
+	entry->task = get_task_struct(task);
+	raw_spin_lock(&exiting_lock);
+	list_add(&entry->node, &exiting);
+	raw_spin_unlock(&exiting_lock);
+	return true;
+}
+
+/* In the exiting task, preemption off.  The sweep keeps the list short. */
+static void notrace probe_exit(void *unused, struct task_struct *task)
+{
+	pp_exiting_sweep();
+	if (!note_exiting(task))
+		WRITE_ONCE(exiting_lost, true);
+}
+
+/*
+ * Note those that passed the tracepoint unseen.  PF_EXITING is set before it, by
+ * the task itself, and is visible by now: both registering a probe and setting
+ * exiting_lost are followed by an RCU grace period, which the tracepoint's
+ * preempt-off section cannot span.  So the ones that are on the list are found.
+ * The others have left it in release_task(), hence after exit_tasks_rcu_start();
+ * synchronize_rcu_tasks() waits until they have passed exit_tasks_rcu_finish(),
+ * where they cannot be preempted any more.
+ *
+ * zap_pid_ns_processes() leaves that section for a while, but only on the list.
+ */
+static int catch_up(void)
+{
+	struct task_struct *group, *task;
+	int ret = 0;
+
+	synchronize_rcu();
+	rcu_read_lock();
+	for_each_process_thread(group, task) {
+		if ((READ_ONCE(task->flags) & PF_EXITING) && !is_gone(task) &&
+		    !note_exiting(task)) {
+			ret = -ENOMEM;
+			goto out;
+		}
+	}
+out:
+	rcu_read_unlock();
+	synchronize_rcu_tasks();
+	return ret;
+}
+
+int pp_exiting_ready(void)
+{
+	int ret;
+
+	pp_exiting_sweep();
+	if (!READ_ONCE(exiting_lost))
+		return 0;
+	WRITE_ONCE(exiting_lost, false);
+	ret = catch_up();
+	if (ret)
+		WRITE_ONCE(exiting_lost, true);
+	return ret;
+}
+
+void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
+			 struct pp_scan *scan)
+{
+	struct exiting *entry;
+
+	list_for_each_entry(entry, &exiting, node)
+		/* __unhash_process() clears thread_pid as it takes the task from the list. */
+		if (!is_gone(entry->task) && !pid_alive(entry->task))
+			fn(scan, entry->task);
+}
+
+static void find_tracepoint(struct tracepoint *tp, void *unused)
+{
+	if (!strcmp(tp->name, "sched_process_exit"))
+		exit_tracepoint = tp;
+}
+
+/* Track exiting tasks from now on.  May sleep. */
+int pp_exiting_init(void)
+{
+	int ret;
+
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	if (!exit_tracepoint) {
+		pr_err("this kernel has no tracepoint sched_process_exit, which the core needs\n");
+		return -ENOENT;
+	}
+	ret = tracepoint_probe_register(exit_tracepoint, probe_exit, NULL);
+	if (ret) {
+		pr_err("cannot watch tasks exit (%d)\n", ret);
+		return ret;
+	}
+	ret = catch_up();
+	if (ret)
+		pp_exiting_exit();
+	return ret;
+}
+
+void pp_exiting_exit(void)
+{
+	struct exiting *entry, *next;
+
+	tracepoint_probe_unregister(exit_tracepoint, probe_exit, NULL);
+	tracepoint_synchronize_unregister();
+	list_for_each_entry_safe(entry, next, &exiting, node) {
+		list_del(&entry->node);
+		put_task_struct(entry->task);
+		kfree(entry);
+	}
+}

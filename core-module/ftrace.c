@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ftrace mode: one ftrace_ops for all functions of all patches.
+ *
+ * One for all, because ftrace allows one ops that redirects per function, so
+ * patches that stack on a function must share it; and because each registering
+ * costs a page of trampoline and each unregistering waits for all tasks, which a
+ * thousand functions cannot afford.  Its filter is never empty (an empty filter
+ * is "every function"): it always holds an anchor, a function of the core's own,
+ * on which registering also proves that redirecting works on this kernel.
+ */
+#include <linux/ftrace.h>
+#include <linux/slab.h>
+
+#include "core.h"
+
+#ifndef CONFIG_DYNAMIC_FTRACE
+#error "the core needs a kernel with CONFIG_DYNAMIC_FTRACE"
+#endif
+#if !defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#error "the core needs an ftrace that can change the instruction pointer"
+#endif
+
+/*
+ * Runs at every call of a hooked function: in any context, NMI and idle
+ * included, on any CPU, and nested in itself.
+ *
+ * There is no recursion guard, because the answer of a guard to "we are nested"
+ * would be to run the old function.  None is needed: the handler calls nothing
+ * that could be traced.  (preempt_enable_notrace() may schedule, and the
+ * scheduler's functions may be patched; the nested handler shares nothing with
+ * this one.)
+ *
+ * Preemption is off from the lookup to the decision.  So no task can be stopped
+ * in between by stop_machine(), and a site that was taken out of the hash may be
+ * freed as soon as every CPU has scheduled.  A task may be preempted after the
+ * decision and before it jumps: then the return address of the call to ftrace,
+ * in the old function, is still on its stack, which is why a transition takes
+ * the old function for busy in both directions.
+ */
+static void notrace ftrace_handler(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	const struct pp_site *site;
+	unsigned long target;
+
+	preempt_disable_notrace();
+	site = pp_site_find(ip);
+	target = site ? READ_ONCE(site->target) : 0;
+	if (target)
+		ftrace_instruction_pointer_set(fregs, target);
+	preempt_enable_notrace();
+}
+
+/*
+ * PERMANENT: kernel.ftrace_enabled=0 would switch patches off behind our back.
+ * Register access is implied where ftrace passes arguments.
+ */
+static struct ftrace_ops ops = {
+	.func = ftrace_handler,
+	.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_IPMODIFY
+#ifndef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
+		 | FTRACE_OPS_FL_SAVE_REGS
+#endif
+	,
+};
+
+static bool registered; /* pp_mutex */
+
+static noinline int anchor_new(int n)
+{
+	barrier();
+	return n + 2;
+}
+
+static noinline int anchor(int n)
+{
+	barrier();
+	return n + 1;
+}
+
+static struct pp_site anchor_site;
+
+/* Redirect the anchor, and back: both must show. */
+static bool redirecting_works(void)
+{
+	int (*volatile call)(int) = anchor;
+	bool there, back;
+
+	pp_site_publish(&anchor_site);
+	WRITE_ONCE(anchor_site.target, (unsigned long)anchor_new);
+	there = call(1) == 3;
+	WRITE_ONCE(anchor_site.target, 0);
+	back = call(1) == 2;
+	pp_site_unpublish(&anchor_site);
+	synchronize_rcu_tasks_rude();
+	return there && back;
+}
+
+static void stop(void)
+{
+	/* Also waits until nobody is in the ops' trampoline or handler any more. */
+	unregister_ftrace_function(&ops);
+	ftrace_free_filter(&ops);
+	registered = false;
+}
+
+static int start(void)
+{
+	int ret;
+
+	anchor_site.ip = pp_arch.ftrace_site((unsigned long)anchor);
+	if (!anchor_site.ip) {
+		pr_err("ftrace does not know the core's own functions; is ftrace dead or off?\n");
+		return -ENODEV;
+	}
+	ret = ftrace_set_filter_ips(&ops, &anchor_site.ip, 1, 0, 0);
+	if (!ret)
+		ret = register_ftrace_function(&ops);
+	if (ret) {
+		ftrace_free_filter(&ops);
+		pr_err("ftrace cannot be used (%d)%s\n", ret,
+		       ret == -EBUSY ? "; sysctl kernel.ftrace_enabled must be 1" : "");
+		return ret;
+	}
+	registered = true;
+	if (!redirecting_works()) {
+		pr_err("ftrace calls are not redirected on this kernel\n");
+		stop();
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* Which of the sites is it that ftrace does not give us? */
+static void blame(unsigned long *ips, unsigned int nr, int err)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		int ret = ftrace_set_filter_ips(&ops, &ips[i], 1, 0, 0);
+
+		if (ret) {
+			pr_err("%ps cannot be switched (%d)%s\n", (void *)ips[i], ret,
+			       ret == -EBUSY ? ": another live patch or tracer redirects it" : "");
+			break;
+		}
+	}
+	if (i == nr)
+		pr_err("ftrace refuses %u functions (%d)\n", nr, err);
+	while (i--)
+		ftrace_set_filter_ips(&ops, &ips[i], 1, 1, 0);
+}
+
+/*
+ * Make the sites @ips call the handler, which lets all calls through until their
+ * target is set.  All or nothing.
+ * Return: 0, -EBUSY if somebody else redirects one of them, or another error.
+ */
+int pp_ftrace_hook(unsigned long *ips, unsigned int nr)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&pp_mutex);
+	if (!registered)
+		ret = start();
+	if (ret)
+		return ret;
+	ret = ftrace_set_filter_ips(&ops, ips, nr, 0, 0);
+	if (ret)
+		blame(ips, nr, ret);
+	return ret;
+}
+
+/* Undo pp_ftrace_hook().  A call may still be on its way to the handler. */
+void pp_ftrace_unhook(unsigned long *ips, unsigned int nr)
+{
+	lockdep_assert_held(&pp_mutex);
+	/* Fails only when ftrace is dead, and then the sites are dead too. */
+	if (ftrace_set_filter_ips(&ops, ips, nr, 1, 0))
+		pr_err_once("ftrace does not let go of functions; it is dead until reboot\n");
+}
+
+/* No site is hooked and none will be soon: give ftrace back. */
+void pp_ftrace_stop(void)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (registered)
+		stop();
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A patch module's tables.  Every count, index, string offset and address in
+ * them is checked here, before anything uses one; the rest of the core trusts
+ * them.  The tables lie in the patch module and outlive the struct pp_patch.
+ */
+#include <linux/ctype.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+/* More than any kernel has; keeps the sums below free of overflow. */
+#define MAX_ENTRIES (1U << 22)
+
+#define reject(patch, fmt, ...)                                                           \
+	({                                                                                \
+		pr_err("module %s is refused: bad image: " fmt "; rebuild it\n",          \
+		       (patch)->mod->name, ##__VA_ARGS__);                                \
+		-EINVAL;                                                                  \
+	})
+
+static bool within_text(const struct pp_patch *patch, u64 addr, u64 size)
+{
+	return addr >= patch->text_start && addr < patch->text_end &&
+	       size <= patch->text_end - addr;
+}
+
+/* [addr, addr + size) is memory that the module keeps for its life. */
+static bool within_patch(const struct pp_patch *patch, u64 addr, u64 size)
+{
+	return size && addr + size - 1 >= addr && within_module_core(addr, patch->mod) &&
+	       within_module_core(addr + size - 1, patch->mod);
+}
+
+static int check_table(const struct pp_patch *patch, const char *what, u64 addr, u32 nr,
+		       size_t entry)
+{
+	if (nr > MAX_ENTRIES)
+		return reject(patch, "%u %s", nr, what);
+	if (!nr)
+		return 0;
+	if (!IS_ALIGNED(addr, sizeof(u32)) || !within_patch(patch, addr, (u64)nr * entry))
+		return reject(patch, "the table of %s is not in the module", what);
+	return 0;
+}
+
+static int check_header(const struct pp_patch *patch, const struct pokepatch_image *image)
+{
+	int ret;
+
+	if (!IS_ALIGNED((unsigned long)image, sizeof(u64)) ||
+	    !within_patch(patch, (unsigned long)image, sizeof(*image)))
+		return reject(patch, "it is not in the module's data");
+	if (image->magic != POKEPATCH_MAGIC)
+		return reject(patch, "wrong magic number %llx", image->magic);
+	if (image->format != POKEPATCH_FORMAT || image->size != sizeof(*image))
+		return reject(patch, "format %u of %u bytes, this core knows %u of %zu",
+			      image->format, image->size, POKEPATCH_FORMAT, sizeof(*image));
+	if (image->transition != POKEPATCH_TRANSITION_STOP)
+		return reject(patch, "transition %u is not one that this core can make",
+			      image->transition);
+	if (image->reserved)
+		return reject(patch, "a reserved field is set");
+	if (!image->nr_objects || !image->nr_funcs)
+		return reject(patch, "%u parent objects, %u functions", image->nr_objects,
+			      image->nr_funcs);
+	ret = check_table(patch, "objects", image->objects, image->nr_objects,
+			  sizeof(struct pokepatch_object));
+	ret = ret ?: check_table(patch, "symbols", image->symbols, image->nr_symbols,
+				 sizeof(struct pokepatch_symbol));
+	ret = ret ?: check_table(patch, "functions", image->funcs, image->nr_funcs,
+				 sizeof(struct pokepatch_func));
+	ret = ret ?: check_table(patch, "relocations", image->relocs, image->nr_relocs,
+				 sizeof(struct pokepatch_reloc));
+	if (ret)
+		return ret;
+	if (!within_patch(patch, image->strings, image->strings_size) ||
+	    ((const char *)image->strings)[image->strings_size - 1])
+		return reject(patch, "the strings are not in the module or do not end");
+	return 0;
+}
+
+/*
+ * A string that names something: 1 to @max - 1 printable characters without
+ * blanks and slashes (it becomes a name in sysfs and a word in messages).
+ */
+static bool good_name(const struct pp_patch *patch, u32 offset, size_t max)
+{
+	const char *s;
+	size_t i, len;
+
+	if (offset >= patch->image->strings_size)
+		return false;
+	s = pp_string(patch, offset);
+	len = strlen(s); /* the last byte of the strings is 0 */
+	if (!len || len >= max || !strcmp(s, ".") || !strcmp(s, ".."))
+		return false;
+	for (i = 0; i < len; i++)
+		if (!isascii(s[i]) || !isgraph(s[i]) || s[i] == '/')
+			return false;
+	return true;
+}
+
+static int check_objects(struct pp_patch *patch)
+{
+	const struct pokepatch_object *desc = (const void *)patch->image->objects;
+	unsigned int i, j;
+
+	/* Compared pair by pair below: a patch touches a handful of modules. */
+	if (patch->nr_objects > 256)
+		return reject(patch, "%u parent objects", patch->nr_objects);
+	for (i = 0; i < patch->nr_objects; i++) {
+		struct pp_object *obj = &patch->objects[i];
+
+		if (!good_name(patch, desc[i].name, MODULE_NAME_LEN))
+			return reject(patch, "name of object %u", i);
+		obj->patch = patch;
+		obj->desc = &desc[i];
+		obj->name = pp_string(patch, desc[i].name);
+		if (!i != !strcmp(obj->name, "vmlinux"))
+			return reject(patch, "object %u is %s (vmlinux is object 0)", i, obj->name);
+		if (pp_sysfs_reserved(obj->name) || !strcmp(obj->name, patch->mod->name))
+			return reject(patch, "a parent object cannot be called %s", obj->name);
+		if (!desc[i].build_id_len || desc[i].build_id_len > POKEPATCH_BUILD_ID_MAX ||
+		    desc[i].reserved)
+			return reject(patch, "build id of %s", obj->name);
+		for (j = 0; j < i; j++)
+			if (!strcmp(obj->name, patch->objects[j].name))
+				return reject(patch, "two objects are called %s", obj->name);
+	}
+	return 0;
+}
+
+static int check_symbols(const struct pp_patch *patch)
+{
+	const u32 known = POKEPATCH_SYM_FUNC | POKEPATCH_SYM_ABS | POKEPATCH_SYM_WEAK;
+	unsigned int i;
+
+	for (i = 0; i < patch->nr_symbols; i++) {
+		const struct pokepatch_symbol *sym = &patch->symbols[i];
+		const char *name;
+
+		if (!good_name(patch, sym->name, KSYM_NAME_LEN))
+			return reject(patch, "name of symbol %u", i);
+		name = pp_string(patch, sym->name);
+		if (sym->object >= patch->nr_objects)
+			return reject(patch, "symbol %s: object %u", name, sym->object);
+		if ((sym->flags & ~known) || sym->reserved)
+			return reject(patch, "symbol %s: unknown flags", name);
+		if ((sym->flags & POKEPATCH_SYM_ABS) &&
+		    (sym->object || (sym->flags & POKEPATCH_SYM_FUNC)))
+			return reject(patch, "symbol %s: an absolute function or module symbol",
+				      name);
+		if (sym->offset > S32_MAX || sym->size > S32_MAX)
+			return reject(patch, "symbol %s: offset %#llx, size %#llx", name,
+				      sym->offset, sym->size);
+		/* The name of a section of a module; vmlinux has one base for all. */
+		if (sym->object ? !good_name(patch, sym->section, KSYM_NAME_LEN) :
+				  sym->section >= patch->image->strings_size ||
+					  *pp_string(patch, sym->section))
+			return reject(patch, "symbol %s: section", name);
+	}
+	return 0;
+}
+
+static int check_func(struct pp_patch *patch, struct pp_func *func,
+		      const struct pokepatch_func *desc)
+{
+	const struct pokepatch_symbol *cold;
+
+	if (desc->symbol >= patch->nr_symbols)
+		return reject(patch, "a function's symbol is %u", desc->symbol);
+	func->patch = patch;
+	func->desc = desc;
+	func->sym = &patch->symbols[desc->symbol];
+	func->name = pp_string(patch, func->sym->name);
+	func->obj = func->sym->object;
+	INIT_LIST_HEAD(&func->on);
+	if (!(func->sym->flags & POKEPATCH_SYM_FUNC) || !func->sym->size)
+		return reject(patch, "%s is not a function", func->name);
+	if (desc->mode != POKEPATCH_MODE_AUTO && desc->mode != POKEPATCH_MODE_FTRACE)
+		return reject(patch, "%s: mode %u is not one that this core has", func->name,
+			      desc->mode);
+	if (!desc->new_size || !within_text(patch, desc->new_addr, desc->new_size))
+		return reject(patch, "%s: the new function is not in the module's text",
+			      func->name);
+	if (desc->new_cold_addr ?
+		    !desc->new_cold_size ||
+			    !within_text(patch, desc->new_cold_addr, desc->new_cold_size) :
+		    desc->new_cold_size)
+		return reject(patch, "%s: the new .cold part is not in the module's text",
+			      func->name);
+	if (desc->reserved)
+		return reject(patch, "%s: a reserved field is set", func->name);
+	patch->objects[func->obj].has_funcs = true;
+	if (desc->cold == POKEPATCH_NONE)
+		return 0;
+	if (desc->cold >= patch->nr_symbols)
+		return reject(patch, "%s: the .cold part's symbol is %u", func->name, desc->cold);
+	cold = &patch->symbols[desc->cold];
+	if (cold->object != func->obj || (cold->flags & POKEPATCH_SYM_ABS) || !cold->size)
+		return reject(patch, "%s: the .cold part is not in the same object", func->name);
+	return 0;
+}
+
+static int compare_funcs(const void *a, const void *b)
+{
+	const struct pp_func *x = *(const struct pp_func *const *)a;
+	const struct pp_func *y = *(const struct pp_func *const *)b;
+	int ret = strcmp(x->name, y->name);
+
+	if (!ret && x->obj != y->obj)
+		ret = x->obj < y->obj ? -1 : 1;
+	if (!ret && x->sym->pos != y->sym->pos)
+		ret = x->sym->pos < y->sym->pos ? -1 : 1;
+	return ret;
+}
+
+static int check_funcs(struct pp_patch *patch)
+{
+	const struct pokepatch_func *desc = (const void *)patch->image->funcs;
+	const struct pp_func **sorted;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < patch->nr_funcs && !ret; i++)
+		ret = check_func(patch, &patch->funcs[i], &desc[i]);
+	if (ret)
+		return ret;
+
+	sorted = kvmalloc_array(patch->nr_funcs, sizeof(*sorted), GFP_KERNEL);
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < patch->nr_funcs; i++)
+		sorted[i] = &patch->funcs[i];
+	sort(sorted, patch->nr_funcs, sizeof(*sorted), compare_funcs, NULL);
+	for (i = 1; i < patch->nr_funcs && !ret; i++)
+		if (!compare_funcs(&sorted[i - 1], &sorted[i]))
+			ret = reject(patch, "%s,%u is there twice", sorted[i]->name,
+				     sorted[i]->sym->pos);
+	kvfree(sorted);
+	return ret;
+}
+
+/* Relocations must not change what was just checked. */
+static bool touches_tables(const struct pp_patch *patch, u64 where, u64 width)
+{
+	const struct pokepatch_image *image = patch->image;
+	const struct {
+		u64 start, size;
+	} tables[] = {
+		{ (unsigned long)image, sizeof(*image) },
+		{ image->objects, (u64)image->nr_objects * sizeof(struct pokepatch_object) },
+		{ image->symbols, (u64)image->nr_symbols * sizeof(struct pokepatch_symbol) },
+		{ image->funcs, (u64)image->nr_funcs * sizeof(struct pokepatch_func) },
+		{ image->relocs, (u64)image->nr_relocs * sizeof(struct pokepatch_reloc) },
+		{ image->strings, image->strings_size },
+		{ (unsigned long)patch->mod, sizeof(*patch->mod) },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		if (where < tables[i].start + tables[i].size && tables[i].start < where + width)
+			return true;
+	return false;
+}
+
+static int check_relocs(const struct pp_patch *patch)
+{
+	unsigned int i;
+
+	for (i = 0; i < patch->nr_relocs; i++) {
+		const struct pokepatch_reloc *reloc = &patch->relocs[i];
+		unsigned int width = pp_arch.reloc_width(reloc->type);
+
+		if (reloc->symbol >= patch->nr_symbols)
+			return reject(patch, "relocation %u: symbol %u", i, reloc->symbol);
+		if (!width)
+			return reject(patch, "relocation %u: type %u is not known", i,
+				      reloc->type);
+		if (!within_patch(patch, reloc->where, width) ||
+		    touches_tables(patch, reloc->where, width))
+			return reject(patch, "relocation %u: place %llx", i, reloc->where);
+	}
+	return 0;
+}
+
+static int patch_init(struct pp_patch *patch, const struct pokepatch_image *image)
+{
+	int ret = check_header(patch, image);
+
+	if (ret)
+		return ret;
+	patch->image = image;
+	patch->strings = (const char *)image->strings;
+	patch->symbols = (const void *)image->symbols;
+	patch->relocs = (const void *)image->relocs;
+	patch->nr_objects = image->nr_objects;
+	patch->nr_symbols = image->nr_symbols;
+	patch->nr_funcs = image->nr_funcs;
+	patch->nr_relocs = image->nr_relocs;
+	if (!good_name(patch, image->name, MODULE_NAME_LEN))
+		return reject(patch, "name of the patch");
+	patch->name = pp_string(patch, image->name);
+
+	patch->objects = kvcalloc(patch->nr_objects, sizeof(*patch->objects), GFP_KERNEL);
+	patch->funcs = kvcalloc(patch->nr_funcs, sizeof(*patch->funcs), GFP_KERNEL);
+	patch->addr = kvcalloc(patch->nr_symbols, sizeof(*patch->addr), GFP_KERNEL);
+	if (!patch->objects || !patch->funcs || !patch->addr)
+		return -ENOMEM;
+	return check_objects(patch) ?: check_symbols(patch) ?: check_funcs(patch) ?:
+	       check_relocs(patch);
+}
+
+struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image)
+{
+	struct pp_patch *patch = kzalloc(sizeof(*patch), GFP_KERNEL);
+	int ret;
+
+	if (!patch)
+		return ERR_PTR(-ENOMEM);
+	patch->mod = mod;
+	pp_module_text(mod, &patch->text_start, &patch->text_end);
+	INIT_LIST_HEAD(&patch->list);
+	sema_init(&patch->op, 1);
+	mutex_init(&patch->report_lock);
+	patch->timeout_ms = 5000;
+	ret = patch_init(patch, image);
+	if (ret) {
+		pp_patch_free(patch);
+		return ERR_PTR(ret);
+	}
+	return patch;
+}
+
+void pp_patch_free(struct pp_patch *patch)
+{
+	kvfree(patch->report);
+	kvfree(patch->addr);
+	kvfree(patch->funcs);
+	kvfree(patch->objects);
+	kfree(patch);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pokepatch.ko: changes functions of the running kernel, all functions of a patch
+ * at once, and back again.  DESIGN.md tells how.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+#include "core.h"
+
+#ifdef POKEPATCH_DEBUG
+/*
+ * Each switches off one check, so that a test can show that it fails without it.
+ * With one of them on, the machine may crash at any transition.
+ */
+bool pp_debug_skip_tasks;
+bool pp_debug_skip_idle;
+bool pp_debug_skip_exiting;
+module_param_named(debug_skip_tasks, pp_debug_skip_tasks, bool, 0600);
+MODULE_PARM_DESC(debug_skip_tasks, "do not look at the stacks of tasks");
+module_param_named(debug_skip_idle, pp_debug_skip_idle, bool, 0600);
+MODULE_PARM_DESC(debug_skip_idle, "do not look at the stacks of idle tasks");
+module_param_named(debug_skip_exiting, pp_debug_skip_exiting, bool, 0600);
+MODULE_PARM_DESC(debug_skip_exiting, "do not look at the stacks of exiting tasks");
+#endif
+
+static int __init pokepatch_init(void)
+{
+	int ret = pp_resolve_init();
+
+	if (ret)
+		return ret;
+	ret = pp_exiting_init();
+	if (ret)
+		return ret;
+	ret = pp_sysfs_init();
+	if (ret)
+		goto err_exiting;
+	ret = pp_modules_init();
+	if (ret)
+		goto err_sysfs;
+	return 0;
+
+err_sysfs:
+	pp_sysfs_exit();
+err_exiting:
+	pp_exiting_exit();
+	return ret;
+}
+
+static void __exit pokepatch_exit(void)
+{
+	pp_modules_exit();
+	pp_sysfs_exit();
+	pp_exiting_exit();
+}
+
+module_init(pokepatch_init);
+module_exit(pokepatch_exit);
+
+MODULE_DESCRIPTION("Live patches for the running kernel");
+MODULE_AUTHOR("The pokepatch authors");
+MODULE_VERSION(PP_VERSION);
+MODULE_LICENSE("GPL");

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Modules that come and go: patch modules, and their parents.
+ *
+ * The notifier is the first of all, so that at a patch module's COMING its
+ * relocations are made before jump labels, static calls and tracepoints walk and
+ * sort its tables, and at a parent's GOING its sites are let go while everything
+ * about it still works.
+ */
+#include <linux/elf.h>
+#include <linux/notifier.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include <pokepatch.h>
+
+#include "core.h"
+
+DEFINE_MUTEX(pp_mutex);
+LIST_HEAD(pp_patches);
+
+/*
+ * Modules whose COMING went through here and that are neither live nor gone.  A
+ * module in state COMING that is not in it may still fail before its notifiers
+ * run, and then nobody tells us that it goes.  pp_mutex.
+ */
+struct coming {
+	struct list_head node;
+	struct module *mod;
+};
+
+static LIST_HEAD(coming);
+
+static struct coming *coming_find(const struct module *mod)
+{
+	struct coming *entry;
+
+	list_for_each_entry(entry, &coming, node)
+		if (entry->mod == mod)
+			return entry;
+	return NULL;
+}
+
+static int coming_add(struct module *mod)
+{
+	struct coming *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->mod = mod;
+	list_add(&entry->node, &coming);
+	return 0;
+}
+
+static void coming_del(const struct module *mod)
+{
+	struct coming *entry = coming_find(mod);
+
+	if (!entry)
+		return;
+	list_del(&entry->node);
+	kfree(entry);
+}
+
+/* --- parents -------------------------------------------------------------------- */
+
+static void detach(struct pp_patch *patch, unsigned int index)
+{
+	struct pp_object *obj = &patch->objects[index];
+	unsigned int i;
+
+	if (!obj->attached)
+		return;
+	for (i = 0; i < patch->nr_funcs; i++) {
+		struct pp_func *func = &patch->funcs[i];
+
+		if (func->obj != index || !func->site || list_empty(&func->on))
+			continue;
+		/* Nobody runs this function, so it needs no stop. */
+		list_del_init(&func->on);
+		WRITE_ONCE(func->site->target, pp_site_top(func->site, NULL));
+	}
+	pp_sites_unhook(patch->funcs, patch->nr_funcs, index);
+	pp_sites_put(patch->funcs, patch->nr_funcs, index);
+	for (i = 0; i < patch->nr_funcs; i++)
+		if (patch->funcs[i].obj == index)
+			WRITE_ONCE(patch->funcs[i].old_addr, 0);
+	obj->mod = NULL;
+	obj->attached = false;
+}
+
+/*
+ * Object @index of @patch is there, @mod or vmlinux: resolve its symbols, make the
+ * relocations, find the sites.  If the patch is enabled, then the object is a
+ * module whose init has not run, and its functions are switched here.
+ * Return: 0 or an error (logged, but for -ENOMEM); then it is not attached.
+ */
+static int attach(struct pp_patch *patch, unsigned int index, struct module *mod)
+{
+	struct pp_object *obj = &patch->objects[index];
+	unsigned int i;
+	int ret;
+
+	ret = mod ? pp_verify_module(patch, obj->desc, mod) : pp_verify_vmlinux(patch);
+	ret = ret ?: mod ? pp_resolve_module(patch, index, mod) : pp_resolve_vmlinux(patch);
+	ret = ret ?: pp_relocs_apply(patch, index);
+	if (ret)
+		return ret;
+
+	obj->mod = mod;
+	obj->attached = true;
+	for (i = 0; i < patch->nr_funcs && !ret; i++) {
+		struct pp_func *func = &patch->funcs[i];
+
+		if (func->obj != index)
+			continue;
+		WRITE_ONCE(func->old_addr, patch->addr[func->desc->symbol]);
+		func->old_cold = func->desc->cold == POKEPATCH_NONE ?
+					 0 : patch->addr[func->desc->cold];
+		ret = pp_site_get(func);
+	}
+	if (!ret && patch->enabled)
+		ret = pp_sites_hook(patch->funcs, patch->nr_funcs, index);
+	if (ret) {
+		detach(patch, index);
+		return ret;
+	}
+	for (i = 0; patch->enabled && i < patch->nr_funcs; i++) {
+		struct pp_func *func = &patch->funcs[i];
+
+		if (func->obj != index)
+			continue;
+		list_add(&func->on, &func->site->active);
+		WRITE_ONCE(func->site->target, func->desc->new_addr);
+	}
+	return 0;
+}
+
+static int find_object(const struct pp_patch *patch, const struct module *mod)
+{
+	unsigned int i;
+
+	for (i = 1; i < patch->nr_objects; i++)
+		if (!strcmp(patch->objects[i].name, mod->name))
+			return i;
+	return -1;
+}
+
+static void parent_going(const struct module *mod)
+{
+	struct pp_patch *patch;
+
+	list_for_each_entry(patch, &pp_patches, list) {
+		int index = find_object(patch, mod);
+
+		if (index > 0 && patch->objects[index].mod == mod)
+			detach(patch, index);
+	}
+}
+
+/*
+ * A module comes that may be a parent.  The enabled patches are in the order in
+ * which they were enabled, so that the newest one is on top in the end.
+ */
+static int parent_coming(struct module *mod)
+{
+	struct pp_patch *patch;
+	int ret = 0;
+
+	list_for_each_entry(patch, &pp_patches, list) {
+		int index = find_object(patch, mod);
+
+		if (index <= 0)
+			continue;
+		ret = attach(patch, index, mod);
+		if (ret) {
+			pr_err("module %s is refused: patch %s cannot be applied to it (%d); unload the patch or replace it by one for this module\n",
+			       mod->name, patch->name, ret);
+			break;
+		}
+	}
+	if (ret)
+		parent_going(mod);
+	return ret;
+}
+
+/*
+ * Attach the parents that are there.  One that is not will be seen COMING; one
+ * that is GOING counts as gone: its notifier has nothing to do.
+ */
+static int attach_present(struct pp_patch *patch)
+{
+	unsigned int i;
+	int ret = attach(patch, 0, NULL);
+
+	for (i = 1; i < patch->nr_objects && !ret; i++) {
+		const char *name = patch->objects[i].name;
+		enum module_state state = MODULE_STATE_GOING;
+		struct module *mod;
+
+		/*
+		 * find_module() wants preemption off.  A module that is LIVE cannot be
+		 * freed while we hold pp_mutex: its GOING notifier waits for it.
+		 */
+		preempt_disable();
+		mod = pp_kernel.find_module(name);
+		if (mod)
+			state = READ_ONCE(mod->state);
+		preempt_enable();
+
+		if (state == MODULE_STATE_COMING && !coming_find(mod)) {
+			pr_err("%s is refused: module %s is just being loaded; try again\n",
+			       patch->name, name);
+			ret = -EBUSY;
+		} else if (state == MODULE_STATE_LIVE || state == MODULE_STATE_COMING) {
+			ret = attach(patch, i, mod);
+		}
+	}
+	return ret;
+}
+
+static void detach_all(struct pp_patch *patch)
+{
+	unsigned int i;
+
+	for (i = 0; i < patch->nr_objects; i++)
+		detach(patch, i);
+}
+
+/* --- patch modules ----------------------------------------------------------------- */
+
+/* The image of a module that is COMING, or NULL: then it is no patch module. */
+static const struct pokepatch_image *find_image(struct module *mod)
+{
+	const struct pokepatch_image *image = NULL;
+	const struct mod_kallsyms *kallsyms;
+	unsigned int i;
+
+	preempt_disable();
+	kallsyms = rcu_dereference_sched(mod->kallsyms);
+	for (i = 1; i < kallsyms->num_symtab && !image; i++) {
+		const Elf_Sym *sym = &kallsyms->symtab[i];
+
+		if (sym->st_shndx != SHN_UNDEF && ELF_ST_BIND(sym->st_info) == STB_GLOBAL &&
+		    !strcmp(kallsyms->strtab + sym->st_name, POKEPATCH_IMAGE_SYMBOL))
+			image = (const void *)sym->st_value;
+	}
+	preempt_enable();
+	return image;
+}
+
+static struct pp_patch *patch_of(const struct module *mod)
+{
+	struct pp_patch *patch;
+
+	list_for_each_entry(patch, &pp_patches, list)
+		if (patch->mod == mod)
+			return patch;
+	return NULL;
+}
+
+static int patch_coming(struct module *mod, const struct pokepatch_image *image)
+{
+	struct pp_patch *patch = pp_patch_create(mod, image), *other;
+	int ret;
+
+	if (IS_ERR(patch))
+		return PTR_ERR(patch);
+	list_for_each_entry(other, &pp_patches, list) {
+		if (!strcmp(other->name, patch->name)) {
+			pr_err("module %s is refused: a patch called %s is loaded; unload it first\n",
+			       mod->name, patch->name);
+			ret = -EEXIST;
+			goto err;
+		}
+	}
+	if (!strcmp(patch->name, "version")) {
+		pr_err("module %s is refused: a patch cannot be called version\n", mod->name);
+		ret = -EINVAL;
+		goto err;
+	}
+	ret = attach_present(patch);
+	if (ret)
+		goto err;
+	list_add_tail(&patch->list, &pp_patches);
+	return 0;
+err:
+	detach_all(patch);
+	pp_patch_free(patch);
+	return ret;
+}
+
+static void patch_going(struct pp_patch *patch)
+{
+	list_del(&patch->list);
+	detach_all(patch);
+	pp_patch_free(patch);
+	/* ftrace waits for all tasks here, once, and not at each disable. */
+	if (list_empty(&pp_patches))
+		pp_ftrace_stop();
+}
+
+/* --- the interface to the glue -------------------------------------------------------- */
+
+int pokepatch_register(const void *image)
+{
+	struct pp_patch *patch;
+	int ret = -EINVAL;
+
+	mutex_lock(&pp_mutex);
+	list_for_each_entry(patch, &pp_patches, list)
+		if (patch->image == image && !patch->registered) {
+			patch->registered = true;
+			ret = 0;
+			break;
+		}
+	mutex_unlock(&pp_mutex);
+	if (ret) {
+		pr_err("an image is refused: it is not the %s of a module that is being loaded\n",
+		       POKEPATCH_IMAGE_SYMBOL);
+		return ret;
+	}
+	/* The patch stays: it goes with the module, whose init we are in. */
+	ret = pp_sysfs_add(patch);
+	if (!ret)
+		pr_info("%s: loaded, %u functions\n", patch->name, patch->nr_funcs);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(pokepatch_register);
+
+void pokepatch_unregister(const void *image)
+{
+	struct pp_patch *patch, *found = NULL;
+
+	mutex_lock(&pp_mutex);
+	list_for_each_entry(patch, &pp_patches, list)
+		if (patch->image == image && patch->registered)
+			found = patch;
+	mutex_unlock(&pp_mutex);
+	if (WARN_ON(!found))
+		return;
+	/* Without pp_mutex: waits for writers of enabled, who take it. */
+	pp_sysfs_remove(found);
+	WARN_ON(found->enabled);
+	pr_info("%s: unloaded\n", found->name);
+}
+EXPORT_SYMBOL_GPL(pokepatch_unregister);
+
+/* --- the notifier ------------------------------------------------------------------------ */
+
+static int module_coming(struct module *mod)
+{
+	const struct pokepatch_image *image = find_image(mod);
+	int ret;
+
+	if (image)
+		return patch_coming(mod, image);
+	ret = coming_add(mod);
+	if (ret)
+		return ret;
+	ret = parent_coming(mod);
+	if (ret)
+		coming_del(mod);
+	return ret;
+}
+
+static void module_going(struct module *mod)
+{
+	struct pp_patch *patch = patch_of(mod);
+
+	if (patch)
+		patch_going(patch);
+	else
+		parent_going(mod);
+	coming_del(mod);
+}
+
+static int notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct module *mod = data;
+	int ret = 0;
+
+	mutex_lock(&pp_mutex);
+	switch (action) {
+	case MODULE_STATE_COMING:
+		ret = module_coming(mod);
+		break;
+	case MODULE_STATE_LIVE:
+		coming_del(mod);
+		break;
+	case MODULE_STATE_GOING:
+		module_going(mod);
+		break;
+	}
+	mutex_unlock(&pp_mutex);
+	return notifier_from_errno(ret);
+}
+
+static struct notifier_block notifier = {
+	.notifier_call = notify,
+	.priority = INT_MAX,
+};
+
+int pp_modules_init(void)
+{
+	return register_module_notifier(&notifier);
+}
+
+/* No patch is left: each uses the core's symbols, and so holds the core. */
+void pp_modules_exit(void)
+{
+	struct coming *entry, *next;
+
+	unregister_module_notifier(&notifier);
+	list_for_each_entry_safe(entry, next, &coming, node)
+		kfree(entry);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Relocations that the module loader could not make.
+ *
+ * They are written when the module notifier says that the patch module, or a
+ * parent of it, is COMING.  By then the patch module's text and read-only data
+ * are write-protected, so the bytes are written through a second, writable and
+ * not executable mapping of the same pages.
+ *
+ * Nobody runs what is written: either the patch module's init has not been
+ * called, or the code refers to a parent module that has not been there until
+ * now, so that only calls from that parent, whose init has not been called
+ * either, could lead to it.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "core.h"
+
+static int reloc_value(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
+{
+	int ret = pp_arch.reloc(reloc->type, reloc->where,
+				patch->addr[reloc->symbol] + reloc->addend, to);
+
+	if (ret)
+		pr_err("%s is refused: relocation of type %u against %s at %pS: %s\n", patch->name,
+		       reloc->type, pp_string(patch, patch->symbols[reloc->symbol].name),
+		       (void *)reloc->where,
+		       ret == -ERANGE ? "the symbol is too far away" : "not known");
+	return ret;
+}
+
+/* A writable mapping of what @mod keeps for its life; NULL if there is no memory. */
+static void *map_alias(const struct module *mod)
+{
+	const unsigned long base = (unsigned long)mod->core_layout.base;
+	const unsigned int nr = DIV_ROUND_UP(mod->core_layout.size, PAGE_SIZE);
+	struct page **pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
+	void *alias = NULL;
+	unsigned int i;
+
+	if (!pages)
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		pages[i] = vmalloc_to_page((void *)(base + i * PAGE_SIZE));
+		if (WARN_ON(!pages[i]))
+			goto out;
+	}
+	alias = vmap(pages, nr, VM_MAP, PAGE_KERNEL);
+out:
+	kvfree(pages);
+	return alias;
+}
+
+int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
+{
+	const unsigned long base = (unsigned long)patch->mod->core_layout.base;
+	unsigned int i, nr = 0;
+	void *alias;
+
+	for (i = 0; i < patch->nr_relocs; i++) {
+		const struct pokepatch_reloc *reloc = &patch->relocs[i];
+		int ret;
+
+		if (patch->symbols[reloc->symbol].object != obj)
+			continue;
+		ret = reloc_value(patch, reloc, NULL);
+		if (ret)
+			return ret;
+		nr++;
+	}
+	if (!nr)
+		return 0;
+
+	alias = map_alias(patch->mod);
+	if (!alias)
+		return -ENOMEM;
+	for (i = 0; i < patch->nr_relocs; i++) {
+		const struct pokepatch_reloc *reloc = &patch->relocs[i];
+
+		if (patch->symbols[reloc->symbol].object == obj)
+			reloc_value(patch, reloc, alias + (reloc->where - base));
+	}
+	vunmap(alias);
+	pp_arch.text_written(patch->text_start, patch->text_end);
+	return 0;
+}

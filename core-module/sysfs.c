@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/kernel/pokepatch: see DESIGN.md and the contract that it points to.
+ *
+ * No file but `enabled` waits for anything that a transition holds, so the rest
+ * can be read while one goes on.
+ */
+#include <linux/fcntl.h>
+#include <linux/fs.h>
+#include <linux/kstrtox.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "core.h"
+
+static struct kobject *root;
+static struct workqueue_struct *workqueue;
+
+static const char *const state_names[] = {
+	[PP_DISABLED] = "disabled",
+	[PP_ENABLING] = "enabling",
+	[PP_ENABLED] = "enabled",
+	[PP_DISABLING] = "disabling",
+	[PP_BLOCKED] = "blocked",
+};
+
+static struct pp_patch *to_patch(struct kobject *kobj)
+{
+	return container_of(kobj, struct pp_patch, kobj);
+}
+
+void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
+{
+	WRITE_ONCE(patch->state, state);
+	sysfs_notify(&patch->kobj, NULL, "state");
+}
+
+/* --- enabled ------------------------------------------------------------------- */
+
+/*
+ * A binary file only because its write gets the struct file, and with it
+ * O_NONBLOCK.  Reads like any other.
+ */
+static ssize_t enabled_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
+			    char *buf, loff_t off, size_t count)
+{
+	const char *text = READ_ONCE(to_patch(kobj)->enabled) ? "1\n" : "0\n";
+
+	return memory_read_from_buffer(buf, count, &off, text, 2);
+}
+
+static void transition_work(struct work_struct *work)
+{
+	struct pp_patch *patch = container_of(work, struct pp_patch, work);
+
+	pp_transition(patch, patch->work_enable);
+	up(&patch->op);
+}
+
+/*
+ * Returns when it is done, or cannot be.  With O_NONBLOCK returns at once, and
+ * state tells how it goes: the writer has vfs_write() and the like on its own
+ * stack, so that patches of those need it.
+ */
+static ssize_t enabled_write(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
+			     char *buf, loff_t off, size_t count)
+{
+	struct pp_patch *patch = to_patch(kobj);
+	const size_t len = count && buf[count - 1] == '\n' ? count - 1 : count;
+	bool enable;
+	int ret;
+
+	if (len != 1 || (buf[0] != '0' && buf[0] != '1'))
+		return -EINVAL;
+	enable = buf[0] == '1';
+
+	if (file->f_flags & O_NONBLOCK) {
+		if (down_trylock(&patch->op))
+			return -EBUSY;
+		patch->work_enable = enable;
+		if (patch->enabled != enable)
+			pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
+		queue_work(workqueue, &patch->work);
+		return count;
+	}
+	if (down_killable(&patch->op))
+		return -EINTR;
+	ret = pp_transition(patch, enable);
+	up(&patch->op);
+	return ret ?: count;
+}
+
+static BIN_ATTR_RW(enabled, 0);
+
+/* --- the other files of a patch --------------------------------------------------- */
+
+static ssize_t blocked_by_read(struct file *file, struct kobject *kobj,
+			       struct bin_attribute *attr, char *buf, loff_t off, size_t count)
+{
+	struct pp_patch *patch = to_patch(kobj);
+	ssize_t ret = 0;
+
+	mutex_lock(&patch->report_lock);
+	if (patch->report)
+		ret = memory_read_from_buffer(buf, count, &off, patch->report, patch->report_len);
+	mutex_unlock(&patch->report_lock);
+	return ret;
+}
+
+/* There may be more tasks in the way than a page holds. */
+static BIN_ATTR_RO(blocked_by, 0);
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", state_names[READ_ONCE(to_patch(kobj)->state)]);
+}
+
+static ssize_t timeout_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_patch(kobj)->timeout_ms));
+}
+
+#define TIMEOUT_MAX_MS (24 * 60 * 60 * 1000)
+
+static ssize_t timeout_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
+				const char *buf, size_t count)
+{
+	unsigned int ms;
+	int ret = kstrtouint(buf, 10, &ms);
+
+	if (ret || ms > TIMEOUT_MAX_MS)
+		return -EINVAL;
+	WRITE_ONCE(to_patch(kobj)->timeout_ms, ms);
+	return count;
+}
+
+static ssize_t stop_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", READ_ONCE(to_patch(kobj)->stop_ns));
+}
+
+static ssize_t build_id_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	const struct pokepatch_object *vmlinux = to_patch(kobj)->objects[0].desc;
+
+	return sysfs_emit(buf, "%*phN\n", (int)vmlinux->build_id_len, vmlinux->build_id);
+}
+
+static struct kobj_attribute state_attr = __ATTR_RO(state);
+static struct kobj_attribute timeout_ms_attr = __ATTR_RW(timeout_ms);
+static struct kobj_attribute stop_ns_attr = __ATTR_RO(stop_ns);
+static struct kobj_attribute build_id_attr = __ATTR_RO(build_id);
+
+static struct attribute *patch_attrs[] = {
+	&state_attr.attr, &timeout_ms_attr.attr, &stop_ns_attr.attr, &build_id_attr.attr, NULL,
+};
+
+static struct bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by, NULL };
+
+static const struct attribute_group patch_group = {
+	.attrs = patch_attrs,
+	.bin_attrs = patch_bin_attrs,
+};
+__ATTRIBUTE_GROUPS(patch);
+
+bool pp_sysfs_reserved(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; patch_attrs[i]; i++)
+		if (!strcmp(name, patch_attrs[i]->name))
+			return true;
+	for (i = 0; patch_bin_attrs[i]; i++)
+		if (!strcmp(name, patch_bin_attrs[i]->attr.name))
+			return true;
+	return false;
+}
+
+/* --- a function's files ------------------------------------------------------------ */
+
+static struct pp_func *to_func(struct kobject *kobj)
+{
+	return container_of(kobj, struct pp_func, kobj);
+}
+
+static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "ftrace\n");
+}
+
+/* 0 while the parent is not loaded. */
+static ssize_t old_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "0x%lx\n", READ_ONCE(to_func(kobj)->old_addr));
+}
+
+static ssize_t new_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "0x%llx\n", to_func(kobj)->desc->new_addr);
+}
+
+static ssize_t old_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", to_func(kobj)->sym->size);
+}
+
+static ssize_t new_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", to_func(kobj)->desc->new_size);
+}
+
+static struct kobj_attribute mode_attr = __ATTR_RO(mode);
+static struct kobj_attribute old_addr_attr = __ATTR_RO_MODE(old_addr, 0400);
+static struct kobj_attribute new_addr_attr = __ATTR_RO_MODE(new_addr, 0400);
+static struct kobj_attribute old_size_attr = __ATTR_RO(old_size);
+static struct kobj_attribute new_size_attr = __ATTR_RO(new_size);
+
+static struct attribute *func_attrs[] = {
+	&mode_attr.attr,     &old_addr_attr.attr, &new_addr_attr.attr,
+	&old_size_attr.attr, &new_size_attr.attr, NULL,
+};
+ATTRIBUTE_GROUPS(func);
+
+/* --- folders ------------------------------------------------------------------------ */
+
+/*
+ * All these kobjects live in the struct pp_patch, so the last of them to be
+ * released tells pp_sysfs_remove() that the patch may go.
+ */
+static void kobj_gone(struct pp_patch *patch)
+{
+	if (refcount_dec_and_test(&patch->kobjs))
+		complete(&patch->kobjs_gone);
+}
+
+static void patch_release(struct kobject *kobj)
+{
+	kobj_gone(to_patch(kobj));
+}
+
+static void object_release(struct kobject *kobj)
+{
+	kobj_gone(container_of(kobj, struct pp_object, kobj)->patch);
+}
+
+static void func_release(struct kobject *kobj)
+{
+	kobj_gone(to_func(kobj)->patch);
+}
+
+static const struct kobj_type patch_type = {
+	.release = patch_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = patch_groups,
+};
+
+static const struct kobj_type object_type = {
+	.release = object_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+};
+
+static const struct kobj_type func_type = {
+	.release = func_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = func_groups,
+};
+
+static int add_kobj(struct pp_patch *patch, struct kobject *kobj, const struct kobj_type *type,
+		    struct kobject *parent, const char *name, int pos)
+{
+	refcount_inc(&patch->kobjs);
+	if (pos < 0)
+		return kobject_init_and_add(kobj, type, parent, "%s", name);
+	return kobject_init_and_add(kobj, type, parent, "%s,%d", name, pos);
+}
+
+/* A kobject that was not set up has no ktype.  The last put also takes it from sysfs. */
+static void remove_kobj(struct kobject *kobj)
+{
+	if (kobj->ktype)
+		kobject_put(kobj);
+}
+
+int pp_sysfs_add(struct pp_patch *patch)
+{
+	unsigned int i;
+	int ret;
+
+	refcount_set(&patch->kobjs, 1);
+	init_completion(&patch->kobjs_gone);
+	INIT_WORK(&patch->work, transition_work);
+	ret = add_kobj(patch, &patch->kobj, &patch_type, root, patch->name, -1);
+	for (i = 0; i < patch->nr_objects && !ret; i++)
+		if (patch->objects[i].has_funcs)
+			ret = add_kobj(patch, &patch->objects[i].kobj, &object_type, &patch->kobj,
+				       patch->objects[i].name, -1);
+	for (i = 0; i < patch->nr_funcs && !ret; i++) {
+		struct pp_func *func = &patch->funcs[i];
+
+		ret = add_kobj(patch, &func->kobj, &func_type, &patch->objects[func->obj].kobj,
+			       func->name, func->sym->pos);
+	}
+	if (ret) {
+		pr_err("%s is refused: its folder in sysfs cannot be made (%d)\n", patch->name,
+		       ret);
+		pp_sysfs_remove(patch);
+	}
+	return ret;
+}
+
+void pp_sysfs_remove(struct pp_patch *patch)
+{
+	unsigned int i;
+
+	/*
+	 * First the file that starts transitions: removing it waits for those who
+	 * are in it, and after the worker nobody can switch the patch any more.
+	 */
+	if (patch->kobj.state_in_sysfs)
+		sysfs_remove_bin_file(&patch->kobj, &bin_attr_enabled);
+	flush_work(&patch->work);
+	for (i = 0; i < patch->nr_funcs; i++)
+		remove_kobj(&patch->funcs[i].kobj);
+	for (i = 0; i < patch->nr_objects; i++)
+		remove_kobj(&patch->objects[i].kobj);
+	remove_kobj(&patch->kobj);
+	kobj_gone(patch); /* the count that pp_sysfs_add() began with */
+	wait_for_completion(&patch->kobjs_gone);
+}
+
+static ssize_t version_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", PP_VERSION);
+}
+
+static struct kobj_attribute version_attr = __ATTR_RO(version);
+
+int __init pp_sysfs_init(void)
+{
+	int ret;
+
+	workqueue = alloc_workqueue("pokepatch", WQ_UNBOUND, 0);
+	if (!workqueue)
+		return -ENOMEM;
+	root = kobject_create_and_add("pokepatch", kernel_kobj);
+	ret = root ? sysfs_create_file(root, &version_attr.attr) : -ENOMEM;
+	if (ret)
+		pp_sysfs_exit();
+	return ret;
+}
+
+void pp_sysfs_exit(void)
+{
+	kobject_put(root);
+	destroy_workqueue(workqueue);
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stop transition: stop the machine, look at every stack, and switch all
+ * functions of a patch at once if nobody is inside one of them; else let go and
+ * try again, until the patch's timeout.
+ *
+ * In the stopped section nothing allocates, sleeps, prints or looks up symbols:
+ * what it needs is laid out before, what it finds is written down for later.
+ */
+#include <linux/cpumask.h>
+#include <linux/jiffies.h>
+#include <linux/kallsyms.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/stop_machine.h>
+#include <linux/timekeeping.h>
+
+#include "core.h"
+
+/* A site and where its calls shall go. */
+struct flip {
+	struct pp_site *site;
+	unsigned long target;
+};
+
+enum verdict { UNDECIDED, SWITCHED, REFUSED };
+
+/* What each CPU does and finds in the stopped section. */
+struct stop_cpu {
+	struct task_struct *stopper;
+	u64 entered;		/* ns, monotonic */
+	struct pp_hit hit;
+	bool clear;
+};
+
+struct transition {
+	struct pp_patch *patch;
+	bool enable;
+	/* laid out before the stop */
+	struct flip *flips;
+	unsigned int nr_flips;
+	struct pp_busy busy;
+	struct pp_scan scan;
+	struct stop_cpu *cpus;	/* by CPU number */
+	struct task_struct **stoppers;
+	/* the stop */
+	atomic_t arrived;
+	int verdict;		/* enum verdict */
+	u64 stop_ns;
+};
+
+/* --- the stopped section ------------------------------------------------------ */
+
+/*
+ * One CPU decides, when all the others have looked at their own stacks: a stopper
+ * runs, and a running task's stack can be walked by nobody but itself.
+ */
+static enum verdict decide(struct transition *tr)
+{
+	bool clear = true;
+	unsigned int i;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		tr->stoppers[cpu] = tr->cpus[cpu].stopper;
+		if (!tr->cpus[cpu].clear) {
+			pp_scan_add(&tr->scan, tr->cpus[cpu].stopper, &tr->cpus[cpu].hit);
+			clear = false;
+		}
+	}
+	if (!pp_scan_stopped(&tr->scan, tr->stoppers))
+		clear = false;
+	if (!clear)
+		return REFUSED;
+
+	/*
+	 * No handler is between its lookup and its decision (it holds preemption
+	 * off), but one in an NMI: that one sees each function as it was or as it
+	 * is going to be.  All other calls see all functions switched, or none.
+	 */
+	for (i = 0; i < tr->nr_flips; i++)
+		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
+	return SWITCHED;
+}
+
+/* On every CPU, interrupts off. */
+static int stopped(void *data)
+{
+	struct transition *tr = data;
+	const int cpu = smp_processor_id();
+	struct stop_cpu *this = &tr->cpus[cpu];
+	u64 first = ~0ULL;
+	int other;
+
+	this->entered = ktime_get_mono_fast_ns();
+	this->stopper = current;
+	this->clear = pp_stack_clear(&tr->busy, current, &this->hit);
+	/* Release: who sees all arrived, sees what they found. */
+	atomic_inc_return_release(&tr->arrived);
+
+	if (cpu != cpumask_first(cpu_online_mask)) {
+		/* Acquire: calls on this CPU see the targets. */
+		while (smp_load_acquire(&tr->verdict) == UNDECIDED)
+			cpu_relax();
+		return 0;
+	}
+
+	/* No CPU comes or goes: stop_machine() holds the hotplug lock. */
+	while (atomic_read_acquire(&tr->arrived) < num_online_cpus())
+		cpu_relax();
+	smp_store_release(&tr->verdict, decide(tr));
+
+	for_each_online_cpu(other)
+		first = min(first, tr->cpus[other].entered);
+	tr->stop_ns = ktime_get_mono_fast_ns() - first;
+	return 0;
+}
+
+/* --- before and after ---------------------------------------------------------- */
+
+/* Old function, old .cold; new function, new .cold; those of the patch on top. */
+#define RANGES_PER_FUNC 6
+
+static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
+		      unsigned long size)
+{
+	if (start && size)
+		busy->range[busy->nr++] = (struct pp_range){ start, start + size, func };
+}
+
+static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
+{
+	busy_add(busy, func, func->desc->new_addr, func->desc->new_size);
+	busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
+}
+
+/*
+ * What each site shall do, and which code must be empty for it.  Old and new count
+ * in both directions: the return address of a call to ftrace lies in the old
+ * function even when the handler has chosen the new one (see ftrace_handler()).
+ * To disable, the whole text of the patch module must be empty, so that it can be
+ * removed.
+ */
+static void lay_out(struct transition *tr)
+{
+	struct pp_patch *patch = tr->patch;
+	unsigned int i;
+
+	tr->nr_flips = 0;
+	tr->busy.nr = 0;
+	for (i = 0; i < patch->nr_funcs; i++) {
+		struct pp_func *func = &patch->funcs[i];
+		const struct pp_func *top;
+
+		if (!func->site)
+			continue;
+		tr->flips[tr->nr_flips++] = (struct flip){
+			.site = func->site,
+			.target = tr->enable ? func->desc->new_addr :
+					       pp_site_top(func->site, func),
+		};
+		busy_add(&tr->busy, func, func->old_addr, func->sym->size);
+		if (func->old_cold)
+			busy_add(&tr->busy, func, func->old_cold,
+				  patch->symbols[func->desc->cold].size);
+		busy_add_new(&tr->busy, func);
+		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
+		if (top && top != func)
+			busy_add_new(&tr->busy, top);
+	}
+	tr->busy.text_start = patch->text_start;
+	tr->busy.text_end = tr->enable ? 0 : patch->text_end;
+	pp_busy_finish(&tr->busy);
+}
+
+/* The switch has been made: bring the books into line. */
+static void commit(struct transition *tr)
+{
+	struct pp_patch *patch = tr->patch;
+	unsigned int i;
+
+	for (i = 0; i < patch->nr_funcs; i++) {
+		struct pp_func *func = &patch->funcs[i];
+
+		if (!func->site)
+			continue;
+		if (tr->enable)
+			list_add(&func->on, &func->site->active);
+		else
+			list_del_init(&func->on);
+	}
+	if (tr->enable)
+		list_move_tail(&patch->list, &pp_patches);
+	WRITE_ONCE(patch->enabled, tr->enable);
+	WRITE_ONCE(patch->stop_ns, tr->stop_ns);
+	if (!tr->enable)
+		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+}
+
+/* One word for where a blocker is. */
+static void describe(const struct pp_blocker *blocker, char *buf, size_t size)
+{
+	if (blocker->func)
+		strscpy(buf, blocker->func->name, size);
+	else if (blocker->addr)
+		snprintf(buf, size, "%ps", (void *)blocker->addr);
+	else
+		strscpy(buf, "[unreliable-stack]", size);
+	*strchrnul(buf, ' ') = 0; /* "symbol [module]" */
+}
+
+/* Keep who was in the way for blocked_by; with no @scan, nobody was. */
+static void report(struct pp_patch *patch, const struct pp_scan *scan)
+{
+	const size_t line = 12 + TASK_COMM_LEN + KSYM_NAME_LEN + 2;
+	char *text = NULL, *function = NULL, *c;
+	size_t len = 0, size;
+	unsigned int i;
+
+	if (scan && scan->nr_blockers) {
+		size = scan->nr_blockers * line;
+		text = kvmalloc(size, GFP_KERNEL);
+		function = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	}
+	for (i = 0; text && function && i < scan->nr_blockers; i++) {
+		const struct pp_blocker *blocker = &scan->blocker[i];
+		size_t comm;
+
+		describe(blocker, function, KSYM_SYMBOL_LEN);
+		len += scnprintf(text + len, size - len, "%d ", blocker->pid);
+		comm = len;
+		len += scnprintf(text + len, size - len, "%s", blocker->comm);
+		/* A task may give itself any name; it must not make lines of its own. */
+		for (c = text + comm; c < text + len; c++)
+			if (*c < ' ' || *c == 0x7f)
+				*c = '?';
+		len += scnprintf(text + len, size - len, " %s\n", function);
+	}
+	kfree(function);
+
+	mutex_lock(&patch->report_lock);
+	swap(patch->report, text);
+	patch->report_len = len;
+	mutex_unlock(&patch->report_lock);
+	kvfree(text);
+}
+
+/*
+ * Try once.  Return: 0, -EAGAIN if somebody is in the way, or an error.
+ */
+static int attempt(struct transition *tr)
+{
+	struct pp_patch *patch = tr->patch;
+	int ret;
+
+	if (mutex_lock_killable(&pp_mutex))
+		return -EINTR;
+	/* Again in each attempt: parents may have come or gone. */
+	if (tr->enable) {
+		ret = pp_sites_hook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+		if (ret)
+			goto unlock;
+	}
+	ret = pp_exiting_ready();
+	if (ret)
+		goto unlock;
+	lay_out(tr);
+	ret = pp_scan_init(&tr->scan, &tr->busy);
+	if (ret)
+		goto unlock;
+
+	tr->stop_ns = 0;
+	ret = -EAGAIN;
+	if (pp_scan_running(&tr->scan)) {
+		atomic_set(&tr->arrived, 0);
+		tr->verdict = UNDECIDED;
+		stop_machine(stopped, tr, cpu_online_mask);
+		WRITE_ONCE(patch->stop_ns, tr->stop_ns);
+		if (tr->verdict == SWITCHED) {
+			ret = 0;
+			commit(tr);
+		}
+		pr_debug("%s: stopped %llu ns, walked %u stacks, %u had not run\n", patch->name,
+			 tr->stop_ns, tr->scan.walked, tr->scan.skipped);
+	}
+	report(patch, ret ? &tr->scan : NULL);
+	pp_scan_deinit(&tr->scan);
+unlock:
+	mutex_unlock(&pp_mutex);
+	pp_exiting_sweep();
+	return ret;
+}
+
+static int transition_init(struct transition *tr, struct pp_patch *patch, bool enable)
+{
+	*tr = (struct transition){ .patch = patch, .enable = enable };
+	tr->flips = kvmalloc_array(patch->nr_funcs, sizeof(*tr->flips), GFP_KERNEL);
+	tr->busy.range = kvmalloc_array(patch->nr_funcs * RANGES_PER_FUNC,
+					sizeof(*tr->busy.range), GFP_KERNEL);
+	tr->cpus = kcalloc(nr_cpu_ids, sizeof(*tr->cpus), GFP_KERNEL);
+	tr->stoppers = kcalloc(nr_cpu_ids, sizeof(*tr->stoppers), GFP_KERNEL);
+	return tr->flips && tr->busy.range && tr->cpus && tr->stoppers ? 0 : -ENOMEM;
+}
+
+static void transition_deinit(struct transition *tr)
+{
+	kfree(tr->stoppers);
+	kfree(tr->cpus);
+	kvfree(tr->busy.range);
+	kvfree(tr->flips);
+}
+
+#define FIRST_PAUSE_MS 1
+#define LONGEST_PAUSE_MS 100
+
+static int try_until_timeout(struct transition *tr)
+{
+	const unsigned long deadline =
+		jiffies + msecs_to_jiffies(READ_ONCE(tr->patch->timeout_ms));
+	unsigned int pause = FIRST_PAUSE_MS;
+
+	for (;;) {
+		int ret = attempt(tr);
+		long left = deadline - jiffies;
+
+		if (ret != -EAGAIN)
+			return ret;
+		if (left <= 0)
+			return -EBUSY;
+		schedule_timeout_killable(min_t(long, msecs_to_jiffies(pause), left));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		pause = min(2 * pause, (unsigned int)LONGEST_PAUSE_MS);
+	}
+}
+
+static void conclude(struct transition *tr, int ret)
+{
+	struct pp_patch *patch = tr->patch;
+	const char *what = tr->enable ? "enabled" : "disabled";
+	bool blocked = ret == -EBUSY && patch->report_len;
+
+	if (!ret)
+		pr_info("%s: %s, %u functions, the machine stopped for %llu us\n", patch->name,
+			what, tr->nr_flips, div_u64(tr->stop_ns, NSEC_PER_USEC));
+	else if (blocked)
+		pr_notice("%s: cannot be %s: tasks are in the way, see /sys/kernel/pokepatch/%s/blocked_by\n",
+			  patch->name, what, patch->name);
+	else
+		pr_notice("%s: cannot be %s (%d)\n", patch->name, what, ret);
+	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
+}
+
+int pp_transition(struct pp_patch *patch, bool enable)
+{
+	struct transition tr;
+	int ret;
+
+	report(patch, NULL);
+	if (patch->enabled == enable) {
+		pp_sysfs_state(patch, enable ? PP_ENABLED : PP_DISABLED);
+		return 0;
+	}
+	pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
+	/*
+	 * An enabled patch holds its module, from before the switch.  Fails if the
+	 * module is about to go; then its exit waits for us in pp_sysfs_remove().
+	 */
+	if (enable && !try_module_get(patch->mod)) {
+		pp_sysfs_state(patch, PP_DISABLED);
+		return -ENODEV;
+	}
+	ret = transition_init(&tr, patch, enable);
+	if (!ret)
+		ret = try_until_timeout(&tr);
+	transition_deinit(&tr);
+	if (ret && enable) {
+		mutex_lock(&pp_mutex);
+		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+		mutex_unlock(&pp_mutex);
+	}
+	conclude(&tr, ret);
+	/*
+	 * Not enabled any more, or not after all: nobody is in the module's text, nor
+	 * can get there.  When the stopped section ended every stack was free of it,
+	 * no handler was about to jump there, and no site has led there since (an NMI
+	 * that was in there has ended with the section on its CPU).
+	 */
+	if (enable == !!ret)
+		module_put(patch->mod);
+	return ret;
+}
