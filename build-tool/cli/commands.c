@@ -11,6 +11,13 @@ static const struct cli_option fetch_options[] = {
 	{ 0 },
 };
 
+static const struct cli_option load_options[] = {
+	{ "core", 0, "FILE", "the core module to insert if it is not loaded" },
+	{ 0 },
+};
+
+static const struct cli_option json_only[] = { JSON_OPTION, { 0 } };
+
 const struct cli_command cli_commands[] = {
 	{
 		.name = "fetch",
@@ -26,6 +33,74 @@ const struct cli_command cli_commands[] = {
 		.min_arguments = 0,
 		.max_arguments = 1,
 		.run = cli_fetch,
+	},
+	{
+		.name = "load",
+		.arguments = "FILE|NAME",
+		.summary = "Insert a patch module and switch it on",
+		.help = "NAME means pokepatch-NAME.ko in this folder, or else in\n"
+			"/lib/modules/RELEASE/pokepatch.  The core module, pokepatch.ko, is inserted\n"
+			"first if it is not loaded; it is looked for beside the patch module, then\n"
+			"in /lib/modules/RELEASE.  If the patch cannot be switched on, it is removed\n"
+			"again.\n",
+		.options = load_options,
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_load,
+	},
+	{
+		.name = "unload",
+		.arguments = "NAME",
+		.summary = "Switch a patch off and remove its module",
+		.help = "",
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_unload,
+	},
+	{
+		.name = "enable",
+		.arguments = "NAME",
+		.summary = "Switch a loaded patch on",
+		.help = "",
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_enable,
+	},
+	{
+		.name = "disable",
+		.arguments = "NAME",
+		.summary = "Switch a patch off; its module stays loaded",
+		.help = "",
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_disable,
+	},
+	{
+		.name = "list",
+		.arguments = "",
+		.summary = "List the loaded patches",
+		.help = "",
+		.options = json_only,
+		.run = cli_list,
+	},
+	{
+		.name = "info",
+		.arguments = "FILE|NAME",
+		.summary = "Show what a patch module changes",
+		.help = "A FILE ends in .ko or has a slash in it; its contents are shown.  A NAME is\n"
+			"a loaded patch, as 'pokepatch list' shows it.\n",
+		.options = json_only,
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_info,
+	},
+	{
+		.name = "version",
+		.arguments = "",
+		.summary = "Show the versions of program, patch format and loaded core",
+		.help = "",
+		.options = json_only,
+		.run = cli_version,
 	},
 	{ 0 },
 };

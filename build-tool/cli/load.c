@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pokepatch load, unload, enable, disable: changing the running kernel. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <libkmod.h>
+
+#include "cli.h"
+#include "patch_file.h"
+#include "proc.h"
+#include "sysfs.h"
+
+#define CORE_FILE "pokepatch.ko"
+#define MODULE_PREFIX "pokepatch_" /* of a patch's module name */
+#define REMOVE_TRIES 40
+#define REMOVE_PAUSE_US 50000
+
+static struct error *need_root(const char *command)
+{
+	if (geteuid() == 0)
+		return NULL;
+	return error_new(STATUS_FAILED, "'%s' changes the running kernel, so only root may do it; "
+					"try 'sudo pokepatch %s ...'", command, command);
+}
+
+static struct error *running_release(char **ret)
+{
+	struct utsname names;
+
+	if (uname(&names) < 0)
+		return error_errno("cannot tell the running kernel");
+	*ret = xstrdup(names.release);
+	return NULL;
+}
+
+/* ---- kernel modules -------------------------------------------------------- */
+
+static void cleanup_kmod(struct kmod_ctx **kmod)
+{
+	kmod_unref(*kmod); /* NULL is allowed */
+}
+
+static void cleanup_module(struct kmod_module **module)
+{
+	kmod_module_unref(*module);
+}
+
+#define _kmod_ __attribute__((cleanup(cleanup_kmod)))
+#define _module_ __attribute__((cleanup(cleanup_module)))
+
+/* What it says is in our own error. */
+static void say_nothing(void *data, int priority, const char *file, int line, const char *function,
+			const char *format, va_list arguments)
+{
+	(void)data, (void)priority, (void)file, (void)line;
+	(void)function, (void)format, (void)arguments;
+}
+
+static struct error *open_kmod(struct kmod_ctx **ret)
+{
+	*ret = kmod_new(NULL, NULL);
+	if (!*ret)
+		return error_new(STATUS_FAILED, "cannot start libkmod");
+	kmod_set_log_fn(*ret, say_nothing, NULL);
+	return NULL;
+}
+
+/* What finit_module(2) means by an error, as far as a user can do something about it. */
+static const struct {
+	int number;
+	enum exit_status status;
+	const char *meaning;
+} insert_errors[] = {
+	{ EPERM, STATUS_FAILED,
+	  "not permitted: loading modules is switched off (kernel.modules_disabled) or locked down" },
+	{ EKEYREJECTED, STATUS_FAILED,
+	  "this kernel takes only modules signed with a key that it trusts" },
+	{ ENOKEY, STATUS_FAILED, "this kernel takes only signed modules" },
+	{ EBADMSG, STATUS_FAILED, "its signature is damaged" },
+	{ ENOEXEC, STATUS_REFUSED, "it is for another kernel, or damaged" },
+	{ EINVAL, STATUS_REFUSED, "its contents are refused" },
+	{ ENOENT, STATUS_REFUSED, "it needs a symbol that this kernel does not have" },
+	{ EIO, STATUS_REFUSED, "the code in memory is not what it was made for" },
+	{ EEXIST, STATUS_FAILED, "a module or patch of that name is loaded already" },
+	{ ENOMEM, STATUS_FAILED, "the kernel is out of memory" },
+};
+
+static struct error *insert_error(const char *path, int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(insert_errors); i++) {
+		if (insert_errors[i].number == number)
+			return error_new(insert_errors[i].status,
+					 "the kernel did not take '%s': %s (%s); the kernel log "
+					 "(dmesg) tells more", path, insert_errors[i].meaning,
+					 strerror(number));
+	}
+	return error_new(STATUS_FAILED,
+			 "the kernel did not take '%s': %s; the kernel log (dmesg) tells more", path,
+			 strerror(number));
+}
+
+static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
+{
+	_module_ struct kmod_module *module = NULL;
+	int result = kmod_module_new_from_path(kmod, path, &module);
+
+	if (!result)
+		result = kmod_module_insert_module(module, 0, NULL);
+	return result < 0 ? insert_error(path, -result) : NULL;
+}
+
+/*
+ * A patch's module is held by the core until nobody can be in its code any
+ * more, which may be a moment after the switch.
+ */
+static struct error *remove_module(struct kmod_ctx *kmod, const char *name)
+{
+	_module_ struct kmod_module *module = NULL;
+	int result = kmod_module_new_from_name(kmod, name, &module);
+
+	for (int i = 0; !result && i < REMOVE_TRIES; i++) {
+		result = kmod_module_remove_module(module, O_NONBLOCK);
+		if ((result != -EAGAIN && result != -EBUSY) || i + 1 == REMOVE_TRIES)
+			break;
+		_failed_(proc_check_interrupted());
+		result = 0;
+		usleep(REMOVE_PAUSE_US);
+	}
+	if (result == -ENOENT)
+		return error_new(STATUS_FAILED, "module '%s' is not loaded", name);
+	if (result == -EAGAIN || result == -EBUSY)
+		return error_new(STATUS_FAILED, "module '%s' is still in use; try again later",
+				 name);
+	if (result < 0)
+		return error_new(STATUS_FAILED, "cannot remove module '%s': %s", name,
+				 strerror(-result));
+	return NULL;
+}
+
+/* ---- finding files --------------------------------------------------------- */
+
+static bool is_path(const char *what)
+{
+	return strchr(what, '/') || has_suffix(what, ".ko");
+}
+
+/* The first of the paths that there is, or NULL; the paths are freed, but for that one. */
+static char *first_file(char **paths, size_t count)
+{
+	char *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!found && file_exists(paths[i]))
+			found = paths[i];
+		else
+			free(paths[i]);
+	}
+	return found;
+}
+
+static struct error *find_patch_file(const char *what, const char *release, char **ret)
+{
+	char *paths[2];
+
+	if (is_path(what)) {
+		if (!file_exists(what))
+			return error_errno("cannot read '%s'", what);
+		*ret = xstrdup(what);
+		return NULL;
+	}
+	paths[0] = xasprintf("./pokepatch-%s.ko", what);
+	paths[1] = xasprintf("/lib/modules/%s/pokepatch/pokepatch-%s.ko", release, what);
+	*ret = first_file(paths, ARRAY_SIZE(paths));
+	if (!*ret)
+		return error_new(STATUS_FAILED,
+				 "no patch '%s': neither this folder nor /lib/modules/%s/pokepatch "
+				 "has a pokepatch-%s.ko; give the file's path", what, release, what);
+	return NULL;
+}
+
+/* The core as modprobe would find it, if depmod has seen it. */
+static char *lookup_core(struct kmod_ctx *kmod)
+{
+	struct kmod_list *list = NULL;
+	char *found = NULL;
+
+	if (kmod_module_new_from_lookup(kmod, "pokepatch", &list) == 0 && list) {
+		_module_ struct kmod_module *module = kmod_module_get_module(list);
+		const char *path = kmod_module_get_path(module);
+
+		found = path ? xstrdup(path) : NULL;
+	}
+	kmod_module_unref_list(list);
+	return found;
+}
+
+static struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
+			       const char *release, char **ret)
+{
+	const char *slash = strrchr(patch, '/');
+	char *paths[3];
+
+	if (given) {
+		if (!file_exists(given))
+			return error_errno("cannot read the core module '%s'", given);
+		*ret = xstrdup(given);
+		return NULL;
+	}
+	paths[0] = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
+	paths[1] = xasprintf("/lib/modules/%s/pokepatch/" CORE_FILE, release);
+	paths[2] = xasprintf("/lib/modules/%s/extra/" CORE_FILE, release);
+	*ret = first_file(paths, ARRAY_SIZE(paths));
+	if (!*ret)
+		*ret = lookup_core(kmod);
+	if (!*ret)
+		return error_new(STATUS_FAILED,
+				 "the core module is not loaded, and there is no " CORE_FILE
+				 " beside '%s' or in /lib/modules/%s; name it with --core FILE",
+				 patch, release);
+	return NULL;
+}
+
+/* ---- load ------------------------------------------------------------------ */
+
+/* What one load has done so far, to be undone when it goes no further. */
+struct loading {
+	struct kmod_ctx *kmod;
+	const char *module; /* the patch's module, once inserted */
+	bool core;	    /* we inserted it */
+};
+
+/* The first error is the one to tell; what goes wrong while undoing is added to it. */
+static struct error *undo(struct loading *loading, struct error *error)
+{
+	struct error *second = NULL;
+
+	if (loading->module)
+		second = remove_module(loading->kmod, loading->module);
+	if (!second && loading->core)
+		second = remove_module(loading->kmod, "pokepatch");
+	if (second)
+		error = error_prefix(error, "%s, after this failed", second->text);
+	error_destroy(second);
+	return error;
+}
+
+static struct error *load_core(struct loading *loading, const char *given, const char *patch,
+			       const char *release)
+{
+	_free_ char *path = NULL;
+
+	if (sysfs_core_loaded())
+		return NULL;
+	_failed_(find_core(loading->kmod, given, patch, release, &path));
+	_failed_(error_prefix(insert_module(loading->kmod, path), "core module"));
+	loading->core = true;
+	return NULL;
+}
+
+static struct error *load_patch(struct loading *loading, const struct patch_file *file)
+{
+	_failed_(insert_module(loading->kmod, file->path));
+	loading->module = patch_file_modinfo(file, "name");
+	if (!sysfs_patch_exists(file->name))
+		return error_new(STATUS_FAILED,
+				 "'%s' was inserted, but the core does not show its patch '%s'; "
+				 "look at the kernel log (dmesg)", file->path, file->name);
+	return sysfs_switch(file->name, true);
+}
+
+static struct error *load_file(struct cli_call *call, const struct patch_file *file,
+			       const char *release)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	struct loading loading = { 0 };
+	struct error *error;
+
+	_failed_(patch_file_check_kernel(file, release));
+	if (sysfs_patch_enabled(file->name))
+		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
+				 file->name);
+	_failed_(need_root("load"));
+	if (sysfs_patch_exists(file->name))
+		return sysfs_switch(file->name, true);
+	_failed_(open_kmod(&kmod));
+	loading.kmod = kmod;
+	error = load_core(&loading, cli_value(call, "core"), file->path, release);
+	if (!error)
+		error = load_patch(&loading, file);
+	return error ? undo(&loading, error) : NULL;
+}
+
+struct error *cli_load(struct cli_call *call)
+{
+	_free_ char *release = NULL;
+	_free_ char *path = NULL;
+	struct patch_file file;
+	struct error *error;
+
+	_failed_(running_release(&release));
+	_failed_(find_patch_file(call->arguments[0], release, &path));
+	_failed_(patch_file_read(path, &file));
+	error = load_file(call, &file, release);
+	patch_file_deinit(&file);
+	return error;
+}
+
+/* ---- unload, enable, disable ----------------------------------------------- */
+
+struct error *cli_unload(struct cli_call *call)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	_free_ char *module = NULL;
+	_free_ char *name = NULL;
+
+	_failed_(sysfs_find_patch(call->arguments[0], &name));
+	_failed_(need_root("unload"));
+	if (sysfs_patch_enabled(name))
+		_failed_(sysfs_switch(name, false));
+	_failed_(open_kmod(&kmod));
+	module = xasprintf(MODULE_PREFIX "%s", name);
+	return remove_module(kmod, module);
+}
+
+static struct error *switch_patch(struct cli_call *call, bool on)
+{
+	_free_ char *name = NULL;
+
+	_failed_(sysfs_find_patch(call->arguments[0], &name));
+	if (sysfs_patch_enabled(name) == on)
+		return error_new(STATUS_NOTHING, "patch '%s' is %s already", name,
+				 on ? "enabled" : "disabled");
+	return sysfs_switch(name, on);
+}
+
+struct error *cli_enable(struct cli_call *call)
+{
+	return switch_patch(call, true);
+}
+
+struct error *cli_disable(struct cli_call *call)
+{
+	return switch_patch(call, false);
+}
