@@ -73,7 +73,8 @@ agree() {
 }
 
 @test "control: without the check of the tasks they do disagree" {
-	core=core-debug agree --file <(echo 'options pokepatch debug_skip_tasks=1'):/etc/modprobe.d/debug.conf \
+	echo 'options pokepatch debug_skip_tasks=1' >"$BATS_TEST_TMPDIR/debug.conf"
+	core=core-debug agree --file "$BATS_TEST_TMPDIR/debug.conf":/etc/modprobe.d/debug.conf \
 		-- 200 agree-2
 	[ "$mixed" -gt 0 ]
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_klp - the kernel's own livepatch of int_pow(), with the same new function
+ * as test/bench/int-pow.patch, for comparison.
+ */
+#include <linux/livepatch.h>
+#include <linux/math.h>
+#include <linux/module.h>
+
+static u64 new_int_pow(u64 base, unsigned int exp)
+{
+	u64 result = 2;
+
+	while (exp) {
+		if (exp & 1)
+			result *= base;
+		exp >>= 1;
+		base *= base;
+	}
+
+	return result;
+}
+
+static struct klp_func functions[] = {
+	{ .old_name = "int_pow", .new_func = new_int_pow },
+	{},
+};
+
+/* No name: vmlinux. */
+static struct klp_object objects[] = {
+	{ .funcs = functions },
+	{},
+};
+
+static struct klp_patch patch = {
+	.mod = THIS_MODULE,
+	.objs = objects,
+};
+
+static int __init pp_klp_init(void)
+{
+	return klp_enable_patch(&patch);
+}
+
+/* Runs only after the patch was disabled through sysfs and its transition ended. */
+static void __exit pp_klp_exit(void)
+{
+}
+
+module_init(pp_klp_init);
+module_exit(pp_klp_exit);
+MODULE_LICENSE("GPL");
+MODULE_INFO(livepatch, "Y");
+MODULE_DESCRIPTION("The kernel's livepatch of int_pow, for pokepatch's bench");
