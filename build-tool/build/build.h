@@ -89,8 +89,10 @@ struct build {
 	struct core_artefacts core;
 	struct patch_file *patches;
 	size_t nr_patches;
+	struct changes *changes; /* overlay.h */
 	struct unit *units; /* sorted by source */
 	size_t nr_units;
+	struct comparison *comparison; /* compare.c */
 	struct refusals refusals; /* of all phases */
 	struct buffer notes;	  /* lines for the user that refuse nothing: fuzz, files left out */
 	struct phase_time *phases;
@@ -116,6 +118,7 @@ struct error *refusals_check(struct build *build);
 struct error *read_patches(struct build *build);  /* patches.c */
 struct error *prepare_tree(struct build *build);  /* tree.c: build->tree, cc, arch, make_env */
 struct error *prepare_core(struct build *build);  /* core.c: build->core */
+struct error *apply_patches(struct build *build); /* patches.c: build->changes */
 struct error *find_units(struct build *build);	  /* units.c: build->units up to exact_object */
 struct error *compile_units(struct build *build); /* compile.c: orig_object, patched_object */
 struct error *compare_units(struct build *build); /* by the differ library */

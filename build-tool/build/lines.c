@@ -156,7 +156,7 @@ void lines_mark(const struct text_lines *lines, struct buffer *ret)
 			marked = true;
 			group = false;
 		}
-		group |= safe && changes_group(line);
+		group |= !scan.comment && !scan.continued && changes_group(line);
 		scan_line(&scan, line);
 		buffer_add(ret, line->text, line->length);
 		if (i + 1 < lines->count || !lines->no_newline)

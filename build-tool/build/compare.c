@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Phase: compare the original and patched object of every unit. */
+#include "compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void comparison_destroy(struct comparison *comparison)
+{
+	if (!comparison)
+		return;
+	symvers_deinit(&comparison->symvers);
+	parent_close(comparison->vmlinux);
+	for (size_t i = 0; i < comparison->modules.count; i++)
+		parent_close(comparison->modules.list[i]);
+	vec_deinit(&comparison->modules);
+	map_deinit(&comparison->modules_by_name);
+	externals_deinit(&comparison->externals);
+	free(comparison->results);
+	free(comparison->carried);
+	free(comparison);
+}
+
+static struct error *open_module_at(struct build *build, const char *name, const char *path,
+				    struct parent **ret)
+{
+	struct comparison *comparison = build->comparison;
+	struct parent *parent = map_get(&comparison->modules_by_name, name);
+
+	if (!parent) {
+		_failed_(parent_open(name, path, &parent));
+		*vec_push(&comparison->modules) = parent;
+		*map_slot(&comparison->modules_by_name, parent->name) = parent;
+	}
+	*ret = parent;
+	return NULL;
+}
+
+/* Module.symvers names a module by its path: "net/netfilter/nf_conntrack". */
+static struct error *open_exporter(void *context, const char *path, struct parent **ret)
+{
+	struct build *build = context;
+	const char *slash = strrchr(path, '/');
+	char *name _free_ = xstrdup(slash ? slash + 1 : path);
+	char *file _free_ = xasprintf("%s/kernel/%s.ko", build->files.modules_dbg, path);
+
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return open_module_at(build, name, file, ret);
+}
+
+static struct error *compare_unit(struct build *build, size_t index)
+{
+	struct comparison *comparison = build->comparison;
+	const struct unit *unit = &build->units[index];
+	char *out = xasprintf("%s/carried-%zu.o", build->work, index);
+	struct diff_options options = {
+		.unit = unit->source,
+		.orig = unit->orig_object,
+		.patched = unit->patched_object,
+		.out = out,
+		.parent = comparison->vmlinux,
+		.vmlinux = comparison->vmlinux,
+		.symvers = &comparison->symvers,
+		.open_module = open_exporter,
+		.context = build,
+		.externals = &comparison->externals,
+		.mode = build->options.mode,
+	};
+
+	comparison->carried[index] = out;
+	if (unit->parent_path) {
+		char *path _free_ =
+			xasprintf("%s/%s", build->files.modules_dbg, unit->parent_path);
+
+		_failed_(open_module_at(build, unit->parent, path, &options.parent));
+	}
+	_failed_(diff_run(&options, &build->refusals, &comparison->results[index]));
+	if (!comparison->results[index].carries) {
+		free(out);
+		comparison->carried[index] = NULL;
+	}
+	return NULL;
+}
+
+static bool any_carried(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->carried[i])
+			return true;
+	return false;
+}
+
+struct error *compare_units(struct build *build)
+{
+	struct comparison *comparison = build->comparison = xcalloc(1, sizeof(*comparison));
+	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
+
+	comparison->results = xcalloc(build->nr_units, sizeof(*comparison->results));
+	comparison->carried = xcalloc(build->nr_units, sizeof(*comparison->carried));
+	_failed_(symvers_read(symvers, &comparison->symvers));
+	_failed_(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
+	for (size_t i = 0; i < build->nr_units; i++)
+		_failed_(compare_unit(build, i));
+	_failed_(refusals_check(build));
+	if (!any_carried(build))
+		return error_new(STATUS_NOTHING,
+				 "nothing to do: no function differs in the %zu compiled unit%s",
+				 build->nr_units, build->nr_units == 1 ? "" : "s");
+	return NULL;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What comparing the units gave; read by link.c, check.c and report.c. */
+#ifndef POKEPATCH_COMPARISON_H
+#define POKEPATCH_COMPARISON_H
+
+#include "build.h"
+#include "diff.h"
+
+struct comparison {
+	struct symvers symvers; /* the kernel's */
+	struct parent *vmlinux;
+	VEC(struct parent *) modules;
+	struct map modules_by_name;
+	struct externals externals;
+	struct diff_result *results; /* one for each unit */
+	char **carried;		     /* object that holds what the unit carries, or NULL */
+};
+
+void comparison_destroy(struct comparison *comparison);
+
+#endif /* POKEPATCH_COMPARISON_H */
