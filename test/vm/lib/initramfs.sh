@@ -110,6 +110,18 @@ stage_file() { # FILE[:TO] ROOT
 	cp -RL "$from" "$2$to"
 }
 
+# shell_settings - what the guest's shell starts with: our terminal's size and kind.
+shell_settings() {
+	local size
+	size=$(stty size 2>/dev/null || :)
+	echo "stty -F /dev/$arch_output_tty sane"
+	case $size in
+	'' | 0\ *) ;;
+	*) echo "stty -F /dev/$arch_output_tty rows ${size% *} cols ${size#* }" ;;
+	esac
+	echo "export TERM=${TERM:-vt100}"
+}
+
 # make_initramfs SCRIPT ARG... - make $work/initramfs; without SCRIPT, for a shell.
 make_initramfs() {
 	local root=$work/layer base item stamp
@@ -128,8 +140,7 @@ make_initramfs() {
 			echo
 		} >"$root/vm/args"
 	else
-		echo "stty -F /dev/$arch_output_tty sane $(stty size 2>/dev/null |
-			sed 's/\(.*\) \(.*\)/rows \1 cols \2/'); export TERM=${TERM:-vt100}" >"$root/vm/shell"
+		shell_settings >"$root/vm/shell"
 	fi
 	[ ${#modules[@]} -eq 0 ] || stage_modules "$root"
 	for item in ${programs[@]+"${programs[@]}"}; do
