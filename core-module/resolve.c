@@ -299,6 +299,8 @@ static int check_vmlinux(const struct lookup *lookup, const struct wanted *wante
 		return missing(lookup, wanted, "it is not in the kernel's permanent text");
 	if (!wanted->seen && may_be_unlisted(wanted))
 		return 0;
+	if (!wanted->seen)
+		return missing(lookup, wanted, "kallsyms does not list it");
 	if (sym->pos && wanted->at_pos != addr)
 		return missing(lookup, wanted, "offset and kallsyms disagree");
 	return 0;
@@ -399,6 +401,8 @@ static int check_module(const struct lookup *lookup, const struct wanted *wanted
 {
 	unsigned long text, text_end, size = wanted->sym->size;
 
+	if (!wanted->seen && !may_be_unlisted(wanted))
+		return missing(lookup, wanted, "kallsyms does not list it");
 	if (!wanted->addr)
 		return missing(lookup, wanted, "nothing tells where its section is");
 	if (!within_module_core(wanted->addr, mod) ||
@@ -408,7 +412,7 @@ static int check_module(const struct lookup *lookup, const struct wanted *wanted
 	if ((wanted->sym->flags & POKEPATCH_SYM_FUNC) &&
 	    (wanted->addr < text || wanted->addr + size > text_end))
 		return missing(lookup, wanted, "it is not in the module's text");
-	if (!wanted->seen && may_be_unlisted(wanted))
+	if (!wanted->seen)
 		return 0;
 	if (wanted->sym->pos && !wanted->confirmed)
 		return missing(lookup, wanted, "offset and kallsyms disagree");
