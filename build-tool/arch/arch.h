@@ -23,6 +23,14 @@ struct reloc_kind {
 	bool branch;	  /* used on calls and jumps */
 };
 
+/* A table of places in code that the module loader rewrites. */
+struct site_table {
+	const char *section;
+	uint8_t entry;	   /* bytes of an entry, which begins with the relocated address */
+	uint8_t length_at; /* where a byte with the length of the place stands, or 0 */
+	uint8_t length;	   /* the length otherwise */
+};
+
 struct arch {
 	const char *name;	 /* as in the kernel's ARCH: "x86_64" */
 	const char *debian;	 /* Debian's: "amd64" */
@@ -33,6 +41,9 @@ struct arch {
 	const struct reloc_kind *relocs; /* ends with a NULL name */
 	/* Sections that only this architecture has; ends with a NULL name. */
 	const struct section_rule *sections;
+
+	const struct site_table *site_tables; /* ends with a NULL section */
+	const char *replacement_section;      /* code that is copied over such places */
 
 	/*
 	 * patchable_entry - where in the function at [start, end) of a text section

@@ -37,6 +37,15 @@ static const struct section_rule x86_64_sections[] = {
 	{0},
 };
 
+static const struct site_table x86_64_sites[] = {
+	{".altinstructions", 12, 10, 0},
+	{".altinstructions", 14, 12, 0},
+	{".parainstructions", 16, 9, 0},
+	{".retpoline_sites", 4, 0, 5}, /* call or jmp to a thunk */
+	{".return_sites", 4, 0, 5},    /* jmp to the return thunk */
+	{0},
+};
+
 static bool is_endbr64(const unsigned char *p, uint64_t room)
 {
 	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -125,6 +134,8 @@ const struct arch arch_x86_64 = {
 	.elf_data = ELFDATA2LSB,
 	.relocs = x86_64_relocs,
 	.sections = x86_64_sections,
+	.site_tables = x86_64_sites,
+	.replacement_section = ".altinstr_replacement",
 	.patchable_entry = x86_64_patchable_entry,
 	.instruction_ends = x86_64_instruction_ends,
 	.direct_branches = x86_64_direct_branches,

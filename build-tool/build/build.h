@@ -78,6 +78,7 @@ struct build {
 	char *release;	   /* "6.1.0-56-cloud-amd64" */
 	char *name;	   /* of the patch, as in pokepatch-NAME.ko */
 	char *output;	   /* the .ko's path */
+	char *ko;	   /* the linked module, still in the work folder (link.c) */
 	struct kernel_files files; /* what the options gave, else from the cache */
 	char *arch;	   /* "x86": the folder in arch/ */
 	char *cc;	   /* compiler: "gcc-12" */

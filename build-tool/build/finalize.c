@@ -111,22 +111,10 @@ static int site_order(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Where each table of rewritten places has the address, and the length in bytes. */
-static const struct site_table {
-	const char *section;
-	uint8_t entry, length_at; /* bytes; length_at 0: five bytes, a call */
-} site_tables[] = {
-	{".altinstructions", 12, 10},
-	{".altinstructions", 14, 12},
-	{".parainstructions", 16, 9},
-	{".retpoline_sites", 4, 0},
-	{".return_sites", 4, 0},
-};
-
 static void collect_sites(struct finalizer *finalizer)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(site_tables); i++) {
-		const struct site_table *table = &site_tables[i];
+	for (const struct site_table *table = finalizer->object.arch->site_tables; table->section;
+	     table++) {
 		struct section *section = object_find_section(&finalizer->object, table->section);
 
 		if (!section || section->size % table->entry)
@@ -139,7 +127,7 @@ static void collect_sites(struct finalizer *finalizer)
 			uint64_t start = reloc->symbol->value + reloc->addend;
 			uint64_t length = table->length_at
 						  ? section->data[reloc->offset + table->length_at]
-						  : 5;
+						  : table->length;
 			*vec_push(&finalizer->sites) = (struct site){
 				.section = reloc->symbol->section,
 				.start = start,
@@ -158,7 +146,7 @@ static bool is_rewritten(const struct finalizer *finalizer, const struct section
 	size_t low = 0, high = finalizer->sites.count;
 	struct site key = {.section = section, .start = offset};
 
-	if (!strcmp(section->name, ".altinstr_replacement"))
+	if (!strcmp(section->name, finalizer->object.arch->replacement_section))
 		return true;
 	while (low < high) { /* the last site at or before offset */
 		size_t middle = low + (high - low) / 2;

@@ -180,7 +180,7 @@ static struct error *run(const struct arguments *arguments, struct tables *table
 	if (!arguments->report)
 		return NULL;
 	struct json_object *report = make_report(result, refusals, tables);
-	struct error *error = report_write(report, arguments->report);
+	struct error *error = report_save(report, arguments->report);
 	json_object_put(report);
 	return error;
 }

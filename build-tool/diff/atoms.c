@@ -309,11 +309,12 @@ static void found_branch(void *context, uint64_t field, unsigned int size, uint6
 	section_relocs(section, field, field + 1, &count);
 	if (count || target > section->size)
 		return;
+	memset(section->data + field, 0, size); /* our private mapping of the file */
 	if (size != 4) {
-		atom->tangled = true;
+		*vec_push(&atom->short_branches) =
+			(struct short_branch){.field = field, .target = target};
 		return;
 	}
-	memset(section->data + field, 0, size); /* our private mapping of the file */
 	*vec_push(&search->found) = (struct reloc){
 		.offset = field,
 		.type = search->object->arch->branch_reloc,
@@ -591,4 +592,18 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 		if (object->sections.list[i]->rule->policy == SECTION_TABLE)
 			attach_entries(object, object->sections.list[i], unit, refusals);
 	return NULL;
+}
+
+void object_unsplit(struct object *object)
+{
+	for (size_t i = 0; i < object->atoms.count; i++) {
+		struct atom *atom = object->atoms.list[i];
+
+		vec_deinit(&atom->entries);
+		vec_deinit(&atom->short_branches);
+		free(atom);
+	}
+	vec_deinit(&object->atoms);
+	for (size_t i = 1; i < object->sections.count; i++)
+		vec_deinit(&object->sections.list[i]->atoms);
 }

@@ -35,6 +35,12 @@ struct entry {
 	uint8_t size; /* bytes present */
 };
 
+/* A jump to a neighbour in the section that has no room for a relocation. */
+struct short_branch {
+	uint64_t field;	 /* where its displacement stands; zeroed when read */
+	uint64_t target; /* in the section */
+};
+
 enum atom_state { STATE_UNKNOWN, STATE_BUSY, STATE_SAME, STATE_CHANGED };
 
 struct atom {
@@ -53,7 +59,7 @@ struct atom {
 	struct atom *twin;	/* the same thing in the other object */
 	enum atom_state state;
 	bool ambiguous;		/* could not be told apart from others of its key */
-	bool tangled;		/* has a short jump into a neighbour */
+	VEC(struct short_branch) short_branches;
 	bool included;
 	/* Where the emitter put it. */
 	struct section *out;
@@ -75,6 +81,9 @@ struct reference {
  * collected as refusals; unit names the object in them.
  */
 struct error *object_split(struct object *object, const char *unit, struct refusals *refusals);
+
+/* object_unsplit - free what object_split() made. */
+void object_unsplit(struct object *object);
 
 /* reloc_reference - where a relocation of a section that was split leads to. */
 struct reference reloc_reference(const struct object *object, const struct section *section,

@@ -110,10 +110,27 @@ static bool same_bytes(const struct atom *a, const struct atom *b)
 		       a->end - a->start);
 }
 
+static bool same_short_branches(const struct atom *a, const struct atom *b)
+{
+	if (a->short_branches.count != b->short_branches.count)
+		return false;
+	for (size_t i = 0; i < a->short_branches.count; i++) {
+		const struct short_branch *x = &a->short_branches.list[i];
+		const struct short_branch *y = &b->short_branches.list[i];
+		const struct atom *to_x = atom_at(a->section, x->target);
+		const struct atom *to_y = atom_at(b->section, y->target);
+
+		if (x->field - a->start != y->field - b->start || !to_x || !to_y ||
+		    to_x->twin != to_y || x->target - to_x->start != y->target - to_y->start)
+			return false;
+	}
+	return true;
+}
+
 static bool compare_atoms(struct object *orig, struct atom *a, struct object *patched,
 			  struct atom *b)
 {
-	if (a->class != b->class || a->tangled || b->tangled || !same_bytes(a, b) ||
+	if (a->class != b->class || !same_bytes(a, b) || !same_short_branches(a, b) ||
 	    !same_relocs(orig, a->section, a->relocs, a->reloc_count, a->start, patched,
 			 b->section, b->relocs, b->reloc_count, b->start))
 		return false;

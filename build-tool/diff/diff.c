@@ -135,6 +135,8 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	}
 	error = run(&selection, ret);
 	vec_deinit(&selection.carried);
+	object_unsplit(&orig);
+	object_unsplit(&patched);
 	object_deinit(&orig);
 	object_deinit(&patched);
 	return error;

@@ -99,7 +99,7 @@ void report_sort(struct json_object *array, const char *first, const char *secon
 	json_object_array_sort(array, compare_members);
 }
 
-struct error *report_write(struct json_object *report, const char *path)
+struct error *report_save(struct json_object *report, const char *path)
 {
 	const char *text = json_object_to_json_string_ext(
 		report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);

@@ -15,8 +15,8 @@ void report_data(struct json_object *array, const struct diff_result *result, co
 struct json_object *report_refusals(const struct refusals *refusals);
 /* Sort an array of objects by a string member, then by another (or NULL). */
 void report_sort(struct json_object *array, const char *first, const char *second);
-/* report_write - to a file, or to standard output for "-". */
-struct error *report_write(struct json_object *report, const char *path);
+/* report_save - to a file, or to standard output for "-". */
+struct error *report_save(struct json_object *report, const char *path);
 /* refusals_print - one line each on a stream, as the contract has it. */
 void refusals_print(const struct refusals *refusals, FILE *stream);
 

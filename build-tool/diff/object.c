@@ -318,19 +318,15 @@ void object_deinit(struct object *object)
 		if (section->own_data)
 			free(section->data);
 		vec_deinit(&section->relocs);
-		vec_deinit(&section->atoms);
 		free(section);
 	}
 	for (size_t i = 0; i < object->symbols.count; i++)
 		free(object->symbols.list[i]);
 	for (size_t i = 0; i < object->names.count; i++)
 		free(object->names.list[i]);
-	for (size_t i = 0; i < object->atoms.count; i++)
-		free(object->atoms.list[i]);
 	vec_deinit(&object->sections);
 	vec_deinit(&object->symbols);
 	vec_deinit(&object->names);
-	vec_deinit(&object->atoms);
 	if (object->elf)
 		elf_end(object->elf);
 	if (object->fd >= 0)

@@ -273,7 +273,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 {
 	struct link link;
 
-	if (atom->tangled)
+	if (atom->short_branches.count)
 		refusals_add(selection->refusals, "relocation-unknown", selection->options->unit,
 			     atom->name,
 			     "'%s' has a short jump into another function of section '%s'",
