@@ -138,11 +138,12 @@ load helpers
 }
 
 @test "harness: nothing is left behind" {
-	local before after
-	before=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'pokepatch-vm-*' | wc -l)
-	guest <<<true
-	after=$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'pokepatch-vm-*' | wc -l)
-	[ "$after" -eq "$before" ]
+	mkdir "$BATS_TEST_TMPDIR/tmp"
+	TMPDIR=$BATS_TEST_TMPDIR/tmp guest <<<true
+	TMPDIR=$BATS_TEST_TMPDIR/tmp guest_fails 124 --timeout 8 <<<'sleep 100'
+	run -0 ls -A "$BATS_TEST_TMPDIR/tmp"
+	[ -z "$output" ]
+	run -1 pgrep -f "$BATS_TEST_TMPDIR/tmp"
 }
 
 @test "harness: every entry of the allow-list has a reason" {

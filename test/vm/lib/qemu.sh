@@ -96,8 +96,9 @@ choose_accel() {
 		return
 	fi
 	boot=$(cat /proc/sys/kernel/random/boot_id)
-	verdict=${TMPDIR:-/tmp}/pokepatch-kvm-$(id -u)-$boot
+	verdict=$top/build/vm/accel-$boot
 	if [ ! -s "$verdict" ]; then
+		mkdir -p "${verdict%/*}"
 		if kvm_trial; then echo kvm; else echo tcg; fi >"$verdict.$$"
 		mv "$verdict.$$" "$verdict"
 	fi
