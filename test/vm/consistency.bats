@@ -140,3 +140,34 @@ agree() {
 		pokepatch unload sleeper
 	END
 }
+
+@test "a function that every writer of enabled is in: O_NONBLOCK" {
+	with_patches "$patches/kernfs-write.patch"
+	guest "${patched[@]}" --program "$(test_program nonblock)" <<-'END'
+		file() { cat "$(sysfs kernfs-write "$1")"; }
+		state_is() { [ "$(file state)" = "$1" ]; }
+		new_is_there() {
+			(echo pokepatched >/sys/module/kernel/parameters/panic) 2>/tmp/error || :
+			grep -q "ioctl" /tmp/error
+		}
+		modprobe pokepatch-kernfs-write
+		echo 1000 >"$(sysfs kernfs-write timeout_ms)"
+
+		if (echo 1 >"$(sysfs kernfs-write enabled)") 2>/tmp/error; then
+			die "a write that waits was in nobody's way"
+		fi
+		has "the error" "$(cat /tmp/error)" "Device or resource busy"
+		has blocked_by "$(file blocked_by)" " kernfs_fop_write_iter"
+		if new_is_there; then die "the new function is there"; fi
+
+		for _round in 1 2 3; do
+			nonblock "$(sysfs kernfs-write enabled)" 1
+			until_true 10 state_is enabled
+			new_is_there
+			nonblock "$(sysfs kernfs-write enabled)" 0
+			until_true 10 state_is disabled
+			if new_is_there; then die "the new function is there"; fi
+		done
+		rmmod pokepatch_kernfs_write
+	END
+}
