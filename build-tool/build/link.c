@@ -109,6 +109,7 @@ static struct error *run_objtool(struct linker *linker)
 	struct buffer out = {0};
 
 	add_command(&arguments, build->core.objtool);
+	add_argument(&arguments, "--link"); /* the object has several units */
 	add_argument(&arguments, linker->combined);
 	struct error *error = run_in(&arguments, build->core.dir, &out);
 	if (!error && out.length) {

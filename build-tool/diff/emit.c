@@ -130,7 +130,8 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 
 /*
  * Make one relocation of the carried object.  objtool wants entries of its
- * tables to name code by section symbol and offset.
+ * tables and jumps to labels to name code by section symbol and offset, as the
+ * assembler does.
  */
 static struct error *emit_reloc(struct emitter *emitter, const struct atom *from, bool entry,
 				const struct section *section, const struct reloc *reloc,
@@ -144,7 +145,8 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	addend = link.addend;
 	switch (link.kind) {
 	case LINK_CARRIED:
-		symbol = entry && link.atom->class == ATOM_CODE
+		symbol = link.atom->class == ATOM_CODE &&
+					 (entry || reloc->symbol->type == STT_SECTION)
 				 ? object_section_symbol(&emitter->out, link.atom->out)
 				 : link.atom->out_symbol;
 		break;
