@@ -167,7 +167,6 @@ void apt_close(struct apt *apt)
 
 /* The lines that tell a failure, the most telling first. */
 static const char *const telling[] = {
-	"No space left on device",
 	"E: Failed to fetch ",
 	"W: Failed to fetch ",
 	"E: ",
@@ -177,6 +176,8 @@ static const char *const telling[] = {
 /* The line of apt's output that says why it failed, without its "E: "; the caller's. */
 static char *apt_reason(const char *output)
 {
+	if (output && strstr(output, strerror(ENOSPC)))
+		return xasprintf("%s; make room and try again", strerror(ENOSPC));
 	for (size_t i = 0; output && i < ARRAY_SIZE(telling); i++) {
 		const char *found = strstr(output, telling[i]);
 		const char *line = found;

@@ -7,6 +7,7 @@
 
 #include "progress.h"
 
+#define SHOW_SECONDS 0.2
 #define ERASE_LINE "\r\033[K" /* ECMA-48: erase in line */
 
 char *size_text(uint64_t bytes)
@@ -46,8 +47,9 @@ void progress_set(struct progress *progress, uint64_t done)
 	_free_ char *done_text = NULL;
 	_free_ char *total_text = NULL;
 
-	if (!progress->terminal)
+	if (!progress->terminal || now_seconds() - progress->shown < SHOW_SECONDS)
 		return;
+	progress->shown = now_seconds();
 	if (done > progress->total)
 		done = progress->total;
 	done_text = size_text(done);

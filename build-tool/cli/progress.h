@@ -12,6 +12,7 @@ struct progress {
 	char *what;	/* owned */
 	uint64_t total; /* bytes */
 	double start;	/* now_seconds() */
+	double shown;	/* when the line was written last */
 	bool terminal;
 };
 

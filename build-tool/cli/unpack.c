@@ -13,7 +13,12 @@
 #include "progress.h"
 #include "unpack.h"
 
+/* Messages are looked through, so they must be the untranslated ones. */
+static const char *const c_locale[] = { "LC_ALL=C", NULL };
+
 #define MANIFEST ".manifest"
+#define CLEAN_TRIES 100
+#define CLEAN_PAUSE_US 100000
 
 void unpack_deinit(struct unpack *unpack)
 {
@@ -222,11 +227,22 @@ static char *temporary(const char *folder)
 	return xasprintf("%s.tmp", folder);
 }
 
+/*
+ * A run that was killed with SIGKILL may have left a dpkg-deb whose tar still
+ * writes into the folder.  That ends soon, at the latest when its working
+ * folder is gone, so what was filled again behind our back is removed again.
+ */
 struct error *unpack_clean(const char *folder)
 {
 	_free_ char *temp = temporary(folder);
+	struct error *error = remove_tree(temp);
 
-	return remove_tree(temp);
+	for (int i = 0; error && i < CLEAN_TRIES && !proc_interrupted(); i++) {
+		error_destroy(error);
+		usleep(CLEAN_PAUSE_US);
+		error = remove_tree(temp);
+	}
+	return error;
 }
 
 /* Put the new tree in place; the old one, if there is any, never leaves a gap. */
@@ -285,11 +301,11 @@ static struct error *finish(const struct unpack *unpack)
 /* dpkg-deb says a lot when its tar dies; the reason is in one line of it. */
 static struct error *unpack_error(const char *deb, const struct proc_result *result)
 {
-	static const char full[] = "No space left on device";
 	const char *said = result->out.text ? result->out.text : "";
 
-	if (strstr(said, full))
-		return error_new(STATUS_FAILED, "cannot unpack '%s': %s", deb, full);
+	if (strstr(said, strerror(ENOSPC)))
+		return error_new(STATUS_FAILED, "cannot unpack '%s': %s; make room and try again",
+				 deb, strerror(ENOSPC));
 	return error_new(STATUS_FAILED, "cannot unpack '%s': %.*s", deb, (int)strcspn(said, "\n"),
 			 said);
 }
@@ -313,6 +329,7 @@ static struct error *run_unpacking(const struct unpack *list, size_t count,
 			argv[3] = temporary(list[i].folder);
 			*vec_push(&owned) = argv;
 			command->argv = (const char *const *)argv;
+			command->options.env = c_locale;
 			command->options.tick = show_unpacking;
 			command->options.tick_data = progress;
 		}
