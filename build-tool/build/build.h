@@ -86,7 +86,8 @@ struct build {
 	char *tree;	   /* prepared tree, absolute; never written to but by kbuild, under a lock */
 	int tree_lock;	   /* shared while we read it, or -1 */
 	char **make_env;   /* what the kernel's Makefile exports to scripts/Makefile.build */
-	char *kernel_build_id; /* of the image's vmlinuz, hexadecimal; NULL: there is no vmlinuz */
+	char *kernel_build_id;	/* of the image's vmlinuz, hexadecimal; NULL: not known */
+	char *vmlinux_build_id; /* of the vmlinux with DWARF */
 	struct core_artefacts core;
 	struct patch_file *patches;
 	size_t nr_patches;

@@ -21,6 +21,8 @@ struct changes {
 };
 void changes_destroy(struct changes *changes);
 struct changed_file *changes_find(struct changes *changes, const char *path);
+/* refuse_uncompiled - a changed .c file that nothing in this kernel is compiled from. */
+void refuse_uncompiled(struct build *build, const char *path);
 
 /*
  * A file that a unit compiles from the overlay: the unit's own source, or one

@@ -269,6 +269,22 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	return NULL;
 }
 
+void refuse_uncompiled(struct build *build, const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++) {
+		const struct file_rule *rule = &file_rules[i];
+
+		if (rule->action == FILE_REFUSE && rule->match == MATCH_FOLDER &&
+		    in_folder(path, rule->pattern)) {
+			refusals_add(&build->refusals, rule->code, path, path, "%s", rule->text);
+			return;
+		}
+	}
+	refusals_add(&build->refusals, "not-in-kernel", path, path,
+		     "nothing in kernel %s is compiled from this file; leave it out of the diff",
+		     build->release);
+}
+
 static int compare_files(const void *a, const void *b)
 {
 	const struct changed_file *first = a, *second = b;

@@ -214,6 +214,7 @@ void build_deinit(struct build *build)
 	cleanup_close(&build->tree_lock);
 	free(build->phases);
 	free(build->kernel_build_id);
+	free(build->vmlinux_build_id);
 	free(build->tree);
 	free(build->work);
 	free(build->cc);
