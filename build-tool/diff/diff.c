@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "debuginfo.h"
 #include "emit.h"
 #include "select.h"
 
@@ -50,7 +51,18 @@ static int by_datum_name(const void *left, const void *right)
 	return strcmp(a->name, b->name) ?: (int)a->change - (int)b->change;
 }
 
-static void describe(const struct selection *selection, struct diff_result *result)
+static void add_first_change(struct selection *selection, const struct atom *atom,
+			     struct diff_function *function)
+{
+	if (!selection->debuginfo)
+		selection->debuginfo = debuginfo_open(selection->options->patched);
+	function->first_change = atom_first_difference(selection->orig, atom->twin,
+						       selection->patched, atom);
+	function->source = debuginfo_line(selection->debuginfo, atom->section->index,
+					  atom->start + function->first_change);
+}
+
+static void describe(struct selection *selection, struct diff_result *result)
 {
 	for (size_t i = 0; i < selection->carried.count; i++) {
 		const struct atom *atom = selection->carried.list[i];
@@ -58,9 +70,9 @@ static void describe(const struct selection *selection, struct diff_result *resu
 		if (atom->class == ATOM_CODE && !atom->parent) {
 			add_function(result, atom, atom->twin ? DIFF_CHANGED : DIFF_NEW);
 			if (atom->twin)
-				result->functions.list[result->functions.count - 1].first_change =
-					atom_first_difference(selection->orig, atom->twin,
-							      selection->patched, atom);
+				add_first_change(
+					selection, atom,
+					&result->functions.list[result->functions.count - 1]);
 		}
 		if (is_datum(atom))
 			add_datum(result, atom, DIFF_NEW);
@@ -134,6 +146,7 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 		return error;
 	}
 	error = run(&selection, ret);
+	debuginfo_close(selection.debuginfo);
 	vec_deinit(&selection.carried);
 	object_unsplit(&orig);
 	object_unsplit(&patched);

@@ -162,7 +162,8 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 			return NULL; /* has been told */
 	}
 	if (!symbol) {
-		refusals_add(selection->refusals, "symbol-missing", options->unit, atom->name,
+		refusals_add(selection->refusals, "symbol-missing",
+			     select_location(selection, atom->name), atom->name,
 			     "'%s' is needed, but %s has no such symbol in this unit; leave what "
 			     "uses it unchanged",
 			     atom->name, parent->path);

@@ -5,6 +5,14 @@
 #include <string.h>
 
 #include "compare.h"
+#include "debuginfo.h"
+
+const char *select_location(struct selection *selection, const char *name)
+{
+	if (!selection->debuginfo)
+		selection->debuginfo = debuginfo_open(selection->options->patched);
+	return debuginfo_declaration(selection->debuginfo, name) ?: selection->options->unit;
+}
 
 /* ---- what has changed --------------------------------------------------------- */
 
@@ -64,7 +72,7 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	refusals_add(selection->refusals, class_refusals[atom->class].code,
-		     selection->options->unit, atom->name, class_refusals[atom->class].text,
+		     select_location(selection, atom->name), atom->name, class_refusals[atom->class].text,
 		     atom->name);
 #pragma GCC diagnostic pop
 }
@@ -80,7 +88,7 @@ static void refuse_changed_data(struct selection *selection)
 			if (atom->class == ATOM_DATA &&
 			    atom->end - atom->start != atom->twin->end - atom->twin->start)
 				refusals_add(selection->refusals, "data-size",
-					     selection->options->unit, atom->name,
+					     select_location(selection, atom->name), atom->name,
 					     "size of '%s' differs; the running kernel's has the old "
 					     "size: use a new variable",
 					     atom->name);
@@ -152,7 +160,7 @@ static struct error *link_data(struct selection *selection, const struct referen
 	struct atom *atom = reference->atom;
 
 	if (atom->ambiguous) {
-		refusals_add(selection->refusals, "static-ambiguous", selection->options->unit,
+		refusals_add(selection->refusals, "static-ambiguous", select_location(selection, atom->name),
 			     atom->name,
 			     "which of the original's variables '%s' is cannot be told; rename "
 			     "the new one",
@@ -172,7 +180,7 @@ static void refuse_parent_section(struct selection *selection, const struct atom
 {
 	const char *advice = atom->section->rule->advice;
 
-	refusals_add(selection->refusals, "section-changed", selection->options->unit, atom->name,
+	refusals_add(selection->refusals, "section-changed", select_location(selection, atom->name), atom->name,
 		     "'%s' would be new in section '%s'; %s", atom->name, atom->section->name,
 		     advice ?: "such entries belong to the kernel's own tables");
 }
@@ -186,12 +194,12 @@ static void judge_key(struct selection *selection, const char *key, struct link 
 {
 	link->kind = LINK_DROP;
 	if (has_prefix(key, "__tracepoint_"))
-		refusals_warn(selection->refusals, "tracepoint-inert", selection->options->unit,
+		refusals_warn(selection->refusals, "tracepoint-inert", select_location(selection, key),
 			      key, "tracepoint '%s' of the module does not fire in changed code",
 			      key + strlen("__tracepoint_"));
 	else
 		refusals_add(selection->refusals, "static-key-in-module",
-			     selection->options->unit, key,
+			     select_location(selection, key), key,
 			     "changed code uses static key '%s', which lives in a module; read it "
 			     "with static_key_enabled() instead",
 			     key);
@@ -274,7 +282,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 	struct link link;
 
 	if (atom->short_branches.count)
-		refusals_add(selection->refusals, "relocation-unknown", selection->options->unit,
+		refusals_add(selection->refusals, "relocation-unknown", select_location(selection, atom->name),
 			     atom->name,
 			     "'%s' has a short jump into another function of section '%s'",
 			     atom->name, atom->section->name);
@@ -304,7 +312,7 @@ static void check_entry(struct selection *selection, const struct atom *function
 
 	if (selection->orig->arch->patchable_entry(selection->orig, old->section, old->start,
 						   old->end) < 0)
-		refusals_add(selection->refusals, "no-entry", selection->options->unit,
+		refusals_add(selection->refusals, "no-entry", select_location(selection, function->name),
 			     function->name,
 			     "'%s' changed but has no patchable entry (inline, notrace or "
 			     "assembly); change its callers instead",

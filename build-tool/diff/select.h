@@ -24,6 +24,7 @@ struct selection {
 	const struct diff_options *options;
 	struct object *orig, *patched;
 	struct refusals *refusals;
+	struct debuginfo *debuginfo; /* of patched, opened when a location is first needed */
 	VEC(struct atom *) carried; /* of patched, in order of discovery */
 	bool have_block;	    /* the unit's local symbols in the parent were found */
 	bool failed_block;
@@ -37,6 +38,9 @@ struct error *select_changes(struct selection *selection);
 struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret);
+
+/* select_location - "file.c:120" of a symbol's declaration, else the unit. */
+const char *select_location(struct selection *selection, const char *name);
 
 /* select_old - the parent's symbol of a changed function or its cold part, as an external. */
 struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret);
