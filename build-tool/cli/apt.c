@@ -497,8 +497,9 @@ static void show_download(void *data)
 		progress_set(&download->progress, st.st_size);
 }
 
-struct error *apt_download(const struct apt *apt, const struct apt_package *package,
-			   const char *path)
+/* One try; *ret_differs: it was downloaded, and is not what it should be. */
+static struct error *try_download(const struct apt *apt, const struct apt_package *package,
+				  const char *path, bool *ret_differs)
 {
 	_free_ char *hash = xasprintf("SHA256:%s", package->sha256);
 	_free_ char *size = size_text(package->size);
@@ -507,21 +508,38 @@ struct error *apt_download(const struct apt *apt, const struct apt_package *pack
 	struct download download = { .path = path };
 	struct proc_options options = { .tick = show_download, .tick_data = &download };
 	struct error *error;
+
+	progress_begin(&download.progress, package->size, "downloading %s %s (%s)", package->name,
+		       package->version, size);
+	error = run_apt(argv, &options, NULL);
+	progress_end(&download.progress, !error);
+	*ret_differs = error ? strstr(error->text, "Hash Sum mismatch") != NULL
+			     : !apt_matches(package, path);
+	if (*ret_differs) {
+		unlink(path);
+		error_destroy(error);
+		return error_new(STATUS_FAILED,
+				 "'%s' is not what the signed package index says (its SHA-256 "
+				 "differs); try again later", package->file);
+	}
+	return error_prefix(error, "cannot download '%s'", package->file);
+}
+
+struct error *apt_download(const struct apt *apt, const struct apt_package *package,
+			   const char *path)
+{
+	struct error *error;
+	bool differs, resumed;
 	struct stat st;
 
 	/* apt takes a file of full size for done, whatever is in it. */
 	if (stat(path, &st) == 0 && (uint64_t)st.st_size >= package->size)
 		unlink(path);
-	progress_begin(&download.progress, package->size, "downloading %s %s (%s)", package->name,
-		       package->version, size);
-	error = run_apt(argv, &options, NULL);
-	progress_end(&download.progress, !error);
-	if (error)
-		return error_prefix(error, "cannot download '%s'", package->file);
-	if (apt_matches(package, path))
-		return NULL;
-	unlink(path);
-	return error_new(STATUS_FAILED,
-			 "'%s' is not what the signed package index says (SHA-256 differs); "
-			 "try again", package->file);
+	resumed = file_exists(path);
+	error = try_download(apt, package, path, &differs);
+	if (!differs || !resumed)
+		return error;
+	/* What was there of it was damaged. */
+	error_destroy(error);
+	return try_download(apt, package, path, &differs);
 }

@@ -17,6 +17,7 @@
 static const char *const c_locale[] = { "LC_ALL=C", NULL };
 
 #define MANIFEST ".manifest"
+#define DISK_IS_FULL 100000 /* bytes free, or fewer */
 #define CLEAN_TRIES 100
 #define CLEAN_PAUSE_US 100000
 
@@ -298,12 +299,15 @@ static struct error *finish(const struct unpack *unpack)
 	return put_in_place(unpack->folder);
 }
 
-/* dpkg-deb says a lot when its tar dies; the reason is in one line of it. */
+/*
+ * dpkg-deb says a lot when its tar dies; the reason is in one line of it.  tar
+ * does not always tell a full disk by name: "Wrote only 2048 of 10240 bytes".
+ */
 static struct error *unpack_error(const char *deb, const struct proc_result *result)
 {
 	const char *said = result->out.text ? result->out.text : "";
 
-	if (strstr(said, strerror(ENOSPC)))
+	if (strstr(said, strerror(ENOSPC)) || bytes_free(deb) < DISK_IS_FULL)
 		return error_new(STATUS_FAILED, "cannot unpack '%s': %s; make room and try again",
 				 deb, strerror(ENOSPC));
 	return error_new(STATUS_FAILED, "cannot unpack '%s': %.*s", deb, (int)strcspn(said, "\n"),
