@@ -16,6 +16,10 @@ void comparison_destroy(struct comparison *comparison)
 	vec_deinit(&comparison->modules);
 	map_deinit(&comparison->modules_by_name);
 	externals_deinit(&comparison->externals);
+	for (size_t i = 0; i < comparison->count; i++) {
+		diff_result_deinit(&comparison->results[i]);
+		free(comparison->carried[i]);
+	}
 	free(comparison->results);
 	free(comparison->carried);
 	free(comparison);
@@ -97,6 +101,7 @@ struct error *compare_units(struct build *build)
 	struct comparison *comparison = build->comparison = xcalloc(1, sizeof(*comparison));
 	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
 
+	comparison->count = build->nr_units;
 	comparison->results = xcalloc(build->nr_units, sizeof(*comparison->results));
 	comparison->carried = xcalloc(build->nr_units, sizeof(*comparison->carried));
 	_failed_(symvers_read(symvers, &comparison->symvers));

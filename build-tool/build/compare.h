@@ -12,6 +12,7 @@ struct comparison {
 	VEC(struct parent *) modules;
 	struct map modules_by_name;
 	struct externals externals;
+	size_t count;		     /* units */
 	struct diff_result *results; /* one for each unit */
 	char **carried;		     /* object that holds what the unit carries, or NULL */
 };

@@ -52,6 +52,34 @@ static const char *unit_status(const struct build *build, size_t index)
 	return build->comparison->carried[index] ? "changed" : "same";
 }
 
+static struct json_object *verify_array(const struct build *build)
+{
+	static const char *const results[] = {
+		[DIFF_UNVERIFIED] = "not verified",
+		[DIFF_EQUAL] = "equal",
+		[DIFF_UNEQUAL] = "differs",
+	};
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; build->comparison && i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++) {
+			const struct diff_function *function = &result->functions.list[j];
+			struct json_object *item;
+
+			if (function->change != DIFF_CHANGED)
+				continue;
+			item = json_object_new_object();
+			add_string(item, "function", function->name);
+			add_string(item, "result", results[function->verified]);
+			json_object_array_add(array, item);
+		}
+	}
+	report_sort(array, "function", NULL);
+	return array;
+}
+
 struct json_object *report_stable(const struct build *build)
 {
 	struct json_object *report = json_object_new_object();
@@ -82,7 +110,7 @@ struct json_object *report_stable(const struct build *build)
 	json_object_object_add(report, "functions", functions);
 	json_object_object_add(report, "data", data);
 	json_object_object_add(report, "types", json_object_new_array());
-	json_object_object_add(report, "verify", json_object_new_array());
+	json_object_object_add(report, "verify", verify_array(build));
 	json_object_object_add(report, "refusals", report_refusals(&build->refusals));
 	return report;
 }

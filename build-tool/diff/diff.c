@@ -16,6 +16,7 @@ static void add_function(struct diff_result *result, const struct atom *atom,
 
 	function->name = xstrdup(atom->name);
 	function->change = change;
+	function->old = POKEPATCH_NONE;
 	if (change != DIFF_REMOVED)
 		function->new_size = atom->end - atom->start;
 	if (change != DIFF_NEW) {
@@ -62,17 +63,19 @@ static void add_first_change(struct selection *selection, const struct atom *ato
 					  atom->start + function->first_change);
 }
 
-static void describe(struct selection *selection, struct diff_result *result)
+static struct error *describe(struct selection *selection, struct diff_result *result)
 {
 	for (size_t i = 0; i < selection->carried.count; i++) {
 		const struct atom *atom = selection->carried.list[i];
 
 		if (atom->class == ATOM_CODE && !atom->parent) {
 			add_function(result, atom, atom->twin ? DIFF_CHANGED : DIFF_NEW);
-			if (atom->twin)
-				add_first_change(
-					selection, atom,
-					&result->functions.list[result->functions.count - 1]);
+			struct diff_function *function =
+				&result->functions.list[result->functions.count - 1];
+			if (atom->twin) {
+				add_first_change(selection, atom, function);
+				_failed_(select_old(selection, atom->twin, &function->old));
+			}
 		}
 		if (is_datum(atom))
 			add_datum(result, atom, DIFF_NEW);
@@ -93,6 +96,7 @@ static void describe(struct selection *selection, struct diff_result *result)
 	if (result->data.count)
 		qsort(result->data.list, result->data.count, sizeof(*result->data.list),
 		      by_datum_name);
+	return NULL;
 }
 
 void diff_result_deinit(struct diff_result *result)
@@ -123,7 +127,7 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 		return NULL;
 	correlate(selection->orig, selection->patched);
 	_failed_(select_changes(selection));
-	describe(selection, ret);
+	_failed_(describe(selection, ret));
 	if (refusals_fatal(selection->refusals) > before || !selection->carried.count ||
 	    !options->out)
 		return NULL;

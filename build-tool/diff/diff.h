@@ -53,12 +53,17 @@ struct diff_options {
 
 enum diff_change { DIFF_CHANGED, DIFF_NEW, DIFF_REMOVED };
 
+/* Is the original, as compiled, what the parent has? */
+enum diff_verified { DIFF_UNVERIFIED, DIFF_EQUAL, DIFF_UNEQUAL };
+
 struct diff_function {
 	char *name;
 	enum diff_change change;
 	uint64_t old_size, new_size; /* bytes, without the cold part */
 	uint64_t first_change;	     /* offset in the new function; changed ones only */
 	char *source;		     /* "file.c:120" of first_change, or NULL */
+	uint32_t old;		     /* changed ones: index of the external, or POKEPATCH_NONE */
+	enum diff_verified verified; /* left to the caller */
 };
 
 struct diff_datum {

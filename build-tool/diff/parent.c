@@ -67,6 +67,7 @@ static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, c
 		.value = entry->st_value,
 		.size = entry->st_size,
 		.section = absolute ? "" : sections[shndx].name,
+		.section_number = absolute ? 0 : shndx,
 		.global = GELF_ST_BIND(entry->st_info) != STB_LOCAL,
 		.function = type == STT_FUNC,
 		.percpu = !absolute && sections[shndx].percpu,
@@ -303,6 +304,24 @@ struct error *parent_find_block(struct parent *parent, const char *unit, const c
 			 "%s: refused [symbol-ambiguous]: %zu units of %s are called '%s' and have "
 			 "this unit's local symbols",
 			 unit, found, parent->path, base);
+}
+
+const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
+				  uint64_t *ret_room)
+{
+	Elf_Scn *scn = symbol->section_number ? elf_getscn(parent->elf, symbol->section_number)
+					      : NULL;
+	GElf_Shdr header;
+
+	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
+		return NULL;
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	/* Addresses in vmlinux, offsets in a module, whose sections have address 0. */
+	uint64_t offset = symbol->value - header.sh_addr;
+	if (!data || offset > data->d_size)
+		return NULL;
+	*ret_room = data->d_size - offset;
+	return (const unsigned char *)data->d_buf + offset;
 }
 
 /* ---- exported symbols -------------------------------------------------------------- */

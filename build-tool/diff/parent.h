@@ -14,6 +14,7 @@ struct parent_symbol {
 	uint64_t value;	     /* address in vmlinux; offset in the section in a module */
 	uint64_t size;
 	const char *section; /* name; "" for an absolute symbol */
+	uint32_t section_number;
 	bool global, function, percpu;
 	uint32_t block;	     /* which FILE symbol it follows; locals only */
 	uint32_t order;	     /* place in the symbol table */
@@ -64,6 +65,13 @@ const struct parent_symbol *parent_local(const struct parent *parent, uint32_t b
 					 const char *name);
 /* parent_position - 1-based place among symbols of the name, as kallsyms lists them. */
 uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol);
+
+/*
+ * parent_bytes - contents at a symbol, borrowed; NULL where the file has none.
+ * ret_room: bytes from there to the end of the section.
+ */
+const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
+				  uint64_t *ret_room);
 
 /* Module.symvers: who exports what. */
 struct export {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Phase: proof that source, configuration and compiler are those of the kernel
+ * to be patched.  The original, compiled by kbuild with exactly the kernel's
+ * flags, must have the same bytes as vmlinux or the module, for every function
+ * that the patch replaces.  Fields that are relocated are left out: their
+ * values depend on the link.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "object.h"
+
+static void index_functions(const struct object *object, struct map *ret)
+{
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (symbol->type == STT_FUNC && symbol->section)
+			*map_slot(ret, symbol->name) = symbol;
+	}
+}
+
+static const struct reloc *first_reloc(const struct section *section, uint64_t offset)
+{
+	const struct reloc *list = section->relocs.list;
+	size_t low = 0, high = section->relocs.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return list + low;
+}
+
+/* Offset of the first byte that differs outside relocated fields, or size. */
+static uint64_t first_difference(const struct object *object, const struct symbol *symbol,
+				 const unsigned char *live)
+{
+	const struct section *section = symbol->section;
+	const struct reloc *reloc = first_reloc(section, symbol->value);
+	const struct reloc *end = section->relocs.list + section->relocs.count;
+
+	for (uint64_t i = 0; i < symbol->size; i++) {
+		const struct reloc_kind *kind = NULL;
+
+		while (reloc < end && reloc->offset < symbol->value + i)
+			reloc++;
+		if (reloc < end && reloc->offset == symbol->value + i)
+			kind = arch_reloc(object->arch, reloc->type);
+		if (kind && kind->size) {
+			i += kind->size - 1;
+			continue;
+		}
+		if (section->data[symbol->value + i] != live[i])
+			return i;
+	}
+	return symbol->size;
+}
+
+static void verify_function(struct build *build, const struct unit *unit,
+			    const struct object *exact, const struct map *symbols,
+			    struct diff_function *function, const struct external *external)
+{
+	const struct symbol *symbol = map_get(symbols, function->name);
+	const struct parent_symbol *old = external->symbol;
+	uint64_t room;
+	const unsigned char *live = parent_bytes(external->parent, old, &room);
+
+	if (!symbol || !live) {
+		function->verified = DIFF_UNVERIFIED;
+		refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+			     "'%s' cannot be compared with %s: %s has no such code; are source and "
+			     "configuration those of this kernel?",
+			     function->name, external->parent->path,
+			     symbol ? external->parent->path : unit->exact_object);
+		return;
+	}
+	uint64_t difference =
+		symbol->size == old->size && symbol->size <= room
+			? first_difference(exact, symbol, live)
+			: 0;
+	if (difference == symbol->size) {
+		function->verified = DIFF_EQUAL;
+		return;
+	}
+	function->verified = DIFF_UNEQUAL;
+	refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+		     "'%s' as compiled here (%" PRIu64 " bytes) is not what %s has (%" PRIu64
+		     " bytes), from byte %" PRIu64 " on; check source, configuration and compiler",
+		     function->name, symbol->size, external->parent->name, old->size, difference);
+}
+
+static struct error *verify_unit(struct build *build, size_t index)
+{
+	struct comparison *comparison = build->comparison;
+	struct diff_result *result = &comparison->results[index];
+	const struct unit *unit = &build->units[index];
+	struct map symbols = {0};
+	struct object exact;
+
+	if (!comparison->carried[index])
+		return NULL;
+	_failed_(object_read(unit->exact_object, &exact));
+	index_functions(&exact, &symbols);
+	for (size_t i = 0; i < result->functions.count; i++) {
+		struct diff_function *function = &result->functions.list[i];
+
+		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
+			verify_function(build, unit, &exact, &symbols, function,
+					comparison->externals.list.list[function->old]);
+	}
+	map_deinit(&symbols);
+	object_deinit(&exact);
+	return NULL;
+}
+
+struct error *verify_units(struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		_failed_(verify_unit(build, i));
+	return refusals_check(build);
+}
