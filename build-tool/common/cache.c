@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where fetched kernels are kept; see cache.h. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <fnmatch.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ struct error *cache_kernel_dir(const char *release, char **ret)
 
 /*
  * Where the packages put each part, below .../kernels/RELEASE.  %R stands for
- * the release; a * must match exactly one thing.  The second row of a part is
+ * the release; a * in the last name must match exactly one thing.  The second row of a part is
  * for packages that moved to /usr (Debian 13 and later).
  */
 static const struct part {
@@ -93,13 +94,34 @@ static const struct part {
 	{ offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz" },
 };
 
-/* The one path that matches, or NULL. */
+/* The one path in a folder whose name matches, or NULL. */
+static char *find_matching(const char *folder, const char *pattern)
+{
+	DIR *list = opendir(folder);
+	char *found = NULL;
+	size_t count = 0;
+
+	for (struct dirent *entry; list && (entry = readdir(list));) {
+		if (fnmatch(pattern, entry->d_name, 0) != 0)
+			continue;
+		count++;
+		free(found);
+		found = xasprintf("%s/%s", folder, entry->d_name);
+	}
+	if (list)
+		closedir(list);
+	if (count == 1)
+		return found;
+	free(found);
+	return NULL;
+}
+
+/* The one path that the pattern of a row stands for, or NULL. */
 static char *find_part(const char *cache, const char *release, const char *pattern)
 {
 	const char *mark = strstr(pattern, "%R");
 	_free_ char *path = NULL;
-	char *found = NULL;
-	glob_t matches;
+	char *slash;
 
 	if (mark)
 		path = xasprintf("%s/%.*s%s%s", cache, (int)(mark - pattern), pattern, release,
@@ -108,12 +130,9 @@ static char *find_part(const char *cache, const char *release, const char *patte
 		path = xasprintf("%s/%s", cache, pattern);
 	if (!strchr(pattern, '*'))
 		return file_exists(path) ? take_pointer(path) : NULL;
-	if (glob(path, 0, NULL, &matches) != 0)
-		return NULL;
-	if (matches.gl_pathc == 1)
-		found = xstrdup(matches.gl_pathv[0]);
-	globfree(&matches);
-	return found;
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	return find_matching(path, slash + 1);
 }
 
 struct error *kernel_files_find(const char *release, struct kernel_files *ret)
