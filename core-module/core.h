@@ -172,6 +172,7 @@ struct pp_patch {
 	unsigned long text_start, text_end;
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
+	bool pinned;		/* transitions are serialised: its module stays for good */
 	struct semaphore op;	/* one transition at a time; its worker may release it */
 	struct work_struct work;
 	bool work_enable;	/* what the worker shall do; op */

@@ -62,8 +62,9 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (image->transition != POKEPATCH_TRANSITION_STOP)
 		return reject(patch, "transition %u is not one that this core can make",
 			      image->transition);
-	if (image->reserved)
-		return reject(patch, "a reserved field is set");
+	if (image->flags & ~POKEPATCH_IMAGE_PINNED)
+		return reject(patch, "flags %#x, this core knows %#x", image->flags,
+			      POKEPATCH_IMAGE_PINNED);
 	if (!image->nr_objects || !image->nr_funcs)
 		return reject(patch, "%u parent objects, %u functions", image->nr_objects,
 			      image->nr_funcs);

@@ -381,6 +381,14 @@ int pp_transition(struct pp_patch *patch, bool enable)
 	}
 	conclude(&tr, ret);
 	/*
+	 * The build tool found addresses of new code or data that are stored or
+	 * passed on: a timer or a list may hold them when no stack does.
+	 */
+	if (!ret && enable && patch->image->flags & POKEPATCH_IMAGE_PINNED && !patch->pinned) {
+		__module_get(patch->mod);
+		patch->pinned = true;
+	}
+	/*
 	 * Not enabled any more, or not after all: nobody is in the module's text, nor
 	 * can get there.  When the stopped section ended every stack was free of it,
 	 * no handler was about to jump there, and no site has led there since (an NMI

@@ -67,6 +67,13 @@ struct arch {
 				void (*found)(void *context, uint64_t field, unsigned int size,
 					      uint64_t target),
 				void *context);
+	/*
+	 * address_fields - set taken[i] for every byte start + i of a text section at
+	 * which an address stands that is used as a value, rather than called, jumped
+	 * to, read or written.
+	 */
+	void (*address_fields)(const struct section *section, uint64_t start, uint64_t end,
+			       bool *taken);
 	uint32_t address_reloc; /* type for a pointer */
 	uint32_t branch_reloc; /* type for such a displacement, with addend -4 counted from it */
 };

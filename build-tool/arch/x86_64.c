@@ -125,6 +125,37 @@ static void x86_64_direct_branches(const struct section *section, uint64_t start
 	cs_close(&handle);
 }
 
+/* An immediate, or the displacement of a lea: "mov $sym, %rdi", "lea sym(%rip), %rdi". */
+static void x86_64_address_fields(const struct section *section, uint64_t start, uint64_t end,
+				  bool *taken)
+{
+	const uint8_t *code = section->data + start;
+	size_t size = end - start;
+	uint64_t address = start;
+	csh handle;
+
+	memset(taken, 0, size * sizeof(*taken));
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle))
+		return;
+	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
+	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+
+	cs_insn *insn = cs_malloc(handle);
+	while (size && cs_disasm_iter(handle, &code, &size, &address, insn)) {
+		if (!insn->id || cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+			continue;
+		const cs_x86_encoding *encoding = &insn->detail->x86.encoding;
+		uint64_t at = insn->address - start;
+
+		if (encoding->imm_offset)
+			taken[at + encoding->imm_offset] = true;
+		if (encoding->disp_offset && insn->id == X86_INS_LEA)
+			taken[at + encoding->disp_offset] = true;
+	}
+	cs_free(insn, 1);
+	cs_close(&handle);
+}
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.debian = "amd64",
@@ -139,6 +170,7 @@ const struct arch arch_x86_64 = {
 	.patchable_entry = x86_64_patchable_entry,
 	.instruction_ends = x86_64_instruction_ends,
 	.direct_branches = x86_64_direct_branches,
+	.address_fields = x86_64_address_fields,
 	.address_reloc = R_X86_64_64,
 	.branch_reloc = R_X86_64_PC32,
 };

@@ -289,6 +289,14 @@ static void put_pointer(struct finalizer *finalizer, uint64_t field, struct sect
 
 #define IMAGE(field) offsetof(struct pokepatch_image, field)
 
+static bool any_escapes(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->results[i].escapes)
+			return true;
+	return false;
+}
+
 static struct error *fill_image(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
@@ -313,6 +321,8 @@ static struct error *fill_image(struct finalizer *finalizer)
 	PUT32(finalizer, image->data, struct pokepatch_image, name, add_string(finalizer, name));
 	PUT32(finalizer, image->data, struct pokepatch_image, strings_size,
 	      finalizer->strings->size);
+	PUT32(finalizer, image->data, struct pokepatch_image, flags,
+	      any_escapes(finalizer->build) ? POKEPATCH_IMAGE_PINNED : 0);
 	put_pointer(finalizer, IMAGE(objects), finalizer->objects);
 	put_pointer(finalizer, IMAGE(symbols), finalizer->symbols);
 	put_pointer(finalizer, IMAGE(funcs), finalizer->funcs);

@@ -132,6 +132,7 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	    !options->out)
 		return NULL;
 	ret->carries = true;
+	ret->escapes = selection->escapes;
 	return emit_object(selection, options->out);
 }
 

@@ -319,6 +319,52 @@ static void check_entry(struct selection *selection, const struct atom *function
 			     function->name);
 }
 
+/*
+ * New code and data whose address is stored or passed on may be referred to
+ * from anywhere (a timer, a list, a table of operations) after the patch was
+ * disabled, where no look at stacks finds it.  Such a patch stays loaded.
+ */
+static void note_escape(struct selection *selection, struct atom *atom)
+{
+	selection->escapes = true;
+	refusals_warn(selection->refusals, "address-escapes",
+		      select_location(selection, atom->name), atom->name,
+		      "the address of new '%s' is stored or passed on; the patch can be disabled "
+		      "but its module stays loaded",
+		      atom->name);
+}
+
+static bool may_escape(const struct atom *atom)
+{
+	if (!atom || atom->twin)
+		return false;
+	return (atom->class == ATOM_CODE && !atom->parent) ||
+	       (atom->class == ATOM_DATA && atom->section->flags & SHF_WRITE &&
+		!atom->section->rule->keep_name);
+}
+
+static void find_escapes(struct selection *selection, struct atom *from)
+{
+	const struct arch *arch = selection->patched->arch;
+	bool *taken _free_ = NULL;
+
+	if (from->class == ATOM_PARTNER)
+		return;
+	for (size_t i = 0; i < from->reloc_count; i++) {
+		struct reference reference =
+			reloc_reference(selection->patched, from->section, &from->relocs[i]);
+
+		if (!may_escape(reference.atom) || reference.atom == from)
+			continue;
+		if (from->class == ATOM_CODE && !taken) {
+			taken = xcalloc(from->end - from->start, sizeof(*taken));
+			arch->address_fields(from->section, from->start, from->end, taken);
+		}
+		if (!taken || taken[from->relocs[i].offset - from->start])
+			note_escape(selection, reference.atom);
+	}
+}
+
 struct error *select_changes(struct selection *selection)
 {
 	struct object *patched = selection->patched;
@@ -339,5 +385,7 @@ struct error *select_changes(struct selection *selection)
 	}
 	for (size_t i = 0; i < selection->carried.count; i++)
 		_failed_(follow(selection, selection->carried.list[i]));
+	for (size_t i = 0; i < selection->carried.count; i++)
+		find_escapes(selection, selection->carried.list[i]);
 	return NULL;
 }

@@ -26,6 +26,7 @@ struct selection {
 	struct refusals *refusals;
 	struct debuginfo *debuginfo; /* of patched, opened when a location is first needed */
 	VEC(struct atom *) carried; /* of patched, in order of discovery */
+	bool escapes;		    /* an address of new code or data leaves the patch */
 	bool have_block;	    /* the unit's local symbols in the parent were found */
 	bool failed_block;
 	uint32_t block;

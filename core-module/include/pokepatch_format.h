@@ -99,6 +99,11 @@ enum pokepatch_transition {
 	POKEPATCH_TRANSITION_LIVE = 1,
 };
 
+enum pokepatch_image_flags {
+	/* Once enabled, the module must stay: addresses in it may be anywhere. */
+	POKEPATCH_IMAGE_PINNED = 1 << 0,
+};
+
 struct pokepatch_image {
 	__u64 magic;
 	__u32 format;
@@ -115,7 +120,7 @@ struct pokepatch_image {
 	__u64 relocs;
 	__u64 strings;
 	__u32 name;	    /* string: the patch's name, its folder in sysfs */
-	__u32 reserved;
+	__u32 flags;	    /* enum pokepatch_image_flags */
 };
 
 #endif /* POKEPATCH_FORMAT_H */
