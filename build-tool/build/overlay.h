@@ -21,8 +21,14 @@ struct changes {
 };
 void changes_destroy(struct changes *changes);
 struct changed_file *changes_find(struct changes *changes, const char *path);
-/* refuse_uncompiled - a changed .c file that nothing in this kernel is compiled from. */
-void refuse_uncompiled(struct build *build, const char *path);
+/* In patches.c: code that is linked into the vDSO, or into what boots the kernel. */
+bool is_special_code(const char *path);
+bool is_vdso_code(const char *path);
+/*
+ * refuse_uncompiled_as - a changed file that no unit of this kernel compiles,
+ * by the kind of code that source is.
+ */
+void refuse_uncompiled_as(struct build *build, const char *path, const char *source);
 
 /*
  * A file that a unit compiles from the overlay: the unit's own source, or one

@@ -269,20 +269,38 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	return NULL;
 }
 
-void refuse_uncompiled(struct build *build, const char *path)
+/* The rule for code that is linked into something else than vmlinux and modules. */
+static const struct file_rule *find_special_rule(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++) {
-		const struct file_rule *rule = &file_rules[i];
+	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++)
+		if (file_rules[i].action == FILE_REFUSE && file_rules[i].match == MATCH_FOLDER &&
+		    in_folder(path, file_rules[i].pattern))
+			return &file_rules[i];
+	return NULL;
+}
 
-		if (rule->action == FILE_REFUSE && rule->match == MATCH_FOLDER &&
-		    in_folder(path, rule->pattern)) {
-			refusals_add(&build->refusals, rule->code, path, path, "%s", rule->text);
-			return;
-		}
-	}
-	refusals_add(&build->refusals, "not-in-kernel", path, path,
-		     "nothing in kernel %s is compiled from this file; leave it out of the diff",
-		     build->release);
+bool is_special_code(const char *path)
+{
+	return find_special_rule(path) != NULL;
+}
+
+bool is_vdso_code(const char *path)
+{
+	const struct file_rule *rule = find_special_rule(path);
+
+	return rule && !strcmp(rule->code, "vdso-changed");
+}
+
+void refuse_uncompiled_as(struct build *build, const char *path, const char *source)
+{
+	const struct file_rule *rule = find_special_rule(source);
+
+	if (rule)
+		refusals_add(&build->refusals, rule->code, path, path, "%s", rule->text);
+	else
+		refusals_add(&build->refusals, "not-in-kernel", path, path,
+			     "nothing in kernel %s is compiled from this file; leave it out of "
+			     "the diff", build->release);
 }
 
 static int compare_files(const void *a, const void *b)
