@@ -182,7 +182,7 @@ static struct error *read_image(const struct reader *reader, struct image *ret)
 	GElf_Rela rela;
 
 	*ret = (struct image){ 0 };
-	if (!data || data->d_size < sizeof(ret->head))
+	if (!data || !data->d_buf || data->d_size < sizeof(ret->head))
 		return damaged(reader->path, "no " POKEPATCH_SECTION_IMAGE);
 	memcpy(&ret->head, data->d_buf, sizeof(ret->head));
 	if (ret->head.magic != POKEPATCH_MAGIC || ret->head.size != sizeof(ret->head))
