@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "diff_report.h"
 #include "proc.h"
 
 static const struct phase {
@@ -16,19 +17,11 @@ static const struct phase {
 	{ "apply the diffs", apply_patches },
 	{ "find the units", find_units },
 	{ "compile", compile_units },
+	{ "compare", compare_units },
+	{ "verify", verify_units },
+	{ "link", link_module },
+	{ "check", check_module },
 };
-
-static void tell_refusals(struct build *build)
-{
-	refusals_sort(&build->refusals);
-	for (size_t i = 0; i < build->refusals.count; i++) {
-		const struct refusal *refusal = &build->refusals.list[i];
-
-		fprintf(stderr, "%s: %s [%s]: %s\n",
-			refusal->location ? refusal->location : refusal->subject,
-			refusal->warning ? "warning" : "refused", refusal->code, refusal->text);
-	}
-}
 
 static struct error *run_phases(struct build *build)
 {
@@ -59,7 +52,17 @@ int main(int argc, char **argv)
 	if (!error)
 		error = run_phases(&build);
 	notes_tell(&build);
-	tell_refusals(&build);
+	refusals_sort(&build.refusals);
+	refusals_print(&build.refusals, stderr);
+	/* Refusals are in the report too; a failure of the environment leaves none. */
+	if (!error || error->status != STATUS_FAILED) {
+		struct error *report_error = report_write(&build);
+
+		if (!error)
+			error = report_error;
+		else
+			error_destroy(report_error);
+	}
 	if (error) {
 		fprintf(stderr, "pokepatch-build: %s\n", error->text);
 		status = error->status;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "build.h"
+#include "compare.h"
 #include "kbuild.h"
 #include "overlay.h"
 #include "proc.h"
@@ -199,6 +200,7 @@ void build_deinit(struct build *build)
 {
 	if (build->work && !build->options.keep)
 		error_destroy(remove_tree(build->work)); /* nothing that a message would help */
+	comparison_destroy(build->comparison);
 	for (size_t i = 0; i < build->nr_units; i++)
 		unit_deinit(&build->units[i]);
 	free(build->units);
@@ -220,6 +222,7 @@ void build_deinit(struct build *build)
 	free(build->cc);
 	free(build->arch);
 	free(build->output);
+	free(build->ko);
 	free(build->name);
 	free(build->release);
 	*build = (struct build){ .tree_lock = -1 };

@@ -117,8 +117,7 @@ void refusals_print(const struct refusals *refusals, FILE *stream)
 	for (size_t i = 0; i < refusals->count; i++) {
 		const struct refusal *refusal = &refusals->list[i];
 
-		fprintf(stream, "%s%s%s [%s]: %s\n", refusal->location ?: "",
-			refusal->location ? ": " : "", refusal->warning ? "warning" : "refused",
-			refusal->code, refusal->text);
+		fprintf(stream, "%s: %s [%s]: %s\n", refusal->location ?: refusal->subject,
+			refusal->warning ? "warning" : "refused", refusal->code, refusal->text);
 	}
 }
