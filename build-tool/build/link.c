@@ -131,7 +131,6 @@ static struct error *run_modpost(struct linker *linker)
 	char *out _free_ = xasprintf("%s/Module.symvers", build->work);
 	char *mod _free_ = xasprintf("%s/%s.mod", build->work, linker->module);
 	char *cmd _free_ = xasprintf("%s/.%s.o.cmd", build->work, linker->module);
-	char *object _free_ = xasprintf("%s.o", linker->module);
 
 	/* Kbuild's notes about the object: its parts, and what it was made from. */
 	_failed_(file_write(mod, "\n", 1));
@@ -143,8 +142,8 @@ static struct error *run_modpost(struct linker *linker)
 	add_argument(&arguments, symvers);
 	add_argument(&arguments, "-i");
 	add_argument(&arguments, build->core.symvers);
-	add_argument(&arguments, object);
-	return error_prefix(run_in(&arguments, build->work, NULL),
+	add_argument(&arguments, linker->object);
+	return error_prefix(run_in(&arguments, build->core.dir, NULL),
 			    "the patch refers to something that the kernel does not have");
 }
 
