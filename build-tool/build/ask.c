@@ -115,12 +115,16 @@ static bool is_done(const struct build *build, const char *source)
 	return file_exists(done) && file_exists(full);
 }
 
-static struct error *mark_done(const struct build *build, const char *source)
+/* Mark an object that kbuild made; it made none if that failed. */
+static struct error *mark_done(const struct build *build, const char *object)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+	_free_ char *cmd = cmd_file_path(build->tree, object);
 	_free_ char *done = done_path(build, object);
 	_free_ char *folder = xstrdup(done);
 
+	if (!file_exists(full) || !file_exists(cmd))
+		return NULL;
 	*strrchr(folder, '/') = '\0';
 	_failed_(make_dirs(folder));
 	return file_write(done, "", 0);
@@ -137,8 +141,8 @@ static struct error *forget(const struct build *build, const char *source)
 	return remove_tree(cmd);
 }
 
-static struct error *compile(const struct build *build, char *const *sources,
-			     struct buffer *ret_output)
+static struct error *compile_locked(const struct build *build, char *const *sources,
+				    struct buffer *ret_output)
 {
 	struct args targets = {};
 	struct error *error = NULL;
@@ -154,8 +158,30 @@ static struct error *compile(const struct build *build, char *const *sources,
 	}
 	if (!error && targets.count)
 		error = kbuild_make(build, ".", targets.list, &ok, ret_output);
+	for (size_t i = 0; !error && i < targets.count; i++)
+		error = mark_done(build, targets.list[i] + strlen("./"));
 	args_deinit(&targets);
 	return error;
+}
+
+/*
+ * One kbuild at a time.  Compilers of other builds may run meanwhile: kbuild
+ * adds objects, and generated files that their units, which are done, do not
+ * need; what is there and up to date it does not write again.
+ */
+static struct error *compile(const struct build *build, char *const *sources,
+			     struct buffer *ret_output)
+{
+	_free_ char *path = xasprintf("%s/.pokepatch/kbuild", build->tree);
+	_close_ int lock = -1;
+	bool all_done = true;
+
+	for (char *const *source = sources; *source; source++)
+		all_done &= is_done(build, *source);
+	if (all_done)
+		return NULL;
+	_failed_(cache_lock(path, false, &lock));
+	return compile_locked(build, sources, ret_output);
 }
 
 struct error *kbuild_ask(const struct build *build, char *const *sources, struct answer *ret,
@@ -163,15 +189,10 @@ struct error *kbuild_ask(const struct build *build, char *const *sources, struct
 {
 	_failed_(compile(build, sources, ret_output));
 	for (size_t i = 0; sources[i]; i++) {
-		_free_ char *object = object_name(sources[i]);
-		_free_ char *full = xasprintf("%s/%s", build->tree, object);
-		_free_ char *cmd = cmd_file_path(build->tree, object);
-
 		ret[i] = (struct answer){};
-		if (!file_exists(full) || !file_exists(cmd))
+		if (!is_done(build, sources[i]))
 			continue;
 		_failed_(read_answer(build, sources[i], &ret[i]));
-		_failed_(mark_done(build, sources[i]));
 	}
 	return NULL;
 }

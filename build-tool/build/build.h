@@ -83,7 +83,7 @@ struct build {
 	char *arch;	   /* "x86": the folder in arch/ */
 	char *cc;	   /* compiler: "gcc-12" */
 	char *work;	   /* private work folder */
-	char *tree;	   /* prepared tree, absolute; never written to but by kbuild, under a lock */
+	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* shared while we read it, or -1 */
 	char **make_env;   /* what the kernel's Makefile exports to scripts/Makefile.build */
 	char *kernel_build_id;	/* of the image's vmlinuz, hexadecimal; NULL: not known */

@@ -50,7 +50,7 @@ const char *kbuild_variable(char *const *environment, const char *name);
 /*
  * kbuild_make - scripts/Makefile.build in the tree for the targets, all of
  * them even if some fail.  *ret_ok: none failed; ret_output is what make said.
- * The caller holds the tree's lock.
+ * The caller keeps other kbuilds out (ask.c), or the whole tree to itself.
  */
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output);

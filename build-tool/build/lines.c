@@ -121,42 +121,61 @@ static void scan_line(struct scan *scan, const struct text_line *line)
 		scan->directive = false;
 }
 
-/* "#endif", "#else", "#elif...": what follows may be compiled though the part before is not. */
-static bool changes_group(const struct text_line *line)
+/* What a line does to the groups that #if leaves out or takes in. */
+enum group_line { GROUP_NONE, GROUP_OPENS, GROUP_TURNS, GROUP_CLOSES };
+
+static enum group_line group_line(const struct text_line *line)
 {
-	static const char *const names[] = { "endif", "else", "elif" };
+	static const struct {
+		const char *name; /* or what it begins with: ifdef, elifdef */
+		enum group_line kind;
+	} directives[] = {
+		{ "if", GROUP_OPENS },
+		{ "else", GROUP_TURNS },
+		{ "elif", GROUP_TURNS },
+		{ "endif", GROUP_CLOSES },
+	};
 	size_t i = leading_blanks(line);
 
 	if (i == line->length || line->text[i] != '#')
-		return false;
+		return GROUP_NONE;
 	i++;
 	while (i < line->length && (line->text[i] == ' ' || line->text[i] == '\t'))
 		i++;
-	for (size_t n = 0; n < ARRAY_SIZE(names); n++)
-		if (line->length - i >= strlen(names[n]) &&
-		    !memcmp(line->text + i, names[n], strlen(names[n])))
-			return true;
-	return false;
+	for (size_t n = 0; n < ARRAY_SIZE(directives); n++) {
+		size_t length = strlen(directives[n].name);
+
+		if (line->length - i >= length &&
+		    !memcmp(line->text + i, directives[n].name, length))
+			return directives[n].kind;
+	}
+	return GROUP_NONE;
 }
 
 void lines_mark(const struct text_lines *lines, struct buffer *ret)
 {
 	struct scan scan = {};
-	size_t number = 1;   /* what the compiler believes the next line's number to be */
-	bool group = false;  /* a branch of an #if ended: repeat the directive */
-	bool marked = false; /* there was one */
+	size_t number = 1;  /* what the compiler believes the next line's number to be */
+	size_t depth = 0;   /* of groups */
+	size_t marked = 0;  /* the depth of the last directive: behind its group it may be void */
+	bool again = false; /* that group ended */
 
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct text_line *line = &lines->list[i];
-		bool safe = scan_is_safe(&scan);
 
-		if (line->origin && safe && (line->origin != number || (group && marked))) {
+		if (line->origin && scan_is_safe(&scan) && (line->origin != number || again)) {
 			buffer_printf(ret, "#line %zu\n", line->origin);
 			number = line->origin;
-			marked = true;
-			group = false;
+			marked = depth;
+			again = false;
 		}
-		group |= !scan.comment && !scan.continued && changes_group(line);
+		if (!scan.comment && !scan.continued) {
+			enum group_line kind = group_line(line);
+
+			again |= marked && (kind == GROUP_TURNS || kind == GROUP_CLOSES);
+			depth += kind == GROUP_OPENS;
+			depth -= kind == GROUP_CLOSES && depth;
+		}
 		scan_line(&scan, line);
 		buffer_add(ret, line->text, line->length);
 		if (i + 1 < lines->count || !lines->no_newline)

@@ -136,6 +136,7 @@ static struct error *run_modpost(struct linker *linker)
 	_failed_(file_write(mod, "\n", 1));
 	_failed_(file_write(cmd, "", 0));
 	add_command(&arguments, build->core.modpost);
+	add_argument(&arguments, "-e"); /* not the kernel's own: it taints as out-of-tree */
 	add_argument(&arguments, "-o");
 	add_argument(&arguments, out);
 	add_argument(&arguments, "-i");

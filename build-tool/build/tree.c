@@ -385,29 +385,44 @@ struct error *rebuild_tree(struct build *build)
 	struct buffer identity = {};
 	struct error *error = tree_identity(build, &identity);
 
+	cleanup_close(&build->tree_lock);
+	build->tree_lock = -1;
+	if (!error)
+		error = cache_lock(build->tree, false, &build->tree_lock);
 	if (!error)
 		error = make_tree(build, &identity);
+	if (!error && flock(build->tree_lock, LOCK_SH))
+		error = error_errno("cannot lock %s", build->tree);
 	buffer_deinit(&identity);
 	return error;
 }
 
+/* With the lock shared if it is ready, which is so in all runs but the first. */
 static struct error *open_tree(struct build *build, const struct buffer *identity)
 {
 	bool ready;
 
 	_failed_(tree_path(build, identity));
-	/*
-	 * Alone until the units are known, for until then kbuild may write
-	 * there; find_units() then lets other readers in.
-	 */
-	_failed_(cache_lock(build->tree, false, &build->tree_lock));
+	_failed_(cache_lock(build->tree, true, &build->tree_lock));
 	_failed_(tree_is_ready(build, identity, &ready));
 	if (ready)
 		return read_environment(build);
-	if (!build->options.quiet)
-		fprintf(stderr, "preparing the source of kernel %s (once)\n", build->release);
-	_failed_(make_tree(build, identity));
-	remove_older(build);
+	cleanup_close(&build->tree_lock);
+	build->tree_lock = -1;
+	_failed_(cache_lock(build->tree, false, &build->tree_lock));
+	_failed_(tree_is_ready(build, identity, &ready)); /* another build was at it */
+	if (ready) {
+		_failed_(read_environment(build));
+	} else {
+		if (!build->options.quiet)
+			fprintf(stderr, "preparing the source of kernel %s (once)\n",
+				build->release);
+		_failed_(make_tree(build, identity));
+		remove_older(build);
+	}
+	/* Others may read it now, and none may take it away until we are done. */
+	if (flock(build->tree_lock, LOCK_SH))
+		return error_errno("cannot lock %s", build->tree);
 	return NULL;
 }
 

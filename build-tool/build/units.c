@@ -6,7 +6,6 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "proc.h"
 
@@ -302,8 +301,5 @@ struct error *find_units(struct build *build)
 	}
 	if (build->nr_units)
 		qsort(build->units, build->nr_units, sizeof(*build->units), order_units);
-	/* Others may compile from the tree now, and none may take it away. */
-	if (flock(build->tree_lock, LOCK_SH))
-		return error_errno("cannot lock %s", build->tree);
 	return refusals_check(build);
 }

@@ -267,8 +267,10 @@ void note(struct build *build, const char *format, ...)
 
 struct error *refusals_check(struct build *build)
 {
-	size_t count = refusals_fatal(&build->refusals);
+	size_t count;
 
+	refusals_sort(&build->refusals);
+	count = refusals_fatal(&build->refusals);
 	if (!count)
 		return NULL;
 	return error_new(STATUS_REFUSED, "refused for %zu reason%s; no module was made", count,
