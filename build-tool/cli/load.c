@@ -81,10 +81,13 @@ static const struct {
 	  "this kernel takes only modules signed with a key that it trusts" },
 	{ ENOKEY, STATUS_FAILED, "this kernel takes only signed modules" },
 	{ EBADMSG, STATUS_FAILED, "its signature is damaged" },
-	{ ENOEXEC, STATUS_REFUSED, "it is for another kernel, or damaged" },
-	{ EINVAL, STATUS_REFUSED, "its contents are refused" },
-	{ ENOENT, STATUS_REFUSED, "it needs a symbol that this kernel does not have" },
-	{ EIO, STATUS_REFUSED, "the code in memory is not what it was made for" },
+	{ ENOEXEC, STATUS_REFUSED,
+	  "refused [not-accepted]: it is for another kernel or core, or damaged" },
+	{ EINVAL, STATUS_REFUSED, "refused [not-accepted]: its contents are wrong" },
+	{ ENOENT, STATUS_REFUSED,
+	  "refused [not-accepted]: it needs a symbol that this kernel or core does not have" },
+	{ EIO, STATUS_REFUSED,
+	  "refused [code-differs]: the code in memory is not what it was made for" },
 	{ EEXIST, STATUS_FAILED, "a module or patch of that name is loaded already" },
 	{ ENOMEM, STATUS_FAILED, "the kernel is out of memory" },
 };
@@ -94,9 +97,8 @@ static struct error *insert_error(const char *path, int number)
 	for (size_t i = 0; i < ARRAY_SIZE(insert_errors); i++) {
 		if (insert_errors[i].number == number)
 			return error_new(insert_errors[i].status,
-					 "the kernel did not take '%s': %s (%s); the kernel log "
-					 "(dmesg) tells more", path, insert_errors[i].meaning,
-					 strerror(number));
+					 "%s: %s (%s); the kernel log (dmesg) tells more", path,
+					 insert_errors[i].meaning, strerror(number));
 	}
 	return error_new(STATUS_FAILED,
 			 "the kernel did not take '%s': %s; the kernel log (dmesg) tells more", path,

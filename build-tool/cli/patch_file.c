@@ -304,8 +304,9 @@ static struct error *check_format(const struct patch_file *file)
 				 file->path);
 	if (strtol(format, NULL, 10) != POKEPATCH_FORMAT)
 		return error_new(STATUS_REFUSED,
-				 "'%s' has patch format %s, this pokepatch knows format %d; build "
-				 "it again with the pokepatch-build of this version",
+				 "%s: refused [wrong-format]: it has patch format %s, this "
+				 "pokepatch knows format %d; build it again with the "
+				 "pokepatch-build of this version",
 				 file->path, format, POKEPATCH_FORMAT);
 	if (!patch_file_modinfo(file, "name"))
 		return damaged(file->path, "its modinfo does not tell the module's name");

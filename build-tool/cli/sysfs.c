@@ -13,6 +13,8 @@
 #include "sysfs.h"
 #include "table.h"
 
+#define SETTLE_POLL_US 2000
+
 char *sysfs_path(const char *format, ...)
 {
 	const char *root = getenv("POKEPATCH_SYSFS");
@@ -156,13 +158,18 @@ static struct error *blocked_error(const char *name, bool on)
 	for (const char *line = tasks; line && *line; line += strcspn(line, "\n"),
 			line += *line == '\n')
 		buffer_printf(&lines, "\n  %.*s", (int)strcspn(line, "\n"), line);
-	error = error_new(STATUS_REFUSED,
-			  "patch '%s' could not be switched %s within %s ms: tasks are in functions "
-			  "that would change under them; nothing was changed.  Try again, or write "
-			  "a longer time to its timeout_ms.%s%s", name, on ? "on" : "off",
-			  timeout ? timeout : "?",
-			  lines.length ? "  In the way (PID COMMAND FUNCTION):" : "",
-			  lines.length ? lines.text : "");
+	if (lines.length)
+		error = error_new(STATUS_REFUSED,
+				  "patch '%s': refused [blocked]: not switched %s within %s ms, "
+				  "because tasks are in functions that would change under them; "
+				  "nothing was changed.  Try again, or write a longer time to its "
+				  "timeout_ms.  In the way (PID COMMAND FUNCTION):%s", name,
+				  on ? "on" : "off", timeout ? timeout : "?", lines.text);
+	else
+		error = error_new(STATUS_REFUSED,
+				  "patch '%s': refused [blocked]: not switched %s, because one of "
+				  "its functions is in use otherwise; the kernel log (dmesg) names "
+				  "it", name, on ? "on" : "off");
 	buffer_deinit(&lines);
 	return error;
 }
@@ -174,8 +181,8 @@ static const struct {
 	const char *meaning;
 } switch_errors[] = {
 	{ EIO, STATUS_REFUSED,
-	  "the code in memory is not what the patch was made for; the kernel log (dmesg) names the "
-	  "function" },
+	  "refused [code-differs]: the code in memory is not what the patch was made for; the "
+	  "kernel log (dmesg) names the function" },
 	{ EPERM, STATUS_FAILED, "only root may do this; try sudo" },
 	{ EACCES, STATUS_FAILED, "only root may do this; try sudo" },
 	{ EINTR, STATUS_FAILED, "interrupted" },
@@ -198,16 +205,50 @@ static struct error *switch_error(const char *name, bool on, int number)
 			 name, way, strerror(number));
 }
 
-struct error *sysfs_switch(const char *name, bool on)
+/* Write to enabled; 0 or an errno. */
+static int write_enabled(const char *name, bool on, int flags)
 {
 	_free_ char *path = sysfs_path("kernel/pokepatch/%s/enabled", name);
-	_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags);
 
-	if (fd < 0)
-		return switch_error(name, on, errno);
-	if (write(fd, on ? "1\n" : "0\n", 2) != 2)
-		return switch_error(name, on, errno);
-	return NULL;
+	if (fd < 0 || write(fd, on ? "1\n" : "0\n", 2) != 2)
+		return errno;
+	return 0;
+}
+
+/* The state that a switch has ended in; the core's own timeout bounds the wait. */
+static char *settled_state(const char *name)
+{
+	for (;;) {
+		char *state = patch_attribute(name, "state");
+
+		if (!state || (strcmp(state, "enabling") != 0 && strcmp(state, "disabling") != 0))
+			return state;
+		free(state);
+		usleep(SETTLE_POLL_US);
+	}
+}
+
+/*
+ * With O_NONBLOCK the core switches from a worker: a write that waits would
+ * have vfs_write() and the like on its own stack, and a patch of one of those
+ * would be blocked by the very task that loads it.  State says how it went, but
+ * not why: for the errno of what failed for other reasons, ask once more and wait.
+ */
+struct error *sysfs_switch(const char *name, bool on)
+{
+	_free_ char *state = NULL;
+	int number;
+
+	if (write_enabled(name, on, O_NONBLOCK) == 0) {
+		state = settled_state(name);
+		if (sysfs_patch_enabled(name) == on)
+			return NULL;
+		if (state && strcmp(state, "blocked") == 0)
+			return blocked_error(name, on);
+	}
+	number = write_enabled(name, on, 0);
+	return number ? switch_error(name, on, number) : NULL;
 }
 
 /* ---- reading --------------------------------------------------------------- */

@@ -290,7 +290,7 @@ static void test_what_is_wrong_with_it(void **state)
 	module.modinfo = other_format;
 	module.modinfo_length = sizeof(other_format);
 	write_module(path, &module);
-	assert_error(patch_file_read(path, &file), STATUS_REFUSED, "has patch format 2");
+	assert_error(patch_file_read(path, &file), STATUS_REFUSED, "refused [wrong-format]: it has patch format 2");
 
 	module.modinfo = no_patch;
 	module.modinfo_length = sizeof(no_patch);
