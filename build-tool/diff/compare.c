@@ -105,9 +105,17 @@ static bool same_bytes(const struct atom *a, const struct atom *b)
 		return false;
 	if ((a->section->type == SHT_NOBITS) != (b->section->type == SHT_NOBITS))
 		return false;
-	return a->section->type == SHT_NOBITS ||
-	       !memcmp(a->section->data + a->start, b->section->data + b->start,
-		       a->end - a->start);
+	if (a->section->type == SHT_NOBITS)
+		return true;
+
+	const unsigned char *bytes_a = a->section->data + a->start;
+	const unsigned char *bytes_b = b->section->data + b->start;
+	const struct entry_mask *ignored = &a->section->rule->layouts[0].ignored;
+	uint64_t size = a->end - a->start, mask_end = ignored->offset + ignored->size;
+	if (a->section->rule->policy != SECTION_DATA || !ignored->size || mask_end > size)
+		return !memcmp(bytes_a, bytes_b, size);
+	return !memcmp(bytes_a, bytes_b, ignored->offset) &&
+	       !memcmp(bytes_a + mask_end, bytes_b + mask_end, size - mask_end);
 }
 
 static bool same_short_branches(const struct atom *a, const struct atom *b)

@@ -69,6 +69,29 @@ static bool may_pair(const struct atom *a, const struct atom *b)
 	       (a->class == ATOM_INIT) == (b->class == ATOM_INIT);
 }
 
+static size_t chain_length(const struct atom *atom)
+{
+	size_t length = 0;
+
+	for (; atom; atom = atom->next)
+		length++;
+	return length;
+}
+
+/*
+ * Entries of the kernel's own tables whose names differ only in a number
+ * (__UNIQUE_ID_alias734): the same number of them, in the same order.
+ */
+static void pair_in_order(struct atom *a, struct atom *b)
+{
+	if (a->class == ATOM_CODE || a->class == ATOM_DATA || a->class == ATOM_RODATA ||
+	    chain_length(a) != chain_length(b))
+		return;
+	for (; a; a = a->next, b = b->next)
+		if (!a->twin && !b->twin && may_pair(a, b))
+			pair(a, b);
+}
+
 /* The k-th use of a name in a function is the k-th use of it in its twin. */
 struct uses {
 	const struct object *object;
@@ -182,11 +205,12 @@ void correlate(struct object *orig, struct object *patched)
 		struct atom *a = orig->atoms.list[i];
 		struct atom *chain = has_identity(a) ? map_get(&patched_index, a->key) : NULL;
 
-		/* The only one of its key on both sides. */
-		if (!chain || chain->next || ((struct atom *)map_get(&orig_index, a->key))->next ||
-		    !may_pair(a, chain))
-			continue;
-		pair(a, chain);
+		if (!chain || a->twin || map_get(&orig_index, a->key) != a)
+			continue; /* each key once, at the head of its chain */
+		if (!chain->next && !a->next && may_pair(a, chain))
+			pair(a, chain);
+		else
+			pair_in_order(a, chain);
 	}
 	correlate_uses(orig, patched, &orig_index);
 	settle_rest(&orig_index, patched);

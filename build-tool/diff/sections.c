@@ -37,7 +37,8 @@ static const struct section_rule rules[] = {
 	EXACT(".ref.data", SECTION_DATA),
 	EXACT(".bss", SECTION_DATA),
 	PREFIX(".bss.", SECTION_DATA),
-	EXACT("__dyndbg", SECTION_DATA, .keep_name = true),
+	/* struct _ddebug: four pointers, then lineno:18 */
+	EXACT("__dyndbg", SECTION_DATA, .keep_name = true, .layouts = {{.ignored = {32, 2}}}),
 	EXACT("__dyndbg_classes", SECTION_DATA, .keep_name = true),
 	EXACT("__trace_printk_fmt", SECTION_DATA, .keep_name = true),
 	EXACT("__tracepoint_str", SECTION_DATA, .keep_name = true),

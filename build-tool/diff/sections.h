@@ -52,7 +52,10 @@ struct section_rule {
 	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: carried under this section's own name. */
 	bool keep_name;
 	const char *advice; /* SECTION_REFUSE, SECTION_PARENT: why, and what to do */
-	/* SECTION_TABLE: every entry has a relocation to its code at offset 0. */
+	/*
+	 * SECTION_TABLE: every entry has a relocation to its code at offset 0.
+	 * SECTION_DATA: the first may say which bytes of a variable do not matter.
+	 */
 	struct entry_layout layouts[ENTRY_LAYOUTS];
 };
 
