@@ -30,7 +30,7 @@ libraries := -lelf -ldw -ljson-c -lcapstone -lkmod -lcrypto
 
 sources   = $(wildcard build-tool/$(1)/*.c)
 objects   = $(patsubst %.c,$(out)/%.o,$(1))
-not_main  = $(filter-out %/main.c,$(1))
+not_main  = $(filter-out %/main.o,$(1))
 
 common_o := $(call objects,$(call sources,common))
 differ_o := $(call objects,$(call sources,diff) $(call sources,arch))
