@@ -27,7 +27,8 @@ static char *make_key(const struct atom *atom)
 			break;
 		length = end - 1;
 	}
-	if (has_prefix(name, "__UNIQUE_ID_"))
+	/* Likewise "__BTF_ID__func__tcp_reno_ssthresh__803205". */
+	if (has_prefix(name, "__UNIQUE_ID_") || has_prefix(name, "__BTF_ID__"))
 		while (length && isdigit((unsigned char)name[length - 1]))
 			length--;
 	return xstrndup(name, length);
