@@ -18,7 +18,7 @@
 #define APT_HELPER "/usr/lib/apt/apt-helper"
 
 /* Messages are read, so they must be the untranslated ones. */
-static const char *const c_locale[] = { "LC_ALL=C", NULL };
+static const char *const c_locale[] = {"LC_ALL=C", NULL};
 
 /*
  * Read after the system's configuration (apt.conf(5)).  The system's hooks
@@ -49,7 +49,7 @@ void apt_package_deinit(struct apt_package *package)
 	free(package->file);
 	free(package->sha256);
 	free(package->uri);
-	*package = (struct apt_package){ 0 };
+	*package = (struct apt_package){0};
 }
 
 void apt_packages_deinit(struct apt_packages *packages)
@@ -70,13 +70,14 @@ void strings_destroy(char **strings)
 
 static struct error *write_config(struct apt *apt)
 {
-	struct buffer text = { 0 };
+	struct buffer text = {0};
 	struct error *error;
 
 	if (strpbrk(apt->dir, "\"\n"))
 		return error_new(STATUS_FAILED,
 				 "apt cannot use the folder '%s'; set XDG_CACHE_HOME to one "
-				 "without quotes in its name", apt->dir);
+				 "without quotes in its name",
+				 apt->dir);
 	buffer_add_string(&text, apt_conf);
 	buffer_printf(&text, "Dir::State \"%s/state\";\n", apt->dir);
 	buffer_printf(&text, "Dir::State::status \"%s/state/status\";\n", apt->dir);
@@ -90,7 +91,7 @@ static struct error *write_config(struct apt *apt)
 
 static struct error *make_folders(struct apt *apt)
 {
-	static const char *const folders[] = { "state/lists/partial", "cache/archives/partial" };
+	static const char *const folders[] = {"state/lists/partial", "cache/archives/partial"};
 	_free_ char *status = xasprintf("%s/state/status", apt->dir);
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
@@ -103,7 +104,7 @@ static struct error *make_folders(struct apt *apt)
 
 static struct error *native_architecture(char **ret)
 {
-	static const char *const argv[] = { "dpkg", "--print-architecture", NULL };
+	static const char *const argv[] = {"dpkg", "--print-architecture", NULL};
 	struct buffer out;
 
 	_failed_(error_prefix(proc_check(argv, NULL, &out), "fetch needs Debian's apt and dpkg"));
@@ -127,7 +128,7 @@ void apt_unlock(struct apt *apt)
 
 struct error *apt_open(const char *arch, struct apt *ret)
 {
-	struct apt apt = { .lock = -1 };
+	struct apt apt = {.lock = -1};
 	_free_ char *root = NULL;
 	struct error *error;
 
@@ -160,7 +161,7 @@ void apt_close(struct apt *apt)
 	free(apt->native);
 	free(apt->dir);
 	free(apt->config);
-	*apt = (struct apt){ .lock = -1 };
+	*apt = (struct apt){.lock = -1};
 }
 
 /* ---- what apt said --------------------------------------------------------- */
@@ -201,7 +202,7 @@ static char *apt_reason(const char *output)
 static struct error *run_apt(const char *const *argv, const struct proc_options *options,
 			     struct buffer *ret_out)
 {
-	struct proc_options with_locale = options ? *options : (struct proc_options){ 0 };
+	struct proc_options with_locale = options ? *options : (struct proc_options){0};
 	_free_ char *reason = NULL;
 	struct proc_result result;
 
@@ -210,11 +211,12 @@ static struct error *run_apt(const char *const *argv, const struct proc_options 
 	if (result.status) {
 		reason = apt_reason(result.err.length ? result.err.text : result.out.text);
 		proc_result_deinit(&result);
-		return error_new(STATUS_FAILED, "%s", reason ? reason : "apt failed without a word");
+		return error_new(STATUS_FAILED, "%s",
+				 reason ? reason : "apt failed without a word");
 	}
 	if (ret_out) {
 		*ret_out = result.out;
-		result.out = (struct buffer){ 0 };
+		result.out = (struct buffer){0};
 	}
 	proc_result_deinit(&result);
 	return NULL;
@@ -238,7 +240,7 @@ bool apt_is_stale(const struct apt *apt)
 
 struct error *apt_update(struct apt *apt)
 {
-	const char *const argv[] = { "apt-get", "-q", "-c", apt->config, "update", NULL };
+	const char *const argv[] = {"apt-get", "-q", "-c", apt->config, "update", NULL};
 	_free_ char *stamp = stamp_path(apt);
 	struct error *error;
 
@@ -294,9 +296,9 @@ void apt_parse_show(const char *text, struct apt_packages *ret)
 {
 	const char *line = text;
 
-	*ret = (struct apt_packages){ 0 };
+	*ret = (struct apt_packages){0};
 	while (line && *line) {
-		struct apt_package package = { 0 };
+		struct apt_package package = {0};
 
 		for (; *line && *line != '\n'; line += strcspn(line, "\n"), line += *line == '\n')
 			parse_line(line, &package);
@@ -312,7 +314,7 @@ void apt_parse_show(const char *text, struct apt_packages *ret)
 
 struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret)
 {
-	static const struct proc_options apart = { .keep_stderr_apart = true, .env = c_locale };
+	static const struct proc_options apart = {.keep_stderr_apart = true, .env = c_locale};
 	struct proc_result result;
 	const char **argv;
 	struct error *error;
@@ -321,8 +323,7 @@ struct error *apt_show(struct apt *apt, const char *const *names, struct apt_pac
 	while (names[count])
 		count++;
 	argv = xcalloc(count + 5, sizeof(*argv));
-	memcpy(argv, (const char *[]){ "apt-cache", "-c", apt->config, "show" },
-	       4 * sizeof(*argv));
+	memcpy(argv, (const char *[]){"apt-cache", "-c", apt->config, "show"}, 4 * sizeof(*argv));
 	memcpy(argv + 4, names, count * sizeof(*argv));
 	/* Its status is a failure already when one of the names is unknown. */
 	error = proc_run(argv, &apart, &result);
@@ -335,10 +336,10 @@ struct error *apt_show(struct apt *apt, const char *const *names, struct apt_pac
 
 static char **split_lines(const char *text)
 {
-	VEC(char *) lines = { 0 };
+	VEC(char *) lines = {0};
 
-	for (const char *line = text; line && *line; line += strcspn(line, "\n"),
-			line += *line == '\n')
+	for (const char *line = text; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
 		*vec_push(&lines) = xstrndup(line, strcspn(line, "\n"));
 	vec_push(&lines);
 	return lines.list;
@@ -346,7 +347,7 @@ static char **split_lines(const char *text)
 
 struct error *apt_names(struct apt *apt, const char *prefix, char ***ret)
 {
-	const char *const argv[] = { "apt-cache", "-c", apt->config, "pkgnames", prefix, NULL };
+	const char *const argv[] = {"apt-cache", "-c", apt->config, "pkgnames", prefix, NULL};
 	struct buffer out;
 
 	_failed_(run_apt(argv, NULL, &out));
@@ -378,7 +379,7 @@ static int compare_ranked(const void *one, const void *other)
 char **apt_parse_policy(const char *text)
 {
 	const char *line = text ? strstr(text, "  Version table:\n") : NULL;
-	VEC(struct ranked) versions = { 0 };
+	VEC(struct ranked) versions = {0};
 	char **names;
 
 	while (line && *line) {
@@ -407,7 +408,7 @@ char **apt_parse_policy(const char *text)
 
 struct error *apt_versions(struct apt *apt, const char *name, char ***ret)
 {
-	const char *const argv[] = { "apt-cache", "-c", apt->config, "policy", name, NULL };
+	const char *const argv[] = {"apt-cache", "-c", apt->config, "policy", name, NULL};
 	struct buffer out;
 
 	_failed_(run_apt(argv, NULL, &out));
@@ -423,8 +424,8 @@ static void read_uris(const char *text, struct apt_package *package)
 {
 	_free_ char *hash = xasprintf(" SHA256:%s", package->sha256);
 
-	for (const char *line = text; line && *line; line += strcspn(line, "\n"),
-			line += *line == '\n') {
+	for (const char *line = text; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n') {
 		const char *end = line[0] == '\'' ? strchr(line + 1, '\'') : NULL;
 		_free_ char *whole = xstrndup(line, strcspn(line, "\n"));
 
@@ -438,13 +439,13 @@ static void read_uris(const char *text, struct apt_package *package)
 struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t count)
 {
 	/* In its own folder, since apt leaves out what lies in the current one. */
-	struct proc_options options = { .dir = apt->dir };
+	struct proc_options options = {.dir = apt->dir};
 	const char **argv = xcalloc(count + 6, sizeof(*argv));
 	char **wanted = xcalloc(count + 1, sizeof(*wanted));
-	struct buffer out = { 0 };
+	struct buffer out = {0};
 	struct error *error;
 
-	memcpy(argv, (const char *[]){ "apt-get", "-c", apt->config, "--print-uris", "download" },
+	memcpy(argv, (const char *[]){"apt-get", "-c", apt->config, "--print-uris", "download"},
 	       5 * sizeof(*argv));
 	for (size_t i = 0; i < count; i++) {
 		bool all = strcmp(packages[i].architecture, "all") == 0;
@@ -503,10 +504,10 @@ static struct error *try_download(const struct apt *apt, const struct apt_packag
 {
 	_free_ char *hash = xasprintf("SHA256:%s", package->sha256);
 	_free_ char *size = size_text(package->size);
-	const char *const argv[] = { APT_HELPER, "-q",	       "-c", apt->config,
-				     "download-file", package->uri, path, hash, NULL };
-	struct download download = { .path = path };
-	struct proc_options options = { .tick = show_download, .tick_data = &download };
+	const char *const argv[] = {APT_HELPER,   "-q", "-c", apt->config, "download-file",
+				    package->uri, path, hash, NULL};
+	struct download download = {.path = path};
+	struct proc_options options = {.tick = show_download, .tick_data = &download};
 	struct error *error;
 
 	progress_begin(&download.progress, package->size, "downloading %s %s (%s)", package->name,
@@ -520,7 +521,8 @@ static struct error *try_download(const struct apt *apt, const struct apt_packag
 		error_destroy(error);
 		return error_new(STATUS_FAILED,
 				 "'%s' is not what the signed package index says (its SHA-256 "
-				 "differs); try again later", package->file);
+				 "differs); try again later",
+				 package->file);
 	}
 	return error_prefix(error, "cannot download '%s'", package->file);
 }

@@ -12,12 +12,12 @@
 #include "util.h"
 
 struct apt {
-	char *arch;    /* Debian architecture of the kernel */
-	char *native;  /* of this machine: its programs can run here */
-	char *dir;     /* .../pokepatch/apt/ARCH */
-	char *config;  /* for apt's -c, read after the system's */
-	int lock;      /* on dir; -1: none */
-	bool updated;  /* the lists were updated in this run */
+	char *arch;   /* Debian architecture of the kernel */
+	char *native; /* of this machine: its programs can run here */
+	char *dir;    /* .../pokepatch/apt/ARCH */
+	char *config; /* for apt's -c, read after the system's */
+	int lock;     /* on dir; -1: none */
+	bool updated; /* the lists were updated in this run */
 };
 
 /* One version of a package, as apt's lists describe it. */
@@ -25,12 +25,12 @@ struct apt_package {
 	char *name;
 	char *version;
 	char *architecture;
-	char *depends; /* the field's text, "" if there is none */
-	char *file;    /* name of the .deb */
-	char *sha256;  /* 64 hexadecimal digits, from the signed index */
-	uint64_t size; /* bytes of the .deb */
+	char *depends;      /* the field's text, "" if there is none */
+	char *file;         /* name of the .deb */
+	char *sha256;       /* 64 hexadecimal digits, from the signed index */
+	uint64_t size;      /* bytes of the .deb */
 	uint64_t installed; /* bytes once unpacked, about */
-	char *uri;	    /* filled in by apt_locate() */
+	char *uri;          /* filled in by apt_locate() */
 };
 struct apt_packages {
 	struct apt_package *list;

@@ -26,8 +26,9 @@ static void add_help_row(struct buffer *out, const char *what, const char *help)
 
 static void add_program_help(struct buffer *out, const struct cli_command *commands)
 {
-	buffer_add_string(out, "usage: pokepatch COMMAND [OPTION]... [ARGUMENT]...\n"
-			       "Fetch kernels to patch, and load and look after patch modules.\n\n");
+	buffer_add_string(out,
+			  "usage: pokepatch COMMAND [OPTION]... [ARGUMENT]...\n"
+			  "Fetch kernels to patch, and load and look after patch modules.\n\n");
 	for (const struct cli_command *c = commands; c->name; c++) {
 		_free_ char *what =
 			xasprintf("%s%s%s", c->name, c->arguments[0] ? " " : "", c->arguments);
@@ -56,8 +57,8 @@ static void add_command_help(struct buffer *out, const struct cli_command *comma
 		_free_ char *what = NULL;
 
 		letter[1] = options[i].letter;
-		what = xasprintf("%s--%s%s%s", options[i].letter ? letter : "    ",
-				 options[i].name, argument ? " " : "", argument ? argument : "");
+		what = xasprintf("%s--%s%s%s", options[i].letter ? letter : "    ", options[i].name,
+				 argument ? " " : "", argument ? argument : "");
 		add_help_row(out, what, options[i].help);
 	}
 	add_help_row(out, "-h, --help", "show this help");
@@ -65,7 +66,7 @@ static void add_command_help(struct buffer *out, const struct cli_command *comma
 
 static struct error *unknown_command(const struct cli_command *commands, const char *name)
 {
-	struct buffer names = { 0 };
+	struct buffer names = {0};
 	struct error *error;
 
 	for (const struct cli_command *c = commands; c->name; c++)
@@ -104,8 +105,8 @@ static void make_getopt_tables(const struct cli_command *command, struct option 
 			*letters++ = ':';
 	}
 	*letters = '\0';
-	longs[i] = (struct option){ .name = "help", .has_arg = no_argument, .val = 'h' };
-	longs[i + 1] = (struct option){ 0 };
+	longs[i] = (struct option){.name = "help", .has_arg = no_argument, .val = 'h'};
+	longs[i + 1] = (struct option){0};
 }
 
 static int option_of_letter(const struct cli_option *options, int letter)
@@ -144,7 +145,8 @@ static struct error *parse(const struct cli_command *command, int argc, char **a
 		if (found == ':')
 			return error_new(STATUS_FAILED,
 					 "option '%s' needs a value; 'pokepatch %s --help' says "
-					 "which", current, command->name);
+					 "which",
+					 current, command->name);
 		if (found != 0)
 			index = option_of_letter(command->options, found);
 		if (found == '?' || index < 0)
@@ -161,19 +163,19 @@ static struct error *parse(const struct cli_command *command, int argc, char **a
 struct error *cli_run(const struct cli_command *commands, int argc, char **argv,
 		      struct buffer *ret_out)
 {
-	struct cli_call call = { 0 };
+	struct cli_call call = {0};
 	struct error *error;
 	bool help;
 
-	*ret_out = (struct buffer){ 0 };
+	*ret_out = (struct buffer){0};
 	if (argc < 2)
 		return error_new(STATUS_FAILED, "no command given; 'pokepatch --help' lists them");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		add_program_help(ret_out, commands);
 		return NULL;
 	}
-	call.command = find_command(commands,
-				    strcmp(argv[1], "--version") == 0 ? "version" : argv[1]);
+	call.command =
+		find_command(commands, strcmp(argv[1], "--version") == 0 ? "version" : argv[1]);
 	if (!call.command)
 		return unknown_command(commands, argv[1]);
 

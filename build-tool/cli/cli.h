@@ -14,7 +14,7 @@
 #define CLI_OPTIONS_MAX 8
 struct cli_option {
 	const char *name;     /* "json" for --json */
-	char letter;	      /* 'q' for -q, or 0 */
+	char letter;          /* 'q' for -q, or 0 */
 	const char *argument; /* what help calls its value, or NULL if it takes none */
 	const char *help;
 };
@@ -34,7 +34,7 @@ struct cli_command {
 struct cli_call {
 	const struct cli_command *command;
 	const char *values[CLI_OPTIONS_MAX]; /* by index in options; NULL: not given, "": a flag */
-	const char *const *arguments;	     /* borrowed from argv; ends with NULL */
+	const char *const *arguments;        /* borrowed from argv; ends with NULL */
 	int count;
 	struct buffer out; /* standard output, printed also when run returns an error */
 };
@@ -51,13 +51,13 @@ struct error *cli_run(const struct cli_command *commands, int argc, char **argv,
 		      struct buffer *ret_out);
 
 /* The subcommands' functions, by the file that they are in. */
-struct error *cli_fetch(struct cli_call *call);	  /* fetch.c */
-struct error *cli_load(struct cli_call *call);	  /* load.c */
+struct error *cli_fetch(struct cli_call *call);   /* fetch.c */
+struct error *cli_load(struct cli_call *call);    /* load.c */
 struct error *cli_unload(struct cli_call *call);  /* load.c */
 struct error *cli_enable(struct cli_call *call);  /* load.c */
 struct error *cli_disable(struct cli_call *call); /* load.c */
-struct error *cli_list(struct cli_call *call);	  /* show.c */
-struct error *cli_info(struct cli_call *call);	  /* show.c */
+struct error *cli_list(struct cli_call *call);    /* show.c */
+struct error *cli_info(struct cli_call *call);    /* show.c */
 struct error *cli_version(struct cli_call *call); /* show.c */
 
 /* The rows of the table; main() has no more than this and printing (commands.c). */

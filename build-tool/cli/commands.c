@@ -2,21 +2,32 @@
 /* The table of subcommands. */
 #include "cli.h"
 
-#define JSON_OPTION { "json", 0, NULL, "print JSON instead of a table" }
+#define JSON_OPTION                                                                                \
+	{                                                                                          \
+		"json", 0, NULL, "print JSON instead of a table"                                   \
+	}
 
 static const struct cli_option fetch_options[] = {
-	{ "latest", 0, "FLAVOUR", "fetch the newest release of a flavour, such as cloud-amd64" },
-	{ "quiet", 'q', NULL, "print nothing but the release on standard output" },
+	{"latest", 0, "FLAVOUR", "fetch the newest release of a flavour, such as cloud-amd64"},
+	{"quiet", 'q', NULL, "print nothing but the release on standard output"},
 	JSON_OPTION,
-	{ 0 },
+	{0},
 };
+
+#define TIMEOUT_OPTION                                                                             \
+	{                                                                                          \
+		"timeout", 0, "MS", "how long to wait for tasks in the way (default 5000)"         \
+	}
 
 static const struct cli_option load_options[] = {
-	{ "core", 0, "FILE", "the core module to insert if it is not loaded" },
-	{ 0 },
+	{"core", 0, "FILE", "the core module to insert if it is not loaded"},
+	TIMEOUT_OPTION,
+	{0},
 };
 
-static const struct cli_option json_only[] = { JSON_OPTION, { 0 } };
+static const struct cli_option timeout_only[] = {TIMEOUT_OPTION, {0}};
+
+static const struct cli_option json_only[] = {JSON_OPTION, {0}};
 
 const struct cli_command cli_commands[] = {
 	{
@@ -26,7 +37,8 @@ const struct cli_command cli_commands[] = {
 		.help = "Downloads the packages with image, debug information, headers and source\n"
 			"of one release by way of apt, verifies and unpacks them; nothing is\n"
 			"installed.  What is there already is kept; what is missing or damaged is\n"
-			"fetched again.  With --latest, RELEASE is left out; if there is no network,\n"
+			"fetched again.  With --latest, RELEASE is left out; if there is no "
+			"network,\n"
 			"the newest complete release in the cache is taken.\n"
 			"The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",
 		.options = fetch_options,
@@ -39,9 +51,12 @@ const struct cli_command cli_commands[] = {
 		.arguments = "FILE|NAME",
 		.summary = "Insert a patch module and switch it on",
 		.help = "NAME means pokepatch-NAME.ko in this folder, or else in\n"
-			"/lib/modules/RELEASE/pokepatch.  The core module, pokepatch.ko, is inserted\n"
-			"first if it is not loaded; it is looked for beside the patch module, then\n"
-			"in /lib/modules/RELEASE.  If the patch cannot be switched on, it is removed\n"
+			"/lib/modules/RELEASE/pokepatch.  The core module, pokepatch.ko, is "
+			"inserted\n"
+			"first if it is not loaded; it is looked for beside the patch module, "
+			"then\n"
+			"in /lib/modules/RELEASE.  If the patch cannot be switched on, it is "
+			"removed\n"
 			"again.\n",
 		.options = load_options,
 		.min_arguments = 1,
@@ -53,6 +68,7 @@ const struct cli_command cli_commands[] = {
 		.arguments = "NAME",
 		.summary = "Switch a patch off and remove its module",
 		.help = "",
+		.options = timeout_only,
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_unload,
@@ -62,6 +78,7 @@ const struct cli_command cli_commands[] = {
 		.arguments = "NAME",
 		.summary = "Switch a loaded patch on",
 		.help = "",
+		.options = timeout_only,
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_enable,
@@ -71,6 +88,7 @@ const struct cli_command cli_commands[] = {
 		.arguments = "NAME",
 		.summary = "Switch a patch off; its module stays loaded",
 		.help = "",
+		.options = timeout_only,
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_disable,
@@ -87,7 +105,8 @@ const struct cli_command cli_commands[] = {
 		.name = "info",
 		.arguments = "FILE|NAME",
 		.summary = "Show what a patch module changes",
-		.help = "A FILE ends in .ko or has a slash in it; its contents are shown.  A NAME is\n"
+		.help = "A FILE ends in .ko or has a slash in it; its contents are shown.  A NAME "
+			"is\n"
 			"a loaded patch, as 'pokepatch list' shows it.\n",
 		.options = json_only,
 		.min_arguments = 1,
@@ -102,5 +121,5 @@ const struct cli_command cli_commands[] = {
 		.options = json_only,
 		.run = cli_version,
 	},
-	{ 0 },
+	{0},
 };

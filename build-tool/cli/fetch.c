@@ -38,7 +38,7 @@ void fetch_stamp_read(const char *dir, struct apt_packages *ret)
 	_free_ char *text = NULL;
 	struct error *error;
 
-	*ret = (struct apt_packages){ 0 };
+	*ret = (struct apt_packages){0};
 	if (!file_exists(path))
 		return;
 	error = file_read(path, &text, NULL);
@@ -65,7 +65,7 @@ void fetch_stamp_read(const char *dir, struct apt_packages *ret)
 static struct error *write_stamp(const char *dir, const struct apt_packages *packages)
 {
 	_free_ char *path = stamp_path(dir);
-	struct buffer text = { 0 };
+	struct buffer text = {0};
 	struct error *error;
 
 	for (size_t i = 0; i < packages->count; i++)
@@ -84,8 +84,8 @@ static int compare_strings(const void *a, const void *b)
 /* The packages of one part as the manifest names them: sorted SHA-256s. */
 static char *part_key(const struct apt_packages *packages, enum kernel_part part)
 {
-	VEC(const char *) keys = { 0 };
-	struct buffer text = { 0 };
+	VEC(const char *) keys = {0};
+	struct buffer text = {0};
 
 	for (size_t i = 0; i < packages->count; i++) {
 		if (kernel_part_of(packages->list[i].name) == part)
@@ -291,7 +291,8 @@ static struct error *check_space(const char *dir, uint64_t needed)
 	free_text = size_text(there);
 	return error_new(STATUS_FAILED,
 			 "not enough space in '%s': %s needed, %s free; make room, or set "
-			 "XDG_CACHE_HOME to a folder with more", dir, needed_text, free_text);
+			 "XDG_CACHE_HOME to a folder with more",
+			 dir, needed_text, free_text);
 }
 
 /* File systems round each file up, by more than Installed-Size does. */
@@ -365,7 +366,7 @@ static struct error *download(struct fetch *fetch, const bool *missing)
 
 static void describe_unpack(const struct fetch *fetch, enum kernel_part part, struct unpack *unpack)
 {
-	VEC(char *) debs = { 0 };
+	VEC(char *) debs = {0};
 
 	unpack->folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
 	unpack->packages = part_key(&fetch->packages, part);
@@ -380,7 +381,7 @@ static void describe_unpack(const struct fetch *fetch, enum kernel_part part, st
 
 static struct error *unpack(const struct fetch *fetch, const bool *parts)
 {
-	struct unpack list[PART_COUNT] = { 0 };
+	struct unpack list[PART_COUNT] = {0};
 	struct error *error;
 	size_t count = 0;
 
@@ -447,7 +448,8 @@ static struct error *fill(struct fetch *fetch)
 	if (!has_all_files(fetch->release))
 		return error_new(STATUS_FAILED,
 				 "the packages of '%s' do not have all parts of the kernel at the "
-				 "expected places in '%s'", fetch->release, fetch->dir);
+				 "expected places in '%s'",
+				 fetch->release, fetch->dir);
 	_failed_(write_stamp(fetch->dir, &fetch->packages));
 	return remove_leftovers(fetch);
 }
@@ -539,12 +541,13 @@ static struct error *report(struct cli_call *call, const char *release)
 
 struct error *cli_fetch(struct cli_call *call)
 {
-	struct fetch fetch = { .flavour = cli_value(call, "latest"), .apt.lock = -1 };
+	struct fetch fetch = {.flavour = cli_value(call, "latest"), .apt.lock = -1};
 	struct error *error;
 
 	if (!fetch.flavour == !call->count)
-		return error_new(STATUS_FAILED, "give either a RELEASE or --latest FLAVOUR, such as "
-						"'pokepatch fetch --latest cloud-amd64'");
+		return error_new(STATUS_FAILED,
+				 "give either a RELEASE or --latest FLAVOUR, such as "
+				 "'pokepatch fetch --latest cloud-amd64'");
 	if (fetch.flavour) {
 		error = fetch_latest(&fetch);
 	} else {

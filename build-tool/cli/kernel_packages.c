@@ -17,9 +17,9 @@ static const struct {
 	const char *prefix, *suffix;
 	enum kernel_part part;
 } package_parts[] = {
-	{ "linux-image-", "-dbg", PART_DBG },  { "linux-image-", "", PART_IMAGE },
-	{ "linux-headers-", "", PART_HEADERS }, { "linux-kbuild-", "", PART_HEADERS },
-	{ "linux-source-", "", PART_SOURCE },
+	{"linux-image-", "-dbg", PART_DBG},   {"linux-image-", "", PART_IMAGE},
+	{"linux-headers-", "", PART_HEADERS}, {"linux-kbuild-", "", PART_HEADERS},
+	{"linux-source-", "", PART_SOURCE},
 };
 
 enum kernel_part kernel_part_of(const char *package)
@@ -39,10 +39,10 @@ enum kernel_part kernel_part_of(const char *package)
 static const struct {
 	const char *word, *arch;
 } flavour_words[] = {
-	{ "amd64", "amd64" },	{ "arm64", "arm64" },	    { "armmp", "armhf" },
-	{ "686", "i386" },	{ "powerpc64le", "ppc64el" }, { "s390x", "s390x" },
-	{ "riscv64", "riscv64" }, { "loong64", "loong64" },   { "mips64r2el", "mips64el" },
-	{ "loongson", "mips64el" }, { "octeon", "mips64el" },
+	{"amd64", "amd64"},       {"arm64", "arm64"},         {"armmp", "armhf"},
+	{"686", "i386"},          {"powerpc64le", "ppc64el"}, {"s390x", "s390x"},
+	{"riscv64", "riscv64"},   {"loong64", "loong64"},     {"mips64r2el", "mips64el"},
+	{"loongson", "mips64el"}, {"octeon", "mips64el"},
 };
 
 const char *kernel_arch(const char *name)
@@ -73,8 +73,8 @@ bool kernel_has_flavour(const char *release, const char *flavour)
 	return last < end && *last >= '0' && *last <= '9';
 }
 
-static const struct apt_package *find_version(const struct apt_packages *packages,
-					      const char *name, const char *version)
+static const struct apt_package *find_version(const struct apt_packages *packages, const char *name,
+					      const char *version)
 {
 	for (size_t i = 0; i < packages->count; i++) {
 		const struct apt_package *p = &packages->list[i];
@@ -124,7 +124,7 @@ static struct error *show_sources(struct apt *apt, struct apt_packages *ret)
 
 	_failed_(apt_names(apt, "linux-source-", &names));
 	if (!names[0]) {
-		*ret = (struct apt_packages){ 0 };
+		*ret = (struct apt_packages){0};
 		error = NULL;
 	} else {
 		error = apt_show(apt, (const char *const *)names, ret);
@@ -135,7 +135,7 @@ static struct error *show_sources(struct apt *apt, struct apt_packages *ret)
 
 /* What every choice is made from. */
 struct candidates {
-	struct apt_packages kernel;  /* image, dbg, headers */
+	struct apt_packages kernel; /* image, dbg, headers */
 	struct apt_packages sources;
 };
 
@@ -173,7 +173,7 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 	_free_ char *common = find_dependency(headers->depends, "linux-headers-", "-common");
 	_free_ char *kbuild = find_dependency(headers->depends, "linux-kbuild-", "");
 	_free_ char *native_kbuild = NULL;
-	const char *names[3] = { 0 };
+	const char *names[3] = {0};
 	struct apt_packages found;
 	struct error *error = NULL;
 
@@ -218,7 +218,7 @@ static struct error *resolve_version(struct apt *apt, const char *release,
 		return missing(release, headers_name, version);
 	if (!source)
 		return missing(release, "linux-source", version);
-	*ret = (struct apt_packages){ 0 };
+	*ret = (struct apt_packages){0};
 	add_copy(ret, image);
 	add_copy(ret, dbg);
 	add_copy(ret, headers);
@@ -235,8 +235,8 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 	_free_ char *image_query = xasprintf("%s:%s", image, apt->arch);
 	_free_ char *dbg_query = xasprintf("%s-dbg:%s", image, apt->arch);
 	_free_ char *headers_query = xasprintf("linux-headers-%s:%s", release, apt->arch);
-	const char *const queries[] = { image_query, dbg_query, headers_query, NULL };
-	struct candidates candidates = { 0 };
+	const char *const queries[] = {image_query, dbg_query, headers_query, NULL};
+	struct candidates candidates = {0};
 	struct error *error, *first = NULL;
 	bool found = false;
 
@@ -262,7 +262,8 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 			      : error_new(STATUS_FAILED,
 					  "'%s' cannot be fetched: the package sources have no "
 					  "'%s'; 'pokepatch fetch --latest FLAVOUR' finds the "
-					  "newest release that they have", release, image);
+					  "newest release that they have",
+					  release, image);
 	else
 		error_destroy(first);
 	candidates_deinit(&candidates);
@@ -288,13 +289,13 @@ struct error *kernel_resolve_latest(struct apt *apt, const char *flavour, char *
 	_free_ char *name = xasprintf("linux-image-%s", flavour);
 	_free_ char *query = xasprintf("%s:%s", name, apt->arch);
 	struct error *error, *first = NULL;
-	struct apt_packages metas = { 0 };
+	struct apt_packages metas = {0};
 	char **versions = NULL;
 
 	*ret_release = NULL;
 	error = apt_versions(apt, query, &versions);
 	if (!error)
-		error = apt_show(apt, (const char *const[]){ query, NULL }, &metas);
+		error = apt_show(apt, (const char *const[]){query, NULL}, &metas);
 	for (size_t i = 0; !error && !*ret_release && versions[i]; i++) {
 		_free_ char *release = release_of_meta(&metas, name, versions[i]);
 		struct error *why;
@@ -313,7 +314,8 @@ struct error *kernel_resolve_latest(struct apt *apt, const char *flavour, char *
 		error = first ? first
 			      : error_new(STATUS_FAILED,
 					  "the package sources have no kernel of flavour '%s' "
-					  "(no package '%s')", flavour, name);
+					  "(no package '%s')",
+					  flavour, name);
 	else
 		error_destroy(first);
 	strings_destroy(versions);

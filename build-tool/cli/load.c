@@ -23,8 +23,10 @@ static struct error *need_root(const char *command)
 {
 	if (geteuid() == 0)
 		return NULL;
-	return error_new(STATUS_FAILED, "'%s' changes the running kernel, so only root may do it; "
-					"try 'sudo pokepatch %s ...'", command, command);
+	return error_new(STATUS_FAILED,
+			 "'%s' changes the running kernel, so only root may do it; "
+			 "try 'sudo pokepatch %s ...'",
+			 command, command);
 }
 
 static struct error *running_release(char **ret)
@@ -75,21 +77,21 @@ static const struct {
 	enum exit_status status;
 	const char *meaning;
 } insert_errors[] = {
-	{ EPERM, STATUS_FAILED,
-	  "not permitted: loading modules is switched off (kernel.modules_disabled) or locked down" },
-	{ EKEYREJECTED, STATUS_FAILED,
-	  "this kernel takes only modules signed with a key that it trusts" },
-	{ ENOKEY, STATUS_FAILED, "this kernel takes only signed modules" },
-	{ EBADMSG, STATUS_FAILED, "its signature is damaged" },
-	{ ENOEXEC, STATUS_REFUSED,
-	  "refused [not-accepted]: it is for another kernel or core, or damaged" },
-	{ EINVAL, STATUS_REFUSED, "refused [not-accepted]: its contents are wrong" },
-	{ ENOENT, STATUS_REFUSED,
-	  "refused [not-accepted]: it needs a symbol that this kernel or core does not have" },
-	{ EIO, STATUS_REFUSED,
-	  "refused [code-differs]: the code in memory is not what it was made for" },
-	{ EEXIST, STATUS_FAILED, "a module or patch of that name is loaded already" },
-	{ ENOMEM, STATUS_FAILED, "the kernel is out of memory" },
+	{EPERM, STATUS_FAILED,
+	 "not permitted: loading modules is switched off (kernel.modules_disabled) or locked down"},
+	{EKEYREJECTED, STATUS_FAILED,
+	 "this kernel takes only modules signed with a key that it trusts"},
+	{ENOKEY, STATUS_FAILED, "this kernel takes only signed modules"},
+	{EBADMSG, STATUS_FAILED, "its signature is damaged"},
+	{ENOEXEC, STATUS_REFUSED,
+	 "refused [not-accepted]: it is for another kernel or core, or damaged"},
+	{EINVAL, STATUS_REFUSED, "refused [not-accepted]: its contents are wrong"},
+	{ENOENT, STATUS_REFUSED,
+	 "refused [not-accepted]: it needs a symbol that this kernel or core does not have"},
+	{EIO, STATUS_REFUSED,
+	 "refused [code-differs]: the code in memory is not what it was made for"},
+	{EEXIST, STATUS_FAILED, "a module or patch of that name is loaded already"},
+	{ENOMEM, STATUS_FAILED, "the kernel is out of memory"},
 };
 
 static struct error *insert_error(const char *path, int number)
@@ -101,8 +103,8 @@ static struct error *insert_error(const char *path, int number)
 					 insert_errors[i].meaning, strerror(number));
 	}
 	return error_new(STATUS_FAILED,
-			 "the kernel did not take '%s': %s; the kernel log (dmesg) tells more", path,
-			 strerror(number));
+			 "the kernel did not take '%s': %s; the kernel log (dmesg) tells more",
+			 path, strerror(number));
 }
 
 static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
@@ -180,7 +182,8 @@ static struct error *find_patch_file(const char *what, const char *release, char
 	if (!*ret)
 		return error_new(STATUS_FAILED,
 				 "no patch '%s': neither this folder nor /lib/modules/%s/pokepatch "
-				 "has a pokepatch-%s.ko; give the file's path", what, release, what);
+				 "has a pokepatch-%s.ko; give the file's path",
+				 what, release, what);
 	return NULL;
 }
 
@@ -226,13 +229,23 @@ static struct error *find_core(struct kmod_ctx *kmod, const char *given, const c
 	return NULL;
 }
 
+/* Switch a patch that the core shows, as the command's options say. */
+static struct error *switch_patch(struct cli_call *call, const char *name, bool on)
+{
+	const char *timeout = cli_value(call, "timeout");
+
+	if (timeout)
+		_failed_(sysfs_set_timeout(name, timeout));
+	return sysfs_switch(name, on);
+}
+
 /* ---- load ------------------------------------------------------------------ */
 
 /* What one load has done so far, to be undone when it goes no further. */
 struct loading {
 	struct kmod_ctx *kmod;
 	const char *module; /* the patch's module, once inserted */
-	bool core;	    /* we inserted it */
+	bool core;          /* we inserted it */
 };
 
 /* The first error is the one to tell; what goes wrong while undoing is added to it. */
@@ -263,22 +276,24 @@ static struct error *load_core(struct loading *loading, const char *given, const
 	return NULL;
 }
 
-static struct error *load_patch(struct loading *loading, const struct patch_file *file)
+static struct error *load_patch(struct loading *loading, struct cli_call *call,
+				const struct patch_file *file)
 {
 	_failed_(insert_module(loading->kmod, file->path));
 	loading->module = patch_file_modinfo(file, "name");
 	if (!sysfs_patch_exists(file->name))
 		return error_new(STATUS_FAILED,
 				 "'%s' was inserted, but the core does not show its patch '%s'; "
-				 "look at the kernel log (dmesg)", file->path, file->name);
-	return sysfs_switch(file->name, true);
+				 "look at the kernel log (dmesg)",
+				 file->path, file->name);
+	return switch_patch(call, file->name, true);
 }
 
 static struct error *load_file(struct cli_call *call, const struct patch_file *file,
 			       const char *release)
 {
 	_kmod_ struct kmod_ctx *kmod = NULL;
-	struct loading loading = { 0 };
+	struct loading loading = {0};
 	struct error *error;
 
 	_failed_(patch_file_check_kernel(file, release));
@@ -287,12 +302,12 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 				 file->name);
 	_failed_(need_root("load"));
 	if (sysfs_patch_exists(file->name))
-		return sysfs_switch(file->name, true);
+		return switch_patch(call, file->name, true);
 	_failed_(open_kmod(&kmod));
 	loading.kmod = kmod;
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);
 	if (!error)
-		error = load_patch(&loading, file);
+		error = load_patch(&loading, call, file);
 	return error ? undo(&loading, error) : NULL;
 }
 
@@ -322,13 +337,13 @@ struct error *cli_unload(struct cli_call *call)
 	_failed_(sysfs_find_patch(call->arguments[0], &name));
 	_failed_(need_root("unload"));
 	if (sysfs_patch_enabled(name))
-		_failed_(sysfs_switch(name, false));
+		_failed_(switch_patch(call, name, false));
 	_failed_(open_kmod(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
 	return remove_module(kmod, module);
 }
 
-static struct error *switch_patch(struct cli_call *call, bool on)
+static struct error *switch_loaded(struct cli_call *call, bool on)
 {
 	_free_ char *name = NULL;
 
@@ -336,15 +351,15 @@ static struct error *switch_patch(struct cli_call *call, bool on)
 	if (sysfs_patch_enabled(name) == on)
 		return error_new(STATUS_NOTHING, "patch '%s' is %s already", name,
 				 on ? "enabled" : "disabled");
-	return sysfs_switch(name, on);
+	return switch_patch(call, name, on);
 }
 
 struct error *cli_enable(struct cli_call *call)
 {
-	return switch_patch(call, true);
+	return switch_loaded(call, true);
 }
 
 struct error *cli_disable(struct cli_call *call)
 {
-	return switch_patch(call, false);
+	return switch_loaded(call, false);
 }

@@ -35,7 +35,7 @@ void patch_file_deinit(struct patch_file *file)
 	free(file->modinfo);
 	free(file->report);
 	free(file->name);
-	*file = (struct patch_file){ 0 };
+	*file = (struct patch_file){0};
 }
 
 static struct error *damaged(const char *path, const char *what)
@@ -137,7 +137,7 @@ static Elf_Scn *find_relocations(const struct reader *reader, size_t index)
 static struct table resolve_relocation(const struct reader *reader, Elf_Data *symbols,
 				       const GElf_Rela *rela)
 {
-	struct table table = { 0 };
+	struct table table = {0};
 	uint64_t offset;
 	GElf_Sym symbol;
 	Elf_Scn *section;
@@ -166,10 +166,10 @@ static const struct {
 	size_t field; /* of struct pokepatch_image */
 	size_t table; /* of struct image */
 } image_tables[] = {
-	{ offsetof(struct pokepatch_image, objects), offsetof(struct image, objects) },
-	{ offsetof(struct pokepatch_image, symbols), offsetof(struct image, symbols) },
-	{ offsetof(struct pokepatch_image, funcs), offsetof(struct image, funcs) },
-	{ offsetof(struct pokepatch_image, strings), offsetof(struct image, strings) },
+	{offsetof(struct pokepatch_image, objects), offsetof(struct image, objects)},
+	{offsetof(struct pokepatch_image, symbols), offsetof(struct image, symbols)},
+	{offsetof(struct pokepatch_image, funcs), offsetof(struct image, funcs)},
+	{offsetof(struct pokepatch_image, strings), offsetof(struct image, strings)},
 };
 
 static struct error *read_image(const struct reader *reader, struct image *ret)
@@ -181,7 +181,7 @@ static struct error *read_image(const struct reader *reader, struct image *ret)
 	GElf_Shdr header;
 	GElf_Rela rela;
 
-	*ret = (struct image){ 0 };
+	*ret = (struct image){0};
 	if (!data || !data->d_buf || data->d_size < sizeof(ret->head))
 		return damaged(reader->path, "no " POKEPATCH_SECTION_IMAGE);
 	memcpy(&ret->head, data->d_buf, sizeof(ret->head));
@@ -239,10 +239,8 @@ static bool read_function(const struct image *image, uint32_t index, struct patc
 	const char *name, *parent;
 
 	if (!table_entry(&image->funcs, head->nr_funcs, sizeof(func), index, &func) ||
-	    !table_entry(&image->symbols, head->nr_symbols, sizeof(symbol), func.symbol,
-			 &symbol) ||
-	    !table_entry(&image->objects, head->nr_objects, sizeof(object), symbol.object,
-			 &object))
+	    !table_entry(&image->symbols, head->nr_symbols, sizeof(symbol), func.symbol, &symbol) ||
+	    !table_entry(&image->objects, head->nr_objects, sizeof(object), symbol.object, &object))
 		return false;
 	name = image_string(image, symbol.name);
 	parent = image_string(image, object.name);
@@ -336,8 +334,8 @@ static struct error *read_parts(struct reader *reader, uint64_t size, struct pat
 struct error *patch_file_read(const char *path, struct patch_file *ret)
 {
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct patch_file file = { 0 };
-	struct reader reader = { .path = path };
+	struct patch_file file = {0};
+	struct reader reader = {.path = path};
 	struct error *error;
 	struct stat st;
 
@@ -371,14 +369,15 @@ struct error *patch_file_check_kernel(const struct patch_file *file, const char 
 	if (strcmp(release, running_release) != 0)
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [wrong-kernel]: made for kernel %s, and %s is "
-				 "running; build it with 'pokepatch-build -k %s'", file->path,
-				 release, running_release, running_release);
+				 "running; build it with 'pokepatch-build -k %s'",
+				 file->path, release, running_release, running_release);
 	_failed_(sysfs_running_build_id(&running));
 	if (strcasecmp(build_id, running) != 0)
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [wrong-kernel]: made for another build of kernel %s "
 				 "(build id %.12s..., running %.12s...); build it for the running "
-				 "one", file->path, release, build_id, running);
+				 "one",
+				 file->path, release, build_id, running);
 	return NULL;
 }
 
@@ -420,13 +419,13 @@ static void add_other_functions(json_object *report, json_object *functions)
 static const struct {
 	const char *key, *shown;
 } modinfo_rows[] = {
-	{ "name", "module" },
-	{ "pokepatch", "format" },
-	{ "pokepatch_kernel", "kernel" },
-	{ "pokepatch_build_id", "build_id" },
-	{ "pokepatch_source", "source_sha256" },
-	{ "vermagic", "vermagic" },
-	{ "depends", "depends" },
+	{"name", "module"},
+	{"pokepatch", "format"},
+	{"pokepatch_kernel", "kernel"},
+	{"pokepatch_build_id", "build_id"},
+	{"pokepatch_source", "source_sha256"},
+	{"vermagic", "vermagic"},
+	{"depends", "depends"},
 };
 
 struct error *patch_file_json(const struct patch_file *file, json_object **ret)

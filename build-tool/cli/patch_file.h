@@ -13,7 +13,7 @@ struct patch_function {
 	char *parent;
 	uint32_t pos;
 	uint64_t old_size, new_size; /* bytes */
-	const char *mode;	     /* static */
+	const char *mode;            /* static */
 };
 
 struct patch_file {

@@ -12,7 +12,7 @@
 
 char *size_text(uint64_t bytes)
 {
-	static const char *const units[] = { "kB", "MB", "GB", "TB" };
+	static const char *const units[] = {"kB", "MB", "GB", "TB"};
 	double size = bytes / 1e3;
 	size_t unit = 0;
 

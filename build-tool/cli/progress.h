@@ -9,10 +9,10 @@
 #include "util.h"
 
 struct progress {
-	char *what;	/* owned */
+	char *what;     /* owned */
 	uint64_t total; /* bytes */
-	double start;	/* now_seconds() */
-	double shown;	/* when the line was written last */
+	double start;   /* now_seconds() */
+	double shown;   /* when the line was written last */
 	bool terminal;
 };
 

@@ -12,8 +12,11 @@
 struct error *cli_list(struct cli_call *call)
 {
 	static const struct table_column columns[] = {
-		{ "name", "NAME" }, { "state", "STATE" }, { "functions", "FUNCTIONS" },
-		{ "mode", "MODE" }, { 0 },
+		{"name", "NAME"},
+		{"state", "STATE"},
+		{"functions", "FUNCTIONS"},
+		{"mode", "MODE"},
+		{0},
 	};
 	_json_ json_object *rows = NULL;
 
@@ -23,9 +26,10 @@ struct error *cli_list(struct cli_call *call)
 	else if (json_object_array_length(rows))
 		table_print(&call->out, rows, columns);
 	else
-		buffer_add_string(&call->out, sysfs_core_loaded()
-						      ? "no patch is loaded\n"
-						      : "no patch is loaded, nor is the core module\n");
+		buffer_add_string(&call->out,
+				  sysfs_core_loaded()
+					  ? "no patch is loaded\n"
+					  : "no patch is loaded, nor is the core module\n");
 	return NULL;
 }
 
@@ -38,9 +42,9 @@ static void print_info(struct buffer *out, json_object *info, const struct table
 	record_print(out, info);
 	if (json_object_object_get_ex(info, "blocked_by", &blockers)) {
 		for (size_t i = 0; i < json_object_array_length(blockers); i++)
-			buffer_printf(out, "blocked by: %s\n",
-				      json_object_get_string(
-					      json_object_array_get_idx(blockers, i)));
+			buffer_printf(
+				out, "blocked by: %s\n",
+				json_object_get_string(json_object_array_get_idx(blockers, i)));
 	}
 	json_object_object_get_ex(info, "functions", &functions);
 	if (json_object_array_length(functions)) {
@@ -52,9 +56,13 @@ static void print_info(struct buffer *out, json_object *info, const struct table
 static struct error *info_file(struct cli_call *call, const char *path)
 {
 	static const struct table_column columns[] = {
-		{ "name", "FUNCTION" }, { "parent", "PARENT" },	    { "change", "CHANGE" },
-		{ "mode", "MODE" },	{ "old_size", "OLD SIZE" }, { "new_size", "NEW SIZE" },
-		{ 0 },
+		{"name", "FUNCTION"},
+		{"parent", "PARENT"},
+		{"change", "CHANGE"},
+		{"mode", "MODE"},
+		{"old_size", "OLD SIZE"},
+		{"new_size", "NEW SIZE"},
+		{0},
 	};
 	_json_ json_object *info = NULL;
 	struct patch_file file;
@@ -75,9 +83,14 @@ static struct error *info_file(struct cli_call *call, const char *path)
 static struct error *info_loaded(struct cli_call *call, const char *given)
 {
 	static const struct table_column columns[] = {
-		{ "name", "FUNCTION" },	    { "parent", "PARENT" },	{ "mode", "MODE" },
-		{ "old_size", "OLD SIZE" }, { "new_size", "NEW SIZE" }, { "old_addr", "OLD ADDRESS" },
-		{ "new_addr", "NEW ADDRESS" }, { 0 },
+		{"name", "FUNCTION"},
+		{"parent", "PARENT"},
+		{"mode", "MODE"},
+		{"old_size", "OLD SIZE"},
+		{"new_size", "NEW SIZE"},
+		{"old_addr", "OLD ADDRESS"},
+		{"new_addr", "NEW ADDRESS"},
+		{0},
 	};
 	_json_ json_object *info = NULL;
 	_free_ char *name = NULL;

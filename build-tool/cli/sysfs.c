@@ -68,7 +68,7 @@ struct error *sysfs_running_build_id(char **ret)
 	_free_ char *path = sysfs_path("kernel/notes");
 	_free_ char *notes = NULL;
 	size_t length, offset = 0;
-	struct buffer digits = { 0 };
+	struct buffer digits = {0};
 	Elf64_Nhdr header;
 
 	_failed_(error_prefix(file_read(path, &notes, &length),
@@ -152,24 +152,25 @@ static struct error *blocked_error(const char *name, bool on)
 {
 	_free_ char *tasks = patch_attribute(name, "blocked_by");
 	_free_ char *timeout = patch_attribute(name, "timeout_ms");
-	struct buffer lines = { 0 };
+	struct buffer lines = {0};
 	struct error *error;
 
-	for (const char *line = tasks; line && *line; line += strcspn(line, "\n"),
-			line += *line == '\n')
+	for (const char *line = tasks; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
 		buffer_printf(&lines, "\n  %.*s", (int)strcspn(line, "\n"), line);
 	if (lines.length)
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s within %s ms, "
 				  "because tasks are in functions that would change under them; "
-				  "nothing was changed.  Try again, or write a longer time to its "
-				  "timeout_ms.  In the way (PID COMMAND FUNCTION):%s", name,
-				  on ? "on" : "off", timeout ? timeout : "?", lines.text);
+				  "nothing was changed.  Try again, or give it longer with "
+				  "--timeout MS.  In the way (PID COMMAND FUNCTION):%s",
+				  name, on ? "on" : "off", timeout ? timeout : "?", lines.text);
 	else
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s, because one of "
 				  "its functions is in use otherwise; the kernel log (dmesg) names "
-				  "it", name, on ? "on" : "off");
+				  "it",
+				  name, on ? "on" : "off");
 	buffer_deinit(&lines);
 	return error;
 }
@@ -180,12 +181,12 @@ static const struct {
 	enum exit_status status;
 	const char *meaning;
 } switch_errors[] = {
-	{ EIO, STATUS_REFUSED,
-	  "refused [code-differs]: the code in memory is not what the patch was made for; the "
-	  "kernel log (dmesg) names the function" },
-	{ EPERM, STATUS_FAILED, "only root may do this; try sudo" },
-	{ EACCES, STATUS_FAILED, "only root may do this; try sudo" },
-	{ EINTR, STATUS_FAILED, "interrupted" },
+	{EIO, STATUS_REFUSED,
+	 "refused [code-differs]: the code in memory is not what the patch was made for; the "
+	 "kernel log (dmesg) names the function"},
+	{EPERM, STATUS_FAILED, "only root may do this; try sudo"},
+	{EACCES, STATUS_FAILED, "only root may do this; try sudo"},
+	{EINTR, STATUS_FAILED, "interrupted"},
 };
 
 static struct error *switch_error(const char *name, bool on, int number)
@@ -205,15 +206,29 @@ static struct error *switch_error(const char *name, bool on, int number)
 			 name, way, strerror(number));
 }
 
-/* Write to enabled; 0 or an errno. */
-static int write_enabled(const char *name, bool on, int flags)
+/* Write one attribute; 0 or an errno. */
+static int write_attribute(const char *name, const char *attribute, const char *text, int flags)
 {
-	_free_ char *path = sysfs_path("kernel/pokepatch/%s/enabled", name);
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s/%s", name, attribute);
 	_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags);
 
-	if (fd < 0 || write(fd, on ? "1\n" : "0\n", 2) != 2)
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		return errno;
 	return 0;
+}
+
+struct error *sysfs_set_timeout(const char *name, const char *milliseconds)
+{
+	int number;
+
+	if (!milliseconds[0] || milliseconds[strspn(milliseconds, "0123456789")])
+		return error_new(STATUS_FAILED, "'%s' is no time in milliseconds", milliseconds);
+	number = write_attribute(name, "timeout_ms", milliseconds, 0);
+	if (number == EINVAL || number == ERANGE)
+		return error_new(STATUS_FAILED, "the core does not accept a timeout of %s ms",
+				 milliseconds);
+	errno = number;
+	return number ? error_errno("cannot set the timeout of patch '%s'", name) : NULL;
 }
 
 /* The state that a switch has ended in; the core's own timeout bounds the wait. */
@@ -237,17 +252,18 @@ static char *settled_state(const char *name)
  */
 struct error *sysfs_switch(const char *name, bool on)
 {
+	const char *text = on ? "1\n" : "0\n";
 	_free_ char *state = NULL;
 	int number;
 
-	if (write_enabled(name, on, O_NONBLOCK) == 0) {
+	if (write_attribute(name, "enabled", text, O_NONBLOCK) == 0) {
 		state = settled_state(name);
 		if (sysfs_patch_enabled(name) == on)
 			return NULL;
 		if (state && strcmp(state, "blocked") == 0)
 			return blocked_error(name, on);
 	}
-	number = write_enabled(name, on, 0);
+	number = write_attribute(name, "enabled", text, 0);
 	return number ? switch_error(name, on, number) : NULL;
 }
 
@@ -258,7 +274,7 @@ static struct error *list_folders(const char *path, char ***ret, size_t *ret_cou
 {
 	struct dirent **entries;
 	int count = scandir(path, &entries, NULL, alphasort);
-	VEC(char *) names = { 0 };
+	VEC(char *) names = {0};
 
 	if (count < 0)
 		return error_errno("cannot read '%s'", path);
@@ -343,10 +359,9 @@ static json_object *read_blockers(const char *name)
 	_free_ char *text = patch_attribute(name, "blocked_by");
 	json_object *lines = json_object_new_array();
 
-	for (const char *line = text; line && *line; line += strcspn(line, "\n"),
-			line += *line == '\n')
-		json_object_array_add(lines,
-				      json_object_new_string_len(line, strcspn(line, "\n")));
+	for (const char *line = text; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
+		json_object_array_add(lines, json_object_new_string_len(line, strcspn(line, "\n")));
 	return lines;
 }
 
@@ -377,8 +392,8 @@ struct error *sysfs_patch(const char *name, json_object **ret)
 /* The modes of a patch's functions, each once, joined by commas; NULL if there are none. */
 static char *join_modes(json_object *functions)
 {
-	struct buffer text = { 0 };
-	struct map seen = { 0 };
+	struct buffer text = {0};
+	struct map seen = {0};
 
 	for (size_t i = 0; i < json_object_array_length(functions); i++) {
 		json_object *mode = NULL;
@@ -403,8 +418,8 @@ static json_object *summary(json_object *patch)
 
 	json_object_object_get_ex(patch, "functions", &functions);
 	modes = join_modes(functions);
-	for (const char *const *key = (const char *const[]){ "name", "enabled", "state", NULL };
-	     *key; key++) {
+	for (const char *const *key = (const char *const[]){"name", "enabled", "state", NULL}; *key;
+	     key++) {
 		json_object *value = NULL;
 
 		json_object_object_get_ex(patch, *key, &value);

@@ -30,6 +30,12 @@ bool sysfs_patch_exists(const char *name);
 bool sysfs_patch_enabled(const char *name);
 
 /*
+ * sysfs_set_timeout - how long the core may try to switch a patch, as text:
+ * milliseconds, in decimal; refused here if it is anything else.
+ */
+struct error *sysfs_set_timeout(const char *name, const char *milliseconds);
+
+/*
  * sysfs_switch - write 1 or 0 to a patch's enabled and wait for what comes of
  * it.  Refused (STATUS_REFUSED) when tasks are in the way, who are named, or
  * when live code is not what the patch was made for.

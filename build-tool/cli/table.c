@@ -22,8 +22,8 @@ void json_add_number(json_object *object, const char *key, int64_t number)
 
 void json_print(struct buffer *out, json_object *value)
 {
-	const int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-			  JSON_C_TO_STRING_NOSLASHESCAPE;
+	const int flags =
+		JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
 
 	buffer_printf(out, "%s\n", json_object_to_json_string_ext(value, flags));
 }
@@ -70,11 +70,13 @@ void record_print(struct buffer *out, json_object *record)
 {
 	size_t width = 0;
 
-	json_object_object_foreach(record, key, value) {
+	json_object_object_foreach(record, key, value)
+	{
 		if (is_line(value) && strlen(key) > width)
 			width = strlen(key);
 	}
-	json_object_object_foreach(record, name, member) {
+	json_object_object_foreach(record, name, member)
+	{
 		_free_ char *label = NULL;
 
 		if (!is_line(member))

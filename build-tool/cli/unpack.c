@@ -14,7 +14,7 @@
 #include "unpack.h"
 
 /* Messages are looked through, so they must be the untranslated ones. */
-static const char *const c_locale[] = { "LC_ALL=C", NULL };
+static const char *const c_locale[] = {"LC_ALL=C", NULL};
 
 #define MANIFEST ".manifest"
 #define DISK_IS_FULL 100000 /* bytes free, or fewer */
@@ -28,15 +28,16 @@ void unpack_deinit(struct unpack *unpack)
 	free(unpack->debs);
 	free(unpack->folder);
 	free(unpack->packages);
-	*unpack = (struct unpack){ 0 };
+	*unpack = (struct unpack){0};
 }
 
-/* ar(5): a global header, then per member 60 bytes with the size at 48, in decimal; even offsets. */
+/* ar(5): a global header, then per member 60 bytes with the size at 48, in decimal; even offsets.
+ */
 bool deb_is_whole(const char *path)
 {
 	static const char magic[] = "!<arch>\n";
 	_fclose_ FILE *file = fopen(path, "re");
-	char header[60] = { 0 };
+	char header[60] = {0};
 	off_t offset = 8;
 	struct stat st;
 
@@ -64,7 +65,7 @@ bool deb_is_whole(const char *path)
 
 static struct error *open_tree(const char *root, FTS **ret)
 {
-	char *const roots[] = { (char *)root, NULL };
+	char *const roots[] = {(char *)root, NULL};
 
 	*ret = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	return *ret ? NULL : error_errno("cannot read '%s'", root);
@@ -73,7 +74,7 @@ static struct error *open_tree(const char *root, FTS **ret)
 static struct error *write_manifest(const char *root, const char *packages)
 {
 	_free_ char *path = xasprintf("%s/" MANIFEST, root);
-	struct buffer text = { 0 };
+	struct buffer text = {0};
 	struct error *error;
 	FTSENT *entry;
 	FTS *tree;
@@ -141,7 +142,7 @@ bool unpack_is_whole(const char *folder, const char *packages)
 static struct error *relocate_link(const char *root, const char *path)
 {
 	_free_ char *inside = NULL;
-	struct buffer relative = { 0 };
+	struct buffer relative = {0};
 	struct error *error = NULL;
 	char target[4096];
 	struct stat st;
@@ -174,7 +175,7 @@ static struct error *relocate_makefile(const char *path)
 {
 	static const char absolute[] = "include /usr/src/";
 	static const char relative[] = "include $(dir $(lastword $(MAKEFILE_LIST)))../";
-	struct buffer text = { 0 };
+	struct buffer text = {0};
 	_free_ char *old = NULL;
 	struct error *error = NULL;
 	bool changed = false;
@@ -317,8 +318,8 @@ static struct error *unpack_error(const char *deb, const struct proc_result *res
 static struct error *run_unpacking(const struct unpack *list, size_t count,
 				   struct unpack_progress *progress)
 {
-	VEC(struct proc_command) commands = { 0 };
-	VEC(char **) owned = { 0 };
+	VEC(struct proc_command) commands = {0};
+	VEC(char **) owned = {0};
 	struct proc_result *results;
 	struct error *error;
 
@@ -357,7 +358,7 @@ static struct error *run_unpacking(const struct unpack *list, size_t count,
 
 struct error *unpack_all(const struct unpack *list, size_t count)
 {
-	struct unpack_progress progress = { 0 };
+	struct unpack_progress progress = {0};
 	_free_ char *size = NULL;
 	struct error *error = NULL;
 

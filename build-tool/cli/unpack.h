@@ -11,10 +11,10 @@
 
 /* One folder to fill. */
 struct unpack {
-	char *folder;	  /* .../kernels/RELEASE/image */
-	char **debs;	  /* paths, ends with NULL */
-	char *packages;	  /* "SHA256 SHA256...", sorted: what it is made of */
-	uint64_t size;	  /* bytes once unpacked, about */
+	char *folder;   /* .../kernels/RELEASE/image */
+	char **debs;    /* paths, ends with NULL */
+	char *packages; /* "SHA256 SHA256...", sorted: what it is made of */
+	uint64_t size;  /* bytes once unpacked, about */
 };
 void unpack_deinit(struct unpack *unpack);
 

@@ -83,15 +83,15 @@ static const struct part {
 	size_t field; /* in struct kernel_files */
 	const char *pattern;
 } parts[] = {
-	{ offsetof(struct kernel_files, config), "image/boot/config-%R" },
-	{ offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinuz-%R" },
-	{ offsetof(struct kernel_files, vmlinux), "dbg/usr/lib/debug/boot/vmlinux-%R" },
-	{ offsetof(struct kernel_files, modules), "image/lib/modules/%R" },
-	{ offsetof(struct kernel_files, modules), "image/usr/lib/modules/%R" },
-	{ offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/lib/modules/%R" },
-	{ offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/usr/lib/modules/%R" },
-	{ offsetof(struct kernel_files, kbuild), "headers/usr/src/linux-headers-%R" },
-	{ offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz" },
+	{offsetof(struct kernel_files, config), "image/boot/config-%R"},
+	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinuz-%R"},
+	{offsetof(struct kernel_files, vmlinux), "dbg/usr/lib/debug/boot/vmlinux-%R"},
+	{offsetof(struct kernel_files, modules), "image/lib/modules/%R"},
+	{offsetof(struct kernel_files, modules), "image/usr/lib/modules/%R"},
+	{offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/lib/modules/%R"},
+	{offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/usr/lib/modules/%R"},
+	{offsetof(struct kernel_files, kbuild), "headers/usr/src/linux-headers-%R"},
+	{offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz"},
 };
 
 /* The one path in a folder whose name matches, or NULL. */
@@ -137,7 +137,7 @@ static char *find_part(const char *cache, const char *release, const char *patte
 
 struct error *kernel_files_find(const char *release, struct kernel_files *ret)
 {
-	struct kernel_files files = { 0 };
+	struct kernel_files files = {0};
 
 	_failed_(cache_kernel_dir(release, &files.cache));
 	files.release = xstrdup(release);
@@ -162,7 +162,7 @@ void kernel_files_deinit(struct kernel_files *files)
 	free(files->modules_dbg);
 	free(files->kbuild);
 	free(files->source);
-	*files = (struct kernel_files){ 0 };
+	*files = (struct kernel_files){0};
 }
 
 static int open_lock(const char *file, bool shared)
@@ -190,7 +190,8 @@ struct error *cache_lock(const char *path, bool shared, int *ret_fd)
 	double start = now_seconds();
 	bool told = false;
 
-	/* Polled rather than waited for in flock(), so that no signal is missed before it sleeps. */
+	/* Polled rather than waited for in flock(), so that no signal is missed before it sleeps.
+	 */
 	for (;;) {
 		_close_ int fd = open_lock(file, shared);
 

@@ -18,15 +18,15 @@
 
 /* Where the parts of one kernel are; a path is NULL if it is not there. */
 struct kernel_files {
-	char *release;	   /* "6.1.0-56-cloud-amd64" */
-	char *cache;	   /* .../kernels/RELEASE */
-	char *config;	   /* config file */
+	char *release; /* "6.1.0-56-cloud-amd64" */
+	char *cache;   /* .../kernels/RELEASE */
+	char *config;  /* config file */
 	char *vmlinuz;
-	char *vmlinux;	   /* with DWARF and relocations */
-	char *modules;	   /* .../lib/modules/RELEASE of the image */
+	char *vmlinux;     /* with DWARF and relocations */
+	char *modules;     /* .../lib/modules/RELEASE of the image */
 	char *modules_dbg; /* .../lib/modules/RELEASE of dbg (has kernel/...) */
-	char *kbuild;	   /* the headers' build folder, for make -C */
-	char *source;	   /* tarball or folder */
+	char *kbuild;      /* the headers' build folder, for make -C */
+	char *source;      /* tarball or folder */
 };
 
 /* cache_root - .../pokepatch, absolute; made if missing. */

@@ -28,7 +28,7 @@ static bool verbose;
 static volatile sig_atomic_t interrupted;
 static int wake_fd = -1;
 
-static const int caught_signals[] = { SIGINT, SIGTERM, SIGHUP };
+static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void on_signal(int sig)
 {
@@ -45,7 +45,7 @@ static void on_signal(int sig)
 
 void proc_catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = {.sa_handler = on_signal};
 
 	if (wake_fd < 0)
 		wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -116,7 +116,7 @@ static void add_command(struct buffer *buffer, const char *const *argv)
 
 static void show_command(const char *const *argv, const struct proc_options *options)
 {
-	struct buffer line = { 0 };
+	struct buffer line = {0};
 
 	buffer_add_string(&line, "+ ");
 	if (options->dir)
@@ -178,7 +178,7 @@ struct start_failure {
 
 static void __attribute__((noreturn)) start_failed(int fd, enum start_step step)
 {
-	struct start_failure failure = { .step = step, .errnum = errno };
+	struct start_failure failure = {.step = step, .errnum = errno};
 
 	if (write(fd, &failure, sizeof(failure)) < 0) {
 		/* Our parent is gone; nobody is left to be told. */
@@ -203,7 +203,7 @@ static void __attribute__((noreturn))
 become_program(const char *const *argv, char **env, const struct proc_options *options,
 	       const int out[2], const int err[2], int failure_fd, pid_t parent)
 {
-	struct sigaction action = { .sa_handler = SIG_DFL };
+	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigset_t none;
 	int fd;
 
@@ -253,15 +253,15 @@ static struct error *start_error(const struct start_failure *failure, const char
 	case STEP_DIR:
 		return error_errno("cannot enter '%s'", options->dir);
 	case STEP_INPUT:
-		return error_errno("cannot read '%s'", options->input ? options->input
-								      : "/dev/null");
+		return error_errno("cannot read '%s'",
+				   options->input ? options->input : "/dev/null");
 	case STEP_OUTPUT:
 		return error_errno("cannot write '%s'", options->output);
 	case STEP_EXEC:
 		break;
 	}
-	return error_new(STATUS_FAILED, "cannot run '%s': %s%s", argv[0],
-			 strerror(failure->errnum), hint);
+	return error_new(STATUS_FAILED, "cannot run '%s': %s%s", argv[0], strerror(failure->errnum),
+			 hint);
 }
 
 /* A pipe whose reading end does not block; both ends are closed on exec and never 0, 1 or 2. */
@@ -298,7 +298,7 @@ static struct error *fork_program(const char *const *argv, const struct proc_opt
 				  int out[2], int err[2], struct child *child,
 				  struct start_failure *ret_failure)
 {
-	int failure_pipe[2] = { -1, -1 };
+	int failure_pipe[2] = {-1, -1};
 	_free_ char **env = merge_env(options->env);
 	struct error *error = NULL;
 	pid_t parent = getpid();
@@ -339,11 +339,11 @@ static struct error *child_start(const struct proc_command *command, size_t inde
 				 struct child *child)
 {
 	const struct proc_options *options = &command->options;
-	struct start_failure failure = { .errnum = 0 };
-	int out[2] = { -1, -1 }, err[2] = { -1, -1 };
+	struct start_failure failure = {.errnum = 0};
+	int out[2] = {-1, -1}, err[2] = {-1, -1};
 	struct error *error;
 
-	*child = (struct child){ .index = index, .pid_fd = -1, .out_fd = -1, .err_fd = -1 };
+	*child = (struct child){.index = index, .pid_fd = -1, .out_fd = -1, .err_fd = -1};
 	if (verbose)
 		show_command(command->argv, options);
 	error = fork_program(command->argv, options, out, err, child, &failure);
@@ -425,7 +425,7 @@ static void end_children(struct child *children, size_t count, struct proc_resul
 	for (size_t i = 0; i < count; i++)
 		kill(-children[i].pid, SIGTERM);
 	for (size_t i = 0; i < count; i++) {
-		struct pollfd ended = { .fd = children[i].pid_fd, .events = POLLIN };
+		struct pollfd ended = {.fd = children[i].pid_fd, .events = POLLIN};
 
 		while (!(ended.revents & POLLIN) && now_seconds() < limit) {
 			/* Keep its pipes empty, or it may never come to its end. */
@@ -442,8 +442,8 @@ static void end_children(struct child *children, size_t count, struct proc_resul
 #define POLLS_PER_CHILD 3
 
 /* Wait for output, an end, a signal or a tick, and take what there is. */
-static void wait_for_any(const struct proc_command *commands, struct child *children,
-			 size_t *count, struct proc_result *results)
+static void wait_for_any(const struct proc_command *commands, struct child *children, size_t *count,
+			 struct proc_result *results)
 {
 	_free_ struct pollfd *polls = xcalloc(*count * POLLS_PER_CHILD + 1, sizeof(*polls));
 	int timeout = -1;
@@ -452,13 +452,13 @@ static void wait_for_any(const struct proc_command *commands, struct child *chil
 	for (size_t i = 0; i < *count; i++) {
 		struct pollfd *p = &polls[i * POLLS_PER_CHILD];
 
-		p[0] = (struct pollfd){ .fd = children[i].pid_fd, .events = POLLIN };
-		p[1] = (struct pollfd){ .fd = children[i].out_fd, .events = POLLIN };
-		p[2] = (struct pollfd){ .fd = children[i].err_fd, .events = POLLIN };
+		p[0] = (struct pollfd){.fd = children[i].pid_fd, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = children[i].out_fd, .events = POLLIN};
+		p[2] = (struct pollfd){.fd = children[i].err_fd, .events = POLLIN};
 		if (commands[children[i].index].options.tick)
 			timeout = TICK_MS;
 	}
-	polls[*count * POLLS_PER_CHILD] = (struct pollfd){ .fd = wake_fd, .events = POLLIN };
+	polls[*count * POLLS_PER_CHILD] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
 	if (poll(polls, *count * POLLS_PER_CHILD + 1, timeout) < 0)
 		return; /* EINTR: the caller looks at the flag */
 
@@ -513,7 +513,7 @@ struct error *proc_run_all(const struct proc_command *commands, size_t count, un
 struct error *proc_run(const char *const *argv, const struct proc_options *options,
 		       struct proc_result *ret)
 {
-	struct proc_command command = { .argv = argv };
+	struct proc_command command = {.argv = argv};
 
 	if (options)
 		command.options = *options;
@@ -525,7 +525,7 @@ static struct error *status_error(const char *const *argv, const struct proc_res
 {
 	const struct buffer *said = result->err.length ? &result->err : &result->out;
 	size_t length = said->length;
-	struct buffer command = { 0 };
+	struct buffer command = {0};
 	struct error *error;
 
 	while (length && said->text[length - 1] == '\n')
@@ -533,8 +533,8 @@ static struct error *status_error(const char *const *argv, const struct proc_res
 	add_command(&command, argv);
 	if (result->status > 128 && result->status <= 128 + SIGRTMAX)
 		error = error_new(STATUS_FAILED, "'%s' was killed (%s)%s%.*s", command.text,
-				  strsignal(result->status - 128), length ? ":\n" : "",
-				  (int)length, length ? said->text : "");
+				  strsignal(result->status - 128), length ? ":\n" : "", (int)length,
+				  length ? said->text : "");
 	else
 		error = error_new(STATUS_FAILED, "'%s' failed with status %d%s%.*s", command.text,
 				  result->status, length ? ":\n" : "", (int)length,
@@ -553,9 +553,9 @@ struct error *proc_check(const char *const *argv, const struct proc_options *opt
 	if (result.status)
 		error = status_error(argv, &result);
 	if (ret_out)
-		*ret_out = error ? (struct buffer){ 0 } : result.out;
+		*ret_out = error ? (struct buffer){0} : result.out;
 	if (ret_out && !error)
-		result.out = (struct buffer){ 0 };
+		result.out = (struct buffer){0};
 	proc_result_deinit(&result);
 	return error;
 }

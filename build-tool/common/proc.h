@@ -13,18 +13,18 @@
 #include "util.h"
 
 struct proc_options {
-	const char *dir;	 /* working folder, NULL: ours */
-	const char *const *env;	 /* "NAME=value" to add, ends with NULL; or NULL */
-	const char *input;	 /* path for standard input, NULL: /dev/null */
-	const char *output;	 /* path for standard output; NULL: collected */
-	bool keep_stderr_apart;	 /* otherwise standard error joins the output */
-	bool inherit;		 /* both streams are ours: nothing collected (progress shown) */
+	const char *dir;          /* working folder, NULL: ours */
+	const char *const *env;   /* "NAME=value" to add, ends with NULL; or NULL */
+	const char *input;        /* path for standard input, NULL: /dev/null */
+	const char *output;       /* path for standard output; NULL: collected */
+	bool keep_stderr_apart;   /* otherwise standard error joins the output */
+	bool inherit;             /* both streams are ours: nothing collected (progress shown) */
 	void (*tick)(void *data); /* called about five times a second meanwhile, or NULL */
 	void *tick_data;
 };
 
 struct proc_result {
-	int status;	   /* exit status; 128 + signal when killed */
+	int status;        /* exit status; 128 + signal when killed */
 	struct buffer out; /* what was collected; text is NULL when that is nothing */
 	struct buffer err; /* only with keep_stderr_apart */
 };

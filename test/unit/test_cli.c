@@ -404,6 +404,11 @@ static void test_enable_and_disable(void **state)
 	assert_error(RUN(&out, "disable", "fix-one"), STATUS_NOTHING, "is disabled already");
 	assert_no_error(RUN(&out, "enable", "fix_one"));
 	assert_contents(*state, "kernel/pokepatch/fix_one/enabled", "1\n");
+	assert_no_error(RUN(&out, "disable", "--timeout", "250", "fix_one"));
+	assert_contents(*state, "kernel/pokepatch/fix_one/timeout_ms", "250");
+	assert_error(RUN(&out, "enable", "--timeout", "1s", "fix_one"), STATUS_FAILED,
+		     "'1s' is no time in milliseconds");
+	assert_contents(*state, "kernel/pokepatch/fix_one/enabled", "0\n");
 	assert_error(RUN(&out, "enable", "../pokepatch"), STATUS_FAILED, "no patch '../pokepatch'");
 }
 
