@@ -13,6 +13,8 @@ struct debuginfo {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	struct map declarations; /* "file:line", by name */
+	struct map inlined;	 /* struct debuginfo_names *, by name of the inlined function */
+	VEC(struct debuginfo_names *) name_lists;
 	VEC(char *) strings;
 	bool walked;
 };
@@ -49,6 +51,12 @@ void debuginfo_close(struct debuginfo *debuginfo)
 	if (!debuginfo)
 		return;
 	map_deinit(&debuginfo->declarations);
+	map_deinit(&debuginfo->inlined);
+	for (size_t i = 0; i < debuginfo->name_lists.count; i++) {
+		vec_deinit(debuginfo->name_lists.list[i]);
+		free(debuginfo->name_lists.list[i]);
+	}
+	vec_deinit(&debuginfo->name_lists);
 	for (size_t i = 0; i < debuginfo->strings.count; i++)
 		free(debuginfo->strings.list[i]);
 	vec_deinit(&debuginfo->strings);
@@ -99,10 +107,33 @@ static void note_declaration(struct debuginfo *debuginfo, Dwarf_Die *die, const 
 	*map_slot(&debuginfo->declarations, name) = text;
 }
 
-/* Functions, variables, and the static variables inside functions. */
-static void walk(struct debuginfo *debuginfo, Dwarf_Die *parent, const char *top)
+static void note_inlined(struct debuginfo *debuginfo, const char *name, const char *into)
 {
+	void **slot = map_slot(&debuginfo->inlined, name);
+	struct debuginfo_names *names = *slot;
+
+	if (!names)
+		*slot = *vec_push(&debuginfo->name_lists) = names = xcalloc(1, sizeof(*names));
+	/* One function is walked at a time, so a second copy in it follows the first. */
+	if (!names->count || strcmp(names->list[names->count - 1], into))
+		*vec_push(names) = into;
+}
+
+static bool has_code(Dwarf_Die *die)
+{
+	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
+}
+
+/*
+ * Functions, variables, the static variables inside functions, and what is
+ * inlined into function, if the walk is inside of one.
+ */
+static void walk(struct debuginfo *debuginfo, Dwarf_Die *parent, const char *top,
+		 const char *function)
+{
+	Dwarf_Attribute attribute;
 	Dwarf_Die die;
+	const char *name;
 
 	if (dwarf_child(parent, &die))
 		return;
@@ -113,32 +144,58 @@ static void walk(struct debuginfo *debuginfo, Dwarf_Die *parent, const char *top
 			break;
 		case DW_TAG_subprogram:
 			note_declaration(debuginfo, &die, top);
-			walk(debuginfo, &die, top);
+			/* Through the abstract origin: a function that is also inlined has its
+			 * name there. */
+			name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_name, &attribute));
+			walk(debuginfo, &die, top, has_code(&die) ? name : NULL);
+			break;
+		case DW_TAG_inlined_subroutine:
+			name = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_name, &attribute));
+			if (name && function)
+				note_inlined(debuginfo, name, function);
+			walk(debuginfo, &die, top, function);
 			break;
 		case DW_TAG_lexical_block:
-			walk(debuginfo, &die, top);
+			walk(debuginfo, &die, top, function);
 			break;
 		}
 	} while (!dwarf_siblingof(&die, &die));
 }
 
+static void walk_all(struct debuginfo *debuginfo)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	if (debuginfo->walked || !debuginfo->module)
+		return;
+	debuginfo->walked = true;
+	while ((unit = dwfl_module_nextcu(debuginfo->module, unit, &bias))) {
+		Dwarf_Attribute attribute;
+
+		walk(debuginfo, unit,
+		     dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute)), NULL);
+	}
+}
+
+/* "count.12", "foo.isra.0": the source has what stands before the dot. */
+static char *source_name(const char *name)
+{
+	return xstrndup(name, strcspn(name, "."));
+}
+
 const char *debuginfo_declaration(struct debuginfo *debuginfo, const char *name)
 {
-	/* "count.12", "foo.isra.0": the source has what stands before the dot */
-	char *plain _free_ = xstrndup(name, strcspn(name, "."));
+	char *plain _free_ = source_name(name);
 
-	if (!debuginfo->walked && debuginfo->module) {
-		Dwarf_Die *unit = NULL;
-		Dwarf_Addr bias;
-
-		while ((unit = dwfl_module_nextcu(debuginfo->module, unit, &bias))) {
-			Dwarf_Attribute attribute;
-			const char *top =
-				dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-
-			walk(debuginfo, unit, top);
-		}
-		debuginfo->walked = true;
-	}
+	walk_all(debuginfo);
 	return map_get(&debuginfo->declarations, plain);
+}
+
+const struct debuginfo_names *debuginfo_inlined_into(struct debuginfo *debuginfo, const char *name)
+{
+	char *plain _free_ = source_name(name);
+
+	walk_all(debuginfo);
+	return map_get(&debuginfo->inlined, plain);
 }

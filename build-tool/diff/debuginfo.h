@@ -17,4 +17,13 @@ char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offse
 /* debuginfo_declaration - where a function or variable of that symbol name is declared. */
 const char *debuginfo_declaration(struct debuginfo *debuginfo, const char *name);
 
+/* The functions that hold an inlined copy of another; names borrowed, in order of the object. */
+struct debuginfo_names {
+	const char **list;
+	size_t count, room;
+};
+/* debuginfo_inlined_into - NULL where there are none. */
+const struct debuginfo_names *debuginfo_inlined_into(struct debuginfo *debuginfo,
+						     const char *name);
+
 #endif /* POKEPATCH_DEBUGINFO_H */

@@ -52,6 +52,17 @@ static int by_datum_name(const void *left, const void *right)
 	return strcmp(a->name, b->name) ?: (int)a->change - (int)b->change;
 }
 
+static void add_inlined(struct selection *selection, struct diff_function *function)
+{
+	const struct debuginfo_names *names;
+
+	if (!selection->debuginfo)
+		selection->debuginfo = debuginfo_open(selection->options->patched);
+	names = debuginfo_inlined_into(selection->debuginfo, function->name);
+	for (size_t i = 0; names && i < names->count; i++)
+		*vec_push(&function->inlined_into) = xstrdup(names->list[i]);
+}
+
 static void add_first_change(struct selection *selection, const struct atom *atom,
 			     struct diff_function *function)
 {
@@ -72,6 +83,7 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			add_function(result, atom, atom->twin ? DIFF_CHANGED : DIFF_NEW);
 			struct diff_function *function =
 				&result->functions.list[result->functions.count - 1];
+			add_inlined(selection, function);
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
 				_failed_(select_old(selection, atom->twin, &function->old));
@@ -104,6 +116,9 @@ void diff_result_deinit(struct diff_result *result)
 	for (size_t i = 0; i < result->functions.count; i++) {
 		free(result->functions.list[i].name);
 		free(result->functions.list[i].source);
+		for (size_t j = 0; j < result->functions.list[i].inlined_into.count; j++)
+			free(result->functions.list[i].inlined_into.list[j]);
+		vec_deinit(&result->functions.list[i].inlined_into);
 	}
 	for (size_t i = 0; i < result->data.count; i++)
 		free(result->data.list[i].name);

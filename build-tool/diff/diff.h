@@ -62,6 +62,7 @@ struct diff_function {
 	uint64_t old_size, new_size; /* bytes, without the cold part */
 	uint64_t first_change;	     /* offset in the new function; changed ones only */
 	char *source;		     /* "file.c:120" of first_change, or NULL */
+	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
 	uint32_t old;		     /* changed ones: index of the external, or POKEPATCH_NONE */
 	enum diff_verified verified; /* left to the caller */
 };

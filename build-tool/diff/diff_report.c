@@ -29,6 +29,12 @@ void report_functions(struct json_object *array, const struct diff_result *resul
 				       json_object_new_int64(function->old_size));
 		json_object_object_add(item, "new_size",
 				       json_object_new_int64(function->new_size));
+		struct json_object *inlined = json_object_new_array();
+		for (size_t j = 0; j < function->inlined_into.count; j++)
+			json_object_array_add(
+				inlined,
+				json_object_new_string(function->inlined_into.list[j]));
+		json_object_object_add(item, "inlined_into", inlined);
 		if (function->change == DIFF_CHANGED) {
 			struct json_object *first = json_object_new_object();
 
