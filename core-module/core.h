@@ -43,9 +43,6 @@ struct pp_kernel {
 	struct module *(*find_module)(const char *name);
 	unsigned long (*ftrace_location)(unsigned long ip);
 	struct task_struct *(*idle_task)(int cpu);
-	int (*arch_stack_walk_reliable)(bool (*consume)(void *cookie, unsigned long addr),
-					void *cookie, struct task_struct *task);
-	void (*put_task_stack)(struct task_struct *task);
 	/* places */
 	unsigned long text;		/* _text: what offsets count from */
 	unsigned long stext, etext;	/* code that stays after boot */

@@ -97,11 +97,22 @@ static bool redirecting_works(void)
 	return there && back;
 }
 
+/*
+ * 6.1's ftrace_free_filter() leaves the freed hashes in the ops, where the next
+ * ftrace_set_filter_ips() would find them.
+ */
+static void free_filter(void)
+{
+	ftrace_free_filter(&ops);
+	RCU_INIT_POINTER(ops.local_hash.filter_hash, NULL);
+	RCU_INIT_POINTER(ops.local_hash.notrace_hash, NULL);
+}
+
 static void stop(void)
 {
 	/* Also waits until nobody is in the ops' trampoline or handler any more. */
 	unregister_ftrace_function(&ops);
-	ftrace_free_filter(&ops);
+	free_filter();
 	registered = false;
 }
 
@@ -118,7 +129,7 @@ static int start(void)
 	if (!ret)
 		ret = register_ftrace_function(&ops);
 	if (ret) {
-		ftrace_free_filter(&ops);
+		free_filter();
 		pr_err("ftrace cannot be used (%d)%s\n", ret,
 		       ret == -EBUSY ? "; sysctl kernel.ftrace_enabled must be 1" : "");
 		return ret;

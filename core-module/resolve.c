@@ -23,26 +23,19 @@ struct pp_kernel pp_kernel __ro_after_init;
 
 /* --- the core's own ---------------------------------------------------------- */
 
-#define NEED(member, name) { name, &pp_kernel.member, sizeof(pp_kernel.member) }
-
-static const struct {
-	const char *name;
-	void *slot;
-	size_t size;
-} needed[] __initconst = {
-	NEED(kallsyms_on_each_symbol, "kallsyms_on_each_symbol"),
-	NEED(find_module, "find_module"),
-	NEED(ftrace_location, "ftrace_location"),
-	NEED(idle_task, "idle_task"),
-	NEED(arch_stack_walk_reliable, "arch_stack_walk_reliable"),
-	NEED(put_task_stack, "put_task_stack"),
-	NEED(text, "_text"),
-	NEED(stext, "_stext"),
-	NEED(etext, "_etext"),
-	NEED(end, "_end"),
-	NEED(notes, "__start_notes"),
-	NEED(notes_end, "__stop_notes"),
-	NEED(per_cpu_end, "__per_cpu_end"),
+static const struct pp_needed needed[] = {
+	{ "kallsyms_on_each_symbol", &pp_kernel.kallsyms_on_each_symbol },
+	{ "find_module", &pp_kernel.find_module },
+	{ "ftrace_location", &pp_kernel.ftrace_location },
+	{ "idle_task", &pp_kernel.idle_task },
+	{ "_text", &pp_kernel.text },
+	{ "_stext", &pp_kernel.stext },
+	{ "_etext", &pp_kernel.etext },
+	{ "_end", &pp_kernel.end },
+	{ "__start_notes", &pp_kernel.notes },
+	{ "__stop_notes", &pp_kernel.notes_end },
+	{ "__per_cpu_end", &pp_kernel.per_cpu_end },
+	{}
 };
 
 /* kallsyms_lookup_name() is not exported; the address of a probe on it is. */
@@ -102,24 +95,25 @@ static int __init find_build_id(void)
 	return -ENOENT;
 }
 
-int __init pp_resolve_init(void)
+static int __init find_needed(const struct pp_needed *needed)
 {
-	unsigned int i;
-	int ret = find_kallsyms();
-
-	if (ret)
-		return ret;
-	for (i = 0; i < ARRAY_SIZE(needed); i++) {
-		unsigned long addr = pp_kernel.kallsyms_lookup_name(needed[i].name);
+	for (; needed->name; needed++) {
+		unsigned long addr = pp_kernel.kallsyms_lookup_name(needed->name);
 
 		if (!addr) {
 			pr_err("this kernel has no symbol %s, which the core needs\n",
-			       needed[i].name);
+			       needed->name);
 			return -ENOENT;
 		}
-		memcpy(needed[i].slot, &addr, sizeof(addr));
+		memcpy(needed->slot, &addr, sizeof(addr));
 	}
-	return find_build_id();
+	return 0;
+}
+
+int __init pp_resolve_init(void)
+{
+	return find_kallsyms() ?: find_needed(needed) ?: find_needed(pp_arch.needed) ?:
+	       find_build_id();
 }
 
 /* --- parents ----------------------------------------------------------------- */

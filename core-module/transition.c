@@ -283,6 +283,9 @@ static int attempt(struct transition *tr)
 		pr_debug("%s: stopped %llu ns, walked %u stacks, %u had not run\n", patch->name,
 			 tr->stop_ns, tr->scan.walked, tr->scan.skipped);
 	}
+	if (ret)
+		pr_debug("%s: %u tasks in the way, the first in %pS\n", patch->name,
+			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
 	report(patch, ret ? &tr->scan : NULL);
 	pp_scan_deinit(&tr->scan);
 unlock:
@@ -311,7 +314,7 @@ static void transition_deinit(struct transition *tr)
 }
 
 #define FIRST_PAUSE_MS 1
-#define LONGEST_PAUSE_MS 100
+#define LONGEST_PAUSE_MS 32
 
 static int try_until_timeout(struct transition *tr)
 {

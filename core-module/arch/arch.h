@@ -10,7 +10,16 @@
 
 struct task_struct;
 
+/* A symbol that vmlinux does not export: resolve.c stores its address in *slot. */
+struct pp_needed {
+	const char *name;
+	void *slot; /* of a pointer or an unsigned long, 0 until then */
+};
+
 struct pp_arch {
+	/* What the architecture's file needs; ends with a NULL name. */
+	const struct pp_needed *needed;
+
 	/*
 	 * The bytes that a relocation of this type writes, 0 for a type that is
 	 * not known.  Any context.
@@ -45,8 +54,8 @@ struct pp_arch {
 	 * pointers, those that tracers replaced resolved to the original.  A
 	 * false from @visit ends the walk.  Any context; takes no lock,
 	 * allocates nothing.
-	 * Return: 0 if everything up to the end of the stack was visited, else
-	 * an error: then anything may be on the stack.
+	 * Return: 0 if everything up to the end of the stack was visited, or
+	 * @visit ended it; else an error: then anything may be on the stack.
 	 */
 	int (*stack_walk)(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 			  void *ctx);

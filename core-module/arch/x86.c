@@ -5,15 +5,18 @@
 #include <linux/elf.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include <asm/switch_to.h>
 #include <asm/sync_core.h>
+#include <asm/unwind.h>
 
 #include "core.h"
 
-#ifndef CONFIG_HAVE_RELIABLE_STACKTRACE
+#ifndef CONFIG_UNWINDER_ORC
 #error "the core needs a kernel with a reliable unwinder (CONFIG_UNWINDER_ORC)"
 #endif
 
@@ -84,40 +87,119 @@ static unsigned long x86_ftrace_site(unsigned long addr)
 	return site >= addr && site - addr <= ENTRY_SITE_MAX ? site : 0;
 }
 
-struct walk {
-	bool (*visit)(void *ctx, unsigned long addr);
-	void *ctx;
+/* --- stacks -------------------------------------------------------------------- */
+
+static struct {
+	void (*put_task_stack)(struct task_struct *task);
+	struct module *(*module_text_address)(unsigned long addr);
+	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
+	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
+	unsigned long srso_return;		/* another return thunk, far away */
+} x86 __ro_after_init;
+
+static const struct pp_needed x86_needed[] = {
+	{ "put_task_stack", &x86.put_task_stack },
+	{ "__module_text_address", &x86.module_text_address },
+	{ "__indirect_thunk_start", &x86.thunks },
+	{ "__indirect_thunk_end", &x86.thunks_end },
+	{ "ftrace_stub", &x86.ftrace },
+	{ "return_to_handler", &x86.ftrace_end },
+	{ "srso_alias_safe_ret", &x86.srso_return },
+	{}
 };
 
-static bool walk_entry(void *cookie, unsigned long addr)
-{
-	struct walk *walk = cookie;
+/* Upper bounds for the sizes of the two; the symbols have none in kallsyms. */
+#define RETURN_TO_HANDLER_SIZE 64
+#define SRSO_RETURN_SIZE 32
 
-	return walk->visit(walk->ctx, addr);
+/*
+ * The unwinder can go on from a task that was interrupted at @ip.  It cannot from
+ * code that jumps by way of the stack: in a retpoline, after
+ *	mov %rax, (%rsp)
+ *	ret
+ * has begun, and in ftrace's trampolines and the return thunk once the handler has
+ * put a new function's address there, the word that the unwinder takes for a return
+ * address is the start of a function.  It then looks one byte before it for the
+ * unwind data, and finds those of another function, which may have it skip frames.
+ */
+static bool can_unwind_from(unsigned long ip)
+{
+	if (ip < pp_kernel.stext || ip >= pp_kernel.etext)
+		/* A module, or else ftrace's trampolines, probe slots, BPF, ... */
+		return x86.module_text_address(ip);
+	return !(ip >= x86.thunks && ip < x86.thunks_end) &&
+	       !(ip >= x86.ftrace && ip < x86.ftrace_end + RETURN_TO_HANDLER_SIZE) &&
+	       !(ip >= x86.srso_return && ip < x86.srso_return + SRSO_RETURN_SIZE);
 }
 
 /*
- * The kernel's own reliable unwinder, below stack_trace_save_tsk_reliable(),
- * without that function's limit on the number of entries.  It resolves the
- * return addresses that kretprobes and the graph tracer replaced, gives up at
- * code without unwind data (BPF, probe slots), at a task that runs on another
- * CPU, and at a stack that does not end where it should.
+ * The walk ended without having met user registers: is that really the end of the
+ * stack?
+ *
+ * Before Linux 6.4 the unwind data of "the stack ends here" and of "not known what
+ * is here" were the same (UNWIND_HINT_EMPTY), and the kernel's own reliable walk
+ * takes both for the end.  With preempt=full, tasks were seen here that had been
+ * preempted at
+ *	__x86_indirect_thunk_rax+0
+ * and whose callers all remained unseen; return_to_handler is marked so too.  So the
+ * end counts only where stacks end: at the registers that fork made room for, with
+ * which kernel threads and new tasks begin in ret_from_fork.  An idle task starts
+ * from the stack pointer that copy_thread() left (the boot CPU's from the registers),
+ * and jumps to its C code by a pushed address.
+ */
+static bool is_stack_end(const struct unwind_state *state, struct task_struct *task)
+{
+	const unsigned long regs = (unsigned long)task_pt_regs(task);
+
+	if (state->sp == regs)
+		return true;
+	return is_idle_task(task) &&
+	       state->sp == regs - sizeof(struct inactive_task_frame);
+}
+
+static int walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr), void *ctx)
+{
+	struct unwind_state state;
+
+	for (unwind_start(&state, task, NULL, NULL); !unwind_done(&state) && !unwind_error(&state);
+	     unwind_next_frame(&state)) {
+		const struct pt_regs *regs = unwind_get_entry_regs(&state, NULL);
+		unsigned long addr;
+
+		if (regs && user_mode((struct pt_regs *)regs))
+			return 0;
+		if (regs && !can_unwind_from(regs->ip))
+			return -EAGAIN;
+		addr = unwind_get_return_address(&state);
+		if (!addr)
+			return -EINVAL;
+		if (!visit(ctx, addr))
+			return 0;
+	}
+	return !unwind_error(&state) && is_stack_end(&state, task) ? 0 : -EINVAL;
+}
+
+/*
+ * The kernel's ORC unwinder, with the rules of arch_stack_walk_reliable() and those
+ * above.  It resolves the return addresses that kretprobes and the graph tracer
+ * replaced, gives up at code without unwind data (BPF, probe slots) and at a task
+ * that runs on another CPU.
  */
 static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 			  void *ctx)
 {
-	struct walk walk = { visit, ctx };
 	int ret;
 
 	/* A task that is dead and gone from the CPU has no stack any more. */
 	if (!try_get_task_stack(task))
 		return 0;
-	ret = pp_kernel.arch_stack_walk_reliable(walk_entry, &walk, task);
-	pp_kernel.put_task_stack(task);
+	ret = walk(task, visit, ctx);
+	x86.put_task_stack(task);
 	return ret;
 }
 
 const struct pp_arch pp_arch = {
+	.needed = x86_needed,
 	.reloc_width = x86_reloc_width,
 	.reloc = x86_reloc,
 	.text_written = x86_text_written,
