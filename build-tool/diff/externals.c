@@ -98,9 +98,14 @@ struct error *select_undefined(struct selection *selection, const char *name,
 	const struct parent_symbol *symbol;
 	struct parent *parent;
 
+	const struct diff_options *options = selection->options;
+
 	*ret_link_name = name;
 	*ret_external = NULL;
-	if (exported_by_vmlinux(selection, name))
+	/* A module's own symbol comes before one of that name that vmlinux exports. */
+	bool own = options->parent && options->parent != options->vmlinux &&
+		   parent_global(options->parent, name);
+	if (!own && exported_by_vmlinux(selection, name))
 		return NULL;
 	_failed_(find_global(selection, name, &parent, &symbol));
 	if (!symbol)
@@ -152,6 +157,11 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	struct parent *parent = options->parent;
 
 	*ret = POKEPATCH_NONE;
+	if (!atom->symbol) {
+		refusals_add(selection->refusals, "symbol-unknown", options->unit, atom->name,
+			     "a reference into section '%s', which has no symbols", atom->name);
+		return NULL;
+	}
 	if (atom->symbol->bind != STB_LOCAL) {
 		symbol = parent_global(parent, atom->name);
 	} else {
@@ -185,9 +195,14 @@ struct error *select_external_atom(struct selection *selection, const struct ato
 {
 	uint32_t index;
 
-	/* Defined here, or exported: the same as from any other unit. */
+	const struct diff_options *options = selection->options;
+
 	*ret_link_name = atom->name;
-	if (!selection->options->parent || exported_by_vmlinux(selection, atom->name))
+	if (!options->parent)
+		return NULL;
+	/* What vmlinux itself exports is referred to as from any module. */
+	if (options->parent == options->vmlinux && atom->symbol &&
+	    atom->symbol->bind != STB_LOCAL && exported_by_vmlinux(selection, atom->name))
 		return NULL;
 	_failed_(find_symbol(selection, atom, &index));
 	if (index != POKEPATCH_NONE)
