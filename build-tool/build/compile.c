@@ -4,6 +4,7 @@
  * kbuild's flags and one section for each function and object.  objtool is not
  * run: the differ compares what the compiler wrote.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,11 @@ static struct error *check_results(const struct build *build, const struct proc_
 
 		if (!results[i].status)
 			continue;
+		if (strstr(output, strerror(ENOSPC)))
+			return error_new(STATUS_FAILED,
+					 "no space left on the device of %s or of the compiler's "
+					 "temporary files; name another folder in TMPDIR",
+					 build->work);
 		if (i % SIDES == SIDE_PATCHED)
 			return error_new(STATUS_FAILED, "%s does not compile with the change:\n%s",
 					 unit->source, output);

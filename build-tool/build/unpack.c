@@ -80,8 +80,20 @@ static struct error *folders_left_out(const struct build *build, struct args *re
 	return NULL;
 }
 
+/* tar has a line for each file that it cannot write; one says enough. */
+static struct error *unpack_error(const char *path, const char *tree, const char *output)
+{
+	if (strstr(output, strerror(ENOSPC)))
+		return error_new(STATUS_FAILED,
+				 "cannot unpack %s: no space left on the device of %s; a prepared "
+				 "source needs about 1 GB", path, tree);
+	return error_new(STATUS_FAILED, "cannot unpack %s: %.*s", path,
+			 (int)strcspn(output, "\n"), output);
+}
+
 static struct error *unpack_tarball(const char *path, const char *tree, const struct args *skip)
 {
+	struct proc_result result = {};
 	struct args args = {};
 	struct error *error;
 
@@ -100,9 +112,12 @@ static struct error *unpack_tarball(const char *path, const char *tree, const st
 		args_addf(&args, "--exclude=*/%s", skip->list[i]);
 	args_add(&args, "-f");
 	args_add(&args, path);
-	error = proc_check((const char *const *)args.list, NULL, NULL);
+	error = proc_run((const char *const *)args.list, NULL, &result);
 	args_deinit(&args);
-	return error_prefix(error, "cannot unpack %s", path);
+	if (!error && result.status)
+		error = unpack_error(path, tree, result.out.text ? result.out.text : "");
+	proc_result_deinit(&result);
+	return error;
 }
 
 /* ---- folders ---------------------------------------------------------------- */
