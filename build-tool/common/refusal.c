@@ -6,6 +6,7 @@
 #include "error.h"
 
 const struct refusal_code refusal_codes[] = {
+	{ "address-escapes", "new code or data may still be pointed to: the patch stays loaded (a warning)" },
 	{ "assembly-changed", "an assembly file changed" },
 	{ "binary-diff", "a source file changes as binary data" },
 	{ "boot-changed", "code that only runs while the kernel boots changed" },
@@ -41,6 +42,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "symbol-unknown", "a symbol of a kind that is not understood" },
 	{ "tracepoint-inert", "a module's tracepoint does not fire in new code (a warning)" },
 	{ "vdso-changed", "code of the vDSO changed" },
+	{ "verify-mismatch", "the original as compiled here differs from the kernel that runs" },
 	{ "vmlinux-differs", "vmlinux is of another build than the kernel" },
 	{ NULL, NULL },
 };
