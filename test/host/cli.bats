@@ -53,8 +53,8 @@ index() {
 	} >"$repo/Release"
 }
 
-# kernel ABI VERSION - all packages of a tiny kernel.
-kernel() {
+# add_kernel ABI VERSION - all packages of a tiny kernel.
+add_kernel() {
 	local r=$1-$flavour v=$2
 	put "boot/vmlinuz-$r" "vmlinuz $v"
 	put "boot/config-$r" CONFIG_TINY=y
@@ -87,7 +87,7 @@ metapackage() {
 setup_file() {
 	repo=$BATS_FILE_TMPDIR/repo tree=$BATS_FILE_TMPDIR/tree
 	mkdir -p "$repo"
-	kernel 1.2.3-4 "$version"
+	add_kernel 1.2.3-4 "$version"
 	metapackage "$version" 1.2.3-4
 	# A newer one whose debug package has not come yet, and an even newer version of
 	# two packages: the release to take is the one that all of them agree on.
@@ -237,11 +237,10 @@ whole() {
 @test "a newer version of the same release replaces the old one with --latest" {
 	"$pokepatch" fetch --latest "$flavour"
 	version=1.2.3-9
-	kernel 1.2.3-4 "$version"
+	add_kernel 1.2.3-4 "$version"
 	metapackage "$version" 1.2.3-4
 	index
-	kernel=$cache/kernels/$release # kernel() is a function, kernel a variable: both stay
-	rm "$cache/apt/$arch/updated"  # as if a day had passed
+	rm "$cache/apt/$arch/updated" # as if a day had passed
 	"$pokepatch" fetch --latest "$flavour"
 	whole
 }
@@ -314,7 +313,6 @@ whole() {
 }
 
 @test "too little space is told before anything is downloaded" {
-	put usr/src/linux-source-1.2.tar.xz "source of 1.2.3-9"
 	local all=$((1 << 50)) # KiB: more than any disk has
 	sed -i "/^Package: linux-source-1.2/,/^\$/s/^Installed-Size: .*/Installed-Size: $all/" \
 		"$repo/Packages"

@@ -80,8 +80,8 @@ static void test_root(void **state)
 
 static void test_what_is_no_release(void **state)
 {
-	static const char *const wrong[] = { "", ".", "..", "../x", "6.1/..", "6.1 0", "-k", "x6.1",
-					     "6.1\n", "6.1*" };
+	static const char *const wrong[] = {"",      ".",  "..",   "../x",  "6.1/..",
+					    "6.1 0", "-k", "x6.1", "6.1\n", "6.1*"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

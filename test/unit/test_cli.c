@@ -19,8 +19,8 @@
 #include "unpack.h"
 
 #define RUN(out, ...)                                                                              \
-	cli_run(cli_commands, sizeof((char *[]){ "pokepatch", __VA_ARGS__ }) / sizeof(char *),     \
-		(char *[]){ "pokepatch", __VA_ARGS__, NULL }, out)
+	cli_run(cli_commands, sizeof((char *[]){"pokepatch", __VA_ARGS__}) / sizeof(char *),       \
+		(char *[]){"pokepatch", __VA_ARGS__, NULL}, out)
 
 static void assert_no_error(struct error *error)
 {
@@ -56,14 +56,20 @@ static struct error *show_call(struct cli_call *call)
 }
 
 static const struct cli_option test_options[] = {
-	{ "flag", 'f', NULL, "a flag" },
-	{ "value", 'v', "VALUE", "a value" },
-	{ 0 },
+	{"flag", 'f', NULL, "a flag"},
+	{"value", 'v', "VALUE", "a value"},
+	{0},
 };
 static const struct cli_command test_commands[] = {
-	{ .name = "show", .arguments = "A [B]", .summary = "Show", .help = "",
-	  .options = test_options, .min_arguments = 1, .max_arguments = 2, .run = show_call },
-	{ 0 },
+	{.name = "show",
+	 .arguments = "A [B]",
+	 .summary = "Show",
+	 .help = "",
+	 .options = test_options,
+	 .min_arguments = 1,
+	 .max_arguments = 2,
+	 .run = show_call},
+	{0},
 };
 
 static void assert_shows(const char *wanted, int argc, char **argv)
@@ -76,8 +82,8 @@ static void assert_shows(const char *wanted, int argc, char **argv)
 }
 
 #define SHOWS(wanted, ...)                                                                         \
-	assert_shows(wanted, sizeof((char *[]){ "p", "show", __VA_ARGS__ }) / sizeof(char *),      \
-		     (char *[]){ "p", "show", __VA_ARGS__, NULL })
+	assert_shows(wanted, sizeof((char *[]){"p", "show", __VA_ARGS__}) / sizeof(char *),        \
+		     (char *[]){"p", "show", __VA_ARGS__, NULL})
 
 static void test_options_and_arguments(void **state)
 {
@@ -297,25 +303,25 @@ static void test_relocate(void **state)
 static void make_sysfs(const char *dir)
 {
 	static const char *const files[][2] = {
-		{ "kernel/pokepatch/version", "0.7\n" },
-		{ "kernel/pokepatch/fix_one/enabled", "1\n" },
-		{ "kernel/pokepatch/fix_one/state", "enabled\n" },
-		{ "kernel/pokepatch/fix_one/blocked_by", "" },
-		{ "kernel/pokepatch/fix_one/timeout_ms", "5000\n" },
-		{ "kernel/pokepatch/fix_one/stop_ns", "123456\n" },
-		{ "kernel/pokepatch/fix_one/build_id", "00ff\n" },
-		{ FUNC_A "mode", "ftrace\n" },
-		{ FUNC_A "old_addr", "0xffffffff81000000\n" },
-		{ FUNC_A "new_addr", "0xffffffffc0000000\n" },
-		{ FUNC_A "old_size", "16\n" },
-		{ FUNC_A "new_size", "32\n" },
-		{ FUNC_B "mode", "direct\n" },
-		{ FUNC_B "old_size", "100\n" },
-		{ FUNC_B "new_size", "90\n" },
-		{ "kernel/pokepatch/other/enabled", "0\n" },
-		{ "kernel/pokepatch/other/state", "blocked\n" },
-		{ "kernel/pokepatch/other/blocked_by", "12 sleeper do_thing\n13 b do_thing\n" },
-		{ "kernel/pokepatch/other/timeout_ms", "100\n" },
+		{"kernel/pokepatch/version", "0.7\n"},
+		{"kernel/pokepatch/fix_one/enabled", "1\n"},
+		{"kernel/pokepatch/fix_one/state", "enabled\n"},
+		{"kernel/pokepatch/fix_one/blocked_by", ""},
+		{"kernel/pokepatch/fix_one/timeout_ms", "5000\n"},
+		{"kernel/pokepatch/fix_one/stop_ns", "123456\n"},
+		{"kernel/pokepatch/fix_one/build_id", "00ff\n"},
+		{FUNC_A "mode", "ftrace\n"},
+		{FUNC_A "old_addr", "0xffffffff81000000\n"},
+		{FUNC_A "new_addr", "0xffffffffc0000000\n"},
+		{FUNC_A "old_size", "16\n"},
+		{FUNC_A "new_size", "32\n"},
+		{FUNC_B "mode", "direct\n"},
+		{FUNC_B "old_size", "100\n"},
+		{FUNC_B "new_size", "90\n"},
+		{"kernel/pokepatch/other/enabled", "0\n"},
+		{"kernel/pokepatch/other/state", "blocked\n"},
+		{"kernel/pokepatch/other/blocked_by", "12 sleeper do_thing\n13 b do_thing\n"},
+		{"kernel/pokepatch/other/timeout_ms", "100\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
@@ -439,7 +445,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_relocate, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_list, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_info_of_loaded, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(test_enable_and_disable, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_enable_and_disable, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(test_version, make_folder, remove_folder),
 	};
 

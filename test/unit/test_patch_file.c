@@ -73,16 +73,23 @@ struct tables {
 };
 
 static const struct tables tables = {
-	.objects = { { .name = STR_VMLINUX }, { .name = STR_NFT } },
-	.symbols = {
-		{ .offset = 0x1000, .size = 16, .object = 0, .name = STR_DO_THING, .pos = 1 },
-		{ .offset = 0x20, .size = 100, .object = 1, .name = STR_NFT_DO, .pos = 2 },
-	},
-	.funcs = {
-		{ .new_size = 32, .symbol = 0, .cold = POKEPATCH_NONE, .mode = POKEPATCH_MODE_AUTO },
-		{ .new_size = 90, .symbol = 1, .cold = POKEPATCH_NONE,
-		  .mode = POKEPATCH_MODE_FTRACE },
-	},
+	.objects = {{.name = STR_VMLINUX}, {.name = STR_NFT}},
+	.symbols =
+		{
+			{.offset = 0x1000, .size = 16, .object = 0, .name = STR_DO_THING, .pos = 1},
+			{.offset = 0x20, .size = 100, .object = 1, .name = STR_NFT_DO, .pos = 2},
+		},
+	.funcs =
+		{
+			{.new_size = 32,
+			 .symbol = 0,
+			 .cold = POKEPATCH_NONE,
+			 .mode = POKEPATCH_MODE_AUTO},
+			{.new_size = 90,
+			 .symbol = 1,
+			 .cold = POKEPATCH_NONE,
+			 .mode = POKEPATCH_MODE_FTRACE},
+		},
 };
 
 static const struct pokepatch_image plain_image = {
@@ -103,10 +110,9 @@ static const struct pokepatch_image plain_image = {
 	"pokepatch_build_id=00ff10\0pokepatch_source=abcd\0depends=pokepatch\0"                    \
 	"vermagic=6.1.0-5-tiny SMP mod_unload"
 static const char modinfo[] = MODINFO;
-static const char report[] =
-	"{ \"functions\": [ { \"name\": \"helper\", \"parent\": \"vmlinux\", "
-	"\"change\": \"new\", \"new_size\": 7 }, { \"name\": \"do_thing\", "
-	"\"parent\": \"vmlinux\", \"change\": \"changed\" } ] }";
+static const char report[] = "{ \"functions\": [ { \"name\": \"helper\", \"parent\": \"vmlinux\", "
+			     "\"change\": \"new\", \"new_size\": 7 }, { \"name\": \"do_thing\", "
+			     "\"parent\": \"vmlinux\", \"change\": \"changed\" } ] }";
 
 /* What a test may want otherwise. */
 struct module {
@@ -132,8 +138,17 @@ static struct module usual(void)
 /* Section names, and where each begins in the table. */
 static const char names[] = "\0.modinfo\0.pokepatch.image\0.pokepatch.tables\0.pokepatch.strings\0"
 			    ".pokepatch.report\0.rela.pokepatch.image\0.symtab\0.strtab";
-enum { SEC_NULL, SEC_MODINFO, SEC_IMAGE, SEC_TABLES, SEC_STRINGS, SEC_REPORT, SEC_RELA, SEC_SYMTAB,
-       SEC_NAMES };
+enum {
+	SEC_NULL,
+	SEC_MODINFO,
+	SEC_IMAGE,
+	SEC_TABLES,
+	SEC_STRINGS,
+	SEC_REPORT,
+	SEC_RELA,
+	SEC_SYMTAB,
+	SEC_NAMES
+};
 
 static uint32_t name_offset(int index)
 {
@@ -180,18 +195,18 @@ static void write_module(const char *path, const struct module *module)
 {
 	/* A section symbol for the tables, one for the strings; addends do the rest. */
 	const Elf64_Sym symbols[] = {
-		{ 0 },
-		{ .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION), .st_shndx = SEC_TABLES },
-		{ .st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION), .st_shndx = SEC_STRINGS },
+		{0},
+		{.st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION), .st_shndx = SEC_TABLES},
+		{.st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION), .st_shndx = SEC_STRINGS},
 	};
 	const Elf64_Rela relocations[] = {
-		{ offsetof(struct pokepatch_image, objects), ELF64_R_INFO(1, R_X86_64_64),
-		  offsetof(struct tables, objects) },
-		{ offsetof(struct pokepatch_image, symbols), ELF64_R_INFO(1, R_X86_64_64),
-		  offsetof(struct tables, symbols) },
-		{ offsetof(struct pokepatch_image, funcs), ELF64_R_INFO(1, R_X86_64_64),
-		  offsetof(struct tables, funcs) },
-		{ offsetof(struct pokepatch_image, strings), ELF64_R_INFO(2, R_X86_64_64), 0 },
+		{offsetof(struct pokepatch_image, objects), ELF64_R_INFO(1, R_X86_64_64),
+		 offsetof(struct tables, objects)},
+		{offsetof(struct pokepatch_image, symbols), ELF64_R_INFO(1, R_X86_64_64),
+		 offsetof(struct tables, symbols)},
+		{offsetof(struct pokepatch_image, funcs), ELF64_R_INFO(1, R_X86_64_64),
+		 offsetof(struct tables, funcs)},
+		{offsetof(struct pokepatch_image, strings), ELF64_R_INFO(2, R_X86_64_64), 0},
 	};
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	GElf_Ehdr header;
@@ -266,13 +281,14 @@ static void test_info(void **state)
 	struct buffer out;
 
 	write_module(path, &module);
-	assert_no_error(cli_run(cli_commands, 3, (char *[]){ "pokepatch", "info", path, NULL },
-				&out));
+	assert_no_error(
+		cli_run(cli_commands, 3, (char *[]){"pokepatch", "info", path, NULL}, &out));
 	assert_non_null(strstr(out.text, "kernel:         6.1.0-5-tiny\n"));
-	assert_non_null(strstr(out.text, "FUNCTION  PARENT     CHANGE   MODE    OLD SIZE  NEW SIZE\n"
-					 "do_thing  vmlinux    changed  auto    16        32\n"
-					 "nft_do    nf_tables  changed  ftrace  100       90\n"
-					 "helper    vmlinux    new      -       -         7\n"));
+	assert_non_null(strstr(out.text,
+			       "FUNCTION  PARENT     CHANGE   MODE    OLD SIZE  NEW SIZE\n"
+			       "do_thing  vmlinux    changed  auto    16        32\n"
+			       "nft_do    nf_tables  changed  ftrace  100       90\n"
+			       "helper    vmlinux    new      -       -         7\n"));
 	buffer_deinit(&out);
 }
 
@@ -290,12 +306,14 @@ static void test_what_is_wrong_with_it(void **state)
 	module.modinfo = other_format;
 	module.modinfo_length = sizeof(other_format);
 	write_module(path, &module);
-	assert_error(patch_file_read(path, &file), STATUS_REFUSED, "refused [wrong-format]: it has patch format 2");
+	assert_error(patch_file_read(path, &file), STATUS_REFUSED,
+		     "refused [wrong-format]: it has patch format 2");
 
 	module.modinfo = no_patch;
 	module.modinfo_length = sizeof(no_patch);
 	write_module(path, &module);
-	assert_error(patch_file_read(path, &file), STATUS_FAILED, "no patch made by pokepatch-build");
+	assert_error(patch_file_read(path, &file), STATUS_FAILED,
+		     "no patch made by pokepatch-build");
 
 	module.modinfo = no_name;
 	module.modinfo_length = sizeof(no_name);
@@ -367,7 +385,7 @@ static void test_cut_off_anywhere(void **state)
 /* No byte that is changed may make it crash; what comes of it is not asked. */
 static void test_damaged_anywhere(void **state)
 {
-	static const unsigned char masks[] = { 0x01, 0x80, 0xff };
+	static const unsigned char masks[] = {0x01, 0x80, 0xff};
 	_free_ char *path = module_path(state);
 	struct module module = usual();
 	_free_ char *bytes = NULL;
@@ -402,8 +420,8 @@ static void test_damaged_anywhere(void **state)
 static void put_notes(const char *dir, unsigned char last)
 {
 	const unsigned char notes[] = {
-		4, 0, 0, 0, 2,	 0,    0,    0, 6, 0, 0, 0, 'X', 'e', 'n', 0,	'a', 'b', 0, 0,
-		4, 0, 0, 0, 3,	 0,    0,    0, 3, 0, 0, 0, 'G', 'N', 'U', 0,	0,   0xff, last, 0,
+		4, 0, 0, 0, 2, 0, 0, 0, 6, 0, 0, 0, 'X', 'e', 'n', 0, 'a', 'b',  0,    0,
+		4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0,   0xff, last, 0,
 	};
 	_free_ char *folder = xasprintf("%s/kernel", dir);
 	_free_ char *path = xasprintf("%s/notes", folder);
@@ -439,15 +457,16 @@ static void test_load_on_the_wrong_kernel(void **state)
 
 	write_module(path, &module);
 	put_notes(*state, 0x10);
-	assert_error(cli_run(cli_commands, 3, (char *[]){ "pokepatch", "load", path, NULL }, &out),
+	assert_error(cli_run(cli_commands, 3, (char *[]){"pokepatch", "load", path, NULL}, &out),
 		     STATUS_REFUSED, "refused [wrong-kernel]");
 }
 
 /* On the right one it looks for the core, and tells where. */
 static void test_load_without_core(void **state)
 {
-	static const char format[] = "name=pokepatch_fix_one%cpokepatch=1%cpokepatch_build_id=00ff10%c"
-				     "vermagic=%s SMP%c";
+	static const char format[] =
+		"name=pokepatch_fix_one%cpokepatch=1%cpokepatch_build_id=00ff10%c"
+		"vermagic=%s SMP%c";
 	_free_ char *path = module_path(state);
 	_free_ char *text = NULL;
 	struct module module = usual();
@@ -460,11 +479,11 @@ static void test_load_without_core(void **state)
 	module.modinfo = text;
 	write_module(path, &module);
 	put_notes(*state, 0x10);
-	error = cli_run(cli_commands, 3, (char *[]){ "pokepatch", "load", path, NULL }, &out);
+	error = cli_run(cli_commands, 3, (char *[]){"pokepatch", "load", path, NULL}, &out);
 	assert_error(error, STATUS_FAILED, geteuid() ? "only root" : "name it with --core FILE");
 	if (geteuid() == 0) {
 		error = cli_run(cli_commands, 5,
-				(char *[]){ "pokepatch", "load", "--core", "/none.ko", path, NULL },
+				(char *[]){"pokepatch", "load", "--core", "/none.ko", path, NULL},
 				&out);
 		assert_error(error, STATUS_FAILED, "cannot read the core module '/none.ko'");
 	}
@@ -484,8 +503,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_wrong_kernel, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_load_on_the_wrong_kernel, make_folder,
 						remove_folder),
-		cmocka_unit_test_setup_teardown(test_load_without_core, make_folder,
-						remove_folder),
+		cmocka_unit_test_setup_teardown(test_load_without_core, make_folder, remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

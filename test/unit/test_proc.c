@@ -13,7 +13,7 @@
 
 #include "proc.h"
 
-#define ARGV(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_no_error(struct error *error)
 {
@@ -35,8 +35,8 @@ static void test_collects_and_tells_status(void **state)
 	struct proc_result result;
 
 	(void)state;
-	assert_no_error(proc_run(ARGV("sh", "-c", "echo out; echo err >&2; exit 7"), NULL,
-				 &result));
+	assert_no_error(
+		proc_run(ARGV("sh", "-c", "echo out; echo err >&2; exit 7"), NULL, &result));
 	assert_int_equal(result.status, 7);
 	assert_string_equal(result.out.text, "out\nerr\n");
 	assert_null(result.err.text);
@@ -45,7 +45,7 @@ static void test_collects_and_tells_status(void **state)
 
 static void test_keeps_streams_apart(void **state)
 {
-	struct proc_options options = { .keep_stderr_apart = true };
+	struct proc_options options = {.keep_stderr_apart = true};
 	struct proc_result result;
 
 	(void)state;
@@ -61,7 +61,7 @@ static void test_much_output_does_not_deadlock(void **state)
 	static const char script[] = "dd if=/dev/zero bs=1000 count=1000 >&2 2>/dev/null;"
 				     "dd if=/dev/zero bs=1000 count=2000 2>/dev/null;"
 				     "dd if=/dev/zero bs=1000 count=1000 >&2 2>/dev/null";
-	struct proc_options options = { .keep_stderr_apart = true };
+	struct proc_options options = {.keep_stderr_apart = true};
 	struct proc_result result;
 
 	(void)state;
@@ -74,13 +74,13 @@ static void test_much_output_does_not_deadlock(void **state)
 
 static void test_folder_env_input_output(void **state)
 {
-	static const char *const env[] = { "POKEPATCH_TEST=a b", "HOME=/there", NULL };
+	static const char *const env[] = {"POKEPATCH_TEST=a b", "HOME=/there", NULL};
 	_free_ char *dir = NULL;
 	_free_ char *in = NULL;
 	_free_ char *out = NULL;
 	_free_ char *text = NULL;
 	_free_ char *expected = NULL;
-	struct proc_options options = { .env = env };
+	struct proc_options options = {.env = env};
 
 	(void)state;
 	assert_no_error(temp_dir(&dir));
@@ -111,9 +111,9 @@ static void test_standard_input_is_empty(void **state)
 
 static void test_start_failures(void **state)
 {
-	struct proc_options no_dir = { .dir = "/nonexistent" };
-	struct proc_options no_input = { .input = "/nonexistent/in" };
-	struct proc_options no_output = { .output = "/nonexistent/out" };
+	struct proc_options no_dir = {.dir = "/nonexistent"};
+	struct proc_options no_input = {.input = "/nonexistent/in"};
+	struct proc_options no_output = {.output = "/nonexistent/out"};
 	struct proc_result result;
 
 	(void)state;
@@ -136,7 +136,7 @@ static void test_check_quotes_output(void **state)
 static void test_many_keep_their_order(void **state)
 {
 	enum { COUNT = 40 };
-	struct proc_command commands[COUNT] = { 0 };
+	struct proc_command commands[COUNT] = {0};
 	struct proc_result results[COUNT];
 	char *scripts[COUNT];
 	const char *argv[COUNT][4];
@@ -162,7 +162,7 @@ static void test_runs_no_more_than_jobs(void **state)
 	static const char script[] = "mkdir running.$$; ls -d running.* | wc -l; sleep 0.05;"
 				     "rmdir running.$$";
 	_free_ char *dir = NULL;
-	struct proc_command commands[9] = { 0 };
+	struct proc_command commands[9] = {0};
 	struct proc_result results[9];
 	int most = 0;
 
@@ -186,8 +186,8 @@ static void test_runs_no_more_than_jobs(void **state)
 static void test_one_that_cannot_start_ends_the_others(void **state)
 {
 	struct proc_command commands[2] = {
-		{ .argv = ARGV("sleep", "60") },
-		{ .argv = ARGV("pokepatch-no-such-program") },
+		{.argv = ARGV("sleep", "60")},
+		{.argv = ARGV("pokepatch-no-such-program")},
 	};
 	struct proc_result results[2];
 	double start = now_seconds();
@@ -252,7 +252,7 @@ static void count_tick(void *data)
 static void test_ticks(void **state)
 {
 	int ticks = 0;
-	struct proc_options options = { .tick = count_tick, .tick_data = &ticks };
+	struct proc_options options = {.tick = count_tick, .tick_data = &ticks};
 
 	(void)state;
 	assert_no_error(proc_check(ARGV("sleep", "1"), &options, NULL));
@@ -330,8 +330,7 @@ static void test_signal_ends_children(void **state)
 static void killed_body(void *file)
 {
 	_free_ char *script = xasprintf("echo $$ >%s.new; mv %s.new %s; exec sleep 60",
-					(const char *)file, (const char *)file,
-					(const char *)file);
+					(const char *)file, (const char *)file, (const char *)file);
 	pid_t pid = fork();
 
 	if (pid == 0) {
