@@ -85,6 +85,7 @@ struct build {
 	char *work;	   /* private work folder */
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* shared while we read it, or -1 */
+	int core_lock;	   /* the same for the core's folder */
 	char **make_env;   /* what the kernel's Makefile exports to scripts/Makefile.build */
 	char *kernel_build_id;	/* of the image's vmlinuz, hexadecimal; NULL: not known */
 	char *vmlinux_build_id; /* of the vmlinux with DWARF */

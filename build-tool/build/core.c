@@ -4,10 +4,13 @@
  * with them the commands by which a patch module is compiled, checked and
  * linked: kbuild leaves them in .cmd files beside what it makes.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -315,12 +318,35 @@ static bool is_ready(const char *folder, const struct buffer *identity,
 	return !strcmp(text, identity->text);
 }
 
+/* Those of other versions of the core, unless a build uses one. */
+static void remove_older_core(const struct build *build, const char *folder)
+{
+	DIR *dir = opendir(build->files.cache);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		_free_ char *path = xasprintf("%s/%s", build->files.cache, entry->d_name);
+		_free_ char *lock = xasprintf("%s.lock", path);
+		_close_ int fd = -1;
+
+		if (!has_prefix(entry->d_name, "core-") || has_suffix(entry->d_name, ".lock") ||
+		    !strcmp(path, folder))
+			continue;
+		fd = open(lock, O_RDWR | O_CLOEXEC);
+		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
+			error_destroy(remove_tree(path));
+			unlink(lock);
+		}
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static struct error *open_core(struct build *build, const char *data,
 			       const struct buffer *identity)
 {
 	struct core_artefacts *core = &build->core;
 	_free_ char *folder = NULL, *module = NULL;
-	_close_ int lock = -1;
 	char hash[65];
 
 	sha256_hex(identity->text, identity->length, hash);
@@ -330,10 +356,21 @@ static struct error *open_core(struct build *build, const char *data,
 	core->symvers = xasprintf("%s/Module.symvers", module);
 	core->glue_object = xasprintf("%s/glue.o", folder);
 	core->dir = xstrdup(build->files.kbuild);
-	_failed_(cache_lock(folder, false, &lock));
+	_failed_(cache_lock(folder, true, &build->core_lock));
 	if (is_ready(folder, identity, core))
 		return find_commands(module, core);
-	return make_core(build, data, folder, identity, core);
+	cleanup_close(&build->core_lock);
+	build->core_lock = -1;
+	_failed_(cache_lock(folder, false, &build->core_lock));
+	if (is_ready(folder, identity, core)) { /* another build was at it */
+		_failed_(find_commands(module, core));
+	} else {
+		_failed_(make_core(build, data, folder, identity, core));
+		remove_older_core(build, folder);
+	}
+	if (flock(build->core_lock, LOCK_SH))
+		return error_errno("cannot lock %s", folder);
+	return NULL;
 }
 
 struct error *prepare_core(struct build *build)

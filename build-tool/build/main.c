@@ -36,7 +36,7 @@ static struct error *run_phases(struct build *build)
 int main(int argc, char **argv)
 {
 	struct build_options options;
-	struct build build = { .tree_lock = -1 };
+	struct build build = { .tree_lock = -1, .core_lock = -1 };
 	struct error *error;
 	bool answered;
 	int status = STATUS_DONE;

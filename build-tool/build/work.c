@@ -156,7 +156,7 @@ struct error *build_init(struct build *build, const struct build_options *option
 {
 	struct utsname running;
 
-	*build = (struct build){ .options = *options, .tree_lock = -1 };
+	*build = (struct build){ .options = *options, .tree_lock = -1, .core_lock = -1 };
 	build->phase_start = now_seconds();
 	if (!options->kernel && uname(&running))
 		return error_errno("cannot tell the running kernel's release; give one with -k");
@@ -214,6 +214,7 @@ void build_deinit(struct build *build)
 	refusals_deinit(&build->refusals);
 	buffer_deinit(&build->notes);
 	cleanup_close(&build->tree_lock);
+	cleanup_close(&build->core_lock);
 	free(build->phases);
 	free(build->kernel_build_id);
 	free(build->vmlinux_build_id);
@@ -225,7 +226,7 @@ void build_deinit(struct build *build)
 	free(build->ko);
 	free(build->name);
 	free(build->release);
-	*build = (struct build){ .tree_lock = -1 };
+	*build = (struct build){ .tree_lock = -1, .core_lock = -1 };
 }
 
 void phase_begin(struct build *build, const char *name)
