@@ -161,6 +161,7 @@ static void test_runs_no_more_than_jobs(void **state)
 	/* Each counts how many have their folder at the same time, itself included. */
 	static const char script[] = "mkdir running.$$; ls -d running.* | wc -l; sleep 0.05;"
 				     "rmdir running.$$";
+	const char *const argv[] = {"sh", "-c", script, NULL};
 	_free_ char *dir = NULL;
 	struct proc_command commands[9] = {0};
 	struct proc_result results[9];
@@ -169,7 +170,7 @@ static void test_runs_no_more_than_jobs(void **state)
 	(void)state;
 	assert_no_error(temp_dir(&dir));
 	for (size_t i = 0; i < 9; i++) {
-		commands[i].argv = ARGV("sh", "-c", script);
+		commands[i].argv = argv;
 		commands[i].options.dir = dir;
 	}
 	assert_no_error(proc_run_all(commands, 9, 3, results));
