@@ -34,6 +34,9 @@ static const struct section_rule x86_64_sections[] = {
 	 .policy = SECTION_TABLE,
 	 .layouts = {{.size = 16, .short_last = true}}},
 	{.name = ".discard.unwind_hints", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
+	/* Within the kernel's init memory (arch/x86/kernel/vmlinux.lds.S). */
+	{.name = ".apicdrivers", .policy = SECTION_INIT},
+	{.name = ".x86_cpu_dev.init", .policy = SECTION_INIT},
 	{0},
 };
 

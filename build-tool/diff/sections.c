@@ -19,6 +19,7 @@ static const struct section_rule rules[] = {
 	EXACT(".sched.text", SECTION_CODE),
 	EXACT(".softirqentry.text", SECTION_CODE),
 	EXACT(".irqentry.text", SECTION_CODE),
+	EXACT(".spinlock.text", SECTION_CODE),
 	/* The module loader keeps probes away from these. */
 	EXACT(".noinstr.text", SECTION_CODE, .keep_name = true),
 	EXACT(".cpuidle.text", SECTION_CODE, .keep_name = true),
@@ -48,6 +49,7 @@ static const struct section_rule rules[] = {
 	PREFIX(".rodata.", SECTION_RODATA),
 	PREFIX(".rodata.str", SECTION_STRINGS),
 	PREFIX(".rodata.cst", SECTION_CONST),
+	EXACT(".ref.rodata", SECTION_RODATA),
 	EXACT(".rodata..c_jump_table", SECTION_PARENT,
 	      .advice = "a function with a computed-goto table cannot be carried yet"),
 
@@ -78,12 +80,21 @@ static const struct section_rule rules[] = {
 	EXACT("_ftrace_eval_map", SECTION_PARENT),
 	EXACT("__bpf_raw_tp_map", SECTION_PARENT),
 	EXACT("__syscalls_metadata", SECTION_PARENT),
+	/* DEFINE_SCHED_CLASS(): the linker puts them in order of priority */
+	EXACT("__stop_sched_class", SECTION_PARENT),
+	EXACT("__dl_sched_class", SECTION_PARENT),
+	EXACT("__rt_sched_class", SECTION_PARENT),
+	EXACT("__fair_sched_class", SECTION_PARENT),
+	EXACT("__idle_sched_class", SECTION_PARENT),
 	EXACT("_kprobe_blacklist", SECTION_PARENT),
 	EXACT("_error_injection_whitelist", SECTION_PARENT),
 	EXACT(".static_call_tramp_key", SECTION_PARENT),
 	EXACT("__param", SECTION_PARENT, .advice = "module parameters are set up when the parent "
 						   "is loaded; use a new static variable"),
 	EXACT("__modver", SECTION_PARENT),
+	EXACT("___srcu_struct_ptrs", SECTION_PARENT),
+	PREFIX(".pci_fixup_", SECTION_PARENT,
+	       .advice = "a new PCI quirk is not in the kernel's table; change one that is there"),
 	EXACT(".modinfo", SECTION_PARENT),
 	PREFIX("__mod_", SECTION_PARENT), /* device tables: udev would load the patch as a driver */
 
@@ -97,6 +108,10 @@ static const struct section_rule rules[] = {
 	PREFIX(".exit.", SECTION_INIT),
 	PREFIX(".exitcall.", SECTION_INIT),
 	PREFIX(".meminit.", SECTION_INIT),
+	EXACT(".lsm_info.init", SECTION_INIT),
+	EXACT(".early_lsm_info.init", SECTION_INIT),
+	EXACT("__earlycon_table", SECTION_INIT),
+	EXACT("__governor_thermal_table", SECTION_INIT),
 
 	EXACT("", SECTION_DROP),
 	EXACT(".comment", SECTION_DROP),
