@@ -6,32 +6,45 @@
 #include <string.h>
 
 /* Names of ATOM_PRIVATE data, as the kernel's macros and gcc make them. */
-static const char *const private_names[] = {
-	"__func__",	    /* C11 6.4.2.2; static, one per function */
-	"__FUNCTION__",
-	"__PRETTY_FUNCTION__",
-	"CSWTCH",	    /* gcc: a switch turned into a table */
-	"__key",	    /* lockdep class keys, mutex_init() and friends */
-	"__warned",	    /* rcu_lockdep_assert, WARN_*_ONCE of older kernels */
-	"__already_done",   /* DO_ONCE_LITE: printk_once, WARN_ONCE */
-	"__print_once",
-	"_rs",		    /* ratelimit states */
-	"descriptor",	    /* DEFINE_DYNAMIC_DEBUG_METADATA with a fixed name */
-	"__UNIQUE_ID_ddebug", /* the same with DYNAMIC_DEBUG's own name */
-	"_entry",	    /* printk index */
-	"_entry_ptr",
+static const struct private_name {
+	const char *name;
+	const char *section; /* only there; NULL: anywhere */
+	bool constant;	     /* only where it cannot be written */
+} private_names[] = {
+	{.name = "__func__"}, /* C11 6.4.2.2; static, one per function */
+	{.name = "__FUNCTION__"},
+	{.name = "__PRETTY_FUNCTION__"},
+	{.name = "CSWTCH", .constant = true},	/* gcc: a switch turned into a table */
+	{.name = "C", .constant = true},	/* gcc: the initial value of a local array, "C.3.0" */
+	{.name = "__key"},			/* lockdep class keys, mutex_init() and friends */
+	{.name = "__warned"},			/* rcu_lockdep_assert, WARN_*_ONCE of older kernels */
+	{.name = "__already_done"},		/* DO_ONCE_LITE: printk_once, WARN_ONCE */
+	{.name = "__print_once"},
+	{.name = "_rs"},			/* ratelimit states */
+	{.name = "descriptor", .section = "__dyndbg"},	/* DEFINE_DYNAMIC_DEBUG_METADATA with a fixed name */
+	{.name = "__UNIQUE_ID_ddebug", .section = "__dyndbg"}, /* the same with DYNAMIC_DEBUG's own name */
+	{.name = "_entry", .constant = true},	/* printk index */
 };
 
-static bool is_private_name(const char *name)
+static bool is_private(const struct section *section, const struct symbol *symbol)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(private_names); i++) {
-		size_t length = strlen(private_names[i]);
-		const char *rest = name + length;
+	bool writable = section->flags & SHF_WRITE;
 
-		/* "__key.3", "__UNIQUE_ID_ddebug412.5": only numbers may follow */
-		if (!strncmp(name, private_names[i], length) &&
+	if (symbol->bind != STB_LOCAL)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(private_names); i++) {
+		const struct private_name *private = &private_names[i];
+		size_t length = strlen(private->name);
+		const char *rest = symbol->name + length;
+
+		/*
+		 * "__key.3", "__UNIQUE_ID_ddebug412.5": a number follows.  Without one
+		 * it is a variable of the file, and there is only one of it.
+		 */
+		if (!strncmp(symbol->name, private->name, length) && *rest &&
 		    strspn(rest, ".0123456789") == strlen(rest))
-			return true;
+			return (!private->section || !strcmp(private->section, section->name)) &&
+			       !(private->constant && writable);
 	}
 	return false;
 }
@@ -42,9 +55,9 @@ static enum atom_class class_of(const struct section *section, const struct symb
 	case SECTION_CODE:
 		return ATOM_CODE;
 	case SECTION_DATA:
-		return symbol && is_private_name(symbol->name) ? ATOM_PRIVATE : ATOM_DATA;
+		return symbol && is_private(section, symbol) ? ATOM_PRIVATE : ATOM_DATA;
 	case SECTION_RODATA:
-		return !symbol || is_private_name(symbol->name) ? ATOM_PRIVATE : ATOM_RODATA;
+		return !symbol || is_private(section, symbol) ? ATOM_PRIVATE : ATOM_RODATA;
 	case SECTION_STRINGS:
 		return ATOM_STRINGS;
 	case SECTION_CONST:
@@ -132,6 +145,23 @@ static const struct section_rule merge_strings = {.name = "mergeable strings",
 static const struct section_rule merge_constants = {.name = "mergeable constants",
 						    .policy = SECTION_CONST};
 
+/* What is read must have contents; only plain data may do without (.bss). */
+static bool has_known_type(const struct section *section)
+{
+	switch (section->rule->policy) {
+	case SECTION_DROP:
+		return true;
+	case SECTION_DATA:
+	case SECTION_PARENT:
+	case SECTION_INIT:
+		if (section->type == SHT_NOBITS && !section_is_text(section))
+			return true;
+		/* fall through */
+	default:
+		return section->type == SHT_PROGBITS;
+	}
+}
+
 static void assign_rules(struct object *object, const char *unit, struct refusals *refusals)
 {
 	for (size_t i = 1; i < object->sections.count; i++) {
@@ -150,6 +180,10 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 		else if (section->rule->policy == SECTION_REFUSE)
 			refusals_add(refusals, "section-unknown", unit, section->name,
 				     "section '%s': %s", section->name, section->rule->advice);
+		else if (!has_known_type(section))
+			refusals_add(refusals, "section-unknown", unit, section->name,
+				     "section '%s' has type %u, which is not expected of it",
+				     section->name, section->type);
 	}
 }
 
@@ -229,7 +263,25 @@ static void split_by_symbols(struct object *object)
 	vec_deinit(&order);
 }
 
-/* Sections without symbols are one atom; the bytes between symbols must be padding. */
+/*
+ * Bytes in front of, between or behind symbols must be padding.  Code whose
+ * symbol has no size, or no symbol of its own, would not be compared.
+ */
+static bool is_padding(const struct section *section, const struct atom *before, uint64_t start,
+		       uint64_t end)
+{
+	size_t count;
+
+	section_relocs(section, start, end, &count);
+	if (count)
+		return false;
+	if (section->rule->policy != SECTION_CODE && section->rule->policy != SECTION_DATA &&
+	    section->rule->policy != SECTION_RODATA)
+		return true;
+	return before && before->end > before->start && end - start < section->align;
+}
+
+/* Sections without symbols are one atom. */
 static void check_gaps(struct object *object, const char *unit, struct refusals *refusals)
 {
 	for (size_t i = 1; i < object->sections.count; i++) {
@@ -247,15 +299,17 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 		for (size_t j = 0; j <= section->atoms.count; j++) {
 			uint64_t start = j < section->atoms.count ? section->atoms.list[j]->start
 								  : section->size;
-			size_t count = 0;
+			const struct atom *before = j ? section->atoms.list[j - 1] : NULL;
 
-			if (start > end)
-				section_relocs(section, end, start, &count);
-			if (count)
+			if (start > end && !is_padding(section, before, end, start))
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
 					     "bytes %" PRIu64 " to %" PRIu64 " of section '%s' "
-					     "belong to no symbol but have relocations",
+					     "belong to no symbol and are not padding",
 					     end, start, section->name);
+			if (start < end)
+				refusals_add(refusals, "symbol-unknown", unit, section->name,
+					     "symbol '%s' begins within '%s'",
+					     section->atoms.list[j]->name, before->name);
 			if (j < section->atoms.count && section->atoms.list[j]->end > end)
 				end = section->atoms.list[j]->end;
 		}
@@ -396,11 +450,18 @@ static void check_relocs(struct object *object, const char *unit, struct refusal
 
 		if (!section->rule || section->rule->policy == SECTION_DROP)
 			continue;
-		for (size_t j = 0; j < section->relocs.count; j++)
-			if (!arch_reloc(object->arch, section->relocs.list[j].type))
+		for (size_t j = 0; j < section->relocs.count; j++) {
+			const struct reloc *reloc = &section->relocs.list[j];
+
+			if (!arch_reloc(object->arch, reloc->type))
 				refusals_add(refusals, "relocation-unknown", unit, section->name,
 					     "relocation type %u in section '%s' is not known",
-					     section->relocs.list[j].type, section->name);
+					     reloc->type, section->name);
+			if (reloc->symbol->special == SHN_ABS)
+				refusals_add(refusals, "symbol-unknown", unit, reloc->symbol->name,
+					     "symbol '%s' is absolute: a number, not a place",
+					     reloc->symbol->name);
+		}
 	}
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
@@ -420,6 +481,45 @@ static uint64_t reloc_target(const struct reloc *reloc)
 	return reloc->symbol->value + reloc->addend + reloc->behind;
 }
 
+uint64_t content_size(const struct atom *atom, uint64_t offset)
+{
+	static const unsigned char zeroes[sizeof(uint64_t)];
+	const struct section *section = atom->section;
+	uint64_t unit = section->entsize ?: 1;
+
+	if (offset > section->size || section->size - offset < unit)
+		return 0;
+	if (atom->class == ATOM_CONST)
+		return unit;
+
+	uint64_t size = unit;
+	/* L"..." in EFI code has characters of two bytes; an end of more is not one. */
+	while (unit <= sizeof(zeroes) && section->size - offset - size >= unit &&
+	       memcmp(section->data + offset + size - unit, zeroes, unit))
+		size += unit;
+	return size;
+}
+
+/*
+ * The linker moves strings and constants one by one.  For a place beside the
+ * start of one (&"text"[4], table[i - 1]) the assembler therefore keeps a symbol at the
+ * start, ".LC0 + 4", instead of the section's.
+ */
+static void find_content(struct reference *reference, const struct reloc *reloc)
+{
+	const struct symbol *symbol = reloc->symbol;
+	const struct section *section = symbol->section;
+
+	reference->addend = 0;
+	if (symbol->type != STT_SECTION) {
+		reference->target = symbol->value;
+		reference->addend = reloc->addend + reloc->behind;
+	} else if (reference->atom->class == ATOM_CONST && section->entsize) {
+		reference->addend = reference->target % section->entsize;
+		reference->target -= reference->addend;
+	}
+}
+
 struct reference reloc_reference(const struct object *object, const struct section *section,
 				 const struct reloc *reloc)
 {
@@ -432,7 +532,11 @@ struct reference reloc_reference(const struct object *object, const struct secti
 		return reference;
 	reference.target = reloc_target(reloc);
 	reference.atom = symbol->atom ?: atom_at(symbol->section, reference.target);
-	if (reference.atom)
+	if (!reference.atom)
+		return reference;
+	if (reference.atom->class == ATOM_STRINGS || reference.atom->class == ATOM_CONST)
+		find_content(&reference, reloc);
+	else
 		reference.addend = symbol->value + reloc->addend - reference.atom->start;
 	return reference;
 }
@@ -485,6 +589,26 @@ static void attach_entries(struct object *object, struct section *section, const
 	}
 }
 
+static int entry_order(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order = strcmp(a->section->name, b->section->name);
+
+	return order ?: a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Not in the order of the tables, which is that of their first use in the unit. */
+static void sort_entries(struct object *object)
+{
+	for (size_t i = 0; i < object->atoms.count; i++) {
+		struct atom *atom = object->atoms.list[i];
+
+		if (atom->entries.count > 1)
+			qsort(atom->entries.list, atom->entries.count,
+			      sizeof(*atom->entries.list), entry_order);
+	}
+}
+
 struct piece {
 	uint64_t start, end;
 };
@@ -495,7 +619,7 @@ static int piece_order(const void *left, const void *right)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	return a->end > b->end ? -1 : a->end < b->end;
+	return a->end < b->end ? -1 : a->end > b->end;
 }
 
 /*
@@ -543,7 +667,7 @@ static void split_partner(struct object *object, struct section *partner)
 		if (i + 1 < pieces.count)
 			next = pieces.list[i + 1].start;
 		if (next == piece->start && i + 1 < pieces.count)
-			continue; /* an empty replacement, or a second reference */
+			continue; /* an empty one, or a second reference; the longest is last */
 		if (piece->end > next)
 			piece->end = next;
 		add_atom(object, partner, NULL, piece->start, piece->end);
@@ -591,6 +715,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 	for (size_t i = 1; i < object->sections.count; i++)
 		if (object->sections.list[i]->rule->policy == SECTION_TABLE)
 			attach_entries(object, object->sections.list[i], unit, refusals);
+	sort_entries(object);
 	return NULL;
 }
 
@@ -601,6 +726,7 @@ void object_unsplit(struct object *object)
 
 		vec_deinit(&atom->entries);
 		vec_deinit(&atom->short_branches);
+		vec_deinit(&atom->users);
 		free(atom);
 	}
 	vec_deinit(&object->atoms);

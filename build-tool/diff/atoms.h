@@ -59,6 +59,9 @@ struct atom {
 	struct atom *twin;	/* the same thing in the other object */
 	enum atom_state state;
 	bool ambiguous;		/* could not be told apart from others of its key */
+	const struct atom *met;	/* what was last compared with it by content, and the result */
+	bool met_same;
+	VEC(struct atom *) users; /* while correlating: what refers to a static local */
 	VEC(struct short_branch) short_branches;
 	bool included;
 	/* Where the emitter put it. */
@@ -71,8 +74,13 @@ struct atom {
 struct reference {
 	struct atom *atom;	/* NULL: undefined, absolute or common symbol */
 	struct symbol *symbol;	/* as in the relocation */
-	int64_t addend;		/* counted from the atom's start; from the symbol if no atom */
-	uint64_t target;	/* offset in the section that the processor will reach or read */
+	/*
+	 * Counted from the atom's start; from the symbol if no atom.  Into strings and
+	 * constants: distance from the piece at target to the place that is meant.
+	 */
+	int64_t addend;
+	/* Offset in the section that the processor will reach or read, or of the piece. */
+	uint64_t target;
 };
 
 /*
@@ -95,6 +103,12 @@ struct atom *atom_at(const struct section *section, uint64_t offset);
 /* section_relocs - those in [start, end); count may be 0. */
 struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,
 			     size_t *ret_count);
+
+/*
+ * content_size - bytes of the string (with its end) or constant at an offset of a
+ * section of those; 0 if there is none.
+ */
+uint64_t content_size(const struct atom *atom, uint64_t offset);
 
 /* Is the relocation at offset the address of a partner piece of no bytes, which means nothing? */
 static inline bool entry_partner_is_empty(const struct entry *entry, uint64_t offset)

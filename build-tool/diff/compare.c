@@ -3,35 +3,12 @@
 
 #include <string.h>
 
-static const char *string_at(const struct atom *atom, uint64_t offset, uint64_t *ret_length)
+static bool same_content(const struct reference *a, const struct reference *b)
 {
-	const struct section *section = atom->section;
-	const char *text = (const char *)section->data + offset;
+	uint64_t size = content_size(a->atom, a->target);
 
-	if (offset >= section->size)
-		return NULL;
-	*ret_length = strnlen(text, section->size - offset);
-	return text;
-}
-
-static bool same_string(const struct reference *a, const struct reference *b)
-{
-	uint64_t length_a, length_b;
-	const char *text_a = string_at(a->atom, a->target, &length_a);
-	const char *text_b = string_at(b->atom, b->target, &length_b);
-
-	return text_a && text_b && length_a == length_b && !memcmp(text_a, text_b, length_a);
-}
-
-static bool same_constant(const struct reference *a, const struct reference *b)
-{
-	uint64_t size = a->atom->section->entsize;
-	uint64_t room_a = a->atom->section->size, room_b = b->atom->section->size;
-
-	if (!size || size != b->atom->section->entsize || a->target > room_a ||
-	    b->target > room_b || room_a - a->target < size || room_b - b->target < size)
-		return false;
-	return !memcmp(a->atom->section->data + a->target, b->atom->section->data + b->target,
+	return size && a->addend == b->addend && size == content_size(b->atom, b->target) &&
+	       !memcmp(a->atom->section->data + a->target, b->atom->section->data + b->target,
 		       size);
 }
 
@@ -45,9 +22,8 @@ static bool same_reference(struct object *orig, const struct reference *a, struc
 		return false;
 	switch (a->atom->class) {
 	case ATOM_STRINGS:
-		return same_string(a, b);
 	case ATOM_CONST:
-		return same_constant(a, b);
+		return same_content(a, b);
 	case ATOM_PRIVATE:
 		return a->addend == b->addend && !strcmp(a->atom->key, b->atom->key) &&
 		       atom_same(orig, a->atom, patched, b->atom);
@@ -135,10 +111,26 @@ static bool same_short_branches(const struct atom *a, const struct atom *b)
 	return true;
 }
 
+/*
+ * Where a thing is can be a part of what it is: per-CPU data is reached in
+ * another way, code that must not be probed is kept apart.  A variable that
+ * must be more aligned than the running kernel's is another one, too.
+ */
+static bool same_place(const struct atom *a, const struct atom *b)
+{
+	const struct section_rule *rule_a = a->section->rule, *rule_b = b->section->rule;
+
+	if (rule_a != rule_b && (rule_a->keep_name || rule_b->keep_name))
+		return false;
+	return !(a->class == ATOM_DATA || a->class == ATOM_RODATA) ||
+	       b->section->align <= a->section->align || b->section->atoms.count > 1;
+}
+
 static bool compare_atoms(struct object *orig, struct atom *a, struct object *patched,
 			  struct atom *b)
 {
-	if (a->class != b->class || !same_bytes(a, b) || !same_short_branches(a, b) ||
+	if (a->class != b->class || !same_place(a, b) || !same_bytes(a, b) ||
+	    !same_short_branches(a, b) ||
 	    !same_relocs(orig, a->section, a->relocs, a->reloc_count, a->start, patched,
 			 b->section, b->relocs, b->reloc_count, b->start))
 		return false;
@@ -152,7 +144,7 @@ static bool compare_atoms(struct object *orig, struct atom *a, struct object *pa
 
 bool atom_same(struct object *orig, struct atom *a, struct object *patched, struct atom *b)
 {
-	/* Pieces compared by content may meet several others; only twins keep the result. */
+	/* Pieces compared by content may meet several others; they keep the last result. */
 	bool keep = a->twin == b;
 
 	if (keep && b->state != STATE_UNKNOWN)
@@ -160,10 +152,15 @@ bool atom_same(struct object *orig, struct atom *a, struct object *patched, stru
 	if (!keep && b->state == STATE_BUSY) /* a content cycle: as equal as the rest of it */
 		return true;
 
+	if (!keep && b->met == a)
+		return b->met_same;
+
 	enum atom_state before = b->state;
 	b->state = STATE_BUSY;
 	bool same = compare_atoms(orig, a, patched, b);
 	b->state = keep ? (same ? STATE_SAME : STATE_CHANGED) : before;
+	b->met = a;
+	b->met_same = same;
 	return same;
 }
 

@@ -10,7 +10,7 @@ struct emitter {
 	struct map undefined; /* struct symbol *, by name */
 	struct map contents;  /* offset + 1 in strings or constants, by content */
 	VEC(char *) keys;
-	struct section *strings, *constants;
+	struct section *strings, *constants, *funcs;
 	struct map tables; /* struct section * of out, by name */
 };
 
@@ -24,6 +24,9 @@ static char *out_section_name(const struct atom *atom)
 	const struct section *section = atom->section;
 	const struct section_rule *rule = section->rule;
 
+	/* The module loader knows one per-CPU section, not .data..percpu..read_mostly. */
+	if (rule->keep_name && has_prefix(section->name, ".data..percpu"))
+		return xstrdup(".data..percpu");
 	if (rule->keep_name || atom->class == ATOM_PARTNER)
 		return xstrdup(section->name);
 	if (section->atoms.count == 1)
@@ -103,18 +106,17 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 	const struct section *from = atom->section;
 	bool string = atom->class == ATOM_STRINGS;
 	struct section **section = string ? &emitter->strings : &emitter->constants;
-	uint64_t room = offset <= from->size ? from->size - offset : 0;
-	uint64_t size = string ? strnlen((char *)from->data + offset, room) + 1 : from->entsize;
+	uint64_t size = content_size(atom, offset), align = from->entsize ?: 1;
 	struct buffer key = {0};
 
-	if (size > room)
-		size = room;
 	if (!*section)
 		*section = object_add_section(&emitter->out,
 					      string ? ".rodata.strings" : ".rodata.constants",
 					      SHT_PROGBITS, SHF_ALLOC, 1, 0);
 	*ret = *section;
-	buffer_printf(&key, "%d:", string);
+	while (align & (align - 1))
+		align &= align - 1;
+	buffer_printf(&key, "%d:%d:", string, (int)align);
 	for (uint64_t i = 0; i < size; i++)
 		buffer_printf(&key, "%02x", from->data[offset + i]);
 	void **slot = map_slot(&emitter->contents, key.text);
@@ -123,7 +125,7 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 		return (uintptr_t)*slot - 1;
 	}
 	*vec_push(&emitter->keys) = key.text;
-	uint64_t place = section_append(*section, from->data + offset, size, string ? 1 : size);
+	uint64_t place = section_append(*section, from->data + offset, size, align);
 	*slot = (void *)(uintptr_t)(place + 1);
 	return place;
 }
@@ -153,7 +155,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	case LINK_CONTENT: {
 		struct section *content;
 
-		addend = copy_content(emitter, link.atom, addend, &content) - reloc->behind;
+		addend += copy_content(emitter, link.atom, link.content, &content);
 		symbol = object_section_symbol(&emitter->out, content);
 		break;
 	}
@@ -229,11 +231,12 @@ static struct error *emit_entry(struct emitter *emitter, const struct atom *atom
 static struct error *emit_function(struct emitter *emitter, const struct atom *function)
 {
 	struct object *out = &emitter->out;
-	struct section *table = object_find_section(out, DIFF_SECTION_FUNCS);
 	uint32_t symbol, cold = POKEPATCH_NONE;
 
-	if (!table)
-		table = object_add_section(out, DIFF_SECTION_FUNCS, SHT_PROGBITS, SHF_ALLOC, 8, 0);
+	if (!emitter->funcs)
+		emitter->funcs = object_add_section(out, DIFF_SECTION_FUNCS, SHT_PROGBITS,
+						    SHF_ALLOC, 8, 0);
+	struct section *table = emitter->funcs;
 	_failed_(select_old(emitter->selection, function->twin, &symbol));
 	if (function->twin->cold)
 		_failed_(select_old(emitter->selection, function->twin->cold, &cold));

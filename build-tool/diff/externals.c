@@ -157,11 +157,6 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	struct parent *parent = options->parent;
 
 	*ret = POKEPATCH_NONE;
-	if (!atom->symbol) {
-		refusals_add(selection->refusals, "symbol-unknown", options->unit, atom->name,
-			     "a reference into section '%s', which has no symbols", atom->name);
-		return NULL;
-	}
 	if (atom->symbol->bind != STB_LOCAL) {
 		symbol = parent_global(parent, atom->name);
 	} else {
@@ -198,10 +193,15 @@ struct error *select_external_atom(struct selection *selection, const struct ato
 	const struct diff_options *options = selection->options;
 
 	*ret_link_name = atom->name;
+	if (!atom->symbol) {
+		refusals_add(selection->refusals, "symbol-unknown", options->unit, atom->name,
+			     "a reference into section '%s', which has no symbols", atom->name);
+		return NULL;
+	}
 	if (!options->parent)
 		return NULL;
 	/* What vmlinux itself exports is referred to as from any module. */
-	if (options->parent == options->vmlinux && atom->symbol &&
+	if (options->parent == options->vmlinux &&
 	    atom->symbol->bind != STB_LOCAL && exported_by_vmlinux(selection, atom->name))
 		return NULL;
 	_failed_(find_symbol(selection, atom, &index));

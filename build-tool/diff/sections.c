@@ -47,8 +47,6 @@ static const struct section_rule rules[] = {
 	/* Constants. */
 	EXACT(".rodata", SECTION_RODATA),
 	PREFIX(".rodata.", SECTION_RODATA),
-	PREFIX(".rodata.str", SECTION_STRINGS),
-	PREFIX(".rodata.cst", SECTION_CONST),
 	EXACT(".ref.rodata", SECTION_RODATA),
 	EXACT(".rodata..c_jump_table", SECTION_PARENT,
 	      .advice = "a function with a computed-goto table cannot be carried yet"),
@@ -62,8 +60,9 @@ static const struct section_rule rules[] = {
 	TABLE(".discard.unreachable", {.size = 4}),
 	TABLE(".discard.instr_begin", {.size = 4}),
 	TABLE(".discard.instr_end", {.size = 4}),
-	TABLE(".discard.noendbr", {.size = 8}, {.size = 4}),
-	TABLE(".discard.retpoline_safe", {.size = 8}, {.size = 4}),
+	/* The shorter first: every second of its entries would also fit the longer. */
+	TABLE(".discard.noendbr", {.size = 4}, {.size = 8}),
+	TABLE(".discard.retpoline_safe", {.size = 4}, {.size = 8}),
 	TABLE(".discard.func_stack_frame_non_standard", {.size = 8}),
 	TABLE(".discard.ignore_alts", {.size = 8}),
 	TABLE(".discard.intra_function_calls", {.size = 8}),
@@ -113,7 +112,6 @@ static const struct section_rule rules[] = {
 	EXACT("__earlycon_table", SECTION_INIT),
 	EXACT("__governor_thermal_table", SECTION_INIT),
 
-	EXACT("", SECTION_DROP),
 	EXACT(".comment", SECTION_DROP),
 	EXACT(".symtab", SECTION_DROP),
 	EXACT(".symtab_shndx", SECTION_DROP),

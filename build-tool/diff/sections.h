@@ -11,6 +11,7 @@ enum section_policy {
 	SECTION_CODE,
 	SECTION_DATA,	/* writable, initial value must not change */
 	SECTION_RODATA, /* constant */
+	/* Known by their flags, not by their names: a variable "strings" is in .rodata.strings. */
 	SECTION_STRINGS, /* compared and carried string by string */
 	SECTION_CONST,	/* constants without names: compared and carried by content */
 	/* Entries that each belong to a piece of code and are carried with it. */

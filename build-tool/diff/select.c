@@ -258,7 +258,14 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 	case ATOM_CONST:
 		ret->kind = LINK_CONTENT;
 		ret->atom = reference.atom;
-		ret->addend = reference.target;
+		ret->content = reference.target;
+		ret->addend = reference.addend - reloc->behind;
+		if (!content_size(reference.atom, reference.target)) {
+			refusals_add(selection->refusals, "symbol-unknown",
+				     selection->options->unit, reference.atom->name,
+				     "a reference leads out of section '%s'", reference.atom->name);
+			ret->kind = LINK_DROP;
+		}
 		break;
 	case ATOM_PARENT:
 	case ATOM_INIT:
@@ -365,6 +372,13 @@ static void find_escapes(struct selection *selection, struct atom *from)
 	}
 }
 
+static bool is_new_global(const struct atom *atom)
+{
+	return !atom->twin && !atom->ambiguous && atom->symbol &&
+	       atom->symbol->bind != STB_LOCAL &&
+	       (atom->class == ATOM_CODE || atom->class == ATOM_DATA || atom->class == ATOM_RODATA);
+}
+
 struct error *select_changes(struct selection *selection)
 {
 	struct object *patched = selection->patched;
@@ -374,13 +388,13 @@ struct error *select_changes(struct selection *selection)
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *atom = patched->atoms.list[i];
 
+		if (is_new_global(atom))
+			carry(selection, atom); /* another unit of the patch may use it */
 		if (atom->class != ATOM_CODE || atom->parent)
 			continue;
 		if (atom->twin && is_changed(atom)) {
 			check_entry(selection, atom);
 			carry(selection, atom);
-		} else if (!atom->twin && atom->symbol && atom->symbol->bind != STB_LOCAL) {
-			carry(selection, atom); /* another unit of the patch may call it */
 		}
 	}
 	for (size_t i = 0; i < selection->carried.count; i++)

@@ -17,7 +17,8 @@ struct link {
 	enum link_kind kind;
 	struct atom *atom;	/* LINK_CARRIED */
 	const char *name;	/* LINK_EXTERNAL: name of the undefined symbol */
-	int64_t addend;		/* from the atom or symbol; LINK_CONTENT: -behind */
+	int64_t addend;		/* from the atom, symbol or content */
+	uint64_t content;	/* LINK_CONTENT: where it is in the atom's section */
 };
 
 struct selection {

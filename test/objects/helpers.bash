@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# For the differ's tests; `load helpers` in test/objects/*.bats.
+#
+# A case is one source, compiled twice: OLD(text) is there in the original only, NEW(text)
+# in the patched one only, and PATCHED is defined in that.  Both builds of the differ, the
+# plain one and the one with sanitizers, must do exactly the same with it.
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+differ=${DIFFER:-$top/build/bin/pokepatch-diff}
+asan_differ=${ASAN_DIFFER:-$top/build/asan/bin/pokepatch-diff}
+
+# As the kernel's own build compiles a unit, as far as it changes what an object looks like.
+cc=(gcc-12 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
+	-fno-PIE -fno-asynchronous-unwind-tables -fno-common -fshort-wchar -fno-stack-protector
+	-pg -mfentry -mrecord-mcount -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
+	-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mno-sse -c)
+flags=() # a test's own, added for both
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	flags=()
+	local program
+	for program in "$differ" "$asan_differ"; do
+		[ -x "$program" ] || {
+			echo "$program is not built: make && make SANITIZE=1"
+			return 1
+		}
+	done
+}
+
+# compile - both objects of the source on standard input: orig.o, patched.o.
+compile() {
+	cat >unit.c
+	"${cc[@]}" "${flags[@]}" '-DOLD(...)=__VA_ARGS__' '-DNEW(...)=' -o orig.o unit.c
+	"${cc[@]}" "${flags[@]}" '-DOLD(...)=' '-DNEW(...)=__VA_ARGS__' -DPATCHED \
+		-o patched.o unit.c
+}
+
+# diff_with PROGRAM KIND ORIG PATCHED [ARG...] - leaves KIND.o, .json, .err, .status.
+diff_with() {
+	local program=$1 kind=$2 orig=$3 patched=$4
+	shift 4
+	rm -f "$kind.o" "$kind.json"
+	local got=0
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		"$program" --report "$kind.json" -o "$kind.o" "$@" "$orig" "$patched" \
+		>"$kind.out" 2>"$kind.err" || got=$?
+	echo "$got" >"$kind.status"
+}
+
+# diff_objects ORIG PATCHED [ARG...] - run both builds; sets $exit_status, $report, $out,
+# $errors.
+diff_objects() {
+	diff_with "$differ" result "$@"
+	diff_with "$asan_differ" asan "$@"
+	if grep -E 'Sanitizer|runtime error' asan.err; then
+		cat asan.err
+		return 1
+	fi
+	local suffix
+	for suffix in status out err json o; do
+		[ -e "result.$suffix" ] || [ -e "asan.$suffix" ] || continue
+		cmp "result.$suffix" "asan.$suffix" || return 1
+	done
+	exit_status=$(cat result.status) report=result.json out=result.o errors=result.err
+}
+
+# compare - the source on standard input, compiled and compared.
+compare() {
+	compile
+	diff_objects orig.o patched.o
+}
+
+# ---- what came out -----------------------------------------------------------
+
+# same WHAT GOT WANTED
+same() {
+	[ "$2" = "$3" ] && return
+	printf '%s is:\n%s\nand should be:\n%s\n--- stderr:\n' "$1" "$2" "$3"
+	cat result.err
+	return 1
+}
+
+# lines TEXT... - one per line, sorted.
+lines() {
+	[ $# -eq 0 ] || printf '%s\n' "$@" | LC_ALL=C sort
+}
+
+functions() { jq -r '.functions[] | .name + " " + .change' "$report" | LC_ALL=C sort; }
+data() { jq -r '.data[] | .name + " " + .change' "$report" | LC_ALL=C sort; }
+
+# carries "NAME changed|new|removed"... - done, with exactly these functions.
+carries() {
+	same "exit status" "$exit_status" 0
+	same "list of functions" "$(functions)" "$(lines "$@")"
+	# The tools that read it next have nothing to say against it.
+	same "what ld says" "$(ld -r -o linked.o "$out" 2>&1)" ""
+	same "what readelf says" "$(readelf -aW "$out" 2>&1 >/dev/null)" ""
+	same "the table's entries" "$(table_targets)" \
+		"$(for item in "$@"; do echo "$item"; done | sed -n 's/ changed$//p' | LC_ALL=C sort)"
+}
+
+# The functions that .pokepatch.funcs has: an address at the start of each struct pokepatch_func.
+table_targets() {
+	local offset type symbol rest
+	relocs .pokepatch.funcs | while read -r offset type symbol rest; do
+		[ $((16#$offset % 40)) -ne 0 ] || echo "$symbol"
+	done | LC_ALL=C sort
+}
+
+# carries_data "NAME new|removed"... - exactly these variables and constants.
+carries_data() {
+	same "list of data" "$(data)" "$(lines "$@")"
+}
+
+nothing_differs() {
+	same "exit status" "$exit_status" 3
+	same "list of functions" "$(functions)" ""
+	[ ! -e "$out" ] || { echo "an object was written"; return 1; }
+}
+
+# refused "CODE SUBJECT"... - exactly these refusals, each told in one line, nothing written.
+refused() {
+	same "exit status" "$exit_status" 2
+	same "list of refusals" "$(jq -r '.refusals[] | select(.warning | not) |
+		.code + " " + .subject' "$report" | LC_ALL=C sort)" "$(lines "$@")"
+	local item
+	for item in "$@"; do
+		grep -q ": refused \[${item%% *}\]: " "$errors" || {
+			echo "stderr does not tell of ${item%% *}"
+			cat "$errors"
+			return 1
+		}
+	done
+	[ ! -e "$out" ] || { echo "an object was written"; return 1; }
+}
+
+# warned "CODE SUBJECT"... - exactly these warnings.
+warned() {
+	same "list of warnings" "$(jq -r '.refusals[] | select(.warning) |
+		.code + " " + .subject' "$report" | LC_ALL=C sort)" "$(lines "$@")"
+}
+
+# fails STATUS TEXT - that status and one line with the text, nothing written.
+fails() {
+	same "exit status" "$exit_status" "$1"
+	same "number of lines on stderr" "$(wc -l <"$errors")" 1
+	grep -qF -- "$2" "$errors" || { cat "$errors"; return 1; }
+	[ ! -e "$out" ] || { echo "an object was written"; return 1; }
+}
+
+# sections - the names of the output's sections that hold something of the patch.
+sections() {
+	readelf -SW "$out" | sed -n 's/^ *\[ *[0-9]*\] \([^ ]*\) .*/\1/p' |
+		grep -vE '^(|NULL|\.rela.*|\.symtab|\.strtab|\.shstrtab|\.note\.GNU-stack)$' |
+		LC_ALL=C sort
+}
+
+# has_sections NAME... - exactly these, but for the table of functions.
+has_sections() {
+	same "list of sections" "$(sections | grep -v '^\.pokepatch\.')" "$(lines "$@")"
+}
+
+# relocs SECTION [FILE] - its relocations: "OFFSET TYPE SYMBOL ADDEND", hexadecimal.
+relocs() {
+	readelf -rW "${2:-$out}" | awk -v wanted=".rela$1" '
+		/^Relocation section/ { on = $3 == "'"'"'" wanted "'"'"'" }
+		on && $3 ~ /^R_/ {
+			sub(/^0+/, "", $1)
+			print ($1 == "" ? 0 : $1), $3, $5, ($6 == "-" ? "-" : "+") $7
+		}'
+}
+
+# refers SECTION SYMBOL - to it, from there.
+refers() {
+	relocs "$1" | awk -v s="$2" '$3 == s { found = 1 } END { exit !found }' || {
+		echo "section $1 has no relocation to $2:"
+		relocs "$1"
+		return 1
+	}
+}
+
+# symbol NAME - its "BIND SECTION-INDEX-OR-UND".
+symbol() {
+	readelf -sW "$out" | awk -v s="$1" '$8 == s { print $5, ($7 == "UND" ? "UND" : "here") }'
+}
+
+# undefined NAME... / local_here NAME... / global_here NAME...
+undefined() { for name in "$@"; do same "symbol $name" "$(symbol "$name")" "GLOBAL UND"; done; }
+local_here() { for name in "$@"; do same "symbol $name" "$(symbol "$name")" "LOCAL here"; done; }
+global_here() { for name in "$@"; do same "symbol $name" "$(symbol "$name")" "GLOBAL here"; done; }
+absent() { for name in "$@"; do same "symbol $name" "$(symbol "$name")" ""; done; }
+
+# bytes SECTION - its contents in hexadecimal.
+bytes() {
+	objcopy -O binary --set-section-flags "$1=alloc" -j "$1" "$out" bytes.bin
+	od -An -v -tx1 bytes.bin | tr -d ' \n'
+}
+
+# ---- running what is carried ---------------------------------------------------
+
+# What a main program begins with: changed(N) is the N-th function that the patch changes.
+runner_head() {
+	cat <<-'END'
+		struct func { void *address, *cold; unsigned int rest[6]; };
+		extern struct func __start_funcs[];
+		#define changed(n) (__start_funcs[n].address)
+		int main(void);
+		void start(void)
+		{
+			asm volatile("syscall" : : "a"(231), "D"(main()));
+		}
+	END
+}
+
+# What kernel code calls behind the compiler's back.
+runner_thunks() {
+	echo '.globl __fentry__, __x86_return_thunk'
+	echo '__fentry__: __x86_return_thunk: ret'
+	local register
+	for register in rax rbx rcx rdx rsi rdi rbp r8 r9 r10 r11 r12 r13 r14 r15; do
+		echo ".globl __x86_indirect_thunk_$register"
+		echo "__x86_indirect_thunk_$register: jmp *%$register"
+	done
+	echo '.section .note.GNU-stack'
+}
+
+# runs <<main - link the original, the carried object and a main program, and run it; its
+# status must be 0.  Shows that what carried code refers to is what it meant.
+runs() {
+	{
+		runner_head
+		cat
+	} >main.c
+	gcc-12 -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
+	runner_thunks | gcc-12 -x assembler -c -o thunks.o -
+	# Statics of the original stand for the parent's, which the build tool finds by address.
+	nm orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^\.L/ { print $3 }' >statics
+	objcopy --globalize-symbols=statics orig.o orig-global.o
+	objcopy --rename-section .pokepatch.funcs=funcs "$out" carried.o
+	gcc-12 -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -o program \
+		main.o thunks.o orig-global.o carried.o
+	local got=0
+	./program || got=$?
+	same "the program's status" "$got" 0
+}
