@@ -111,6 +111,9 @@ BEGIN {
 	if (level <= 4 || text ~ alarm)
 		if (!is_known(text))
 			finding(NR, text)
+	# A fault's report has no "cut here"; what follows is its registers and its trace.
+	if (text ~ /^(BUG: |general protection fault|Oops|[a-z ]*stack segment:)/)
+		in_report = 2
 	# All that follows belongs to it: where each processor was, what each task did.
 	if (text ~ /^Kernel panic/)
 		exit

@@ -2,11 +2,15 @@
 # shellcheck shell=bash
 # Starts QEMU, watches the time, finds out how the guest ended.
 
-# qemu_command LIMITED-ACCEL OUTPUT-CHARDEV - set $qemu to the command.
+# qemu_command ACCEL OUTPUT-CHARDEV - set $qemu to the command.
+#
+# TCG takes turns with the virtual CPUs in one thread.  With a thread each, QEMU before 8.2
+# may translate code while another CPU writes it and keep the stale translation: a CPU then
+# meets an INT3 for ever that ftrace has long taken away.  On two processors it is not slower.
 qemu_command() {
-	local cpu=("${arch_cpu_tcg[@]}") tcg=(-accel 'tcg,thread=multi')
+	local cpu=("${arch_cpu_tcg[@]}") tcg=(-accel 'tcg,thread=single')
 	[ "$1" != kvm ] || cpu=("${arch_cpu_kvm[@]}") tcg=(-accel kvm)
-	[ -z "$icount" ] || tcg=(-accel 'tcg,thread=single' -icount shift=0)
+	[ -z "$icount" ] || tcg+=(-icount shift=0)
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
 		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
 		-kernel "$image" -initrd "$work/initramfs"

@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# pokepatch-build as a user runs it: good and bad input of its first phases, with the
+# kernel's real packages from the cache, and no guest.
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+program=$top/build/bin/pokepatch-build
+
+setup_file() {
+	export release kernel source
+	release=$(cat "$top/build/kernel-release")
+	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
+	# A build prepares the source, which the tests make their diffs from.
+	"$program" -q -k "$release" --dry-run "$top/examples/proc-version.patch"
+	source=$(ls -dt "$kernel"/tree-*/ | head -n 1)
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+}
+
+# Whatever happened, nothing is left in the folder for temporary files.
+teardown() {
+	[ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ] || {
+		find "$BATS_TEST_TMPDIR/tmp"
+		return 1
+	}
+}
+
+# edit FILE SED... - a diff of the kernel's FILE with that edit, to standard output.
+edit() {
+	local file=$1
+	shift
+	mkdir -p "a/${file%/*}" "b/${file%/*}"
+	cp "$source/$file" "a/$file"
+	sed "$@" "a/$file" >"b/$file"
+	diff -u "a/$file" "b/$file" || true
+}
+
+# build ARGS... - run it; $status and $output are bats'.
+build() {
+	run "$program" -k "$release" "$@"
+}
+
+# ends STATUS [TEXT] - the last build ended with STATUS, and its output has TEXT.
+ends() {
+	if [ "$status" -ne "$1" ] || { [ $# -gt 1 ] && [[ $output != *"$2"* ]]; }; then
+		echo "status $status, not $1; or no '${2-}' in:"
+		echo "$output"
+		return 1
+	fi
+}
+
+version_edit='s/utsname()->sysname,/"Patched",/'
+
+# ---- usage -----------------------------------------------------------------
+
+@test "--help and --version" {
+	build --help
+	ends 0 "--kernel RELEASE"
+	build --version
+	ends 0 "pokepatch-build "
+}
+
+@test "wrong usage ends with status 1 and one line" {
+	local arguments
+	for arguments in "" "--nonsense x" "-j 0 x" "-j many x" "--mode entry x" "--mode direct x" \
+		"--transition live x" "-k" "-n a/b x" "-n -x x" "-o out.txt x" "-o no/such/x.ko x" \
+		"no-such.patch" "/" "--keep /proc/x x"; do
+		# shellcheck disable=SC2086
+		build $arguments
+		ends 1
+		[ "${#lines[@]}" -eq 1 ] || ends 1 "one line, not this: $arguments"
+	done
+}
+
+@test "a kernel that is not in the cache is named with the command that gets it" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	run "$program" -k 6.1.0-999-nonsense x.patch
+	ends 1 "pokepatch fetch 6.1.0-999-nonsense"
+	run "$program" -k ../../etc x.patch
+	ends 1 "not a kernel release"
+}
+
+# ---- diffs -----------------------------------------------------------------
+
+@test "not a diff" {
+	echo "int main;" >x.patch
+	build x.patch
+	ends 1 "not a diff"
+	head -c 1000 /bin/sh >x.patch
+	build x.patch
+	ends 1 "not a diff"
+	mkdir x.d
+	build x.d
+	ends 1 "a folder, not a diff"
+}
+
+@test "a diff that changes nothing, or only comments" {
+	: >x.patch
+	build x.patch
+	ends 3 "nothing to do"
+	{
+		echo "--- a/fs/proc/version.c"
+		echo "+++ b/fs/proc/version.c"
+		echo "@@ -1,2 +1,2 @@"
+		sed -n '1,2s/^/ /p' "$source/fs/proc/version.c"
+	} >x.patch
+	build x.patch
+	ends 3 "nothing to do"
+	edit fs/proc/version.c 's,^// SPDX.*,&\n/* a comment */,' >x.patch
+	build x.patch
+	ends 3
+	printf 'diff --git a/Documentation/x.rst b/Documentation/x.rst\nnew file mode 100644\n' >x.patch
+	build x.patch
+	ends 3 "Documentation/x.rst: left out"
+	[ ! -e pokepatch-x.ko ]
+}
+
+@test "a diff that does not apply: file, hunk and line" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	sed -i 's/^ \(.*\)linux_proc_banner/ \1no_such_banner/' x.patch
+	sed -i 's/^-/-no such line/;1s/.*/--- a\/fs\/proc\/version.c/' x.patch
+	build x.patch
+	ends 1 "x.patch:3: hunk 1 does not apply to fs/proc/version.c at line 10"
+	edit fs/proc/version.c "$version_edit" >x.patch
+	build x.patch x.patch
+	ends 1 "already"
+	head -n 7 x.patch >y.patch
+	build y.patch
+	ends 1 "y.patch:7: the diff ends within the hunk"
+}
+
+@test "hunks that moved are applied, and told" {
+	edit fs/proc/version.c "$version_edit" | sed 's/^@@ -10,7 +10,7/@@ -15,7 +15,7/' >x.patch
+	grep -q '^@@ -15,7' x.patch
+	build --dry-run x.patch
+	ends 0 "hunk 1 of fs/proc/version.c applied at line 10 (offset -5 lines)"
+	sed -i 's/^ {$/ { moved/;s/-15,7 +15,7/-10,7 +10,7/' x.patch
+	build --dry-run x.patch
+	ends 0 "fuzz 2)"
+}
+
+@test "several diffs, one on top of the other" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	cp b/fs/proc/version.c c
+	sed 's/"Patched"/"Twice"/' c >b/fs/proc/version.c
+	cp c a/fs/proc/version.c
+	diff -u a/fs/proc/version.c b/fs/proc/version.c >y.patch || true
+	build --keep kept --dry-run x.patch y.patch
+	ends 0 "version_proc_show"
+	grep -q '"Twice"' kept/patched/*/fs/proc/version.c
+	build --dry-run y.patch x.patch
+	ends 1 "y.patch:3: hunk 1 does not apply"
+}
+
+@test "git's forms: a mail, CRLF, quoted names, mode changes" {
+	{
+		echo "From 0123 Mon Sep 17 00:00:00 2001"
+		echo "Subject: [PATCH] x"
+		echo "---"
+		echo " fs/proc/version.c | 2 +-"
+		echo
+		echo "diff --git a/fs/proc/version.c b/fs/proc/version.c"
+		echo "old mode 100644"
+		echo "new mode 100755"
+		edit fs/proc/version.c "$version_edit" | sed '1s/.*/--- "a\/fs\/proc\/\\166ersion.c"/'
+		echo "-- "
+		echo "2.39.5"
+	} >x.patch
+	build --dry-run x.patch
+	ends 0 "mode does nothing"
+	sed -i 's/$/\r/' x.patch
+	build --dry-run x.patch
+	ends 0 "version_proc_show"
+}
+
+# ---- what cannot be live-patched -------------------------------------------
+
+@test "every refusal of a diff in one run, by file and code" {
+	local file code
+	while read -r file code; do
+		printf '%s\n' "--- a/$file" "+++ b/$file" "@@ -1 +1 @@" "-x" "+y" >>x.patch
+		echo "$file: refused [$code]: " >>wanted
+	done <<-EOF
+		arch/x86/boot/header.S boot-changed
+		arch/x86/entry/entry_64.S assembly-changed
+		arch/x86/entry/vdso/vdso32/note.S vdso-changed
+		arch/x86/kernel/vmlinux.lds.S makefile-changed
+		certs/x.pem file-unknown
+		drivers/net/no_such_file.c not-in-kernel
+		fs/Kconfig kconfig-changed
+		fs/Makefile makefile-changed
+		include/linux/fs.h header-changed
+	EOF
+	printf '%s\n' "diff --git a/fs/new.c b/fs/new.c" "new file mode 100644" >>x.patch
+	echo "fs/new.c: refused [new-file]: " >>wanted
+	printf '%s\n' "diff --git a/fs/open.c b/fs/open.c" "deleted file mode 100644" >>x.patch
+	echo "fs/open.c: refused [file-deleted]: " >>wanted
+	printf '%s\n' "diff --git a/fs/pipe.c b/fs/tube.c" "similarity index 100%" \
+		"rename from fs/pipe.c" "rename to fs/tube.c" >>x.patch
+	echo "fs/pipe.c: refused [file-renamed]: " >>wanted
+	printf '%s\n' "diff --git a/fs/stat.c b/fs/stat.c" "GIT binary patch" >>x.patch
+	echo "fs/stat.c: refused [binary-diff]: " >>wanted
+	build x.patch
+	ends 2 "refused for 13 reasons"
+	grep ': refused \[' <<<"$output" | sed 's/\(]: \).*/\1/' | LC_ALL=C sort >got
+	LC_ALL=C sort -o wanted wanted
+	diff wanted got
+}
+
+@test "files that nothing in this kernel is compiled from" {
+	local file
+	for file in arch/arm64/kernel/traps.c drivers/gpu/drm/drm_file.c; do
+		printf '%s\n' "--- a/$file" "+++ b/$file" "@@ -1 +1 @@" "-x" "+y" >x.patch
+		build x.patch
+		ends 2 "$file: refused [not-in-kernel]"
+	done
+	edit fs/ext4/inode-test.c '1s/^/int x;\n/' >x.patch
+	build x.patch
+	ends 2 "fs/ext4/inode-test.c: refused [not-in-kernel]"
+	edit lib/vdso/gettimeofday.c '1s/^/int x;\n/' >x.patch
+	build x.patch
+	ends 2 "lib/vdso/gettimeofday.c: refused [vdso-changed]"
+	edit arch/x86/boot/main.c '1s/^/int x;\n/' >x.patch
+	build x.patch
+	ends 2 "arch/x86/boot/main.c: refused [boot-changed]"
+}
+
+# ---- units -----------------------------------------------------------------
+
+# units - the units of the build in kept/.
+units() {
+	(cd kept/patched && echo *)
+}
+
+@test "a file that is compiled within another one" {
+	edit kernel/sched/rt.c 's/^static int do_sched_rt_period_timer.*overrun)$/int pp_x;\n&/' >x.patch
+	build --keep kept x.patch
+	[ "$(units)" = kernel:sched:build_policy ]
+	[ -e kept/patched/kernel:sched:build_policy/unit.o ]
+}
+
+@test "a file that is compiled by itself and within another one" {
+	edit fs/binfmt_elf.c 's/^static int load_elf_library(.*{/int pp_x;\n&/;s/^static unsigned long elf_map/int pp_y;\n&/' >x.patch
+	build --keep kept x.patch
+	[ "$(units)" = "fs:binfmt_elf fs:compat_binfmt_elf" ]
+}
+
+@test "units of modules, one of them in a folder below its Makefile's" {
+	edit fs/xfs/libxfs/xfs_bit.c '0,/^xfs_bitmap_empty(/s//xfs_bitmap_empty(/;s/return 1;/return 2;/' >x.patch
+	build --dry-run --report r.json x.patch
+	ends 0
+	grep -q '"parent" *: *"xfs"' r.json
+	edit net/netfilter/nf_tables_api.c 's/return -EOVERFLOW;/return -ERANGE;/' >x.patch
+	build --dry-run --report r.json x.patch
+	ends 0
+	grep -q '"parent" *: *"nf_tables"' r.json
+}
+
+@test "generated headers are there: SELinux, ASN.1" {
+	edit security/selinux/avc.c 's/^int avc_has_perm(/int pp_x;\n&/' >x.patch
+	build --keep kept x.patch
+	[ -e kept/patched/security:selinux:avc/unit.o ]
+	rm -rf kept
+	edit crypto/asymmetric_keys/x509_cert_parser.c 's/^void x509_free/int pp_x;\n&/' >x.patch
+	build --keep kept x.patch
+	[ -e kept/patched/crypto:asymmetric_keys:x509_cert_parser/unit.o ]
+}
+
+@test "a compile error: the compiler's message, status 1" {
+	edit fs/proc/version.c 's/utsname()->sysname,/no_such_thing,/' >x.patch
+	build x.patch
+	ends 1 "fs/proc/version.c does not compile with the change"
+	ends 1 "fs/proc/version.c:13:17: error: 'no_such_thing' undeclared"
+	[ ! -e pokepatch-x.ko ]
+}
+
+@test "lines that move change no other function" {
+	# Before everything, within a function, and where WARN_ON and BUG_ON follow.
+	edit fs/namei.c \
+		-e '0,/^#include/s//\n\n\n&/' \
+		-e '/^void nd_jump_link\|^int nd_jump_link/,/^}/s/^{/{\n\n\n/' \
+		-e 's/^int path_pts(struct path \*path)/\n\n&/' >x.patch
+	[ "$(grep -c '^@@' x.patch)" -ge 2 ]
+	build x.patch
+	ends 3
+}
+
+@test "the work files are kept with --keep only, and not mixed with others" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	build --dry-run --keep kept x.patch
+	ends 0
+	[ -e kept/original/fs:proc:version/unit.o ]
+	build --dry-run --keep kept x.patch
+	ends 1 "not empty"
+}
+
+# ---- one kernel, or several ------------------------------------------------
+
+# kernel_program RELEASE - an ELF file with DWARF, a build id, and that release's banner.
+kernel_program() {
+	echo "const char banner[] = \"Linux version $1 (x)\"; int main(void) { return banner[0]; }" >v.c
+	gcc -g -Wl,--build-id=sha1 -o vmlinux v.c
+}
+
+@test "vmlinux: none, one of another release, one of another build" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	build -v no-such x.patch
+	ends 1 "no-such: No such file"
+	build -v x.patch x.patch
+	ends 1 "not an ELF file"
+	kernel_program 6.1.0-1-other
+	build -v vmlinux x.patch
+	ends 2 "[vmlinux-differs]: this is of kernel 6.1.0-1-other, not of $release"
+	kernel_program "$release"
+	build -v vmlinux x.patch
+	ends 2 "another build of the same release"
+	[ ! -e pokepatch-x.ko ]
+}
+
+@test "a configuration of another kernel" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	sed 's/^CONFIG_SMP=y/# CONFIG_SMP is not set/;s/^CONFIG_HZ=.*/CONFIG_HZ=1234/' \
+		"$kernel/image/boot/config-$release" >config
+	build -c config x.patch
+	ends 2 "[config-differs]"
+	ends 2 CONFIG_HZ
+	ends 2 CONFIG_SMP
+	echo nonsense >config
+	build -c config x.patch
+	ends 1 "not a kernel configuration"
+}
+
+# ---- the cache -------------------------------------------------------------
+
+# A cache of the test's own, with the real packages.
+own_cache() {
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	own=$XDG_CACHE_HOME/pokepatch/kernels/$release
+	mkdir -p "$own"
+	ln -s "$kernel"/{image,dbg,headers,source} "$own/"
+}
+
+@test "a tree of the user's own, interrupts while it is prepared, damage" {
+	local again tree
+	own_cache
+	edit fs/proc/version.c "$version_edit" >x.patch
+	touch stamp
+
+	# Interrupted at any time: nothing half-made is taken for whole.
+	for again in 0.3 2 5; do
+		run timeout --preserve-status -s INT "$again" "$program" -k "$release" -s "$source" x.patch
+		ends 1 interrupted
+		[ ! -e pokepatch-x.ko ]
+		[ -z "$(find "$own" -path '*/.pokepatch/ready')" ]
+	done
+	build -s "$source" -o one.ko x.patch
+	ends 0 "preparing the source"
+	# The user's folder is as it was.
+	[ -z "$(find "$source" -newer stamp -not -path '*/.pokepatch*')" ]
+
+	# A damaged tree is found, and made anew.
+	tree=$(ls -d "$own"/tree-*/)
+	: >"$tree/fs/proc/internal.h.new"
+	: >"$tree/include/linux/utsname.h"
+	build -s "$source" -o two.ko x.patch
+	ends 0 "damaged"
+	cmp one.ko two.ko
+
+	# Two builds at the same time: one waits or both read, with the same result.
+	"$program" -q -k "$release" -s "$source" -o three.ko x.patch &
+	"$program" -q -k "$release" -s "$source" -o four.ko x.patch
+	wait $!
+	cmp one.ko three.ko
+	cmp one.ko four.ko
+	# From the packages' own source the result is the same.
+	unset XDG_CACHE_HOME
+	build -q -o five.ko x.patch
+	ends 0
+	cmp one.ko five.ko
+}
+
+@test "Ctrl-C in each later phase leaves nothing behind" {
+	local delay
+	edit fs/proc/version.c "$version_edit" >x.patch
+	for delay in 0.02 0.05 0.1 0.2 0.3 0.4 0.6; do
+		rm -f pokepatch-x.ko
+		run timeout --preserve-status -s INT "$delay" "$program" -k "$release" x.patch
+		if [ "$status" -ne 0 ]; then
+			ends 1 interrupted
+			[ ! -e pokepatch-x.ko ]
+		fi
+		[ -z "$(ls tmp)" ]
+	done
+	build x.patch
+	ends 0
+}
+
+# on_small_disk SIZE FOLDER COMMAND... - with FOLDER on a file system of that size.
+on_small_disk() {
+	local size=$1 folder=$2 as=() privileged=()
+	shift 2
+	if [ "$(id -u)" -ne 0 ]; then
+		privileged=(sudo)
+		as=(setpriv --reuid "$(id -u)" --regid "$(id -g)" --clear-groups)
+	fi
+	# shellcheck disable=SC2016
+	"${privileged[@]}" env PATH="$PATH" HOME="$HOME" TMPDIR="$TMPDIR" \
+		unshare -m sh -c 'mount -t tmpfs -o "mode=1777,size=$1" none "$2" && shift 2 && exec "$@"' \
+		sh "$size" "$folder" "${as[@]}" "$@"
+}
+
+@test "a full disk: one line, and nothing half-written" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	mkdir out cache
+	run on_small_disk 64k tmp "$program" -q -k "$release" x.patch
+	ends 1 "o space left on"
+	[ "${#lines[@]}" -eq 1 ]
+	run on_small_disk 4k out sh -c '"$@"; s=$?; ls out; exit $s' sh \
+		"$program" -q -k "$release" -o out/x.ko x.patch
+	ends 1 "o space left on"
+	[ "${#lines[@]}" -eq 1 ]
+	# shellcheck disable=SC2016
+	run on_small_disk 20m cache sh -c '
+		own=cache/pokepatch/kernels/$1 && mkdir -p $own &&
+		ln -s "$2"/image "$2"/dbg "$2"/headers "$2"/source $own/ && shift 2 &&
+		XDG_CACHE_HOME=$PWD/cache "$@"; s=$?; find cache -name "tree-*" -type d; exit $s' sh \
+		"$release" "$kernel" "$program" -q -k "$release" x.patch
+	ends 1 "no space left on the device"
+	[ "${#lines[@]}" -eq 1 ]
+	[ ! -e pokepatch-x.ko ]
+}
