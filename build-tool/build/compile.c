@@ -35,6 +35,7 @@ static struct error *make_command(const struct build *build, const struct unit *
 	_failed_(make_dirs(unit_folder));
 	_failed_(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
 	*ret_object = xasprintf("%s/unit.o", unit_folder);
+	args_add_clean_environment(ret, build->work);
 	args_add(ret, unit->argv[0]);
 	/* #include "x.h" is looked for beside the overlay's file, and then here. */
 	args_add(ret, "-iquote");
@@ -45,6 +46,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 	args_add(ret, "-fdata-sections");
 	/* The folder of the source must not show in the object: it is another one each time. */
 	args_addf(ret, "-fdebug-prefix-map=%s/=", unit_folder);
+	/* It would quote the source by its name, which is the unchanged one in the tree. */
+	args_add(ret, "-fno-diagnostics-show-caret");
 	args_add(ret, "-c");
 	args_add(ret, "-o");
 	args_add(ret, *ret_object);

@@ -202,14 +202,14 @@ void cmd_file_deinit(struct cmd_file *cmd)
 
 /* ---- running make ----------------------------------------------------------- */
 
-/* The user's environment reaches the kernel's Makefiles in many ways; these names only. */
-static const char *const environment_kept[] = { "PATH", "HOME", "TMPDIR", "USER", "LOGNAME" };
+static const char *const environment_kept[] = { "PATH", "HOME", "USER", "LOGNAME" };
 
-static void add_clean_environment(struct args *args)
+void args_add_clean_environment(struct args *args, const char *work)
 {
 	args_add(args, "env");
 	args_add(args, "-i");
 	args_add(args, "LANG=C");
+	args_addf(args, "TMPDIR=%s", work);
 	for (size_t i = 0; i < ARRAY_SIZE(environment_kept); i++) {
 		const char *value = getenv(environment_kept[i]);
 
@@ -230,7 +230,7 @@ static bool is_make_internal(const char *assignment)
 {
 	static const char *const names[] = { "MAKEFILES=", "MAKELEVEL=", "MFLAGS=", "_=",
 					     "OLDPWD=", "SHLVL=", "POKEPATCH_ENVIRONMENT=",
-					     "MAKEOVERRIDES=", "MAKEFLAGS=" };
+					     "MAKEOVERRIDES=", "MAKEFLAGS=", "TMPDIR=" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (has_prefix(assignment, names[i]))
@@ -248,7 +248,7 @@ static char **split_environment(const char *text, size_t length)
 	return list.list ? list.list : xcalloc(1, sizeof(*list.list));
 }
 
-struct error *kbuild_environment(const char *tree, char ***ret)
+struct error *kbuild_environment(const char *tree, const char *work, char ***ret)
 {
 	_free_ char *makefile = xasprintf("%s/.pokepatch/environment.mk", tree);
 	_free_ char *output = xasprintf("%s/.pokepatch/environment", tree);
@@ -259,7 +259,7 @@ struct error *kbuild_environment(const char *tree, char ***ret)
 	size_t length;
 
 	_failed_(file_write(makefile, environment_makefile, strlen(environment_makefile)));
-	add_clean_environment(&args);
+	args_add_clean_environment(&args, work);
 	args_add(&args, "make");
 	/* With it the Makefile does not start itself once more (need-sub-make there). */
 	args_add(&args, "--no-print-directory");
@@ -300,6 +300,7 @@ struct error *kbuild_make(const struct build *build, const char *directory, char
 	args_add(&args, "env");
 	args_add(&args, "-i");
 	args_add_all(&args, build->make_env);
+	args_addf(&args, "TMPDIR=%s", build->work);
 	args_add(&args, "make");
 	args_add(&args, "-rRk");
 	args_add(&args, "--no-print-directory");

@@ -20,6 +20,14 @@ void args_add_all(struct args *args, char *const *list); /* NULL: nothing */
 void args_deinit(struct args *args);
 void strings_free(char **list); /* one that ends with NULL */
 
+/*
+ * args_add_clean_environment - env -i and a few variables, in front of a
+ * command: the user's environment reaches the kernel's Makefiles and the
+ * compiler (CPATH, GCC_EXEC_PREFIX, ...) in many ways.  Temporary files go to
+ * the work folder, which is removed whatever happens.
+ */
+void args_add_clean_environment(struct args *args, const char *work);
+
 /* What a .FILE.cmd says. */
 struct cmd_file {
 	char *command; /* as the shell got it */
@@ -43,7 +51,7 @@ struct error *shell_words(const char *line, struct args *ret, const char **ret_r
  * kbuild_environment - what the top Makefile of the tree exports to
  * scripts/Makefile.build, and the values of a few of its variables.
  */
-struct error *kbuild_environment(const char *tree, char ***ret);
+struct error *kbuild_environment(const char *tree, const char *work, char ***ret);
 /* kbuild_variable - the value of NAME in such an environment, or NULL. */
 const char *kbuild_variable(char *const *environment, const char *name);
 

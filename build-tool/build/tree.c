@@ -260,7 +260,7 @@ static struct error *fill_tree(struct build *build)
 	_failed_(source_index_write(build->tree));
 	strings_free(build->make_env);
 	build->make_env = NULL;
-	_failed_(kbuild_environment(build->tree, &build->make_env));
+	_failed_(kbuild_environment(build->tree, build->work, &build->make_env));
 	return build_host_tools(build);
 }
 
