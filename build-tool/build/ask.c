@@ -37,8 +37,7 @@ static char *define_value(const char *word, const char *name)
 }
 
 /* Take the output, the dependency file and the source out of the compiler's command. */
-static struct error *read_command(const struct args *words, const char *source,
-				  struct answer *ret)
+static struct error *read_command(const struct args *words, const char *source, struct answer *ret)
 {
 	bool found = false;
 
@@ -75,8 +74,7 @@ static struct error *read_command(const struct args *words, const char *source,
 	return NULL;
 }
 
-static struct error *read_answer(const struct build *build, const char *source,
-				 struct answer *ret)
+static struct error *read_answer(const struct build *build, const char *source, struct answer *ret)
 {
 	_free_ char *object = object_name(source);
 	_free_ char *path = cmd_file_path(build->tree, object);
@@ -210,7 +208,7 @@ struct error *kbuild_is_module(const struct build *build, const char *source, bo
 {
 	_free_ char *object = object_name(source);
 	_free_ char *target = xasprintf("./%s", object);
-	char *const targets[] = { "-n", target, NULL };
+	char *const targets[] = {"-n", target, NULL};
 	struct buffer output = {};
 	struct error *error;
 	bool ok;

@@ -69,8 +69,8 @@ static void add_candidate(struct candidates *candidates, const struct source_ind
 }
 
 /* The file itself, and every file that includes it, and so on. */
-static void climb(struct candidates *candidates, const struct source_index *index,
-		  const char *path, char *changed, struct chain *chain)
+static void climb(struct candidates *candidates, const struct source_index *index, const char *path,
+		  char *changed, struct chain *chain)
 {
 	const struct include_list *includes = map_get(&index->included, path);
 
@@ -105,6 +105,5 @@ void candidates_find(const struct build *build, const struct source_index *index
 		climb(ret, index, path, path, &chain);
 	}
 	if (ret->list.count)
-		qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list),
-		      compare_candidates);
+		qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list), compare_candidates);
 }

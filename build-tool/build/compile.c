@@ -15,7 +15,7 @@
 
 enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 
-static const char *const side_names[SIDES] = { "original", "patched" };
+static const char *const side_names[SIDES] = {"original", "patched"};
 
 /* The command for one side of a unit, and the folders it needs. */
 static struct error *make_command(const struct build *build, const struct unit *unit,
@@ -39,8 +39,7 @@ static struct error *make_command(const struct build *build, const struct unit *
 	args_add(ret, unit->argv[0]);
 	/* #include "x.h" is looked for beside the overlay's file, and then here. */
 	args_add(ret, "-iquote");
-	args_addf(ret, "%.*s", slash ? (int)(slash - unit->source) : 1,
-		  slash ? unit->source : ".");
+	args_addf(ret, "%.*s", slash ? (int)(slash - unit->source) : 1, slash ? unit->source : ".");
 	args_add_all(ret, unit->argv + 1);
 	args_add(ret, "-ffunction-sections");
 	args_add(ret, "-fdata-sections");
@@ -85,9 +84,8 @@ static void tell_warnings(struct build *build, const struct proc_result *results
 		const struct buffer *original = &results[i * SIDES + SIDE_ORIGINAL].out;
 		const struct buffer *patched = &results[i * SIDES + SIDE_PATCHED].out;
 
-		if (patched->length &&
-		    (original->length != patched->length ||
-		     memcmp(original->text, patched->text, patched->length)))
+		if (patched->length && (original->length != patched->length ||
+					memcmp(original->text, patched->text, patched->length)))
 			buffer_add(&build->notes, patched->text, patched->length);
 	}
 }

@@ -43,7 +43,7 @@ static bool has_sources(const char *folder)
  */
 static struct error *find_data(char **ret)
 {
-	static const char *const above[] = { "../..", "../../.." };
+	static const char *const above[] = {"../..", "../../.."};
 	const char *given = getenv("POKEPATCH_DATADIR");
 	char self[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -74,7 +74,8 @@ static struct error *find_data(char **ret)
 	free(*ret);
 	return error_new(STATUS_FAILED,
 			 "the core module's source is not in %s; install pokepatch there, or name "
-			 "its folder in POKEPATCH_DATADIR", POKEPATCH_DATADIR);
+			 "its folder in POKEPATCH_DATADIR",
+			 POKEPATCH_DATADIR);
 }
 
 /* Only what belongs to the source: the folder may have been built in. */
@@ -92,7 +93,7 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 static struct error *add_contents(struct buffer *text, const char *data, const char *folder)
 {
 	_free_ char *root = xasprintf("%s/%s", data, folder);
-	char *roots[] = { root, NULL };
+	char *roots[] = {root, NULL};
 	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
 	struct error *error = NULL;
 	FTSENT *entry;
@@ -129,8 +130,7 @@ static struct error *add_file(struct buffer *text, const char *folder, const cha
 }
 
 /* Everything that the artefacts are made from; its hash names their folder. */
-static struct error *core_identity(const struct build *build, const char *data,
-				   struct buffer *text)
+static struct error *core_identity(const struct build *build, const char *data, struct buffer *text)
 {
 	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\n", CORE_FORMAT, build->release,
 		      build->cc);
@@ -145,20 +145,26 @@ static struct error *core_identity(const struct build *build, const char *data,
 
 /* How a command that kbuild ran becomes one that lacks its files. */
 struct command_rule {
-	const char *program;	   /* what argv[0] ends with; NULL: the first command */
+	const char *program;       /* what argv[0] ends with; NULL: the first command */
 	const char *with_value[5]; /* options to drop with the word after them */
 	const char *prefixes[6];   /* words to drop */
-	const char *suffix;	   /* words that end so are files: drop */
+	const char *suffix;        /* words that end so are files: drop */
 };
 
 static const struct command_rule compiler_rule = {
-	NULL, { "-o" }, { "-c", "-Wp,-M", "-DKBUILD_", "-D__KBUILD_" }, ".c",
+	NULL,
+	{"-o"},
+	{"-c", "-Wp,-M", "-DKBUILD_", "-D__KBUILD_"},
+	".c",
 };
-static const struct command_rule objtool_rule = { "objtool", { NULL }, { NULL }, ".o" };
+static const struct command_rule objtool_rule = {"objtool", {NULL}, {NULL}, ".o"};
 static const struct command_rule modpost_rule = {
-	"modpost", { "-o", "-i", "-T" }, { "-e" }, ".o",
+	"modpost",
+	{"-o", "-i", "-T"},
+	{"-e"},
+	".o",
 };
-static const struct command_rule ld_rule = { NULL, { "-o" }, { NULL }, ".o" };
+static const struct command_rule ld_rule = {NULL, {"-o"}, {NULL}, ".o"};
 
 static bool is_word(const char *const *list, size_t count, const char *word)
 {
@@ -227,7 +233,8 @@ static struct error *find_commands(const char *folder, struct core_artefacts *co
 	if (!core->mod_compile || !core->modpost || !core->ld)
 		return error_new(STATUS_FAILED,
 				 "%s: kbuild left no commands there; remove the folder and try "
-				 "again", folder);
+				 "again",
+				 folder);
 	return NULL;
 }
 
@@ -236,7 +243,7 @@ static struct error *find_commands(const char *folder, struct core_artefacts *co
 static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
 				  const char *folder)
 {
-	struct proc_options options = { .dir = core->dir };
+	struct proc_options options = {.dir = core->dir};
 	struct args args = {};
 	struct error *error;
 
@@ -260,8 +267,8 @@ static struct error *run_kbuild(const struct build *build, const char *folder)
 {
 	_free_ char *module = xasprintf("M=%s/core-module", folder);
 	_free_ char *jobs = xasprintf("-j%u", build->options.jobs);
-	const char *const argv[] = { "make", "-s",   jobs, "-C", build->files.kbuild,
-				     module, "modules", NULL };
+	const char *const argv[] = {"make", "-s",      jobs, "-C", build->files.kbuild,
+				    module, "modules", NULL};
 
 	return error_prefix(proc_check(argv, NULL, NULL),
 			    "the core module does not compile for kernel %s", build->release);
@@ -270,7 +277,7 @@ static struct error *run_kbuild(const struct build *build, const char *folder)
 static struct error *fill_core(const struct build *build, const char *data, const char *folder,
 			       struct core_artefacts *core)
 {
-	static const char *const names[] = { "core-module", "patches/module" };
+	static const char *const names[] = {"core-module", "patches/module"};
 
 	_failed_(remove_tree(folder));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -342,8 +349,7 @@ static void remove_older_core(const struct build *build, const char *folder)
 		closedir(dir);
 }
 
-static struct error *open_core(struct build *build, const char *data,
-			       const struct buffer *identity)
+static struct error *open_core(struct build *build, const char *data, const struct buffer *identity)
 {
 	struct core_artefacts *core = &build->core;
 	_free_ char *folder = NULL, *module = NULL;

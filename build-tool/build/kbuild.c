@@ -63,7 +63,8 @@ static struct error *shell_word(const char **p, struct buffer *word)
 
 		if (!c) {
 			if (quote)
-				return error_new(STATUS_FAILED, "unfinished %c in a command", quote);
+				return error_new(STATUS_FAILED, "unfinished %c in a command",
+						 quote);
 			return NULL;
 		}
 		if (quote == '\'' ? c == '\'' : quote && c == quote) {
@@ -180,11 +181,12 @@ struct error *cmd_file_read(const char *path, struct cmd_file *ret)
 
 	*ret = (struct cmd_file){};
 	_failed_(file_read(path, &text, &length));
-	value = has_prefix(text, "cmd_") || has_prefix(text, "savedcmd_") ? strstr(text, " := ") :
-									     NULL;
+	value = has_prefix(text, "cmd_") || has_prefix(text, "savedcmd_") ? strstr(text, " := ")
+									  : NULL;
 	end = value ? strchr(value, '\n') : NULL;
 	if (!end)
-		return error_new(STATUS_FAILED, "%s: not a command file of the kernel's build", path);
+		return error_new(STATUS_FAILED, "%s: not a command file of the kernel's build",
+				 path);
 	value += strlen(" := ");
 	if (value > end)
 		value = end;
@@ -202,7 +204,7 @@ void cmd_file_deinit(struct cmd_file *cmd)
 
 /* ---- running make ----------------------------------------------------------- */
 
-static const char *const environment_kept[] = { "PATH", "HOME", "USER", "LOGNAME" };
+static const char *const environment_kept[] = {"PATH", "HOME", "USER", "LOGNAME"};
 
 void args_add_clean_environment(struct args *args, const char *work)
 {
@@ -222,15 +224,21 @@ void args_add_clean_environment(struct args *args, const char *work)
  * A makefile read after the kernel's own: its one target has the same
  * environment as the $(MAKE) $(build)= lines there.
  */
-static const char environment_makefile[] =
-	"pokepatch-environment:\n"
-	"\t@env -0 >$(POKEPATCH_ENVIRONMENT)\n";
+static const char environment_makefile[] = "pokepatch-environment:\n"
+					   "\t@env -0 >$(POKEPATCH_ENVIRONMENT)\n";
 
 static bool is_make_internal(const char *assignment)
 {
-	static const char *const names[] = { "MAKEFILES=", "MAKELEVEL=", "MFLAGS=", "_=",
-					     "OLDPWD=", "SHLVL=", "POKEPATCH_ENVIRONMENT=",
-					     "MAKEOVERRIDES=", "MAKEFLAGS=", "TMPDIR=" };
+	static const char *const names[] = {"MAKEFILES=",
+					    "MAKELEVEL=",
+					    "MFLAGS=",
+					    "_=",
+					    "OLDPWD=",
+					    "SHLVL=",
+					    "POKEPATCH_ENVIRONMENT=",
+					    "MAKEOVERRIDES=",
+					    "MAKEFLAGS=",
+					    "TMPDIR="};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (has_prefix(assignment, names[i]))
@@ -253,7 +261,7 @@ struct error *kbuild_environment(const char *tree, const char *work, char ***ret
 	_free_ char *makefile = xasprintf("%s/.pokepatch/environment.mk", tree);
 	_free_ char *output = xasprintf("%s/.pokepatch/environment", tree);
 	_free_ char *text = NULL;
-	struct proc_options options = { .dir = tree };
+	struct proc_options options = {.dir = tree};
 	struct args args = {};
 	struct error *error;
 	size_t length;
@@ -292,7 +300,7 @@ const char *kbuild_variable(char *const *environment, const char *name)
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output)
 {
-	struct proc_options options = { .dir = build->tree };
+	struct proc_options options = {.dir = build->tree};
 	struct proc_result result = {};
 	struct args args = {};
 	struct error *error;

@@ -25,7 +25,7 @@
  * (debian/rules.real), and what names keys and salts: no code reads these.
  */
 static const char *const symbols_without_code[] = {
-	"CONFIG_BUILD_SALT",	  "CONFIG_MODULE_SIG_ALL",    "CONFIG_MODULE_SIG_KEY",
+	"CONFIG_BUILD_SALT",          "CONFIG_MODULE_SIG_ALL",  "CONFIG_MODULE_SIG_KEY",
 	"CONFIG_SYSTEM_TRUSTED_KEYS", "CONFIG_CC_VERSION_TEXT",
 };
 
@@ -87,8 +87,8 @@ static void config_differences(const struct config *one, const struct config *ot
 		const char *symbol = one->symbols.list[i];
 		const char *there = map_get(&other->values, symbol);
 
-		if (missing ? there != NULL :
-			      there && !strcmp(there, map_get(&one->values, symbol)))
+		if (missing ? there != NULL
+			    : there && !strcmp(there, map_get(&one->values, symbol)))
 			continue;
 		if (!has_code(symbol))
 			continue;
@@ -114,10 +114,11 @@ struct error *check_config(struct build *build)
 	config_differences(&given, &headers, false, &symbols, &count);
 	config_differences(&headers, &given, true, &symbols, &count);
 	if (count)
-		refusals_add(&build->refusals, "config-differs", build->files.config, "configuration",
-			     "it and %s differ in %s%s; give the configuration and the build folder "
-			     "of one kernel",
-			     headers_path, symbols.text, count > 5 ? " and others" : "");
+		refusals_add(
+			&build->refusals, "config-differs", build->files.config, "configuration",
+			"it and %s differ in %s%s; give the configuration and the build folder "
+			"of one kernel",
+			headers_path, symbols.text, count > 5 ? " and others" : "");
 	buffer_deinit(&symbols);
 	config_deinit(&headers);
 	config_deinit(&given);
@@ -138,7 +139,7 @@ static unsigned long version_number(const char *text)
 
 struct error *check_compiler(struct build *build)
 {
-	const char *const argv[] = { build->cc, "-dumpfullversion", NULL };
+	const char *const argv[] = {build->cc, "-dumpfullversion", NULL};
 	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
 	struct proc_result result = {};
 	struct config config;
@@ -153,7 +154,8 @@ struct error *check_compiler(struct build *build)
 		error_destroy(error);
 		error = error_new(STATUS_FAILED,
 				  "the kernel's compiler %s is not installed; on Debian: apt-get "
-				  "install %s", build->cc, build->cc);
+				  "install %s",
+				  build->cc, build->cc);
 	}
 	if (!error && wanted && *wanted != '0' && result.out.text &&
 	    version_number(result.out.text) != strtoul(wanted, NULL, 10))
@@ -186,12 +188,12 @@ struct error *check_source_version(struct build *build)
 	static const struct {
 		const char *define, *variable;
 	} numbers[] = {
-		{ "LINUX_VERSION_MAJOR", "VERSION" },
-		{ "LINUX_VERSION_PATCHLEVEL", "PATCHLEVEL" },
-		{ "LINUX_VERSION_SUBLEVEL", "SUBLEVEL" },
+		{"LINUX_VERSION_MAJOR", "VERSION"},
+		{"LINUX_VERSION_PATCHLEVEL", "PATCHLEVEL"},
+		{"LINUX_VERSION_SUBLEVEL", "SUBLEVEL"},
 	};
-	_free_ char *path = xasprintf("%s/include/generated/uapi/linux/version.h",
-				      build->files.kbuild);
+	_free_ char *path =
+		xasprintf("%s/include/generated/uapi/linux/version.h", build->files.kbuild);
 	_free_ char *text = NULL;
 	size_t length;
 
@@ -203,11 +205,12 @@ struct error *check_source_version(struct build *build)
 		if (!have || !defined_number(text, numbers[i].define, &wanted) ||
 		    strtoul(have, NULL, 10) == wanted)
 			continue;
-		refusals_add(&build->refusals, "source-differs", build->files.source, "source",
-			     "this is the source of Linux %s, but kernel %s was built from another; "
-			     "run 'pokepatch fetch %s'",
-			     kbuild_variable(build->make_env, "KERNELVERSION") ?: "?", build->release,
-			     build->release);
+		refusals_add(
+			&build->refusals, "source-differs", build->files.source, "source",
+			"this is the source of Linux %s, but kernel %s was built from another; "
+			"run 'pokepatch fetch %s'",
+			kbuild_variable(build->make_env, "KERNELVERSION") ?: "?", build->release,
+			build->release);
 		break;
 	}
 	return NULL;
@@ -296,10 +299,11 @@ struct error *check_vmlinux(struct build *build)
 	}
 	_failed_(load_kernel_id(build));
 	if (build->kernel_build_id && strcmp(build->kernel_build_id, build->vmlinux_build_id))
-		refusals_add(&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
-			     "its build id is %s, but that of %s is %s: another build of the same "
-			     "release; give the one that belongs to it, or run 'pokepatch fetch %s'",
-			     build->vmlinux_build_id, build->files.vmlinuz, build->kernel_build_id,
-			     build->release);
+		refusals_add(
+			&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
+			"its build id is %s, but that of %s is %s: another build of the same "
+			"release; give the one that belongs to it, or run 'pokepatch fetch %s'",
+			build->vmlinux_build_id, build->files.vmlinuz, build->kernel_build_id,
+			build->release);
 	return NULL;
 }

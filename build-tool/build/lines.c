@@ -6,11 +6,11 @@
 
 /* Where in C's syntax the start of a line is. */
 struct scan {
-	bool comment;	    /* in a block comment */
-	bool line_comment;  /* in a // comment that a backslash continues */
-	char quote;	    /* in a string or character constant that a backslash continues */
-	bool continued;	    /* the last line ended with a backslash */
-	bool directive;	    /* in a preprocessor directive */
+	bool comment;        /* in a block comment */
+	bool line_comment;   /* in a // comment that a backslash continues */
+	char quote;          /* in a string or character constant that a backslash continues */
+	bool continued;      /* the last line ended with a backslash */
+	bool directive;      /* in a preprocessor directive */
 	unsigned int parens; /* open ones, outside directives */
 };
 
@@ -130,10 +130,10 @@ static enum group_line group_line(const struct text_line *line)
 		const char *name; /* or what it begins with: ifdef, elifdef */
 		enum group_line kind;
 	} directives[] = {
-		{ "if", GROUP_OPENS },
-		{ "else", GROUP_TURNS },
-		{ "elif", GROUP_TURNS },
-		{ "endif", GROUP_CLOSES },
+		{"if", GROUP_OPENS},
+		{"else", GROUP_TURNS},
+		{"elif", GROUP_TURNS},
+		{"endif", GROUP_CLOSES},
 	};
 	size_t i = leading_blanks(line);
 

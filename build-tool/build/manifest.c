@@ -22,7 +22,7 @@ static unsigned long long modified(const struct stat *status)
 struct error *manifest_write(const char *tree)
 {
 	_free_ char *path = xasprintf("%s/.pokepatch/manifest", tree);
-	char *roots[] = { (char *)tree, NULL };
+	char *roots[] = {(char *)tree, NULL};
 	size_t skip = strlen(tree) + 1;
 	struct error *error = NULL;
 	struct buffer text = {};
@@ -35,8 +35,7 @@ struct error *manifest_write(const char *tree)
 		if (entry->fts_info == FTS_D && !strcmp(entry->fts_name, ".pokepatch"))
 			fts_set(walk, entry, FTS_SKIP);
 		else if (entry->fts_info == FTS_F)
-			buffer_printf(&text, "%lld %llu %s\n",
-				      (long long)entry->fts_statp->st_size,
+			buffer_printf(&text, "%lld %llu %s\n", (long long)entry->fts_statp->st_size,
 				      modified(entry->fts_statp), entry->fts_path + skip);
 		else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR)
 			error = error_errno("cannot read %s", entry->fts_path);

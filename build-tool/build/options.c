@@ -26,36 +26,36 @@ static const struct option_row {
 	const char *argument; /* NULL: it takes none */
 	const char *help;
 } rows[] = {
-	{ 'k', "kernel", "RELEASE", "the kernel to patch (default: the running one)" },
-	{ 's', "source", "PATH", "its source, a folder or a tarball; never written to" },
-	{ 'c', "config", "FILE", "its configuration" },
-	{ 'v', "vmlinux", "FILE", "its vmlinux, with DWARF" },
-	{ 'm', "modules", "DIR", "its modules, with DWARF" },
-	{ OPTION_KBUILD, "kbuild", "DIR", "its build folder (headers, Module.symvers)" },
-	{ 'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)" },
-	{ 'n', "name", "NAME", "the patch's name (default: from the first PATCH)" },
-	{ 'j', "jobs", "N", "how much to run at once (default: the number of processors)" },
-	{ OPTION_MODE, "mode", "auto|ftrace", "how calls are rerouted (default: auto)" },
-	{ OPTION_TRANSITION, "transition", "stop", "how the switch is made (default: stop)" },
-	{ OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output" },
-	{ OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module" },
-	{ OPTION_KEEP, "keep", "DIR", "keep the work files there" },
-	{ 'q', "quiet", NULL, "no progress and no summary" },
-	{ 'V', "verbose", NULL, "print the commands that are run" },
-	{ 'h', "help", NULL, "this text" },
-	{ OPTION_VERSION, "version", NULL, "the program's version" },
+	{'k', "kernel", "RELEASE", "the kernel to patch (default: the running one)"},
+	{'s', "source", "PATH", "its source, a folder or a tarball; never written to"},
+	{'c', "config", "FILE", "its configuration"},
+	{'v', "vmlinux", "FILE", "its vmlinux, with DWARF"},
+	{'m', "modules", "DIR", "its modules, with DWARF"},
+	{OPTION_KBUILD, "kbuild", "DIR", "its build folder (headers, Module.symvers)"},
+	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
+	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
+	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
+	{OPTION_MODE, "mode", "auto|ftrace", "how calls are rerouted (default: auto)"},
+	{OPTION_TRANSITION, "transition", "stop", "how the switch is made (default: stop)"},
+	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
+	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
+	{OPTION_KEEP, "keep", "DIR", "keep the work files there"},
+	{'q', "quiet", NULL, "no progress and no summary"},
+	{'V', "verbose", NULL, "print the commands that are run"},
+	{'h', "help", NULL, "this text"},
+	{OPTION_VERSION, "version", NULL, "the program's version"},
 };
 
 static const struct mode_name {
 	const char *name;
 	uint32_t mode;
 } modes[] = {
-	{ "auto", POKEPATCH_MODE_AUTO },
-	{ "ftrace", POKEPATCH_MODE_FTRACE },
+	{"auto", POKEPATCH_MODE_AUTO},
+	{"ftrace", POKEPATCH_MODE_FTRACE},
 };
 
 static const struct mode_name transitions[] = {
-	{ "stop", POKEPATCH_TRANSITION_STOP },
+	{"stop", POKEPATCH_TRANSITION_STOP},
 };
 
 static void print_help(void)
@@ -63,8 +63,7 @@ static void print_help(void)
 	printf("Usage: pokepatch-build [options] PATCH...\n"
 	       "Make a live patch module from source diffs (-p1) for a stock kernel.\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		_free_ char *left = xasprintf("--%s%s%s", rows[i].name,
-					      rows[i].argument ? " " : "",
+		_free_ char *left = xasprintf("--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
 					      rows[i].argument ? rows[i].argument : "");
 
 		if (rows[i].value < 256)
@@ -91,8 +90,10 @@ static struct error *parse_name(const char *what, const struct mode_name *names,
 			return NULL;
 		}
 	}
-	return error_new(STATUS_FAILED, "--%s %s: this version does not know it; "
-			 "'pokepatch-build --help' lists what it knows", what, text);
+	return error_new(STATUS_FAILED,
+			 "--%s %s: this version does not know it; "
+			 "'pokepatch-build --help' lists what it knows",
+			 what, text);
 }
 
 static struct error *parse_jobs(const char *text, unsigned int *ret)
@@ -112,11 +113,11 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		int value;
 		const char **field;
 	} strings[] = {
-		{ 'k', &options->kernel },	   { 's', &options->source },
-		{ 'c', &options->config },	   { 'v', &options->vmlinux },
-		{ 'm', &options->modules },	   { OPTION_KBUILD, &options->kbuild },
-		{ 'o', &options->output },	   { 'n', &options->name },
-		{ OPTION_REPORT, &options->report }, { OPTION_KEEP, &options->keep },
+		{'k', &options->kernel},           {'s', &options->source},
+		{'c', &options->config},           {'v', &options->vmlinux},
+		{'m', &options->modules},          {OPTION_KBUILD, &options->kbuild},
+		{'o', &options->output},           {'n', &options->name},
+		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {

@@ -15,7 +15,7 @@ struct reader {
 	const char *next, *end;
 	const char *line; /* the current line, without the newline */
 	size_t length;
-	size_t number;	  /* of the current line, from 1 */
+	size_t number; /* of the current line, from 1 */
 };
 
 static bool reader_next(struct reader *reader)
@@ -295,19 +295,19 @@ static const struct git_header {
 	const char *prefix;
 	struct error *(*read)(const struct reader *reader, struct patch_entry *entry);
 } git_headers[] = {
-	{ "old mode ", git_mode },
-	{ "new mode ", git_mode },
-	{ "deleted file mode ", git_deleted },
-	{ "new file mode ", git_created },
-	{ "copy from ", git_copy_from },
-	{ "copy to ", git_copy_to },
-	{ "rename from ", git_rename_from },
-	{ "rename to ", git_rename_to },
-	{ "similarity index ", git_nothing },
-	{ "dissimilarity index ", git_nothing },
-	{ "index ", git_nothing },
-	{ "Binary files ", git_binary },
-	{ "GIT binary patch", git_binary },
+	{"old mode ", git_mode},
+	{"new mode ", git_mode},
+	{"deleted file mode ", git_deleted},
+	{"new file mode ", git_created},
+	{"copy from ", git_copy_from},
+	{"copy to ", git_copy_to},
+	{"rename from ", git_rename_from},
+	{"rename to ", git_rename_to},
+	{"similarity index ", git_nothing},
+	{"dissimilarity index ", git_nothing},
+	{"index ", git_nothing},
+	{"Binary files ", git_binary},
+	{"GIT binary patch", git_binary},
 };
 
 static const struct git_header *git_header_find(const struct reader *reader)
@@ -360,7 +360,7 @@ static struct error *read_names(struct reader *reader, struct patch_entry *entry
 /* "N" or "N,M"; M is 1 where it is missing. */
 static bool read_range(const char **text, size_t *ret_start, size_t *ret_count)
 {
-	size_t *numbers[2] = { ret_start, ret_count };
+	size_t *numbers[2] = {ret_start, ret_count};
 
 	*ret_count = 1;
 	for (int i = 0; i < 2; i++) {
@@ -523,9 +523,8 @@ static bool is_blank(const char *text, size_t length)
 /* "Binary files a/X and b/X differ", from diff -u without git. */
 static struct error *plain_binary(const struct reader *reader)
 {
-	return error_new(STATUS_FAILED,
-			 "%s:%zu: a binary file differs; only text can be patched", reader->name,
-			 reader->number);
+	return error_new(STATUS_FAILED, "%s:%zu: a binary file differs; only text can be patched",
+			 reader->name, reader->number);
 }
 
 static struct error *read_entries(struct reader *reader, patch_entry_vec *entries)
@@ -548,7 +547,8 @@ static struct error *read_entries(struct reader *reader, patch_entry_vec *entrie
 			   !memcmp(reader->line + reader->length - 7, " differ", 7)) {
 			return plain_binary(reader);
 		} else if (starts(reader, "@@ -")) {
-			return fault(reader, "a hunk without file names (--- and +++ lines) before it");
+			return fault(reader,
+				     "a hunk without file names (--- and +++ lines) before it");
 		}
 	}
 	return NULL;
@@ -557,7 +557,7 @@ static struct error *read_entries(struct reader *reader, patch_entry_vec *entrie
 struct error *patch_parse(const char *name, const char *text, size_t length, struct patch *ret)
 {
 	patch_entry_vec entries = {};
-	struct reader reader = { .name = name };
+	struct reader reader = {.name = name};
 	struct error *error;
 
 	*ret = (struct patch){};

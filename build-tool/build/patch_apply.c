@@ -108,7 +108,7 @@ static void context_lengths(const struct patch_hunk *hunk, size_t *ret_head, siz
 struct search {
 	const struct text_lines *lines;
 	const struct side *old;
-	size_t first;	 /* lines before this one belong to earlier hunks */
+	size_t first;    /* lines before this one belong to earlier hunks */
 	size_t expected; /* index of the line where the hunk should be */
 	size_t head, tail;
 	bool at_start, at_end; /* the diff says that it touches the file's start or end */
@@ -132,7 +132,7 @@ static bool search_place(const struct search *search, unsigned int fuzz, size_t 
 		return false;
 	last = search->lines->count - search->old->count;
 	for (size_t away = 0; away <= search->lines->count; away++) {
-		size_t places[2] = { search->expected + away, search->expected - away };
+		size_t places[2] = {search->expected + away, search->expected - away};
 
 		for (int i = 0; i < (away ? 2 : 1); i++) {
 			if (i && away > search->expected)
@@ -157,7 +157,7 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 		       const struct side *old, size_t first, long offset, size_t *ret,
 		       unsigned int *ret_fuzz)
 {
-	struct search search = { .lines = lines, .old = old, .first = first };
+	struct search search = {.lines = lines, .old = old, .first = first};
 	/* "-0,0" and, without context, "-N,0": the text goes behind line N. */
 	size_t start = hunk->old_count ? hunk->old_start - 1 : hunk->old_start;
 	bool any_context;
@@ -182,8 +182,8 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 	return false;
 }
 
-static struct error *does_not_apply(const char *name, const struct patch_entry *entry,
-				    size_t index, const struct text_lines *lines)
+static struct error *does_not_apply(const char *name, const struct patch_entry *entry, size_t index,
+				    const struct text_lines *lines)
 {
 	const struct patch_hunk *hunk = &entry->hunks[index];
 	const char *path = entry->old_path ? entry->old_path : entry->new_path;
@@ -191,14 +191,13 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 	bool there = false;
 
 	side_make(hunk, '-', &new);
-	for (size_t at = 0; new.count && !there && at < lines->count; at++)
+	for (size_t at = 0; new.count && !there &&at < lines->count; at++)
 		there = stands_at(lines, &new, at, 0, 0);
 	free(new.list);
-	return error_new(STATUS_FAILED,
-			 "%s:%zu: hunk %zu does not apply to %s at line %zu: %s", name,
-			 hunk->diff_line, index + 1, path, hunk->old_start,
-			 there ? "the text is already as it would make it" :
-				 "the lines it changes are not there; "
+	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
+			 name, hunk->diff_line, index + 1, path, hunk->old_start,
+			 there ? "the text is already as it would make it"
+			       : "the lines it changes are not there; "
 				 "make the diff against this kernel's source");
 }
 
@@ -232,8 +231,8 @@ static void put_hunk(struct text_lines *to, const struct text_lines *from, size_
 			*new = from->list[at++];
 		} else {
 			new->text = line->text;
-			new->length = file_has_cr ? line->length :
-						    length_without_cr(line->text, line->length);
+			new->length = file_has_cr ? line->length
+						  : length_without_cr(line->text, line->length);
 		}
 		to->no_newline = line->no_newline;
 	}

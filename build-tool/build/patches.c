@@ -30,45 +30,45 @@ static const struct file_rule {
 	const char *code;
 	const char *text;
 } file_rules[] = {
-	{ MATCH_FOLDER, "Documentation/", FILE_IGNORE, NULL, NULL },
-	{ MATCH_FOLDER, "LICENSES/", FILE_IGNORE, NULL, NULL },
-	{ MATCH_FOLDER, "debian/", FILE_IGNORE, NULL, NULL },
-	{ MATCH_FOLDER, "tools/", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME, ".gitignore", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME, ".gitattributes", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME, ".mailmap", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME, "MAINTAINERS", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME, "CREDITS", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME, "README", FILE_IGNORE, NULL, NULL },
-	{ MATCH_SUFFIX, ".rst", FILE_IGNORE, NULL, NULL },
-	{ MATCH_SUFFIX, ".md", FILE_IGNORE, NULL, NULL },
-	{ MATCH_SUFFIX, ".txt", FILE_IGNORE, NULL, NULL },
-	{ MATCH_NAME_PREFIX, "Kconfig", FILE_REFUSE, "kconfig-changed",
-	  "the configuration of a running kernel cannot change; leave this file out of the diff" },
-	{ MATCH_NAME_PREFIX, "Makefile", FILE_REFUSE, "makefile-changed",
-	  "how files are compiled cannot change in a live patch; leave this file out of the diff" },
-	{ MATCH_NAME, "Kbuild", FILE_REFUSE, "makefile-changed",
-	  "how files are compiled cannot change in a live patch; leave this file out of the diff" },
-	{ MATCH_SUFFIX, ".lds.S", FILE_REFUSE, "makefile-changed",
-	  "the linker script of a running kernel cannot change; leave this file out of the diff" },
-	{ MATCH_FOLDER, "scripts/", FILE_IGNORE, NULL, NULL },
-	{ MATCH_SUFFIX, ".c", FILE_COMPILE, NULL, NULL },
-	{ MATCH_FOLDER, "arch/*/entry/vdso/", FILE_REFUSE, "vdso-changed",
-	  "the vDSO is mapped into every process and cannot be live-patched" },
-	{ MATCH_FOLDER, "arch/*/kernel/vdso/", FILE_REFUSE, "vdso-changed",
-	  "the vDSO is mapped into every process and cannot be live-patched" },
-	{ MATCH_FOLDER, "lib/vdso/", FILE_REFUSE, "vdso-changed",
-	  "the vDSO is mapped into every process and cannot be live-patched" },
-	{ MATCH_FOLDER, "arch/*/boot/", FILE_REFUSE, "boot-changed",
-	  "boot code has run already; leave this file out of the diff" },
-	{ MATCH_FOLDER, "arch/*/realmode/", FILE_REFUSE, "boot-changed",
-	  "boot code has run already; leave this file out of the diff" },
-	{ MATCH_SUFFIX, ".S", FILE_REFUSE, "assembly-changed",
-	  "assembly cannot be live-patched; change the C code that calls it" },
-	{ MATCH_SUFFIX, ".h", FILE_REFUSE, "header-changed",
-	  "changes to headers are not supported; make the change in the .c files that use it" },
-	{ MATCH_SUFFIX, "", FILE_REFUSE, "file-unknown",
-	  "what is compiled from this kind of file is not known; leave it out of the diff" },
+	{MATCH_FOLDER, "Documentation/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "LICENSES/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "debian/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "tools/", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, ".gitignore", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, ".gitattributes", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, ".mailmap", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, "MAINTAINERS", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, "CREDITS", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, "README", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".rst", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".md", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".txt", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME_PREFIX, "Kconfig", FILE_REFUSE, "kconfig-changed",
+	 "the configuration of a running kernel cannot change; leave this file out of the diff"},
+	{MATCH_NAME_PREFIX, "Makefile", FILE_REFUSE, "makefile-changed",
+	 "how files are compiled cannot change in a live patch; leave this file out of the diff"},
+	{MATCH_NAME, "Kbuild", FILE_REFUSE, "makefile-changed",
+	 "how files are compiled cannot change in a live patch; leave this file out of the diff"},
+	{MATCH_SUFFIX, ".lds.S", FILE_REFUSE, "makefile-changed",
+	 "the linker script of a running kernel cannot change; leave this file out of the diff"},
+	{MATCH_FOLDER, "scripts/", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".c", FILE_COMPILE, NULL, NULL},
+	{MATCH_FOLDER, "arch/*/entry/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "arch/*/kernel/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "lib/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "arch/*/boot/", FILE_REFUSE, "boot-changed",
+	 "boot code has run already; leave this file out of the diff"},
+	{MATCH_FOLDER, "arch/*/realmode/", FILE_REFUSE, "boot-changed",
+	 "boot code has run already; leave this file out of the diff"},
+	{MATCH_SUFFIX, ".S", FILE_REFUSE, "assembly-changed",
+	 "assembly cannot be live-patched; change the C code that calls it"},
+	{MATCH_SUFFIX, ".h", FILE_REFUSE, "header-changed",
+	 "changes to headers are not supported; make the change in the .c files that use it"},
+	{MATCH_SUFFIX, "", FILE_REFUSE, "file-unknown",
+	 "what is compiled from this kind of file is not known; leave it out of the diff"},
 };
 
 /* Does path begin with the folder?  A * in the folder stands for one component. */
@@ -166,14 +166,14 @@ static const struct change_rule {
 	enum patch_change change;
 	const char *code, *text;
 } change_rules[] = {
-	{ PATCH_CREATE, "new-file",
-	  "a new source file is part of no object; put its functions into a file that uses them" },
-	{ PATCH_DELETE, "file-deleted",
-	  "code cannot be taken out of a running kernel; leave this file out of the diff" },
-	{ PATCH_RENAME, "file-renamed",
-	  "a renamed source file is part of no object; make the change in the file as it was named" },
-	{ PATCH_COPY, "new-file",
-	  "a new source file is part of no object; put its functions into a file that uses them" },
+	{PATCH_CREATE, "new-file",
+	 "a new source file is part of no object; put its functions into a file that uses them"},
+	{PATCH_DELETE, "file-deleted",
+	 "code cannot be taken out of a running kernel; leave this file out of the diff"},
+	{PATCH_RENAME, "file-renamed",
+	 "a renamed source file is part of no object; make the change in the file as it was named"},
+	{PATCH_COPY, "new-file",
+	 "a new source file is part of no object; put its functions into a file that uses them"},
 };
 
 static const struct change_rule *find_change_rule(enum patch_change change)
@@ -223,7 +223,8 @@ static void tell_places(struct build *build, const struct patch_entry *entry,
 		if (!place->offset && !place->fuzz)
 			continue;
 		if (place->fuzz)
-			note(build, "hunk %zu of %s applied at line %zu (offset %ld line%s, fuzz %u)",
+			note(build,
+			     "hunk %zu of %s applied at line %zu (offset %ld line%s, fuzz %u)",
 			     i + 1, entry->new_path, place->line, place->offset,
 			     lines == 1 ? "" : "s", place->fuzz);
 		else
@@ -241,6 +242,8 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	_free_ struct hunk_place *places = NULL;
 	struct changed_file *file;
 
+	if (rule->action == FILE_IGNORE && entry->old_path)
+		rule = find_rule(entry->old_path); /* moved out of the kernel's code */
 	if (map_has(&build->changes->refused, path))
 		return NULL;
 	if (rule->action == FILE_IGNORE) {
@@ -300,7 +303,8 @@ void refuse_uncompiled_as(struct build *build, const char *path, const char *sou
 	else
 		refusals_add(&build->refusals, "not-in-kernel", path, path,
 			     "nothing in kernel %s is compiled from this file; leave it out of "
-			     "the diff", build->release);
+			     "the diff",
+			     build->release);
 }
 
 static int compare_files(const void *a, const void *b)

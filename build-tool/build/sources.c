@@ -55,7 +55,7 @@ static void add_include(const char *tree, const char *from, const char *spelled,
 	const char *slash = strrchr(from, '/');
 	int folder = slash ? (int)(slash - from + 1) : 0;
 	_free_ char *beside = xasprintf("%.*s%s", folder, from, spelled);
-	const char *labels[] = { beside, spelled };
+	const char *labels[] = {beside, spelled};
 
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
 		_free_ char *path = normalise(labels[i]);
@@ -117,7 +117,7 @@ static int compare_entries(const FTSENT **a, const FTSENT **b)
 struct error *source_index_write(const char *tree)
 {
 	_free_ char *path = xasprintf("%s/.pokepatch/includes", tree);
-	char *roots[] = { (char *)tree, NULL };
+	char *roots[] = {(char *)tree, NULL};
 	size_t skip = strlen(tree) + 1;
 	struct error *error = NULL;
 	struct buffer index = {};
@@ -184,14 +184,15 @@ static struct error *list_units(const char *vmlinux, struct buffer *ret)
 	dwarf_end(dwarf);
 	if (!ret->length)
 		return error_new(STATUS_FAILED,
-				 "%s: no compilation units in its DWARF; was it stripped?", vmlinux);
+				 "%s: no compilation units in its DWARF; was it stripped?",
+				 vmlinux);
 	return NULL;
 }
 
 static struct error *load_units(struct build *build, struct source_index *index)
 {
-	_free_ char *path = xasprintf("%s/.pokepatch/units-%s", build->tree,
-				      build->vmlinux_build_id);
+	_free_ char *path =
+		xasprintf("%s/.pokepatch/units-%s", build->tree, build->vmlinux_build_id);
 	size_t length;
 
 	if (file_exists(path)) {

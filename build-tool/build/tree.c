@@ -74,7 +74,7 @@ static struct error *find_compiler(struct build *build)
 {
 	_free_ char *makefile = xasprintf("%s/variables.mk", build->work);
 	_free_ char *folder = xasprintf("KBUILD_FOLDER=%s", build->files.kbuild);
-	const char *const argv[] = { "make", "-s", "-rR", "-f", makefile, folder, "print", NULL };
+	const char *const argv[] = {"make", "-s", "-rR", "-f", makefile, folder, "print", NULL};
 	struct buffer out = {};
 	struct error *error;
 	const char *name;
@@ -137,24 +137,23 @@ static const struct part {
 	bool (*skip)(const char *name, bool folder);
 	bool optional;
 } parts[] = {
-	{ ".config", NULL, false },
-	{ ".kernelvariables", NULL, true },
-	{ "Module.symvers", NULL, true },
-	{ "include/config", is_no_header_note, false },
-	{ "include/generated", is_no_header_note, false },
-	{ "arch/%s/include/generated", is_no_header_note, false },
-	{ "scripts", is_no_program, false },
-	{ "tools/objtool", is_no_program, true },
+	{".config", NULL, false},
+	{".kernelvariables", NULL, true},
+	{"Module.symvers", NULL, true},
+	{"include/config", is_no_header_note, false},
+	{"include/generated", is_no_header_note, false},
+	{"arch/%s/include/generated", is_no_header_note, false},
+	{"scripts", is_no_program, false},
+	{"tools/objtool", is_no_program, true},
 };
 
 static struct error *copy_parts(const struct build *build)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		const char *mark = strstr(parts[i].path, "%s");
-		_free_ char *name =
-			mark ? xasprintf("%.*s%s%s", (int)(mark - parts[i].path), parts[i].path,
-					 build->arch, mark + 2) :
-			       xstrdup(parts[i].path);
+		_free_ char *name = mark ? xasprintf("%.*s%s%s", (int)(mark - parts[i].path),
+						     parts[i].path, build->arch, mark + 2)
+					 : xstrdup(parts[i].path);
 		_free_ char *from = xasprintf("%s/%s", build->files.kbuild, name);
 		_free_ char *to = xasprintf("%s/%s", build->tree, name);
 		_free_ char *folder = xstrdup(to);
@@ -175,10 +174,9 @@ static struct error *copy_parts(const struct build *build)
  */
 static struct error *settle_times(const struct build *build)
 {
-	static const char *const names[] = { "include/config/auto.conf.cmd",
-					     "include/generated/autoconf.h",
-					     "include/generated/rustc_cfg",
-					     "include/config/auto.conf" };
+	static const char *const names[] = {
+		"include/config/auto.conf.cmd", "include/generated/autoconf.h",
+		"include/generated/rustc_cfg", "include/config/auto.conf"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_free_ char *path = xasprintf("%s/%s", build->tree, names[i]);
@@ -195,9 +193,9 @@ static const struct host_tool {
 	const char *symbol;
 	const char *folder, *program;
 } host_tools[] = {
-	{ "CONFIG_ASN1=y", "scripts", "scripts/asn1_compiler" },
-	{ "CONFIG_SECURITY_SELINUX=y", "scripts/selinux/genheaders",
-	  "scripts/selinux/genheaders/genheaders" },
+	{"CONFIG_ASN1=y", "scripts", "scripts/asn1_compiler"},
+	{"CONFIG_SECURITY_SELINUX=y", "scripts/selinux/genheaders",
+	 "scripts/selinux/genheaders/genheaders"},
 };
 
 /*
@@ -214,7 +212,7 @@ static struct error *build_host_tools(const struct build *build)
 	for (size_t i = 0; i < ARRAY_SIZE(host_tools); i++) {
 		_free_ char *folder = xasprintf("%s/%s", build->tree, host_tools[i].folder);
 		_free_ char *program = xasprintf("%s/%s", build->tree, host_tools[i].program);
-		char *const targets[] = { (char *)host_tools[i].program, NULL };
+		char *const targets[] = {(char *)host_tools[i].program, NULL};
 		struct buffer output = {};
 		struct error *error;
 		bool ok;
@@ -231,8 +229,8 @@ static struct error *build_host_tools(const struct build *build)
 
 static struct error *check_unpacked(const struct build *build)
 {
-	static const char *const names[] = { "Makefile", "Kbuild", "scripts/Makefile.build",
-					     "scripts/basic/fixdep" };
+	static const char *const names[] = {"Makefile", "Kbuild", "scripts/Makefile.build",
+					    "scripts/basic/fixdep"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_free_ char *path = xasprintf("%s/%s", build->tree, names[i]);
@@ -240,7 +238,8 @@ static struct error *check_unpacked(const struct build *build)
 		if (!file_exists(path))
 			return error_new(STATUS_FAILED,
 					 "%s is not a kernel's source, or %s not its build folder: "
-					 "no %s", build->files.source, build->files.kbuild, names[i]);
+					 "no %s",
+					 build->files.source, build->files.kbuild, names[i]);
 	}
 	return NULL;
 }
@@ -315,11 +314,16 @@ static struct error *make_tree(struct build *build, const struct buffer *identit
 static struct error *tree_is_ready(const struct build *build, const struct buffer *identity,
 				   bool *ret)
 {
-	static char *const always[] = { "Makefile", "Kbuild", ".config",
-					"scripts/Makefile.build", "scripts/Makefile.lib",
-					"scripts/Kbuild.include", "scripts/basic/fixdep",
-					"include/generated/autoconf.h",
-					"include/config/auto.conf", NULL };
+	static char *const always[] = {"Makefile",
+				       "Kbuild",
+				       ".config",
+				       "scripts/Makefile.build",
+				       "scripts/Makefile.lib",
+				       "scripts/Kbuild.include",
+				       "scripts/basic/fixdep",
+				       "include/generated/autoconf.h",
+				       "include/config/auto.conf",
+				       NULL};
 	_free_ char *ready = ready_path(build);
 	_free_ char *text = NULL;
 	size_t length;

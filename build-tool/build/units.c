@@ -23,7 +23,7 @@ static bool is_module_file(const char *file, const char *name)
 /* The module's path below the folder, as .ko; NULL: there is none of that name. */
 static struct error *find_module(const char *folder, const char *name, char **ret)
 {
-	char *roots[] = { (char *)folder, NULL };
+	char *roots[] = {(char *)folder, NULL};
 	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_NOSTAT, NULL);
 	FTSENT *entry;
 
@@ -175,8 +175,7 @@ static void refuse_special(struct build *build, const struct candidates *candida
 		if (candidate->in_vmlinux || !is_vdso_code(candidate->source))
 			continue;
 		for (size_t j = 0; j < candidate->changed.count; j++)
-			refuse_uncompiled_as(build, candidate->changed.list[j],
-					     candidate->source);
+			refuse_uncompiled_as(build, candidate->changed.list[j], candidate->source);
 	}
 }
 

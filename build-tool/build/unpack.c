@@ -23,18 +23,18 @@ static const char *const folders_unused[] = {
 static const struct optional_folder {
 	const char *folder, *symbol;
 } folders_optional[] = {
-	{ "drivers/gpu/drm", "CONFIG_DRM" },
-	{ "drivers/media", "CONFIG_MEDIA_SUPPORT" },
-	{ "drivers/net/wireless", "CONFIG_WLAN" },
-	{ "drivers/staging", "CONFIG_STAGING" },
-	{ "sound", "CONFIG_SOUND" },
+	{"drivers/gpu/drm", "CONFIG_DRM"},
+	{"drivers/media", "CONFIG_MEDIA_SUPPORT"},
+	{"drivers/net/wireless", "CONFIG_WLAN"},
+	{"drivers/staging", "CONFIG_STAGING"},
+	{"sound", "CONFIG_SOUND"},
 };
 
 /* Other architectures' folders that one compiles from, too. */
 static const struct arch_folder {
 	const char *arch, *also;
 } arch_also[] = {
-	{ "arm64", "arm" }, /* arch/arm64/xen/Makefile: ../../arm/xen/ */
+	{"arm64", "arm"}, /* arch/arm64/xen/Makefile: ../../arm/xen/ */
 };
 
 static bool arch_is_used(const char *arch, const char *name)
@@ -49,9 +49,9 @@ static bool arch_is_used(const char *arch, const char *name)
 
 /* All of arch/ in Linux 6.1 and later; one that is missing here is unpacked and does no harm. */
 static const char *const arch_names[] = {
-	"alpha", "arc",	  "arm",      "arm64",  "csky",	 "hexagon", "ia64",
-	"loongarch", "m68k", "microblaze", "mips", "nios2", "openrisc", "parisc",
-	"powerpc", "riscv", "s390",	 "sh",	"sparc", "um",	    "x86", "xtensa",
+	"alpha", "arc",        "arm",   "arm64", "csky",     "hexagon", "ia64",    "loongarch",
+	"m68k",  "microblaze", "mips",  "nios2", "openrisc", "parisc",  "powerpc", "riscv",
+	"s390",  "sh",         "sparc", "um",    "x86",      "xtensa",
 };
 
 /* Is the symbol set, to y or m, in the configuration's text? */
@@ -86,9 +86,10 @@ static struct error *unpack_error(const char *path, const char *tree, const char
 	if (strstr(output, strerror(ENOSPC)))
 		return error_new(STATUS_FAILED,
 				 "cannot unpack %s: no space left on the device of %s; a prepared "
-				 "source needs about 1 GB", path, tree);
-	return error_new(STATUS_FAILED, "cannot unpack %s: %.*s", path,
-			 (int)strcspn(output, "\n"), output);
+				 "source needs about 1 GB",
+				 path, tree);
+	return error_new(STATUS_FAILED, "cannot unpack %s: %.*s", path, (int)strcspn(output, "\n"),
+			 output);
 }
 
 static struct error *unpack_tarball(const char *path, const char *tree, const struct args *skip)
@@ -125,7 +126,7 @@ static struct error *unpack_tarball(const char *path, const char *tree, const st
 /* What a user's tree may hold besides its source: a repository, an earlier build. */
 static bool is_no_source(const char *name, bool folder)
 {
-	static const char *const endings[] = { ".o", ".ko", ".a", ".cmd", ".mod", ".order" };
+	static const char *const endings[] = {".o", ".ko", ".a", ".cmd", ".mod", ".order"};
 
 	if (folder)
 		return !strcmp(name, ".git") || !strcmp(name, ".pokepatch");
@@ -156,7 +157,7 @@ static struct error *copy_link(const char *from, const char *to)
  */
 static struct error *copy_file(const char *from, const char *to, const struct stat *status)
 {
-	struct timespec times[2] = { status->st_atim, status->st_mtim };
+	struct timespec times[2] = {status->st_atim, status->st_mtim};
 	_free_ char *text = NULL;
 	_fclose_ FILE *out = NULL;
 	size_t length;
@@ -205,7 +206,7 @@ static bool is_listed(char *const *list, const char *path)
 struct error *copy_folder(const char *from, const char *to, char *const *left_out,
 			  bool (*skip)(const char *name, bool folder))
 {
-	char *roots[] = { (char *)from, NULL };
+	char *roots[] = {(char *)from, NULL};
 	size_t length = strlen(from);
 	struct error *error = NULL;
 	FTSENT *entry;
@@ -259,7 +260,7 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 
 struct error *source_identity(const char *path, char ret[65])
 {
-	char *roots[] = { (char *)path, NULL };
+	char *roots[] = {(char *)path, NULL};
 	struct error *error = NULL;
 	struct buffer text = {};
 	FTSENT *entry;
@@ -276,8 +277,8 @@ struct error *source_identity(const char *path, char ret[65])
 			const struct stat *status = entry->fts_statp;
 
 			buffer_printf(&text, "%s %lld %lld.%09ld\n", entry->fts_path,
-				      (long long)status->st_size,
-				      (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
+				      (long long)status->st_size, (long long)status->st_mtim.tv_sec,
+				      status->st_mtim.tv_nsec);
 		} else if (entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR) {
 			errno = entry->fts_errno;
 			error = error_errno("cannot read %s", entry->fts_path);

@@ -113,11 +113,11 @@ static const struct packing {
 	size_t magic_length;
 	const char *program[5]; /* NULL: by ourselves */
 } packings[] = {
-	{ { 0x02, 0x21, 0x4c, 0x18 }, 4, { NULL } },
-	{ { 0xfd, '7', 'z', 'X', 'Z', 0 }, 6, { "xz", "-dc", "--single-stream", NULL } },
-	{ { 0x1f, 0x8b }, 2, { "gzip", "-dc", NULL } },
-	{ { 0x28, 0xb5, 0x2f, 0xfd }, 4, { "zstd", "-dc", NULL } },
-	{ { 'B', 'Z', 'h' }, 3, { "bzip2", "-dc", NULL } },
+	{{0x02, 0x21, 0x4c, 0x18}, 4, {NULL}},
+	{{0xfd, '7', 'z', 'X', 'Z', 0}, 6, {"xz", "-dc", "--single-stream", NULL}},
+	{{0x1f, 0x8b}, 2, {"gzip", "-dc", NULL}},
+	{{0x28, 0xb5, 0x2f, 0xfd}, 4, {"zstd", "-dc", NULL}},
+	{{'B', 'Z', 'h'}, 3, {"bzip2", "-dc", NULL}},
 };
 
 /*
@@ -128,7 +128,7 @@ static struct error *unpack_with(const char *const *program, const uint8_t *payl
 				 const char *work, const char *to)
 {
 	_free_ char *from = xasprintf("%s/vmlinuz.payload", work);
-	struct proc_options options = { .input = from, .output = to, .keep_stderr_apart = true };
+	struct proc_options options = {.input = from, .output = to, .keep_stderr_apart = true};
 	struct proc_result result = {};
 	struct error *error;
 
@@ -215,8 +215,10 @@ struct error *vmlinuz_build_id(const char *path, const char *work, char **ret)
 	unlink(unpacked);
 	if (error) {
 		error_destroy(error);
-		return error_new(STATUS_FAILED, "%s: the kernel in it cannot be unpacked; fetch the "
-				 "kernel again", path);
+		return error_new(STATUS_FAILED,
+				 "%s: the kernel in it cannot be unpacked; fetch the "
+				 "kernel again",
+				 path);
 	}
 	return NULL;
 }

@@ -51,7 +51,7 @@ static struct error *choose_name(const struct build_options *options, char **ret
 		base++;
 	name = xstrndup(base, NAME_LENGTH_MAX);
 	for (size_t i = 0; i < 2; i++) {
-		static const char *const endings[] = { ".patch", ".diff" };
+		static const char *const endings[] = {".patch", ".diff"};
 
 		if (has_suffix(name, endings[i]))
 			name[strlen(name) - strlen(endings[i])] = '\0';
@@ -61,7 +61,8 @@ static struct error *choose_name(const struct build_options *options, char **ret
 			*p = '-';
 	if (!*name) {
 		free(name);
-		return error_new(STATUS_FAILED, "%s gives no name for the patch; choose one with -n",
+		return error_new(STATUS_FAILED,
+				 "%s gives no name for the patch; choose one with -n",
 				 options->patches[0]);
 	}
 	*ret = name;
@@ -69,8 +70,8 @@ static struct error *choose_name(const struct build_options *options, char **ret
 }
 
 /* One part of the kernel: from the option, else from the cache, else it is missing. */
-static struct error *resolve(const char *option, const char *letter, char **field,
-			     const char *what, const char *release)
+static struct error *resolve(const char *option, const char *letter, char **field, const char *what,
+			     const char *release)
 {
 	if (option) {
 		char *path = realpath(option, NULL);
@@ -99,8 +100,8 @@ static struct error *find_files(struct build *build)
 	_failed_(resolve(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
 	_failed_(resolve(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
 	_failed_(resolve(options->config, "--config", &files->config, "configuration", release));
-	_failed_(resolve(options->modules, "--modules", &files->modules_dbg,
-			 "modules with DWARF", release));
+	_failed_(resolve(options->modules, "--modules", &files->modules_dbg, "modules with DWARF",
+			 release));
 	if (!files->modules)
 		files->modules = xstrdup(files->modules_dbg);
 	return NULL;
@@ -156,7 +157,7 @@ struct error *build_init(struct build *build, const struct build_options *option
 {
 	struct utsname running;
 
-	*build = (struct build){ .options = *options, .tree_lock = -1, .core_lock = -1 };
+	*build = (struct build){.options = *options, .tree_lock = -1, .core_lock = -1};
 	build->phase_start = now_seconds();
 	if (!options->kernel && uname(&running))
 		return error_errno("cannot tell the running kernel's release; give one with -k");
@@ -226,13 +227,13 @@ void build_deinit(struct build *build)
 	free(build->ko);
 	free(build->name);
 	free(build->release);
-	*build = (struct build){ .tree_lock = -1, .core_lock = -1 };
+	*build = (struct build){.tree_lock = -1, .core_lock = -1};
 }
 
 void phase_begin(struct build *build, const char *name)
 {
 	build->phases = xreallocarray(build->phases, build->nr_phases + 1, sizeof(*build->phases));
-	build->phases[build->nr_phases++] = (struct phase_time){ .name = name };
+	build->phases[build->nr_phases++] = (struct phase_time){.name = name};
 	build->phase_start = now_seconds();
 }
 
