@@ -43,6 +43,8 @@ struct pp_kernel {
 	struct module *(*find_module)(const char *name);
 	unsigned long (*ftrace_location)(unsigned long ip);
 	struct task_struct *(*idle_task)(int cpu);
+	int (*task_call_func)(struct task_struct *task, int (*func)(struct task_struct *, void *),
+			      void *arg);
 	/* places */
 	unsigned long text;		/* _text: what offsets count from */
 	unsigned long stext, etext;	/* code that stays after boot */

@@ -28,6 +28,7 @@ static const struct pp_needed needed[] = {
 	{ "find_module", &pp_kernel.find_module },
 	{ "ftrace_location", &pp_kernel.ftrace_location },
 	{ "idle_task", &pp_kernel.idle_task },
+	{ "task_call_func", &pp_kernel.task_call_func },
 	{ "_text", &pp_kernel.text },
 	{ "_stext", &pp_kernel.stext },
 	{ "_etext", &pp_kernel.etext },

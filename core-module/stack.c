@@ -171,31 +171,23 @@ static bool seen_unchanged(const struct pp_scan *scan, const struct task_struct 
 	       slot->switches == switches(task);
 }
 
-/* One task, while everything runs. */
-static void look_at_running(struct pp_scan *scan, struct task_struct *task)
+/*
+ * One task, while everything runs: by task_call_func(), so that it is asleep and
+ * not woken, or waiting for its CPU and kept waiting, or running and left alone.
+ * Holds the task's locks, interrupts off.
+ */
+static int look_at_running(struct task_struct *task, void *arg)
 {
-	unsigned long count;
+	struct pp_scan *scan = arg;
 	struct pp_hit hit;
-	bool clear;
 
-	if (task == current) {
-		if (!pp_stack_clear(scan->busy, task, &hit))
-			pp_scan_add(scan, task, &hit);
-		return;
-	}
-	/* Acquire: once it is off the CPU, its switch away is counted. */
-	if (pp_on_cpu(task))
-		return;
-	count = switches(task);
-	clear = pp_stack_clear(scan->busy, task, &hit);
-	/* If it ran meanwhile, what was read is worth nothing. */
-	smp_rmb();
-	if (pp_on_cpu(task) || switches(task) != count)
-		return;
-	if (clear)
-		seen_add(scan, task, count);
-	else
+	if (task != current && pp_on_cpu(task))
+		return 0;
+	if (!pp_stack_clear(scan->busy, task, &hit))
 		pp_scan_add(scan, task, &hit);
+	else if (task != current)
+		seen_add(scan, task, switches(task));
+	return 0;
 }
 
 bool pp_scan_running(struct pp_scan *scan)
@@ -206,7 +198,7 @@ bool pp_scan_running(struct pp_scan *scan)
 		return true;
 	rcu_read_lock();
 	for_each_process_thread(group, task)
-		look_at_running(scan, task);
+		pp_kernel.task_call_func(task, look_at_running, scan);
 	rcu_read_unlock();
 	return !scan->nr_blockers;
 }

@@ -157,10 +157,26 @@ static bool is_stack_end(const struct unwind_state *state, struct task_struct *t
 	       state->sp == regs - sizeof(struct inactive_task_frame);
 }
 
+/*
+ * A kretprobe has replaced return addresses on the stack of a task that is ready to
+ * run.  The kernel looks up the original ones for sleeping tasks only, and warns
+ * about others (rethook_find_ret_addr()).
+ */
+static bool has_unknown_returns(const struct task_struct *task)
+{
+#ifdef CONFIG_RETHOOK
+	return task != current && task->rethooks.first && task_is_running(task);
+#else
+	return false;
+#endif
+}
+
 static int walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr), void *ctx)
 {
 	struct unwind_state state;
 
+	if (has_unknown_returns(task))
+		return -EAGAIN;
 	for (unwind_start(&state, task, NULL, NULL); !unwind_done(&state) && !unwind_error(&state);
 	     unwind_next_frame(&state)) {
 		const struct pt_regs *regs = unwind_get_entry_regs(&state, NULL);
@@ -182,8 +198,7 @@ static int walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long
 /*
  * The kernel's ORC unwinder, with the rules of arch_stack_walk_reliable() and those
  * above.  It resolves the return addresses that kretprobes and the graph tracer
- * replaced, gives up at code without unwind data (BPF, probe slots) and at a task
- * that runs on another CPU.
+ * replaced, and gives up at code without unwind data (BPF, probe slots).
  */
 static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 			  void *ctx)
