@@ -108,13 +108,14 @@ load helpers
 @test "recursion goes through the original's entry" {
 	compare <<-'END'
 		int ext(int);
-		int f(int x) { return x < 2 ? OLD(1) NEW(5) : ext(f(x - 1)) * f(x - 2); }
+		__attribute__((noinline)) int f(int x) { return x < 2 ? OLD(1) NEW(5) : ext(f(x - 1)) * f(x - 2); }
 	END
 	carries "f changed"
 	same "f, here and undefined" "$(symbol f)" $'LOCAL here\nGLOBAL UND'
 	runs <<-'END'
-		/* f(2) of the new: ext(f(1)) * f(0) of the old, 1 each */
-		int main(void) { return ((int (*)(int))changed(0))(2) != 2; }
+		/* f(2) of the new: ext(f(1)) * f(0) of the old, where both are 1 */
+		int ext(int x) { return x * 10; }
+		int main(void) { return ((int (*)(int))changed(0))(2) != 10; }
 	END
 }
 

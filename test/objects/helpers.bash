@@ -208,10 +208,12 @@ runner_head() {
 		struct func { void *address, *cold; unsigned int rest[6]; };
 		extern struct func __start_funcs[];
 		#define changed(n) (__start_funcs[n].address)
-		int main(void);
-		void start(void)
+		asm(".globl start\nstart: call main\nmov %eax, %edi\nmov $231, %eax\nsyscall");
+		static int equal(const char *a, const char *b, int n)
 		{
-			asm volatile("syscall" : : "a"(231), "D"(main()));
+			while (n && *a++ == *b++)
+				n--;
+			return !n;
 		}
 	END
 }
