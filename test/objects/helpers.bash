@@ -200,6 +200,12 @@ bytes() {
 	od -An -v -tx1 bytes.bin | tr -d ' \n'
 }
 
+# size_of SECTION [FILE] - in bytes.
+size_of() {
+	readelf -SW "${2:-$out}" | sed 's/^ *\[ *[0-9]*\] //' |
+		awk -v s="$1" '$1 == s { print $5 }' | while read -r size; do echo $((16#$size)); done
+}
+
 # ---- running what is carried ---------------------------------------------------
 
 # What a main program begins with: changed(N) is the N-th function that the patch changes.
