@@ -78,23 +78,27 @@ static struct symbol *undefined_symbol(struct emitter *emitter, const char *name
 
 /*
  * A static call compiles to a call of its trampoline, __SCT__name; objtool
- * makes the site's table entry and looks for the key, __SCK__name.  Where the
- * trampoline is exported the loader finds the key by it; otherwise the key must
- * be there for objtool to refer to.
+ * makes the site's table entry and takes the key, __SCK__name, if the object
+ * has that symbol, else the trampoline.  From a trampoline the loader finds the
+ * key only for EXPORT_STATIC_CALL_TRAMP(), which leaves the key itself
+ * unexported (might_resched); any other key must be there: the exported one of
+ * EXPORT_STATIC_CALL() (tracepoints), or the parent's own.
  */
 static struct error *provide_static_call_key(struct emitter *emitter, const char *trampoline)
 {
 	const struct external *external;
 	const char *link_name;
+	bool exported;
 
 	if (!has_prefix(trampoline, "__SCT__"))
 		return NULL;
 	char *key _free_ = xasprintf("__SCK__%s", trampoline + strlen("__SCT__"));
-	_failed_(select_undefined(emitter->selection, trampoline, &link_name, &external));
-	if (!external)
+	const struct symvers *symvers = emitter->selection->options->symvers;
+	exported = symvers && symvers_find(symvers, trampoline);
+	if (exported && !symvers_find(symvers, key))
 		return NULL;
 	_failed_(select_undefined(emitter->selection, key, &link_name, &external));
-	if (external)
+	if (external || exported)
 		undefined_symbol(emitter, link_name);
 	return NULL;
 }
