@@ -247,6 +247,7 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	struct args args = {};
 	struct error *error;
 
+	args_add_clean_environment(&args, build->work);
 	args_add_all(&args, core->mod_compile);
 	args_addf(&args, "-I%s/core-module/include", folder);
 	args_add(&args, "-DKBUILD_BASENAME=\"glue\"");
@@ -259,19 +260,26 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	args_addf(&args, "%s/patches/module/glue.c", folder);
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);
-	(void)build;
 	return error_prefix(error, "cannot compile the glue of patch modules");
 }
 
 static struct error *run_kbuild(const struct build *build, const char *folder)
 {
-	_free_ char *module = xasprintf("M=%s/core-module", folder);
-	_free_ char *jobs = xasprintf("-j%u", build->options.jobs);
-	const char *const argv[] = {"make", "-s",      jobs, "-C", build->files.kbuild,
-				    module, "modules", NULL};
+	struct args args = {};
+	struct error *error;
 
-	return error_prefix(proc_check(argv, NULL, NULL),
-			    "the core module does not compile for kernel %s", build->release);
+	args_add_clean_environment(&args, build->work);
+	args_add(&args, "make");
+	args_add(&args, "-s");
+	args_addf(&args, "-j%u", build->options.jobs);
+	args_add(&args, "-C");
+	args_add(&args, build->files.kbuild);
+	args_addf(&args, "M=%s/core-module", folder);
+	args_add(&args, "modules");
+	error = proc_check((const char *const *)args.list, NULL, NULL);
+	args_deinit(&args);
+	return error_prefix(error, "the core module does not compile for kernel %s",
+			    build->release);
 }
 
 static struct error *fill_core(const struct build *build, const char *data, const char *folder,

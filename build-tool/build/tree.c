@@ -73,14 +73,22 @@ static char *compiler_of_config(const struct build *build)
 static struct error *find_compiler(struct build *build)
 {
 	_free_ char *makefile = xasprintf("%s/variables.mk", build->work);
-	_free_ char *folder = xasprintf("KBUILD_FOLDER=%s", build->files.kbuild);
-	const char *const argv[] = {"make", "-s", "-rR", "-f", makefile, folder, "print", NULL};
+	struct args args = {};
 	struct buffer out = {};
 	struct error *error;
 	const char *name;
 
 	_failed_(file_write(makefile, variables_makefile, strlen(variables_makefile)));
-	error = proc_check(argv, NULL, &out);
+	/* Clean: within another make, its MAKEFLAGS would say what CC is. */
+	args_add_clean_environment(&args, build->work);
+	args_add(&args, "make");
+	args_add(&args, "-srR");
+	args_add(&args, "-f");
+	args_add(&args, makefile);
+	args_addf(&args, "KBUILD_FOLDER=%s", build->files.kbuild);
+	args_add(&args, "print");
+	error = proc_check((const char *const *)args.list, NULL, &out);
+	args_deinit(&args);
 	if (error)
 		return error_prefix(error, "cannot run make");
 	name = out.text ? out.text + strspn(out.text, " \t\n") : "";
