@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the differ does not understand, or what cannot be patched, is refused by name.
+
+load helpers
+
+@test "an __init function that differs" {
+	compare <<-'END'
+		#define __init __attribute__((section(".init.text")))
+		#define __initdata __attribute__((section(".init.data")))
+		int __initdata a = OLD(1) NEW(2);
+		int __init f(int x) { return a++ + OLD(1) NEW(2); }
+		int __init same(int x) { static int __initdata count; return count++; }
+		int __init same2(int x) { static int __initdata count; return count++; }
+		int __attribute__((section(".exit.text"))) g(int x) { return OLD(1) NEW(2); }
+		int h(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "init-changed a" "init-changed f" "init-changed g"
+}
+
+@test "__init functions that come and go" {
+	compare <<-'END'
+		#define __init __attribute__((section(".init.text")))
+		OLD(int __init gone(int x) { return x; }) NEW(int __init fresh(int x) { return x; })
+		int OLD(__init) a(int x) { return x; }
+		int NEW(__init) b(int x) { return x; }
+		int h(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "init-changed a" "init-changed b" "init-changed fresh" "init-changed gone"
+}
+
+@test "unchanged __init code does not hinder" {
+	compare <<-'END'
+		#define __init __attribute__((section(".init.text")))
+		void p(const char *);
+		NEW(void fresh(void) { static int count; count++; p("x"); })
+		int __init f(int x) { p("text"); return x; }
+		static void *call __attribute__((section(".initcall6.init"), used)) = f;
+	END
+	carries "fresh new"
+}
+
+exports() {
+	cat <<-'END'
+		#define EXPORT(sym, ns) asm( \
+			".section \"__ksymtab_strings\", \"aMS\", %progbits, 1\n" \
+			"__kstrtab_" #sym ": .asciz \"" #sym "\"\n__kstrtabns_" #sym ": .asciz \"" ns "\"\n" \
+			".previous\n.section \"___ksymtab+" #sym "\", \"a\"\n.balign 4\n" \
+			"__ksymtab_" #sym ": .long " #sym " - .\n.long __kstrtab_" #sym " - .\n" \
+			".long __kstrtabns_" #sym " - .\n.previous")
+	END
+}
+
+@test "exports stay as they are" {
+	{
+		exports
+		cat <<-'END'
+			int f(int x) { return x + OLD(1) NEW(2); }
+			NEW(int in_front(void) { return 1; })
+			int g(int x) { return x; }
+			EXPORT(f, ""); EXPORT(g, "SPACE");
+		END
+	} >case.c
+	compare <case.c
+	carries "f changed" "in_front new"
+	has_sections .text.f .text.in_front __mcount_loc
+}
+
+@test "new, removed and changed exports" {
+	{
+		exports
+		cat <<-'END'
+			int f(int x) { return x; } int g(int x) { return x; } int h(int x) { return x; }
+			OLD(EXPORT(f, "");) NEW(EXPORT(g, "");)
+			EXPORT(h, OLD("") NEW("SPACE"));
+		END
+	} >case.c
+	compare <case.c
+	refused "export-changed __kstrtab_f" "export-changed __kstrtab_g" \
+		"export-changed __kstrtabns_f" "export-changed __kstrtabns_g" \
+		"export-changed __kstrtabns_h" \
+		"export-changed __ksymtab_f" "export-changed __ksymtab_g"
+}
+
+@test "unknown sections" {
+	compare <<-'END'
+		int odd __attribute__((section("odd_section"))) = 1;
+		asm(".section .eh_frame, \"a\"\n.long 1\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "section-unknown .eh_frame" "section-unknown odd_section"
+	grep -q "^unit.c: refused \[section-unknown\]: section 'odd_section' is not known" "$errors"
+}
+
+@test "tables of the parent" {
+	compare <<-'END'
+		#define PARAM(n) __attribute__((section("__param"), used)) int n
+		static PARAM(__param_a) = 1; static PARAM(__param_b) = OLD(1) NEW(2);
+		static const char __attribute__((section(".modinfo"), used)) __UNIQUE_ID_license1[] = "license=GPL";
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "section-changed __param_b"
+	compare <<-'END'
+		#define PARAM(n) __attribute__((section("__param"), used)) int n
+		static PARAM(__param_a) = 1; NEW(static PARAM(__param_b) = 1;)
+		int f(int x) { return x; }
+	END
+	refused "section-changed __param_b"
+}
+
+@test "an object that objtool has seen" {
+	compare <<-'END'
+		asm(".section .orc_unwind, \"a\"\n.long 1\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "section-unknown .orc_unwind"
+}
+
+@test "sections without contents that should have some" {
+	compare <<-'END'
+		asm(".section .text.odd, \"ax\", @nobits\n.type odd, @function\nodd: .skip 8\n"
+		    ".size odd, 8\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "section-unknown .text.odd"
+}
+
+@test "unknown relocation types" {
+	compare <<-'END'
+		asm(".section .data.odd, \"aw\"\n.type odd, @object\nodd: .long foo@GOTPCREL\n.size odd, 4\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "relocation-unknown .data.odd"
+}
+
+@test "thread-local, common, absolute and indirect symbols" {
+	flags=(-fcommon)
+	compare <<-'END'
+		int common;
+		extern __thread int thread;
+		int f(int x) { return x + thread + common + OLD(1) NEW(2); }
+	END
+	jq -r '.refusals[] | .code + " " + .subject' "$report" | sort -u >got
+	grep -qx "symbol-unknown common" got
+	grep -qx "symbol-unknown thread" got
+	same "exit status" "$exit_status" 2
+	compare <<-'END'
+		asm(".globl number\nnumber = 5");
+		asm(".type indirect, @gnu_indirect_function\nindirect: ret");
+		extern char number[];
+		long f(int x) { return (long)number + OLD(1) NEW(2); }
+	END
+	refused "symbol-unknown indirect" "symbol-unknown number"
+}
+
+@test "a comdat group" {
+	compare <<-'END'
+		asm(".section .text.g, \"axG\", @progbits, g, comdat\n.type g, @function\n"
+		    "g: ret\n.size g, . - g\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "section-unknown .group"
+}
+
+@test "data without a symbol" {
+	compare <<-'END'
+		asm(".section .data.asm, \"aw\"\nplace: .long 1\n.previous");
+		extern int place;
+		int f(int x) { return x + place + OLD(1) NEW(2); }
+	END
+	refused "symbol-unknown .data.asm"
+}
+
+@test "symbols that begin within others" {
+	compare <<-'END'
+		asm(".section .text.asm, \"ax\"\n.type a, @function\n.type b, @function\n"
+		    "a: nop\nb: nop\nret\n.size a, . - a\n.size b, . - b\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "symbol-unknown .text.asm"
+}
+
+@test "all reasons are told in one run, each once" {
+	compare <<-'END'
+		int a = OLD(1) NEW(2); int b = OLD(1) NEW(2);
+		int __attribute__((section(".init.text"))) i(int x) { return OLD(1) NEW(2); }
+		__attribute__((no_instrument_function)) int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "data-changed a" "data-changed b" "init-changed i" "no-entry f"
+	same "lines on stderr" "$(wc -l <"$errors")" 4
+}
+
+# ---- references to a kernel -----------------------------------------------------------
+
+# kernel NAME... - a pretended vmlinux that has _text, a build id and orig.o's symbols.
+kernel() {
+	printf '%s\n' '.globl _text, __fentry__, __x86_return_thunk, ext, key' '_text:' '__fentry__:' \
+		'__x86_return_thunk:' 'ext: ret' '.data' 'key: .quad 0' >start.s
+	gcc-12 -c -o start.o start.s
+	ld --build-id -Ttext=0x1000000 -o vmlinux start.o "$@" -e _text 2>ld.err || {
+		cat ld.err
+		return 1
+	}
+}
+
+@test "symbols of a vmlinux are named with their position" {
+	compile <<-'END'
+		int ext(int);
+		static __attribute__((noipa)) int local(int x) { return ext(x) * 3; }
+		static int counter = 3;
+		int global(int x) { static int count = 4; return local(x) + counter++ + count++; }
+		int f(int x) { return global(x) + local(x) + ext(x) + counter + OLD(1) NEW(2); }
+	END
+	cat >other.c <<-'END'
+		static __attribute__((used)) int local(int x) { return x; }
+	END
+	"${cc[@]}" -o other.o other.c
+	kernel other.o orig.o
+	printf '0x12345678\text\tvmlinux\tEXPORT_SYMBOL\t\n' >symvers
+	diff_objects orig.o patched.o --symtab vmlinux --symvers symvers
+	carries "f changed"
+	undefined ext
+	same "symbols" "$(jq -r '.symbols[] | "\(.name) \(.parent) \(.position)"' "$report" | sort)" \
+		"$(lines "__fentry__ vmlinux 1" "__x86_return_thunk vmlinux 1" "counter vmlinux 1" \
+			"f vmlinux 1" "global vmlinux 1" "local vmlinux 2")"
+	same "the statics' names in the object" "$(nm -u "$out" | awk '{ print $2 }' |
+		grep '^pokepatch\.' | sed 's/[0-9]*//g' | sort | tr '\n' ' ')" \
+		"pokepatch..counter pokepatch..local "
+	# symbol: an index into the list, the same as the report's order
+	index=$((16#$(bytes .pokepatch.funcs | cut -c49-56 | sed 's/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/')))
+	same "the old function" "$(jq -r ".symbols[$index].name" "$report")" f
+}
+
+@test "a static that this kernel does not have" {
+	compile <<-'END'
+		int ext(int);
+		static int counter = 3;
+		int f(int x) { return ext(x) + counter++ + OLD(1) NEW(2); }
+	END
+	mv orig.o real.o && mv patched.o real-patched.o && mv unit.c real.c
+	mkdir other && cd other || return 1
+	compile <<-'END'
+		int ext(int);
+		int f(int x) { return ext(x); }
+	END
+	cd ..
+	kernel other/orig.o
+	diff_objects real.o real-patched.o --symtab vmlinux
+	fails 2 "refused [symbol-missing]: "
+}
+
+@test "a table of symbols that is none" {
+	compile <<-'END'
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	echo nothing >vmlinux
+	diff_objects orig.o patched.o --symtab vmlinux
+	fails 1 "vmlinux: not an ELF file"
+	diff_objects orig.o patched.o --symtab missing
+	fails 1 "missing: No such file or directory"
+	diff_objects orig.o patched.o --symtab orig.o
+	fails 1 "orig.o: no build id"
+	echo "not a line" >symvers
+	diff_objects orig.o patched.o --symvers symvers
+	fails 1 "symvers:1: not a line of Module.symvers"
+}
