@@ -375,7 +375,7 @@ uint64_t section_append(struct section *section, const void *bytes, uint64_t siz
 
 	if (section->align < align)
 		section->align = align;
-	if (section->type != SHT_NOBITS) {
+	if (section->type != SHT_NOBITS && offset + size) {
 		section_reserve(section, offset + size);
 		memset(section->data + section->size, 0, offset + size - section->size);
 		if (size && bytes)

@@ -145,12 +145,15 @@ exports() {
 	grep -qx "symbol-unknown thread" got
 	same "exit status" "$exit_status" 2
 	compare <<-'END'
-		asm(".globl number\nnumber = 5");
 		asm(".type indirect, @gnu_indirect_function\nindirect: ret");
-		extern char number[];
-		long f(int x) { return (long)number + OLD(1) NEW(2); }
+		int f(int x) { return x + OLD(1) NEW(2); }
 	END
-	refused "symbol-unknown indirect" "symbol-unknown number"
+	refused "symbol-unknown indirect"
+	compare <<-'END'
+		asm("number = 5");
+		int f(int x) { asm("call number"); return OLD(1) NEW(2); }
+	END
+	fails 2 "relocation 1 of section .text.f names symbol 0"
 }
 
 @test "a comdat group" {
@@ -222,10 +225,10 @@ kernel() {
 	undefined ext
 	same "symbols" "$(jq -r '.symbols[] | "\(.name) \(.parent) \(.position)"' "$report" | sort)" \
 		"$(lines "__fentry__ vmlinux 1" "__x86_return_thunk vmlinux 1" "counter vmlinux 1" \
-			"f vmlinux 1" "global vmlinux 1" "local vmlinux 2")"
+			"f vmlinux 1" "count.0 vmlinux 1" "local vmlinux 2")"
 	same "the statics' names in the object" "$(nm -u "$out" | awk '{ print $2 }' |
 		grep '^pokepatch\.' | sed 's/[0-9]*//g' | sort | tr '\n' ' ')" \
-		"pokepatch..counter pokepatch..local "
+		"pokepatch..count. pokepatch..counter pokepatch..local "
 	# symbol: an index into the list, the same as the report's order
 	index=$((16#$(bytes .pokepatch.funcs | cut -c49-56 | sed 's/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/')))
 	same "the old function" "$(jq -r ".symbols[$index].name" "$report")" f
