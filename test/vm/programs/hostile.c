@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * hostile GOOD.ko FOLDER - for each case of a table, write a copy of a patch module
+ * whose pokepatch_image, or a table that it points to, has one wrong field, as
+ * FOLDER/CASE.ko; print "CASE TEXT" for each, TEXT being a part of the line with
+ * which the core must refuse it.
+ *
+ * Fields that hold addresses are changed by way of their relocation's addend.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../../core-module/include/pokepatch_format.h"
+
+enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS };
+
+/* How the field's value, or its address's addend, is changed. */
+enum change { SET, ADD };
+
+struct hostile {
+	const char *name;
+	enum table table;
+	size_t offset, size;
+	enum change change;
+	uint64_t value;
+	const char *text;
+};
+
+#define FIELD(table, type, member) \
+	table, offsetof(struct type, member), sizeof(((struct type *)0)->member)
+#define I(member) FIELD(IMAGE, pokepatch_image, member)
+#define O(member) FIELD(OBJECTS, pokepatch_object, member)
+#define S(member) FIELD(SYMBOLS, pokepatch_symbol, member)
+#define F(member) FIELD(FUNCS, pokepatch_func, member)
+#define R(member) FIELD(RELOCS, pokepatch_reloc, member)
+#define FAR 0x40000000 /* outside every module, within the range of an addend */
+
+static const struct hostile cases[] = {
+	{ "magic", I(magic), SET, 1, "wrong magic number" },
+	{ "format", I(format), ADD, 1, "this core knows" },
+	{ "size", I(size), ADD, 8, "this core knows" },
+	{ "transition", I(transition), SET, 7, "transition 7" },
+	{ "flags", I(flags), SET, 1U << 31, "flags" },
+	{ "no-objects", I(nr_objects), SET, 0, "0 parent objects" },
+	{ "many-objects", I(nr_objects), SET, 100000, "table of objects" },
+	{ "many-symbols", I(nr_symbols), SET, 0xffffffff, "symbols" },
+	{ "more-symbols", I(nr_symbols), SET, 100000, "table of symbols" },
+	{ "no-funcs", I(nr_funcs), SET, 0, "0 functions" },
+	{ "many-funcs", I(nr_funcs), SET, 100000, "table of functions" },
+	{ "many-relocs", I(nr_relocs), SET, 1U << 22, "table of relocations" },
+	{ "no-strings", I(strings_size), SET, 0, "strings" },
+	{ "open-strings", I(strings_size), SET, 2, "strings" },
+	{ "long-strings", I(strings_size), SET, 0xffffffff, "strings" },
+	{ "name", I(name), SET, 1 << 20, "name of the patch" },
+	{ "empty-name", I(name), SET, 0, "name of the patch" },
+	{ "far-objects", I(objects), ADD, FAR, "table of objects" },
+	{ "far-symbols", I(symbols), ADD, FAR, "table of symbols" },
+	{ "odd-symbols", I(symbols), ADD, 1, "table of symbols" },
+	{ "far-funcs", I(funcs), ADD, FAR, "table of functions" },
+	{ "far-relocs", I(relocs), ADD, FAR, "table of relocations" },
+	{ "far-strings", I(strings), ADD, FAR, "strings" },
+	{ "object-name", O(name), ADD, 1, "vmlinux is object 0" },
+	{ "object-name-far", O(name), SET, 1 << 20, "name of object 0" },
+	{ "build-id-none", O(build_id_len), SET, 0, "build id of vmlinux" },
+	{ "build-id-long", O(build_id_len), SET, 21, "build id of vmlinux" },
+	{ "build-id-short", O(build_id_len), SET, 19, "made for the kernel with build id" },
+	{ "build-id-other", O(build_id), ADD, 1, "made for the kernel with build id" },
+	{ "object-reserved", O(reserved), SET, 1, "build id of vmlinux" },
+	{ "symbol-name", S(name), SET, 1 << 20, "name of symbol 0" },
+	{ "symbol-other", S(name), ADD, 1, "kallsyms does not list it" },
+	{ "symbol-object", S(object), SET, 9, "object 9" },
+	{ "symbol-section", S(section), SET, 1 << 20, "section" },
+	{ "symbol-flags", S(flags), SET, 1 << 20, "unknown flags" },
+	{ "symbol-absolute", S(flags), SET, 3, "absolute" },
+	{ "symbol-data", S(flags), SET, 0, "is not a function" },
+	{ "symbol-size", S(size), SET, 0, "is not a function" },
+	{ "symbol-long", S(size), SET, 1ULL << 32, "size" },
+	{ "symbol-far", S(offset), SET, 0x7ffffff0, "outside the kernel" },
+	{ "symbol-beyond", S(offset), SET, ~0ULL, "offset" },
+	{ "symbol-moved", S(offset), ADD, 16, "offset and kallsyms disagree" },
+	{ "symbol-pos", S(pos), ADD, 1, "offset and kallsyms disagree" },
+	{ "func-symbol", F(symbol), SET, 1 << 20, "a function's symbol" },
+	{ "func-addr", F(new_addr), ADD, FAR, "new function is not in the module's text" },
+	{ "func-empty", F(new_size), SET, 0, "new function is not in the module's text" },
+	{ "func-long", F(new_size), SET, 0x7fffffff, "new function is not in the module's text" },
+	{ "func-new-cold", F(new_cold_size), SET, 1, "new .cold part" },
+	{ "func-cold", F(cold), SET, 1 << 20, ".cold part's symbol" },
+	{ "func-mode", F(mode), SET, 9, "mode 9" },
+	{ "func-reserved", F(reserved), SET, 1, "reserved" },
+	{ "reloc-symbol", R(symbol), SET, 1 << 20, "relocation 0: symbol" },
+	{ "reloc-type", R(type), SET, 200, "type 200 is not known" },
+	{ "reloc-where", R(where), ADD, FAR, "relocation 0: place" },
+};
+
+struct module {
+	unsigned char *bytes;
+	size_t size;
+	const Elf64_Shdr *sections;
+	unsigned int nr;
+	const char *names;
+};
+
+static void die(const char *what, const char *detail)
+{
+	fprintf(stderr, "hostile: %s: %s\n", what, detail);
+	exit(1);
+}
+
+static void module_read(struct module *m, const char *path)
+{
+	const Elf64_Ehdr *header;
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || fstat(fd, &st))
+		die("cannot read", path);
+	m->size = st.st_size;
+	m->bytes = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (m->bytes == MAP_FAILED)
+		die("cannot map", path);
+	close(fd);
+	header = (const void *)m->bytes;
+	m->sections = (const void *)(m->bytes + header->e_shoff);
+	m->nr = header->e_shnum;
+	m->names = (const char *)m->bytes + m->sections[header->e_shstrndx].sh_offset;
+}
+
+/* The relocation of the 8 bytes at @place in the file, or NULL. */
+static Elf64_Rela *rela_of(const struct module *m, size_t place)
+{
+	for (unsigned int i = 0; i < m->nr; i++) {
+		const Elf64_Shdr *sec = &m->sections[i], *target = &m->sections[sec->sh_info];
+		Elf64_Rela *rela = (void *)(m->bytes + sec->sh_offset);
+
+		if (sec->sh_type != SHT_RELA || place < target->sh_offset ||
+		    place >= target->sh_offset + target->sh_size)
+			continue;
+		for (size_t j = 0; j < sec->sh_size / sizeof(*rela); j++)
+			if (target->sh_offset + rela[j].r_offset == place)
+				return &rela[j];
+	}
+	return NULL;
+}
+
+/* Where in the file the address at @place points to. */
+static size_t follow(const struct module *m, size_t place)
+{
+	const Elf64_Rela *rela = rela_of(m, place);
+
+	if (!rela)
+		die("no relocation", "of a table's address");
+	for (unsigned int i = 0; i < m->nr; i++) {
+		const Elf64_Shdr *sec = &m->sections[i];
+		const Elf64_Sym *sym;
+
+		if (sec->sh_type != SHT_SYMTAB)
+			continue;
+		sym = (const Elf64_Sym *)(m->bytes + sec->sh_offset) + ELF64_R_SYM(rela->r_info);
+		return m->sections[sym->st_shndx].sh_offset + sym->st_value + rela->r_addend;
+	}
+	die("no symbols", "in the module");
+	return 0;
+}
+
+static size_t image_of(const struct module *m)
+{
+	for (unsigned int i = 0; i < m->nr; i++)
+		if (!strcmp(m->names + m->sections[i].sh_name, POKEPATCH_SECTION_IMAGE))
+			return m->sections[i].sh_offset;
+	die("no section", POKEPATCH_SECTION_IMAGE);
+	return 0;
+}
+
+static size_t table_of(const struct module *m, enum table table)
+{
+	static const size_t pointer[] = {
+		[OBJECTS] = offsetof(struct pokepatch_image, objects),
+		[SYMBOLS] = offsetof(struct pokepatch_image, symbols),
+		[FUNCS] = offsetof(struct pokepatch_image, funcs),
+		[RELOCS] = offsetof(struct pokepatch_image, relocs),
+	};
+	const size_t image = image_of(m);
+
+	return table == IMAGE ? image : follow(m, image + pointer[table]);
+}
+
+static void corrupt(const struct module *m, const struct hostile *h)
+{
+	size_t place = table_of(m, h->table) + h->offset;
+	Elf64_Rela *rela = h->size == 8 ? rela_of(m, place) : NULL;
+	size_t size = h->size < 8 ? h->size : 8; /* of a build id: its first bytes */
+	uint64_t value = 0;
+
+	if (rela) {
+		rela->r_addend += h->value;
+		return;
+	}
+	memcpy(&value, m->bytes + place, size);
+	value = h->change == ADD ? value + h->value : h->value;
+	memcpy(m->bytes + place, &value, size);
+}
+
+static void module_write(const struct module *m, const char *folder, const char *name)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.ko", folder, name);
+	file = fopen(path, "w");
+	if (!file || fwrite(m->bytes, 1, m->size, file) != m->size || fclose(file))
+		die("cannot write", path);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		die("usage", "hostile GOOD.ko FOLDER");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct module m;
+
+		module_read(&m, argv[1]);
+		corrupt(&m, &cases[i]);
+		module_write(&m, argv[2], cases[i].name);
+		munmap(m.bytes, m.size);
+		printf("%s %s\n", cases[i].name, cases[i].text);
+	}
+	return 0;
+}
