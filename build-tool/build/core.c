@@ -52,7 +52,7 @@ static struct error *find_data(char **ret)
 		*ret = realpath(given, NULL);
 		if (*ret && has_sources(*ret))
 			return NULL;
-		free(*ret);
+		free(take_pointer(*ret));
 		return error_new(STATUS_FAILED,
 				 "POKEPATCH_DATADIR=%s: no core-module and patches/module there",
 				 given);
@@ -66,12 +66,12 @@ static struct error *find_data(char **ret)
 		*ret = realpath(folder, NULL);
 		if (*ret && has_sources(*ret))
 			return NULL;
-		free(*ret);
+		free(take_pointer(*ret));
 	}
 	*ret = xstrdup(POKEPATCH_DATADIR);
 	if (has_sources(*ret))
 		return NULL;
-	free(*ret);
+	free(take_pointer(*ret));
 	return error_new(STATUS_FAILED,
 			 "the core module's source is not in %s; install pokepatch there, or name "
 			 "its folder in POKEPATCH_DATADIR",
