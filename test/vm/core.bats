@@ -49,11 +49,12 @@ switch_rounds() {
 	# One processor: QEMU 7.2 can lose a change of code that another one makes just
 	# as it translates it, and these tracers change 37,000 places.
 	guest "${patched[@]}" --smp 1 --append preempt=full --timeout 400 <<<"$switches"'
-		modprobe pokepatch-proc-version
 		echo "== kretprobes, on the function and under it"
+		# Before the patch is loaded: then there are two functions of that name.
 		echo "r:pp/show version_proc_show" >$tracing/kprobe_events
 		echo "r:pp/read vfs_read" >>$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
+		modprobe pokepatch-proc-version
 		start_load cat /proc/version
 		switch_rounds 10
 		echo 0 >$tracing/events/pp/enable
@@ -98,7 +99,12 @@ switch_rounds() {
 	guest "${patched[@]}" --append preempt=full --timeout 240 <<<"$switches"'
 		cpu() { echo "$2" >/sys/devices/system/cpu/cpu$1/online; }
 		modprobe pokepatch-proc-version
-		start_load cat /proc/version
+		# Not start_load: its loops are bound to processors.
+		readers=
+		for _reader in 1 2 3 4; do
+			while :; do cat /proc/version >/dev/null; done &
+			readers="$readers $!"
+		done
 		for _round in 1 2 3; do
 			for cpu in 1 2 3; do cpu $cpu 0; done
 			for cpu in 1 2 3; do cpu $cpu 1; done
@@ -107,7 +113,7 @@ switch_rounds() {
 		switch_rounds 20
 		wait $hotplug
 		switch_rounds 5
-		stop_load
+		kill $readers
 		pokepatch unload proc-version
 	'
 }

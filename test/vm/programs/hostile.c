@@ -75,7 +75,7 @@ static const struct hostile cases[] = {
 	{ "build-id-short", O(build_id_len), SET, 19, "made for the kernel with build id" },
 	{ "build-id-other", O(build_id), ADD, 1, "made for the kernel with build id" },
 	{ "object-reserved", O(reserved), SET, 1, "build id of vmlinux" },
-	{ "symbol-name", S(name), SET, 1 << 20, "name of symbol 0" },
+	{ "symbol-name", S(name), SET, 1 << 20, "name of symbol" },
 	{ "symbol-other", S(name), ADD, 1, "kallsyms does not list it" },
 	{ "symbol-object", S(object), SET, 9, "object 9" },
 	{ "symbol-section", S(section), SET, 1 << 20, "section" },
@@ -189,8 +189,19 @@ static size_t table_of(const struct module *m, enum table table)
 		[RELOCS] = offsetof(struct pokepatch_image, relocs),
 	};
 	const size_t image = image_of(m);
+	size_t place;
 
-	return table == IMAGE ? image : follow(m, image + pointer[table]);
+	if (table == IMAGE)
+		return image;
+	place = follow(m, image + pointer[table]);
+	/* Of the symbols, that of the first function. */
+	if (table == SYMBOLS) {
+		const struct pokepatch_func *func =
+			(const void *)(m->bytes + follow(m, image + pointer[FUNCS]));
+
+		place += func->symbol * sizeof(struct pokepatch_symbol);
+	}
+	return place;
 }
 
 static void corrupt(const struct module *m, const struct hostile *h)
