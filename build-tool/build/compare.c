@@ -88,11 +88,16 @@ static struct error *compare_unit(struct build *build, size_t index)
 	return NULL;
 }
 
-static bool any_carried(const struct build *build)
+/* New code and data alone do nothing: only a changed function leads to them. */
+static bool any_changed(const struct build *build)
 {
-	for (size_t i = 0; i < build->nr_units; i++)
-		if (build->comparison->carried[i])
-			return true;
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++)
+			if (result->functions.list[j].change == DIFF_CHANGED)
+				return true;
+	}
 	return false;
 }
 
@@ -109,9 +114,9 @@ struct error *compare_units(struct build *build)
 	for (size_t i = 0; i < build->nr_units; i++)
 		_failed_(compare_unit(build, i));
 	_failed_(refusals_check(build));
-	if (!any_carried(build))
+	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,
-				 "nothing to do: no function differs in the %zu compiled unit%s",
+				 "nothing to do: no existing function differs in the %zu compiled unit%s",
 				 build->nr_units, build->nr_units == 1 ? "" : "s");
 	return NULL;
 }

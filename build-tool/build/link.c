@@ -8,6 +8,7 @@
 
 #include "compare.h"
 #include "finalize.h"
+#include "kbuild.h"
 #include "proc.h"
 #include "report.h"
 
@@ -24,32 +25,6 @@ static const char merge_script[] =
 	"	/DISCARD/ : { *(.debug* .comment) }\n"
 	"}\n";
 
-/* An argument vector that borrows its strings. */
-struct arguments {
-	VEC(const char *) list;
-};
-
-static void add_argument(struct arguments *arguments, const char *argument)
-{
-	*vec_push(&arguments->list) = argument;
-}
-
-static void add_command(struct arguments *arguments, char **command)
-{
-	for (; *command; command++)
-		add_argument(arguments, *command);
-}
-
-static struct error *run_in(struct arguments *arguments, const char *dir, struct buffer *ret_out)
-{
-	struct proc_options options = {.dir = dir};
-
-	add_argument(arguments, NULL);
-	struct error *error = proc_check(arguments->list.list, &options, ret_out);
-	vec_deinit(&arguments->list);
-	return error;
-}
-
 struct linker {
 	struct build *build;
 	char *module;	/* "pokepatch-fix" */
@@ -58,6 +33,25 @@ struct linker {
 	char *mod_source, *mod_object;
 	char *ko;
 };
+
+/* Runs and frees the arguments. */
+static struct error *run_in(struct args *args, const char *dir, struct buffer *ret_out)
+{
+	struct proc_options options = {.dir = dir};
+	struct error *error = proc_check((const char *const *)args->list, &options, ret_out);
+
+	args_deinit(args);
+	return error;
+}
+
+/* A command of the kernel's own tools, away from the user's environment. */
+static struct args start_command(const struct build *build)
+{
+	struct args args = {0};
+
+	args_add_clean_environment(&args, build->work);
+	return args;
+}
 
 static void linker_init(struct linker *linker, struct build *build)
 {
@@ -84,34 +78,34 @@ static void linker_deinit(struct linker *linker)
 static struct error *combine(struct linker *linker)
 {
 	struct build *build = linker->build;
-	struct arguments arguments = {0};
 	char *script _free_ = xasprintf("%s/merge.lds", build->work);
 
 	_failed_(file_write(script, merge_script, strlen(merge_script)));
-	add_argument(&arguments, build->core.ld[0]);
-	add_argument(&arguments, "-r");
-	add_argument(&arguments, "-T");
-	add_argument(&arguments, script);
-	add_argument(&arguments, "-o");
-	add_argument(&arguments, linker->combined);
+	struct args args = start_command(build);
+	args_add(&args, build->core.ld[0]);
+	args_add(&args, "-r");
+	args_add(&args, "-T");
+	args_add(&args, script);
+	args_add(&args, "-o");
+	args_add(&args, linker->combined);
 	for (size_t i = 0; i < build->nr_units; i++)
 		if (build->comparison->carried[i])
-			add_argument(&arguments, build->comparison->carried[i]);
-	add_argument(&arguments, build->core.glue_object);
-	return run_in(&arguments, build->work, NULL);
+			args_add(&args, build->comparison->carried[i]);
+	args_add(&args, build->core.glue_object);
+	return run_in(&args, build->work, NULL);
 }
 
 /* What objtool does not understand would be unwound or patched wrongly. */
 static struct error *run_objtool(struct linker *linker)
 {
 	struct build *build = linker->build;
-	struct arguments arguments = {0};
+	struct args args = start_command(build);
 	struct buffer out = {0};
 
-	add_command(&arguments, build->core.objtool);
-	add_argument(&arguments, "--link"); /* the object has several units */
-	add_argument(&arguments, linker->combined);
-	struct error *error = run_in(&arguments, build->core.dir, &out);
+	args_add_all(&args, build->core.objtool);
+	args_add(&args, "--link"); /* the object has several units */
+	args_add(&args, linker->combined);
+	struct error *error = run_in(&args, build->core.dir, &out);
 	if (!error && out.length) {
 		char *line _free_ = xstrndup(out.text, strcspn(out.text, "\n"));
 
@@ -126,7 +120,6 @@ static struct error *run_objtool(struct linker *linker)
 static struct error *run_modpost(struct linker *linker)
 {
 	struct build *build = linker->build;
-	struct arguments arguments = {0};
 	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
 	char *out _free_ = xasprintf("%s/Module.symvers", build->work);
 	char *mod _free_ = xasprintf("%s/%s.mod", build->work, linker->module);
@@ -135,54 +128,52 @@ static struct error *run_modpost(struct linker *linker)
 	/* Kbuild's notes about the object: its parts, and what it was made from. */
 	_failed_(file_write(mod, "\n", 1));
 	_failed_(file_write(cmd, "", 0));
-	add_command(&arguments, build->core.modpost);
-	add_argument(&arguments, "-e"); /* not the kernel's own: it taints as out-of-tree */
-	add_argument(&arguments, "-o");
-	add_argument(&arguments, out);
-	add_argument(&arguments, "-i");
-	add_argument(&arguments, symvers);
-	add_argument(&arguments, "-i");
-	add_argument(&arguments, build->core.symvers);
-	add_argument(&arguments, linker->object);
-	return error_prefix(run_in(&arguments, build->core.dir, NULL),
+	struct args args = start_command(build);
+	args_add_all(&args, build->core.modpost);
+	args_add(&args, "-e"); /* not the kernel's own: it taints as out-of-tree */
+	args_add(&args, "-o");
+	args_add(&args, out);
+	args_add(&args, "-i");
+	args_add(&args, symvers);
+	args_add(&args, "-i");
+	args_add(&args, build->core.symvers);
+	args_add(&args, linker->object);
+	return error_prefix(run_in(&args, build->core.dir, NULL),
 			    "the patch refers to something that the kernel does not have");
 }
 
 static struct error *compile_mod(struct linker *linker)
 {
 	struct build *build = linker->build;
-	struct arguments arguments = {0};
+	struct args args = start_command(build);
 	char *name _free_ = xstrdup(linker->module);
 
 	for (char *p = name; *p; p++)
 		if (*p == '-')
 			*p = '_';
-	char *modname _free_ = xasprintf("-DKBUILD_MODNAME=\"%s\"", name);
-	char *modname_raw _free_ = xasprintf("-D__KBUILD_MODNAME=kmod_%s", name);
-	char *basename _free_ = xasprintf("-DKBUILD_BASENAME=\"%s.mod\"", name);
 
-	add_command(&arguments, build->core.mod_compile);
-	add_argument(&arguments, basename);
-	add_argument(&arguments, modname);
-	add_argument(&arguments, modname_raw);
-	add_argument(&arguments, "-g0");
-	add_argument(&arguments, "-c");
-	add_argument(&arguments, "-o");
-	add_argument(&arguments, linker->mod_object);
-	add_argument(&arguments, linker->mod_source);
-	return run_in(&arguments, build->core.dir, NULL);
+	args_add_all(&args, build->core.mod_compile);
+	args_addf(&args, "-DKBUILD_BASENAME=\"%s.mod\"", name);
+	args_addf(&args, "-DKBUILD_MODNAME=\"%s\"", name);
+	args_addf(&args, "-D__KBUILD_MODNAME=kmod_%s", name);
+	args_add(&args, "-g0");
+	args_add(&args, "-c");
+	args_add(&args, "-o");
+	args_add(&args, linker->mod_object);
+	args_add(&args, linker->mod_source);
+	return run_in(&args, build->core.dir, NULL);
 }
 
 static struct error *link_ko(struct linker *linker)
 {
-	struct arguments arguments = {0};
+	struct args args = start_command(linker->build);
 
-	add_command(&arguments, linker->build->core.ld);
-	add_argument(&arguments, "-o");
-	add_argument(&arguments, linker->ko);
-	add_argument(&arguments, linker->object);
-	add_argument(&arguments, linker->mod_object);
-	return run_in(&arguments, linker->build->core.dir, NULL);
+	args_add_all(&args, linker->build->core.ld);
+	args_add(&args, "-o");
+	args_add(&args, linker->ko);
+	args_add(&args, linker->object);
+	args_add(&args, linker->mod_object);
+	return run_in(&args, linker->build->core.dir, NULL);
 }
 
 static struct error *link_all(struct linker *linker)
