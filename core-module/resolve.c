@@ -286,7 +286,7 @@ static int check_vmlinux(const struct lookup *lookup, const struct wanted *wante
 	if (sym->flags & POKEPATCH_SYM_ABS) {
 		if (last >= pp_kernel.per_cpu_end)
 			return missing(lookup, wanted, "its offset is outside per-CPU memory");
-	} else if (last >= pp_kernel.end) {
+	} else if (addr < pp_kernel.text || last < addr || last >= pp_kernel.end) {
 		return missing(lookup, wanted, "its offset is outside the kernel");
 	}
 	if ((sym->flags & POKEPATCH_SYM_FUNC) &&
