@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Symbol tables of parents, made here: who is who among many of one name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "object.h"
+#include "parent.h"
+
+static char *folder, *file;
+
+static int setup(void **state)
+{
+	(void)state;
+	struct error *error = temp_dir(&folder);
+	if (error)
+		fail_msg("%s", error->text);
+	file = xasprintf("%s/parent", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	error_destroy(remove_tree(folder));
+	free(folder);
+	free(file);
+	return 0;
+}
+
+static void assert_no_error(struct error *error)
+{
+	if (error)
+		fail_msg("unexpected error: %s", error->text);
+}
+
+static void assert_error(struct error *error, enum exit_status status, const char *part)
+{
+	assert_non_null(error);
+	assert_int_equal(error->status, status);
+	if (!strstr(error->text, part))
+		fail_msg("'%s' is not in '%s'", part, error->text);
+	error_destroy(error);
+}
+
+struct made {
+	struct object object;
+	struct section *text, *data, *percpu;
+};
+
+static void make(struct made *made, bool build_id)
+{
+	static const GElf_Ehdr header = {
+		.e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = ELFDATA2LSB},
+		.e_machine = EM_X86_64,
+	};
+	/* gABI, "Note Section": sizes of name and description, type, name, description */
+	static const unsigned char note[] = {4, 0, 0,	0,   20,  0, 0, 0, 3, 0,  0,  0,
+					     'G', 'N', 'U', 0,   1,	 2, 3, 4, 5, 6,  7,  8,
+					     9, 10, 11, 12,  13,  14, 15, 16, 17, 18, 19, 20};
+
+	object_init(&made->object, &arch_x86_64, &header);
+	if (build_id)
+		section_append(object_add_section(&made->object, ".note.gnu.build-id", SHT_NOTE,
+						  SHF_ALLOC, 4, 0),
+			       note, sizeof(note), 1);
+	made->text = object_add_section(&made->object, ".text", SHT_PROGBITS,
+					SHF_ALLOC | SHF_EXECINSTR, 16, 0);
+	made->data = object_add_section(&made->object, ".data", SHT_PROGBITS,
+					SHF_ALLOC | SHF_WRITE, 16, 0);
+	made->percpu = object_add_section(&made->object, ".data..percpu", SHT_PROGBITS,
+					  SHF_ALLOC | SHF_WRITE, 16, 0);
+	for (int i = 0; i < 64; i++) {
+		section_append(made->text, &(char){i}, 1, 1);
+		section_append(made->data, &(char){i + 100}, 1, 1);
+		section_append(made->percpu, NULL, 1, 1);
+	}
+}
+
+static void add_file(struct made *made, const char *name)
+{
+	object_add_symbol(&made->object, name, NULL, 0, 0, STT_FILE, STB_LOCAL)->special = SHN_ABS;
+}
+
+static void add_function(struct made *made, const char *name, uint64_t value, unsigned char bind)
+{
+	object_add_symbol(&made->object, name, made->text, value, 4, STT_FUNC, bind);
+}
+
+static struct parent *finish(struct made *made, const char *name)
+{
+	struct parent *parent;
+
+	assert_no_error(object_write(&made->object, file));
+	object_deinit(&made->object);
+	assert_no_error(parent_open(name, file, &parent));
+	return parent;
+}
+
+/* Three units of two names; statics "init" in all, at addresses in another order. */
+static void add_units(struct made *made)
+{
+	add_file(made, "core.c");
+	add_function(made, "init", 48, STB_LOCAL);
+	add_function(made, "first", 52, STB_LOCAL);
+	add_file(made, "core.c");
+	add_function(made, "init", 16, STB_LOCAL);
+	add_function(made, "second", 20, STB_LOCAL);
+	add_file(made, "tcp.c");
+	add_function(made, "init", 32, STB_LOCAL);
+	add_function(made, "_text", 0, STB_GLOBAL);
+	add_function(made, "weak", 4, STB_WEAK);
+	object_add_symbol(&made->object, "counter", made->percpu, 8, 8, STT_OBJECT, STB_GLOBAL);
+}
+
+static void test_globals(void **state)
+{
+	struct made made;
+
+	(void)state;
+	make(&made, true);
+	add_units(&made);
+	struct parent *parent = finish(&made, "vmlinux");
+
+	assert_int_equal(parent->build_id_length, 20);
+	assert_int_equal(parent->build_id[19], 20);
+	assert_int_equal(parent->base, 0);
+	assert_null(parent_global(parent, "init"));
+	assert_null(parent_global(parent, "missing"));
+	assert_int_equal(parent_global(parent, "weak")->value, 4);
+	assert_true(parent_global(parent, "weak")->function);
+	assert_false(parent_global(parent, "weak")->percpu);
+
+	const struct parent_symbol *counter = parent_global(parent, "counter");
+	assert_true(counter->percpu);
+	assert_false(counter->function);
+	assert_string_equal(counter->section, ".data..percpu");
+	assert_int_equal(counter->size, 8);
+	parent_close(parent);
+}
+
+static const struct parent_symbol *local_of(struct parent *parent, const char *unit,
+					    const char *mark, const char *name)
+{
+	uint32_t block;
+
+	assert_no_error(parent_find_block(parent, unit, &mark, 1, &block));
+	return parent_local(parent, block, name);
+}
+
+static void test_units_of_one_name(void **state)
+{
+	struct made made;
+	uint32_t block;
+
+	(void)state;
+	make(&made, true);
+	add_units(&made);
+	struct parent *parent = finish(&made, "vmlinux");
+
+	assert_int_equal(local_of(parent, "kernel/sched/core.c", "first", "init")->value, 48);
+	assert_int_equal(local_of(parent, "drivers/base/core.c", "second", "init")->value, 16);
+	assert_int_equal(local_of(parent, "net/ipv4/tcp.c", "init", "init")->value, 32);
+	/* Another unit's, and a global one */
+	assert_null(local_of(parent, "net/ipv4/tcp.c", "init", "first"));
+	assert_null(local_of(parent, "net/ipv4/tcp.c", "init", "weak"));
+
+	/* Both have "init", and there is no DWARF to ask. */
+	assert_error(parent_find_block(parent, "net/core.c", (const char *const[]){"init"}, 1,
+				       &block),
+		     STATUS_REFUSED, "refused [symbol-ambiguous]");
+	assert_error(parent_find_block(parent, "net/core.c",
+				       (const char *const[]){"first", "second"}, 2, &block),
+		     STATUS_REFUSED, "refused [symbol-missing]");
+	assert_error(parent_find_block(parent, "net/udp.c", (const char *const[]){"init"}, 1,
+				       &block),
+		     STATUS_REFUSED, "has no unit 'udp.c'");
+	parent_close(parent);
+}
+
+/* By address in vmlinux, as its kallsyms are sorted; by symbol table in a module. */
+static void test_positions(void **state)
+{
+	static const struct {
+		const char *parent, *unit, *mark;
+		uint32_t position;
+	} cases[] = {
+		{"vmlinux", "core.c", "first", 3},     {"vmlinux", "core.c", "second", 1},
+		{"vmlinux", "tcp.c", "init", 2},       {"some_module", "core.c", "first", 1},
+		{"some_module", "core.c", "second", 2}, {"some_module", "tcp.c", "init", 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct made made;
+
+		make(&made, true);
+		add_units(&made);
+		struct parent *parent = finish(&made, cases[i].parent);
+		assert_int_equal(parent_position(parent, local_of(parent, cases[i].unit,
+								  cases[i].mark, "init")),
+				 cases[i].position);
+		parent_close(parent);
+	}
+}
+
+static void test_bytes(void **state)
+{
+	struct made made;
+	uint64_t room;
+
+	(void)state;
+	make(&made, true);
+	add_units(&made);
+	object_add_symbol(&made.object, "absolute", NULL, 5, 0, STT_NOTYPE, STB_GLOBAL)->special =
+		SHN_ABS;
+	struct parent *parent = finish(&made, "vmlinux");
+
+	const unsigned char *bytes = parent_bytes(parent, parent_global(parent, "weak"), &room);
+	assert_non_null(bytes);
+	assert_int_equal(bytes[0], 4);
+	assert_int_equal(room, 60);
+	assert_null(parent_bytes(parent, parent_global(parent, "absolute"), &room));
+	parent_close(parent);
+}
+
+static void test_unusable(void **state)
+{
+	struct made made;
+	struct parent *parent;
+
+	(void)state;
+	make(&made, false);
+	add_units(&made);
+	assert_no_error(object_write(&made.object, file));
+	object_deinit(&made.object);
+	assert_error(parent_open("vmlinux", file, &parent), STATUS_FAILED, "no build id");
+
+	make(&made, true);
+	add_function(&made, "f", 0, STB_GLOBAL);
+	assert_no_error(object_write(&made.object, file));
+	object_deinit(&made.object);
+	assert_error(parent_open("vmlinux", file, &parent), STATUS_FAILED, "not a vmlinux");
+
+	assert_no_error(file_write(file, "text\n", 5));
+	assert_error(parent_open("vmlinux", file, &parent), STATUS_FAILED, "not an ELF file");
+	assert_error(parent_open("vmlinux", folder, &parent), STATUS_FAILED, folder);
+}
+
+static void test_symvers(void **state)
+{
+	static const char text[] = "0x12345678\tprintk\tvmlinux\tEXPORT_SYMBOL\t\n"
+				   "0x00000001\tnf_ct\tnet/netfilter/nf_conntrack\t"
+				   "EXPORT_SYMBOL_GPL\tNF\n";
+	struct symvers symvers;
+
+	(void)state;
+	assert_no_error(file_write(file, text, strlen(text)));
+	assert_no_error(symvers_read(file, &symvers));
+	const struct export *export = symvers_find(&symvers, "printk");
+	assert_string_equal(export->module, "vmlinux");
+	assert_int_equal(export->crc, 0x12345678);
+	assert_false(export->gpl);
+	assert_string_equal(export->namespace, "");
+	export = symvers_find(&symvers, "nf_ct");
+	assert_string_equal(export->module, "net/netfilter/nf_conntrack");
+	assert_string_equal(export->namespace, "NF");
+	assert_true(export->gpl);
+	assert_null(symvers_find(&symvers, "nothing"));
+	symvers_deinit(&symvers);
+
+	assert_no_error(file_write(file, "0x1\tprintk\n", 11));
+	assert_error(symvers_read(file, &symvers), STATUS_FAILED, ":1: not a line");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_globals),	      cmocka_unit_test(test_units_of_one_name),
+		cmocka_unit_test(test_positions),     cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_unusable),      cmocka_unit_test(test_symvers),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
