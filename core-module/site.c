@@ -23,7 +23,7 @@ static struct hlist_head *bucket(unsigned long ip)
 	return &sites[hash_long(ip, SITE_BITS)];
 }
 
-struct pp_site notrace *pp_site_find(unsigned long ip)
+notrace struct pp_site *pp_site_find(unsigned long ip)
 {
 	struct pp_site *site;
 

@@ -108,6 +108,7 @@ static int stopped(void *data)
 	/* No CPU comes or goes: stop_machine() holds the hotplug lock. */
 	while (atomic_read_acquire(&tr->arrived) < num_online_cpus())
 		cpu_relax();
+	/* Release: the targets, for those who acquire the verdict. */
 	smp_store_release(&tr->verdict, decide(tr));
 
 	for_each_online_cpu(other)
