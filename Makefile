@@ -53,7 +53,12 @@ $(programs):
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
-$(out)/%.o: %.c Makefile
+# DATADIR is compiled in: another PREFIX compiles again what was compiled with the last.
+$(out)/datadir: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(DATADIR)' | cmp -s - $@ || echo '$(DATADIR)' >$@
+
+$(out)/%.o: %.c Makefile $(out)/datadir
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(all_cflags) -c -o $@ $<

@@ -179,8 +179,8 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 		refusals_add(&finalizer->build->refusals, "relocation-in-alternative", NULL,
 			     reloc->symbol->name,
 			     "the changed code refers to '%s', which is not exported, from an "
-			     "instruction that the kernel rewrites when it loads a module; change "
-			     "the code to go through a function",
+			     "instruction that the kernel rewrites when it loads a module; leave "
+			     "the functions that do so out of the patch",
 			     finalizer->externals->list.list[external]->name);
 }
 

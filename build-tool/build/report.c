@@ -178,7 +178,8 @@ static void print_summary(const struct build *build)
 	print_functions(build, DIFF_NEW, "new functions");
 	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");
 	if (!build->options.dry_run && !stat(build->output, &status))
-		printf("%s: %lld bytes\n", build->output, (long long)status.st_size);
+		printf("%s: %lld bytes\ncore module for this kernel: %s\n", build->output,
+		       (long long)status.st_size, build->core.ko);
 }
 
 struct error *report_write(struct build *build)

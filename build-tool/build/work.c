@@ -69,6 +69,13 @@ static struct error *choose_name(const struct build_options *options, char **ret
 	return NULL;
 }
 
+static bool is_running(const char *release)
+{
+	struct utsname uts;
+
+	return !uname(&uts) && !strcmp(uts.release, release);
+}
+
 /* One part of the kernel: from the option, else from the cache, else it is missing. */
 static struct error *resolve(const char *option, const char *letter, char **field, const char *what,
 			     const char *release)
@@ -83,9 +90,10 @@ static struct error *resolve(const char *option, const char *letter, char **fiel
 	}
 	if (!*field)
 		return error_new(STATUS_FAILED,
-				 "no %s of kernel %s in the cache: run 'pokepatch fetch %s', or "
-				 "give it with %s",
-				 what, release, release, letter);
+				 "no %s of kernel %s in the cache: run 'pokepatch fetch %s', "
+				 "give it with %s, or choose another kernel with -k%s",
+				 what, release, release, letter,
+				 is_running(release) ? " (this one is running)" : "");
 	return NULL;
 }
 

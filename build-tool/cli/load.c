@@ -197,7 +197,8 @@ static char *lookup_core(struct kmod_ctx *kmod)
 		_module_ struct kmod_module *module = kmod_module_get_module(list);
 		const char *path = kmod_module_get_path(module);
 
-		found = path ? xstrdup(path) : NULL;
+		/* modules.dep may list what is no longer there. */
+		found = path && file_exists(path) ? xstrdup(path) : NULL;
 	}
 	kmod_module_unref_list(list);
 	return found;
@@ -328,6 +329,14 @@ struct error *cli_load(struct cli_call *call)
 
 /* ---- unload, enable, disable ----------------------------------------------- */
 
+static bool module_is_held(struct kmod_ctx *kmod, const char *name)
+{
+	_module_ struct kmod_module *module = NULL;
+
+	return !kmod_module_new_from_name(kmod, name, &module) &&
+	       kmod_module_get_refcnt(module) > 0;
+}
+
 struct error *cli_unload(struct cli_call *call)
 {
 	_kmod_ struct kmod_ctx *kmod = NULL;
@@ -340,7 +349,19 @@ struct error *cli_unload(struct cli_call *call)
 		_failed_(switch_patch(call, name, false));
 	_failed_(open_kmod(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
-	return remove_module(kmod, module);
+
+	struct error *error = remove_module(kmod, module);
+	/* Disabled, and held all the same: the core keeps it for good. */
+	if (error && sysfs_patch_exists(name) && !sysfs_patch_enabled(name) &&
+	    module_is_held(kmod, module)) {
+		error_destroy(error);
+		error = error_new(STATUS_REFUSED,
+				  "patch '%s' is disabled, but its module stays until the next "
+				  "boot: refused [address-escapes]: addresses of its new code or "
+				  "data were stored or passed on, and may still be used",
+				  name);
+	}
+	return error;
 }
 
 static struct error *switch_loaded(struct cli_call *call, bool on)

@@ -13,7 +13,6 @@ const struct refusal_code refusal_codes[] = {
 	{ "compiler-differs", "the compiler is not the one that built the kernel" },
 	{ "config-differs", "the configuration and the build folder are of different kernels" },
 	{ "data-changed", "the initial value of existing data changed" },
-	{ "data-removed", "existing data is gone" },
 	{ "data-size", "existing data has another size" },
 	{ "elf-malformed", "an object file is damaged" },
 	{ "elf-unsupported", "an object file has something that is not understood" },

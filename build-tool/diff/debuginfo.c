@@ -100,6 +100,9 @@ static void note_declaration(struct debuginfo *debuginfo, Dwarf_Die *die, const 
 	const char *name = dwarf_diename(die), *file = dwarf_decl_file(die);
 	int line;
 
+	/* A header's declaration is not where it can be changed. */
+	if (dwarf_hasattr(die, DW_AT_declaration))
+		return;
 	if (!name || !file || dwarf_decl_line(die, &line) || map_has(&debuginfo->declarations, name))
 		return;
 	char *text = *vec_push(&debuginfo->strings) =

@@ -67,8 +67,27 @@ static bool refuses(const struct atom *atom)
 	return atom->class < ARRAY_SIZE(class_refusals) && class_refusals[atom->class].code;
 }
 
+/* An export makes three symbols: __ksymtab_foo, __kstrtab_foo, __kstrtabns_foo. */
+static void refuse_export(struct selection *selection, const struct atom *atom)
+{
+	const char *name = atom->name;
+
+	if (has_prefix(name, "__kstrtab"))
+		return;
+	if (has_prefix(name, "__ksymtab_"))
+		name += strlen("__ksymtab_");
+	refusals_add(selection->refusals, "export-changed", select_location(selection, name), name,
+		     "the export of '%s' is new, gone or changed; exports are fixed when the "
+		     "kernel is linked",
+		     name);
+}
+
 static void refuse_atom(struct selection *selection, const struct atom *atom)
 {
+	if (atom->class == ATOM_EXPORT) {
+		refuse_export(selection, atom);
+		return;
+	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	refusals_add(selection->refusals, class_refusals[atom->class].code,
