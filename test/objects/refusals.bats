@@ -267,3 +267,87 @@ kernel() {
 	diff_objects orig.o patched.o --symvers symvers
 	fails 1 "symvers:1: not a line of Module.symvers"
 }
+
+# module - a pretended module "unit.ko" that has orig.o's symbols.
+module() {
+	ld -r --build-id -o unit.ko orig.o
+}
+
+@test "static keys of a module cannot be used, its tracepoints are left inert" {
+	compile <<-'END'
+		struct key { long a, b; };
+		static struct key local_key;
+		struct key __tracepoint_unit_event, global_key;
+		static inline __attribute__((always_inline)) int branch(void *key)
+		{
+			asm goto("1: .byte 0x0f, 0x1f, 0x44, 0, 0\n"
+				".pushsection __jump_table, \"aw\"\n.balign 8\n"
+				".long 1b - ., %l[yes] - .\n.quad %c0 - .\n.popsection"
+				: : "i"(key) : : yes);
+			return 0;
+		yes:
+			return 1;
+		}
+		int f(int x) { return x + branch(&local_key) + OLD(1) NEW(2); }
+		int g(int x) { return x + branch(&__tracepoint_unit_event) + OLD(1) NEW(2); }
+		int h(int x) { return x + branch(&global_key) + local_key.a; }
+	END
+	module
+	diff_objects orig.o patched.o --symtab unit.ko
+	refused "static-key-in-module local_key"
+	warned "tracepoint-inert __tracepoint_unit_event"
+
+	sed 's/return x + branch(&local_key)/return x + branch(\&__tracepoint_unit_event) * 3/' unit.c >case.c
+	compile <case.c
+	module
+	diff_objects orig.o patched.o --symtab unit.ko
+	carries "f changed" "g changed"
+	# The sites are carried, their entries are not.
+	[[ " $(sections | tr '\n' ' ') " != *" __jump_table "* ]]
+	same "parents" "$(jq -r '.symbols[].parent' "$report" | sort -u)" unit
+}
+
+@test "new and changed symbols of a module are named within it" {
+	compile <<-'END'
+		extern int printk(const char *, ...);
+		static int counter;
+		__attribute__((noipa)) int exported(int x) { return x; }
+		int f(int x) { printk("x"); return exported(x) + counter++ + OLD(1) NEW(2); }
+	END
+	module
+	printf '%s\n' $'0x1\tprintk\tvmlinux\tEXPORT_SYMBOL\t' $'0x2\texported\tunit\tEXPORT_SYMBOL\t' >symvers
+	diff_objects orig.o patched.o --symtab unit.ko --symvers symvers
+	carries "f changed"
+	# An ordinary reference to what the module exports would keep the patch from loading first.
+	undefined printk
+	absent exported counter
+	same "symbols" "$(jq -r '.symbols[] | .name + " " + .parent' "$report" | sort)" \
+		"$(lines "counter unit" "exported unit" "f unit")"
+}
+
+@test "static calls keep the key that objtool needs" {
+	compile <<-'END'
+		int f(int x)
+		{
+			asm("call __SCT__hidden; call __SCT__exported; call __SCT__tramp");
+			return x + OLD(1) NEW(2);
+		}
+	END
+	cat >keys.s <<-'END'
+		.globl __SCT__hidden, __SCT__exported, __SCT__tramp, __SCK__hidden, __SCK__exported
+		.globl __SCK__tramp
+		__SCT__hidden: __SCT__exported: __SCT__tramp: ret
+		.data
+		__SCK__hidden: .quad 0
+		__SCK__exported: .quad 0
+		__SCK__tramp: .quad 0
+	END
+	gcc-12 -c -o keys.o keys.s
+	kernel keys.o orig.o
+	printf '0x1\t%s\tvmlinux\tEXPORT_SYMBOL\t\n' __SCT__exported __SCK__exported __SCT__tramp \
+		>symvers
+	diff_objects orig.o patched.o --symtab vmlinux --symvers symvers
+	carries "f changed"
+	undefined __SCT__hidden __SCT__exported __SCT__tramp __SCK__hidden __SCK__exported
+	absent __SCK__tramp
+}
