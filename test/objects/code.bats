@@ -115,7 +115,7 @@ load helpers
 	runs <<-'END'
 		/* ext(f(1)), of the old, * 5: gcc makes a loop of the second call */
 		int ext(int x) { return x * 10; }
-		int main(void) { return ((int (*)(int))changed(0))(2) != 10; }
+		int main(void) { return ((int (*)(int))changed(0))(2) != 50; }
 	END
 }
 
