@@ -67,15 +67,20 @@ static bool refuses(const struct atom *atom)
 	return atom->class < ARRAY_SIZE(class_refusals) && class_refusals[atom->class].code;
 }
 
-/* An export makes three symbols: __ksymtab_foo, __kstrtab_foo, __kstrtabns_foo. */
+/*
+ * An export makes three symbols: __ksymtab_foo, __kstrtab_foo, __kstrtabns_foo.
+ * A changed namespace changes the last one only.  Equal refusals become one.
+ */
 static void refuse_export(struct selection *selection, const struct atom *atom)
 {
+	static const char *const prefixes[] = {"__ksymtab_", "__kstrtabns_", "__kstrtab_"};
 	const char *name = atom->name;
 
-	if (has_prefix(name, "__kstrtab"))
-		return;
-	if (has_prefix(name, "__ksymtab_"))
-		name += strlen("__ksymtab_");
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (has_prefix(name, prefixes[i])) {
+			name += strlen(prefixes[i]);
+			break;
+		}
 	refusals_add(selection->refusals, "export-changed", select_location(selection, name), name,
 		     "the export of '%s' is new, gone or changed; exports are fixed when the "
 		     "kernel is linked",
