@@ -318,6 +318,20 @@ load helpers
 	absent one
 }
 
+@test "in such a section, an unchanged caller is further from its callee" {
+	flags=(-fno-toplevel-reorder)
+	compare <<-'END'
+		#define __sched __attribute__((section(".sched.text")))
+		int ext(int);
+		static int late(int x);
+		__sched int a(int x) { return late(x) * 2; }
+		__sched int b(int x) { return ext(x) NEW(* ext(x + 1) * ext(x + 2) * ext(x + 3)); }
+		static __sched __attribute__((noinline, noipa)) int late(int x) { return ext(x) + 1; }
+	END
+	[ "$(nm orig.o | grep -c ' t late')" = 1 ]
+	carries "b changed"
+}
+
 @test "a new static callee in such a section" {
 	compare <<-'END'
 		#define __sched __attribute__((section(".sched.text")))
