@@ -103,7 +103,7 @@ small_pair() {
 judge() {
 	local got
 	got=$(cat asan.status)
-	if grep -qE 'Sanitizer|runtime error' asan.err; then
+	if grep -aqE 'Sanitizer|runtime error' asan.err; then
 		echo "$1:"
 		cat asan.err
 		return 1
@@ -111,7 +111,7 @@ judge() {
 	case $got in
 	0 | 3) ;;
 	1 | 2)
-		[ -s asan.err ] && ! grep -qvE 'refused \[[a-z-]*\]: |warning \[[a-z-]*\]: |^pokepatch-diff: ' \
+		[ -s asan.err ] && ! LC_ALL=C grep -aqvE 'refused \[[a-z-]*\]: |warning \[[a-z-]*\]: |^pokepatch-diff: ' \
 			asan.err || {
 			echo "$1: status $got without a clear line"
 			cat asan.err

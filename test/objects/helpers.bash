@@ -56,7 +56,7 @@ diff_with() {
 diff_objects() {
 	diff_with "$differ" result "$@"
 	diff_with "$asan_differ" asan "$@"
-	if grep -E 'Sanitizer|runtime error' asan.err; then
+	if grep -aE 'Sanitizer|runtime error' asan.err; then
 		cat asan.err
 		return 1
 	fi
