@@ -181,6 +181,17 @@ entries() { echo $(($(size_of "$1") / $2)); }
 	same "the replacement" "$(bytes .altinstr_replacement)" f8f9fc
 }
 
+@test "a replacement of no bytes in front of one that is not carried" {
+	compare_with_macros <<-'END'
+		int f(int x) { ALTERNATIVE("nop; nop; nop", "", 19); return x + OLD(1) NEW(2); }
+		int g(int x) { ALTERNATIVE("nop; nop; nop", "clc; stc; cld", 20); return x; }
+	END
+	carries "f changed"
+	has_sections .text.f .altinstructions __mcount_loc
+	same "both addresses" "$(relocs .altinstructions | awk '{ print $1, $3 }')" \
+		$'0 .text.f\n4 .text.f'
+}
+
 @test "a change in a replacement alone is a change of its function" {
 	compare_with_macros <<-'END'
 		void one(void), two(void);
