@@ -31,6 +31,15 @@ struct site_table {
 	uint8_t length;	   /* the length otherwise */
 };
 
+/* How an instruction uses an address that stands in it. */
+enum operand_kind {
+	OPERAND_DIRECT = 0,	   /* called, jumped to, read or written there */
+	OPERAND_VALUE = 1 << 0,	   /* the address itself goes to a register or memory */
+	OPERAND_STORED = 1 << 1,   /* to memory */
+	OPERAND_INDEXED = 1 << 2,  /* a register is added to it */
+	OPERAND_COMPARED = 1 << 3, /* the address itself is compared with */
+};
+
 struct arch {
 	const char *name;	 /* as in the kernel's ARCH: "x86_64" */
 	const char *debian;	 /* Debian's: "amd64" */
@@ -68,12 +77,12 @@ struct arch {
 					      uint64_t target),
 				void *context);
 	/*
-	 * address_fields - set taken[i] for every byte start + i of a text section at
-	 * which an address stands that is used as a value, rather than called, jumped
-	 * to, read or written.
+	 * operand_kinds - for every byte start + i of a text section at which a field
+	 * of an instruction begins, kinds[i]: how the address in it is used, a set of
+	 * enum operand_kind.
 	 */
-	void (*address_fields)(const struct section *section, uint64_t start, uint64_t end,
-			       bool *taken);
+	void (*operand_kinds)(const struct section *section, uint64_t start, uint64_t end,
+			      uint8_t *kinds);
 	uint32_t address_reloc; /* type for a pointer */
 	uint32_t branch_reloc; /* type for such a displacement, with addend -4 counted from it */
 };

@@ -21,6 +21,14 @@ static const struct reloc_kind x86_64_relocs[] = {
 };
 
 static const struct section_rule x86_64_sections[] = {
+	/* struct bug_entry: s32 address, s32 file, u16 line, u16 flags */
+	{.name = "__bug_table",
+	 .policy = SECTION_TABLE,
+	 .layouts = {{.size = 12, .ignored = {8, 2}}}},
+	/* struct exception_table_entry: s32 instruction, s32 fixup, s32 data */
+	{.name = "__ex_table", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
+	/* struct jump_entry: s32 code, s32 target, long key */
+	{.name = "__jump_table", .policy = SECTION_TABLE, .layouts = {{.size = 16, .key = 8}}},
 	/* struct alt_instr: s32 instruction, s32 replacement, u16 or u32 feature, u8 lengths */
 	{.name = ".altinstructions",
 	 .policy = SECTION_TABLE,
@@ -80,25 +88,63 @@ static int64_t x86_64_patchable_entry(const struct object *object, const struct 
 	return -1;
 }
 
-static void x86_64_instruction_ends(const struct section *section, uint64_t start, uint64_t end,
-				    uint64_t *ends)
+/* Calls visit for every instruction; bytes that are none are skipped. */
+static void decode(const struct section *section, uint64_t start, uint64_t end,
+		   void (*visit)(void *context, csh handle, const cs_insn *insn), void *context)
 {
 	const uint8_t *code = section->data + start;
 	size_t size = end - start;
 	uint64_t address = start;
 	csh handle;
 
-	memset(ends, 0, size * sizeof(*ends));
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle))
 		return;
 	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
+	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
 
 	cs_insn *insn = cs_malloc(handle);
 	while (size && cs_disasm_iter(handle, &code, &size, &address, insn))
-		for (uint64_t i = insn->address; insn->id && i < address; i++)
-			ends[i - start] = address;
+		if (insn->id)
+			visit(context, handle, insn);
 	cs_free(insn, 1);
 	cs_close(&handle);
+}
+
+struct ends_visit {
+	uint64_t start, *ends;
+};
+
+static void visit_end(void *context, csh handle, const cs_insn *insn)
+{
+	struct ends_visit *visit = context;
+
+	(void)handle;
+	for (uint64_t i = 0; i < insn->size; i++)
+		visit->ends[insn->address + i - visit->start] = insn->address + insn->size;
+}
+
+static void x86_64_instruction_ends(const struct section *section, uint64_t start, uint64_t end,
+				    uint64_t *ends)
+{
+	struct ends_visit visit = {start, ends};
+
+	memset(ends, 0, (end - start) * sizeof(*ends));
+	decode(section, start, end, visit_end, &visit);
+}
+
+struct branch_visit {
+	void (*found)(void *context, uint64_t field, unsigned int size, uint64_t target);
+	void *context;
+};
+
+static void visit_branch(void *context, csh handle, const cs_insn *insn)
+{
+	const struct branch_visit *visit = context;
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	if (cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+		visit->found(visit->context, insn->address + x86->encoding.imm_offset,
+			     x86->encoding.imm_size, x86->operands[0].imm);
 }
 
 static void x86_64_direct_branches(const struct section *section, uint64_t start, uint64_t end,
@@ -106,57 +152,64 @@ static void x86_64_direct_branches(const struct section *section, uint64_t start
 						 uint64_t target),
 				   void *context)
 {
-	const uint8_t *code = section->data + start;
-	size_t size = end - start;
-	uint64_t address = start;
-	csh handle;
+	struct branch_visit visit = {found, context};
 
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle))
-		return;
-	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-
-	cs_insn *insn = cs_malloc(handle);
-	while (size && cs_disasm_iter(handle, &code, &size, &address, insn)) {
-		if (!insn->id || !cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
-			continue;
-		const cs_x86 *x86 = &insn->detail->x86;
-		found(context, insn->address + x86->encoding.imm_offset, x86->encoding.imm_size,
-		      x86->operands[0].imm);
-	}
-	cs_free(insn, 1);
-	cs_close(&handle);
+	decode(section, start, end, visit_branch, &visit);
 }
 
-/* An immediate, or the displacement of a lea: "mov $sym, %rdi", "lea sym(%rip), %rdi". */
-static void x86_64_address_fields(const struct section *section, uint64_t start, uint64_t end,
-				  bool *taken)
+struct operand_visit {
+	uint64_t start;
+	uint8_t *kinds;
+};
+
+/* "mov $sym, %rdi", "movq $sym, 8(%rbx)", "cmp $sym, %rax" */
+static uint8_t immediate_kind(const cs_insn *insn)
 {
-	const uint8_t *code = section->data + start;
-	size_t size = end - start;
-	uint64_t address = start;
-	csh handle;
+	if (insn->id == X86_INS_CMP || insn->id == X86_INS_TEST)
+		return OPERAND_COMPARED;
+	return insn->detail->x86.operands[0].type == X86_OP_MEM ? OPERAND_VALUE | OPERAND_STORED
+								 : OPERAND_VALUE;
+}
 
-	memset(taken, 0, size * sizeof(*taken));
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle))
-		return;
-	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+/* "lea sym(%rip), %rdi", "mov sym(,%rax,8), %rdx", "mov sym(%rip), %eax" */
+static uint8_t displacement_kind(const cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+	uint8_t kind = insn->id == X86_INS_LEA ? OPERAND_VALUE : OPERAND_DIRECT;
 
-	cs_insn *insn = cs_malloc(handle);
-	while (size && cs_disasm_iter(handle, &code, &size, &address, insn)) {
-		if (!insn->id || cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+	for (uint8_t i = 0; i < x86->op_count; i++) {
+		const x86_op_mem *memory = &x86->operands[i].mem;
+
+		if (x86->operands[i].type != X86_OP_MEM)
 			continue;
-		const cs_x86_encoding *encoding = &insn->detail->x86.encoding;
-		uint64_t at = insn->address - start;
-
-		if (encoding->imm_offset)
-			taken[at + encoding->imm_offset] = true;
-		if (encoding->disp_offset && insn->id == X86_INS_LEA)
-			taken[at + encoding->disp_offset] = true;
+		if (memory->index != X86_REG_INVALID ||
+		    (memory->base != X86_REG_INVALID && memory->base != X86_REG_RIP))
+			kind |= OPERAND_INDEXED;
 	}
-	cs_free(insn, 1);
-	cs_close(&handle);
+	return kind;
+}
+
+static void visit_operand(void *context, csh handle, const cs_insn *insn)
+{
+	const struct operand_visit *visit = context;
+	const cs_x86_encoding *encoding = &insn->detail->x86.encoding;
+	uint64_t at = insn->address - visit->start;
+
+	if (cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+		return;
+	if (encoding->imm_offset)
+		visit->kinds[at + encoding->imm_offset] = immediate_kind(insn);
+	if (encoding->disp_offset)
+		visit->kinds[at + encoding->disp_offset] = displacement_kind(insn);
+}
+
+static void x86_64_operand_kinds(const struct section *section, uint64_t start, uint64_t end,
+				 uint8_t *kinds)
+{
+	struct operand_visit visit = {start, kinds};
+
+	memset(kinds, OPERAND_DIRECT, end - start);
+	decode(section, start, end, visit_operand, &visit);
 }
 
 const struct arch arch_x86_64 = {
@@ -173,7 +226,7 @@ const struct arch arch_x86_64 = {
 	.patchable_entry = x86_64_patchable_entry,
 	.instruction_ends = x86_64_instruction_ends,
 	.direct_branches = x86_64_direct_branches,
-	.address_fields = x86_64_address_fields,
+	.operand_kinds = x86_64_operand_kinds,
 	.address_reloc = R_X86_64_64,
 	.branch_reloc = R_X86_64_PC32,
 };

@@ -16,7 +16,7 @@ static void add_function(struct diff_result *result, const struct atom *atom,
 
 	function->name = xstrdup(atom->name);
 	function->change = change;
-	function->old = POKEPATCH_NONE;
+	function->old = function->old_cold = POKEPATCH_NONE;
 	if (change != DIFF_REMOVED)
 		function->new_size = atom->end - atom->start;
 	if (change != DIFF_NEW) {
@@ -87,6 +87,9 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
 				_failed_(select_old(selection, atom->twin, &function->old));
+				if (atom->twin->cold)
+					_failed_(select_old(selection, atom->twin->cold,
+							    &function->old_cold));
 			}
 		}
 		if (is_datum(atom))

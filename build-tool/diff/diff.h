@@ -64,6 +64,7 @@ struct diff_function {
 	char *source;		     /* "file.c:120" of first_change, or NULL */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
 	uint32_t old;		     /* changed ones: index of the external, or POKEPATCH_NONE */
+	uint32_t old_cold;	     /* likewise, of the old .cold part */
 	enum diff_verified verified; /* left to the caller */
 };
 

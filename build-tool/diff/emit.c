@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels. */
+#define INERT_KEY_SIZE 16
+
 struct emitter {
+	struct section *inert_key;
 	struct selection *selection;
 	struct object out;
 	struct map undefined; /* struct symbol *, by name */
@@ -134,6 +138,17 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 	return place;
 }
 
+/* A static key that nobody enables, for branches whose own key cannot be reached. */
+static struct symbol *inert_key(struct emitter *emitter)
+{
+	if (!emitter->inert_key) {
+		emitter->inert_key = object_add_section(&emitter->out, ".data.inert_key",
+							SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 16, 0);
+		section_append(emitter->inert_key, NULL, INERT_KEY_SIZE, 16);
+	}
+	return object_section_symbol(&emitter->out, emitter->inert_key);
+}
+
 /*
  * Make one relocation of the carried object.  objtool wants entries of its
  * tables and jumps to labels to name code by section symbol and offset, as the
@@ -166,6 +181,9 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	case LINK_EXTERNAL:
 		symbol = undefined_symbol(emitter, link.name);
 		_failed_(provide_static_call_key(emitter, link.name));
+		break;
+	case LINK_INERT_KEY:
+		symbol = inert_key(emitter);
 		break;
 	default:
 		return NULL;

@@ -92,6 +92,32 @@ static bool exported_by_vmlinux(const struct selection *selection, const char *n
 	return export && !strcmp(export->module, "vmlinux");
 }
 
+/*
+ * Only the unit's own parent and what that depends on are sure to be there, and
+ * to stay, while its code runs.
+ */
+static void check_module(struct selection *selection, const struct parent *parent,
+			 const struct parent_symbol *symbol)
+{
+	const struct diff_options *options = selection->options;
+	const struct parent *own = options->parent;
+
+	if (parent == options->vmlinux)
+		return;
+	if (parent != own && !(own && parent_depends(own, parent->name)))
+		refusals_add(selection->refusals, "symbol-in-module",
+			     select_location(selection, symbol->name), symbol->name,
+			     "'%s' is in module %s, which need not be loaded when this code runs: "
+			     "%s does not depend on it",
+			     symbol->name, parent->name, own ? own->name : "the unit");
+	if (symbol->percpu)
+		refusals_add(selection->refusals, "percpu-in-module",
+			     select_location(selection, symbol->name), symbol->name,
+			     "'%s' is a per-CPU variable of module %s, whose place is not known "
+			     "before the module is loaded; leave what uses it unchanged",
+			     symbol->name, parent->name);
+}
+
 struct error *select_undefined(struct selection *selection, const char *name,
 			       const char **ret_link_name, const struct external **ret_external)
 {
@@ -111,6 +137,7 @@ struct error *select_undefined(struct selection *selection, const char *name,
 	if (!symbol)
 		return NULL; /* another unit of the patch has it, or the link will say */
 
+	check_module(selection, parent, symbol);
 	bool in_vmlinux = parent == selection->options->vmlinux;
 	uint32_t index = externals_add(selection->options->externals, parent, symbol, in_vmlinux);
 	*ret_external = externals_get(selection->options->externals, index);
@@ -174,6 +201,15 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 			     atom->name, parent->path);
 		return NULL;
 	}
+	bool data = atom->class == ATOM_DATA || atom->class == ATOM_RODATA;
+	if ((atom->class == ATOM_CODE && !symbol->function) ||
+	    (data && (symbol->function || symbol->size != atom->end - atom->start)))
+		refusals_add(selection->refusals, "symbol-missing",
+			     select_location(selection, atom->name), atom->name,
+			     "'%s' is something else in %s; are source and configuration those of "
+			     "this kernel?",
+			     atom->name, parent->path);
+	check_module(selection, parent, symbol);
 	*ret = externals_add(options->externals, parent, symbol,
 			     symbol->global && parent == options->vmlinux);
 	return NULL;

@@ -43,7 +43,7 @@ struct section {
 	struct symbol *symbol; /* its STT_SECTION symbol, or NULL */
 	const struct section_rule *rule;
 	VEC(struct atom *) atoms; /* by start; see atoms.c */
-	struct section *out;	  /* where the emitter put it */
+	enum { LAYOUT_UNKNOWN, LAYOUT_SAME, LAYOUT_MOVED } layout; /* addresses.c */
 };
 
 struct symbol {

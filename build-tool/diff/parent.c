@@ -42,6 +42,21 @@ static bool read_build_id(struct parent *parent, Elf_Data *data)
 	return false;
 }
 
+/* .modinfo holds strings "key=value", each with its NUL. */
+static const char *read_depends(const Elf_Data *data)
+{
+	static const char key[] = "depends=";
+	const char *line = data->d_buf, *end = line + data->d_size;
+
+	for (; line && line < end; line += strlen(line) + 1) {
+		if (strnlen(line, end - line) == (size_t)(end - line))
+			break;
+		if (has_prefix(line, key))
+			return line + strlen(key);
+	}
+	return "";
+}
+
 struct section_info {
 	const char *name;
 	bool percpu;
@@ -127,6 +142,12 @@ static struct error *read_elf(struct parent *parent)
 		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu");
 		if (header.sh_type == SHT_SYMTAB)
 			symtab = scn;
+		if (!strcmp(sections[i].name, ".modinfo") && header.sh_type != SHT_NOBITS) {
+			Elf_Data *data = elf_getdata(scn, NULL);
+
+			if (data)
+				parent->depends = read_depends(data);
+		}
 		if (header.sh_type == SHT_NOTE && !parent->build_id_length) {
 			Elf_Data *data = elf_getdata(scn, NULL);
 
@@ -175,6 +196,7 @@ struct error *parent_open(const char *name, const char *path, struct parent **re
 	parent->name = xstrdup(name);
 	parent->path = xstrdup(path);
 	parent->fd = -1;
+	parent->depends = "";
 
 	struct error *error = read_elf(parent);
 	if (!error) {
@@ -212,6 +234,16 @@ void parent_close(struct parent *parent)
 }
 
 /* ---- looking up ------------------------------------------------------------------ */
+
+bool parent_depends(const struct parent *parent, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *p = parent->depends; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == length && !strncmp(p, name, length))
+			return true;
+	return false;
+}
 
 const struct parent_symbol *parent_global(const struct parent *parent, const char *name)
 {
@@ -251,11 +283,13 @@ static bool block_has_all(const struct parent *parent, uint32_t block, const cha
 	return true;
 }
 
+enum verdict { VERDICT_NO, VERDICT_UNKNOWN, VERDICT_YES };
+
 /* Does DWARF say that the code of this block comes from the unit? */
-static bool block_is_unit(const struct parent *parent, const struct parent_block *block,
-			  Dwarf *dwarf, const char *unit)
+static enum verdict ask_dwarf(const struct parent *parent, const struct parent_block *block,
+			      Dwarf *dwarf, const char *unit)
 {
-	for (size_t i = block->first; i < block->end; i++) {
+	for (size_t i = block->first; dwarf && i < block->end; i++) {
 		const struct parent_symbol *symbol = &parent->symbols[i];
 		Dwarf_Die die;
 
@@ -263,47 +297,65 @@ static bool block_is_unit(const struct parent *parent, const struct parent_block
 		    !dwarf_addrdie(dwarf, symbol->value, &die))
 			continue;
 		const char *name = dwarf_diename(&die);
-		return name && has_suffix(name, unit);
+		if (name)
+			return has_suffix(name, unit) ? VERDICT_YES : VERDICT_NO;
 	}
-	return false;
+	return VERDICT_UNKNOWN;
+}
+
+/* Blocks that have all the names, by what DWARF says; gives how many of each. */
+static void judge_blocks(struct parent *parent, const char *unit, const char *base,
+			 const char *const *names, size_t count, size_t found[3], uint32_t last[3])
+{
+	/* A module's addresses are not relocated; its few units differ by name. */
+	Dwarf *dwarf = is_vmlinux(parent)
+			       ? dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL)
+			       : NULL;
+
+	for (size_t i = 0; i < parent->blocks.count; i++) {
+		const struct parent_block *block = &parent->blocks.list[i];
+
+		if (strcmp(block->file, base) || !block_has_all(parent, i, names, count))
+			continue;
+		enum verdict verdict = ask_dwarf(parent, block, dwarf, unit);
+		found[verdict]++;
+		last[verdict] = i;
+	}
+	dwarf_end(dwarf);
 }
 
 struct error *parent_find_block(struct parent *parent, const char *unit, const char *const *names,
 				size_t count, uint32_t *ret)
 {
 	const char *base = strrchr(unit, '/') ? strrchr(unit, '/') + 1 : unit;
-	size_t found = 0;
+	size_t found[3] = {0}, of_name = 0;
+	uint32_t last[3] = {0};
 
 	for (size_t i = 0; i < parent->blocks.count; i++)
-		if (!strcmp(parent->blocks.list[i].file, base) &&
-		    block_has_all(parent, i, names, count)) {
+		if (!strcmp(parent->blocks.list[i].file, base)) {
 			*ret = i;
-			found++;
+			of_name++;
 		}
-	if (found == 1)
+	if (of_name == 1 && block_has_all(parent, *ret, names, count))
 		return NULL;
-	if (!found)
-		return error_new(STATUS_REFUSED,
-				 "%s: refused [symbol-missing]: %s has no unit '%s' with this unit's "
-				 "local symbols; is the source that of this kernel?",
-				 unit, parent->path, base);
-
-	Dwarf *dwarf = dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL);
-	found = 0;
-	for (size_t i = 0; dwarf && i < parent->blocks.count; i++)
-		if (!strcmp(parent->blocks.list[i].file, base) &&
-		    block_has_all(parent, i, names, count) &&
-		    block_is_unit(parent, &parent->blocks.list[i], dwarf, unit)) {
-			*ret = i;
-			found++;
+	/* 21 files are called core.c: names alone may also fit a wrong one. */
+	if (of_name > 1)
+		judge_blocks(parent, unit, base, names, count, found, last);
+	for (int verdict = VERDICT_YES; verdict >= VERDICT_UNKNOWN; verdict--) {
+		if (found[verdict] == 1) {
+			*ret = last[verdict];
+			return NULL;
 		}
-	dwarf_end(dwarf);
-	if (found == 1)
-		return NULL;
+		if (found[verdict] > 1)
+			return error_new(STATUS_REFUSED,
+					 "%s: refused [symbol-ambiguous]: %zu units of %s are called "
+					 "'%s' and have this unit's local symbols",
+					 unit, found[verdict], parent->path, base);
+	}
 	return error_new(STATUS_REFUSED,
-			 "%s: refused [symbol-ambiguous]: %zu units of %s are called '%s' and have "
-			 "this unit's local symbols",
-			 unit, found, parent->path, base);
+			 "%s: refused [symbol-missing]: %s has no unit '%s' with this unit's local "
+			 "symbols; is the source that of this kernel?",
+			 unit, parent->path, base);
 }
 
 const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,

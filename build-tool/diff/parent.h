@@ -37,6 +37,7 @@ struct parent {
 	size_t symbol_count;
 	struct map by_name;  /* first parent_symbol of a name */
 	VEC(struct parent_block) blocks;
+	const char *depends; /* modules: names with commas between; else "" */
 	int fd;
 	void *elf; /* Elf *, owns the names */
 };
@@ -48,6 +49,9 @@ struct parent {
  */
 struct error *parent_open(const char *name, const char *path, struct parent **ret);
 void parent_close(struct parent *parent);
+
+/* parent_depends - does loading the module load the named one before it? */
+bool parent_depends(const struct parent *parent, const char *name);
 
 /* parent_global - a global or weak symbol, or NULL. */
 const struct parent_symbol *parent_global(const struct parent *parent, const char *name);

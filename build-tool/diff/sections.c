@@ -52,9 +52,6 @@ static const struct section_rule rules[] = {
 	      .advice = "a function with a computed-goto table cannot be carried yet"),
 
 	/* Entries that go with code. Layouts: include/asm-generic/bug.h, asm/extable.h ... */
-	TABLE("__bug_table", {.size = 12, .ignored = {8, 2}}),
-	TABLE("__ex_table", {.size = 12}),
-	TABLE("__jump_table", {.size = 16}),
 	TABLE("__mcount_loc", {.size = 8}),
 	TABLE(".discard.reachable", {.size = 4}),
 	TABLE(".discard.unreachable", {.size = 4}),

@@ -41,6 +41,7 @@ struct entry_layout {
 	struct entry_mask ignored;
 	/* A partner piece: where its address and its length (one byte) stand. */
 	uint8_t partner, partner_length;
+	uint8_t key;	 /* where the address of a static key stands, or 0 */
 	bool short_last; /* the last entry may lack padding */
 };
 

@@ -214,25 +214,33 @@ static void refuse_parent_section(struct selection *selection, const struct atom
  * the patch's jump table before the module's address is known.  The module's
  * own tracepoints are left inert, others refused.
  */
+/* include/linux/jump_label.h: the low bits of an entry's key say how it branches. */
+#define JUMP_ENTRY_FLAGS 3
+
 static void judge_key(struct selection *selection, const char *key, struct link *link)
 {
-	link->kind = LINK_DROP;
-	if (has_prefix(key, "__tracepoint_"))
+	if (has_prefix(key, "__tracepoint_")) {
+		link->kind = LINK_INERT_KEY;
+		link->addend &= JUMP_ENTRY_FLAGS;
 		refusals_warn(selection->refusals, "tracepoint-inert", select_location(selection, key),
 			      key, "tracepoint '%s' of the module does not fire in changed code",
 			      key + strlen("__tracepoint_"));
-	else
-		refusals_add(selection->refusals, "static-key-in-module",
-			     select_location(selection, key), key,
-			     "changed code uses static key '%s', which lives in a module; read it "
-			     "with static_key_enabled() instead",
-			     key);
+		return;
+	}
+	link->kind = LINK_DROP;
+	refusals_add(selection->refusals, "static-key-in-module", select_location(selection, key),
+		     key,
+		     "changed code uses static key '%s', which lives in a module; read it with "
+		     "static_key_enabled() instead",
+		     key);
 }
 
 static bool is_key(const struct section *section, const struct reloc *reloc)
 {
-	/* struct jump_entry: s32 code, s32 target, long key */
-	return !strcmp(section->name, "__jump_table") && reloc->offset % 16 == 8;
+	const struct entry_layout *layout = &section->rule->layouts[0];
+
+	return section->rule->policy == SECTION_TABLE && layout->key &&
+	       reloc->offset % layout->size == layout->key;
 }
 
 static bool lives_in_module(const struct selection *selection, const struct external *external)
@@ -350,52 +358,6 @@ static void check_entry(struct selection *selection, const struct atom *function
 			     function->name);
 }
 
-/*
- * New code and data whose address is stored or passed on may be referred to
- * from anywhere (a timer, a list, a table of operations) after the patch was
- * disabled, where no look at stacks finds it.  Such a patch stays loaded.
- */
-static void note_escape(struct selection *selection, struct atom *atom)
-{
-	selection->escapes = true;
-	refusals_warn(selection->refusals, "address-escapes",
-		      select_location(selection, atom->name), atom->name,
-		      "the address of new '%s' is stored or passed on; the patch can be disabled "
-		      "but its module stays loaded",
-		      atom->name);
-}
-
-static bool may_escape(const struct atom *atom)
-{
-	if (!atom || atom->twin)
-		return false;
-	return (atom->class == ATOM_CODE && !atom->parent) ||
-	       (atom->class == ATOM_DATA && atom->section->flags & SHF_WRITE &&
-		!atom->section->rule->keep_name);
-}
-
-static void find_escapes(struct selection *selection, struct atom *from)
-{
-	const struct arch *arch = selection->patched->arch;
-	bool *taken _free_ = NULL;
-
-	if (from->class == ATOM_PARTNER)
-		return;
-	for (size_t i = 0; i < from->reloc_count; i++) {
-		struct reference reference =
-			reloc_reference(selection->patched, from->section, &from->relocs[i]);
-
-		if (!may_escape(reference.atom) || reference.atom == from)
-			continue;
-		if (from->class == ATOM_CODE && !taken) {
-			taken = xcalloc(from->end - from->start, sizeof(*taken));
-			arch->address_fields(from->section, from->start, from->end, taken);
-		}
-		if (!taken || taken[from->relocs[i].offset - from->start])
-			note_escape(selection, reference.atom);
-	}
-}
-
 static bool is_new_global(const struct atom *atom)
 {
 	return !atom->twin && !atom->ambiguous && atom->symbol &&
@@ -424,6 +386,6 @@ struct error *select_changes(struct selection *selection)
 	for (size_t i = 0; i < selection->carried.count; i++)
 		_failed_(follow(selection, selection->carried.list[i]));
 	for (size_t i = 0; i < selection->carried.count; i++)
-		find_escapes(selection, selection->carried.list[i]);
+		_failed_(judge_addresses(selection, selection->carried.list[i]));
 	return NULL;
 }

@@ -10,6 +10,7 @@ enum link_kind {
 	LINK_CARRIED,  /* to an atom that is carried */
 	LINK_CONTENT,  /* to a string or constant that is copied */
 	LINK_EXTERNAL, /* to the parent's own, by an undefined symbol */
+	LINK_INERT_KEY, /* to a static key that stays off; addend: the entry's flag bits */
 	LINK_DROP,     /* the entry that holds it is left out */
 };
 
@@ -40,6 +41,13 @@ struct error *select_changes(struct selection *selection);
 struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret);
+
+/*
+ * judge_addresses - addresses of carried things that escape (a warning, and the
+ * patch stays loaded), and references that may mean either of two neighbours
+ * (refused); addresses.c.
+ */
+struct error *judge_addresses(struct selection *selection, struct atom *from);
 
 /* select_location - "file.c:120" of a symbol's declaration, else the unit. */
 const char *select_location(struct selection *selection, const char *name);

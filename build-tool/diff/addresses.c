@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What becomes of the addresses of things that a patch carries. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+
+/* How each field of an atom's code uses an address; data holds values. */
+struct operands {
+	const struct atom *atom;
+	uint8_t *kinds; /* NULL for data */
+};
+
+static void operands_read(const struct selection *selection, const struct atom *atom,
+			  struct operands *ret)
+{
+	*ret = (struct operands){.atom = atom};
+	if (!section_is_text(atom->section) || atom->start == atom->end)
+		return;
+	ret->kinds = xcalloc(atom->end - atom->start, sizeof(*ret->kinds));
+	selection->patched->arch->operand_kinds(atom->section, atom->start, atom->end, ret->kinds);
+}
+
+static uint8_t operand_kind(const struct operands *operands, const struct reloc *reloc)
+{
+	return operands->kinds ? operands->kinds[reloc->offset - operands->atom->start]
+			       : OPERAND_VALUE | OPERAND_STORED;
+}
+
+/* ---- escapes ------------------------------------------------------------------- */
+
+/*
+ * New code and data whose address is stored or passed on may be referred to
+ * from anywhere (a timer, a list, a table of operations) after the patch was
+ * disabled, where no look at stacks finds it.  Such a patch stays loaded.
+ */
+static void note_escape(struct selection *selection, const char *name)
+{
+	selection->escapes = true;
+	refusals_warn(selection->refusals, "address-escapes", select_location(selection, name),
+		      name,
+		      "the address of new '%s' is stored or passed on; the patch can be disabled "
+		      "but its module stays loaded",
+		      name);
+}
+
+static void note_escaping_constant(struct selection *selection, const struct atom *from)
+{
+	selection->escapes = true;
+	refusals_warn(selection->refusals, "address-escapes",
+		      select_location(selection, from->name), from->name,
+		      "'%s' stores the address of a string or constant of the patch; the patch "
+		      "can be disabled but its module stays loaded",
+		      from->name);
+}
+
+static bool is_new_thing(const struct atom *atom)
+{
+	if (atom->twin)
+		return false;
+	return (atom->class == ATOM_CODE && !atom->parent) || atom->class == ATOM_RODATA ||
+	       /* Descriptors and the like, which the loader takes in and gives back. */
+	       (atom->class == ATOM_DATA && !atom->section->rule->keep_name);
+}
+
+static bool is_copy(const struct atom *atom)
+{
+	return atom->class == ATOM_STRINGS || atom->class == ATOM_CONST ||
+	       (atom->class == ATOM_PRIVATE && !atom->section->rule->keep_name);
+}
+
+/* Nobody but another unit of this patch can define it. */
+static struct error *is_new_elsewhere(struct selection *selection, const struct symbol *symbol,
+				      bool *ret)
+{
+	const struct diff_options *options = selection->options;
+	const struct external *external;
+	const char *link_name;
+
+	*ret = false;
+	if (!options->symvers || !options->vmlinux || symbol->special != SHN_UNDEF ||
+	    symvers_find(options->symvers, symbol->name))
+		return NULL;
+	_failed_(select_undefined(selection, symbol->name, &link_name, &external));
+	*ret = !external;
+	return NULL;
+}
+
+static struct error *judge_escape(struct selection *selection, const struct atom *from,
+				  const struct reference *reference, uint8_t kind)
+{
+	const struct atom *atom = reference->atom;
+	bool new_elsewhere;
+
+	if (!(kind & OPERAND_VALUE))
+		return NULL;
+	if (!atom) {
+		_failed_(is_new_elsewhere(selection, reference->symbol, &new_elsewhere));
+		if (new_elsewhere)
+			note_escape(selection, reference->symbol->name);
+		return NULL;
+	}
+	if (is_new_thing(atom) && atom != from)
+		note_escape(selection, atom->name);
+	/*
+	 * Literals are passed on all the time, to be printed or compared; only those
+	 * that are stored right there are taken to stay behind.  Data that holds one is
+	 * judged by its own address.
+	 */
+	else if (is_copy(atom) && kind & OPERAND_STORED && from->class == ATOM_CODE)
+		note_escaping_constant(selection, from);
+	return NULL;
+}
+
+/* ---- neighbours -------------------------------------------------------------------- */
+
+static bool same_layout(const struct section *section)
+{
+	const struct section *other = NULL;
+
+	for (size_t i = 0; i < section->atoms.count; i++) {
+		const struct atom *atom = section->atoms.list[i], *twin = atom->twin;
+
+		if (!twin || (other && twin->section != other) || twin->start != atom->start ||
+		    twin->end != atom->end)
+			return false;
+		other = twin->section;
+	}
+	return other && other->atoms.count == section->atoms.count;
+}
+
+static bool neighbours_moved(struct section *section)
+{
+	if (section->layout == LAYOUT_UNKNOWN)
+		section->layout = same_layout(section) ? LAYOUT_SAME : LAYOUT_MOVED;
+	return section->layout == LAYOUT_MOVED;
+}
+
+static bool ends_at(const struct section *section, uint64_t offset)
+{
+	if (!offset)
+		return false;
+	const struct atom *before = atom_at(section, offset - 1);
+
+	return before && before->class != ATOM_PRIVATE && before->start < before->end &&
+	       before->end == offset;
+}
+
+/*
+ * The assembler writes a reference to a static variable as section and offset.
+ * In a section that the source names, such as .data..read_mostly, the end of one
+ * variable is the beginning of the next, and table[i - 3] lies in the one
+ * before.  As long as all of the section is where it was in the original,
+ * either reading gives the same address; otherwise only a place that is read or
+ * written as it stands is sure.
+ */
+static void judge_neighbours(struct selection *selection, const struct reloc *reloc,
+			     const struct reference *reference, uint8_t kind)
+{
+	const struct atom *atom = reference->atom;
+
+	if (!atom || reloc->symbol->atom || atom->section->atoms.count < 2 ||
+	    (atom->class != ATOM_DATA && atom->class != ATOM_RODATA) ||
+	    !neighbours_moved(atom->section))
+		return;
+	if (!(kind & OPERAND_INDEXED) &&
+	    (!(kind & (OPERAND_VALUE | OPERAND_COMPARED)) ||
+	     !ends_at(atom->section, reference->target)))
+		return;
+	refusals_add(selection->refusals, "static-ambiguous",
+		     select_location(selection, atom->name), atom->name,
+		     "a reference to '%s' may mean its neighbour in section '%s', where variables "
+		     "were added or moved; declare the new ones without a section (no "
+		     "__read_mostly, no DEFINE_PER_CPU)",
+		     atom->name, atom->section->name);
+}
+
+struct error *judge_addresses(struct selection *selection, struct atom *from)
+{
+	struct error *error = NULL;
+	struct operands operands;
+
+	if (!from->reloc_count || from->class == ATOM_PARTNER)
+		return NULL;
+	operands_read(selection, from, &operands);
+	for (size_t i = 0; i < from->reloc_count && !error; i++) {
+		const struct reloc *reloc = &from->relocs[i];
+		struct reference reference =
+			reloc_reference(selection->patched, from->section, reloc);
+		uint8_t kind = operand_kind(&operands, reloc);
+
+		judge_neighbours(selection, reloc, &reference, kind);
+		error = judge_escape(selection, from, &reference, kind);
+	}
+	free(operands.kinds);
+	return error;
+}
