@@ -25,6 +25,13 @@ void comparison_destroy(struct comparison *comparison)
 	free(comparison);
 }
 
+bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name)
+{
+	const struct export *export = symvers_find(kernel, name);
+
+	return (export && !strcmp(export->module, "vmlinux")) || symvers_find(core, name);
+}
+
 static struct error *open_module_at(struct build *build, const char *name, const char *path,
 				    struct parent **ret)
 {

@@ -17,6 +17,13 @@ struct comparison {
 	char **carried;		     /* object that holds what the unit carries, or NULL */
 };
 
+/*
+ * symvers_provide - does the module loader find a symbol of that name in vmlinux
+ * or in the core?  What other modules export, it does not look for: a patch does
+ * not depend on them.
+ */
+bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name);
+
 void comparison_destroy(struct comparison *comparison);
 
 #endif /* POKEPATCH_COMPARISON_H */

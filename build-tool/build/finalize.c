@@ -6,10 +6,13 @@
 
 #include "object.h"
 
+#define PERCPU_SECTION ".data..percpu"
+
 /* A piece of code that the module loader rewrites before our relocations are made. */
 struct site {
 	const struct section *section;
-	uint64_t start, end;
+	uint64_t start;
+	uint64_t end; /* once sorted: the furthest of this site and those before it */
 };
 
 struct finalizer {
@@ -21,6 +24,7 @@ struct finalizer {
 	uint32_t *symbol_numbers;  /* of each external: row in symbols, + 1 */
 	uint32_t symbol_count, object_count, reloc_count;
 	struct map object_numbers; /* + 1, by parent's name */
+	struct symvers core_symvers;
 	VEC(struct site) sites;
 	bool kallsyms_all;
 };
@@ -138,6 +142,13 @@ static void collect_sites(struct finalizer *finalizer)
 	if (finalizer->sites.count)
 		qsort(finalizer->sites.list, finalizer->sites.count, sizeof(struct site),
 		      site_order);
+	/* Sites nest: an alternative of several instructions has the call's site within. */
+	for (size_t i = 1; i < finalizer->sites.count; i++) {
+		struct site *site = &finalizer->sites.list[i];
+
+		if (site->section == site[-1].section && site->end < site[-1].end)
+			site->end = site[-1].end;
+	}
 }
 
 static bool is_rewritten(const struct finalizer *finalizer, const struct section *section,
@@ -160,6 +171,30 @@ static bool is_rewritten(const struct finalizer *finalizer, const struct section
 	return site && site->section == section && offset < site->end;
 }
 
+/* A relocation of ours comes too late for what the loader has rewritten or copied by then. */
+static void refuse_place(struct finalizer *finalizer, const struct section *section,
+			 uint64_t offset, const char *name)
+{
+	struct refusals *refusals = &finalizer->build->refusals;
+
+	/*
+	 * The loader copies this section to every processor before any notifier runs
+	 * (post_relocation() in kernel/module/main.c), and a symbol in it has a per-CPU
+	 * offset for its address.
+	 */
+	if (has_prefix(section->name, PERCPU_SECTION))
+		refusals_add(refusals, "relocation-in-percpu", NULL, name,
+			     "a new per-CPU variable holds the address of '%s', which is not "
+			     "exported; set it at run time, in code",
+			     name);
+	else if (is_rewritten(finalizer, section, offset))
+		refusals_add(refusals, "relocation-in-alternative", NULL, name,
+			     "the changed code refers to '%s', which is not exported, from an "
+			     "instruction that the kernel rewrites when it loads a module; leave "
+			     "the functions that do so out of the patch",
+			     name);
+}
+
 static void add_reloc(struct finalizer *finalizer, struct section *section,
 		      const struct reloc *reloc, uint32_t external)
 {
@@ -175,13 +210,8 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 			  object->arch->address_reloc, object_section_symbol(object, section),
 			  reloc->offset);
 	finalizer->reloc_count++;
-	if (is_rewritten(finalizer, section, reloc->offset))
-		refusals_add(&finalizer->build->refusals, "relocation-in-alternative", NULL,
-			     reloc->symbol->name,
-			     "the changed code refers to '%s', which is not exported, from an "
-			     "instruction that the kernel rewrites when it loads a module; leave "
-			     "the functions that do so out of the patch",
-			     finalizer->externals->list.list[external]->name);
+	refuse_place(finalizer, section, reloc->offset,
+		     finalizer->externals->list.list[external]->name);
 }
 
 /* Take references that the loader cannot resolve out of a section, into our table. */
@@ -344,6 +374,29 @@ static struct error *fill_image(struct finalizer *finalizer)
 			 POKEPATCH_IMAGE_SYMBOL, finalizer->build->core.glue_object);
 }
 
+/*
+ * Once the image has its place and the rows of our own are out: what is still
+ * undefined must be what the module loader finds.
+ */
+static void refuse_missing(struct finalizer *finalizer)
+{
+	struct build *build = finalizer->build;
+
+	for (size_t i = 1; i < finalizer->object.symbols.count; i++) {
+		const struct symbol *symbol = finalizer->object.symbols.list[i];
+
+		if (!symbol || symbol->section || symbol->special != SHN_UNDEF ||
+		    !strcmp(symbol->name, "__this_module") || /* comes with .mod.o */
+		    symvers_provide(&build->comparison->symvers, &finalizer->core_symvers,
+				    symbol->name))
+			continue;
+		refusals_add(&build->refusals, "symbol-missing", NULL, symbol->name,
+			     "the new code uses '%s', which neither this kernel nor the patch "
+			     "defines; check its spelling, and that this configuration has it",
+			     symbol->name);
+	}
+}
+
 /* ---- modinfo, report -------------------------------------------------------------------- */
 
 static void add_modinfo(struct section *modinfo, const char *key, const char *value)
@@ -411,10 +464,12 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	number_functions(finalizer);
 	drop_spent(finalizer);
 	_failed_(fill_image(finalizer));
+	refuse_missing(finalizer);
 	fill_modinfo(finalizer);
 
-	struct section *json = object_add_section(object, POKEPATCH_SECTION_REPORT, SHT_PROGBITS, 0,
-						  1, 0);
+	/* Of a type for programs' own use (gABI): modpost takes PROGBITS in memory only. */
+	struct section *json =
+		object_add_section(object, POKEPATCH_SECTION_REPORT, SHT_LOUSER, 0, 1, 0);
 	section_append(json, report, strlen(report) + 1, 1);
 	return NULL;
 }
@@ -435,11 +490,16 @@ struct error *finalize_object(struct build *build, const char *in, const char *o
 	struct finalizer finalizer = {.build = build, .externals = &build->comparison->externals};
 
 	_failed_(config_has(build->files.config, "CONFIG_KALLSYMS_ALL=y", &finalizer.kallsyms_all));
-	_failed_(object_read(in, &finalizer.object));
+	_failed_(symvers_read(build->core.symvers, &finalizer.core_symvers));
+	struct error *error = object_read(in, &finalizer.object);
+	if (error) {
+		symvers_deinit(&finalizer.core_symvers);
+		return error;
+	}
 	finalizer.symbol_numbers =
 		xcalloc(finalizer.externals->list.count, sizeof(*finalizer.symbol_numbers));
 
-	struct error *error = finalize(&finalizer, report);
+	error = finalize(&finalizer, report);
 	if (!error)
 		error = refusals_check(build);
 	if (!error)
@@ -449,5 +509,6 @@ struct error *finalize_object(struct build *build, const char *in, const char *o
 	map_deinit(&finalizer.string_offsets);
 	map_deinit(&finalizer.object_numbers);
 	object_deinit(&finalizer.object);
+	symvers_deinit(&finalizer.core_symvers);
 	return error;
 }

@@ -138,8 +138,7 @@ static struct error *run_modpost(struct linker *linker)
 	args_add(&args, "-i");
 	args_add(&args, build->core.symvers);
 	args_add(&args, linker->object);
-	return error_prefix(run_in(&args, build->core.dir, NULL),
-			    "the patch refers to something that the kernel does not have");
+	return run_in(&args, build->core.dir, NULL);
 }
 
 static struct error *compile_mod(struct linker *linker)
