@@ -128,6 +128,11 @@ struct error *compare_units(struct build *build); /* by the differ library */
 struct error *verify_units(struct build *build); /* verify.c: the original is what runs */
 struct error *link_module(struct build *build);
 struct error *check_module(struct build *build);
-struct error *report_write(struct build *build);
+struct error *write_module(struct build *build); /* check.c: the output gets its name */
+
+/* report.c */
+struct error *report_write(struct build *build); /* where --report wants it, if it does */
+void report_remove(const struct build *build); /* the module that it is about was not written */
+void summary_print(const struct build *build); /* to standard output, unless -q */
 
 #endif /* POKEPATCH_BUILD_H */

@@ -86,10 +86,8 @@ static struct error *check_undefined(const struct checker *checker)
 
 		if (symbol->section || symbol->special != SHN_UNDEF)
 			continue;
-		const struct export *export =
-			symvers_find(&checker->build->comparison->symvers, symbol->name);
-		if (!(export && !strcmp(export->module, "vmlinux")) &&
-		    !symvers_find(&checker->core_symvers, symbol->name))
+		if (!symvers_provide(&checker->build->comparison->symvers, &checker->core_symvers,
+				     symbol->name))
 			return wrong(checker, "symbol '%s' is undefined and not exported by vmlinux",
 				     symbol->name);
 	}
@@ -214,7 +212,10 @@ struct error *check_module(struct build *build)
 		object_deinit(&checker.object);
 	}
 	symvers_deinit(&checker.core_symvers);
-	if (error || build->options.dry_run)
-		return error;
+	return error;
+}
+
+struct error *write_module(struct build *build)
+{
 	return file_copy(build->ko, build->output);
 }

@@ -23,14 +23,31 @@ static const struct phase {
 	{ "check", check_module },
 };
 
+/* After the report: with an output of ours that cannot be written there is no other. */
+static const struct phase last_phase = { "write", write_module };
+
+static struct error *run_phase(struct build *build, const struct phase *phase)
+{
+	phase_begin(build, phase->name);
+	_failed_(phase->run(build));
+	phase_end(build);
+	return NULL;
+}
+
 static struct error *run_phases(struct build *build)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(phases); i++) {
-		phase_begin(build, phases[i].name);
-		_failed_(phases[i].run(build));
-		phase_end(build);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++)
+		_failed_(run_phase(build, &phases[i]));
 	return NULL;
+}
+
+/* Of two things that went wrong the first is told. */
+static struct error *first_error(struct error *first, struct error *second)
+{
+	if (!first)
+		return second;
+	error_destroy(second);
+	return first;
 }
 
 int main(int argc, char **argv)
@@ -55,14 +72,15 @@ int main(int argc, char **argv)
 	refusals_sort(&build.refusals);
 	refusals_print(&build.refusals, stderr);
 	/* Refusals are in the report too; a failure of the environment leaves none. */
-	if (!error || error->status != STATUS_FAILED) {
-		struct error *report_error = report_write(&build);
-
-		if (!error)
-			error = report_error;
-		else
-			error_destroy(report_error);
+	if (!error || error->status != STATUS_FAILED)
+		error = first_error(error, report_write(&build));
+	if (!error && !options.dry_run) {
+		error = run_phase(&build, &last_phase);
+		if (error)
+			report_remove(&build);
 	}
+	if (!error)
+		summary_print(&build);
 	if (error) {
 		fprintf(stderr, "pokepatch-build: %s\n", error->text);
 		status = error->status;

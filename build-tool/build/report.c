@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "compare.h"
 #include "diff_report.h"
@@ -100,8 +101,8 @@ struct json_object *report_stable(const struct build *build)
 		json_object_array_add(units, item);
 		if (!build->comparison || !build->comparison->results)
 			continue;
-		report_functions(functions, &build->comparison->results[i], unit->parent,
-				 build->options.mode == POKEPATCH_MODE_AUTO ? "auto" : "ftrace");
+		/* What the core does for auto too: it has no other mode. */
+		report_functions(functions, &build->comparison->results[i], unit->parent, "ftrace");
 		report_data(data, &build->comparison->results[i], unit->parent);
 	}
 	report_sort(functions, "name", "parent");
@@ -169,11 +170,18 @@ static void print_functions(const struct build *build, enum diff_change change, 
 		printf("\n");
 }
 
+static bool report_to_stdout(const struct build *build)
+{
+	return build->options.report && !strcmp(build->options.report, "-");
+}
+
 /* What changed, for a person; the report has the details. */
-static void print_summary(const struct build *build)
+void summary_print(const struct build *build)
 {
 	struct stat status;
 
+	if (build->options.quiet || report_to_stdout(build))
+		return;
 	print_functions(build, DIFF_CHANGED, "changed functions");
 	print_functions(build, DIFF_NEW, "new functions");
 	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");
@@ -186,9 +194,6 @@ struct error *report_write(struct build *build)
 {
 	struct json_object *module;
 
-	if (build->ko && !build->options.quiet &&
-	    !(build->options.report && !strcmp(build->options.report, "-")))
-		print_summary(build);
 	if (!build->options.report)
 		return NULL;
 	_failed_(module_object(build, &module));
@@ -197,5 +202,15 @@ struct error *report_write(struct build *build)
 	json_object_object_add(report, "module", module);
 	struct error *error = report_save(report, build->options.report);
 	json_object_put(report);
-	return error;
+	return error_prefix(error, "the report was not written");
+}
+
+void report_remove(const struct build *build)
+{
+	struct stat status;
+
+	/* Only what report_save() made: never a device or a pipe. */
+	if (build->options.report && !report_to_stdout(build) &&
+	    !lstat(build->options.report, &status) && S_ISREG(status.st_mode))
+		unlink(build->options.report);
 }

@@ -17,55 +17,69 @@
 
 /* "pokepatch_" and the name are a module's name: MODULE_NAME_LEN is 56 with the NUL. */
 #define NAME_LENGTH_MAX 45
+#define RESERVED_NAME "version"
 
 static bool is_name_character(char c)
 {
 	return isascii((unsigned char)c) && (isalnum((unsigned char)c) || c == '-' || c == '_');
 }
 
-/* The patch's name: what -n says, or the first diff's file name without its endings. */
-static struct error *choose_name(const struct build_options *options, char **ret)
+static struct error *check_given_name(const char *name)
 {
-	const char *slash, *base;
-	char *name;
-
-	if (options->name) {
-		size_t length = strlen(options->name);
-
-		for (size_t i = 0; i < length; i++)
-			if (!is_name_character(options->name[i]))
-				return error_new(STATUS_FAILED,
-						 "-n %s: a name has letters, digits, - and _ only",
-						 options->name);
-		if (!isalnum((unsigned char)options->name[0]) || length > NAME_LENGTH_MAX)
+	for (const char *p = name; *p; p++)
+		if (!is_name_character(*p))
 			return error_new(STATUS_FAILED,
-					 "-n %s: a name begins with a letter or digit and has at "
-					 "most %d characters",
-					 options->name, NAME_LENGTH_MAX);
-		*ret = xstrdup(options->name);
-		return NULL;
-	}
-	slash = strrchr(options->patches[0], '/');
-	base = slash ? slash + 1 : options->patches[0];
+					 "-n %s: a name has letters, digits, - and _ only", name);
+	if (!isalnum((unsigned char)name[0]) || strlen(name) > NAME_LENGTH_MAX)
+		return error_new(STATUS_FAILED,
+				 "-n %s: a name begins with a letter or digit and has at "
+				 "most %d characters",
+				 name, NAME_LENGTH_MAX);
+	return NULL;
+}
+
+/* From a diff's file name without its endings; empty where nothing of it can be used. */
+static char *derive_name(const char *path)
+{
+	static const char *const endings[] = {".patch", ".diff"};
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
 	while (*base && !(isascii((unsigned char)*base) && isalnum((unsigned char)*base)))
 		base++;
-	name = xstrndup(base, NAME_LENGTH_MAX);
-	for (size_t i = 0; i < 2; i++) {
-		static const char *const endings[] = {".patch", ".diff"};
 
+	char *name = xstrndup(base, NAME_LENGTH_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
 		if (has_suffix(name, endings[i]))
 			name[strlen(name) - strlen(endings[i])] = '\0';
-	}
 	for (char *p = name; *p; p++)
 		if (!is_name_character(*p))
 			*p = '-';
-	if (!*name) {
-		free(name);
-		return error_new(STATUS_FAILED,
-				 "%s gives no name for the patch; choose one with -n",
-				 options->patches[0]);
+	return name;
+}
+
+/* The patch's name: what -n says, or the first diff's. */
+static struct error *choose_name(const struct build_options *options, char **ret)
+{
+	_free_ char *name = NULL;
+
+	if (options->name) {
+		_failed_(check_given_name(options->name));
+		name = xstrdup(options->name);
+	} else {
+		name = derive_name(options->patches[0]);
+		if (!*name)
+			return error_new(STATUS_FAILED,
+					 "%s gives no name for the patch; choose one with -n",
+					 options->patches[0]);
 	}
-	*ret = name;
+	/* Patches' folders lie beside the core's own file of that name. */
+	if (!strcmp(name, RESERVED_NAME))
+		return error_new(STATUS_FAILED,
+				 "a patch cannot be called '%s', which is the core's own file in "
+				 "/sys/kernel/pokepatch; choose another name with -n",
+				 name);
+	*ret = take_pointer(name);
 	return NULL;
 }
 
