@@ -78,6 +78,35 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	done
 }
 
+@test "a name that the core keeps for itself" {
+	edit fs/proc/version.c "$version_edit" >version.patch
+	build -n version version.patch
+	ends 1 "cannot be called 'version'"
+	[ "${#lines[@]}" -eq 1 ]
+	build version.patch
+	ends 1 "choose another name with -n"
+	[ "${#lines[@]}" -eq 1 ]
+	build --dry-run -n version1 version.patch
+	ends 0
+}
+
+@test "a report that cannot be written: one line, and no module" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	build -q --report no/such/folder.json x.patch
+	ends 1 "the report was not written: "
+	[ "${#lines[@]}" -eq 1 ]
+	[ ! -e pokepatch-x.ko ]
+	# Nor a report, when it is the module that cannot be written.
+	mkdir out.ko
+	build -q --report r.json -o out.ko x.patch
+	ends 1 out.ko
+	[ ! -e r.json ]
+	build -q --report r.json x.patch
+	ends 0
+	grep -q '"mode" *: *"ftrace"' r.json
+	grep -q "\"sha256\" *: *\"$(sha256sum pokepatch-x.ko | cut -d' ' -f1)\"" r.json
+}
+
 @test "a kernel that is not in the cache is named with the command that gets it" {
 	edit fs/proc/version.c "$version_edit" >x.patch
 	run "$program" -k 6.1.0-999-nonsense x.patch
@@ -280,6 +309,36 @@ units() {
 	[ ! -e pokepatch-x.ko ]
 }
 
+@test "what neither the kernel nor the patch defines is told by name" {
+	edit fs/proc/version.c \
+		-e 's/^static int version_proc_show/void pp_no_such(void);\nextern int pp_nor_this;\n&/' \
+		-e 's/utsname()->sysname,/(pp_no_such(), pp_nor_this) ? "x" : "y",/' >x.patch
+	build -q --report r.json x.patch
+	ends 2 "pp_no_such: refused [symbol-missing]: "
+	ends 2 "pp_nor_this: refused [symbol-missing]: "
+	[ "${#lines[@]}" -eq 3 ]
+	grep -q '"code" *: *"symbol-missing"' r.json
+	[ ! -e pokepatch-x.ko ]
+}
+
+@test "late relocations in per-CPU data and in code that the loader rewrites" {
+	# pid_max and linux_banner of vmlinux are not exported.
+	edit fs/proc/version.c \
+		-e 's/^static int version_proc_show/static DEFINE_PER_CPU(int *, pp_x) = \&pid_max;\n&/' \
+		-e 's/utsname()->sysname,/*this_cpu_read(pp_x) ? "x" : "y",/' \
+		-e 's/^#include <linux.utsname.h>/&\n#include <linux\/percpu.h>\nextern int pid_max;/' >x.patch
+	build -q x.patch
+	ends 2 "pid_max: refused [relocation-in-percpu]: "
+	# The lock prefix is a site within the longer one that the whole alternative is.
+	edit fs/proc/version.c \
+		-e '/^static int version_proc_show/,/^{/s/^{/{\n\tint pp_x;\n\tasm volatile(ALTERNATIVE("nop\\n\\t" LOCK_PREFIX "addl $0,-4(%%rsp)\\n\\tmovl pid_max(%%rip),%0", "xorl %0,%0", X86_FEATURE_XMM2) : "=r"(pp_x));/' \
+		-e 's/utsname()->sysname,/pp_x ? "x" : "y",/' \
+		-e 's/^#include <linux.utsname.h>/&\n#include <asm\/alternative.h>\n#include <asm\/cpufeatures.h>/' >x.patch
+	build -q x.patch
+	ends 2 "pid_max: refused [relocation-in-alternative]: "
+	[ ! -e pokepatch-x.ko ]
+}
+
 @test "lines that move change no other function" {
 	# Before everything, within a function, and where WARN_ON and BUG_ON follow.
 	edit fs/namei.c \
@@ -385,18 +444,52 @@ own_cache() {
 	cmp one.ko five.ko
 }
 
+# stub PROGRAM - one that says in ./started that it was started, and then takes its time.
+stub() {
+	mkdir -p stubs
+	printf '#!/bin/sh\n: >"%s"\nexec sleep 60\n' "$PWD/started" >"stubs/$1"
+	chmod +x "stubs/$1"
+}
+
+# interrupt_at PROGRAM - start a build, and interrupt it once it runs that program.
+interrupt_at() {
+	local pid
+	rm -rf started stubs pokepatch-x.ko
+	stub "$1"
+	# A shell's background job ignores SIGINT, and its children would.
+	PATH=$PWD/stubs:$PATH env --default-signal=INT \
+		"$program" -k "$release" x.patch >log 2>&1 3>&- &
+	pid=$!
+	timeout 30 sh -c 'until [ -e started ]; do sleep 0.05; done'
+	[ -n "$(ls tmp)" ]
+	kill -INT $pid
+	status=0
+	wait $pid || status=$?
+	output=$(cat log)
+}
+
 @test "Ctrl-C in each later phase leaves nothing behind" {
-	local delay
+	local delay interrupted=0 name
 	edit fs/proc/version.c "$version_edit" >x.patch
+	# The compiler runs in one phase, the linker in another.
+	for name in gcc-12 ld; do
+		interrupt_at "$name"
+		ends 1 interrupted
+		[ ! -e pokepatch-x.ko ]
+		[ -z "$(ls tmp)" ]
+	done
+	# And at any other time.
 	for delay in 0.02 0.05 0.1 0.2 0.3 0.4 0.6; do
 		rm -f pokepatch-x.ko
 		run timeout --preserve-status -s INT "$delay" "$program" -k "$release" x.patch
 		if [ "$status" -ne 0 ]; then
 			ends 1 interrupted
+			interrupted=$((interrupted + 1))
 			[ ! -e pokepatch-x.ko ]
 		fi
 		[ -z "$(ls tmp)" ]
 	done
+	[ "$interrupted" -gt 0 ]
 	build x.patch
 	ends 0
 }
