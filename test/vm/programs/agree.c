@@ -34,7 +34,7 @@ static void *reader(void *cpu)
 	fd = open("/dev/null", O_RDONLY);
 	while (!stop) {
 		/* Between calls, so that there are moments without any of us in them. */
-		struct timespec pause = { .tv_nsec = rand_r(&seed) % 20000000 };
+		struct timespec pause = { .tv_nsec = rand_r(&seed) % 60000000 };
 
 		if (read(fd, v, sizeof(v)) != sizeof(v)) {
 			fprintf(stderr, "agree: /dev/null: %s\n", strerror(errno));
