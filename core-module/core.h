@@ -175,6 +175,7 @@ struct pp_patch {
 	struct semaphore op;	/* one transition at a time; its worker may release it */
 	struct work_struct work;
 	bool work_enable;	/* what the worker shall do; op */
+	bool ready;		/* may be switched; set once; op */
 	enum pp_state state;	/* op; sysfs reads it unlocked */
 	unsigned int timeout_ms; /* sysfs, unlocked */
 	u64 stop_ns;		/* op; sysfs reads it unlocked */

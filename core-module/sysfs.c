@@ -59,6 +59,7 @@ static void transition_work(struct work_struct *work)
 }
 
 /*
+ * -ENODEV until all of the patch's folders are there, see pp_sysfs_add().
  * Returns when it is done, or cannot be.  With O_NONBLOCK returns at once, and
  * state tells how it goes: the writer has vfs_write() and the like on its own
  * stack, so that patches of those need it.
@@ -78,6 +79,10 @@ static ssize_t enabled_write(struct file *file, struct kobject *kobj, struct bin
 	if (file->f_flags & O_NONBLOCK) {
 		if (down_trylock(&patch->op))
 			return -EBUSY;
+		if (!patch->ready) {
+			up(&patch->op);
+			return -ENODEV;
+		}
 		patch->work_enable = enable;
 		if (patch->enabled != enable)
 			pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
@@ -86,7 +91,7 @@ static ssize_t enabled_write(struct file *file, struct kobject *kobj, struct bin
 	}
 	if (down_killable(&patch->op))
 		return -EINTR;
-	ret = pp_transition(patch, enable);
+	ret = patch->ready ? pp_transition(patch, enable) : -ENODEV;
 	up(&patch->op);
 	return ret ?: count;
 }
@@ -305,8 +310,19 @@ int pp_sysfs_add(struct pp_patch *patch)
 		pr_err("%s is refused: its folder in sysfs cannot be made (%d)\n", patch->name,
 		       ret);
 		pp_sysfs_remove(patch);
+		return ret;
 	}
-	return ret;
+	/*
+	 * `enabled` was there before the folders below it.  Had a writer switched the
+	 * patch on by then, and one of them failed, the module's init would fail with
+	 * its code in use.  Writers look at ready with op held: those who came before
+	 * this saw it clear and started nothing, so that the way out above finds the
+	 * patch disabled and no work queued.  They hold op for no longer than that look.
+	 */
+	down(&patch->op);
+	patch->ready = true;
+	up(&patch->op);
+	return 0;
 }
 
 void pp_sysfs_remove(struct pp_patch *patch)
