@@ -329,9 +329,11 @@ units() {
 		-e 's/^#include <linux.utsname.h>/&\n#include <linux\/percpu.h>\nextern int pid_max;/' >x.patch
 	build -q x.patch
 	ends 2 "pid_max: refused [relocation-in-percpu]: "
-	# The lock prefix is a site within the longer one that the whole alternative is.
+	# A shorter site within the one that the alternative is, before the reference.
+	local site='.pushsection .parainstructions,\\"a\\"\\n.balign 8\\n.quad 771b\\n.byte 0, 772b-771b\\n.balign 8\\n.popsection'
+	local code='771: nop\\n772: movl pid_max(%%rip),%0\\n'
 	edit fs/proc/version.c \
-		-e '/^static int version_proc_show/,/^{/s/^{/{\n\tint pp_x;\n\tasm volatile(ALTERNATIVE("nop\\n\\t" LOCK_PREFIX "addl $0,-4(%%rsp)\\n\\tmovl pid_max(%%rip),%0", "xorl %0,%0", X86_FEATURE_XMM2) : "=r"(pp_x));/' \
+		-e "/^static int version_proc_show/,/^{/s/^{/{\\n\\tint pp_x;\\n\\tasm volatile(ALTERNATIVE(\"nop\\\\n$code\", \"xorl %0,%0\", X86_FEATURE_XMM2) \"$site\" : \"=r\"(pp_x));/" \
 		-e 's/utsname()->sysname,/pp_x ? "x" : "y",/' \
 		-e 's/^#include <linux.utsname.h>/&\n#include <asm\/alternative.h>\n#include <asm\/cpufeatures.h>/' >x.patch
 	build -q x.patch
