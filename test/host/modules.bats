@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# pokepatch-build: what changed code may refer to, with the kernel's real packages, and no
+# guest.
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+program=$top/build/bin/pokepatch-build
+
+setup_file() {
+	export release kernel source
+	release=$(cat "$top/build/kernel-release")
+	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
+	"$program" -q -k "$release" --dry-run "$top/examples/proc-version.patch"
+	source=$(ls -dt "$kernel"/tree-*/ | head -n 1)
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch.
+edited() {
+	local file=$1
+	shift
+	mkdir -p "a/${file%/*}" "b/${file%/*}"
+	cp "$source/$file" "a/$file"
+	sed "$@" "a/$file" >"b/$file"
+	diff -u "a/$file" "b/$file" >>x.patch || [ $? -eq 1 ]
+}
+
+# built STATUS TEXT... - the build ends so, and says each text.
+built() {
+	local status_wanted=$1 text
+	shift
+	run "$program" -q -k "$release" -o x.ko x.patch
+	[ "$status" -eq "$status_wanted" ]
+	for text; do
+		[[ $output == *"$text"* ]]
+	done
+	[ "$status" -eq 0 ] || [ ! -e x.ko ]
+}
+
+@test "vmlinux must not rely on a module" {
+	edited fs/proc/version.c -e '/^static int version_proc_show/i void nf_ct_port_nlattr_tuple_size(void);' \
+		-e '0,/^\treturn 0;/s//\tnf_ct_port_nlattr_tuple_size();\n&/'
+	built 2 "[symbol-in-module]: 'nf_ct_port_nlattr_tuple_size' is in module nf_conntrack"
+}
+
+@test "a module may rely on what it depends on" {
+	edited net/netfilter/xt_conntrack.c -e 's/^\tct = nf_ct_get(skb, &ctinfo);/&\n\tif (skb->len == 77777)\n\t\tpr_info("seen\\n");/'
+	built 0
+	[ "$(modinfo -F depends ./x.ko)" = pokepatch ]
+}
+
+@test "per-CPU variables: a module's own, and a new one with an unexported address" {
+	edited net/netfilter/nf_dup_netdev.c -e 's/ > NF_RECURSION_LIMIT/& + 1/'
+	built 2 "nf_dup_netdev.c:" "[percpu-in-module]: 'nf_dup_skb_recursion'"
+
+	rm x.patch
+	edited fs/proc/cmdline.c -e '/^static int/i extern void proc_root_init(void);' \
+		-e '/^static int cmdline/i static DEFINE_PER_CPU(void *, place) = proc_root_init;' \
+		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%p", this_cpu_read(place));\n&/'
+	built 2 "[relocation-in-percpu]"
+}
+
+@test "a symbol that nobody has is told by name" {
+	edited fs/proc/version.c -e '/^static int version_proc_show/i int not_there_at_all(void);' \
+		-e '0,/^\treturn 0;/s//\treturn not_there_at_all();/'
+	built 2 "[symbol-missing]" "'not_there_at_all'"
+}
+
+@test "an address that escapes to another file of the patch" {
+	edited fs/proc/version.c -e '/^static int version_proc_show/i void late(void);\nvoid late(void) { pr_info("late\\n"); }'
+	edited fs/proc/cmdline.c -e '/^static int cmdline/i void late(void);' \
+		-e '0,/^\treturn 0;/s//\tm->private = late;\n&/'
+	built 0 "warning [address-escapes]" "'late'"
+}
+
+@test "a tracepoint of the module itself is inert, and the site falls through" {
+	edited fs/xfs/xfs_file.c -e 's/^\ttrace_xfs_file_fsync(ip);/&\n\tif (datasync == 77)\n\t\treturn -EINVAL;/'
+	built 0 "warning [tracepoint-inert]: tracepoint 'xfs_file_fsync'"
+	# The jump that the compiler left there is a NOP now, and the entry names no tracepoint.
+	objdump -d --no-show-raw-insn x.ko | sed -n '/<xfs_file_fsync>:/,/^$/p' >code
+	site=$(readelf -rW x.ko | sed -n '/rela__jump_table/,/^$/p' | awk '/\.text \+/ { print $NF; exit }')
+	grep -qE "^ *$site:[[:space:]]+nopl" code
+}
+
+@test "the same name is not the same unit: statics of one of many core.c" {
+	# kernel/events/core.c and kernel/sched/core.c are two of 21.
+	edited kernel/events/core.c -e 's/^static int perf_mux_hrtimer_restart_ipi(void \*arg)$/static int perf_mux_hrtimer_restart_ipi(void *arg)/' \
+		-e 's/^\treturn perf_mux_hrtimer_restart(arg);/\tif (!arg)\n\t\treturn 1;\n&/'
+	built 0
+}
