@@ -3,7 +3,7 @@
  * Phase: proof that source, configuration and compiler are those of the kernel
  * to be patched.  The original, compiled by kbuild with exactly the kernel's
  * flags, must have the same bytes as vmlinux or the module, for every function
- * that the patch replaces.  Fields that are relocated are left out: their
+ * that the patch replaces, its cold part included.  Fields that are relocated are left out: their
  * values depend on the link.
  */
 #include <inttypes.h>
@@ -64,37 +64,78 @@ static uint64_t first_difference(const struct object *object, const struct symbo
 	return symbol->size;
 }
 
-static void verify_function(struct build *build, const struct unit *unit,
-			    const struct object *exact, const struct map *symbols,
-			    struct diff_function *function, const struct external *external)
+/* Where a function's hot or cold part is to be looked for, and who it is. */
+struct part {
+	const struct unit *unit;
+	const struct object *object; /* the exact one */
+	const char *name;
+	const struct symbol *symbol; /* there; may be NULL */
+	const struct external *external; /* in the parent */
+};
+
+static enum diff_verified verify_part(struct build *build, const struct part *part)
 {
-	const struct symbol *symbol = map_get(symbols, function->name);
-	const struct parent_symbol *old = external->symbol;
+	const struct symbol *symbol = part->symbol;
+	const struct parent *parent = part->external->parent;
+	const struct parent_symbol *old = part->external->symbol;
 	uint64_t room;
-	const unsigned char *live = parent_bytes(external->parent, old, &room);
+	const unsigned char *live = parent_bytes(parent, old, &room);
 
 	if (!symbol || !live) {
-		function->verified = DIFF_UNVERIFIED;
-		refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 			     "'%s' cannot be compared with %s: %s has no such code; are source and "
 			     "configuration those of this kernel?",
-			     function->name, external->parent->path,
-			     symbol ? external->parent->path : unit->exact_object);
-		return;
+			     part->name, parent->path,
+			     symbol ? parent->path : part->unit->exact_object);
+		return DIFF_UNVERIFIED;
 	}
 	uint64_t difference =
 		symbol->size == old->size && symbol->size <= room
-			? first_difference(exact, symbol, live)
+			? first_difference(part->object, symbol, live)
 			: 0;
-	if (difference == symbol->size) {
-		function->verified = DIFF_EQUAL;
-		return;
-	}
-	function->verified = DIFF_UNEQUAL;
-	refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+	if (difference == symbol->size)
+		return DIFF_EQUAL;
+	refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 		     "'%s' as compiled here (%" PRIu64 " bytes) is not what %s has (%" PRIu64
 		     " bytes), from byte %" PRIu64 " on; check source, configuration and compiler",
-		     function->name, symbol->size, external->parent->name, old->size, difference);
+		     part->name, symbol->size, parent->name, old->size, difference);
+	return DIFF_UNEQUAL;
+}
+
+/* The compiler moves what is rarely executed to a part of its own, named so. */
+static void verify_function(struct build *build, const struct unit *unit,
+			    const struct object *exact, const struct map *symbols,
+			    struct diff_function *function)
+{
+	const struct externals *externals = &build->comparison->externals;
+	char *cold_name _free_ = xasprintf("%s.cold", function->name);
+	struct part hot = {
+		.unit = unit,
+		.object = exact,
+		.name = function->name,
+		.symbol = map_get(symbols, function->name),
+		.external = externals->list.list[function->old],
+	};
+	struct part cold = {
+		.unit = unit,
+		.object = exact,
+		.name = cold_name,
+		.symbol = map_get(symbols, cold_name),
+	};
+
+	function->verified = verify_part(build, &hot);
+	if (function->verified != DIFF_EQUAL)
+		return;
+	if (function->old_cold != POKEPATCH_NONE) {
+		cold.external = externals->list.list[function->old_cold];
+		function->verified = verify_part(build, &cold);
+	} else if (cold.symbol) {
+		function->verified = DIFF_UNEQUAL;
+		refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+			     "'%s' as compiled by the kernel's own build has a part '%s', and "
+			     "as compiled for comparison it has none",
+			     function->name, cold_name);
+	}
 }
 
 static struct error *verify_unit(struct build *build, size_t index)
@@ -113,8 +154,7 @@ static struct error *verify_unit(struct build *build, size_t index)
 		struct diff_function *function = &result->functions.list[i];
 
 		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
-			verify_function(build, unit, &exact, &symbols, function,
-					comparison->externals.list.list[function->old]);
+			verify_function(build, unit, &exact, &symbols, function);
 	}
 	map_deinit(&symbols);
 	object_deinit(&exact);

@@ -384,6 +384,31 @@ kernel_program() {
 	[ ! -e pokepatch-x.ko ]
 }
 
+@test "a module of another build, which differs in a function or in its cold part alone" {
+	local ko=kernel/net/netfilter/nf_tables.ko symbol section value offset
+	edit net/netfilter/nf_tables_api.c '/^static int nf_tables_newset(/,/^}/s/-EINVAL/-ERANGE/' >x.patch
+	build --report r.json x.patch
+	ends 0
+	grep -q '"result" *: *"equal"' r.json
+	run ! grep -q '"result" *: *"differs"' r.json
+	cp -rs "$kernel/dbg/usr/lib/debug/lib/modules/$release" modules
+	for symbol in nf_tables_newset nf_tables_newset.cold; do
+		rm -f "modules/$ko" pokepatch-x.ko
+		cp "$kernel/dbg/usr/lib/debug/lib/modules/$release/$ko" "modules/$ko"
+		read -r value section < <(readelf -sW "modules/$ko" | awk -v name="$symbol" '$8 == name { print $2, $7 }')
+		offset=$(readelf -SW "modules/$ko" | sed 's/^ *\[ *//;s/]//' |
+			awk -v number="$section" '$1 == number { print $5 }')
+		offset=$((0x$offset + 0x$value))
+		# A cold part begins with an instruction, the rest with the call to __fentry__.
+		[[ $symbol == *.cold ]] || offset=$((offset + 5))
+		printf '\377' | dd of="modules/$ko" bs=1 seek=$offset conv=notrunc status=none
+		build -q -m modules x.patch
+		ends 2 "[verify-mismatch]: '$symbol' as compiled here"
+		[ "${#lines[@]}" -eq 2 ]
+		[ ! -e pokepatch-x.ko ]
+	done
+}
+
 @test "a configuration of another kernel" {
 	edit fs/proc/version.c "$version_edit" >x.patch
 	sed 's/^CONFIG_SMP=y/# CONFIG_SMP is not set/;s/^CONFIG_HZ=.*/CONFIG_HZ=1234/' \
