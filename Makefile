@@ -77,7 +77,9 @@ $(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o)) $(
 KERNEL_FLAVOUR ?= cloud-amd64
 $(out)/kernel-release: $(out)/bin/pokepatch FORCE
 	$(call say,FETCH,newest $(KERNEL_FLAVOUR) kernel)
-	$(Q)$(out)/bin/pokepatch fetch --latest $(KERNEL_FLAVOUR) --quiet >$@
+	$(Q)$(out)/bin/pokepatch fetch --latest $(KERNEL_FLAVOUR) >$@.fetched
+	$(Q)sed -n 's/^release: *//p' $@.fetched >$@.new
+	$(Q)cmp -s $@.new $@ || mv $@.new $@
 
 .PHONY: kernel
 kernel: $(out)/kernel-release ## fetch the kernel that tests and demo use into the cache
