@@ -290,6 +290,19 @@ static struct error *load_patch(struct loading *loading, struct cli_call *call,
 	return switch_patch(call, file->name, true);
 }
 
+/* A patch of that name is loaded: is it this one? */
+static struct error *check_same_build(const struct patch_file *file)
+{
+	_free_ char *loaded = sysfs_module_build_id(patch_file_modinfo(file, "name"));
+
+	if (file->build_id && loaded ? !strcmp(file->build_id, loaded) : !file->build_id && !loaded)
+		return NULL;
+	return error_new(STATUS_FAILED,
+			 "another build of patch '%s' is loaded; unload it first, with 'pokepatch "
+			 "unload %s'",
+			 file->name, file->name);
+}
+
 static struct error *load_file(struct cli_call *call, const struct patch_file *file,
 			       const char *release)
 {
@@ -298,6 +311,8 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	struct error *error;
 
 	_failed_(patch_file_check_kernel(file, release));
+	if (sysfs_patch_exists(file->name))
+		_failed_(check_same_build(file));
 	if (sysfs_patch_enabled(file->name))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
 				 file->name);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "notes.h"
 #include "patch_file.h"
 #include "pokepatch_format.h"
 #include "sysfs.h"
@@ -35,6 +36,7 @@ void patch_file_deinit(struct patch_file *file)
 	free(file->modinfo);
 	free(file->report);
 	free(file->name);
+	free(file->build_id);
 	*file = (struct patch_file){0};
 }
 
@@ -311,6 +313,14 @@ static struct error *check_format(const struct patch_file *file)
 	return NULL;
 }
 
+static char *read_build_id(const struct reader *reader)
+{
+	size_t length;
+	_free_ char *notes = copy_section(reader, ".note.gnu.build-id", &length);
+
+	return notes ? notes_build_id(notes, length) : NULL;
+}
+
 static struct error *read_parts(struct reader *reader, uint64_t size, struct patch_file *file)
 {
 	GElf_Ehdr header;
@@ -328,6 +338,7 @@ static struct error *read_parts(struct reader *reader, uint64_t size, struct pat
 				 reader->path);
 	_failed_(check_format(file));
 	file->report = copy_section(reader, POKEPATCH_SECTION_REPORT, NULL);
+	file->build_id = read_build_id(reader);
 	return read_tables(reader, file);
 }
 

@@ -22,6 +22,7 @@ struct patch_file {
 	size_t modinfo_length;
 	char *report; /* JSON text, or NULL */
 	char *name;   /* of the patch, as in sysfs */
+	char *build_id; /* of the module itself, in hexadecimal, or NULL */
 	uint32_t nr_relocs, nr_objects;
 	const char *transition; /* static */
 	VEC(struct patch_function) functions;

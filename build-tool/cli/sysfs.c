@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The core module's folder in sysfs; see sysfs.h. */
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "notes.h"
 #include "sysfs.h"
 #include "table.h"
 
@@ -59,38 +59,31 @@ char *sysfs_core_version(void)
 	return read_attribute(path);
 }
 
-/*
- * /sys/kernel/notes is the kernel's .notes section (gABI, "Note Section"):
- * three words, then name and descriptor, each padded to 4 bytes.
- */
 struct error *sysfs_running_build_id(char **ret)
 {
-	_free_ char *path = sysfs_path("kernel/notes");
+	_free_ char *path = sysfs_path("kernel/notes"); /* the kernel's section .notes */
 	_free_ char *notes = NULL;
-	size_t length, offset = 0;
-	struct buffer digits = {0};
-	Elf64_Nhdr header;
+	size_t length;
 
 	_failed_(error_prefix(file_read(path, &notes, &length),
 			      "cannot tell the running kernel's build id"));
-	while (offset + sizeof(header) <= length) {
-		size_t name, desc;
+	*ret = notes_build_id(notes, length);
+	return *ret ? NULL
+		    : error_new(STATUS_FAILED, "'%s' has no build id of the running kernel", path);
+}
 
-		memcpy(&header, notes + offset, sizeof(header));
-		name = offset + sizeof(header);
-		desc = name + ((header.n_namesz + 3UL) & ~3UL);
-		offset = desc + ((header.n_descsz + 3UL) & ~3UL);
-		if (desc + header.n_descsz > length)
-			break;
-		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != 4 ||
-		    memcmp(notes + name, "GNU", 4) != 0)
-			continue;
-		for (size_t i = 0; i < header.n_descsz; i++)
-			buffer_printf(&digits, "%02x", (unsigned char)notes[desc + i]);
-		*ret = digits.text ? digits.text : xstrdup("");
+char *sysfs_module_build_id(const char *module)
+{
+	_free_ char *path = sysfs_path("module/%s/notes/.note.gnu.build-id", module);
+	_free_ char *notes = NULL;
+	size_t length;
+	struct error *error = file_read(path, &notes, &length);
+
+	if (error) {
+		error_destroy(error);
 		return NULL;
 	}
-	return error_new(STATUS_FAILED, "'%s' has no build id of the running kernel", path);
+	return notes_build_id(notes, length);
 }
 
 char *sysfs_patch_name(const char *name)

@@ -105,14 +105,19 @@ static const struct pokepatch_image plain_image = {
 	.name = STR_NAME,
 };
 
+#define VERMAGIC "vermagic=6.1.0-5-tiny SMP mod_unload"
 #define MODINFO                                                                                    \
 	"license=GPL\0name=pokepatch_fix_one\0pokepatch=1\0pokepatch_kernel=6.1.0-5-tiny\0"        \
 	"pokepatch_build_id=00ff10\0pokepatch_source=abcd\0depends=pokepatch\0"                    \
-	"vermagic=6.1.0-5-tiny SMP mod_unload"
+	VERMAGIC
 static const char modinfo[] = MODINFO;
 static const char report[] = "{ \"functions\": [ { \"name\": \"helper\", \"parent\": \"vmlinux\", "
 			     "\"change\": \"new\", \"new_size\": 7 }, { \"name\": \"do_thing\", "
 			     "\"parent\": \"vmlinux\", \"change\": \"changed\" } ] }";
+
+/* A note as the linker makes it: sizes, type 3 (NT_GNU_BUILD_ID), name, descriptor. */
+#define BUILD_ID_NOTE(id) "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0" id
+#define BUILD_ID_NOTE_LENGTH (sizeof(BUILD_ID_NOTE("abcd")) - 1)
 
 /* What a test may want otherwise. */
 struct module {
@@ -121,6 +126,7 @@ struct module {
 	size_t modinfo_length;
 	const char *report;
 	size_t report_length;
+	const char *note; /* BUILD_ID_NOTE_LENGTH bytes */
 	bool no_relocations;
 };
 
@@ -132,12 +138,14 @@ static struct module usual(void)
 		.modinfo_length = sizeof(modinfo),
 		.report = report,
 		.report_length = sizeof(report) - 1,
+		.note = BUILD_ID_NOTE("\x12\x34\xab\xcd"),
 	};
 }
 
 /* Section names, and where each begins in the table. */
 static const char names[] = "\0.modinfo\0.pokepatch.image\0.pokepatch.tables\0.pokepatch.strings\0"
-			    ".pokepatch.report\0.rela.pokepatch.image\0.symtab\0.strtab";
+			    ".pokepatch.report\0.note.gnu.build-id\0.rela.pokepatch.image\0"
+			    ".symtab\0.strtab";
 enum {
 	SEC_NULL,
 	SEC_MODINFO,
@@ -145,6 +153,7 @@ enum {
 	SEC_TABLES,
 	SEC_STRINGS,
 	SEC_REPORT,
+	SEC_NOTE,
 	SEC_RELA,
 	SEC_SYMTAB,
 	SEC_NAMES
@@ -228,6 +237,8 @@ static void write_module(const char *path, const struct module *module)
 	add_section(elf, SEC_TABLES, SHT_PROGBITS, &tables, sizeof(tables));
 	add_section(elf, SEC_STRINGS, SHT_PROGBITS, strings, sizeof(strings));
 	add_section(elf, SEC_REPORT, SHT_PROGBITS, module->report, module->report_length);
+	add_section(elf, SEC_NOTE, SHT_NOTE, module->note,
+		    module->note ? BUILD_ID_NOTE_LENGTH : 0);
 	link_section(add_section(elf, SEC_RELA, SHT_RELA, relocations,
 				 module->no_relocations ? 0 : sizeof(relocations)),
 		     SEC_SYMTAB, SEC_IMAGE);
@@ -258,6 +269,7 @@ static void test_reads_everything(void **state)
 	assert_string_equal(file.transition, "stop");
 	assert_int_equal(file.nr_relocs, 5);
 	assert_string_equal(file.report, report);
+	assert_string_equal(file.build_id, "1234abcd");
 	assert_string_equal(patch_file_modinfo(&file, "name"), "pokepatch_fix_one");
 	assert_string_equal(patch_file_modinfo(&file, "pokepatch"), "1");
 	assert_null(patch_file_modinfo(&file, "poke"));
@@ -448,6 +460,70 @@ static void test_wrong_kernel(void **state)
 	patch_file_deinit(&file);
 }
 
+static void put(const char *dir, const char *name, const void *bytes, size_t length)
+{
+	_free_ char *path = xasprintf("%s/%s", dir, name);
+	_free_ char *folder = xstrdup(path);
+
+	*strrchr(folder, '/') = '\0';
+	assert_no_error(make_dirs(folder));
+	assert_no_error(file_write(path, bytes, length));
+}
+
+/* A module made for the machine that the test runs on. */
+static void write_module_for_here(const char *path, const char *note)
+{
+	struct module module = usual();
+	struct buffer info = {0};
+	struct utsname names;
+
+	assert_int_equal(uname(&names), 0);
+	/* All but the vermagic, which comes last. */
+	buffer_add(&info, modinfo, sizeof(modinfo) - sizeof(VERMAGIC));
+	buffer_printf(&info, "vermagic=%s SMP", names.release);
+	module.modinfo = info.text;
+	module.modinfo_length = info.length + 1;
+	module.note = note;
+	write_module(path, &module);
+	buffer_deinit(&info);
+}
+
+static struct error *load(char *path)
+{
+	struct buffer out = {0};
+	struct error *error =
+		cli_run(cli_commands, 3, (char *[]){"pokepatch", "load", path, NULL}, &out);
+
+	buffer_deinit(&out);
+	return error;
+}
+
+/* The name alone does not tell that a file is what is loaded. */
+static void test_another_build_is_loaded(void **state)
+{
+	static const char notes[] = "module/pokepatch_fix_one/notes/.note.gnu.build-id";
+	static const char loaded[] = BUILD_ID_NOTE("\x12\x34\xab\xcd");
+	static const char another[] = "another build of patch 'fix_one' is loaded; unload it first";
+	_free_ char *path = module_path(state);
+
+	put_notes(*state, 0x10);
+	put(*state, "kernel/pokepatch/fix_one/enabled", "1\n", 2);
+	put(*state, notes, loaded, BUILD_ID_NOTE_LENGTH);
+	write_module_for_here(path, loaded);
+	assert_error(load(path), STATUS_NOTHING, "loaded and enabled already");
+	write_module_for_here(path, BUILD_ID_NOTE("\x12\x34\xab\xce"));
+	assert_error(load(path), STATUS_FAILED, another);
+	/* One without a build id is not the loaded one, unless that has none either. */
+	write_module_for_here(path, NULL);
+	assert_error(load(path), STATUS_FAILED, another);
+	put(*state, notes, loaded, BUILD_ID_NOTE_LENGTH - 1);
+	assert_error(load(path), STATUS_NOTHING, "loaded and enabled already");
+	/* Also when it is switched off: enabling it would not be what was asked for. */
+	put(*state, "kernel/pokepatch/fix_one/enabled", "0\n", 2);
+	write_module_for_here(path, loaded);
+	assert_error(load(path), STATUS_FAILED, another);
+}
+
 /* load gets that far on any machine: nothing is inserted for another kernel. */
 static void test_load_on_the_wrong_kernel(void **state)
 {
@@ -501,6 +577,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cut_off_anywhere, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_damaged_anywhere, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_wrong_kernel, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_another_build_is_loaded, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(test_load_on_the_wrong_kernel, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(test_load_without_core, make_folder, remove_folder),
