@@ -23,15 +23,13 @@ static struct error *wrong(const struct checker *checker, const char *format, ..
 static struct error *wrong(const struct checker *checker, const char *format, ...)
 {
 	va_list arguments;
-	char *text _free_ = NULL;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	char *text _free_ = xvasprintf(format, arguments);
 	va_end(arguments);
 	return error_new(STATUS_FAILED,
 			 "%s: the finished module is wrong: %s; this is a bug in pokepatch-build",
-			 checker->object.path, text ?: "");
+			 checker->object.path, text);
 }
 
 /* Value of a key in NUL-separated "key=value" strings, or NULL. */

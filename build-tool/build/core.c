@@ -117,18 +117,6 @@ static struct error *add_contents(struct buffer *text, const char *data, const c
 	return error;
 }
 
-static struct error *add_file(struct buffer *text, const char *folder, const char *name)
-{
-	_free_ char *path = xasprintf("%s/%s", folder, name);
-	struct stat status;
-
-	if (stat(path, &status))
-		return error_errno("%s: not a kernel's build folder: no %s", folder, name);
-	buffer_printf(text, "%s %lld %lld.%09ld\n", path, (long long)status.st_size,
-		      (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-	return NULL;
-}
-
 /* Everything that the artefacts are made from; its hash names their folder. */
 static struct error *core_identity(const struct build *build, const char *data, struct buffer *text)
 {
@@ -136,9 +124,9 @@ static struct error *core_identity(const struct build *build, const char *data, 
 		      build->cc);
 	_failed_(add_contents(text, data, "core-module"));
 	_failed_(add_contents(text, data, "patches/module"));
-	_failed_(add_file(text, build->files.kbuild, ".config"));
-	_failed_(add_file(text, build->files.kbuild, "Module.symvers"));
-	return add_file(text, build->files.kbuild, "include/generated/autoconf.h");
+	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
+	_failed_(add_file_identity(text, build->files.kbuild, "Module.symvers"));
+	return add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h");
 }
 
 /* ---- commands --------------------------------------------------------------- */

@@ -101,7 +101,7 @@ static struct error *find_compiler(struct build *build)
 	return NULL;
 }
 
-static struct error *add_file_identity(struct buffer *text, const char *folder, const char *name)
+struct error *add_file_identity(struct buffer *text, const char *folder, const char *name)
 {
 	_free_ char *path = xasprintf("%s/%s", folder, name);
 	struct stat status;

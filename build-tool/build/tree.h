@@ -38,6 +38,12 @@ struct error *check_compiler(struct build *build);
 struct error *check_source_version(struct build *build);
 struct error *check_vmlinux(struct build *build);
 
+/*
+ * tree.c: a line that changes when a file of the kernel's build folder does: its
+ * path, size and time.  Error: the folder has no such file.
+ */
+struct error *add_file_identity(struct buffer *text, const char *folder, const char *name);
+
 /* tree.c: throw the tree away and prepare it anew; the lock is held throughout. */
 struct error *rebuild_tree(struct build *build);
 

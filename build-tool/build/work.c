@@ -279,12 +279,10 @@ void notes_tell(struct build *build)
 
 void note(struct build *build, const char *format, ...)
 {
-	_free_ char *text = NULL;
 	va_list list;
 
 	va_start(list, format);
-	if (vasprintf(&text, format, list) < 0)
-		text = xstrdup(format);
+	_free_ char *text = xvasprintf(format, list);
 	va_end(list);
 	buffer_printf(&build->notes, "note: %s\n", text);
 }

@@ -18,12 +18,10 @@
 char *sysfs_path(const char *format, ...)
 {
 	const char *root = getenv("POKEPATCH_SYSFS");
-	_free_ char *name = NULL;
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vasprintf(&name, format, arguments) < 0)
-		name = xstrdup("");
+	_free_ char *name = xvasprintf(format, arguments);
 	va_end(arguments);
 	return xasprintf("%s/%s", root && root[0] ? root : "/sys", name);
 }

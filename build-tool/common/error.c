@@ -8,15 +8,6 @@
 
 #include "util.h"
 
-static char *format_text(const char *format, va_list arguments)
-{
-	char *text;
-
-	if (vasprintf(&text, format, arguments) < 0)
-		return xstrdup(format);
-	return text;
-}
-
 struct error *error_new(enum exit_status status, const char *format, ...)
 {
 	struct error *error = xmalloc(sizeof(*error));
@@ -24,7 +15,7 @@ struct error *error_new(enum exit_status status, const char *format, ...)
 
 	va_start(arguments, format);
 	error->status = status;
-	error->text = format_text(format, arguments);
+	error->text = xvasprintf(format, arguments);
 	va_end(arguments);
 	return error;
 }
@@ -35,7 +26,7 @@ struct error *error_errno(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	char *text _free_ = format_text(format, arguments);
+	char *text _free_ = xvasprintf(format, arguments);
 	va_end(arguments);
 	return error_new(STATUS_FAILED, "%s: %s", text, strerror(number));
 }
@@ -47,7 +38,7 @@ struct error *error_prefix(struct error *error, const char *format, ...)
 
 	va_list arguments;
 	va_start(arguments, format);
-	char *prefix _free_ = format_text(format, arguments);
+	char *prefix _free_ = xvasprintf(format, arguments);
 	va_end(arguments);
 
 	char *text = xasprintf("%s: %s", prefix, error->text);
@@ -84,7 +75,7 @@ void refusals_add(struct refusals *refusals, const char *code, const char *locat
 	va_list arguments;
 
 	va_start(arguments, format);
-	refusals_push(refusals, false, code, location, subject, format_text(format, arguments));
+	refusals_push(refusals, false, code, location, subject, xvasprintf(format, arguments));
 	va_end(arguments);
 }
 
@@ -94,7 +85,7 @@ void refusals_warn(struct refusals *refusals, const char *code, const char *loca
 	va_list arguments;
 
 	va_start(arguments, format);
-	refusals_push(refusals, true, code, location, subject, format_text(format, arguments));
+	refusals_push(refusals, true, code, location, subject, xvasprintf(format, arguments));
 	va_end(arguments);
 }
 

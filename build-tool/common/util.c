@@ -67,16 +67,23 @@ char *xstrndup(const char *s, size_t n)
 	return check_memory(strndup(s, n));
 }
 
+char *xvasprintf(const char *format, va_list arguments)
+{
+	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	return check_memory(text);
+}
+
 char *xasprintf(const char *format, ...)
 {
 	va_list arguments;
-	char *text;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	char *text = xvasprintf(format, arguments);
 	va_end(arguments);
-	return check_memory(text);
+	return text;
 }
 
 void *vec_grow(void **list, size_t *count, size_t *room, size_t size)

@@ -10,6 +10,7 @@
 #ifndef POKEPATCH_UTIL_H
 #define POKEPATCH_UTIL_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,8 @@ void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_n
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+char *xvasprintf(const char *format, va_list arguments)
+	__attribute__((format(printf, 1, 0), returns_nonnull));
 
 /*
  * Growing arrays: struct { T *list; size_t count; size_t room; }.
