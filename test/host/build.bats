@@ -331,9 +331,10 @@ units() {
 	ends 2 "pid_max: refused [relocation-in-percpu]: "
 	# A shorter site within the one that the alternative is, before the reference.
 	local site='.pushsection .parainstructions,\\"a\\"\\n.balign 8\\n.quad 771b\\n.byte 0, 772b-771b\\n.balign 8\\n.popsection'
-	local code='771: nop\\n772: movl pid_max(%%rip),%0\\n'
+	local code='nop\\n771: nop\\n772: movl pid_max(%%rip),%0\\n'
+	local asm="asm volatile(ALTERNATIVE(\"$code\", \"xorl %0,%0\", X86_FEATURE_XMM2)"
 	edit fs/proc/version.c \
-		-e "/^static int version_proc_show/,/^{/s/^{/{\\n\\tint pp_x;\\n\\tasm volatile(ALTERNATIVE(\"nop\\\\n$code\", \"xorl %0,%0\", X86_FEATURE_XMM2) \"$site\" : \"=r\"(pp_x));/" \
+		-e "/^static int version_proc_show/,/^{/s/^{/{\\n\\tint pp_x;\\n\\t$asm \"$site\" : \"=r\"(pp_x));/" \
 		-e 's/utsname()->sysname,/pp_x ? "x" : "y",/' \
 		-e 's/^#include <linux.utsname.h>/&\n#include <asm\/alternative.h>\n#include <asm\/cpufeatures.h>/' >x.patch
 	build -q x.patch
