@@ -9,22 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define malformed(object, ...) malformed(object, __VA_ARGS__)
-
 static struct error *malformed(const struct object *object, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
 static struct error *malformed(const struct object *object, const char *format, ...)
 {
 	va_list arguments;
-	char *text _free_ = NULL;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	char *text _free_ = xvasprintf(format, arguments);
 	va_end(arguments);
 	return error_new(STATUS_REFUSED, "%s: refused [elf-malformed]: %s; compile it again",
-			 object->path, text ?: "");
+			 object->path, text);
 }
 
 uint16_t object_get16(const struct object *object, const unsigned char *p)
