@@ -82,22 +82,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *ret)
 	return -1;
 }
 
-/* The unit's name: the FILE symbol that the compiler left, else the object's. */
-static struct error *unit_name(const char *path, char **ret)
-{
-	struct object object;
-
-	_failed_(object_read(path, &object));
-	*ret = NULL;
-	for (size_t i = 1; i < object.symbols.count && !*ret; i++)
-		if (object.symbols.list[i]->type == STT_FILE && *object.symbols.list[i]->name)
-			*ret = xstrdup(object.symbols.list[i]->name);
-	if (!*ret)
-		*ret = xstrdup(path);
-	object_deinit(&object);
-	return NULL;
-}
-
 struct tables {
 	struct parent *parent, *vmlinux;
 	struct symvers symvers;
@@ -161,12 +145,8 @@ static struct json_object *make_report(const struct diff_result *result,
 static struct error *run(const struct arguments *arguments, struct tables *tables,
 			 struct refusals *refusals, struct diff_result *result)
 {
-	char *unit _free_ = NULL;
-
 	_failed_(read_tables(arguments, tables));
-	_failed_(unit_name(arguments->orig, &unit));
 	struct diff_options options = {
-		.unit = unit,
 		.orig = arguments->orig,
 		.patched = arguments->patched,
 		.out = arguments->out,

@@ -154,15 +154,27 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	return emit_object(selection, options->out);
 }
 
+/* The FILE symbol that the compiler left, else the object's path. */
+static const char *unit_name(const struct object *object)
+{
+	for (size_t i = 1; i < object->symbols.count; i++)
+		if (object->symbols.list[i]->type == STT_FILE && *object->symbols.list[i]->name)
+			return object->symbols.list[i]->name;
+	return object->path;
+}
+
 struct error *diff_run(const struct diff_options *options, struct refusals *refusals,
 		       struct diff_result *ret)
 {
 	struct object orig, patched;
+	struct diff_options named = *options;
 	struct selection selection = {
-		.options = options, .orig = &orig, .patched = &patched, .refusals = refusals};
+		.options = &named, .orig = &orig, .patched = &patched, .refusals = refusals};
 
 	*ret = (struct diff_result){0};
 	_failed_(object_read(options->orig, &orig));
+	if (!named.unit)
+		named.unit = unit_name(&orig);
 	struct error *error = object_read(options->patched, &patched);
 	if (error) {
 		object_deinit(&orig);

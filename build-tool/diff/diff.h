@@ -39,7 +39,8 @@ void externals_deinit(struct externals *externals);
 typedef struct error *(*open_module_fn)(void *context, const char *name, struct parent **ret);
 
 struct diff_options {
-	const char *unit;	       /* source file, for messages: "net/ipv4/tcp.c" */
+	/* Source file, for messages: "net/ipv4/tcp.c"; NULL: what the original says. */
+	const char *unit;
 	const char *orig, *patched;    /* compiler output, split sections, before objtool */
 	const char *out;	       /* written if anything changed; NULL: compare only */
 	struct parent *parent;	       /* what the unit is part of; NULL: only the pair is known */
