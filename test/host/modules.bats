@@ -51,7 +51,7 @@ built() {
 @test "a module may rely on what it depends on" {
 	edited net/netfilter/xt_conntrack.c -e 's/^\tct = nf_ct_get(skb, &ctinfo);/&\n\tif (skb->len == 77777)\n\t\tpr_info("seen\\n");/'
 	built 0
-	[ "$(modinfo -F depends ./x.ko)" = pokepatch ]
+	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
 }
 
 @test "per-CPU variables: a module's own, and a new one with an unexported address" {

@@ -51,7 +51,7 @@ load_is_refused() { # FILE STATUS TEXT
 	local file id other
 	with_patches "$example"
 	file=$(patch_module "$example")
-	id=$(modinfo -F pokepatch_build_id "$file")
+	id=$(/sbin/modinfo -F pokepatch_build_id "$file")
 	[[ $id =~ ^[0-9a-f]{40}$ ]]
 	other=00112233445566778899aabbccddeeff00112233
 	# Both places that tell: the tables (bytes) and modinfo (text).
