@@ -137,7 +137,7 @@ static int check_objects(struct pp_patch *patch)
 
 static int check_symbols(const struct pp_patch *patch)
 {
-	const u32 known = POKEPATCH_SYM_FUNC | POKEPATCH_SYM_ABS | POKEPATCH_SYM_WEAK;
+	const u32 known = POKEPATCH_SYM_FUNC | POKEPATCH_SYM_ABS;
 	unsigned int i;
 
 	for (i = 0; i < patch->nr_symbols; i++) {

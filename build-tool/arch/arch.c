@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "arch.h"
 
-#include <string.h>
-
 #include "util.h"
 
 
@@ -16,14 +14,6 @@ const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_da
 	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
 		if (archs[i]->machine == machine && archs[i]->elf_class == elf_class &&
 		    archs[i]->elf_data == elf_data)
-			return archs[i];
-	return NULL;
-}
-
-const struct arch *arch_find_name(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
-		if (!strcmp(archs[i]->name, name))
 			return archs[i];
 	return NULL;
 }

@@ -89,8 +89,6 @@ struct arch {
 
 /* arch_find - by ELF machine, class and byte order; NULL if not supported. */
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
-/* arch_find_name - by name as in ARCH. */
-const struct arch *arch_find_name(const char *name);
 /* arch_reloc - NULL for a type that the table does not have. */
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type);
 

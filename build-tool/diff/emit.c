@@ -204,34 +204,12 @@ static struct section *table_section(struct emitter *emitter, const struct secti
 	return *slot;
 }
 
-static struct error *entry_is_dropped(struct emitter *emitter, const struct atom *atom,
-				      const struct entry *entry, const struct reloc *relocs,
-				      size_t count, bool *ret)
-{
-	*ret = false;
-	for (size_t i = 0; i < count && !*ret; i++) {
-		struct link link;
-
-		if (entry_partner_is_empty(entry, relocs[i].offset))
-			continue;
-		_failed_(select_link(emitter->selection, atom, true, entry->section, &relocs[i],
-				     &link));
-		*ret = link.kind == LINK_DROP;
-	}
-	return NULL;
-}
-
 static struct error *emit_entry(struct emitter *emitter, const struct atom *atom,
 				const struct entry *entry)
 {
 	size_t count;
 	struct reloc *relocs = section_relocs(entry->section, entry->start,
 					      entry->start + entry->size, &count);
-	bool dropped;
-
-	_failed_(entry_is_dropped(emitter, atom, entry, relocs, count, &dropped));
-	if (dropped)
-		return NULL;
 
 	struct section *out = table_section(emitter, entry->section);
 	/* Every entry at full size: only the last of the whole table may be short. */

@@ -54,7 +54,6 @@ struct symbol {
 	struct section *section; /* NULL: undefined, absolute or common */
 	uint16_t special;	 /* SHN_UNDEF, SHN_ABS or SHN_COMMON where section is NULL */
 	struct atom *atom;
-	void *note; /* the current user's */
 };
 
 struct object {

@@ -11,7 +11,7 @@ enum link_kind {
 	LINK_CONTENT,  /* to a string or constant that is copied */
 	LINK_EXTERNAL, /* to the parent's own, by an undefined symbol */
 	LINK_INERT_KEY, /* to a static key that stays off; addend: the entry's flag bits */
-	LINK_DROP,     /* the entry that holds it is left out */
+	LINK_DROP,     /* refused: nothing will be emitted */
 };
 
 struct link {

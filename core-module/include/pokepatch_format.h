@@ -40,7 +40,6 @@ struct pokepatch_object {
 enum pokepatch_symbol_flags {
 	POKEPATCH_SYM_FUNC = 1 << 0,   /* STT_FUNC */
 	POKEPATCH_SYM_ABS = 1 << 1,    /* offset is the value itself: per-CPU symbols of vmlinux */
-	POKEPATCH_SYM_WEAK = 1 << 2,   /* reserved */
 };
 
 /*
