@@ -3,19 +3,7 @@
 # pokepatch-build as a user runs it: good and bad input of its first phases, with the
 # kernel's real packages from the cache, and no guest.
 
-bats_require_minimum_version 1.5.0
-
-top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-program=$top/build/bin/pokepatch-build
-
-setup_file() {
-	export release kernel source
-	release=$(cat "$top/build/kernel-release")
-	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
-	# A build prepares the source, which the tests make their diffs from.
-	"$program" -q -k "$release" --dry-run "$top/examples/proc-version.patch"
-	source=$(ls -dt "$kernel"/tree-*/ | head -n 1)
-}
+load helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

@@ -3,18 +3,7 @@
 # pokepatch-build: what changed code may refer to, with the kernel's real packages, and no
 # guest.
 
-bats_require_minimum_version 1.5.0
-
-top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-program=$top/build/bin/pokepatch-build
-
-setup_file() {
-	export release kernel source
-	release=$(cat "$top/build/kernel-release")
-	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
-	"$program" -q -k "$release" --dry-run "$top/examples/proc-version.patch"
-	source=$(ls -dt "$kernel"/tree-*/ | head -n 1)
-}
+load helpers
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return

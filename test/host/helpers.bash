@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# For tests of pokepatch-build with the kernel's real packages from the cache.
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+program=$top/build/bin/pokepatch-build
+
+setup_file() {
+	export release kernel source
+	release=$(cat "$top/build/kernel-release")
+	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
+	# A build prepares the source, which the tests make their diffs from.
+	"$program" -q -k "$release" --dry-run "$top/examples/proc-version.patch"
+	source=$(ls -dt "$kernel"/tree-*/ | head -n 1)
+}
