@@ -86,11 +86,19 @@ char *xasprintf(const char *format, ...)
 	return text;
 }
 
+void vec_room(void **list, size_t *room, size_t wanted, size_t size)
+{
+	if (wanted <= *room)
+		return;
+	*room = wanted;
+	*list = xreallocarray(*list, wanted, size);
+}
+
 void *vec_grow(void **list, size_t *count, size_t *room, size_t size)
 {
 	if (*count == *room) {
-		*room = *room ? *room * 2 : 8;
-		*list = xreallocarray(*list, *room, size);
+		/* From one: most lists of a large object (a section's atoms) stay that short. */
+		vec_room(list, room, *room ? *room * 2 : 1, size);
 	}
 	void *element = (char *)*list + (*count)++ * size;
 	memset(element, 0, size);

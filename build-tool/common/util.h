@@ -57,6 +57,10 @@ void *vec_grow(void **list, size_t *count, size_t *room, size_t size);
 #define vec_push(v)                                                                                \
 	((__typeof__((v)->list))vec_grow((void **)&(v)->list, &(v)->count, &(v)->room,             \
 					 sizeof(*(v)->list)))
+/* vec_reserve - room for exactly so many elements in all, if there is less. */
+void vec_room(void **list, size_t *room, size_t wanted, size_t size);
+#define vec_reserve(v, wanted)                                                                     \
+	vec_room((void **)&(v)->list, &(v)->room, wanted, sizeof(*(v)->list))
 #define vec_deinit(v)                                                                              \
 	do {                                                                                       \
 		free((v)->list);                                                                   \

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct error *malformed(const struct object *object, const char *format, ...)
@@ -59,13 +61,34 @@ void object_put64(const struct object *object, unsigned char *p, uint64_t value)
 	memcpy(p, &value, sizeof(value));
 }
 
+/* Private: atoms.c changes what it reads.  An empty file has no mapping. */
+static struct error *map_file(struct object *object)
+{
+	int fd _close_ = open(object->path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
+		return error_errno("cannot open %s", object->path);
+	if (fstat(fd, &status))
+		return error_errno("cannot read %s", object->path);
+	if (!S_ISREG(status.st_mode))
+		return malformed(object, "not an ELF file");
+	object->map_size = status.st_size;
+	if (!object->map_size)
+		return NULL;
+	object->map = mmap(NULL, object->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	if (object->map == MAP_FAILED) {
+		object->map = NULL;
+		return error_errno("cannot read %s", object->path);
+	}
+	return NULL;
+}
+
 static struct error *read_header(struct object *object)
 {
-	object->fd = open(object->path, O_RDONLY | O_CLOEXEC);
-	if (object->fd < 0)
-		return error_errno("cannot open %s", object->path);
+	_failed_(map_file(object));
 	elf_version(EV_CURRENT);
-	object->elf = elf_begin(object->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+	object->elf = object->map ? elf_memory(object->map, object->map_size) : NULL;
 	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(object->elf, &object->header))
 		return malformed(object, "not an ELF file");
@@ -110,7 +133,8 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 	if (header.sh_type == SHT_NOBITS)
 		return NULL;
 
-	Elf_Data *data = elf_getdata(scn, NULL);
+	/* As it is in the file, which outlives libelf's view of it. */
+	Elf_Data *data = elf_rawdata(scn, NULL);
 	if (!data || data->d_size != header.sh_size || (header.sh_size && !data->d_buf))
 		return malformed(object, "section %s cannot be read", section->name);
 	section->data = data->d_buf;
@@ -247,6 +271,7 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 	struct section *target = object->sections.list[header.sh_info];
 	if (target->relocs.count)
 		return malformed(object, "section %s has two relocation sections", target->name);
+	vec_reserve(&target->relocs, data->d_size / size);
 	for (size_t i = 0; i < data->d_size / size; i++) {
 		GElf_Rela entry;
 
@@ -278,7 +303,7 @@ struct error *object_read(const char *path, struct object *ret)
 {
 	struct error *error;
 
-	*ret = (struct object){.path = xstrdup(path), .fd = -1};
+	*ret = (struct object){.path = xstrdup(path)};
 	error = read_header(ret);
 	if (!error)
 		error = read_sections(ret);
@@ -290,6 +315,9 @@ struct error *object_read(const char *path, struct object *ret)
 		if (section->type == SHT_RELA || section->type == SHT_REL)
 			error = read_relocs(ret, section);
 	}
+	/* Names and contents lie in the mapping; libelf's 200 bytes a section can go. */
+	elf_end(ret->elf);
+	ret->elf = NULL;
 	if (error)
 		object_deinit(ret);
 	return error;
@@ -297,7 +325,7 @@ struct error *object_read(const char *path, struct object *ret)
 
 void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header)
 {
-	*object = (struct object){.path = xstrdup("(new object)"), .fd = -1};
+	*object = (struct object){.path = xstrdup("(new object)")};
 	object->arch = arch;
 	object->header = *header;
 	*vec_push(&object->sections) = NULL;
@@ -323,12 +351,10 @@ void object_deinit(struct object *object)
 	vec_deinit(&object->sections);
 	vec_deinit(&object->symbols);
 	vec_deinit(&object->names);
-	if (object->elf)
-		elf_end(object->elf);
-	if (object->fd >= 0)
-		close(object->fd);
+	if (object->map)
+		munmap(object->map, object->map_size);
 	free(object->path);
-	*object = (struct object){.fd = -1};
+	*object = (struct object){0};
 }
 
 static const char *object_own_name(struct object *object, const char *name)

@@ -36,7 +36,7 @@ struct section {
 	uint64_t flags;
 	uint64_t size; /* bytes */
 	uint64_t align, entsize;
-	unsigned char *data; /* NULL for SHT_NOBITS; owned by the object's Elf unless own_data */
+	unsigned char *data; /* NULL for SHT_NOBITS; in the object's map unless own_data */
 	bool own_data;
 	uint64_t room; /* bytes allocated, where own_data */
 	VEC(struct reloc) relocs; /* by offset once read */
@@ -58,8 +58,9 @@ struct symbol {
 
 struct object {
 	char *path; /* for messages */
-	int fd;
-	Elf *elf;
+	void *map; /* the file, private; NULL for an object that was made */
+	size_t map_size;
+	Elf *elf; /* only while it is read */
 	GElf_Ehdr header;
 	const struct arch *arch;
 	/* Pointers to each are stable; [0] of a file that was read is NULL. */
