@@ -164,10 +164,13 @@ static bool has_known_type(const struct section *section)
 
 static void assign_rules(struct object *object, const char *unit, struct refusals *refusals)
 {
+	struct section_rules rules;
+
+	section_rules_init(&rules, object->arch);
 	for (size_t i = 1; i < object->sections.count; i++) {
 		struct section *section = object->sections.list[i];
 
-		section->rule = section_rule_find(object->arch, section->name);
+		section->rule = section_rule_find(&rules, section->name);
 		if (section->rule && section->rule->policy == SECTION_RODATA &&
 		    section->flags & SHF_MERGE)
 			section->rule =
@@ -185,6 +188,7 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 				     "section '%s' has type %u, which is not expected of it",
 				     section->name, section->type);
 	}
+	section_rules_deinit(&rules);
 }
 
 static bool is_split(const struct section *section)

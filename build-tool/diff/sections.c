@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sections.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "arch.h"
+#include "util.h"
 
 #define EXACT(section, what, ...) {.name = section, .policy = what, ##__VA_ARGS__}
 #define PREFIX(section, what, ...) {.name = section, .prefix = true, .policy = what, ##__VA_ARGS__}
@@ -128,26 +130,85 @@ static const struct section_rule rules[] = {
 	{0},
 };
 
-static const struct section_rule *find_in(const struct section_rule *list, const char *name,
-					  const struct section_rule *best)
+/* By name; of one name the prefix first, so that an exact row is met before it. */
+static int rule_order(const struct section_rule *a, const struct section_rule *b)
 {
-	for (const struct section_rule *rule = list; rule && rule->name; rule++) {
-		size_t length = strlen(rule->name);
-
-		if (!rule->prefix && !strcmp(rule->name, name))
-			return rule;
-		if (rule->prefix && !strncmp(rule->name, name, length) &&
-		    (!best || (best->prefix && length > strlen(best->name))))
-			best = rule;
-	}
-	return best;
+	return strcmp(a->name, b->name) ?: (int)b->prefix - (int)a->prefix;
 }
 
-const struct section_rule *section_rule_find(const struct arch *arch, const char *name)
+static int row_order(const void *left, const void *right)
 {
-	const struct section_rule *rule = find_in(arch->sections, name, NULL);
+	const struct section_row *a = left, *b = right;
 
-	if (rule && !rule->prefix)
-		return rule;
-	return find_in(rules, name, rule);
+	return rule_order(a->rule, b->rule) ?: a->shorter < b->shorter ? -1 : 1;
+}
+
+static bool is_prefix(const struct section_rule *rule, const char *name)
+{
+	return rule->prefix && has_prefix(name, rule->name);
+}
+
+/* In sorted order the prefixes of a name stand before it, and only names with them between. */
+static size_t shorter_row(const struct section_rules *rules, size_t row, const char *name)
+{
+	while (row && !is_prefix(rules->rows[row - 1].rule, name))
+		row = rules->rows[row - 1].shorter;
+	return row;
+}
+
+static void add_rows(struct section_rules *rules, const struct section_rule *list)
+{
+	size_t count = 0;
+
+	while (list && list[count].name)
+		count++;
+	rules->rows = xreallocarray(rules->rows, rules->count + count, sizeof(*rules->rows));
+	for (size_t i = 0; i < count; i++, rules->count++)
+		rules->rows[rules->count] =
+			(struct section_row){.rule = &list[i], .shorter = rules->count};
+}
+
+void section_rules_init(struct section_rules *ret, const struct arch *arch)
+{
+	size_t kept = 0;
+
+	*ret = (struct section_rules){0};
+	add_rows(ret, arch->sections);
+	add_rows(ret, rules);
+	/* Until here "shorter" is a row's place, which settles what is equal. */
+	qsort(ret->rows, ret->count, sizeof(*ret->rows), row_order);
+	for (size_t i = 0; i < ret->count; i++) {
+		const struct section_rule *rule = ret->rows[i].rule;
+
+		if (kept && !rule_order(ret->rows[kept - 1].rule, rule))
+			continue;
+		ret->rows[kept] = (struct section_row){
+			.rule = rule, .shorter = shorter_row(ret, kept, rule->name)};
+		kept++;
+	}
+	ret->count = kept;
+}
+
+void section_rules_deinit(struct section_rules *rules)
+{
+	free(rules->rows);
+	*rules = (struct section_rules){0};
+}
+
+const struct section_rule *section_rule_find(const struct section_rules *rules, const char *name)
+{
+	size_t low = 0, high = rules->count;
+
+	while (low < high) { /* rows up to the name */
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(rules->rows[middle].rule->name, name) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && !strcmp(rules->rows[low - 1].rule->name, name))
+		return rules->rows[low - 1].rule;
+	low = shorter_row(rules, low, name);
+	return low ? rules->rows[low - 1].rule : NULL;
 }

@@ -4,6 +4,7 @@
 #define POKEPATCH_SECTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum section_policy {
@@ -63,11 +64,25 @@ struct section_rule {
 
 struct arch;
 
+/* All rows that hold for an architecture, in an order to look them up. */
+struct section_rules {
+	struct section_row {
+		const struct section_rule *rule;
+		/* Number + 1 of the longest row that is a prefix of this row's name, or 0. */
+		size_t shorter;
+	} *rows;
+	size_t count;
+};
+
+/* section_rules_init - the architecture's own rows and those of all. */
+void section_rules_init(struct section_rules *ret, const struct arch *arch);
+void section_rules_deinit(struct section_rules *rules);
+
 /*
- * section_rule_find - the row for a section name: the architecture's own rows
- * first, an exact name before a prefix, a longer prefix before a shorter.
- * NULL: nothing is known about it.
+ * section_rule_find - the row for a section name: an exact name before a prefix,
+ * a longer prefix before a shorter, the architecture's row before another of that
+ * name.  NULL: nothing is known about it.
  */
-const struct section_rule *section_rule_find(const struct arch *arch, const char *name);
+const struct section_rule *section_rule_find(const struct section_rules *rules, const char *name);
 
 #endif /* POKEPATCH_SECTIONS_H */

@@ -110,11 +110,13 @@ static const struct {
 	{".ibt_endbr_seal", SECTION_REFUSE},
 };
 
+static struct section_rules rules;
+
 static void test_known_sections(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		const struct section_rule *rule = section_rule_find(&arch_x86_64, known[i].name);
+		const struct section_rule *rule = section_rule_find(&rules, known[i].name);
 
 		if (!rule || rule->policy != known[i].policy)
 			fail_msg("%s: policy %d, not %d", known[i].name,
@@ -132,7 +134,7 @@ static void test_unknown_sections(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
-		if (section_rule_find(&arch_x86_64, unknown[i]))
+		if (section_rule_find(&rules, unknown[i]))
 			fail_msg("%s has a rule", unknown[i]);
 }
 
@@ -150,7 +152,7 @@ static void test_names_that_are_kept(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		assert_int_equal(section_rule_find(&arch_x86_64, names[i].name)->keep_name,
+		assert_int_equal(section_rule_find(&rules, names[i].name)->keep_name,
 				 names[i].kept);
 }
 
@@ -159,7 +161,7 @@ static void test_layouts_are_told_apart(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		const struct section_rule *rule = section_rule_find(&arch_x86_64, known[i].name);
+		const struct section_rule *rule = section_rule_find(&rules, known[i].name);
 
 		if (rule->policy != SECTION_TABLE)
 			continue;
@@ -171,6 +173,38 @@ static void test_layouts_are_told_apart(void **state)
 	}
 }
 
+/* The longest row wins, also when a shorter one stands between it and the name. */
+static void test_own_rows(void **state)
+{
+	static const struct section_rule own[] = {
+		{.name = ".data..percpu", .prefix = true, .policy = SECTION_DROP},
+		{.name = ".data..p", .prefix = true, .policy = SECTION_INIT},
+		{.name = ".bss", .policy = SECTION_CODE},
+		{0},
+	};
+	static const struct {
+		const char *name;
+		enum section_policy policy;
+	} wanted[] = {
+		{".data..percpu..shared_aligned", SECTION_DATA}, /* the general, longer one */
+		{".data..percpu", SECTION_DATA},		 /* exact */
+		{".data..percpux", SECTION_DROP},
+		{".data..pe", SECTION_INIT},
+		{".data..q", SECTION_DATA},
+		{".bss", SECTION_CODE}, /* the architecture's own */
+		{".bss.x", SECTION_DATA},
+	};
+	const struct arch arch = {.sections = own};
+	struct section_rules with_own;
+
+	(void)state;
+	section_rules_init(&with_own, &arch);
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		assert_int_equal(section_rule_find(&with_own, wanted[i].name)->policy,
+				 wanted[i].policy);
+	section_rules_deinit(&with_own);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,7 +212,11 @@ int main(void)
 		cmocka_unit_test(test_unknown_sections),
 		cmocka_unit_test(test_names_that_are_kept),
 		cmocka_unit_test(test_layouts_are_told_apart),
+		cmocka_unit_test(test_own_rows),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	section_rules_init(&rules, &arch_x86_64);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	section_rules_deinit(&rules);
+	return failed;
 }
