@@ -1,27 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "arch.h"
 
-#include "util.h"
+#include <string.h>
 
+#include "atoms.h"
 
-
-static const struct arch *const archs[] = {
+const struct arch *const arch_all[] = {
 	&arch_x86_64,
+	NULL,
 };
 
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
-		if (archs[i]->machine == machine && archs[i]->elf_class == elf_class &&
-		    archs[i]->elf_data == elf_data)
-			return archs[i];
+	for (size_t i = 0; arch_all[i]; i++)
+		if (arch_all[i]->machine == machine && arch_all[i]->elf_class == elf_class &&
+		    arch_all[i]->elf_data == elf_data)
+			return arch_all[i];
 	return NULL;
 }
 
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type)
 {
-	for (const struct reloc_kind *kind = arch->relocs; kind->name; kind++)
-		if (kind->type == type)
-			return kind;
-	return NULL;
+	size_t low = 0, high = arch->reloc_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (arch->relocs[middle].type < type)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < arch->reloc_count && arch->relocs[low].type == type ? &arch->relocs[low]
+									  : NULL;
+}
+
+uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type)
+{
+	const struct reloc_kind *kind = arch_reloc(arch, type);
+
+	return kind && kind->same_as ? kind->same_as : type;
+}
+
+bool arch_code_is_big(const struct arch *arch)
+{
+	return (arch->code_data ?: arch->elf_data) == ELFDATA2MSB;
+}
+
+enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *symbol)
+{
+	if (symbol->type != STT_NOTYPE || symbol->bind != STB_LOCAL || !arch->symbol_mark)
+		return MARK_NONE;
+	return arch->symbol_mark(symbol->name);
+}
+
+int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < function->entries.count; i++) {
+		const struct entry *entry = &function->entries.list[i];
+		size_t count;
+
+		if (strcmp(entry->section->name, table))
+			continue;
+		struct reloc *reloc =
+			section_relocs(entry->section, entry->start, entry->start + 1, &count);
+		struct reference reference = reloc_reference(object, entry->section, reloc);
+		if (reference.target < lowest && reference.target >= function->start)
+			lowest = reference.target;
+	}
+	return lowest == UINT64_MAX ? -1 : (int64_t)(lowest - function->start);
 }

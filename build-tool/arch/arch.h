@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the host programs know about an architecture: one table of operations
- * each, in a file of its own, listed in arch.c.
+ * each, in a file of its own, listed in arch.c.  Whatever an operation may be
+ * without, it may be NULL.
  */
 #ifndef POKEPATCH_ARCH_H
 #define POKEPATCH_ARCH_H
@@ -10,18 +11,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct atom;
+struct disasm_mode;
+struct error;
 struct object;
+struct reloc;
 struct section;
 struct section_rule;
 
 /* What a relocation type does; from the architecture's psABI. */
 struct reloc_kind {
-	uint32_t type;
+	uint32_t type; /* composite types of MIPS64: ssym << 24 | type3 << 16 | type2 << 8 | type */
 	const char *name;
-	uint8_t size;	  /* bytes that it writes */
+	uint8_t size;	  /* bytes at its offset that it writes to; 0: none */
 	bool pc_relative; /* S + A - P */
 	bool branch;	  /* used on calls and jumps */
+	/*
+	 * Bits that it writes, in the integer of size bytes at its offset (of the code's
+	 * byte order); 0: all.  The assembler may leave anything there, so they are
+	 * cleared when an object is read.
+	 */
+	uint64_t mask;
+	bool adds;	/* to what stands there (R_RISCV_ADD32); nothing is cleared */
+	bool idle;	/* writes nothing, only helps the linker (NONE, RELAX, ALIGN): not kept */
+	/*
+	 * In code: where it counts from, in bytes from its offset, so that symbol + addend +
+	 * origin is what is reached; measure_relocs() may know better.
+	 */
+	int8_t origin;
+	uint32_t same_as; /* the type that writes the same where both fit; 0: itself */
 };
+
+#define RELOC(number, ...) {.type = number, .name = #number, ##__VA_ARGS__}
 
 /* A table of places in code that the module loader rewrites. */
 struct site_table {
@@ -36,9 +57,26 @@ enum operand_kind {
 	OPERAND_DIRECT = 0,	   /* called, jumped to, read or written there */
 	OPERAND_VALUE = 1 << 0,	   /* the address itself goes to a register or memory */
 	OPERAND_STORED = 1 << 1,   /* to memory */
-	OPERAND_INDEXED = 1 << 2,  /* a register is added to it */
+	OPERAND_INDEXED = 1 << 2,  /* a register, or another offset, is or may be added to it */
 	OPERAND_COMPARED = 1 << 3, /* the address itself is compared with */
 };
+
+/* What a symbol without a type says about the place where it is. */
+enum symbol_mark {
+	MARK_NONE,  /* nothing: it is somebody's name */
+	MARK_LABEL, /* a compiler's label that the assembler kept (riscv ".L12") */
+	MARK_CODE,  /* instructions begin here (arm64 "$x") */
+	MARK_DATA,  /* data begins here ("$d") */
+};
+
+/* A reference to another place in the section that the assembler resolved by itself. */
+struct local_reference {
+	uint64_t offset; /* where its relocation would stand */
+	uint64_t target; /* where it leads to, an offset in the section */
+	uint32_t type;	 /* that relocation's type, or 0 if no loader knows one */
+	uint8_t size;	 /* bytes of the field where there is no type */
+};
+typedef void (*found_reference)(void *context, const struct local_reference *reference);
 
 struct arch {
 	const char *name;	 /* as in the kernel's ARCH: "x86_64" */
@@ -46,52 +84,92 @@ struct arch {
 	const char *source_arch; /* folder below arch/ in the kernel: "x86" */
 	uint16_t machine;	 /* EM_ */
 	uint8_t elf_class, elf_data;
+	uint8_t code_data;	 /* ELFDATA2LSB or MSB of instructions; 0: as elf_data */
 
-	const struct reloc_kind *relocs; /* ends with a NULL name */
+	const struct reloc_kind *relocs; /* sorted by type */
+	size_t reloc_count;
 	/* Sections that only this architecture has; ends with a NULL name. */
 	const struct section_rule *sections;
+	const struct disasm_mode *disasm; /* disasm.h; NULL: capstone does not know it */
 
 	const struct site_table *site_tables; /* ends with a NULL section */
-	const char *replacement_section;      /* code that is copied over such places */
+	const char *replacement_section; /* code that is copied over such places, or NULL */
 
 	/*
-	 * patchable_entry - where in the function at [start, end) of a text section
-	 * of compiler output the patchable entry lies: bytes from start, or -1.
+	 * reloc_info, reloc_info_join - symbol number and type in r_info where it is not as
+	 * in the gABI (little-endian MIPS64).
 	 */
-	int64_t (*patchable_entry)(const struct object *object, const struct section *section,
-				   uint64_t start, uint64_t end);
+	void (*reloc_info)(uint64_t info, uint32_t *ret_symbol, uint32_t *ret_type);
+	uint64_t (*reloc_info_join)(uint32_t symbol, uint32_t type);
 	/*
-	 * instruction_ends - decode [start, end) of a text section; ends[i] is the
-	 * offset in the section just behind the instruction that holds byte
-	 * start + i, or 0 where nothing could be decoded.
+	 * fold_relocs - after reading an allocated section: make one relocation of each
+	 * thing that takes several (riscv ADD32 and SUB32), and let each name its real target
+	 * (PCREL_LO12).  Only then are they sorted.  Errors: what makes no sense.
 	 */
-	void (*instruction_ends)(const struct section *section, uint64_t start, uint64_t end,
-				 uint64_t *ends);
+	struct error *(*fold_relocs)(struct object *object, struct section *section);
+	/* unfold_relocs - the reverse, before writing; may add symbols. */
+	void (*unfold_relocs)(struct object *object, struct section *section);
+	/* symbol_mark - for local symbols without a type. */
+	enum symbol_mark (*symbol_mark)(const char *name);
+	/* local_entry - bytes from a function's symbol to where local calls enter it, by st_other. */
+	uint64_t (*local_entry)(uint8_t other);
+
 	/*
-	 * direct_branches - call found() for every direct call or jump in [start, end)
-	 * of a text section: where its displacement stands, in how many bytes, and
-	 * where it leads to, all as offsets in the section.
+	 * patchable_entry - where in a function of compiler output (its tables' entries are
+	 * attached) the patchable entry lies: bytes from its start, or -1.
 	 */
-	void (*direct_branches)(const struct section *section, uint64_t start, uint64_t end,
-				void (*found)(void *context, uint64_t field, unsigned int size,
-					      uint64_t target),
-				void *context);
+	int64_t (*patchable_entry)(struct object *object, const struct atom *function);
 	/*
-	 * operand_kinds - for every byte start + i of a text section at which a field
-	 * of an instruction begins, kinds[i]: how the address in it is used, a set of
-	 * enum operand_kind.
+	 * measure_relocs - set "behind" of the PC-relative relocations of code in [start, end)
+	 * where it follows from the instruction and not from the type alone.
 	 */
-	void (*operand_kinds)(const struct section *section, uint64_t start, uint64_t end,
-			      uint8_t *kinds);
+	void (*measure_relocs)(struct object *object, const struct section *section,
+			       uint64_t start, uint64_t end, struct reloc *relocs, size_t count);
+	/*
+	 * local_references - call found() for every instruction in [start, end) of a text
+	 * section that names another place of the section relative to itself: calls and
+	 * jumps, but also an address taken or read that way (arm64 adr, s390 larl).
+	 */
+	void (*local_references)(struct object *object, const struct section *section,
+				 uint64_t start, uint64_t end, found_reference found,
+				 void *context);
+	/*
+	 * operand_kinds - for every byte start + i of a text section at which a relocation
+	 * stands, kinds[i]: how the address in it is used, a set of enum operand_kind.
+	 */
+	void (*operand_kinds)(struct object *object, const struct section *section,
+			      uint64_t start, uint64_t end, uint8_t *kinds);
+	/* is_padding - are these bytes of a text section what fills gaps between functions? */
+	bool (*is_padding)(struct object *object, const struct section *section, uint64_t start,
+			   uint64_t end);
 	uint32_t address_reloc; /* type for a pointer */
-	uint32_t branch_reloc; /* type for such a displacement, with addend -4 counted from it */
+	/*
+	 * References to variables may go by a neighbour's address (-fsection-anchors), which
+	 * the assembler then writes as section and offset.
+	 */
+	bool section_anchors;
 };
 
 /* arch_find - by ELF machine, class and byte order; NULL if not supported. */
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
 /* arch_reloc - NULL for a type that the table does not have. */
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type);
+/* arch_reloc_meaning - the same number for two types exactly if they write the same. */
+uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type);
+/* arch_code_is_big - byte order of instructions. */
+bool arch_code_is_big(const struct arch *arch);
+/* arch_symbol_mark - of a symbol of any kind; MARK_NONE where it names something. */
+struct symbol;
+enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *symbol);
 
+/*
+ * arch_listed_entry - for patchable_entry(): the lowest place in the function that its
+ * entries of a table (__patchable_function_entries) name, as bytes from its start, or -1.
+ */
+int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table);
+
+/* arch_all - every architecture; ends with NULL. */
+extern const struct arch *const arch_all[];
 extern const struct arch arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

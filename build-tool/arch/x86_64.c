@@ -3,21 +3,21 @@
 #include <elf.h>
 #include <string.h>
 
-#include <capstone/capstone.h>
-
 #include "arch.h"
-#include "object.h"
+#include "atoms.h"
+#include "disasm.h"
 #include "sections.h"
 
+/* The processor counts from the end of the instruction, which mostly is that of the field. */
 static const struct reloc_kind x86_64_relocs[] = {
-	{R_X86_64_NONE, "R_X86_64_NONE", 0, false, false},
-	{R_X86_64_64, "R_X86_64_64", 8, false, false},
-	{R_X86_64_32, "R_X86_64_32", 4, false, false},
-	{R_X86_64_32S, "R_X86_64_32S", 4, false, false},
-	{R_X86_64_PC32, "R_X86_64_PC32", 4, true, false},
-	{R_X86_64_PLT32, "R_X86_64_PLT32", 4, true, true},
-	{R_X86_64_PC64, "R_X86_64_PC64", 8, true, false},
-	{0},
+	RELOC(R_X86_64_NONE, .idle = true),
+	RELOC(R_X86_64_64, .size = 8),
+	RELOC(R_X86_64_PC32, .size = 4, .pc_relative = true, .origin = 4),
+	RELOC(R_X86_64_PLT32, .size = 4, .pc_relative = true, .branch = true, .origin = 4,
+	      .same_as = R_X86_64_PC32),
+	RELOC(R_X86_64_32, .size = 4),
+	RELOC(R_X86_64_32S, .size = 4, .same_as = R_X86_64_32),
+	RELOC(R_X86_64_PC64, .size = 8, .pc_relative = true, .origin = 8),
 };
 
 static const struct section_rule x86_64_sections[] = {
@@ -65,75 +65,47 @@ static bool is_endbr64(const unsigned char *p, uint64_t room)
 }
 
 /* gcc -mfentry: "call __fentry__" is the first instruction, behind ENDBR64 if there is one. */
-static int64_t x86_64_patchable_entry(const struct object *object, const struct section *section,
-				      uint64_t start, uint64_t end)
+static int64_t x86_64_patchable_entry(struct object *object, const struct atom *function)
 {
-	uint64_t call = start;
+	const struct section *section = function->section;
+	uint64_t call = function->start;
+	size_t count;
 
 	(void)object;
-	if (is_endbr64(section->data + call, end - call))
+	if (is_endbr64(section->data + call, function->end - call))
 		call += 4;
-	for (size_t low = 0, high = section->relocs.count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		const struct reloc *reloc = &section->relocs.list[middle];
-
-		if (reloc->offset == call + 1)
-			return !strcmp(reloc->symbol->name, "__fentry__") ? (int64_t)(call - start)
-									   : -1;
-		if (reloc->offset < call + 1)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	struct reloc *reloc = section_relocs(section, call + 1, call + 2, &count);
+	if (!count || strcmp(reloc->symbol->name, "__fentry__"))
+		return -1;
+	return call - function->start;
 }
 
-/* Calls visit for every instruction; bytes that are none are skipped. */
-static void decode(const struct section *section, uint64_t start, uint64_t end,
-		   void (*visit)(void *context, csh handle, const cs_insn *insn), void *context)
-{
-	const uint8_t *code = section->data + start;
-	size_t size = end - start;
-	uint64_t address = start;
-	csh handle;
-
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle))
-		return;
-	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-
-	cs_insn *insn = cs_malloc(handle);
-	while (size && cs_disasm_iter(handle, &code, &size, &address, insn))
-		if (insn->id)
-			visit(context, handle, insn);
-	cs_free(insn, 1);
-	cs_close(&handle);
-}
-
-struct ends_visit {
-	uint64_t start, *ends;
+struct measure_visit {
+	struct reloc *next, *end;
 };
 
-static void visit_end(void *context, csh handle, const cs_insn *insn)
+static void visit_measured(void *context, csh handle, const cs_insn *insn)
 {
-	struct ends_visit *visit = context;
+	struct measure_visit *visit = context;
+	uint64_t end = insn->address + insn->size;
 
 	(void)handle;
-	for (uint64_t i = 0; i < insn->size; i++)
-		visit->ends[insn->address + i - visit->start] = insn->address + insn->size;
+	for (; visit->next < visit->end && visit->next->offset < end; visit->next++)
+		if (visit->next->behind && visit->next->offset >= insn->address)
+			visit->next->behind = end - visit->next->offset;
 }
 
-static void x86_64_instruction_ends(const struct section *section, uint64_t start, uint64_t end,
-				    uint64_t *ends)
+/* "movl $1, counter(%rip)": behind the field there is an immediate value. */
+static void x86_64_measure_relocs(struct object *object, const struct section *section,
+				  uint64_t start, uint64_t end, struct reloc *relocs, size_t count)
 {
-	struct ends_visit visit = {start, ends};
+	struct measure_visit visit = {relocs, relocs + count};
 
-	memset(ends, 0, (end - start) * sizeof(*ends));
-	decode(section, start, end, visit_end, &visit);
+	disasm(object, section, start, end, visit_measured, &visit);
 }
 
 struct branch_visit {
-	void (*found)(void *context, uint64_t field, unsigned int size, uint64_t target);
+	found_reference found;
 	void *context;
 };
 
@@ -142,19 +114,24 @@ static void visit_branch(void *context, csh handle, const cs_insn *insn)
 	const struct branch_visit *visit = context;
 	const cs_x86 *x86 = &insn->detail->x86;
 
-	if (cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
-		visit->found(visit->context, insn->address + x86->encoding.imm_offset,
-			     x86->encoding.imm_size, x86->operands[0].imm);
+	if (!cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+		return;
+	struct local_reference reference = {
+		.offset = insn->address + x86->encoding.imm_offset,
+		.target = x86->operands[0].imm,
+		.type = x86->encoding.imm_size == 4 ? R_X86_64_PC32 : 0,
+		.size = x86->encoding.imm_size,
+	};
+	visit->found(visit->context, &reference);
 }
 
-static void x86_64_direct_branches(const struct section *section, uint64_t start, uint64_t end,
-				   void (*found)(void *context, uint64_t field, unsigned int size,
-						 uint64_t target),
-				   void *context)
+static void x86_64_local_references(struct object *object, const struct section *section,
+				    uint64_t start, uint64_t end, found_reference found,
+				    void *context)
 {
 	struct branch_visit visit = {found, context};
 
-	decode(section, start, end, visit_branch, &visit);
+	disasm(object, section, start, end, visit_branch, &visit);
 }
 
 struct operand_visit {
@@ -203,14 +180,16 @@ static void visit_operand(void *context, csh handle, const cs_insn *insn)
 		visit->kinds[at + encoding->disp_offset] = displacement_kind(insn);
 }
 
-static void x86_64_operand_kinds(const struct section *section, uint64_t start, uint64_t end,
-				 uint8_t *kinds)
+static void x86_64_operand_kinds(struct object *object, const struct section *section,
+				 uint64_t start, uint64_t end, uint8_t *kinds)
 {
 	struct operand_visit visit = {start, kinds};
 
 	memset(kinds, OPERAND_DIRECT, end - start);
-	decode(section, start, end, visit_operand, &visit);
+	disasm(object, section, start, end, visit_operand, &visit);
 }
+
+static const struct disasm_mode x86_64_disasm = {CS_ARCH_X86, CS_MODE_64};
 
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
@@ -220,13 +199,14 @@ const struct arch arch_x86_64 = {
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,
 	.relocs = x86_64_relocs,
+	.reloc_count = ARRAY_SIZE(x86_64_relocs),
 	.sections = x86_64_sections,
+	.disasm = &x86_64_disasm,
 	.site_tables = x86_64_sites,
 	.replacement_section = ".altinstr_replacement",
 	.patchable_entry = x86_64_patchable_entry,
-	.instruction_ends = x86_64_instruction_ends,
-	.direct_branches = x86_64_direct_branches,
+	.measure_relocs = x86_64_measure_relocs,
+	.local_references = x86_64_local_references,
 	.operand_kinds = x86_64_operand_kinds,
 	.address_reloc = R_X86_64_64,
-	.branch_reloc = R_X86_64_PC32,
 };

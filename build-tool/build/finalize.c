@@ -117,8 +117,8 @@ static int site_order(const void *left, const void *right)
 
 static void collect_sites(struct finalizer *finalizer)
 {
-	for (const struct site_table *table = finalizer->object.arch->site_tables; table->section;
-	     table++) {
+	for (const struct site_table *table = finalizer->object.arch->site_tables;
+	     table && table->section; table++) {
 		struct section *section = object_find_section(&finalizer->object, table->section);
 
 		if (!section || section->size % table->entry)
@@ -156,8 +156,9 @@ static bool is_rewritten(const struct finalizer *finalizer, const struct section
 {
 	size_t low = 0, high = finalizer->sites.count;
 	struct site key = {.section = section, .start = offset};
+	const char *replacements = finalizer->object.arch->replacement_section;
 
-	if (!strcmp(section->name, finalizer->object.arch->replacement_section))
+	if (replacements && !strcmp(section->name, replacements))
 		return true;
 	while (low < high) { /* the last site at or before offset */
 		size_t middle = low + (high - low) / 2;

@@ -18,7 +18,8 @@ static void operands_read(const struct selection *selection, const struct atom *
 	if (!section_is_text(atom->section) || atom->start == atom->end)
 		return;
 	ret->kinds = xcalloc(atom->end - atom->start, sizeof(*ret->kinds));
-	selection->patched->arch->operand_kinds(atom->section, atom->start, atom->end, ret->kinds);
+	selection->patched->arch->operand_kinds(selection->patched, atom->section, atom->start,
+						 atom->end, ret->kinds);
 }
 
 static uint8_t operand_kind(const struct operands *operands, const struct reloc *reloc)

@@ -344,7 +344,7 @@ static void link_cold_parts(struct object *object)
 
 /* ---- code ------------------------------------------------------------------- */
 
-struct branch_search {
+struct reference_search {
 	struct object *object;
 	struct atom *atom;
 	VEC(struct reloc) found;
@@ -355,11 +355,13 @@ struct branch_search {
  * section by itself (two statics in .sched.text).  Make a relocation of it
  * again, so that it is compared and carried by what it refers to.
  */
-static void found_branch(void *context, uint64_t field, unsigned int size, uint64_t target)
+static void found_local(void *context, const struct local_reference *reference)
 {
-	struct branch_search *search = context;
+	struct reference_search *search = context;
 	struct atom *atom = search->atom;
 	struct section *section = atom->section;
+	const struct reloc_kind *kind = arch_reloc(search->object->arch, reference->type);
+	uint64_t field = reference->offset, target = reference->target;
 	size_t count;
 
 	if (target >= atom->start && target < atom->end)
@@ -367,43 +369,35 @@ static void found_branch(void *context, uint64_t field, unsigned int size, uint6
 	section_relocs(section, field, field + 1, &count);
 	if (count || target > section->size)
 		return;
-	memset(section->data + field, 0, size); /* our private mapping of the file */
-	if (size != 4) {
+	if (!reference->type || !kind) {
+		memset(section->data + field, 0, reference->size);
 		*vec_push(&atom->short_branches) =
 			(struct short_branch){.field = field, .target = target};
 		return;
 	}
+	reloc_clear(search->object, section, field, kind);
 	*vec_push(&search->found) = (struct reloc){
 		.offset = field,
-		.type = search->object->arch->branch_reloc,
+		.type = reference->type,
 		.symbol = object_section_symbol(search->object, section),
-		.addend = (int64_t)target - size,
-		.behind = size,
+		.addend = (int64_t)target - kind->origin,
+		.behind = kind->origin,
 	};
 }
 
-static int reloc_order(const void *left, const void *right)
+static void restore_references(struct object *object, struct section *section)
 {
-	const struct reloc *a = left, *b = right;
-
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-static void restore_branches(struct object *object, struct section *section)
-{
-	struct branch_search search = {.object = object};
+	struct reference_search search = {.object = object};
 
 	for (size_t i = 0; i < section->atoms.count; i++) {
 		search.atom = section->atoms.list[i];
-		object->arch->direct_branches(section, search.atom->start, search.atom->end,
-					      found_branch, &search);
+		object->arch->local_references(object, section, search.atom->start,
+					       search.atom->end, found_local, &search);
 	}
 	for (size_t i = 0; i < search.found.count; i++)
 		*vec_push(&section->relocs) = search.found.list[i];
 	vec_deinit(&search.found);
-	if (section->relocs.count)
-		qsort(section->relocs.list, section->relocs.count, sizeof(*section->relocs.list),
-		      reloc_order);
+	section_sort_relocs(section);
 	for (size_t i = 0; i < section->atoms.count; i++) {
 		struct atom *atom = section->atoms.list[i];
 
@@ -420,31 +414,22 @@ static bool needs_target(const struct reloc *reloc)
 	return symbol->section && !symbol->atom && symbol->section->rule;
 }
 
-static void measure_instructions(struct object *object, struct atom *atom)
+static void measure_relocs(struct object *object, struct atom *atom)
 {
 	bool needed = false;
 
 	for (size_t i = 0; i < atom->reloc_count; i++) {
-		const struct reloc_kind *kind = arch_reloc(object->arch, atom->relocs[i].type);
-
-		if (!kind || !kind->pc_relative)
-			continue;
-		atom->relocs[i].behind = kind->size;
-		needed |= needs_target(&atom->relocs[i]) && !kind->branch;
-	}
-	if (!needed)
-		return;
-
-	uint64_t *ends = xcalloc(atom->end - atom->start, sizeof(*ends));
-	object->arch->instruction_ends(atom->section, atom->start, atom->end, ends);
-	for (size_t i = 0; i < atom->reloc_count; i++) {
 		struct reloc *reloc = &atom->relocs[i];
-		uint64_t end = ends[reloc->offset - atom->start];
+		const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
 
-		if (reloc->behind && end)
-			reloc->behind = end - reloc->offset;
+		if (!kind || !kind->pc_relative || !kind->origin)
+			continue;
+		reloc->behind = kind->origin;
+		needed |= needs_target(reloc) && !kind->branch;
 	}
-	free(ends);
+	if (needed && object->arch->measure_relocs)
+		object->arch->measure_relocs(object, atom->section, atom->start, atom->end,
+					     atom->relocs, atom->reloc_count);
 }
 
 static void check_relocs(struct object *object, const char *unit, struct refusals *refusals)
@@ -695,9 +680,9 @@ static void prepare_code(struct object *object, struct section *section)
 	if (!section_is_text(section))
 		return;
 	if (section->atoms.count > 1)
-		restore_branches(object, section);
+		restore_references(object, section);
 	for (size_t i = 0; i < section->atoms.count; i++)
-		measure_instructions(object, section->atoms.list[i]);
+		measure_relocs(object, section->atoms.list[i]);
 }
 
 struct error *object_split(struct object *object, const char *unit, struct refusals *refusals)

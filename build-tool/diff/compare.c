@@ -42,7 +42,9 @@ static bool same_relocs(struct object *orig, const struct section *section_a,
 	if (count_a != count_b)
 		return false;
 	for (size_t i = 0; i < count_a; i++) {
-		if (a[i].offset - start_a != b[i].offset - start_b || a[i].type != b[i].type)
+		if (a[i].offset - start_a != b[i].offset - start_b ||
+		    arch_reloc_meaning(orig->arch, a[i].type) !=
+			    arch_reloc_meaning(patched->arch, b[i].type))
 			return false;
 		struct reference left = reloc_reference(orig, section_a, &a[i]);
 		struct reference right = reloc_reference(patched, section_b, &b[i]);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disasm.h"
+
 static struct error *malformed(const struct object *object, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
@@ -245,7 +247,80 @@ static int reloc_compare(const void *left, const void *right)
 {
 	const struct reloc *a = left, *b = right;
 
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void section_sort_relocs(struct section *section)
+{
+	for (size_t i = 1; i < section->relocs.count; i++)
+		if (reloc_compare(&section->relocs.list[i - 1], &section->relocs.list[i]) > 0) {
+			qsort(section->relocs.list, section->relocs.count,
+			      sizeof(*section->relocs.list), reloc_compare);
+			return;
+		}
+}
+
+/* Bit i of a mask is bit i of the integer that the field is in the code's byte order. */
+static uint8_t mask_byte(const struct arch *arch, const struct reloc_kind *kind, uint64_t i)
+{
+	if (!kind->mask)
+		return 0xff;
+	return kind->mask >> 8 * (arch_code_is_big(arch) ? kind->size - 1 - i : i);
+}
+
+void reloc_clear(const struct object *object, struct section *section, uint64_t offset,
+		 const struct reloc_kind *kind)
+{
+	if (!section->data)
+		return;
+	for (uint64_t i = 0; i < kind->size; i++) {
+		uint8_t bits = section->data[offset + i] & mask_byte(object->arch, kind, i);
+
+		/* A page that is not written to is not copied. */
+		if (bits)
+			section->data[offset + i] ^= bits;
+	}
+}
+
+static void split_info(const struct arch *arch, uint64_t info, uint32_t *ret_symbol,
+		       uint32_t *ret_type)
+{
+	if (arch->reloc_info) {
+		arch->reloc_info(info, ret_symbol, ret_type);
+		return;
+	}
+	*ret_symbol = GELF_R_SYM(info);
+	*ret_type = GELF_R_TYPE(info);
+}
+
+static struct error *add_read_reloc(struct object *object, struct section *target, size_t i,
+				    const GElf_Rela *entry)
+{
+	uint32_t index, type;
+
+	split_info(object->arch, entry->r_info, &index, &type);
+	const struct reloc_kind *kind = arch_reloc(object->arch, type);
+	uint64_t length = kind ? kind->size : 0; /* unknown ones are refused where used */
+	if (index >= object->symbols.count || (!index && !(kind && kind->idle)))
+		return malformed(object, "relocation %zu of section %s names symbol %u", i,
+				 target->name, index);
+	if (entry->r_offset > target->size || length > target->size - entry->r_offset)
+		return malformed(object, "relocation %zu lies outside section %s", i,
+				 target->name);
+	if (kind && kind->idle)
+		return NULL;
+	if (kind && !kind->adds)
+		reloc_clear(object, target, entry->r_offset, kind);
+	*vec_push(&target->relocs) = (struct reloc){
+		.offset = entry->r_offset,
+		.type = type,
+		.order = i,
+		.symbol = object->symbols.list[index],
+		.addend = entry->r_addend,
+	};
+	return NULL;
 }
 
 static struct error *read_relocs(struct object *object, struct section *rela)
@@ -256,6 +331,13 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 	GElf_Shdr header;
 
 	gelf_getshdr(scn, &header);
+	if (!header.sh_info || header.sh_info >= object->sections.count)
+		return malformed(object, "section %s applies to section %u", rela->name,
+				 header.sh_info);
+	struct section *target = object->sections.list[header.sh_info];
+	/* clang's .rel.llvm.call-graph-profile is of no use here. */
+	if (rela->type == SHT_REL && !(target->flags & SHF_ALLOC))
+		return NULL;
 	if (rela->type == SHT_REL)
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [elf-unsupported]: section %s has relocations "
@@ -264,11 +346,6 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 	if (header.sh_entsize != size || data->d_size % size)
 		return malformed(object, "section %s has entry size %" PRIu64, rela->name,
 				 header.sh_entsize);
-	if (!header.sh_info || header.sh_info >= object->sections.count)
-		return malformed(object, "section %s applies to section %u", rela->name,
-				 header.sh_info);
-
-	struct section *target = object->sections.list[header.sh_info];
 	if (target->relocs.count)
 		return malformed(object, "section %s has two relocation sections", target->name);
 	vec_reserve(&target->relocs, data->d_size / size);
@@ -276,27 +353,41 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 		GElf_Rela entry;
 
 		gelf_getrela(data, i, &entry);
-		size_t index = GELF_R_SYM(entry.r_info);
-		const struct reloc_kind *kind = arch_reloc(object->arch, GELF_R_TYPE(entry.r_info));
-		uint64_t length = kind ? kind->size : 0; /* unknown ones are refused where used */
-
-		if (!index || index >= object->symbols.count)
-			return malformed(object, "relocation %zu of section %s names symbol %zu", i,
-					 target->name, index);
-		if (entry.r_offset > target->size || length > target->size - entry.r_offset)
-			return malformed(object, "relocation %zu lies outside section %s", i,
-					 target->name);
-		*vec_push(&target->relocs) = (struct reloc){
-			.offset = entry.r_offset,
-			.type = GELF_R_TYPE(entry.r_info),
-			.symbol = object->symbols.list[index],
-			.addend = entry.r_addend,
-		};
+		_failed_(add_read_reloc(object, target, i, &entry));
 	}
-	if (target->relocs.count > 1)
-		qsort(target->relocs.list, target->relocs.count, sizeof(*target->relocs.list),
-		      reloc_compare);
-	return NULL;
+	section_sort_relocs(target);
+	if (!object->arch->fold_relocs || !(target->flags & SHF_ALLOC))
+		return NULL;
+	return object->arch->fold_relocs(object, target);
+}
+
+static int mark_compare(const void *left, const void *right)
+{
+	const struct mark *a = left, *b = right;
+
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static void read_marks(struct object *object)
+{
+	if (!object->arch->symbol_mark)
+		return;
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		const struct symbol *symbol = object->symbols.list[i];
+		enum symbol_mark mark = arch_symbol_mark(object->arch, symbol);
+
+		if (symbol->section && (mark == MARK_CODE || mark == MARK_DATA) &&
+		    section_is_text(symbol->section))
+			*vec_push(&symbol->section->marks) =
+				(struct mark){symbol->value, mark == MARK_DATA};
+	}
+	for (size_t i = 1; i < object->sections.count; i++) {
+		struct section *section = object->sections.list[i];
+
+		if (section->marks.count > 1)
+			qsort(section->marks.list, section->marks.count,
+			      sizeof(*section->marks.list), mark_compare);
+	}
 }
 
 struct error *object_read(const char *path, struct object *ret)
@@ -309,6 +400,8 @@ struct error *object_read(const char *path, struct object *ret)
 		error = read_sections(ret);
 	if (!error)
 		error = read_symbols(ret);
+	if (!error)
+		read_marks(ret);
 	for (size_t i = 1; !error && i < ret->sections.count; i++) {
 		struct section *section = ret->sections.list[i];
 
@@ -342,6 +435,7 @@ void object_deinit(struct object *object)
 		if (section->own_data)
 			free(section->data);
 		vec_deinit(&section->relocs);
+		vec_deinit(&section->marks);
 		free(section);
 	}
 	for (size_t i = 0; i < object->symbols.count; i++)
@@ -351,6 +445,7 @@ void object_deinit(struct object *object)
 	vec_deinit(&object->sections);
 	vec_deinit(&object->symbols);
 	vec_deinit(&object->names);
+	disasm_close(object->disasm);
 	if (object->map)
 		munmap(object->map, object->map_size);
 	free(object->path);
@@ -435,7 +530,12 @@ void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,
 		       struct symbol *symbol, int64_t addend)
 {
 	*vec_push(&section->relocs) = (struct reloc){
-		.offset = offset, .type = type, .symbol = symbol, .addend = addend};
+		.offset = offset,
+		.type = type,
+		.order = section->relocs.count,
+		.symbol = symbol,
+		.addend = addend,
+	};
 }
 
 struct section *object_find_section(const struct object *object, const char *name)

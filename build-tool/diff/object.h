@@ -17,16 +17,30 @@
 struct atom;
 struct section_rule;
 
+struct disasm;
+
 struct reloc {
 	uint64_t offset; /* in the section it applies to */
-	uint32_t type;	 /* of the ELF machine */
+	uint32_t type;	 /* of the ELF machine, or one that only fold_relocs() makes */
+	uint32_t order;	 /* place in the file's table: several may stand at one offset */
 	struct symbol *symbol;
 	int64_t addend;
 	/*
-	 * PC-relative ones in code: bytes from offset to the end of the instruction,
-	 * which is where the processor counts from (atoms.c).
+	 * PC-relative ones: where the value counts from, in bytes from offset, such as the
+	 * end of the instruction (atoms.c).  symbol + addend + behind is what is meant.
 	 */
-	uint8_t behind;
+	int32_t behind;
+	/*
+	 * The lower part of an address that counts from another instruction's place (riscv
+	 * PCREL_LO12 from its auipc): bytes from offset to that, else 0.
+	 */
+	int32_t upper;
+};
+
+/* From here to the next mark a text section holds data, or instructions. */
+struct mark {
+	uint64_t offset;
+	bool data;
 };
 
 struct section {
@@ -40,6 +54,7 @@ struct section {
 	bool own_data;
 	uint64_t room; /* bytes allocated, where own_data */
 	VEC(struct reloc) relocs; /* by offset once read */
+	VEC(struct mark) marks;	  /* by offset; from mapping symbols (arch.h) */
 	struct symbol *symbol; /* its STT_SECTION symbol, or NULL */
 	const struct section_rule *rule;
 	VEC(struct atom *) atoms; /* by start; see atoms.c */
@@ -68,6 +83,7 @@ struct object {
 	VEC(struct symbol *) symbols;
 	VEC(char *) names;	/* strings owned for made sections and symbols */
 	VEC(struct atom *) atoms; /* all, in section order */
+	struct disasm *disasm;	/* opened when first needed */
 };
 
 /*
@@ -99,9 +115,16 @@ struct section *object_find_section(const struct object *object, const char *nam
 /*
  * object_write - write as ET_REL: sections in list order, one RELA section
  * behind each that has relocations, local symbols before the others, extended
- * section numbers where they are needed.  Atomic.
+ * section numbers where they are needed.  Atomic.  Relocations are left as they were
+ * written (unfolded, arch.h).
  */
 struct error *object_write(struct object *object, const char *path);
+
+/* reloc_clear - set the bits that a relocation writes to zero. */
+void reloc_clear(const struct object *object, struct section *section, uint64_t offset,
+		 const struct reloc_kind *kind);
+/* section_sort_relocs - by offset, and by order where that is equal. */
+void section_sort_relocs(struct section *section);
 
 /* Integers in the object's byte order. */
 uint16_t object_get16(const struct object *object, const unsigned char *p);

@@ -137,11 +137,15 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 
 	_failed_(add_section(writer, &header, name, data.d_buf, ELF_T_RELA));
 	Elf_Data *written = elf_getdata(elf_getscn(writer->elf, section->index + 1), NULL);
+	const struct arch *arch = writer->object->arch;
 	for (size_t i = 0; i < section->relocs.count; i++) {
 		const struct reloc *reloc = &section->relocs.list[i];
+		size_t symbol = reloc->symbol->index;
 		GElf_Rela entry = {
 			.r_offset = reloc->offset,
-			.r_info = GELF_R_INFO(reloc->symbol->index, reloc->type),
+			.r_info = arch->reloc_info_join
+					  ? arch->reloc_info_join(symbol, reloc->type)
+					  : GELF_R_INFO(symbol, reloc->type),
 			.r_addend = reloc->addend,
 		};
 		if (!gelf_update_rela(written, i, &entry))
@@ -234,6 +238,17 @@ static struct error *add_symbols(struct writer *writer)
 			   ELF_T_BYTE);
 }
 
+static void unfold_relocs(struct object *object)
+{
+	size_t count = object->sections.count;
+
+	if (!object->arch->unfold_relocs)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (object->sections.list[i] && object->sections.list[i]->relocs.count)
+			object->arch->unfold_relocs(object, object->sections.list[i]);
+}
+
 static struct error *write_elf(struct writer *writer)
 {
 	const GElf_Ehdr *from = &writer->object->header;
@@ -251,6 +266,7 @@ static struct error *write_elf(struct writer *writer)
 	if (!gelf_update_ehdr(writer->elf, &header))
 		return elf_failed("the ELF header");
 
+	unfold_relocs(writer->object);
 	assign_numbers(writer);
 	strings_add(&writer->symbol_names, "");
 	_failed_(add_sections(writer));

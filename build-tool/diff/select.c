@@ -347,10 +347,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 
 static void check_entry(struct selection *selection, const struct atom *function)
 {
-	const struct atom *old = function->twin;
-
-	if (selection->orig->arch->patchable_entry(selection->orig, old->section, old->start,
-						   old->end) < 0)
+	if (selection->orig->arch->patchable_entry(selection->orig, function->twin) < 0)
 		refusals_add(selection->refusals, "no-entry", select_location(selection, function->name),
 			     function->name,
 			     "'%s' changed but has no patchable entry (inline, notrace or "
