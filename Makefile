@@ -114,6 +114,7 @@ setup: ## install the Debian packages that building and testing need
 check: setup ## run all tests
 	$(Q)$(MAKE) --no-print-directory all unit-tests core
 	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
+	$(Q)$(MAKE) --no-print-directory build/fuzz/fuzz_diff
 	$(Q)test/run
 
 .PHONY: demo
@@ -125,6 +126,26 @@ demo: setup ## patch the stock Debian kernel in QEMU and roll it back
 bench: setup ## measure build times, module size and the cost of a patched call
 	$(Q)$(MAKE) --no-print-directory all core
 	$(Q)test/bench/run
+
+# libFuzzer is clang's; everything that it is to see is compiled once more for it.
+FUZZ_CC ?= clang-16
+FUZZ_SECONDS ?= 60
+fuzz_flags := -g -O1 -fno-omit-frame-pointer
+fuzz_sources := $(call sources,common) $(call sources,diff) $(call sources,arch)
+fuzz_o := $(patsubst %.c,build/fuzz/%.o,$(fuzz_sources) test/fuzz/fuzz_diff.c)
+build/fuzz/%.o: %.c Makefile $(out)/datadir
+	$(call say,CC,$< (fuzz))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(all_cflags) $(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined \
+		-fno-sanitize-recover=undefined -c -o $@ $<
+build/fuzz/fuzz_diff: $(fuzz_o)
+	$(call say,LD,$@)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(libraries)
+
+.PHONY: fuzz
+fuzz: setup ## feed the differ with broken objects for FUZZ_SECONDS (60)
+	$(Q)$(MAKE) --no-print-directory build/fuzz/fuzz_diff
+	$(Q)test/fuzz/run $(FUZZ_SECONDS)
 
 .PHONY: vm-shell
 vm-shell: setup ## a shell in a guest that runs the test kernel
@@ -165,4 +186,4 @@ help: ## list the targets
 FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
-	$(addsuffix .d,$(unit_tests))
+	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o))

@@ -62,9 +62,9 @@ static void refusals_push(struct refusals *refusals, bool warning, const char *c
 		xreallocarray(refusals->list, refusals->count + 1, sizeof(*refusals->list));
 	refusals->list[refusals->count++] = (struct refusal){
 		.code = code,
-		.subject = xstrdup(subject),
-		.location = location ? xstrdup(location) : NULL,
-		.text = text,
+		.subject = one_line(xstrdup(subject)),
+		.location = location ? one_line(xstrdup(location)) : NULL,
+		.text = one_line(text),
 		.warning = warning,
 	};
 }

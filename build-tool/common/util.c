@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "util.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -84,6 +85,24 @@ char *xasprintf(const char *format, ...)
 	char *text = xvasprintf(format, arguments);
 	va_end(arguments);
 	return text;
+}
+
+char *one_line(char *text)
+{
+	struct buffer buffer = {0};
+	bool plain = true;
+
+	for (const char *p = text; *p; p++)
+		plain &= !iscntrl((unsigned char)*p);
+	if (plain)
+		return text;
+	for (const char *p = text; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			buffer_printf(&buffer, "\\x%02x", (unsigned char)*p);
+		else
+			buffer_add(&buffer, p, 1);
+	free(text);
+	return buffer.text;
 }
 
 void vec_room(void **list, size_t *room, size_t wanted, size_t size)

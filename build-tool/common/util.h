@@ -42,6 +42,11 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull))
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *xvasprintf(const char *format, va_list arguments)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
+/*
+ * one_line - takes a text and gives it back with control characters as "\\x0a": names that
+ * come from a file must not make a message look like two.
+ */
+char *one_line(char *text) __attribute__((returns_nonnull));
 
 /*
  * Growing arrays: struct { T *list; size_t count; size_t room; }.

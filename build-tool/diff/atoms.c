@@ -94,7 +94,7 @@ struct reloc *section_relocs(const struct section *section, uint64_t start, uint
 	size_t first = first_reloc(section, start);
 
 	*ret_count = first_reloc(section, end) - first;
-	return section->relocs.list + first;
+	return section->relocs.list ? section->relocs.list + first : NULL;
 }
 
 static struct atom *add_atom(struct object *object, struct section *section,

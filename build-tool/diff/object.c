@@ -13,6 +13,12 @@
 
 #include "disasm.h"
 
+/*
+ * Larger sizes and addends are refused, so that sums of a few need no checks.  Real addends
+ * reach 2^47: "init_top_pgt - PAGE_OFFSET".
+ */
+#define LIMIT (1ll << 56)
+
 static struct error *malformed(const struct object *object, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
@@ -21,7 +27,7 @@ static struct error *malformed(const struct object *object, const char *format, 
 	va_list arguments;
 
 	va_start(arguments, format);
-	char *text _free_ = xvasprintf(format, arguments);
+	char *text _free_ = one_line(xvasprintf(format, arguments));
 	va_end(arguments);
 	return error_new(STATUS_REFUSED, "%s: refused [elf-malformed]: %s; compile it again",
 			 object->path, text);
@@ -126,9 +132,12 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 	section->entsize = header.sh_entsize;
 	if (!section->name)
 		return malformed(object, "section %zu has no name", section->index);
-	if (section->align & (section->align - 1))
+	if (section->align & (section->align - 1) || section->align > LIMIT)
 		return malformed(object, "section %s has alignment %" PRIu64, section->name,
 				 section->align);
+	if (section->size > LIMIT)
+		return malformed(object, "section %s has size %" PRIu64, section->name,
+				 section->size);
 	if (header.sh_link >= room)
 		return malformed(object, "section %s is linked to section %u", section->name,
 				 header.sh_link);
@@ -309,6 +318,9 @@ static struct error *add_read_reloc(struct object *object, struct section *targe
 	if (entry->r_offset > target->size || length > target->size - entry->r_offset)
 		return malformed(object, "relocation %zu lies outside section %s", i,
 				 target->name);
+	if (entry->r_addend > LIMIT || entry->r_addend < -LIMIT)
+		return malformed(object, "relocation %zu of section %s has addend %" PRId64, i,
+				 target->name, (int64_t)entry->r_addend);
 	if (kind && kind->idle)
 		return NULL;
 	if (kind && !kind->adds)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The fuzzer's target on a fixed set: `make fuzz` goes on from there.
+
+top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+fuzz=$top/build/fuzz/fuzz_diff
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[ -x "$fuzz" ] || {
+		echo "$fuzz is not built: make build/fuzz/fuzz_diff"
+		return 1
+	}
+}
+
+@test "inputs that once broke the differ, and valid ones of every compiler" {
+	"$top/test/fuzz/seeds" seeds
+	[ "$(find seeds -type f | wc -l)" -ge 10 ]
+	"$fuzz" -timeout=10 "$top"/test/fuzz/corpus/* seeds/*
+}
+
+@test "broken objects, always the same" {
+	"$top/test/fuzz/seeds" seeds
+	"$fuzz" -runs=20000 -seed=7 -timeout=10 -rss_limit_mb=2048 -max_len=65536 seeds
+}
