@@ -78,6 +78,14 @@ struct local_reference {
 };
 typedef void (*found_reference)(void *context, const struct local_reference *reference);
 
+/* One instruction, or several in a row, that put a constant into a register or memory. */
+#define CONSTANT_LOAD_MAX 16
+struct constant_load {
+	uint64_t start, end;		 /* in the section; at most CONSTANT_LOAD_MAX apart */
+	uint64_t value;			 /* zero-extended from the field's size */
+	uint8_t rest[CONSTANT_LOAD_MAX]; /* its bytes, the constant's bits cleared */
+};
+
 struct arch {
 	const char *name;	 /* as in the kernel's ARCH: "x86_64" */
 	const char *debian;	 /* Debian's: "amd64" */
@@ -142,6 +150,14 @@ struct arch {
 	/* is_padding - are these bytes of a text section what fills gaps between functions? */
 	bool (*is_padding)(struct object *object, const struct section *section, uint64_t start,
 			   uint64_t end);
+	/*
+	 * constant_loads - call found() for every constant that code in [start, end) of
+	 * a text section loads, in order of place.
+	 */
+	void (*constant_loads)(struct object *object, const struct section *section,
+			       uint64_t start, uint64_t end,
+			       void (*found)(void *context, const struct constant_load *load),
+			       void *context);
 	uint32_t address_reloc; /* type for a pointer */
 	/*
 	 * References to variables may go by a neighbour's address (-fsection-anchors), which

@@ -189,6 +189,44 @@ static void x86_64_operand_kinds(struct object *object, const struct section *se
 	disasm(object, section, start, end, visit_operand, &visit);
 }
 
+struct constants_visit {
+	void (*found)(void *context, const struct constant_load *load);
+	void *context;
+};
+
+/* "mov $120, %esi", "movl $120, 8(%rsp)", "push $120" */
+static void visit_constant(void *context, csh handle, const cs_insn *insn)
+{
+	const struct constants_visit *visit = context;
+	const cs_x86 *x86 = &insn->detail->x86;
+	const cs_x86_encoding *encoding = &x86->encoding;
+	struct constant_load load = {.start = insn->address, .end = insn->address + insn->size};
+
+	(void)handle;
+	if ((insn->id != X86_INS_MOV && insn->id != X86_INS_PUSH) || !encoding->imm_offset ||
+	    !encoding->imm_size || encoding->imm_size > 4)
+		return;
+	for (unsigned int i = 0; i < insn->size; i++) {
+		unsigned int at = i - encoding->imm_offset;
+
+		if (at < encoding->imm_size)
+			load.value |= (uint64_t)insn->bytes[i] << 8 * at;
+		else
+			load.rest[i] = insn->bytes[i];
+	}
+	visit->found(visit->context, &load);
+}
+
+static void x86_64_constant_loads(struct object *object, const struct section *section,
+				  uint64_t start, uint64_t end,
+				  void (*found)(void *context, const struct constant_load *load),
+				  void *context)
+{
+	struct constants_visit visit = {found, context};
+
+	disasm(object, section, start, end, visit_constant, &visit);
+}
+
 static const struct disasm_mode x86_64_disasm = {CS_ARCH_X86, CS_MODE_64};
 
 const struct arch arch_x86_64 = {
@@ -208,5 +246,6 @@ const struct arch arch_x86_64 = {
 	.measure_relocs = x86_64_measure_relocs,
 	.local_references = x86_64_local_references,
 	.operand_kinds = x86_64_operand_kinds,
+	.constant_loads = x86_64_constant_loads,
 	.address_reloc = R_X86_64_64,
 };

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "line_numbers.h"
+
 static bool same_content(const struct reference *a, const struct reference *b)
 {
 	uint64_t size = content_size(a->atom, a->target);
@@ -34,6 +36,33 @@ static bool same_reference(struct object *orig, const struct reference *a, struc
 	}
 }
 
+/* A string of one-byte characters with its end, or NULL. */
+static const char *text_of(const struct reference *reference)
+{
+	const struct section *section;
+	uint64_t size;
+
+	if (!reference->atom || reference->atom->class != ATOM_STRINGS || reference->addend)
+		return NULL;
+	section = reference->atom->section;
+	size = content_size(reference->atom, reference->target);
+	if (section->entsize != 1 || !size || section->data[reference->target + size - 1])
+		return NULL;
+	return (const char *)section->data + reference->target;
+}
+
+static bool same_but_line(struct object *orig, const struct section *section_a,
+			  const struct reloc *a, const struct reference *left,
+			  struct object *patched, const struct section *section_b,
+			  const struct reloc *b, const struct reference *right)
+{
+	const char *text_a = text_of(left), *text_b = text_of(right);
+
+	return text_a && text_b &&
+	       same_text_but_line(orig, section_a, a->offset, text_a, patched, section_b,
+				  b->offset, text_b);
+}
+
 static bool same_relocs(struct object *orig, const struct section *section_a,
 			const struct reloc *a, size_t count_a, uint64_t start_a,
 			struct object *patched, const struct section *section_b,
@@ -48,7 +77,9 @@ static bool same_relocs(struct object *orig, const struct section *section_a,
 			return false;
 		struct reference left = reloc_reference(orig, section_a, &a[i]);
 		struct reference right = reloc_reference(patched, section_b, &b[i]);
-		if (!same_reference(orig, &left, patched, &right))
+		if (!same_reference(orig, &left, patched, &right) &&
+		    !same_but_line(orig, section_a, &a[i], &left, patched, section_b, &b[i],
+				   &right))
 			return false;
 	}
 	return true;
@@ -77,7 +108,8 @@ static bool same_entry(struct object *orig, const struct entry *a, struct object
 			   relocs_b, count_b, b->start);
 }
 
-static bool same_bytes(const struct atom *a, const struct atom *b)
+static bool same_bytes(struct object *orig, const struct atom *a, struct object *patched,
+		       const struct atom *b)
 {
 	if (a->end - a->start != b->end - b->start)
 		return false;
@@ -90,6 +122,8 @@ static bool same_bytes(const struct atom *a, const struct atom *b)
 	const unsigned char *bytes_b = b->section->data + b->start;
 	const struct entry_mask *ignored = &a->section->rule->layouts[0].ignored;
 	uint64_t size = a->end - a->start, mask_end = ignored->offset + ignored->size;
+	if (a->class == ATOM_CODE || a->class == ATOM_INIT)
+		return code_difference(orig, a, patched, b) == size;
 	if (a->section->rule->policy != SECTION_DATA || !ignored->size || mask_end > size)
 		return !memcmp(bytes_a, bytes_b, size);
 	return !memcmp(bytes_a, bytes_b, ignored->offset) &&
@@ -131,7 +165,7 @@ static bool same_place(const struct atom *a, const struct atom *b)
 static bool compare_atoms(struct object *orig, struct atom *a, struct object *patched,
 			  struct atom *b)
 {
-	if (a->class != b->class || !same_place(a, b) || !same_bytes(a, b) ||
+	if (a->class != b->class || !same_place(a, b) || !same_bytes(orig, a, patched, b) ||
 	    !same_short_branches(a, b) ||
 	    !same_relocs(orig, a->section, a->relocs, a->reloc_count, a->start, patched,
 			 b->section, b->relocs, b->reloc_count, b->start))
@@ -173,9 +207,7 @@ uint64_t atom_first_difference(struct object *orig, const struct atom *a, struct
 	uint64_t first = size_a < size_b ? size_a : size_b;
 
 	if (a->section->data && b->section->data)
-		for (uint64_t i = 0; i < first; i++)
-			if (a->section->data[a->start + i] != b->section->data[b->start + i])
-				first = i;
+		first = code_difference(orig, a, patched, b);
 	for (size_t i = 0; i < a->reloc_count && i < b->reloc_count; i++) {
 		uint64_t at = b->relocs[i].offset - b->start;
 

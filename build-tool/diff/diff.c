@@ -54,11 +54,9 @@ static int by_datum_name(const void *left, const void *right)
 
 static void add_inlined(struct selection *selection, struct diff_function *function)
 {
-	const struct debuginfo_names *names;
+	const struct debuginfo_names *names =
+		debuginfo_inlined_into(debuginfo_of(selection->patched), function->name);
 
-	if (!selection->debuginfo)
-		selection->debuginfo = debuginfo_open(selection->options->patched);
-	names = debuginfo_inlined_into(selection->debuginfo, function->name);
 	for (size_t i = 0; names && i < names->count; i++)
 		*vec_push(&function->inlined_into) = xstrdup(names->list[i]);
 }
@@ -66,11 +64,9 @@ static void add_inlined(struct selection *selection, struct diff_function *funct
 static void add_first_change(struct selection *selection, const struct atom *atom,
 			     struct diff_function *function)
 {
-	if (!selection->debuginfo)
-		selection->debuginfo = debuginfo_open(selection->options->patched);
 	function->first_change = atom_first_difference(selection->orig, atom->twin,
 						       selection->patched, atom);
-	function->source = debuginfo_line(selection->debuginfo, atom->section->index,
+	function->source = debuginfo_line(debuginfo_of(selection->patched), atom->section->index,
 					  atom->start + function->first_change);
 }
 
@@ -181,7 +177,6 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 		return error;
 	}
 	error = run(&selection, ret);
-	debuginfo_close(selection.debuginfo);
 	vec_deinit(&selection.carried);
 	object_unsplit(&orig);
 	object_unsplit(&patched);

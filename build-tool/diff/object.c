@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "debuginfo.h"
 #include "disasm.h"
 
 /*
@@ -439,6 +440,7 @@ void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr
 
 void object_deinit(struct object *object)
 {
+	debuginfo_close(object->debuginfo);
 	for (size_t i = 0; i < object->sections.count; i++) {
 		struct section *section = object->sections.list[i];
 

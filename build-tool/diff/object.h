@@ -15,6 +15,7 @@
 #include "util.h"
 
 struct atom;
+struct debuginfo;
 struct section_rule;
 
 struct disasm;
@@ -84,6 +85,7 @@ struct object {
 	VEC(char *) names;	/* strings owned for made sections and symbols */
 	VEC(struct atom *) atoms; /* all, in section order */
 	struct disasm *disasm;	/* opened when first needed */
+	struct debuginfo *debuginfo; /* read when first asked for, see debuginfo_of() */
 };
 
 /*

@@ -9,9 +9,7 @@
 
 const char *select_location(struct selection *selection, const char *name)
 {
-	if (!selection->debuginfo)
-		selection->debuginfo = debuginfo_open(selection->options->patched);
-	return debuginfo_declaration(selection->debuginfo, name) ?: selection->options->unit;
+	return debuginfo_declaration(debuginfo_of(selection->patched), name) ?: selection->options->unit;
 }
 
 /* ---- what has changed --------------------------------------------------------- */

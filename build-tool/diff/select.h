@@ -26,7 +26,6 @@ struct selection {
 	const struct diff_options *options;
 	struct object *orig, *patched;
 	struct refusals *refusals;
-	struct debuginfo *debuginfo; /* of patched, opened when a location is first needed */
 	VEC(struct atom *) carried; /* of patched, in order of discovery */
 	bool escapes;		    /* an address of new code or data leaves the patch */
 	bool have_block;	    /* the unit's local symbols in the parent were found */

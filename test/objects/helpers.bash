@@ -19,6 +19,15 @@ cc=(gcc-12 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=ker
 	-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mno-sse -c)
 flags=() # a test's own, added for both
 
+# The same with clang; it has no -mrecord-mcount for x86, where objtool does that.
+clang=(clang-16 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
+	-fno-PIE -fno-asynchronous-unwind-tables -fno-common -fshort-wchar -fno-stack-protector
+	-pg -mfentry -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
+	-mretpoline-external-thunk -mfunction-return=thunk-extern -mno-sse -c)
+
+# use_clang - for the rest of this test.
+use_clang() { cc=("${clang[@]}"); }
+
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	flags=()

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "line_numbers.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "debuginfo.h"
+
+/* The constants that an atom's code loads, read when the first is asked for. */
+struct loads {
+	struct object *object;
+	const struct atom *atom;
+	VEC(struct constant_load) list;
+	size_t next; /* the first that may hold what is asked for next */
+	bool read;
+};
+
+static void note_load(void *context, const struct constant_load *load)
+{
+	struct loads *loads = context;
+
+	*vec_push(&loads->list) = *load;
+}
+
+/* The one whose instruction holds the byte at an offset; offsets only grow. */
+static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
+{
+	const struct atom *atom = loads->atom;
+	uint64_t place = atom->start + offset;
+
+	if (!loads->read && section_is_text(atom->section) && loads->object->arch->constant_loads)
+		loads->object->arch->constant_loads(loads->object, atom->section, atom->start,
+						    atom->end, note_load, loads);
+	loads->read = true;
+	while (loads->next < loads->list.count && loads->list.list[loads->next].end <= place)
+		loads->next++;
+	if (loads->next == loads->list.count || loads->list.list[loads->next].start > place)
+		return NULL;
+	return &loads->list.list[loads->next];
+}
+
+#define LINES_ROOM 16 /* of functions inlined into each other */
+
+/*
+ * pneigh_lookup() has ASSERT_RTNL() in its line 1976, that is __warn_printk("... %s (%d)\n",
+ * __FILE__, __LINE__):
+ *
+ *	mov $0x7b8,%edx
+ *
+ * As the debug information is of the same compilation, it gives the same number for this
+ * instruction, or for the call by whose inlining it is there.  A constant that says the line in
+ * both objects, and in the same of these roles, is the line.
+ */
+static bool are_lines_of(struct object *orig, const struct section *section_a, uint64_t place_a,
+			 uint64_t value_a, struct object *patched,
+			 const struct section *section_b, uint64_t place_b, uint64_t value_b)
+{
+	int lines_a[LINES_ROOM], lines_b[LINES_ROOM];
+	size_t count_a = debuginfo_lines(debuginfo_of(orig), section_a->index, place_a, lines_a,
+					 LINES_ROOM);
+	size_t count_b = debuginfo_lines(debuginfo_of(patched), section_b->index, place_b, lines_b,
+					 LINES_ROOM);
+
+	for (size_t i = 0; i < count_a && i < count_b; i++)
+		if (value_a == (uint64_t)lines_a[i] && value_b == (uint64_t)lines_b[i])
+			return true;
+	return false;
+}
+
+static bool differ_in_line_only(const struct loads *a, const struct constant_load *load_a,
+				const struct loads *b, const struct constant_load *load_b)
+{
+	if (!load_a || !load_b || load_a->start - a->atom->start != load_b->start - b->atom->start ||
+	    load_a->end - a->atom->start != load_b->end - b->atom->start ||
+	    memcmp(load_a->rest, load_b->rest, sizeof(load_a->rest)))
+		return false;
+	return are_lines_of(a->object, a->atom->section, load_a->start, load_a->value, b->object,
+			    b->atom->section, load_b->start, load_b->value);
+}
+
+uint64_t code_difference(struct object *orig, const struct atom *a, struct object *patched,
+			 const struct atom *b)
+{
+	const unsigned char *bytes_a = a->section->data + a->start;
+	const unsigned char *bytes_b = b->section->data + b->start;
+	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
+	uint64_t size = size_a < size_b ? size_a : size_b, i = 0;
+	struct loads loads_a = {.object = orig, .atom = a};
+	struct loads loads_b = {.object = patched, .atom = b};
+
+	if (!memcmp(bytes_a, bytes_b, size))
+		return size;
+	while (i < size) {
+		if (bytes_a[i] == bytes_b[i]) {
+			i++;
+			continue;
+		}
+		const struct constant_load *load_a = load_at(&loads_a, i);
+		const struct constant_load *load_b = load_at(&loads_b, i);
+		if (!differ_in_line_only(&loads_a, load_a, &loads_b, load_b))
+			break;
+		i = load_a->end - a->start;
+	}
+	vec_deinit(&loads_a.list);
+	vec_deinit(&loads_b.list);
+	return i < size ? i : size;
+}
+
+/* The number whose decimal digits hold the place in a text, and where they begin and end. */
+static bool number_at(const char *text, size_t place, uint64_t *ret, size_t *ret_start,
+		      size_t *ret_end)
+{
+	size_t start = place, end = place;
+
+	while (start && isdigit((unsigned char)text[start - 1]))
+		start--;
+	while (isdigit((unsigned char)text[end]))
+		end++;
+	if (start == end || end - start > 9 || !start || text[start - 1] != ':')
+		return false;
+	*ret = strtoul(text + start, NULL, 10);
+	*ret_start = start;
+	*ret_end = end;
+	return true;
+}
+
+bool same_text_but_line(struct object *orig, const struct section *section_a, uint64_t place_a,
+			const char *a, struct object *patched, const struct section *section_b,
+			uint64_t place_b, const char *b)
+{
+	uint64_t number_a, number_b;
+	size_t start_a, end_a, start_b, end_b, i = 0;
+
+	if (!section_is_text(section_a) || !section_is_text(section_b))
+		return false;
+	while (a[i] && a[i] == b[i])
+		i++;
+	return number_at(a, i, &number_a, &start_a, &end_a) &&
+	       number_at(b, i, &number_b, &start_b, &end_b) && start_a == start_b &&
+	       !strcmp(a + end_a, b + end_b) &&
+	       are_lines_of(orig, section_a, place_a, number_a, patched, section_b, place_b,
+			    number_b);
+}
