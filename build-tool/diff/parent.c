@@ -235,12 +235,21 @@ void parent_close(struct parent *parent)
 
 /* ---- looking up ------------------------------------------------------------------ */
 
+/* Is it one module's name?  "ff-memless" in modinfo is "ff_memless" in the kernel. */
+static bool same_module(const char *file_name, const char *name, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((file_name[i] == '-' ? '_' : file_name[i]) != name[i])
+			return false;
+	return true;
+}
+
 bool parent_depends(const struct parent *parent, const char *name)
 {
 	size_t length = strlen(name);
 
 	for (const char *p = parent->depends; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strcspn(p, ",") == length && !strncmp(p, name, length))
+		if (strcspn(p, ",") == length && same_module(p, name, length))
 			return true;
 	return false;
 }

@@ -278,12 +278,27 @@ static void test_symvers(void **state)
 	assert_error(symvers_read(file, &symvers), STATUS_FAILED, ":1: not a line");
 }
 
+/* modinfo has the names of files: hid-nintendo.ko depends on "hid,ff-memless". */
+static void test_depends(void **state)
+{
+	struct parent parent = { .depends = "hid,ff-memless,led_class" };
+	(void)state;
+
+	assert_true(parent_depends(&parent, "hid"));
+	assert_true(parent_depends(&parent, "ff_memless"));
+	assert_true(parent_depends(&parent, "led_class"));
+	assert_false(parent_depends(&parent, "ff_mem"));
+	assert_false(parent_depends(&parent, "led_class_multicolor"));
+	assert_false(parent_depends(&parent, "hid_generic"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_globals),	      cmocka_unit_test(test_units_of_one_name),
 		cmocka_unit_test(test_positions),     cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_unusable),      cmocka_unit_test(test_symvers),
+		cmocka_unit_test(test_depends),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
