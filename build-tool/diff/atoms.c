@@ -34,6 +34,8 @@ static bool is_private(const struct section *section, const struct symbol *symbo
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(private_names); i++) {
 		const struct private_name *private = &private_names[i];
+		if (*symbol->name != *private->name)
+			continue;
 		size_t length = strlen(private->name);
 		const char *rest = symbol->name + length;
 
@@ -406,12 +408,23 @@ static void restore_references(struct object *object, struct section *section)
 	}
 }
 
-/* A place in the section named by the symbol is meant, not the symbol itself. */
+/*
+ * A place in the section named by the symbol is meant, not the symbol itself, and what
+ * is there follows from the exact place.  With -fdata-sections most sections hold one
+ * thing, which is then meant whatever the place (of code, only calls and lea, with nothing
+ * behind the field): no need to decode the function.
+ */
 static bool needs_target(const struct reloc *reloc)
 {
 	const struct symbol *symbol = reloc->symbol;
+	const struct section *section = symbol->section;
 
-	return symbol->section && !symbol->atom && symbol->section->rule;
+	if (!section || symbol->atom || !section->rule)
+		return false;
+	if (section->atoms.count != 1)
+		return true;
+	const enum atom_class class = section->atoms.list[0]->class;
+	return class == ATOM_STRINGS || class == ATOM_CONST || class == ATOM_PARTNER;
 }
 
 static void measure_relocs(struct object *object, struct atom *atom)
