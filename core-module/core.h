@@ -137,7 +137,7 @@ struct pp_func {
 	unsigned int obj;
 	unsigned long old_addr;	/* 0 while the parent is not loaded */
 	unsigned long old_cold;	/* the .cold part, or 0 */
-	struct pp_site *site;	/* NULL while the parent is not loaded */
+	struct pp_site *site;	/* NULL while the parent is not loaded, or if carried */
 	bool hooked;
 	struct list_head on;	/* in site->active while enabled, else empty */
 	struct kobject kobj;
@@ -189,6 +189,15 @@ struct pp_patch {
 	refcount_t kobjs;	/* kobjects that live in this structure */
 	struct completion kobjs_gone;
 };
+
+/*
+ * Replaced, but not rerouted: those who call it are.  It has no site, and no folder
+ * in sysfs; it counts when stacks are looked at.
+ */
+static inline bool pp_func_carried(const struct pp_func *func)
+{
+	return func->desc->flags & POKEPATCH_FUNC_CARRIED;
+}
 
 static inline const char *pp_string(const struct pp_patch *patch, u32 offset)
 {

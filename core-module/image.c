@@ -194,8 +194,9 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 		    desc->new_cold_size)
 		return reject(patch, "%s: the new .cold part is not in the module's text",
 			      func->name);
-	if (desc->reserved)
-		return reject(patch, "%s: a reserved field is set", func->name);
+	if (desc->flags & ~POKEPATCH_FUNC_CARRIED)
+		return reject(patch, "%s: flags %#x, this core knows %#x", func->name, desc->flags,
+			      POKEPATCH_FUNC_CARRIED);
 	patch->objects[func->obj].has_funcs = true;
 	if (desc->cold == POKEPATCH_NONE)
 		return 0;

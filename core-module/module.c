@@ -117,7 +117,8 @@ static int attach(struct pp_patch *patch, unsigned int index, struct module *mod
 		WRITE_ONCE(func->old_addr, patch->addr[func->desc->symbol]);
 		func->old_cold = func->desc->cold == POKEPATCH_NONE ?
 					 0 : patch->addr[func->desc->cold];
-		ret = pp_site_get(func);
+		if (!pp_func_carried(func))
+			ret = pp_site_get(func);
 	}
 	if (!ret && patch->enabled)
 		ret = pp_sites_hook(patch->funcs, patch->nr_funcs, index);
@@ -128,7 +129,7 @@ static int attach(struct pp_patch *patch, unsigned int index, struct module *mod
 	for (i = 0; patch->enabled && i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
-		if (func->obj != index)
+		if (func->obj != index || !func->site)
 			continue;
 		list_add(&func->on, &func->site->active);
 		WRITE_ONCE(func->site->target, func->desc->new_addr);

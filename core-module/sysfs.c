@@ -303,6 +303,8 @@ int pp_sysfs_add(struct pp_patch *patch)
 	for (i = 0; i < patch->nr_funcs && !ret; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
+		if (pp_func_carried(func))
+			continue;
 		ret = add_kobj(patch, &func->kobj, &func_type, &patch->objects[func->obj].kobj,
 			       func->name, func->sym->pos);
 	}

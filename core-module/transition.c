@@ -136,6 +136,37 @@ static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 }
 
 /*
+ * The newest enabled copy of a carried function, which an enabled function may
+ * have jumped to, so that it alone is on a stack.
+ */
+static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
+{
+	const struct pp_patch *patch;
+	unsigned int i;
+
+	list_for_each_entry_reverse(patch, &pp_patches, list) {
+		if (!patch->enabled || patch == func->patch)
+			continue;
+		for (i = 0; i < patch->nr_funcs; i++) {
+			const struct pp_func *other = &patch->funcs[i];
+
+			if (!pp_func_carried(other) || other->old_addr != func->old_addr)
+				continue;
+			busy_add_new(busy, other);
+			return;
+		}
+	}
+}
+
+static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
+{
+	busy_add(busy, func, func->old_addr, func->sym->size);
+	if (func->old_cold)
+		busy_add(busy, func, func->old_cold,
+			 func->patch->symbols[func->desc->cold].size);
+}
+
+/*
  * What each site shall do, and which code must be empty for it.  Old and new count
  * in both directions: the return address of a call to ftrace lies in the old
  * function even when the handler has chosen the new one (see ftrace_handler()).
@@ -153,18 +184,19 @@ static void lay_out(struct transition *tr)
 		struct pp_func *func = &patch->funcs[i];
 		const struct pp_func *top;
 
-		if (!func->site)
+		if (!func->old_addr)
 			continue;
+		busy_add_old(&tr->busy, func);
+		busy_add_new(&tr->busy, func);
+		if (!func->site) {
+			busy_add_carried(&tr->busy, func);
+			continue;
+		}
 		tr->flips[tr->nr_flips++] = (struct flip){
 			.site = func->site,
 			.target = tr->enable ? func->desc->new_addr :
 					       pp_site_top(func->site, func),
 		};
-		busy_add(&tr->busy, func, func->old_addr, func->sym->size);
-		if (func->old_cold)
-			busy_add(&tr->busy, func, func->old_cold,
-				  patch->symbols[func->desc->cold].size);
-		busy_add_new(&tr->busy, func);
 		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
 		if (top && top != func)
 			busy_add_new(&tr->busy, top);

@@ -170,6 +170,25 @@ static void print_functions(const struct build *build, enum diff_change change, 
 		printf("\n");
 }
 
+/* Functions that are replaced by way of their callers. */
+static void print_carriers(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++) {
+			const struct diff_function *function = &result->functions.list[j];
+
+			if (!function->carried_by.count)
+				continue;
+			printf("%s has no patchable entry and is carried by:", function->name);
+			for (size_t k = 0; k < function->carried_by.count; k++)
+				printf(" %s", function->carried_by.list[k]);
+			printf("\n");
+		}
+	}
+}
+
 static bool report_to_stdout(const struct build *build)
 {
 	return build->options.report && !strcmp(build->options.report, "-");
@@ -183,6 +202,7 @@ void summary_print(const struct build *build)
 	if (build->options.quiet || report_to_stdout(build))
 		return;
 	print_functions(build, DIFF_CHANGED, "changed functions");
+	print_carriers(build);
 	print_functions(build, DIFF_NEW, "new functions");
 	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");
 	if (!build->options.dry_run && !stat(build->output, &status))

@@ -253,7 +253,9 @@ static bool read_function(const struct image *image, uint32_t index, struct patc
 	ret->pos = symbol.pos;
 	ret->old_size = symbol.size;
 	ret->new_size = func.new_size;
-	ret->mode = word(modes, ARRAY_SIZE(modes), func.mode);
+	ret->mode = func.flags & POKEPATCH_FUNC_CARRIED
+			    ? "carried"
+			    : word(modes, ARRAY_SIZE(modes), func.mode);
 	return true;
 }
 

@@ -58,7 +58,7 @@ static void note_escaping_constant(struct selection *selection, const struct ato
 static bool is_new_thing(const struct atom *atom)
 {
 	if (atom->twin)
-		return false;
+		return atom->entryless; /* no entry that all calls go through: a new copy */
 	return (atom->class == ATOM_CODE && !atom->parent) || atom->class == ATOM_RODATA ||
 	       /* Descriptors and the like, which the loader takes in and gives back. */
 	       (atom->class == ATOM_DATA && !atom->section->rule->keep_name);

@@ -61,11 +61,34 @@ static void add_inlined(struct selection *selection, struct diff_function *funct
 		*vec_push(&function->inlined_into) = xstrdup(names->list[i]);
 }
 
+/* Where a function that carries another, and is otherwise the same, refers to it. */
+static uint64_t first_carried_use(const struct selection *selection, const struct atom *atom)
+{
+	for (size_t i = 0; i < atom->reloc_count; i++) {
+		const struct atom *used = reloc_reference(selection->patched, atom->section,
+							  &atom->relocs[i])
+						  .atom;
+
+		if (used && used->entryless && used != atom)
+			return atom->relocs[i].offset - atom->start;
+	}
+	return atom->end - atom->start;
+}
+
+static void add_carriers(const struct atom *atom, struct diff_function *function)
+{
+	function->has_entry = !atom->entryless;
+	for (size_t i = 0; i < atom->carriers.count; i++)
+		*vec_push(&function->carried_by) = xstrdup(atom->carriers.list[i]->name);
+}
+
 static void add_first_change(struct selection *selection, const struct atom *atom,
 			     struct diff_function *function)
 {
 	function->first_change = atom_first_difference(selection->orig, atom->twin,
 						       selection->patched, atom);
+	if (function->first_change == function->new_size) /* replaced for what it calls */
+		function->first_change = first_carried_use(selection, atom);
 	function->source = debuginfo_line(debuginfo_of(selection->patched), atom->section->index,
 					  atom->start + function->first_change);
 }
@@ -82,6 +105,7 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			add_inlined(selection, function);
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
+				add_carriers(atom, function);
 				_failed_(select_old(selection, atom->twin, &function->old));
 				if (atom->twin->cold)
 					_failed_(select_old(selection, atom->twin->cold,
@@ -118,6 +142,9 @@ void diff_result_deinit(struct diff_result *result)
 		for (size_t j = 0; j < result->functions.list[i].inlined_into.count; j++)
 			free(result->functions.list[i].inlined_into.list[j]);
 		vec_deinit(&result->functions.list[i].inlined_into);
+		for (size_t j = 0; j < result->functions.list[i].carried_by.count; j++)
+			free(result->functions.list[i].carried_by.list[j]);
+		vec_deinit(&result->functions.list[i].carried_by);
 	}
 	for (size_t i = 0; i < result->data.count; i++)
 		free(result->data.list[i].name);

@@ -64,6 +64,8 @@ struct diff_function {
 	uint64_t first_change;	     /* offset in the new function; changed ones only */
 	char *source;		     /* "file.c:120" of first_change, or NULL */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
+	bool has_entry;		     /* changed ones: calls are rerouted at the old one */
+	VEC(char *) carried_by;	     /* without: who calls it, and is replaced for that */
 	uint32_t old;		     /* changed ones: index of the external, or POKEPATCH_NONE */
 	uint32_t old_cold;	     /* likewise, of the old .cold part */
 	enum diff_verified verified; /* left to the caller */

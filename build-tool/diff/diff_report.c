@@ -15,6 +15,15 @@ static void add_string(struct json_object *object, const char *key, const char *
 	json_object_object_add(object, key, value ? json_object_new_string(value) : NULL);
 }
 
+static struct json_object *string_array(char *const *list, size_t count)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(array, json_object_new_string(list[i]));
+	return array;
+}
+
 void report_functions(struct json_object *array, const struct diff_result *result,
 		      const char *parent, const char *mode)
 {
@@ -29,12 +38,9 @@ void report_functions(struct json_object *array, const struct diff_result *resul
 				       json_object_new_int64(function->old_size));
 		json_object_object_add(item, "new_size",
 				       json_object_new_int64(function->new_size));
-		struct json_object *inlined = json_object_new_array();
-		for (size_t j = 0; j < function->inlined_into.count; j++)
-			json_object_array_add(
-				inlined,
-				json_object_new_string(function->inlined_into.list[j]));
-		json_object_object_add(item, "inlined_into", inlined);
+		json_object_object_add(item, "inlined_into",
+				       string_array(function->inlined_into.list,
+						    function->inlined_into.count));
 		if (function->change == DIFF_CHANGED) {
 			struct json_object *first = json_object_new_object();
 
@@ -42,7 +48,10 @@ void report_functions(struct json_object *array, const struct diff_result *resul
 					       json_object_new_int64(function->first_change));
 			add_string(first, "source", function->source);
 			json_object_object_add(item, "first_change", first);
-			add_string(item, "mode", mode);
+			add_string(item, "mode", function->has_entry ? mode : "carried");
+			json_object_object_add(item, "carried_by",
+					       string_array(function->carried_by.list,
+							    function->carried_by.count));
 		}
 		json_object_array_add(array, item);
 	}

@@ -249,6 +249,8 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	object_put32(out, at + offsetof(struct pokepatch_func, cold), cold);
 	object_put32(out, at + offsetof(struct pokepatch_func, mode),
 		     emitter->selection->options->mode);
+	object_put32(out, at + offsetof(struct pokepatch_func, flags),
+		     function->entryless ? POKEPATCH_FUNC_CARRIED : 0);
 	section_add_reloc(table, place + offsetof(struct pokepatch_func, new_addr),
 			  out->arch->address_reloc, function->out_symbol, 0);
 	if (function->cold) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carriers.h"
 #include "compare.h"
 #include "debuginfo.h"
 
@@ -163,7 +164,7 @@ static struct error *link_code(struct selection *selection, const struct atom *f
 	bool own = from->class != ATOM_CODE || atom_function((struct atom *)from) == function;
 	bool entry_address = atom == function && reference->target == atom->start;
 
-	if (is_new_function(function) ||
+	if (is_new_function(function) || function->entryless ||
 	    (is_changed(function) && own && (entry || !entry_address)) ||
 	    (function->included && entry)) {
 		carry(selection, atom);
@@ -343,16 +344,6 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 	return NULL;
 }
 
-static void check_entry(struct selection *selection, const struct atom *function)
-{
-	if (selection->orig->arch->patchable_entry(selection->orig, function->twin) < 0)
-		refusals_add(selection->refusals, "no-entry", select_location(selection, function->name),
-			     function->name,
-			     "'%s' changed but has no patchable entry (inline, notrace or "
-			     "assembly); change its callers instead",
-			     function->name);
-}
-
 static bool is_new_global(const struct atom *atom)
 {
 	return !atom->twin && !atom->ambiguous && atom->symbol &&
@@ -365,6 +356,7 @@ struct error *select_changes(struct selection *selection)
 	struct object *patched = selection->patched;
 
 	compare_all(selection);
+	find_carriers(selection);
 	refuse_changed_data(selection);
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *atom = patched->atoms.list[i];
@@ -373,10 +365,8 @@ struct error *select_changes(struct selection *selection)
 			carry(selection, atom); /* another unit of the patch may use it */
 		if (atom->class != ATOM_CODE || atom->parent)
 			continue;
-		if (atom->twin && is_changed(atom)) {
-			check_entry(selection, atom);
+		if (atom->twin && is_changed(atom))
 			carry(selection, atom);
-		}
 	}
 	for (size_t i = 0; i < selection->carried.count; i++)
 		_failed_(follow(selection, selection->carried.list[i]));

@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /* Changed whenever a structure below changes; also modinfo "pokepatch=". */
-#define POKEPATCH_FORMAT 1
+#define POKEPATCH_FORMAT 2
 #define POKEPATCH_MAGIC 0x68637470656b6f70ULL /* "pokeptch", little endian */
 
 #define POKEPATCH_BUILD_ID_MAX 20
@@ -70,6 +70,14 @@ enum pokepatch_mode {
 	POKEPATCH_MODE_ENTRY = 3,
 };
 
+enum pokepatch_func_flags {
+	/*
+	 * It has no entry to reroute: functions that are rerouted call the new one.
+	 * Listed since a task may be in the old one alone (a caller may jump to it).
+	 */
+	POKEPATCH_FUNC_CARRIED = 1 << 0,
+};
+
 /* A function that the patch replaces. */
 struct pokepatch_func {
 	__u64 new_addr;	     /* relocated: entry of the new function */
@@ -79,7 +87,7 @@ struct pokepatch_func {
 	__u32 symbol;	     /* the old function: index into symbols */
 	__u32 cold;	     /* its .cold part: index into symbols, or POKEPATCH_NONE */
 	__u32 mode;	     /* enum pokepatch_mode */
-	__u32 reserved;
+	__u32 flags;	     /* enum pokepatch_func_flags */
 };
 
 /*

@@ -164,6 +164,19 @@ exercise $name ${functions[*]}"
 	END
 }
 
+@test "example sys-uname: the body of a system call" {
+	example sys-uname __x64_sys_newuname <<-'END'
+		busy() { uname -v; }
+		behaves() {
+			text=$(uname -v)
+			case $1 in
+			old) lacks "uname -v" "$text" Live-patched ;;
+			new) has "uname -v" "$text" "Live-patched #1 SMP" ;;
+			esac
+		}
+	END
+}
+
 @test "every example has its test" {
 	local patch name
 	for patch in "$top"/examples/*.patch; do

@@ -95,7 +95,7 @@ static const struct hostile cases[] = {
 	{ "func-new-cold", F(new_cold_size), SET, 1, "new .cold part" },
 	{ "func-cold", F(cold), SET, 1 << 20, ".cold part's symbol" },
 	{ "func-mode", F(mode), SET, 9, "mode 9" },
-	{ "func-reserved", F(reserved), SET, 1, "reserved" },
+	{ "func-flags", F(flags), SET, 2, "flags 0x2" },
 	{ "reloc-symbol", R(symbol), SET, 1 << 20, "relocation 0: symbol" },
 	{ "reloc-type", R(type), SET, 200, "type 200 is not known" },
 	{ "reloc-where", R(where), ADD, FAR, "relocation 0: place" },

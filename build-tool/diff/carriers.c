@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel's "inline" also says notrace, so a helper that the compiler kept out
+ * of line has no patchable entry: __do_sys_newuname(), which __x64_sys_newuname()
+ * and __ia32_sys_newuname() jump to.  Calls of it cannot be rerouted, but they can
+ * be made to a new copy, by new copies of all who make one.
+ */
+#include "carriers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A place in the original that refers to a function without an entry. */
+struct use {
+	const struct atom *function;
+	struct atom *from;
+	const struct section *section; /* that the relocation stands in */
+	bool call;		       /* of its first instruction, and nothing else */
+};
+
+struct carriers {
+	struct selection *selection;
+	VEC(struct use) uses; /* by function */
+	VEC(struct atom *) work; /* of patched: no entry, to be carried by their callers */
+};
+
+bool has_entry(const struct selection *selection, const struct atom *old)
+{
+	return selection->orig->arch->patchable_entry(selection->orig, old) >= 0;
+}
+
+/* ---- who refers to functions without an entry ------------------------------------- */
+
+/* A call or jump; "lea helper(%rip), %rdi" is none, though its relocation may be the same. */
+static bool is_branch(struct object *object, const struct atom *from, const struct reloc *reloc)
+{
+	if (!section_is_text(from->section))
+		return false;
+	uint8_t *kinds = xcalloc(from->end - from->start, sizeof(*kinds));
+	object->arch->operand_kinds(object, from->section, from->start, from->end, kinds);
+	bool branch = kinds[reloc->offset - from->start] == OPERAND_DIRECT;
+	free(kinds);
+	return branch;
+}
+
+static void note_uses(struct carriers *carriers, struct atom *from, const struct section *section,
+		      const struct reloc *relocs, size_t count)
+{
+	struct selection *selection = carriers->selection;
+
+	for (size_t i = 0; i < count; i++) {
+		struct reference reference =
+			reloc_reference(selection->orig, section, &relocs[i]);
+
+		if (!reference.atom || reference.atom->class != ATOM_CODE)
+			continue;
+		struct atom *function = atom_function(reference.atom);
+		if (atom_function(from) == function || has_entry(selection, function))
+			continue;
+		bool call = section == from->section && reference.atom == function &&
+			    reference.target == function->start &&
+			    is_branch(selection->orig, from, &relocs[i]);
+		*vec_push(&carriers->uses) = (struct use){
+			.function = function, .from = from, .section = section, .call = call};
+	}
+}
+
+static int use_order(const void *left, const void *right)
+{
+	const struct use *a = left, *b = right;
+	uintptr_t x = (uintptr_t)a->function, y = (uintptr_t)b->function;
+
+	return x < y ? -1 : x > y;
+}
+
+static void find_uses(struct carriers *carriers)
+{
+	struct object *orig = carriers->selection->orig;
+
+	for (size_t i = 0; i < orig->atoms.count; i++) {
+		struct atom *atom = orig->atoms.list[i];
+
+		note_uses(carriers, atom, atom->section, atom->relocs, atom->reloc_count);
+		for (size_t j = 0; j < atom->entries.count; j++) {
+			const struct entry *entry = &atom->entries.list[j];
+			size_t count;
+			struct reloc *relocs =
+				section_relocs(entry->section, entry->start,
+					       entry->start + entry->size, &count);
+
+			note_uses(carriers, atom, entry->section, relocs, count);
+		}
+	}
+	if (carriers->uses.count)
+		qsort(carriers->uses.list, carriers->uses.count, sizeof(struct use), use_order);
+}
+
+static size_t first_use(const struct carriers *carriers, const struct atom *function)
+{
+	size_t low = 0, high = carriers->uses.count;
+	struct use key = {.function = function};
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (use_order(&carriers->uses.list[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- who carries ------------------------------------------------------------------------- */
+
+static void refuse_uncarried(struct selection *selection, const struct atom *function,
+			     const char *why, const char *subject)
+{
+	refusals_add(selection->refusals, "no-entry",
+		     select_location(selection, function->name), function->name,
+		     "'%s' changed but has no patchable entry (inline, notrace or assembly), and "
+		     "its callers cannot be replaced in its place: %s%s%s; change code around it "
+		     "instead",
+		     function->name, why, subject ? " " : "", subject ?: "");
+}
+
+/* Its callers may be in any unit. */
+static bool is_global(const struct object *object, const struct atom *function)
+{
+	if (function->symbol->bind != STB_LOCAL)
+		return true;
+	for (size_t i = 1; i < object->symbols.count; i++) /* an alias */
+		if (object->symbols.list[i]->atom == function &&
+		    object->symbols.list[i]->bind != STB_LOCAL)
+			return true;
+	return false;
+}
+
+/* Tables of the kernel that name a function but never call it: NOKPROBE_SYMBOL(). */
+static bool only_names(const struct atom *from)
+{
+	return !strcmp(from->section->name, "_kprobe_blacklist") ||
+	       !strcmp(from->section->name, "_error_injection_whitelist");
+}
+
+static void add_work(struct carriers *carriers, struct atom *function)
+{
+	if (function->entryless)
+		return;
+	function->entryless = true;
+	*vec_push(&carriers->work) = function;
+}
+
+/* A caller, in the original, is replaced; one without an entry by its callers in turn. */
+static void add_carrier(struct carriers *carriers, struct atom *callee, struct atom *old_caller)
+{
+	struct atom *caller = old_caller->twin;
+
+	*vec_push(&callee->carriers) = caller;
+	if (!has_entry(carriers->selection, old_caller))
+		add_work(carriers, caller);
+	caller->state = STATE_CHANGED;
+	if (caller->cold)
+		caller->cold->state = STATE_CHANGED;
+}
+
+/* Code of the parent that has run when the kernel or its module was started. */
+static bool has_run(const struct atom *from)
+{
+	return from->class == ATOM_INIT && !has_prefix(from->section->name, ".exit") &&
+	       section_is_text(from->section);
+}
+
+static void carry_by_callers(struct carriers *carriers, struct atom *function)
+{
+	struct selection *selection = carriers->selection;
+	size_t live = 0, over = 0;
+
+	if (is_global(selection->orig, function->twin)) {
+		refuse_uncarried(selection, function, "it is global, and other units may call it",
+				 NULL);
+		return;
+	}
+	for (size_t i = first_use(carriers, function->twin);
+	     i < carriers->uses.count && carriers->uses.list[i].function == function->twin; i++) {
+		const struct use *use = &carriers->uses.list[i];
+		struct atom *from = use->from;
+
+		if (only_names(from))
+			continue;
+		if (use->call && has_run(from)) {
+			over++;
+			continue;
+		}
+		live++;
+		if (!use->call)
+			refuse_uncarried(selection, function, "its address is in", from->name);
+		else if (from->class != ATOM_CODE)
+			refuse_uncarried(selection, function, "a caller cannot be replaced,",
+					 from->name);
+		else if (atom_function(from)->twin)
+			add_carrier(carriers, function, atom_function(from));
+		/* else: a caller that is gone; nothing leads to it but what ran before */
+	}
+	if (!live)
+		refuse_uncarried(selection, function,
+				 over ? "only code calls it that ran when the kernel or module "
+					"started"
+				      : "nothing in this unit calls it",
+				 NULL);
+}
+
+static int by_atom_name(const void *left, const void *right)
+{
+	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+
+	return strcmp(a->name, b->name);
+}
+
+/* One each, by name. */
+static void sort_carriers(struct atom *function)
+{
+	size_t kept = 0;
+
+	if (!function->carriers.count)
+		return;
+	qsort(function->carriers.list, function->carriers.count,
+	      sizeof(*function->carriers.list), by_atom_name);
+	for (size_t i = 1; i < function->carriers.count; i++)
+		if (function->carriers.list[i] != function->carriers.list[kept])
+			function->carriers.list[++kept] = function->carriers.list[i];
+	function->carriers.count = kept + 1;
+}
+
+void find_carriers(struct selection *selection)
+{
+	struct carriers carriers = {.selection = selection};
+	struct object *patched = selection->patched;
+
+	for (size_t i = 0; i < patched->atoms.count; i++) {
+		struct atom *atom = patched->atoms.list[i];
+
+		if (atom->class == ATOM_CODE && !atom->parent && atom->twin &&
+		    atom->state == STATE_CHANGED && !has_entry(selection, atom->twin))
+			add_work(&carriers, atom);
+	}
+	if (!carriers.work.count)
+		return;
+	find_uses(&carriers);
+	for (size_t i = 0; i < carriers.work.count; i++)
+		carry_by_callers(&carriers, carriers.work.list[i]);
+	for (size_t i = 0; i < carriers.work.count; i++)
+		sort_carriers(carriers.work.list[i]);
+	vec_deinit(&carriers.uses);
+	vec_deinit(&carriers.work);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changed functions without a patchable entry: who must be replaced in their place. */
+#ifndef POKEPATCH_CARRIERS_H
+#define POKEPATCH_CARRIERS_H
+
+#include "select.h"
+
+/*
+ * find_carriers - for each changed function whose original has no patchable entry,
+ * mark its callers in the unit as changed, as far up as needed; refuse those that
+ * nobody can carry.  After the comparison of all atoms.
+ */
+void find_carriers(struct selection *selection);
+
+/* has_entry - can calls of a function of the original be rerouted? */
+bool has_entry(const struct selection *selection, const struct atom *old);
+
+#endif /* POKEPATCH_CARRIERS_H */

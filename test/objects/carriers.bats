@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Changed functions without a patchable entry are carried by their callers.
+
+load helpers
+
+# As the kernel has it: "inline" says notrace, and a system call has two entries.
+macros() {
+	cat <<-'END'
+		#define helper static __attribute__((no_instrument_function, noinline, noclone)) int
+		int ext(int);
+	END
+}
+
+compare_with_macros() {
+	{
+		macros
+		cat
+	} >case.c
+	compare <case.c
+}
+
+# carried_by "NAME: CARRIER..."... - exactly these functions are carried, by those.
+carried_by() {
+	same "list of carried functions" "$(jq -r '.functions[] |
+		select(.carried_by != null and (.carried_by | length > 0)) |
+		.name + ": " + (.carried_by | join(" "))' "$report" | LC_ALL=C sort)" "$(lines "$@")"
+}
+
+# flags - of each row of the table of functions, in the table's order.
+flags() { bytes .pokepatch.funcs | fold -w 80 | cut -c 73-80 | tr '\n' ' '; }
+
+@test "the body of a system call" {
+	compare_with_macros <<-'END'
+		helper __do_sys_get(int x) { ext(x); return ext(x) + OLD(1) NEW(2); }
+		int __x64_sys_get(int *regs) { return __do_sys_get(regs[0]); }
+		int __ia32_sys_get(int *regs) { return __do_sys_get(regs[1]); }
+		int other(int x) { return ext(x) + 3; }
+	END
+	carries "__do_sys_get changed" "__x64_sys_get changed" "__ia32_sys_get changed"
+	carried_by "__do_sys_get: __ia32_sys_get __x64_sys_get"
+	same "who is carried" "$(flags)" "01000000 00000000 00000000 "
+	has_sections .text.__do_sys_get .text.__x64_sys_get .text.__ia32_sys_get __mcount_loc
+	# Calls lead to the new copy: it has no entry that would lead them there.
+	refers .text.__x64_sys_get .text.__do_sys_get
+	refers .text.__ia32_sys_get .text.__do_sys_get
+	local_here __do_sys_get
+	same "first change of a carrier" "$(jq -c '.functions[] |
+		select(.name == "__x64_sys_get") | .first_change.offset > 4' "$report")" true
+	runs <<-'END'
+		int ext(int x) { return x; }
+		int main(void)
+		{
+			int regs[] = {10, 20};
+			int (*x64)(int *) = 0, (*ia32)(int *) = 0;
+			for (int i = 0; i < 3; i++) {
+				if (changed(i) == 0)
+					return 1;
+				if (!(__start_funcs[i].rest[5] & 1)) {
+					int got = ((int (*)(int *))changed(i))(regs);
+					if (got == 12) x64 = changed(i);
+					if (got == 22) ia32 = changed(i);
+				}
+			}
+			return !x64 || !ia32;
+		}
+	END
+}
+
+@test "as far up as needed, and no further" {
+	compare_with_macros <<-'END'
+		helper bottom(int x) { return ext(x) + OLD(1) NEW(2); }
+		helper middle(int x) { return bottom(x) * 3; }
+		helper beside(int x) { return bottom(x + 1) * 5; }
+		int __attribute__((noinline)) top(int x) { return middle(x) + ext(x); }
+		int __attribute__((noinline)) above(int x) { return top(x) + beside(x); }
+		int far_above(int x) { return above(x); }
+	END
+	carries "bottom changed" "middle changed" "beside changed" "top changed" "above changed"
+	carried_by "beside: above" "bottom: beside middle" "middle: top"
+	# A carrier with an entry is reached through it.
+	refers .text.above top
+	same "what is undefined" "$(nm -u "$out" | awk '{ print $2 }' | LC_ALL=C sort | tr '\n' ' ')" \
+		"__fentry__ __x86_return_thunk ext top "
+}
+
+@test "calls between functions without an entry, in a circle" {
+	compare_with_macros <<-'END'
+		helper odd(int x);
+		helper even(int x) { return x ? odd(ext(x) - 1) + 1 : OLD(1) NEW(2); }
+		helper odd(int x) { return x ? even(ext(x) - 1) * 3 : 0; }
+		int f(int x) { return even(x) + 1; }
+	END
+	carries "even changed" "odd changed" "f changed"
+	carried_by "even: f odd" "odd: even"
+}
+
+@test "a cold part of a carrier, and a changed carrier" {
+	compare_with_macros <<-'END'
+		void __attribute__((cold)) slow(int);
+		helper low(int x) { return ext(x) + OLD(1) NEW(2); }
+		int f(int x)
+		{
+			if (__builtin_expect(x == 17, 0)) {
+				slow(1);
+				return low(x + 1) + ext(x);
+			}
+			return ext(x);
+		}
+		int g(int x) { return low(x) + OLD(3) NEW(4); }
+	END
+	carries "low changed" "f changed" "g changed"
+	carried_by "low: f g"
+	refers .text.unlikely.f .text.low
+}
+
+@test "new callers and callers that are gone" {
+	compare_with_macros <<-'END'
+		helper low(int x) { return ext(x) + OLD(1) NEW(2); }
+		OLD(int gone(int x) { return low(x) * 2; })
+		NEW(int fresh(int x) { return low(x) * 5; })
+		int f(int x) { return low(x) + 3; }
+	END
+	carries "low changed" "f changed" "fresh new" "gone removed"
+	carried_by "low: f"
+	refers .text.fresh .text.low
+}
+
+@test "functions without an entry that did not change stay" {
+	compare_with_macros <<-'END'
+		helper low(int x) { return ext(x) + 1; }
+		int f(int x) { return low(x) + OLD(3) NEW(4); }
+	END
+	carries "f changed"
+	carried_by
+	undefined low
+}
+
+@test "callers in other units" {
+	compile <<-'END'
+		int ext(int);
+		__attribute__((no_instrument_function)) int f(int x) { return ext(x) + OLD(1) NEW(2); }
+		int g(int x) { return f(x); }
+	END
+	diff_objects orig.o patched.o
+	refused "no-entry f"
+	grep -q "it is global, and other units may call it" "$errors"
+	compare_with_macros <<-'END'
+		helper f(int x) { return ext(x) + OLD(1) NEW(2); }
+		int second_name(int x) __attribute__((alias("f")));
+		int g(int x) { return f(x); }
+	END
+	refused "no-entry second_name"
+}
+
+@test "pointers in data and in code" {
+	compare_with_macros <<-'END'
+		helper in_data(int x) { return ext(x) + OLD(1) NEW(2); }
+		int (*const table[])(int) = {in_data};
+		helper in_code(int x) { return ext(x) + OLD(3) NEW(4); }
+		void take(int (*)(int));
+		int f(int x) { take(in_code); return in_code(x) + in_data(x); }
+	END
+	refused "no-entry in_data" "no-entry in_code"
+	grep -q "'in_data'.*its address is in table;" "$errors"
+	grep -q "'in_code'.*its address is in f;" "$errors"
+}
+
+@test "a list of functions that must not be probed is no pointer to them" {
+	compare_with_macros <<-'END'
+		helper low(int x) { return ext(x) + OLD(1) NEW(2); }
+		static unsigned long __attribute__((section("_kprobe_blacklist"), used)) list =
+			(unsigned long)low;
+		int f(int x) { return low(x) + 3; }
+	END
+	carries "low changed" "f changed"
+}
+
+@test "callers that are only run at boot" {
+	compare_with_macros <<-'END'
+		#define __init __attribute__((section(".init.text")))
+		#define __exit __attribute__((section(".exit.text")))
+		helper both(int x) { return ext(x) + OLD(1) NEW(2); }
+		int __init at_boot(int x) { return both(x); }
+		int f(int x) { return both(x) + 3; }
+		helper boot_only(int x) { return ext(x) + OLD(3) NEW(4); }
+		int __init at_boot2(int x) { return boot_only(x); }
+		helper exits(int x) { return ext(x) + OLD(5) NEW(6); }
+		int __exit at_end(int x) { return exits(x); }
+	END
+	refused "no-entry boot_only" "no-entry exits"
+	grep -q "'boot_only'.*only code calls it that ran" "$errors"
+	grep -q "'exits'.*a caller cannot be replaced, at_end" "$errors"
+}
+
+@test "the address of a carried function that changed code passes on" {
+	compare_with_macros <<-'END'
+		helper low(int x) { return ext(x) + OLD(1) NEW(2); }
+		NEW(void take(int (*)(int));)
+		int f(int x) { NEW(take(low);) return low(x); }
+	END
+	carries "low changed" "f changed"
+	warned "address-escapes low"
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A function without an entry, carried by its callers: it counts when stacks are looked at,
+# though calls are never rerouted there.
+
+load helpers
+
+@test "a task in a carried function is in the way, in the old one and in the new one" {
+	with_patches "$top/test/vm/patches/flock-body.patch"
+	guest "${patched[@]}" --program "$(test_program flocker)" <<-'END'
+		error() { flocker /tmp/file error; }
+		locked() { grep -q locked /tmp/first; }
+		asleep() { grep -q '^State:.*sleeping' /proc/$1/status; }
+		waiter() {
+			flocker /tmp/file >/tmp/second &
+			second=$!
+			until_true 10 asleep $second
+			sleep 1
+		}
+		write() { echo "$1" >"$(sysfs flock-body enabled)"; }
+		blocked() {
+			refused write "$1"
+			same "who is in the way" "$(cat "$(sysfs flock-body blocked_by)")" \
+				"$second flocker __do_sys_flock"
+		}
+		insmod "/lib/modules/$(uname -r)/extra/pokepatch.ko"
+		insmod "$(patch_file flock-body)"
+		echo 300 >"$(sysfs flock-body timeout_ms)"
+		flocker /tmp/file >/tmp/first &
+		first=$!
+		until_true 10 locked
+
+		waiter
+		blocked 1
+		same "the error while disabled" "$(error)" 22
+		kill $second
+		wait $second || :
+		enabled flock-body 1
+		same "the error while enabled" "$(error)" 33
+		[ -d "$pokepatch/flock_body/vmlinux/__x64_sys_flock,1" ] || die "no folder"
+		[ ! -e "$pokepatch/flock_body/vmlinux/__do_sys_flock,1" ] || die "a folder too many"
+		has info "$(pokepatch info flock-body)" __x64_sys_flock
+
+		waiter
+		blocked 0
+		same "the error while still enabled" "$(error)" 33
+		kill $second
+		wait $second || :
+		enabled flock-body 0
+		same "the error at the end" "$(error)" 22
+		pokepatch unload flock-body
+		kill $first
+	END
+}
