@@ -52,6 +52,15 @@ struct site_table {
 	uint8_t length;	   /* the length otherwise */
 };
 
+/* A jump to a function, as far away as one is called. */
+struct veneer {
+	const uint8_t *code;
+	uint8_t size, align;
+	uint8_t reloc_at; /* where the relocation of reloc_type and addend stands */
+	uint32_t reloc_type;
+	int64_t addend;
+};
+
 /* How an instruction uses an address that stands in it. */
 enum operand_kind {
 	OPERAND_DIRECT = 0,	   /* called, jumped to, read or written there */
@@ -102,6 +111,7 @@ struct arch {
 
 	const struct site_table *site_tables; /* ends with a NULL section */
 	const char *replacement_section; /* code that is copied over such places, or NULL */
+	const struct veneer *veneer;	 /* where such places can make do with one, or NULL */
 
 	/*
 	 * reloc_info, reloc_info_join - symbol number and type in r_info where it is not as

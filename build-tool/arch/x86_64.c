@@ -57,6 +57,16 @@ static const struct site_table x86_64_sites[] = {
 	{0},
 };
 
+/* jmp sym */
+static const struct veneer x86_64_veneer = {
+	.code = (const uint8_t[]){0xe9, 0, 0, 0, 0},
+	.size = 5,
+	.align = 16,
+	.reloc_at = 1,
+	.reloc_type = R_X86_64_PLT32,
+	.addend = -4,
+};
+
 static bool is_endbr64(const unsigned char *p, uint64_t room)
 {
 	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -241,6 +251,7 @@ const struct arch arch_x86_64 = {
 	.sections = x86_64_sections,
 	.disasm = &x86_64_disasm,
 	.site_tables = x86_64_sites,
+	.veneer = &x86_64_veneer,
 	.replacement_section = ".altinstr_replacement",
 	.patchable_entry = x86_64_patchable_entry,
 	.measure_relocs = x86_64_measure_relocs,

@@ -172,6 +172,20 @@ static bool is_rewritten(const struct finalizer *finalizer, const struct section
 	return site && site->section == section && offset < site->end;
 }
 
+/* Who it is, for messages. */
+static const char *function_at(const struct finalizer *finalizer, const struct section *section,
+			       uint64_t offset)
+{
+	for (size_t i = 1; i < finalizer->object.symbols.count; i++) {
+		const struct symbol *symbol = finalizer->object.symbols.list[i];
+
+		if (symbol && symbol->section == section && symbol->type == STT_FUNC &&
+		    offset >= symbol->value && offset - symbol->value < symbol->size)
+			return symbol->name;
+	}
+	return section->name;
+}
+
 /* A relocation of ours comes too late for what the loader has rewritten or copied by then. */
 static void refuse_place(struct finalizer *finalizer, const struct section *section,
 			 uint64_t offset, const char *name)
@@ -190,10 +204,10 @@ static void refuse_place(struct finalizer *finalizer, const struct section *sect
 			     name);
 	else if (is_rewritten(finalizer, section, offset))
 		refusals_add(refusals, "relocation-in-alternative", NULL, name,
-			     "the changed code refers to '%s', which is not exported, from an "
-			     "instruction that the kernel rewrites when it loads a module; leave "
-			     "the functions that do so out of the patch",
-			     name);
+			     "%s() refers to '%s', which is not exported, from an instruction "
+			     "that the kernel rewrites when it loads a module; leave the function "
+			     "out of the patch",
+			     function_at(finalizer, section, offset), name);
 }
 
 static void add_reloc(struct finalizer *finalizer, struct section *section,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "veneers.h"
+
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels. */
 #define INERT_KEY_SIZE 16
 
@@ -16,6 +18,7 @@ struct emitter {
 	VEC(char *) keys;
 	struct section *strings, *constants, *funcs;
 	struct map tables; /* struct section * of out, by name */
+	struct veneers veneers;
 };
 
 /* ---- places for atoms ------------------------------------------------------------- */
@@ -181,6 +184,8 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	case LINK_EXTERNAL:
 		symbol = undefined_symbol(emitter, link.name);
 		_failed_(provide_static_call_key(emitter, link.name));
+		if (veneer_needed(emitter->selection, from, section, reloc, link.name))
+			symbol = veneer_to(&emitter->veneers, &emitter->out, symbol);
 		break;
 	case LINK_INERT_KEY:
 		symbol = inert_key(emitter);
@@ -298,6 +303,7 @@ struct error *emit_object(struct selection *selection, const char *path)
 	map_deinit(&emitter.undefined);
 	map_deinit(&emitter.contents);
 	map_deinit(&emitter.tables);
+	veneers_deinit(&emitter.veneers);
 	object_deinit(&emitter.out);
 	return error;
 }

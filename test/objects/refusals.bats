@@ -349,3 +349,35 @@ module() {
 	undefined __SCT__hidden __SCT__exported __SCT__tramp __SCK__hidden __SCK__exported
 	absent __SCK__tramp
 }
+
+@test "a call from an alternative to what is not exported goes by way of a jump" {
+	compile <<-'END'
+		int ext(int);
+		#define ALTERNATIVE(old, new, feature) asm volatile("661: " old "\n662:\n" \
+			".pushsection .altinstructions, \"a\"\n" \
+			".long 661b - ., 663f - .\n.word %c0\n" \
+			".byte 662b - 661b, 664f - 663f\n.popsection\n" \
+			".pushsection .altinstr_replacement, \"ax\"\n663: " new "\n664:\n.popsection" \
+			: : "i"(feature))
+		int g(int x) { return ext(x); }
+		int f(int x)
+		{
+			ALTERNATIVE("call g", "nop; nop; nop; nop; nop", 18);
+			ALTERNATIVE("call exported", "call g", 19);
+			asm volatile("call g");
+			return x + OLD(1) NEW(2);
+		}
+	END
+	printf '.globl exported\nexported: ret\n' >keys.s
+	gcc-12 -c -o keys.o keys.s
+	kernel keys.o orig.o
+	printf '0x1\t%s\tvmlinux\tEXPORT_SYMBOL\t\n' exported >symvers
+	diff_objects orig.o patched.o --symtab vmlinux --symvers symvers
+	carries "f changed"
+	veneer=pokepatch_veneer.g
+	same "calls in the function" "$(relocs .text.f | awk '$3 !~ /__/ { print $3 }')" \
+		"$(printf '%s\n' $veneer exported g)"
+	same "calls in the replacements" "$(relocs .altinstr_replacement | awk '{ print $3 }')" $veneer
+	same "the jump" "$(bytes .text.$veneer) $(relocs .text.$veneer)" \
+		"e900000000 1 R_X86_64_PLT32 g -4"
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mm/slub.c has, in ___slab_alloc() and others,
+ *	ALTERNATIVE("call this_cpu_cmpxchg16b_emu", "cmpxchg16b %gs:...", X86_FEATURE_CX16)
+ * and the kernel does not export that function.  By the time the core makes the
+ * relocation, the loader may have written the other instruction there.  So the
+ * call goes to a jump of our own, which nobody rewrites, and that to the function.
+ */
+#include "veneers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void veneers_deinit(struct veneers *veneers)
+{
+	map_deinit(&veneers->by_name);
+}
+
+static const struct site_table *find_site_table(const struct arch *arch, const struct entry *entry)
+{
+	for (const struct site_table *table = arch->site_tables; table && table->section; table++)
+		if (table->entry == entry->layout->size &&
+		    !strcmp(table->section, entry->section->name))
+			return table;
+	return NULL;
+}
+
+/* Is a place in an atom's code within one that an entry of its tables describes? */
+static bool in_site(const struct selection *selection, const struct atom *atom, uint64_t offset)
+{
+	const struct object *object = selection->patched;
+
+	for (size_t i = 0; i < atom->entries.count; i++) {
+		const struct entry *entry = &atom->entries.list[i];
+		const struct site_table *table = find_site_table(object->arch, entry);
+		size_t count;
+		struct reloc *relocs =
+			section_relocs(entry->section, entry->start, entry->start + 1, &count);
+
+		if (!table || !count)
+			continue;
+		uint64_t start = reloc_reference(object, entry->section, relocs).target;
+		uint64_t length = table->length_at
+					  ? entry->section->data[entry->start + table->length_at]
+					  : table->length;
+		if (offset >= start && offset - start < length)
+			return true;
+	}
+	return false;
+}
+
+static bool is_rewritten(const struct selection *selection, const struct atom *from,
+			 uint64_t offset)
+{
+	const char *replacement = selection->patched->arch->replacement_section;
+
+	if (from->class == ATOM_PARTNER)
+		return replacement && !strcmp(from->section->name, replacement);
+	return from->class == ATOM_CODE && in_site(selection, from, offset);
+}
+
+bool veneer_needed(const struct selection *selection, const struct atom *from,
+		   const struct section *section, const struct reloc *reloc,
+		   const char *link_name)
+{
+	const struct arch *arch = selection->patched->arch;
+	const struct reloc_kind *kind = arch_reloc(arch, reloc->type);
+
+	return arch->veneer && section == from->section && section_is_text(section) && kind &&
+	       kind->branch && map_has(&selection->options->externals->by_link_name, link_name) &&
+	       is_rewritten(selection, from, reloc->offset);
+}
+
+struct symbol *veneer_to(struct veneers *veneers, struct object *out, struct symbol *target)
+{
+	const struct veneer *veneer = out->arch->veneer;
+	struct symbol *symbol = map_get(&veneers->by_name, target->name);
+
+	if (symbol)
+		return symbol;
+	char *section_name _free_ = xasprintf(".text.pokepatch_veneer.%s", target->name);
+	struct section *section =
+		object_add_section(out, section_name, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
+				   veneer->align, 0);
+	section_append(section, veneer->code, veneer->size, 1);
+	section_add_reloc(section, veneer->reloc_at, veneer->reloc_type, target, veneer->addend);
+	symbol = object_add_symbol(out, section_name + strlen(".text."), section, 0, veneer->size,
+				   STT_FUNC, STB_LOCAL);
+	*map_slot(&veneers->by_name, target->name) = symbol;
+	return symbol;
+}
