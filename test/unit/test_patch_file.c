@@ -105,11 +105,16 @@ static const struct pokepatch_image plain_image = {
 	.name = STR_NAME,
 };
 
+/* The format's number, as modinfo has it. */
+#define TEXT(number) #number
+#define TEXT_OF(macro) TEXT(macro)
+#define FORMAT TEXT_OF(POKEPATCH_FORMAT)
+
 #define VERMAGIC "vermagic=6.1.0-5-tiny SMP mod_unload"
 #define MODINFO                                                                                    \
-	"license=GPL\0name=pokepatch_fix_one\0pokepatch=1\0pokepatch_kernel=6.1.0-5-tiny\0"        \
-	"pokepatch_build_id=00ff10\0pokepatch_source=abcd\0depends=pokepatch\0"                    \
-	VERMAGIC
+	"license=GPL\0name=pokepatch_fix_one\0pokepatch=" FORMAT "\0"                              \
+	"pokepatch_kernel=6.1.0-5-tiny\0"                                                          \
+	"pokepatch_build_id=00ff10\0pokepatch_source=abcd\0depends=pokepatch\0" VERMAGIC
 static const char modinfo[] = MODINFO;
 static const char report[] = "{ \"functions\": [ { \"name\": \"helper\", \"parent\": \"vmlinux\", "
 			     "\"change\": \"new\", \"new_size\": 7 }, { \"name\": \"do_thing\", "
@@ -237,8 +242,7 @@ static void write_module(const char *path, const struct module *module)
 	add_section(elf, SEC_TABLES, SHT_PROGBITS, &tables, sizeof(tables));
 	add_section(elf, SEC_STRINGS, SHT_PROGBITS, strings, sizeof(strings));
 	add_section(elf, SEC_REPORT, SHT_PROGBITS, module->report, module->report_length);
-	add_section(elf, SEC_NOTE, SHT_NOTE, module->note,
-		    module->note ? BUILD_ID_NOTE_LENGTH : 0);
+	add_section(elf, SEC_NOTE, SHT_NOTE, module->note, module->note ? BUILD_ID_NOTE_LENGTH : 0);
 	link_section(add_section(elf, SEC_RELA, SHT_RELA, relocations,
 				 module->no_relocations ? 0 : sizeof(relocations)),
 		     SEC_SYMTAB, SEC_IMAGE);
@@ -271,7 +275,7 @@ static void test_reads_everything(void **state)
 	assert_string_equal(file.report, report);
 	assert_string_equal(file.build_id, "1234abcd");
 	assert_string_equal(patch_file_modinfo(&file, "name"), "pokepatch_fix_one");
-	assert_string_equal(patch_file_modinfo(&file, "pokepatch"), "1");
+	assert_string_equal(patch_file_modinfo(&file, "pokepatch"), FORMAT);
 	assert_null(patch_file_modinfo(&file, "poke"));
 	assert_int_equal(file.functions.count, 2);
 	assert_string_equal(file.functions.list[0].name, "do_thing");
@@ -307,9 +311,9 @@ static void test_info(void **state)
 /* A module that the kernel would refuse anyway: each is one clear line. */
 static void test_what_is_wrong_with_it(void **state)
 {
-	static const char other_format[] = "name=pokepatch_x\0pokepatch=2";
+	static const char other_format[] = "name=pokepatch_x\0pokepatch=999";
 	static const char no_patch[] = "name=ext4\0license=GPL";
-	static const char no_name[] = "pokepatch=1";
+	static const char no_name[] = "pokepatch=" FORMAT;
 	_free_ char *path = module_path(state);
 	struct module module;
 	struct patch_file file;
@@ -319,7 +323,7 @@ static void test_what_is_wrong_with_it(void **state)
 	module.modinfo_length = sizeof(other_format);
 	write_module(path, &module);
 	assert_error(patch_file_read(path, &file), STATUS_REFUSED,
-		     "refused [wrong-format]: it has patch format 2");
+		     "refused [wrong-format]: it has patch format 999");
 
 	module.modinfo = no_patch;
 	module.modinfo_length = sizeof(no_patch);
@@ -541,7 +545,7 @@ static void test_load_on_the_wrong_kernel(void **state)
 static void test_load_without_core(void **state)
 {
 	static const char format[] =
-		"name=pokepatch_fix_one%cpokepatch=1%cpokepatch_build_id=00ff10%c"
+		"name=pokepatch_fix_one%cpokepatch=" FORMAT "%cpokepatch_build_id=00ff10%c"
 		"vermagic=%s SMP%c";
 	_free_ char *path = module_path(state);
 	_free_ char *text = NULL;
