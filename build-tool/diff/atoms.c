@@ -322,6 +322,33 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 	}
 }
 
+/* A relocated field is a part of one thing; across its end it could not be carried. */
+static void check_fields(struct object *object, const struct section *section, uint64_t start,
+			 uint64_t end, const char *unit, struct refusals *refusals)
+{
+	size_t count;
+	const struct reloc *relocs = section_relocs(section, start, end, &count);
+
+	if (!count)
+		return;
+	const struct reloc_kind *kind = arch_reloc(object->arch, relocs[count - 1].type);
+	if (kind && relocs[count - 1].offset + kind->size > end)
+		refusals_add(refusals, "symbol-unknown", unit, section->name,
+			     "a relocation at %" PRIu64 " of section '%s' reaches beyond the end of "
+			     "what begins at %" PRIu64,
+			     relocs[count - 1].offset, section->name, start);
+}
+
+static void check_atoms(struct object *object, const char *unit, struct refusals *refusals)
+{
+	for (size_t i = 0; i < object->atoms.count; i++) {
+		const struct atom *atom = object->atoms.list[i];
+
+		if (atom->reloc_count)
+			check_fields(object, atom->section, atom->start, atom->end, unit, refusals);
+	}
+}
+
 static void link_cold_parts(struct object *object)
 {
 	struct map functions = {0};
@@ -581,6 +608,7 @@ static void attach_entries(struct object *object, struct section *section, const
 				     start, section->name);
 			continue;
 		}
+		check_fields(object, section, start, start + layout->size, unit, refusals);
 		uint64_t rest = section->size - start;
 		*vec_push(&code.atom->entries) = (struct entry){
 			.section = section,
@@ -717,6 +745,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 	for (size_t i = 1; i < object->sections.count; i++)
 		if (object->sections.list[i]->rule->policy == SECTION_TABLE)
 			attach_entries(object, object->sections.list[i], unit, refusals);
+	check_atoms(object, unit, refusals);
 	sort_entries(object);
 	return NULL;
 }
