@@ -26,6 +26,7 @@ struct build_options {
 	uint32_t transition; /* enum pokepatch_transition */
 	const char *report;  /* --report; "-" is standard output */
 	const char *keep;    /* --keep: the work folder, which then stays */
+	VEC(const char *) allow; /* --allow, each */
 	bool dry_run, quiet, verbose;
 	char **patches;
 	size_t nr_patches;
@@ -41,6 +42,7 @@ struct patch_file {
 /* The core module and the glue, built once per kernel and kept in the cache. */
 struct core_artefacts {
 	char *ko;	   /* pokepatch.ko */
+	char *sources;	   /* core-module/, copied */
 	char *symvers;	   /* its Module.symvers: the CRCs of what it exports */
 	char *glue_object; /* patches/module/glue.c, before objtool */
 	char *dir;	   /* where the commands below are to run */

@@ -41,6 +41,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 	args_add(ret, "-iquote");
 	args_addf(ret, "%.*s", slash ? (int)(slash - unit->source) : 1, slash ? unit->source : ".");
 	args_add_all(ret, unit->argv + 1);
+	args_add(ret, "-idirafter"); /* pokepatch_patch.h */
+	args_addf(ret, "%s/include", build->core.sources);
 	args_add(ret, "-ffunction-sections");
 	args_add(ret, "-fdata-sections");
 	/* The folder of the source must not show in the object: it is another one each time. */

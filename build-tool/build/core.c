@@ -354,6 +354,7 @@ static struct error *open_core(struct build *build, const char *data, const stru
 	folder = xasprintf("%s/core-%.16s", build->files.cache, hash);
 	module = xasprintf("%s/core-module", folder);
 	core->ko = xasprintf("%s/pokepatch.ko", module);
+	core->sources = xstrdup(module);
 	core->symvers = xasprintf("%s/Module.symvers", module);
 	core->glue_object = xasprintf("%s/glue.o", folder);
 	core->dir = xstrdup(build->files.kbuild);

@@ -16,6 +16,7 @@ enum {
 	OPTION_REPORT,
 	OPTION_DRY_RUN,
 	OPTION_KEEP,
+	OPTION_ALLOW,
 	OPTION_VERSION,
 };
 
@@ -38,6 +39,7 @@ static const struct option_row {
 	{OPTION_MODE, "mode", "auto|ftrace", "how calls are rerouted (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop", "how the switch is made (default: stop)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
+	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
 	{OPTION_KEEP, "keep", "DIR", "keep the work files there"},
 	{'q', "quiet", NULL, "no progress and no summary"},
@@ -136,6 +138,9 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	case OPTION_TRANSITION:
 		return parse_name("transition", transitions, ARRAY_SIZE(transitions), argument,
 				  &options->transition);
+	case OPTION_ALLOW:
+		*vec_push(&options->allow) = argument;
+		return NULL;
 	case OPTION_DRY_RUN:
 		options->dry_run = true;
 		return NULL;

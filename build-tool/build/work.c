@@ -181,6 +181,9 @@ struct error *build_init(struct build *build, const struct build_options *option
 
 	*build = (struct build){.options = *options, .tree_lock = -1, .core_lock = -1};
 	build->phase_start = now_seconds();
+	for (size_t i = 0; i < options->allow.count; i++)
+		_failed_(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
+				      "--allow %s", options->allow.list[i]));
 	if (!options->kernel && uname(&running))
 		return error_errno("cannot tell the running kernel's release; give one with -k");
 	build->release = xstrdup(options->kernel ? options->kernel : running.release);
@@ -210,6 +213,7 @@ static void unit_deinit(struct unit *unit)
 static void core_deinit(struct core_artefacts *core)
 {
 	free(core->ko);
+	free(core->sources);
 	free(core->symvers);
 	free(core->glue_object);
 	free(core->dir);
@@ -230,6 +234,7 @@ void build_deinit(struct build *build)
 	for (size_t i = 0; i < build->nr_patches; i++)
 		patch_deinit(&build->patches[i].patch);
 	free(build->patches);
+	vec_deinit(&build->options.allow);
 	core_deinit(&build->core);
 	kernel_files_deinit(&build->files);
 	changes_destroy(build->changes);

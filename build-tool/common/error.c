@@ -58,6 +58,8 @@ void error_destroy(struct error *error)
 static void refusals_push(struct refusals *refusals, bool warning, const char *code,
 			  const char *location, const char *subject, char *text)
 {
+	bool allowed = !warning && refusals_allowed(refusals, code, subject);
+
 	refusals->list =
 		xreallocarray(refusals->list, refusals->count + 1, sizeof(*refusals->list));
 	refusals->list[refusals->count++] = (struct refusal){
@@ -65,7 +67,8 @@ static void refusals_push(struct refusals *refusals, bool warning, const char *c
 		.subject = one_line(xstrdup(subject)),
 		.location = location ? one_line(xstrdup(location)) : NULL,
 		.text = one_line(text),
-		.warning = warning,
+		.warning = warning || allowed,
+		.allowed = allowed,
 	};
 }
 
@@ -140,6 +143,9 @@ void refusals_deinit(struct refusals *refusals)
 {
 	for (size_t i = 0; i < refusals->count; i++)
 		refusal_deinit(&refusals->list[i]);
+	for (size_t i = 0; i < refusals->nr_allowances; i++)
+		free(refusals->allowances[i].subject);
+	free(refusals->allowances);
 	free(refusals->list);
 	*refusals = (struct refusals){0};
 }

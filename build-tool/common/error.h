@@ -58,11 +58,21 @@ struct refusal {
 	char *location;	  /* "file.c:120", "file.c" or NULL where unknown */
 	char *text;	  /* what is wrong; what the author can do */
 	bool warning;	  /* told and reported, but not a reason to stop */
+	bool allowed;	  /* a warning only because the author allowed it */
+};
+
+/* The author's word that a refusal shall not stop the build: "code" or "code:subject". */
+struct allowance {
+	const char *code;
+	char *subject; /* NULL: any */
+	bool used;
 };
 
 struct refusals {
 	struct refusal *list; /* owned */
 	size_t count;
+	struct allowance *allowances; /* owned */
+	size_t nr_allowances;
 };
 
 /* refusals_add - collect one; strings are copied, code must be in the table. */
@@ -73,6 +83,17 @@ void refusals_add(struct refusals *refusals, const char *code, const char *locat
 void refusals_warn(struct refusals *refusals, const char *code, const char *location,
 		   const char *subject, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/*
+ * refusals_allow - from now on, what is refused with this "code" or
+ * "code:subject" is a warning, and left undone.  Errors: no such code, or one
+ * that cannot be allowed.
+ */
+struct error *refusals_allow(struct refusals *refusals, const char *text)
+	__attribute__((warn_unused_result));
+/* refusals_allowed - is there such an allowance?  Then it counts as used. */
+bool refusals_allowed(struct refusals *refusals, const char *code, const char *subject);
+/* refusals_disallow - forget allowances from the first-th on; warns of those without use. */
+void refusals_disallow(struct refusals *refusals, size_t first, const char *location);
 /* refusals_fatal - how many are not warnings. */
 size_t refusals_fatal(const struct refusals *refusals);
 /* refusals_sort - by location, code, subject; equal ones become one. */
@@ -83,6 +104,7 @@ void refusals_deinit(struct refusals *refusals);
 struct refusal_code {
 	const char *code;
 	const char *meaning;
+	bool allowable; /* the rest of the change is sound without what is refused */
 };
 extern const struct refusal_code refusal_codes[];
 

@@ -17,6 +17,7 @@ static const char usage[] =
 	"-fdata-sections, before objtool) and write what a patch must carry.\n"
 	"\n"
 	"  -o, --output FILE     the object to write\n"
+	"      --allow CODE[:SUBJECT]  go on without what is refused with this code\n"
 	"      --report FILE     JSON report; - for standard output\n"
 	"      --symtab FILE     the vmlinux or module that the unit is part of\n"
 	"      --symvers FILE    Module.symvers of that kernel\n"
@@ -27,12 +28,14 @@ static const char usage[] =
 
 struct arguments {
 	const char *out, *report, *symtab, *symvers, *orig, *patched;
+	VEC(const char *) allow;
 };
 
-enum { OPTION_REPORT = 256, OPTION_SYMTAB, OPTION_SYMVERS, OPTION_VERSION };
+enum { OPTION_ALLOW = 256, OPTION_REPORT, OPTION_SYMTAB, OPTION_SYMVERS, OPTION_VERSION };
 
 static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
+	{"allow", required_argument, NULL, OPTION_ALLOW},
 	{"report", required_argument, NULL, OPTION_REPORT},
 	{"symtab", required_argument, NULL, OPTION_SYMTAB},
 	{"symvers", required_argument, NULL, OPTION_SYMVERS},
@@ -50,6 +53,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *ret)
 		switch (option) {
 		case 'o':
 			ret->out = optarg;
+			break;
+		case OPTION_ALLOW:
+			*vec_push(&ret->allow) = optarg;
 			break;
 		case OPTION_REPORT:
 			ret->report = optarg;
@@ -145,6 +151,9 @@ static struct json_object *make_report(const struct diff_result *result,
 static struct error *run(const struct arguments *arguments, struct tables *tables,
 			 struct refusals *refusals, struct diff_result *result)
 {
+	for (size_t i = 0; i < arguments->allow.count; i++)
+		_failed_(error_prefix(refusals_allow(refusals, arguments->allow.list[i]),
+				      "--allow %s", arguments->allow.list[i]));
 	_failed_(read_tables(arguments, tables));
 	struct diff_options options = {
 		.orig = arguments->orig,
@@ -156,6 +165,7 @@ static struct error *run(const struct arguments *arguments, struct tables *table
 		.externals = &tables->externals,
 	};
 	_failed_(diff_run(&options, refusals, result));
+	refusals_disallow(refusals, 0, "--allow");
 	refusals_sort(refusals);
 	if (!arguments->report)
 		return NULL;
@@ -199,6 +209,7 @@ int main(int argc, char **argv)
 	struct error *error = run(&arguments, &tables, &refusals, &result);
 	status = finish(&arguments, error, &refusals, &result);
 
+	vec_deinit(&arguments.allow);
 	error_destroy(error);
 	diff_result_deinit(&result);
 	refusals_deinit(&refusals);

@@ -172,6 +172,8 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 	for (size_t i = 1; i < object->sections.count; i++) {
 		struct section *section = object->sections.list[i];
 
+		if (section->rule)
+			continue; /* one that the author wants ignored */
 		section->rule = section_rule_find(&rules, section->name);
 		if (section->rule && section->rule->policy == SECTION_RODATA &&
 		    section->flags & SHF_MERGE)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "author.h"
 #include "compare.h"
 #include "debuginfo.h"
 #include "emit.h"
@@ -162,6 +163,8 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 				 "%s: refused [elf-unsupported]: it is for %s, but %s is for %s",
 				 options->patched, selection->patched->arch->name, options->orig,
 				 selection->orig->arch->name);
+	author_read(selection->author, selection);
+	author_drop_sections(selection->author, selection);
 	_failed_(object_split(selection->orig, options->unit, selection->refusals));
 	_failed_(object_split(selection->patched, options->unit, selection->refusals));
 	if (refusals_fatal(selection->refusals) > before)
@@ -194,6 +197,8 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	struct selection selection = {
 		.options = &named, .orig = &orig, .patched = &patched, .refusals = refusals};
 
+	struct author author = {0};
+
 	*ret = (struct diff_result){0};
 	_failed_(object_read(options->orig, &orig));
 	if (!named.unit)
@@ -203,7 +208,9 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 		object_deinit(&orig);
 		return error;
 	}
+	selection.author = &author;
 	error = run(&selection, ret);
+	author_finish(&author, &selection);
 	vec_deinit(&selection.carried);
 	object_unsplit(&orig);
 	object_unsplit(&patched);

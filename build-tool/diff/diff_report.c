@@ -82,6 +82,8 @@ struct json_object *report_refusals(const struct refusals *refusals)
 		add_string(item, "location", refusal->location);
 		add_string(item, "text", refusal->text);
 		json_object_object_add(item, "warning", json_object_new_boolean(refusal->warning));
+		if (refusal->allowed)
+			json_object_object_add(item, "allowed", json_object_new_boolean(true));
 		json_object_array_add(array, item);
 	}
 	return array;
@@ -132,7 +134,8 @@ void refusals_print(const struct refusals *refusals, FILE *stream)
 	for (size_t i = 0; i < refusals->count; i++) {
 		const struct refusal *refusal = &refusals->list[i];
 
-		fprintf(stream, "%s: %s [%s]: %s\n", refusal->location ?: refusal->subject,
-			refusal->warning ? "warning" : "refused", refusal->code, refusal->text);
+		fprintf(stream, "%s: %s [%s]: %s%s\n", refusal->location ?: refusal->subject,
+			refusal->warning ? "warning" : "refused", refusal->code,
+			refusal->allowed ? "allowed: " : "", refusal->text);
 	}
 }

@@ -112,6 +112,7 @@ static const struct section_rule rules[] = {
 	EXACT("__governor_thermal_table", SECTION_INIT),
 
 	EXACT(".comment", SECTION_DROP),
+	EXACT(".pokepatch.notes", SECTION_DROP), /* author.c */
 	EXACT(".llvm_addrsig", SECTION_DROP), /* clang: for a linker that folds equal code */
 	EXACT(".symtab", SECTION_DROP),
 	EXACT(".symtab_shndx", SECTION_DROP),

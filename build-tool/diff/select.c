@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "author.h"
 #include "carriers.h"
 #include "compare.h"
 #include "debuginfo.h"
@@ -63,7 +64,7 @@ static const struct {
 
 static bool refuses(const struct atom *atom)
 {
-	return atom->class < ARRAY_SIZE(class_refusals) && class_refusals[atom->class].code;
+	return !atom->ignored && atom->class < ARRAY_SIZE(class_refusals) && class_refusals[atom->class].code;
 }
 
 /*
@@ -203,7 +204,8 @@ static void refuse_parent_section(struct selection *selection, const struct atom
 {
 	const char *advice = atom->section->rule->advice;
 
-	refusals_add(selection->refusals, "section-changed", select_location(selection, atom->name), atom->name,
+	refusals_add(selection->refusals, "section-needed",
+		     select_location(selection, atom->name), atom->name,
 		     "'%s' would be new in section '%s'; %s", atom->name, atom->section->name,
 		     advice ?: "such entries belong to the kernel's own tables");
 }
@@ -356,6 +358,7 @@ struct error *select_changes(struct selection *selection)
 	struct object *patched = selection->patched;
 
 	compare_all(selection);
+	author_ignore(selection->author, selection);
 	find_carriers(selection);
 	refuse_changed_data(selection);
 	for (size_t i = 0; i < patched->atoms.count; i++) {

@@ -22,10 +22,13 @@ struct link {
 	uint64_t content;	/* LINK_CONTENT: where it is in the atom's section */
 };
 
+struct author;
+
 struct selection {
 	const struct diff_options *options;
 	struct object *orig, *patched;
 	struct refusals *refusals;
+	struct author *author;
 	VEC(struct atom *) carried; /* of patched, in order of discovery */
 	bool escapes;		    /* an address of new code or data leaves the patch */
 	bool have_block;	    /* the unit's local symbols in the parent were found */

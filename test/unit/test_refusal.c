@@ -37,6 +37,13 @@ static void test_manual(void **state)
 		if (!strstr(page, line))
 			fail_msg("man/pokepatch-build.1 does not list %s", row->code);
 		free(line);
+
+		/* In the text of --allow: exactly those that can be. */
+		char *item = xasprintf("\n.Li %s ", row->code);
+
+		if (row->allowable != (strstr(page, item) != NULL))
+			fail_msg("man/pokepatch-build.1 and %s: can it be allowed?", row->code);
+		free(item);
 	}
 	free(page);
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "author.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---------------------------------------------------------------------- */
+
+static void refuse_note(struct selection *selection, const char *text, const char *why)
+{
+	refusals_add(selection->refusals, "note-unknown", selection->options->unit, text,
+		     "the source says '%s': %s", text, why);
+}
+
+static void read_note(struct author *author, struct selection *selection, const char *text)
+{
+	static const char *const words[] = {"ignore-function", "ignore-section"};
+	const char *space = strchr(text, ' ');
+
+	if (has_prefix(text, "allow ")) {
+		struct error *error = refusals_allow(selection->refusals, space + 1);
+
+		if (error)
+			refuse_note(selection, text, error->text);
+		error_destroy(error);
+		return;
+	}
+	for (size_t i = 0; space && i < ARRAY_SIZE(words); i++) {
+		if (strlen(words[i]) != (size_t)(space - text) || !has_prefix(text, words[i]))
+			continue;
+		char *copy = *vec_push(&author->texts) = xstrdup(space + 1);
+		*vec_push(&author->notes) =
+			(struct author_note){.word = words[i], .subject = copy};
+		return;
+	}
+	refuse_note(selection, text,
+		    "this version does not know it; use the macros of its own pokepatch_patch.h");
+}
+
+void author_read(struct author *author, struct selection *selection)
+{
+	const struct section *section = object_find_section(selection->patched, AUTHOR_SECTION);
+
+	author->allowed_before = selection->refusals->nr_allowances;
+	for (uint64_t at = 0; section && section->data && at < section->size;) {
+		const char *text = (const char *)section->data + at;
+		size_t length = strnlen(text, section->size - at);
+		char *copy _free_ = xstrndup(text, length);
+
+		read_note(author, selection, copy);
+		at += length + 1;
+	}
+}
+
+/* ---- ignoring ----------------------------------------------------------------------- */
+
+static struct author_note *find_note(struct author *author, const char *word, const char *subject)
+{
+	for (size_t i = 0; i < author->notes.count; i++)
+		if (!strcmp(author->notes.list[i].word, word) &&
+		    !strcmp(author->notes.list[i].subject, subject))
+			return &author->notes.list[i];
+	return NULL;
+}
+
+static const struct section_rule ignored_rule = {.name = "ignored", .policy = SECTION_DROP};
+
+static void drop_sections(struct author *author, struct object *object)
+{
+	struct section_rules rules;
+
+	section_rules_init(&rules, object->arch);
+	for (size_t i = 1; i < object->sections.count; i++) {
+		struct section *section = object->sections.list[i];
+		struct author_note *note = find_note(author, "ignore-section", section->name);
+
+		if (!note || section_rule_find(&rules, section->name))
+			continue;
+		section->rule = &ignored_rule;
+		note->used = true;
+	}
+	section_rules_deinit(&rules);
+}
+
+void author_drop_sections(struct author *author, struct selection *selection)
+{
+	if (!author->notes.count)
+		return;
+	drop_sections(author, selection->orig);
+	drop_sections(author, selection->patched);
+}
+
+static void ignore_atom(struct author *author, struct atom *atom)
+{
+	struct author_note *note =
+		atom->class == ATOM_CODE
+			? find_note(author, "ignore-function", atom_function(atom)->name)
+			: find_note(author, "ignore-section", atom->section->name);
+
+	if (!note || (atom->twin && atom->state != STATE_CHANGED))
+		return;
+	if (atom->class == ATOM_CODE && !atom->twin)
+		return; /* there is no old one that could stay */
+	note->used = true;
+	atom->ignored = true;
+	if (atom->twin)
+		atom->state = STATE_SAME;
+}
+
+void author_ignore(struct author *author, struct selection *selection)
+{
+	if (!author->notes.count)
+		return;
+	for (size_t i = 0; i < selection->patched->atoms.count; i++)
+		ignore_atom(author, selection->patched->atoms.list[i]);
+	for (size_t i = 0; i < selection->orig->atoms.count; i++)
+		if (!selection->orig->atoms.list[i]->twin)
+			ignore_atom(author, selection->orig->atoms.list[i]);
+}
+
+void author_finish(struct author *author, struct selection *selection)
+{
+	const char *unit = selection->options->unit;
+
+	for (size_t i = 0; i < author->notes.count; i++) {
+		const struct author_note *note = &author->notes.list[i];
+
+		if (!note->used)
+			refusals_warn(selection->refusals, "allow-unused", unit, note->subject,
+				      "'%s %s' in the source has nothing to ignore", note->word,
+				      note->subject);
+	}
+	refusals_disallow(selection->refusals, author->allowed_before, unit);
+	for (size_t i = 0; i < author->texts.count; i++)
+		free(author->texts.list[i]);
+	vec_deinit(&author->texts);
+	vec_deinit(&author->notes);
+}

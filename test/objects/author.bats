@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What the author of a patch allows and ignores, by options and in the source.
+
+load helpers
+
+with_header() {
+	flags=(-idirafter "$top/core-module/include")
+	compile
+}
+
+# allowed "CODE SUBJECT"... - exactly these refusals were allowed, and told as warnings.
+allowed() {
+	same "what was allowed" "$(jq -r '.refusals[] | select(.allowed and .warning) |
+		.code + " " + .subject' "$report" | LC_ALL=C sort)" "$(lines "$@")"
+	local item
+	for item in "$@"; do
+		grep -q ": warning \[${item%% *}\]: allowed: " "$errors"
+	done
+}
+
+changes() {
+	cat <<-'END'
+		int a = OLD(1) NEW(2), b = OLD(3) NEW(4);
+		int __attribute__((section(".init.text"))) i(int x) { return OLD(1) NEW(2); }
+		int f(int x) { return x + a + b + OLD(1) NEW(2); }
+	END
+}
+
+@test "an option allows one, or all of a code" {
+	compile < <(changes)
+	diff_objects orig.o patched.o --allow data-changed:a --allow init-changed
+	refused "data-changed b"
+	allowed "data-changed a" "init-changed i"
+	diff_objects orig.o patched.o --allow data-changed --allow init-changed:i
+	carries "f changed"
+	allowed "data-changed a" "data-changed b" "init-changed i"
+	# The live variable stays.
+	undefined a b
+}
+
+@test "the source allows" {
+	{
+		changes
+		cat <<-'END'
+			NEW(
+			#include <pokepatch_patch.h>
+			POKEPATCH_ALLOW("data-changed");
+			POKEPATCH_ALLOW("init-changed:i");
+			)
+		END
+	} | sed 's/^NEW($/#ifdef PATCHED/; s/^)$/#endif/' >case.c
+	with_header <case.c
+	diff_objects orig.o patched.o
+	carries "f changed"
+	allowed "data-changed a" "data-changed b" "init-changed i"
+	has_sections .text.f __mcount_loc
+}
+
+@test "what is allowed in vain" {
+	compile < <(changes)
+	diff_objects orig.o patched.o --allow data-changed --allow init-changed:j --allow init-changed \
+		--allow section-changed
+	carries "f changed"
+	grep -qx -- "--allow: warning \[allow-unused\]: 'init-changed:j' is allowed, but nothing was refused for it" \
+		"$errors"
+	same "how many" "$(grep -c allow-unused "$errors")" 2
+}
+
+@test "what cannot be allowed, and what is no code" {
+	compile < <(changes)
+	diff_objects orig.o patched.o --allow no-entry
+	fails 1 "--allow no-entry: 'no-entry' cannot be allowed"
+	diff_objects orig.o patched.o --allow nonsense:f
+	fails 1 "--allow nonsense:f: there is no code 'nonsense'"
+	diff_objects orig.o patched.o --allow data-changed:
+	fails 1 "no subject"
+	with_header <<-'END'
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		POKEPATCH_ALLOW("no-entry");
+		POKEPATCH_NOTE_("please");
+		#endif
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	diff_objects orig.o patched.o
+	refused "note-unknown allow no-entry" "note-unknown please"
+}
+
+@test "functions and sections that are ignored" {
+	with_header <<-'END'
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		POKEPATCH_IGNORE_FUNCTION(f);
+		POKEPATCH_IGNORE_SECTION(".modinfo");
+		POKEPATCH_IGNORE_SECTION("odd_section");
+		POKEPATCH_IGNORE_FUNCTION(same);
+		POKEPATCH_IGNORE_FUNCTION(nobody);
+		#endif
+		static const char __attribute__((section(".modinfo"), used)) __UNIQUE_ID_x1[] = OLD("a") NEW("b");
+		NEW(static const char __attribute__((section(".modinfo"), used)) __UNIQUE_ID_y1[] = "c";)
+		NEW(int __attribute__((section("odd_section"), used)) odd = 1;)
+		int __attribute__((noipa)) f(int x) { return x + OLD(1) NEW(2); }
+		int __attribute__((noipa)) same(int x) { return x; }
+		int g(int x) { return f(x) + same(x) + OLD(1) NEW(2); }
+	END
+	diff_objects orig.o patched.o
+	carries "g changed"
+	undefined f
+	warned "allow-unused nobody" "allow-unused same"
+}
