@@ -55,8 +55,25 @@ static void note_escaping_constant(struct selection *selection, const struct ato
 		      from->name);
 }
 
+/* struct static_key; a static_key_deferred, which is larger, has a timer in it. */
+#define STATIC_KEY_SIZE 16
+
+/*
+ * Static keys and static calls (__SCK__name and its trampoline) are passed to the
+ * functions that switch them.  The kernel reaches them from the module's tables of
+ * branches and call sites alone, and forgets them with the module.
+ */
+static bool is_switch(const struct atom *atom)
+{
+	return (atom->static_key && atom->end - atom->start == STATIC_KEY_SIZE) ||
+	       (atom->class == ATOM_DATA && has_prefix(atom->name, "__SCK__")) ||
+	       (atom->class == ATOM_CODE && has_prefix(atom->name, "__SCT__"));
+}
+
 static bool is_new_thing(const struct atom *atom)
 {
+	if (is_switch(atom))
+		return false;
 	if (atom->twin)
 		return atom->entryless; /* no entry that all calls go through: a new copy */
 	return (atom->class == ATOM_CODE && !atom->parent) || atom->class == ATOM_RODATA ||
@@ -101,7 +118,7 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 			note_escape(selection, reference->symbol->name);
 		return NULL;
 	}
-	if (is_new_thing(atom) && atom != from)
+	if (is_new_thing(atom) && atom != from && !is_switch(from))
 		note_escape(selection, atom->name);
 	/*
 	 * Literals are passed on all the time, to be printed or compared; only those

@@ -64,6 +64,7 @@ struct atom {
 	VEC(struct atom *) users; /* while correlating: what refers to a static local */
 	VEC(struct short_branch) short_branches;
 	bool included;
+	bool static_key; /* of a branch that is carried */
 	bool ignored; /* its change, at the author's wish */
 	bool entryless; /* replaced without being rerouted: its callers are, see carriers.c */
 	VEC(struct atom *) carriers; /* of such: who calls it, by name */

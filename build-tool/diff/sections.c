@@ -26,9 +26,8 @@ static const struct section_rule rules[] = {
 	EXACT(".noinstr.text", SECTION_CODE, .keep_name = true),
 	EXACT(".cpuidle.text", SECTION_CODE, .keep_name = true),
 	EXACT(".kprobes.text", SECTION_CODE, .keep_name = true),
-	EXACT(".static_call.text", SECTION_PARENT,
-	      .advice = "a new static call needs a trampoline in the kernel; call through a "
-			"function pointer instead"),
+	/* Trampolines of static calls, by the name of which objtool finds their keys. */
+	EXACT(".static_call.text", SECTION_CODE, .keep_name = true),
 	EXACT(".entry.text", SECTION_INIT),
 	PREFIX(".head.text", SECTION_INIT),
 

@@ -274,6 +274,7 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 		return NULL;
 	}
 
+	reference.atom->static_key |= is_key(section, reloc);
 	switch (reference.atom->class) {
 	case ATOM_CODE:
 		return link_code(selection, from, entry, &reference, ret);

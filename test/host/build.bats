@@ -230,6 +230,21 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	diff wanted got
 }
 
+@test "refusals that the author allows, by option and in the source" {
+	edit fs/proc/version.c -e "$version_edit" \
+		-e 's/^#include "internal.h"/&\n#include <pokepatch_patch.h>\nPOKEPATCH_ALLOW("init-changed:proc_version_init");/' \
+		-e 's/proc_create_single("version", 0,/proc_create_single("version", 0444,/' >x.patch
+	printf '%s\n' "--- a/fs/Makefile" "+++ b/fs/Makefile" "@@ -1 +1 @@" "-x" "+y" >>x.patch
+	build --dry-run --report r.json --allow makefile-changed:fs/Makefile x.patch
+	ends 0 "fs/Makefile: warning [makefile-changed]: allowed: "
+	[[ $output == *"warning [init-changed]: allowed: "* ]]
+	[ "$(jq -c '[.refusals[] | select(.allowed) | .code]' r.json)" = '["init-changed","makefile-changed"]' ]
+	build --dry-run x.patch
+	ends 2 "fs/Makefile: refused [makefile-changed]: "
+	build --allow no-entry x.patch
+	ends 1 "--allow no-entry: 'no-entry' cannot be allowed"
+}
+
 @test "files that nothing in this kernel is compiled from" {
 	local file
 	for file in arch/arm64/kernel/traps.c drivers/gpu/drm/drm_file.c; do

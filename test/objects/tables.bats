@@ -300,3 +300,77 @@ $(entries .discard.retpoline_safe 8)" "2 1 1"
 	carries "f changed"
 	has_sections .text.f __mcount_loc
 }
+
+# As include/linux/static_call.h and arch/x86/include/asm/static_call.h of 6.1 write them.
+static_calls() {
+	cat <<-'END'
+		struct key { void *func; unsigned long type; };
+		#define DEFINE_STATIC_CALL(name, target) \
+			extern struct key __SCK__##name; int __SCT__##name(int); \
+			struct key __SCK__##name = {.func = target, .type = 1}; \
+			asm(".pushsection .static_call.text, \"ax\"\n.align 4\n" \
+			    ".globl __SCT__" #name "\n__SCT__" #name ":\n" \
+			    ".pushsection .discard.noendbr\n.long __SCT__" #name " - .\n.popsection\n" \
+			    ".byte 0xe9; .long " #target " - (. + 4)\n.byte 0x0f, 0xb9, 0xcc\n" \
+			    ".type __SCT__" #name ", @function\n.size __SCT__" #name ", . - __SCT__" #name "\n" \
+			    ".popsection")
+		int ext(int);
+		void update(struct key *, void *);
+	END
+}
+
+@test "static calls of the patch's own" {
+	{
+		static_calls
+		cat <<-'END'
+			int old_target(int x) { return ext(x) + 1; }
+			DEFINE_STATIC_CALL(before, old_target);
+			NEW(static __attribute__((used)) int target(int x) { return ext(x) + 2; })
+			NEW(DEFINE_STATIC_CALL(fresh, target);)
+			NEW(DEFINE_STATIC_CALL(fresh2, old_target);)
+			int f(int x) { update(&__SCK__before, 0); return __SCT__before(x) OLD(+ 1)
+				NEW(+ __SCT__fresh(x) + __SCT__fresh2(x)); }
+		END
+	} >case.c
+	compare <case.c
+	carries "__SCT__fresh new" "__SCT__fresh2 new" "f changed" "target new"
+	carries_data "__SCK__fresh new" "__SCK__fresh2 new"
+	# objtool finds the keys by the names of their trampolines.
+	global_here __SCK__fresh __SCT__fresh __SCK__fresh2 __SCT__fresh2
+	undefined __SCT__before __SCK__before old_target
+	refers .text.f __SCT__fresh
+	refers .data.__SCK__fresh .text.target
+	refers .data.__SCK__fresh2 old_target
+	warned
+}
+
+@test "a static call with another default" {
+	{
+		static_calls
+		cat <<-'END'
+			int one(int x) { return ext(x) + 1; }
+			int two(int x) { return ext(x) + 2; }
+			OLD(DEFINE_STATIC_CALL(call, one);) NEW(DEFINE_STATIC_CALL(call, two);)
+			int f(int x) { return __SCT__call(x); }
+		END
+	} >case.c
+	compare <case.c
+	refused "data-changed __SCK__call" "no-entry __SCT__call"
+}
+
+@test "the address of a new static key does not escape, that of what is in one does" {
+	compare_with_macros <<-'END'
+		struct key { long a, b; };
+		struct deferred { struct key key; long timer; };
+		void enable(void *);
+		NEW(static struct key key; static struct deferred deferred;)
+		int f(int x)
+		{
+			NEW(enable(&key); if (branch(&key)) return ext(3);)
+			NEW(enable(&deferred); if (branch(&deferred)) return ext(4);)
+			return x + OLD(1) NEW(2);
+		}
+	END
+	carries "f changed"
+	warned "address-escapes deferred"
+}
