@@ -27,7 +27,7 @@ static const struct {
 	{".softirqentry.text", SECTION_CODE},
 	{".irqentry.text", SECTION_CODE},
 	{".kprobes.text", SECTION_CODE},
-	{".static_call.text", SECTION_PARENT},
+	{".static_call.text", SECTION_CODE},
 	{".data", SECTION_DATA},
 	{".data.once", SECTION_DATA},
 	{".data.variable", SECTION_DATA},
