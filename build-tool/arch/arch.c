@@ -6,6 +6,7 @@
 #include "atoms.h"
 
 const struct arch *const arch_all[] = {
+	&arch_arm64,
 	&arch_x86_64,
 	NULL,
 };

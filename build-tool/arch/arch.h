@@ -196,6 +196,6 @@ int64_t arch_listed_entry(struct object *object, const struct atom *function, co
 
 /* arch_all - every architecture; ends with NULL. */
 extern const struct arch *const arch_all[];
-extern const struct arch arch_x86_64;
+extern const struct arch arch_arm64, arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "atoms.h"
-
+/* Splitting an object into atoms. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "split.h"
 
 /* Names of ATOM_PRIVATE data, as the kernel's macros and gcc make them. */
 static const struct private_name {
@@ -75,32 +76,8 @@ static enum atom_class class_of(const struct section *section, const struct symb
 	}
 }
 
-static size_t first_reloc(const struct section *section, uint64_t offset)
-{
-	size_t low = 0, high = section->relocs.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->relocs.list[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,
-			     size_t *ret_count)
-{
-	size_t first = first_reloc(section, start);
-
-	*ret_count = first_reloc(section, end) - first;
-	return section->relocs.list ? section->relocs.list + first : NULL;
-}
-
-static struct atom *add_atom(struct object *object, struct section *section,
-			     struct symbol *symbol, uint64_t start, uint64_t end)
+struct atom *add_atom(struct object *object, struct section *section, struct symbol *symbol,
+		      uint64_t start, uint64_t end)
 {
 	struct atom *atom = xcalloc(1, sizeof(*atom));
 
@@ -114,29 +91,6 @@ static struct atom *add_atom(struct object *object, struct section *section,
 	atom->class = class_of(section, symbol);
 	atom->relocs = section_relocs(section, start, end, &atom->reloc_count);
 	return atom;
-}
-
-struct atom *atom_at(const struct section *section, uint64_t offset)
-{
-	size_t low = 0, high = section->atoms.count;
-
-	/* An address beside the only thing in a section means that thing: gcc writes
-	 * table[i - 3] and &table[N] that way. */
-	if (section->atoms.count == 1)
-		return section->atoms.list[0];
-	while (low < high) { /* the last one that starts at or before offset */
-		size_t middle = low + (high - low) / 2;
-
-		if (section->atoms.list[middle]->start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return NULL;
-	struct atom *atom = section->atoms.list[low - 1];
-	/* Its end, where no other begins: behind a last instruction that does not return. */
-	return offset <= atom->end ? atom : NULL;
 }
 
 /* ---- rules ---------------------------------------------------------------- */
@@ -324,9 +278,8 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 	}
 }
 
-/* A relocated field is a part of one thing; across its end it could not be carried. */
-static void check_fields(struct object *object, const struct section *section, uint64_t start,
-			 uint64_t end, const char *unit, struct refusals *refusals)
+void check_fields(struct object *object, const struct section *section, uint64_t start,
+		  uint64_t end, const char *unit, struct refusals *refusals)
 {
 	size_t count;
 	const struct reloc *relocs = section_relocs(section, start, end, &count);
@@ -373,107 +326,6 @@ static void link_cold_parts(struct object *object)
 	map_deinit(&functions);
 }
 
-/* ---- code ------------------------------------------------------------------- */
-
-struct reference_search {
-	struct object *object;
-	struct atom *atom;
-	VEC(struct reloc) found;
-};
-
-/*
- * The assembler resolves a jump or call to a local function of the same
- * section by itself (two statics in .sched.text).  Make a relocation of it
- * again, so that it is compared and carried by what it refers to.
- */
-static void found_local(void *context, const struct local_reference *reference)
-{
-	struct reference_search *search = context;
-	struct atom *atom = search->atom;
-	struct section *section = atom->section;
-	const struct reloc_kind *kind = arch_reloc(search->object->arch, reference->type);
-	uint64_t field = reference->offset, target = reference->target;
-	size_t count;
-
-	if (target >= atom->start && target < atom->end)
-		return;
-	section_relocs(section, field, field + 1, &count);
-	if (count || target > section->size)
-		return;
-	if (!reference->type || !kind) {
-		memset(section->data + field, 0, reference->size);
-		*vec_push(&atom->short_branches) =
-			(struct short_branch){.field = field, .target = target};
-		return;
-	}
-	reloc_clear(search->object, section, field, kind);
-	*vec_push(&search->found) = (struct reloc){
-		.offset = field,
-		.type = reference->type,
-		.symbol = object_section_symbol(search->object, section),
-		.addend = (int64_t)target - kind->origin,
-		.behind = kind->origin,
-	};
-}
-
-static void restore_references(struct object *object, struct section *section)
-{
-	struct reference_search search = {.object = object};
-
-	for (size_t i = 0; i < section->atoms.count; i++) {
-		search.atom = section->atoms.list[i];
-		object->arch->local_references(object, section, search.atom->start,
-					       search.atom->end, found_local, &search);
-	}
-	for (size_t i = 0; i < search.found.count; i++)
-		*vec_push(&section->relocs) = search.found.list[i];
-	vec_deinit(&search.found);
-	section_sort_relocs(section);
-	for (size_t i = 0; i < section->atoms.count; i++) {
-		struct atom *atom = section->atoms.list[i];
-
-		atom->relocs =
-			section_relocs(section, atom->start, atom->end, &atom->reloc_count);
-	}
-}
-
-/*
- * A place in the section named by the symbol is meant, not the symbol itself, and what
- * is there follows from the exact place.  With -fdata-sections most sections hold one
- * thing, which is then meant whatever the place (of code, only calls and lea, with nothing
- * behind the field): no need to decode the function.
- */
-static bool needs_target(const struct reloc *reloc)
-{
-	const struct symbol *symbol = reloc->symbol;
-	const struct section *section = symbol->section;
-
-	if (!section || symbol->atom || !section->rule)
-		return false;
-	if (section->atoms.count != 1)
-		return true;
-	const enum atom_class class = section->atoms.list[0]->class;
-	return class == ATOM_STRINGS || class == ATOM_CONST || class == ATOM_PARTNER;
-}
-
-static void measure_relocs(struct object *object, struct atom *atom)
-{
-	bool needed = false;
-
-	for (size_t i = 0; i < atom->reloc_count; i++) {
-		struct reloc *reloc = &atom->relocs[i];
-		const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
-
-		if (!kind || !kind->pc_relative || !kind->origin)
-			continue;
-		reloc->behind = kind->origin;
-		needed |= needs_target(reloc) && !kind->branch;
-	}
-	if (needed && object->arch->measure_relocs)
-		object->arch->measure_relocs(object, atom->section, atom->start, atom->end,
-					     atom->relocs, atom->reloc_count);
-}
-
 static void check_relocs(struct object *object, const char *unit, struct refusals *refusals)
 {
 	for (size_t i = 1; i < object->sections.count; i++) {
@@ -505,208 +357,6 @@ static void check_relocs(struct object *object, const char *unit, struct refusal
 	}
 }
 
-/* ---- tables and their partners ------------------------------------------------ */
-
-static uint64_t reloc_target(const struct reloc *reloc)
-{
-	return reloc->symbol->value + reloc->addend + reloc->behind;
-}
-
-uint64_t content_size(const struct atom *atom, uint64_t offset)
-{
-	static const unsigned char zeroes[sizeof(uint64_t)];
-	const struct section *section = atom->section;
-	uint64_t unit = section->entsize ?: 1;
-
-	if (offset > section->size || section->size - offset < unit)
-		return 0;
-	if (atom->class == ATOM_CONST)
-		return unit;
-
-	uint64_t size = unit;
-	/* L"..." in EFI code has characters of two bytes; an end of more is not one. */
-	while (unit <= sizeof(zeroes) && section->size - offset - size >= unit &&
-	       memcmp(section->data + offset + size - unit, zeroes, unit))
-		size += unit;
-	return size;
-}
-
-/*
- * The linker moves strings and constants one by one.  For a place beside the
- * start of one (&"text"[4], table[i - 1]) the assembler therefore keeps a symbol at the
- * start, ".LC0 + 4", instead of the section's.
- */
-static void find_content(struct reference *reference, const struct reloc *reloc)
-{
-	const struct symbol *symbol = reloc->symbol;
-	const struct section *section = symbol->section;
-
-	reference->addend = 0;
-	if (symbol->type != STT_SECTION) {
-		reference->target = symbol->value;
-		reference->addend = reloc->addend + reloc->behind;
-	} else if (reference->atom->class == ATOM_CONST && section->entsize) {
-		reference->addend = reference->target % section->entsize;
-		reference->target -= reference->addend;
-	}
-}
-
-struct reference reloc_reference(const struct object *object, const struct section *section,
-				 const struct reloc *reloc)
-{
-	struct symbol *symbol = reloc->symbol;
-	struct reference reference = {.symbol = symbol, .addend = reloc->addend};
-
-	(void)object;
-	(void)section;
-	if (!symbol->section)
-		return reference;
-	reference.target = reloc_target(reloc);
-	reference.atom = symbol->atom ?: atom_at(symbol->section, reference.target);
-	if (!reference.atom)
-		return reference;
-	if (reference.atom->class == ATOM_STRINGS || reference.atom->class == ATOM_CONST)
-		find_content(&reference, reloc);
-	else
-		reference.addend = symbol->value + reloc->addend - reference.atom->start;
-	return reference;
-}
-
-/* The layout whose entries begin exactly where the relocations to code are. */
-static const struct entry_layout *find_layout(const struct section *section)
-{
-	for (size_t i = 0; i < ENTRY_LAYOUTS; i++) {
-		const struct entry_layout *layout = &section->rule->layouts[i];
-		uint64_t rest = layout->size ? section->size % layout->size : 1, start = 0;
-
-		if (rest && !(layout->size && layout->short_last))
-			continue;
-		for (size_t j = 0; j < section->relocs.count && start < section->size; j++)
-			if (section->relocs.list[j].offset == start)
-				start += layout->size;
-		if (start >= section->size)
-			return layout;
-	}
-	return NULL;
-}
-
-static void attach_entries(struct object *object, struct section *section, const char *unit,
-			   struct refusals *refusals)
-{
-	const struct entry_layout *layout = section->size ? find_layout(section) : NULL;
-
-	if (section->size && !layout)
-		refusals_add(refusals, "section-unknown", unit, section->name,
-			     "the entries of section '%s' (%" PRIu64 " bytes) have no known size",
-			     section->name, section->size);
-	for (uint64_t start = 0; layout && start < section->size; start += layout->size) {
-		size_t count;
-		struct reloc *relocs = section_relocs(section, start, start + 1, &count);
-		struct reference code = reloc_reference(object, section, relocs);
-
-		if (!code.atom) {
-			refusals_add(refusals, "symbol-unknown", unit, section->name,
-				     "entry at %" PRIu64 " of section '%s' points to no function",
-				     start, section->name);
-			continue;
-		}
-		check_fields(object, section, start, start + layout->size, unit, refusals);
-		uint64_t rest = section->size - start;
-		*vec_push(&code.atom->entries) = (struct entry){
-			.section = section,
-			.start = start,
-			.layout = layout,
-			.size = rest < layout->size ? rest : layout->size,
-		};
-	}
-}
-
-static int entry_order(const void *left, const void *right)
-{
-	const struct entry *a = left, *b = right;
-	int order = strcmp(a->section->name, b->section->name);
-
-	return order ?: a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Not in the order of the tables, which is that of their first use in the unit. */
-static void sort_entries(struct object *object)
-{
-	for (size_t i = 0; i < object->atoms.count; i++) {
-		struct atom *atom = object->atoms.list[i];
-
-		if (atom->entries.count > 1)
-			qsort(atom->entries.list, atom->entries.count,
-			      sizeof(*atom->entries.list), entry_order);
-	}
-}
-
-struct piece {
-	uint64_t start, end;
-};
-
-static int piece_order(const void *left, const void *right)
-{
-	const struct piece *a = left, *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end < b->end ? -1 : a->end > b->end;
-}
-
-/*
- * A partner section has no symbols: what is one piece follows from who points
- * to it, either an entry that has its length (.altinstructions), or code, in
- * which case it reaches to the next piece (.altinstr_aux).
- */
-static void split_partner(struct object *object, struct section *partner)
-{
-	VEC(struct piece) pieces = {0};
-
-	for (size_t i = 1; i < object->sections.count; i++) {
-		struct section *section = object->sections.list[i];
-		const struct section_rule *rule = section->rule;
-		const struct entry_layout *layout =
-			rule && rule->policy == SECTION_TABLE ? find_layout(section) : NULL;
-
-		if (!rule || (rule->policy != SECTION_CODE && rule->policy != SECTION_INIT &&
-			      !(layout && layout->partner)))
-			continue;
-		for (size_t j = 0; j < section->relocs.count; j++) {
-			const struct reloc *reloc = &section->relocs.list[j];
-			uint64_t start;
-
-			if (reloc->symbol->section != partner)
-				continue;
-			start = reloc_target(reloc);
-			if (start > partner->size)
-				continue;
-			uint64_t end = start;
-			if (layout && reloc->offset % layout->size == layout->partner)
-				end += section->data[reloc->offset - layout->partner +
-						     layout->partner_length];
-			else
-				end = UINT64_MAX;
-			*vec_push(&pieces) = (struct piece){start, end};
-		}
-	}
-	if (pieces.count)
-		qsort(pieces.list, pieces.count, sizeof(*pieces.list), piece_order);
-	for (size_t i = 0; i < pieces.count; i++) {
-		struct piece *piece = &pieces.list[i];
-		uint64_t next = partner->size;
-
-		if (i + 1 < pieces.count)
-			next = pieces.list[i + 1].start;
-		if (next == piece->start && i + 1 < pieces.count)
-			continue; /* an empty one, or a second reference; the longest is last */
-		if (piece->end > next)
-			piece->end = next;
-		add_atom(object, partner, NULL, piece->start, piece->end);
-	}
-	vec_deinit(&pieces);
-}
-
 static void for_each_policy(struct object *object, enum section_policy policy,
 			    void (*visit)(struct object *object, struct section *section))
 {
@@ -716,16 +366,6 @@ static void for_each_policy(struct object *object, enum section_policy policy,
 		if (section->rule && section->rule->policy == policy)
 			visit(object, section);
 	}
-}
-
-static void prepare_code(struct object *object, struct section *section)
-{
-	if (!section_is_text(section))
-		return;
-	if (section->atoms.count > 1)
-		restore_references(object, section);
-	for (size_t i = 0; i < section->atoms.count; i++)
-		measure_relocs(object, section->atoms.list[i]);
 }
 
 struct error *object_split(struct object *object, const char *unit, struct refusals *refusals)
@@ -760,7 +400,6 @@ void object_unsplit(struct object *object)
 		vec_deinit(&atom->entries);
 		vec_deinit(&atom->short_branches);
 		vec_deinit(&atom->users);
-		vec_deinit(&atom->carriers);
 		free(atom);
 	}
 	vec_deinit(&object->atoms);

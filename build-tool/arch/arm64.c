@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * arm64; relocations: ELF for the Arm 64-bit Architecture, section 5.7; instructions: Arm
+ * Architecture Reference Manual, C4.1.
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "arch.h"
+#include "fixed.h"
+#include "sections.h"
+
+#define ADR_BITS    0x60ffffe0 /* immlo, immhi */
+#define IMM12_BITS  0x003ffc00
+#define IMM14_BITS  0x0007ffe0
+#define IMM16_BITS  0x001fffe0
+#define IMM19_BITS  0x00ffffe0
+#define IMM26_BITS  0x03ffffff
+
+#define MOVW(number, ...)  RELOC(number, .size = 4, .mask = IMM16_BITS, ##__VA_ARGS__)
+#define LO12(number)	   RELOC(number, .size = 4, .mask = IMM12_BITS)
+
+/* Those that the module loader knows (arch/arm64/kernel/module.c); a GOT it does not have. */
+static const struct reloc_kind arm64_relocs[] = {
+	RELOC(R_AARCH64_NONE, .idle = true),
+	{.type = 256, .name = "R_AARCH64_NONE", .idle = true}, /* the withdrawn number */
+	RELOC(R_AARCH64_ABS64, .size = 8),
+	RELOC(R_AARCH64_ABS32, .size = 4),
+	RELOC(R_AARCH64_ABS16, .size = 2),
+	RELOC(R_AARCH64_PREL64, .size = 8, .pc_relative = true),
+	RELOC(R_AARCH64_PREL32, .size = 4, .pc_relative = true),
+	RELOC(R_AARCH64_PREL16, .size = 2, .pc_relative = true),
+	MOVW(R_AARCH64_MOVW_UABS_G0),
+	MOVW(R_AARCH64_MOVW_UABS_G0_NC, .same_as = R_AARCH64_MOVW_UABS_G0),
+	MOVW(R_AARCH64_MOVW_UABS_G1),
+	MOVW(R_AARCH64_MOVW_UABS_G1_NC, .same_as = R_AARCH64_MOVW_UABS_G1),
+	MOVW(R_AARCH64_MOVW_UABS_G2),
+	MOVW(R_AARCH64_MOVW_UABS_G2_NC, .same_as = R_AARCH64_MOVW_UABS_G2),
+	MOVW(R_AARCH64_MOVW_UABS_G3),
+	MOVW(R_AARCH64_MOVW_SABS_G0),
+	MOVW(R_AARCH64_MOVW_SABS_G1),
+	MOVW(R_AARCH64_MOVW_SABS_G2),
+	RELOC(R_AARCH64_LD_PREL_LO19, .size = 4, .mask = IMM19_BITS, .pc_relative = true),
+	RELOC(R_AARCH64_ADR_PREL_LO21, .size = 4, .mask = ADR_BITS, .pc_relative = true),
+	RELOC(R_AARCH64_ADR_PREL_PG_HI21, .size = 4, .mask = ADR_BITS, .pc_relative = true),
+	RELOC(R_AARCH64_ADR_PREL_PG_HI21_NC, .size = 4, .mask = ADR_BITS, .pc_relative = true,
+	      .same_as = R_AARCH64_ADR_PREL_PG_HI21),
+	LO12(R_AARCH64_ADD_ABS_LO12_NC),
+	LO12(R_AARCH64_LDST8_ABS_LO12_NC),
+	RELOC(R_AARCH64_TSTBR14, .size = 4, .mask = IMM14_BITS, .pc_relative = true,
+	      .branch = true),
+	RELOC(R_AARCH64_CONDBR19, .size = 4, .mask = IMM19_BITS, .pc_relative = true,
+	      .branch = true),
+	RELOC(R_AARCH64_JUMP26, .size = 4, .mask = IMM26_BITS, .pc_relative = true,
+	      .branch = true),
+	RELOC(R_AARCH64_CALL26, .size = 4, .mask = IMM26_BITS, .pc_relative = true,
+	      .branch = true, .same_as = R_AARCH64_JUMP26),
+	LO12(R_AARCH64_LDST16_ABS_LO12_NC),
+	LO12(R_AARCH64_LDST32_ABS_LO12_NC),
+	LO12(R_AARCH64_LDST64_ABS_LO12_NC),
+	MOVW(R_AARCH64_MOVW_PREL_G0, .pc_relative = true),
+	MOVW(R_AARCH64_MOVW_PREL_G0_NC, .pc_relative = true, .same_as = R_AARCH64_MOVW_PREL_G0),
+	MOVW(R_AARCH64_MOVW_PREL_G1, .pc_relative = true),
+	MOVW(R_AARCH64_MOVW_PREL_G1_NC, .pc_relative = true, .same_as = R_AARCH64_MOVW_PREL_G1),
+	MOVW(R_AARCH64_MOVW_PREL_G2, .pc_relative = true),
+	MOVW(R_AARCH64_MOVW_PREL_G2_NC, .pc_relative = true, .same_as = R_AARCH64_MOVW_PREL_G2),
+	MOVW(R_AARCH64_MOVW_PREL_G3, .pc_relative = true),
+	LO12(R_AARCH64_LDST128_ABS_LO12_NC),
+};
+
+#define NOT_LINUX "code that runs outside of the kernel's own mapping cannot be replaced"
+
+static const struct section_rule arm64_sections[] = {
+	/* struct bug_entry: s32 address, (s32 file, u16 line,) u16 flags */
+	{.name = "__bug_table",
+	 .policy = SECTION_TABLE,
+	 .layouts = {{.size = 12, .ignored = {8, 2}}, {.size = 8, .short_last = true}}},
+	/* struct exception_table_entry: s32 instruction, s32 fixup, s16 type, s16 data */
+	{.name = "__ex_table", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
+	/* struct jump_entry: s32 code, s32 target, long key */
+	{.name = "__jump_table", .policy = SECTION_TABLE, .layouts = {{.size = 16, .key = 8}}},
+	/*
+	 * struct alt_instr: s32 instruction, s32 replacement, u16 feature, u8 lengths; the
+	 * replacements lie behind the function (.subsection 1).
+	 */
+	{.name = ".altinstructions",
+	 .policy = SECTION_TABLE,
+	 .layouts = {{.size = 12, .partner = 4, .partner_length = 11}}},
+	/* arch/arm64/kernel/vmlinux.lds.S */
+	{.name = ".idmap.text", .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = ".hyp.", .prefix = true, .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = "__kvm_ex_table", .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = ".entry.tramp.", .prefix = true, .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = ".kexec_relocate.text", .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = ".hibernate_exit.text", .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = ".mmuoff.data.", .prefix = true, .policy = SECTION_PARENT,
+	 .advice = "data for code that runs with the MMU off has a place of its own"},
+	{0},
+};
+
+static const struct site_table arm64_sites[] = {
+	{".altinstructions", 12, 10, 0},
+	{0},
+};
+
+/* "$x", "$d", and "$x.12" of some assemblers. */
+static enum symbol_mark arm64_symbol_mark(const char *name)
+{
+	if (name[0] == '$' && name[1] && (!name[2] || name[2] == '.'))
+		return name[1] == 'x' ? MARK_CODE : name[1] == 'd' ? MARK_DATA : MARK_NONE;
+	return has_prefix(name, ".L") ? MARK_LABEL : MARK_NONE;
+}
+
+/*
+ * -fpatchable-function-entry=2: two NOPs, behind "bti c" if there is one.  Pointer
+ * authentication comes after them.
+ */
+static int64_t arm64_patchable_entry(struct object *object, const struct atom *function)
+{
+	return arch_listed_entry(object, function, "__patchable_function_entries");
+}
+
+static int64_t imm26(uint32_t instruction)
+{
+	return sign_extend(instruction, 26) * 4;
+}
+
+static int64_t imm19(uint32_t instruction)
+{
+	return sign_extend(instruction >> 5, 19) * 4;
+}
+
+static int64_t imm14(uint32_t instruction)
+{
+	return sign_extend(instruction >> 5, 14) * 4;
+}
+
+static int64_t adr21(uint32_t instruction)
+{
+	return sign_extend(instruction >> 3 & 0x1ffffc, 21) | (instruction >> 29 & 3);
+}
+
+static const struct local_form arm64_local_forms[] = {
+	{0xfc000000, 0x14000000, R_AARCH64_JUMP26, imm26},	/* b */
+	{0xfc000000, 0x94000000, R_AARCH64_CALL26, imm26},	/* bl */
+	{0xff000000, 0x54000000, R_AARCH64_CONDBR19, imm19},	/* b.cond, bc.cond */
+	{0x7e000000, 0x34000000, R_AARCH64_CONDBR19, imm19},	/* cbz, cbnz */
+	{0x7e000000, 0x36000000, R_AARCH64_TSTBR14, imm14},	/* tbz, tbnz */
+	{0x3b000000, 0x18000000, R_AARCH64_LD_PREL_LO19, imm19}, /* ldr, ldrsw, prfm (literal) */
+	{0x9f000000, 0x10000000, R_AARCH64_ADR_PREL_LO21, adr21}, /* adr */
+	{0},
+};
+
+static void arm64_local_references(struct object *object, const struct section *section,
+				   uint64_t start, uint64_t end, found_reference found,
+				   void *context)
+{
+	fixed_local_references(object, section, start, end, arm64_local_forms, found, context);
+}
+
+/*
+ * "adrp x0, sym" alone is no address yet; "add x0, x0, :lo12:sym" makes it, and what is
+ * then done with it cannot be seen here.
+ */
+static const struct operand_form arm64_operand_forms[] = {
+	{0x1f800000, 0x11000000, OPERAND_VALUE | OPERAND_INDEXED}, /* add, sub (immediate) */
+	{0x9f000000, 0x10000000, OPERAND_VALUE | OPERAND_INDEXED}, /* adr */
+	{0x1f800000, 0x12800000, OPERAND_VALUE | OPERAND_INDEXED}, /* movn, movz, movk */
+	{0, 0, OPERAND_DIRECT},
+};
+
+static void arm64_operand_kinds(struct object *object, const struct section *section,
+				uint64_t start, uint64_t end, uint8_t *kinds)
+{
+	fixed_operand_kinds(object, section, start, end, arm64_operand_forms, kinds);
+}
+
+static bool arm64_is_padding(struct object *object, const struct section *section, uint64_t start,
+			     uint64_t end)
+{
+	return fixed_is_padding(object, section, start, end, 0xd503201f);
+}
+
+static const struct disasm_mode arm64_disasm = {CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN};
+
+const struct arch arch_arm64 = {
+	.name = "arm64",
+	.debian = "arm64",
+	.source_arch = "arm64",
+	.machine = EM_AARCH64,
+	.elf_class = ELFCLASS64,
+	.elf_data = ELFDATA2LSB,
+	.relocs = arm64_relocs,
+	.reloc_count = ARRAY_SIZE(arm64_relocs),
+	.sections = arm64_sections,
+	.disasm = &arm64_disasm,
+	.site_tables = arm64_sites,
+	.symbol_mark = arm64_symbol_mark,
+	.patchable_entry = arm64_patchable_entry,
+	.local_references = arm64_local_references,
+	.operand_kinds = arm64_operand_kinds,
+	.is_padding = arm64_is_padding,
+	.address_reloc = R_AARCH64_ABS64,
+	.section_anchors = true,
+};

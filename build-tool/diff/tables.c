@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sections of entries that belong to code, and the pieces that such entries point to. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "split.h"
+
+/* The layout whose entries begin exactly where the relocations to code are. */
+static const struct entry_layout *find_layout(const struct section *section)
+{
+	for (size_t i = 0; i < ENTRY_LAYOUTS; i++) {
+		const struct entry_layout *layout = &section->rule->layouts[i];
+		uint64_t rest = layout->size ? section->size % layout->size : 1, start = 0;
+
+		if (rest && !(layout->size && layout->short_last))
+			continue;
+		for (size_t j = 0; j < section->relocs.count && start < section->size; j++)
+			if (section->relocs.list[j].offset == start)
+				start += layout->size;
+		if (start >= section->size)
+			return layout;
+	}
+	return NULL;
+}
+
+void attach_entries(struct object *object, struct section *section, const char *unit,
+		    struct refusals *refusals)
+{
+	const struct entry_layout *layout = section->size ? find_layout(section) : NULL;
+
+	if (section->size && !layout)
+		refusals_add(refusals, "section-unknown", unit, section->name,
+			     "the entries of section '%s' (%" PRIu64 " bytes) have no known size",
+			     section->name, section->size);
+	for (uint64_t start = 0; layout && start < section->size; start += layout->size) {
+		size_t count;
+		struct reloc *relocs = section_relocs(section, start, start + 1, &count);
+		struct reference code = reloc_reference(object, section, relocs);
+
+		if (!code.atom) {
+			refusals_add(refusals, "symbol-unknown", unit, section->name,
+				     "entry at %" PRIu64 " of section '%s' points to no function",
+				     start, section->name);
+			continue;
+		}
+		check_fields(object, section, start, start + layout->size, unit, refusals);
+		uint64_t rest = section->size - start;
+		*vec_push(&code.atom->entries) = (struct entry){
+			.section = section,
+			.start = start,
+			.layout = layout,
+			.size = rest < layout->size ? rest : layout->size,
+		};
+	}
+}
+
+static int entry_order(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order = strcmp(a->section->name, b->section->name);
+
+	return order ?: a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Not in the order of the tables, which is that of their first use in the unit. */
+void sort_entries(struct object *object)
+{
+	for (size_t i = 0; i < object->atoms.count; i++) {
+		struct atom *atom = object->atoms.list[i];
+
+		if (atom->entries.count > 1)
+			qsort(atom->entries.list, atom->entries.count,
+			      sizeof(*atom->entries.list), entry_order);
+	}
+}
+
+struct piece {
+	uint64_t start, end;
+};
+
+static int piece_order(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/*
+ * A partner section has no symbols: what is one piece follows from who points
+ * to it, either an entry that has its length (.altinstructions), or code, in
+ * which case it reaches to the next piece (.altinstr_aux).
+ */
+void split_partner(struct object *object, struct section *partner)
+{
+	VEC(struct piece) pieces = {0};
+
+	for (size_t i = 1; i < object->sections.count; i++) {
+		struct section *section = object->sections.list[i];
+		const struct section_rule *rule = section->rule;
+		const struct entry_layout *layout =
+			rule && rule->policy == SECTION_TABLE ? find_layout(section) : NULL;
+
+		if (!rule || (rule->policy != SECTION_CODE && rule->policy != SECTION_INIT &&
+			      !(layout && layout->partner)))
+			continue;
+		for (size_t j = 0; j < section->relocs.count; j++) {
+			const struct reloc *reloc = &section->relocs.list[j];
+			uint64_t start;
+
+			if (reloc->symbol->section != partner)
+				continue;
+			start = reloc_target(reloc);
+			if (start > partner->size)
+				continue;
+			uint64_t end = start;
+			if (layout && reloc->offset % layout->size == layout->partner)
+				end += section->data[reloc->offset - layout->partner +
+						     layout->partner_length];
+			else
+				end = UINT64_MAX;
+			*vec_push(&pieces) = (struct piece){start, end};
+		}
+	}
+	if (pieces.count)
+		qsort(pieces.list, pieces.count, sizeof(*pieces.list), piece_order);
+	for (size_t i = 0; i < pieces.count; i++) {
+		struct piece *piece = &pieces.list[i];
+		uint64_t next = partner->size;
+
+		if (i + 1 < pieces.count)
+			next = pieces.list[i + 1].start;
+		if (next == piece->start && i + 1 < pieces.count)
+			continue; /* an empty one, or a second reference; the longest is last */
+		if (piece->end > next)
+			piece->end = next;
+		add_atom(object, partner, NULL, piece->start, piece->end);
+	}
+	vec_deinit(&pieces);
+}
