@@ -66,11 +66,16 @@ small_pair() {
 	gcc-12 -x assembler -mx32 -c -o x32.o - <<<'nop'
 	diff_objects orig.o x32.o
 	fails 2 "x32.o: refused [elf-unsupported]: ELF machine 62, class 1, byte order 1"
+	# e_machine: SuperH
+	cp orig.o sh.o
+	printf '\x2a\x00' | dd of=sh.o bs=1 seek=18 conv=notrunc status=none
+	diff_objects sh.o patched.o
+	fails 2 "sh.o: refused [elf-unsupported]: ELF machine 42, class 2, byte order 1"
 	# e_machine: AArch64
 	cp orig.o arm.o
 	printf '\xb7\x00' | dd of=arm.o bs=1 seek=18 conv=notrunc status=none
 	diff_objects arm.o patched.o
-	fails 2 "arm.o: refused [elf-unsupported]: ELF machine 183, class 2, byte order 1"
+	fails 2 "refused [elf-unsupported]: it is for x86_64, but arm.o is for arm64"
 }
 
 @test "an output that cannot be written" {
