@@ -7,6 +7,7 @@
 
 const struct arch *const arch_all[] = {
 	&arch_arm64,
+	&arch_riscv64,
 	&arch_x86_64,
 	NULL,
 };

@@ -170,6 +170,11 @@ struct arch {
 			       void *context);
 	uint32_t address_reloc; /* type for a pointer */
 	/*
+	 * Behind the last function of a section there may be code and constants without
+	 * symbols: replacements of alternatives (.subsection 1), literals (.ltorg).
+	 */
+	bool code_tails;
+	/*
 	 * References to variables may go by a neighbour's address (-fsection-anchors), which
 	 * the assembler then writes as section and offset.
 	 */
@@ -196,6 +201,6 @@ int64_t arch_listed_entry(struct object *object, const struct atom *function, co
 
 /* arch_all - every architecture; ends with NULL. */
 extern const struct arch *const arch_all[];
-extern const struct arch arch_arm64, arch_x86_64;
+extern const struct arch arch_arm64, arch_riscv64, arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

@@ -201,5 +201,6 @@ const struct arch arch_arm64 = {
 	.operand_kinds = arm64_operand_kinds,
 	.is_padding = arm64_is_padding,
 	.address_reloc = R_AARCH64_ABS64,
+	.code_tails = true,
 	.section_anchors = true,
 };

@@ -165,10 +165,12 @@ static bool is_split(const struct section *section)
 /* ---- splitting by symbols --------------------------------------------------- */
 
 /* Symbols that name a thing of their own, as opposed to a place in one. */
-static bool names_a_thing(const struct symbol *symbol)
+static bool names_a_thing(const struct arch *arch, const struct symbol *symbol)
 {
 	if (symbol->type == STT_FUNC || symbol->type == STT_OBJECT)
 		return true;
+	if (arch_symbol_mark(arch, symbol) != MARK_NONE)
+		return false;
 	/* Assembler labels of exports: __ksymtab_foo, __kstrtab_foo */
 	return symbol->type == STT_NOTYPE && symbol->section->rule &&
 	       symbol->section->rule->policy == SECTION_EXPORT;
@@ -198,7 +200,7 @@ static void split_by_symbols(struct object *object)
 		struct symbol *symbol = object->symbols.list[i];
 
 		if (symbol->section && symbol->section->rule && is_split(symbol->section) &&
-		    names_a_thing(symbol))
+		    names_a_thing(object->arch, symbol))
 			*vec_push(&order) = symbol;
 	}
 	if (order.count)
@@ -229,8 +231,8 @@ static void split_by_symbols(struct object *object)
  * Bytes in front of, between or behind symbols must be padding.  Code whose
  * symbol has no size, or no symbol of its own, would not be compared.
  */
-static bool is_padding(const struct section *section, const struct atom *before, uint64_t start,
-		       uint64_t end)
+static bool is_padding(struct object *object, const struct section *section,
+		       const struct atom *before, uint64_t start, uint64_t end)
 {
 	size_t count;
 
@@ -240,7 +242,25 @@ static bool is_padding(const struct section *section, const struct atom *before,
 	if (section->rule->policy != SECTION_CODE && section->rule->policy != SECTION_DATA &&
 	    section->rule->policy != SECTION_RODATA)
 		return true;
+	if (section_is_text(section) && object->arch->is_padding)
+		return object->arch->is_padding(object, section, start, end);
 	return before && before->end > before->start && end - start < section->align;
+}
+
+/*
+ * What follows the only function of a section belongs to it; what follows several is
+ * split by who points to it.
+ */
+static void take_tail(struct object *object, struct section *section, uint64_t start)
+{
+	struct atom *last = section->atoms.list[section->atoms.count - 1];
+
+	if (section->atoms.count > 1) {
+		split_tail(object, section, start);
+		return;
+	}
+	last->end = section->size;
+	last->relocs = section_relocs(section, last->start, last->end, &last->reloc_count);
 }
 
 /* Sections without symbols are one atom. */
@@ -258,21 +278,28 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 		}
 		if (section->rule->policy == SECTION_EXPORT)
 			continue;
-		for (size_t j = 0; j <= section->atoms.count; j++) {
-			uint64_t start = j < section->atoms.count ? section->atoms.list[j]->start
-								  : section->size;
+		size_t symbols = section->atoms.count;
+		for (size_t j = 0; j <= symbols; j++) {
+			uint64_t start = j < symbols ? section->atoms.list[j]->start
+						     : section->size;
 			const struct atom *before = j ? section->atoms.list[j - 1] : NULL;
 
-			if (start > end && !is_padding(section, before, end, start))
+			if (start > end && !is_padding(object, section, before, end, start)) {
+				if (j == symbols && section_is_text(section) &&
+				    object->arch->code_tails) {
+					take_tail(object, section, end);
+					break;
+				}
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
 					     "bytes %" PRIu64 " to %" PRIu64 " of section '%s' "
 					     "belong to no symbol and are not padding",
 					     end, start, section->name);
+			}
 			if (start < end)
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
 					     "symbol '%s' begins within '%s'",
 					     section->atoms.list[j]->name, before->name);
-			if (j < section->atoms.count && section->atoms.list[j]->end > end)
+			if (j < symbols && section->atoms.list[j]->end > end)
 				end = section->atoms.list[j]->end;
 		}
 	}
@@ -349,8 +376,7 @@ static void check_relocs(struct object *object, const char *unit, struct refusal
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
 
-		if (symbol->type > STT_FILE || symbol->bind > STB_WEAK ||
-		    symbol->special == SHN_COMMON)
+		if (symbol->type > STT_FILE || symbol->bind > STB_WEAK)
 			refusals_add(refusals, "symbol-unknown", unit, symbol->name,
 				     "symbol '%s' of type %u, binding %u is not supported",
 				     symbol->name, symbol->type, symbol->bind);

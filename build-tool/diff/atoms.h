@@ -114,12 +114,9 @@ struct reloc *section_relocs(const struct section *section, uint64_t start, uint
  */
 uint64_t content_size(const struct atom *atom, uint64_t offset);
 
-/* Is the relocation at offset the address of a partner piece of no bytes, which means nothing? */
-static inline bool entry_partner_is_empty(const struct entry *entry, uint64_t offset)
-{
-	return entry->layout->partner && offset - entry->start == entry->layout->partner &&
-	       !entry->section->data[entry->start + entry->layout->partner_length];
-}
+/* Is the relocation the address of a partner piece of no bytes, which means nothing? */
+bool entry_partner_is_empty(const struct object *object, const struct entry *entry,
+			    const struct reloc *reloc);
 
 /* The function that a piece of code belongs to: itself, or that of a .cold part. */
 static inline struct atom *atom_function(struct atom *atom)

@@ -71,7 +71,7 @@ static bool same_relocs(struct object *orig, const struct section *section_a,
 	if (count_a != count_b)
 		return false;
 	for (size_t i = 0; i < count_a; i++) {
-		if (a[i].offset - start_a != b[i].offset - start_b ||
+		if (a[i].offset - start_a != b[i].offset - start_b || a[i].upper != b[i].upper ||
 		    arch_reloc_meaning(orig->arch, a[i].type) !=
 			    arch_reloc_meaning(patched->arch, b[i].type))
 			return false;
@@ -101,8 +101,8 @@ static bool same_entry(struct object *orig, const struct entry *a, struct object
 	struct reloc *relocs_a = section_relocs(a->section, a->start, a->start + a->size, &count_a);
 	struct reloc *relocs_b = section_relocs(b->section, b->start, b->start + b->size, &count_b);
 	if (count_a && count_a == count_b &&
-	    entry_partner_is_empty(a, relocs_a[count_a - 1].offset) &&
-	    entry_partner_is_empty(b, relocs_b[count_b - 1].offset))
+	    entry_partner_is_empty(orig, a, &relocs_a[count_a - 1]) &&
+	    entry_partner_is_empty(patched, b, &relocs_b[count_b - 1]))
 		count_a = --count_b;
 	return same_relocs(orig, a->section, relocs_a, count_a, a->start, patched, b->section,
 			   relocs_b, count_b, b->start);

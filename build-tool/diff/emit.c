@@ -9,6 +9,9 @@
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels. */
 #define INERT_KEY_SIZE 16
 
+/* What a section was in the compiler's object and a carried one is not. */
+#define DROPPED_FLAGS (SHF_MERGE | SHF_STRINGS | SHF_GROUP | SHF_LINK_ORDER)
+
 struct emitter {
 	struct section *inert_key;
 	struct selection *selection;
@@ -34,8 +37,10 @@ static char *out_section_name(const struct atom *atom)
 	/* The module loader knows one per-CPU section, not .data..percpu..read_mostly. */
 	if (rule->keep_name && has_prefix(section->name, ".data..percpu"))
 		return xstrdup(".data..percpu");
-	if (rule->keep_name || atom->class == ATOM_PARTNER)
+	if (rule->keep_name || rule->policy == SECTION_PARTNER)
 		return xstrdup(section->name);
+	if (atom->class == ATOM_PARTNER) /* arm64: .subsection 1 of .sched.text */
+		return xstrdup(".text.replacement");
 	if (section->atoms.count == 1)
 		for (size_t i = 0; i < ARRAY_SIZE(mergeable_prefixes); i++)
 			if (has_prefix(section->name, mergeable_prefixes[i]))
@@ -57,7 +62,7 @@ static void place_atom(struct emitter *emitter, struct atom *atom)
 	while (align > 1 && atom->start & (align - 1))
 		align /= 2;
 	atom->out = object_add_section(&emitter->out, name, from->type,
-				       from->flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS | SHF_GROUP),
+				       from->flags & ~(uint64_t)DROPPED_FLAGS,
 				       align, 0);
 	section_append(atom->out, from->data ? from->data + atom->start : NULL, size, 1);
 	if (!atom->symbol) {
@@ -68,6 +73,8 @@ static void place_atom(struct emitter *emitter, struct atom *atom)
 	atom->out_symbol =
 		object_add_symbol(&emitter->out, atom->name, atom->out, 0, size,
 				  atom->symbol->type, global ? STB_GLOBAL : STB_LOCAL);
+	/* Not the visibility, but what the machine has there (ppc64: the local entry). */
+	atom->out_symbol->other = atom->symbol->other & ~3u;
 }
 
 /* ---- targets of relocations ---------------------------------------------------------- */
@@ -170,7 +177,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	switch (link.kind) {
 	case LINK_CARRIED:
 		symbol = link.atom->class == ATOM_CODE &&
-					 (entry || reloc->symbol->type == STT_SECTION)
+					 (entry || !reloc->symbol->atom)
 				 ? object_section_symbol(&emitter->out, link.atom->out)
 				 : link.atom->out_symbol;
 		break;
@@ -194,6 +201,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 		return NULL;
 	}
 	section_add_reloc(out, out_offset, reloc->type, symbol, addend);
+	out->relocs.list[out->relocs.count - 1].upper = reloc->upper;
 	return NULL;
 }
 
@@ -204,7 +212,8 @@ static struct section *table_section(struct emitter *emitter, const struct secti
 	void **slot = map_slot(&emitter->tables, from->name);
 
 	if (!*slot)
-		*slot = object_add_section(&emitter->out, from->name, from->type, from->flags,
+		*slot = object_add_section(&emitter->out, from->name, from->type,
+					   from->flags & ~(uint64_t)DROPPED_FLAGS,
 					   from->align, from->entsize);
 	return *slot;
 }
@@ -221,7 +230,8 @@ static struct error *emit_entry(struct emitter *emitter, const struct atom *atom
 	uint64_t place = section_append(out, NULL, entry->layout->size, 1);
 	memcpy(out->data + place, entry->section->data + entry->start, entry->size);
 	for (size_t i = 0; i < count; i++) {
-		bool empty = entry_partner_is_empty(entry, relocs[i].offset);
+		bool empty = entry_partner_is_empty(emitter->selection->patched, entry,
+						    &relocs[i]);
 		/* An empty piece may lie anywhere; point it at the code itself. */
 		struct reloc reloc = empty ? relocs[0] : relocs[i];
 

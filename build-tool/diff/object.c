@@ -253,6 +253,32 @@ static struct error *read_symbols(struct object *object)
 	return NULL;
 }
 
+/*
+ * "int x;" of -fcommon: the linker gives it a place among the zeroes, and so is it taken
+ * here.  Its alignment is its value.
+ */
+static struct error *define_commons(struct object *object)
+{
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (symbol->special != SHN_COMMON || symbol->section)
+			continue;
+		if (symbol->value & (symbol->value - 1) || symbol->size > INT64_MAX)
+			return malformed(object, "common symbol '%s' has alignment %" PRIu64,
+					 symbol->name, symbol->value);
+		char *name _free_ = xasprintf(".bss.%s", symbol->name);
+		symbol->section = object_add_section(object, name, SHT_NOBITS,
+						     SHF_ALLOC | SHF_WRITE, symbol->value, 0);
+		symbol->section->index = object->sections.count - 1;
+		symbol->section->size = symbol->size;
+		symbol->special = SHN_UNDEF;
+		symbol->type = STT_OBJECT;
+		symbol->value = 0;
+	}
+	return NULL;
+}
+
 static int reloc_compare(const void *left, const void *right)
 {
 	const struct reloc *a = left, *b = right;
@@ -413,6 +439,8 @@ struct error *object_read(const char *path, struct object *ret)
 		error = read_sections(ret);
 	if (!error)
 		error = read_symbols(ret);
+	if (!error)
+		error = define_commons(ret);
 	if (!error)
 		read_marks(ret);
 	for (size_t i = 1; !error && i < ret->sections.count; i++) {

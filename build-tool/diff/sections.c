@@ -7,9 +7,18 @@
 #include "arch.h"
 #include "util.h"
 
-#define EXACT(section, what, ...) {.name = section, .policy = what, ##__VA_ARGS__}
-#define PREFIX(section, what, ...) {.name = section, .prefix = true, .policy = what, ##__VA_ARGS__}
-#define TABLE(section, ...) {.name = section, .policy = SECTION_TABLE, .layouts = {__VA_ARGS__}}
+#define EXACT(section, what, ...)                                                                  \
+	{                                                                                          \
+		.name = section, .policy = what, ##__VA_ARGS__                                     \
+	}
+#define PREFIX(section, what, ...)                                                                 \
+	{                                                                                          \
+		.name = section, .prefix = true, .policy = what, ##__VA_ARGS__                     \
+	}
+#define TABLE(section, ...)                                                                        \
+	{                                                                                          \
+		.name = section, .policy = SECTION_TABLE, .layouts = { __VA_ARGS__ }               \
+	}
 #define OBJTOOL "objtool has already been over this object; compare compiler output"
 
 /* Sections of every architecture; Linux 6.1's include/asm-generic/vmlinux.lds.h and users. */
@@ -54,6 +63,8 @@ static const struct section_rule rules[] = {
 
 	/* Entries that go with code. Layouts: include/asm-generic/bug.h, asm/extable.h ... */
 	TABLE("__mcount_loc", {.size = 8}),
+	/* -fpatchable-function-entry: u8 *; one section for each function */
+	TABLE("__patchable_function_entries", {.size = 8}),
 	TABLE(".discard.reachable", {.size = 4}),
 	TABLE(".discard.unreachable", {.size = 4}),
 	TABLE(".discard.instr_begin", {.size = 4}),
@@ -86,8 +97,9 @@ static const struct section_rule rules[] = {
 	EXACT("_kprobe_blacklist", SECTION_PARENT),
 	EXACT("_error_injection_whitelist", SECTION_PARENT),
 	EXACT(".static_call_tramp_key", SECTION_PARENT),
-	EXACT("__param", SECTION_PARENT, .advice = "module parameters are set up when the parent "
-						   "is loaded; use a new static variable"),
+	EXACT("__param", SECTION_PARENT,
+	      .advice = "module parameters are set up when the parent "
+			"is loaded; use a new static variable"),
 	EXACT("__modver", SECTION_PARENT),
 	EXACT("___srcu_struct_ptrs", SECTION_PARENT),
 	PREFIX(".pci_fixup_", SECTION_PARENT,
@@ -112,7 +124,9 @@ static const struct section_rule rules[] = {
 
 	EXACT(".comment", SECTION_DROP),
 	EXACT(".pokepatch.notes", SECTION_DROP), /* author.c */
-	EXACT(".llvm_addrsig", SECTION_DROP), /* clang: for a linker that folds equal code */
+	EXACT(".group", SECTION_DROP),           /* which sections make up a COMDAT group */
+	EXACT(".eh_frame", SECTION_DROP),        /* neither vmlinux nor a module keeps it */
+	EXACT(".llvm_addrsig", SECTION_DROP),    /* clang: for a linker that folds equal code */
 	EXACT(".symtab", SECTION_DROP),
 	EXACT(".symtab_shndx", SECTION_DROP),
 	EXACT(".strtab", SECTION_DROP),

@@ -159,11 +159,13 @@ static struct error *link_external(struct selection *selection, const struct ato
 static struct error *link_code(struct selection *selection, const struct atom *from, bool entry,
 			       const struct reference *reference, struct link *ret)
 {
+	const struct arch *arch = selection->patched->arch;
 	struct atom *atom = reference->atom;
 	struct atom *function = atom_function(atom);
 	/* From a function to itself: a label, unless it is the address of its entry. */
 	bool own = from->class != ATOM_CODE || atom_function((struct atom *)from) == function;
-	bool entry_address = atom == function && reference->target == atom->start;
+	bool entry_address = atom == function && reference->target == atom->start &&
+			     arch_symbol_mark(arch, reference->symbol) != MARK_LABEL;
 
 	if (is_new_function(function) || function->entryless ||
 	    (is_changed(function) && own && (entry || !entry_address)) ||
@@ -338,7 +340,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 				       &count);
 
 		for (size_t j = 0; j < count; j++)
-			if (!entry_partner_is_empty(entry, relocs[j].offset))
+			if (!entry_partner_is_empty(selection->patched, entry, &relocs[j]))
 				_failed_(select_link(selection, atom, true, entry->section,
 						     &relocs[j], &link));
 	}

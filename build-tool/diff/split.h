@@ -27,6 +27,11 @@ void check_fields(struct object *object, const struct section *section, uint64_t
 
 /* split_partner - split a section whose pieces follow from who points to them. */
 void split_partner(struct object *object, struct section *partner);
+/*
+ * split_tail - split what lies behind the last function of a section: replacements that
+ * table entries name, and the rest.
+ */
+void split_tail(struct object *object, struct section *section, uint64_t start);
 /* attach_entries - give each entry of a table to the code that it is about. */
 void attach_entries(struct object *object, struct section *section, const char *unit,
 		    struct refusals *refusals);

@@ -55,6 +55,24 @@ void attach_entries(struct object *object, struct section *section, const char *
 	}
 }
 
+/*
+ * arm64's ALTERNATIVE_CB() names a function that makes the replacement, and its length is
+ * zero; otherwise a piece of no bytes lies behind or within code.
+ */
+bool entry_partner_is_empty(const struct object *object, const struct entry *entry,
+			    const struct reloc *reloc)
+{
+	const struct entry_layout *layout = entry->layout;
+
+	if (!layout->partner || reloc->offset - entry->start != layout->partner ||
+	    entry->section->data[entry->start + layout->partner_length])
+		return false;
+	struct reference reference = reloc_reference(object, entry->section, reloc);
+	return reference.symbol->section &&
+	       !(reference.atom && reference.atom->class == ATOM_CODE &&
+		 reference.target == reference.atom->start);
+}
+
 static int entry_order(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
@@ -77,6 +95,10 @@ void sort_entries(struct object *object)
 
 struct piece {
 	uint64_t start, end;
+};
+
+struct pieces {
+	VEC(struct piece) list;
 };
 
 static int piece_order(const void *left, const void *right)
@@ -139,4 +161,60 @@ void split_partner(struct object *object, struct section *partner)
 		add_atom(object, partner, NULL, piece->start, piece->end);
 	}
 	vec_deinit(&pieces);
+}
+
+static void find_replacements(const struct section *code, uint64_t from,
+			      const struct section *table, struct pieces *ret)
+{
+	const struct entry_layout *layout = find_layout(table);
+
+	if (!layout || !layout->partner)
+		return;
+	for (size_t i = 0; i < table->relocs.count; i++) {
+		const struct reloc *reloc = &table->relocs.list[i];
+		uint64_t entry = reloc->offset - reloc->offset % layout->size;
+		uint64_t start = reloc_target(reloc);
+		uint8_t length = table->data[entry + layout->partner_length];
+
+		if (reloc->symbol->section == code && reloc->offset - entry == layout->partner &&
+		    start >= from && start < code->size && length)
+			*vec_push(&ret->list) = (struct piece){start, start + length};
+	}
+}
+
+static void add_piece(struct object *object, struct section *section, uint64_t start, uint64_t end)
+{
+	size_t count;
+
+	section_relocs(section, start, end, &count);
+	if (start >= end || (!count && object->arch->is_padding &&
+			     object->arch->is_padding(object, section, start, end)))
+		return;
+	add_atom(object, section, NULL, start, end)->class = ATOM_PARTNER;
+}
+
+void split_tail(struct object *object, struct section *section, uint64_t start)
+{
+	struct pieces pieces = {0};
+
+	for (size_t i = 1; i < object->sections.count; i++) {
+		struct section *table = object->sections.list[i];
+
+		if (table->rule && table->rule->policy == SECTION_TABLE && table->data)
+			find_replacements(section, start, table, &pieces);
+	}
+	if (pieces.list.count)
+		qsort(pieces.list.list, pieces.list.count, sizeof(*pieces.list.list), piece_order);
+	for (size_t i = 0; i < pieces.list.count; i++) {
+		struct piece *piece = &pieces.list.list[i];
+		uint64_t end = piece->end < section->size ? piece->end : section->size;
+
+		if (piece->start < start) /* a second one for the same place */
+			continue;
+		add_piece(object, section, start, piece->start);
+		add_piece(object, section, piece->start, end);
+		start = end;
+	}
+	add_piece(object, section, start, section->size);
+	vec_deinit(&pieces.list);
 }

@@ -18,6 +18,35 @@ cc=(gcc-12 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=ker
 	-pg -mfentry -mrecord-mcount -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
 	-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mno-sse -c)
 flags=() # a test's own, added for both
+prefix= # of binutils' programs
+qemu=	 # what runs a program, if not the host
+start='call main; mov %eax, %edi; mov $231, %eax; syscall'
+
+# machine NAME COMPILER - compile for another machine from here on; machines/NAME describes it.
+machine() {
+	local triple machine_flags compiler=("$2")
+	# shellcheck disable=SC1090
+	. "$top/test/objects/machines/$1"
+	prefix=$triple-
+	case $2 in
+	clang*) compiler+=("--target=$triple") ;;
+	*) compiler=("$triple-$2") ;;
+	esac
+	cc=("${compiler[@]}" -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -fno-PIE
+		-fno-common -fshort-wchar -fno-stack-protector -fno-asynchronous-unwind-tables
+		-fno-unwind-tables -fno-strict-aliasing "${machine_flags[@]}" -c)
+	echo "with $2:"
+}
+
+# each_compiler MACHINE FUNCTION - a test's body, with every compiler that the test has.
+each_compiler() {
+	local compiler
+	for compiler in ${compilers:-gcc-12 clang-16}; do
+		flags=()
+		machine "$1" "$compiler"
+		"$2"
+	done
+}
 
 # The same with clang; it has no -mrecord-mcount for x86, where objtool does that.
 clang=(clang-16 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
@@ -106,7 +135,7 @@ carries() {
 	same "exit status" "$exit_status" 0
 	same "list of functions" "$(functions)" "$(lines "$@")"
 	# The tools that read it next have nothing to say against it.
-	same "what ld says" "$(ld -r -o linked.o "$out" 2>&1)" ""
+	same "what ld says" "$("${prefix}ld" -r -o linked.o "$out" 2>&1)" ""
 	same "what readelf says" "$(readelf -aW "$out" 2>&1 >/dev/null)" ""
 	same "the table's entries" "$(table_targets)" \
 		"$(for item in "$@"; do echo "$item"; done | sed -n 's/ changed$//p' | LC_ALL=C sort)"
@@ -205,7 +234,7 @@ absent() { for name in "$@"; do same "symbol $name" "$(symbol "$name")" ""; done
 
 # bytes SECTION - its contents in hexadecimal.
 bytes() {
-	objcopy -O binary --set-section-flags "$1=alloc" -j "$1" "$out" bytes.bin
+	"${prefix}objcopy" -O binary --set-section-flags "$1=alloc" -j "$1" "$out" bytes.bin
 	od -An -v -tx1 bytes.bin | tr -d ' \n'
 }
 
@@ -219,11 +248,11 @@ size_of() {
 
 # What a main program begins with: changed(N) is the N-th function that the patch changes.
 runner_head() {
-	cat <<-'END'
+	cat <<-END
 		struct func { void *address, *cold; unsigned int rest[6]; };
 		extern struct func __start_funcs[];
 		#define changed(n) (__start_funcs[n].address)
-		asm(".globl start\nstart: call main\nmov %eax, %edi\nmov $231, %eax\nsyscall");
+		asm(".globl start\nstart: $start");
 		static int equal(const char *a, const char *b, int n)
 		{
 			while (n && *a++ == *b++)
@@ -252,15 +281,17 @@ runs() {
 		runner_head
 		cat
 	} >main.c
-	gcc-12 -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
-	runner_thunks | gcc-12 -x assembler -c -o thunks.o -
+	local compiler=${prefix}gcc-12
+	"$compiler" -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
+	if [ -z "$prefix" ]; then runner_thunks; fi | "$compiler" -x assembler -c -o thunks.o -
 	# Statics of the original stand for the parent's, which the build tool finds by address.
-	nm orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^\.L/ { print $3 }' >statics
-	objcopy --globalize-symbols=statics orig.o orig-global.o
-	objcopy --rename-section .pokepatch.funcs=funcs "$out" carried.o
-	gcc-12 -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -o program \
-		main.o thunks.o orig-global.o carried.o
+	"${prefix}nm" orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^[.$]/ { print $3 }' >statics
+	echo none >>statics # an empty list is an error
+	"${prefix}objcopy" --globalize-symbols=statics orig.o orig-global.o
+	"${prefix}objcopy" --rename-section .pokepatch.funcs=funcs "$out" carried.o
+	"$compiler" -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -Wl,--no-warnings \
+		-o program main.o thunks.o orig-global.o carried.o
 	local got=0
-	./program || got=$?
+	$qemu ./program || got=$?
 	same "the program's status" "$got" 0
 }

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * riscv64; relocations: RISC-V ELF psABI, "Relocations"; instructions: The RISC-V Instruction
+ * Set Manual, volume I.
+ *
+ * The linker may shorten code (relaxation), so the assembler leaves every distance and most
+ * jumps to it, by relocations that name labels.  The module loader shortens nothing, and so
+ * code that is carried stays as long as it is: RELAX and ALIGN are dropped, and distances
+ * within code are constants.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch.h"
+#include "disasm.h"
+#include "fixed.h"
+#include "sections.h"
+
+#ifndef R_RISCV_32_PCREL
+#define R_RISCV_32_PCREL 57
+#endif
+/* Not of the psABI: what R_RISCV_ADD64 and R_RISCV_SUB64 say together; the file never has it. */
+#define RISCV_64_PCREL 0x10002
+
+#define U_BITS 0xfffff000 /* lui, auipc; jal */
+#define I_BITS 0xfff00000
+#define S_BITS 0xfe000f80 /* stores, branches */
+
+/* Those that the module loader knows (arch/riscv/kernel/module.c), and the linker's. */
+static const struct reloc_kind riscv64_relocs[] = {
+	RELOC(R_RISCV_NONE, .idle = true),
+	RELOC(R_RISCV_32, .size = 4),
+	RELOC(R_RISCV_64, .size = 8),
+	RELOC(R_RISCV_BRANCH, .size = 4, .mask = S_BITS, .pc_relative = true, .branch = true),
+	RELOC(R_RISCV_JAL, .size = 4, .mask = U_BITS, .pc_relative = true, .branch = true),
+	RELOC(R_RISCV_CALL, .size = 8, .mask = (uint64_t)I_BITS << 32 | U_BITS,
+	      .pc_relative = true, .branch = true),
+	RELOC(R_RISCV_CALL_PLT, .size = 8, .mask = (uint64_t)I_BITS << 32 | U_BITS,
+	      .pc_relative = true, .branch = true, .same_as = R_RISCV_CALL),
+	RELOC(R_RISCV_GOT_HI20, .size = 4, .mask = U_BITS, .pc_relative = true),
+	RELOC(R_RISCV_PCREL_HI20, .size = 4, .mask = U_BITS, .pc_relative = true),
+	RELOC(R_RISCV_PCREL_LO12_I, .size = 4, .mask = I_BITS, .pc_relative = true),
+	RELOC(R_RISCV_PCREL_LO12_S, .size = 4, .mask = S_BITS, .pc_relative = true),
+	RELOC(R_RISCV_HI20, .size = 4, .mask = U_BITS),
+	RELOC(R_RISCV_LO12_I, .size = 4, .mask = I_BITS),
+	RELOC(R_RISCV_LO12_S, .size = 4, .mask = S_BITS),
+	RELOC(R_RISCV_ADD8, .size = 1, .adds = true),
+	RELOC(R_RISCV_ADD16, .size = 2, .adds = true),
+	RELOC(R_RISCV_ADD32, .size = 4, .adds = true),
+	RELOC(R_RISCV_ADD64, .size = 8, .adds = true),
+	RELOC(R_RISCV_SUB8, .size = 1, .adds = true),
+	RELOC(R_RISCV_SUB16, .size = 2, .adds = true),
+	RELOC(R_RISCV_SUB32, .size = 4, .adds = true),
+	RELOC(R_RISCV_SUB64, .size = 8, .adds = true),
+	RELOC(R_RISCV_ALIGN, .idle = true),
+	RELOC(R_RISCV_RVC_BRANCH, .size = 2, .mask = 0x1c7c, .pc_relative = true,
+	      .branch = true),
+	RELOC(R_RISCV_RVC_JUMP, .size = 2, .mask = 0x1ffc, .pc_relative = true, .branch = true),
+	RELOC(R_RISCV_RELAX, .idle = true),
+	RELOC(R_RISCV_32_PCREL, .size = 4, .pc_relative = true),
+	RELOC(RISCV_64_PCREL, .size = 8, .pc_relative = true),
+};
+
+static const struct section_rule riscv64_sections[] = {
+	/* struct bug_entry: s32 address, (s32 file, u16 line,) u16 flags */
+	{.name = "__bug_table",
+	 .policy = SECTION_TABLE,
+	 .layouts = {{.size = 12, .ignored = {8, 2}}, {.size = 8}}},
+	/* struct exception_table_entry: s32 instruction, s32 fixup, s16 type, s16 data */
+	{.name = "__ex_table", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
+	/* struct jump_entry: s32 code, s32 target, long key */
+	{.name = "__jump_table", .policy = SECTION_TABLE, .layouts = {{.size = 16, .key = 8}}},
+	/*
+	 * struct alt_entry, 6.1: pointers to the instruction and its replacement (.subsection
+	 * 1), long vendor, long length, u32 erratum; later: two s32, u16 vendor, u16 length,
+	 * u32 patch.
+	 */
+	{.name = ".alternative",
+	 .policy = SECTION_TABLE,
+	 .layouts = {{.size = 36, .partner = 8, .partner_length = 24},
+		     {.size = 16, .partner = 4, .partner_length = 10}}},
+	/* Small data, which the linker puts near the global pointer. */
+	{.name = ".sdata", .policy = SECTION_DATA},
+	{.name = ".sdata.", .prefix = true, .policy = SECTION_DATA},
+	{.name = ".sbss", .policy = SECTION_DATA},
+	{.name = ".sbss.", .prefix = true, .policy = SECTION_DATA},
+	{.name = ".srodata", .policy = SECTION_RODATA},
+	{.name = ".srodata.", .prefix = true, .policy = SECTION_RODATA},
+	{.name = ".riscv.attributes", .policy = SECTION_DROP},
+	{0},
+};
+
+static const struct site_table riscv64_sites[] = {
+	{".alternative", 36, 24, 0},
+	{".alternative", 16, 10, 0},
+	{0},
+};
+
+/* "$x", "$xrv64i2p1_m2p0", "$d"; ".L12", ".L0 ", ".LPFE1" */
+static enum symbol_mark riscv64_symbol_mark(const char *name)
+{
+	if (name[0] == '$' && name[1] == 'x')
+		return MARK_CODE;
+	if (name[0] == '$' && name[1] == 'd' && (!name[2] || name[2] == '.'))
+		return MARK_DATA;
+	return has_prefix(name, ".L") ? MARK_LABEL : MARK_NONE;
+}
+
+/* ---- pairs of relocations ------------------------------------------------------- */
+
+static const struct {
+	uint32_t add, sub, both; /* both: if it counts from its own place, or 0 */
+} sums[] = {
+	{R_RISCV_ADD8, R_RISCV_SUB8, 0},
+	{R_RISCV_ADD16, R_RISCV_SUB16, 0},
+	{R_RISCV_ADD32, R_RISCV_SUB32, R_RISCV_32_PCREL},
+	{R_RISCV_ADD64, R_RISCV_SUB64, RISCV_64_PCREL},
+};
+
+static uint64_t get_field(const unsigned char *at, unsigned int size)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < size; i++)
+		value |= (uint64_t)at[i] << 8 * i;
+	return value;
+}
+
+static void put_field(unsigned char *at, unsigned int size, uint64_t value)
+{
+	for (unsigned int i = 0; i < size; i++)
+		at[i] = value >> 8 * i;
+}
+
+/*
+ * "1b - ." is ADD32 of 1b and SUB32 of a label at the place itself, ".L5 - .L3" in a table
+ * of a switch SUB32 of the table's beginning: one PC-relative relocation.  "889f - 888f" is
+ * the length of a piece of code: a constant.
+ */
+static bool fold_sum(struct section *section, const struct reloc *pair, struct reloc *ret,
+		     bool *ret_constant)
+{
+	const struct reloc *add = &pair[0], *sub = &pair[1];
+	const struct symbol *from = sub->symbol, *to = add->symbol;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
+		unsigned int size = 1u << i;
+
+		if (add->type != sums[i].add || sub->type != sums[i].sub || !section->data ||
+		    !from->section)
+			continue;
+		unsigned char *field = section->data + add->offset;
+		uint64_t value = get_field(field, size);
+
+		*ret_constant = from->section == to->section && from->section != section;
+		if (*ret_constant) {
+			put_field(field, size,
+				  value + to->value + add->addend - from->value - sub->addend);
+			return true;
+		}
+		if (from->section != section || !sums[i].both)
+			return false;
+		*ret = *add;
+		ret->type = sums[i].both;
+		ret->behind = from->value + sub->addend - add->offset;
+		ret->addend = add->addend + sign_extend(value, 8 * size) - ret->behind;
+		put_field(field, size, 0);
+		return true;
+	}
+	return false;
+}
+
+static bool is_lower(uint32_t type)
+{
+	return type == R_RISCV_PCREL_LO12_I || type == R_RISCV_PCREL_LO12_S;
+}
+
+static bool is_upper(uint32_t type)
+{
+	return type == R_RISCV_PCREL_HI20 || type == R_RISCV_GOT_HI20;
+}
+
+/*
+ * "addi a0, a0, %pcrel_lo(.L0)" names the auipc at .L0, whose relocation names the target.
+ */
+static struct error *fold_lower(struct object *object, struct section *section,
+				struct reloc *lower)
+{
+	const struct symbol *label = lower->symbol;
+	size_t count;
+	const struct reloc *upper = section_relocs(section, label->value, label->value + 1, &count);
+
+	if (label->section == section)
+		for (size_t i = 0; i < count; i++)
+			if (is_upper(upper[i].type)) {
+				lower->upper = upper[i].offset - lower->offset;
+				lower->symbol = upper[i].symbol;
+				lower->addend = upper[i].addend;
+				return NULL;
+			}
+	return error_new(STATUS_REFUSED,
+			 "%s: refused [elf-malformed]: relocation at %lu of section %s names a "
+			 "place that has no upper part; compile it again",
+			 object->path, (unsigned long)lower->offset, section->name);
+}
+
+static struct error *riscv64_fold_relocs(struct object *object, struct section *section)
+{
+	struct reloc *list = section->relocs.list;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < section->relocs.count; i++)
+		if (is_lower(list[i].type))
+			_failed_(fold_lower(object, section, &list[i]));
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		struct reloc folded;
+		bool constant;
+
+		if (i + 1 < section->relocs.count && list[i].offset == list[i + 1].offset &&
+		    fold_sum(section, &list[i], &folded, &constant)) {
+			if (!constant)
+				list[kept++] = folded;
+			i++;
+		} else {
+			list[kept++] = list[i];
+		}
+	}
+	section->relocs.count = kept;
+	return NULL;
+}
+
+static void add_reloc(struct section *section, struct reloc reloc, uint32_t type,
+		      struct symbol *symbol, int64_t addend)
+{
+	reloc.type = type;
+	reloc.symbol = symbol;
+	reloc.addend = addend;
+	reloc.upper = 0;
+	reloc.order = section->relocs.count;
+	*vec_push(&section->relocs) = reloc;
+}
+
+static void riscv64_unfold_relocs(struct object *object, struct section *section)
+{
+	/* By place of the upper part's relocation: the label there. */
+	struct symbol **labels = xcalloc(section->relocs.count, sizeof(*labels));
+	struct section old;
+
+	section_sort_relocs(section);
+	old = *section;
+	memset(&section->relocs, 0, sizeof(section->relocs));
+	for (size_t i = 0; i < old.relocs.count; i++) {
+		const struct reloc *reloc = &old.relocs.list[i];
+		size_t sum = 0, count;
+
+		while (sum < ARRAY_SIZE(sums) &&
+		       (!sums[sum].both || sums[sum].both != reloc->type))
+			sum++;
+		if (sum < ARRAY_SIZE(sums)) {
+			add_reloc(section, *reloc, sums[sum].add, reloc->symbol, reloc->addend);
+			add_reloc(section, *reloc, sums[sum].sub,
+				  object_section_symbol(object, section), reloc->offset);
+		} else if (is_lower(reloc->type) && reloc->upper) {
+			uint64_t place = reloc->offset + reloc->upper;
+			size_t upper = section_relocs(&old, place, place + 1, &count) -
+				       old.relocs.list;
+			struct symbol *label = count ? labels[upper] : NULL;
+
+			if (!label)
+				label = object_add_symbol(object, ".L0 ", section, place, 0,
+							  STT_NOTYPE, STB_LOCAL);
+			if (count)
+				labels[upper] = label;
+			add_reloc(section, *reloc, reloc->type, label, 0);
+		} else {
+			add_reloc(section, *reloc, reloc->type, reloc->symbol, reloc->addend);
+		}
+	}
+	free(labels);
+	vec_deinit(&old.relocs);
+}
+
+/* ---- instructions ----------------------------------------------------------------- */
+
+/* -fpatchable-function-entry=8: NOPs of two bytes each where there are such. */
+static int64_t riscv64_patchable_entry(struct object *object, const struct atom *function)
+{
+	return arch_listed_entry(object, function, "__patchable_function_entries");
+}
+
+static int64_t branch_offset(uint32_t i)
+{
+	return sign_extend((i >> 31 & 1) << 12 | (i >> 7 & 1) << 11 | (i >> 25 & 0x3f) << 5 |
+				   (i >> 8 & 0xf) << 1,
+			   13);
+}
+
+static int64_t jal_offset(uint32_t i)
+{
+	return sign_extend((i >> 31 & 1) << 20 | (i >> 12 & 0xff) << 12 | (i >> 20 & 1) << 11 |
+				   (i >> 21 & 0x3ff) << 1,
+			   21);
+}
+
+static int64_t short_branch_offset(uint32_t i)
+{
+	return sign_extend((i >> 12 & 1) << 8 | (i >> 5 & 3) << 6 | (i >> 2 & 1) << 5 |
+				   (i >> 10 & 3) << 3 | (i >> 3 & 3) << 1,
+			   9);
+}
+
+static int64_t short_jump_offset(uint32_t i)
+{
+	return sign_extend((i >> 12 & 1) << 11 | (i >> 8 & 1) << 10 | (i >> 9 & 3) << 8 |
+				   (i >> 6 & 1) << 7 | (i >> 7 & 1) << 6 | (i >> 2 & 1) << 5 |
+				   (i >> 11 & 1) << 4 | (i >> 3 & 7) << 1,
+			   12);
+}
+
+static const struct local_form riscv64_local_forms[] = {
+	{0x0000007f, 0x00000063, R_RISCV_BRANCH, branch_offset},
+	{0x0000007f, 0x0000006f, R_RISCV_JAL, jal_offset},
+	{0x0000c003, 0x0000c001, R_RISCV_RVC_BRANCH, short_branch_offset}, /* c.beqz, c.bnez */
+	{0x0000e003, 0x0000a001, R_RISCV_RVC_JUMP, short_jump_offset},	   /* c.j */
+	{0},
+};
+
+/* Two or four bytes, by the lowest two bits; in the first case the upper half is zero. */
+static uint32_t get_instruction(const struct object *object, const struct section *section,
+				uint64_t at, uint64_t end, unsigned int *ret_size)
+{
+	uint32_t instruction = code_get16(object, section, at);
+
+	*ret_size = 2;
+	if ((instruction & 3) == 3 && at + 4 <= end) {
+		instruction |= (uint32_t)code_get16(object, section, at + 2) << 16;
+		*ret_size = 4;
+	}
+	return instruction;
+}
+
+static void riscv64_local_references(struct object *object, const struct section *section,
+				     uint64_t start, uint64_t end, found_reference found,
+				     void *context)
+{
+	unsigned int size;
+
+	for (uint64_t range_end = start; next_code_range(section, &start, &range_end, end);)
+		for (uint64_t at = start; at + 2 <= range_end; at += size) {
+			uint32_t instruction =
+				get_instruction(object, section, at, range_end, &size);
+			const struct local_form *form = riscv64_local_forms;
+
+			while (form->displacement && (instruction & form->mask) != form->match)
+				form++;
+			if (!form->displacement)
+				continue;
+			struct local_reference reference = {
+				.offset = at,
+				.target = at + form->displacement(instruction),
+				.type = form->type,
+			};
+			found(context, &reference);
+		}
+}
+
+/*
+ * "auipc a0, %pcrel_hi(sym)" alone is no address yet; "addi a0, a0, ..." makes it, and what
+ * is then done with it cannot be seen here.
+ */
+static uint8_t operand_kind(uint32_t instruction)
+{
+	switch (instruction & 0x7f) {
+	case 0x13: /* addi */
+	case 0x1b: /* addiw */
+		return OPERAND_VALUE | OPERAND_INDEXED;
+	default:
+		return OPERAND_DIRECT;
+	}
+}
+
+static void riscv64_operand_kinds(struct object *object, const struct section *section,
+				  uint64_t start, uint64_t end, uint8_t *kinds)
+{
+	unsigned int size;
+
+	memset(kinds, OPERAND_VALUE | OPERAND_STORED, end - start);
+	for (uint64_t at = start, range_end = start;
+	     next_code_range(section, &at, &range_end, end);)
+		for (; at + 2 <= range_end; at += size) {
+			uint32_t instruction =
+				get_instruction(object, section, at, range_end, &size);
+
+			memset(kinds + (at - start), operand_kind(instruction), size);
+		}
+}
+
+static bool riscv64_is_padding(struct object *object, const struct section *section,
+			       uint64_t start, uint64_t end)
+{
+	unsigned int size;
+
+	for (; start + 2 <= end; start += size) {
+		uint32_t instruction = get_instruction(object, section, start, end, &size);
+
+		if (instruction && instruction != 0x0001 && instruction != 0x00000013)
+			return false;
+	}
+	return start == end || !section->data[start];
+}
+
+const struct arch arch_riscv64 = {
+	.name = "riscv",
+	.debian = "riscv64",
+	.source_arch = "riscv",
+	.machine = EM_RISCV,
+	.elf_class = ELFCLASS64,
+	.elf_data = ELFDATA2LSB,
+	.relocs = riscv64_relocs,
+	.reloc_count = ARRAY_SIZE(riscv64_relocs),
+	.sections = riscv64_sections,
+	.site_tables = riscv64_sites,
+	.fold_relocs = riscv64_fold_relocs,
+	.unfold_relocs = riscv64_unfold_relocs,
+	.symbol_mark = riscv64_symbol_mark,
+	.patchable_entry = riscv64_patchable_entry,
+	.local_references = riscv64_local_references,
+	.operand_kinds = riscv64_operand_kinds,
+	.is_padding = riscv64_is_padding,
+	.address_reloc = R_RISCV_64,
+	.code_tails = true,
+	.section_anchors = true,
+};
