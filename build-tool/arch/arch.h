@@ -84,6 +84,7 @@ struct local_reference {
 	uint64_t target; /* where it leads to, an offset in the section */
 	uint32_t type;	 /* that relocation's type, or 0 if no loader knows one */
 	uint8_t size;	 /* bytes of the field where there is no type */
+	int32_t upper;	 /* as in struct reloc */
 };
 typedef void (*found_reference)(void *context, const struct local_reference *reference);
 

@@ -241,6 +241,11 @@ static void add_reloc(struct section *section, struct reloc reloc, uint32_t type
 	*vec_push(&section->relocs) = reloc;
 }
 
+static struct symbol *add_label(struct object *object, struct section *section, uint64_t place)
+{
+	return object_add_symbol(object, ".L0 ", section, place, 0, STT_NOTYPE, STB_LOCAL);
+}
+
 static void riscv64_unfold_relocs(struct object *object, struct section *section)
 {
 	/* By place of the upper part's relocation: the label there. */
@@ -259,8 +264,9 @@ static void riscv64_unfold_relocs(struct object *object, struct section *section
 			sum++;
 		if (sum < ARRAY_SIZE(sums)) {
 			add_reloc(section, *reloc, sums[sum].add, reloc->symbol, reloc->addend);
+			/* GNU ld gives an addend of this one the wrong sign. */
 			add_reloc(section, *reloc, sums[sum].sub,
-				  object_section_symbol(object, section), reloc->offset);
+				  add_label(object, section, reloc->offset), 0);
 		} else if (is_lower(reloc->type) && reloc->upper) {
 			uint64_t place = reloc->offset + reloc->upper;
 			size_t upper = section_relocs(&old, place, place + 1, &count) -
@@ -268,8 +274,7 @@ static void riscv64_unfold_relocs(struct object *object, struct section *section
 			struct symbol *label = count ? labels[upper] : NULL;
 
 			if (!label)
-				label = object_add_symbol(object, ".L0 ", section, place, 0,
-							  STT_NOTYPE, STB_LOCAL);
+				label = add_label(object, section, place);
 			if (count)
 				labels[upper] = label;
 			add_reloc(section, *reloc, reloc->type, label, 0);
@@ -340,6 +345,74 @@ static uint32_t get_instruction(const struct object *object, const struct sectio
 	return instruction;
 }
 
+/* What is added to the register of an auipc, or false; stores and other instructions differ. */
+static bool lower_part(uint32_t instruction, uint32_t *ret_type, int64_t *ret)
+{
+	switch (instruction & 0x7f) {
+	case 0x03: /* loads */
+	case 0x07:
+	case 0x67: /* jalr */
+	case 0x13: /* addi, if funct3 is 0 */
+		if ((instruction & 0x7f) == 0x13 && (instruction >> 12 & 7))
+			return false;
+		*ret_type = R_RISCV_PCREL_LO12_I;
+		*ret = sign_extend(instruction >> 20, 12);
+		return true;
+	case 0x23: /* stores */
+	case 0x27:
+		*ret_type = R_RISCV_PCREL_LO12_S;
+		*ret = sign_extend((instruction >> 25) << 5 | (instruction >> 7 & 0x1f), 12);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * clang -mno-relax: "call two" in .noinstr.text is auipc and jalr without a relocation.  What
+ * uses the register of the auipc follows it closely, if it is not the next instruction.
+ */
+static void upper_reference(struct object *object, const struct section *section, uint64_t at,
+			    uint64_t end, uint32_t auipc, found_reference found, void *context)
+{
+	uint32_t target_register = auipc >> 7 & 0x1f;
+	int64_t upper = sign_extend(auipc & U_BITS, 32), lower;
+	struct local_reference reference = {.offset = at};
+	unsigned int size;
+	bool first = true;
+
+	for (uint64_t next = at + 4; next + 2 <= end && next < at + 64; next += size) {
+		uint32_t instruction = get_instruction(object, section, next, end, &size), type;
+
+		if (size != 4 || (instruction >> 15 & 0x1f) != target_register ||
+		    !lower_part(instruction, &type, &lower)) {
+			if (size == 4 && (instruction >> 7 & 0x1f) == target_register)
+				return; /* another value from here on */
+			continue;
+		}
+		reference.target = at + upper + lower;
+		if (first && next == at + 4 && (instruction & 0x7f) == 0x67) {
+			reference.type = R_RISCV_CALL_PLT;
+			found(context, &reference);
+			return;
+		}
+		if (first) {
+			reference.type = R_RISCV_PCREL_HI20;
+			found(context, &reference);
+			first = false;
+		}
+		struct local_reference low = {
+			.offset = next,
+			.target = reference.target,
+			.type = type,
+			.upper = at - next,
+		};
+		found(context, &low);
+		if (type == R_RISCV_PCREL_LO12_I && (instruction >> 7 & 0x1f) == target_register)
+			return;
+	}
+}
+
 static void riscv64_local_references(struct object *object, const struct section *section,
 				     uint64_t start, uint64_t end, found_reference found,
 				     void *context)
@@ -351,7 +424,16 @@ static void riscv64_local_references(struct object *object, const struct section
 			uint32_t instruction =
 				get_instruction(object, section, at, range_end, &size);
 			const struct local_form *form = riscv64_local_forms;
+			size_t count;
 
+			section_relocs(section, at, at + 1, &count);
+			if (count)
+				continue;
+			if ((instruction & 0x7f) == 0x17) {
+				upper_reference(object, section, at, range_end, instruction, found,
+						context);
+				continue;
+			}
 			while (form->displacement && (instruction & form->mask) != form->match)
 				form++;
 			if (!form->displacement)

@@ -157,6 +157,7 @@ static void found_local(void *context, const struct local_reference *reference)
 		.symbol = object_section_symbol(search->object, section),
 		.addend = (int64_t)target - kind->origin,
 		.behind = kind->origin,
+		.upper = reference->upper,
 	};
 }
 

@@ -18,13 +18,15 @@ cc=(gcc-12 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=ker
 	-pg -mfentry -mrecord-mcount -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
 	-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mno-sse -c)
 flags=() # a test's own, added for both
+machine_flags=()
+link_flags=()
 prefix= # of binutils' programs
 qemu=	 # what runs a program, if not the host
 start='call main; mov %eax, %edi; mov $231, %eax; syscall'
 
 # machine NAME COMPILER - compile for another machine from here on; machines/NAME describes it.
 machine() {
-	local triple machine_flags compiler=("$2")
+	local triple compiler=("$2")
 	# shellcheck disable=SC1090
 	. "$top/test/objects/machines/$1"
 	prefix=$triple-
@@ -282,14 +284,15 @@ runs() {
 		cat
 	} >main.c
 	local compiler=${prefix}gcc-12
-	"$compiler" -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
-	if [ -z "$prefix" ]; then runner_thunks; fi | "$compiler" -x assembler -c -o thunks.o -
+	"$compiler" "${machine_flags[@]}" -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
+	if [ -z "$prefix" ]; then runner_thunks; fi |
+		"$compiler" "${machine_flags[@]}" -x assembler -c -o thunks.o -
 	# Statics of the original stand for the parent's, which the build tool finds by address.
 	"${prefix}nm" orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^[.$]/ { print $3 }' >statics
 	echo none >>statics # an empty list is an error
 	"${prefix}objcopy" --globalize-symbols=statics orig.o orig-global.o
 	"${prefix}objcopy" --rename-section .pokepatch.funcs=funcs "$out" carried.o
-	"$compiler" -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -Wl,--no-warnings \
+	"$compiler" "${machine_flags[@]}" "${link_flags[@]}" -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -Wl,--no-warnings \
 		-o program main.o thunks.o orig-global.o carried.o
 	local got=0
 	$qemu ./program || got=$?
