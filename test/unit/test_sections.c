@@ -127,7 +127,7 @@ static void test_known_sections(void **state)
 static void test_unknown_sections(void **state)
 {
 	static const char *const unknown[] = {
-		"",	      "text",		 ".texts",	 ".eh_frame", ".group",
+		"",	      "text",		 ".texts",	 ".eh_frames", ".groups",
 		".init_array", "__bug_table2",	 ".discard.new", ".databases", "__ksymtab",
 		".got",	      ".smp_locks.more", "__jump_table.", "__dyndbg_x",
 	};
