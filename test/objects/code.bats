@@ -408,3 +408,16 @@ load helpers
 	END
 	refused "symbol-unknown .text.asm"
 }
+
+@test "COMDAT groups" {
+	compare <<-'END'
+		asm(".section .text.g, \"axG\", @progbits, g, comdat\n.globl g\n.type g, @function\n"
+		    "g: call __fentry__\n ret\n.size g, . - g\n"
+		    ".section __mcount_loc, \"a\"\n.quad g\n.previous");
+		asm(".section .text.h, \"axG\", @progbits, h, comdat\n.globl h\n.type h, @function\n"
+		    "h: call __fentry__\n mov $" OLD("1") NEW("2") ", %eax\n ret\n.size h, . - h\n"
+		    ".section __mcount_loc, \"a\"\n.quad h\n.previous");
+		int f(int x) { return x; }
+	END
+	carries "h changed"
+}

@@ -452,3 +452,19 @@ static_named() {
 		int main(void) { ((int (*)(void))changed(0))(); return sum != 25 * 23 + 1; }
 	END
 }
+
+@test "common symbols" {
+	flags=(-fcommon)
+	compare <<-'END'
+		int common;
+		NEW(int added;)
+		int f(int x) { return x + common + OLD(1) NEW(added); }
+	END
+	carries "f changed"
+	carries_data "added new"
+	compare <<-'END'
+		int common[OLD(4) NEW(8)];
+		int f(int x) { return x + common[x]; }
+	END
+	refused "data-size common"
+}
