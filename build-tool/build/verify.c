@@ -108,13 +108,15 @@ static void verify_function(struct build *build, const struct unit *unit,
 			    struct diff_function *function)
 {
 	const struct externals *externals = &build->comparison->externals;
-	char *cold_name _free_ = xasprintf("%s.cold", function->name);
+	const struct external *old = externals->list.list[function->old];
+	/* A clone's number may be another one in the patched object. */
+	char *cold_name _free_ = xasprintf("%s.cold", old->name);
 	struct part hot = {
 		.unit = unit,
 		.object = exact,
-		.name = function->name,
-		.symbol = map_get(symbols, function->name),
-		.external = externals->list.list[function->old],
+		.name = old->name,
+		.symbol = map_get(symbols, old->name),
+		.external = old,
 	};
 	struct part cold = {
 		.unit = unit,

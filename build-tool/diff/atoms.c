@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "split.h"
 
-/* Names of ATOM_PRIVATE data, as the kernel's macros and gcc make them. */
+/* Names of ATOM_PRIVATE data, as the kernel's macros and the compilers make them. */
 static const struct private_name {
 	const char *name;
 	const char *section; /* only there; NULL: anywhere */
@@ -16,8 +17,10 @@ static const struct private_name {
 	{.name = "__FUNCTION__"},
 	{.name = "__PRETTY_FUNCTION__"},
 	{.name = "CSWTCH", .constant = true},	/* gcc: a switch turned into a table */
+	{.name = "switch.table", .constant = true}, /* clang: the same */
 	{.name = "C", .constant = true},	/* gcc: the initial value of a local array, "C.3.0" */
 	{.name = "__key"},			/* lockdep class keys, mutex_init() and friends */
+	{.name = "__srcu_key"},			/* init_srcu_struct() */
 	{.name = "__warned"},			/* rcu_lockdep_assert, WARN_*_ONCE of older kernels */
 	{.name = "__already_done"},		/* DO_ONCE_LITE: printk_once, WARN_ONCE */
 	{.name = "__print_once"},
@@ -25,27 +28,26 @@ static const struct private_name {
 	{.name = "descriptor", .section = "__dyndbg"},	/* DEFINE_DYNAMIC_DEBUG_METADATA with a fixed name */
 	{.name = "__UNIQUE_ID_ddebug", .section = "__dyndbg"}, /* the same with DYNAMIC_DEBUG's own name */
 	{.name = "_entry", .constant = true},	/* printk index */
+	{.name = "trace_printk_fmt", .section = "__trace_printk_fmt"},
+	{.name = "___tp_str", .section = "__tracepoint_str"}, /* tracepoint_string() */
 };
 
+/*
+ * A variable of the file that is called like one of these is none; there is only one of it.
+ * DO_ONCE()'s ___done is not here: what it has done must not be done again.
+ */
 static bool is_private(const struct section *section, const struct symbol *symbol)
 {
+	struct source_name name = source_name_of(symbol->name);
 	bool writable = section->flags & SHF_WRITE;
 
-	if (symbol->bind != STB_LOCAL)
+	if (symbol->bind != STB_LOCAL || !name.local)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(private_names); i++) {
 		const struct private_name *private = &private_names[i];
-		if (*symbol->name != *private->name)
-			continue;
-		size_t length = strlen(private->name);
-		const char *rest = symbol->name + length;
 
-		/*
-		 * "__key.3", "__UNIQUE_ID_ddebug412.5": a number follows.  Without one
-		 * it is a variable of the file, and there is only one of it.
-		 */
-		if (!strncmp(symbol->name, private->name, length) && *rest &&
-		    strspn(rest, ".0123456789") == strlen(rest))
+		if (*private->name == *name.text && strlen(private->name) == name.length &&
+		    !strncmp(private->name, name.text, name.length))
 			return (!private->section || !strcmp(private->section, section->name)) &&
 			       !(private->constant && writable);
 	}
@@ -426,6 +428,7 @@ void object_unsplit(struct object *object)
 		vec_deinit(&atom->entries);
 		vec_deinit(&atom->short_branches);
 		vec_deinit(&atom->users);
+		vec_deinit(&atom->contexts);
 		free(atom);
 	}
 	vec_deinit(&object->atoms);

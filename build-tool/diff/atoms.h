@@ -41,6 +41,8 @@ struct short_branch {
 	uint64_t target; /* in the section */
 };
 
+struct debuginfo_static;
+
 enum atom_state { STATE_UNKNOWN, STATE_BUSY, STATE_SAME, STATE_CHANGED };
 
 struct atom {
@@ -59,9 +61,13 @@ struct atom {
 	struct atom *twin;	/* the same thing in the other object */
 	enum atom_state state;
 	bool ambiguous;		/* could not be told apart from others of its key */
+	bool unsure;		/* its twin is only likely, see statics.c */
 	const struct atom *met;	/* what was last compared with it by content, and the result */
 	bool met_same;
-	VEC(struct atom *) users; /* while correlating: what refers to a static local */
+	/* While correlating, of a static local; see statics.c. */
+	VEC(struct atom *) users;    /* what refers to it */
+	VEC(uint64_t) contexts;	     /* a hash of the surroundings of each use */
+	const struct debuginfo_static *declared;
 	VEC(struct short_branch) short_branches;
 	bool included;
 	bool static_key; /* of a branch that is carried */
@@ -73,6 +79,12 @@ struct atom {
 	uint64_t out_offset;
 	struct symbol *out_symbol;
 };
+
+static inline void atoms_pair(struct atom *a, struct atom *b)
+{
+	a->twin = b;
+	b->twin = a;
+}
 
 /* What a relocation refers to. */
 struct reference {

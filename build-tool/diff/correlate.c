@@ -1,40 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
+#include "names.h"
+#include "statics.h"
+
+static bool is_function(const struct atom *atom)
+{
+	return atom->class == ATOM_CODE || (atom->symbol && atom->symbol->type == STT_FUNC);
+}
 
 /*
- * The part of a name that stays when code before it changes.  gcc numbers
- * static locals ("count.12"), and __UNIQUE_ID() numbers by __COUNTER__
- * ("__UNIQUE_ID_ddebug412.5").  Functions keep their whole names: "foo.isra.0"
- * and "foo.isra.1" are two clones.
+ * The part of a name that stays when code before it changes; also, of a function's clones, what
+ * they have in common: "foo.constprop" of "foo.constprop.1".
  */
 static char *make_key(const struct atom *atom)
 {
 	const char *name = atom->name;
-	size_t length = strlen(name);
 
 	/* A variable in a function may have the name of another function. */
-	if (atom->class == ATOM_CODE)
-		return xasprintf("%s()", name);
-	if (!atom->symbol || atom->symbol->bind != STB_LOCAL)
+	if (is_function(atom))
+		return xasprintf("%.*s()", (int)clone_family_length(name), name);
+	if (!atom->symbol) /* clang: ".rodata..L__const.foo.array.3" */
+		return xstrndup(name, clone_family_length(name));
+	if (atom->symbol->bind != STB_LOCAL)
 		return xstrdup(name);
-	for (;;) {
-		size_t end = length;
-
-		while (end && isdigit((unsigned char)name[end - 1]))
-			end--;
-		if (end == length || !end || name[end - 1] != '.')
-			break;
-		length = end - 1;
-	}
-	/* Likewise "__BTF_ID__func__tcp_reno_ssthresh__803205". */
-	if (has_prefix(name, "__UNIQUE_ID_") || has_prefix(name, "__BTF_ID__"))
-		while (length && isdigit((unsigned char)name[length - 1]))
-			length--;
-	return xstrndup(name, length);
+	struct source_name source = source_name_of(name);
+	return xstrndup(source.text, source.length);
 }
 
 /* Matched by content or position, not by name. */
@@ -58,12 +51,6 @@ static void index_keys(struct object *object, struct map *index)
 		atom->next = *slot;
 		*slot = atom;
 	}
-}
-
-static void pair(struct atom *a, struct atom *b)
-{
-	a->twin = b;
-	b->twin = a;
 }
 
 static bool may_pair(const struct atom *a, const struct atom *b)
@@ -93,221 +80,118 @@ static void pair_in_order(struct atom *a, struct atom *b)
 		return;
 	for (; a; a = a->next, b = b->next)
 		if (!a->twin && !b->twin && may_pair(a, b))
-			pair(a, b);
+			atoms_pair(a, b);
 }
 
-/* ---- static locals -------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------- */
 
-/*
- * gcc calls a function's "static int count" count.0, count.1, ... in the order
- * it meets them, so the same number on both sides means nothing.  Who uses it
- * does: two are one if the same functions use them.
- */
-static bool is_numbered(const struct atom *atom)
-{
-	return (atom->class == ATOM_DATA || atom->class == ATOM_RODATA) &&
-	       strcmp(atom->key, atom->name);
-}
-
-static void note_user(struct object *object, struct atom *user, const struct section *section,
-		      const struct reloc *relocs, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct atom *used = reloc_reference(object, section, &relocs[i]).atom;
-
-		if (used && used != user && is_numbered(used) &&
-		    (!used->users.count || used->users.list[used->users.count - 1] != user))
-			*vec_push(&used->users) = user;
-	}
-}
-
-/* foo, foo.isra.0 and foo.cold are one user. */
-static int base_compare(const char *a, const char *b)
-{
-	size_t length_a = strcspn(a, "."), length_b = strcspn(b, ".");
-	int order = strncmp(a, b, length_a < length_b ? length_a : length_b);
-
-	return order ?: length_a < length_b ? -1 : length_a > length_b;
-}
-
-static int by_base(const void *left, const void *right)
-{
-	return base_compare((*(struct atom *const *)left)->name,
-			    (*(struct atom *const *)right)->name);
-}
-
-static void note_users(struct object *object)
-{
-	for (size_t i = 0; i < object->atoms.count; i++) {
-		struct atom *atom = object->atoms.list[i];
-
-		if (!atom->symbol)
-			continue;
-		note_user(object, atom, atom->section, atom->relocs, atom->reloc_count);
-		for (size_t j = 0; j < atom->entries.count; j++) {
-			const struct entry *entry = &atom->entries.list[j];
-			size_t count;
-			struct reloc *relocs =
-				section_relocs(entry->section, entry->start,
-					       entry->start + entry->size, &count);
-
-			note_user(object, atom, entry->section, relocs, count);
-		}
-	}
-	for (size_t i = 0; i < object->atoms.count; i++) {
-		struct atom *atom = object->atoms.list[i];
-		size_t kept = 0;
-
-		if (atom->users.count < 2)
-			continue;
-		qsort(atom->users.list, atom->users.count, sizeof(*atom->users.list), by_base);
-		for (size_t j = 1; j < atom->users.count; j++)
-			if (by_base(&atom->users.list[kept], &atom->users.list[j]))
-				atom->users.list[++kept] = atom->users.list[j];
-		atom->users.count = kept + 1;
-	}
-}
-
-static int users_compare(const struct atom *a, const struct atom *b)
-{
-	for (size_t i = 0; i < a->users.count && i < b->users.count; i++) {
-		int order = by_base(&a->users.list[i], &b->users.list[i]);
-
-		if (order)
-			return order;
-	}
-	return a->users.count < b->users.count ? -1 : a->users.count > b->users.count;
-}
-
-static bool share_user(const struct atom *a, const struct atom *b)
-{
-	for (size_t i = 0, j = 0; i < a->users.count && j < b->users.count;) {
-		int order = by_base(&a->users.list[i], &b->users.list[j]);
-
-		if (!order)
-			return true;
-		if (order < 0)
-			i++;
-		else
-			j++;
-	}
-	return !a->users.count && !b->users.count;
-}
-
-static int by_users(const void *left, const void *right)
-{
-	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
-
-	return users_compare(a, b) ?: strverscmp(a->name, b->name);
-}
-
-struct statics {
+struct functions {
 	VEC(struct atom *) list;
 };
 
-static void collect_statics(struct statics *statics, struct atom *chain)
+static void collect_functions(struct functions *functions, struct atom *chain)
 {
 	for (; chain; chain = chain->next)
-		if (!chain->twin && (chain->class == ATOM_DATA || chain->class == ATOM_RODATA))
-			*vec_push(&statics->list) = chain;
-	if (statics->list.count > 1)
-		qsort(statics->list.list, statics->list.count, sizeof(*statics->list.list),
-		      by_users);
+		if (!chain->twin && !chain->parent)
+			*vec_push(&functions->list) = chain;
 }
 
-/* How many from the first on have the same users. */
-static size_t group_size(const struct statics *statics, size_t first)
+/* Code that is equal but for what its relocations refer to. */
+static int code_compare(const struct atom *a, const struct atom *b)
 {
-	size_t end = first;
+	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
 
-	while (end < statics->list.count &&
-	       !users_compare(statics->list.list[first], statics->list.list[end]))
-		end++;
-	return end - first;
+	if (size_a != size_b)
+		return size_a < size_b ? -1 : 1;
+	if (a->reloc_count != b->reloc_count)
+		return a->reloc_count < b->reloc_count ? -1 : 1;
+	return a->section->data && b->section->data
+		       ? memcmp(a->section->data + a->start, b->section->data + b->start, size_a)
+		       : 0;
 }
 
-static bool uses_first(const struct object *object, const struct atom *user, const struct atom *a,
-		       const struct atom *b)
+static int name_compare(const struct atom *a, const struct atom *b)
 {
-	for (size_t i = 0; i < user->reloc_count; i++) {
-		struct atom *used =
-			reloc_reference(object, user->section, &user->relocs[i]).atom;
-
-		if (used == a || used == b)
-			return used == a;
-	}
-	return false;
+	return strcmp(a->name, b->name);
 }
 
-/* Several of one name in one function: the numbers and the order of use must agree. */
-static bool same_order(struct object *orig, struct atom **a, struct object *patched,
-		       struct atom **b, size_t count)
+static int by_code(const void *left, const void *right)
 {
-	for (size_t i = 1; i < count; i++)
-		if (!a[i]->users.count ||
-		    uses_first(orig, a[i]->users.list[0], a[i - 1], a[i]) !=
-			    uses_first(patched, b[i]->users.list[0], b[i - 1], b[i]))
-			return false;
-	return true;
+	return code_compare(*(struct atom *const *)left, *(struct atom *const *)right);
 }
 
-static void pair_statics(struct object *orig, struct statics *a, struct object *patched,
-			 struct statics *b)
+static int by_name(const void *left, const void *right)
 {
-	for (size_t i = 0, j = 0; i < a->list.count && j < b->list.count;) {
-		size_t group_a = group_size(a, i), group_b = group_size(b, j);
-		int order = users_compare(a->list.list[i], b->list.list[j]);
+	return name_compare(*(struct atom *const *)left, *(struct atom *const *)right);
+}
 
-		if (!order && group_a == group_b && a->list.list[i]->users.count &&
-		    same_order(orig, a->list.list + i, patched, b->list.list + j, group_a))
-			for (size_t k = 0; k < group_a; k++)
-				pair(a->list.list[i + k], b->list.list[j + k]);
+static bool is_unique(const struct functions *functions, size_t i,
+		      int (*compare)(const struct atom *a, const struct atom *b))
+{
+	struct atom **list = functions->list.list;
+
+	return !(i && !compare(list[i - 1], list[i])) &&
+	       !(i + 1 < functions->list.count && !compare(list[i], list[i + 1]));
+}
+
+/* Pairs those that are equal in one respect, and alone in that on both sides. */
+static void pair_equal(struct functions *a, struct functions *b,
+		       int (*sort)(const void *left, const void *right),
+		       int (*compare)(const struct atom *a, const struct atom *b))
+{
+	size_t i = 0, j = 0;
+
+	if (!a->list.count || !b->list.count)
+		return;
+	qsort(a->list.list, a->list.count, sizeof(*a->list.list), sort);
+	qsort(b->list.list, b->list.count, sizeof(*b->list.list), sort);
+	while (i < a->list.count && j < b->list.count) {
+		int order = compare(a->list.list[i], b->list.list[j]);
+
+		if (!order && is_unique(a, i, compare) && is_unique(b, j, compare) &&
+		    may_pair(a->list.list[i], b->list.list[j]))
+			atoms_pair(a->list.list[i], b->list.list[j]);
 		if (order <= 0)
-			i += group_a;
+			i++;
 		if (order >= 0)
-			j += group_b;
+			j++;
 	}
 }
 
-/* What is left on both sides cannot be told apart, unless it is one each with a common user. */
-static void settle_rest(struct statics *a, struct statics *b)
+static void drop_paired(struct functions *functions)
 {
-	struct atom *left = NULL, *right = NULL;
-	size_t left_count = 0, right_count = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < a->list.count; i++)
-		if (!a->list.list[i]->twin) {
-			left = a->list.list[i];
-			left_count++;
-		}
-	for (size_t i = 0; i < b->list.count; i++)
-		if (!b->list.list[i]->twin) {
-			right = b->list.list[i];
-			right_count++;
-		}
-	if (!left_count || !right_count)
-		return;
-	if (left_count == 1 && right_count == 1 && share_user(left, right)) {
-		pair(left, right);
-		return;
-	}
-	for (size_t i = 0; i < a->list.count; i++)
-		a->list.list[i]->ambiguous = !a->list.list[i]->twin;
-	for (size_t i = 0; i < b->list.count; i++)
-		b->list.list[i]->ambiguous = !b->list.list[i]->twin;
+	for (size_t i = 0; i < functions->list.count; i++)
+		if (!functions->list.list[i]->twin)
+			functions->list.list[kept++] = functions->list.list[i];
+	functions->list.count = kept;
 }
 
-static void correlate_statics(struct object *orig, struct atom *a, struct object *patched,
-			      struct atom *b)
+/*
+ * A function's name stands for itself.  Of clones, the number is only the order in which gcc
+ * made them: with one more in front, foo.constprop.0 becomes foo.constprop.1.  Any pairing of
+ * them is sound, as all that calls them is in the unit and is compared by it; the one by
+ * equal code replaces the least.
+ */
+static void pair_functions(struct atom *chain_a, struct atom *chain_b)
 {
-	struct statics left = {0}, right = {0};
+	struct functions a = {0}, b = {0};
 
-	collect_statics(&left, a);
-	collect_statics(&right, b);
-	pair_statics(orig, &left, patched, &right);
-	settle_rest(&left, &right);
-	vec_deinit(&left.list);
-	vec_deinit(&right.list);
+	collect_functions(&a, chain_a);
+	collect_functions(&b, chain_b);
+	if (a.list.count > 1 || b.list.count > 1) {
+		pair_equal(&a, &b, by_code, code_compare);
+		drop_paired(&a);
+		drop_paired(&b);
+		pair_equal(&a, &b, by_name, name_compare);
+		drop_paired(&a);
+		drop_paired(&b);
+	}
+	if (a.list.count == 1 && b.list.count == 1 && may_pair(a.list.list[0], b.list.list[0]))
+		atoms_pair(a.list.list[0], b.list.list[0]);
+	vec_deinit(&a.list);
+	vec_deinit(&b.list);
 }
 
 /* ---- all -------------------------------------------------------------------------- */
@@ -315,7 +199,7 @@ static void correlate_statics(struct object *orig, struct atom *a, struct object
 /* Names without a compiler's number are what the source says. */
 static struct atom *find_plain(struct atom *atom)
 {
-	while (atom && atom->class != ATOM_CODE && strcmp(atom->name, atom->key))
+	while (atom && strcmp(atom->name, atom->key))
 		atom = atom->next;
 	return atom;
 }
@@ -326,7 +210,31 @@ static void pair_plain_names(struct atom *chain_a, struct atom *chain_b)
 	struct atom *b = find_plain(chain_b);
 
 	if (a && b && !a->twin && !b->twin && may_pair(a, b))
-		pair(a, b);
+		atoms_pair(a, b);
+}
+
+static void pair_all(struct object *orig, const struct map *orig_index, struct object *patched,
+		     const struct map *patched_index, bool functions)
+{
+	for (size_t i = 0; i < orig->atoms.count; i++) {
+		struct atom *a = orig->atoms.list[i];
+		struct atom *chain;
+
+		/* Each key once, at the head of its chain. */
+		if (!has_identity(a) || is_function(a) != functions ||
+		    map_get(orig_index, a->key) != a)
+			continue;
+		chain = map_get(patched_index, a->key);
+		if (!chain)
+			continue;
+		if (functions) {
+			pair_functions(a, chain);
+			continue;
+		}
+		pair_plain_names(a, chain);
+		pair_in_order(a, chain);
+		statics_pair(orig, a, patched, chain);
+	}
 }
 
 void correlate(struct object *orig, struct object *patched)
@@ -335,24 +243,16 @@ void correlate(struct object *orig, struct object *patched)
 
 	index_keys(orig, &orig_index);
 	index_keys(patched, &patched_index);
-	note_users(orig);
-	note_users(patched);
-	for (size_t i = 0; i < orig->atoms.count; i++) {
-		struct atom *a = orig->atoms.list[i];
-		struct atom *chain = has_identity(a) ? map_get(&patched_index, a->key) : NULL;
-
-		if (!chain || map_get(&orig_index, a->key) != a)
-			continue; /* each key once, at the head of its chain */
-		pair_plain_names(a, chain);
-		pair_in_order(a, chain);
-		correlate_statics(orig, a, patched, chain);
-	}
+	pair_all(orig, &orig_index, patched, &patched_index, true);
 	for (size_t i = 0; i < orig->atoms.count; i++) { /* cold parts follow their functions */
 		struct atom *a = orig->atoms.list[i];
 
-		if (a->parent && a->twin && a->parent->twin != a->twin->parent)
-			a->twin = a->twin->twin = NULL;
+		if (a->parent && a->parent->twin && a->parent->twin->cold)
+			atoms_pair(a, a->parent->twin->cold);
 	}
+	statics_note(orig);
+	statics_note(patched);
+	pair_all(orig, &orig_index, patched, &patched_index, false);
 	map_deinit(&orig_index);
 	map_deinit(&patched_index);
 }

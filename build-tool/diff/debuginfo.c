@@ -261,20 +261,37 @@ static const char *tree_path(const char *path, const char *top)
 struct walk {
 	struct debuginfo *debuginfo;
 	const char *top;      /* the folder that the compiler ran in */
+	Dwarf_Files *files;   /* of the unit, or NULL */
 	const char *function; /* the one with code whose parts are visited, or NULL */
 	const char *owner;    /* the one whose declarations are visited, or NULL */
+	bool inside;	      /* of some function */
 };
+
+/* dwarf_decl_file() takes DWARF 5's file 0, which clang uses, for none. */
+static const char *declaration_file(const struct walk *walk, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word index;
+
+	return !dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) &&
+			       walk->files
+		       ? dwarf_filesrc(walk->files, index, NULL, NULL)
+		       : NULL;
+}
 
 static void note_declaration(const struct walk *walk, Dwarf_Die *die)
 {
 	struct debuginfo *debuginfo = walk->debuginfo;
-	const char *name = dwarf_diename(die), *file = dwarf_decl_file(die);
+	const char *name = dwarf_diename(die), *file;
 	int line;
 
 	/* A header's declaration is not where it can be changed. */
 	if (dwarf_hasattr(die, DW_AT_declaration))
 		return;
-	if (!name || !file || dwarf_decl_line(die, &line) || map_has(&debuginfo->declarations, name))
+	if (!name || dwarf_decl_line(die, &line) || map_has(&debuginfo->declarations, name))
+		return;
+	file = declaration_file(walk, die);
+	if (!file)
 		return;
 	char *text = *vec_push(&debuginfo->strings) =
 		xasprintf("%s:%d", tree_path(file, walk->top), line);
@@ -320,38 +337,50 @@ static void note_function_ranges(const struct walk *walk, Dwarf_Die *die, size_t
 }
 
 /* gcc: DW_OP_addr; clang: DW_OP_addrx, an index into .debug_addr. */
-static bool static_place(Dwarf_Die *die, uint64_t *ret)
+static bool operation_place(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint64_t *ret)
 {
-	Dwarf_Attribute attribute, address;
-	Dwarf_Op *ops;
-	size_t count;
+	Dwarf_Attribute address;
 
-	if (!dwarf_attr(die, DW_AT_location, &attribute) ||
-	    dwarf_getlocation(&attribute, &ops, &count) || count != 1)
-		return false;
-	if (ops->atom == DW_OP_addr) {
-		*ret = ops->number;
+	if (op->atom == DW_OP_addr) {
+		*ret = op->number;
 		return true;
 	}
-	return ops->atom == DW_OP_addrx && !dwarf_getlocation_attr(&attribute, ops, &address) &&
+	return op->atom == DW_OP_addrx && !dwarf_getlocation_attr(attribute, op, &address) &&
 	       !dwarf_formaddr(&address, ret);
 }
 
+/*
+ * clang makes of "static struct { int a, b; } state" two variables, f.state.0 and f.state.1, and
+ * tells them as two pieces of one.
+ */
 static void note_static(const struct walk *walk, Dwarf_Die *die)
 {
 	struct debuginfo *debuginfo = walk->debuginfo;
-	struct buffer type = {0};
-	uint64_t place;
+	Dwarf_Attribute attribute;
+	uint64_t place, piece = 0;
+	Dwarf_Op *ops;
+	size_t count;
 
-	if (!walk->owner || !static_place(die, &place))
+	if (!walk->inside || !dwarf_attr(die, DW_AT_location, &attribute) ||
+	    dwarf_getlocation(&attribute, &ops, &count))
 		return;
-	add_type(&type, die, 0);
-	*vec_push(&debuginfo->statics) = (struct debuginfo_static){
-		.place = place,
-		.owner = walk->owner,
-		.type = type.text,
-		.order = debuginfo->statics.count,
-	};
+	for (size_t i = 0; i < count; i++) {
+		struct buffer type = {0};
+
+		if (ops[i].atom == DW_OP_piece)
+			piece += ops[i].number;
+		if (!operation_place(&attribute, &ops[i], &place))
+			continue;
+		add_type(&type, die, 0);
+		buffer_printf(&type, " %" PRIu64, piece);
+		size_t order = debuginfo->statics.count;
+		*vec_push(&debuginfo->statics) = (struct debuginfo_static){
+			.place = place,
+			.owner = walk->owner,
+			.type = type.text,
+			.order = order,
+		};
+	}
 }
 
 static bool has_code(Dwarf_Die *die)
@@ -375,6 +404,7 @@ static void walk_function(const struct walk *walk, Dwarf_Die *die)
 	size_t first = walk->debuginfo->inlined_ranges.count;
 
 	note_declaration(walk, die);
+	inside.inside = true;
 	inside.owner = name_of(die);
 	inside.function = has_code(die) ? inside.owner : NULL;
 	walk_children(&inside, die);
@@ -451,6 +481,8 @@ static void walk_all(struct debuginfo *debuginfo)
 			.top = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attribute)),
 		};
 
+		if (dwarf_getsrcfiles(&die, &walk.files, NULL))
+			walk.files = NULL;
 		walk_children(&walk, &die);
 	}
 	if (debuginfo->functions.count)

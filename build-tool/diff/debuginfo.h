@@ -42,7 +42,7 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 /* A static variable that is declared in a function. */
 struct debuginfo_static {
 	uint64_t place;	   /* private to debuginfo.c */
-	const char *owner; /* the function's name in the source */
+	const char *owner; /* the function's name in the source; NULL where clang lost it */
 	char *type;	   /* as text; equal for equal types */
 	size_t order;	   /* of declaration within the unit */
 };

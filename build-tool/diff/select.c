@@ -8,6 +8,7 @@
 #include "carriers.h"
 #include "compare.h"
 #include "debuginfo.h"
+#include "statics.h"
 
 const char *select_location(struct selection *selection, const char *name)
 {
@@ -361,6 +362,7 @@ struct error *select_changes(struct selection *selection)
 	struct object *patched = selection->patched;
 
 	compare_all(selection);
+	statics_settle(patched);
 	author_ignore(selection->author, selection);
 	find_carriers(selection);
 	refuse_changed_data(selection);

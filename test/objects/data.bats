@@ -277,17 +277,6 @@ load helpers
 
 # ---- static locals ----------------------------------------------------------------
 
-# The name that a 4-byte variable of that initial value has.
-patched_static() { static_named patched.o "$1"; }
-original_static() { static_named orig.o "$1"; }
-static_named() {
-	local section
-	readelf -SW "$1" | grep -o '\.data\.[a-z]*\.[0-9]*' | while read -r section; do
-		objcopy -O binary -j "$section" "$1" static.bin
-		[ "$(od -An -td4 static.bin | tr -d ' ')" != "$2" ] || echo "${section#.data.}"
-	done
-}
-
 @test "static locals: one of the same name comes before" {
 	compare <<-'END'
 		NEW(int before(void) { static int count = 70; return count++; })
@@ -312,33 +301,6 @@ static_named() {
 	END
 	carries "h changed"
 	undefined "$(original_static 7)"
-}
-
-@test "static locals: one more of the name in a function cannot be told apart" {
-	compare <<-'END'
-		int f(int x)
-		{
-			if (x == 1) { static int count = 5; return count++; }
-			NEW(if (x == 2) { static int count = 6; return count++; })
-			if (x == 3) { static int count = 7; return count++; }
-			return 0;
-		}
-	END
-	refused "static-ambiguous $(patched_static 5)" "static-ambiguous $(patched_static 6)" \
-		"static-ambiguous $(patched_static 7)"
-}
-
-@test "static locals: one fewer of the name in a function cannot be told apart" {
-	compare <<-'END'
-		int f(int x)
-		{
-			OLD(if (x == 1) { static int count; return count++; })
-			if (x == 3) { static int count; return count--; }
-			return 0;
-		}
-	END
-	same "exit status" "$exit_status" 2
-	grep -q 'refused \[static-ambiguous\]' "$errors"
 }
 
 @test "static locals: gone in one function, new in another" {

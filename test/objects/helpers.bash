@@ -298,3 +298,16 @@ runs() {
 	$qemu ./program || got=$?
 	same "the program's status" "$got" 0
 }
+
+# ---- static locals --------------------------------------------------------------
+
+# The name that a 4-byte variable of that initial value has.
+patched_static() { static_named patched.o "$1"; }
+original_static() { static_named orig.o "$1"; }
+static_named() {
+	local section
+	readelf -SW "$1" | grep -o '\.data\.[a-z][a-z._0-9]*' | while read -r section; do
+		objcopy -O binary -j "$section" "$1" static.bin
+		[ "$(od -An -td4 static.bin | tr -d ' ')" != "$2" ] || echo "${section#.data.}"
+	done
+}

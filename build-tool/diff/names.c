@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "util.h"
+
+/* Without ".12" at its end, or ".12.3". */
+static size_t without_numbers(const char *name, size_t length)
+{
+	for (;;) {
+		size_t end = length;
+
+		while (end && isdigit((unsigned char)name[end - 1]))
+			end--;
+		if (end == length || end < 2 || name[end - 1] != '.')
+			return length;
+		length = end - 1;
+	}
+}
+
+struct source_name source_name_of(const char *symbol)
+{
+	static const char switch_table[] = "switch.table.";
+	static const char promoted[] = ".llvm"; /* ThinLTO: "count.llvm.1234", the number gone */
+	size_t full = strlen(symbol), length = without_numbers(symbol, full);
+	struct source_name name = {.text = symbol};
+
+	if (length > strlen(promoted) && length < full &&
+	    !strncmp(symbol + length - strlen(promoted), promoted, strlen(promoted)))
+		full = length = without_numbers(symbol, length - strlen(promoted));
+	name.local = length < full;
+	if (has_prefix(symbol, switch_table)) { /* clang, with the function's name at the end */
+		name.length = strlen(switch_table) - 1;
+		name.local = true;
+		return name;
+	}
+	if (symbol[0] == '.' && length > 1) { /* clang: ".compoundliteral", of the file's */
+		name.text = symbol + 1;
+		name.length = length - 1;
+		name.local = true;
+		return name;
+	}
+	const char *dot = memchr(symbol, '.', length);
+	if (dot && dot > symbol && dot + 1 < symbol + length) {
+		name.owner = symbol;
+		name.owner_length = dot - symbol;
+		name.text = dot + 1;
+		name.local = true;
+	}
+	name.length = symbol + length - name.text;
+	/* Likewise "__UNIQUE_ID_ddebug412", "__BTF_ID__func__tcp_reno_ssthresh__803205". */
+	if (has_prefix(name.text, "__UNIQUE_ID_") || has_prefix(name.text, "__BTF_ID__"))
+		while (name.length && isdigit((unsigned char)name.text[name.length - 1]))
+			name.length--;
+	return name;
+}
+
+size_t clone_family_length(const char *symbol)
+{
+	return without_numbers(symbol, strlen(symbol));
+}

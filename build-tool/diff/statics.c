@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * gcc calls a function's "static int count" count.0, count.1, ... and clang f.count, f.count.1,
+ * ... in the order they meet them, so the same number on both sides means nothing.  The debug
+ * information says which function declares a variable and of what type it is; without it, who
+ * uses it has to do.  Several of one name and type in one function are told apart by what
+ * their initial values are and by the code at the places where they are used.
+ *
+ * A wrong pair would make new code count on with another variable's state: what cannot be told
+ * is left ambiguous, which is refused where it matters.
+ */
+#include "statics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "debuginfo.h"
+#include "names.h"
+
+static bool is_variable(const struct atom *atom)
+{
+	return atom->class == ATOM_DATA || atom->class == ATOM_RODATA;
+}
+
+static bool is_numbered(const struct atom *atom)
+{
+	return is_variable(atom) && atom->symbol && strcmp(atom->key, atom->name);
+}
+
+/* ---- uses ----------------------------------------------------------------------- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < length; i++) /* FNV-1a */
+		hash = (hash ^ p[i]) * 0x100000001b3;
+	return hash;
+}
+
+#define HASH_START 0xcbf29ce484222325
+
+/*
+ * What a reference leads to, as far as it says something about the code around it; 0 if it
+ * does not.  Every function refers to __fentry__ and to itself.
+ */
+static uint64_t landmark(const struct object *object, const struct atom *user,
+			 const struct reloc *reloc)
+{
+	struct reference reference = reloc_reference(object, user->section, reloc);
+	const struct atom *atom = reference.atom;
+
+	if (!atom) {
+		const char *name = reference.symbol->name;
+
+		if (!strcmp(name, "__fentry__") || !strcmp(name, "__x86_return_thunk"))
+			return 0;
+		return hash_bytes(HASH_START, name, strlen(name));
+	}
+	switch (atom->class) {
+	case ATOM_STRINGS:
+	case ATOM_CONST:
+		return hash_bytes(HASH_START, atom->section->data + reference.target,
+				  content_size(atom, reference.target));
+	case ATOM_CODE:
+		if (atom_function((struct atom *)atom) == atom_function((struct atom *)user))
+			return 0;
+		return hash_bytes(HASH_START, atom->name, strcspn(atom->name, "."));
+	case ATOM_DATA:
+	case ATOM_RODATA:
+		return is_numbered(atom) || !atom->symbol
+			       ? 0
+			       : hash_bytes(HASH_START, atom->key, strlen(atom->key));
+	default:
+		return 0;
+	}
+}
+
+/* The instruction, or the member of a structure, that refers to the variable. */
+static uint64_t hash_of_place(const struct object *object, const struct atom *user,
+			      const struct reloc *reloc)
+{
+	const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
+	uint64_t size = kind && kind->size > reloc->behind ? kind->size : reloc->behind;
+	uint64_t start = reloc->offset, end = reloc->offset + size;
+	uint64_t hash = hash_bytes(HASH_START, &reloc->addend, sizeof(reloc->addend));
+
+	if (!section_is_text(user->section)) {
+		start -= user->start;
+		hash = hash_bytes(hash, user->key, strlen(user->key));
+		return hash_bytes(hash, &start, sizeof(start));
+	}
+	start = start - user->start >= 2 ? start - 2 : user->start; /* the operation's code */
+	end = end < user->end ? end : user->end;
+	return hash_bytes(hash, user->section->data + start, end - start);
+}
+
+static void note_use(struct atom *used, struct atom *user, uint64_t context)
+{
+	if (!used->users.count || used->users.list[used->users.count - 1] != user)
+		*vec_push(&used->users) = user;
+	if (context)
+		*vec_push(&used->contexts) = context;
+}
+
+/*
+ * Those of an atom itself, each with the nearest landmark behind it: what "if (!warned) { warned
+ * = true; pr_warn(...); }" tells, and in "one(count++)" what becomes of the value.
+ */
+static void note_references(struct object *object, struct atom *user)
+{
+	uint64_t behind = 0;
+	size_t next = 0; /* behind the landmark, which is found once for all that are before it */
+
+	for (size_t i = 0; i < user->reloc_count; i++) {
+		const struct reloc *reloc = &user->relocs[i];
+		struct atom *used = reloc_reference(object, user->section, reloc).atom;
+
+		if (!used || used == user || !is_numbered(used))
+			continue;
+		if (next <= i)
+			for (behind = 0, next = i + 1; next < user->reloc_count && !behind; next++)
+				behind = landmark(object, user, &user->relocs[next]);
+		uint64_t context = hash_of_place(object, user, reloc);
+		bool known = behind || !section_is_text(user->section);
+		note_use(used, user,
+			 known ? hash_bytes(context, &behind, sizeof(behind)) ?: 1 : 0);
+	}
+}
+
+static void note_entries(struct object *object, struct atom *user)
+{
+	for (size_t i = 0; i < user->entries.count; i++) {
+		const struct entry *entry = &user->entries.list[i];
+		size_t count;
+		struct reloc *relocs = section_relocs(entry->section, entry->start,
+						      entry->start + entry->size, &count);
+
+		for (size_t j = 0; j < count; j++) {
+			struct atom *used =
+				reloc_reference(object, entry->section, &relocs[j]).atom;
+
+			if (used && used != user && is_numbered(used))
+				note_use(used, user, 0);
+		}
+	}
+}
+
+/* foo, foo.isra.0 and foo.cold are one user. */
+static int by_base(const void *left, const void *right)
+{
+	const char *a = (*(struct atom *const *)left)->name;
+	const char *b = (*(struct atom *const *)right)->name;
+	size_t length_a = strcspn(a, "."), length_b = strcspn(b, ".");
+	int order = strncmp(a, b, length_a < length_b ? length_a : length_b);
+
+	return order ?: length_a < length_b ? -1 : length_a > length_b;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void sort_uses(struct atom *atom)
+{
+	size_t kept = 0;
+
+	if (atom->users.count > 1) {
+		qsort(atom->users.list, atom->users.count, sizeof(*atom->users.list), by_base);
+		for (size_t j = 1; j < atom->users.count; j++)
+			if (by_base(&atom->users.list[kept], &atom->users.list[j]))
+				atom->users.list[++kept] = atom->users.list[j];
+		atom->users.count = kept + 1;
+	}
+	if (atom->contexts.count > 1)
+		qsort(atom->contexts.list, atom->contexts.count, sizeof(*atom->contexts.list),
+		      by_value);
+}
+
+void statics_note(struct object *object)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < object->atoms.count && !any; i++)
+		any = is_numbered(object->atoms.list[i]);
+	for (size_t i = 0; any && i < object->atoms.count; i++) {
+		struct atom *atom = object->atoms.list[i];
+
+		if (!atom->symbol)
+			continue;
+		note_references(object, atom);
+		note_entries(object, atom);
+	}
+	for (size_t i = 0; any && i < object->atoms.count; i++)
+		sort_uses(object->atoms.list[i]);
+}
+
+/* ---- groups: the same function's, or used by the same ------------------------------ */
+
+struct statics {
+	struct object *object;
+	VEC(struct atom *) list;
+};
+
+static void collect(struct statics *statics, struct atom *chain)
+{
+	for (; chain; chain = chain->next)
+		if (!chain->twin && is_numbered(chain))
+			*vec_push(&statics->list) = chain;
+}
+
+/* clang has the function in the symbol's name, too. */
+static struct source_name owner_of(const struct atom *atom)
+{
+	if (!atom->declared || !atom->declared->owner)
+		return source_name_of(atom->name);
+	return (struct source_name){.owner = atom->declared->owner,
+				    .owner_length = strlen(atom->declared->owner)};
+}
+
+/* The functions that declare them; false if that is not known of all. */
+static bool find_declarations(struct statics *statics)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < statics->list.count; i++) {
+		struct atom *atom = statics->list.list[i];
+
+		atom->declared = debuginfo_static(debuginfo_of(statics->object),
+						  atom->section->index, atom->start);
+		all &= owner_of(atom).owner != NULL;
+	}
+	return all;
+}
+
+static int users_compare(const struct atom *a, const struct atom *b)
+{
+	for (size_t i = 0; i < a->users.count && i < b->users.count; i++) {
+		int order = by_base(&a->users.list[i], &b->users.list[i]);
+
+		if (order)
+			return order;
+	}
+	return a->users.count < b->users.count ? -1 : a->users.count > b->users.count;
+}
+
+static bool share_user(const struct atom *a, const struct atom *b)
+{
+	for (size_t i = 0, j = 0; i < a->users.count && j < b->users.count;) {
+		int order = by_base(&a->users.list[i], &b->users.list[j]);
+
+		if (!order)
+			return true;
+		if (order < 0)
+			i++;
+		else
+			j++;
+	}
+	return !a->users.count && !b->users.count;
+}
+
+static const char *type_of(const struct atom *atom)
+{
+	return atom->declared ? atom->declared->type : "";
+}
+
+static int owner_compare(const struct atom *a, const struct atom *b)
+{
+	struct source_name owner_a = owner_of(a), owner_b = owner_of(b);
+	size_t length = owner_a.owner_length < owner_b.owner_length ? owner_a.owner_length
+								     : owner_b.owner_length;
+	int order = strncmp(owner_a.owner, owner_b.owner, length);
+
+	return order ?: owner_a.owner_length < owner_b.owner_length
+				? -1
+				: owner_a.owner_length > owner_b.owner_length;
+}
+
+static int size_compare(const struct atom *a, const struct atom *b)
+{
+	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
+
+	return size_a < size_b ? -1 : size_a > size_b;
+}
+
+/* Of one function, one type and one size. */
+static int kind_compare(const struct atom *a, const struct atom *b)
+{
+	return owner_compare(a, b) ?: strcmp(type_of(a), type_of(b)) ?: size_compare(a, b);
+}
+
+/* The same without knowing the functions that declare them. */
+static int users_kind_compare(const struct atom *a, const struct atom *b)
+{
+	return users_compare(a, b) ?: size_compare(a, b);
+}
+
+static int order_compare(const struct atom *a, const struct atom *b)
+{
+	if (a->declared && b->declared && a->declared->order != b->declared->order)
+		return a->declared->order < b->declared->order ? -1 : 1;
+	return strverscmp(a->name, b->name);
+}
+
+static int by_kind(const void *left, const void *right)
+{
+	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+
+	return kind_compare(a, b) ?: order_compare(a, b);
+}
+
+static int by_users_kind(const void *left, const void *right)
+{
+	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+
+	return users_kind_compare(a, b) ?: strverscmp(a->name, b->name);
+}
+
+/* How a list is sorted, and which of its variables are one group, the narrower first. */
+static const struct grouping {
+	int (*sort)(const void *left, const void *right);
+	int (*compare[2])(const struct atom *a, const struct atom *b);
+} by_declaration = {by_kind, {kind_compare, owner_compare}},
+  by_use = {by_users_kind, {users_kind_compare, users_compare}};
+
+static size_t group_size(struct atom **list, size_t count,
+			 int (*compare)(const struct atom *a, const struct atom *b))
+{
+	size_t size = 1;
+
+	while (size < count && !compare(list[0], list[size]))
+		size++;
+	return size;
+}
+
+static size_t drop_paired(struct atom **list, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!list[i]->twin)
+			list[kept++] = list[i];
+	return kept;
+}
+
+/* ---- several of one name in one function ---------------------------------------------- */
+
+struct group {
+	struct atom **a, **b;
+	size_t count_a, count_b;
+};
+
+static bool same_initial(const struct atom *a, const struct atom *b)
+{
+	uint64_t size = a->end - a->start;
+
+	if (size != b->end - b->start || !a->section->data != !b->section->data ||
+	    a->reloc_count != b->reloc_count)
+		return false;
+	return !a->section->data ||
+	       !memcmp(a->section->data + a->start, b->section->data + b->start, size);
+}
+
+static bool share_context(const struct atom *a, const struct atom *b)
+{
+	for (size_t i = 0, j = 0; i < a->contexts.count && j < b->contexts.count;) {
+		if (a->contexts.list[i] == b->contexts.list[j])
+			return true;
+		if (a->contexts.list[i] < b->contexts.list[j])
+			i++;
+		else
+			j++;
+	}
+	return false;
+}
+
+static bool alike(const struct atom *a, const struct atom *b)
+{
+	return same_initial(a, b) && share_context(a, b);
+}
+
+/* Those that match exactly one of the other side, which matches no other. */
+static void pair_unique(struct group *group,
+			bool (*match)(const struct atom *a, const struct atom *b))
+{
+	size_t *met = xcalloc(group->count_b, sizeof(*met)), *only;
+
+	only = xcalloc(group->count_a, sizeof(*only)); /* index + 1; 0: none or several */
+	for (size_t i = 0; i < group->count_a; i++) {
+		size_t matches = 0;
+
+		for (size_t j = 0; j < group->count_b; j++)
+			if (match(group->a[i], group->b[j])) {
+				only[i] = j + 1;
+				matches++;
+				met[j]++;
+			}
+		if (matches != 1)
+			only[i] = 0;
+	}
+	for (size_t i = 0; i < group->count_a; i++)
+		if (only[i] && met[only[i] - 1] == 1)
+			atoms_pair(group->a[i], group->b[only[i] - 1]);
+	free(met);
+	free(only);
+	group->count_a = drop_paired(group->a, group->count_a);
+	group->count_b = drop_paired(group->b, group->count_b);
+}
+
+/* Two blocks that swapped their initial values look like two that changed places. */
+static bool initial_values_in_order(const struct group *group)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < group->count_a; i++)
+		for (size_t j = 0; j < group->count_b; j++)
+			if (same_initial(group->a[i], group->b[j])) {
+				if (j < last)
+					return false;
+				last = j;
+			}
+	return true;
+}
+
+#define GROUP_LIMIT 64 /* more of one name and type in one function are not told apart */
+
+static void pair_group(struct group group)
+{
+	if (group.count_a == 1 && group.count_b == 1) {
+		atoms_pair(group.a[0], group.b[0]);
+		return;
+	}
+	if (group.count_a <= GROUP_LIMIT && group.count_b <= GROUP_LIMIT) {
+		pair_unique(&group, alike);
+		pair_unique(&group, share_context);
+		if (initial_values_in_order(&group))
+			pair_unique(&group, same_initial);
+	}
+	if (!group.count_a || !group.count_b)
+		return;
+	if (group.count_a == 1 && group.count_b == 1) {
+		atoms_pair(group.a[0], group.b[0]);
+		return;
+	}
+	if (group.count_a == group.count_b) {
+		/* Likely; the functions that use them will tell. */
+		for (size_t i = 0; i < group.count_a; i++) {
+			atoms_pair(group.a[i], group.b[i]);
+			group.b[i]->unsure = true;
+		}
+		return;
+	}
+	for (size_t i = 0; i < group.count_a; i++)
+		group.a[i]->ambiguous = true;
+	for (size_t i = 0; i < group.count_b; i++)
+		group.b[i]->ambiguous = true;
+}
+
+/* Walks both lists, which are sorted, and pairs the groups that they have in common. */
+static void pair_groups(struct statics *a, struct statics *b,
+			int (*compare)(const struct atom *a, const struct atom *b))
+{
+	for (size_t i = 0, j = 0; i < a->list.count && j < b->list.count;) {
+		size_t size_a = group_size(a->list.list + i, a->list.count - i, compare);
+		size_t size_b = group_size(b->list.list + j, b->list.count - j, compare);
+		int order = compare(a->list.list[i], b->list.list[j]);
+
+		if (!order) {
+			struct group group = {a->list.list + i, b->list.list + j, size_a, size_b};
+
+			pair_group(group);
+		}
+		if (order <= 0)
+			i += size_a;
+		if (order >= 0)
+			j += size_b;
+	}
+}
+
+static void drop_settled(struct statics *statics)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < statics->list.count; i++)
+		if (!statics->list.list[i]->twin && !statics->list.list[i]->ambiguous)
+			statics->list.list[kept++] = statics->list.list[i];
+	statics->list.count = kept;
+}
+
+/* ---- what is left ----------------------------------------------------------------------- */
+
+static bool could_be(const struct atom *a, const struct atom *b)
+{
+	return !strcmp(type_of(a), type_of(b));
+}
+
+/*
+ * A variable that has gone from one function and one of its name and type that is new in
+ * another: code that was moved there would want its state.  A common user, into which both
+ * functions were inlined, shows that it is the same.
+ */
+static void settle_rest(struct statics *a, struct statics *b)
+{
+	if (a->list.count == 1 && b->list.count == 1 &&
+	    could_be(a->list.list[0], b->list.list[0]) &&
+	    share_user(a->list.list[0], b->list.list[0])) {
+		atoms_pair(a->list.list[0], b->list.list[0]);
+		return;
+	}
+	struct map types = {0}; /* bit 0: left over in a, bit 1: in b */
+	for (int side = 0; side < 2; side++) {
+		struct statics *statics = side ? b : a;
+
+		for (size_t i = 0; i < statics->list.count; i++) {
+			void **slot = map_slot(&types, type_of(statics->list.list[i]));
+
+			*slot = (void *)((uintptr_t)*slot | (1 << side));
+		}
+	}
+	for (int side = 0; side < 2; side++) {
+		struct statics *statics = side ? b : a;
+
+		for (size_t i = 0; i < statics->list.count; i++) {
+			struct atom *atom = statics->list.list[i];
+
+			atom->ambiguous = (uintptr_t)map_get(&types, type_of(atom)) == 3;
+		}
+	}
+	map_deinit(&types);
+}
+
+static void sort(struct statics *statics, const struct grouping *grouping)
+{
+	qsort(statics->list.list, statics->list.count, sizeof(*statics->list.list),
+	      grouping->sort);
+}
+
+void statics_pair(struct object *orig, struct atom *a, struct object *patched, struct atom *b)
+{
+	struct statics left = {.object = orig}, right = {.object = patched};
+
+	collect(&left, a);
+	collect(&right, b);
+	if (left.list.count && right.list.count) {
+		bool known = find_declarations(&left) & find_declarations(&right);
+		const struct grouping *grouping = known ? &by_declaration : &by_use;
+
+		sort(&left, grouping);
+		sort(&right, grouping);
+		/* The second time around one each of a function may be left: its type changed. */
+		for (size_t i = 0; i < ARRAY_SIZE(grouping->compare); i++) {
+			pair_groups(&left, &right, grouping->compare[i]);
+			drop_settled(&left);
+			drop_settled(&right);
+		}
+		settle_rest(&left, &right);
+	}
+	vec_deinit(&left.list);
+	vec_deinit(&right.list);
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------- */
+
+void statics_settle(struct object *patched)
+{
+	for (size_t i = 0; i < patched->atoms.count; i++) {
+		const struct atom *user = patched->atoms.list[i];
+
+		if (user->class != ATOM_CODE || user->state != STATE_SAME)
+			continue;
+		for (size_t j = 0; j < user->reloc_count; j++) {
+			struct atom *used =
+				reloc_reference(patched, user->section, &user->relocs[j]).atom;
+
+			if (used)
+				used->unsure = false;
+		}
+	}
+	for (size_t i = 0; i < patched->atoms.count; i++) {
+		struct atom *atom = patched->atoms.list[i];
+
+		if (atom->unsure)
+			atom->ambiguous = atom->twin->ambiguous = true;
+	}
+}

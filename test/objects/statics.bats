@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Static variables of functions: which of the patched object's is which of the original's.
+
+load helpers
+
+inlined_once() {
+	compare <<-'END'
+		int ext(int), more(int);
+		static OLD(inline __attribute__((always_inline))) NEW(__attribute__((noinline)))
+		int flush(int x)
+		{
+			static int cpus = 5;
+			return ext(x) + cpus++ NEW(+ more(x) * more(x + 1));
+		}
+		int other(int x) { static int cpus = 6; return x + cpus++; }
+		int f(int x) { return flush(x) * 3; }
+	END
+	carries "f changed" "flush new"
+	carries_data
+	undefined "$(original_static 5)"
+	refers .text.flush "$(original_static 5)"
+}
+@test "the function that declares it is inlined in the original only, gcc" { inlined_once; }
+@test "the function that declares it is inlined in the original only, clang" {
+	use_clang
+	inlined_once
+}
+
+inlined_away() {
+	compare <<-'END'
+		int ext(int), more(int);
+		static NEW(inline __attribute__((always_inline))) OLD(__attribute__((noinline)))
+		int flush(int x) { static int cpus = 5; return ext(x) + cpus++; }
+		int f(int x) { return flush(x) * 3; }
+		int g(int x) { static int cpus = 6; return flush(x) * cpus++; }
+	END
+	carries "f changed" "g changed" "flush removed"
+	carries_data
+	undefined "$(original_static 5)" "$(original_static 6)"
+	refers .text.f "$(original_static 5)"
+}
+@test "the function that declares it is inlined in the patched object only, gcc" { inlined_away; }
+@test "the function that declares it is inlined in the patched object only, clang" {
+	use_clang
+	inlined_away
+}
+
+blocks_swap() {
+	compare <<-'END'
+		int one(int), two(int);
+		int f(int x)
+		{
+			OLD(if (x == 1) { static int count; return one(count++); })
+			if (x == 3) { static int count; return two(count++); }
+			NEW(if (x == 1) { static int count; return one(count++ + 1); })
+			return 0;
+		}
+		int get(int x) { return x; }
+	END
+	carries "f changed"
+	carries_data
+	runs <<-'END'
+		int last1, last2;
+		int one(int x) { return last1 = x; }
+		int two(int x) { return last2 = x; }
+		int f(int);
+		int main(void)
+		{
+			int (*new)(int) = changed(0);
+
+			f(1); f(1); f(1); f(3); /* of the original: 3 and 1 */
+			new(1);
+			new(3);
+			return !(last1 == 4 && last2 == 1);
+		}
+	END
+}
+@test "two blocks with one of the same name change places, gcc" { blocks_swap; }
+@test "two blocks with one of the same name change places, clang" { use_clang; blocks_swap; }
+
+cannot_be_told() {
+	compare <<-'END'
+		int f(int x)
+		{
+			OLD(if (x == 1) { static int count; return count++; })
+			if (x == 3) { static int count; return count--; }
+			NEW(if (x == 1) { static int count; return x + count++; })
+			if (x == 4) { static int count; return count * 3; }
+			return 0;
+		}
+	END
+	same "exit status" "$exit_status" 2
+	same "the reason" "$(jq -r '.refusals[].code' "$report" | sort -u)" static-ambiguous
+}
+@test "such blocks with nothing that tells them apart are refused, gcc" { cannot_be_told; }
+
+other_function() {
+	compare <<-'END'
+		int f(int x)
+		{
+			if (x == 1) { static int count; return count++; }
+			if (x == 3) { static int count; return count++; }
+			return 0;
+		}
+		int g(int x) { return x + OLD(1) NEW(2); }
+	END
+	carries "g changed"
+}
+@test "a function that did not change tells its own apart, gcc" { other_function; }
+@test "a function that did not change tells its own apart, clang" { use_clang; other_function; }
+
+one_more() {
+	compare <<-'END'
+		int f(int x)
+		{
+			if (x == 1) { static int count = 5; return count++; }
+			NEW(if (x == 2) { static int count = 6; return count++; })
+			if (x == 3) { static int count = 7; return count++; }
+			return 0;
+		}
+	END
+	carries "f changed"
+	carries_data "$(patched_static 6) new"
+	refers .text.f "$(original_static 5)"
+	refers .text.f "$(original_static 7)"
+	runs <<-'END'
+		int f(int);
+		int main(void)
+		{
+			int (*new)(int) = changed(0);
+
+			f(1); f(3); f(3);
+			return !(new(1) == 6 && new(2) == 6 && new(3) == 9);
+		}
+	END
+}
+@test "one more of the name between two, told by initial values, gcc" { one_more; }
+@test "one more of the name between two, told by initial values, clang" { use_clang; one_more; }
+
+values_swap() {
+	compare <<-'END'
+		int f(int x)
+		{
+			if (x == 1) { static int count = OLD(5) NEW(7); return count++; }
+			if (x == 3) { static int count = OLD(7) NEW(5); return count++ * 3; }
+			return 0;
+		}
+	END
+	same "exit status" "$exit_status" 2
+	same "the reason" "$(jq -r '.refusals[].code' "$report" | sort -u)" data-changed
+}
+@test "two initial values that change places are changed data, gcc" { values_swap; }
+@test "two initial values that change places are changed data, clang" { use_clang; values_swap; }
+
+by_type() {
+	compare <<-'END'
+		struct one { int a, b; }; struct two { int c, d; };
+		int f(int x)
+		{
+			OLD(if (x == 1) { static struct one state; return state.a++ + state.b--; })
+			if (x == 3) { static struct two state; return state.c++ + state.d--; }
+			NEW(if (x == 1) { static struct one state; return state.a++ + state.b-- + 1; })
+			return 0;
+		}
+	END
+	carries "f changed"
+	carries_data
+	runs <<-'END'
+		int f(int);
+		int main(void)
+		{
+			int (*new)(int) = changed(0);
+
+			f(1); f(1); /* 2, -2 */
+			new(1);
+			return !(f(1) == 0 && new(1) == 1 && new(3) == 0);
+		}
+	END
+}
+@test "types tell variables of one name apart, gcc" { by_type; }
+@test "types tell variables of one name apart, clang" { use_clang; by_type; }
+
+type_changes() {
+	compare <<-'END'
+		int f(int x) { static OLD(int) NEW(long) count; return count++; }
+		int g(int x) { static int count; return count++; }
+	END
+	same "exit status" "$exit_status" 2
+	same "the reason" "$(jq -r '.refusals[].code' "$report" | sort -u)" data-size
+}
+@test "one whose type grows is data of another size, gcc" { type_changes; }
+@test "one whose type grows is data of another size, clang" { use_clang; type_changes; }
+
+moved() {
+	compare <<-'END'
+		int f(int x) { OLD(static int count; x += count++;) return x; }
+		int g(int x) { NEW(static int count; x += count++;) return x; }
+	END
+	same "exit status" "$exit_status" 2
+	same "the reason" "$(jq -r '.refusals[].code' "$report" | sort -u)" static-ambiguous
+}
+@test "gone in one function and new in another is refused, clang" { use_clang; moved; }
+
+other_type_elsewhere() {
+	compare <<-'END'
+		int f(int x) { OLD(static int count; x += count++;) return x; }
+		int g(int x) { NEW(static long count = 3; x += count++;) return x; }
+	END
+	carries "f changed" "g changed"
+	same "list of data" "$(data | awk '{ print $2 }' | sort)" $'new\nremoved'
+}
+@test "gone in one function and, of another type, new in another, gcc" { other_type_elsewhere; }
+@test "gone in one function and, of another type, new in another, clang" {
+	use_clang
+	other_type_elsewhere
+}
+
+renumbered() {
+	compare <<-'END'
+		void p(const char *, void *);
+		NEW(int before(void) { static int count = 70; { static int count = 71; p("", &count); }
+			return count++; })
+		int f(void) { static int count = 5; static char __key; p(__func__, &__key); return count++ NEW(+ 1); }
+		int g(void) { static int count = 6; static char __key; p(__func__, &__key); return count++; }
+	END
+	carries "before new" "f changed"
+	undefined "$(original_static 5)"
+	absent "$(original_static 6)"
+}
+@test "others of the name in front, clang" { use_clang; renumbered; }
+
+literals() {
+	compare <<-'END'
+		struct s { int a; const int *list; };
+		NEW(const struct s before = {9, (const int[]){90, 91}};)
+		const struct s one = {1, (const int[]){10, 11}};
+		const struct s two = {2, (const int[]){20, 21}};
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	carries "f changed"
+}
+@test "compound literals, which are numbered, gcc" { literals; }
+@test "compound literals, which are numbered, clang" { use_clang; literals; }
+
+@test "without debug information, by who uses them" {
+	flags=(-g0)
+	compare <<-'END'
+		NEW(int before(void) { static int count = 70; return count++; })
+		int f(void) { static int count = 5; return count++ NEW(+ 1); }
+		int g(void) { static int count = 6; return count++; }
+	END
+	carries "before new" "f changed"
+	undefined "$(original_static 5)"
+}
