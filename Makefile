@@ -66,12 +66,18 @@ $(out)/%.o: %.c Makefile $(out)/datadir
 # ---- tests -----------------------------------------------------------------
 
 .PHONY: unit-tests
-unit-tests: $(unit_tests)
+unit-tests: $(unit_tests) $(out)/test/selfcheck/selfcheck
 
 $(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries) -lcmocka
 .SECONDARY: $(addsuffix .o,$(unit_tests))
+
+# The differ on every unit of some of the kernel's folders (test/selfcheck/README.md).
+selfcheck_o := $(call objects,$(wildcard test/selfcheck/*.c))
+$(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 # The kernel that the tests, the demo and the bench use: the newest that Debian offers.
 KERNEL_FLAVOUR ?= cloud-amd64
@@ -147,6 +153,11 @@ fuzz: setup ## feed the differ with broken objects for FUZZ_SECONDS (60)
 	$(Q)$(MAKE) --no-print-directory build/fuzz/fuzz_diff
 	$(Q)test/fuzz/run $(FUZZ_SECONDS)
 
+.PHONY: selfcheck
+selfcheck: setup ## run the differ on every unit of the kernel's central folders (an hour the first time)
+	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
+	$(Q)test/selfcheck/run
+
 .PHONY: vm-shell
 vm-shell: setup ## a shell in a guest that runs the test kernel
 	$(Q)$(MAKE) --no-print-directory all core
@@ -186,4 +197,5 @@ help: ## list the targets
 FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
-	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o))
+	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o)) \
+	$(patsubst %.o,%.d,$(selfcheck_o))

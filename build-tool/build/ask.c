@@ -195,6 +195,57 @@ struct error *kbuild_ask(const struct build *build, char *const *sources, struct
 	return NULL;
 }
 
+/* The compiler's command for a unit in what make -n printed; NULL: there is none. */
+static char *planned_command(const char *output, const char *source)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *files = xasprintf(" -c -o %s %s", object, source);
+	const char *found = output ? strstr(output, files) : NULL;
+	const char *start = found;
+
+	if (!found)
+		return NULL;
+	while (start > output && start[-1] != '\n' && start[-1] != ';')
+		start--;
+	return xstrndup(start, (size_t)(found - start) + strlen(files));
+}
+
+struct error *kbuild_plan(const struct build *build, char *const *sources, struct answer *ret)
+{
+	struct args targets = {};
+	struct buffer output = {};
+	struct error *error = NULL;
+	bool ok;
+
+	args_add(&targets, "-n");
+	for (size_t i = 0; sources[i]; i++) {
+		_free_ char *object = object_name(sources[i]);
+
+		ret[i] = (struct answer){};
+		if (!is_done(build, sources[i]))
+			args_addf(&targets, "./%s", object);
+	}
+	if (targets.count > 1)
+		error = kbuild_make(build, ".", targets.list, &ok, &output);
+	for (size_t i = 0; !error && sources[i]; i++) {
+		_free_ char *command = planned_command(output.text, sources[i]);
+		struct args words = {};
+		const char *rest;
+
+		if (is_done(build, sources[i])) {
+			error = read_answer(build, sources[i], &ret[i]);
+		} else if (command) {
+			error = shell_words(command, &words, &rest);
+			if (!error)
+				error = read_command(&words, sources[i], &ret[i]);
+			args_deinit(&words);
+		}
+	}
+	args_deinit(&targets);
+	buffer_deinit(&output);
+	return error;
+}
+
 bool output_says_module(const char *output, const char *source)
 {
 	_free_ char *object = object_name(source);

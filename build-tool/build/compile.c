@@ -17,11 +17,37 @@ enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 
 static const char *const side_names[SIDES] = {"original", "patched"};
 
+void unit_command(const struct build *build, char *const *argv, const char *source,
+		  const char *folder, const char *object, struct args *ret)
+{
+	const char *slash = strrchr(source, '/');
+
+	args_add_clean_environment(ret, build->work);
+	args_add(ret, argv[0]);
+	/* #include "x.h" is looked for beside the overlay's file, and then here. */
+	args_add(ret, "-iquote");
+	args_addf(ret, "%.*s", slash ? (int)(slash - source) : 1, slash ? source : ".");
+	args_add_all(ret, argv + 1);
+	if (build->core.sources) {
+		args_add(ret, "-idirafter"); /* pokepatch_patch.h */
+		args_addf(ret, "%s/include", build->core.sources);
+	}
+	args_add(ret, "-ffunction-sections");
+	args_add(ret, "-fdata-sections");
+	/* The folder of the source must not show in the object: it is another one each time. */
+	args_addf(ret, "-fdebug-prefix-map=%s/=", folder);
+	/* It would quote the source by its name, which is the unchanged one in the tree. */
+	args_add(ret, "-fno-diagnostics-show-caret");
+	args_add(ret, "-c");
+	args_add(ret, "-o");
+	args_add(ret, object);
+	args_addf(ret, "%s/%s", folder, source);
+}
+
 /* The command for one side of a unit, and the folders it needs. */
 static struct error *make_command(const struct build *build, const struct unit *unit,
 				  enum side side, struct args *ret, char **ret_object)
 {
-	const char *slash = strrchr(unit->source, '/');
 	_free_ char *folder = xasprintf("%s/%s", build->work, side_names[side]);
 	_free_ char *name = NULL;
 
@@ -35,24 +61,7 @@ static struct error *make_command(const struct build *build, const struct unit *
 	_failed_(make_dirs(unit_folder));
 	_failed_(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
 	*ret_object = xasprintf("%s/unit.o", unit_folder);
-	args_add_clean_environment(ret, build->work);
-	args_add(ret, unit->argv[0]);
-	/* #include "x.h" is looked for beside the overlay's file, and then here. */
-	args_add(ret, "-iquote");
-	args_addf(ret, "%.*s", slash ? (int)(slash - unit->source) : 1, slash ? unit->source : ".");
-	args_add_all(ret, unit->argv + 1);
-	args_add(ret, "-idirafter"); /* pokepatch_patch.h */
-	args_addf(ret, "%s/include", build->core.sources);
-	args_add(ret, "-ffunction-sections");
-	args_add(ret, "-fdata-sections");
-	/* The folder of the source must not show in the object: it is another one each time. */
-	args_addf(ret, "-fdebug-prefix-map=%s/=", unit_folder);
-	/* It would quote the source by its name, which is the unchanged one in the tree. */
-	args_add(ret, "-fno-diagnostics-show-caret");
-	args_add(ret, "-c");
-	args_add(ret, "-o");
-	args_add(ret, *ret_object);
-	args_addf(ret, "%s/%s", unit_folder, unit->source);
+	unit_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
 	return NULL;
 }
 

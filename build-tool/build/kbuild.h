@@ -63,4 +63,12 @@ const char *kbuild_variable(char *const *environment, const char *name);
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output);
 
+/*
+ * unit_command - compile.c: the compiler on folder/source, with the flags argv
+ * as struct unit has them, to be run from the top of the tree: one section for
+ * each function and object.
+ */
+void unit_command(const struct build *build, char *const *argv, const char *source,
+		  const char *folder, const char *object, struct args *ret);
+
 #endif /* POKEPATCH_KBUILD_H */

@@ -46,6 +46,13 @@ struct error *kbuild_ask(const struct build *build, char *const *sources, struct
 			 struct buffer *ret_output);
 
 /*
+ * kbuild_plan - the commands of kbuild_ask, and nothing is compiled: what is
+ * generated for a unit alone may be missing.  depends is NULL where it was not
+ * compiled before.
+ */
+struct error *kbuild_plan(const struct build *build, char *const *sources, struct answer *ret);
+
+/*
  * kbuild_is_module - would kbuild compile this file for a module?  Compiles
  * nothing: a file that is only ever included cannot be.
  */
