@@ -79,6 +79,8 @@ $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(di
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
+$(out)/test/unit/test_selfcheck: $(out)/test/selfcheck/text.o
+
 # The kernel that the tests, the demo and the bench use: the newest that Debian offers.
 KERNEL_FLAVOUR ?= cloud-amd64
 $(out)/kernel-release: $(out)/bin/pokepatch FORCE

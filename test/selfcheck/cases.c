@@ -25,12 +25,22 @@ struct unit_check {
 	struct image image;
 	struct functions functions;
 	struct parent *parent, *module;
+	const char *flag; /* for the compiler, beside the kernel's; or NULL */
 	struct buffer *results;
 };
 
 /* ---- compiling -------------------------------------------------------------------------- */
 
-static struct error *collect_files(struct unit_check *unit)
+/* Have it compiled by kbuild, which also makes what is generated for it. */
+static struct error *ask_kbuild(struct unit_check *unit, struct buffer *ret_output)
+{
+	char *const sources[] = {unit->target->source, NULL};
+
+	answer_deinit(unit->answer);
+	return kbuild_ask(&unit->check->build, sources, unit->answer, ret_output);
+}
+
+static struct error *collect_files(struct unit_check *unit, struct buffer *output)
 {
 	const struct selfcheck *check = unit->check;
 
@@ -41,6 +51,8 @@ static struct error *collect_files(struct unit_check *unit)
 		_free_ char *full = xasprintf("%s/%s", check->build.tree, from);
 		size_t length;
 
+		if (!file_exists(full)) /* made by a generator, such as asn1_compiler */
+			_failed_(ask_kbuild(unit, output));
 		_failed_(file_read(full, &unit->files.list[i].text, &length));
 		for (size_t j = 0; j < check->inclusions.count; j++) {
 			const struct inclusion *inclusion = &check->inclusions.list[j];
@@ -87,6 +99,8 @@ static struct error *compile_variant(struct unit_check *unit, const char *varian
 	}
 	args_add_all(&argv, unit->answer->argv.list);
 	args_add(&argv, unit->check->debug);
+	if (unit->flag)
+		args_add(&argv, unit->flag);
 	unit_command(&unit->check->build, argv.list, unit->target->source, folder, object,
 		     &command);
 	for (char **word = argv.list; *word; word++)
@@ -117,25 +131,21 @@ static struct error *compile_variant(struct unit_check *unit, const char *varian
 	return error;
 }
 
-static struct error *compile_original(struct unit_check *unit)
+static struct error *compile_original_as(struct unit_check *unit, const char *variant, bool *ret_ok)
 {
 	_free_ char **texts = xcalloc(unit->files.count, sizeof(*texts));
 	struct buffer output = {};
 	struct error *error;
-	bool ok;
 
 	for (size_t i = 0; i < unit->files.count; i++)
 		texts[i] = unit->files.list[i].text;
-	error = compile_variant(unit, "orig", texts, &ok, &output);
-	if (!error && !ok) { /* something is generated for it alone: kbuild makes it */
-		char *const sources[] = {unit->target->source, NULL};
-
-		answer_deinit(unit->answer);
-		error = kbuild_ask(&unit->check->build, sources, unit->answer, &output);
+	error = compile_variant(unit, variant, texts, ret_ok, &output);
+	if (!error && !*ret_ok && !unit->flag) {
+		error = ask_kbuild(unit, &output);
 		if (!error && unit->answer->argv.list)
-			error = compile_variant(unit, "orig", texts, &ok, &output);
+			error = compile_variant(unit, variant, texts, ret_ok, &output);
 	}
-	if (!error && !ok)
+	if (!error && !*ret_ok && !unit->flag)
 		error = error_new(STATUS_FAILED, "%s does not compile:\n%s", unit->target->source,
 				  output.text ?: "");
 	buffer_deinit(&output);
@@ -370,7 +380,7 @@ static void choose(const struct unit_check *unit, bool strings, struct choices *
 }
 
 static struct error *compile_choice(struct unit_check *unit, const struct choice *choice,
-				    bool *ret_ok)
+				    const char *variant, bool *ret_ok)
 {
 	_free_ char **texts = xcalloc(unit->files.count, sizeof(*texts));
 	const char *text = unit->files.list[choice->file].text;
@@ -383,7 +393,7 @@ static struct error *compile_choice(struct unit_check *unit, const struct choice
 	_free_ char *changed = xasprintf("%.*s%s%s", (int)token->offset, text, token->to,
 					 text + token->offset + token->length);
 	texts[choice->file] = changed;
-	error = compile_variant(unit, "token", texts, ret_ok, &output);
+	error = compile_variant(unit, variant, texts, ret_ok, &output);
 	buffer_deinit(&output);
 	return error;
 }
@@ -392,8 +402,9 @@ static struct error *compile_choice(struct unit_check *unit, const struct choice
 struct token_check {
 	struct image image;
 	struct functions functions;
-	struct map reported; /* names, as primary symbols */
-	struct map expected; /* those that hold a copy of the changed function */
+	struct map reported;     /* names, as primary symbols */
+	struct map expected;     /* those that hold a copy of the changed function */
+	VEC(const char *) extra; /* differ, and hold none */
 	struct comparison_result comparison;
 };
 
@@ -454,7 +465,7 @@ static void judge(struct unit_check *unit, struct token_check *token, const char
 	if (differs && !reported)
 		problem(unit, "token", "missed", name, expected ? "expected" : "not expected");
 	else if (differs && !expected)
-		problem(unit, "token", "extra", name, a ? b ? "changed" : "removed" : "new");
+		*vec_push(&token->extra) = name;
 	else if (!differs && reported && !is_carrier(token, b))
 		problem(unit, "token", "false", name, expected ? "expected" : "not expected");
 }
@@ -529,6 +540,76 @@ static void tell_token(struct unit_check *unit, struct token_check *token,
 	buffer_printf(unit->results, "\n");
 }
 
+/*
+ * What gcc works out about one function it uses in others: the registers that
+ * it leaves alone, the values that its parameters have.
+ */
+static const char *const inter_procedural[] = {
+	"-fno-ipa-ra",        "-fno-ipa-vrp",        "-fno-ipa-bit-cp",       "-fno-ipa-cp",
+	"-fno-ipa-modref",    "-fno-ipa-pure-const", "-fno-ipa-icf",          "-fno-ipa-sra",
+	"-fno-ipa-reference", "-fno-ipa-profile",    "-fno-partial-inlining",
+};
+
+/* Without that, does the function not differ, or only as it holds a copy of the changed one? */
+static struct error *differs_without(struct unit_check *unit, const struct choice *choice,
+				     const char *flag, const char *name, bool *ret)
+{
+	const struct place *place = &unit->functions.places.list[choice->place];
+	_free_ char *orig = xasprintf("orig%s", flag);
+	_free_ char *changed = xasprintf("token%s", flag);
+	const char *const variants[] = {orig, changed};
+	struct image images[2];
+	struct functions functions[2];
+	struct map expected = {};
+	bool ok[2];
+
+	unit->flag = flag;
+	_failed_(compile_original_as(unit, variants[0], &ok[0]));
+	_failed_(compile_choice(unit, choice, variants[1], &ok[1]));
+	unit->flag = NULL;
+	*ret = true;
+	if (!ok[0] || !ok[1])
+		return NULL;
+	for (size_t i = 0; i < 2; i++) {
+		_free_ char *object = xasprintf("%s/%s.o", unit->folder, variants[i]);
+
+		_failed_(image_open(object, &images[i]));
+		_failed_(
+			functions_read(object, &images[i], unit->check->build.tree, &functions[i]));
+		expect_from(&functions[i], &images[i], place, &expected);
+	}
+	const struct image_symbol *a = image_function(&images[0], name);
+	const struct image_symbol *b = image_function(&images[1], name);
+	*ret = !(a && b ? image_same(&images[0], a, &images[1], b) : !a && !b) &&
+	       !map_has(&expected, name);
+	map_deinit(&expected);
+	for (size_t i = 0; i < 2; i++) {
+		functions_deinit(&functions[i]);
+		image_close(&images[i]);
+	}
+	return NULL;
+}
+
+static struct error *explain_extra(struct unit_check *unit, struct token_check *token,
+				   const struct choice *choice)
+{
+	for (size_t i = 0; i < token->extra.count; i++) {
+		const char *name = token->extra.list[i];
+		bool differs = true;
+		size_t j;
+
+		for (j = 0; differs && j < ARRAY_SIZE(inter_procedural); j++)
+			_failed_(
+				differs_without(unit, choice, inter_procedural[j], name, &differs));
+		if (differs)
+			problem(unit, "token", "extra", name, "inter-procedural? not explained");
+		else
+			buffer_printf(unit->results, "ipa\t%s\t%s\t%s\n", unit->target->source,
+				      name, inter_procedural[j - 1]);
+	}
+	return NULL;
+}
+
 /* *ret_changed: the object did change. */
 static struct error *compare_choice(struct unit_check *unit, const struct choice *choice,
 				    bool *ret_changed)
@@ -551,10 +632,12 @@ static struct error *compare_choice(struct unit_check *unit, const struct choice
 			note_reported(unit, &token, token.comparison.refusals.list[i].subject);
 
 	judge_all(unit, &token, &differing);
+	_failed_(explain_extra(unit, &token, choice));
 	*ret_changed = differing || token.comparison.result.functions.count;
 	if (*ret_changed)
 		tell_token(unit, &token, choice);
 	comparison_deinit(&token.comparison);
+	vec_deinit(&token.extra);
 	map_deinit(&token.reported);
 	map_deinit(&token.expected);
 	functions_deinit(&token.functions);
@@ -562,11 +645,15 @@ static struct error *compare_choice(struct unit_check *unit, const struct choice
 	return NULL;
 }
 
+/* Some units are a table, init code, or what tracepoints' headers make. */
 static bool has_live_code(const struct unit_check *unit)
 {
 	for (size_t i = 0; i < unit->functions.places.count; i++)
-		if (is_used(unit, i))
-			return true;
+		for (size_t j = 0; j < unit->files.count; j++)
+			if (!strcmp(unit->functions.places.list[i].file,
+				    unit->files.list[j].label) &&
+			    is_used(unit, i))
+				return true;
 	return false;
 }
 
@@ -593,7 +680,7 @@ static struct error *check_token(struct unit_check *unit)
 		_free_ char *text = xasprintf("%zu\n", i);
 		bool ok;
 
-		error = compile_choice(unit, &choices.list.list[i], &ok);
+		error = compile_choice(unit, &choices.list.list[i], "token", &ok);
 		if (!error && ok)
 			error = compare_choice(unit, &choices.list.list[i], &changed);
 		if (!error && changed)
@@ -617,8 +704,13 @@ static struct error *check_both(struct unit_check *unit)
 	struct selfcheck *check = unit->check;
 
 	_failed_(make_dirs(unit->folder));
-	_failed_(collect_files(unit));
-	_failed_(compile_original(unit));
+	struct buffer output = {};
+	struct error *error = collect_files(unit, &output);
+
+	buffer_deinit(&output);
+	_failed_(error);
+	bool ok;
+	_failed_(compile_original_as(unit, "orig", &ok));
 	_failed_(image_open(unit->orig, &unit->image));
 	_failed_(functions_read(unit->orig, &unit->image, check->build.tree, &unit->functions));
 	unit->parent = check->vmlinux;

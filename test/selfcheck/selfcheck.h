@@ -137,6 +137,7 @@ struct selfcheck {
  *	token	SOURCE	FUNCTION	CHANGE	REPORTED
  *	refused	SOURCE	CODE	SUBJECT		rightly so
  *	no-code	SOURCE				only init code
+ *	ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given
  *	problem	CASE	SOURCE	KIND	SUBJECT	TEXT
  */
 struct error *check_unit(struct selfcheck *check, const struct target *target,
