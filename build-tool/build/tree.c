@@ -15,7 +15,7 @@
 #include "proc.h"
 
 /* Changed whenever a tree that an earlier version prepared cannot be used. */
-#define TREE_FORMAT 1
+#define TREE_FORMAT 2
 
 /* ---- what to make it from --------------------------------------------------- */
 

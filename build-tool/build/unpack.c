@@ -17,17 +17,20 @@ static const char *const folders_unused[] = {
 };
 
 /*
- * Large folders that are compiled only if a symbol is set in the
- * configuration; together they are more than half of the source.
+ * Large folders that are compiled only if one of some symbols is set in the
+ * configuration; together they are more than half of the source.  Debian's cloud
+ * kernel has no DRM and no media support, but the quirks of panels
+ * (drivers/gpu/drm/drm_panel_orientation_quirks.c) and CEC (drivers/media/cec).
  */
 static const struct optional_folder {
-	const char *folder, *symbol;
+	const char *folder, *symbols[4];
 } folders_optional[] = {
-	{"drivers/gpu/drm", "CONFIG_DRM"},
-	{"drivers/media", "CONFIG_MEDIA_SUPPORT"},
-	{"drivers/net/wireless", "CONFIG_WLAN"},
-	{"drivers/staging", "CONFIG_STAGING"},
-	{"sound", "CONFIG_SOUND"},
+	{"drivers/gpu/drm",
+	 {"CONFIG_DRM", "CONFIG_DRM_PANEL_ORIENTATION_QUIRKS", "CONFIG_DRM_MIPI_DSI"}},
+	{"drivers/media", {"CONFIG_MEDIA_SUPPORT", "CONFIG_CEC_CORE", "CONFIG_RC_CORE"}},
+	{"drivers/net/wireless", {"CONFIG_WLAN"}},
+	{"drivers/staging", {"CONFIG_STAGING"}},
+	{"sound", {"CONFIG_SOUND"}},
 };
 
 /* Other architectures' folders that one compiles from, too. */
@@ -63,6 +66,14 @@ static bool config_has(const char *config, const char *symbol)
 	return found || !strncmp(config, line + 1, strlen(line + 1));
 }
 
+static bool folder_is_used(const struct optional_folder *folder, const char *config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(folder->symbols) && folder->symbols[i]; i++)
+		if (config_has(config, folder->symbols[i]))
+			return true;
+	return false;
+}
+
 static struct error *folders_left_out(const struct build *build, struct args *ret)
 {
 	_free_ char *config = NULL;
@@ -72,7 +83,7 @@ static struct error *folders_left_out(const struct build *build, struct args *re
 	for (size_t i = 0; i < ARRAY_SIZE(folders_unused); i++)
 		args_add(ret, folders_unused[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(folders_optional); i++)
-		if (!config_has(config, folders_optional[i].symbol))
+		if (!folder_is_used(&folders_optional[i], config))
 			args_add(ret, folders_optional[i].folder);
 	for (size_t i = 0; i < ARRAY_SIZE(arch_names); i++)
 		if (!arch_is_used(build->arch, arch_names[i]))

@@ -45,6 +45,16 @@ ends() {
 
 version_edit='s/utsname()->sysname,/"Patched",/'
 
+# ---- the tree -----------------------------------------------------------------
+
+# Debian's cloud kernel has neither DRM nor media support, and yet compiles from both folders.
+@test "what is compiled from a folder of something that is not configured is there" {
+	edit drivers/gpu/drm/drm_panel_orientation_quirks.c '/data->width != width/s/!=/>/' >quirks.patch
+	build --dry-run quirks.patch
+	ends 0 "changed functions: drm_get_panel_orientation_quirk"
+	[ -e "$source/drivers/media/cec/core/cec-core.c" ]
+}
+
 # ---- usage -----------------------------------------------------------------
 
 @test "--help and --version" {
