@@ -135,6 +135,11 @@ bench: setup ## measure build times, module size and the cost of a patched call
 	$(Q)$(MAKE) --no-print-directory all core
 	$(Q)test/bench/run
 
+.PHONY: history
+history: setup ## each change between two of Debian's kernels as a patch (half an hour)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)test/history/all
+
 # libFuzzer is clang's; everything that it is to see is compiled once more for it.
 FUZZ_CC ?= clang-16
 FUZZ_SECONDS ?= 60

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls as much of the kernel as a program can without hardware, so that patched functions are
+ * run.  Every part stands alone and what it cannot do it leaves: the kernel counts what was run.
+ * The first argument is a folder to work in.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/bpf.h>
+#include <linux/futex.h>
+#include <linux/if_alg.h>
+#include <linux/io_uring.h>
+#include <linux/kcm.h>
+#include <linux/kd.h>
+#include <linux/mount.h>
+#include <linux/netlink.h>
+#include <linux/perf_event.h>
+#include <linux/seg6.h>
+#include <linux/tipc.h>
+#include <linux/vhost.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *folder = "/tmp";
+
+static int open_in(const char *name, int flags)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return open(path, flags, 0644);
+}
+
+/* ---- sockets ------------------------------------------------------------------- */
+
+static struct sockaddr_in local(int port)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons(port),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+}
+
+/* A connected pair of stream sockets over the loopback, of a family like AF_INET. */
+static int stream_pair(int family, int port, int pair[2])
+{
+	struct sockaddr_in address = local(port);
+	int one = 1, listener = socket(family, SOCK_STREAM, 0);
+
+	if (listener < 0)
+		return -1;
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	pair[0] = socket(family, SOCK_STREAM, 0);
+	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 4) ||
+	    connect(pair[0], (void *)&address, sizeof(address)))
+		return -1;
+	pair[1] = accept(listener, NULL, NULL);
+	close(listener);
+	return pair[1] < 0 ? -1 : 0;
+}
+
+static void tcp(void)
+{
+	static char data[1 << 16];
+	int pair[2], low = 4096;
+
+	if (stream_pair(AF_INET, 4001, pair))
+		return;
+	setsockopt(pair[0], IPPROTO_TCP, TCP_NOTSENT_LOWAT, &low, sizeof(low));
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	fcntl(pair[1], F_SETFL, O_NONBLOCK);
+	for (int i = 0; i < 200; i++)
+		if (write(pair[0], data, sizeof(data)) < 0)
+			while (read(pair[1], data, sizeof(data)) > 0)
+				;
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void udp(void)
+{
+	static char data[9000];
+	struct sockaddr_in address = local(4002);
+	int receiver = socket(AF_INET, SOCK_DGRAM, 0), sender = socket(AF_INET, SOCK_DGRAM, 0);
+	int one = 1;
+
+	bind(receiver, (void *)&address, sizeof(address));
+	sendto(sender, data, sizeof(data), 0, (void *)&address, sizeof(address));
+	recv(receiver, data, sizeof(data), MSG_DONTWAIT);
+	address.sin_port = htons(4003); /* nobody is there: an ICMP error comes back */
+	setsockopt(sender, IPPROTO_IP, IP_RECVERR, &one, sizeof(one));
+	for (int i = 0; i < 3; i++)
+		sendto(sender, data, 100, 0, (void *)&address, sizeof(address));
+	/* Multicast, to ourselves. */
+	struct ip_mreqn group = { .imr_multiaddr.s_addr = inet_addr("239.1.1.1"),
+				  .imr_address.s_addr = htonl(INADDR_LOOPBACK) };
+	setsockopt(receiver, IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof(group));
+	setsockopt(sender, IPPROTO_IP, IP_MULTICAST_IF, &group, sizeof(group));
+	address = local(4002);
+	address.sin_addr = group.imr_multiaddr;
+	sendto(sender, data, 100, 0, (void *)&address, sizeof(address));
+	close(receiver);
+	close(sender);
+}
+
+static void other_sockets(void)
+{
+	int pair[2], fd, six = socket(AF_INET6, SOCK_DGRAM, 0);
+	struct {
+		struct ipv6_sr_hdr header;
+		struct in6_addr segment;
+	} route = { .header = { .hdrlen = 2, .type = 4 }, .segment = IN6ADDR_LOOPBACK_INIT };
+
+	setsockopt(six, IPPROTO_IPV6, IPV6_RTHDR, &route, sizeof(route));
+	close(six);
+	if (!stream_pair(AF_SMC, 4004, pair)) {
+		write(pair[0], "x", 1);
+		read(pair[1], &fd, 1);
+		close(pair[0]);
+		close(pair[1]);
+	}
+	fd = socket(AF_TIPC, SOCK_RDM, 0);
+	if (fd >= 0) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		poll(&p, 1, 1);
+		close(fd);
+	}
+}
+
+static void crypto(void)
+{
+	static const struct {
+		const char *type, *name;
+	} algorithms[] = { { "hash", "sha256" },
+			   { "aead", "rfc4309(ccm(aes))" },
+			   { "skcipher", "cbc(aes)" } };
+	int pipes[2], file = open("/proc/self/exe", O_RDONLY);
+
+	for (size_t i = 0; i < 3; i++) {
+		struct sockaddr_alg address = { .salg_family = AF_ALG };
+		int fd = socket(AF_ALG, SOCK_SEQPACKET, 0), op;
+		char digest[64];
+		off_t offset = 0;
+
+		strcpy((char *)address.salg_type, algorithms[i].type);
+		strcpy((char *)address.salg_name, algorithms[i].name);
+		if (!bind(fd, (void *)&address, sizeof(address)) && i == 0) {
+			op = accept(fd, NULL, NULL);
+			if (!pipe(pipes)) {
+				splice(file, &offset, pipes[1], NULL, 4096, 0);
+				splice(pipes[0], NULL, op, NULL, 4096, 0);
+				read(op, digest, sizeof(digest));
+				close(pipes[0]);
+				close(pipes[1]);
+			}
+			close(op);
+		}
+		if (i > 0) { /* splice into the others' requests too */
+			setsockopt(fd, SOL_ALG, ALG_SET_KEY, "0123456789abcdefghi",
+				   i == 1 ? 19 : 16);
+			op = accept(fd, NULL, NULL);
+			if (op >= 0 && !pipe(pipes)) {
+				offset = 0;
+				splice(file, &offset, pipes[1], NULL, 4096, 0);
+				splice(pipes[0], NULL, op, NULL, 4096, SPLICE_F_NONBLOCK);
+				close(pipes[0]);
+				close(pipes[1]);
+			}
+			close(op);
+		}
+		close(fd);
+	}
+	close(file);
+}
+
+/* ---- BPF and what takes its programs ------------------------------------------------ */
+
+static int bpf(int command, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, command, attr, sizeof(*attr));
+}
+
+#define INSN(c, d, s, o, i) \
+	{ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) }
+
+static int load_filter(void)
+{
+	static const struct bpf_insn code[] = {
+		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 1, 0, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		INSN(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -8, 7),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 2, 0, 0, -8),
+		INSN(BPF_ALU64 | BPF_ADD | BPF_X, 2, 10, 0, 0), /* scalar += pointer */
+		INSN(BPF_STX | BPF_MEM | BPF_DW, 10, 2, -16, 0),
+		INSN(BPF_LD | BPF_ABS | BPF_B, 0, 0, 0, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 1),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	union bpf_attr attr = { .prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
+				.insns = (uintptr_t)code,
+				.insn_cnt = sizeof(code) / sizeof(code[0]),
+				.license = (uintptr_t)"GPL" };
+
+	return bpf(BPF_PROG_LOAD, &attr);
+}
+
+static void bpf_programs(void)
+{
+	int program = load_filter(), map, pair[2], kcm;
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr attr = { .info = { .bpf_fd = program,
+					  .info_len = sizeof(info),
+					  .info = (uintptr_t)&info } };
+
+	bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	attr = (union bpf_attr){ .map_type = BPF_MAP_TYPE_SOCKMAP,
+				 .key_size = 4,
+				 .value_size = 4,
+				 .max_entries = 2 };
+	map = bpf(BPF_MAP_CREATE, &attr);
+	if (!stream_pair(AF_INET, 4005, pair)) {
+		int key = 0;
+		attr = (union bpf_attr){ .map_fd = map,
+					 .key = (uintptr_t)&key,
+					 .value = (uintptr_t)&pair[0] };
+		bpf(BPF_MAP_UPDATE_ELEM, &attr);
+		close(map);
+		close(pair[0]);
+		close(pair[1]);
+	}
+	kcm = socket(AF_KCM, SOCK_DGRAM, KCMPROTO_CONNECTED);
+	if (kcm >= 0 && !stream_pair(AF_INET, 4006, pair)) {
+		struct kcm_attach attach = { .fd = pair[0], .bpf_fd = program };
+		struct kcm_unattach unattach = { .fd = pair[0] };
+		ioctl(kcm, SIOCKCMATTACH, &attach);
+		ioctl(kcm, SIOCKCMUNATTACH, &unattach);
+		close(pair[0]);
+		close(pair[1]);
+	}
+	close(kcm);
+	close(program);
+}
+
+/* ---- tasks, timers, futexes, signals ----------------------------------------------------- */
+
+static void *short_thread(void *data)
+{
+	return data;
+}
+
+static void threads(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 8; i++) {
+		if (pthread_create(&thread, NULL, short_thread, NULL) == 0)
+			pthread_join(thread, NULL);
+		if (fork() == 0)
+			_exit(0);
+		wait(NULL);
+	}
+}
+
+static int futex(int *word, int op, int value, void *timeout, int *word2, int value3)
+{
+	return syscall(SYS_futex, word, op, value, timeout, word2, value3);
+}
+
+static int pi_word, requeue_from;
+
+static void *pi_waiter(void *data)
+{
+	struct timespec soon;
+	(void)data;
+
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_nsec += 200000000;
+	if (soon.tv_nsec >= 1000000000) {
+		soon.tv_sec++;
+		soon.tv_nsec -= 1000000000;
+	}
+	futex(&pi_word, FUTEX_LOCK_PI, 0, &soon, NULL, 0); /* times out: remove_waiter() */
+	return NULL;
+}
+
+static void *requeue_waiter(void *data)
+{
+	struct timespec soon;
+	(void)data;
+
+	clock_gettime(CLOCK_MONOTONIC, &soon);
+	soon.tv_sec++;
+	if (!futex(&requeue_from, FUTEX_WAIT_REQUEUE_PI, 0, &soon, &pi_word, 0))
+		futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0);
+	return NULL;
+}
+
+static void futexes(void)
+{
+	pthread_t thread;
+
+	futex(&pi_word, FUTEX_LOCK_PI, 0, NULL, NULL, 0);
+	pthread_create(&thread, NULL, pi_waiter, NULL);
+	pthread_join(thread, NULL);
+	pthread_create(&thread, NULL, requeue_waiter, NULL);
+	usleep(200000);
+	futex(&requeue_from, FUTEX_CMP_REQUEUE_PI, 1, (void *)1, &pi_word, 0);
+	futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0);
+	pthread_join(thread, NULL);
+	/* A robust mutex whose owner dies. */
+	if (fork() == 0) {
+		static pthread_mutex_t mutex;
+		pthread_mutexattr_t attributes;
+
+		pthread_mutexattr_init(&attributes);
+		pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+		pthread_mutex_init(&mutex, &attributes);
+		pthread_mutex_lock(&mutex);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static void timers(void)
+{
+	struct itimerspec when = { .it_value.tv_nsec = 5000000, .it_interval.tv_nsec = 5000000 };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct timespec nap = { .tv_nsec = 1000000 };
+	timer_t timer;
+
+	signal(SIGUSR1, SIG_IGN);
+	if (!timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer)) {
+		timer_settime(timer, 0, &when, NULL);
+		for (volatile long i = 0; i < 20000000; i++)
+			;
+		timer_delete(timer);
+	}
+	if (fork() == 0) { /* sleeps on the parent's clock, which does not run */
+		clockid_t clock;
+
+		alarm(1);
+		clock_getcpuclockid(getppid(), &clock);
+		clock_nanosleep(clock, 0, &nap, NULL);
+		_exit(0);
+	}
+	wait(NULL);
+	signal(SIGUSR1, SIG_DFL);
+}
+
+/* settimeofday() as a 32-bit program calls it; with microseconds that are none. */
+static void compat_time(void)
+{
+	struct {
+		int seconds, microseconds;
+	} *time = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	long result;
+
+	if (time == MAP_FAILED)
+		return;
+	time->seconds = 1;
+	time->microseconds = 2000000;
+	asm volatile("int $0x80"
+		     : "=a"(result)
+		     : "a"(79L), "b"(time), "c"(0L)
+		     : "memory", "r8", "r9", "r10", "r11");
+	munmap(time, 4096);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void memory(void)
+{
+	size_t huge = 2 << 20;
+	char *area = mmap(NULL, 4 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  0);
+	char *start = (char *)(((uintptr_t)area + huge - 1) & ~(huge - 1)), copy[64];
+	struct iovec to = { copy, sizeof(copy) }, from = { area, sizeof(copy) };
+	volatile char sum;
+
+	madvise(start, 2 * huge, MADV_HUGEPAGE);
+	sum = start[0]; /* the huge zero page */
+	start[huge] = 1;
+	munmap(start + huge, 4096); /* splits it */
+	madvise(start + huge + 8192, 1 << 20, MADV_PAGEOUT);
+	process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	munmap(area, 4 * huge);
+	area = mmap(NULL, huge, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB,
+		    -1, 0);
+	if (area != MAP_FAILED) {
+		area[0] = 1;
+		if (fork() == 0)
+			_exit(area[0]);
+		wait(NULL);
+		munmap(area, huge);
+	}
+	area = mmap(NULL, huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB,
+		    -1, 0);
+	if (area != MAP_FAILED) {
+		area[0] = 1;
+		if (fork() == 0)
+			_exit(area[0]);
+		wait(NULL);
+		munmap(area, huge);
+	}
+	(void)sum;
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static void ring_once(int ring, struct io_uring_params *p, struct io_uring_sqe *sqes, char *sq,
+		      struct io_uring_sqe sqe)
+{
+	unsigned int *tail = (void *)(sq + p->sq_off.tail);
+	unsigned int *array = (void *)(sq + p->sq_off.array);
+	unsigned int index = *tail & *(unsigned int *)(sq + p->sq_off.ring_mask);
+
+	sqes[index] = sqe;
+	array[index] = index;
+	__atomic_store_n(tail, *tail + 1, __ATOMIC_RELEASE);
+	syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+}
+
+static void ring(void)
+{
+	struct io_uring_params p = { 0 };
+	int ring = syscall(SYS_io_uring_setup, 8, &p), file = open("/proc/self/exe", O_RDONLY);
+	static char data[4096];
+	struct iovec vector = { data, sizeof(data) };
+	struct io_uring_sqe *sqes;
+	char *sq;
+
+	if (ring < 0)
+		return;
+	sq = mmap(NULL, p.sq_off.array + p.sq_entries * 4, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQ_RING);
+	sqes = mmap(NULL, p.sq_entries * sizeof(*sqes), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_POPULATE, ring, IORING_OFF_SQES);
+	for (int i = 0; i < 4; i++) {
+		struct io_uring_sqe sqe = { .opcode = i & 1 ? IORING_OP_READV : IORING_OP_READ,
+					    .fd = file,
+					    .flags = i & 2 ? IOSQE_ASYNC : 0,
+					    .addr = i & 1 ? (uintptr_t)&vector : (uintptr_t)data,
+					    .len = i & 1 ? 1 : sizeof(data) };
+		ring_once(ring, &p, sqes, sq, sqe);
+	}
+	close(file);
+	file = open_in("ring", O_RDWR | O_CREAT);
+	for (int i = 0; i < 2; i++) {
+		struct io_uring_sqe sqe = { .opcode = IORING_OP_WRITE,
+					    .fd = file,
+					    .flags = i ? IOSQE_ASYNC : 0,
+					    .addr = (uintptr_t)data,
+					    .len = sizeof(data) };
+		ring_once(ring, &p, sqes, sq, sqe);
+	}
+	munmap(sqes, p.sq_entries * sizeof(*sqes));
+	munmap(sq, p.sq_off.array + p.sq_entries * 4);
+	close(file);
+	close(ring);
+}
+
+static void mounts(void)
+{
+	int context = syscall(SYS_fsopen, "tmpfs", 0), mount;
+
+	syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+	mount = syscall(SYS_fsmount, context, 0, 0);
+	close(mount);
+	close(context);
+}
+
+static void devices(void)
+{
+	int fd = open("/dev/tty1", O_RDWR | O_NOCTTY), queue = 0;
+	struct vhost_vring_state state = { .index = 0, .num = 256 };
+	long meta;
+
+	if (fd >= 0) {
+		ioctl(fd, KDGKBMETA, &meta);
+		ioctl(fd, KDSKBMETA, meta);
+		close(fd);
+	}
+	fd = open("/dev/vhost-net", O_RDWR);
+	if (fd >= 0) {
+		ioctl(fd, VHOST_SET_OWNER);
+		ioctl(fd, VHOST_SET_VRING_NUM, &state);
+		close(fd);
+	}
+	(void)queue;
+}
+
+static void audit_send(int fd, int type, const void *data, size_t length)
+{
+	struct {
+		struct nlmsghdr header;
+		char data[sizeof(struct audit_rule_data) + 64];
+	} message = { .header = { .nlmsg_len = NLMSG_LENGTH(length),
+				  .nlmsg_type = type,
+				  .nlmsg_flags = NLM_F_REQUEST } };
+
+	memcpy(message.data, data, length);
+	send(fd, &message, message.header.nlmsg_len, 0);
+}
+
+/* Audit the making of a folder. */
+static void audit(void)
+{
+	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
+	struct audit_rule_data rule = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_AUDIT);
+
+	rule.mask[AUDIT_WORD(SYS_mkdir)] = AUDIT_BIT(SYS_mkdir);
+	audit_send(fd, AUDIT_SET, &on, sizeof(on));
+	audit_send(fd, AUDIT_ADD_RULE, &rule, sizeof(rule));
+	usleep(100000);
+	if (fork() == 0)
+		_exit(mkdir("/tmp/audited", 0755));
+	wait(NULL);
+	rmdir("/tmp/audited");
+	audit_send(fd, AUDIT_DEL_RULE, &rule, sizeof(rule));
+	on.enabled = 0;
+	audit_send(fd, AUDIT_SET, &on, sizeof(on));
+	close(fd);
+}
+
+static void perf(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_CPU_CLOCK };
+	int leader = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0), member;
+
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.inherit = 0;
+	member = syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
+	ioctl(leader, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(leader, PERF_EVENT_IOC_ENABLE, 0);
+	usleep(1000);
+	close(leader);
+	close(member);
+}
+
+static const struct part {
+	const char *name;
+	void (*run)(void);
+} parts[] = {
+	{ "tcp", tcp },		{ "udp", udp },		    { "sockets", other_sockets },
+	{ "crypto", crypto },	{ "bpf", bpf_programs },    { "threads", threads },
+	{ "futexes", futexes }, { "timers", timers },	    { "compat-time", compat_time },
+	{ "memory", memory },	{ "ring", ring },	    { "mounts", mounts },
+	{ "devices", devices }, { "perf", perf },	    { "audit", audit },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		folder = argv[1];
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		pid_t child = fork();
+		int status = 0;
+
+		if (child == 0) {
+			alarm(20); /* each part ends, whatever it waits for */
+			parts[i].run();
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		if (status)
+			printf("workload %s: status %x\n", parts[i].name, status);
+	}
+	return 0;
+}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# A sample of the diffs between two Debian kernels (test/history/) backwards, on the newest kernel:
+# what it has already is taken out again.  All of them are `make history`.
+
+load helpers
+
+# backwards DIFF - the diff that takes it back, to standard output.
+backwards() {
+	awk '
+		/^--- a\// { old = substr($0, 5); next }
+		/^\+\+\+ b\// { new = substr($0, 5); sub(/^a/, "b", old); sub(/^b/, "a", new)
+			print "--- " new; print "+++ " old; next }
+		/^@@ / { was = $2; sub(/^-/, "+", was); is = $3; sub(/^\+/, "-", is)
+			print "@@", is, was, "@@"; next }
+		/^-/ { print "+" substr($0, 2); next }
+		/^\+/ { print "-" substr($0, 2); next }
+		{ print }' "$1"
+}
+
+# row NUMBER - its file and what is expected of it, which was judged before the tool saw it
+row() {
+	awk -F '\t' -v number="$1" '$1 == number { print $2, $4 }' "$top/test/history/judged.tsv"
+}
+
+@test "diffs of Debian's history, backwards" {
+	local number file expected name judged=0
+	declare -A statuses=([module]=0 [refused]=2 [nothing]=3)
+	cd "$BATS_TEST_TMPDIR"
+	for number in 059 120 128 154; do
+		read -r file expected < <(row "$number")
+		name=${file%.c}
+		backwards "$top/test/history/diffs/${name//\//-}.patch" >"$number.patch"
+		# Later versions may have changed the same lines.
+		(cd "$source" && patch -p1 --dry-run --silent -F 3) <"$number.patch" || continue
+		run "$program" -k "$release" --dry-run "$number.patch"
+		echo "$number $file: $status, expected: $expected"
+		echo "$output"
+		[ "$status" -eq "${statuses[$expected]}" ]
+		judged=$((judged + 1))
+	done
+	[ "$judged" -ge 2 ]
+}
