@@ -7,6 +7,10 @@
 
 const struct arch *const arch_all[] = {
 	&arch_arm64,
+	&arch_mips64,
+	&arch_mips64el,
+	&arch_ppc64,
+	&arch_s390,
 	&arch_riscv64,
 	&arch_x86_64,
 	NULL,

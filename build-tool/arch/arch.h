@@ -88,6 +88,11 @@ struct local_reference {
 };
 typedef void (*found_reference)(void *context, const struct local_reference *reference);
 
+struct call_refusal {
+	const char *code; /* common/refusal.c */
+	const char *text; /* follows the names of caller and callee */
+};
+
 /* One instruction, or several in a row, that put a constant into a register or memory. */
 #define CONSTANT_LOAD_MAX 16
 struct constant_load {
@@ -162,6 +167,13 @@ struct arch {
 	bool (*is_padding)(struct object *object, const struct section *section, uint64_t start,
 			   uint64_t end);
 	/*
+	 * unlinkable_call - why the call or jump at a relocation of a text section cannot lead
+	 * out of the module and come back; NULL if it can.
+	 */
+	const struct call_refusal *(*unlinkable_call)(struct object *object,
+						      const struct section *section,
+						      const struct reloc *reloc);
+	/*
 	 * constant_loads - call found() for every constant that code in [start, end) of
 	 * a text section loads, in order of place.
 	 */
@@ -202,6 +214,7 @@ int64_t arch_listed_entry(struct object *object, const struct atom *function, co
 
 /* arch_all - every architecture; ends with NULL. */
 extern const struct arch *const arch_all[];
-extern const struct arch arch_arm64, arch_riscv64, arch_x86_64;
+extern const struct arch arch_arm64, arch_mips64, arch_mips64el, arch_ppc64, arch_riscv64, arch_s390;
+extern const struct arch arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

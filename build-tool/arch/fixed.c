@@ -43,6 +43,29 @@ void fixed_operand_kinds(struct object *object, const struct section *section, u
 		}
 }
 
+void fixed_constant_loads(struct object *object, const struct section *section, uint64_t start,
+			  uint64_t end, const struct constant_form *forms,
+			  void (*found)(void *context, const struct constant_load *load),
+			  void *context)
+{
+	for (uint64_t at = start, range_end = start;
+	     next_code_range(section, &at, &range_end, end);)
+		for (; at + 4 <= range_end; at += 4) {
+			uint32_t instruction = code_get32(object, section, at);
+			const struct constant_form *form = forms;
+
+			while (form->mask && (instruction & form->mask) != form->match)
+				form++;
+			if (!form->mask)
+				continue;
+			struct constant_load load = {
+				.start = at, .end = at + 4, .value = instruction & 0xffff};
+			uint32_t rest = instruction & 0xffff0000;
+			memcpy(load.rest, &rest, sizeof(rest));
+			found(context, &load);
+		}
+}
+
 bool fixed_is_padding(struct object *object, const struct section *section, uint64_t start,
 		      uint64_t end, uint32_t nop)
 {

@@ -28,6 +28,17 @@ struct operand_form {
 void fixed_operand_kinds(struct object *object, const struct section *section, uint64_t start,
 			 uint64_t end, const struct operand_form *forms, uint8_t *kinds);
 
+/* An instruction that loads a constant of up to 16 bits, which stands in its lower half. */
+struct constant_form {
+	uint32_t mask, match;
+};
+
+/* fixed_constant_loads - for struct arch's constant_loads; forms end with a zero mask. */
+void fixed_constant_loads(struct object *object, const struct section *section, uint64_t start,
+			  uint64_t end, const struct constant_form *forms,
+			  void (*found)(void *context, const struct constant_load *load),
+			  void *context);
+
 /* fixed_is_padding - nothing but this instruction, and zeroes. */
 bool fixed_is_padding(struct object *object, const struct section *section, uint64_t start,
 		      uint64_t end, uint32_t nop);

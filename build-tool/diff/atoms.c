@@ -220,7 +220,9 @@ static void split_by_symbols(struct object *object)
 			continue;
 		}
 		uint64_t end = symbol->value + symbol->size;
-		if (!symbol->size && section->rule->policy == SECTION_EXPORT)
+		/* gcc gives no size to its s390 thunks, __s390_indirect_jump_r1 and so on. */
+		if (!symbol->size && (section->rule->policy == SECTION_EXPORT ||
+				      (section->flags & SHF_GROUP && symbol->type == STT_FUNC)))
 			end = i + 1 < order.count && order.list[i + 1]->section == section
 				      ? order.list[i + 1]->value
 				      : section->size;
@@ -410,6 +412,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 	link_cold_parts(object);
 	for_each_policy(object, SECTION_CODE, prepare_code);
 	for_each_policy(object, SECTION_INIT, prepare_code);
+	for_each_policy(object, SECTION_TABLE, measure_table);
 	for_each_policy(object, SECTION_PARTNER, split_partner);
 	for_each_policy(object, SECTION_PARTNER, prepare_code);
 	for (size_t i = 1; i < object->sections.count; i++)

@@ -100,9 +100,9 @@ static bool same_entry(struct object *orig, const struct entry *a, struct object
 	size_t count_a, count_b;
 	struct reloc *relocs_a = section_relocs(a->section, a->start, a->start + a->size, &count_a);
 	struct reloc *relocs_b = section_relocs(b->section, b->start, b->start + b->size, &count_b);
-	if (count_a && count_a == count_b &&
-	    entry_partner_is_empty(orig, a, &relocs_a[count_a - 1]) &&
-	    entry_partner_is_empty(patched, b, &relocs_b[count_b - 1]))
+	while (count_a && count_a == count_b &&
+	       entry_partner_is_empty(orig, a, &relocs_a[count_a - 1]) &&
+	       entry_partner_is_empty(patched, b, &relocs_b[count_b - 1]))
 		count_a = --count_b;
 	return same_relocs(orig, a->section, relocs_a, count_a, a->start, patched, b->section,
 			   relocs_b, count_b, b->start);

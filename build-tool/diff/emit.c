@@ -124,7 +124,8 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 	const struct section *from = atom->section;
 	bool string = atom->class == ATOM_STRINGS;
 	struct section **section = string ? &emitter->strings : &emitter->constants;
-	uint64_t size = content_size(atom, offset), align = from->entsize ?: 1;
+	uint64_t size = content_size(atom, offset);
+	uint64_t align = string ? from->align ?: 1 : from->entsize ?: 1;
 	struct buffer key = {0};
 
 	if (!*section)
@@ -134,6 +135,9 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 	*ret = *section;
 	while (align & (align - 1))
 		align &= align - 1;
+	/* s390's larl reaches even addresses only, for which strings are in .rodata.str1.2. */
+	while (string && offset & (align - 1))
+		align /= 2;
 	buffer_printf(&key, "%d:%d:", string, (int)align);
 	for (uint64_t i = 0; i < size; i++)
 		buffer_printf(&key, "%02x", from->data[offset + i]);
@@ -235,6 +239,8 @@ static struct error *emit_entry(struct emitter *emitter, const struct atom *atom
 		/* An empty piece may lie anywhere; point it at the code itself. */
 		struct reloc reloc = empty ? relocs[0] : relocs[i];
 
+		if (empty && entry->layout->from_entry)
+			reloc.addend += relocs[i].offset - relocs[0].offset;
 		_failed_(emit_reloc(emitter, atom, true, entry->section, &reloc, out,
 				    place + relocs[i].offset - entry->start));
 	}

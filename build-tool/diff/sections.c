@@ -80,6 +80,7 @@ static const struct section_rule rules[] = {
 	/* Belongs to the parent. */
 	EXACT(".printk_index", SECTION_DROP), /* an index for translators, not used to print */
 	EXACT(".discard.addressable", SECTION_DROP), /* keeps symbols alive for the linker */
+	EXACT(".discard.ksym", SECTION_DROP), /* marks exports that kbuild may trim */
 	EXACT(".BTF_ids", SECTION_PARENT, .advice = "BTF ids are filled in by the kernel's link"),
 	EXACT("__tracepoints", SECTION_PARENT, .advice = "a new tracepoint cannot be carried"),
 	EXACT("__tracepoints_ptrs", SECTION_PARENT),

@@ -40,8 +40,11 @@ struct entry_mask {
 struct entry_layout {
 	uint8_t size;
 	struct entry_mask ignored;
-	/* A partner piece: where its address and its length (one byte) stand. */
-	uint8_t partner, partner_length;
+	uint8_t code;	  /* where the address of its code stands */
+	uint8_t code_end; /* where the address of that code's end stands, or 0 */
+	/* A partner piece: where its address and its length (one byte) or its end stand. */
+	uint8_t partner, partner_length, partner_end;
+	bool from_entry;  /* relative addresses count from the entry, not from their own place */
 	uint8_t key;	 /* where the address of a static key stands, or 0 */
 	bool short_last; /* the last entry may lack padding */
 };
@@ -56,7 +59,7 @@ struct section_rule {
 	bool keep_name;
 	const char *advice; /* SECTION_REFUSE, SECTION_PARENT: why, and what to do */
 	/*
-	 * SECTION_TABLE: every entry has a relocation to its code at offset 0.
+	 * SECTION_TABLE: every entry has a relocation to its code.
 	 * SECTION_DATA: the first may say which bytes of a variable do not matter.
 	 */
 	struct entry_layout layouts[ENTRY_LAYOUTS];

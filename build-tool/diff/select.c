@@ -252,9 +252,27 @@ static bool lives_in_module(const struct selection *selection, const struct exte
 	return external && external->parent && external->parent != selection->options->vmlinux;
 }
 
-struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
-			  const struct section *section, const struct reloc *reloc,
-			  struct link *ret)
+static void check_call(struct selection *selection, const struct atom *from,
+		       const struct section *section, const struct reloc *reloc)
+{
+	const struct arch *arch = selection->patched->arch;
+
+	if (!arch->unlinkable_call || !section_is_text(section))
+		return;
+	const struct call_refusal *refusal =
+		arch->unlinkable_call(selection->patched, section, reloc);
+	if (!refusal)
+		return;
+	struct reference reference = reloc_reference(selection->patched, section, reloc);
+	refusals_add(selection->refusals, refusal->code, select_location(selection, from->name),
+		     from->name, "the call from '%s' to '%s', which stays in the kernel, %s",
+		     from->name, reference.atom ? reference.atom->name : reference.symbol->name,
+		     refusal->text);
+}
+
+static struct error *find_link(struct selection *selection, const struct atom *from, bool entry,
+			       const struct section *section, const struct reloc *reloc,
+			       struct link *ret)
 {
 	struct reference reference = reloc_reference(selection->patched, section, reloc);
 	const struct external *external = NULL;
@@ -317,6 +335,16 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 	if (ret->kind == LINK_EXTERNAL && is_key(section, reloc) && selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)
 		judge_key(selection, reference.atom->name, ret);
+	return NULL;
+}
+
+struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
+			  const struct section *section, const struct reloc *reloc,
+			  struct link *ret)
+{
+	_failed_(find_link(selection, from, entry, section, reloc, ret));
+	if (ret->kind == LINK_EXTERNAL)
+		check_call(selection, from, section, reloc);
 	return NULL;
 }
 

@@ -25,6 +25,8 @@ void prepare_code(struct object *object, struct section *section);
 void check_fields(struct object *object, const struct section *section, uint64_t start,
 		  uint64_t end, const char *unit, struct refusals *refusals);
 
+/* measure_table - set "behind" of a table's relocations, from its layout. */
+void measure_table(struct object *object, struct section *section);
 /* split_partner - split a section whose pieces follow from who points to them. */
 void split_partner(struct object *object, struct section *partner);
 /*

@@ -16,12 +16,32 @@ static const struct entry_layout *find_layout(const struct section *section)
 		if (rest && !(layout->size && layout->short_last))
 			continue;
 		for (size_t j = 0; j < section->relocs.count && start < section->size; j++)
-			if (section->relocs.list[j].offset == start)
+			if (section->relocs.list[j].offset == start + layout->code)
 				start += layout->size;
 		if (start >= section->size)
 			return layout;
 	}
 	return NULL;
+}
+
+/*
+ * Where the relative addresses of a table's entries count from: that of an end
+ * is taken one byte before it, where the thing still is that ends there.
+ */
+void measure_table(struct object *object, struct section *section)
+{
+	const struct entry_layout *layout = section->size ? find_layout(section) : NULL;
+
+	(void)object;
+	for (size_t i = 0; layout && i < section->relocs.count; i++) {
+		struct reloc *reloc = &section->relocs.list[i];
+		uint64_t field = reloc->offset % layout->size;
+
+		if (layout->from_entry)
+			reloc->behind = -(int32_t)field;
+		if (field && (field == layout->code_end || field == layout->partner_end))
+			reloc->behind--;
+	}
 }
 
 void attach_entries(struct object *object, struct section *section, const char *unit,
@@ -35,7 +55,8 @@ void attach_entries(struct object *object, struct section *section, const char *
 			     section->name, section->size);
 	for (uint64_t start = 0; layout && start < section->size; start += layout->size) {
 		size_t count;
-		struct reloc *relocs = section_relocs(section, start, start + 1, &count);
+		struct reloc *relocs = section_relocs(section, start + layout->code,
+						      start + layout->code + 1, &count);
 		struct reference code = reloc_reference(object, section, relocs);
 
 		if (!code.atom) {
@@ -55,6 +76,20 @@ void attach_entries(struct object *object, struct section *section, const char *
 	}
 }
 
+/* Where the fields of a partner are only the addresses of its start and end. */
+static bool partner_ends_at_start(const struct entry *entry)
+{
+	const struct entry_layout *layout = entry->layout;
+	size_t count;
+	const struct reloc *relocs =
+		section_relocs(entry->section, entry->start + layout->partner,
+			       entry->start + layout->partner_end + 1, &count);
+
+	/* An end is counted from a byte before it. */
+	return count == 2 && relocs[0].symbol == relocs[1].symbol &&
+	       reloc_target(&relocs[0]) == reloc_target(&relocs[1]) + 1;
+}
+
 /*
  * arm64's ALTERNATIVE_CB() names a function that makes the replacement, and its length is
  * zero; otherwise a piece of no bytes lies behind or within code.
@@ -63,9 +98,13 @@ bool entry_partner_is_empty(const struct object *object, const struct entry *ent
 			    const struct reloc *reloc)
 {
 	const struct entry_layout *layout = entry->layout;
+	uint64_t field = reloc->offset - entry->start;
 
-	if (!layout->partner || reloc->offset - entry->start != layout->partner ||
-	    entry->section->data[entry->start + layout->partner_length])
+	if (!layout->partner || (field != layout->partner && field != layout->partner_end))
+		return false;
+	if (layout->partner_end)
+		return partner_ends_at_start(entry);
+	if (!layout->partner_length || entry->section->data[entry->start + layout->partner_length])
 		return false;
 	struct reference reference = reloc_reference(object, entry->section, reloc);
 	return reference.symbol->section &&
@@ -110,10 +149,27 @@ static int piece_order(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
+/* Where the piece ends that an entry's field at reloc points to; UINT64_MAX: at the next. */
+static uint64_t partner_end(const struct section *section, const struct entry_layout *layout,
+			    const struct reloc *reloc)
+{
+	uint64_t start = reloc->offset - layout->partner;
+	size_t count;
+
+	if (layout->partner_length)
+		return reloc_target(reloc) + section->data[start + layout->partner_length];
+	if (!layout->partner_end)
+		return UINT64_MAX;
+	const struct reloc *end = section_relocs(section, start + layout->partner_end,
+						 start + layout->partner_end + 1, &count);
+	return count ? reloc_target(end) + 1 : UINT64_MAX;
+}
+
 /*
  * A partner section has no symbols: what is one piece follows from who points
- * to it, either an entry that has its length (.altinstructions), or code, in
- * which case it reaches to the next piece (.altinstr_aux).
+ * to it, either an entry that has its length or end (.altinstructions), or code
+ * or an entry without, in which case it reaches to the next piece
+ * (.altinstr_aux, .fixup).
  */
 void split_partner(struct object *object, struct section *partner)
 {
@@ -132,17 +188,13 @@ void split_partner(struct object *object, struct section *partner)
 			const struct reloc *reloc = &section->relocs.list[j];
 			uint64_t start;
 
-			if (reloc->symbol->section != partner)
+			if (reloc->symbol->section != partner ||
+			    (layout && reloc->offset % layout->size != layout->partner))
 				continue;
 			start = reloc_target(reloc);
 			if (start > partner->size)
 				continue;
-			uint64_t end = start;
-			if (layout && reloc->offset % layout->size == layout->partner)
-				end += section->data[reloc->offset - layout->partner +
-						     layout->partner_length];
-			else
-				end = UINT64_MAX;
+			uint64_t end = layout ? partner_end(section, layout, reloc) : UINT64_MAX;
 			*vec_push(&pieces) = (struct piece){start, end};
 		}
 	}

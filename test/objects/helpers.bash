@@ -23,10 +23,12 @@ link_flags=()
 prefix= # of binutils' programs
 qemu=	 # what runs a program, if not the host
 start='call main; mov %eax, %edi; mov $231, %eax; syscall'
+thunks= # what compiled code calls without the source saying so
 
 # machine NAME COMPILER - compile for another machine from here on; machines/NAME describes it.
 machine() {
 	local triple compiler=("$2")
+	thunks=
 	# shellcheck disable=SC1090
 	. "$top/test/objects/machines/$1"
 	prefix=$triple-
@@ -285,7 +287,7 @@ runs() {
 	} >main.c
 	local compiler=${prefix}gcc-12
 	"$compiler" "${machine_flags[@]}" -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
-	if [ -z "$prefix" ]; then runner_thunks; fi |
+	if [ -z "$prefix" ]; then runner_thunks; else echo "$thunks"; fi |
 		"$compiler" "${machine_flags[@]}" -x assembler -c -o thunks.o -
 	# Statics of the original stand for the parent's, which the build tool finds by address.
 	"${prefix}nm" orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^[.$]/ { print $3 }' >statics

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ppc64le; relocations: "64-Bit ELF V2 ABI Specification: Power Architecture", section 3.5;
+ * arch/powerpc/kernel/module_64.c.
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "arch.h"
+#include "fixed.h"
+#include "object.h"
+#include "sections.h"
+
+#define PPC_NOP	      0x60000000
+#define PPC_GROUP_NOP 0x60420000
+/* Not in every elf.h. */
+#ifndef R_PPC64_ENTRY
+#define R_PPC64_ENTRY 118
+#endif
+
+static const struct reloc_kind ppc64_relocs[] = {
+	RELOC(R_PPC64_NONE, .idle = true),
+	RELOC(R_PPC64_ADDR32, .size = 4),
+	RELOC(R_PPC64_ADDR16_LO, .size = 2),
+	RELOC(R_PPC64_ADDR16_HI, .size = 2),
+	RELOC(R_PPC64_ADDR16_HA, .size = 2),
+	RELOC(R_PPC64_REL24, .size = 4, .pc_relative = true, .branch = true, .mask = 0x03fffffc),
+	RELOC(R_PPC64_REL14, .size = 4, .pc_relative = true, .branch = true, .mask = 0xfffc),
+	RELOC(R_PPC64_REL32, .size = 4, .pc_relative = true),
+	RELOC(R_PPC64_ADDR64, .size = 8),
+	RELOC(R_PPC64_ADDR16_HIGHER, .size = 2),
+	RELOC(R_PPC64_ADDR16_HIGHERA, .size = 2),
+	RELOC(R_PPC64_ADDR16_HIGHEST, .size = 2),
+	RELOC(R_PPC64_ADDR16_HIGHESTA, .size = 2),
+	RELOC(R_PPC64_REL64, .size = 8, .pc_relative = true),
+	RELOC(R_PPC64_TOC16, .size = 2),
+	RELOC(R_PPC64_TOC16_LO, .size = 2),
+	RELOC(R_PPC64_TOC16_HI, .size = 2),
+	RELOC(R_PPC64_TOC16_HA, .size = 2),
+	RELOC(R_PPC64_TOC, .size = 8),
+	RELOC(R_PPC64_TOC16_DS, .size = 2, .mask = 0xfffc),
+	RELOC(R_PPC64_TOC16_LO_DS, .size = 2, .mask = 0xfffc),
+	/* Marks on instructions that the linker could optimise. */
+	RELOC(R_PPC64_TOCSAVE, .idle = true),
+	RELOC(R_PPC64_ENTRY, .idle = true),
+	RELOC(R_PPC64_REL16, .size = 2, .pc_relative = true),
+	RELOC(R_PPC64_REL16_LO, .size = 2, .pc_relative = true),
+	RELOC(R_PPC64_REL16_HI, .size = 2, .pc_relative = true),
+	RELOC(R_PPC64_REL16_HA, .size = 2, .pc_relative = true),
+};
+
+/* struct fixup_entry: u64 mask, value; s64 start and end of the code and of the alternative */
+#define FEATURE_FIXUPS(section)                               \
+	{.name = section,                                     \
+	 .policy = SECTION_TABLE,                             \
+	 .layouts = {{.size = 48,                             \
+		      .code = 16,                             \
+		      .code_end = 24,                         \
+		      .partner = 32,                          \
+		      .partner_end = 40,                      \
+		      .from_entry = true}}}
+/* s64 place */
+#define FLUSH_FIXUPS(section) \
+	{.name = section, .policy = SECTION_TABLE, .layouts = {{.size = 8}}}
+
+static const struct section_rule ppc64_sections[] = {
+	/* struct bug_entry: s32 address, s32 file, u16 line, u16 flags; without BUGVERBOSE 8 */
+	{.name = "__bug_table",
+	 .policy = SECTION_TABLE,
+	 .layouts = {{.size = 12, .ignored = {8, 2}}}},
+	/* struct exception_table_entry: s32 instruction, s32 fixup */
+	{.name = "__ex_table", .policy = SECTION_TABLE, .layouts = {{.size = 8, .partner = 4}}},
+	{.name = ".fixup", .policy = SECTION_PARTNER},
+	/* struct jump_entry: s32 code, s32 target, s64 key */
+	{.name = "__jump_table", .policy = SECTION_TABLE, .layouts = {{.size = 16, .key = 8}}},
+	FEATURE_FIXUPS("__ftr_fixup"),
+	FEATURE_FIXUPS("__mmu_ftr_fixup"),
+	FEATURE_FIXUPS("__fw_ftr_fixup"),
+	{.name = "__ftr_alt_", .prefix = true, .policy = SECTION_PARTNER},
+	FLUSH_FIXUPS("__lwsync_fixup"),
+	FLUSH_FIXUPS("__barrier_nospec_fixup"),
+	FLUSH_FIXUPS("__btb_flush_fixup"),
+	FLUSH_FIXUPS("__rfi_flush_fixup"),
+	FLUSH_FIXUPS("__entry_flush_fixup"),
+	FLUSH_FIXUPS("__scv_entry_flush_fixup"),
+	FLUSH_FIXUPS("__uaccess_flush_fixup"),
+	FLUSH_FIXUPS("__stf_entry_barrier_fixup"),
+	FLUSH_FIXUPS("__stf_exit_barrier_fixup"),
+	/* Addresses of what other units define, eight bytes each, which code reads by .LC0@toc. */
+	{.name = ".toc", .policy = SECTION_PARTNER},
+	{.name = ".machine.desc", .policy = SECTION_PARENT},
+	{0},
+};
+
+static const struct site_table ppc64_sites[] = {
+	{"__lwsync_fixup", 8, 0, 4},
+	{"__barrier_nospec_fixup", 8, 0, 12},
+	{"__btb_flush_fixup", 8, 0, 4},
+	{"__rfi_flush_fixup", 8, 0, 12},
+	{"__entry_flush_fixup", 8, 0, 12},
+	{"__scv_entry_flush_fixup", 8, 0, 12},
+	{"__uaccess_flush_fixup", 8, 0, 16},
+	{"__stf_entry_barrier_fixup", 8, 0, 12},
+	{"__stf_exit_barrier_fixup", 8, 0, 24},
+	{0},
+};
+
+/* STO_PPC64_LOCAL: the three upper bits are the power of two of the bytes up to there. */
+static uint64_t ppc64_local_entry(uint8_t other)
+{
+	unsigned int power = other >> 5;
+
+	return power < 2 || power == 7 ? 0 : 1 << power;
+}
+
+/*
+ * gcc -pg -mprofile-kernel: "mflr r0; bl _mcount" at the local entry, where gcc before 8
+ * has a "std r0,16(r1)" between them.
+ */
+static int64_t ppc64_patchable_entry(struct object *object, const struct atom *function)
+{
+	const struct section *section = function->section;
+	uint64_t entry = function->start;
+	size_t count;
+
+	if (function->symbol)
+		entry += ppc64_local_entry(function->symbol->other);
+	const struct reloc *relocs = section_relocs(section, entry, entry + 12, &count);
+	for (size_t i = 0; i < count; i++)
+		if (relocs[i].type == R_PPC64_REL24 && !strcmp(relocs[i].symbol->name, "_mcount"))
+			return relocs[i].offset - function->start;
+	(void)object;
+	return -1;
+}
+
+static int64_t li24(uint32_t instruction)
+{
+	return sign_extend(instruction & 0x03fffffc, 26);
+}
+
+static int64_t bd14(uint32_t instruction)
+{
+	return sign_extend(instruction & 0xfffc, 16);
+}
+
+static const struct local_form ppc64_local_forms[] = {
+	{0xfc000002, 0x48000000, R_PPC64_REL24, li24}, /* b, bl */
+	{0xfc000002, 0x40000000, R_PPC64_REL14, bd14}, /* bc, bcl */
+	{0},
+};
+
+static void ppc64_local_references(struct object *object, const struct section *section,
+				   uint64_t start, uint64_t end, found_reference found,
+				   void *context)
+{
+	fixed_local_references(object, section, start, end, ppc64_local_forms, found, context);
+}
+
+/*
+ * "addis r9,r2,x@toc@ha" alone is no address yet; "addi r9,r9,x@toc@l" makes it, and what is
+ * then done with it cannot be seen here.
+ */
+static const struct operand_form ppc64_operand_forms[] = {
+	{0xfc000000, 0x38000000, OPERAND_VALUE | OPERAND_INDEXED}, /* addi */
+	{0xfc000000, 0x60000000, OPERAND_VALUE | OPERAND_INDEXED}, /* ori: -mcmodel=large */
+	{0, 0, OPERAND_DIRECT},
+};
+
+static void ppc64_operand_kinds(struct object *object, const struct section *section,
+				uint64_t start, uint64_t end, uint8_t *kinds)
+{
+	fixed_operand_kinds(object, section, start, end, ppc64_operand_forms, kinds);
+}
+
+/*
+ * The TOC pointer, r2, is the caller's own, and a function of another module comes back with
+ * its own in it.  The module loader makes "ld r2,24(r1)" of the NOP behind a call, which the
+ * compiler only leaves where it takes the callee for another unit's; a jump to a function never
+ * comes back, so that nobody could.
+ */
+static const struct call_refusal *ppc64_unlinkable_call(struct object *object,
+							const struct section *section,
+							const struct reloc *reloc)
+{
+	static const struct call_refusal sibling = {
+		"sibling-call",
+		"is a jump, so that nothing restores the TOC pointer for the caller; compile with "
+		"-fno-optimize-sibling-calls",
+	};
+	static const struct call_refusal local = {
+		"local-call",
+		"is not followed by the NOP that becomes the TOC pointer's restoring; call it "
+		"through a function pointer",
+	};
+
+	if (reloc->type != R_PPC64_REL24 || !strcmp(reloc->symbol->name, "_mcount"))
+		return NULL;
+	if (!(code_get32(object, section, reloc->offset) & 1))
+		return &sibling;
+	if (reloc->offset + 8 > section->size ||
+	    code_get32(object, section, reloc->offset + 4) != PPC_NOP)
+		return &local;
+	return NULL;
+}
+
+static const struct constant_form ppc64_constant_forms[] = {
+	{0xfc1f0000, 0x38000000}, /* li */
+	{0},
+};
+
+static void ppc64_constant_loads(struct object *object, const struct section *section,
+				uint64_t start, uint64_t end,
+				void (*found)(void *context, const struct constant_load *load),
+				void *context)
+{
+	fixed_constant_loads(object, section, start, end, ppc64_constant_forms, found, context);
+}
+
+/* gas ends a row of NOPs with the one that ends a dispatch group: "ori r2,r2,0" on POWER7 and 8. */
+static bool ppc64_is_padding(struct object *object, const struct section *section, uint64_t start,
+			     uint64_t end)
+{
+	if (end - start >= 4 && end % 4 == 0 &&
+	    code_get32(object, section, end - 4) == PPC_GROUP_NOP)
+		end -= 4;
+	return fixed_is_padding(object, section, start, end, PPC_NOP);
+}
+
+static const struct disasm_mode ppc64_disasm = {CS_ARCH_PPC, CS_MODE_64};
+
+const struct arch arch_ppc64 = {
+	.name = "powerpc",
+	.debian = "ppc64el",
+	.source_arch = "powerpc",
+	.machine = EM_PPC64,
+	.elf_class = ELFCLASS64,
+	.elf_data = ELFDATA2LSB,
+	.relocs = ppc64_relocs,
+	.reloc_count = ARRAY_SIZE(ppc64_relocs),
+	.sections = ppc64_sections,
+	.disasm = &ppc64_disasm,
+	.site_tables = ppc64_sites,
+	.replacement_section = NULL,
+	.local_entry = ppc64_local_entry,
+	.patchable_entry = ppc64_patchable_entry,
+	.local_references = ppc64_local_references,
+	.operand_kinds = ppc64_operand_kinds,
+	.unlinkable_call = ppc64_unlinkable_call,
+	.is_padding = ppc64_is_padding,
+	.constant_loads = ppc64_constant_loads,
+	.address_reloc = R_PPC64_ADDR64,
+};

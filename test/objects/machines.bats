@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What every machine has, on those that have it in their own way: addresses in several
+# instructions, jumps that the assembler resolved, constants, tables of switches.
+
+load helpers
+
+# each_machine FUNCTION - a test's body, on each machine with each compiler that makes its
+# patchable entries.
+each_machine() {
+	local name
+	for name in mips64 mips64el ppc64le s390x; do
+		echo "on $name:"
+		local compilers=gcc-12
+		[ "$name" != s390x ] || compilers="gcc-12 clang-16"
+		each_compiler "$name" "$1"
+	done
+}
+
+constant() {
+	compare <<-'END'
+		int f(int x) { return x * OLD(3) NEW(5); }
+		int g(int x) { return x - 1; }
+	END
+	carries "f changed"
+	absent g
+	local_here f
+	runs <<-'END'
+		int main(void) { return ((int (*)(int))changed(0))(7) != 35; }
+	END
+}
+@test "other machines: a changed constant" { each_machine constant; }
+
+unchanged() {
+	compare <<-'END'
+		extern int ext(int), table[8];
+		static int count;
+		static const char *names[] = {"one", "two"};
+		const char *name(int i) { return names[i]; }
+		int f(int x)
+		{
+			while (x--)
+				if (ext(x) == 7)
+					count += table[x] + ext(count);
+			return count;
+		}
+	END
+	nothing_differs
+}
+@test "other machines: nothing changed" { each_machine unchanged; }
+
+addresses() {
+	compare <<-'END'
+		extern int use(const char *, int *);
+		static int counter = 5, plain;
+		int table[64] = {1, 2, 3, 4};
+		static int rare __attribute__((section(".data..read_mostly"))) = 7;
+		static int rarer __attribute__((section(".data..read_mostly"))) = 9;
+		const char *name(void) { return "name"; }
+		int count(void) { return counter++ + rare++ + rarer-- + plain++; }
+		int f(int i)
+		{
+			counter += i;
+			plain = table[i] + rarer + rare OLD(- 100);
+			return use("string", &plain) + table[i + 2] + counter;
+		}
+	END
+	carries "f changed"
+	undefined counter plain table rare rarer use
+	runs <<-'END'
+		int use(const char *s, int *p) { return equal(s, "string", 7) ? *p : 1000; }
+		/* 6 + (2 + 9 + 7) + 4 */
+		int main(void) { return ((int (*)(int))changed(0))(1) != 28; }
+	END
+}
+@test "other machines: addresses" { each_machine addresses; }
+
+variable_or_callee() {
+	compare <<-'END'
+		extern int a, b, e(int), d(int);
+		int f(void) { return OLD(a) NEW(b); }
+		int g(int x) { return OLD(e) NEW(d)(x) + 1; }
+		int h(int x) { return e(x) + a; }
+		void s(void) { OLD(a) NEW(b) = 0; }
+		int *p(void) { return &OLD(a) NEW(b); }
+		int *q(void) { return &a; }
+	END
+	carries "f changed" "g changed" "p changed" "s changed"
+}
+@test "other machines: only the variable or the callee differs" {
+	each_machine variable_or_callee
+}
+
+# The assembler resolves calls within a section, but for MIPS.
+neighbours() {
+	compare <<-'END'
+		#define noinstr __attribute__((section(".noinstr.text"), noinline, noclone))
+		extern int ext(int);
+		noinstr int one(int x) { return ext(x) + 1; }
+		NEW(noinstr static int two(int x) { return ext(x) + 40 + x * x; })
+		noinstr int f(int x) { return one(x) * 2; }
+		noinstr int g(int x) { return OLD(one) NEW(two)(x) * 3; }
+		int h(int x) { return one(x) - 5; }
+	END
+	carries "g changed" "two new"
+	runs <<-'END'
+		int ext(int x) { return x; }
+		int main(void) { return ((int (*)(int))changed(0))(1) != 126; }
+	END
+}
+@test "other machines: several functions in one section" { each_machine neighbours; }
+
+switches() {
+	compare <<-END
+		extern int ext(int);
+		#define CASES(y) switch (x) { \\
+			$(seq 0 25 | awk '{ print "case " $1 ": return ext(x + " $1 * $1 ") * " $1 % 5 + 2 " + y; \\" }')
+			} return 0;
+		int f(int x, int y) { CASES(OLD(y) NEW(-y)) }
+		int g(int x, int y) { CASES(y + 1) }
+	END
+	carries "f changed"
+	runs <<-'END'
+		int ext(int x) { return x; }
+		int main(void)
+		{
+			int (*f)(int, int) = changed(0);
+
+			for (int i = 0; i < 26; i++)
+				if (f(i, 100) != (i + i * i) * (i % 5 + 2) - 100)
+					return 1;
+			return f(26, 1);
+		}
+	END
+}
+@test "other machines: a table of a switch" { each_machine switches; }
+
+line_numbers() {
+	local source='
+		void warn(const char *, int), other(const char *, int);
+		int f(int x) { if (x == 5) warn("f.c", __LINE__); return x; }
+		static inline __attribute__((always_inline)) void check(int line) { warn("f.c", line); }
+		int g(int x) { if (x) check(__LINE__); else check(__LINE__); return x + 1; }'
+	{
+		printf '#ifdef PATCHED\n#line 900\n#endif\n'
+		echo "$source"
+	} >moved.c
+	compare <moved.c
+	nothing_differs
+	echo "$source" | sed 's/"f.c", __LINE__/"f.c", OLD(7) NEW(8)/' >number.c
+	compare <number.c
+	carries "f changed"
+}
+@test "other machines: line numbers that code loads, and other numbers" {
+	each_machine line_numbers
+}
+
+small_and_common() {
+	flags+=(-fcommon)
+	compare <<-'END'
+		int initialised = 5, zero, common;
+		__attribute__((weak)) int weak(int x) { return x; }
+		NEW(int fresh = 7;)
+		int f(void) { return initialised + zero++ + common + weak(1) NEW(+ fresh++); }
+	END
+	carries "f changed"
+	carries_data "fresh new"
+	undefined initialised zero common weak
+}
+@test "other machines: variables, common and weak symbols" { each_machine small_and_common; }
