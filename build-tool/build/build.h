@@ -127,6 +127,7 @@ struct error *apply_patches(struct build *build); /* patches.c: build->changes *
 struct error *find_units(struct build *build);	  /* units.c: build->units up to exact_object */
 struct error *compile_units(struct build *build); /* compile.c: orig_object, patched_object */
 struct error *compare_units(struct build *build); /* by the differ library */
+struct error *check_exports(struct build *build); /* exports.c: a part of it */
 struct error *verify_units(struct build *build); /* verify.c: the original is what runs */
 struct error *link_module(struct build *build);
 struct error *check_module(struct build *build);

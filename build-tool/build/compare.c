@@ -120,6 +120,7 @@ struct error *compare_units(struct build *build)
 	_failed_(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
 	for (size_t i = 0; i < build->nr_units; i++)
 		_failed_(compare_unit(build, i));
+	_failed_(check_exports(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
 	_failed_(refusals_check(build));
 	if (!any_changed(build))

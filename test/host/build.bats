@@ -255,6 +255,23 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	ends 1 "--allow no-entry: 'no-entry' cannot be allowed"
 }
 
+@test "a type that symbols are exported with" {
+	# struct eventfd_ctx is known to modules by its name and, through genksyms, its members.
+	edit fs/eventfd.c -e 's/^\tunsigned int flags;/\tint flags;/' \
+		-e 's/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/' >x.patch
+	build --dry-run --report r.json x.patch
+	ends 2 "fs/eventfd.c: refused [export-changed]: a type that 'eventfd_signal' is exported with changes (CRC 0x"
+	jq -r '.refusals[].subject' r.json | LC_ALL=C sort >got
+	grep -o 'EXPORT_SYMBOL[_GPL]*(.*)' a/fs/eventfd.c | sed 's/.*(//; s/)//' | LC_ALL=C sort >all
+	# One takes an anonymous inode's file, whose type is as it was.
+	diff <(grep -vx eventfd_fget all) got
+	local crc
+	crc=$(awk '$2 == "eventfd_signal" { print $1 }' "$kernel"/headers/usr/src/*/Module.symvers)
+	[[ $output == *"'eventfd_signal' is exported with changes (CRC $crc, now "* ]]
+	build --dry-run --allow export-changed x.patch
+	ends 0 "fs/eventfd.c: warning [export-changed]: allowed: "
+}
+
 @test "files that nothing in this kernel is compiled from" {
 	local file
 	for file in arch/arm64/kernel/traps.c drivers/gpu/drm/drm_file.c; do
