@@ -22,7 +22,7 @@ out := build/asan
 sanitize := -fsanitize=address,undefined -fno-omit-frame-pointer
 endif
 
-include_dirs := common diff build cli arch
+include_dirs := common diff build cli arch proof
 all_cflags = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
 	-DPOKEPATCH_DATADIR='"$(DATADIR)"' $(addprefix -Ibuild-tool/,$(include_dirs)) \
 	-Icore-module/include $(CFLAGS) $(sanitize) -MMD -MP
@@ -34,7 +34,8 @@ not_main  = $(filter-out %/main.o,$(1))
 
 common_o := $(call objects,$(call sources,common))
 differ_o := $(call objects,$(call sources,diff) $(call sources,arch))
-build_o  := $(call objects,$(call sources,build))
+proof_o  := $(call objects,$(call sources,proof))
+build_o  := $(call objects,$(call sources,build)) $(proof_o)
 cli_o    := $(call objects,$(call sources,cli))
 dmain_o  := $(call objects,$(call sources,diff-main))
 programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff)
@@ -80,6 +81,13 @@ $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(di
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 $(out)/test/unit/test_selfcheck: $(out)/test/selfcheck/text.o
+
+# What changes finished modules, to show that the final check notices.
+mutate_o := $(call objects,$(wildcard test/mutate/*.c))
+$(out)/test/mutate/mutate: $(mutate_o) $(proof_o) $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+unit-tests: $(out)/test/mutate/mutate
 
 # The kernel that the tests, the demo and the bench use: the newest that Debian offers.
 KERNEL_FLAVOUR ?= cloud-amd64
@@ -205,4 +213,4 @@ FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
 	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o)) \
-	$(patsubst %.o,%.d,$(selfcheck_o))
+	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o))

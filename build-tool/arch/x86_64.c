@@ -6,6 +6,7 @@
 #include "arch.h"
 #include "atoms.h"
 #include "disasm.h"
+#include "proof_rules.h"
 #include "sections.h"
 
 /* The processor counts from the end of the instruction, which mostly is that of the field. */
@@ -259,4 +260,5 @@ const struct arch arch_x86_64 = {
 	.operand_kinds = x86_64_operand_kinds,
 	.constant_loads = x86_64_constant_loads,
 	.address_reloc = R_X86_64_64,
+	.proof = &proof_rules_x86_64,
 };

@@ -131,6 +131,7 @@ struct error *check_exports(struct build *build); /* exports.c: a part of it */
 struct error *verify_units(struct build *build); /* verify.c: the original is what runs */
 struct error *link_module(struct build *build);
 struct error *check_module(struct build *build);
+struct error *prove_module(struct build *build); /* prove.c: the final check, by build-tool/proof */
 struct error *write_module(struct build *build); /* check.c: the output gets its name */
 
 /* report.c */

@@ -21,6 +21,7 @@ static const struct phase {
 	{ "verify", verify_units },
 	{ "link", link_module },
 	{ "check", check_module },
+	{ "prove", prove_module },
 };
 
 /* After the report: with an output of ours that cannot be written there is no other. */

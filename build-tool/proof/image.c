@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pokepatch's own tables in the module, against pokepatch_format.h and the parents. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct tables {
+	struct check *check;
+	const struct section *image;
+	const struct section *section[5];
+	uint64_t at[5];
+	uint32_t count[5];
+	uint32_t strings_size;
+	VEC(bool) objects_used;
+};
+
+/* The tables that the image points to, in the order of its fields. */
+enum { OBJECTS, SYMBOLS, FUNCS, RELOCS, STRINGS };
+static const struct {
+	const char *name;
+	size_t pointer, count, size, align;
+} kinds[] = {
+#define KIND(field, type)                                                                          \
+	{#field, offsetof(struct pokepatch_image, field),                                          \
+	 offsetof(struct pokepatch_image, nr_##field), sizeof(type), _Alignof(type)}
+	[OBJECTS] = KIND(objects, struct pokepatch_object),
+	[SYMBOLS] = KIND(symbols, struct pokepatch_symbol),
+	[FUNCS] = KIND(funcs, struct pokepatch_func),
+	[RELOCS] = KIND(relocs, struct pokepatch_reloc),
+	[STRINGS] = {"strings", offsetof(struct pokepatch_image, strings),
+		     offsetof(struct pokepatch_image, strings_size), 1, 1},
+#undef KIND
+};
+
+#define GET32(check, row, type, field) object_get32(&(check)->object, (row) + offsetof(type, field))
+#define GET64(check, row, type, field) object_get64(&(check)->object, (row) + offsetof(type, field))
+
+static const struct reloc *reloc_at(const struct section *section, uint64_t offset)
+{
+	size_t first = section_first_reloc(section, offset);
+
+	return first < section->relocs.count && section->relocs.list[first].offset == offset
+		       ? &section->relocs.list[first]
+		       : NULL;
+}
+
+/* An address in a table of ours: of the pointer type, to a section of the module. */
+static struct error *read_pointer(const struct check *check, const struct section *section,
+				  uint64_t offset, const char *what, const struct section **ret,
+				  uint64_t *ret_offset)
+{
+	const struct reloc *reloc = reloc_at(section, offset);
+
+	*ret = NULL;
+	if (object_get64(&check->object, section->data + offset))
+		return wrong(check, "%s is not zero before it is relocated", what);
+	if (!reloc)
+		return NULL;
+	if (reloc->type != check->object.arch->address_reloc || !reloc->symbol->section)
+		return wrong(check, "%s is not the address of a place in the module", what);
+	*ret = reloc->symbol->section;
+	*ret_offset = reloc->symbol->value + reloc->addend;
+	if (*ret_offset > (*ret)->size)
+		return wrong(check, "%s lies outside section %s", what, (*ret)->name);
+	return NULL;
+}
+
+static struct error *read_tables(struct tables *tables)
+{
+	struct check *check = tables->check;
+	const unsigned char *image = tables->image->data;
+	size_t pointers = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		uint32_t count = object_get32(&check->object, image + kinds[i].count);
+		uint64_t size = (uint64_t)count * kinds[i].size;
+
+		_failed_(read_pointer(check, tables->image, kinds[i].pointer, kinds[i].name,
+				      &tables->section[i], &tables->at[i]));
+		pointers += tables->section[i] != NULL;
+		if (!count != !tables->section[i])
+			return wrong(check, "the table of %s has %u rows and %s address",
+				     kinds[i].name, count, count ? "no" : "an");
+		if (!count)
+			continue;
+		if (!tables->section[i]->data ||
+		    size > tables->section[i]->size - tables->at[i] ||
+		    !section_is_loaded(tables->section[i]) || tables->at[i] % kinds[i].align)
+			return wrong(check, "the table of %s is not within section %s",
+				     kinds[i].name, tables->section[i]->name);
+		tables->count[i] = count;
+		_failed_(claim(check, tables->section[i], tables->at[i], size, kinds[i].align,
+			       PLACED, kinds[i].name));
+	}
+	if (tables->image->relocs.count != pointers)
+		return wrong(check, "the image has %zu relocations, not %zu",
+			     tables->image->relocs.count, pointers);
+	return NULL;
+}
+
+static struct error *get_string(struct tables *tables, uint32_t offset, const char **ret)
+{
+	const unsigned char *strings = tables->section[STRINGS]->data + tables->at[STRINGS];
+	uint32_t size = tables->count[STRINGS];
+
+	if (offset >= size || !memchr(strings + offset, 0, size - offset) ||
+	    (offset && strings[offset - 1]))
+		return wrong(tables->check, "a row names a string at %u, where none begins", offset);
+	*ret = (const char *)strings + offset;
+	return NULL;
+}
+
+static struct error *check_header(struct tables *tables)
+{
+	struct check *check = tables->check;
+	const struct proof_input *input = check->proof->input;
+	const unsigned char *image = tables->image->data;
+	const char *name;
+	const struct {
+		const char *field;
+		uint64_t found, expected;
+	} fields[] = {
+#define FIELD(field, bits, value)                                                                  \
+	{#field, GET##bits(check, image, struct pokepatch_image, field), value}
+		FIELD(magic, 64, POKEPATCH_MAGIC),
+		FIELD(format, 32, POKEPATCH_FORMAT),
+		FIELD(size, 32, sizeof(struct pokepatch_image)),
+		FIELD(transition, 32, input->transition),
+		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
+#undef FIELD
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (fields[i].found != fields[i].expected)
+			return wrong(check, "the image's %s is %#" PRIx64 ", not %#" PRIx64,
+				     fields[i].field, fields[i].found, fields[i].expected);
+	_failed_(get_string(tables, GET32(check, image, struct pokepatch_image, name), &name));
+	char *expected _free_ = xstrdup(input->name);
+	for (char *p = expected; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	if (strcmp(name, expected))
+		return wrong(check, "the image is called '%s', not '%s'", name, expected);
+	return NULL;
+}
+
+static struct error *check_objects(struct tables *tables)
+{
+	struct check *check = tables->check;
+
+	for (uint32_t i = 0; i < tables->count[OBJECTS]; i++) {
+		const unsigned char *row = tables->section[OBJECTS]->data + tables->at[OBJECTS] +
+					   i * sizeof(struct pokepatch_object);
+		uint32_t length = GET32(check, row, struct pokepatch_object, build_id_len);
+		const unsigned char *id = row + offsetof(struct pokepatch_object, build_id);
+		static const unsigned char zeroes[POKEPATCH_BUILD_ID_MAX];
+		const char *name;
+
+		_failed_(get_string(tables, GET32(check, row, struct pokepatch_object, name),
+				    &name));
+		struct symtab *parent = proof_parent(check->proof, name);
+		if (!parent || parent->vmlinux != !i)
+			return wrong(check, "parent %u is '%s'", i, name);
+		for (uint32_t j = 0; j < i; j++)
+			if (check->parents.list[j] == parent)
+				return wrong(check, "parent '%s' is there twice", name);
+		if (length != parent->build_id_length ||
+		    memcmp(id, parent->build_id, parent->build_id_length) ||
+		    memcmp(id + length, zeroes, POKEPATCH_BUILD_ID_MAX - length))
+			return wrong(check, "the build id of parent '%s' is not that of %s", name,
+				     parent->path);
+		if (GET32(check, row, struct pokepatch_object, reserved))
+			return wrong(check, "a reserved field of parent '%s' is used", name);
+		*vec_push(&check->parents) = parent;
+		*vec_push(&tables->objects_used) = !i;
+	}
+	return NULL;
+}
+
+/* ---- symbols --------------------------------------------------------------------------------- */
+
+static const unsigned char *symbol_row(const struct tables *tables, uint32_t number)
+{
+	return tables->section[SYMBOLS]->data + tables->at[SYMBOLS] +
+	       number * sizeof(struct pokepatch_symbol);
+}
+
+/* One pass over each parent's symbol table for all names. */
+static struct error *load_names(struct tables *tables)
+{
+	struct check *check = tables->check;
+
+	for (size_t parent = 0; parent < check->parents.count; parent++) {
+		VEC(const char *) names = {0};
+		struct error *error = NULL;
+
+		for (uint32_t i = 0; !error && i < tables->count[SYMBOLS]; i++) {
+			const unsigned char *row = symbol_row(tables, i);
+			const char *name;
+
+			error = get_string(tables,
+					   GET32(check, row, struct pokepatch_symbol, name), &name);
+			if (!error)
+				*vec_push(&names) = name;
+		}
+		/* All in all of them: a module's own comes before vmlinux's. */
+		if (!error)
+			symtab_load(check->parents.list[parent], names.list, names.count);
+		vec_deinit(&names);
+		_failed_(error);
+	}
+	return NULL;
+}
+
+static bool is_at(const struct symtab *parent, const struct known_symbol *known, uint64_t offset,
+		  const char *section, bool absolute)
+{
+	if (!parent->vmlinux)
+		return known->value == offset && !strcmp(known->section, section) && !absolute;
+	bool expected = known->percpu || known->absolute;
+	return absolute == expected && !*section &&
+	       (absolute ? known->value : known->value - parent->text) == offset;
+}
+
+static struct error *check_symbol(struct tables *tables, uint32_t number)
+{
+	struct check *check = tables->check;
+	const unsigned char *row = symbol_row(tables, number);
+	uint32_t object = GET32(check, row, struct pokepatch_symbol, object);
+	uint32_t flags = GET32(check, row, struct pokepatch_symbol, flags);
+	uint64_t offset = GET64(check, row, struct pokepatch_symbol, offset);
+	uint32_t position = GET32(check, row, struct pokepatch_symbol, pos);
+	struct row_symbol *symbol = vec_push(&check->symbols);
+	const char *section;
+
+	_failed_(get_string(tables, GET32(check, row, struct pokepatch_symbol, name),
+			    &symbol->name));
+	_failed_(get_string(tables, GET32(check, row, struct pokepatch_symbol, section), &section));
+	if (object >= check->parents.count ||
+	    (flags & ~(POKEPATCH_SYM_FUNC | POKEPATCH_SYM_ABS)) ||
+	    GET32(check, row, struct pokepatch_symbol, reserved))
+		return wrong(check, "the row of symbol '%s' is malformed", symbol->name);
+	symbol->parent = check->parents.list[object];
+	tables->objects_used.list[object] = true;
+	symbol->known = symtab_get(symbol->parent, symbol->name);
+	while (symbol->known && !is_at(symbol->parent, symbol->known, offset, section,
+				       flags & POKEPATCH_SYM_ABS))
+		symbol->known = symbol->known->next;
+	if (!symbol->known)
+		return wrong(check, "%s has no '%s' at %#" PRIx64, symbol->parent->path,
+			     symbol->name, offset);
+
+	const struct known_symbol *known = symbol->known;
+	bool listed = known->function || check->proof->input->kallsyms_all;
+	uint32_t expected = listed ? symtab_position(symbol->parent, known) : 0;
+	if (position != expected)
+		return wrong(check, "'%s' is number %u of that name in %s, not %u", symbol->name,
+			     expected, symbol->parent->name, position);
+	if (GET64(check, row, struct pokepatch_symbol, size) != known->size ||
+	    !(flags & POKEPATCH_SYM_FUNC) != !known->function)
+		return wrong(check, "'%s' has another size or type in %s", symbol->name,
+			     symbol->parent->path);
+	for (uint32_t i = 0; i < number; i++)
+		if (check->symbols.list[i].known == known)
+			return wrong(check, "symbol '%s' is there twice", symbol->name);
+	return NULL;
+}
+
+/* ---- relocations ------------------------------------------------------------------------------- */
+
+static int row_order(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static struct error *read_rows(struct tables *tables)
+{
+	struct check *check = tables->check;
+	const struct section *section = tables->section[RELOCS];
+
+	for (uint32_t i = 0; i < tables->count[RELOCS]; i++) {
+		uint64_t at = tables->at[RELOCS] + i * sizeof(struct pokepatch_reloc);
+		const unsigned char *row = section->data + at;
+		struct row *new = vec_push(&check->rows);
+
+		_failed_(read_pointer(check, section,
+				      at + offsetof(struct pokepatch_reloc, where),
+				      "the place of a relocation", &new->section, &new->place));
+		new->addend = GET64(check, row, struct pokepatch_reloc, addend);
+		new->symbol = GET32(check, row, struct pokepatch_reloc, symbol);
+		new->type = GET32(check, row, struct pokepatch_reloc, type);
+		if (!new->section || new->symbol >= check->symbols.count)
+			return wrong(check, "relocation %u has no place or no symbol", i);
+	}
+	if (check->rows.count)
+		qsort(check->rows.list, check->rows.count, sizeof(*check->rows.list), row_order);
+	return NULL;
+}
+
+/* ---- functions --------------------------------------------------------------------------------- */
+
+/* Is the parent's symbol the unit's own of that name, as far as the symbol table tells? */
+static bool is_units_own(const struct source *source, const struct known_symbol *known)
+{
+	if (known->global)
+		return true;
+	for (size_t i = 0; i < source->blocks.list.count; i++)
+		if (source->blocks.list.list[i] == known->block)
+			return true;
+	return false;
+}
+
+static bool same_bare_name(const char *left, const char *right)
+{
+	if (!strcmp(left, right))
+		return true;
+	char *a _free_ = bare_name(left), *b _free_ = bare_name(right);
+	return !strcmp(a, b);
+}
+
+/* The changed function of a unit that the row's old symbol is the original of. */
+static struct thing *find_function(const struct check *check, const struct row_symbol *old)
+{
+	for (size_t i = 0; i < check->proof->sources.count; i++) {
+		struct source *source = check->proof->sources.list[i];
+		const struct symbol *orig = source->have_orig
+						    ? map_get(&source->orig_by_name, old->name)
+						    : NULL;
+
+		if (!orig || source->parent != old->parent || orig->type != STT_FUNC ||
+		    (orig->bind != STB_LOCAL) != old->known->global ||
+		    !is_units_own(source, old->known))
+			continue;
+		struct thing *thing = map_get(&source->functions, old->name);
+		if (thing && thing->claim == CLAIM_CHANGED && !thing->replaced)
+			return thing;
+		for (size_t j = 0; j < source->things.count; j++) { /* foo.isra.0 is now foo.isra.1 */
+			thing = source->things.list[j];
+			if (thing->claim == CLAIM_CHANGED && section_is_text(thing->section) &&
+			    !thing->replaced && same_bare_name(thing->symbol->name, old->name))
+				return thing;
+		}
+	}
+	return NULL;
+}
+
+/* "foo.cold", "foo.cold.3": of the original's function. */
+static const struct symbol *original_cold(const struct source *source, const char *function)
+{
+	char *name _free_ = xasprintf("%s.cold", function);
+	const struct symbol *symbol = map_get(&source->orig_by_name, name);
+
+	for (size_t i = 1; !symbol && i < source->orig.symbols.count; i++) {
+		const struct symbol *other = source->orig.symbols.list[i];
+		size_t length = strlen(name);
+
+		if (other->section && !strncmp(other->name, name, length) &&
+		    strspn(other->name + length, ".0123456789") == strlen(other->name + length))
+			symbol = other;
+	}
+	return symbol;
+}
+
+static struct error *check_old_cold(struct check *check, const struct thing *thing,
+				    const char *old_name, uint32_t number)
+{
+	const struct symbol *cold = original_cold(thing->source, old_name);
+
+	if (!cold != (number == POKEPATCH_NONE))
+		return wrong(check, "the row of '%s' %s its original's cold part",
+			     thing_name(thing), cold ? "lacks" : "has none, but names");
+	if (!cold)
+		return NULL;
+	if (number >= check->symbols.count)
+		return wrong(check, "the row of '%s' has no such cold part", thing_name(thing));
+	struct row_symbol *symbol = &check->symbols.list[number];
+	symbol->used = true;
+	if (strcmp(symbol->name, cold->name) || symbol->parent != thing->source->parent ||
+	    !is_units_own(thing->source, symbol->known))
+		return wrong(check, "the row of '%s' has '%s' for its original's cold part",
+			     thing_name(thing), symbol->name);
+	return NULL;
+}
+
+static struct error *check_function(struct tables *tables, uint32_t number)
+{
+	struct check *check = tables->check;
+	const struct section *section = tables->section[FUNCS], *hot, *cold;
+	uint64_t at = tables->at[FUNCS] + number * sizeof(struct pokepatch_func);
+	uint64_t hot_place = 0, cold_place = 0;
+	const unsigned char *row = section->data + at;
+	uint32_t old = GET32(check, row, struct pokepatch_func, symbol);
+
+	if (old >= check->symbols.count)
+		return wrong(check, "function %u has no symbol", number);
+	struct row_symbol *symbol = &check->symbols.list[old];
+	symbol->used = true;
+	struct thing *thing = find_function(check, symbol);
+	if (!thing || !symbol->known->function)
+		return wrong(check, "'%s' of %s is not a function that changed", symbol->name,
+			     symbol->parent->name);
+	thing->replaced = true;
+	_failed_(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_addr),
+			      "a function's address", &hot, &hot_place));
+	_failed_(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_cold_addr),
+			      "a cold part's address", &cold, &cold_place));
+	uint64_t size = thing->end - thing->start;
+	uint64_t cold_size = thing->cold ? thing->cold->end - thing->cold->start : 0;
+	const struct symbol *orig = map_get(&thing->source->orig_by_name, symbol->name);
+	thing->carried = !source_had_entry(thing->source, orig);
+	if (!hot || GET32(check, row, struct pokepatch_func, new_size) != size ||
+	    !cold != !thing->cold ||
+	    GET32(check, row, struct pokepatch_func, new_cold_size) != cold_size ||
+	    GET32(check, row, struct pokepatch_func, mode) != check->proof->input->mode ||
+	    GET32(check, row, struct pokepatch_func, flags) !=
+		    (thing->carried ? POKEPATCH_FUNC_CARRIED : 0))
+		return wrong(check, "the row of '%s' is not what the compiler's output says",
+			     thing_name(thing));
+	_failed_(check_old_cold(check, thing, symbol->name,
+				GET32(check, row, struct pokepatch_func, cold)));
+	_failed_(place_thing(check, thing, hot, hot_place));
+	if (cold)
+		_failed_(place_thing(check, thing->cold, cold, cold_place));
+	return NULL;
+}
+
+/* ---- strings ------------------------------------------------------------------------------------ */
+
+/* No string that no row names, and no relocation in a table but the addresses. */
+static struct error *check_nothing_else(struct tables *tables)
+{
+	struct check *check = tables->check;
+	struct map used = {0};
+	static char yes;
+	const char *strings = (const char *)tables->section[STRINGS]->data + tables->at[STRINGS];
+	const char *lost = NULL;
+	size_t relocs = 0, seen = 0;
+
+	*map_slot(&used, "") = &yes;
+	for (size_t i = 0; i < check->parents.count; i++)
+		*map_slot(&used, check->parents.list[i]->name) = &yes;
+	for (size_t i = 0; i < check->symbols.count; i++) {
+		*map_slot(&used, check->symbols.list[i].name) = &yes;
+		*map_slot(&used, check->symbols.list[i].known->section) = &yes;
+	}
+	char *name _free_ = xstrdup(check->proof->input->name);
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	*map_slot(&used, name) = &yes;
+	for (uint32_t i = 0; !lost && i < tables->count[STRINGS]; i += strlen(strings + i) + 1)
+		if (!map_get(&used, strings + i))
+			lost = strings + i;
+	map_deinit(&used);
+	if (lost)
+		return wrong(check, "no row names the string '%s'", lost);
+	for (size_t i = 0; i < tables->objects_used.count; i++)
+		if (!tables->objects_used.list[i])
+			return wrong(check, "no symbol is in parent '%s'",
+				     check->parents.list[i]->name);
+
+	for (size_t i = 1; i < check->object.sections.count; i++) {
+		const struct section *section = check->object.sections.list[i];
+
+		if (section == tables->section[FUNCS])
+			relocs += section->relocs.count;
+		else if (section == tables->section[RELOCS])
+			seen += section->relocs.count;
+	}
+	for (uint32_t i = 0; i < tables->count[FUNCS]; i++) {
+		const unsigned char *row = tables->section[FUNCS]->data + tables->at[FUNCS] +
+					   i * sizeof(struct pokepatch_func);
+
+		relocs -= 1 + !!GET32(check, row, struct pokepatch_func, new_cold_size);
+	}
+	if (relocs || seen != tables->count[RELOCS])
+		return wrong(check, "a table has a relocation that is none of its addresses");
+	return NULL;
+}
+
+static struct error *check_all(struct tables *tables)
+{
+	struct check *check = tables->check;
+
+	_failed_(claim(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
+		       POKEPATCH_IMAGE_SYMBOL));
+	_failed_(read_tables(tables));
+	if (!tables->count[STRINGS] || !tables->count[FUNCS])
+		return wrong(check, "it has no functions");
+	_failed_(check_header(tables));
+	_failed_(check_objects(tables));
+	_failed_(load_names(tables));
+	for (uint32_t i = 0; i < tables->count[SYMBOLS]; i++)
+		_failed_(check_symbol(tables, i));
+	_failed_(read_rows(tables));
+	for (uint32_t i = 0; i < tables->count[FUNCS]; i++)
+		_failed_(check_function(tables, i));
+	return check_nothing_else(tables);
+}
+
+struct error *image_check(struct check *check)
+{
+	struct tables tables = {.check = check};
+	const struct symbol *image = map_get(&check->by_name, POKEPATCH_IMAGE_SYMBOL);
+
+	if (!image || image->value || !image->section->data ||
+	    strcmp(image->section->name, POKEPATCH_SECTION_IMAGE) ||
+	    image->section->size != sizeof(struct pokepatch_image))
+		return wrong(check, "it has no image");
+	tables.image = image->section;
+	struct error *error = check_all(&tables);
+	vec_deinit(&tables.objects_used);
+	return error;
+}
+
+struct error *image_check_used(struct check *check)
+{
+	for (size_t i = 0; i < check->rows.count; i++)
+		if (!check->rows.list[i].used)
+			return wrong(check, "a relocation to '%s' at %s+%#" PRIx64
+					    " is not in the compiler's output",
+				     check->symbols.list[check->rows.list[i].symbol].name,
+				     check->rows.list[i].section->name, check->rows.list[i].place);
+		else
+			check->symbols.list[check->rows.list[i].symbol].used = true;
+	for (size_t i = 0; i < check->symbols.count; i++)
+		if (!check->symbols.list[i].used)
+			return wrong(check, "nothing uses the row of symbol '%s'",
+				     check->symbols.list[i].name);
+	return NULL;
+}

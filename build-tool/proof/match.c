@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A thing of the compiler's output and its place in the module, side by side. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* ---- the module's relocations --------------------------------------------------------------- */
+
+static size_t first_row(const struct check *check, const struct section *section, uint64_t place)
+{
+	size_t low = 0, high = check->rows.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct row *row = &check->rows.list[middle];
+
+		if (row->section->index < section->index ||
+		    (row->section == section && row->place < place))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct cursor cursor_at(struct check *check, const struct section *section, uint64_t start)
+{
+	return (struct cursor){
+		.check = check,
+		.section = section,
+		.reloc = section_first_reloc(section, start),
+		.row = first_row(check, section, start),
+	};
+}
+
+bool cursor_next(struct cursor *cursor, uint64_t end, struct fixup *ret)
+{
+	struct check *check = cursor->check;
+	const struct section *section = cursor->section;
+
+	const struct reloc *reloc = cursor->reloc < section->relocs.count
+					    ? &section->relocs.list[cursor->reloc]
+					    : NULL;
+	struct row *row = cursor->row < check->rows.count ? &check->rows.list[cursor->row] : NULL;
+	if (row && row->section != section)
+		row = NULL;
+	if (reloc && reloc->offset < end && (!row || reloc->offset <= row->place)) {
+		*ret = (struct fixup){
+			.place = reloc->offset,
+			.type = reloc->type,
+			.addend = reloc->addend,
+			.symbol = reloc->symbol,
+		};
+		cursor->reloc++;
+		return true;
+	}
+	if (row && row->place < end) {
+		*ret = (struct fixup){
+			.place = row->place, .type = row->type, .addend = row->addend, .row = row};
+		cursor->row++;
+		return true;
+	}
+	return false;
+}
+
+/* ---- where things may be ----------------------------------------------------------------------- */
+
+/*
+ * Names that mean something to the module loader or to the kernel that looks at a
+ * module: what is in such a section must be in one of the same meaning.
+ */
+static const char *const meaningful[] = {
+	".data..percpu", /* a copy for each processor */
+	".data..ro_after_init",
+	".noinstr.text", /* no probes: kernel/kprobes.c, populate_kprobe_blacklist */
+	".kprobes.text",
+	".cpuidle.text",
+	".static_call.text", /* by its name objtool finds trampolines */
+	"__dyndbg_classes",
+	"__dyndbg",
+	"__trace_printk_fmt",
+	"__tracepoint_str",
+	".init.",
+	".exit.",
+	".gnu.linkonce.this_module",
+	"__versions",
+	".note.",
+};
+
+/* What the kernel has once, or what would make the module into something else. */
+static const char *const never_carried[] = {
+	".modinfo",	 "__mod_",   "___ksymtab",    "___kcrctab", "__ksymtab",
+	".init",	 ".exit",    ".discard",      ".initcall",  "__param",
+	"__tracepoints", "_ftrace",  "__bpf_raw_tp",  "__syscalls", "_kprobe_blacklist",
+	"_error_inject", ".BTF_ids", ".static_call_tramp_key", "__srcu", "___srcu",
+};
+
+static const char *meaning(const char *section)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(meaningful); i++)
+		if (has_prefix(section, meaningful[i]))
+			return meaningful[i];
+	return NULL;
+}
+
+static bool is_never_carried(const char *section)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(never_carried); i++)
+		if (has_prefix(section, never_carried[i]))
+			return true;
+	return false;
+}
+
+struct error *place_thing(struct check *check, struct thing *thing, const struct section *section,
+			  int64_t place)
+{
+	const uint64_t kinds = SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR | SHF_TLS;
+	uint64_t align = thing->section->align, size = thing->end - thing->start;
+
+	if (thing->at) {
+		if (thing->at != section || (int64_t)thing->place != place)
+			return wrong(check, "'%s' is both at %s+%#" PRIx64 " and at %s+%#" PRIx64,
+				     thing_name(thing), thing->at->name, thing->place,
+				     section->name, (uint64_t)place);
+		return NULL;
+	}
+	if (place < 0 || (uint64_t)place > section->size || size > section->size - place)
+		return wrong(check, "'%s' would lie outside section %s", thing_name(thing),
+			     section->name);
+	if (!thing->source->whole && is_never_carried(thing->section->name))
+		return wrong(check, "'%s' of section %s must not be in a patch",
+			     thing_name(thing), thing->section->name);
+	if ((section->flags & kinds) != (thing->section->flags & kinds) ||
+	    meaning(section->name) != meaning(thing->section->name))
+		return wrong(check, "'%s' of section %s is in section %s", thing_name(thing),
+			     thing->section->name, section->name);
+	while (align > 1 && (thing->start & (align - 1)))
+		align /= 2;
+	if (align > section->align)
+		return wrong(check, "'%s' needs an alignment of %" PRIu64 ", and section %s has %" PRIu64,
+			     thing_name(thing), align, section->name, section->align);
+	thing->at = section;
+	thing->place = place;
+	*vec_push(&check->todo) = thing;
+	return claim(check, section, place, size, align, PLACED, thing_name(thing));
+}
+
+/* ---- where a reference must lead -------------------------------------------------------------------- */
+
+static bool is_code(const struct thing *thing)
+{
+	return section_is_text(thing->section);
+}
+
+/* A function that is only in the patch, or that has no entry by which it could be replaced. */
+static bool only_in_patch(const struct thing *function)
+{
+	return function->claim == CLAIM_NEW || function->carried;
+}
+
+/* Made once for each use by the compiler or the kernel's macros; no use cares which. */
+static bool is_private(const struct thing *thing)
+{
+	static const char *const names[] = {
+		"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "CSWTCH", "C", "__key",
+		"__warned", "__already_done", "__print_once", "_rs", "descriptor",
+		"__UNIQUE_ID_ddebug", "_entry", "_entry_ptr", "___tp_str", "_fmt", "__dummy",
+	};
+
+	if (!thing->symbol)
+		return true;
+	if (thing->symbol->bind != STB_LOCAL)
+		return false;
+	char *bare _free_ = bare_name(thing->symbol->name);
+	const char *dot = strrchr(bare, '.'); /* clang: function.__func__ */
+	const char *name = dot && dot != bare ? dot + 1 : bare;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Must a reference from one thing lead into the patch, or out of it? */
+static bool leads_inside(const struct thing *from, bool entry, const struct thing *to,
+			 bool at_entry)
+{
+	if (from->source->whole || to->source->whole)
+		return true;
+	if (!is_code(to))
+		return to->claim == CLAIM_NEW;
+	at_entry &= to == to->function; /* a cold part's start is no entry */
+	return only_in_patch(to->function) ||
+	       (from->function == to->function && (entry || !at_entry));
+}
+
+static struct error *judge(const struct check *check, const struct thing *from, bool entry,
+			   const struct thing *to, bool at_entry, bool inside)
+{
+	if (leads_inside(from, entry, to, at_entry) == inside ||
+	    (inside && !is_code(to) && is_private(to)))
+		return NULL;
+	return wrong(check, "'%s' refers to %s '%s', not to %s", thing_name(from),
+		     inside ? "the module's own" : "the kernel's", thing_name(to),
+		     inside ? "the kernel's" : "the module's own");
+}
+
+/* Where in the module a relocation leads, if it leads there at all. */
+static bool is_inside(const struct fixup *fixup, const struct section **ret, int64_t *ret_offset)
+{
+	if (!fixup->symbol || !fixup->symbol->section)
+		return false;
+	*ret = fixup->symbol->section;
+	*ret_offset = fixup->symbol->value + fixup->addend;
+	return true;
+}
+
+static const char *target_name(const struct check *check, const struct fixup *fixup)
+{
+	return fixup->row ? check->symbols.list[fixup->row->symbol].name : fixup->symbol->name;
+}
+
+static struct error *leads_wrong(const struct check *check, const struct thing *from,
+				 const struct fixup *fixup, const char *to)
+{
+	return wrong(check, "the relocation at %#" PRIx64 " of '%s' leads to '%s', not to '%s'",
+		     fixup->place - from->place, thing_name(from), target_name(check, fixup), to);
+}
+
+/* Who has the global symbol: the unit's own module, then vmlinux, then any module. */
+static const struct symtab *owner_of(const struct check *check, const struct source *source,
+				     const char *name)
+{
+	const struct symtab *own = source->parent;
+	const struct known_symbol *known = own ? symtab_get(own, name) : NULL;
+
+	for (; known; known = known->next)
+		if (known->global)
+			return own;
+	for (size_t i = 0; i < check->parents.count; i++)
+		for (known = symtab_get(check->parents.list[i], name); known; known = known->next)
+			if (known->global)
+				return check->parents.list[i];
+	return NULL;
+}
+
+static bool own_module_has(const struct source *source, const char *name)
+{
+	const struct symtab *own = source->parent;
+
+	if (!own || own->vmlinux)
+		return false;
+	symtab_load((struct symtab *)own, &name, 1);
+	for (const struct known_symbol *known = symtab_get(own, name); known; known = known->next)
+		if (known->global)
+			return true;
+	return false;
+}
+
+/* The symbol is undefined in the unit. */
+static struct error *match_undefined(struct check *check, struct thing *from,
+				     const struct reloc *reloc, const struct fixup *fixup)
+{
+	const char *name = reloc->symbol->name;
+	struct source *other = map_get(&check->proof->globals, name);
+	const struct section *section;
+	struct fixup jump;
+	bool is_veneer = false;
+	int64_t offset;
+
+	if (!other)
+		_failed_(veneer_follow(check, reloc, fixup, &is_veneer, &jump));
+	if (is_veneer)
+		fixup = &jump;
+	if (fixup->row) {
+		const struct row_symbol *symbol = &check->symbols.list[fixup->row->symbol];
+
+		if (strcmp(symbol->name, name) || fixup->addend != reloc->addend ||
+		    !symbol->known->global || symbol->parent != owner_of(check, from->source, name))
+			return leads_wrong(check, from, fixup, name);
+		return NULL;
+	}
+	if (!is_inside(fixup, &section, &offset)) {
+		if (strcmp(fixup->symbol->name, name) || fixup->addend != reloc->addend ||
+		    own_module_has(from->source, name) || !proof_provides(check->proof, name))
+			return leads_wrong(check, from, fixup, name);
+		return NULL;
+	}
+	if (from->source->whole && !strcmp(name, POKEPATCH_IMAGE_SYMBOL))
+		return offset == reloc->addend && !strcmp(section->name, POKEPATCH_SECTION_IMAGE)
+			       ? NULL
+			       : leads_wrong(check, from, fixup, name);
+	/* Another unit of the patch, the glue or modpost's part. */
+	const struct symbol *symbol = other ? map_get(&other->by_name, name) : NULL;
+	struct thing *to = symbol ? source_at(other, symbol->section, symbol->value) : NULL;
+	if (!to)
+		return leads_wrong(check, from, fixup, name);
+	_failed_(judge(check, from, false, to, symbol->value == to->start, true));
+	int64_t delta = (int64_t)symbol->value + reloc->addend - (int64_t)to->start;
+	return place_thing(check, to, section, offset - delta);
+}
+
+/* A string or constant of a section that the linker merges (gABI, SHF_MERGE): by content. */
+static struct error *match_content(struct check *check, struct thing *from,
+				   const struct reloc *reloc, bool in_code,
+				   const struct fixup *fixup)
+{
+	const struct section *pool = reloc->symbol->section, *section;
+	uint64_t unit = pool->entsize, size = unit, start = reloc->symbol->value;
+	int64_t behind = in_code ? reloc->behind : 0, offset;
+	int64_t beside = reloc->addend + behind; /* from the start of what the symbol names */
+
+	if (!is_inside(fixup, &section, &offset))
+		return leads_wrong(check, from, fixup, pool->name);
+	offset += behind;
+	if (reloc->symbol->type == STT_SECTION) {
+		start += beside;
+		beside = 0;
+		if (!(pool->flags & SHF_STRINGS)) {
+			beside = start % unit;
+			start -= beside;
+		}
+	}
+	if (start >= pool->size || pool->size - start < unit)
+		return wrong(check, "'%s' refers to a place outside section %s", thing_name(from),
+			     pool->name);
+	static const unsigned char zeroes[16];
+	if (pool->flags & SHF_STRINGS)
+		while (unit <= sizeof(zeroes) && pool->size - start - size >= unit &&
+		       memcmp(pool->data + start + size - unit, zeroes, unit))
+			size += unit;
+	offset -= beside;
+	if (offset < 0 || (uint64_t)offset > section->size ||
+	    size > section->size - (uint64_t)offset || !section->data ||
+	    memcmp(section->data + offset, pool->data + start, size) ||
+	    (section->flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)) != SHF_ALLOC)
+		return wrong(check, "'%s' refers to another string or constant at %#" PRIx64,
+			     thing_name(from), fixup->place - from->place);
+	struct cursor cursor = cursor_at(check, section, offset);
+	struct fixup none;
+	if (cursor_next(&cursor, offset + size, &none))
+		return wrong(check, "a string or constant that '%s' refers to is relocated",
+			     thing_name(from));
+	/* Aligned data is read with instructions that fault otherwise (movaps). */
+	uint64_t align = pool->flags & SHF_STRINGS ? unit : pool->align;
+	while (align & (align - 1))
+		align &= align - 1;
+	while (align > 1 && start % align)
+		align /= 2;
+	if (section->align < align || offset % align)
+		return wrong(check, "a constant that '%s' refers to is not aligned",
+			     thing_name(from));
+	return claim(check, section, offset, size, align, SHARED, pool->name);
+}
+
+/* The parent's own: which of its symbols stands for the thing? */
+static struct error *match_parents(struct check *check, const struct thing *from,
+				   const struct thing *to, const struct reloc *reloc,
+				   const struct fixup *fixup)
+{
+	const struct source *source = to->source;
+	const char *name = target_name(check, fixup);
+	const struct symbol *orig = map_get(&source->orig_by_name, name);
+	const struct symbol *symbol = map_get(&source->by_name, name);
+
+	/* Another name for it at the same place, or its own, numbers apart. */
+	if (!symbol || symbol->section != to->section || symbol->value < to->start ||
+	    symbol->value >= to->end + (to->start == to->end)) {
+		char *found _free_ = bare_name(name);
+		char *expected _free_ = bare_name(thing_name(to));
+
+		symbol = to->symbol;
+		if (!symbol || strcmp(found, expected))
+			return leads_wrong(check, from, fixup, thing_name(to));
+	}
+	if (!orig)
+		return wrong(check, "'%s' refers to '%s', which the original does not have",
+			     thing_name(from), name);
+	if (fixup->addend != (int64_t)(reloc->symbol->value + reloc->addend - symbol->value))
+		return leads_wrong(check, from, fixup, thing_name(to));
+	if (!fixup->row)
+		return orig->bind != STB_LOCAL && source->parent && source->parent->vmlinux &&
+				       proof_provides(check->proof, name)
+			       ? NULL
+			       : leads_wrong(check, from, fixup, thing_name(to));
+
+	const struct row_symbol *row = &check->symbols.list[fixup->row->symbol];
+	bool own = orig->bind != STB_LOCAL ? row->known->global : !row->known->global;
+	for (size_t i = 0; own && orig->bind == STB_LOCAL && i < source->blocks.list.count; i++) {
+		own = source->blocks.list.list[i] == row->known->block;
+		if (own)
+			break;
+	}
+	if (row->parent != source->parent || !own ||
+	    (orig->type == STT_OBJECT && orig->size != row->known->size) ||
+	    (orig->type == STT_FUNC) != row->known->function)
+		return wrong(check, "'%s' refers to a '%s' that is not this unit's",
+			     thing_name(from), name);
+	return NULL;
+}
+
+static struct thing *target_thing(struct thing *from, const struct reloc *reloc, bool in_code)
+{
+	int64_t offset = reloc->symbol->value;
+
+	/* A symbol means what it names, a section means the place that is reached. */
+	if (reloc->symbol->type == STT_SECTION)
+		offset += reloc->addend + (in_code ? reloc->behind : 0);
+	return source_at(from->source, reloc->symbol->section, offset);
+}
+
+struct error *match_target(struct check *check, struct thing *from, const struct proof_table *table,
+			   const struct reloc *reloc, bool in_code, const struct fixup *fixup)
+{
+	const struct section *section;
+	struct fixup jump;
+	bool is_veneer = false, at_entry;
+	int64_t offset, delta;
+
+	if (fixup->row)
+		fixup->row->used = true;
+	if (!reloc->symbol->section)
+		return match_undefined(check, from, reloc, fixup);
+	if (section_is_content(reloc->symbol->section))
+		return match_content(check, from, reloc, in_code, fixup);
+
+	struct thing *to = target_thing(from, reloc, in_code);
+	if (!to)
+		return wrong(check, "'%s' refers to a place in section %s that has no name",
+			     thing_name(from), reloc->symbol->section->name);
+	delta = (int64_t)(reloc->symbol->value + reloc->addend) - (int64_t)to->start;
+	if (!to->symbol && is_code(to) && !to->source->whole)
+		to->function = from->function; /* a replacement: who leads to it */
+	at_entry = delta + (in_code ? reloc->behind : 0) == 0;
+	if (!leads_inside(from, table != NULL, to, at_entry))
+		_failed_(veneer_follow(check, reloc, fixup, &is_veneer, &jump));
+	if (is_veneer)
+		fixup = &jump;
+	bool inside = is_inside(fixup, &section, &offset);
+	_failed_(judge(check, from, table != NULL, to, at_entry, inside));
+	if (inside)
+		return place_thing(check, to, section, offset - delta);
+	return match_parents(check, from, to, reloc, fixup);
+}
+
+/* ---- one thing ------------------------------------------------------------------------------------ */
+
+static int by_offset(const void *left, const void *right)
+{
+	const struct reloc *a = left, *b = right;
+
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Its relocations and the branches that the assembler resolved, in order. */
+static struct reloc *expected_relocs(const struct thing *thing, size_t *ret_count)
+{
+	const struct section *section = thing->section;
+	size_t first = section_first_reloc(section, thing->start), count = 0;
+
+	while (first + count < section->relocs.count &&
+	       section->relocs.list[first + count].offset < thing->end)
+		count++;
+	struct reloc *list = xcalloc(count + thing->branches.count + 1, sizeof(*list));
+	for (size_t i = 0; i < count; i++)
+		list[i] = section->relocs.list[first + i];
+	for (size_t i = 0; i < thing->branches.count; i++)
+		list[count++] = thing->branches.list[i];
+	if (thing->branches.count)
+		qsort(list, count, sizeof(*list), by_offset);
+	*ret_count = count;
+	return list;
+}
+
+static struct error *match_relocs(struct check *check, struct thing *thing,
+				  const struct reloc *list, size_t count)
+{
+	struct cursor cursor = cursor_at(check, thing->at, thing->place);
+	uint64_t end = thing->place + thing->end - thing->start;
+	struct fixup fixup;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reloc *reloc = &list[i];
+		uint64_t place = reloc->offset - thing->start + thing->place;
+
+		if (!reloc->type)
+			return wrong(check, "'%s' has a jump to a neighbour at %#" PRIx64
+					    " that no relocation can express",
+				     thing_name(thing), reloc->offset - thing->start);
+		if (thing_nop(thing, reloc->offset))
+			continue; /* the jump's target is in the table */
+		if (!cursor_next(&cursor, end, &fixup))
+			return wrong(check, "'%s' lacks the relocation at %#" PRIx64,
+				     thing_name(thing), reloc->offset - thing->start);
+		if (fixup.place != place || fixup.type != reloc->type)
+			return wrong(check,
+				     "'%s' has a relocation of type %u at %#" PRIx64
+				     ", and not one of type %u at %#" PRIx64,
+				     thing_name(thing), fixup.type, fixup.place - thing->place,
+				     reloc->type, reloc->offset - thing->start);
+		_failed_(match_target(check, thing, NULL, reloc, section_is_text(thing->section),
+				      &fixup));
+	}
+	if (cursor_next(&cursor, end, &fixup))
+		return wrong(check, "'%s' has a relocation at %#" PRIx64
+				    " that the compiler's output has not",
+			     thing_name(thing), fixup.place - thing->place);
+	return NULL;
+}
+
+static struct error *match_bytes(struct check *check, const struct thing *thing)
+{
+	const unsigned char *expected = thing->section->data;
+	const unsigned char *found = thing->at->data ? thing->at->data + thing->place : NULL;
+	uint64_t size = thing->end - thing->start;
+	size_t branch = 0;
+
+	for (uint64_t i = 0; i < size; i++) {
+		unsigned char want = expected ? expected[thing->start + i] : 0;
+		const struct nop *nop = thing_nop(thing, thing->start + i);
+
+		if (nop) {
+			if (nop->length > check->proof->rules->longest_nop || !found ||
+			    size - i < nop->length ||
+			    memcmp(found + i, check->proof->rules->nops[nop->length], nop->length))
+				return wrong(check, "'%s' has no NOP at %#" PRIx64,
+					     thing_name(thing), i);
+			i += nop->length - 1;
+			continue;
+		}
+		while (branch < thing->branches.count &&
+		       thing->branches.list[branch].offset + thing->branches.list[branch].behind <=
+			       thing->start + i)
+			branch++;
+		if (branch < thing->branches.count &&
+		    thing->branches.list[branch].offset <= thing->start + i)
+			want = 0;
+		if ((found ? found[i] : 0) != want)
+			return wrong(check, "byte %#" PRIx64 " of '%s' differs", i,
+				     thing_name(thing));
+	}
+	return NULL;
+}
+
+static struct error *match_thing(struct check *check, struct thing *thing)
+{
+	size_t count;
+
+	thing_prepare(thing);
+	struct reloc *relocs _free_ = expected_relocs(thing, &count);
+	_failed_(match_bytes(check, thing));
+	_failed_(match_relocs(check, thing, relocs, count));
+	return tables_match(check, thing);
+}
+
+struct error *match_todo(struct check *check)
+{
+	while (check->todo.count)
+		_failed_(match_thing(check, check->todo.list[--check->todo.count]));
+	return NULL;
+}

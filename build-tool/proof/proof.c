@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct error *wrong(const struct check *check, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	char *text _free_ = xvasprintf(format, arguments);
+	va_end(arguments);
+	return error_new(STATUS_FAILED,
+			 "%s: the finished module is wrong: %s; this is a bug in pokepatch-build",
+			 check->object.path, text);
+}
+
+/* ---- what does not depend on the module ---------------------------------------------------------- */
+
+struct symtab *proof_parent(const struct proof *proof, const char *name)
+{
+	return map_get(&proof->parents_by_name, name);
+}
+
+bool proof_provides(const struct proof *proof, const char *name)
+{
+	const struct export *export = symvers_find(&proof->symvers, name);
+
+	return (export && !strcmp(export->module, "vmlinux")) ||
+	       symvers_find(&proof->core_symvers, name);
+}
+
+static struct error *add_source(struct proof *proof, const struct proof_unit *unit,
+				const char *name, const char *path, const char *unwound)
+{
+	struct source *source = xcalloc(1, sizeof(*source));
+
+	*vec_push(&proof->sources) = source;
+	_failed_(source_open(source, unit, name, path, unwound));
+	if (proof->arch && proof->arch != source->object.arch)
+		return error_new(STATUS_FAILED, "%s: of another machine than %s", path,
+				 proof->sources.list[0]->object.path);
+	proof->arch = source->object.arch;
+	proof->rules = proof->arch->proof;
+	for (size_t i = 1; i < source->object.symbols.count; i++) {
+		const struct symbol *symbol = source->object.symbols.list[i];
+
+		if (symbol->section && symbol->bind != STB_LOCAL)
+			*map_slot(&proof->globals, symbol->name) = source;
+	}
+	if (!unit)
+		return NULL;
+	source->parent = proof_parent(proof, unit->parent);
+	if (!source->parent)
+		return error_new(STATUS_FAILED, "%s: no symbol table of %s", unit->name,
+				 unit->parent);
+	const char *slash = strrchr(unit->name, '/');
+	symtab_blocks(source->parent, slash ? slash + 1 : unit->name, &source->orig_by_name,
+		      &source->blocks);
+	return NULL;
+}
+
+static struct error *open_all(struct proof *proof)
+{
+	const struct proof_input *input = proof->input;
+
+	_failed_(symvers_read(input->symvers, &proof->symvers));
+	_failed_(symvers_read(input->core_symvers, &proof->core_symvers));
+	for (size_t i = 0; i < input->parents.count; i++) {
+		const struct proof_parent *parent = &input->parents.list[i];
+		struct symtab *symtab;
+
+		_failed_(symtab_open(parent->name, parent->path, &symtab));
+		*vec_push(&proof->parents) = symtab;
+		*map_slot(&proof->parents_by_name, parent->name) = symtab;
+	}
+	for (size_t i = 0; i < input->units.count; i++)
+		_failed_(add_source(proof, &input->units.list[i], input->units.list[i].name,
+				    input->units.list[i].patched, input->units.list[i].unwound));
+	_failed_(add_source(proof, NULL, "the glue", input->glue, input->glue_unwound));
+	return add_source(proof, NULL, "modpost's part", input->mod, NULL);
+}
+
+struct error *proof_open(const struct proof_input *input, struct proof **ret)
+{
+	struct proof *proof = xcalloc(1, sizeof(*proof));
+
+	proof->input = input;
+	struct error *error = open_all(proof);
+	if (error) {
+		proof_close(proof);
+		return error;
+	}
+	*ret = proof;
+	return NULL;
+}
+
+void proof_close(struct proof *proof)
+{
+	if (!proof)
+		return;
+	for (size_t i = 0; i < proof->sources.count; i++)
+		source_close(proof->sources.list[i]);
+	vec_deinit(&proof->sources);
+	for (size_t i = 0; i < proof->parents.count; i++)
+		symtab_close(proof->parents.list[i]);
+	vec_deinit(&proof->parents);
+	map_deinit(&proof->parents_by_name);
+	map_deinit(&proof->globals);
+	symvers_deinit(&proof->symvers);
+	symvers_deinit(&proof->core_symvers);
+	free(proof);
+}
+
+/* ---- every byte --------------------------------------------------------------------------------------- */
+
+struct error *claim(struct check *check, const struct section *section, uint64_t start,
+		    uint64_t length, uint64_t align, enum claim_kind kind, const char *name)
+{
+	if (start > section->size || length > section->size - start)
+		return wrong(check, "'%s' reaches beyond section %s", name, section->name);
+	if (align > 1 && start % align)
+		return wrong(check, "'%s' is not aligned to %" PRIu64 " bytes", name, align);
+	*vec_push(&check->claims[section->index]) = (struct claim){
+		.start = start, .end = start + length, .align = align, .kind = kind, .name = name};
+	return NULL;
+}
+
+static int claim_order(const void *left, const void *right)
+{
+	const struct claim *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+static bool is_padding(const struct check *check, const struct section *section, uint64_t start,
+		       uint64_t end)
+{
+	const struct proof_rules *rules = check->proof->rules;
+
+	for (uint64_t i = start; section->data && i < end; i++)
+		if (section->data[i] &&
+		    (!section_is_text(section) ||
+		     !memchr(rules->padding, section->data[i], rules->padding_length)))
+			return false;
+	struct cursor cursor = cursor_at((struct check *)check, section, start);
+	struct fixup fixup;
+	return !cursor_next(&cursor, end, &fixup);
+}
+
+static struct error *check_covered(struct check *check, const struct section *section)
+{
+	struct claim *list = check->claims[section->index].list;
+	size_t count = check->claims[section->index].count;
+	uint64_t end = 0;
+	const struct claim *before = NULL;
+
+	if (count)
+		qsort(list, count, sizeof(*list), claim_order);
+	for (size_t i = 0; i <= count; i++) {
+		uint64_t start = i < count ? list[i].start : section->size;
+		uint64_t align = i < count ? list[i].align : section->align;
+
+		if (i < count && list[i].start == list[i].end)
+			continue;
+		if (start < end && !(before->kind == SHARED && list[i].kind == SHARED))
+			return wrong(check, "'%s' and '%s' overlap in section %s", before->name,
+				     list[i].name, section->name);
+		if (start > end && (start - end >= (align > 64 ? align : 64) ||
+				    !is_padding(check, section, end, start)))
+			return wrong(check, "bytes %#" PRIx64 " to %#" PRIx64
+					    " of section %s belong to nothing",
+				     end, start, section->name);
+		if (i < count && list[i].end >= end) {
+			end = list[i].end;
+			before = &list[i];
+		}
+	}
+	return NULL;
+}
+
+static struct error *check_all_covered(struct check *check)
+{
+	for (size_t i = 1; i < check->object.sections.count; i++) {
+		const struct section *section = check->object.sections.list[i];
+
+		if (section_is_loaded(section))
+			_failed_(check_covered(check, section));
+	}
+	return NULL;
+}
+
+/* ---- what nothing refers to ------------------------------------------------------------------------------- */
+
+static bool is_claimed(const struct check *check, const struct section *section, uint64_t start,
+		       uint64_t end)
+{
+	for (size_t i = 0; i < check->claims[section->index].count; i++) {
+		const struct claim *claim = &check->claims[section->index].list[i];
+
+		if (claim->start < end && start < claim->end)
+			return true;
+	}
+	return false;
+}
+
+/* A new function or datum that only another patch or nobody uses: found by its name. */
+static struct error *place_claimed(struct check *check, struct thing *thing)
+{
+	for (size_t i = 1; i < check->object.symbols.count; i++) {
+		const struct symbol *symbol = check->object.symbols.list[i];
+
+		if (symbol->section && symbol->type == thing->symbol->type &&
+		    !strcmp(symbol->name, thing->symbol->name) &&
+		    symbol->size == thing->symbol->size &&
+		    !is_claimed(check, symbol->section, symbol->value,
+				symbol->value + symbol->size))
+			return place_thing(check, thing, symbol->section, symbol->value);
+	}
+	return wrong(check, "'%s' is not in it", thing_name(thing));
+}
+
+/* Of the glue and of modpost's part, by the order in which they were linked. */
+static struct error *place_loose(struct check *check, struct thing *thing)
+{
+	const struct section *section =
+		object_find_section(&check->object, thing->section->name);
+	uint64_t size = thing->end - thing->start, align = thing->section->align;
+
+	if (!section)
+		return wrong(check, "it has no section %s", thing->section->name);
+	for (uint64_t at = 0; at + size <= section->size; at += align)
+		if (!is_claimed(check, section, at, at + size))
+			return place_thing(check, thing, section, at);
+	return wrong(check, "section %s of %s is not in it", section->name, thing->source->name);
+}
+
+static struct error *place_rest(struct check *check)
+{
+	for (size_t i = 0; i < check->proof->sources.count; i++) {
+		struct source *source = check->proof->sources.list[i];
+
+		for (size_t j = 0; j < source->things.count; j++) {
+			struct thing *thing = source->things.list[j];
+
+			if (thing->at)
+				continue;
+			if (source->whole && strcmp(thing->section->name, ".modinfo"))
+				_failed_(place_loose(check, thing));
+			else if (!source->whole && thing->claim)
+				_failed_(place_claimed(check, thing));
+			_failed_(match_todo(check));
+		}
+	}
+	return NULL;
+}
+
+/* ---- what is no thing of a unit ------------------------------------------------------------------------------ */
+
+/* Lines that modinfo must have: those of the parts, and pokepatch's own. */
+static size_t expect_lines(struct map *expected, const struct section *modinfo)
+{
+	size_t count = 0;
+
+	for (uint64_t at = 0; modinfo && modinfo->data && at < modinfo->size;) {
+		const char *line = (const char *)modinfo->data + at;
+		size_t length = strnlen(line, modinfo->size - at);
+
+		if (length && length < modinfo->size - at) {
+			void **slot = map_slot(expected, line);
+
+			*slot = (void *)((uintptr_t)*slot + 1);
+			count++;
+		}
+		at += length + 1;
+	}
+	return count;
+}
+
+static void add_namespaces(const struct check *check, struct buffer *out, struct map *seen)
+{
+	for (size_t i = 1; i < check->object.symbols.count; i++) {
+		const struct symbol *symbol = check->object.symbols.list[i];
+		const struct export *export =
+			symbol->section ? NULL : symvers_find(&check->proof->symvers, symbol->name);
+
+		if (!export || !*export->namespace || map_has(seen, export->namespace))
+			continue;
+		*map_slot(seen, export->namespace) = NULL;
+		buffer_printf(out, "import_ns=%s%c", export->namespace, 0);
+	}
+}
+
+static struct error *check_lines(struct check *check, const struct section *modinfo,
+				 struct map *expected, size_t wanted)
+{
+	size_t found = 0;
+
+	for (uint64_t at = 0; at < modinfo->size;) {
+		const char *line = (const char *)modinfo->data + at;
+		size_t length = strnlen(line, modinfo->size - at);
+
+		if (length == modinfo->size - at)
+			return wrong(check, "modinfo does not end");
+		if (length) {
+			void **slot = map_has(expected, line) ? map_slot(expected, line) : NULL;
+
+			if (!slot || !*slot)
+				return wrong(check, "modinfo has an unexpected '%s'", line);
+			*slot = (void *)((uintptr_t)*slot - 1);
+			found++;
+		}
+		at += length + 1;
+	}
+	if (found != wanted)
+		return wrong(check, "modinfo has %zu lines, not %zu", found, wanted);
+	return modinfo->relocs.count ? wrong(check, "modinfo is relocated") : NULL;
+}
+
+static struct error *check_modinfo(struct check *check)
+{
+	const struct proof_input *input = check->proof->input;
+	const struct section *modinfo = object_find_section(&check->object, ".modinfo");
+	const struct symtab *vmlinux = check->proof->parents.list[0];
+	struct buffer own = {0};
+	struct map expected = {0}, seen = {0};
+
+	if (!modinfo || !modinfo->data)
+		return wrong(check, "it has no modinfo");
+	_failed_(claim(check, modinfo, 0, modinfo->size, 1, PLACED, ".modinfo"));
+	buffer_printf(&own, "pokepatch=%u%cpokepatch_kernel=%s%cpokepatch_source=%s%c",
+		      POKEPATCH_FORMAT, 0, input->release, 0, input->source, 0);
+	buffer_add_string(&own, "pokepatch_build_id=");
+	for (uint32_t i = 0; i < vmlinux->build_id_length; i++)
+		buffer_printf(&own, "%02x", vmlinux->build_id[i]);
+	buffer_add(&own, "", 1);
+	add_namespaces(check, &own, &seen);
+	map_deinit(&seen);
+
+	struct section lines = {.data = (unsigned char *)own.text, .size = own.length};
+	size_t count = expect_lines(&expected, &lines);
+	for (size_t i = 0; i < check->proof->sources.count; i++)
+		if (check->proof->sources.list[i]->whole)
+			count += expect_lines(
+				&expected,
+				object_find_section(&check->proof->sources.list[i]->object,
+						    ".modinfo"));
+	struct error *error = check_lines(check, modinfo, &expected, count);
+	map_deinit(&expected);
+	buffer_deinit(&own);
+	return error;
+}
+
+/* struct modversion_info, linux/module.h: the CRC of every symbol that is used. */
+#define VERSION_SIZE 64
+
+static struct error *check_versions(struct check *check)
+{
+	const struct section *versions = object_find_section(&check->object, "__versions");
+	struct map seen = {0};
+	struct error *error = NULL;
+
+	if (!versions)
+		return NULL; /* a kernel without MODVERSIONS */
+	for (uint64_t at = 0; !error && at + VERSION_SIZE <= versions->size; at += VERSION_SIZE) {
+		const char *name = (const char *)versions->data + at + 8;
+		bool ends = memchr(name, 0, VERSION_SIZE - 8) != NULL;
+		const struct export *export = ends ? symvers_find(&check->proof->symvers, name)
+						   : NULL;
+
+		if (ends && !export)
+			export = symvers_find(&check->proof->core_symvers, name);
+		if (!export || map_has(&seen, name) ||
+		    object_get64(&check->object, versions->data + at) != export->crc)
+			error = wrong(check, "the version of '%.*s' is not the kernel's",
+				      VERSION_SIZE - 8, name);
+		else
+			*map_slot(&seen, name) = NULL;
+	}
+	for (size_t i = 1; !error && i < check->object.symbols.count; i++) {
+		const struct symbol *symbol = check->object.symbols.list[i];
+
+		if (symbol->section || symbol->special != SHN_UNDEF)
+			continue;
+		if (!map_has(&seen, symbol->name) || !proof_provides(check->proof, symbol->name))
+			error = wrong(check, "'%s' is undefined and has no version", symbol->name);
+	}
+	map_deinit(&seen);
+	return error;
+}
+
+/* ld's own: a hash of the file, whose value says nothing. */
+static struct error *check_build_id(struct check *check)
+{
+	const struct section *note = object_find_section(&check->object, ".note.gnu.build-id");
+	static const unsigned char gnu[] = {'G', 'N', 'U', 0};
+
+	if (!note)
+		return NULL;
+	if (note->size < 16 || object_get32(&check->object, note->data) != 4 ||
+	    object_get32(&check->object, note->data + 4) != note->size - 16 ||
+	    object_get32(&check->object, note->data + 8) != NT_GNU_BUILD_ID ||
+	    memcmp(note->data + 12, gnu, sizeof(gnu)) || note->relocs.count)
+		return wrong(check, "its build id is malformed");
+	return claim(check, note, 0, note->size, 4, PLACED, note->name);
+}
+
+/*
+ * object_read() clears the fields that are relocated; here the file itself counts.
+ * The object's map is the file's own, so a section lies at the same place in both.
+ */
+static struct error *check_fields(struct check *check, const char *path)
+{
+	char *file _free_ = NULL;
+	size_t size;
+
+	if (!check->proof->rules->zero_fields)
+		return NULL;
+	_failed_(file_read(path, &file, &size));
+	for (size_t i = 1; i < check->object.sections.count; i++) {
+		const struct section *section = check->object.sections.list[i];
+		static const unsigned char zeroes[8];
+		struct cursor cursor;
+		struct fixup fixup;
+
+		if (!section_is_loaded(section) || !section->data)
+			continue;
+		cursor = cursor_at(check, section, 0);
+		uint64_t base = section->data - (const unsigned char *)check->object.map;
+		while (cursor_next(&cursor, section->size, &fixup)) {
+			const struct reloc_kind *kind = arch_reloc(check->object.arch, fixup.type);
+
+			if (!kind || kind->size > sizeof(zeroes) ||
+			    base + fixup.place + kind->size > size ||
+			    memcmp(file + base + fixup.place, zeroes, kind->size))
+				return wrong(check, "the field at %s+%#" PRIx64
+						    " is not 0 before it is relocated",
+					     section->name, fixup.place);
+		}
+	}
+	return NULL;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static void forget(struct proof *proof)
+{
+	for (size_t i = 0; i < proof->sources.count; i++)
+		for (size_t j = 0; j < proof->sources.list[i]->things.count; j++) {
+			struct thing *thing = proof->sources.list[i]->things.list[j];
+
+			thing->at = NULL;
+			thing->replaced = thing->carried = false;
+		}
+}
+
+static bool is_function(const struct thing *thing)
+{
+	return section_is_text(thing->section) && thing->symbol && thing->function == thing;
+}
+
+/* All that the differ reports is there, and of the units nothing else that has a name. */
+static struct error *check_claims(struct check *check)
+{
+	for (size_t i = 0; i < check->proof->sources.count; i++) {
+		const struct source *source = check->proof->sources.list[i];
+
+		for (size_t j = 0; !source->whole && j < source->things.count; j++) {
+			const struct thing *thing = source->things.list[j];
+			bool cold = thing->function != thing;
+
+			if (thing->claim && !thing->at)
+				return wrong(check, "'%s' is not in it", thing_name(thing));
+			if (thing->claim == CLAIM_CHANGED && is_function(thing) && !thing->replaced)
+				return wrong(check, "'%s' is in no row of the table of functions",
+					     thing_name(thing));
+			if (thing->at && section_is_text(thing->section) && thing->symbol &&
+			    !cold && !thing->claim)
+				return wrong(check, "'%s' is in it, but is not reported",
+					     thing_name(thing));
+			if (thing->at && thing->cold && !thing->cold->at)
+				return wrong(check, "'%s' is without its cold part",
+					     thing_name(thing));
+		}
+	}
+	return NULL;
+}
+
+static struct error *check_all(struct check *check, const char *path)
+{
+	const struct section *this_module =
+		object_find_section(&check->object, ".gnu.linkonce.this_module");
+	const struct symbol *symbol = map_get(&check->by_name, "__this_module");
+
+	if (!this_module || !symbol || symbol->section != this_module || symbol->value)
+		return wrong(check, "it has no struct module");
+	_failed_(image_check(check));
+	_failed_(tables_read(check));
+	_failed_(match_todo(check));
+	_failed_(place_rest(check));
+	_failed_(check_claims(check));
+	_failed_(image_check_used(check));
+	_failed_(tables_check_used(check));
+	_failed_(sites_check(check));
+	_failed_(unwind_check(check));
+	_failed_(check_modinfo(check));
+	_failed_(check_versions(check));
+	_failed_(check_build_id(check));
+	_failed_(check_fields(check, path));
+	return check_all_covered(check);
+}
+
+static void index_names(struct check *check)
+{
+	for (size_t i = 1; i < check->object.symbols.count; i++) {
+		struct symbol *symbol = check->object.symbols.list[i];
+
+		if (symbol->section && symbol->bind != STB_LOCAL)
+			*map_slot(&check->by_name, symbol->name) = symbol;
+	}
+}
+
+struct error *proof_check(struct proof *proof, const char *path)
+{
+	struct check check = {.proof = proof};
+
+	struct error *error = object_read(path, &check.object);
+	if (error) {
+		error->status = STATUS_FAILED;
+		return error;
+	}
+	check.claims = xcalloc(check.object.sections.count, sizeof(*check.claims));
+	forget(proof);
+	index_names(&check);
+	error = check.object.arch == proof->arch ? check_all(&check, path)
+						 : wrong(&check, "it is for another machine");
+	for (size_t i = 0; i < check.object.sections.count; i++)
+		vec_deinit(&check.claims[i]);
+	free(check.claims);
+	for (size_t i = 0; i < check.tables.count; i++)
+		vec_deinit(&check.tables.list[i].entries);
+	vec_deinit(&check.tables);
+	vec_deinit(&check.rows);
+	vec_deinit(&check.symbols);
+	vec_deinit(&check.parents);
+	vec_deinit(&check.todo);
+	vec_deinit(&check.veneers);
+	map_deinit(&check.by_name);
+	object_deinit(&check.object);
+	return error;
+}

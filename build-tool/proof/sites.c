@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Code that the module loader rewrites.  The core makes its relocations after that:
+ * one there would be written over whatever the loader chose.  Calls from such code go by
+ * way of a jump, which the core can relocate.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+struct site {
+	const struct section *section;
+	uint64_t start, end; /* once sorted: the furthest end up to this one */
+};
+struct sites {
+	VEC(struct site) list;
+};
+
+static int site_order(const void *left, const void *right)
+{
+	const struct site *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void read_sites(const struct check *check, struct sites *ret)
+{
+	for (size_t i = 0; i < check->tables.count; i++) {
+		const struct module_table *table = &check->tables.list[i];
+		const struct proof_table *rule = table->rule;
+
+		for (size_t j = 0; j < table->entries.count; j++) {
+			const struct module_entry *entry = &table->entries.list[j];
+			const unsigned char *end =
+				table->section->data + entry->start + table->size;
+			uint64_t length = rule->site_length ? end[rule->site_length] : rule->site;
+
+			if (length)
+				*vec_push(&ret->list) = (struct site){
+					entry->section, entry->code, entry->code + length};
+		}
+	}
+	if (!ret->list.count)
+		return;
+	qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list), site_order);
+	/* They nest: an alternative of several instructions, and a call's site within. */
+	for (size_t i = 1; i < ret->list.count; i++) {
+		struct site *site = &ret->list.list[i];
+
+		if (site->section == site[-1].section && site->end < site[-1].end)
+			site->end = site[-1].end;
+	}
+}
+
+static bool is_rewritten(const struct sites *sites, const struct row *row)
+{
+	const struct site key = {row->section, row->place, 0};
+	size_t low = 0, high = sites->list.count;
+
+	while (low < high) { /* behind the last that starts at or before it */
+		size_t middle = low + (high - low) / 2;
+
+		if (site_order(&sites->list.list[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct site *site = low ? &sites->list.list[low - 1] : NULL;
+	return site && site->section == row->section && row->place < site->end;
+}
+
+struct error *sites_check(struct check *check)
+{
+	const char *copied = check->proof->rules->copied;
+	struct sites sites = {0};
+	struct error *error = NULL;
+
+	read_sites(check, &sites);
+	for (size_t i = 0; !error && i < check->rows.count; i++) {
+		const struct row *row = &check->rows.list[i];
+
+		/* kernel/module/main.c, post_relocation(): a copy for each processor */
+		if (has_prefix(row->section->name, ".data..percpu") ||
+		    (copied && !strcmp(row->section->name, copied)) || is_rewritten(&sites, row))
+			error = wrong(check, "the core would relocate %s+%#" PRIx64
+					     ", which the module loader has rewritten or copied by then",
+				      row->section->name, row->place);
+	}
+	vec_deinit(&sites.list);
+	return error;
+}
+
+/* ---- jumps of pokepatch's own ------------------------------------------------------------- */
+
+static bool is_veneer_at(struct check *check, const struct section *section, int64_t place,
+			 struct fixup *ret)
+{
+	const struct proof_veneer *veneer = &check->proof->rules->veneer;
+	struct fixup more;
+
+	if (!veneer->code || !section_is_text(section) || !section->data || place < 0 ||
+	    (uint64_t)place > section->size || section->size - place < veneer->size ||
+	    memcmp(section->data + place, veneer->code, veneer->size))
+		return false;
+	struct cursor cursor = cursor_at(check, section, place);
+	return cursor_next(&cursor, place + veneer->size, ret) && ret->row &&
+	       ret->place == (uint64_t)place + veneer->place && ret->type == veneer->type &&
+	       ret->addend == veneer->addend && !cursor_next(&cursor, place + veneer->size, &more);
+}
+
+struct error *veneer_follow(struct check *check, const struct reloc *reloc,
+			    const struct fixup *fixup, bool *is_veneer, struct fixup *ret)
+{
+	const struct reloc_kind *kind = arch_reloc(check->object.arch, reloc->type);
+	const struct proof_veneer *veneer = &check->proof->rules->veneer;
+	const struct section *section = fixup->symbol ? fixup->symbol->section : NULL;
+
+	*is_veneer = false;
+	if (!kind || !kind->branch || kind->origin != -veneer->addend || !section)
+		return NULL;
+	int64_t place = fixup->symbol->value + fixup->addend + kind->origin;
+	if (!is_veneer_at(check, section, place, ret))
+		return NULL;
+	*is_veneer = true;
+	ret->row->used = true;
+	*vec_push(&check->veneers) = (struct our_jump){section, place};
+	return claim(check, section, place, veneer->size, veneer->align, SHARED,
+		     "a jump of pokepatch's own");
+}

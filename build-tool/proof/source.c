@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The compiler's output in pieces, by its symbols, and what belongs to each. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disasm.h"
+#include "internal.h"
+
+char *bare_name(const char *name)
+{
+	char *bare = xstrdup(name), *to = bare;
+
+	for (const char *from = name; *from;) {
+		size_t digits = *from == '.' ? strspn(from + 1, "0123456789") : 0;
+
+		if (digits && (!from[1 + digits] || from[1 + digits] == '.'))
+			from += 1 + digits;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+	if (has_prefix(bare, "__UNIQUE_ID_")) /* include/linux/compiler-gcc.h: a counter */
+		while (to > bare && isdigit((unsigned char)to[-1]))
+			*--to = '\0';
+	return bare;
+}
+
+const char *thing_name(const struct thing *thing)
+{
+	return thing->symbol ? thing->symbol->name : thing->section->name;
+}
+
+size_t section_first_reloc(const struct section *section, uint64_t offset)
+{
+	size_t low = 0, high = section->relocs.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (section->relocs.list[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- pieces ------------------------------------------------------------------------------ */
+
+static const struct proof_table *table_rule(const struct proof_rules *rules, const char *name)
+{
+	for (const struct proof_table *table = rules->tables; table->section; table++)
+		if (!strcmp(table->section, name))
+			return table;
+	return NULL;
+}
+
+static bool is_piece_section(const struct proof_rules *rules, const char *name)
+{
+	for (const char *const *p = rules->piece_sections; *p; p++)
+		if (!strcmp(*p, name))
+			return true;
+	return false;
+}
+
+static struct thing *add_thing(struct source *source, const struct section *section,
+			       uint64_t start, uint64_t end, const struct symbol *symbol)
+{
+	struct thing *thing = xcalloc(1, sizeof(*thing));
+
+	*thing = (struct thing){
+		.source = source,
+		.section = section,
+		.start = start,
+		.end = end,
+		.symbol = symbol,
+	};
+	thing->function = thing;
+	*vec_push(&source->things) = thing;
+	*vec_push(&source->by_section[section->index]) = thing;
+	return thing;
+}
+
+static bool names_a_thing(const struct symbol *symbol)
+{
+	if (!section_is_loaded(symbol->section) || !*symbol->name)
+		return false;
+	return symbol->type == STT_FUNC || symbol->type == STT_OBJECT ||
+	       (symbol->type == STT_NOTYPE && !has_prefix(symbol->name, ".L"));
+}
+
+/* By section and place; of those at one place the largest, then the one that others see. */
+static int symbol_order(const void *left, const void *right)
+{
+	const struct symbol *a = *(const struct symbol *const *)left;
+	const struct symbol *b = *(const struct symbol *const *)right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	if (a->bind != b->bind)
+		return a->bind > b->bind ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void split_by_symbols(struct source *source)
+{
+	VEC(const struct symbol *) list = {0};
+
+	for (size_t i = 1; i < source->object.symbols.count; i++)
+		if (names_a_thing(source->object.symbols.list[i]))
+			*vec_push(&list) = source->object.symbols.list[i];
+	if (list.count)
+		qsort(list.list, list.count, sizeof(*list.list), symbol_order);
+	for (size_t i = 0; i < list.count;) {
+		const struct section *section = list.list[i]->section;
+		uint64_t end = 0;
+
+		for (; i < list.count && list.list[i]->section == section; i++) {
+			const struct symbol *symbol = list.list[i];
+			uint64_t next = section->size, stop = symbol->value + symbol->size;
+
+			if (source->by_section[section->index].count &&
+			    (symbol->value < end ||
+			     (symbol->value == list.list[i - 1]->value &&
+			      list.list[i - 1]->section == section)))
+				continue; /* another name, or a label within */
+			for (size_t j = i + 1; j < list.count; j++)
+				if (list.list[j]->section != section ||
+				    list.list[j]->value > symbol->value) {
+					if (list.list[j]->section == section)
+						next = list.list[j]->value;
+					break;
+				}
+			if (symbol->value > end)
+				add_thing(source, section, end, symbol->value, NULL);
+			if (!symbol->size && section_is_text(section))
+				stop = next; /* assembly without .size */
+			add_thing(source, section, symbol->value, stop, symbol);
+			end = stop;
+		}
+		if (end < section->size)
+			add_thing(source, section, end, section->size, NULL);
+	}
+	vec_deinit(&list);
+}
+
+struct piece {
+	uint64_t start, end;
+};
+
+static int piece_order(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* Code that only tables and jumps lead to: a table says how long, a jump does not. */
+static void split_pieces(struct source *source, const struct section *pieces,
+			 const struct proof_rules *rules)
+{
+	VEC(struct piece) list = {0};
+
+	for (size_t i = 1; i < source->object.sections.count; i++) {
+		const struct section *section = source->object.sections.list[i];
+		const struct proof_table *table =
+			section_is_loaded(section) ? table_rule(rules, section->name) : NULL;
+		uint8_t size = table ? table->sizes[section->size % table->sizes[0] ? 1 : 0] : 0;
+
+		if (!section_is_loaded(section))
+			continue;
+		for (size_t j = 0; j < section->relocs.count; j++) {
+			const struct reloc *reloc = &section->relocs.list[j];
+			const struct reloc_kind *kind =
+				arch_reloc(source->object.arch, reloc->type);
+			uint64_t start = reloc->symbol->value + reloc->addend;
+
+			if (reloc->symbol->section != pieces || !kind)
+				continue;
+			struct piece piece = {start, 0};
+			if (table && size && reloc->offset % size == table->piece)
+				piece.end = start + section->data[reloc->offset - table->piece +
+								  size + table->piece_length];
+			else if (section_is_text(section) && kind->pc_relative)
+				piece.start += kind->size;
+			*vec_push(&list) = piece;
+		}
+	}
+	if (list.count)
+		qsort(list.list, list.count, sizeof(*list.list), piece_order);
+	for (size_t i = 0; i < list.count; i++) {
+		uint64_t next = pieces->size, end = list.list[i].end;
+
+		if (i && list.list[i].start == list.list[i - 1].start)
+			continue; /* the longest came first */
+		for (size_t j = i + 1; j < list.count && next == pieces->size; j++)
+			if (list.list[j].start > list.list[i].start)
+				next = list.list[j].start;
+		if (!end)
+			end = next;
+		if (end > list.list[i].start)
+			add_thing(source, pieces, list.list[i].start, end < next ? end : next,
+				  NULL);
+	}
+	vec_deinit(&list);
+}
+
+static void split(struct source *source, const struct proof_rules *rules)
+{
+	if (!source->whole)
+		split_by_symbols(source);
+	for (size_t i = 1; i < source->object.sections.count; i++) {
+		const struct section *section = source->object.sections.list[i];
+
+		if (!section_is_loaded(section) || section_is_content(section) ||
+		    table_rule(rules, section->name) || source->by_section[i].count)
+			continue;
+		if (is_piece_section(rules, section->name))
+			split_pieces(source, section, rules);
+		else if (section->size)
+			add_thing(source, section, 0, section->size, NULL);
+	}
+}
+
+struct thing *source_at(struct source *source, const struct section *section, int64_t offset)
+{
+	size_t low = 0, high = source->by_section[section->index].count;
+	struct thing **list = source->by_section[section->index].list;
+
+	while (low < high) { /* behind the last that starts at or before offset */
+		size_t middle = low + (high - low) / 2;
+
+		if ((int64_t)list[middle]->start <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low) /* before a table that is indexed from 1 on */
+		return source->by_section[section->index].count == 1 ? list[0] : NULL;
+	struct thing *thing = list[low - 1];
+	return offset <= (int64_t)thing->end || low == source->by_section[section->index].count
+		       ? thing
+		       : NULL;
+}
+
+/* ---- what belongs to them ---------------------------------------------------------------- */
+
+/* Gcc: "foo.cold", "foo.isra.0.cold", "foo.cold.3". */
+static void link_cold_parts(struct source *source)
+{
+	for (size_t i = 0; i < source->things.count; i++) {
+		struct thing *thing = source->things.list[i];
+
+		if (thing->symbol && section_is_text(thing->section))
+			*map_slot(&source->functions, thing->symbol->name) = thing;
+	}
+	for (size_t i = 0; i < source->things.count; i++) {
+		struct thing *thing = source->things.list[i];
+		const char *cold = thing->symbol && section_is_text(thing->section)
+					   ? strstr(thing->symbol->name, ".cold")
+					   : NULL;
+
+		if (!cold || strspn(cold + 5, ".0123456789") != strlen(cold + 5))
+			continue;
+		char *name _free_ = xstrndup(thing->symbol->name, cold - thing->symbol->name);
+		struct thing *function = map_get(&source->functions, name);
+		if (function) {
+			thing->function = function;
+			function->cold = thing;
+		}
+	}
+}
+
+/* Every entry has a relocation where it begins: the size that fits is the one. */
+uint8_t table_entry_size(const struct proof_table *table, const struct section *section)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table->sizes) && table->sizes[i]; i++) {
+		uint64_t size = table->sizes[i], start = 0;
+
+		for (size_t j = 0; j < section->relocs.count; j++)
+			if (section->relocs.list[j].offset == start)
+				start += size;
+		/* The last entry may lack its padding (.parainstructions). */
+		if (start >= section->size && start < section->size + size)
+			return size;
+	}
+	return 0;
+}
+
+static int entry_order(const void *left, const void *right)
+{
+	const struct table_entry *a = left, *b = right;
+
+	if (a->table != b->table)
+		return a->table < b->table ? -1 : 1;
+	if (a->code != b->code)
+		return a->code < b->code ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static struct error *attach_entries(struct source *source, const struct proof_table *table,
+				    const struct section *section)
+{
+	uint8_t size = table_entry_size(table, section);
+
+	if (section->size && !size)
+		return error_new(STATUS_FAILED, "%s: the entries of section %s have no known size",
+				 source->object.path, section->name);
+	for (uint64_t start = 0; size && start < section->size; start += size) {
+		const struct reloc *reloc =
+			&section->relocs.list[section_first_reloc(section, start)];
+		int64_t code = reloc->symbol->value + reloc->addend;
+		struct thing *thing = reloc->symbol->section
+					      ? source_at(source, reloc->symbol->section, code)
+					      : NULL;
+
+		if (!thing)
+			return error_new(STATUS_FAILED,
+					 "%s: the entry at %lu of section %s points to no code",
+					 source->object.path, start, section->name);
+		*vec_push(&thing->entries) = (struct table_entry){
+			.table = table, .section = section, .start = start, .code = code};
+	}
+	return NULL;
+}
+
+static struct error *attach_tables(struct source *source, const struct proof_rules *rules)
+{
+	for (size_t i = 1; i < source->object.sections.count; i++) {
+		const struct section *section = source->object.sections.list[i];
+		const struct proof_table *table =
+			section_is_loaded(section) ? table_rule(rules, section->name) : NULL;
+
+		if (table)
+			_failed_(attach_entries(source, table, section));
+	}
+	for (size_t i = 0; i < source->things.count; i++) {
+		struct thing *thing = source->things.list[i];
+
+		if (thing->entries.count)
+			qsort(thing->entries.list, thing->entries.count,
+			      sizeof(*thing->entries.list), entry_order);
+	}
+	return NULL;
+}
+
+static void index_symbols(const struct object *object, struct map *ret)
+{
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (symbol->section && symbol->type != STT_SECTION && *symbol->name)
+			*map_slot(ret, symbol->name) = symbol;
+	}
+}
+
+static void set_claims(struct source *source)
+{
+	struct map claims[2] = {{0}};
+	static char is_new, is_changed;
+
+	for (int data = 0; data < 2; data++) {
+		const struct proof_claim *list = data ? source->unit->data.list
+						      : source->unit->functions.list;
+		size_t count = data ? source->unit->data.count : source->unit->functions.count;
+
+		for (size_t i = 0; i < count; i++)
+			*map_slot(&claims[data], list[i].name) =
+				list[i].changed ? &is_changed : &is_new;
+	}
+	for (size_t i = 0; i < source->things.count; i++) {
+		struct thing *thing = source->things.list[i];
+		const char *found =
+			thing->symbol ? map_get(&claims[!section_is_text(thing->section)],
+						thing->symbol->name)
+				      : NULL;
+
+		thing->claim = !found		      ? CLAIM_NONE
+			       : found == &is_changed ? CLAIM_CHANGED
+						      : CLAIM_NEW;
+	}
+	map_deinit(&claims[0]);
+	map_deinit(&claims[1]);
+}
+
+static int place_order(const void *left, const void *right)
+{
+	const struct code_place *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static void read_entries(struct source *source)
+{
+	const struct section *table =
+		object_find_section(&source->orig, source->object.arch->proof->entry_table);
+
+	for (size_t i = 0; table && i < table->relocs.count; i++) {
+		const struct reloc *entry = &table->relocs.list[i];
+
+		if (entry->symbol->section)
+			*vec_push(&source->orig_entries) = (struct code_place){
+				entry->symbol->section, entry->symbol->value + entry->addend};
+	}
+	if (source->orig_entries.count)
+		qsort(source->orig_entries.list, source->orig_entries.count,
+		      sizeof(*source->orig_entries.list), place_order);
+}
+
+/* Its first instruction, but for a mark of indirect calls' targets, calls the tracer. */
+bool source_had_entry(const struct source *source, const struct symbol *function)
+{
+	const struct proof_rules *rules = source->object.arch->proof;
+	const struct section *section = function->section;
+	size_t first = section_first_reloc(section, function->value);
+	const struct reloc *call = first < section->relocs.count ? &section->relocs.list[first]
+								 : NULL;
+	uint64_t behind = call ? call->offset - function->value : 0;
+
+	if (!call || strcmp(call->symbol->name, rules->entry_call) ||
+	    (behind != rules->entry_places[0] && behind != rules->entry_places[1]))
+		return false;
+	if (!source->orig_entries.count) /* objtool will make them */
+		return !object_find_section(&source->orig, rules->entry_table);
+	const struct code_place key = {section, call->offset - rules->entry_opcode};
+	return bsearch(&key, source->orig_entries.list, source->orig_entries.count, sizeof(key),
+		       place_order);
+}
+
+struct error *source_open(struct source *source, const struct proof_unit *unit, const char *name,
+			  const char *path, const char *unwound)
+{
+	source->unit = unit;
+	source->name = name;
+	source->whole = !unit;
+	_failed_(object_read(path, &source->object));
+	const struct proof_rules *rules = source->object.arch->proof;
+	if (!rules)
+		return error_new(STATUS_FAILED, "%s: a module for %s cannot be checked yet", path,
+				 source->object.arch->name);
+	source->by_section =
+		xcalloc(source->object.sections.count, sizeof(*source->by_section));
+	index_symbols(&source->object, &source->by_name);
+	split(source, rules);
+	link_cold_parts(source);
+	_failed_(attach_tables(source, rules));
+	if (unwound) {
+		_failed_(object_read(unwound, &source->unwound));
+		source->have_unwound = true;
+	}
+	if (!unit)
+		return NULL;
+	_failed_(object_read(unit->orig, &source->orig));
+	source->have_orig = true;
+	index_symbols(&source->orig, &source->orig_by_name);
+	read_entries(source);
+	set_claims(source);
+	return NULL;
+}
+
+void source_close(struct source *source)
+{
+	for (size_t i = 0; i < source->things.count; i++) {
+		vec_deinit(&source->things.list[i]->entries);
+		vec_deinit(&source->things.list[i]->branches);
+		vec_deinit(&source->things.list[i]->nops);
+		free(source->things.list[i]);
+	}
+	vec_deinit(&source->things);
+	for (size_t i = 0; source->by_section && i < source->object.sections.count; i++)
+		vec_deinit(&source->by_section[i]);
+	free(source->by_section);
+	vec_deinit(&source->blocks.list);
+	vec_deinit(&source->orig_entries);
+	map_deinit(&source->by_name);
+	map_deinit(&source->orig_by_name);
+	map_deinit(&source->functions);
+	if (source->object.path)
+		object_deinit(&source->object);
+	if (source->have_orig)
+		object_deinit(&source->orig);
+	if (source->have_unwound)
+		object_deinit(&source->unwound);
+	free(source);
+}
+
+/* ---- decoding ------------------------------------------------------------------------------ */
+
+static void found_branch(void *context, const struct local_reference *reference)
+{
+	struct thing *thing = context;
+	const struct section *section = thing->section;
+	size_t first = section_first_reloc(section, reference->offset);
+
+	if ((reference->target >= thing->start && reference->target < thing->end) ||
+	    (first < section->relocs.count &&
+	     section->relocs.list[first].offset == reference->offset))
+		return;
+	const struct reloc_kind *kind = arch_reloc(thing->source->object.arch, reference->type);
+	*vec_push(&thing->branches) = (struct reloc){
+		.offset = reference->offset,
+		.type = reference->type,
+		.symbol = object_section_symbol(&thing->source->object, (struct section *)section),
+		.addend = (int64_t)reference->target - (kind ? kind->origin : 0),
+		.behind = kind ? kind->origin : 0,
+	};
+}
+
+struct ends {
+	uint64_t start, end, *list;
+};
+
+static void found_instruction(void *context, csh handle, const cs_insn *insn)
+{
+	struct ends *ends = context;
+
+	(void)handle;
+	for (uint64_t at = insn->address; at < insn->address + insn->size && at < ends->end; at++)
+		ends->list[at - ends->start] = insn->address + insn->size;
+}
+
+/* For each byte of a thing the end of its instruction; 0 where there is none.  Owned. */
+uint64_t *thing_instructions(const struct thing *thing)
+{
+	struct ends ends = {thing->start, thing->end,
+			    xcalloc(thing->end - thing->start + 1, sizeof(uint64_t))};
+
+	disasm(&thing->source->object, thing->section, thing->start, thing->end,
+	       found_instruction, &ends);
+	return ends.list;
+}
+
+const struct nop *thing_nop(const struct thing *thing, uint64_t offset)
+{
+	size_t low = 0, high = thing->nops.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct nop *nop = &thing->nops.list[middle];
+
+		if (offset >= nop->start && offset - nop->start < nop->length)
+			return nop;
+		if (nop->start < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Jumps that wait for a static key, and that the table's entry says are to be NOPs. */
+static void find_nops(struct thing *thing, const uint64_t *ends)
+{
+	for (size_t i = 0; i < thing->entries.count; i++) {
+		const struct table_entry *entry = &thing->entries.list[i];
+		const struct section *section = entry->section;
+
+		if (!entry->table->nop_flag)
+			continue;
+		size_t key = section_first_reloc(section, entry->start + entry->table->key);
+		if (key < section->relocs.count &&
+		    (section->relocs.list[key].addend & entry->table->nop_flag) &&
+		    ends[entry->code - thing->start])
+			*vec_push(&thing->nops) = (struct nop){
+				.start = entry->code,
+				.length = ends[entry->code - thing->start] - entry->code,
+			};
+	}
+}
+
+void thing_prepare(struct thing *thing)
+{
+	const struct section *section = thing->section;
+	struct object *object = &thing->source->object;
+
+	if (thing->prepared || !section_is_text(section))
+		return;
+	thing->prepared = true;
+	/* The assembler itself resolves a jump to a neighbour in the same section. */
+	if (thing->source->by_section[section->index].count > 1 && object->arch->local_references)
+		object->arch->local_references(object, section, thing->start, thing->end,
+					       found_branch, thing);
+
+	uint64_t *ends _free_ = thing_instructions(thing);
+	find_nops(thing, ends);
+	for (size_t i = section_first_reloc(section, thing->start);
+	     i < section->relocs.count && section->relocs.list[i].offset < thing->end; i++) {
+		struct reloc *reloc = &section->relocs.list[i];
+		const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
+		uint64_t end = ends[reloc->offset - thing->start];
+
+		if (kind && kind->pc_relative)
+			reloc->behind = end ? (int64_t)(end - reloc->offset) : kind->origin;
+	}
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The unwind tables, which objtool makes: what it makes of each unit's whole object. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* What holds from a place of code on. */
+struct state {
+	const struct section *section;
+	uint64_t at;
+	const unsigned char *bytes;
+	bool used;
+};
+struct states {
+	VEC(struct state) list;
+	uint64_t size;
+};
+
+static int state_order(const void *left, const void *right)
+{
+	const struct state *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/*
+ * Two parallel tables, arch/x86/kernel/unwind_orc.c: 4 bytes with the address of
+ * code, and what the unwinder must know from there on.
+ */
+static const char *read_states(const struct proof_rules *rules, const struct object *object,
+			       struct states *ret)
+{
+	const struct section *ip = object_find_section(object, rules->unwind_ip);
+	const struct section *unwind = object_find_section(object, rules->unwind);
+	uint64_t count = ip ? ip->size / 4 : 0;
+
+	if (!ip || !unwind || !count || ip->size % 4 || unwind->size % count ||
+	    ip->relocs.count != count || unwind->relocs.count)
+		return "malformed";
+	ret->size = unwind->size / count;
+	for (uint64_t i = 0; i < count; i++) {
+		const struct reloc *reloc = &ip->relocs.list[i];
+
+		if (reloc->offset != i * 4 || reloc->type != rules->pc32 ||
+		    !reloc->symbol->section || object_get32(object, ip->data + i * 4) ||
+		    !section_is_text(reloc->symbol->section))
+			return "malformed";
+		*vec_push(&ret->list) = (struct state){
+			.section = reloc->symbol->section,
+			.at = reloc->symbol->value + reloc->addend,
+			.bytes = unwind->data + i * ret->size,
+		};
+	}
+	qsort(ret->list.list, count, sizeof(*ret->list.list), state_order);
+	return NULL;
+}
+
+/* Index of the state that holds at a place, or -1. */
+static int64_t state_at(const struct states *states, const struct section *section, uint64_t at)
+{
+	struct state key = {.section = section, .at = at};
+	size_t low = 0, high = states->list.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (state_order(&states->list.list[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && states->list.list[low - 1].section == section ? (int64_t)low - 1 : -1;
+}
+
+/* Both tables, over the whole of a thing: equal wherever one of them changes. */
+static struct error *compare_states(struct check *check, const struct thing *thing,
+				    const struct states *ours, const struct states *theirs)
+{
+	/* objtool adds sections behind the compiler's: those keep their numbers. */
+	const struct section *section =
+		thing->source->unwound.sections.list[thing->section->index];
+	int64_t a = state_at(theirs, section, thing->start);
+	int64_t b = state_at(ours, thing->at, thing->place);
+	uint64_t at = thing->start, size = theirs->size;
+
+	if (strcmp(section->name, thing->section->name))
+		return wrong(check, "objtool has renumbered the sections of %s",
+			     thing->source->unwound.path);
+	while (at < thing->end) {
+		const struct state *x = a < 0 ? NULL : &theirs->list.list[a];
+		const struct state *y = b < 0 ? NULL : &ours->list.list[b];
+
+		if (!x != !y || (x && memcmp(x->bytes, y->bytes, size)))
+			return wrong(check, "the unwind table at %#" PRIx64
+					    " of '%s' is not what objtool says of the unit",
+				     at - thing->start, thing_name(thing));
+		uint64_t next = thing->end;
+		const struct state *after = &theirs->list.list[a + 1];
+		if (a + 1 < (int64_t)theirs->list.count && after->section == section &&
+		    after->at < next)
+			next = after->at;
+		after = &ours->list.list[b + 1];
+		if (b + 1 < (int64_t)ours->list.count && after->section == thing->at &&
+		    after->at - thing->place + thing->start < next)
+			next = after->at - thing->place + thing->start;
+		at = next;
+		a = state_at(theirs, section, at);
+		b = state_at(ours, thing->at, at - thing->start + thing->place);
+	}
+	return NULL;
+}
+
+/* Where no code is, behind a section's end or between two functions, the table says so: zeroes. */
+static struct error *check_terminators(struct check *check, const struct states *ours)
+{
+	static const unsigned char zeroes[16];
+
+	for (size_t i = 0; i < ours->list.count; i++) {
+		const struct state *state = &ours->list.list[i];
+		bool code = state->at < state->section->size;
+		bool last = i + 1 == ours->list.count ||
+			    ours->list.list[i + 1].section != state->section;
+
+		if (i && !state_order(&ours->list.list[i - 1], state))
+			return wrong(check, "two unwind entries for %s+%#" PRIx64,
+				     state->section->name, state->at);
+		if (last != !code || (!code && (state->at != state->section->size ||
+						memcmp(state->bytes, zeroes, ours->size))))
+			return wrong(check, "the unwind table does not end with section %s",
+				     state->section->name);
+	}
+	return NULL;
+}
+
+static struct error *check_source(struct check *check, struct source *source,
+				  const struct states *ours)
+{
+	struct states theirs = {0};
+	struct error *error = NULL;
+	const char *what = read_states(check->proof->rules, &source->unwound, &theirs);
+
+	if (what)
+		error = wrong(check, "the unwind table of %s is %s", source->unwound.path, what);
+	else if (theirs.size != ours->size)
+		error = wrong(check, "the unwind table has entries of another size");
+	for (size_t i = 0; !error && i < source->things.count; i++) {
+		const struct thing *thing = source->things.list[i];
+
+		if (thing->at && section_is_text(thing->section) &&
+		    strncmp(thing->section->name, ".altinstr_", strlen(".altinstr_")))
+			error = compare_states(check, thing, ours, &theirs);
+	}
+	vec_deinit(&theirs.list);
+	return error;
+}
+
+/* At a jump of pokepatch's own all is as at a function's entry, where it has come from. */
+static struct error *check_veneers(struct check *check, const struct states *ours)
+{
+	const struct state *entry = NULL;
+
+	for (size_t i = 0; !entry && i < check->proof->sources.count; i++)
+		for (size_t j = 0; !entry && j < check->proof->sources.list[i]->things.count; j++) {
+			const struct thing *thing = check->proof->sources.list[i]->things.list[j];
+			int64_t at = thing->replaced && !thing->carried
+					     ? state_at(ours, thing->at, thing->place)
+					     : -1;
+
+			if (at >= 0)
+				entry = &ours->list.list[at];
+		}
+	for (size_t i = 0; i < check->veneers.count; i++) {
+		const struct our_jump *veneer = &check->veneers.list[i];
+		uint64_t end = veneer->place + check->proof->rules->veneer.size;
+		int64_t at = state_at(ours, veneer->section, veneer->place);
+
+		if (!entry || at < 0 || at != state_at(ours, veneer->section, end - 1) ||
+		    memcmp(ours->list.list[at].bytes, entry->bytes, ours->size))
+			return wrong(check, "the unwind table at %s+%#" PRIx64 " is not that of a jump",
+				     veneer->section->name, veneer->place);
+	}
+	return NULL;
+}
+
+static struct error *claim_whole(struct check *check, const char *name)
+{
+	const struct section *section = object_find_section(&check->object, name);
+
+	return section ? claim(check, section, 0, section->size, 1, PLACED, name) : NULL;
+}
+
+struct error *unwind_check(struct check *check)
+{
+	const struct proof_rules *rules = check->proof->rules;
+	struct states ours = {0};
+
+	if (!rules->unwind || !check->proof->input->glue_unwound)
+		return NULL;
+	_failed_(claim_whole(check, rules->unwind));
+	_failed_(claim_whole(check, rules->unwind_ip));
+	const char *what = read_states(rules, &check->object, &ours);
+	struct error *error = what ? wrong(check, "the unwind table is %s", what)
+				   : check_terminators(check, &ours);
+	for (size_t i = 0; !error && i < check->proof->sources.count; i++)
+		if (check->proof->sources.list[i]->have_unwound)
+			error = check_source(check, check->proof->sources.list[i], &ours);
+	if (!error)
+		error = check_veneers(check, &ours);
+	vec_deinit(&ours.list);
+	return error;
+}
