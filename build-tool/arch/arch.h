@@ -159,6 +159,12 @@ struct arch {
 				 uint64_t start, uint64_t end, found_reference found,
 				 void *context);
 	/*
+	 * point_branch - let the branch with this field, of those that found() got no type
+	 * for, lead so many bytes on from the field; false, and nothing written, if that is too
+	 * far.  NULL: without veneers.
+	 */
+	bool (*point_branch)(unsigned char *field, uint64_t distance);
+	/*
 	 * operand_kinds - for every byte start + i of a text section at which a relocation
 	 * stands, kinds[i]: how the address in it is used, a set of enum operand_kind.
 	 */

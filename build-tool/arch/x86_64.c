@@ -145,6 +145,15 @@ static void x86_64_local_references(struct object *object, const struct section 
 	disasm(object, section, start, end, visit_branch, &visit);
 }
 
+/* jmp, jcc, loop and jrcxz with one byte, which counts from behind it */
+static bool x86_64_point_branch(unsigned char *field, uint64_t distance)
+{
+	if (!distance || distance - 1 > INT8_MAX)
+		return false;
+	*field = distance - 1;
+	return true;
+}
+
 struct operand_visit {
 	uint64_t start;
 	uint8_t *kinds;
@@ -257,6 +266,7 @@ const struct arch arch_x86_64 = {
 	.patchable_entry = x86_64_patchable_entry,
 	.measure_relocs = x86_64_measure_relocs,
 	.local_references = x86_64_local_references,
+	.point_branch = x86_64_point_branch,
 	.operand_kinds = x86_64_operand_kinds,
 	.constant_loads = x86_64_constant_loads,
 	.address_reloc = R_X86_64_64,

@@ -35,10 +35,12 @@ struct entry {
 	uint8_t size; /* bytes present */
 };
 
-/* A jump to a neighbour in the section that has no room for a relocation. */
+/* A jump to a neighbour in the section that has no room for a relocation; see stubs.c. */
 struct short_branch {
 	uint64_t field;	 /* where its displacement stands; zeroed when read */
 	uint64_t target; /* in the section */
+	struct reloc reloc; /* what a stub of its own would have, or one of no type */
+	uint64_t stub;	    /* where that begins, in bytes from the atom's start */
 };
 
 struct debuginfo_static;
@@ -69,6 +71,7 @@ struct atom {
 	VEC(uint64_t) contexts;	     /* a hash of the surroundings of each use */
 	const struct debuginfo_static *declared;
 	VEC(struct short_branch) short_branches;
+	uint64_t stubs; /* of a carried one: their bytes, which follow its own */
 	bool included;
 	bool static_key; /* of a branch that is carried */
 	bool ignored; /* its change, at the author's wish */

@@ -81,6 +81,9 @@ static void find_uses(struct carriers *carriers)
 		struct atom *atom = orig->atoms.list[i];
 
 		note_uses(carriers, atom, atom->section, atom->relocs, atom->reloc_count);
+		for (size_t j = 0; j < atom->short_branches.count; j++)
+			note_uses(carriers, atom, atom->section,
+				  &atom->short_branches.list[j].reloc, 1);
 		for (size_t j = 0; j < atom->entries.count; j++) {
 			const struct entry *entry = &atom->entries.list[j];
 			size_t count;

@@ -19,7 +19,7 @@ static void add_function(struct diff_result *result, const struct atom *atom,
 	function->change = change;
 	function->old = function->old_cold = POKEPATCH_NONE;
 	if (change != DIFF_REMOVED)
-		function->new_size = atom->end - atom->start;
+		function->new_size = atom->end - atom->start + atom->stubs;
 	if (change != DIFF_NEW) {
 		const struct atom *old = change == DIFF_CHANGED ? atom->twin : atom;
 

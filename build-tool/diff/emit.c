@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stubs.h"
 #include "veneers.h"
 
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels. */
@@ -65,13 +66,15 @@ static void place_atom(struct emitter *emitter, struct atom *atom)
 				       from->flags & ~(uint64_t)DROPPED_FLAGS,
 				       align, 0);
 	section_append(atom->out, from->data ? from->data + atom->start : NULL, size, 1);
+	if (atom->stubs)
+		stubs_append(emitter->out.arch, atom);
 	if (!atom->symbol) {
 		atom->out_symbol = object_section_symbol(&emitter->out, atom->out);
 		return;
 	}
 	bool global = atom->symbol->bind != STB_LOCAL && !atom->twin;
 	atom->out_symbol =
-		object_add_symbol(&emitter->out, atom->name, atom->out, 0, size,
+		object_add_symbol(&emitter->out, atom->name, atom->out, 0, size + atom->stubs,
 				  atom->symbol->type, global ? STB_GLOBAL : STB_LOCAL);
 	/* Not the visibility, but what the machine has there (ppc64: the local entry). */
 	atom->out_symbol->other = atom->symbol->other & ~3u;
@@ -265,7 +268,7 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	uint64_t place = section_append(table, NULL, sizeof(struct pokepatch_func), 8);
 	unsigned char *at = table->data + place;
 	object_put32(out, at + offsetof(struct pokepatch_func, new_size),
-		     function->end - function->start);
+		     function->end - function->start + function->stubs);
 	object_put32(out, at + offsetof(struct pokepatch_func, symbol), symbol);
 	object_put32(out, at + offsetof(struct pokepatch_func, cold), cold);
 	object_put32(out, at + offsetof(struct pokepatch_func, mode),
@@ -276,9 +279,25 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 			  out->arch->address_reloc, function->out_symbol, 0);
 	if (function->cold) {
 		object_put32(out, at + offsetof(struct pokepatch_func, new_cold_size),
-			     function->cold->end - function->cold->start);
+			     function->cold->end - function->cold->start + function->cold->stubs);
 		section_add_reloc(table, place + offsetof(struct pokepatch_func, new_cold_addr),
 				  out->arch->address_reloc, function->cold->out_symbol, 0);
+	}
+	return NULL;
+}
+
+static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom)
+{
+	uint64_t done = 0;
+
+	for (size_t i = 0; i < atom->short_branches.count; i++) {
+		const struct short_branch *branch = &atom->short_branches.list[i];
+
+		if (branch->stub < done) /* the one of the branch before */
+			continue;
+		done = branch->stub + 1;
+		_failed_(emit_reloc(emitter, atom, false, atom->section, &branch->reloc, atom->out,
+				    branch->stub + emitter->out.arch->veneer->reloc_at));
 	}
 	return NULL;
 }
@@ -295,6 +314,7 @@ static struct error *fill(struct emitter *emitter)
 		for (size_t j = 0; j < atom->reloc_count; j++)
 			_failed_(emit_reloc(emitter, atom, false, atom->section, &atom->relocs[j],
 					    atom->out, atom->relocs[j].offset - atom->start));
+		_failed_(emit_stubs(emitter, atom));
 		for (size_t j = 0; j < atom->entries.count; j++)
 			_failed_(emit_entry(emitter, atom, &atom->entries.list[j]));
 		if (atom->class == ATOM_CODE && !atom->parent && atom->twin)

@@ -145,9 +145,21 @@ static void found_local(void *context, const struct local_reference *reference)
 	if (count || target > section->size)
 		return;
 	if (!reference->type || !kind) {
+		const struct veneer *veneer = search->object->arch->veneer;
+		int64_t origin = veneer ? -veneer->addend : 0;
+
 		memset(section->data + field, 0, reference->size);
-		*vec_push(&atom->short_branches) =
-			(struct short_branch){.field = field, .target = target};
+		*vec_push(&atom->short_branches) = (struct short_branch){
+			.field = field,
+			.target = target,
+			.reloc = {
+				.offset = field,
+				.type = veneer ? veneer->reloc_type : 0,
+				.symbol = object_section_symbol(search->object, section),
+				.addend = (int64_t)target - origin,
+				.behind = origin,
+			},
+		};
 		return;
 	}
 	reloc_clear(search->object, section, field, kind);

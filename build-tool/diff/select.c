@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "debuginfo.h"
 #include "statics.h"
+#include "stubs.h"
 
 const char *select_location(struct selection *selection, const char *name)
 {
@@ -353,11 +354,14 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 {
 	struct link link;
 
-	if (atom->short_branches.count)
+	if (!stubs_place(selection->patched->arch, atom))
 		refusals_add(selection->refusals, "relocation-unknown", select_location(selection, atom->name),
 			     atom->name,
 			     "'%s' has a short jump into another function of section '%s'",
 			     atom->name, atom->section->name);
+	for (size_t i = 0; i < atom->short_branches.count; i++)
+		_failed_(select_link(selection, atom, false, atom->section,
+				     &atom->short_branches.list[i].reloc, &link));
 	for (size_t i = 0; i < atom->reloc_count; i++)
 		_failed_(select_link(selection, atom, false, atom->section, &atom->relocs[i],
 				     &link));
