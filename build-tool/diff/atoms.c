@@ -432,6 +432,7 @@ void object_unsplit(struct object *object)
 		vec_deinit(&atom->short_branches);
 		vec_deinit(&atom->users);
 		vec_deinit(&atom->contexts);
+		vec_deinit(&atom->carriers);
 		free(atom);
 	}
 	vec_deinit(&object->atoms);

@@ -75,6 +75,7 @@ struct atom {
 	bool included;
 	bool static_key; /* of a branch that is carried */
 	bool ignored; /* its change, at the author's wish */
+	bool global; /* it, or an alias: set where it matters, see carriers.c */
 	bool entryless; /* replaced without being rerouted: its callers are, see carriers.c */
 	VEC(struct atom *) carriers; /* of such: who calls it, by name */
 	/* Where the emitter put it. */

@@ -127,16 +127,12 @@ static void refuse_uncarried(struct selection *selection, const struct atom *fun
 		     function->name, why, subject ? " " : "", subject ?: "");
 }
 
-/* Its callers may be in any unit. */
-static bool is_global(const struct object *object, const struct atom *function)
+/* The callers of a global function, or of one with a global alias, may be in any unit. */
+static void find_global(struct object *object)
 {
-	if (function->symbol->bind != STB_LOCAL)
-		return true;
-	for (size_t i = 1; i < object->symbols.count; i++) /* an alias */
-		if (object->symbols.list[i]->atom == function &&
-		    object->symbols.list[i]->bind != STB_LOCAL)
-			return true;
-	return false;
+	for (size_t i = 1; i < object->symbols.count; i++)
+		if (object->symbols.list[i]->atom && object->symbols.list[i]->bind != STB_LOCAL)
+			object->symbols.list[i]->atom->global = true;
 }
 
 /* Tables of the kernel that name a function but never call it: NOKPROBE_SYMBOL(). */
@@ -179,7 +175,7 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 	struct selection *selection = carriers->selection;
 	size_t live = 0, over = 0;
 
-	if (is_global(selection->orig, function->twin)) {
+	if (function->twin->global) {
 		refuse_uncarried(selection, function, "it is global, and other units may call it",
 				 NULL);
 		return;
@@ -250,6 +246,7 @@ void find_carriers(struct selection *selection)
 	if (!carriers.work.count)
 		return;
 	find_uses(&carriers);
+	find_global(selection->orig);
 	for (size_t i = 0; i < carriers.work.count; i++)
 		carry_by_callers(&carriers, carriers.work.list[i]);
 	for (size_t i = 0; i < carriers.work.count; i++)
