@@ -545,7 +545,8 @@ void statics_pair(struct object *orig, struct atom *a, struct object *patched, s
 	collect(&left, a);
 	collect(&right, b);
 	if (left.list.count && right.list.count) {
-		bool known = find_declarations(&left) & find_declarations(&right);
+		bool known = find_declarations(&left);
+		known &= find_declarations(&right);
 		const struct grouping *grouping = known ? &by_declaration : &by_use;
 
 		sort(&left, grouping);
