@@ -49,6 +49,7 @@ static uint64_t landmark(const struct object *object, const struct atom *user,
 {
 	struct reference reference = reloc_reference(object, user->section, reloc);
 	const struct atom *atom = reference.atom;
+	uint64_t size;
 
 	if (!atom) {
 		const char *name = reference.symbol->name;
@@ -60,8 +61,9 @@ static uint64_t landmark(const struct object *object, const struct atom *user,
 	switch (atom->class) {
 	case ATOM_STRINGS:
 	case ATOM_CONST:
-		return hash_bytes(HASH_START, atom->section->data + reference.target,
-				  content_size(atom, reference.target));
+		size = content_size(atom, reference.target);
+		return size ? hash_bytes(HASH_START, atom->section->data + reference.target, size)
+			    : 0; /* a place outside the section */
 	case ATOM_CODE:
 		if (atom_function((struct atom *)atom) == atom_function((struct atom *)user))
 			return 0;
