@@ -217,8 +217,25 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 
 struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret)
 {
+	struct parent *parent = selection->options->parent;
+
 	*ret = POKEPATCH_NONE;
-	return selection->options->parent ? find_symbol(selection, atom, ret) : NULL;
+	if (!parent)
+		return NULL;
+	/* kernel/fork.c has a weak arch_dup_task_struct(), but x86's vmlinux has x86's own. */
+	if (atom->symbol->bind == STB_WEAK) {
+		const struct parent_symbol *symbol = parent_global(parent, atom->name);
+
+		if (symbol && !symbol->weak) {
+			refusals_add(selection->refusals, "symbol-missing",
+				     select_location(selection, atom->name), atom->name,
+				     "'%s' is weak here, and %s has another unit's in its place; "
+				     "change that one",
+				     atom->name, parent->path);
+			return NULL;
+		}
+	}
+	return find_symbol(selection, atom, ret);
 }
 
 struct error *select_external_atom(struct selection *selection, const struct atom *atom,

@@ -84,6 +84,7 @@ static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, c
 		.section = absolute ? "" : sections[shndx].name,
 		.section_number = absolute ? 0 : shndx,
 		.global = GELF_ST_BIND(entry->st_info) != STB_LOCAL,
+		.weak = GELF_ST_BIND(entry->st_info) == STB_WEAK,
 		.function = type == STT_FUNC,
 		.percpu = !absolute && sections[shndx].percpu,
 		.block = parent->blocks.count ? parent->blocks.count - 1 : 0,

@@ -15,7 +15,7 @@ struct parent_symbol {
 	uint64_t size;
 	const char *section; /* name; "" for an absolute symbol */
 	uint32_t section_number;
-	bool global, function, percpu;
+	bool global, weak, function, percpu;
 	uint32_t block;	     /* which FILE symbol it follows; locals only */
 	uint32_t order;	     /* place in the symbol table */
 	struct parent_symbol *next; /* of the same name, by address (vmlinux) or order (module) */
