@@ -42,6 +42,7 @@ static const struct section_rule x86_64_sections[] = {
 	{.name = ".parainstructions",
 	 .policy = SECTION_TABLE,
 	 .layouts = {{.size = 16, .short_last = true}}},
+	{.name = ".kcfi_traps", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
 	{.name = ".discard.unwind_hints", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
 	/* Within the kernel's init memory (arch/x86/kernel/vmlinux.lds.S). */
 	{.name = ".apicdrivers", .policy = SECTION_INIT},

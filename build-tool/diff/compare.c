@@ -158,6 +158,9 @@ static bool same_place(const struct atom *a, const struct atom *b)
 
 	if (rule_a != rule_b && (rule_a->keep_name || rule_b->keep_name))
 		return false;
+	/* ___ksymtab+foo, ___ksymtab_gpl+foo: who may use it is in the name alone. */
+	if (a->class == ATOM_EXPORT && strcmp(a->section->name, b->section->name))
+		return false;
 	return !(a->class == ATOM_DATA || a->class == ATOM_RODATA) ||
 	       b->section->align <= a->section->align || b->section->atoms.count > 1;
 }
