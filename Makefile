@@ -67,7 +67,12 @@ $(out)/%.o: %.c Makefile $(out)/datadir
 # ---- tests -----------------------------------------------------------------
 
 .PHONY: unit-tests
-unit-tests: $(unit_tests) $(out)/test/selfcheck/selfcheck
+unit-tests: $(unit_tests) $(out)/test/selfcheck/selfcheck $(out)/test/section-rules
+
+$(out)/test/section-rules: $(out)/test/pairs/section_rules.o $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 $(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
@@ -132,6 +137,12 @@ check: setup ## run all tests
 	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
 	$(Q)$(MAKE) --no-print-directory build/fuzz/fuzz_diff
 	$(Q)test/run
+
+.PHONY: pairs
+pairs: setup ## run all pairs of objects from kernel sources, and print the table of constructs
+	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
+	$(Q)test/pairs/run
+	$(Q)test/pairs/table --check
 
 .PHONY: demo
 demo: setup ## patch the stock Debian kernel in QEMU and roll it back
@@ -213,4 +224,4 @@ FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
 	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o)) \
-	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o))
+	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o)) $(out)/test/pairs/section_rules.d
