@@ -20,12 +20,15 @@ static char *make_key(const struct atom *atom)
 	const char *name = atom->name;
 
 	/* A variable in a function may have the name of another function. */
-	if (is_function(atom))
-		return xasprintf("%.*s()", (int)clone_family_length(name), name);
+	if (is_function(atom)) {
+		char *family _free_ = clone_family(name);
+
+		return xasprintf("%s()", family);
+	}
 	if (!atom->symbol) /* clang: ".rodata..L__const.foo.array.3" */
-		return xstrndup(name, clone_family_length(name));
+		return clone_family(name);
 	if (atom->symbol->bind != STB_LOCAL)
-		return xstrdup(name);
+		return xstrndup(name, unpromoted_length(name));
 	struct source_name source = source_name_of(name);
 	return xstrndup(source.text, source.length);
 }
@@ -199,7 +202,7 @@ static void pair_functions(struct atom *chain_a, struct atom *chain_b)
 /* Names without a compiler's number are what the source says. */
 static struct atom *find_plain(struct atom *atom)
 {
-	while (atom && strcmp(atom->name, atom->key))
+	while (atom && is_numbered_name(atom->name, atom->key))
 		atom = atom->next;
 	return atom;
 }

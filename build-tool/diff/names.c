@@ -20,16 +20,24 @@ static size_t without_numbers(const char *name, size_t length)
 	}
 }
 
+size_t unpromoted_length(const char *symbol)
+{
+	static const char promoted[] = ".llvm";
+	const size_t suffix = strlen(promoted);
+	size_t full = strlen(symbol), length = without_numbers(symbol, full);
+
+	return length < full && length > suffix &&
+			       !strncmp(symbol + length - suffix, promoted, suffix)
+		       ? length - suffix
+		       : full;
+}
+
 struct source_name source_name_of(const char *symbol)
 {
 	static const char switch_table[] = "switch.table.";
-	static const char promoted[] = ".llvm"; /* ThinLTO: "count.llvm.1234", the number gone */
-	size_t full = strlen(symbol), length = without_numbers(symbol, full);
+	size_t full = unpromoted_length(symbol), length = without_numbers(symbol, full);
 	struct source_name name = {.text = symbol};
 
-	if (length > strlen(promoted) && length < full &&
-	    !strncmp(symbol + length - strlen(promoted), promoted, strlen(promoted)))
-		full = length = without_numbers(symbol, length - strlen(promoted));
 	name.local = length < full;
 	if (has_prefix(symbol, switch_table)) { /* clang, with the function's name at the end */
 		name.length = strlen(switch_table) - 1;
@@ -57,7 +65,20 @@ struct source_name source_name_of(const char *symbol)
 	return name;
 }
 
-size_t clone_family_length(const char *symbol)
+char *clone_family(const char *symbol)
 {
-	return without_numbers(symbol, strlen(symbol));
+	char *name = xstrndup(symbol, unpromoted_length(symbol)), *to = name;
+
+	for (const char *from = name; *from;) {
+		size_t digits = *from == '.' && to > name
+					? strspn(from + 1, "0123456789")
+					: 0;
+
+		if (digits && (from[digits + 1] == '.' || !from[digits + 1]))
+			from += digits + 1;
+		else
+			*to++ = *from++;
+	}
+	*to = 0;
+	return name;
 }

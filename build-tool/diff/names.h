@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* A name without what the compiler added; parts of the symbol's name, not terminated. */
 struct source_name {
@@ -21,10 +22,21 @@ struct source_name {
  */
 struct source_name source_name_of(const char *symbol);
 
+/* unpromoted_length - of a name without what ThinLTO adds when it makes one global, ".llvm.1234". */
+size_t unpromoted_length(const char *symbol);
+
+/* is_numbered_name - is a symbol's name more than the key, that is what the source says? */
+static inline bool is_numbered_name(const char *symbol, const char *key)
+{
+	size_t length = unpromoted_length(symbol);
+
+	return strlen(key) != length || strncmp(symbol, key, length);
+}
+
 /*
- * clone_family_length - how much of a function's name is not the number of a clone:
- * "foo.constprop" of "foo.constprop.1", all of "foo" and of "foo.cold".
+ * clone_family - a function's name without the numbers of clones: "foo.constprop.isra" of
+ * "foo.constprop.1.isra.0", all of "foo" and of "foo.cold".
  */
-size_t clone_family_length(const char *symbol);
+char *clone_family(const char *symbol);
 
 #endif /* POKEPATCH_NAMES_H */

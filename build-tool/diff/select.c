@@ -179,7 +179,7 @@ static struct error *link_code(struct selection *selection, const struct atom *f
 		return NULL;
 	}
 	/* The original's entry: pointers stay equal, and later patches take effect. */
-	return link_external(selection, function->twin ? function : atom, ret);
+	return link_external(selection, atom->twin ?: atom, ret);
 }
 
 static struct error *link_data(struct selection *selection, const struct reference *reference,

@@ -24,7 +24,7 @@ static bool is_variable(const struct atom *atom)
 
 static bool is_numbered(const struct atom *atom)
 {
-	return is_variable(atom) && atom->symbol && strcmp(atom->key, atom->name);
+	return is_variable(atom) && atom->symbol && is_numbered_name(atom->name, atom->key);
 }
 
 /* ---- uses ----------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ differ=${DIFFER:-$top/build/bin/pokepatch-diff}
 asan_differ=${ASAN_DIFFER:-$top/build/asan/bin/pokepatch-diff}
 
 # As the kernel's own build compiles a unit, as far as it changes what an object looks like.
-cc=(gcc-12 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
+cc=("${GCC:-gcc-12}" -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
 	-fno-PIE -fno-asynchronous-unwind-tables -fno-common -fshort-wchar -fno-stack-protector
 	-pg -mfentry -mrecord-mcount -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
 	-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mno-sse -c)
@@ -53,13 +53,37 @@ each_compiler() {
 }
 
 # The same with clang; it has no -mrecord-mcount for x86, where objtool does that.
-clang=(clang-16 -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
+clang=("${CLANG:-clang-16}" -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -mcmodel=kernel -mno-red-zone
 	-fno-PIE -fno-asynchronous-unwind-tables -fno-common -fshort-wchar -fno-stack-protector
 	-pg -mfentry -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
 	-mretpoline-external-thunk -mfunction-return=thunk-extern -mno-sse -c)
 
-# use_clang - for the rest of this test.
-use_clang() { cc=("${clang[@]}"); }
+# use_clang [COMPILER] - for the rest of this test.
+use_clang() {
+	cc=("${1:-${clang[0]}}" "${clang[@]:1}")
+	case ${cc[0]} in
+	clang-13 | clang-14) # older than retbleed
+		local i
+		for i in "${!cc[@]}"; do
+			[ "${cc[i]}" != -mfunction-return=thunk-extern ] || unset "cc[i]"
+		done
+		;;
+	esac
+}
+
+# with_all_compilers FUNCTION - a test's body, with each gcc and clang that Debian 12 has.
+with_all_compilers() {
+	local gcc=("${cc[@]}") compiler
+	for compiler in gcc-11 gcc-12 clang-13 clang-14 clang-15 clang-16 clang-19; do
+		echo "with $compiler:"
+		case $compiler in
+		gcc*) cc=("$compiler" "${gcc[@]:1}") ;;
+		*) use_clang "$compiler" ;;
+		esac
+		flags=()
+		"$1"
+	done
+}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
