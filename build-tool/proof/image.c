@@ -410,8 +410,8 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 			      "a function's address", &hot, &hot_place));
 	_failed_(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_cold_addr),
 			      "a cold part's address", &cold, &cold_place));
-	uint64_t size = thing->end - thing->start;
-	uint64_t cold_size = thing->cold ? thing->cold->end - thing->cold->start : 0;
+	uint64_t size = thing_size(thing);
+	uint64_t cold_size = thing->cold ? thing_size(thing->cold) : 0;
 	const struct symbol *orig = map_get(&thing->source->orig_by_name, symbol->name);
 	thing->carried = !source_had_entry(thing->source, orig);
 	if (!hot || GET32(check, row, struct pokepatch_func, new_size) != size ||

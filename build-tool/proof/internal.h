@@ -76,6 +76,16 @@ struct nop {
 	uint64_t start, length; /* in the section; bytes */
 };
 
+/*
+ * A branch to a neighbour whose field has one byte, and no relocation: it leads to a jump behind
+ * the thing that has one.
+ */
+struct near_branch {
+	uint64_t field;	    /* in the section */
+	struct reloc reloc; /* the jump's, as if it stood at the field */
+	uint64_t jump;	    /* from the thing's start */
+};
+
 /* A function, a cold part, a variable, a replacement: carried as a whole or not at all. */
 struct thing {
 	struct source *source;
@@ -86,6 +96,8 @@ struct thing {
 	struct thing *cold;	     /* of a function: its cold part */
 	VEC(struct table_entry) entries; /* by table, code and start */
 	VEC(struct reloc) branches;	 /* to neighbours, which have no relocation */
+	VEC(struct near_branch) near;
+	uint64_t jumps;			 /* bytes of the jumps behind it */
 	VEC(struct nop) nops;		 /* by start */
 	bool prepared;			 /* branches, NOPs and instruction ends are there */
 	enum { CLAIM_NONE, CLAIM_NEW, CLAIM_CHANGED } claim;
@@ -126,6 +138,8 @@ struct thing *source_at(struct source *source, const struct section *section, in
 const char *thing_name(const struct thing *thing);
 /* bare_name - without the numbers that a compiler adds ("count.12", "foo.isra.0"); owned. */
 char *bare_name(const char *name);
+/* thing_size - in the module.  Prepares it. */
+uint64_t thing_size(struct thing *thing);
 /* section_first_reloc - index of the first relocation at or behind offset. */
 size_t section_first_reloc(const struct section *section, uint64_t offset);
 /* table_entry_size - bytes, by the spacing of the section's relocations; 0: none fits. */
