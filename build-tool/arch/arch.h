@@ -118,6 +118,8 @@ struct arch {
 
 	const struct site_table *site_tables; /* ends with a NULL section */
 	const char *replacement_section; /* code that is copied over such places, or NULL */
+	/* What functions call without their source's saying so (__fentry__); ends with NULL. */
+	const char *const *common_callees;
 	const struct veneer *veneer;	 /* where such places can make do with one, or NULL */
 
 	/*

@@ -240,6 +240,7 @@ const struct arch arch_ppc64 = {
 	.sections = ppc64_sections,
 	.disasm = &ppc64_disasm,
 	.site_tables = ppc64_sites,
+	.common_callees = (const char *const[]){"_mcount", NULL},
 	.replacement_section = NULL,
 	.local_entry = ppc64_local_entry,
 	.patchable_entry = ppc64_patchable_entry,

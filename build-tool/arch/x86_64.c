@@ -263,6 +263,7 @@ const struct arch arch_x86_64 = {
 	.disasm = &x86_64_disasm,
 	.site_tables = x86_64_sites,
 	.veneer = &x86_64_veneer,
+	.common_callees = (const char *const[]){"__fentry__", "__x86_return_thunk", NULL},
 	.replacement_section = ".altinstr_replacement",
 	.patchable_entry = x86_64_patchable_entry,
 	.measure_relocs = x86_64_measure_relocs,

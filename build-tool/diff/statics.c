@@ -42,7 +42,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 
 /*
  * What a reference leads to, as far as it says something about the code around it; 0 if it
- * does not.  Every function refers to __fentry__ and to itself.
+ * does not.  Every function refers to itself, and many to the architecture's own callees.
  */
 static uint64_t landmark(const struct object *object, const struct atom *user,
 			 const struct reloc *reloc)
@@ -54,8 +54,10 @@ static uint64_t landmark(const struct object *object, const struct atom *user,
 	if (!atom) {
 		const char *name = reference.symbol->name;
 
-		if (!strcmp(name, "__fentry__") || !strcmp(name, "__x86_return_thunk"))
-			return 0;
+		for (const char *const *common = object->arch->common_callees; common && *common;
+		     common++)
+			if (!strcmp(name, *common))
+				return 0;
 		return hash_bytes(HASH_START, name, strlen(name));
 	}
 	switch (atom->class) {
