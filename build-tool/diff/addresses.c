@@ -81,6 +81,12 @@ static bool is_new_thing(const struct atom *atom)
 	       (atom->class == ATOM_DATA && !atom->section->rule->keep_name);
 }
 
+/* A place within code: what a table of jumps has, which nobody can call. */
+static bool is_label(const struct reference *reference)
+{
+	return reference->atom->class == ATOM_CODE && reference->target != reference->atom->start;
+}
+
 static bool is_copy(const struct atom *atom)
 {
 	return atom->class == ATOM_STRINGS || atom->class == ATOM_CONST ||
@@ -118,7 +124,7 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 			note_escape(selection, reference->symbol->name);
 		return NULL;
 	}
-	if (is_new_thing(atom) && atom != from && !is_switch(from))
+	if (is_new_thing(atom) && atom != from && !is_switch(from) && !is_label(reference))
 		note_escape(selection, atom->name);
 	/*
 	 * Literals are passed on all the time, to be printed or compared; only those

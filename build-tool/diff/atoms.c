@@ -194,9 +194,41 @@ static int symbol_order(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/*
+ * clang's kCFI has the hash of f's type in front of f, named "__cfi_f"; objtool names NOPs there
+ * "__pfx_f".  But kernel/cfi.c of older kernels has functions with such names.
+ */
+static bool names_prefix_of(const struct symbol *symbol, const struct symbol *function)
+{
+	static const char *const prefixes[] = {"__cfi_", "__pfx_"};
+
+	if (symbol->type != STT_FUNC || function->type != STT_FUNC || !symbol->size)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (has_prefix(symbol->name, prefixes[i]) &&
+		    !strcmp(symbol->name + strlen(prefixes[i]), function->name))
+			return true;
+	return false;
+}
+
+/* Of the next function, perhaps with NOPs in between; aliases are at the same place. */
+static bool is_prefix(struct symbol *const *next, struct symbol *const *end)
+{
+	const struct symbol *symbol = next[-1];
+	uint64_t place = next < end ? (*next)->value : 0;
+
+	if (next == end || place < symbol->value + symbol->size)
+		return false;
+	for (; next < end && (*next)->section == symbol->section && (*next)->value == place; next++)
+		if (names_prefix_of(symbol, *next))
+			return true;
+	return false;
+}
+
 static void split_by_symbols(struct object *object)
 {
 	VEC(struct symbol *) order = {0};
+	struct symbol *prefix = NULL;
 
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		struct symbol *symbol = object->symbols.list[i];
@@ -214,6 +246,10 @@ static void split_by_symbols(struct object *object)
 					    ? section->atoms.list[section->atoms.count - 1]
 					    : NULL;
 
+		if (is_prefix(order.list + i + 1, order.list + order.count)) {
+			prefix = symbol;
+			continue;
+		}
 		if (last && last->start == symbol->value &&
 		    (symbol->size == last->end - last->start || symbol->size)) {
 			symbol->atom = last; /* an alias, or a name for its first part */
@@ -227,8 +263,39 @@ static void split_by_symbols(struct object *object)
 				      ? order.list[i + 1]->value
 				      : section->size;
 		symbol->atom = add_atom(object, section, symbol, symbol->value, end);
+		if (prefix) {
+			symbol->atom->prefix_symbol = prefix;
+			symbol->atom->prefix = symbol->value - prefix->value;
+			prefix->atom = symbol->atom;
+			prefix = NULL;
+		}
 	}
 	vec_deinit(&order);
+}
+
+/*
+ * NOPs in front of a function have no symbol, but this table has their address.  With
+ * "=16,16" it is that of the first, and the function follows the last.
+ */
+static void find_prefixes(struct object *object)
+{
+	for (size_t i = 1; i < object->sections.count; i++) {
+		const struct section *table = object->sections.list[i];
+
+		if (strcmp(table->name, "__patchable_function_entries"))
+			continue;
+		for (size_t j = 0; j < table->relocs.count; j++) {
+			const struct reloc *reloc = &table->relocs.list[j];
+			const struct section *section = reloc->symbol->section;
+			uint64_t target = reloc_target(reloc);
+
+			if (!section || !section->rule || !section_is_text(section))
+				continue;
+			struct atom *atom = atom_behind(section, target);
+			if (atom && atom->start - target > atom->prefix)
+				atom->prefix = atom->start - target;
+		}
+	}
 }
 
 /*
@@ -267,6 +334,15 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
 	last->relocs = section_relocs(section, last->start, last->end, &last->reloc_count);
 }
 
+static bool has_relocated_prefix(const struct section *section, const struct atom *atom)
+{
+	size_t count = 0;
+
+	if (atom->prefix)
+		section_relocs(section, atom->start - atom->prefix, atom->start, &count);
+	return count;
+}
+
 /* Sections without symbols are one atom. */
 static void check_gaps(struct object *object, const char *unit, struct refusals *refusals)
 {
@@ -284,7 +360,8 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 			continue;
 		size_t symbols = section->atoms.count;
 		for (size_t j = 0; j <= symbols; j++) {
-			uint64_t start = j < symbols ? section->atoms.list[j]->start
+			uint64_t start = j < symbols ? section->atoms.list[j]->start -
+							       section->atoms.list[j]->prefix
 						     : section->size;
 			const struct atom *before = j ? section->atoms.list[j - 1] : NULL;
 
@@ -299,6 +376,10 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 					     "belong to no symbol and are not padding",
 					     end, start, section->name);
 			}
+			if (j < symbols && has_relocated_prefix(section, section->atoms.list[j]))
+				refusals_add(refusals, "symbol-unknown", unit, section->name,
+					     "what is in front of '%s' has relocations",
+					     section->atoms.list[j]->name);
 			if (start < end)
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
 					     "symbol '%s' begins within '%s'",
@@ -408,6 +489,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 		return NULL; /* what follows relies on rules and relocation types */
 
 	split_by_symbols(object);
+	find_prefixes(object);
 	check_gaps(object, unit, refusals);
 	link_cold_parts(object);
 	for_each_policy(object, SECTION_CODE, prepare_code);

@@ -52,6 +52,12 @@ struct atom {
 	struct symbol *symbol;	/* primary symbol, NULL where there is none */
 	struct section *section;
 	uint64_t start, end;	/* in the section */
+	/*
+	 * Bytes in front of a function that go with it: NOPs that the kernel may rewrite
+	 * (-fpatchable-function-entry=16,16), the hash of its type (kCFI); the symbol of the latter.
+	 */
+	uint64_t prefix;
+	struct symbol *prefix_symbol;
 	struct reloc *relocs;	/* the section's, those in [start, end) */
 	size_t reloc_count;
 	enum atom_class class;
@@ -80,7 +86,7 @@ struct atom {
 	VEC(struct atom *) carriers; /* of such: who calls it, by name */
 	/* Where the emitter put it. */
 	struct section *out;
-	uint64_t out_offset;
+	uint64_t out_offset; /* of its start, behind its prefix */
 	struct symbol *out_symbol;
 };
 
@@ -119,6 +125,9 @@ struct reference reloc_reference(const struct object *object, const struct secti
 
 /* atom_at - the atom of a section at an offset, or NULL. */
 struct atom *atom_at(const struct section *section, uint64_t offset);
+
+/* atom_behind - the first one that begins behind an offset, if nothing is in between; or NULL. */
+struct atom *atom_behind(const struct section *section, uint64_t offset);
 
 /* section_relocs - those in [start, end); count may be 0. */
 struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,

@@ -130,6 +130,13 @@ static bool same_bytes(struct object *orig, const struct atom *a, struct object 
 	       !memcmp(bytes_a + mask_end, bytes_b + mask_end, size - mask_end);
 }
 
+static bool same_prefix(const struct atom *a, const struct atom *b)
+{
+	return a->prefix == b->prefix &&
+	       (!a->prefix || !memcmp(a->section->data + a->start - a->prefix,
+				      b->section->data + b->start - b->prefix, a->prefix));
+}
+
 static bool same_short_branches(const struct atom *a, const struct atom *b)
 {
 	if (a->short_branches.count != b->short_branches.count)
@@ -169,7 +176,7 @@ static bool compare_atoms(struct object *orig, struct atom *a, struct object *pa
 			  struct atom *b)
 {
 	if (a->class != b->class || !same_place(a, b) || !same_bytes(orig, a, patched, b) ||
-	    !same_short_branches(a, b) ||
+	    !same_prefix(a, b) || !same_short_branches(a, b) ||
 	    !same_relocs(orig, a->section, a->relocs, a->reloc_count, a->start, patched,
 			 b->section, b->relocs, b->reloc_count, b->start))
 		return false;

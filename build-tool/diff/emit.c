@@ -60,12 +60,18 @@ static void place_atom(struct emitter *emitter, struct atom *atom)
 	uint64_t size = atom->end - atom->start, align = from->align;
 
 	/* In a section of many, an atom's alignment is what its place shows. */
-	while (align > 1 && atom->start & (align - 1))
+	while (align > 1 && (atom->start - atom->prefix) & (align - 1))
 		align /= 2;
 	atom->out = object_add_section(&emitter->out, name, from->type,
 				       from->flags & ~(uint64_t)DROPPED_FLAGS,
 				       align, 0);
-	section_append(atom->out, from->data ? from->data + atom->start : NULL, size, 1);
+	atom->out_offset = atom->prefix;
+	section_append(atom->out, from->data ? from->data + atom->start - atom->prefix : NULL,
+		       atom->prefix + size, 1);
+	if (atom->prefix_symbol) /* objtool knows it by its name */
+		object_add_symbol(&emitter->out, atom->prefix_symbol->name, atom->out,
+				  atom->prefix_symbol->value + atom->prefix - atom->start,
+				  atom->prefix_symbol->size, STT_FUNC, STB_LOCAL);
 	if (atom->stubs)
 		stubs_append(emitter->out.arch, atom);
 	if (!atom->symbol) {
@@ -74,8 +80,8 @@ static void place_atom(struct emitter *emitter, struct atom *atom)
 	}
 	bool global = atom->symbol->bind != STB_LOCAL && !atom->twin;
 	atom->out_symbol =
-		object_add_symbol(&emitter->out, atom->name, atom->out, 0, size + atom->stubs,
-				  atom->symbol->type, global ? STB_GLOBAL : STB_LOCAL);
+		object_add_symbol(&emitter->out, atom->name, atom->out, atom->out_offset,
+				  size + atom->stubs, atom->symbol->type, global ? STB_GLOBAL : STB_LOCAL);
 	/* Not the visibility, but what the machine has there (ppc64: the local entry). */
 	atom->out_symbol->other = atom->symbol->other & ~3u;
 }
@@ -183,10 +189,11 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	addend = link.addend;
 	switch (link.kind) {
 	case LINK_CARRIED:
-		symbol = link.atom->class == ATOM_CODE &&
-					 (entry || !reloc->symbol->atom)
-				 ? object_section_symbol(&emitter->out, link.atom->out)
-				 : link.atom->out_symbol;
+		symbol = link.atom->out_symbol;
+		if (link.atom->class == ATOM_CODE && (entry || !reloc->symbol->atom)) {
+			symbol = object_section_symbol(&emitter->out, link.atom->out);
+			addend += link.atom->out_offset;
+		}
 		break;
 	case LINK_CONTENT: {
 		struct section *content;
@@ -297,7 +304,8 @@ static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom
 			continue;
 		done = branch->stub + 1;
 		_failed_(emit_reloc(emitter, atom, false, atom->section, &branch->reloc, atom->out,
-				    branch->stub + emitter->out.arch->veneer->reloc_at));
+				    branch->stub + emitter->out.arch->veneer->reloc_at +
+					    atom->out_offset));
 	}
 	return NULL;
 }
@@ -313,7 +321,8 @@ static struct error *fill(struct emitter *emitter)
 
 		for (size_t j = 0; j < atom->reloc_count; j++)
 			_failed_(emit_reloc(emitter, atom, false, atom->section, &atom->relocs[j],
-					    atom->out, atom->relocs[j].offset - atom->start));
+					    atom->out,
+					    atom->relocs[j].offset - atom->start + atom->out_offset));
 		_failed_(emit_stubs(emitter, atom));
 		for (size_t j = 0; j < atom->entries.count; j++)
 			_failed_(emit_entry(emitter, atom, &atom->entries.list[j]));

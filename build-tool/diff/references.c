@@ -29,15 +29,12 @@ struct reloc *section_relocs(const struct section *section, uint64_t start, uint
 	return section->relocs.list ? section->relocs.list + first : NULL;
 }
 
-struct atom *atom_at(const struct section *section, uint64_t offset)
+/* How many begin at or before an offset. */
+static size_t atoms_before(const struct section *section, uint64_t offset)
 {
 	size_t low = 0, high = section->atoms.count;
 
-	/* An address beside the only thing in a section means that thing: gcc writes
-	 * table[i - 3] and &table[N] that way. */
-	if (section->atoms.count == 1)
-		return section->atoms.list[0];
-	while (low < high) { /* the last one that starts at or before offset */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (section->atoms.list[middle]->start <= offset)
@@ -45,9 +42,32 @@ struct atom *atom_at(const struct section *section, uint64_t offset)
 		else
 			high = middle;
 	}
-	if (!low)
+	return low;
+}
+
+struct atom *atom_behind(const struct section *section, uint64_t offset)
+{
+	size_t index = atoms_before(section, offset);
+
+	return index < section->atoms.count &&
+			       (!index || offset >= section->atoms.list[index - 1]->end)
+		       ? section->atoms.list[index]
+		       : NULL;
+}
+
+struct atom *atom_at(const struct section *section, uint64_t offset)
+{
+	/* An address beside the only thing in a section means that thing: gcc writes
+	 * table[i - 3] and &table[N] that way. */
+	if (section->atoms.count == 1)
+		return section->atoms.list[0];
+	size_t index = atoms_before(section, offset);
+	if (index < section->atoms.count &&
+	    section->atoms.list[index]->start - offset <= section->atoms.list[index]->prefix)
+		return section->atoms.list[index];
+	if (!index)
 		return NULL;
-	struct atom *atom = section->atoms.list[low - 1];
+	struct atom *atom = section->atoms.list[index - 1];
 	/* Its end, where no other begins: behind a last instruction that does not return. */
 	return offset <= atom->end ? atom : NULL;
 }

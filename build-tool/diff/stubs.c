@@ -46,6 +46,6 @@ void stubs_append(const struct arch *arch, const struct atom *atom)
 		const struct short_branch *branch = &atom->short_branches.list[i];
 		uint64_t field = branch->field - atom->start;
 
-		arch->point_branch(atom->out->data + field, branch->stub - field);
+		arch->point_branch(atom->out->data + atom->out_offset + field, branch->stub - field);
 	}
 }

@@ -211,3 +211,80 @@ private_data() {
 	}
 	with_all_compilers renumbered
 }
+
+# in_front_of FUNCTION OBJECT - the instructions of 16 bytes.
+in_front_of() {
+	objdump -d -z --no-show-raw-insn "$2" | awk -v name="<$1>:" '
+		/^ / { sub(/^[^\t]*\t/, ""); lines[++count] = $0 }
+		/^Disassembly/ || /<__cfi_/ { count = 0 }
+		$2 == name { for (i = count > 16 ? count - 15 : 1; i <= count; i++) print lines[i] }'
+}
+
+# Kernels with call depth tracking, FineIBT or kCFI: NOPs or the hash of its type stand in front
+# of a function, and the kernel rewrites or reads them there.
+@test "what stands in front of a function goes with it" {
+	in_front() {
+		case ${cc[0]} in
+		clang-13) flags=(-fpatchable-function-entry=16,16) ;; # it crashes with both
+		clang-1[45]) flags=(-fcf-protection=branch -fpatchable-function-entry=16,16) ;;
+		clang*) flags=(-fcf-protection=branch -fpatchable-function-entry=11,11 -fsanitize=kcfi) ;;
+		gcc*) flags=(-fcf-protection=branch -fpatchable-function-entry=16,16) ;;
+		esac
+		compile <<-'END'
+			int ext(int (*)(int), int);
+			static __attribute__((noinline)) int helper(int x) { return ext(0, x) * 3; }
+			NEW(static int more(int x) { return ext(0, x) * 5; })
+			int f(int x) { return helper(x) + OLD(1) NEW(ext(more, 2)); }
+			int g(int x) { return helper(x) + 1; }
+			int (*table[])(int) = {f, g, helper};
+			int call(int i, int x) { return table[i](x) + OLD(3) NEW(4); }
+			int call2(int i, int x) { return table[i](x) + 3; }
+			__attribute__((section(".sched.text"))) int s1(int x) { return helper(x) + 7; }
+			__attribute__((section(".sched.text"))) int s2(int x) { return ext(s1, x) + OLD(7) NEW(8); }
+		END
+		diff_objects orig.o patched.o
+		carries "f changed" "call changed" "more new" "s2 changed"
+		carries_data
+		local name
+		for name in f call more s2; do
+			in_front_of "$name" patched.o >wanted
+			in_front_of "$name" "$out" >got
+			[ "$(wc -l <wanted)" -ge 12 ]
+			same "what is in front of $name" "$(<got)" "$(<wanted)"
+		done
+	}
+	with_all_compilers in_front
+}
+
+@test "tables of jumps" {
+	jumps() {
+		local i
+		for i in "${!cc[@]}"; do
+			case ${cc[i]} in -fno-jump-tables | -mindirect-branch=* | -mretpoline*) unset "cc[i]" ;; esac
+		done
+		compile <<-'END'
+			__attribute__((noinline)) int a(int x) { asm volatile("" : "+r"(x)); return x + 1; }
+			__attribute__((noinline)) int b(int x) { asm volatile("" : "+r"(x)); return x + 2; }
+			#define table(name, third, seventh) int name(int x) { switch (x) { \
+				case 0: return a(x) * 7; case 1: return b(x) - 9; case 2: return third; \
+				case 3: return b(x) * 11; case 4: return a(x) - 71; case 5: return a(3); \
+				case 6: return seventh; default: return b(10); } }
+			table(f, a(x) | 8, b(3) OLD(+ 1) NEW(+ 2))
+			table(g, a(x) * 8, b(3))
+			NEW(table(n, b(x) - 8, a(3)))
+			table(h, b(x) * 8, b(3))
+		END
+		objdump -d --no-show-raw-insn -j .text.f orig.o | grep -q 'jmp  *\*' # there is one
+		diff_objects orig.o patched.o
+		carries "f changed" "n new"
+		warned
+		runs <<-'END'
+			int main(void)
+			{
+				int (*f)(int) = changed(0);
+				return !(f(6) == 7 && f(3) == 55 && f(0) == 7 && f(99) == 12);
+			}
+		END
+	}
+	with_all_compilers jumps
+}
