@@ -37,8 +37,6 @@ static const struct section_rule x86_64_sections[] = {
 		     {.size = 14, .partner = 4, .partner_length = 13}}},
 	{.name = ".altinstr_replacement", .policy = SECTION_PARTNER},
 	{.name = ".altinstr_aux", .policy = SECTION_PARTNER},
-	/* clang -fsanitize=kcfi: s32 address of the trap */
-	{.name = ".kcfi_traps", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
 	{.name = ".smp_locks", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
 	/* struct paravirt_patch_site: u8 *instr, u8 type, u8 len, padding */
 	{.name = ".parainstructions",
