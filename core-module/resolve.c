@@ -391,6 +391,35 @@ static void find_sections(struct lookup *lookup, struct section *sections, unsig
 	}
 }
 
+/*
+ * The loader adds a module's per-CPU offset (mod->percpu) to its per-CPU symbols, and
+ * kallsyms shows them so: small numbers, not addresses within the module.
+ */
+#define PERCPU_SECTION ".data..percpu"
+
+static bool is_percpu(const struct lookup *lookup, const struct wanted *wanted)
+{
+	return !strcmp(pp_string(lookup->patch, wanted->sym->section), PERCPU_SECTION);
+}
+
+static bool within_percpu(const struct module *mod, unsigned long addr, unsigned long size)
+{
+#ifdef CONFIG_SMP
+	unsigned long start = (unsigned long)(void __force *)mod->percpu;
+
+	return start && addr >= start && addr - start <= mod->percpu_size &&
+	       size <= mod->percpu_size - (addr - start);
+#else
+	return false; /* there the section is ordinary data, see within_module_core() */
+#endif
+}
+
+static bool within_core(const struct module *mod, unsigned long addr, unsigned long size)
+{
+	return within_module_core(addr, mod) &&
+	       (!size || within_module_core(addr + size - 1, mod));
+}
+
 static int check_module(const struct lookup *lookup, const struct wanted *wanted,
 			const struct module *mod)
 {
@@ -400,9 +429,13 @@ static int check_module(const struct lookup *lookup, const struct wanted *wanted
 		return missing(lookup, wanted, "kallsyms does not list it");
 	if (!wanted->addr)
 		return missing(lookup, wanted, "nothing tells where its section is");
-	if (!within_module_core(wanted->addr, mod) ||
-	    (size && !within_module_core(wanted->addr + size - 1, mod)))
+	if (IS_ENABLED(CONFIG_SMP) && is_percpu(lookup, wanted)) {
+		if (!within_percpu(mod, wanted->addr, size))
+			return missing(lookup, wanted,
+				       "it is not in the module's per-CPU memory");
+	} else if (!within_core(mod, wanted->addr, size)) {
 		return missing(lookup, wanted, "it is not in the module's permanent memory");
+	}
 	pp_module_text(mod, &text, &text_end);
 	if ((wanted->sym->flags & POKEPATCH_SYM_FUNC) &&
 	    (wanted->addr < text || wanted->addr + size > text_end))

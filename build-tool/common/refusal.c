@@ -33,7 +33,6 @@ const struct refusal_code refusal_codes[] = {
 	{ "note-unknown", "a note of the author in the source is not understood", false },
 	{ "objtool", "objtool does not accept the new code", false },
 	{ "parent-unknown", "a unit's module is not among the kernel's modules", false },
-	{ "percpu-in-module", "a per-CPU variable of a parent module is needed", false },
 	{ "relocation-in-alternative", "a place that the kernel patches needs a late relocation", false },
 	{ "relocation-in-percpu", "a new per-CPU variable holds the address of something not exported", false },
 	{ "relocation-unknown", "a relocation of a kind that is not understood", false },

@@ -110,12 +110,6 @@ static void check_module(struct selection *selection, const struct parent *paren
 			     "'%s' is in module %s, which need not be loaded when this code runs: "
 			     "%s does not depend on it",
 			     symbol->name, parent->name, own ? own->name : "the unit");
-	if (symbol->percpu)
-		refusals_add(selection->refusals, "percpu-in-module",
-			     select_location(selection, symbol->name), symbol->name,
-			     "'%s' is a per-CPU variable of module %s, whose place is not known "
-			     "before the module is loaded; leave what uses it unchanged",
-			     symbol->name, parent->name);
 }
 
 struct error *select_undefined(struct selection *selection, const char *name,

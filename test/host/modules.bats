@@ -45,9 +45,11 @@ built() {
 
 @test "per-CPU variables: a module's own, and a new one with an unexported address" {
 	edited net/netfilter/nf_dup_netdev.c -e 's/ > NF_RECURSION_LIMIT/& + 1/'
-	built 2 "nf_dup_netdev.c:" "[percpu-in-module]: 'nf_dup_skb_recursion'"
+	built 0
+	# Its place comes with the module, and the core looks for it.
+	grep -q nf_dup_skb_recursion x.ko
 
-	rm x.patch
+	rm x.patch x.ko
 	edited fs/proc/cmdline.c -e '/^static int/i extern void proc_root_init(void);' \
 		-e '/^static int cmdline/i static DEFINE_PER_CPU(void *, place) = proc_root_init;' \
 		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%p", this_cpu_read(place));\n&/'

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Changed code that uses a per-CPU variable of its own module: only the module loader knows its place.
+
+load helpers
+
+@test "a module's own per-CPU variable is found, whichever is loaded first" {
+	with_patches "$top/test/vm/patches/zsmalloc-percpu.patch"
+	guest "${patched[@]}" --module zram --module lzo-rle --module nf_dup_netdev <<-'END'
+		# What is kept in zram goes through the variable, compressed and back.
+		keep() {
+			echo 16M >/sys/block/zram0/disksize
+			cat /bin/busybox /proc/kallsyms >/tmp/data
+			dd if=/tmp/data of=/dev/zram0 bs=4k conv=sync 2>/dev/null
+			echo 3 >/proc/sys/vm/drop_caches
+			head -c "$(stat -c %s /tmp/data)" /dev/zram0 | cmp - /tmp/data
+			echo 1 >/sys/block/zram0/reset
+		}
+		told() { dmesg | sed -n 's/.*zs_map_area is at //p' | tail -n 1; }
+		place() { awk '$3 == "zs_map_area" { print $1 }' /proc/kallsyms; }
+
+		modprobe lzo-rle
+		echo "== the patch first"
+		pokepatch load "$(patch_file zsmalloc-percpu)"
+		modprobe zram
+		keep
+		same place "$(told)" "$(place)"
+		rmmod zram zsmalloc
+		pokepatch unload zsmalloc-percpu
+
+		echo "== the module first, and somewhere else"
+		before=$(told)
+		modprobe nf_dup_netdev
+		modprobe zram
+		same "told again" "$([ "$(place)" = "$before" ] && echo yes || echo no)" no
+		pokepatch load "$(patch_file zsmalloc-percpu)"
+		keep
+		same place "$(told)" "$(place)"
+		pokepatch unload zsmalloc-percpu
+		keep
+		rmmod zram zsmalloc
+	END
+}
