@@ -10,6 +10,7 @@ event() { # NUMBER FUNCTION - the name of its probe
 }
 
 set +e
+echo 0 >/proc/sys/kernel/printk_ratelimit
 while read -r number parents functions; do
 	for parent in $(echo "$parents" | tr , ' '); do
 		[ "$parent" = vmlinux ] || modprobe "$parent" 2>/dev/null ||

@@ -166,6 +166,132 @@ network() {
 	unshare -n true
 }
 
+there() { PATH=/usr/bin:$PATH /usr/bin/ip netns exec there "$@"; }
+
+# Two ends of a cable: v0 here, v1 in a network namespace of its own.
+two_hosts() {
+	ip netns add there
+	ip link add v0 numtxqueues 4 type veth peer name v1 netns there
+	ip addr add 10.5.0.1/24 dev v0
+	ip -6 addr add fd05::1/64 dev v0 nodad
+	ip link set v0 up
+	there ip addr add 10.5.0.2/24 dev v1
+	there ip -6 addr add fd05::2/64 dev v1 nodad
+	there ip link set v1 up
+	there ip link set lo up
+	ping -c 1 -W 2 10.5.0.2
+	ping -6 -c 1 -W 2 fd05::2
+	queues
+	packet_filters
+	routes
+	tipc bearer enable media eth device v0
+	there tipc bearer enable media eth device v1
+	tipc node set key 0x6120736563726574206f66203230206279746573
+	there tipc node set key 0x6120736563726574206f66203230206279746573
+	workload /tmp tipc
+	sleep 1
+	tipc bearer disable media eth device v0
+	there tipc bearer disable media eth device v1
+	ip link del v0
+	ip netns del there
+}
+
+queues() {
+	tc qdisc replace dev v0 root multiq
+	ping -c 1 -W 1 10.5.0.2
+	tc qdisc del dev v0 root
+	# A slow line, so that the queue behind it gets full and drops early.
+	tc qdisc add dev v0 root handle 1: tbf rate 64kbit burst 2k limit 60k
+	tc qdisc add dev v0 parent 1:1 handle 2: red limit 60000 min 1000 max 3000 avpkt 500 \
+		burst 4 probability 1 bandwidth 64kbit qevent early_drop block 10
+	tc filter add block 10 matchall action ok
+	ping -c 40 -i 0.02 -s 900 -W 1 10.5.0.2 ||
+		for _i in 1 2 3 4 5 6 7 8 9; do ping -c 1 -s 8000 -W 1 10.5.0.2; done
+	tc qdisc del dev v0 root
+	tc qdisc add dev v0 clsact
+	tc filter add dev v0 egress prio 1 protocol ip matchall action sample rate 1 group 5
+	ping -c 1 -W 1 10.5.0.2
+	tc filter del dev v0 egress
+	tc filter add dev v0 egress prio 1 protocol ip matchall action ife encode type 0xed3e \
+		use mark 5 dst ff:ff:ff:ff:ff:ff
+	there tc qdisc add dev v1 clsact
+	there tc filter add dev v1 ingress prio 1 protocol 0xed3e matchall action ife decode
+	ping -c 1 -W 1 10.5.0.2
+	tc qdisc del dev v0 clsact
+}
+
+packet_filters() {
+	iptables-legacy -A OUTPUT -j RATEEST --rateest-name est --rateest-interval 250ms \
+		--rateest-ewmalog 500ms
+	iptables-legacy -A INPUT -m rateest --rateest est --rateest-lt --rateest-bps1 10mbit
+	iptables-legacy -A INPUT -m hashlimit --hashlimit-above 1/sec --hashlimit-name hl
+	iptables-legacy -A INPUT -p tcp -m connlimit --connlimit-above 1
+	ip6tables-legacy -A OUTPUT -m rt --rt-type 0
+	ip6tables-legacy -A OUTPUT -m conntrack --ctstate NEW
+	ebtables-legacy -A FORWARD -j ACCEPT
+	ebtables-legacy -F
+	ping -c 2 -W 1 10.5.0.2
+	ping -6 -c 1 -s 4000 -W 1 fd05::2
+	workload /tmp tcp
+	iptables-legacy -F
+	ip6tables-legacy -F
+}
+
+routes() {
+	# an IPv6 segment that unpacks what comes
+	there ip -6 route add fd06::1/128 encap seg6local action End.DX6 nh6 fd05::1 dev v1
+	ip -6 route add fd07::/64 encap seg6 mode encap segs fd06::1 dev v0
+	ip -6 route add fd06::/64 via fd05::2
+	ping -6 -c 1 -W 1 fd07::1
+	# authentication headers, both ways
+	for _where in "" there; do
+		for _way in "fd05::1 fd05::2" "fd05::2 fd05::1"; do
+			$_where ip xfrm state add src ${_way% *} dst ${_way#* } proto ah spi 7 \
+				mode transport auth "hmac(sha1)" 0x0123456789012345678901234567890123456789
+		done
+	done
+	ip xfrm policy add src fd05::1 dst fd05::2 dir out tmpl proto ah mode transport
+	ping -6 -c 1 -W 1 fd05::2
+	ip xfrm policy flush
+	ip xfrm state flush
+	# a router that knows a better way on the same line
+	there sh -c 'for f in all v1; do
+		echo 1 >/proc/sys/net/ipv4/conf/$f/forwarding
+		echo 1 >/proc/sys/net/ipv4/conf/$f/send_redirects; done'
+	there ip route add 10.4.0.0/24 via 10.5.0.3 dev v1
+	ip route add 10.4.0.0/24 via 10.5.0.2
+	ping -c 2 -W 1 10.4.0.1
+}
+
+# A mirror of two loop devices, through md's files in sysfs.
+mirror() {
+	modprobe md_mod
+	echo md_test >/sys/module/md_mod/parameters/new_array
+	_md=/sys/block/md_test/md
+	echo none >$_md/metadata_version
+	echo raid1 >$_md/level
+	echo 2 >$_md/raid_disks
+	_loops=
+	for _i in 1 2; do
+		truncate -s 8M /tmp/half$_i
+		_loop=$(losetup -f)
+		losetup "$_loop" /tmp/half$_i
+		_loops="$_loops $_loop"
+		echo "7:${_loop#/dev/loop}" >$_md/new_dev
+		echo $((_i - 1)) >"$_md/dev-${_loop#/dev/}/slot"
+	done
+	echo 8192 >$_md/component_size
+	echo active >$_md/array_state
+	cat $_md/array_state $_md/sync_action
+	mknod /dev/md_test b $(tr : ' ' </sys/block/md_test/dev)
+	dd if=/dev/md_test of=/dev/null bs=64k count=8
+	rm /dev/md_test
+	echo clear >$_md/array_state
+	# shellcheck disable=SC2086
+	for _loop in $_loops; do losetup -d $_loop; done
+	rm -f /tmp/half1 /tmp/half2
+}
+
 machine() {
 	find /proc/sys /proc/1 /proc/self -maxdepth 2 -type f -exec head -c 4096 {} \;
 	find /sys/firmware /sys/block /sys/class/ -maxdepth 3 -type f -exec head -c 4096 {} \;
@@ -208,6 +334,8 @@ work() {
 	mknod /dev/btrfs-control c 10 234
 	file_systems
 	network
+	two_hosts
+	mirror
 	machine
 	rm -f /tmp/disk /tmp/some
 } >/tmp/work.log 2>&1

@@ -2,23 +2,29 @@
 /*
  * Calls as much of the kernel as a program can without hardware, so that patched functions are
  * run.  Every part stands alone and what it cannot do it leaves: the kernel counts what was run.
- * The first argument is a folder to work in.
+ * The first argument is a folder to work in, the second the only part to run.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/bpf.h>
+#include <linux/fuse.h>
 #include <linux/futex.h>
+#include <linux/genetlink.h>
 #include <linux/if_alg.h>
 #include <linux/io_uring.h>
 #include <linux/kcm.h>
 #include <linux/kd.h>
+#include <linux/keyctl.h>
 #include <linux/mount.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
+#include <linux/pfkeyv2.h>
+#include <linux/sctp.h>
 #include <linux/seg6.h>
 #include <linux/tipc.h>
+#include <linux/tipc_config.h>
 #include <linux/vhost.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -29,6 +35,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -256,6 +263,212 @@ static void bpf_programs(void)
 	}
 	close(kcm);
 	close(program);
+}
+
+/* ---- sockets of rarer families ---------------------------------------------------------- */
+
+/* A key to IPsec's PF_KEY, with all that it needs missing. */
+static void ipsec_key(void)
+{
+	struct sadb_msg message = { .sadb_msg_version = PF_KEY_V2,
+				    .sadb_msg_type = SADB_ADD,
+				    .sadb_msg_satype = SADB_SATYPE_ESP,
+				    .sadb_msg_len = sizeof(message) / 8 };
+	int fd = socket(PF_KEY, SOCK_RAW, PF_KEY_V2);
+
+	write(fd, &message, sizeof(message));
+	close(fd);
+}
+
+/* Streams of an association are reset, ours and the peer's. */
+static void sctp(void)
+{
+	struct sctp_assoc_value both = {
+		.assoc_value = SCTP_ENABLE_RESET_STREAM_REQ | SCTP_ENABLE_RESET_ASSOC_REQ |
+			       SCTP_ENABLE_CHANGE_ASSOC_REQ,
+	};
+	struct sctp_reset_streams reset = { .srs_flags = SCTP_STREAM_RESET_INCOMING |
+							 SCTP_STREAM_RESET_OUTGOING };
+	struct sockaddr_in address = local(4007);
+	int setting = open("/proc/sys/net/sctp/reconf_enable", O_WRONLY);
+	int listener, fd, peer;
+	char c;
+
+	write(setting, "1", 1);
+	close(setting);
+	listener = socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+	fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+	both.assoc_id = SCTP_FUTURE_ASSOC;
+	setsockopt(listener, IPPROTO_SCTP, SCTP_ENABLE_STREAM_RESET, &both, sizeof(both));
+	setsockopt(fd, IPPROTO_SCTP, SCTP_ENABLE_STREAM_RESET, &both, sizeof(both));
+	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 4) ||
+	    connect(fd, (void *)&address, sizeof(address)))
+		return;
+	peer = accept(listener, NULL, NULL);
+	write(fd, "x", 1);
+	read(peer, &c, 1);
+	usleep(300000); /* all is acknowledged */
+	setsockopt(fd, IPPROTO_SCTP, SCTP_RESET_STREAMS, &reset, sizeof(reset));
+	usleep(100000);
+	reset.srs_flags = SCTP_STREAM_RESET_INCOMING;
+	setsockopt(peer, IPPROTO_SCTP, SCTP_RESET_STREAMS, &reset, sizeof(reset));
+	usleep(100000);
+	close(fd);
+	close(peer);
+	close(listener);
+}
+
+/* The number of a generic netlink family. */
+static int family_of(int fd, const char *name)
+{
+	struct {
+		struct nlmsghdr header;
+		struct genlmsghdr genl;
+		struct nlattr attr;
+		char name[16];
+	} ask = { .header = { .nlmsg_len = sizeof(ask),
+			      .nlmsg_type = GENL_ID_CTRL,
+			      .nlmsg_flags = NLM_F_REQUEST },
+		  .genl = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 },
+		  .attr = { .nla_len = sizeof(ask.attr) + sizeof(ask.name),
+			    .nla_type = CTRL_ATTR_FAMILY_NAME } };
+	char answer[4096];
+	ssize_t length;
+
+	strncpy(ask.name, name, sizeof(ask.name) - 1);
+	send(fd, &ask, sizeof(ask), 0);
+	length = recv(fd, answer, sizeof(answer), 0);
+	for (ssize_t at = NLMSG_LENGTH(GENL_HDRLEN); at + 4 <= length;) {
+		struct nlattr *attr = (void *)(answer + at);
+
+		if (attr->nla_type == CTRL_ATTR_FAMILY_ID)
+			return *(uint16_t *)(attr + 1);
+		if (attr->nla_len < sizeof(*attr))
+			break;
+		at += NLA_ALIGN(attr->nla_len);
+	}
+	return -1;
+}
+
+/* What the old tipc-config asked. */
+static void tipc(void)
+{
+	static const uint16_t commands[] = { TIPC_CMD_GET_BEARER_NAMES, TIPC_CMD_GET_MEDIA_NAMES,
+					     TIPC_CMD_SHOW_PORTS, TIPC_CMD_GET_LINKS };
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC), family = family_of(fd, "TIPC");
+	char answer[32768];
+
+	for (size_t i = 0; family > 0 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		struct {
+			struct nlmsghdr header;
+			struct genlmsghdr genl;
+			struct tipc_genlmsghdr tipc;
+			struct tlv_desc tlv;
+			uint32_t network;
+		} ask = { .header = { .nlmsg_type = family, .nlmsg_flags = NLM_F_REQUEST },
+			  .genl = { .cmd = TIPC_GENL_CMD, .version = TIPC_GENL_VERSION },
+			  .tipc = { .cmd = commands[i] } };
+
+		ask.header.nlmsg_len = sizeof(ask) - sizeof(ask.tlv) - sizeof(ask.network);
+		if (commands[i] == TIPC_CMD_GET_LINKS) {
+			ask.header.nlmsg_len = sizeof(ask);
+			ask.tlv.tlv_len = htons(8);
+			ask.tlv.tlv_type = htons(TIPC_TLV_NET_ADDR);
+		}
+		send(fd, &ask, ask.header.nlmsg_len, 0);
+		usleep(10000);
+		recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
+	}
+	close(fd);
+}
+
+/* ---- keys -------------------------------------------------------------------------------- */
+
+static void keys(void)
+{
+	struct keyctl_pkey_params params = { .key_id = KEY_SPEC_SESSION_KEYRING,
+					     .in_len = 16,
+					     .out_len = 16 };
+	char in[16] = "", out[16];
+
+	syscall(SYS_keyctl, KEYCTL_PKEY_ENCRYPT, &params, "", in, out);
+}
+
+/* ---- a FUSE server, of one folder ---------------------------------------------------------- */
+
+static void fuse_serve(int fd)
+{
+	static char request[1 << 17];
+	struct fuse_in_header *in = (void *)request;
+	struct {
+		struct fuse_out_header header;
+		union {
+			struct fuse_init_out init;
+			struct fuse_attr_out attr;
+			struct fuse_open_out open;
+		};
+	} out;
+
+	while (read(fd, request, sizeof(request)) >= (ssize_t)sizeof(*in)) {
+		struct fuse_attr_out attr = { .attr = { .ino = 1, .mode = S_IFDIR | 0755, .nlink = 2 } };
+		size_t length = 0;
+
+		memset(&out, 0, sizeof(out));
+		out.header.unique = in->unique;
+		switch (in->opcode) {
+		case FUSE_INIT:
+			out.init = (struct fuse_init_out){ .major = FUSE_KERNEL_VERSION,
+							   .minor = FUSE_KERNEL_MINOR_VERSION,
+							   .max_write = 65536 };
+			length = sizeof(out.init);
+			break;
+		case FUSE_GETATTR:
+		case FUSE_SETATTR:
+			out.attr = attr;
+			length = sizeof(out.attr);
+			break;
+		case FUSE_OPENDIR:
+			length = sizeof(out.open);
+			break;
+		case FUSE_RELEASEDIR:
+		case FUSE_READDIR: /* the end */
+			break;
+		case FUSE_FORGET:
+			continue;
+		default:
+			out.header.error = -ENOSYS;
+		}
+		out.header.len = sizeof(out.header) + length;
+		write(fd, &out, out.header.len);
+	}
+}
+
+static void fuse(void)
+{
+	int fd = open("/dev/fuse", O_RDWR);
+	char options[100];
+	pid_t server;
+
+	if (fd < 0)
+		return;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+	mkdir("/tmp/fuse", 0755);
+	if (mount("workload", "/tmp/fuse", "fuse", 0, options))
+		return;
+	server = fork();
+	if (server == 0) {
+		fuse_serve(fd);
+		_exit(0);
+	}
+	close(fd);
+	chmod("/tmp/fuse", 0700);
+	fd = open("/tmp/fuse", O_RDONLY | O_DIRECTORY);
+	close(fd);
+	umount2("/tmp/fuse", MNT_DETACH);
+	usleep(100000);
+	kill(server, SIGKILL);
+	waitpid(server, NULL, 0);
+	rmdir("/tmp/fuse");
 }
 
 /* ---- tasks, timers, futexes, signals ----------------------------------------------------- */
@@ -567,6 +780,8 @@ static const struct part {
 	{ "futexes", futexes }, { "timers", timers },	    { "compat-time", compat_time },
 	{ "memory", memory },	{ "ring", ring },	    { "mounts", mounts },
 	{ "devices", devices }, { "perf", perf },	    { "audit", audit },
+	{ "sctp", sctp },	{ "tipc", tipc },	    { "ipsec-key", ipsec_key },
+	{ "keys", keys },	{ "fuse", fuse },
 };
 
 int main(int argc, char **argv)
@@ -574,6 +789,8 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		folder = argv[1];
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (argc > 2 && strcmp(parts[i].name, argv[2]))
+			continue;
 		pid_t child = fork();
 		int status = 0;
 
