@@ -199,10 +199,10 @@ static struct error *fold_lower(struct object *object, struct section *section,
 				lower->addend = upper[i].addend;
 				return NULL;
 			}
-	return error_new(STATUS_REFUSED,
-			 "%s: refused [elf-malformed]: relocation at %lu of section %s names a "
-			 "place that has no upper part; compile it again",
-			 object->path, (unsigned long)lower->offset, section->name);
+	return object_malformed(object,
+				"relocation at %" PRIu64 " of section %s names a place that has no "
+				"upper part",
+				lower->offset, section->name);
 }
 
 static struct error *riscv64_fold_relocs(struct object *object, struct section *section)

@@ -210,6 +210,8 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	}
 	selection.author = &author;
 	error = run(&selection, ret);
+	if (error) /* a unit's name may be the object's word */
+		error->text = one_line(error->text);
 	author_finish(&author, &selection);
 	vec_deinit(&selection.carried);
 	object_unsplit(&orig);

@@ -20,10 +20,7 @@
  */
 #define LIMIT (1ll << 56)
 
-static struct error *malformed(const struct object *object, const char *format, ...)
-	__attribute__((format(printf, 2, 3), warn_unused_result));
-
-static struct error *malformed(const struct object *object, const char *format, ...)
+struct error *object_malformed(const struct object *object, const char *format, ...)
 {
 	va_list arguments;
 
@@ -81,7 +78,7 @@ static struct error *map_file(struct object *object)
 	if (fstat(fd, &status))
 		return error_errno("cannot read %s", object->path);
 	if (!S_ISREG(status.st_mode))
-		return malformed(object, "not an ELF file");
+		return object_malformed(object, "not an ELF file");
 	object->map_size = status.st_size;
 	if (!object->map_size)
 		return NULL;
@@ -100,10 +97,10 @@ static struct error *read_header(struct object *object)
 	object->elf = object->map ? elf_memory(object->map, object->map_size) : NULL;
 	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(object->elf, &object->header))
-		return malformed(object, "not an ELF file");
+		return object_malformed(object, "not an ELF file");
 	if (object->header.e_type != ET_REL)
-		return malformed(object, "ELF type %u, not a relocatable object",
-				 object->header.e_type);
+		return object_malformed(object, "ELF type %u, not a relocatable object",
+					object->header.e_type);
 	object->arch = arch_find(object->header.e_machine, object->header.e_ident[EI_CLASS],
 				 object->header.e_ident[EI_DATA]);
 	if (!object->arch)
@@ -120,7 +117,7 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 	GElf_Shdr header;
 
 	if (!gelf_getshdr(scn, &header))
-		return malformed(object, "section %zu has no header", elf_ndxscn(scn));
+		return object_malformed(object, "section %zu has no header", elf_ndxscn(scn));
 
 	struct section *section = xcalloc(1, sizeof(*section));
 	*vec_push(&object->sections) = section;
@@ -132,23 +129,23 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 	section->align = header.sh_addralign ?: 1;
 	section->entsize = header.sh_entsize;
 	if (!section->name)
-		return malformed(object, "section %zu has no name", section->index);
+		return object_malformed(object, "section %zu has no name", section->index);
 	if (section->align & (section->align - 1) || section->align > LIMIT)
-		return malformed(object, "section %s has alignment %" PRIu64, section->name,
-				 section->align);
+		return object_malformed(object, "section %s has alignment %" PRIu64, section->name,
+					section->align);
 	if (section->size > LIMIT)
-		return malformed(object, "section %s has size %" PRIu64, section->name,
-				 section->size);
+		return object_malformed(object, "section %s has size %" PRIu64, section->name,
+					section->size);
 	if (header.sh_link >= room)
-		return malformed(object, "section %s is linked to section %u", section->name,
-				 header.sh_link);
+		return object_malformed(object, "section %s is linked to section %u", section->name,
+					header.sh_link);
 	if (header.sh_type == SHT_NOBITS)
 		return NULL;
 
 	/* As it is in the file, which outlives libelf's view of it. */
 	Elf_Data *data = elf_rawdata(scn, NULL);
 	if (!data || data->d_size != header.sh_size || (header.sh_size && !data->d_buf))
-		return malformed(object, "section %s cannot be read", section->name);
+		return object_malformed(object, "section %s cannot be read", section->name);
 	section->data = data->d_buf;
 	return NULL;
 }
@@ -158,13 +155,13 @@ static struct error *read_sections(struct object *object)
 	size_t count, names;
 
 	if (elf_getshdrnum(object->elf, &count) || elf_getshdrstrndx(object->elf, &names))
-		return malformed(object, "no section headers");
+		return object_malformed(object, "no section headers");
 	*vec_push(&object->sections) = NULL;
 	for (size_t i = 1; i < count; i++) {
 		Elf_Scn *scn = elf_getscn(object->elf, i);
 
 		if (!scn)
-			return malformed(object, "section %zu cannot be read", i);
+			return object_malformed(object, "section %zu cannot be read", i);
 		_failed_(read_section(object, scn, names, count));
 	}
 	return NULL;
@@ -173,19 +170,18 @@ static struct error *read_sections(struct object *object)
 static struct error *place_symbol(struct object *object, struct symbol *symbol, size_t shndx,
 				  bool extended)
 {
-	if (shndx == SHN_UNDEF ||
-	    (!extended && (shndx == SHN_ABS || shndx == SHN_COMMON))) {
+	if (shndx == SHN_UNDEF || (!extended && (shndx == SHN_ABS || shndx == SHN_COMMON))) {
 		symbol->special = shndx;
 		return NULL;
 	}
 	if ((!extended && shndx >= SHN_LORESERVE) || shndx >= object->sections.count)
-		return malformed(object, "symbol %zu '%s' is in section %zu", symbol->index,
-				 symbol->name, shndx);
+		return object_malformed(object, "symbol %zu '%s' is in section %zu", symbol->index,
+					symbol->name, shndx);
 	symbol->section = object->sections.list[shndx];
 	if (symbol->value > symbol->section->size ||
 	    symbol->size > symbol->section->size - symbol->value)
-		return malformed(object, "symbol '%s' reaches beyond the end of section %s",
-				 symbol->name, symbol->section->name);
+		return object_malformed(object, "symbol '%s' reaches beyond the end of section %s",
+					symbol->name, symbol->section->name);
 	if (symbol->type == STT_SECTION)
 		symbol->section->symbol = symbol;
 	return NULL;
@@ -212,11 +208,11 @@ static struct error *read_symbols(struct object *object)
 		if (object->sections.list[i]->type != SHT_SYMTAB)
 			continue;
 		if (symtab)
-			return malformed(object, "two symbol tables");
+			return object_malformed(object, "two symbol tables");
 		symtab = i;
 	}
 	if (!symtab)
-		return malformed(object, "no symbol table");
+		return object_malformed(object, "no symbol table");
 
 	Elf_Scn *scn = elf_getscn(object->elf, symtab);
 	GElf_Shdr header;
@@ -224,7 +220,8 @@ static struct error *read_symbols(struct object *object)
 	gelf_getshdr(scn, &header);
 	size_t size = gelf_fsize(object->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (header.sh_entsize != size || data->d_size % size)
-		return malformed(object, "symbol table of entry size %" PRIu64, header.sh_entsize);
+		return object_malformed(object, "symbol table of entry size %" PRIu64,
+					header.sh_entsize);
 
 	*vec_push(&object->symbols) = NULL;
 	for (size_t i = 1; i < data->d_size / size; i++) {
@@ -232,7 +229,7 @@ static struct error *read_symbols(struct object *object)
 		Elf32_Word number = 0;
 
 		if (!gelf_getsymshndx(data, numbers, i, &entry, &number))
-			return malformed(object, "symbol %zu cannot be read", i);
+			return object_malformed(object, "symbol %zu cannot be read", i);
 		struct symbol *symbol = xcalloc(1, sizeof(*symbol));
 		*vec_push(&object->symbols) = symbol;
 		symbol->index = i;
@@ -243,10 +240,10 @@ static struct error *read_symbols(struct object *object)
 		symbol->bind = GELF_ST_BIND(entry.st_info);
 		symbol->other = entry.st_other;
 		if (!symbol->name)
-			return malformed(object, "symbol %zu has no name", i);
+			return object_malformed(object, "symbol %zu has no name", i);
 		bool extended = entry.st_shndx == SHN_XINDEX;
-		_failed_(place_symbol(object, symbol, extended ? number : entry.st_shndx,
-				      extended));
+		_failed_(
+			place_symbol(object, symbol, extended ? number : entry.st_shndx, extended));
 		if (symbol->type == STT_SECTION && symbol->section)
 			symbol->name = symbol->section->name;
 	}
@@ -265,8 +262,8 @@ static struct error *define_commons(struct object *object)
 		if (symbol->special != SHN_COMMON || symbol->section)
 			continue;
 		if (symbol->value & (symbol->value - 1) || symbol->size > INT64_MAX)
-			return malformed(object, "common symbol '%s' has alignment %" PRIu64,
-					 symbol->name, symbol->value);
+			return object_malformed(object, "common symbol '%s' has alignment %" PRIu64,
+						symbol->name, symbol->value);
 		char *name _free_ = xasprintf(".bss.%s", symbol->name);
 		symbol->section = object_add_section(object, name, SHT_NOBITS,
 						     SHF_ALLOC | SHF_WRITE, symbol->value, 0);
@@ -340,14 +337,14 @@ static struct error *add_read_reloc(struct object *object, struct section *targe
 	const struct reloc_kind *kind = arch_reloc(object->arch, type);
 	uint64_t length = kind ? kind->size : 0; /* unknown ones are refused where used */
 	if (index >= object->symbols.count || (!index && !(kind && kind->idle)))
-		return malformed(object, "relocation %zu of section %s names symbol %u", i,
-				 target->name, index);
+		return object_malformed(object, "relocation %zu of section %s names symbol %u", i,
+					target->name, index);
 	if (entry->r_offset > target->size || length > target->size - entry->r_offset)
-		return malformed(object, "relocation %zu lies outside section %s", i,
-				 target->name);
+		return object_malformed(object, "relocation %zu lies outside section %s", i,
+					target->name);
 	if (entry->r_addend > LIMIT || entry->r_addend < -LIMIT)
-		return malformed(object, "relocation %zu of section %s has addend %" PRId64, i,
-				 target->name, (int64_t)entry->r_addend);
+		return object_malformed(object, "relocation %zu of section %s has addend %" PRId64,
+					i, target->name, (int64_t)entry->r_addend);
 	if (kind && kind->idle)
 		return NULL;
 	if (kind && !kind->adds)
@@ -371,22 +368,26 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 
 	gelf_getshdr(scn, &header);
 	if (!header.sh_info || header.sh_info >= object->sections.count)
-		return malformed(object, "section %s applies to section %u", rela->name,
-				 header.sh_info);
+		return object_malformed(object, "section %s applies to section %u", rela->name,
+					header.sh_info);
 	struct section *target = object->sections.list[header.sh_info];
 	/* clang's .rel.llvm.call-graph-profile is of no use here. */
 	if (rela->type == SHT_REL && !(target->flags & SHF_ALLOC))
 		return NULL;
-	if (rela->type == SHT_REL)
+	if (rela->type == SHT_REL) {
+		char *name _free_ = one_line(xstrdup(rela->name));
+
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [elf-unsupported]: section %s has relocations "
 				 "without addends",
-				 object->path, rela->name);
+				 object->path, name);
+	}
 	if (header.sh_entsize != size || data->d_size % size)
-		return malformed(object, "section %s has entry size %" PRIu64, rela->name,
-				 header.sh_entsize);
+		return object_malformed(object, "section %s has entry size %" PRIu64, rela->name,
+					header.sh_entsize);
 	if (target->relocs.count)
-		return malformed(object, "section %s has two relocation sections", target->name);
+		return object_malformed(object, "section %s has two relocation sections",
+					target->name);
 	vec_reserve(&target->relocs, data->d_size / size);
 	for (size_t i = 0; i < data->d_size / size; i++) {
 		GElf_Rela entry;

@@ -94,6 +94,9 @@ struct object {
  * (STATUS_FAILED).  On success ret is the caller's to deinit.
  */
 struct error *object_read(const char *path, struct object *ret);
+/* object_malformed - the error that tells of a damaged file, in one line whatever names it has. */
+struct error *object_malformed(const struct object *object, const char *format, ...)
+	__attribute__((format(printf, 2, 3), warn_unused_result));
 /* object_init - an empty object for a machine, to be filled and written. */
 void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header);
 void object_deinit(struct object *object);
