@@ -90,6 +90,7 @@ static struct error *read_tables(struct tables *tables)
 		    !section_is_loaded(tables->section[i]) || tables->at[i] % kinds[i].align)
 			return wrong(check, "the table of %s is not within section %s",
 				     kinds[i].name, tables->section[i]->name);
+		_failed_(check_constant(check, tables->section[i]));
 		tables->count[i] = count;
 		_failed_(claim(check, tables->section[i], tables->at[i], size, kinds[i].align,
 			       PLACED, kinds[i].name));
@@ -388,6 +389,14 @@ static struct error *check_old_cold(struct check *check, const struct thing *thi
 	return NULL;
 }
 
+/* With what follows it for its short jumps. */
+static uint64_t full_size(const struct check *check, struct thing *thing,
+			  const struct section *section, uint64_t place)
+{
+	thing_prepare(thing);
+	return thing->end - thing->start + (section ? thing_tail(check, thing, section, place) : 0);
+}
+
 static struct error *check_function(struct tables *tables, uint32_t number)
 {
 	struct check *check = tables->check;
@@ -410,8 +419,8 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 			      "a function's address", &hot, &hot_place));
 	_failed_(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_cold_addr),
 			      "a cold part's address", &cold, &cold_place));
-	uint64_t size = thing_size(thing);
-	uint64_t cold_size = thing->cold ? thing_size(thing->cold) : 0;
+	uint64_t size = full_size(check, thing, hot, hot_place);
+	uint64_t cold_size = thing->cold ? full_size(check, thing->cold, cold, cold_place) : 0;
 	const struct symbol *orig = map_get(&thing->source->orig_by_name, symbol->name);
 	thing->carried = !source_had_entry(thing->source, orig);
 	if (!hot || GET32(check, row, struct pokepatch_func, new_size) != size ||
@@ -488,6 +497,7 @@ static struct error *check_all(struct tables *tables)
 {
 	struct check *check = tables->check;
 
+	_failed_(check_constant(check, tables->image));
 	_failed_(claim(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
 		       POKEPATCH_IMAGE_SYMBOL));
 	_failed_(read_tables(tables));

@@ -76,14 +76,9 @@ struct nop {
 	uint64_t start, length; /* in the section; bytes */
 };
 
-/*
- * A branch to a neighbour whose field has one byte, and no relocation: it leads to a jump behind
- * the thing that has one.
- */
-struct near_branch {
-	uint64_t field;	    /* in the section */
-	struct reloc reloc; /* the jump's, as if it stood at the field */
-	uint64_t jump;	    /* from the thing's start */
+/* A jump to a neighbour in the section, with one byte for the distance. */
+struct short_jump {
+	uint64_t field, target; /* in the section */
 };
 
 /* A function, a cold part, a variable, a replacement: carried as a whole or not at all. */
@@ -96,8 +91,7 @@ struct thing {
 	struct thing *cold;	     /* of a function: its cold part */
 	VEC(struct table_entry) entries; /* by table, code and start */
 	VEC(struct reloc) branches;	 /* to neighbours, which have no relocation */
-	VEC(struct near_branch) near;
-	uint64_t jumps;			 /* bytes of the jumps behind it */
+	VEC(struct short_jump) short_jumps; /* by field */
 	VEC(struct nop) nops;		 /* by start */
 	bool prepared;			 /* branches, NOPs and instruction ends are there */
 	enum { CLAIM_NONE, CLAIM_NEW, CLAIM_CHANGED } claim;
@@ -138,8 +132,6 @@ struct thing *source_at(struct source *source, const struct section *section, in
 const char *thing_name(const struct thing *thing);
 /* bare_name - without the numbers that a compiler adds ("count.12", "foo.isra.0"); owned. */
 char *bare_name(const char *name);
-/* thing_size - in the module.  Prepares it. */
-uint64_t thing_size(struct thing *thing);
 /* section_first_reloc - index of the first relocation at or behind offset. */
 size_t section_first_reloc(const struct section *section, uint64_t offset);
 /* table_entry_size - bytes, by the spacing of the section's relocations; 0: none fits. */
@@ -166,7 +158,8 @@ static inline bool section_is_content(const struct section *section)
 
 enum claim_kind {
 	PLACED,	 /* belongs to one thing */
-	SHARED,	 /* a string or constant, which others may share */
+	SHARED,	 /* a string or constant: others may have it too, or a part of it */
+	WHOLE,	 /* what several use, but always all of it */
 };
 
 struct claim {
@@ -205,10 +198,11 @@ struct module_table {
 	VEC(struct module_entry) entries; /* by code and start */
 };
 
-/* A jump of pokepatch's own that something calls. */
+/* A jump of pokepatch's own. */
 struct our_jump {
 	const struct section *section;
 	uint64_t place;
+	int64_t from; /* whose only way to it is a jump from there; or -1: calls lead to it */
 };
 
 struct check {
@@ -222,6 +216,7 @@ struct check {
 	VEC(struct thing *) todo;
 	struct map by_name; /* struct symbol *, defined in the module; FUNC and OBJECT */
 	VEC(struct our_jump) veneers;
+	struct states *unwind; /* once unwind_check() has read them; or NULL */
 };
 
 struct proof {
@@ -240,6 +235,9 @@ struct error *wrong(const struct check *check, const char *format, ...)
 
 struct error *claim(struct check *check, const struct section *section, uint64_t start,
 		    uint64_t length, uint64_t align, enum claim_kind kind, const char *name);
+
+/* check_constant - its section is loaded, and neither written nor run. */
+struct error *check_constant(const struct check *check, const struct section *section);
 
 /* proof_parent - the symbol table of a parent, or NULL. */
 struct symtab *proof_parent(const struct proof *proof, const char *name);
@@ -282,6 +280,8 @@ struct error *match_target(struct check *check, struct thing *from, const struct
 /* ---- tables.c ------------------------------------------------------------------------------ */
 
 struct error *tables_read(struct check *check);
+/* tables_check_header - flags and alignment as the compiler, or objtool, made the section. */
+struct error *tables_check_header(const struct check *check, const struct section *section);
 /* All entries that the thing has in the special sections, once each. */
 struct error *tables_match(struct check *check, struct thing *thing);
 struct error *tables_check_used(struct check *check);
@@ -297,8 +297,23 @@ struct error *sites_check(struct check *check);
 struct error *veneer_follow(struct check *check, const struct reloc *reloc,
 			    const struct fixup *fixup, bool *is_veneer, struct fixup *ret);
 
+/*
+ * Where a thing jumps to a neighbour with one byte, its code is followed by jumps of
+ * pokepatch's own that the byte leads to.
+ */
+bool is_short_field(const struct thing *thing, uint64_t offset);
+/* thing_tail - how many bytes long they are, by what the module has at that place. */
+uint64_t thing_tail(const struct check *check, const struct thing *thing,
+		    const struct section *section, uint64_t place);
+/* match_tail - each leads where the thing's short jump does. */
+struct error *match_tail(struct check *check, struct thing *thing);
+
 /* ---- unwind.c -------------------------------------------------------------------------------- */
 
 struct error *unwind_check(struct check *check);
+/* unwind_check_gap - between pieces of code, the tables say that there is none. */
+struct error *unwind_check_gap(const struct check *check, const struct section *section,
+			       uint64_t start, uint64_t end);
+void unwind_deinit(struct check *check);
 
 #endif /* POKEPATCH_PROOF_INTERNAL_H */

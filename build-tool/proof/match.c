@@ -117,7 +117,7 @@ struct error *place_thing(struct check *check, struct thing *thing, const struct
 			  int64_t place)
 {
 	const uint64_t kinds = SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR | SHF_TLS;
-	uint64_t align = thing->section->align, size = thing_size(thing);
+	uint64_t align = thing->section->align, size = thing->end - thing->start;
 
 	if (thing->at) {
 		if (thing->at != section || (int64_t)thing->place != place)
@@ -484,10 +484,6 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 		const struct reloc *reloc = &list[i];
 		uint64_t place = reloc->offset - thing->start + thing->place;
 
-		if (!reloc->type)
-			return wrong(check, "'%s' has a jump to a neighbour at %#" PRIx64
-					    " that no relocation can express",
-				     thing_name(thing), reloc->offset - thing->start);
 		if (thing_nop(thing, reloc->offset))
 			continue; /* the jump's target is in the table */
 		if (!cursor_next(&cursor, end, &fixup))
@@ -509,50 +505,12 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 	return NULL;
 }
 
-/* From behind the branch's byte to its jump. */
-static unsigned char jump_distance(const struct near_branch *branch, const struct thing *thing)
-{
-	return branch->jump - (branch->field + 1 - thing->start);
-}
-
-/* The jumps behind it: each is one, leads where the branch has led, and has nothing else. */
-static struct error *match_jumps(struct check *check, struct thing *thing)
-{
-	const struct proof_veneer *jump = &check->proof->rules->veneer;
-	uint64_t done = thing->end - thing->start;
-
-	for (size_t i = 0; i < thing->near.count; i++) {
-		const struct near_branch *branch = &thing->near.list[i];
-		uint64_t place = thing->place + branch->jump;
-		struct fixup fixup, more;
-
-		if (branch->jump - (branch->field + 1 - thing->start) > INT8_MAX)
-			return wrong(check, "the branch at %#" PRIx64 " of '%s' cannot reach its jump",
-				     branch->field - thing->start, thing_name(thing));
-		if (branch->jump < done)
-			continue; /* that of the branch before */
-		done = branch->jump + jump->size;
-		if (!thing->at->data || memcmp(thing->at->data + place, jump->code, jump->size))
-			return wrong(check, "'%s' has no jump at %#" PRIx64, thing_name(thing),
-				     branch->jump);
-		struct cursor cursor = cursor_at(check, thing->at, place);
-		if (!cursor_next(&cursor, place + jump->size, &fixup) ||
-		    fixup.place != place + jump->place || fixup.type != jump->type ||
-		    cursor_next(&cursor, place + jump->size, &more))
-			return wrong(check, "the jump at %#" PRIx64 " of '%s' is not relocated as one",
-				     branch->jump, thing_name(thing));
-		_failed_(match_target(check, thing, NULL, &branch->reloc, true, &fixup));
-		*vec_push(&check->veneers) = (struct our_jump){thing->at, place};
-	}
-	return NULL;
-}
-
 static struct error *match_bytes(struct check *check, const struct thing *thing)
 {
 	const unsigned char *expected = thing->section->data;
 	const unsigned char *found = thing->at->data ? thing->at->data + thing->place : NULL;
 	uint64_t size = thing->end - thing->start;
-	size_t branch = 0, near = 0;
+	size_t branch = 0;
 
 	for (uint64_t i = 0; i < size; i++) {
 		unsigned char want = expected ? expected[thing->start + i] : 0;
@@ -567,10 +525,6 @@ static struct error *match_bytes(struct check *check, const struct thing *thing)
 			i += nop->length - 1;
 			continue;
 		}
-		while (near < thing->near.count && thing->near.list[near].field < thing->start + i)
-			near++;
-		if (near < thing->near.count && thing->near.list[near].field == thing->start + i)
-			want = jump_distance(&thing->near.list[near], thing);
 		while (branch < thing->branches.count &&
 		       thing->branches.list[branch].offset + thing->branches.list[branch].behind <=
 			       thing->start + i)
@@ -578,6 +532,8 @@ static struct error *match_bytes(struct check *check, const struct thing *thing)
 		if (branch < thing->branches.count &&
 		    thing->branches.list[branch].offset <= thing->start + i)
 			want = 0;
+		if (is_short_field(thing, thing->start + i))
+			continue; /* match_tail() */
 		if ((found ? found[i] : 0) != want)
 			return wrong(check, "byte %#" PRIx64 " of '%s' differs", i,
 				     thing_name(thing));
@@ -593,7 +549,7 @@ static struct error *match_thing(struct check *check, struct thing *thing)
 	struct reloc *relocs _free_ = expected_relocs(thing, &count);
 	_failed_(match_bytes(check, thing));
 	_failed_(match_relocs(check, thing, relocs, count));
-	_failed_(match_jumps(check, thing));
+	_failed_(match_tail(check, thing));
 	return tables_match(check, thing);
 }
 

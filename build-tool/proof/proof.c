@@ -122,11 +122,18 @@ struct error *claim(struct check *check, const struct section *section, uint64_t
 {
 	if (start > section->size || length > section->size - start)
 		return wrong(check, "'%s' reaches beyond section %s", name, section->name);
-	if (align > 1 && start % align)
+	if (align > 1 && (start % align || section->align < align))
 		return wrong(check, "'%s' is not aligned to %" PRIu64 " bytes", name, align);
 	*vec_push(&check->claims[section->index]) = (struct claim){
 		.start = start, .end = start + length, .align = align, .kind = kind, .name = name};
 	return NULL;
+}
+
+struct error *check_constant(const struct check *check, const struct section *section)
+{
+	if ((section->flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)) == SHF_ALLOC)
+		return NULL;
+	return wrong(check, "section %s has flags %#" PRIx64, section->name, section->flags);
 }
 
 static int claim_order(const void *left, const void *right)
@@ -153,6 +160,13 @@ static bool is_padding(const struct check *check, const struct section *section,
 	return !cursor_next(&cursor, end, &fixup);
 }
 
+static bool may_overlap(const struct claim *a, const struct claim *b)
+{
+	if (a->kind != b->kind || a->kind == PLACED)
+		return false;
+	return a->kind == SHARED || (a->start == b->start && a->end == b->end);
+}
+
 static struct error *check_covered(struct check *check, const struct section *section)
 {
 	struct claim *list = check->claims[section->index].list;
@@ -168,7 +182,7 @@ static struct error *check_covered(struct check *check, const struct section *se
 
 		if (i < count && list[i].start == list[i].end)
 			continue;
-		if (start < end && !(before->kind == SHARED && list[i].kind == SHARED))
+		if (start < end && !may_overlap(before, &list[i]))
 			return wrong(check, "'%s' and '%s' overlap in section %s", before->name,
 				     list[i].name, section->name);
 		if (start > end && (start - end >= (align > 64 ? align : 64) ||
@@ -176,6 +190,8 @@ static struct error *check_covered(struct check *check, const struct section *se
 			return wrong(check, "bytes %#" PRIx64 " to %#" PRIx64
 					    " of section %s belong to nothing",
 				     end, start, section->name);
+		if (start > end)
+			_failed_(unwind_check_gap(check, section, end, start));
 		if (i < count && list[i].end >= end) {
 			end = list[i].end;
 			before = &list[i];
@@ -332,6 +348,7 @@ static struct error *check_modinfo(struct check *check)
 
 	if (!modinfo || !modinfo->data)
 		return wrong(check, "it has no modinfo");
+	_failed_(check_constant(check, modinfo));
 	_failed_(claim(check, modinfo, 0, modinfo->size, 1, PLACED, ".modinfo"));
 	buffer_printf(&own, "pokepatch=%u%cpokepatch_kernel=%s%cpokepatch_source=%s%c",
 		      POKEPATCH_FORMAT, 0, input->release, 0, input->source, 0);
@@ -407,6 +424,7 @@ static struct error *check_build_id(struct check *check)
 	    object_get32(&check->object, note->data + 8) != NT_GNU_BUILD_ID ||
 	    memcmp(note->data + 12, gnu, sizeof(gnu)) || note->relocs.count)
 		return wrong(check, "its build id is malformed");
+	_failed_(check_constant(check, note));
 	return claim(check, note, 0, note->size, 4, PLACED, note->name);
 }
 
@@ -550,6 +568,7 @@ struct error *proof_check(struct proof *proof, const char *path)
 	vec_deinit(&check.parents);
 	vec_deinit(&check.todo);
 	vec_deinit(&check.veneers);
+	unwind_deinit(&check);
 	map_deinit(&check.by_name);
 	object_deinit(&check.object);
 	return error;

@@ -107,9 +107,9 @@ static bool is_veneer_at(struct check *check, const struct section *section, int
 	    memcmp(section->data + place, veneer->code, veneer->size))
 		return false;
 	struct cursor cursor = cursor_at(check, section, place);
-	return cursor_next(&cursor, place + veneer->size, ret) && ret->row &&
+	return cursor_next(&cursor, place + veneer->size, ret) &&
 	       ret->place == (uint64_t)place + veneer->place && ret->type == veneer->type &&
-	       ret->addend == veneer->addend && !cursor_next(&cursor, place + veneer->size, &more);
+	       !cursor_next(&cursor, place + veneer->size, &more);
 }
 
 struct error *veneer_follow(struct check *check, const struct reloc *reloc,
@@ -123,11 +123,96 @@ struct error *veneer_follow(struct check *check, const struct reloc *reloc,
 	if (!kind || !kind->branch || kind->origin != -veneer->addend || !section)
 		return NULL;
 	int64_t place = fixup->symbol->value + fixup->addend + kind->origin;
-	if (!is_veneer_at(check, section, place, ret))
+	if (!is_veneer_at(check, section, place, ret) || !ret->row ||
+	    ret->addend != veneer->addend)
 		return NULL;
 	*is_veneer = true;
 	ret->row->used = true;
-	*vec_push(&check->veneers) = (struct our_jump){section, place};
-	return claim(check, section, place, veneer->size, veneer->align, SHARED,
+	*vec_push(&check->veneers) = (struct our_jump){section, place, -1};
+	return claim(check, section, place, veneer->size, veneer->align, WHOLE,
 		     "a jump of pokepatch's own");
+}
+
+/* ---- behind a function's own code ----------------------------------------------------------------- */
+
+static size_t first_short_jump(const struct thing *thing, uint64_t offset)
+{
+	size_t low = 0, high = thing->short_jumps.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (thing->short_jumps.list[middle].field < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool is_short_field(const struct thing *thing, uint64_t offset)
+{
+	size_t first = first_short_jump(thing, offset);
+
+	return first < thing->short_jumps.count && thing->short_jumps.list[first].field == offset;
+}
+
+/* Where a short jump leads in the module, counted from the thing's place; 0: outside the section. */
+static uint64_t led_to(const struct thing *thing, const struct section *section, uint64_t place,
+		       const struct short_jump *jump)
+{
+	uint64_t field = jump->field - thing->start;
+
+	if (!section->data || place > section->size || field >= section->size - place)
+		return 0;
+	return field + 1 + (int8_t)section->data[place + field];
+}
+
+uint64_t thing_tail(const struct check *check, const struct thing *thing,
+		    const struct section *section, uint64_t place)
+{
+	uint64_t size = thing->end - thing->start, end = size;
+
+	for (size_t i = 0; i < thing->short_jumps.count; i++) {
+		uint64_t to = led_to(thing, section, place, &thing->short_jumps.list[i]) +
+			      check->proof->rules->veneer.size;
+
+		if (to > end && to <= size + thing->short_jumps.count *
+						     check->proof->rules->veneer.size)
+			end = to;
+	}
+	return end - size;
+}
+
+static struct error *match_short_jump(struct check *check, struct thing *thing,
+				      const struct short_jump *jump)
+{
+	const struct proof_veneer *veneer = &check->proof->rules->veneer;
+	uint64_t size = thing->end - thing->start;
+	uint64_t to = led_to(thing, thing->at, thing->place, jump), field = jump->field - thing->start;
+	struct fixup fixup;
+
+	if (to < size || !is_veneer_at(check, thing->at, thing->place + to, &fixup))
+		return wrong(check, "the short jump at %#" PRIx64 " of '%s' leads to no other", field,
+			     thing_name(thing));
+	struct section *section = (struct section *)thing->section;
+	const struct reloc reloc = {
+		.offset = jump->field,
+		.type = veneer->type,
+		.symbol = object_section_symbol(&thing->source->object, section),
+		.addend = (int64_t)jump->target + veneer->addend,
+		.behind = -veneer->addend,
+	};
+	*vec_push(&check->veneers) = (struct our_jump){thing->at, thing->place + to,
+						       thing->place + field};
+	_failed_(claim(check, thing->at, thing->place + to, veneer->size, 1, WHOLE,
+		       "a jump of pokepatch's own"));
+	return match_target(check, thing, NULL, &reloc, true, &fixup);
+}
+
+struct error *match_tail(struct check *check, struct thing *thing)
+{
+	for (size_t i = 0; i < thing->short_jumps.count; i++)
+		_failed_(match_short_jump(check, thing, &thing->short_jumps.list[i]));
+	return NULL;
 }

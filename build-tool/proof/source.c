@@ -472,7 +472,7 @@ void source_close(struct source *source)
 	for (size_t i = 0; i < source->things.count; i++) {
 		vec_deinit(&source->things.list[i]->entries);
 		vec_deinit(&source->things.list[i]->branches);
-		vec_deinit(&source->things.list[i]->near);
+		vec_deinit(&source->things.list[i]->short_jumps);
 		vec_deinit(&source->things.list[i]->nops);
 		free(source->things.list[i]);
 	}
@@ -496,33 +496,6 @@ void source_close(struct source *source)
 
 /* ---- decoding ------------------------------------------------------------------------------ */
 
-/* mutex_lock() in .sched.text: "jmp __mutex_lock_slowpath" in two bytes. */
-static void found_near_branch(struct thing *thing, const struct local_reference *reference)
-{
-	const struct proof_veneer *jump = &thing->source->object.arch->proof->veneer;
-	const struct near_branch *before =
-		thing->near.count ? &thing->near.list[thing->near.count - 1] : NULL;
-	struct near_branch branch = {
-		.field = reference->offset,
-		.reloc = {
-			.offset = reference->offset,
-			.type = jump->type,
-			.symbol = object_section_symbol(&thing->source->object,
-							(struct section *)thing->section),
-			.addend = (int64_t)reference->target + jump->addend,
-			.behind = -jump->addend,
-		},
-	};
-
-	if (before && before->reloc.addend == branch.reloc.addend) {
-		branch.jump = before->jump;
-	} else {
-		branch.jump = thing->end - thing->start + thing->jumps;
-		thing->jumps += jump->size;
-	}
-	*vec_push(&thing->near) = branch;
-}
-
 static void found_branch(void *context, const struct local_reference *reference)
 {
 	struct thing *thing = context;
@@ -533,12 +506,12 @@ static void found_branch(void *context, const struct local_reference *reference)
 	    (first < section->relocs.count &&
 	     section->relocs.list[first].offset == reference->offset))
 		return;
-	const struct reloc_kind *kind = arch_reloc(thing->source->object.arch, reference->type);
-	if (!reference->type && reference->size == 1 && !thing->source->whole &&
-	    thing->source->object.arch->proof->veneer.code) {
-		found_near_branch(thing, reference);
+	if (!reference->type) {
+		*vec_push(&thing->short_jumps) =
+			(struct short_jump){reference->offset, reference->target};
 		return;
 	}
+	const struct reloc_kind *kind = arch_reloc(thing->source->object.arch, reference->type);
 	*vec_push(&thing->branches) = (struct reloc){
 		.offset = reference->offset,
 		.type = reference->type,
@@ -634,10 +607,4 @@ void thing_prepare(struct thing *thing)
 		if (kind && kind->pc_relative)
 			reloc->behind = end ? (int64_t)(end - reloc->offset) : kind->origin;
 	}
-}
-
-uint64_t thing_size(struct thing *thing)
-{
-	thing_prepare(thing);
-	return thing->end - thing->start + thing->jumps;
 }

@@ -158,7 +158,7 @@ static struct error *check_source(struct check *check, struct source *source,
 	return error;
 }
 
-/* At a jump of pokepatch's own all is as at a function's entry, where it has come from. */
+/* At a jump of pokepatch's own all is as where it was come from: mostly a function's entry. */
 static struct error *check_veneers(struct check *check, const struct states *ours)
 {
 	const struct state *entry = NULL;
@@ -177,9 +177,12 @@ static struct error *check_veneers(struct check *check, const struct states *our
 		const struct our_jump *veneer = &check->veneers.list[i];
 		uint64_t end = veneer->place + check->proof->rules->veneer.size;
 		int64_t at = state_at(ours, veneer->section, veneer->place);
+		int64_t from = veneer->from < 0 ? -1
+						: state_at(ours, veneer->section, veneer->from);
+		const struct state *before = from < 0 ? entry : &ours->list.list[from];
 
-		if (!entry || at < 0 || at != state_at(ours, veneer->section, end - 1) ||
-		    memcmp(ours->list.list[at].bytes, entry->bytes, ours->size))
+		if (!before || at < 0 || at != state_at(ours, veneer->section, end - 1) ||
+		    memcmp(ours->list.list[at].bytes, before->bytes, ours->size))
 			return wrong(check, "the unwind table at %s+%#" PRIx64 " is not that of a jump",
 				     veneer->section->name, veneer->place);
 	}
@@ -190,26 +193,52 @@ static struct error *claim_whole(struct check *check, const char *name)
 {
 	const struct section *section = object_find_section(&check->object, name);
 
-	return section ? claim(check, section, 0, section->size, 1, PLACED, name) : NULL;
+	if (!section)
+		return NULL;
+	_failed_(tables_check_header(check, section));
+	return claim(check, section, 0, section->size, 1, PLACED, name);
 }
 
 struct error *unwind_check(struct check *check)
 {
 	const struct proof_rules *rules = check->proof->rules;
-	struct states ours = {0};
 
 	if (!rules->unwind || !check->proof->input->glue_unwound)
 		return NULL;
 	_failed_(claim_whole(check, rules->unwind));
 	_failed_(claim_whole(check, rules->unwind_ip));
-	const char *what = read_states(rules, &check->object, &ours);
-	struct error *error = what ? wrong(check, "the unwind table is %s", what)
-				   : check_terminators(check, &ours);
-	for (size_t i = 0; !error && i < check->proof->sources.count; i++)
+	check->unwind = xcalloc(1, sizeof(*check->unwind));
+	const char *what = read_states(rules, &check->object, check->unwind);
+	if (what)
+		return wrong(check, "the unwind table is %s", what);
+	_failed_(check_terminators(check, check->unwind));
+	for (size_t i = 0; i < check->proof->sources.count; i++)
 		if (check->proof->sources.list[i]->have_unwound)
-			error = check_source(check, check->proof->sources.list[i], &ours);
-	if (!error)
-		error = check_veneers(check, &ours);
-	vec_deinit(&ours.list);
-	return error;
+			_failed_(check_source(check, check->proof->sources.list[i],
+					      check->unwind));
+	return check_veneers(check, check->unwind);
+}
+
+struct error *unwind_check_gap(const struct check *check, const struct section *section,
+			       uint64_t start, uint64_t end)
+{
+	static const unsigned char zeroes[16];
+	const struct states *ours = check->unwind;
+	int64_t at = ours && start < end ? state_at(ours, section, start) : -1;
+
+	if (at < 0)
+		return NULL;
+	if (at != state_at(ours, section, end - 1) ||
+	    memcmp(ours->list.list[at].bytes, zeroes, ours->size))
+		return wrong(check, "the unwind table has an entry at %s+%#" PRIx64
+				    ", where no code is",
+			     section->name, start);
+	return NULL;
+}
+
+void unwind_deinit(struct check *check)
+{
+	if (check->unwind)
+		vec_deinit(&check->unwind->list);
+	free(check->unwind);
 }
