@@ -144,6 +144,12 @@ pairs: setup ## run all pairs of objects from kernel sources, and print the tabl
 	$(Q)test/pairs/run
 	$(Q)test/pairs/table --check
 
+.PHONY: mutate
+mutate: setup ## change finished modules in many ways: does the final check notice?
+	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
+	$(Q)test/mutate/run -n 20 test/mutate/patches/*.patch test/vm/patches/*.patch \
+		examples/*.patch
+
 .PHONY: demo
 demo: setup ## patch the stock Debian kernel in QEMU and roll it back
 	$(Q)$(MAKE) --no-print-directory all core

@@ -38,7 +38,7 @@ static const char *read_states(const struct proof_rules *rules, const struct obj
 	const struct section *unwind = object_find_section(object, rules->unwind);
 	uint64_t count = ip ? ip->size / 4 : 0;
 
-	if (!ip || !unwind || !count || ip->size % 4 || unwind->size % count ||
+	if (!ip || !unwind || !count || !ip->data || !unwind->data || unwind->size < count || ip->size % 4 || unwind->size % count ||
 	    ip->relocs.count != count || unwind->relocs.count)
 		return "malformed";
 	ret->size = unwind->size / count;
