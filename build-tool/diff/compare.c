@@ -14,6 +14,15 @@ static bool same_content(const struct reference *a, const struct reference *b)
 		       size);
 }
 
+/*
+ * What can be written is for what its name says.  Of equal constants clang keeps one, under the
+ * name of either: f() may use ".rodata..L__const.g.s".
+ */
+static bool same_purpose(const struct atom *a, const struct atom *b)
+{
+	return !(b->section->flags & SHF_WRITE) || !strcmp(a->key, b->key);
+}
+
 static bool same_reference(struct object *orig, const struct reference *a, struct object *patched,
 			   const struct reference *b)
 {
@@ -27,7 +36,7 @@ static bool same_reference(struct object *orig, const struct reference *a, struc
 	case ATOM_CONST:
 		return same_content(a, b);
 	case ATOM_PRIVATE:
-		return a->addend == b->addend && !strcmp(a->atom->key, b->atom->key) &&
+		return a->addend == b->addend && same_purpose(a->atom, b->atom) &&
 		       atom_same(orig, a->atom, patched, b->atom);
 	case ATOM_PARTNER:
 		return a->addend == b->addend && atom_same(orig, a->atom, patched, b->atom);

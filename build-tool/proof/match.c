@@ -167,12 +167,15 @@ static bool is_private(const struct thing *thing)
 		"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "CSWTCH", "C", "__key",
 		"__warned", "__already_done", "__print_once", "_rs", "descriptor",
 		"__UNIQUE_ID_ddebug", "_entry", "_entry_ptr", "___tp_str", "_fmt", "__dummy",
+		"trace_printk_fmt", "__srcu_key",
 	};
 
 	if (!thing->symbol)
 		return true;
 	if (thing->symbol->bind != STB_LOCAL)
 		return false;
+	if (has_prefix(thing->symbol->name, "switch.table.")) /* clang: of that function */
+		return true;
 	char *bare _free_ = bare_name(thing->symbol->name);
 	const char *dot = strrchr(bare, '.'); /* clang: function.__func__ */
 	const char *name = dot && dot != bare ? dot + 1 : bare;

@@ -159,6 +159,32 @@ private_data() {
 	with_all_compilers arrays
 }
 
+# clang keeps one of equal constants: f() refers to .rodata..L__const.g.s.
+@test "equal constants of two functions, of which one changes" {
+	equal_constants() {
+		flags=(-msse2)
+		compile <<-'END'
+			struct s { int a[7]; };
+			void use(struct s *);
+			void f(void) { struct s s = {{1, 2, 3, 4, 5, 6, 7}}; use(&s); }
+			void g(void) { struct s s = {{1, 2, 3, OLD(4) NEW(40), 5, 6, 7}}; use(&s); }
+			void h(void) { struct s s = {{1, 2, 3, 4, 9, 6, 7}}; use(&s); }
+		END
+		diff_objects orig.o patched.o
+		carries "g changed"
+		runs <<-'END'
+			int sum;
+			void use(int *a) { for (int i = 0; i < 7; i++) sum += a[i] * (i + 1); }
+			int main(void)
+			{
+				((void (*)(void))changed(0))();
+				return sum != 1 + 4 + 9 + 160 + 25 + 36 + 49;
+			}
+		END
+	}
+	with_all_compilers equal_constants
+}
+
 @test "names that ThinLTO made global have another number each time" {
 	promoted() {
 		compile <<-'END'
