@@ -138,6 +138,13 @@ struct arch {
 	void (*unfold_relocs)(struct object *object, struct section *section);
 	/* symbol_mark - for local symbols without a type. */
 	enum symbol_mark (*symbol_mark)(const char *name);
+	/*
+	 * lead_in - bytes right before a function at start, which has a place of its own there,
+	 * that its code reads relative to its address; the same for all functions that have
+	 * such (ppc64).
+	 */
+	uint64_t (*lead_in)(const struct object *object, const struct section *section,
+			    uint64_t start);
 	/* local_entry - bytes from a function's symbol to where local calls enter it, by st_other. */
 	uint64_t (*local_entry)(uint8_t other);
 

@@ -89,6 +89,9 @@ static const struct section_rule ppc64_sections[] = {
 	/* Addresses of what other units define, eight bytes each, which code reads by .LC0@toc. */
 	{.name = ".toc", .policy = SECTION_PARTNER},
 	{.name = ".machine.desc", .policy = SECTION_PARENT},
+	/* Empty ones in every module, where the loader puts its own code; the glue brings them. */
+	{.name = ".stubs", .policy = SECTION_DROP},
+	{.name = ".ftrace.tramp", .policy = SECTION_DROP},
 	{0},
 };
 
@@ -111,6 +114,23 @@ static uint64_t ppc64_local_entry(uint8_t other)
 	unsigned int power = other >> 5;
 
 	return power < 2 || power == 7 ? 0 : 1 << power;
+}
+
+/*
+ * -mcmodel=large, as modules are compiled: the distance to the TOC stands before the function,
+ * ".quad .TOC.-f; f: ld r2,-8(r12); add r2,r2,r12".
+ */
+static uint64_t ppc64_lead_in(const struct object *object, const struct section *section,
+			      uint64_t start)
+{
+	size_t count;
+	const struct reloc *relocs = section_relocs(section, start < 8 ? 0 : start - 8, start, &count);
+
+	(void)object;
+	return count == 1 && relocs->type == R_PPC64_REL64 && relocs->offset + 8 == start &&
+			       !strcmp(relocs->symbol->name, ".TOC.")
+		       ? 8
+		       : 0;
 }
 
 /*
@@ -242,6 +262,7 @@ const struct arch arch_ppc64 = {
 	.site_tables = ppc64_sites,
 	.common_callees = (const char *const[]){"_mcount", NULL},
 	.replacement_section = NULL,
+	.lead_in = ppc64_lead_in,
 	.local_entry = ppc64_local_entry,
 	.patchable_entry = ppc64_patchable_entry,
 	.local_references = ppc64_local_references,

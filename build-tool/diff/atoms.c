@@ -273,6 +273,17 @@ static void split_by_symbols(struct object *object)
 	vec_deinit(&order);
 }
 
+/* Relocated ones too, of which only the machine knows that they belong to the function. */
+static void find_lead_ins(struct object *object)
+{
+	for (size_t i = 0; i < object->atoms.count && object->arch->lead_in; i++) {
+		struct atom *atom = object->atoms.list[i];
+
+		if (atom->class == ATOM_CODE && section_is_text(atom->section))
+			atom->prefix = object->arch->lead_in(object, atom->section, atom->start);
+	}
+}
+
 /*
  * NOPs in front of a function have no symbol, but this table has their address.  With
  * "=16,16" it is that of the first, and the function follows the last.
@@ -334,11 +345,13 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
 	last->relocs = section_relocs(section, last->start, last->end, &last->reloc_count);
 }
 
-static bool has_relocated_prefix(const struct section *section, const struct atom *atom)
+static bool has_relocated_prefix(const struct object *object, const struct section *section,
+				 const struct atom *atom)
 {
 	size_t count = 0;
 
-	if (atom->prefix)
+	if (atom->prefix && !(object->arch->lead_in &&
+			      object->arch->lead_in(object, section, atom->start) == atom->prefix))
 		section_relocs(section, atom->start - atom->prefix, atom->start, &count);
 	return count;
 }
@@ -376,7 +389,8 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 					     "belong to no symbol and are not padding",
 					     end, start, section->name);
 			}
-			if (j < symbols && has_relocated_prefix(section, section->atoms.list[j]))
+			if (j < symbols && has_relocated_prefix(object, section,
+								  section->atoms.list[j]))
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
 					     "what is in front of '%s' has relocations",
 					     section->atoms.list[j]->name);
@@ -489,6 +503,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 		return NULL; /* what follows relies on rules and relocation types */
 
 	split_by_symbols(object);
+	find_lead_ins(object);
 	find_prefixes(object);
 	check_gaps(object, unit, refusals);
 	link_cold_parts(object);

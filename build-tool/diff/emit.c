@@ -319,10 +319,13 @@ static struct error *fill(struct emitter *emitter)
 	for (size_t i = 0; i < selection->carried.count; i++) {
 		struct atom *atom = selection->carried.list[i];
 
-		for (size_t j = 0; j < atom->reloc_count; j++)
-			_failed_(emit_reloc(emitter, atom, false, atom->section, &atom->relocs[j],
-					    atom->out,
-					    atom->relocs[j].offset - atom->start + atom->out_offset));
+		uint64_t start = atom->start - atom->prefix;
+		size_t count;
+		struct reloc *relocs = section_relocs(atom->section, start, atom->end, &count);
+
+		for (size_t j = 0; j < count; j++)
+			_failed_(emit_reloc(emitter, atom, false, atom->section, &relocs[j],
+					    atom->out, relocs[j].offset - start));
 		_failed_(emit_stubs(emitter, atom));
 		for (size_t j = 0; j < atom->entries.count; j++)
 			_failed_(emit_entry(emitter, atom, &atom->entries.list[j]));

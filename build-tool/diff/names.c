@@ -32,6 +32,35 @@ size_t unpromoted_length(const char *symbol)
 		       : full;
 }
 
+/* The digits at the beginning, and then a "_". */
+static const char *behind_number(const char *text)
+{
+	const char *end = text;
+
+	while (isdigit((unsigned char)*end))
+		end++;
+	return end > text && *end == '_' ? end + 1 : NULL;
+}
+
+/*
+ * Where initcalls are variables, not relative addresses (MIPS, powerpc, s390): a counter and the
+ * line are in "__initcall__kmod_sock__979_3842_net_inuse_init1".  NULL for other names.
+ */
+static const char *initcall_function(const char *symbol)
+{
+	static const char prefix[] = "__initcall__kmod_";
+
+	if (!has_prefix(symbol, prefix))
+		return NULL;
+	for (const char *at = symbol + strlen(prefix); (at = strstr(at, "__")); at++) {
+		const char *line = behind_number(at + 2), *name = line ? behind_number(line) : NULL;
+
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
 struct source_name source_name_of(const char *symbol)
 {
 	static const char switch_table[] = "switch.table.";
@@ -39,6 +68,12 @@ struct source_name source_name_of(const char *symbol)
 	struct source_name name = {.text = symbol};
 
 	name.local = length < full;
+	const char *function = initcall_function(symbol);
+	if (function) {
+		name.text = function;
+		name.length = strlen(function);
+		return name;
+	}
 	if (has_prefix(symbol, switch_table)) { /* clang, with the function's name at the end */
 		name.length = strlen(switch_table) - 1;
 		name.local = true;

@@ -122,3 +122,29 @@ not_the_line() { # f is in line 5 and then 403, g in 6 and 404, h in 7 and 405
 	)
 	carries "f changed"
 }
+
+# Where initcalls are variables (MIPS, powerpc, s390), the macro's name for them has a line number.
+@test "the names of initcalls" {
+	compare <<-'END'
+		extern int ext(void);
+		__attribute__((section(".init.text"), used)) static int one(void) { return ext(); }
+		__attribute__((section(".init.text"), used)) static int two(void) { return ext() + 1; }
+		typedef int (*call_t)(void);
+		#define CALL(name) static call_t name __attribute__((used, section(".initcall1.init")))
+		OLD(CALL(__initcall__kmod_my_unit__979_3842_one1) = one;)
+		NEW(CALL(__initcall__kmod_my_unit__981_3844_one1) = one;)
+		OLD(CALL(__initcall__kmod_my_unit__980_3843_two1) = two;)
+		NEW(CALL(__initcall__kmod_my_unit__979_3842_two1) = two;)
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	carries "f changed"
+	compare <<-'END'
+		extern int ext(void);
+		__attribute__((section(".init.text"), used)) static int one(void) { return ext(); }
+		__attribute__((section(".init.text"), used)) static int two(void) { return ext() + 1; }
+		typedef int (*call_t)(void);
+		static call_t __initcall__kmod_my_unit__979_3842_one1
+			__attribute__((used, section(".initcall1.init"))) = OLD(one) NEW(two);
+	END
+	refused "init-changed __initcall__kmod_my_unit__979_3842_one1"
+}

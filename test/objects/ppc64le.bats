@@ -27,6 +27,40 @@ setup_ppc() {
 	refused "no-entry f"
 }
 
+# As modules are: the distance to the TOC stands before each function.
+@test "ppc64le: functions of the large model" {
+	setup_ppc
+	flags=(-mcmodel=large)
+	compare <<-'END'
+		#define noinstr __attribute__((section(".noinstr.text"), noinline, noclone))
+		extern int ext(int), table[];
+		static int count;
+		NEW(static __attribute__((noinline, noclone)) int helper(int x) { return ext(x) + 1; })
+		int f(int x) { count += x; return ext(count) + table[OLD(1) NEW(2)] NEW(+ helper(1)); }
+		int g(int x) { return ext(x) - count; }
+		noinstr int one(int x) { return ext(x) + 4; }
+		noinstr int two(int x) { return ext(x) + OLD(5) NEW(6) + table[0]; }
+	END
+	carries "f changed" "helper new" "two changed"
+	same "the distance" "$(relocs .text.f | head -1)" "0 R_PPC64_REL64 .TOC. -8"
+	readelf -sW "$out" | grep -q '0000000000000008 .*FUNC .*<localentry>: 8.* f$'
+	runs <<-'END'
+		int table[] = {10, 20, 30};
+		int ext(int x) { return x * 2; }
+		int main(void)
+		{
+			return ((int (*)(int))changed(0))(4) != 8 + 30 + 3 ||
+			       ((int (*)(int))changed(1))(4) != 8 + 6 + 10;
+		}
+	END
+	compare <<-'END'
+		extern int ext(int);
+		int f(int x) { return ext(x) + 1; }
+		int g(int x) { return ext(x) - 1; }
+	END
+	nothing_differs
+}
+
 # gcc leaves room to restore r2 only where it takes the callee for another unit's.
 @test "ppc64le: a call without a NOP, and a jump, to what stays in the kernel" {
 	setup_ppc
