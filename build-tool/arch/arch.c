@@ -7,6 +7,7 @@
 
 const struct arch *const arch_all[] = {
 	&arch_arm64,
+	&arch_loongarch64,
 	&arch_mips64,
 	&arch_mips64el,
 	&arch_ppc64,

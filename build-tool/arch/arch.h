@@ -34,6 +34,7 @@ struct reloc_kind {
 	 */
 	uint64_t mask;
 	bool adds;	/* to what stands there (R_RISCV_ADD32); nothing is cleared */
+	bool subtracts; /* likewise, if adds is set */
 	bool idle;	/* writes nothing, only helps the linker (NONE, RELAX, ALIGN): not kept */
 	/*
 	 * In code: where it counts from, in bytes from its offset, so that symbol + addend +
@@ -232,7 +233,7 @@ int64_t arch_listed_entry(struct object *object, const struct atom *function, co
 
 /* arch_all - every architecture; ends with NULL. */
 extern const struct arch *const arch_all[];
-extern const struct arch arch_arm64, arch_mips64, arch_mips64el, arch_ppc64, arch_riscv64, arch_s390;
+extern const struct arch arch_arm64, arch_loongarch64, arch_mips64, arch_mips64el, arch_ppc64, arch_riscv64, arch_s390;
 extern const struct arch arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

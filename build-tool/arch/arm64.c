@@ -175,6 +175,19 @@ static void arm64_operand_kinds(struct object *object, const struct section *sec
 	fixed_operand_kinds(object, section, start, end, arm64_operand_forms, kinds);
 }
 
+static const struct constant_form arm64_constant_forms[] = {
+	{0x7fe00000, 0x52800000, 5, 16}, /* movz */
+	{0},
+};
+
+static void arm64_constant_loads(struct object *object, const struct section *section,
+				 uint64_t start, uint64_t end,
+				 void (*found)(void *context, const struct constant_load *load),
+				 void *context)
+{
+	fixed_constant_loads(object, section, start, end, arm64_constant_forms, found, context);
+}
+
 static bool arm64_is_padding(struct object *object, const struct section *section, uint64_t start,
 			     uint64_t end)
 {
@@ -200,6 +213,7 @@ const struct arch arch_arm64 = {
 	.local_references = arm64_local_references,
 	.operand_kinds = arm64_operand_kinds,
 	.is_padding = arm64_is_padding,
+	.constant_loads = arm64_constant_loads,
 	.address_reloc = R_AARCH64_ABS64,
 	.code_tails = true,
 	.section_anchors = true,

@@ -58,9 +58,13 @@ void fixed_constant_loads(struct object *object, const struct section *section, 
 				form++;
 			if (!form->mask)
 				continue;
+			uint32_t bits = (uint32_t)((1ull << form->size) - 1) << form->shift;
+			uint32_t rest = instruction & ~bits;
 			struct constant_load load = {
-				.start = at, .end = at + 4, .value = instruction & 0xffff};
-			uint32_t rest = instruction & 0xffff0000;
+				.start = at,
+				.end = at + 4,
+				.value = (instruction & bits) >> form->shift,
+			};
 			memcpy(load.rest, &rest, sizeof(rest));
 			found(context, &load);
 		}

@@ -28,9 +28,10 @@ struct operand_form {
 void fixed_operand_kinds(struct object *object, const struct section *section, uint64_t start,
 			 uint64_t end, const struct operand_form *forms, uint8_t *kinds);
 
-/* An instruction that loads a constant of up to 16 bits, which stands in its lower half. */
+/* An instruction that loads a constant, which stands in size bits of it from shift on. */
 struct constant_form {
 	uint32_t mask, match;
+	uint8_t shift, size;
 };
 
 /* fixed_constant_loads - for struct arch's constant_loads; forms end with a zero mask. */

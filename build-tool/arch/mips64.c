@@ -155,9 +155,9 @@ static void mips64_operand_kinds(struct object *object, const struct section *se
 }
 
 static const struct constant_form mips64_constant_forms[] = {
-	{0xffe00000, 0x24000000}, /* addiu from $zero: li */
-	{0xffe00000, 0x34000000}, /* ori from $zero: li of 0x8000 and more */
-	{0xffe00000, 0x64000000}, /* daddiu from $zero */
+	{0xffe00000, 0x24000000, 0, 16}, /* addiu from $zero: li */
+	{0xffe00000, 0x34000000, 0, 16}, /* ori from $zero: li of 0x8000 and more */
+	{0xffe00000, 0x64000000, 0, 16}, /* daddiu from $zero */
 	{0},
 };
 

@@ -224,7 +224,7 @@ static const struct call_refusal *ppc64_unlinkable_call(struct object *object,
 }
 
 static const struct constant_form ppc64_constant_forms[] = {
-	{0xfc1f0000, 0x38000000}, /* li */
+	{0xfc1f0000, 0x38000000, 0, 16}, /* li */
 	{0},
 };
 

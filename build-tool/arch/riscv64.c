@@ -16,6 +16,7 @@
 #include "disasm.h"
 #include "fixed.h"
 #include "sections.h"
+#include "sums.h"
 
 #ifndef R_RISCV_32_PCREL
 #define R_RISCV_32_PCREL 57
@@ -49,10 +50,10 @@ static const struct reloc_kind riscv64_relocs[] = {
 	RELOC(R_RISCV_ADD16, .size = 2, .adds = true),
 	RELOC(R_RISCV_ADD32, .size = 4, .adds = true),
 	RELOC(R_RISCV_ADD64, .size = 8, .adds = true),
-	RELOC(R_RISCV_SUB8, .size = 1, .adds = true),
-	RELOC(R_RISCV_SUB16, .size = 2, .adds = true),
-	RELOC(R_RISCV_SUB32, .size = 4, .adds = true),
-	RELOC(R_RISCV_SUB64, .size = 8, .adds = true),
+	RELOC(R_RISCV_SUB8, .size = 1, .adds = true, .subtracts = true),
+	RELOC(R_RISCV_SUB16, .size = 2, .adds = true, .subtracts = true),
+	RELOC(R_RISCV_SUB32, .size = 4, .adds = true, .subtracts = true),
+	RELOC(R_RISCV_SUB64, .size = 8, .adds = true, .subtracts = true),
 	RELOC(R_RISCV_ALIGN, .idle = true),
 	RELOC(R_RISCV_RVC_BRANCH, .size = 2, .mask = 0x1c7c, .pc_relative = true,
 	      .branch = true),
@@ -109,67 +110,13 @@ static enum symbol_mark riscv64_symbol_mark(const char *name)
 
 /* ---- pairs of relocations ------------------------------------------------------- */
 
-static const struct {
-	uint32_t add, sub, both; /* both: if it counts from its own place, or 0 */
-} sums[] = {
-	{R_RISCV_ADD8, R_RISCV_SUB8, 0},
-	{R_RISCV_ADD16, R_RISCV_SUB16, 0},
-	{R_RISCV_ADD32, R_RISCV_SUB32, R_RISCV_32_PCREL},
-	{R_RISCV_ADD64, R_RISCV_SUB64, RISCV_64_PCREL},
+static const struct sum_types sums[] = {
+	{R_RISCV_ADD8, R_RISCV_SUB8, 0, 1, false},
+	{R_RISCV_ADD16, R_RISCV_SUB16, 0, 2, false},
+	{R_RISCV_ADD32, R_RISCV_SUB32, R_RISCV_32_PCREL, 4, true},
+	{R_RISCV_ADD64, R_RISCV_SUB64, RISCV_64_PCREL, 8, true},
+	{0},
 };
-
-static uint64_t get_field(const unsigned char *at, unsigned int size)
-{
-	uint64_t value = 0;
-
-	for (unsigned int i = 0; i < size; i++)
-		value |= (uint64_t)at[i] << 8 * i;
-	return value;
-}
-
-static void put_field(unsigned char *at, unsigned int size, uint64_t value)
-{
-	for (unsigned int i = 0; i < size; i++)
-		at[i] = value >> 8 * i;
-}
-
-/*
- * "1b - ." is ADD32 of 1b and SUB32 of a label at the place itself, ".L5 - .L3" in a table
- * of a switch SUB32 of the table's beginning: one PC-relative relocation.  "889f - 888f" is
- * the length of a piece of code: a constant.
- */
-static bool fold_sum(struct section *section, const struct reloc *pair, struct reloc *ret,
-		     bool *ret_constant)
-{
-	const struct reloc *add = &pair[0], *sub = &pair[1];
-	const struct symbol *from = sub->symbol, *to = add->symbol;
-
-	for (size_t i = 0; i < ARRAY_SIZE(sums); i++) {
-		unsigned int size = 1u << i;
-
-		if (add->type != sums[i].add || sub->type != sums[i].sub || !section->data ||
-		    !from->section)
-			continue;
-		unsigned char *field = section->data + add->offset;
-		uint64_t value = get_field(field, size);
-
-		*ret_constant = from->section == to->section && from->section != section;
-		if (*ret_constant) {
-			put_field(field, size,
-				  value + to->value + add->addend - from->value - sub->addend);
-			return true;
-		}
-		if (from->section != section || !sums[i].both)
-			return false;
-		*ret = *add;
-		ret->type = sums[i].both;
-		ret->behind = from->value + sub->addend - add->offset;
-		ret->addend = add->addend + sign_extend(value, 8 * size) - ret->behind;
-		put_field(field, size, 0);
-		return true;
-	}
-	return false;
-}
 
 static bool is_lower(uint32_t type)
 {
@@ -208,42 +155,12 @@ static struct error *fold_lower(struct object *object, struct section *section,
 static struct error *riscv64_fold_relocs(struct object *object, struct section *section)
 {
 	struct reloc *list = section->relocs.list;
-	size_t kept = 0;
 
 	for (size_t i = 0; i < section->relocs.count; i++)
 		if (is_lower(list[i].type))
 			_failed_(fold_lower(object, section, &list[i]));
-	for (size_t i = 0; i < section->relocs.count; i++) {
-		struct reloc folded;
-		bool constant;
-
-		if (i + 1 < section->relocs.count && list[i].offset == list[i + 1].offset &&
-		    fold_sum(section, &list[i], &folded, &constant)) {
-			if (!constant)
-				list[kept++] = folded;
-			i++;
-		} else {
-			list[kept++] = list[i];
-		}
-	}
-	section->relocs.count = kept;
+	fold_sums(section, sums);
 	return NULL;
-}
-
-static void add_reloc(struct section *section, struct reloc reloc, uint32_t type,
-		      struct symbol *symbol, int64_t addend)
-{
-	reloc.type = type;
-	reloc.symbol = symbol;
-	reloc.addend = addend;
-	reloc.upper = 0;
-	reloc.order = section->relocs.count;
-	*vec_push(&section->relocs) = reloc;
-}
-
-static struct symbol *add_label(struct object *object, struct section *section, uint64_t place)
-{
-	return object_add_symbol(object, ".L0 ", section, place, 0, STT_NOTYPE, STB_LOCAL);
 }
 
 static void riscv64_unfold_relocs(struct object *object, struct section *section)
@@ -257,29 +174,23 @@ static void riscv64_unfold_relocs(struct object *object, struct section *section
 	memset(&section->relocs, 0, sizeof(section->relocs));
 	for (size_t i = 0; i < old.relocs.count; i++) {
 		const struct reloc *reloc = &old.relocs.list[i];
-		size_t sum = 0, count;
+		size_t count;
 
-		while (sum < ARRAY_SIZE(sums) &&
-		       (!sums[sum].both || sums[sum].both != reloc->type))
-			sum++;
-		if (sum < ARRAY_SIZE(sums)) {
-			add_reloc(section, *reloc, sums[sum].add, reloc->symbol, reloc->addend);
-			/* GNU ld gives an addend of this one the wrong sign. */
-			add_reloc(section, *reloc, sums[sum].sub,
-				  add_label(object, section, reloc->offset), 0);
-		} else if (is_lower(reloc->type) && reloc->upper) {
+		if (unfold_sum(object, section, sums, reloc))
+			continue;
+		if (is_lower(reloc->type) && reloc->upper) {
 			uint64_t place = reloc->offset + reloc->upper;
 			size_t upper = section_relocs(&old, place, place + 1, &count) -
 				       old.relocs.list;
 			struct symbol *label = count ? labels[upper] : NULL;
 
 			if (!label)
-				label = add_label(object, section, place);
+				label = sum_label(object, section, place);
 			if (count)
 				labels[upper] = label;
-			add_reloc(section, *reloc, reloc->type, label, 0);
+			sum_add_reloc(section, *reloc, reloc->type, label, 0);
 		} else {
-			add_reloc(section, *reloc, reloc->type, reloc->symbol, reloc->addend);
+			sum_add_reloc(section, *reloc, reloc->type, reloc->symbol, reloc->addend);
 		}
 	}
 	free(labels);
@@ -478,6 +389,116 @@ static void riscv64_operand_kinds(struct object *object, const struct section *s
 		}
 }
 
+/* Part of a constant: what an instruction adds to a register, or to nothing. */
+struct part {
+	unsigned int to, from; /* registers; 0: zero */
+	int64_t value;
+	uint32_t bits; /* where the value stands */
+};
+
+static bool upper_part_of(uint32_t i, unsigned int size, struct part *ret)
+{
+	ret->to = i >> 7 & 0x1f;
+	ret->from = 0;
+	if (size == 4) { /* lui */
+		ret->bits = U_BITS;
+		ret->value = sign_extend(i & U_BITS, 32);
+		return (i & 0x7f) == 0x37;
+	}
+	ret->bits = 0x107c;
+	ret->value = sign_extend((i >> 12 & 1) << 5 | (i >> 2 & 0x1f), 6) * 4096;
+	return (i & 0xe003) == 0x6001 && ret->to != 2; /* c.lui */
+}
+
+static bool lower_part_of(uint32_t i, unsigned int size, struct part *ret)
+{
+	ret->to = i >> 7 & 0x1f;
+	if (size == 4) { /* addi, addiw */
+		ret->from = i >> 15 & 0x1f;
+		ret->bits = 0xfff00000;
+		ret->value = sign_extend(i >> 20, 12);
+		return (i & 0x707f) == 0x13 || (i & 0x707f) == 0x1b;
+	}
+	ret->from = (i & 0xe003) == 0x4001 ? 0 : ret->to; /* c.li; c.addi, c.addiw */
+	ret->bits = 0x107c;
+	ret->value = sign_extend((i >> 12 & 1) << 5 | (i >> 2 & 0x1f), 6);
+	return (i & 0xe003) == 0x4001 || (i & 0xe003) == 0x0001 || (i & 0xe003) == 0x2001;
+}
+
+/* May an instruction have to do with a register?  Whatever its format, no field names it. */
+static bool may_use(uint32_t i, unsigned int size, unsigned int reg)
+{
+	if ((i >> 7 & 0x1f) == reg)
+		return true;
+	if (size == 4)
+		return (i >> 15 & 0x1f) == reg || (i >> 20 & 0x1f) == reg;
+	return (i >> 2 & 0x1f) == reg || 8 + (i >> 7 & 7) == reg || 8 + (i >> 2 & 7) == reg;
+}
+
+/* Bits of an instruction of a load's code that are not the constant's. */
+static void clear_bits(struct constant_load *load, uint64_t at, uint32_t bits)
+{
+	for (unsigned int i = 0; bits; i++, bits >>= 8)
+		load->rest[at - load->start + i] &= ~bits;
+}
+
+/*
+ * "li a1, 5001" is lui and addi, each of which may be a compressed one; gcc puts others
+ * between them:	lui a1,0x1; auipc a0,%pcrel_hi(file); addi a1,a1,905
+ */
+static bool find_lower_part(struct object *object, const struct section *section, uint64_t at,
+			    uint64_t end, unsigned int reg, struct part *ret, uint64_t *ret_at,
+			    uint64_t *ret_end)
+{
+	unsigned int size;
+
+	for (; at + 2 <= end; at += size) {
+		uint32_t i = get_instruction(object, section, at, end, &size);
+
+		if (lower_part_of(i, size, ret) && ret->from == reg && ret->to == reg) {
+			*ret_at = at;
+			*ret_end = at + size;
+			return true;
+		}
+		if (may_use(i, size, reg))
+			return false;
+	}
+	return false;
+}
+
+static void riscv64_constant_loads(struct object *object, const struct section *section,
+				   uint64_t start, uint64_t end,
+				   void (*found)(void *context, const struct constant_load *load),
+				   void *context)
+{
+	unsigned int size;
+
+	for (uint64_t range_end = start; next_code_range(section, &start, &range_end, end);)
+		for (uint64_t at = start; at + 2 <= range_end; at += size) {
+			uint32_t i = get_instruction(object, section, at, range_end, &size);
+			uint64_t limit = range_end - at < CONSTANT_LOAD_MAX ? range_end
+									    : at + CONSTANT_LOAD_MAX;
+			struct constant_load load = {.start = at, .end = at + size};
+			struct part first, second = {0};
+			uint64_t second_at = 0;
+			bool upper = upper_part_of(i, size, &first);
+
+			if (!upper && (!lower_part_of(i, size, &first) || first.from))
+				continue;
+			if (!upper ||
+			    !find_lower_part(object, section, at + size, limit, first.to, &second,
+					     &second_at, &load.end))
+				second = (struct part){0};
+			load.value = (uint32_t)(first.value + second.value);
+			memcpy(load.rest, section->data + at, load.end - at);
+			clear_bits(&load, at, first.bits);
+			if (second.bits)
+				clear_bits(&load, second_at, second.bits);
+			found(context, &load);
+			size = load.end - at;
+		}
+}
+
 static bool riscv64_is_padding(struct object *object, const struct section *section,
 			       uint64_t start, uint64_t end)
 {
@@ -510,6 +531,7 @@ const struct arch arch_riscv64 = {
 	.local_references = riscv64_local_references,
 	.operand_kinds = riscv64_operand_kinds,
 	.is_padding = riscv64_is_padding,
+	.constant_loads = riscv64_constant_loads,
 	.address_reloc = R_RISCV_64,
 	.code_tails = true,
 	.section_anchors = true,

@@ -76,6 +76,21 @@ static uint64_t symbol_address(const struct relocation *relocation, size_t index
 	return place_of(section, symbol.st_value);
 }
 
+/* riscv's lengths and advances in .debug_line are the difference of two labels. */
+static void add_at(const struct object *object, unsigned char *bytes, unsigned int size,
+		   uint64_t value)
+{
+	bool big = object->arch->elf_data == ELFDATA2MSB;
+
+	for (unsigned int i = 0; i < size; i++) {
+		unsigned char *byte = &bytes[big ? size - 1 - i : i];
+
+		value += *byte;
+		*byte = value;
+		value >>= 8;
+	}
+}
+
 static void make_relocation(const struct relocation *relocation, Elf_Data *target,
 			    const GElf_Rela *entry)
 {
@@ -90,7 +105,10 @@ static void make_relocation(const struct relocation *relocation, Elf_Data *targe
 	    entry->r_offset > target->d_size - kind->size)
 		return;
 	uint64_t value = symbol_address(relocation, symbol) + entry->r_addend;
-	if (kind->size == 4)
+	if (kind->adds)
+		add_at(object, bytes + entry->r_offset, kind->size,
+		       kind->subtracts ? -value : value);
+	else if (kind->size == 4)
 		object_put32(object, bytes + entry->r_offset, value);
 	else if (kind->size == 8)
 		object_put64(object, bytes + entry->r_offset, value);

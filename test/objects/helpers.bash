@@ -20,7 +20,7 @@ cc=("${GCC:-gcc-12}" -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -m
 flags=() # a test's own, added for both
 machine_flags=()
 link_flags=()
-prefix= # of binutils' programs
+ld=ld nm=nm objcopy=objcopy runner_cc=(gcc-12) # runner_cc: what makes a program of it all
 qemu=	 # what runs a program, if not the host
 start='call main; mov %eax, %edi; mov $231, %eax; syscall'
 thunks= # what compiled code calls without the source saying so
@@ -28,10 +28,11 @@ thunks= # what compiled code calls without the source saying so
 # machine NAME COMPILER - compile for another machine from here on; machines/NAME describes it.
 machine() {
 	local triple compiler=("$2")
-	thunks=
+	thunks='' ld='' nm='' objcopy='' runner_cc=()
 	# shellcheck disable=SC1090
 	. "$top/test/objects/machines/$1"
-	prefix=$triple-
+	ld=${ld:-$triple-ld} nm=${nm:-$triple-nm} objcopy=${objcopy:-$triple-objcopy}
+	[ ${#runner_cc[@]} -gt 0 ] || runner_cc=("$triple-gcc-12")
 	case $2 in
 	clang*) compiler+=("--target=$triple") ;;
 	*) compiler=("$triple-$2") ;;
@@ -163,7 +164,7 @@ carries() {
 	same "exit status" "$exit_status" 0
 	same "list of functions" "$(functions)" "$(lines "$@")"
 	# The tools that read it next have nothing to say against it.
-	same "what ld says" "$("${prefix}ld" -r -o linked.o "$out" 2>&1)" ""
+	same "what ld says" "$("$ld" -r -o linked.o "$out" 2>&1)" ""
 	same "what readelf says" "$(readelf -aW "$out" 2>&1 >/dev/null)" ""
 	same "the table's entries" "$(table_targets)" \
 		"$(for item in "$@"; do echo "$item"; done | sed -n 's/ changed$//p' | LC_ALL=C sort)"
@@ -262,7 +263,7 @@ absent() { for name in "$@"; do same "symbol $name" "$(symbol "$name")" ""; done
 
 # bytes SECTION - its contents in hexadecimal.
 bytes() {
-	"${prefix}objcopy" -O binary --set-section-flags "$1=alloc" -j "$1" "$out" bytes.bin
+	"$objcopy" -O binary --set-section-flags "$1=alloc" -j "$1" "$out" bytes.bin
 	od -An -v -tx1 bytes.bin | tr -d ' \n'
 }
 
@@ -309,16 +310,15 @@ runs() {
 		runner_head
 		cat
 	} >main.c
-	local compiler=${prefix}gcc-12
-	"$compiler" "${machine_flags[@]}" -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
-	if [ -z "$prefix" ]; then runner_thunks; else echo "$thunks"; fi |
-		"$compiler" "${machine_flags[@]}" -x assembler -c -o thunks.o -
+	"${runner_cc[@]}" "${machine_flags[@]}" -w -O1 -fno-PIE -fno-stack-protector -fno-asynchronous-unwind-tables -c -o main.o main.c
+	if [ -z "$qemu" ]; then runner_thunks; else echo "$thunks"; fi |
+		"${runner_cc[@]}" "${machine_flags[@]}" -x assembler -c -o thunks.o -
 	# Statics of the original stand for the parent's, which the build tool finds by address.
-	"${prefix}nm" orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^[.$]/ { print $3 }' >statics
+	"$nm" orig.o | awk '$2 ~ /[tdbr]/ && $3 !~ /^[.$]/ { print $3 }' >statics
 	echo none >>statics # an empty list is an error
-	"${prefix}objcopy" --globalize-symbols=statics orig.o orig-global.o
-	"${prefix}objcopy" --rename-section .pokepatch.funcs=funcs "$out" carried.o
-	"$compiler" "${machine_flags[@]}" "${link_flags[@]}" -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -Wl,--no-warnings \
+	"$objcopy" --globalize-symbols=statics orig.o orig-global.o
+	"$objcopy" --rename-section .pokepatch.funcs=funcs "$out" carried.o
+	"${runner_cc[@]}" "${machine_flags[@]}" "${link_flags[@]}" -no-pie -nostdlib -static -Wl,-e,start -Wl,-z,noexecstack -Wl,--no-warnings \
 		-o program main.o thunks.o orig-global.o carried.o
 	local got=0
 	$qemu ./program || got=$?

@@ -339,7 +339,7 @@ small_data() {
 	machine riscv64 gcc-12
 	printf 'f: nop\n' | "${cc[@]}" -x assembler -o orig.o -
 	printf '.L1: nop\nf: lw a0, %%pcrel_lo(.L1)(a0)\n' |
-		"${prefix}gcc-12" -x assembler -c -o patched.o -
+		"${runner_cc[@]}" -x assembler -c -o patched.o -
 	diff_objects orig.o patched.o
 	fails 2 "refused [elf-malformed]: relocation at"
 }
