@@ -140,7 +140,7 @@ static struct error *fold_lower(struct object *object, struct section *section,
 
 	if (label->section == section)
 		for (size_t i = 0; i < count; i++)
-			if (is_upper(upper[i].type)) {
+			if (is_upper(upper[i].type) && upper[i].offset != lower->offset) {
 				lower->upper = upper[i].offset - lower->offset;
 				lower->symbol = upper[i].symbol;
 				lower->addend = upper[i].addend;

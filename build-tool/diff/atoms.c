@@ -11,23 +11,25 @@
 static const struct private_name {
 	const char *name;
 	const char *section; /* only there; NULL: anywhere */
-	bool constant;	     /* only where it cannot be written */
+	bool constant;       /* only where it cannot be written */
 } private_names[] = {
 	{.name = "__func__"}, /* C11 6.4.2.2; static, one per function */
 	{.name = "__FUNCTION__"},
 	{.name = "__PRETTY_FUNCTION__"},
-	{.name = "CSWTCH", .constant = true},	/* gcc: a switch turned into a table */
+	{.name = "CSWTCH", .constant = true},       /* gcc: a switch turned into a table */
 	{.name = "switch.table", .constant = true}, /* clang: the same */
-	{.name = "C", .constant = true},	/* gcc: the initial value of a local array, "C.3.0" */
-	{.name = "__key"},			/* lockdep class keys, mutex_init() and friends */
-	{.name = "__srcu_key"},			/* init_srcu_struct() */
-	{.name = "__warned"},			/* rcu_lockdep_assert, WARN_*_ONCE of older kernels */
-	{.name = "__already_done"},		/* DO_ONCE_LITE: printk_once, WARN_ONCE */
+	{.name = "C", .constant = true}, /* gcc: the initial value of a local array, "C.3.0" */
+	{.name = "__key"},               /* lockdep class keys, mutex_init() and friends */
+	{.name = "__srcu_key"},          /* init_srcu_struct() */
+	{.name = "__warned"},            /* rcu_lockdep_assert, WARN_*_ONCE of older kernels */
+	{.name = "__already_done"},      /* DO_ONCE_LITE: printk_once, WARN_ONCE */
 	{.name = "__print_once"},
-	{.name = "_rs"},			/* ratelimit states */
-	{.name = "descriptor", .section = "__dyndbg"},	/* DEFINE_DYNAMIC_DEBUG_METADATA with a fixed name */
-	{.name = "__UNIQUE_ID_ddebug", .section = "__dyndbg"}, /* the same with DYNAMIC_DEBUG's own name */
-	{.name = "_entry", .constant = true},	/* printk index */
+	{.name = "_rs"}, /* ratelimit states */
+	{.name = "descriptor",
+	 .section = "__dyndbg"}, /* DEFINE_DYNAMIC_DEBUG_METADATA with a fixed name */
+	{.name = "__UNIQUE_ID_ddebug",
+	 .section = "__dyndbg"},              /* the same with DYNAMIC_DEBUG's own name */
+	{.name = "_entry", .constant = true}, /* printk index */
 	{.name = "trace_printk_fmt", .section = "__trace_printk_fmt"},
 	{.name = "___tp_str", .section = "__tracepoint_str"}, /* tracepoint_string() */
 };
@@ -242,9 +244,8 @@ static void split_by_symbols(struct object *object)
 	for (size_t i = 0; i < order.count; i++) {
 		struct symbol *symbol = order.list[i];
 		struct section *section = symbol->section;
-		struct atom *last = section->atoms.count
-					    ? section->atoms.list[section->atoms.count - 1]
-					    : NULL;
+		struct atom *last =
+			section->atoms.count ? section->atoms.list[section->atoms.count - 1] : NULL;
 
 		if (is_prefix(order.list + i + 1, order.list + order.count)) {
 			prefix = symbol;
@@ -415,9 +416,28 @@ void check_fields(struct object *object, const struct section *section, uint64_t
 	const struct reloc_kind *kind = arch_reloc(object->arch, relocs[count - 1].type);
 	if (kind && relocs[count - 1].offset + kind->size > end)
 		refusals_add(refusals, "symbol-unknown", unit, section->name,
-			     "a relocation at %" PRIu64 " of section '%s' reaches beyond the end of "
+			     "a relocation at %" PRIu64
+			     " of section '%s' reaches beyond the end of "
 			     "what begins at %" PRIu64,
 			     relocs[count - 1].offset, section->name, start);
+}
+
+/* riscv's PCREL_LO12 goes by the place of its PCREL_HI20, which must move with it. */
+static void check_uppers(const struct atom *atom, const char *unit, struct refusals *refusals)
+{
+	size_t count;
+	const struct reloc *relocs = section_relocs(atom->section, atom->start, atom->end, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t place = relocs[i].offset + relocs[i].upper;
+
+		if (relocs[i].upper && (place < atom->start || place >= atom->end))
+			refusals_add(refusals, "relocation-unknown", unit, atom->name,
+				     "a relocation at %" PRIu64
+				     " of section '%s' has its upper part "
+				     "at %" PRIu64 ", outside '%s'",
+				     relocs[i].offset, atom->section->name, place, atom->name);
+	}
 }
 
 static void check_atoms(struct object *object, const char *unit, struct refusals *refusals)
@@ -425,8 +445,11 @@ static void check_atoms(struct object *object, const char *unit, struct refusals
 	for (size_t i = 0; i < object->atoms.count; i++) {
 		const struct atom *atom = object->atoms.list[i];
 
-		if (atom->reloc_count)
-			check_fields(object, atom->section, atom->start, atom->end, unit, refusals);
+		if (!atom->reloc_count)
+			continue;
+		check_fields(object, atom->section, atom->start, atom->end, unit, refusals);
+		if (object->arch->fold_relocs)
+			check_uppers(atom, unit, refusals);
 	}
 }
 
