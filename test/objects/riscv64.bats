@@ -343,3 +343,18 @@ small_data() {
 	diff_objects orig.o patched.o
 	fails 2 "refused [elf-malformed]: relocation at"
 }
+
+parts_apart() {
+	compare <<-'END'
+		int place;
+		asm(".section .text.both, \"ax\"\n"
+		    ".globl upper\n.type upper, @function\nupper: .Lupper: auipc a0, %pcrel_hi(place)\n"
+		    " j lower\n.size upper, . - upper\n"
+		    ".globl lower\n.type lower, @function\nlower: addi a0, a0, %pcrel_lo(.Lupper)\n"
+		    " ret\n.size lower, . - lower\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "relocation-unknown lower"
+	grep -q "has its upper part at 0, outside 'lower'" "$errors"
+}
+@test "riscv64: the parts of an address in two functions" { each_compiler riscv64 parts_apart; }
