@@ -158,6 +158,10 @@ static struct debuginfo *debuginfo_open(const struct object *object)
 	struct relocation relocation = {.object = object};
 	Elf_Scn *scn = NULL;
 
+	/* To open it again costs a quarter of what reading it did. */
+	debuginfo->fd = -1;
+	if (!object_find_section(object, ".debug_info"))
+		return debuginfo;
 	debuginfo->fd = open(object->path, O_RDONLY | O_CLOEXEC);
 	if (debuginfo->fd < 0)
 		return debuginfo;
