@@ -18,6 +18,15 @@ static const char *const policies[] = {
 	[SECTION_DROP] = "drop",	 [SECTION_REFUSE] = "refuse",
 };
 
+/* Machines by the pairs' names, which are Debian's but for these. */
+static bool is_machine(const struct arch *arch, const char *machine)
+{
+	if (!strcmp(machine, "ppc64le"))
+		machine = "ppc64el";
+	return !strcmp(machine, "x86_64") ? !strcmp(arch->name, machine)
+					  : !strcmp(arch->debian, machine);
+}
+
 static const struct section_rule *find_rule(const char *machine, const char *name)
 {
 	const struct section_rule *rule = NULL;
@@ -25,7 +34,7 @@ static const struct section_rule *find_rule(const char *machine, const char *nam
 	for (size_t i = 0; arch_all[i]; i++) {
 		struct section_rules rules;
 
-		if (strcmp(arch_all[i]->name, machine))
+		if (!is_machine(arch_all[i], machine))
 			continue;
 		section_rules_init(&rules, arch_all[i]);
 		rule = section_rule_find(&rules, name);
