@@ -280,7 +280,7 @@ static void find_lead_ins(struct object *object)
 	for (size_t i = 0; i < object->atoms.count && object->arch->lead_in; i++) {
 		struct atom *atom = object->atoms.list[i];
 
-		if (atom->class == ATOM_CODE && section_is_text(atom->section))
+		if (section_is_text(atom->section))
 			atom->prefix = object->arch->lead_in(object, atom->section, atom->start);
 	}
 }
