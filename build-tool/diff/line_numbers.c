@@ -40,6 +40,7 @@ static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
 	return &loads->list.list[loads->next];
 }
 
+#define CALL_LINES 8  /* of a macro */
 #define LINES_ROOM 16 /* of functions inlined into each other */
 
 /*
@@ -51,6 +52,9 @@ static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
  * As the debug information is of the same compilation, it gives the same number for this
  * instruction, or for the call by whose inlining it is there.  A constant that says the line in
  * both objects, and in the same of these roles, is the line.
+ *
+ * __LINE__ is the last line of a macro's call.  pid_task() has rcu_dereference_check(x,\n y) in
+ * lines 401 and 402: clang's instruction is of line 401, and passes 402 to lockdep_rcu_suspicious().
  */
 static bool are_lines_of(struct object *orig, const struct section *section_a, uint64_t place_a,
 			 uint64_t value_a, struct object *patched,
@@ -63,7 +67,8 @@ static bool are_lines_of(struct object *orig, const struct section *section_a, u
 					 LINES_ROOM);
 
 	for (size_t i = 0; i < count_a && i < count_b; i++)
-		if (value_a == (uint64_t)lines_a[i] && value_b == (uint64_t)lines_b[i])
+		if (value_a - (uint64_t)lines_a[i] == value_b - (uint64_t)lines_b[i] &&
+		    value_a - (uint64_t)lines_a[i] < CALL_LINES)
 			return true;
 	return false;
 }

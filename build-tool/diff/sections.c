@@ -19,6 +19,7 @@
 	{                                                                                          \
 		.name = section, .policy = SECTION_TABLE, .layouts = { __VA_ARGS__ }               \
 	}
+#define NO_THREADS "the kernel has no data of each thread; use per-CPU data, or a field of the task"
 #define OBJTOOL "objtool has already been over this object; compare compiler output"
 
 /* Sections of every architecture; Linux 6.1's include/asm-generic/vmlinux.lds.h and users. */
@@ -136,6 +137,8 @@ static const struct section_rule rules[] = {
 	PREFIX(".debug", SECTION_DROP),
 	PREFIX(".note.", SECTION_DROP),
 
+	PREFIX(".tdata", SECTION_REFUSE, .advice = NO_THREADS),
+	PREFIX(".tbss", SECTION_REFUSE, .advice = NO_THREADS),
 	PREFIX(".orc_unwind", SECTION_REFUSE, .advice = OBJTOOL),
 	EXACT(".static_call_sites", SECTION_REFUSE, .advice = OBJTOOL),
 	EXACT(".retpoline_sites", SECTION_REFUSE, .advice = OBJTOOL),
