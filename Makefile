@@ -161,7 +161,7 @@ bench: setup ## measure build times, module size and the cost of a patched call
 	$(Q)test/bench/run
 
 .PHONY: history
-history: setup ## each change between two of Debian's kernels as a patch (half an hour)
+history: setup ## each change between two of Debian's kernels as a patch (an hour)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)test/history/all
 

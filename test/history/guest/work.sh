@@ -321,7 +321,7 @@ machine() {
 		echo "${_clock##*/}" >/sys/bus/pnp/drivers/rtc_cmos/bind
 	done
 	echo j >/proc/sysrq-trigger
-	for module in softdog ecrdsa_generic; do
+	for module in softdog ecrdsa_generic ccm; do
 		modprobe $module
 		rmmod $module
 	done
