@@ -4,6 +4,10 @@
 
 load helpers
 
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
 @test "what is changed in a finished module is noticed" {
 	run "$top/test/mutate/run"
 	echo "$output"
@@ -20,4 +24,27 @@ load helpers
 		"type 1" "type 2" "type 4" "type 11" "type 24"; do
 		[[ $output == *$'\n'"  $what "* ]]
 	done
+}
+
+@test "the final check uses nothing of what makes a module" {
+	local objects=$top/build/build-tool
+	nm -u "$objects"/proof/*.o | awk '$1 == "U" { print $2 }' | LC_ALL=C sort -u >used
+	nm --defined-only "$objects"/{diff,arch,build}/*.o | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
+		LC_ALL=C sort -u >made
+	LC_ALL=C comm -12 used made >both
+	# Reading ELF and Module.symvers, decoding instructions, and what a type of relocation is.
+	cat >allowed <<-'END'
+		arch_reloc
+		disasm
+		object_deinit
+		object_find_section
+		object_get32
+		object_get64
+		object_read
+		object_section_symbol
+		symvers_deinit
+		symvers_find
+		symvers_read
+	END
+	diff allowed both
 }
