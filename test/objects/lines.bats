@@ -45,6 +45,35 @@ passed_on() {
 @test "a line number that is passed to a function, gcc" { passed_on; }
 @test "a line number that is passed to a function, clang" { use_clang; passed_on; }
 
+several_lines() {
+	compare_moved <<-'END'
+		int access(const char *, int, long, long, long);
+		#define get_access(a, b, c) access(__func__, __LINE__, (a), (b), (c))
+		int f(long *x)
+		{
+			int err = get_access(x[0],
+					     x[1],
+					     7);
+
+			return err + 1;
+		}
+	END
+	nothing_differs
+	compare_moved <<-'END'
+		int access(const char *, int, long, long, long);
+		int f(long *x)
+		{
+			int err = access("f", OLD(__LINE__) NEW(__LINE__ + 1), x[0],
+					 x[1], 7);
+
+			return err + 1;
+		}
+	END
+	carries "f changed"
+}
+@test "a line number that is passed by a call of several lines, gcc" { several_lines; }
+@test "a line number that is passed by a call of several lines, clang" { use_clang; several_lines; }
+
 inlined() {
 	compare_moved < <(
 		macros
