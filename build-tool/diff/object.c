@@ -19,6 +19,8 @@
  * reach 2^47: "init_top_pgt - PAGE_OFFSET".
  */
 #define LIMIT (1ll << 56)
+/* More than any kernel's (PMD_SIZE, 2 MiB): the file that is written has that much padding. */
+#define ALIGN_LIMIT (1ll << 24)
 
 struct error *object_malformed(const struct object *object, const char *format, ...)
 {
@@ -130,7 +132,7 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 	section->entsize = header.sh_entsize;
 	if (!section->name)
 		return object_malformed(object, "section %zu has no name", section->index);
-	if (section->align & (section->align - 1) || section->align > LIMIT)
+	if (section->align & (section->align - 1) || section->align > ALIGN_LIMIT)
 		return object_malformed(object, "section %s has alignment %" PRIu64, section->name,
 					section->align);
 	if (section->size > LIMIT)
@@ -261,7 +263,8 @@ static struct error *define_commons(struct object *object)
 
 		if (symbol->special != SHN_COMMON || symbol->section)
 			continue;
-		if (symbol->value & (symbol->value - 1) || symbol->size > INT64_MAX)
+		if (symbol->value & (symbol->value - 1) ||
+		    symbol->value > ALIGN_LIMIT || symbol->size > INT64_MAX)
 			return object_malformed(object, "common symbol '%s' has alignment %" PRIu64,
 						symbol->name, symbol->value);
 		char *name _free_ = xasprintf(".bss.%s", symbol->name);
