@@ -114,6 +114,8 @@ struct source {
 	struct object object, orig, unwound;
 	bool have_orig, have_unwound;
 	struct symtab *parent;
+	const struct section *inert; /* in the module: its static key that stays off, and ... */
+	uint64_t inert_at;	     /* ... where; NULL: none found yet */
 	struct blocks blocks;	   /* where its local symbols are in the parent */
 	struct map by_name;	   /* struct symbol *, defined in object */
 	struct map orig_by_name;   /* struct symbol *, defined in orig */

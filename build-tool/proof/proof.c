@@ -468,13 +468,15 @@ static struct error *check_fields(struct check *check, const char *path)
 
 static void forget(struct proof *proof)
 {
-	for (size_t i = 0; i < proof->sources.count; i++)
+	for (size_t i = 0; i < proof->sources.count; i++) {
+		proof->sources.list[i]->inert = NULL;
 		for (size_t j = 0; j < proof->sources.list[i]->things.count; j++) {
 			struct thing *thing = proof->sources.list[i]->things.list[j];
 
 			thing->at = NULL;
 			thing->replaced = thing->carried = false;
 		}
+	}
 }
 
 static bool is_function(const struct thing *thing)

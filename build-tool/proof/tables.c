@@ -159,10 +159,16 @@ static bool is_inert_key(struct check *check, const struct thing *thing,
 	return !symtab_get(vmlinux, reloc->symbol->name);
 }
 
-static struct error *use_inert_key(struct check *check, const struct fixup *fixup)
+/* One for all of a unit. */
+static struct error *use_inert_key(struct check *check, struct source *source,
+				   const struct fixup *fixup)
 {
 	uint64_t place = (fixup->symbol->value + fixup->addend) & ~(int64_t)KEY_FLAGS;
 
+	if (source->inert && (source->inert != fixup->symbol->section || source->inert_at != place))
+		return wrong(check, "%s has two static keys that stay off", source->name);
+	source->inert = fixup->symbol->section;
+	source->inert_at = place;
 	return claim(check, fixup->symbol->section, place, KEY_SIZE, 8, WHOLE,
 		     "a static key that stays off");
 }
@@ -206,7 +212,7 @@ static struct error *match_entry(struct check *check, struct thing *thing,
 			continue; /* nothing is read there */
 		if (entry->table->key && at == entry->table->key &&
 		    is_inert_key(check, thing, reloc, &fixup))
-			_failed_(use_inert_key(check, &fixup));
+			_failed_(use_inert_key(check, thing->source, &fixup));
 		else
 			_failed_(match_target(check, thing, entry->table, reloc, false, &fixup));
 	}
