@@ -126,9 +126,11 @@ $(out)/.core-debug: $(out)/kernel-release $(core_sources)
 .PHONY: core
 core: $(out)/.core $(out)/.core-debug ## build the core module for that kernel
 
-.PHONY: setup
+.PHONY: setup setup-demo
 setup: ## install the Debian packages that building and testing need
 	$(Q)test/setup
+setup-demo: ## only those for building, and for a guest
+	$(Q)test/setup --demo
 
 # What needs packages comes after setup: a second make sees what setup installed.
 .PHONY: check
@@ -151,7 +153,7 @@ mutate: setup ## change finished modules in many ways: does the final check noti
 		examples/*.patch
 
 .PHONY: demo
-demo: setup ## patch the stock Debian kernel in QEMU and roll it back
+demo: setup-demo ## patch the stock Debian kernel in QEMU and roll it back
 	$(Q)$(MAKE) --no-print-directory all core
 	$(Q)test/demo
 
@@ -191,7 +193,7 @@ selfcheck: setup ## run the differ on every unit of the kernel's central folders
 	$(Q)test/selfcheck/run
 
 .PHONY: vm-shell
-vm-shell: setup ## a shell in a guest that runs the test kernel
+vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 	$(Q)$(MAKE) --no-print-directory all core
 	$(Q)test/vm/vm shell
 
