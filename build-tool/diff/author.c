@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const words[AUTHOR_KINDS] = {
+	[AUTHOR_FUNCTION] = "ignore-function",
+	[AUTHOR_SECTION_NAME] = "ignore-section",
+};
+
 /* ---- reading ---------------------------------------------------------------------- */
 
 static void refuse_note(struct selection *selection, const char *text, const char *why)
@@ -14,7 +19,6 @@ static void refuse_note(struct selection *selection, const char *text, const cha
 
 static void read_note(struct author *author, struct selection *selection, const char *text)
 {
-	static const char *const words[] = {"ignore-function", "ignore-section"};
 	const char *space = strchr(text, ' ');
 
 	if (has_prefix(text, "allow ")) {
@@ -29,8 +33,11 @@ static void read_note(struct author *author, struct selection *selection, const 
 		if (strlen(words[i]) != (size_t)(space - text) || !has_prefix(text, words[i]))
 			continue;
 		char *copy = *vec_push(&author->texts) = xstrdup(space + 1);
-		*vec_push(&author->notes) =
-			(struct author_note){.word = words[i], .subject = copy};
+		void **slot = map_slot(&author->by_subject[i], copy);
+		if (*slot)
+			return; /* said twice */
+		*vec_push(&author->notes) = (struct author_note){.kind = i, .subject = copy};
+		*slot = (void *)author->notes.count;
 		return;
 	}
 	refuse_note(selection, text,
@@ -54,13 +61,12 @@ void author_read(struct author *author, struct selection *selection)
 
 /* ---- ignoring ----------------------------------------------------------------------- */
 
-static struct author_note *find_note(struct author *author, const char *word, const char *subject)
+static struct author_note *find_note(struct author *author, enum author_kind kind,
+				     const char *subject)
 {
-	for (size_t i = 0; i < author->notes.count; i++)
-		if (!strcmp(author->notes.list[i].word, word) &&
-		    !strcmp(author->notes.list[i].subject, subject))
-			return &author->notes.list[i];
-	return NULL;
+	size_t number = (size_t)map_get(&author->by_subject[kind], subject);
+
+	return number ? &author->notes.list[number - 1] : NULL;
 }
 
 static const struct section_rule ignored_rule = {.name = "ignored", .policy = SECTION_DROP};
@@ -72,7 +78,7 @@ static void drop_sections(struct author *author, struct object *object)
 	section_rules_init(&rules, object->arch);
 	for (size_t i = 1; i < object->sections.count; i++) {
 		struct section *section = object->sections.list[i];
-		struct author_note *note = find_note(author, "ignore-section", section->name);
+		struct author_note *note = find_note(author, AUTHOR_SECTION_NAME, section->name);
 
 		if (!note || section_rule_find(&rules, section->name))
 			continue;
@@ -92,10 +98,11 @@ void author_drop_sections(struct author *author, struct selection *selection)
 
 static void ignore_atom(struct author *author, struct atom *atom)
 {
+	/* __init functions are ATOM_INIT. */
 	struct author_note *note =
-		atom->class == ATOM_CODE
-			? find_note(author, "ignore-function", atom_function(atom)->name)
-			: find_note(author, "ignore-section", atom->section->name);
+		section_is_text(atom->section)
+			? find_note(author, AUTHOR_FUNCTION, atom_function(atom)->name)
+			: find_note(author, AUTHOR_SECTION_NAME, atom->section->name);
 
 	if (!note || (atom->twin && atom->state != STATE_CHANGED))
 		return;
@@ -127,12 +134,14 @@ void author_finish(struct author *author, struct selection *selection)
 
 		if (!note->used)
 			refusals_warn(selection->refusals, "allow-unused", unit, note->subject,
-				      "'%s %s' in the source has nothing to ignore", note->word,
-				      note->subject);
+				      "'%s %s' in the source has nothing to ignore",
+				      words[note->kind], note->subject);
 	}
 	refusals_disallow(selection->refusals, author->allowed_before, unit);
 	for (size_t i = 0; i < author->texts.count; i++)
 		free(author->texts.list[i]);
+	for (size_t i = 0; i < AUTHOR_KINDS; i++)
+		map_deinit(&author->by_subject[i]);
 	vec_deinit(&author->texts);
 	vec_deinit(&author->notes);
 }

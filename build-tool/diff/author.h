@@ -7,13 +7,18 @@
 
 #define AUTHOR_SECTION ".pokepatch.notes"
 
+/* What can be asked to be ignored. */
+enum author_kind { AUTHOR_FUNCTION, AUTHOR_SECTION_NAME, AUTHOR_KINDS };
+
 struct author_note {
-	const char *word, *subject; /* "ignore-function", "version_proc_show" */
+	enum author_kind kind;
+	const char *subject; /* "version_proc_show" */
 	bool used;
 };
 
 struct author {
 	VEC(struct author_note) notes; /* those that ask to ignore something */
+	struct map by_subject[AUTHOR_KINDS]; /* index + 1 */
 	VEC(char *) texts;
 	size_t allowed_before; /* allowances that were there when the unit began */
 };

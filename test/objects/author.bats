@@ -95,6 +95,7 @@ changes() {
 		POKEPATCH_IGNORE_SECTION(".modinfo");
 		POKEPATCH_IGNORE_SECTION("odd_section");
 		POKEPATCH_IGNORE_FUNCTION(same);
+		POKEPATCH_IGNORE_FUNCTION(at_boot);
 		POKEPATCH_IGNORE_FUNCTION(nobody);
 		#endif
 		static const char __attribute__((section(".modinfo"), used)) __UNIQUE_ID_x1[] = OLD("a") NEW("b");
@@ -102,6 +103,7 @@ changes() {
 		NEW(int __attribute__((section("odd_section"), used)) odd = 1;)
 		int __attribute__((noipa)) f(int x) { return x + OLD(1) NEW(2); }
 		int __attribute__((noipa)) same(int x) { return x; }
+		int __attribute__((section(".init.text"))) at_boot(int x) { return x + OLD(1) NEW(2); }
 		int g(int x) { return f(x) + same(x) + OLD(1) NEW(2); }
 	END
 	diff_objects orig.o patched.o
