@@ -11,7 +11,8 @@ setup_file() {
 	export release kernel source
 	release=$(cat "$top/build/kernel-release")
 	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
-	# A build prepares the source, which the tests make their diffs from.
-	"$program" -q -k "$release" --dry-run "$top/examples/proc-version.patch"
-	source=$(ls -dt "$kernel"/tree-*/ | head -n 1)
+	# A build prepares the source, which the tests make their diffs from, and says where:
+	# an earlier version of the tool may have left another tree.
+	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
+		grep -om 1 "$kernel/tree-[0-9a-f]*")
 }
