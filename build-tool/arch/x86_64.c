@@ -36,6 +36,8 @@ static const struct section_rule x86_64_sections[] = {
 	 .layouts = {{.size = 12, .partner = 4, .partner_length = 11},
 		     {.size = 14, .partner = 4, .partner_length = 13}}},
 	{.name = ".altinstr_replacement", .policy = SECTION_PARTNER},
+	/* DEFINE_VVAR(): in a page that user space reads (kernel/time/vsyscall.c) */
+	{.name = ".vvar_", .prefix = true, .policy = SECTION_PARENT},
 	{.name = ".altinstr_aux", .policy = SECTION_PARTNER},
 	{.name = ".smp_locks", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
 	/* struct paravirt_patch_site: u8 *instr, u8 type, u8 len, padding */

@@ -79,6 +79,7 @@ static const struct {
 	{"__param", SECTION_PARENT},
 	{"__modver", SECTION_PARENT},
 	{".modinfo", SECTION_PARENT},
+	{".vvar__vdso_data", SECTION_PARENT},
 	{"__mod_pci__ids_device_table", SECTION_PARENT},
 	{"___ksymtab+tcp_sendmsg", SECTION_EXPORT},
 	{"___ksymtab_gpl+tcp_done", SECTION_EXPORT},
