@@ -264,9 +264,11 @@ static struct error *define_commons(struct object *object)
 		if (symbol->special != SHN_COMMON || symbol->section)
 			continue;
 		if (symbol->value & (symbol->value - 1) ||
-		    symbol->value > ALIGN_LIMIT || symbol->size > INT64_MAX)
-			return object_malformed(object, "common symbol '%s' has alignment %" PRIu64,
-						symbol->name, symbol->value);
+		    symbol->value > ALIGN_LIMIT || symbol->size > LIMIT)
+			return object_malformed(object,
+						"common symbol '%s' has alignment %" PRIu64
+						" and size %" PRIu64,
+						symbol->name, symbol->value, symbol->size);
 		char *name _free_ = xasprintf(".bss.%s", symbol->name);
 		symbol->section = object_add_section(object, name, SHT_NOBITS,
 						     SHF_ALLOC | SHF_WRITE, symbol->value, 0);
