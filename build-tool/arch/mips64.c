@@ -178,42 +178,27 @@ static bool mips64_is_padding(struct object *object, const struct section *secti
 static const struct disasm_mode mips64_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_BIG_ENDIAN};
 static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64};
 
+/* What both byte orders share. */
+#define MIPS64_COMMON                                                                              \
+	.name = "mips", .source_arch = "mips", .machine = EM_MIPS, .elf_class = ELFCLASS64,        \
+	.relocs = mips64_relocs, .reloc_count = ARRAY_SIZE(mips64_relocs),                         \
+	.sections = mips64_sections, .patchable_entry = mips64_patchable_entry,                    \
+	.local_references = mips64_local_references, .operand_kinds = mips64_operand_kinds,        \
+	.is_padding = mips64_is_padding, .constant_loads = mips64_constant_loads,                  \
+	.address_reloc = R_MIPS_64
+
 const struct arch arch_mips64 = {
-	.name = "mips",
+	MIPS64_COMMON,
 	.debian = "mips64",
-	.source_arch = "mips",
-	.machine = EM_MIPS,
-	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2MSB,
-	.relocs = mips64_relocs,
-	.reloc_count = ARRAY_SIZE(mips64_relocs),
-	.sections = mips64_sections,
 	.disasm = &mips64_disasm,
-	.patchable_entry = mips64_patchable_entry,
-	.local_references = mips64_local_references,
-	.operand_kinds = mips64_operand_kinds,
-	.is_padding = mips64_is_padding,
-	.constant_loads = mips64_constant_loads,
-	.address_reloc = R_MIPS_64,
 };
 
 const struct arch arch_mips64el = {
-	.name = "mips",
+	MIPS64_COMMON,
 	.debian = "mips64el",
-	.source_arch = "mips",
-	.machine = EM_MIPS,
-	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,
-	.relocs = mips64_relocs,
-	.reloc_count = ARRAY_SIZE(mips64_relocs),
-	.sections = mips64_sections,
 	.disasm = &mips64el_disasm,
 	.reloc_info = mips64el_reloc_info,
 	.reloc_info_join = mips64el_reloc_info_join,
-	.patchable_entry = mips64_patchable_entry,
-	.local_references = mips64_local_references,
-	.operand_kinds = mips64_operand_kinds,
-	.is_padding = mips64_is_padding,
-	.constant_loads = mips64_constant_loads,
-	.address_reloc = R_MIPS_64,
 };

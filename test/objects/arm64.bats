@@ -3,6 +3,7 @@
 # What is special about arm64's objects, by gcc and clang.
 
 load helpers
+load cases
 
 constant() {
 	compare <<-'END'
@@ -21,43 +22,10 @@ constant() {
 }
 @test "arm64: a changed constant" { each_compiler arm64 constant; }
 
-addresses() {
-	compare <<-'END'
-		extern int use(const char *, int *);
-		static int counter = 5, plain;
-		int table[64] = {1, 2, 3, 4};
-		static int rare __attribute__((section(".data..read_mostly"))) = 7;
-		static int rarer __attribute__((section(".data..read_mostly"))) = 9;
-		const char *name(void) { return "name"; }
-		int count(void) { return counter++ + rare++ + rarer-- + plain++; }
-		int f(int i)
-		{
-			counter += i;
-			plain = table[i] + rarer + rare OLD(- 100);
-			return use("string", &plain) + table[i + 2] + counter;
-		}
-	END
-	carries "f changed"
-	undefined counter plain table rare rarer use
-	runs <<-'END'
-		int use(const char *s, int *p) { return equal(s, "string", 7) ? *p : 1000; }
-		/* 6 + (2 + 9 + 7) + 4 */
-		int main(void) { return ((int (*)(int))changed(0))(1) != 28; }
-	END
-}
 @test "arm64: addresses in two instructions" { each_compiler arm64 addresses; }
 
 @test "arm64: only the variable or the callee differs" {
 	each_compiler arm64 variable_or_callee
-}
-variable_or_callee() {
-	compare <<-'END'
-		extern int a, b, e(int), d(int);
-		int f(void) { return OLD(a) NEW(b); }
-		int g(int x) { return OLD(e) NEW(d)(x) + 1; }
-		int h(int x) { return e(x) + a; }
-	END
-	carries "f changed" "g changed"
 }
 
 protected() {
@@ -242,42 +210,21 @@ switches() {
 }
 @test "arm64: a table of a switch" { each_compiler arm64 switches; }
 
-tables() {
-	compare <<-'END'
-		#define STR_(x) #x
-		#define STR(x) STR_(x)
+tables_of_machine() {
+	tables <<-'END'
 		#define BUG(line) asm volatile(".pushsection __bug_table,\"aw\"\n.align 2\n" \
 			"1: .long 2f - .\n.long %0 - .\n.short " STR(line) "\n.short 2\n.popsection\n" \
 			"2: brk 0x800" :: "S"("file.c"))
 		#define ACCESS(p, data) asm volatile("3: ldr wzr, [%0]\n4:\n" \
 			".pushsection __ex_table,\"a\"\n.align 2\n.long 3b - .\n.long 4b - .\n" \
 			".short 2\n.short " STR(data) "\n.popsection" :: "r"(p))
-		extern struct key { long a, b; } key, other;
-		extern int ext(int);
-		static inline __attribute__((always_inline)) int branch(struct key *key)
-		{
-			asm goto("1: nop\n.pushsection __jump_table,\"aw\"\n.align 3\n"
-				 ".long 1b - ., %l[yes] - .\n.quad %c0 - .\n.popsection"
-				 :: "i"((char *)key + 1) :: yes);
-			return 0;
-		yes:	return 1;
-		}
-		int line(int x) { BUG(OLD(10) NEW(11)); return ext(x); }
-		int bug(int x) { BUG(20); return ext(x) + OLD(1) NEW(2); }
-		int access(int *x) { ACCESS(x, OLD(31) NEW(30)); return ext(2); }
-		int stays(int *x) { ACCESS(x, 31); BUG(7); return branch(&key) ? ext(3) : 9; }
-		int jump(int x) { return branch(OLD(&key) NEW(&other)) ? ext(x) : 3; }
+		#define BRANCH "1: nop\n.pushsection __jump_table,\"aw\"\n.align 3\n" \
+			 ".long 1b - ., %l[yes] - .\n.quad %c0 - .\n.popsection"
 	END
-	carries "bug changed" "access changed" "jump changed"
-	same "bugs" "$(size_of __bug_table)" 12
-	same "exceptions" "$(size_of __ex_table)" 12
-	same "branches" "$(size_of __jump_table)" 16
-	refers __bug_table .text.bug
-	refers __ex_table .text.access
 	same "the key" "$(relocs __jump_table | awk '{ print $2, $3, $4 }' | tail -1)" \
 		"R_AARCH64_PREL64 other +1"
 }
-@test "arm64: bug, exception and jump tables" { each_compiler arm64 tables; }
+@test "arm64: bug, exception and jump tables" { each_compiler arm64 tables_of_machine; }
 
 # Without a section for each, gcc reaches one variable by way of another's address.
 anchors() {

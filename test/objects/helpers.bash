@@ -18,6 +18,7 @@ cc=("${GCC:-gcc-12}" -std=gnu11 -w -g -O2 -ffunction-sections -fdata-sections -m
 	-pg -mfentry -mrecord-mcount -fcf-protection=none -fno-jump-tables -fno-strict-aliasing
 	-mindirect-branch=thunk-extern -mfunction-return=thunk-extern -mno-sse -c)
 flags=() # a test's own, added for both
+case_flags=() # what each_compiler begins them with
 machine_flags=()
 link_flags=()
 ld=ld nm=nm objcopy=objcopy runner_cc=(gcc-12) # runner_cc: what makes a program of it all
@@ -47,7 +48,7 @@ machine() {
 each_compiler() {
 	local compiler
 	for compiler in ${compilers:-gcc-12 clang-16}; do
-		flags=()
+		flags=("${case_flags[@]}")
 		machine "$1" "$compiler"
 		"$2"
 	done

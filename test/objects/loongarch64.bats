@@ -4,6 +4,7 @@
 # its Linux 6.1 not the relocations that this compiler writes.  machines.bats has the rest.
 
 load helpers
+load cases
 
 @test "loongarch64: the entry, and addresses in two instructions" {
 	machine loongarch64 clang-19
@@ -58,39 +59,22 @@ load helpers
 	refused "no-entry t" "no-entry u" "no-entry v" "no-entry w"
 }
 
-@test "loongarch64: bug, exception and jump tables" {
-	machine loongarch64 clang-19
-	compare <<-'END'
-		#define STR_(x) #x
-		#define STR(x) STR_(x)
+tables_of_machine() {
+	tables <<-'END'
 		#define BUG(line) asm volatile(".pushsection __bug_table,\"aw\"\n.align 2\n" \
 			"1: .long 2f - .\n.long %0 - .\n.short " STR(line) "\n.short 2\n.popsection\n" \
 			"2: break 1" :: "i"("file.c"))
 		#define ACCESS(p, data) asm volatile("3: ld.w $zero, %0, 0\n4:\n" \
 			".pushsection __ex_table,\"a\"\n.balign 4\n.long 3b - .\n.long 4b - .\n" \
 			".short 2\n.short " STR(data) "\n.popsection" :: "r"(p))
-		extern struct key { long a, b; } key, other;
-		extern int ext(int);
-		static inline __attribute__((always_inline)) int branch(struct key *key)
-		{
-			asm goto("1: nop\n.pushsection __jump_table,\"aw\"\n.align 3\n"
-				 ".long 1b - ., %l[yes] - .\n.quad %0 - .\n.popsection"
-				 :: "i"((char *)key + 1) :: yes);
-			return 0;
-		yes:	return 1;
-		}
-		int line(int x) { BUG(OLD(10) NEW(11)); return ext(x); }
-		int bug(int x) { BUG(20); return ext(x) + OLD(1) NEW(2); }
-		int access(int *x) { ACCESS(x, OLD(31) NEW(30)); return ext(2); }
-		int stays(int *x) { ACCESS(x, 31); BUG(7); return branch(&key) ? ext(3) : 9; }
-		int jump(int x) { return branch(OLD(&key) NEW(&other)) ? ext(x) : 3; }
+		#define BRANCH "1: nop\n.pushsection __jump_table,\"aw\"\n.align 3\n" \
+			 ".long 1b - ., %l[yes] - .\n.quad %0 - .\n.popsection"
 	END
-	carries "bug changed" "access changed" "jump changed"
-	same "bugs" "$(size_of __bug_table)" 12
-	same "exceptions" "$(size_of __ex_table)" 12
-	same "branches" "$(size_of __jump_table)" 16
 	same "the key" "$(relocs __jump_table | awk '{ print $2, $3, $4 }' | tail -2)" \
 		$'R_LARCH_ADD64 other +1\nR_LARCH_SUB64 .L0 +0'
+}
+@test "loongarch64: bug, exception and jump tables" {
+	compilers=clang-19 each_compiler loongarch64 tables_of_machine
 }
 
 # What compilers for Linux 6.1 write: a stack machine of relocations.

@@ -4,6 +4,7 @@
 # instructions, jumps that the assembler resolved, constants, tables of switches.
 
 load helpers
+load cases
 
 # each_machine FUNCTION - a test's body, on each machine with each compiler that makes its
 # patchable entries.
@@ -52,44 +53,8 @@ unchanged() {
 }
 @test "other machines: nothing changed" { each_machine unchanged; }
 
-addresses() {
-	compare <<-'END'
-		extern int use(const char *, int *);
-		static int counter = 5, plain;
-		int table[64] = {1, 2, 3, 4};
-		static int rare __attribute__((section(".data..read_mostly"))) = 7;
-		static int rarer __attribute__((section(".data..read_mostly"))) = 9;
-		const char *name(void) { return "name"; }
-		int count(void) { return counter++ + rare++ + rarer-- + plain++; }
-		int f(int i)
-		{
-			counter += i;
-			plain = table[i] + rarer + rare OLD(- 100);
-			return use("string", &plain) + table[i + 2] + counter;
-		}
-	END
-	carries "f changed"
-	undefined counter plain table rare rarer use
-	runs <<-'END'
-		int use(const char *s, int *p) { return equal(s, "string", 7) ? *p : 1000; }
-		/* 6 + (2 + 9 + 7) + 4 */
-		int main(void) { return ((int (*)(int))changed(0))(1) != 28; }
-	END
-}
 @test "other machines: addresses" { each_machine addresses; }
 
-variable_or_callee() {
-	compare <<-'END'
-		extern int a, b, e(int), d(int);
-		int f(void) { return OLD(a) NEW(b); }
-		int g(int x) { return OLD(e) NEW(d)(x) + 1; }
-		int h(int x) { return e(x) + a; }
-		void s(void) { OLD(a) NEW(b) = 0; }
-		int *p(void) { return &OLD(a) NEW(b); }
-		int *q(void) { return &a; }
-	END
-	carries "f changed" "g changed" "p changed" "s changed"
-}
 @test "other machines: only the variable or the callee differs" {
 	each_machine variable_or_callee
 }

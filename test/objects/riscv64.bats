@@ -4,6 +4,7 @@
 # relocations, with and without the linker's relaxation.
 
 load helpers
+load cases
 
 compilers="gcc-12 clang-16"
 
@@ -18,7 +19,6 @@ each_relaxation() {
 }
 
 constant() {
-	flags=("${case_flags[@]}")
 	compare <<-'END'
 		int f(int x) { return x * OLD(2) NEW(3); }
 		int g(int x) { return x - 1; }
@@ -56,38 +56,15 @@ constant() {
 	nothing_differs
 }
 
-addresses() {
-	flags=("${case_flags[@]}")
-	compare <<-'END'
-		extern int use(const char *, int *);
-		static int counter = 5, plain;
-		int table[64] = {1, 2, 3, 4};
-		static int rare __attribute__((section(".data..read_mostly"))) = 7;
-		static int rarer __attribute__((section(".data..read_mostly"))) = 9;
-		const char *name(void) { return "name"; }
-		int count(void) { return counter++ + rare++ + rarer-- + plain++; }
-		int f(int i)
-		{
-			counter += i;
-			plain = table[i] + rarer + rare OLD(- 100);
-			return use("string", &plain) + table[i + 2] + counter;
-		}
-	END
-	carries "f changed"
-	undefined counter plain table rare rarer use
+addresses_to_load() {
+	addresses
 	same "relocations that are not for the module loader" \
 		"$(relocs .text.f | grep -cE 'RELAX|ALIGN|32_PCREL')" 0
-	runs <<-'END'
-		int use(const char *s, int *p) { return equal(s, "string", 7) ? *p : 1000; }
-		/* 6 + (2 + 9 + 7) + 4 */
-		int main(void) { return ((int (*)(int))changed(0))(1) != 28; }
-	END
 }
-@test "riscv64: addresses in two instructions" { each_relaxation addresses; }
+@test "riscv64: addresses in two instructions" { each_relaxation addresses_to_load; }
 
 # The module loader looks for the upper part at exactly the value of the lower one's symbol.
 labels() {
-	flags=("${case_flags[@]}")
 	compare <<-'END'
 		extern long a, b;
 		void f(void) { a++; b += OLD(1) NEW(2); a = b; }
@@ -105,21 +82,9 @@ labels() {
 }
 @test "riscv64: lower parts of addresses" { each_relaxation labels; }
 
-variable_or_callee() {
-	flags=("${case_flags[@]}")
-	compare <<-'END'
-		extern int a, b, e(int), d(int);
-		int f(void) { return OLD(a) NEW(b); }
-		int g(int x) { return OLD(e) NEW(d)(x) + 1; }
-		int h(int x) { return e(x) + a; }
-		void s(void) { OLD(a) NEW(b) = 0; }
-	END
-	carries "f changed" "g changed" "s changed"
-}
 @test "riscv64: only the variable or the callee differs" { each_relaxation variable_or_callee; }
 
 branches() {
-	flags=("${case_flags[@]}")
 	compare <<-'END'
 		extern int ext(int);
 		int f(int x)
@@ -155,7 +120,6 @@ branches() {
 
 # Without NOPs at its beginning the loop's label is the function's own address.
 loop_to_start() {
-	flags=("${case_flags[@]}")
 	compare <<-'END'
 		extern int ext(int);
 		NEW(__attribute__((noinline, noclone, patchable_function_entry(0), naked))
@@ -171,7 +135,6 @@ loop_to_start() {
 @test "riscv64: a jump to a function's first instruction" { each_relaxation loop_to_start; }
 
 neighbours() {
-	flags=("${case_flags[@]}")
 	compare <<-'END'
 		#define noinstr __attribute__((section(".noinstr.text"), noinline, noclone))
 		extern int ext(int);
@@ -209,7 +172,6 @@ neighbours() {
 }
 
 switches() {
-	flags=("${case_flags[@]}")
 	compare <<-END
 		extern int ext(int);
 		#define CASES(y) switch (x) { \\
@@ -250,48 +212,25 @@ switches() {
 	refused "no-entry f"
 }
 
-tables() {
-	flags=("${case_flags[@]}")
-	compare <<-'END'
-		#define STR_(x) #x
-		#define STR(x) STR_(x)
+tables_of_machine() {
+	tables <<-'END'
 		#define BUG(line) asm volatile("1: ebreak\n.pushsection __bug_table,\"aw\"\n" \
 			"2: .word 1b - .\n.word %0 - .\n.half " STR(line) "\n.half 2\n.org 2b + 12\n" \
 			".popsection" :: "i"("file.c"))
 		#define ACCESS(p, data) asm volatile("3: lw zero, 0(%0)\n4:\n" \
 			".pushsection __ex_table,\"a\"\n.balign 4\n.long 3b - .\n.long 4b - .\n" \
 			".short 2\n.short " STR(data) "\n.popsection" :: "r"(p))
-		extern struct key { long a, b; } key, other;
-		extern int ext(int);
-		static inline __attribute__((always_inline)) int branch(struct key *key)
-		{
-			asm goto(".align 2\n.option push\n.option norelax\n.option norvc\n1: nop\n"
-				 ".option pop\n.pushsection __jump_table,\"aw\"\n.align 3\n"
-				 ".long 1b - ., %l[yes] - .\n.dword %0 - .\n.popsection"
-				 :: "i"((char *)key + 1) :: yes);
-			return 0;
-		yes:	return 1;
-		}
-		int line(int x) { BUG(OLD(10) NEW(11)); return ext(x); }
-		int bug(int x) { BUG(20); return ext(x) + OLD(1) NEW(2); }
-		int access(int *x) { ACCESS(x, OLD(31) NEW(30)); return ext(2); }
-		int stays(int *x) { ACCESS(x, 31); BUG(7); return branch(&key) ? ext(3) : 9; }
-		int jump(int x) { return branch(OLD(&key) NEW(&other)) ? ext(x) : 3; }
+		#define BRANCH ".align 2\n.option push\n.option norelax\n.option norvc\n1: nop\n" \
+			 ".option pop\n.pushsection __jump_table,\"aw\"\n.align 3\n" \
+			 ".long 1b - ., %l[yes] - .\n.dword %0 - .\n.popsection"
 	END
-	carries "bug changed" "access changed" "jump changed"
-	same "bugs" "$(size_of __bug_table)" 12
-	same "exceptions" "$(size_of __ex_table)" 12
-	same "branches" "$(size_of __jump_table)" 16
-	refers __bug_table .text.bug
-	refers __ex_table .text.access
 	same "the key" "$(relocs __jump_table | awk '{ print $2, $3, $4 }' | tail -2)" \
 		$'R_RISCV_ADD64 other +1\nR_RISCV_SUB64 .L0 +0'
 }
-@test "riscv64: bug, exception and jump tables" { each_relaxation tables; }
+@test "riscv64: bug, exception and jump tables" { each_relaxation tables_of_machine; }
 
 # As ALTERNATIVE() of arch/riscv/include/asm/alternative-macros.h, in 6.1 and in 6.3.
 alternatives() {
-	flags=("${case_flags[@]}")
 	local form
 	for form in '.dword 886b\n.dword 888f\n.dword 0x31e\n.dword 889f - 888f\n.word' \
 		'.4byte 886b - .\n.4byte 888f - .\n.2byte 0x31e\n.2byte 889f - 888f\n.4byte'; do
@@ -320,7 +259,6 @@ alternatives() {
 @test "riscv64: alternatives behind the function" { each_relaxation alternatives; }
 
 small_data() {
-	flags=("${case_flags[@]}")
 	compare <<-'END'
 		int initialised = 5, zero;
 		NEW(int fresh = 7;)
