@@ -24,6 +24,7 @@
 #include <linux/workqueue.h>
 
 #include <pokepatch_format.h>
+#include <pokepatch_patch.h>
 
 #include "arch/arch.h"
 
@@ -117,6 +118,14 @@ void pp_ftrace_stop(void);
 
 /* --- image.c: a patch module's tables --------------------------------------- */
 
+/* Which of an object's callbacks was the last; an object that has none goes the same way. */
+enum pp_called {
+	PP_CALLED_NONE,		/* or post-unpatch, or a pre-patch that failed */
+	PP_CALLED_PRE_PATCH,
+	PP_CALLED_POST_PATCH,
+	PP_CALLED_PRE_UNPATCH,
+};
+
 /* A parent object.  index 0 is vmlinux. */
 struct pp_object {
 	const struct pokepatch_object *desc;
@@ -124,6 +133,9 @@ struct pp_object {
 	struct module *mod;	/* NULL for vmlinux, and while it is not loaded */
 	bool attached;		/* its symbols are resolved, its sites exist */
 	bool has_funcs;
+	unsigned long callbacks[POKEPATCH_CALLBACK_KINDS]; /* addresses, or 0 */
+	struct pokepatch_parent parent; /* what callbacks are told; pp_mutex */
+	enum pp_called called;	/* pp_mutex */
 	struct kobject kobj;	/* its folder, if has_funcs */
 	struct pp_patch *patch;
 };
@@ -171,7 +183,8 @@ struct pp_patch {
 	unsigned long text_start, text_end;
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
-	bool pinned;		/* transitions are serialised: its module stays for good */
+	bool pinned;		/* its module stays, though disabled; pp_mutex */
+	bool withdrawn;		/* a callback said that it need not; pp_mutex */
 	struct semaphore op;	/* one transition at a time; its worker may release it */
 	struct work_struct work;
 	bool work_enable;	/* what the worker shall do; op */
@@ -338,6 +351,34 @@ void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *ta
  * module is going, or -ENOMEM; after an error nothing has changed.
  */
 int pp_transition(struct pp_patch *patch, bool enable);
+
+/* Its addresses may be anywhere from now on, if it is such a patch.  Under pp_mutex. */
+void pp_patch_pin(struct pp_patch *patch);
+
+/* --- callbacks.c --------------------------------------------------------------- */
+
+/*
+ * All under pp_mutex; may sleep.
+ *
+ * Before the switch: pre-patch or pre-unpatch, for all attached objects for which it
+ * was not called yet.  Return: 0, or the error of a pre-patch callback (logged); then
+ * pp_callbacks_cancel() is to be called, as whenever the switch is not made.
+ */
+int pp_callbacks_before(struct pp_patch *patch, bool enable);
+/* After the switch: post-patch or post-unpatch. */
+void pp_callbacks_after(struct pp_patch *patch, bool enable);
+/* There was no switch: undo what pp_callbacks_before() called. */
+void pp_callbacks_cancel(struct pp_patch *patch, bool enable);
+/* The same for one object, whose module comes to an enabled patch. */
+int pp_callbacks_coming(struct pp_object *obj);
+void pp_callbacks_came(struct pp_object *obj);
+/* Its module goes, from whatever patch: before its functions are let go, and after. */
+void pp_callbacks_going(struct pp_object *obj);
+void pp_callbacks_gone(struct pp_object *obj);
+
+/* --- shadow.c ------------------------------------------------------------------ */
+
+void pp_shadow_exit(void);
 
 /* --- sysfs.c ------------------------------------------------------------------ */
 

@@ -62,7 +62,7 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (image->transition != POKEPATCH_TRANSITION_STOP)
 		return reject(patch, "transition %u is not one that this core can make",
 			      image->transition);
-	if (image->flags & ~POKEPATCH_IMAGE_PINNED)
+	if (image->flags & ~POKEPATCH_IMAGE_PINNED || image->reserved)
 		return reject(patch, "flags %#x, this core knows %#x", image->flags,
 			      POKEPATCH_IMAGE_PINNED);
 	if (!image->nr_objects || !image->nr_funcs)
@@ -76,6 +76,8 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 				 sizeof(struct pokepatch_func));
 	ret = ret ?: check_table(patch, "relocations", image->relocs, image->nr_relocs,
 				 sizeof(struct pokepatch_reloc));
+	ret = ret ?: check_table(patch, "callbacks", image->callbacks, image->nr_callbacks,
+				 sizeof(struct pokepatch_callback));
 	if (ret)
 		return ret;
 	if (!within_patch(patch, image->strings, image->strings_size) ||
@@ -259,6 +261,7 @@ static bool touches_tables(const struct pp_patch *patch, u64 where, u64 width)
 		{ image->symbols, (u64)image->nr_symbols * sizeof(struct pokepatch_symbol) },
 		{ image->funcs, (u64)image->nr_funcs * sizeof(struct pokepatch_func) },
 		{ image->relocs, (u64)image->nr_relocs * sizeof(struct pokepatch_reloc) },
+		{ image->callbacks, (u64)image->nr_callbacks * sizeof(struct pokepatch_callback) },
 		{ image->strings, image->strings_size },
 		{ (unsigned long)patch->mod, sizeof(*patch->mod) },
 	};
@@ -290,6 +293,29 @@ static int check_relocs(const struct pp_patch *patch)
 	return 0;
 }
 
+static int check_callbacks(struct pp_patch *patch)
+{
+	const struct pokepatch_callback *desc = (const void *)patch->image->callbacks;
+	unsigned int i;
+
+	for (i = 0; i < patch->image->nr_callbacks; i++) {
+		struct pp_object *obj;
+
+		if (desc[i].object >= patch->nr_objects ||
+		    desc[i].kind >= POKEPATCH_CALLBACK_KINDS)
+			return reject(patch, "callback %u: object %u, kind %u", i, desc[i].object,
+				      desc[i].kind);
+		if (!within_text(patch, desc[i].func, 1))
+			return reject(patch, "callback %u is not in the module's text", i);
+		obj = &patch->objects[desc[i].object];
+		if (obj->callbacks[desc[i].kind])
+			return reject(patch, "%s has two callbacks of kind %u", obj->name,
+				      desc[i].kind);
+		obj->callbacks[desc[i].kind] = desc[i].func;
+	}
+	return 0;
+}
+
 static int patch_init(struct pp_patch *patch, const struct pokepatch_image *image)
 {
 	int ret = check_header(patch, image);
@@ -314,7 +340,7 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	if (!patch->objects || !patch->funcs || !patch->addr)
 		return -ENOMEM;
 	return check_objects(patch) ?: check_symbols(patch) ?: check_funcs(patch) ?:
-	       check_relocs(patch);
+	       check_relocs(patch) ?: check_callbacks(patch);
 }
 
 struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image)

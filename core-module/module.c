@@ -71,6 +71,7 @@ static void detach(struct pp_patch *patch, unsigned int index)
 
 	if (!obj->attached)
 		return;
+	pp_callbacks_going(obj);
 	for (i = 0; i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
@@ -85,6 +86,7 @@ static void detach(struct pp_patch *patch, unsigned int index)
 	for (i = 0; i < patch->nr_funcs; i++)
 		if (patch->funcs[i].obj == index)
 			WRITE_ONCE(patch->funcs[i].old_addr, 0);
+	pp_callbacks_gone(obj);
 	obj->mod = NULL;
 	obj->attached = false;
 }
@@ -121,7 +123,8 @@ static int attach(struct pp_patch *patch, unsigned int index, struct module *mod
 			ret = pp_site_get(func);
 	}
 	if (!ret && patch->enabled)
-		ret = pp_sites_hook(patch->funcs, patch->nr_funcs, index);
+		ret = pp_callbacks_coming(obj) ?:
+		      pp_sites_hook(patch->funcs, patch->nr_funcs, index);
 	if (ret) {
 		detach(patch, index);
 		return ret;
@@ -134,6 +137,8 @@ static int attach(struct pp_patch *patch, unsigned int index, struct module *mod
 		list_add(&func->on, &func->site->active);
 		WRITE_ONCE(func->site->target, func->desc->new_addr);
 	}
+	if (patch->enabled)
+		pp_callbacks_came(obj);
 	return 0;
 }
 

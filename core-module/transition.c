@@ -36,6 +36,8 @@ struct stop_cpu {
 struct transition {
 	struct pp_patch *patch;
 	bool enable;
+	bool look_only;		/* switch nothing: is the patch module's text empty? */
+	bool cancelled;		/* by a pre-patch callback */
 	/* laid out before the stop */
 	struct flip *flips;
 	unsigned int nr_flips;
@@ -180,7 +182,7 @@ static void lay_out(struct transition *tr)
 
 	tr->nr_flips = 0;
 	tr->busy.nr = 0;
-	for (i = 0; i < patch->nr_funcs; i++) {
+	for (i = 0; i < patch->nr_funcs && !tr->look_only; i++) {
 		struct pp_func *func = &patch->funcs[i];
 		const struct pp_func *top;
 
@@ -206,6 +208,20 @@ static void lay_out(struct transition *tr)
 	pp_busy_finish(&tr->busy);
 }
 
+/*
+ * The build tool found addresses of new code or data that are stored or passed on: a
+ * timer or a list may hold them when no stack does.  Such a patch's module stays once
+ * any of its code can have run, until a callback withdraws them; see pp_patch_unpin().
+ */
+void pp_patch_pin(struct pp_patch *patch)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (!(patch->image->flags & POKEPATCH_IMAGE_PINNED) || patch->pinned)
+		return;
+	__module_get(patch->mod);
+	patch->pinned = true;
+}
+
 /* The switch has been made: bring the books into line. */
 static void commit(struct transition *tr)
 {
@@ -226,8 +242,11 @@ static void commit(struct transition *tr)
 		list_move_tail(&patch->list, &pp_patches);
 	WRITE_ONCE(patch->enabled, tr->enable);
 	WRITE_ONCE(patch->stop_ns, tr->stop_ns);
-	if (!tr->enable)
+	if (tr->enable)
+		pp_patch_pin(patch);
+	else
 		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+	pp_callbacks_after(patch, tr->enable);
 }
 
 /* One word for where a blocker is. */
@@ -289,6 +308,12 @@ static int attempt(struct transition *tr)
 	if (mutex_lock_killable(&pp_mutex))
 		return -EINTR;
 	/* Again in each attempt: parents may have come or gone. */
+	if (!tr->look_only) {
+		ret = pp_callbacks_before(patch, tr->enable);
+		tr->cancelled = ret;
+		if (ret)
+			goto unlock;
+	}
 	if (tr->enable) {
 		ret = pp_sites_hook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
 		if (ret)
@@ -308,10 +333,12 @@ static int attempt(struct transition *tr)
 		atomic_set(&tr->arrived, 0);
 		tr->verdict = UNDECIDED;
 		stop_machine(stopped, tr, cpu_online_mask);
-		WRITE_ONCE(patch->stop_ns, tr->stop_ns);
+		if (!tr->look_only)
+			WRITE_ONCE(patch->stop_ns, tr->stop_ns);
 		if (tr->verdict == SWITCHED) {
 			ret = 0;
-			commit(tr);
+			if (!tr->look_only)
+				commit(tr);
 		}
 		pr_debug("%s: stopped %llu ns, walked %u stacks, %u had not run\n", patch->name,
 			 tr->stop_ns, tr->scan.walked, tr->scan.skipped);
@@ -359,7 +386,7 @@ static int try_until_timeout(struct transition *tr)
 		int ret = attempt(tr);
 		long left = deadline - jiffies;
 
-		if (ret != -EAGAIN)
+		if (ret != -EAGAIN || tr->cancelled)
 			return ret;
 		if (left <= 0)
 			return -EBUSY;
@@ -370,11 +397,37 @@ static int try_until_timeout(struct transition *tr)
 	}
 }
 
+/*
+ * A post-unpatch callback has withdrawn the addresses of a disabled patch.  A task that
+ * had followed one before may be in the patch's text still, and none can come after it:
+ * look at all stacks once more before the module may go.
+ */
+static void pp_patch_unpin(struct pp_patch *patch)
+{
+	struct transition tr;
+	int ret;
+
+	ret = transition_init(&tr, patch, false);
+	tr.look_only = true;
+	if (!ret)
+		ret = try_until_timeout(&tr);
+	transition_deinit(&tr);
+	if (ret) {
+		pr_notice("%s: its module stays loaded: it is still in use, though its callback says that it is not (%d)\n",
+			  patch->name, ret);
+		return;
+	}
+	mutex_lock(&pp_mutex);
+	patch->pinned = false;
+	mutex_unlock(&pp_mutex);
+	module_put(patch->mod);
+}
+
 static void conclude(struct transition *tr, int ret)
 {
 	struct pp_patch *patch = tr->patch;
 	const char *what = tr->enable ? "enabled" : "disabled";
-	bool blocked = ret == -EBUSY && patch->report_len;
+	bool blocked = ret == -EBUSY && patch->report_len && !tr->cancelled;
 
 	if (!ret)
 		pr_info("%s: %s, %u functions, the machine stopped for %llu us\n", patch->name,
@@ -410,20 +463,17 @@ int pp_transition(struct pp_patch *patch, bool enable)
 	if (!ret)
 		ret = try_until_timeout(&tr);
 	transition_deinit(&tr);
-	if (ret && enable) {
+	if (ret) {
 		mutex_lock(&pp_mutex);
-		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+		if (enable)
+			pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+		pp_callbacks_cancel(patch, enable);
 		mutex_unlock(&pp_mutex);
 	}
 	conclude(&tr, ret);
-	/*
-	 * The build tool found addresses of new code or data that are stored or
-	 * passed on: a timer or a list may hold them when no stack does.
-	 */
-	if (!ret && enable && patch->image->flags & POKEPATCH_IMAGE_PINNED && !patch->pinned) {
-		__module_get(patch->mod);
-		patch->pinned = true;
-	}
+	/* Both written in transitions of this patch alone while it is disabled; op. */
+	if (!patch->enabled && patch->pinned && patch->withdrawn)
+		pp_patch_unpin(patch);
 	/*
 	 * Not enabled any more, or not after all: nobody is in the module's text, nor
 	 * can get there.  When the stopped section ended every stack was free of it,

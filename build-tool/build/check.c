@@ -167,23 +167,43 @@ static struct error *check_reloc(const struct checker *checker, const struct sec
 	return NULL;
 }
 
+static struct error *check_callback(const struct checker *checker, const struct section *table,
+				    uint64_t at, uint32_t objects)
+{
+	const struct reloc *reloc = reloc_at(table, at + offsetof(struct pokepatch_callback, func));
+	const struct object *object = &checker->object;
+	const unsigned char *row = table->data + at;
+
+	if (!reloc || !reloc->symbol->section || !section_is_text(reloc->symbol->section))
+		return wrong(checker, "a callback's address is not in code");
+	if (object_get32(object, row + offsetof(struct pokepatch_callback, object)) >= objects ||
+	    object_get32(object, row + offsetof(struct pokepatch_callback, kind)) >=
+		    POKEPATCH_CALLBACK_KINDS)
+		return wrong(checker, "a callback is of no known kind or object");
+	return NULL;
+}
+
 static struct error *check_image(const struct checker *checker)
 {
 	const struct object *object = &checker->object;
 	const struct section *image = object_find_section(object, POKEPATCH_SECTION_IMAGE);
-	const struct section *funcs, *relocs;
-	uint64_t funcs_at, relocs_at;
+	const struct section *funcs, *relocs, *callbacks;
+	uint64_t funcs_at, relocs_at, callbacks_at;
 
 	if (!image || image->size < sizeof(struct pokepatch_image))
 		return wrong(checker, "no section %s", POKEPATCH_SECTION_IMAGE);
 #define COUNT(field) object_get32(object, image->data + offsetof(struct pokepatch_image, field))
 	uint32_t symbols = COUNT(nr_symbols), nr_funcs = COUNT(nr_funcs);
-	uint32_t nr_relocs = COUNT(nr_relocs);
+	uint32_t nr_relocs = COUNT(nr_relocs), nr_callbacks = COUNT(nr_callbacks);
+	uint32_t objects = COUNT(nr_objects);
 #undef COUNT
 	_failed_(find_table(checker, image, offsetof(struct pokepatch_image, funcs),
 			    nr_funcs * sizeof(struct pokepatch_func), &funcs, &funcs_at));
 	_failed_(find_table(checker, image, offsetof(struct pokepatch_image, relocs),
 			    nr_relocs * sizeof(struct pokepatch_reloc), &relocs, &relocs_at));
+	_failed_(find_table(checker, image, offsetof(struct pokepatch_image, callbacks),
+			    nr_callbacks * sizeof(struct pokepatch_callback), &callbacks,
+			    &callbacks_at));
 	if (!nr_funcs)
 		return wrong(checker, "no functions");
 	for (uint32_t i = 0; i < nr_funcs; i++)
@@ -192,6 +212,10 @@ static struct error *check_image(const struct checker *checker)
 	for (uint32_t i = 0; i < nr_relocs; i++)
 		_failed_(check_reloc(checker, relocs,
 				     relocs_at + i * sizeof(struct pokepatch_reloc), symbols));
+	for (uint32_t i = 0; i < nr_callbacks; i++)
+		_failed_(check_callback(checker, callbacks,
+					callbacks_at + i * sizeof(struct pokepatch_callback),
+					objects));
 	return NULL;
 }
 

@@ -95,6 +95,46 @@ static struct error *compare_unit(struct build *build, size_t index)
 	return NULL;
 }
 
+/* A parent's callbacks are those of all its units. */
+static void refuse_second_callbacks(struct build *build)
+{
+	struct map seen = {0};
+	VEC(char *) keys = {0};
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+		const char *parent = build->units[i].parent;
+
+		for (size_t j = 0; j < result->callbacks.count; j++) {
+			const struct diff_callback *callback = &result->callbacks.list[j];
+			const char *kind = diff_callback_name(callback->kind);
+			char *key = *vec_push(&keys) = xasprintf("%s:%s", parent, kind);
+			void **slot = map_slot(&seen, key);
+
+			if (*slot)
+				refusals_add(&build->refusals, "callback-twice",
+					     callback->location, callback->function,
+					     "'%s' would be a second %s callback of %s, beside '%s'; "
+					     "an object has one: call both from it",
+					     callback->function, kind, parent,
+					     ((struct diff_callback *)*slot)->function);
+			*slot = (void *)callback;
+		}
+	}
+	map_deinit(&seen);
+	for (size_t i = 0; i < keys.count; i++)
+		free(keys.list[i]);
+	vec_deinit(&keys);
+}
+
+static bool any_callbacks(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->results[i].callbacks.count)
+			return true;
+	return false;
+}
+
 /* New code and data alone do nothing: only a changed function leads to them. */
 static bool any_changed(const struct build *build)
 {
@@ -120,12 +160,14 @@ struct error *compare_units(struct build *build)
 	_failed_(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
 	for (size_t i = 0; i < build->nr_units; i++)
 		_failed_(compare_unit(build, i));
+	refuse_second_callbacks(build);
 	_failed_(check_exports(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
 	_failed_(refusals_check(build));
 	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,
-				 "nothing to do: no existing function differs in the %zu compiled unit%s",
-				 build->nr_units, build->nr_units == 1 ? "" : "s");
+				 "nothing to do: no existing function differs in the %zu compiled unit%s%s",
+				 build->nr_units, build->nr_units == 1 ? "" : "s",
+				 any_callbacks(build) ? "; callbacks alone make no patch" : "");
 	return NULL;
 }

@@ -19,7 +19,7 @@ struct finalizer {
 	struct build *build;
 	struct object object;
 	const struct externals *externals;
-	struct section *strings, *symbols, *objects, *relocs, *funcs, *image;
+	struct section *strings, *symbols, *objects, *relocs, *funcs, *callbacks, *image;
 	struct map string_offsets; /* + 1 */
 	uint32_t *symbol_numbers;  /* of each external: row in symbols, + 1 */
 	uint32_t symbol_count, object_count, reloc_count;
@@ -318,6 +318,23 @@ static void number_functions(struct finalizer *finalizer)
 	}
 }
 
+/* Likewise, of the parents that have callbacks. */
+static void number_callbacks(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+	struct section *callbacks = finalizer->callbacks;
+
+	for (uint64_t at = 0; callbacks && at + sizeof(struct pokepatch_callback) <= callbacks->size;
+	     at += sizeof(struct pokepatch_callback)) {
+		unsigned char *field =
+			callbacks->data + at + offsetof(struct pokepatch_callback, object);
+		uint32_t parent = object_get32(object, field);
+
+		object_put32(object, field,
+			     add_object(finalizer, finalizer->externals->parents.list[parent]));
+	}
+}
+
 static struct section *add_table(struct finalizer *finalizer, const char *name)
 {
 	return object_add_section(&finalizer->object, name, SHT_PROGBITS, SHF_ALLOC, 8, 0);
@@ -327,7 +344,7 @@ static void put_pointer(struct finalizer *finalizer, uint64_t field, struct sect
 {
 	struct object *object = &finalizer->object;
 
-	if (table->size)
+	if (table && table->size)
 		section_add_reloc(finalizer->image, field, object->arch->address_reloc,
 				  object_section_symbol(object, table), 0);
 }
@@ -363,6 +380,10 @@ static struct error *fill_image(struct finalizer *finalizer)
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_funcs,
 	      finalizer->funcs->size / sizeof(struct pokepatch_func));
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_relocs, finalizer->reloc_count);
+	PUT32(finalizer, image->data, struct pokepatch_image, nr_callbacks,
+	      finalizer->callbacks
+		      ? finalizer->callbacks->size / sizeof(struct pokepatch_callback)
+		      : 0);
 	PUT32(finalizer, image->data, struct pokepatch_image, name, add_string(finalizer, name));
 	PUT32(finalizer, image->data, struct pokepatch_image, strings_size,
 	      finalizer->strings->size);
@@ -372,6 +393,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	put_pointer(finalizer, IMAGE(symbols), finalizer->symbols);
 	put_pointer(finalizer, IMAGE(funcs), finalizer->funcs);
 	put_pointer(finalizer, IMAGE(relocs), finalizer->relocs);
+	put_pointer(finalizer, IMAGE(callbacks), finalizer->callbacks);
 	put_pointer(finalizer, IMAGE(strings), finalizer->strings);
 
 	for (size_t i = 1; i < object->symbols.count; i++) {
@@ -464,6 +486,7 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	struct object *object = &finalizer->object;
 
 	finalizer->funcs = object_find_section(object, DIFF_SECTION_FUNCS);
+	finalizer->callbacks = object_find_section(object, DIFF_SECTION_CALLBACKS);
 	finalizer->strings = add_table(finalizer, POKEPATCH_SECTION_STRINGS);
 	finalizer->strings->align = 1;
 	finalizer->objects = add_table(finalizer, POKEPATCH_SECTION_TABLES);
@@ -477,6 +500,7 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	add_object(finalizer, finalizer->build->comparison->vmlinux); /* always row 0 */
 	convert_relocs(finalizer);
 	number_functions(finalizer);
+	number_callbacks(finalizer);
 	drop_spent(finalizer);
 	_failed_(fill_image(finalizer));
 	refuse_missing(finalizer);

@@ -86,6 +86,7 @@ struct json_object *report_stable(const struct build *build)
 	struct json_object *report = json_object_new_object();
 	struct json_object *units = json_object_new_array();
 	struct json_object *functions = json_object_new_array(), *data = json_object_new_array();
+	struct json_object *callbacks = json_object_new_array();
 
 	json_object_object_add(report, "version", json_object_new_int(1));
 	json_object_object_add(report, "kernel", kernel_object(build));
@@ -104,12 +105,15 @@ struct json_object *report_stable(const struct build *build)
 		/* What the core does for auto too: it has no other mode. */
 		report_functions(functions, &build->comparison->results[i], unit->parent, "ftrace");
 		report_data(data, &build->comparison->results[i], unit->parent);
+		report_callbacks(callbacks, &build->comparison->results[i], unit->parent);
 	}
 	report_sort(functions, "name", "parent");
 	report_sort(data, "name", "parent");
+	report_sort(callbacks, "parent", "kind");
 	json_object_object_add(report, "units", units);
 	json_object_object_add(report, "functions", functions);
 	json_object_object_add(report, "data", data);
+	json_object_object_add(report, "callbacks", callbacks);
 	json_object_object_add(report, "types", json_object_new_array());
 	json_object_object_add(report, "verify", verify_array(build));
 	json_object_object_add(report, "refusals", report_refusals(&build->refusals));
@@ -189,6 +193,18 @@ static void print_carriers(const struct build *build)
 	}
 }
 
+static void print_callbacks(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->callbacks.count; j++)
+			printf("%s callback of %s: %s\n",
+			       diff_callback_name(result->callbacks.list[j].kind),
+			       build->units[i].parent, result->callbacks.list[j].function);
+	}
+}
+
 static bool report_to_stdout(const struct build *build)
 {
 	return build->options.report && !strcmp(build->options.report, "-");
@@ -204,6 +220,7 @@ void summary_print(const struct build *build)
 	print_functions(build, DIFF_CHANGED, "changed functions");
 	print_carriers(build);
 	print_functions(build, DIFF_NEW, "new functions");
+	print_callbacks(build);
 	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");
 	if (!build->options.dry_run && !stat(build->output, &status))
 		printf("%s: %lld bytes\ncore module for this kernel: %s\n", build->output,

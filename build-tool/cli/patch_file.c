@@ -25,6 +25,13 @@ static const char *const transitions[] = {
 	[POKEPATCH_TRANSITION_LIVE] = "live",
 };
 
+static const char *const callback_kinds[] = {
+	[POKEPATCH_CALLBACK_PRE_PATCH] = "pre-patch",
+	[POKEPATCH_CALLBACK_POST_PATCH] = "post-patch",
+	[POKEPATCH_CALLBACK_PRE_UNPATCH] = "pre-unpatch",
+	[POKEPATCH_CALLBACK_POST_UNPATCH] = "post-unpatch",
+};
+
 void patch_file_deinit(struct patch_file *file)
 {
 	for (size_t i = 0; i < file->functions.count; i++) {
@@ -32,6 +39,9 @@ void patch_file_deinit(struct patch_file *file)
 		free(file->functions.list[i].parent);
 	}
 	vec_deinit(&file->functions);
+	for (size_t i = 0; i < file->callbacks.count; i++)
+		free(file->callbacks.list[i].parent);
+	vec_deinit(&file->callbacks);
 	free(file->path);
 	free(file->modinfo);
 	free(file->report);
@@ -158,10 +168,10 @@ static struct table resolve_relocation(const struct reader *reader, Elf_Data *sy
 	return table;
 }
 
-/* The image, and the tables that its five address fields point to. */
+/* The image, and those tables that its address fields point to and that are read here. */
 struct image {
 	struct pokepatch_image head;
-	struct table objects, symbols, funcs, strings;
+	struct table objects, symbols, funcs, callbacks, strings;
 };
 
 static const struct {
@@ -171,6 +181,7 @@ static const struct {
 	{offsetof(struct pokepatch_image, objects), offsetof(struct image, objects)},
 	{offsetof(struct pokepatch_image, symbols), offsetof(struct image, symbols)},
 	{offsetof(struct pokepatch_image, funcs), offsetof(struct image, funcs)},
+	{offsetof(struct pokepatch_image, callbacks), offsetof(struct image, callbacks)},
 	{offsetof(struct pokepatch_image, strings), offsetof(struct image, strings)},
 };
 
@@ -259,6 +270,26 @@ static bool read_function(const struct image *image, uint32_t index, struct patc
 	return true;
 }
 
+static bool read_callback(const struct image *image, uint32_t index, struct patch_callback *ret)
+{
+	const struct pokepatch_image *head = &image->head;
+	struct pokepatch_callback callback;
+	struct pokepatch_object object;
+	const char *parent;
+
+	if (!table_entry(&image->callbacks, head->nr_callbacks, sizeof(callback), index,
+			 &callback) ||
+	    !table_entry(&image->objects, head->nr_objects, sizeof(object), callback.object,
+			 &object))
+		return false;
+	parent = image_string(image, object.name);
+	if (!parent)
+		return false;
+	ret->kind = word(callback_kinds, ARRAY_SIZE(callback_kinds), callback.kind);
+	ret->parent = xstrdup(parent);
+	return true;
+}
+
 static struct error *read_tables(const struct reader *reader, struct patch_file *file)
 {
 	struct image image;
@@ -276,6 +307,12 @@ static struct error *read_tables(const struct reader *reader, struct patch_file 
 		if (!read_function(&image, i, vec_push(&file->functions))) {
 			file->functions.count--;
 			return damaged(reader->path, "its table of functions");
+		}
+	}
+	for (uint32_t i = 0; i < image.head.nr_callbacks; i++) {
+		if (!read_callback(&image, i, vec_push(&file->callbacks))) {
+			file->callbacks.count--;
+			return damaged(reader->path, "its table of callbacks");
 		}
 	}
 	return NULL;
@@ -410,6 +447,20 @@ static json_object *function_json(const struct patch_function *function)
 	return row;
 }
 
+static json_object *callbacks_json(const struct patch_file *file)
+{
+	json_object *rows = json_object_new_array();
+
+	for (size_t i = 0; i < file->callbacks.count; i++) {
+		json_object *row = json_object_new_object();
+
+		json_add_text(row, "kind", file->callbacks.list[i].kind);
+		json_add_text(row, "parent", file->callbacks.list[i].parent);
+		json_object_array_add(rows, row);
+	}
+	return rows;
+}
+
 /* What the report tells of functions that the tables do not have: new and removed ones. */
 static void add_other_functions(json_object *report, json_object *functions)
 {
@@ -454,6 +505,7 @@ struct error *patch_file_json(const struct patch_file *file, json_object **ret)
 			      patch_file_modinfo(file, modinfo_rows[i].key));
 	json_add_text(patch, "transition", file->transition);
 	json_add_number(patch, "relocations", file->nr_relocs);
+	json_object_object_add(patch, "callbacks", callbacks_json(file));
 	for (size_t i = 0; i < file->functions.count; i++)
 		json_object_array_add(functions, function_json(&file->functions.list[i]));
 	json_object_object_add(patch, "functions", functions);

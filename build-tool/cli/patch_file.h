@@ -16,6 +16,12 @@ struct patch_function {
 	const char *mode;            /* static */
 };
 
+/* A function that the core calls around a switch. */
+struct patch_callback {
+	const char *kind; /* "pre-patch"; static */
+	char *parent;
+};
+
 struct patch_file {
 	char *path;
 	char *modinfo; /* "key=value", each ended by a NUL */
@@ -26,6 +32,7 @@ struct patch_file {
 	uint32_t nr_relocs, nr_objects;
 	const char *transition; /* static */
 	VEC(struct patch_function) functions;
+	VEC(struct patch_callback) callbacks;
 };
 
 /*

@@ -33,11 +33,22 @@ struct error *cli_list(struct cli_call *call)
 	return NULL;
 }
 
+static void print_callback(struct buffer *out, json_object *row)
+{
+	json_object *kind = NULL, *parent = NULL;
+
+	json_object_object_get_ex(row, "kind", &kind);
+	json_object_object_get_ex(row, "parent", &parent);
+	buffer_printf(out, "callback: %s of %s\n", json_object_get_string(kind),
+		      json_object_get_string(parent));
+}
+
 /* The lines of a record, then its functions as a table. */
 static void print_info(struct buffer *out, json_object *info, const struct table_column *columns)
 {
 	json_object *functions = NULL;
 	json_object *blockers = NULL;
+	json_object *callbacks = NULL;
 
 	record_print(out, info);
 	if (json_object_object_get_ex(info, "blocked_by", &blockers)) {
@@ -45,6 +56,10 @@ static void print_info(struct buffer *out, json_object *info, const struct table
 			buffer_printf(
 				out, "blocked by: %s\n",
 				json_object_get_string(json_object_array_get_idx(blockers, i)));
+	}
+	if (json_object_object_get_ex(info, "callbacks", &callbacks)) {
+		for (size_t i = 0; i < json_object_array_length(callbacks); i++)
+			print_callback(out, json_object_array_get_idx(callbacks, i));
 	}
 	json_object_object_get_ex(info, "functions", &functions);
 	if (json_object_array_length(functions)) {

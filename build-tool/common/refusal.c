@@ -12,6 +12,8 @@ const struct refusal_code refusal_codes[] = {
 	{ "assembly-changed", "an assembly file changed", true },
 	{ "binary-diff", "a source file changes as binary data", true },
 	{ "boot-changed", "code that only runs while the kernel boots changed", true },
+	{ "callback-not-new", "a callback is no new function of its file", false },
+	{ "callback-twice", "an object has two callbacks of one kind", false },
 	{ "compiler-differs", "the compiler is not the one that built the kernel", false },
 	{ "config-differs", "the configuration and the build folder are of different kernels", false },
 	{ "data-changed", "the initial value of existing data changed", true },

@@ -41,7 +41,8 @@ static void note_escape(struct selection *selection, const char *name)
 	refusals_warn(selection->refusals, "address-escapes", select_location(selection, name),
 		      name,
 		      "the address of new '%s' is stored or passed on; the patch can be disabled "
-		      "but its module stays loaded",
+		      "but its module stays loaded, unless a callback calls "
+		      "pokepatch_withdrawn()",
 		      name);
 }
 
@@ -51,7 +52,8 @@ static void note_escaping_constant(struct selection *selection, const struct ato
 	refusals_warn(selection->refusals, "address-escapes",
 		      select_location(selection, from->name), from->name,
 		      "'%s' stores the address of a string or constant of the patch; the patch "
-		      "can be disabled but its module stays loaded",
+		      "can be disabled but its module stays loaded, unless a callback calls "
+		      "pokepatch_withdrawn()",
 		      from->name);
 }
 

@@ -126,6 +126,15 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 		if (is_datum(atom))
 			add_datum(result, atom, DIFF_REMOVED);
 	}
+	for (size_t i = 0; i < selection->callbacks.count; i++) {
+		const struct callback *callback = &selection->callbacks.list[i];
+
+		*vec_push(&result->callbacks) = (struct diff_callback){
+			.function = xstrdup(callback->atom->name),
+			.location = xstrdup(select_location(selection, callback->atom->name)),
+			.kind = callback->kind,
+		};
+	}
 	if (result->functions.count)
 		qsort(result->functions.list, result->functions.count,
 		      sizeof(*result->functions.list), by_function_name);
@@ -149,8 +158,13 @@ void diff_result_deinit(struct diff_result *result)
 	}
 	for (size_t i = 0; i < result->data.count; i++)
 		free(result->data.list[i].name);
+	for (size_t i = 0; i < result->callbacks.count; i++) {
+		free(result->callbacks.list[i].function);
+		free(result->callbacks.list[i].location);
+	}
 	vec_deinit(&result->functions);
 	vec_deinit(&result->data);
+	vec_deinit(&result->callbacks);
 }
 
 static struct error *run(struct selection *selection, struct diff_result *ret)
@@ -214,6 +228,7 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 		error->text = one_line(error->text);
 	author_finish(&author, &selection);
 	vec_deinit(&selection.carried);
+	vec_deinit(&selection.callbacks);
 	object_unsplit(&orig);
 	object_unsplit(&patched);
 	object_deinit(&orig);

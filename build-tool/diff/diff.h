@@ -23,6 +23,7 @@ struct external {
 };
 struct externals {
 	VEC(struct external *) list;
+	VEC(const struct parent *) parents; /* of callbacks */
 	struct map by_link_name; /* index + 1 */
 	struct map by_place;	 /* "parent:order", index + 1 */
 	VEC(char *) keys;
@@ -34,6 +35,14 @@ void externals_deinit(struct externals *externals);
  * function; its symbol and cold fields are indexes into the externals.
  */
 #define DIFF_SECTION_FUNCS ".pokepatch.funcs"
+/*
+ * Likewise a struct pokepatch_callback for each callback; its object field is an index
+ * into the externals' parents, or POKEPATCH_NONE.
+ */
+#define DIFF_SECTION_CALLBACKS ".pokepatch.callbacks"
+
+/* diff_callback_name - "pre-patch"; enum pokepatch_callback_kind. */
+const char *diff_callback_name(uint32_t kind);
 
 /* Opens the module called name (as in symvers: its path or name); may fail with NULL. */
 typedef struct error *(*open_module_fn)(void *context, const char *name, struct parent **ret);
@@ -76,9 +85,16 @@ struct diff_datum {
 	enum diff_change change;
 };
 
+struct diff_callback {
+	char *function;
+	char *location; /* "file.c:120", or the unit */
+	uint32_t kind; /* enum pokepatch_callback_kind */
+};
+
 struct diff_result {
 	VEC(struct diff_function) functions; /* sorted by name */
 	VEC(struct diff_datum) data;
+	VEC(struct diff_callback) callbacks;
 	bool carries; /* out was written */
 	bool escapes; /* addresses of new code or data are stored or passed on */
 };

@@ -69,6 +69,19 @@ void report_data(struct json_object *array, const struct diff_result *result, co
 	}
 }
 
+void report_callbacks(struct json_object *array, const struct diff_result *result,
+		      const char *parent)
+{
+	for (size_t i = 0; i < result->callbacks.count; i++) {
+		struct json_object *item = json_object_new_object();
+
+		add_string(item, "kind", diff_callback_name(result->callbacks.list[i].kind));
+		add_string(item, "function", result->callbacks.list[i].function);
+		add_string(item, "parent", parent);
+		json_object_array_add(array, item);
+	}
+}
+
 struct json_object *report_refusals(const struct refusals *refusals)
 {
 	struct json_object *array = json_object_new_array();

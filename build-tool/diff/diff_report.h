@@ -7,10 +7,12 @@
 
 #include "diff.h"
 
-/* Append a result's functions and data to JSON arrays; parent may be NULL. */
+/* Append a result's functions, data and callbacks to JSON arrays; parent may be NULL. */
 void report_functions(struct json_object *array, const struct diff_result *result,
 		      const char *parent, const char *mode);
 void report_data(struct json_object *array, const struct diff_result *result, const char *parent);
+void report_callbacks(struct json_object *array, const struct diff_result *result,
+		      const char *parent);
 /* A new array of refusals, warnings included. */
 struct json_object *report_refusals(const struct refusals *refusals);
 /* Sort an array of objects by a string member, then by another (or NULL). */

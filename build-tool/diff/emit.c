@@ -293,6 +293,30 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	return NULL;
 }
 
+static void emit_callbacks(struct emitter *emitter)
+{
+	struct selection *selection = emitter->selection;
+	struct object *out = &emitter->out;
+	struct section *table = NULL;
+
+	for (size_t i = 0; i < selection->callbacks.count; i++) {
+		const struct callback *callback = &selection->callbacks.list[i];
+		const uint64_t size = sizeof(struct pokepatch_callback);
+
+		if (!table)
+			table = object_add_section(out, DIFF_SECTION_CALLBACKS, SHT_PROGBITS,
+						   SHF_ALLOC, 8, 0);
+		uint64_t place = section_append(table, NULL, size, 8);
+		unsigned char *at = table->data + place;
+		object_put32(out, at + offsetof(struct pokepatch_callback, object),
+			     externals_parent(selection->options->externals,
+					      selection->options->parent));
+		object_put32(out, at + offsetof(struct pokepatch_callback, kind), callback->kind);
+		section_add_reloc(table, place + offsetof(struct pokepatch_callback, func),
+				  out->arch->address_reloc, callback->atom->out_symbol, 0);
+	}
+}
+
 static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom)
 {
 	uint64_t done = 0;
@@ -332,6 +356,7 @@ static struct error *fill(struct emitter *emitter)
 		if (atom->class == ATOM_CODE && !atom->parent && atom->twin)
 			_failed_(emit_function(emitter, atom));
 	}
+	emit_callbacks(emitter);
 	return NULL;
 }
 

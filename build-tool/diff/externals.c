@@ -16,6 +16,7 @@ void externals_deinit(struct externals *externals)
 	for (size_t i = 0; i < externals->keys.count; i++)
 		free(externals->keys.list[i]);
 	vec_deinit(&externals->list);
+	vec_deinit(&externals->parents);
 	vec_deinit(&externals->keys);
 	map_deinit(&externals->by_link_name);
 	map_deinit(&externals->by_place);
@@ -49,6 +50,17 @@ static uint32_t externals_add(struct externals *externals, const struct parent *
 	*slot = (void *)((uintptr_t)index + 1);
 	*map_slot(&externals->by_link_name, external->link_name) = *slot;
 	return index;
+}
+
+uint32_t externals_parent(struct externals *externals, const struct parent *parent)
+{
+	if (!parent)
+		return POKEPATCH_NONE;
+	for (size_t i = 0; i < externals->parents.count; i++) /* a handful */
+		if (externals->parents.list[i] == parent)
+			return i;
+	*vec_push(&externals->parents) = parent;
+	return externals->parents.count - 1;
 }
 
 static struct external *externals_get(const struct externals *externals, uint32_t index)

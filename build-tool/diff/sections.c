@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "pokepatch_format.h"
 #include "util.h"
 
 #define EXACT(section, what, ...)                                                                  \
@@ -126,6 +127,7 @@ static const struct section_rule rules[] = {
 
 	EXACT(".comment", SECTION_DROP),
 	EXACT(".pokepatch.notes", SECTION_DROP), /* author.c */
+	EXACT(POKEPATCH_SECTION_CALLBACK_NOTES, SECTION_DROP), /* callbacks.c */
 	EXACT(".group", SECTION_DROP),           /* which sections make up a COMDAT group */
 	EXACT(".eh_frame", SECTION_DROP),        /* neither vmlinux nor a module keeps it */
 	EXACT(".llvm_addrsig", SECTION_DROP),    /* clang: for a linker that folds equal code */

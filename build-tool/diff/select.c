@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "author.h"
+#include "callbacks.h"
 #include "carriers.h"
 #include "compare.h"
 #include "debuginfo.h"
@@ -408,6 +409,9 @@ struct error *select_changes(struct selection *selection)
 		if (atom->twin && is_changed(atom))
 			carry(selection, atom);
 	}
+	callbacks_select(selection);
+	for (size_t i = 0; i < selection->callbacks.count; i++)
+		carry(selection, selection->callbacks.list[i].atom);
 	for (size_t i = 0; i < selection->carried.count; i++)
 		_failed_(follow(selection, selection->carried.list[i]));
 	for (size_t i = 0; i < selection->carried.count; i++)

@@ -24,12 +24,19 @@ struct link {
 
 struct author;
 
+/* A callback that the author named; its function is carried. */
+struct callback {
+	struct atom *atom;
+	uint32_t kind; /* enum pokepatch_callback_kind */
+};
+
 struct selection {
 	const struct diff_options *options;
 	struct object *orig, *patched;
 	struct refusals *refusals;
 	struct author *author;
 	VEC(struct atom *) carried; /* of patched, in order of discovery */
+	VEC(struct callback) callbacks; /* in the order of the notes, one of each kind */
 	bool escapes;		    /* an address of new code or data leaves the patch */
 	bool have_block;	    /* the unit's local symbols in the parent were found */
 	bool failed_block;
@@ -53,6 +60,9 @@ struct error *judge_addresses(struct selection *selection, struct atom *from);
 
 /* select_location - "file.c:120" of a symbol's declaration, else the unit. */
 const char *select_location(struct selection *selection, const char *name);
+
+/* externals_parent - index of a parent that has a callback; POKEPATCH_NONE for NULL. */
+uint32_t externals_parent(struct externals *externals, const struct parent *parent);
 
 /* select_old - the parent's symbol of a changed function or its cold part, as an external. */
 struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret);

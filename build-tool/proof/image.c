@@ -9,15 +9,15 @@
 struct tables {
 	struct check *check;
 	const struct section *image;
-	const struct section *section[5];
-	uint64_t at[5];
-	uint32_t count[5];
+	const struct section *section[6];
+	uint64_t at[6];
+	uint32_t count[6];
 	uint32_t strings_size;
 	VEC(bool) objects_used;
 };
 
 /* The tables that the image points to, in the order of its fields. */
-enum { OBJECTS, SYMBOLS, FUNCS, RELOCS, STRINGS };
+enum { OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS, STRINGS };
 static const struct {
 	const char *name;
 	size_t pointer, count, size, align;
@@ -29,6 +29,7 @@ static const struct {
 	[SYMBOLS] = KIND(symbols, struct pokepatch_symbol),
 	[FUNCS] = KIND(funcs, struct pokepatch_func),
 	[RELOCS] = KIND(relocs, struct pokepatch_reloc),
+	[CALLBACKS] = KIND(callbacks, struct pokepatch_callback),
 	[STRINGS] = {"strings", offsetof(struct pokepatch_image, strings),
 		     offsetof(struct pokepatch_image, strings_size), 1, 1},
 #undef KIND
@@ -130,6 +131,7 @@ static struct error *check_header(struct tables *tables)
 		FIELD(size, 32, sizeof(struct pokepatch_image)),
 		FIELD(transition, 32, input->transition),
 		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
+		FIELD(reserved, 32, 0),
 #undef FIELD
 	};
 
@@ -439,6 +441,94 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 	return NULL;
 }
 
+/* ---- callbacks ---------------------------------------------------------------------------------- */
+
+/* struct pokepatch_callback_note (pokepatch_patch.h): an address and a number of 64 bits. */
+#define NOTE_SIZE 16
+
+/* The note of a unit that a row is for. */
+struct note {
+	struct source *source;
+	const struct reloc *reloc;
+};
+
+static struct error *find_note(const struct check *check, const struct symtab *parent,
+			       uint64_t kind, struct note *ret)
+{
+	*ret = (struct note){0};
+	for (size_t i = 0; i < check->proof->sources.count; i++) {
+		struct source *source = check->proof->sources.list[i];
+		const struct section *notes =
+			object_find_section(&source->object, POKEPATCH_SECTION_CALLBACK_NOTES);
+
+		if (!notes || source->parent != parent)
+			continue;
+		for (size_t j = 0; j < notes->relocs.count; j++) {
+			const struct reloc *reloc = &notes->relocs.list[j];
+
+			if (reloc->offset % NOTE_SIZE || reloc->offset + NOTE_SIZE > notes->size ||
+			    object_get64(&source->object, notes->data + reloc->offset + 8) != kind)
+				continue;
+			if (ret->source)
+				return wrong(check, "%s has two callbacks of one kind",
+					     parent->name);
+			*ret = (struct note){source, reloc};
+		}
+	}
+	return NULL;
+}
+
+static struct error *check_callback(struct tables *tables, uint32_t number, bool *seen)
+{
+	struct check *check = tables->check;
+	const struct section *table = tables->section[CALLBACKS], *section;
+	uint64_t at = tables->at[CALLBACKS] + number * sizeof(struct pokepatch_callback), place = 0;
+	const unsigned char *row = table->data + at;
+	uint32_t object = GET32(check, row, struct pokepatch_callback, object);
+	uint32_t kind = GET32(check, row, struct pokepatch_callback, kind);
+	struct note note;
+
+	_failed_(read_pointer(check, table, at + offsetof(struct pokepatch_callback, func),
+			      "a callback's address", &section, &place));
+	if (!section || object >= check->parents.count || kind >= POKEPATCH_CALLBACK_KINDS ||
+	    seen[object * POKEPATCH_CALLBACK_KINDS + kind])
+		return wrong(check, "callback %u is malformed", number);
+	seen[object * POKEPATCH_CALLBACK_KINDS + kind] = true;
+	tables->objects_used.list[object] = true;
+	_failed_(find_note(check, check->parents.list[object], kind, &note));
+	if (!note.source)
+		return wrong(check, "no unit of %s has callback %u, of kind %u",
+			     check->parents.list[object]->name, number, kind);
+	struct thing *thing = source_at(note.source, note.reloc->symbol->section,
+					note.reloc->symbol->value + note.reloc->addend);
+	if (!thing || thing->claim != CLAIM_NEW || thing->function != thing ||
+	    thing->start != note.reloc->symbol->value + note.reloc->addend)
+		return wrong(check, "callback %u is no new function", number);
+	return place_thing(check, thing, section, place);
+}
+
+/* Every note of a unit, and nothing else. */
+static struct error *check_callbacks(struct tables *tables)
+{
+	const struct proof *proof = tables->check->proof;
+	bool *seen _free_ =
+		xcalloc(tables->check->parents.count * POKEPATCH_CALLBACK_KINDS + 1, sizeof(*seen));
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < proof->sources.count; i++) {
+		const struct section *notes = object_find_section(&proof->sources.list[i]->object,
+								  POKEPATCH_SECTION_CALLBACK_NOTES);
+
+		size += notes ? notes->size : 0;
+	}
+	if (size != (uint64_t)tables->count[CALLBACKS] * NOTE_SIZE)
+		return wrong(tables->check, "it has %u callbacks, not %lu",
+			     tables->count[CALLBACKS], size / NOTE_SIZE);
+	for (uint32_t i = 0; i < tables->count[CALLBACKS]; i++)
+		_failed_(check_callback(tables, i, seen));
+	return NULL;
+}
+
 /* ---- strings ------------------------------------------------------------------------------------ */
 
 /* No string that no row names, and no relocation in a table but the addresses. */
@@ -449,7 +539,7 @@ static struct error *check_nothing_else(struct tables *tables)
 	static char yes;
 	const char *strings = (const char *)tables->section[STRINGS]->data + tables->at[STRINGS];
 	const char *lost = NULL;
-	size_t relocs = 0, seen = 0;
+	size_t relocs = 0, seen = 0, callbacks = 0;
 
 	*map_slot(&used, "") = &yes;
 	for (size_t i = 0; i < check->parents.count; i++)
@@ -481,6 +571,8 @@ static struct error *check_nothing_else(struct tables *tables)
 			relocs += section->relocs.count;
 		else if (section == tables->section[RELOCS])
 			seen += section->relocs.count;
+		else if (section == tables->section[CALLBACKS])
+			callbacks += section->relocs.count;
 	}
 	for (uint32_t i = 0; i < tables->count[FUNCS]; i++) {
 		const unsigned char *row = tables->section[FUNCS]->data + tables->at[FUNCS] +
@@ -488,7 +580,7 @@ static struct error *check_nothing_else(struct tables *tables)
 
 		relocs -= 1 + !!GET32(check, row, struct pokepatch_func, new_cold_size);
 	}
-	if (relocs || seen != tables->count[RELOCS])
+	if (relocs || seen != tables->count[RELOCS] || callbacks != tables->count[CALLBACKS])
 		return wrong(check, "a table has a relocation that is none of its addresses");
 	return NULL;
 }
@@ -511,6 +603,7 @@ static struct error *check_all(struct tables *tables)
 	_failed_(read_rows(tables));
 	for (uint32_t i = 0; i < tables->count[FUNCS]; i++)
 		_failed_(check_function(tables, i));
+	_failed_(check_callbacks(tables));
 	return check_nothing_else(tables);
 }
 

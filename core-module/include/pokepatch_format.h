@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /* Changed whenever a structure below changes; also modinfo "pokepatch=". */
-#define POKEPATCH_FORMAT 2
+#define POKEPATCH_FORMAT 3
 #define POKEPATCH_MAGIC 0x68637470656b6f70ULL /* "pokeptch", little endian */
 
 #define POKEPATCH_BUILD_ID_MAX 20
@@ -28,6 +28,8 @@
 #define POKEPATCH_SECTION_TABLES ".pokepatch.tables"
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"
 #define POKEPATCH_SECTION_REPORT ".pokepatch.report" /* not loaded: JSON */
+/* Of a unit's object, for the differ: struct pokepatch_callback_note (pokepatch_patch.h). */
+#define POKEPATCH_SECTION_CALLBACK_NOTES ".pokepatch.notes.callbacks"
 
 /* A parent object: index 0 is always vmlinux. */
 struct pokepatch_object {
@@ -101,13 +103,32 @@ struct pokepatch_reloc {
 	__u32 type;
 };
 
+/* The order is that of a patch's life. */
+enum pokepatch_callback_kind {
+	POKEPATCH_CALLBACK_PRE_PATCH = 0,
+	POKEPATCH_CALLBACK_POST_PATCH = 1,
+	POKEPATCH_CALLBACK_PRE_UNPATCH = 2,
+	POKEPATCH_CALLBACK_POST_UNPATCH = 3,
+	POKEPATCH_CALLBACK_KINDS = 4,
+};
+
+/* A function that the core calls, at most one of a kind for each object (pokepatch_patch.h). */
+struct pokepatch_callback {
+	__u64 func;   /* relocated: its entry, in the patch module's text */
+	__u32 object; /* index into objects */
+	__u32 kind;   /* enum pokepatch_callback_kind */
+};
+
 enum pokepatch_transition {
 	POKEPATCH_TRANSITION_STOP = 0,
 	POKEPATCH_TRANSITION_LIVE = 1,
 };
 
 enum pokepatch_image_flags {
-	/* Once enabled, the module must stay: addresses in it may be anywhere. */
+	/*
+	 * Addresses in it may be anywhere: once enabled, the module must stay, until a
+	 * callback says that they were withdrawn.
+	 */
 	POKEPATCH_IMAGE_PINNED = 1 << 0,
 };
 
@@ -120,14 +141,17 @@ struct pokepatch_image {
 	__u32 nr_symbols;
 	__u32 nr_funcs;
 	__u32 nr_relocs;
+	__u32 nr_callbacks;
 	__u32 strings_size; /* bytes, the last one is 0 */
+	__u32 flags;	    /* enum pokepatch_image_flags */
 	__u64 objects;	    /* relocated addresses of the tables, 0 where empty */
 	__u64 symbols;
 	__u64 funcs;
 	__u64 relocs;
+	__u64 callbacks;
 	__u64 strings;
 	__u32 name;	    /* string: the patch's name, its folder in sysfs */
-	__u32 flags;	    /* enum pokepatch_image_flags */
+	__u32 reserved;
 };
 
 #endif /* POKEPATCH_FORMAT_H */

@@ -27,9 +27,11 @@ static const struct image_field {
 	IMAGE(nr_symbols),
 	IMAGE(nr_funcs),
 	IMAGE(nr_relocs),
+	IMAGE(nr_callbacks),
 	IMAGE(strings_size),
 	IMAGE(name),
 	IMAGE(flags),
+	IMAGE(reserved),
 	FIELD(pokepatch_object, name, objects, nr_objects),
 	FIELD(pokepatch_object, build_id_len, objects, nr_objects),
 	FIELD(pokepatch_object, build_id, objects, nr_objects),
@@ -51,6 +53,8 @@ static const struct image_field {
 	FIELD(pokepatch_reloc, addend, relocs, nr_relocs),
 	FIELD(pokepatch_reloc, symbol, relocs, nr_relocs),
 	FIELD(pokepatch_reloc, type, relocs, nr_relocs),
+	FIELD(pokepatch_callback, object, callbacks, nr_callbacks),
+	FIELD(pokepatch_callback, kind, callbacks, nr_callbacks),
 };
 
 /* Rows of a field's table, where the image says it is; NULL unless that is in the section. */
@@ -112,12 +116,14 @@ static bool swap_image_rows(struct mutation *mutation)
 /* The last row is no longer counted, or the row before the first of the next table is. */
 static bool count_rows(struct mutation *mutation)
 {
-	static const char *const names[] = {"nr_objects", "nr_symbols", "nr_funcs", "nr_relocs"};
+	static const char *const names[] = {"nr_objects", "nr_symbols", "nr_funcs", "nr_relocs",
+					     "nr_callbacks"};
 	static const size_t counts[] = {
 		offsetof(struct pokepatch_image, nr_objects),
 		offsetof(struct pokepatch_image, nr_symbols),
 		offsetof(struct pokepatch_image, nr_funcs),
 		offsetof(struct pokepatch_image, nr_relocs),
+		offsetof(struct pokepatch_image, nr_callbacks),
 	};
 	size_t which = random_below(ARRAY_SIZE(counts));
 	bool more = random_below(2);

@@ -40,6 +40,9 @@ const struct table *find_table(const struct section *section)
 		{.name = ".pokepatch.funcs",
 		 .size = sizeof(struct pokepatch_func),
 		 .used = sizeof(struct pokepatch_func)},
+		{.name = ".pokepatch.callbacks",
+		 .size = sizeof(struct pokepatch_callback),
+		 .used = sizeof(struct pokepatch_callback)},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)

@@ -177,6 +177,25 @@ exercise $name ${functions[*]}"
 	END
 }
 
+@test "example eventfd-writes: a shadow variable, and a callback" {
+	example eventfd-writes eventfd_write eventfd_show_fdinfo eventfd_release \
+		-- --program "$(test_program eventfds)" <<-'END'
+		busy() { eventfds 8 50; }
+		field() { echo "$text" | sed -n "s/^$1: *//p"; }
+		behaves() {
+			text=$(eventfds 4 25)
+			has fdinfo "$text" "eventfd-count: "
+			case $1 in
+			old) lacks fdinfo "$text" "writes" ;;
+			new)
+				same "writes" "$(field eventfd-writes)" 100
+				same "the first writer" "$(field eventfd-first-writer)" "$(field pid)"
+				;;
+			esac
+		}
+	END
+}
+
 @test "every example has its test" {
 	local patch name
 	for patch in "$top"/examples/*.patch; do
