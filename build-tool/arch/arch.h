@@ -36,6 +36,7 @@ struct reloc_kind {
 	bool adds;	/* to what stands there (R_RISCV_ADD32); nothing is cleared */
 	bool subtracts; /* likewise, if adds is set */
 	bool idle;	/* writes nothing, only helps the linker (NONE, RELAX, ALIGN): not kept */
+	bool linker;	/* the linker knows it and the module loader does not: never carried */
 	/*
 	 * In code: where it counts from, in bytes from its offset, so that symbol + addend +
 	 * origin is what is reached; measure_relocs() may know better.
@@ -204,6 +205,11 @@ struct arch {
 	 * symbols: replacements of alternatives (.subsection 1), literals (.ltorg).
 	 */
 	bool code_tails;
+	/*
+	 * A variable's symbol may not count its flexible array, "struct pid init_struct_pid = {
+	 * .numbers = { { ... } } }" (gcc for MIPS).
+	 */
+	bool short_sizes;
 	/*
 	 * References to variables may go by a neighbour's address (-fsection-anchors), which
 	 * the assembler then writes as section and offset.

@@ -20,7 +20,11 @@
 #define MOVW(number, ...)  RELOC(number, .size = 4, .mask = IMM16_BITS, ##__VA_ARGS__)
 #define LO12(number)	   RELOC(number, .size = 4, .mask = IMM12_BITS)
 
-/* Those that the module loader knows (arch/arm64/kernel/module.c); a GOT it does not have. */
+/*
+ * Those that the module loader knows (arch/arm64/kernel/module.c).  A GOT it does not have; gcc
+ * uses one for "extern const void __start_notes __weak" (kernel/ksysfs.c), as adrp cannot
+ * reach the address 0.
+ */
 static const struct reloc_kind arm64_relocs[] = {
 	RELOC(R_AARCH64_NONE, .idle = true),
 	{.type = 256, .name = "R_AARCH64_NONE", .idle = true}, /* the withdrawn number */
@@ -66,6 +70,9 @@ static const struct reloc_kind arm64_relocs[] = {
 	MOVW(R_AARCH64_MOVW_PREL_G2_NC, .pc_relative = true, .same_as = R_AARCH64_MOVW_PREL_G2),
 	MOVW(R_AARCH64_MOVW_PREL_G3, .pc_relative = true),
 	LO12(R_AARCH64_LDST128_ABS_LO12_NC),
+	RELOC(R_AARCH64_ADR_GOT_PAGE, .size = 4, .mask = ADR_BITS, .pc_relative = true,
+	      .linker = true),
+	RELOC(R_AARCH64_LD64_GOT_LO12_NC, .size = 4, .mask = IMM12_BITS, .linker = true),
 };
 
 #define NOT_LINUX "code that runs outside of the kernel's own mapping cannot be replaced"
@@ -173,6 +180,12 @@ static void arm64_operand_kinds(struct object *object, const struct section *sec
 				uint64_t start, uint64_t end, uint8_t *kinds)
 {
 	fixed_operand_kinds(object, section, start, end, arm64_operand_forms, kinds);
+	/* "ldr x0, [x0, :got_lo12:sym]" gives the address itself. */
+	size_t count;
+	const struct reloc *relocs = section_relocs(section, start, end, &count);
+	for (size_t i = 0; i < count; i++)
+		if (relocs[i].type == R_AARCH64_LD64_GOT_LO12_NC)
+			kinds[relocs[i].offset - start] = OPERAND_VALUE | OPERAND_INDEXED;
 }
 
 static const struct constant_form arm64_constant_forms[] = {

@@ -185,7 +185,7 @@ static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64}
 	.sections = mips64_sections, .patchable_entry = mips64_patchable_entry,                    \
 	.local_references = mips64_local_references, .operand_kinds = mips64_operand_kinds,        \
 	.is_padding = mips64_is_padding, .constant_loads = mips64_constant_loads,                  \
-	.address_reloc = R_MIPS_64
+	.address_reloc = R_MIPS_64, .short_sizes = true
 
 const struct arch arch_mips64 = {
 	MIPS64_COMMON,

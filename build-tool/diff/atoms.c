@@ -180,6 +180,12 @@ static bool names_a_thing(const struct arch *arch, const struct symbol *symbol)
 	       symbol->section->rule->policy == SECTION_EXPORT;
 }
 
+/* A variable without contents: "atomic_long_t vm_numa_event[0]" without CONFIG_NUMA (mm/vmstat.c). */
+static bool is_empty(const struct symbol *symbol)
+{
+	return symbol->type == STT_OBJECT && !symbol->size;
+}
+
 static int symbol_order(const void *left, const void *right)
 {
 	const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
@@ -188,6 +194,9 @@ static int symbol_order(const void *left, const void *right)
 		return a->section->index < b->section->index ? -1 : 1;
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
+	/* What takes no place comes before what begins there. */
+	if (is_empty(a) != is_empty(b))
+		return is_empty(a) ? -1 : 1;
 	/* The largest at a place is its primary symbol, a global one before an alias of it. */
 	if (a->size != b->size)
 		return a->size > b->size ? -1 : 1;
@@ -251,7 +260,7 @@ static void split_by_symbols(struct object *object)
 			prefix = symbol;
 			continue;
 		}
-		if (last && last->start == symbol->value &&
+		if (last && last->start == symbol->value && !is_empty(last->symbol) &&
 		    (symbol->size == last->end - last->start || symbol->size)) {
 			symbol->atom = last; /* an alias, or a name for its first part */
 			continue;
@@ -327,7 +336,17 @@ static bool is_padding(struct object *object, const struct section *section,
 		return true;
 	if (section_is_text(section) && object->arch->is_padding)
 		return object->arch->is_padding(object, section, start, end);
+	if (!section_is_text(section) && section->type != SHT_NOBITS)
+		for (uint64_t at = start; at < end; at++)
+			if (section->data[at])
+				return false;
 	return before && before->end > before->start && end - start < section->align;
+}
+
+static void extend(struct atom *atom, uint64_t end)
+{
+	atom->end = end;
+	atom->relocs = section_relocs(atom->section, atom->start, end, &atom->reloc_count);
 }
 
 /*
@@ -342,8 +361,7 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
 		split_tail(object, section, start);
 		return;
 	}
-	last->end = section->size;
-	last->relocs = section_relocs(section, last->start, last->end, &last->reloc_count);
+	extend(last, section->size);
 }
 
 static bool has_relocated_prefix(const struct object *object, const struct section *section,
@@ -377,7 +395,7 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 			uint64_t start = j < symbols ? section->atoms.list[j]->start -
 							       section->atoms.list[j]->prefix
 						     : section->size;
-			const struct atom *before = j ? section->atoms.list[j - 1] : NULL;
+			struct atom *before = j ? section->atoms.list[j - 1] : NULL;
 
 			if (start > end && !is_padding(object, section, before, end, start)) {
 				if (j == symbols && section_is_text(section) &&
@@ -385,10 +403,16 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 					take_tail(object, section, end);
 					break;
 				}
-				refusals_add(refusals, "symbol-unknown", unit, section->name,
-					     "bytes %" PRIu64 " to %" PRIu64 " of section '%s' "
-					     "belong to no symbol and are not padding",
-					     end, start, section->name);
+				if (before && before->end == end && !section_is_text(section) &&
+				    object->arch->short_sizes)
+					extend(before, start);
+				else
+					refusals_add(refusals, "symbol-unknown", unit,
+						     section->name,
+						     "bytes %" PRIu64 " to %" PRIu64
+						     " of section '%s' belong to no symbol "
+						     "and are not padding",
+						     end, start, section->name);
 			}
 			if (j < symbols && has_relocated_prefix(object, section,
 								  section->atoms.list[j]))

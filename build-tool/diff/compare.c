@@ -94,17 +94,28 @@ static bool same_relocs(struct object *orig, const struct section *section_a,
 	return true;
 }
 
+/* Bit-fields take the low bits of a byte first on a little-endian machine, else the high ones. */
+static bool same_but_ignored(const struct object *object, const struct entry_mask *ignored,
+			     const unsigned char *a, const unsigned char *b, uint64_t size)
+{
+	unsigned int end = ignored->offset + ignored->size, low = (1 << ignored->bits) - 1;
+	uint8_t partly = object->arch->elf_data == ELFDATA2LSB ? low : low << (8 - ignored->bits);
+
+	if (end + !!ignored->bits > size)
+		return !memcmp(a, b, size);
+	if (ignored->bits && (a[end] ^ b[end]) & ~partly)
+		return false;
+	end += !!ignored->bits;
+	return !memcmp(a, b, ignored->offset) && !memcmp(a + end, b + end, size - end);
+}
+
 static bool same_entry(struct object *orig, const struct entry *a, struct object *patched,
 		       const struct entry *b)
 {
-	const struct entry_mask *ignored = &a->layout->ignored;
-
-	if (a->size != b->size || strcmp(a->section->name, b->section->name))
+	if (a->size != b->size || strcmp(a->section->name, b->section->name) ||
+	    !same_but_ignored(orig, &a->layout->ignored, a->section->data + a->start,
+			      b->section->data + b->start, a->size))
 		return false;
-	for (size_t i = 0; i < a->size; i++)
-		if (!(i >= ignored->offset && i < (size_t)ignored->offset + ignored->size) &&
-		    a->section->data[a->start + i] != b->section->data[b->start + i])
-			return false;
 
 	size_t count_a, count_b;
 	struct reloc *relocs_a = section_relocs(a->section, a->start, a->start + a->size, &count_a);
@@ -129,14 +140,13 @@ static bool same_bytes(struct object *orig, const struct atom *a, struct object 
 
 	const unsigned char *bytes_a = a->section->data + a->start;
 	const unsigned char *bytes_b = b->section->data + b->start;
-	const struct entry_mask *ignored = &a->section->rule->layouts[0].ignored;
-	uint64_t size = a->end - a->start, mask_end = ignored->offset + ignored->size;
+	uint64_t size = a->end - a->start;
 	if (a->class == ATOM_CODE || a->class == ATOM_INIT)
 		return code_difference(orig, a, patched, b) == size;
-	if (a->section->rule->policy != SECTION_DATA || !ignored->size || mask_end > size)
+	if (a->section->rule->policy != SECTION_DATA)
 		return !memcmp(bytes_a, bytes_b, size);
-	return !memcmp(bytes_a, bytes_b, ignored->offset) &&
-	       !memcmp(bytes_a + mask_end, bytes_b + mask_end, size - mask_end);
+	return same_but_ignored(orig, &a->section->rule->layouts[0].ignored, bytes_a, bytes_b,
+				size);
 }
 
 static bool same_prefix(const struct atom *a, const struct atom *b)

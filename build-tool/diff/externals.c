@@ -209,7 +209,7 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	}
 	bool data = atom->class == ATOM_DATA || atom->class == ATOM_RODATA;
 	if ((atom->class == ATOM_CODE && !symbol->function) ||
-	    (data && (symbol->function || symbol->size != atom->end - atom->start)))
+	    (data && (symbol->function || symbol->size != atom->symbol->size)))
 		refusals_add(selection->refusals, "symbol-missing",
 			     select_location(selection, atom->name), atom->name,
 			     "'%s' is something else in %s; are source and configuration those of "

@@ -51,7 +51,7 @@ static const struct section_rule rules[] = {
 	EXACT(".bss", SECTION_DATA),
 	PREFIX(".bss.", SECTION_DATA),
 	/* struct _ddebug: four pointers, then lineno:18 */
-	EXACT("__dyndbg", SECTION_DATA, .keep_name = true, .layouts = {{.ignored = {32, 2}}}),
+	EXACT("__dyndbg", SECTION_DATA, .keep_name = true, .layouts = {{.ignored = {32, 2, 2}}}),
 	EXACT("__dyndbg_classes", SECTION_DATA, .keep_name = true),
 	EXACT("__trace_printk_fmt", SECTION_DATA, .keep_name = true),
 	EXACT("__tracepoint_str", SECTION_DATA, .keep_name = true),

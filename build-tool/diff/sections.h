@@ -34,6 +34,7 @@ enum section_policy {
 /* Bytes of a table's entry that do not matter, such as a line number. */
 struct entry_mask {
 	uint8_t offset, size;
+	uint8_t bits; /* of the byte behind them, the first that a bit-field takes */
 };
 
 /* Known forms of a table's entries; the one that fits the section is taken. */

@@ -340,6 +340,24 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 	return NULL;
 }
 
+/* What is understood, but what only the linker of the kernel itself can resolve. */
+static void check_loadable(struct selection *selection, const struct atom *atom)
+{
+	for (size_t i = 0; i < atom->reloc_count; i++) {
+		const struct reloc *reloc = &atom->relocs[i];
+		const struct reloc_kind *kind = arch_reloc(selection->patched->arch, reloc->type);
+
+		if (!kind || !kind->linker)
+			continue;
+		refusals_add(selection->refusals, "relocation-unknown",
+			     select_location(selection, atom->name), atom->name,
+			     "'%s' finds '%s' by %s, which no module loader knows; use it where "
+			     "nothing has changed",
+			     atom->name, reloc->symbol->name, kind->name);
+		return;
+	}
+}
+
 struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret)
@@ -363,6 +381,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 	for (size_t i = 0; i < atom->short_branches.count; i++)
 		_failed_(select_link(selection, atom, false, atom->section,
 				     &atom->short_branches.list[i].reloc, &link));
+	check_loadable(selection, atom);
 	for (size_t i = 0; i < atom->reloc_count; i++)
 		_failed_(select_link(selection, atom, false, atom->section, &atom->relocs[i],
 				     &link));

@@ -273,3 +273,28 @@ absolute() {
 	END
 }
 @test "arm64: an address in four instructions" { each_compiler arm64 absolute; }
+
+# "extern const void __start_notes __weak" (kernel/ksysfs.c): the linker's table of pointers.
+weak_address() {
+	local weak='
+		extern const char start[] __attribute__((weak)), end[] __attribute__((weak));
+		extern int ext(const char *, int);
+		int stays(void) { return ext(start, 3); }'
+	compare <<-END
+		$weak
+		int f(int x) { return x * OLD(2) NEW(3); }
+	END
+	carries "f changed"
+	compare <<-END
+		$weak
+		int f(void) { return ext(start, OLD(2) NEW(3)); }
+	END
+	refused "relocation-unknown f"
+	grep -q "'f' finds 'start' by R_AARCH64_ADR_GOT_PAGE" "$errors"
+	compare <<-END
+		$weak
+		int f(void) { return ext(OLD(start) NEW(end), 3); }
+	END
+	refused "relocation-unknown f"
+}
+@test "arm64: addresses of weak symbols" { each_compiler arm64 weak_address; }

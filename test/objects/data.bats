@@ -430,3 +430,31 @@ load helpers
 	END
 	refused "data-size common"
 }
+
+# "atomic_long_t vm_numa_event[NR_VM_NUMA_EVENT_ITEMS]" is empty without CONFIG_NUMA.
+@test "empty variables among others" {
+	compare <<-'END'
+		#define __read_mostly __attribute__((section(".data..read_mostly")))
+		int use(void *, void *, void *);
+		int before __read_mostly = 1, none[0] __read_mostly, after __read_mostly = 2;
+		int f(void) { return use(&before, none, &after) + OLD(1) NEW(2); }
+	END
+	carries "f changed"
+	undefined before none after
+	compare <<-'END'
+		#define __read_mostly __attribute__((section(".data..read_mostly")))
+		int use(void *, void *, void *);
+		int before __read_mostly = 1, none[0] __read_mostly, after __read_mostly = OLD(2) NEW(3);
+		int f(void) { return use(&before, none, &after); }
+	END
+	refused "data-changed after"
+}
+
+@test "bytes behind a variable that nobody accounts for" {
+	compare <<-'END'
+		asm(".section .data..read_mostly, \"aw\"\n.balign 8\n.type short, @object\nshort: .long 1\n"
+		    ".size short, 4\n.long " OLD("0") NEW("3") "\n.previous");
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	refused "symbol-unknown .data..read_mostly"
+}

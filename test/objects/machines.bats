@@ -139,3 +139,28 @@ small_and_common() {
 	undefined initialised zero common weak
 }
 @test "other machines: variables, common and weak symbols" { each_machine small_and_common; }
+
+# struct _ddebug: "unsigned int lineno:18" begins at the other end of the byte in each byte order.
+line_bits() {
+	local line
+	local source='
+		struct ddebug { const char *texts[4]; unsigned int line : 18, class : 6, flags : 8; };
+		void report(struct ddebug *);
+		#define pr_debug(l, c) ({ static struct ddebug __attribute__((section("__dyndbg"), \
+			aligned(8))) descriptor = {{"f.c"}, .line = l, .class = c}; report(&descriptor); })'
+	for line in 101 102 70000 100000; do
+		compare <<-END
+			$source
+			void f(void) { pr_debug(OLD(100) NEW($line), 5); }
+		END
+		nothing_differs
+	done
+	compare <<-END
+		$source
+		void f(void) { pr_debug(100, OLD(4) NEW(5)); }
+	END
+	carries "f changed"
+}
+@test "other machines: a line number in a bit-field" {
+	machines="arm64 mips64 mips64el ppc64le riscv64 s390x" each_machine line_bits
+}

@@ -105,3 +105,41 @@ swapped() {
 	refused "no-entry t" "no-entry u"
 }
 @test "mips64: jumps to a neighbour" { each_order swapped; }
+
+# gcc for MIPS leaves the flexible array out of the symbol's size.
+flexible() {
+	local structs='
+		struct numbers { long count; long list[]; };
+		struct text { long count; char list[]; };
+		long sum(struct numbers *, char *);'
+	compare <<-END
+		$structs
+		struct numbers numbers = { 2, { 5, 6 } };
+		struct text text = { 1, "abc" };
+		long f(void) { return sum(&numbers, text.list) + OLD(1) NEW(2); }
+	END
+	carries "f changed"
+	undefined numbers text
+	compare <<-END
+		$structs
+		struct numbers numbers = { 2, { 5, OLD(6) NEW(7) } };
+		struct text text = { 1, "abc" };
+		long f(void) { return sum(&numbers, text.list); }
+	END
+	refused "data-changed numbers"
+	compare <<-END
+		$structs
+		struct text text = { 1, OLD("abc") NEW("abd") };
+		long f(void) { return sum(0, text.list); }
+	END
+	refused "data-changed text"
+	compare <<-END
+		$structs
+		NEW(static struct numbers numbers = { 2, { 5, 6 } };)
+		long f(void) { return sum(OLD(0) NEW(&numbers), 0); }
+	END
+	carries "f changed"
+	carries_data "numbers new"
+	same "its size" "$(size_of .data.numbers)" 24
+}
+@test "mips64: variables that end in a flexible array" { each_order flexible; }
