@@ -92,7 +92,8 @@ static struct exception *exceptions_find(const struct exceptions *exceptions, ch
 /* ---- results ----------------------------------------------------------------------- */
 
 struct totals {
-	size_t shift, token, functions, shift_units, token_units, refused, no_code, ipa;
+	size_t shift, token, functions, shift_units, token_units, refused, no_code, inlined,
+		ipa;
 	size_t explained, unexplained, failed;
 };
 
@@ -133,6 +134,10 @@ static void take_results(char *text, struct exceptions *exceptions, struct total
 		}
 		if (!strcmp(fields[0], "refused")) {
 			totals->refused++;
+			continue;
+		}
+		if (!strcmp(fields[0], "inlined")) {
+			totals->inlined++;
 			continue;
 		}
 		if (!strcmp(fields[0], "ipa")) {
@@ -298,6 +303,8 @@ static struct error *report(const struct runner *runner, const struct arguments 
 	       "change "
 	       "outside init: %zu more units\n",
 	       totals.refused, totals.no_code);
+	printf("  functions that hold a copy of which DWARF says nothing, but gcc does: %zu\n",
+	       totals.inlined);
 	printf("  further functions that differ by inter-procedural optimisation: %zu\n",
 	       totals.ipa);
 	printf("  exceptions: %zu explained, %zu not\n", totals.explained, totals.unexplained);

@@ -94,6 +94,23 @@ struct error *functions_read(const char *object, const struct image *image, cons
 			     struct functions *ret);
 void functions_deinit(struct functions *functions);
 
+/* ---- inlining.c: who inlines whom, by the compiler's own word --------------------------- */
+
+struct inlined_call {
+	char *callee, *caller; /* names in the source */
+};
+struct inlining {
+	VEC(struct inlined_call) list;
+	struct map holders;
+};
+/* inlining_read - add what a file says that gcc wrote with -fopt-info-inline=FILE. */
+struct error *inlining_read(const char *path, struct inlining *ret);
+/* inlining_follow - note as holders the function itself, and all that a copy of it was made in. */
+void inlining_follow(struct inlining *inlining, const char *name);
+/* inlining_is_holder - by a symbol's name. */
+bool inlining_is_holder(const struct inlining *inlining, const char *symbol);
+void inlining_deinit(struct inlining *inlining);
+
 /* ---- text.c: changed sources -------------------------------------------------------- */
 
 /* text_shift - blank lines, of a different number each time, in front of these lines. */
@@ -137,6 +154,7 @@ struct selfcheck {
  *	token	SOURCE	FUNCTION	CHANGE	REPORTED
  *	refused	SOURCE	CODE	SUBJECT		rightly so
  *	no-code	SOURCE				only init code
+ *	inlined	SOURCE	FUNCTION			holds a copy by gcc's word, not by DWARF's
  *	ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given
  *	problem	CASE	SOURCE	KIND	SUBJECT	TEXT
  */
