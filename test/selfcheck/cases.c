@@ -58,7 +58,9 @@ static struct error *collect_files(struct unit_check *unit, struct buffer *outpu
 		for (size_t j = 0; j < check->inclusions.count; j++) {
 			const struct inclusion *inclusion = &check->inclusions.list[j];
 
-			if (!strcmp(inclusion->from, from) && has_suffix(inclusion->path, ".c"))
+			/* kernel/locking/qspinlock.c includes itself. */
+			if (!strcmp(inclusion->from, from) && strcmp(inclusion->path, from) &&
+			    has_suffix(inclusion->path, ".c"))
 				*vec_push(&unit->files) = (struct file){.label = inclusion->label,
 									.path = inclusion->path};
 		}
@@ -453,6 +455,25 @@ static bool is_carrier(const struct token_check *token, const struct image_symbo
 	return false;
 }
 
+/*
+ * gcc made one body of two functions (-fipa-icf), and one of them has changed: ct_kernel_exit_state()
+ * and ct_kernel_enter_state(), which is new then.
+ */
+static bool was_folded(const struct unit_check *unit, const struct token_check *token,
+		       const struct image_symbol *function)
+{
+	for (size_t i = 0; i < unit->image.symbols.count; i++) {
+		const struct image_symbol *other = &unit->image.symbols.list[i];
+		const struct image_symbol *now = image_function(&token->image, other->name);
+
+		if (other != function && other->section == function->section &&
+		    other->sym.st_value == function->sym.st_value && now &&
+		    map_has(&token->expected, image_primary(&token->image, now)->name))
+			return true;
+	}
+	return false;
+}
+
 static void judge(struct unit_check *unit, struct token_check *token, const char *name,
 		  size_t *ret_differing)
 {
@@ -467,7 +488,7 @@ static void judge(struct unit_check *unit, struct token_check *token, const char
 		problem(unit, "token", "missed", name, expected ? "expected" : "not expected");
 	else if (differs && !expected)
 		*vec_push(&token->extra) = name;
-	else if (!differs && reported && !is_carrier(token, b))
+	else if (!differs && reported && !is_carrier(token, b) && !was_folded(unit, token, a))
 		problem(unit, "token", "false", name, expected ? "expected" : "not expected");
 }
 
@@ -493,25 +514,41 @@ static void judge_all(struct unit_check *unit, struct token_check *token, size_t
 }
 
 /*
- * A function without an entry, which nobody that has one calls (all of a unit
- * that is compiled without ftrace): it cannot be patched.
+ * A function without an entry that is global, whose address is taken, or which nobody that has an
+ * entry calls (all of a unit that is compiled without ftrace): it cannot be patched.
  */
+static bool cannot_be_carried(const struct image *image, const struct image_symbol *function)
+{
+	bool called = false;
+
+	if (GELF_ST_BIND(function->sym.st_info) != STB_LOCAL)
+		return true;
+	for (size_t i = 0; i < image->symbols.count; i++) {
+		const struct image_symbol *other = &image->symbols.list[i];
+
+		if (other == function || GELF_ST_TYPE(other->sym.st_info) != STT_FUNC ||
+		    !other->section)
+			continue;
+		if (image_takes_address(image, other, function))
+			return true;
+		called |= image_has_entry(image, other) && image_refers(image, other, function);
+	}
+	return !called;
+}
+
+/* user_epoll_alloc() is inlined in uid_cache_init(), whose copy has run. */
 static bool rightly_refused(const struct token_check *token, const struct refusal *refusal)
 {
 	const struct image *image = &token->image;
 	const struct image_symbol *function = image_function(image, refusal->subject);
 
-	if (strcmp(refusal->code, "no-entry") || !function || image_has_entry(image, function))
+	if (!function)
 		return false;
-	for (size_t i = 0; i < image->symbols.count; i++) {
-		const struct image_symbol *other = &image->symbols.list[i];
-
-		if (other != function && GELF_ST_TYPE(other->sym.st_info) == STT_FUNC &&
-		    other->section && image_has_entry(image, other) &&
-		    image_refers(image, other, function))
-			return false;
-	}
-	return true;
+	if (!strcmp(refusal->code, "init-changed"))
+		return !is_live(image, function->name) &&
+		       map_has(&token->expected, image_primary(image, function)->name);
+	return !strcmp(refusal->code, "no-entry") && !image_has_entry(image, function) &&
+	       cannot_be_carried(image, function);
 }
 
 static void tell_token(struct unit_check *unit, struct token_check *token,
@@ -617,6 +654,69 @@ static struct error *read_inlining(struct unit_check *unit, const struct choice 
 	return error;
 }
 
+static bool is_extra(const struct token_check *token, const char *name)
+{
+	for (size_t i = 0; i < token->extra.count; i++)
+		if (!strcmp(token->extra.list[i], name))
+			return true;
+	return false;
+}
+
+/* Is it there in one of the objects only?  In *ret. */
+static const struct image_symbol *only_in(const struct unit_check *unit,
+					  const struct token_check *token, const char *name,
+					  const struct image **ret)
+{
+	const struct image_symbol *a = image_function(&unit->image, name);
+	const struct image_symbol *b = image_function(&token->image, name);
+
+	*ret = a ? &unit->image : &token->image;
+	return a && b ? NULL : a ?: b;
+}
+
+/* Some refer to it, and all of them differ themselves. */
+static bool follows_callers(const struct token_check *token, const struct image *image,
+			    const struct image_symbol *function)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < image->symbols.count; i++) {
+		const struct image_symbol *other = &image->symbols.list[i];
+
+		if (other == function || GELF_ST_TYPE(other->sym.st_info) != STT_FUNC ||
+		    !other->section || image_is_cold(other->name) ||
+		    !image_refers(image, other, function))
+			continue;
+		other = image_primary(image, other);
+		if (!map_has(&token->expected, other->name) && !is_extra(token, other->name))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * futex_exit_release() no longer inlines exit_pi_state_list(), which is new then; mpage_end_io()
+ * now inlines bio_post_read_processing(), and so does the other caller, decrypt_work().
+ */
+static bool follows_others(const struct unit_check *unit, const struct token_check *token,
+			   const char *name)
+{
+	const struct image *image;
+	const struct image_symbol *function = only_in(unit, token, name, &image);
+
+	if (function)
+		return follows_callers(token, image, function);
+	for (size_t i = 0; i < token->extra.count; i++) {
+		const struct image_symbol *callee =
+			only_in(unit, token, token->extra.list[i], &image);
+
+		if (callee && image_refers(image, image_function(image, name), callee))
+			return true;
+	}
+	return false;
+}
+
 static struct error *explain_one(struct unit_check *unit, const struct choice *choice,
 				 const char *name)
 {
@@ -646,6 +746,9 @@ static struct error *explain_extra(struct unit_check *unit, struct token_check *
 
 		if (inlining_is_holder(&inlining, name))
 			buffer_printf(unit->results, "inlined\t%s\t%s\n", unit->target->source,
+				      name);
+		else if (follows_others(unit, token, name))
+			buffer_printf(unit->results, "follows\t%s\t%s\n", unit->target->source,
 				      name);
 		else
 			error = explain_one(unit, choice, name);

@@ -93,7 +93,7 @@ static struct exception *exceptions_find(const struct exceptions *exceptions, ch
 
 struct totals {
 	size_t shift, token, functions, shift_units, token_units, refused, no_code, inlined,
-		ipa;
+		follows, ipa;
 	size_t explained, unexplained, failed;
 };
 
@@ -138,6 +138,10 @@ static void take_results(char *text, struct exceptions *exceptions, struct total
 		}
 		if (!strcmp(fields[0], "inlined")) {
 			totals->inlined++;
+			continue;
+		}
+		if (!strcmp(fields[0], "follows")) {
+			totals->follows++;
 			continue;
 		}
 		if (!strcmp(fields[0], "ipa")) {
@@ -299,12 +303,13 @@ static struct error *report(const struct runner *runner, const struct arguments 
 	       totals.functions, totals.shift_units, totals.shift);
 	printf("  one token changed: exactly the expected functions in %zu of %zu units\n",
 	       totals.token_units, totals.token);
-	printf("  of these, rightly refused as they have no patchable entry: %zu; no code to "
-	       "change "
-	       "outside init: %zu more units\n",
+	printf("  of these, rightly refused, without a patchable entry or also inlined in init "
+	       "code: %zu; no code to change outside init: %zu more units\n",
 	       totals.refused, totals.no_code);
 	printf("  functions that hold a copy of which DWARF says nothing, but gcc does: %zu\n",
 	       totals.inlined);
+	printf("  functions that are new or gone as those that call them differ, or call such: %zu\n",
+	       totals.follows);
 	printf("  further functions that differ by inter-procedural optimisation: %zu\n",
 	       totals.ipa);
 	printf("  exceptions: %zu explained, %zu not\n", totals.explained, totals.unexplained);

@@ -33,6 +33,7 @@ struct image_section {
 	const char *name;
 	GElf_Shdr header;
 	const unsigned char *data; /* NULL where there is none */
+	unsigned char *copy;       /* owned; or NULL */
 	GElf_Rela *relocs;         /* by offset */
 	size_t reloc_count;
 };
@@ -70,6 +71,9 @@ bool image_has_entry(const struct image *image, const struct image_symbol *funct
 /* image_refers - does from, or its cold part, have a relocation to the function? */
 bool image_refers(const struct image *image, const struct image_symbol *from,
 		  const struct image_symbol *to);
+/* image_takes_address - is one of these more than a call or jump? */
+bool image_takes_address(const struct image *image, const struct image_symbol *from,
+			 const struct image_symbol *to);
 /* image_is_cold - "foo.cold": a part of another function. */
 bool image_is_cold(const char *name);
 
@@ -155,6 +159,7 @@ struct selfcheck {
  *	refused	SOURCE	CODE	SUBJECT		rightly so
  *	no-code	SOURCE				only init code
  *	inlined	SOURCE	FUNCTION			holds a copy by gcc's word, not by DWARF's
+ *	follows	SOURCE	FUNCTION			is gone or new as those that call it differ, or calls such
  *	ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given
  *	problem	CASE	SOURCE	KIND	SUBJECT	TEXT
  */
