@@ -75,12 +75,12 @@ static void add_branch(struct image *image, size_t number, size_t function, cons
 		if (section->relocs[i].r_offset == field)
 			return;
 	memset(section->copy + field, 0, x86->encoding.imm_size);
-	section->relocs = xreallocarray(section->relocs, section->reloc_count + 2,
-					sizeof(*section->relocs));
+	section->relocs =
+		xreallocarray(section->relocs, section->reloc_count + 2, sizeof(*section->relocs));
 	section->relocs[section->reloc_count++] = (GElf_Rela){
 		.r_offset = field,
-		.r_info = GELF_R_INFO(to, x86->encoding.imm_size == 4 ? R_X86_64_PLT32
-								      : R_X86_64_PC8),
+		.r_info = GELF_R_INFO(to,
+				      x86->encoding.imm_size == 4 ? R_X86_64_PLT32 : R_X86_64_PC8),
 		.r_addend = (int64_t)(target - image->symbols.list[to].sym.st_value) -
 			    x86->encoding.imm_size,
 	};

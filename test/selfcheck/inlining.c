@@ -25,7 +25,8 @@ struct error *inlining_read(const char *path, struct inlining *ret)
 	_failed_(file_read(path, &text, &length));
 	for (char *save, *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		_free_ char *callee = name_behind(line, " Inlining ") ?: name_behind(line, " Inlined ");
+		_free_ char *callee =
+			name_behind(line, " Inlining ") ?: name_behind(line, " Inlined ");
 		_free_ char *caller = name_behind(line, " into ");
 
 		if (callee && caller) {

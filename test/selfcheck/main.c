@@ -279,6 +279,21 @@ static struct error *run_all(struct runner *runner)
 	return error;
 }
 
+/* Of a run of all units: a line that has nothing to explain is wrong. */
+static void check_used(const struct exceptions *exceptions, struct totals *totals)
+{
+	for (size_t i = 0; i < exceptions->list.count; i++) {
+		const struct exception *exception = &exceptions->list.list[i];
+
+		if (exception->used)
+			continue;
+		totals->unexplained++;
+		fprintf(stderr, "selfcheck: exception without need: %s %s %s %s\n",
+			exception->fields[0], exception->fields[1], exception->fields[2],
+			exception->fields[3]);
+	}
+}
+
 static struct error *report(const struct runner *runner, const struct arguments *arguments,
 			    double seconds)
 {
@@ -298,6 +313,8 @@ static struct error *report(const struct runner *runner, const struct arguments 
 		_failed_(file_read(result, &text, &length));
 		take_results(text, &exceptions, &totals, table);
 	}
+	if (arguments->step == 1 && !arguments->part)
+		check_used(&exceptions, &totals);
 	printf("selfcheck: %zu units in %.0f s\n", runner->count, seconds);
 	printf("  lines shifted in front of %zu functions: nothing to do in %zu of %zu units\n",
 	       totals.functions, totals.shift_units, totals.shift);

@@ -159,9 +159,9 @@ struct selfcheck {
  *	refused	SOURCE	CODE	SUBJECT		rightly so
  *	no-code	SOURCE				only init code
  *	inlined	SOURCE	FUNCTION			holds a copy by gcc's word, not by DWARF's
- *	follows	SOURCE	FUNCTION			is gone or new as those that call it differ, or calls such
- *	ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given
- *	problem	CASE	SOURCE	KIND	SUBJECT	TEXT
+ *	follows	SOURCE	FUNCTION			is gone or new as those that call it differ,
+ *or calls such ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given problem
+ *CASE	SOURCE	KIND	SUBJECT	TEXT
  */
 struct error *check_unit(struct selfcheck *check, const struct target *target,
 			 struct answer *answer, struct buffer *ret);
