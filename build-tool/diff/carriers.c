@@ -31,20 +31,17 @@ bool has_entry(const struct selection *selection, const struct atom *old)
 
 /* ---- who refers to functions without an entry ------------------------------------- */
 
-/* A call or jump; "lea helper(%rip), %rdi" is none, though its relocation may be the same. */
-static bool is_branch(struct object *object, const struct atom *from, const struct reloc *reloc)
+/* How each field of a function's code uses an address; decoded when the first is asked for. */
+static uint8_t *operand_kinds(struct object *object, const struct atom *from)
 {
-	if (!section_is_text(from->section))
-		return false;
 	uint8_t *kinds = xcalloc(from->end - from->start, sizeof(*kinds));
+
 	object->arch->operand_kinds(object, from->section, from->start, from->end, kinds);
-	bool branch = kinds[reloc->offset - from->start] == OPERAND_DIRECT;
-	free(kinds);
-	return branch;
+	return kinds;
 }
 
 static void note_uses(struct carriers *carriers, struct atom *from, const struct section *section,
-		      const struct reloc *relocs, size_t count)
+		      const struct reloc *relocs, size_t count, uint8_t **kinds)
 {
 	struct selection *selection = carriers->selection;
 
@@ -57,9 +54,12 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 		struct atom *function = atom_function(reference.atom);
 		if (atom_function(from) == function || has_entry(selection, function))
 			continue;
-		bool call = section == from->section && reference.atom == function &&
-			    reference.target == function->start &&
-			    is_branch(selection->orig, from, &relocs[i]);
+		bool call = section == from->section && section_is_text(section) &&
+			    reference.atom == function && reference.target == function->start;
+		if (call && !*kinds)
+			*kinds = operand_kinds(selection->orig, from);
+		/* "lea helper(%rip), %rdi" is no call, though its relocation may be the same. */
+		call = call && (*kinds)[relocs[i].offset - from->start] == OPERAND_DIRECT;
 		*vec_push(&carriers->uses) = (struct use){
 			.function = function, .from = from, .section = section, .call = call};
 	}
@@ -79,11 +79,12 @@ static void find_uses(struct carriers *carriers)
 
 	for (size_t i = 0; i < orig->atoms.count; i++) {
 		struct atom *atom = orig->atoms.list[i];
+		uint8_t *kinds _free_ = NULL;
 
-		note_uses(carriers, atom, atom->section, atom->relocs, atom->reloc_count);
+		note_uses(carriers, atom, atom->section, atom->relocs, atom->reloc_count, &kinds);
 		for (size_t j = 0; j < atom->short_branches.count; j++)
 			note_uses(carriers, atom, atom->section,
-				  &atom->short_branches.list[j].reloc, 1);
+				  &atom->short_branches.list[j].reloc, 1, &kinds);
 		for (size_t j = 0; j < atom->entries.count; j++) {
 			const struct entry *entry = &atom->entries.list[j];
 			size_t count;
@@ -91,7 +92,7 @@ static void find_uses(struct carriers *carriers)
 				section_relocs(entry->section, entry->start,
 					       entry->start + entry->size, &count);
 
-			note_uses(carriers, atom, entry->section, relocs, count);
+			note_uses(carriers, atom, entry->section, relocs, count, &kinds);
 		}
 	}
 	if (carriers->uses.count)

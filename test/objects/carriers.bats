@@ -202,3 +202,24 @@ flags() { bytes .pokepatch.funcs | fold -w 80 | cut -c 73-80 | tr '\n' ' '; }
 	carries "low changed" "f changed"
 	warned "address-escapes low"
 }
+
+@test "thousands of calls of a function without an entry take no time" {
+	flags=(-O1)
+	compile < <(
+		cat <<-'END'
+			int ext(int);
+			static __attribute__((noinline, no_instrument_function)) int helper(int x)
+			{
+				return ext(x) + OLD(1) NEW(2);
+			}
+			int f(int x)
+			{
+		END
+		seq -f 'x += helper(x + %g);' 4000
+		echo 'return x; }'
+	)
+	# Decoding f() once for each of them took half a minute.
+	timeout 10 "$differ" -o result.o --report report.json orig.o patched.o 2>result.err
+	report=report.json
+	same "list of functions" "$(functions)" "f changed"$'\n'"helper changed"
+}
