@@ -163,24 +163,25 @@ static bool marks_unit(const struct atom *atom)
 	       atom->end > atom->start;
 }
 
-/* Which of the parent's units is ours; found once, by the names of its statics. */
-static struct error *find_block(struct selection *selection)
+/*
+ * Which of the parent's units is ours; found once, by the names of its statics.  False: it is not
+ * known, which has been refused.
+ */
+static bool find_block(struct selection *selection)
 {
 	VEC(const char *) names = {0};
 
 	if (selection->have_block || selection->failed_block)
-		return NULL;
+		return selection->have_block;
 	for (size_t i = 0; i < selection->orig->atoms.count; i++)
 		if (marks_unit(selection->orig->atoms.list[i]))
 			*vec_push(&names) = selection->orig->atoms.list[i]->name;
-
-	struct error *error =
-		parent_find_block(selection->options->parent, selection->options->unit, names.list,
-				  names.count, &selection->block);
+	selection->have_block = parent_find_block(selection->options->parent,
+						  selection->options->unit, names.list, names.count,
+						  selection->refusals, &selection->block);
+	selection->failed_block = !selection->have_block;
 	vec_deinit(&names);
-	selection->have_block = !error;
-	selection->failed_block = error != NULL;
-	return error;
+	return selection->have_block;
 }
 
 static struct error *find_symbol(struct selection *selection, const struct atom *atom,
@@ -194,11 +195,9 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	if (atom->symbol->bind != STB_LOCAL) {
 		symbol = parent_global(parent, atom->name);
 	} else {
-		_failed_(find_block(selection));
-		if (selection->have_block)
-			symbol = parent_local(parent, selection->block, atom->name);
-		else
-			return NULL; /* has been told */
+		if (!find_block(selection))
+			return NULL;
+		symbol = parent_local(parent, selection->block, atom->name);
 	}
 	if (!symbol) {
 		refusals_add(selection->refusals, "symbol-missing",

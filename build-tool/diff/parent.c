@@ -334,8 +334,8 @@ static void judge_blocks(struct parent *parent, const char *unit, const char *ba
 	dwarf_end(dwarf);
 }
 
-struct error *parent_find_block(struct parent *parent, const char *unit, const char *const *names,
-				size_t count, uint32_t *ret)
+bool parent_find_block(struct parent *parent, const char *unit, const char *const *names,
+		       size_t count, struct refusals *refusals, uint32_t *ret)
 {
 	const char *base = strrchr(unit, '/') ? strrchr(unit, '/') + 1 : unit;
 	size_t found[3] = {0}, of_name = 0;
@@ -347,25 +347,28 @@ struct error *parent_find_block(struct parent *parent, const char *unit, const c
 			of_name++;
 		}
 	if (of_name == 1 && block_has_all(parent, *ret, names, count))
-		return NULL;
+		return true;
 	/* 21 files are called core.c: names alone may also fit a wrong one. */
 	if (of_name > 1)
 		judge_blocks(parent, unit, base, names, count, found, last);
 	for (int verdict = VERDICT_YES; verdict >= VERDICT_UNKNOWN; verdict--) {
 		if (found[verdict] == 1) {
 			*ret = last[verdict];
-			return NULL;
+			return true;
 		}
-		if (found[verdict] > 1)
-			return error_new(STATUS_REFUSED,
-					 "%s: refused [symbol-ambiguous]: %zu units of %s are called "
-					 "'%s' and have this unit's local symbols",
-					 unit, found[verdict], parent->path, base);
+		if (found[verdict] > 1) {
+			refusals_add(refusals, "symbol-ambiguous", unit, base,
+				     "%zu units of %s are called '%s' and have this unit's local "
+				     "symbols",
+				     found[verdict], parent->path, base);
+			return false;
+		}
 	}
-	return error_new(STATUS_REFUSED,
-			 "%s: refused [symbol-missing]: %s has no unit '%s' with this unit's local "
-			 "symbols; is the source that of this kernel?",
-			 unit, parent->path, base);
+	refusals_add(refusals, "symbol-missing", unit, base,
+		     "%s has no unit '%s' with this unit's local symbols; is the source that of "
+		     "this kernel?",
+		     parent->path, base);
+	return false;
 }
 
 const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,

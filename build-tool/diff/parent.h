@@ -60,10 +60,10 @@ const struct parent_symbol *parent_global(const struct parent *parent, const cha
  * parent_find_block - which FILE block holds the local symbols of a unit: the
  * one of its base name that has all of names.  Several units of a base name may
  * qualify (there are 21 "core.c"); then the one whose functions DWARF gives to
- * the unit's path.  Errors: none, or not to be told apart (STATUS_REFUSED).
+ * the unit's path.  False: there is none, or they cannot be told apart, which is refused.
  */
-struct error *parent_find_block(struct parent *parent, const char *unit,
-				const char *const *names, size_t count, uint32_t *ret);
+bool parent_find_block(struct parent *parent, const char *unit, const char *const *names,
+		       size_t count, struct refusals *refusals, uint32_t *ret);
 /* parent_local - a local symbol of a block, or NULL. */
 const struct parent_symbol *parent_local(const struct parent *parent, uint32_t block,
 					 const char *name);

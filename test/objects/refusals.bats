@@ -221,6 +221,7 @@ kernel() {
 	compile <<-'END'
 		int ext(int);
 		static int counter = 3;
+		int data = OLD(1) NEW(2);
 		int f(int x) { return ext(x) + counter++ + OLD(1) NEW(2); }
 	END
 	mv orig.o real.o && mv patched.o real-patched.o && mv unit.c real.c
@@ -232,7 +233,7 @@ kernel() {
 	cd ..
 	kernel other/orig.o
 	diff_objects real.o real-patched.o --symtab vmlinux
-	fails 2 "refused [symbol-missing]: "
+	refused "data-changed data" "symbol-missing unit.c"
 }
 
 @test "a table of symbols that is none" {

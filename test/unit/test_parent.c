@@ -144,19 +144,42 @@ static void test_globals(void **state)
 	parent_close(parent);
 }
 
+static bool find_block(struct parent *parent, const char *unit, const char *const *marks,
+		       size_t count, struct refusals *refusals, uint32_t *ret)
+{
+	*refusals = (struct refusals){0};
+	return parent_find_block(parent, unit, marks, count, refusals, ret);
+}
+
 static const struct parent_symbol *local_of(struct parent *parent, const char *unit,
 					    const char *mark, const char *name)
 {
+	struct refusals refusals;
 	uint32_t block;
 
-	assert_no_error(parent_find_block(parent, unit, &mark, 1, &block));
+	assert_true(find_block(parent, unit, &mark, 1, &refusals, &block));
+	assert_int_equal(refusals.count, 0);
 	return parent_local(parent, block, name);
+}
+
+static void check_refused(struct parent *parent, const char *unit, const char *first,
+			  const char *second, const char *code, const char *text)
+{
+	const char *const marks[] = {first, second};
+	struct refusals refusals;
+	uint32_t block;
+
+	assert_false(find_block(parent, unit, marks, second ? 2 : 1, &refusals, &block));
+	assert_int_equal(refusals.count, 1);
+	assert_string_equal(refusals.list[0].code, code);
+	assert_string_equal(refusals.list[0].location, unit);
+	assert_non_null(strstr(refusals.list[0].text, text));
+	refusals_deinit(&refusals);
 }
 
 static void test_units_of_one_name(void **state)
 {
 	struct made made;
-	uint32_t block;
 
 	(void)state;
 	make(&made, true);
@@ -171,15 +194,9 @@ static void test_units_of_one_name(void **state)
 	assert_null(local_of(parent, "net/ipv4/tcp.c", "init", "weak"));
 
 	/* Both have "init", and there is no DWARF to ask. */
-	assert_error(parent_find_block(parent, "net/core.c", (const char *const[]){"init"}, 1,
-				       &block),
-		     STATUS_REFUSED, "refused [symbol-ambiguous]");
-	assert_error(parent_find_block(parent, "net/core.c",
-				       (const char *const[]){"first", "second"}, 2, &block),
-		     STATUS_REFUSED, "refused [symbol-missing]");
-	assert_error(parent_find_block(parent, "net/udp.c", (const char *const[]){"init"}, 1,
-				       &block),
-		     STATUS_REFUSED, "has no unit 'udp.c'");
+	check_refused(parent, "net/core.c", "init", NULL, "symbol-ambiguous", "called 'core.c'");
+	check_refused(parent, "net/core.c", "first", "second", "symbol-missing", "no unit 'core.c'");
+	check_refused(parent, "net/udp.c", "init", NULL, "symbol-missing", "has no unit 'udp.c'");
 	parent_close(parent);
 }
 
