@@ -30,8 +30,14 @@
 
 #define PP_VERSION "0.1"
 
+struct dyn_ftrace;
+struct ftrace_ops;
+struct kprobe;
 struct pp_func;
 struct pp_patch;
+struct pp_poke;
+struct pp_site;
+struct pp_text;
 
 /* --- resolve.c: what the kernel does not export, found once at init --------- */
 
@@ -46,6 +52,19 @@ struct pp_kernel {
 	struct task_struct *(*idle_task)(int cpu);
 	int (*task_call_func)(struct task_struct *task, int (*func)(struct task_struct *, void *),
 			      void *arg);
+	int (*stop_machine_cpuslocked)(int (*fn)(void *data), void *data,
+				       const struct cpumask *cpus);
+	struct dyn_ftrace *(*lookup_rec)(unsigned long start, unsigned long end);
+	struct kprobe *(*get_kprobe)(void *addr);
+	int (*ftrace_ops_test)(struct ftrace_ops *ops, unsigned long ip, void *regs);
+	/* locks */
+	struct mutex *ftrace_lock;
+	struct mutex *text_mutex;
+	/* ftrace's list of registered ops, under ftrace_lock, and what ends it */
+	struct ftrace_ops **ftrace_ops_list;
+	struct ftrace_ops *ftrace_list_end;
+	/* those of kprobes, or NULL */
+	struct ftrace_ops *kprobe_ops, *kprobe_ipmodify_ops;
 	/* places */
 	unsigned long text;		/* _text: what offsets count from */
 	unsigned long stext, etext;	/* code that stays after boot */
@@ -78,6 +97,49 @@ int pp_verify_module(const struct pp_patch *patch, const struct pokepatch_object
 /* The text of @mod that stays after its init: [*start, *end). */
 void pp_module_text(const struct module *mod, unsigned long *start, unsigned long *end);
 
+/* --- the modes: ways to reroute calls ----------------------------------------- */
+
+/* What is attached to a function's code and has no effect while it is patched. */
+enum pp_shadows {
+	PP_SHADOWS_TRACER = 1 << 0,
+	PP_SHADOWS_KPROBE = 1 << 1,
+	PP_SHADOWS_BPF = 1 << 2,
+	PP_SHADOWS_LIVEPATCH = 1 << 3,
+};
+
+/*
+ * All but pokes() under pp_mutex; may sleep.  A site is in a mode from hook() to
+ * unhook(), and lets all calls through until its target is set.
+ */
+struct pp_mode {
+	const char *name;
+	/*
+	 * Hook the functions' sites, which are in no mode, as far as they fit, and
+	 * set their mode.  Return: 0, also if some do not fit and another mode will
+	 * do; or an error (logged): then those in this mode are to be unhooked.
+	 */
+	int (*hook)(struct pp_func **funcs, unsigned int nr);
+	/*
+	 * Undo that for sites in this mode and reset it, or have them linger.
+	 * @going: they are in a module that goes.
+	 */
+	void (*unhook)(struct pp_site **sites, unsigned int nr, bool going);
+	/*
+	 * What to write so that calls go to @target instead of site->target, 0
+	 * being the old function: up to PP_POKES_MAX pokes, in their order.
+	 * Return: how many, or an error if @target cannot be reached.
+	 */
+	int (*pokes)(const struct pp_site *site, unsigned long target, struct pp_poke *poke);
+};
+
+#define PP_POKES_MAX 2
+
+extern const struct pp_mode pp_ftrace_mode, pp_entry_mode;
+
+bool pp_mode_known(u32 mode);
+const char *pp_mode_name(u32 mode);
+int pp_mode_parse(const char *name, u32 *mode);
+
 /* --- site.c: the places where calls are rerouted ---------------------------- */
 
 /*
@@ -93,6 +155,9 @@ struct pp_site {
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
 	unsigned int users;	 /* funcs that point here */
 	unsigned int hooks;	 /* those of them that want it hooked */
+	const struct pp_mode *mode; /* while it is hooked, or lingers */
+	bool lingers;		 /* claimed still, though not hooked */
+	struct list_head linger_node;
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
 };
 
@@ -100,8 +165,14 @@ struct pp_site {
 int pp_site_get(struct pp_func *func);
 void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj);
 int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
-void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
+void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, bool going);
+void pp_site_linger(struct pp_site *site);
+void pp_site_unlinger(struct pp_site *site);
+bool pp_sites_linger_retry(void);
+void pp_sites_module_going(const struct module *mod);
 unsigned long pp_site_top(const struct pp_site *site, const struct pp_func *without);
+/* Add to @text what has the calls of @site go to @target.  0, -ERANGE. */
+int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
 struct pp_site *pp_site_find(unsigned long ip);
 void pp_site_publish(struct pp_site *site);
@@ -112,9 +183,49 @@ void pp_site_unpublish(struct pp_site *site);
 /* --- ftrace.c: the ftrace mode ---------------------------------------------- */
 
 /* All under pp_mutex; may sleep. */
-int pp_ftrace_hook(unsigned long *ips, unsigned int nr);
-void pp_ftrace_unhook(unsigned long *ips, unsigned int nr);
+void pp_ftrace_update(void);
 void pp_ftrace_stop(void);
+
+/* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
+
+/* All may sleep. */
+bool pp_claim_possible(void);
+bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size);
+int pp_claim_return(unsigned long ip, bool *update);
+/* Who is registered for the claimed site at @ip: enum pp_shadows. */
+unsigned int pp_claim_shadows(unsigned long ip);
+
+/* --- text.c: writing instructions --------------------------------------------- */
+
+#define PP_TEXT_WORD_MAX 8
+
+/* One instruction, within one word (pp_text_fits()). */
+struct pp_poke {
+	unsigned long at;
+	u8 size;
+	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
+	/* pp_text_map() sets these */
+	void *alias;		/* of its word, writable */
+	u64 mask, old_word, new_word;
+};
+
+struct pp_text {
+	struct pp_poke *poke;
+	unsigned int nr;
+	void *alias;		/* the mapping */
+	const struct pp_poke *bad; /* which one failed */
+};
+
+/* Does the instruction lie within one word?  Any context. */
+bool pp_text_fits(unsigned long at, unsigned int size);
+/* Make and unmake the writable mapping.  May sleep; -ENOMEM, -EIO. */
+int pp_text_map(struct pp_text *text);
+void pp_text_unmap(struct pp_text *text);
+bool pp_text_write(struct pp_text *text);
+/* Say what went wrong in pp_text_write().  Return: -EIO. */
+int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch);
+/* All of that for text that nobody runs.  May sleep; 0, -ENOMEM, -EIO (logged). */
+int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 
 /* --- image.c: a patch module's tables --------------------------------------- */
 
@@ -150,7 +261,11 @@ struct pp_func {
 	unsigned long old_addr;	/* 0 while the parent is not loaded */
 	unsigned long old_cold;	/* the .cold part, or 0 */
 	struct pp_site *site;	/* NULL while the parent is not loaded, or if carried */
+	u32 want;		/* enum pokepatch_mode: what to hook it in; patch->op */
 	bool hooked;
+	/* What sysfs shows; written under pp_mutex, read without. */
+	const struct pp_mode *mode; /* while hooked */
+	unsigned int shadows;	/* enum pp_shadows */
 	struct list_head on;	/* in site->active while enabled, else empty */
 	struct kobject kobj;
 };
@@ -340,6 +455,14 @@ void pp_exiting_sweep(void);
 /* In the stopped section: each task that runs on, though the task list has lost it. */
 void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan);
+
+/* --- watch.c: who has no effect because of us -------------------------------- */
+
+/* Look now, and again every second while there is something to see.  pp_mutex. */
+void pp_watch(void);
+void pp_watch_exit(void);
+/* enum pp_shadows in words, "kprobe,tracer".  Return: the length.  Any context. */
+int pp_shadows_show(unsigned int shadows, char *buf, size_t size);
 
 /* --- transition.c ------------------------------------------------------------ */
 

@@ -164,18 +164,11 @@ static void blame(unsigned long *ips, unsigned int nr, int err)
 		ftrace_set_filter_ips(&ops, &ips[i], 1, 1, 0);
 }
 
-/*
- * Make the sites @ips call the handler, which lets all calls through until their
- * target is set.  All or nothing.
- * Return: 0, -EBUSY if somebody else redirects one of them, or another error.
- */
-int pp_ftrace_hook(unsigned long *ips, unsigned int nr)
+/* Add the sites @ips.  All or nothing. */
+static int add(unsigned long *ips, unsigned int nr)
 {
-	int ret = 0;
+	int ret = registered ? 0 : start();
 
-	lockdep_assert_held(&pp_mutex);
-	if (!registered)
-		ret = start();
 	if (ret)
 		return ret;
 	ret = ftrace_set_filter_ips(&ops, ips, nr, 0, 0);
@@ -184,13 +177,91 @@ int pp_ftrace_hook(unsigned long *ips, unsigned int nr)
 	return ret;
 }
 
-/* Undo pp_ftrace_hook().  A call may still be on its way to the handler. */
-void pp_ftrace_unhook(unsigned long *ips, unsigned int nr)
+static void take_out(unsigned long *ips, unsigned int nr)
 {
-	lockdep_assert_held(&pp_mutex);
 	/* Fails only when ftrace is dead, and then the sites are dead too. */
 	if (ftrace_set_filter_ips(&ops, ips, nr, 1, 0))
 		pr_err_once("ftrace does not let go of functions; it is dead until reboot\n");
+}
+
+/*
+ * What ftrace itself does not ask.  A BPF program that is there when an ops that
+ * redirects is registered is asked to share (it calls the old function by its address
+ * otherwise, and so past the patch); but not when such an ops changes its filter, as
+ * ours does.  One that comes later is asked.
+ */
+static const char *hindrance(const struct pp_site *site)
+{
+	if (site->lingers)
+		return "its entry could not be given back to ftrace yet";
+	if (pp_claim_shadows(site->ip) & PP_SHADOWS_BPF)
+		return "a BPF program uses its entry";
+	return NULL;
+}
+
+/*
+ * The sites call the handler, which lets all calls through until their target is
+ * set.
+ */
+static int ftrace_hook(struct pp_func **funcs, unsigned int nr)
+{
+	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
+	unsigned int i;
+	int ret = ips ? 0 : -ENOMEM;
+
+	for (i = 0; i < nr && !ret; i++) {
+		const char *why = hindrance(funcs[i]->site);
+
+		ips[i] = funcs[i]->site->ip;
+		if (!why)
+			continue;
+		pr_err("%s: %s cannot be switched in ftrace mode: %s\n", funcs[i]->patch->name,
+		       funcs[i]->name, why);
+		ret = -EBUSY;
+	}
+	ret = ret ?: add(ips, nr);
+	for (i = 0; i < nr && !ret; i++)
+		funcs[i]->site->mode = &pp_ftrace_mode;
+	kvfree(ips);
+	return ret;
+}
+
+/* A call may still be on its way to the handler. */
+static void ftrace_unhook(struct pp_site **sites, unsigned int nr, bool going)
+{
+	/* In one go if there is memory for that, else one by one: it cannot fail. */
+	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		sites[i]->mode = NULL;
+		if (ips)
+			ips[i] = sites[i]->ip;
+		else
+			take_out(&sites[i]->ip, 1);
+	}
+	if (ips)
+		take_out(ips, nr);
+	kvfree(ips);
+}
+
+const struct pp_mode pp_ftrace_mode = {
+	.name = "ftrace",
+	.hook = ftrace_hook,
+	.unhook = ftrace_unhook,
+};
+
+/*
+ * Have ftrace bring all its sites into line with its records.  It does that, among
+ * other things, whenever the filter of a registered ops is set, be it to what it is.
+ */
+void pp_ftrace_update(void)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (!registered && start())
+		return;
+	if (ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0))
+		pr_err_once("ftrace does not update its sites; is it dead?\n");
 }
 
 /* No site is hooked and none will be soon: give ftrace back. */

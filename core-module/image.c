@@ -184,7 +184,8 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 	INIT_LIST_HEAD(&func->on);
 	if (!(func->sym->flags & POKEPATCH_SYM_FUNC) || !func->sym->size)
 		return reject(patch, "%s is not a function", func->name);
-	if (desc->mode != POKEPATCH_MODE_AUTO && desc->mode != POKEPATCH_MODE_FTRACE)
+	func->want = desc->mode;
+	if (!pp_mode_known(desc->mode))
 		return reject(patch, "%s: mode %u is not one that this core has", func->name,
 			      desc->mode);
 	if (!desc->new_size || !within_text(patch, desc->new_addr, desc->new_size))

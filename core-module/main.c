@@ -52,6 +52,7 @@ err_exiting:
 static void __exit pokepatch_exit(void)
 {
 	pp_modules_exit();
+	pp_watch_exit();
 	pp_sysfs_exit();
 	pp_exiting_exit();
 	pp_shadow_exit();

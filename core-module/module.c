@@ -81,7 +81,8 @@ static void detach(struct pp_patch *patch, unsigned int index)
 		list_del_init(&func->on);
 		WRITE_ONCE(func->site->target, pp_site_top(func->site, NULL));
 	}
-	pp_sites_unhook(patch->funcs, patch->nr_funcs, index);
+	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
+	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index);
 	pp_sites_put(patch->funcs, patch->nr_funcs, index);
 	for (i = 0; i < patch->nr_funcs; i++)
 		if (patch->funcs[i].obj == index)
@@ -89,6 +90,35 @@ static void detach(struct pp_patch *patch, unsigned int index)
 	pp_callbacks_gone(obj);
 	obj->mod = NULL;
 	obj->attached = false;
+}
+
+/* Switch the functions of a module of which nothing has run yet. */
+static int switch_on(struct pp_patch *patch, unsigned int index)
+{
+	struct pp_text text = {};
+	unsigned int i;
+	int ret = pp_sites_hook(patch->funcs, patch->nr_funcs, index);
+
+	if (ret)
+		return ret;
+	text.poke = kvmalloc_array(patch->nr_funcs, PP_POKES_MAX * sizeof(*text.poke), GFP_KERNEL);
+	if (!text.poke)
+		return -ENOMEM;
+	for (i = 0; i < patch->nr_funcs && !ret; i++)
+		if (patch->funcs[i].obj == index && patch->funcs[i].site)
+			ret = pp_site_pokes(&text, patch->funcs[i].site,
+					    patch->funcs[i].desc->new_addr);
+	ret = ret ?: pp_text_write_unused(&text, patch);
+	for (i = 0; i < patch->nr_funcs && !ret; i++) {
+		struct pp_func *func = &patch->funcs[i];
+
+		if (func->obj != index || !func->site)
+			continue;
+		list_add(&func->on, &func->site->active);
+		WRITE_ONCE(func->site->target, func->desc->new_addr);
+	}
+	kvfree(text.poke);
+	return ret;
 }
 
 /*
@@ -123,23 +153,12 @@ static int attach(struct pp_patch *patch, unsigned int index, struct module *mod
 			ret = pp_site_get(func);
 	}
 	if (!ret && patch->enabled)
-		ret = pp_callbacks_coming(obj) ?:
-		      pp_sites_hook(patch->funcs, patch->nr_funcs, index);
-	if (ret) {
+		ret = pp_callbacks_coming(obj) ?: switch_on(patch, index);
+	if (ret)
 		detach(patch, index);
-		return ret;
-	}
-	for (i = 0; patch->enabled && i < patch->nr_funcs; i++) {
-		struct pp_func *func = &patch->funcs[i];
-
-		if (func->obj != index || !func->site)
-			continue;
-		list_add(&func->on, &func->site->active);
-		WRITE_ONCE(func->site->target, func->desc->new_addr);
-	}
-	if (patch->enabled)
+	else if (patch->enabled)
 		pp_callbacks_came(obj);
-	return 0;
+	return ret;
 }
 
 static int find_object(const struct pp_patch *patch, const struct module *mod)
@@ -374,10 +393,12 @@ static void module_going(struct module *mod)
 {
 	struct pp_patch *patch = patch_of(mod);
 
-	if (patch)
+	if (patch) {
 		patch_going(patch);
-	else
+	} else {
 		parent_going(mod);
+		pp_sites_module_going(mod);
+	}
 	coming_del(mod);
 }
 

@@ -29,6 +29,17 @@ static const struct pp_needed needed[] = {
 	{ "ftrace_location", &pp_kernel.ftrace_location },
 	{ "idle_task", &pp_kernel.idle_task },
 	{ "task_call_func", &pp_kernel.task_call_func },
+	{ "stop_machine_cpuslocked", &pp_kernel.stop_machine_cpuslocked },
+	{ "text_mutex", &pp_kernel.text_mutex },
+	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
+	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
+	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },
+	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
+	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
+	{ "get_kprobe", &pp_kernel.get_kprobe },
+	/* The entry mode's, see claim.c. */
+	{ "kprobe_ftrace_ops", &pp_kernel.kprobe_ops, .optional = true },
+	{ "kprobe_ipmodify_ops", &pp_kernel.kprobe_ipmodify_ops, .optional = true },
 	{ "_text", &pp_kernel.text },
 	{ "_stext", &pp_kernel.stext },
 	{ "_etext", &pp_kernel.etext },
@@ -101,7 +112,7 @@ static int __init find_needed(const struct pp_needed *needed)
 	for (; needed->name; needed++) {
 		unsigned long addr = pp_kernel.kallsyms_lookup_name(needed->name);
 
-		if (!addr) {
+		if (!addr && !needed->optional) {
 			pr_err("this kernel has no symbol %s, which the core needs\n",
 			       needed->name);
 			return -ENOENT;

@@ -11,6 +11,7 @@
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/sysfs.h>
 
 #include "core.h"
 
@@ -105,7 +106,7 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 		func->site = NULL;
 		if (site->newest == func->patch)
 			site->newest = NULL;
-		if (--site->users)
+		if (--site->users || site->lingers)
 			continue;
 		/* No patch is active on it, so that its list head is free. */
 		pp_site_unpublish(site);
@@ -118,61 +119,254 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 		kfree(site);
 }
 
+/* The cheapest first: what auto tries. */
+static const struct pp_mode *const modes[] = {
+	[POKEPATCH_MODE_ENTRY] = &pp_entry_mode,
+	[POKEPATCH_MODE_FTRACE] = &pp_ftrace_mode,
+};
+
+static const u32 order[] = { POKEPATCH_MODE_ENTRY, POKEPATCH_MODE_FTRACE };
+
+bool pp_mode_known(u32 mode)
+{
+	return mode == POKEPATCH_MODE_AUTO || (mode < ARRAY_SIZE(modes) && modes[mode]);
+}
+
+const char *pp_mode_name(u32 mode)
+{
+	return mode == POKEPATCH_MODE_AUTO ? "auto" : modes[mode]->name;
+}
+
+int pp_mode_parse(const char *name, u32 *mode)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (pp_mode_known(i) && sysfs_streq(name, pp_mode_name(i))) {
+			*mode = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* Is @func to be hooked, and its site with it? */
+static bool wants_hook(const struct pp_func *func, unsigned int obj)
+{
+	return in_object(func, obj) && func->site && !func->hooked;
+}
+
+/* A patch that insists on a mode meets a site that is hooked in another one. */
+static int check_shared(const struct pp_func *func)
+{
+	const struct pp_mode *mode = func->site->mode;
+
+	if (func->want == POKEPATCH_MODE_AUTO || modes[func->want] == mode)
+		return 0;
+	pr_err("%s: %s cannot be switched in %s mode: it is in %s mode already, for another patch or a tracer\n",
+	       func->patch->name, func->name, pp_mode_name(func->want), mode->name);
+	return -EBUSY;
+}
+
+/*
+ * Hook the sites of @funcs, each in the first mode that takes it.  All or nothing.
+ * Those that are in a mode stay in it.
+ */
+static int hook_new(struct pp_func **funcs, unsigned int nr)
+{
+	struct pp_func **group = kvmalloc_array(nr, sizeof(*group), GFP_KERNEL);
+	unsigned int i, k;
+	int ret = group ? 0 : -ENOMEM;
+
+	for (k = 0; k < ARRAY_SIZE(order) && !ret; k++) {
+		unsigned int members = 0;
+
+		for (i = 0; i < nr; i++)
+			if ((!funcs[i]->site->mode || funcs[i]->site->lingers) &&
+			    (funcs[i]->want == POKEPATCH_MODE_AUTO || funcs[i]->want == order[k]))
+				group[members++] = funcs[i];
+		if (members)
+			ret = modes[order[k]]->hook(group, members);
+	}
+	kvfree(group);
+	return ret;
+}
+
+static void unhook_in(const struct pp_mode *mode, struct pp_site **sites, unsigned int nr,
+		      bool going)
+{
+	struct pp_site **group = kvmalloc_array(nr, sizeof(*group), GFP_KERNEL);
+	unsigned int i, members = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (sites[i]->mode != mode || sites[i]->lingers)
+			continue;
+		/* In one go if there is memory for that, else one by one: it cannot fail. */
+		if (group)
+			group[members++] = sites[i];
+		else
+			mode->unhook(&sites[i], 1, going);
+	}
+	if (members)
+		mode->unhook(group, members, going);
+	kvfree(group);
+}
+
+/* Each site leaves its mode, or lingers in it. */
+static void unhook_sites(struct pp_site **sites, unsigned int nr, bool going)
+{
+	unsigned int k;
+
+	for (k = 0; k < ARRAY_SIZE(order); k++)
+		unhook_in(modes[order[k]], sites, nr, going);
+}
+
 /*
  * Hook the sites of the functions of object @obj, as far as they have one and are
  * not hooked yet.  All or nothing.
- * Return: 0, -EBUSY if somebody else redirects one of them (logged), -ENOMEM, or
- * another error of ftrace's (logged).
+ * Return: 0, -EBUSY if somebody else redirects one of them or it cannot be in the
+ * mode that is asked for (logged), -ENOMEM, or another error of ftrace's (logged).
  */
 int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 {
-	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
-	unsigned int i, new = 0;
+	struct pp_func **new = kvmalloc_array(nr, sizeof(*new), GFP_KERNEL);
+	unsigned int i, nr_new = 0;
 	int ret = 0;
 
 	lockdep_assert_held(&pp_mutex);
-	if (!ips)
+	if (!new)
 		return -ENOMEM;
-	for (i = 0; i < nr; i++)
-		if (in_object(&funcs[i], obj) && funcs[i].site && !funcs[i].hooked &&
-		    !funcs[i].site->hooks)
-			ips[new++] = funcs[i].site->ip;
-	if (new)
-		ret = pp_ftrace_hook(ips, new);
-	kvfree(ips);
+	for (i = 0; i < nr && !ret; i++) {
+		if (!wants_hook(&funcs[i], obj))
+			continue;
+		if (funcs[i].site->hooks)
+			ret = check_shared(&funcs[i]);
+		else
+			new[nr_new++] = &funcs[i];
+	}
+	if (!ret && nr_new)
+		ret = hook_new(new, nr_new);
+	/* Only the last mode can fail for what another one has not, so these are few. */
+	for (i = 0; ret && i < nr_new; i++)
+		unhook_sites(&new[i]->site, 1, false);
+	kvfree(new);
 	if (ret)
 		return ret;
 	for (i = 0; i < nr; i++) {
-		if (!in_object(&funcs[i], obj) || !funcs[i].site || funcs[i].hooked)
+		if (!wants_hook(&funcs[i], obj))
 			continue;
 		funcs[i].hooked = true;
 		funcs[i].site->hooks++;
+		WRITE_ONCE(funcs[i].mode, funcs[i].site->mode);
 	}
 	return 0;
 }
 
-/* Undo pp_sites_hook(); the functions' patch is not active on these sites. */
-void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
+/*
+ * Undo pp_sites_hook(); the functions' patch is not active on these sites.  @going:
+ * they are in a module that goes, whose code nobody runs any more.
+ */
+void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, bool going)
 {
-	/* In one go if there is memory for that, else one by one: it cannot fail. */
-	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
-	unsigned int i, gone = 0;
+	struct pp_site **gone = kvmalloc_array(nr, sizeof(*gone), GFP_KERNEL);
+	unsigned int i, nr_gone = 0;
 
 	lockdep_assert_held(&pp_mutex);
 	for (i = 0; i < nr; i++) {
+		struct pp_site *site = funcs[i].site;
+
 		if (!in_object(&funcs[i], obj) || !funcs[i].hooked)
 			continue;
 		funcs[i].hooked = false;
-		if (--funcs[i].site->hooks)
+		WRITE_ONCE(funcs[i].mode, NULL);
+		WRITE_ONCE(funcs[i].shadows, 0);
+		if (--site->hooks)
 			continue;
-		if (ips)
-			ips[gone++] = funcs[i].site->ip;
+		if (gone)
+			gone[nr_gone++] = site;
 		else
-			pp_ftrace_unhook(&funcs[i].site->ip, 1);
+			unhook_sites(&site, 1, going);
 	}
-	if (gone)
-		pp_ftrace_unhook(ips, gone);
-	kvfree(ips);
+	if (nr_gone)
+		unhook_sites(gone, nr_gone, going);
+	kvfree(gone);
+}
+
+int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target)
+{
+	int nr = site->mode->pokes ? site->mode->pokes(site, target, &text->poke[text->nr]) : 0;
+
+	if (nr < 0)
+		return nr;
+	text->nr += nr;
+	return 0;
+}
+
+/* --- sites that cannot be given back yet ------------------------------------------ */
+
+static LIST_HEAD(lingering);
+
+/*
+ * @site stays claimed: who wants it cannot have it behind our back.  It outlives
+ * its patches, and so the core must stay.
+ */
+void pp_site_linger(struct pp_site *site)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (site->lingers)
+		return;
+	site->lingers = true;
+	list_add(&site->linger_node, &lingering);
+	__module_get(THIS_MODULE);
+	pr_notice("the entry of %ps is not given back while another live patch or BPF program wants it: it would be without effect until then\n",
+		  (void *)site->ip);
+}
+
+void pp_site_unlinger(struct pp_site *site)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (!site->lingers)
+		return;
+	site->lingers = false;
+	list_del(&site->linger_node);
+	module_put(THIS_MODULE);
+}
+
+static void drop(struct pp_site *site)
+{
+	pp_site_unlinger(site);
+	site->mode = NULL;
+	if (site->users)
+		return;
+	pp_site_unpublish(site);
+	synchronize_rcu_tasks_rude();
+	kfree(site);
+}
+
+/* Try again to give back what lingers.  Return: true if some still does. */
+bool pp_sites_linger_retry(void)
+{
+	struct pp_site *site, *next;
+	bool update = false;
+
+	lockdep_assert_held(&pp_mutex);
+	list_for_each_entry_safe(site, next, &lingering, linger_node)
+		if (!pp_claim_return(site->ip, &update))
+			drop(site);
+	if (update)
+		pp_ftrace_update();
+	return !list_empty(&lingering);
+}
+
+/* @mod goes, and ftrace's records of it do. */
+void pp_sites_module_going(const struct module *mod)
+{
+	struct pp_site *site, *next;
+
+	lockdep_assert_held(&pp_mutex);
+	list_for_each_entry_safe(site, next, &lingering, linger_node)
+		if (within_module_core(site->ip, mod))
+			drop(site);
 }
 
 /* Where calls of @site go if @without, or NULL, is not counted; 0: not rerouted. */

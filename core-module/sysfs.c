@@ -189,9 +189,41 @@ static struct pp_func *to_func(struct kobject *kobj)
 	return container_of(kobj, struct pp_func, kobj);
 }
 
+/* What it is switched in, and who has no effect because of that; else what is wanted. */
 static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "ftrace\n");
+	const struct pp_func *func = to_func(kobj);
+	const struct pp_mode *mode = READ_ONCE(func->mode);
+	const unsigned int shadows = READ_ONCE(func->shadows);
+	char text[64];
+
+	if (!mode)
+		return sysfs_emit(buf, "%s\n", pp_mode_name(READ_ONCE(func->want)));
+	if (!shadows)
+		return sysfs_emit(buf, "%s\n", mode->name);
+	pp_shadows_show(shadows, text, sizeof(text));
+	return sysfs_emit(buf, "%s,shadows:%s\n", mode->name, text);
+}
+
+/* Ask for a mode, while the patch is disabled. */
+static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			  size_t count)
+{
+	struct pp_func *func = to_func(kobj);
+	struct pp_patch *patch = func->patch;
+	u32 mode;
+	int ret = pp_mode_parse(buf, &mode);
+
+	if (ret)
+		return ret;
+	if (down_trylock(&patch->op))
+		return -EBUSY;
+	if (patch->enabled)
+		ret = -EBUSY;
+	else
+		WRITE_ONCE(func->want, mode);
+	up(&patch->op);
+	return ret ?: count;
 }
 
 /* 0 while the parent is not loaded. */
@@ -215,7 +247,7 @@ static ssize_t new_size_show(struct kobject *kobj, struct kobj_attribute *attr, 
 	return sysfs_emit(buf, "%u\n", to_func(kobj)->desc->new_size);
 }
 
-static struct kobj_attribute mode_attr = __ATTR_RO(mode);
+static struct kobj_attribute mode_attr = __ATTR_RW(mode);
 static struct kobj_attribute old_addr_attr = __ATTR_RO_MODE(old_addr, 0400);
 static struct kobj_attribute new_addr_attr = __ATTR_RO_MODE(new_addr, 0400);
 static struct kobj_attribute old_size_attr = __ATTR_RO(old_size);

@@ -7,6 +7,7 @@
  * In the stopped section nothing allocates, sleeps, prints or looks up symbols:
  * what it needs is laid out before, what it finds is written down for later.
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
@@ -23,7 +24,7 @@ struct flip {
 	unsigned long target;
 };
 
-enum verdict { UNDECIDED, SWITCHED, REFUSED };
+enum verdict { UNDECIDED, SWITCHED, REFUSED, BROKEN };
 
 /* What each CPU does and finds in the stopped section. */
 struct stop_cpu {
@@ -41,12 +42,14 @@ struct transition {
 	/* laid out before the stop */
 	struct flip *flips;
 	unsigned int nr_flips;
+	struct pp_text text;	/* what the flips write */
 	struct pp_busy busy;
 	struct pp_scan scan;
 	struct stop_cpu *cpus;	/* by CPU number */
 	struct task_struct **stoppers;
 	/* the stop */
 	atomic_t arrived;
+	atomic_t serialised;	/* CPUs that did, for the debug build */
 	int verdict;		/* enum verdict */
 	u64 stop_ns;
 };
@@ -75,6 +78,9 @@ static enum verdict decide(struct transition *tr)
 	if (!clear)
 		return REFUSED;
 
+	/* Sites and stubs: who holds text_mutex for this is in stop(). */
+	if (!pp_text_write(&tr->text))
+		return BROKEN;
 	/*
 	 * No handler is between its lookup and its decision (it holds preemption
 	 * off), but one in an NMI: that one sees each function as it was or as it
@@ -83,6 +89,18 @@ static enum verdict decide(struct transition *tr)
 	for (i = 0; i < tr->nr_flips; i++)
 		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
 	return SWITCHED;
+}
+
+/*
+ * Nothing that this CPU fetched before the text was written may run: neither what
+ * follows this nor, when interrupts are on again, anything else.
+ */
+static void serialise(struct transition *tr)
+{
+	if (!tr->text.nr)
+		return;
+	pp_arch.serialise();
+	atomic_inc(&tr->serialised);
 }
 
 /* On every CPU, interrupts off. */
@@ -104,6 +122,7 @@ static int stopped(void *data)
 		/* Acquire: calls on this CPU see the targets. */
 		while (smp_load_acquire(&tr->verdict) == UNDECIDED)
 			cpu_relax();
+		serialise(tr);
 		return 0;
 	}
 
@@ -112,6 +131,7 @@ static int stopped(void *data)
 		cpu_relax();
 	/* Release: the targets, for those who acquire the verdict. */
 	smp_store_release(&tr->verdict, decide(tr));
+	serialise(tr);
 
 	for_each_online_cpu(other)
 		first = min(first, tr->cpus[other].entered);
@@ -175,16 +195,19 @@ static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
  * To disable, the whole text of the patch module must be empty, so that it can be
  * removed.
  */
-static void lay_out(struct transition *tr)
+static int lay_out(struct transition *tr)
 {
 	struct pp_patch *patch = tr->patch;
 	unsigned int i;
 
 	tr->nr_flips = 0;
+	tr->text.nr = 0;
 	tr->busy.nr = 0;
 	for (i = 0; i < patch->nr_funcs && !tr->look_only; i++) {
 		struct pp_func *func = &patch->funcs[i];
 		const struct pp_func *top;
+		struct flip *flip;
+		int ret;
 
 		if (!func->old_addr)
 			continue;
@@ -194,11 +217,12 @@ static void lay_out(struct transition *tr)
 			busy_add_carried(&tr->busy, func);
 			continue;
 		}
-		tr->flips[tr->nr_flips++] = (struct flip){
-			.site = func->site,
-			.target = tr->enable ? func->desc->new_addr :
-					       pp_site_top(func->site, func),
-		};
+		flip = &tr->flips[tr->nr_flips++];
+		flip->site = func->site;
+		flip->target = tr->enable ? func->desc->new_addr : pp_site_top(func->site, func);
+		ret = pp_site_pokes(&tr->text, flip->site, flip->target);
+		if (ret)
+			return ret;
 		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
 		if (top && top != func)
 			busy_add_new(&tr->busy, top);
@@ -206,6 +230,7 @@ static void lay_out(struct transition *tr)
 	tr->busy.text_start = patch->text_start;
 	tr->busy.text_end = tr->enable ? 0 : patch->text_end;
 	pp_busy_finish(&tr->busy);
+	return 0;
 }
 
 /*
@@ -245,8 +270,9 @@ static void commit(struct transition *tr)
 	if (tr->enable)
 		pp_patch_pin(patch);
 	else
-		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
 	pp_callbacks_after(patch, tr->enable);
+	pp_watch();
 }
 
 /* One word for where a blocker is. */
@@ -298,6 +324,40 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 }
 
 /*
+ * Stop the machine and switch, or not.
+ *
+ * The order of locks is the kernel's: who changes text takes the hotplug lock
+ * first, then text_mutex, and stop_machine() would take the hotplug lock itself.
+ * Return: 0, -EAGAIN if somebody is in the way, -EIO if text is not what it should
+ * be (logged), or -ENOMEM.
+ */
+static int stop(struct transition *tr)
+{
+	int ret = pp_text_map(&tr->text);
+
+	if (ret)
+		return ret;
+	atomic_set(&tr->arrived, 0);
+	atomic_set(&tr->serialised, 0);
+	tr->verdict = UNDECIDED;
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	pp_kernel.stop_machine_cpuslocked(stopped, tr, cpu_online_mask);
+	mutex_unlock(pp_kernel.text_mutex);
+	cpus_read_unlock();
+	pp_text_unmap(&tr->text);
+
+	if (!tr->look_only)
+		WRITE_ONCE(tr->patch->stop_ns, tr->stop_ns);
+	pr_debug("%s: stopped %llu ns, walked %u stacks, %u had not run, %u words, serialised %d processors\n",
+		 tr->patch->name, tr->stop_ns, tr->scan.walked, tr->scan.skipped, tr->text.nr,
+		 atomic_read(&tr->serialised));
+	if (tr->verdict == BROKEN)
+		return pp_text_blame(&tr->text, tr->patch);
+	return tr->verdict == SWITCHED ? 0 : -EAGAIN;
+}
+
+/*
  * Try once.  Return: 0, -EAGAIN if somebody is in the way, or an error.
  */
 static int attempt(struct transition *tr)
@@ -322,28 +382,18 @@ static int attempt(struct transition *tr)
 	ret = pp_exiting_ready();
 	if (ret)
 		goto unlock;
-	lay_out(tr);
+	ret = lay_out(tr);
+	if (ret)
+		goto unlock;
 	ret = pp_scan_init(&tr->scan, &tr->busy);
 	if (ret)
 		goto unlock;
 
 	tr->stop_ns = 0;
-	ret = -EAGAIN;
-	if (pp_scan_running(&tr->scan)) {
-		atomic_set(&tr->arrived, 0);
-		tr->verdict = UNDECIDED;
-		stop_machine(stopped, tr, cpu_online_mask);
-		if (!tr->look_only)
-			WRITE_ONCE(patch->stop_ns, tr->stop_ns);
-		if (tr->verdict == SWITCHED) {
-			ret = 0;
-			if (!tr->look_only)
-				commit(tr);
-		}
-		pr_debug("%s: stopped %llu ns, walked %u stacks, %u had not run\n", patch->name,
-			 tr->stop_ns, tr->scan.walked, tr->scan.skipped);
-	}
-	if (ret)
+	ret = pp_scan_running(&tr->scan) ? stop(tr) : -EAGAIN;
+	if (!ret && !tr->look_only)
+		commit(tr);
+	if (ret == -EAGAIN)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", patch->name,
 			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
 	report(patch, ret ? &tr->scan : NULL);
@@ -360,15 +410,18 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 	tr->flips = kvmalloc_array(patch->nr_funcs, sizeof(*tr->flips), GFP_KERNEL);
 	tr->busy.range = kvmalloc_array(patch->nr_funcs * RANGES_PER_FUNC,
 					sizeof(*tr->busy.range), GFP_KERNEL);
+	tr->text.poke = kvmalloc_array(patch->nr_funcs, PP_POKES_MAX * sizeof(*tr->text.poke),
+				       GFP_KERNEL);
 	tr->cpus = kcalloc(nr_cpu_ids, sizeof(*tr->cpus), GFP_KERNEL);
 	tr->stoppers = kcalloc(nr_cpu_ids, sizeof(*tr->stoppers), GFP_KERNEL);
-	return tr->flips && tr->busy.range && tr->cpus && tr->stoppers ? 0 : -ENOMEM;
+	return tr->flips && tr->busy.range && tr->text.poke && tr->cpus && tr->stoppers ? 0 : -ENOMEM;
 }
 
 static void transition_deinit(struct transition *tr)
 {
 	kfree(tr->stoppers);
 	kfree(tr->cpus);
+	kvfree(tr->text.poke);
 	kvfree(tr->busy.range);
 	kvfree(tr->flips);
 }
@@ -466,8 +519,9 @@ int pp_transition(struct pp_patch *patch, bool enable)
 	if (ret) {
 		mutex_lock(&pp_mutex);
 		if (enable)
-			pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS);
+			pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
 		pp_callbacks_cancel(patch, enable);
+		pp_watch();
 		mutex_unlock(&pp_mutex);
 	}
 	conclude(&tr, ret);

@@ -107,6 +107,8 @@ struct build {
 
 /* options.c: the command line.  *ret_done: --help or --version was answered. */
 struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done);
+/* mode_name - what --mode calls an enum pokepatch_mode; constant. */
+const char *mode_name(uint32_t mode);
 
 /* work.c */
 struct error *build_init(struct build *build, const struct build_options *options);

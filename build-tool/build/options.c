@@ -36,7 +36,7 @@ static const struct option_row {
 	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
 	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
-	{OPTION_MODE, "mode", "auto|ftrace", "how calls are rerouted (default: auto)"},
+	{OPTION_MODE, "mode", "auto|ftrace|entry", "how calls are rerouted (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop", "how the switch is made (default: stop)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
@@ -54,7 +54,16 @@ static const struct mode_name {
 } modes[] = {
 	{"auto", POKEPATCH_MODE_AUTO},
 	{"ftrace", POKEPATCH_MODE_FTRACE},
+	{"entry", POKEPATCH_MODE_ENTRY},
 };
+
+const char *mode_name(uint32_t mode)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if (modes[i].mode == mode)
+			return modes[i].name;
+	return "unknown";
+}
 
 static const struct mode_name transitions[] = {
 	{"stop", POKEPATCH_TRANSITION_STOP},

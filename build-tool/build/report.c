@@ -102,8 +102,8 @@ struct json_object *report_stable(const struct build *build)
 		json_object_array_add(units, item);
 		if (!build->comparison || !build->comparison->results)
 			continue;
-		/* What the core does for auto too: it has no other mode. */
-		report_functions(functions, &build->comparison->results[i], unit->parent, "ftrace");
+		report_functions(functions, &build->comparison->results[i], unit->parent,
+				 mode_name(build->options.mode));
 		report_data(data, &build->comparison->results[i], unit->parent);
 		report_callbacks(callbacks, &build->comparison->results[i], unit->parent);
 	}

@@ -277,6 +277,16 @@ static struct error *load_core(struct loading *loading, const char *given, const
 	return NULL;
 }
 
+/* Switch on a patch that load has found or inserted, in the mode that is asked for. */
+static struct error *switch_on(struct cli_call *call, const char *name)
+{
+	const char *mode = cli_value(call, "mode");
+
+	if (mode)
+		_failed_(sysfs_set_mode(name, mode));
+	return switch_patch(call, name, true);
+}
+
 static struct error *load_patch(struct loading *loading, struct cli_call *call,
 				const struct patch_file *file)
 {
@@ -287,7 +297,7 @@ static struct error *load_patch(struct loading *loading, struct cli_call *call,
 				 "'%s' was inserted, but the core does not show its patch '%s'; "
 				 "look at the kernel log (dmesg)",
 				 file->path, file->name);
-	return switch_patch(call, file->name, true);
+	return switch_on(call, file->name);
 }
 
 /* A patch of that name is loaded: is it this one? */
@@ -318,7 +328,7 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 				 file->name);
 	_failed_(need_root("load"));
 	if (sysfs_patch_exists(file->name))
-		return switch_patch(call, file->name, true);
+		return switch_on(call, file->name);
 	_failed_(open_kmod(&kmod));
 	loading.kmod = kmod;
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);

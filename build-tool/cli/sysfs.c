@@ -197,15 +197,22 @@ static struct error *switch_error(const char *name, bool on, int number)
 			 name, way, strerror(number));
 }
 
-/* Write one attribute; 0 or an errno. */
-static int write_attribute(const char *name, const char *attribute, const char *text, int flags)
+/* Write to a file; 0 or an errno. */
+static int write_file(const char *path, const char *text, int flags)
 {
-	_free_ char *path = sysfs_path("kernel/pokepatch/%s/%s", name, attribute);
 	_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags);
 
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		return errno;
 	return 0;
+}
+
+/* Write one attribute of a patch; 0 or an errno. */
+static int write_attribute(const char *name, const char *attribute, const char *text, int flags)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s/%s", name, attribute);
+
+	return write_file(path, text, flags);
 }
 
 struct error *sysfs_set_timeout(const char *name, const char *milliseconds)
@@ -319,30 +326,78 @@ static json_object *read_function(const char *parent, const char *folder, const 
 	return function;
 }
 
+struct visit {
+	struct error *(*function)(void *ctx, const char *parent, const char *folder,
+				  const char *path);
+	void *ctx;
+};
+
+/* Visit the folder of each function of a patch in one of its parents. */
+static struct error *visit_parent(const char *patch, const char *parent, const struct visit *visit)
+{
+	_free_ char *folder = xasprintf("%s/%s", patch, parent);
+	struct error *error;
+	size_t count;
+	char **functions;
+
+	error = list_folders(folder, &functions, &count);
+	if (error)
+		return error;
+	for (size_t i = 0; i < count && !error; i++) {
+		_free_ char *path = xasprintf("%s/%s", folder, functions[i]);
+
+		error = visit->function(visit->ctx, parent, functions[i], path);
+	}
+	free_list(functions);
+	return error;
+}
+
+static struct error *visit_functions(const char *patch, const struct visit *visit)
+{
+	struct error *error;
+	size_t count;
+	char **parents;
+
+	error = list_folders(patch, &parents, &count);
+	if (error)
+		return error;
+	for (size_t i = 0; i < count && !error; i++)
+		error = visit_parent(patch, parents[i], visit);
+	free_list(parents);
+	return error;
+}
+
+static struct error *add_function(void *ctx, const char *parent, const char *folder,
+				  const char *path)
+{
+	json_object_array_add(ctx, read_function(parent, folder, path));
+	return NULL;
+}
+
 static struct error *read_functions(const char *patch, json_object *ret)
 {
-	size_t parents_count, count;
-	char **parents, **functions;
-	struct error *error;
+	return visit_functions(patch, &(struct visit){add_function, ret});
+}
 
-	_failed_(list_folders(patch, &parents, &parents_count));
-	for (size_t i = 0; i < parents_count; i++) {
-		_free_ char *parent = xasprintf("%s/%s", patch, parents[i]);
+static struct error *set_function_mode(void *ctx, const char *parent, const char *folder,
+				       const char *path)
+{
+	const char *mode = ctx;
+	_free_ char *file = xasprintf("%s/mode", path);
+	int number = write_file(file, mode, 0);
 
-		error = list_folders(parent, &functions, &count);
-		if (error) {
-			free_list(parents);
-			return error;
-		}
-		for (size_t j = 0; j < count; j++) {
-			_free_ char *path = xasprintf("%s/%s", parent, functions[j]);
+	(void)parent;
+	if (number == EINVAL)
+		return error_new(STATUS_FAILED, "the core has no mode '%s'", mode);
+	errno = number;
+	return number ? error_errno("cannot set the mode of '%s'", folder) : NULL;
+}
 
-			json_object_array_add(ret, read_function(parents[i], functions[j], path));
-		}
-		free_list(functions);
-	}
-	free_list(parents);
-	return NULL;
+struct error *sysfs_set_mode(const char *name, const char *mode)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s", name);
+
+	return visit_functions(path, &(struct visit){set_function_mode, (void *)mode});
 }
 
 static json_object *read_blockers(const char *name)

@@ -39,6 +39,12 @@ bool sysfs_patch_enabled(const char *name);
 struct error *sysfs_set_timeout(const char *name, const char *milliseconds);
 
 /*
+ * sysfs_set_mode - how calls of each of a disabled patch's functions shall be rerouted
+ * when it is switched on: a name that the core knows ("auto", "entry", ...).
+ */
+struct error *sysfs_set_mode(const char *name, const char *mode);
+
+/*
  * sysfs_switch - write 1 or 0 to a patch's enabled and wait for what comes of
  * it.  Refused (STATUS_REFUSED) when tasks are in the way, who are named, or
  * when live code is not what the patch was made for.

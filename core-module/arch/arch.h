@@ -14,6 +14,7 @@ struct task_struct;
 struct pp_needed {
 	const char *name;
 	void *slot; /* of a pointer or an unsigned long, 0 until then */
+	bool optional; /* stays 0 where there is none */
 };
 
 struct pp_arch {
@@ -47,6 +48,26 @@ struct pp_arch {
 	 * knows, or 0 if it has none.  May sleep.
 	 */
 	unsigned long (*ftrace_site)(unsigned long addr);
+
+	/*
+	 * Text is written by stores of an aligned word of this many bytes, 4 or 8:
+	 * what every CPU fetches whole.
+	 */
+	unsigned int text_word;
+
+	/*
+	 * The instruction at an entry site, of entry_size bytes: the jump from
+	 * @ip to @target, or for 0 the NOP that ftrace leaves there.  Any context.
+	 * Return: 0, -ERANGE if it cannot reach.
+	 */
+	unsigned int entry_size;
+	int (*entry_insn)(unsigned long ip, unsigned long target, u8 *insn);
+
+	/*
+	 * This CPU executes nothing that it fetched before another CPU wrote it.
+	 * In the stopped section, after the last store.
+	 */
+	void (*serialise)(void);
 
 	/*
 	 * Call @visit for every code address on the stack of @task, which is

@@ -10,6 +10,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
+#include <asm/nops.h>
 #include <asm/switch_to.h>
 #include <asm/sync_core.h>
 #include <asm/unwind.h>
@@ -62,6 +63,11 @@ static int x86_reloc(u32 type, unsigned long place, unsigned long value, void *t
 	return 0;
 }
 
+static void x86_serialise(void)
+{
+	sync_core();
+}
+
 static void serialise(void *unused)
 {
 	sync_core();
@@ -85,6 +91,28 @@ static unsigned long x86_ftrace_site(unsigned long addr)
 	unsigned long site = pp_kernel.ftrace_location(addr);
 
 	return site >= addr && site - addr <= ENTRY_SITE_MAX ? site : 0;
+}
+
+#define JMP_REL32 0xe9
+#define JMP_SIZE 5
+
+/* What ftrace leaves at a site, x86_nops[5] (arch/x86/kernel/alternative.c). */
+static const u8 nop[JMP_SIZE] = { BYTES_NOP5 };
+
+static int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
+{
+	s64 distance = target - (ip + JMP_SIZE);
+	s32 field = distance;
+
+	if (!target) {
+		memcpy(insn, nop, sizeof(nop));
+		return 0;
+	}
+	if (field != distance)
+		return -ERANGE;
+	insn[0] = JMP_REL32;
+	memcpy(insn + 1, &field, sizeof(field));
+	return 0;
 }
 
 /* --- stacks -------------------------------------------------------------------- */
@@ -219,5 +247,9 @@ const struct pp_arch pp_arch = {
 	.reloc = x86_reloc,
 	.text_written = x86_text_written,
 	.ftrace_site = x86_ftrace_site,
+	.text_word = 8,
+	.entry_size = JMP_SIZE,
+	.entry_insn = x86_entry_insn,
+	.serialise = x86_serialise,
 	.stack_walk = x86_stack_walk,
 };

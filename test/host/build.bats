@@ -101,7 +101,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	[ ! -e r.json ]
 	build -q --report r.json x.patch
 	ends 0
-	grep -q '"mode" *: *"ftrace"' r.json
+	grep -q '"mode" *: *"auto"' r.json
 	grep -q "\"sha256\" *: *\"$(sha256sum pokepatch-x.ko | cut -d' ' -f1)\"" r.json
 }
 

@@ -122,7 +122,13 @@ load_is_refused() { # FILE STATUS TEXT
 			same "mode of $name" "$(stat -c %a $function/$name)" 400
 			has $name "$(cat $function/$name)" ffffffff
 		done
-		same mode "$(cat $function/mode)" ftrace
+		same mode "$(cat $function/mode)" entry
+		bad vmlinux/version_proc_show,1/mode ftrace "Device or resource busy"
+		enabled proc-version 0
+		for value in x entry,ftrace 1; do
+			bad vmlinux/version_proc_show,1/mode "$value" "Invalid argument"
+		done
+		enabled proc-version 1
 
 		echo "== an enabled patch cannot be removed"
 		refused rmmod pokepatch_proc_version

@@ -77,18 +77,25 @@ switch_rounds() {
 	with_patches "$example"
 	guest "${patched[@]}" --expect '^pokepatch: ftrace cannot be used' <<-'END'
 		off() { echo 0 >/proc/sys/kernel/ftrace_enabled; }
-		pokepatch load "$(patch_file proc-version)"
+		pokepatch load --mode ftrace "$(patch_file proc-version)"
 		refused off
 		has /proc/version "$(cat /proc/version)" Live-patched
 		pokepatch unload proc-version
 		off
-		modprobe pokepatch-proc-version
-		on() { echo 1 >"$(sysfs proc-version enabled)"; }
-		refused on
-		same state "$(cat "$(sysfs proc-version state)")" disabled
+		refused pokepatch load --mode ftrace "$(patch_file proc-version)"
+		lacks /proc/version "$(cat /proc/version)" Live-patched
+
+		echo "== the entry mode does not need it"
+		pokepatch load "$(patch_file proc-version)"
+		has /proc/version "$(cat /proc/version)" Live-patched
+		echo 1 >/proc/sys/kernel/ftrace_enabled
+		has /proc/version "$(cat /proc/version)" Live-patched
+		off
+		pokepatch disable proc-version
 		lacks /proc/version "$(cat /proc/version)" Live-patched
 		echo 1 >/proc/sys/kernel/ftrace_enabled
-		on
+		echo ftrace >"$(sysfs proc-version vmlinux/version_proc_show,1/mode)"
+		pokepatch enable proc-version
 		has /proc/version "$(cat /proc/version)" Live-patched
 		pokepatch unload proc-version
 	END

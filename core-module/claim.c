@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Entry sites that belong to ftrace, and how they are borrowed.
+ *
+ * ftrace keeps a record of every site.  One that is marked DISABLED and is not
+ * ENABLED it neither counts users for nor writes (skip_record()), so a site that
+ * nobody uses is claimed by setting that mark, under ftrace's own lock.
+ *
+ * An ops that is registered, or changes its filter, while a site is claimed is not
+ * counted there.  Were the mark just taken away, the end of that ops would count
+ * down from 0, and ftrace would warn and shut itself down until the next boot.  So
+ * who gives a site back counts the ops that want it by then, as ftrace would have,
+ * and lets ftrace write the site.  Only what ftrace asks of a record that several
+ * parties use (IPMODIFY, DIRECT) cannot be made up for afterwards: such a site stays
+ * claimed, passing all calls through, until that ops has gone.
+ *
+ * Records of a module go with it, so a record is looked up each time.
+ */
+#include <linux/ftrace.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+/* Newer kernels keep in the record that it was once used; that is no user. */
+#ifdef FTRACE_FL_TOUCHED
+#define HISTORY FTRACE_FL_TOUCHED
+#else
+#define HISTORY 0UL
+#endif
+
+/* Has this kernel all that this file needs? */
+bool pp_claim_possible(void)
+{
+	return pp_kernel.ftrace_lock && pp_kernel.lookup_rec && pp_kernel.ftrace_ops_test &&
+	       pp_kernel.ftrace_ops_list && pp_kernel.ftrace_list_end;
+}
+
+/*
+ * Claim the site at @ip if nobody uses it and the bytes there are @size bytes of
+ * @nop.  May sleep.
+ */
+bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
+{
+	struct dyn_ftrace *rec;
+	bool free;
+
+	mutex_lock(pp_kernel.ftrace_lock);
+	rec = pp_kernel.lookup_rec(ip, ip);
+	free = rec && rec->ip == ip && !(rec->flags & ~HISTORY) && !memcmp((void *)ip, nop, size);
+	if (free)
+		rec->flags |= FTRACE_FL_DISABLED;
+	mutex_unlock(pp_kernel.ftrace_lock);
+	return free;
+}
+
+static unsigned int kind_of(const struct ftrace_ops *op)
+{
+	if (op == pp_kernel.kprobe_ops || op == pp_kernel.kprobe_ipmodify_ops)
+		return PP_SHADOWS_KPROBE;
+	if (op->flags & FTRACE_OPS_FL_DIRECT)
+		return PP_SHADOWS_BPF;
+	if (op->flags & FTRACE_OPS_FL_IPMODIFY)
+		return PP_SHADOWS_LIVEPATCH;
+	return PP_SHADOWS_TRACER;
+}
+
+/* What the registered ops want of one site. */
+struct users {
+	unsigned long nr;
+	unsigned long flags;	/* what the record must say for them */
+	unsigned int kinds;	/* enum pp_shadows */
+	bool redirect;		/* one of them is more than an onlooker */
+};
+
+/* Under ftrace_lock, which keeps list and filters as they are. */
+static struct users users_of(const struct dyn_ftrace *rec)
+{
+	struct ftrace_ops *op, *last = NULL;
+	struct users users = {};
+
+	for (op = rcu_dereference_raw(*pp_kernel.ftrace_ops_list); op != pp_kernel.ftrace_list_end;
+	     op = rcu_dereference_raw(op->next)) {
+		bool wants;
+
+		if (!(op->flags & FTRACE_OPS_FL_ENABLED))
+			continue;
+		/* Wants preemption off; the record stands for registers, so that it looks. */
+		preempt_disable_notrace();
+		wants = pp_kernel.ftrace_ops_test(op, rec->ip, (void *)rec);
+		preempt_enable_notrace();
+		if (!wants)
+			continue;
+		users.nr++;
+		users.kinds |= kind_of(op);
+		if (op->flags & FTRACE_OPS_FL_SAVE_REGS)
+			users.flags |= FTRACE_FL_REGS;
+		if (op->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
+			users.redirect = true;
+		last = op;
+	}
+	/* One user with a trampoline of its own is called by that. */
+	if (users.nr == 1 && last->trampoline)
+		users.flags |= FTRACE_FL_TRAMP;
+	return users;
+}
+
+unsigned int pp_claim_shadows(unsigned long ip)
+{
+	const struct dyn_ftrace *rec;
+	unsigned int kinds = 0;
+
+	mutex_lock(pp_kernel.ftrace_lock);
+	rec = pp_kernel.lookup_rec(ip, ip);
+	if (rec)
+		kinds = users_of(rec).kinds;
+	mutex_unlock(pp_kernel.ftrace_lock);
+	return kinds;
+}
+
+/*
+ * Give back a site that is as it was when it was claimed.  May sleep.
+ * Return: 0, -EBUSY if it must stay claimed; *update is set if ftrace has to write
+ * the site, see pp_ftrace_update().
+ */
+int pp_claim_return(unsigned long ip, bool *update)
+{
+	struct dyn_ftrace *rec;
+	struct users users;
+	int ret = 0;
+
+	mutex_lock(pp_kernel.ftrace_lock);
+	rec = pp_kernel.lookup_rec(ip, ip);
+	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))
+		goto unlock;
+	users = users_of(rec);
+	if (users.redirect) {
+		ret = -EBUSY;
+		goto unlock;
+	}
+	rec->flags = (rec->flags & HISTORY) | users.flags | users.nr;
+	*update |= users.nr;
+unlock:
+	mutex_unlock(pp_kernel.ftrace_lock);
+	return ret;
+}

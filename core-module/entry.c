@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The entry mode: the site becomes the jump itself, so that a call of a switched
+ * function costs one instruction more.  The site is claimed from ftrace (claim.c)
+ * while it is hooked, and is a NOP until the flip.
+ *
+ * Nothing is left between the jump and the new function: no handler, no word to
+ * read, no return address.  A task that was stopped in front of the jump has the
+ * old function's entry as its instruction pointer, and so is busy.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+static int entry_poke(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
+{
+	poke->at = site->ip;
+	poke->size = pp_arch.entry_size;
+	return pp_arch.entry_insn(site->ip, site->target, poke->old) ?:
+	       pp_arch.entry_insn(site->ip, target, poke->new) ?: 1;
+}
+
+/* Why is this site not for us?  NULL: it is claimed now. */
+static const char *claim(const struct pp_func *func)
+{
+	const unsigned long ip = func->site->ip;
+	u8 insn[PP_TEXT_WORD_MAX];
+
+	if (!pp_arch.entry_size || !pp_claim_possible())
+		return "this kernel does not allow it";
+	if (!pp_text_fits(ip, pp_arch.entry_size))
+		return "its entry cannot be written in one store";
+	if (pp_arch.entry_insn(ip, func->desc->new_addr, insn))
+		return "the new function is too far away";
+	if (pp_arch.entry_insn(ip, 0, insn) || !pp_claim(ip, insn, pp_arch.entry_size))
+		return "a tracer, a probe or another live patch uses its entry";
+	return NULL;
+}
+
+static int entry_hook(struct pp_func **funcs, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		/* One that could not be given back is claimed still. */
+		const char *why = funcs[i]->site->lingers ? NULL : claim(funcs[i]);
+
+		if (!why) {
+			pp_site_unlinger(funcs[i]->site);
+			funcs[i]->site->mode = &pp_entry_mode;
+		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY) {
+			pr_err("%s: %s cannot be switched in entry mode: %s; another mode may do\n",
+			       funcs[i]->patch->name, funcs[i]->name, why);
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
+{
+	bool update = false;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		/* The record goes with the module; ftrace shall not look at it until then. */
+		if (!going && pp_claim_return(sites[i]->ip, &update))
+			pp_site_linger(sites[i]);
+		else
+			sites[i]->mode = NULL;
+	}
+	if (update)
+		pp_ftrace_update();
+}
+
+const struct pp_mode pp_entry_mode = {
+	.name = "entry",
+	.hook = entry_hook,
+	.unhook = entry_unhook,
+	.pokes = entry_poke,
+};

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing instructions that CPUs may execute.
+ *
+ * A poke replaces one instruction that lies within one aligned word, by one store
+ * of that word, so that whoever fetches it (an NMI, an interrupted task that goes
+ * on, another CPU) sees the old instruction or the new one.  Text is read-only
+ * where it runs; the store goes through a second, writable and not executable
+ * mapping, which is made before anything is stopped.
+ *
+ * Writers of the kernel's own (jump labels, static calls, kprobes, ftrace) may be
+ * at work on the other bytes of the same word.  They hold text_mutex while they
+ * are, and so do we from before the first store to after the last.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "core.h"
+
+static unsigned long word_of(unsigned long at)
+{
+	return at & ~((unsigned long)pp_arch.text_word - 1);
+}
+
+bool pp_text_fits(unsigned long at, unsigned int size)
+{
+	return word_of(at) == word_of(at + size - 1);
+}
+
+/* The page of core or module text that @addr is in. */
+static struct page *text_page(unsigned long addr)
+{
+	if (addr >= pp_kernel.stext && addr < pp_kernel.etext)
+		return pfn_to_page(PHYS_PFN(__pa_symbol(addr)));
+	return vmalloc_to_page((void *)addr);
+}
+
+/* Neither load nor store can tear: they are aligned, and volatile. */
+static __always_inline u64 read_word(const void *from)
+{
+	return pp_arch.text_word == sizeof(u64) ? READ_ONCE(*(const u64 *)from) :
+						  READ_ONCE(*(const u32 *)from);
+}
+
+static __always_inline void write_word(void *to, u64 word)
+{
+	if (pp_arch.text_word == sizeof(u64))
+		WRITE_ONCE(*(u64 *)to, word);
+	else
+		WRITE_ONCE(*(u32 *)to, word);
+}
+
+/* The bytes at their place in an otherwise empty word, as the CPU loads it. */
+static u64 placed(const struct pp_poke *poke, const u8 *bytes)
+{
+	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX) = {};
+
+	memcpy(word + (poke->at - word_of(poke->at)), bytes, poke->size);
+	return read_word(word);
+}
+
+int pp_text_map(struct pp_text *text)
+{
+	static const u8 ones[PP_TEXT_WORD_MAX] = { [0 ... PP_TEXT_WORD_MAX - 1] = 0xff };
+	struct page **pages;
+	unsigned int i;
+
+	text->alias = NULL;
+	if (!text->nr)
+		return 0;
+	pages = kvmalloc_array(text->nr, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	for (i = 0; i < text->nr; i++) {
+		/* A word does not cross a page. */
+		pages[i] = text_page(text->poke[i].at);
+		if (WARN_ON(!pages[i])) {
+			kvfree(pages);
+			return -EIO;
+		}
+	}
+	text->alias = vmap(pages, text->nr, VM_MAP, PAGE_KERNEL);
+	kvfree(pages);
+	if (!text->alias)
+		return -ENOMEM;
+	for (i = 0; i < text->nr; i++) {
+		struct pp_poke *poke = &text->poke[i];
+
+		poke->alias = text->alias + i * PAGE_SIZE + offset_in_page(word_of(poke->at));
+		poke->mask = placed(poke, ones);
+		poke->old_word = placed(poke, poke->old);
+		poke->new_word = placed(poke, poke->new);
+	}
+	return 0;
+}
+
+void pp_text_unmap(struct pp_text *text)
+{
+	if (text->alias)
+		vunmap(text->alias);
+	text->alias = NULL;
+}
+
+/*
+ * No memcpy() or memcmp() here: they may be what is being switched, and this CPU
+ * has not serialised yet.
+ */
+static __always_inline bool poke(const struct pp_poke *poke, u64 from, u64 to)
+{
+	const u64 word = read_word(poke->alias);
+
+	if ((word & poke->mask) != from)
+		return false;
+	write_word(poke->alias, (word & ~poke->mask) | to);
+	return true;
+}
+
+/* What CPUs will fetch, as opposed to what was written. */
+static __always_inline bool reads_back(const struct pp_poke *poke)
+{
+	return (read_word((void *)word_of(poke->at)) & poke->mask) == poke->new_word;
+}
+
+/*
+ * Write all of them, in their order, and compare; or leave all as they were.
+ * text_mutex is held, by whoever stopped the machine or by the caller.  Any
+ * context; who runs the text afterwards must serialise first.
+ */
+bool pp_text_write(struct pp_text *text)
+{
+	unsigned int i, done;
+
+	text->bad = NULL;
+	for (done = 0; done < text->nr; done++) {
+		const struct pp_poke *this = &text->poke[done];
+
+		if (poke(this, this->old_word, this->new_word))
+			continue;
+		text->bad = this;
+		break;
+	}
+	for (i = 0; i < done && !text->bad; i++)
+		if (!reads_back(&text->poke[i]))
+			text->bad = &text->poke[i];
+	if (!text->bad)
+		return true;
+	while (done--) {
+		const struct pp_poke *this = &text->poke[done];
+
+		poke(this, this->new_word, this->old_word);
+	}
+	return false;
+}
+
+int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
+{
+	const struct pp_poke *bad = text->bad;
+
+	pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; nothing is switched\n",
+	       patch->name, (void *)bad->at, (int)bad->size, (void *)bad->at, (int)bad->size,
+	       bad->old);
+	return -EIO;
+}
+
+int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
+{
+	unsigned long start = ULONG_MAX, end = 0;
+	unsigned int i;
+	int ret = pp_text_map(text);
+
+	if (ret || !text->nr)
+		return ret;
+	mutex_lock(pp_kernel.text_mutex);
+	ret = pp_text_write(text) ? 0 : pp_text_blame(text, patch);
+	mutex_unlock(pp_kernel.text_mutex);
+	pp_text_unmap(text);
+	for (i = 0; i < text->nr; i++) {
+		start = min(start, text->poke[i].at);
+		end = max(end, text->poke[i].at + text->poke[i].size);
+	}
+	if (!ret)
+		pp_arch.text_written(start, end);
+	return ret;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is attached to a patched function and has no effect while it is patched: at
+ * a claimed site, tracers, probes, BPF programs and live patches that ftrace has
+ * taken on for it; in every mode, probes within the old function, which nobody
+ * runs.  Nobody tells us when one comes, so they are looked for after every
+ * transition and once a second; sysfs (`mode`) and the log tell of them.
+ *
+ * Sites that could not be given back when their patch was disabled are tried again.
+ */
+#include <linux/kprobes.h>
+#include <linux/workqueue.h>
+
+#include "core.h"
+
+#define WATCH_PERIOD HZ
+
+static const struct {
+	unsigned int kind;
+	const char *name, *text;
+} kinds[] = {
+	{ PP_SHADOWS_TRACER, "tracer", "a tracer" },
+	{ PP_SHADOWS_KPROBE, "kprobe", "a probe" },
+	{ PP_SHADOWS_BPF, "bpf", "a BPF program" },
+	{ PP_SHADOWS_LIVEPATCH, "livepatch", "a kernel live patch" },
+};
+
+int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
+{
+	int len = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (shadows & kinds[i].kind)
+			len += scnprintf(buf + len, size - len, "%s%s", len ? "," : "",
+					 kinds[i].name);
+	return len;
+}
+
+/* A probe in the old function, behind its entry (at the entry ftrace runs it). */
+static bool has_probe(const struct pp_func *func)
+{
+	unsigned long addr = func->site->ip + pp_arch.entry_size;
+	const unsigned long end = func->old_addr + func->sym->size;
+	bool found = false;
+
+	preempt_disable();
+	for (; addr < end && !found; addr++)
+		found = pp_kernel.get_kprobe((void *)addr);
+	preempt_enable();
+	return found;
+}
+
+static unsigned int shadows_of(const struct pp_func *func)
+{
+	unsigned int shadows = 0;
+
+	if (func->site->mode == &pp_entry_mode)
+		shadows = pp_claim_shadows(func->site->ip);
+	if (has_probe(func))
+		shadows |= PP_SHADOWS_KPROBE;
+	return shadows;
+}
+
+/* One line for each kind, however many functions there are. */
+static void look_at(struct pp_patch *patch)
+{
+	const struct pp_func *first[ARRAY_SIZE(kinds)] = {};
+	unsigned int nr[ARRAY_SIZE(kinds)] = {};
+	unsigned int i, k;
+
+	for (i = 0; i < patch->nr_funcs; i++) {
+		struct pp_func *func = &patch->funcs[i];
+		unsigned int shadows, new;
+
+		if (list_empty(&func->on))
+			continue;
+		shadows = shadows_of(func);
+		new = shadows & ~func->shadows;
+		WRITE_ONCE(func->shadows, shadows);
+		for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+			if (!(new & kinds[k].kind))
+				continue;
+			first[k] = first[k] ?: func;
+			nr[k]++;
+		}
+		cond_resched();
+	}
+	for (k = 0; k < ARRAY_SIZE(kinds); k++)
+		if (nr[k])
+			pr_notice("%s: %s has no effect on %u functions while the patch is enabled, the first is %s; see `mode` in sysfs\n",
+				  patch->name, kinds[k].text, nr[k], first[k]->name);
+}
+
+static void watch(struct work_struct *work);
+static DECLARE_DELAYED_WORK(watch_work, watch);
+
+void pp_watch(void)
+{
+	struct pp_patch *patch;
+	bool more = false;
+
+	lockdep_assert_held(&pp_mutex);
+	list_for_each_entry(patch, &pp_patches, list) {
+		if (!patch->enabled)
+			continue;
+		look_at(patch);
+		more = true;
+	}
+	if (pp_sites_linger_retry())
+		more = true;
+	if (more)
+		queue_delayed_work(system_power_efficient_wq, &watch_work, WATCH_PERIOD);
+}
+
+static void watch(struct work_struct *work)
+{
+	mutex_lock(&pp_mutex);
+	pp_watch();
+	mutex_unlock(&pp_mutex);
+}
+
+/* No patch is left, and nothing lingers: it would hold the core. */
+void pp_watch_exit(void)
+{
+	cancel_delayed_work_sync(&watch_work);
+}

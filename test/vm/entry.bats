@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The entry mode: the site itself becomes the jump.  It is ftrace's, and who else uses it,
+# before, meanwhile and afterwards.
+
+load helpers
+
+example=$top/examples/proc-version.patch
+words='
+function=version_proc_show
+mode() { cat "$(sysfs proc-version vmlinux/version_proc_show,1/mode)"; }
+mode_is() { [ "$(mode)" = "$1" ]; }
+# The one loaded function is the new or the old one.
+is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
+is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
+# traced - how often the function tracer sees the old function in ten calls; the new one
+# would have the name of its module behind its own.
+traced() {
+	echo >$tracing/trace
+	for _call in 1 2 3 4 5 6 7 8 9 10; do cat /proc/version >/dev/null; done
+	grep -c " version_proc_show <-" $tracing/trace
+}
+trace_on() { echo function >$tracing/current_tracer; }
+trace_off() { echo nop >$tracing/current_tracer; }
+'
+
+@test "a tracer that comes while a site is claimed, and stays" {
+	with_patches "$example"
+	guest "${patched[@]}" <<<"$words"'
+		echo "== before any patch"
+		# A claimed site cannot be added to a filter; it may be in one already.
+		echo version_proc_show >$tracing/set_ftrace_filter
+		trace_on
+		same "traced calls" "$(traced)" 10
+		trace_off
+		pokepatch load "$(patch_file proc-version)"
+		same mode "$(mode)" entry
+		is_new
+
+		echo "== it comes to a claimed site"
+		trace_on
+		until_true 5 mode_is entry,shadows:tracer
+		is_new
+		same "traced calls of the old function" "$(traced)" 0
+
+		echo "== it leaves again"
+		trace_off
+		until_true 5 mode_is entry
+		is_new
+
+		echo "== it is there when the site is given back, and ftrace writes it"
+		trace_on
+		until_true 5 mode_is entry,shadows:tracer
+		pokepatch disable proc-version
+		is_old
+		same "traced calls" "$(traced)" 10
+		same mode "$(mode)" auto
+		trace_off
+		is_old
+
+		echo "== ftrace still works"
+		trace_on
+		same "traced calls" "$(traced)" 10
+
+		echo "== and a site that is in use is not claimed"
+		pokepatch enable proc-version
+		is_new
+		same mode "$(mode)" ftrace
+		trace_off
+		pokepatch disable proc-version
+		is_old
+		pokepatch enable proc-version
+		same mode "$(mode)" entry
+		is_new
+		pokepatch unload proc-version
+		is_old
+	'
+}
+
+@test "the function and graph tracers of everything, across a claim" {
+	with_patches "$example"
+	guest "${patched[@]}" --smp 1 --timeout 240 <<<"$words"'
+		for tracer in function function_graph; do
+			echo "== $tracer: comes first, leaves while patched"
+			echo $tracer >$tracing/current_tracer
+			pokepatch load "$(patch_file proc-version)"
+			same mode "$(mode)" ftrace
+			is_new
+			echo nop >$tracing/current_tracer
+			is_new
+			pokepatch unload proc-version
+			is_old
+			echo "== $tracer: comes while patched, leaves afterwards"
+			pokepatch load "$(patch_file proc-version)"
+			same mode "$(mode)" entry
+			echo $tracer >$tracing/current_tracer
+			is_new
+			pokepatch unload proc-version
+			is_old
+			echo nop >$tracing/current_tracer
+			is_old
+		done
+	'
+}
+
+@test "probes, at the entry and in the body" {
+	with_patches "$example"
+	guest "${patched[@]}" --expect 'cannot be switched in entry mode' <<<"$words"'
+		# By address: once the patch is loaded there are two functions of that name.
+		address=$(awk '"'"'$3 == "version_proc_show" { print "0x" $1 }'"'"' /proc/kallsyms)
+		probe() { # NAME OFFSET
+			echo "p:pp/$1 $(printf "0x%x" $((address + $2)))" >>$tracing/kprobe_events
+			echo 1 >$tracing/events/pp/$1/enable
+		}
+		unprobe() {
+			echo 0 >$tracing/events/pp/$1/enable
+			echo "-:pp/$1" >>$tracing/kprobe_events
+		}
+		for place in "entry 0" "body 5"; do
+			set -- $place
+			echo "== a probe at the $1 comes while the function is patched"
+			pokepatch load "$(patch_file proc-version)"
+			probe $1 $2
+			until_true 5 mode_is entry,shadows:kprobe
+			is_new
+			same "hits of the probe" "$(hits $1)" 0
+			pokepatch disable proc-version
+			is_old
+			same "hits of the probe" "$(hits $1)" 1
+			unprobe $1
+			pokepatch unload proc-version
+		done
+
+		echo "== a probe at the entry was there before"
+		probe entry 0
+		is_old
+		same "hits of the probe" "$(hits entry)" 1
+		refused pokepatch load --mode entry "$(patch_file proc-version)"
+		is_old
+		pokepatch load "$(patch_file proc-version)"
+		same mode "$(mode)" ftrace
+		is_new
+		same "hits of the probe" "$(hits entry)" 3
+		pokepatch unload proc-version
+		unprobe entry
+		is_old
+	'
+}
+
+@test "the kernel's livepatch on a claimed site, and the other way round" {
+	with_patches "$top/test/vm/patches/int-pow-three.patch"
+	guest "${patched[@]}" --smp 1 --module "$(test_module pp_icount)" --module "$(test_module pp_klp)" \
+		\
+		--expect 'int_pow cannot be switched'<<-'END'
+		# What int_pow(1, 0) returns: 1, patched by us 3, by the kernel's livepatch 2.
+		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
+		mode() { cat "$(sysfs int-pow-three vmlinux/int_pow,1/mode)"; }
+		mode_is() { [ "$(mode)" = "$1" ]; }
+		klp=/sys/kernel/livepatch/pp_klp
+		klp_on() {
+			modprobe pp_klp
+			until_true 60 grep -q 0 $klp/transition
+		}
+		klp_off() {
+			echo 0 >$klp/enabled
+			until_true 60 test ! -e $klp
+			rmmod pp_klp
+		}
+		core_goes() { rmmod pokepatch 2>/dev/null; }
+		modprobe pp_icount
+		same result "$(result)" 1
+
+		echo "== ours first: it stays in effect, and the other is told of"
+		pokepatch load "$(patch_file int-pow-three)"
+		same "mode and result" "$(mode) $(result)" "entry 3"
+		klp_on
+		until_true 5 mode_is entry,shadows:livepatch
+		same result "$(result)" 3
+
+		echo "== the site is given back when the other has gone, not before"
+		pokepatch unload int-pow-three
+		same result "$(result)" 1
+		core_goes && die "the core went with a claimed site"
+		klp_off
+		same result "$(result)" 1
+		until_true 5 core_goes
+
+		echo "== the other first: then ours is refused"
+		klp_on
+		same result "$(result)" 2
+		refused pokepatch load "$(patch_file int-pow-three)"
+		refused pokepatch load --mode entry "$(patch_file int-pow-three)"
+		same result "$(result)" 2
+		klp_off
+		same result "$(result)" 1
+		pokepatch load "$(patch_file int-pow-three)"
+		same "mode and result" "$(mode) $(result)" "entry 3"
+		pokepatch unload int-pow-three
+		same result "$(result)" 1
+	END
+}
+
+@test "a mode that is asked for" {
+	with_patches "$example"
+	guest "${patched[@]}" <<<"$words"'
+		for mode in ftrace entry; do
+			pokepatch load --mode $mode "$(patch_file proc-version)"
+			is_new
+			same mode "$(mode)" $mode
+			pokepatch disable proc-version
+			is_old
+			same "mode that is asked for" "$(mode)" $mode
+			pokepatch enable proc-version
+			is_new
+			same mode "$(mode)" $mode
+			refused pokepatch load --mode nonsense "$(patch_file proc-version)"
+			is_new
+			pokepatch unload proc-version
+		done
+		refused pokepatch load --mode nonsense "$(patch_file proc-version)"
+		[ ! -e "$(sysfs proc-version enabled)" ] || die "it is loaded"
+	'
+}
+
+@test "BPF programs at the entry and the exit" {
+	with_patches "$example"
+	guest "${patched[@]}" --program "$(test_program bpf-attach)" \
+		--expect 'version_proc_show cannot be switched' <<<"$words"'
+		attach() { # KIND
+			rm -f /tmp/count
+			bpf-attach $1 version_proc_show /tmp/count &
+			_bpf=$!
+			until_true 20 test -e /tmp/count
+		}
+		count_is() { [ "$(cat /tmp/count)" = "$1" ]; }
+		core_goes() { rmmod pokepatch 2>/dev/null; }
+		leave() {
+			kill $_bpf
+			wait $_bpf || :
+		}
+		for kind in fentry fexit; do
+			echo "== $kind, unpatched"
+			attach $kind
+			is_old
+			until_true 5 count_is 1
+
+			echo "== $kind was there before: refused, in every mode"
+			for mode in auto ftrace entry; do
+				refused pokepatch load --mode $mode "$(patch_file proc-version)"
+				is_old
+			done
+			until_true 5 count_is 4
+			leave
+
+			echo "== $kind comes to a patched function"
+			pokepatch load "$(patch_file proc-version)"
+			same mode "$(mode)" entry
+			attach $kind
+			until_true 5 mode_is entry,shadows:bpf
+			is_new
+			sleep 0.3
+			count_is 0 || die "the program was called"
+
+			echo "== and takes effect when it is disabled and attached again"
+			pokepatch unload proc-version
+			is_old
+			core_goes && die "the core went with a claimed site"
+			leave
+			until_true 5 core_goes
+			attach $kind
+			is_old
+			until_true 5 count_is 1
+			leave
+
+			echo "== in ftrace mode both work"
+			pokepatch load --mode ftrace "$(patch_file proc-version)"
+			attach $kind
+			is_new
+			until_true 5 count_is 1
+			pokepatch unload proc-version
+			is_old
+			until_true 5 count_is 2
+			leave
+		done
+	'
+}
