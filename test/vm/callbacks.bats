@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Callbacks of patches: which are called, in what order, with what, and what comes of a
+# pre-patch callback that fails.
+
+load helpers
+
+patches=$top/test/vm/patches
+
+# What scripts begin with: `calls WHAT LINE...` compares the callbacks since the last time.
+words='
+id=callbacks
+file() { cat "$(sysfs $id "$1")"; }
+state_is() { [ "$(file state)" = "$1" ]; }
+mtu() { cat "/sys/class/net/$1/mtu"; }
+calls() {
+	what=$1
+	shift
+	dmesg -c | sed -n "s/^.*callback: //p" >/tmp/calls
+	for line; do
+		echo "$line"
+	done >/tmp/wanted
+	[ -z "${states-}" ] || any_state
+	diff /tmp/wanted /tmp/calls || die "$what: not the callbacks that were wanted"
+}
+# switch_fails VALUE TEXT - a write to enabled fails with that error, and changes nothing.
+switch_fails() {
+	was=$(file enabled)
+	if (echo "$1" >"$(sysfs $id enabled)") 2>/tmp/error; then
+		die "enabled=$1 was accepted"
+	fi
+	has "the error" "$(cat /tmp/error)" "$2"
+	same enabled "$(file enabled)" "$was"
+	same "who uses the module" "$(cat /sys/module/pokepatch_$id/refcnt)" "$was"
+}
+# A switch may find a module in the way from coming to live: only that it is there counts.
+any_state() { sed -i "s/, dummy \(coming\|live\)$/, dummy here/" /tmp/calls /tmp/wanted; }
+fail_with() { sysctl -qw "kernel.panic=$1"; }
+asleep_in() { grep -q "$2" "/proc/$1/stack"; }
+sleep_in_fifo() {
+	cat /tmp/fifo &
+	sleeper=$!
+	until_true 10 asleep_in $sleeper wait_for_partner
+}
+wake_up() {
+	echo through >/tmp/fifo
+	wait $sleeper
+}
+fail_with 0
+dmesg -c >/tmp/before
+'
+
+@test "callbacks at enable and disable, and of a module that comes late and leaves" {
+	with_patches "$patches/callbacks.patch"
+	guest "${patched[@]}" --module dummy <<<"$words"'
+		modprobe pokepatch-callbacks
+		calls "loaded" 
+		enabled callbacks 1
+		calls "enabled" "callbacks pre-patch of vmlinux, old" \
+			"callbacks post-patch of vmlinux, new"
+		enabled callbacks 1
+		calls "enabled already"
+
+		for _round in 1 2 3; do
+			modprobe dummy
+			same mtu "$(mtu dummy0)" 1234
+			calls "a parent comes" "callbacks pre-patch of dummy, dummy coming" \
+				"callbacks post-patch of dummy, dummy coming"
+			rmmod dummy
+			calls "a parent goes" "callbacks pre-unpatch of dummy, dummy going" \
+				"callbacks post-unpatch of dummy, dummy going"
+		done
+
+		modprobe dummy
+		calls "comes again" "callbacks pre-patch of dummy, dummy coming" \
+			"callbacks post-patch of dummy, dummy coming"
+		enabled callbacks 0
+		calls "disabled" "callbacks pre-unpatch of dummy, dummy live" \
+			"callbacks pre-unpatch of vmlinux, new" \
+			"callbacks post-unpatch of dummy, dummy live" \
+			"callbacks post-unpatch of vmlinux, old"
+		enabled callbacks 1
+		calls "enabled, the parent there" "callbacks pre-patch of vmlinux, old" \
+			"callbacks pre-patch of dummy, dummy live" \
+			"callbacks post-patch of vmlinux, new" \
+			"callbacks post-patch of dummy, dummy live"
+		enabled callbacks 0
+		calls "disabled again" "callbacks pre-unpatch of dummy, dummy live" \
+			"callbacks pre-unpatch of vmlinux, new" \
+			"callbacks post-unpatch of dummy, dummy live" \
+			"callbacks post-unpatch of vmlinux, old"
+
+		echo "== nothing is called for a disabled patch"
+		rmmod dummy
+		modprobe dummy
+		rmmod dummy
+		rmmod pokepatch_callbacks
+		calls "disabled and unloaded"
+	'
+}
+
+@test "a pre-patch callback that fails" {
+	with_patches "$patches/callbacks.patch"
+	guest "${patched[@]}" --module dummy \
+		--expect '^pokepatch: module dummy is refused: patch callbacks cannot be applied to it \(-28\)' <<<"$words"'
+		modprobe dummy
+		modprobe pokepatch-callbacks
+		not_enabled() {
+			same state "$(file state)" disabled
+			same blocked_by "$(file blocked_by)" ""
+			ip link add new type dummy
+			same mtu "$(mtu new)" 1500
+			ip link del new
+		}
+		for case in "12:Cannot allocate memory" "11:Resource temporarily unavailable" \
+			"16:Device or resource busy" "19:No such device" \
+			"110:Connection timed out" "524:Invalid argument"; do
+			echo "== $case"
+			number=$(printf %03d ${case%%:*})
+			fail_with -1$number
+			switch_fails 1 "${case#*:}"
+			calls "the first fails" "callbacks pre-patch of vmlinux, old"
+			not_enabled
+			fail_with -2$number
+			[ $number = 524 ] || switch_fails 1 "${case#*:}"
+			[ $number = 524 ] || calls "the second fails" \
+				"callbacks pre-patch of vmlinux, old" \
+				"callbacks pre-patch of dummy, dummy live" \
+				"callbacks post-unpatch of vmlinux, old"
+			not_enabled
+		done
+		echo "== no error number"
+		fail_with 1007
+		switch_fails 1 "Invalid argument"
+		calls "a positive number" "callbacks pre-patch of vmlinux, old"
+		not_enabled
+
+		echo "== what the program says"
+		fail_with -1012
+		status=0
+		pokepatch enable callbacks >/tmp/error 2>&1 || status=$?
+		cat /tmp/error
+		[ $status -ne 0 ] || die "pokepatch enable succeeded"
+		has "the error" "$(cat /tmp/error)" "Cannot allocate memory"
+		# It tries once more, for the reason.
+		calls "by the program" "callbacks pre-patch of vmlinux, old" \
+			"callbacks pre-patch of vmlinux, old"
+		# Nothing holds the module.
+		rmmod pokepatch_callbacks
+
+		echo "== for a module that comes: its load fails"
+		rmmod dummy
+		fail_with 0
+		modprobe pokepatch-callbacks
+		enabled callbacks 1
+		calls enabled "callbacks pre-patch of vmlinux, old" \
+			"callbacks post-patch of vmlinux, new"
+		fail_with -2028
+		refused modprobe dummy >/tmp/error
+		has "the error" "$(cat /tmp/error)" "No space left on device"
+		# Two system calls load modules, and modprobe tries both.
+		calls "the module fails" "callbacks pre-patch of dummy, dummy coming" \
+			"callbacks pre-patch of dummy, dummy coming"
+		lacks modules "$(cat /proc/modules)" dummy
+		same state "$(file state)" enabled
+		fail_with 0
+		modprobe dummy
+		same mtu "$(mtu dummy0)" 1234
+		calls "the module comes" "callbacks pre-patch of dummy, dummy coming" \
+			"callbacks post-patch of dummy, dummy coming"
+		rmmod dummy
+		enabled callbacks 0
+		rmmod pokepatch_callbacks
+	'
+}
+
+@test "a switch that does not come about" {
+	with_patches "$patches/callbacks.patch"
+	guest "${patched[@]}" --module dummy --program "$(test_program nonblock)" <<<"$words"'
+		mkfifo /tmp/fifo
+		modprobe dummy
+		modprobe pokepatch-callbacks
+		short() { echo 300 >"$(sysfs callbacks timeout_ms)"; }
+		long() { echo 60000 >"$(sysfs callbacks timeout_ms)"; }
+		pre="callbacks pre-patch of vmlinux, old"
+		post="callbacks post-patch of vmlinux, new"
+		unpre="callbacks pre-unpatch of vmlinux, new"
+		unpost="callbacks post-unpatch of vmlinux, old"
+		dummy() { echo "callbacks $1 of dummy, dummy ${2:-live}"; }
+
+		echo "== enabling"
+		sleep_in_fifo
+		short
+		switch_fails 1 "Device or resource busy"
+		same state "$(file state)" blocked
+		calls "not enabled" "$pre" "$(dummy pre-patch)" "$(dummy post-unpatch)" "$unpost"
+		long
+		(echo 1 >"$(sysfs callbacks enabled)") &
+		writer=$!
+		until_true 10 state_is enabling
+		sleep 1
+		kill -KILL $writer
+		wait $writer || :
+		until_true 10 state_is disabled
+		calls "killed" "$pre" "$(dummy pre-patch)" "$(dummy post-unpatch)" "$unpost"
+
+		echo "== enabling, while a parent goes and comes"
+		nonblock "$(sysfs callbacks enabled)" 1
+		until_true 10 state_is enabling
+		sleep 1
+		rmmod dummy
+		calls "goes" "$pre" "$(dummy pre-patch)" "$(dummy post-unpatch going)"
+		modprobe dummy
+		same mtu "$(mtu dummy0)" 1500
+		sleep 1
+		states=any calls "comes" "$(dummy pre-patch)"
+		wake_up
+		until_true 10 state_is enabled
+		calls "enabled after all" "$post" "$(dummy post-patch)"
+
+		echo "== disabling"
+		sleep_in_fifo
+		short
+		switch_fails 0 "Device or resource busy"
+		same state "$(file state)" blocked
+		calls "not disabled" "$(dummy pre-unpatch)" "$unpre" "$post" "$(dummy post-patch)"
+
+		echo "== disabling, while a parent goes and comes"
+		long
+		nonblock "$(sysfs callbacks enabled)" 0
+		until_true 10 state_is disabling
+		sleep 1
+		rmmod dummy
+		calls "goes" "$(dummy pre-unpatch)" "$unpre" "$(dummy post-unpatch going)"
+		modprobe dummy
+		same mtu "$(mtu dummy0)" 1234
+		sleep 1
+		states=any calls "comes" "$(dummy pre-patch)" "$(dummy post-patch)" \
+			"$(dummy pre-unpatch)"
+		wake_up
+		until_true 10 state_is disabled
+		calls "disabled after all" "$(dummy post-unpatch)" "$unpost"
+
+		echo "== a callback that fails in the middle, for a parent that came meanwhile"
+		rmmod dummy
+		sleep_in_fifo
+		nonblock "$(sysfs callbacks enabled)" 1
+		until_true 10 state_is enabling
+		sleep 1
+		calls "enabling" "$pre"
+		fail_with -2016
+		modprobe dummy
+		until_true 10 state_is disabled
+		states=any calls "cancelled" "$(dummy pre-patch)" "$unpost"
+		wake_up
+		rmmod pokepatch_callbacks
+	'
+}
+
+@test "callbacks of patches that are stacked are called for their own patch" {
+	local second
+	with_patches "$patches/callbacks.patch"
+	second=$(patch_module "$patches/callbacks.patch" callbacks-2)
+	guest "${patched[@]}" --module "$second" <<<"$words"'
+		modprobe pokepatch-callbacks
+		modprobe pokepatch-callbacks-2
+		enabled callbacks 1
+		calls first "callbacks pre-patch of vmlinux, old" "callbacks post-patch of vmlinux, new"
+		enabled callbacks-2 1
+		calls second "callbacks_2 pre-patch of vmlinux, new" \
+			"callbacks_2 post-patch of vmlinux, new"
+		enabled callbacks 0
+		calls "the lower one" "callbacks pre-unpatch of vmlinux, new" \
+			"callbacks post-unpatch of vmlinux, new"
+		enabled callbacks-2 0
+		calls "the upper one" "callbacks_2 pre-unpatch of vmlinux, new" \
+			"callbacks_2 post-unpatch of vmlinux, old"
+		rmmod pokepatch_callbacks_2
+		rmmod pokepatch_callbacks
+		rmmod pokepatch
+	'
+}
+
+@test "a callback that withdraws the addresses that keep a module" {
+	with_patches "$patches/withdraw.patch"
+	guest "${patched[@]}" <<<"$words"'
+		id=withdraw
+		users() { cat /sys/module/pokepatch_withdraw/refcnt; }
+		once() {
+			enabled withdraw 1
+			cat /proc/cmdline >/dev/null
+			enabled withdraw 0
+		}
+		modprobe pokepatch-withdraw
+		echo "== withdrawn: it can go; again and again"
+		for _round in 1 2 3; do
+			once
+			same users "$(users)" 0
+		done
+		has "the log" "$(dmesg)" "pokepatch_withdrawn() has no effect but in a post-unpatch callback"
+		rmmod pokepatch_withdraw
+		modprobe pokepatch-withdraw
+
+		echo "== not withdrawn"
+		fail_with 1
+		once
+		same users "$(users)" 1
+		refused rmmod pokepatch_withdraw
+
+		echo "== withdrawn, but still in use"
+		fail_with 2
+		echo 500 >"$(sysfs withdraw timeout_ms)"
+		once
+		same users "$(users)" 1
+		has "the log" "$(dmesg)" "withdraw: its module stays loaded"
+		until_true 10 sh -c "dmesg | grep -q \"the work is done\""
+		refused rmmod pokepatch_withdraw
+
+		echo "== withdrawn at last"
+		fail_with 0
+		once
+		same users "$(users)" 0
+		rmmod pokepatch_withdraw
+		lacks "the log" "$(dmesg)" "the timer ran"
+		rmmod pokepatch
+	'
+}
