@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Shadow variables: attached, looked at and detached from everywhere at once.
+
+load helpers
+
+patches=$top/test/vm/patches
+
+words='
+# The last line that the patch left: its numbers, as variables.
+stats() {
+	line=$(dmesg | sed -n "s/^.*shadows: \(.*constructed.*\)/\1/p" | tail -n 1)
+	echo "$line"
+	for pair in $(echo "$line" | sed "s/^[^,]*, //; s/,//g; s/ \([0-9]\)/=\1/g"); do
+		eval "$pair"
+	done
+}
+'
+
+@test "from all CPUs, in interrupts and NMIs; what is constructed is destroyed" {
+	with_patches "$patches/shadows.patch"
+	guest --timeout 300 "${patched[@]}" --program "$(test_program shadows)" \
+		--append slub_debug=FZPU,kmalloc-64,kmalloc-32,kmalloc-128 \
+		--expect '^\*\*' <<<"$words"'
+		pokepatch load "$(patch_file shadows)"
+		shadows 3
+		inventory /tmp/before
+		shadows 12
+		stats
+		same "wrong" $wrong 0
+		same "destroyed" $destroyed $constructed
+		[ $constructed -gt 2000 ] || die "constructed only $constructed"
+		[ $failed -gt 200 ] || die "only $failed constructions failed"
+		[ $found -gt 1000 ] && [ $irqs -gt 500 ] && [ $nmis -gt 500 ] ||
+			die "found $found, irqs $irqs, nmis $nmis"
+		same_inventory /tmp/before 80
+		# The NMI handler is new code: a callback withdraws it.
+		pokepatch unload shadows
+		rmmod pokepatch
+		lacks "the log" "$(dmesg)" "left behind"
+	'
+}
+
+@test "a variable outlives its patch, and the next one finds it; the core frees the rest" {
+	with_patches "$patches/shadows.patch"
+	guest "${patched[@]}" --program "$(test_program shadows)" <<<"$words"'
+		mkfifo /tmp/go
+		pokepatch load "$(patch_file shadows)"
+		shadows 9 2 9 2 9 wait 9 4 9 wait <>/tmp/go &
+		keeper=$!
+		until_true 10 sh -c "dmesg | grep -c constructed | grep -qx 3"
+		same "there" "$(dmesg | sed -n "s/.*shadows: \([a-z ]*\), constructed.*/\1/p" | tr "\n" ,)" \
+			"not there,there,there,"
+		stats
+		same "constructed, destroyed: attaching twice" "$constructed $destroyed" "1 0"
+		# It stands in a read of a FIFO, not in the patch.
+		pokepatch unload shadows
+		pokepatch load "$(patch_file shadows)"
+		dmesg -c >/dev/null
+		echo >/tmp/go
+		until_true 10 sh -c "dmesg | grep -c constructed | grep -qx 2"
+		same "there" "$(dmesg | sed -n "s/.*shadows: \([a-z ]*\), constructed.*/\1/p" | tr "\n" ,)" \
+			"there,not there,"
+		stats
+		same "constructed, destroyed" "$constructed $destroyed" "0 1"
+		echo >/tmp/go
+		wait $keeper
+
+		echo "== left behind"
+		for _one in 1 2 3; do
+			shadows 2 2
+		done
+		pokepatch unload shadows
+		rmmod pokepatch
+		# One after the other, they may have had the same address.
+		has "the log" "$(dmesg)" "pokepatch: [1-3] shadow variables that patches left behind are freed"
+	'
+}
