@@ -22,9 +22,9 @@ stats() {
 		--append slub_debug=FZPU,kmalloc-64,kmalloc-32,kmalloc-128 \
 		--expect '^\*\*' <<<"$words"'
 		pokepatch load "$(patch_file shadows)"
-		shadows 3
+		shadows 2
 		inventory /tmp/before
-		shadows 12
+		shadows 8
 		stats
 		same "wrong" $wrong 0
 		same "destroyed" $destroyed $constructed

@@ -51,6 +51,7 @@ static int everything(int seconds)
 		fds[i] = eventfd(0, 0);
 		tell(fds[i], 8);
 	}
+	tell(fds[0], 10);
 	end = time(NULL) + seconds;
 	for (long i = 0; i < threads; i++)
 		if (pthread_create(&thread[i], NULL, work, (void *)(i + 1)))
@@ -58,6 +59,7 @@ static int everything(int seconds)
 	for (long i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	tell(fds[0], 5);
+	tell(fds[0], 11);
 	tell(fds[0], 9);
 	return 0;
 }
