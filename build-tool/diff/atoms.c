@@ -18,6 +18,7 @@ static const struct private_name {
 	{.name = "__PRETTY_FUNCTION__"},
 	{.name = "CSWTCH", .constant = true},       /* gcc: a switch turned into a table */
 	{.name = "switch.table", .constant = true}, /* clang: the same */
+	{.name = "reltable", .constant = true},     /* clang: the same, of distances to strings */
 	{.name = "C", .constant = true}, /* gcc: the initial value of a local array, "C.3.0" */
 	{.name = "__key"},               /* lockdep class keys, mutex_init() and friends */
 	{.name = "__srcu_key"},          /* init_srcu_struct() */
@@ -41,7 +42,8 @@ static const struct private_name {
 static bool is_private(const struct section *section, const struct symbol *symbol)
 {
 	struct source_name name = source_name_of(symbol->name);
-	bool writable = section->flags & SHF_WRITE;
+	/* Constants with addresses in position-independent code, which s390's is. */
+	bool writable = section->flags & SHF_WRITE && !has_prefix(section->name, ".data.rel.ro");
 
 	if (symbol->bind != STB_LOCAL || !name.local)
 		return false;
@@ -153,6 +155,12 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 	section_rules_deinit(&rules);
 }
 
+/* Where all is known by its content, clang's ".L.str.4" are not the only ones that have symbols. */
+static bool has_contents(const struct section *section)
+{
+	return section->rule->policy == SECTION_STRINGS || section->rule->policy == SECTION_CONST;
+}
+
 static bool is_split(const struct section *section)
 {
 	switch (section->rule->policy) {
@@ -245,7 +253,7 @@ static void split_by_symbols(struct object *object)
 		struct symbol *symbol = object->symbols.list[i];
 
 		if (symbol->section && symbol->section->rule && is_split(symbol->section) &&
-		    names_a_thing(object->arch, symbol))
+		    !has_contents(symbol->section) && names_a_thing(object->arch, symbol))
 			*vec_push(&order) = symbol;
 	}
 	if (order.count)
@@ -364,6 +372,19 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
 	extend(last, section->size);
 }
 
+/*
+ * clang's kCFI has four bytes with the hash of a function's type in front of the function, which
+ * have a symbol on x86 alone.  Where another function is in front of them, they could be
+ * its constants.
+ */
+static bool take_hash(const struct section *section, struct atom *first, uint64_t gap)
+{
+	if (!section_is_text(section) || first->symbol->type != STT_FUNC || gap != 4)
+		return false;
+	first->prefix += gap;
+	return true;
+}
+
 static bool has_relocated_prefix(const struct object *object, const struct section *section,
 				 const struct atom *atom)
 {
@@ -406,7 +427,8 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 				if (before && before->end == end && !section_is_text(section) &&
 				    object->arch->short_sizes)
 					extend(before, start);
-				else
+				else if (before || j == symbols ||
+					 !take_hash(section, section->atoms.list[0], start))
 					refusals_add(refusals, "symbol-unknown", unit,
 						     section->name,
 						     "bytes %" PRIu64 " to %" PRIu64

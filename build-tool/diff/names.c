@@ -63,7 +63,8 @@ static const char *initcall_function(const char *symbol)
 
 struct source_name source_name_of(const char *symbol)
 {
-	static const char switch_table[] = "switch.table.";
+	/* clang's, with the function's name at the end; of addresses in position-independent code */
+	static const char *const function_tables[] = {"switch.table", "reltable"};
 	size_t full = unpromoted_length(symbol), length = without_numbers(symbol, full);
 	struct source_name name = {.text = symbol};
 
@@ -74,10 +75,11 @@ struct source_name source_name_of(const char *symbol)
 		name.length = strlen(function);
 		return name;
 	}
-	if (has_prefix(symbol, switch_table)) { /* clang, with the function's name at the end */
-		name.length = strlen(switch_table) - 1;
-		name.local = true;
-		return name;
+	for (size_t i = 0; i < ARRAY_SIZE(function_tables); i++) {
+		size_t prefix = strlen(function_tables[i]);
+
+		if (has_prefix(symbol, function_tables[i]) && symbol[prefix] == '.')
+			return (struct source_name){.text = symbol, .length = prefix, .local = true};
 	}
 	if (symbol[0] == '.' && length > 1) { /* clang: ".compoundliteral", of the file's */
 		name.text = symbol + 1;

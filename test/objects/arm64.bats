@@ -298,3 +298,25 @@ weak_address() {
 	refused "relocation-unknown f"
 }
 @test "arm64: addresses of weak symbols" { each_compiler arm64 weak_address; }
+
+# The hash of the type is four bytes in front of the function, and has no symbol.
+@test "arm64: kCFI" {
+	machine arm64 clang-16
+	flags+=(-fsanitize=kcfi)
+	compare <<-'END'
+		extern int ext(int (*)(int));
+		int f(int x) { return x * OLD(3) NEW(5); }
+		int g(void) { return ext(f); }
+		int h(int (*call)(int)) { return call(7); }
+	END
+	carries "f changed"
+	same "the NOPs behind the hash" "$(bytes .text.f | cut -c 1-24 | grep -o '1f2003d5' | wc -l)" 2
+	same "what they follow" "$(bytes .text.f | cut -c 9-16)" 1f2003d5
+	same "the patchable entry" "$(relocs __patchable_function_entries)" \
+		"0 R_AARCH64_ABS64 .text.f +4"
+	compare <<-'END'
+		int f(OLD(int) NEW(long) x) { return (int)x; }
+		int g(int x) { return x; }
+	END
+	carries "f changed"
+}

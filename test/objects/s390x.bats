@@ -200,3 +200,45 @@ alternatives() {
 		int main(void) { return ((int (*)(int (*)(int), int))changed(0))(twice, 4) != 10; }
 	END
 }
+
+# The kernel's code is position-independent, and constants with addresses are in .data.rel.ro.
+relro() {
+	flags+=(-fPIE)
+	compare <<-'END'
+		struct pi_entry { const char *fmt, *func; int line; };
+		extern int show(const struct pi_entry *);
+		int f(int x)
+		{
+			static const struct pi_entry _entry = {"fmt" OLD("1") NEW("2"), "f", __LINE__};
+			return show(&_entry) + x;
+		}
+		int g(int x)
+		{
+			static const struct pi_entry _entry = {"fmt3", "g", __LINE__};
+			return show(&_entry) - x;
+		}
+	END
+	carries "f changed"
+	compare <<-'END'
+		static const char *const names[] = {"one", OLD("two") NEW("three")};
+		const char *f(int i) { return names[i]; }
+		const char *g(int i) { return names[1 - i]; }
+	END
+	refused "data-changed names"
+	compare <<-'END'
+		const char *f(int i)
+		{
+			switch (i) {
+			case 0: return "nought";
+			case 1: return OLD("one") NEW("two");
+			case 2: return "three";
+			case 3: return "seven";
+			case 4: return "nine";
+			default: return "";
+			}
+		}
+	END
+	carries "f changed"
+	carries_data
+}
+@test "s390x: constants with addresses" { each_compiler s390x relro; }
