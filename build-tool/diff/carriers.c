@@ -20,7 +20,7 @@ struct use {
 
 struct carriers {
 	struct selection *selection;
-	VEC(struct use) uses; /* by function */
+	VEC(struct use) uses; /* by function, then by whose */
 	VEC(struct atom *) work; /* of patched: no entry, to be carried by their callers */
 };
 
@@ -38,6 +38,14 @@ static uint8_t *operand_kinds(struct object *object, const struct atom *from)
 
 	object->arch->operand_kinds(object, from->section, from->start, from->end, kinds);
 	return kinds;
+}
+
+/* "adrp x0, helper": a part of an address, which "add x0, x0, :lo12:helper" completes. */
+static bool is_part(const struct object *object, const struct reloc *reloc)
+{
+	const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
+
+	return kind && !kind->branch && (kind->mask || kind->size < 4);
 }
 
 static void note_uses(struct carriers *carriers, struct atom *from, const struct section *section,
@@ -59,7 +67,8 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 		if (call && !*kinds)
 			*kinds = operand_kinds(selection->orig, from);
 		/* "lea helper(%rip), %rdi" is no call, though its relocation may be the same. */
-		call = call && (*kinds)[relocs[i].offset - from->start] == OPERAND_DIRECT;
+		call = call && !is_part(selection->orig, &relocs[i]) &&
+		       (*kinds)[relocs[i].offset - from->start] == OPERAND_DIRECT;
 		*vec_push(&carriers->uses) = (struct use){
 			.function = function, .from = from, .section = section, .call = call};
 	}
@@ -70,7 +79,11 @@ static int use_order(const void *left, const void *right)
 	const struct use *a = left, *b = right;
 	uintptr_t x = (uintptr_t)a->function, y = (uintptr_t)b->function;
 
-	return x < y ? -1 : x > y;
+	if (x == y) {
+		x = (uintptr_t)a->from;
+		y = (uintptr_t)b->from;
+	}
+	return x != y ? (x < y ? -1 : 1) : a->call - b->call;
 }
 
 static void find_uses(struct carriers *carriers)
@@ -186,8 +199,9 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 		const struct use *use = &carriers->uses.list[i];
 		struct atom *from = use->from;
 
-		if (only_names(from))
-			continue;
+		if (only_names(from) ||
+		    (live && use[-1].function == use->function && !use_order(use - 1, use)))
+			continue; /* or told already */
 		if (use->call && has_run(from)) {
 			over++;
 			continue;
