@@ -30,6 +30,9 @@
 
 #define PP_VERSION "0.1"
 
+/* The longest instruction that is written, and the widest word, in bytes. */
+#define PP_TEXT_WORD_MAX 8
+
 struct dyn_ftrace;
 struct ftrace_ops;
 struct kprobe;
@@ -124,6 +127,8 @@ struct pp_mode {
 	 * @going: they are in a module that goes.
 	 */
 	void (*unhook)(struct pp_site **sites, unsigned int nr, bool going);
+	/* If it is there: one of several hooked functions leaves the site. */
+	void (*leave)(struct pp_func *func);
 	/*
 	 * What to write so that calls go to @target instead of site->target, 0
 	 * being the old function: up to PP_POKES_MAX pokes, in their order.
@@ -134,7 +139,7 @@ struct pp_mode {
 
 #define PP_POKES_MAX 2
 
-extern const struct pp_mode pp_ftrace_mode, pp_entry_mode;
+extern const struct pp_mode pp_ftrace_mode, pp_direct_mode, pp_entry_mode;
 
 bool pp_mode_known(u32 mode);
 const char *pp_mode_name(u32 mode);
@@ -158,6 +163,8 @@ struct pp_site {
 	const struct pp_mode *mode; /* while it is hooked, or lingers */
 	bool lingers;		 /* claimed still, though not hooked */
 	struct list_head linger_node;
+	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
+	const u8 *stub_pass;	 /* its first instruction while it lets calls through */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
 };
 
@@ -196,8 +203,6 @@ int pp_claim_return(unsigned long ip, bool *update);
 unsigned int pp_claim_shadows(unsigned long ip);
 
 /* --- text.c: writing instructions --------------------------------------------- */
-
-#define PP_TEXT_WORD_MAX 8
 
 /* One instruction, within one word (pp_text_fits()). */
 struct pp_poke {
@@ -296,6 +301,7 @@ struct pp_patch {
 	struct pp_func *funcs;
 	unsigned long *addr;	/* of each symbol; pp_mutex */
 	unsigned long text_start, text_end;
+	u8 stub_pass[PP_TEXT_WORD_MAX]; /* see direct.c */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
 	bool pinned;		/* its module stays, though disabled; pp_mutex */
