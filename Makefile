@@ -85,7 +85,7 @@ $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(di
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
-$(out)/test/unit/test_selfcheck: $(out)/test/selfcheck/text.o
+$(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlining.o)
 
 # What changes finished modules, to show that the final check notices.
 mutate_o := $(call objects,$(wildcard test/mutate/*.c))
