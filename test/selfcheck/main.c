@@ -12,14 +12,15 @@
 
 static const char usage[] =
 	"usage: selfcheck -k RELEASE -w FOLDER [-j JOBS] [-e EXCEPTIONS] [-s STEP] [-o PART] [-g "
-	"FLAG]\n"
+	"FLAG] [-r SEED]\n"
 	"\n"
 	"  -k  the kernel\n"
 	"  -w  keeps objects and results, so that a second run only compares again\n"
 	"  -e  problems that are explained\n"
 	"  -s  every STEPth unit only\n"
 	"  -o  only units with PART in their path\n"
-	"  -g  how much debugging data is compiled (-g1)\n";
+	"  -g  how much debugging data is compiled (-g1)\n"
+	"  -r  a number for another choice of tokens (0); give it a folder of its own\n";
 
 /* make -n takes a second, however many units it is asked for. */
 #define PLANNED_AT_ONCE 64
@@ -394,7 +395,7 @@ static int parse_arguments(int argc, char **argv, struct selfcheck *check,
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "k:w:j:e:s:o:g:")) != -1) {
+	while ((option = getopt(argc, argv, "k:w:j:e:s:o:g:r:")) != -1) {
 		switch (option) {
 		case 'k':
 			options->kernel = optarg;
@@ -416,6 +417,9 @@ static int parse_arguments(int argc, char **argv, struct selfcheck *check,
 			break;
 		case 'g':
 			check->debug = optarg;
+			break;
+		case 'r':
+			check->seed = strtoul(optarg, NULL, 10);
 			break;
 		default:
 			return -1;

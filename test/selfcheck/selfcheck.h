@@ -145,6 +145,7 @@ struct selfcheck {
 	struct build build;
 	char *folder;      /* objects and results */
 	const char *debug; /* how much debugging data: "-g1" */
+	uint64_t seed;     /* 0, or for another choice of tokens */
 	struct inventory inventory;
 	VEC(struct inclusion) inclusions;
 	struct parent *vmlinux;

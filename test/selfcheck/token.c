@@ -9,7 +9,9 @@
 #define PLACES_TRIED 6
 #define TOKENS_TRIED 4
 
-/* FNV-1a: the same choice in every run. */
+/* FNV-1a: the same choice in every run with the same seed. */
+#define HASH_START 0xcbf29ce484222325
+
 static uint64_t hash_add(uint64_t hash, const char *text)
 {
 	for (; *text; text++)
@@ -59,7 +61,7 @@ static void choose(const struct unit_check *unit, bool strings, struct choices *
 			if (!strcmp(place->file, unit->files.list[j].label) && is_used(unit, i))
 				*vec_push(&places.list) = (struct choice){
 					.order = hash_add(
-						hash_add(0xcbf29ce484222325, unit->target->source),
+						hash_add(HASH_START ^ unit->check->seed, unit->target->source),
 						place->name),
 					.place = i,
 					.file = j,
@@ -81,7 +83,7 @@ static void choose(const struct unit_check *unit, bool strings, struct choices *
 
 			*choice = *chosen;
 			choice->token = tokens.list.list[j];
-			choice->order = hash_add(0xcbf29ce484222325, number);
+			choice->order = hash_add(HASH_START ^ unit->check->seed, number);
 		}
 		if (here.list.count)
 			qsort(here.list.list, here.list.count, sizeof(*here.list.list), by_order);
