@@ -60,9 +60,9 @@ static void choose(const struct unit_check *unit, bool strings, struct choices *
 		for (size_t j = 0; j < unit->files.count; j++)
 			if (!strcmp(place->file, unit->files.list[j].label) && is_used(unit, i))
 				*vec_push(&places.list) = (struct choice){
-					.order = hash_add(
-						hash_add(HASH_START ^ unit->check->seed, unit->target->source),
-						place->name),
+					.order = hash_add(hash_add(HASH_START ^ unit->check->seed,
+								   unit->target->source),
+							  place->name),
 					.place = i,
 					.file = j,
 				};
