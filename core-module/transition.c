@@ -466,8 +466,8 @@ static void pp_patch_unpin(struct pp_patch *patch)
 		ret = try_until_timeout(&tr);
 	transition_deinit(&tr);
 	if (ret) {
-		pr_notice("%s: its module stays loaded: it is still in use, though its callback says that it is not (%d)\n",
-			  patch->name, ret);
+		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but tasks are in its code (%d), see /sys/kernel/pokepatch/%s/blocked_by\n",
+			  patch->name, ret, patch->name);
 		return;
 	}
 	mutex_lock(&pp_mutex);
