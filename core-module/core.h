@@ -166,6 +166,7 @@ struct pp_site {
 	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
 	const u8 *stub_pass;	 /* its first instruction while it lets calls through */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
+	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
 };
 
 /* All under pp_mutex; may sleep. */
@@ -177,7 +178,7 @@ void pp_site_linger(struct pp_site *site);
 void pp_site_unlinger(struct pp_site *site);
 bool pp_sites_linger_retry(void);
 void pp_sites_module_going(const struct module *mod);
-unsigned long pp_site_top(const struct pp_site *site, const struct pp_func *without);
+unsigned long pp_site_top(const struct pp_site *site);
 /* Add to @text what has the calls of @site go to @target.  0, -ERANGE. */
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
@@ -304,6 +305,7 @@ struct pp_patch {
 	u8 stub_pass[PP_TEXT_WORD_MAX]; /* see direct.c */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
+	bool leaving;		/* an attempt is about to disable it; pp_mutex */
 	bool pinned;		/* its module stays, though disabled; pp_mutex */
 	bool withdrawn;		/* a callback said that it need not; pp_mutex */
 	struct semaphore op;	/* one transition at a time; its worker may release it */
@@ -317,6 +319,7 @@ struct pp_patch {
 	struct mutex report_lock;
 	char *report;		/* text of blocked_by, or NULL; report_lock */
 	size_t report_len;
+	char *replaces;		/* text of replace, or NULL; op and report_lock */
 
 	bool registered;	/* pp_mutex */
 	struct kobject kobj;
@@ -367,13 +370,14 @@ void pp_modules_exit(void);
 /* Addresses [start, end], the end too: a call may be a function's last instruction. */
 struct pp_range {
 	unsigned long start, end;
-	const struct pp_func *func;	/* NULL: the patch module's text */
+	const struct pp_func *func;	/* NULL: a patch module's text */
 };
 
 struct pp_busy {
 	struct pp_range *range;		/* sorted, disjoint */
 	unsigned int nr;
-	unsigned long text_start, text_end; /* counts as well, unless text_end is 0 */
+	struct pp_range *text;		/* of patch modules that leave; likewise */
+	unsigned int nr_text;
 };
 
 /* Somebody in the way. */
@@ -473,16 +477,34 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size);
 /* --- transition.c ------------------------------------------------------------ */
 
 /*
- * Switch @patch on or off, within its timeout.  Takes pp_mutex for each attempt;
- * the caller holds patch->op.  May sleep.
+ * Switch @patch on or off, within its timeout; on, and those off that it shall
+ * replace.  Takes pp_mutex for each attempt; the caller holds patch->op.  May sleep.
  * Return: 0 if it is done (or was), -EBUSY if somebody is in the way
- * (patch->report says who) or a function is not free, -EINTR, -ENODEV if the
- * module is going, or -ENOMEM; after an error nothing has changed.
+ * (patch->report says who), or a function or a patch to be replaced is not free,
+ * -EINTR, -ENODEV if the module is going, or -ENOMEM; after an error nothing has
+ * changed.
  */
 int pp_transition(struct pp_patch *patch, bool enable);
 
 /* Its addresses may be anywhere from now on, if it is such a patch.  Under pp_mutex. */
 void pp_patch_pin(struct pp_patch *patch);
+
+/* --- replace.c ------------------------------------------------------------------ */
+
+/*
+ * Which patches @patch, which is disabled, shall replace the next time that it is
+ * enabled: names, or "*" for all; "": none.  The caller holds patch->op.  May sleep.
+ * Return: 0, -ENOENT if one is not loaded, -EINVAL if one is @patch, or -ENOMEM.
+ */
+int pp_replace_set(struct pp_patch *patch, const char *text);
+/*
+ * Those of them that are enabled, the newest first, in an array to kfree(); NULL:
+ * none.  Their op is held from now on, so that they stay enabled, and loaded.  The
+ * caller holds patch->op.  May sleep; -EBUSY (logged), -ENOMEM.
+ */
+struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr);
+/* They are replaced: what was set was for this time.  The caller holds patch->op. */
+void pp_replace_done(struct pp_patch *patch);
 
 /* --- callbacks.c --------------------------------------------------------------- */
 

@@ -376,6 +376,7 @@ struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_imag
 void pp_patch_free(struct pp_patch *patch)
 {
 	kvfree(patch->report);
+	kfree(patch->replaces);
 	kvfree(patch->addr);
 	kvfree(patch->funcs);
 	kvfree(patch->objects);

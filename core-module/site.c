@@ -377,14 +377,14 @@ void pp_sites_module_going(const struct module *mod)
 			drop(site);
 }
 
-/* Where calls of @site go if @without, or NULL, is not counted; 0: not rerouted. */
-unsigned long pp_site_top(const struct pp_site *site, const struct pp_func *without)
+/* Where calls of @site go when the patches that leave have left; 0: not rerouted. */
+unsigned long pp_site_top(const struct pp_site *site)
 {
 	const struct pp_func *func;
 
 	lockdep_assert_held(&pp_mutex);
 	list_for_each_entry(func, &site->active, on)
-		if (func != without)
+		if (!func->patch->leaving)
 			return func->desc->new_addr;
 	return 0;
 }
