@@ -661,8 +661,9 @@ static int enable_patch(struct pp_patch *patch)
 		cancel(&tr);
 	else
 		pp_replace_done(patch);
-	conclude(&tr, ret);
+	/* Who sees the patch enabled finds those that it replaced as they stay. */
 	release_replaced(&tr, ret);
+	conclude(&tr, ret);
 	transition_deinit(&tr);
 	if (ret) {
 		/* Code of it may have run: its pre-patch callbacks. */
