@@ -143,13 +143,13 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	}
 }
 
-/* Another patch's function on @site, which is hooked. */
+/* Another patch's function on @site, which is hooked: of the newest, who may replace the rest. */
 static struct pp_func *other_user(const struct pp_site *site, const struct pp_func *func)
 {
 	struct pp_patch *patch;
 	unsigned int i;
 
-	list_for_each_entry(patch, &pp_patches, list)
+	list_for_each_entry_reverse(patch, &pp_patches, list)
 		for (i = 0; i < patch->nr_funcs; i++)
 			if (patch->funcs[i].site == site && patch->funcs[i].hooked &&
 			    &patch->funcs[i] != func)

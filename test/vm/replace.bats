@@ -153,6 +153,18 @@ cat /tmp/agree
 		on agree_1
 		same versions "$(versions)" 111
 		same mode "$(file agree-1 vmlinux/read_null,1/mode)" ftrace
+		pokepatch unload agree-1
+		pokepatch load --mode direct "$(patch_file agree-1)"
+		pokepatch load --mode direct "$(patch_file agree-first)"
+		pokepatch load --mode direct --replace "$(patch_file agree-2)"
+		on agree_2
+		pokepatch enable agree-1
+		pokepatch load --replace "$(patch_file agree-first)"
+		on agree_first
+		same mode "$(file agree-first vmlinux/read_iter_null,1/mode)" direct
+		pokepatch load --replace "$(patch_file agree-1)"
+		on agree_1
+		same versions "$(versions)" 111
 		for name in agree-1 agree-2 agree-first agree-second proc-version; do
 			pokepatch unload $name
 		done
