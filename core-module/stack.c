@@ -21,49 +21,37 @@ static int compare_ranges(const void *a, const void *b)
 	return 0;
 }
 
-static unsigned int merge(struct pp_range *range, unsigned int nr)
+void pp_busy_finish(struct pp_busy *busy)
 {
 	unsigned int i, last = 0;
 
-	sort(range, nr, sizeof(*range), compare_ranges, NULL);
-	for (i = 1; i < nr; i++) {
-		if (range[i].start < range[last].end)
-			range[last].end = max(range[last].end, range[i].end);
+	sort(busy->range, busy->nr, sizeof(*busy->range), compare_ranges, NULL);
+	for (i = 1; i < busy->nr; i++) {
+		if (busy->range[i].start < busy->range[last].end)
+			busy->range[last].end =
+				max(busy->range[last].end, busy->range[i].end);
 		else
-			range[++last] = range[i];
+			busy->range[++last] = busy->range[i];
 	}
-	return nr ? last + 1 : 0;
+	busy->nr = busy->nr ? last + 1 : 0;
 }
 
-void pp_busy_finish(struct pp_busy *busy)
+static const struct pp_range *busy_find(const struct pp_busy *busy, unsigned long addr)
 {
-	busy->nr = merge(busy->range, busy->nr);
-	busy->nr_text = merge(busy->text, busy->nr_text);
-}
-
-static const struct pp_range *find(const struct pp_range *range, unsigned int nr,
-				   unsigned long addr)
-{
-	unsigned int low = 0, high = nr;
+	unsigned int low = 0, high = busy->nr;
 
 	/* The last range that starts at or below addr. */
 	while (low < high) {
 		unsigned int mid = low + (high - low) / 2;
 
-		if (range[mid].start <= addr)
+		if (busy->range[mid].start <= addr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low && addr <= range[low - 1].end)
-		return &range[low - 1];
+	if (low && addr <= busy->range[low - 1].end)
+		return &busy->range[low - 1];
 	return NULL;
-}
-
-/* A function's range if there is one: it knows the function. */
-static const struct pp_range *busy_find(const struct pp_busy *busy, unsigned long addr)
-{
-	return find(busy->range, busy->nr, addr) ?: find(busy->text, busy->nr_text, addr);
 }
 
 struct visit {
@@ -74,12 +62,13 @@ struct visit {
 static bool visit_addr(void *ctx, unsigned long addr)
 {
 	struct visit *visit = ctx;
-	const struct pp_range *range = busy_find(visit->busy, addr);
+	const struct pp_busy *busy = visit->busy;
+	const struct pp_range *range = busy_find(busy, addr);
 
-	if (!range)
+	if (!range && (addr < busy->text_start || addr >= busy->text_end))
 		return true;
 	visit->hit->addr = addr;
-	visit->hit->func = range->func;
+	visit->hit->func = range ? range->func : NULL;
 	return false;
 }
 

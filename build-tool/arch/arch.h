@@ -206,6 +206,11 @@ struct arch {
 	 */
 	bool code_tails;
 	/*
+	 * Bytes of an instruction that others execute from elsewhere (s390's "exrl"); clang has
+	 * nothing but these in .text, without symbols.
+	 */
+	uint8_t executed;
+	/*
 	 * A variable's symbol may not count its flexible array, "struct pid init_struct_pid = {
 	 * .numbers = { { ... } } }" (gcc for MIPS).
 	 */

@@ -82,7 +82,8 @@ static const struct section_rule riscv64_sections[] = {
 	 .layouts = {{.size = 36, .partner = 8, .partner_length = 24},
 		     {.size = 16, .partner = 4, .partner_length = 10}}},
 	/* Small data, which the linker puts near the global pointer. */
-	{.name = ".sdata", .policy = SECTION_DATA},
+	/* clang puts the constants of code here, .LCPI0_0, and without -fdata-sections' names. */
+	{.name = ".sdata", .policy = SECTION_DATA, .constants = 8},
 	{.name = ".sdata.", .prefix = true, .policy = SECTION_DATA},
 	{.name = ".sbss", .policy = SECTION_DATA},
 	{.name = ".sbss.", .prefix = true, .policy = SECTION_DATA},

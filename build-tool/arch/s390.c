@@ -269,4 +269,5 @@ const struct arch arch_s390 = {
 	.is_padding = s390_is_padding,
 	.constant_loads = s390_constant_loads,
 	.address_reloc = R_390_64,
+	.executed = 6, /* mvc, xc, clc with a length in a register */
 };

@@ -58,15 +58,26 @@ static bool is_private(const struct section *section, const struct symbol *symbo
 	return false;
 }
 
+/* clang's labels of constants, in a section of variables. */
+static bool is_constant(const struct section *section, const struct symbol *symbol)
+{
+	return section->rule && section->rule->constants && has_prefix(symbol->name, ".LCPI");
+}
+
 static enum atom_class class_of(const struct section *section, const struct symbol *symbol)
 {
 	switch (section->rule->policy) {
 	case SECTION_CODE:
 		return ATOM_CODE;
 	case SECTION_DATA:
+		if (symbol && is_constant(section, symbol))
+			return ATOM_CONST;
 		return symbol && is_private(section, symbol) ? ATOM_PRIVATE : ATOM_DATA;
 	case SECTION_RODATA:
-		return !symbol || is_private(section, symbol) ? ATOM_PRIVATE : ATOM_RODATA;
+		/* riscv's objects keep clang's own names: .Lswitch.table.mode_show */
+		return !symbol || has_prefix(symbol->name, ".L") || is_private(section, symbol)
+			       ? ATOM_PRIVATE
+			       : ATOM_RODATA;
 	case SECTION_STRINGS:
 		return ATOM_STRINGS;
 	case SECTION_CONST:
@@ -124,6 +135,20 @@ static bool has_known_type(const struct section *section)
 	}
 }
 
+/* Symbols that name a thing of their own, as opposed to a place in one. */
+static bool names_a_thing(const struct arch *arch, const struct symbol *symbol)
+{
+	if (is_constant(symbol->section, symbol))
+		return true;
+	if (symbol->type == STT_FUNC || symbol->type == STT_OBJECT)
+		return true;
+	if (arch_symbol_mark(arch, symbol) != MARK_NONE)
+		return false;
+	/* Assembler labels of exports: __ksymtab_foo, __kstrtab_foo */
+	return symbol->type == STT_NOTYPE && symbol->section->rule &&
+	       symbol->section->rule->policy == SECTION_EXPORT;
+}
+
 static void assign_rules(struct object *object, const char *unit, struct refusals *refusals)
 {
 	struct section_rules rules;
@@ -139,6 +164,8 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 		    section->flags & SHF_MERGE)
 			section->rule =
 				section->flags & SHF_STRINGS ? &merge_strings : &merge_constants;
+		if (section->rule && section->rule->constants)
+			section->entsize = section->rule->constants;
 		if (!section->rule)
 			refusals_add(refusals, "section-unknown", unit, section->name,
 				     "section '%s' is not known to pokepatch; leave the code that "
@@ -175,18 +202,6 @@ static bool is_split(const struct section *section)
 }
 
 /* ---- splitting by symbols --------------------------------------------------- */
-
-/* Symbols that name a thing of their own, as opposed to a place in one. */
-static bool names_a_thing(const struct arch *arch, const struct symbol *symbol)
-{
-	if (symbol->type == STT_FUNC || symbol->type == STT_OBJECT)
-		return true;
-	if (arch_symbol_mark(arch, symbol) != MARK_NONE)
-		return false;
-	/* Assembler labels of exports: __ksymtab_foo, __kstrtab_foo */
-	return symbol->type == STT_NOTYPE && symbol->section->rule &&
-	       symbol->section->rule->policy == SECTION_EXPORT;
-}
 
 /* A variable without contents: "atomic_long_t vm_numa_event[0]" without CONFIG_NUMA (mm/vmstat.c). */
 static bool is_empty(const struct symbol *symbol)
@@ -274,6 +289,8 @@ static void split_by_symbols(struct object *object)
 			continue;
 		}
 		uint64_t end = symbol->value + symbol->size;
+		if (is_constant(section, symbol) && section->size - end >= section->entsize)
+			end += section->entsize;
 		/* gcc gives no size to its s390 thunks, __s390_indirect_jump_r1 and so on. */
 		if (!symbol->size && (section->rule->policy == SECTION_EXPORT ||
 				      (section->flags & SHF_GROUP && symbol->type == STT_FUNC)))
@@ -344,7 +361,9 @@ static bool is_padding(struct object *object, const struct section *section,
 		return true;
 	if (section_is_text(section) && object->arch->is_padding)
 		return object->arch->is_padding(object, section, start, end);
-	if (!section_is_text(section) && section->type != SHT_NOBITS)
+	/* clang fills gaps in riscv's .sdata, where the constants of code are, with NOPs. */
+	if (!section_is_text(section) && section->type != SHT_NOBITS &&
+	    !(object->arch->is_padding && object->arch->is_padding(object, section, start, end)))
 		for (uint64_t at = start; at < end; at++)
 			if (section->data[at])
 				return false;
@@ -396,7 +415,20 @@ static bool has_relocated_prefix(const struct object *object, const struct secti
 	return count;
 }
 
-/* Sections without symbols are one atom. */
+/* Sections without symbols are one atom, or instructions that code executes one by one. */
+static void add_unnamed(struct object *object, struct section *section)
+{
+	uint64_t step = object->arch->executed;
+
+	if (!step || section->rule->policy != SECTION_CODE || section->relocs.count ||
+	    section->size % step) {
+		add_atom(object, section, NULL, 0, section->size);
+		return;
+	}
+	for (uint64_t at = 0; at < section->size; at += step)
+		add_atom(object, section, NULL, at, at + step)->class = ATOM_PARTNER;
+}
+
 static void check_gaps(struct object *object, const char *unit, struct refusals *refusals)
 {
 	for (size_t i = 1; i < object->sections.count; i++) {
@@ -406,7 +438,7 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 		if (!section->rule || !is_split(section) || !section->size)
 			continue;
 		if (!section->atoms.count) {
-			add_atom(object, section, NULL, 0, section->size);
+			add_unnamed(object, section);
 			continue;
 		}
 		if (section->rule->policy == SECTION_EXPORT)

@@ -68,8 +68,10 @@ static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, c
 	unsigned char type = GELF_ST_TYPE(entry->st_info);
 
 	if (type == STT_FILE) {
+		const char *slash = strrchr(name, '/'); /* gcc for MIPS writes the whole path */
+
 		*vec_push(&parent->blocks) = (struct parent_block){
-			.file = name, .first = parent->symbol_count, .end = parent->symbol_count};
+			.file = slash ? slash + 1 : name, .first = parent->symbol_count, .end = parent->symbol_count};
 		return NULL;
 	}
 	if (type == STT_SECTION || shndx == SHN_UNDEF || !*name)

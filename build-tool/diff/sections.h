@@ -58,6 +58,8 @@ struct section_rule {
 	enum section_policy policy;
 	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: carried under this section's own name. */
 	bool keep_name;
+	/* SECTION_DATA: constants of that many bytes are among it, by clang's labels. */
+	uint8_t constants;
 	const char *advice; /* SECTION_REFUSE, SECTION_PARENT: why, and what to do */
 	/*
 	 * SECTION_TABLE: every entry has a relocation to its code.

@@ -28,8 +28,7 @@ static bool has_fields(const struct section *section)
 {
 	return !strcmp(section->name, POKEPATCH_SECTION_IMAGE) ||
 	       !strcmp(section->name, POKEPATCH_SECTION_TABLES) ||
-	       !strcmp(section->name, ".pokepatch.funcs") ||
-	       !strcmp(section->name, ".pokepatch.callbacks");
+	       !strcmp(section->name, ".pokepatch.funcs");
 }
 
 static bool flip_bit(struct mutation *mutation)

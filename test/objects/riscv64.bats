@@ -296,3 +296,42 @@ parts_apart() {
 	grep -q "has its upper part at 0, outside 'lower'" "$errors"
 }
 @test "riscv64: the parts of an address in two functions" { each_compiler riscv64 parts_apart; }
+
+# clang keeps constants that one instruction cannot make in .sdata, with variables.
+@test "riscv64: constants that code loads" {
+	machine riscv64 clang-16
+	compare <<-'END'
+		long count = 5;
+		unsigned long f(unsigned long x) { return x % OLD(1000007) NEW(1000003); }
+		unsigned long g(unsigned long x) { return x / 1000003; }
+		unsigned long h(unsigned long x) { return x % 10007 + count++; }
+	END
+	carries "f changed"
+	carries_data
+	runs <<-'END'
+		int main(void)
+		{
+			return ((unsigned long (*)(unsigned long))changed(0))(1000003ul * 12345 + 77) != 77;
+		}
+	END
+	readelf -SW orig.o | grep -q ' \.sdata '
+}
+
+switch_values() {
+	compare <<-'END'
+		const char *f(int i)
+		{
+			switch (i) {
+			case 0: return "nought";
+			case 1: return OLD("one") NEW("two");
+			case 2: return "three";
+			case 3: return "seven";
+			case 4: return "nine";
+			default: return "";
+			}
+		}
+	END
+	carries "f changed"
+	carries_data
+}
+@test "riscv64: a switch that became a table of values" { each_compiler riscv64 switch_values; }

@@ -242,3 +242,30 @@ relro() {
 	carries_data
 }
 @test "s390x: constants with addresses" { each_compiler s390x relro; }
+
+# clang puts the instructions that exrl executes into .text, without symbols.
+lengths() {
+	compare <<-'END'
+		void *memset(void *, int, unsigned long), *memcpy(void *, const void *, unsigned long);
+		NEW(void first(char *a, char *b, unsigned long n) { memcpy(a, b, n); })
+		void f(char *a, unsigned long n) { memset(a, 0, n OLD(+ 1) NEW(+ 2)); }
+		void g(char *a, char *b, unsigned long n) { memcpy(a, b, n); }
+		void h(char *a, unsigned long n) { memset(a, 0, n); }
+	END
+	carries "f changed" "first new"
+	runs <<-'END'
+		int main(void)
+		{
+			char text[4] = {1, 1, 1, 1};
+
+			((void (*)(char *, unsigned long))changed(0))(text, 1);
+			return text[0] || text[1] || text[2] || !text[3];
+		}
+	END
+	compare <<-'END'
+		void *memset(void *, int, unsigned long), *memcpy(void *, const void *, unsigned long);
+		void f(char *a, char *b, unsigned long n) { OLD(memset(a, 0, n)) NEW(memcpy(a, b, n)); }
+	END
+	carries "f changed"
+}
+@test "s390x: instructions that others execute" { compilers=clang-16 each_compiler s390x lengths; }

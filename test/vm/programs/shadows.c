@@ -3,22 +3,23 @@
  * For vm/patches/shadows.patch, where a number written to an eventfd says what to do with
  * its shadow variable.
  *
- * shadows TIMES    - do everything to a few eventfds, so often in each of two threads for
- *                    each CPU
+ * shadows SECONDS  - do everything to a few eventfds, from two threads for each CPU
  * shadows NUMBER.. - write the numbers to a new eventfd, one after the other; a word
  *                    that is no number: wait for a line on standard input
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FDS 16
 
 static int fds[FDS];
-static int times;
+static time_t end;
 
 static void tell(int fd, uint64_t what)
 {
@@ -32,15 +33,16 @@ static void *work(void *seed_of)
 {
 	unsigned int seed = (uintptr_t)seed_of;
 
-	for (int i = 0; i < times; i++)
-		/* Only one in 64 detaches all. */
-		tell(fds[rand_r(&seed) % FDS],
-		     rand_r(&seed) % 64 ? (uint64_t[]){1, 1, 2, 3, 4, 6, 7, 3}[rand_r(&seed) % 8]
-					: 5);
+	while (time(NULL) < end)
+		for (int i = 0; i < 100; i++)
+			/* Only one in 64 detaches all. */
+			tell(fds[rand_r(&seed) % FDS],
+			     rand_r(&seed) % 64 ? (uint64_t[]){1, 1, 2, 3, 4, 6, 7, 3}[rand_r(&seed) % 8]
+						: 5);
 	return NULL;
 }
 
-static int everything(void)
+static int everything(int seconds)
 {
 	const long threads = 2 * sysconf(_SC_NPROCESSORS_ONLN);
 	pthread_t *thread = calloc(threads, sizeof(*thread));
@@ -50,6 +52,7 @@ static int everything(void)
 		tell(fds[i], 8);
 	}
 	tell(fds[0], 10);
+	end = time(NULL) + seconds;
 	for (long i = 0; i < threads; i++)
 		if (pthread_create(&thread[i], NULL, work, (void *)(i + 1)))
 			return 1;
@@ -66,10 +69,8 @@ int main(int argc, char **argv)
 	char line[16];
 	int fd;
 
-	if (argc == 2) {
-		times = atoi(argv[1]);
-		return everything();
-	}
+	if (argc == 2)
+		return everything(atoi(argv[1]));
 	fd = eventfd(0, 0);
 	for (int i = 1; i < argc; i++) {
 		if (atoi(argv[i]))
