@@ -85,7 +85,7 @@ $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(di
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
-$(out)/test/unit/test_selfcheck: $(out)/test/selfcheck/text.o
+$(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlining.o)
 
 # What changes finished modules, to show that the final check notices.
 mutate_o := $(call objects,$(wildcard test/mutate/*.c))
@@ -170,6 +170,7 @@ history: setup ## each change between two of Debian's kernels as a patch (an hou
 # libFuzzer is clang's; everything that it is to see is compiled once more for it.
 FUZZ_CC ?= clang-16
 FUZZ_SECONDS ?= 60
+TORTURE_SECONDS ?= 900
 fuzz_flags := -g -O1 -fno-omit-frame-pointer
 fuzz_sources := $(call sources,common) $(call sources,diff) $(call sources,arch)
 fuzz_o := $(patsubst %.c,build/fuzz/%.o,$(fuzz_sources) test/fuzz/fuzz_diff.c)
@@ -191,6 +192,11 @@ fuzz: setup ## feed the differ with broken objects for FUZZ_SECONDS (60)
 selfcheck: setup ## run the differ on every unit of the kernel's central folders (an hour the first time)
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
 	$(Q)test/selfcheck/run
+
+.PHONY: torture
+torture: setup ## switch patches at random under load for TORTURE_SECONDS (900)
+	$(Q)$(MAKE) --no-print-directory all kernel core
+	$(Q)POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) bats test/vm/torture.bats
 
 .PHONY: vm-shell
 vm-shell: setup-demo ## a shell in a guest that runs the test kernel

@@ -30,6 +30,9 @@
 
 #define PP_VERSION "0.1"
 
+/* The longest instruction that is written, and the widest word, in bytes. */
+#define PP_TEXT_WORD_MAX 8
+
 struct dyn_ftrace;
 struct ftrace_ops;
 struct kprobe;
@@ -124,6 +127,8 @@ struct pp_mode {
 	 * @going: they are in a module that goes.
 	 */
 	void (*unhook)(struct pp_site **sites, unsigned int nr, bool going);
+	/* If it is there: one of several hooked functions leaves the site. */
+	void (*leave)(struct pp_func *func);
 	/*
 	 * What to write so that calls go to @target instead of site->target, 0
 	 * being the old function: up to PP_POKES_MAX pokes, in their order.
@@ -134,7 +139,7 @@ struct pp_mode {
 
 #define PP_POKES_MAX 2
 
-extern const struct pp_mode pp_ftrace_mode, pp_entry_mode;
+extern const struct pp_mode pp_ftrace_mode, pp_direct_mode, pp_entry_mode;
 
 bool pp_mode_known(u32 mode);
 const char *pp_mode_name(u32 mode);
@@ -158,7 +163,10 @@ struct pp_site {
 	const struct pp_mode *mode; /* while it is hooked, or lingers */
 	bool lingers;		 /* claimed still, though not hooked */
 	struct list_head linger_node;
+	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
+	const u8 *stub_pass;	 /* its first instruction while it lets calls through */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
+	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
 };
 
 /* All under pp_mutex; may sleep. */
@@ -170,7 +178,7 @@ void pp_site_linger(struct pp_site *site);
 void pp_site_unlinger(struct pp_site *site);
 bool pp_sites_linger_retry(void);
 void pp_sites_module_going(const struct module *mod);
-unsigned long pp_site_top(const struct pp_site *site, const struct pp_func *without);
+unsigned long pp_site_top(const struct pp_site *site);
 /* Add to @text what has the calls of @site go to @target.  0, -ERANGE. */
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
@@ -196,8 +204,6 @@ int pp_claim_return(unsigned long ip, bool *update);
 unsigned int pp_claim_shadows(unsigned long ip);
 
 /* --- text.c: writing instructions --------------------------------------------- */
-
-#define PP_TEXT_WORD_MAX 8
 
 /* One instruction, within one word (pp_text_fits()). */
 struct pp_poke {
@@ -296,8 +302,10 @@ struct pp_patch {
 	struct pp_func *funcs;
 	unsigned long *addr;	/* of each symbol; pp_mutex */
 	unsigned long text_start, text_end;
+	u8 stub_pass[PP_TEXT_WORD_MAX]; /* see direct.c */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
+	bool leaving;		/* an attempt is about to disable it; pp_mutex */
 	bool pinned;		/* its module stays, though disabled; pp_mutex */
 	bool withdrawn;		/* a callback said that it need not; pp_mutex */
 	struct semaphore op;	/* one transition at a time; its worker may release it */
@@ -311,6 +319,7 @@ struct pp_patch {
 	struct mutex report_lock;
 	char *report;		/* text of blocked_by, or NULL; report_lock */
 	size_t report_len;
+	char *replaces;		/* text of replace, or NULL; op and report_lock */
 
 	bool registered;	/* pp_mutex */
 	struct kobject kobj;
@@ -361,13 +370,14 @@ void pp_modules_exit(void);
 /* Addresses [start, end], the end too: a call may be a function's last instruction. */
 struct pp_range {
 	unsigned long start, end;
-	const struct pp_func *func;	/* NULL: the patch module's text */
+	const struct pp_func *func;	/* NULL: a patch module's text */
 };
 
 struct pp_busy {
 	struct pp_range *range;		/* sorted, disjoint */
 	unsigned int nr;
-	unsigned long text_start, text_end; /* counts as well, unless text_end is 0 */
+	struct pp_range *text;		/* of patch modules that leave; likewise */
+	unsigned int nr_text;
 };
 
 /* Somebody in the way. */
@@ -467,16 +477,34 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size);
 /* --- transition.c ------------------------------------------------------------ */
 
 /*
- * Switch @patch on or off, within its timeout.  Takes pp_mutex for each attempt;
- * the caller holds patch->op.  May sleep.
+ * Switch @patch on or off, within its timeout; on, and those off that it shall
+ * replace.  Takes pp_mutex for each attempt; the caller holds patch->op.  May sleep.
  * Return: 0 if it is done (or was), -EBUSY if somebody is in the way
- * (patch->report says who) or a function is not free, -EINTR, -ENODEV if the
- * module is going, or -ENOMEM; after an error nothing has changed.
+ * (patch->report says who), or a function or a patch to be replaced is not free,
+ * -EINTR, -ENODEV if the module is going, or -ENOMEM; after an error nothing has
+ * changed.
  */
 int pp_transition(struct pp_patch *patch, bool enable);
 
 /* Its addresses may be anywhere from now on, if it is such a patch.  Under pp_mutex. */
 void pp_patch_pin(struct pp_patch *patch);
+
+/* --- replace.c ------------------------------------------------------------------ */
+
+/*
+ * Which patches @patch, which is disabled, shall replace the next time that it is
+ * enabled: names, or "*" for all; "": none.  The caller holds patch->op.  May sleep.
+ * Return: 0, -ENOENT if one is not loaded, -EINVAL if one is @patch, or -ENOMEM.
+ */
+int pp_replace_set(struct pp_patch *patch, const char *text);
+/*
+ * Those of them that are enabled, the newest first, in an array to kfree(); NULL:
+ * none.  Their op is held from now on, so that they stay enabled, and loaded.  The
+ * caller holds patch->op.  May sleep; -EBUSY (logged), -ENOMEM.
+ */
+struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr);
+/* They are replaced: what was set was for this time.  The caller holds patch->op. */
+void pp_replace_done(struct pp_patch *patch);
 
 /* --- callbacks.c --------------------------------------------------------------- */
 

@@ -62,7 +62,7 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (image->transition != POKEPATCH_TRANSITION_STOP)
 		return reject(patch, "transition %u is not one that this core can make",
 			      image->transition);
-	if (image->flags & ~POKEPATCH_IMAGE_PINNED || image->reserved)
+	if (image->flags & ~POKEPATCH_IMAGE_PINNED)
 		return reject(patch, "flags %#x, this core knows %#x", image->flags,
 			      POKEPATCH_IMAGE_PINNED);
 	if (!image->nr_objects || !image->nr_funcs)
@@ -83,6 +83,12 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (!within_patch(patch, image->strings, image->strings_size) ||
 	    ((const char *)image->strings)[image->strings_size - 1])
 		return reject(patch, "the strings are not in the module or do not end");
+	if (!image->nr_stubs)
+		return 0;
+	if (image->nr_stubs != image->nr_funcs || !IS_ALIGNED(image->stubs, PP_TEXT_WORD_MAX) ||
+	    !within_text(patch, image->stubs, (u64)image->nr_stubs * pp_arch.stub_size))
+		return reject(patch, "%u stubs for %u functions, or not in the module's text",
+			      image->nr_stubs, image->nr_funcs);
 	return 0;
 }
 
@@ -331,6 +337,8 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->nr_symbols = image->nr_symbols;
 	patch->nr_funcs = image->nr_funcs;
 	patch->nr_relocs = image->nr_relocs;
+	if (image->nr_stubs)
+		memcpy(patch->stub_pass, (void *)image->stubs, pp_arch.stub_jump);
 	if (!good_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");
 	patch->name = pp_string(patch, image->name);
@@ -368,6 +376,7 @@ struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_imag
 void pp_patch_free(struct pp_patch *patch)
 {
 	kvfree(patch->report);
+	kfree(patch->replaces);
 	kvfree(patch->addr);
 	kvfree(patch->funcs);
 	kvfree(patch->objects);

@@ -79,7 +79,7 @@ static void detach(struct pp_patch *patch, unsigned int index)
 			continue;
 		/* Nobody runs this function, so it needs no stop. */
 		list_del_init(&func->on);
-		WRITE_ONCE(func->site->target, pp_site_top(func->site, NULL));
+		WRITE_ONCE(func->site->target, pp_site_top(func->site));
 	}
 	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
 	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index);

@@ -122,10 +122,15 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 /* The cheapest first: what auto tries. */
 static const struct pp_mode *const modes[] = {
 	[POKEPATCH_MODE_ENTRY] = &pp_entry_mode,
+	[POKEPATCH_MODE_DIRECT] = &pp_direct_mode,
 	[POKEPATCH_MODE_FTRACE] = &pp_ftrace_mode,
 };
 
-static const u32 order[] = { POKEPATCH_MODE_ENTRY, POKEPATCH_MODE_FTRACE };
+static const u32 order[] = {
+	POKEPATCH_MODE_ENTRY,
+	POKEPATCH_MODE_DIRECT,
+	POKEPATCH_MODE_FTRACE,
+};
 
 bool pp_mode_known(u32 mode)
 {
@@ -280,8 +285,11 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 		funcs[i].hooked = false;
 		WRITE_ONCE(funcs[i].mode, NULL);
 		WRITE_ONCE(funcs[i].shadows, 0);
-		if (--site->hooks)
+		if (--site->hooks) {
+			if (site->mode->leave)
+				site->mode->leave(&funcs[i]);
 			continue;
+		}
 		if (gone)
 			gone[nr_gone++] = site;
 		else
@@ -369,14 +377,14 @@ void pp_sites_module_going(const struct module *mod)
 			drop(site);
 }
 
-/* Where calls of @site go if @without, or NULL, is not counted; 0: not rerouted. */
-unsigned long pp_site_top(const struct pp_site *site, const struct pp_func *without)
+/* Where calls of @site go when the patches that leave have left; 0: not rerouted. */
+unsigned long pp_site_top(const struct pp_site *site)
 {
 	const struct pp_func *func;
 
 	lockdep_assert_held(&pp_mutex);
 	list_for_each_entry(func, &site->active, on)
-		if (func != without)
+		if (!func->patch->leaving)
 			return func->desc->new_addr;
 	return 0;
 }

@@ -21,37 +21,49 @@ static int compare_ranges(const void *a, const void *b)
 	return 0;
 }
 
-void pp_busy_finish(struct pp_busy *busy)
+static unsigned int merge(struct pp_range *range, unsigned int nr)
 {
 	unsigned int i, last = 0;
 
-	sort(busy->range, busy->nr, sizeof(*busy->range), compare_ranges, NULL);
-	for (i = 1; i < busy->nr; i++) {
-		if (busy->range[i].start < busy->range[last].end)
-			busy->range[last].end =
-				max(busy->range[last].end, busy->range[i].end);
+	sort(range, nr, sizeof(*range), compare_ranges, NULL);
+	for (i = 1; i < nr; i++) {
+		if (range[i].start < range[last].end)
+			range[last].end = max(range[last].end, range[i].end);
 		else
-			busy->range[++last] = busy->range[i];
+			range[++last] = range[i];
 	}
-	busy->nr = busy->nr ? last + 1 : 0;
+	return nr ? last + 1 : 0;
 }
 
-static const struct pp_range *busy_find(const struct pp_busy *busy, unsigned long addr)
+void pp_busy_finish(struct pp_busy *busy)
 {
-	unsigned int low = 0, high = busy->nr;
+	busy->nr = merge(busy->range, busy->nr);
+	busy->nr_text = merge(busy->text, busy->nr_text);
+}
+
+static const struct pp_range *find(const struct pp_range *range, unsigned int nr,
+				   unsigned long addr)
+{
+	unsigned int low = 0, high = nr;
 
 	/* The last range that starts at or below addr. */
 	while (low < high) {
 		unsigned int mid = low + (high - low) / 2;
 
-		if (busy->range[mid].start <= addr)
+		if (range[mid].start <= addr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low && addr <= busy->range[low - 1].end)
-		return &busy->range[low - 1];
+	if (low && addr <= range[low - 1].end)
+		return &range[low - 1];
 	return NULL;
+}
+
+/* A function's range if there is one: it knows the function. */
+static const struct pp_range *busy_find(const struct pp_busy *busy, unsigned long addr)
+{
+	return find(busy->range, busy->nr, addr) ?: find(busy->text, busy->nr_text, addr);
 }
 
 struct visit {
@@ -62,13 +74,12 @@ struct visit {
 static bool visit_addr(void *ctx, unsigned long addr)
 {
 	struct visit *visit = ctx;
-	const struct pp_busy *busy = visit->busy;
-	const struct pp_range *range = busy_find(busy, addr);
+	const struct pp_range *range = busy_find(visit->busy, addr);
 
-	if (!range && (addr < busy->text_start || addr >= busy->text_end))
+	if (!range)
 		return true;
 	visit->hit->addr = addr;
-	visit->hit->func = range ? range->func : NULL;
+	visit->hit->func = range->func;
 	return false;
 }
 

@@ -2,8 +2,8 @@
 /*
  * /sys/kernel/pokepatch: see DESIGN.md and the contract that it points to.
  *
- * No file but `enabled` waits for anything that a transition holds, so the rest
- * can be read while one goes on.
+ * Nothing but writes of `enabled` and `replace` waits for anything that a transition
+ * holds, so all can be read while one goes on.
  */
 #include <linux/fcntl.h>
 #include <linux/fs.h>
@@ -152,13 +152,40 @@ static ssize_t build_id_show(struct kobject *kobj, struct kobj_attribute *attr, 
 	return sysfs_emit(buf, "%*phN\n", (int)vmlinux->build_id_len, vmlinux->build_id);
 }
 
+static ssize_t replace_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct pp_patch *patch = to_patch(kobj);
+	ssize_t ret;
+
+	mutex_lock(&patch->report_lock);
+	ret = patch->replaces ? sysfs_emit(buf, "%s\n", patch->replaces) : 0;
+	mutex_unlock(&patch->report_lock);
+	return ret;
+}
+
+/* Which patches the next 1 to `enabled` switches off, while this one is disabled. */
+static ssize_t replace_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			     size_t count)
+{
+	struct pp_patch *patch = to_patch(kobj);
+	int ret;
+
+	if (down_trylock(&patch->op))
+		return -EBUSY;
+	ret = patch->enabled ? -EBUSY : pp_replace_set(patch, buf);
+	up(&patch->op);
+	return ret ?: count;
+}
+
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 static struct kobj_attribute timeout_ms_attr = __ATTR_RW(timeout_ms);
 static struct kobj_attribute stop_ns_attr = __ATTR_RO(stop_ns);
 static struct kobj_attribute build_id_attr = __ATTR_RO(build_id);
+static struct kobj_attribute replace_attr = __ATTR_RW(replace);
 
 static struct attribute *patch_attrs[] = {
-	&state_attr.attr, &timeout_ms_attr.attr, &stop_ns_attr.attr, &build_id_attr.attr, NULL,
+	&state_attr.attr,    &timeout_ms_attr.attr, &stop_ns_attr.attr,
+	&build_id_attr.attr, &replace_attr.attr,    NULL,
 };
 
 static struct bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by, NULL };

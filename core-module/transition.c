@@ -9,6 +9,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/sched/signal.h>
@@ -35,8 +36,10 @@ struct stop_cpu {
 };
 
 struct transition {
-	struct pp_patch *patch;
+	struct pp_patch *patch;	/* that is switched, on or off */
 	bool enable;
+	struct pp_patch **off;	/* those that are switched off, the newest first */
+	unsigned int nr_off;
 	bool look_only;		/* switch nothing: is the patch module's text empty? */
 	bool cancelled;		/* by a pre-patch callback */
 	/* laid out before the stop */
@@ -159,7 +162,8 @@ static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 
 /*
  * The newest enabled copy of a carried function, which an enabled function may
- * have jumped to, so that it alone is on a stack.
+ * have jumped to, so that it alone is on a stack.  (Those of patches that leave are in
+ * their modules' text.)
  */
 static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 {
@@ -167,7 +171,7 @@ static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 	unsigned int i;
 
 	list_for_each_entry_reverse(patch, &pp_patches, list) {
-		if (!patch->enabled || patch == func->patch)
+		if (!patch->enabled || patch->leaving || patch == func->patch)
 			continue;
 		for (i = 0; i < patch->nr_funcs; i++) {
 			const struct pp_func *other = &patch->funcs[i];
@@ -189,24 +193,30 @@ static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
 }
 
 /*
- * What each site shall do, and which code must be empty for it.  Old and new count
- * in both directions: the return address of a call to ftrace lies in the old
- * function even when the handler has chosen the new one (see ftrace_handler()).
- * To disable, the whole text of the patch module must be empty, so that it can be
- * removed.
+ * Where calls of @func's site shall go, now that its patch is switched on, or off.
+ * A site gets one flip, for whichever of the patches comes first: the one that is
+ * switched on, or else any of those that leave, which all go by who stays.
  */
-static int lay_out(struct transition *tr)
+static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 attempt)
 {
-	struct pp_patch *patch = tr->patch;
+	struct pp_site *site = func->site;
+	struct flip *flip;
+
+	if (site->laid_out == attempt)
+		return 0;
+	site->laid_out = attempt;
+	flip = &tr->flips[tr->nr_flips++];
+	flip->site = site;
+	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
+	return pp_site_pokes(&tr->text, site, flip->target);
+}
+
+static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)
+{
 	unsigned int i;
 
-	tr->nr_flips = 0;
-	tr->text.nr = 0;
-	tr->busy.nr = 0;
-	for (i = 0; i < patch->nr_funcs && !tr->look_only; i++) {
-		struct pp_func *func = &patch->funcs[i];
-		const struct pp_func *top;
-		struct flip *flip;
+	for (i = 0; i < patch->nr_funcs; i++) {
+		const struct pp_func *func = &patch->funcs[i], *top;
 		int ret;
 
 		if (!func->old_addr)
@@ -217,20 +227,49 @@ static int lay_out(struct transition *tr)
 			busy_add_carried(&tr->busy, func);
 			continue;
 		}
-		flip = &tr->flips[tr->nr_flips++];
-		flip->site = func->site;
-		flip->target = tr->enable ? func->desc->new_addr : pp_site_top(func->site, func);
-		ret = pp_site_pokes(&tr->text, flip->site, flip->target);
+		ret = lay_out_site(tr, func, attempt);
 		if (ret)
 			return ret;
 		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
 		if (top && top != func)
 			busy_add_new(&tr->busy, top);
 	}
-	tr->busy.text_start = patch->text_start;
-	tr->busy.text_end = tr->enable ? 0 : patch->text_end;
-	pp_busy_finish(&tr->busy);
 	return 0;
+}
+
+/*
+ * What each site shall do, and which code must be empty for it.  Old and new count
+ * in both directions: the return address of a call to ftrace lies in the old
+ * function even when the handler has chosen the new one (see ftrace_handler()).
+ * To disable, the whole text of the patch module must be empty, so that it can be
+ * removed.
+ */
+static int lay_out(struct transition *tr)
+{
+	static u64 attempts; /* pp_mutex */
+	unsigned int i;
+	int ret = 0;
+
+	attempts++;
+	tr->nr_flips = 0;
+	tr->text.nr = 0;
+	tr->busy.nr = 0;
+	tr->busy.nr_text = tr->nr_off;
+	for (i = 0; i < tr->nr_off; i++) {
+		struct pp_patch *off = tr->off[i];
+
+		off->leaving = true;
+		/* A range's end counts. */
+		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end - 1 };
+	}
+	if (tr->enable)
+		ret = lay_out_patch(tr, tr->patch, attempts);
+	for (i = 0; i < tr->nr_off && !tr->look_only && !ret; i++)
+		ret = lay_out_patch(tr, tr->off[i], attempts);
+	for (i = 0; i < tr->nr_off; i++)
+		tr->off[i]->leaving = false;
+	pp_busy_finish(&tr->busy);
+	return ret;
 }
 
 /*
@@ -247,10 +286,8 @@ void pp_patch_pin(struct pp_patch *patch)
 	patch->pinned = true;
 }
 
-/* The switch has been made: bring the books into line. */
-static void commit(struct transition *tr)
+static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
 {
-	struct pp_patch *patch = tr->patch;
 	unsigned int i;
 
 	for (i = 0; i < patch->nr_funcs; i++) {
@@ -258,21 +295,63 @@ static void commit(struct transition *tr)
 
 		if (!func->site)
 			continue;
-		if (tr->enable)
+		if (on)
 			list_add(&func->on, &func->site->active);
 		else
 			list_del_init(&func->on);
 	}
-	if (tr->enable)
+	if (on)
 		list_move_tail(&patch->list, &pp_patches);
-	WRITE_ONCE(patch->enabled, tr->enable);
+	WRITE_ONCE(patch->enabled, on);
 	WRITE_ONCE(patch->stop_ns, tr->stop_ns);
-	if (tr->enable)
+	if (on)
 		pp_patch_pin(patch);
 	else
 		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
-	pp_callbacks_after(patch, tr->enable);
+}
+
+/* The switch has been made: bring the books into line. */
+static void commit(struct transition *tr)
+{
+	unsigned int i;
+
+	if (tr->enable)
+		commit_patch(tr, tr->patch, true);
+	for (i = 0; i < tr->nr_off; i++)
+		commit_patch(tr, tr->off[i], false);
+	for (i = 0; i < tr->nr_off; i++)
+		pp_callbacks_after(tr->off[i], false);
+	if (tr->enable)
+		pp_callbacks_after(tr->patch, true);
 	pp_watch();
+}
+
+/* pre-patch, which may fail, before anything is said to those that leave. */
+static int callbacks_before(struct transition *tr)
+{
+	int ret = tr->enable ? pp_callbacks_before(tr->patch, true) : 0;
+	unsigned int i;
+
+	for (i = 0; i < tr->nr_off && !ret; i++)
+		pp_callbacks_before(tr->off[i], false);
+	return ret;
+}
+
+/* The switch has not been made, and will not be. */
+static void cancel(struct transition *tr)
+{
+	struct pp_patch *patch = tr->patch;
+	unsigned int i;
+
+	mutex_lock(&pp_mutex);
+	if (tr->enable)
+		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
+	for (i = tr->nr_off; i--;)
+		pp_callbacks_cancel(tr->off[i], false);
+	if (tr->enable)
+		pp_callbacks_cancel(patch, true);
+	pp_watch();
+	mutex_unlock(&pp_mutex);
 }
 
 /* One word for where a blocker is. */
@@ -369,7 +448,7 @@ static int attempt(struct transition *tr)
 		return -EINTR;
 	/* Again in each attempt: parents may have come or gone. */
 	if (!tr->look_only) {
-		ret = pp_callbacks_before(patch, tr->enable);
+		ret = callbacks_before(tr);
 		tr->cancelled = ret;
 		if (ret)
 			goto unlock;
@@ -404,17 +483,46 @@ unlock:
 	return ret;
 }
 
+/* The patches that are switched off: to enable, those that are replaced, whose op is taken. */
+static int choose_off(struct transition *tr)
+{
+	struct pp_patch **off;
+
+	if (tr->enable) {
+		off = pp_replace_begin(tr->patch, &tr->nr_off);
+		if (IS_ERR(off))
+			return PTR_ERR(off);
+		tr->off = off;
+		return 0;
+	}
+	tr->off = kmalloc_array(1, sizeof(*tr->off), GFP_KERNEL);
+	if (!tr->off)
+		return -ENOMEM;
+	tr->off[0] = tr->patch;
+	tr->nr_off = 1;
+	return 0;
+}
+
 static int transition_init(struct transition *tr, struct pp_patch *patch, bool enable)
 {
+	unsigned int i, funcs = enable ? patch->nr_funcs : 0;
+	int ret;
+
 	*tr = (struct transition){ .patch = patch, .enable = enable };
-	tr->flips = kvmalloc_array(patch->nr_funcs, sizeof(*tr->flips), GFP_KERNEL);
-	tr->busy.range = kvmalloc_array(patch->nr_funcs * RANGES_PER_FUNC,
-					sizeof(*tr->busy.range), GFP_KERNEL);
-	tr->text.poke = kvmalloc_array(patch->nr_funcs, PP_POKES_MAX * sizeof(*tr->text.poke),
-				       GFP_KERNEL);
+	ret = choose_off(tr);
+	if (ret)
+		return ret;
+	for (i = 0; i < tr->nr_off; i++)
+		funcs += tr->off[i]->nr_funcs;
+	tr->flips = kvmalloc_array(funcs, sizeof(*tr->flips), GFP_KERNEL);
+	tr->busy.range = kvmalloc_array(funcs, RANGES_PER_FUNC * sizeof(*tr->busy.range),
+					GFP_KERNEL);
+	tr->busy.text = kvmalloc_array(tr->nr_off + 1, sizeof(*tr->busy.text), GFP_KERNEL);
+	tr->text.poke = kvmalloc_array(funcs, PP_POKES_MAX * sizeof(*tr->text.poke), GFP_KERNEL);
 	tr->cpus = kcalloc(nr_cpu_ids, sizeof(*tr->cpus), GFP_KERNEL);
 	tr->stoppers = kcalloc(nr_cpu_ids, sizeof(*tr->stoppers), GFP_KERNEL);
-	return tr->flips && tr->busy.range && tr->text.poke && tr->cpus && tr->stoppers ? 0 : -ENOMEM;
+	return tr->flips && tr->busy.range && tr->busy.text && tr->text.poke && tr->cpus &&
+	       tr->stoppers ? 0 : -ENOMEM;
 }
 
 static void transition_deinit(struct transition *tr)
@@ -422,8 +530,10 @@ static void transition_deinit(struct transition *tr)
 	kfree(tr->stoppers);
 	kfree(tr->cpus);
 	kvfree(tr->text.poke);
+	kvfree(tr->busy.text);
 	kvfree(tr->busy.range);
 	kvfree(tr->flips);
+	kfree(tr->off);
 }
 
 #define FIRST_PAUSE_MS 1
@@ -466,8 +576,8 @@ static void pp_patch_unpin(struct pp_patch *patch)
 		ret = try_until_timeout(&tr);
 	transition_deinit(&tr);
 	if (ret) {
-		pr_notice("%s: its module stays loaded: it is still in use, though its callback says that it is not (%d)\n",
-			  patch->name, ret);
+		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but tasks are in its code (%d), see /sys/kernel/pokepatch/%s/blocked_by\n",
+			  patch->name, ret, patch->name);
 		return;
 	}
 	mutex_lock(&pp_mutex);
@@ -493,48 +603,106 @@ static void conclude(struct transition *tr, int ret)
 	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
 }
 
-int pp_transition(struct pp_patch *patch, bool enable)
+static void let_go_of(struct pp_patch *patch)
+{
+	/* Both written in transitions of this patch alone while it is disabled; op. */
+	if (patch->pinned && patch->withdrawn)
+		pp_patch_unpin(patch);
+}
+
+/* Patches that were replaced, or were to be: each is its own again. */
+static void release_replaced(struct transition *tr, int ret)
+{
+	unsigned int i;
+
+	for (i = 0; i < tr->nr_off; i++) {
+		struct pp_patch *off = tr->off[i];
+		struct module *mod = off->mod;
+
+		if (!ret) {
+			pr_info("%s: replaced by %s\n", off->name, tr->patch->name);
+			let_go_of(off);
+		}
+		pp_sysfs_state(off, ret ? PP_ENABLED : PP_DISABLED);
+		up(&off->op);
+		/* As in pp_transition(): the last moment at which it is sure to be there. */
+		if (!ret)
+			module_put(mod);
+	}
+}
+
+static int switch_on(struct transition *tr)
+{
+	unsigned int i;
+
+	for (i = 0; i < tr->nr_off; i++) {
+		report(tr->off[i], NULL);
+		pp_sysfs_state(tr->off[i], PP_DISABLING);
+	}
+	return try_until_timeout(tr);
+}
+
+static int enable_patch(struct pp_patch *patch)
 {
 	struct transition tr;
 	int ret;
 
+	/*
+	 * An enabled patch holds its module, from before the switch.  Fails if the
+	 * module is about to go; then its exit waits for us in pp_sysfs_remove().
+	 */
+	if (!try_module_get(patch->mod)) {
+		pp_sysfs_state(patch, PP_DISABLED);
+		return -ENODEV;
+	}
+	ret = transition_init(&tr, patch, true);
+	ret = ret ?: switch_on(&tr);
+	if (ret)
+		cancel(&tr);
+	else
+		pp_replace_done(patch);
+	/* Who sees the patch enabled finds those that it replaced as they stay. */
+	release_replaced(&tr, ret);
+	conclude(&tr, ret);
+	transition_deinit(&tr);
+	if (ret) {
+		/* Code of it may have run: its pre-patch callbacks. */
+		let_go_of(patch);
+		module_put(patch->mod);
+	}
+	return ret;
+}
+
+static int disable_patch(struct pp_patch *patch)
+{
+	struct transition tr;
+	int ret = transition_init(&tr, patch, false);
+
+	ret = ret ?: try_until_timeout(&tr);
+	if (ret)
+		cancel(&tr);
+	conclude(&tr, ret);
+	transition_deinit(&tr);
+	if (ret)
+		return ret;
+	let_go_of(patch);
+	/*
+	 * Not enabled any more: nobody is in the module's text, nor can get there.
+	 * When the stopped section ended every stack was free of it, no handler was
+	 * about to jump there, and no site has led there since (an NMI that was in
+	 * there has ended with the section on its CPU).
+	 */
+	module_put(patch->mod);
+	return 0;
+}
+
+int pp_transition(struct pp_patch *patch, bool enable)
+{
 	report(patch, NULL);
 	if (patch->enabled == enable) {
 		pp_sysfs_state(patch, enable ? PP_ENABLED : PP_DISABLED);
 		return 0;
 	}
 	pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
-	/*
-	 * An enabled patch holds its module, from before the switch.  Fails if the
-	 * module is about to go; then its exit waits for us in pp_sysfs_remove().
-	 */
-	if (enable && !try_module_get(patch->mod)) {
-		pp_sysfs_state(patch, PP_DISABLED);
-		return -ENODEV;
-	}
-	ret = transition_init(&tr, patch, enable);
-	if (!ret)
-		ret = try_until_timeout(&tr);
-	transition_deinit(&tr);
-	if (ret) {
-		mutex_lock(&pp_mutex);
-		if (enable)
-			pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
-		pp_callbacks_cancel(patch, enable);
-		pp_watch();
-		mutex_unlock(&pp_mutex);
-	}
-	conclude(&tr, ret);
-	/* Both written in transitions of this patch alone while it is disabled; op. */
-	if (!patch->enabled && patch->pinned && patch->withdrawn)
-		pp_patch_unpin(patch);
-	/*
-	 * Not enabled any more, or not after all: nobody is in the module's text, nor
-	 * can get there.  When the stopped section ended every stack was free of it,
-	 * no handler was about to jump there, and no site has led there since (an NMI
-	 * that was in there has ended with the section on its CPU).
-	 */
-	if (enable == !!ret)
-		module_put(patch->mod);
-	return ret;
+	return enable ? enable_patch(patch) : disable_patch(patch);
 }

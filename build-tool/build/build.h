@@ -92,6 +92,7 @@ struct build {
 	char *kernel_build_id;	/* of the image's vmlinuz, hexadecimal; NULL: not known */
 	char *vmlinux_build_id; /* of the vmlinux with DWARF */
 	struct core_artefacts core;
+	char *glue_object; /* of this patch: the core's, with stubs.  NULL until it is linked */
 	struct patch_file *patches;
 	size_t nr_patches;
 	struct changes *changes; /* overlay.h */

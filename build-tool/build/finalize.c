@@ -359,6 +359,24 @@ static bool any_escapes(const struct build *build)
 	return false;
 }
 
+/* There are as many as functions: link.c has counted those. */
+static void put_stubs(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (!symbol || !symbol->section || strcmp(symbol->name, POKEPATCH_STUBS_SYMBOL))
+			continue;
+		section_add_reloc(finalizer->image, IMAGE(stubs), object->arch->address_reloc,
+				  object_section_symbol(object, symbol->section), symbol->value);
+		PUT32(finalizer, finalizer->image->data, struct pokepatch_image, nr_stubs,
+		      finalizer->funcs->size / sizeof(struct pokepatch_func));
+		return;
+	}
+}
+
 static struct error *fill_image(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
@@ -395,6 +413,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	put_pointer(finalizer, IMAGE(relocs), finalizer->relocs);
 	put_pointer(finalizer, IMAGE(callbacks), finalizer->callbacks);
 	put_pointer(finalizer, IMAGE(strings), finalizer->strings);
+	put_stubs(finalizer);
 
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		struct symbol *symbol = object->symbols.list[i];
@@ -408,7 +427,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	}
 	return error_new(STATUS_FAILED, "the glue does not refer to %s; is %s the glue of this "
 					"version?",
-			 POKEPATCH_IMAGE_SYMBOL, finalizer->build->core.glue_object);
+			 POKEPATCH_IMAGE_SYMBOL, finalizer->build->glue_object);
 }
 
 /*

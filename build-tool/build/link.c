@@ -75,6 +75,57 @@ static void linker_deinit(struct linker *linker)
 	free(linker->ko);
 }
 
+/* Stubs are numbered as the core's table of functions is: one for each that is replaced. */
+static size_t count_replaced(const struct build *build)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; build->comparison->carried[i] && j < result->functions.count; j++)
+			count += result->functions.list[j].change == DIFF_CHANGED;
+	}
+	return count;
+}
+
+/*
+ * What is added to the carried code: the glue, and with it, if the direct mode is possible,
+ * its stubs, for as many functions as this patch replaces.
+ */
+static struct error *make_glue(struct linker *linker)
+{
+	struct build *build = linker->build;
+	char *source _free_ = xasprintf("%s/../patches/module/%s.S", build->core.sources, build->arch);
+	uint32_t mode = build->options.mode;
+
+	if (!file_exists(source) || (mode != POKEPATCH_MODE_AUTO && mode != POKEPATCH_MODE_DIRECT)) {
+		build->glue_object = xstrdup(build->core.glue_object);
+		return NULL;
+	}
+	char *stubs _free_ = xasprintf("%s/stubs.o", build->work);
+	struct args args = start_command(build);
+	args_add_all(&args, build->core.mod_compile);
+	args_add(&args, "-D__ASSEMBLY__");
+	args_addf(&args, "-DPOKEPATCH_NR_STUBS=%zu", count_replaced(build));
+	args_add(&args, "-g0");
+	args_add(&args, "-c");
+	args_add(&args, "-o");
+	args_add(&args, stubs);
+	args_add(&args, source);
+	_failed_(run_in(&args, build->core.dir, NULL));
+
+	build->glue_object = xasprintf("%s/glue-and-stubs.o", build->work);
+	args = start_command(build);
+	args_add(&args, build->core.ld[0]);
+	args_add(&args, "-r");
+	args_add(&args, "-o");
+	args_add(&args, build->glue_object);
+	args_add(&args, build->core.glue_object);
+	args_add(&args, stubs);
+	return run_in(&args, build->work, NULL);
+}
+
 static struct error *combine(struct linker *linker)
 {
 	struct build *build = linker->build;
@@ -91,7 +142,7 @@ static struct error *combine(struct linker *linker)
 	for (size_t i = 0; i < build->nr_units; i++)
 		if (build->comparison->carried[i])
 			args_add(&args, build->comparison->carried[i]);
-	args_add(&args, build->core.glue_object);
+	args_add(&args, build->glue_object);
 	return run_in(&args, build->work, NULL);
 }
 
@@ -179,6 +230,7 @@ static struct error *link_all(struct linker *linker)
 {
 	struct build *build = linker->build;
 
+	_failed_(make_glue(linker));
 	_failed_(combine(linker));
 	_failed_(run_objtool(linker));
 

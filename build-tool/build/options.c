@@ -36,7 +36,7 @@ static const struct option_row {
 	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
 	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
-	{OPTION_MODE, "mode", "auto|ftrace|entry", "how calls are rerouted (default: auto)"},
+	{OPTION_MODE, "mode", "auto|ftrace|direct|entry", "how calls are rerouted (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop", "how the switch is made (default: stop)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
@@ -54,6 +54,7 @@ static const struct mode_name {
 } modes[] = {
 	{"auto", POKEPATCH_MODE_AUTO},
 	{"ftrace", POKEPATCH_MODE_FTRACE},
+	{"direct", POKEPATCH_MODE_DIRECT},
 	{"entry", POKEPATCH_MODE_ENTRY},
 };
 

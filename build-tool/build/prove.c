@@ -101,7 +101,7 @@ static struct error *fill(struct build *build, struct proof_input *input)
 		.source = source.text,
 		.symvers = xasprintf("%s/Module.symvers", build->files.kbuild),
 		.core_symvers = xstrdup(build->core.symvers),
-		.glue = xstrdup(build->core.glue_object),
+		.glue = xstrdup(build->glue_object),
 		.mod = xasprintf("%s/pokepatch-%s.mod.o", build->work, build->name),
 		.mode = build->options.mode,
 		.transition = build->options.transition,

@@ -236,6 +236,7 @@ void build_deinit(struct build *build)
 	free(build->patches);
 	vec_deinit(&build->options.allow);
 	core_deinit(&build->core);
+	free(build->glue_object);
 	kernel_files_deinit(&build->files);
 	changes_destroy(build->changes);
 	strings_free(build->make_env);

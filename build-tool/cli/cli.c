@@ -41,6 +41,12 @@ static void add_program_help(struct buffer *out, const struct cli_command *comma
 			  "3 nothing to do.\n");
 }
 
+/* May be given with a value ("--name=value") or without. */
+static bool value_is_optional(const struct cli_option *option)
+{
+	return option->argument && option->argument[0] == '[';
+}
+
 static void add_command_help(struct buffer *out, const struct cli_command *command)
 {
 	const struct cli_option *options = command->options;
@@ -58,7 +64,8 @@ static void add_command_help(struct buffer *out, const struct cli_command *comma
 
 		letter[1] = options[i].letter;
 		what = xasprintf("%s--%s%s%s", options[i].letter ? letter : "    ", options[i].name,
-				 argument ? " " : "", argument ? argument : "");
+				 argument && !value_is_optional(&options[i]) ? " " : "",
+				 argument ? argument : "");
 		add_help_row(out, what, options[i].help);
 	}
 	add_help_row(out, "-h, --help", "show this help");
@@ -97,7 +104,9 @@ static void make_getopt_tables(const struct cli_command *command, struct option 
 	for (; options && options[i].name; i++) {
 		longs[i] = (struct option){
 			.name = options[i].name,
-			.has_arg = options[i].argument ? required_argument : no_argument,
+			.has_arg = value_is_optional(&options[i]) ? optional_argument
+				   : options[i].argument          ? required_argument
+								  : no_argument,
 		};
 		if (options[i].letter)
 			*letters++ = options[i].letter;
@@ -153,6 +162,9 @@ static struct error *parse(const struct cli_command *command, int argc, char **a
 			return error_new(STATUS_FAILED,
 					 "unknown option '%s'; 'pokepatch %s --help' lists them",
 					 current, command->name);
+		/* An empty value is a mistake ("--replace=$list"), not the lack of one. */
+		if (optarg && !optarg[0] && value_is_optional(&command->options[index]))
+			return error_new(STATUS_FAILED, "option '%s' has an empty value", current);
 		call->values[index] = optarg ? optarg : "";
 	}
 	call->arguments = (const char *const *)argv + optind;

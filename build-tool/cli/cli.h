@@ -15,7 +15,8 @@
 struct cli_option {
 	const char *name;     /* "json" for --json */
 	char letter;          /* 'q' for -q, or 0 */
-	const char *argument; /* what help calls its value, or NULL if it takes none */
+	const char *argument; /* what help calls its value, or NULL if it takes none; one that
+				 need not have a value begins with a bracket: "[=X]" */
 	const char *help;
 };
 

@@ -21,7 +21,8 @@ static const struct cli_option fetch_options[] = {
 
 static const struct cli_option load_options[] = {
 	{"core", 0, "FILE", "the core module to insert if it is not loaded"},
-	{"mode", 0, "MODE", "how to reroute calls: auto, entry or ftrace (default: the patch's)"},
+	{"mode", 0, "MODE", "how to reroute calls: auto, entry, direct or ftrace (default: the patch's)"},
+	{"replace", 0, "[=NAME,...]", "switch these patches, or all, off in the same moment"},
 	TIMEOUT_OPTION,
 	{0},
 };

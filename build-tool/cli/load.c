@@ -277,14 +277,44 @@ static struct error *load_core(struct loading *loading, const char *given, const
 	return NULL;
 }
 
-/* Switch on a patch that load has found or inserted, in the mode that is asked for. */
+/* Are those that shall be replaced loaded?  Asked before anything is changed. */
+static struct error *check_replaced(const char *names)
+{
+	_free_ char *list = xstrdup(names ? names : "");
+	char *rest = list[0] ? list : NULL;
+	const char *name;
+
+	while ((name = strsep(&rest, ","))) {
+		_free_ char *found = NULL;
+
+		_failed_(sysfs_find_patch(name, &found));
+	}
+	return NULL;
+}
+
+static struct error *switch_on_replacing(struct cli_call *call, const char *name,
+					 const char *replace)
+{
+	_free_ char *names = sysfs_patch_name(replace[0] ? replace : "*");
+	struct error *error;
+
+	_failed_(sysfs_set_replace(name, names));
+	error = switch_patch(call, name, true);
+	/* It was for this time only, also if the patch stays loaded. */
+	if (error)
+		error_destroy(sysfs_set_replace(name, ""));
+	return error;
+}
+
+/* Switch on a patch that load has found or inserted, as the command's options say. */
 static struct error *switch_on(struct cli_call *call, const char *name)
 {
 	const char *mode = cli_value(call, "mode");
+	const char *replace = cli_value(call, "replace");
 
 	if (mode)
 		_failed_(sysfs_set_mode(name, mode));
-	return switch_patch(call, name, true);
+	return replace ? switch_on_replacing(call, name, replace) : switch_patch(call, name, true);
 }
 
 static struct error *load_patch(struct loading *loading, struct cli_call *call,
@@ -326,6 +356,7 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	if (sysfs_patch_enabled(file->name))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
 				 file->name);
+	_failed_(check_replaced(cli_value(call, "replace")));
 	_failed_(need_root("load"));
 	if (sysfs_patch_exists(file->name))
 		return switch_on(call, file->name);

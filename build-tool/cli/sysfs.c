@@ -159,8 +159,8 @@ static struct error *blocked_error(const char *name, bool on)
 	else
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s, because one of "
-				  "its functions is in use otherwise; the kernel log (dmesg) names "
-				  "it",
+				  "its functions, or a patch that it replaces, is in use otherwise; "
+				  "the kernel log (dmesg) names it",
 				  name, on ? "on" : "off");
 	buffer_deinit(&lines);
 	return error;
@@ -227,6 +227,18 @@ struct error *sysfs_set_timeout(const char *name, const char *milliseconds)
 				 milliseconds);
 	errno = number;
 	return number ? error_errno("cannot set the timeout of patch '%s'", name) : NULL;
+}
+
+struct error *sysfs_set_replace(const char *name, const char *names)
+{
+	_free_ char *line = xasprintf("%s\n", names);
+	int number = write_attribute(name, "replace", line, 0);
+
+	if (number == EINVAL)
+		return error_new(STATUS_FAILED, "patch '%s' cannot replace itself", name);
+	errno = number;
+	return number ? error_errno("patch '%s' cannot be made to replace '%s'", name, names)
+		      : NULL;
 }
 
 /* The state that a switch has ended in; the core's own timeout bounds the wait. */

@@ -45,6 +45,12 @@ struct error *sysfs_set_timeout(const char *name, const char *milliseconds);
 struct error *sysfs_set_mode(const char *name, const char *mode);
 
 /*
+ * sysfs_set_replace - which patches a disabled one shall replace the next time that it is
+ * switched on: names with commas between them, "*" for all, "" for none.
+ */
+struct error *sysfs_set_replace(const char *name, const char *names);
+
+/*
  * sysfs_switch - write 1 or 0 to a patch's enabled and wait for what comes of
  * it.  Refused (STATUS_REFUSED) when tasks are in the way, who are named, or
  * when live code is not what the patch was made for.

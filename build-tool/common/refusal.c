@@ -8,6 +8,7 @@
 
 const struct refusal_code refusal_codes[] = {
 	{ "address-escapes", "new code or data may still be pointed to: the patch stays loaded (a warning)", false },
+	{ "alias-changed", "a function or variable of many units gets a body of its own, or loses it", false },
 	{ "allow-unused", "the author allows or ignores what is not there (a warning)", false },
 	{ "assembly-changed", "an assembly file changed", true },
 	{ "binary-diff", "a source file changes as binary data", true },

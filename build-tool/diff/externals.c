@@ -157,7 +157,8 @@ static bool marks_unit(const struct atom *atom)
 	const char *name = atom->name;
 
 	return atom->symbol && atom->symbol->bind == STB_LOCAL &&
-	       (atom->class == ATOM_CODE || atom->class == ATOM_DATA) &&
+	       (atom->class == ATOM_CODE || atom->class == ATOM_DATA ||
+		atom->class == ATOM_RODATA) && /* fs/nfs_common/common.c has only nfs_errtbl */
 	       !isdigit((unsigned char)name[strlen(name) - 1]) && !has_prefix(name, "__UNIQUE_ID") &&
 	       atom->end > atom->start;
 }

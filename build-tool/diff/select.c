@@ -137,6 +137,44 @@ static void refuse_changed_data(struct selection *selection)
 	}
 }
 
+static bool is_for_others(const struct symbol *symbol)
+{
+	return symbol->bind != STB_LOCAL && symbol->atom &&
+	       (symbol->atom->class == ATOM_CODE || symbol->atom->class == ATOM_DATA ||
+		symbol->atom->class == ATOM_RODATA);
+}
+
+/*
+ * "int b(int) __attribute__((alias("a")))" becomes a function of its own, or a function becomes
+ * that: what other units have of b() is a place, which is or is not that of a().
+ */
+static void refuse_changed_aliases(struct selection *selection)
+{
+	const struct object *orig = selection->orig, *patched = selection->patched;
+	struct map names = {0};
+
+	for (size_t i = 1; i < orig->symbols.count; i++)
+		if (is_for_others(orig->symbols.list[i]))
+			*map_slot(&names, orig->symbols.list[i]->name) = orig->symbols.list[i];
+	for (size_t i = 1; i < patched->symbols.count; i++) {
+		const struct symbol *symbol = patched->symbols.list[i];
+		const struct symbol *old =
+			is_for_others(symbol) ? map_get(&names, symbol->name) : NULL;
+
+		if (!old || old->atom->twin == symbol->atom ||
+		    !strcmp(old->atom->name, symbol->atom->name))
+			continue;
+		bool own = symbol->atom->symbol == symbol;
+		refusals_add(selection->refusals, "alias-changed",
+			     select_location(selection, symbol->name), symbol->name,
+			     "'%s' is %s another name of '%s', which other units would not notice; "
+			     "leave it, and use a new name",
+			     symbol->name, own ? "no longer" : "now",
+			     own ? old->atom->name : symbol->atom->name);
+	}
+	map_deinit(&names);
+}
+
 /* ---- what must be carried -------------------------------------------------------- */
 
 static void carry(struct selection *selection, struct atom *atom)
@@ -418,6 +456,7 @@ struct error *select_changes(struct selection *selection)
 	author_ignore(selection->author, selection);
 	find_carriers(selection);
 	refuse_changed_data(selection);
+	refuse_changed_aliases(selection);
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *atom = patched->atoms.list[i];
 

@@ -429,16 +429,89 @@ static bool initial_values_in_order(const struct group *group)
 	return true;
 }
 
+/*
+ * A constant text is what it says: fib_create_info() says "Invalid scope" in two places, by
+ * NL_SET_ERR_MSG(), and either __msg is as good as the other.  Another text is another constant,
+ * which new code brings along.
+ */
+static bool is_text(const struct atom *atom)
+{
+	const char *text = (const char *)atom->section->data + atom->start;
+	uint64_t size = atom->end - atom->start;
+
+	return atom->class == ATOM_RODATA && !(atom->section->flags & SHF_WRITE) &&
+	       atom->section->data && !atom->reloc_count && size > 1 &&
+	       strnlen(text, size) == size - 1;
+}
+
+static int text_compare(const struct atom *a, const struct atom *b)
+{
+	return strcmp((const char *)a->section->data + a->start,
+		      (const char *)b->section->data + b->start);
+}
+
+static int by_text(const void *left, const void *right)
+{
+	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+
+	return text_compare(a, b) ?: order_compare(a, b);
+}
+
+/* Moves the texts of a list to another, sorted; gives how many there are. */
+static size_t take_texts(struct atom **list, size_t *count, struct atom **ret)
+{
+	size_t texts = 0, kept = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (is_text(list[i]))
+			ret[texts++] = list[i];
+		else
+			list[kept++] = list[i];
+	}
+	*count = kept;
+	if (texts)
+		qsort(ret, texts, sizeof(*ret), by_text);
+	return texts;
+}
+
+/* Any two that are equal, of several the first with the first; takes them all from the group. */
+static void pair_texts(struct group *group)
+{
+	struct atom **a _free_ = xcalloc(group->count_a + 1, sizeof(*a));
+	struct atom **b _free_ = xcalloc(group->count_b + 1, sizeof(*b));
+	size_t count_a = take_texts(group->a, &group->count_a, a);
+	size_t count_b = take_texts(group->b, &group->count_b, b);
+
+	for (size_t i = 0, j = 0; i < count_a && j < count_b;) {
+		int order = text_compare(a[i], b[j]);
+
+		if (!order)
+			atoms_pair(a[i], b[j]);
+		i += order <= 0;
+		j += order >= 0;
+	}
+}
+
 #define GROUP_LIMIT 64 /* more of one name and type in one function are not told apart */
+
+static struct atom **copy(struct atom **list, size_t count)
+{
+	struct atom **ret = xcalloc(count + 1, sizeof(*ret));
+
+	memcpy(ret, list, count * sizeof(*ret));
+	return ret;
+}
 
 static void pair_group(struct group group)
 {
-	if (group.count_a == 1 && group.count_b == 1) {
-		atoms_pair(group.a[0], group.b[0]);
-		return;
-	}
-	if (group.count_a <= GROUP_LIMIT && group.count_b <= GROUP_LIMIT) {
+	struct atom **a _free_ = group.a = copy(group.a, group.count_a);
+	struct atom **b _free_ = group.b = copy(group.b, group.count_b);
+	bool few = group.count_a <= GROUP_LIMIT && group.count_b <= GROUP_LIMIT;
+
+	if (few)
 		pair_unique(&group, alike);
+	pair_texts(&group);
+	if (few && (group.count_a > 1 || group.count_b > 1)) {
 		pair_unique(&group, share_context);
 		if (initial_values_in_order(&group))
 			pair_unique(&group, same_initial);
@@ -508,6 +581,11 @@ static bool could_be(const struct atom *a, const struct atom *b)
  */
 static void settle_rest(struct statics *a, struct statics *b)
 {
+	struct group all = {a->list.list, b->list.list, a->list.count, b->list.count};
+
+	pair_texts(&all);
+	a->list.count = all.count_a;
+	b->list.count = all.count_b;
 	if (a->list.count == 1 && b->list.count == 1 &&
 	    could_be(a->list.list[0], b->list.list[0]) &&
 	    share_user(a->list.list[0], b->list.list[0])) {

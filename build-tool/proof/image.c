@@ -68,6 +68,33 @@ static struct error *read_pointer(const struct check *check, const struct sectio
 	return NULL;
 }
 
+/* The stubs of the glue, if it has any, are the image's, and one for each function. */
+static struct error *check_stubs(struct tables *tables, size_t *pointers)
+{
+	struct check *check = tables->check;
+	uint32_t count = GET32(check, tables->image->data, struct pokepatch_image, nr_stubs);
+	const struct section *section;
+	struct thing *thing = NULL;
+	uint64_t at;
+
+	_failed_(read_pointer(check, tables->image, offsetof(struct pokepatch_image, stubs),
+			      "the address of the stubs", &section, &at));
+	for (size_t i = 0; i < check->proof->sources.count && !thing; i++) {
+		struct source *source = check->proof->sources.list[i];
+		const struct symbol *symbol = map_get(&source->by_name, POKEPATCH_STUBS_SYMBOL);
+
+		if (source->whole && symbol)
+			thing = source_at(source, symbol->section, symbol->value);
+	}
+	if (!thing && !section && !count)
+		return NULL;
+	if (!thing || !section || count != tables->count[FUNCS])
+		return wrong(check, "it has %u stubs for %u functions, and %s address", count,
+			     tables->count[FUNCS], section ? "an" : "no");
+	*pointers += 1;
+	return place_thing(check, thing, section, at);
+}
+
 static struct error *read_tables(struct tables *tables)
 {
 	struct check *check = tables->check;
@@ -96,6 +123,7 @@ static struct error *read_tables(struct tables *tables)
 		_failed_(claim(check, tables->section[i], tables->at[i], size, kinds[i].align,
 			       PLACED, kinds[i].name));
 	}
+	_failed_(check_stubs(tables, &pointers));
 	if (tables->image->relocs.count != pointers)
 		return wrong(check, "the image has %zu relocations, not %zu",
 			     tables->image->relocs.count, pointers);
@@ -131,7 +159,6 @@ static struct error *check_header(struct tables *tables)
 		FIELD(size, 32, sizeof(struct pokepatch_image)),
 		FIELD(transition, 32, input->transition),
 		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
-		FIELD(reserved, 32, 0),
 #undef FIELD
 	};
 

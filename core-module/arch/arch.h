@@ -64,6 +64,15 @@ struct pp_arch {
 	int (*entry_insn)(unsigned long ip, unsigned long target, u8 *insn);
 
 	/*
+	 * Direct mode, 0 and NULL where there is none.  A stub has stub_size bytes
+	 * (patches/module/stubs.S); its first instruction, of stub_jump bytes, is a
+	 * return, or else stub_through, which drops the return address of the call to
+	 * it; at stub_jump is its second, a jump as entry_insn() makes it.
+	 */
+	unsigned int stub_size, stub_jump;
+	const u8 *stub_through;
+
+	/*
 	 * This CPU executes nothing that it fetched before another CPU wrote it.
 	 * In the stopped section, after the last store.
 	 */

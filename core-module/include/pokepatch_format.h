@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /* Changed whenever a structure below changes; also modinfo "pokepatch=". */
-#define POKEPATCH_FORMAT 3
+#define POKEPATCH_FORMAT 4
 #define POKEPATCH_MAGIC 0x68637470656b6f70ULL /* "pokeptch", little endian */
 
 #define POKEPATCH_BUILD_ID_MAX 20
@@ -24,6 +24,7 @@
 
 /* Names that tool, glue and core agree on. */
 #define POKEPATCH_IMAGE_SYMBOL "pokepatch_image"
+#define POKEPATCH_STUBS_SYMBOL "pokepatch_stubs"
 #define POKEPATCH_SECTION_IMAGE ".pokepatch.image"
 #define POKEPATCH_SECTION_TABLES ".pokepatch.tables"
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"
@@ -150,8 +151,9 @@ struct pokepatch_image {
 	__u64 relocs;
 	__u64 callbacks;
 	__u64 strings;
+	__u64 stubs;	    /* relocated: of the direct mode, see patches/module, or 0 */
+	__u32 nr_stubs;	    /* as many as functions, and for them in that order, or 0 */
 	__u32 name;	    /* string: the patch's name, its folder in sysfs */
-	__u32 reserved;
 };
 
 #endif /* POKEPATCH_FORMAT_H */

@@ -256,6 +256,33 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 }
 
 # Without the option, struct file is another one to this unit.
+@test "callbacks: in the report and in the module; one of a kind for each object" {
+	local patch=$top/test/vm/patches/callbacks.patch
+	build -o x.ko --report x.json "$patch"
+	ends 0 "pre-unpatch callback of dummy: tell_pre_unpatch"
+	jq -r '.callbacks[] | "\(.parent) \(.kind) \(.function)"' x.json >reported
+	for parent in dummy vmlinux; do
+		for kind in post-patch post-unpatch pre-patch pre-unpatch; do
+			echo "$parent $kind tell_${kind/-/_}"
+		done
+	done | diff - reported
+	"$top/build/bin/pokepatch" info --json x.ko | jq -r '.callbacks[] | "\(.parent) \(.kind)"' |
+		LC_ALL=C sort | diff <(cut -d ' ' -f 1,2 reported) -
+
+	# Another unit of the same object.
+	sed 's/#include <linux\/seq_file.h>/&\n#include <pokepatch_patch.h>\nstatic int other(const struct pokepatch_parent *p) { return 0; }\nPOKEPATCH_PRE_PATCH(other);/' \
+		"$source/fs/proc/cmdline.c" >second.c
+	diff -u --label a/fs/proc/cmdline.c --label b/fs/proc/cmdline.c "$source/fs/proc/cmdline.c" \
+		second.c >second.patch || true
+	build -o y.ko "$patch" second.patch
+	ends 2 "refused [callback-twice]: "
+	[[ $output == *" would be a second pre-patch callback of vmlinux, beside '"*"'; an object has one: call both from it"* ]]
+	[ ! -e y.ko ]
+
+	build -o y.ko second.patch
+	ends 3 "callbacks alone make no patch"
+}
+
 @test "a type that symbols are exported with" {
 	edit fs/eventfd.c -e '1s/^/#undef CONFIG_EPOLL\n/' \
 		-e 's/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/' >x.patch

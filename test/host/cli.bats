@@ -467,6 +467,7 @@ until_exists() {
 	fails 1 "unknown option '-z'" "$pokepatch" list -z
 	fails 1 "option '--core' needs a value" "$pokepatch" load --core
 	fails 1 "too few arguments; usage: pokepatch load FILE|NAME" "$pokepatch" load
+	fails 1 "option '--replace=' has an empty value" "$pokepatch" load --replace= x
 	fails 1 "too many arguments; usage: pokepatch unload NAME" "$pokepatch" unload a b
 }
 

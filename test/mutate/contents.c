@@ -28,7 +28,8 @@ static bool has_fields(const struct section *section)
 {
 	return !strcmp(section->name, POKEPATCH_SECTION_IMAGE) ||
 	       !strcmp(section->name, POKEPATCH_SECTION_TABLES) ||
-	       !strcmp(section->name, ".pokepatch.funcs");
+	       !strcmp(section->name, ".pokepatch.funcs") ||
+	       !strcmp(section->name, ".pokepatch.callbacks");
 }
 
 static bool flip_bit(struct mutation *mutation)

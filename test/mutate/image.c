@@ -31,7 +31,7 @@ static const struct image_field {
 	IMAGE(strings_size),
 	IMAGE(name),
 	IMAGE(flags),
-	IMAGE(reserved),
+	IMAGE(nr_stubs),
 	FIELD(pokepatch_object, name, objects, nr_objects),
 	FIELD(pokepatch_object, build_id_len, objects, nr_objects),
 	FIELD(pokepatch_object, build_id, objects, nr_objects),

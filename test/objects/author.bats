@@ -111,3 +111,65 @@ changes() {
 	undefined f
 	warned "allow-unused nobody" "allow-unused same"
 }
+
+# callbacks_are "KIND FUNCTION"...
+callbacks_are() {
+	same "the callbacks" "$(jq -r '.callbacks[] | .kind + " " + .function' "$report" | LC_ALL=C sort)" \
+		"$(lines "$@")"
+}
+
+@test "callbacks are new functions of the file, one of each kind" {
+	with_header <<-'END'
+		int __attribute__((noipa)) f(int x) { return x + OLD(1) NEW(2); }
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		static int mine(const struct pokepatch_parent *p) { return f(3); }
+		static void both(const struct pokepatch_parent *p) { f(4); }
+		POKEPATCH_PRE_PATCH(mine);
+		POKEPATCH_POST_PATCH(both);
+		POKEPATCH_POST_UNPATCH(both);
+		#endif
+	END
+	diff_objects orig.o patched.o
+	carries "f changed" "both new" "mine new"
+	callbacks_are "post-patch both" "post-unpatch both" "pre-patch mine"
+	# Three rows: the function, its object, which a bare pair leaves open, and the kind.
+	same "rows" "$(size_of .pokepatch.callbacks)" 48
+	refers .pokepatch.callbacks mine
+	refers .pokepatch.callbacks both
+}
+
+@test "what cannot be a callback" {
+	with_header <<-'END'
+		struct pokepatch_parent;
+		int __attribute__((noipa)) f(int x) { return x + OLD(1) NEW(2); }
+		int __attribute__((noipa)) there(const struct pokepatch_parent *p) { return 1; }
+		int __attribute__((noipa)) changed(const struct pokepatch_parent *p) { return OLD(1) NEW(2); }
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		extern int elsewhere(const struct pokepatch_parent *p);
+		static int one(const struct pokepatch_parent *p) { return f(3); }
+		static int two(const struct pokepatch_parent *p) { return f(4); }
+		POKEPATCH_PRE_PATCH(there);
+		POKEPATCH_PRE_PATCH(changed);
+		POKEPATCH_PRE_PATCH(elsewhere);
+		POKEPATCH_PRE_PATCH(one);
+		POKEPATCH_PRE_PATCH(two);
+		#endif
+	END
+	diff_objects orig.o patched.o
+	refused "callback-not-new changed" "callback-not-new elsewhere" "callback-not-new there" \
+		"callback-twice $(jq -r '.refusals[] | select(.code == "callback-twice").subject' "$report")"
+	grep -q "unit.c:[0-9]*: refused \[callback-not-new\]: 'there' is named as pre-patch callback, and is no new function of this file; " "$errors"
+	grep -q "unit.c:[0-9]*: refused \[callback-twice\]: '\(one\|two\)' would be a second pre-patch callback, beside '\(one\|two\)'" "$errors"
+	with_header <<-'END'
+		int f(int x) { return x + OLD(1) NEW(2); }
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		static int one(const struct pokepatch_parent *p) { return 3; }
+		POKEPATCH_CALLBACK_(9, pre_patch, may_fail, one);
+		#endif
+	END
+	diff_objects orig.o patched.o
+	refused "note-unknown .pokepatch.notes.callbacks"
+}

@@ -177,6 +177,28 @@ load helpers
 	refers .text.f w
 }
 
+changed_aliases() {
+	compare <<-'END'
+		int ext(int);
+		int f(int x) { return ext(x) + 1; }
+		OLD(int g(int) __attribute__((alias("f")));)
+		NEW(int g(int x) { return ext(x) + 2; })
+		OLD(int h(int x) { return ext(x) + 3; })
+		NEW(int h(int) __attribute__((alias("f")));)
+		int same(int) __attribute__((alias("f")));
+		NEW(int fresh(int) __attribute__((alias("f")));)
+		int v = 5;
+		OLD(extern int w __attribute__((alias("v")));)
+		NEW(int w = 5;)
+	END
+	refused "alias-changed g" "alias-changed h" "alias-changed w"
+}
+@test "an alias becomes a function of its own, and the other way around, gcc" { changed_aliases; }
+@test "an alias becomes a function of its own, and the other way around, clang" {
+	use_clang
+	changed_aliases
+}
+
 @test "a static function becomes global, and a global one static" {
 	compare <<-'END'
 		OLD(static) __attribute__((noinline, used)) int f(int x) { return x + 1; }

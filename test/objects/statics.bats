@@ -253,3 +253,72 @@ literals() {
 	carries "before new" "f changed"
 	undefined "$(original_static 5)"
 }
+
+# What NL_SET_ERR_MSG() makes.
+messages() {
+	cat <<-'END'
+		const char *message;
+		int more(int);
+		#define SET_MESSAGE(text) do { static const char __msg[] = text; message = __msg; } while (0)
+	END
+}
+
+equal_texts() {
+	compare < <(
+		messages
+		cat <<-'END'
+			int f(int x)
+			{
+				if (x == 1) { SET_MESSAGE("Invalid scope"); return more(x); }
+				if (x == 3) { SET_MESSAGE("Invalid scope"); return more(x); }
+				if (x OLD(==) NEW(>) 7) { SET_MESSAGE("Invalid prefix"); return more(x); }
+				return 0;
+			}
+		END
+	)
+	carries "f changed"
+	carries_data
+	runs <<-'END'
+		extern const char *message;
+		int more(int x) { return message[8] == (x > 7 ? 'p' : 's'); }
+		int f(int);
+		int main(void)
+		{
+			int (*new)(int) = changed(0);
+
+			return !(new(1) && new(3) && new(8) && !new(7));
+		}
+	END
+}
+@test "constant texts that are equal are each other, gcc" { equal_texts; }
+@test "constant texts that are equal are each other, clang" { use_clang; equal_texts; }
+
+new_text() {
+	compare < <(
+		messages
+		cat <<-'END'
+			int f(int x)
+			{
+				if (x == 1) { SET_MESSAGE("Invalid scope"); return more(x); }
+				if (x == 3) { SET_MESSAGE(OLD("Wrong prefix") NEW("Invalid prefix")); return more(x); }
+				return 0;
+			}
+			int g(int x) { SET_MESSAGE("Invalid scope"); return more(x); }
+		END
+	)
+	carries "f changed"
+	same "what of the data is told" "$(data | sed 's/.* //' | sort)" "new"$'\n'removed
+	runs <<-'END'
+		extern const char *message;
+		int more(int x) { return message[8] == (x == 3 ? 'p' : 's'); }
+		int f(int);
+		int main(void)
+		{
+			int (*new)(int) = changed(0);
+
+			return !(new(1) && new(3) && !f(3));
+		}
+	END
+}
+@test "a constant text that changed is a new one, gcc" { new_text; }
+@test "a constant text that changed is a new one, clang" { use_clang; new_text; }

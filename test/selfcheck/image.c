@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* An object's functions, compared without anything of the differ. */
+#include <capstone/capstone.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -47,6 +48,92 @@ static void read_symbols(Elf_Scn *scn, const GElf_Shdr *header, Elf_Data *number
 	}
 }
 
+static size_t function_at(const struct image *image, size_t section, uint64_t offset)
+{
+	for (size_t i = 0; i < image->symbols.count; i++) {
+		const struct image_symbol *symbol = &image->symbols.list[i];
+
+		if (GELF_ST_TYPE(symbol->sym.st_info) == STT_FUNC && symbol->section == section &&
+		    offset - symbol->sym.st_value < symbol->sym.st_size)
+			return i;
+	}
+	return 0;
+}
+
+static void add_branch(struct image *image, size_t number, size_t function, const cs_insn *insn)
+{
+	struct image_section *section = &image->sections.list[number];
+	const struct image_symbol *from = &image->symbols.list[function];
+	const cs_x86 *x86 = &insn->detail->x86;
+	uint64_t target = (uint64_t)x86->operands[0].imm;
+	uint64_t field = insn->address + x86->encoding.imm_offset;
+	size_t to = function_at(image, number, target);
+
+	if (!to || target - from->sym.st_value < from->sym.st_size)
+		return;
+	for (size_t i = 0; i < section->reloc_count; i++)
+		if (section->relocs[i].r_offset == field)
+			return;
+	memset(section->copy + field, 0, x86->encoding.imm_size);
+	section->relocs =
+		xreallocarray(section->relocs, section->reloc_count + 2, sizeof(*section->relocs));
+	section->relocs[section->reloc_count++] = (GElf_Rela){
+		.r_offset = field,
+		.r_info = GELF_R_INFO(to,
+				      x86->encoding.imm_size == 4 ? R_X86_64_PLT32 : R_X86_64_PC8),
+		.r_addend = (int64_t)(target - image->symbols.list[to].sym.st_value) -
+			    x86->encoding.imm_size,
+	};
+}
+
+/*
+ * The assembler resolves calls between functions of one section (.noinstr.text) by itself; make
+ * relocations of them, so that it does not matter what lies in between.
+ */
+static void read_branches(struct image *image, size_t number, csh handle, cs_insn *insn)
+{
+	struct image_section *section = &image->sections.list[number];
+
+	section->copy = xcalloc(section->header.sh_size, 1);
+	memcpy(section->copy, section->data, section->header.sh_size);
+	for (size_t i = 0; i < image->symbols.count; i++) {
+		const struct image_symbol *symbol = &image->symbols.list[i];
+		const uint8_t *code = section->data + symbol->sym.st_value;
+		uint64_t address = symbol->sym.st_value;
+		size_t size = symbol->sym.st_size;
+
+		if (symbol->section != number || GELF_ST_TYPE(symbol->sym.st_info) != STT_FUNC)
+			continue;
+		while (cs_disasm_iter(handle, &code, &size, &address, insn))
+			if (cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+				add_branch(image, number, i, insn);
+	}
+	section->data = section->copy;
+	if (section->reloc_count)
+		qsort(section->relocs, section->reloc_count, sizeof(*section->relocs), by_offset);
+}
+
+static struct error *read_all_branches(struct image *image)
+{
+	_free_ size_t *functions = xcalloc(image->sections.count, sizeof(*functions));
+	cs_insn *insn;
+	csh handle;
+
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) ||
+	    cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON))
+		return error_new(STATUS_FAILED, "capstone cannot read x86-64");
+	insn = cs_malloc(handle);
+	for (size_t i = 0; i < image->symbols.count; i++)
+		if (GELF_ST_TYPE(image->symbols.list[i].sym.st_info) == STT_FUNC)
+			functions[image->symbols.list[i].section]++;
+	for (size_t i = 1; i < image->sections.count; i++)
+		if (functions[i] > 1 && image->sections.list[i].data)
+			read_branches(image, i, handle, insn);
+	cs_free(insn, 1);
+	cs_close(&handle);
+	return NULL;
+}
+
 struct error *image_open(const char *path, struct image *ret)
 {
 	Elf_Scn *scn = NULL;
@@ -80,13 +167,15 @@ struct error *image_open(const char *path, struct image *ret)
 		if (header->sh_type == SHT_SYMTAB)
 			read_symbols(elf_getscn(ret->elf, i), header, numbers, ret);
 	}
-	return NULL;
+	return read_all_branches(ret);
 }
 
 void image_close(struct image *image)
 {
-	for (size_t i = 0; i < image->sections.count; i++)
+	for (size_t i = 0; i < image->sections.count; i++) {
 		free(image->sections.list[i].relocs);
+		free(image->sections.list[i].copy);
+	}
 	vec_deinit(&image->sections);
 	vec_deinit(&image->symbols);
 	elf_end(image->elf);
@@ -161,8 +250,9 @@ bool image_has_entry(const struct image *image, const struct image_symbol *funct
 	       !strcmp(reloc_symbol(image, reloc)->name, "__fentry__");
 }
 
+/* By its address, which is more than a call; any: in whatever way. */
 static bool part_refers(const struct image *image, const struct image_symbol *from,
-			const struct image_symbol *to)
+			const struct image_symbol *to, bool any)
 {
 	const struct image_section *section = &image->sections.list[from->section];
 	const GElf_Rela *end = section->relocs + section->reloc_count;
@@ -170,7 +260,10 @@ static bool part_refers(const struct image *image, const struct image_symbol *fr
 	for (const GElf_Rela *reloc = first_reloc(section, from->sym.st_value);
 	     reloc < end && reloc->r_offset < from->sym.st_value + from->sym.st_size; reloc++) {
 		const struct image_symbol *symbol = reloc_symbol(image, reloc);
+		uint32_t type = GELF_R_TYPE(reloc->r_info);
 
+		if (!any && type != R_X86_64_32S && type != R_X86_64_64)
+			continue;
 		if (symbol == to || (symbol->section == to->section &&
 				     (GELF_ST_TYPE(symbol->sym.st_info) == STT_SECTION ||
 				      symbol->sym.st_value == to->sym.st_value)))
@@ -184,7 +277,15 @@ bool image_refers(const struct image *image, const struct image_symbol *from,
 {
 	const struct image_symbol *cold = cold_part(image, from);
 
-	return part_refers(image, from, to) || (cold && part_refers(image, cold, to));
+	return part_refers(image, from, to, true) || (cold && part_refers(image, cold, to, true));
+}
+
+bool image_takes_address(const struct image *image, const struct image_symbol *from,
+			 const struct image_symbol *to)
+{
+	const struct image_symbol *cold = cold_part(image, from);
+
+	return part_refers(image, from, to, false) || (cold && part_refers(image, cold, to, false));
 }
 
 /* ---- comparing ------------------------------------------------------------------------ */

@@ -12,14 +12,15 @@
 
 static const char usage[] =
 	"usage: selfcheck -k RELEASE -w FOLDER [-j JOBS] [-e EXCEPTIONS] [-s STEP] [-o PART] [-g "
-	"FLAG]\n"
+	"FLAG] [-r SEED]\n"
 	"\n"
 	"  -k  the kernel\n"
 	"  -w  keeps objects and results, so that a second run only compares again\n"
 	"  -e  problems that are explained\n"
 	"  -s  every STEPth unit only\n"
 	"  -o  only units with PART in their path\n"
-	"  -g  how much debugging data is compiled (-g1)\n";
+	"  -g  how much debugging data is compiled (-g1)\n"
+	"  -r  a number for another choice of tokens (0); give it a folder of its own\n";
 
 /* make -n takes a second, however many units it is asked for. */
 #define PLANNED_AT_ONCE 64
@@ -92,7 +93,8 @@ static struct exception *exceptions_find(const struct exceptions *exceptions, ch
 /* ---- results ----------------------------------------------------------------------- */
 
 struct totals {
-	size_t shift, token, functions, shift_units, token_units, refused, no_code, ipa;
+	size_t shift, token, functions, shift_units, token_units, refused, no_code, inlined,
+		follows, ipa;
 	size_t explained, unexplained, failed;
 };
 
@@ -133,6 +135,14 @@ static void take_results(char *text, struct exceptions *exceptions, struct total
 		}
 		if (!strcmp(fields[0], "refused")) {
 			totals->refused++;
+			continue;
+		}
+		if (!strcmp(fields[0], "inlined")) {
+			totals->inlined++;
+			continue;
+		}
+		if (!strcmp(fields[0], "follows")) {
+			totals->follows++;
 			continue;
 		}
 		if (!strcmp(fields[0], "ipa")) {
@@ -270,6 +280,21 @@ static struct error *run_all(struct runner *runner)
 	return error;
 }
 
+/* Of a run of all units: a line that has nothing to explain is wrong. */
+static void check_used(const struct exceptions *exceptions, struct totals *totals)
+{
+	for (size_t i = 0; i < exceptions->list.count; i++) {
+		const struct exception *exception = &exceptions->list.list[i];
+
+		if (exception->used)
+			continue;
+		totals->unexplained++;
+		fprintf(stderr, "selfcheck: exception without need: %s %s %s %s\n",
+			exception->fields[0], exception->fields[1], exception->fields[2],
+			exception->fields[3]);
+	}
+}
+
 static struct error *report(const struct runner *runner, const struct arguments *arguments,
 			    double seconds)
 {
@@ -289,15 +314,20 @@ static struct error *report(const struct runner *runner, const struct arguments 
 		_failed_(file_read(result, &text, &length));
 		take_results(text, &exceptions, &totals, table);
 	}
+	if (arguments->step == 1 && !arguments->part)
+		check_used(&exceptions, &totals);
 	printf("selfcheck: %zu units in %.0f s\n", runner->count, seconds);
 	printf("  lines shifted in front of %zu functions: nothing to do in %zu of %zu units\n",
 	       totals.functions, totals.shift_units, totals.shift);
 	printf("  one token changed: exactly the expected functions in %zu of %zu units\n",
 	       totals.token_units, totals.token);
-	printf("  of these, rightly refused as they have no patchable entry: %zu; no code to "
-	       "change "
-	       "outside init: %zu more units\n",
+	printf("  of these, rightly refused, without a patchable entry or also inlined in init "
+	       "code: %zu; no code to change outside init: %zu more units\n",
 	       totals.refused, totals.no_code);
+	printf("  functions that hold a copy of which DWARF says nothing, but gcc does: %zu\n",
+	       totals.inlined);
+	printf("  functions that are new or gone as those that call them differ, or call such: %zu\n",
+	       totals.follows);
 	printf("  further functions that differ by inter-procedural optimisation: %zu\n",
 	       totals.ipa);
 	printf("  exceptions: %zu explained, %zu not\n", totals.explained, totals.unexplained);
@@ -365,7 +395,7 @@ static int parse_arguments(int argc, char **argv, struct selfcheck *check,
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "k:w:j:e:s:o:g:")) != -1) {
+	while ((option = getopt(argc, argv, "k:w:j:e:s:o:g:r:")) != -1) {
 		switch (option) {
 		case 'k':
 			options->kernel = optarg;
@@ -387,6 +417,9 @@ static int parse_arguments(int argc, char **argv, struct selfcheck *check,
 			break;
 		case 'g':
 			check->debug = optarg;
+			break;
+		case 'r':
+			check->seed = strtoul(optarg, NULL, 10);
 			break;
 		default:
 			return -1;

@@ -33,6 +33,7 @@ struct image_section {
 	const char *name;
 	GElf_Shdr header;
 	const unsigned char *data; /* NULL where there is none */
+	unsigned char *copy;       /* owned; or NULL */
 	GElf_Rela *relocs;         /* by offset */
 	size_t reloc_count;
 };
@@ -70,6 +71,9 @@ bool image_has_entry(const struct image *image, const struct image_symbol *funct
 /* image_refers - does from, or its cold part, have a relocation to the function? */
 bool image_refers(const struct image *image, const struct image_symbol *from,
 		  const struct image_symbol *to);
+/* image_takes_address - is one of these more than a call or jump? */
+bool image_takes_address(const struct image *image, const struct image_symbol *from,
+			 const struct image_symbol *to);
 /* image_is_cold - "foo.cold": a part of another function. */
 bool image_is_cold(const char *name);
 
@@ -93,6 +97,23 @@ struct functions {
 struct error *functions_read(const char *object, const struct image *image, const char *top,
 			     struct functions *ret);
 void functions_deinit(struct functions *functions);
+
+/* ---- inlining.c: who inlines whom, by the compiler's own word --------------------------- */
+
+struct inlined_call {
+	char *callee, *caller; /* names in the source */
+};
+struct inlining {
+	VEC(struct inlined_call) list;
+	struct map holders;
+};
+/* inlining_read - add what a file says that gcc wrote with -fopt-info-inline=FILE. */
+struct error *inlining_read(const char *path, struct inlining *ret);
+/* inlining_follow - note as holders the function itself, and all that a copy of it was made in. */
+void inlining_follow(struct inlining *inlining, const char *name);
+/* inlining_is_holder - by a symbol's name. */
+bool inlining_is_holder(const struct inlining *inlining, const char *symbol);
+void inlining_deinit(struct inlining *inlining);
 
 /* ---- text.c: changed sources -------------------------------------------------------- */
 
@@ -124,6 +145,7 @@ struct selfcheck {
 	struct build build;
 	char *folder;      /* objects and results */
 	const char *debug; /* how much debugging data: "-g1" */
+	uint64_t seed;     /* 0, or for another choice of tokens */
 	struct inventory inventory;
 	VEC(struct inclusion) inclusions;
 	struct parent *vmlinux;
@@ -137,8 +159,10 @@ struct selfcheck {
  *	token	SOURCE	FUNCTION	CHANGE	REPORTED
  *	refused	SOURCE	CODE	SUBJECT		rightly so
  *	no-code	SOURCE				only init code
- *	ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given
- *	problem	CASE	SOURCE	KIND	SUBJECT	TEXT
+ *	inlined	SOURCE	FUNCTION			holds a copy by gcc's word, not by DWARF's
+ *	follows	SOURCE	FUNCTION			is gone or new as those that call it differ,
+ *or calls such ipa	SOURCE	FUNCTION	FLAG		differs unless FLAG is given problem
+ *CASE	SOURCE	KIND	SUBJECT	TEXT
  */
 struct error *check_unit(struct selfcheck *check, const struct target *target,
 			 struct answer *answer, struct buffer *ret);

@@ -136,9 +136,13 @@ static const struct exchange *find_exchange(const char *p)
 	return NULL;
 }
 
-/* From the head's line to the '{' of its body; NULL: a ';' or something else comes first. */
+/*
+ * From the head's line to the '{' of its body; NULL: a ';' or something else comes first, such as
+ * the next function behind INTERVAL_TREE_DEFINE(...), which has no ';'.
+ */
 static const char *find_body(const char *text, const char *p, int *line)
 {
+	bool closed = false;
 	int depth = 0;
 
 	while (*p) {
@@ -149,10 +153,12 @@ static const char *find_body(const char *text, const char *p, int *line)
 				*line += *p == '\n';
 			continue;
 		}
+		if (closed && !depth && is_word(*p) && p[-1] == '\n' && !has_prefix(p, "__"))
+			return NULL;
 		if (*p == '(')
 			depth++;
 		else if (*p == ')')
-			depth--;
+			closed |= !--depth;
 		else if (*p == '{' && !depth)
 			return p;
 		else if ((*p == ';' || *p == '}') && depth <= 0)

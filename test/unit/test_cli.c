@@ -49,6 +49,8 @@ static struct error *show_call(struct cli_call *call)
 {
 	buffer_printf(&call->out, "flag %s value %s:", cli_value(call, "flag") ? "on" : "off",
 		      cli_value(call, "value") ? cli_value(call, "value") : "none");
+	if (cli_value(call, "maybe"))
+		buffer_printf(&call->out, " maybe '%s'", cli_value(call, "maybe"));
 	for (int i = 0; i < call->count; i++)
 		buffer_printf(&call->out, " %s", call->arguments[i]);
 	assert_null(cli_value(call, "unknown"));
@@ -58,6 +60,7 @@ static struct error *show_call(struct cli_call *call)
 static const struct cli_option test_options[] = {
 	{"flag", 'f', NULL, "a flag"},
 	{"value", 'v', "VALUE", "a value"},
+	{"maybe", 0, "[=VALUE]", "perhaps a value"},
 	{0},
 };
 static const struct cli_command test_commands[] = {
@@ -95,6 +98,21 @@ static void test_options_and_arguments(void **state)
 	SHOWS("flag off value -f: a", "--value", "-f", "a");
 	SHOWS("flag off value none: --flag a", "--", "--flag", "a");
 	SHOWS("flag off value 2: a", "-v1", "-v2", "a");
+}
+
+static void test_optional_value(void **state)
+{
+	struct buffer out;
+
+	(void)state;
+	SHOWS("flag off value none: maybe '' a b", "--maybe", "a", "b");
+	SHOWS("flag off value none: maybe 'b' a", "--maybe=b", "a");
+	assert_error(cli_run(test_commands, 4, (char *[]){"p", "show", "--maybe=", "a", NULL}, &out),
+		     STATUS_FAILED, "option '--maybe=' has an empty value");
+	assert_no_error(cli_run(test_commands, 3, (char *[]){"p", "show", "--help", NULL}, &out));
+	assert_has(&out, "--maybe[=VALUE] ");
+	assert_has(&out, "--value VALUE ");
+	buffer_deinit(&out);
 }
 
 /* ---- apt's output ---------------------------------------------------------- */
@@ -438,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options_and_arguments),
+		cmocka_unit_test(test_optional_value),
 		cmocka_unit_test(test_parse_show),
 		cmocka_unit_test(test_parse_policy),
 		cmocka_unit_test(test_package_names),

@@ -70,6 +70,7 @@ struct tables {
 	struct pokepatch_object objects[2];
 	struct pokepatch_symbol symbols[2];
 	struct pokepatch_func funcs[2];
+	struct pokepatch_callback callbacks[2];
 };
 
 static const struct tables tables = {
@@ -90,6 +91,8 @@ static const struct tables tables = {
 			 .cold = POKEPATCH_NONE,
 			 .mode = POKEPATCH_MODE_FTRACE},
 		},
+	.callbacks = {{.object = 1, .kind = POKEPATCH_CALLBACK_PRE_PATCH},
+		      {.object = 0, .kind = POKEPATCH_CALLBACK_POST_UNPATCH}},
 };
 
 static const struct pokepatch_image plain_image = {
@@ -101,6 +104,7 @@ static const struct pokepatch_image plain_image = {
 	.nr_symbols = 2,
 	.nr_funcs = 2,
 	.nr_relocs = 5,
+	.nr_callbacks = 2,
 	.strings_size = sizeof(strings),
 	.name = STR_NAME,
 };
@@ -220,6 +224,8 @@ static void write_module(const char *path, const struct module *module)
 		 offsetof(struct tables, symbols)},
 		{offsetof(struct pokepatch_image, funcs), ELF64_R_INFO(1, R_X86_64_64),
 		 offsetof(struct tables, funcs)},
+		{offsetof(struct pokepatch_image, callbacks), ELF64_R_INFO(1, R_X86_64_64),
+		 offsetof(struct tables, callbacks)},
 		{offsetof(struct pokepatch_image, strings), ELF64_R_INFO(2, R_X86_64_64), 0},
 	};
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -300,6 +306,8 @@ static void test_info(void **state)
 	assert_no_error(
 		cli_run(cli_commands, 3, (char *[]){"pokepatch", "info", path, NULL}, &out));
 	assert_non_null(strstr(out.text, "kernel:         6.1.0-5-tiny\n"));
+	assert_non_null(strstr(out.text, "callback: pre-patch of nf_tables\n"
+					 "callback: post-unpatch of vmlinux\n"));
 	assert_non_null(strstr(out.text,
 			       "FUNCTION  PARENT     CHANGE   MODE    OLD SIZE  NEW SIZE\n"
 			       "do_thing  vmlinux    changed  auto    16        32\n"
@@ -350,6 +358,11 @@ static void test_what_is_wrong_with_it(void **state)
 	module.image.nr_funcs = 0x20000000;
 	write_module(path, &module);
 	assert_error(patch_file_read(path, &file), STATUS_FAILED, "its table of functions");
+
+	module = usual();
+	module.image.nr_callbacks = 0x20000000;
+	write_module(path, &module);
+	assert_error(patch_file_read(path, &file), STATUS_FAILED, "its table of callbacks");
 
 	module = usual();
 	module.image.name = sizeof(strings) + 1;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -85,12 +86,60 @@ static void test_no_function(void **state)
 	assert_int_equal(changes.list.count, 0);
 }
 
+/* The next body is not that of what the macro makes; __acquires() does not begin another head. */
+static void test_macro(void **state)
+{
+	static const char heads[] = "DEFINE_TREE(struct node, first, /* empty */,\n"
+				    "	    second)\n"
+				    "\n"
+				    "int third(void)\n"
+				    "__acquires(lock)\n"
+				    "	__releases(other)\n"
+				    "{ return 3; }\n";
+	struct token_changes changes = {};
+
+	(void)state;
+	text_tokens(heads, 1, false, &changes);
+	assert_int_equal(changes.list.count, 0);
+	text_tokens(heads, 4, false, &changes);
+	assert_int_equal(changes.list.count, 1);
+	vec_deinit(&changes.list);
+}
+
+/* Of what gcc 12 writes: early inlining, later inlining, a clone. */
+static void test_inlining(void **state)
+{
+	static const char report[] =
+		"a.c:3:68: optimized:  Inlining inner/0 into middle/2.\n"
+		"a.c:4:30: missed:   not inlinable: middle/2 -> other/6, function body not available\n"
+		"a.c:5:28: optimized:   Inlining check/1 into other/3 (always_inline).\n"
+		"a.c:6:23: optimized:  Inlined middle/2 into outer.isra/8 which now has time 2.5 and "
+		"size 3, net change of -4.\n";
+	char path[] = "/tmp/selfcheck-XXXXXX";
+	struct inlining inlining = {};
+
+	(void)state;
+	close(mkstemp(path));
+	assert_null(file_write(path, report, strlen(report)));
+	assert_null(inlining_read(path, &inlining));
+	unlink(path);
+	inlining_follow(&inlining, "inner");
+	assert_true(inlining_is_holder(&inlining, "inner"));
+	assert_true(inlining_is_holder(&inlining, "middle"));
+	assert_true(inlining_is_holder(&inlining, "outer.isra.0"));
+	assert_false(inlining_is_holder(&inlining, "other"));
+	assert_false(inlining_is_holder(&inlining, "check"));
+	inlining_deinit(&inlining);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shift),
 		cmocka_unit_test(test_tokens),
 		cmocka_unit_test(test_no_function),
+		cmocka_unit_test(test_macro),
+		cmocka_unit_test(test_inlining),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

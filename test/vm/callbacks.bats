@@ -32,6 +32,11 @@ switch_fails() {
 	same enabled "$(file enabled)" "$was"
 	same "who uses the module" "$(cat /sys/module/pokepatch_$id/refcnt)" "$was"
 }
+# calls_in FILE - likewise, with the lines in a file.
+calls_in() {
+	dmesg -c | sed -n "s/^.*callback: //p" >/tmp/calls
+	diff "$1" /tmp/calls || die "not the callbacks that were wanted"
+}
 # A switch may find a module in the way from coming to live: only that it is there counts.
 any_state() { sed -i "s/, dummy \(coming\|live\)$/, dummy here/" /tmp/calls /tmp/wanted; }
 fail_with() { sysctl -qw "kernel.panic=$1"; }
@@ -260,7 +265,9 @@ dmesg -c >/tmp/before
 	local second
 	with_patches "$patches/callbacks.patch"
 	second=$(patch_module "$patches/callbacks.patch" callbacks-2)
-	guest "${patched[@]}" --module "$second" <<<"$words"'
+	guest "${patched[@]}" --module "$second" --module dummy \
+		--expect '^pokepatch: module dummy is refused: patch callbacks_2 cannot be applied to it' \
+		<<<"$words"'
 		modprobe pokepatch-callbacks
 		modprobe pokepatch-callbacks-2
 		enabled callbacks 1
@@ -268,6 +275,21 @@ dmesg -c >/tmp/before
 		enabled callbacks-2 1
 		calls second "callbacks_2 pre-patch of vmlinux, new" \
 			"callbacks_2 post-patch of vmlinux, new"
+
+		echo "== the second refuses a module that the first has taken"
+		fail_with -3005
+		refused insmod "$(find /lib/modules -name dummy.ko)"
+		for _call in 1 2; do # insmod, too, tries twice
+			echo "callbacks pre-patch of dummy, dummy coming"
+			echo "callbacks post-patch of dummy, dummy coming"
+			echo "callbacks_2 pre-patch of dummy, dummy coming"
+			echo "callbacks pre-unpatch of dummy, dummy coming"
+			echo "callbacks post-unpatch of dummy, dummy coming"
+		done >/tmp/all
+		calls_in /tmp/all
+		lacks modules "$(cat /proc/modules)" dummy
+		fail_with 0
+
 		enabled callbacks 0
 		calls "the lower one" "callbacks pre-unpatch of vmlinux, new" \
 			"callbacks post-unpatch of vmlinux, new"
@@ -312,6 +334,7 @@ dmesg -c >/tmp/before
 		once
 		same users "$(users)" 1
 		has "the log" "$(dmesg)" "withdraw: its module stays loaded"
+		has blocked_by "$(file blocked_by)" "kworker*sleep_long"
 		until_true 10 sh -c "dmesg | grep -q \"the work is done\""
 		refused rmmod pokepatch_withdraw
 

@@ -9,7 +9,9 @@ example=$top/examples/proc-version.patch
 	local hostile=$BATS_TEST_TMPDIR/hostile
 	with_patches "$example"
 	mkdir "$hostile"
-	"$(test_program hostile)" "$(patch_module "$example")" "$hostile" >"$hostile/cases"
+	# One with two callbacks.
+	"$(test_program hostile)" "$(patch_module "$top/test/vm/patches/withdraw.patch")" "$hostile" \
+		>"$hostile/cases"
 	guest "${patched[@]}" --file "$hostile" --timeout 240 \
 		--expect '^pokepatch: .* is refused: ' <<-'END'
 		modprobe pokepatch

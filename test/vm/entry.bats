@@ -64,7 +64,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		echo "== and a site that is in use is not claimed"
 		pokepatch enable proc-version
 		is_new
-		same mode "$(mode)" ftrace
+		same mode "$(mode)" direct
 		trace_off
 		pokepatch disable proc-version
 		is_old
@@ -83,7 +83,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			echo "== $tracer: comes first, leaves while patched"
 			echo $tracer >$tracing/current_tracer
 			pokepatch load "$(patch_file proc-version)"
-			same mode "$(mode)" ftrace
+			same mode "$(mode)" direct
 			is_new
 			echo nop >$tracing/current_tracer
 			is_new
@@ -137,7 +137,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		refused pokepatch load --mode entry "$(patch_file proc-version)"
 		is_old
 		pokepatch load "$(patch_file proc-version)"
-		same mode "$(mode)" ftrace
+		same mode "$(mode)" direct
 		is_new
 		same "hits of the probe" "$(hits entry)" 3
 		pokepatch unload proc-version
@@ -149,8 +149,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 @test "the kernel's livepatch on a claimed site, and the other way round" {
 	with_patches "$top/test/vm/patches/int-pow-three.patch"
 	guest "${patched[@]}" --smp 1 --module "$(test_module pp_icount)" --module "$(test_module pp_klp)" \
-		\
-		--expect 'int_pow cannot be switched'<<-'END'
+		--expect 'int_pow cannot be switched' --expect '^livepatch: failed to' <<-'END'
 		# What int_pow(1, 0) returns: 1, patched by us 3, by the kernel's livepatch 2.
 		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
 		mode() { cat "$(sysfs int-pow-three vmlinux/int_pow,1/mode)"; }
@@ -190,8 +189,19 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		refused pokepatch load "$(patch_file int-pow-three)"
 		refused pokepatch load --mode entry "$(patch_file int-pow-three)"
 		same result "$(result)" 2
+		refused pokepatch load --mode direct "$(patch_file int-pow-three)"
 		klp_off
 		same result "$(result)" 1
+
+		echo "== in direct and in ftrace mode, the other is refused"
+		for mode in direct ftrace; do
+			pokepatch load --mode $mode "$(patch_file int-pow-three)"
+			same "mode and result" "$(mode) $(result)" "$mode 3"
+			refused modprobe pp_klp
+			same result "$(result)" 3
+			pokepatch unload int-pow-three
+			same result "$(result)" 1
+		done
 		pokepatch load "$(patch_file int-pow-three)"
 		same "mode and result" "$(mode) $(result)" "entry 3"
 		pokepatch unload int-pow-three

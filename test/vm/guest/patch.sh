@@ -78,7 +78,7 @@ settle() {
 		echo 1 >"$_shrink" 2>/dev/null || :
 	done
 	sleep 1
-	for _shrink in filp lsm_file_cache kmalloc-96 kmalloc-8; do
+	for _shrink in filp lsm_file_cache kmalloc-96 kmalloc-16 kmalloc-8; do
 		echo 1 >"/sys/kernel/slab/$_shrink/shrink" 2>/dev/null || :
 	done
 }

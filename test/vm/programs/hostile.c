@@ -21,7 +21,7 @@
 
 #include "../../../core-module/include/pokepatch_format.h"
 
-enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS };
+enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS };
 
 /* How the field's value, or its address's addend, is changed. */
 enum change { SET, ADD };
@@ -42,6 +42,7 @@ struct hostile {
 #define S(member) FIELD(SYMBOLS, pokepatch_symbol, member)
 #define F(member) FIELD(FUNCS, pokepatch_func, member)
 #define R(member) FIELD(RELOCS, pokepatch_reloc, member)
+#define C(member) FIELD(CALLBACKS, pokepatch_callback, member)
 #define FAR 0x40000000 /* outside every module, within the range of an addend */
 
 static const struct hostile cases[] = {
@@ -50,6 +51,9 @@ static const struct hostile cases[] = {
 	{ "size", I(size), ADD, 8, "this core knows" },
 	{ "transition", I(transition), SET, 7, "transition 7" },
 	{ "flags", I(flags), SET, 1U << 31, "flags" },
+	{ "image-reserved", I(reserved), SET, 1, "flags" },
+	{ "many-callbacks", I(nr_callbacks), SET, 100000, "table of callbacks" },
+	{ "far-callbacks", I(callbacks), ADD, FAR, "table of callbacks" },
 	{ "no-objects", I(nr_objects), SET, 0, "0 parent objects" },
 	{ "many-objects", I(nr_objects), SET, 100000, "table of objects" },
 	{ "many-symbols", I(nr_symbols), SET, 0xffffffff, "symbols" },
@@ -68,6 +72,9 @@ static const struct hostile cases[] = {
 	{ "far-funcs", I(funcs), ADD, FAR, "table of functions" },
 	{ "far-relocs", I(relocs), ADD, FAR, "table of relocations" },
 	{ "far-strings", I(strings), ADD, FAR, "strings" },
+	{ "more-stubs", I(nr_stubs), ADD, 1, "stubs" },
+	{ "far-stubs", I(stubs), ADD, FAR, "stubs" },
+	{ "odd-stubs", I(stubs), ADD, 1, "stubs" },
 	{ "object-name", O(name), ADD, 1, "vmlinux is object 0" },
 	{ "object-name-far", O(name), SET, 1 << 20, "name of object 0" },
 	{ "build-id-none", O(build_id_len), SET, 0, "build id of vmlinux" },
@@ -98,6 +105,10 @@ static const struct hostile cases[] = {
 	{ "func-flags", F(flags), SET, 2, "flags 0x2" },
 	{ "reloc-symbol", R(symbol), SET, 1 << 20, "relocation 0: symbol" },
 	{ "reloc-type", R(type), SET, 200, "type 200 is not known" },
+	{ "callback-object", C(object), SET, 9, "callback 0: object 9" },
+	{ "callback-kind", C(kind), SET, 4, "callback 0: object 0, kind 4" },
+	{ "callback-twice", C(kind), SET, 3, "vmlinux has two callbacks of kind 3" },
+	{ "callback-addr", C(func), ADD, FAR, "callback 0 is not in the module's text" },
 	{ "reloc-where", R(where), ADD, FAR, "relocation 0: place" },
 };
 
@@ -187,6 +198,7 @@ static size_t table_of(const struct module *m, enum table table)
 		[SYMBOLS] = offsetof(struct pokepatch_image, symbols),
 		[FUNCS] = offsetof(struct pokepatch_image, funcs),
 		[RELOCS] = offsetof(struct pokepatch_image, relocs),
+		[CALLBACKS] = offsetof(struct pokepatch_image, callbacks),
 	};
 	const size_t image = image_of(m);
 	size_t place;

@@ -3,23 +3,22 @@
  * For vm/patches/shadows.patch, where a number written to an eventfd says what to do with
  * its shadow variable.
  *
- * shadows SECONDS  - do everything to a few eventfds, from two threads for each CPU
+ * shadows TIMES    - do everything to a few eventfds, so often in each of two threads for
+ *                    each CPU
  * shadows NUMBER.. - write the numbers to a new eventfd, one after the other; a word
  *                    that is no number: wait for a line on standard input
  */
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FDS 16
 
 static int fds[FDS];
-static time_t end;
+static int times;
 
 static void tell(int fd, uint64_t what)
 {
@@ -33,16 +32,15 @@ static void *work(void *seed_of)
 {
 	unsigned int seed = (uintptr_t)seed_of;
 
-	while (time(NULL) < end)
-		for (int i = 0; i < 100; i++)
-			/* Only one in 64 detaches all. */
-			tell(fds[rand_r(&seed) % FDS],
-			     rand_r(&seed) % 64 ? (uint64_t[]){1, 1, 2, 3, 4, 6, 7, 3}[rand_r(&seed) % 8]
-						: 5);
+	for (int i = 0; i < times; i++)
+		/* Only one in 64 detaches all. */
+		tell(fds[rand_r(&seed) % FDS],
+		     rand_r(&seed) % 64 ? (uint64_t[]){1, 1, 2, 3, 4, 6, 7, 3}[rand_r(&seed) % 8]
+					: 5);
 	return NULL;
 }
 
-static int everything(int seconds)
+static int everything(void)
 {
 	const long threads = 2 * sysconf(_SC_NPROCESSORS_ONLN);
 	pthread_t *thread = calloc(threads, sizeof(*thread));
@@ -52,7 +50,6 @@ static int everything(int seconds)
 		tell(fds[i], 8);
 	}
 	tell(fds[0], 10);
-	end = time(NULL) + seconds;
 	for (long i = 0; i < threads; i++)
 		if (pthread_create(&thread[i], NULL, work, (void *)(i + 1)))
 			return 1;
@@ -69,8 +66,10 @@ int main(int argc, char **argv)
 	char line[16];
 	int fd;
 
-	if (argc == 2)
-		return everything(atoi(argv[1]));
+	if (argc == 2) {
+		times = atoi(argv[1]);
+		return everything();
+	}
 	fd = eventfd(0, 0);
 	for (int i = 1; i < argc; i++) {
 		if (atoi(argv[i]))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The direct mode: ftrace calls a stub of the patch's, which is switched.
+
+load helpers
+
+example=$top/examples/proc-version.patch
+
+@test "tracers and probes work beside it, BPF programs are told that they cannot" {
+	with_patches "$example"
+	guest "${patched[@]}" --program "$(test_program bpf-attach)" \
+		--expect 'version_proc_show cannot be switched' <<-'END'
+		mode() { cat "$(sysfs proc-version vmlinux/version_proc_show,1/mode)"; }
+		is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
+		is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
+		calls() { for _call in 1 2 3 4 5 6 7 8 9 10; do cat /proc/version >/dev/null; done; }
+		traced() {
+			echo >$tracing/trace
+			calls
+			grep -c " version_proc_show <-" $tracing/trace
+		}
+		echo version_proc_show >$tracing/set_ftrace_filter
+		address=$(awk '$3 == "version_proc_show" { print "0x" $1 }' /proc/kallsyms)
+		for first in patch tracer; do
+			echo "== a tracer, the $first first"
+			[ $first = patch ] || echo function >$tracing/current_tracer
+			pokepatch load --mode direct "$(patch_file proc-version)"
+			same mode "$(mode)" direct
+			is_new
+			echo function >$tracing/current_tracer
+			is_new
+			same "traced calls" "$(traced)" 10
+			echo nop >$tracing/current_tracer
+			is_new
+			echo function >$tracing/current_tracer
+			pokepatch disable proc-version
+			is_old
+			same "traced calls" "$(traced)" 10
+			pokepatch enable proc-version
+			same mode "$(mode)" direct
+			is_new
+			echo nop >$tracing/current_tracer
+			pokepatch unload proc-version
+			is_old
+		done
+
+		echo "== a probe at the entry"
+		echo "p:pp/entry $address" >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		pokepatch load --mode direct "$(patch_file proc-version)"
+		is_new
+		same "hits of the probe" "$(hits entry)" 1
+		stop_hits
+		is_new
+		same mode "$(mode)" direct
+
+		echo "== a BPF program that comes, and one that is there"
+		bpf-attach fentry version_proc_show /tmp/count && die "it was attached"
+		is_new
+		pokepatch unload proc-version
+		bpf-attach fentry version_proc_show /tmp/count &
+		until_true 20 test -e /tmp/count
+		refused pokepatch load --mode direct "$(patch_file proc-version)"
+		is_old
+		kill $!
+		wait $! || :
+		rmmod pokepatch
+	END
+}
+
+@test "patches that stack on one stub, and its owner that leaves first" {
+	with_patches "$top/test/bench/int-pow.patch" "$top/test/vm/patches/int-pow-three.patch"
+	guest "${patched[@]}" --module "$(test_module pp_icount)" <<-'END'
+		# What int_pow(1, 0) returns: 1, patched 2 or 3.
+		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
+		mode() { cat "$(sysfs "$1" vmlinux/int_pow,1/mode)"; }
+		modprobe pp_icount
+		start_load cat /sys/module/pp_icount/parameters/measure
+		for round in 1 2 3; do
+			pokepatch load --mode direct "$(patch_file int-pow)"
+			same "mode, result" "$(mode int-pow) $(result)" "direct 2"
+			pokepatch load "$(patch_file int-pow-three)"
+			same "mode, result" "$(mode int-pow-three) $(result)" "direct 3"
+			case $round in
+			1) # The owner of the stub leaves, the other one stays.
+				pokepatch unload int-pow
+				same "mode, result" "$(mode int-pow-three) $(result)" "direct 3"
+				lacks modules "$(cat /proc/modules)" pokepatch_int_pow\ 
+				pokepatch disable int-pow-three
+				same result "$(result)" 1
+				pokepatch enable int-pow-three
+				same "mode, result" "$(mode int-pow-three) $(result)" "entry 3"
+				;;
+			2) # The one on top leaves, and comes again.
+				pokepatch disable int-pow-three
+				same result "$(result)" 2
+				pokepatch enable int-pow-three
+				same result "$(result)" 3
+				;;
+			3) # The owner leaves and comes again, on top now, on the other one's stub.
+				pokepatch disable int-pow
+				same result "$(result)" 3
+				pokepatch enable int-pow
+				same "mode, result" "$(mode int-pow) $(result)" "direct 2"
+				pokepatch disable int-pow-three
+				same result "$(result)" 2
+				;;
+			esac
+			for name in int-pow int-pow-three; do
+				[ ! -e "$(sysfs $name enabled)" ] || pokepatch unload $name
+			done
+			same result "$(result)" 1
+		done
+		stop_load
+		rmmod pokepatch
+	END
+}
+
+@test "what auto does with an entry that cannot be written at once" {
+	with_patches "$top/test/vm/patches/netdev-printk.patch"
+	guest "${patched[@]}" --module dummy \
+		--expect 'cannot be switched in entry mode: its entry cannot be written in one store' <<-'END'
+		modes() { cat $(sysfs netdev-printk vmlinux)/*/mode | sort -u | tr '\n' ' '; }
+		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
+		modprobe dummy
+		ip link set dummy0 name one
+		same "calls of the new function" "$(patched_calls)" 0
+		pokepatch load "$(patch_file netdev-printk)"
+		same modes "$(modes)" "direct entry "
+		for folder in $(sysfs netdev-printk vmlinux)/*,1; do
+			last=$(($(cat $folder/old_addr) & 7))
+			same "mode of $folder" "$(cat $folder/mode)" \
+				"$([ $last -gt 3 ] && echo direct || echo entry)"
+		done
+		ip link set one name two
+		same "calls of the new function" "$(patched_calls)" 1
+		pokepatch disable netdev-printk
+		same modes "$(modes)" "auto "
+		refused pokepatch load --mode entry "$(patch_file netdev-printk)"
+		same "state and modes" "$(cat "$(sysfs netdev-printk state)") $(modes)" "disabled entry "
+		ip link set two name three
+		same "calls of the new function" "$(patched_calls)" 1
+		pokepatch load --mode ftrace "$(patch_file netdev-printk)"
+		same modes "$(modes)" "ftrace "
+		ip link set three name four
+		same "calls of the new function" "$(patched_calls)" 2
+		pokepatch unload netdev-printk
+		ip link set four name five
+		same "calls of the new function" "$(patched_calls)" 2
+	END
+}
