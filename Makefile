@@ -206,6 +206,7 @@ vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 # ---- install ---------------------------------------------------------------
 
 man_pages := $(wildcard man/*.[1-8])
+unit_dir := $(PREFIX)/lib/systemd/system
 
 .PHONY: install
 install: all ## install to DESTDIR and PREFIX (/usr)
@@ -213,6 +214,10 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(DESTDIR)$(PREFIX)/bin
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
 	cp -r --no-preserve=ownership core-module patches $(DESTDIR)$(DATADIR)
+	install -d $(DESTDIR)$(unit_dir)
+	sed 's|@sbindir@|$(PREFIX)/sbin|' build-tool/cli/pokepatch.service.in \
+		>$(DESTDIR)$(unit_dir)/pokepatch.service
+	chmod 644 $(DESTDIR)$(unit_dir)/pokepatch.service
 	for page in $(man_pages); do section=$${page##*.}; \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section/$${page##*/} || exit 1; \
 	done
@@ -221,6 +226,7 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/pokepatch-build $(DESTDIR)$(PREFIX)/bin/pokepatch-diff
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pokepatch
+	rm -f $(DESTDIR)$(unit_dir)/pokepatch.service
 	rm -rf $(DESTDIR)$(DATADIR)
 	for page in $(man_pages); do \
 		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done

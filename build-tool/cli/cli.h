@@ -57,6 +57,8 @@ struct error *cli_load(struct cli_call *call);    /* load.c */
 struct error *cli_unload(struct cli_call *call);  /* load.c */
 struct error *cli_enable(struct cli_call *call);  /* load.c */
 struct error *cli_disable(struct cli_call *call); /* load.c */
+struct error *cli_install(struct cli_call *call);   /* install.c */
+struct error *cli_uninstall(struct cli_call *call); /* install.c */
 struct error *cli_list(struct cli_call *call);    /* show.c */
 struct error *cli_info(struct cli_call *call);    /* show.c */
 struct error *cli_version(struct cli_call *call); /* show.c */

@@ -23,7 +23,31 @@ static const struct cli_option load_options[] = {
 	{"core", 0, "FILE", "the core module to insert if it is not loaded"},
 	{"mode", 0, "MODE", "how to reroute calls: auto, entry, direct or ftrace (default: the patch's)"},
 	{"replace", 0, "[=NAME,...]", "switch these patches, or all, off in the same moment"},
+	{"installed", 0, NULL, "load all that 'pokepatch install' has put there, as at boot"},
 	TIMEOUT_OPTION,
+	{0},
+};
+
+#define ROOT_OPTION                                                                                \
+	{                                                                                          \
+		"root", 0, "DIR", "the system below this folder, instead of the running one"       \
+	}
+#define NO_UNIT_OPTION                                                                             \
+	{                                                                                          \
+		"no-unit", 0, NULL, "leave systemd's pokepatch.service as it is"                   \
+	}
+
+static const struct cli_option install_options[] = {
+	{"core", 0, "FILE", "the core module to install with it"},
+	ROOT_OPTION,
+	NO_UNIT_OPTION,
+	{0},
+};
+
+static const struct cli_option uninstall_options[] = {
+	{"kernel", 'k', "RELEASE", "of this kernel's patches (default: the running one's)"},
+	ROOT_OPTION,
+	NO_UNIT_OPTION,
 	{0},
 };
 
@@ -61,7 +85,7 @@ const struct cli_command cli_commands[] = {
 			"removed\n"
 			"again.\n",
 		.options = load_options,
-		.min_arguments = 1,
+		.min_arguments = 0, /* with --installed */
 		.max_arguments = 1,
 		.run = cli_load,
 	},
@@ -94,6 +118,33 @@ const struct cli_command cli_commands[] = {
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_disable,
+	},
+	{
+		.name = "install",
+		.arguments = "FILE",
+		.summary = "Have a patch loaded at every boot of its kernel",
+		.help = "Copies it and the core module to /lib/modules/RELEASE/pokepatch, and "
+			"enables\n"
+			"pokepatch.service, which runs 'pokepatch load --installed' before the "
+			"network\n"
+			"comes up.  Nothing is loaded now.  pokepatch=off on the kernel's command "
+			"line\n"
+			"skips it.\n",
+		.options = install_options,
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_install,
+	},
+	{
+		.name = "uninstall",
+		.arguments = "NAME",
+		.summary = "No longer load a patch at boot",
+		.help = "A patch that is loaded stays loaded until the next boot, or 'pokepatch "
+			"unload'.\n",
+		.options = uninstall_options,
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_uninstall,
 	},
 	{
 		.name = "list",

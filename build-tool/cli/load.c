@@ -10,6 +10,8 @@
 #include <libkmod.h>
 
 #include "cli.h"
+#include "install.h"
+#include "load.h"
 #include "patch_file.h"
 #include "proc.h"
 #include "sysfs.h"
@@ -19,7 +21,7 @@
 #define REMOVE_TRIES 40
 #define REMOVE_PAUSE_US 50000
 
-static struct error *need_root(const char *command)
+struct error *need_root(const char *command)
 {
 	if (geteuid() == 0)
 		return NULL;
@@ -29,7 +31,7 @@ static struct error *need_root(const char *command)
 			 command, command);
 }
 
-static struct error *running_release(char **ret)
+struct error *running_release(char **ret)
 {
 	struct utsname names;
 
@@ -62,7 +64,7 @@ static void say_nothing(void *data, int priority, const char *file, int line, co
 	(void)function, (void)format, (void)arguments;
 }
 
-static struct error *open_kmod(struct kmod_ctx **ret)
+struct error *open_kmod(struct kmod_ctx **ret)
 {
 	*ret = kmod_new(NULL, NULL);
 	if (!*ret)
@@ -168,7 +170,8 @@ static char *first_file(char **paths, size_t count)
 
 static struct error *find_patch_file(const char *what, const char *release, char **ret)
 {
-	char *paths[2];
+	_free_ char *name = installed_name(what);
+	char *paths[3];
 
 	if (is_path(what)) {
 		if (!file_exists(what))
@@ -178,6 +181,7 @@ static struct error *find_patch_file(const char *what, const char *release, char
 	}
 	paths[0] = xasprintf("./pokepatch-%s.ko", what);
 	paths[1] = xasprintf("/lib/modules/%s/pokepatch/pokepatch-%s.ko", release, what);
+	paths[2] = xasprintf("/lib/modules/%s/pokepatch/%s", release, name);
 	*ret = first_file(paths, ARRAY_SIZE(paths));
 	if (!*ret)
 		return error_new(STATUS_FAILED,
@@ -204,8 +208,8 @@ static char *lookup_core(struct kmod_ctx *kmod)
 	return found;
 }
 
-static struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
-			       const char *release, char **ret)
+struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
+			const char *modules, char **ret)
 {
 	const char *slash = strrchr(patch, '/');
 	char *paths[3];
@@ -217,17 +221,50 @@ static struct error *find_core(struct kmod_ctx *kmod, const char *given, const c
 		return NULL;
 	}
 	paths[0] = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
-	paths[1] = xasprintf("/lib/modules/%s/pokepatch/" CORE_FILE, release);
-	paths[2] = xasprintf("/lib/modules/%s/extra/" CORE_FILE, release);
+	paths[1] = xasprintf("%s/pokepatch/" CORE_FILE, modules);
+	paths[2] = xasprintf("%s/extra/" CORE_FILE, modules);
 	*ret = first_file(paths, ARRAY_SIZE(paths));
-	if (!*ret)
+	if (!*ret && kmod)
 		*ret = lookup_core(kmod);
 	if (!*ret)
 		return error_new(STATUS_FAILED,
-				 "the core module is not loaded, and there is no " CORE_FILE
-				 " beside '%s' or in /lib/modules/%s; name it with --core FILE",
-				 patch, release);
+				 "there is no core module, " CORE_FILE
+				 ", beside '%s' or in '%s'; name it with --core FILE",
+				 patch, modules);
 	return NULL;
+}
+
+static bool has_info(const struct kmod_list *list, const char *key, const char *value)
+{
+	const struct kmod_list *entry;
+
+	kmod_list_foreach(entry, list)
+	{
+		const char *found = kmod_module_info_get_value(entry);
+		size_t length = strlen(value);
+
+		/* The vermagic goes on behind the release. */
+		if (strcmp(kmod_module_info_get_key(entry), key) == 0 &&
+		    strncmp(found, value, length) == 0 && (!found[length] || found[length] == ' '))
+			return true;
+	}
+	return false;
+}
+
+struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *release)
+{
+	_module_ struct kmod_module *module = NULL;
+	struct kmod_list *list = NULL;
+	struct error *error = NULL;
+
+	if (kmod_module_new_from_path(kmod, path, &module) < 0 ||
+	    kmod_module_get_info(module, &list) < 0 || !has_info(list, "name", "pokepatch"))
+		error = error_new(STATUS_FAILED, "'%s' is not the core module", path);
+	else if (!has_info(list, "vermagic", release))
+		error = error_new(STATUS_FAILED, "the core module '%s' is not for kernel %s", path,
+				  release);
+	kmod_module_info_free_list(list);
+	return error;
 }
 
 /* Switch a patch that the core shows, as the command's options say. */
@@ -267,11 +304,12 @@ static struct error *undo(struct loading *loading, struct error *error)
 static struct error *load_core(struct loading *loading, const char *given, const char *patch,
 			       const char *release)
 {
+	_free_ char *modules = xasprintf("/lib/modules/%s", release);
 	_free_ char *path = NULL;
 
 	if (sysfs_core_loaded())
 		return NULL;
-	_failed_(find_core(loading->kmod, given, patch, release, &path));
+	_failed_(find_core(loading->kmod, given, patch, modules, &path));
 	_failed_(error_prefix(insert_module(loading->kmod, path), "core module"));
 	loading->core = true;
 	return NULL;
@@ -368,19 +406,104 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	return error ? undo(&loading, error) : NULL;
 }
 
-struct error *cli_load(struct cli_call *call)
+static struct error *load_path(struct cli_call *call, const char *path, const char *release)
 {
-	_free_ char *release = NULL;
-	_free_ char *path = NULL;
 	struct patch_file file;
 	struct error *error;
 
-	_failed_(running_release(&release));
-	_failed_(find_patch_file(call->arguments[0], release, &path));
 	_failed_(patch_file_read(path, &file));
 	error = load_file(call, &file, release);
 	patch_file_deinit(&file);
 	return error;
+}
+
+/* ---- load --installed ------------------------------------------------------- */
+
+#define OFF_SWITCH "pokepatch=off" /* on the kernel's command line, as in the unit */
+
+static struct error *check_off_switch(void)
+{
+	_free_ char *line = NULL;
+	char *rest, *word;
+	size_t length;
+
+	_failed_(file_read("/proc/cmdline", &line, &length));
+	rest = line;
+	while ((word = strsep(&rest, " \n"))) {
+		if (strcmp(word, OFF_SWITCH) == 0)
+			return error_new(STATUS_NOTHING, "no installed patch is loaded: " OFF_SWITCH
+							 " is on the kernel's command line");
+	}
+	return NULL;
+}
+
+/*
+ * One that cannot be loaded is no reason to leave out the others: all are tried, and
+ * the errors told together, with the worst status.
+ */
+static struct error *load_all(struct cli_call *call, char *const *paths, size_t count,
+			      const char *release)
+{
+	struct buffer text = {0};
+	enum exit_status status = STATUS_DONE;
+	struct error *failed = NULL;
+
+	for (size_t i = 0; i < count && !proc_interrupted(); i++) {
+		struct error *error = load_path(call, paths[i], release);
+
+		if (!error)
+			buffer_printf(&call->out, "loaded: %s\n", paths[i]);
+		if (error && error->status != STATUS_NOTHING) {
+			buffer_printf(&text, "%s%s", text.length ? "\npokepatch: " : "",
+				      error->text);
+			status = status == STATUS_DONE || error->status == STATUS_FAILED
+					 ? error->status
+					 : status;
+		}
+		error_destroy(error);
+	}
+	if (text.length)
+		failed = error_new(status, "%s", text.text);
+	buffer_deinit(&text);
+	return failed ? failed : proc_check_interrupted();
+}
+
+static struct error *load_installed(struct cli_call *call, const char *release)
+{
+	_free_ char *folder = xasprintf("/lib/modules/%s/pokepatch", release);
+	struct error *error;
+	char **paths = NULL;
+	size_t count = 0;
+
+	if (call->count || cli_value(call, "replace"))
+		return error_new(STATUS_FAILED,
+				 "--installed loads all that is installed: it takes no patch, and "
+				 "no --replace");
+	_failed_(check_off_switch());
+	_failed_(installed_files(folder, &paths, &count));
+	if (count)
+		error = load_all(call, paths, count, release);
+	else
+		error = error_new(STATUS_NOTHING, "no patch is installed for kernel %s", release);
+	for (size_t i = 0; i < count; i++)
+		free(paths[i]);
+	free(paths);
+	return error;
+}
+
+struct error *cli_load(struct cli_call *call)
+{
+	_free_ char *release = NULL;
+	_free_ char *path = NULL;
+
+	_failed_(running_release(&release));
+	if (cli_value(call, "installed"))
+		return load_installed(call, release);
+	if (!call->count)
+		return error_new(STATUS_FAILED, "too few arguments; usage: pokepatch load %s",
+				 call->command->arguments);
+	_failed_(find_patch_file(call->arguments[0], release, &path));
+	return load_path(call, path, release);
 }
 
 /* ---- unload, enable, disable ----------------------------------------------- */

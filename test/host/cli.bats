@@ -449,10 +449,12 @@ until_exists() {
 	run --separate-stderr "$pokepatch" --help
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
-	for command in fetch load unload enable disable list info version; do
+	for command in fetch load unload enable disable install uninstall check status list info \
+		version; do
 		[[ $output == *"  $command "* ]] || return 1
 	done
-	for command in fetch load unload enable disable list info version; do
+	for command in fetch load unload enable disable install uninstall check status list info \
+		version; do
 		run --separate-stderr "$pokepatch" "$command" --help
 		[ "$status" -eq 0 ]
 		[ -z "$stderr" ]

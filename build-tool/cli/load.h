@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What loading knows of the core module's file, for those who look before. */
+#ifndef POKEPATCH_CLI_LOAD_H
+#define POKEPATCH_CLI_LOAD_H
+
+#include "util.h"
+
+struct kmod_ctx;
+
+/* open_kmod - libkmod, without a word of its own; kmod_unref() it. */
+struct error *open_kmod(struct kmod_ctx **ret);
+
+/*
+ * find_core - the file of the core module that a load of the file @patch would take:
+ * @given if that is not NULL, or else the first that there is.  @modules: the folder of
+ * the release's modules.  @kmod: to ask where modprobe would find it, or NULL.
+ */
+struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
+			const char *modules, char **ret);
+
+/* check_core - is the file a core module for the release? */
+struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *release);
+
+struct error *need_root(const char *command);
+struct error *running_release(char **ret);
+
+#endif /* POKEPATCH_CLI_LOAD_H */

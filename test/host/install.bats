@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pokepatch install and uninstall, below a folder of the test's own, and the unit that
+# `make install` installs.  vm/install.bats loads what is installed.
+
+load ../vm/helpers
+
+setup() {
+	pokepatch=$top/build/bin/pokepatch
+	release=$(kernel_release)
+	root=$BATS_TEST_TMPDIR/root
+	folder=$root/lib/modules/$release/pokepatch
+	unit=$root/etc/systemd/system/sysinit.target.wants/pokepatch.service
+	core=$(core_module)
+	patch=$(patch_module "$top/examples/proc-version.patch")
+	other=$(patch_module "$top/test/vm/patches/agree-1.patch")
+	mkdir -p "$root/lib/modules/$release" "$root/usr/lib/systemd/system"
+	sed 's|@sbindir@|/usr/sbin|' "$top/build-tool/cli/pokepatch.service.in" \
+		>"$root/usr/lib/systemd/system/pokepatch.service"
+}
+
+# fails STATUS TEXT COMMAND... - with that status and one line on standard error.
+fails() {
+	run --separate-stderr "${@:3}"
+	[ "$status" -eq "$1" ] && [ -z "$output" ] && [ "$(wc -l <<<"$stderr")" -eq 1 ] &&
+		[[ $stderr == "pokepatch: "*"$2"* ]] && return
+	printf 'status %s, output "%s", standard error:\n%s\n' "$status" "$output" "$stderr"
+	return 1
+}
+
+# nothing_installed - neither patch nor core nor a part of one, and the unit is off.
+nothing_installed() {
+	[ -z "$(find "$root/lib/modules" -mindepth 2)" ] || find "$root/lib/modules"
+	[ -z "$(find "$root/lib/modules" -mindepth 2)" ]
+	[ ! -L "$unit" ]
+}
+
+install_it() { # FILE [OPTION...]
+	"$pokepatch" install --root "$root" --core "$core" "${@:2}" "$1"
+}
+
+@test "install, again, and uninstall" {
+	install_it "$patch"
+	cmp "$patch" "$folder/pokepatch-proc-version.ko"
+	cmp "$core" "$folder/pokepatch.ko"
+	[ -L "$unit" ]
+	fails 3 "installed already" install_it "$patch"
+	# The core that is there will do.
+	"$pokepatch" install --root "$root" "$other"
+	cmp "$other" "$folder/pokepatch-agree-1.ko"
+	[ "$(find "$folder" | wc -l)" -eq 4 ]
+
+	echo "== another build takes the place of the first"
+	sed 's/Live-patched/Live-again/' "$top/examples/proc-version.patch" >"$BATS_TEST_TMPDIR/again.patch"
+	"$top/build/bin/pokepatch-build" -q -k "$release" -n proc_version \
+		-o "$BATS_TEST_TMPDIR/again.ko" "$BATS_TEST_TMPDIR/again.patch"
+	install_it "$BATS_TEST_TMPDIR/again.ko"
+	cmp "$BATS_TEST_TMPDIR/again.ko" "$folder/pokepatch-proc-version.ko"
+	[ "$(find "$folder" | wc -l)" -eq 4 ]
+
+	echo "== uninstall"
+	fails 1 "is not installed" "$pokepatch" uninstall --root "$root" -k "$release" proc
+	fails 1 "is not installed" "$pokepatch" uninstall --root "$root" -k "$release" ../proc-version
+	fails 1 "no kernel release" "$pokepatch" uninstall --root "$root" -k ../x proc-version
+	"$pokepatch" uninstall --root "$root" -k "$release" proc_version
+	[ ! -e "$folder/pokepatch-proc-version.ko" ]
+	[ -e "$folder/pokepatch.ko" ]
+	[ -L "$unit" ]
+	"$pokepatch" uninstall --root "$root" -k "$release" agree-1
+	nothing_installed
+	fails 1 "is not installed" "$pokepatch" uninstall --root "$root" -k "$release" agree-1
+
+	echo "== a patch of another kernel keeps the unit on; what others put there stays"
+	mkdir -p "$root/lib/modules/1.2.3/pokepatch"
+	touch "$root/lib/modules/1.2.3/pokepatch/pokepatch-x.ko"
+	install_it "$patch"
+	touch "$folder/notes"
+	"$pokepatch" uninstall --root "$root" -k "$release" proc_version
+	[ "$(ls "$folder")" = notes ]
+	[ -L "$unit" ]
+	rm -r "$root/lib/modules/1.2.3" "$folder"
+
+	echo "== without the unit"
+	rm "$unit"
+	install_it "$patch" --no-unit
+	[ ! -L "$unit" ]
+	"$pokepatch" uninstall --root "$root" --no-unit -k "$release" proc_version
+	nothing_installed
+}
+
+@test "what cannot be installed leaves nothing behind" {
+	fails 1 "No such file" install_it "$root/none.ko"
+	fails 1 "no patch made by pokepatch-build" install_it "$core"
+	nothing_installed
+	# The module lies alone in its folder.
+	cp "$patch" "$BATS_TEST_TMPDIR/alone.ko"
+	fails 1 "name it with --core FILE" "$pokepatch" install --root "$root" "$BATS_TEST_TMPDIR/alone.ko"
+	core=$root/none.ko fails 1 "No such file" install_it "$patch"
+	core=$other fails 1 "is not the core module" install_it "$patch"
+	nothing_installed
+	sed "s/vermagic=$release/vermagic=9${release:1}/" "$core" >"$BATS_TEST_TMPDIR/core9.ko"
+	core=$BATS_TEST_TMPDIR/core9.ko fails 1 "is not for kernel $release" install_it "$patch"
+	nothing_installed
+	sed "s/vermagic=$release/vermagic=9${release:1}/" "$patch" >"$BATS_TEST_TMPDIR/patch9.ko"
+	fails 1 "is not installed: there is no" install_it "$BATS_TEST_TMPDIR/patch9.ko"
+	nothing_installed
+
+	echo "== systemd has no such unit, or is not there"
+	mv "$root/usr/lib/systemd/system/pokepatch.service" "$BATS_TEST_TMPDIR/unit"
+	run --separate-stderr install_it "$patch"
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cannot enable pokepatch.service (--no-unit leaves it alone)"* ]]
+	nothing_installed
+	fails 1 "cannot enable pokepatch.service" env PATH=/nowhere "$pokepatch" install \
+		--root "$root" --core "$core" "$patch"
+	nothing_installed
+	mv "$BATS_TEST_TMPDIR/unit" "$root/usr/lib/systemd/system/pokepatch.service"
+
+	echo "== files that cannot be written whole: the core, the patch"
+	for limit in 1 $((($(stat -c %s "$patch") - 1) / 1024)); do
+		fails 1 "$folder" bash -c "trap '' XFSZ; ulimit -f $limit; exec \"\$@\"" - \
+			"$pokepatch" install --root "$root" --core "$core" "$patch"
+		nothing_installed
+	done
+
+	echo "== the one that is installed stays when another cannot take its place"
+	install_it "$other"
+	fails 1 "$folder" bash -c "trap '' XFSZ; ulimit -f 4; exec \"\$@\"" - \
+		"$pokepatch" install --root "$root" --core "$core" "$patch"
+	[ "$(find "$folder" | wc -l)" -eq 3 ]
+	cmp "$other" "$folder/pokepatch-agree-1.ko"
+	[ -L "$unit" ]
+}
+
+@test "the unit: systemd takes it, it comes before the network, and a switch skips it" {
+	local dest=$BATS_TEST_TMPDIR/dest file lines
+	make -s -C "$top" install DESTDIR="$dest" PREFIX=/usr
+	file=$dest/usr/lib/systemd/system/pokepatch.service
+	cmp "$file" "$root/usr/lib/systemd/system/pokepatch.service"
+	# The program is where the unit says.
+	[ -x "$dest$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$file")" ]
+	lines=$(grep -v '^#' "$file")
+	for line in DefaultDependencies=no WantedBy=sysinit.target Wants=network-pre.target \
+		'ConditionKernelCommandLine=!pokepatch=off'; do
+		grep -qx -- "$line" <<<"$lines" || return 1
+	done
+	grep -qx 'Before=network-pre.target sysinit.target .*' <<<"$lines"
+	! grep -E '^(RequiredBy|Before=.*local-fs)' <<<"$lines"
+	if command -v systemd-analyze >/dev/null; then
+		sed "s|/usr/sbin|$dest/usr/sbin|" "$file" >"$BATS_TEST_TMPDIR/pokepatch.service"
+		run systemd-analyze verify --man=no "$BATS_TEST_TMPDIR/pokepatch.service"
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+		# The conditions, on a kernel with the switch and one without.
+		systemd-analyze condition 'ConditionKernelCommandLine=!pokepatch=off'
+	fi
+	make -s -C "$top" uninstall DESTDIR="$dest" PREFIX=/usr
+	[ -z "$(find "$dest" -name '*.service')" ]
+}
