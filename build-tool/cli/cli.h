@@ -52,16 +52,18 @@ struct error *cli_run(const struct cli_command *commands, int argc, char **argv,
 		      struct buffer *ret_out);
 
 /* The subcommands' functions, by the file that they are in. */
-struct error *cli_fetch(struct cli_call *call);   /* fetch.c */
-struct error *cli_load(struct cli_call *call);    /* load.c */
-struct error *cli_unload(struct cli_call *call);  /* load.c */
-struct error *cli_enable(struct cli_call *call);  /* load.c */
-struct error *cli_disable(struct cli_call *call); /* load.c */
+struct error *cli_fetch(struct cli_call *call);     /* fetch.c */
+struct error *cli_load(struct cli_call *call);      /* load.c */
+struct error *cli_unload(struct cli_call *call);    /* load.c */
+struct error *cli_enable(struct cli_call *call);    /* load.c */
+struct error *cli_disable(struct cli_call *call);   /* load.c */
 struct error *cli_install(struct cli_call *call);   /* install.c */
 struct error *cli_uninstall(struct cli_call *call); /* install.c */
-struct error *cli_list(struct cli_call *call);    /* show.c */
-struct error *cli_info(struct cli_call *call);    /* show.c */
-struct error *cli_version(struct cli_call *call); /* show.c */
+struct error *cli_check(struct cli_call *call);     /* check.c */
+struct error *cli_status(struct cli_call *call);    /* show.c */
+struct error *cli_list(struct cli_call *call);      /* show.c */
+struct error *cli_info(struct cli_call *call);      /* show.c */
+struct error *cli_version(struct cli_call *call);   /* show.c */
 
 /* The rows of the table; main() has no more than this and printing (commands.c). */
 extern const struct cli_command cli_commands[];

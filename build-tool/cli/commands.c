@@ -51,6 +51,11 @@ static const struct cli_option uninstall_options[] = {
 	{0},
 };
 
+static const struct cli_option check_options[] = {
+	{"core", 0, "FILE", "the core module to look at if none is loaded"},
+	{0},
+};
+
 static const struct cli_option timeout_only[] = {TIMEOUT_OPTION, {0}};
 
 static const struct cli_option json_only[] = {JSON_OPTION, {0}};
@@ -145,6 +150,28 @@ const struct cli_command cli_commands[] = {
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_uninstall,
+	},
+	{
+		.name = "check",
+		.arguments = "FILE",
+		.summary = "Would a patch module be accepted?  Changes nothing",
+		.help = "Looks at all that a load would verify: the file, the kernel and its "
+			"modules, the\n"
+			"core, the symbols that the patch needs, and whether its functions can be "
+			"switched.\n"
+			"Exit status 0 if nothing speaks against it.\n",
+		.options = check_options,
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_check,
+	},
+	{
+		.name = "status",
+		.arguments = "",
+		.summary = "Show the core, patches, what is in their way, and what is installed",
+		.help = "",
+		.options = json_only,
+		.run = cli_status,
 	},
 	{
 		.name = "list",

@@ -368,8 +368,7 @@ static struct error *load_patch(struct loading *loading, struct cli_call *call,
 	return switch_on(call, file->name);
 }
 
-/* A patch of that name is loaded: is it this one? */
-static struct error *check_same_build(const struct patch_file *file)
+struct error *check_same_build(const struct patch_file *file)
 {
 	_free_ char *loaded = sysfs_module_build_id(patch_file_modinfo(file, "name"));
 

@@ -21,6 +21,10 @@ struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *pa
 /* check_core - is the file a core module for the release? */
 struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *release);
 
+/* check_same_build - a patch of that name is loaded: is it this one? */
+struct patch_file;
+struct error *check_same_build(const struct patch_file *file);
+
 struct error *need_root(const char *command);
 struct error *running_release(char **ret);
 

@@ -39,6 +39,16 @@ void patch_file_deinit(struct patch_file *file)
 		free(file->functions.list[i].parent);
 	}
 	vec_deinit(&file->functions);
+	for (size_t i = 0; i < file->objects.count; i++) {
+		free(file->objects.list[i].name);
+		free(file->objects.list[i].build_id);
+	}
+	vec_deinit(&file->objects);
+	for (size_t i = 0; i < file->symbols.count; i++) {
+		free(file->symbols.list[i].name);
+		free(file->symbols.list[i].parent);
+	}
+	vec_deinit(&file->symbols);
 	for (size_t i = 0; i < file->callbacks.count; i++)
 		free(file->callbacks.list[i].parent);
 	vec_deinit(&file->callbacks);
@@ -243,6 +253,49 @@ static const char *word(const char *const *words, size_t count, uint32_t value)
 	return value < count ? words[value] : "unknown";
 }
 
+static bool read_object(const struct image *image, uint32_t index, struct patch_object *ret)
+{
+	struct pokepatch_object object;
+	struct buffer id = {0};
+	const char *name;
+
+	if (!table_entry(&image->objects, image->head.nr_objects, sizeof(object), index, &object) ||
+	    object.build_id_len > sizeof(object.build_id))
+		return false;
+	name = image_string(image, object.name);
+	if (!name)
+		return false;
+	for (uint32_t i = 0; i < object.build_id_len; i++)
+		buffer_printf(&id, "%02x", object.build_id[i]);
+	ret->name = xstrdup(name);
+	ret->build_id = id.text ? id.text : xstrdup("");
+	return true;
+}
+
+static bool read_symbol(const struct image *image, uint32_t index, struct patch_symbol *ret)
+{
+	const struct pokepatch_image *head = &image->head;
+	struct pokepatch_symbol symbol;
+	struct pokepatch_object object;
+	const char *name, *parent;
+
+	if (!table_entry(&image->symbols, head->nr_symbols, sizeof(symbol), index, &symbol) ||
+	    !table_entry(&image->objects, head->nr_objects, sizeof(object), symbol.object, &object))
+		return false;
+	name = image_string(image, symbol.name);
+	parent = image_string(image, object.name);
+	if (!name || !parent)
+		return false;
+	*ret = (struct patch_symbol){
+		.name = xstrdup(name),
+		.parent = xstrdup(parent),
+		.offset = symbol.offset,
+		.pos = symbol.pos,
+		.absolute = symbol.flags & POKEPATCH_SYM_ABS,
+	};
+	return true;
+}
+
 static bool read_function(const struct image *image, uint32_t index, struct patch_function *ret)
 {
 	const struct pokepatch_image *head = &image->head;
@@ -264,9 +317,8 @@ static bool read_function(const struct image *image, uint32_t index, struct patc
 	ret->pos = symbol.pos;
 	ret->old_size = symbol.size;
 	ret->new_size = func.new_size;
-	ret->mode = func.flags & POKEPATCH_FUNC_CARRIED
-			    ? "carried"
-			    : word(modes, ARRAY_SIZE(modes), func.mode);
+	ret->mode = func.flags & POKEPATCH_FUNC_CARRIED ? "carried"
+							: word(modes, ARRAY_SIZE(modes), func.mode);
 	return true;
 }
 
@@ -301,8 +353,19 @@ static struct error *read_tables(const struct reader *reader, struct patch_file 
 		return damaged(reader->path, "its patch has no name");
 	file->name = xstrdup(name);
 	file->nr_relocs = image.head.nr_relocs;
-	file->nr_objects = image.head.nr_objects;
 	file->transition = word(transitions, ARRAY_SIZE(transitions), image.head.transition);
+	for (uint32_t i = 0; i < image.head.nr_objects; i++) {
+		if (!read_object(&image, i, vec_push(&file->objects))) {
+			file->objects.count--;
+			return damaged(reader->path, "its table of objects");
+		}
+	}
+	for (uint32_t i = 0; i < image.head.nr_symbols; i++) {
+		if (!read_symbol(&image, i, vec_push(&file->symbols))) {
+			file->symbols.count--;
+			return damaged(reader->path, "its table of symbols");
+		}
+	}
 	for (uint32_t i = 0; i < image.head.nr_funcs; i++) {
 		if (!read_function(&image, i, vec_push(&file->functions))) {
 			file->functions.count--;

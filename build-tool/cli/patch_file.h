@@ -22,6 +22,21 @@ struct patch_callback {
 	char *parent;
 };
 
+/* A module (or vmlinux) that it has functions or symbols of. */
+struct patch_object {
+	char *name;
+	char *build_id; /* in hexadecimal */
+};
+
+/* A symbol of a parent, which the core looks for when the patch is loaded. */
+struct patch_symbol {
+	char *name;
+	char *parent;
+	uint64_t offset; /* from _text, for vmlinux */
+	uint32_t pos;	 /* among those of its name; 0: kallsyms does not list it */
+	bool absolute;	 /* the offset is its value */
+};
+
 struct patch_file {
 	char *path;
 	char *modinfo; /* "key=value", each ended by a NUL */
@@ -29,8 +44,10 @@ struct patch_file {
 	char *report; /* JSON text, or NULL */
 	char *name;   /* of the patch, as in sysfs */
 	char *build_id; /* of the module itself, in hexadecimal, or NULL */
-	uint32_t nr_relocs, nr_objects;
+	uint32_t nr_relocs;
 	const char *transition; /* static */
+	VEC(struct patch_object) objects;
+	VEC(struct patch_symbol) symbols;
 	VEC(struct patch_function) functions;
 	VEC(struct patch_callback) callbacks;
 };

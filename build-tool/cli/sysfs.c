@@ -84,6 +84,14 @@ char *sysfs_module_build_id(const char *module)
 	return notes_build_id(notes, length);
 }
 
+bool sysfs_module_loaded(const char *module)
+{
+	/* What is built in may have a folder as well, but no such file. */
+	_free_ char *path = sysfs_path("module/%s/initstate", module);
+
+	return file_exists(path);
+}
+
 char *sysfs_patch_name(const char *name)
 {
 	char *plain = xstrdup(name);

@@ -24,6 +24,9 @@ struct error *sysfs_running_build_id(char **ret);
 /* sysfs_module_build_id - of a loaded module, likewise; NULL: it has none.  The caller's. */
 char *sysfs_module_build_id(const char *module);
 
+/* sysfs_module_loaded - is there such a module? */
+bool sysfs_module_loaded(const char *module);
+
 /* sysfs_patch_name - NAME as the core has it: dashes become underscores; the caller's. */
 char *sysfs_patch_name(const char *name);
 /* sysfs_find_patch - that name, or an error if there is no such patch. */

@@ -12,7 +12,7 @@ state_of() { cat "$(sysfs "$1" enabled)"; }
 versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
 # boot STATUS - as at boot, from a system without patches and core.
 boot() {
-	for _name in $(ls $pokepatch 2>/dev/null | grep -v version); do
+	for _name in $(ls $pokepatch 2>/dev/null | grep -vx version); do
 		[ ! -d $pokepatch/$_name ] || pokepatch unload $_name
 	done
 	[ ! -e $pokepatch ] || rmmod pokepatch
@@ -89,7 +89,7 @@ unit_command() {
 		same "status" $_status 0
 		pokepatch unload proc-version
 		pokepatch uninstall proc-version
-		pokepatch uninstall agree-1
+		pokepatch uninstall --no-unit agree-1
 		[ ! -e $here ] || die "the folder stays"
 		boot "$@"
 		same "status without any" $_status 3
