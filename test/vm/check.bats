@@ -37,7 +37,7 @@ little_endian() { # NUMBER - of 8 bytes
 	replace_bytes "$id" "${id:2}00" "$(patch_module "$top/test/vm/patches/callbacks.patch")" \
 		"$bad/parent.ko"
 	guest "${patched[@]}" --file "$bad" --module dummy --module zsmalloc \
-		--expect '^pokepatch: .*(is refused|version_proc_sho)' <<-'END'
+		--expect '^pokepatch: .*(is refused|does not fit module)' <<-'END'
 		checks() { # STATUS FILE TEXT
 			cat /proc/modules /proc/sys/kernel/tainted >/tmp/before
 			dmesg -c >/dev/null
