@@ -21,6 +21,7 @@
 #include <linux/sched.h>
 #include <linux/semaphore.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <pokepatch_format.h>
@@ -60,6 +61,10 @@ struct pp_kernel {
 	struct dyn_ftrace *(*lookup_rec)(unsigned long start, unsigned long end);
 	struct kprobe *(*get_kprobe)(void *addr);
 	int (*ftrace_ops_test)(struct ftrace_ops *ops, unsigned long ip, void *regs);
+	struct callback_head *(*task_work_cancel_match)(struct task_struct *task,
+							bool (*match)(struct callback_head *work,
+								      void *data),
+							void *data);
 	/* locks */
 	struct mutex *ftrace_lock;
 	struct mutex *text_mutex;
@@ -453,6 +458,23 @@ static inline bool pp_on_cpu(const struct task_struct *task)
 
 /* Note that @task is in the way. */
 void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const struct pp_hit *hit);
+
+/* --- park.c: sleepers that can be got out of the way --------------------------- */
+
+/* Those that are kept on their way to user mode, for one attempt. */
+struct pp_park {
+	struct list_head tasks;
+	wait_queue_head_t wait;
+	bool over;
+};
+
+/* All may sleep. */
+void pp_park_init(struct pp_park *park);
+/* Ask each user task that was found in the way to come out and wait. */
+void pp_park_blockers(struct pp_park *park, const struct pp_scan *scan);
+/* Let them go, and forget them.  Without pp_mutex: waits for tasks that may want it. */
+void pp_park_release(struct pp_park *park);
+void pp_park_exit(void);
 
 /* --- exiting.c: tasks on their way out, which the task list does not show ----- */
 

@@ -53,6 +53,7 @@ static void __exit pokepatch_exit(void)
 {
 	pp_modules_exit();
 	pp_watch_exit();
+	pp_park_exit();
 	pp_sysfs_exit();
 	pp_exiting_exit();
 	pp_shadow_exit();

@@ -31,6 +31,7 @@ static const struct pp_needed needed[] = {
 	{ "task_call_func", &pp_kernel.task_call_func },
 	{ "stop_machine_cpuslocked", &pp_kernel.stop_machine_cpuslocked },
 	{ "text_mutex", &pp_kernel.text_mutex },
+	{ "task_work_cancel_match", &pp_kernel.task_work_cancel_match },
 	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
 	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
 	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },

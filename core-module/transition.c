@@ -48,6 +48,8 @@ struct transition {
 	struct pp_text text;	/* what the flips write */
 	struct pp_busy busy;
 	struct pp_scan scan;
+	struct pp_park park;
+	bool ask;		/* those in the way: next time they shall be out of it */
 	struct stop_cpu *cpus;	/* by CPU number */
 	struct task_struct **stoppers;
 	/* the stop */
@@ -476,6 +478,8 @@ static int attempt(struct transition *tr)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", patch->name,
 			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
 	report(patch, ret ? &tr->scan : NULL);
+	if (ret == -EAGAIN && tr->ask)
+		pp_park_blockers(&tr->park, &tr->scan);
 	pp_scan_deinit(&tr->scan);
 unlock:
 	mutex_unlock(&pp_mutex);
@@ -509,6 +513,7 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 	int ret;
 
 	*tr = (struct transition){ .patch = patch, .enable = enable };
+	pp_park_init(&tr->park);
 	ret = choose_off(tr);
 	if (ret)
 		return ret;
@@ -527,6 +532,7 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 
 static void transition_deinit(struct transition *tr)
 {
+	pp_park_release(&tr->park); /* of an attempt that was the last */
 	kfree(tr->stoppers);
 	kfree(tr->cpus);
 	kvfree(tr->text.poke);
@@ -539,16 +545,32 @@ static void transition_deinit(struct transition *tr)
 #define FIRST_PAUSE_MS 1
 #define LONGEST_PAUSE_MS 32
 
+/*
+ * A system call that is interrupted as by a signal may tell its caller so (epoll_wait()
+ * does), so tasks get time to leave by themselves.
+ */
+#define ASK_AFTER_MS 500
+
 static int try_until_timeout(struct transition *tr)
 {
+	const unsigned long start = jiffies;
 	const unsigned long deadline =
-		jiffies + msecs_to_jiffies(READ_ONCE(tr->patch->timeout_ms));
+		start + msecs_to_jiffies(READ_ONCE(tr->patch->timeout_ms));
+	unsigned long ask = start + msecs_to_jiffies(ASK_AFTER_MS);
 	unsigned int pause = FIRST_PAUSE_MS;
 
 	for (;;) {
-		int ret = attempt(tr);
-		long left = deadline - jiffies;
+		int ret;
+		long left;
 
+		/* Those whom the last attempt asked have had its pause to come. */
+		tr->ask = list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
+		if (tr->ask)
+			ask = jiffies + msecs_to_jiffies(ASK_AFTER_MS);
+		ret = attempt(tr);
+		if (!tr->ask)
+			pp_park_release(&tr->park);
+		left = deadline - jiffies;
 		if (ret != -EAGAIN || tr->cancelled)
 			return ret;
 		if (left <= 0)

@@ -209,6 +209,21 @@ trace_off() { echo nop >$tracing/current_tracer; }
 	END
 }
 
+@test "every processor serialises after a switch that wrote text, and only then" {
+	with_patches "$example"
+	guest "${patched[@]}" <<<"$words"'
+		modprobe pokepatch dyndbg=+p
+		said() { dmesg | sed -n "s/.*proc_version: stopped .*, \([0-9]* words\)/\1/p" | tail -n 1; }
+		for line in "ftrace 0 0" "entry 1 4" "direct 2 4"; do
+			set -- $line
+			pokepatch load --mode $1 "$(patch_file proc-version)"
+			is_new
+			same "$1 mode" "$(said)" "$2 words, serialised $3 processors"
+			pokepatch unload proc-version
+		done
+	'
+}
+
 @test "a mode that is asked for" {
 	with_patches "$example"
 	guest "${patched[@]}" <<<"$words"'
