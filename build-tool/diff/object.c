@@ -14,11 +14,8 @@
 #include "debuginfo.h"
 #include "disasm.h"
 
-/*
- * Larger sizes and addends are refused, so that sums of a few need no checks.  Real addends
- * reach 2^47: "init_top_pgt - PAGE_OFFSET".
- */
-#define LIMIT (1ll << 56)
+/* Larger sizes are refused, so that sums of a few need no checks. */
+#define LIMIT OBJECT_ADDEND_LIMIT
 /* More than any kernel's (PMD_SIZE, 2 MiB): the file that is written has that much padding. */
 #define ALIGN_LIMIT (1ll << 24)
 

@@ -94,6 +94,12 @@ struct object {
  * (STATUS_FAILED).  On success ret is the caller's to deinit.
  */
 struct error *object_read(const char *path, struct object *ret);
+/*
+ * Addends beyond this are refused, read or to be written (moving a reference changes its
+ * addend).  Real ones reach 2^47: "init_top_pgt - PAGE_OFFSET".
+ */
+#define OBJECT_ADDEND_LIMIT (1ll << 56)
+
 /* object_malformed - the error that tells of a damaged file, in one line whatever names it has. */
 struct error *object_malformed(const struct object *object, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));

@@ -2,6 +2,7 @@
 /* Writing a struct object as a relocatable ELF file (gABI, chapter "Object Files"). */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,6 +149,10 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 					  : GELF_R_INFO(symbol, reloc->type),
 			.r_addend = reloc->addend,
 		};
+		if (reloc->addend > OBJECT_ADDEND_LIMIT || reloc->addend < -OBJECT_ADDEND_LIMIT)
+			return object_malformed(
+				writer->object, "a relocation of section %s would have addend %" PRId64,
+				section->name, reloc->addend);
 		if (!gelf_update_rela(written, i, &entry))
 			return elf_failed(name);
 	}
