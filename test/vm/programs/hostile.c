@@ -5,6 +5,8 @@
  * FOLDER/CASE.ko; print "CASE TEXT" for each, TEXT being a part of the line with
  * which the core must refuse it.
  *
+ * hostile --twice GOOD.ko FOLDER CASE - one copy: the second function becomes the first once more.
+ *
  * Fields that hold addresses are changed by way of their relocation's addend.
  */
 #include <elf.h>
@@ -51,7 +53,6 @@ static const struct hostile cases[] = {
 	{ "size", I(size), ADD, 8, "this core knows" },
 	{ "transition", I(transition), SET, 7, "transition 7" },
 	{ "flags", I(flags), SET, 1U << 31, "flags" },
-	{ "image-reserved", I(reserved), SET, 1, "flags" },
 	{ "many-callbacks", I(nr_callbacks), SET, 100000, "table of callbacks" },
 	{ "far-callbacks", I(callbacks), ADD, FAR, "table of callbacks" },
 	{ "no-objects", I(nr_objects), SET, 0, "0 parent objects" },
@@ -243,8 +244,24 @@ static void module_write(const struct module *m, const char *folder, const char 
 		die("cannot write", path);
 }
 
+static void twice(const char *good, const char *folder, const char *name)
+{
+	struct pokepatch_func *func;
+	struct module m;
+
+	module_read(&m, good);
+	func = (void *)(m.bytes + table_of(&m, FUNCS));
+	func[1].symbol = func[0].symbol;
+	func[1].cold = func[0].cold;
+	module_write(&m, folder, name);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 5 && !strcmp(argv[1], "--twice")) {
+		twice(argv[2], argv[3], argv[4]);
+		return 0;
+	}
 	if (argc != 3)
 		die("usage", "hostile GOOD.ko FOLDER");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
