@@ -74,7 +74,8 @@ struct tables {
 };
 
 static const struct tables tables = {
-	.objects = {{.name = STR_VMLINUX}, {.name = STR_NFT}},
+	.objects = {{.name = STR_VMLINUX, .build_id_len = 2, .build_id = {0x0f, 0xa0}},
+		    {.name = STR_NFT}},
 	.symbols =
 		{
 			{.offset = 0x1000, .size = 16, .object = 0, .name = STR_DO_THING, .pos = 1},
@@ -283,6 +284,15 @@ static void test_reads_everything(void **state)
 	assert_string_equal(patch_file_modinfo(&file, "name"), "pokepatch_fix_one");
 	assert_string_equal(patch_file_modinfo(&file, "pokepatch"), FORMAT);
 	assert_null(patch_file_modinfo(&file, "poke"));
+	assert_int_equal(file.objects.count, 2);
+	assert_string_equal(file.objects.list[0].build_id, "0fa0");
+	assert_string_equal(file.objects.list[1].name, "nf_tables");
+	assert_string_equal(file.objects.list[1].build_id, "");
+	assert_int_equal(file.symbols.count, 2);
+	assert_string_equal(file.symbols.list[1].name, "nft_do");
+	assert_string_equal(file.symbols.list[1].parent, "nf_tables");
+	assert_int_equal(file.symbols.list[1].pos, 2);
+	assert_int_equal(file.symbols.list[0].offset, 0x1000);
 	assert_int_equal(file.functions.count, 2);
 	assert_string_equal(file.functions.list[0].name, "do_thing");
 	assert_string_equal(file.functions.list[0].parent, "vmlinux");
