@@ -436,12 +436,11 @@ static bool initial_values_in_order(const struct group *group)
  */
 static bool is_text(const struct atom *atom)
 {
-	const char *text = (const char *)atom->section->data + atom->start;
 	uint64_t size = atom->end - atom->start;
 
 	return atom->class == ATOM_RODATA && !(atom->section->flags & SHF_WRITE) &&
 	       atom->section->data && !atom->reloc_count && size > 1 &&
-	       strnlen(text, size) == size - 1;
+	       strnlen((const char *)atom->section->data + atom->start, size) == size - 1;
 }
 
 static int text_compare(const struct atom *a, const struct atom *b)
