@@ -12,6 +12,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/stop_machine.h>
@@ -549,14 +550,18 @@ static void transition_deinit(struct transition *tr)
  * A system call that is interrupted as by a signal may tell its caller so (epoll_wait()
  * does), so tasks get time to leave by themselves.
  */
-#define ASK_AFTER_MS 500
+static unsigned int ask_after_ms = 500;
+module_param(ask_after_ms, uint, 0644);
+MODULE_PARM_DESC(ask_after_ms,
+		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
 
 static int try_until_timeout(struct transition *tr)
 {
 	const unsigned long start = jiffies;
 	const unsigned long deadline =
 		start + msecs_to_jiffies(READ_ONCE(tr->patch->timeout_ms));
-	unsigned long ask = start + msecs_to_jiffies(ASK_AFTER_MS);
+	const unsigned int ask_after = READ_ONCE(ask_after_ms);
+	unsigned long ask = start + msecs_to_jiffies(ask_after);
 	unsigned int pause = FIRST_PAUSE_MS;
 
 	for (;;) {
@@ -564,9 +569,9 @@ static int try_until_timeout(struct transition *tr)
 		long left;
 
 		/* Those whom the last attempt asked have had its pause to come. */
-		tr->ask = list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
+		tr->ask = ask_after && list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
 		if (tr->ask)
-			ask = jiffies + msecs_to_jiffies(ASK_AFTER_MS);
+			ask = jiffies + msecs_to_jiffies(ask_after);
 		ret = attempt(tr);
 		if (!tr->ask)
 			pp_park_release(&tr->park);

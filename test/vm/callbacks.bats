@@ -183,6 +183,8 @@ dmesg -c >/tmp/before
 	guest "${patched[@]}" --module dummy --program "$(test_program nonblock)" <<<"$words"'
 		mkfifo /tmp/fifo
 		modprobe dummy
+		# The sleeper is to stay.
+		modprobe pokepatch ask_after_ms=0
 		modprobe pokepatch-callbacks
 		short() { echo 300 >"$(sysfs callbacks timeout_ms)"; }
 		long() { echo 60000 >"$(sysfs callbacks timeout_ms)"; }
