@@ -118,12 +118,7 @@ unsigned int pp_claim_shadows(unsigned long ip)
 	return kinds;
 }
 
-/*
- * Give back a site that is as it was when it was claimed.  May sleep.
- * Return: 0, -EBUSY if it must stay claimed; *update is set if ftrace has to write
- * the site, see pp_ftrace_update().
- */
-int pp_claim_return(unsigned long ip, bool *update)
+static int give_back(unsigned long ip, bool may_have_users, bool *update)
 {
 	struct dyn_ftrace *rec;
 	struct users users;
@@ -134,8 +129,8 @@ int pp_claim_return(unsigned long ip, bool *update)
 	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))
 		goto unlock;
 	users = users_of(rec);
-	if (users.redirect) {
-		ret = -EBUSY;
+	if (users.redirect || (users.nr && !may_have_users)) {
+		ret = users.redirect ? -EBUSY : -EAGAIN;
 		goto unlock;
 	}
 	rec->flags = (rec->flags & HISTORY) | users.flags | users.nr;
@@ -143,4 +138,39 @@ int pp_claim_return(unsigned long ip, bool *update)
 unlock:
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return ret;
+}
+
+/*
+ * Give back a site that is as it was when it was claimed.  Under pp_mutex; may sleep.
+ *
+ * If somebody wants it by then, ftrace has to write it, and until pp_claim_settle() its
+ * record says more than is true. So an ops of ours is registered first: as long as
+ * ftrace's list is not empty, ftrace does not mind.
+ * Return: 0, -EBUSY if it must stay claimed; *update is set if pp_ftrace_update() and
+ * then pp_claim_settle() have to follow.
+ */
+int pp_claim_return(unsigned long ip, bool *update)
+{
+	int ret = give_back(ip, pp_ftrace_registered(), update);
+
+	if (ret != -EAGAIN)
+		return ret;
+	pp_ftrace_start();
+	return give_back(ip, true, update);
+}
+
+/*
+ * Those that wanted the site may have gone before ftrace wrote it. ftrace then counted
+ * them down, but resets the other flags only of a record that it had enabled.
+ */
+void pp_claim_settle(unsigned long ip)
+{
+	struct dyn_ftrace *rec;
+
+	mutex_lock(pp_kernel.ftrace_lock);
+	rec = pp_kernel.lookup_rec(ip, ip);
+	if (rec && !ftrace_rec_count(rec) &&
+	    !(rec->flags & (FTRACE_FL_ENABLED | FTRACE_FL_DISABLED)))
+		rec->flags &= HISTORY;
+	mutex_unlock(pp_kernel.ftrace_lock);
 }

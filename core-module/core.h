@@ -116,7 +116,7 @@ enum pp_shadows {
 };
 
 /*
- * All but pokes() under pp_mutex; may sleep.  A site is in a mode from hook() to
+ * All under pp_mutex; all but pokes() may sleep.  A site is in a mode from hook() to
  * unhook(), and lets all calls through until its target is set.
  */
 struct pp_mode {
@@ -132,8 +132,11 @@ struct pp_mode {
 	 * @going: they are in a module that goes.
 	 */
 	void (*unhook)(struct pp_site **sites, unsigned int nr, bool going);
-	/* If it is there: one of several hooked functions leaves the site. */
-	void (*leave)(struct pp_func *func);
+	/*
+	 * If it is there: one of several hooked functions leaves the site, which stays.
+	 * Return: true if its module must not go before an RCU-tasks grace period.
+	 */
+	bool (*leave)(struct pp_func *func);
 	/*
 	 * What to write so that calls go to @target instead of site->target, 0
 	 * being the old function: up to PP_POKES_MAX pokes, in their order.
@@ -169,7 +172,7 @@ struct pp_site {
 	bool lingers;		 /* claimed still, though not hooked */
 	struct list_head linger_node;
 	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
-	const u8 *stub_pass;	 /* its first instruction while it lets calls through */
+	const struct pp_patch *stub_owner; /* whose text it is in */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
 	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
 };
@@ -197,6 +200,9 @@ void pp_site_unpublish(struct pp_site *site);
 
 /* All under pp_mutex; may sleep. */
 void pp_ftrace_update(void);
+/* Register the one ops, if it is not; whether it is. */
+int pp_ftrace_start(void);
+bool pp_ftrace_registered(void);
 void pp_ftrace_stop(void);
 
 /* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
@@ -205,7 +211,8 @@ void pp_ftrace_stop(void);
 bool pp_claim_possible(void);
 bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size);
 int pp_claim_return(unsigned long ip, bool *update);
-/* Who is registered for the claimed site at @ip: enum pp_shadows. */
+void pp_claim_settle(unsigned long ip);
+/* Who is registered for the site at @ip, claimed or not: enum pp_shadows. */
 unsigned int pp_claim_shadows(unsigned long ip);
 
 /* --- text.c: writing instructions --------------------------------------------- */
@@ -464,15 +471,13 @@ void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const str
 /* Those that are kept on their way to user mode, for one attempt. */
 struct pp_park {
 	struct list_head tasks;
-	wait_queue_head_t wait;
-	bool over;
 };
 
 /* All may sleep. */
 void pp_park_init(struct pp_park *park);
 /* Ask each user task that was found in the way to come out and wait. */
 void pp_park_blockers(struct pp_park *park, const struct pp_scan *scan);
-/* Let them go, and forget them.  Without pp_mutex: waits for tasks that may want it. */
+/* Let them go, and forget them. */
 void pp_park_release(struct pp_park *park);
 void pp_park_exit(void);
 

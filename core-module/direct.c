@@ -9,9 +9,8 @@
  *	through or pass		drop the return address into the old function; or return
  *	jump			to the new function
  *
- * To switch on, the jump is written first, which nobody can reach before the first
- * instruction says "through"; to switch off, the first one alone.  From one new function
- * to another, the jump alone.
+ * The jump is written before anybody calls the stub. Then the first instruction alone is
+ * switched, on or off; from one new function to another, the jump alone.
  *
  * Stubs lie in the text of the patch module (one for each of its functions), with unwind
  * data, so that every stack that they are on can be walked.  A task in a stub that passes
@@ -47,7 +46,7 @@ static unsigned long stub_of(const struct pp_func *func)
 static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
 	const unsigned long jump = site->stub + pp_arch.stub_jump;
-	const u8 *pass = site->stub_pass, *through = pp_arch.stub_through;
+	const u8 *pass = site->stub_owner->stub_pass, *through = pp_arch.stub_through;
 	int nr = 0;
 
 	if (target) {
@@ -57,7 +56,7 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 		memcpy(poke[nr].old, (void *)jump, pp_arch.entry_size);
 		if (pp_arch.entry_insn(jump, target, poke[nr].new))
 			return -ERANGE;
-		nr++;
+		nr += !!memcmp(poke[nr].old, poke[nr].new, pp_arch.entry_size);
 	}
 	if (!target != !site->target) {
 		poke[nr].at = site->stub;
@@ -71,19 +70,25 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 
 /*
  * The site is about to call the stub at @stub, which nobody does yet: it must pass, and
- * may have been left otherwise when its last site went with its module.
+ * may have been left otherwise when its last site went with its module. The jump is
+ * written here too, so that switching on is one store: an NMI may come between two.
  */
 static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
 {
-	struct pp_poke poke = { .at = stub, .size = pp_arch.stub_jump };
-	struct pp_text text = { .poke = &poke, .nr = 1 };
+	struct pp_poke pokes[] = {
+		{ .at = stub, .size = pp_arch.stub_jump },
+		{ .at = stub + pp_arch.stub_jump, .size = pp_arch.entry_size },
+	};
+	struct pp_text text = { .poke = pokes, .nr = ARRAY_SIZE(pokes) };
+	unsigned int i;
 
+	for (i = 0; i < ARRAY_SIZE(pokes); i++)
+		memcpy(pokes[i].old, (void *)pokes[i].at, pokes[i].size);
+	memcpy(pokes[0].new, func->patch->stub_pass, pp_arch.stub_jump);
+	if (pp_arch.entry_insn(pokes[1].at, func->desc->new_addr, pokes[1].new))
+		return -ERANGE;
 	site->stub = stub;
-	site->stub_pass = func->patch->stub_pass;
-	memcpy(poke.old, (void *)stub, pp_arch.stub_jump);
-	memcpy(poke.new, site->stub_pass, pp_arch.stub_jump);
-	if (!memcmp(poke.old, poke.new, pp_arch.stub_jump))
-		return 0;
+	site->stub_owner = func->patch;
 	return pp_text_write_unused(&text, func->patch);
 }
 
@@ -92,18 +97,18 @@ static const char *hook_one(struct pp_func *func)
 {
 	const unsigned long stub = stub_of(func);
 	struct pp_site *site = func->site;
-	u8 insn[PP_TEXT_WORD_MAX];
 	int ret;
 
 	if (!stub)
 		return "the patch was built without stubs";
 	if (site->lingers)
 		return "its entry could not be given back to ftrace yet";
-	if (pp_arch.entry_insn(stub + pp_arch.stub_jump, func->desc->new_addr, insn))
+	ret = take_stub(site, func, stub);
+	if (ret == -ERANGE)
 		return "the new function is too far away";
-	ret = take_stub(site, func, stub) ?: register_ftrace_direct(site->ip, stub);
+	ret = ret ?: register_ftrace_direct(site->ip, stub);
 	if (ret == -EBUSY)
-		return "a BPF program or another live patch uses its entry";
+		return "a BPF program or another live patch uses its entry, or ftrace is off";
 	if (ret)
 		return "ftrace does not take it";
 	site->mode = &pp_direct_mode;
@@ -136,11 +141,20 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		if (unregister_ftrace_direct(sites[i]->ip, sites[i]->stub))
-			pr_err_once("ftrace does not let go of functions; it is dead until reboot\n");
-		sites[i]->mode = NULL;
-		sites[i]->stub = 0;
+		struct pp_site *site = sites[i];
+
+		if (unregister_ftrace_direct(site->ip, site->stub) && !going) {
+			/* The site may go on calling it. */
+			pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
+			       site->stub_owner->name, (void *)site->ip);
+			__module_get(site->stub_owner->mod);
+		}
+		site->mode = NULL;
+		site->stub = 0;
+		site->stub_owner = NULL;
 	}
+	/* ftrace has waited for all tasks but the idle ones. */
+	synchronize_rcu_tasks_rude();
 }
 
 /* Another patch's function on @site, which is hooked: of the newest, who may replace the rest. */
@@ -174,28 +188,28 @@ static int hand_over(struct pp_site *site, struct pp_func *heir)
 	if (ret)
 		return ret;
 	site->stub = stub;
-	site->stub_pass = other.stub_pass;
+	site->stub_owner = other.stub_owner;
 	return 0;
 }
 
-/* @func's patch leaves a site that others stay on: its stub must not be needed any more. */
-static void direct_leave(struct pp_func *func)
+/*
+ * @func's patch leaves a site that others stay on: its stub must not be needed any more.
+ * Nobody who came by it may be in it when its module goes: the caller waits.
+ */
+static bool direct_leave(struct pp_func *func)
 {
 	struct pp_site *site = func->site;
 	struct pp_func *heir;
 
 	if (site->stub != stub_of(func))
-		return;
+		return false;
 	heir = other_user(site, func);
-	if (!WARN_ON(!heir) && !hand_over(site, heir)) {
-		/* Nobody who came by the old stub is in it any more, idle tasks included. */
-		synchronize_rcu_tasks();
-		synchronize_rcu_tasks_rude();
-		return;
-	}
+	if (!WARN_ON(!heir) && !hand_over(site, heir))
+		return true;
 	pr_warn("%s: its module stays loaded: calls of %s go by its code, and ftrace does not take another way\n",
 		func->patch->name, func->name);
 	__module_get(func->patch->mod);
+	return false;
 }
 
 const struct pp_mode pp_direct_mode = {

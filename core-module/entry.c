@@ -70,8 +70,12 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		else
 			sites[i]->mode = NULL;
 	}
-	if (update)
-		pp_ftrace_update();
+	if (!update)
+		return;
+	pp_ftrace_update();
+	for (i = 0; i < nr; i++)
+		if (!sites[i]->mode)
+			pp_claim_settle(sites[i]->ip);
 }
 
 const struct pp_mode pp_entry_mode = {

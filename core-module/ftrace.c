@@ -112,7 +112,11 @@ static void free_filter(void)
 static void stop(void)
 {
 	/* Also waits until nobody is in the ops' trampoline or handler any more. */
-	unregister_ftrace_function(&ops);
+	if (unregister_ftrace_function(&ops)) {
+		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
+		__module_get(THIS_MODULE);
+		return;
+	}
 	free_filter();
 	registered = false;
 }
@@ -179,9 +183,9 @@ static int add(unsigned long *ips, unsigned int nr)
 
 static void take_out(unsigned long *ips, unsigned int nr)
 {
-	/* Fails only when ftrace is dead, and then the sites are dead too. */
+	/* If it fails, for want of memory, their calls are let through by the handler. */
 	if (ftrace_set_filter_ips(&ops, ips, nr, 1, 0))
-		pr_err_once("ftrace does not let go of functions; it is dead until reboot\n");
+		pr_err_once("ftrace does not let go of functions; is it dead?\n");
 }
 
 /*
@@ -220,6 +224,13 @@ static int ftrace_hook(struct pp_func **funcs, unsigned int nr)
 		ret = -EBUSY;
 	}
 	ret = ret ?: add(ips, nr);
+	/* One that came since then was not asked. */
+	for (i = 0; i < nr && !ret; i++) {
+		if (!hindrance(funcs[i]->site))
+			continue;
+		take_out(ips, nr);
+		ret = -EBUSY;
+	}
 	for (i = 0; i < nr && !ret; i++)
 		funcs[i]->site->mode = &pp_ftrace_mode;
 	kvfree(ips);
@@ -251,6 +262,17 @@ const struct pp_mode pp_ftrace_mode = {
 	.unhook = ftrace_unhook,
 };
 
+bool pp_ftrace_registered(void)
+{
+	return registered;
+}
+
+int pp_ftrace_start(void)
+{
+	lockdep_assert_held(&pp_mutex);
+	return registered ? 0 : start();
+}
+
 /*
  * Have ftrace bring all its sites into line with its records.  It does that, among
  * other things, whenever the filter of a registered ops is set, be it to what it is.
@@ -258,7 +280,7 @@ const struct pp_mode pp_ftrace_mode = {
 void pp_ftrace_update(void)
 {
 	lockdep_assert_held(&pp_mutex);
-	if (!registered && start())
+	if (pp_ftrace_start())
 		return;
 	if (ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0))
 		pr_err_once("ftrace does not update its sites; is it dead?\n");

@@ -53,6 +53,10 @@ static void __exit pokepatch_exit(void)
 {
 	pp_modules_exit();
 	pp_watch_exit();
+	/* A site that was given back last may have needed ftrace once more. */
+	mutex_lock(&pp_mutex);
+	pp_ftrace_stop();
+	mutex_unlock(&pp_mutex);
 	pp_park_exit();
 	pp_sysfs_exit();
 	pp_exiting_exit();

@@ -62,6 +62,17 @@ static void coming_del(const struct module *mod)
 	kfree(entry);
 }
 
+/* The patch that @mod carries, or NULL. */
+static struct pp_patch *patch_of(const struct module *mod)
+{
+	struct pp_patch *patch;
+
+	list_for_each_entry(patch, &pp_patches, list)
+		if (patch->mod == mod)
+			return patch;
+	return NULL;
+}
+
 /* --- parents -------------------------------------------------------------------- */
 
 static void detach(struct pp_patch *patch, unsigned int index)
@@ -82,7 +93,7 @@ static void detach(struct pp_patch *patch, unsigned int index)
 		WRITE_ONCE(func->site->target, pp_site_top(func->site));
 	}
 	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
-	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index);
+	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index != 0);
 	pp_sites_put(patch->funcs, patch->nr_funcs, index);
 	for (i = 0; i < patch->nr_funcs; i++)
 		if (patch->funcs[i].obj == index)
@@ -237,6 +248,10 @@ static int attach_present(struct pp_patch *patch)
 			pr_err("%s is refused: module %s is just being loaded; try again\n",
 			       patch->name, name);
 			ret = -EBUSY;
+		} else if (state != MODULE_STATE_GOING && patch_of(mod)) {
+			pr_err("%s is refused: its parent %s is itself a patch; build the patch of both anew\n",
+			       patch->name, name);
+			ret = -EINVAL;
 		} else if (state == MODULE_STATE_LIVE || state == MODULE_STATE_COMING) {
 			ret = attach(patch, i, mod);
 		}
@@ -272,16 +287,6 @@ static const struct pokepatch_image *find_image(struct module *mod)
 	}
 	preempt_enable();
 	return image;
-}
-
-static struct pp_patch *patch_of(const struct module *mod)
-{
-	struct pp_patch *patch;
-
-	list_for_each_entry(patch, &pp_patches, list)
-		if (patch->mod == mod)
-			return patch;
-	return NULL;
 }
 
 static int patch_coming(struct module *mod, const struct pokepatch_image *image)

@@ -10,10 +10,11 @@
  *
  * Kernel threads, and tasks that sleep uninterruptibly, stay where they are.
  */
-#include <linux/completion.h>
+#include <linux/atomic.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
@@ -24,19 +25,33 @@
 /* Longer than an attempt takes; a task is not kept longer, whatever happens to that. */
 #define LONGEST (HZ / 4)
 
+/* Belongs to the transition and to the task; who drops it last frees it. */
 struct parked {
 	struct callback_head work;
-	struct list_head node;
-	struct pp_park *park;
+	struct list_head node;	  /* the transition's */
 	struct task_struct *task; /* holds a reference */
-	struct completion done;
+	refcount_t refs;
+	wait_queue_head_t wait;
+	bool over;
 };
+
+/* The core stays while a task may come to keep(), or is in it. */
+static atomic_t outstanding = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(all_gone);
 
 void pp_park_init(struct pp_park *park)
 {
-	*park = (struct pp_park){};
 	INIT_LIST_HEAD(&park->tasks);
-	init_waitqueue_head(&park->wait);
+}
+
+static void put(struct parked *parked)
+{
+	if (!refcount_dec_and_test(&parked->refs))
+		return;
+	put_task_struct(parked->task);
+	kfree(parked);
+	if (atomic_dec_and_test(&outstanding))
+		wake_up_all(&all_gone);
 }
 
 /* In the task, on its way to user mode, or to its end. */
@@ -45,9 +60,8 @@ static void keep(struct callback_head *work)
 	struct parked *parked = container_of(work, struct parked, work);
 
 	if (!(current->flags & PF_EXITING))
-		wait_event_killable_timeout(parked->park->wait, READ_ONCE(parked->park->over),
-					    LONGEST);
-	complete(&parked->done); /* it may be freed now */
+		wait_event_killable_timeout(parked->wait, READ_ONCE(parked->over), LONGEST);
+	put(parked);
 }
 
 static void ask(struct pp_park *park, struct task_struct *task)
@@ -56,17 +70,19 @@ static void ask(struct pp_park *park, struct task_struct *task)
 
 	if (!parked)
 		return;
-	parked->park = park;
+	atomic_inc(&outstanding);
 	parked->task = get_task_struct(task);
-	init_completion(&parked->done);
+	parked->over = false;
+	init_waitqueue_head(&parked->wait);
 	init_task_work(&parked->work, keep);
-	/* Fails if the task is past where such work is done: it exits. */
-	if (task_work_add(task, &parked->work, TWA_SIGNAL)) {
-		put_task_struct(task);
-		kfree(parked);
-		return;
-	}
+	refcount_set(&parked->refs, 2);
 	list_add(&parked->node, &park->tasks);
+	/* Fails if the task is past where such work is done: it exits. */
+	if (!task_work_add(task, &parked->work, TWA_SIGNAL))
+		return;
+	list_del(&parked->node);
+	put(parked);
+	put(parked);
 }
 
 /* The task that was called @pid in the scan; another one by now is kept for nothing. */
@@ -91,7 +107,8 @@ void pp_park_blockers(struct pp_park *park, const struct pp_scan *scan)
 
 		if (!task)
 			continue;
-		if (task != current && !(task->flags & PF_KTHREAD))
+		/* Neither kernel threads nor io_uring's workers ever go to user mode. */
+		if (task != current && !(task->flags & (PF_KTHREAD | PF_IO_WORKER)))
 			ask(park, task);
 		put_task_struct(task);
 	}
@@ -106,20 +123,24 @@ void pp_park_release(struct pp_park *park)
 {
 	struct parked *parked, *next;
 
-	WRITE_ONCE(park->over, true);
-	wake_up_all(&park->wait);
 	list_for_each_entry_safe(parked, next, &park->tasks, node) {
-		/* Who has not come to it yet shall not; else it is at it, or done. */
-		if (!pp_kernel.task_work_cancel_match(parked->task, is_it, &parked->work))
-			wait_for_completion(&parked->done);
-		put_task_struct(parked->task);
-		kfree(parked);
+		list_del(&parked->node);
+		/*
+		 * Who has not come to it yet shall not. Else the task is at it, or about to
+		 * be: behind other work of its own, which may take as long as it likes.
+		 */
+		WRITE_ONCE(parked->over, true);
+		if (pp_kernel.task_work_cancel_match(parked->task, is_it, &parked->work))
+			put(parked);
+		else
+			wake_up_all(&parked->wait);
+		put(parked);
 	}
-	pp_park_init(park);
 }
 
-/* No transition is left. Some task may still be between complete() and its return. */
+/* No transition is left.  Some task may still be between put() and its return. */
 void pp_park_exit(void)
 {
+	wait_event(all_gone, !atomic_read(&outstanding));
 	synchronize_rcu_tasks();
 }

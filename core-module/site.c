@@ -275,6 +275,7 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 {
 	struct pp_site **gone = kvmalloc_array(nr, sizeof(*gone), GFP_KERNEL);
 	unsigned int i, nr_gone = 0;
+	bool wait = false;
 
 	lockdep_assert_held(&pp_mutex);
 	for (i = 0; i < nr; i++) {
@@ -286,8 +287,8 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 		WRITE_ONCE(funcs[i].mode, NULL);
 		WRITE_ONCE(funcs[i].shadows, 0);
 		if (--site->hooks) {
-			if (site->mode->leave)
-				site->mode->leave(&funcs[i]);
+			if (!going && site->mode->leave && site->mode->leave(&funcs[i]))
+				wait = true;
 			continue;
 		}
 		if (gone)
@@ -298,6 +299,11 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 	if (nr_gone)
 		unhook_sites(gone, nr_gone, going);
 	kvfree(gone);
+	/* Once for all functions; the second is for idle tasks. */
+	if (wait) {
+		synchronize_rcu_tasks();
+		synchronize_rcu_tasks_rude();
+	}
 }
 
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target)
@@ -326,7 +332,7 @@ void pp_site_linger(struct pp_site *site)
 	site->lingers = true;
 	list_add(&site->linger_node, &lingering);
 	__module_get(THIS_MODULE);
-	pr_notice("the entry of %ps is not given back while another live patch or BPF program wants it: it would be without effect until then\n",
+	pr_notice("the entry of %ps is not given back while another live patch, BPF program or probe wants it: it would be without effect until then\n",
 		  (void *)site->ip);
 }
 
@@ -358,11 +364,18 @@ bool pp_sites_linger_retry(void)
 	bool update = false;
 
 	lockdep_assert_held(&pp_mutex);
-	list_for_each_entry_safe(site, next, &lingering, linger_node)
-		if (!pp_claim_return(site->ip, &update))
-			drop(site);
-	if (update)
-		pp_ftrace_update();
+	list_for_each_entry_safe(site, next, &lingering, linger_node) {
+		if (pp_claim_return(site->ip, &update))
+			continue;
+		if (update) {
+			pp_ftrace_update();
+			pp_claim_settle(site->ip);
+		}
+		drop(site);
+	}
+	/* Without patches nobody else gives ftrace back. */
+	if (update && list_empty(&pp_patches))
+		pp_ftrace_stop();
 	return !list_empty(&lingering);
 }
 

@@ -12,6 +12,7 @@
  * at work on the other bytes of the same word.  They hold text_mutex while they
  * are, and so do we from before the first store to after the last.
  */
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -104,8 +105,8 @@ void pp_text_unmap(struct pp_text *text)
 }
 
 /*
- * No memcpy() or memcmp() here: they may be what is being switched, and this CPU
- * has not serialised yet.
+ * No memcpy() or memcmp() here, and no tracer or probe: they may be what is being
+ * switched, and this CPU has not serialised yet.
  */
 static __always_inline bool poke(const struct pp_poke *poke, u64 from, u64 to)
 {
@@ -128,7 +129,7 @@ static __always_inline bool reads_back(const struct pp_poke *poke)
  * text_mutex is held, by whoever stopped the machine or by the caller.  Any
  * context; who runs the text afterwards must serialise first.
  */
-bool pp_text_write(struct pp_text *text)
+notrace bool pp_text_write(struct pp_text *text)
 {
 	unsigned int i, done;
 
@@ -153,6 +154,8 @@ bool pp_text_write(struct pp_text *text)
 	}
 	return false;
 }
+
+NOKPROBE_SYMBOL(pp_text_write);
 
 int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
 {

@@ -12,6 +12,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/kprobes.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -66,7 +67,7 @@ struct transition {
  * One CPU decides, when all the others have looked at their own stacks: a stopper
  * runs, and a running task's stack can be walked by nobody but itself.
  */
-static enum verdict decide(struct transition *tr)
+static notrace enum verdict decide(struct transition *tr)
 {
 	bool clear = true;
 	unsigned int i;
@@ -101,7 +102,7 @@ static enum verdict decide(struct transition *tr)
  * Nothing that this CPU fetched before the text was written may run: neither what
  * follows this nor, when interrupts are on again, anything else.
  */
-static void serialise(struct transition *tr)
+static notrace void serialise(struct transition *tr)
 {
 	if (!tr->text.nr)
 		return;
@@ -110,7 +111,7 @@ static void serialise(struct transition *tr)
 }
 
 /* On every CPU, interrupts off. */
-static int stopped(void *data)
+static notrace int stopped(void *data)
 {
 	struct transition *tr = data;
 	const int cpu = smp_processor_id();
@@ -144,6 +145,10 @@ static int stopped(void *data)
 	tr->stop_ns = ktime_get_mono_fast_ns() - first;
 	return 0;
 }
+
+NOKPROBE_SYMBOL(decide);
+NOKPROBE_SYMBOL(serialise);
+NOKPROBE_SYMBOL(stopped);
 
 /* --- before and after ---------------------------------------------------------- */
 

@@ -37,11 +37,8 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
 	return len;
 }
 
-/* A probe in the old function, behind its entry (at the entry ftrace runs it). */
-static bool has_probe(const struct pp_func *func)
+static bool probe_within(unsigned long addr, unsigned long end)
 {
-	unsigned long addr = func->site->ip + pp_arch.entry_size;
-	const unsigned long end = func->old_addr + func->sym->size;
 	bool found = false;
 
 	preempt_disable();
@@ -49,6 +46,16 @@ static bool has_probe(const struct pp_func *func)
 		found = pp_kernel.get_kprobe((void *)addr);
 	preempt_enable();
 	return found;
+}
+
+/* A probe in the old function, behind its entry (at the entry ftrace runs it). */
+static bool has_probe(const struct pp_func *func)
+{
+	if (probe_within(func->site->ip + pp_arch.entry_size, func->old_addr + func->sym->size))
+		return true;
+	return func->old_cold &&
+	       probe_within(func->old_cold, func->old_cold +
+					    func->patch->symbols[func->desc->cold].size);
 }
 
 static unsigned int shadows_of(const struct pp_func *func)
@@ -63,7 +70,7 @@ static unsigned int shadows_of(const struct pp_func *func)
 }
 
 /* One line for each kind, however many functions there are. */
-static void look_at(struct pp_patch *patch)
+static void look_at(struct pp_patch *patch, bool *more)
 {
 	const struct pp_func *first[ARRAY_SIZE(kinds)] = {};
 	unsigned int nr[ARRAY_SIZE(kinds)] = {};
@@ -73,8 +80,9 @@ static void look_at(struct pp_patch *patch)
 		struct pp_func *func = &patch->funcs[i];
 		unsigned int shadows, new;
 
-		if (list_empty(&func->on))
+		if (!func->hooked)
 			continue;
+		*more = true;
 		shadows = shadows_of(func);
 		new = shadows & ~func->shadows;
 		WRITE_ONCE(func->shadows, shadows);
@@ -101,12 +109,9 @@ void pp_watch(void)
 	bool more = false;
 
 	lockdep_assert_held(&pp_mutex);
-	list_for_each_entry(patch, &pp_patches, list) {
-		if (!patch->enabled)
-			continue;
-		look_at(patch);
-		more = true;
-	}
+	/* Those that are being enabled, for a long time perhaps, too. */
+	list_for_each_entry(patch, &pp_patches, list)
+		look_at(patch, &more);
 	if (pp_sites_linger_retry())
 		more = true;
 	if (more)

@@ -65,7 +65,7 @@ struct pp_arch {
 
 	/*
 	 * Direct mode, 0 and NULL where there is none.  A stub has stub_size bytes
-	 * (patches/module/stubs.S); its first instruction, of stub_jump bytes, is a
+	 * (patches/module/, the file of the architecture); its first instruction, of stub_jump bytes, is a
 	 * return, or else stub_through, which drops the return address of the call to
 	 * it; at stub_jump is its second, a jump as entry_insn() makes it.
 	 */

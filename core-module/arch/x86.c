@@ -5,6 +5,7 @@
 #include <linux/elf.h>
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
@@ -63,12 +64,13 @@ static int x86_reloc(u32 type, unsigned long place, unsigned long value, void *t
 	return 0;
 }
 
-static void x86_serialise(void)
+static notrace void x86_serialise(void)
 {
 	sync_core();
 }
+NOKPROBE_SYMBOL(x86_serialise);
 
-static void serialise(void *unused)
+static void serialise_one(void *unused)
 {
 	sync_core();
 }
@@ -80,7 +82,7 @@ static void serialise(void *unused)
  */
 static void x86_text_written(unsigned long start, unsigned long end)
 {
-	on_each_cpu(serialise, NULL, 1);
+	on_each_cpu(serialise_one, NULL, 1);
 }
 
 /* An fentry call is the first instruction, or the one after ENDBR64. */

@@ -111,6 +111,9 @@ part == "data" {
 }
 
 part == "code" && /^[0-9a-f]+ <.*>:$/ {
+	if (pending != "")
+		edge(pending_from, pending)
+	pending = ""
 	if (!tables_done)
 		read_tables()
 	function_name = substr($2, 2, length($2) - 3)
@@ -152,6 +155,7 @@ function fill(name, offset, symbol) {
 }
 
 part == "code" && /R_X86_64_/ {
+	pending = "" # it shows the bytes that the relocation will replace
 	split_target($NF)
 	# Relative to the end of the field, four bytes on.
 	if ($2 ~ /PC32|PLT32/)
@@ -161,13 +165,22 @@ part == "code" && /R_X86_64_/ {
 }
 
 # A jump or call that needs no relocation.
-part == "code" && match($0, /<[^>]+>$/) {
+part == "code" {
+	if (pending != "")
+		edge(pending_from, pending)
+	pending = ""
+	if (!match($0, /<[^>]+>$/))
+		next
 	split_target(substr($0, RSTART + 1, RLENGTH - 2))
-	if (target_name != function_name)
-		edge(function_name, target_name)
+	if (target_name != function_name) {
+		pending = target_name
+		pending_from = function_name
+	}
 }
 
 END {
+	if (pending != "")
+		edge(pending_from, pending)
 	todo[1] = root
 	reached[root]
 	for (i = nr = 1; i <= nr; i++) {

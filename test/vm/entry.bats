@@ -179,9 +179,14 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		pokepatch unload int-pow-three
 		same result "$(result)" 1
 		core_goes && die "the core went with a claimed site"
+		# A tracer that waits for the site, so that ftrace has to write it in the end.
+		echo int_pow >$tracing/set_ftrace_filter 2>/dev/null || :
+		echo function >$tracing/current_tracer
 		klp_off
 		same result "$(result)" 1
 		until_true 5 core_goes
+		echo nop >$tracing/current_tracer
+		echo >$tracing/set_ftrace_filter
 
 		echo "== the other first: then ours is refused"
 		klp_on
@@ -214,7 +219,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 	guest "${patched[@]}" <<<"$words"'
 		modprobe pokepatch dyndbg=+p
 		said() { dmesg | sed -n "s/.*proc_version: stopped .*, \([0-9]* words\)/\1/p" | tail -n 1; }
-		for line in "ftrace 0 0" "entry 1 4" "direct 2 4"; do
+		for line in "ftrace 0 0" "entry 1 4" "direct 1 4"; do
 			set -- $line
 			pokepatch load --mode $1 "$(patch_file proc-version)"
 			is_new
