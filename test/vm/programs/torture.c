@@ -301,6 +301,11 @@ static void each_once(void)
 			fail("patch 5 is in another mode than patch 1");
 		surely_switch(1, false, "");
 	}
+	/* The stub of the first is handed over to the second. */
+	surely_switch(1, true, "direct");
+	surely_switch(5, true, "auto");
+	surely_switch(1, false, "");
+	surely_switch(5, false, "");
 	unload(1);
 	unload(5);
 }
