@@ -110,6 +110,8 @@ unsigned int pp_claim_shadows(unsigned long ip)
 	const struct dyn_ftrace *rec;
 	unsigned int kinds = 0;
 
+	if (!pp_claim_possible())
+		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = pp_kernel.lookup_rec(ip, ip);
 	if (rec)

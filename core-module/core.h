@@ -212,7 +212,7 @@ bool pp_claim_possible(void);
 bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size);
 int pp_claim_return(unsigned long ip, bool *update);
 void pp_claim_settle(unsigned long ip);
-/* Who is registered for the site at @ip, claimed or not: enum pp_shadows. */
+/* Who is registered for the site at @ip, claimed or not: enum pp_shadows, 0 if not known. */
 unsigned int pp_claim_shadows(unsigned long ip);
 
 /* --- text.c: writing instructions --------------------------------------------- */

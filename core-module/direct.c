@@ -107,6 +107,10 @@ static const char *hook_one(struct pp_func *func)
 	if (ret == -ERANGE)
 		return "the new function is too far away";
 	ret = ret ?: register_ftrace_direct(site->ip, stub);
+	if (ret) {
+		site->stub = 0;
+		site->stub_owner = NULL;
+	}
 	if (ret == -EBUSY)
 		return "a BPF program or another live patch uses its entry, or ftrace is off";
 	if (ret)

@@ -203,6 +203,22 @@ static const char *hindrance(const struct pp_site *site)
 	return NULL;
 }
 
+static int check_free(struct pp_func **funcs, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		const char *why = hindrance(funcs[i]->site);
+
+		if (!why)
+			continue;
+		pr_err("%s: %s cannot be switched in ftrace mode: %s\n", funcs[i]->patch->name,
+		       funcs[i]->name, why);
+		return -EBUSY;
+	}
+	return 0;
+}
+
 /*
  * The sites call the handler, which lets all calls through until their target is
  * set.
@@ -213,23 +229,14 @@ static int ftrace_hook(struct pp_func **funcs, unsigned int nr)
 	unsigned int i;
 	int ret = ips ? 0 : -ENOMEM;
 
-	for (i = 0; i < nr && !ret; i++) {
-		const char *why = hindrance(funcs[i]->site);
-
+	for (i = 0; i < nr && !ret; i++)
 		ips[i] = funcs[i]->site->ip;
-		if (!why)
-			continue;
-		pr_err("%s: %s cannot be switched in ftrace mode: %s\n", funcs[i]->patch->name,
-		       funcs[i]->name, why);
-		ret = -EBUSY;
-	}
-	ret = ret ?: add(ips, nr);
+	ret = ret ?: check_free(funcs, nr) ?: add(ips, nr);
 	/* One that came since then was not asked. */
-	for (i = 0; i < nr && !ret; i++) {
-		if (!hindrance(funcs[i]->site))
-			continue;
-		take_out(ips, nr);
-		ret = -EBUSY;
+	if (!ret) {
+		ret = check_free(funcs, nr);
+		if (ret)
+			take_out(ips, nr);
 	}
 	for (i = 0; i < nr && !ret; i++)
 		funcs[i]->site->mode = &pp_ftrace_mode;

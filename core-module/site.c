@@ -251,7 +251,7 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 	}
 	if (!ret && nr_new)
 		ret = hook_new(new, nr_new);
-	/* Only the last mode can fail for what another one has not, so these are few. */
+	/* One by one: this is the way out, and need not be fast. */
 	for (i = 0; ret && i < nr_new; i++)
 		unhook_sites(&new[i]->site, 1, false);
 	kvfree(new);

@@ -40,16 +40,6 @@ calls_in() {
 # A switch may find a module in the way from coming to live: only that it is there counts.
 any_state() { sed -i "s/, dummy \(coming\|live\)$/, dummy here/" /tmp/calls /tmp/wanted; }
 fail_with() { sysctl -qw "kernel.panic=$1"; }
-asleep_in() { grep -q "$2" "/proc/$1/stack"; }
-sleep_in_fifo() {
-	cat /tmp/fifo &
-	sleeper=$!
-	until_true 10 asleep_in $sleeper wait_for_partner
-}
-wake_up() {
-	echo through >/tmp/fifo
-	wait $sleeper
-}
 fail_with 0
 dmesg -c >/tmp/before
 '

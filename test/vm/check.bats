@@ -104,7 +104,6 @@ little_endian() { # NUMBER - of 8 bytes
 @test "status: the core, patches, who is in the way, what has no effect, what is installed" {
 	with_patches "$example" "$top/test/vm/patches/sleeper.patch"
 	guest "${patched[@]}" <<-'END'
-		asleep_in() { grep -q "$2" "/proc/$1/stack"; }
 		status_is() {
 			pokepatch status >/tmp/status
 			printf '%s\n' "$@" >/tmp/wanted

@@ -97,7 +97,6 @@ never_mixed() {
 	with_patches "$patches/sleeper.patch"
 	guest "${patched[@]}" <<-'END'
 		mkfifo /tmp/fifo
-		asleep_in() { grep -q "$2" "/proc/$1/stack"; }
 		file() { cat "$(sysfs sleeper "$1")"; }
 		# switch VALUE - must be refused as busy after the timeout, and change nothing.
 		# The timeout is shorter than the time after which a sleeper is asked to leave.
@@ -152,7 +151,6 @@ never_mixed() {
 	with_patches "$patches/sleeper.patch"
 	guest "${patched[@]}" <<-'END'
 		mkfifo /tmp/fifo
-		asleep_in() { grep -q "$2" "/proc/$1/stack"; }
 		calls_are() { [ "$(hits wait_for_partner)" -ge "$1" ]; }
 		modprobe pokepatch-sleeper
 		count_hits sleeper wait_for_partner

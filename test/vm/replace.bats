@@ -13,7 +13,6 @@ users() { cat "/sys/module/pokepatch_$(patch_id "$1")/refcnt"; }
 # The versions of the three functions of agree-*, by a read of three bytes; none: 0.
 versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
 is_live() { grep -q Live-patched /proc/version; }
-asleep_in() { grep -q "$2" "/proc/$1/stack"; }
 # on NAME... - these patches, and no others, are enabled.
 on() {
 	for _folder in "$pokepatch"/*/; do
@@ -230,15 +229,6 @@ cat /tmp/agree
 		"$patches"/{agree-1,agree-2,sleeper}.patch
 	guest "${patched[@]}" <<<"$words"'
 		mkfifo /tmp/fifo
-		sleep_in_fifo() {
-			cat /tmp/fifo &
-			sleeper=$!
-			until_true 10 asleep_in $sleeper wait_for_partner
-		}
-		wake_up() {
-			echo through >/tmp/fifo
-			wait $sleeper
-		}
 		blocked() { # NAME
 			fails 2 pokepatch load --replace --timeout 500 "$(patch_file $1)"
 			has "the error" "$(cat /tmp/error)" "$sleeper cat wait_for_partner"

@@ -46,6 +46,24 @@ stop_hits() {
 	echo >$tracing/kprobe_events
 }
 
+# asleep_in PID FUNCTION - is the task in it?
+asleep_in() {
+	grep -q "$2" "/proc/$1/stack"
+}
+
+# sleep_in_fifo - have a task, $sleeper, sleep in wait_for_partner(), by the pipe /tmp/fifo.
+sleep_in_fifo() {
+	cat /tmp/fifo &
+	sleeper=$!
+	until_true 10 asleep_in $sleeper wait_for_partner
+}
+
+# wake_up - let it go on, and end.
+wake_up() {
+	echo through >/tmp/fifo
+	wait $sleeper
+}
+
 # start_load COMMAND... - keep each CPU busy with the command until stop_load.
 start_load() {
 	_load=
