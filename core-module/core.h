@@ -36,6 +36,7 @@
 
 struct dyn_ftrace;
 struct ftrace_ops;
+struct ftrace_regs;
 struct kprobe;
 struct pp_func;
 struct pp_patch;
@@ -167,10 +168,11 @@ struct pp_site {
 	unsigned long target;	 /* where calls go; written in a stopped section */
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
 	unsigned int users;	 /* funcs that point here */
-	unsigned int hooks;	 /* those of them that want it hooked */
 	const struct pp_mode *mode; /* while it is hooked, or lingers */
 	bool lingers;		 /* claimed still, though not hooked */
 	struct list_head linger_node;
+	struct list_head hooked; /* pp_func.hook: those who want it hooked, the newest first */
+	struct ftrace_ops *ops;	 /* direct mode: its own */
 	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
 	const struct pp_patch *stub_owner; /* whose text it is in */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
@@ -198,12 +200,30 @@ void pp_site_unpublish(struct pp_site *site);
 
 /* --- ftrace.c: the ftrace mode ---------------------------------------------- */
 
+/*
+ * What every ops of ours asks for.  PERMANENT: kernel.ftrace_enabled=0 would switch
+ * patches off behind our back.  Register access is implied where ftrace passes arguments.
+ */
+#ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
+#define PP_FTRACE_FLAGS (FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_IPMODIFY)
+#else
+#define PP_FTRACE_FLAGS (FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_SAVE_REGS)
+#endif
+
+/* ftrace calls it for a hooked function: in any context. */
+void pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		       struct ftrace_regs *fregs);
+
 /* All under pp_mutex; may sleep. */
 void pp_ftrace_update(void);
 /* Register the one ops, if it is not; whether it is. */
 int pp_ftrace_start(void);
 bool pp_ftrace_registered(void);
 void pp_ftrace_stop(void);
+
+/* --- direct.c: the direct mode ------------------------------------------------ */
+
+void pp_direct_exit(void);
 
 /* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
 
@@ -281,6 +301,7 @@ struct pp_func {
 	struct pp_site *site;	/* NULL while the parent is not loaded, or if carried */
 	u32 want;		/* enum pokepatch_mode: what to hook it in; patch->op */
 	bool hooked;
+	struct list_head hook;	/* in site->hooked while hooked, else empty */
 	/* What sysfs shows; written under pp_mutex, read without. */
 	const struct pp_mode *mode; /* while hooked */
 	unsigned int shadows;	/* enum pp_shadows */

@@ -2,7 +2,7 @@
 /*
  * The direct mode: ftrace's site calls a stub of ours and nothing in between, so that a
  * call of a switched function costs three instructions more, and tracers of the function
- * go on working: ftrace itself calls the stub, when it has others to call as well.
+ * go on working: then ftrace calls its own code, and that the handler of ftrace.c.
  *
  * A stub has two instructions, each in a word of its own:
  *
@@ -17,7 +17,15 @@
  * has the old function on its stack; one behind the first instruction is at the entry of
  * whatever the jump leads to, and in the text of the module, which has to be empty before
  * the module goes.
+ *
+ * ftrace has a site call an ops' own trampoline directly as long as that ops is the only
+ * one there; so each site has an ops, with the stub for its trampoline.  The interface
+ * that is made for direct calls (register_ftrace_direct()) does the same to the site, but
+ * to take N addresses back from it waits for N grace periods of RCU-tasks, one after the
+ * other: it waits under its own mutex, and of the variant that takes many sites at once
+ * each ops has one address.
  */
+#include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
@@ -26,13 +34,14 @@
 
 #include "core.h"
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-
 /*
- * Each stub that is taken from ftrace costs a grace period of RCU-tasks, a tenth of a
- * second and more; so only this many of a patch's functions get one without being asked.
+ * Calls of a function that has several tracers look at every ops that there is; so only
+ * this many of a patch's functions get one without being asked.
  */
 #define AUTO_MAX 8
+
+/* How often a BPF program that is just being attached or detached is asked to share. */
+#define TRIES 100
 
 static unsigned long stub_of(const struct pp_func *func)
 {
@@ -92,6 +101,55 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 	return pp_text_write_unused(&text, func->patch);
 }
 
+static void free_ops(struct ftrace_ops *ops)
+{
+	if (!ops)
+		return;
+	ftrace_free_filter(ops);
+	kfree(ops);
+}
+
+/* Have @site call its stub. */
+static int attach(struct pp_site *site)
+{
+	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+	unsigned int tries = 0;
+	int ret;
+
+	if (!ops)
+		return -ENOMEM;
+	ops->func = pp_ftrace_handler;
+	ops->flags = PP_FTRACE_FLAGS;
+	ops->trampoline = site->stub;
+	ret = ftrace_set_filter_ip(ops, site->ip, 0, 0);
+	while (!ret) {
+		ret = register_ftrace_function(ops);
+		if (ret != -EAGAIN || ++tries == TRIES)
+			break;
+		ret = 0;
+		usleep_range(1000, 2000);
+	}
+	if (!ret) {
+		site->ops = ops;
+		return 0;
+	}
+	/* It may have been in ftrace's list for a moment. */
+	synchronize_rcu_tasks_rude();
+	free_ops(ops);
+	return ret;
+}
+
+/*
+ * ftrace waits for a grace period whenever an ops goes that is dynamic, which is what it
+ * takes all for that lie in a module, so that the ops may be freed.  The callers here wait
+ * once for many.  Nobody else writes the flags of an ops than who registers it.
+ */
+static int unregister(struct ftrace_ops *ops)
+{
+	ops->flags &= ~FTRACE_OPS_FL_DYNAMIC;
+	return unregister_ftrace_function(ops);
+}
+
 /* Why not?  NULL: it is hooked now. */
 static const char *hook_one(struct pp_func *func)
 {
@@ -99,6 +157,8 @@ static const char *hook_one(struct pp_func *func)
 	struct pp_site *site = func->site;
 	int ret;
 
+	if (!pp_arch.stub_size)
+		return "this kernel does not allow it";
 	if (!stub)
 		return "the patch was built without stubs";
 	if (site->lingers)
@@ -106,13 +166,13 @@ static const char *hook_one(struct pp_func *func)
 	ret = take_stub(site, func, stub);
 	if (ret == -ERANGE)
 		return "the new function is too far away";
-	ret = ret ?: register_ftrace_direct(site->ip, stub);
+	ret = ret ?: attach(site);
 	if (ret) {
 		site->stub = 0;
 		site->stub_owner = NULL;
 	}
-	if (ret == -EBUSY)
-		return "a BPF program or another live patch uses its entry, or ftrace is off";
+	if (ret == -EBUSY || ret == -EAGAIN)
+		return "another live patch or a probe redirects it, a BPF program does not share it, or ftrace is off";
 	if (ret)
 		return "ftrace does not take it";
 	site->mode = &pp_direct_mode;
@@ -139,7 +199,11 @@ static int direct_hook(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
-/* Waits until nobody is in a stub that goes. */
+/*
+ * Waits until nobody is in a stub that goes, or in ftrace's code with one of the ops: once
+ * for tasks, wherever they were preempted, and once for idle ones and those under way in
+ * the list of ops, which is walked with preemption off where RCU may not be watching.
+ */
 static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 {
 	unsigned int i;
@@ -147,32 +211,72 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	for (i = 0; i < nr; i++) {
 		struct pp_site *site = sites[i];
 
-		if (unregister_ftrace_direct(site->ip, site->stub) && !going) {
-			/* The site may go on calling it. */
-			pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
-			       site->stub_owner->name, (void *)site->ip);
-			__module_get(site->stub_owner->mod);
-		}
+		if (!unregister(site->ops))
+			continue;
+		/* ftrace holds on to it, and the site may go on calling the stub. */
+		site->ops = NULL;
+		if (going)
+			continue;
+		pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
+		       site->stub_owner->name, (void *)site->ip);
+		__module_get(site->stub_owner->mod);
+	}
+	synchronize_rcu_tasks();
+	synchronize_rcu_tasks_rude();
+	for (i = 0; i < nr; i++) {
+		struct pp_site *site = sites[i];
+
+		free_ops(site->ops);
+		site->ops = NULL;
 		site->mode = NULL;
 		site->stub = 0;
 		site->stub_owner = NULL;
 	}
-	/* ftrace has waited for all tasks but the idle ones. */
-	synchronize_rcu_tasks_rude();
 }
 
 /* Another patch's function on @site, which is hooked: of the newest, who may replace the rest. */
 static struct pp_func *other_user(const struct pp_site *site, const struct pp_func *func)
 {
-	struct pp_patch *patch;
-	unsigned int i;
+	struct pp_func *other;
 
-	list_for_each_entry_reverse(patch, &pp_patches, list)
-		for (i = 0; i < patch->nr_funcs; i++)
-			if (patch->funcs[i].site == site && patch->funcs[i].hooked &&
-			    &patch->funcs[i] != func)
-				return &patch->funcs[i];
+	list_for_each_entry(other, &site->hooked, hook)
+		if (other != func)
+			return other;
 	return NULL;
+}
+
+static void notrace onlook(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs)
+{
+}
+
+static struct ftrace_ops onlooker = { .func = onlook };
+
+/*
+ * Have @site call @stub from now on.  While a second ops is there, the site calls ftrace's
+ * own code, which has the handler decide, and nobody looks at the trampoline; when it goes,
+ * ftrace writes the site anew.
+ */
+static int change_stub(struct pp_site *site, unsigned long stub)
+{
+	int ret = ftrace_set_filter_ip(&onlooker, site->ip, 0, 1);
+
+	/* Never called, but ftrace would make one. */
+	onlooker.trampoline = stub;
+	ret = ret ?: register_ftrace_function(&onlooker);
+	if (ret)
+		return ret;
+	WRITE_ONCE(site->ops->trampoline, stub);
+	if (unregister(&onlooker)) {
+		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
+		__module_get(THIS_MODULE);
+	}
+	return 0;
+}
+
+void pp_direct_exit(void)
+{
+	ftrace_free_filter(&onlooker);
 }
 
 /* Have the site call the stub of @heir, which then does what the one that it calls now does. */
@@ -187,8 +291,7 @@ static int hand_over(struct pp_site *site, struct pp_func *heir)
 	if (!stub)
 		return -EOPNOTSUPP;
 	ret = take_stub(&other, heir, stub) ?: pp_site_pokes(&text, &other, site->target) ?:
-	      pp_text_write_unused(&text, heir->patch) ?:
-	      modify_ftrace_direct(site->ip, site->stub, stub);
+	      pp_text_write_unused(&text, heir->patch) ?: change_stub(site, stub);
 	if (ret)
 		return ret;
 	site->stub = stub;
@@ -223,26 +326,3 @@ const struct pp_mode pp_direct_mode = {
 	.leave = direct_leave,
 	.pokes = direct_pokes,
 };
-
-#else
-
-static int direct_hook(struct pp_func **funcs, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (funcs[i]->want != POKEPATCH_MODE_DIRECT)
-			continue;
-		pr_err("%s: %s cannot be switched in direct mode: this kernel has no CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS\n",
-		       funcs[i]->patch->name, funcs[i]->name);
-		return -EBUSY;
-	}
-	return 0;
-}
-
-const struct pp_mode pp_direct_mode = {
-	.name = "direct",
-	.hook = direct_hook,
-};
-
-#endif

@@ -38,8 +38,8 @@
  * in the old function, is still on its stack, which is why a transition takes
  * the old function for busy in both directions.
  */
-static void notrace ftrace_handler(unsigned long ip, unsigned long parent_ip,
-				   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+void notrace pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			       struct ftrace_regs *fregs)
 {
 	const struct pp_site *site;
 	unsigned long target;
@@ -52,17 +52,9 @@ static void notrace ftrace_handler(unsigned long ip, unsigned long parent_ip,
 	preempt_enable_notrace();
 }
 
-/*
- * PERMANENT: kernel.ftrace_enabled=0 would switch patches off behind our back.
- * Register access is implied where ftrace passes arguments.
- */
 static struct ftrace_ops ops = {
-	.func = ftrace_handler,
-	.flags = FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_IPMODIFY
-#ifndef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
-		 | FTRACE_OPS_FL_SAVE_REGS
-#endif
-	,
+	.func = pp_ftrace_handler,
+	.flags = PP_FTRACE_FLAGS,
 };
 
 static bool registered; /* pp_mutex */

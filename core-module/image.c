@@ -188,6 +188,7 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 	func->name = pp_string(patch, func->sym->name);
 	func->obj = func->sym->object;
 	INIT_LIST_HEAD(&func->on);
+	INIT_LIST_HEAD(&func->hook);
 	if (!(func->sym->flags & POKEPATCH_SYM_FUNC) || !func->sym->size)
 		return reject(patch, "%s is not a function", func->name);
 	func->want = desc->mode;

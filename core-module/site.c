@@ -72,6 +72,7 @@ int pp_site_get(struct pp_func *func)
 			return -ENOMEM;
 		site->ip = ip;
 		INIT_LIST_HEAD(&site->active);
+		INIT_LIST_HEAD(&site->hooked);
 		pp_site_publish(site);
 	}
 	/* The sites of an object are taken in one go, so a second user shows. */
@@ -235,25 +236,27 @@ static void unhook_sites(struct pp_site **sites, unsigned int nr, bool going)
 int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 {
 	struct pp_func **new = kvmalloc_array(nr, sizeof(*new), GFP_KERNEL);
+	struct pp_site **back = kvmalloc_array(nr, sizeof(*back), GFP_KERNEL);
 	unsigned int i, nr_new = 0;
-	int ret = 0;
+	int ret = new && back ? 0 : -ENOMEM;
 
 	lockdep_assert_held(&pp_mutex);
-	if (!new)
-		return -ENOMEM;
 	for (i = 0; i < nr && !ret; i++) {
 		if (!wants_hook(&funcs[i], obj))
 			continue;
-		if (funcs[i].site->hooks)
+		if (!list_empty(&funcs[i].site->hooked)) {
 			ret = check_shared(&funcs[i]);
-		else
-			new[nr_new++] = &funcs[i];
+			continue;
+		}
+		back[nr_new] = funcs[i].site;
+		new[nr_new++] = &funcs[i];
 	}
-	if (!ret && nr_new)
+	if (!ret && nr_new) {
 		ret = hook_new(new, nr_new);
-	/* One by one: this is the way out, and need not be fast. */
-	for (i = 0; ret && i < nr_new; i++)
-		unhook_sites(&new[i]->site, 1, false);
+		if (ret)
+			unhook_sites(back, nr_new, false);
+	}
+	kvfree(back);
 	kvfree(new);
 	if (ret)
 		return ret;
@@ -261,7 +264,7 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 		if (!wants_hook(&funcs[i], obj))
 			continue;
 		funcs[i].hooked = true;
-		funcs[i].site->hooks++;
+		list_add(&funcs[i].hook, &funcs[i].site->hooked);
 		WRITE_ONCE(funcs[i].mode, funcs[i].site->mode);
 	}
 	return 0;
@@ -284,9 +287,10 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 		if (!in_object(&funcs[i], obj) || !funcs[i].hooked)
 			continue;
 		funcs[i].hooked = false;
+		list_del_init(&funcs[i].hook);
 		WRITE_ONCE(funcs[i].mode, NULL);
 		WRITE_ONCE(funcs[i].shadows, 0);
-		if (--site->hooks) {
+		if (!list_empty(&site->hooked)) {
 			if (!going && site->mode->leave && site->mode->leave(&funcs[i]))
 				wait = true;
 			continue;

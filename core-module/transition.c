@@ -248,7 +248,7 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 /*
  * What each site shall do, and which code must be empty for it.  Old and new count
  * in both directions: the return address of a call to ftrace lies in the old
- * function even when the handler has chosen the new one (see ftrace_handler()).
+ * function even when the handler has chosen the new one (see pp_ftrace_handler()).
  * To disable, the whole text of the patch module must be empty, so that it can be
  * removed.
  */

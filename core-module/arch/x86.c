@@ -117,12 +117,10 @@ static int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 	return 0;
 }
 
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 #define STUB_SIZE 16
 
 /* lea 8(%rsp), %rsp, with a displacement of four bytes so that it fills its word */
 static const u8 stub_through[] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
-#endif
 
 /* --- stacks -------------------------------------------------------------------- */
 
@@ -259,11 +257,9 @@ const struct pp_arch pp_arch = {
 	.text_word = 8,
 	.entry_size = JMP_SIZE,
 	.entry_insn = x86_entry_insn,
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	.stub_size = STUB_SIZE,
 	.stub_jump = sizeof(stub_through),
 	.stub_through = stub_through,
-#endif
 	.serialise = x86_serialise,
 	.stack_walk = x86_stack_walk,
 };

@@ -273,12 +273,18 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			is_old
 			until_true 5 count_is 1
 
-			echo "== $kind was there before: refused, in every mode"
-			for mode in auto ftrace entry; do
+			echo "== $kind was there before: refused, or both work"
+			for mode in ftrace entry; do
 				refused pokepatch load --mode $mode "$(patch_file proc-version)"
 				is_old
 			done
+			pokepatch load "$(patch_file proc-version)"
+			same mode "$(mode)" direct
+			is_new
 			until_true 5 count_is 4
+			pokepatch unload proc-version
+			is_old
+			until_true 5 count_is 5
 			leave
 
 			echo "== $kind comes to a patched function"
@@ -301,15 +307,17 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			until_true 5 count_is 1
 			leave
 
-			echo "== in ftrace mode both work"
-			pokepatch load --mode ftrace "$(patch_file proc-version)"
-			attach $kind
-			is_new
-			until_true 5 count_is 1
-			pokepatch unload proc-version
-			is_old
-			until_true 5 count_is 2
-			leave
+			for mode in direct ftrace; do
+				echo "== in $mode mode both work"
+				pokepatch load --mode $mode "$(patch_file proc-version)"
+				attach $kind
+				is_new
+				until_true 5 count_is 1
+				pokepatch unload proc-version
+				is_old
+				until_true 5 count_is 2
+				leave
+			done
 		done
 	'
 }

@@ -140,3 +140,16 @@ with_patches() {
 		patched+=(--module "$module")
 	done
 }
+
+# crowd_patch N - path of a patch of N (1, 10, 100, 1000) functions of the test module
+# pp_crowd, pokepatch-crowd-N.ko.
+crowd_patch() {
+	local parent release dir
+	parent=$(test_module pp_crowd) || return 1
+	release=$(kernel_release)
+	dir=$build/modules/$release/crowd-$1
+	newer_than="$parent $top/test/vm/crowd/* $top/patches/module/* $top/core-module/include/*" \
+		once_per_check "$dir/pokepatch-crowd-$1.ko" "$top/test/vm/crowd/make" "$1" "$dir" \
+		"$release" "$parent" "$top/build/core/$release" || return 1
+	echo "$dir/pokepatch-crowd-$1.ko"
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A patch of the first CROWD functions of pp_crowd, with tables made by ./make: what
+ * pokepatch-build would write, for a parent that is in no kernel's source.
+ */
+#include <linux/module.h>
+
+#include <pokepatch_format.h>
+
+#include "crowd.h"
+#include "tables.h"
+
+#define PASTE(a, b) a##b
+#define ALL_OF(n, f) PASTE(CROWD_, n)(f)
+
+#define FUNCTION(n) static unsigned int new_##n(void) { return 2##n; }
+ALL_OF(CROWD, FUNCTION)
+
+/* The symbol of crowd_NNN() is the NNN-th; 1##n keeps it from being octal. */
+#define ROW(n)                                          \
+	{                                               \
+		.new_addr = (unsigned long)new_##n,     \
+		.new_size = NEW_SIZE,                   \
+		.symbol = 1##n - 1000,                  \
+		.cold = POKEPATCH_NONE,                 \
+	},
+/* The call of ftrace, mov $, %eax, and the return. */
+#define NEW_SIZE 15
+
+static const struct pokepatch_func funcs[] = { ALL_OF(CROWD, ROW) };
+
+extern const char pokepatch_stubs[];
+
+const struct pokepatch_image pokepatch_image = {
+	.magic = POKEPATCH_MAGIC,
+	.format = POKEPATCH_FORMAT,
+	.size = sizeof(struct pokepatch_image),
+	.transition = POKEPATCH_TRANSITION_STOP,
+	.nr_objects = ARRAY_SIZE(objects),
+	.nr_symbols = CROWD,
+	.nr_funcs = ARRAY_SIZE(funcs),
+	.strings_size = sizeof(strings),
+	.objects = (unsigned long)objects,
+	.symbols = (unsigned long)symbols,
+	.funcs = (unsigned long)funcs,
+	.strings = (unsigned long)strings,
+	.stubs = (unsigned long)pokepatch_stubs,
+	.nr_stubs = CROWD,
+	.name = NAME_OF_PATCH,
+};

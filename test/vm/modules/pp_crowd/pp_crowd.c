@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_crowd - a thousand functions to be patched, crowd_000() to crowd_999().
+ *
+ * crowd_NNN() returns 1NNN; test/vm/crowd makes patches with which the first of them return
+ * 2NNN.  Reading the parameter "patched" calls all of them and tells how many did so.
+ * Reading "stop" prints what an empty stop_machine() takes on all processors, in ns: from
+ * the first that is stopped to the moment when all are; and the whole call.
+ */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/stop_machine.h>
+#include <linux/timekeeping.h>
+
+#include "crowd.h"
+
+#define FUNCTION(n)                   \
+	unsigned int crowd_##n(void); \
+	noinline unsigned int crowd_##n(void) { return 1##n; }
+CROWD_1000(FUNCTION)
+
+#define POINTER(n) crowd_##n,
+static unsigned int (*const functions[])(void) = { CROWD_1000(POINTER) };
+
+static int patched_get(char *text, const struct kernel_param *param)
+{
+	unsigned int i, patched = 0;
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		unsigned int result = functions[i]();
+
+		if (result != 1000 + i && result != 2000 + i)
+			return -EIO;
+		patched += result == 2000 + i;
+	}
+	return scnprintf(text, PAGE_SIZE, "%u\n", patched);
+}
+
+static atomic_t arrived;
+static atomic64_t first; /* when the first was stopped */
+static u64 empty_ns;
+
+/* As in the core's stopped section, with nothing in it. */
+static int stopped(void *unused)
+{
+	atomic64_cmpxchg(&first, 0, ktime_get_mono_fast_ns());
+	atomic_inc(&arrived);
+	while (atomic_read(&arrived) < num_online_cpus())
+		cpu_relax();
+	if (smp_processor_id() == cpumask_first(cpu_online_mask))
+		empty_ns = ktime_get_mono_fast_ns() - atomic64_read(&first);
+	return 0;
+}
+
+static int stop_get(char *text, const struct kernel_param *param)
+{
+	u64 start;
+
+	atomic_set(&arrived, 0);
+	atomic64_set(&first, 0);
+	start = ktime_get_mono_fast_ns();
+	stop_machine(stopped, NULL, cpu_online_mask);
+	return scnprintf(text, PAGE_SIZE, "%llu %llu\n", empty_ns,
+			 ktime_get_mono_fast_ns() - start);
+}
+
+static const struct kernel_param_ops patched_ops = { .get = patched_get };
+module_param_cb(patched, &patched_ops, NULL, 0444);
+MODULE_PARM_DESC(patched, "how many of the functions are patched");
+static const struct kernel_param_ops stop_ops = { .get = stop_get };
+module_param_cb(stop, &stop_ops, NULL, 0444);
+MODULE_PARM_DESC(stop, "stop the machine for nothing: ns of that, ns of the call");
+
+static int __init pp_crowd_init(void)
+{
+	return 0;
+}
+
+static void __exit pp_crowd_exit(void)
+{
+}
+
+module_init(pp_crowd_init);
+module_exit(pp_crowd_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A thousand functions, for pokepatch's tests");
