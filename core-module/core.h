@@ -189,6 +189,13 @@ void pp_site_unlinger(struct pp_site *site);
 bool pp_sites_linger_retry(void);
 void pp_sites_module_going(const struct module *mod);
 unsigned long pp_site_top(const struct pp_site *site);
+/*
+ * Where func->on goes while the patch is enabled: with the others of its site, or, of a
+ * carried function, with others that have the same hash; the newest first.  NULL while
+ * its parent is not loaded.
+ */
+struct list_head *pp_func_active(const struct pp_func *func);
+void pp_sites_init(void);
 /* Add to @text what has the calls of @site go to @target.  0, -ERANGE. */
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
@@ -305,7 +312,7 @@ struct pp_func {
 	/* What sysfs shows; written under pp_mutex, read without. */
 	const struct pp_mode *mode; /* while hooked */
 	unsigned int shadows;	/* enum pp_shadows */
-	struct list_head on;	/* in site->active while enabled, else empty */
+	struct list_head on;	/* in pp_func_active() while enabled, else empty */
 	struct kobject kobj;
 };
 
@@ -367,6 +374,12 @@ struct pp_patch {
 static inline bool pp_func_carried(const struct pp_func *func)
 {
 	return func->desc->flags & POKEPATCH_FUNC_CARRIED;
+}
+
+/* "1 function", "2 functions" */
+static inline const char *pp_plural(unsigned int nr)
+{
+	return nr == 1 ? "" : "s";
 }
 
 static inline const char *pp_string(const struct pp_patch *patch, u32 offset)
@@ -435,13 +448,16 @@ struct pp_scan {
 	unsigned int unlisted;		/* blockers for which there was no room */
 	struct pp_seen *seen;		/* hash table, open addressing */
 	unsigned int seen_bits, nr_seen;
-	unsigned int walked, skipped;	/* stacks, in the stopped section */
+	/* in the stopped section */
+	unsigned int walked, skipped;	/* stacks of tasks */
+	unsigned int frames;		/* addresses on stacks, those of the stoppers too */
 };
 
 struct pp_hit {
 	int err;			/* from the walk */
 	unsigned long addr;		/* the first busy address, or 0 */
 	const struct pp_func *func;
+	unsigned int frames;		/* that were looked at */
 };
 
 /* Room for the tasks of now, and more.  May sleep. */
@@ -596,7 +612,12 @@ bool pp_sysfs_reserved(const char *name);
 
 #ifdef POKEPATCH_DEBUG
 extern bool pp_debug_skip_tasks, pp_debug_skip_idle, pp_debug_skip_exiting;
+extern bool pp_debug_walk_all;
+extern unsigned int pp_debug_refuse_stops, pp_debug_stop_us;
 #else
+#define pp_debug_walk_all false
+#define pp_debug_refuse_stops 0U
+#define pp_debug_stop_us 0U
 #define pp_debug_skip_tasks false
 #define pp_debug_skip_idle false
 #define pp_debug_skip_exiting false

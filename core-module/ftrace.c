@@ -155,7 +155,7 @@ static void blame(unsigned long *ips, unsigned int nr, int err)
 		}
 	}
 	if (i == nr)
-		pr_err("ftrace refuses %u functions (%d)\n", nr, err);
+		pr_err("ftrace refuses %u function%s (%d)\n", nr, pp_plural(nr), err);
 	while (i--)
 		ftrace_set_filter_ips(&ops, &ips[i], 1, 1, 0);
 }

@@ -86,11 +86,12 @@ static void detach(struct pp_patch *patch, unsigned int index)
 	for (i = 0; i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
-		if (func->obj != index || !func->site || list_empty(&func->on))
+		if (func->obj != index || list_empty(&func->on))
 			continue;
 		/* Nobody runs this function, so it needs no stop. */
 		list_del_init(&func->on);
-		WRITE_ONCE(func->site->target, pp_site_top(func->site));
+		if (func->site)
+			WRITE_ONCE(func->site->target, pp_site_top(func->site));
 	}
 	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
 	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index != 0);
@@ -123,10 +124,11 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
 	for (i = 0; i < patch->nr_funcs && !ret; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
-		if (func->obj != index || !func->site)
+		if (func->obj != index)
 			continue;
-		list_add(&func->on, &func->site->active);
-		WRITE_ONCE(func->site->target, func->desc->new_addr);
+		list_add(&func->on, pp_func_active(func));
+		if (func->site)
+			WRITE_ONCE(func->site->target, func->desc->new_addr);
 	}
 	kvfree(text.poke);
 	return ret;
@@ -353,7 +355,8 @@ int pokepatch_register(const void *image)
 	/* The patch stays: it goes with the module, whose init we are in. */
 	ret = pp_sysfs_add(patch);
 	if (!ret)
-		pr_info("%s: loaded, %u functions\n", patch->name, patch->nr_funcs);
+		pr_info("%s: loaded, %u function%s\n", patch->name, patch->nr_funcs,
+			pp_plural(patch->nr_funcs));
 	return ret;
 }
 EXPORT_SYMBOL_GPL(pokepatch_register);

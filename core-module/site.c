@@ -394,6 +394,26 @@ void pp_sites_module_going(const struct module *mod)
 			drop(site);
 }
 
+/* Enabled carried functions, by the address of the old one. */
+static struct list_head carried[1 << SITE_BITS];
+
+void pp_sites_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(carried); i++)
+		INIT_LIST_HEAD(&carried[i]);
+}
+
+struct list_head *pp_func_active(const struct pp_func *func)
+{
+	if (func->site)
+		return &func->site->active;
+	if (pp_func_carried(func) && func->old_addr)
+		return &carried[hash_long(func->old_addr, SITE_BITS)];
+	return NULL;
+}
+
 /* Where calls of @site go when the patches that leave have left; 0: not rerouted. */
 unsigned long pp_site_top(const struct pp_site *site)
 {

@@ -76,6 +76,7 @@ static bool visit_addr(void *ctx, unsigned long addr)
 	struct visit *visit = ctx;
 	const struct pp_range *range = busy_find(visit->busy, addr);
 
+	visit->hit->frames++;
 	if (!range)
 		return true;
 	visit->hit->addr = addr;
@@ -222,6 +223,7 @@ static void look_at_stopped(struct pp_scan *scan, struct task_struct *task)
 	scan->walked++;
 	if (!pp_stack_clear(scan->busy, task, &hit))
 		pp_scan_add(scan, task, &hit);
+	scan->frames += hit.frames;
 }
 
 /*
@@ -238,7 +240,7 @@ bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
 		for_each_process_thread(group, task) {
 			if (stoppers[task_cpu(task)] == task)
 				continue;
-			if (seen_unchanged(scan, task))
+			if (!pp_debug_walk_all && seen_unchanged(scan, task))
 				scan->skipped++;
 			else
 				look_at_stopped(scan, task);

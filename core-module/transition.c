@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/stop_machine.h>
 #include <linux/timekeeping.h>
+#include <linux/timex.h>
 
 #include "core.h"
 
@@ -33,6 +34,7 @@ enum verdict { UNDECIDED, SWITCHED, REFUSED, BROKEN };
 struct stop_cpu {
 	struct task_struct *stopper;
 	u64 entered;		/* ns, monotonic */
+	cycles_t cycles;	/* at that time */
 	struct pp_hit hit;
 	bool clear;
 };
@@ -59,6 +61,12 @@ struct transition {
 	atomic_t serialised;	/* CPUs that did, for the debug build */
 	int verdict;		/* enum verdict */
 	u64 stop_ns;
+	cycles_t stop_cycles;	/* of the processor that decides */
+	/* all stops, and what else it took */
+	u64 started;		/* ns, monotonic */
+	u64 last_stop;		/* likewise: before it */
+	u64 last_stop_ns, stopped_ns; /* of it, and in all */
+	unsigned int nr_stops;
 };
 
 /* --- the stopped section ------------------------------------------------------ */
@@ -75,6 +83,7 @@ static notrace enum verdict decide(struct transition *tr)
 
 	for_each_online_cpu(cpu) {
 		tr->stoppers[cpu] = tr->cpus[cpu].stopper;
+		tr->scan.frames += tr->cpus[cpu].hit.frames;
 		if (!tr->cpus[cpu].clear) {
 			pp_scan_add(&tr->scan, tr->cpus[cpu].stopper, &tr->cpus[cpu].hit);
 			clear = false;
@@ -82,7 +91,7 @@ static notrace enum verdict decide(struct transition *tr)
 	}
 	if (!pp_scan_stopped(&tr->scan, tr->stoppers))
 		clear = false;
-	if (!clear)
+	if (!clear || tr->nr_stops < pp_debug_refuse_stops)
 		return REFUSED;
 
 	/* Sites and stubs: who holds text_mutex for this is in stop(). */
@@ -120,6 +129,7 @@ static notrace int stopped(void *data)
 	int other;
 
 	this->entered = ktime_get_mono_fast_ns();
+	this->cycles = get_cycles();
 	this->stopper = current;
 	this->clear = pp_stack_clear(&tr->busy, current, &this->hit);
 	/* Release: who sees all arrived, sees what they found. */
@@ -142,6 +152,10 @@ static notrace int stopped(void *data)
 
 	for_each_online_cpu(other)
 		first = min(first, tr->cpus[other].entered);
+	tr->stop_cycles = get_cycles() - this->cycles;
+	while (pp_debug_stop_us &&
+	       ktime_get_mono_fast_ns() - first < (u64)pp_debug_stop_us * NSEC_PER_USEC)
+		cpu_relax();
 	tr->stop_ns = ktime_get_mono_fast_ns() - first;
 	return 0;
 }
@@ -175,20 +189,14 @@ static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
  */
 static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 {
-	const struct pp_patch *patch;
-	unsigned int i;
+	const struct pp_func *other;
 
-	list_for_each_entry_reverse(patch, &pp_patches, list) {
-		if (!patch->enabled || patch->leaving || patch == func->patch)
+	list_for_each_entry(other, pp_func_active(func), on) {
+		if (other->patch->leaving || other->patch == func->patch ||
+		    other->old_addr != func->old_addr)
 			continue;
-		for (i = 0; i < patch->nr_funcs; i++) {
-			const struct pp_func *other = &patch->funcs[i];
-
-			if (!pp_func_carried(other) || other->old_addr != func->old_addr)
-				continue;
-			busy_add_new(busy, other);
-			return;
-		}
+		busy_add_new(busy, other);
+		return;
 	}
 }
 
@@ -301,10 +309,10 @@ static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
 	for (i = 0; i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
-		if (!func->site)
+		if (!pp_func_active(func))
 			continue;
 		if (on)
-			list_add(&func->on, &func->site->active);
+			list_add(&func->on, pp_func_active(func));
 		else
 			list_del_init(&func->on);
 	}
@@ -427,6 +435,7 @@ static int stop(struct transition *tr)
 	atomic_set(&tr->arrived, 0);
 	atomic_set(&tr->serialised, 0);
 	tr->verdict = UNDECIDED;
+	tr->last_stop = ktime_get_ns();
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
 	pp_kernel.stop_machine_cpuslocked(stopped, tr, cpu_online_mask);
@@ -434,10 +443,15 @@ static int stop(struct transition *tr)
 	cpus_read_unlock();
 	pp_text_unmap(&tr->text);
 
+	tr->nr_stops++;
+	tr->last_stop_ns = tr->stop_ns;
+	tr->stopped_ns += tr->stop_ns;
 	if (!tr->look_only)
 		WRITE_ONCE(tr->patch->stop_ns, tr->stop_ns);
-	pr_debug("%s: stopped %llu ns, walked %u stacks, %u had not run, %u words, serialised %d processors\n",
-		 tr->patch->name, tr->stop_ns, tr->scan.walked, tr->scan.skipped, tr->text.nr,
+	/* test/bench/stopped reads it. */
+	pr_debug("%s: stopped %llu ns, %llu cycles, walked %u stacks, %u had not run, %u frames, %u sites, %u words, serialised %d processors\n",
+		 tr->patch->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
+		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
 		 atomic_read(&tr->serialised));
 	if (tr->verdict == BROKEN)
 		return pp_text_blame(&tr->text, tr->patch);
@@ -480,7 +494,7 @@ static int attempt(struct transition *tr)
 	ret = pp_scan_running(&tr->scan) ? stop(tr) : -EAGAIN;
 	if (!ret && !tr->look_only)
 		commit(tr);
-	if (ret == -EAGAIN)
+	if (ret == -EAGAIN && tr->scan.nr_blockers)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", patch->name,
 			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
 	report(patch, ret ? &tr->scan : NULL);
@@ -560,6 +574,25 @@ module_param(ask_after_ms, uint, 0644);
 MODULE_PARM_DESC(ask_after_ms,
 		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
 
+static unsigned int stop_share = 10;
+module_param(stop_share, uint, 0644);
+MODULE_PARM_DESC(stop_share,
+		 "how much of a transition's time the machine may be stopped, percent");
+
+/*
+ * How long to wait, in jiffies, so that all stops so far, and one more like the last, are
+ * within their share of the transition's time: the first is free, as nothing is known of it.
+ */
+static long share_pause(const struct transition *tr)
+{
+	const unsigned int share = clamp(READ_ONCE(stop_share), 1U, 100U);
+	const u64 due = div_u64((tr->stopped_ns + tr->last_stop_ns) * 100, share);
+	const u64 elapsed = ktime_get_ns() - tr->started;
+
+	/* Half a jiffy may have passed already. */
+	return due > elapsed ? nsecs_to_jiffies(due - elapsed) + 2 : 0;
+}
+
 static int try_until_timeout(struct transition *tr)
 {
 	const unsigned long start = jiffies;
@@ -569,9 +602,10 @@ static int try_until_timeout(struct transition *tr)
 	unsigned long ask = start + msecs_to_jiffies(ask_after);
 	unsigned int pause = FIRST_PAUSE_MS;
 
+	tr->started = ktime_get_ns();
 	for (;;) {
 		int ret;
-		long left;
+		long left, share;
 
 		/* Those whom the last attempt asked have had its pause to come. */
 		tr->ask = ask_after && list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
@@ -583,9 +617,10 @@ static int try_until_timeout(struct transition *tr)
 		left = deadline - jiffies;
 		if (ret != -EAGAIN || tr->cancelled)
 			return ret;
-		if (left <= 0)
+		share = share_pause(tr);
+		if (left <= 0 || share > left)
 			return -EBUSY;
-		schedule_timeout_killable(min_t(long, msecs_to_jiffies(pause), left));
+		schedule_timeout_killable(max(share, min_t(long, msecs_to_jiffies(pause), left)));
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		pause = min(2 * pause, (unsigned int)LONGEST_PAUSE_MS);
@@ -624,9 +659,14 @@ static void conclude(struct transition *tr, int ret)
 	const char *what = tr->enable ? "enabled" : "disabled";
 	bool blocked = ret == -EBUSY && patch->report_len && !tr->cancelled;
 
+	if (tr->nr_stops)
+		pr_debug("%s: %u stops, the last %llu ns after the start, %llu ns in those before it\n",
+			 patch->name, tr->nr_stops, tr->last_stop - tr->started,
+			 tr->stopped_ns - tr->last_stop_ns);
 	if (!ret)
-		pr_info("%s: %s, %u functions, the machine stopped for %llu us\n", patch->name,
-			what, tr->nr_flips, div_u64(tr->stop_ns, NSEC_PER_USEC));
+		pr_info("%s: %s, %u function%s, the machine stopped for %llu us\n", patch->name,
+			what, tr->nr_flips, pp_plural(tr->nr_flips),
+			div_u64(tr->stop_ns, NSEC_PER_USEC));
 	else if (blocked)
 		pr_notice("%s: cannot be %s: tasks are in the way, see /sys/kernel/pokepatch/%s/blocked_by\n",
 			  patch->name, what, patch->name);

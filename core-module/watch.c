@@ -96,8 +96,8 @@ static void look_at(struct pp_patch *patch, bool *more)
 	}
 	for (k = 0; k < ARRAY_SIZE(kinds); k++)
 		if (nr[k])
-			pr_notice("%s: %s has no effect on %u functions while the patch is enabled, the first is %s; see `mode` in sysfs\n",
-				  patch->name, kinds[k].text, nr[k], first[k]->name);
+			pr_notice("%s: %s has no effect on %u function%s while the patch is enabled, the first is %s; see `mode` in sysfs\n",
+				  patch->name, kinds[k].text, nr[k], pp_plural(nr[k]), first[k]->name);
 }
 
 static void watch(struct work_struct *work);

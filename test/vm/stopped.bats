@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The stopped section: what is done in it, counted; how often there is one.  The numbers in
+# the kernel log are those that test/bench/stopped shows.
+
+load helpers
+
+# Words for scripts.  stop_of WHAT - the number before WHAT in the log's last line of a stop.
+words='
+	stop_of() {
+		dmesg | sed -n "s/.*: stopped [0-9]* ns,.* \([0-9]*\) $1.*/\1/p" | tail -n 1
+	}
+	crowd() { cat /sys/module/pp_crowd/parameters/patched; }
+	asked() { # NAME MODE
+		for _mode in $(sysfs $1 pp_crowd)/*/mode; do
+			echo $2 >$_mode
+		done
+	}
+	modes() { cat $(sysfs $1 pp_crowd)/*/mode | sort | uniq -c | xargs; }
+'
+
+@test "a thousand functions, in every mode: what a stop writes, and how many grace periods it takes" {
+	with_patches
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 1000)" \
+		<<<"$words"'
+		waits() { hits synchronize_rcu_tasks; }
+		modprobe pokepatch dyndbg=+p
+		modprobe pp_crowd
+		modprobe pokepatch-crowd-1000
+		echo p:pp/synchronize_rcu_tasks synchronize_rcu_tasks >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		for mode in entry direct ftrace; do
+			echo "== $mode"
+			asked crowd_1000 $mode
+			enabled crowd_1000 1
+			same modes "$(modes crowd_1000)" "1000 $mode"
+			same "patched functions" "$(crowd)" 1000
+			same "sites, words" "$(stop_of sites) $(stop_of words)" \
+				"1000 $([ $mode = ftrace ] && echo 0 || echo 1000)"
+			# The trap that this is about: one for each function, a tenth of a second each.
+			before=$(waits)
+			enabled crowd_1000 0
+			[ $(($(waits) - before)) -le 3 ] || die "$(($(waits) - before)) grace periods"
+			same "patched functions" "$(crowd)" 0
+		done
+		stop_hits
+		rmmod pokepatch-crowd-1000 pp_crowd pokepatch
+	'
+}
+
+@test "a thousand stubs are handed over when their patch leaves, and the last function cannot be hooked" {
+	with_patches "$top/examples/proc-version.patch"
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 1000)" \
+		--module "$(crowd_patch 100)" \
+		--expect 'crowd_... cannot be switched in entry mode' <<<"$words"'
+		modprobe pokepatch
+		modprobe pp_crowd
+		modprobe pokepatch-crowd-1000
+		modprobe pokepatch-crowd-100
+		asked crowd_1000 direct
+		enabled crowd_1000 1
+		enabled crowd_100 1
+		same modes "$(modes crowd_100)" "100 direct"
+		enabled crowd_1000 0
+		rmmod pokepatch-crowd-1000
+		same "patched functions" "$(crowd)" 100
+		enabled crowd_100 0
+		same "patched functions" "$(crowd)" 0
+
+		echo "== what was hooked is let go of"
+		echo p:pp/last pp_crowd:crowd_099 >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		asked crowd_100 direct
+		echo entry >$(sysfs crowd_100 pp_crowd/crowd_099,1/mode)
+		(echo 1 >$(sysfs crowd_100 enabled)) 2>/dev/null && die "it was enabled"
+		same "patched functions" "$(crowd)" 0
+		stop_hits
+		asked crowd_100 entry
+		enabled crowd_100 1
+		same "patched functions" "$(crowd)" 100
+		enabled crowd_100 0
+		rmmod pokepatch-crowd-100 pp_crowd pokepatch
+	'
+}
+
+@test "sleepers that have not run are not looked at again, and stops keep to their share" {
+	core=core-debug with_patches
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
+		--program "$(test_program sleepers)" --memory 1024 <<<"$words"'
+		core=/sys/module/pokepatch/parameters
+		modprobe pokepatch dyndbg=+p
+		modprobe pp_crowd
+		modprobe pokepatch-crowd-10
+		sleepers 500 >/tmp/ready &
+		until_true 30 grep -q ready /tmp/ready
+		for value in 1 0; do
+			enabled crowd_10 $value
+			[ "$(stop_of had.not.run)" -ge 500 ] || die "$(stop_of had.not.run) were left out"
+			[ "$(stop_of stacks)" -lt 100 ] || die "$(stop_of stacks) stacks were walked"
+			[ "$(stop_of frames)" -lt 1000 ] || die "$(stop_of frames) frames"
+		done
+		echo "== all again"
+		echo 1 >$core/debug_walk_all
+		enabled crowd_10 1
+		same "left out" "$(stop_of had.not.run)" 0
+		[ "$(stop_of stacks)" -ge 500 ] || die "$(stop_of stacks) stacks were walked"
+		[ "$(stop_of frames)" -ge 2000 ] || die "$(stop_of frames) frames"
+		echo 0 >$core/debug_walk_all
+
+		echo "== the share"
+		same "the share" "$(cat $core/stop_share)" 10
+		echo 20000 >$core/debug_stop_us
+		echo 4 >$core/debug_refuse_stops
+		enabled crowd_10 0
+		set -- $(dmesg | sed -n "s/.*: \([0-9]*\) stops, the last \([0-9]*\) ns after the start, \([0-9]*\) .*/\1 \2 \3/p" |
+			tail -n 1)
+		same stops "$1" 5
+		[ "$3" -ge 80000000 ] || die "they lasted $3 ns"
+		# The last began when those before it were a tenth of the time.
+		[ "$2" -ge $(($3 * 10)) ] || die "$3 ns of $2"
+
+		echo "== no time for another stop"
+		echo 1000 >$core/debug_refuse_stops
+		echo 500 >$(sysfs crowd_10 timeout_ms)
+		(echo 1 >$(sysfs crowd_10 enabled)) 2>/dev/null && die "it was enabled"
+		same "patched functions" "$(crowd)" 0
+		stops=$(dmesg | sed -n "s/.*: \([0-9]*\) stops, .*/\1/p" | tail -n 1)
+		[ $stops -le 3 ] || die "$stops stops of 20 ms in half a second"
+		kill $!
+		rmmod pokepatch-crowd-10 pp_crowd pokepatch
+	'
+}
