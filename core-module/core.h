@@ -351,10 +351,12 @@ struct pp_patch {
 	struct semaphore op;	/* one transition at a time; its worker may release it */
 	struct work_struct work;
 	bool work_enable;	/* what the worker shall do; op */
-	bool ready;		/* may be switched; set once; op */
+	bool ready;		/* may be switched: its module is live; set once; op */
 	enum pp_state state;	/* op; sysfs reads it unlocked */
 	unsigned int timeout_ms; /* sysfs, unlocked */
 	u64 stop_ns;		/* op; sysfs reads it unlocked */
+	int error;		/* of the last switch; likewise, and before state */
+	unsigned int stack_order; /* from 1, among those enabled; pp_mutex, sysfs unlocked */
 
 	struct mutex report_lock;
 	char *report;		/* text of blocked_by, or NULL; report_lock */
@@ -407,6 +409,9 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj);
 
 extern struct mutex pp_mutex;		/* everything but what says otherwise */
 extern struct list_head pp_patches;	/* all; those enabled in the order of enabling */
+
+/* Who is on top of whom has changed: number the enabled patches anew.  Under pp_mutex. */
+void pp_patches_number(void);
 
 int pp_modules_init(void);
 void pp_modules_exit(void);
@@ -601,6 +606,8 @@ int pp_sysfs_init(void);
 void pp_sysfs_exit(void);
 /* The patch's folder.  May sleep; without pp_mutex. */
 int pp_sysfs_add(struct pp_patch *patch);
+/* From now on it can be switched.  Takes op, and must not be called under pp_mutex. */
+void pp_sysfs_ready(struct pp_patch *patch);
 /* Also waits for everybody who is in one of its files. */
 void pp_sysfs_remove(struct pp_patch *patch);
 /* Set the state and wake those who poll for it. */

@@ -62,6 +62,16 @@ static void coming_del(const struct module *mod)
 	kfree(entry);
 }
 
+void pp_patches_number(void)
+{
+	struct pp_patch *patch;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&pp_mutex);
+	list_for_each_entry(patch, &pp_patches, list)
+		WRITE_ONCE(patch->stack_order, patch->enabled ? ++nr : 0);
+}
+
 /* The patch that @mod carries, or NULL. */
 static struct pp_patch *patch_of(const struct module *mod)
 {
@@ -334,48 +344,82 @@ static void patch_going(struct pp_patch *patch)
 
 /* --- the interface to the glue -------------------------------------------------------- */
 
+static struct pp_patch *patch_with(const void *image)
+{
+	struct pp_patch *patch;
+
+	list_for_each_entry(patch, &pp_patches, list)
+		if (patch->image == image)
+			return patch;
+	return NULL;
+}
+
 int pokepatch_register(const void *image)
 {
 	struct pp_patch *patch;
 	int ret = -EINVAL;
 
 	mutex_lock(&pp_mutex);
-	list_for_each_entry(patch, &pp_patches, list)
-		if (patch->image == image && !patch->registered) {
-			patch->registered = true;
-			ret = 0;
-			break;
-		}
+	patch = patch_with(image);
+	if (patch && !patch->registered && patch->mod->state == MODULE_STATE_COMING) {
+		patch->registered = true;
+		ret = 0;
+	}
 	mutex_unlock(&pp_mutex);
 	if (ret) {
-		pr_err("an image is refused: it is not the %s of a module that is being loaded\n",
+		pr_err("an image is refused: it is not the %s of a module that is being loaded, or is registered already\n",
 		       POKEPATCH_IMAGE_SYMBOL);
 		return ret;
 	}
 	/* The patch stays: it goes with the module, whose init we are in. */
 	ret = pp_sysfs_add(patch);
-	if (!ret)
+	if (ret) {
+		mutex_lock(&pp_mutex);
+		patch->registered = false;
+		mutex_unlock(&pp_mutex);
+	} else {
 		pr_info("%s: loaded, %u function%s\n", patch->name, patch->nr_funcs,
 			pp_plural(patch->nr_funcs));
+	}
 	return ret;
 }
 EXPORT_SYMBOL_GPL(pokepatch_register);
 
-void pokepatch_unregister(const void *image)
+/*
+ * Take a patch out of sysfs whose module goes: in its exit, or if that has not, since its
+ * init failed after it had registered.  Its module is not live, so it is not enabled.
+ * Without pp_mutex: waits for writers of enabled, who take it.
+ * Return: it was there.
+ */
+static bool unregister(struct pp_patch *patch)
 {
-	struct pp_patch *patch, *found = NULL;
+	bool registered;
 
 	mutex_lock(&pp_mutex);
-	list_for_each_entry(patch, &pp_patches, list)
-		if (patch->image == image && patch->registered)
-			found = patch;
+	registered = patch->registered;
+	patch->registered = false;
 	mutex_unlock(&pp_mutex);
-	if (WARN_ON(!found))
-		return;
-	/* Without pp_mutex: waits for writers of enabled, who take it. */
-	pp_sysfs_remove(found);
-	WARN_ON(found->enabled);
-	pr_info("%s: unloaded\n", found->name);
+	if (!registered)
+		return false;
+	pp_sysfs_remove(patch);
+	WARN_ON(patch->enabled);
+	pr_info("%s: unloaded\n", patch->name);
+	return true;
+}
+
+void pokepatch_unregister(const void *image)
+{
+	struct pp_patch *patch;
+
+	mutex_lock(&pp_mutex);
+	patch = patch_with(image);
+	if (patch && patch->mod->state != MODULE_STATE_GOING)
+		patch = NULL;
+	mutex_unlock(&pp_mutex);
+	/* It stays there: only the module, which we are in the exit of, takes it away. */
+	if (!patch || !unregister(patch))
+		pr_err("an image stays: it is not the %s of a module that is being unloaded\n",
+		       POKEPATCH_IMAGE_SYMBOL);
 }
 EXPORT_SYMBOL_GPL(pokepatch_unregister);
 
@@ -410,11 +454,29 @@ static void module_going(struct module *mod)
 	coming_del(mod);
 }
 
+/*
+ * What a patch module needs done without pp_mutex, when its init has succeeded, and when
+ * it goes.  The patch is there as long: only our own GOING frees it.
+ */
+static void patch_turns(struct module *mod, unsigned long state)
+{
+	struct pp_patch *patch;
+
+	mutex_lock(&pp_mutex);
+	patch = patch_of(mod);
+	mutex_unlock(&pp_mutex);
+	if (patch && state == MODULE_STATE_LIVE)
+		pp_sysfs_ready(patch);
+	else if (patch && state == MODULE_STATE_GOING)
+		unregister(patch);
+}
+
 static int notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct module *mod = data;
 	int ret = 0;
 
+	patch_turns(mod, action);
 	mutex_lock(&pp_mutex);
 	switch (action) {
 	case MODULE_STATE_COMING:

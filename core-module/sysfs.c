@@ -32,7 +32,8 @@ static struct pp_patch *to_patch(struct kobject *kobj)
 
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
 {
-	WRITE_ONCE(patch->state, state);
+	/* Release: who reads that it is over finds how, in error. */
+	smp_store_release(&patch->state, state);
 	sysfs_notify(&patch->kobj, NULL, "state");
 }
 
@@ -59,7 +60,7 @@ static void transition_work(struct work_struct *work)
 }
 
 /*
- * -ENODEV until all of the patch's folders are there, see pp_sysfs_add().
+ * -ENODEV until the patch's module is live, see pp_sysfs_ready().
  * Returns when it is done, or cannot be.  With O_NONBLOCK returns at once, and
  * state tells how it goes: the writer has vfs_write() and the like on its own
  * stack, so that patches of those need it.
@@ -118,7 +119,19 @@ static BIN_ATTR_RO(blocked_by, 0);
 
 static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", state_names[READ_ONCE(to_patch(kobj)->state)]);
+	return sysfs_emit(buf, "%s\n", state_names[smp_load_acquire(&to_patch(kobj)->state)]);
+}
+
+/* Of the last switch that is over: the errno, which a writer that waited has got, or 0. */
+static ssize_t error_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", -READ_ONCE(to_patch(kobj)->error));
+}
+
+/* 1 is the patch that was enabled first, the highest has the last word; 0: disabled. */
+static ssize_t stack_order_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(to_patch(kobj)->stack_order));
 }
 
 static ssize_t timeout_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -178,6 +191,8 @@ static ssize_t replace_store(struct kobject *kobj, struct kobj_attribute *attr, 
 }
 
 static struct kobj_attribute state_attr = __ATTR_RO(state);
+static struct kobj_attribute error_attr = __ATTR_RO(error);
+static struct kobj_attribute stack_order_attr = __ATTR_RO(stack_order);
 static struct kobj_attribute timeout_ms_attr = __ATTR_RW(timeout_ms);
 static struct kobj_attribute stop_ns_attr = __ATTR_RO(stop_ns);
 static struct kobj_attribute build_id_attr = __ATTR_RO(build_id);
@@ -185,7 +200,8 @@ static struct kobj_attribute replace_attr = __ATTR_RW(replace);
 
 static struct attribute *patch_attrs[] = {
 	&state_attr.attr,    &timeout_ms_attr.attr, &stop_ns_attr.attr,
-	&build_id_attr.attr, &replace_attr.attr,    NULL,
+	&build_id_attr.attr, &replace_attr.attr,    &error_attr.attr,
+	&stack_order_attr.attr, NULL,
 };
 
 static struct bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by, NULL };
@@ -373,17 +389,22 @@ int pp_sysfs_add(struct pp_patch *patch)
 		pp_sysfs_remove(patch);
 		return ret;
 	}
-	/*
-	 * `enabled` was there before the folders below it.  Had a writer switched the
-	 * patch on by then, and one of them failed, the module's init would fail with
-	 * its code in use.  Writers look at ready with op held: those who came before
-	 * this saw it clear and started nothing, so that the way out above finds the
-	 * patch disabled and no work queued.  They hold op for no longer than that look.
-	 */
+	return 0;
+}
+
+/*
+ * `enabled` was there before the folders below it, and before the module's init is over.
+ * Had a writer switched the patch on by then, and one of them failed, the module would go
+ * with its code in use.  Writers look at ready with op held: those who came before this
+ * saw it clear and started nothing, so that the ways out find the patch disabled and no
+ * work queued.  Until then, who holds op waits for nobody but pp_mutex, so that the module
+ * notifiers, which we are in, may wait for op.
+ */
+void pp_sysfs_ready(struct pp_patch *patch)
+{
 	down(&patch->op);
 	patch->ready = true;
 	up(&patch->op);
-	return 0;
 }
 
 void pp_sysfs_remove(struct pp_patch *patch)

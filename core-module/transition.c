@@ -335,6 +335,7 @@ static void commit(struct transition *tr)
 		commit_patch(tr, tr->patch, true);
 	for (i = 0; i < tr->nr_off; i++)
 		commit_patch(tr, tr->off[i], false);
+	pp_patches_number();
 	for (i = 0; i < tr->nr_off; i++)
 		pp_callbacks_after(tr->off[i], false);
 	if (tr->enable)
@@ -672,6 +673,7 @@ static void conclude(struct transition *tr, int ret)
 			  patch->name, what, patch->name);
 	else
 		pr_notice("%s: cannot be %s (%d)\n", patch->name, what, ret);
+	WRITE_ONCE(patch->error, ret);
 	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
 }
 
@@ -724,6 +726,7 @@ static int enable_patch(struct pp_patch *patch)
 	 * module is about to go; then its exit waits for us in pp_sysfs_remove().
 	 */
 	if (!try_module_get(patch->mod)) {
+		WRITE_ONCE(patch->error, -ENODEV);
 		pp_sysfs_state(patch, PP_DISABLED);
 		return -ENODEV;
 	}
@@ -771,6 +774,7 @@ static int disable_patch(struct pp_patch *patch)
 int pp_transition(struct pp_patch *patch, bool enable)
 {
 	report(patch, NULL);
+	WRITE_ONCE(patch->error, 0);
 	if (patch->enabled == enable) {
 		pp_sysfs_state(patch, enable ? PP_ENABLED : PP_DISABLED);
 		return 0;

@@ -114,8 +114,9 @@ static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
 	_module_ struct kmod_module *module = NULL;
 	int result = kmod_module_new_from_path(kmod, path, &module);
 
+	/* With the options that modprobe would give it: modprobe.d, the kernel's command line. */
 	if (!result)
-		result = kmod_module_insert_module(module, 0, NULL);
+		result = kmod_module_insert_module(module, 0, kmod_module_get_options(module));
 	return result < 0 ? insert_error(path, -result) : NULL;
 }
 

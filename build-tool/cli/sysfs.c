@@ -249,6 +249,15 @@ struct error *sysfs_set_replace(const char *name, const char *names)
 		      : NULL;
 }
 
+/* What the switch that is over has failed with, or that somebody undid it at once. */
+static int switch_errno(const char *name)
+{
+	_free_ char *text = patch_attribute(name, "error");
+	int number = text ? atoi(text) : 0;
+
+	return number > 0 ? number : ECANCELED;
+}
+
 /* The state that a switch has ended in; the core's own timeout bounds the wait. */
 static char *settled_state(const char *name)
 {
@@ -265,23 +274,21 @@ static char *settled_state(const char *name)
 /*
  * With O_NONBLOCK the core switches from a worker: a write that waits would
  * have vfs_write() and the like on its own stack, and a patch of one of those
- * would be blocked by the very task that loads it.  State says how it went, but
- * not why: for the errno of what failed for other reasons, ask once more and wait.
+ * would be blocked by the very task that loads it.  State says when it is over,
+ * error how it went.  Only if somebody else is just switching the patch, wait.
  */
 struct error *sysfs_switch(const char *name, bool on)
 {
 	const char *text = on ? "1\n" : "0\n";
-	_free_ char *state = NULL;
-	int number;
+	int number = write_attribute(name, "enabled", text, O_NONBLOCK);
 
-	if (write_attribute(name, "enabled", text, O_NONBLOCK) == 0) {
-		state = settled_state(name);
-		if (sysfs_patch_enabled(name) == on)
-			return NULL;
-		if (state && strcmp(state, "blocked") == 0)
-			return blocked_error(name, on);
+	if (number == EBUSY) {
+		number = write_attribute(name, "enabled", text, 0);
+	} else if (!number) {
+		free(settled_state(name));
+		if (sysfs_patch_enabled(name) != on)
+			number = switch_errno(name);
 	}
-	number = write_attribute(name, "enabled", text, 0);
 	return number ? switch_error(name, on, number) : NULL;
 }
 
@@ -445,6 +452,7 @@ struct error *sysfs_patch(const char *name, json_object **ret)
 	json_object_object_add(patch, "blocked_by", read_blockers(name));
 	add_attribute(patch, "timeout_ms", folder, true);
 	add_attribute(patch, "stop_ns", folder, true);
+	add_attribute(patch, "stack_order", folder, true);
 	add_attribute(patch, "build_id", folder, false);
 	json_object_object_add(patch, "functions", functions);
 	error = read_functions(folder, functions);

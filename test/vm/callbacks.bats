@@ -136,9 +136,8 @@ dmesg -c >/tmp/before
 		cat /tmp/error
 		[ $status -ne 0 ] || die "pokepatch enable succeeded"
 		has "the error" "$(cat /tmp/error)" "Cannot allocate memory"
-		# It tries once more, for the reason.
-		calls "by the program" "callbacks pre-patch of vmlinux, old" \
-			"callbacks pre-patch of vmlinux, old"
+		same "its error in sysfs" "$(file error)" 12
+		calls "by the program" "callbacks pre-patch of vmlinux, old"
 		# Nothing holds the module.
 		rmmod pokepatch_callbacks
 

@@ -25,11 +25,83 @@ example=$top/examples/proc-version.patch
 			has "what it said" "$(cat /tmp/said)" "$text"
 			[ -z "$(ls -d $pokepatch/*/ 2>/dev/null)" ] || die "left in sysfs: $(ls $pokepatch)"
 		done </root/hostile/cases
-		[ "$(wc -l </root/hostile/cases)" -ge 50 ] || die "cases are missing"
+		[ "$(wc -l </root/hostile/cases)" -ge 75 ] || die "cases are missing"
 		lacks "the loaded modules" "$(cat /proc/modules)" pokepatch_
 		pokepatch load "$(patch_file proc-version)"
 		has /proc/version "$(cat /proc/version)" Live-patched
 		pokepatch unload proc-version
+		rmmod pokepatch
+	END
+}
+
+@test "a second registration, and one that somebody else makes" {
+	local hostile=$BATS_TEST_TMPDIR/hostile
+	with_patches "$example" "$top/test/vm/patches/dummy-setup.patch"
+	mkdir "$hostile"
+	for name in again dummy; do
+		"$(test_program hostile)" --rename "$(patch_module "$example")" "$hostile" $name
+	done
+	guest "${patched[@]}" --file "$hostile" --module dummy --module "$(test_module pp_register)" \
+		--expect '^pokepatch: module again is refused: a patch called proc_version is loaded' \
+		--expect '^pokepatch: dummy_setup is refused: its parent dummy is itself a patch' \
+		--expect '^pokepatch: an image (is refused|stays): ' <<-'END'
+		id=pokepatch_proc_version
+		said() { # TEXT; insmod tries two system calls
+			same "lines of the log with '$1'" \
+				"$(dmesg -c | sed 's/^[^]]*] //' | sort -u | grep -c "$1")" 1
+		}
+		still() {
+			[ -d $pokepatch/proc_version ] || die "it is not in sysfs"
+			has /proc/version "$(cat /proc/version)" Live-patched
+		}
+		misuse() { echo "$*" >/sys/module/pp_register/parameters/do; }
+		pokepatch load "$(patch_file proc-version)"
+
+		echo "== its patch in a module of another name"
+		dmesg -c >/dev/null
+		refused insmod /root/hostile/again.ko
+		said "again is refused: a patch called proc_version is loaded"
+		still
+
+		echo "== its image once more; what is no image; who it does not belong to"
+		modprobe pp_register
+		image=$(awk '$3 == "pokepatch_image" { print $1 }' /proc/kallsyms)
+		for address in $image 0 1 deadbeef ffffffffffffffff; do
+			misuse register $address
+			dmesg | grep -q "pp_register: register: -22" || die "registered: $address"
+			said "an image is refused: it is not the pokepatch_image of a module"
+			misuse unregister $address
+			said "an image stays: "
+			still
+		done
+		pokepatch unload proc-version
+
+		echo "== somebody was first: then its own is the second, and its init fails"
+		for _round in 1 2 3; do
+			misuse first $id
+			refused insmod "$(patch_file proc-version)"
+			dmesg | grep -q "register first: 0" || die "it was not registered first"
+			said "an image is refused: it is not the pokepatch_image of a module"
+			[ ! -e $pokepatch/proc_version ] || die "it is in sysfs"
+			lacks modules "$(cat /proc/modules)" $id
+			misuse first nobody
+			pokepatch load "$(patch_file proc-version)"
+			still
+			pokepatch unload proc-version
+		done
+
+		echo "== a parent that is a patch itself"
+		insmod /root/hostile/dummy.ko
+		dmesg -c >/dev/null
+		refused pokepatch load "$(patch_file dummy-setup)"
+		said "dummy_setup is refused: its parent dummy is itself a patch"
+		rmmod dummy
+		pokepatch load "$(patch_file dummy-setup)"
+		insmod /root/hostile/dummy.ko
+		same "its parent: not there" "$(cat $pokepatch/dummy_setup/dummy/*/old_addr)" 0x0
+		rmmod dummy
+		pokepatch unload dummy-setup
+		rmmod pp_register
 		rmmod pokepatch
 	END
 }

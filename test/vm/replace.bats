@@ -319,8 +319,7 @@ cat /tmp/agree
 		fail_with -1012
 		fails 1 pokepatch load --replace "$(patch_file callbacks-two)"
 		has "the error" "$(cat /tmp/error)" "Cannot allocate memory"
-		calls "pre-patch fails" "callbacks_two pre-patch of vmlinux, new" \
-			"callbacks_two pre-patch of vmlinux, new"
+		calls "pre-patch fails" "callbacks_two pre-patch of vmlinux, new"
 		fail_with -2012
 		echo "*" >"$(sysfs callbacks-two replace)"
 		(echo 1 >"$(sysfs callbacks-two enabled)") 2>/dev/null && die "it was enabled"

@@ -7,6 +7,8 @@
  *
  * hostile --twice GOOD.ko FOLDER CASE - one copy: the second function becomes the first once more.
  *
+ * hostile --rename GOOD.ko FOLDER NAME - one copy: a module of that name with the same patch.
+ *
  * Fields that hold addresses are changed by way of their relocation's addend.
  */
 #include <elf.h>
@@ -45,16 +47,25 @@ struct hostile {
 #define F(member) FIELD(FUNCS, pokepatch_func, member)
 #define R(member) FIELD(RELOCS, pokepatch_reloc, member)
 #define C(member) FIELD(CALLBACKS, pokepatch_callback, member)
+#define WRAP 0x3ffffff0 /* modules lie in the last GiB: the end of the address space, or near */
 #define FAR 0x40000000 /* outside every module, within the range of an addend */
 
 static const struct hostile cases[] = {
 	{ "magic", I(magic), SET, 1, "wrong magic number" },
 	{ "format", I(format), ADD, 1, "this core knows" },
+	{ "format-stale", I(format), ADD, -1ULL, "this core knows" },
+	{ "format-none", I(format), SET, 0, "format 0 of" },
 	{ "size", I(size), ADD, 8, "this core knows" },
+	{ "size-stale", I(size), ADD, -8ULL, "this core knows" },
+	{ "live", I(transition), SET, 1, "transition 1" },
 	{ "transition", I(transition), SET, 7, "transition 7" },
 	{ "flags", I(flags), SET, 1U << 31, "flags" },
 	{ "many-callbacks", I(nr_callbacks), SET, 100000, "table of callbacks" },
+	{ "more-callbacks", I(nr_callbacks), ADD, 1U << 16, "table of callbacks" },
+	{ "most-callbacks", I(nr_callbacks), SET, 0xffffffff, "callbacks" },
 	{ "far-callbacks", I(callbacks), ADD, FAR, "table of callbacks" },
+	{ "odd-callbacks", I(callbacks), ADD, 1, "table of callbacks" },
+	{ "wrap-callbacks", I(callbacks), ADD, WRAP, "table of callbacks" },
 	{ "no-objects", I(nr_objects), SET, 0, "0 parent objects" },
 	{ "many-objects", I(nr_objects), SET, 100000, "table of objects" },
 	{ "many-symbols", I(nr_symbols), SET, 0xffffffff, "symbols" },
@@ -68,13 +79,17 @@ static const struct hostile cases[] = {
 	{ "name", I(name), SET, 1 << 20, "name of the patch" },
 	{ "empty-name", I(name), SET, 0, "name of the patch" },
 	{ "far-objects", I(objects), ADD, FAR, "table of objects" },
+	{ "wrap-objects", I(objects), ADD, WRAP, "table of objects" },
 	{ "far-symbols", I(symbols), ADD, FAR, "table of symbols" },
 	{ "odd-symbols", I(symbols), ADD, 1, "table of symbols" },
 	{ "far-funcs", I(funcs), ADD, FAR, "table of functions" },
 	{ "far-relocs", I(relocs), ADD, FAR, "table of relocations" },
 	{ "far-strings", I(strings), ADD, FAR, "strings" },
+	{ "wrap-strings", I(strings), ADD, WRAP, "strings" },
 	{ "more-stubs", I(nr_stubs), ADD, 1, "stubs" },
+	{ "most-stubs", I(nr_stubs), SET, 0xffffffff, "stubs" },
 	{ "far-stubs", I(stubs), ADD, FAR, "stubs" },
+	{ "wrap-stubs", I(stubs), ADD, WRAP, "stubs" },
 	{ "odd-stubs", I(stubs), ADD, 1, "stubs" },
 	{ "object-name", O(name), ADD, 1, "vmlinux is object 0" },
 	{ "object-name-far", O(name), SET, 1 << 20, "name of object 0" },
@@ -88,6 +103,7 @@ static const struct hostile cases[] = {
 	{ "symbol-object", S(object), SET, 9, "object 9" },
 	{ "symbol-section", S(section), SET, 1 << 20, "section" },
 	{ "symbol-flags", S(flags), SET, 1 << 20, "unknown flags" },
+	{ "symbol-reserved", S(reserved), SET, 1, "unknown flags" },
 	{ "symbol-absolute", S(flags), SET, 3, "absolute" },
 	{ "symbol-data", S(flags), SET, 0, "is not a function" },
 	{ "symbol-size", S(size), SET, 0, "is not a function" },
@@ -100,6 +116,10 @@ static const struct hostile cases[] = {
 	{ "func-addr", F(new_addr), ADD, FAR, "new function is not in the module's text" },
 	{ "func-empty", F(new_size), SET, 0, "new function is not in the module's text" },
 	{ "func-long", F(new_size), SET, 0x7fffffff, "new function is not in the module's text" },
+	{ "func-wrap", F(new_addr), ADD, WRAP, "new function is not in the module's text" },
+	{ "func-whole", F(new_size), SET, 0xffffffff, "new function is not in the module's text" },
+	{ "func-new-cold-far", F(new_cold_addr), SET, FAR, "new .cold part" },
+	{ "func-cold-self", F(cold), SET, 0xfffffffe, ".cold part's symbol" },
 	{ "func-new-cold", F(new_cold_size), SET, 1, "new .cold part" },
 	{ "func-cold", F(cold), SET, 1 << 20, ".cold part's symbol" },
 	{ "func-mode", F(mode), SET, 9, "mode 9" },
@@ -108,8 +128,11 @@ static const struct hostile cases[] = {
 	{ "reloc-type", R(type), SET, 200, "type 200 is not known" },
 	{ "callback-object", C(object), SET, 9, "callback 0: object 9" },
 	{ "callback-kind", C(kind), SET, 4, "callback 0: object 0, kind 4" },
+	{ "callback-kind-most", C(kind), SET, 0xffffffff, "callback 0: object 0, kind" },
+	{ "callback-wrap", C(func), ADD, WRAP, "callback 0 is not in the module's text" },
 	{ "callback-twice", C(kind), SET, 3, "vmlinux has two callbacks of kind 3" },
 	{ "callback-addr", C(func), ADD, FAR, "callback 0 is not in the module's text" },
+	{ "reloc-wrap", R(where), ADD, WRAP, "relocation 0: place" },
 	{ "reloc-where", R(where), ADD, FAR, "relocation 0: place" },
 };
 
@@ -256,8 +279,28 @@ static void twice(const char *good, const char *folder, const char *name)
 	module_write(&m, folder, name);
 }
 
+/* struct module begins with its state and a list; then comes its name, which is all that counts. */
+#define MODULE_NAME_AT 24
+#define MODULE_NAME_LEN 56
+
+static void rename_module(const char *good, const char *folder, const char *name)
+{
+	struct module m;
+
+	module_read(&m, good);
+	for (unsigned int i = 0; i < m.nr; i++)
+		if (!strcmp(m.names + m.sections[i].sh_name, ".gnu.linkonce.this_module"))
+			strncpy((char *)m.bytes + m.sections[i].sh_offset + MODULE_NAME_AT, name,
+				MODULE_NAME_LEN - 1);
+	module_write(&m, folder, name);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 5 && !strcmp(argv[1], "--rename")) {
+		rename_module(argv[2], argv[3], argv[4]);
+		return 0;
+	}
 	if (argc == 5 && !strcmp(argv[1], "--twice")) {
 		twice(argv[2], argv[3], argv[4]);
 		return 0;
