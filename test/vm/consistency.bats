@@ -174,6 +174,51 @@ never_mixed() {
 	END
 }
 
+@test "functions that are always on some stack: blocked, by whom, and no way to force it" {
+	with_patches "$patches"/always-{thread,idle}.patch
+	guest "${patched[@]}" <<-'END'
+		for cpu in 0 1 2 3; do echo "0 swapper/$cpu do_idle"; done >/tmp/always-idle
+		echo "2 kthreadd kthreadd" >/tmp/always-thread
+		for name in always-thread always-idle; do
+			file() { cat "$(sysfs $name "$1")"; }
+			status=0
+			pokepatch load --timeout 1200 "$(patch_file $name)" 2>/tmp/error || status=$?
+			cat /tmp/error
+			same "exit status" $status 2
+			has "the error" "$(cat /tmp/error)" "refused \[blocked\]: not switched on within 1200 ms"
+			same "in the way" "$(sed -n 's/^  //p' /tmp/error | sort)" "$(cat /tmp/$name)"
+			[ ! -e "$(sysfs $name enabled)" ] || die "it stays loaded"
+
+			modprobe pokepatch-$name
+			for timeout in 300 0; do
+				echo $timeout >"$(sysfs $name timeout_ms)"
+				if (echo 1 >"$(sysfs $name enabled)") 2>/tmp/error; then
+					die "it was enabled"
+				fi
+				has "the error" "$(cat /tmp/error)" "Device or resource busy"
+				same "state, enabled" "$(file state) $(file enabled)" "blocked 0"
+				same blocked_by "$(file blocked_by | sort)" "$(cat /tmp/$name)"
+			done
+
+			echo "== nothing forces it"
+			for value in 2 force "1 force" -1; do
+				if (echo "$value" >"$(sysfs $name enabled)") 2>/tmp/error; then
+					die "enabled=$value was accepted"
+				fi
+				has "the error" "$(cat /tmp/error)" "Invalid argument"
+			done
+			for option in --force -f --timeout=-1; do
+				refused pokepatch enable $option $name
+			done
+			lacks "files and parameters" \
+				"$(find $pokepatch /sys/module/pokepatch | tr '\n' ' ')" force
+			same "state, enabled" "$(file state) $(file enabled)" "blocked 0"
+			rmmod pokepatch_$(patch_id $name)
+		done
+		rmmod pokepatch
+	END
+}
+
 @test "a function that every writer of enabled is in: O_NONBLOCK" {
 	with_patches "$patches/kernfs-write.patch"
 	guest "${patched[@]}" --program "$(test_program nonblock)" <<-'END'

@@ -118,3 +118,116 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		[ ! -e $pokepatch ] || die "the core is there"
 	'
 }
+
+@test "a patch made on top of another comes with it, and takes its place; modprobe.d holds" {
+	local more=$BATS_TEST_TMPDIR/more.patch both=$BATS_TEST_TMPDIR/pokepatch-both.ko
+	local first=$top/examples/proc-version.patch
+	with_patches "$first"
+	# It changes what the first one has changed, and calls what it adds by itself.
+	cat >"$more" <<-'END'
+		--- a/fs/proc/version.c
+		+++ b/fs/proc/version.c
+		@@ -7,10 +7,15 @@
+		 #include <linux/utsname.h>
+		 #include "internal.h"
+		 
+		+static noinline const char *name(void)
+		+{
+		+	return "Twice-patched Linux";
+		+}
+		+
+		 static int version_proc_show(struct seq_file *m, void *v)
+		 {
+		 	seq_printf(m, linux_proc_banner,
+		-		"Live-patched Linux",
+		+		name(),
+		 		utsname()->release,
+		 		utsname()->version);
+		 	return 0;
+	END
+	# Alone it is a change of a source that this kernel was not made from.
+	run "$top/build/bin/pokepatch-build" -q -k "$(kernel_release)" -o "$both" "$more"
+	[ "$status" -eq 1 ] && [[ $output == *"more.patch"*"does not apply"* ]] || {
+		echo "status $status: $output"
+		return 1
+	}
+	[ ! -e "$both" ]
+	"$top/build/bin/pokepatch-build" -q -k "$(kernel_release)" -n both -o "$both" "$first" "$more"
+	guest "${patched[@]}" --module "$both" <<<'
+		version_is() { same /proc/version "$(cut -d " " -f 1 /proc/version)" "$1"; }
+		param() { cat /sys/module/pokepatch/parameters/ask_after_ms; }
+		mkdir -p /etc/modprobe.d
+		echo "options pokepatch ask_after_ms=321" >/etc/modprobe.d/pokepatch.conf
+		pokepatch load "$(patch_file proc-version)"
+		same "ask_after_ms, by modprobe.d" "$(param)" 321
+		version_is Live-patched
+
+		echo "== on top of it, which may go below"
+		pokepatch load "$(patch_file both)"
+		version_is Twice-patched
+		pokepatch disable proc-version
+		version_is Twice-patched
+		echo "== the newest has the last word"
+		pokepatch enable proc-version
+		version_is Live-patched
+		pokepatch unload proc-version
+		version_is Twice-patched
+		pokepatch unload both
+		version_is Linux
+		echo "== in its place"
+		pokepatch load "$(patch_file proc-version)"
+		pokepatch load --replace=proc-version "$(patch_file both)"
+		rmmod pokepatch_proc_version
+		version_is Twice-patched
+		pokepatch unload both
+		version_is Linux
+		rmmod pokepatch
+		echo >/etc/modprobe.d/pokepatch.conf
+		pokepatch load "$(patch_file proc-version)"
+		same "ask_after_ms, as built" "$(param)" 500
+		pokepatch unload proc-version
+	'
+}
+
+@test "kexec and reboot, with patches enabled in every mode and one being enabled" {
+	local release image
+	release=$(kernel_release)
+	image=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/boot/vmlinuz-$release
+	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,dummy-setup,sleeper}.patch
+	guest "${patched[@]}" --module dummy --file "$image:/boot/vmlinuz" \
+		--program "$(test_program kexec)" --program "$(test_program nonblock)" <<<"$words"'
+		file() { cat "$(sysfs "$1" "$2")"; }
+		[ ! -e $pokepatch ] || die "the core is there"
+		now "" ""
+		lacks /proc/version "$(cat /proc/version)" Live-patched
+
+		pokepatch load --mode entry "$(patch_file proc-version)"
+		has /proc/version "$(cat /proc/version)" Live-patched
+		pokepatch load --mode direct "$(patch_file agree-1)"
+		now agree-1 111
+		pokepatch load --mode ftrace "$(patch_file dummy-setup)"
+		modprobe dummy
+		same mtu "$(cat /sys/class/net/dummy0/mtu)" 1234
+		echo 0 >/sys/module/pokepatch/parameters/ask_after_ms
+		mkfifo /tmp/fifo
+		sleep_in_fifo
+		modprobe pokepatch-sleeper
+		echo 600000 >"$(sysfs sleeper timeout_ms)"
+		nonblock "$(sysfs sleeper enabled)" 1
+		until_true 10 grep -q . "$(sysfs sleeper blocked_by)"
+		same state "$(file sleeper state)" enabling
+		if grep -qw pp_second /proc/cmdline; then
+			echo "== the second kernel; it ends by a reboot"
+			exit 0
+		fi
+		# The second kernel runs this script, too.
+		cd /
+		find . -xdev | cpio -o -H newc >/run/initramfs
+		kexec /boot/vmlinuz /run/initramfs pp_second
+	'
+	grep -q "== the second kernel" "$guest_output"
+	[ "$(grep -c 'Linux version' "$guest_log")" -eq 2 ]
+	[ "$(grep -c 'kexec_core: Starting new kernel' "$guest_log")" -eq 1 ]
+	[[ $(tail -n 1 "$guest_log") == *"reboot: machine restart"* ]] ||
+		[[ $(tail -n 1 "$guest_log") == *"reboot: Restarting system"* ]]
+}

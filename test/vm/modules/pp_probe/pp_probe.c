@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_probe - a kprobe at the entry of a function, at=ADDRESS, with a handler behind it too
+ * if behind=1: for such a probe ftrace must be allowed to change where the function goes on,
+ * which it allows to one at a time.
+ */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+
+static unsigned long at;
+module_param(at, ulong, 0444);
+static bool behind;
+module_param(behind, bool, 0444);
+static unsigned int hits;
+module_param(hits, uint, 0444);
+
+static int handle_before(struct kprobe *probe, struct pt_regs *regs)
+{
+	hits++;
+	return 0;
+}
+
+static void handle_behind(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static struct kprobe probe = { .pre_handler = handle_before };
+
+static int __init pp_probe_init(void)
+{
+	probe.addr = (kprobe_opcode_t *)at;
+	if (behind)
+		probe.post_handler = handle_behind;
+	return register_kprobe(&probe);
+}
+
+static void __exit pp_probe_exit(void)
+{
+	unregister_kprobe(&probe);
+}
+
+module_init(pp_probe_init);
+module_exit(pp_probe_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A kprobe of pokepatch's tests");

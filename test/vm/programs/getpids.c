@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * getpids CHILDREN - so many processes ask for their PID all the time.  For each line on
+ * standard input, tell what they got from then to the next tenth of a second:
+ * "old=N new=N", N being how many of the processes got their real PID, or another number,
+ * at least a hundred times; "both=N" got each at least once.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MANY 100
+
+struct child {
+	unsigned long got[2]; /* the real one, another one */
+};
+
+static void child(volatile struct child *self, pid_t pid)
+{
+	for (;;)
+		self->got[syscall(SYS_getpid) != pid]++;
+}
+
+static void tell(const volatile struct child *children, int nr)
+{
+	unsigned long before[nr][2];
+	int old = 0, new = 0, both = 0;
+
+	for (int i = 0; i < nr; i++)
+		for (int k = 0; k < 2; k++)
+			before[i][k] = children[i].got[k];
+	usleep(100000);
+	for (int i = 0; i < nr; i++) {
+		unsigned long real = children[i].got[0] - before[i][0];
+		unsigned long other = children[i].got[1] - before[i][1];
+
+		old += real >= MANY;
+		new += other >= MANY;
+		both += real && other;
+	}
+	printf("old=%d new=%d both=%d\n", old, new, both);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	int nr = argc == 2 ? atoi(argv[1]) : 0;
+	struct child *children;
+	pid_t pids[1000];
+	char line[16];
+
+	if (nr < 1 || nr > 1000) {
+		fprintf(stderr, "usage: getpids CHILDREN\n");
+		return 1;
+	}
+	children = mmap(NULL, nr * sizeof(*children), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (children == MAP_FAILED) {
+		perror("mmap");
+		return 1;
+	}
+	for (int i = 0; i < nr; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0) {
+			perror("fork");
+			return 1;
+		}
+		/* Its PID from elsewhere: the system call may tell another one already. */
+		if (!pids[i]) {
+			char name[16];
+			ssize_t length = readlink("/proc/self", name, sizeof(name) - 1);
+
+			if (length < 0)
+				return 1;
+			name[length] = 0;
+			child(&children[i], atoi(name));
+		}
+	}
+	while (fgets(line, sizeof(line), stdin))
+		tell(children, nr);
+	for (int i = 0; i < nr; i++)
+		kill(pids[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kexec KERNEL INITRAMFS WORD... - go over to another kernel, by the way of an orderly
+ * shutdown of this one.  Its command line is this one's and the words.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef RB_KEXEC
+#define RB_KEXEC 0x45584543
+#endif
+
+static int fail(const char *what)
+{
+	perror(what);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	char line[4096] = "";
+	int kernel, initramfs, proc, i;
+	ssize_t length;
+
+	if (argc < 3)
+		return 1;
+	kernel = open(argv[1], O_RDONLY);
+	initramfs = open(argv[2], O_RDONLY);
+	proc = open("/proc/cmdline", O_RDONLY);
+	if (kernel < 0 || initramfs < 0 || proc < 0)
+		return fail("kexec: open");
+	length = read(proc, line, sizeof(line) / 2);
+	if (length < 0)
+		return fail("kexec: /proc/cmdline");
+	line[strcspn(line, "\n")] = 0;
+	for (i = 3; i < argc && strlen(line) + strlen(argv[i]) + 2 < sizeof(line); i++) {
+		strcat(line, " ");
+		strcat(line, argv[i]);
+	}
+	if (syscall(SYS_kexec_file_load, kernel, initramfs, strlen(line) + 1, line, 0))
+		return fail("kexec: kexec_file_load");
+	sync();
+	reboot(RB_KEXEC);
+	return fail("kexec: reboot");
+}
