@@ -230,7 +230,8 @@ void pp_ftrace_stop(void);
 
 /* --- direct.c: the direct mode ------------------------------------------------ */
 
-void pp_direct_exit(void);
+/* After the grace period that follows leave().  Under pp_mutex. */
+void pp_direct_settle(void);
 
 /* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
 

@@ -245,12 +245,19 @@ static struct pp_func *other_user(const struct pp_site *site, const struct pp_fu
 	return NULL;
 }
 
+/* A second ops for a site, that does nothing. */
+struct onlooker {
+	struct ftrace_ops ops;
+	struct list_head node;
+};
+
+/* Some that have gone, which somebody may still be at. */
+static LIST_HEAD(onlookers);
+
 static void notrace onlook(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs)
 {
 }
-
-static struct ftrace_ops onlooker = { .func = onlook };
 
 /*
  * Have @site call @stub from now on.  While a second ops is there, the site calls ftrace's
@@ -259,24 +266,38 @@ static struct ftrace_ops onlooker = { .func = onlook };
  */
 static int change_stub(struct pp_site *site, unsigned long stub)
 {
-	int ret = ftrace_set_filter_ip(&onlooker, site->ip, 0, 1);
+	struct onlooker *onlooker = kzalloc(sizeof(*onlooker), GFP_KERNEL);
+	int ret;
 
-	/* Never called, but ftrace would make one. */
-	onlooker.trampoline = stub;
-	ret = ret ?: register_ftrace_function(&onlooker);
+	if (!onlooker)
+		return -ENOMEM;
+	list_add(&onlooker->node, &onlookers);
+	onlooker->ops.func = onlook;
+	/* Never called, but else ftrace would make one. */
+	onlooker->ops.trampoline = stub;
+	ret = ftrace_set_filter_ip(&onlooker->ops, site->ip, 0, 0) ?:
+	      register_ftrace_function(&onlooker->ops);
 	if (ret)
 		return ret;
 	WRITE_ONCE(site->ops->trampoline, stub);
-	if (unregister(&onlooker)) {
+	if (unregister(&onlooker->ops)) {
 		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
 		__module_get(THIS_MODULE);
+		list_del(&onlooker->node);
 	}
 	return 0;
 }
 
-void pp_direct_exit(void)
+/* All tasks have passed a grace period since functions left their sites. */
+void pp_direct_settle(void)
 {
-	ftrace_free_filter(&onlooker);
+	struct onlooker *onlooker, *next;
+
+	list_for_each_entry_safe(onlooker, next, &onlookers, node) {
+		list_del(&onlooker->node);
+		ftrace_free_filter(&onlooker->ops);
+		kfree(onlooker);
+	}
 }
 
 /* Have the site call the stub of @heir, which then does what the one that it calls now does. */
@@ -311,12 +332,12 @@ static bool direct_leave(struct pp_func *func)
 	if (site->stub != stub_of(func))
 		return false;
 	heir = other_user(site, func);
-	if (!WARN_ON(!heir) && !hand_over(site, heir))
-		return true;
-	pr_warn("%s: its module stays loaded: calls of %s go by its code, and ftrace does not take another way\n",
-		func->patch->name, func->name);
-	__module_get(func->patch->mod);
-	return false;
+	if (WARN_ON(!heir) || hand_over(site, heir)) {
+		pr_warn("%s: its module stays loaded: calls of %s go by its code, and ftrace does not take another way\n",
+			func->patch->name, func->name);
+		__module_get(func->patch->mod);
+	}
+	return true;
 }
 
 const struct pp_mode pp_direct_mode = {

@@ -67,7 +67,6 @@ static void __exit pokepatch_exit(void)
 	mutex_lock(&pp_mutex);
 	pp_ftrace_stop();
 	mutex_unlock(&pp_mutex);
-	pp_direct_exit();
 	pp_park_exit();
 	pp_sysfs_exit();
 	pp_exiting_exit();

@@ -87,13 +87,25 @@ int pp_site_get(struct pp_func *func)
 	return 0;
 }
 
+/* Sites that nobody finds any more: once handlers have passed that still look at one. */
+static void free_sites(struct list_head *dead)
+{
+	struct pp_site *site, *next;
+
+	if (list_empty(dead))
+		return;
+	synchronize_rcu_tasks_rude();
+	list_for_each_entry_safe(site, next, dead, active)
+		kfree(site);
+}
+
 /*
  * Take the sites from the functions of object @obj; none of them is hooked.
  * Waits for handlers that may still look at a site that goes.
  */
 void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 {
-	struct pp_site *site, *next;
+	struct pp_site *site;
 	LIST_HEAD(dead);
 	unsigned int i;
 
@@ -113,11 +125,7 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 		pp_site_unpublish(site);
 		list_add(&site->active, &dead);
 	}
-	if (list_empty(&dead))
-		return;
-	synchronize_rcu_tasks_rude();
-	list_for_each_entry_safe(site, next, &dead, active)
-		kfree(site);
+	free_sites(&dead);
 }
 
 /* The cheapest first: what auto tries. */
@@ -307,6 +315,7 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 	if (wait) {
 		synchronize_rcu_tasks();
 		synchronize_rcu_tasks_rude();
+		pp_direct_settle();
 	}
 }
 
@@ -350,15 +359,21 @@ void pp_site_unlinger(struct pp_site *site)
 	module_put(THIS_MODULE);
 }
 
-static void drop(struct pp_site *site)
+/* @sites, by their linger_node, are given back, or have gone with their module. */
+static void drop(struct list_head *sites)
 {
-	pp_site_unlinger(site);
-	site->mode = NULL;
-	if (site->users)
-		return;
-	pp_site_unpublish(site);
-	synchronize_rcu_tasks_rude();
-	kfree(site);
+	struct pp_site *site, *next;
+	LIST_HEAD(dead);
+
+	list_for_each_entry_safe(site, next, sites, linger_node) {
+		pp_site_unlinger(site);
+		site->mode = NULL;
+		if (site->users)
+			continue;
+		pp_site_unpublish(site);
+		list_add(&site->active, &dead);
+	}
+	free_sites(&dead);
 }
 
 /* Try again to give back what lingers.  Return: true if some still does. */
@@ -366,17 +381,18 @@ bool pp_sites_linger_retry(void)
 {
 	struct pp_site *site, *next;
 	bool update = false;
+	LIST_HEAD(back);
 
 	lockdep_assert_held(&pp_mutex);
-	list_for_each_entry_safe(site, next, &lingering, linger_node) {
-		if (pp_claim_return(site->ip, &update))
-			continue;
-		if (update) {
-			pp_ftrace_update();
+	list_for_each_entry_safe(site, next, &lingering, linger_node)
+		if (!pp_claim_return(site->ip, &update))
+			list_move(&site->linger_node, &back);
+	if (update) {
+		pp_ftrace_update();
+		list_for_each_entry(site, &back, linger_node)
 			pp_claim_settle(site->ip);
-		}
-		drop(site);
 	}
+	drop(&back);
 	/* Without patches nobody else gives ftrace back. */
 	if (update && list_empty(&pp_patches))
 		pp_ftrace_stop();
@@ -387,11 +403,13 @@ bool pp_sites_linger_retry(void)
 void pp_sites_module_going(const struct module *mod)
 {
 	struct pp_site *site, *next;
+	LIST_HEAD(gone);
 
 	lockdep_assert_held(&pp_mutex);
 	list_for_each_entry_safe(site, next, &lingering, linger_node)
 		if (within_module_core(site->ip, mod))
-			drop(site);
+			list_move(&site->linger_node, &gone);
+	drop(&gone);
 }
 
 /* Enabled carried functions, by the address of the old one. */
