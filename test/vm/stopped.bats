@@ -20,53 +20,59 @@ words='
 
 @test "a thousand functions, in every mode: what a stop writes, and how many grace periods it takes" {
 	with_patches
-	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 1000)" \
-		<<<"$words"'
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
+		--module "$(crowd_patch 1000)" --timeout 300 <<<"$words"'
 		waits() { hits synchronize_rcu_tasks; }
 		modprobe pokepatch dyndbg=+p
 		modprobe pp_crowd
-		modprobe pokepatch-crowd-1000
 		echo p:pp/synchronize_rcu_tasks synchronize_rcu_tasks >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
-		for mode in entry direct ftrace; do
-			echo "== $mode"
-			asked crowd_1000 $mode
-			enabled crowd_1000 1
-			same modes "$(modes crowd_1000)" "1000 $mode"
-			same "patched functions" "$(crowd)" 1000
-			same "sites, words" "$(stop_of sites) $(stop_of words)" \
-				"1000 $([ $mode = ftrace ] && echo 0 || echo 1000)"
-			# The trap that this is about: one for each function, a tenth of a second each.
-			before=$(waits)
-			enabled crowd_1000 0
-			[ $(($(waits) - before)) -le 3 ] || die "$(($(waits) - before)) grace periods"
-			same "patched functions" "$(crowd)" 0
+		for n in 10 1000; do
+			modprobe pokepatch-crowd-$n
+			for mode in entry direct ftrace; do
+				echo "== $n functions, $mode"
+				asked crowd_$n $mode
+				before=$(waits)
+				enabled crowd_$n 1
+				same modes "$(modes crowd_$n)" "$n $mode"
+				same "patched functions" "$(crowd)" $n
+				same "sites, words" "$(stop_of sites) $(stop_of words)" \
+					"$n $([ $mode = ftrace ] && echo 0 || echo $n)"
+				enabled crowd_$n 0
+				same "patched functions" "$(crowd)" 0
+				# One for each function would be a tenth of a second each.
+				waited=$(($(waits) - before))
+				echo "$waited grace periods"
+				[ $waited -le 3 ] || die "too many"
+			done
+			rmmod pokepatch-crowd-$n
 		done
 		stop_hits
-		rmmod pokepatch-crowd-1000 pp_crowd pokepatch
+		rmmod pp_crowd pokepatch
 	'
 }
 
-@test "a thousand stubs are handed over when their patch leaves, and the last function cannot be hooked" {
-	with_patches "$top/examples/proc-version.patch"
-	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 1000)" \
+@test "stubs of many functions are handed over, and what was hooked when one cannot be is let go of" {
+	with_patches
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
 		--module "$(crowd_patch 100)" \
 		--expect 'crowd_... cannot be switched in entry mode' <<<"$words"'
 		modprobe pokepatch
 		modprobe pp_crowd
-		modprobe pokepatch-crowd-1000
 		modprobe pokepatch-crowd-100
-		asked crowd_1000 direct
-		enabled crowd_1000 1
+		modprobe pokepatch-crowd-10
+		asked crowd_100 direct
 		enabled crowd_100 1
-		same modes "$(modes crowd_100)" "100 direct"
-		enabled crowd_1000 0
-		rmmod pokepatch-crowd-1000
-		same "patched functions" "$(crowd)" 100
+		enabled crowd_10 1
+		same modes "$(modes crowd_10)" "10 direct"
 		enabled crowd_100 0
+		rmmod pokepatch-crowd-100
+		same "patched functions" "$(crowd)" 10
+		enabled crowd_10 0
 		same "patched functions" "$(crowd)" 0
 
 		echo "== what was hooked is let go of"
+		modprobe pokepatch-crowd-100
 		echo p:pp/last pp_crowd:crowd_099 >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
 		asked crowd_100 direct
@@ -78,7 +84,7 @@ words='
 		enabled crowd_100 1
 		same "patched functions" "$(crowd)" 100
 		enabled crowd_100 0
-		rmmod pokepatch-crowd-100 pp_crowd pokepatch
+		rmmod pokepatch-crowd-100 pokepatch-crowd-10 pp_crowd pokepatch
 	'
 }
 
