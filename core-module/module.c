@@ -7,6 +7,7 @@
  * sort its tables, and at a parent's GOING its sites are let go while everything
  * about it still works.
  */
+#include <linux/delay.h>
 #include <linux/elf.h>
 #include <linux/notifier.h>
 #include <linux/slab.h>
@@ -15,6 +16,8 @@
 #include <pokepatch.h>
 
 #include "core.h"
+
+#define FORCED_PAUSE_MS 100
 
 DEFINE_MUTEX(pp_mutex);
 LIST_HEAD(pp_patches);
@@ -386,8 +389,24 @@ int pokepatch_register(const void *image)
 EXPORT_SYMBOL_GPL(pokepatch_register);
 
 /*
+ * An enabled patch holds its module, but `rmmod -f` removes it all the same: its memory is
+ * freed when we return.  So stay here until nobody is in it.  Nobody can switch it on
+ * again, with its module going.  A signal makes the tries shorter, and not fewer.
+ */
+static void switch_off_by_force(struct pp_patch *patch)
+{
+	down(&patch->op);
+	if (patch->enabled)
+		pr_crit("%s: its module is being removed by force; this waits until it is switched off\n",
+			patch->name);
+	while (patch->enabled && pp_transition(patch, false))
+		msleep(FORCED_PAUSE_MS);
+	up(&patch->op);
+}
+
+/*
  * Take a patch out of sysfs whose module goes: in its exit, or if that has not, since its
- * init failed after it had registered.  Its module is not live, so it is not enabled.
+ * init failed after it had registered; then it was never enabled.
  * Without pp_mutex: waits for writers of enabled, who take it.
  * Return: it was there.
  */
@@ -401,6 +420,7 @@ static bool unregister(struct pp_patch *patch)
 	mutex_unlock(&pp_mutex);
 	if (!registered)
 		return false;
+	switch_off_by_force(patch);
 	pp_sysfs_remove(patch);
 	WARN_ON(patch->enabled);
 	pr_info("%s: unloaded\n", patch->name);

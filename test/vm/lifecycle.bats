@@ -119,6 +119,39 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	'
 }
 
+@test "rmmod -f of an enabled patch waits until it is switched off" {
+	with_patches "$patches"/{agree-1,sleeper}.patch
+	guest "${patched[@]}" --expect 'its module is being removed by force' \
+		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
+		mkfifo /tmp/fifo
+		is_gone() { ! grep -q "^pokepatch_sleeper " /proc/modules; }
+		start_load cat /dev/null
+		for _round in 1 2 3; do
+			pokepatch load "$(patch_file agree-1)"
+			now agree-1 111
+			rmmod -f pokepatch_agree_1
+			now "" ""
+			[ ! -e $pokepatch/agree_1 ] || die "it is in sysfs"
+		done
+		stop_load
+		pokepatch load "$(patch_file sleeper)"
+		echo 0 >/sys/module/pokepatch/parameters/ask_after_ms
+		echo 200 >"$(sysfs sleeper timeout_ms)"
+		sleep_in_fifo
+		rmmod -f pokepatch_sleeper &
+		remover=$!
+		sleep 1
+		kill -KILL $remover
+		sleep 1
+		is_gone && die "it went from under a task"
+		refused rmmod -f pokepatch
+		wake_up
+		until_true 10 is_gone
+		[ ! -e $pokepatch/sleeper ] || die "it is in sysfs"
+		rmmod pokepatch
+	'
+}
+
 @test "a patch made on top of another comes with it, and takes its place; modprobe.d holds" {
 	local more=$BATS_TEST_TMPDIR/more.patch both=$BATS_TEST_TMPDIR/pokepatch-both.ko
 	local first=$top/examples/proc-version.patch
