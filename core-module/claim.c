@@ -45,6 +45,10 @@ bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
 	struct dyn_ftrace *rec;
 	bool free;
 
+	if (PP_FAULT("claim"))
+		return false;
+	if (pp_debug_skip_claim)
+		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = pp_kernel.lookup_rec(ip, ip);
 	free = rec && rec->ip == ip && !(rec->flags & ~HISTORY) && !memcmp((void *)ip, nop, size);
@@ -126,6 +130,8 @@ static int give_back(unsigned long ip, bool may_have_users, bool *update)
 	struct users users;
 	int ret = 0;
 
+	if (pp_debug_skip_claim)
+		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = pp_kernel.lookup_rec(ip, ip);
 	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))

@@ -28,6 +28,7 @@
 #include <pokepatch_patch.h>
 
 #include "arch/arch.h"
+#include "debug.h"
 
 #define PP_VERSION "0.1"
 
@@ -55,6 +56,7 @@ struct pp_kernel {
 	struct module *(*find_module)(const char *name);
 	unsigned long (*ftrace_location)(unsigned long ip);
 	struct task_struct *(*idle_task)(int cpu);
+	void (*put_task_stack)(struct task_struct *task);
 	int (*task_call_func)(struct task_struct *task, int (*func)(struct task_struct *, void *),
 			      void *arg);
 	int (*stop_machine_cpuslocked)(int (*fn)(void *data), void *data,
@@ -472,6 +474,8 @@ void pp_scan_deinit(struct pp_scan *scan);
 
 /* Sort the ranges and merge those that overlap. */
 void pp_busy_finish(struct pp_busy *busy);
+/* The range that @addr is in, or NULL; a function's if there is one.  Any context. */
+const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr);
 
 /*
  * The stack of @task, which is current or not running.  Any context.
@@ -615,20 +619,5 @@ void pp_sysfs_remove(struct pp_patch *patch);
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state);
 /* True if the folder of a patch has a file of this name. */
 bool pp_sysfs_reserved(const char *name);
-
-/* --- debug builds -------------------------------------------------------------- */
-
-#ifdef POKEPATCH_DEBUG
-extern bool pp_debug_skip_tasks, pp_debug_skip_idle, pp_debug_skip_exiting;
-extern bool pp_debug_walk_all;
-extern unsigned int pp_debug_refuse_stops, pp_debug_stop_us;
-#else
-#define pp_debug_walk_all false
-#define pp_debug_refuse_stops 0U
-#define pp_debug_stop_us 0U
-#define pp_debug_skip_tasks false
-#define pp_debug_skip_idle false
-#define pp_debug_skip_exiting false
-#endif
 
 #endif /* POKEPATCH_CORE_H */

@@ -5,34 +5,8 @@
  */
 #include <linux/init.h>
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 
 #include "core.h"
-
-#ifdef POKEPATCH_DEBUG
-/*
- * Each switches off one check, so that a test can show that it fails without it.
- * With one of them on, the machine may crash at any transition.
- */
-bool pp_debug_skip_tasks;
-bool pp_debug_skip_idle;
-bool pp_debug_skip_exiting;
-bool pp_debug_walk_all;
-unsigned int pp_debug_refuse_stops;
-unsigned int pp_debug_stop_us;
-module_param_named(debug_walk_all, pp_debug_walk_all, bool, 0600);
-MODULE_PARM_DESC(debug_walk_all, "in the stop, walk also stacks of tasks that have not run");
-module_param_named(debug_refuse_stops, pp_debug_refuse_stops, uint, 0600);
-MODULE_PARM_DESC(debug_refuse_stops, "in so many stops find somebody in the way");
-module_param_named(debug_stop_us, pp_debug_stop_us, uint, 0600);
-MODULE_PARM_DESC(debug_stop_us, "how long each stop lasts at least, microseconds");
-module_param_named(debug_skip_tasks, pp_debug_skip_tasks, bool, 0600);
-MODULE_PARM_DESC(debug_skip_tasks, "do not look at the stacks of tasks");
-module_param_named(debug_skip_idle, pp_debug_skip_idle, bool, 0600);
-MODULE_PARM_DESC(debug_skip_idle, "do not look at the stacks of idle tasks");
-module_param_named(debug_skip_exiting, pp_debug_skip_exiting, bool, 0600);
-MODULE_PARM_DESC(debug_skip_exiting, "do not look at the stacks of exiting tasks");
-#endif
 
 static int __init pokepatch_init(void)
 {

@@ -28,6 +28,7 @@ static const struct pp_needed needed[] = {
 	{ "find_module", &pp_kernel.find_module },
 	{ "ftrace_location", &pp_kernel.ftrace_location },
 	{ "idle_task", &pp_kernel.idle_task },
+	{ "put_task_stack", &pp_kernel.put_task_stack },
 	{ "task_call_func", &pp_kernel.task_call_func },
 	{ "stop_machine_cpuslocked", &pp_kernel.stop_machine_cpuslocked },
 	{ "text_mutex", &pp_kernel.text_mutex },

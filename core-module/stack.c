@@ -6,6 +6,7 @@
 #include <linux/hash.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
@@ -61,7 +62,7 @@ static const struct pp_range *find(const struct pp_range *range, unsigned int nr
 }
 
 /* A function's range if there is one: it knows the function. */
-static const struct pp_range *busy_find(const struct pp_busy *busy, unsigned long addr)
+const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr)
 {
 	return find(busy->range, busy->nr, addr) ?: find(busy->text, busy->nr_text, addr);
 }
@@ -74,7 +75,7 @@ struct visit {
 static bool visit_addr(void *ctx, unsigned long addr)
 {
 	struct visit *visit = ctx;
-	const struct pp_range *range = busy_find(visit->busy, addr);
+	const struct pp_range *range = pp_busy_find(visit->busy, addr);
 
 	visit->hit->frames++;
 	if (!range)
@@ -89,7 +90,13 @@ bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct
 	struct visit visit = { busy, hit };
 
 	*hit = (struct pp_hit){};
+	/* A task that is dead and gone from the CPU has no stack any more. */
+	if (!try_get_task_stack(task))
+		return true;
 	hit->err = pp_arch.stack_walk(task, visit_addr, &visit);
+	if (pp_debug_cross_check)
+		pp_words_compare(busy, task, hit);
+	pp_kernel.put_task_stack(task);
 	return !hit->addr && !hit->err;
 }
 

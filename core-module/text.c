@@ -137,13 +137,13 @@ notrace bool pp_text_write(struct pp_text *text)
 	for (done = 0; done < text->nr; done++) {
 		const struct pp_poke *this = &text->poke[done];
 
-		if (poke(this, this->old_word, this->new_word))
+		if (!PP_FAULT("poke") && poke(this, this->old_word, this->new_word))
 			continue;
 		text->bad = this;
 		break;
 	}
 	for (i = 0; i < done && !text->bad; i++)
-		if (!reads_back(&text->poke[i]))
+		if (PP_FAULT("read back") || !reads_back(&text->poke[i]))
 			text->bad = &text->poke[i];
 	if (!text->bad)
 		return true;

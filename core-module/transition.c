@@ -113,7 +113,7 @@ static notrace enum verdict decide(struct transition *tr)
  */
 static notrace void serialise(struct transition *tr)
 {
-	if (!tr->text.nr)
+	if (!tr->text.nr || pp_debug_skip_serialise)
 		return;
 	pp_arch.serialise();
 	atomic_inc(&tr->serialised);
@@ -131,7 +131,7 @@ static notrace int stopped(void *data)
 	this->entered = ktime_get_mono_fast_ns();
 	this->cycles = get_cycles();
 	this->stopper = current;
-	this->clear = pp_stack_clear(&tr->busy, current, &this->hit);
+	this->clear = pp_debug_skip_stoppers || pp_stack_clear(&tr->busy, current, &this->hit);
 	/* Release: who sees all arrived, sees what they found. */
 	atomic_inc_return_release(&tr->arrived);
 
@@ -179,7 +179,8 @@ static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned 
 static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 {
 	busy_add(busy, func, func->desc->new_addr, func->desc->new_size);
-	busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
+	if (!pp_debug_skip_cold)
+		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
 }
 
 /*
@@ -203,7 +204,7 @@ static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
 {
 	busy_add(busy, func, func->old_addr, func->sym->size);
-	if (func->old_cold)
+	if (func->old_cold && !pp_debug_skip_cold)
 		busy_add(busy, func, func->old_cold,
 			 func->patch->symbols[func->desc->cold].size);
 }
@@ -499,6 +500,7 @@ static int attempt(struct transition *tr)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", patch->name,
 			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
 	report(patch, ret ? &tr->scan : NULL);
+	pp_words_report();
 	if (ret == -EAGAIN && tr->ask)
 		pp_park_blockers(&tr->park, &tr->scan);
 	pp_scan_deinit(&tr->scan);

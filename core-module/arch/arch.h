@@ -82,13 +82,16 @@ struct pp_arch {
 	 * Call @visit for every code address on the stack of @task, which is
 	 * current or not running: return addresses and interrupted instruction
 	 * pointers, those that tracers replaced resolved to the original.  A
-	 * false from @visit ends the walk.  Any context; takes no lock,
-	 * allocates nothing.
+	 * false from @visit ends the walk.  The stack stays while this runs.  Any
+	 * context; takes no lock, allocates nothing.
 	 * Return: 0 if everything up to the end of the stack was visited, or
 	 * @visit ended it; else an error: then anything may be on the stack.
 	 */
 	int (*stack_walk)(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 			  void *ctx);
+
+	/* The stack of @task, which is current or not running, is in use from here up. */
+	unsigned long (*stack_pointer)(const struct task_struct *task);
 };
 
 extern const struct pp_arch pp_arch;

@@ -125,7 +125,6 @@ static const u8 stub_through[] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
 /* --- stacks -------------------------------------------------------------------- */
 
 static struct {
-	void (*put_task_stack)(struct task_struct *task);
 	struct module *(*module_text_address)(unsigned long addr);
 	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
@@ -133,7 +132,6 @@ static struct {
 } x86 __ro_after_init;
 
 static const struct pp_needed x86_needed[] = {
-	{ "put_task_stack", &x86.put_task_stack },
 	{ "__module_text_address", &x86.module_text_address },
 	{ "__indirect_thunk_start", &x86.thunks },
 	{ "__indirect_thunk_end", &x86.thunks_end },
@@ -206,7 +204,23 @@ static bool has_unknown_returns(const struct task_struct *task)
 #endif
 }
 
-static int walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr), void *ctx)
+/*
+ * The return address as the unwinder knows it: what kretprobes and the graph tracer have
+ * put on the stack in its place is resolved.
+ */
+static unsigned long return_address(struct unwind_state *state)
+{
+	if (pp_debug_skip_returns && !state->regs)
+		return READ_ONCE_NOCHECK(*((unsigned long *)state->sp - 1));
+	return unwind_get_return_address(state);
+}
+
+/*
+ * The kernel's ORC unwinder, with the rules of arch_stack_walk_reliable() and those
+ * above.  It gives up at code without unwind data (BPF, probe slots).
+ */
+static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
+			  void *ctx)
 {
 	struct unwind_state state;
 
@@ -221,7 +235,7 @@ static int walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long
 			return 0;
 		if (regs && !can_unwind_from(regs->ip))
 			return -EAGAIN;
-		addr = unwind_get_return_address(&state);
+		addr = return_address(&state);
 		if (!addr)
 			return -EINVAL;
 		if (!visit(ctx, addr))
@@ -230,22 +244,9 @@ static int walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long
 	return !unwind_error(&state) && is_stack_end(&state, task) ? 0 : -EINVAL;
 }
 
-/*
- * The kernel's ORC unwinder, with the rules of arch_stack_walk_reliable() and those
- * above.  It resolves the return addresses that kretprobes and the graph tracer
- * replaced, and gives up at code without unwind data (BPF, probe slots).
- */
-static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
-			  void *ctx)
+static unsigned long x86_stack_pointer(const struct task_struct *task)
 {
-	int ret;
-
-	/* A task that is dead and gone from the CPU has no stack any more. */
-	if (!try_get_task_stack(task))
-		return 0;
-	ret = walk(task, visit, ctx);
-	x86.put_task_stack(task);
-	return ret;
+	return task == current ? current_stack_pointer : READ_ONCE(task->thread.sp);
 }
 
 const struct pp_arch pp_arch = {
@@ -262,4 +263,5 @@ const struct pp_arch pp_arch = {
 	.stub_through = stub_through,
 	.serialise = x86_serialise,
 	.stack_walk = x86_stack_walk,
+	.stack_pointer = x86_stack_pointer,
 };

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Faults on request.  The debug build includes this file before all others (Kbuild), so
+ * that every allocation and every registration that the core makes can be made to fail,
+ * without a word in the core's own sources; text writes and the claim of a site ask by
+ * themselves, by PP_FAULT().  See fault.c.
+ *
+ * A macro does not expand within itself: in the text of one, its name is the function.
+ */
+#ifndef POKEPATCH_FAULT_H
+#define POKEPATCH_FAULT_H
+
+#include <linux/ftrace.h>
+#include <linux/kobject.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <linux/task_work.h>
+#include <linux/tracepoint.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+/* Shall what @where does, @what, fail now?  Any context. */
+bool pp_fault(const char *what, const char *where);
+#define PP_FAULT(what) pp_fault(what, __func__)
+
+/*
+ * How much the core holds.  Not counted is what others free (shadow variables) or
+ * whose number is not in the hands of a test (exiting tasks): see Kbuild.
+ */
+#ifdef PP_FAULT_UNCOUNTED
+#define pp_fault_made(memory) (memory)
+#define pp_fault_freed(memory) do { } while (0)
+#else
+void *pp_fault_made(void *memory);
+void pp_fault_freed(const void *memory);
+#endif
+
+#define PP_ALLOC(what, ...) pp_fault_made(PP_FAULT(what) ? NULL : __VA_ARGS__)
+
+#define kmalloc(...)		PP_ALLOC("kmalloc", kmalloc(__VA_ARGS__))
+#define kzalloc(...)		PP_ALLOC("kzalloc", kzalloc(__VA_ARGS__))
+#define kcalloc(...)		PP_ALLOC("kcalloc", kcalloc(__VA_ARGS__))
+#define kmalloc_array(...)	PP_ALLOC("kmalloc_array", kmalloc_array(__VA_ARGS__))
+#define kvmalloc(...)		PP_ALLOC("kvmalloc", kvmalloc(__VA_ARGS__))
+#define kvzalloc(...)		PP_ALLOC("kvzalloc", kvzalloc(__VA_ARGS__))
+#define kvcalloc(...)		PP_ALLOC("kvcalloc", kvcalloc(__VA_ARGS__))
+#define kvmalloc_array(...)	PP_ALLOC("kvmalloc_array", kvmalloc_array(__VA_ARGS__))
+#define kmemdup(...)		PP_ALLOC("kmemdup", kmemdup(__VA_ARGS__))
+#define kstrdup(...)		PP_ALLOC("kstrdup", kstrdup(__VA_ARGS__))
+#define kasprintf(...)		PP_ALLOC("kasprintf", kasprintf(__VA_ARGS__))
+#define vmap(...)		PP_ALLOC("vmap", vmap(__VA_ARGS__))
+
+#define kfree(memory)	do { pp_fault_freed(memory); kfree(memory); } while (0)
+#define kvfree(memory)	do { pp_fault_freed(memory); kvfree(memory); } while (0)
+#define vunmap(memory)	do { pp_fault_freed(memory); vunmap(memory); } while (0)
+
+#define PP_FAIL(what, error, ...) (PP_FAULT(what) ? (error) : __VA_ARGS__)
+
+#define register_kprobe(...)						\
+	PP_FAIL("register_kprobe", -ENOMEM, register_kprobe(__VA_ARGS__))
+#define tracepoint_probe_register(...)					\
+	PP_FAIL("tracepoint_probe_register", -ENOMEM, tracepoint_probe_register(__VA_ARGS__))
+#define register_module_notifier(...)					\
+	PP_FAIL("register_module_notifier", -ENOMEM, register_module_notifier(__VA_ARGS__))
+#define try_module_get(...)						\
+	PP_FAIL("try_module_get", false, try_module_get(__VA_ARGS__))
+#define task_work_add(...)						\
+	PP_FAIL("task_work_add", -ESRCH, task_work_add(__VA_ARGS__))
+
+#define register_ftrace_function(...)					\
+	PP_FAIL("register_ftrace_function", -ENOMEM, register_ftrace_function(__VA_ARGS__))
+#define ftrace_set_filter_ips(...)					\
+	PP_FAIL("ftrace_set_filter_ips", -ENOMEM, ftrace_set_filter_ips(__VA_ARGS__))
+#define ftrace_set_filter_ip(...)					\
+	PP_FAIL("ftrace_set_filter_ip", -ENOMEM, ftrace_set_filter_ip(__VA_ARGS__))
+#define register_ftrace_direct(...)					\
+	PP_FAIL("register_ftrace_direct", -ENOMEM, register_ftrace_direct(__VA_ARGS__))
+#define modify_ftrace_direct(...)					\
+	PP_FAIL("modify_ftrace_direct", -ENOMEM, modify_ftrace_direct(__VA_ARGS__))
+#define register_ftrace_direct_multi(...)				\
+	PP_FAIL("register_ftrace_direct_multi", -ENOMEM, register_ftrace_direct_multi(__VA_ARGS__))
+#define modify_ftrace_direct_multi(...)				\
+	PP_FAIL("modify_ftrace_direct_multi", -ENOMEM, modify_ftrace_direct_multi(__VA_ARGS__))
+
+/* These are macros themselves, which cannot stand within their own name. */
+static inline struct workqueue_struct *pp_real_alloc_workqueue(const char *name, unsigned int flags,
+							       int max_active)
+{
+	return alloc_workqueue("%s", flags, max_active, name);
+}
+#undef alloc_workqueue
+#define alloc_workqueue(...)						\
+	PP_FAIL("alloc_workqueue", NULL, pp_real_alloc_workqueue(__VA_ARGS__))
+
+/* As the real one: a kobject that could not be added has been set up, and is to be put. */
+#define kobject_init_and_add(kobj, type, ...)				\
+	PP_FAIL("kobject_init_and_add", (kobject_init(kobj, type), -ENOMEM), \
+		kobject_init_and_add(kobj, type, __VA_ARGS__))
+#define kobject_create_and_add(...)					\
+	PP_FAIL("kobject_create_and_add", NULL, kobject_create_and_add(__VA_ARGS__))
+#define sysfs_create_file(...)						\
+	PP_FAIL("sysfs_create_file", -ENOMEM, sysfs_create_file(__VA_ARGS__))
+
+#endif /* POKEPATCH_FAULT_H */
