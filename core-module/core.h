@@ -198,6 +198,8 @@ unsigned long pp_site_top(const struct pp_site *site);
  */
 struct list_head *pp_func_active(const struct pp_func *func);
 void pp_sites_init(void);
+/* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
+unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips);
 /* Add to @text what has the calls of @site go to @target.  0, -ERANGE. */
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
@@ -229,6 +231,8 @@ void pp_ftrace_update(void);
 int pp_ftrace_start(void);
 bool pp_ftrace_registered(void);
 void pp_ftrace_stop(void);
+/* Take out what could not be taken out.  Return: true if some still could not. */
+bool pp_ftrace_tidy(void);
 
 /* --- direct.c: the direct mode ------------------------------------------------ */
 
@@ -544,6 +548,8 @@ void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *ta
 
 /* Look now, and again every second while there is something to see.  pp_mutex. */
 void pp_watch(void);
+/* Look in a second, whatever there is to see. */
+void pp_watch_later(void);
 void pp_watch_exit(void);
 /* enum pp_shadows in words, "kprobe,tracer".  Return: the length.  Any context. */
 int pp_shadows_show(unsigned int shadows, char *buf, size_t size);

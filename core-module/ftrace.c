@@ -59,6 +59,12 @@ static struct ftrace_ops ops = {
 
 static bool registered; /* pp_mutex */
 
+/*
+ * Some could not be taken out of the filter, for want of memory.  The handler lets their
+ * calls through, but nobody else can redirect them, and no cheaper mode can have them.
+ */
+static bool leftovers; /* pp_mutex */
+
 static noinline int anchor_new(int n)
 {
 	barrier();
@@ -111,6 +117,7 @@ static void stop(void)
 	}
 	free_filter();
 	registered = false;
+	leftovers = false;
 }
 
 static int start(void)
@@ -140,6 +147,38 @@ static int start(void)
 	return 0;
 }
 
+static void take_out(unsigned long *ips, unsigned int nr)
+{
+	if (!ftrace_set_filter_ips(&ops, ips, nr, 1, 0))
+		return;
+	leftovers = true;
+	pp_watch_later();
+}
+
+/* Make the filter anew, from the sites that are in this mode. */
+static int refill(void)
+{
+	const unsigned int nr = pp_sites_in(&pp_ftrace_mode, NULL);
+	unsigned long *ips = kvmalloc_array(nr + 1, sizeof(*ips), GFP_KERNEL);
+	int ret;
+
+	if (!ips)
+		return -ENOMEM;
+	ips[0] = anchor_site.ip;
+	pp_sites_in(&pp_ftrace_mode, ips + 1);
+	ret = ftrace_set_filter_ips(&ops, ips, nr + 1, 0, 1);
+	kvfree(ips);
+	return ret;
+}
+
+bool pp_ftrace_tidy(void)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (leftovers && registered)
+		leftovers = refill();
+	return leftovers;
+}
+
 /* Which of the sites is it that ftrace does not give us? */
 static void blame(unsigned long *ips, unsigned int nr, int err)
 {
@@ -157,7 +196,7 @@ static void blame(unsigned long *ips, unsigned int nr, int err)
 	if (i == nr)
 		pr_err("ftrace refuses %u function%s (%d)\n", nr, pp_plural(nr), err);
 	while (i--)
-		ftrace_set_filter_ips(&ops, &ips[i], 1, 1, 0);
+		take_out(&ips[i], 1);
 }
 
 /* Add the sites @ips.  All or nothing. */
@@ -171,13 +210,6 @@ static int add(unsigned long *ips, unsigned int nr)
 	if (ret)
 		blame(ips, nr, ret);
 	return ret;
-}
-
-static void take_out(unsigned long *ips, unsigned int nr)
-{
-	/* If it fails, for want of memory, their calls are let through by the handler. */
-	if (ftrace_set_filter_ips(&ops, ips, nr, 1, 0))
-		pr_err_once("ftrace does not let go of functions; is it dead?\n");
 }
 
 /*

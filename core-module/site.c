@@ -44,6 +44,23 @@ void pp_site_unpublish(struct pp_site *site)
 	hlist_del_rcu(&site->node);
 }
 
+unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips)
+{
+	const struct pp_site *site;
+	unsigned int i, nr = 0;
+
+	lockdep_assert_held(&pp_mutex);
+	for (i = 0; i < ARRAY_SIZE(sites); i++)
+		hlist_for_each_entry(site, &sites[i], node) {
+			if (site->mode != mode)
+				continue;
+			if (ips)
+				ips[nr] = site->ip;
+			nr++;
+		}
+	return nr;
+}
+
 static bool in_object(const struct pp_func *func, unsigned int obj)
 {
 	return obj == PP_ALL_OBJECTS || func->obj == obj;

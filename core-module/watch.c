@@ -6,7 +6,8 @@
  * runs.  Nobody tells us when one comes, so they are looked for after every
  * transition and once a second; sysfs (`mode`) and the log tell of them.
  *
- * Sites that could not be given back when their patch was disabled are tried again.
+ * Sites that could not be given back when their patch was disabled are tried again,
+ * and so is what ftrace had no memory for.
  */
 #include <linux/kprobes.h>
 #include <linux/workqueue.h>
@@ -103,6 +104,11 @@ static void look_at(struct pp_patch *patch, bool *more)
 static void watch(struct work_struct *work);
 static DECLARE_DELAYED_WORK(watch_work, watch);
 
+void pp_watch_later(void)
+{
+	queue_delayed_work(system_power_efficient_wq, &watch_work, WATCH_PERIOD);
+}
+
 void pp_watch(void)
 {
 	struct pp_patch *patch;
@@ -114,8 +120,10 @@ void pp_watch(void)
 		look_at(patch, &more);
 	if (pp_sites_linger_retry())
 		more = true;
+	if (pp_ftrace_tidy())
+		more = true;
 	if (more)
-		queue_delayed_work(system_power_efficient_wq, &watch_work, WATCH_PERIOD);
+		pp_watch_later();
 }
 
 static void watch(struct work_struct *work)

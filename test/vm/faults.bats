@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every allocation, every registration and every text write of the core is made to fail, one
+# after the other, by the debug build (core-module/fault.c).  After each failure the system
+# is as before, and the same thing works when it is tried again.
+
+load helpers
+
+patches=$top/test/vm/patches
+
+words='
+parameters=/sys/module/pokepatch/parameters
+versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
+
+# What a failure must leave as it was: modules and what holds them, the memory of the core,
+# sysfs, who is hooked, what the functions do.
+system() {
+	awk "/^(pokepatch|dummy)/ { print \$1, \$3 }" /proc/modules | sort
+	[ ! -e $parameters ] || echo "memory $(cat $parameters/fault_live)"
+	[ ! -e $pokepatch ] ||
+		grep -r "" $pokepatch | grep -v -e /stop_ns: -e _addr: -e /blocked_by: | sort
+	# The core keeps one of its own functions hooked until the last patch goes.
+	awk "\$1 != \"anchor\" { print \$1, \$2 }" $tracing/enabled_functions
+	echo "/dev/null $(versions)"
+	[ ! -e /sys/class/net/dummy0 ] || echo "dummy0 $(cat /sys/class/net/dummy0/mtu)"
+}
+
+# as BEFORE|AFTER WHEN - fail unless the system is so.
+as() {
+	system >/tmp/now
+	cmp -s /tmp/now /tmp/$1 || {
+		diff /tmp/$1 /tmp/now
+		die "$2 the system is not as it was $1"
+	}
+}
+
+# each_fault NAME DO UNDO [always] - DO once for each call in it that can fail, until none is
+# left.  If it fails, all must be as before, and it must work then; if it can do without that
+# call, as it must with "always", all must be as whenever it is done.  UNDO ends both.
+each_fault() {
+	_nth=0 _failed=0
+	system >/tmp/before
+	$2
+	system >/tmp/after
+	$3
+	as before "after the first $1 was undone"
+	while :; do
+		_nth=$((_nth + 1))
+		echo $_nth >$parameters/fault_at
+		_status=0
+		$2 >/dev/null 2>&1 || _status=$?
+		_site=$(cat $parameters/fault_site)
+		echo 0 >$parameters/fault_at
+		[ -n "$_site" ] || break
+		_when="after $1 with fault $_nth, $_site"
+		if [ $_status -ne 0 ]; then
+			echo "  $_nth: $_site"
+			[ $# -eq 3 ] || die "$1 failed"
+			_failed=$((_failed + 1))
+			as before "$_when"
+			$2 || die "$1 does not work $_when"
+		else
+			echo "  $_nth: $_site, done all the same"
+		fi
+		as after "$_when"
+		$3 || die "$1 cannot be undone $_when"
+		as before "$_when and its end"
+	done
+	[ $_status -eq 0 ] || die "$1 failed, though no call did"
+	$3
+	echo "$1: $((_nth - 1)) faults, $_failed times it failed"
+	[ $_nth -gt 1 ] || die "nothing in $1 can fail?"
+}
+
+# The three functions of a patch, one in each mode.
+load() {
+	insmod "$(patch_file $1)" || return
+	_folder=$pokepatch/$(patch_id $1)
+	echo entry >$_folder/vmlinux/read_null,1/mode
+	echo direct >$_folder/vmlinux/read_iter_null,1/mode
+	echo ftrace >$_folder/vmlinux/write_iter_null,1/mode
+}
+unload() { rmmod pokepatch-$1; }
+on() { echo 1 >"$(sysfs $1 enabled)"; }
+off() { echo 0 >"$(sysfs $1 enabled)"; }
+load_1() { load agree-1; }
+unload_1() { unload agree-1; }
+on_1() { on agree-1; }
+off_1() { off agree-1; }
+on_2() { on agree-2; }
+off_2() { off agree-2; }
+'
+
+# fault_guest VM-OPTION... - the guest for this.  The insmod of busybox tries twice.
+fault_guest() {
+	core=core-debug with_patches "$patches"/agree-{1,2}.patch "$patches/dummy-setup.patch"
+	guest "${patched[@]}" --program /sbin/insmod --module dummy --timeout 550 \
+		--expect '^pokepatch: ' "$@"
+	grep -v '^  ' "$guest_output" | sed 's/^/# /' >&3
+}
+
+@test "whatever fails when a patch comes, is switched on and off, and goes" {
+	fault_guest <<<"$words"'
+		modprobe pokepatch
+		each_fault load load_1 unload_1
+		load_1
+		each_fault enable on_1 off_1
+		on_1
+		each_fault disable off_1 on_1
+		off_1
+		each_fault unload unload_1 load_1 always
+	'
+}
+
+@test "whatever fails with a patch on top of another, or in its place" {
+	fault_guest <<<"$words"'
+		modprobe pokepatch
+		load_1
+		insmod "$(patch_file agree-2)"
+		on_1
+		each_fault "enable on top" on_2 off_2
+		off_below() { off_1; }
+		on_below() { off_2 && on_1 && on_2; }
+		on_2
+		each_fault "disable below" off_below on_below
+		off_1
+		replace() { # NEW OLD
+			echo $2 >"$(sysfs $1 replace)"
+			_status=0
+			on $1 || _status=1
+			echo >"$(sysfs $1 replace)"
+			return $_status
+		}
+		replace_2() { replace agree-1 agree_2; }
+		replace_1() { replace agree-2 agree_1; }
+		each_fault replace replace_2 replace_1
+	'
+}
+
+@test "whatever fails when a patched module comes and goes, or the core" {
+	fault_guest <<<"$words"'
+		modprobe pokepatch
+		insmod "$(patch_file dummy-setup)"
+		on dummy-setup
+		dummy() { insmod $(modinfo -n dummy); }
+		no_dummy() { rmmod dummy; }
+		each_fault "parent comes" dummy no_dummy
+		dummy
+		each_fault "parent goes" no_dummy dummy always
+	'
+}
