@@ -163,8 +163,7 @@ int pp_claim_return(unsigned long ip, bool *update)
 
 	if (ret != -EAGAIN)
 		return ret;
-	pp_ftrace_start();
-	return give_back(ip, true, update);
+	return pp_ftrace_start() ? -EBUSY : give_back(ip, true, update);
 }
 
 /*

@@ -177,6 +177,7 @@ struct pp_site {
 	struct ftrace_ops *ops;	 /* direct mode: its own */
 	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
 	const struct pp_patch *stub_owner; /* whose text it is in */
+	bool stub_held;		 /* by its module's reference, until it is handed over */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
 	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
 };
@@ -238,6 +239,8 @@ bool pp_ftrace_tidy(void);
 
 /* After the grace period that follows leave().  Under pp_mutex. */
 void pp_direct_settle(void);
+/* Hand over stubs that could not be.  Return: true if some still could not.  pp_mutex. */
+bool pp_direct_tidy(void);
 
 /* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
 

@@ -199,6 +199,15 @@ static int direct_hook(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
+/* Nobody is, or comes, by its stub, or its owner is held in another way. */
+static void let_go_of_stub(struct pp_site *site)
+{
+	if (!site->stub_held)
+		return;
+	site->stub_held = false;
+	module_put(site->stub_owner->mod);
+}
+
 /*
  * Waits until nobody is in a stub that goes, or in ftrace's code with one of the ops: once
  * for tasks, wherever they were preempted, and once for idle ones and those under way in
@@ -227,6 +236,7 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		struct pp_site *site = sites[i];
 
 		free_ops(site->ops);
+		let_go_of_stub(site);
 		site->ops = NULL;
 		site->mode = NULL;
 		site->stub = 0;
@@ -331,13 +341,52 @@ static bool direct_leave(struct pp_func *func)
 
 	if (site->stub != stub_of(func))
 		return false;
+	/* From an earlier time; until the end of this transition the patch holds it. */
+	let_go_of_stub(site);
 	heir = other_user(site, func);
 	if (WARN_ON(!heir) || hand_over(site, heir)) {
-		pr_warn("%s: its module stays loaded: calls of %s go by its code, and ftrace does not take another way\n",
-			func->patch->name, func->name);
+		pr_notice("%s: its module stays loaded as long as calls of %s go by its code: ftrace does not take another way now\n",
+			  func->patch->name, func->name);
 		__module_get(func->patch->mod);
+		site->stub_held = true;
+		pp_watch_later();
 	}
 	return true;
+}
+
+/* Return: true if it is to be tried again. */
+static bool hand_over_now(struct pp_site *site)
+{
+	const struct pp_patch *owner = site->stub_owner;
+	struct pp_func *heir = other_user(site, NULL);
+
+	if (stub_of(heir) != site->stub) {
+		bool failed = hand_over(site, heir);
+
+		synchronize_rcu_tasks();
+		synchronize_rcu_tasks_rude();
+		pp_direct_settle();
+		if (failed)
+			return true;
+	}
+	/* Not let_go_of_stub(): the site has another owner by now. */
+	site->stub_held = false;
+	module_put(owner->mod);
+	return false;
+}
+
+bool pp_direct_tidy(void)
+{
+	struct pp_patch *patch;
+	bool again = false;
+	unsigned int i;
+
+	lockdep_assert_held(&pp_mutex);
+	list_for_each_entry(patch, &pp_patches, list)
+		for (i = 0; i < patch->nr_funcs; i++)
+			if (patch->funcs[i].hooked && patch->funcs[i].site->stub_held)
+				again |= hand_over_now(patch->funcs[i].site);
+	return again;
 }
 
 const struct pp_mode pp_direct_mode = {

@@ -64,6 +64,8 @@ static bool registered; /* pp_mutex */
  * calls through, but nobody else can redirect them, and no cheaper mode can have them.
  */
 static bool leftovers; /* pp_mutex */
+/* A site's record says something, and ftrace had no memory to write the site. */
+static bool outdated; /* pp_mutex */
 
 static noinline int anchor_new(int n)
 {
@@ -118,6 +120,7 @@ static void stop(void)
 	free_filter();
 	registered = false;
 	leftovers = false;
+	outdated = false; /* it brought all sites into line */
 }
 
 static int start(void)
@@ -171,12 +174,23 @@ static int refill(void)
 	return ret;
 }
 
+/*
+ * Have ftrace bring all its sites into line with its records.  It does that, among
+ * other things, whenever the filter of a registered ops is set, be it to what it is.
+ */
+static int update(void)
+{
+	return ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0);
+}
+
 bool pp_ftrace_tidy(void)
 {
 	lockdep_assert_held(&pp_mutex);
 	if (leftovers && registered)
 		leftovers = refill();
-	return leftovers;
+	if (outdated && registered)
+		outdated = update();
+	return leftovers || outdated;
 }
 
 /* Which of the sites is it that ftrace does not give us? */
@@ -304,17 +318,12 @@ int pp_ftrace_start(void)
 	return registered ? 0 : start();
 }
 
-/*
- * Have ftrace bring all its sites into line with its records.  It does that, among
- * other things, whenever the filter of a registered ops is set, be it to what it is.
- */
 void pp_ftrace_update(void)
 {
 	lockdep_assert_held(&pp_mutex);
-	if (pp_ftrace_start())
-		return;
-	if (ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0))
-		pr_err_once("ftrace does not update its sites; is it dead?\n");
+	outdated = pp_ftrace_start() || update();
+	if (outdated)
+		pp_watch_later();
 }
 
 /* No site is hooked and none will be soon: give ftrace back. */

@@ -120,7 +120,7 @@ void pp_watch(void)
 		look_at(patch, &more);
 	if (pp_sites_linger_retry())
 		more = true;
-	if (pp_ftrace_tidy())
+	if (pp_ftrace_tidy() || pp_direct_tidy())
 		more = true;
 	if (more)
 		pp_watch_later();

@@ -15,9 +15,12 @@ versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " ";
 # sysfs, who is hooked, what the functions do.
 system() {
 	awk "/^(pokepatch|dummy)/ { print \$1, \$3 }" /proc/modules | sort
-	[ ! -e $parameters ] || echo "memory $(cat $parameters/fault_live)"
+	# Not counting who was in the way the last time.
+	[ ! -e $parameters ] || echo "memory $(($(cat $parameters/fault_live) -
+		$(cat $pokepatch/*/blocked_by 2>/dev/null | grep -c .)))"
 	[ ! -e $pokepatch ] ||
-		grep -r "" $pokepatch | grep -v -e /stop_ns: -e _addr: -e /blocked_by: | sort
+		grep -r "" $pokepatch | grep -v -e /stop_ns: -e _addr: -e /blocked_by: |
+			sed "s/,shadows:.*//" | sort
 	# The core keeps one of its own functions hooked until the last patch goes.
 	awk "\$1 != \"anchor\" { print \$1, \$2 }" $tracing/enabled_functions
 	echo "/dev/null $(versions)"
@@ -26,11 +29,14 @@ system() {
 
 # as BEFORE|AFTER WHEN - fail unless the system is so.
 as() {
-	system >/tmp/now
-	cmp -s /tmp/now /tmp/$1 || {
-		diff /tmp/$1 /tmp/now
-		die "$2 the system is not as it was $1"
-	}
+	# What there was no memory for is tried again once a second.
+	for _try in 1 2 3 4; do
+		system >/tmp/now
+		cmp -s /tmp/now /tmp/$1 && return
+		sleep 1
+	done
+	diff /tmp/$1 /tmp/now
+	die "$2 the system is not as it was $1"
 }
 
 # each_fault NAME DO UNDO [always] - DO once for each call in it that can fail, until none is
@@ -73,7 +79,7 @@ each_fault() {
 
 # The three functions of a patch, one in each mode.
 load() {
-	insmod "$(patch_file $1)" || return
+	/usr/bin/insmod "$(patch_file $1)" || return
 	_folder=$pokepatch/$(patch_id $1)
 	echo entry >$_folder/vmlinux/read_null,1/mode
 	echo direct >$_folder/vmlinux/read_iter_null,1/mode
@@ -92,7 +98,7 @@ off_2() { off agree-2; }
 
 # fault_guest VM-OPTION... - the guest for this.  The insmod of busybox tries twice.
 fault_guest() {
-	core=core-debug with_patches "$patches"/agree-{1,2}.patch "$patches/dummy-setup.patch"
+	core=core-debug with_patches "$patches"/{agree-1,agree-2,dummy-setup,sleeper}.patch
 	guest "${patched[@]}" --program /sbin/insmod --module dummy --timeout 550 \
 		--expect '^pokepatch: ' "$@"
 	grep -v '^  ' "$guest_output" | sed 's/^/# /' >&3
@@ -103,7 +109,10 @@ fault_guest() {
 		modprobe pokepatch
 		each_fault load load_1 unload_1
 		load_1
-		each_fault enable on_1 off_1
+		# The first patch that is switched on has the core register with ftrace.
+		on_first() { on_1; }
+		off_last() { off_1 && unload_1 && load_1; }
+		each_fault enable on_first off_last
 		on_1
 		each_fault disable off_1 on_1
 		off_1
@@ -115,7 +124,7 @@ fault_guest() {
 	fault_guest <<<"$words"'
 		modprobe pokepatch
 		load_1
-		insmod "$(patch_file agree-2)"
+		/usr/bin/insmod "$(patch_file agree-2)"
 		on_1
 		each_fault "enable on top" on_2 off_2
 		off_below() { off_1; }
@@ -124,11 +133,10 @@ fault_guest() {
 		each_fault "disable below" off_below on_below
 		off_1
 		replace() { # NEW OLD
-			echo $2 >"$(sysfs $1 replace)"
-			_status=0
-			on $1 || _status=1
+			echo $2 >"$(sysfs $1 replace)" || return
+			on $1 && return
 			echo >"$(sysfs $1 replace)"
-			return $_status
+			return 1
 		}
 		replace_2() { replace agree-1 agree_2; }
 		replace_1() { replace agree-2 agree_1; }
@@ -138,13 +146,69 @@ fault_guest() {
 
 @test "whatever fails when a patched module comes and goes, or the core" {
 	fault_guest <<<"$words"'
+		core=$(modinfo -n pokepatch)
+		nth=0
+		system >/tmp/before
+		while :; do
+			nth=$((nth + 1))
+			status=0
+			/usr/bin/insmod $core fault_at=$nth 2>/dev/null || status=$?
+			if [ $status -eq 0 ]; then
+				site=$(cat $parameters/fault_site)
+				rmmod pokepatch
+				[ -n "$site" ] || break
+			fi
+			as before "after the core came with fault $nth"
+		done
+		echo "core: $((nth - 1)) faults"
+
 		modprobe pokepatch
-		insmod "$(patch_file dummy-setup)"
+		/usr/bin/insmod "$(patch_file dummy-setup)"
+		echo entry >"$(sysfs dummy-setup dummy/dummy_setup,1/mode)"
 		on dummy-setup
-		dummy() { insmod $(modinfo -n dummy); }
+		dummy() { /usr/bin/insmod $(modinfo -n dummy); }
 		no_dummy() { rmmod dummy; }
 		each_fault "parent comes" dummy no_dummy
 		dummy
 		each_fault "parent goes" no_dummy dummy always
+	'
+}
+
+@test "whatever fails with a tracer that waits for a site, or a task in the way" {
+	fault_guest <<<"$words"'
+		modprobe pokepatch ask_after_ms=1
+		echo "== a tracer"
+		# Before the patch is there, which has a function of that name too.
+		echo read_null >$tracing/set_ftrace_filter
+		/usr/bin/insmod "$(patch_file agree-1)"
+		trace() { echo function >$tracing/current_tracer; }
+		no_trace() { echo nop >$tracing/current_tracer; }
+		# The core registers with ftrace for such a site, until the last patch goes.
+		on_traced() { no_trace && unload_1 && insmod_1 && on_1 && trace; }
+		insmod_1() { /usr/bin/insmod "$(patch_file agree-1)"; }
+		on_1
+		trace
+		each_fault "disable with a tracer" off_1 on_traced
+		no_trace
+		off_1
+		unload_1
+
+		echo "== a task that is asked to leave"
+		mkfifo /tmp/fifo
+		/usr/bin/insmod "$(patch_file sleeper)"
+		echo entry >"$(sysfs sleeper vmlinux/wait_for_partner,1/mode)"
+		sleep_in_fifo
+		on_sleeper() { on sleeper; }
+		off_sleeper() { off sleeper; }
+		each_fault "enable over a task" on_sleeper off_sleeper
+		wake_up
+
+		echo "== exiting tasks, of which none can be noted"
+		echo 1 >$parameters/fault_exiting
+		/bin/busybox true
+		on sleeper
+		/bin/busybox true
+		echo 0 >$parameters/fault_exiting
+		off sleeper
 	'
 }
