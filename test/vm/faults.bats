@@ -19,7 +19,7 @@ system() {
 	[ ! -e $parameters ] || echo "memory $(($(cat $parameters/fault_live) -
 		$(cat $pokepatch/*/blocked_by 2>/dev/null | grep -c .)))"
 	[ ! -e $pokepatch ] ||
-		grep -r "" $pokepatch | grep -v -e /stop_ns: -e _addr: -e /blocked_by: |
+		grep -r "" $pokepatch | grep -v -e /stop_ns: -e _addr: -e /blocked_by: -e /error: |
 			sed "s/,shadows:.*//" | sort
 	# The core keeps one of its own functions hooked until the last patch goes.
 	awk "\$1 != \"anchor\" { print \$1, \$2 }" $tracing/enabled_functions
