@@ -352,7 +352,7 @@ struct pp_patch {
 	struct pp_func *funcs;
 	unsigned long *addr;	/* of each symbol; pp_mutex */
 	unsigned long text_start, text_end;
-	u8 stub_pass[PP_TEXT_WORD_MAX]; /* see direct.c */
+	u8 (*stub_pass)[PP_TEXT_WORD_MAX]; /* of each stub, see direct.c; or NULL */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
 	bool leaving;		/* an attempt is about to disable it; pp_mutex */

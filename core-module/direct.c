@@ -52,10 +52,16 @@ static unsigned long stub_of(const struct pp_func *func)
 	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub_size;
 }
 
+static const u8 *stub_pass(const struct pp_patch *owner, unsigned long stub)
+{
+	return owner->stub_pass[(stub - owner->image->stubs) / pp_arch.stub_size];
+}
+
 static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
 	const unsigned long jump = site->stub + pp_arch.stub_jump;
-	const u8 *pass = site->stub_owner->stub_pass, *through = pp_arch.stub_through;
+	const u8 *pass = stub_pass(site->stub_owner, site->stub);
+	const u8 *through = pp_arch.stub_through;
 	int nr = 0;
 
 	if (target) {
@@ -93,7 +99,7 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 
 	for (i = 0; i < ARRAY_SIZE(pokes); i++)
 		memcpy(pokes[i].old, (void *)pokes[i].at, pokes[i].size);
-	memcpy(pokes[0].new, func->patch->stub_pass, pp_arch.stub_jump);
+	memcpy(pokes[0].new, stub_pass(func->patch, stub), pp_arch.stub_jump);
 	if (pp_arch.entry_insn(pokes[1].at, func->desc->new_addr, pokes[1].new))
 		return -ERANGE;
 	site->stub = stub;

@@ -324,6 +324,26 @@ static int check_callbacks(struct pp_patch *patch)
 	return 0;
 }
 
+/*
+ * How the stubs return, as the loader has left them.  No two are the same where that is a
+ * jump to a thunk, X86_FEATURE_RETHUNK.
+ */
+static int keep_stubs(struct pp_patch *patch)
+{
+	const struct pokepatch_image *image = patch->image;
+	unsigned int i;
+
+	if (!image->nr_stubs)
+		return 0;
+	patch->stub_pass = kvcalloc(image->nr_stubs, sizeof(*patch->stub_pass), GFP_KERNEL);
+	if (!patch->stub_pass)
+		return -ENOMEM;
+	for (i = 0; i < image->nr_stubs; i++)
+		memcpy(patch->stub_pass[i], (void *)image->stubs + i * pp_arch.stub_size,
+		       pp_arch.stub_jump);
+	return 0;
+}
+
 static int patch_init(struct pp_patch *patch, const struct pokepatch_image *image)
 {
 	int ret = check_header(patch, image);
@@ -338,8 +358,6 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->nr_symbols = image->nr_symbols;
 	patch->nr_funcs = image->nr_funcs;
 	patch->nr_relocs = image->nr_relocs;
-	if (image->nr_stubs)
-		memcpy(patch->stub_pass, (void *)image->stubs, pp_arch.stub_jump);
 	if (!good_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");
 	patch->name = pp_string(patch, image->name);
@@ -349,6 +367,9 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->addr = kvcalloc(patch->nr_symbols, sizeof(*patch->addr), GFP_KERNEL);
 	if (!patch->objects || !patch->funcs || !patch->addr)
 		return -ENOMEM;
+	ret = keep_stubs(patch);
+	if (ret)
+		return ret;
 	return check_objects(patch) ?: check_symbols(patch) ?: check_funcs(patch) ?:
 	       check_relocs(patch) ?: check_callbacks(patch);
 }
@@ -377,6 +398,7 @@ struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_imag
 void pp_patch_free(struct pp_patch *patch)
 {
 	kvfree(patch->report);
+	kvfree(patch->stub_pass);
 	kfree(patch->replaces);
 	kvfree(patch->addr);
 	kvfree(patch->funcs);

@@ -106,6 +106,44 @@ example=$top/examples/proc-version.patch
 	END
 }
 
+@test "stubs return as they did, where functions return by a thunk" {
+	# Of a processor with Retbleed, whose kernel has the module loader make each return a
+	# jump, so that no stub is like another.
+	with_patches "$top/test/vm/patches"/agree-1.patch
+	guest "${patched[@]}" --cpu EPYC --expect '^Speculative Return Stack Overflow: ' <<-'END'
+		has "this processor" "$(cat /sys/devices/system/cpu/vulnerabilities/retbleed)" \
+			"untrained return thunk"
+		versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
+		modprobe pokepatch-agree-1
+		stubs=$((0x$(awk '$3 == "pokepatch_stubs" { print $1 }' /proc/kallsyms)))
+		# The first eight bytes of each stub, by a probe that reads them.
+		firsts() {
+			echo "p:pp/look version_proc_show $(for i in 0 1 2; do
+				printf "s%d=@0x%x:x64 " $i $((stubs + 16 * i)); done)" \
+				>$tracing/kprobe_events
+			echo 1 >$tracing/events/pp/enable
+			echo >$tracing/trace
+			cat /proc/version >/dev/null
+			sed -n 's/.* look: [^ ]* //p' $tracing/trace
+			stop_hits
+		}
+		loaded=$(firsts)
+		echo "$loaded"
+		same "that are a jump" "$(echo "$loaded" | tr ' ' '\n' | grep -c 'e9$')" 3
+		same "that are different" "$(echo "$loaded" | tr ' ' '\n' | sed 's/.*=//' | sort -u | wc -l)" 3
+		for folder in "$(sysfs agree-1 vmlinux)"/*; do echo direct >$folder/mode; done
+		for _round in 1 2; do
+			enabled agree-1 1
+			same versions "$(versions)" 111
+			[ "$(firsts)" != "$loaded" ] || die "no stub was switched"
+			enabled agree-1 0
+			same versions "$(versions)" ""
+			same "the stubs" "$(firsts)" "$loaded"
+		done
+		rmmod pokepatch_agree_1
+	END
+}
+
 @test "what auto does with an entry that cannot be written at once" {
 	with_patches "$top/test/vm/patches/netdev-printk.patch"
 	guest "${patched[@]}" --module dummy \

@@ -9,6 +9,7 @@
 # meets an INT3 for ever that ftrace has long taken away.  On two processors it is not slower.
 qemu_command() {
 	local cpu=("${arch_cpu_tcg[@]}") tcg=(-accel 'tcg,thread=single')
+	[ -z "$cpu_model" ] || cpu=(-cpu "$cpu_model")
 	[ "$1" != kvm ] || cpu=("${arch_cpu_kvm[@]}") tcg=(-accel kvm)
 	[ -z "$icount" ] || tcg+=(-icount shift=0)
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
@@ -91,6 +92,10 @@ choose_accel() {
 		accel_reason="instructions are counted"
 		return
 	fi
+	if [ -n "$cpu_model" ]; then
+		accel_reason="a processor is asked for"
+		return
+	fi
 	if [ "$arch" != "$(uname -m)" ]; then
 		accel_reason="the guest is $arch, this machine $(uname -m)"
 		return
@@ -117,7 +122,7 @@ choose_accel() {
 # kvm_trial - boot a guest that does nothing; true if it reached its end in time.
 # In a subshell: its options and folders are its own.
 kvm_trial() (
-	modules=() programs=() files=() append=() limit=15 quiet=1 accel=kvm arch_hang_command=''
+	modules=() programs=() files=() append=() cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
 	work=$work/trial out=$work/trial
 	mkdir -p "$work"
 	trap clean_up EXIT
