@@ -9,22 +9,24 @@ patches=$top/test/vm/patches
 
 words='
 parameters=/sys/module/pokepatch/parameters
-versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
 
 # What a failure must leave as it was: modules and what holds them, the memory of the core,
-# sysfs, who is hooked, what the functions do.
+# sysfs, who is hooked, what the functions do.  Not counted: who was in the way the last
+# time, and the function of its own that the core keeps hooked until the last patch goes.
 system() {
-	awk "/^(pokepatch|dummy)/ { print \$1, \$3 }" /proc/modules | sort
-	# Not counting who was in the way the last time.
-	[ ! -e $parameters ] || echo "memory $(($(cat $parameters/fault_live) -
-		$(cat $pokepatch/*/blocked_by 2>/dev/null | grep -c .)))"
-	[ ! -e $pokepatch ] ||
-		grep -r "" $pokepatch | grep -v -e /stop_ns: -e _addr: -e /blocked_by: -e /error: |
-			sed "s/,shadows:.*//" | sort
-	# The core keeps one of its own functions hooked until the last patch goes.
-	awk "\$1 != \"anchor\" { print \$1, \$2 }" $tracing/enabled_functions
-	echo "/dev/null $(versions)"
-	[ ! -e /sys/class/net/dummy0 ] || echo "dummy0 $(cat /sys/class/net/dummy0/mtu)"
+	awk "
+		FILENAME ~ /modules/ { if (/^(pokepatch|dummy)/) print \$1, \$3; next }
+		\$1 != \"anchor\" { print \$1, \$2 }
+	" /proc/modules $tracing/enabled_functions
+	if [ -e $parameters ]; then
+		echo "memory $(($(cat $parameters/fault_live) -
+			$(cat $pokepatch/*/blocked_by 2>/dev/null | grep -c .)))"
+		grep -r "" $pokepatch | awk "
+			/\/stop_ns:|_addr:|\/blocked_by:|\/error:/ { next }
+			{ sub(/,shadows:.*/, \"\"); print }"
+	fi
+	dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1
+	[ ! -e /sys/class/net/dummy0 ] || cat /sys/class/net/dummy0/mtu
 }
 
 # as BEFORE|AFTER WHEN - fail unless the system is so.
@@ -41,7 +43,8 @@ as() {
 
 # each_fault NAME DO UNDO [always] - DO once for each call in it that can fail, until none is
 # left.  If it fails, all must be as before, and it must work then; if it can do without that
-# call, as it must with "always", all must be as whenever it is done.  UNDO ends both.
+# call, as it must with "always", all must be as whenever it is done.  UNDO ends both; what
+# that leaves is looked at after the next failure, or at the end.
 each_fault() {
 	_nth=0 _failed=0
 	system >/tmp/before
@@ -69,10 +72,10 @@ each_fault() {
 		fi
 		as after "$_when"
 		$3 || die "$1 cannot be undone $_when"
-		as before "$_when and its end"
 	done
 	[ $_status -eq 0 ] || die "$1 failed, though no call did"
 	$3
+	as before "after the last $1 was undone"
 	echo "$1: $((_nth - 1)) faults, $_failed times it failed"
 	[ $_nth -gt 1 ] || die "nothing in $1 can fail?"
 }
@@ -96,15 +99,31 @@ on_2() { on agree-2; }
 off_2() { off agree-2; }
 '
 
-# fault_guest VM-OPTION... - the guest for this.  The insmod of busybox tries twice.
+# fault_guest - run the script from standard input.  The insmod of busybox tries twice.
 fault_guest() {
-	core=core-debug with_patches "$patches"/{agree-1,agree-2,dummy-setup,sleeper}.patch
 	guest "${patched[@]}" --program /sbin/insmod --module dummy --timeout 550 \
-		--expect '^pokepatch: ' "$@"
+		--expect '^pokepatch: '
 	grep -v '^  ' "$guest_output" | sed 's/^/# /' >&3
 }
 
-@test "whatever fails when a patch comes, is switched on and off, and goes" {
+# at_once COMMAND... - all of them at the same time, since a guest keeps one processor busy.
+at_once() {
+	local command pids=() pid failed=0
+	core=core-debug with_patches "$patches"/{agree-1,agree-2,dummy-setup,sleeper}.patch
+	for command; do
+		$command >"$BATS_TEST_TMPDIR/$command.log" 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || failed=1
+	done
+	for command; do
+		cat "$BATS_TEST_TMPDIR/$command.log"
+	done
+	[ $failed -eq 0 ]
+}
+
+switching() {
 	fault_guest <<<"$words"'
 		modprobe pokepatch
 		each_fault load load_1 unload_1
@@ -120,7 +139,7 @@ fault_guest() {
 	'
 }
 
-@test "whatever fails with a patch on top of another, or in its place" {
+stacking() {
 	fault_guest <<<"$words"'
 		modprobe pokepatch
 		load_1
@@ -144,7 +163,7 @@ fault_guest() {
 	'
 }
 
-@test "whatever fails when a patched module comes and goes, or the core" {
+parents() {
 	fault_guest <<<"$words"'
 		core=$(modinfo -n pokepatch)
 		nth=0
@@ -174,7 +193,7 @@ fault_guest() {
 	'
 }
 
-@test "whatever fails with a tracer that waits for a site, or a task in the way" {
+trouble() {
 	fault_guest <<<"$words"'
 		modprobe pokepatch ask_after_ms=1
 		echo "== a tracer"
@@ -211,4 +230,12 @@ fault_guest() {
 		echo 0 >$parameters/fault_exiting
 		off sleeper
 	'
+}
+
+@test "whatever fails when a patch comes, is switched on and off, is stacked or replaced, and goes" {
+	at_once switching stacking
+}
+
+@test "whatever fails when patched modules or the core come and go, with a tracer, with a task in the way" {
+	at_once parents trouble
 }
