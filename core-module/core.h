@@ -406,6 +406,17 @@ static inline const char *pp_string(const struct pp_patch *patch, u32 offset)
 struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image);
 void pp_patch_free(struct pp_patch *patch);
 
+/* --- verify.c ------------------------------------------------------------------ */
+
+/*
+ * The live code of the functions of object @obj that @patch replaces, their .cold parts
+ * too, is what the patch was made for.  The object's symbols are resolved.  Under
+ * pp_mutex; may sleep.  Return: 0, -EIO (logged: where).
+ */
+int pp_verify_code(const struct pp_patch *patch, unsigned int obj);
+/* The same of all objects that are there; others may have changed code since.  Takes pp_mutex. */
+int pp_verify_again(const struct pp_patch *patch);
+
 /* --- reloc.c ---------------------------------------------------------------- */
 
 /*

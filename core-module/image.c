@@ -62,7 +62,7 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (image->transition != POKEPATCH_TRANSITION_STOP)
 		return reject(patch, "transition %u is not one that this core can make",
 			      image->transition);
-	if (image->flags & ~POKEPATCH_IMAGE_PINNED)
+	if ((image->flags & ~POKEPATCH_IMAGE_PINNED) || image->reserved)
 		return reject(patch, "flags %#x, this core knows %#x", image->flags,
 			      POKEPATCH_IMAGE_PINNED);
 	if (!image->nr_objects || !image->nr_funcs)
@@ -83,6 +83,8 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (!within_patch(patch, image->strings, image->strings_size) ||
 	    ((const char *)image->strings)[image->strings_size - 1])
 		return reject(patch, "the strings are not in the module or do not end");
+	if (!within_patch(patch, image->texts, image->texts_size))
+		return reject(patch, "the texts are not in the module");
 	if (!image->nr_stubs)
 		return 0;
 	if (image->nr_stubs != image->nr_funcs || !IS_ALIGNED(image->stubs, PP_TEXT_WORD_MAX) ||
@@ -175,6 +177,28 @@ static int check_symbols(const struct pp_patch *patch)
 	return 0;
 }
 
+/* Runs that cover @size bytes of code, no more, and lie within texts themselves. */
+static bool good_text(const struct pp_patch *patch, u32 offset, u64 size)
+{
+	const u8 *texts = (const void *)patch->image->texts;
+	const u32 end = patch->image->texts_size;
+
+	while (size) {
+		unsigned int any, same;
+
+		if (offset > end || end - offset < 2)
+			return false;
+		any = texts[offset];
+		same = texts[offset + 1];
+		offset += 2;
+		if (!(any + same) || any + same > size || same > end - offset)
+			return false;
+		offset += same;
+		size -= any + same;
+	}
+	return true;
+}
+
 static int check_func(struct pp_patch *patch, struct pp_func *func,
 		      const struct pokepatch_func *desc)
 {
@@ -207,14 +231,19 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 	if (desc->flags & ~POKEPATCH_FUNC_CARRIED)
 		return reject(patch, "%s: flags %#x, this core knows %#x", func->name, desc->flags,
 			      POKEPATCH_FUNC_CARRIED);
+	if (!good_text(patch, desc->text, func->sym->size))
+		return reject(patch, "%s: the text of the old function", func->name);
 	patch->objects[func->obj].has_funcs = true;
-	if (desc->cold == POKEPATCH_NONE)
+	if (desc->cold == POKEPATCH_NONE && desc->cold_text == POKEPATCH_NONE)
 		return 0;
 	if (desc->cold >= patch->nr_symbols)
 		return reject(patch, "%s: the .cold part's symbol is %u", func->name, desc->cold);
 	cold = &patch->symbols[desc->cold];
-	if (cold->object != func->obj || (cold->flags & POKEPATCH_SYM_ABS) || !cold->size)
-		return reject(patch, "%s: the .cold part is not in the same object", func->name);
+	if (cold->object != func->obj || !(cold->flags & POKEPATCH_SYM_FUNC) || !cold->size)
+		return reject(patch, "%s: the .cold part is not code of the same object",
+			      func->name);
+	if (!good_text(patch, desc->cold_text, cold->size))
+		return reject(patch, "%s: the text of the old .cold part", func->name);
 	return 0;
 }
 
@@ -271,6 +300,7 @@ static bool touches_tables(const struct pp_patch *patch, u64 where, u64 width)
 		{ image->relocs, (u64)image->nr_relocs * sizeof(struct pokepatch_reloc) },
 		{ image->callbacks, (u64)image->nr_callbacks * sizeof(struct pokepatch_callback) },
 		{ image->strings, image->strings_size },
+		{ image->texts, image->texts_size },
 		{ (unsigned long)patch->mod, sizeof(*patch->mod) },
 	};
 	unsigned int i;

@@ -733,7 +733,7 @@ static int enable_patch(struct pp_patch *patch)
 		return -ENODEV;
 	}
 	ret = transition_init(&tr, patch, true);
-	ret = ret ?: switch_on(&tr);
+	ret = ret ?: pp_verify_again(patch) ?: switch_on(&tr);
 	if (ret)
 		cancel(&tr);
 	else

@@ -55,6 +55,16 @@ struct site_table {
 	uint8_t length;	   /* the length otherwise */
 };
 
+/* A table of places in code that the kernel rewrites, as it boots or later. */
+struct late_table {
+	const char *section;
+	uint8_t entry;	/* as above */
+	uint8_t length; /* of the place ... */
+	/* ... but if its first byte is one of these, it is that long. */
+	const char *first;
+	uint8_t first_length;
+};
+
 /* A jump to a function, as far away as one is called. */
 struct veneer {
 	const uint8_t *code;
@@ -119,6 +129,7 @@ struct arch {
 	const struct disasm_mode *disasm; /* disasm.h; NULL: capstone does not know it */
 
 	const struct site_table *site_tables; /* ends with a NULL section */
+	const struct late_table *late_tables; /* beside these; likewise */
 	const char *replacement_section; /* code that is copied over such places, or NULL */
 	/* What functions call without their source's saying so (__fentry__); ends with NULL. */
 	const char *const *common_callees;

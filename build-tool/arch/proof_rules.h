@@ -35,6 +35,13 @@ struct proof_table {
 	 */
 	uint8_t site;
 	int8_t site_length;
+	/* What of it somebody rewrites once the kernel runs. */
+	enum {
+		LIVE_NOTHING,
+		LIVE_BYTE,	  /* the first */
+		LIVE_INSTRUCTION, /* one, which is as long before and afterwards */
+		LIVE_SITE,	  /* as many bytes as site_length tells */
+	} live;
 };
 
 /* A jump of pokepatch's own, for calls from code that the loader rewrites. */
@@ -62,6 +69,8 @@ struct proof_rules {
 	uint8_t padding_length;
 	const char *unwind, *unwind_ip; /* parallel tables; NULL: none */
 	bool zero_fields; /* the loader refuses a field that is not 0 before it is relocated */
+	/* How long is what stands at a place of LIVE_INSTRUCTION?  Six bytes or less. */
+	uint8_t (*live_length)(const unsigned char *instruction);
 	/* Is there a jump (not a call) at the instruction? */
 	bool (*is_jump)(const unsigned char *instruction);
 };

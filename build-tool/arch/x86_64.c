@@ -61,6 +61,18 @@ static const struct site_table x86_64_sites[] = {
 	{0},
 };
 
+/* Linux 6.1's arch/x86/kernel: ftrace.c, jump_label.c, static_call.c, alternative.c */
+static const struct late_table x86_64_late_tables[] = {
+	{"__mcount_loc", 8, 5, NULL, 0},
+	{"__jump_table", 16, 5, "\xeb\x66", 2}, /* short: jmp, xchg %ax,%ax */
+	{".static_call_sites", 8, 5, "\x2e\x0f", 6}, /* call or jmp; with a prefix, jcc */
+	{".retpoline_sites", 4, 5, "\x2e\x0f", 6},
+	{".smp_locks", 4, 1, NULL, 0},	     /* the prefix */
+	{".call_sites", 4, 5, NULL, 0},	     /* from 6.2 on: call depth tracking */
+	{".ibt_endbr_seal", 4, 4, NULL, 0}, /* an ENDBR that is not wanted */
+	{0},
+};
+
 /* jmp sym */
 static const struct veneer x86_64_veneer = {
 	.code = (const uint8_t[]){0xe9, 0, 0, 0, 0},
@@ -264,6 +276,7 @@ const struct arch arch_x86_64 = {
 	.sections = x86_64_sections,
 	.disasm = &x86_64_disasm,
 	.site_tables = x86_64_sites,
+	.late_tables = x86_64_late_tables,
 	.veneer = &x86_64_veneer,
 	.common_callees = (const char *const[]){"__fentry__", "__x86_return_thunk", NULL},
 	.replacement_section = ".altinstr_replacement",

@@ -9,30 +9,41 @@ static const struct proof_table tables[] = {
 	{.section = "__bug_table", .sizes = {12}},  /* asm/bug.h: addr, file, line, flags */
 	{.section = "__ex_table", .sizes = {12}},   /* asm/extable.h: insn, fixup, data */
 	/* linux/jump_label.h: code, target, key; the hack: asm/jump_label.h, "2 | branch" */
-	{.section = "__jump_table", .sizes = {16}, .key = 8, .nop_flag = 2},
+	{.section = "__jump_table", .sizes = {16}, .key = 8, .nop_flag = 2, .live = LIVE_INSTRUCTION},
 	/* asm/alternative.h: instr, replacement, feature (u16, or u32 from 6.3 on), lengths */
 	{.section = ".altinstructions",
 	 .sizes = {12, 14},
 	 .ordered = true, /* where two are for one place, the later wins */
 	 .piece = 4,
 	 .piece_length = -1,
-	 .site_length = -2},
-	{.section = ".smp_locks", .sizes = {4}},
+	 .site_length = -2,
+	 .live = LIVE_SITE},
+	/* asm/alternative.h, LOCK_PREFIX: with one processor it is made a DS prefix */
+	{.section = ".smp_locks", .sizes = {4}, .live = LIVE_BYTE},
 	/* asm/paravirt_types.h: 8-byte address, type, length, padding */
-	{.section = ".parainstructions", .sizes = {16}, .site_length = -7},
-	{.section = "__mcount_loc", .sizes = {8}},
+	{.section = ".parainstructions", .sizes = {16}, .site_length = -7, .live = LIVE_SITE},
+	{.section = "__mcount_loc", .sizes = {8}, .live = LIVE_INSTRUCTION},
 	/* tools/objtool/check.c: create_return_sites_sections() and its neighbours */
-	{.section = ".return_sites", .sizes = {4}, .callee = "__x86_return_thunk", .site = 5},
+	{.section = ".return_sites",
+	 .sizes = {4},
+	 .callee = "__x86_return_thunk",
+	 .site = 5,
+	 .live = LIVE_INSTRUCTION},
+	/* From 6.2 on; arch/x86/kernel/callthunks.c, and alternative.c: apply_ibt_endbr() */
+	{.section = ".call_sites", .sizes = {4}, .live = LIVE_INSTRUCTION},
+	{.section = ".ibt_endbr_seal", .sizes = {4}, .live = LIVE_INSTRUCTION},
 	{.section = ".retpoline_sites",
 	 .sizes = {4},
 	 .callee = "__x86_indirect_thunk_",
-	 .site = 6}, /* with a prefix; without one, no field begins at the sixth byte */
+	 .site = 6, /* with a prefix; without one, no field begins at the sixth byte */
+	 .live = LIVE_INSTRUCTION},
 	/* linux/static_call_types.h: addr, key; STATIC_CALL_SITE_TAIL */
 	{.section = ".static_call_sites",
 	 .sizes = {8},
 	 .callee = "__SCT__",
 	 .call_key = true,
-	 .tail_flag = 1},
+	 .tail_flag = 1,
+	 .live = LIVE_INSTRUCTION},
 	{0},
 };
 
@@ -47,6 +58,25 @@ static bool is_jump(const unsigned char *instruction)
 	if (*instruction == 0x2e) /* gcc -mindirect-branch-cs-prefix */
 		instruction++;
 	return *instruction != 0xe8;
+}
+
+/* Intel's manual, volume 2, appendix A: calls, jumps, and the NOPs in their places. */
+static uint8_t live_length(const unsigned char *instruction)
+{
+	switch (*instruction) {
+	case 0x2e: /* a prefix */
+	case 0x3e:
+		return 1 + live_length(instruction + 1);
+	case 0x0f: /* jcc rel32, nopl 0(%rax,%rax) */
+		return instruction[1] == 0x1f ? 5 : 6;
+	case 0xeb: /* jmp rel8 */
+	case 0x66: /* xchg %ax, %ax */
+		return 2;
+	case 0xf3: /* endbr64 */
+		return 4;
+	default: /* call, jmp rel32 */
+		return 5;
+	}
 }
 
 const struct proof_rules proof_rules_x86_64 = {
@@ -71,5 +101,6 @@ const struct proof_rules proof_rules_x86_64 = {
 	.unwind = ".orc_unwind",
 	.unwind_ip = ".orc_unwind_ip",
 	.zero_fields = true, /* arch/x86/kernel/module.c, "Invalid relocation target" */
+	.live_length = live_length,
 	.is_jump = is_jump,
 };

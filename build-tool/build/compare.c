@@ -20,6 +20,9 @@ void comparison_destroy(struct comparison *comparison)
 		diff_result_deinit(&comparison->results[i]);
 		free(comparison->carried[i]);
 	}
+	for (size_t i = 0; i < comparison->nr_texts; i++)
+		buffer_deinit(&comparison->texts[i]);
+	free(comparison->texts);
 	free(comparison->results);
 	free(comparison->carried);
 	free(comparison);

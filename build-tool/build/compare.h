@@ -15,6 +15,8 @@ struct comparison {
 	size_t count;		     /* units */
 	struct diff_result *results; /* one for each unit */
 	char **carried;		     /* object that holds what the unit carries, or NULL */
+	struct buffer *texts; /* of each external that is replaced: its code, as runs; verify.c */
+	size_t nr_texts;
 };
 
 /*

@@ -19,7 +19,7 @@ struct finalizer {
 	struct build *build;
 	struct object object;
 	const struct externals *externals;
-	struct section *strings, *symbols, *objects, *relocs, *funcs, *callbacks, *image;
+	struct section *strings, *symbols, *objects, *relocs, *funcs, *callbacks, *texts, *image;
 	struct map string_offsets; /* + 1 */
 	uint32_t *symbol_numbers;  /* of each external: row in symbols, + 1 */
 	uint32_t symbol_count, object_count, reloc_count;
@@ -297,6 +297,14 @@ static void drop_spent(struct finalizer *finalizer)
 
 /* ---- tables ------------------------------------------------------------------------- */
 
+/* What verify.c found equal; where it lies in texts. */
+static uint32_t add_text(struct finalizer *finalizer, uint32_t external)
+{
+	const struct buffer *text = &finalizer->build->comparison->texts[external];
+
+	return section_append(finalizer->texts, text->text, text->length, 1);
+}
+
 /* The differ wrote indexes of externals; the image's rows are counted apart. */
 static void number_functions(struct finalizer *finalizer)
 {
@@ -305,15 +313,25 @@ static void number_functions(struct finalizer *finalizer)
 
 	for (uint64_t at = 0; at + sizeof(struct pokepatch_func) <= funcs->size;
 	     at += sizeof(struct pokepatch_func)) {
-		static const size_t fields[] = {offsetof(struct pokepatch_func, symbol),
-						offsetof(struct pokepatch_func, cold)};
+		static const struct {
+			size_t symbol, text;
+		} fields[] = {
+			{offsetof(struct pokepatch_func, symbol),
+			 offsetof(struct pokepatch_func, text)},
+			{offsetof(struct pokepatch_func, cold),
+			 offsetof(struct pokepatch_func, cold_text)},
+		};
 
 		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-			unsigned char *field = funcs->data + at + fields[i];
+			unsigned char *field = funcs->data + at + fields[i].symbol;
 			uint32_t external = object_get32(object, field);
+			uint32_t text = POKEPATCH_NONE;
 
-			if (external != POKEPATCH_NONE)
+			if (external != POKEPATCH_NONE) {
 				object_put32(object, field, add_symbol(finalizer, external));
+				text = add_text(finalizer, external);
+			}
+			object_put32(object, funcs->data + at + fields[i].text, text);
 		}
 	}
 }
@@ -405,6 +423,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	PUT32(finalizer, image->data, struct pokepatch_image, name, add_string(finalizer, name));
 	PUT32(finalizer, image->data, struct pokepatch_image, strings_size,
 	      finalizer->strings->size);
+	PUT32(finalizer, image->data, struct pokepatch_image, texts_size, finalizer->texts->size);
 	PUT32(finalizer, image->data, struct pokepatch_image, flags,
 	      any_escapes(finalizer->build) ? POKEPATCH_IMAGE_PINNED : 0);
 	put_pointer(finalizer, IMAGE(objects), finalizer->objects);
@@ -413,6 +432,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	put_pointer(finalizer, IMAGE(relocs), finalizer->relocs);
 	put_pointer(finalizer, IMAGE(callbacks), finalizer->callbacks);
 	put_pointer(finalizer, IMAGE(strings), finalizer->strings);
+	put_pointer(finalizer, IMAGE(texts), finalizer->texts);
 	put_stubs(finalizer);
 
 	for (size_t i = 1; i < object->symbols.count; i++) {
@@ -508,6 +528,8 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	finalizer->callbacks = object_find_section(object, DIFF_SECTION_CALLBACKS);
 	finalizer->strings = add_table(finalizer, POKEPATCH_SECTION_STRINGS);
 	finalizer->strings->align = 1;
+	finalizer->texts = add_table(finalizer, POKEPATCH_SECTION_TEXTS);
+	finalizer->texts->align = 1;
 	finalizer->objects = add_table(finalizer, POKEPATCH_SECTION_TABLES);
 	finalizer->symbols = add_table(finalizer, POKEPATCH_SECTION_TABLES);
 	finalizer->relocs = add_table(finalizer, POKEPATCH_SECTION_TABLES);

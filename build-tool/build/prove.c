@@ -68,6 +68,7 @@ static void add_unit(struct proof_input *input, const struct unit *unit,
 	new->parent = xstrdup(unit->parent);
 	new->orig = xstrdup(unit->orig_object);
 	new->patched = xstrdup(unit->patched_object);
+	new->exact = xstrdup(unit->exact_object);
 	for (size_t i = 0; i < result->functions.count; i++)
 		if (result->functions.list[i].change != DIFF_REMOVED)
 			*vec_push(&new->functions) = (struct proof_claim){
@@ -119,7 +120,7 @@ static struct error *fill(struct build *build, struct proof_input *input)
 	return unwind_units(build, input);
 }
 
-/* The core's folder in the cache may go; what is kept must do without. */
+/* The core's folder in the cache, and the tree, may go; what is kept must do without. */
 static struct error *keep_file(const struct build *build, const char *name, char **path)
 {
 	char *copy = xasprintf("%s/%s", build->work, name);
@@ -134,6 +135,11 @@ static struct error *keep_input(const struct build *build, struct proof_input *i
 {
 	_failed_(keep_file(build, "glue.o", &input->glue));
 	_failed_(keep_file(build, "core.symvers", &input->core_symvers));
+	for (size_t i = 0; i < input->units.count; i++) {
+		char *name _free_ = xasprintf("exact-%zu.o", i);
+
+		_failed_(keep_file(build, name, &input->units.list[i].exact));
+	}
 
 	char *path _free_ = xasprintf("%s/proof.txt", build->work);
 	char *text _free_ = proof_input_write(input);

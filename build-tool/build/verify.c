@@ -5,6 +5,8 @@
  * flags, must have the same bytes as vmlinux or the module, for every function
  * that the patch replaces, its cold part included.  Fields that are relocated are left out: their
  * values depend on the link.
+ *
+ * What is equal goes into the patch module, for the core to compare with live code.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 
 #include "compare.h"
 #include "object.h"
+#include "texts.h"
 
 static void index_functions(const struct object *object, struct map *ret)
 {
@@ -68,9 +71,11 @@ static uint64_t first_difference(const struct object *object, const struct symbo
 struct part {
 	const struct unit *unit;
 	const struct object *object; /* the exact one */
+	const struct rewritten *rewritten; /* in that */
 	const char *name;
 	const struct symbol *symbol; /* there; may be NULL */
 	const struct external *external; /* in the parent */
+	struct buffer *text;		 /* for the core */
 };
 
 static enum diff_verified verify_part(struct build *build, const struct part *part)
@@ -93,8 +98,16 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 		symbol->size == old->size && symbol->size <= room
 			? first_difference(part->object, symbol, live)
 			: 0;
-	if (difference == symbol->size)
+	if (difference == symbol->size) {
+		text_runs(&(struct text_source){.object = part->object,
+						.rewritten = part->rewritten,
+						.symbol = symbol,
+						.parent = parent,
+						.old = old,
+						.bytes = live},
+			  part->text);
 		return DIFF_EQUAL;
+	}
 	refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 		     "'%s' as compiled here (%" PRIu64 " bytes) is not what %s has (%" PRIu64
 		     " bytes), from byte %" PRIu64 " on; check source, configuration and compiler",
@@ -104,23 +117,27 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 
 /* The compiler moves what is rarely executed to a part of its own, named so. */
 static void verify_function(struct build *build, const struct unit *unit,
-			    const struct object *exact, const struct map *symbols,
-			    struct diff_function *function)
+			    const struct object *exact, const struct rewritten *rewritten,
+			    const struct map *symbols, struct diff_function *function)
 {
 	const struct externals *externals = &build->comparison->externals;
+	struct buffer *texts = build->comparison->texts;
 	const struct external *old = externals->list.list[function->old];
 	/* A clone's number may be another one in the patched object. */
 	char *cold_name _free_ = xasprintf("%s.cold", old->name);
 	struct part hot = {
 		.unit = unit,
 		.object = exact,
+		.rewritten = rewritten,
 		.name = old->name,
 		.symbol = map_get(symbols, old->name),
 		.external = old,
+		.text = &texts[function->old],
 	};
 	struct part cold = {
 		.unit = unit,
 		.object = exact,
+		.rewritten = rewritten,
 		.name = cold_name,
 		.symbol = map_get(symbols, cold_name),
 	};
@@ -130,6 +147,7 @@ static void verify_function(struct build *build, const struct unit *unit,
 		return;
 	if (function->old_cold != POKEPATCH_NONE) {
 		cold.external = externals->list.list[function->old_cold];
+		cold.text = &texts[function->old_cold];
 		function->verified = verify_part(build, &cold);
 	} else if (cold.symbol) {
 		function->verified = DIFF_UNEQUAL;
@@ -145,19 +163,22 @@ static struct error *verify_unit(struct build *build, size_t index)
 	struct comparison *comparison = build->comparison;
 	struct diff_result *result = &comparison->results[index];
 	const struct unit *unit = &build->units[index];
+	struct rewritten rewritten;
 	struct map symbols = {0};
 	struct object exact;
 
 	if (!comparison->carried[index])
 		return NULL;
 	_failed_(object_read(unit->exact_object, &exact));
+	rewritten_init(&exact, &rewritten);
 	index_functions(&exact, &symbols);
 	for (size_t i = 0; i < result->functions.count; i++) {
 		struct diff_function *function = &result->functions.list[i];
 
 		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
-			verify_function(build, unit, &exact, &symbols, function);
+			verify_function(build, unit, &exact, &rewritten, &symbols, function);
 	}
+	rewritten_deinit(&rewritten);
 	map_deinit(&symbols);
 	object_deinit(&exact);
 	return NULL;
@@ -165,6 +186,10 @@ static struct error *verify_unit(struct build *build, size_t index)
 
 struct error *verify_units(struct build *build)
 {
+	struct comparison *comparison = build->comparison;
+
+	comparison->nr_texts = comparison->externals.list.count;
+	comparison->texts = xcalloc(comparison->nr_texts + 1, sizeof(*comparison->texts));
 	for (size_t i = 0; i < build->nr_units; i++)
 		_failed_(verify_unit(build, i));
 	return refusals_check(build);

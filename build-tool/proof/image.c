@@ -9,15 +9,16 @@
 struct tables {
 	struct check *check;
 	const struct section *image;
-	const struct section *section[6];
-	uint64_t at[6];
-	uint32_t count[6];
+	const struct section *section[7];
+	uint64_t at[7];
+	uint32_t count[7];
 	uint32_t strings_size;
 	VEC(bool) objects_used;
+	bool *texts_used; /* each byte */
 };
 
 /* The tables that the image points to, in the order of its fields. */
-enum { OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS, STRINGS };
+enum { OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS, STRINGS, TEXTS };
 static const struct {
 	const char *name;
 	size_t pointer, count, size, align;
@@ -32,6 +33,8 @@ static const struct {
 	[CALLBACKS] = KIND(callbacks, struct pokepatch_callback),
 	[STRINGS] = {"strings", offsetof(struct pokepatch_image, strings),
 		     offsetof(struct pokepatch_image, strings_size), 1, 1},
+	[TEXTS] = {"texts", offsetof(struct pokepatch_image, texts),
+		   offsetof(struct pokepatch_image, texts_size), 1, 1},
 #undef KIND
 };
 
@@ -158,6 +161,7 @@ static struct error *check_header(struct tables *tables)
 		FIELD(format, 32, POKEPATCH_FORMAT),
 		FIELD(size, 32, sizeof(struct pokepatch_image)),
 		FIELD(transition, 32, input->transition),
+		FIELD(reserved, 32, 0),
 		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
 #undef FIELD
 	};
@@ -397,12 +401,35 @@ static const struct symbol *original_cold(const struct source *source, const cha
 	return symbol;
 }
 
-static struct error *check_old_cold(struct check *check, const struct thing *thing,
-				    const char *old_name, uint32_t number)
+/* Its text is that of the old symbol; each byte is of one text. */
+static struct error *check_text(struct tables *tables, const struct thing *thing,
+				const struct row_symbol *old, uint32_t at)
 {
+	struct check *check = tables->check;
+	uint32_t size = tables->count[TEXTS];
+	uint64_t length;
+
+	if (at >= size)
+		return wrong(check, "the row of '%s' has no text of its original",
+			     thing_name(thing));
+	_failed_(text_check(check, thing->source, old,
+			    tables->section[TEXTS]->data + tables->at[TEXTS] + at, size - at,
+			    &length));
+	for (uint64_t i = at; i < at + length; i++) {
+		if (tables->texts_used[i])
+			return wrong(check, "the text of '%s' is another's too", old->name);
+		tables->texts_used[i] = true;
+	}
+	return NULL;
+}
+
+static struct error *check_old_cold(struct tables *tables, const struct thing *thing,
+				    const char *old_name, uint32_t number, uint32_t text)
+{
+	struct check *check = tables->check;
 	const struct symbol *cold = original_cold(thing->source, old_name);
 
-	if (!cold != (number == POKEPATCH_NONE))
+	if (!cold != (number == POKEPATCH_NONE) || (!cold && text != POKEPATCH_NONE))
 		return wrong(check, "the row of '%s' %s its original's cold part",
 			     thing_name(thing), cold ? "lacks" : "has none, but names");
 	if (!cold)
@@ -415,7 +442,7 @@ static struct error *check_old_cold(struct check *check, const struct thing *thi
 	    !is_units_own(thing->source, symbol->known))
 		return wrong(check, "the row of '%s' has '%s' for its original's cold part",
 			     thing_name(thing), symbol->name);
-	return NULL;
+	return check_text(tables, thing, symbol, text);
 }
 
 /* With what follows it for its short jumps. */
@@ -460,8 +487,10 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 		    (thing->carried ? POKEPATCH_FUNC_CARRIED : 0))
 		return wrong(check, "the row of '%s' is not what the compiler's output says",
 			     thing_name(thing));
-	_failed_(check_old_cold(check, thing, symbol->name,
-				GET32(check, row, struct pokepatch_func, cold)));
+	_failed_(check_text(tables, thing, symbol, GET32(check, row, struct pokepatch_func, text)));
+	_failed_(check_old_cold(tables, thing, symbol->name,
+				GET32(check, row, struct pokepatch_func, cold),
+				GET32(check, row, struct pokepatch_func, cold_text)));
 	_failed_(place_thing(check, thing, hot, hot_place));
 	if (cold)
 		_failed_(place_thing(check, thing->cold, cold, cold_place));
@@ -607,6 +636,11 @@ static struct error *check_nothing_else(struct tables *tables)
 
 		relocs -= 1 + !!GET32(check, row, struct pokepatch_func, new_cold_size);
 	}
+	if (tables->section[TEXTS]->relocs.count)
+		return wrong(check, "a text is relocated");
+	for (uint32_t i = 0; i < tables->count[TEXTS]; i++)
+		if (!tables->texts_used[i])
+			return wrong(check, "no row names the text at %u", i);
 	if (relocs || seen != tables->count[RELOCS] || callbacks != tables->count[CALLBACKS])
 		return wrong(check, "a table has a relocation that is none of its addresses");
 	return NULL;
@@ -620,8 +654,9 @@ static struct error *check_all(struct tables *tables)
 	_failed_(claim(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
 		       POKEPATCH_IMAGE_SYMBOL));
 	_failed_(read_tables(tables));
-	if (!tables->count[STRINGS] || !tables->count[FUNCS])
+	if (!tables->count[STRINGS] || !tables->count[FUNCS] || !tables->count[TEXTS])
 		return wrong(check, "it has no functions");
+	tables->texts_used = xcalloc(tables->count[TEXTS], sizeof(*tables->texts_used));
 	_failed_(check_header(tables));
 	_failed_(check_objects(tables));
 	_failed_(load_names(tables));
@@ -646,6 +681,7 @@ struct error *image_check(struct check *check)
 	tables.image = image->section;
 	struct error *error = check_all(&tables);
 	vec_deinit(&tables.objects_used);
+	free(tables.texts_used);
 	return error;
 }
 

@@ -25,6 +25,7 @@ void proof_input_deinit(struct proof_input *input)
 		free(unit->orig);
 		free(unit->patched);
 		free(unit->unwound);
+		free(unit->exact);
 		free_claims(unit->functions.list, unit->functions.count);
 		free_claims(unit->data.list, unit->data.count);
 	}
@@ -64,6 +65,7 @@ static const struct field {
 	{"orig", offsetof(struct proof_unit, orig)},
 	{"patched", offsetof(struct proof_unit, patched)},
 	{"unwound", offsetof(struct proof_unit, unwound)},
+	{"exact", offsetof(struct proof_unit, exact)},
 };
 
 static char **field_of(void *base, const struct field *field)

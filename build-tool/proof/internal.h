@@ -15,6 +15,7 @@ struct known_symbol {
 	const char *name;
 	uint64_t value, size;
 	const char *section; /* "" for an absolute one */
+	size_t section_number;
 	bool global, function, percpu, absolute;
 	uint32_t block; /* number of the FILE symbol before it */
 	uint32_t order;
@@ -45,6 +46,8 @@ void symtab_close(struct symtab *symtab);
 void symtab_load(struct symtab *symtab, const char *const *names, size_t count);
 /* symtab_get - the first of a name that was loaded, or NULL. */
 const struct known_symbol *symtab_get(const struct symtab *symtab, const char *name);
+/* symtab_bytes - of a symbol, all of it, where the file has them; borrowed, or NULL. */
+const unsigned char *symtab_bytes(const struct symtab *symtab, const struct known_symbol *symbol);
 uint32_t symtab_position(const struct symtab *symtab, const struct known_symbol *symbol);
 
 /*
@@ -107,12 +110,18 @@ struct code_place {
 	uint64_t place;
 };
 
+/* Code that somebody rewrites when the kernel runs. */
+struct live_place {
+	const struct section *section;
+	uint64_t start, length;
+};
+
 struct source {
 	const struct proof_unit *unit; /* NULL: the glue, or modpost's .mod.o */
 	const char *name;
 	bool whole; /* all of it is in the module, sections as they are */
-	struct object object, orig, unwound;
-	bool have_orig, have_unwound;
+	struct object object, orig, unwound, exact;
+	bool have_orig, have_unwound, have_exact;
 	struct symtab *parent;
 	const struct section *inert; /* in the module: its static key that stays off, and ... */
 	uint64_t inert_at;	     /* ... where; NULL: none found yet */
@@ -124,6 +133,8 @@ struct source {
 	struct map functions;	   /* struct thing *, by name */
 	/* Places in orig that its table of the tracer's calls names, where there is one. */
 	VEC(struct code_place) orig_entries;
+	struct map exact_by_name;  /* struct symbol *, functions defined in exact */
+	VEC(struct live_place) live; /* in exact, by section and start */
 };
 
 struct error *source_open(struct source *source, const struct proof_unit *unit, const char *name,
@@ -252,6 +263,18 @@ bool proof_provides(const struct proof *proof, const char *name);
 struct error *image_check(struct check *check);
 /* Everything in them was used. */
 struct error *image_check_used(struct check *check);
+
+/* ---- texts.c ------------------------------------------------------------------------------ */
+
+/* Of the unit's exact object: where its code is rewritten. */
+void texts_read(struct source *source);
+/*
+ * text_check - is the text at runs, of room bytes, that of the old symbol?  ret: how many bytes
+ * it takes.
+ */
+struct error *text_check(const struct check *check, const struct source *source,
+			 const struct row_symbol *old, const unsigned char *runs, uint64_t room,
+			 uint64_t *ret);
 
 /* ---- match.c ------------------------------------------------------------------------------ */
 

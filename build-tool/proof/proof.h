@@ -28,6 +28,7 @@ struct proof_unit {
 	char *orig;	/* the unchanged source's object, and ... */
 	char *patched;	/* the changed source's, both as the compiler wrote them */
 	char *unwound;	/* the latter after objtool; NULL where there is no unwind table */
+	char *exact;	/* the unchanged source's as kbuild makes it */
 	VEC(struct proof_claim) functions;
 	VEC(struct proof_claim) data;
 };

@@ -463,6 +463,9 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	source->have_orig = true;
 	index_symbols(&source->orig, &source->orig_by_name);
 	read_entries(source);
+	_failed_(object_read(unit->exact, &source->exact));
+	source->have_exact = true;
+	texts_read(source);
 	set_claims(source);
 	return NULL;
 }
@@ -482,6 +485,8 @@ void source_close(struct source *source)
 	free(source->by_section);
 	vec_deinit(&source->blocks.list);
 	vec_deinit(&source->orig_entries);
+	vec_deinit(&source->live);
+	map_deinit(&source->exact_by_name);
 	map_deinit(&source->by_name);
 	map_deinit(&source->orig_by_name);
 	map_deinit(&source->functions);
@@ -491,6 +496,8 @@ void source_close(struct source *source)
 		object_deinit(&source->orig);
 	if (source->have_unwound)
 		object_deinit(&source->unwound);
+	if (source->have_exact)
+		object_deinit(&source->exact);
 	free(source);
 }
 

@@ -128,6 +128,7 @@ static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name
 	symbol->size = entry->st_size;
 	symbol->absolute = absolute;
 	symbol->section = absolute ? "" : symtab->sections[entry->st_shndx];
+	symbol->section_number = absolute ? 0 : entry->st_shndx;
 	symbol->percpu = !strcmp(symbol->section, ".data..percpu");
 	symbol->global = GELF_ST_BIND(entry->st_info) != STB_LOCAL;
 	symbol->function = GELF_ST_TYPE(entry->st_info) == STT_FUNC;
@@ -186,6 +187,21 @@ void symtab_load(struct symtab *symtab, const char *const *names, size_t count)
 const struct known_symbol *symtab_get(const struct symtab *symtab, const char *name)
 {
 	return map_get(&symtab->by_name, name);
+}
+
+const unsigned char *symtab_bytes(const struct symtab *symtab, const struct known_symbol *symbol)
+{
+	Elf_Scn *scn = symbol->section_number ? elf_getscn(symtab->elf, symbol->section_number)
+					      : NULL;
+	GElf_Shdr header;
+
+	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type != SHT_PROGBITS)
+		return NULL;
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	uint64_t offset = symbol->value - header.sh_addr; /* which is 0 in a module */
+	if (!data || offset > data->d_size || symbol->size > data->d_size - offset)
+		return NULL;
+	return (const unsigned char *)data->d_buf + offset;
 }
 
 uint32_t symtab_position(const struct symtab *symtab, const struct known_symbol *symbol)

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+struct kprobe;
 struct task_struct;
 
 /* A symbol that vmlinux does not export: resolve.c stores its address in *slot. */
@@ -16,6 +17,9 @@ struct pp_needed {
 	void *slot; /* of a pointer or an unsigned long, 0 until then */
 	bool optional; /* stays 0 where there is none */
 };
+
+/* No probe replaces more bytes of code. */
+#define PP_PROBE_MAX 8
 
 struct pp_arch {
 	/* What the architecture's file needs; ends with a NULL name. */
@@ -71,6 +75,13 @@ struct pp_arch {
 	 */
 	unsigned int stub_size, stub_jump;
 	const u8 *stub_through;
+
+	/*
+	 * What stood at @probe->addr before the probe was written there goes to @was, which
+	 * has room for PP_PROBE_MAX bytes.  Under text_mutex, with preemption off.
+	 * Return: how many bytes; 0 if the probe is not there (yet, or any more).
+	 */
+	unsigned int (*probed)(const struct kprobe *probe, u8 *was);
 
 	/*
 	 * This CPU executes nothing that it fetched before another CPU wrote it.

@@ -10,6 +10,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include <asm/nops.h>
 #include <asm/switch_to.h>
@@ -249,6 +250,41 @@ static unsigned long x86_stack_pointer(const struct task_struct *task)
 	return task == current ? current_stack_pointer : READ_ONCE(task->thread.sp);
 }
 
+/* arch/x86/kernel/kprobes/opt.c: the jump of an optimised probe, to its detour. */
+static bool has_detour(const struct kprobe *probe, const u8 *live)
+{
+#ifdef CONFIG_OPTPROBES
+	const struct optimized_kprobe *op = container_of(probe, struct optimized_kprobe, kp);
+	u8 jump[JMP_SIZE];
+
+	/* Only the probe within a struct optimized_kprobe ever has the flag. */
+	if (!kprobe_optimized((struct kprobe *)probe))
+		return false;
+	return !x86_entry_insn((unsigned long)probe->addr, (unsigned long)op->optinsn.insn, jump) &&
+	       !memcmp(live, jump, sizeof(jump));
+#else
+	return false;
+#endif
+}
+
+static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
+{
+	u8 live[JMP_SIZE];
+
+	BUILD_BUG_ON(JMP_SIZE > PP_PROBE_MAX);
+	if (copy_from_kernel_nofault(live, probe->addr, sizeof(live)))
+		return 0;
+	was[0] = probe->opcode;
+#ifdef CONFIG_OPTPROBES
+	if (has_detour(probe, live)) {
+		memcpy(was + 1, container_of(probe, struct optimized_kprobe, kp)->optinsn.copied_insn,
+		       JMP_SIZE - 1);
+		return JMP_SIZE;
+	}
+#endif
+	return live[0] == INT3_INSN_OPCODE;
+}
+
 const struct pp_arch pp_arch = {
 	.needed = x86_needed,
 	.reloc_width = x86_reloc_width,
@@ -261,6 +297,7 @@ const struct pp_arch pp_arch = {
 	.stub_size = STUB_SIZE,
 	.stub_jump = sizeof(stub_through),
 	.stub_through = stub_through,
+	.probed = x86_probed,
 	.serialise = x86_serialise,
 	.stack_walk = x86_stack_walk,
 	.stack_pointer = x86_stack_pointer,

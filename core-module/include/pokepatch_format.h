@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /* Changed whenever a structure below changes; also modinfo "pokepatch=". */
-#define POKEPATCH_FORMAT 4
+#define POKEPATCH_FORMAT 5
 #define POKEPATCH_MAGIC 0x68637470656b6f70ULL /* "pokeptch", little endian */
 
 #define POKEPATCH_BUILD_ID_MAX 20
@@ -28,6 +28,7 @@
 #define POKEPATCH_SECTION_IMAGE ".pokepatch.image"
 #define POKEPATCH_SECTION_TABLES ".pokepatch.tables"
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"
+#define POKEPATCH_SECTION_TEXTS ".pokepatch.texts"
 #define POKEPATCH_SECTION_REPORT ".pokepatch.report" /* not loaded: JSON */
 /* Of a unit's object, for the differ: struct pokepatch_callback_note (pokepatch_patch.h). */
 #define POKEPATCH_SECTION_CALLBACK_NOTES ".pokepatch.notes.callbacks"
@@ -91,7 +92,19 @@ struct pokepatch_func {
 	__u32 cold;	     /* its .cold part: index into symbols, or POKEPATCH_NONE */
 	__u32 mode;	     /* enum pokepatch_mode */
 	__u32 flags;	     /* enum pokepatch_func_flags */
+	/* What the old function's code must be, and its .cold part's: offsets into texts. */
+	__u32 text;
+	__u32 cold_text;     /* POKEPATCH_NONE if it has none */
 };
+
+/*
+ * Code as the kernel was built with it, to be compared with live memory.  Of texts,
+ * from such an offset on: runs, until the whole symbol is covered, which the last one
+ * must not exceed.  A run is one byte, how many bytes of the code may be anything
+ * (fields that are relocated, and places that the kernel itself rewrites); one byte,
+ * how many follow that must be as they stand in the run; and these.
+ */
+#define POKEPATCH_RUN_MAX 255
 
 /*
  * A relocation that the module loader cannot make: the symbol is not exported,
@@ -145,12 +158,15 @@ struct pokepatch_image {
 	__u32 nr_callbacks;
 	__u32 strings_size; /* bytes, the last one is 0 */
 	__u32 flags;	    /* enum pokepatch_image_flags */
+	__u32 texts_size;   /* bytes */
+	__u32 reserved;
 	__u64 objects;	    /* relocated addresses of the tables, 0 where empty */
 	__u64 symbols;
 	__u64 funcs;
 	__u64 relocs;
 	__u64 callbacks;
 	__u64 strings;
+	__u64 texts;
 	__u64 stubs;	    /* relocated: of the direct mode, see patches/module, or 0 */
 	__u32 nr_stubs;	    /* as many as functions, and for them in that order, or 0 */
 	__u32 name;	    /* string: the patch's name, its folder in sysfs */

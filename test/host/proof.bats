@@ -20,7 +20,7 @@ setup() {
 		.parainstructions .smp_locks .retpoline_sites .return_sites .static_call_sites \
 		.orc_unwind .orc_unwind_ip __bug_table __ex_table __jump_table __mcount_loc __dyndbg \
 		.data .data..percpu .data..ro_after_init .bss .rodata .modinfo __versions \
-		.pokepatch.funcs .pokepatch.callbacks .pokepatch.image .pokepatch.strings .pokepatch.tables \
+		.pokepatch.funcs .pokepatch.callbacks .pokepatch.image .pokepatch.strings .pokepatch.texts .pokepatch.tables \
 		"type 1" "type 2" "type 4" "type 11" "type 24"; do
 		[[ $output == *$'\n'"  $what "* ]]
 	done

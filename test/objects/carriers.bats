@@ -28,7 +28,7 @@ carried_by() {
 }
 
 # flags - of each row of the table of functions, in the table's order.
-flags() { bytes .pokepatch.funcs | fold -w 80 | cut -c 73-80 | tr '\n' ' '; }
+flags() { bytes .pokepatch.funcs | fold -w 96 | cut -c 73-80 | tr '\n' ' '; }
 
 @test "the body of a system call" {
 	compare_with_macros <<-'END'

@@ -175,7 +175,7 @@ carries() {
 table_targets() {
 	local offset type symbol rest
 	relocs .pokepatch.funcs | while read -r offset type symbol rest; do
-		[ $((16#$offset % 40)) -ne 0 ] || echo "$symbol"
+		[ $((16#$offset % 48)) -ne 0 ] || echo "$symbol"
 	done | LC_ALL=C sort
 }
 
@@ -279,7 +279,7 @@ size_of() {
 # What a main program begins with: changed(N) is the N-th function that the patch changes.
 runner_head() {
 	cat <<-END
-		struct func { void *address, *cold; unsigned int rest[6]; };
+		struct func { void *address, *cold; unsigned int rest[8]; };
 		extern struct func __start_funcs[];
 		#define changed(n) (__start_funcs[n].address)
 		asm(".globl start\nstart: $start");

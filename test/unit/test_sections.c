@@ -174,6 +174,54 @@ static void test_layouts_are_told_apart(void **state)
 	}
 }
 
+static bool is_rewritten(const char *name)
+{
+	for (const struct site_table *table = arch_x86_64.site_tables; table->section; table++)
+		if (!strcmp(table->section, name))
+			return true;
+	for (const struct late_table *table = arch_x86_64.late_tables; table->section; table++)
+		if (!strcmp(table->section, name))
+			return true;
+	return false;
+}
+
+/*
+ * Whoever adds a table of places in code must say whether the kernel rewrites them: live code
+ * is compared with that in mind.
+ */
+static void test_tables_that_are_rewritten(void **state)
+{
+	static const struct {
+		const char *name;
+		bool prefix;
+	} never[] = {
+		{"__bug_table", false}, /* UD2 stays */
+		{"__ex_table", false},
+		{"__patchable_function_entries", false}, /* for ftrace, __mcount_loc counts */
+		{".kcfi_traps", false},
+		{".cfi_sites", false}, /* in front of functions */
+		{".discard.", true},
+		{".orc_unwind", true},
+		{".tdata", true}, /* are refused */
+		{".tbss", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < rules.count; i++) {
+		const struct section_rule *rule = rules.rows[i].rule;
+		bool known_never = false;
+
+		if (rule->policy != SECTION_TABLE && rule->policy != SECTION_REFUSE)
+			continue;
+		for (size_t j = 0; j < ARRAY_SIZE(never); j++)
+			known_never |= never[j].prefix ? has_prefix(rule->name, never[j].name)
+						       : !strcmp(rule->name, never[j].name);
+		if (known_never == is_rewritten(rule->name))
+			fail_msg("does the kernel rewrite what %s lists? See late_tables",
+				 rule->name);
+	}
+}
+
 /* The longest row wins, also when a shorter one stands between it and the name. */
 static void test_own_rows(void **state)
 {
@@ -213,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_sections),
 		cmocka_unit_test(test_names_that_are_kept),
 		cmocka_unit_test(test_layouts_are_told_apart),
+		cmocka_unit_test(test_tables_that_are_rewritten),
 		cmocka_unit_test(test_own_rows),
 	};
 

@@ -25,7 +25,7 @@
 
 #include "../../../core-module/include/pokepatch_format.h"
 
-enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS };
+enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS, TEXTS };
 
 /* How the field's value, or its address's addend, is changed. */
 enum change { SET, ADD };
@@ -48,6 +48,7 @@ struct hostile {
 #define R(member) FIELD(RELOCS, pokepatch_reloc, member)
 #define C(member) FIELD(CALLBACKS, pokepatch_callback, member)
 #define WRAP 0x3ffffff0 /* modules lie in the last GiB: the end of the address space, or near */
+#define T(offset) TEXTS, offset, 1 /* a byte of the first function's text */
 #define FAR 0x40000000 /* outside every module, within the range of an addend */
 
 static const struct hostile cases[] = {
@@ -60,6 +61,7 @@ static const struct hostile cases[] = {
 	{ "live", I(transition), SET, 1, "transition 1" },
 	{ "transition", I(transition), SET, 7, "transition 7" },
 	{ "flags", I(flags), SET, 1U << 31, "flags" },
+	{ "reserved", I(reserved), SET, 1, "flags" },
 	{ "many-callbacks", I(nr_callbacks), SET, 100000, "table of callbacks" },
 	{ "more-callbacks", I(nr_callbacks), ADD, 1U << 16, "table of callbacks" },
 	{ "most-callbacks", I(nr_callbacks), SET, 0xffffffff, "callbacks" },
@@ -86,6 +88,11 @@ static const struct hostile cases[] = {
 	{ "far-relocs", I(relocs), ADD, FAR, "table of relocations" },
 	{ "far-strings", I(strings), ADD, FAR, "strings" },
 	{ "wrap-strings", I(strings), ADD, WRAP, "strings" },
+	{ "far-texts", I(texts), ADD, FAR, "the texts are not in the module" },
+	{ "wrap-texts", I(texts), ADD, WRAP, "the texts are not in the module" },
+	{ "no-texts", I(texts_size), SET, 0, "the texts are not in the module" },
+	{ "long-texts", I(texts_size), SET, 0xffffffff, "the texts are not in the module" },
+	{ "short-texts", I(texts_size), SET, 8, "the text of the old function" },
 	{ "more-stubs", I(nr_stubs), ADD, 1, "stubs" },
 	{ "most-stubs", I(nr_stubs), SET, 0xffffffff, "stubs" },
 	{ "far-stubs", I(stubs), ADD, FAR, "stubs" },
@@ -106,6 +113,8 @@ static const struct hostile cases[] = {
 	{ "symbol-reserved", S(reserved), SET, 1, "unknown flags" },
 	{ "symbol-absolute", S(flags), SET, 3, "absolute" },
 	{ "symbol-data", S(flags), SET, 0, "is not a function" },
+	{ "symbol-longer", S(size), ADD, 1, "the text of the old function" },
+	{ "symbol-shorter", S(size), ADD, -1, "the text of the old function" },
 	{ "symbol-size", S(size), SET, 0, "is not a function" },
 	{ "symbol-long", S(size), SET, 1ULL << 32, "size" },
 	{ "symbol-far", S(offset), SET, 0x7ffffff0, "outside the kernel" },
@@ -124,6 +133,12 @@ static const struct hostile cases[] = {
 	{ "func-cold", F(cold), SET, 1 << 20, ".cold part's symbol" },
 	{ "func-mode", F(mode), SET, 9, "mode 9" },
 	{ "func-flags", F(flags), SET, 2, "flags 0x2" },
+	{ "func-text", F(text), SET, 1 << 20, "the text of the old function" },
+	{ "func-text-none", F(text), SET, POKEPATCH_NONE, "the text of the old function" },
+	{ "func-cold-text", F(cold_text), SET, 0, ".cold part's symbol" },
+	{ "text-any", T(0), SET, 255, "the text of the old function" },
+	{ "text-same", T(1), SET, 255, "the text of the old function" },
+	{ "text-other", T(2), ADD, 1, "is refused: the code of" },
 	{ "reloc-symbol", R(symbol), SET, 1 << 20, "relocation 0: symbol" },
 	{ "reloc-type", R(type), SET, 200, "type 200 is not known" },
 	{ "callback-object", C(object), SET, 9, "callback 0: object 9" },
@@ -223,10 +238,17 @@ static size_t table_of(const struct module *m, enum table table)
 		[FUNCS] = offsetof(struct pokepatch_image, funcs),
 		[RELOCS] = offsetof(struct pokepatch_image, relocs),
 		[CALLBACKS] = offsetof(struct pokepatch_image, callbacks),
+		[TEXTS] = offsetof(struct pokepatch_image, texts),
 	};
 	const size_t image = image_of(m);
 	size_t place;
 
+	if (table == TEXTS) {
+		const struct pokepatch_func *func =
+			(const void *)(m->bytes + follow(m, image + pointer[FUNCS]));
+
+		return follow(m, image + pointer[TEXTS]) + func->text;
+	}
 	if (table == IMAGE)
 		return image;
 	place = follow(m, image + pointer[table]);
@@ -276,6 +298,8 @@ static void twice(const char *good, const char *folder, const char *name)
 	func = (void *)(m.bytes + table_of(&m, FUNCS));
 	func[1].symbol = func[0].symbol;
 	func[1].cold = func[0].cold;
+	func[1].text = func[0].text;
+	func[1].cold_text = func[0].cold_text;
 	module_write(&m, folder, name);
 }
 

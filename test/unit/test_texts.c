@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What of a function's code the core compares: the runs that the build tool writes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch.h"
+#include "object.h"
+#include "parent.h"
+#include "pokepatch_format.h"
+#include "texts.h"
+#include "util.h"
+
+#define BASE 0xffffffff81000000ull
+#define SIZE 600
+
+/* A function of SIZE bytes at 0x10 of .text; each byte is its place. */
+struct unit {
+	struct object object;
+	struct section *text;
+	struct symbol *function;
+	unsigned char bytes[SIZE + 0x20]; /* in the parent */
+};
+
+static void unit_init(struct unit *unit)
+{
+	GElf_Ehdr header = {.e_machine = EM_X86_64};
+
+	*unit = (struct unit){0};
+	object_init(&unit->object, &arch_x86_64, &header);
+	for (size_t i = 0; i < sizeof(unit->bytes); i++)
+		unit->bytes[i] = i;
+	unit->text = object_add_section(&unit->object, ".text", SHT_PROGBITS,
+					SHF_ALLOC | SHF_EXECINSTR, 16, 0);
+	section_append(unit->text, unit->bytes, sizeof(unit->bytes), 1);
+	unit->function = object_add_symbol(&unit->object, "f", unit->text, 0x10, SIZE, STT_FUNC,
+					   STB_GLOBAL);
+}
+
+/* A section of one entry of that size, for the place at that offset of the function. */
+static struct section *add_entry(struct unit *unit, const char *name, size_t size, uint64_t at)
+{
+	struct section *section =
+		object_add_section(&unit->object, name, SHT_PROGBITS, SHF_ALLOC, 1, 0);
+
+	section_append(section, NULL, size, 1);
+	section_add_reloc(section, 0, size == 8 || size == 16 ? R_X86_64_64 : R_X86_64_PC32,
+			  object_section_symbol(&unit->object, unit->text), 0x10 + at);
+	return section;
+}
+
+/*
+ * The runs, decoded: what[i] is 'x' where byte i may be anything, else '.'; the bytes
+ * are checked.
+ */
+static void decode(const struct unit *unit, const char *parent_name, char *what)
+{
+	struct parent parent = {.name = (char *)parent_name, .base = BASE};
+	struct parent_symbol old = {.value = BASE + 0x1000, .size = SIZE};
+	struct rewritten rewritten;
+	struct buffer runs = {0};
+	size_t next = 0, at = 0;
+
+	rewritten_init(&unit->object, &rewritten);
+	text_runs(&(struct text_source){.object = &unit->object,
+					.rewritten = &rewritten,
+					.symbol = unit->function,
+					.parent = &parent,
+					.old = &old,
+					.bytes = unit->bytes + 0x10},
+		  &runs);
+	while (at < SIZE) {
+		const unsigned char *run = (const unsigned char *)runs.text + next;
+
+		assert_true(next + 2 <= runs.length && run[0] + run[1] > 0);
+		memset(what + at, 'x', run[0]);
+		memset(what + at + run[0], '.', run[1]);
+		assert_memory_equal(run + 2, unit->bytes + 0x10 + at + run[0], run[1]);
+		at += run[0] + run[1];
+		next += 2 + run[1];
+	}
+	what[SIZE] = 0;
+	assert_int_equal(at, SIZE);
+	assert_int_equal(next, runs.length);
+	buffer_deinit(&runs);
+	rewritten_deinit(&rewritten);
+}
+
+/* Exactly the bytes of these ranges, which end with a length of 0, are left out. */
+static void left_out(const struct unit *unit, const char *parent, const int (*ranges)[2])
+{
+	char what[SIZE + 1], wanted[SIZE + 1];
+
+	memset(wanted, '.', SIZE);
+	wanted[SIZE] = 0;
+	for (; (*ranges)[1]; ranges++)
+		memset(wanted + (*ranges)[0], 'x', (*ranges)[1]);
+	decode(unit, parent, what);
+	assert_string_equal(what, wanted);
+}
+
+static void everything_is_compared(void **state)
+{
+	struct unit unit;
+
+	(void)state;
+	unit_init(&unit);
+	left_out(&unit, "vmlinux", (const int[][2]){{0, 0}});
+	object_deinit(&unit.object);
+}
+
+static void fields_that_are_relocated(void **state)
+{
+	struct unit unit;
+
+	(void)state;
+	unit_init(&unit);
+	struct symbol *symbol =
+		object_add_symbol(&unit.object, "g", NULL, 0, 0, STT_NOTYPE, STB_GLOBAL);
+	section_add_reloc(unit.text, 0x10, R_X86_64_32S, symbol, 0);
+	section_add_reloc(unit.text, 0x10 + 100, R_X86_64_64, symbol, 0);
+	section_add_reloc(unit.text, 0x10 + 200, R_X86_64_PC32, symbol, -4);
+	section_add_reloc(unit.text, 0x10 + 300, R_X86_64_PC32, symbol, -4);
+	section_add_reloc(unit.text, 0x10 + SIZE, R_X86_64_64, symbol, 0); /* behind it */
+	/* To a place of the kernel, and to one with a small number, as per-CPU ones. */
+	object_put32(&unit.object, unit.bytes + 0x10 + 200, 0x2000);
+	object_put32(&unit.object, unit.bytes + 0x10 + 300, 0x100 - (uint32_t)(BASE + 0x1000 + 300));
+	left_out(&unit, "vmlinux", (const int[][2]){{0, 4}, {100, 8}, {300, 4}, {0, 0}});
+	left_out(&unit, "ext4", (const int[][2]){{0, 4}, {100, 8}, {200, 4}, {300, 4}, {0, 0}});
+	object_deinit(&unit.object);
+}
+
+static void places_that_are_rewritten(void **state)
+{
+	static const struct {
+		const char *section;
+		size_t entry;
+		unsigned char first; /* byte of the place */
+		int length;
+	} places[] = {
+		{"__mcount_loc", 8, 0xe8, 5},	     {"__jump_table", 16, 0x0f, 5},
+		{"__jump_table", 16, 0xe9, 5},	     {"__jump_table", 16, 0x66, 2},
+		{"__jump_table", 16, 0xeb, 2},	     {".static_call_sites", 8, 0xe8, 5},
+		{".retpoline_sites", 4, 0xe8, 5},    {".retpoline_sites", 4, 0x2e, 6},
+		{".retpoline_sites", 4, 0x0f, 6},    {".return_sites", 4, 0xe9, 5},
+		{".smp_locks", 4, 0xf0, 1},	     {".call_sites", 4, 0xe8, 5},
+		{".ibt_endbr_seal", 4, 0xf3, 4},     {"__ex_table", 12, 0x90, 0},
+		{".discard.reachable", 4, 0x90, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		struct unit unit;
+
+		unit_init(&unit);
+		unit.text->data[0x10 + 40] = places[i].first;
+		unit.bytes[0x10 + 40] = places[i].first;
+		add_entry(&unit, places[i].section, places[i].entry, 40);
+		left_out(&unit, "vmlinux", (const int[][2]){{40, places[i].length}, {0, 0}});
+		object_deinit(&unit.object);
+	}
+}
+
+/* Tables whose entries have the length; 14 bytes from 6.3 on; the last without padding. */
+static void places_with_a_length(void **state)
+{
+	static const struct {
+		const char *section;
+		size_t entry, length_at;
+	} tables[] = {
+		{".altinstructions", 12, 10},
+		{".altinstructions", 14, 12},
+		{".parainstructions", 16, 9},
+		{".parainstructions", 10, 9},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		struct unit unit;
+
+		unit_init(&unit);
+		struct section *section =
+			add_entry(&unit, tables[i].section, tables[i].entry, SIZE - 10);
+		section->data[tables[i].length_at] = 255; /* does not reach into the next one */
+		left_out(&unit, "vmlinux", (const int[][2]){{SIZE - 10, 10}, {0, 0}});
+		object_deinit(&unit.object);
+	}
+}
+
+/* More than a run can leave out. */
+static void long_stretches(void **state)
+{
+	struct unit unit;
+
+	(void)state;
+	unit_init(&unit);
+	struct section *section =
+		object_add_section(&unit.object, ".altinstructions", SHT_PROGBITS, SHF_ALLOC, 1, 0);
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t entry = section_append(section, NULL, 12, 1);
+
+		section_add_reloc(section, entry, R_X86_64_PC32,
+				  object_section_symbol(&unit.object, unit.text),
+				  0x10 + 20 + i * 250);
+		section->data[entry + 10] = 255;
+	}
+	left_out(&unit, "vmlinux", (const int[][2]){{20, 250 + 255}, {0, 0}});
+	object_deinit(&unit.object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_is_compared),
+		cmocka_unit_test(fields_that_are_relocated),
+		cmocka_unit_test(places_that_are_rewritten),
+		cmocka_unit_test(places_with_a_length),
+		cmocka_unit_test(long_stretches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_meddle - while it is loaded, one byte of the code of the function symbol=, offset=
+ * bytes from its start, is another one.  Nobody must be about to run it.
+ */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+
+static char *symbol = "";
+module_param(symbol, charp, 0444);
+MODULE_PARM_DESC(symbol, "function, as kallsyms has it: dummy_setup, dummy:dummy_setup");
+
+static unsigned int offset;
+module_param(offset, uint, 0444);
+MODULE_PARM_DESC(offset, "bytes from its start");
+
+static void *(*poke)(void *addr, const void *opcode, size_t len);
+static struct mutex *lock;
+static u8 *place;
+
+static void flip(void)
+{
+	u8 byte = *place ^ 1;
+
+	mutex_lock(lock);
+	poke(place, &byte, 1);
+	mutex_unlock(lock);
+}
+
+static int __init pp_meddle_init(void)
+{
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	unsigned long (*lookup)(const char *name);
+	int ret = register_kprobe(&probe);
+
+	if (ret)
+		return ret;
+	lookup = (void *)probe.addr;
+	unregister_kprobe(&probe);
+	poke = (void *)lookup("text_poke");
+	lock = (void *)lookup("text_mutex");
+	place = (void *)lookup(symbol);
+	if (!poke || !lock || !place)
+		return -ENOENT;
+	place += offset;
+	flip();
+	return 0;
+}
+
+static void __exit pp_meddle_exit(void)
+{
+	flip();
+}
+
+module_init(pp_meddle_init);
+module_exit(pp_meddle_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Changes one byte of the kernel's code");
