@@ -30,6 +30,9 @@
 #include "arch/arch.h"
 #include "debug.h"
 
+/* Between tries to let go of what is in use, when a module is removed by force. */
+#define PP_FORCED_PAUSE_MS 100
+
 #define PP_VERSION "0.1"
 
 /* The longest instruction that is written, and the widest word, in bytes. */

@@ -3,6 +3,7 @@
  * pokepatch.ko: changes functions of the running kernel, all functions of a patch
  * at once, and back again.  DESIGN.md tells how.
  */
+#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/module.h>
 
@@ -33,8 +34,30 @@ err_exiting:
 	return ret;
 }
 
+/*
+ * A claimed site that cannot be given back yet holds the core, but not against `rmmod -f`.
+ * Without us, ftrace would miscount those who use the site when they leave, and shut itself
+ * down.  So wait for them.
+ */
+static void __exit wait_for_sites(void)
+{
+	bool told = false, more = true;
+
+	while (more) {
+		mutex_lock(&pp_mutex);
+		more = pp_sites_linger_retry();
+		mutex_unlock(&pp_mutex);
+		if (more && !told)
+			pr_crit("the core is being removed by force; this waits until nobody needs the functions any more that could not be given back to ftrace\n");
+		told = more;
+		if (more)
+			msleep(PP_FORCED_PAUSE_MS);
+	}
+}
+
 static void __exit pokepatch_exit(void)
 {
+	wait_for_sites();
 	pp_modules_exit();
 	pp_watch_exit();
 	/* A site that was given back last may have needed ftrace once more. */

@@ -17,8 +17,6 @@
 
 #include "core.h"
 
-#define FORCED_PAUSE_MS 100
-
 DEFINE_MUTEX(pp_mutex);
 LIST_HEAD(pp_patches);
 
@@ -401,7 +399,7 @@ static void switch_off_by_force(struct pp_patch *patch)
 		pr_crit("%s: its module is being removed by force; this waits until it is switched off\n",
 			patch->name);
 	while (patch->enabled && pp_transition(patch, false))
-		msleep(FORCED_PAUSE_MS);
+		msleep(PP_FORCED_PAUSE_MS);
 	up(&patch->op);
 }
 
