@@ -6,7 +6,9 @@ load helpers
 
 @test "a task in a carried function is in the way, in the old one and in the new one" {
 	with_patches "$top/test/vm/patches/flock-body.patch"
-	guest "${patched[@]}" --program "$(test_program flocker)" <<-'END'
+	# The same once more, to lie on top of it.
+	guest "${patched[@]}" --module "$(patch_module "$top/test/vm/patches/flock-body.patch" flock-top)" \
+		--program "$(test_program flocker)" <<-'END'
 		error() { flocker /tmp/file error; }
 		locked() { grep -q locked /tmp/first; }
 		asleep() { grep -q '^State:.*sleeping' /proc/$1/status; }
@@ -16,10 +18,10 @@ load helpers
 			until_true 10 asleep $second
 			sleep 1
 		}
-		write() { echo "$1" >"$(sysfs flock-body enabled)"; }
-		blocked() {
-			refused write "$1"
-			same "who is in the way" "$(cat "$(sysfs flock-body blocked_by)")" \
+		write() { echo "$2" >"$(sysfs "$1" enabled)"; }
+		blocked() { # NAME VALUE
+			refused write "$@"
+			same "who is in the way" "$(cat "$(sysfs "$1" blocked_by)")" \
 				"$second flocker __do_sys_flock"
 		}
 		insmod "/lib/modules/$(uname -r)/extra/pokepatch.ko"
@@ -30,7 +32,7 @@ load helpers
 		until_true 10 locked
 
 		waiter
-		blocked 1
+		blocked flock-body 1
 		same "the error while disabled" "$(error)" 22
 		kill $second
 		wait $second || :
@@ -41,7 +43,11 @@ load helpers
 		has info "$(pokepatch info flock-body)" __x64_sys_flock
 
 		waiter
-		blocked 0
+		insmod "$(patch_file flock-top)"
+		echo 300 >"$(sysfs flock-top timeout_ms)"
+		blocked flock-top 1
+		rmmod pokepatch-flock-top
+		blocked flock-body 0
 		same "the error while still enabled" "$(error)" 33
 		kill $second
 		wait $second || :
