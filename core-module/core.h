@@ -262,6 +262,7 @@ struct pp_poke {
 	unsigned long at;
 	u8 size;
 	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
+	bool early;		/* nobody runs it until others of the batch are written */
 	/* pp_text_map() sets these */
 	void *alias;		/* of its word, writable */
 	u64 mask, old_word, new_word;
@@ -272,6 +273,7 @@ struct pp_text {
 	unsigned int nr;
 	void *alias;		/* the mapping */
 	const struct pp_poke *bad; /* which one failed */
+	bool written;		/* live: some of it was, if only to be put back */
 };
 
 /* Does the instruction lie within one word?  Any context. */
@@ -284,6 +286,30 @@ bool pp_text_write(struct pp_text *text);
 int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch);
 /* All of that for text that nobody runs.  May sleep; 0, -ENOMEM, -EIO (logged). */
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
+
+/* --- live.c: switching while everything runs ------------------------------------- */
+
+/* What the kernel lacks for it, or NULL. */
+const char *pp_live_missing(void);
+/*
+ * Write text that anybody may be running, and compare; or put all of it back.  Reorders
+ * text->poke.  May sleep; 0, -EIO (logged), -EOPNOTSUPP.
+ */
+int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch);
+/* Tasks may be in its text from now on, without its being enabled.  pp_mutex. */
+void pp_drain_begin(struct pp_patch *patch);
+/* Is it so?  Takes pp_mutex. */
+bool pp_draining(struct pp_patch *patch);
+/*
+ * Return: true if @patch was draining and nobody is in its text: then the caller is to drop
+ * the reference to the module that this held; else it is dropped when that is so.  The
+ * caller holds patch->op.  May sleep.
+ */
+bool pp_drained(struct pp_patch *patch);
+/* The same without a look now, if it is draining. */
+void pp_drain_later(struct pp_patch *patch);
+void pp_drain_init(struct pp_patch *patch);
+void pp_drain_exit(struct pp_patch *patch);
 
 /* --- image.c: a patch module's tables --------------------------------------- */
 
@@ -355,12 +381,21 @@ struct pp_patch {
 	struct pp_func *funcs;
 	unsigned long *addr;	/* of each symbol; pp_mutex */
 	unsigned long text_start, text_end;
-	u8 (*stub_pass)[PP_TEXT_WORD_MAX]; /* of each stub, see direct.c; or NULL */
+	bool live;		/* its transitions are, if nothing is against it */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
 	bool leaving;		/* an attempt is about to disable it; pp_mutex */
 	bool pinned;		/* its module stays, though disabled; pp_mutex */
 	bool withdrawn;		/* a callback said that it need not; pp_mutex */
+	/*
+	 * Tasks may be in its text though it is not enabled, as after a live
+	 * transition; it holds its module.  pp_mutex.
+	 */
+	bool draining;
+	unsigned int drain_nr;	/* how often that was; pp_mutex */
+	unsigned int drain_waited; /* those on their way then have arrived */
+	unsigned long drain_since, drain_pause; /* jiffies */
+	struct delayed_work drain;
 	struct semaphore op;	/* one transition at a time; its worker may release it */
 	struct work_struct work;
 	bool work_enable;	/* what the worker shall do; op */
@@ -582,6 +617,14 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size);
  * changed.
  */
 int pp_transition(struct pp_patch *patch, bool enable);
+/*
+ * Is nobody in the text of @patch, which is disabled?  blocked_by tells who is.  @ask: they
+ * shall leave.  @background: the caller does not hold patch->op.  Takes pp_mutex; may sleep.
+ * Return: 0, -EAGAIN if somebody is, or another error.
+ */
+int pp_transition_look(struct pp_patch *patch, bool ask, bool background);
+/* Are tasks to be asked to leave, that have been in the way for @elapsed jiffies? */
+bool pp_transition_asks(unsigned long elapsed);
 
 /* Its addresses may be anywhere from now on, if it is such a patch.  Under pp_mutex. */
 void pp_patch_pin(struct pp_patch *patch);

@@ -6,7 +6,8 @@
  *
  * A stub has two instructions, each in a word of its own:
  *
- *	through or pass		drop the return address into the old function; or return
+ *	through or pass		drop the return address into the old function; or jump to a
+ *				return in the kernel
  *	jump			to the new function
  *
  * The jump is written before anybody calls the stub. Then the first instruction alone is
@@ -52,16 +53,9 @@ static unsigned long stub_of(const struct pp_func *func)
 	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub_size;
 }
 
-static const u8 *stub_pass(const struct pp_patch *owner, unsigned long stub)
-{
-	return owner->stub_pass[(stub - owner->image->stubs) / pp_arch.stub_size];
-}
-
 static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
 	const unsigned long jump = site->stub + pp_arch.stub_jump;
-	const u8 *pass = stub_pass(site->stub_owner, site->stub);
-	const u8 *through = pp_arch.stub_through;
 	int nr = 0;
 
 	if (target) {
@@ -71,13 +65,15 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 		memcpy(poke[nr].old, (void *)jump, pp_arch.entry_size);
 		if (pp_arch.entry_insn(jump, target, poke[nr].new))
 			return -ERANGE;
+		poke[nr].early = !site->target;
 		nr += !!memcmp(poke[nr].old, poke[nr].new, pp_arch.entry_size);
 	}
 	if (!target != !site->target) {
 		poke[nr].at = site->stub;
-		poke[nr].size = pp_arch.stub_jump;
-		memcpy(poke[nr].old, target ? pass : through, pp_arch.stub_jump);
-		memcpy(poke[nr].new, target ? through : pass, pp_arch.stub_jump);
+		poke[nr].size = pp_arch.stub_flip;
+		if (pp_arch.stub_insn(site->stub, !target, poke[nr].old) ||
+		    pp_arch.stub_insn(site->stub, target, poke[nr].new))
+			return -ERANGE;
 		nr++;
 	}
 	return nr;
@@ -85,7 +81,8 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 
 /*
  * The site is about to call the stub at @stub, which nobody does yet: it must pass, and
- * may have been left otherwise when its last site went with its module. The jump is
+ * may have been left otherwise when its last site went with its module (that it returns
+ * is all that the loader leaves there: how, it chooses for each place). The jump is
  * written here too, so that switching on is one store: an NMI may come between two.
  */
 static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
@@ -99,8 +96,8 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 
 	for (i = 0; i < ARRAY_SIZE(pokes); i++)
 		memcpy(pokes[i].old, (void *)pokes[i].at, pokes[i].size);
-	memcpy(pokes[0].new, stub_pass(func->patch, stub), pp_arch.stub_jump);
-	if (pp_arch.entry_insn(pokes[1].at, func->desc->new_addr, pokes[1].new))
+	if (pp_arch.stub_insn(stub, false, pokes[0].new) ||
+	    pp_arch.entry_insn(pokes[1].at, func->desc->new_addr, pokes[1].new))
 		return -ERANGE;
 	site->stub = stub;
 	site->stub_owner = func->patch;

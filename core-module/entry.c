@@ -21,6 +21,16 @@ static int entry_poke(const struct pp_site *site, unsigned long target, struct p
 	       pp_arch.entry_insn(site->ip, target, poke->new) ?: 1;
 }
 
+/*
+ * Its entry is in two words.  Live transitions can write it, stops cannot, so that as long
+ * as it is in this mode no stop can switch it, not for another patch either.  So it must
+ * have been asked for.
+ */
+static bool may_cross_words(const struct pp_func *func)
+{
+	return func->patch->live && func->want == POKEPATCH_MODE_ENTRY;
+}
+
 /* Why is this site not for us?  NULL: it is claimed now. */
 static const char *claim(const struct pp_func *func)
 {
@@ -29,7 +39,7 @@ static const char *claim(const struct pp_func *func)
 
 	if (!pp_arch.entry_size || !pp_claim_possible())
 		return "this kernel does not allow it";
-	if (!pp_text_fits(ip, pp_arch.entry_size))
+	if (!pp_text_fits(ip, pp_arch.entry_size) && !may_cross_words(func))
 		return "its entry cannot be written in one store";
 	if (pp_arch.entry_insn(ip, func->desc->new_addr, insn))
 		return "the new function is too far away";

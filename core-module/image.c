@@ -59,9 +59,14 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (image->format != POKEPATCH_FORMAT || image->size != sizeof(*image))
 		return reject(patch, "format %u of %u bytes, this core knows %u of %zu",
 			      image->format, image->size, POKEPATCH_FORMAT, sizeof(*image));
-	if (image->transition != POKEPATCH_TRANSITION_STOP)
+	if (image->transition > POKEPATCH_TRANSITION_LIVE)
 		return reject(patch, "transition %u is not one that this core can make",
 			      image->transition);
+	if (image->transition == POKEPATCH_TRANSITION_LIVE && pp_live_missing()) {
+		pr_err("module %s is refused: it is to be switched live, and this kernel has no %s; rebuild it with --transition stop\n",
+		       patch->mod->name, pp_live_missing());
+		return -EINVAL;
+	}
 	if ((image->flags & ~POKEPATCH_IMAGE_PINNED) || image->reserved)
 		return reject(patch, "flags %#x, this core knows %#x", image->flags,
 			      POKEPATCH_IMAGE_PINNED);
@@ -354,26 +359,6 @@ static int check_callbacks(struct pp_patch *patch)
 	return 0;
 }
 
-/*
- * How the stubs return, as the loader has left them.  No two are the same where that is a
- * jump to a thunk, X86_FEATURE_RETHUNK.
- */
-static int keep_stubs(struct pp_patch *patch)
-{
-	const struct pokepatch_image *image = patch->image;
-	unsigned int i;
-
-	if (!image->nr_stubs)
-		return 0;
-	patch->stub_pass = kvcalloc(image->nr_stubs, sizeof(*patch->stub_pass), GFP_KERNEL);
-	if (!patch->stub_pass)
-		return -ENOMEM;
-	for (i = 0; i < image->nr_stubs; i++)
-		memcpy(patch->stub_pass[i], (void *)image->stubs + i * pp_arch.stub_size,
-		       pp_arch.stub_jump);
-	return 0;
-}
-
 static int patch_init(struct pp_patch *patch, const struct pokepatch_image *image)
 {
 	int ret = check_header(patch, image);
@@ -388,6 +373,7 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->nr_symbols = image->nr_symbols;
 	patch->nr_funcs = image->nr_funcs;
 	patch->nr_relocs = image->nr_relocs;
+	patch->live = image->transition == POKEPATCH_TRANSITION_LIVE;
 	if (!good_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");
 	patch->name = pp_string(patch, image->name);
@@ -397,9 +383,6 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->addr = kvcalloc(patch->nr_symbols, sizeof(*patch->addr), GFP_KERNEL);
 	if (!patch->objects || !patch->funcs || !patch->addr)
 		return -ENOMEM;
-	ret = keep_stubs(patch);
-	if (ret)
-		return ret;
 	return check_objects(patch) ?: check_symbols(patch) ?: check_funcs(patch) ?:
 	       check_relocs(patch) ?: check_callbacks(patch);
 }
@@ -428,7 +411,6 @@ struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_imag
 void pp_patch_free(struct pp_patch *patch)
 {
 	kvfree(patch->report);
-	kvfree(patch->stub_pass);
 	kfree(patch->replaces);
 	kvfree(patch->addr);
 	kvfree(patch->funcs);

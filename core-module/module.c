@@ -131,6 +131,7 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
 		if (patch->funcs[i].obj == index && patch->funcs[i].site)
 			ret = pp_site_pokes(&text, patch->funcs[i].site,
 					    patch->funcs[i].desc->new_addr);
+	/* Live patches too: nothing of the module runs, so there is nothing that could mind. */
 	ret = ret ?: pp_text_write_unused(&text, patch);
 	for (i = 0; i < patch->nr_funcs && !ret; i++) {
 		struct pp_func *func = &patch->funcs[i];
@@ -399,6 +400,9 @@ static void switch_off_by_force(struct pp_patch *patch)
 		pr_crit("%s: its module is being removed by force; this waits until it is switched off\n",
 			patch->name);
 	while (patch->enabled && pp_transition(patch, false))
+		msleep(PP_FORCED_PAUSE_MS);
+	/* That is looked for in the background. */
+	while (pp_draining(patch))
 		msleep(PP_FORCED_PAUSE_MS);
 	up(&patch->op);
 }

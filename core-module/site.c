@@ -11,6 +11,7 @@
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "core.h"
@@ -338,8 +339,13 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target)
 {
-	int nr = site->mode->pokes ? site->mode->pokes(site, target, &text->poke[text->nr]) : 0;
+	struct pp_poke *poke = &text->poke[text->nr];
+	int nr = 0;
 
+	if (site->mode->pokes) {
+		memset(poke, 0, PP_POKES_MAX * sizeof(*poke));
+		nr = site->mode->pokes(site, target, poke);
+	}
 	if (nr < 0)
 		return nr;
 	text->nr += nr;

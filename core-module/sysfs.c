@@ -370,6 +370,7 @@ int pp_sysfs_add(struct pp_patch *patch)
 	refcount_set(&patch->kobjs, 1);
 	init_completion(&patch->kobjs_gone);
 	INIT_WORK(&patch->work, transition_work);
+	pp_drain_init(patch);
 	ret = add_kobj(patch, &patch->kobj, &patch_type, root, patch->name, -1);
 	for (i = 0; i < patch->nr_objects && !ret; i++)
 		if (patch->objects[i].has_funcs)
@@ -418,6 +419,7 @@ void pp_sysfs_remove(struct pp_patch *patch)
 	if (patch->kobj.state_in_sysfs)
 		sysfs_remove_bin_file(&patch->kobj, &bin_attr_enabled);
 	flush_work(&patch->work);
+	pp_drain_exit(patch);
 	for (i = 0; i < patch->nr_funcs; i++)
 		remove_kobj(&patch->funcs[i].kobj);
 	for (i = 0; i < patch->nr_objects; i++)

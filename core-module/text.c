@@ -167,12 +167,26 @@ int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
 	return -EIO;
 }
 
+static bool all_fit(const struct pp_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (!pp_text_fits(text->poke[i].at, text->poke[i].size))
+			return false;
+	return true;
+}
+
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 {
 	unsigned long start = ULONG_MAX, end = 0;
 	unsigned int i;
-	int ret = pp_text_map(text);
+	int ret;
 
+	/* Slower, and it minds neither words nor who runs the text. */
+	if (!all_fit(text))
+		return pp_text_write_live(text, patch);
+	ret = pp_text_map(text);
 	if (ret || !text->nr)
 		return ret;
 	mutex_lock(pp_kernel.text_mutex);

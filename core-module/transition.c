@@ -2,7 +2,8 @@
 /*
  * The stop transition: stop the machine, look at every stack, and switch all
  * functions of a patch at once if nobody is inside one of them; else let go and
- * try again, until the patch's timeout.
+ * try again, until the patch's timeout.  A live transition does without the stop and
+ * without the look, see live.c; all else about it is the same.
  *
  * In the stopped section nothing allocates, sleeps, prints or looks up symbols:
  * what it needs is laid out before, what it finds is written down for later.
@@ -20,54 +21,7 @@
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
-#include "core.h"
-
-/* A site and where its calls shall go. */
-struct flip {
-	struct pp_site *site;
-	unsigned long target;
-};
-
-enum verdict { UNDECIDED, SWITCHED, REFUSED, BROKEN };
-
-/* What each CPU does and finds in the stopped section. */
-struct stop_cpu {
-	struct task_struct *stopper;
-	u64 entered;		/* ns, monotonic */
-	cycles_t cycles;	/* at that time */
-	struct pp_hit hit;
-	bool clear;
-};
-
-struct transition {
-	struct pp_patch *patch;	/* that is switched, on or off */
-	bool enable;
-	struct pp_patch **off;	/* those that are switched off, the newest first */
-	unsigned int nr_off;
-	bool look_only;		/* switch nothing: is the patch module's text empty? */
-	bool cancelled;		/* by a pre-patch callback */
-	/* laid out before the stop */
-	struct flip *flips;
-	unsigned int nr_flips;
-	struct pp_text text;	/* what the flips write */
-	struct pp_busy busy;
-	struct pp_scan scan;
-	struct pp_park park;
-	bool ask;		/* those in the way: next time they shall be out of it */
-	struct stop_cpu *cpus;	/* by CPU number */
-	struct task_struct **stoppers;
-	/* the stop */
-	atomic_t arrived;
-	atomic_t serialised;	/* CPUs that did, for the debug build */
-	int verdict;		/* enum verdict */
-	u64 stop_ns;
-	cycles_t stop_cycles;	/* of the processor that decides */
-	/* all stops, and what else it took */
-	u64 started;		/* ns, monotonic */
-	u64 last_stop;		/* likewise: before it */
-	u64 last_stop_ns, stopped_ns; /* of it, and in all */
-	unsigned int nr_stops;
-};
+#include "transition.h"
 
 /* --- the stopped section ------------------------------------------------------ */
 
@@ -166,129 +120,6 @@ NOKPROBE_SYMBOL(stopped);
 
 /* --- before and after ---------------------------------------------------------- */
 
-/* Old function, old .cold; new function, new .cold; those of the patch on top. */
-#define RANGES_PER_FUNC 6
-
-static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
-		      unsigned long size)
-{
-	if (start && size)
-		busy->range[busy->nr++] = (struct pp_range){ start, start + size, func };
-}
-
-static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
-{
-	busy_add(busy, func, func->desc->new_addr, func->desc->new_size);
-	if (!pp_debug_skip_cold)
-		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
-}
-
-/*
- * The newest enabled copy of a carried function, which an enabled function may
- * have jumped to, so that it alone is on a stack.  (Those of patches that leave are in
- * their modules' text.)
- */
-static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
-{
-	const struct pp_func *other;
-
-	list_for_each_entry(other, pp_func_active(func), on) {
-		if (other->patch->leaving || other->patch == func->patch ||
-		    other->old_addr != func->old_addr)
-			continue;
-		busy_add_new(busy, other);
-		return;
-	}
-}
-
-static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
-{
-	busy_add(busy, func, func->old_addr, func->sym->size);
-	if (func->old_cold && !pp_debug_skip_cold)
-		busy_add(busy, func, func->old_cold,
-			 func->patch->symbols[func->desc->cold].size);
-}
-
-/*
- * Where calls of @func's site shall go, now that its patch is switched on, or off.
- * A site gets one flip, for whichever of the patches comes first: the one that is
- * switched on, or else any of those that leave, which all go by who stays.
- */
-static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 attempt)
-{
-	struct pp_site *site = func->site;
-	struct flip *flip;
-
-	if (site->laid_out == attempt)
-		return 0;
-	site->laid_out = attempt;
-	flip = &tr->flips[tr->nr_flips++];
-	flip->site = site;
-	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
-	return pp_site_pokes(&tr->text, site, flip->target);
-}
-
-static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)
-{
-	unsigned int i;
-
-	for (i = 0; i < patch->nr_funcs; i++) {
-		const struct pp_func *func = &patch->funcs[i], *top;
-		int ret;
-
-		if (!func->old_addr)
-			continue;
-		busy_add_old(&tr->busy, func);
-		busy_add_new(&tr->busy, func);
-		if (!func->site) {
-			busy_add_carried(&tr->busy, func);
-			continue;
-		}
-		ret = lay_out_site(tr, func, attempt);
-		if (ret)
-			return ret;
-		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
-		if (top && top != func)
-			busy_add_new(&tr->busy, top);
-	}
-	return 0;
-}
-
-/*
- * What each site shall do, and which code must be empty for it.  Old and new count
- * in both directions: the return address of a call to ftrace lies in the old
- * function even when the handler has chosen the new one (see pp_ftrace_handler()).
- * To disable, the whole text of the patch module must be empty, so that it can be
- * removed.
- */
-static int lay_out(struct transition *tr)
-{
-	static u64 attempts; /* pp_mutex */
-	unsigned int i;
-	int ret = 0;
-
-	attempts++;
-	tr->nr_flips = 0;
-	tr->text.nr = 0;
-	tr->busy.nr = 0;
-	tr->busy.nr_text = tr->nr_off;
-	for (i = 0; i < tr->nr_off; i++) {
-		struct pp_patch *off = tr->off[i];
-
-		off->leaving = true;
-		/* A range's end counts. */
-		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end - 1 };
-	}
-	if (tr->enable)
-		ret = lay_out_patch(tr, tr->patch, attempts);
-	for (i = 0; i < tr->nr_off && !tr->look_only && !ret; i++)
-		ret = lay_out_patch(tr, tr->off[i], attempts);
-	for (i = 0; i < tr->nr_off; i++)
-		tr->off[i]->leaving = false;
-	pp_busy_finish(&tr->busy);
-	return ret;
-}
-
 /*
  * The build tool found addresses of new code or data that are stored or passed on: a
  * timer or a list may hold them when no stack does.  Such a patch's module stays once
@@ -301,6 +132,15 @@ void pp_patch_pin(struct pp_patch *patch)
 		return;
 	__module_get(patch->mod);
 	patch->pinned = true;
+}
+
+/* It is enabled again: that holds its module, and for as long. */
+static void end_draining(struct pp_patch *patch)
+{
+	if (!patch->draining)
+		return;
+	patch->draining = false;
+	module_put(patch->mod);
 }
 
 static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
@@ -321,10 +161,27 @@ static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
 		list_move_tail(&patch->list, &pp_patches);
 	WRITE_ONCE(patch->enabled, on);
 	WRITE_ONCE(patch->stop_ns, tr->stop_ns);
-	if (on)
+	if (on) {
+		end_draining(patch);
 		pp_patch_pin(patch);
-	else
+	} else {
+		if (tr->live)
+			pp_drain_begin(patch);
 		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
+	}
+}
+
+/*
+ * Who is still in the patch's code may pass on addresses that its callback has just
+ * withdrawn.
+ */
+static void forget_withdrawn(struct pp_patch *patch)
+{
+	if (!patch->draining || !patch->withdrawn)
+		return;
+	patch->withdrawn = false;
+	pr_notice("%s: its module stays loaded: pokepatch_withdrawn() has no effect in a live transition\n",
+		  patch->name);
 }
 
 /* The switch has been made: bring the books into line. */
@@ -337,8 +194,10 @@ static void commit(struct transition *tr)
 	for (i = 0; i < tr->nr_off; i++)
 		commit_patch(tr, tr->off[i], false);
 	pp_patches_number();
-	for (i = 0; i < tr->nr_off; i++)
+	for (i = 0; i < tr->nr_off; i++) {
 		pp_callbacks_after(tr->off[i], false);
+		forget_withdrawn(tr->off[i]);
+	}
 	if (tr->enable)
 		pp_callbacks_after(tr->patch, true);
 	pp_watch();
@@ -366,8 +225,10 @@ static void cancel(struct transition *tr)
 		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
 	for (i = tr->nr_off; i--;)
 		pp_callbacks_cancel(tr->off[i], false);
-	if (tr->enable)
+	if (tr->enable) {
 		pp_callbacks_cancel(patch, true);
+		forget_withdrawn(patch);
+	}
 	pp_watch();
 	mutex_unlock(&pp_mutex);
 }
@@ -461,6 +322,55 @@ static int stop(struct transition *tr)
 }
 
 /*
+ * Switch while everything runs.  Calls on their way, and those of other CPUs, go to the old
+ * function or the new one; the books follow.
+ * Return: 0, -EIO if text is not what it should be (logged), or another error.
+ */
+static int switch_live(struct transition *tr)
+{
+	unsigned int i;
+	int ret;
+
+	ret = pp_text_write_live(&tr->text, tr->patch);
+	if (ret && tr->text.written && tr->enable) {
+		/* For a moment it was on, and tasks may have come to it. */
+		if (!tr->patch->draining)
+			__module_get(tr->patch->mod);
+		pp_drain_begin(tr->patch);
+		pp_patch_pin(tr->patch);
+	}
+	if (ret)
+		return ret;
+	report(tr->patch, NULL);
+	for (i = 0; i < tr->nr_flips; i++)
+		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
+	pr_debug("%s: switched live, %u words\n", tr->patch->name, tr->text.nr);
+	return 0;
+}
+
+/* The same in a stop, if nobody is in the way. */
+static int switch_stopped(struct transition *tr)
+{
+	int ret = pp_scan_init(&tr->scan, &tr->busy);
+
+	if (ret)
+		return ret;
+	tr->stop_ns = 0;
+	ret = pp_scan_running(&tr->scan) ? stop(tr) : -EAGAIN;
+	if (ret == -EAGAIN && tr->scan.nr_blockers)
+		pr_debug("%s: %u tasks in the way, the first in %pS\n", tr->patch->name,
+			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
+	/* A look in the background has nothing to say while the patch is being switched. */
+	if (!tr->background || READ_ONCE(tr->patch->state) == PP_DISABLED)
+		report(tr->patch, ret ? &tr->scan : NULL);
+	pp_words_report();
+	if (ret == -EAGAIN && tr->ask)
+		pp_park_blockers(&tr->park, &tr->scan);
+	pp_scan_deinit(&tr->scan);
+	return ret;
+}
+
+/*
  * Try once.  Return: 0, -EAGAIN if somebody is in the way, or an error.
  */
 static int attempt(struct transition *tr)
@@ -485,25 +395,12 @@ static int attempt(struct transition *tr)
 	ret = pp_exiting_ready();
 	if (ret)
 		goto unlock;
-	ret = lay_out(tr);
+	ret = pp_lay_out(tr);
 	if (ret)
 		goto unlock;
-	ret = pp_scan_init(&tr->scan, &tr->busy);
-	if (ret)
-		goto unlock;
-
-	tr->stop_ns = 0;
-	ret = pp_scan_running(&tr->scan) ? stop(tr) : -EAGAIN;
+	ret = tr->live ? switch_live(tr) : switch_stopped(tr);
 	if (!ret && !tr->look_only)
 		commit(tr);
-	if (ret == -EAGAIN && tr->scan.nr_blockers)
-		pr_debug("%s: %u tasks in the way, the first in %pS\n", patch->name,
-			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
-	report(patch, ret ? &tr->scan : NULL);
-	pp_words_report();
-	if (ret == -EAGAIN && tr->ask)
-		pp_park_blockers(&tr->park, &tr->scan);
-	pp_scan_deinit(&tr->scan);
 unlock:
 	mutex_unlock(&pp_mutex);
 	pp_exiting_sweep();
@@ -535,21 +432,23 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 	unsigned int i, funcs = enable ? patch->nr_funcs : 0;
 	int ret;
 
-	*tr = (struct transition){ .patch = patch, .enable = enable };
+	*tr = (struct transition){ .patch = patch, .enable = enable, .live = patch->live };
 	pp_park_init(&tr->park);
 	ret = choose_off(tr);
 	if (ret)
 		return ret;
-	for (i = 0; i < tr->nr_off; i++)
+	for (i = 0; i < tr->nr_off; i++) {
 		funcs += tr->off[i]->nr_funcs;
+		/* Functions of one that is replaced may depend on each other. */
+		tr->live &= tr->off[i]->live;
+	}
+	tr->nr_funcs = funcs;
 	tr->flips = kvmalloc_array(funcs, sizeof(*tr->flips), GFP_KERNEL);
-	tr->busy.range = kvmalloc_array(funcs, RANGES_PER_FUNC * sizeof(*tr->busy.range),
-					GFP_KERNEL);
 	tr->busy.text = kvmalloc_array(tr->nr_off + 1, sizeof(*tr->busy.text), GFP_KERNEL);
 	tr->text.poke = kvmalloc_array(funcs, PP_POKES_MAX * sizeof(*tr->text.poke), GFP_KERNEL);
 	tr->cpus = kcalloc(nr_cpu_ids, sizeof(*tr->cpus), GFP_KERNEL);
 	tr->stoppers = kcalloc(nr_cpu_ids, sizeof(*tr->stoppers), GFP_KERNEL);
-	return tr->flips && tr->busy.range && tr->busy.text && tr->text.poke && tr->cpus &&
+	return tr->flips && tr->busy.text && tr->text.poke && tr->cpus &&
 	       tr->stoppers ? 0 : -ENOMEM;
 }
 
@@ -596,6 +495,13 @@ static long share_pause(const struct transition *tr)
 	return due > elapsed ? nsecs_to_jiffies(due - elapsed) + 2 : 0;
 }
 
+bool pp_transition_asks(unsigned long elapsed)
+{
+	const unsigned int after = READ_ONCE(ask_after_ms);
+
+	return after && elapsed >= msecs_to_jiffies(after);
+}
+
 static int try_until_timeout(struct transition *tr)
 {
 	const unsigned long start = jiffies;
@@ -630,6 +536,32 @@ static int try_until_timeout(struct transition *tr)
 	}
 }
 
+static int look_init(struct transition *tr, struct pp_patch *patch)
+{
+	int ret = transition_init(tr, patch, false);
+
+	tr->look_only = true;
+	tr->live = false;
+	return ret;
+}
+
+int pp_transition_look(struct pp_patch *patch, bool ask, bool background)
+{
+	struct transition tr;
+	int ret = look_init(&tr, patch);
+
+	tr.ask = ask;
+	tr.background = background;
+	ret = ret ?: attempt(&tr);
+	if (ret == -EAGAIN && ask) {
+		schedule_timeout_uninterruptible(msecs_to_jiffies(LONGEST_PAUSE_MS));
+		tr.ask = false;
+		ret = attempt(&tr);
+	}
+	transition_deinit(&tr);
+	return ret;
+}
+
 /*
  * A post-unpatch callback has withdrawn the addresses of a disabled patch.  A task that
  * had followed one before may be in the patch's text still, and none can come after it:
@@ -638,10 +570,8 @@ static int try_until_timeout(struct transition *tr)
 static void pp_patch_unpin(struct pp_patch *patch)
 {
 	struct transition tr;
-	int ret;
+	int ret = look_init(&tr, patch);
 
-	ret = transition_init(&tr, patch, false);
-	tr.look_only = true;
 	if (!ret)
 		ret = try_until_timeout(&tr);
 	transition_deinit(&tr);
@@ -666,7 +596,10 @@ static void conclude(struct transition *tr, int ret)
 		pr_debug("%s: %u stops, the last %llu ns after the start, %llu ns in those before it\n",
 			 patch->name, tr->nr_stops, tr->last_stop - tr->started,
 			 tr->stopped_ns - tr->last_stop_ns);
-	if (!ret)
+	if (!ret && tr->live)
+		pr_info("%s: %s live, %u function%s\n", patch->name, what, tr->nr_flips,
+			pp_plural(tr->nr_flips));
+	else if (!ret)
 		pr_info("%s: %s, %u function%s, the machine stopped for %llu us\n", patch->name,
 			what, tr->nr_flips, pp_plural(tr->nr_flips),
 			div_u64(tr->stop_ns, NSEC_PER_USEC));
@@ -686,6 +619,15 @@ static void let_go_of(struct pp_patch *patch)
 		pp_patch_unpin(patch);
 }
 
+/*
+ * An enabled patch holds its module.  Is it the caller's to drop that reference, now that
+ * @patch was disabled?  If not, it is dropped when the last task has left its code.
+ */
+static bool ends_hold(const struct transition *tr, struct pp_patch *patch)
+{
+	return !tr->live || pp_drained(patch);
+}
+
 /* Patches that were replaced, or were to be: each is its own again. */
 static void release_replaced(struct transition *tr, int ret)
 {
@@ -694,6 +636,7 @@ static void release_replaced(struct transition *tr, int ret)
 	for (i = 0; i < tr->nr_off; i++) {
 		struct pp_patch *off = tr->off[i];
 		struct module *mod = off->mod;
+		const bool put = !ret && ends_hold(tr, off);
 
 		if (!ret) {
 			pr_info("%s: replaced by %s\n", off->name, tr->patch->name);
@@ -702,7 +645,7 @@ static void release_replaced(struct transition *tr, int ret)
 		pp_sysfs_state(off, ret ? PP_ENABLED : PP_DISABLED);
 		up(&off->op);
 		/* As in pp_transition(): the last moment at which it is sure to be there. */
-		if (!ret)
+		if (put)
 			module_put(mod);
 	}
 }
@@ -743,7 +686,8 @@ static int enable_patch(struct pp_patch *patch)
 	conclude(&tr, ret);
 	transition_deinit(&tr);
 	if (ret) {
-		/* Code of it may have run: its pre-patch callbacks. */
+		/* Code of it may have run: all of it for a moment, or its pre-patch callbacks. */
+		pp_drain_later(patch);
 		let_go_of(patch);
 		module_put(patch->mod);
 	}
@@ -754,10 +698,13 @@ static int disable_patch(struct pp_patch *patch)
 {
 	struct transition tr;
 	int ret = transition_init(&tr, patch, false);
+	bool put = false;
 
 	ret = ret ?: try_until_timeout(&tr);
 	if (ret)
 		cancel(&tr);
+	else
+		put = ends_hold(&tr, patch);
 	conclude(&tr, ret);
 	transition_deinit(&tr);
 	if (ret)
@@ -767,9 +714,11 @@ static int disable_patch(struct pp_patch *patch)
 	 * Not enabled any more: nobody is in the module's text, nor can get there.
 	 * When the stopped section ended every stack was free of it, no handler was
 	 * about to jump there, and no site has led there since (an NMI that was in
-	 * there has ended with the section on its CPU).
+	 * there has ended with the section on its CPU).  For live transitions that is
+	 * found out now, or later.
 	 */
-	module_put(patch->mod);
+	if (put)
+		module_put(patch->mod);
 	return 0;
 }
 

@@ -37,7 +37,8 @@ static const struct option_row {
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
 	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
 	{OPTION_MODE, "mode", "auto|ftrace|direct|entry", "how calls are rerouted (default: auto)"},
-	{OPTION_TRANSITION, "transition", "stop", "how the switch is made (default: stop)"},
+	{OPTION_TRANSITION, "transition", "stop|live",
+	 "how the switch is made (default: stop)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
@@ -68,6 +69,7 @@ const char *mode_name(uint32_t mode)
 
 static const struct mode_name transitions[] = {
 	{"stop", POKEPATCH_TRANSITION_STOP},
+	{"live", POKEPATCH_TRANSITION_LIVE},
 };
 
 static void print_help(void)

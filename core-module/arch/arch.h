@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct kprobe;
+struct pp_poke;
 struct task_struct;
 
 /* A symbol that vmlinux does not export: resolve.c stores its address in *slot. */
@@ -69,12 +70,15 @@ struct pp_arch {
 
 	/*
 	 * Direct mode, 0 and NULL where there is none.  A stub has stub_size bytes
-	 * (patches/module/, the file of the architecture); its first instruction, of stub_jump bytes, is a
-	 * return, or else stub_through, which drops the return address of the call to
-	 * it; at stub_jump is its second, a jump as entry_insn() makes it.
+	 * (patches/module/, the file of the architecture); at stub_jump is its second
+	 * instruction, a jump as entry_insn() makes it.  stub_insn() makes all that is
+	 * before that, in the word of the stub at @stub: with @through it drops the
+	 * return address of the call to the stub, else it returns.  The two differ in
+	 * their first stub_flip bytes.  Any context.
+	 * Return: 0, -ERANGE if what it jumps to is out of reach.
 	 */
-	unsigned int stub_size, stub_jump;
-	const u8 *stub_through;
+	unsigned int stub_size, stub_jump, stub_flip;
+	int (*stub_insn)(unsigned long stub, bool through, u8 *insn);
 
 	/*
 	 * What stood at @probe->addr before the probe was written there goes to @was, which
@@ -88,6 +92,27 @@ struct pp_arch {
 	 * In the stopped section, after the last store.
 	 */
 	void (*serialise)(void);
+
+	/*
+	 * Live transitions (live.c), all NULL where there are none.  An instruction is
+	 * replaced while CPUs may be running it, or be interrupted in front of it: each
+	 * of them, in any context, does what the old one does or what the new one does.
+	 * Where a CPU may fetch the one while the other is stored, this is a store and
+	 * then something that makes all CPUs take notice; on x86 it needs a protocol.
+	 * All but live_missing() with the hotplug lock and text_mutex held; may sleep.
+	 *
+	 * live_missing(): the symbol for lack of which it cannot be done, or NULL.
+	 * live_check(): 0, or an error if this architecture cannot replace such an
+	 * instruction.
+	 * live_queue(): replace it, poke->old by poke->new, or with @back the other way
+	 * round, now or by the next live_finish(); called in the order of addresses,
+	 * for instructions that live_check() allows.  They need not be in one word.
+	 * live_finish(): when it returns all CPUs run what was queued.
+	 */
+	const char *(*live_missing)(void);
+	int (*live_check)(const struct pp_poke *poke);
+	void (*live_queue)(const struct pp_poke *poke, bool back);
+	void (*live_finish)(void);
 
 	/*
 	 * Call @visit for every code address on the stack of @task, which is

@@ -118,11 +118,6 @@ static int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 	return 0;
 }
 
-#define STUB_SIZE 16
-
-/* lea 8(%rsp), %rsp, with a displacement of four bytes so that it fills its word */
-static const u8 stub_through[] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
-
 /* --- stacks -------------------------------------------------------------------- */
 
 static struct {
@@ -130,6 +125,8 @@ static struct {
 	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* another return thunk, far away */
+	void (*text_poke_queue)(void *addr, const void *insn, size_t size, const void *emulate);
+	void (*text_poke_finish)(void);
 } x86 __ro_after_init;
 
 static const struct pp_needed x86_needed[] = {
@@ -139,6 +136,9 @@ static const struct pp_needed x86_needed[] = {
 	{ "ftrace_stub", &x86.ftrace },
 	{ "return_to_handler", &x86.ftrace_end },
 	{ "srso_alias_safe_ret", &x86.srso_return },
+	/* Live transitions'. */
+	{ "text_poke_queue", &x86.text_poke_queue, .optional = true },
+	{ "text_poke_finish", &x86.text_poke_finish, .optional = true },
 	{}
 };
 
@@ -285,6 +285,82 @@ static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
 	return live[0] == INT3_INSN_OPCODE;
 }
 
+/* --- writing text that is running ------------------------------------------------- */
+
+/*
+ * By the kernel's own batch writer (arch/x86/kernel/alternative.c): a breakpoint at each
+ * instruction of the batch, all CPUs synchronised once, the bytes behind the breakpoints,
+ * CPUs synchronised, the first bytes, CPUs synchronised.  At most 256 instructions are a
+ * batch, in rising order, or it is written earlier.
+ *
+ * Who meets a breakpoint, in an NMI or in the handler of another one, is sent on by
+ * poke_int3_handler(), which exc_int3() calls first of all: nothing on the way there can be
+ * traced, probed or patched, so there is no function that could not be written in this way.
+ * It does as the instruction that it was told to emulate: here the old one, so that calls
+ * go as before until the first byte of the new one is stored.  Only jumps, and the NOP, can
+ * be emulated; a stub's "lea" cannot.  That one is always on one side, with the jump to a
+ * return on the other (x86_stub_insn()): then that is emulated, and a stub that is switched
+ * off lets calls through from the breakpoint on.
+ *
+ * An interrupted task never stands between the bytes of an instruction.  One that was
+ * stopped in front of it resumes with what is there; the handler runs with interrupts off
+ * and so cannot be preempted, and the last synchronisation waits for it.
+ *
+ * The kernel compares what it wrote, and emits the events of perf text-poke.
+ */
+static bool can_emulate(const u8 *insn)
+{
+	return insn[0] == JMP_REL32 || !memcmp(insn, nop, sizeof(nop));
+}
+
+static const char *x86_live_missing(void)
+{
+	if (!x86.text_poke_queue)
+		return "text_poke_queue";
+	return x86.text_poke_finish ? NULL : "text_poke_finish";
+}
+
+/* The kernel's writer does not refuse, it crashes. */
+static int x86_live_check(const struct pp_poke *poke)
+{
+	if (poke->size == JMP_SIZE && (can_emulate(poke->old) || can_emulate(poke->new)))
+		return 0;
+	return -EOPNOTSUPP;
+}
+
+static void x86_live_queue(const struct pp_poke *poke, bool back)
+{
+	const u8 *from = back ? poke->new : poke->old, *to = back ? poke->old : poke->new;
+
+	x86.text_poke_queue((void *)poke->at, to, JMP_SIZE, can_emulate(from) ? from : to);
+}
+
+static void x86_live_finish(void)
+{
+	x86.text_poke_finish();
+}
+
+/* --- stubs ------------------------------------------------------------------------ */
+
+#define STUB_SIZE 16
+#define STUB_JUMP 8
+
+/*
+ * The one is lea 8(%rsp), %rsp, with a displacement of four bytes so that it fills its
+ * word.  The other is a jump to the kernel's ftrace_stub, which returns in the way that
+ * this processor's bugs demand: "ret", or "jmp" to one of several thunks, which the
+ * loader has chosen for each place, so that a copy of it would be right nowhere else.
+ * Behind that the bytes of the first stay, which nobody runs: so one becomes the other
+ * by five bytes.
+ */
+static const u8 stub_through[STUB_JUMP] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
+
+static int x86_stub_insn(unsigned long stub, bool through, u8 *insn)
+{
+	memcpy(insn, stub_through, STUB_JUMP);
+	return through ? 0 : x86_entry_insn(stub, x86.ftrace, insn);
+}
+
 const struct pp_arch pp_arch = {
 	.needed = x86_needed,
 	.reloc_width = x86_reloc_width,
@@ -295,10 +371,15 @@ const struct pp_arch pp_arch = {
 	.entry_size = JMP_SIZE,
 	.entry_insn = x86_entry_insn,
 	.stub_size = STUB_SIZE,
-	.stub_jump = sizeof(stub_through),
-	.stub_through = stub_through,
+	.stub_jump = STUB_JUMP,
+	.stub_flip = JMP_SIZE,
+	.stub_insn = x86_stub_insn,
 	.probed = x86_probed,
 	.serialise = x86_serialise,
+	.live_missing = x86_live_missing,
+	.live_check = x86_live_check,
+	.live_queue = x86_live_queue,
+	.live_finish = x86_live_finish,
 	.stack_walk = x86_stack_walk,
 	.stack_pointer = x86_stack_pointer,
 };

@@ -67,7 +67,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 @test "wrong usage ends with status 1 and one line" {
 	local arguments
 	for arguments in "" "--nonsense x" "-j 0 x" "-j many x" "--mode entry x" "--mode direct x" \
-		"--transition live x" "-k" "-n a/b x" "-n -x x" "-o out.txt x" "-o no/such/x.ko x" \
+		"--transition slow x" "-k" "-n a/b x" "-n -x x" "-o out.txt x" "-o no/such/x.ko x" \
 		"no-such.patch" "/" "--keep /proc/x x"; do
 		# shellcheck disable=SC2086
 		build $arguments

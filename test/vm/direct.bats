@@ -106,41 +106,38 @@ example=$top/examples/proc-version.patch
 	END
 }
 
-@test "stubs return as they did, where functions return by a thunk" {
-	# Of a processor with Retbleed, whose kernel has the module loader make each return a
-	# jump, so that no stub is like another.
-	with_patches "$top/test/vm/patches"/agree-1.patch
-	guest "${patched[@]}" --cpu EPYC --expect '^Speculative Return Stack Overflow: ' <<-'END'
-		has "this processor" "$(cat /sys/devices/system/cpu/vulnerabilities/retbleed)" \
-			"untrained return thunk"
-		versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
-		modprobe pokepatch-agree-1
-		stubs=$((0x$(awk '$3 == "pokepatch_stubs" { print $1 }' /proc/kallsyms)))
-		# The first eight bytes of each stub, by a probe that reads them.
-		firsts() {
-			echo "p:pp/look version_proc_show $(for i in 0 1 2; do
-				printf "s%d=@0x%x:x64 " $i $((stubs + 16 * i)); done)" \
-				>$tracing/kprobe_events
-			echo 1 >$tracing/events/pp/enable
-			echo >$tracing/trace
-			cat /proc/version >/dev/null
-			sed -n 's/.* look: [^ ]* //p' $tracing/trace
-			stop_hits
-		}
-		loaded=$(firsts)
-		echo "$loaded"
-		same "that are a jump" "$(echo "$loaded" | tr ' ' '\n' | grep -c 'e9$')" 3
-		same "that are different" "$(echo "$loaded" | tr ' ' '\n' | sed 's/.*=//' | sort -u | wc -l)" 3
-		for folder in "$(sysfs agree-1 vmlinux)"/*; do echo direct >$folder/mode; done
-		for _round in 1 2; do
-			enabled agree-1 1
-			same versions "$(versions)" 111
-			[ "$(firsts)" != "$loaded" ] || die "no stub was switched"
-			enabled agree-1 0
-			same versions "$(versions)" ""
-			same "the stubs" "$(firsts)" "$loaded"
+@test "stubs let calls through, where returns are jumps to a thunk" {
+	local module
+	with_patches
+	module=$(patch_module "$top/test/vm/patches/netdev-printk.patch" passing \
+		"$top/test/vm/patches/sleeper.patch")
+	# A processor with bugs.
+	guest "${patched[@]}" --module "$module" --module dummy --cpu EPYC \
+		--expect '^Speculative Return Stack Overflow: ' <<-'END'
+		has retbleed "$(cat /sys/devices/system/cpu/vulnerabilities/retbleed)" "untrained return thunk"
+		mkfifo /tmp/fifo
+		patched_calls() { dmesg | grep -c "live-patched netdev_"; }
+		modprobe dummy
+		modprobe pokepatch-passing
+		echo 0 >/sys/module/pokepatch/parameters/ask_after_ms
+		for folder in $(sysfs passing vmlinux)/*,1; do
+			echo direct >$folder/mode
 		done
-		rmmod pokepatch_agree_1
+		# While it is blocked its stubs are called already.
+		sleep_in_fifo
+		enabled passing 1 &
+		switch=$!
+		sleep 3
+		same "state" "$(cat "$(sysfs passing state)")" enabling
+		ip link set dummy0 name other
+		same "calls of the new function" "$(patched_calls)" 0
+		wake_up
+		wait $switch
+		same modes "$(cat $(sysfs passing vmlinux)/*/mode | sort -u)" direct
+		ip link set other name dummy0
+		same "calls of the new function" "$(patched_calls)" 1
+		pokepatch unload passing
+		rmmod pokepatch
 	END
 }
 

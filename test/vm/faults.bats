@@ -239,3 +239,27 @@ trouble() {
 @test "whatever fails when patched modules or the core come and go, with a tracer, with a task in the way" {
 	at_once parents trouble
 }
+
+@test "whatever fails in a live switch; what was written is put back" {
+	local module
+	module=$(patch_module "$patches/agree-1.patch" agree-1-live --transition live)
+	core=core-debug with_patches
+	patched+=(--module "$module")
+	fault_guest <<<"$words"'
+		load_live() { load agree-1-live; }
+		on_live() { on agree-1-live; }
+		off_live() { off agree-1-live; }
+		reset_live() { off_live && rmmod pokepatch-agree-1-live && load_live; }
+		modprobe pokepatch
+		load_live
+		# With code of it in use for a moment, its module stays for a moment.
+		each_fault "enable live" on_live reset_live
+		on_live
+		each_fault "disable live" off_live on_live
+		dmesg | grep "agree_1_live: the code at read_null+.* everything is put back"
+		dmesg | grep "agree_1_live: the code at read_null+.* nothing is switched"
+		dmesg | grep "cannot be put back" && die "something was not put back"
+		off_live
+		rmmod pokepatch_agree_1_live pokepatch
+	'
+}

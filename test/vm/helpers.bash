@@ -105,7 +105,8 @@ test_program() {
 	echo "$file"
 }
 
-# patch_module PATCH-FILE [NAME] - path of the patch module made from it; made once.
+# patch_module PATCH-FILE [NAME [OPTION...]] - path of the patch module made from it, by
+# pokepatch-build with these options; made once for each name.
 patch_module() {
 	local name=${2:-} release file
 	[ -n "$name" ] || name=$(basename "$1" .patch)
@@ -114,7 +115,7 @@ patch_module() {
 	mkdir -p "${file%/*}"
 	newer_than="$1 $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
 		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" \
-		-n "$name" -o "$file" "$1" >&2 || return 1
+		-n "$name" -o "$file" "${@:3}" "$1" >&2 || return 1
 	echo "$file"
 }
 

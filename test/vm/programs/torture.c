@@ -27,6 +27,8 @@
 static const char *const functions[FUNCTIONS] = {"int_pow", "int_sqrt", "gcd", "lcm"};
 static const unsigned int changes[PATCHES + 1] = {0, 0x3, 0x6, 0xc, 0x9, 0xf, 0x5, 0xa, 0x7};
 static const char *const modes[] = {"auto", "auto", "entry", "direct", "ftrace"};
+/* Built with --transition live. */
+static const bool live[PATCHES + 1] = {[6] = true, [8] = true};
 
 static char extra[256];
 static bool loaded[PATCHES + 1];
@@ -98,12 +100,13 @@ static uint16_t vector(void)
 	return result;
 }
 
-static void tell(uint16_t before, uint16_t after)
+static void tell(uint16_t before, uint16_t after, bool one_by_one)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu",
-		 (unsigned long long)(++sequence << 32 | (uint64_t)after << 16 | before));
+		 (unsigned long long)((uint64_t)one_by_one << 63 | ++sequence << 32 |
+				      (uint64_t)after << 16 | before));
 	if (put("/sys/module/pp_torture/parameters/state", text))
 		fail("telling the state");
 }
@@ -139,8 +142,12 @@ static void unload(int k)
 	char name[64];
 
 	snprintf(name, sizeof(name), "pokepatch_torture_%d", k);
-	if (syscall(SYS_delete_module, name, O_NONBLOCK))
-		fail("unloading patch %d", k);
+	for (int tries = 0; syscall(SYS_delete_module, name, O_NONBLOCK); tries++) {
+		/* Tasks may be in it after a live switch. */
+		if (!live[k] || (errno != EAGAIN && errno != EBUSY) || tries == 2000)
+			fail("unloading patch %d", k);
+		usleep(10000);
+	}
 	loaded[k] = false;
 	counts[UNLOADS]++;
 }
@@ -165,7 +172,7 @@ static void switch_patch(int k, bool on, const char *mode)
 				enabled[to++] = enabled[i];
 		nr_enabled = to;
 	}
-	tell(current, vector());
+	tell(current, vector(), live[k]);
 	int number = putf(on ? "1" : "0", "/sys/kernel/pokepatch/torture_%d/enabled", k);
 	if (number && number != EBUSY) {
 		errno = number;
@@ -179,7 +186,7 @@ static void switch_patch(int k, bool on, const char *mode)
 		counts[on ? ENABLES : DISABLES]++;
 	}
 	current = vector();
-	tell(current, current);
+	tell(current, current, false);
 }
 
 static bool is_enabled(int k)
@@ -347,7 +354,7 @@ int main(int argc, char **argv)
 		if (fd < 0 || write(fd, functions[f], strlen(functions[f])) < 0 || close(fd))
 			fail("set_ftrace_filter");
 	}
-	tell(0, 0);
+	tell(0, 0, false);
 	each_once();
 	time_t end = time(NULL) + atoi(argv[1]);
 	while (time(NULL) < end) {

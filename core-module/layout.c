@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is laid out before a switch: where the calls of each site shall go and what is
+ * written for that, and, if the machine is to be stopped, which code must be empty.
+ */
+#include <linux/slab.h>
+
+#include "transition.h"
+
+/* Old function, old .cold; new function, new .cold; those of the patch on top. */
+#define RANGES_PER_FUNC 6
+
+static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
+		      unsigned long size)
+{
+	if (start && size)
+		busy->range[busy->nr++] = (struct pp_range){ start, start + size, func };
+}
+
+static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
+{
+	busy_add(busy, func, func->desc->new_addr, func->desc->new_size);
+	if (!pp_debug_skip_cold)
+		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
+}
+
+/*
+ * The newest enabled copy of a carried function, which an enabled function may
+ * have jumped to, so that it alone is on a stack.  (Those of patches that leave are in
+ * their modules' text.)
+ */
+static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
+{
+	const struct pp_func *other;
+
+	list_for_each_entry(other, pp_func_active(func), on) {
+		if (other->patch->leaving || other->patch == func->patch ||
+		    other->old_addr != func->old_addr)
+			continue;
+		busy_add_new(busy, other);
+		return;
+	}
+}
+
+static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
+{
+	busy_add(busy, func, func->old_addr, func->sym->size);
+	if (func->old_cold && !pp_debug_skip_cold)
+		busy_add(busy, func, func->old_cold,
+			 func->patch->symbols[func->desc->cold].size);
+}
+
+/* One of the patches that are switched replaces it by callers of its own. */
+static bool is_carried(const struct transition *tr, const struct pp_func *func)
+{
+	const struct pp_patch *patch = tr->enable ? tr->patch : tr->off[0];
+	unsigned int i = 0, k;
+
+	do {
+		for (k = 0; k < patch->nr_funcs; k++)
+			if (pp_func_carried(&patch->funcs[k]) &&
+			    patch->funcs[k].old_addr == func->old_addr)
+				return true;
+	} while (i < tr->nr_off && (patch = tr->off[i++]));
+	return false;
+}
+
+/* A patch was switched live, ever; pp_mutex. */
+static bool went_live;
+
+/* In whose functions there may be tasks. */
+static bool may_be_run(const struct pp_patch *patch)
+{
+	return patch->enabled || patch->draining;
+}
+
+/*
+ * A stop leaves tasks in none of a function's versions but the one that it switches to.  A
+ * live transition leaves them where they are: afterwards they may be in that of any enabled
+ * patch, also below the newest, and of a disabled one that is draining.
+ */
+static void busy_add_left_behind(struct transition *tr, u64 attempt)
+{
+	const struct pp_patch *patch;
+	unsigned int i;
+
+	list_for_each_entry(patch, &pp_patches, list) {
+		for (i = 0; may_be_run(patch) && i < patch->nr_funcs; i++) {
+			const struct pp_func *func = &patch->funcs[i];
+
+			if (!func->old_addr)
+				continue;
+			if (func->site ? func->site->laid_out == attempt : is_carried(tr, func))
+				busy_add_new(&tr->busy, func);
+		}
+	}
+}
+
+/* Room for all ranges that this attempt may have.  Under pp_mutex. */
+static int make_room(struct transition *tr)
+{
+	unsigned int need = RANGES_PER_FUNC * tr->nr_funcs;
+	const struct pp_patch *patch;
+
+	list_for_each_entry(patch, &pp_patches, list)
+		if (went_live && may_be_run(patch))
+			need += 2 * patch->nr_funcs;
+	if (need <= tr->max_ranges)
+		return 0;
+	kvfree(tr->busy.range);
+	tr->max_ranges = 0;
+	tr->busy.range = kvmalloc_array(need, sizeof(*tr->busy.range), GFP_KERNEL);
+	if (!tr->busy.range)
+		return -ENOMEM;
+	tr->max_ranges = need;
+	return 0;
+}
+
+/* A site that is in entry mode for a live patch, as that had asked for, may be in two words. */
+static int check_fits(const struct transition *tr, const struct pp_func *func,
+		      unsigned int first)
+{
+	unsigned int i;
+
+	for (i = first; i < tr->text.nr && !tr->live; i++) {
+		if (pp_text_fits(tr->text.poke[i].at, tr->text.poke[i].size))
+			continue;
+		pr_err("%s: %s cannot be switched with the machine stopped: its entry cannot be written in one store, and another patch, which is switched live, has it in entry mode; disable that one first\n",
+		       tr->patch->name, func->name);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/*
+ * Where calls of @func's site shall go, now that its patch is switched on, or off.
+ * A site gets one flip, for whichever of the patches comes first: the one that is
+ * switched on, or else any of those that leave, which all go by who stays.
+ */
+static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 attempt)
+{
+	struct pp_site *site = func->site;
+	const unsigned int first = tr->text.nr;
+	struct flip *flip;
+
+	if (site->laid_out == attempt)
+		return 0;
+	site->laid_out = attempt;
+	flip = &tr->flips[tr->nr_flips++];
+	flip->site = site;
+	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
+	return pp_site_pokes(&tr->text, site, flip->target) ?: check_fits(tr, func, first);
+}
+
+static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)
+{
+	unsigned int i;
+
+	for (i = 0; i < patch->nr_funcs; i++) {
+		const struct pp_func *func = &patch->funcs[i], *top;
+		int ret;
+
+		if (!func->old_addr)
+			continue;
+		busy_add_old(&tr->busy, func);
+		busy_add_new(&tr->busy, func);
+		if (!func->site) {
+			busy_add_carried(&tr->busy, func);
+			continue;
+		}
+		ret = lay_out_site(tr, func, attempt);
+		if (ret)
+			return ret;
+		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
+		if (top && top != func)
+			busy_add_new(&tr->busy, top);
+	}
+	return 0;
+}
+
+/*
+ * What each site shall do, and which code must be empty for it.  Old and new count
+ * in both directions: the return address of a call to ftrace lies in the old
+ * function even when the handler has chosen the new one (see pp_ftrace_handler()).
+ * To disable, the whole text of the patch module must be empty, so that it can be
+ * removed.
+ */
+int pp_lay_out(struct transition *tr)
+{
+	static u64 attempts; /* pp_mutex */
+	unsigned int i;
+	int ret;
+
+	went_live |= tr->live;
+	ret = make_room(tr);
+	if (ret)
+		return ret;
+	attempts++;
+	tr->nr_flips = 0;
+	tr->text.nr = 0;
+	tr->busy.nr = 0;
+	tr->busy.nr_text = tr->nr_off;
+	for (i = 0; i < tr->nr_off; i++) {
+		struct pp_patch *off = tr->off[i];
+
+		off->leaving = true;
+		/* A range's end counts. */
+		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end - 1 };
+	}
+	if (tr->enable)
+		ret = lay_out_patch(tr, tr->patch, attempts);
+	for (i = 0; i < tr->nr_off && !tr->look_only && !ret; i++)
+		ret = lay_out_patch(tr, tr->off[i], attempts);
+	for (i = 0; i < tr->nr_off; i++)
+		tr->off[i]->leaving = false;
+	if (went_live && !tr->look_only && !tr->live)
+		busy_add_left_behind(tr, attempts);
+	pp_busy_finish(&tr->busy);
+	return ret;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Switching while everything runs: for patches whose functions do not depend on each
+ * other, so that any mix of old and new ones will do for a moment.
+ *
+ * Where a site or stub is an instruction, it is written by the architecture's protocol for
+ * text that CPUs may be running (arch.h), all of a patch in one batch, so that what makes
+ * the CPUs take notice of it is done for all of them together.  Until its last step each
+ * instruction does as a whole what it did, and from then on what it does now: so that calls
+ * in any context, NMIs too, take the one way or the other.  In ftrace mode no text is
+ * written: the store of the site's target is the switch.
+ *
+ * A task that was interrupted in front of such an instruction goes on with whatever is
+ * there by then; one that was behind it is in the new function, or in the old.  Both stay
+ * where they are in memory for as long: the old for ever, the new until pp_drained() has
+ * found nobody there.
+ */
+#include <linux/cpu.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "core.h"
+
+/* --- writing ------------------------------------------------------------------------ */
+
+/* The kernel's symbol that it would need and this one does not have; NULL: it can be done. */
+const char *pp_live_missing(void)
+{
+	return pp_arch.live_missing ? pp_arch.live_missing() : "protocol for this architecture";
+}
+
+static bool holds(const struct pp_poke *poke, const u8 *bytes)
+{
+	return !memcmp((void *)poke->at, bytes, poke->size);
+}
+
+/* Those that must be there before the others, and by address: which the protocol wants. */
+static int compare_pokes(const void *a, const void *b)
+{
+	const struct pp_poke *x = a, *y = b;
+
+	if (x->early != y->early)
+		return x->early ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Write those that are @early, or those that are not. */
+static void write_some(const struct pp_text *text, bool early)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (text->poke[i].early == early)
+			pp_arch.live_queue(&text->poke[i], false);
+	pp_arch.live_finish();
+}
+
+/* What is not as it was written now is somebody else's, and is let alone. */
+static void take_back_some(const struct pp_text *text, bool early)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (text->poke[i].early == early && holds(&text->poke[i], text->poke[i].new))
+			pp_arch.live_queue(&text->poke[i], true);
+	pp_arch.live_finish();
+}
+
+static const struct pp_poke *first_that_is_not_old(const struct pp_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (PP_FAULT("poke") || !holds(&text->poke[i], text->poke[i].old))
+			return &text->poke[i];
+	return NULL;
+}
+
+static const struct pp_poke *first_that_is_not_new(const struct pp_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (PP_FAULT("read back") || !holds(&text->poke[i], text->poke[i].new))
+			return &text->poke[i];
+	return NULL;
+}
+
+static void blame(const struct pp_poke *bad, const u8 *found, const u8 *expected,
+		  const struct pp_patch *patch, const char *outcome)
+{
+	pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; %s\n",
+	       patch->name, (void *)bad->at, (int)bad->size, found, (int)bad->size, expected,
+	       outcome);
+}
+
+/* Hotplug lock and text_mutex are held: nobody else who keeps to the rules writes text. */
+static int write_all(struct pp_text *text, const struct pp_patch *patch)
+{
+	u8 found[PP_TEXT_WORD_MAX];
+	unsigned int i;
+
+	text->bad = NULL;
+	for (i = 0; i < text->nr; i++) {
+		int ret = pp_arch.live_check(&text->poke[i]);
+
+		if (WARN_ON(ret))
+			return ret;
+	}
+	text->bad = first_that_is_not_old(text);
+	if (text->bad) {
+		blame(text->bad, (void *)text->bad->at, text->bad->old, patch, "nothing is switched");
+		return -EIO;
+	}
+
+	text->written = true;
+	write_some(text, true);
+	write_some(text, false);
+	text->bad = first_that_is_not_new(text);
+	if (!text->bad)
+		return 0;
+
+	memcpy(found, (void *)text->bad->at, text->bad->size);
+	take_back_some(text, false);
+	take_back_some(text, true);
+	blame(text->bad, found, text->bad->new, patch, "everything is put back");
+	text->bad = first_that_is_not_old(text);
+	if (text->bad)
+		blame(text->bad, (void *)text->bad->at, text->bad->old, patch,
+		      "this one cannot be put back");
+	return -EIO;
+}
+
+/*
+ * Holding the hotplug lock, since a CPU that is just coming up runs code, and would not
+ * be told to take notice of what is written.
+ */
+int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch)
+{
+	int ret;
+
+	text->written = false;
+	if (!text->nr)
+		return 0;
+	if (pp_live_missing())
+		return -EOPNOTSUPP;
+	sort(text->poke, text->nr, sizeof(*text->poke), compare_pokes, NULL);
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	ret = write_all(text, patch);
+	mutex_unlock(pp_kernel.text_mutex);
+	cpus_read_unlock();
+	return ret;
+}
+
+/* --- the patch module afterwards --------------------------------------------------------- */
+
+#define FIRST_PAUSE (HZ / 50)
+#define LONGEST_PAUSE HZ
+
+/*
+ * A patch that was switched off live is draining: tasks may be in its text, and it holds its
+ * module until somebody has seen that none is.  That is looked for at once, and then again
+ * and again in the background, without patch->op, so that nobody finds the patch busy
+ * because of it.  Meanwhile the patch may be enabled, which ends the draining, and disabled
+ * once more, which begins another one: drain_nr says which one a look was for.
+ */
+void pp_drain_begin(struct pp_patch *patch)
+{
+	lockdep_assert_held(&pp_mutex);
+	patch->draining = true;
+	patch->drain_nr++;
+	patch->drain_since = jiffies;
+	patch->drain_pause = FIRST_PAUSE;
+}
+
+/* Which one is it?  0: none. */
+static unsigned int draining(struct pp_patch *patch)
+{
+	unsigned int nr;
+
+	mutex_lock(&pp_mutex);
+	nr = patch->draining ? patch->drain_nr : 0;
+	mutex_unlock(&pp_mutex);
+	return nr;
+}
+
+bool pp_draining(struct pp_patch *patch)
+{
+	return draining(patch);
+}
+
+/* Return: true if this ends it, and the reference is the caller's. */
+static bool end(struct pp_patch *patch, unsigned int nr)
+{
+	bool ended;
+
+	mutex_lock(&pp_mutex);
+	ended = patch->draining && patch->drain_nr == nr;
+	if (ended)
+		patch->draining = false;
+	mutex_unlock(&pp_mutex);
+	return ended;
+}
+
+/*
+ * Is nobody in the text of @patch?  No site leads there any more.  But a task may have been
+ * preempted on its way: in ftrace's trampoline, after the handler had decided; in a stub.
+ * It has not slept since, and a grace period of RCU-tasks waits until it has, or has left:
+ * then it is in the new function and its stack shows it, or never will be.  The second
+ * grace period is for idle tasks and for handlers in interrupts.
+ *
+ * From then on nobody comes, and who is there is found by a look at all stacks, in a stop
+ * that switches nothing.
+ */
+static bool is_empty(struct pp_patch *patch, unsigned int nr, bool background)
+{
+	const bool ask = pp_transition_asks(jiffies - patch->drain_since);
+
+	if (READ_ONCE(patch->drain_waited) != nr) {
+		synchronize_rcu_tasks();
+		synchronize_rcu_tasks_rude();
+		WRITE_ONCE(patch->drain_waited, nr);
+	}
+	return !pp_transition_look(patch, ask, background);
+}
+
+bool pp_drained(struct pp_patch *patch)
+{
+	const unsigned int nr = draining(patch);
+
+	if (!nr)
+		return false;
+	if (is_empty(patch, nr, false))
+		return end(patch, nr);
+	pr_notice("%s: tasks are in its code, its module stays until they have left, see /sys/kernel/pokepatch/%s/blocked_by\n",
+		  patch->name, patch->name);
+	pp_drain_later(patch);
+	return false;
+}
+
+void pp_drain_later(struct pp_patch *patch)
+{
+	if (draining(patch))
+		queue_delayed_work(system_unbound_wq, &patch->drain, patch->drain_pause);
+}
+
+/* The module's exit waits for this work, so the patch stays until it returns. */
+static void drain(struct work_struct *work)
+{
+	struct pp_patch *patch = container_of(to_delayed_work(work), struct pp_patch, drain);
+	const unsigned int nr = draining(patch);
+
+	if (!nr)
+		return;
+	if (!is_empty(patch, nr, true)) {
+		patch->drain_pause = min_t(unsigned long, 2 * patch->drain_pause, LONGEST_PAUSE);
+		queue_delayed_work(system_unbound_wq, &patch->drain, patch->drain_pause);
+	} else if (end(patch, nr)) {
+		pr_debug("%s: nobody is in its code any more\n", patch->name);
+		module_put(patch->mod);
+	}
+}
+
+void pp_drain_init(struct pp_patch *patch)
+{
+	INIT_DELAYED_WORK(&patch->drain, drain);
+}
+
+/* Its module goes, so nobody is in its text: at most the work's own end is left. */
+void pp_drain_exit(struct pp_patch *patch)
+{
+	cancel_delayed_work_sync(&patch->drain);
+}

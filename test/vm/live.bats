@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Live transitions: functions are switched one by one while everything runs.
+
+load helpers
+
+patches=$top/test/vm/patches
+
+# live PATCH-FILE... - add them to $patched, built with --transition live, as NAME-live.
+live() {
+	local patch module
+	for patch; do
+		module=$(patch_module "$patch" "$(basename "$patch" .patch)-live" --transition live) ||
+			return 1
+		patched+=(--module "$module")
+	done
+}
+
+words='
+file() { cat "$(sysfs "$1" "$2")"; }
+loaded() { grep -q "^pokepatch_$(patch_id "$1") " /proc/modules; }
+unload_when_free() { until_true 20 rmmod "pokepatch_$(patch_id "$1")" 2>/dev/null; }
+never_ask() { echo 0 >/sys/module/pokepatch/parameters/ask_after_ms; }
+# log PATTERN - a line of the kernel log has it.
+log() { dmesg | grep -q "$1"; }
+'
+
+@test "live: a function that a task sleeps in is switched; its module stays until the task has left" {
+	with_patches "$patches/sleeper.patch"
+	live "$patches/sleeper.patch"
+	guest "${patched[@]}" --timeout 240 \
+		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
+		mkfifo /tmp/fifo
+		in_new() { asleep_in $sleeper pokepatch_sleeper_live; }
+		modprobe pokepatch-sleeper
+		modprobe pokepatch-sleeper-live
+		never_ask
+		echo 300 >"$(sysfs sleeper timeout_ms)"
+		for mode in entry direct ftrace; do
+			echo "== $mode"
+			[ -e "$(sysfs sleeper-live enabled)" ] || modprobe pokepatch-sleeper-live
+			echo $mode >"$(sysfs sleeper-live vmlinux/wait_for_partner,1/mode)"
+			sleep_in_fifo
+			refused pokepatch enable sleeper
+			enabled sleeper-live 1
+			same state "$(file sleeper-live state)" enabled
+			same mode "$(file sleeper-live vmlinux/wait_for_partner,1/mode)" $mode
+			same stop_ns "$(file sleeper-live stop_ns)" 0
+			if in_new; then die "the sleeper is in the new function"; fi
+			wake_up
+
+			sleep_in_fifo
+			in_new
+			# From a stop that looks at it.
+			stop_ns=$(file sleeper-live stop_ns)
+			enabled sleeper-live 0
+			same state "$(file sleeper-live state)" disabled
+			same "stop_ns of the switch" "$(file sleeper-live stop_ns)" 0
+			same blocked_by "$(file sleeper-live blocked_by)" "$sleeper cat wait_for_partner"
+			sleep 2
+			refused rmmod pokepatch_sleeper_live
+			in_new
+			# Others are in the old function again.
+			mkfifo /tmp/other
+			cat /tmp/other &
+			other=$!
+			until_true 10 asleep_in $other wait_for_partner
+			if asleep_in $other pokepatch; then die "the new function was called"; fi
+			echo >/tmp/other
+			wait $other
+			rm /tmp/other
+
+			# A stop would mix the two: who is in what was left must have gone as well.
+			refused pokepatch enable sleeper
+			has blocked_by "$(file sleeper blocked_by)" "$sleeper cat wait_for_partner"
+			wake_up
+			enabled sleeper 1
+			enabled sleeper 0
+
+			case $mode in
+			entry)
+				unload_when_free sleeper-live
+				;;
+			direct) # Enabled again, and disabled when nobody is there: gone at once.
+				enabled sleeper-live 1
+				enabled sleeper-live 0
+				same blocked_by "$(file sleeper-live blocked_by)" ""
+				rmmod pokepatch_sleeper_live
+				;;
+			ftrace) # Enabled again while somebody is.
+				enabled sleeper-live 1
+				sleep_in_fifo
+				enabled sleeper-live 0
+				enabled sleeper-live 1
+				sleep 2
+				refused rmmod pokepatch_sleeper_live
+				enabled sleeper-live 0
+				wake_up
+				unload_when_free sleeper-live
+				;;
+			esac
+		done
+
+		echo "== removed by force: that waits as well"
+		modprobe pokepatch-sleeper-live
+		enabled sleeper-live 1
+		sleep_in_fifo
+		enabled sleeper-live 0
+		rmmod -f pokepatch_sleeper_live &
+		removal=$!
+		sleep 2
+		in_new
+		kill -0 $removal
+		wake_up
+		wait $removal
+
+		echo "== asked to leave, the sleeper does"
+		echo 500 >/sys/module/pokepatch/parameters/ask_after_ms
+		modprobe pokepatch-sleeper-live
+		enabled sleeper-live 1
+		sleep_in_fifo
+		in_new
+		enabled sleeper-live 0
+		unload_when_free sleeper-live
+		asleep_in $sleeper wait_for_partner
+		wake_up
+		rmmod pokepatch_sleeper pokepatch
+	'
+}
+
+@test "live: one set of syncs for all functions, in two modes" {
+	with_patches "$patches/netdev-printk.patch" "$top/examples/proc-version.patch"
+	live "$patches/netdev-printk.patch" "$top/examples/proc-version.patch"
+	guest "${patched[@]}" --module dummy <<<"$words"'
+		# Each sync runs do_sync_core() on each CPU.
+		echo "p:pp/sync do_sync_core" >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		nr=$(nproc)
+		syncs() {
+			_before=$(hits sync)
+			"$@"
+			echo $((($(hits sync) - _before) / nr))
+		}
+		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
+		modprobe dummy
+		modprobe pokepatch-netdev-printk-live
+		modprobe pokepatch-proc-version-live
+		same "syncs for one function" "$(syncs enabled proc-version-live 1)" 3
+		has /proc/version "$(cat /proc/version)" Live-patched
+
+		# One more registers the stubs of direct mode with ftrace.
+		echo 1 >"$(sysfs netdev-printk-live enabled)"
+		modes=$(cat $(sysfs netdev-printk-live vmlinux)/*/mode | sort | uniq -c | tr -s " \n" " ")
+		has modes "$modes" direct
+		has modes "$modes" entry
+		enabled netdev-printk-live 0
+		for mode in ftrace entry; do
+			for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
+				echo $mode >$folder/mode
+			done
+			# ftrace mode writes no text for the switch, but ftrace does for its sites.
+			n=$(syncs enabled netdev-printk-live 1)
+			[ $mode = ftrace ] || same "syncs for seven functions" "$n" 3
+			same modes "$(cat $(sysfs netdev-printk-live vmlinux)/*/mode | sort -u)" $mode
+			ip link set dummy0 name $mode
+			ip link set $mode name dummy0
+			n=$(syncs enabled netdev-printk-live 0)
+			[ $mode = ftrace ] || same "syncs for seven functions" "$n" 3
+		done
+		same "calls of the new function" "$(patched_calls)" 4
+		stop_hits
+		enabled proc-version-live 0
+		lacks /proc/version "$(cat /proc/version)" Live-patched
+		rmmod pokepatch_netdev_printk_live pokepatch_proc_version_live
+	'
+}
+
+@test "live: an entry that cannot be written at once, if entry mode is asked for" {
+	with_patches "$patches/netdev-printk.patch"
+	live "$patches/netdev-printk.patch"
+	guest "${patched[@]}" --module dummy \
+		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' <<<"$words"'
+		modes() { cat $(sysfs "$1" vmlinux)/*/mode | sort -u | tr "\n" " "; }
+		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
+		modprobe dummy
+		modprobe pokepatch-netdev-printk-live
+		crossing=0
+		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
+			[ $(($(cat $folder/old_addr) & 7)) -le 3 ] || crossing=$((crossing + 1))
+		done
+		[ $crossing -gt 0 ] || die "no entry is in two words"
+		enabled netdev-printk-live 1
+		same "modes, not asked" "$(modes netdev-printk-live)" "direct entry "
+		enabled netdev-printk-live 0
+		pokepatch unload netdev-printk-live
+
+		calls=0
+		start_load cat /sys/module/printk/parameters/time
+		for name in one two three; do
+			pokepatch load --mode entry "$(patch_file netdev-printk-live)"
+			same "modes, asked" "$(modes netdev-printk-live)" "entry "
+			ip link set dummy0 name $name
+			calls=$((calls + 1))
+			same "calls of the new function" "$(patched_calls)" $calls
+
+			# No stop can switch such an entry, to another patch or together with one.
+			modprobe pokepatch-netdev-printk
+			refused pokepatch enable netdev-printk
+			echo netdev-printk-live | tr - _ >"$(sysfs netdev-printk replace)"
+			refused pokepatch enable netdev-printk
+			same states "$(file netdev-printk state) $(file netdev-printk-live state)" \
+				"disabled enabled"
+			pokepatch unload netdev-printk
+
+			pokepatch unload netdev-printk-live
+			ip link set $name name dummy0
+			same "calls of the new function" "$(patched_calls)" $calls
+		done
+		stop_load
+		pokepatch load "$(patch_file netdev-printk)"
+		ip link set dummy0 name four
+		same "calls of the new function" "$(patched_calls)" 4
+		pokepatch unload netdev-printk
+		rmmod pokepatch
+	'
+}
+
+@test "live: patches that stack, and that replace each other" {
+	with_patches "$top/test/bench/int-pow.patch" "$patches/int-pow-three.patch"
+	live "$top/test/bench/int-pow.patch" "$patches/int-pow-three.patch"
+	guest "${patched[@]}" --module "$(test_module pp_icount)" <<<"$words"'
+		# What int_pow(1, 0) returns: 1, patched 2 or 3.
+		result() { awk "NR == 1 { print \$3 }" /sys/module/pp_icount/parameters/measure; }
+		stopped() { [ "$(file "$1" stop_ns)" -gt 0 ]; }
+		replaces() {
+			modprobe "pokepatch-$1"
+			patch_id "$2" >"$(sysfs "$1" replace)"
+			enabled "$1" 1
+		}
+		modprobe pp_icount
+		start_load cat /sys/module/pp_icount/parameters/measure
+		for mode in entry direct ftrace; do
+			echo "== $mode"
+			pokepatch load --mode $mode "$(patch_file int-pow-live)"
+			same "first" "$(result)" 2
+			pokepatch load "$(patch_file int-pow-three-live)"
+			same "second on top" "$(result)" 3
+			if stopped int-pow-three-live; then die "the machine was stopped"; fi
+			# The lower one leaves: in direct mode, the owner of the stub.
+			pokepatch unload int-pow-live
+			same "second alone" "$(result)" 3
+			pokepatch load "$(patch_file int-pow-live)"
+			same "first on top" "$(result)" 2
+			pokepatch disable int-pow-live
+			same "second again" "$(result)" 3
+
+			# Live replaces live: live.  One of the two is not: stop.
+			replaces int-pow-live int-pow-three-live
+			same "replaced" "$(result)" 2
+			same "state of the replaced one" "$(file int-pow-three-live state)" disabled
+			if stopped int-pow-live; then die "the machine was stopped"; fi
+			pokepatch unload int-pow-three-live
+			replaces int-pow-three int-pow-live
+			same "replaced by a stop" "$(result)" 3
+			stopped int-pow-three
+			rmmod pokepatch_int_pow_live
+			replaces int-pow-live int-pow-three
+			same "replaces with a stop" "$(result)" 2
+			stopped int-pow-live
+			rmmod pokepatch_int_pow_three
+			pokepatch unload int-pow-live
+			same "all gone" "$(result)" 1
+		done
+		stop_load
+		rmmod pokepatch
+	'
+}
