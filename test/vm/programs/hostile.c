@@ -58,7 +58,6 @@ static const struct hostile cases[] = {
 	{ "format-none", I(format), SET, 0, "format 0 of" },
 	{ "size", I(size), ADD, 8, "this core knows" },
 	{ "size-stale", I(size), ADD, -8ULL, "this core knows" },
-	{ "live", I(transition), SET, 1, "transition 1" },
 	{ "transition", I(transition), SET, 7, "transition 7" },
 	{ "flags", I(flags), SET, 1U << 31, "flags" },
 	{ "reserved", I(reserved), SET, 1, "flags" },
