@@ -50,13 +50,11 @@ log() { dmesg | grep -q "$1"; }
 
 			sleep_in_fifo
 			in_new
-			# From a stop that looks at it.
-			stop_ns=$(file sleeper-live stop_ns)
 			enabled sleeper-live 0
 			same state "$(file sleeper-live state)" disabled
 			same "stop_ns of the switch" "$(file sleeper-live stop_ns)" 0
 			same blocked_by "$(file sleeper-live blocked_by)" "$sleeper cat wait_for_partner"
-			sleep 2
+			sleep 1
 			refused rmmod pokepatch_sleeper_live
 			in_new
 			# Others are in the old function again.
@@ -91,7 +89,7 @@ log() { dmesg | grep -q "$1"; }
 				sleep_in_fifo
 				enabled sleeper-live 0
 				enabled sleeper-live 1
-				sleep 2
+				sleep 1
 				refused rmmod pokepatch_sleeper_live
 				enabled sleeper-live 0
 				wake_up
@@ -107,7 +105,7 @@ log() { dmesg | grep -q "$1"; }
 		enabled sleeper-live 0
 		rmmod -f pokepatch_sleeper_live &
 		removal=$!
-		sleep 2
+		sleep 1
 		in_new
 		kill -0 $removal
 		wake_up
