@@ -618,6 +618,12 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size);
  */
 int pp_transition(struct pp_patch *patch, bool enable);
 /*
+ * Switch @patch off, which is enabled, and whose module is being removed by force: neither
+ * its timeout nor a signal ends this.  The caller holds patch->op.  May sleep.
+ * Return: 0, or any error of pp_transition() but -EBUSY and -EINTR.
+ */
+int pp_transition_forced(struct pp_patch *patch);
+/*
  * Is nobody in the text of @patch, which is disabled?  blocked_by tells who is.  @ask: they
  * shall leave.  @background: the caller does not hold patch->op.  Takes pp_mutex; may sleep.
  * Return: 0, -EAGAIN if somebody is, or another error.

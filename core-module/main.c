@@ -25,6 +25,9 @@ static int __init pokepatch_init(void)
 	ret = pp_modules_init();
 	if (ret)
 		goto err_sysfs;
+#ifdef POKEPATCH_DEBUG
+	pr_notice("this is the debug build, whose checks can be switched off: for test machines only\n");
+#endif
 	return 0;
 
 err_sysfs:

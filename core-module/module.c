@@ -20,6 +20,8 @@
 DEFINE_MUTEX(pp_mutex);
 LIST_HEAD(pp_patches);
 
+#define LONGEST_FORCED_PAUSE_MS 10000
+
 /*
  * Modules whose COMING went through here and that are neither live nor gone.  A
  * module in state COMING that is not in it may still fail before its notifiers
@@ -391,16 +393,24 @@ EXPORT_SYMBOL_GPL(pokepatch_register);
 /*
  * An enabled patch holds its module, but `rmmod -f` removes it all the same: its memory is
  * freed when we return.  So stay here until nobody is in it.  Nobody can switch it on
- * again, with its module going.  A signal makes the tries shorter, and not fewer.
+ * again, with its module going.
  */
 static void switch_off_by_force(struct pp_patch *patch)
 {
+	unsigned int pause = PP_FORCED_PAUSE_MS;
+
 	down(&patch->op);
 	if (patch->enabled)
 		pr_crit("%s: its module is being removed by force; this waits until it is switched off\n",
 			patch->name);
-	while (patch->enabled && pp_transition(patch, false))
-		msleep(PP_FORCED_PAUSE_MS);
+	/* For want of memory, say: it says why each time. */
+	while (patch->enabled && pp_transition_forced(patch)) {
+		msleep(pause);
+		pause = min(2 * pause, (unsigned int)LONGEST_FORCED_PAUSE_MS);
+	}
+	if (patch->pinned)
+		pr_crit("%s: its module is being removed by force, though timers, lists and the like may refer to its code or data\n",
+			patch->name);
 	/* That is looked for in the background. */
 	while (pp_draining(patch))
 		msleep(PP_FORCED_PAUSE_MS);

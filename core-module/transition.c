@@ -378,7 +378,9 @@ static int attempt(struct transition *tr)
 	struct pp_patch *patch = tr->patch;
 	int ret;
 
-	if (mutex_lock_killable(&pp_mutex))
+	if (tr->forced)
+		mutex_lock(&pp_mutex);
+	else if (mutex_lock_killable(&pp_mutex))
 		return -EINTR;
 	/* Again in each attempt: parents may have come or gone. */
 	if (!tr->look_only) {
@@ -514,7 +516,7 @@ static int try_until_timeout(struct transition *tr)
 	tr->started = ktime_get_ns();
 	for (;;) {
 		int ret;
-		long left, share;
+		long left, share, wait;
 
 		/* Those whom the last attempt asked have had its pause to come. */
 		tr->ask = ask_after && list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
@@ -523,15 +525,20 @@ static int try_until_timeout(struct transition *tr)
 		ret = attempt(tr);
 		if (!tr->ask)
 			pp_park_release(&tr->park);
-		left = deadline - jiffies;
+		left = tr->forced ? MAX_SCHEDULE_TIMEOUT : deadline - jiffies;
 		if (ret != -EAGAIN || tr->cancelled)
 			return ret;
 		share = share_pause(tr);
 		if (left <= 0 || share > left)
 			return -EBUSY;
-		schedule_timeout_killable(max(share, min_t(long, msecs_to_jiffies(pause), left)));
-		if (fatal_signal_pending(current))
-			return -EINTR;
+		wait = max(share, min_t(long, msecs_to_jiffies(pause), left));
+		if (tr->forced) {
+			schedule_timeout_uninterruptible(wait);
+		} else {
+			schedule_timeout_killable(wait);
+			if (fatal_signal_pending(current))
+				return -EINTR;
+		}
 		pause = min(2 * pause, (unsigned int)LONGEST_PAUSE_MS);
 	}
 }
@@ -635,7 +642,6 @@ static void release_replaced(struct transition *tr, int ret)
 
 	for (i = 0; i < tr->nr_off; i++) {
 		struct pp_patch *off = tr->off[i];
-		struct module *mod = off->mod;
 		const bool put = !ret && ends_hold(tr, off);
 
 		if (!ret) {
@@ -643,10 +649,13 @@ static void release_replaced(struct transition *tr, int ret)
 			let_go_of(off);
 		}
 		pp_sysfs_state(off, ret ? PP_ENABLED : PP_DISABLED);
-		up(&off->op);
-		/* As in pp_transition(): the last moment at which it is sure to be there. */
+		/*
+		 * Its module may be about to go, by force even: its exit waits for op, so that
+		 * nothing of the patch may be touched after this.
+		 */
 		if (put)
-			module_put(mod);
+			module_put(off->mod);
+		up(&off->op);
 	}
 }
 
@@ -694,12 +703,13 @@ static int enable_patch(struct pp_patch *patch)
 	return ret;
 }
 
-static int disable_patch(struct pp_patch *patch)
+static int disable_patch(struct pp_patch *patch, bool forced)
 {
 	struct transition tr;
 	int ret = transition_init(&tr, patch, false);
 	bool put = false;
 
+	tr.forced = forced;
 	ret = ret ?: try_until_timeout(&tr);
 	if (ret)
 		cancel(&tr);
@@ -731,5 +741,12 @@ int pp_transition(struct pp_patch *patch, bool enable)
 		return 0;
 	}
 	pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
-	return enable ? enable_patch(patch) : disable_patch(patch);
+	return enable ? enable_patch(patch) : disable_patch(patch, false);
+}
+
+int pp_transition_forced(struct pp_patch *patch)
+{
+	report(patch, NULL);
+	pp_sysfs_state(patch, PP_DISABLING);
+	return disable_patch(patch, true);
 }

@@ -32,6 +32,7 @@ struct transition {
 	struct pp_patch **off;	/* those that are switched off, the newest first */
 	unsigned int nr_off;
 	bool look_only;		/* switch nothing: is the patch module's text empty? */
+	bool forced;		/* its module goes in any case: no timeout, no signal ends it */
 	bool background;	/* the same, without the patch's op */
 	bool live;		/* while everything runs */
 	bool cancelled;		/* by a pre-patch callback */

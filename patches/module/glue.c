@@ -17,6 +17,10 @@ static int __init pokepatch_glue_init(void)
 	return pokepatch_register(&pokepatch_image);
 }
 
+/*
+ * The call is the last thing here, and the compiler makes it a jump: when the module is
+ * removed by force, the core waits in there until no task is in this module's code.
+ */
 static void __exit pokepatch_glue_exit(void)
 {
 	pokepatch_unregister(&pokepatch_image);
