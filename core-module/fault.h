@@ -78,14 +78,6 @@ void pp_fault_freed(const void *memory);
 	PP_FAIL("ftrace_set_filter_ips", -ENOMEM, ftrace_set_filter_ips(__VA_ARGS__))
 #define ftrace_set_filter_ip(...)					\
 	PP_FAIL("ftrace_set_filter_ip", -ENOMEM, ftrace_set_filter_ip(__VA_ARGS__))
-#define register_ftrace_direct(...)					\
-	PP_FAIL("register_ftrace_direct", -ENOMEM, register_ftrace_direct(__VA_ARGS__))
-#define modify_ftrace_direct(...)					\
-	PP_FAIL("modify_ftrace_direct", -ENOMEM, modify_ftrace_direct(__VA_ARGS__))
-#define register_ftrace_direct_multi(...)				\
-	PP_FAIL("register_ftrace_direct_multi", -ENOMEM, register_ftrace_direct_multi(__VA_ARGS__))
-#define modify_ftrace_direct_multi(...)				\
-	PP_FAIL("modify_ftrace_direct_multi", -ENOMEM, modify_ftrace_direct_multi(__VA_ARGS__))
 
 /* These are macros themselves, which cannot stand within their own name. */
 static inline struct workqueue_struct *pp_real_alloc_workqueue(const char *name, unsigned int flags,

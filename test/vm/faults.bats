@@ -263,3 +263,16 @@ trouble() {
 		rmmod pokepatch_agree_1_live pokepatch
 	'
 }
+
+@test "whatever the core calls that can fail can be made to" {
+	local name missing=''
+	for name in $(grep -ohE '\b(k|kv|v)[a-z]*(alloc|dup|printf)[a-z_]*\(|\bvmap\(|\b(un)?register_[a-z_]*\(|\b[a-z]+_register\(|\b(ftrace_set|modify)_[a-z_]*\(|\b(kobject|sysfs)_(init|create)[a-z_]*\(|\balloc_[a-z]*\(|\btask_work_add\(|\btry_module_get\(' \
+		"$top"/core-module/*.c "$top"/core-module/arch/*.c | tr -d '(' | sort -u); do
+		case $name in
+		unregister_* | pokepatch_register | vmalloc_to_page) continue ;;
+		register_ftrace_direct) continue ;; # only a comment speaks of it
+		esac
+		grep -q "^#define $name(" "$top/core-module/fault.h" || missing+=" $name"
+	done
+	[ -z "$missing" ] || { echo "not in fault.h:$missing"; return 1; }
+}
