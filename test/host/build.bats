@@ -261,7 +261,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	build -o x.ko --report x.json "$patch"
 	ends 0 "pre-unpatch callback of dummy: tell_pre_unpatch"
 	jq -r '.callbacks[] | "\(.parent) \(.kind) \(.function)"' x.json >reported
-	for parent in dummy vmlinux; do
+	for parent in dummy tun vmlinux; do
 		for kind in post-patch post-unpatch pre-patch pre-unpatch; do
 			echo "$parent $kind tell_${kind/-/_}"
 		done
