@@ -155,7 +155,7 @@ unlock:
  * record says more than is true. So an ops of ours is registered first: as long as
  * ftrace's list is not empty, ftrace does not mind.
  * Return: 0, -EBUSY if it must stay claimed; *update is set if pp_ftrace_update() and
- * then pp_claim_settle() have to follow.
+ * then pp_claim_settle() have to follow, and be it later (pp_sites_unsettled()).
  */
 int pp_claim_return(unsigned long ip, bool *update)
 {

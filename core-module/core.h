@@ -174,13 +174,15 @@ struct pp_site {
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
 	unsigned int users;	 /* funcs that point here */
 	const struct pp_mode *mode; /* while it is hooked, or lingers */
-	bool lingers;		 /* claimed still, though not hooked */
+	bool lingers;		 /* claimed still, though not hooked; or unsettled */
+	bool unsettled;		 /* it was given back, but ftrace has not written it yet */
 	struct list_head linger_node;
 	struct list_head hooked; /* pp_func.hook: those who want it hooked, the newest first */
 	struct ftrace_ops *ops;	 /* direct mode: its own */
 	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
-	const struct pp_patch *stub_owner; /* whose text it is in */
-	bool stub_held;		 /* by its module's reference, until it is handed over */
+	struct pp_patch *stub_owner; /* whose text it is in */
+	/* direct mode: has left, but its module is held until the site calls no stub of its */
+	const struct pp_patch *stub_held;
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
 	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
 };
@@ -191,6 +193,10 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj);
 int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
 void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, bool going);
 void pp_site_linger(struct pp_site *site);
+/* The same for @sites that were given back, which ftrace could not write. */
+void pp_sites_unsettled(struct pp_site **sites, unsigned int nr);
+/* Is there none of them? */
+bool pp_sites_settled(void);
 void pp_site_unlinger(struct pp_site *site);
 bool pp_sites_linger_retry(void);
 void pp_sites_module_going(const struct module *mod);
@@ -230,7 +236,8 @@ void pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_
 		       struct ftrace_regs *fregs);
 
 /* All under pp_mutex; may sleep. */
-void pp_ftrace_update(void);
+/* Have ftrace write all sites as its records say.  0, or an error. */
+int pp_ftrace_update(void);
 /* Register the one ops, if it is not; whether it is. */
 int pp_ftrace_start(void);
 bool pp_ftrace_registered(void);
@@ -244,6 +251,11 @@ bool pp_ftrace_tidy(void);
 void pp_direct_settle(void);
 /* Hand over stubs that could not be.  Return: true if some still could not.  pp_mutex. */
 bool pp_direct_tidy(void);
+/*
+ * Does some site still call a stub of @patch, which is disabled?  Tries to end that.
+ * Takes pp_mutex; may sleep.
+ */
+bool pp_direct_holds(const struct pp_patch *patch);
 
 /* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
 
@@ -387,6 +399,7 @@ struct pp_patch {
 	bool leaving;		/* an attempt is about to disable it; pp_mutex */
 	bool pinned;		/* its module stays, though disabled; pp_mutex */
 	bool withdrawn;		/* a callback said that it need not; pp_mutex */
+	bool stuck;		/* a dead ftrace may call its stubs for ever; pp_mutex */
 	/*
 	 * Tasks may be in its text though it is not enabled, as after a live
 	 * transition; it holds its module.  pp_mutex.

@@ -80,6 +80,22 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 }
 
 /*
+ * A stub can be probed like any text of a module.  A write would take away the probe's
+ * breakpoint, or be taken back by kprobes later.  A probe is in the table before its
+ * breakpoint is written: one that this does not see yet, and whose breakpoint is not among
+ * the bytes that were read before, shows when these are compared with those that are replaced.
+ */
+static bool probed(const struct pp_poke *poke)
+{
+	bool found;
+
+	preempt_disable();
+	found = pp_kernel.get_kprobe((void *)poke->at);
+	preempt_enable();
+	return found;
+}
+
+/*
  * The site is about to call the stub at @stub, which nobody does yet: it must pass, and
  * may have been left otherwise when its last site went with its module (that it returns
  * is all that the loader leaves there: how, it chooses for each place). The jump is
@@ -94,8 +110,11 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 	struct pp_text text = { .poke = pokes, .nr = ARRAY_SIZE(pokes) };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(pokes); i++)
+	for (i = 0; i < ARRAY_SIZE(pokes); i++) {
 		memcpy(pokes[i].old, (void *)pokes[i].at, pokes[i].size);
+		if (probed(&pokes[i]))
+			return -EBUSY;
+	}
 	if (pp_arch.stub_insn(stub, false, pokes[0].new) ||
 	    pp_arch.entry_insn(pokes[1].at, func->desc->new_addr, pokes[1].new))
 		return -ERANGE;
@@ -110,6 +129,15 @@ static void free_ops(struct ftrace_ops *ops)
 		return;
 	ftrace_free_filter(ops);
 	kfree(ops);
+}
+
+/* ftrace is dead, and @site may call its stub for ever: not even `rmmod -f` may end that. */
+static void hold_for_good(struct pp_site *site)
+{
+	pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
+	       site->stub_owner->name, (void *)site->ip);
+	__module_get(site->stub_owner->mod);
+	site->stub_owner->stuck = true;
 }
 
 /* Have @site call its stub. */
@@ -135,6 +163,14 @@ static int attach(struct pp_site *site)
 	if (!ret) {
 		site->ops = ops;
 		return 0;
+	}
+	/*
+	 * It was alive when it took the filter, so it died since, at this site perhaps, which
+	 * may have been written or not.  What it keeps of the ops nobody can say either.
+	 */
+	if (ret == -ENODEV) {
+		hold_for_good(site);
+		return ret;
 	}
 	/* It may have been in ftrace's list for a moment. */
 	synchronize_rcu_tasks_rude();
@@ -207,8 +243,8 @@ static void let_go_of_stub(struct pp_site *site)
 {
 	if (!site->stub_held)
 		return;
-	site->stub_held = false;
-	module_put(site->stub_owner->mod);
+	module_put(site->stub_held->mod);
+	site->stub_held = NULL;
 }
 
 /*
@@ -227,11 +263,8 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 			continue;
 		/* ftrace holds on to it, and the site may go on calling the stub. */
 		site->ops = NULL;
-		if (going)
-			continue;
-		pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
-		       site->stub_owner->name, (void *)site->ip);
-		__module_get(site->stub_owner->mod);
+		if (!going)
+			hold_for_good(site);
 	}
 	synchronize_rcu_tasks();
 	synchronize_rcu_tasks_rude();
@@ -290,6 +323,9 @@ static int change_stub(struct pp_site *site, unsigned long stub)
 	onlooker->ops.trampoline = stub;
 	ret = ftrace_set_filter_ip(&onlooker->ops, site->ip, 0, 0) ?:
 	      register_ftrace_function(&onlooker->ops);
+	/* As in attach(). */
+	if (ret == -ENODEV)
+		list_del(&onlooker->node);
 	if (ret)
 		return ret;
 	WRITE_ONCE(site->ops->trampoline, stub);
@@ -329,7 +365,7 @@ static int hand_over(struct pp_site *site, struct pp_func *heir)
 	if (ret)
 		return ret;
 	site->stub = stub;
-	site->stub_owner = other.stub_owner;
+	site->stub_owner = heir->patch;
 	return 0;
 }
 
@@ -351,45 +387,72 @@ static bool direct_leave(struct pp_func *func)
 		pr_notice("%s: its module stays loaded as long as calls of %s go by its code: ftrace does not take another way now\n",
 			  func->patch->name, func->name);
 		__module_get(func->patch->mod);
-		site->stub_held = true;
+		site->stub_held = func->patch;
 		pp_watch_later();
 	}
 	return true;
 }
 
-/* Return: true if it is to be tried again. */
-static bool hand_over_now(struct pp_site *site)
+/* Each function whose site calls, or called, a stub that is held; a site may come twice. */
+#define for_each_held(patch, i)                                        \
+	list_for_each_entry(patch, &pp_patches, list)                  \
+		for (i = 0; i < (patch)->nr_funcs; i++)                \
+			if ((patch)->funcs[i].hooked && (patch)->funcs[i].site->stub_held)
+
+/* Its stub is in a patch that left, and that nothing but stub_held holds. */
+static bool calls_held(const struct pp_site *site)
 {
-	const struct pp_patch *owner = site->stub_owner;
-	struct pp_func *heir = other_user(site, NULL);
-
-	if (stub_of(heir) != site->stub) {
-		bool failed = hand_over(site, heir);
-
-		synchronize_rcu_tasks();
-		synchronize_rcu_tasks_rude();
-		pp_direct_settle();
-		if (failed)
-			return true;
-	}
-	/* Not let_go_of_stub(): the site has another owner by now. */
-	site->stub_held = false;
-	module_put(owner->mod);
-	return false;
+	return site->stub_owner == site->stub_held &&
+	       stub_of(other_user(site, NULL)) != site->stub;
 }
 
+/* All are handed over before the one wait for those who are in the old stubs. */
 bool pp_direct_tidy(void)
 {
 	struct pp_patch *patch;
-	bool again = false;
+	bool wait = false, again = false;
 	unsigned int i;
 
 	lockdep_assert_held(&pp_mutex);
-	list_for_each_entry(patch, &pp_patches, list)
-		for (i = 0; i < patch->nr_funcs; i++)
-			if (patch->funcs[i].hooked && patch->funcs[i].site->stub_held)
-				again |= hand_over_now(patch->funcs[i].site);
+	for_each_held(patch, i) {
+		struct pp_site *site = patch->funcs[i].site;
+
+		if (calls_held(site) && !hand_over(site, other_user(site, NULL)))
+			wait = true;
+	}
+	/* One that failed may have left something, too. */
+	if (wait || !list_empty(&onlookers)) {
+		synchronize_rcu_tasks();
+		synchronize_rcu_tasks_rude();
+		pp_direct_settle();
+	}
+	for_each_held(patch, i) {
+		struct pp_site *site = patch->funcs[i].site;
+
+		if (calls_held(site))
+			again = true;
+		else
+			let_go_of_stub(site);
+	}
 	return again;
+}
+
+bool pp_direct_holds(const struct pp_patch *patch)
+{
+	const struct pp_patch *other;
+	unsigned int i;
+	bool holds;
+
+	mutex_lock(&pp_mutex);
+	pp_direct_tidy();
+	holds = patch->stuck;
+	for_each_held(other, i)
+		holds |= other->funcs[i].site->stub_held == patch;
+	mutex_unlock(&pp_mutex);
+	if (holds)
+		pr_crit_once("%s: its module is being removed by force, but calls of functions go by its code; this waits until they do not\n",
+			     patch->name);
+	return holds;
 }
 
 const struct pp_mode pp_direct_mode = {

@@ -37,6 +37,8 @@ static const char *claim(const struct pp_func *func)
 	const unsigned long ip = func->site->ip;
 	u8 insn[PP_TEXT_WORD_MAX];
 
+	if (func->site->unsettled)
+		return "it could not be given back to ftrace yet";
 	if (!pp_arch.entry_size || !pp_claim_possible())
 		return "this kernel does not allow it";
 	if (!pp_text_fits(ip, pp_arch.entry_size) && !may_cross_words(func))
@@ -54,7 +56,8 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 
 	for (i = 0; i < nr; i++) {
 		/* One that could not be given back is claimed still. */
-		const char *why = funcs[i]->site->lingers ? NULL : claim(funcs[i]);
+		const struct pp_site *site = funcs[i]->site;
+		const char *why = site->lingers && !site->unsettled ? NULL : claim(funcs[i]);
 
 		if (!why) {
 			pp_site_unlinger(funcs[i]->site);
@@ -82,7 +85,10 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	}
 	if (!update)
 		return;
-	pp_ftrace_update();
+	if (pp_ftrace_update()) {
+		pp_sites_unsettled(sites, nr);
+		return;
+	}
 	for (i = 0; i < nr; i++)
 		if (!sites[i]->mode)
 			pp_claim_settle(sites[i]->ip);

@@ -64,8 +64,6 @@ static bool registered; /* pp_mutex */
  * calls through, but nobody else can redirect them, and no cheaper mode can have them.
  */
 static bool leftovers; /* pp_mutex */
-/* A site's record says something, and ftrace had no memory to write the site. */
-static bool outdated; /* pp_mutex */
 
 static noinline int anchor_new(int n)
 {
@@ -120,7 +118,6 @@ static void stop(void)
 	free_filter();
 	registered = false;
 	leftovers = false;
-	outdated = false; /* it brought all sites into line */
 }
 
 static int start(void)
@@ -174,23 +171,12 @@ static int refill(void)
 	return ret;
 }
 
-/*
- * Have ftrace bring all its sites into line with its records.  It does that, among
- * other things, whenever the filter of a registered ops is set, be it to what it is.
- */
-static int update(void)
-{
-	return ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0);
-}
-
 bool pp_ftrace_tidy(void)
 {
 	lockdep_assert_held(&pp_mutex);
 	if (leftovers && registered)
 		leftovers = refill();
-	if (outdated && registered)
-		outdated = update();
-	return leftovers || outdated;
+	return leftovers;
 }
 
 /* Which of the sites is it that ftrace does not give us? */
@@ -318,18 +304,23 @@ int pp_ftrace_start(void)
 	return registered ? 0 : start();
 }
 
-void pp_ftrace_update(void)
+/*
+ * ftrace brings all its sites into line with its records, among other things, whenever the
+ * filter of a registered ops is set, be it to what it is.
+ */
+int pp_ftrace_update(void)
 {
 	lockdep_assert_held(&pp_mutex);
-	outdated = pp_ftrace_start() || update();
-	if (outdated)
-		pp_watch_later();
+	return pp_ftrace_start() ?: ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0);
 }
 
-/* No site is hooked and none will be soon: give ftrace back. */
+/*
+ * No site is hooked and none will be soon: give ftrace back.  If there are sites that have to
+ * be settled, that is for who settles the last one.
+ */
 void pp_ftrace_stop(void)
 {
 	lockdep_assert_held(&pp_mutex);
-	if (registered)
+	if (registered && pp_sites_settled())
 		stop();
 }

@@ -412,7 +412,7 @@ static void switch_off_by_force(struct pp_patch *patch)
 		pr_crit("%s: its module is being removed by force, though timers, lists and the like may refer to its code or data\n",
 			patch->name);
 	/* That is looked for in the background. */
-	while (pp_draining(patch))
+	while (pp_draining(patch) || pp_direct_holds(patch))
 		msleep(PP_FORCED_PAUSE_MS);
 	up(&patch->op);
 }

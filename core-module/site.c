@@ -356,20 +356,56 @@ int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned lon
 
 static LIST_HEAD(lingering);
 
-/*
- * @site stays claimed: who wants it cannot have it behind our back.  It outlives
- * its patches, and so the core must stay.
- */
+/* It outlives its patches, and so the core must stay. */
+static void keep(struct pp_site *site)
+{
+	site->lingers = true;
+	list_add(&site->linger_node, &lingering);
+	__module_get(THIS_MODULE);
+}
+
+/* @site stays claimed: who wants it cannot have it behind our back. */
 void pp_site_linger(struct pp_site *site)
 {
 	lockdep_assert_held(&pp_mutex);
 	if (site->lingers)
 		return;
-	site->lingers = true;
-	list_add(&site->linger_node, &lingering);
-	__module_get(THIS_MODULE);
+	keep(site);
 	pr_notice("the entry of %ps is not given back while another live patch, BPF program or probe wants it: it would be without effect until then\n",
 		  (void *)site->ip);
+}
+
+/*
+ * Those of @sites that are in no mode any more are given back, and ftrace counts who wants
+ * them, but had no memory to write them.  When these leave now, the record keeps a flag that
+ * nobody takes away (see pp_claim_settle()): the site could not be claimed again, and one
+ * that has it without a user is what ftrace shuts itself down for when its last ops goes. So
+ * the site stays with us, in its mode, and an ops of ours with ftrace (pp_ftrace_stop()),
+ * until it is written and settled.
+ */
+void pp_sites_unsettled(struct pp_site **sites, unsigned int nr)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&pp_mutex);
+	for (i = 0; i < nr; i++) {
+		if (sites[i]->mode)
+			continue;
+		sites[i]->mode = &pp_entry_mode;
+		sites[i]->unsettled = true;
+		keep(sites[i]);
+	}
+	pp_watch_later();
+}
+
+bool pp_sites_settled(void)
+{
+	const struct pp_site *site;
+
+	list_for_each_entry(site, &lingering, linger_node)
+		if (site->unsettled)
+			return false;
+	return true;
 }
 
 void pp_site_unlinger(struct pp_site *site)
@@ -378,6 +414,7 @@ void pp_site_unlinger(struct pp_site *site)
 	if (!site->lingers)
 		return;
 	site->lingers = false;
+	site->unsettled = false;
 	list_del(&site->linger_node);
 	module_put(THIS_MODULE);
 }
@@ -408,12 +445,20 @@ bool pp_sites_linger_retry(void)
 
 	lockdep_assert_held(&pp_mutex);
 	list_for_each_entry_safe(site, next, &lingering, linger_node)
-		if (!pp_claim_return(site->ip, &update))
+		if (site->unsettled || !pp_claim_return(site->ip, &update)) {
+			update |= site->unsettled;
 			list_move(&site->linger_node, &back);
+		}
 	if (update) {
-		pp_ftrace_update();
-		list_for_each_entry(site, &back, linger_node)
-			pp_claim_settle(site->ip);
+		const bool failed = pp_ftrace_update();
+
+		list_for_each_entry(site, &back, linger_node) {
+			site->unsettled = failed;
+			if (!failed)
+				pp_claim_settle(site->ip);
+		}
+		if (failed)
+			list_splice_init(&back, &lingering);
 	}
 	drop(&back);
 	/* Without patches nobody else gives ftrace back. */

@@ -120,8 +120,8 @@ void pp_watch(void)
 		look_at(patch, &more);
 	if (pp_sites_linger_retry())
 		more = true;
-	if (pp_ftrace_tidy() || pp_direct_tidy())
-		more = true;
+	more |= pp_ftrace_tidy();
+	more |= pp_direct_tidy();
 	if (more)
 		pp_watch_later();
 }
