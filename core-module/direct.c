@@ -53,32 +53,6 @@ static unsigned long stub_of(const struct pp_func *func)
 	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub_size;
 }
 
-static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
-{
-	const unsigned long jump = site->stub + pp_arch.stub_jump;
-	int nr = 0;
-
-	if (target) {
-		poke[nr].at = jump;
-		poke[nr].size = pp_arch.entry_size;
-		/* What it was left with is no matter: only this file writes it. */
-		memcpy(poke[nr].old, (void *)jump, pp_arch.entry_size);
-		if (pp_arch.entry_insn(jump, target, poke[nr].new))
-			return -ERANGE;
-		poke[nr].early = !site->target;
-		nr += !!memcmp(poke[nr].old, poke[nr].new, pp_arch.entry_size);
-	}
-	if (!target != !site->target) {
-		poke[nr].at = site->stub;
-		poke[nr].size = pp_arch.stub_flip;
-		if (pp_arch.stub_insn(site->stub, !target, poke[nr].old) ||
-		    pp_arch.stub_insn(site->stub, target, poke[nr].new))
-			return -ERANGE;
-		nr++;
-	}
-	return nr;
-}
-
 /*
  * A stub can be probed like any text of a module.  A write would take away the probe's
  * breakpoint, or be taken back by kprobes later.  A probe is in the table before its
@@ -93,6 +67,36 @@ static bool probed(const struct pp_poke *poke)
 	found = pp_kernel.get_kprobe((void *)poke->at);
 	preempt_enable();
 	return found;
+}
+
+static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
+{
+	const unsigned long jump = site->stub + pp_arch.stub_jump;
+	int nr = 0;
+
+	if (target) {
+		poke[nr].at = jump;
+		poke[nr].size = pp_arch.entry_size;
+		/* What it was left with is no matter: only this file writes it. */
+		memcpy(poke[nr].old, (void *)jump, pp_arch.entry_size);
+		if (pp_arch.entry_insn(jump, target, poke[nr].new))
+			return -ERANGE;
+		poke[nr].early = !site->target;
+		if (memcmp(poke[nr].old, poke[nr].new, pp_arch.entry_size)) {
+			if (probed(&poke[nr]))
+				return -EBUSY;
+			nr++;
+		}
+	}
+	if (!target != !site->target) {
+		poke[nr].at = site->stub;
+		poke[nr].size = pp_arch.stub_flip;
+		if (pp_arch.stub_insn(site->stub, !target, poke[nr].old) ||
+		    pp_arch.stub_insn(site->stub, target, poke[nr].new))
+			return -ERANGE;
+		nr++;
+	}
+	return nr;
 }
 
 /*
