@@ -23,6 +23,7 @@ ALL_OF(CROWD, FUNCTION)
 		.new_size = NEW_SIZE,                   \
 		.symbol = 1##n - 1000,                  \
 		.cold = POKEPATCH_NONE,                 \
+		.cold_text = POKEPATCH_NONE,            \
 	},
 /* The call of ftrace, mov $, %eax, and the return. */
 #define NEW_SIZE 15
@@ -30,6 +31,9 @@ ALL_OF(CROWD, FUNCTION)
 static const struct pokepatch_func funcs[] = { ALL_OF(CROWD, ROW) };
 
 extern const char pokepatch_stubs[];
+
+/* Any code will do, of whatever size: as many times one byte that is not compared. */
+static const u8 texts[][2] = { [0 ... 63] = { 1, 0 } };
 
 const struct pokepatch_image pokepatch_image = {
 	.magic = POKEPATCH_MAGIC,
@@ -44,6 +48,8 @@ const struct pokepatch_image pokepatch_image = {
 	.symbols = (unsigned long)symbols,
 	.funcs = (unsigned long)funcs,
 	.strings = (unsigned long)strings,
+	.texts = (unsigned long)texts,
+	.texts_size = sizeof(texts),
 	.stubs = (unsigned long)pokepatch_stubs,
 	.nr_stubs = CROWD,
 	.name = NAME_OF_PATCH,
