@@ -209,6 +209,8 @@ static const char *hook_one(struct pp_func *func)
 	ret = take_stub(site, func, stub);
 	if (ret == -ERANGE)
 		return "the new function is too far away";
+	if (ret == -EBUSY)
+		return "there is a probe in its stub";
 	ret = ret ?: attach(site);
 	if (ret) {
 		site->stub = 0;

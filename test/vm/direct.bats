@@ -7,7 +7,8 @@ example=$top/examples/proc-version.patch
 
 @test "tracers and probes work beside it" {
 	with_patches "$example"
-	guest "${patched[@]}" <<-'END'
+	guest "${patched[@]}" --module "$(test_module pp_probe)" \
+		--expect 'there is a probe in its stub$' <<-'END'
 		mode() { cat "$(sysfs proc-version vmlinux/version_proc_show,1/mode)"; }
 		is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
 		is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
@@ -49,6 +50,16 @@ example=$top/examples/proc-version.patch
 		is_new
 		same "hits of the probe" "$(hits entry)" 1
 		stop_hits
+		is_new
+		same mode "$(mode)" direct
+
+		echo "== a probe in the stub, whose bytes it would put back"
+		pokepatch disable proc-version
+		modprobe pp_probe at=$(awk '$3 == "pokepatch_stubs" { print "0x" $1 }' /proc/kallsyms)
+		refused pokepatch enable proc-version
+		is_old
+		rmmod pp_probe
+		pokepatch enable proc-version
 		is_new
 		same mode "$(mode)" direct
 
