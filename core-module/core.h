@@ -66,6 +66,7 @@ struct pp_kernel {
 				       const struct cpumask *cpus);
 	struct dyn_ftrace *(*lookup_rec)(unsigned long start, unsigned long end);
 	struct kprobe *(*get_kprobe)(void *addr);
+	int (*ftrace_is_dead)(void);
 	int (*ftrace_ops_test)(struct ftrace_ops *ops, unsigned long ip, void *regs);
 	struct callback_head *(*task_work_cancel_match)(struct task_struct *task,
 							bool (*match)(struct callback_head *work,
@@ -210,7 +211,7 @@ struct list_head *pp_func_active(const struct pp_func *func);
 void pp_sites_init(void);
 /* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
 unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips);
-/* Add to @text what has the calls of @site go to @target.  0, -ERANGE. */
+/* Add to @text what has the calls of @site go to @target.  0, -ERANGE, -EBUSY (logged). */
 int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
 struct pp_site *pp_site_find(unsigned long ip);
@@ -238,6 +239,8 @@ void pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_
 /* All under pp_mutex; may sleep. */
 /* Have ftrace write all sites as its records say.  0, or an error. */
 int pp_ftrace_update(void);
+/* unregister_ftrace_function(), which does not tell if ftrace dies in it: here it is -ENODEV. */
+int pp_ftrace_unregister(struct ftrace_ops *which);
 /* Register the one ops, if it is not; whether it is. */
 int pp_ftrace_start(void);
 bool pp_ftrace_registered(void);

@@ -53,6 +53,13 @@ static unsigned long stub_of(const struct pp_func *func)
 	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub_size;
 }
 
+static int blame_probe(const struct pp_site *site)
+{
+	pr_err("calls of %ps cannot be switched: there is a probe in the stub that they go by\n",
+	       (void *)site->ip);
+	return -EBUSY;
+}
+
 /*
  * A stub can be probed like any text of a module.  A write would take away the probe's
  * breakpoint, or be taken back by kprobes later.  A probe is in the table before its
@@ -84,7 +91,7 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 		poke[nr].early = !site->target;
 		if (memcmp(poke[nr].old, poke[nr].new, pp_arch.entry_size)) {
 			if (probed(&poke[nr]))
-				return -EBUSY;
+				return blame_probe(site);
 			nr++;
 		}
 	}
@@ -94,6 +101,8 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 		if (pp_arch.stub_insn(site->stub, !target, poke[nr].old) ||
 		    pp_arch.stub_insn(site->stub, target, poke[nr].new))
 			return -ERANGE;
+		if (probed(&poke[nr]))
+			return blame_probe(site);
 		nr++;
 	}
 	return nr;
@@ -157,13 +166,12 @@ static int attach(struct pp_site *site)
 	ops->flags = PP_FTRACE_FLAGS;
 	ops->trampoline = site->stub;
 	ret = ftrace_set_filter_ip(ops, site->ip, 0, 0);
-	while (!ret) {
-		ret = register_ftrace_function(ops);
-		if (ret != -EAGAIN || ++tries == TRIES)
-			break;
-		ret = 0;
-		usleep_range(1000, 2000);
+	if (ret) {
+		free_ops(ops);
+		return ret;
 	}
+	while ((ret = register_ftrace_function(ops)) == -EAGAIN && ++tries < TRIES)
+		usleep_range(1000, 2000);
 	if (!ret) {
 		site->ops = ops;
 		return 0;
@@ -190,7 +198,7 @@ static int attach(struct pp_site *site)
 static int unregister(struct ftrace_ops *ops)
 {
 	ops->flags &= ~FTRACE_OPS_FL_DYNAMIC;
-	return unregister_ftrace_function(ops);
+	return pp_ftrace_unregister(ops);
 }
 
 /* Why not?  NULL: it is hooked now. */
@@ -327,20 +335,23 @@ static int change_stub(struct pp_site *site, unsigned long stub)
 	onlooker->ops.func = onlook;
 	/* Never called, but else ftrace would make one. */
 	onlooker->ops.trampoline = stub;
-	ret = ftrace_set_filter_ip(&onlooker->ops, site->ip, 0, 0) ?:
-	      register_ftrace_function(&onlooker->ops);
+	ret = ftrace_set_filter_ip(&onlooker->ops, site->ip, 0, 0);
+	if (ret)
+		return ret;
+	ret = register_ftrace_function(&onlooker->ops);
 	/* As in attach(). */
 	if (ret == -ENODEV)
 		list_del(&onlooker->node);
 	if (ret)
 		return ret;
 	WRITE_ONCE(site->ops->trampoline, stub);
-	if (unregister(&onlooker->ops)) {
+	ret = unregister(&onlooker->ops);
+	if (ret) {
 		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
 		__module_get(THIS_MODULE);
 		list_del(&onlooker->node);
 	}
-	return 0;
+	return ret;
 }
 
 /* All tasks have passed a grace period since functions left their sites. */

@@ -107,10 +107,18 @@ static void free_filter(void)
 	RCU_INIT_POINTER(ops.local_hash.notrace_hash, NULL);
 }
 
+int pp_ftrace_unregister(struct ftrace_ops *which)
+{
+	int ret = unregister_ftrace_function(which);
+
+	/* The site may call what it did. */
+	return ret ?: pp_kernel.ftrace_is_dead() ? -ENODEV : 0;
+}
+
 static void stop(void)
 {
 	/* Also waits until nobody is in the ops' trampoline or handler any more. */
-	if (unregister_ftrace_function(&ops)) {
+	if (pp_ftrace_unregister(&ops)) {
 		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
 		__module_get(THIS_MODULE);
 		return;

@@ -7,8 +7,8 @@
 
 #include "transition.h"
 
-/* Old function, old .cold; new function, new .cold; those of the patch on top. */
-#define RANGES_PER_FUNC 6
+/* Old function, old .cold; new function, new .cold; those of the patch on top; a stub's jump. */
+#define RANGES_PER_FUNC 7
 
 static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
 		      unsigned long size)
@@ -149,6 +149,13 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	flip = &tr->flips[tr->nr_flips++];
 	flip->site = site;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
+	/*
+	 * A task that was preempted in front of the jump of a stub, which some other patch may
+	 * own, is in none of the functions and will be in the one that the jump leads to: the
+	 * jump stays as it is when calls are let through again.
+	 */
+	if (!flip->target && site->stub)
+		busy_add(&tr->busy, func, site->stub + pp_arch.stub_jump, pp_arch.entry_size);
 	return pp_site_pokes(&tr->text, site, flip->target) ?: check_fits(tr, func, first);
 }
 

@@ -35,6 +35,7 @@ static const struct pp_needed needed[] = {
 	{ "task_work_cancel_match", &pp_kernel.task_work_cancel_match },
 	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
 	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
+	{ "ftrace_is_dead", &pp_kernel.ftrace_is_dead },
 	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },
 	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
 	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
