@@ -7,6 +7,9 @@
 #include "names.h"
 #include "split.h"
 
+/* Of all fields that relocations write to, in bytes. */
+#define LONGEST_FIELD 8
+
 /* Names of ATOM_PRIVATE data, as the kernel's macros and the compilers make them. */
 static const struct private_name {
 	const char *name;
@@ -489,15 +492,19 @@ void check_fields(struct object *object, const struct section *section, uint64_t
 	size_t count;
 	const struct reloc *relocs = section_relocs(section, start, end, &count);
 
-	if (!count)
-		return;
-	const struct reloc_kind *kind = arch_reloc(object->arch, relocs[count - 1].type);
-	if (kind && relocs[count - 1].offset + kind->size > end)
+	/* Not the last one alone: fields may overlap. */
+	while (count-- && end - relocs[count].offset < LONGEST_FIELD) {
+		const struct reloc_kind *kind = arch_reloc(object->arch, relocs[count].type);
+
+		if (!kind || relocs[count].offset + kind->size <= end)
+			continue;
 		refusals_add(refusals, "symbol-unknown", unit, section->name,
 			     "a relocation at %" PRIu64
 			     " of section '%s' reaches beyond the end of "
 			     "what begins at %" PRIu64,
-			     relocs[count - 1].offset, section->name, start);
+			     relocs[count].offset, section->name, start);
+		return;
+	}
 }
 
 /* riscv's PCREL_LO12 goes by the place of its PCREL_HI20, which must move with it. */
