@@ -16,7 +16,7 @@ example() {
 	[ $# -eq 0 ] || shift
 	with_patches "$top/examples/$name.patch"
 	script=$(cat)
-	guest --timeout 300 "${patched[@]}" "$@" <<<"$script
+	guest --timeout 300 "${exact_slabs[@]}" "${patched[@]}" "$@" <<<"$script
 exercise $name ${functions[*]}"
 	cat "$guest_output"
 }

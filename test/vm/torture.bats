@@ -69,7 +69,7 @@ make_patch() {
 		patched+=(--module "$module")
 	done
 	say "torture for $seconds s, seed $seed"
-	guest "${patched[@]}" --module "$(test_module pp_torture)" --module dummy \
+	guest "${exact_slabs[@]}" "${patched[@]}" --module "$(test_module pp_torture)" --module dummy \
 		--program "$(test_program torture)" --append preempt=full \
 		--expect '^pokepatch: torture_[1-8]: [a-z_]+ cannot be switched in [a-z]+ mode' \
 		--timeout $((seconds * 3 + 240)) -- "$seconds" "$seed" <<-'END'

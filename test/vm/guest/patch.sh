@@ -104,8 +104,11 @@ settle() {
 # look FILE - what the kernel holds: objects of each slab cache, vmalloc areas, modules;
 # the least of this look and those before it.  A slab that a CPU allocates from counts as
 # full, so this is done on one CPU, after all have given theirs back, and a look may still
-# see too much.  Stacks of tasks come and go in vmalloc space, and are left out; so is
-# vmap_area, of which the areas that are not yet purged hold some.
+# see too much: the free objects of one slab.  Of the small caches, whose slabs hold
+# hundreds, that would hide or pretend a leak, so the guest is to be booted with
+# $exact_slabs (helpers.bash): a cache that is debugged has no slab of a CPU's own.
+# Stacks of tasks come and go in vmalloc space, and are left out; so is vmap_area, of
+# which the areas that are not yet purged hold some.
 look() {
 	taskset -p -c 0 $$ >/dev/null
 	settle
@@ -130,12 +133,23 @@ look() {
 	mv /tmp/least "$1"
 }
 
+# owners FILE - how many objects each function has of the caches that $exact_slabs names.
+owners() {
+	for _traces in /sys/kernel/debug/slab/*/alloc_traces; do
+		awk -v cache="$(basename "${_traces%/*}")" '
+			/^ *[0-9]+ [^ ]/ { n[cache " " $2] += $1 }
+			END { for (i in n) print i, n[i] }' "$_traces"
+	done >"$1"
+}
+
 # inventory FILE - what the kernel holds, to compare with later.
 inventory() {
+	grep -q slub_debug=FU /proc/cmdline || die "not booted with \$exact_slabs (helpers.bash)"
 	rm -f "$1"
 	look "$1"
 	look "$1"
 	look "$1"
+	owners "$1.owners"
 }
 
 # same_inventory BEFORE SLACK - fail if anything grew: modules and vmalloc areas not at
@@ -159,6 +173,11 @@ same_inventory() {
 		fi
 	done
 	cat /tmp/grown
+	owners /tmp/after.owners
+	awk '
+		NR == FNR { was[$1 " " $2] = $3; next }
+		$3 - was[$1 " " $2] >= 10 { print "    " $1 ": " $2 " has " $3 " instead of " was[$1 " " $2] + 0 }
+	' "$1.owners" /tmp/after.owners
 	die "the kernel holds more than before"
 }
 
