@@ -63,16 +63,21 @@ guest_status_of() {
 }
 
 # once_per_check FILE COMMAND... - run COMMAND, which makes FILE, unless FILE is there and
-# newer than the build's programs, and what it is made from ($newer_than).
+# newer than the build's programs, and what it is made from ($newer_than).  Test files that
+# run at the same time take turns.
 once_per_check() {
 	local file=$1 input
 	shift
-	if [ -e "$file" ]; then
-		for input in $newer_than; do
-			[ "$input" -nt "$file" ] && rm -f "$file"
-		done
-	fi
-	[ -e "$file" ] || "$@"
+	mkdir -p "$build/locks"
+	(
+		flock 9
+		if [ -e "$file" ]; then
+			for input in $newer_than; do
+				[ "$input" -nt "$file" ] && rm -f "$file"
+			done
+		fi
+		[ -e "$file" ] || "$@" 9>&-
+	) 9>"$build/locks/${file##*/}"
 }
 
 # test_module NAME - path of a module from test/vm/modules/NAME, built for the release.
@@ -99,7 +104,7 @@ build_test_module() { # SOURCE DIR RELEASE
 # test_program NAME - path of test/vm/programs/NAME.c, compiled, static.
 test_program() {
 	local source=$top/test/vm/programs/$1.c file=$build/programs/$1
-	mkdir -p "${file%/*}"
+	mkdir -p "$build/locks"
 	newer_than=$source once_per_check "$file" \
 		gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$file" "$source" || return 1
 	echo "$file"
@@ -112,7 +117,7 @@ patch_module() {
 	[ -n "$name" ] || name=$(basename "$1" .patch)
 	release=$(kernel_release)
 	file=$build/patches/$release/pokepatch-$name.ko
-	mkdir -p "${file%/*}"
+	mkdir -p "$build/locks"
 	newer_than="$1 $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
 		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" \
 		-n "$name" -o "$file" "${@:3}" "$1" >&2 || return 1
