@@ -208,6 +208,12 @@ unsigned long pp_site_top(const struct pp_site *site);
  * its parent is not loaded.
  */
 struct list_head *pp_func_active(const struct pp_func *func);
+/*
+ * Carried functions have no site to tell: note that this attempt, which has a number of its
+ * own, switches @func; does it switch the function that @func replaces?
+ */
+void pp_carried_switch(struct pp_func *func, u64 attempt);
+bool pp_carried_is_switched(const struct pp_func *func, u64 attempt);
 void pp_sites_init(void);
 /* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
 unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips);
@@ -367,6 +373,7 @@ struct pp_func {
 	const struct pp_mode *mode; /* while hooked */
 	unsigned int shadows;	/* enum pp_shadows */
 	struct list_head on;	/* in pp_func_active() while enabled, else empty */
+	struct pp_func *next_switched; /* if carried: see site.c; pp_mutex */
 	struct kobject kobj;
 };
 

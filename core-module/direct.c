@@ -466,9 +466,6 @@ bool pp_direct_holds(const struct pp_patch *patch)
 	for_each_held(other, i)
 		holds |= other->funcs[i].site->stub_held == patch;
 	mutex_unlock(&pp_mutex);
-	if (holds)
-		pr_crit_once("%s: its module is being removed by force, but calls of functions go by its code; this waits until they do not\n",
-			     patch->name);
 	return holds;
 }
 

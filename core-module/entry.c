@@ -15,6 +15,9 @@
 
 static int entry_poke(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
+	/* Its patch leaves, or comes, below another one. */
+	if (site->target == target)
+		return 0;
 	poke->at = site->ip;
 	poke->size = pp_arch.entry_size;
 	return pp_arch.entry_insn(site->ip, site->target, poke->old) ?:
@@ -45,6 +48,9 @@ static const char *claim(const struct pp_func *func)
 		return "its entry cannot be written in one store";
 	if (pp_arch.entry_insn(ip, func->desc->new_addr, insn))
 		return "the new function is too far away";
+	/* One that could not be given back is claimed still. */
+	if (func->site->lingers)
+		return NULL;
 	if (pp_arch.entry_insn(ip, 0, insn) || !pp_claim(ip, insn, pp_arch.entry_size))
 		return "a tracer, a probe or another live patch uses its entry";
 	return NULL;
@@ -55,9 +61,7 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		/* One that could not be given back is claimed still. */
-		const struct pp_site *site = funcs[i]->site;
-		const char *why = site->lingers && !site->unsettled ? NULL : claim(funcs[i]);
+		const char *why = claim(funcs[i]);
 
 		if (!why) {
 			pp_site_unlinger(funcs[i]->site);

@@ -50,21 +50,6 @@ static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
 			 func->patch->symbols[func->desc->cold].size);
 }
 
-/* One of the patches that are switched replaces it by callers of its own. */
-static bool is_carried(const struct transition *tr, const struct pp_func *func)
-{
-	const struct pp_patch *patch = tr->enable ? tr->patch : tr->off[0];
-	unsigned int i = 0, k;
-
-	do {
-		for (k = 0; k < patch->nr_funcs; k++)
-			if (pp_func_carried(&patch->funcs[k]) &&
-			    patch->funcs[k].old_addr == func->old_addr)
-				return true;
-	} while (i < tr->nr_off && (patch = tr->off[i++]));
-	return false;
-}
-
 /* A patch was switched live, ever; pp_mutex. */
 static bool went_live;
 
@@ -90,7 +75,8 @@ static void busy_add_left_behind(struct transition *tr, u64 attempt)
 
 			if (!func->old_addr)
 				continue;
-			if (func->site ? func->site->laid_out == attempt : is_carried(tr, func))
+			if (func->site ? func->site->laid_out == attempt :
+					 pp_carried_is_switched(func, attempt))
 				busy_add_new(&tr->busy, func);
 		}
 	}
@@ -116,7 +102,10 @@ static int make_room(struct transition *tr)
 	return 0;
 }
 
-/* A site that is in entry mode for a live patch, as that had asked for, may be in two words. */
+/*
+ * An entry in two words may be in entry mode for a patch that is switched live, and had asked
+ * for it: either that one is replaced, or it replaces one whose switch needs a stop.
+ */
 static int check_fits(const struct transition *tr, const struct pp_func *func,
 		      unsigned int first)
 {
@@ -125,8 +114,8 @@ static int check_fits(const struct transition *tr, const struct pp_func *func,
 	for (i = first; i < tr->text.nr && !tr->live; i++) {
 		if (pp_text_fits(tr->text.poke[i].at, tr->text.poke[i].size))
 			continue;
-		pr_err("%s: %s cannot be switched with the machine stopped: its entry cannot be written in one store, and another patch, which is switched live, has it in entry mode; disable that one first\n",
-		       tr->patch->name, func->name);
+		pr_err("%s: %s cannot be switched with the machine stopped, as one of the patches needs that is switched together with its own: its entry cannot be written in one store; disable what is to be replaced first\n",
+		       func->patch->name, func->name);
 		return -EBUSY;
 	}
 	return 0;
@@ -164,7 +153,7 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 	unsigned int i;
 
 	for (i = 0; i < patch->nr_funcs; i++) {
-		const struct pp_func *func = &patch->funcs[i], *top;
+		struct pp_func *func = &patch->funcs[i], *top;
 		int ret;
 
 		if (!func->old_addr)
@@ -172,6 +161,7 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 		busy_add_old(&tr->busy, func);
 		busy_add_new(&tr->busy, func);
 		if (!func->site) {
+			pp_carried_switch(func, attempt);
 			busy_add_carried(&tr->busy, func);
 			continue;
 		}

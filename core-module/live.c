@@ -68,23 +68,18 @@ static void take_back_some(const struct pp_text *text, bool early)
 	pp_arch.live_finish();
 }
 
-static const struct pp_poke *first_that_is_not_old(const struct pp_text *text)
+/* The first that does not hold its old bytes, or with @after its new ones; NULL: all do. */
+static const struct pp_poke *first_that_differs(const struct pp_text *text, bool after)
 {
 	unsigned int i;
 
-	for (i = 0; i < text->nr; i++)
-		if (PP_FAULT("poke") || !holds(&text->poke[i], text->poke[i].old))
-			return &text->poke[i];
-	return NULL;
-}
+	for (i = 0; i < text->nr; i++) {
+		const struct pp_poke *poke = &text->poke[i];
 
-static const struct pp_poke *first_that_is_not_new(const struct pp_text *text)
-{
-	unsigned int i;
-
-	for (i = 0; i < text->nr; i++)
-		if (PP_FAULT("read back") || !holds(&text->poke[i], text->poke[i].new))
-			return &text->poke[i];
+		if (PP_FAULT(after ? "read back" : "poke") ||
+		    !holds(poke, after ? poke->new : poke->old))
+			return poke;
+	}
 	return NULL;
 }
 
@@ -109,7 +104,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 		if (WARN_ON(ret))
 			return ret;
 	}
-	text->bad = first_that_is_not_old(text);
+	text->bad = first_that_differs(text, false);
 	if (text->bad) {
 		blame(text->bad, (void *)text->bad->at, text->bad->old, patch, "nothing is switched");
 		return -EIO;
@@ -118,7 +113,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	text->written = true;
 	write_some(text, true);
 	write_some(text, false);
-	text->bad = first_that_is_not_new(text);
+	text->bad = first_that_differs(text, true);
 	if (!text->bad)
 		return 0;
 
@@ -126,7 +121,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	take_back_some(text, false);
 	take_back_some(text, true);
 	blame(text->bad, found, text->bad->new, patch, "everything is put back");
-	text->bad = first_that_is_not_old(text);
+	text->bad = first_that_differs(text, false);
 	if (text->bad)
 		blame(text->bad, (void *)text->bad->at, text->bad->old, patch,
 		      "this one cannot be put back");
@@ -206,7 +201,9 @@ static bool end(struct pp_patch *patch, unsigned int nr)
 }
 
 /*
- * Is nobody in the text of @patch?  No site leads there any more.  But a task may have been
+ * Is nobody in the text of @patch?  0, -EAGAIN if somebody is, or why it cannot be told.
+ *
+ * No site leads there any more.  But a task may have been
  * preempted on its way: in ftrace's trampoline, after the handler had decided; in a stub.
  * It has not slept since, and a grace period of RCU-tasks waits until it has, or has left:
  * then it is in the new function and its stack shows it, or never will be.  The second
@@ -215,7 +212,7 @@ static bool end(struct pp_patch *patch, unsigned int nr)
  * From then on nobody comes, and who is there is found by a look at all stacks, in a stop
  * that switches nothing.
  */
-static bool is_empty(struct pp_patch *patch, unsigned int nr, bool background)
+static int look(struct pp_patch *patch, unsigned int nr, bool background)
 {
 	const bool ask = pp_transition_asks(jiffies - patch->drain_since);
 
@@ -224,19 +221,25 @@ static bool is_empty(struct pp_patch *patch, unsigned int nr, bool background)
 		synchronize_rcu_tasks_rude();
 		WRITE_ONCE(patch->drain_waited, nr);
 	}
-	return !pp_transition_look(patch, ask, background);
+	return pp_transition_look(patch, ask, background);
 }
 
 bool pp_drained(struct pp_patch *patch)
 {
 	const unsigned int nr = draining(patch);
+	int ret;
 
 	if (!nr)
 		return false;
-	if (is_empty(patch, nr, false))
+	ret = look(patch, nr, false);
+	if (!ret)
 		return end(patch, nr);
-	pr_notice("%s: tasks are in its code, its module stays until they have left, see /sys/kernel/pokepatch/%s/blocked_by\n",
-		  patch->name, patch->name);
+	if (ret == -EAGAIN)
+		pr_notice("%s: tasks are in its code, its module stays until they have left, see /sys/kernel/pokepatch/%s/blocked_by\n",
+			  patch->name, patch->name);
+	else
+		pr_notice("%s: whether tasks are in its code could not be seen (%d), its module stays until that shows that there are none\n",
+			  patch->name, ret);
 	pp_drain_later(patch);
 	return false;
 }
@@ -255,7 +258,7 @@ static void drain(struct work_struct *work)
 
 	if (!nr)
 		return;
-	if (!is_empty(patch, nr, true)) {
+	if (look(patch, nr, true)) {
 		patch->drain_pause = min_t(unsigned long, 2 * patch->drain_pause, LONGEST_PAUSE);
 		queue_delayed_work(system_unbound_wq, &patch->drain, patch->drain_pause);
 	} else if (end(patch, nr)) {

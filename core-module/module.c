@@ -398,6 +398,7 @@ EXPORT_SYMBOL_GPL(pokepatch_register);
 static void switch_off_by_force(struct pp_patch *patch)
 {
 	unsigned int pause = PP_FORCED_PAUSE_MS;
+	bool holds, told = false;
 
 	down(&patch->op);
 	if (patch->enabled)
@@ -412,8 +413,13 @@ static void switch_off_by_force(struct pp_patch *patch)
 		pr_crit("%s: its module is being removed by force, though timers, lists and the like may refer to its code or data\n",
 			patch->name);
 	/* That is looked for in the background. */
-	while (pp_draining(patch) || pp_direct_holds(patch))
+	while ((holds = pp_direct_holds(patch)) || pp_draining(patch)) {
+		if (holds && !told)
+			pr_crit("%s: its module is being removed by force, but calls of functions go by its code; this waits until they do not\n",
+				patch->name);
+		told |= holds;
 		msleep(PP_FORCED_PAUSE_MS);
+	}
 	up(&patch->op);
 }
 

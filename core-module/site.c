@@ -188,15 +188,27 @@ static bool wants_hook(const struct pp_func *func, unsigned int obj)
 	return in_object(func, obj) && func->site && !func->hooked;
 }
 
-/* A patch that insists on a mode meets a site that is hooked in another one. */
+/*
+ * Can the patch of @func, which meets a site that is hooked already, be switched there?
+ *
+ * An entry in two words is in entry mode only for patches that are switched live (entry.c).
+ * Where nobody runs the function, in a module that is just coming, one that is not could be
+ * written there as well; but then no stop could ever take it away.
+ */
 static int check_shared(const struct pp_func *func)
 {
 	const struct pp_mode *mode = func->site->mode;
 
-	if (func->want == POKEPATCH_MODE_AUTO || modes[func->want] == mode)
+	if (func->want != POKEPATCH_MODE_AUTO && modes[func->want] != mode) {
+		pr_err("%s: %s cannot be switched in %s mode: it is in %s mode already, for another patch or a tracer\n",
+		       func->patch->name, func->name, pp_mode_name(func->want), mode->name);
+		return -EBUSY;
+	}
+	if (mode != &pp_entry_mode || func->patch->live ||
+	    pp_text_fits(func->site->ip, pp_arch.entry_size))
 		return 0;
-	pr_err("%s: %s cannot be switched in %s mode: it is in %s mode already, for another patch or a tracer\n",
-	       func->patch->name, func->name, pp_mode_name(func->want), mode->name);
+	pr_err("%s: %s cannot be switched with the machine stopped: its entry cannot be written in one store, and another patch, which is switched live, has it in entry mode; disable that one first\n",
+	       func->patch->name, func->name);
 	return -EBUSY;
 }
 
@@ -480,15 +492,19 @@ void pp_sites_module_going(const struct module *mod)
 	drop(&gone);
 }
 
-/* Enabled carried functions, by the address of the old one. */
-static struct list_head carried[1 << SITE_BITS];
+/* Carried functions, by the address of the old one. */
+static struct {
+	struct list_head active;	/* those that are enabled */
+	struct pp_func *switched;	/* by ->next_switched: those that the attempt switches */
+	u64 attempt;			/* which one; before and afterwards switched means nothing */
+} carried[1 << SITE_BITS];
 
 void pp_sites_init(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(carried); i++)
-		INIT_LIST_HEAD(&carried[i]);
+		INIT_LIST_HEAD(&carried[i].active);
 }
 
 struct list_head *pp_func_active(const struct pp_func *func)
@@ -496,8 +512,32 @@ struct list_head *pp_func_active(const struct pp_func *func)
 	if (func->site)
 		return &func->site->active;
 	if (pp_func_carried(func) && func->old_addr)
-		return &carried[hash_long(func->old_addr, SITE_BITS)];
+		return &carried[hash_long(func->old_addr, SITE_BITS)].active;
 	return NULL;
+}
+
+void pp_carried_switch(struct pp_func *func, u64 attempt)
+{
+	const u32 hash = hash_long(func->old_addr, SITE_BITS);
+
+	lockdep_assert_held(&pp_mutex);
+	func->next_switched = carried[hash].attempt == attempt ? carried[hash].switched : NULL;
+	carried[hash].switched = func;
+	carried[hash].attempt = attempt;
+}
+
+bool pp_carried_is_switched(const struct pp_func *func, u64 attempt)
+{
+	const u32 hash = hash_long(func->old_addr, SITE_BITS);
+	const struct pp_func *other;
+
+	lockdep_assert_held(&pp_mutex);
+	if (carried[hash].attempt != attempt)
+		return false;
+	for (other = carried[hash].switched; other; other = other->next_switched)
+		if (other->old_addr == func->old_addr)
+			return true;
+	return false;
 }
 
 /* Where calls of @site go when the patches that leave have left; 0: not rerouted. */

@@ -582,9 +582,14 @@ static void pp_patch_unpin(struct pp_patch *patch)
 	if (!ret)
 		ret = try_until_timeout(&tr);
 	transition_deinit(&tr);
+	if (ret == -EBUSY) {
+		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but tasks are in its code, see /sys/kernel/pokepatch/%s/blocked_by\n",
+			  patch->name, patch->name);
+		return;
+	}
 	if (ret) {
-		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but tasks are in its code (%d), see /sys/kernel/pokepatch/%s/blocked_by\n",
-			  patch->name, ret, patch->name);
+		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but whether tasks are in its code could not be seen (%d)\n",
+			  patch->name, ret);
 		return;
 	}
 	mutex_lock(&pp_mutex);

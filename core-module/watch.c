@@ -38,14 +38,23 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
 	return len;
 }
 
+/*
+ * A probe that is armed shows in the code, so only where something looks like one are kprobes
+ * asked, rather than for each byte of each function, every second.  One
+ * that is not armed is without effect in any case.  One that is just being armed or taken out
+ * is seen now, or the next time.  The code stays: its module cannot go before pp_mutex is free.
+ */
 static bool probe_within(unsigned long addr, unsigned long end)
 {
 	bool found = false;
 
-	preempt_disable();
-	for (; addr < end && !found; addr++)
+	for (; addr < end && !found; addr++) {
+		if (!pp_arch.may_be_probe((const u8 *)addr))
+			continue;
+		preempt_disable();
 		found = pp_kernel.get_kprobe((void *)addr);
-	preempt_enable();
+		preempt_enable();
+	}
 	return found;
 }
 

@@ -88,6 +88,12 @@ struct pp_arch {
 	unsigned int (*probed)(const struct kprobe *probe, u8 *was);
 
 	/*
+	 * Can what stands at @at, in code, be what an armed probe has written there?  False
+	 * if it certainly is not.  Any context.
+	 */
+	bool (*may_be_probe)(const u8 *at);
+
+	/*
 	 * This CPU executes nothing that it fetched before another CPU wrote it.
 	 * In the stopped section, after the last store.
 	 */

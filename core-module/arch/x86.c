@@ -285,6 +285,14 @@ static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
 	return live[0] == INT3_INSN_OPCODE;
 }
 
+/* A breakpoint, or the jump of an optimised probe; and between these two a breakpoint again. */
+static bool x86_may_be_probe(const u8 *at)
+{
+	const u8 byte = READ_ONCE(*at);
+
+	return byte == INT3_INSN_OPCODE || byte == JMP_REL32;
+}
+
 /* --- writing text that is running ------------------------------------------------- */
 
 /*
@@ -375,6 +383,7 @@ const struct pp_arch pp_arch = {
 	.stub_flip = JMP_SIZE,
 	.stub_insn = x86_stub_insn,
 	.probed = x86_probed,
+	.may_be_probe = x86_may_be_probe,
 	.serialise = x86_serialise,
 	.live_missing = x86_live_missing,
 	.live_check = x86_live_check,
