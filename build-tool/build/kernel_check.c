@@ -97,6 +97,37 @@ static void config_differences(const struct config *one, const struct config *ot
 	}
 }
 
+/*
+ * Options with which the kernel's makefiles leave a unit's object without the tables that
+ * objtool makes (.return_sites, .retpoline_sites, .static_call_sites, .call_sites, .orc_unwind):
+ * delay-objtool in scripts/Makefile.lib has it run on vmlinux.o, and on whole modules.  Two
+ * objects of such a unit then look the same at places where the kernel's own code differs from
+ * both, and what the loader would have to do at these places in the patch nobody knows.
+ */
+static const struct {
+	const char *option, *what;
+} late_objtool[] = {
+	{"CONFIG_LTO_CLANG", "link-time optimisation"},
+	{"CONFIG_X86_KERNEL_IBT", "indirect branch tracking"},
+	{"CONFIG_KLP_BUILD", "support for klp-build"},
+};
+
+static void check_objtool(struct build *build, const char *path, const struct config *config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(late_objtool); i++) {
+		const char *value = map_get(&config->values, late_objtool[i].option);
+
+		if (!value || strcmp(value, "y"))
+			continue;
+		refusals_add(&build->refusals, "objtool-late", path, "configuration",
+			     "kernel %s has %s (%s=y), for which objtool runs on the linked kernel "
+			     "and not on each file, so that what it marks in a file's code cannot "
+			     "be compared; patch a kernel that is built without it",
+			     build->release, late_objtool[i].what, late_objtool[i].option);
+		return;
+	}
+}
+
 struct error *check_config(struct build *build)
 {
 	_free_ char *headers_path = xasprintf("%s/.config", build->files.kbuild);
@@ -119,6 +150,8 @@ struct error *check_config(struct build *build)
 			"it and %s differ in %s%s; give the configuration and the build folder "
 			"of one kernel",
 			headers_path, symbols.text, count > 5 ? " and others" : "");
+	else
+		check_objtool(build, build->files.config, &given);
 	buffer_deinit(&symbols);
 	config_deinit(&headers);
 	config_deinit(&given);

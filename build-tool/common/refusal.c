@@ -35,6 +35,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "not-in-kernel", "nothing in this kernel is compiled from a changed file", true },
 	{ "note-unknown", "a note of the author in the source is not understood", false },
 	{ "objtool", "objtool does not accept the new code", false },
+	{ "objtool-late", "the kernel's objtool ran on the linked kernel, not on each file", false },
 	{ "parent-unknown", "a unit's module is not among the kernel's modules", false },
 	{ "relocation-in-alternative", "a place that the kernel patches needs a late relocation", false },
 	{ "relocation-in-percpu", "a new per-CPU variable holds the address of something not exported", false },

@@ -485,6 +485,24 @@ kernel_program() {
 	ends 1 "not a kernel configuration"
 }
 
+# Nothing but the two configurations is read before it is refused.
+@test "a kernel on which objtool ran late: with IBT, or optimised as a whole" {
+	local option kbuild=$kernel/headers/usr/src/linux-headers-$release
+	edit fs/proc/version.c "$version_edit" >x.patch
+	cp -rs "$kbuild" kbuild
+	for option in LTO_CLANG X86_KERNEL_IBT KLP_BUILD; do
+		rm kbuild/.config
+		{
+			grep -v "CONFIG_$option\b" "$kbuild/.config"
+			echo "CONFIG_$option=y"
+		} >kbuild/.config
+		build -q --dry-run -c kbuild/.config --kbuild kbuild x.patch
+		ends 2 "kbuild/.config: refused [objtool-late]: "
+		ends 2 "(CONFIG_$option=y)"
+		[ "${#lines[@]}" -eq 2 ]
+	done
+}
+
 # ---- the cache -------------------------------------------------------------
 
 # stub PROGRAM - one that says in ./started that it was started, and then takes its time.
