@@ -25,6 +25,7 @@
 #include <linux/workqueue.h>
 
 #include <pokepatch_format.h>
+#include <pokepatch_mark.h>
 #include <pokepatch_patch.h>
 
 #include "arch/arch.h"
@@ -42,6 +43,7 @@ struct dyn_ftrace;
 struct ftrace_ops;
 struct ftrace_regs;
 struct kprobe;
+struct pp_marker;
 struct pp_func;
 struct pp_patch;
 struct pp_poke;
@@ -402,6 +404,9 @@ struct pp_patch {
 	struct pp_object *objects;
 	struct pp_func *funcs;
 	unsigned long *addr;	/* of each symbol; pp_mutex */
+	struct pokepatch_marker *markers;	/* image->nr_markers of them */
+	struct pp_marker *marks;	/* marker.c: a note of each */
+	struct list_head marked;	/* marker.c */
 	unsigned long text_start, text_end;
 	bool live;		/* its transitions are, if nothing is against it */
 
@@ -699,6 +704,20 @@ void pp_callbacks_gone(struct pp_object *obj);
 /* --- shadow.c ------------------------------------------------------------------ */
 
 void pp_shadow_exit(void);
+
+/* --- marker.c ------------------------------------------------------------------ */
+
+/*
+ * The markers of @patch, of whose code nothing has run, take part from now on; and not any
+ * more, when nobody can be in its code.  May sleep; 0, -ENOMEM.
+ */
+int pp_markers_add(struct pp_patch *patch);
+void pp_markers_del(struct pp_patch *patch);
+/*
+ * A line for each: "NAME FILE:LINE PROBES MISSED FORMAT".  Return: the length of all, of
+ * which @buf has what fits.  May sleep.
+ */
+size_t pp_markers_show(const struct pp_patch *patch, char *buf, size_t size);
 
 /* --- sysfs.c ------------------------------------------------------------------ */
 

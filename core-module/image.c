@@ -67,7 +67,7 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 		       patch->mod->name, pp_live_missing());
 		return -EINVAL;
 	}
-	if ((image->flags & ~POKEPATCH_IMAGE_PINNED) || image->reserved)
+	if (image->flags & ~POKEPATCH_IMAGE_PINNED)
 		return reject(patch, "flags %#x, this core knows %#x", image->flags,
 			      POKEPATCH_IMAGE_PINNED);
 	if (!image->nr_objects || !image->nr_funcs)
@@ -83,6 +83,8 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 				 sizeof(struct pokepatch_reloc));
 	ret = ret ?: check_table(patch, "callbacks", image->callbacks, image->nr_callbacks,
 				 sizeof(struct pokepatch_callback));
+	ret = ret ?: check_table(patch, "markers", image->markers, image->nr_markers,
+				 sizeof(struct pokepatch_marker));
 	if (ret)
 		return ret;
 	if (!within_patch(patch, image->strings, image->strings_size) ||
@@ -306,6 +308,7 @@ static bool touches_tables(const struct pp_patch *patch, u64 where, u64 width)
 		{ image->callbacks, (u64)image->nr_callbacks * sizeof(struct pokepatch_callback) },
 		{ image->strings, image->strings_size },
 		{ image->texts, image->texts_size },
+		{ image->markers, (u64)image->nr_markers * sizeof(struct pokepatch_marker) },
 		{ (unsigned long)patch->mod, sizeof(*patch->mod) },
 	};
 	unsigned int i;
@@ -359,6 +362,38 @@ static int check_callbacks(struct pp_patch *patch)
 	return 0;
 }
 
+/* A string that an address in the module leads to, and that ends there. */
+static bool good_address(const struct pp_patch *patch, const char *text)
+{
+	const u64 end = (unsigned long)patch->mod->core_layout.base + patch->mod->core_layout.size;
+
+	return within_patch(patch, (unsigned long)text, 1) &&
+	       strnlen(text, end - (unsigned long)text) < end - (unsigned long)text;
+}
+
+/* They are written to; what the loader write-protects comes before. */
+static int check_markers(struct pp_patch *patch)
+{
+	const struct pokepatch_image *image = patch->image;
+	const u64 writable = (unsigned long)patch->mod->core_layout.base +
+			     patch->mod->core_layout.ro_after_init_size;
+	unsigned int i;
+
+	if (image->nr_markers && (image->markers < writable ||
+				  !IS_ALIGNED(image->markers, sizeof(long))))
+		return reject(patch, "the table of markers is not in the module's data");
+	for (i = 0; i < image->nr_markers; i++) {
+		const struct pokepatch_marker *marker = &patch->markers[i];
+
+		if (!good_address(patch, marker->name) || !good_address(patch, marker->format) ||
+		    !good_address(patch, marker->file))
+			return reject(patch, "marker %u: its strings are not in the module", i);
+		if (marker->probes || marker->core || marker->missed || marker->reserved)
+			return reject(patch, "marker %u is in use", i);
+	}
+	return 0;
+}
+
 static int patch_init(struct pp_patch *patch, const struct pokepatch_image *image)
 {
 	int ret = check_header(patch, image);
@@ -373,6 +408,7 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->nr_symbols = image->nr_symbols;
 	patch->nr_funcs = image->nr_funcs;
 	patch->nr_relocs = image->nr_relocs;
+	patch->markers = (void *)image->markers;
 	patch->live = image->transition == POKEPATCH_TRANSITION_LIVE;
 	if (!good_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");
@@ -384,7 +420,7 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	if (!patch->objects || !patch->funcs || !patch->addr)
 		return -ENOMEM;
 	return check_objects(patch) ?: check_symbols(patch) ?: check_funcs(patch) ?:
-	       check_relocs(patch) ?: check_callbacks(patch);
+	       check_relocs(patch) ?: check_callbacks(patch) ?: check_markers(patch);
 }
 
 struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image)

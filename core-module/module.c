@@ -326,7 +326,7 @@ static int patch_coming(struct module *mod, const struct pokepatch_image *image)
 		ret = -EINVAL;
 		goto err;
 	}
-	ret = attach_present(patch);
+	ret = attach_present(patch) ?: pp_markers_add(patch);
 	if (ret)
 		goto err;
 	list_add_tail(&patch->list, &pp_patches);
@@ -341,6 +341,7 @@ static void patch_going(struct pp_patch *patch)
 {
 	list_del(&patch->list);
 	detach_all(patch);
+	pp_markers_del(patch);
 	pp_patch_free(patch);
 	/* ftrace waits for all tasks here, once, and not at each disable. */
 	if (list_empty(&pp_patches))

@@ -190,6 +190,25 @@ static ssize_t replace_store(struct kobject *kobj, struct kobj_attribute *attr, 
 	return ret ?: count;
 }
 
+/* A line for each, see pp_markers_show(); more room than it says, as counts may grow meanwhile. */
+static ssize_t markers_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
+			    char *buf, loff_t off, size_t count)
+{
+	struct pp_patch *patch = to_patch(kobj);
+	const size_t size = pp_markers_show(patch, NULL, 0) + PAGE_SIZE;
+	char *text = kvmalloc(size, GFP_KERNEL);
+	ssize_t ret;
+
+	if (!text)
+		return -ENOMEM;
+	ret = memory_read_from_buffer(buf, count, &off, text,
+				      min(pp_markers_show(patch, text, size), size));
+	kvfree(text);
+	return ret;
+}
+
+static BIN_ATTR_RO(markers, 0);
+
 static struct kobj_attribute state_attr = __ATTR_RO(state);
 static struct kobj_attribute error_attr = __ATTR_RO(error);
 static struct kobj_attribute stack_order_attr = __ATTR_RO(stack_order);
@@ -204,7 +223,8 @@ static struct attribute *patch_attrs[] = {
 	&stack_order_attr.attr, NULL,
 };
 
-static struct bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by, NULL };
+static struct bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by,
+						   &bin_attr_markers, NULL };
 
 static const struct attribute_group patch_group = {
 	.attrs = patch_attrs,

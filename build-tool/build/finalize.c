@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "object.h"
+#include "pokepatch_mark.h"
 
 #define PERCPU_SECTION ".data..percpu"
 
@@ -395,6 +396,19 @@ static void put_stubs(struct finalizer *finalizer)
 	}
 }
 
+/* All of the section that the linker made of them. */
+static void put_markers(struct finalizer *finalizer)
+{
+	struct section *markers =
+		object_find_section(&finalizer->object, POKEPATCH_SECTION_MARKERS);
+
+	if (!markers)
+		return;
+	put_pointer(finalizer, IMAGE(markers), markers);
+	PUT32(finalizer, finalizer->image->data, struct pokepatch_image, nr_markers,
+	      markers->size / sizeof(struct pokepatch_marker));
+}
+
 static struct error *fill_image(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
@@ -434,6 +448,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	put_pointer(finalizer, IMAGE(strings), finalizer->strings);
 	put_pointer(finalizer, IMAGE(texts), finalizer->texts);
 	put_stubs(finalizer);
+	put_markers(finalizer);
 
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		struct symbol *symbol = object->symbols.list[i];

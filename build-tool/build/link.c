@@ -9,12 +9,14 @@
 #include "compare.h"
 #include "finalize.h"
 #include "kbuild.h"
+#include "pokepatch_mark.h"
 #include "proc.h"
 #include "report.h"
 
 /*
  * module.lds keeps ".text.foo" sections apart; merge them by kind.  Names with
- * two dots (.data..percpu) mean something to the loader and are left alone.
+ * two dots (.data..percpu) mean something to the loader and are left alone.  Markers
+ * become one table, which the image points to.
  */
 static const char merge_script[] =
 	"SECTIONS {\n"
@@ -22,6 +24,7 @@ static const char merge_script[] =
 	"	.rodata : { *(.rodata .rodata.[!.]*) }\n"
 	"	.data : { *(.data .data.[!.]*) }\n"
 	"	.bss : { *(.bss .bss.[!.]*) }\n"
+	"	" POKEPATCH_SECTION_MARKERS " : { *(" POKEPATCH_SECTION_MARKERS ".*) }\n"
 	"	/DISCARD/ : { *(.debug* .comment) }\n"
 	"}\n";
 

@@ -6,6 +6,7 @@
 
 #include "arch.h"
 #include "pokepatch_format.h"
+#include "pokepatch_mark.h"
 #include "util.h"
 
 #define EXACT(section, what, ...)                                                                  \
@@ -55,6 +56,8 @@ static const struct section_rule rules[] = {
 	EXACT("__dyndbg_classes", SECTION_DATA, .keep_name = true),
 	EXACT("__trace_printk_fmt", SECTION_DATA, .keep_name = true),
 	EXACT("__tracepoint_str", SECTION_DATA, .keep_name = true),
+	/* POKEPATCH_MARK(): the core takes them in and gives them back */
+	PREFIX(POKEPATCH_SECTION_MARKERS ".", SECTION_DATA, .keep_name = true),
 
 	/* Constants. */
 	EXACT(".rodata", SECTION_RODATA),

@@ -98,6 +98,31 @@ static struct error *check_stubs(struct tables *tables, size_t *pointers)
 	return place_thing(check, thing, section, at);
 }
 
+/*
+ * The markers are all of the section of that name, whose parts are the units' own: each is
+ * placed from the code that refers to it, and none may be left over.
+ */
+static struct error *check_markers(struct tables *tables, size_t *pointers)
+{
+	struct check *check = tables->check;
+	uint32_t count = GET32(check, tables->image->data, struct pokepatch_image, nr_markers);
+	const struct section *section;
+	uint64_t at = 0, size = 0;
+
+	for (size_t i = 1; i < check->object.sections.count; i++)
+		if (has_prefix(check->object.sections.list[i]->name, POKEPATCH_SECTION_MARKERS))
+			size += check->object.sections.list[i]->size;
+	_failed_(read_pointer(check, tables->image, offsetof(struct pokepatch_image, markers),
+			      "the address of the markers", &section, &at));
+	*pointers += section != NULL;
+	if (size != count * sizeof(struct pokepatch_marker) || !count != !section ||
+	    (section && (strcmp(section->name, POKEPATCH_SECTION_MARKERS) || at ||
+			 section->size != size || !(section->flags & SHF_WRITE))))
+		return wrong(check, "it has %u markers in %" PRIu64 " bytes, and %s address", count,
+			     size, section ? "an" : "no");
+	return NULL;
+}
+
 static struct error *read_tables(struct tables *tables)
 {
 	struct check *check = tables->check;
@@ -127,6 +152,7 @@ static struct error *read_tables(struct tables *tables)
 			       PLACED, kinds[i].name));
 	}
 	_failed_(check_stubs(tables, &pointers));
+	_failed_(check_markers(tables, &pointers));
 	if (tables->image->relocs.count != pointers)
 		return wrong(check, "the image has %zu relocations, not %zu",
 			     tables->image->relocs.count, pointers);
@@ -161,7 +187,6 @@ static struct error *check_header(struct tables *tables)
 		FIELD(format, 32, POKEPATCH_FORMAT),
 		FIELD(size, 32, sizeof(struct pokepatch_image)),
 		FIELD(transition, 32, input->transition),
-		FIELD(reserved, 32, 0),
 		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
 #undef FIELD
 	};

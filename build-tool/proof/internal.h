@@ -6,6 +6,7 @@
 #include "object.h"
 #include "parent.h"
 #include "pokepatch_format.h"
+#include "pokepatch_mark.h"
 #include "proof.h"
 #include "proof_rules.h"
 

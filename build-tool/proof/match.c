@@ -82,6 +82,7 @@ static const char *const meaningful[] = {
 	"__dyndbg",
 	"__trace_printk_fmt",
 	"__tracepoint_str",
+	POKEPATCH_SECTION_MARKERS,
 	".init.",
 	".exit.",
 	".gnu.linkonce.this_module",

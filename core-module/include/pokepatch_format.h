@@ -16,7 +16,7 @@
 #include <linux/types.h>
 
 /* Changed whenever a structure below changes; also modinfo "pokepatch=". */
-#define POKEPATCH_FORMAT 5
+#define POKEPATCH_FORMAT 6
 #define POKEPATCH_MAGIC 0x68637470656b6f70ULL /* "pokeptch", little endian */
 
 #define POKEPATCH_BUILD_ID_MAX 20
@@ -159,7 +159,7 @@ struct pokepatch_image {
 	__u32 strings_size; /* bytes, the last one is 0 */
 	__u32 flags;	    /* enum pokepatch_image_flags */
 	__u32 texts_size;   /* bytes */
-	__u32 reserved;
+	__u32 nr_markers;
 	__u64 objects;	    /* relocated addresses of the tables, 0 where empty */
 	__u64 symbols;
 	__u64 funcs;
@@ -170,6 +170,7 @@ struct pokepatch_image {
 	__u64 stubs;	    /* relocated: of the direct mode, see patches/module, or 0 */
 	__u32 nr_stubs;	    /* as many as functions, and for them in that order, or 0 */
 	__u32 name;	    /* string: the patch's name, its folder in sysfs */
+	__u64 markers;	    /* relocated: struct pokepatch_marker (pokepatch_mark.h), or 0 */
 };
 
 #endif /* POKEPATCH_FORMAT_H */

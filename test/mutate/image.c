@@ -33,7 +33,7 @@ static const struct image_field {
 	IMAGE(flags),
 	IMAGE(nr_stubs),
 	IMAGE(texts_size),
-	IMAGE(reserved),
+	IMAGE(nr_markers),
 	FIELD(pokepatch_object, name, objects, nr_objects),
 	FIELD(pokepatch_object, build_id_len, objects, nr_objects),
 	FIELD(pokepatch_object, build_id, objects, nr_objects),

@@ -43,6 +43,7 @@ static const struct {
 	{"__dyndbg", SECTION_DATA},
 	{"__tracepoint_str", SECTION_DATA},
 	{"__trace_printk_fmt", SECTION_DATA},
+	{".pokepatch.markers.reclaim.12", SECTION_DATA},
 	{".rodata", SECTION_RODATA},
 	/* Strings and constants are known by their flags. */
 	{".rodata.str1.1", SECTION_RODATA},
@@ -149,6 +150,7 @@ static void test_names_that_are_kept(void **state)
 		{".noinstr.text", true}, {".kprobes.text", true},  {".data..percpu", true},
 		{"__dyndbg", true},	 {".sched.text", false},   {".data.once", false},
 		{".text.f", false},	 {".data..read_mostly", false},
+		{".pokepatch.markers.m.1", true},
 	};
 
 	(void)state;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Markers: places in kernel code where somebody may want to look.
+ *
+ *	POKEPATCH_MARK(reclaim, "took %lu of %lu pages from %s", taken, seen, zone->name);
+ *
+ * In the kernel as it is built normally this is nothing at all: no code, no data, and the
+ * arguments are not looked at.  `pokepatch-build --instrument` compiles the same file with
+ * POKEPATCH_INSTRUMENT defined, and puts the functions that have markers into a patch
+ * module.  There a marker is a load and a jump, which takes the other way once a probe is
+ * attached to it by name: the tracepoint pokepatch:marker, or a module's.
+ *
+ * This file needs no other, and may be copied into a kernel's include/linux.  In what
+ * pokepatch-build --instrument compiles it is always there, included or not.
+ */
+#ifndef POKEPATCH_MARK_H
+#define POKEPATCH_MARK_H
+
+/* A marker that was compiled in.  Of one that is inlined into several functions there is one. */
+struct pokepatch_marker {
+	void *probes;	      /* the core's: who is attached; NULL: nobody */
+	void *core;	      /* the core's own notes */
+	long missed;	      /* how often it was met where nobody could be called */
+	const char *name;
+	const char *format;
+	const char *file;
+	unsigned int line;
+	unsigned int reserved;
+};
+
+#define POKEPATCH_SECTION_MARKERS ".pokepatch.markers"
+
+/* How many of a marker's arguments a probe gets by type; the text has all of them. */
+#define POKEPATCH_MARK_ARGS 12
+
+/*
+ * What a probe is told.  Valid until it returns.
+ *
+ * types has a letter for each of args: 'i' and 'l' are signed numbers of 4 and 8 bytes, 'u'
+ * and 'w' unsigned ones, 'c' a character, 's' the address of a string (it may be a bad one:
+ * pokepatch_mark_text() checks), 'p' of anything else.  Numbers are extended to 64 bits.
+ */
+struct pokepatch_mark {
+	const struct pokepatch_marker *marker;
+	const char *patch;	  /* the name of the patch that the marker is in */
+	unsigned long ip;	  /* where it is, in that patch's text */
+	unsigned int nr_args;
+	const char *types;	  /* ends with 0 */
+	const unsigned long long *args;
+	void *core;		  /* the core's own */
+};
+
+/*
+ * A probe is called with preemption off, in whatever context the marker stands, NMIs
+ * included.  What it does may meet markers itself: those do not call it again.
+ */
+typedef void (*pokepatch_probe_t)(void *private, const struct pokepatch_mark *mark);
+
+/*
+ * pokepatch_marker_register - attach a probe to all markers of that name, those of patches
+ * that are loaded later too.  @name: NULL for all markers.  Several probes may be attached
+ * to a marker; the same @probe with the same @private to the same @name only once.
+ * May sleep.  Return: 0, -EEXIST, -EINVAL or -ENOMEM; then it is attached to none.
+ */
+int pokepatch_marker_register(const char *name, pokepatch_probe_t probe, void *private);
+
+/*
+ * pokepatch_marker_unregister - undo exactly that.  When it returns the probe is not running
+ * and will not be called again.  May sleep.  Return: 0, or -ENOENT.
+ */
+int pokepatch_marker_unregister(const char *name, pokepatch_probe_t probe, void *private);
+
+/*
+ * pokepatch_mark_text - the marker's format with its arguments, for a probe, at most once in
+ * each call of it.  Return: the length, as of snprintf().  The probe's context.
+ */
+int pokepatch_mark_text(const struct pokepatch_mark *mark, char *buf, unsigned long size);
+
+/* What a marker calls if its probes are not NULL. */
+void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
+	__attribute__((__format__(__printf__, 2, 3), __cold__));
+
+#ifdef POKEPATCH_INSTRUMENT
+
+/*
+ * POKEPATCH_MARK(name, "format", args...) - a statement.  The format is printk()'s, and
+ * one that does not fit the arguments is an error.  Arguments are evaluated only while a
+ * probe is attached; let them have no side effects.  Not for noinstr code.
+ *
+ * Each has a section of its own until the patch is linked: objects refer to static data by
+ * section and offset, where the end of one marker would be the beginning of the next.  The
+ * alignment keeps compilers from aligning them more, which would then leave gaps.  The load
+ * is volatile, for the compiler must not take it out of a loop.
+ */
+#define POKEPATCH_MARKER_SECTION_(name, line) POKEPATCH_MARKER_SECTION__(name, line)
+#define POKEPATCH_MARKER_SECTION__(name, line) POKEPATCH_SECTION_MARKERS "." name "." #line
+#define POKEPATCH_MARK(name_, format_, ...)                                               \
+	do {                                                                              \
+		_Pragma("GCC diagnostic push")                                            \
+		_Pragma("GCC diagnostic error \"-Wformat\"")                              \
+		static struct pokepatch_marker pokepatch_marker_ __attribute__((          \
+			section(POKEPATCH_MARKER_SECTION_(#name_, __LINE__)), aligned(8))) = { \
+			.name = #name_,                                                   \
+			.format = format_,                                                \
+			.file = __FILE__,                                                 \
+			.line = __LINE__,                                                 \
+		};                                                                        \
+		if (__builtin_expect(*(void *volatile *)&pokepatch_marker_.probes !=      \
+					     (void *)0, 0))                               \
+			pokepatch_mark_hit(&pokepatch_marker_, format_, ##__VA_ARGS__);   \
+		_Pragma("GCC diagnostic pop")                                             \
+	} while (0)
+
+#else
+
+#define POKEPATCH_MARK(name_, format_, ...) do { } while (0)
+
+#endif /* POKEPATCH_INSTRUMENT */
+
+#endif /* POKEPATCH_MARK_H */

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tracepoints that trace.h describes. */
+#include <linux/module.h>
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
