@@ -30,6 +30,7 @@
 
 #include "arch/arch.h"
 #include "debug.h"
+#include "history.h"
 
 /* Between tries to let go of what is in use, when a module is removed by force. */
 #define PP_FORCED_PAUSE_MS 100
@@ -74,6 +75,10 @@ struct pp_kernel {
 							bool (*match)(struct callback_head *work,
 								      void *data),
 							void *data);
+	/* or NULL */
+	void (*perf_event_text_poke)(const void *addr, const void *old_bytes, size_t old_len,
+				     const void *new_bytes, size_t new_len);
+	void (*perf_event_ksymbol)(u16 type, u64 addr, u32 len, bool unregister, const char *name);
 	/* locks */
 	struct mutex *ftrace_lock;
 	struct mutex *text_mutex;
@@ -161,6 +166,8 @@ extern const struct pp_mode pp_ftrace_mode, pp_direct_mode, pp_entry_mode;
 bool pp_mode_known(u32 mode);
 const char *pp_mode_name(u32 mode);
 int pp_mode_parse(const char *name, u32 *mode);
+/* enum pokepatch_mode; of NULL, that is 0. */
+u32 pp_mode_number(const struct pp_mode *mode);
 
 /* --- site.c: the places where calls are rerouted ---------------------------- */
 
@@ -186,6 +193,7 @@ struct pp_site {
 	struct pp_patch *stub_owner; /* whose text it is in */
 	/* direct mode: has left, but its module is held until the site calls no stub of its */
 	const struct pp_patch *stub_held;
+	struct pp_time stub_born; /* since when it may be called */
 	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
 	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
 };
@@ -219,8 +227,12 @@ bool pp_carried_is_switched(const struct pp_func *func, u64 attempt);
 void pp_sites_init(void);
 /* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
 unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips);
-/* Add to @text what has the calls of @site go to @target.  0, -ERANGE, -EBUSY (logged). */
-int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target);
+/*
+ * Add to @text what has the calls of @site, for @func's sake, go to @target.
+ * 0, -ERANGE, -EBUSY (logged).
+ */
+int pp_site_pokes(struct pp_text *text, const struct pp_site *site, const struct pp_func *func,
+		  unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
 struct pp_site *pp_site_find(unsigned long ip);
 void pp_site_publish(struct pp_site *site);
@@ -286,6 +298,10 @@ struct pp_poke {
 	u8 size;
 	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
 	bool early;		/* nobody runs it until others of the batch are written */
+	const struct pp_func *func; /* for whose sake; for the history */
+	struct pp_when when;	/* live: it was written */
+	struct pp_when *route;	/* live: a copy of that, for who waits for it, or NULL */
+	u64 change;		/* record.c's */
 	/* pp_text_map() sets these */
 	void *alias;		/* of its word, writable */
 	u64 mask, old_word, new_word;
@@ -297,6 +313,7 @@ struct pp_text {
 	void *alias;		/* the mapping */
 	const struct pp_poke *bad; /* which one failed */
 	bool written;		/* live: some of it was, if only to be put back */
+	struct pp_when when;	/* not live: all of it was written */
 };
 
 /* Does the instruction lie within one word?  Any context. */
@@ -307,7 +324,7 @@ void pp_text_unmap(struct pp_text *text);
 bool pp_text_write(struct pp_text *text);
 /* Say what went wrong in pp_text_write().  Return: -EIO. */
 int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch);
-/* All of that for text that nobody runs.  May sleep; 0, -ENOMEM, -EIO (logged). */
+/* All of that for text that nobody runs; recorded.  May sleep; 0, -ENOMEM, -EIO (logged). */
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 
 /* --- live.c: switching while everything runs ------------------------------------- */
@@ -315,8 +332,8 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 /* What the kernel lacks for it, or NULL. */
 const char *pp_live_missing(void);
 /*
- * Write text that anybody may be running, and compare; or put all of it back.  Reorders
- * text->poke.  May sleep; 0, -EIO (logged), -EOPNOTSUPP.
+ * Write text that anybody may be running, and compare; or put all of it back; all of that
+ * recorded.  Reorders text->poke.  May sleep; 0, -EIO (logged), -EOPNOTSUPP.
  */
 int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch);
 /* Tasks may be in its text from now on, without its being enabled.  pp_mutex. */
@@ -409,6 +426,7 @@ struct pp_patch {
 	struct list_head marked;	/* marker.c */
 	unsigned long text_start, text_end;
 	bool live;		/* its transitions are, if nothing is against it */
+	struct pp_time born;	/* its text was */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
 	bool leaving;		/* an attempt is about to disable it; pp_mutex */

@@ -117,8 +117,8 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
 {
 	struct pp_poke pokes[] = {
-		{ .at = stub, .size = pp_arch.stub_jump },
-		{ .at = stub + pp_arch.stub_jump, .size = pp_arch.entry_size },
+		{ .at = stub, .size = pp_arch.stub_jump, .func = func },
+		{ .at = stub + pp_arch.stub_jump, .size = pp_arch.entry_size, .func = func },
 	};
 	struct pp_text text = { .poke = pokes, .nr = ARRAY_SIZE(pokes) };
 	unsigned int i;
@@ -157,6 +157,7 @@ static void hold_for_good(struct pp_site *site)
 static int attach(struct pp_site *site)
 {
 	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
+	struct pp_record_sites sites;
 	unsigned int tries = 0;
 	int ret;
 
@@ -170,8 +171,10 @@ static int attach(struct pp_site *site)
 		free_ops(ops);
 		return ret;
 	}
+	pp_record_sites_before(&sites, &site->ip, 1);
 	while ((ret = register_ftrace_function(ops)) == -EAGAIN && ++tries < TRIES)
 		usleep_range(1000, 2000);
+	pp_record_sites_after(&sites);
 	if (!ret) {
 		site->ops = ops;
 		return 0;
@@ -195,10 +198,16 @@ static int attach(struct pp_site *site)
  * takes all for that lie in a module, so that the ops may be freed.  The callers here wait
  * once for many.  Nobody else writes the flags of an ops than who registers it.
  */
-static int unregister(struct ftrace_ops *ops)
+static int unregister(struct ftrace_ops *ops, unsigned long ip)
 {
+	struct pp_record_sites sites;
+	int ret;
+
 	ops->flags &= ~FTRACE_OPS_FL_DYNAMIC;
-	return pp_ftrace_unregister(ops);
+	pp_record_sites_before(&sites, &ip, 1);
+	ret = pp_ftrace_unregister(ops);
+	pp_record_sites_after(&sites);
+	return ret;
 }
 
 /* Why not?  NULL: it is hooked now. */
@@ -219,7 +228,12 @@ static const char *hook_one(struct pp_func *func)
 		return "the new function is too far away";
 	if (ret == -EBUSY)
 		return "there is a probe in its stub";
-	ret = ret ?: attach(site);
+	if (!ret) {
+		pp_record_stub_born(site);
+		ret = attach(site);
+		if (ret)
+			pp_record_stub_dies(site);
+	}
 	if (ret) {
 		site->stub = 0;
 		site->stub_owner = NULL;
@@ -273,7 +287,7 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	for (i = 0; i < nr; i++) {
 		struct pp_site *site = sites[i];
 
-		if (!unregister(site->ops))
+		if (!unregister(site->ops, site->ip))
 			continue;
 		/* ftrace holds on to it, and the site may go on calling the stub. */
 		site->ops = NULL;
@@ -286,6 +300,7 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		struct pp_site *site = sites[i];
 
 		free_ops(site->ops);
+		pp_record_stub_dies(site);
 		let_go_of_stub(site);
 		site->ops = NULL;
 		site->mode = NULL;
@@ -327,6 +342,7 @@ static void notrace onlook(unsigned long ip, unsigned long parent_ip, struct ftr
 static int change_stub(struct pp_site *site, unsigned long stub)
 {
 	struct onlooker *onlooker = kzalloc(sizeof(*onlooker), GFP_KERNEL);
+	struct pp_record_sites sites;
 	int ret;
 
 	if (!onlooker)
@@ -338,14 +354,16 @@ static int change_stub(struct pp_site *site, unsigned long stub)
 	ret = ftrace_set_filter_ip(&onlooker->ops, site->ip, 0, 0);
 	if (ret)
 		return ret;
+	pp_record_sites_before(&sites, &site->ip, 1);
 	ret = register_ftrace_function(&onlooker->ops);
+	pp_record_sites_after(&sites);
 	/* As in attach(). */
 	if (ret == -ENODEV)
 		list_del(&onlooker->node);
 	if (ret)
 		return ret;
 	WRITE_ONCE(site->ops->trampoline, stub);
-	ret = unregister(&onlooker->ops);
+	ret = unregister(&onlooker->ops, site->ip);
 	if (ret) {
 		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
 		__module_get(THIS_MODULE);
@@ -377,12 +395,21 @@ static int hand_over(struct pp_site *site, struct pp_func *heir)
 
 	if (!stub)
 		return -EOPNOTSUPP;
-	ret = take_stub(&other, heir, stub) ?: pp_site_pokes(&text, &other, site->target) ?:
-	      pp_text_write_unused(&text, heir->patch) ?: change_stub(site, stub);
+	ret = take_stub(&other, heir, stub) ?:
+	      pp_site_pokes(&text, &other, heir, site->target) ?:
+	      pp_text_write_unused(&text, heir->patch);
 	if (ret)
 		return ret;
+	pp_record_stub_born(&other);
+	ret = change_stub(site, stub);
+	if (ret) {
+		pp_record_stub_dies(&other);
+		return ret;
+	}
+	pp_record_stub_dies(site);
 	site->stub = stub;
 	site->stub_owner = heir->patch;
+	site->stub_born = other.stub_born;
 	return 0;
 }
 

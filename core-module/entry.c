@@ -75,9 +75,26 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
+/* Others want them by now, and ftrace writes what these need. */
+static int write_given_back(struct pp_site **sites, unsigned int nr)
+{
+	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
+	struct pp_record_sites record;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < nr && ips; i++)
+		ips[i] = sites[i]->ip;
+	pp_record_sites_before(&record, ips, nr);
+	ret = pp_ftrace_update();
+	pp_record_sites_after(&record);
+	kvfree(ips);
+	return ret;
+}
+
 static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 {
-	bool update = false;
+	bool update = false, failed;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
@@ -89,7 +106,8 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	}
 	if (!update)
 		return;
-	if (pp_ftrace_update()) {
+	failed = write_given_back(sites, nr);
+	if (failed) {
 		pp_sites_unsettled(sites, nr);
 		return;
 	}

@@ -13,6 +13,7 @@
 #include <linux/ftrace.h>
 #include <linux/kobject.h>
 #include <linux/kprobes.h>
+#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
@@ -65,6 +66,8 @@ void pp_fault_freed(const void *memory);
 	PP_FAIL("register_kprobe", -ENOMEM, register_kprobe(__VA_ARGS__))
 #define tracepoint_probe_register(...)					\
 	PP_FAIL("tracepoint_probe_register", -ENOMEM, tracepoint_probe_register(__VA_ARGS__))
+#define misc_register(...)						\
+	PP_FAIL("misc_register", -ENOMEM, misc_register(__VA_ARGS__))
 #define register_module_notifier(...)					\
 	PP_FAIL("register_module_notifier", -ENOMEM, register_module_notifier(__VA_ARGS__))
 #define try_module_get(...)						\

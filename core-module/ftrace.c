@@ -107,6 +107,21 @@ static void free_filter(void)
 	RCU_INIT_POINTER(ops.local_hash.notrace_hash, NULL);
 }
 
+/*
+ * ftrace_set_filter_ips() of the ops, by which ftrace writes these sites if it is registered.
+ * Not seen are those that @reset takes out: they are leftovers, or not there.
+ */
+static int set_filter(unsigned long *ips, unsigned int nr, int remove, int reset)
+{
+	struct pp_record_sites sites;
+	int ret;
+
+	pp_record_sites_before(&sites, ips, nr);
+	ret = ftrace_set_filter_ips(&ops, ips, nr, remove, reset);
+	pp_record_sites_after(&sites);
+	return ret;
+}
+
 int pp_ftrace_unregister(struct ftrace_ops *which)
 {
 	int ret = unregister_ftrace_function(which);
@@ -117,8 +132,14 @@ int pp_ftrace_unregister(struct ftrace_ops *which)
 
 static void stop(void)
 {
+	struct pp_record_sites sites;
+	int ret;
+
 	/* Also waits until nobody is in the ops' trampoline or handler any more. */
-	if (pp_ftrace_unregister(&ops)) {
+	pp_record_sites_before(&sites, &anchor_site.ip, 1);
+	ret = pp_ftrace_unregister(&ops);
+	pp_record_sites_after(&sites);
+	if (ret) {
 		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
 		__module_get(THIS_MODULE);
 		return;
@@ -130,6 +151,7 @@ static void stop(void)
 
 static int start(void)
 {
+	struct pp_record_sites sites;
 	int ret;
 
 	anchor_site.ip = pp_arch.ftrace_site((unsigned long)anchor);
@@ -138,8 +160,11 @@ static int start(void)
 		return -ENODEV;
 	}
 	ret = ftrace_set_filter_ips(&ops, &anchor_site.ip, 1, 0, 0);
-	if (!ret)
+	if (!ret) {
+		pp_record_sites_before(&sites, &anchor_site.ip, 1);
 		ret = register_ftrace_function(&ops);
+		pp_record_sites_after(&sites);
+	}
 	if (ret) {
 		free_filter();
 		pr_err("ftrace cannot be used (%d)%s\n", ret,
@@ -157,7 +182,7 @@ static int start(void)
 
 static void take_out(unsigned long *ips, unsigned int nr)
 {
-	if (!ftrace_set_filter_ips(&ops, ips, nr, 1, 0))
+	if (!set_filter(ips, nr, 1, 0))
 		return;
 	leftovers = true;
 	pp_watch_later();
@@ -174,7 +199,7 @@ static int refill(void)
 		return -ENOMEM;
 	ips[0] = anchor_site.ip;
 	pp_sites_in(&pp_ftrace_mode, ips + 1);
-	ret = ftrace_set_filter_ips(&ops, ips, nr + 1, 0, 1);
+	ret = set_filter(ips, nr + 1, 0, 1);
 	kvfree(ips);
 	return ret;
 }
@@ -193,7 +218,7 @@ static void blame(unsigned long *ips, unsigned int nr, int err)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		int ret = ftrace_set_filter_ips(&ops, &ips[i], 1, 0, 0);
+		int ret = set_filter(&ips[i], 1, 0, 0);
 
 		if (ret) {
 			pr_err("%ps cannot be switched (%d)%s\n", (void *)ips[i], ret,
@@ -214,7 +239,7 @@ static int add(unsigned long *ips, unsigned int nr)
 
 	if (ret)
 		return ret;
-	ret = ftrace_set_filter_ips(&ops, ips, nr, 0, 0);
+	ret = set_filter(ips, nr, 0, 0);
 	if (ret)
 		blame(ips, nr, ret);
 	return ret;

@@ -131,12 +131,15 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	struct pp_site *site = func->site;
 	const unsigned int first = tr->text.nr;
 	struct flip *flip;
+	int ret;
 
 	if (site->laid_out == attempt)
 		return 0;
 	site->laid_out = attempt;
 	flip = &tr->flips[tr->nr_flips++];
 	flip->site = site;
+	flip->func = func;
+	flip->from = site->target;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
 	/*
 	 * A task that was preempted in front of the jump of a stub, which some other patch may
@@ -145,7 +148,11 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	 */
 	if (!flip->target && site->stub)
 		busy_add(&tr->busy, func, site->stub + pp_arch.stub_jump, pp_arch.entry_size);
-	return pp_site_pokes(&tr->text, site, flip->target) ?: check_fits(tr, func, first);
+	ret = pp_site_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
+	/* Which of them decides where calls go is written last. */
+	if (!ret && tr->text.nr > first)
+		tr->text.poke[tr->text.nr - 1].route = &flip->when;
+	return ret;
 }
 
 static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)

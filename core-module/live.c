@@ -46,26 +46,59 @@ static int compare_pokes(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* All under pp_mutex: one batch at a time. */
+static struct {
+	struct pp_poke *poke[PP_LIVE_MAX];
+	unsigned int nr;
+	bool back;
+} batch;
+
+static void write_batch(void)
+{
+	if (batch.nr)
+		pp_arch.live_write(batch.poke, batch.nr, batch.back);
+	batch.nr = 0;
+}
+
+static void add_to_batch(struct pp_poke *poke, bool back)
+{
+	if (batch.nr == PP_LIVE_MAX)
+		write_batch();
+	batch.poke[batch.nr++] = poke;
+	batch.back = back;
+}
+
 /* Write those that are @early, or those that are not. */
-static void write_some(const struct pp_text *text, bool early)
+static void write_some(struct pp_text *text, bool early)
 {
 	unsigned int i;
 
 	for (i = 0; i < text->nr; i++)
 		if (text->poke[i].early == early)
-			pp_arch.live_queue(&text->poke[i], false);
-	pp_arch.live_finish();
+			add_to_batch(&text->poke[i], false);
+	write_batch();
 }
 
 /* What is not as it was written now is somebody else's, and is let alone. */
-static void take_back_some(const struct pp_text *text, bool early)
+static void take_back_some(struct pp_text *text, bool early)
 {
 	unsigned int i;
 
 	for (i = 0; i < text->nr; i++)
 		if (text->poke[i].early == early && holds(&text->poke[i], text->poke[i].new))
-			pp_arch.live_queue(&text->poke[i], true);
-	pp_arch.live_finish();
+			add_to_batch(&text->poke[i], true);
+	write_batch();
+}
+
+/* Who waits for it is told when it was. */
+static void record(struct pp_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++)
+		if (text->poke[i].route)
+			*text->poke[i].route = text->poke[i].when;
+	pp_record_text(text, NULL, POKEPATCH_HISTORY_INT3, 0, false);
 }
 
 /* The first that does not hold its old bytes, or with @after its new ones; NULL: all do. */
@@ -118,8 +151,11 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 		return 0;
 
 	memcpy(found, (void *)text->bad->at, text->bad->size);
+	/* For a moment they were there. */
+	record(text);
 	take_back_some(text, false);
 	take_back_some(text, true);
+	pp_record_text(text, NULL, POKEPATCH_HISTORY_INT3, 0, true);
 	blame(text->bad, found, text->bad->new, patch, "everything is put back");
 	text->bad = first_that_differs(text, false);
 	if (text->bad)
@@ -147,6 +183,8 @@ int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch)
 	ret = write_all(text, patch);
 	mutex_unlock(pp_kernel.text_mutex);
 	cpus_read_unlock();
+	if (!ret)
+		record(text);
 	return ret;
 }
 

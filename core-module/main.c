@@ -16,9 +16,12 @@ static int __init pokepatch_init(void)
 	if (ret)
 		return ret;
 	pp_sites_init();
-	ret = pp_exiting_init();
+	ret = pp_history_init();
 	if (ret)
 		return ret;
+	ret = pp_exiting_init();
+	if (ret)
+		goto err_history;
 	ret = pp_sysfs_init();
 	if (ret)
 		goto err_exiting;
@@ -34,6 +37,8 @@ err_sysfs:
 	pp_sysfs_exit();
 err_exiting:
 	pp_exiting_exit();
+err_history:
+	pp_history_exit();
 	return ret;
 }
 
@@ -71,6 +76,7 @@ static void __exit pokepatch_exit(void)
 	pp_sysfs_exit();
 	pp_exiting_exit();
 	pp_shadow_exit();
+	pp_history_exit();
 }
 
 module_init(pokepatch_init);

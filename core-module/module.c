@@ -88,13 +88,49 @@ static struct pp_patch *patch_of(const struct module *mod)
 
 /* --- parents -------------------------------------------------------------------- */
 
+/* Of a function that nobody runs, yet or any more. */
+static void switch_target(const struct pp_func *func, unsigned long target)
+{
+	const unsigned long from = func->site->target;
+	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id() };
+
+	WRITE_ONCE(func->site->target, target);
+	when.begin = when.before;
+	when.end = when.after = pp_now();
+	pp_record_route(func, from, target, &when, POKEPATCH_HISTORY_STORE);
+}
+
+/* An enabled patch meets, or loses, a parent: is its own transition. */
+static void record_parent(const struct pp_patch *patch, const struct pp_object *obj,
+			  struct pp_record_transition *record, unsigned int kind)
+{
+	*record = (struct pp_record_transition){
+		.nr = pp_record_transition_number(),
+		.kind = kind,
+		.patch = patch->name,
+		.module = obj->name,
+	};
+	pp_record_enter(record->nr, patch->name);
+	pp_record_transition(record, POKEPATCH_HISTORY_BEFORE);
+}
+
+static void record_parent_done(struct pp_record_transition *record, int error)
+{
+	record->error = error;
+	pp_record_transition(record, POKEPATCH_HISTORY_AFTER);
+	pp_record_leave();
+}
+
 static void detach(struct pp_patch *patch, unsigned int index)
 {
 	struct pp_object *obj = &patch->objects[index];
+	struct pp_record_transition record = {};
 	unsigned int i;
 
 	if (!obj->attached)
 		return;
+	if (patch->enabled)
+		record_parent(patch, obj, &record, POKEPATCH_HISTORY_PARENT_GOES);
 	pp_callbacks_going(obj);
 	for (i = 0; i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
@@ -104,7 +140,7 @@ static void detach(struct pp_patch *patch, unsigned int index)
 		/* Nobody runs this function, so it needs no stop. */
 		list_del_init(&func->on);
 		if (func->site)
-			WRITE_ONCE(func->site->target, pp_site_top(func->site));
+			switch_target(func, pp_site_top(func->site));
 	}
 	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
 	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index != 0);
@@ -115,6 +151,8 @@ static void detach(struct pp_patch *patch, unsigned int index)
 	pp_callbacks_gone(obj);
 	obj->mod = NULL;
 	obj->attached = false;
+	if (record.nr)
+		record_parent_done(&record, 0);
 }
 
 /* Switch the functions of a module of which nothing has run yet. */
@@ -131,7 +169,7 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
 		return -ENOMEM;
 	for (i = 0; i < patch->nr_funcs && !ret; i++)
 		if (patch->funcs[i].obj == index && patch->funcs[i].site)
-			ret = pp_site_pokes(&text, patch->funcs[i].site,
+			ret = pp_site_pokes(&text, patch->funcs[i].site, &patch->funcs[i],
 					    patch->funcs[i].desc->new_addr);
 	/* Live patches too: nothing of the module runs, so there is nothing that could mind. */
 	ret = ret ?: pp_text_write_unused(&text, patch);
@@ -142,7 +180,7 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
 			continue;
 		list_add(&func->on, pp_func_active(func));
 		if (func->site)
-			WRITE_ONCE(func->site->target, func->desc->new_addr);
+			switch_target(func, func->desc->new_addr);
 	}
 	kvfree(text.poke);
 	return ret;
@@ -154,7 +192,7 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
  * module whose init has not run, and its functions are switched here.
  * Return: 0 or an error (logged, but for -ENOMEM); then it is not attached.
  */
-static int attach(struct pp_patch *patch, unsigned int index, struct module *mod)
+static int make_attached(struct pp_patch *patch, unsigned int index, struct module *mod)
 {
 	struct pp_object *obj = &patch->objects[index];
 	unsigned int i;
@@ -186,6 +224,20 @@ static int attach(struct pp_patch *patch, unsigned int index, struct module *mod
 		detach(patch, index);
 	else if (patch->enabled)
 		pp_callbacks_came(obj);
+	return ret;
+}
+
+/* The same; if the patch is enabled, the history tells of it. */
+static int attach(struct pp_patch *patch, unsigned int index, struct module *mod)
+{
+	struct pp_record_transition record;
+	int ret;
+
+	if (!patch->enabled)
+		return make_attached(patch, index, mod);
+	record_parent(patch, &patch->objects[index], &record, POKEPATCH_HISTORY_PARENT_COMES);
+	ret = make_attached(patch, index, mod);
+	record_parent_done(&record, ret);
 	return ret;
 }
 
@@ -330,6 +382,7 @@ static int patch_coming(struct module *mod, const struct pokepatch_image *image)
 	if (ret)
 		goto err;
 	list_add_tail(&patch->list, &pp_patches);
+	pp_record_module_born(patch);
 	return 0;
 err:
 	detach_all(patch);
@@ -339,6 +392,7 @@ err:
 
 static void patch_going(struct pp_patch *patch)
 {
+	pp_record_module_dies(patch);
 	list_del(&patch->list);
 	detach_all(patch);
 	pp_markers_del(patch);
@@ -478,6 +532,8 @@ static int module_coming(struct module *mod)
 	ret = parent_coming(mod);
 	if (ret)
 		coming_del(mod);
+	else
+		pp_record_other_module(mod, false);
 	return ret;
 }
 
@@ -490,6 +546,7 @@ static void module_going(struct module *mod)
 	} else {
 		parent_going(mod);
 		pp_sites_module_going(mod);
+		pp_record_other_module(mod, true);
 	}
 	coming_del(mod);
 }

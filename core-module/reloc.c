@@ -53,6 +53,24 @@ out:
 	return alias;
 }
 
+/* Nobody runs it yet, but if the patch has been there before its parent, it has been seen. */
+static void write(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
+{
+	const unsigned int width = pp_arch.reloc_width(reloc->type);
+	const bool seen = patch->born.mono && reloc->where >= patch->text_start &&
+			  reloc->where < patch->text_end;
+	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id() };
+	u8 old[POKEPATCH_HISTORY_BYTES_MAX];
+
+	if (seen)
+		memcpy(old, to, width);
+	reloc_value(patch, reloc, to);
+	when.begin = when.before;
+	when.end = when.after = pp_now();
+	if (seen)
+		pp_record_store(reloc->where, old, to, width, &when);
+}
+
 int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 {
 	const unsigned long base = (unsigned long)patch->mod->core_layout.base;
@@ -80,7 +98,7 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 		const struct pokepatch_reloc *reloc = &patch->relocs[i];
 
 		if (patch->symbols[reloc->symbol].object == obj)
-			reloc_value(patch, reloc, alias + (reloc->where - base));
+			write(patch, reloc, alias + (reloc->where - base));
 	}
 	vunmap(alias);
 	pp_arch.text_written(patch->text_start, patch->text_end);

@@ -40,6 +40,9 @@ static const struct pp_needed needed[] = {
 	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
 	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
 	{ "get_kprobe", &pp_kernel.get_kprobe },
+	/* Where they are not, nobody can ask for these events. */
+	{ "perf_event_text_poke", &pp_kernel.perf_event_text_poke, .optional = true },
+	{ "perf_event_ksymbol", &pp_kernel.perf_event_ksymbol, .optional = true },
 	/* The entry mode's, see claim.c. */
 	{ "kprobe_ftrace_ops", &pp_kernel.kprobe_ops, .optional = true },
 	{ "kprobe_ipmodify_ops", &pp_kernel.kprobe_ipmodify_ops, .optional = true },

@@ -169,6 +169,16 @@ const char *pp_mode_name(u32 mode)
 	return mode == POKEPATCH_MODE_AUTO ? "auto" : modes[mode]->name;
 }
 
+u32 pp_mode_number(const struct pp_mode *mode)
+{
+	u32 i;
+
+	for (i = 0; mode && i < ARRAY_SIZE(modes); i++)
+		if (modes[i] == mode)
+			return i;
+	return POKEPATCH_MODE_AUTO;
+}
+
 int pp_mode_parse(const char *name, u32 *mode)
 {
 	u32 i;
@@ -349,10 +359,11 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 	}
 }
 
-int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned long target)
+int pp_site_pokes(struct pp_text *text, const struct pp_site *site, const struct pp_func *func,
+		  unsigned long target)
 {
 	struct pp_poke *poke = &text->poke[text->nr];
-	int nr = 0;
+	int i, nr = 0;
 
 	if (site->mode->pokes) {
 		memset(poke, 0, PP_POKES_MAX * sizeof(*poke));
@@ -360,6 +371,8 @@ int pp_site_pokes(struct pp_text *text, const struct pp_site *site, unsigned lon
 	}
 	if (nr < 0)
 		return nr;
+	for (i = 0; i < nr; i++)
+		poke[i].func = func;
 	text->nr += nr;
 	return 0;
 }

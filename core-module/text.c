@@ -180,6 +180,7 @@ static bool all_fit(const struct pp_text *text)
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 {
 	unsigned long start = ULONG_MAX, end = 0;
+	struct pp_when *when = &text->when;
 	unsigned int i;
 	int ret;
 
@@ -189,6 +190,7 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 	ret = pp_text_map(text);
 	if (ret || !text->nr)
 		return ret;
+	when->before = when->begin = pp_now();
 	mutex_lock(pp_kernel.text_mutex);
 	ret = pp_text_write(text) ? 0 : pp_text_blame(text, patch);
 	mutex_unlock(pp_kernel.text_mutex);
@@ -197,7 +199,12 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 		start = min(start, text->poke[i].at);
 		end = max(end, text->poke[i].at + text->poke[i].size);
 	}
-	if (!ret)
-		pp_arch.text_written(start, end);
-	return ret;
+	if (ret)
+		return ret;
+	pp_arch.text_written(start, end);
+	when->after = when->end = pp_now();
+	when->cpu = raw_smp_processor_id();
+	when->exact = when->told = false;
+	pp_record_text(text, when, POKEPATCH_HISTORY_STORE, POKEPATCH_HISTORY_UNUSED, false);
+	return 0;
 }

@@ -26,6 +26,18 @@
 /* --- the stopped section ------------------------------------------------------ */
 
 /*
+ * Nothing that this CPU fetched before the text was written may run: neither what
+ * follows this nor, when interrupts are on again, anything else.
+ */
+static notrace void serialise(struct transition *tr)
+{
+	if (!tr->text.nr || pp_debug_skip_serialise)
+		return;
+	pp_arch.serialise();
+	atomic_inc(&tr->serialised);
+}
+
+/*
  * One CPU decides, when all the others have looked at their own stacks: a stopper
  * runs, and a running task's stack can be walked by nobody but itself.
  */
@@ -48,7 +60,13 @@ static notrace enum verdict decide(struct transition *tr)
 	if (!clear || tr->nr_stops < pp_debug_refuse_stops)
 		return REFUSED;
 
-	/* Sites and stubs: who holds text_mutex for this is in stop(). */
+	/*
+	 * Sites and stubs: who holds text_mutex for this is in stop().  The moments are for the
+	 * history: all other CPUs wait for the verdict meanwhile, so that no call is in between
+	 * but from an NMI.
+	 */
+	tr->decided_on = smp_processor_id();
+	tr->when.begin = pp_now();
 	if (!pp_text_write(&tr->text))
 		return BROKEN;
 	/*
@@ -58,19 +76,11 @@ static notrace enum verdict decide(struct transition *tr)
 	 */
 	for (i = 0; i < tr->nr_flips; i++)
 		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
+	serialise(tr);
+	/* The stores, and then the clock. */
+	smp_mb();
+	tr->when.end = pp_now();
 	return SWITCHED;
-}
-
-/*
- * Nothing that this CPU fetched before the text was written may run: neither what
- * follows this nor, when interrupts are on again, anything else.
- */
-static notrace void serialise(struct transition *tr)
-{
-	if (!tr->text.nr || pp_debug_skip_serialise)
-		return;
-	pp_arch.serialise();
-	atomic_inc(&tr->serialised);
 }
 
 /* On every CPU, interrupts off. */
@@ -80,6 +90,7 @@ static notrace int stopped(void *data)
 	const int cpu = smp_processor_id();
 	struct stop_cpu *this = &tr->cpus[cpu];
 	u64 first = ~0ULL;
+	enum verdict verdict;
 	int other;
 
 	this->entered = ktime_get_mono_fast_ns();
@@ -101,8 +112,10 @@ static notrace int stopped(void *data)
 	while (atomic_read_acquire(&tr->arrived) < num_online_cpus())
 		cpu_relax();
 	/* Release: the targets, for those who acquire the verdict. */
-	smp_store_release(&tr->verdict, decide(tr));
-	serialise(tr);
+	verdict = decide(tr);
+	smp_store_release(&tr->verdict, verdict);
+	if (verdict != SWITCHED)
+		serialise(tr);
 
 	for_each_online_cpu(other)
 		first = min(first, tr->cpus[other].entered);
@@ -221,6 +234,7 @@ static void cancel(struct transition *tr)
 	unsigned int i;
 
 	mutex_lock(&pp_mutex);
+	pp_record_enter(tr->nr, patch->name);
 	if (tr->enable)
 		pp_sites_unhook(patch->funcs, patch->nr_funcs, PP_ALL_OBJECTS, false);
 	for (i = tr->nr_off; i--;)
@@ -230,6 +244,7 @@ static void cancel(struct transition *tr)
 		forget_withdrawn(patch);
 	}
 	pp_watch();
+	pp_record_leave();
 	mutex_unlock(&pp_mutex);
 }
 
@@ -281,6 +296,22 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 	kvfree(text);
 }
 
+/* What was switched in the stop; before the books are brought into line. */
+static void record_stop(struct transition *tr)
+{
+	struct pp_when *when = &tr->when;
+	unsigned int i;
+
+	when->before = when->begin;
+	when->after = when->end;
+	when->cpu = tr->decided_on;
+	pp_record_text(&tr->text, when, POKEPATCH_HISTORY_STOP_MACHINE, 0, false);
+	for (i = 0; i < tr->nr_flips; i++)
+		pp_record_route(tr->flips[i].func, tr->flips[i].from, tr->flips[i].target, when,
+				tr->flips[i].site->mode == &pp_ftrace_mode ?
+					POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_STOP_MACHINE);
+}
+
 /*
  * Stop the machine and switch, or not.
  *
@@ -318,7 +349,35 @@ static int stop(struct transition *tr)
 		 atomic_read(&tr->serialised));
 	if (tr->verdict == BROKEN)
 		return pp_text_blame(&tr->text, tr->patch);
+	if (tr->verdict == SWITCHED && !tr->look_only)
+		record_stop(tr);
 	return tr->verdict == SWITCHED ? 0 : -EAGAIN;
+}
+
+/* In ftrace mode this is the switch, of one site; in others it was made when text was written. */
+static void switch_target(struct flip *flip)
+{
+	const bool decides = flip->site->mode == &pp_ftrace_mode;
+	struct pp_time begin, end;
+
+	/* On one processor, and with nothing between the two but the store. */
+	local_irq_disable();
+	begin = pp_now();
+	WRITE_ONCE(flip->site->target, flip->target);
+	smp_mb();
+	end = pp_now();
+	local_irq_enable();
+	if (decides)
+		flip->when = (struct pp_when){
+			.before = begin,
+			.begin = begin,
+			.end = end,
+			.after = end,
+			.cpu = raw_smp_processor_id(),
+			.exact = true,
+		};
+	pp_record_route(flip->func, flip->from, flip->target, &flip->when,
+			decides ? POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_INT3);
 }
 
 /*
@@ -343,7 +402,7 @@ static int switch_live(struct transition *tr)
 		return ret;
 	report(tr->patch, NULL);
 	for (i = 0; i < tr->nr_flips; i++)
-		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
+		switch_target(&tr->flips[i]);
 	pr_debug("%s: switched live, %u words\n", tr->patch->name, tr->text.nr);
 	return 0;
 }
@@ -382,6 +441,7 @@ static int attempt(struct transition *tr)
 		mutex_lock(&pp_mutex);
 	else if (mutex_lock_killable(&pp_mutex))
 		return -EINTR;
+	pp_record_enter(tr->nr, patch->name);
 	/* Again in each attempt: parents may have come or gone. */
 	if (!tr->look_only) {
 		ret = callbacks_before(tr);
@@ -404,6 +464,7 @@ static int attempt(struct transition *tr)
 	if (!ret && !tr->look_only)
 		commit(tr);
 unlock:
+	pp_record_leave();
 	mutex_unlock(&pp_mutex);
 	pp_exiting_sweep();
 	return ret;
@@ -504,6 +565,19 @@ bool pp_transition_asks(unsigned long elapsed)
 	return after && elapsed >= msecs_to_jiffies(after);
 }
 
+/* The history is told; look_only ones are no transitions. */
+static void record_begin(struct transition *tr)
+{
+	struct pp_record_transition record = {
+		.kind = tr->enable ? POKEPATCH_HISTORY_ENABLE : POKEPATCH_HISTORY_DISABLE,
+		.patch = tr->patch->name,
+		.live = tr->live,
+	};
+
+	tr->nr = record.nr = pp_record_transition_number();
+	pp_record_transition(&record, POKEPATCH_HISTORY_BEFORE);
+}
+
 static int try_until_timeout(struct transition *tr)
 {
 	const unsigned long start = jiffies;
@@ -602,6 +676,15 @@ static void conclude(struct transition *tr, int ret)
 {
 	struct pp_patch *patch = tr->patch;
 	const char *what = tr->enable ? "enabled" : "disabled";
+	const struct pp_record_transition record = {
+		.nr = tr->nr,
+		.kind = tr->enable ? POKEPATCH_HISTORY_ENABLE : POKEPATCH_HISTORY_DISABLE,
+		.patch = patch->name,
+		.live = tr->live,
+		.error = ret,
+		.stop_ns = ret ? 0 : tr->stop_ns,
+		.functions = ret ? 0 : tr->nr_flips,
+	};
 	bool blocked = ret == -EBUSY && patch->report_len && !tr->cancelled;
 
 	if (tr->nr_stops)
@@ -620,6 +703,7 @@ static void conclude(struct transition *tr, int ret)
 			  patch->name, what, patch->name);
 	else
 		pr_notice("%s: cannot be %s (%d)\n", patch->name, what, ret);
+	pp_record_transition(&record, POKEPATCH_HISTORY_AFTER);
 	WRITE_ONCE(patch->error, ret);
 	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
 }
@@ -690,6 +774,7 @@ static int enable_patch(struct pp_patch *patch)
 		return -ENODEV;
 	}
 	ret = transition_init(&tr, patch, true);
+	record_begin(&tr);
 	ret = ret ?: pp_verify_again(patch) ?: switch_on(&tr);
 	if (ret)
 		cancel(&tr);
@@ -715,6 +800,7 @@ static int disable_patch(struct pp_patch *patch, bool forced)
 	bool put = false;
 
 	tr.forced = forced;
+	record_begin(&tr);
 	ret = ret ?: try_until_timeout(&tr);
 	if (ret)
 		cancel(&tr);

@@ -12,7 +12,9 @@
 /* A site and where its calls shall go. */
 struct flip {
 	struct pp_site *site;
-	unsigned long target;
+	const struct pp_func *func;	/* of it */
+	unsigned long from, target;
+	struct pp_when when;		/* live: they went there */
 };
 
 enum verdict { UNDECIDED, SWITCHED, REFUSED, BROKEN };
@@ -48,7 +50,10 @@ struct transition {
 	bool ask;		/* those in the way: next time they shall be out of it */
 	struct stop_cpu *cpus;	/* by CPU number */
 	struct task_struct **stoppers;
+	u64 nr;			/* its number in the history */
 	/* the stop */
+	struct pp_when when;	/* the deciding CPU wrote */
+	unsigned int decided_on; /* that */
 	atomic_t arrived;
 	atomic_t serialised;	/* CPUs that did, for the debug build */
 	int verdict;		/* enum verdict */

@@ -22,6 +22,9 @@ struct pp_needed {
 /* No probe replaces more bytes of code. */
 #define PP_PROBE_MAX 8
 
+/* So many instructions are written at a time, while everything runs. */
+#define PP_LIVE_MAX 256
+
 struct pp_arch {
 	/* What the architecture's file needs; ends with a NULL name. */
 	const struct pp_needed *needed;
@@ -110,15 +113,14 @@ struct pp_arch {
 	 * live_missing(): the symbol for lack of which it cannot be done, or NULL.
 	 * live_check(): 0, or an error if this architecture cannot replace such an
 	 * instruction.
-	 * live_queue(): replace it, poke->old by poke->new, or with @back the other way
-	 * round, now or by the next live_finish(); called in the order of addresses,
-	 * for instructions that live_check() allows.  They need not be in one word.
-	 * live_finish(): when it returns all CPUs run what was queued.
+	 * live_write(): replace them, poke->old by poke->new, or with @back the other way
+	 * round, and say in poke->when how that went; up to PP_LIVE_MAX of them, in the
+	 * order of addresses, that live_check() allows.  They need not be in one word.
+	 * When it returns all CPUs run the new ones.
 	 */
 	const char *(*live_missing)(void);
 	int (*live_check)(const struct pp_poke *poke);
-	void (*live_queue)(const struct pp_poke *poke, bool back);
-	void (*live_finish)(void);
+	void (*live_write)(struct pp_poke *const *poke, unsigned int nr, bool back);
 
 	/*
 	 * Call @visit for every code address on the stack of @task, which is

@@ -336,16 +336,22 @@ static int x86_live_check(const struct pp_poke *poke)
 	return -EOPNOTSUPP;
 }
 
-static void x86_live_queue(const struct pp_poke *poke, bool back)
+static void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
 {
-	const u8 *from = back ? poke->new : poke->old, *to = back ? poke->old : poke->new;
+	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id(), .told = true };
+	unsigned int i;
 
-	x86.text_poke_queue((void *)poke->at, to, JMP_SIZE, can_emulate(from) ? from : to);
-}
+	for (i = 0; i < nr; i++) {
+		const struct pp_poke *poke = pokes[i];
+		const u8 *from = back ? poke->new : poke->old, *to = back ? poke->old : poke->new;
 
-static void x86_live_finish(void)
-{
+		x86.text_poke_queue((void *)poke->at, to, JMP_SIZE, can_emulate(from) ? from : to);
+	}
 	x86.text_poke_finish();
+	when.begin = when.before;
+	when.end = when.after = pp_now();
+	for (i = 0; i < nr; i++)
+		pokes[i]->when = when;
 }
 
 /* --- stubs ------------------------------------------------------------------------ */
@@ -387,8 +393,7 @@ const struct pp_arch pp_arch = {
 	.serialise = x86_serialise,
 	.live_missing = x86_live_missing,
 	.live_check = x86_live_check,
-	.live_queue = x86_live_queue,
-	.live_finish = x86_live_finish,
+	.live_write = x86_live_write,
 	.stack_walk = x86_stack_walk,
 	.stack_pointer = x86_stack_pointer,
 };

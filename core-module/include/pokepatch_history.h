@@ -11,9 +11,9 @@
  * is done by force, read() returns 0 and poll() POLLHUP, and the core waits for the close).
  *
  * Order.  The first record of each reader is POKEPATCH_HISTORY_INFO.  All others are numbered
- * by seq, from 1, without gaps, in the order in which they were published, which is that of the
- * changes: mono_ns does not decrease along seq but between records of changes that overlapped
- * (a reader must sort by seq, not by time).
+ * by seq, from 1, without gaps, in the order of the changes.  They are published when the change is over, also that of before
+ * it, all that were before it first; so mono_ns, which tells when it was, does not rise
+ * along seq where changes overlapped (sort by seq).
  *
  * Loss.  What does not fit into the history's bounds (module parameters) is dropped, the oldest
  * first.  What an open reader has not read is kept longer, up to a second bound.  Whoever
@@ -81,12 +81,14 @@ enum pokepatch_history_flags {
 	POKEPATCH_HISTORY_EXACT = 1 << 0,
 	/* TEXT: nobody could run the text while it was written. */
 	POKEPATCH_HISTORY_UNUSED = 1 << 1,
-	/* SNAPSHOT: the bytes were dropped to keep within the bound; bytes_len is 0. */
+	/* SNAPSHOT: the bytes are not there, to keep within the bound, say; bytes_len is 0. */
 	POKEPATCH_HISTORY_DROPPED = 1 << 2,
 	/* TRANSITION: the machine was not stopped. */
 	POKEPATCH_HISTORY_LIVE = 1 << 3,
 	/* INFO: text that others wrote is in it too, as POKEPATCH_HISTORY_OTHER. */
 	POKEPATCH_HISTORY_OTHERS = 1 << 4,
+	/* INFO: APPEAR and SNAPSHOT of all modules that come and go are in it. */
+	POKEPATCH_HISTORY_MODULES = 1 << 5,
 };
 
 struct pokepatch_history_info {
@@ -192,6 +194,7 @@ enum pokepatch_history_kind {
 	POKEPATCH_HISTORY_PARENT_GOES = 4,
 	POKEPATCH_HISTORY_MODULE_TEXT = 16, /* APPEAR, SNAPSHOT, SYMBOL: of a patch module */
 	POKEPATCH_HISTORY_STUB = 17,	/* a stub of the direct mode, which is in such text */
+	POKEPATCH_HISTORY_OTHER_TEXT = 18, /* of another module: never with bytes */
 };
 
 /* Two records, when it begins and when it is over; several may be under way. */
@@ -218,7 +221,8 @@ struct pokepatch_history_transition {
 struct pokepatch_history_code {
 	struct pokepatch_history_record record;
 	__u64 addr, len;	/* SNAPSHOT: of this piece */
-	__u64 born_ns, died_ns; /* monotonic; it may have been run in between; APPEAR: no died_ns */
+	/* monotonic; it may have been run in between; 0: see the APPEAR; not yet */
+	__u64 born_ns, died_ns;
 	__u64 born_perf, died_perf;
 	__u32 kind;		/* MODULE_TEXT or STUB */
 	__u32 name;		/* string: module, or name of the stub */
@@ -237,6 +241,7 @@ struct pokepatch_history_symbol {
 	__u32 name;		/* string */
 	__u32 module;		/* string */
 	__u32 patch;		/* string */
+	__u64 born_perf, died_perf;
 };
 
 #endif /* POKEPATCH_HISTORY_H */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The text history within the core: record.c makes records of what the other files do,
+ * history.c keeps them and gives them to readers.
+ */
+#ifndef POKEPATCH_CORE_HISTORY_H
+#define POKEPATCH_CORE_HISTORY_H
+
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+
+#include <pokepatch_history.h>
+
+struct module;
+struct pp_func;
+struct pp_patch;
+struct pp_site;
+struct pp_text;
+
+/* --- times --------------------------------------------------------------------------- */
+
+/* One moment, by both clocks (pokepatch_history.h). */
+struct pp_time {
+	u64 mono, perf;		/* ns */
+};
+
+/*
+ * Any context, with preemption off or where the two may be a moment apart: neither clock
+ * takes a lock, sleeps or can be traced, and so neither can be patched.
+ */
+static __always_inline struct pp_time pp_now(void)
+{
+	return (struct pp_time){
+		.mono = ktime_get_mono_fast_ns(),
+		.perf = sched_clock_cpu(raw_smp_processor_id()),
+	};
+}
+
+/* When text was changed, and by whom. */
+struct pp_when {
+	struct pp_time before, after;	/* until then the old bytes; from then on the new ones */
+	struct pp_time begin, end;	/* when calls began to take the new way */
+	u32 cpu;
+	bool exact;			/* POKEPATCH_HISTORY_EXACT */
+	bool told;			/* the kernel has told perf */
+};
+
+/* --- history.c: the records, and who reads them ----------------------------------------- */
+
+int pp_history_init(void);
+/* Waits until nobody has the device open; nobody has, unless the core is removed by force. */
+void pp_history_exit(void);
+
+/*
+ * Room for a record of @size bytes and its strings, with size, type, seq and the times of now
+ * filled in and all else 0.  Held until pp_history_end() is a lock, so that the records are
+ * in the order of their numbers; nothing may sleep for long in between.  There is always
+ * room: if there is no memory, what is written there gets lost, and counted.  May sleep.
+ */
+void *pp_history_begin(unsigned int type, unsigned int size);
+void pp_history_end(void *record);
+/* What was done could not be noted: two records, not known of what, are lost. */
+void pp_history_lose(void);
+/*
+ * The caller's records until snapshot_end() belong to code that goes: they take @bytes, which
+ * are bounded apart, or @least without those of the code.  Others wait as long.
+ * Return: true if the code is to be copied; false: there is no room.  May sleep.
+ */
+bool pp_history_snapshot_begin(size_t bytes, size_t least);
+void pp_history_snapshot_end(void);
+
+/* --- record.c: what happened --------------------------------------------------------------- */
+
+/* All under pp_mutex; may sleep. */
+
+/*
+ * What is done from now on until leave() is for @patch's sake, and of the transition of this
+ * number (0: none).
+ */
+void pp_record_enter(u64 transition, const char *patch);
+void pp_record_leave(void);
+/* A number for a transition. */
+u64 pp_record_transition_number(void);
+/* It begins, or is over: @error, @stop_ns and @functions are told with AFTER. */
+struct pp_record_transition {
+	u64 nr;
+	unsigned int kind;	/* enum pokepatch_history_kind */
+	const char *patch, *module;
+	bool live;
+	int error;
+	u64 stop_ns;
+	unsigned int functions;
+};
+void pp_record_transition(const struct pp_record_transition *transition, unsigned int phase);
+
+/*
+ * Text was written, as @when says, or, if that is NULL, as each poke's own when does.
+ * @back: new to old.
+ */
+void pp_record_text(struct pp_text *text, const struct pp_when *when, unsigned int method,
+		    unsigned int flags, bool back);
+/* @len bytes at @addr, which nobody can run, were written. */
+void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
+		     const struct pp_when *when);
+/* Calls of @func's site went to @from, an address or 0 for the old function, and now to @to. */
+void pp_record_route(const struct pp_func *func, unsigned long from, unsigned long to,
+		     const struct pp_when *when, unsigned int method);
+
+/* What stands at sites that ftrace is about to write; ftrace tells perf itself. */
+struct pp_record_sites {
+	struct pp_record_site {
+		unsigned long ip;
+		u64 change;
+		u8 old[POKEPATCH_HISTORY_BYTES_MAX];
+	} *site, one;
+	unsigned int nr;
+	struct pp_time before;
+};
+void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *ips,
+			    unsigned int nr);
+void pp_record_sites_after(struct pp_record_sites *sites);
+
+/* The text of a patch module that is about to run for the first time, or went out of use. */
+void pp_record_module_born(struct pp_patch *patch);
+void pp_record_module_dies(const struct pp_patch *patch);
+/* Another module's, which comes or goes; of which only that is recorded. */
+void pp_record_other_module(const struct module *mod, bool going);
+/* A stub that is about to be called, or that nobody calls any more. */
+void pp_record_stub_born(struct pp_site *site);
+void pp_record_stub_dies(const struct pp_site *site);
+
+#endif /* POKEPATCH_CORE_HISTORY_H */

@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records of what happens: for the history, and from the same bytes for tracepoints, and
+ * for perf where the kernel does not tell perf itself.
+ *
+ * Text is changed by some file of the core, which notes the moments; afterwards, in task
+ * context and with pp_mutex held, so that what was changed is still as it was laid out,
+ * the records are made here.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "core.h"
+#include "history.h"
+#include "trace.h"
+
+/* For whose sake text is written now; pp_mutex. */
+static struct {
+	u64 transition;
+	const char *patch;
+} cause;
+
+void pp_record_enter(u64 transition, const char *patch)
+{
+	lockdep_assert_held(&pp_mutex);
+	cause.transition = transition;
+	cause.patch = patch;
+}
+
+void pp_record_leave(void)
+{
+	pp_record_enter(0, NULL);
+}
+
+u64 pp_record_transition_number(void)
+{
+	static atomic64_t last = ATOMIC64_INIT(0);
+
+	return atomic64_inc_return(&last);
+}
+
+/* --- strings ----------------------------------------------------------------------------- */
+
+static unsigned int room_for(const char *string)
+{
+	return string ? strlen(string) + 1 : 0;
+}
+
+/* Put @string behind what is in the record up to *@at.  Return: its offset, 0: none. */
+static u32 put_string(void *record, unsigned int *at, const char *string)
+{
+	const unsigned int offset = *at;
+
+	if (!string)
+		return 0;
+	*at += strlen(string) + 1;
+	strcpy(record + offset, string);
+	return offset;
+}
+
+/* What an address is in. */
+struct place {
+	const char *symbol, *module;	/* module: NULL for vmlinux */
+	unsigned long offset;
+	unsigned long func;		/* the entry of an old function, or 0 */
+};
+
+static const char *module_of(const struct pp_func *func)
+{
+	return func->obj ? func->patch->objects[func->obj].name : NULL;
+}
+
+/* "name+0x10/0x20 [module]", or a number: anywhere.  @text has KSYM_SYMBOL_LEN bytes. */
+static struct place look_up(unsigned long addr, char *text)
+{
+	struct place place = { .symbol = text };
+	char *plus, *module;
+
+	sprint_symbol(text, addr);
+	plus = strchr(text, '+');
+	if (!plus)
+		return (struct place){};
+	*plus++ = 0;
+	place.offset = simple_strtoul(plus, NULL, 16);
+	place.func = addr - place.offset;
+	module = strchr(plus, '[');
+	if (module) {
+		place.module = module + 1;
+		*strchrnul(module, ']') = 0;
+		/* "[module build-id]" where that is configured */
+		*strchrnul(module, ' ') = 0;
+	}
+	return place;
+}
+
+/* The same without a search, where it is known: @addr was written for @func's sake. */
+static struct place place_of(unsigned long addr, const struct pp_func *func)
+{
+	const struct pp_patch *patch = func->patch;
+	const unsigned long stubs = patch->image->stubs;
+
+	if (addr - func->old_addr < func->sym->size)
+		return (struct place){
+			.symbol = func->name,
+			.module = module_of(func),
+			.offset = addr - func->old_addr,
+			.func = func->old_addr,
+		};
+	return (struct place){
+		.symbol = POKEPATCH_STUBS_SYMBOL,
+		.module = patch->mod->name,
+		.offset = addr - stubs,
+		.func = func->old_addr,
+	};
+}
+
+/* --- text -------------------------------------------------------------------------------- */
+
+struct change {
+	unsigned long addr;
+	unsigned int len;
+	const u8 *old, *new;
+	struct place place;
+	const struct pp_when *when;
+	unsigned int method, flags, mode;
+	u64 id;			/* number of the first record */
+};
+
+static void record_change(struct change *change, unsigned int phase)
+{
+	const struct pp_when *when = change->when;
+	const struct pp_time *time = phase == POKEPATCH_HISTORY_AFTER ? &when->after :
+									 &when->before;
+	unsigned int at = sizeof(struct pokepatch_history_text);
+	struct pokepatch_history_text *text =
+		pp_history_begin(POKEPATCH_HISTORY_TEXT,
+				 at + room_for(change->place.symbol) +
+				 room_for(change->place.module) + room_for(cause.patch));
+
+	if (phase == POKEPATCH_HISTORY_BEFORE)
+		change->id = text->record.seq;
+	text->record.mono_ns = time->mono;
+	text->record.perf_ns = time->perf;
+	text->record.cpu = when->cpu;
+	text->record.flags = change->flags | (when->exact ? POKEPATCH_HISTORY_EXACT : 0);
+	text->change = change->id;
+	text->transition = cause.transition;
+	text->addr = change->addr;
+	text->begin_ns = when->begin.mono;
+	text->begin_perf = when->begin.perf;
+	text->end_ns = when->end.mono;
+	text->end_perf = when->end.perf;
+	text->func = change->place.func;
+	text->phase = phase;
+	text->method = change->method;
+	text->len = change->len;
+	text->mode = change->mode;
+	text->symbol_offset = change->place.offset;
+	text->symbol = put_string(text, &at, change->place.symbol);
+	text->module = put_string(text, &at, change->place.module);
+	text->patch = put_string(text, &at, cause.patch);
+	memcpy(text->old_bytes, change->old, change->len);
+	memcpy(text->new_bytes, change->new, change->len);
+	trace_text_poke(text);
+	pp_history_end(text);
+}
+
+/*
+ * One record, with both: perf's readers apply it at its time.  Where the kernel's own writer
+ * was at work it has done this.
+ */
+static void tell_perf(const struct change *change)
+{
+	if (!change->when->told && pp_kernel.perf_event_text_poke)
+		pp_kernel.perf_event_text_poke((void *)change->addr, change->old, change->len,
+					       change->new, change->len);
+}
+
+static struct change change_of(const struct pp_poke *poke, const struct pp_when *when, bool back)
+{
+	return (struct change){
+		.addr = poke->at,
+		.len = poke->size,
+		.old = back ? poke->new : poke->old,
+		.new = back ? poke->old : poke->new,
+		.place = place_of(poke->at, poke->func),
+		.when = when ?: &poke->when,
+		.mode = pp_mode_number(poke->func->site ? poke->func->site->mode : NULL),
+		.id = poke->change,
+	};
+}
+
+static bool is_change(const struct pp_poke *poke)
+{
+	return poke->func && memcmp(poke->old, poke->new, poke->size);
+}
+
+void pp_record_text(struct pp_text *text, const struct pp_when *when, unsigned int method,
+		    unsigned int flags, bool back)
+{
+	struct change change;
+	unsigned int i, phase;
+
+	lockdep_assert_held(&pp_mutex);
+	/* All were there before the first of them was written. */
+	for (phase = POKEPATCH_HISTORY_BEFORE; phase <= POKEPATCH_HISTORY_AFTER; phase++) {
+		for (i = 0; i < text->nr; i++) {
+			if (!is_change(&text->poke[i]))
+				continue;
+			change = change_of(&text->poke[i], when, back);
+			change.method = method;
+			change.flags = flags;
+			record_change(&change, phase);
+			text->poke[i].change = change.id;
+			if (phase == POKEPATCH_HISTORY_AFTER)
+				tell_perf(&change);
+		}
+	}
+}
+
+void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
+		     const struct pp_when *when)
+{
+	char *name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	struct change change = {
+		.addr = addr,
+		.len = len,
+		.old = old,
+		.new = new,
+		.when = when,
+		.method = POKEPATCH_HISTORY_STORE,
+		.flags = POKEPATCH_HISTORY_UNUSED,
+	};
+
+	if (!memcmp(old, new, len))
+		goto out;
+	if (name)
+		change.place = look_up(addr, name);
+	record_change(&change, POKEPATCH_HISTORY_BEFORE);
+	record_change(&change, POKEPATCH_HISTORY_AFTER);
+	tell_perf(&change);
+out:
+	kfree(name);
+}
+
+/* --- text that ftrace writes for us -------------------------------------------------------- */
+
+void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *ips,
+			    unsigned int nr)
+{
+	unsigned int i;
+
+	sites->nr = nr;
+	sites->before = pp_now();
+	sites->site = !ips ? NULL : nr == 1 ? &sites->one : kvmalloc_array(nr, sizeof(*sites->site), GFP_KERNEL);
+	if (!sites->site)
+		return;
+	for (i = 0; i < nr; i++) {
+		sites->site[i].ip = ips[i];
+		memcpy(sites->site[i].old, (void *)ips[i], pp_arch.entry_size);
+	}
+}
+
+static void record_sites(struct pp_record_sites *sites, const struct pp_when *when, char *name)
+{
+	unsigned int i, phase;
+
+	for (phase = POKEPATCH_HISTORY_BEFORE; phase <= POKEPATCH_HISTORY_AFTER; phase++) {
+		for (i = 0; i < sites->nr; i++) {
+			struct pp_record_site *site = &sites->site[i];
+			struct change change = {
+				.addr = site->ip,
+				.len = pp_arch.entry_size,
+				.old = site->old,
+				.new = (void *)site->ip,
+				.when = when,
+				.method = POKEPATCH_HISTORY_FTRACE,
+				.id = site->change,
+			};
+
+			if (!memcmp(change.old, change.new, change.len))
+				continue;
+			if (name)
+				change.place = look_up(site->ip, name);
+			record_change(&change, phase);
+			site->change = change.id;
+		}
+	}
+}
+
+void pp_record_sites_after(struct pp_record_sites *sites)
+{
+	const struct pp_time now = pp_now();
+	const struct pp_when when = {
+		.before = sites->before,
+		.begin = sites->before,
+		.end = now,
+		.after = now,
+		.cpu = raw_smp_processor_id(),
+		.told = true,
+	};
+	char *name;
+
+	/* There was no memory to note what was there, so nobody knows what was changed. */
+	if (!sites->site) {
+		pp_history_lose();
+		return;
+	}
+	name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	record_sites(sites, &when, name);
+	kfree(name);
+	if (sites->site != &sites->one)
+		kvfree(sites->site);
+}
+
+/* --- routes, transitions --------------------------------------------------------------------- */
+
+/* Whose new function is at @addr? */
+static const struct pp_func *owner_of(const struct pp_site *site, unsigned long addr)
+{
+	const struct pp_func *func;
+
+	list_for_each_entry(func, &site->hooked, hook)
+		if (addr && func->desc->new_addr == addr)
+			return func;
+	return NULL;
+}
+
+void pp_record_route(const struct pp_func *func, unsigned long from, unsigned long to,
+		     const struct pp_when *when, unsigned int method)
+{
+	const struct pp_func *old = owner_of(func->site, from), *new = owner_of(func->site, to);
+	const char *patch = (new ?: old ?: func)->patch->name, *module = module_of(func);
+	unsigned int at = sizeof(struct pokepatch_history_route);
+	struct pokepatch_history_route *route;
+
+	lockdep_assert_held(&pp_mutex);
+	if (from == to)
+		return;
+	route = pp_history_begin(POKEPATCH_HISTORY_ROUTE,
+				 at + room_for(func->name) + room_for(module) + room_for(patch));
+	route->record.mono_ns = when->end.mono;
+	route->record.perf_ns = when->end.perf;
+	route->record.cpu = when->cpu;
+	route->record.flags = when->exact ? POKEPATCH_HISTORY_EXACT : 0;
+	route->transition = cause.transition;
+	route->func = func->old_addr;
+	route->func_size = func->sym->size;
+	route->site = func->site->ip;
+	route->from = from;
+	route->to = to;
+	route->from_size = old ? old->desc->new_size : 0;
+	route->to_size = new ? new->desc->new_size : 0;
+	route->begin_ns = when->begin.mono;
+	route->begin_perf = when->begin.perf;
+	route->end_ns = when->end.mono;
+	route->end_perf = when->end.perf;
+	route->method = method;
+	route->mode = pp_mode_number(func->site->mode);
+	route->symbol = put_string(route, &at, func->name);
+	route->module = put_string(route, &at, module);
+	route->patch = put_string(route, &at, patch);
+	pp_history_end(route);
+}
+
+void pp_record_transition(const struct pp_record_transition *this, unsigned int phase)
+{
+	unsigned int at = sizeof(struct pokepatch_history_transition);
+	struct pokepatch_history_transition *transition =
+		pp_history_begin(POKEPATCH_HISTORY_TRANSITION,
+				 at + room_for(this->patch) + room_for(this->module));
+
+	transition->record.flags = this->live ? POKEPATCH_HISTORY_LIVE : 0;
+	transition->transition = this->nr;
+	transition->phase = phase;
+	transition->kind = this->kind;
+	if (phase == POKEPATCH_HISTORY_AFTER) {
+		transition->error = this->error;
+		transition->stop_ns = this->stop_ns;
+		transition->functions = this->functions;
+	}
+	transition->patch = put_string(transition, &at, this->patch);
+	transition->module = put_string(transition, &at, this->module);
+	trace_transition(transition);
+	pp_history_end(transition);
+}
+
+/* --- code that comes and goes ------------------------------------------------------------------ */
+
+/* Code, and when it was there. */
+struct code {
+	unsigned long addr, len;
+	struct pp_time born, died;
+	unsigned int kind;
+	const char *name, *patch;
+};
+
+static unsigned int code_room(const struct code *code)
+{
+	return ALIGN(sizeof(struct pokepatch_history_code) + room_for(code->name) +
+			     room_for(code->patch), 8);
+}
+
+/* A record of @len bytes from @addr on, and a copy of them. */
+static void record_code(const struct code *code, unsigned int type, unsigned long addr,
+			unsigned long len, bool bytes)
+{
+	const unsigned int room = code_room(code);
+	unsigned int at = sizeof(struct pokepatch_history_code);
+	struct pokepatch_history_code *record =
+		pp_history_begin(type, room + (bytes ? len : 0));
+
+	record->addr = addr;
+	record->len = len;
+	record->born_ns = code->born.mono;
+	record->born_perf = code->born.perf;
+	record->died_ns = code->died.mono;
+	record->died_perf = code->died.perf;
+	record->kind = code->kind;
+	record->name = put_string(record, &at, code->name);
+	record->patch = put_string(record, &at, code->patch);
+	record->bytes = room;
+	if (bytes) {
+		record->bytes_len = len;
+		memcpy((void *)record + room, (void *)addr, len);
+	} else if (type == POKEPATCH_HISTORY_SNAPSHOT) {
+		record->record.flags |= POKEPATCH_HISTORY_DROPPED;
+	}
+	pp_history_end(record);
+}
+
+static unsigned int symbol_room(const struct code *code, const char *name)
+{
+	return ALIGN(sizeof(struct pokepatch_history_symbol) + room_for(name) +
+			     room_for(code->name) + room_for(code->patch), 8);
+}
+
+static void record_symbol(const struct code *code, const char *name, unsigned long addr,
+			  unsigned long len)
+{
+	unsigned int at = sizeof(struct pokepatch_history_symbol);
+	struct pokepatch_history_symbol *symbol =
+		pp_history_begin(POKEPATCH_HISTORY_SYMBOL, symbol_room(code, name));
+
+	symbol->addr = addr;
+	symbol->len = len;
+	symbol->born_ns = code->born.mono;
+	symbol->died_ns = code->died.mono;
+	symbol->born_perf = code->born.perf;
+	symbol->died_perf = code->died.perf;
+	symbol->kind = code->kind;
+	symbol->name = put_string(symbol, &at, name);
+	symbol->module = put_string(symbol, &at, code->name);
+	symbol->patch = put_string(symbol, &at, code->patch);
+	pp_history_end(symbol);
+}
+
+/*
+ * The functions in @code, by the module's own symbol table, which stays as long as its
+ * text.  With @record record them; return how many bytes that takes.
+ */
+static size_t symbols(const struct code *code, const struct module *mod, bool record)
+{
+	const struct mod_kallsyms *kallsyms = rcu_dereference_raw(mod->kallsyms);
+	size_t bytes = 0;
+	unsigned int i;
+
+	for (i = 1; i < kallsyms->num_symtab; i++) {
+		const Elf_Sym *sym = &kallsyms->symtab[i];
+		const char *name = kallsyms->strtab + sym->st_name;
+
+		if (sym->st_shndx == SHN_UNDEF || !*name ||
+		    sym->st_value - code->addr >= code->len || !sym->st_size)
+			continue;
+		bytes += symbol_room(code, name);
+		if (record)
+			record_symbol(code, name, sym->st_value, sym->st_size);
+	}
+	return bytes;
+}
+
+/* A piece and what goes with it is no longer than any record may be. */
+#define PIECE 16384
+
+static void snapshot(const struct code *code, const struct module *mod)
+{
+	const unsigned int pieces = DIV_ROUND_UP(code->len, PIECE);
+	const size_t least = pieces * code_room(code) + symbols(code, mod, false);
+	const bool bytes = pp_history_snapshot_begin(least + ALIGN(code->len, 8), least);
+	unsigned long at;
+
+	for (at = 0; at < code->len; at += PIECE)
+		record_code(code, POKEPATCH_HISTORY_SNAPSHOT, code->addr + at,
+			    min_t(unsigned long, code->len - at, PIECE), bytes);
+	symbols(code, mod, true);
+	pp_history_snapshot_end();
+}
+
+static struct code module_code(const struct pp_patch *patch)
+{
+	return (struct code){
+		.addr = patch->text_start,
+		.len = patch->text_end - patch->text_start,
+		.born = patch->born,
+		.kind = POKEPATCH_HISTORY_MODULE_TEXT,
+		.name = patch->mod->name,
+		.patch = patch->name,
+	};
+}
+
+void pp_record_module_born(struct pp_patch *patch)
+{
+	struct code code;
+
+	patch->born = pp_now();
+	code = module_code(patch);
+	record_code(&code, POKEPATCH_HISTORY_APPEAR, code.addr, code.len, false);
+}
+
+void pp_record_other_module(const struct module *mod, bool going)
+{
+	struct code code = { .kind = POKEPATCH_HISTORY_OTHER_TEXT, .name = mod->name };
+	unsigned long end;
+
+	pp_module_text(mod, &code.addr, &end);
+	code.len = end - code.addr;
+	/* When it came is told where it did. */
+	if (going)
+		code.died = pp_now();
+	else
+		code.born = pp_now();
+	record_code(&code, going ? POKEPATCH_HISTORY_SNAPSHOT : POKEPATCH_HISTORY_APPEAR,
+		    code.addr, code.len, false);
+}
+
+/* Its text is still there, and its symbols are. */
+void pp_record_module_dies(const struct pp_patch *patch)
+{
+	struct code code = module_code(patch);
+
+	code.died = pp_now();
+	snapshot(&code, patch->mod);
+}
+
+#define STUB_NAME_BYTES 128
+
+/* The name that perf gets, of all that KSYM_NAME_LEN allows. */
+static struct code stub_code(const struct pp_site *site, char *name)
+{
+	snprintf(name, STUB_NAME_BYTES, "pokepatch_stub_%ps", (void *)site->ip);
+	*strchrnul(name, ' ') = 0;
+	return (struct code){
+		.addr = site->stub,
+		.len = pp_arch.stub_size,
+		.born = site->stub_born,
+		.kind = POKEPATCH_HISTORY_STUB,
+		.name = name,
+		.patch = site->stub_owner->name,
+	};
+}
+
+static void tell_perf_of_stub(const struct code *code, bool gone)
+{
+#ifdef CONFIG_PERF_EVENTS
+	if (pp_kernel.perf_event_ksymbol)
+		pp_kernel.perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, code->addr, code->len,
+					     gone, code->name);
+#endif
+}
+
+void pp_record_stub_born(struct pp_site *site)
+{
+	char name[STUB_NAME_BYTES];
+	struct code code;
+
+	site->stub_born = pp_now();
+	code = stub_code(site, name);
+	record_code(&code, POKEPATCH_HISTORY_APPEAR, code.addr, code.len, false);
+	tell_perf_of_stub(&code, false);
+}
+
+void pp_record_stub_dies(const struct pp_site *site)
+{
+	char name[STUB_NAME_BYTES];
+	struct code code = stub_code(site, name);
+
+	code.died = pp_now();
+	/* No longer than a text change. */
+	record_code(&code, POKEPATCH_HISTORY_SNAPSHOT, code.addr, code.len, true);
+	tell_perf_of_stub(&code, true);
+}
