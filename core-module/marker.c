@@ -298,18 +298,21 @@ notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *for
 
 	preempt_disable_notrace();
 	busy = &(*this_cpu_ptr(&serving))[interrupt_context_level()];
-	if (*busy || !rcu_is_watching()) {
+	if (*busy) {
 		atomic_long_inc((atomic_long_t *)&marker->missed);
 		preempt_enable_notrace();
 		return;
 	}
+	/* Before the first call of anything, which may have a marker. */
 	WRITE_ONCE(*busy, true);
 	barrier();
-	attached = smp_load_acquire(&marker->probes);
+	attached = rcu_is_watching() ? smp_load_acquire(&marker->probes) : NULL;
 	if (attached) {
 		va_start(arguments.list, format);
 		serve(attached, marker, _RET_IP_, &arguments);
 		va_end(arguments.list);
+	} else if (READ_ONCE(marker->probes)) {
+		atomic_long_inc((atomic_long_t *)&marker->missed);
 	}
 	barrier();
 	WRITE_ONCE(*busy, false);

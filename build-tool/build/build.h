@@ -27,14 +27,18 @@ struct build_options {
 	const char *report;  /* --report; "-" is standard output */
 	const char *keep;    /* --keep: the work folder, which then stays */
 	VEC(const char *) allow; /* --allow, each */
+	bool instrument;	 /* --instrument */
+	VEC(const char *) defines; /* -D, each: "NAME" or "NAME=V" */
+	VEC(const char *) mark_functions; /* --mark-functions, each: names with commas between */
 	bool dry_run, quiet, verbose;
-	char **patches;
+	char **patches; /* diffs; with --instrument source files too */
 	size_t nr_patches;
 };
 
-/* A diff that the user gave. */
+/* A diff that the user gave, or a source file that is to be instrumented as it is. */
 struct patch_file {
 	const char *path; /* as given */
+	const char *source; /* the file's path in the tree, or NULL: it is a diff */
 	char sha256[65];
 	struct patch patch;
 };
@@ -96,6 +100,7 @@ struct build {
 	struct patch_file *patches;
 	size_t nr_patches;
 	struct changes *changes; /* overlay.h */
+	char *marks_header; /* what --mark-functions has included first, or NULL */
 	struct unit *units; /* sorted by source */
 	size_t nr_units;
 	struct comparison *comparison; /* compare.c */
@@ -128,6 +133,7 @@ struct error *prepare_tree(struct build *build);  /* tree.c: build->tree, cc, ar
 struct error *prepare_core(struct build *build);  /* core.c: build->core */
 struct error *apply_patches(struct build *build); /* patches.c: build->changes */
 struct error *find_units(struct build *build);	  /* units.c: build->units up to exact_object */
+struct error *mark_functions(struct build *build); /* marks.c: what --mark-functions adds */
 struct error *compile_units(struct build *build); /* compile.c: orig_object, patched_object */
 struct error *compare_units(struct build *build); /* by the differ library */
 struct error *check_exports(struct build *build); /* exports.c: a part of it */

@@ -171,6 +171,10 @@ struct error *compare_units(struct build *build)
 		return error_new(STATUS_NOTHING,
 				 "nothing to do: no existing function differs in the %zu compiled unit%s%s",
 				 build->nr_units, build->nr_units == 1 ? "" : "s",
-				 any_callbacks(build) ? "; callbacks alone make no patch" : "");
+				 any_callbacks(build) ? "; callbacks alone make no patch"
+				 : build->options.instrument
+					 ? ", which have no marker in a function; a diff with "
+					   "POKEPATCH_MARK(), or --mark-functions, adds some"
+					 : "");
 	return NULL;
 }

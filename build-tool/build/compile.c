@@ -44,6 +44,23 @@ void unit_command(const struct build *build, char *const *argv, const char *sour
 	args_addf(ret, "%s/%s", folder, source);
 }
 
+/*
+ * What an instrumented build has more: markers, which the source need not ask for, and the
+ * user's own defines.  Behind the kernel's flags: its -include files come first.
+ */
+static void add_instrumentation(const struct build *build, struct args *ret)
+{
+	args_add(ret, "-DPOKEPATCH_INSTRUMENT");
+	for (size_t i = 0; i < build->options.defines.count; i++)
+		args_addf(ret, "-D%s", build->options.defines.list[i]);
+	args_add(ret, "-include");
+	args_addf(ret, "%s/include/pokepatch_mark.h", build->core.sources);
+	if (build->marks_header) {
+		args_add(ret, "-include");
+		args_add(ret, build->marks_header);
+	}
+}
+
 /* The command for one side of a unit, and the folders it needs. */
 static struct error *make_command(const struct build *build, const struct unit *unit,
 				  enum side side, struct args *ret, char **ret_object)
@@ -62,6 +79,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 	_failed_(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
 	*ret_object = xasprintf("%s/unit.o", unit_folder);
 	unit_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
+	if (side == SIDE_PATCHED && build->options.instrument)
+		add_instrumentation(build, ret);
 	return NULL;
 }
 

@@ -16,6 +16,7 @@ static const struct phase {
 	{ "prepare the core", prepare_core },
 	{ "apply the diffs", apply_patches },
 	{ "find the units", find_units },
+	{ "mark the functions", mark_functions },
 	{ "compile", compile_units },
 	{ "compare", compare_units },
 	{ "verify", verify_units },

@@ -17,6 +17,8 @@ enum {
 	OPTION_DRY_RUN,
 	OPTION_KEEP,
 	OPTION_ALLOW,
+	OPTION_INSTRUMENT,
+	OPTION_MARK_FUNCTIONS,
 	OPTION_VERSION,
 };
 
@@ -38,7 +40,11 @@ static const struct option_row {
 	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
 	{OPTION_MODE, "mode", "auto|ftrace|direct|entry", "how calls are rerouted (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop|live",
-	 "how the switch is made (default: stop)"},
+	 "how the switch is made (default: stop; live with --instrument)"},
+	{OPTION_INSTRUMENT, "instrument", NULL, "compile with markers: POKEPATCH_MARK() in the files"},
+	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
+	{OPTION_MARK_FUNCTIONS, "mark-functions", "NAME,...",
+	 "with --instrument: mark entry and return of these"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
@@ -67,6 +73,7 @@ const char *mode_name(uint32_t mode)
 	return "unknown";
 }
 
+#define TRANSITION_DEFAULT UINT32_MAX
 static const struct mode_name transitions[] = {
 	{"stop", POKEPATCH_TRANSITION_STOP},
 	{"live", POKEPATCH_TRANSITION_LIVE},
@@ -75,7 +82,9 @@ static const struct mode_name transitions[] = {
 static void print_help(void)
 {
 	printf("Usage: pokepatch-build [options] PATCH...\n"
-	       "Make a live patch module from source diffs (-p1) for a stock kernel.\n\n");
+	       "       pokepatch-build --instrument [options] FILE.c|PATCH...\n"
+	       "Make a live patch module from source diffs (-p1) for a stock kernel, or one of\n"
+	       "instrumented copies of the functions that have markers (pokepatch_patch(7)).\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_free_ char *left = xasprintf("--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
 					      rows[i].argument ? rows[i].argument : "");
@@ -121,6 +130,17 @@ static struct error *parse_jobs(const char *text, unsigned int *ret)
 	return NULL;
 }
 
+/* As the compiler's own -D, but one thing that it takes is no name. */
+static struct error *parse_define(const char *text, struct build_options *options)
+{
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+
+	if (!length || (text[0] >= '0' && text[0] <= '9') || (text[length] && text[length] != '='))
+		return usage("-D wants NAME or NAME=VALUE, not", text);
+	*vec_push(&options->defines) = text;
+	return NULL;
+}
+
 static struct error *set_option(int value, const char *argument, struct build_options *options)
 {
 	struct string_option {
@@ -152,6 +172,14 @@ static struct error *set_option(int value, const char *argument, struct build_op
 				  &options->transition);
 	case OPTION_ALLOW:
 		*vec_push(&options->allow) = argument;
+		return NULL;
+	case OPTION_INSTRUMENT:
+		options->instrument = true;
+		return NULL;
+	case 'D':
+		return parse_define(argument, options);
+	case OPTION_MARK_FUNCTIONS:
+		*vec_push(&options->mark_functions) = argument;
 		return NULL;
 	case OPTION_DRY_RUN:
 		options->dry_run = true;
@@ -195,7 +223,7 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 	*ret = (struct build_options){
 		.jobs = processors > 0 ? (unsigned int)processors : 1,
 		.mode = POKEPATCH_MODE_AUTO,
-		.transition = POKEPATCH_TRANSITION_STOP,
+		.transition = TRANSITION_DEFAULT,
 	};
 	make_getopt_tables(long_options, letters);
 	optind = 0;
@@ -219,6 +247,15 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 	ret->patches = argv + optind;
 	ret->nr_patches = (size_t)(argc - optind);
 	if (!ret->nr_patches)
-		return usage("no PATCH given", NULL);
+		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
+			     NULL);
+	if (!ret->instrument && (ret->defines.count || ret->mark_functions.count))
+		return usage(ret->defines.count ? "-D goes with --instrument"
+						: "--mark-functions goes with --instrument",
+			     NULL);
+	/* Markers do not depend on each other, and need not stop the machine. */
+	if (ret->transition == TRANSITION_DEFAULT)
+		ret->transition = ret->instrument ? POKEPATCH_TRANSITION_LIVE
+						  : POKEPATCH_TRANSITION_STOP;
 	return NULL;
 }

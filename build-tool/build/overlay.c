@@ -6,18 +6,23 @@
 
 #include "lines.h"
 
+void changed_file_deinit(struct changed_file *file)
+{
+	text_lines_deinit(&file->old_lines);
+	text_lines_deinit(&file->new_lines);
+	for (size_t i = 0; i < file->added.count; i++)
+		free(file->added.list[i]);
+	vec_deinit(&file->added);
+	free(file->path);
+	free(file->text);
+}
+
 void changes_destroy(struct changes *changes)
 {
 	if (!changes)
 		return;
-	for (size_t i = 0; i < changes->files.count; i++) {
-		struct changed_file *file = &changes->files.list[i];
-
-		text_lines_deinit(&file->old_lines);
-		text_lines_deinit(&file->new_lines);
-		free(file->path);
-		free(file->text);
-	}
+	for (size_t i = 0; i < changes->files.count; i++)
+		changed_file_deinit(&changes->files.list[i]);
 	vec_deinit(&changes->files);
 	map_deinit(&changes->refused);
 	free(changes);

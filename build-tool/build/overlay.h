@@ -13,6 +13,8 @@ struct changed_file {
 	char *path;
 	char *text; /* as it is in the tree */
 	struct text_lines old_lines, new_lines;
+	bool instrument; /* to be compiled with markers, whether its text changes or not */
+	VEC(char *) added; /* texts of lines of ours in new_lines */
 };
 
 struct changes {
@@ -20,6 +22,7 @@ struct changes {
 	struct map refused;		/* paths that were refused: later diffs to them too */
 };
 void changes_destroy(struct changes *changes);
+void changed_file_deinit(struct changed_file *file);
 struct changed_file *changes_find(struct changes *changes, const char *path);
 /* In patches.c: code that is linked into the vDSO, or into what boots the kernel. */
 bool is_special_code(const char *path);

@@ -118,6 +118,21 @@ static const struct file_rule *find_rule(const char *path)
 	return &file_rules[ARRAY_SIZE(file_rules) - 1]; /* its empty suffix matches anything */
 }
 
+/* "./mm/vmscan.c", or the file in the folder that -s names, is mm/vmscan.c. */
+static const char *source_name(const struct build *build, const char *path)
+{
+	const char *folder = build->options.source;
+	size_t length = folder ? strlen(folder) : 0;
+
+	while (length && folder[length - 1] == '/')
+		length--;
+	if (length && !strncmp(path, folder, length) && path[length] == '/')
+		path += length + 1;
+	while (has_prefix(path, "./"))
+		path += 2;
+	return path;
+}
+
 struct error *read_patches(struct build *build)
 {
 	size_t count = build->options.nr_patches, empty = 0;
@@ -132,6 +147,10 @@ struct error *read_patches(struct build *build)
 
 		file->path = build->options.patches[i];
 		build->nr_patches = i + 1;
+		if (build->options.instrument && has_suffix(file->path, ".c")) {
+			file->source = source_name(build, file->path);
+			continue;
+		}
 		if (!stat(file->path, &status) && S_ISDIR(status.st_mode))
 			return error_new(STATUS_FAILED, "%s: a folder, not a diff", file->path);
 		_failed_(file_read(file->path, &text, &length));
@@ -272,6 +291,23 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	return NULL;
 }
 
+/* A file that was named to be instrumented. */
+static struct error *add_source(struct build *build, struct patch_file *patch)
+{
+	const struct patch_entry entry = {
+		.old_path = (char *)patch->source,
+		.new_path = (char *)patch->source,
+	};
+	struct changed_file *file;
+
+	_failed_(load_file(build, &entry, &file));
+	if (!file)
+		return NULL;
+	file->instrument = true;
+	sha256_hex(file->text, strlen(file->text), patch->sha256);
+	return NULL;
+}
+
 /* The rule for code that is linked into something else than vmlinux and modules. */
 static const struct file_rule *find_special_rule(const char *path)
 {
@@ -322,14 +358,10 @@ static void drop_unchanged(struct changes *changes)
 	for (size_t i = 0; i < changes->files.count; i++) {
 		struct changed_file *file = &changes->files.list[i];
 
-		if (!text_lines_equal(&file->old_lines, &file->new_lines)) {
+		if (file->instrument || !text_lines_equal(&file->old_lines, &file->new_lines))
 			changes->files.list[kept++] = *file;
-			continue;
-		}
-		text_lines_deinit(&file->old_lines);
-		text_lines_deinit(&file->new_lines);
-		free(file->path);
-		free(file->text);
+		else
+			changed_file_deinit(file);
 	}
 	changes->files.count = kept;
 	qsort(changes->files.list, kept, sizeof(*changes->files.list), compare_files);
@@ -341,8 +373,10 @@ struct error *apply_patches(struct build *build)
 
 	build->changes = changes;
 	for (size_t i = 0; i < build->nr_patches; i++) {
-		const struct patch_file *patch = &build->patches[i];
+		struct patch_file *patch = &build->patches[i];
 
+		if (patch->source)
+			_failed_(add_source(build, patch));
 		for (size_t j = 0; j < patch->patch.nr_entries; j++)
 			_failed_(apply_entry(build, patch, &patch->patch.entries[j]));
 	}

@@ -39,11 +39,30 @@ static struct json_object *patch_array(const struct build *build)
 		const char *slash = strrchr(build->patches[i].path, '/');
 
 		/* The name alone: where the user keeps it is no part of the patch. */
-		add_string(item, "file", slash ? slash + 1 : build->patches[i].path);
+		add_string(item, "file", build->patches[i].source ? build->patches[i].source
+					 : slash			 ? slash + 1
+									 : build->patches[i].path);
 		add_string(item, "sha256", build->patches[i].sha256);
 		json_object_array_add(array, item);
 	}
 	return array;
+}
+
+/* What an instrumented build was asked for. */
+static struct json_object *instrument_object(const struct build *build)
+{
+	const struct build_options *options = &build->options;
+	struct json_object *object = json_object_new_object();
+	struct json_object *defines = json_object_new_array(), *marks = json_object_new_array();
+
+	for (size_t i = 0; i < options->defines.count; i++)
+		json_object_array_add(defines, json_object_new_string(options->defines.list[i]));
+	for (size_t i = 0; i < options->mark_functions.count; i++)
+		json_object_array_add(marks,
+				      json_object_new_string(options->mark_functions.list[i]));
+	json_object_object_add(object, "defines", defines);
+	json_object_object_add(object, "mark_functions", marks);
+	return object;
 }
 
 static const char *unit_status(const struct build *build, size_t index)
@@ -110,6 +129,8 @@ struct json_object *report_stable(const struct build *build)
 	report_sort(functions, "name", "parent");
 	report_sort(data, "name", "parent");
 	report_sort(callbacks, "parent", "kind");
+	if (build->options.instrument)
+		json_object_object_add(report, "instrument", instrument_object(build));
 	json_object_object_add(report, "units", units);
 	json_object_object_add(report, "functions", functions);
 	json_object_object_add(report, "data", data);

@@ -41,7 +41,7 @@ static struct error *check_given_name(const char *name)
 /* From a diff's file name without its endings; empty where nothing of it can be used. */
 static char *derive_name(const char *path)
 {
-	static const char *const endings[] = {".patch", ".diff"};
+	static const char *const endings[] = {".patch", ".diff", ".c"};
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 
@@ -235,6 +235,9 @@ void build_deinit(struct build *build)
 		patch_deinit(&build->patches[i].patch);
 	free(build->patches);
 	vec_deinit(&build->options.allow);
+	vec_deinit(&build->options.defines);
+	vec_deinit(&build->options.mark_functions);
+	free(build->marks_header);
 	core_deinit(&build->core);
 	free(build->glue_object);
 	kernel_files_deinit(&build->files);

@@ -63,6 +63,7 @@ struct error *cli_check(struct cli_call *call);     /* check.c */
 struct error *cli_status(struct cli_call *call);    /* show.c */
 struct error *cli_list(struct cli_call *call);      /* show.c */
 struct error *cli_info(struct cli_call *call);      /* show.c */
+struct error *cli_trace(struct cli_call *call);     /* trace.c */
 struct error *cli_version(struct cli_call *call);   /* show.c */
 
 /* The rows of the table; main() has no more than this and printing (commands.c). */

@@ -56,6 +56,11 @@ static const struct cli_option check_options[] = {
 	{0},
 };
 
+static const struct cli_option trace_options[] = {
+	{"core", 0, "FILE", "the core module to insert if it is not loaded"},
+	{0},
+};
+
 static const struct cli_option timeout_only[] = {TIMEOUT_OPTION, {0}};
 
 static const struct cli_option json_only[] = {JSON_OPTION, {0}};
@@ -192,6 +197,20 @@ const struct cli_command cli_commands[] = {
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_info,
+	},
+	{
+		.name = "trace",
+		.arguments = "FILE|NAME",
+		.summary = "Switch an instrumented copy on and show its markers as they come",
+		.help = "Loads the patch if it is not loaded, switches it on if it is off, and shows "
+			"the\n"
+			"tracepoint pokepatch:marker of its markers until Ctrl-C, SIGTERM, or until "
+			"nobody\n"
+			"reads the output any more.  Then everything is again as it was.\n",
+		.options = trace_options,
+		.min_arguments = 1,
+		.max_arguments = 1,
+		.run = cli_trace,
 	},
 	{
 		.name = "version",

@@ -417,6 +417,80 @@ static struct error *load_path(struct cli_call *call, const char *path, const ch
 	return error;
 }
 
+/* ---- for a while ------------------------------------------------------------ */
+
+static struct error *bring_file(const struct patch_file *file, const char *core,
+				const char *release, struct brought *ret)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	struct loading loading = {0};
+	struct error *error;
+
+	_failed_(patch_file_check_kernel(file, release));
+	ret->name = xstrdup(file->name);
+	if (sysfs_patch_exists(file->name))
+		return check_same_build(file);
+	_failed_(open_kmod(&kmod));
+	loading.kmod = kmod;
+	error = load_core(&loading, core, file->path, release);
+	if (!error)
+		error = insert_module(kmod, file->path);
+	if (error)
+		return undo(&loading, error);
+	ret->core = loading.core;
+	ret->module = true;
+	return NULL;
+}
+
+struct error *patch_bring(const char *what, const char *core, struct brought *ret)
+{
+	_free_ char *release = NULL;
+	_free_ char *path = NULL;
+	struct patch_file file;
+	struct error *error;
+
+	*ret = (struct brought){0};
+	_failed_(running_release(&release));
+	if (!is_path(what)) {
+		ret->name = sysfs_patch_name(what);
+		if (sysfs_patch_exists(ret->name))
+			return NULL;
+		brought_deinit(ret);
+	}
+	_failed_(find_patch_file(what, release, &path));
+	_failed_(patch_file_read(path, &file));
+	error = bring_file(&file, core, release, ret);
+	patch_file_deinit(&file);
+	if (error)
+		brought_deinit(ret);
+	return error;
+}
+
+struct error *patch_take_away(struct brought *brought)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	_free_ char *module = xasprintf(MODULE_PREFIX "%s", brought->name);
+
+	if (brought->enabled && sysfs_patch_enabled(brought->name))
+		_failed_(sysfs_switch(brought->name, false));
+	brought->enabled = false;
+	if (!brought->module)
+		return NULL;
+	_failed_(open_kmod(&kmod));
+	_failed_(remove_module(kmod, module));
+	brought->module = false;
+	if (brought->core)
+		_failed_(remove_module(kmod, "pokepatch"));
+	brought->core = false;
+	return NULL;
+}
+
+void brought_deinit(struct brought *brought)
+{
+	free(brought->name);
+	*brought = (struct brought){0};
+}
+
 /* ---- load --installed ------------------------------------------------------- */
 
 #define OFF_SWITCH "pokepatch=off" /* on the kernel's command line, as in the unit */

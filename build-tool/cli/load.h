@@ -25,6 +25,24 @@ struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *re
 struct patch_file;
 struct error *check_same_build(const struct patch_file *file);
 
+/* A patch that was brought in for a while, and how far it had to be. */
+struct brought {
+	char *name;   /* of the patch, as in sysfs */
+	bool core;    /* the core was inserted for it */
+	bool module;  /* so was the patch */
+	bool enabled; /* and switched on: by the caller, with sysfs_switch() */
+};
+
+/*
+ * patch_bring - make sure that a patch is loaded, without switching it on: what names a
+ * loaded patch, or a file as in `pokepatch load`.  After an error nothing has changed.
+ * @core: the core's file, or NULL.
+ */
+struct error *patch_bring(const char *what, const char *core, struct brought *ret);
+/* patch_take_away - undo that, and the switch. */
+struct error *patch_take_away(struct brought *brought);
+void brought_deinit(struct brought *brought);
+
 struct error *need_root(const char *command);
 struct error *running_release(char **ret);
 

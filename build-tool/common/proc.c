@@ -65,6 +65,11 @@ bool proc_interrupted(void)
 	return interrupted;
 }
 
+void proc_go_on(void)
+{
+	interrupted = 0;
+}
+
 struct error *proc_check_interrupted(void)
 {
 	return interrupted ? error_new(STATUS_FAILED, "interrupted") : NULL;

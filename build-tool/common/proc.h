@@ -64,6 +64,8 @@ struct error *proc_run_all(const struct proc_command *commands, size_t count, un
  */
 void proc_catch_signals(void);
 bool proc_interrupted(void);
+/* proc_go_on - the signal has done what it was for: what follows must be done in any case. */
+void proc_go_on(void);
 /* proc_check_interrupted - that error if there was such a signal; for long loops of our own. */
 struct error *proc_check_interrupted(void);
 /* proc_jobs - how many processors we may use, at least 1. */

@@ -25,6 +25,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "file-deleted", "a source file is deleted", false },
 	{ "file-renamed", "a source file is renamed", false },
 	{ "file-unknown", "a file of a kind that is not understood changed", true },
+	{ "function-not-marked", "a function is not understood well enough to put markers into it", false },
 	{ "header-changed", "a header changed", false },
 	{ "init-changed", "code or data that is only used at initialisation changed", true },
 	{ "kconfig-changed", "the configuration's description changed", true },

@@ -184,6 +184,11 @@ struct debuginfo *debuginfo_of(struct object *object)
 	return object->debuginfo;
 }
 
+Dwarf *debuginfo_dwarf(struct debuginfo *debuginfo)
+{
+	return debuginfo->dwarf;
+}
+
 void debuginfo_close(struct debuginfo *debuginfo)
 {
 	if (!debuginfo)

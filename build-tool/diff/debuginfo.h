@@ -17,6 +17,9 @@ struct object;
 struct debuginfo *debuginfo_of(struct object *object);
 void debuginfo_close(struct debuginfo *debuginfo); /* NULL is allowed */
 
+/* debuginfo_dwarf - all of it, relocated, for a question of its own; NULL if there is none. */
+struct Dwarf *debuginfo_dwarf(struct debuginfo *debuginfo);
+
 /* debuginfo_line - "fs/foo.c:120" for an offset in a section (by number); owned by the caller. */
 char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offset);
 /* debuginfo_declaration - where a function or variable of that symbol name is declared. */
