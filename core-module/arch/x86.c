@@ -12,12 +12,12 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include <asm/nops.h>
 #include <asm/switch_to.h>
 #include <asm/sync_core.h>
 #include <asm/unwind.h>
 
 #include "core.h"
+#include "x86.h"
 
 #ifndef CONFIG_UNWINDER_ORC
 #error "the core needs a kernel with a reliable unwinder (CONFIG_UNWINDER_ORC)"
@@ -96,19 +96,16 @@ static unsigned long x86_ftrace_site(unsigned long addr)
 	return site >= addr && site - addr <= ENTRY_SITE_MAX ? site : 0;
 }
 
-#define JMP_REL32 0xe9
-#define JMP_SIZE 5
+/* x86_nops[5] (arch/x86/kernel/alternative.c) */
+const u8 x86_nop[JMP_SIZE] = { BYTES_NOP5 };
 
-/* What ftrace leaves at a site, x86_nops[5] (arch/x86/kernel/alternative.c). */
-static const u8 nop[JMP_SIZE] = { BYTES_NOP5 };
-
-static int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
+int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 {
 	s64 distance = target - (ip + JMP_SIZE);
 	s32 field = distance;
 
 	if (!target) {
-		memcpy(insn, nop, sizeof(nop));
+		memcpy(insn, x86_nop, sizeof(x86_nop));
 		return 0;
 	}
 	if (field != distance)
@@ -120,14 +117,7 @@ static int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 
 /* --- stacks -------------------------------------------------------------------- */
 
-static struct {
-	struct module *(*module_text_address)(unsigned long addr);
-	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
-	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
-	unsigned long srso_return;		/* another return thunk, far away */
-	void (*text_poke_queue)(void *addr, const void *insn, size_t size, const void *emulate);
-	void (*text_poke_finish)(void);
-} x86 __ro_after_init;
+struct x86_kernel x86 __ro_after_init;
 
 static const struct pp_needed x86_needed[] = {
 	{ "__module_text_address", &x86.module_text_address },
@@ -139,6 +129,11 @@ static const struct pp_needed x86_needed[] = {
 	/* Live transitions'. */
 	{ "text_poke_queue", &x86.text_poke_queue, .optional = true },
 	{ "text_poke_finish", &x86.text_poke_finish, .optional = true },
+	{ "text_poke", &x86.text_poke, .optional = true },
+	{ "text_poke_sync", &x86.text_poke_sync, .optional = true },
+	{ "bp_desc", &x86.bp_desc, .optional = true },
+	{ "tp_vec", &x86.tp_vec, .optional = true },
+	{ "tp_vec_nr", &x86.tp_vec_nr, .optional = true },
 	{}
 };
 
@@ -291,67 +286,6 @@ static bool x86_may_be_probe(const u8 *at)
 	const u8 byte = READ_ONCE(*at);
 
 	return byte == INT3_INSN_OPCODE || byte == JMP_REL32;
-}
-
-/* --- writing text that is running ------------------------------------------------- */
-
-/*
- * By the kernel's own batch writer (arch/x86/kernel/alternative.c): a breakpoint at each
- * instruction of the batch, all CPUs synchronised once, the bytes behind the breakpoints,
- * CPUs synchronised, the first bytes, CPUs synchronised.  At most 256 instructions are a
- * batch, in rising order, or it is written earlier.
- *
- * Who meets a breakpoint, in an NMI or in the handler of another one, is sent on by
- * poke_int3_handler(), which exc_int3() calls first of all: nothing on the way there can be
- * traced, probed or patched, so there is no function that could not be written in this way.
- * It does as the instruction that it was told to emulate: here the old one, so that calls
- * go as before until the first byte of the new one is stored.  Only jumps, and the NOP, can
- * be emulated; a stub's "lea" cannot.  That one is always on one side, with the jump to a
- * return on the other (x86_stub_insn()): then that is emulated, and a stub that is switched
- * off lets calls through from the breakpoint on.
- *
- * An interrupted task never stands between the bytes of an instruction.  One that was
- * stopped in front of it resumes with what is there; the handler runs with interrupts off
- * and so cannot be preempted, and the last synchronisation waits for it.
- *
- * The kernel compares what it wrote, and emits the events of perf text-poke.
- */
-static bool can_emulate(const u8 *insn)
-{
-	return insn[0] == JMP_REL32 || !memcmp(insn, nop, sizeof(nop));
-}
-
-static const char *x86_live_missing(void)
-{
-	if (!x86.text_poke_queue)
-		return "text_poke_queue";
-	return x86.text_poke_finish ? NULL : "text_poke_finish";
-}
-
-/* The kernel's writer does not refuse, it crashes. */
-static int x86_live_check(const struct pp_poke *poke)
-{
-	if (poke->size == JMP_SIZE && (can_emulate(poke->old) || can_emulate(poke->new)))
-		return 0;
-	return -EOPNOTSUPP;
-}
-
-static void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
-{
-	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id(), .told = true };
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		const struct pp_poke *poke = pokes[i];
-		const u8 *from = back ? poke->new : poke->old, *to = back ? poke->old : poke->new;
-
-		x86.text_poke_queue((void *)poke->at, to, JMP_SIZE, can_emulate(from) ? from : to);
-	}
-	x86.text_poke_finish();
-	when.begin = when.before;
-	when.end = when.after = pp_now();
-	for (i = 0; i < nr; i++)
-		pokes[i]->when = when;
 }
 
 /* --- stubs ------------------------------------------------------------------------ */

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The text history: what the device says, and that perf and tracefs say the same.
+# The text history: what the device says, that perf and tracefs say the same, and that it is
+# true of those who run the text. programs/texthist.c reads and compares.
 
 load helpers
 
 patches=$top/test/vm/patches
 
-# history_patches - $patched: history-null in both kinds, agree-1 and agree-2, the program.
+# history_patches - $patched: history-null in both kinds, and the program.
 history_patches() {
 	local program module
-	with_patches "$patches"/{history-null,agree-1,agree-2}.patch
+	with_patches "$patches"/{history-null,dummy-setup}.patch
 	module=$(patch_module "$patches/history-null.patch" history-null-live --transition live) ||
 		return 1
 	program=$(test_program texthist) || return 1
@@ -16,35 +17,148 @@ history_patches() {
 }
 
 words='
-device=/dev/pokepatch_history
 parameter() { echo "$2" >/sys/module/pokepatch/parameters/$1; }
-mode() { # PATCH MODE [MODE]: of read_null() and write_null()
+mode() { # PATCH MODE: of both functions
 	echo "$2" >"$(sysfs "$1" vmlinux/read_null,1/mode)"
-	echo "${3:-$2}" >"$(sysfs "$1" vmlinux/write_null,1/mode)"
+	echo "$2" >"$(sysfs "$1" vmlinux/write_null,1/mode)"
 }
-on_and_off() { # PATCH [TIMES]
-	for _time in $(seq ${2:-1}); do
-		echo 1 >"$(sysfs $1 enabled)" || return
-		echo 0 >"$(sysfs $1 enabled)" || return
-	done
+# switching PATCH TIMES - a command that switches it on and off so often.
+switching() {
+	echo "for _ in \$(seq $2); do echo 1 >$(sysfs $1 enabled) && echo 0 >$(sysfs $1 enabled) ||
+		exit 1; done"
 }
+# info WORD - the number behind WORD in what the device says of itself.
+info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 '
 
 @test "the device, perf and tracefs tell of the same changes, each once, in all modes" {
 	history_patches
-	guest "${patched[@]}" --timeout 300 <<<"$words"'
+	guest "${patched[@]}" --module dummy --timeout 300 <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
 		for patch in history-null history-null-live; do
 			for mode in entry direct ftrace; do
 				echo "== $patch $mode"
 				mode $patch $mode
-				texthist agree sh -c "
-					echo 1 >$(sysfs $patch enabled) && echo 0 >$(sysfs $patch enabled)"
+				texthist agree sh -c "$(switching $patch 2)"
 			done
 		done
+		echo "== two patches on the same functions, with a tracer that comes and goes"
+		mode history-null direct
+		mode history-null-live direct
+		enabled history-null 1
+		texthist agree sh -c "$(switching history-null-live 2)"
+		enabled history-null 0
+		echo "== a parent that comes and goes"
+		modprobe pokepatch-dummy-setup
+		enabled dummy-setup 1
+		texthist agree sh -c "modprobe dummy && rmmod dummy"
+		texthist dump | grep "^transition .* kind 3 ends dummy_setup error 0"
+		texthist dump | grep "^transition .* kind 4 ends dummy_setup error 0"
+		texthist dump | grep "^appear dummy "
+		texthist dump | grep "^snapshot dummy "
+	'
+	# Those that have to be exact are, in number too.
+	awk '/^== /{ what = $0 }
+		/^text after/ { n[what]++; exact[what] += / exact/; m[what] = $3 }
+		END {
+			if (n["== history-null entry"] != 8 || m["== history-null entry"] != "stop_machine" ||
+			    n["== history-null-live entry"] != 8 || exact["== history-null-live entry"] != 8 ||
+			    m["== history-null-live entry"] != "int3" ||
+			    m["== history-null ftrace"] != "ftrace")
+				exit 1
+		}' "$guest_output"
+}
+
+@test "which function answered a call is what the history says" {
+	history_patches
+	guest "${patched[@]}" --timeout 500 <<<"$words"'
+		modprobe pokepatch-history-null
+		modprobe pokepatch-history-null-live
+		predicted() { # PATCH MODE TIMES RESULT
+			mode $1 $2
+			echo "== $1 $2"
+			texthist predict sh -c "$(switching $1 $3)" >/tmp/result
+			cat /tmp/result
+			grep -q "^predict: $((2 * $3)) changes$4, .* 0 wrong" /tmp/result
+		}
+		predicted history-null entry 40 ""
+		predicted history-null ftrace 10 ""
+		predicted history-null direct 5 ""
+		predicted history-null-live entry 40 ", all exact"
+		predicted history-null-live ftrace 10 ", all exact"
+		predicted history-null-live direct 5 ""
+	'
+	grep -E '^(==|[0-9]+ calls)' "$guest_output" | sed 's/^/# /' >&3
+}
+
+@test "a history that is full, readers that do not read, are killed, are in the way of unloading" {
+	history_patches
+	guest "${patched[@]}" --timeout 300 <<<"$words"'
+		modprobe pokepatch-history-null
+		same "rights of the device" "$(stat -c "%a %u" /dev/pokepatch_history)" "400 0"
+		mode history-null entry
+
+		echo "== full"
+		parameter history_kb 64
+		for _n in 1 2 3 4 5 6; do sh -c "$(switching history-null 10)"; done
+		texthist dump >/tmp/dump
+		grep "^lost [1-9]" /tmp/dump
+		[ "$(info bytes)" -le 65536 ] || die "$(info bytes) bytes are kept"
+		texthist tiny | grep -q "^lost [1-9]"
+
+		echo "== a reader that has not read yet"
+		texthist hold >/tmp/held &
+		holder=$!
+		until_true 10 grep -q ready /tmp/held
+		before=$(info lost)
+		for _n in 1 2 3; do sh -c "$(switching history-null 10)"; done
+		same "records lost" "$(info lost)" $before
+		[ "$(info bytes)" -gt 65536 ] || die "nothing more is kept"
+		refused rmmod pokepatch
+
+		echo "== that never reads: up to the bound"
+		parameter history_held_kb 128
+		for _n in 1 2 3 4 5 6; do sh -c "$(switching history-null 10)"; done
+		[ "$(info bytes)" -le 131072 ] || die "$(info bytes) bytes are kept"
+		[ "$(info lost)" -gt $before ] || die "nothing is lost"
+
+		echo "== that is killed"
+		kill -9 $holder
+		wait $holder || :
+		[ "$(info bytes)" -le 65536 ] || die "$(info bytes) bytes are kept"
+
+		echo "== a reader that waits"
+		parameter history_kb 1024
+		texthist wait >/tmp/waits &
+		until_true 10 grep -q ready /tmp/waits
+		enabled history-null 1
+		until_true 10 grep -q "read: a record" /tmp/waits
+		enabled history-null 0
+
+		echo "== code that goes"
 		rmmod pokepatch_history_null
-		rmmod pokepatch_history_null_live
+		texthist dump >/tmp/dump
+		grep "^snapshot pokepatch_history_null .* bytes [1-9][0-9]*$" /tmp/dump
+		grep "^symbol read_null .*pokepatch_history_null" /tmp/dump
+		parameter snapshots_kb 0
+		modprobe pokepatch-history-null
+		rmmod pokepatch_history_null
+		texthist dump >/tmp/dump
+		same "snapshots without bytes" "$(grep -c "^snapshot pokepatch_history_null .* dropped" \
+			/tmp/dump)" 2
+		if grep -q "^snapshot pokepatch_history_null .* bytes [1-9]" /tmp/dump; then
+			die "there are bytes"
+		fi
+
+		echo "== the core, while somebody follows"
+		texthist hold >/tmp/held &
+		holder=$!
+		until_true 10 grep -q ready /tmp/held
+		refused rmmod pokepatch
+		kill $holder
+		wait $holder || :
 		rmmod pokepatch
+		[ ! -e /dev/pokepatch_history ]
 	'
 }
