@@ -134,7 +134,7 @@ static void print(const struct pokepatch_history_record *record)
 
 	switch (record->type) {
 	case POKEPATCH_HISTORY_INFO:
-		printf("info version %u %s lost %llu snapshots lost %llu bytes %llu of %llu snapshots %llu of %llu\n",
+		printf("info version %u %s lost %llu stripped %llu bytes %llu of %llu snapshots %llu of %llu\n",
 		       info->version, string_of(info, info->release),
 		       (unsigned long long)info->lost, (unsigned long long)info->snapshots_lost,
 		       (unsigned long long)info->bytes, (unsigned long long)info->bytes_max,
