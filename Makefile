@@ -22,7 +22,7 @@ out := build/asan
 sanitize := -fsanitize=address,undefined -fno-omit-frame-pointer
 endif
 
-include_dirs := common diff build cli arch proof
+include_dirs := common diff build cli arch proof history
 all_cflags = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
 	-DPOKEPATCH_DATADIR='"$(DATADIR)"' $(addprefix -Ibuild-tool/,$(include_dirs)) \
 	-Icore-module/include $(CFLAGS) $(sanitize) -MMD -MP
@@ -36,7 +36,8 @@ common_o := $(call objects,$(call sources,common))
 differ_o := $(call objects,$(call sources,diff) $(call sources,arch))
 proof_o  := $(call objects,$(call sources,proof))
 build_o  := $(call objects,$(call sources,build)) $(proof_o)
-cli_o    := $(call objects,$(call sources,cli))
+history_o := $(call objects,$(call sources,history))
+cli_o    := $(call objects,$(call sources,cli)) $(history_o)
 dmain_o  := $(call objects,$(call sources,diff-main))
 programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff)
 
@@ -45,7 +46,7 @@ unit_tests := $(patsubst test/unit/%.c,$(out)/test/unit/%,$(wildcard test/unit/t
 .PHONY: all
 all: $(programs) ## build the three programs (the core is built for each kernel it is used on)
 
-$(out)/bin/pokepatch: $(cli_o) $(common_o)
+$(out)/bin/pokepatch: $(cli_o) $(differ_o) $(common_o)
 $(out)/bin/pokepatch-build: $(build_o) $(differ_o) $(common_o)
 $(out)/bin/pokepatch-diff: $(dmain_o) $(differ_o) $(common_o)
 
@@ -86,6 +87,10 @@ $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(di
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 $(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlining.o)
+
+# Text histories made by hand.
+synthetic_o := $(call objects,$(wildcard test/synthetic/*.c))
+$(out)/test/unit/test_history: $(out)/test/synthetic/records.o
 
 # What changes finished modules, to show that the final check notices.
 mutate_o := $(call objects,$(wildcard test/mutate/*.c))
@@ -246,4 +251,4 @@ FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
 	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o)) \
-	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o)) $(out)/test/pairs/section_rules.d
+	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(synthetic_o)) $(out)/test/pairs/section_rules.d

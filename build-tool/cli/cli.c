@@ -19,6 +19,17 @@ const char *cli_value(const struct cli_call *call, const char *name)
 	return NULL;
 }
 
+struct error *cli_flush(struct cli_call *call)
+{
+	if (call->out.length)
+		fwrite(call->out.text, 1, call->out.length, stdout);
+	buffer_deinit(&call->out);
+	call->out = (struct buffer){0};
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return error_errno("cannot write to standard output");
+	return NULL;
+}
+
 static void add_help_row(struct buffer *out, const char *what, const char *help)
 {
 	buffer_printf(out, "  %-*s%s\n", HELP_COLUMN - 2, what, help);

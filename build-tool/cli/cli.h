@@ -43,6 +43,9 @@ struct cli_call {
 /* cli_value - the value of the option called name, NULL if it was not given. */
 const char *cli_value(const struct cli_call *call, const char *name);
 
+/* cli_flush - print what is in call->out now, and forget it: for what comes bit by bit. */
+struct error *cli_flush(struct cli_call *call);
+
 /*
  * cli_run - the whole program but for printing: find the subcommand in the
  * table (which ends with a NULL name), take its options apart, run it.
@@ -64,6 +67,8 @@ struct error *cli_status(struct cli_call *call);    /* show.c */
 struct error *cli_list(struct cli_call *call);      /* show.c */
 struct error *cli_info(struct cli_call *call);      /* show.c */
 struct error *cli_trace(struct cli_call *call);     /* trace.c */
+struct error *cli_history(struct cli_call *call);   /* history.c */
+struct error *cli_text(struct cli_call *call);	    /* text.c */
 struct error *cli_version(struct cli_call *call);   /* show.c */
 
 /* The rows of the table; main() has no more than this and printing (commands.c). */

@@ -63,6 +63,33 @@ static const struct cli_option trace_options[] = {
 
 static const struct cli_option timeout_only[] = {TIMEOUT_OPTION, {0}};
 
+#define CLOCK_OPTION                                                                               \
+	{                                                                                          \
+		"clock", 0, "CLOCK", "what times are of: monotonic (default) or perf"              \
+	}
+#define FROM_OPTION                                                                                \
+	{                                                                                          \
+		"from", 0, "FILE", "an exported history, instead of the running kernel's"          \
+	}
+
+static const struct cli_option history_options[] = {
+	{"follow", 'f', NULL, "show what comes, too, until Ctrl-C"},
+	{"export", 0, "FILE", "write all that is needed to tell old text on another machine"},
+	{"path", 0, "TIMES.txt", "tell for each line, \"TIME ADDRESS\", which code calls led to"},
+	FROM_OPTION,
+	CLOCK_OPTION,
+	JSON_OPTION,
+	{0},
+};
+
+static const struct cli_option text_options[] = {
+	{"at", 0, "TIME", "in seconds, as 12.345678901 (default: now, or the file's end)"},
+	FROM_OPTION,
+	CLOCK_OPTION,
+	JSON_OPTION,
+	{0},
+};
+
 static const struct cli_option json_only[] = {JSON_OPTION, {0}};
 
 const struct cli_command cli_commands[] = {
@@ -211,6 +238,36 @@ const struct cli_command cli_commands[] = {
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_trace,
+	},
+	{
+		.name = "history",
+		.arguments = "",
+		.summary = "Show what was done to the kernel's text, and when",
+		.help = "One line for each record of the core: text before and after a change, "
+			"ways that\n"
+			"calls take, code that comes and goes.  With --path, ADDRESS is where "
+			"calls of\n"
+			"a function lead to, or its name; the answer is old (the kernel's own "
+			"code),\n"
+			"new (a patch's), either (in the middle of the switch), unknown (records "
+			"are\n"
+			"missing), or none (never patched).\n",
+		.options = history_options,
+		.run = cli_history,
+	},
+	{
+		.name = "text",
+		.arguments = "ADDR|SYMBOL [LEN]",
+		.summary = "Show the kernel's text as it was at some time",
+		.help = "SYMBOL may be MODULE:NAME and have +OFFSET.  Without LEN, up to the end "
+			"of the\n"
+			"function.  Bytes in the middle of a change are shown twice, as either "
+			"old and\n"
+			"either new; what nobody can tell is shown as unknown.\n",
+		.options = text_options,
+		.min_arguments = 1,
+		.max_arguments = 2,
+		.run = cli_text,
 	},
 	{
 		.name = "version",

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Taking the core's records apart.  They come from a file as well, so nothing is believed:
+ * a field is read only if it lies within its record, and is zero if the record is older
+ * than the field.
+ */
+#include <byteswap.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history.h"
+
+struct raw {
+	const uint8_t *bytes;
+	uint32_t size;
+	bool swap;
+};
+
+/* An unsigned integer of the record. */
+static uint64_t field(const struct raw *raw, size_t offset, size_t width)
+{
+	uint64_t value = 0;
+	uint32_t word;
+	uint16_t half;
+
+	if (offset + width > raw->size)
+		return 0;
+	switch (width) {
+	case 1:
+		return raw->bytes[offset];
+	case 2:
+		memcpy(&half, raw->bytes + offset, sizeof(half));
+		return raw->swap ? bswap_16(half) : half;
+	case 4:
+		memcpy(&word, raw->bytes + offset, sizeof(word));
+		return raw->swap ? bswap_32(word) : word;
+	default:
+		memcpy(&value, raw->bytes + offset, sizeof(value));
+		return raw->swap ? bswap_64(value) : value;
+	}
+}
+
+#define FIELD(raw, structure, member)                                                              \
+	field(raw, offsetof(struct structure, member),                                             \
+	      sizeof(((struct structure *)NULL)->member))
+#define FIELD_TEXT(raw, structure, member, ret) text(raw, FIELD(raw, structure, member), ret)
+
+static struct error *bad(const char *what)
+{
+	return error_new(STATUS_FAILED, "%s", what);
+}
+
+/* A string of the record; *ret is NULL if there is none. */
+static struct error *text(const struct raw *raw, uint64_t offset, const char **ret)
+{
+	*ret = NULL;
+	if (!offset)
+		return NULL;
+	if (offset >= raw->size || !memchr(raw->bytes + offset, 0, raw->size - offset))
+		return bad("has a name that ends outside of it");
+	*ret = (const char *)raw->bytes + offset;
+	return NULL;
+}
+
+static struct history_stamp stamp(uint64_t mono, uint64_t perf)
+{
+	return (struct history_stamp){{[HISTORY_MONOTONIC] = mono, [HISTORY_PERF] = perf}};
+}
+
+static struct error *check_range(uint64_t address, uint64_t size)
+{
+	return address + size < address ? bad("reaches beyond the last address") : NULL;
+}
+
+static struct error *check_times(const struct history_record *record)
+{
+	for (int i = 0; i < HISTORY_CLOCKS; i++)
+		if (record->begin.ns[i] > record->end.ns[i])
+			return bad("ends before it begins");
+	return NULL;
+}
+
+/* A time of which only the monotonic clock's is told, on the other one: they run apart by
+ * some parts in a million. */
+static struct history_stamp convert(const struct history_info *info, uint64_t mono)
+{
+	uint64_t perf = mono - info->time.ns[HISTORY_MONOTONIC] + info->time.ns[HISTORY_PERF];
+
+	return stamp(mono, (int64_t)perf < 0 ? 0 : perf);
+}
+
+/* ---- each type ------------------------------------------------------------------------- */
+
+static struct error *take_info(struct history *history, const struct raw *raw,
+			       struct history_record *record)
+{
+	struct history_info *info = &history->info;
+	uint64_t length = FIELD(raw, pokepatch_history_info, build_id_len);
+	struct buffer id = {0};
+
+	if (FIELD(raw, pokepatch_history_info, magic) != POKEPATCH_HISTORY_MAGIC)
+		return bad("is not of a text history");
+	if (FIELD(raw, pokepatch_history_info, version) != POKEPATCH_HISTORY_VERSION)
+		return error_new(STATUS_FAILED,
+				 "is of version %u of the history, this program knows %u: core "
+				 "and program must be of one release of pokepatch",
+				 (unsigned int)FIELD(raw, pokepatch_history_info, version),
+				 POKEPATCH_HISTORY_VERSION);
+	if (length > POKEPATCH_HISTORY_BUILD_ID_MAX ||
+	    offsetof(struct pokepatch_history_info, build_id) + length > raw->size)
+		return bad("has a build id that is too long");
+	info->time = record->time;
+	info->big_endian = raw->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	info->machine = FIELD(raw, pokepatch_history_info, elf_machine);
+	info->others = record->flags & POKEPATCH_HISTORY_OTHERS;
+	info->began = convert(info, FIELD(raw, pokepatch_history_info, began_ns));
+	info->modules = record->flags & POKEPATCH_HISTORY_MODULES;
+	info->others_since = convert(info, FIELD(raw, pokepatch_history_info, others_ns));
+	info->text = FIELD(raw, pokepatch_history_info, text);
+	info->stext = FIELD(raw, pokepatch_history_info, stext);
+	info->etext = FIELD(raw, pokepatch_history_info, etext);
+	info->real_ns = FIELD(raw, pokepatch_history_info, real_ns);
+	info->next_seq = FIELD(raw, pokepatch_history_info, next_seq);
+	info->lost = FIELD(raw, pokepatch_history_info, lost);
+	info->snapshots_lost = FIELD(raw, pokepatch_history_info, snapshots_lost);
+	_failed_(FIELD_TEXT(raw, pokepatch_history_info, release, &info->release));
+	free(info->build_id);
+	info->build_id = NULL;
+	for (size_t i = 0; i < length; i++)
+		buffer_printf(&id, "%02x",
+			      raw->bytes[offsetof(struct pokepatch_history_info, build_id) + i]);
+	info->build_id = id.text;
+	return NULL;
+}
+
+static struct error *take_lost(struct history *history, const struct raw *raw,
+			       struct history_record *record)
+{
+	(void)history;
+	record->count = FIELD(raw, pokepatch_history_lost, count);
+	if (!record->count || record->seq + record->count < record->seq)
+		return bad("tells of an impossible number of lost records");
+	return NULL;
+}
+
+static struct error *take_text(struct history *history, const struct raw *raw,
+			       struct history_record *record)
+{
+	const size_t old = offsetof(struct pokepatch_history_text, old_bytes);
+	const size_t new = offsetof(struct pokepatch_history_text, new_bytes);
+
+	(void)history;
+	if (raw->size < sizeof(struct pokepatch_history_text))
+		return bad("is too short for a change of text");
+	record->change = FIELD(raw, pokepatch_history_text, change);
+	record->transition = FIELD(raw, pokepatch_history_text, transition);
+	record->address = FIELD(raw, pokepatch_history_text, addr);
+	record->begin = stamp(FIELD(raw, pokepatch_history_text, begin_ns),
+			      FIELD(raw, pokepatch_history_text, begin_perf));
+	record->end = stamp(FIELD(raw, pokepatch_history_text, end_ns),
+			    FIELD(raw, pokepatch_history_text, end_perf));
+	record->function = FIELD(raw, pokepatch_history_text, func);
+	record->phase = FIELD(raw, pokepatch_history_text, phase);
+	record->method = FIELD(raw, pokepatch_history_text, method);
+	record->mode = FIELD(raw, pokepatch_history_text, mode);
+	record->size = FIELD(raw, pokepatch_history_text, len);
+	record->symbol_offset = FIELD(raw, pokepatch_history_text, symbol_offset);
+	record->old = raw->bytes + old;
+	record->new = raw->bytes + new;
+	if (record->size > POKEPATCH_HISTORY_BYTES_MAX)
+		return bad("changes more bytes than it has");
+	if (record->phase > POKEPATCH_HISTORY_AFTER)
+		return bad("is neither before nor after a change");
+	_failed_(FIELD_TEXT(raw, pokepatch_history_text, symbol, &record->symbol));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_text, module, &record->module));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_text, patch, &record->patch));
+	_failed_(check_times(record));
+	return check_range(record->address, record->size);
+}
+
+static struct error *take_route(struct history *history, const struct raw *raw,
+				struct history_record *record)
+{
+	(void)history;
+	record->transition = FIELD(raw, pokepatch_history_route, transition);
+	record->address = FIELD(raw, pokepatch_history_route, func);
+	record->size = FIELD(raw, pokepatch_history_route, func_size);
+	record->site = FIELD(raw, pokepatch_history_route, site);
+	record->from = FIELD(raw, pokepatch_history_route, from);
+	record->to = FIELD(raw, pokepatch_history_route, to);
+	record->from_size = FIELD(raw, pokepatch_history_route, from_size);
+	record->to_size = FIELD(raw, pokepatch_history_route, to_size);
+	record->begin = stamp(FIELD(raw, pokepatch_history_route, begin_ns),
+			      FIELD(raw, pokepatch_history_route, begin_perf));
+	record->end = stamp(FIELD(raw, pokepatch_history_route, end_ns),
+			    FIELD(raw, pokepatch_history_route, end_perf));
+	record->method = FIELD(raw, pokepatch_history_route, method);
+	record->mode = FIELD(raw, pokepatch_history_route, mode);
+	_failed_(FIELD_TEXT(raw, pokepatch_history_route, symbol, &record->symbol));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_route, module, &record->module));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_route, patch, &record->patch));
+	_failed_(check_times(record));
+	_failed_(check_range(record->from, record->from_size));
+	_failed_(check_range(record->to, record->to_size));
+	return check_range(record->address, record->size);
+}
+
+static struct error *take_transition(struct history *history, const struct raw *raw,
+				     struct history_record *record)
+{
+	(void)history;
+	record->transition = FIELD(raw, pokepatch_history_transition, transition);
+	record->stop_ns = FIELD(raw, pokepatch_history_transition, stop_ns);
+	record->error = FIELD(raw, pokepatch_history_transition, error);
+	record->functions = FIELD(raw, pokepatch_history_transition, functions);
+	record->phase = FIELD(raw, pokepatch_history_transition, phase);
+	record->kind = FIELD(raw, pokepatch_history_transition, kind);
+	if (record->phase > POKEPATCH_HISTORY_AFTER)
+		return bad("is neither before nor after a transition");
+	_failed_(FIELD_TEXT(raw, pokepatch_history_transition, patch, &record->patch));
+	return FIELD_TEXT(raw, pokepatch_history_transition, module, &record->module);
+}
+
+static struct error *take_code(struct history *history, const struct raw *raw,
+			       struct history_record *record)
+{
+	uint64_t bytes = FIELD(raw, pokepatch_history_code, bytes);
+	uint64_t length = FIELD(raw, pokepatch_history_code, bytes_len);
+
+	(void)history;
+	record->address = FIELD(raw, pokepatch_history_code, addr);
+	record->size = FIELD(raw, pokepatch_history_code, len);
+	record->begin = stamp(FIELD(raw, pokepatch_history_code, born_ns),
+			      FIELD(raw, pokepatch_history_code, born_perf));
+	record->end = stamp(FIELD(raw, pokepatch_history_code, died_ns),
+			    FIELD(raw, pokepatch_history_code, died_perf));
+	record->kind = FIELD(raw, pokepatch_history_code, kind);
+	_failed_(FIELD_TEXT(raw, pokepatch_history_code, name, &record->symbol));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_code, patch, &record->patch));
+	_failed_(check_range(record->address, record->size));
+	if (record->type == POKEPATCH_HISTORY_APPEAR) {
+		record->end = stamp(PAST_FOREVER, PAST_FOREVER);
+		return NULL;
+	}
+	_failed_(check_times(record));
+	if (!length)
+		return NULL;
+	if (bytes > raw->size || length > raw->size - bytes || length != record->size)
+		return bad("has bytes that lie outside of it");
+	record->bytes = raw->bytes + bytes;
+	return NULL;
+}
+
+/*
+ * Where the life of the code is told on one clock only, the SNAPSHOT before it, of the
+ * same code, has the other.
+ */
+static struct error *take_symbol(struct history *history, const struct raw *raw,
+				 struct history_record *record)
+{
+	uint64_t born = FIELD(raw, pokepatch_history_symbol, born_ns);
+	uint64_t died = FIELD(raw, pokepatch_history_symbol, died_ns);
+	const struct history_record *last =
+		history->records.count ? &history->records.list[history->records.count - 1] : NULL;
+
+	record->address = FIELD(raw, pokepatch_history_symbol, addr);
+	record->size = FIELD(raw, pokepatch_history_symbol, len);
+	record->kind = FIELD(raw, pokepatch_history_symbol, kind);
+	record->begin = convert(&history->info, born);
+	record->end = convert(&history->info, died);
+	if (FIELD(raw, pokepatch_history_symbol, died_perf)) {
+		record->begin = stamp(born, FIELD(raw, pokepatch_history_symbol, born_perf));
+		record->end = stamp(died, FIELD(raw, pokepatch_history_symbol, died_perf));
+	} else if (last &&
+	    (last->type == POKEPATCH_HISTORY_SNAPSHOT || last->type == POKEPATCH_HISTORY_SYMBOL) &&
+	    last->begin.ns[HISTORY_MONOTONIC] == born && last->end.ns[HISTORY_MONOTONIC] == died) {
+		record->begin = last->begin;
+		record->end = last->end;
+	}
+	_failed_(FIELD_TEXT(raw, pokepatch_history_symbol, name, &record->symbol));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_symbol, module, &record->module));
+	_failed_(FIELD_TEXT(raw, pokepatch_history_symbol, patch, &record->patch));
+	_failed_(check_times(record));
+	return check_range(record->address, record->size);
+}
+
+static const struct {
+	struct error *(*take)(struct history *history, const struct raw *raw,
+			      struct history_record *record);
+	const char *name;
+} types[] = {
+	[POKEPATCH_HISTORY_INFO] = {take_info, "info"},
+	[POKEPATCH_HISTORY_LOST] = {take_lost, "lost"},
+	[POKEPATCH_HISTORY_TEXT] = {take_text, "text"},
+	[POKEPATCH_HISTORY_ROUTE] = {take_route, "route"},
+	[POKEPATCH_HISTORY_TRANSITION] = {take_transition, "transition"},
+	[POKEPATCH_HISTORY_APPEAR] = {take_code, "appear"},
+	[POKEPATCH_HISTORY_SNAPSHOT] = {take_code, "snapshot"},
+	[POKEPATCH_HISTORY_SYMBOL] = {take_symbol, "symbol"},
+};
+
+/* ---- a row of records ------------------------------------------------------------------ */
+
+static struct error *add_record(struct history *history, const struct raw *raw, bool *ret_info)
+{
+	struct history_record record = {
+		.type = FIELD(raw, pokepatch_history_record, type),
+		.flags = FIELD(raw, pokepatch_history_record, flags),
+		.seq = FIELD(raw, pokepatch_history_record, seq),
+		.time = stamp(FIELD(raw, pokepatch_history_record, mono_ns),
+			      FIELD(raw, pokepatch_history_record, perf_ns)),
+		.cpu = FIELD(raw, pokepatch_history_record, cpu),
+	};
+	const struct history_record *last =
+		history->records.count ? &history->records.list[history->records.count - 1] : NULL;
+
+	if ((unsigned int)record.type >= ARRAY_SIZE(types) || !types[record.type].take)
+		return NULL; /* of a later version */
+	_failed_(types[record.type].take(history, raw, &record));
+	if (record.type == POKEPATCH_HISTORY_INFO) {
+		*ret_info = true;
+		return NULL;
+	}
+	if (last && record.seq <= last->seq)
+		return bad("is not in order");
+	*vec_push(&history->records) = record;
+	return NULL;
+}
+
+struct error *history_add_records(struct history *history, const uint8_t *bytes, size_t size,
+				  bool swap, bool *ret_info)
+{
+	*ret_info = false;
+	*vec_push(&history->raw) = (struct history_raw){bytes, size};
+	for (size_t at = 0; at < size;) {
+		struct raw raw = {.bytes = bytes + at, .size = UINT32_MAX, .swap = swap};
+
+		if (size - at < sizeof(struct pokepatch_history_record))
+			return error_new(STATUS_FAILED, "the record at byte %zu is cut off", at);
+		raw.size = FIELD(&raw, pokepatch_history_record, size);
+		if (raw.size < sizeof(struct pokepatch_history_record) || raw.size % 8 ||
+		    raw.size > POKEPATCH_HISTORY_RECORD_MAX || raw.size > size - at)
+			return error_new(STATUS_FAILED,
+					 "the record at byte %zu has the impossible size %" PRIu32,
+					 at, raw.size);
+		_failed_(error_prefix(add_record(history, &raw, ret_info), "the record at byte %zu",
+				      at));
+		at += raw.size;
+	}
+	return NULL;
+}
+
+/* ---- words ----------------------------------------------------------------------------- */
+
+const char *history_type_name(unsigned int type)
+{
+	return type < ARRAY_SIZE(types) ? types[type].name : NULL;
+}
+
+#define WORD_OF(words, number) ((number) < ARRAY_SIZE(words) ? (words)[number] : NULL)
+
+const char *history_method_name(unsigned int method)
+{
+	static const char *const words[] = {
+		[POKEPATCH_HISTORY_INT3] = "int3",
+		[POKEPATCH_HISTORY_STORE] = "store",
+		[POKEPATCH_HISTORY_STOP_MACHINE] = "stop_machine",
+		[POKEPATCH_HISTORY_FTRACE] = "ftrace",
+		[POKEPATCH_HISTORY_OTHER] = "other",
+	};
+
+	return WORD_OF(words, method);
+}
+
+const char *history_mode_name(unsigned int mode)
+{
+	static const char *const words[] = {NULL, "ftrace", "direct", "entry"};
+
+	return WORD_OF(words, mode);
+}
+
+const char *history_kind_name(unsigned int kind)
+{
+	static const char *const words[] = {
+		[POKEPATCH_HISTORY_ENABLE] = "enable",
+		[POKEPATCH_HISTORY_DISABLE] = "disable",
+		[POKEPATCH_HISTORY_PARENT_COMES] = "parent-comes",
+		[POKEPATCH_HISTORY_PARENT_GOES] = "parent-goes",
+		[POKEPATCH_HISTORY_MODULE_TEXT] = "module",
+		[POKEPATCH_HISTORY_STUB] = "stub",
+		[POKEPATCH_HISTORY_OTHER_TEXT] = "other-module",
+	};
+
+	return WORD_OF(words, kind);
+}
