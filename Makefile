@@ -142,7 +142,7 @@ setup-demo: ## only those for building, and for a guest
 check: setup ## run all tests
 	$(Q)$(MAKE) --no-print-directory all unit-tests core
 	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
-	$(Q)$(MAKE) --no-print-directory build/fuzz/fuzz_diff
+	$(Q)$(MAKE) --no-print-directory $(fuzz_programs)
 	$(Q)test/run
 
 .PHONY: pairs
@@ -180,19 +180,27 @@ TORTURE_SECONDS ?= 900
 # members of a nested initializer that stay zero.
 fuzz_flags := -g -O1 -fno-omit-frame-pointer -Wno-unused-variable -Wno-missing-field-initializers
 fuzz_sources := $(call sources,common) $(call sources,diff) $(call sources,arch)
-fuzz_o := $(patsubst %.c,build/fuzz/%.o,$(fuzz_sources) test/fuzz/fuzz_diff.c)
+fuzz_o := $(patsubst %.c,build/fuzz/%.o,$(fuzz_sources))
+fuzz_history_o := $(patsubst %.c,build/fuzz/%.o,$(call sources,history) test/fuzz/fuzz_history.c)
 build/fuzz/%.o: %.c Makefile $(out)/datadir
 	$(call say,CC,$< (fuzz))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(all_cflags) $(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined \
 		-fno-sanitize-recover=undefined -c -o $@ $<
-build/fuzz/fuzz_diff: $(fuzz_o)
+build/fuzz/fuzz_diff: $(fuzz_o) build/fuzz/test/fuzz/fuzz_diff.o
+build/fuzz/fuzz_history: $(fuzz_o) $(fuzz_history_o)
+build/fuzz/fuzz_diff build/fuzz/fuzz_history:
 	$(call say,LD,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(libraries)
+build/fuzz/history-seeds: $(synthetic_o) $(history_o) $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+fuzz_programs := $(addprefix build/fuzz/,fuzz_diff fuzz_history history-seeds)
 
 .PHONY: fuzz
-fuzz: setup ## feed the differ with broken objects for FUZZ_SECONDS (60)
-	$(Q)$(MAKE) --no-print-directory build/fuzz/fuzz_diff
+fuzz: setup ## feed the differ, and histories' reader, with broken files for FUZZ_SECONDS (60)
+	$(Q)$(MAKE) --no-print-directory $(fuzz_programs)
 	$(Q)test/fuzz/run $(FUZZ_SECONDS)
 
 .PHONY: selfcheck
@@ -250,5 +258,5 @@ help: ## list the targets
 FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
-	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o)) \
+	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o) $(fuzz_history_o)) build/fuzz/test/fuzz/fuzz_diff.d \
 	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(synthetic_o)) $(out)/test/pairs/section_rules.d

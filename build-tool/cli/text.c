@@ -25,6 +25,7 @@ static const char *const state_names[] = {
 struct question {
 	uint64_t time, address;
 	size_t size;
+	bool now;		 /* --at was not given */
 	struct past_byte *bytes; /* the answer */
 };
 
@@ -36,7 +37,8 @@ static struct error *read_question(const struct cli_call *call, const struct vie
 	uint64_t size;
 
 	ret->time = view->history.end.ns[view->clock];
-	if (at && strcmp(at, "now") != 0 && !parse_time(at, &ret->time))
+	ret->now = !at || strcmp(at, "now") == 0;
+	if (!ret->now && !parse_time(at, &ret->time))
 		return error_new(STATUS_FAILED,
 				 "'%s' is no time: give seconds, as 12.345678901, of the clock "
 				 "that --clock says",
@@ -64,7 +66,7 @@ static struct error *read_question(const struct cli_call *call, const struct vie
 }
 
 /* What is there now, where the question is about text that is still there. */
-static struct error *look_at_text(struct view *view, const struct question *question)
+static struct error *look_at_text(struct view *view, struct question *question)
 {
 	uint64_t now = view->history.end.ns[view->clock];
 	struct live_range range = {question->address, question->size, false};
@@ -73,6 +75,8 @@ static struct error *look_at_text(struct view *view, const struct question *ques
 		return NULL;
 	_failed_(live_sights(view->fd, &view->history, &range, 1));
 	view_settle(view);
+	if (question->now) /* the moment of the look */
+		question->time = view->history.end.ns[view->clock];
 	return NULL;
 }
 

@@ -113,12 +113,20 @@ static struct error *several(const char *text, size_t count, const struct buffer
 			 text, addresses->text, count > SHOWN_MAX ? " ..." : "");
 }
 
-/* Of all symbols of this name, the one that was there then. */
-static struct error *find_name(const struct symbol_list *list, const char *module,
-			       const char *name, uint64_t time, const struct text_symbol **ret)
+/*
+ * A patch's module: its new functions are called as those that they replace, which are
+ * meant if no module is named.
+ */
+static bool is_patch(const struct text_symbol *symbol)
 {
-	struct buffer addresses = {0};
-	struct error *error = NULL;
+	return symbol->module && has_prefix(symbol->module, "pokepatch_");
+}
+
+/* How many symbols of this name were there then; *ret is one of them. */
+static size_t count_name(const struct symbol_list *list, const char *module, const char *name,
+			 uint64_t time, bool patches, const struct text_symbol **ret,
+			 struct buffer *addresses)
+{
 	size_t count = 0;
 
 	*ret = NULL;
@@ -128,12 +136,25 @@ static struct error *find_name(const struct symbol_list *list, const char *modul
 		if (strcmp(symbol->name, name) != 0)
 			break;
 		if (!module_is(symbol, module) || !was_there(symbol, time) ||
-		    (*ret && (*ret)->address == symbol->address))
+		    is_patch(symbol) != patches || (*ret && (*ret)->address == symbol->address))
 			continue;
 		*ret = symbol;
 		if (++count <= SHOWN_MAX)
-			buffer_printf(&addresses, " 0x%" PRIx64, symbol->address);
+			buffer_printf(addresses, " 0x%" PRIx64, symbol->address);
 	}
+	return count;
+}
+
+/* The one symbol of this name that was there then. */
+static struct error *find_name(const struct symbol_list *list, const char *module,
+			       const char *name, uint64_t time, const struct text_symbol **ret)
+{
+	struct buffer addresses = {0};
+	struct error *error = NULL;
+	size_t count = count_name(list, module, name, time, false, ret, &addresses);
+
+	if (!count)
+		count = count_name(list, module, name, time, true, ret, &addresses);
 	if (count > 1)
 		error = several(name, count, &addresses);
 	else if (!count)

@@ -23,3 +23,10 @@ setup() {
 	"$top/test/fuzz/seeds" seeds
 	"$fuzz" -runs=20000 -seed=7 -timeout=10 -rss_limit_mb=2048 -max_len=65536 seeds
 }
+
+@test "broken exported histories, always the same" {
+	mkdir seeds
+	"$top/build/fuzz/history-seeds" seeds
+	[ "$(find seeds -type f | wc -l)" -ge 3 ]
+	"$top/build/fuzz/fuzz_history" -runs=3000 -seed=7 -timeout=10 -rss_limit_mb=2048 -max_len=65536 seeds
+}
