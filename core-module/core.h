@@ -257,8 +257,11 @@ void pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_
 		       struct ftrace_regs *fregs);
 
 /* All under pp_mutex; may sleep. */
-/* Have ftrace write all sites as its records say.  0, or an error. */
-int pp_ftrace_update(void);
+/*
+ * Have ftrace write all sites as its records say, of which those at @ips (or NULL, if there
+ * was no memory) may differ from that.  0, or an error.
+ */
+int pp_ftrace_update(const unsigned long *ips, unsigned int nr);
 /* unregister_ftrace_function(), which does not tell if ftrace dies in it: here it is -ENODEV. */
 int pp_ftrace_unregister(struct ftrace_ops *which);
 /* Register the one ops, if it is not; whether it is. */
@@ -329,6 +332,7 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 
 /* --- live.c: switching while everything runs ------------------------------------- */
 
+void pp_live_init(void);
 /* What the kernel lacks for it, or NULL. */
 const char *pp_live_missing(void);
 /*

@@ -79,15 +79,12 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 static int write_given_back(struct pp_site **sites, unsigned int nr)
 {
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
-	struct pp_record_sites record;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < nr && ips; i++)
 		ips[i] = sites[i]->ip;
-	pp_record_sites_before(&record, ips, nr);
-	ret = pp_ftrace_update();
-	pp_record_sites_after(&record);
+	ret = pp_ftrace_update(ips, nr);
 	kvfree(ips);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #define POKEPATCH_FAULT_H
 
 #include <linux/ftrace.h>
+#include <linux/kdebug.h>
 #include <linux/kobject.h>
 #include <linux/kprobes.h>
 #include <linux/miscdevice.h>
@@ -66,6 +67,8 @@ void pp_fault_freed(const void *memory);
 	PP_FAIL("register_kprobe", -ENOMEM, register_kprobe(__VA_ARGS__))
 #define tracepoint_probe_register(...)					\
 	PP_FAIL("tracepoint_probe_register", -ENOMEM, tracepoint_probe_register(__VA_ARGS__))
+#define register_die_notifier(...)					\
+	PP_FAIL("register_die_notifier", -ENOMEM, register_die_notifier(__VA_ARGS__))
 #define misc_register(...)						\
 	PP_FAIL("misc_register", -ENOMEM, misc_register(__VA_ARGS__))
 #define register_module_notifier(...)					\

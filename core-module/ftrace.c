@@ -341,10 +341,19 @@ int pp_ftrace_start(void)
  * ftrace brings all its sites into line with its records, among other things, whenever the
  * filter of a registered ops is set, be it to what it is.
  */
-int pp_ftrace_update(void)
+int pp_ftrace_update(const unsigned long *ips, unsigned int nr)
 {
+	struct pp_record_sites sites;
+	int ret;
+
 	lockdep_assert_held(&pp_mutex);
-	return pp_ftrace_start() ?: ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0);
+	ret = pp_ftrace_start();
+	if (ret)
+		return ret;
+	pp_record_sites_before(&sites, ips, nr);
+	ret = ftrace_set_filter_ip(&ops, anchor_site.ip, 0, 0);
+	pp_record_sites_after(&sites);
+	return ret;
 }
 
 /*

@@ -31,6 +31,17 @@ const char *pp_live_missing(void)
 	return pp_arch.live_missing ? pp_arch.live_missing() : "protocol for this architecture";
 }
 
+void pp_live_init(void)
+{
+	if (pp_live_missing())
+		return;
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	pp_arch.live_init();
+	mutex_unlock(pp_kernel.text_mutex);
+	cpus_read_unlock();
+}
+
 static bool holds(const struct pp_poke *poke, const u8 *bytes)
 {
 	return !memcmp((void *)poke->at, bytes, poke->size);

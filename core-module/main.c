@@ -16,6 +16,7 @@ static int __init pokepatch_init(void)
 	if (ret)
 		return ret;
 	pp_sites_init();
+	pp_live_init();
 	ret = pp_history_init();
 	if (ret)
 		return ret;

@@ -100,7 +100,7 @@ static void switch_target(const struct pp_func *func, unsigned long target)
 	pp_record_route(func, from, target, &when, POKEPATCH_HISTORY_STORE);
 }
 
-/* An enabled patch meets, or loses, a parent: is its own transition. */
+/* An enabled patch meets, or loses, a parent: a transition of its own. */
 static void record_parent(const struct pp_patch *patch, const struct pp_object *obj,
 			  struct pp_record_transition *record, unsigned int kind)
 {
@@ -121,16 +121,11 @@ static void record_parent_done(struct pp_record_transition *record, int error)
 	pp_record_leave();
 }
 
-static void detach(struct pp_patch *patch, unsigned int index)
+static void make_detached(struct pp_patch *patch, unsigned int index)
 {
 	struct pp_object *obj = &patch->objects[index];
-	struct pp_record_transition record = {};
 	unsigned int i;
 
-	if (!obj->attached)
-		return;
-	if (patch->enabled)
-		record_parent(patch, obj, &record, POKEPATCH_HISTORY_PARENT_GOES);
 	pp_callbacks_going(obj);
 	for (i = 0; i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
@@ -151,8 +146,23 @@ static void detach(struct pp_patch *patch, unsigned int index)
 	pp_callbacks_gone(obj);
 	obj->mod = NULL;
 	obj->attached = false;
-	if (record.nr)
-		record_parent_done(&record, 0);
+}
+
+/* The same if it is attached; and if the patch is enabled, the history tells of it. */
+static void detach(struct pp_patch *patch, unsigned int index)
+{
+	struct pp_object *obj = &patch->objects[index];
+	struct pp_record_transition record;
+
+	if (!obj->attached)
+		return;
+	if (!patch->enabled) {
+		make_detached(patch, index);
+		return;
+	}
+	record_parent(patch, obj, &record, POKEPATCH_HISTORY_PARENT_GOES);
+	make_detached(patch, index);
+	record_parent_done(&record, 0);
 }
 
 /* Switch the functions of a module of which nothing has run yet. */
@@ -221,7 +231,7 @@ static int make_attached(struct pp_patch *patch, unsigned int index, struct modu
 	if (!ret && patch->enabled)
 		ret = pp_callbacks_coming(obj) ?: switch_on(patch, index);
 	if (ret)
-		detach(patch, index);
+		make_detached(patch, index);
 	else if (patch->enabled)
 		pp_callbacks_came(obj);
 	return ret;

@@ -461,6 +461,23 @@ static void drop(struct list_head *sites)
 	free_sites(&dead);
 }
 
+/* Have ftrace write @sites, by their linger_node. */
+static int write_back(const struct list_head *sites)
+{
+	const unsigned int nr = list_count_nodes((struct list_head *)sites);
+	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
+	const struct pp_site *site;
+	unsigned int i = 0;
+	int ret;
+
+	list_for_each_entry(site, sites, linger_node)
+		if (ips)
+			ips[i++] = site->ip;
+	ret = pp_ftrace_update(ips, nr);
+	kvfree(ips);
+	return ret;
+}
+
 /* Try again to give back what lingers.  Return: true if some still does. */
 bool pp_sites_linger_retry(void)
 {
@@ -475,7 +492,7 @@ bool pp_sites_linger_retry(void)
 			list_move(&site->linger_node, &back);
 		}
 	if (update) {
-		const bool failed = pp_ftrace_update();
+		const bool failed = write_back(&back);
 
 		list_for_each_entry(site, &back, linger_node) {
 			site->unsettled = failed;

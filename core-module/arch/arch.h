@@ -111,6 +111,7 @@ struct pp_arch {
 	 * All but live_missing() with the hotplug lock and text_mutex held; may sleep.
 	 *
 	 * live_missing(): the symbol for lack of which it cannot be done, or NULL.
+	 * live_init(): called once, when the core comes, if nothing is missing.
 	 * live_check(): 0, or an error if this architecture cannot replace such an
 	 * instruction.
 	 * live_write(): replace them, poke->old by poke->new, or with @back the other way
@@ -119,6 +120,7 @@ struct pp_arch {
 	 * When it returns all CPUs run the new ones.
 	 */
 	const char *(*live_missing)(void);
+	void (*live_init)(void);
 	int (*live_check)(const struct pp_poke *poke);
 	void (*live_write)(struct pp_poke *const *poke, unsigned int nr, bool back);
 

@@ -326,6 +326,7 @@ const struct pp_arch pp_arch = {
 	.may_be_probe = x86_may_be_probe,
 	.serialise = x86_serialise,
 	.live_missing = x86_live_missing,
+	.live_init = x86_live_init,
 	.live_check = x86_live_check,
 	.live_write = x86_live_write,
 	.stack_walk = x86_stack_walk,

@@ -37,6 +37,7 @@ extern const u8 x86_nop[JMP_SIZE];
 
 /* x86_poke.c: pp_arch.live_*(). */
 const char *x86_live_missing(void);
+void x86_live_init(void);
 int x86_live_check(const struct pp_poke *poke);
 void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back);
 

@@ -30,7 +30,7 @@
  * written again before there is no reference left.
  *
  * The handler's structures are the kernel's own matter, and another version may have others.
- * So before the first use they are looked at: what the kernel's writer puts into them
+ * So when the core comes they are looked at: what the kernel's writer puts into them
  * for a write whose values are known must be found where it is expected, and a write to a
  * function of ours must go as described, with a handler of our own behind the kernel's, should
  * that not take the breakpoint for its own.  Else the kernel's writer does it all.
@@ -302,17 +302,13 @@ static bool goes_as_described(void)
 	return as_expected;
 }
 
-/* text_mutex and the hotplug lock are held. */
-static bool is_exact(void)
-{
-	static enum { UNKNOWN, NO, YES } exact;
+static bool exact;
 
-	if (exact == UNKNOWN) {
-		exact = has_known_layout() && goes_as_described() ? YES : NO;
-		if (exact == NO)
-			pr_notice("the time of a live switch is not known exactly on this kernel\n");
-	}
-	return exact == YES;
+void x86_live_init(void)
+{
+	exact = has_known_layout() && goes_as_described();
+	if (!exact)
+		pr_notice("the time of a live switch is not known exactly on this kernel\n");
 }
 
 void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
@@ -320,7 +316,7 @@ void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
 	struct pp_when when = { .told = true };
 	unsigned int i;
 
-	if (is_exact()) {
+	if (exact) {
 		write_exactly(pokes, nr, back, NULL);
 		return;
 	}
