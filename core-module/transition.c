@@ -300,6 +300,7 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 static void record_stop(struct transition *tr)
 {
 	struct pp_when *when = &tr->when;
+	const cycles_t cycles = get_cycles();
 	unsigned int i;
 
 	when->before = when->begin;
@@ -310,6 +311,9 @@ static void record_stop(struct transition *tr)
 		pp_record_route(tr->flips[i].func, tr->flips[i].from, tr->flips[i].target, when,
 				tr->flips[i].site->mode == &pp_ftrace_mode ?
 					POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_STOP_MACHINE);
+	/* test/bench/history reads it. */
+	pr_debug("%s: recorded %u sites, %llu cycles\n", tr->patch->name, tr->nr_flips,
+		 (u64)(get_cycles() - cycles));
 }
 
 /*
