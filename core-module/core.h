@@ -82,6 +82,7 @@ struct pp_kernel {
 	/* locks */
 	struct mutex *ftrace_lock;
 	struct mutex *text_mutex;
+	struct mutex *kprobe_mutex;	/* or NULL; before ftrace_lock and text_mutex */
 	/* ftrace's list of registered ops, under ftrace_lock, and what ends it */
 	struct ftrace_ops **ftrace_ops_list;
 	struct ftrace_ops *ftrace_list_end;
@@ -565,6 +566,7 @@ struct pp_scan {
 	/* in the stopped section */
 	unsigned int walked, skipped;	/* stacks of tasks */
 	unsigned int frames;		/* addresses on stacks, those of the stoppers too */
+	bool lost;			/* there may be exiting tasks that nobody has noted */
 };
 
 struct pp_hit {
@@ -642,6 +644,8 @@ void pp_exiting_exit(void);
 int pp_exiting_ready(void);
 /* Drop what is known of tasks that are gone.  Any context but NMI. */
 void pp_exiting_sweep(void);
+/* In the stopped section: is that still so? */
+bool pp_exiting_all_known(void);
 /* In the stopped section: each task that runs on, though the task list has lost it. */
 void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan);

@@ -29,6 +29,7 @@ struct task_struct;
 /* The same with a number. */
 #define PP_DEBUG_NUMBERS(X)                                                                \
 	X(refuse_stops, "in so many stops find somebody in the way")                       \
+	X(ready_ms, "how long to wait when exiting tasks are known, before all is laid out")   \
 	X(stop_us, "how long each stop lasts at least, microseconds")
 
 #ifdef POKEPATCH_DEBUG

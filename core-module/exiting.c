@@ -126,6 +126,16 @@ int pp_exiting_ready(void)
 	return ret;
 }
 
+/*
+ * The stop asks again: a task may have passed the tracepoint, unnoted, since
+ * pp_exiting_ready() did.  probe_exit() runs with preemption off, so that a task that the
+ * stop finds past it has set the flag; one that it finds before it is on the task list.
+ */
+bool pp_exiting_all_known(void)
+{
+	return !READ_ONCE(exiting_lost);
+}
+
 void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan)
 {

@@ -11,8 +11,17 @@
  * called, or the code refers to a parent module that has not been there until
  * now, so that only calls from that parent, whose init has not been called
  * either, could lead to it.
+ *
+ * But a probe may be in it, and has a copy of its instruction, or of several, with
+ * the fields as they were; what is written over an optimised one's jump is part of
+ * the jump.  So where a probe is nothing is written, and the parent's load fails.
+ * text_mutex keeps probes from being armed meanwhile; kprobe_mutex, where kallsyms
+ * tells of it, also from being made, which is a copy first and an entry in the table
+ * of probes later.
  */
+#include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -71,15 +80,73 @@ static void write(const struct pp_patch *patch, const struct pokepatch_reloc *re
 		pp_record_store(reloc->where, old, to, width, &when);
 }
 
+/* The address of a probe that minds if @size bytes at @at are written; 0: there is none. */
+static unsigned long probe_over(unsigned long at, unsigned int size)
+{
+	unsigned long addr, found = 0;
+
+	preempt_disable();
+	for (addr = at - pp_arch.probe_reach + 1; addr < at + size && !found; addr++)
+		if (pp_kernel.get_kprobe((void *)addr))
+			found = addr;
+	preempt_enable();
+	return found;
+}
+
+static int check_probes(const struct pp_patch *patch, unsigned int obj)
+{
+	unsigned int i;
+
+	for (i = 0; i < patch->nr_relocs; i++) {
+		const struct pokepatch_reloc *reloc = &patch->relocs[i];
+		unsigned long probe;
+
+		if (patch->symbols[reloc->symbol].object != obj ||
+		    reloc->where < patch->text_start || reloc->where >= patch->text_end)
+			continue;
+		probe = probe_over(reloc->where, pp_arch.reloc_width(reloc->type));
+		if (!probe)
+			continue;
+		pr_err("%s: there is a probe at %pS, where the address of %s has to be written; remove the probe and try again\n",
+		       patch->name, (void *)probe,
+		       pp_string(patch, patch->symbols[reloc->symbol].name));
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* Through the alias of what is at @base; unless probes mind, and then nothing. */
+static int write_all(const struct pp_patch *patch, unsigned int obj, unsigned long base,
+		     void *alias)
+{
+	unsigned int i;
+	int ret;
+
+	if (pp_kernel.kprobe_mutex)
+		mutex_lock(pp_kernel.kprobe_mutex);
+	mutex_lock(pp_kernel.text_mutex);
+	ret = check_probes(patch, obj);
+	for (i = 0; i < patch->nr_relocs && !ret; i++) {
+		const struct pokepatch_reloc *reloc = &patch->relocs[i];
+
+		if (patch->symbols[reloc->symbol].object == obj)
+			write(patch, reloc, alias + (reloc->where - base));
+	}
+	mutex_unlock(pp_kernel.text_mutex);
+	if (pp_kernel.kprobe_mutex)
+		mutex_unlock(pp_kernel.kprobe_mutex);
+	return ret;
+}
+
 int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 {
 	const unsigned long base = (unsigned long)patch->mod->core_layout.base;
 	unsigned int i, nr = 0;
 	void *alias;
+	int ret;
 
 	for (i = 0; i < patch->nr_relocs; i++) {
 		const struct pokepatch_reloc *reloc = &patch->relocs[i];
-		int ret;
 
 		if (patch->symbols[reloc->symbol].object != obj)
 			continue;
@@ -94,13 +161,9 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 	alias = map_alias(patch->mod);
 	if (!alias)
 		return -ENOMEM;
-	for (i = 0; i < patch->nr_relocs; i++) {
-		const struct pokepatch_reloc *reloc = &patch->relocs[i];
-
-		if (patch->symbols[reloc->symbol].object == obj)
-			write(patch, reloc, alias + (reloc->where - base));
-	}
+	ret = write_all(patch, obj, base, alias);
 	vunmap(alias);
-	pp_arch.text_written(patch->text_start, patch->text_end);
-	return 0;
+	if (!ret)
+		pp_arch.text_written(patch->text_start, patch->text_end);
+	return ret;
 }

@@ -253,11 +253,13 @@ bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
 				look_at_stopped(scan, task);
 		}
 	}
-	if (!pp_debug_skip_exiting)
+	if (!pp_debug_skip_exiting) {
 		pp_exiting_for_each(look_at_stopped, scan);
+		scan->lost = !pp_exiting_all_known();
+	}
 	/* Idle tasks of CPUs that are down start afresh when these come up. */
 	if (!pp_debug_skip_idle)
 		for_each_online_cpu(cpu)
 			look_at_stopped(scan, pp_kernel.idle_task(cpu));
-	return !scan->nr_blockers && !scan->unlisted;
+	return !scan->nr_blockers && !scan->unlisted && !scan->lost;
 }

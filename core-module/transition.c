@@ -10,6 +10,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
@@ -461,6 +462,8 @@ static int attempt(struct transition *tr)
 	ret = pp_exiting_ready();
 	if (ret)
 		goto unlock;
+	if (pp_debug_ready_ms)
+		msleep(pp_debug_ready_ms);
 	ret = pp_lay_out(tr);
 	if (ret)
 		goto unlock;
@@ -607,8 +610,9 @@ static int try_until_timeout(struct transition *tr)
 		if (ret != -EAGAIN || tr->cancelled)
 			return ret;
 		share = share_pause(tr);
+		/* For want of memory the last stop could not tell who is in the way. */
 		if (left <= 0 || share > left)
-			return -EBUSY;
+			return tr->scan.lost ? -ENOMEM : -EBUSY;
 		wait = max(share, min_t(long, msecs_to_jiffies(pause), left));
 		if (tr->forced) {
 			schedule_timeout_uninterruptible(wait);

@@ -90,6 +90,9 @@ struct pp_arch {
 	 */
 	unsigned int (*probed)(const struct kprobe *probe, u8 *was);
 
+	/* No probe depends on bytes of code so far behind its address. */
+	unsigned int probe_reach;
+
 	/*
 	 * Can what stands at @at, in code, be what an armed probe has written there?  False
 	 * if it certainly is not.  Any context.

@@ -126,6 +126,7 @@ static const struct pp_needed x86_needed[] = {
 	{ "ftrace_stub", &x86.ftrace },
 	{ "return_to_handler", &x86.ftrace_end },
 	{ "srso_alias_safe_ret", &x86.srso_return },
+	{ "arch_rethook_trampoline", &x86.rethook, .optional = true },
 	/* Live transitions'. */
 	{ "text_poke_queue", &x86.text_poke_queue, .optional = true },
 	{ "text_poke_finish", &x86.text_poke_finish, .optional = true },
@@ -137,9 +138,10 @@ static const struct pp_needed x86_needed[] = {
 	{}
 };
 
-/* Upper bounds for the sizes of the two; the symbols have none in kallsyms. */
+/* Upper bounds for the sizes of these; the symbols have none in kallsyms. */
 #define RETURN_TO_HANDLER_SIZE 64
 #define SRSO_RETURN_SIZE 32
+#define RETHOOK_SIZE 96
 
 /*
  * The unwinder can go on from a task that was interrupted at @ip.  It cannot from
@@ -150,6 +152,11 @@ static const struct pp_needed x86_needed[] = {
  * put a new function's address there, the word that the unwinder takes for a return
  * address is the start of a function.  It then looks one byte before it for the
  * unwind data, and finds those of another function, which may have it skip frames.
+ *
+ * Nor from where a kretprobe has a function return to: at
+ *	arch_rethook_trampoline+0: push $arch_rethook_trampoline
+ * the return address is off the stack, but the unwind data, those of a function's start,
+ * take the word that is there, a local variable of the caller, for one.
  */
 static bool can_unwind_from(unsigned long ip)
 {
@@ -158,7 +165,8 @@ static bool can_unwind_from(unsigned long ip)
 		return x86.module_text_address(ip);
 	return !(ip >= x86.thunks && ip < x86.thunks_end) &&
 	       !(ip >= x86.ftrace && ip < x86.ftrace_end + RETURN_TO_HANDLER_SIZE) &&
-	       !(ip >= x86.srso_return && ip < x86.srso_return + SRSO_RETURN_SIZE);
+	       !(ip >= x86.srso_return && ip < x86.srso_return + SRSO_RETURN_SIZE) &&
+	       !(x86.rethook && ip >= x86.rethook && ip < x86.rethook + RETHOOK_SIZE);
 }
 
 /*
@@ -262,6 +270,16 @@ static bool has_detour(const struct kprobe *probe, const u8 *live)
 #endif
 }
 
+/*
+ * A probe keeps a copy of its instruction, and of what it calls or jumps to; one that may be
+ * optimised, of all instructions that begin in the first five bytes.
+ */
+#ifdef CONFIG_OPTPROBES
+#define PROBE_REACH MAX_OPTIMIZED_LENGTH
+#else
+#define PROBE_REACH MAX_INSN_SIZE
+#endif
+
 static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
 {
 	u8 live[JMP_SIZE];
@@ -323,6 +341,7 @@ const struct pp_arch pp_arch = {
 	.stub_flip = JMP_SIZE,
 	.stub_insn = x86_stub_insn,
 	.probed = x86_probed,
+	.probe_reach = PROBE_REACH,
 	.may_be_probe = x86_may_be_probe,
 	.serialise = x86_serialise,
 	.live_missing = x86_live_missing,

@@ -19,6 +19,7 @@ struct x86_kernel {
 	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* another return thunk, far away */
+	unsigned long rethook;			/* where kretprobes return to; or 0 */
 	/* x86_poke.c's */
 	void (*text_poke_queue)(void *addr, const void *insn, size_t size, const void *emulate);
 	void (*text_poke_finish)(void);
