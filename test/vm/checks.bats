@@ -113,6 +113,26 @@ wake() {
 		echo 0 >/proc/sys/kernel/panic
 		kill $exiter
 		until_true 10 eval "echo 1 >$(sysfs sleepers enabled)"
+
+		echo "== one that could not be noted, when all those before it were"
+		echo 1003 >/proc/sys/kernel/panic
+		echo 1 >$parameters/fault_exiting
+		echo 1500 >$parameters/debug_ready_ms
+		echo 0 >"$(sysfs sleepers timeout_ms)" # one attempt
+		(echo 0 >"$(sysfs sleepers enabled)") 2>/tmp/error &
+		disabler=$!
+		usleep 500000
+		exiter &
+		exiter=$!
+		wait $disabler && die "it was disabled"
+		lacks "the task list" "$(cat /proc/$exiter/task/*/comm)" pp-exiting
+		has "the error" "$(cat /tmp/error)" "Cannot allocate memory"
+		same "state, enabled" "$(file sleepers state) $(file sleepers enabled)" "enabled 1"
+		echo 0 >$parameters/debug_ready_ms
+		echo 0 >$parameters/fault_exiting
+		echo 0 >/proc/sys/kernel/panic
+		kill $exiter
+		echo 300 >"$(sysfs sleepers timeout_ms)"
 		enabled sleepers 0
 
 		echo "== idle tasks and stoppers"

@@ -3,9 +3,25 @@
 
 load helpers
 
+# places_in MODULE FUNCTION PATTERN - offsets of the instructions that match.
+places_in() {
+	objdump -d --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="$3" '
+		$2 == name { inside = 1; next }
+		!NF { inside = 0 }
+		inside && $0 ~ pattern { sub(":", "", $1); printf "+0x%s ", $1 }'
+}
+
 @test "a parent that is loaded later is switched before its init runs" {
+	local patch late new
 	with_patches "$top/test/vm/patches/dummy-setup.patch"
-	guest "${patched[@]}" --module dummy <<-'END'
+	patch=$(patch_module "$top/test/vm/patches/dummy-setup.patch")
+	# Two addresses in dummy.ko are stored, and a 0; the MTU is.
+	late=$(places_in "$patch" dummy_setup 'movq +[$]0x0,')
+	new=$(places_in "$patch" dummy_setup '[$]0x4d2,')
+	[ -n "$late" ] && [ -n "$new" ]
+	guest "${patched[@]}" --module dummy --expect 'pokepatch: dummy_setup: there is a probe at ' \
+		--expect 'pokepatch: module dummy is refused: ' -- "$late" "$new" <<-'END'
+		late=$1 new=$2
 		mtu() { cat "/sys/class/net/$1/mtu"; }
 
 		echo "== stock"
@@ -20,6 +36,31 @@ load helpers
 			same mtu "$(mtu dummy0)" 1234
 			rmmod dummy
 		done
+
+		echo "== probes in the new function, where addresses in the parent are written"
+		for place in $late; do
+			echo "p:pp/late pokepatch_dummy_setup:dummy_setup$place" >$tracing/kprobe_events
+			echo 1 >$tracing/events/pp/enable
+			dmesg -c >/dev/null
+			if modprobe dummy 2>/dev/null; then
+				stop_hits
+				rmmod dummy
+				continue
+			fi
+			has "the log" "$(dmesg)" "dummy_setup: there is a probe at dummy_setup$place"
+			lacks "the loaded modules" "$(cat /proc/modules)" "dummy "
+			stop_hits
+			refusals=$((${refusals:-0} + 1))
+		done
+		same "instructions where no probe may be" "$refusals" 2
+		echo "== and elsewhere in it"
+		echo "p:pp/late pokepatch_dummy_setup:dummy_setup$new" >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		modprobe dummy
+		same mtu "$(mtu dummy0)" 1234
+		same hits "$(hits late)" 1
+		stop_hits
+		rmmod dummy
 
 		echo "== disabled, while the parent is there"
 		modprobe dummy
