@@ -196,6 +196,67 @@ exercise $name ${functions[*]}"
 	END
 }
 
+# What the kernel itself counts must be the sum of what the markers tell.
+@test "example mark-reclaim and example mark-tcp-retransmits : markers with local variables" {
+	with_patches
+	local name
+	for name in mark-reclaim mark-tcp-retransmits; do
+		patched+=(--module "$(patch_module "$top/examples/$name.patch" "$name" --instrument)")
+	done
+	guest "${patched[@]}" --module brd --module dummy --timeout 240 <<-'END'
+		# start NAME - trace it; stop - until all has been shown.
+		start() {
+			rm -f /tmp/err
+			pokepatch trace "$(patch_file "$1")" >/tmp/out 2>/tmp/err &
+			tracer=$!
+			until_true 30 grep -q "is on" /tmp/err 2>/dev/null
+		}
+		stop() {
+			kill $tracer
+			wait $tracer || die "trace ended with $?: $(cat /tmp/err)"
+			head -n 3 /tmp/out
+			lacks "what came" "$(cat /tmp/out)" LOST
+		}
+
+		echo "== pages that are reclaimed"
+		freed() { awk '$1 ~ /^pgsteal_(anon|file)$/ { n += $2 } END { print n }' /proc/vmstat; }
+		modprobe brd
+		mkswap /dev/ram0 >/dev/null
+		swapon /dev/ram0
+		mkdir -p /tmp/cgroup /tmp/pages
+		mount -t cgroup2 none /tmp/cgroup
+		echo +memory >/tmp/cgroup/cgroup.subtree_control
+		mkdir /tmp/cgroup/user
+		mount -t tmpfs none /tmp/pages
+		sh -c 'echo $$ >/tmp/cgroup/user/cgroup.procs
+			dd if=/dev/zero of=/tmp/pages/file bs=1M count=12 2>/dev/null'
+		start mark-reclaim
+		before=$(freed)
+		echo 8M >/tmp/cgroup/user/memory.reclaim
+		after=$(freed)
+		stop
+		told=$(sed -n 's/.* reclaim: \([0-9]*\) freed.*//p' /tmp/out | awk '{ n += $1 } END { print n + 0 }')
+		same "pages freed, by the markers and by the kernel" "$told" $((after - before))
+		[ "$told" -ge 2048 ] || die "only $told pages"
+
+		echo "== segments that are sent again"
+		again() { awk '/^Tcp:/ && n++ { print $13 }' /proc/net/snmp; }
+		modprobe dummy
+		ip link add test0 type dummy
+		ip addr add 10.77.0.1/24 dev test0
+		ip link set test0 up
+		before=$(again)
+		start mark-tcp-retransmits
+		nc -w 5 10.77.0.2 8765 </dev/null && die "somebody answers"
+		stop
+		told=$(sed -n 's/.*tcp_retransmit: \([0-9]*\) segments.* to 10.77.0.2:8765, mss [0-9]* window [0-9]*.*//p' \
+			/tmp/out | awk '{ n += $1 } END { print n + 0 }')
+		same "by the markers and by the kernel" "$told" $(($(again) - before))
+		[ "$told" -ge 2 ] || die "only $told"
+		[ ! -e $pokepatch ] || die "the core is still there"
+	END
+}
+
 @test "every example has its test" {
 	local patch name
 	for patch in "$top"/examples/*.patch; do
