@@ -235,7 +235,7 @@ exercise $name ${functions[*]}"
 		echo 8M >/tmp/cgroup/user/memory.reclaim
 		after=$(freed)
 		stop
-		told=$(sed -n 's/.* reclaim: \([0-9]*\) freed.*//p' /tmp/out | awk '{ n += $1 } END { print n + 0 }')
+		told=$(sed -n 's/.* reclaim: \([0-9]*\) freed.*/\1/p' /tmp/out | awk '{ n += $1 } END { print n + 0 }')
 		same "pages freed, by the markers and by the kernel" "$told" $((after - before))
 		[ "$told" -ge 2048 ] || die "only $told pages"
 
@@ -249,7 +249,7 @@ exercise $name ${functions[*]}"
 		start mark-tcp-retransmits
 		nc -w 5 10.77.0.2 8765 </dev/null && die "somebody answers"
 		stop
-		told=$(sed -n 's/.*tcp_retransmit: \([0-9]*\) segments.* to 10.77.0.2:8765, mss [0-9]* window [0-9]*.*//p' \
+		told=$(sed -n 's/.*tcp_retransmit: \([0-9]*\) segments.* to 10.77.0.2:8765, mss [0-9]* window [0-9]*.*/\1/p' \
 			/tmp/out | awk '{ n += $1 } END { print n + 0 }')
 		same "by the markers and by the kernel" "$told" $(($(again) - before))
 		[ "$told" -ge 2 ] || die "only $told"
