@@ -259,7 +259,6 @@ static struct chunk *writing;
 void *pp_history_begin(unsigned int type, unsigned int size)
 {
 	struct pokepatch_history_record *record;
-	struct pp_time now;
 
 	size = ALIGN(size, 8);
 	if (snapshot_by != current)
@@ -269,13 +268,9 @@ void *pp_history_begin(unsigned int type, unsigned int size)
 	writing = chunk_for(size);
 	record = writing ? record_at(writing, writing->used) : (void *)scratch;
 	memset(record, 0, size);
-	now = pp_now();
 	record->size = size;
 	record->type = type;
 	record->seq = next_seq;
-	record->mono_ns = now.mono;
-	record->perf_ns = now.perf;
-	record->cpu = raw_smp_processor_id();
 	return record;
 }
 

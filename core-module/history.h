@@ -54,8 +54,8 @@ int pp_history_init(void);
 void pp_history_exit(void);
 
 /*
- * Room for a record of @size bytes and its strings, with size, type, seq and the times of now
- * filled in and all else 0.  Held until pp_history_end() is a lock, so that the records are
+ * Room for a record of @size bytes and its strings, with size, type and seq filled in
+ * and all else 0.  Held until pp_history_end() is a lock, so that the records are
  * in the order of their numbers; nothing may sleep for long in between.  There is always
  * room: if there is no memory, what is written there gets lost, and counted.  May sleep.
  */

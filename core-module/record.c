@@ -42,6 +42,16 @@ u64 pp_record_transition_number(void)
 	return atomic64_inc_return(&last);
 }
 
+/* What is recorded happens now. */
+static void stamp(struct pokepatch_history_record *record)
+{
+	const struct pp_time now = pp_now();
+
+	record->mono_ns = now.mono;
+	record->perf_ns = now.perf;
+	record->cpu = raw_smp_processor_id();
+}
+
 /* --- strings ----------------------------------------------------------------------------- */
 
 static unsigned int room_for(const char *string)
@@ -373,6 +383,7 @@ void pp_record_transition(const struct pp_record_transition *this, unsigned int 
 		pp_history_begin(POKEPATCH_HISTORY_TRANSITION,
 				 at + room_for(this->patch) + room_for(this->module));
 
+	stamp(&transition->record);
 	transition->record.flags = this->live ? POKEPATCH_HISTORY_LIVE : 0;
 	transition->transition = this->nr;
 	transition->phase = phase;
@@ -413,6 +424,7 @@ static void record_code(const struct code *code, unsigned int type, unsigned lon
 	struct pokepatch_history_code *record =
 		pp_history_begin(type, room + (bytes ? len : 0));
 
+	stamp(&record->record);
 	record->addr = addr;
 	record->len = len;
 	record->born_ns = code->born.mono;
@@ -445,6 +457,7 @@ static void record_symbol(const struct code *code, const char *name, unsigned lo
 	struct pokepatch_history_symbol *symbol =
 		pp_history_begin(POKEPATCH_HISTORY_SYMBOL, symbol_room(code, name));
 
+	stamp(&symbol->record);
 	symbol->addr = addr;
 	symbol->len = len;
 	symbol->born_ns = code->born.mono;
