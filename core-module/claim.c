@@ -128,6 +128,7 @@ static int give_back(unsigned long ip, bool may_have_users, bool *update)
 {
 	struct dyn_ftrace *rec;
 	struct users users;
+	u8 nop[PP_TEXT_WORD_MAX];
 	int ret = 0;
 
 	if (pp_debug_skip_claim)
@@ -136,6 +137,11 @@ static int give_back(unsigned long ip, bool may_have_users, bool *update)
 	rec = pp_kernel.lookup_rec(ip, ip);
 	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))
 		goto unlock;
+	/* ftrace would shut itself down when it meets what could not be put back. */
+	if (pp_arch.entry_insn(ip, 0, nop) || memcmp((void *)ip, nop, pp_arch.entry_size)) {
+		ret = -EBUSY;
+		goto unlock;
+	}
 	users = users_of(rec);
 	if (users.redirect || (users.nr && !may_have_users)) {
 		ret = users.redirect ? -EBUSY : -EAGAIN;

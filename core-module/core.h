@@ -316,6 +316,9 @@ struct pp_text {
 	unsigned int nr;
 	void *alias;		/* the mapping */
 	const struct pp_poke *bad; /* which one failed */
+	const u8 *wanted;	/* there */
+	u64 found;		/* the word that was there, when not written live */
+	const struct pp_poke *stuck; /* and one that could not be put back, or NULL */
 	bool written;		/* live: some of it was, if only to be put back */
 	struct pp_when when;	/* not live: all of it was written */
 };
@@ -436,6 +439,7 @@ struct pp_patch {
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
 	bool leaving;		/* an attempt is about to disable it; pp_mutex */
 	bool pinned;		/* its module stays, though disabled; pp_mutex */
+	bool led_to;		/* likewise, for good: code leads there that cannot be put back */
 	bool withdrawn;		/* a callback said that it need not; pp_mutex */
 	bool stuck;		/* a dead ftrace may call its stubs for ever; pp_mutex */
 	/*

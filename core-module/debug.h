@@ -22,6 +22,7 @@ struct task_struct;
 	X(skip_returns, "do not resolve return addresses that tracers have replaced")      \
 	X(skip_serialise, "do not serialise processors after text was written")            \
 	X(skip_claim, "do not claim sites from ftrace")                                    \
+	X(stuck_text, "what a stop writes reads back as something else, and is not put back") \
 	X(walk_all, "in the stop, walk also stacks of tasks that have not run")            \
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
 	X(skip_words, "that second look sees nothing")

@@ -141,7 +141,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	u8 found[PP_TEXT_WORD_MAX];
 	unsigned int i;
 
-	text->bad = NULL;
+	text->bad = text->stuck = NULL;
 	for (i = 0; i < text->nr; i++) {
 		int ret = pp_arch.live_check(&text->poke[i]);
 
@@ -168,9 +168,9 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	take_back_some(text, true);
 	pp_record_text(text, NULL, POKEPATCH_HISTORY_INT3, 0, true);
 	blame(text->bad, found, text->bad->new, patch, "everything is put back");
-	text->bad = first_that_differs(text, false);
-	if (text->bad)
-		blame(text->bad, (void *)text->bad->at, text->bad->old, patch,
+	text->stuck = first_that_differs(text, false);
+	if (text->stuck)
+		blame(text->stuck, (void *)text->stuck->at, text->stuck->old, patch,
 		      "this one cannot be put back");
 	return -EIO;
 }

@@ -396,7 +396,7 @@ void pp_site_linger(struct pp_site *site)
 	if (site->lingers)
 		return;
 	keep(site);
-	pr_notice("the entry of %ps is not given back while another live patch, BPF program or probe wants it: it would be without effect until then\n",
+	pr_notice("the entry of %ps is not given back while another live patch, BPF program or probe wants it, which would be without effect until then, or is not as it was\n",
 		  (void *)site->ip);
 }
 

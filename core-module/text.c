@@ -119,9 +119,21 @@ static __always_inline bool poke(const struct pp_poke *poke, u64 from, u64 to)
 }
 
 /* What CPUs will fetch, as opposed to what was written. */
-static __always_inline bool reads_back(const struct pp_poke *poke)
+static __always_inline bool reads_back(const struct pp_poke *poke, u64 word)
 {
-	return (read_word((void *)word_of(poke->at)) & poke->mask) == poke->new_word;
+	return (read_word((void *)word_of(poke->at)) & poke->mask) == word;
+}
+
+/* Of the first @nr; what is not as it was written is somebody else's, and is let alone. */
+static __always_inline void put_back(struct pp_text *text, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = nr; i-- && !pp_debug_stuck_text;)
+		poke(&text->poke[i], text->poke[i].new_word, text->poke[i].old_word);
+	for (i = 0; i < nr && !text->stuck; i++)
+		if (!reads_back(&text->poke[i], text->poke[i].old_word))
+			text->stuck = &text->poke[i];
 }
 
 /*
@@ -133,25 +145,30 @@ notrace bool pp_text_write(struct pp_text *text)
 {
 	unsigned int i, done;
 
-	text->bad = NULL;
+	text->bad = text->stuck = NULL;
 	for (done = 0; done < text->nr; done++) {
 		const struct pp_poke *this = &text->poke[done];
 
 		if (!PP_FAULT("poke") && poke(this, this->old_word, this->new_word))
 			continue;
 		text->bad = this;
+		text->wanted = this->old;
+		text->found = read_word(this->alias);
 		break;
 	}
-	for (i = 0; i < done && !text->bad; i++)
-		if (PP_FAULT("read back") || !reads_back(&text->poke[i]))
-			text->bad = &text->poke[i];
+	for (i = 0; i < done && !text->bad; i++) {
+		const struct pp_poke *this = &text->poke[i];
+
+		if (!PP_FAULT("read back") && !pp_debug_stuck_text &&
+		    reads_back(this, this->new_word))
+			continue;
+		text->bad = this;
+		text->wanted = this->new;
+		text->found = read_word((void *)word_of(this->at));
+	}
 	if (!text->bad)
 		return true;
-	while (done--) {
-		const struct pp_poke *this = &text->poke[done];
-
-		poke(this, this->new_word, this->old_word);
-	}
+	put_back(text, done);
 	return false;
 }
 
@@ -159,11 +176,19 @@ NOKPROBE_SYMBOL(pp_text_write);
 
 int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
 {
-	const struct pp_poke *bad = text->bad;
+	const struct pp_poke *bad = text->bad, *stuck = text->stuck;
+	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX);
 
-	pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; nothing is switched\n",
-	       patch->name, (void *)bad->at, (int)bad->size, (void *)bad->at, (int)bad->size,
-	       bad->old);
+	write_word(word, text->found);
+	pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; %s\n",
+	       patch->name, (void *)bad->at, (int)bad->size, word + (bad->at - word_of(bad->at)),
+	       (int)bad->size, text->wanted,
+	       stuck ? "some is not put back" :
+	       text->wanted == bad->old ? "nothing is switched" : "everything is put back");
+	if (stuck)
+		pr_err("%s: the code at %pS is %*ph, expected %*ph: this cannot be put back\n",
+		       patch->name, (void *)stuck->at, (int)stuck->size, (void *)stuck->at,
+		       (int)stuck->size, stuck->old);
 	return -EIO;
 }
 

@@ -148,6 +148,22 @@ void pp_patch_pin(struct pp_patch *patch)
 	patch->pinned = true;
 }
 
+/*
+ * Something leads to the patch, which is not enabled, and cannot be put back: its module must
+ * not go.  Of a patch that was to be switched off it is held anyway, as it stays enabled.
+ */
+static void hold_if_stuck(struct transition *tr)
+{
+	struct pp_patch *patch = tr->patch;
+
+	if (!tr->text.stuck || !tr->enable || patch->led_to)
+		return;
+	__module_get(patch->mod);
+	patch->led_to = true;
+	pr_err("%s: its module stays loaded until the next boot: %pS leads there, and cannot be put back\n",
+	       patch->name, (void *)tr->text.stuck->at);
+}
+
 /* It is enabled again: that holds its module, and for as long. */
 static void end_draining(struct pp_patch *patch)
 {
@@ -352,8 +368,10 @@ static int stop(struct transition *tr)
 		 tr->patch->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
 		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
 		 atomic_read(&tr->serialised));
-	if (tr->verdict == BROKEN)
+	if (tr->verdict == BROKEN) {
+		hold_if_stuck(tr);
 		return pp_text_blame(&tr->text, tr->patch);
+	}
 	if (tr->verdict == SWITCHED && !tr->look_only)
 		record_stop(tr);
 	return tr->verdict == SWITCHED ? 0 : -EAGAIN;
@@ -396,6 +414,8 @@ static int switch_live(struct transition *tr)
 	int ret;
 
 	ret = pp_text_write_live(&tr->text, tr->patch);
+	if (ret)
+		hold_if_stuck(tr);
 	if (ret && tr->text.written && tr->enable) {
 		/* For a moment it was on, and tasks may have come to it. */
 		if (!tr->patch->draining)

@@ -136,6 +136,25 @@ switching() {
 		each_fault disable off_1 on_1
 		off_1
 		each_fault unload unload_1 load_1 always
+
+		echo "== what is written cannot be read back, and not be put back"
+		dmesg | grep "agree_1: the code at read_null+.* everything is put back"
+		dmesg -c >/dev/null
+		# The entry is the first, and only, text that is written.
+		echo ftrace >"$(sysfs agree-1 vmlinux/read_iter_null,1/mode)"
+		echo 1 >$parameters/debug_stuck_text
+		on_1 2>/dev/null && die "it was enabled"
+		echo 0 >$parameters/debug_stuck_text
+		dmesg >/tmp/log
+		grep "agree_1: the code at read_null+0x0/.* is e9 .*, expected e9 .* some is not put back" /tmp/log
+		grep "agree_1: the code at read_null+0x0/.* is e9 .*, expected 0f 1f .* this cannot be put back" /tmp/log
+		grep "agree_1: its module stays loaded" /tmp/log
+		unload_1 2>/dev/null && die "the module went, with a jump into it"
+		# ftrace must not take the site for its own.
+		echo function >$tracing/current_tracer
+		echo nop >$tracing/current_tracer
+		dmesg | grep "ftrace bug" && die "ftrace met the jump"
+		true
 	'
 }
 
