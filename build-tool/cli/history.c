@@ -402,17 +402,34 @@ static json_object *route_json(const struct view *view, const struct question *q
 	return row;
 }
 
+/* A line of fixed columns: there may be millions of them. */
+static void put_route_line(struct buffer *out, const struct question *question,
+			   const struct route *route)
+{
+	const struct route_change *change = route->last ? route->last : route->next;
+	const struct history_record *record = change ? change->user : NULL;
+	const char *patch = route->state == ROUTE_KNOWN && route->taken
+				    ? patch_of(route, route->taken)
+			    : route->state == ROUTE_EITHER && change ? record->patch
+								     : NULL;
+	_free_ char *time = time_text(question->time);
+
+	buffer_printf(out, "%-18s  0x%016" PRIx64 "  %-7s  %-20s  %s\n", time,
+		      question->address, taken_word(route),
+		      record && record->symbol ? record->symbol : "-", patch ? patch : "-");
+}
+
 /* Each line is two binary searches; the records are sorted once. */
 static struct error *tell_paths(struct cli_call *call, const struct view *view, char *text)
 {
-	static const struct table_column columns[] = {
-		{"time", "TIME"},	{"address", "ADDRESS"}, {"taken", "TAKEN"},
-		{"function", "FUNCTION"}, {"patch", "PATCH"},	  {0},
-	};
-	_json_ json_object *rows = json_object_new_array();
+	_json_ json_object *rows = cli_value(call, "json") ? json_object_new_array() : NULL;
 	struct error *error = NULL;
 	struct routes routes;
 	char *line;
+
+	if (!rows)
+		buffer_add_string(&call->out, "TIME                ADDRESS             TAKEN    "
+					      "FUNCTION              PATCH\n");
 
 	history_routes(&view->history, view->clock, &routes);
 	for (size_t number = 1; !error && (line = strsep(&text, "\n")); number++) {
@@ -427,16 +444,15 @@ static struct error *tell_paths(struct cli_call *call, const struct view *view, 
 		if (error)
 			break;
 		route = route_at(&routes, &view->past, question.time, question.address);
-		json_object_array_add(rows, route_json(view, &question, &route));
+		if (rows)
+			json_object_array_add(rows, route_json(view, &question, &route));
+		else
+			put_route_line(&call->out, &question, &route);
 	}
 	routes_deinit(&routes);
-	if (error)
-		return error;
-	if (cli_value(call, "json"))
+	if (!error && rows)
 		json_print(&call->out, rows);
-	else
-		table_print(&call->out, rows, columns);
-	return NULL;
+	return error;
 }
 
 static struct error *path(struct cli_call *call, const struct view *view)

@@ -18,6 +18,7 @@ static const char *const state_names[] = {
 	[PAST_NONE] = "none",
 	[PAST_UNKNOWN] = "unknown",
 	[PAST_KNOWN] = "known",
+	[PAST_ASSUMED] = "assumed",
 	[PAST_EITHER] = "either",
 };
 
@@ -163,7 +164,7 @@ static char *all_bytes(const struct question *question, bool newer)
 	for (size_t i = 0; i < question->size; i++) {
 		const struct past_byte *byte = &question->bytes[i];
 
-		if (byte->state == PAST_KNOWN || byte->state == PAST_EITHER)
+		if (past_is_there(byte))
 			buffer_printf(&text, "%02x",
 				      newer && byte->state == PAST_EITHER ? byte->other
 									  : byte->value);
@@ -201,6 +202,7 @@ static void print_json(struct cli_call *call, struct printing *printing, struct 
 	json_add_number(object, "size", question->size);
 	json_add_number(object, "unknown",
 			count_state(question, PAST_UNKNOWN) + count_state(question, PAST_NONE));
+	json_add_number(object, "assumed", count_state(question, PAST_ASSUMED));
 	json_add_text(object, "bytes", bytes);
 	json_add_text(object, "newer_bytes", newer);
 	json_object_object_add(object, "instructions", printing->array);
@@ -226,6 +228,10 @@ static void print_text(struct cli_call *call, struct printing *printing, struct 
 		buffer_printf(&call->out,
 			      "unknown: somebody changed it unseen, records are missing, or it "
 			      "is not in the file\n");
+	if (count_state(question, PAST_ASSUMED))
+		buffer_printf(&call->out,
+			      "assumed: nothing speaks against it, but what others write is not "
+			      "recorded\n");
 }
 
 static struct error *answer(struct cli_call *call, struct view *view)

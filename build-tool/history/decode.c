@@ -52,7 +52,7 @@ struct walk {
 
 static bool is_there(const struct walk *walk, size_t at)
 {
-	return walk->states[at].state == PAST_KNOWN || walk->states[at].state == PAST_EITHER;
+	return past_is_there(&walk->states[at]);
 }
 
 /* The instruction in the old or new bytes, in decoder->insn; 0: there is none. */
@@ -92,7 +92,7 @@ static enum past_state worst_state(const struct walk *walk, size_t at, size_t si
 	enum past_state state = PAST_KNOWN;
 
 	for (size_t i = at; i < at + size; i++)
-		if (walk->states[i].state != PAST_KNOWN)
+		if (walk->states[i].state > state)
 			state = walk->states[i].state;
 	return state;
 }
@@ -140,7 +140,7 @@ static size_t tell_both(const struct walk *walk, size_t at)
 			break;
 		end[behind] = step(walk, end[behind], behind);
 	}
-	if (worst_state(walk, at, (end[0] > end[1] ? end[0] : end[1]) - at) == PAST_KNOWN)
+	if (worst_state(walk, at, (end[0] > end[1] ? end[0] : end[1]) - at) != PAST_EITHER)
 		return at + tell(walk, at, false);
 	for (int newer = 0; newer < 2; newer++)
 		for (size_t i = at; i < end[newer];)

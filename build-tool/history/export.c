@@ -547,7 +547,8 @@ void history_add_base(struct history *history, const struct history_ranges *rang
 
 		past_bytes(&past, time, range->address, range->size, bytes);
 		for (size_t at = 0, start = 0; at <= range->size; at++) {
-			bool known = at < range->size && bytes[at].state == PAST_KNOWN;
+			bool known = at < range->size && (bytes[at].state == PAST_KNOWN ||
+							  bytes[at].state == PAST_ASSUMED);
 
 			if (known) {
 				values[at] = bytes[at].value;

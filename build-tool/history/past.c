@@ -70,26 +70,25 @@ static size_t count_blinds(const struct past *past, uint64_t order)
 }
 
 enum past_verdict past_judge(const struct past *past, const struct past_point *last,
-			     const struct past_point *next, uint64_t time, bool same, bool ours)
+			     const struct past_point *next, uint64_t time, bool same, bool ours,
+			     bool *ret_sure)
 {
+	*ret_sure = true;
 	if (!last->set && !next->set)
 		return PAST_NOBODY;
 	if (last->set && time <= last->end)
 		return time < last->end ? PAST_WITHIN : PAST_BY_LAST;
-	/*
-	 * What the last left holds until changes are missing, or others can have written
-	 * without our knowing; what the next found, since then.
-	 */
+	/* What the last left holds until changes are missing; what the next found, since then. */
 	const struct past_blind *blinds = past->blinds.list;
 	size_t first = last->set ? count_blinds(past, last->order) : 0;
 	size_t end = next->set ? count_blinds(past, next->order) : past->blinds.count;
-	bool last_holds = last->set && (first >= end || time <= blinds[first].begin) &&
-			  (ours || last->end >= past->others_since);
-	bool next_holds = next->set && (first >= end || time >= blinds[end - 1].end) &&
-			  (ours || time >= past->others_since);
+	bool last_holds = last->set && (first >= end || time <= blinds[first].begin);
+	bool next_holds = next->set && (first >= end || time >= blinds[end - 1].end);
 
 	if (last_holds && next_holds && !same)
 		return PAST_NOBODY;
+	*ret_sure = ours || (last_holds && last->end >= past->others_since) ||
+		    (next_holds && time >= past->others_since);
 	return last_holds ? PAST_BY_LAST : next_holds ? PAST_BY_NEXT : PAST_NOBODY;
 }
 
@@ -101,7 +100,6 @@ struct around {
 	struct past_point last, next;
 	uint8_t old, new; /* of the last */
 	uint8_t found;	  /* by the next */
-	bool ours;
 };
 
 struct question {
@@ -143,7 +141,7 @@ static bool in_life(const struct around *around, uint64_t begin, uint64_t end)
 
 /* One thing that is known of a byte: is it nearer than what was found so far? */
 static void take(struct around *around, uint64_t time, const struct past_point *point,
-		 uint8_t old, uint8_t new, bool ours)
+		 uint8_t old, uint8_t new)
 {
 	if (!in_life(around, point->begin, point->end))
 		return;
@@ -153,7 +151,6 @@ static void take(struct around *around, uint64_t time, const struct past_point *
 		around->last = *point;
 		around->old = old;
 		around->new = new;
-		around->ours = ours;
 	} else if (!around->next.set || past_point_before(point, &around->next)) {
 		around->next = *point;
 		around->found = old;
@@ -173,8 +170,7 @@ static void take_changes(const struct past *past, const struct question *q)
 		for (clip(q, span->start, span->end, &i, &end); i < end; i++) {
 			size_t at = q->address + i - change->address;
 
-			take(&q->around[i], q->time, &point, change->before[at], change->after[at],
-			     change->ours);
+			take(&q->around[i], q->time, &point, change->before[at], change->after[at]);
 		}
 	}
 }
@@ -193,7 +189,7 @@ static void take_sights(const struct past *past, const struct question *q)
 		for (clip(q, span->start, span->end, &i, &end); i < end; i++) {
 			uint8_t value = sight->bytes[q->address + i - sight->address];
 
-			take(&q->around[i], q->time, &point, value, value, false);
+			take(&q->around[i], q->time, &point, value, value);
 		}
 	}
 }
@@ -202,11 +198,12 @@ static struct past_byte answer(const struct past *past, const struct around *aro
 			       uint64_t time)
 {
 	struct past_byte byte = {.state = PAST_KNOWN};
+	bool sure;
 
 	if (!around->life)
 		return (struct past_byte){.state = PAST_NONE};
 	switch (past_judge(past, &around->last, &around->next, time, around->new == around->found,
-			   around->ours)) {
+			   false, &sure)) {
 	case PAST_BY_LAST:
 		byte.value = around->new;
 		break;
@@ -223,6 +220,8 @@ static struct past_byte answer(const struct past *past, const struct around *aro
 		byte.state = PAST_UNKNOWN;
 		break;
 	}
+	if (!sure && byte.state == PAST_KNOWN)
+		byte.state = PAST_ASSUMED;
 	return byte;
 }
 

@@ -29,8 +29,6 @@ struct past_change {
 	uint64_t order; /* not 0 */
 	const uint8_t *before, *after; /* borrowed */
 	uint32_t size;
-	/* From now on nobody but us writes there, up to our next change (a claimed site). */
-	bool ours;
 };
 
 /* What was seen in memory at one time. */
@@ -59,7 +57,9 @@ struct past {
 	VEC(struct past_sight) sights;
 	VEC(struct past_life) lives;
 	VEC(struct past_blind) blinds;
-	uint64_t others_since; /* from then on others' changes are there too; PAST_FOREVER: never */
+	/* From then on others' changes are there too; before, or if PAST_FOREVER, bytes that
+	 * they can have changed are assumed, and not known. */
+	uint64_t others_since;
 
 	/* Made by past_settle(). */
 	struct span_list by_place[3]; /* changes, sights, lives */
@@ -73,12 +73,23 @@ enum past_state {
 	PAST_NONE,    /* there was no text, as far as is known */
 	PAST_UNKNOWN, /* there was text; what, nobody can tell */
 	PAST_KNOWN,
+	/*
+	 * Nothing speaks against it; but others' changes are not recorded, and somebody may
+	 * have changed it and changed it back.
+	 */
+	PAST_ASSUMED,
 	PAST_EITHER, /* in the middle of a change */
 };
 struct past_byte {
 	enum past_state state;
 	uint8_t value, other; /* other: the new one, for PAST_EITHER */
 };
+
+/* past_is_there - is there a value? */
+static inline bool past_is_there(const struct past_byte *byte)
+{
+	return byte->state >= PAST_KNOWN;
+}
 
 /* past_bytes - the bytes of [address, address + size) at that time. */
 void past_bytes(const struct past *past, uint64_t time, uint64_t address, size_t size,
@@ -103,10 +114,11 @@ enum past_verdict {
 };
 /*
  * past_judge - @same: the last left what the next found; @ours: nobody else can have
- * written in between.
+ * written in between.  @ret_sure: otherwise others may have, and changed it back.
  */
 enum past_verdict past_judge(const struct past *past, const struct past_point *last,
-			     const struct past_point *next, uint64_t time, bool same, bool ours);
+			     const struct past_point *next, uint64_t time, bool same, bool ours,
+			     bool *ret_sure);
 /* past_point_before - does x come before y, or at the same time with a lower order? */
 bool past_point_before(const struct past_point *x, const struct past_point *y);
 

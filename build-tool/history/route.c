@@ -89,6 +89,7 @@ struct route route_at(const struct routes *routes, const struct past *past, uint
 	size_t first = routes->firsts.list[span->item], end = routes->firsts.list[span->item + 1];
 	size_t begun = count_begun(routes, first, end, time);
 	uint64_t left = 0, found = 0;
+	bool sure;
 
 	route.function = routes->changes.list[first].function;
 	if (begun > first) {
@@ -102,9 +103,9 @@ struct route route_at(const struct routes *routes, const struct past *past, uint
 		found = route.next->from;
 	}
 	route.state = ROUTE_KNOWN;
-	/* Nobody but us switches functions: a time of which only others' changes are
-	 * missing is not blind for it. */
-	switch (past_judge(past, &last, &next, time, left == found, true)) {
+	/* Nobody but us switches functions, so whether others' changes are recorded is nothing
+	 * to it. */
+	switch (past_judge(past, &last, &next, time, left == found, true, &sure)) {
 	case PAST_BY_LAST:
 		route.taken = left;
 		break;

@@ -67,7 +67,7 @@ static void see(struct history *history, uint64_t address, const char *bytes, si
  */
 static const char *text_at(const struct past *past, uint64_t time, uint64_t address, size_t size)
 {
-	static const char *const words[] = {"none", "unknown", "known", "either"};
+	static const char *const words[] = {"none", "unknown", "known", "assumed", "either"};
 	static char text[256];
 	struct past_byte bytes[32];
 	char *end = text;
@@ -78,7 +78,7 @@ static const char *text_at(const struct past *past, uint64_t time, uint64_t addr
 	for (size_t i = 0; i < size; i++) {
 		if (bytes[i].state == PAST_EITHER)
 			end += sprintf(end, "%02x/%02x", bytes[i].value, bytes[i].other);
-		else if (bytes[i].state == PAST_KNOWN)
+		else if (past_is_there(&bytes[i]))
 			end += sprintf(end, "%02x", bytes[i].value);
 		else
 			end += sprintf(end, "??");
@@ -246,10 +246,10 @@ static void test_others_not_recorded(void **state)
 	take(&s, &history);
 	see(&history, SITE, JUMP, 5);
 	history_past(&history, HISTORY_MONOTONIC, &past);
-	assert_text(&past, 1500, "unknown ??????????");
+	assert_text(&past, 1500, "assumed 0f1f440000");
 	assert_text(&past, 2120, "either 0f/e91f/fb44/ef00/0f00/3f");
 	assert_text(&past, 2150, "known e9fbef0f3f");
-	assert_text(&past, 5000, "unknown ??????????");
+	assert_text(&past, 5000, "assumed e9fbef0f3f");
 	assert_text(&past, 10000, "known e9fbef0f3f");
 	past_deinit(&past);
 	history_deinit(&history);
@@ -781,7 +781,7 @@ static void test_kallsyms(void **state)
 
 static void add_line(void *context, const struct decode_line *line)
 {
-	static const char *const words[] = {"none", "unknown", "known", "either"};
+	static const char *const words[] = {"none", "unknown", "known", "assumed", "either"};
 
 	buffer_printf(context, "%s%s %zu %s;", words[line->state], line->newer ? " new" : "",
 		      line->size, line->text ? line->text : "-");
