@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test/vm/debug/build, with a source that takes no time: what is broken, damaged or half done
+# is made good, and nothing is done twice.
+
+bats_require_minimum_version 1.5.0
+
+build=${BATS_TEST_DIRNAME}/../vm/debug/build
+
+# The source: its makefile notes what it is asked for, and fails or hangs if it is told to.
+setup() {
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	cache=$XDG_CACHE_HOME/pokepatch
+	store=$cache/debug-kernel tree=$cache/debug-kernel/tree
+	export asked=$cache/asked
+	local dir=$cache/kernels/1.2/source/usr/src source=$BATS_TEST_TMPDIR/linux-source-1
+	mkdir -p "$dir" "$source/scripts/kconfig" "$source/include"
+	echo "linux-source-1 1.2-3 0123" >"$cache/kernels/1.2/fetched"
+	cat >"$source/Makefile" <<-END
+		.RECIPEPREFIX = >
+		note = @echo \$@ >>$asked
+		tinyconfig olddefconfig: ; \$(note)
+		bzImage:
+		> \$(note)
+		> @[ ! -e $cache/broken ] && [ ! -e broken ]
+		> @[ ! -e $cache/hang ] || { touch $cache/hanging; sleep 60; }
+		> @mkdir -p arch/x86/boot include/config
+		> @cp include/header vmlinux; cp vmlinux arch/x86/boot/bzImage; echo >some.o
+		> @touch Module.symvers System.map
+		> @sed -n 's/^CONFIG_LOCALVERSION="\(.*\)"/1.2\1/p' .config >include/config/kernel.release
+		modules: ; \$(note)
+		modules_install:
+		> \$(note)
+		> @mkdir -p \$(INSTALL_MOD_PATH)/lib/modules/\$\$(cat include/config/kernel.release)
+		> @touch \$(INSTALL_MOD_PATH)/lib/modules/\$\$(cat include/config/kernel.release)/x.ko
+	END
+	printf '#!/bin/sh\ncat "$3" >.config\n' >"$source/scripts/kconfig/merge_config.sh"
+	chmod +x "$source/scripts/kconfig/merge_config.sh"
+	echo text >"$source/include/header"
+	tar -cJf "$dir/linux-source-1.tar.xz" -C "$BATS_TEST_TMPDIR" linux-source-1
+}
+
+# asks WORDS - what make was asked for since the last time.
+asks() {
+	local got
+	got=$(cat "$asked" 2>/dev/null | tr '\n' ' ' || :)
+	rm -f "$asked"
+	[ "$got" = "$*${*:+ }" ] || {
+		echo "make was asked for: $got, wanted: $*"
+		return 1
+	}
+}
+
+everything='tinyconfig olddefconfig bzImage modules modules_install'
+
+@test "the debug kernel is built once, and found where a release is looked for" {
+	run --separate-stderr "$build"
+	release=$output
+	[[ $release == 1.2-pokepatch-debug-???????? ]]
+	asks $everything
+	for file in image/boot/vmlinuz-$release image/lib/modules/$release/x.ko \
+		dbg/usr/lib/debug/boot/vmlinux-$release image/boot/config-$release \
+		headers/usr/src/linux-headers-$release/Module.symvers source/usr/src/linux-source-1.tar.xz; do
+		[ -e "$cache/kernels/$release/$file" ]
+	done
+	[ ! -e "$tree/some.o" ]
+	run --separate-stderr "$build"
+	[ "$output" = "$release" ] && [ -z "$stderr" ]
+	asks
+	# A link that is gone comes back, no more.
+	rm -r "$cache/kernels/$release"
+	run --separate-stderr "$build"
+	[ -e "$cache/kernels/$release/image/boot/vmlinuz-$release" ]
+	asks
+}
+
+@test "a debug kernel that is damaged is built from the start" {
+	"$build"
+	asks $everything
+	for damage in "rm $tree/include/header" "truncate -s 1 $tree/Makefile" "truncate -s 0 $store/sums" \
+		"touch -r / $tree/vmlinux $tree/new; echo TEXT >$tree/vmlinux" "rm -r $store/modules"; do
+		echo "== $damage"
+		eval "$damage"
+		"$build"
+		asks $everything
+		[ "$(cat "$tree/vmlinux")" = text ]
+	done
+	"$build"
+	asks
+}
+
+@test "a build of the debug kernel that was interrupted or has failed goes on" {
+	touch "$cache/broken"
+	# One thing after the other.
+	run ! "$build" 1
+	asks tinyconfig olddefconfig bzImage
+	rm "$cache/broken"
+	touch "$cache/hang" "$tree/goes-on"
+	setsid "$build" 1 &
+	while [ ! -e "$cache/hanging" ]; do sleep 0.05; done
+	# With all that it has started.
+	kill -KILL -- -$!
+	wait $! || :
+	rm "$cache/hang"
+	asks bzImage
+	"$build" 1
+	[ -e "$tree/goes-on" ]
+	asks bzImage modules modules_install
+
+	# What cannot be gone on with is made again, once.
+	rm "$store/ready"
+	touch "$tree/broken"
+	"$build" 1
+	asks bzImage $everything
+}
+
+@test "a debug kernel of another configuration has another release" {
+	local copy=$BATS_TEST_TMPDIR/copy
+	mkdir "$copy"
+	cp "${build%/*}"/{build,config} "$copy"
+	first=$("$copy/build")
+	echo CONFIG_MORE=y >>"$copy/config"
+	second=$("$copy/build")
+	asks $everything $everything
+	[ "$first" != "$second" ]
+	[ ! -e "$cache/kernels/$first" ] && [ -e "$cache/kernels/$second" ]
+}
