@@ -208,10 +208,12 @@ selfcheck: setup ## run the differ on every unit of the kernel's central folders
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
 	$(Q)test/selfcheck/run
 
+# TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/debug/build.
+torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/debug/run,bats)
 .PHONY: torture
-torture: setup ## switch patches at random under load for TORTURE_SECONDS (900)
+torture: setup ## switch patches at random under load for TORTURE_SECONDS (900); TORTURE_KERNEL=debug
 	$(Q)$(MAKE) --no-print-directory all kernel core
-	$(Q)POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) bats test/vm/torture.bats
+	$(Q)POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) $(torture_with) test/vm/torture.bats
 
 .PHONY: vm-shell
 vm-shell: setup-demo ## a shell in a guest that runs the test kernel

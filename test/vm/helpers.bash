@@ -137,7 +137,10 @@ core_module() {
 
 # Options of a guest whose script counts what the kernel holds (inventory in guest/patch.sh):
 # the small caches are debugged, so their counts are exact, and who allocated is known.
-exact_slabs=(--append "slub_debug=FU,kmalloc-8,kmalloc-16,kmalloc-32,kmalloc-64,kmalloc-96,kmalloc-cg-8,kmalloc-cg-16,kmalloc-cg-32")
+# The debug kernel debugs all caches, and these no less.
+slub_flags=FU
+[[ ${POKEPATCH_KERNEL:-} != *-pokepatch-debug-* ]] || slub_flags=FZPU
+exact_slabs=(--append "slub_debug=$slub_flags,kmalloc-8,kmalloc-16,kmalloc-32,kmalloc-64,kmalloc-96,kmalloc-cg-8,kmalloc-cg-16,kmalloc-cg-32")
 
 # with_patches PATCH-FILE... - set $patched to the options of a guest that has the core,
 # the program pokepatch and these patches.  $core: the variant of the core module.

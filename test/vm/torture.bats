@@ -4,46 +4,57 @@
 
 load helpers
 
-# hunk FUNCTION NUMBER - the change by which it returns NUMBER more.
+# hunk FUNCTION NUMBER - the change by which it returns NUMBER more, and counts its calls.
 hunk() {
+	local counted="({ static unsigned long torture_$1; __atomic_fetch_add(&torture_$1, 1, 0); $2; })"
 	case $1 in
 	int_pow) cat <<-END
 		@@ -21 +21 @@
 		-	u64 result = 1;
-		+	u64 result = 1 + $2;
+		+	u64 result = 1 + $counted;
 	END
 		;;
 	int_sqrt) cat <<-END
 		@@ -39 +39 @@
 		-	return y;
-		+	return y + $2;
+		+	return y + $counted;
 	END
 		;;
 	gcd) cat <<-END
 		@@ -28 +28 @@
 		-		return r;
-		+		return r + $2;
+		+		return r + $counted;
 	END
 		;;
 	lcm) cat <<-END
 		@@ -13 +13 @@
 		-		return 0;
-		+		return $2;
+		+		return $counted;
+	END
+		;;
+	dummy_setup) cat <<-END # of a module, whose device has another MTU then
+		@@ -136 +136 @@
+		-	dev->max_mtu = 0;
+		+	dev->max_mtu = 0; dev->mtu = 1500 + $2;
 	END
 		;;
 	esac
 }
 
-# make_patch NUMBER FUNCTION... - in the order of their files.
+# make_patch NUMBER FUNCTION... - in the order of their files; the same one again stays.
 make_patch() {
-	local number=$1 file='' next function
+	local number=$1 patch=$build/torture/torture-$1.patch file='' next function
 	shift
 	for function; do
-		next=lib/math/$function.c
+		case $function in
+		dummy_setup) next=drivers/net/dummy.c ;;
+		*) next=lib/math/$function.c ;;
+		esac
 		[ "$next" = "$file" ] || printf -- '--- a/%s\n+++ b/%s\n' "$next" "$next"
 		file=$next
 		hunk "$function" "$number"
-	done >"$build/torture/torture-$number.patch"
+	done >"$patch.new"
+	cmp -s "$patch.new" "$patch" || mv "$patch.new" "$patch"
 }
 
 @test "patches in all modes, called from every context, with tracers, probes, hotplug" {
@@ -55,9 +66,9 @@ make_patch() {
 	make_patch 2 int_sqrt gcd
 	make_patch 3 gcd lcm
 	make_patch 4 int_pow lcm
-	make_patch 5 int_pow int_sqrt gcd lcm
-	make_patch 6 int_pow gcd
-	make_patch 7 int_sqrt lcm
+	make_patch 5 int_pow int_sqrt gcd lcm dummy_setup
+	make_patch 6 int_pow gcd dummy_setup
+	make_patch 7 int_sqrt lcm dummy_setup
 	make_patch 8 int_pow int_sqrt gcd
 	for number in 1 2 3 4 5 7; do
 		names+=("$build/torture/torture-$number.patch")
@@ -70,30 +81,54 @@ make_patch() {
 	done
 	say "torture for $seconds s, seed $seed"
 	guest "${exact_slabs[@]}" "${patched[@]}" --module "$(test_module pp_torture)" --module dummy \
-		--program "$(test_program torture)" --append preempt=full \
+		--program "$(test_program torture)" --program "$(test_program bpf-attach)" \
+		--append preempt=full \
 		--expect '^pokepatch: torture_[1-8]: [a-z_]+ cannot be switched in [a-z]+ mode' \
 		--timeout $((seconds * 3 + 240)) -- "$seconds" "$seed" <<-'END'
-		modprobe -a pokepatch pp_torture
+		start() {
+			modprobe -a pokepatch pp_torture
+			torture "$1" "$2" >/tmp/counts || die "$(cat /tmp/counts)"
+			# Who had its last result was kept from counting it.
+			sleep 1
+			cp /sys/module/pp_torture/parameters/counts /tmp/returned
+		}
+		stop() {
+			rmmod pp_torture
+			# A site with a BPF program of which ftrace was told only now.
+			until_true 10 rmmod pokepatch 2>/dev/null
+		}
 		# Once round before counting: what is allocated at the first time stays.
-		torture 5 1 >/dev/null
-		rmmod pp_torture pokepatch
+		start 5 1
+		stop
 		inventory /tmp/before
-		modprobe -a pokepatch pp_torture
-		torture "$1" "$2"
-		counts=/sys/module/pp_torture/parameters/counts
-		cat $counts
-		count() { awk -v name="$1" '$1 == name { print $2 }' $counts; }
+		start "$1" "$2"
+		cat /tmp/counts
+		grep -v ^returned /tmp/returned
+		count() { awk -v name="$1" '$1 == name { print $2 }' /tmp/returned /tmp/counts; }
 		at_least() { [ "$(count $1)" -ge "$2" ] || die "$1: $(count $1), less than $2"; }
 		same "wrong results" "$(count wrong)" 0
 		[ "$(count unsure)" -lt $(($(count process) / 100)) ] || die "most calls were not judged"
-		for context in preemptible process softirq hardirq; do
+		# On each processor.
+		for context in preemptible process softirq hardirq nmi nmi-in-stop; do
+			awk -v name=$context '
+				$1 == name { for (i = 3; i <= 6; i++) if ($i < 100) exit 1 }
+			' /tmp/returned || die "$context: a processor has made few calls"
 			at_least $context 1000
 		done
 		# Four calls in each: a thousand NMIs a second.
 		at_least nmi $(($1 * 4000))
-		at_least nmi-in-stop 4
-		at_least patched 1000
-		rmmod pp_torture pokepatch
+		for count in loads unloads enables disables replaces enables-in-entry \
+			enables-in-direct enables-in-ftrace tracers probes bpf-programs hotplugs modules; do
+			at_least $count 1
+		done
+		# The new functions were called as often as they have returned.
+		sed -n "s/^returned-\([1-9]\)/\1/p" /tmp/returned | sort >/tmp/results
+		sed -n "s/^called-//p" /tmp/counts | sort >/tmp/calls
+		cmp /tmp/calls /tmp/results || die "counts differ: $(diff /tmp/calls /tmp/results)"
+		same "functions that were called" "$(wc -l </tmp/calls)" 19
+		stop
+		# The debug kernel: lockdep has found nothing, or it would be off now.
+		[ ! -e /proc/lockdep_stats ] || grep -q "debug_locks: *1" /proc/lockdep_stats
 		same_inventory /tmp/before 80
 	END
 	cat "$guest_output" >&3

@@ -144,7 +144,7 @@ owners() {
 
 # inventory FILE - what the kernel holds, to compare with later.
 inventory() {
-	grep -q slub_debug=FU /proc/cmdline || die "not booted with \$exact_slabs (helpers.bash)"
+	grep -q slub_debug=F /proc/cmdline || die "not booted with \$exact_slabs (helpers.bash)"
 	rm -f "$1"
 	look "$1"
 	look "$1"

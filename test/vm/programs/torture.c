@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * torture SECONDS SEED - loads, enables, disables and unloads the patches pokepatch-torture-1
- * to -8 at random, in all modes, while tracers and probes come and go on the same functions,
- * processors go off and on, and modules come and go.  It tells the module pp_torture what is
- * current before and after each switch; that compares.
+ * torture SECONDS SEED - loads, enables, disables, replaces and unloads the patches
+ * pokepatch-torture-1 to -8 at random, in all modes, while tracers, probes and BPF programs come
+ * and go on the same functions, processors go off and on, and a module that is patched as well
+ * comes and goes.  It tells the module pp_torture what is current before and after each switch;
+ * that compares.
  *
  * Which functions patch k changes is in changes[], as in test/vm/torture.bats.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,15 +19,20 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PATCHES 8
 #define FUNCTIONS 4
 #define TRACING "/sys/kernel/tracing/"
+#define PARAMETERS "/sys/module/pp_torture/parameters/"
 
 static const char *const functions[FUNCTIONS] = {"int_pow", "int_sqrt", "gcd", "lcm"};
-static const unsigned int changes[PATCHES + 1] = {0, 0x3, 0x6, 0xc, 0x9, 0xf, 0x5, 0xa, 0x7};
+#define OF_MODULE (1 << FUNCTIONS) /* dummy_setup() of dummy.ko */
+static const unsigned int changes[PATCHES + 1] = {
+	0, 0x3, 0x6, 0xc, 0x9, 0xf | OF_MODULE, 0x5 | OF_MODULE, 0xa | OF_MODULE, 0x7,
+};
 static const char *const modes[] = {"auto", "auto", "entry", "direct", "ftrace"};
 /* Built with --transition live. */
 static const bool live[PATCHES + 1] = {[6] = true, [8] = true};
@@ -36,13 +43,22 @@ static int enabled[PATCHES], nr_enabled; /* the newest last */
 static uint64_t sequence;
 static uint16_t current;
 static unsigned long long addresses[FUNCTIONS];
+static bool module_there; /* dummy.ko */
+static pid_t bpf;	  /* who holds a BPF program, if not 0 */
+static const char bpf_file[] = "/tmp/torture-bpf";
 
-enum count { LOADS, UNLOADS, ENABLES, DISABLES, BUSY, TRACERS, PROBES, HOTPLUGS, MODULES, COUNTS };
+enum count {
+	LOADS, UNLOADS, ENABLES, DISABLES, REPLACES, BUSY, ENTRY, DIRECT, FTRACE,
+	TRACERS, PROBES, BPFS, HOTPLUGS, MODULES, COUNTS,
+};
 static unsigned long counts[COUNTS];
 static const char *const count_names[COUNTS] = {
-	"loads", "unloads", "enables", "disables", "busy",
-	"tracers", "probes", "hotplugs", "modules",
+	"loads", "unloads", "enables", "disables", "replaces", "busy",
+	"enables-in-entry", "enables-in-direct", "enables-in-ftrace",
+	"tracers", "probes", "bpf-programs", "hotplugs", "modules",
 };
+/* What the new functions of the patches have counted. */
+static unsigned long calls[PATCHES + 1][FUNCTIONS];
 
 static void fail(const char *format, ...)
 {
@@ -68,6 +84,18 @@ static int put(const char *path, const char *text)
 		number = errno;
 	close(fd);
 	return number;
+}
+
+/* The first word of a file; empty if it cannot be read. */
+static void get(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t length = fd < 0 ? 0 : read(fd, text, size - 1);
+
+	text[length < 0 ? 0 : length] = '\0';
+	text[strcspn(text, " \n")] = '\0';
+	if (fd >= 0)
+		close(fd);
 }
 
 static int putf(const char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -107,7 +135,7 @@ static void tell(uint16_t before, uint16_t after, bool one_by_one)
 	snprintf(text, sizeof(text), "%llu",
 		 (unsigned long long)((uint64_t)one_by_one << 63 | ++sequence << 32 |
 				      (uint64_t)after << 16 | before));
-	if (put("/sys/module/pp_torture/parameters/state", text))
+	if (put(PARAMETERS "state", text))
 		fail("telling the state");
 }
 
@@ -137,56 +165,42 @@ static void load(int k)
 	counts[LOADS]++;
 }
 
+/* Nobody is in the functions of a patch that has no users left: their counts are final. */
+static void add_calls(int k)
+{
+	char path[128], text[64];
+
+	snprintf(path, sizeof(path), "/sys/module/pokepatch_torture_%d/refcnt", k);
+	for (int tries = 0; get(path, text, sizeof(text)), strcmp(text, "0"); tries++) {
+		/* Tasks may be in it after a live switch. */
+		if (!live[k] || tries == 2000)
+			fail("patch %d has %s users", k, text);
+		usleep(10000);
+	}
+	for (int f = 0; f < FUNCTIONS; f++) {
+		if (!(changes[k] & 1 << f))
+			continue;
+		snprintf(text, sizeof(text), "pokepatch_torture_%d:torture_%s.0", k, functions[f]);
+		if ((errno = put(PARAMETERS "peek", text)))
+			fail("%s", text);
+		get(PARAMETERS "peek", text, sizeof(text));
+		calls[k][f] += strtoul(text, NULL, 10);
+	}
+}
+
 static void unload(int k)
 {
 	char name[64];
 
+	add_calls(k);
 	snprintf(name, sizeof(name), "pokepatch_torture_%d", k);
 	for (int tries = 0; syscall(SYS_delete_module, name, O_NONBLOCK); tries++) {
-		/* Tasks may be in it after a live switch. */
 		if (!live[k] || (errno != EAGAIN && errno != EBUSY) || tries == 2000)
 			fail("unloading patch %d", k);
 		usleep(10000);
 	}
 	loaded[k] = false;
 	counts[UNLOADS]++;
-}
-
-static void switch_patch(int k, bool on, const char *mode)
-{
-	int old[PATCHES], nr_old = nr_enabled;
-
-	memcpy(old, enabled, sizeof(old));
-	for (int f = 0; on && f < FUNCTIONS; f++)
-		if (changes[k] & 1 << f &&
-		    (errno = putf(mode, "/sys/kernel/pokepatch/torture_%d/vmlinux/%s,1/mode", k,
-				  functions[f])))
-			fail("mode %s of patch %d", mode, k);
-	if (on) {
-		enabled[nr_enabled++] = k;
-	} else {
-		int to = 0;
-
-		for (int i = 0; i < nr_enabled; i++)
-			if (enabled[i] != k)
-				enabled[to++] = enabled[i];
-		nr_enabled = to;
-	}
-	tell(current, vector(), live[k]);
-	int number = putf(on ? "1" : "0", "/sys/kernel/pokepatch/torture_%d/enabled", k);
-	if (number && number != EBUSY) {
-		errno = number;
-		fail("switching patch %d to %d in mode %s", k, on, mode);
-	}
-	if (number) {
-		memcpy(enabled, old, sizeof(old));
-		nr_enabled = nr_old;
-		counts[BUSY]++;
-	} else {
-		counts[on ? ENABLES : DISABLES]++;
-	}
-	current = vector();
-	tell(current, current, false);
 }
 
 static bool is_enabled(int k)
@@ -197,14 +211,106 @@ static bool is_enabled(int k)
 	return false;
 }
 
+/* Which mode it has come to; all its functions have the same, or it was left to the core. */
+static void count_mode(int k)
+{
+	char path[128], text[64];
+
+	for (int f = 0; f < FUNCTIONS; f++) {
+		if (!(changes[k] & 1 << f))
+			continue;
+		snprintf(path, sizeof(path), "/sys/kernel/pokepatch/torture_%d/vmlinux/%s,1/mode", k,
+			 functions[f]);
+		get(path, text, sizeof(text));
+		if (!strncmp(text, "entry", 5))
+			counts[ENTRY]++;
+		else if (!strncmp(text, "direct", 6))
+			counts[DIRECT]++;
+		else if (!strncmp(text, "ftrace", 6))
+			counts[FTRACE]++;
+		else
+			fail("%s: %s", path, text);
+		return;
+	}
+}
+
+/* The patches of the set @replaced (bits) are switched off together with @k's being switched on. */
+static void switch_patch(int k, bool on, const char *mode, unsigned int replaced)
+{
+	int old[PATCHES], nr_old = nr_enabled, to = 0;
+	bool one_by_one = live[k];
+
+	memcpy(old, enabled, sizeof(old));
+	for (int f = 0; on && f < FUNCTIONS; f++)
+		if (changes[k] & 1 << f &&
+		    (errno = putf(mode, "/sys/kernel/pokepatch/torture_%d/vmlinux/%s,1/mode", k,
+				  functions[f])))
+			fail("mode %s of patch %d", mode, k);
+	for (int i = 0; i < nr_old; i++) {
+		if (replaced & 1 << old[i])
+			one_by_one &= live[old[i]];
+		else if (old[i] != k)
+			enabled[to++] = old[i];
+	}
+	if (on)
+		enabled[to++] = k;
+	nr_enabled = to;
+	tell(current, vector(), one_by_one);
+	int number = putf(on ? "1" : "0", "/sys/kernel/pokepatch/torture_%d/enabled", k);
+	if (number && number != EBUSY) {
+		errno = number;
+		fail("switching patch %d to %d in mode %s", k, on, mode);
+	}
+	if (number) {
+		memcpy(enabled, old, sizeof(old));
+		nr_enabled = nr_old;
+		counts[BUSY]++;
+	} else {
+		counts[replaced ? REPLACES : on ? ENABLES : DISABLES]++;
+	}
+	current = vector();
+	tell(current, current, false);
+	if (on && !number)
+		count_mode(k);
+}
+
+/* It takes the place of all others, or of some that are loaded. */
+static void replace(int k, const char *mode)
+{
+	unsigned int replaced = 0;
+	char names[256] = "";
+
+	for (int other = 1; other <= PATCHES; other++) {
+		if (other == k || !loaded[other] || chance(2))
+			continue;
+		replaced |= 1 << other;
+		sprintf(names + strlen(names), "torture_%d ", other);
+	}
+	if (!replaced || !chance(3)) {
+		replaced = ~0U;
+		strcpy(names, "*");
+	}
+	if ((errno = putf(names, "/sys/kernel/pokepatch/torture_%d/replace", k)))
+		fail("patch %d is to replace %s", k, names);
+	switch_patch(k, true, mode, replaced);
+	/* If it has not, it need not do it the next time. */
+	if (!is_enabled(k) && (errno = putf("\n", "/sys/kernel/pokepatch/torture_%d/replace", k)))
+		fail("patch %d is to replace nothing", k);
+}
+
 /* However often tasks are in the way. */
 static void surely_switch(int k, bool on, const char *mode)
 {
 	for (int tries = 0; is_enabled(k) != on; tries++) {
 		if (tries == 1000)
 			fail("patch %d is still %s", k, on ? "off" : "on");
-		switch_patch(k, on, mode);
+		switch_patch(k, on, mode, 0);
 	}
+}
+
+static const char *any_mode(void)
+{
+	return modes[chance(sizeof(modes) / sizeof(*modes))];
 }
 
 static void act_on_patch(void)
@@ -214,11 +320,13 @@ static void act_on_patch(void)
 	if (!loaded[k])
 		load(k);
 	else if (is_enabled(k))
-		switch_patch(k, false, "");
-	else if (chance(3))
-		switch_patch(k, true, modes[chance(sizeof(modes) / sizeof(*modes))]);
-	else
+		switch_patch(k, false, "", 0);
+	else if (!chance(3))
 		unload(k);
+	else if (!chance(4))
+		replace(k, any_mode());
+	else
+		switch_patch(k, true, any_mode(), 0);
 }
 
 /* ---- neighbours -------------------------------------------------------------------- */
@@ -277,11 +385,55 @@ static void act_on_processor(void)
 	counts[HOTPLUGS]++;
 }
 
+/*
+ * It comes, and is patched by those that are enabled before its init makes a device; or goes,
+ * after it has been switched to and fro.
+ */
 static void act_on_module(void)
 {
-	if (system("modprobe dummy && ip link set dummy0 up && rmmod dummy"))
-		fail("dummy");
+	char text[64];
+	int newest = 0;
+
+	for (int i = 0; i < nr_enabled; i++)
+		if (changes[enabled[i]] & OF_MODULE)
+			newest = enabled[i];
+	if (module_there) {
+		if (syscall(SYS_delete_module, "dummy", O_NONBLOCK))
+			fail("unloading dummy");
+	} else {
+		if (system("modprobe dummy"))
+			fail("loading dummy");
+		get("/sys/class/net/dummy0/mtu", text, sizeof(text));
+		if (atoi(text) != 1500 + newest)
+			fail("dummy0 has the MTU %s, with patch %d", text, newest);
+	}
+	module_there = !module_there;
 	counts[MODULES]++;
+}
+
+/* A BPF program is attached, at the entry or the exit; or goes. */
+static void act_on_bpf(void)
+{
+	if (bpf) {
+		kill(bpf, SIGKILL);
+		waitpid(bpf, NULL, 0);
+		bpf = 0;
+		/* Where something else is at the entry it can have been refused. */
+		if (!unlink(bpf_file))
+			counts[BPFS]++;
+		return;
+	}
+	const char *kind = chance(2) ? "fentry" : "fexit", *function = functions[chance(FUNCTIONS)];
+	bpf = fork();
+	if (bpf < 0)
+		fail("fork");
+	if (!bpf) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 2);
+		execlp("bpf-attach", "bpf-attach", kind, function, bpf_file, NULL);
+		_exit(127);
+	}
 }
 
 /*
@@ -299,11 +451,19 @@ static void each_once(void)
 	for (unsigned int which = 3; which--;)
 		trace(which);
 	act_on_module();
+	act_on_module();
+	act_on_bpf();
+	for (int tries = 0; access(bpf_file, F_OK); tries++) {
+		if (tries == 600)
+			fail("no BPF program is attached");
+		usleep(100000);
+	}
+	act_on_bpf();
 	load(1);
 	load(5);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		surely_switch(1, true, modes[i]);
-		switch_patch(5, true, strcmp(modes[i], "ftrace") ? "ftrace" : "entry");
+		switch_patch(5, true, strcmp(modes[i], "ftrace") ? "ftrace" : "entry", 0);
 		if (is_enabled(5))
 			fail("patch 5 is in another mode than patch 1");
 		surely_switch(1, false, "");
@@ -373,6 +533,9 @@ int main(int argc, char **argv)
 		case 5:
 			act_on_module();
 			break;
+		case 6:
+			act_on_bpf();
+			break;
 		default:
 			act_on_patch();
 		}
@@ -381,6 +544,8 @@ int main(int argc, char **argv)
 	put(TRACING "events/torture/enable", "0");
 	put(TRACING "kprobe_events", "\n");
 	put(TRACING "set_ftrace_filter", "\n");
+	if (bpf)
+		act_on_bpf();
 	for (int cpu = 1; cpu < 4; cpu++)
 		putf("1", "/sys/devices/system/cpu/cpu%d/online", cpu);
 	while (nr_enabled)
@@ -388,7 +553,14 @@ int main(int argc, char **argv)
 	for (int k = 1; k <= PATCHES; k++)
 		if (loaded[k])
 			unload(k);
+	if (module_there)
+		act_on_module();
 	for (int i = 0; i < COUNTS; i++)
 		printf("%s %lu\n", count_names[i], counts[i]);
+	/* As pp_torture counts what they have returned. */
+	for (int k = 1; k <= PATCHES; k++)
+		for (int f = 0; f < FUNCTIONS; f++)
+			if (calls[k][f])
+				printf("called-%d-%s %lu\n", k, functions[f], calls[k][f]);
 	return 0;
 }

@@ -15,18 +15,24 @@
  * - Four calls with interrupts off must together be one of these states: nothing can be
  *   switched in between.  (Interrupts, softirqs and process context; not NMIs, which no
  *   stop stops; and not while a live switch is made.)
+ * - What was returned is counted; the new functions count their calls, too, and the program
+ *   compares (it asks for the latter by "peek").
  */
+#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/gcd.h>
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/lcm.h>
 #include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/timer.h>
+#include <linux/uaccess.h>
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -44,9 +50,16 @@ static const char *const context_names[CONTEXTS] = {
 	"preemptible", "process", "softirq", "hardirq", "nmi", "nmi-in-stop",
 };
 
-static atomic64_t calls[CONTEXTS];
-static atomic64_t patched; /* of these, what a patch has returned */
-static atomic64_t unsure;  /* switched more than once meanwhile */
+static const char *const function_names[FUNCTIONS] = { "int_pow", "int_sqrt", "gcd", "lcm" };
+
+/* Each CPU its own, by one instruction, which no NMI divides. */
+struct counts {
+	u64 calls[CONTEXTS];
+	u64 returned[1 << FIELD][FUNCTIONS];
+};
+
+static DEFINE_PER_CPU(struct counts, counts);
+static atomic64_t unsure; /* switched more than once meanwhile */
 static atomic64_t wrong;
 
 /* Not constants for the compiler: some are declared to depend on their arguments alone. */
@@ -128,24 +141,30 @@ static void complain(enum context context, const char *what, unsigned int got, u
 		       got, first, last);
 }
 
+static unsigned int counted_call(enum context context, unsigned int function)
+{
+	/* What no patch returns is the last of all fields. */
+	const unsigned int got = min(call(function), (1U << FIELD) - 1);
+
+	this_cpu_inc(counts.calls[context]);
+	this_cpu_inc(counts.returned[got][function]);
+	return got;
+}
+
 static void one_call(enum context context, unsigned int function)
 {
-	static const char *const names[] = { "int_pow", "int_sqrt", "gcd", "lcm" };
 	const u64 first = READ_ONCE(state);
 	unsigned int got;
 	u64 last;
 
 	barrier();
-	got = call(function);
+	got = counted_call(context, function);
 	barrier();
 	last = READ_ONCE(state);
-	atomic64_inc(&calls[context]);
-	if (got)
-		atomic64_inc(&patched);
 	if (!is_sure(first, last))
 		atomic64_inc(&unsure);
 	else if (!is_right(function, got, first, last))
-		complain(context, names[function], got, first, last);
+		complain(context, function_names[function], got, first, last);
 }
 
 /* Interrupts are off. */
@@ -158,12 +177,9 @@ static void all_calls(enum context context)
 
 	barrier();
 	for (i = 0; i < FUNCTIONS; i++)
-		got |= (call(i) & ((1 << FIELD) - 1)) << i * FIELD;
+		got |= counted_call(context, i) << i * FIELD;
 	barrier();
 	last = READ_ONCE(state);
-	atomic64_add(FUNCTIONS, &calls[context]);
-	if (got)
-		atomic64_inc(&patched);
 	if (!is_sure(first, last))
 		atomic64_inc(&unsure);
 	else if (!are_right(got, first, last))
@@ -197,77 +213,163 @@ static int caller(void *unused)
 	return 0;
 }
 
-struct cpu_timers {
+/* What calls on one CPU; it comes and goes with it. */
+struct cpu {
+	struct task_struct *caller;
 	struct timer_list soft;
 	struct hrtimer hard;
-	bool nmis; /* its hard one sends them */
+	bool sends; /* its hard timer sends the NMIs */
+	bool stopping;
 };
 
-static DEFINE_PER_CPU(struct cpu_timers, timers);
-static bool stopping;
+static DEFINE_PER_CPU(struct cpu, cpus);
 
 static void soft_timer(struct timer_list *timer)
 {
+	struct cpu *this = container_of(timer, struct cpu, soft);
+
 	all_calls_irqs_off(SOFTIRQ);
-	if (!READ_ONCE(stopping))
+	if (!READ_ONCE(this->stopping))
 		mod_timer(timer, jiffies + 1);
 }
 
 static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 {
-	struct cpu_timers *this = container_of(timer, struct cpu_timers, hard);
+	struct cpu *this = container_of(timer, struct cpu, hard);
 
 	all_calls(HARDIRQ);
-	/*
-	 * The first one goes to the other processors, also to those that are stopped; the
-	 * mask is of those that are online, which cannot go while interrupts are off here.
-	 */
-	if (this->nmis)
+	/* Those that are online cannot go while interrupts are off here. */
+	if (this->sends)
 		apic->send_IPI_mask(cpu_online_mask, NMI_VECTOR);
-	if (READ_ONCE(stopping))
+	if (READ_ONCE(this->stopping))
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(500 * NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
 
+/*
+ * No timer runs in a stop, but there one NMI goes round: whoever gets it sends the next CPU
+ * the next one, so that they fall everywhere from the first CPU that is stopped to the last
+ * that goes on.  @runner is whom it was sent to, or -1.
+ */
+static int runner = -1;
+
+static void pass_on(unsigned int cpu)
+{
+	unsigned int next = cpumask_next(cpu, cpu_online_mask);
+	const bool has_icr2 = !x2apic_enabled();
+	u32 icr2 = 0;
+
+	if (next >= nr_cpu_ids)
+		next = cpumask_first(cpu_online_mask);
+	if (READ_ONCE(runner) != cpu && cmpxchg(&runner, -1, next) != -1)
+		return; /* another one is under way */
+	WRITE_ONCE(runner, next);
+	/* Whom we interrupted may have written the one half of it. */
+	if (has_icr2)
+		icr2 = apic->read(APIC_ICR2);
+	apic->send_IPI(next, NMI_VECTOR);
+	if (has_icr2) {
+		apic->safe_wait_icr_idle();
+		apic->write(APIC_ICR2, icr2);
+	}
+}
+
+/* While the program waits for a switch that is made in a stop, and this CPU is in one. */
+static bool in_stop(const struct pt_regs *regs)
+{
+	const u64 now = READ_ONCE(state);
+
+	return !(regs->flags & X86_EFLAGS_IF) && !strncmp(current->comm, "migration/", 10) &&
+	       before(now) != after(now) && !is_live(now);
+}
+
 static int nmi(unsigned int type, struct pt_regs *regs)
 {
-	/* A stopper; one that sleeps is not current. */
-	const bool in_stop = !strncmp(current->comm, "migration/", 10);
+	const unsigned int cpu = smp_processor_id();
+	const bool stopped = in_stop(regs);
 	unsigned int i;
 
 	for (i = 0; i < FUNCTIONS; i++)
-		one_call(in_stop ? NMI_IN_STOP : NMI, i);
+		one_call(stopped ? NMI_IN_STOP : NMI, i);
+	if (stopped)
+		pass_on(cpu);
+	else
+		cmpxchg(&runner, cpu, -1);
 	return NMI_HANDLED;
 }
 
-static void start_timers(void *nmis)
+/* Both run on the CPU itself, which is online. */
+static int cpu_comes(unsigned int cpu)
 {
-	struct cpu_timers *this = this_cpu_ptr(&timers);
+	struct cpu *this = &per_cpu(cpus, cpu);
+	struct task_struct *task = kthread_create(caller, NULL, "pp_torture/%u", cpu);
 
-	this->nmis = nmis;
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	this->stopping = false;
+	this->sends = !cpu; /* that one never goes */
 	timer_setup(&this->soft, soft_timer, TIMER_PINNED);
-	this->soft.expires = jiffies + 1;
-	add_timer(&this->soft);
+	mod_timer(&this->soft, jiffies + 1);
 	hrtimer_init(&this->hard, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	this->hard.function = hard_timer;
 	hrtimer_start(&this->hard, ns_to_ktime(500 * NSEC_PER_USEC), HRTIMER_MODE_REL_PINNED_HARD);
+	kthread_bind(task, cpu);
+	this->caller = task;
+	wake_up_process(task);
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	struct cpu *this = &per_cpu(cpus, cpu);
+
+	WRITE_ONCE(this->stopping, true);
+	kthread_stop(this->caller);
+	del_timer_sync(&this->soft);
+	hrtimer_cancel(&this->hard);
+	return 0;
 }
 
 /* --- counts -------------------------------------------------------------------------- */
 
+/* "CONTEXT SUM CPU0 CPU1 ..." */
+static int context_get(char *text, enum context context)
+{
+	u64 sum = 0;
+	unsigned int cpu;
+	int length;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(counts, cpu).calls[context];
+	length = scnprintf(text, PAGE_SIZE, "%s %llu", context_names[context], sum);
+	for_each_possible_cpu(cpu)
+		length += scnprintf(text + length, 32, " %llu",
+				    per_cpu(counts, cpu).calls[context]);
+	return length + scnprintf(text + length, 2, "\n");
+}
+
 static int counts_get(char *text, const struct kernel_param *param)
 {
 	int length = 0;
-	unsigned int i;
+	unsigned int i, k, cpu;
 
 	for (i = 0; i < CONTEXTS; i++)
-		length += scnprintf(text + length, PAGE_SIZE - length, "%s %lld\n",
-				    context_names[i], atomic64_read(&calls[i]));
-	return length + scnprintf(text + length, PAGE_SIZE - length,
-				  "patched %lld\nunsure %lld\nwrong %lld\n",
-				  atomic64_read(&patched), atomic64_read(&unsure),
-				  atomic64_read(&wrong));
+		length += context_get(text + length, i);
+	for (k = 0; k < 1 << FIELD; k++) {
+		for (i = 0; i < FUNCTIONS; i++) {
+			u64 sum = 0;
+
+			for_each_possible_cpu(cpu)
+				sum += per_cpu(counts, cpu).returned[k][i];
+			if (sum)
+				length += scnprintf(text + length, PAGE_SIZE - length,
+						    "returned-%u-%s %llu\n", k, function_names[i],
+						    sum);
+		}
+	}
+	return length + scnprintf(text + length, PAGE_SIZE - length, "unsure %lld\nwrong %lld\n",
+				  atomic64_read(&unsure), atomic64_read(&wrong));
 }
 
 static const struct kernel_param_ops counts_ops = {
@@ -275,47 +377,68 @@ static const struct kernel_param_ops counts_ops = {
 };
 module_param_cb(counts, &counts_ops, NULL, 0444);
 
-static struct task_struct *callers[NR_CPUS];
+/*
+ * "MODULE:SYMBOL" is written to it, and then the word there can be read.  Through
+ * /proc/kallsyms it would take a second.
+ */
+static unsigned long peek_at;
 
-static void stop_all(void)
+static int peek_set(const char *text, const struct kernel_param *param)
 {
-	unsigned int cpu;
+	static unsigned long (*lookup)(const char *name);
+	struct kprobe probe = { .symbol_name = "module_kallsyms_lookup_name" };
+	char name[128];
 
-	WRITE_ONCE(stopping, true);
-	for_each_possible_cpu(cpu) {
-		if (callers[cpu])
-			kthread_stop(callers[cpu]);
-		if (per_cpu(timers, cpu).hard.function) {
-			del_timer_sync(&per_cpu(timers, cpu).soft);
-			hrtimer_cancel(&per_cpu(timers, cpu).hard);
-		}
+	if (!lookup) {
+		int ret = register_kprobe(&probe);
+
+		if (ret)
+			return ret;
+		lookup = (void *)probe.addr;
+		unregister_kprobe(&probe);
 	}
-	unregister_nmi_handler(NMI_LOCAL, "pp_torture");
+	if (strscpy(name, text, sizeof(name)) < 0)
+		return -EINVAL;
+	peek_at = lookup(strim(name));
+	return peek_at ? 0 : -ENOENT;
 }
+
+static int peek_get(char *text, const struct kernel_param *param)
+{
+	unsigned long value;
+
+	if (copy_from_kernel_nofault(&value, (void *)peek_at, sizeof(value)))
+		return -EFAULT;
+	return scnprintf(text, PAGE_SIZE, "%lu\n", value);
+}
+
+static const struct kernel_param_ops peek_ops = {
+	.set = peek_set,
+	.get = peek_get,
+};
+module_param_cb(peek, &peek_ops, NULL, 0600);
+
+static int online_state;
 
 static int __init pp_torture_init(void)
 {
-	unsigned int cpu;
 	int ret = register_nmi_handler(NMI_LOCAL, nmi, 0, "pp_torture");
 
 	if (ret)
 		return ret;
-	for_each_online_cpu(cpu) {
-		struct task_struct *task = kthread_run(caller, NULL, "pp_torture/%u", cpu);
-
-		if (IS_ERR(task)) {
-			stop_all();
-			return PTR_ERR(task);
-		}
-		callers[cpu] = task;
-		smp_call_function_single(cpu, start_timers, (void *)(unsigned long)!cpu, 1);
+	online_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pp_torture:online", cpu_comes,
+					 cpu_goes);
+	if (online_state < 0) {
+		unregister_nmi_handler(NMI_LOCAL, "pp_torture");
+		return online_state;
 	}
 	return 0;
 }
 
 static void __exit pp_torture_exit(void)
 {
-	stop_all();
+	cpuhp_remove_state(online_state);
+	unregister_nmi_handler(NMI_LOCAL, "pp_torture");
 }
 
 module_init(pp_torture_init);
