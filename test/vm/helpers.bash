@@ -68,7 +68,7 @@ guest_status_of() {
 once_per_check() {
 	local file=$1 input
 	shift
-	mkdir -p "$build/locks"
+	mkdir -p "$build/locks" "${file%/*}"
 	(
 		flock 9
 		if [ -e "$file" ]; then
@@ -104,7 +104,6 @@ build_test_module() { # SOURCE DIR RELEASE
 # test_program NAME - path of test/vm/programs/NAME.c, compiled, static.
 test_program() {
 	local source=$top/test/vm/programs/$1.c file=$build/programs/$1
-	mkdir -p "$build/locks"
 	newer_than=$source once_per_check "$file" \
 		gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$file" "$source" || return 1
 	echo "$file"
@@ -117,7 +116,6 @@ patch_module() {
 	[ -n "$name" ] || name=$(basename "$1" .patch)
 	release=$(kernel_release)
 	file=$build/patches/$release/pokepatch-$name.ko
-	mkdir -p "$build/locks"
 	newer_than="$1 $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
 		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" \
 		-n "$name" -o "$file" "${@:3}" "$1" >&2 || return 1
