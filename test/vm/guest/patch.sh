@@ -97,7 +97,8 @@ settle() {
 	done
 	sleep 1
 	for _shrink in filp lsm_file_cache kmalloc-96 kmalloc-16 kmalloc-8; do
-		echo 1 >"/sys/kernel/slab/$_shrink/shrink" 2>/dev/null || :
+		# Not each kernel has all of them.
+		[ ! -e "/sys/kernel/slab/$_shrink" ] || echo 1 >"/sys/kernel/slab/$_shrink/shrink"
 	done
 }
 
@@ -107,8 +108,9 @@ settle() {
 # see too much: the free objects of one slab.  Of the small caches, whose slabs hold
 # hundreds, that would hide or pretend a leak, so the guest is to be booted with
 # $exact_slabs (helpers.bash): a cache that is debugged has no slab of a CPU's own.
-# Stacks of tasks come and go in vmalloc space, and are left out; so is vmap_area, of
-# which the areas that are not yet purged hold some.
+# Stacks of tasks come and go in vmalloc space, and are left out; so are vmap_area, of
+# which the areas that are not yet purged hold some, and what the debug kernel keeps in
+# stock to watch other objects by.
 look() {
 	taskset -p -c 0 $$ >/dev/null
 	settle
@@ -117,7 +119,7 @@ look() {
 	cat /proc/modules >/tmp/modules
 	taskset -p -c "0-$(($(nproc) - 1))" $$ >/dev/null
 	{
-		awk 'NR > 2 && $1 != "vmap_area" { print "slab", $1, $2 }' /tmp/slabinfo
+		awk 'NR > 2 && $1 !~ /^(vmap_area|debug_objects_cache)$/ { print "slab", $1, $2 }' /tmp/slabinfo
 		grep -v -e kernel_clone -e alloc_thread_stack -e unpurged -e vm_map_ram /tmp/vmallocinfo |
 			awk '{ n[$3]++ } END { for (i in n) print "vmalloc", i, n[i] }'
 		awk '{ print "module", $1, 1 }' /tmp/modules
