@@ -40,6 +40,7 @@
 #define FUNCTIONS 4
 #define FIELD 4 /* bits */
 #define VECTOR 16
+#define PERIOD_NS (500 * NSEC_PER_USEC) /* of the interrupts, and of the NMIs */
 
 static u64 state;
 module_param(state, ullong, 0600);
@@ -236,6 +237,8 @@ static void soft_timer(struct timer_list *timer)
 static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 {
 	struct cpu *this = container_of(timer, struct cpu, hard);
+	const ktime_t began = ktime_get();
+	s64 took;
 
 	all_calls(HARDIRQ);
 	/* Those that are online cannot go while interrupts are off here. */
@@ -243,7 +246,12 @@ static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 		apic->send_IPI_mask(cpu_online_mask, NMI_VECTOR);
 	if (READ_ONCE(this->stopping))
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(500 * NSEC_PER_USEC));
+	/*
+	 * Tracers, probes and BPF programs make calls long, and so does a host that is busy.
+	 * The last CPU that is online would do nothing else any more.
+	 */
+	took = ktime_to_ns(ktime_sub(ktime_get(), began));
+	hrtimer_forward_now(timer, ns_to_ktime(max_t(s64, PERIOD_NS, 4 * took)));
 	return HRTIMER_RESTART;
 }
 
@@ -313,7 +321,7 @@ static int cpu_comes(unsigned int cpu)
 	mod_timer(&this->soft, jiffies + 1);
 	hrtimer_init(&this->hard, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	this->hard.function = hard_timer;
-	hrtimer_start(&this->hard, ns_to_ktime(500 * NSEC_PER_USEC), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&this->hard, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	kthread_bind(task, cpu);
 	this->caller = task;
 	wake_up_process(task);
