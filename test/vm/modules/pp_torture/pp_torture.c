@@ -270,6 +270,11 @@ static void pass_on(unsigned int cpu)
 
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
+	/* Alone, a CPU would get the next one before it has gone on. */
+	if (next == cpu) {
+		cmpxchg(&runner, cpu, -1);
+		return;
+	}
 	if (READ_ONCE(runner) != cpu && cmpxchg(&runner, -1, next) != -1)
 		return; /* another one is under way */
 	WRITE_ONCE(runner, next);
