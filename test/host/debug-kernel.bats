@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 
+# With one job, so that make is asked for one thing after the other.
 build=${BATS_TEST_DIRNAME}/../vm/debug/build
 
 # The source: its makefile notes what it is asked for, and fails or hangs if it is told to.
@@ -53,7 +54,7 @@ asks() {
 everything='tinyconfig olddefconfig bzImage modules modules_install'
 
 @test "the debug kernel is built once, and found where a release is looked for" {
-	run --separate-stderr "$build"
+	run --separate-stderr "$build" 1
 	release=$output
 	[[ $release == 1.2-pokepatch-debug-???????? ]]
 	asks $everything
@@ -63,34 +64,33 @@ everything='tinyconfig olddefconfig bzImage modules modules_install'
 		[ -e "$cache/kernels/$release/$file" ]
 	done
 	[ ! -e "$tree/some.o" ]
-	run --separate-stderr "$build"
+	run --separate-stderr "$build" 1
 	[ "$output" = "$release" ] && [ -z "$stderr" ]
 	asks
 	# A link that is gone comes back, no more.
 	rm -r "$cache/kernels/$release"
-	run --separate-stderr "$build"
+	run --separate-stderr "$build" 1
 	[ -e "$cache/kernels/$release/image/boot/vmlinuz-$release" ]
 	asks
 }
 
 @test "a debug kernel that is damaged is built from the start" {
-	"$build"
+	"$build" 1
 	asks $everything
 	for damage in "rm $tree/include/header" "truncate -s 1 $tree/Makefile" "truncate -s 0 $store/sums" \
 		"touch -r / $tree/vmlinux $tree/new; echo TEXT >$tree/vmlinux" "rm -r $store/modules"; do
 		echo "== $damage"
 		eval "$damage"
-		"$build"
+		"$build" 1
 		asks $everything
 		[ "$(cat "$tree/vmlinux")" = text ]
 	done
-	"$build"
+	"$build" 1
 	asks
 }
 
 @test "a build of the debug kernel that was interrupted or has failed goes on" {
 	touch "$cache/broken"
-	# One thing after the other.
 	run ! "$build" 1
 	asks tinyconfig olddefconfig bzImage
 	rm "$cache/broken"
@@ -117,9 +117,9 @@ everything='tinyconfig olddefconfig bzImage modules modules_install'
 	local copy=$BATS_TEST_TMPDIR/copy
 	mkdir "$copy"
 	cp "${build%/*}"/{build,config} "$copy"
-	first=$("$copy/build")
+	first=$("$copy/build" 1)
 	echo CONFIG_MORE=y >>"$copy/config"
-	second=$("$copy/build")
+	second=$("$copy/build" 1)
 	asks $everything $everything
 	[ "$first" != "$second" ]
 	[ ! -e "$cache/kernels/$first" ] && [ -e "$cache/kernels/$second" ]
