@@ -498,8 +498,17 @@ static void each_once(void)
 	surely_switch(5, true, "auto");
 	surely_switch(1, false, "");
 	surely_switch(5, false, "");
+	for (int tries = 0; !counts[REPLACES]; tries++) {
+		if (tries == 1000)
+			fail("patch 5 replaces nothing");
+		surely_switch(1, true, "auto");
+		replace(5, "auto");
+		surely_switch(5, false, "");
+		surely_switch(1, false, "");
+	}
 	unload(1);
 	unload(5);
+	act_on_processor();
 }
 
 /* ---- all together ---------------------------------------------------------------------- */
