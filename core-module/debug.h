@@ -23,6 +23,7 @@ struct task_struct;
 	X(skip_serialise, "do not serialise processors after text was written")            \
 	X(skip_claim, "do not claim sites from ftrace")                                    \
 	X(stuck_text, "what a stop writes reads back as something else, and is not put back") \
+	X(skip_verify, "do not compare code again when a patch is enabled")                \
 	X(walk_all, "in the stop, walk also stacks of tasks that have not run")            \
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
 	X(skip_words, "that second look sees nothing")

@@ -45,51 +45,68 @@ dmesg -c >/tmp/before
 '
 
 @test "callbacks at enable and disable, and of a module that comes late and leaves" {
+	local live
 	with_patches "$patches/callbacks.patch"
-	guest "${patched[@]}" --module dummy <<<"$words"'
-		modprobe pokepatch-callbacks
-		calls "loaded" 
-		enabled callbacks 1
-		calls "enabled" "callbacks pre-patch of vmlinux, old" \
-			"callbacks post-patch of vmlinux, new"
-		enabled callbacks 1
-		calls "enabled already"
+	live=$(patch_module "$patches/callbacks.patch" callbacks-live --transition live)
+	guest "${patched[@]}" --module "$live" --module dummy <<<"$words"'
+		unloaded() { rmmod pokepatch_$id 2>/dev/null; }
+		for id in callbacks callbacks_live; do
+			echo "== $id"
+			modprobe pokepatch_$id
+			calls "loaded" 
+			enabled $id 1
+			calls "enabled" "$id pre-patch of vmlinux, old" "$id post-patch of vmlinux, new"
+			enabled $id 1
+			calls "enabled already"
 
-		for _round in 1 2 3; do
+			for _round in 1 2 3; do
+				modprobe dummy
+				same mtu "$(mtu dummy0)" 1234
+				calls "a parent comes" "$id pre-patch of dummy, dummy coming" \
+					"$id post-patch of dummy, dummy coming"
+				rmmod dummy
+				calls "a parent goes" "$id pre-unpatch of dummy, dummy going" \
+					"$id post-unpatch of dummy, dummy going"
+			done
+
 			modprobe dummy
-			same mtu "$(mtu dummy0)" 1234
-			calls "a parent comes" "callbacks pre-patch of dummy, dummy coming" \
-				"callbacks post-patch of dummy, dummy coming"
+			calls "comes again" "$id pre-patch of dummy, dummy coming" \
+				"$id post-patch of dummy, dummy coming"
+			enabled $id 0
+			calls "disabled" "$id pre-unpatch of dummy, dummy live" \
+				"$id pre-unpatch of vmlinux, new" \
+				"$id post-unpatch of dummy, dummy live" \
+				"$id post-unpatch of vmlinux, old"
+			enabled $id 1
+			calls "enabled, the parent there" "$id pre-patch of vmlinux, old" \
+				"$id pre-patch of dummy, dummy live" \
+				"$id post-patch of vmlinux, new" \
+				"$id post-patch of dummy, dummy live"
+			[ $id = callbacks ] || same "time stopped" "$(file stop_ns)" 0
+			enabled $id 0
+			calls "disabled again" "$id pre-unpatch of dummy, dummy live" \
+				"$id pre-unpatch of vmlinux, new" \
+				"$id post-unpatch of dummy, dummy live" \
+				"$id post-unpatch of vmlinux, old"
+
+			echo "== nothing is called for a disabled patch"
 			rmmod dummy
-			calls "a parent goes" "callbacks pre-unpatch of dummy, dummy going" \
-				"callbacks post-unpatch of dummy, dummy going"
+			modprobe dummy
+			rmmod dummy
+			until_true 5 unloaded
+			calls "disabled and unloaded"
 		done
 
+		echo "== a callback that fails, of a patch that is switched live"
+		modprobe pokepatch-callbacks-live
 		modprobe dummy
-		calls "comes again" "callbacks pre-patch of dummy, dummy coming" \
-			"callbacks post-patch of dummy, dummy coming"
-		enabled callbacks 0
-		calls "disabled" "callbacks pre-unpatch of dummy, dummy live" \
-			"callbacks pre-unpatch of vmlinux, new" \
-			"callbacks post-unpatch of dummy, dummy live" \
-			"callbacks post-unpatch of vmlinux, old"
-		enabled callbacks 1
-		calls "enabled, the parent there" "callbacks pre-patch of vmlinux, old" \
-			"callbacks pre-patch of dummy, dummy live" \
-			"callbacks post-patch of vmlinux, new" \
-			"callbacks post-patch of dummy, dummy live"
-		enabled callbacks 0
-		calls "disabled again" "callbacks pre-unpatch of dummy, dummy live" \
-			"callbacks pre-unpatch of vmlinux, new" \
-			"callbacks post-unpatch of dummy, dummy live" \
-			"callbacks post-unpatch of vmlinux, old"
-
-		echo "== nothing is called for a disabled patch"
-		rmmod dummy
-		modprobe dummy
-		rmmod dummy
-		rmmod pokepatch_callbacks
-		calls "disabled and unloaded"
+		fail_with -2012
+		switch_fails 1 "Cannot allocate memory"
+		calls "the second fails" "$id pre-patch of vmlinux, old" \
+			"$id pre-patch of dummy, dummy live" "$id post-unpatch of vmlinux, old"
+		same state "$(file state)" disabled
+		fail_with 0
+		rmmod pokepatch_callbacks_live dummy pokepatch
 	'
 }
 

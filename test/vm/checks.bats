@@ -57,7 +57,8 @@ wake() {
 @test "without one of the checks, functions are switched under those who run them" {
 	core=core-debug with_patches "$patches"/{sleepers,always-busy}.patch \
 		"$top/examples/proc-version.patch"
-	guest "${patched[@]}" --program "$(test_program exiter)" \
+	guest "${patched[@]}" --program "$(test_program exiter)" --module "$(test_module pp_meddle)" \
+		--expect '^pokepatch: proc_version is refused: the code of version_proc_show at [+]0x10 ' \
 		--expect 'the unwinder has found 1 busy stacks' --expect ' ftrace_(verify_code|bug)[+]' \
 		--expect '^ *(actual|expected)( tramp)?: ' --expect '^ *[(]1[)]' <<<"$words"'
 		modprobe pokepatch dyndbg=+p
@@ -166,6 +167,16 @@ wake() {
 		enabled proc-version 1
 		enabled proc-version 0
 		same serialised "$(serialised)" 4
+
+		echo "== code that was changed since the patch was loaded"
+		modprobe pp_meddle symbol=version_proc_show offset=16
+		(echo 1 >"$(sysfs proc-version enabled)") 2>/tmp/error && die "it was enabled"
+		has "the error" "$(cat /tmp/error)" "Input/output error"
+		check_off skip_verify
+		enabled proc-version 1
+		check_on skip_verify
+		enabled proc-version 0
+		rmmod pp_meddle
 
 		echo "== both ways to look at a stack"
 		cat $parameters/debug_cross_counts

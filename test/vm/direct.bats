@@ -70,8 +70,13 @@ example=$top/examples/proc-version.patch
 }
 
 @test "patches that stack on one stub, and its owner that leaves first" {
-	with_patches "$top/test/bench/int-pow.patch" "$top/test/vm/patches/int-pow-three.patch"
-	guest "${patched[@]}" --module "$(test_module pp_icount)" <<-'END'
+	with_patches "$top/test/bench/int-pow.patch" "$top"/test/vm/patches/{int-pow-three,agree-1,agree-2}.patch
+	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
+		--module "$(test_module pp_kill)" --timeout 240 \
+		--expect 'its module is being removed by force, but calls' \
+		--expect '^pokepatch: int_pow: its module stays loaded: ftrace does not let go' \
+		--expect '^pokepatch: ftrace cannot be used [(]-19[)]' \
+		--expect '^Disabling lock debugging due to kernel taint' <<-'END'
 		# What int_pow(1, 0) returns: 1, patched 2 or 3.
 		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
 		mode() { cat "$(sysfs "$1" vmlinux/int_pow,1/mode)"; }
@@ -113,7 +118,85 @@ example=$top/examples/proc-version.patch
 			same result "$(result)" 1
 		done
 		stop_load
-		rmmod pokepatch
+
+		versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d ' '; }
+		loaded() { grep -q "^pokepatch_$(patch_id $1) " /proc/modules; }
+		stubs() { awk -v module="[pokepatch_$(patch_id $1)]" \
+			'$3 == "pokepatch_stubs" && $4 == module { print "0x" $1 }' /proc/kallsyms; }
+		# hold OWNER HEIR - the owner leaves, but the heir's stub has a probe in it.
+		hold() {
+			pokepatch load --mode direct "$(patch_file $1)"
+			pokepatch load "$(patch_file $2)"
+			same mode "$(cat $(sysfs $2 vmlinux)/*/mode | sort -u)" direct
+			echo "p:pp/stub $(stubs $2)" >$tracing/kprobe_events
+			echo 1 >$tracing/events/pp/enable
+			pokepatch disable $1
+			has "the log" "$(dmesg)" "$(patch_id $1): its module stays loaded as long as calls of"
+			refused rmmod pokepatch_$(patch_id $1)
+		}
+		# removed OWNER - by force, which waits until the probe has gone.
+		removed() {
+			dmesg -c >/dev/null
+			rmmod -f pokepatch_$(patch_id $1) &
+			remover=$!
+			until_true 10 sh -c "dmesg | grep -q '$(patch_id $1): its module is being removed by force, but'"
+			loaded $1
+		}
+
+		echo "== a stub that is held: a task in front of its jump"
+		hold int-pow int-pow-three
+		same result "$(result)" 3
+		echo 0 >/sys/module/pokepatch/parameters/ask_after_ms
+		front=/sys/module/pp_front/parameters
+		modprobe pp_front jump=$(printf 0x%x $(($(stubs int-pow) + 8)))
+		until_true 10 grep -q Y $front/waiting
+		echo 300 >"$(sysfs int-pow-three timeout_ms)"
+		(echo 0 >"$(sysfs int-pow-three enabled)") 2>/dev/null && die "it was disabled"
+		has blocked_by "$(cat "$(sysfs int-pow-three blocked_by)")" "pp_front int_pow"
+		same result "$(result)" 3
+		echo 1 >$front/go
+		until_true 10 grep -q N $front/waiting
+		same "result of its call" "$(cat $front/result)" 3
+		rmmod pp_front
+		enabled int-pow-three 0
+		same result "$(result)" 1
+		enabled int-pow-three 1
+
+		echo "== its module is removed by force"
+		removed int-pow
+		same result "$(result)" 3
+		stop_hits
+		wait $remover
+		if loaded int-pow; then die "it is still there"; fi
+		same result "$(result)" 3
+		pokepatch unload int-pow-three
+		same result "$(result)" 1
+
+		echo "== and another one"
+		hold agree-1 agree-2
+		removed agree-1
+		same versions "$(versions)" 222
+		stop_hits
+		wait $remover
+		same versions "$(versions)" 222
+		pokepatch unload agree-2
+		same versions "$(versions)" ""
+
+		echo "== ftrace dies, and lets nobody go"
+		pokepatch load --mode direct "$(patch_file int-pow)"
+		pokepatch load "$(patch_file int-pow-three)"
+		modprobe pp_kill
+		same result "$(result)" 3
+		pokepatch disable int-pow
+		same result "$(result)" 3
+		pokepatch unload int-pow-three
+		same result "$(result)" 1
+		refused rmmod pokepatch_int_pow
+		refused pokepatch enable int-pow
+		same result "$(result)" 1
+		removed int-pow
+		loaded int-pow
+		same result "$(result)" 1
 	END
 }
 

@@ -229,6 +229,30 @@ trouble() {
 		each_fault "disable with a tracer" off_1 on_traced
 		no_trace
 		off_1
+
+		echo "== a probe that leaves before ftrace has written a site that was given back"
+		address=$(awk '"'"'$3 == "read_null" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
+		system >/tmp/before
+		echo entry >"$(sysfs agree-1 vmlinux/read_null,1/mode)"
+		on_1
+		echo "p:pp/entry $address" >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		echo pp_ftrace_update >$parameters/fault_in
+		off_1
+		has "what failed" "$(cat $parameters/fault_site)" " in pp_ftrace_update"
+		on_1 2>/dev/null && die "nobody can have that site now"
+		has "the log" "$(dmesg)" "read_null cannot be switched in entry mode: it could not be given back"
+		echo 0 >$tracing/events/pp/enable
+		echo >$tracing/kprobe_events
+		echo >$parameters/fault_in
+		as before "when the probe has gone"
+		on_1
+		off_1
+		# ftrace still counts right.
+		trace
+		cat /dev/null
+		no_trace
+		as before "after a tracer"
 		unload_1
 
 		echo "== a task that is asked to leave"

@@ -152,15 +152,15 @@ with_patches() {
 	done
 }
 
-# crowd_patch N - path of a patch of N (1, 10, 100, 1000) functions of the test module
-# pp_crowd, pokepatch-crowd-N.ko.
+# crowd_patch N [live] - path of a patch of N (1, 10, 100, 1000) functions of the test module
+# pp_crowd, pokepatch-crowd-N.ko; or of one that is switched live, pokepatch-crowd-N-live.ko.
 crowd_patch() {
-	local parent release dir
+	local parent release dir name=crowd-$1${2:+-$2}
 	parent=$(test_module pp_crowd) || return 1
 	release=$(kernel_release)
-	dir=$build/modules/$release/crowd-$1
+	dir=$build/modules/$release/$name
 	newer_than="$parent $top/test/vm/crowd/* $top/patches/module/* $top/core-module/include/*" \
-		once_per_check "$dir/pokepatch-crowd-$1.ko" "$top/test/vm/crowd/make" "$1" "$dir" \
-		"$release" "$parent" "$top/build/core/$release" || return 1
-	echo "$dir/pokepatch-crowd-$1.ko"
+		once_per_check "$dir/pokepatch-$name.ko" "$top/test/vm/crowd/make" "$1" "$dir" \
+		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" || return 1
+	echo "$dir/pokepatch-$name.ko"
 }

@@ -96,7 +96,9 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 
 @test "the core stays as long as there is a patch, enabled or not" {
 	with_patches "$patches"/agree-{1,2}.patch
-	guest "${patched[@]}" <<<"$words"'
+	guest "${patched[@]}" --module "$(test_module pp_kill)" \
+		--expect 'ftrace does not let go of the core, which stays loaded' \
+		--expect 'ftrace refuses|cannot be switched [(]-19[)]' <<<"$words"'
 		pokepatch load "$(patch_file agree-1)"
 		modprobe pokepatch-agree-2
 		still() {
@@ -116,6 +118,32 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		pokepatch unload agree-2
 		rmmod pokepatch
 		[ ! -e $pokepatch ] || die "the core is there"
+
+		echo "== ftrace dies: patches can be switched off all the same, and unloaded"
+		modprobe pokepatch-agree-1
+		folder=$(sysfs agree-1 vmlinux)
+		echo entry >$folder/read_null,1/mode
+		echo entry >$folder/read_iter_null,1/mode
+		echo ftrace >$folder/write_iter_null,1/mode
+		enabled agree-1 1
+		modprobe pokepatch-agree-2
+		enabled agree-2 1
+		modprobe pp_kill
+		now "agree-1 agree-2" 222
+		enabled agree-1 0
+		now agree-2 222
+		enabled agree-1 1
+		now "agree-2 agree-1" 111
+		pokepatch unload agree-1
+		now agree-2 222
+		pokepatch unload agree-2
+		now "" ""
+		refused rmmod pokepatch
+		# Where it needs ftrace no more; and nothing changes if it does.
+		modprobe pokepatch-agree-1
+		refused pokepatch enable agree-1
+		now "" ""
+		rmmod pokepatch_agree_1
 	'
 }
 

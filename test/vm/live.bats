@@ -125,10 +125,11 @@ log() { dmesg | grep -q "$1"; }
 	'
 }
 
-@test "live: one set of syncs for all functions, in two modes" {
+@test "live: one set of syncs for all functions, a thousand even; probes at the entry" {
 	with_patches "$patches/netdev-printk.patch" "$top/examples/proc-version.patch"
 	live "$patches/netdev-printk.patch" "$top/examples/proc-version.patch"
-	guest "${patched[@]}" --module dummy <<<"$words"'
+	guest "${patched[@]}" --module dummy --module "$(test_module pp_crowd)" \
+		--module "$(crowd_patch 10 live)" --module "$(crowd_patch 1000 live)" --timeout 240 <<<"$words"'
 		# Each sync runs do_sync_core() on each CPU.
 		echo "p:pp/sync do_sync_core" >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
@@ -165,18 +166,97 @@ log() { dmesg | grep -q "$1"; }
 			[ $mode = ftrace ] || same "syncs for seven functions" "$n" 3
 		done
 		same "calls of the new function" "$(patched_calls)" 4
-		stop_hits
 		enabled proc-version-live 0
 		lacks /proc/version "$(cat /proc/version)" Live-patched
-		rmmod pokepatch_netdev_printk_live pokepatch_proc_version_live
+		rmmod pokepatch_netdev_printk_live
+
+		# The kernel writes 256 at a time.
+		crowd() { same "patched functions" "$(cat /sys/module/pp_crowd/parameters/patched)" $1; }
+		asked() { # PATCH MODE
+			for folder in $(sysfs $1 pp_crowd)/*,1; do
+				echo $2 >$folder/mode
+			done
+		}
+		modes_are() { same "modes of $1" "$(cat $(sysfs $1 pp_crowd)/*/mode | sort -u)" $2; }
+		modprobe pp_crowd
+		modprobe pokepatch-crowd-10-live
+		modprobe pokepatch-crowd-1000-live
+		asked crowd_1000_live entry
+		same "syncs for 1000" "$(syncs enabled crowd_1000_live 1)" 12
+		crowd 1000
+		# On top, and below.
+		same "syncs for 10" "$(syncs enabled crowd_10_live 1)" 3
+		modes_are crowd_10_live entry
+		crowd 1000
+		same "syncs for the other 990" "$(syncs enabled crowd_1000_live 0)" 12
+		crowd 10
+		enabled crowd_10_live 0
+		crowd 0
+		stop_hits
+		asked crowd_10_live direct
+		enabled crowd_10_live 1
+		modes_are crowd_10_live direct
+		crowd 10
+		enabled crowd_1000_live 1
+		crowd 1000
+		# Stubs are handed over.
+		enabled crowd_10_live 0
+		crowd 1000
+		enabled crowd_1000_live 0
+		crowd 0
+		unload_when_free crowd_10_live
+		unload_when_free crowd_1000_live
+		rmmod pp_crowd
+
+		is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
+		is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
+		mode() { file proc-version-live vmlinux/version_proc_show,1/mode; }
+		mode_is() { [ "$(mode)" = $1 ]; }
+		address=$(awk '"'"'$3 == "version_proc_show" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
+		probe() {
+			echo "p:pp/entry $address" >$tracing/kprobe_events
+			echo 1 >$tracing/events/pp/enable
+		}
+		for mode in direct ftrace; do
+			echo "== $mode: a probe was there before; it leaves while the function is patched, and comes"
+			probe
+			echo $mode >"$(sysfs proc-version-live vmlinux/version_proc_show,1/mode)"
+			enabled proc-version-live 1
+			is_new
+			same "hits of the probe" "$(hits entry)" 1
+			stop_hits
+			is_new
+			probe
+			is_new
+			enabled proc-version-live 0
+			is_old
+			same "hits of the probe" "$(hits entry)" 2
+			stop_hits
+			is_old
+		done
+		echo "== entry: it comes, and takes effect when it can"
+		echo entry >"$(sysfs proc-version-live vmlinux/version_proc_show,1/mode)"
+		enabled proc-version-live 1
+		probe
+		until_true 5 mode_is entry,shadows:kprobe
+		is_new
+		enabled proc-version-live 0
+		is_old
+		same "hits of the probe" "$(hits entry)" 1
+		stop_hits
+		unload_when_free proc-version-live
+		rmmod pokepatch
 	'
 }
 
-@test "live: an entry that cannot be written at once, if entry mode is asked for" {
-	with_patches "$patches/netdev-printk.patch"
-	live "$patches/netdev-printk.patch"
-	guest "${patched[@]}" --module dummy \
-		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' <<<"$words"'
+@test "live: an entry that cannot be written at once, if entry mode is asked for; late parents" {
+	with_patches "$patches"/{netdev-printk,brd-cleanup}.patch
+	live "$patches"/{netdev-printk,brd-cleanup}.patch
+	guest "${patched[@]}" --module dummy --module brd --module "$(test_module pp_probe)" \
+		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' \
+		--expect 'netdev_[a-z]* cannot be switched in ftrace mode: its entry could not be given' \
+		--expect 'brd_cleanup cannot be switched with the machine stopped: its entry' \
+		--expect 'module brd is refused: patch brd_cleanup cannot be applied' <<<"$words"'
 		modes() { cat $(sysfs "$1" vmlinux)/*/mode | sort -u | tr "\n" " "; }
 		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
 		modprobe dummy
@@ -218,6 +298,53 @@ log() { dmesg | grep -q "$1"; }
 		ip link set dummy0 name four
 		same "calls of the new function" "$(patched_calls)" 4
 		pokepatch unload netdev-printk
+
+		echo "== one that is not given back yet is asked the same"
+		pokepatch load --mode entry "$(patch_file netdev-printk-live)"
+		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
+			[ $(($(cat $folder/old_addr) & 7)) -le 3 ] || break
+		done
+		# The kind of probe that redirects.
+		modprobe pp_probe behind=1 at=$(cat $folder/old_addr)
+		pokepatch unload netdev-printk-live
+		modprobe pokepatch-netdev-printk
+		refused pokepatch enable netdev-printk
+		rmmod pp_probe
+		until_true 5 pokepatch enable netdev-printk
+		ip link set four name five
+		same "calls of the new function" "$(patched_calls)" 5
+		pokepatch unload netdev-printk
+
+		# In a module that is just coming it could be written, but never by a stop afterwards.
+		brd_calls() { dmesg | grep -c "live-patched brd_cleanup" || :; }
+		modprobe pokepatch-brd-cleanup-live
+		echo entry >"$(sysfs brd-cleanup-live brd/brd_cleanup,1/mode)"
+		enabled brd-cleanup-live 1
+		modprobe brd rd_nr=1
+		[ $(($(file brd-cleanup-live brd/brd_cleanup,1/old_addr) & 7)) -gt 3 ] ||
+			die "the entry is in one word"
+		same mode "$(file brd-cleanup-live brd/brd_cleanup,1/mode)" entry
+		enabled brd-cleanup-live 0
+		enabled brd-cleanup-live 1
+		rmmod brd
+		same "calls of the new function" "$(brd_calls)" 1
+		modprobe pokepatch-brd-cleanup
+		enabled brd-cleanup 1
+		refused modprobe brd rd_nr=1
+		same states "$(file brd-cleanup state) $(file brd-cleanup-live state)" "enabled enabled"
+		enabled brd-cleanup-live 0
+		modprobe brd rd_nr=1
+		same mode "$(file brd-cleanup brd/brd_cleanup,1/mode)" direct
+		enabled brd-cleanup 0
+		rmmod brd
+		same "calls of the new function" "$(brd_calls)" 1
+		enabled brd-cleanup-live 1
+		modprobe brd rd_nr=1
+		refused pokepatch enable brd-cleanup
+		rmmod brd
+		same "calls of the new function" "$(brd_calls)" 2
+		pokepatch unload brd-cleanup-live
+		pokepatch unload brd-cleanup
 		rmmod pokepatch
 	'
 }

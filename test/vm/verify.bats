@@ -38,7 +38,8 @@ meddled_dummy() {
 }
 
 @test "a changed byte: refused with its place, and loaded when it is as before" {
-	with_patches "$top/examples/proc-version.patch" "$top/test/vm/patches/dummy-setup.patch"
+	with_patches "$top/examples/proc-version.patch" \
+		"$top"/test/vm/patches/{dummy-setup,urandom-read}.patch
 	meddled_dummy "$BATS_TEST_TMPDIR/meddled.ko"
 	guest "${patched[@]}" --file "$(test_module pp_meddle)" --module dummy \
 		--file "$BATS_TEST_TMPDIR/meddled.ko" \
@@ -66,6 +67,19 @@ meddled_dummy() {
 		enabled proc-version 1
 		has /proc/version "$(cat /proc/version)" Live-patched
 		pokepatch unload proc-version
+
+		echo "== the .cold part of a function, which is elsewhere"
+		cold=$(awk '"'"'$3 == "urandom_read_iter.cold" { print $1 }'"'"' /proc/kallsyms)
+		[ -n "$cold" ] || die "it has none in this kernel"
+		meddle urandom_read_iter.cold 3
+		refused_for urandom_read_iter.cold+0x3 pokepatch load "$(patch_file urandom-read)"
+		rmmod pp_meddle
+		pokepatch load "$(patch_file urandom-read)"
+		enabled urandom-read 0
+		meddle urandom_read_iter.cold 3
+		refused_for urandom_read_iter.cold+0x3 pokepatch enable urandom-read
+		rmmod pp_meddle
+		pokepatch unload urandom-read
 
 		echo "== a module that is there"
 		modprobe dummy

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_kill - ftrace dies, as when it meets code that it does not expect: it changes nothing
+ * any more, lets nobody go, and comes back with the next boot.
+ */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+
+static int __init pp_kill_init(void)
+{
+	struct kprobe probe = { .symbol_name = "ftrace_kill" };
+	void (*kill)(void);
+	int ret = register_kprobe(&probe);
+
+	if (ret)
+		return ret;
+	kill = (void *)probe.addr;
+	unregister_kprobe(&probe);
+	kill();
+	return 0;
+}
+
+static void __exit pp_kill_exit(void)
+{
+}
+
+module_init(pp_kill_init);
+module_exit(pp_kill_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Makes ftrace die");
