@@ -68,10 +68,13 @@ static int blame_probe(const struct pp_site *site)
  */
 static bool probed(const struct pp_poke *poke)
 {
-	bool found;
+	bool found = false;
+	unsigned int i;
 
 	preempt_disable();
-	found = pp_kernel.get_kprobe((void *)poke->at);
+	/* Not only at its start: what stands there now may be several instructions. */
+	for (i = 0; i < poke->size && !found; i++)
+		found = pp_kernel.get_kprobe((void *)(poke->at + i));
 	preempt_enable();
 	return found;
 }

@@ -166,6 +166,8 @@ static int start(void)
 		pp_record_sites_after(&sites);
 	}
 	if (ret) {
+		/* It may have been in ftrace's list for a moment. */
+		synchronize_rcu_tasks_rude();
 		free_filter();
 		pr_err("ftrace cannot be used (%d)%s\n", ret,
 		       ret == -EBUSY ? "; sysctl kernel.ftrace_enabled must be 1" : "");

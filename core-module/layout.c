@@ -208,8 +208,7 @@ int pp_lay_out(struct transition *tr)
 		struct pp_patch *off = tr->off[i];
 
 		off->leaving = true;
-		/* A range's end counts. */
-		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end - 1 };
+		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end };
 	}
 	if (tr->enable)
 		ret = lay_out_patch(tr, tr->patch, attempts);

@@ -350,6 +350,8 @@ static int stop(struct transition *tr)
 	atomic_set(&tr->arrived, 0);
 	atomic_set(&tr->serialised, 0);
 	tr->verdict = UNDECIDED;
+	/* The stopper of a CPU that went since the last attempt has not looked at itself. */
+	memset(tr->stoppers, 0, nr_cpu_ids * sizeof(*tr->stoppers));
 	tr->last_stop = ktime_get_ns();
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);

@@ -57,7 +57,7 @@ words='
 	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
 		--module "$(crowd_patch 100)" \
 		--expect 'crowd_... cannot be switched in entry mode' <<<"$words"'
-		modprobe pokepatch
+		modprobe pokepatch dyndbg=+p
 		modprobe pp_crowd
 		modprobe pokepatch-crowd-100
 		modprobe pokepatch-crowd-10
@@ -83,7 +83,14 @@ words='
 		asked crowd_100 entry
 		enabled crowd_100 1
 		same "patched functions" "$(crowd)" 100
+
+		echo "== who leaves below another one writes nothing"
+		enabled crowd_10 1
 		enabled crowd_100 0
+		same "sites, words" "$(stop_of sites) $(stop_of words)" "100 90"
+		same "patched functions" "$(crowd)" 10
+		enabled crowd_10 0
+		same "patched functions" "$(crowd)" 0
 		rmmod pokepatch-crowd-100 pokepatch-crowd-10 pp_crowd pokepatch
 	'
 }
