@@ -256,6 +256,7 @@ log() { dmesg | grep -q "$1"; }
 		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' \
 		--expect 'netdev_[a-z]* cannot be switched in ftrace mode: its entry could not be given' \
 		--expect 'brd_cleanup cannot be switched with the machine stopped: its entry' \
+		--expect 'netdev_[a-z]* cannot be switched with the machine stopped, as one of the patches' \
 		--expect 'module brd is refused: patch brd_cleanup cannot be applied' <<<"$words"'
 		modes() { cat $(sysfs "$1" vmlinux)/*/mode | sort -u | tr "\n" " "; }
 		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
@@ -315,6 +316,20 @@ log() { dmesg | grep -q "$1"; }
 		same "calls of the new function" "$(patched_calls)" 5
 		pokepatch unload netdev-printk
 
+		echo "== nor can it be switched together with a patch that needs a stop"
+		modprobe pokepatch-brd-cleanup
+		enabled brd-cleanup 1
+		modprobe pokepatch-netdev-printk-live
+		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
+			echo entry >$folder/mode
+		done
+		echo brd_cleanup >"$(sysfs netdev-printk-live replace)"
+		refused pokepatch enable netdev-printk-live
+		same states "$(file brd-cleanup state) $(file netdev-printk-live state)" "enabled disabled"
+		pokepatch unload netdev-printk-live
+		pokepatch unload brd-cleanup
+
+		echo "== late parents"
 		# In a module that is just coming it could be written, but never by a stop afterwards.
 		brd_calls() { dmesg | grep -c "live-patched brd_cleanup" || :; }
 		modprobe pokepatch-brd-cleanup-live
