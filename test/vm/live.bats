@@ -143,6 +143,9 @@ log() { dmesg | grep -q "$1"; }
 		modprobe dummy
 		modprobe pokepatch-netdev-printk-live
 		modprobe pokepatch-proc-version-live
+		# At the first switch the kernel's tables are tried, by switches of a function for that.
+		enabled proc-version-live 1
+		enabled proc-version-live 0
 		same "syncs for one function" "$(syncs enabled proc-version-live 1)" 3
 		has /proc/version "$(cat /proc/version)" Live-patched
 
