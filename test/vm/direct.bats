@@ -72,7 +72,7 @@ example=$top/examples/proc-version.patch
 @test "patches that stack on one stub, and its owner that leaves first" {
 	with_patches "$top/test/bench/int-pow.patch" "$top"/test/vm/patches/{int-pow-three,agree-1,agree-2}.patch
 	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
-		--module "$(test_module pp_kill)" --timeout 240 \
+		--module "$(test_module pp_kill)" --module "$(test_module pp_probe)" --timeout 240 \
 		--expect 'its module is being removed by force, but calls' \
 		--expect '^pokepatch: int_pow: its module stays loaded: ftrace does not let go' \
 		--expect '^pokepatch: ftrace cannot be used [(]-19[)]' \
@@ -128,8 +128,7 @@ example=$top/examples/proc-version.patch
 			pokepatch load --mode direct "$(patch_file $1)"
 			pokepatch load "$(patch_file $2)"
 			same mode "$(cat $(sysfs $2 vmlinux)/*/mode | sort -u)" direct
-			echo "p:pp/stub $(stubs $2)" >$tracing/kprobe_events
-			echo 1 >$tracing/events/pp/enable
+			modprobe pp_probe at=$(stubs $2)
 			pokepatch disable $1
 			has "the log" "$(dmesg)" "$(patch_id $1): its module stays loaded as long as calls of"
 			refused rmmod pokepatch_$(patch_id $1)
@@ -165,7 +164,7 @@ example=$top/examples/proc-version.patch
 		echo "== its module is removed by force"
 		removed int-pow
 		same result "$(result)" 3
-		stop_hits
+		rmmod pp_probe
 		wait $remover
 		if loaded int-pow; then die "it is still there"; fi
 		same result "$(result)" 3
@@ -176,7 +175,7 @@ example=$top/examples/proc-version.patch
 		hold agree-1 agree-2
 		removed agree-1
 		same versions "$(versions)" 222
-		stop_hits
+		rmmod pp_probe
 		wait $remover
 		same versions "$(versions)" 222
 		pokepatch unload agree-2
