@@ -143,7 +143,7 @@ log() { dmesg | grep -q "$1"; }
 		modprobe dummy
 		modprobe pokepatch-netdev-printk-live
 		modprobe pokepatch-proc-version-live
-		# At the first switch the kernel's tables are tried, by switches of a function for that.
+		# At the first switch the tables of the kernel are tried, with a function for that.
 		enabled proc-version-live 1
 		enabled proc-version-live 0
 		same "syncs for one function" "$(syncs enabled proc-version-live 1)" 3
