@@ -200,6 +200,7 @@ log() { dmesg | grep -q "$1"; }
 		enabled crowd_10_live 1
 		modes_are crowd_10_live direct
 		crowd 10
+		asked crowd_1000_live auto
 		enabled crowd_1000_live 1
 		crowd 1000
 		# Stubs are handed over.
