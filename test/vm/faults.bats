@@ -232,8 +232,8 @@ trouble() {
 
 		echo "== a probe that leaves before ftrace has written a site that was given back"
 		address=$(awk '"'"'$3 == "read_null" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
-		system >/tmp/before
 		echo entry >"$(sysfs agree-1 vmlinux/read_null,1/mode)"
+		system >/tmp/before
 		on_1
 		echo "p:pp/entry $address" >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
