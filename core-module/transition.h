@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What transition.c and layout.c share.
+ * What transition.c, layout.c and stop.c share.
  */
 #ifndef POKEPATCH_TRANSITION_H
 #define POKEPATCH_TRANSITION_H
@@ -73,5 +73,23 @@ struct transition {
  * Return: 0, -ERANGE if something is out of reach, -EBUSY (logged), or -ENOMEM.
  */
 int pp_lay_out(struct transition *tr);
+
+/* --- stop.c -------------------------------------------------------------------- */
+
+/*
+ * Stop the machine and switch, or not.
+ *
+ * The order of locks is the kernel's: who changes text takes the hotplug lock
+ * first, then text_mutex, and stop_machine() would take the hotplug lock itself.
+ * Return: 0, -EAGAIN if somebody is in the way, -EIO if text is not what it should
+ * be (logged), or -ENOMEM.
+ */
+int pp_stop(struct transition *tr);
+
+/*
+ * What could not be put back may lead to the patch, which is not enabled: then its module
+ * must not go.  Of a patch that was to be switched off it is held anyway, as it stays enabled.
+ */
+void pp_hold_if_stuck(struct transition *tr);
 
 #endif /* POKEPATCH_TRANSITION_H */

@@ -371,7 +371,7 @@ log() { dmesg | grep -q "$1"; }
 @test "live: patches that stack, and that replace each other" {
 	with_patches "$top/test/bench/int-pow.patch" "$patches/int-pow-three.patch"
 	live "$top/test/bench/int-pow.patch" "$patches/int-pow-three.patch"
-	guest "${patched[@]}" --module "$(test_module pp_icount)" <<<"$words"'
+	guest --timeout 300 "${patched[@]}" --module "$(test_module pp_icount)" <<<"$words"'
 		# What int_pow(1, 0) returns: 1, patched 2 or 3.
 		result() { awk "NR == 1 { print \$3 }" /sys/module/pp_icount/parameters/measure; }
 		stopped() { [ "$(file "$1" stop_ns)" -gt 0 ]; }

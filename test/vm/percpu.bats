@@ -6,7 +6,7 @@ load helpers
 
 @test "a module's own per-CPU variable is found, whichever is loaded first" {
 	with_patches "$top/test/vm/patches/zsmalloc-percpu.patch"
-	guest "${patched[@]}" --module zram --module lzo-rle --module nf_dup_netdev <<-'END'
+	guest "${patched[@]}" --module zram --module lzo-rle --module drop_monitor <<-'END'
 		# What is kept in zram goes through the variable, compressed and back.
 		keep() {
 			echo 16M >/sys/block/zram0/disksize
@@ -30,7 +30,7 @@ load helpers
 
 		echo "== the module first, and somewhere else"
 		before=$(told)
-		modprobe nf_dup_netdev
+		modprobe drop_monitor
 		modprobe zram
 		same "told again" "$([ "$(place)" = "$before" ] && echo yes || echo no)" no
 		pokepatch load "$(patch_file zsmalloc-percpu)"

@@ -144,8 +144,13 @@ owners() {
 	done >"$1"
 }
 
-# inventory FILE - what the kernel holds, to compare with later.
+# inventory FILE - what the kernel holds, to compare with later.  The core's text history
+# would grow up to its bounds; from here on it keeps nothing.
 inventory() {
+	for _bound in history_kb snapshots_kb; do
+		[ ! -e "/sys/module/pokepatch/parameters/$_bound" ] ||
+			echo 0 >"/sys/module/pokepatch/parameters/$_bound"
+	done
 	grep -q slub_debug=F /proc/cmdline || die "not booted with \$exact_slabs (helpers.bash)"
 	rm -f "$1"
 	look "$1"

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stopped section: every CPU looks at its own stack, one looks at all the others and
+ * decides, and if nobody is in the way it switches everything.
+ *
+ * In here nothing allocates, sleeps, prints or looks up symbols: what it needs is laid
+ * out before (layout.c), what it finds is written down for later.
+ */
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/kprobes.h>
+#include <linux/stop_machine.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+
+#include "transition.h"
+
+/*
+ * Nothing that this CPU fetched before the text was written may run: neither what
+ * follows this nor, when interrupts are on again, anything else.
+ */
+static notrace void serialise(struct transition *tr)
+{
+	if (!tr->text.nr || pp_debug_skip_serialise)
+		return;
+	pp_arch.serialise();
+	atomic_inc(&tr->serialised);
+}
+
+/*
+ * One CPU decides, when all the others have looked at their own stacks: a stopper
+ * runs, and a running task's stack can be walked by nobody but itself.
+ */
+static notrace enum verdict decide(struct transition *tr)
+{
+	bool clear = true;
+	unsigned int i;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		tr->stoppers[cpu] = tr->cpus[cpu].stopper;
+		tr->scan.frames += tr->cpus[cpu].hit.frames;
+		if (!tr->cpus[cpu].clear) {
+			pp_scan_add(&tr->scan, tr->cpus[cpu].stopper, &tr->cpus[cpu].hit);
+			clear = false;
+		}
+	}
+	if (!pp_scan_stopped(&tr->scan, tr->stoppers))
+		clear = false;
+	if (!clear || tr->nr_stops < pp_debug_refuse_stops)
+		return REFUSED;
+
+	/*
+	 * Sites and stubs: who holds text_mutex for this is in pp_stop().  The moments are for the
+	 * history: all other CPUs wait for the verdict meanwhile, so that no call is in between
+	 * but from an NMI.
+	 */
+	tr->decided_on = smp_processor_id();
+	tr->when.begin = pp_now();
+	if (!pp_text_write(&tr->text))
+		return BROKEN;
+	/*
+	 * No handler is between its lookup and its decision (it holds preemption
+	 * off), but one in an NMI: that one sees each function as it was or as it
+	 * is going to be.  All other calls see all functions switched, or none.
+	 */
+	for (i = 0; i < tr->nr_flips; i++)
+		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
+	serialise(tr);
+	/* The stores, and then the clock. */
+	smp_mb();
+	tr->when.end = pp_now();
+	return SWITCHED;
+}
+
+/* On every CPU, interrupts off. */
+static notrace int stopped(void *data)
+{
+	struct transition *tr = data;
+	const int cpu = smp_processor_id();
+	struct stop_cpu *this = &tr->cpus[cpu];
+	u64 first = ~0ULL;
+	enum verdict verdict;
+	int other;
+
+	this->entered = ktime_get_mono_fast_ns();
+	this->cycles = get_cycles();
+	this->stopper = current;
+	this->clear = pp_debug_skip_stoppers || pp_stack_clear(&tr->busy, current, &this->hit);
+	/* Release: who sees all arrived, sees what they found. */
+	atomic_inc_return_release(&tr->arrived);
+
+	if (cpu != cpumask_first(cpu_online_mask)) {
+		/* Acquire: calls on this CPU see the targets. */
+		while (smp_load_acquire(&tr->verdict) == UNDECIDED)
+			cpu_relax();
+		serialise(tr);
+		return 0;
+	}
+
+	/* No CPU comes or goes: stop_machine() holds the hotplug lock. */
+	while (atomic_read_acquire(&tr->arrived) < num_online_cpus())
+		cpu_relax();
+	/* Release: the targets, for those who acquire the verdict. */
+	verdict = decide(tr);
+	smp_store_release(&tr->verdict, verdict);
+	if (verdict != SWITCHED)
+		serialise(tr);
+
+	for_each_online_cpu(other)
+		first = min(first, tr->cpus[other].entered);
+	tr->stop_cycles = get_cycles() - this->cycles;
+	while (pp_debug_stop_us &&
+	       ktime_get_mono_fast_ns() - first < (u64)pp_debug_stop_us * NSEC_PER_USEC)
+		cpu_relax();
+	tr->stop_ns = ktime_get_mono_fast_ns() - first;
+	return 0;
+}
+
+NOKPROBE_SYMBOL(decide);
+NOKPROBE_SYMBOL(serialise);
+NOKPROBE_SYMBOL(stopped);
+
+void pp_hold_if_stuck(struct transition *tr)
+{
+	struct pp_patch *patch = tr->patch;
+
+	if (!tr->text.stuck || !tr->enable || patch->led_to)
+		return;
+	__module_get(patch->mod);
+	patch->led_to = true;
+	pr_err("%s: its module stays loaded until the next boot: %pS leads there, and cannot be put back\n",
+	       patch->name, (void *)tr->text.stuck->at);
+}
+
+/* What was switched in the stop; before the books are brought into line. */
+static void record_stop(struct transition *tr)
+{
+	struct pp_when *when = &tr->when;
+	const cycles_t cycles = get_cycles();
+	unsigned int i;
+
+	when->before = when->begin;
+	when->after = when->end;
+	when->cpu = tr->decided_on;
+	pp_record_text(&tr->text, when, POKEPATCH_HISTORY_STOP_MACHINE, 0, false);
+	for (i = 0; i < tr->nr_flips; i++)
+		pp_record_route(tr->flips[i].func, tr->flips[i].from, tr->flips[i].target, when,
+				tr->flips[i].site->mode == &pp_ftrace_mode ?
+					POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_STOP_MACHINE);
+	/* test/bench/history reads it. */
+	pr_debug("%s: recorded %u sites, %llu cycles\n", tr->patch->name, tr->nr_flips,
+		 (u64)(get_cycles() - cycles));
+}
+
+int pp_stop(struct transition *tr)
+{
+	int ret = pp_text_map(&tr->text);
+
+	if (ret)
+		return ret;
+	atomic_set(&tr->arrived, 0);
+	atomic_set(&tr->serialised, 0);
+	tr->verdict = UNDECIDED;
+	/* The stopper of a CPU that went since the last attempt has not looked at itself. */
+	memset(tr->stoppers, 0, nr_cpu_ids * sizeof(*tr->stoppers));
+	tr->last_stop = ktime_get_ns();
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	pp_kernel.stop_machine_cpuslocked(stopped, tr, cpu_online_mask);
+	mutex_unlock(pp_kernel.text_mutex);
+	cpus_read_unlock();
+	pp_text_unmap(&tr->text);
+
+	tr->nr_stops++;
+	tr->last_stop_ns = tr->stop_ns;
+	tr->stopped_ns += tr->stop_ns;
+	if (!tr->look_only)
+		WRITE_ONCE(tr->patch->stop_ns, tr->stop_ns);
+	/* test/bench/stopped reads it. */
+	pr_debug("%s: stopped %llu ns, %llu cycles, walked %u stacks, %u had not run, %u frames, %u sites, %u words, serialised %d processors\n",
+		 tr->patch->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
+		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
+		 atomic_read(&tr->serialised));
+	if (tr->verdict == BROKEN) {
+		pp_hold_if_stuck(tr);
+		return pp_text_blame(&tr->text, tr->patch);
+	}
+	if (tr->verdict == SWITCHED && !tr->look_only)
+		record_stop(tr);
+	return tr->verdict == SWITCHED ? 0 : -EAGAIN;
+}
