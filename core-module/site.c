@@ -464,12 +464,15 @@ static void drop(struct list_head *sites)
 /* Have ftrace write @sites, by their linger_node. */
 static int write_back(const struct list_head *sites)
 {
-	const unsigned int nr = list_count_nodes((struct list_head *)sites);
-	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	const struct pp_site *site;
-	unsigned int i = 0;
+	unsigned int nr = 0, i = 0;
+	unsigned long *ips;
 	int ret;
 
+	list_for_each_entry(site, sites, linger_node)
+		nr++;
+	/* For the history; without memory it loses the records. */
+	ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	list_for_each_entry(site, sites, linger_node)
 		if (ips)
 			ips[i++] = site->ip;
