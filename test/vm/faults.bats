@@ -106,10 +106,14 @@ fault_guest() {
 	grep -v '^  ' "$guest_output" | sed 's/^/# /' >&3
 }
 
+# What a test needs besides: options of the guest.
+more=()
+
 # at_once COMMAND... - all of them at the same time, since a guest keeps one processor busy.
 at_once() {
 	local command pids=() pid failed=0
 	core=core-debug with_patches "$patches"/{agree-1,agree-2,dummy-setup,sleeper}.patch
+	patched+=("${more[@]}")
 	for command; do
 		$command >"$BATS_TEST_TMPDIR/$command.log" 2>&1 &
 		pids+=($!)
@@ -283,11 +287,7 @@ trouble() {
 	at_once parents trouble
 }
 
-@test "whatever fails in a live switch; what was written is put back" {
-	local module
-	module=$(patch_module "$patches/agree-1.patch" agree-1-live --transition live)
-	core=core-debug with_patches
-	patched+=(--module "$module")
+live() {
 	fault_guest <<<"$words"'
 		load_live() { load agree-1-live; }
 		on_live() { on agree-1-live; }
@@ -305,6 +305,56 @@ trouble() {
 		off_live
 		rmmod pokepatch_agree_1_live pokepatch
 	'
+}
+
+watching() {
+	fault_guest <<<"$words"'
+		modprobe pokepatch
+		modprobe pp_marks
+		# probe register|unregister N NAME - and say whether that has worked.
+		probe() {
+			echo "$*" >/sys/module/pp_marks/parameters/do
+			[ "$(dmesg | sed -n "s/.*pp_marks: $1: //p" | tail -n 1)" = 0 ]
+		}
+		register() { probe register 0 int_sqrt_entry && probe register 1 "*"; }
+		unregister() {
+			probe unregister 1 "*"
+			probe unregister 0 int_sqrt_entry
+		}
+		load_marks() { /usr/bin/insmod "$(patch_file int-sqrt-marks)"; }
+		unload_marks() { rmmod pokepatch-int-sqrt-marks; }
+		# Of two probes the first stays if there is no memory for the second.
+		both() { register || { unregister; return 1; }; }
+		each_fault "register probes before their markers" both unregister
+		each_fault "markers come" load_marks unload_marks
+		register
+		each_fault "markers with probes come" load_marks unload_marks
+		unregister
+		load_marks
+		on int-sqrt-marks
+		each_fault "register probes" both unregister
+		event() { echo $1 >$tracing/events/pokepatch/marker/enable; }
+		event_on() { event 1; }
+		event_off() { event 0; }
+		each_fault "the event is switched on" event_on event_off
+		off int-sqrt-marks
+		unload_marks
+		rmmod pp_marks
+
+		echo "== the text history"
+		read_history() { dd if=/dev/pokepatch_history of=/dev/null bs=64k count=1 2>/dev/null; }
+		each_fault "read the history" read_history true
+		rmmod pokepatch
+	'
+}
+
+@test "whatever fails in a live switch, where what was written is put back; of markers, of the history" {
+	local module
+	module=$(patch_module "$patches/agree-1.patch" agree-1-live --transition live)
+	more=(--module "$module" --module "$(test_module pp_marks)")
+	module=$(patch_module lib/math/int_sqrt.c int-sqrt-marks --instrument --mark-functions int_sqrt)
+	more+=(--module "$module")
+	at_once live watching
 }
 
 @test "whatever the core calls that can fail can be made to" {
