@@ -101,12 +101,20 @@ build_test_module() { # SOURCE DIR RELEASE
 	}
 }
 
-# test_program NAME - path of test/vm/programs/NAME.c, compiled, static.
+# test_program NAME - path of test/vm/programs/NAME.c, or of NAME/*.c, compiled, static.
 test_program() {
-	local source=$top/test/vm/programs/$1.c file=$build/programs/$1
-	newer_than=$source once_per_check "$file" \
-		gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$file" "$source" || return 1
+	local source=$top/test/vm/programs/$1 file=$build/programs/$1
+	if [ -d "$source" ]; then source+=/*; else source+=.c; fi
+	newer_than=$source once_per_check "$file" build_test_program "$file" $source || return 1
 	echo "$file"
+}
+
+build_test_program() { # FILE SOURCE...
+	local source sources=()
+	for source in "${@:2}"; do
+		[[ $source != *.c ]] || sources+=("$source")
+	done
+	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$1" "${sources[@]}"
 }
 
 # patch_module PATCH-FILE [NAME [OPTION...]] - path of the patch module made from it, by

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Everything at once and at random, on four processors: for POKEPATCH_TORTURE_SECONDS (60),
-# with the seed POKEPATCH_TORTURE_SEED.  See programs/torture.c and modules/pp_torture.
+# with the seed POKEPATCH_TORTURE_SEED.  See programs/torture, modules/pp_torture and
+# modules/pp_torture_klp.
 
 load helpers
 
@@ -61,7 +62,7 @@ make_patch() {
 	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-60} names=()
 	local seed=${POKEPATCH_TORTURE_SEED:-$RANDOM}
 	mkdir -p "$build/torture"
-	# As in programs/torture.c.
+	# As in programs/torture/patches.c.
 	make_patch 1 int_pow int_sqrt
 	make_patch 2 int_sqrt gcd
 	make_patch 3 gcd lcm
@@ -80,14 +81,19 @@ make_patch() {
 		patched+=(--module "$module")
 	done
 	say "torture for $seconds s, seed $seed"
-	guest "${exact_slabs[@]}" "${patched[@]}" --module "$(test_module pp_torture)" --module dummy \
+	guest "${exact_slabs[@]}" "${patched[@]}" --module dummy \
+		--module "$(test_module pp_torture)" --module "$(test_module pp_torture_klp)" \
 		--program "$(test_program torture)" --program "$(test_program bpf-attach)" \
+		--program "$(test_program texthist)" \
 		--append preempt=full \
 		--expect '^pokepatch: torture_[1-8]: [a-z_]+ cannot be switched in [a-z]+ mode' \
+		--expect '^pokepatch: [a-z_]+ cannot be switched \(-16\): another live patch' \
+		--expect '^livepatch: failed to' \
 		--timeout $((seconds * 3 + 240)) -- "$seconds" "$seed" <<-'END'
 		start() {
 			modprobe -a pokepatch pp_torture
-			torture "$1" "$2" >/tmp/counts || die "$(cat /tmp/counts)"
+			rm -f /tmp/torture-reader
+			torture "$1" "$2" >/tmp/counts || die "$(cat /tmp/counts /tmp/torture-reader)"
 			# Who had its last result was kept from counting it.
 			sleep 1
 			cp /sys/module/pp_torture/parameters/counts /tmp/returned
@@ -120,14 +126,23 @@ make_patch() {
 		# Four calls in each: a thousand NMIs a second.
 		at_least nmi $(($1 * 4000))
 		for count in loads unloads enables disables replaces enables-in-entry \
-			enables-in-direct enables-in-ftrace tracers probes bpf-programs hotplugs modules; do
+			enables-in-direct enables-in-ftrace tracers probes bpf-programs hotplugs modules \
+			readers refused-for-livepatches; do
 			at_least $count 1
 		done
+		# More than what is done once before all else.
+		at_least livepatches 3
+		at_least livepatches-with-effect 1
+		at_least livepatches-without 1
+		at_least livepatches-refused 1
+		cat /tmp/torture-reader
+		[ "$(awk '{ n += $2 } END { print n + 0 }' /tmp/torture-reader)" -ge 100 ] ||
+			die "little was read of the text history"
 		# The new functions were called as often as they have returned.
 		sed -n "s/^returned-\([1-9]\)/\1/p" /tmp/returned | sort >/tmp/results
 		sed -n "s/^called-//p" /tmp/counts | sort >/tmp/calls
 		cmp /tmp/calls /tmp/results || die "counts differ: $(diff /tmp/calls /tmp/results)"
-		# Of 19; some can have been below others all the time.
+		# Of 23; some can have been below others all the time.
 		[ "$(wc -l </tmp/calls)" -ge 10 ] || die "few functions were called: $(cat /tmp/calls)"
 		stop
 		# The debug kernel: lockdep has found nothing, or it would be off now.

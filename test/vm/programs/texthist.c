@@ -8,6 +8,8 @@
  * texthist hold                 open the device, and wait for a signal without reading
  * texthist wait                 open the device, read all, and wait for the next record, or the end
  * texthist tiny                 read with a buffer that is too small
+ * texthist follow SEED          read, now fast and now slowly, until SIGTERM comes; what is read
+ *                              must fit together, with losses
  * texthist predict COMMAND...   call read() of /dev/null meanwhile, with the time on either side:
  *                              which function answered must be what the history says
  */
@@ -16,6 +18,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -612,6 +615,69 @@ static int hold(void)
 	return 0;
 }
 
+static unsigned long followed, followed_lost;
+static volatile sig_atomic_t enough;
+
+static void stop_following(int signal)
+{
+	enough = 1;
+}
+
+/* Each second record of a change of text has its first one, unless that got lost. */
+static void follow_record(const struct pokepatch_history_record *record)
+{
+	static struct pokepatch_history_text before[4096];
+	const struct pokepatch_history_text *text = (const void *)record;
+	const struct pokepatch_history_text *first;
+	static uint64_t begin, lost_until;
+
+	followed++;
+	if (record->type == POKEPATCH_HISTORY_INFO)
+		return;
+	if (!begin)
+		begin = record->seq;
+	if (record->type == POKEPATCH_HISTORY_LOST) {
+		const struct pokepatch_history_lost *lost = (const void *)record;
+
+		followed_lost += lost->count;
+		lost_until = record->seq + lost->count;
+	}
+	if (record->type != POKEPATCH_HISTORY_TEXT)
+		return;
+	first = &before[text->change % 4096];
+	if (text->phase == POKEPATCH_HISTORY_BEFORE) {
+		if (text->change != record->seq)
+			die("change %llu begins with record %llu",
+			    (unsigned long long)text->change, (unsigned long long)record->seq);
+		before[text->change % 4096] = *text;
+	} else if (text->change >= begin && text->change >= lost_until &&
+		   (first->change != text->change || first->addr != text->addr ||
+		    first->len != text->len || first->transition != text->transition ||
+		    memcmp(first->old_bytes, text->old_bytes, text->len) ||
+		    memcmp(first->new_bytes, text->new_bytes, text->len))) {
+		die("record %llu is not that after %llu", (unsigned long long)record->seq,
+		    (unsigned long long)text->change);
+	}
+}
+
+static int follow(unsigned int seed)
+{
+	struct sigaction action = { .sa_handler = stop_following }; /* without SA_RESTART */
+	int fd = open_device(O_NONBLOCK);
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	srandom(seed);
+	sigaction(SIGTERM, &action, NULL);
+	while (!enough) {
+		poll(&poll_fd, 1, 1000);
+		read_all(fd, follow_record);
+		if (random() % 2)
+			usleep(random() % 500000);
+	}
+	printf("followed %lu lost %lu\n", followed, followed_lost);
+	return 0;
+}
+
 static int tiny(void)
 {
 	int fd = open_device(O_NONBLOCK);
@@ -642,6 +708,8 @@ int main(int argc, char **argv)
 		return hold();
 	if (!strcmp(argv[1], "wait"))
 		return wait_for_record();
+	if (!strcmp(argv[1], "follow") && argc > 2)
+		return follow(atoi(argv[2]));
 	if (!strcmp(argv[1], "tiny"))
 		return tiny();
 	return 2;

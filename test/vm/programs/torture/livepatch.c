@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kernel's own livepatch of one of the functions: modules/pp_torture_klp. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "torture.h"
+
+#define KLP "/sys/kernel/livepatch/pp_torture_klp/"
+
+struct livepatch klp;
+/*
+ * Since when no BPF program and no livepatch has been on a function.  Its site may still be
+ * denied to the next one then.
+ */
+static time_t free_since[FUNCTIONS];
+
+/* A BPF program, or the livepatch, is there from @now on, or has left. */
+void redirected(int f, bool now)
+{
+	free_since[f] = time(NULL);
+	if (now)
+		free_since[f] += 1000000;
+}
+
+/* It has been put into effect, or has left, since the last look. */
+void look_at_livepatch(void)
+{
+	char text[16];
+
+	if (klp.state == KLP_COMES) {
+		get(KLP "transition", text, sizeof(text));
+		if (strcmp(text, "0"))
+			return;
+		klp.state = KLP_THERE;
+		tell_current();
+	}
+	if (klp.state != KLP_GOES || !access(KLP "enabled", F_OK))
+		return;
+	const unsigned long counted = peek("pp_torture_klp:calls");
+	if (syscall(SYS_delete_module, "pp_torture_klp", O_NONBLOCK)) {
+		/* Who has taken its folder away has to let go of it as well. */
+		if (errno != EAGAIN && errno != EBUSY)
+			fail("unloading the livepatch");
+		return;
+	}
+	calls[LIVEPATCH][klp.function] += counted;
+	klp.state = KLP_AWAY;
+	redirected(klp.function, false);
+	tell_current();
+}
+
+/* Until it has come, or gone, entirely. */
+static void wait_for_livepatch(void)
+{
+	for (int tries = 0; klp.state == KLP_COMES || klp.state == KLP_GOES; tries++) {
+		if (tries == 6000)
+			fail("the livepatch of %s stays in state %d", functions[klp.function],
+			     klp.state);
+		usleep(20000);
+		look_at_livepatch();
+	}
+}
+
+static void livepatch_goes(void)
+{
+	note("livepatch of %s goes", functions[klp.function]);
+	klp.state = KLP_GOES;
+	tell_current();
+	if ((errno = put(KLP "enabled", "0")))
+		fail("disabling the livepatch");
+}
+
+/*
+ * Whether the site was given back to ftrace before it came only the core knows, which looks
+ * once a second: who redirected calls has left lately, or is there.  What it is, it stays.
+ */
+static void ask_livepatch(void)
+{
+	char text[16];
+
+	wait_for_livepatch();
+	get(PARAMETERS "vector", text, sizeof(text));
+	const unsigned int got = atoi(text) >> 4 * klp.function & 0xf;
+	if (got && got != LIVEPATCH)
+		fail("%s returns %u", functions[klp.function], got);
+	klp.works = got == LIVEPATCH;
+	tell_current();
+}
+
+/*
+ * It is refused where a patch redirects calls by ftrace, and comes without effect to a site
+ * that is claimed.
+ */
+static void livepatch_comes(int f)
+{
+	char option[64];
+	const int k = patch_of(f);
+	const bool entry = k && is_in_entry_mode(k, f);
+	const bool unsure = time(NULL) < free_since[f] + 30;
+
+	note("livepatch of %s comes", functions[f]);
+	klp.function = f;
+	klp.works = !k;
+	klp.state = KLP_COMES;
+	tell_current();
+	snprintf(option, sizeof(option), "function=%s", functions[f]);
+	const int number = load_module("pp_torture_klp", option);
+	/* A BPF program that is just coming or going cannot be asked whether it shares. */
+	if (k && !entry ? number != EBUSY : number && !(unsure && number == EAGAIN)) {
+		errno = number;
+		fail("loading the livepatch of %s, which patch %d has in %s mode",
+		     functions[f], k, !k ? "no" : entry ? "entry" : "another");
+	}
+	if (number) {
+		klp.state = KLP_AWAY;
+		tell_current();
+		counts[KLP_REFUSED]++;
+		return;
+	}
+	counts[KLP_LOADS]++;
+	if (!k && unsure)
+		ask_livepatch();
+	counts[klp.works ? KLP_EFFECTS : KLP_SHADOWED]++;
+}
+
+/* It comes; goes; or is called back while it comes. */
+void act_on_livepatch(void)
+{
+	if (klp.state == KLP_AWAY)
+		livepatch_comes(chance(FUNCTIONS));
+	else if (klp.state == KLP_THERE || (klp.state == KLP_COMES && !chance(4)))
+		livepatch_goes();
+}
+
+void livepatch_leaves(void)
+{
+	wait_for_livepatch();
+	if (klp.state == KLP_THERE)
+		livepatch_goes();
+	wait_for_livepatch();
+}
+
+/* With effect, without, and not at all. */
+void livepatch_once(void)
+{
+	free_since[0] = 0;
+	livepatch_comes(0);
+	wait_for_livepatch();
+	switch_patch(1, true, "auto", 0);
+	livepatch_leaves();
+	surely_switch(1, true, "entry");
+	livepatch_comes(0);
+	surely_switch(1, false, "");
+	surely_switch(1, true, "entry");
+	livepatch_leaves();
+	surely_switch(1, false, "");
+	surely_switch(1, true, "direct");
+	livepatch_comes(0);
+	surely_switch(1, false, "");
+}
+

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * torture SECONDS SEED - loads, enables, disables, replaces and unloads the patches
+ * pokepatch-torture-1 to -8 at random, in all modes, while tracers, probes and BPF programs come
+ * and go on the same functions, as does a live patch of the kernel's own kind (pp_torture_klp),
+ * processors go off and on, a module that is patched as well comes and goes, and so does a
+ * reader of the text history.  It tells the module pp_torture what is current before and after
+ * each switch; that compares.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "torture.h"
+
+const char *const functions[FUNCTIONS] = {"int_pow", "int_sqrt", "gcd", "lcm"};
+unsigned long long addresses[FUNCTIONS];
+char extra[256];
+unsigned long counts[COUNTS];
+static const char *const count_names[COUNTS] = {
+	"loads", "unloads", "enables", "disables", "replaces", "busy",
+	"enables-in-entry", "enables-in-direct", "enables-in-ftrace",
+	"tracers", "probes", "bpf-programs", "hotplugs", "modules",
+	"livepatches", "livepatches-with-effect", "livepatches-without", "livepatches-refused",
+	"refused-for-livepatches", "readers",
+};
+unsigned long calls[LIVEPATCH + 1][FUNCTIONS];
+
+/*
+ * What allocates at the first time and keeps it; and a patch in a mode that cannot be, so
+ * that the log says so at least once.
+ */
+static void each_once(void)
+{
+	for (int f = 0; f < FUNCTIONS; f++) {
+		for (int at_return = 0; at_return < 2; at_return++) {
+			probe(f, at_return);
+			probe(f, at_return);
+		}
+	}
+	for (unsigned int which = 3; which--;)
+		trace(which);
+	act_on_module();
+	act_on_module();
+	bpf_once();
+	load(1);
+	load(5);
+	for (size_t i = 0; i < nr_modes; i++) {
+		surely_switch(1, true, modes[i]);
+		switch_patch(5, true, strcmp(modes[i], "ftrace") ? "ftrace" : "entry", 0);
+		if (is_enabled(5))
+			fail("patch 5 is in another mode than patch 1");
+		surely_switch(1, false, "");
+	}
+	/* The stub of the first is handed over to the second. */
+	surely_switch(1, true, "direct");
+	surely_switch(5, true, "auto");
+	surely_switch(1, false, "");
+	surely_switch(5, false, "");
+	for (int tries = 0; !counts[REPLACES]; tries++) {
+		if (tries == 1000)
+			fail("patch 5 replaces nothing");
+		surely_switch(1, true, "auto");
+		replace(5, "auto");
+		surely_switch(5, false, "");
+		surely_switch(1, false, "");
+	}
+	livepatch_once();
+	unload(1);
+	unload(5);
+	act_on_processor();
+}
+
+static void find_functions(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	char line[512], name[256];
+	unsigned long long address;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strchr(line, '[') || sscanf(line, "%llx %*c %255s", &address, name) != 2)
+			continue;
+		for (int f = 0; f < FUNCTIONS; f++)
+			if (!strcmp(name, functions[f]))
+				addresses[f] = address;
+	}
+	if (!file || !addresses[0] || !addresses[1] || !addresses[2] || !addresses[3])
+		fail("finding the functions");
+	fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+	struct utsname names;
+
+	if (argc != 3 || uname(&names))
+		return 2;
+	setlinebuf(stdout);
+	srandom(atoi(argv[2]));
+	snprintf(extra, sizeof(extra), "/lib/modules/%s/extra", names.release);
+	find_functions();
+	/* pp_torture leaves no processor idle. */
+	if (setpriority(PRIO_PROCESS, 0, -10))
+		fail("setpriority");
+	/* The tracers trace these alone: a guest in TCG cannot trace everything and live. */
+	for (int f = 0; f < FUNCTIONS; f++) {
+		int fd = open(TRACING "set_ftrace_filter", O_WRONLY | (f ? O_APPEND : O_TRUNC));
+
+		if (fd < 0 || write(fd, functions[f], strlen(functions[f])) < 0 || close(fd))
+			fail("set_ftrace_filter");
+	}
+	tell_current();
+	each_once();
+	time_t end = time(NULL) + atoi(argv[1]);
+	while (time(NULL) < end) {
+		look_at_livepatch();
+		switch (chance(40)) {
+		case 0:
+		case 1:
+			trace(chance(3));
+			break;
+		case 2:
+		case 3:
+			probe(chance(FUNCTIONS), chance(2));
+			break;
+		case 4:
+			act_on_processor();
+			break;
+		case 5:
+			act_on_module();
+			break;
+		case 6:
+			act_on_bpf();
+			break;
+		case 7:
+		case 8:
+			act_on_livepatch();
+			break;
+		case 9:
+			act_on_reader();
+			break;
+		default:
+			act_on_patch();
+		}
+	}
+	all_neighbours_leave();
+	livepatch_leaves();
+	all_patches_leave();
+	for (int i = 0; i < COUNTS; i++)
+		printf("%s %lu\n", count_names[i], counts[i]);
+	/* As pp_torture counts what they have returned. */
+	for (int k = 1; k <= LIVEPATCH; k++)
+		for (int f = 0; f < FUNCTIONS; f++)
+			if (calls[k][f])
+				printf("called-%d-%s %lu\n", k, functions[f], calls[k][f]);
+	return 0;
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Who comes and goes beside the patches, on the same functions. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "torture.h"
+
+static bool module_there; /* dummy.ko */
+static pid_t bpf;	  /* who holds a BPF program, if not 0 */
+static int bpf_function;
+static const char bpf_file[] = "/tmp/torture-bpf";
+static pid_t reader; /* of the text history, if not 0 */
+
+void trace(unsigned int which)
+{
+	static const char *const tracers[] = {"nop", "function", "function_graph"};
+
+	note("tracer %s", tracers[which]);
+	if ((errno = put(TRACING "current_tracer", tracers[which])))
+		fail("current_tracer");
+	counts[TRACERS]++;
+}
+
+/* A probe comes, at the entry or for the return; or goes. */
+void probe(int f, bool at_return)
+{
+	static bool there[FUNCTIONS];
+	char text[128];
+
+	if (there[f]) {
+		putf("0", TRACING "events/torture/probe%d/enable", f);
+		snprintf(text, sizeof(text), "-:torture/probe%d", f);
+	} else {
+		/* By address: the patches have functions of the same names. */
+		snprintf(text, sizeof(text), "%c:torture/probe%d 0x%llx", at_return ? 'r' : 'p', f,
+			 addresses[f]);
+	}
+	note("probe %s of %s", text, functions[f]);
+	int fd = open(TRACING "kprobe_events", O_WRONLY | O_APPEND);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) > 0;
+	close(fd);
+	/* A return probe can be refused where something else is at the entry. */
+	if (!done && there[f])
+		fail("removing the probe of %s", functions[f]);
+	if (!done)
+		return;
+	there[f] = !there[f];
+	if (there[f])
+		putf("1", TRACING "events/torture/probe%d/enable", f);
+	counts[PROBES]++;
+}
+
+void act_on_processor(void)
+{
+	static bool off[4];
+	int cpu = 1 + chance(3), number;
+
+	if (access("/sys/devices/system/cpu/cpu3/online", F_OK))
+		return;
+	note("processor %d %s", cpu, off[cpu] ? "comes" : "goes");
+	number = putf(off[cpu] ? "1" : "0", "/sys/devices/system/cpu/cpu%d/online", cpu);
+	if (number && number != EBUSY) {
+		errno = number;
+		fail("processor %d", cpu);
+	}
+	if (!number)
+		off[cpu] = !off[cpu];
+	counts[HOTPLUGS]++;
+}
+
+/*
+ * It comes, and is patched by those that are enabled before its init makes a device; or goes,
+ * after it has been switched to and fro.
+ */
+void act_on_module(void)
+{
+	char text[64];
+	const int newest = newest_of_module();
+
+	if (module_there) {
+		if (syscall(SYS_delete_module, "dummy", O_NONBLOCK))
+			fail("unloading dummy");
+	} else {
+		if (system("modprobe dummy"))
+			fail("loading dummy");
+		get("/sys/class/net/dummy0/mtu", text, sizeof(text));
+		if (atoi(text) != 1500 + newest)
+			fail("dummy0 has the MTU %s, with patch %d", text, newest);
+	}
+	module_there = !module_there;
+	counts[MODULES]++;
+}
+
+/*
+ * A BPF program is attached at the entry, or goes.  Not at the exit: while ftrace asks that one to
+ * share the function with somebody who redirects it, it is in ftrace's list already, and in a
+ * function that has a tracer as well it calls the old one for a moment.  That is the kernel's
+ * (bpf_trampoline_update(), -EAGAIN), and the same for its own live patches.
+ */
+void act_on_bpf(void)
+{
+	if (bpf) {
+		note("BPF program goes");
+		kill(bpf, SIGKILL);
+		waitpid(bpf, NULL, 0);
+		bpf = 0;
+		redirected(bpf_function, false);
+		/* Where something else is at the entry it can have been refused. */
+		if (!unlink(bpf_file))
+			counts[BPFS]++;
+		return;
+	}
+	bpf_function = chance(FUNCTIONS);
+	note("BPF program of %s comes", functions[bpf_function]);
+	redirected(bpf_function, true);
+	bpf = fork();
+	if (bpf < 0)
+		fail("fork");
+	if (!bpf) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 2);
+		execlp("bpf-attach", "bpf-attach", "fentry", functions[bpf_function], bpf_file,
+		       NULL);
+		_exit(127);
+	}
+}
+
+/*
+ * It goes when it is told, or is killed wherever it is.  It checks what it reads, and ends by
+ * itself, with a word, if that is wrong.
+ */
+void act_on_reader(void)
+{
+	int status;
+
+	if (reader) {
+		const bool kill_it = chance(2);
+
+		if (kill(reader, kill_it ? SIGKILL : SIGTERM) ||
+		    waitpid(reader, &status, 0) != reader)
+			fail("the reader of the history");
+		if (kill_it ? !WIFSIGNALED(status) : status)
+			fail("the reader of the history ended with %#x", status);
+		reader = 0;
+		counts[READERS]++;
+		return;
+	}
+	reader = fork();
+	if (reader < 0)
+		fail("fork");
+	if (!reader) {
+		char seed[16];
+		int file = open("/tmp/torture-reader", O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+		dup2(file, 1);
+		snprintf(seed, sizeof(seed), "%ld", random());
+		execlp("texthist", "texthist", "follow", seed, NULL);
+		_exit(127);
+	}
+}
+
+void bpf_once(void)
+{
+	act_on_bpf();
+	for (int tries = 0; access(bpf_file, F_OK); tries++) {
+		if (tries == 600)
+			fail("no BPF program is attached");
+		usleep(100000);
+	}
+	act_on_bpf();
+}
+
+void all_neighbours_leave(void)
+{
+	put(TRACING "current_tracer", "nop");
+	put(TRACING "events/torture/enable", "0");
+	put(TRACING "kprobe_events", "\n");
+	put(TRACING "set_ftrace_filter", "\n");
+	if (bpf)
+		act_on_bpf();
+	for (int cpu = 1; cpu < 4; cpu++)
+		putf("1", "/sys/devices/system/cpu/cpu%d/online", cpu);
+	if (module_there)
+		act_on_module();
+	if (reader)
+		act_on_reader();
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of torture share; see main.c. */
+#ifndef TORTURE_H
+#define TORTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PATCHES 8
+#define FUNCTIONS 4
+#define LIVEPATCH 9 /* the number that pp_torture_klp has, like a patch */
+#define ANYTHING 15 /* tells pp_torture that a function may return anything */
+#define TRACING "/sys/kernel/tracing/"
+#define PARAMETERS "/sys/module/pp_torture/parameters/"
+
+enum count {
+	LOADS, UNLOADS, ENABLES, DISABLES, REPLACES, BUSY, ENTRY, DIRECT, FTRACE,
+	TRACERS, PROBES, BPFS, HOTPLUGS, MODULES,
+	KLP_LOADS, KLP_EFFECTS, KLP_SHADOWED, KLP_REFUSED, KLP_REFUSES, READERS, COUNTS,
+};
+
+/* main.c */
+extern const char *const functions[FUNCTIONS];
+extern unsigned long long addresses[FUNCTIONS];
+extern char extra[256]; /* where the modules are */
+extern unsigned long counts[COUNTS];
+/* What the new functions of the patches have counted. */
+extern unsigned long calls[LIVEPATCH + 1][FUNCTIONS];
+
+/* util.c */
+void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+int put(const char *path, const char *text);
+int putf(const char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void get(const char *path, char *text, size_t size);
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+unsigned int chance(unsigned int n);
+int load_module(const char *name, const char *options);
+
+/* patches.c */
+extern const char *const modes[];
+extern const size_t nr_modes;
+extern int nr_enabled;
+bool is_enabled(int k);
+int newest_of_module(void);
+int patch_of(int f);
+bool is_in_entry_mode(int k, int f);
+void load(int k);
+void unload(int k);
+void switch_patch(int k, bool on, const char *mode, unsigned int replaced);
+void surely_switch(int k, bool on, const char *mode);
+void replace(int k, const char *mode);
+void act_on_patch(void);
+void all_patches_leave(void);
+uint16_t vector(bool after);
+void tell_current(void);
+unsigned long peek(const char *symbol);
+
+/* neighbours.c */
+void trace(unsigned int which);
+void probe(int f, bool at_return);
+void act_on_processor(void);
+void act_on_module(void);
+void act_on_bpf(void);
+void bpf_once(void);
+void act_on_reader(void);
+void all_neighbours_leave(void);
+
+/* livepatch.c */
+
+/*
+ * The kernel's livepatch.  While it comes and goes its function returns the one thing to some
+ * tasks and the other to others.
+ */
+struct livepatch {
+	enum { KLP_AWAY, KLP_COMES, KLP_THERE, KLP_GOES } state;
+	int function;
+	/* It has an effect.  Not if it came to a site that was claimed, and then never. */
+	bool works;
+};
+extern struct livepatch klp;
+void redirected(int f, bool now);
+void look_at_livepatch(void);
+void act_on_livepatch(void);
+void livepatch_leaves(void);
+void livepatch_once(void);
+
+#endif
