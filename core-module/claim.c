@@ -83,6 +83,8 @@ static struct users users_of(const struct dyn_ftrace *rec)
 	struct ftrace_ops *op, *last = NULL;
 	struct users users = {};
 
+	if (pp_debug_skip_users)
+		return users;
 	for (op = rcu_dereference_raw(*pp_kernel.ftrace_ops_list); op != pp_kernel.ftrace_list_end;
 	     op = rcu_dereference_raw(op->next)) {
 		bool wants;

@@ -644,8 +644,11 @@ void pp_park_exit(void);
 
 int pp_exiting_init(void);
 void pp_exiting_exit(void);
-/* Make sure that every exiting task is known.  May sleep; 0, -ENOMEM. */
-int pp_exiting_ready(void);
+/*
+ * Make sure that every exiting task is known.  May sleep, for long; not under pp_mutex.
+ * Return: 0, -ENOMEM, or, if @killable, -EINTR.
+ */
+int pp_exiting_ready(bool killable);
 /* Drop what is known of tasks that are gone.  Any context but NMI. */
 void pp_exiting_sweep(void);
 /* In the stopped section: is that still so? */

@@ -18,11 +18,35 @@ struct task_struct;
 	X(skip_idle, "do not look at the stacks of idle tasks")                            \
 	X(skip_exiting, "do not look at the stacks of exiting tasks")                      \
 	X(skip_stoppers, "do not look at the stacks of those who stop the machine")        \
+	X(skip_earlier, "do not wait for those who began to exit before the core came")    \
+	X(skip_lost, "do not mind exiting tasks that could not be noted")                  \
+	X(skip_unlisted, "do not mind those in the way for whom there was no room")        \
+	X(no_room, "there is no room to note who is in the way")                           \
+	X(skip_runs, "take stacks that were clear for clear, though their tasks have run") \
+	X(skip_old, "do not look for the old functions")                                   \
+	X(skip_new, "do not look for the new functions")                                   \
+	X(skip_top, "do not look for the functions of the patch on top")                   \
+	X(skip_carried, "do not look for other patches' copies of carried functions")      \
+	X(skip_left_behind, "do not look for functions that live transitions left tasks in") \
 	X(skip_cold, "do not look for the cold parts of functions")                        \
+	X(skip_text, "do not look for the rest of a patch module's text")                  \
+	X(skip_stubs, "do not look for those in front of a stub's jump")                   \
+	X(skip_last_calls, "do not take the address behind a function for its own")        \
+	X(skip_unreliable, "take stacks that cannot be walked to their end for clear")     \
+	X(skip_places, "walk on from wherever a task was interrupted")                     \
+	X(skip_stack_ends, "take the end of the unwind data for the stack's")              \
+	X(skip_ready, "walk stacks with kretprobes on them of tasks that are ready to run") \
 	X(skip_returns, "do not resolve return addresses that tracers have replaced")      \
+	X(skip_drain, "do not look for those in a patch that was switched off live")       \
+	X(skip_pin, "do not keep modules whose addresses have escaped")                    \
 	X(skip_serialise, "do not serialise processors after text was written")            \
 	X(skip_claim, "do not claim sites from ftrace")                                    \
-	X(stuck_text, "what a stop writes reads back as something else, and is not put back") \
+	X(skip_users, "do not count who came to a site while it was claimed")              \
+	X(skip_probed, "write stubs that have probes in them")                             \
+	X(skip_compare, "do not compare code with what it should be before it is written") \
+	X(skip_read_back, "do not compare it afterwards")                                  \
+	X(skip_hold, "do not keep the module that code leads to which cannot be put back") \
+	X(stuck_text, "what is written reads back as something else, and is not put back") \
 	X(skip_verify, "do not compare code again when a patch is enabled")                \
 	X(walk_all, "in the stop, walk also stacks of tasks that have not run")            \
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
@@ -32,6 +56,7 @@ struct task_struct;
 #define PP_DEBUG_NUMBERS(X)                                                                \
 	X(refuse_stops, "in so many stops find somebody in the way")                       \
 	X(ready_ms, "how long to wait when exiting tasks are known, before all is laid out")   \
+	X(stop_wait_ms, "how long to wait between the look at all stacks and the stop")        \
 	X(stop_us, "how long each stop lasts at least, microseconds")
 
 #ifdef POKEPATCH_DEBUG

@@ -73,7 +73,7 @@ static bool probed(const struct pp_poke *poke)
 
 	preempt_disable();
 	/* Not only at its start: what stands there now may be several instructions. */
-	for (i = 0; i < poke->size && !found; i++)
+	for (i = 0; i < poke->size && !found && !pp_debug_skip_probed; i++)
 		found = pp_kernel.get_kprobe((void *)(poke->at + i));
 	preempt_enable();
 	return found;

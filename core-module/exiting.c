@@ -14,6 +14,8 @@
  * a task that stop_machine() finds off its CPU either is TASK_DEAD and has run
  * its last instruction, or can be preempted still and is tracked.
  */
+#include <linux/atomic.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -34,7 +36,10 @@ static LIST_HEAD(exiting);
  * stopped section, where the list is read without it.
  */
 static DEFINE_RAW_SPINLOCK(exiting_lock);
-static bool exiting_lost; /* a task could not be noted, for want of memory */
+/* How often a task could not be noted, for want of memory; so many are known by other means. */
+static atomic_t lost = ATOMIC_INIT(0), caught_up = ATOMIC_INIT(0);
+/* One at a time catches up. */
+static DEFINE_MUTEX(catch_up_mutex);
 static struct tracepoint *exit_tracepoint;
 
 /* Dead, and switched away from for the last time. */
@@ -78,17 +83,18 @@ static void notrace probe_exit(void *unused, struct task_struct *task)
 {
 	pp_exiting_sweep();
 	if (!note_exiting(task))
-		WRITE_ONCE(exiting_lost, true);
+		atomic_inc(&lost);
 }
 
 /*
  * Note those that passed the tracepoint unseen.  PF_EXITING is set before it, by
  * the task itself, and is visible by now: both registering a probe and setting
- * exiting_lost are followed by an RCU grace period, which the tracepoint's
+ * counting in lost are followed by an RCU grace period, which the tracepoint's
  * preempt-off section cannot span.  So the ones that are on the list are found.
  * The others have left it in release_task(), hence after exit_tasks_rcu_start();
  * synchronize_rcu_tasks() waits until they have passed exit_tasks_rcu_finish(),
- * where they cannot be preempted any more.
+ * where they cannot be preempted any more.  (From Linux 6.9 on it does not wait for those
+ * that sleep there, and this would not do.)
  *
  * zap_pid_ns_processes() leaves that section for a while, but only on the list.
  */
@@ -108,32 +114,44 @@ static int catch_up(void)
 	}
 out:
 	rcu_read_unlock();
-	synchronize_rcu_tasks();
+	if (!pp_debug_skip_earlier)
+		synchronize_rcu_tasks();
 	return ret;
 }
 
-int pp_exiting_ready(void)
+/*
+ * Without pp_mutex: the grace period waits for all tasks that were preempted, and for those
+ * that sleep at their very end, and neither modules nor switches of who need not wait shall
+ * wait as well.  Those that are lost meanwhile are counted, and not caught up with.
+ */
+int pp_exiting_ready(bool killable)
 {
-	int ret;
+	int ret = 0, nr;
 
 	pp_exiting_sweep();
-	if (!READ_ONCE(exiting_lost))
+	if (pp_exiting_all_known())
 		return 0;
-	WRITE_ONCE(exiting_lost, false);
-	ret = catch_up();
-	if (ret)
-		WRITE_ONCE(exiting_lost, true);
+	if (!killable)
+		mutex_lock(&catch_up_mutex);
+	else if (mutex_lock_killable(&catch_up_mutex))
+		return -EINTR;
+	nr = atomic_read(&lost);
+	if (nr != atomic_read(&caught_up))
+		ret = catch_up();
+	if (!ret)
+		atomic_set(&caught_up, nr);
+	mutex_unlock(&catch_up_mutex);
 	return ret;
 }
 
 /*
  * The stop asks again: a task may have passed the tracepoint, unnoted, since
  * pp_exiting_ready() did.  probe_exit() runs with preemption off, so that a task that the
- * stop finds past it has set the flag; one that it finds before it is on the task list.
+ * stop finds past it was counted; one that it finds before it is on the task list.
  */
 bool pp_exiting_all_known(void)
 {
-	return !READ_ONCE(exiting_lost);
+	return atomic_read(&lost) == atomic_read(&caught_up);
 }
 
 void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),

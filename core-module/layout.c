@@ -146,7 +146,7 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	 * own, is in none of the functions and will be in the one that the jump leads to: the
 	 * jump stays as it is when calls are let through again.
 	 */
-	if (!flip->target && site->stub)
+	if (!flip->target && site->stub && !pp_debug_skip_stubs)
 		busy_add(&tr->busy, func, site->stub + pp_arch.stub_jump, pp_arch.entry_size);
 	ret = pp_site_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
 	/* Which of them decides where calls go is written last. */
@@ -165,18 +165,21 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 
 		if (!func->old_addr)
 			continue;
-		busy_add_old(&tr->busy, func);
-		busy_add_new(&tr->busy, func);
+		if (!pp_debug_skip_old)
+			busy_add_old(&tr->busy, func);
+		if (!pp_debug_skip_new)
+			busy_add_new(&tr->busy, func);
 		if (!func->site) {
 			pp_carried_switch(func, attempt);
-			busy_add_carried(&tr->busy, func);
+			if (!pp_debug_skip_carried)
+				busy_add_carried(&tr->busy, func);
 			continue;
 		}
 		ret = lay_out_site(tr, func, attempt);
 		if (ret)
 			return ret;
 		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
-		if (top && top != func)
+		if (top && top != func && !pp_debug_skip_top)
 			busy_add_new(&tr->busy, top);
 	}
 	return 0;
@@ -203,7 +206,7 @@ int pp_lay_out(struct transition *tr)
 	tr->nr_flips = 0;
 	tr->text.nr = 0;
 	tr->busy.nr = 0;
-	tr->busy.nr_text = tr->nr_off;
+	tr->busy.nr_text = pp_debug_skip_text ? 0 : tr->nr_off;
 	for (i = 0; i < tr->nr_off; i++) {
 		struct pp_patch *off = tr->off[i];
 
@@ -216,7 +219,7 @@ int pp_lay_out(struct transition *tr)
 		ret = lay_out_patch(tr, tr->off[i], attempts);
 	for (i = 0; i < tr->nr_off; i++)
 		tr->off[i]->leaving = false;
-	if (went_live && !tr->look_only && !tr->live)
+	if (went_live && !tr->look_only && !tr->live && !pp_debug_skip_left_behind)
 		busy_add_left_behind(tr, attempts);
 	pp_busy_finish(&tr->busy);
 	return ret;

@@ -95,7 +95,7 @@ static void take_back_some(struct pp_text *text, bool early)
 {
 	unsigned int i;
 
-	for (i = 0; i < text->nr; i++)
+	for (i = 0; i < text->nr && !pp_debug_stuck_text; i++)
 		if (text->poke[i].early == early && holds(&text->poke[i], text->poke[i].new))
 			add_to_batch(&text->poke[i], true);
 	write_batch();
@@ -117,10 +117,12 @@ static const struct pp_poke *first_that_differs(const struct pp_text *text, bool
 {
 	unsigned int i;
 
+	if (after ? pp_debug_skip_read_back : pp_debug_skip_compare)
+		return NULL;
 	for (i = 0; i < text->nr; i++) {
 		const struct pp_poke *poke = &text->poke[i];
 
-		if (PP_FAULT(after ? "read back" : "poke") ||
+		if (PP_FAULT(after ? "read back" : "poke") || (after && pp_debug_stuck_text) ||
 		    !holds(poke, after ? poke->new : poke->old))
 			return poke;
 	}
@@ -270,7 +272,7 @@ static int look(struct pp_patch *patch, unsigned int nr, bool background)
 		synchronize_rcu_tasks_rude();
 		WRITE_ONCE(patch->drain_waited, nr);
 	}
-	return pp_transition_look(patch, ask, background);
+	return pp_debug_skip_drain ? 0 : pp_transition_look(patch, ask, background);
 }
 
 bool pp_drained(struct pp_patch *patch)

@@ -56,7 +56,8 @@ static const struct pp_range *find(const struct pp_range *range, unsigned int nr
 		else
 			high = mid;
 	}
-	if (low && addr <= range[low - 1].end)
+	/* The end too: pp_range. */
+	if (low && addr < range[low - 1].end + !pp_debug_skip_last_calls)
 		return &range[low - 1];
 	return NULL;
 }
@@ -97,7 +98,7 @@ bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct
 	if (pp_debug_cross_check)
 		pp_words_compare(busy, task, hit);
 	pp_kernel.put_task_stack(task);
-	return !hit->addr && !hit->err;
+	return !hit->addr && (!hit->err || pp_debug_skip_unreliable);
 }
 
 void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const struct pp_hit *hit)
@@ -133,7 +134,7 @@ int pp_scan_init(struct pp_scan *scan, const struct pp_busy *busy)
 {
 	const unsigned int nr = count_tasks() + num_possible_cpus() + 64;
 
-	*scan = (struct pp_scan){ .busy = busy, .max_blockers = nr };
+	*scan = (struct pp_scan){ .busy = busy, .max_blockers = pp_debug_no_room ? 0 : nr };
 	scan->seen_bits = ilog2(nr) + 2; /* at most half full */
 	scan->blocker = kvmalloc_array(nr, sizeof(*scan->blocker), GFP_KERNEL);
 	scan->seen = kvcalloc(1UL << scan->seen_bits, sizeof(*scan->seen), GFP_KERNEL);
@@ -187,7 +188,7 @@ static bool seen_unchanged(const struct pp_scan *scan, const struct task_struct 
 	const struct pp_seen *slot = seen_slot(scan, task);
 
 	return slot->task && slot->start_time == task->start_time &&
-	       slot->switches == switches(task);
+	       (slot->switches == switches(task) || pp_debug_skip_runs);
 }
 
 /*
@@ -261,5 +262,6 @@ bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
 	if (!pp_debug_skip_idle)
 		for_each_online_cpu(cpu)
 			look_at_stopped(scan, pp_kernel.idle_task(cpu));
-	return !scan->nr_blockers && !scan->unlisted && !scan->lost;
+	return !scan->nr_blockers && (!scan->unlisted || pp_debug_skip_unlisted) &&
+	       (!scan->lost || pp_debug_skip_lost);
 }

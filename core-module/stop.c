@@ -126,7 +126,7 @@ void pp_hold_if_stuck(struct transition *tr)
 {
 	struct pp_patch *patch = tr->patch;
 
-	if (!tr->text.stuck || !tr->enable || patch->led_to)
+	if (!tr->text.stuck || !tr->enable || patch->led_to || pp_debug_skip_hold)
 		return;
 	__module_get(patch->mod);
 	patch->led_to = true;

@@ -26,7 +26,7 @@
 void pp_patch_pin(struct pp_patch *patch)
 {
 	lockdep_assert_held(&pp_mutex);
-	if (!(patch->image->flags & POKEPATCH_IMAGE_PINNED) || patch->pinned)
+	if (!(patch->image->flags & POKEPATCH_IMAGE_PINNED) || patch->pinned || pp_debug_skip_pin)
 		return;
 	__module_get(patch->mod);
 	patch->pinned = true;
@@ -244,7 +244,10 @@ static int switch_stopped(struct transition *tr)
 	if (ret)
 		return ret;
 	tr->stop_ns = 0;
-	ret = pp_scan_running(&tr->scan) ? pp_stop(tr) : -EAGAIN;
+	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
+	if (pp_debug_stop_wait_ms)
+		msleep(pp_debug_stop_wait_ms);
+	ret = ret ?: pp_stop(tr);
 	if (ret == -EAGAIN && tr->scan.nr_blockers)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", tr->patch->name,
 			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
@@ -266,6 +269,9 @@ static int attempt(struct transition *tr)
 	struct pp_patch *patch = tr->patch;
 	int ret;
 
+	ret = pp_exiting_ready(!tr->forced);
+	if (ret)
+		return ret;
 	if (tr->forced)
 		mutex_lock(&pp_mutex);
 	else if (mutex_lock_killable(&pp_mutex))
@@ -283,9 +289,6 @@ static int attempt(struct transition *tr)
 		if (ret)
 			goto unlock;
 	}
-	ret = pp_exiting_ready();
-	if (ret)
-		goto unlock;
 	if (pp_debug_ready_ms)
 		msleep(pp_debug_ready_ms);
 	ret = pp_lay_out(tr);

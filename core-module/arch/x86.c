@@ -160,6 +160,8 @@ static const struct pp_needed x86_needed[] = {
  */
 static bool can_unwind_from(unsigned long ip)
 {
+	if (pp_debug_skip_places)
+		return true;
 	if (ip < pp_kernel.stext || ip >= pp_kernel.etext)
 		/* A module, or else ftrace's trampolines, probe slots, BPF, ... */
 		return x86.module_text_address(ip);
@@ -188,7 +190,7 @@ static bool is_stack_end(const struct unwind_state *state, struct task_struct *t
 {
 	const unsigned long regs = (unsigned long)task_pt_regs(task);
 
-	if (state->sp == regs)
+	if (state->sp == regs || pp_debug_skip_stack_ends)
 		return true;
 	return is_idle_task(task) &&
 	       state->sp == regs - sizeof(struct inactive_task_frame);
@@ -202,7 +204,8 @@ static bool is_stack_end(const struct unwind_state *state, struct task_struct *t
 static bool has_unknown_returns(const struct task_struct *task)
 {
 #ifdef CONFIG_RETHOOK
-	return task != current && task->rethooks.first && task_is_running(task);
+	return task != current && task->rethooks.first && task_is_running(task) &&
+	       !pp_debug_skip_ready;
 #else
 	return false;
 #endif

@@ -37,9 +37,9 @@ matters() { # CHECK PATCH VALUE WORD...
 	echo "without $_check, $1 was switched under: $3"
 }
 count() { sed "s/.*$1=\([0-9]*\).*/\1/" $parameters/debug_cross_counts; }
-load() {
+load() { # PATCH [TIMEOUT]
 	modprobe pokepatch-$1
-	echo 300 >"$(sysfs $1 timeout_ms)"
+	echo ${2:-300} >"$(sysfs $1 timeout_ms)"
 }
 # A reader of /proc/version sleeps as the patch sleepers has it.
 sleep_at() {
@@ -51,6 +51,28 @@ sleep_at() {
 wake() {
 	echo 0 >/proc/sys/kernel/panic
 	wait $sleeper || :
+}
+# A thread ends, and sleeps where the task list has lost it.
+exit_at() { # VALUE
+	echo $1 >/proc/sys/kernel/panic
+	exiter &
+	exiter=$!
+	exiting
+}
+exiting() {
+	sleep 1
+	lacks "the task list" "$(cat /proc/$exiter/task/*/comm)" pp-exiting
+}
+exited() {
+	echo 0 >/proc/sys/kernel/panic
+	kill $exiter
+	wait $exiter || :
+}
+# How often the module of a patch is held.
+holds() { cat /sys/module/pokepatch_$(patch_id $1)/refcnt; }
+io_error() { # PATCH VALUE
+	(echo $2 >"$(sysfs $1 enabled)") 2>/tmp/error && die "enabled=$2 was accepted for $1"
+	has "the error" "$(cat /tmp/error)" "Input/output error"
 }
 '
 
@@ -204,6 +226,374 @@ wake() {
 		enabled proc-version 1
 		echo function >$tracing/current_tracer || :
 		has "the kernel log" "$(dmesg)" "ftrace bug"
+	'
+}
+
+@test "without one of the others, functions are switched under those who run them" {
+	core=core-debug with_patches "$patches"/{sleepers,sleeper,thread-exit,flock-body,escape}.patch \
+		"$top/examples/proc-version.patch"
+	guest "${patched[@]}" --module "$(patch_module "$patches/flock-body.patch" flock-top)" \
+		--module "$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)" \
+		--module "$(test_module pp_flush)" --module "$(test_module pp_stacks)" \
+		--program "$(test_program exiter)" --program "$(test_program flocker)" \
+		--program "$(test_program bpf-attach)" --timeout 240 \
+		--expect 'rethook_find_ret_addr' --expect ' __ftrace_hash_rec_update' <<<"$words"'
+		core_is() { grep -q "^pokepatch .* $1 " /proc/modules; }
+		flush=/sys/module/pp_flush/parameters/hold
+
+		echo "== tasks that began to exit before the core came"
+		modprobe pp_flush
+		until_true 60 grep -q 0 /sys/kernel/livepatch/pp_flush/transition
+		echo 1 >$flush
+		exit_at 0
+		modprobe pokepatch &
+		sleep 2
+		core_is Loading || die "the core did not wait"
+		echo 0 >$flush
+		wait $!
+		core_is Live
+		rmmod pokepatch
+		exited
+		echo 1 >$flush
+		exit_at 0
+		modprobe pokepatch debug_skip_earlier=1
+		load thread-exit 0
+		enabled thread-exit 1
+		echo "without skip_earlier, it was switched under: $(cat /proc/$exiter/task/*/comm)"
+		echo 0 >$flush
+		enabled thread-exit 0
+		rmmod pokepatch_thread_exit pokepatch
+		exited
+		echo 0 >/sys/kernel/livepatch/pp_flush/enabled
+
+		modprobe pokepatch
+		echo 0 >$parameters/ask_after_ms
+		for patch in sleepers sleeper thread-exit proc-version flock-body flock-top escape; do
+			load $patch 0
+		done
+		until_true 60 rmmod pp_flush 2>/dev/null
+		enabled sleepers 1
+		mkfifo /tmp/fifo
+
+		echo "== the old function"
+		sleep_in_fifo
+		matters skip_old sleeper 1 "$sleeper cat wait_for_partner"
+		wake_up
+
+		echo "== the new function, which is in the text of the module too"
+		sleep_in_fifo
+		in_way="$sleeper cat wait_for_partner"
+		blocked sleeper 0 "$in_way"
+		check_off skip_text
+		blocked sleeper 0 "$in_way"
+		check_on skip_text
+		check_off skip_new
+		blocked sleeper 0 "$in_way"
+		check_off skip_text
+		enabled sleeper 0
+		check_on skip_text
+		check_on skip_new
+		wake_up
+
+		echo "== the rest of that text, where a task came by a jump"
+		echo 1004 >/proc/sys/kernel/panic
+		cat /proc/version >/dev/null &
+		sleeper=$!
+		until_true 10 asleep_in $sleeper sleep_elsewhere
+		lacks stack "$(cat /proc/$sleeper/stack)" version_proc_show
+		matters skip_text sleepers 0 "$sleeper cat sleep_elsewhere"
+		wake
+		enabled sleepers 1
+
+		echo "== the function of the patch on top"
+		sleep_at 1001
+		matters skip_top proc-version 1 "$sleeper cat version_proc_show"
+		wake
+		enabled proc-version 0
+
+		echo "== a carried function, of the patch below"
+		enabled flock-body 1
+		flocker /tmp/file >/tmp/first &
+		first=$!
+		until_true 10 grep -q locked /tmp/first
+		flocker /tmp/file >/tmp/second &
+		second=$!
+		until_true 10 grep -q "^State:.*sleeping" /proc/$second/status
+		sleep 1
+		matters skip_carried flock-top 1 "$second flocker __do_sys_flock"
+		kill $second $first
+		wait $second || :
+		enabled flock-top 0
+
+		echo "== a call that is the last instruction of a function"
+		exit_at 1003
+		matters skip_last_calls thread-exit 1 "pp-exiting __x64_sys_exit"
+		exited
+		enabled thread-exit 0
+
+		echo "== a task that has run since its stack was seen"
+		echo 1001 >/proc/sys/kernel/panic
+		echo 1500 >$parameters/debug_stop_wait_ms
+		for check in on off; do
+			# One task: it waits for another, and then reads.
+			(
+				usleep 500000
+				read -r _line </proc/version
+			) &
+			sleeper=$!
+			if [ $check = on ]; then
+				blocked proc-version 1 "$sleeper sh version_proc_show"
+			else
+				check_off skip_runs
+				enabled proc-version 1
+				check_on skip_runs
+			fi
+			asleep_in $sleeper version_proc_show || die "it does not run it"
+			wake
+			echo 1001 >/proc/sys/kernel/panic
+		done
+		echo 0 >$parameters/debug_stop_wait_ms
+		echo 0 >/proc/sys/kernel/panic
+		enabled proc-version 0
+
+		echo "== tasks for which there was no room"
+		sleep_at 1001
+		check_off no_room # on, that is
+		(echo 1 >"$(sysfs proc-version enabled)") 2>/dev/null && die "it was enabled"
+		same "enabled, blocked_by" "$(file proc-version enabled)$(file proc-version blocked_by)" 0
+		check_off skip_unlisted
+		enabled proc-version 1
+		check_on skip_unlisted
+		check_on no_room
+		wake
+		enabled proc-version 0
+
+		echo "== an exiting task that could not be noted"
+		echo 1003 >/proc/sys/kernel/panic
+		echo 1 >$parameters/fault_exiting
+		echo 1500 >$parameters/debug_ready_ms
+		check_off skip_lost
+		echo 0 >"$(sysfs sleepers enabled)" &
+		disabler=$!
+		usleep 500000
+		exiter &
+		exiter=$!
+		wait $disabler
+		exiting
+		same enabled "$(file sleepers enabled)" 0
+		check_on skip_lost
+		echo 0 >$parameters/debug_ready_ms
+		echo 0 >$parameters/fault_exiting
+
+		echo "== while the core catches up with it, nobody waits who need not"
+		enabled sleepers 1 &
+		waits=$!
+		sleep 1
+		kill -0 $waits
+		modprobe -r pp_stacks
+		modprobe pp_stacks
+		rmmod pp_stacks
+		echo escape >"$(sysfs proc-version replace)"
+		echo >"$(sysfs proc-version replace)"
+		kill -0 $waits || die "it did not wait"
+		exited
+		wait $waits
+		same enabled "$(file sleepers enabled)" 1
+
+		echo "== a return address in a trampoline of BPF"
+		sleep_at 1001
+		bpf-attach fexit schedule_timeout_uninterruptible /tmp/count &
+		bpf=$!
+		until_true 20 test -e /tmp/count
+		until_true 20 grep -q -v "^0" /tmp/count
+		matters skip_unreliable proc-version 1 "$sleeper cat ?unreliable-stack?"
+		kill $bpf
+		wait $bpf || :
+		wake
+		enabled proc-version 0
+
+		echo "== tasks that are ready to run, with a kretprobe on the stack"
+		echo "r:pp/ready seq_read_iter" >>$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/ready/enable
+		echo 1005 >/proc/sys/kernel/panic
+		taskset -c 1 cat /proc/version >/dev/null &
+		first=$!
+		taskset -c 1 cat /proc/version >/dev/null &
+		second=$!
+		sleep 1
+		blocked sleeper 1 "cat ?unreliable-stack?"
+		lacks "the log" "$(dmesg)" rethook_find_ret_addr
+		# The kernel warns, and cannot tell.
+		check_off skip_ready
+		blocked sleeper 1 "cat ?unreliable-stack?"
+		check_on skip_ready
+		has "the log" "$(dmesg)" rethook_find_ret_addr
+		echo 0 >/proc/sys/kernel/panic
+		wait $first $second
+		stop_hits
+
+		echo "== where a task was interrupted"
+		busy=$(printf 0x%x $(($(file proc-version vmlinux/version_proc_show,1/old_addr) + 5)))
+		stack_at() { # ADDRESS
+			modprobe pp_stacks busy=$busy at=$1
+			until_true 10 grep -q Y /sys/module/pp_stacks/parameters/waiting
+		}
+		unreliable="pp_stacks ?unreliable-stack?"
+		echo "p:pp/slot $busy" >>$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/slot/enable
+		for place in __x86_return_thunk __x86_indirect_thunk_rax ftrace_caller return_to_handler \
+			srso_alias_safe_ret arch_rethook_trampoline kprobe_insn_page; do
+			address=$(awk -v name=$place "\$3 == name { print \"0x\" \$1; exit }" /proc/kallsyms)
+			[ -n "$address" ] || die "there is no $place"
+			stack_at $address
+			echo "$place at $address"
+			blocked proc-version 1 "$unreliable"
+			rmmod pp_stacks
+		done
+		stop_hits
+		stack_at $(awk "\$3 == \"__x86_return_thunk\" { print \"0x\" \$1 }" /proc/kallsyms)
+		matters skip_places proc-version 1 "$unreliable"
+		rmmod pp_stacks
+		enabled proc-version 0
+
+		echo "== where the unwind data end"
+		stack_at 0
+		matters skip_stack_ends proc-version 1 "$unreliable"
+		rmmod pp_stacks
+		enabled proc-version 0
+
+		echo "== addresses that escape"
+		check_off skip_pin
+		enabled escape 1
+		cat /proc/cmdline >/dev/null
+		enabled escape 0
+		same "module is held" "$(holds escape)" 0
+		check_on skip_pin
+		enabled escape 1
+		enabled escape 0
+		same "module is held" "$(holds escape)" 1
+
+		echo "== what live switches leave behind"
+		load sleeper-live 0
+		for check in on off; do
+			enabled sleeper-live 1
+			sleep_in_fifo
+			[ $check = on ] || check_off skip_drain
+			enabled sleeper-live 0
+			if [ $check = on ]; then
+				same "module is held" "$(holds sleeper-live)" 1
+				matters skip_left_behind sleeper 1 "$sleeper cat wait_for_partner"
+			else
+				same "module is held" "$(holds sleeper-live)" 0
+				check_on skip_drain
+			fi
+			wake_up
+			until_true 10 grep -q 0 /sys/module/pokepatch_sleeper_live/refcnt
+			enabled sleeper 0
+		done
+
+		echo "== who came to a site while it was claimed"
+		enabled sleepers 0
+		echo version_proc_show >$tracing/set_ftrace_filter
+		for check in on off; do
+			enabled proc-version 1
+			echo function >$tracing/current_tracer
+			[ $check = on ] || check_off skip_users
+			enabled proc-version 0
+			lacks "the log" "$(dmesg)" __ftrace_hash_rec_update
+			echo nop >$tracing/current_tracer
+		done
+		has "the log" "$(dmesg)" __ftrace_hash_rec_update
+	'
+}
+
+@test "without one of the checks of code, it is written over, or goes" {
+	core=core-debug with_patches "$top/test/bench/int-pow.patch" \
+		"$patches"/{int-pow-three,thread-exit,sleepers}.patch "$top/examples/proc-version.patch"
+	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
+		--module "$(test_module pp_probe)" --module "$(test_module pp_meddle)" \
+		--module "$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)" \
+		--module "$(patch_module "$patches/int-pow-three.patch" int-pow-three-live --transition live)" \
+		--expect 'somebody else has changed it; ' --expect 'cannot be put back$' <<<"$words"'
+		# What int_pow(1, 0) returns: 1, patched 2 or 3.
+		result() { awk "NR == 1 { print \$3 }" /sys/module/pp_icount/parameters/measure; }
+		stubs() { awk -v module="[pokepatch_$(patch_id $1)]" \
+			"\$3 == \"pokepatch_stubs\" && \$4 == module { print \"0x\" \$1 }" /proc/kallsyms; }
+		modprobe pokepatch
+		echo 0 >$parameters/ask_after_ms
+		modprobe pp_icount
+		for patch in int-pow int-pow-three proc-version thread-exit int-pow-three-live sleeper-live; do
+			load $patch 0
+		done
+		# The owner of the stub leaves, and there is a probe in that of the other.
+		leave_below() {
+			echo direct >"$(sysfs int-pow vmlinux/int_pow,1/mode)"
+			enabled int-pow 1
+			enabled int-pow-three 1
+			same result "$(result)" 3
+			modprobe pp_probe at=$(stubs int-pow-three)
+			enabled int-pow 0
+			same result "$(result)" 3
+		}
+
+		echo "== a task in front of the jump of a stub"
+		leave_below
+		same "module is held" "$(holds int-pow)" 1
+		front=/sys/module/pp_front/parameters
+		modprobe pp_front jump=$(printf 0x%x $(($(stubs int-pow) + 8)))
+		until_true 10 grep -q Y $front/waiting
+		matters skip_stubs int-pow-three 0 "pp_front int_pow"
+		same result "$(result)" 1
+		echo 1 >$front/go
+		until_true 10 grep -q N $front/waiting
+		same "result of its call, which it began before" "$(cat $front/result)" 3
+		rmmod pp_front pp_probe
+
+		echo "== a stub with a probe in it"
+		check_off skip_probed
+		leave_below
+		same "module is held" "$(holds int-pow)" 0
+		enabled int-pow-three 0
+		check_on skip_probed
+		same result "$(result)" 1
+
+		echo "== code that is another one when it is to be written"
+		enabled proc-version 1
+		modprobe pp_meddle symbol=version_proc_show offset=1
+		io_error proc-version 0
+		same enabled "$(file proc-version enabled)" 1
+		check_off skip_compare
+		enabled proc-version 0
+		check_on skip_compare
+		lacks /proc/version "$(cat /proc/version)" Live-patched
+
+		echo "== code that is not what was written"
+		check_off stuck_text # on, that is
+		check_off skip_read_back
+		enabled proc-version 1
+		enabled int-pow-three-live 1
+		same result "$(result)" 3
+		check_on stuck_text
+		check_on skip_read_back
+		enabled proc-version 0
+		enabled int-pow-three-live 0
+		same result "$(result)" 1
+
+		echo "== code that cannot be put back, in a stop and live"
+		check_off stuck_text
+		for patch in proc-version int-pow-three-live; do
+			io_error $patch 1
+			sleep 1 # those who live switches may have left have gone
+			same "module is held" "$(holds $patch)" 1
+		done
+		check_off skip_hold
+		for patch in thread-exit sleeper-live; do
+			io_error $patch 1
+			sleep 1
+			same "module is held" "$(holds $patch)" 0
+		done
+		check_on skip_hold
+		check_on stuck_text
 	'
 }
 

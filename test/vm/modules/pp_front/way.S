@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The way of pp_front's thread.  The stack that is walked when it sleeps:
+ * The way of pp_front's thread.  The stack that is walked when it sleeps is that of a task
+ * which was interrupted in front of the jump:
  *
- *	pp_front_sleep	returns to pp_front_wait
- *	pp_front_wait	returns to the jump, which was pushed by pp_front_go
+ *	pp_front_sleep	returns to pp_front_go
+ *	struct pt_regs	of the interrupt, at the jump
  *	(the jump)	the function that it leads to returns to pp_front_call
  *
  * as the call of the stub has been dropped by the stub's first instruction already.
  */
 #include <linux/linkage.h>
-#include <linux/objtool.h>
+#include <asm/nospec-branch.h>
+#include <asm/unwind_hints.h>
 
 /* unsigned long pp_front_call(unsigned long jump) */
 SYM_FUNC_START(pp_front_call)
@@ -17,16 +19,21 @@ SYM_FUNC_START(pp_front_call)
 	RET
 SYM_FUNC_END(pp_front_call)
 
-/* Nobody finds this on a stack. */
-STACK_FRAME_NON_STANDARD pp_front_go
 SYM_FUNC_START_LOCAL(pp_front_go)
-	push	%rdi
-	jmp	pp_front_wait
-SYM_FUNC_END(pp_front_go)
-
-SYM_FUNC_START_LOCAL(pp_front_wait)
+	mov	%rsp, %rax
+	push	$0			/* ss */
+	push	%rax			/* sp */
+	pushf
+	push	$0x10			/* cs: __KERNEL_CS */
+	push	%rdi			/* ip */
+	sub	$(16 * 8), %rsp
+	UNWIND_HINT_REGS
 	call	pp_front_sleep
 	mov	$1, %edi
 	xor	%esi, %esi
-	RET
-SYM_FUNC_END(pp_front_wait)
+	mov	(16 * 8)(%rsp), %rax
+	add	$((16 + 5) * 8), %rsp
+	UNWIND_HINT_FUNC
+	ANNOTATE_RETPOLINE_SAFE
+	jmp	*%rax
+SYM_FUNC_END(pp_front_go)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The stacks of pp_stacks.
+ */
+#include <linux/linkage.h>
+#include <asm/unwind_hints.h>
+
+/* void pp_stacks_ended(unsigned long busy): UNWIND_HINT_EMPTY is "the end", or "not known". */
+SYM_FUNC_START(pp_stacks_ended)
+	push	%rdi
+	UNWIND_HINT_SAVE
+	nop
+	UNWIND_HINT_EMPTY
+	call	pp_stacks_sleep
+	UNWIND_HINT_RESTORE
+	add	$8, %rsp
+	RET
+SYM_FUNC_END(pp_stacks_ended)
+
+/*
+ * The start of a function is on the stack, as it is in a retpoline or in a return to the
+ * place that a tracer has chosen.  Taken for a return address, it is that of the "call" before
+ * it, here of a function that has one word on the stack.
+ */
+SYM_FUNC_START_LOCAL(pp_stacks_before)
+	push	%rdi
+	ud2
+SYM_FUNC_END(pp_stacks_before)
+SYM_FUNC_START_LOCAL_NOALIGN(pp_stacks_start)
+	RET
+SYM_FUNC_END(pp_stacks_start)
+
+/* void pp_stacks_interrupted(unsigned long busy, unsigned long at) */
+SYM_FUNC_START(pp_stacks_interrupted)
+	lea	pp_stacks_start(%rip), %rax
+	push	%rdi
+	push	%rax
+	mov	%rsp, %rax
+	/* struct pt_regs, of the interrupt */
+	push	$0			/* ss */
+	push	%rax			/* sp */
+	pushf
+	push	$0x10			/* cs: __KERNEL_CS */
+	push	%rsi			/* ip */
+	sub	$(16 * 8), %rsp
+	UNWIND_HINT_REGS
+	call	pp_stacks_sleep
+	add	$((16 + 5 + 2) * 8), %rsp
+	UNWIND_HINT_FUNC
+	RET
+SYM_FUNC_END(pp_stacks_interrupted)
