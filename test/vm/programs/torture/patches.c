@@ -193,7 +193,7 @@ static bool meets_livepatch(int k)
 /* The books are so as if the switch were made; tell what may be until it is. */
 static void tell_switch(uint16_t before, bool one_by_one, bool unsure)
 {
-	/* The livepatch goes at a moment of its own, and then the patch can come. */
+	/* What it is now, what the livepatch has it be, what the patch has: that is one too many. */
 	if (unsure)
 		before |= ANYTHING << 4 * klp.function;
 	tell(before, vector(true), one_by_one);
@@ -222,7 +222,7 @@ void switch_patch(int k, bool on, const char *mode, unsigned int replaced)
 	if (on)
 		enabled[to++] = k;
 	nr_enabled = to;
-	tell_switch(before, one_by_one, meets && klp.state == KLP_GOES);
+	tell_switch(before, one_by_one, meets && klp.state != KLP_THERE);
 	int number = putf(on ? "1" : "0", "/sys/kernel/pokepatch/torture_%d/enabled", k);
 	if (number && number != EBUSY) {
 		errno = number;
