@@ -42,8 +42,8 @@ void pp_busy_finish(struct pp_busy *busy)
 	busy->nr_text = merge(busy->text, busy->nr_text);
 }
 
-static const struct pp_range *find(const struct pp_range *range, unsigned int nr,
-				   unsigned long addr)
+static const struct pp_range *find_range(const struct pp_range *range, unsigned int nr,
+					 unsigned long addr)
 {
 	unsigned int low = 0, high = nr;
 
@@ -65,7 +65,8 @@ static const struct pp_range *find(const struct pp_range *range, unsigned int nr
 /* A function's range if there is one: it knows the function. */
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr)
 {
-	return find(busy->range, busy->nr, addr) ?: find(busy->text, busy->nr_text, addr);
+	return find_range(busy->range, busy->nr, addr) ?:
+	       find_range(busy->text, busy->nr_text, addr);
 }
 
 struct visit {

@@ -65,7 +65,12 @@ words='
 		enabled crowd_100 1
 		enabled crowd_10 1
 		same modes "$(modes crowd_10)" "10 direct"
+		echo p:pp/synchronize_rcu_tasks synchronize_rcu_tasks >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
 		enabled crowd_100 0
+		# One for the 90 that nobody else has, one for the ten that are handed over.
+		same "grace periods" "$(hits synchronize_rcu_tasks)" 2
+		stop_hits
 		rmmod pokepatch-crowd-100
 		same "patched functions" "$(crowd)" 10
 		enabled crowd_10 0
