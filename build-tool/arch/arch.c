@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "arch.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "atoms.h"
+#include "util.h"
 
 const struct arch *const arch_all[] = {
 	&arch_arm64,
@@ -24,6 +28,26 @@ const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_da
 		    arch_all[i]->elf_data == elf_data)
 			return arch_all[i];
 	return NULL;
+}
+
+const struct arch *arch_of_file(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr header = {0}; /* up to e_machine the same for 32 bits */
+	const unsigned char *machine = (const unsigned char *)&header.e_machine;
+	bool big;
+
+	if (fd < 0 || read(fd, &header, sizeof(header)) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG))
+		return NULL;
+	big = header.e_ident[EI_DATA] == ELFDATA2MSB;
+	return arch_find(machine[big] | machine[!big] << 8, header.e_ident[EI_CLASS],
+			 header.e_ident[EI_DATA]);
+}
+
+bool arch_is_native(const struct arch *arch)
+{
+	return arch == arch_of_file("/proc/self/exe");
 }
 
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type)

@@ -67,6 +67,12 @@ struct late_table {
 
 /* A jump to a function, as far away as one is called. */
 struct veneer {
+	/*
+	 * For calls of whatever the core resolves, and not only where the loader rewrites: they
+	 * reach less far than modules may be from the kernel, and the loader counts its own
+	 * veneers by the relocations that it sees.
+	 */
+	bool every_call;
 	const uint8_t *code;
 	uint8_t size, align;
 	uint8_t reloc_at; /* where the relocation of reloc_type and addend stands */
@@ -117,7 +123,8 @@ struct constant_load {
 struct arch {
 	const char *name;	 /* as in the kernel's ARCH: "x86_64" */
 	const char *debian;	 /* Debian's: "amd64" */
-	const char *source_arch; /* folder below arch/ in the kernel: "x86" */
+	const char *source_arch; /* folder below arch/ in the kernel: "x86"; also good for ARCH= */
+	const char *gnu;	 /* what Debian's tools for it begin with: "x86_64-linux-gnu" */
 	uint16_t machine;	 /* EM_ */
 	uint8_t elf_class, elf_data;
 	uint8_t code_data;	 /* ELFDATA2LSB or MSB of instructions; 0: as elf_data */
@@ -133,7 +140,7 @@ struct arch {
 	const char *replacement_section; /* code that is copied over such places, or NULL */
 	/* What functions call without their source's saying so (__fentry__); ends with NULL. */
 	const char *const *common_callees;
-	const struct veneer *veneer;	 /* where such places can make do with one, or NULL */
+	const struct veneer *veneer;	 /* for calls that cannot lead there by themselves, or NULL */
 
 	/*
 	 * reloc_info, reloc_info_join - symbol number and type in r_info where it is not as
@@ -237,6 +244,10 @@ struct arch {
 
 /* arch_find - by ELF machine, class and byte order; NULL if not supported. */
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
+/* arch_of_file - of an ELF file; NULL if it is none, or of a machine that is not supported. */
+const struct arch *arch_of_file(const char *path);
+/* arch_is_native - does this program itself run on it? */
+bool arch_is_native(const struct arch *arch);
 /* arch_reloc - NULL for a type that the table does not have. */
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type);
 /* arch_reloc_meaning - the same number for two types exactly if they write the same. */

@@ -110,6 +110,30 @@ static const struct site_table arm64_sites[] = {
 	{0},
 };
 
+/* Linux 6.1's arch/arm64/kernel: ftrace.c, jump_label.c */
+static const struct late_table arm64_late_tables[] = {
+	{"__patchable_function_entries", 8, 8, NULL, 0}, /* "mov x9, x30", and a NOP or a call */
+	{"__jump_table", 16, 4, NULL, 0},
+	{0},
+};
+
+/*
+ * x16 is free where a function is called (AAPCS64, "intra-procedure-call scratch"), and a "bti c"
+ * lets "br x16" through.
+ */
+static const struct veneer arm64_veneer = {
+	.every_call = true,
+	.code = (const uint8_t[]){
+		0x50, 0x00, 0x00, 0x58,		/* ldr x16, .+8 */
+		0x00, 0x02, 0x1f, 0xd6,		/* br x16 */
+		0, 0, 0, 0, 0, 0, 0, 0,		/* .quad sym */
+	},
+	.size = 16,
+	.align = 8,
+	.reloc_at = 8,
+	.reloc_type = R_AARCH64_ABS64,
+};
+
 /* "$x", "$d", and "$x.12" of some assemblers. */
 static enum symbol_mark arm64_symbol_mark(const char *name)
 {
@@ -213,6 +237,7 @@ const struct arch arch_arm64 = {
 	.name = "arm64",
 	.debian = "arm64",
 	.source_arch = "arm64",
+	.gnu = "aarch64-linux-gnu",
 	.machine = EM_AARCH64,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,
@@ -221,6 +246,8 @@ const struct arch arch_arm64 = {
 	.sections = arm64_sections,
 	.disasm = &arm64_disasm,
 	.site_tables = arm64_sites,
+	.late_tables = arm64_late_tables,
+	.veneer = &arm64_veneer,
 	.symbol_mark = arm64_symbol_mark,
 	.patchable_entry = arm64_patchable_entry,
 	.local_references = arm64_local_references,

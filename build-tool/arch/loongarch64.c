@@ -248,6 +248,7 @@ const struct arch arch_loongarch64 = {
 	.name = "loongarch",
 	.debian = "loong64",
 	.source_arch = "loongarch",
+	.gnu = "loongarch64-linux-gnu",
 	.machine = EM_LOONGARCH,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,

@@ -190,6 +190,7 @@ static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64}
 const struct arch arch_mips64 = {
 	MIPS64_COMMON,
 	.debian = "mips64",
+	.gnu = "mips64-linux-gnuabi64",
 	.elf_data = ELFDATA2MSB,
 	.disasm = &mips64_disasm,
 };
@@ -197,6 +198,7 @@ const struct arch arch_mips64 = {
 const struct arch arch_mips64el = {
 	MIPS64_COMMON,
 	.debian = "mips64el",
+	.gnu = "mips64el-linux-gnuabi64",
 	.elf_data = ELFDATA2LSB,
 	.disasm = &mips64el_disasm,
 	.reloc_info = mips64el_reloc_info,

@@ -252,6 +252,7 @@ const struct arch arch_ppc64 = {
 	.name = "powerpc",
 	.debian = "ppc64el",
 	.source_arch = "powerpc",
+	.gnu = "powerpc64le-linux-gnu",
 	.machine = EM_PPC64,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,

@@ -518,6 +518,7 @@ const struct arch arch_riscv64 = {
 	.name = "riscv",
 	.debian = "riscv64",
 	.source_arch = "riscv",
+	.gnu = "riscv64-linux-gnu",
 	.machine = EM_RISCV,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,

@@ -254,6 +254,7 @@ const struct arch arch_s390 = {
 	.name = "s390",
 	.debian = "s390x",
 	.source_arch = "s390",
+	.gnu = "s390x-linux-gnu",
 	.machine = EM_S390,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2MSB,

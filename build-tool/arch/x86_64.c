@@ -268,6 +268,7 @@ const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.debian = "amd64",
 	.source_arch = "x86",
+	.gnu = "x86_64-linux-gnu",
 	.machine = EM_X86_64,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,

@@ -7,6 +7,7 @@
 #ifndef POKEPATCH_BUILD_H
 #define POKEPATCH_BUILD_H
 
+#include "arch.h"
 #include "cache.h"
 #include "patch.h"
 #include "util.h"
@@ -19,6 +20,8 @@ struct build_options {
 	const char *vmlinux; /* -v */
 	const char *modules; /* -m */
 	const char *kbuild;  /* --kbuild */
+	const char *arch;    /* --arch; NULL: that of vmlinux */
+	const char *cross;   /* --cross-compile; NULL: the architecture's, unless we run on it */
 	const char *output;  /* -o; NULL: pokepatch-NAME.ko */
 	const char *name;    /* -n; NULL: from the first patch's file name */
 	unsigned int jobs;   /* -j */
@@ -86,8 +89,10 @@ struct build {
 	char *output;	   /* the .ko's path */
 	char *ko;	   /* the linked module, still in the work folder (link.c) */
 	struct kernel_files files; /* what the options gave, else from the cache */
+	const struct arch *machine; /* what the kernel runs on */
 	char *arch;	   /* "x86": the folder in arch/ */
-	char *cc;	   /* compiler: "gcc-12" */
+	char *cross;	   /* CROSS_COMPILE: "aarch64-linux-gnu-"; NULL: we run on that machine */
+	char *cc;	   /* compiler: "gcc-12", "aarch64-linux-gnu-gcc-12" */
 	char *work;	   /* private work folder */
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* shared while we read it, or -1 */

@@ -15,6 +15,7 @@
 
 #include "build.h"
 #include "kbuild.h"
+#include "object.h"
 #include "proc.h"
 #include "tree.h"
 
@@ -23,7 +24,7 @@
 #endif
 
 /* Changed whenever artefacts that an earlier version made cannot be used. */
-#define CORE_FORMAT 1
+#define CORE_FORMAT 2
 
 /* ---- our own sources -------------------------------------------------------- */
 
@@ -119,8 +120,8 @@ static struct error *add_contents(struct buffer *text, const char *data, const c
 /* Everything that the artefacts are made from; its hash names their folder. */
 static struct error *core_identity(const struct build *build, const char *data, struct buffer *text)
 {
-	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\n", CORE_FORMAT, build->release,
-		      build->cc);
+	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CORE_FORMAT,
+		      build->release, build->cc, build->vmlinux_build_id);
 	_failed_(add_contents(text, data, "core-module"));
 	_failed_(add_contents(text, data, "patches/module"));
 	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
@@ -227,6 +228,30 @@ static struct error *find_commands(const char *folder, struct core_artefacts *co
 
 /* ---- building --------------------------------------------------------------- */
 
+/*
+ * gcc for arm64 gives __patchable_function_entries the flag SHF_LINK_ORDER: each piece goes with
+ * one section of code.  The differ makes one table for all of a unit's functions, without it, and
+ * ld refuses to link the one with the other.
+ */
+static struct error *drop_order(const char *path)
+{
+	struct object object;
+	struct error *error = NULL;
+	bool ordered = false;
+
+	_failed_(object_read(path, &object));
+	for (size_t i = 1; i < object.sections.count; i++) {
+		struct section *section = object.sections.list[i];
+
+		ordered |= section->flags & SHF_LINK_ORDER;
+		section->flags &= ~(uint64_t)SHF_LINK_ORDER;
+	}
+	if (ordered)
+		error = object_write(&object, path);
+	object_deinit(&object);
+	return error;
+}
+
 static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
 				  const char *folder)
 {
@@ -247,7 +272,8 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	args_addf(&args, "%s/patches/module/glue.c", folder);
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);
-	return error_prefix(error, "cannot compile the glue of patch modules");
+	_failed_(error_prefix(error, "cannot compile the glue of patch modules"));
+	return drop_order(core->glue_object);
 }
 
 static struct error *run_kbuild(const struct build *build, const char *folder)
@@ -262,6 +288,9 @@ static struct error *run_kbuild(const struct build *build, const char *folder)
 	args_add(&args, "-C");
 	args_add(&args, build->files.kbuild);
 	args_addf(&args, "M=%s/core-module", folder);
+	/* Where kallsyms lacks what the core needs, its build looks there. */
+	args_addf(&args, "POKEPATCH_VMLINUX=%s", build->files.vmlinux);
+	args_add_machine(&args, build);
 	args_add(&args, "modules");
 	error = proc_check((const char *const *)args.list, NULL, NULL);
 	args_deinit(&args);

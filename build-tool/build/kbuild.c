@@ -220,11 +220,22 @@ void args_add_clean_environment(struct args *args, const char *work)
 	}
 }
 
+void args_add_machine(struct args *args, const struct build *build)
+{
+	if (!build->cross)
+		return;
+	args_addf(args, "ARCH=%s", build->arch);
+	args_addf(args, "CROSS_COMPILE=%s", build->cross);
+}
+
 /*
  * A makefile read after the kernel's own: its one target has the same
- * environment as the $(MAKE) $(build)= lines there.
+ * environment as the $(MAKE) $(build)= lines there.  Flags that depend on generated headers are
+ * added by a rule: arch/arm64/Makefile, stack_protector_prepare, with the canary's offset in
+ * struct task_struct.  What that one waits for, prepare0, has been done by the packager.
  */
-static const char environment_makefile[] = "pokepatch-environment:\n"
+static const char environment_makefile[] = "stack_protector_prepare:\n"
+					   "pokepatch-environment: stack_protector_prepare\n"
 					   "\t@env -0 >$(POKEPATCH_ENVIRONMENT)\n";
 
 static bool is_make_internal(const char *assignment)
@@ -256,8 +267,9 @@ static char **split_environment(const char *text, size_t length)
 	return list.list ? list.list : xcalloc(1, sizeof(*list.list));
 }
 
-struct error *kbuild_environment(const char *tree, const char *work, char ***ret)
+struct error *kbuild_environment(const struct build *build, char ***ret)
 {
+	const char *tree = build->tree;
 	_free_ char *makefile = xasprintf("%s/.pokepatch/environment.mk", tree);
 	_free_ char *output = xasprintf("%s/.pokepatch/environment", tree);
 	_free_ char *text = NULL;
@@ -267,7 +279,7 @@ struct error *kbuild_environment(const char *tree, const char *work, char ***ret
 	size_t length;
 
 	_failed_(file_write(makefile, environment_makefile, strlen(environment_makefile)));
-	args_add_clean_environment(&args, work);
+	args_add_clean_environment(&args, build->work);
 	args_add(&args, "make");
 	/* With it the Makefile does not start itself once more (need-sub-make there). */
 	args_add(&args, "--no-print-directory");
@@ -276,7 +288,10 @@ struct error *kbuild_environment(const char *tree, const char *work, char ***ret
 	args_add(&args, "Makefile");
 	args_add(&args, "-f");
 	args_add(&args, makefile);
+	args_add(&args, "-o");
+	args_add(&args, "prepare0");
 	args_addf(&args, "POKEPATCH_ENVIRONMENT=%s", output);
+	args_add_machine(&args, build);
 	args_add(&args, "pokepatch-environment");
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);

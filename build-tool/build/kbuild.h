@@ -27,6 +27,8 @@ void strings_free(char **list); /* one that ends with NULL */
  * the work folder, which is removed whatever happens.
  */
 void args_add_clean_environment(struct args *args, const char *work);
+/* args_add_machine - to make: which machine the kernel is for, if it is not this one. */
+void args_add_machine(struct args *args, const struct build *build);
 
 /* What a .FILE.cmd says. */
 struct cmd_file {
@@ -51,7 +53,7 @@ struct error *shell_words(const char *line, struct args *ret, const char **ret_r
  * kbuild_environment - what the top Makefile of the tree exports to
  * scripts/Makefile.build, and the values of a few of its variables.
  */
-struct error *kbuild_environment(const char *tree, const char *work, char ***ret);
+struct error *kbuild_environment(const struct build *build, char ***ret);
 /* kbuild_variable - the value of NAME in such an environment, or NULL. */
 const char *kbuild_variable(char *const *environment, const char *name);
 

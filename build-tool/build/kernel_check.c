@@ -173,6 +173,7 @@ static unsigned long version_number(const char *text)
 struct error *check_compiler(struct build *build)
 {
 	const char *const argv[] = {build->cc, "-dumpfullversion", NULL};
+	bool cross = build->cross && has_prefix(build->cc, build->cross);
 	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
 	struct proc_result result = {};
 	struct config config;
@@ -187,8 +188,10 @@ struct error *check_compiler(struct build *build)
 		error_destroy(error);
 		error = error_new(STATUS_FAILED,
 				  "the kernel's compiler %s is not installed; on Debian: apt-get "
-				  "install %s",
-				  build->cc, build->cc);
+				  "install %s%s%s",
+				  build->cc,
+				  build->cc + (cross ? strlen(build->cross) : 0), cross ? "-" : "",
+				  cross ? build->machine->gnu : "");
 	}
 	if (!error && wanted && *wanted != '0' && result.out.text &&
 	    version_number(result.out.text) != strtoul(wanted, NULL, 10))
@@ -303,7 +306,8 @@ static struct error *load_kernel_id(struct build *build)
 			return NULL;
 		}
 	}
-	_failed_(vmlinuz_build_id(build->files.vmlinuz, build->work, &build->kernel_build_id));
+	_failed_(vmlinuz_build_id(build->files.vmlinuz, build->files.vmlinux, build->work,
+				  &build->kernel_build_id));
 	if (!build->kernel_build_id) {
 		note(build, "%s: its build id cannot be read; vmlinux is compared by release only",
 		     build->files.vmlinuz);

@@ -156,6 +156,10 @@ static struct error *run_objtool(struct linker *linker)
 	struct args args = start_command(build);
 	struct buffer out = {0};
 
+	if (!build->core.objtool) { /* a machine that has none */
+		args_deinit(&args);
+		return NULL;
+	}
 	args_add_all(&args, build->core.objtool);
 	args_add(&args, "--link"); /* the object has several units */
 	args_add(&args, linker->combined);

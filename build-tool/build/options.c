@@ -11,6 +11,8 @@
 
 enum {
 	OPTION_KBUILD = 256,
+	OPTION_ARCH,
+	OPTION_CROSS_COMPILE,
 	OPTION_MODE,
 	OPTION_TRANSITION,
 	OPTION_REPORT,
@@ -45,6 +47,9 @@ static const struct option_row {
 	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
 	{OPTION_MARK_FUNCTIONS, "mark-functions", "NAME,...",
 	 "with --instrument: mark entry and return of these"},
+	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: that of its vmlinux)"},
+	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
+	 "what the tools for it begin with (default: Debian's names)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
@@ -152,6 +157,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		{'m', &options->modules},          {OPTION_KBUILD, &options->kbuild},
 		{'o', &options->output},           {'n', &options->name},
 		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
+		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {

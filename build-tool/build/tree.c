@@ -19,28 +19,41 @@
 
 /* ---- what to make it from --------------------------------------------------- */
 
-/* The folder in arch/: the one that the headers have generated files of. */
+/* Is this a name of the architecture: the kernel's, its folder's, Debian's? */
+static bool arch_is_called(const struct arch *arch, const char *name)
+{
+	return !strcmp(arch->name, name) || !strcmp(arch->source_arch, name) ||
+	       (arch->debian && !strcmp(arch->debian, name));
+}
+
+/* vmlinux says what the machine is; the headers must have been generated for it. */
 static struct error *find_arch(struct build *build)
 {
-	_free_ char *path = xasprintf("%s/arch", build->files.kbuild);
-	struct dirent *entry;
-	DIR *dir = opendir(path);
+	const char *given = build->options.arch, *cross = build->options.cross;
+	const struct arch *machine = arch_of_file(build->files.vmlinux);
+	_free_ char *folder = xasprintf("%s/arch", build->files.kbuild);
+	_free_ char *generated = NULL;
 
-	if (!dir)
-		return error_errno("%s: not a kernel's build folder", build->files.kbuild);
-	while ((entry = readdir(dir))) {
-		_free_ char *generated = xasprintf("%s/%s/include/generated", path, entry->d_name);
-
-		if (entry->d_name[0] != '.' && file_exists(generated)) {
-			free(build->arch);
-			build->arch = xstrdup(entry->d_name);
-		}
-	}
-	closedir(dir);
-	if (!build->arch)
+	if (!machine)
 		return error_new(STATUS_FAILED,
-				 "%s: no generated headers in it; was the kernel built there?",
+				 "%s: no kernel of a machine that pokepatch knows; name its vmlinux "
+				 "with --vmlinux",
+				 build->files.vmlinux);
+	if (given && !arch_is_called(machine, given))
+		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,
+				 build->files.vmlinux, machine->name);
+	if (!file_exists(folder))
+		return error_new(STATUS_FAILED, "%s: not a kernel's build folder",
 				 build->files.kbuild);
+	generated = xasprintf("%s/%s/include/generated", folder, machine->source_arch);
+	if (!file_exists(generated))
+		return error_new(STATUS_FAILED,
+				 "%s: no generated headers for %s in it; was the kernel built there?",
+				 build->files.kbuild, machine->name);
+	build->machine = machine;
+	build->arch = xstrdup(machine->source_arch);
+	if (cross || !arch_is_native(machine))
+		build->cross = cross ? xstrdup(cross) : xasprintf("%s-", machine->gnu);
 	return NULL;
 }
 
@@ -65,9 +78,10 @@ static char *compiler_of_config(const struct build *build)
 	if (found) {
 		found += strlen(symbol);
 		if (strcspn(found, " \""))
-			return xstrndup(found, strcspn(found, " \""));
+			return xasprintf("%s%.*s", build->cross ?: "",
+					 (int)strcspn(found, " \""), found);
 	}
-	return xstrdup("gcc");
+	return xasprintf("%sgcc", build->cross ?: "");
 }
 
 static struct error *find_compiler(struct build *build)
@@ -86,6 +100,7 @@ static struct error *find_compiler(struct build *build)
 	args_add(&args, "-f");
 	args_add(&args, makefile);
 	args_addf(&args, "KBUILD_FOLDER=%s", build->files.kbuild);
+	args_add_machine(&args, build);
 	args_add(&args, "print");
 	error = proc_check((const char *const *)args.list, NULL, &out);
 	args_deinit(&args);
@@ -267,7 +282,7 @@ static struct error *fill_tree(struct build *build)
 	_failed_(source_index_write(build->tree));
 	strings_free(build->make_env);
 	build->make_env = NULL;
-	_failed_(kbuild_environment(build->tree, build->work, &build->make_env));
+	_failed_(kbuild_environment(build, &build->make_env));
 	return build_host_tools(build);
 }
 

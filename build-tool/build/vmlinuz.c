@@ -189,17 +189,100 @@ struct error *elf_build_id(const char *path, char **ret)
 	return NULL;
 }
 
-struct error *vmlinuz_build_id(const char *path, const char *work, char **ret)
+/* Images that are the kernel's memory from its first byte on, with a header in unused code. */
+static const struct raw_image {
+	size_t offset;
+	char magic[4];
+} raw_images[] = {
+	{0x38, {'A', 'R', 'M', 0x64}}, /* Documentation/arm64/booting.rst */
+	{0x38, {'R', 'S', 'C', 0x05}}, /* Documentation/riscv/boot-image-header.rst */
+};
+
+static bool is_raw(const uint8_t *image, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(raw_images); i++)
+		if (length >= raw_images[i].offset + 4 &&
+		    !memcmp(image + raw_images[i].offset, raw_images[i].magic, 4))
+			return true;
+	return false;
+}
+
+/* Where in memory vmlinux has its .notes, from its first byte on. */
+static struct error *find_notes(const char *vmlinux, uint64_t *ret_offset, uint64_t *ret_size)
+{
+	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
+	uint64_t first = UINT64_MAX;
+	Elf_Scn *section = NULL;
+	size_t names, count = 0;
+	GElf_Phdr segment;
+	GElf_Shdr header;
+	Elf *elf;
+
+	*ret_size = 0;
+	if (fd < 0)
+		return error_errno("cannot open %s", vmlinux);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_getphdrnum(elf, &count))
+		count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_vaddr < first)
+			first = segment.p_vaddr;
+	while (elf && !elf_getshdrstrndx(elf, &names) && (section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (!name || strcmp(name, ".notes") || header.sh_addr < first)
+			continue;
+		*ret_offset = header.sh_addr - first;
+		*ret_size = header.sh_size;
+	}
+	elf_end(elf);
+	return NULL;
+}
+
+/* Notes are words: lengths of name and contents, type, and both, padded (gABI, "Note Section"). */
+static char *build_id_in_notes(const uint8_t *notes, uint64_t size)
+{
+	for (uint64_t at = 0; size - at >= 12;) {
+		uint64_t name = (get_u32(notes + at) + 3ull) & ~3ull;
+		uint64_t length = get_u32(notes + at + 4), padded = (length + 3) & ~3ull;
+		uint32_t type = get_u32(notes + at + 8);
+		struct buffer text = {};
+
+		if (name > size - at - 12 || padded > size - at - 12 - name)
+			return NULL;
+		at += 12;
+		if (type == NT_GNU_BUILD_ID && name == 4 && !memcmp(notes + at, "GNU", 4)) {
+			for (uint64_t i = 0; i < length; i++)
+				buffer_printf(&text, "%02x", notes[at + 4 + i]);
+			return text.text;
+		}
+		at += name + padded;
+	}
+	return NULL;
+}
+
+struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char *work, char **ret)
 {
 	_free_ char *unpacked = xasprintf("%s/vmlinuz.unpacked", work);
 	_free_ char *text = NULL;
 	const uint8_t *image;
-	size_t length, start, payload_length;
+	uint64_t start, payload_length;
+	size_t length;
 	struct error *error;
 
 	*ret = NULL;
 	_failed_(file_read(path, &text, &length));
 	image = (const uint8_t *)text;
+	if (is_raw(image, length)) {
+		_failed_(find_notes(vmlinux, &start, &payload_length));
+		if (payload_length && start <= length && payload_length <= length - start)
+			*ret = build_id_in_notes(image + start, payload_length);
+		return NULL;
+	}
 	if (length < HEADER_END || memcmp(image + HEADER_MAGIC, "HdrS", 4) ||
 	    (image[HEADER_VERSION] | image[HEADER_VERSION + 1] << 8) < 0x208)
 		return NULL;

@@ -5,13 +5,16 @@
 #include "util.h"
 
 /*
- * vmlinuz_build_id - the GNU build id of the kernel in a compressed image.
- * @path: an x86 bzImage (Documentation/x86/boot.rst, protocol 2.08 and later).
+ * vmlinuz_build_id - the GNU build id of the kernel in an image.
+ * @path: an x86 bzImage (Documentation/x86/boot.rst, protocol 2.08 and later), or an
+ * image that is not packed: arm64's (Documentation/arm64/booting.rst), riscv's.
+ * @vmlinux: with that of an image that is not packed it says where the id would be.
  * @work: a folder for temporary files.
  * @ret: hexadecimal, the caller's; NULL if it is another kind of image, or
- * compressed in a way that no program here unpacks.
+ * compressed in a way that no program here unpacks, or no id is where vmlinux has one.
  */
-struct error *vmlinuz_build_id(const char *path, const char *work, char **ret);
+struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char *work,
+			       char **ret);
 
 /* elf_build_id - of an ELF file; NULL if it has none. */
 struct error *elf_build_id(const char *path, char **ret);

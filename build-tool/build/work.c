@@ -254,6 +254,7 @@ void build_deinit(struct build *build)
 	free(build->work);
 	free(build->cc);
 	free(build->arch);
+	free(build->cross);
 	free(build->output);
 	free(build->ko);
 	free(build->name);

@@ -117,7 +117,7 @@ struct listed {
 struct kallsyms {
 	struct map names; /* "PARENT NAME" to struct listed: those that the patch knows */
 	VEC(char *) keys;
-	uint64_t text; /* _text; 0: addresses are not shown to us */
+	uint64_t text; /* _stext; 0: addresses are not shown to us */
 };
 
 static char *symbol_key(const char *parent, const char *name)
@@ -166,7 +166,7 @@ static void take_line(struct kallsyms *kallsyms, char *line)
 		*module = '\0';
 		module += 2;
 		module[strcspn(module, "]")] = '\0';
-	} else if (strcmp(name, "_text") == 0) {
+	} else if (strcmp(name, "_stext") == 0) {
 		kallsyms->text = address;
 	}
 	key = symbol_key(module ? module : VMLINUX, name);
@@ -215,7 +215,7 @@ static struct error *check_symbol(const struct patch_file *file, const struct ka
 		return NULL;
 	return error_new(STATUS_REFUSED,
 			 "%s: refused [not-accepted]: %s,%u is not where the patch says: it is at "
-			 "_text+0x%llx, not at _text+0x%llx",
+			 "_stext+0x%llx, not at _stext+0x%llx",
 			 file->path, symbol->name, symbol->pos,
 			 (unsigned long long)(address - kallsyms->text),
 			 (unsigned long long)symbol->offset);

@@ -32,7 +32,7 @@ struct patch_object {
 struct patch_symbol {
 	char *name;
 	char *parent;
-	uint64_t offset; /* from _text, for vmlinux */
+	uint64_t offset; /* from _stext, for vmlinux */
 	uint32_t pos;	 /* among those of its name; 0: kallsyms does not list it */
 	bool absolute;	 /* the offset is its value */
 };

@@ -100,7 +100,7 @@ struct tables {
 	struct externals externals;
 };
 
-/* A file is a vmlinux if it can be opened as one: it has _text. */
+/* A file is a vmlinux if it can be opened as one: it has _stext. */
 static struct error *read_tables(const struct arguments *arguments, struct tables *ret)
 {
 	if (arguments->symvers)

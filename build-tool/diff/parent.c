@@ -142,7 +142,8 @@ static struct error *read_elf(struct parent *parent)
 		if (!scn || !gelf_getshdr(scn, &header))
 			return unusable(parent, "unreadable section table");
 		sections[i].name = elf_strptr(elf, names, header.sh_name) ?: "";
-		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu");
+		/* x86-64 has it at address 0; elsewhere its symbols move with the rest. */
+		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu") && !header.sh_addr;
 		if (header.sh_type == SHT_SYMTAB)
 			symtab = scn;
 		if (!strcmp(sections[i].name, ".modinfo") && header.sh_type != SHT_NOBITS) {
@@ -205,12 +206,12 @@ struct error *parent_open(const char *name, const char *path, struct parent **re
 	if (!error) {
 		index_names(parent);
 		if (is_vmlinux(parent)) {
-			const struct parent_symbol *text = parent_global(parent, "_text");
+			const struct parent_symbol *text = parent_global(parent, "_stext");
 
 			if (text)
 				parent->base = text->value;
 			else
-				error = unusable(parent, "no symbol _text, so not a vmlinux");
+				error = unusable(parent, "no symbol _stext, so not a vmlinux");
 		}
 	}
 	if (error) {

@@ -32,7 +32,7 @@ struct parent {
 	char *path;
 	uint8_t build_id[POKEPATCH_BUILD_ID_MAX];
 	uint32_t build_id_length;
-	uint64_t base;	     /* vmlinux: address of _text */
+	uint64_t base;	     /* vmlinux: address of _stext */
 	struct parent_symbol *symbols;
 	size_t symbol_count;
 	struct map by_name;  /* first parent_symbol of a name */

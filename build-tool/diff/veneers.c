@@ -5,6 +5,10 @@
  * and the kernel does not export that function.  By the time the core makes the
  * relocation, the loader may have written the other instruction there.  So the
  * call goes to a jump of our own, which nobody rewrites, and that to the function.
+ *
+ * arm64's "bl" reaches 128 MB, and modules are anywhere in 2 GB around the kernel.  For calls
+ * of what is exported the module loader makes veneers, as many as it has counted among the
+ * module's relocations; ours are not among these.  So each calls one of our own.
  */
 #include "veneers.h"
 
@@ -68,7 +72,7 @@ bool veneer_needed(const struct selection *selection, const struct atom *from,
 
 	return arch->veneer && section == from->section && section_is_text(section) && kind &&
 	       kind->branch && map_has(&selection->options->externals->by_link_name, link_name) &&
-	       is_rewritten(selection, from, reloc->offset);
+	       (arch->veneer->every_call || is_rewritten(selection, from, reloc->offset));
 }
 
 struct symbol *veneer_to(struct veneers *veneers, struct object *out, struct symbol *target)

@@ -35,7 +35,7 @@ struct symtab {
 	size_t section_count;
 	unsigned char build_id[POKEPATCH_BUILD_ID_MAX];
 	uint32_t build_id_length;
-	uint64_t text; /* vmlinux: address of _text */
+	uint64_t text; /* vmlinux: address of _stext */
 	struct map by_name;
 	VEC(struct known_symbol *) symbols;
 	VEC(char *) names;

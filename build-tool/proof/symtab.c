@@ -77,10 +77,10 @@ struct error *symtab_open(const char *name, const char *path, struct symtab **re
 
 	struct error *error = symtab->elf ? read_sections(symtab) : unusable(symtab);
 	if (!error && symtab->vmlinux) {
-		static const char *const names[] = {"_text"};
+		static const char *const names[] = {"_stext"};
 
 		symtab_load(symtab, names, 1);
-		const struct known_symbol *text = symtab_get(symtab, "_text");
+		const struct known_symbol *text = symtab_get(symtab, "_stext");
 		if (text)
 			symtab->text = text->value;
 		else
@@ -129,7 +129,8 @@ static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name
 	symbol->absolute = absolute;
 	symbol->section = absolute ? "" : symtab->sections[entry->st_shndx];
 	symbol->section_number = absolute ? 0 : entry->st_shndx;
-	symbol->percpu = !strcmp(symbol->section, ".data..percpu");
+	/* x86-64 links them at 0: they do not move with the kernel, which is in the upper half. */
+	symbol->percpu = !strcmp(symbol->section, ".data..percpu") && (int64_t)entry->st_value >= 0;
 	symbol->global = GELF_ST_BIND(entry->st_info) != STB_LOCAL;
 	symbol->function = GELF_ST_TYPE(entry->st_info) == STT_FUNC;
 	symbol->block = block;

@@ -48,7 +48,7 @@ enum pokepatch_symbol_flags {
 
 /*
  * A symbol of a parent object.  In vmlinux its place is offset bytes from
- * _text; in a module, offset bytes from the start of the named section of the
+ * _stext; in a module, offset bytes from the start of the named section of the
  * .ko.  name and pos must agree with kallsyms wherever kallsyms lists it.
  */
 struct pokepatch_symbol {

@@ -178,12 +178,12 @@ exports() {
 
 # ---- references to a kernel -----------------------------------------------------------
 
-# kernel NAME... - a pretended vmlinux that has _text, a build id and orig.o's symbols.
+# kernel NAME... - a pretended vmlinux that has _stext, a build id and orig.o's symbols.
 kernel() {
-	printf '%s\n' '.globl _text, __fentry__, __x86_return_thunk, ext, key' '_text:' '__fentry__:' \
+	printf '%s\n' '.globl _stext, __fentry__, __x86_return_thunk, ext, key' '_stext:' '__fentry__:' \
 		'__x86_return_thunk:' 'ext: ret' '.data' 'key: .quad 0' >start.s
 	gcc-12 -c -o start.o start.s
-	ld --build-id -Ttext=0x1000000 -o vmlinux start.o "$@" -e _text 2>ld.err || {
+	ld --build-id -Ttext=0x1000000 -o vmlinux start.o "$@" -e _stext 2>ld.err || {
 		cat ld.err
 		return 1
 	}

@@ -113,7 +113,7 @@ static void add_units(struct made *made)
 	add_function(made, "second", 20, STB_LOCAL);
 	add_file(made, "tcp.c");
 	add_function(made, "init", 32, STB_LOCAL);
-	add_function(made, "_text", 0, STB_GLOBAL);
+	add_function(made, "_stext", 0, STB_GLOBAL);
 	add_function(made, "weak", 4, STB_WEAK);
 	object_add_symbol(&made->object, "counter", made->percpu, 8, 8, STT_OBJECT, STB_GLOBAL);
 }

@@ -29,7 +29,7 @@ little_endian() { # NUMBER - of 8 bytes
 	replace_bytes "$(hex version_proc_show)" "$(hex version_proc_shoq)" "$file" "$bad/name.ko"
 	vmlinux=$cache/dbg/usr/lib/debug/boot/vmlinux-$release
 	read -r show text < <(nm "$vmlinux" |
-		awk '$3 == "version_proc_show" { s = $1 } $3 == "_text" { t = $1 } END { print s, t }')
+		awk '$3 == "version_proc_show" { s = $1 } $3 == "_stext" { t = $1 } END { print s, t }')
 	show=$((0x$show - 0x$text))
 	replace_bytes "$(little_endian $show)" "$(little_endian $((show + 16)))" "$file" "$bad/offset.ko"
 	id=$(readelf -n "$cache/image/lib/modules/$release/kernel/drivers/net/dummy.ko" |
