@@ -8,6 +8,7 @@
 
 #include "arch.h"
 #include "fixed.h"
+#include "proof_rules.h"
 #include "sections.h"
 
 #define ADR_BITS    0x60ffffe0 /* immlo, immhi */
@@ -257,4 +258,5 @@ const struct arch arch_arm64 = {
 	.address_reloc = R_AARCH64_ABS64,
 	.code_tails = true,
 	.section_anchors = true,
+	.proof = &proof_rules_arm64,
 };

@@ -55,13 +55,29 @@ struct proof_veneer {
 struct proof_rules {
 	const struct proof_table *tables; /* ends with a NULL section */
 	const char *const *piece_sections; /* code without names that tables or jumps point to */
+	/*
+	 * Behind a section's last function there may be code without names: with one function in
+	 * the section it is a part of that, else tables point to its pieces (.subsection 1).
+	 */
+	bool tails;
 	/* A function that can be rerouted calls this, with the field at one of these places, ... */
 	const char *entry_call;
 	uint8_t entry_places[2];
 	uint8_t entry_opcode;	 /* ... so many bytes behind the instruction's start, ... */
 	const char *entry_table; /* ... which is in this table, where the compiler makes it. */
+	/* Or it calls nothing, but is in that table, at its start or so many bytes behind that. */
+	bool entry_listed;
+	uint8_t entry_behind;
 	const char *copied;	 /* code that the loader copies to where it rewrites */
 	struct proof_veneer veneer; /* .code NULL: none */
+	/*
+	 * What is wrong with a relocation that the core is to make in code, by type and offset in
+	 * a section of late_align, or NULL; goes on after "... of type T at P, ".
+	 */
+	const char *(*late_problem)(uint32_t type, uint64_t place);
+	uint32_t late_align;
+	/* PC-relative fields of instructions count from the instruction's end, not its start. */
+	bool counts_from_end;
 	uint32_t pc32;			   /* type of a 32-bit PC-relative relocation */
 	const char *const *nops;	   /* as objtool writes them; [length] */
 	uint8_t longest_nop;
@@ -69,12 +85,12 @@ struct proof_rules {
 	uint8_t padding_length;
 	const char *unwind, *unwind_ip; /* parallel tables; NULL: none */
 	bool zero_fields; /* the loader refuses a field that is not 0 before it is relocated */
-	/* How long is what stands at a place of LIVE_INSTRUCTION?  Six bytes or less. */
+	/* How long is what stands at a place of LIVE_INSTRUCTION?  Eight bytes or less. */
 	uint8_t (*live_length)(const unsigned char *instruction);
 	/* Is there a jump (not a call) at the instruction? */
 	bool (*is_jump)(const unsigned char *instruction);
 };
 
-extern const struct proof_rules proof_rules_x86_64;
+extern const struct proof_rules proof_rules_arm64, proof_rules_x86_64;
 
 #endif /* POKEPATCH_PROOF_RULES_H */

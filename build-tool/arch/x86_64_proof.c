@@ -93,6 +93,7 @@ const struct proof_rules proof_rules_x86_64 = {
 		   .place = 1,
 		   .type = R_X86_64_PLT32,
 		   .addend = -4},
+	.counts_from_end = true,
 	.pc32 = R_X86_64_PC32,
 	.nops = nops,
 	.longest_nop = 5,

@@ -509,6 +509,15 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 	return NULL;
 }
 
+/* Of a byte of a branch that the assembler resolved, which are the distance; fields have 4 bytes. */
+static unsigned char field_bits(const struct thing *thing, const struct reloc *branch, uint64_t at)
+{
+	const struct reloc_kind *kind = arch_reloc(thing->source->object.arch, branch->type);
+	uint64_t bits = kind && kind->mask ? kind->mask : UINT32_MAX;
+
+	return bits >> 8 * (at - branch->offset);
+}
+
 static struct error *match_bytes(struct check *check, const struct thing *thing)
 {
 	const unsigned char *expected = thing->section->data;
@@ -530,12 +539,11 @@ static struct error *match_bytes(struct check *check, const struct thing *thing)
 			continue;
 		}
 		while (branch < thing->branches.count &&
-		       thing->branches.list[branch].offset + thing->branches.list[branch].behind <=
-			       thing->start + i)
+		       thing->branches.list[branch].offset + 4 <= thing->start + i)
 			branch++;
 		if (branch < thing->branches.count &&
 		    thing->branches.list[branch].offset <= thing->start + i)
-			want = 0;
+			want &= ~field_bits(thing, &thing->branches.list[branch], thing->start + i);
 		if (is_short_field(thing, thing->start + i))
 			continue; /* match_tail() */
 		if ((found ? found[i] : 0) != want)

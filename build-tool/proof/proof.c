@@ -256,6 +256,13 @@ static struct error *place_loose(struct check *check, struct thing *thing)
 	return wrong(check, "section %s of %s is not in it", section->name, thing->source->name);
 }
 
+/* modinfo is checked by its lines; the other is for programs' loaders, and module.lds drops it. */
+static bool is_left_out(const struct thing *thing)
+{
+	return thing->source->whole && (!strcmp(thing->section->name, ".modinfo") ||
+					!strcmp(thing->section->name, ".note.gnu.property"));
+}
+
 static struct error *place_rest(struct check *check)
 {
 	for (size_t i = 0; i < check->proof->sources.count; i++) {
@@ -266,9 +273,11 @@ static struct error *place_rest(struct check *check)
 
 			if (thing->at)
 				continue;
-			if (source->whole && strcmp(thing->section->name, ".modinfo"))
+			if (is_left_out(thing))
+				continue;
+			if (source->whole)
 				_failed_(place_loose(check, thing));
-			else if (!source->whole && thing->claim)
+			else if (thing->claim)
 				_failed_(place_claimed(check, thing));
 			_failed_(match_todo(check));
 		}

@@ -27,6 +27,23 @@ static int site_order(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* What is copied to such a place. */
+static void read_piece(const struct check *check, const struct module_table *table,
+		       const struct module_entry *entry, struct sites *ret)
+{
+	uint64_t place = entry->start + table->rule->piece;
+	uint64_t length = table->section->data[entry->start + table->size +
+					       table->rule->piece_length];
+	struct cursor cursor = cursor_at((struct check *)check, table->section, place);
+	struct fixup fixup;
+
+	if (!length || !cursor_next(&cursor, place + 1, &fixup) || !fixup.symbol ||
+	    !fixup.symbol->section)
+		return;
+	uint64_t start = fixup.symbol->value + fixup.addend;
+	*vec_push(&ret->list) = (struct site){fixup.symbol->section, start, start + length};
+}
+
 static void read_sites(const struct check *check, struct sites *ret)
 {
 	for (size_t i = 0; i < check->tables.count; i++) {
@@ -42,6 +59,8 @@ static void read_sites(const struct check *check, struct sites *ret)
 			if (length)
 				*vec_push(&ret->list) = (struct site){
 					entry->section, entry->code, entry->code + length};
+			if (rule->piece)
+				read_piece(check, table, entry, ret);
 		}
 	}
 	if (!ret->list.count)
@@ -73,6 +92,20 @@ static bool is_rewritten(const struct sites *sites, const struct row *row)
 	return site && site->section == row->section && row->place < site->end;
 }
 
+static struct error *check_late(const struct check *check, const struct row *row)
+{
+	const struct proof_rules *rules = check->proof->rules;
+	const char *problem = rules->late_problem && section_is_text(row->section)
+				      ? rules->late_problem(row->type, row->place)
+				      : NULL;
+
+	if (problem)
+		return wrong(check, "the core would make a relocation of type %u at %s+%#" PRIx64
+				    ", %s",
+			     row->type, row->section->name, row->place, problem);
+	return NULL;
+}
+
 struct error *sites_check(struct check *check)
 {
 	const char *copied = check->proof->rules->copied;
@@ -89,6 +122,8 @@ struct error *sites_check(struct check *check)
 			error = wrong(check, "the core would relocate %s+%#" PRIx64
 					     ", which the module loader has rewritten or copied by then",
 				      row->section->name, row->place);
+		else
+			error = check_late(check, row);
 	}
 	vec_deinit(&sites.list);
 	return error;

@@ -82,9 +82,15 @@ static struct thing *add_thing(struct source *source, const struct section *sect
 	return thing;
 }
 
+/* arm64's "$x", "$d": here begins code, data. */
+static bool is_mark(const struct symbol *symbol)
+{
+	return symbol->name[0] == '$';
+}
+
 static bool names_a_thing(const struct symbol *symbol)
 {
-	if (!section_is_loaded(symbol->section) || !*symbol->name)
+	if (!section_is_loaded(symbol->section) || !*symbol->name || is_mark(symbol))
 		return false;
 	return symbol->type == STT_FUNC || symbol->type == STT_OBJECT ||
 	       (symbol->type == STT_NOTYPE && !has_prefix(symbol->name, ".L"));
@@ -107,7 +113,40 @@ static int symbol_order(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void split_by_symbols(struct source *source)
+static bool is_filler(const struct section *section, uint64_t start, uint64_t end,
+		      const struct proof_rules *rules)
+{
+	size_t first = section_first_reloc(section, start);
+
+	if (first < section->relocs.count && section->relocs.list[first].offset < end)
+		return false;
+	for (uint64_t i = start; i < end; i++)
+		if (section->data[i] &&
+		    !memchr(rules->padding, section->data[i], rules->padding_length))
+			return false;
+	return true;
+}
+
+static void split_pieces(struct source *source, const struct section *pieces, uint64_t from,
+			 const struct proof_rules *rules);
+
+/* Behind the last that has a name, in a section with so many. */
+static void split_rest(struct source *source, const struct section *section, uint64_t from,
+		       const struct proof_rules *rules)
+{
+	size_t count = source->by_section[section->index].count;
+	bool tail = rules->tails && section_is_text(section) &&
+		    !is_filler(section, from, section->size, rules);
+
+	if (tail && count == 1)
+		source->by_section[section->index].list[0]->end = section->size;
+	else if (tail)
+		split_pieces(source, section, from, rules);
+	else
+		add_thing(source, section, from, section->size, NULL);
+}
+
+static void split_by_symbols(struct source *source, const struct proof_rules *rules)
 {
 	VEC(const struct symbol *) list = {0};
 
@@ -144,7 +183,7 @@ static void split_by_symbols(struct source *source)
 			end = stop;
 		}
 		if (end < section->size)
-			add_thing(source, section, end, section->size, NULL);
+			split_rest(source, section, end, rules);
 	}
 	vec_deinit(&list);
 }
@@ -163,7 +202,7 @@ static int piece_order(const void *left, const void *right)
 }
 
 /* Code that only tables and jumps lead to: a table says how long, a jump does not. */
-static void split_pieces(struct source *source, const struct section *pieces,
+static void split_pieces(struct source *source, const struct section *pieces, uint64_t from,
 			 const struct proof_rules *rules)
 {
 	VEC(struct piece) list = {0};
@@ -182,7 +221,7 @@ static void split_pieces(struct source *source, const struct section *pieces,
 				arch_reloc(source->object.arch, reloc->type);
 			uint64_t start = reloc->symbol->value + reloc->addend;
 
-			if (reloc->symbol->section != pieces || !kind)
+			if (reloc->symbol->section != pieces || !kind || start < from)
 				continue;
 			struct piece piece = {start, 0};
 			if (table && size && reloc->offset % size == table->piece)
@@ -215,7 +254,7 @@ static void split_pieces(struct source *source, const struct section *pieces,
 static void split(struct source *source, const struct proof_rules *rules)
 {
 	if (!source->whole)
-		split_by_symbols(source);
+		split_by_symbols(source, rules);
 	for (size_t i = 1; i < source->object.sections.count; i++) {
 		const struct section *section = source->object.sections.list[i];
 
@@ -223,7 +262,7 @@ static void split(struct source *source, const struct proof_rules *rules)
 		    table_rule(rules, section->name) || source->by_section[i].count)
 			continue;
 		if (is_piece_section(rules, section->name))
-			split_pieces(source, section, rules);
+			split_pieces(source, section, 0, rules);
 		else if (section->size)
 			add_thing(source, section, 0, section->size, NULL);
 	}
@@ -356,7 +395,8 @@ static void index_symbols(const struct object *object, struct map *ret)
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		struct symbol *symbol = object->symbols.list[i];
 
-		if (symbol->section && symbol->type != STT_SECTION && *symbol->name)
+		if (symbol->section && symbol->type != STT_SECTION && *symbol->name &&
+		    !is_mark(symbol))
 			*map_slot(ret, symbol->name) = symbol;
 	}
 }
@@ -401,19 +441,32 @@ static int place_order(const void *left, const void *right)
 
 static void read_entries(struct source *source)
 {
-	const struct section *table =
-		object_find_section(&source->orig, source->object.arch->proof->entry_table);
+	const char *name = source->object.arch->proof->entry_table;
 
-	for (size_t i = 0; table && i < table->relocs.count; i++) {
-		const struct reloc *entry = &table->relocs.list[i];
+	for (size_t i = 1; i < source->orig.sections.count; i++) {
+		const struct section *table = source->orig.sections.list[i];
 
-		if (entry->symbol->section)
-			*vec_push(&source->orig_entries) = (struct code_place){
-				entry->symbol->section, entry->symbol->value + entry->addend};
+		for (size_t j = 0; !strcmp(table->name, name) && j < table->relocs.count; j++) {
+			const struct reloc *entry = &table->relocs.list[j];
+
+			if (entry->symbol->section)
+				*vec_push(&source->orig_entries) =
+					(struct code_place){entry->symbol->section,
+							    entry->symbol->value + entry->addend};
+		}
 	}
 	if (source->orig_entries.count)
 		qsort(source->orig_entries.list, source->orig_entries.count,
 		      sizeof(*source->orig_entries.list), place_order);
+}
+
+static bool is_listed(const struct source *source, const struct section *section, uint64_t place)
+{
+	const struct code_place key = {section, place};
+
+	return source->orig_entries.count &&
+	       bsearch(&key, source->orig_entries.list, source->orig_entries.count, sizeof(key),
+		       place_order);
 }
 
 /* Its first instruction, but for a mark of indirect calls' targets, calls the tracer. */
@@ -426,14 +479,15 @@ bool source_had_entry(const struct source *source, const struct symbol *function
 								 : NULL;
 	uint64_t behind = call ? call->offset - function->value : 0;
 
+	if (rules->entry_listed)
+		return is_listed(source, section, function->value) ||
+		       is_listed(source, section, function->value + rules->entry_behind);
 	if (!call || strcmp(call->symbol->name, rules->entry_call) ||
 	    (behind != rules->entry_places[0] && behind != rules->entry_places[1]))
 		return false;
 	if (!source->orig_entries.count) /* objtool will make them */
 		return !object_find_section(&source->orig, rules->entry_table);
-	const struct code_place key = {section, call->offset - rules->entry_opcode};
-	return bsearch(&key, source->orig_entries.list, source->orig_entries.count, sizeof(key),
-		       place_order);
+	return is_listed(source, section, call->offset - rules->entry_opcode);
 }
 
 struct error *source_open(struct source *source, const struct proof_unit *unit, const char *name,
@@ -612,6 +666,6 @@ void thing_prepare(struct thing *thing)
 		uint64_t end = ends[reloc->offset - thing->start];
 
 		if (kind && kind->pc_relative)
-			reloc->behind = end ? (int64_t)(end - reloc->offset) : kind->origin;
+			reloc->behind = end && object->arch->proof->counts_from_end ? (int64_t)(end - reloc->offset) : kind->origin;
 	}
 }

@@ -105,7 +105,7 @@ static void set(enum fate *fates, const struct symbol *symbol, uint64_t start, u
 static bool stays(const struct row_symbol *old, const struct object *exact,
 		  const struct reloc_kind *kind, const unsigned char *parent, uint64_t at)
 {
-	if (!old->parent->vmlinux || !kind || !kind->pc_relative || kind->size != 4 ||
+	if (!old->parent->vmlinux || !kind || !kind->pc_relative || kind->size != 4 || kind->mask ||
 	    at + 4 > old->known->size)
 		return false;
 	int32_t distance = object_get32(exact, parent + at);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The final check's knowledge of arm64; Linux 6.1's arch/arm64/include/asm and kernel/module.c. */
+#include <elf.h>
+#include <stddef.h>
+
+#include "proof_rules.h"
+
+static const struct proof_table tables[] = {
+	/* asm/asm-bug.h: addr, file and line with CONFIG_DEBUG_BUGVERBOSE, flags */
+	{.section = "__bug_table", .sizes = {12, 8}},
+	{.section = "__ex_table", .sizes = {12}}, /* asm/extable.h: insn, fixup, type, data */
+	/* linux/jump_label.h: code, target, key */
+	{.section = "__jump_table", .sizes = {16}, .key = 8, .live = LIVE_INSTRUCTION},
+	/* asm/alternative.h: offsets of original and replacement, feature, lengths */
+	{.section = ".altinstructions",
+	 .sizes = {12},
+	 .ordered = true,
+	 .piece = 4,
+	 .piece_length = -1,
+	 .site_length = -2,
+	 .live = LIVE_SITE},
+	/* kernel/ftrace.c, ftrace_init_nop(): "mov x9, x30", and a NOP or a call */
+	{.section = "__patchable_function_entries", .sizes = {8}, .live = LIVE_INSTRUCTION},
+	{0},
+};
+
+static const char *const piece_sections[] = {NULL};
+
+/* All are as long as one is, but an entry has two. */
+static uint8_t live_length(const unsigned char *instruction)
+{
+	static const unsigned char entry[] = {0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5};
+
+	for (size_t i = 0; i < sizeof(entry); i++)
+		if (instruction[i] != entry[i])
+			return 4;
+	return sizeof(entry);
+}
+
+/*
+ * Of what the core writes: branches reach 128 MB or less, which is not as far as modules may be
+ * from the kernel (CONFIG_RANDOMIZE_MODULE_REGION_FULL, 2 GB).  Cortex-A53, erratum 843419:
+ * an ADRP must not be one of the last two instructions of a page.
+ */
+static const char *late_problem(uint32_t type, uint64_t place)
+{
+	switch (type) {
+	case R_AARCH64_TSTBR14:
+	case R_AARCH64_CONDBR19:
+	case R_AARCH64_JUMP26:
+	case R_AARCH64_CALL26:
+	case R_AARCH64_LD_PREL_LO19:
+	case R_AARCH64_ADR_PREL_LO21:
+		return "which does not reach as far as the kernel may be";
+	case R_AARCH64_ADR_PREL_PG_HI21:
+	case R_AARCH64_ADR_PREL_PG_HI21_NC:
+		return (place & 0xfff) >= 0xff8 ? "where an ADRP must not be (erratum 843419)"
+						: NULL;
+	default:
+		return NULL;
+	}
+}
+
+const struct proof_rules proof_rules_arm64 = {
+	.tables = tables,
+	.piece_sections = piece_sections,
+	.tails = true,
+	.entry_table = "__patchable_function_entries",
+	.entry_listed = true,
+	.entry_behind = 4, /* bti c */
+	.veneer = {.code = "\x50\0\0\x58"	   /* ldr x16, .+8 */
+			   "\0\x02\x1f\xd6"	   /* br x16 */
+			   "\0\0\0\0\0\0\0",	   /* .quad symbol */
+		   .size = 16,
+		   .align = 8,
+		   .place = 8,
+		   .type = R_AARCH64_ABS64,
+		   .addend = 0},
+	.late_problem = late_problem,
+	.late_align = 4096,
+	.pc32 = R_AARCH64_PREL32,
+	.padding = "\x1f\x20\x03\xd5",
+	.padding_length = 4,
+	.live_length = live_length,
+};
