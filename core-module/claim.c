@@ -16,6 +16,7 @@
  *
  * Records of a module go with it, so a record is looked up each time.
  */
+#include <linux/bsearch.h>
 #include <linux/ftrace.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
@@ -29,11 +30,69 @@
 #define HISTORY 0UL
 #endif
 
+/* 6.1: struct ftrace_page, some records, sorted. */
+struct pp_ftrace_page {
+	struct pp_ftrace_page *next;
+	struct dyn_ftrace *records;
+	int index;		/* how many there are */
+	int order;
+};
+
+/*
+ * lookup_rec() may have been inlined, then the record is searched for in ftrace's own lists.
+ * That they are made as described here is known if what they say comes first is what ftrace's
+ * iterator comes to first (its one iterator is for whoever holds ftrace_lock).
+ */
+static bool has_known_pages(void)
+{
+	static int known;	/* 1: yes; under ftrace_lock */
+	struct pp_ftrace_page *page;
+	struct ftrace_rec_iter *iter;
+
+	if (!pp_kernel.ftrace_pages || !pp_kernel.ftrace_rec_iter_start ||
+	    !pp_kernel.ftrace_rec_iter_record)
+		return false;
+	mutex_lock(pp_kernel.ftrace_lock);
+	iter = known ? NULL : pp_kernel.ftrace_rec_iter_start();
+	if (iter) {
+		for (page = *pp_kernel.ftrace_pages; !page->index && page->next;)
+			page = page->next;
+		known = page->records == pp_kernel.ftrace_rec_iter_record(iter) ? 1 : -1;
+	}
+	mutex_unlock(pp_kernel.ftrace_lock);
+	return known == 1;
+}
+
+static int compare_record(const void *key, const void *record)
+{
+	const unsigned long ip = *(const unsigned long *)key;
+	const struct dyn_ftrace *rec = record;
+
+	return ip < rec->ip ? -1 : ip > rec->ip;
+}
+
+/* The record of the site at @ip, or NULL.  Under ftrace_lock, which keeps all records. */
+static struct dyn_ftrace *record_of(unsigned long ip)
+{
+	const struct pp_ftrace_page *page;
+	struct dyn_ftrace *rec = NULL;
+
+	if (pp_kernel.lookup_rec) {
+		rec = pp_kernel.lookup_rec(ip, ip);
+		return rec && rec->ip == ip ? rec : NULL;
+	}
+	for (page = *pp_kernel.ftrace_pages; page && !rec; page = page->next)
+		if (page->index && ip >= page->records[0].ip &&
+		    ip <= page->records[page->index - 1].ip)
+			rec = bsearch(&ip, page->records, page->index, sizeof(*rec), compare_record);
+	return rec;
+}
+
 /* Has this kernel all that this file needs? */
 bool pp_claim_possible(void)
 {
-	return pp_kernel.ftrace_lock && pp_kernel.lookup_rec && pp_kernel.ftrace_ops_test &&
-	       pp_kernel.ftrace_ops_list && pp_kernel.ftrace_list_end;
+	return pp_kernel.ftrace_lock && pp_kernel.ftrace_ops_test && pp_kernel.ftrace_ops_list &&
+	       pp_kernel.ftrace_list_end && (pp_kernel.lookup_rec || has_known_pages());
 }
 
 /*
@@ -50,8 +109,8 @@ bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
 	if (pp_debug_skip_claim)
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = pp_kernel.lookup_rec(ip, ip);
-	free = rec && rec->ip == ip && !(rec->flags & ~HISTORY) && !memcmp((void *)ip, nop, size);
+	rec = record_of(ip);
+	free = rec && !(rec->flags & ~HISTORY) && !memcmp((void *)ip, nop, size);
 	if (free)
 		rec->flags |= FTRACE_FL_DISABLED;
 	mutex_unlock(pp_kernel.ftrace_lock);
@@ -119,7 +178,7 @@ unsigned int pp_claim_shadows(unsigned long ip)
 	if (!pp_claim_possible())
 		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = pp_kernel.lookup_rec(ip, ip);
+	rec = record_of(ip);
 	if (rec)
 		kinds = users_of(rec).kinds;
 	mutex_unlock(pp_kernel.ftrace_lock);
@@ -136,7 +195,7 @@ static int give_back(unsigned long ip, bool may_have_users, bool *update)
 	if (pp_debug_skip_claim)
 		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = pp_kernel.lookup_rec(ip, ip);
+	rec = record_of(ip);
 	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))
 		goto unlock;
 	/* ftrace would shut itself down when it meets what could not be put back. */
@@ -183,7 +242,7 @@ void pp_claim_settle(unsigned long ip)
 	struct dyn_ftrace *rec;
 
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = pp_kernel.lookup_rec(ip, ip);
+	rec = record_of(ip);
 	if (rec && !ftrace_rec_count(rec) &&
 	    !(rec->flags & (FTRACE_FL_ENABLED | FTRACE_FL_DISABLED)))
 		rec->flags &= HISTORY;

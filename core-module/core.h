@@ -42,9 +42,12 @@
 
 struct dyn_ftrace;
 struct ftrace_ops;
+struct ftrace_rec_iter;
 struct ftrace_regs;
 struct kprobe;
+struct pp_busy;
 struct pp_marker;
+struct pp_ftrace_page;
 struct pp_func;
 struct pp_patch;
 struct pp_poke;
@@ -68,6 +71,9 @@ struct pp_kernel {
 	int (*stop_machine_cpuslocked)(int (*fn)(void *data), void *data,
 				       const struct cpumask *cpus);
 	struct dyn_ftrace *(*lookup_rec)(unsigned long start, unsigned long end);
+	/* where the compiler has left no lookup_rec() */
+	struct ftrace_rec_iter *(*ftrace_rec_iter_start)(void);
+	struct dyn_ftrace *(*ftrace_rec_iter_record)(struct ftrace_rec_iter *iter);
 	struct kprobe *(*get_kprobe)(void *addr);
 	int (*ftrace_is_dead)(void);
 	int (*ftrace_ops_test)(struct ftrace_ops *ops, unsigned long ip, void *regs);
@@ -76,6 +82,9 @@ struct pp_kernel {
 								      void *data),
 							void *data);
 	/* or NULL */
+	void *(*vmalloc_node_range)(unsigned long size, unsigned long align, unsigned long start,
+				    unsigned long end, gfp_t gfp, pgprot_t prot,
+				    unsigned long flags, int node, const void *caller);
 	void (*perf_event_text_poke)(const void *addr, const void *old_bytes, size_t old_len,
 				     const void *new_bytes, size_t new_len);
 	void (*perf_event_ksymbol)(u16 type, u64 addr, u32 len, bool unregister, const char *name);
@@ -86,11 +95,11 @@ struct pp_kernel {
 	/* ftrace's list of registered ops, under ftrace_lock, and what ends it */
 	struct ftrace_ops **ftrace_ops_list;
 	struct ftrace_ops *ftrace_list_end;
+	struct pp_ftrace_page **ftrace_pages; /* its records, see claim.c; under ftrace_lock */
 	/* those of kprobes, or NULL */
 	struct ftrace_ops *kprobe_ops, *kprobe_ipmodify_ops;
 	/* places */
-	unsigned long text;		/* _text: what offsets count from */
-	unsigned long stext, etext;	/* code that stays after boot */
+	unsigned long stext, etext;	/* code that stays after boot; offsets count from stext */
 	unsigned long end;
 	unsigned long notes, notes_end;
 	unsigned long per_cpu_end;	/* per-CPU symbols are offsets below this */
@@ -307,7 +316,7 @@ struct pp_poke {
 	struct pp_when *route;	/* live: a copy of that, for who waits for it, or NULL */
 	u64 change;		/* record.c's */
 	/* pp_text_map() sets these */
-	void *alias;		/* of its word, writable */
+	void *alias;		/* of its word, writable; or where it runs (arch.h: text_store) */
 	u64 mask, old_word, new_word;
 };
 
@@ -333,6 +342,21 @@ bool pp_text_write(struct pp_text *text);
 int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch);
 /* All of that for text that nobody runs; recorded.  May sleep; 0, -ENOMEM, -EIO (logged). */
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
+
+/* --- veneer.c: what entries lead to that cannot reach the new function --------------- */
+
+/* No function has more of them. */
+#define PP_VENEERS_OF_FUNC 2
+
+/* All under pp_mutex; the first and the last may sleep. */
+/* See to it that the entry at @ip can be led to @target.  Return: false if it cannot. */
+bool pp_veneer_make(unsigned long ip, unsigned long target);
+/* What the entry at @ip jumps to, to come to @target (or 0). */
+unsigned long pp_veneer_route(unsigned long ip, unsigned long target);
+/* Who is in a veneer of @func's is about to be in its new function. */
+void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func);
+/* Those to functions at [@start, @end) go; nobody is there, and no entry leads there. */
+void pp_veneers_drop(unsigned long start, unsigned long end);
 
 /* --- live.c: switching while everything runs ------------------------------------- */
 
@@ -588,6 +612,16 @@ void pp_scan_deinit(struct pp_scan *scan);
 void pp_busy_finish(struct pp_busy *busy);
 /* The range that @addr is in, or NULL; a function's if there is one.  Any context. */
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr);
+
+/*
+ * For architectures (arch.h): call @visit for each word of the stack of @task, which is current
+ * or not running, and for each return address that kretprobes or the graph tracer keep for it.
+ * Any context; take no lock.  Return: false if @visit ended it.
+ */
+bool pp_visit_words(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
+		    void *ctx);
+bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
+		     void *ctx);
 
 /*
  * The stack of @task, which is current or not running.  Any context.

@@ -50,7 +50,8 @@ struct task_struct;
 	X(skip_verify, "do not compare code again when a patch is enabled")                \
 	X(walk_all, "in the stop, walk also stacks of tasks that have not run")            \
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
-	X(skip_words, "that second look sees nothing")
+	X(skip_words, "that second look sees nothing")                                     \
+	X(far_entries, "lead entries by way of veneers also where they could reach")
 
 /* The same with a number. */
 #define PP_DEBUG_NUMBERS(X)                                                                \

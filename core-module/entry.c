@@ -13,6 +13,11 @@
 
 #include "core.h"
 
+static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
+{
+	return pp_arch.entry_insn(ip, pp_veneer_route(ip, target), insn);
+}
+
 static int entry_poke(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
 	/* Its patch leaves, or comes, below another one. */
@@ -20,8 +25,8 @@ static int entry_poke(const struct pp_site *site, unsigned long target, struct p
 		return 0;
 	poke->at = site->ip;
 	poke->size = pp_arch.entry_size;
-	return pp_arch.entry_insn(site->ip, site->target, poke->old) ?:
-	       pp_arch.entry_insn(site->ip, target, poke->new) ?: 1;
+	return entry_insn(site->ip, site->target, poke->old) ?:
+	       entry_insn(site->ip, target, poke->new) ?: 1;
 }
 
 /*
@@ -46,7 +51,7 @@ static const char *claim(const struct pp_func *func)
 		return "this kernel does not allow it";
 	if (!pp_text_fits(ip, pp_arch.entry_size) && !may_cross_words(func))
 		return "its entry cannot be written in one store";
-	if (pp_arch.entry_insn(ip, func->desc->new_addr, insn))
+	if (!pp_veneer_make(ip, func->desc->new_addr))
 		return "the new function is too far away";
 	/* One that could not be given back is claimed still. */
 	if (func->site->lingers)

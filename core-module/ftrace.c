@@ -21,6 +21,16 @@
 #error "the core needs an ftrace that can change the instruction pointer"
 #endif
 
+static __always_inline void set_target(struct ftrace_regs *fregs, unsigned long target)
+{
+#ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
+	ftrace_instruction_pointer_set(fregs, target);
+#else
+	/* There the other one does nothing. */
+	instruction_pointer_set(ftrace_get_regs(fregs), target);
+#endif
+}
+
 /*
  * Runs at every call of a hooked function: in any context, NMI and idle
  * included, on any CPU, and nested in itself.
@@ -48,7 +58,7 @@ void notrace pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct
 	site = pp_site_find(ip);
 	target = site ? READ_ONCE(site->target) : 0;
 	if (target)
-		ftrace_instruction_pointer_set(fregs, target);
+		set_target(fregs, target);
 	preempt_enable_notrace();
 }
 

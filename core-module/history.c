@@ -389,7 +389,7 @@ static unsigned int put_info(u8 *to)
 	info->magic = POKEPATCH_HISTORY_MAGIC;
 	info->version = POKEPATCH_HISTORY_VERSION;
 	info->elf_machine = ELF_ARCH;
-	info->text = pp_kernel.text;
+	info->text = pp_kernel.stext;
 	info->stext = pp_kernel.stext;
 	info->etext = pp_kernel.etext;
 	info->real_ns = ktime_get_real_fast_ns();

@@ -34,7 +34,7 @@ static __always_inline struct pp_time pp_now(void)
 {
 	return (struct pp_time){
 		.mono = ktime_get_mono_fast_ns(),
-		.perf = sched_clock_cpu(raw_smp_processor_id()),
+		.perf = local_clock(),
 	};
 }
 

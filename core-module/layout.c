@@ -7,8 +7,10 @@
 
 #include "transition.h"
 
-/* Old function, old .cold; new function, new .cold; those of the patch on top; a stub's jump. */
-#define RANGES_PER_FUNC 7
+/* New function, new .cold, veneers. */
+#define RANGES_OF_NEW (2 + PP_VENEERS_OF_FUNC)
+/* Old function, old .cold; the new one's; those of the patch on top; a stub's jump. */
+#define RANGES_PER_FUNC (2 + 2 * RANGES_OF_NEW + 1)
 
 static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
 		      unsigned long size)
@@ -22,6 +24,7 @@ static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 	busy_add(busy, func, func->desc->new_addr, func->desc->new_size);
 	if (!pp_debug_skip_cold)
 		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
+	pp_veneers_busy(busy, func);
 }
 
 /*
@@ -90,7 +93,7 @@ static int make_room(struct transition *tr)
 
 	list_for_each_entry(patch, &pp_patches, list)
 		if (went_live && may_be_run(patch))
-			need += 2 * patch->nr_funcs;
+			need += RANGES_OF_NEW * patch->nr_funcs;
 	if (need <= tr->max_ranges)
 		return 0;
 	kvfree(tr->busy.range);
@@ -213,6 +216,9 @@ int pp_lay_out(struct transition *tr)
 		off->leaving = true;
 		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end };
 	}
+	/* Who is there will be in the text. */
+	for (i = 0; tr->look_only && i < tr->patch->nr_funcs; i++)
+		pp_veneers_busy(&tr->busy, &tr->patch->funcs[i]);
 	if (tr->enable)
 		ret = lay_out_patch(tr, tr->patch, attempts);
 	for (i = 0; i < tr->nr_off && !tr->look_only && !ret; i++)

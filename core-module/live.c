@@ -37,7 +37,8 @@ void pp_live_init(void)
 		return;
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
-	pp_arch.live_init();
+	if (pp_arch.live_init)
+		pp_arch.live_init();
 	mutex_unlock(pp_kernel.text_mutex);
 	cpus_read_unlock();
 }
@@ -109,7 +110,7 @@ static void record(struct pp_text *text)
 	for (i = 0; i < text->nr; i++)
 		if (text->poke[i].route)
 			*text->poke[i].route = text->poke[i].when;
-	pp_record_text(text, NULL, POKEPATCH_HISTORY_INT3, 0, false);
+	pp_record_text(text, NULL, pp_arch.live_method, 0, false);
 }
 
 /* The first that does not hold its old bytes, or with @after its new ones; NULL: all do. */
@@ -168,7 +169,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	record(text);
 	take_back_some(text, false);
 	take_back_some(text, true);
-	pp_record_text(text, NULL, POKEPATCH_HISTORY_INT3, 0, true);
+	pp_record_text(text, NULL, pp_arch.live_method, 0, true);
 	blame(text->bad, found, text->bad->new, patch, "everything is put back");
 	text->stuck = first_that_differs(text, false);
 	if (text->stuck)

@@ -405,6 +405,7 @@ static void patch_going(struct pp_patch *patch)
 	pp_record_module_dies(patch);
 	list_del(&patch->list);
 	detach_all(patch);
+	pp_veneers_drop(patch->text_start, patch->text_end);
 	pp_markers_del(patch);
 	pp_patch_free(patch);
 	/* ftrace waits for all tasks here, once, and not at each disable. */

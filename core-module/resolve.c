@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
+#include <linux/uaccess.h>
 
 #include "core.h"
 
@@ -34,6 +35,9 @@ static const struct pp_needed needed[] = {
 	{ "text_mutex", &pp_kernel.text_mutex },
 	{ "task_work_cancel_match", &pp_kernel.task_work_cancel_match },
 	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
+	{ "ftrace_pages_start", &pp_kernel.ftrace_pages, .optional = true },
+	{ "ftrace_rec_iter_start", &pp_kernel.ftrace_rec_iter_start, .optional = true },
+	{ "ftrace_rec_iter_record", &pp_kernel.ftrace_rec_iter_record, .optional = true },
 	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
 	{ "ftrace_is_dead", &pp_kernel.ftrace_is_dead },
 	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },
@@ -44,10 +48,10 @@ static const struct pp_needed needed[] = {
 	/* Where they are not, nobody can ask for these events. */
 	{ "perf_event_text_poke", &pp_kernel.perf_event_text_poke, .optional = true },
 	{ "perf_event_ksymbol", &pp_kernel.perf_event_ksymbol, .optional = true },
+	{ "__vmalloc_node_range", &pp_kernel.vmalloc_node_range, .optional = true },
 	/* The entry mode's, see claim.c. */
 	{ "kprobe_ftrace_ops", &pp_kernel.kprobe_ops, .optional = true },
 	{ "kprobe_ipmodify_ops", &pp_kernel.kprobe_ipmodify_ops, .optional = true },
-	{ "_text", &pp_kernel.text },
 	{ "_stext", &pp_kernel.stext },
 	{ "_etext", &pp_kernel.etext },
 	{ "_end", &pp_kernel.end },
@@ -56,6 +60,57 @@ static const struct pp_needed needed[] = {
 	{ "__per_cpu_end", &pp_kernel.per_cpu_end },
 	{}
 };
+
+/*
+ * Without KALLSYMS_ALL the kernel lists its code only. For such a kernel the core is made with
+ * a table of where its other symbols are (Kbuild makes symbols.h, from the vmlinux), counted
+ * from _stext, and with that kernel's build id.
+ */
+static const struct {
+	const char *name;
+	long offset;
+} unlisted[] __initconst = {
+#ifndef CONFIG_KALLSYMS_ALL
+#include "symbols.h"
+#endif
+	{}
+};
+
+static unsigned long __init find_symbol(const char *name)
+{
+	unsigned long addr = pp_kernel.kallsyms_lookup_name(name);
+	unsigned int i;
+
+	for (i = 0; !addr && unlisted[i].name; i++)
+		if (!strcmp(unlisted[i].name, name))
+			addr = pp_kernel.kallsyms_lookup_name("_stext") + unlisted[i].offset;
+	return addr;
+}
+
+/*
+ * What the table says holds for one kernel.  Nothing is read at an address of it before this
+ * has found that kernel's build id where the table has the notes.
+ */
+static int __init check_table(void)
+{
+#ifndef CONFIG_KALLSYMS_ALL
+	static const u8 want[] __initconst = { POKEPATCH_KERNEL_BUILD_ID };
+	const u8 *notes = (void *)find_symbol("__start_notes");
+	const unsigned long size = find_symbol("__stop_notes") - (unsigned long)notes;
+	u8 byte[sizeof(want)];
+	unsigned long at;
+
+	for (at = 0; at + sizeof(want) <= size && size < PAGE_SIZE; at += 4)
+		if (!copy_from_kernel_nofault(byte, notes + at, sizeof(want)) &&
+		    !memcmp(byte, want, sizeof(want)))
+			return 0;
+	pr_err("this core was built for a kernel with another build id, %*phN\n",
+	       (int)sizeof(want), want);
+	return -ENOEXEC;
+#else
+	return 0;
+#endif
+}
 
 /* kallsyms_lookup_name() is not exported; the address of a probe on it is. */
 static int __init find_kallsyms(void)
@@ -117,7 +172,7 @@ static int __init find_build_id(void)
 static int __init find_needed(const struct pp_needed *needed)
 {
 	for (; needed->name; needed++) {
-		unsigned long addr = pp_kernel.kallsyms_lookup_name(needed->name);
+		unsigned long addr = find_symbol(needed->name);
 
 		if (!addr && !needed->optional) {
 			pr_err("this kernel has no symbol %s, which the core needs\n",
@@ -131,7 +186,7 @@ static int __init find_needed(const struct pp_needed *needed)
 
 int __init pp_resolve_init(void)
 {
-	return find_kallsyms() ?: find_needed(needed) ?: find_needed(pp_arch.needed) ?:
+	return find_kallsyms() ?: check_table() ?: find_needed(needed) ?: find_needed(pp_arch.needed) ?:
 	       find_build_id();
 }
 
@@ -304,7 +359,7 @@ static int check_vmlinux(const struct lookup *lookup, const struct wanted *wante
 	if (sym->flags & POKEPATCH_SYM_ABS) {
 		if (last >= pp_kernel.per_cpu_end)
 			return missing(lookup, wanted, "its offset is outside per-CPU memory");
-	} else if (addr < pp_kernel.text || last < addr || last >= pp_kernel.end) {
+	} else if (addr < pp_kernel.stext || last < addr || last >= pp_kernel.end) {
 		return missing(lookup, wanted, "its offset is outside the kernel");
 	}
 	if ((sym->flags & POKEPATCH_SYM_FUNC) &&
@@ -332,7 +387,7 @@ int pp_resolve_vmlinux(struct pp_patch *patch)
 
 		wanted->addr = wanted->sym->offset;
 		if (!(wanted->sym->flags & POKEPATCH_SYM_ABS))
-			wanted->addr += pp_kernel.text;
+			wanted->addr += pp_kernel.stext;
 	}
 	pp_kernel.kallsyms_on_each_symbol(lookup_note, &lookup);
 	for (i = 0; i < lookup.nr && !ret; i++)

@@ -214,6 +214,11 @@ static int check_shared(const struct pp_func *func)
 		       func->patch->name, func->name, pp_mode_name(func->want), mode->name);
 		return -EBUSY;
 	}
+	if (mode == &pp_entry_mode && !pp_veneer_make(func->site->ip, func->desc->new_addr)) {
+		pr_err("%s: %s cannot be switched: its entry is in entry mode for another patch, and the new function is too far away for that\n",
+		       func->patch->name, func->name);
+		return -EBUSY;
+	}
 	if (mode != &pp_entry_mode || func->patch->live ||
 	    pp_text_fits(func->site->ip, pp_arch.entry_size))
 		return 0;

@@ -5,8 +5,9 @@
  * A poke replaces one instruction that lies within one aligned word, by one store
  * of that word, so that whoever fetches it (an NMI, an interrupted task that goes
  * on, another CPU) sees the old instruction or the new one.  Text is read-only
- * where it runs; the store goes through a second, writable and not executable
- * mapping, which is made before anything is stopped.
+ * where it runs; the store is made by the architecture, if the kernel has a routine
+ * for it that may be called with the machine stopped, or else goes through a second,
+ * writable and not executable mapping, which is made before anything is stopped.
  *
  * Writers of the kernel's own (jump labels, static calls, kprobes, ftrace) may be
  * at work on the other bytes of the same word.  They hold text_mutex while they
@@ -62,15 +63,11 @@ static u64 placed(const struct pp_poke *poke, const u8 *bytes)
 	return read_word(word);
 }
 
-int pp_text_map(struct pp_text *text)
+static int map_alias(struct pp_text *text)
 {
-	static const u8 ones[PP_TEXT_WORD_MAX] = { [0 ... PP_TEXT_WORD_MAX - 1] = 0xff };
 	struct page **pages;
 	unsigned int i;
 
-	text->alias = NULL;
-	if (!text->nr)
-		return 0;
 	pages = kvmalloc_array(text->nr, sizeof(*pages), GFP_KERNEL);
 	if (!pages)
 		return -ENOMEM;
@@ -84,12 +81,27 @@ int pp_text_map(struct pp_text *text)
 	}
 	text->alias = vmap(pages, text->nr, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);
-	if (!text->alias)
-		return -ENOMEM;
+	return text->alias ? 0 : -ENOMEM;
+}
+
+int pp_text_map(struct pp_text *text)
+{
+	static const u8 ones[PP_TEXT_WORD_MAX] = { [0 ... PP_TEXT_WORD_MAX - 1] = 0xff };
+	unsigned int i;
+	int ret = 0;
+
+	text->alias = NULL;
+	if (!text->nr)
+		return 0;
+	if (!pp_arch.text_store)
+		ret = map_alias(text);
+	if (ret)
+		return ret;
 	for (i = 0; i < text->nr; i++) {
 		struct pp_poke *poke = &text->poke[i];
 
-		poke->alias = text->alias + i * PAGE_SIZE + offset_in_page(word_of(poke->at));
+		poke->alias = text->alias ? text->alias + i * PAGE_SIZE + offset_in_page(word_of(poke->at)) :
+					    (void *)word_of(poke->at);
 		poke->mask = placed(poke, ones);
 		poke->old_word = placed(poke, poke->old);
 		poke->new_word = placed(poke, poke->new);
@@ -114,6 +126,8 @@ static __always_inline bool poke(const struct pp_poke *poke, u64 from, u64 to)
 
 	if ((word & poke->mask) != from && !pp_debug_skip_compare)
 		return false;
+	if (pp_arch.text_store)
+		return !pp_arch.text_store(word_of(poke->at), (word & ~poke->mask) | to);
 	write_word(poke->alias, (word & ~poke->mask) | to);
 	return true;
 }

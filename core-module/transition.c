@@ -204,7 +204,7 @@ static void switch_target(struct flip *flip)
 			.exact = true,
 		};
 	pp_record_route(flip->func, flip->from, flip->target, &flip->when,
-			decides ? POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_INT3);
+			decides ? POKEPATCH_HISTORY_FTRACE : pp_arch.live_method);
 }
 
 /*

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The conservative look at a stack: each aligned word in use is taken for a code address,
- * and so are the return addresses that tracers keep elsewhere.  It needs no unwinder, and
- * cannot miss an address that is there; but a word that nobody will return to, left over
- * from an earlier call, counts too.
- *
- * The debug build compares it with the unwinder (debug_cross_check).  A busy address that
- * the unwinder alone has found is a bug, in one of the two.  One that only a word shows is
- * such a leftover, and is counted.
+ * The debug build compares what the architecture's walk has found (an unwinder's, say) with
+ * the conservative look at each word of a stack (debug_cross_check).  A busy address that the
+ * walk alone has found is a bug, in one of the two.  One that only a word shows is a leftover,
+ * and is counted.
  */
 #include <linux/atomic.h>
-#include <linux/compiler.h>
-#include <linux/ftrace.h>
-#include <linux/kprobes.h>
 #include <linux/moduleparam.h>
-#include <linux/ptrace.h>
-#include <linux/rethook.h>
-#include <linux/sched/task_stack.h>
 
 #include "core.h"
 
@@ -31,49 +21,20 @@ static struct {
 struct look {
 	const struct pp_busy *busy;
 	unsigned long wanted;	/* what the unwinder has found, or 0 */
-	unsigned int found;	/* busy words */
+	unsigned int words, found; /* of them, busy ones */
 	bool confirmed;		/* one of them is the wanted one */
 };
 
-static void look_at(struct look *look, unsigned long word)
+static bool look_at(void *ctx, unsigned long word)
 {
-	if (!pp_busy_find(look->busy, word))
-		return;
-	look->found++;
-	look->confirmed |= word == look->wanted;
-}
+	struct look *look = ctx;
 
-/* What kretprobes and the graph tracer have taken from the stack of @task. */
-static void look_at_hidden(struct look *look, const struct task_struct *task)
-{
-#if defined(CONFIG_RETHOOK)
-	const struct rethook_node *node;
-
-	llist_for_each_entry(node, task->rethooks.first, llist)
-		look_at(look, node->ret_addr);
-#elif defined(CONFIG_KRETPROBES)
-	const struct kretprobe_instance *instance;
-
-	llist_for_each_entry(instance, task->kretprobe_instances.first, llist)
-		look_at(look, (unsigned long)instance->ret_addr);
-#endif
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-	int i;
-
-	for (i = 0; task->ret_stack && i <= task->curr_ret_stack; i++)
-		look_at(look, task->ret_stack[i].ret);
-#endif
-}
-
-/* From the stack pointer to where the registers of user mode lie, or would lie. */
-static void look_at_words(struct look *look, struct task_struct *task)
-{
-	const unsigned long *word = (void *)ALIGN(pp_arch.stack_pointer(task), sizeof(*word));
-	const unsigned long *end = (void *)task_pt_regs(task);
-
-	atomic_long_add(max_t(long, 0, end - word), &counts.words);
-	for (; word < end; word++)
-		look_at(look, READ_ONCE_NOCHECK(*word));
+	look->words++;
+	if (pp_busy_find(look->busy, word)) {
+		look->found++;
+		look->confirmed |= word == look->wanted;
+	}
+	return true;
 }
 
 void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
@@ -82,8 +43,9 @@ void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
 	struct look look = { .busy = busy, .wanted = hit->addr };
 
 	if (!pp_debug_skip_words) {
-		look_at_words(&look, task);
-		look_at_hidden(&look, task);
+		pp_visit_words(task, look_at, &look);
+		atomic_long_add(look.words, &counts.words);
+		pp_visit_hidden(task, look_at, &look);
 	}
 	atomic_long_inc(&counts.stacks);
 	if (hit->addr)

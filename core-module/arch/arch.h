@@ -22,6 +22,9 @@ struct pp_needed {
 /* No probe replaces more bytes of code. */
 #define PP_PROBE_MAX 8
 
+/* No veneer is longer, in bytes. */
+#define PP_VENEER_MAX 16
+
 /* So many instructions are written at a time, while everything runs. */
 #define PP_LIVE_MAX 256
 
@@ -64,12 +67,33 @@ struct pp_arch {
 	unsigned int text_word;
 
 	/*
+	 * Store the word at the (aligned) address @at where it runs, by the kernel's own
+	 * routine, with all that the architecture demands so that a CPU that serialises
+	 * afterwards fetches it.  NULL: the store is made through a writable alias, and that is
+	 * all.  In the stopped section too, where every CPU has interrupts off: a lock that is
+	 * only ever held with interrupts off is free then.  Return: 0, or an error.
+	 */
+	int (*text_store)(unsigned long at, u64 word);
+
+	/*
 	 * The instruction at an entry site, of entry_size bytes: the jump from
 	 * @ip to @target, or for 0 the NOP that ftrace leaves there.  Any context.
 	 * Return: 0, -ERANGE if it cannot reach.
 	 */
 	unsigned int entry_size;
 	int (*entry_insn)(unsigned long ip, unsigned long target, u8 *insn);
+
+	/*
+	 * Veneers (veneer.c), 0 and NULL if entry_insn() reaches all modules or there is no way
+	 * to have memory in its reach, entry_reach bytes either way.  veneer(): the code at
+	 * @at, of veneer_size bytes, that goes to @target and changes only what is free at a
+	 * function's entry.  veneers_seal(): the page at @at, which is writable, is now only
+	 * executable; 0 or an error; text_store() works there.  May sleep.
+	 */
+	unsigned int veneer_size;
+	unsigned long entry_reach;
+	void (*veneer)(unsigned long at, unsigned long target, u8 *code);
+	int (*veneers_seal)(unsigned long at);
 
 	/*
 	 * Direct mode, 0 and NULL where there is none.  A stub has stub_size bytes
@@ -121,7 +145,9 @@ struct pp_arch {
 	 * round, and say in poke->when how that went; up to PP_LIVE_MAX of them, in the
 	 * order of addresses, that live_check() allows.  They need not be in one word.
 	 * When it returns all CPUs run the new ones.
+	 * live_method: enum pokepatch_history_method, how the history calls that.
 	 */
+	unsigned int live_method;
 	const char *(*live_missing)(void);
 	void (*live_init)(void);
 	int (*live_check)(const struct pp_poke *poke);
@@ -141,6 +167,12 @@ struct pp_arch {
 
 	/* The stack of @task, which is current or not running, is in use from here up. */
 	unsigned long (*stack_pointer)(const struct task_struct *task);
+
+	/*
+	 * A word of a stack as the code address that it would be without what the machine adds
+	 * to return addresses (pointer authentication).  NULL: it adds nothing.  Any context.
+	 */
+	unsigned long (*code_address)(unsigned long word);
 };
 
 extern const struct pp_arch pp_arch;

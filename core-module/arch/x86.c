@@ -347,6 +347,7 @@ const struct pp_arch pp_arch = {
 	.probe_reach = PROBE_REACH,
 	.may_be_probe = x86_may_be_probe,
 	.serialise = x86_serialise,
+	.live_method = POKEPATCH_HISTORY_INT3,
 	.live_missing = x86_live_missing,
 	.live_init = x86_live_init,
 	.live_check = x86_live_check,

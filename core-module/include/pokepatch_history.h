@@ -96,7 +96,7 @@ struct pokepatch_history_info {
 	__u64 magic;
 	__u32 version;
 	__u32 elf_machine;	/* EM_X86_64, ... */
-	__u64 text;		/* the address of _text: what offsets in vmlinux count from */
+	__u64 text;		/* the address of _stext: what offsets in vmlinux count from */
 	__u64 stext, etext;	/* of the code that stays after boot */
 	__u64 real_ns;		/* CLOCK_REALTIME at record.mono_ns */
 	__u64 began_ns;		/* monotonic: since when there is a history */

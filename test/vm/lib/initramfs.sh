@@ -25,7 +25,11 @@ once() {
 make_base() { # ARCHIVE
 	local root=$work/base applet
 	mkdir -p "$root"/{bin,dev,etc,proc,root,sys,tmp,vm,usr/bin,usr/sbin,sbin}
-	cp "$(command -v busybox)" "$root/bin/busybox"
+	if is_foreign; then
+		cp "$foreign/bin/busybox" "$root/bin/busybox"
+	else
+		cp "$(command -v busybox)" "$root/bin/busybox"
+	fi
 	for applet in $(busybox --list); do
 		[ "$applet" = busybox ] || ln -s busybox "$root/bin/$applet"
 	done
@@ -94,6 +98,12 @@ stage_program() {
 	local library
 	[ -x "$1" ] || fail "$1: no such program"
 	install -D -m 755 "$1" "$2/usr/bin/${1##*/}"
+	if is_foreign; then
+		foreign_libraries "$1" | while read -r library; do
+			install -D -m 755 "$library" "$2/lib/${library##*/}"
+		done
+		return
+	fi
 	ldd "$1" 2>/dev/null | grep -o '/[^ )]*' | while read -r library; do
 		install -D -m 755 "$library" "$2$library"
 	done || :
@@ -125,6 +135,7 @@ shell_settings() {
 # make_initramfs SCRIPT ARG... - make $work/initramfs; without SCRIPT, for a shell.
 make_initramfs() {
 	local root=$work/layer base item stamp
+	! is_foreign || foreign_root
 	stamp=$(cat "$here/guest"/* "$here/arch/$arch.sh" "$here/lib/initramfs.sh" |
 		sha256sum | cut -c 1-12)
 	base=$store/base-$stamp.cpio

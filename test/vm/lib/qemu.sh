@@ -96,7 +96,7 @@ choose_accel() {
 		accel_reason="a processor is asked for"
 		return
 	fi
-	if [ "$arch" != "$(uname -m)" ]; then
+	if is_foreign; then
 		accel_reason="the guest is $arch, this machine $(uname -m)"
 		return
 	fi

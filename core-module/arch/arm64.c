@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * arm64.
+ *
+ * An entry is two NOPs, behind BTI C where the kernel has that.  ftrace makes the first of
+ * them "mov x9, lr" when it boots; the second is its site, and ours.
+ */
+#include <linux/elf.h>
+#include <linux/ftrace.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/sizes.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include <asm/barrier.h>
+#include <asm/brk-imm.h>
+#include <asm/cacheflush.h>
+#include <asm/cpufeature.h>
+#include <asm/debug-monitors.h>
+#include <asm/pointer_auth.h>
+#include <asm/stack_pointer.h>
+
+#include "core.h"
+
+#ifndef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#error "the core needs a kernel with CONFIG_DYNAMIC_FTRACE_WITH_REGS"
+#endif
+
+#define INSN_SIZE 4
+
+static struct {
+	struct module *(*module_text_address)(unsigned long addr);
+	int (*patch_text_nosync)(void *addr, u32 insn);
+	int (*set_memory_ro)(unsigned long addr, int pages);
+	int (*set_memory_x)(unsigned long addr, int pages);
+	unsigned long entry, entry_end;		/* exceptions come by there */
+	unsigned long ftrace, return_to_handler; /* entry-ftrace.S, from the one to the other */
+	unsigned long kretprobe;		/* what kretprobes have functions return to, or 0 */
+} arm64 __ro_after_init;
+
+static const struct pp_needed arm64_needed[] = {
+	{ "__module_text_address", &arm64.module_text_address },
+	{ "aarch64_insn_patch_text_nosync", &arm64.patch_text_nosync },
+	{ "set_memory_ro", &arm64.set_memory_ro },
+	{ "set_memory_x", &arm64.set_memory_x },
+	{ "__entry_text_start", &arm64.entry },
+	{ "__entry_text_end", &arm64.entry_end },
+	{ "ftrace_regs_caller", &arm64.ftrace },
+	{ "return_to_handler", &arm64.return_to_handler, .optional = true },
+	{ "__kretprobe_trampoline", &arm64.kretprobe, .optional = true },
+	{}
+};
+
+/* --- relocations ----------------------------------------------------------------- */
+
+/* What a relocation writes: bytes of data, or one of an instruction's fields. */
+enum field { DATA, ADRP, LO12 };
+
+struct reloc_kind {
+	u8 width;	/* bytes */
+	enum field field;
+	bool pc_relative;
+	u8 scale;	/* LO12: what is loaded or stored has 1 << scale bytes */
+};
+
+/* ELF for the Arm 64-bit Architecture, "Relocation types"; a width of 0 is "not known". */
+static const struct reloc_kind reloc_kinds[] = {
+	[R_AARCH64_ABS64] = { 8, DATA },
+	[R_AARCH64_ABS32] = { 4, DATA },
+	[R_AARCH64_PREL64] = { 8, DATA, true },
+	[R_AARCH64_PREL32] = { 4, DATA, true },
+	[R_AARCH64_ADR_PREL_PG_HI21] = { INSN_SIZE, ADRP, true },
+	[R_AARCH64_ADR_PREL_PG_HI21_NC] = { INSN_SIZE, ADRP, true },
+	[R_AARCH64_ADD_ABS_LO12_NC] = { INSN_SIZE, LO12 },
+	[R_AARCH64_LDST8_ABS_LO12_NC] = { INSN_SIZE, LO12 },
+	[R_AARCH64_LDST16_ABS_LO12_NC] = { INSN_SIZE, LO12, false, 1 },
+	[R_AARCH64_LDST32_ABS_LO12_NC] = { INSN_SIZE, LO12, false, 2 },
+	[R_AARCH64_LDST64_ABS_LO12_NC] = { INSN_SIZE, LO12, false, 3 },
+	[R_AARCH64_LDST128_ABS_LO12_NC] = { INSN_SIZE, LO12, false, 4 },
+};
+
+static unsigned int arm64_reloc_width(u32 type)
+{
+	return type < ARRAY_SIZE(reloc_kinds) ? reloc_kinds[type].width : 0;
+}
+
+/*
+ * Cortex-A53 erratum 843419: an ADRP in the last two words of a page may give a wrong result.
+ * The build tool leaves none there that is relocated late.
+ */
+static bool meets_843419(unsigned long place)
+{
+	return IS_ENABLED(CONFIG_ARM64_ERRATUM_843419) &&
+	       cpus_have_const_cap(ARM64_WORKAROUND_843419) && (place & 0xfff) >= 0xff8;
+}
+
+static int reloc_data(const struct reloc_kind *kind, unsigned long value, void *to)
+{
+	/* Linux on arm64 is little endian here (Kconfig: big endian has no module that we load). */
+	if (kind->width == 4 && kind->pc_relative && (s64)value != (s32)value)
+		return -ERANGE;
+	/* "The checking ranges of ABS32 are -2^31 <= X < 2^32." */
+	if (kind->width == 4 && !kind->pc_relative && (s64)value != (s32)value && value != (u32)value)
+		return -ERANGE;
+	if (to)
+		memcpy(to, &value, kind->width);
+	return 0;
+}
+
+static int reloc_adrp(unsigned long place, unsigned long value, __le32 *to)
+{
+	const s64 pages = (s64)((value & ~0xfffUL) - (place & ~0xfffUL)) >> 12;
+	u32 insn;
+
+	if (pages < -(1 << 20) || pages >= 1 << 20)
+		return -ERANGE;
+	if (meets_843419(place))
+		return -ENOEXEC;
+	if (to) {
+		insn = le32_to_cpu(*to) & ~(0x3U << 29 | 0x7ffffU << 5);
+		*to = cpu_to_le32(insn | (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5);
+	}
+	return 0;
+}
+
+static int reloc_lo12(const struct reloc_kind *kind, unsigned long value, __le32 *to)
+{
+	const u32 field = (value & 0xfff) >> kind->scale;
+
+	if (value & ((1UL << kind->scale) - 1))
+		return -ERANGE;
+	if (to)
+		*to = cpu_to_le32((le32_to_cpu(*to) & ~(0xfffU << 10)) | field << 10);
+	return 0;
+}
+
+static int arm64_reloc(u32 type, unsigned long place, unsigned long value, void *to)
+{
+	const struct reloc_kind *kind;
+
+	if (!arm64_reloc_width(type))
+		return -ENOEXEC;
+	kind = &reloc_kinds[type];
+	if (kind->field != DATA && !IS_ALIGNED(place, INSN_SIZE))
+		return -ENOEXEC;
+	switch (kind->field) {
+	case ADRP:
+		return reloc_adrp(place, value, to);
+	case LO12:
+		return reloc_lo12(kind, value, to);
+	default:
+		return reloc_data(kind, kind->pc_relative ? value - place : value, to);
+	}
+}
+
+/* --- text ------------------------------------------------------------------------ */
+
+/* Its IPIs have every CPU take an exception, and come back from it: that is what isb() does. */
+static void arm64_text_written(unsigned long start, unsigned long end)
+{
+	flush_icache_range(start, end);
+}
+
+/*
+ * The kernel's routine maps the page at a fixed address of its own, under a spin lock that is
+ * held with interrupts off, stores, and cleans and invalidates the caches to the point where
+ * all CPUs' fetches meet.
+ */
+static int arm64_text_store(unsigned long at, u64 word)
+{
+	return arm64.patch_text_nosync((void *)at, word);
+}
+
+static notrace void arm64_serialise(void)
+{
+	isb();
+}
+NOKPROBE_SYMBOL(arm64_serialise);
+
+/* BTI C, and the NOP that is "mov x9, lr". */
+#define SITE_MAX (2 * INSN_SIZE)
+
+static unsigned long arm64_ftrace_site(unsigned long addr)
+{
+	const unsigned long site = pp_kernel.ftrace_location(addr);
+
+	return site >= addr && site - addr <= SITE_MAX ? site : 0;
+}
+
+#define NOP 0xd503201fU
+#define B 0x14000000U
+#define B_MASK 0xfc000000U
+
+static int arm64_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
+{
+	const s64 distance = target - ip;
+	__le32 code = cpu_to_le32(NOP);
+
+	if (target) {
+		if (distance < -SZ_128M || distance >= SZ_128M || distance & 3)
+			return -ERANGE;
+		code = cpu_to_le32(B | (distance >> 2 & ~B_MASK));
+	}
+	memcpy(insn, &code, sizeof(code));
+	return 0;
+}
+
+/*
+ *	ldr x16, 1f
+ *	br x16
+ * 1:	.quad target
+ *
+ * x16 is free between a call and the function's entry (AAPCS64, "IP0"), and a BTI C, should
+ * the target begin with one, lets a BR by x16 through.
+ */
+#define VENEER_SIZE 16
+
+static void arm64_veneer(unsigned long at, unsigned long target, u8 *code)
+{
+	static const __le32 insns[] = { cpu_to_le32(0x58000050), cpu_to_le32(0xd61f0200) };
+
+	BUILD_BUG_ON(VENEER_SIZE > PP_VENEER_MAX);
+	memcpy(code, insns, sizeof(insns));
+	memcpy(code + sizeof(insns), &target, sizeof(target));
+}
+
+static int arm64_veneers_seal(unsigned long at)
+{
+	return arm64.set_memory_ro(at, 1) ?: arm64.set_memory_x(at, 1);
+}
+
+/* --- live ------------------------------------------------------------------------- */
+
+static const char *arm64_live_missing(void)
+{
+	return NULL;
+}
+
+static bool is_modifiable(const u8 *bytes)
+{
+	__le32 insn;
+
+	memcpy(&insn, bytes, sizeof(insn));
+	return le32_to_cpu(insn) == NOP || (le32_to_cpu(insn) & B_MASK) == B;
+}
+
+/*
+ * "Concurrent modification and execution of instructions" (Arm ARM, B2.2.5): a B and a NOP may
+ * be stored over each other while others run them; who fetches gets the one or the other.
+ */
+static int arm64_live_check(const struct pp_poke *poke)
+{
+	if (poke->size == INSN_SIZE && IS_ALIGNED(poke->at, INSN_SIZE) &&
+	    is_modifiable(poke->old) && is_modifiable(poke->new))
+		return 0;
+	return -EOPNOTSUPP;
+}
+
+static void arm64_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		struct pp_poke *poke = pokes[i];
+		__le32 insn;
+
+		memcpy(&insn, back ? poke->old : poke->new, sizeof(insn));
+		poke->when = (struct pp_when){ .before = pp_now(), .cpu = raw_smp_processor_id() };
+		poke->when.begin = poke->when.before;
+		/* What could not be written shows when it is read back. */
+		arm64.patch_text_nosync((void *)poke->at, le32_to_cpu(insn));
+	}
+	/* Some CPU may run what it had fetched before, until it takes this interrupt. */
+	kick_all_cpus_sync();
+	for (i = 0; i < nr; i++)
+		pokes[i]->when.end = pokes[i]->when.after = pp_now();
+}
+
+/* --- probes ----------------------------------------------------------------------- */
+
+#define BRK_KPROBE (AARCH64_BREAK_MON | (KPROBES_BRK_IMM << 5))
+
+static unsigned int arm64_probed(const struct kprobe *probe, u8 *was)
+{
+	__le32 live;
+
+	if (copy_from_kernel_nofault(&live, probe->addr, sizeof(live)) ||
+	    le32_to_cpu(live) != BRK_KPROBE)
+		return 0;
+	memcpy(was, &probe->opcode, INSN_SIZE);
+	return INSN_SIZE;
+}
+
+static bool arm64_may_be_probe(const u8 *at)
+{
+	return IS_ALIGNED((unsigned long)at, INSN_SIZE) &&
+	       le32_to_cpu(READ_ONCE(*(const __le32 *)at)) == BRK_KPROBE;
+}
+
+/* --- stacks ----------------------------------------------------------------------- */
+
+static unsigned long arm64_code_address(unsigned long word)
+{
+	return ptrauth_strip_insn_pac(word);
+}
+
+static unsigned long arm64_stack_pointer(const struct task_struct *task)
+{
+	return task == current ? current_stack_pointer : task->thread.cpu_context.sp;
+}
+
+typedef bool (*visit_fn)(void *ctx, unsigned long addr);
+
+/* Upper bounds; the symbols have no sizes in kallsyms. */
+#define RETURN_TO_HANDLER_SIZE 64
+#define KRETPROBE_SIZE 256
+
+enum code {
+	CODE_C,		/* a function that made a frame record before it called another */
+	CODE_ENTRY,	/* came in by an exception */
+	CODE_OTHER,	/* who knows */
+};
+
+/* What a frame record's return address leads to. */
+static enum code kind_of(unsigned long pc)
+{
+	/* The start of one that tracers have put there: the real one is among the hidden ones. */
+	if (pc == arm64.return_to_handler || (arm64.kretprobe && pc == arm64.kretprobe))
+		return CODE_C;
+	if (pc >= arm64.entry && pc < arm64.entry_end)
+		return CODE_ENTRY;
+	if (pc >= arm64.ftrace && arm64.return_to_handler &&
+	    pc < arm64.return_to_handler + RETURN_TO_HANDLER_SIZE)
+		return CODE_OTHER;
+	if (arm64.kretprobe && pc >= arm64.kretprobe && pc < arm64.kretprobe + KRETPROBE_SIZE)
+		return CODE_OTHER;
+	if (pc >= pp_kernel.stext && pc < pp_kernel.etext)
+		return CODE_C;
+	/* Programs of BPF, probes' slots. */
+	return arm64.module_text_address(pc) ? CODE_C : CODE_OTHER;
+}
+
+enum walked { WALKED_ALL, WALKED_ENOUGH, WALKED_PART };
+
+/*
+ * By frame records.  Every function of the kernel's that calls another has made one before it
+ * does; so who is not running because it has called schedule(), or is current, has all its
+ * return addresses there.  That is not so of a function that was interrupted: it may not have
+ * made its record yet, or have none, so that its caller's would be skipped.  An exception
+ * shows by a return address in the code where exceptions come in, and if that is not where the
+ * task came from user mode, the walk proves nothing; nor does it if it meets code of another
+ * kind, leaves the stack, or does not reach the record that fork made at its end.
+ */
+static enum walked walk_frames(struct task_struct *task, visit_fn visit, void *ctx)
+{
+	const unsigned long last = (unsigned long)task_pt_regs(task)->stackframe;
+	unsigned long low = arm64_stack_pointer(task), fp, pc;
+
+	if (task == current) {
+		fp = (unsigned long)__builtin_frame_address(0);
+		pc = _THIS_IP_;
+	} else {
+		fp = task->thread.cpu_context.fp;
+		pc = task->thread.cpu_context.pc;
+	}
+	for (;;) {
+		const enum code code = kind_of(pc);
+
+		if (!visit(ctx, pc))
+			return WALKED_ENOUGH;
+		if (fp == last && code != CODE_OTHER)
+			return WALKED_ALL;
+		if (code != CODE_C || fp < low || fp & 7 || fp > last - 2 * sizeof(fp))
+			return WALKED_PART;
+		/* Only upwards, so it ends. */
+		low = fp + 2 * sizeof(fp);
+		pc = arm64_code_address(READ_ONCE_NOCHECK(*(unsigned long *)(fp + sizeof(fp))));
+		fp = READ_ONCE_NOCHECK(*(unsigned long *)fp);
+	}
+}
+
+/* The registers that cpu_switch_to() has saved. */
+static bool visit_context(const struct task_struct *task, visit_fn visit, void *ctx)
+{
+	const unsigned long *reg = (const unsigned long *)&task->thread.cpu_context;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(task->thread.cpu_context) / sizeof(*reg); i++)
+		if (!visit(ctx, arm64_code_address(reg[i])))
+			return false;
+	return true;
+}
+
+/*
+ * Where the frame records do not prove that the stack is clear, every word of it counts, and
+ * every saved register.
+ */
+static int arm64_stack_walk(struct task_struct *task, visit_fn visit, void *ctx)
+{
+	const enum walked walked = walk_frames(task, visit, ctx);
+
+	if (walked == WALKED_ENOUGH || (!pp_debug_skip_returns && !pp_visit_hidden(task, visit, ctx)) ||
+	    walked == WALKED_ALL)
+		return 0;
+	if (task == current || visit_context(task, visit, ctx))
+		pp_visit_words(task, visit, ctx);
+	return 0;
+}
+
+const struct pp_arch pp_arch = {
+	.needed = arm64_needed,
+	.reloc_width = arm64_reloc_width,
+	.reloc = arm64_reloc,
+	.text_written = arm64_text_written,
+	.text_store = arm64_text_store,
+	.ftrace_site = arm64_ftrace_site,
+	.text_word = INSN_SIZE,
+	.entry_size = INSN_SIZE,
+	.entry_insn = arm64_entry_insn,
+	.veneer_size = VENEER_SIZE,
+	.entry_reach = SZ_128M,
+	.veneer = arm64_veneer,
+	.veneers_seal = arm64_veneers_seal,
+	.probed = arm64_probed,
+	.probe_reach = INSN_SIZE,
+	.may_be_probe = arm64_may_be_probe,
+	.serialise = arm64_serialise,
+	.live_method = POKEPATCH_HISTORY_STORE,
+	.live_missing = arm64_live_missing,
+	.live_check = arm64_live_check,
+	.live_write = arm64_live_write,
+	.stack_walk = arm64_stack_walk,
+	.stack_pointer = arm64_stack_pointer,
+	.code_address = arm64_code_address,
+};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The conservative look at a stack: each aligned word in use is taken for a code address,
+ * and so are the return addresses that tracers keep elsewhere.  It needs no unwinder, and
+ * cannot miss an address that is there; but a word that nobody will return to, left over
+ * from an earlier call, counts too.
+ *
+ * Exception frames need no care of their own: the registers that were saved lie on the
+ * stack, as words.
+ */
+#include <linux/compiler.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <linux/rethook.h>
+#include <linux/sched/task_stack.h>
+
+#include "core.h"
+
+/* As it is when nothing has been added to it (pointer authentication). */
+static unsigned long plain(unsigned long word)
+{
+	return pp_arch.code_address ? pp_arch.code_address(word) : word;
+}
+
+bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
+		     void *ctx)
+{
+#if defined(CONFIG_RETHOOK)
+	const struct rethook_node *node;
+
+	llist_for_each_entry(node, task->rethooks.first, llist)
+		if (!visit(ctx, plain(node->ret_addr)))
+			return false;
+#elif defined(CONFIG_KRETPROBES)
+	const struct kretprobe_instance *instance;
+
+	llist_for_each_entry(instance, task->kretprobe_instances.first, llist)
+		if (!visit(ctx, plain((unsigned long)instance->ret_addr)))
+			return false;
+#endif
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	int i;
+
+	for (i = 0; task->ret_stack && i <= task->curr_ret_stack; i++)
+		if (!visit(ctx, plain(task->ret_stack[i].ret)))
+			return false;
+#endif
+	return true;
+}
+
+bool pp_visit_words(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
+		    void *ctx)
+{
+	const unsigned long *word = (void *)ALIGN(pp_arch.stack_pointer(task), sizeof(*word));
+	const unsigned long *end = (void *)task_pt_regs(task);
+
+	for (; word < end; word++)
+		if (!visit(ctx, plain(READ_ONCE_NOCHECK(*word))))
+			return false;
+	return true;
+}

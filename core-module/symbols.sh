@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# symbols.sh VMLINUX SOURCE... - what resolve.c includes for a kernel whose kallsyms list its
+# code only (without KALLSYMS_ALL): where the other symbols are that the sources' tables of
+# needed symbols name, counted from _stext, and the build id of the kernel for which that holds.
+# Kbuild calls it, with NM and READELF.
+#
+# A name that several symbols have is left out: which one is meant cannot be known.
+
+set -eu
+vmlinux=$1
+shift
+
+"$NM" "$vmlinux" | awk -v sources="$*" '
+	function value(hex, i, n) {
+		# Only differences matter, and all symbols of the image share the upper half.
+		n = 0
+		for (i = 9; i <= 16; i++)
+			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+		return n
+	}
+	BEGIN {
+		nr = split(sources, file, " ")
+		for (i = 1; i <= nr; i++)
+			while ((getline line < file[i]) > 0)
+				if (line ~ /^\t\{ "[A-Za-z0-9_]+", &/) {
+					split(line, part, "\"")
+					needed[part[2]]
+				}
+	}
+	$3 == "_stext" { base = $1 }
+	$3 in needed { at[$3] = $1; times[$3]++ }
+	END {
+		if (base == "")
+			exit 1
+		for (name in at)
+			if (times[name] == 1 && substr(at[name], 1, 8) == substr(base, 1, 8))
+				printf "\t{ \"%s\", %.0f },\n", name, value(at[name]) - value(base)
+	}' | LC_ALL=C sort
+
+id=$("$READELF" -n "$vmlinux" 2>/dev/null | sed -n 's/.*Build ID: *\([0-9a-f]*\).*/\1/p' | head -n 1)
+[ -n "$id" ]
+echo "#define POKEPATCH_KERNEL_BUILD_ID $(echo "$id" | sed 's/../0x&, /g; s/, $//')"

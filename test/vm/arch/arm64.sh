@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# arm64 for the VM harness; what each variable means is told in test/README.md.
+
+arch_release_pattern='*-cloud-arm64'
+arch_uname=aarch64
+arch_qemu=qemu-system-aarch64
+arch_image=vmlinuz
+# Without the memory window above 4 GB, of which the kernel complains that it is large.
+arch_machine=(-M virt,highmem=off)
+arch_kvm=/dev/kvm
+arch_cpu_kvm=(-cpu host)
+# Without pointer authentication, which takes TCG long to compute; with it and BTI:
+# --cpu max,pauth-impdef=on
+arch_cpu_tcg=(-cpu cortex-a72)
+
+# The machine's own serial port for the kernel's console, and two on its PCI bus.
+arch_ports=(
+	-serial chardev:log
+	-device pci-serial,chardev=output
+	-device pci-serial,chardev=control
+)
+arch_log_tty=ttyAMA0
+arch_output_tty=ttyS0
+arch_control_tty=ttyS1
+
+arch_append=()
+# It has no NMI.
+arch_hang_command=
+
+# Programs of the guest's are not this machine's.
+arch_debian=arm64
+arch_cross=aarch64-linux-gnu-

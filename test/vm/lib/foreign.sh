@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What a guest of another architecture needs that this machine's programs cannot be: Debian's
+# packages for it, unpacked in the cache and not installed.
+
+# What the guest's base is made of, and what the program pokepatch is linked with.
+foreign_packages=(busybox-static libelf-dev libdw-dev libjson-c-dev libcapstone-dev libkmod-dev
+	libssl-dev)
+
+# is_foreign - are the guest's programs not this machine's?
+is_foreign() {
+	[ "${arch_uname:-$arch}" != "$(uname -m)" ]
+}
+
+# The names of the packages, with what they depend on, that are for $arch_debian.
+foreign_closure() {
+	apt-get -s -q --no-install-recommends install "${foreign_packages[@]/%/:$arch_debian}" |
+		sed -n "s/^Inst \([^ ]*:$arch_debian\) .*/\1/p"
+}
+
+make_foreign() { # FOLDER
+	local names deb
+	mkdir -p "$1" "$work/debs"
+	names=$(foreign_closure) && [ -n "$names" ] ||
+		fail "apt does not know the packages for $arch_debian; first: pokepatch fetch --latest cloud-$arch_debian"
+	# shellcheck disable=SC2086
+	(cd "$work/debs" && apt-get -q download $names) >"$work/apt.log" 2>&1 ||
+		fail "packages for $arch_debian: $(tail -n 1 "$work/apt.log")"
+	for deb in "$work"/debs/*.deb; do
+		dpkg-deb -x "$deb" "$1"
+	done
+	rm -rf "$work/debs" "$1/usr/share"
+}
+
+# foreign_root - set $foreign to the folder with all that; it is made once.
+foreign_root() {
+	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch stamp
+	stamp=$(echo "${foreign_packages[@]}" | sha256sum | cut -c 1-12)
+	foreign=$cache/guest/$arch_debian-$stamp
+	[ ! -e "$foreign" ] || return 0
+	mkdir -p "$cache/guest"
+	(
+		flock 9
+		[ ! -e "$foreign" ] || exit 0
+		# The lists that `pokepatch fetch` has brought.
+		export APT_CONFIG=$cache/apt/$arch_debian/apt.conf
+		[ -r "$APT_CONFIG" ] ||
+			fail "first: build/bin/pokepatch fetch --latest cloud-$arch_debian"
+		rm -rf "$foreign.new"
+		make_foreign "$foreign.new"
+		mv -T "$foreign.new" "$foreign"
+	) 9>"$foreign.lock"
+}
+
+# foreign_libraries FILE - the shared libraries that a program names, and those that they name.
+foreign_libraries() {
+	local todo=("$1") seen=' ' name path
+	while [ ${#todo[@]} -gt 0 ]; do
+		for name in $("${arch_cross}readelf" -dl "${todo[0]}" 2>/dev/null | sed -n \
+			-e 's/.*(NEEDED).*\[\(.*\)\]/\1/p' -e 's/.*interpreter: \(.*\)\]/\1/p'); do
+			name=${name##*/}
+			case $seen in *" $name "*) continue ;; esac
+			seen+="$name "
+			for path in "$foreign"/lib "$foreign"/lib/"${arch_cross%-}" \
+				"$foreign"/usr/lib/"${arch_cross%-}"; do
+				[ ! -e "$path/$name" ] || break
+			done
+			[ -e "$path/$name" ] || fail "$1 needs $name, which is not in $foreign"
+			echo "$path/$name"
+			todo+=("$path/$name")
+		done
+		todo=("${todo[@]:1}")
+	done
+}
