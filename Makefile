@@ -99,37 +99,60 @@ $(out)/test/mutate/mutate: $(mutate_o) $(proof_o) $(differ_o) $(common_o)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 unit-tests: $(out)/test/mutate/mutate
 
-# The kernel that the tests, the demo and the bench use: the newest that Debian offers.
-KERNEL_FLAVOUR ?= cloud-amd64
-$(out)/kernel-release: $(out)/bin/pokepatch FORCE
+# The kernel that the tests, the demo and the bench use: the newest that Debian offers, for
+# ARCH.  What is made for another architecture than x86_64 has its name in that of its file.
+ARCH ?= x86_64
+flavour_x86_64 := cloud-amd64
+flavour_arm64 := cloud-arm64
+cross_arm64 := aarch64-linux-gnu-
+KERNEL_FLAVOUR ?= $(or $(flavour_$(ARCH)),$(error ARCH=$(ARCH) is not x86_64 or arm64))
+for_arch := $(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
+kernel_release := $(out)/kernel-release$(for_arch)
+$(kernel_release): $(out)/bin/pokepatch FORCE
 	$(call say,FETCH,newest $(KERNEL_FLAVOUR) kernel)
 	$(Q)$(out)/bin/pokepatch fetch --latest $(KERNEL_FLAVOUR) >$@.fetched
 	$(Q)sed -n 's/^release: *//p' $@.fetched >$@.new
 	$(Q)cmp -s $@.new $@ || mv $@.new $@
 
 .PHONY: kernel
-kernel: $(out)/kernel-release ## fetch the kernel that tests and demo use into the cache
+kernel: $(kernel_release) ## fetch the kernel that tests and demo use into the cache
 
 # Kbuild writes beside its sources, so each release and variant gets a copy of them.
 cache   = $${XDG_CACHE_HOME:-$$HOME/.cache}/pokepatch
 headers = $(cache)/kernels/$$release/headers/usr/src/linux-headers-$$release
+vmlinux = $(cache)/kernels/$$release/dbg/usr/lib/debug/boot/vmlinux-$$release
 core_sources := $(shell find core-module -type f)
 define kbuild_core # variant folder, make variables
-	$(Q)release=$$(cat $(out)/kernel-release) && dir=$(CURDIR)/build/$(1)/$$release && \
+	$(Q)release=$$(cat $(kernel_release)) && dir=$(CURDIR)/build/$(1)/$$release && \
 	mkdir -p $$dir && cp -ru core-module/. $$dir/ && \
-	$(MAKE) -s -C "$(headers)" M=$$dir $(2) modules
+	$(MAKE) -s -C "$(headers)" M=$$dir ARCH=$(ARCH) CROSS_COMPILE=$(cross_$(ARCH)) \
+		POKEPATCH_VMLINUX="$(vmlinux)" $(2) modules
 	$(Q)touch $@
 endef
 
-$(out)/.core: $(out)/kernel-release $(core_sources)
+$(out)/.core$(for_arch): $(kernel_release) $(core_sources)
 	$(call say,KBUILD,core-module)
 	$(call kbuild_core,core,)
-$(out)/.core-debug: $(out)/kernel-release $(core_sources)
+$(out)/.core-debug$(for_arch): $(kernel_release) $(core_sources)
 	$(call say,KBUILD,core-module (debug build))
 	$(call kbuild_core,core-debug,POKEPATCH_DEBUG=1)
 
 .PHONY: core
-core: $(out)/.core $(out)/.core-debug ## build the core module for that kernel
+core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core module for that kernel (of ARCH=x86_64, or arm64)
+
+# What of the programs runs in guests of another architecture: linked with Debian's libraries
+# for it, which the harness unpacks (test/vm/lib/foreign.sh).
+ifneq ($(for_arch),)
+foreign = $$(test/vm/vm foreign)
+.PHONY: guest-programs
+guest-programs: $(kernel_release) ## build pokepatch for guests of ARCH
+	$(call say,CROSS,pokepatch for $(ARCH))
+	$(Q)foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
+		CFLAGS="$(CFLAGS) -idirafter $$foreign/usr/include -idirafter $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
+		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH))) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross_$(ARCH))):$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH)))" \
+		build/$(ARCH)/bin/pokepatch
+export POKEPATCH_ARCH := $(ARCH)
+endif
 
 .PHONY: setup setup-demo
 setup: ## install the Debian packages that building and testing need

@@ -6,6 +6,26 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build/test
 vm=$top/test/vm/vm
 
+# For which architecture: $POKEPATCH_ARCH, x86_64 unless it is set.  Tests and patches are the
+# same for all; what is compiled for another one lies in folders of its own.
+arch=${POKEPATCH_ARCH:-x86_64}
+case $arch in
+x86_64) cross='' for_arch='' ;;
+arm64) cross=aarch64-linux-gnu- for_arch=-arm64 ;;
+*) echo "POKEPATCH_ARCH=$arch: not x86_64 or arm64" >&2; exit 1 ;;
+esac
+
+# pokepatch_program - path of the program pokepatch that runs in the guest.
+pokepatch_program() {
+	local file=$top/build/bin/pokepatch
+	[ -z "$cross" ] || file=$top/build/$arch/bin/pokepatch
+	[ -x "$file" ] || {
+		echo "$file is missing; run: make ${cross:+guest-programs ARCH=$arch}" >&2
+		return 1
+	}
+	echo "$file"
+}
+
 bats_require_minimum_version 1.5.0
 
 # kernel_release - the release that the tests run on, as the harness chooses it.
@@ -95,7 +115,7 @@ build_test_module() { # SOURCE DIR RELEASE
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "$2/"
-	make -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
+	make -s -C "$kbuild" M="$2" ARCH="$arch" CROSS_COMPILE="$cross" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2
 		return 1
 	}
@@ -103,18 +123,20 @@ build_test_module() { # SOURCE DIR RELEASE
 
 # test_program NAME - path of test/vm/programs/NAME.c, or of NAME/*.c, compiled, static.
 test_program() {
-	local source=$top/test/vm/programs/$1 file=$build/programs/$1
+	local source=$top/test/vm/programs/$1 file=$build/programs${for_arch}/$1
 	if [ -d "$source" ]; then source+=/*; else source+=.c; fi
 	newer_than=$source once_per_check "$file" build_test_program "$file" $source || return 1
 	echo "$file"
 }
 
 build_test_program() { # FILE SOURCE...
+	local compiler=(gcc)
+	[ -z "$cross" ] || compiler=("${cross}gcc-12")
 	local source sources=()
 	for source in "${@:2}"; do
 		[[ $source != *.c ]] || sources+=("$source")
 	done
-	gcc -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$1" "${sources[@]}"
+	"${compiler[@]}" -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$1" "${sources[@]}"
 }
 
 # patch_module PATCH-FILE [NAME [OPTION...]] - path of the patch module made from it, by
@@ -151,9 +173,10 @@ exact_slabs=(--append "slub_debug=$slub_flags,kmalloc-8,kmalloc-16,kmalloc-32,km
 # with_patches PATCH-FILE... - set $patched to the options of a guest that has the core,
 # the program pokepatch and these patches.  $core: the variant of the core module.
 with_patches() {
-	local patch module
+	local patch module program
 	module=$(core_module "${core:-core}") || return 1
-	patched=(--module "$module" --program "$top/build/bin/pokepatch")
+	program=$(pokepatch_program) || return 1
+	patched=(--module "$module" --program "$program")
 	for patch; do
 		module=$(patch_module "$patch") || return 1
 		patched+=(--module "$module")

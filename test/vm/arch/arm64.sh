@@ -4,6 +4,7 @@
 
 arch_release_pattern='*-cloud-arm64'
 arch_uname=aarch64
+arch_suffix=-arm64
 arch_qemu=qemu-system-aarch64
 arch_image=vmlinuz
 # Without the memory window above 4 GB, of which the kernel complains that it is large.

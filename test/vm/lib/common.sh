@@ -34,8 +34,8 @@ find_kernel() {
 	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
 	. "$here/arch/$arch.sh"
 	# What `make` fetched for the tests, if it is for this architecture.
-	if [ -z "$kernel" ] && [ -s "$top/build/kernel-release" ]; then
-		kernel=$(cat "$top/build/kernel-release")
+	if [ -z "$kernel" ] && [ -s "$top/build/kernel-release${arch_suffix-}" ]; then
+		kernel=$(cat "$top/build/kernel-release${arch_suffix-}")
 		case $kernel in
 		$arch_release_pattern) ;;
 		*) kernel='' ;;
@@ -46,7 +46,7 @@ find_kernel() {
 			[ -e "$dir/image/boot" ] && kernel=${dir##*/}
 		done
 		[ -n "$kernel" ] ||
-			fail "no kernel in $cache; get one with: build/bin/pokepatch fetch --latest cloud-amd64"
+			fail "no kernel in $cache; get one with: build/bin/pokepatch fetch --latest ${arch_release_pattern#\*-}"
 	fi
 	dir=$cache/$kernel/image
 	image=$dir/boot/$arch_image-$kernel

@@ -29,13 +29,14 @@ make_foreign() { # FOLDER
 	for deb in "$work"/debs/*.deb; do
 		dpkg-deb -x "$deb" "$1"
 	done
-	rm -rf "$work/debs" "$1/usr/share"
+	# libc.so is a script for the linker with absolute paths; the cross compiler has its own.
+	rm -rf "$work/debs" "$1/usr/share" "$1"/usr/lib/*/libc.{so,a}
 }
 
 # foreign_root - set $foreign to the folder with all that; it is made once.
 foreign_root() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch stamp
-	stamp=$(echo "${foreign_packages[@]}" | sha256sum | cut -c 1-12)
+	stamp=$(cat "$here/lib/foreign.sh" | sha256sum | cut -c 1-12)
 	foreign=$cache/guest/$arch_debian-$stamp
 	[ ! -e "$foreign" ] || return 0
 	mkdir -p "$cache/guest"
