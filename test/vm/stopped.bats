@@ -20,14 +20,15 @@ words='
 
 @test "a thousand functions, in every mode: what a stop writes, and how many grace periods it takes" {
 	with_patches
-	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 1)" \
+		--module "$(crowd_patch 10)" --module "$(crowd_patch 100)" \
 		--module "$(crowd_patch 1000)" --timeout 300 <<<"$words"'
 		waits() { hits synchronize_rcu_tasks; }
 		modprobe pokepatch dyndbg=+p
 		modprobe pp_crowd
 		echo p:pp/synchronize_rcu_tasks synchronize_rcu_tasks >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
-		for n in 10 1000; do
+		for n in 1 10 100 1000; do
 			modprobe pokepatch-crowd-$n
 			for mode in entry direct ftrace; do
 				echo "== $n functions, $mode"
@@ -108,8 +109,32 @@ words='
 		modprobe pokepatch dyndbg=+p
 		modprobe pp_crowd
 		modprobe pokepatch-crowd-10
-		sleepers 500 >/tmp/ready &
-		until_true 30 grep -q ready /tmp/ready
+		sleep_with() {
+			rm -f /tmp/ready
+			sleepers $1 >/tmp/ready &
+			until_true 30 grep -q ready /tmp/ready
+		}
+		echo "== by threads: each is looked at once, and what is on its stack"
+		echo 1 >$core/debug_walk_all
+		for threads in 50 250 450; do
+			sleep_with $threads
+			for value in 1 0; do
+				enabled crowd_10 $value
+				eval stacks$threads=$(stop_of stacks) frames$threads=$(stop_of frames)
+			done
+			echo "$threads threads: $(stop_of stacks) stacks, $(stop_of frames) frames"
+			kill $!
+			wait $! || :
+		done
+		# 200 more each time; workers of the kernel may come and go.
+		for more in $((stacks250 - stacks50)) $((stacks450 - stacks250)); do
+			[ $more -ge 190 ] && [ $more -le 210 ] || die "$more stacks more"
+		done
+		more=$((frames250 - frames50))
+		off=$((frames450 - frames250 - more))
+		[ $more -gt 0 ] && [ ${off#-} -lt 100 ] || die "$more frames more, then $off more than that"
+		echo 0 >$core/debug_walk_all
+		sleep_with 500
 		for value in 1 0; do
 			enabled crowd_10 $value
 			[ "$(stop_of had.not.run)" -ge 500 ] || die "$(stop_of had.not.run) were left out"
