@@ -149,15 +149,20 @@ switch_rounds() {
 
 @test "kernel.ftrace_enabled cannot switch a patch off" {
 	with_patches "$example"
-	guest "${patched[@]}" --expect '^pokepatch: ftrace cannot be used' <<-'END'
+	guest "${patched[@]}" --expect '^pokepatch: ftrace cannot be used' \
+		--expect 'version_proc_show cannot be switched in direct mode' <<-'END'
 		off() { echo 0 >/proc/sys/kernel/ftrace_enabled; }
-		pokepatch load --mode ftrace "$(patch_file proc-version)"
-		refused off
-		has /proc/version "$(cat /proc/version)" Live-patched
-		pokepatch unload proc-version
+		for mode in ftrace direct; do
+			pokepatch load --mode $mode "$(patch_file proc-version)"
+			refused off
+			has /proc/version "$(cat /proc/version)" Live-patched
+			pokepatch unload proc-version
+			off
+			refused pokepatch load --mode $mode "$(patch_file proc-version)"
+			lacks /proc/version "$(cat /proc/version)" Live-patched
+			echo 1 >/proc/sys/kernel/ftrace_enabled
+		done
 		off
-		refused pokepatch load --mode ftrace "$(patch_file proc-version)"
-		lacks /proc/version "$(cat /proc/version)" Live-patched
 
 		echo "== the entry mode does not need it"
 		pokepatch load "$(patch_file proc-version)"

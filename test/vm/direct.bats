@@ -81,6 +81,23 @@ example=$top/examples/proc-version.patch
 		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
 		mode() { cat "$(sysfs "$1" vmlinux/int_pow,1/mode)"; }
 		modprobe pp_icount
+
+		echo "== a call from where ftrace calls somebody: no guard against recursion chooses"
+		modprobe pp_probe call=1 \
+			at=$(awk '$3 == "cmdline_proc_show" { print "0x" $1 }' /proc/kallsyms)
+		nested() {
+			cat /proc/cmdline >/dev/null
+			cat /sys/module/pp_probe/parameters/nested
+		}
+		same "unpatched" "$(nested)" 1
+		for mode in entry direct ftrace; do
+			pokepatch load --mode $mode "$(patch_file int-pow-three)"
+			same "in $mode mode" "$(mode int-pow-three) $(nested)" "$mode 3"
+			pokepatch unload int-pow-three
+		done
+		same "unpatched" "$(nested)" 1
+		rmmod pp_probe
+
 		start_load cat /sys/module/pp_icount/parameters/measure
 		for round in 1 2 3; do
 			pokepatch load --mode direct "$(patch_file int-pow)"

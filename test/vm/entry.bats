@@ -77,16 +77,24 @@ trace_off() { echo nop >$tracing/current_tracer; }
 }
 
 @test "the function and graph tracers of everything, across a claim" {
-	with_patches "$example"
-	guest "${patched[@]}" --smp 1 --timeout 240 <<<"$words"'
+	with_patches "$example" "$top/test/vm/patches/dummy-setup.patch"
+	guest "${patched[@]}" --module dummy --smp 1 --timeout 240 <<<"$words"'
+		mtu() { cat /sys/class/net/dummy0/mtu; }
+		pokepatch load "$(patch_file dummy-setup)"
 		for tracer in function function_graph; do
 			echo "== $tracer: comes first, leaves while patched"
 			echo $tracer >$tracing/current_tracer
 			pokepatch load "$(patch_file proc-version)"
 			same mode "$(mode)" direct
 			is_new
+			echo "== $tracer: has the sites of a module that comes, before the patch sees it"
+			modprobe dummy
+			same "mode, mtu" "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)") $(mtu)" \
+				"direct 1234"
 			echo nop >$tracing/current_tracer
 			is_new
+			same mtu "$(mtu)" 1234
+			rmmod dummy
 			pokepatch unload proc-version
 			is_old
 			echo "== $tracer: comes while patched, leaves afterwards"
@@ -99,6 +107,8 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			echo nop >$tracing/current_tracer
 			is_old
 		done
+		modprobe dummy
+		same "mode, mtu" "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)") $(mtu)" "entry 1234"
 	'
 }
 
@@ -238,8 +248,30 @@ trace_off() { echo nop >$tracing/current_tracer; }
 }
 
 @test "a mode that is asked for" {
+	local mode module
 	with_patches "$example"
+	for mode in entry direct ftrace; do
+		module=$(patch_module "$example" "built-$mode" --mode "$mode")
+		patched+=(--module "$module")
+	done
 	guest "${patched[@]}" <<<"$words"'
+		echo "== when it is built, and another one when it is loaded"
+		for mode in entry direct ftrace; do
+			file() { cat "$(sysfs built-$mode vmlinux/version_proc_show,1/mode)"; }
+			modprobe pokepatch-built-$mode
+			same "mode that is asked for" "$(file)" $mode
+			rmmod pokepatch_built_$mode
+			pokepatch load "$(patch_file built-$mode)"
+			is_new
+			same mode "$(file)" $mode
+			pokepatch unload built-$mode
+			for other in ftrace entry; do
+				pokepatch load --mode $other "$(patch_file built-$mode)"
+				same mode "$(file)" $other
+				pokepatch unload built-$mode
+			done
+		done
+		echo "== when it is loaded"
 		for mode in ftrace entry; do
 			pokepatch load --mode $mode "$(patch_file proc-version)"
 			is_new

@@ -2,21 +2,29 @@
 /*
  * pp_probe - a kprobe at the entry of a function, at=ADDRESS, with a handler behind it too
  * if behind=1: for such a probe ftrace must be allowed to change where the function goes on,
- * which it allows to one at a time.
+ * which it allows to one at a time.  With call=1 its handler calls int_pow(1, 0), and what
+ * that returned is in "nested".
  */
 #include <linux/kprobes.h>
+#include <linux/math.h>
 #include <linux/module.h>
 
 static unsigned long at;
 module_param(at, ulong, 0444);
 static bool behind;
 module_param(behind, bool, 0444);
+static bool call;
+module_param(call, bool, 0444);
 static unsigned int hits;
 module_param(hits, uint, 0444);
+static unsigned long nested;
+module_param(nested, ulong, 0444);
 
 static int handle_before(struct kprobe *probe, struct pt_regs *regs)
 {
 	hits++;
+	if (call)
+		nested = int_pow(1, 0);
 	return 0;
 }
 
