@@ -48,6 +48,7 @@ struct task_struct;
 	X(skip_hold, "do not keep the module that code leads to which cannot be put back") \
 	X(stuck_text, "what is written reads back as something else, and is not put back") \
 	X(skip_verify, "do not compare code again when a patch is enabled")                \
+	X(skip_load_verify, "do not compare code when a patch or its parent is loaded")    \
 	X(walk_all, "in the stop, walk also stacks of tasks that have not run")            \
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
 	X(skip_words, "that second look sees nothing")                                     \

@@ -509,12 +509,13 @@ io_error() { # PATCH VALUE
 
 @test "without one of the checks of code, it is written over, or goes" {
 	core=core-debug with_patches "$top/test/bench/int-pow.patch" \
-		"$patches"/{int-pow-three,thread-exit,sleepers}.patch "$top/examples/proc-version.patch"
+		"$patches"/{int-pow-three,thread-exit}.patch "$top/examples/proc-version.patch"
 	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
 		--module "$(test_module pp_probe)" --module "$(test_module pp_meddle)" \
 		--module "$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)" \
 		--module "$(patch_module "$patches/int-pow-three.patch" int-pow-three-live --transition live)" \
-		--expect 'somebody else has changed it; ' --expect 'cannot be put back$' <<<"$words"'
+		--expect 'somebody else has changed it; ' --expect 'cannot be put back$' \
+		--expect '^pokepatch: proc_version is refused: the code of version_proc_show at [+]0x10 ' <<<"$words"'
 		# What int_pow(1, 0) returns: 1, patched 2 or 3.
 		result() { awk "NR == 1 { print \$3 }" /sys/module/pp_icount/parameters/measure; }
 		stubs() { awk -v module="[pokepatch_$(patch_id $1)]" \
@@ -522,6 +523,14 @@ io_error() { # PATCH VALUE
 		modprobe pokepatch
 		echo 0 >$parameters/ask_after_ms
 		modprobe pp_icount
+		echo "== code that was changed before the patch is loaded"
+		modprobe pp_meddle symbol=version_proc_show offset=16
+		refused modprobe pokepatch-proc-version
+		check_off skip_load_verify
+		modprobe pokepatch-proc-version
+		check_on skip_load_verify
+		rmmod pokepatch_proc_version pp_meddle
+
 		for patch in int-pow int-pow-three proc-version thread-exit int-pow-three-live sleeper-live; do
 			load $patch 0
 		done
