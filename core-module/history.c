@@ -11,7 +11,7 @@
  *
  * Everything here happens in task context: in a stopped section, or while breakpoints
  * stand in text, nothing is recorded but moments (pp_now()), by whoever changes the text; the
- * records are made of these and of what was laid out, when it is over.
+ * records are made of these and of what was laid out, when it is over.  What others write is noted while they do (others.c).
  *
  * history_lock is the innermost of the core's locks that sleep.  It is never held while
  * user memory is touched, which can take as long as a user likes: readers copy to a buffer
@@ -42,10 +42,24 @@ static unsigned int snapshots_kb = 2048;
 module_param(snapshots_kb, uint, 0644);
 MODULE_PARM_DESC(snapshots_kb, "how much code is kept that was unloaded, KiB");
 
+static unsigned int others_kb = 1024;
+module_param(others_kb, uint, 0644);
+MODULE_PARM_DESC(others_kb, "how much is kept of what others write, KiB");
+
 static unsigned int history_held_kb = 16384;
 module_param(history_held_kb, uint, 0644);
 MODULE_PARM_DESC(history_held_kb,
 		 "how much of each is kept at most while a reader has not read it, KiB");
+
+/* What is bounded apart: the core's own records must not go because somebody traces all. */
+enum kind { ORDINARY, SNAPSHOT, OTHERS, KINDS };
+
+static const unsigned int *const limits_kb[KINDS] = { &history_kb, &snapshots_kb, &others_kb };
+
+static size_t limit_kb(enum kind kind)
+{
+	return READ_ONCE(*limits_kb[kind]);
+}
 
 /* A page order that there is always memory for; any record but those of snapshots fits. */
 #define CHUNK_BYTES 16384
@@ -54,7 +68,7 @@ struct chunk {
 	struct list_head node;	/* chunks; history_lock */
 	refcount_t refs;	/* the list's, and those of readers */
 	bool listed;		/* it is in the list; history_lock */
-	bool snapshot;		/* of code: bounded apart */
+	enum kind kind;		/* of its records */
 	u64 first, last;	/* numbers of its records; none: last is 0 */
 	size_t used, room;	/* bytes of data */
 	u8 data[] __aligned(8);
@@ -73,7 +87,7 @@ struct reader {
 static DEFINE_MUTEX(history_lock);
 static LIST_HEAD(chunks);	/* the oldest first */
 static LIST_HEAD(readers);
-static size_t kept[2];		/* bytes of chunks: of records, of snapshots */
+static size_t kept[KINDS];	/* bytes of chunks */
 static u64 next_seq = 1;	/* written under history_lock */
 static u64 snapshots_lost;	/* likewise */
 static u64 began;		/* ns, monotonic */
@@ -87,13 +101,13 @@ static struct task_struct *snapshot_by; /* who holds history_lock, for a snapsho
 
 /* --- chunks -------------------------------------------------------------------------- */
 
-static struct chunk *chunk_create(size_t room, bool is_snapshot)
+static struct chunk *chunk_create(size_t room, enum kind kind)
 {
 	struct chunk *chunk = kvmalloc(struct_size(chunk, data, room), GFP_KERNEL);
 
 	if (!chunk)
 		return NULL;
-	*chunk = (struct chunk){ .snapshot = is_snapshot, .room = room };
+	*chunk = (struct chunk){ .kind = kind, .room = room };
 	refcount_set(&chunk->refs, 1);
 	return chunk;
 }
@@ -113,14 +127,14 @@ static void chunk_list(struct chunk *chunk, struct list_head *behind)
 {
 	list_add(&chunk->node, behind);
 	chunk->listed = true;
-	kept[chunk->snapshot] += chunk_bytes(chunk);
+	kept[chunk->kind] += chunk_bytes(chunk);
 }
 
 static void chunk_drop(struct chunk *chunk)
 {
 	list_del(&chunk->node);
 	chunk->listed = false;
-	kept[chunk->snapshot] -= chunk_bytes(chunk);
+	kept[chunk->kind] -= chunk_bytes(chunk);
 	chunk_put(chunk);
 }
 
@@ -140,13 +154,13 @@ static bool is_unread(const struct chunk *chunk)
 	return false;
 }
 
-static bool is_too_much(const struct chunk *oldest, size_t limit_kb)
+static bool is_too_much(const struct chunk *oldest)
 {
-	const size_t bytes = kept[oldest->snapshot];
+	const size_t bytes = kept[oldest->kind], limit = limit_kb(oldest->kind);
 
-	if (bytes <= limit_kb * 1024)
+	if (bytes <= limit * 1024)
 		return false;
-	return bytes > max_t(size_t, limit_kb, READ_ONCE(history_held_kb)) * 1024 ||
+	return bytes > max_t(size_t, limit, READ_ONCE(history_held_kb)) * 1024 ||
 	       !is_unread(oldest);
 }
 
@@ -163,7 +177,7 @@ static struct chunk *without_bytes(const struct chunk *chunk)
 		if (code->record.type == POKEPATCH_HISTORY_SNAPSHOT)
 			size -= ALIGN(code->bytes_len, 8);
 	}
-	copy = chunk_create(size, false);
+	copy = chunk_create(size, ORDINARY);
 	if (!copy)
 		return NULL;
 	for (at = 0; at < chunk->used; at += record_at(chunk, at)->size) {
@@ -197,31 +211,34 @@ static void strip(struct chunk *chunk)
 	chunk_drop(chunk);
 }
 
-/* Keep within the bounds, but for the newest chunk. */
-static void trim(void)
+static void trim_kind(enum kind kind)
 {
 	struct chunk *chunk, *next;
 
 	list_for_each_entry_safe(chunk, next, &chunks, node) {
-		if (kept[true] <= (size_t)READ_ONCE(snapshots_kb) * 1024)
+		if (kept[kind] <= limit_kb(kind) * 1024)
 			break;
-		if (!chunk->snapshot)
+		if (chunk->kind != kind)
 			continue;
 		/* Who has not read this one has not read those behind it. */
-		if (!is_too_much(chunk, READ_ONCE(snapshots_kb)))
+		if (!is_too_much(chunk))
 			break;
-		strip(chunk);
+		if (kind == SNAPSHOT)
+			strip(chunk);
+		else if (list_is_last(&chunk->node, &chunks))
+			break;
+		else
+			chunk_drop(chunk);
 	}
-	list_for_each_entry_safe(chunk, next, &chunks, node) {
-		if (list_is_last(&chunk->node, &chunks) ||
-		    kept[false] <= (size_t)READ_ONCE(history_kb) * 1024)
-			break;
-		if (chunk->snapshot)
-			continue;
-		if (!is_too_much(chunk, READ_ONCE(history_kb)))
-			break;
-		chunk_drop(chunk);
-	}
+}
+
+/* Keep within the bounds, but for the newest chunk. */
+static void trim(void)
+{
+	/* What is left of snapshots counts as ordinary. */
+	trim_kind(SNAPSHOT);
+	trim_kind(ORDINARY);
+	trim_kind(OTHERS);
 }
 
 /* --- writing ------------------------------------------------------------------------- */
@@ -231,8 +248,27 @@ static struct chunk *last_chunk(void)
 	return list_last_entry(&chunks, struct chunk, node);
 }
 
+/* The last chunk is not the last any more: what is left of its room is of no use. */
+static void shrink_last(void)
+{
+	struct chunk *chunk, *copy;
+
+	if (list_empty(&chunks))
+		return;
+	chunk = last_chunk();
+	copy = chunk->used < chunk->room / 2 ? chunk_create(chunk->used, chunk->kind) : NULL;
+	if (!copy)
+		return;
+	memcpy(copy->data, chunk->data, chunk->used);
+	copy->used = chunk->used;
+	copy->first = chunk->first;
+	copy->last = chunk->last;
+	chunk_list(copy, &chunk->node);
+	chunk_drop(chunk);
+}
+
 /* Where @size bytes fit, behind all others; NULL: there is no memory. */
-static struct chunk *chunk_for(size_t size)
+static struct chunk *chunk_for(size_t size, enum kind kind)
 {
 	struct chunk *chunk = snapshot;
 
@@ -240,10 +276,12 @@ static struct chunk *chunk_for(size_t size)
 		return chunk && chunk->room - chunk->used >= size ? chunk : NULL;
 	if (!list_empty(&chunks)) {
 		chunk = last_chunk();
-		if (!chunk->snapshot && chunk->room - chunk->used >= size)
+		if (chunk->kind == kind && chunk->room - chunk->used >= size)
 			return chunk;
+		if (chunk->kind != kind)
+			shrink_last();
 	}
-	chunk = chunk_create(CHUNK_BYTES - sizeof(*chunk), false);
+	chunk = chunk_create(CHUNK_BYTES - sizeof(*chunk), kind);
 	if (chunk && chunk->room < size) {
 		chunk_put(chunk);
 		chunk = NULL;
@@ -256,7 +294,7 @@ static struct chunk *chunk_for(size_t size)
 /* Where the record that begin() gave is, or NULL if it gets lost. */
 static struct chunk *writing;
 
-void *pp_history_begin(unsigned int type, unsigned int size)
+static void *begin(unsigned int type, unsigned int size, enum kind kind)
 {
 	struct pokepatch_history_record *record;
 
@@ -265,13 +303,23 @@ void *pp_history_begin(unsigned int type, unsigned int size)
 		mutex_lock(&history_lock);
 	if (WARN_ON(size > POKEPATCH_HISTORY_RECORD_MAX))
 		size = POKEPATCH_HISTORY_RECORD_MAX;
-	writing = chunk_for(size);
+	writing = chunk_for(size, kind);
 	record = writing ? record_at(writing, writing->used) : (void *)scratch;
 	memset(record, 0, size);
 	record->size = size;
 	record->type = type;
 	record->seq = next_seq;
 	return record;
+}
+
+void *pp_history_begin(unsigned int type, unsigned int size)
+{
+	return begin(type, size, ORDINARY);
+}
+
+void *pp_history_begin_other(unsigned int type, unsigned int size)
+{
+	return begin(type, size, OTHERS);
 }
 
 /* The reader that is shown the new number finds the record: it takes history_lock too. */
@@ -285,7 +333,7 @@ void pp_history_end(void *record)
 		writing->last = this->seq;
 		writing->used += this->size;
 	}
-	WRITE_ONCE(next_seq, next_seq + 1);
+	WRITE_ONCE(next_seq, next_seq + 1 + pp_others_deaf());
 	if (snapshot_by == current)
 		return;
 	trim();
@@ -293,10 +341,10 @@ void pp_history_end(void *record)
 	wake_up_interruptible(&more);
 }
 
-void pp_history_lose(void)
+void pp_history_lose(unsigned int nr)
 {
 	mutex_lock(&history_lock);
-	WRITE_ONCE(next_seq, next_seq + 2);
+	WRITE_ONCE(next_seq, next_seq + nr);
 	mutex_unlock(&history_lock);
 	wake_up_interruptible(&more);
 }
@@ -306,7 +354,7 @@ bool pp_history_snapshot_begin(size_t bytes, size_t least)
 	struct chunk *chunk = NULL;
 
 	if (bytes <= (size_t)READ_ONCE(snapshots_kb) * 1024)
-		chunk = chunk_create(bytes, true);
+		chunk = chunk_create(bytes, SNAPSHOT);
 	mutex_lock(&history_lock);
 	snapshot_by = current;
 	if (chunk) {
@@ -314,27 +362,8 @@ bool pp_history_snapshot_begin(size_t bytes, size_t least)
 		return true;
 	}
 	snapshots_lost++;
-	snapshot = chunk_create(least, false);
+	snapshot = chunk_create(least, ORDINARY);
 	return false;
-}
-
-/* The last chunk is not the last any more: what is left of its room is of no use. */
-static void shrink_last(void)
-{
-	struct chunk *chunk, *copy;
-
-	if (list_empty(&chunks))
-		return;
-	chunk = last_chunk();
-	copy = chunk->used < chunk->room / 2 ? chunk_create(chunk->used, chunk->snapshot) : NULL;
-	if (!copy)
-		return;
-	memcpy(copy->data, chunk->data, chunk->used);
-	copy->used = chunk->used;
-	copy->first = chunk->first;
-	copy->last = chunk->last;
-	chunk_list(copy, &chunk->node);
-	chunk_drop(chunk);
 }
 
 void pp_history_snapshot_end(void)
@@ -372,12 +401,11 @@ static u64 records_kept(void)
 	return nr;
 }
 
-static unsigned int put_info(u8 *to)
+static unsigned int put_info(u8 *to, struct pp_time now)
 {
 	struct pokepatch_history_info *info = (void *)to;
 	const char *release = init_utsname()->release;
 	const unsigned int size = ALIGN(sizeof(*info) + strlen(release) + 1, 8);
-	const struct pp_time now = pp_now();
 	const struct chunk *oldest = list_first_entry_or_null(&chunks, struct chunk, node);
 
 	memset(to, 0, size);
@@ -394,16 +422,20 @@ static unsigned int put_info(u8 *to)
 	info->etext = pp_kernel.etext;
 	info->real_ns = ktime_get_real_fast_ns();
 	info->began_ns = began;
-	info->record.flags = POKEPATCH_HISTORY_MODULES;
+	info->others_ns = pp_others_since();
+	info->record.flags = POKEPATCH_HISTORY_MODULES |
+			     (info->others_ns ? POKEPATCH_HISTORY_OTHERS : 0);
 	info->first_seq = oldest ? oldest->first : next_seq;
 	info->next_seq = next_seq;
 	info->lost = next_seq - 1 - records_kept();
 	info->snapshots_lost = snapshots_lost;
-	info->bytes = kept[false];
-	info->bytes_max = (u64)READ_ONCE(history_kb) * 1024;
+	info->bytes = kept[ORDINARY];
+	info->bytes_max = (u64)limit_kb(ORDINARY) * 1024;
 	info->bytes_held_max = (u64)READ_ONCE(history_held_kb) * 1024;
-	info->snapshot_bytes = kept[true];
-	info->snapshot_bytes_max = (u64)READ_ONCE(snapshots_kb) * 1024;
+	info->snapshot_bytes = kept[SNAPSHOT];
+	info->snapshot_bytes_max = (u64)limit_kb(SNAPSHOT) * 1024;
+	info->others_bytes = kept[OTHERS];
+	info->others_bytes_max = (u64)limit_kb(OTHERS) * 1024;
 	info->release = sizeof(*info);
 	strcpy(to + sizeof(*info), release);
 	info->build_id_len = pp_kernel.build_id_len;
@@ -465,7 +497,12 @@ static const struct pokepatch_history_record *find_next(struct position *positio
  */
 static size_t fill(struct reader *reader, size_t room, struct position *position)
 {
+	struct pp_time now = {};
 	size_t used = 0;
+
+	/* The first record says up to when all is there that others wrote. */
+	if (!reader->informed)
+		now = pp_others_settle();
 
 	room = min_t(size_t, room, POKEPATCH_HISTORY_RECORD_MAX);
 	mutex_lock(&history_lock);
@@ -474,7 +511,7 @@ static size_t fill(struct reader *reader, size_t room, struct position *position
 		BUILD_BUG_ON(sizeof(struct pokepatch_history_info) + __NEW_UTS_LEN + 8 > 512);
 		if (room < 512)
 			goto out;
-		used = put_info(reader->buffer);
+		used = put_info(reader->buffer, now);
 		position->informed = true;
 	}
 	while (position->next < next_seq) {

@@ -61,8 +61,10 @@ void pp_history_exit(void);
  */
 void *pp_history_begin(unsigned int type, unsigned int size);
 void pp_history_end(void *record);
-/* What was done could not be noted: two records, not known of what, are lost. */
-void pp_history_lose(void);
+/* What was done could not be noted: @nr records, not known of what, are lost. */
+void pp_history_lose(unsigned int nr);
+/* The same as begin() for a write of others: these are bounded apart. */
+void *pp_history_begin_other(unsigned int type, unsigned int size);
 /*
  * The caller's records until snapshot_end() belong to code that goes: they take @bytes, which
  * are bounded apart, or @least without those of the code.  Others wait as long.
@@ -108,9 +110,12 @@ void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned 
 void pp_record_route(const struct pp_func *func, unsigned long from, unsigned long to,
 		     const struct pp_when *when, unsigned int method);
 
-/* What stands at sites that ftrace is about to write; ftrace tells perf itself. */
+/*
+ * What stands at sites that ftrace is about to write; ftrace tells perf itself.  In between
+ * such writes by this task count as the core's.
+ */
 struct pp_record_sites {
-	struct pp_record_site {
+	struct pp_record_site { /* by ip */
 		unsigned long ip;
 		u64 change;
 		u8 old[POKEPATCH_HISTORY_BYTES_MAX];
@@ -122,6 +127,10 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 			    unsigned int nr);
 void pp_record_sites_after(struct pp_record_sites *sites);
 
+/* Somebody else wrote @len bytes; by who is no other's writer at the same time.  Any task. */
+void pp_record_other(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
+		     const struct pp_when *when);
+
 /* The text of a patch module that is about to run for the first time, or went out of use. */
 void pp_record_module_born(struct pp_patch *patch);
 void pp_record_module_dies(const struct pp_patch *patch);
@@ -130,5 +139,29 @@ void pp_record_other_module(const struct module *mod, bool going);
 /* A stub that is about to be called, or that nobody calls any more. */
 void pp_record_stub_born(struct pp_site *site);
 void pp_record_stub_dies(const struct pp_site *site);
+
+/* --- others.c: what others write -------------------------------------------------------------- */
+
+void pp_others_init(void);
+void pp_others_exit(void);
+/* Since when (ns, monotonic) all that others wrote is recorded; 0: it is not. */
+u64 pp_others_since(void);
+/* Just now it is not: who makes a record makes one that is lost, too.  Any context. */
+bool pp_others_deaf(void);
+/* Calls of [start, start + size) are about to go elsewhere. */
+void pp_others_patched(unsigned long start, unsigned long size);
+/*
+ * What this task writes until unmute() is recorded by the core itself: all, or with @only
+ * what is at these sites.  Under pp_mutex.
+ */
+void pp_others_mute(const struct pp_record_sites *only);
+void pp_others_unmute(void);
+/*
+ * Record all that others wrote until now.  Return: the moment in which nobody was writing and
+ * of which that is true.  Not under text_mutex; may sleep.
+ */
+struct pp_time pp_others_settle(void);
+/* The same if there is something that was written before this was called. */
+void pp_others_drain(void);
 
 #endif /* POKEPATCH_CORE_HISTORY_H */

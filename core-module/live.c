@@ -67,8 +67,11 @@ static struct {
 
 static void write_batch(void)
 {
-	if (batch.nr)
+	if (batch.nr) {
+		pp_others_mute(NULL);
 		pp_arch.live_write(batch.poke, batch.nr, batch.back);
+		pp_others_unmute();
+	}
 	batch.nr = 0;
 }
 

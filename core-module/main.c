@@ -26,15 +26,17 @@ static int __init pokepatch_init(void)
 	ret = pp_sysfs_init();
 	if (ret)
 		goto err_exiting;
+	pp_others_init();
 	ret = pp_modules_init();
 	if (ret)
-		goto err_sysfs;
+		goto err_others;
 #ifdef POKEPATCH_DEBUG
 	pr_notice("this is the debug build, whose checks can be switched off: for test machines only\n");
 #endif
 	return 0;
 
-err_sysfs:
+err_others:
+	pp_others_exit();
 	pp_sysfs_exit();
 err_exiting:
 	pp_exiting_exit();
@@ -77,6 +79,7 @@ static void __exit pokepatch_exit(void)
 	pp_sysfs_exit();
 	pp_exiting_exit();
 	pp_shadow_exit();
+	pp_others_exit();
 	pp_history_exit();
 }
 

@@ -11,6 +11,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 
 #include "core.h"
@@ -26,6 +27,7 @@ static struct {
 void pp_record_enter(u64 transition, const char *patch)
 {
 	lockdep_assert_held(&pp_mutex);
+	pp_others_drain();
 	cause.transition = transition;
 	cause.patch = patch;
 }
@@ -256,13 +258,55 @@ out:
 	kfree(name);
 }
 
+/*
+ * One record is enough, since nothing is told before it is over.  For tracepoints it would be
+ * too late, and perf has been told by the writer.
+ */
+void pp_record_other(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
+		     const struct pp_when *when)
+{
+	static char name[KSYM_SYMBOL_LEN];
+	const struct place place = look_up(addr, name);
+	unsigned int at = sizeof(struct pokepatch_history_text);
+	struct pokepatch_history_text *text =
+		pp_history_begin_other(POKEPATCH_HISTORY_TEXT, at + room_for(place.symbol) +
+							       room_for(place.module));
+
+	text->record.mono_ns = when->after.mono;
+	text->record.perf_ns = when->after.perf;
+	text->record.cpu = when->cpu;
+	text->addr = addr;
+	text->begin_ns = when->begin.mono;
+	text->begin_perf = when->begin.perf;
+	text->end_ns = when->end.mono;
+	text->end_perf = when->end.perf;
+	text->func = place.func;
+	text->phase = POKEPATCH_HISTORY_AFTER;
+	text->method = POKEPATCH_HISTORY_OTHER;
+	text->len = len;
+	text->symbol_offset = place.offset;
+	text->symbol = put_string(text, &at, place.symbol);
+	text->module = put_string(text, &at, place.module);
+	memcpy(text->old_bytes, old, len);
+	memcpy(text->new_bytes, new, len);
+	pp_history_end(text);
+}
+
 /* --- text that ftrace writes for us -------------------------------------------------------- */
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct pp_record_site *x = a, *y = b;
+
+	return x->ip < y->ip ? -1 : x->ip > y->ip;
+}
 
 void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *ips,
 			    unsigned int nr)
 {
 	unsigned int i;
 
+	pp_others_drain();
 	sites->nr = nr;
 	sites->before = pp_now();
 	sites->site = !ips ? NULL : nr == 1 ? &sites->one : kvmalloc_array(nr, sizeof(*sites->site), GFP_KERNEL);
@@ -272,6 +316,8 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 		sites->site[i].ip = ips[i];
 		memcpy(sites->site[i].old, (void *)ips[i], pp_arch.entry_size);
 	}
+	sort(sites->site, nr, sizeof(*sites->site), compare_sites, NULL);
+	pp_others_mute(sites);
 }
 
 static void record_sites(struct pp_record_sites *sites, const struct pp_when *when, char *name)
@@ -314,9 +360,11 @@ void pp_record_sites_after(struct pp_record_sites *sites)
 	};
 	char *name;
 
+	pp_others_unmute();
+	pp_others_drain();
 	/* There was no memory to note what was there, so nobody knows what was changed. */
 	if (!sites->site) {
-		pp_history_lose();
+		pp_history_lose(2);
 		return;
 	}
 	name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
@@ -379,10 +427,11 @@ void pp_record_route(const struct pp_func *func, unsigned long from, unsigned lo
 void pp_record_transition(const struct pp_record_transition *this, unsigned int phase)
 {
 	unsigned int at = sizeof(struct pokepatch_history_transition);
-	struct pokepatch_history_transition *transition =
-		pp_history_begin(POKEPATCH_HISTORY_TRANSITION,
-				 at + room_for(this->patch) + room_for(this->module));
+	struct pokepatch_history_transition *transition;
 
+	pp_others_drain();
+	transition = pp_history_begin(POKEPATCH_HISTORY_TRANSITION,
+				      at + room_for(this->patch) + room_for(this->module));
 	stamp(&transition->record);
 	transition->record.flags = this->live ? POKEPATCH_HISTORY_LIVE : 0;
 	transition->transition = this->nr;
@@ -528,6 +577,7 @@ void pp_record_module_born(struct pp_patch *patch)
 {
 	struct code code;
 
+	pp_others_drain();
 	patch->born = pp_now();
 	code = module_code(patch);
 	record_code(&code, POKEPATCH_HISTORY_APPEAR, code.addr, code.len, false);
@@ -538,6 +588,7 @@ void pp_record_other_module(const struct module *mod, bool going)
 	struct code code = { .kind = POKEPATCH_HISTORY_OTHER_TEXT, .name = mod->name };
 	unsigned long end;
 
+	pp_others_drain();
 	pp_module_text(mod, &code.addr, &end);
 	code.len = end - code.addr;
 	/* When it came is told where it did. */
@@ -554,6 +605,7 @@ void pp_record_module_dies(const struct pp_patch *patch)
 {
 	struct code code = module_code(patch);
 
+	pp_others_drain();
 	code.died = pp_now();
 	snapshot(&code, patch->mod);
 }

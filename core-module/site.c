@@ -100,6 +100,7 @@ int pp_site_get(struct pp_func *func)
 		return -EINVAL;
 	}
 	site->newest = func->patch;
+	pp_others_patched(func->old_addr, func->sym->size);
 	site->users++;
 	func->site = site;
 	return 0;

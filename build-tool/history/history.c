@@ -8,8 +8,6 @@
 #include "history.h"
 
 #define NS_PER_SECOND 1000000000ull
-/* Others' changes are told in the middle of their making, and not how long that takes. */
-#define OTHERS_SLACK (NS_PER_SECOND / 1000)
 
 void *history_keep(struct history *history, void *memory)
 {
@@ -210,10 +208,6 @@ static void add_changes(const struct history *history, enum history_clock clock,
 			continue;
 		if (record->phase == POKEPATCH_HISTORY_AFTER && record_of(history, record->change))
 			continue;
-		if (record->method == POKEPATCH_HISTORY_OTHER) {
-			begin -= begin < OTHERS_SLACK ? begin : OTHERS_SLACK;
-			end += OTHERS_SLACK;
-		}
 		*vec_push(&past->changes) = (struct past_change){
 			.address = record->address,
 			.begin = begin,

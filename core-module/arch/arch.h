@@ -10,6 +10,7 @@
 
 struct kprobe;
 struct pp_poke;
+struct pt_regs;
 struct task_struct;
 
 /* A symbol that vmlinux does not export: resolve.c stores its address in *slot. */
@@ -24,6 +25,16 @@ struct pp_needed {
 
 /* No veneer is longer, in bytes. */
 #define PP_VENEER_MAX 16
+
+/* No write of others is longer that is noted, in bytes. */
+#define PP_WRITE_MAX 8
+
+/* What the kernel's own writer is about to do. */
+struct pp_write {
+	unsigned long addr;
+	const u8 *bytes;	/* NULL: not known */
+	unsigned long len;
+};
 
 /* So many instructions are written at a time, while everything runs. */
 #define PP_LIVE_MAX 256
@@ -152,6 +163,20 @@ struct pp_arch {
 	void (*live_init)(void);
 	int (*live_check)(const struct pp_poke *poke);
 	void (*live_write)(struct pp_poke *const *poke, unsigned int nr, bool back);
+
+	/*
+	 * Others' writes (others.c), all NULL where they cannot be seen.
+	 * writer(): the function of the kernel that all its writers of running text come to,
+	 * holding text_mutex, before each single write; when they let go of that lock, all CPUs
+	 * run what was written.  0: this kernel has none that could be listened at.
+	 * written(): what that is, from the registers at its entry; false: it is no text.  In the
+	 * context of a probe.
+	 * write_same(): have it write over an instruction of the core's what is there.  Under
+	 * text_mutex; may sleep.  Return: where, and how many bytes.
+	 */
+	unsigned long (*writer)(void);
+	bool (*written)(const struct pt_regs *regs, struct pp_write *write);
+	unsigned long (*write_same)(unsigned int *size);
 
 	/*
 	 * Call @visit for every code address on the stack of @task, which is

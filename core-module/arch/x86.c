@@ -135,6 +135,10 @@ static const struct pp_needed x86_needed[] = {
 	{ "bp_desc", &x86.bp_desc, .optional = true },
 	{ "tp_vec", &x86.tp_vec, .optional = true },
 	{ "tp_vec_nr", &x86.tp_vec_nr, .optional = true },
+	/* The writes of others. */
+	{ "__text_poke", &x86.writer, .optional = true },
+	{ "text_poke_memcpy", &x86.text_poke_memcpy, .optional = true },
+	{ "kgdb_io_module_registered", &x86.kgdb, .optional = true },
 	{}
 };
 
@@ -352,6 +356,9 @@ const struct pp_arch pp_arch = {
 	.live_init = x86_live_init,
 	.live_check = x86_live_check,
 	.live_write = x86_live_write,
+	.writer = x86_writer,
+	.written = x86_written,
+	.write_same = x86_write_same,
 	.stack_walk = x86_stack_walk,
 	.stack_pointer = x86_stack_pointer,
 };

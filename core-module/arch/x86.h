@@ -9,6 +9,8 @@
 
 struct module;
 struct pp_poke;
+struct pp_write;
+struct pt_regs;
 
 #define JMP_REL32 0xe9
 #define JMP_SIZE 5
@@ -27,6 +29,9 @@ struct x86_kernel {
 	void (*text_poke_sync)(void);
 	void *bp_desc, *tp_vec;
 	int *tp_vec_nr;
+	/* x86_writer.c's */
+	unsigned long writer, text_poke_memcpy;	/* or 0 */
+	const int *kgdb;			/* somebody can use it; or NULL */
 };
 
 extern struct x86_kernel x86;
@@ -41,5 +46,11 @@ const char *x86_live_missing(void);
 void x86_live_init(void);
 int x86_live_check(const struct pp_poke *poke);
 void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back);
+/* x86_poke.c: pp_arch.write_same(). */
+unsigned long x86_write_same(unsigned int *size);
+
+/* x86_writer.c: pp_arch.writer(), pp_arch.written(). */
+unsigned long x86_writer(void);
+bool x86_written(const struct pt_regs *regs, struct pp_write *write);
 
 #endif /* POKEPATCH_ARCH_X86_H */

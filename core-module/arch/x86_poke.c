@@ -311,6 +311,14 @@ void x86_live_init(void)
 		pr_notice("the time of a live switch is not known exactly on this kernel\n");
 }
 
+unsigned long x86_write_same(unsigned int *size)
+{
+	*size = JMP_SIZE;
+	x86.text_poke_queue(pp_x86_first, x86_nop, JMP_SIZE, NULL);
+	x86.text_poke_finish();
+	return (unsigned long)pp_x86_first;
+}
+
 void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
 {
 	struct pp_when when = { .told = true };

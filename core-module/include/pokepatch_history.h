@@ -11,9 +11,9 @@
  * is done by force, read() returns 0 and poll() POLLHUP, and the core waits for the close).
  *
  * Order.  The first record of each reader is POKEPATCH_HISTORY_INFO.  All others are numbered
- * by seq, from 1, without gaps, in the order of the changes.  They are published when the change is over, also that of before
- * it, all that were before it first; so mono_ns, which tells when it was, does not rise
- * along seq where changes overlapped (sort by seq).
+ * by seq, from 1, without gaps, in the order of the changes.  They are published when the change
+ * is over, also that of before it, all that were before it first; so mono_ns, which tells when
+ * it was, does not rise along seq where changes overlapped (sort by seq).
  *
  * Loss.  What does not fit into the history's bounds (module parameters) is dropped, the oldest
  * first.  What an open reader has not read is kept longer, up to a second bound.  Whoever
@@ -85,7 +85,11 @@ enum pokepatch_history_flags {
 	POKEPATCH_HISTORY_DROPPED = 1 << 2,
 	/* TRANSITION: the machine was not stopped. */
 	POKEPATCH_HISTORY_LIVE = 1 << 3,
-	/* INFO: text that others wrote is in it too, as POKEPATCH_HISTORY_OTHER. */
+	/*
+	 * INFO: text that others wrote is in it too, as POKEPATCH_HISTORY_OTHER, from others_ns
+	 * on and up to this record's time, at which no such write was under way.  Where some
+	 * was not heard, records are LOST.
+	 */
 	POKEPATCH_HISTORY_OTHERS = 1 << 4,
 	/* INFO: APPEAR and SNAPSHOT of all modules that come and go are in it. */
 	POKEPATCH_HISTORY_MODULES = 1 << 5,
@@ -112,6 +116,7 @@ struct pokepatch_history_info {
 	__u32 build_id_len;	/* of vmlinux; bytes used of build_id */
 	__u8 build_id[POKEPATCH_HISTORY_BUILD_ID_MAX];
 	__u32 reserved;
+	__u64 others_bytes, others_bytes_max; /* of others' records, which are bounded apart */
 };
 
 struct pokepatch_history_lost {
@@ -134,12 +139,16 @@ enum pokepatch_history_method {
 	POKEPATCH_HISTORY_STOP_MACHINE = 3,
 	/* ftrace wrote it, because the core (de)registered a function. */
 	POKEPATCH_HISTORY_FTRACE = 4,
-	/* Somebody else wrote it; patch and transition are 0. */
+	/*
+	 * Somebody else wrote it.  One record, AFTER, made when it was over; change, patch and
+	 * transition are 0.  The text began to change at begin; by end all processors ran the
+	 * new one.  The kernel's writer lets who meets its breakpoint go the new way at once.
+	 */
 	POKEPATCH_HISTORY_OTHER = 5,
 };
 
 /*
- * A change of text: two records, before and after, with the same contents but for record
+ * A change of text by the core: two records, before and after, with the same contents but for record
  * and phase.  Before record.mono_ns of BEFORE the old bytes are there, after that of AFTER
  * the new ones, and every processor runs them; in between what is there may be either, a
  * mixture or a breakpoint.  Which way calls take is told by [begin, end], which lies within.

@@ -106,6 +106,8 @@ void synthetic_info(struct synthetic *s, unsigned int flags)
 	put32(s, sizeof(build_id));
 	put_bytes(s, build_id, sizeof(build_id), 0);
 	put32(s, 0);
+	put64(s, 0); /* others_bytes */
+	put64(s, 0);
 	finish(s, &strings);
 }
 

@@ -255,13 +255,13 @@ static void test_others_not_recorded(void **state)
 	history_deinit(&history);
 }
 
-/* Of others' changes one knows when they were told, and not when they took effect. */
+/* Of others' changes there is one record, made when they were over. */
 static void test_others(void **state)
 {
 	struct synthetic_text change = {
 		.address = SITE, .old = NOP, .new = CALL, .size = 5,
-		.before = 5000000, .begin = 5000000, .end = 5000000, .after = 5000000,
-		.method = POKEPATCH_HISTORY_OTHER, .symbol = "victim",
+		.before = 4000000, .begin = 4000000, .end = 6000000, .after = 6000000,
+		.method = POKEPATCH_HISTORY_OTHER, .symbol = "victim", .only_after = true,
 	};
 	struct synthetic s = {0};
 	struct history history;
@@ -273,7 +273,10 @@ static void test_others(void **state)
 	take(&s, &history);
 	history_past(&history, HISTORY_MONOTONIC, &past);
 	assert_text(&past, 2000, "known 0f1f440000");
-	assert_text(&past, 5000000, "either 0f/e81f/1144/2200/3300/44");
+	assert_text(&past, 3999999, "known 0f1f440000");
+	assert_text(&past, 4000000, "either 0f/e81f/1144/2200/3300/44");
+	assert_text(&past, 5999999, "either 0f/e81f/1144/2200/3300/44");
+	assert_text(&past, 6000000, "known e811223344");
 	assert_text(&past, 9000000, "known e811223344");
 	past_deinit(&past);
 	history_deinit(&history);

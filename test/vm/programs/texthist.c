@@ -137,12 +137,15 @@ static void print(const struct pokepatch_history_record *record)
 
 	switch (record->type) {
 	case POKEPATCH_HISTORY_INFO:
-		printf("info version %u %s lost %llu stripped %llu bytes %llu of %llu snapshots %llu of %llu\n",
+		printf("info version %u %s lost %llu stripped %llu bytes %llu of %llu snapshots %llu of %llu others %llu of %llu%s\n",
 		       info->version, string_of(info, info->release),
 		       (unsigned long long)info->lost, (unsigned long long)info->snapshots_lost,
 		       (unsigned long long)info->bytes, (unsigned long long)info->bytes_max,
 		       (unsigned long long)info->snapshot_bytes,
-		       (unsigned long long)info->snapshot_bytes_max);
+		       (unsigned long long)info->snapshot_bytes_max,
+		       (unsigned long long)info->others_bytes,
+		       (unsigned long long)info->others_bytes_max,
+		       record->flags & POKEPATCH_HISTORY_OTHERS ? " heard" : "");
 		break;
 	case POKEPATCH_HISTORY_LOST:
 		printf("lost %llu\n", (unsigned long long)lost->count);
@@ -223,7 +226,7 @@ static void see(const struct pokepatch_history_record *record)
 		stubs_born++;
 	if (record->type == POKEPATCH_HISTORY_SNAPSHOT && code->kind == POKEPATCH_HISTORY_STUB)
 		stubs_gone++;
-	if (record->type != POKEPATCH_HISTORY_TEXT)
+	if (record->type != POKEPATCH_HISTORY_TEXT || text->method == POKEPATCH_HISTORY_OTHER)
 		return;
 	if (text->phase == POKEPATCH_HISTORY_BEFORE) {
 		if (text->change != record->seq)
