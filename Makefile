@@ -92,6 +92,13 @@ $(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlin
 synthetic_o := $(call objects,$(wildcard test/synthetic/*.c))
 $(out)/test/unit/test_history: $(out)/test/synthetic/records.o
 
+# The text history against what was in memory: for a guest.
+replay_o := $(call objects,$(wildcard test/replay/*.c))
+$(out)/test/replay/replay: $(replay_o) $(history_o) $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+unit-tests: $(out)/test/replay/replay
+
 # What changes finished modules, to show that the final check notices.
 mutate_o := $(call objects,$(wildcard test/mutate/*.c))
 $(out)/test/mutate/mutate: $(mutate_o) $(proof_o) $(differ_o) $(common_o)
@@ -284,4 +291,4 @@ FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
 	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o) $(fuzz_history_o)) build/fuzz/test/fuzz/fuzz_diff.d \
-	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(synthetic_o)) $(out)/test/pairs/section_rules.d
+	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(replay_o) $(synthetic_o)) $(out)/test/pairs/section_rules.d

@@ -6,6 +6,7 @@
 #ifndef POKEPATCH_CORE_HISTORY_H
 #define POKEPATCH_CORE_HISTORY_H
 
+#include <linux/minmax.h>
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
@@ -35,6 +36,18 @@ static __always_inline struct pp_time pp_now(void)
 	return (struct pp_time){
 		.mono = ktime_get_mono_fast_ns(),
 		.perf = local_clock(),
+	};
+}
+
+/*
+ * A moment that came after another one, which was taken on another CPU: their clocks may differ
+ * by more than lies in between.
+ */
+static inline struct pp_time pp_later(struct pp_time time, const struct pp_time *earlier)
+{
+	return (struct pp_time){
+		.mono = max(time.mono, earlier->mono),
+		.perf = max(time.perf, earlier->perf),
 	};
 }
 
@@ -111,16 +124,23 @@ void pp_record_route(const struct pp_func *func, unsigned long from, unsigned lo
 		     const struct pp_when *when, unsigned int method);
 
 /*
- * What stands at sites that ftrace is about to write; ftrace tells perf itself.  In between
- * such writes by this task count as the core's.
+ * Sites that ftrace may be about to write, as the core (de)registers something; ftrace tells
+ * perf itself.  Where others' writes are heard (others.c), what this task writes in between is,
+ * too, and what others write at the same sites is not taken for it; else all that differs
+ * afterwards is.
  */
+struct pp_record_site {
+	unsigned long ip;
+	u64 change;
+	bool heard;		/* this task wrote it: then the others are as of that */
+	struct pp_time begin;
+	u8 old[POKEPATCH_HISTORY_BYTES_MAX], new[POKEPATCH_HISTORY_BYTES_MAX];
+};
+
 struct pp_record_sites {
-	struct pp_record_site { /* by ip */
-		unsigned long ip;
-		u64 change;
-		u8 old[POKEPATCH_HISTORY_BYTES_MAX];
-	} *site, one;
+	struct pp_record_site *site, one; /* by ip */
 	unsigned int nr;
+	bool listening;		/* what was not heard was not done */
 	struct pp_time before;
 };
 void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *ips,
@@ -148,13 +168,18 @@ void pp_others_exit(void);
 u64 pp_others_since(void);
 /* Just now it is not: who makes a record makes one that is lost, too.  Any context. */
 bool pp_others_deaf(void);
+/* All that is written is heard. */
+static inline bool pp_others_heard(void)
+{
+	return pp_others_since() && !pp_others_deaf();
+}
 /* Calls of [start, start + size) are about to go elsewhere. */
 void pp_others_patched(unsigned long start, unsigned long size);
 /*
  * What this task writes until unmute() is recorded by the core itself: all, or with @only
- * what is at these sites.  Under pp_mutex.
+ * what is at these sites, and that is noted there.  Under pp_mutex.
  */
-void pp_others_mute(const struct pp_record_sites *only);
+void pp_others_mute(struct pp_record_sites *only);
 void pp_others_unmute(void);
 /*
  * Record all that others wrote until now.  Return: the moment in which nobody was writing and

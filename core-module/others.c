@@ -68,9 +68,9 @@ static DEFINE_MUTEX(drain_lock); /* under pp_mutex, outside text_mutex and histo
 /* --- what is ours: pp_mutex --------------------------------------------------------------- */
 
 static struct task_struct *muted;
-static const struct pp_record_sites *sites; /* muted: only what is written there, or NULL */
+static struct pp_record_sites *sites; /* muted: only what is written there, or NULL */
 
-void pp_others_mute(const struct pp_record_sites *only)
+void pp_others_mute(struct pp_record_sites *only)
 {
 	WRITE_ONCE(sites, only);
 	/* Who is interrupted by the probe is the one who wrote it. */
@@ -83,24 +83,52 @@ void pp_others_unmute(void)
 	WRITE_ONCE(muted, NULL);
 }
 
-static bool is_ours(unsigned long addr)
+static struct pp_record_site *site_at(struct pp_record_sites *sites, unsigned long addr)
 {
-	const struct pp_record_sites *only = READ_ONCE(sites);
-	unsigned int low = 0, high;
+	unsigned int low = 0, high = sites->nr;
+
+	while (low < high) {
+		const unsigned int middle = low + (high - low) / 2;
+
+		if (sites->site[middle].ip <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && addr - sites->site[low - 1].ip < pp_arch.entry_size ? &sites->site[low - 1] :
+									     NULL;
+}
+NOKPROBE_SYMBOL(site_at);
+
+/* One of the writes that make up the change of a site. */
+static void note_site(struct pp_record_site *site, const struct pp_write *this)
+{
+	const unsigned long behind = this->addr - site->ip;
+
+	if (!site->heard) {
+		site->begin = pp_now();
+		memcpy(site->old, (void *)site->ip, pp_arch.entry_size);
+		memcpy(site->new, site->old, pp_arch.entry_size);
+		site->heard = true;
+	}
+	if (this->bytes && this->len <= pp_arch.entry_size - behind)
+		memcpy(site->new + behind, this->bytes, this->len);
+}
+NOKPROBE_SYMBOL(note_site);
+
+static bool is_ours(const struct pp_write *this)
+{
+	struct pp_record_sites *only = READ_ONCE(sites);
+	struct pp_record_site *site;
 
 	if (READ_ONCE(muted) != current)
 		return false;
 	if (!only)
 		return true;
-	for (high = only->nr; low < high;) {
-		const unsigned int middle = low + (high - low) / 2;
-
-		if (only->site[middle].ip <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && addr - only->site[low - 1].ip < pp_arch.entry_size;
+	site = site_at(only, this->addr);
+	if (site)
+		note_site(site, this);
+	return site;
 }
 NOKPROBE_SYMBOL(is_ours);
 
@@ -151,7 +179,7 @@ static int heard(struct kprobe *unused, struct pt_regs *regs)
 {
 	struct pp_write this;
 
-	if (!pp_arch.written(regs, &this) || is_ours(this.addr))
+	if (!pp_arch.written(regs, &this) || is_ours(&this))
 		return 0;
 	note(&this);
 	WRITE_ONCE(deaf, is_own_end(&this));
@@ -258,8 +286,8 @@ static void record(struct writes *writes, const struct pp_time *over)
 		const struct pp_when when = {
 			.before = write->time,
 			.begin = write->time,
-			.end = *over,
-			.after = *over,
+			.end = pp_later(*over, &write->time),
+			.after = pp_later(*over, &write->time),
 			.cpu = write->cpu,
 		};
 

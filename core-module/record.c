@@ -308,31 +308,54 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 
 	pp_others_drain();
 	sites->nr = nr;
+	sites->listening = pp_others_heard();
 	sites->before = pp_now();
 	sites->site = !ips ? NULL : nr == 1 ? &sites->one : kvmalloc_array(nr, sizeof(*sites->site), GFP_KERNEL);
 	if (!sites->site)
 		return;
 	for (i = 0; i < nr; i++) {
 		sites->site[i].ip = ips[i];
+		sites->site[i].heard = false;
 		memcpy(sites->site[i].old, (void *)ips[i], pp_arch.entry_size);
 	}
 	sort(sites->site, nr, sizeof(*sites->site), compare_sites, NULL);
 	pp_others_mute(sites);
 }
 
-static void record_sites(struct pp_record_sites *sites, const struct pp_when *when, char *name)
+/* What was done there is not known from having heard it. */
+static void look_at_site(struct pp_record_site *site, const struct pp_time *before)
+{
+	site->begin = *before;
+	memcpy(site->new, (void *)site->ip, pp_arch.entry_size);
+}
+
+static void record_sites(struct pp_record_sites *sites, const struct pp_time *after, char *name)
 {
 	unsigned int i, phase;
+
+	for (i = 0; i < sites->nr; i++)
+		if (!sites->site[i].heard && !sites->listening)
+			look_at_site(&sites->site[i], &sites->before);
+		else if (!sites->site[i].heard)
+			memcpy(sites->site[i].new, sites->site[i].old, pp_arch.entry_size);
 
 	for (phase = POKEPATCH_HISTORY_BEFORE; phase <= POKEPATCH_HISTORY_AFTER; phase++) {
 		for (i = 0; i < sites->nr; i++) {
 			struct pp_record_site *site = &sites->site[i];
+			const struct pp_when when = {
+				.before = site->begin,
+				.begin = site->begin,
+				.end = pp_later(*after, &site->begin),
+				.after = pp_later(*after, &site->begin),
+				.cpu = raw_smp_processor_id(),
+				.told = true,
+			};
 			struct change change = {
 				.addr = site->ip,
 				.len = pp_arch.entry_size,
 				.old = site->old,
-				.new = (void *)site->ip,
-				.when = when,
+				.new = site->new,
+				.when = &when,
 				.method = POKEPATCH_HISTORY_FTRACE,
 				.id = site->change,
 			};
@@ -349,26 +372,19 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_when *wh
 
 void pp_record_sites_after(struct pp_record_sites *sites)
 {
-	const struct pp_time now = pp_now();
-	const struct pp_when when = {
-		.before = sites->before,
-		.begin = sites->before,
-		.end = now,
-		.after = now,
-		.cpu = raw_smp_processor_id(),
-		.told = true,
-	};
+	struct pp_time now;
 	char *name;
 
 	pp_others_unmute();
-	pp_others_drain();
+	now = pp_others_settle();
+	sites->listening &= pp_others_heard();
 	/* There was no memory to note what was there, so nobody knows what was changed. */
 	if (!sites->site) {
 		pp_history_lose(2);
 		return;
 	}
 	name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
-	record_sites(sites, &when, name);
+	record_sites(sites, &now, name);
 	kfree(name);
 	if (sites->site != &sites->one)
 		kvfree(sites->site);
