@@ -390,6 +390,8 @@ static json_object *route_json(const struct view *view, const struct question *q
 	json_add_text(row, "taken", taken_word(route));
 	json_add_text(row, "function", record ? record->symbol : NULL);
 	json_add_text(row, "module", record ? record->module : NULL);
+	if (record)
+		add_word(row, "method", history_method_name(record->method), record->method);
 	json_add_text(row, "patch",
 		      route->state == ROUTE_KNOWN && route->taken
 			      ? patch_of(route, route->taken)
@@ -419,10 +421,38 @@ static void put_route_line(struct buffer *out, const struct question *question,
 		      record && record->symbol ? record->symbol : "-", patch ? patch : "-");
 }
 
+/* How many of the times that were asked for are ambiguous, by the method of the nearest switch. */
+struct share {
+	size_t asked, either;
+};
+#define METHODS (POKEPATCH_HISTORY_OTHER + 1)
+
+static void count_answer(struct share *shares, const struct route *route)
+{
+	const struct route_change *change = route->last ? route->last : route->next;
+	const struct history_record *record = change ? change->user : NULL;
+
+	if (!record || record->method >= METHODS || route->state < ROUTE_KNOWN)
+		return;
+	shares[record->method].asked++;
+	shares[record->method].either += route->state == ROUTE_EITHER;
+}
+
+static void put_shares(struct buffer *out, const struct share *shares)
+{
+	for (unsigned int method = 0; method < METHODS; method++)
+		if (shares[method].asked)
+			buffer_printf(out, "# %s: %zu of %zu times are ambiguous (%.4f %%)\n",
+				      history_method_name(method) ?: "?", shares[method].either,
+				      shares[method].asked,
+				      100.0 * shares[method].either / shares[method].asked);
+}
+
 /* Each line is two binary searches; the records are sorted once. */
 static struct error *tell_paths(struct cli_call *call, const struct view *view, char *text)
 {
 	_json_ json_object *rows = cli_value(call, "json") ? json_object_new_array() : NULL;
+	struct share shares[METHODS] = {0};
 	struct error *error = NULL;
 	struct routes routes;
 	char *line;
@@ -444,6 +474,7 @@ static struct error *tell_paths(struct cli_call *call, const struct view *view, 
 		if (error)
 			break;
 		route = route_at(&routes, &view->past, question.time, question.address);
+		count_answer(shares, &route);
 		if (rows)
 			json_object_array_add(rows, route_json(view, &question, &route));
 		else
@@ -452,6 +483,8 @@ static struct error *tell_paths(struct cli_call *call, const struct view *view, 
 	routes_deinit(&routes);
 	if (!error && rows)
 		json_print(&call->out, rows);
+	else if (!error)
+		put_shares(&call->out, shares);
 	return error;
 }
 

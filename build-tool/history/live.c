@@ -403,8 +403,8 @@ static uint8_t *read_range(const struct kcore *kcore, const struct live_range *r
 }
 
 /*
- * Twice, with some time in between: others' changes are told in the middle of their making,
- * and what is half made does not stay so.
+ * Twice, with some time in between, for where others' changes are not told: what is half made
+ * does not stay so.
  */
 static void read_ranges(struct looking *looking)
 {

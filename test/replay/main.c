@@ -22,7 +22,7 @@
 
 #define TRACING "/sys/kernel/tracing/"
 #define EXPORTED "/tmp/replayed"
-#define DAMAGES 10
+#define DAMAGES 5
 
 static void check(struct error *error)
 {

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `pokepatch history` and `pokepatch text`: old text and ways, from the kernel and from a file,
+# compared with what was in memory and with which function answered.
+
+load helpers
+
+patches=$top/test/vm/patches
+
+words='
+patch=history-null
+site=vmlinux:read_null
+parameter() { echo "$2" >/sys/module/pokepatch/parameters/$1; }
+# field NAME FILE - of the JSON of "pokepatch text": the first of this name.
+field() { sed -n "s/^  \"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"; }
+seconds() { echo "$1" | sed "s/.........\$/.&/"; }
+# look - add to /tmp/looks when it is, and the bytes that are there now.
+look() {
+	pokepatch text --json $site 5 >/tmp/look
+	same "unknown bytes of a look" "$(field unknown /tmp/look)" 0
+	echo "$(seconds "$(field time_ns /tmp/look)") $(field bytes /tmp/look)" >>/tmp/looks
+}
+# compare OPTION... - at each of those times, what was there then.
+compare() {
+	while read -r time bytes; do
+		pokepatch text "$@" --at "$time" --json $site 5 >/tmp/then
+		same "bytes at $time" "$(field bytes /tmp/then)" "$bytes"
+		same "assumed bytes at $time" "$(field assumed /tmp/then)" 0
+	done </tmp/looks
+	echo "looks: $(wc -l </tmp/looks) equal"
+}
+toggles() { # TIMES
+	for _time in $(seq $1); do
+		echo 1 >"$(sysfs $patch enabled)" && echo 0 >"$(sysfs $patch enabled)"
+	done
+}
+'
+
+# texts_patches PROGRAM... - $patched: history-null, to be stopped for and live; programs.
+texts_patches() {
+	local program module
+	with_patches "$patches/history-null.patch"
+	module=$(patch_module "$patches/history-null.patch" history-null-live --transition live) ||
+		return 1
+	patched+=(--module "$module")
+	for program; do
+		patched+=(--program "$program")
+	done
+}
+
+@test "200 random operations, and others who write: records lead from the text at boot to that at any time, and back" {
+	texts_patches "$top/build/test/replay/replay"
+	guest "${patched[@]}" --timeout 500 <<<"$words"'
+		modprobe pokepatch-history-null
+		modprobe pokepatch-history-null-live
+		parameter others_kb 16384
+		parameter history_kb 4096
+		echo vfs_read vfs_write write_null >$tracing/set_ftrace_filter
+		replay 1 200 history_null history_null_live >/tmp/result
+		cat /tmp/result
+		# Stores, stops, breakpoints, ftrace and others.
+		grep -q "^1[0-9][0-9] operations, .* methods 0x3e, " /tmp/result
+		for way in forwards backwards library; do
+			grep -q "^$way: [0-9][0-9]* equal, 0 wrong, 0 gaps, 0 unknown, 0 assumed," /tmp/result ||
+				die "$way"
+		done
+		grep -q "^dropped: 5 of 5 noticed" /tmp/result
+		grep -q "^library without them: [0-9]* equal, 0 wrong, .* [1-9][0-9]* unknown" /tmp/result
+		grep -q "^altered: 5 of 5 noticed" /tmp/result
+
+		echo "== the probe is switched off"
+		echo 0 >/sys/kernel/debug/kprobes/enabled
+		replay 2 20 history_null history_null_live >/tmp/result
+		grep "^library" /tmp/result
+		grep -q "^library: 0 equal, 0 wrong, 0 gaps, [1-9][0-9]* unknown, 0 assumed" /tmp/result
+		# And on again: what is written then is heard.
+		echo 1 >/sys/kernel/debug/kprobes/enabled
+		echo 1 >$tracing/events/sched/sched_switch/enable
+		replay 3 20 history_null history_null_live >/tmp/result
+		grep "^library" /tmp/result
+		grep -q "^library: [1-9][0-9]* equal, 0 wrong" /tmp/result
+
+		echo "== never heard"
+		echo 0 >/sys/kernel/debug/kprobes/enabled
+		for patch in history-null history-null-live; do
+			enabled $patch 0
+			rmmod pokepatch-$patch
+		done
+		rmmod pokepatch
+		modprobe pokepatch-history-null
+		replay 4 20 history_null >/tmp/result
+		grep "^library" /tmp/result
+		grep -q "^library: [0-9]* equal, 0 wrong, 0 gaps, [0-9]* unknown, [1-9][0-9]* assumed" /tmp/result
+	'
+	grep -E '^(==|[0-9]+ operations|forwards|backwards|library|dropped|altered)' "$guest_output" |
+		sed 's/^/# /' >&3
+}
+
+@test "text of the past, of this kernel and from a file, of code that is there and that has gone; following" {
+	texts_patches "$(test_program texthist)"
+	guest "${patched[@]}" --timeout 300 <<<"$words"'
+		refused pokepatch history
+		modprobe pokepatch-history-null
+		look
+		toggles 3
+		enabled $patch 1
+		look
+		pokepatch text --json pokepatch_history_null:read_null 16 >/tmp/new
+		moment=$(seconds "$(field time_ns /tmp/new)")
+		enabled $patch 0
+		look
+		echo read_null >$tracing/set_ftrace_filter
+		echo function >$tracing/current_tracer
+		look
+		echo nop >$tracing/current_tracer
+		look
+		same "different bytes" "$(cut -d " " -f 2 /tmp/looks | sort -u | wc -l)" 3
+		compare
+		pokepatch history --export /tmp/exported
+		compare --from /tmp/exported
+
+		echo "== the instructions"
+		pokepatch text --at "$moment" $site >/tmp/text
+		cat /tmp/text
+		grep -q "jmp 0x.*<read_null \[pokepatch_history_null\]>" /tmp/text
+		pokepatch text --from /tmp/exported --at "$moment" $site 5 | grep -q "jmp 0x"
+
+		echo "== text that has gone"
+		rmmod pokepatch_history_null
+		refused pokepatch text pokepatch_history_null:read_null
+		pokepatch history --export /tmp/exported
+		for from in "" "--from /tmp/exported"; do
+			pokepatch text $from --at "$moment" --json pokepatch_history_null:read_null 16 >/tmp/gone
+			same "bytes" "$(field bytes /tmp/gone)" "$(field bytes /tmp/new)"
+			same "unknown" "$(field unknown /tmp/gone)" 0
+		done
+		refused pokepatch text --at 0.1 $site
+		refused pokepatch text --at 99999 $site
+
+		echo "== following"
+		modprobe pokepatch-history-null
+		pokepatch history --follow --json >/tmp/followed &
+		follower=$!
+		until_true 20 grep -q transition /tmp/followed
+		refused rmmod pokepatch
+		before=$(wc -l </tmp/followed)
+		enabled $patch 1
+		more() { [ "$(wc -l </tmp/followed)" -ge $((before + 8)) ]; }
+		until_true 20 more
+		# What others write comes as well, without anything of ours behind it.
+		echo function >$tracing/current_tracer
+		until_true 20 grep -q "\"method\":\"other\".*\"symbol\":\"ftrace_call\"\|\"symbol\":\"ftrace_call\".*\"method\":\"other\"" /tmp/followed
+		echo nop >$tracing/current_tracer
+		kill -TERM $follower
+		wait $follower
+		enabled $patch 0
+
+		echo "== a follower that is killed"
+		pokepatch history --follow >/tmp/followed &
+		follower=$!
+		until_true 20 grep -q transition /tmp/followed
+		kill -9 $follower
+		wait $follower || :
+
+		echo "== one whose reader never reads: up to the bound, and then it is told"
+		parameter history_kb 64
+		parameter history_held_kb 128
+		mkfifo /tmp/fifo
+		pokepatch history --follow --json >/tmp/fifo &
+		follower=$!
+		exec 3</tmp/fifo
+		toggles 150
+		held=$(texthist dump | sed -n "s/^info.* stripped [0-9]* bytes \([0-9]*\) .*/\1/p")
+		[ "$held" -gt 65536 ] && [ "$held" -le 131072 ] || die "$held bytes are held"
+		cat <&3 >/tmp/followed &
+		cat=$!
+		until_true 20 grep -q "\"type\":\"lost\"" /tmp/followed
+		exec 3<&-
+		kill $follower
+		wait $follower || :
+		wait $cat
+		rmmod pokepatch_history_null
+		rmmod pokepatch
+	'
+	grep -E '^(==|looks)' "$guest_output" | sed 's/^/# /' >&3
+}
+
+@test "the way that each call took while a patch is switched 1,000 times" {
+	texts_patches "$(test_program pathcalls)"
+	guest "${patched[@]}" --timeout 500 <<<"$words"'
+		modprobe pokepatch-history-null
+		modprobe pokepatch-history-null-live
+		parameter history_kb 16384
+		# told PATCH MODE TIMES - switch on and off, call, and ask of the times before and after each call.
+		told() {
+			patch=$1
+			echo "$2" >"$(sysfs $1 vmlinux/read_null,1/mode)"
+			pathcalls /tmp/calls &
+			caller=$!
+			toggles $3
+			kill $caller
+			wait $caller
+			awk "{ print \$1, \"vmlinux:read_null\"; print \$2, \"vmlinux:read_null\" }" \
+				/tmp/calls >/tmp/times
+			pokepatch history --path /tmp/times >/tmp/ways
+			sed "1d; /^#/d" /tmp/ways | awk "{ print \$3 }" | paste -d " " - - | paste -d " " /tmp/calls - >/tmp/both
+			awk -v what="$1 $2" "
+				\$4 !~ /^(old|new|either)\$/ || \$5 !~ /^(old|new|either)\$/ { bad++ }
+				\$4 == \"either\" || \$5 == \"either\" { within++; next }
+				\$4 != \$5 { astride++; next }
+				{ told[\$4]++; if (\$4 != \$3) wrong++ }
+				END {
+					printf \"ways, %s: %d calls, %d old, %d new, %d wrong, %d not told, %d begin or end within a switch, %d astride of one: %.3f %% ambiguous\n\",
+						what, NR, told[\"old\"], told[\"new\"], wrong, bad, within, astride, 100 * (within + astride) / NR
+					exit !(told[\"old\"] && told[\"new\"] && !wrong && !bad)
+				}" /tmp/both
+			grep "^#" /tmp/ways
+		}
+		# 1,000 switches in all.
+		told history-null-live entry 300
+		# Who is neither before nor after is astride: two looks at the clock are all that there is.
+		grep -q "^# int3: [0-9]* of [1-9][0-9]* times" /tmp/ways
+		live=$(sed -n "s/^# int3: \([0-9]*\) of .*/\1/p" /tmp/ways)
+		[ "$live" -le 3 ] || die "$live times are ambiguous"
+		told history-null entry 175
+		grep -q "^# stop_machine: [0-9]* of [1-9][0-9]* times" /tmp/ways
+		told history-null ftrace 25
+	'
+	grep -E '^(ways|#)' "$guest_output" | sed 's/^/# /' >&3
+}
