@@ -217,10 +217,18 @@ texts_patches() {
 		}
 		# 1,000 switches in all.
 		told history-null-live entry 300
-		# Who is neither before nor after is astride: two looks at the clock are all that there is.
-		grep -q "^# int3: [0-9]* of [1-9][0-9]* times" /tmp/ways
-		live=$(sed -n "s/^# int3: \([0-9]*\) of .*/\1/p" /tmp/ways)
-		[ "$live" -le 3 ] || die "$live times are ambiguous"
+		# Ambiguous is only who looked at the clock between the two looks around the store: here,
+		# where processors take turns, that can be long, but not often.
+		pokepatch history --json | awk -F "[:,]" "
+			/^  \{/ { route = 0 }
+			/\"type\":\"route\"/ { route = 1 }
+			/\"begin_ns\"/ { begin = \$2 }
+			/\"end_ns\"/ && route { print \$2 - begin }" | sort -n >/tmp/widths
+		same "routes" "$(wc -l </tmp/widths)" 1200
+		echo "ways: between the two looks, median: $(sed -n 600p /tmp/widths) ns"
+		[ "$(sed -n 600p /tmp/widths)" -lt 100000 ]
+		sed -n "s/^# int3: \([0-9]*\) of \([0-9]*\) .*/\1 \2/p" /tmp/ways |
+			awk "{ exit !(\$2 && \$1 < \$2 / 100) }"
 		told history-null entry 175
 		grep -q "^# stop_machine: [0-9]* of [1-9][0-9]* times" /tmp/ways
 		told history-null ftrace 25

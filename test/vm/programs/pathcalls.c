@@ -3,7 +3,7 @@
  * pathcalls FILE - calls read_null() until it is told to end, with a look at CLOCK_MONOTONIC
  * before and after each call, and then writes a line for some of them: "BEFORE AFTER TAKEN",
  * TAKEN being old or new by the answer (history-null.patch).  These are the calls around each
- * one whose answer is not that of the call before it, and one of a hundred of the others.
+ * one whose answer is not that of the call before it, and one of 2000 of the others.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define AROUND 8
-#define RARELY 100
+#define RARELY 2000
 #define MAX (1 << 20)
 
 struct call {
