@@ -161,7 +161,7 @@ static struct users users_of(const struct dyn_ftrace *rec)
 		if (op->flags & FTRACE_OPS_FL_SAVE_REGS)
 			users.flags |= FTRACE_FL_REGS;
 		if (op->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
-			users.redirect = true;
+			users.redirect = !pp_debug_skip_redirect;
 		last = op;
 	}
 	/* One user with a trampoline of its own is called by that. */

@@ -42,6 +42,7 @@ struct task_struct;
 	X(skip_serialise, "do not serialise processors after text was written")            \
 	X(skip_claim, "do not claim sites from ftrace")                                    \
 	X(skip_users, "do not count who came to a site while it was claimed")              \
+	X(skip_redirect, "give sites back though somebody redirects their calls")          \
 	X(skip_probed, "write stubs that have probes in them")                             \
 	X(skip_compare, "do not compare code with what it should be before it is written") \
 	X(skip_read_back, "do not compare it afterwards")                                  \

@@ -492,8 +492,28 @@ io_error() { # PATCH VALUE
 			enabled sleeper 0
 		done
 
-		echo "== who came to a site while it was claimed"
 		enabled sleepers 0
+		echo "== who redirects the calls of a site that was claimed"
+		held() { cat /sys/module/pokepatch/refcnt; }
+		was=$(held)
+		held_is() { [ "$(held)" = $1 ]; }
+		for check in on off; do
+			enabled proc-version 1
+			rm /tmp/count
+			bpf-attach fexit version_proc_show /tmp/count &
+			bpf=$!
+			until_true 20 test -e /tmp/count
+			[ $check = on ] || check_off skip_redirect
+			enabled proc-version 0
+			held_is $((was + ($([ $check = on ] && echo 1 || echo 0)))) ||
+				die "the core is held $(held) times, with $was patches"
+			kill $bpf
+			wait $bpf || :
+			until_true 10 held_is $was
+		done
+		check_on skip_redirect
+
+		echo "== who came to a site while it was claimed"
 		echo version_proc_show >$tracing/set_ftrace_filter
 		for check in on off; do
 			enabled proc-version 1
