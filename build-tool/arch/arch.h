@@ -42,6 +42,7 @@ struct reloc_kind {
 	 * origin is what is reached; measure_relocs() may know better.
 	 */
 	int8_t origin;
+	bool near;	/* reaches less far than a module may be from the kernel */
 	uint32_t same_as; /* the type that writes the same where both fit; 0: itself */
 };
 
@@ -53,6 +54,8 @@ struct site_table {
 	uint8_t entry;	   /* bytes of an entry, which begins with the relocated address */
 	uint8_t length_at; /* where a byte with the length of the place stands, or 0 */
 	uint8_t length;	   /* the length otherwise */
+	/* Where the address of what is copied there stands, and its length, if it is among code; or 0. */
+	uint8_t piece_at, piece_length_at;
 };
 
 /* A table of places in code that the kernel rewrites, as it boots or later. */
@@ -78,6 +81,12 @@ struct veneer {
 	uint8_t reloc_at; /* where the relocation of reloc_type and addend stands */
 	uint32_t reloc_type;
 	int64_t addend;
+};
+
+/* Relocations that, made by the core, must not lie at offset % align >= from. */
+struct late_limit {
+	uint32_t types[2];
+	uint32_t align, from;
 };
 
 /* How an instruction uses an address that stands in it. */
@@ -125,6 +134,7 @@ struct arch {
 	const char *debian;	 /* Debian's: "amd64" */
 	const char *source_arch; /* folder below arch/ in the kernel: "x86"; also good for ARCH= */
 	const char *gnu;	 /* what Debian's tools for it begin with: "x86_64-linux-gnu" */
+	const char *emulator;	 /* of package qemu-user, for that compiler; NULL: none */
 	uint16_t machine;	 /* EM_ */
 	uint8_t elf_class, elf_data;
 	uint8_t code_data;	 /* ELFDATA2LSB or MSB of instructions; 0: as elf_data */
@@ -141,6 +151,8 @@ struct arch {
 	/* What functions call without their source's saying so (__fentry__); ends with NULL. */
 	const char *const *common_callees;
 	const struct veneer *veneer;	 /* for calls that cannot lead there by themselves, or NULL */
+
+	const struct late_limit *late_limit; /* or NULL */
 
 	/*
 	 * reloc_info, reloc_info_join - symbol number and type in r_info where it is not as

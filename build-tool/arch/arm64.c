@@ -45,20 +45,20 @@ static const struct reloc_kind arm64_relocs[] = {
 	MOVW(R_AARCH64_MOVW_SABS_G0),
 	MOVW(R_AARCH64_MOVW_SABS_G1),
 	MOVW(R_AARCH64_MOVW_SABS_G2),
-	RELOC(R_AARCH64_LD_PREL_LO19, .size = 4, .mask = IMM19_BITS, .pc_relative = true),
-	RELOC(R_AARCH64_ADR_PREL_LO21, .size = 4, .mask = ADR_BITS, .pc_relative = true),
+	RELOC(R_AARCH64_LD_PREL_LO19, .near = true, .size = 4, .mask = IMM19_BITS, .pc_relative = true),
+	RELOC(R_AARCH64_ADR_PREL_LO21, .near = true, .size = 4, .mask = ADR_BITS, .pc_relative = true),
 	RELOC(R_AARCH64_ADR_PREL_PG_HI21, .size = 4, .mask = ADR_BITS, .pc_relative = true),
 	RELOC(R_AARCH64_ADR_PREL_PG_HI21_NC, .size = 4, .mask = ADR_BITS, .pc_relative = true,
 	      .same_as = R_AARCH64_ADR_PREL_PG_HI21),
 	LO12(R_AARCH64_ADD_ABS_LO12_NC),
 	LO12(R_AARCH64_LDST8_ABS_LO12_NC),
-	RELOC(R_AARCH64_TSTBR14, .size = 4, .mask = IMM14_BITS, .pc_relative = true,
+	RELOC(R_AARCH64_TSTBR14, .near = true, .size = 4, .mask = IMM14_BITS, .pc_relative = true,
 	      .branch = true),
-	RELOC(R_AARCH64_CONDBR19, .size = 4, .mask = IMM19_BITS, .pc_relative = true,
+	RELOC(R_AARCH64_CONDBR19, .near = true, .size = 4, .mask = IMM19_BITS, .pc_relative = true,
 	      .branch = true),
-	RELOC(R_AARCH64_JUMP26, .size = 4, .mask = IMM26_BITS, .pc_relative = true,
+	RELOC(R_AARCH64_JUMP26, .near = true, .size = 4, .mask = IMM26_BITS, .pc_relative = true,
 	      .branch = true),
-	RELOC(R_AARCH64_CALL26, .size = 4, .mask = IMM26_BITS, .pc_relative = true,
+	RELOC(R_AARCH64_CALL26, .near = true, .size = 4, .mask = IMM26_BITS, .pc_relative = true,
 	      .branch = true, .same_as = R_AARCH64_JUMP26),
 	LO12(R_AARCH64_LDST16_ABS_LO12_NC),
 	LO12(R_AARCH64_LDST32_ABS_LO12_NC),
@@ -107,7 +107,7 @@ static const struct section_rule arm64_sections[] = {
 };
 
 static const struct site_table arm64_sites[] = {
-	{".altinstructions", 12, 10, 0},
+	{".altinstructions", 12, 10, 0, 4, 11},
 	{0},
 };
 
@@ -226,6 +226,13 @@ static void arm64_constant_loads(struct object *object, const struct section *se
 	fixed_constant_loads(object, section, start, end, arm64_constant_forms, found, context);
 }
 
+/* Erratum 843419 of Cortex-A53: no ADRP in the last two words of a page. */
+static const struct late_limit arm64_late_limit = {
+	.types = {R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_ADR_PREL_PG_HI21_NC},
+	.align = 4096,
+	.from = 0xff8,
+};
+
 static bool arm64_is_padding(struct object *object, const struct section *section, uint64_t start,
 			     uint64_t end)
 {
@@ -239,6 +246,7 @@ const struct arch arch_arm64 = {
 	.debian = "arm64",
 	.source_arch = "arm64",
 	.gnu = "aarch64-linux-gnu",
+	.emulator = "qemu-aarch64",
 	.machine = EM_AARCH64,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,
@@ -249,6 +257,7 @@ const struct arch arch_arm64 = {
 	.site_tables = arm64_sites,
 	.late_tables = arm64_late_tables,
 	.veneer = &arm64_veneer,
+	.late_limit = &arm64_late_limit,
 	.symbol_mark = arm64_symbol_mark,
 	.patchable_entry = arm64_patchable_entry,
 	.local_references = arm64_local_references,

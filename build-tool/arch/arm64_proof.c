@@ -61,6 +61,11 @@ static const char *late_problem(uint32_t type, uint64_t place)
 	}
 }
 
+static bool late_bound(uint32_t type)
+{
+	return late_problem(type, 0xfff) && !late_problem(type, 0);
+}
+
 const struct proof_rules proof_rules_arm64 = {
 	.tables = tables,
 	.piece_sections = piece_sections,
@@ -78,6 +83,7 @@ const struct proof_rules proof_rules_arm64 = {
 		   .addend = 0},
 	.late_problem = late_problem,
 	.late_align = 4096,
+	.late_bound = late_bound,
 	.pc32 = R_AARCH64_PREL32,
 	.padding = "\x1f\x20\x03\xd5",
 	.padding_length = 4,

@@ -123,7 +123,7 @@ static const struct section_rule loongarch64_sections[] = {
 };
 
 static const struct site_table loongarch64_sites[] = {
-	{".altinstructions", 12, 10, 0},
+	{".altinstructions", 12, 10, 0, 0, 0},
 	{0},
 };
 

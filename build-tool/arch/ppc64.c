@@ -96,15 +96,15 @@ static const struct section_rule ppc64_sections[] = {
 };
 
 static const struct site_table ppc64_sites[] = {
-	{"__lwsync_fixup", 8, 0, 4},
-	{"__barrier_nospec_fixup", 8, 0, 12},
-	{"__btb_flush_fixup", 8, 0, 4},
-	{"__rfi_flush_fixup", 8, 0, 12},
-	{"__entry_flush_fixup", 8, 0, 12},
-	{"__scv_entry_flush_fixup", 8, 0, 12},
-	{"__uaccess_flush_fixup", 8, 0, 16},
-	{"__stf_entry_barrier_fixup", 8, 0, 12},
-	{"__stf_exit_barrier_fixup", 8, 0, 24},
+	{"__lwsync_fixup", 8, 0, 4, 0, 0},
+	{"__barrier_nospec_fixup", 8, 0, 12, 0, 0},
+	{"__btb_flush_fixup", 8, 0, 4, 0, 0},
+	{"__rfi_flush_fixup", 8, 0, 12, 0, 0},
+	{"__entry_flush_fixup", 8, 0, 12, 0, 0},
+	{"__scv_entry_flush_fixup", 8, 0, 12, 0, 0},
+	{"__uaccess_flush_fixup", 8, 0, 16, 0, 0},
+	{"__stf_entry_barrier_fixup", 8, 0, 12, 0, 0},
+	{"__stf_exit_barrier_fixup", 8, 0, 24, 0, 0},
 	{0},
 };
 

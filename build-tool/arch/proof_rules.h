@@ -76,6 +76,7 @@ struct proof_rules {
 	 */
 	const char *(*late_problem)(uint32_t type, uint64_t place);
 	uint32_t late_align;
+	bool (*late_bound)(uint32_t type); /* is it one whose place matters? */
 	/* PC-relative fields of instructions count from the instruction's end, not its start. */
 	bool counts_from_end;
 	uint32_t pc32;			   /* type of a 32-bit PC-relative relocation */

@@ -94,8 +94,8 @@ static const struct section_rule riscv64_sections[] = {
 };
 
 static const struct site_table riscv64_sites[] = {
-	{".alternative", 36, 24, 0},
-	{".alternative", 16, 10, 0},
+	{".alternative", 36, 24, 0, 0, 0},
+	{".alternative", 16, 10, 0, 0, 0},
 	{0},
 };
 

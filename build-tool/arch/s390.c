@@ -67,14 +67,14 @@ static const struct section_rule s390_sections[] = {
 };
 
 static const struct site_table s390_sites[] = {
-	{".altinstructions", 11, 10, 0},
-	{".altinstructions", 12, 10, 0},
+	{".altinstructions", 11, 10, 0, 0, 0},
+	{".altinstructions", 12, 10, 0, 0, 0},
 	/* brcl or brasl to an expoline thunk */
-	{".s390_indirect_branches", 4, 0, 6},
-	{".s390_indirect_jump", 4, 0, 6},
-	{".s390_indirect_call", 4, 0, 6},
-	{".s390_return_mem", 4, 0, 6},
-	{".s390_return_reg", 4, 0, 6},
+	{".s390_indirect_branches", 4, 0, 6, 0, 0},
+	{".s390_indirect_jump", 4, 0, 6, 0, 0},
+	{".s390_indirect_call", 4, 0, 6, 0, 0},
+	{".s390_return_mem", 4, 0, 6, 0, 0},
+	{".s390_return_reg", 4, 0, 6, 0, 0},
 	{0},
 };
 

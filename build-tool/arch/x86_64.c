@@ -53,11 +53,11 @@ static const struct section_rule x86_64_sections[] = {
 };
 
 static const struct site_table x86_64_sites[] = {
-	{".altinstructions", 12, 10, 0},
-	{".altinstructions", 14, 12, 0},
-	{".parainstructions", 16, 9, 0},
-	{".retpoline_sites", 4, 0, 5}, /* call or jmp to a thunk */
-	{".return_sites", 4, 0, 5},    /* jmp to the return thunk */
+	{".altinstructions", 12, 10, 0, 0, 0},
+	{".altinstructions", 14, 12, 0, 0, 0},
+	{".parainstructions", 16, 9, 0, 0, 0},
+	{".retpoline_sites", 4, 0, 5, 0, 0}, /* call or jmp to a thunk */
+	{".return_sites", 4, 0, 5, 0, 0},    /* jmp to the return thunk */
 	{0},
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout.h"
 #include "object.h"
 #include "pokepatch_mark.h"
 
@@ -127,12 +128,14 @@ static void collect_sites(struct finalizer *finalizer)
 		for (size_t j = 0; j < section->relocs.count; j++) {
 			const struct reloc *reloc = &section->relocs.list[j];
 
-			if (reloc->offset % table->entry || !reloc->symbol->section)
+			uint64_t at = reloc->offset % table->entry, entry = reloc->offset - at;
+
+			if ((at && at != table->piece_at) || !reloc->symbol->section)
 				continue;
 			uint64_t start = reloc->symbol->value + reloc->addend;
-			uint64_t length = table->length_at
-						  ? section->data[reloc->offset + table->length_at]
-						  : table->length;
+			uint8_t length_at = at ? table->piece_length_at : table->length_at;
+			uint64_t length = length_at ? section->data[entry + length_at]
+						    : table->length;
 			*vec_push(&finalizer->sites) = (struct site){
 				.section = reloc->symbol->section,
 				.start = start,
@@ -211,6 +214,30 @@ static void refuse_place(struct finalizer *finalizer, const struct section *sect
 			     function_at(finalizer, section, offset), name);
 }
 
+/* How far the kernel will be is known when the module is loaded, and only then. */
+static void refuse_type(struct finalizer *finalizer, const struct section *section,
+			const struct reloc *reloc, const char *name)
+{
+	const struct arch *arch = finalizer->object.arch;
+	const struct reloc_kind *kind = arch_reloc(arch, reloc->type);
+	struct refusals *refusals = &finalizer->build->refusals;
+
+	if (!section_is_text(section))
+		return;
+	if (kind && kind->near)
+		refusals_add(refusals, "relocation-out-of-reach", NULL, name,
+			     "%s() refers to '%s', which is not exported, by an instruction that "
+			     "does not reach as far as the kernel may be; leave the function out "
+			     "of the patch",
+			     function_at(finalizer, section, reloc->offset), name);
+	else if (!late_allowed(arch->late_limit, reloc->type, reloc->offset))
+		refusals_add(refusals, "relocation-out-of-reach", NULL, name,
+			     "%s() takes the address of '%s' at the end of a page, where this "
+			     "processor's erratum forbids it, and no other layout of the patch "
+			     "avoids that; make the patch smaller",
+			     function_at(finalizer, section, reloc->offset), name);
+}
+
 static void add_reloc(struct finalizer *finalizer, struct section *section,
 		      const struct reloc *reloc, uint32_t external)
 {
@@ -222,12 +249,16 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	PUT64(finalizer, row, struct pokepatch_reloc, addend, reloc->addend);
 	PUT32(finalizer, row, struct pokepatch_reloc, symbol, symbol);
 	PUT32(finalizer, row, struct pokepatch_reloc, type, reloc->type);
+	if (section_is_text(section) && late_limited(object->arch->late_limit, reloc->type) &&
+	    section->align < object->arch->late_limit->align)
+		section->align = object->arch->late_limit->align;
 	section_add_reloc(finalizer->relocs, place + offsetof(struct pokepatch_reloc, where),
 			  object->arch->address_reloc, object_section_symbol(object, section),
 			  reloc->offset);
 	finalizer->reloc_count++;
 	refuse_place(finalizer, section, reloc->offset,
 		     finalizer->externals->list.list[external]->name);
+	refuse_type(finalizer, section, reloc, finalizer->externals->list.list[external]->name);
 }
 
 /* Take references that the loader cannot resolve out of a section, into our table. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phase: link what the units carry and the glue into a patch module, with the kernel's tools. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "compare.h"
 #include "finalize.h"
 #include "kbuild.h"
+#include "layout.h"
 #include "pokepatch_mark.h"
 #include "proc.h"
 #include "report.h"
@@ -20,7 +22,7 @@
  */
 static const char merge_script[] =
 	"SECTIONS {\n"
-	"	.text : { *(.text .text.[!.]*) }\n"
+	"	.text : { . = . + %" PRIu64 "; *(.text .text.[!.]*) }\n"
 	"	.rodata : { *(.rodata .rodata.[!.]*) }\n"
 	"	.data : { *(.data .data.[!.]*) }\n"
 	"	.bss : { *(.bss .bss.[!.]*) }\n"
@@ -129,12 +131,14 @@ static struct error *make_glue(struct linker *linker)
 	return run_in(&args, build->work, NULL);
 }
 
-static struct error *combine(struct linker *linker)
+/* With so many bytes in front of the code. */
+static struct error *combine(struct linker *linker, uint64_t padding)
 {
 	struct build *build = linker->build;
 	char *script _free_ = xasprintf("%s/merge.lds", build->work);
+	char *text _free_ = xasprintf(merge_script, padding);
 
-	_failed_(file_write(script, merge_script, strlen(merge_script)));
+	_failed_(file_write(script, text, strlen(text)));
 	struct args args = start_command(build);
 	args_add(&args, build->core.ld[0]);
 	args_add(&args, "-r");
@@ -236,9 +240,13 @@ static struct error *link_ko(struct linker *linker)
 static struct error *link_all(struct linker *linker)
 {
 	struct build *build = linker->build;
+	uint64_t padding;
 
 	_failed_(make_glue(linker));
-	_failed_(combine(linker));
+	_failed_(combine(linker, 0));
+	_failed_(layout_padding(build, linker->combined, &padding));
+	if (padding)
+		_failed_(combine(linker, padding));
 	_failed_(run_objtool(linker));
 
 	struct json_object *report = report_stable(build);

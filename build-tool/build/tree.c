@@ -137,6 +137,8 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 	buffer_printf(text, "format %d\nrelease %s\narch %s\ncompiler %s\nsource %s %s\n",
 		      TREE_FORMAT, build->release, build->arch, build->cc, build->files.source,
 		      source);
+	if (build->cc1)
+		buffer_printf(text, "own compiler %s\n", build->cc1);
 	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
 	_failed_(add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h"));
 	return add_file_identity(text, build->files.kbuild, "include/config/auto.conf");
@@ -283,6 +285,7 @@ static struct error *fill_tree(struct build *build)
 	strings_free(build->make_env);
 	build->make_env = NULL;
 	_failed_(kbuild_environment(build, &build->make_env));
+	_failed_(use_own_compiler(build));
 	return build_host_tools(build);
 }
 
@@ -463,6 +466,7 @@ struct error *prepare_tree(struct build *build)
 	_failed_(check_config(build));
 	_failed_(check_compiler(build));
 	_failed_(refusals_check(build));
+	_failed_(find_own_compiler(build));
 	error = tree_identity(build, &identity);
 	if (!error)
 		error = open_tree(build, &identity);

@@ -70,4 +70,9 @@ struct include_list {
 struct error *source_index_load(struct build *build, struct source_index *ret);
 void source_index_deinit(struct source_index *index);
 
+/* own_compiler.c: build->cc1, where the cross compiler is another than the kernel's; or a note. */
+struct error *find_own_compiler(struct build *build);
+/* use_own_compiler - have make_env's CC use it; in the tree. */
+struct error *use_own_compiler(struct build *build);
+
 #endif /* POKEPATCH_TREE_H */

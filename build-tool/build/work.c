@@ -255,6 +255,7 @@ void build_deinit(struct build *build)
 	free(build->cc);
 	free(build->arch);
 	free(build->cross);
+	free(build->cc1);
 	free(build->output);
 	free(build->ko);
 	free(build->name);

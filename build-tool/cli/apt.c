@@ -102,7 +102,7 @@ static struct error *make_folders(struct apt *apt)
 	return file_write(status, "", 0);
 }
 
-static struct error *native_architecture(char **ret)
+struct error *apt_native(char **ret)
 {
 	static const char *const argv[] = {"dpkg", "--print-architecture", NULL};
 	struct buffer out;
@@ -132,7 +132,7 @@ struct error *apt_open(const char *arch, struct apt *ret)
 	_free_ char *root = NULL;
 	struct error *error;
 
-	error = native_architecture(&apt.native);
+	error = apt_native(&apt.native);
 	if (!error)
 		error = cache_root(&root);
 	if (!error) {

@@ -90,4 +90,7 @@ bool apt_matches(const struct apt_package *package, const char *path);
 void apt_parse_show(const char *text, struct apt_packages *ret);
 char **apt_parse_policy(const char *text);
 
+/* apt_native - Debian's name of this machine's architecture; the caller's. */
+struct error *apt_native(char **ret);
+
 #endif /* POKEPATCH_CLI_APT_H */

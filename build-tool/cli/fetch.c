@@ -99,12 +99,22 @@ static char *part_key(const struct apt_packages *packages, enum kernel_part part
 	return text.text ? text.text : xstrdup("none");
 }
 
+static bool has_part(const struct apt_packages *packages, enum kernel_part part)
+{
+	for (size_t i = 0; i < packages->count; i++)
+		if (kernel_part_of(packages->list[i].name) == part)
+			return true;
+	return false;
+}
+
 static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 			  enum kernel_part part)
 {
 	_free_ char *folder = xasprintf("%s/%s", dir, kernel_part_names[part]);
 	_free_ char *key = part_key(packages, part);
 
+	if (part == PART_COMPILER && !has_part(packages, part))
+		return true; /* not needed */
 	return unpack_is_whole(folder, key);
 }
 
@@ -149,6 +159,8 @@ static bool is_complete(const char *release, const char *dir, const struct apt_p
 {
 	if (!stamp->count || !has_all_files(release))
 		return false;
+	if (!has_part(stamp, PART_COMPILER) && kernel_is_foreign(release))
+		return false; /* an older version of this program did without */
 	for (size_t i = 0; i < stamp->count; i++) {
 		if (!has_deb(dir, &stamp->list[i]))
 			return false;

@@ -10,6 +10,7 @@ const char *const kernel_part_names[PART_COUNT] = {
 	[PART_DBG] = "dbg",
 	[PART_HEADERS] = "headers",
 	[PART_SOURCE] = "source",
+	[PART_COMPILER] = "compiler",
 };
 
 /* The first row that fits. */
@@ -19,7 +20,8 @@ static const struct {
 } package_parts[] = {
 	{"linux-image-", "-dbg", PART_DBG},   {"linux-image-", "", PART_IMAGE},
 	{"linux-headers-", "", PART_HEADERS}, {"linux-kbuild-", "", PART_HEADERS},
-	{"linux-source-", "", PART_SOURCE},
+	{"linux-source-", "", PART_SOURCE},   {"cpp-", "", PART_COMPILER},
+	{"lib", "", PART_COMPILER},           {"zlib", "", PART_COMPILER},
 };
 
 enum kernel_part kernel_part_of(const char *package)
@@ -56,6 +58,18 @@ const char *kernel_arch(const char *name)
 		}
 	}
 	return NULL;
+}
+
+bool kernel_is_foreign(const char *name)
+{
+	const char *arch = kernel_arch(name);
+	char *native = NULL;
+	struct error *error = arch ? apt_native(&native) : NULL;
+	bool foreign = native && strcmp(arch, native);
+
+	error_destroy(error);
+	free(native);
+	return foreign;
 }
 
 bool kernel_has_flavour(const char *release, const char *flavour)
@@ -198,6 +212,53 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 	return error;
 }
 
+/* The newest of that name and architecture. */
+static struct error *add_newest(struct apt *apt, const char *name, struct apt_packages *ret,
+				const struct apt_package **ret_added)
+{
+	_free_ char *query = xasprintf("%s:%s", name, apt->arch);
+	const char *const queries[] = {query, NULL};
+	struct apt_packages found;
+
+	*ret_added = NULL;
+	_failed_(apt_show(apt, queries, &found));
+	if (found.count && !strcmp(found.list[0].name, name)) {
+		add_copy(ret, &found.list[0]);
+		*ret_added = &ret->list[ret->count - 1];
+	}
+	apt_packages_deinit(&found);
+	return NULL;
+}
+
+/*
+ * For another architecture: its own compiler, of which the cross compiler may be an older version
+ * (build/own_compiler.c), with the libraries that it needs.  The headers depend on "gcc-12", or on
+ * "linux-compiler-gcc-12-arm".  Where there is none, the cross compiler has to do.
+ */
+static struct error *resolve_compiler(struct apt *apt, const struct apt_package *headers,
+				      struct apt_packages *ret)
+{
+	_free_ char *gcc = find_dependency(headers->depends, "gcc-", "")
+				   ?: find_dependency(headers->depends, "linux-compiler-gcc-", "");
+	const char *number = gcc ? strstr(gcc, "gcc-") + strlen("gcc-") : "";
+	size_t digits = strspn(number, "0123456789");
+	const struct apt_package *cpp, *library;
+	_free_ char *depends = NULL;
+
+	if (!digits || !strcmp(apt->arch, apt->native))
+		return NULL;
+	_free_ char *name = xasprintf("cpp-%.*s", (int)digits, number);
+	_failed_(add_newest(apt, name, ret, &cpp));
+	depends = cpp ? xstrdup(cpp->depends) : NULL;
+	for (const char *p = depends; p && *p; p += strcspn(p, ",")) {
+		p += strspn(p, " ,");
+		_free_ char *needed = xstrndup(p, strcspn(p, " ,|([:"));
+		if (kernel_part_of(needed) == PART_COMPILER)
+			_failed_(add_newest(apt, needed, ret, &library));
+	}
+	return NULL;
+}
+
 /* Try one version of the kernel. */
 static struct error *resolve_version(struct apt *apt, const char *release,
 				     const struct candidates *candidates,
@@ -224,6 +285,8 @@ static struct error *resolve_version(struct apt *apt, const char *release,
 	add_copy(ret, headers);
 	add_copy(ret, source);
 	error = resolve_headers(apt, release, headers, ret);
+	if (!error)
+		error = resolve_compiler(apt, headers, ret);
 	if (error)
 		apt_packages_deinit(ret);
 	return error;

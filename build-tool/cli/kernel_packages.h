@@ -6,7 +6,7 @@
 #include "apt.h"
 
 /* The folders of the cache that packages are unpacked to (cache.h). */
-enum kernel_part { PART_IMAGE, PART_DBG, PART_HEADERS, PART_SOURCE, PART_COUNT };
+enum kernel_part { PART_IMAGE, PART_DBG, PART_HEADERS, PART_SOURCE, PART_COMPILER, PART_COUNT };
 extern const char *const kernel_part_names[PART_COUNT];
 
 /* kernel_part_of - where the package of that name belongs; PART_COUNT: to none. */
@@ -14,12 +14,15 @@ enum kernel_part kernel_part_of(const char *package);
 
 /* kernel_arch - the Debian architecture that a release or flavour name tells, or NULL. */
 const char *kernel_arch(const char *name);
+/* kernel_is_foreign - is it of another architecture than Debian's here, by its name? */
+bool kernel_is_foreign(const char *name);
 /* kernel_has_flavour - is release of exactly this flavour ("6.1.0-9-amd64": "amd64")? */
 bool kernel_has_flavour(const char *release, const char *flavour);
 
 /*
  * kernel_resolve - the packages of a release: image, dbg, headers with the
- * common headers and kbuild that they depend on, and source, all of the
+ * common headers and kbuild that they depend on, and source, and for another
+ * architecture the compiler, all of the
  * newest version that there is of each of them.  Fails with STATUS_FAILED and
  * the name of what is missing.
  */

@@ -91,6 +91,7 @@ static const struct part {
 	{offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/lib/modules/%R"},
 	{offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/usr/lib/modules/%R"},
 	{offsetof(struct kernel_files, kbuild), "headers/usr/src/linux-headers-%R"},
+	{offsetof(struct kernel_files, compiler), "compiler"},
 	{offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz"},
 };
 
@@ -162,6 +163,7 @@ void kernel_files_deinit(struct kernel_files *files)
 	free(files->modules_dbg);
 	free(files->kbuild);
 	free(files->source);
+	free(files->compiler);
 	*files = (struct kernel_files){0};
 }
 

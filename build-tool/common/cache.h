@@ -6,6 +6,7 @@
  *   image/      linux-image: boot/{vmlinuz,config,System.map}-R, lib/modules/R
  *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
  *   headers/    linux-headers, -common, linux-kbuild; made relocatable
+ *   compiler/   for another architecture: cpp and its libraries, to be emulated
  *   source/     usr/src/linux-source-V.tar.xz
  *   fetched     written last: "NAME VERSION SHA256" of each package, one a line
  *   tree-KEY/   prepared source trees (pokepatch-build)
@@ -27,6 +28,7 @@ struct kernel_files {
 	char *modules_dbg; /* .../lib/modules/RELEASE of dbg (has kernel/...) */
 	char *kbuild;      /* the headers' build folder, for make -C */
 	char *source;      /* tarball or folder */
+	char *compiler;    /* a root folder with the compiler, or NULL */
 };
 
 /* cache_root - .../pokepatch, absolute; made if missing. */

@@ -40,6 +40,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "parent-unknown", "a unit's module is not among the kernel's modules", false },
 	{ "relocation-in-alternative", "a place that the kernel patches needs a late relocation", false },
 	{ "relocation-in-percpu", "a new per-CPU variable holds the address of something not exported", false },
+	{ "relocation-out-of-reach", "an instruction cannot be given the address of what is not exported", false },
 	{ "relocation-unknown", "a relocation of a kind that is not understood", false },
 	{ "section-changed", "a section that cannot be carried changed", true },
 	{ "section-needed", "new code or data needs a new entry in a table of the kernel", false },

@@ -178,13 +178,14 @@ static struct error *check_covered(struct check *check, const struct section *se
 		qsort(list, count, sizeof(*list), claim_order);
 	for (size_t i = 0; i <= count; i++) {
 		uint64_t start = i < count ? list[i].start : section->size;
-		uint64_t align = i < count ? list[i].align : section->align;
+		uint64_t align = i < count && end ? list[i].align : section->align;
 
 		if (i < count && list[i].start == list[i].end)
 			continue;
 		if (start < end && !may_overlap(before, &list[i]))
 			return wrong(check, "'%s' and '%s' overlap in section %s", before->name,
 				     list[i].name, section->name);
+		/* In front of all code there may be less than it is aligned to (build/layout.c). */
 		if (start > end && (start - end >= (align > 64 ? align : 64) ||
 				    !is_padding(check, section, end, start)))
 			return wrong(check, "bytes %#" PRIx64 " to %#" PRIx64

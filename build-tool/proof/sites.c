@@ -99,6 +99,10 @@ static struct error *check_late(const struct check *check, const struct row *row
 				      ? rules->late_problem(row->type, row->place)
 				      : NULL;
 
+	if (rules->late_problem && section_is_text(row->section) &&
+	    row->section->align < rules->late_align && rules->late_bound(row->type))
+		return wrong(check, "section %s is aligned to %" PRIu64 " bytes", row->section->name,
+			     row->section->align);
 	if (problem)
 		return wrong(check, "the core would make a relocation of type %u at %s+%#" PRIx64
 				    ", %s",

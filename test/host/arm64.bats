@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# pokepatch-build for another machine than this one: the one-file example for Debian's arm64
+# kernel, from its packages, by the cross tools, and what such a module must be like.
+
+bats_require_minimum_version 1.5.0
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+program=$top/build/bin/pokepatch-build
+
+setup_file() {
+	export release kernel source
+	release=$("$top/build/bin/pokepatch" fetch -q --latest cloud-arm64)
+	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
+	# Prepares the source, and compiles the core.
+	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
+		grep -om 1 "$kernel/tree-[0-9a-f]*")
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch.
+edited() {
+	local file=$1
+	shift
+	mkdir -p "a/${file%/*}" "b/${file%/*}"
+	cp "$source/$file" "a/$file"
+	sed "$@" "a/$file" >"b/$file"
+	diff -u "a/$file" "b/$file" >>x.patch || [ $? -eq 1 ]
+}
+
+# relocs SECTION - type and symbol of each of the module's relocations of that section.
+relocs() {
+	aarch64-linux-gnu-readelf -rW x.ko | awk -v section="'.rela$1'" '
+		/^Relocation section/ { inside = $3 == section }
+		inside && $3 ~ /^R_/ { print $3, $5 }'
+}
+
+@test "the one-file example: an arm64 module of this kernel, in less than 30 seconds" {
+	SECONDS=0
+	"$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch"
+	[ $SECONDS -lt 30 ]
+	aarch64-linux-gnu-readelf -hW x.ko | grep -q 'Machine: *AArch64'
+	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
+	[ "$(/sbin/modinfo -F pokepatch_kernel ./x.ko)" = "$release" ]
+	[[ $(/sbin/modinfo -F vermagic ./x.ko) == "$release "*aarch64* ]]
+	# Its entry can be traced and patched again, and the loader finds it.
+	relocs __patchable_function_entries | grep -q '^R_AARCH64_ABS64 .text$'
+	aarch64-linux-gnu-objdump -d x.ko --disassemble=version_proc_show | awk '$3 == "nop"' |
+		[ "$(wc -l)" -eq 2 ]
+	# What is exported is the loader's, with its veneers.
+	[ "$(relocs .text | grep CALL26)" = "R_AARCH64_CALL26 seq_printf" ]
+}
+
+@test "the compiler is the kernel's, though the cross compiler is another" {
+	# Its frame has a canary, whose place differs (CVE-2023-4039).
+	"$program" -q -k "$release" -o x.ko "$top/examples/proc-uptime.patch" 2>err
+	[ "$("$program" -q -k "$release" --dry-run --report - "$top/examples/proc-uptime.patch" 2>err |
+		jq -r '.verify[] | select(.function == "uptime_proc_show").result')" = equal ]
+}
+
+@test "calls of what is not exported load the address, and data by ADRP is not at a page's end" {
+	edited fs/proc/version.c -e '/^static int version_proc_show/i extern int nr_processes(void);\nextern unsigned long total_forks;' \
+		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d %lu", nr_processes(), total_forks);\n&/'
+	"$program" -q -k "$release" -o x.ko x.patch
+	# Three: the address in the veneer, and the pair of the variable.
+	[ "$("$top/build/bin/pokepatch" info --json x.ko | jq .relocations)" -eq 3 ]
+	aarch64-linux-gnu-objdump -d x.ko --disassemble=pokepatch_veneer.nr_processes |
+		awk '$3 == "ldr" || $3 == "br" { printf "%s %s ", $3, $4 }' |
+		grep -q '^ldr x16, br x16 '
+	run -1 grep -E 'nr_processes|total_forks' <(relocs .text)
+	aarch64-linux-gnu-readelf -SW x.ko | awk '/ \.text / { print $NF }' | grep -q '^4096$'
+}
+
+@test "the architecture is told by vmlinux, and another one is refused" {
+	run -1 "$program" -q -k "$release" --arch x86_64 -o x.ko "$top/examples/proc-version.patch"
+	[[ $output == *"--arch x86_64: "*"is for arm64"* ]]
+	run -1 "$program" -q -k "$release" --cross-compile none- -o x.ko "$top/examples/proc-version.patch"
+	[[ $output == *"none-gcc-12 is not installed"*"apt-get install gcc-12-aarch64-linux-gnu"* ]]
+	[ ! -e x.ko ]
+}
