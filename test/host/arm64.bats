@@ -3,9 +3,7 @@
 # pokepatch-build for another machine than this one: the one-file example for Debian's arm64
 # kernel, from its packages, by the cross tools, and what such a module must be like.
 
-bats_require_minimum_version 1.5.0
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-program=$top/build/bin/pokepatch-build
+load helpers
 
 setup_file() {
 	export release kernel source
@@ -13,7 +11,7 @@ setup_file() {
 	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
 	# Prepares the source, and compiles the core.
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
-		grep -om 1 "$kernel/tree-[0-9a-f]*")
+		grep -om 1 "$kernel/tree-[0-9a-f]*" | head -n 1)
 }
 
 setup() {
@@ -38,9 +36,10 @@ relocs() {
 }
 
 @test "the one-file example: an arm64 module of this kernel, in less than 30 seconds" {
-	SECONDS=0
-	"$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch"
-	[ $SECONDS -lt 30 ]
+	# Of processors, not of the clock: other tests run at the same time.
+	TIMEFORMAT='%U %S'
+	{ time "$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch" 2>err; } 2>spent
+	awk '{ exit !($1 + $2 < 30) }' spent
 	aarch64-linux-gnu-readelf -hW x.ko | grep -q 'Machine: *AArch64'
 	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
 	[ "$(/sbin/modinfo -F pokepatch_kernel ./x.ko)" = "$release" ]
@@ -55,9 +54,9 @@ relocs() {
 
 @test "the compiler is the kernel's, though the cross compiler is another" {
 	# Its frame has a canary, whose place differs (CVE-2023-4039).
-	"$program" -q -k "$release" -o x.ko "$top/examples/proc-uptime.patch" 2>err
-	[ "$("$program" -q -k "$release" --dry-run --report - "$top/examples/proc-uptime.patch" 2>err |
-		jq -r '.verify[] | select(.function == "uptime_proc_show").result')" = equal ]
+	"$program" -k "$release" --dry-run --report report "$top/examples/proc-uptime.patch" 2>err
+	run -1 grep 'was compiled by' err
+	[ "$(jq -r '.verify[] | select(.function == "uptime_proc_show").result' report)" = equal ]
 }
 
 @test "calls of what is not exported load the address, and data by ADRP is not at a page's end" {
