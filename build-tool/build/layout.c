@@ -7,6 +7,7 @@
  */
 #include "layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
