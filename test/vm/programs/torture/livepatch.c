@@ -112,7 +112,7 @@ static void livepatch_comes(int f)
 	snprintf(option, sizeof(option), "function=%s", functions[f]);
 	const int number = load_module("pp_torture_klp", option);
 	/* A BPF program that is just coming or going cannot be asked whether it shares. */
-	if (k && !entry ? number != EBUSY : number && !(unsure && number == EAGAIN)) {
+	if (number != (k && !entry ? EBUSY : 0) && !(unsure && number == EAGAIN)) {
 		errno = number;
 		fail("loading the livepatch of %s, which patch %d has in %s mode",
 		     functions[f], k, !k ? "no" : entry ? "entry" : "another");

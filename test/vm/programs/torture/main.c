@@ -49,6 +49,7 @@ static void each_once(void)
 	act_on_module();
 	act_on_module();
 	bpf_once();
+	act_on_reader(false);
 	load(1);
 	load(5);
 	for (size_t i = 0; i < nr_modes; i++) {
@@ -74,6 +75,7 @@ static void each_once(void)
 	livepatch_once();
 	unload(1);
 	unload(5);
+	act_on_reader(false);
 	act_on_processor();
 }
 
@@ -143,7 +145,7 @@ int main(int argc, char **argv)
 			act_on_livepatch();
 			break;
 		case 9:
-			act_on_reader();
+			act_on_reader(chance(2));
 			break;
 		default:
 			act_on_patch();

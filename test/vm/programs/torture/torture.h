@@ -63,7 +63,7 @@ void act_on_processor(void);
 void act_on_module(void);
 void act_on_bpf(void);
 void bpf_once(void);
-void act_on_reader(void);
+void act_on_reader(bool kill_it);
 void all_neighbours_leave(void);
 
 /* livepatch.c */
