@@ -91,7 +91,9 @@ make_patch() {
 		--expect '^livepatch: failed to' \
 		--timeout $((seconds * 3 + 240)) -- "$seconds" "$seed" <<-'END'
 		start() {
-			modprobe -a pokepatch pp_torture
+			# Little is kept of the text history but for readers.
+			modprobe pokepatch history_kb=32 snapshots_kb=256
+			modprobe pp_torture
 			rm -f /tmp/torture-reader
 			torture "$1" "$2" >/tmp/counts || die "$(cat /tmp/counts /tmp/torture-reader)"
 			# Who had its last result was kept from counting it.
@@ -135,7 +137,7 @@ make_patch() {
 		at_least livepatches-with-effect 1
 		at_least livepatches-without 1
 		at_least livepatches-refused 1
-		# All of the text history while a reader was there, however little is kept else.
+		# All of the text history while a reader was there.
 		awk '{ n += $2; lost += $4 } END { exit n < 100 || lost }' /tmp/torture-reader ||
 			die "of the text history was read: $(cat /tmp/torture-reader)"
 		# The new functions were called as often as they have returned.

@@ -642,7 +642,9 @@ static void follow_record(const struct pokepatch_history_record *record)
 	if (record->type == POKEPATCH_HISTORY_LOST) {
 		const struct pokepatch_history_lost *lost = (const void *)record;
 
-		followed_lost += lost->count;
+		/* What has gone before the device was opened is no loss of this reader's. */
+		if (record->seq != 1)
+			followed_lost += lost->count;
 		lost_until = record->seq + lost->count;
 	}
 	if (record->type != POKEPATCH_HISTORY_TEXT)
