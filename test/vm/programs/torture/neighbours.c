@@ -28,16 +28,18 @@ void trace(unsigned int which)
 	counts[TRACERS]++;
 }
 
+static enum { NO_PROBE, AT_ENTRY, AT_RETURN } probes[FUNCTIONS];
+
 /* A probe comes, at the entry or for the return; or goes. */
 void probe(int f, bool at_return)
 {
-	static bool there[FUNCTIONS];
 	char text[128];
 
-	if (there[f]) {
+	if (probes[f]) {
 		putf("0", TRACING "events/torture/probe%d/enable", f);
 		snprintf(text, sizeof(text), "-:torture/probe%d", f);
 	} else {
+		at_return &= !livepatch_moves();
 		/* By address: the patches have functions of the same names. */
 		snprintf(text, sizeof(text), "%c:torture/probe%d 0x%llx", at_return ? 'r' : 'p', f,
 			 addresses[f]);
@@ -47,14 +49,29 @@ void probe(int f, bool at_return)
 	bool done = fd >= 0 && write(fd, text, strlen(text)) > 0;
 	close(fd);
 	/* A return probe can be refused where something else is at the entry. */
-	if (!done && there[f])
+	if (!done && probes[f])
 		fail("removing the probe of %s", functions[f]);
 	if (!done)
 		return;
-	there[f] = !there[f];
-	if (there[f])
+	probes[f] = probes[f] ? NO_PROBE : at_return ? AT_RETURN : AT_ENTRY;
+	if (probes[f])
 		putf("1", TRACING "events/torture/probe%d/enable", f);
 	counts[PROBES]++;
+}
+
+void no_return_probes(void)
+{
+	bool any = false;
+
+	for (int f = 0; f < FUNCTIONS; f++) {
+		if (probes[f] != AT_RETURN)
+			continue;
+		probe(f, false);
+		any = true;
+	}
+	/* Who is in one of the functions has a return address that is replaced still. */
+	if (any)
+		usleep(100000);
 }
 
 void act_on_processor(void)

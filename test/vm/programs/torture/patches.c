@@ -63,7 +63,7 @@ static void tell(uint16_t before, uint16_t after, bool one_by_one)
 {
 	char text[32];
 
-	one_by_one |= klp.state == KLP_COMES || klp.state == KLP_GOES;
+	one_by_one |= livepatch_moves();
 	snprintf(text, sizeof(text), "%llu",
 		 (unsigned long long)((uint64_t)one_by_one << 63 | ++sequence << 32 |
 				      (uint64_t)after << 16 | before));

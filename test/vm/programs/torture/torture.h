@@ -59,6 +59,7 @@ unsigned long peek(const char *symbol);
 /* neighbours.c */
 void trace(unsigned int which);
 void probe(int f, bool at_return);
+void no_return_probes(void);
 void act_on_processor(void);
 void act_on_module(void);
 void act_on_bpf(void);
@@ -79,6 +80,7 @@ struct livepatch {
 	bool works;
 };
 extern struct livepatch klp;
+bool livepatch_moves(void);
 void redirected(int f, bool now);
 void look_at_livepatch(void);
 void act_on_livepatch(void);
