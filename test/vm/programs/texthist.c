@@ -632,20 +632,22 @@ static void follow_record(const struct pokepatch_history_record *record)
 	static struct pokepatch_history_text before[4096];
 	const struct pokepatch_history_text *text = (const void *)record;
 	const struct pokepatch_history_text *first;
-	static uint64_t begin, lost_until;
+	static uint64_t opened, begin, lost_until;
 
 	followed++;
-	if (record->type == POKEPATCH_HISTORY_INFO)
+	if (record->type == POKEPATCH_HISTORY_INFO) {
+		opened = ((const struct pokepatch_history_info *)record)->next_seq;
 		return;
+	}
 	if (!begin)
 		begin = record->seq;
 	if (record->type == POKEPATCH_HISTORY_LOST) {
 		const struct pokepatch_history_lost *lost = (const void *)record;
 
 		/* What has gone before the device was opened is no loss of this reader's. */
-		if (record->seq != 1)
-			followed_lost += lost->count;
 		lost_until = record->seq + lost->count;
+		if (lost_until > opened)
+			followed_lost += lost_until - (record->seq > opened ? record->seq : opened);
 	}
 	if (record->type != POKEPATCH_HISTORY_TEXT)
 		return;
