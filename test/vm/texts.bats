@@ -186,7 +186,7 @@ texts_patches() {
 
 @test "the way that each call took while a patch is switched 1,000 times" {
 	texts_patches "$(test_program pathcalls)"
-	guest "${patched[@]}" --timeout 500 <<<"$words"'
+	guest "${patched[@]}" --smp 2 --timeout 500 <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
 		parameter history_kb 16384
@@ -221,7 +221,7 @@ texts_patches() {
 		# where processors take turns, that can be long, but not often.
 		pokepatch history --json | awk -F "[:,]" "
 			/^  \{/ { route = 0 }
-			/\"type\":\"route\"/ { route = 1 }
+			/\"type\": *\"route\"/ { route = 1 }
 			/\"begin_ns\"/ { begin = \$2 }
 			/\"end_ns\"/ && route { print \$2 - begin }" | sort -n >/tmp/widths
 		same "routes" "$(wc -l </tmp/widths)" 1200
