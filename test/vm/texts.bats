@@ -184,9 +184,10 @@ texts_patches() {
 	grep -E '^(==|looks)' "$guest_output" | sed 's/^/# /' >&3
 }
 
-@test "the way that each call took while a patch is switched 1,000 times" {
+# TEXTS_SWITCHES=1000: how often it is switched, on and off counted apart.
+@test "the way that each call took while a patch is switched" {
 	texts_patches "$(test_program pathcalls)"
-	guest "${patched[@]}" --smp 2 --timeout 500 <<<"$words"'
+	guest "${patched[@]}" --smp 2 --timeout 500 -- "${TEXTS_SWITCHES:-200}" <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
 		parameter history_kb 16384
@@ -215,8 +216,8 @@ texts_patches() {
 				}" /tmp/both
 			grep "^#" /tmp/ways
 		}
-		# 1,000 switches in all.
-		told history-null-live entry 300
+		live=$(($1 * 3 / 10))
+		told history-null-live entry $live
 		# Ambiguous is only who looked at the clock between the two looks around the store: here,
 		# where processors take turns, that can be long, but not often.
 		pokepatch history --json | awk -F "[:,]" "
@@ -224,14 +225,16 @@ texts_patches() {
 			/\"type\": *\"route\"/ { route = 1 }
 			/\"begin_ns\"/ { begin = \$2 }
 			/\"end_ns\"/ && route { print \$2 - begin }" | sort -n >/tmp/widths
-		same "routes" "$(wc -l </tmp/widths)" 1200
-		echo "ways: between the two looks, median: $(sed -n 600p /tmp/widths) ns"
-		[ "$(sed -n 600p /tmp/widths)" -lt 100000 ]
+		# On and off, of two functions.
+		same "routes" "$(wc -l </tmp/widths)" $((live * 4))
+		median=$(sed -n $((live * 2))p /tmp/widths)
+		echo "ways: between the two looks, median: $median ns"
+		[ "$median" -lt 100000 ]
 		sed -n "s/^# int3: \([0-9]*\) of \([0-9]*\) .*/\1 \2/p" /tmp/ways |
 			awk "{ exit !(\$2 && \$1 < \$2 / 100) }"
-		told history-null entry 175
+		told history-null entry $(($1 * 7 / 40))
 		grep -q "^# stop_machine: [0-9]* of [1-9][0-9]* times" /tmp/ways
-		told history-null ftrace 25
+		told history-null ftrace $(($1 / 40))
 	'
 	grep -E '^(ways|#)' "$guest_output" | sed 's/^/# /' >&3
 }
