@@ -36,27 +36,42 @@ static const char *cell(json_object *row, const char *key)
 	return value ? json_object_get_string(value) : "-";
 }
 
+/* No blanks at the end of a line. */
+static void print_cell(struct buffer *out, const struct table_column *column, size_t width,
+		       const char *text)
+{
+	const bool last = !column[1].key;
+
+	buffer_printf(out, "%-*s%s", last ? 0 : (int)width, text, last ? "\n" : "  ");
+}
+
 void table_print(struct buffer *out, json_object *rows, const struct table_column *columns)
 {
-	size_t count = json_object_array_length(rows);
+	const size_t count = json_object_array_length(rows);
+	_free_ size_t *widths = NULL;
+	size_t n = 0;
 
-	for (size_t line = 0; line <= count; line++) {
-		json_object *row = line ? json_object_array_get_idx(rows, line - 1) : NULL;
+	while (columns[n].key)
+		n++;
+	widths = xcalloc(n, sizeof(*widths));
+	for (size_t c = 0; c < n; c++)
+		widths[c] = strlen(columns[c].title);
+	for (size_t i = 0; i < count; i++) {
+		json_object *row = json_object_array_get_idx(rows, i);
 
-		for (const struct table_column *c = columns; c->key; c++) {
-			size_t width = strlen(c->title);
+		for (size_t c = 0; c < n; c++) {
+			const size_t length = strlen(cell(row, columns[c].key));
 
-			for (size_t i = 0; i < count; i++) {
-				size_t length =
-					strlen(cell(json_object_array_get_idx(rows, i), c->key));
-
-				width = length > width ? length : width;
-			}
-			if (!c[1].key) /* no blanks at the end of a line */
-				width = 0;
-			buffer_printf(out, "%-*s%s", (int)width, row ? cell(row, c->key) : c->title,
-				      c[1].key ? "  " : "\n");
+			widths[c] = length > widths[c] ? length : widths[c];
 		}
+	}
+	for (size_t c = 0; c < n; c++)
+		print_cell(out, &columns[c], widths[c], columns[c].title);
+	for (size_t i = 0; i < count; i++) {
+		json_object *row = json_object_array_get_idx(rows, i);
+
+		for (size_t c = 0; c < n; c++)
+			print_cell(out, &columns[c], widths[c], cell(row, columns[c].key));
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +17,7 @@
 #include "apt.h"
 #include "cli.h"
 #include "kernel_packages.h"
+#include "table.h"
 #include "unpack.h"
 
 #define RUN(out, ...)                                                                              \
@@ -389,6 +391,32 @@ static void test_list(void **state)
 	buffer_deinit(&out);
 }
 
+/* A long table takes as long as its rows, not as their square: that would be a minute here. */
+static void test_long_table(void **state)
+{
+	static const struct table_column columns[] = {
+		{ "name", "NAME" }, { "size", "SIZE" }, { "state", "STATE" }, {}
+	};
+	enum { ROWS = 20000 };
+	_json_ json_object *rows = json_object_new_array();
+	struct buffer out = {};
+	const clock_t start = clock();
+
+	(void)state;
+	for (int i = 0; i < ROWS; i++) {
+		json_object *row = json_object_new_object();
+
+		json_add_text(row, "name", i == ROWS - 1 ? "a-long-name" : "short");
+		json_add_number(row, "size", i);
+		json_object_array_add(rows, row);
+	}
+	table_print(&out, rows, columns);
+	assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
+	assert_has(&out, "NAME         SIZE   STATE\nshort        0      -\n");
+	assert_has(&out, "\na-long-name  19999  -\n");
+	buffer_deinit(&out);
+}
+
 static void test_info_of_loaded(void **state)
 {
 	json_object *info, *function;
@@ -463,6 +491,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_deb_is_whole, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_relocate, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_list, make_folder, remove_folder),
+		cmocka_unit_test(test_long_table),
 		cmocka_unit_test_setup_teardown(test_info_of_loaded, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_enable_and_disable, make_folder,
 						remove_folder),
