@@ -5,6 +5,7 @@
  * The markers are shown from an instance of tracefs that is made for this run, so that nobody
  * else's trace is disturbed, or read away.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -60,6 +63,33 @@ static struct error *put(const struct tracing *tracing, const char *name, const 
 	return NULL;
 }
 
+/* The instance of the process @pid. */
+static char *instance_path(const char *instances, const char *patch, pid_t pid)
+{
+	return xasprintf("%s/pokepatch-%s-%d", instances, patch, (int)pid);
+}
+
+/* Instances of processes that were killed, and whose keeper was. */
+static void remove_left_over(const char *instances)
+{
+	DIR *dir = opendir(instances);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *dash = strrchr(entry->d_name, '-');
+		char *end;
+		long pid;
+
+		if (strncmp(entry->d_name, "pokepatch-", 10) != 0 || !dash)
+			continue;
+		pid = strtol(dash + 1, &end, 10);
+		if (pid > 0 && !*end && kill((pid_t)pid, 0) && errno == ESRCH)
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static struct error *begin(struct tracing *tracing, const char *patch)
 {
 	_free_ char *filter = xasprintf("patch == \"%s\"", patch);
@@ -68,7 +98,8 @@ static struct error *begin(struct tracing *tracing, const char *patch)
 	_free_ char *path = NULL;
 
 	_failed_(find_tracefs(&instances));
-	folder = xasprintf("%s/pokepatch-%s-%d", instances, patch, (int)getpid());
+	remove_left_over(instances);
+	folder = instance_path(instances, patch, getpid());
 	if (mkdir(folder, 0700))
 		return error_errno("cannot make %s", folder);
 	tracing->folder = take_pointer(folder);
@@ -225,17 +256,101 @@ static struct error *trace(struct brought *patch)
 	return error;
 }
 
+/* ---- the keeper ----------------------------------------------------------------- */
+
+/*
+ * Nothing runs in a process that is killed (SIGKILL, no memory), and the patch would stay
+ * switched on.  So a second process, in a session of its own, where no terminal's signals reach
+ * it, waits for the end of the first, whose end of a pipe the kernel closes, after whatever
+ * write to sysfs it was in; and takes the patch away in its stead.
+ */
+struct keeper {
+	pid_t pid;
+	int pipe; /* our end: nothing is ever written to it */
+};
+
+static void keep(struct brought *patch, pid_t tracer, int pipe)
+{
+	_free_ char *instances = NULL;
+	struct error *error;
+	char byte;
+
+	setsid();
+	/* Not who is meant by `killall pokepatch`. */
+	prctl(PR_SET_NAME, "pptrace-keeper");
+	for (int number = SIGHUP; number <= SIGTERM; number++)
+		signal(number, SIG_IGN); /* SIGKILL's cannot be set */
+	/* Who reads what the tracer writes is not to wait for us. */
+	if (freopen("/dev/null", "r", stdin))
+		byte = 0;
+	if (freopen("/dev/null", "w", stdout))
+		byte = 0;
+	while (read(pipe, &byte, 1) < 0 && errno == EINTR)
+		;
+	error = find_tracefs(&instances);
+	if (!error) {
+		_free_ char *folder = instance_path(instances, patch->name, tracer);
+
+		rmdir(folder); /* it may not have come to that */
+	}
+	error = first(error, patch_take_away(patch));
+	fprintf(stderr, "pokepatch: trace was killed; '%s' is %s\n", patch->name,
+		error ? "left as it is" : "as it was before");
+	if (error)
+		fprintf(stderr, "pokepatch: %s\n", error->text);
+	_exit(error ? STATUS_FAILED : STATUS_DONE);
+}
+
+static struct error *keeper_start(struct keeper *keeper, const struct brought *patch)
+{
+	/* To be switched off if it is on, unless it is on now. */
+	struct brought theirs = *patch;
+	const pid_t tracer = getpid();
+	int ends[2];
+
+	theirs.enabled = !sysfs_patch_enabled(patch->name);
+	if (pipe2(ends, O_CLOEXEC))
+		return error_errno("cannot make a pipe");
+	keeper->pid = fork();
+	if (keeper->pid == 0) {
+		close(ends[1]);
+		keep(&theirs, tracer, ends[0]);
+	}
+	close(ends[0]);
+	keeper->pipe = ends[1];
+	if (keeper->pid > 0)
+		return NULL;
+	cleanup_close(&keeper->pipe);
+	return error_errno("cannot fork");
+}
+
+/* We did it ourselves. */
+static void keeper_stop(struct keeper *keeper)
+{
+	kill(keeper->pid, SIGKILL);
+	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	cleanup_close(&keeper->pipe);
+}
+
 struct error *cli_trace(struct cli_call *call)
 {
 	struct brought patch;
+	struct keeper keeper;
 	struct error *error;
 
 	_failed_(need_root("trace"));
 	/* A reader that goes is no reason to leave a patch behind: write() tells. */
 	signal(SIGPIPE, SIG_IGN);
 	_failed_(patch_bring(call->arguments[0], cli_value(call, "core"), &patch));
-	error = trace(&patch);
-	error = first(error, patch_take_away(&patch));
+	error = keeper_start(&keeper, &patch);
+	if (!error) {
+		error = trace(&patch);
+		error = first(error, patch_take_away(&patch));
+		keeper_stop(&keeper);
+	} else {
+		error = first(error, patch_take_away(&patch));
+	}
 	brought_deinit(&patch);
 	return error;
 }
