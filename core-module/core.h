@@ -302,6 +302,11 @@ int pp_claim_return(unsigned long ip, bool *update);
 void pp_claim_settle(unsigned long ip);
 /* Who is registered for the site at @ip, claimed or not: enum pp_shadows, 0 if not known. */
 unsigned int pp_claim_shadows(unsigned long ip);
+/*
+ * May there be more than one registered for the site at @ip, which is not claimed?  Then it
+ * calls ftrace's own code, and that the handlers.
+ */
+bool pp_claim_shared(unsigned long ip);
 
 /* --- text.c: writing instructions --------------------------------------------- */
 
@@ -310,7 +315,6 @@ struct pp_poke {
 	unsigned long at;
 	u8 size;
 	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
-	bool early;		/* nobody runs it until others of the batch are written */
 	const struct pp_func *func; /* for whose sake; for the history */
 	struct pp_when when;	/* live: it was written */
 	struct pp_when *route;	/* live: a copy of that, for who waits for it, or NULL */
@@ -329,6 +333,8 @@ struct pp_text {
 	u64 found;		/* the word that was there, when not written live */
 	const struct pp_poke *stuck; /* and one that could not be put back, or NULL */
 	bool written;		/* live: some of it was, if only to be put back */
+	unsigned int put_back;	/* not live: so many of the first ones were, after they were written */
+	struct pp_time turned;	/* likewise: when, between the one and the other */
 	struct pp_when when;	/* not live: all of it was written */
 };
 
@@ -397,6 +403,7 @@ enum pp_called {
 struct pp_object {
 	const struct pokepatch_object *desc;
 	const char *name;
+	unsigned int name_len;
 	struct module *mod;	/* NULL for vmlinux, and while it is not loaded */
 	bool attached;		/* its symbols are resolved, its sites exist */
 	bool has_funcs;
@@ -413,6 +420,7 @@ struct pp_func {
 	const struct pokepatch_func *desc;
 	const struct pokepatch_symbol *sym;
 	const char *name;
+	unsigned int name_len;
 	unsigned int obj;
 	unsigned long old_addr;	/* 0 while the parent is not loaded */
 	unsigned long old_cold;	/* the .cold part, or 0 */
@@ -446,6 +454,7 @@ struct pp_patch {
 	struct module *mod;
 	const struct pokepatch_image *image;
 	const char *name;
+	unsigned int name_len;
 	const char *strings;
 	const struct pokepatch_symbol *symbols;
 	const struct pokepatch_reloc *relocs;
@@ -773,6 +782,12 @@ void pp_callbacks_gone(struct pp_object *obj);
 void pp_shadow_exit(void);
 
 /* --- marker.c ------------------------------------------------------------------ */
+
+/*
+ * @marker, at @ip, was met, and its probes is not NULL; @list has its arguments.  Any context.
+ * Markers call it by way of pokepatch_mark_hit(), or of the architecture's own.
+ */
+void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip);
 
 /*
  * The markers of @patch, of whose code nothing has run, take part from now on; and not any

@@ -30,7 +30,6 @@ struct task_struct;
 	X(skip_left_behind, "do not look for functions that live transitions left tasks in") \
 	X(skip_cold, "do not look for the cold parts of functions")                        \
 	X(skip_text, "do not look for the rest of a patch module's text")                  \
-	X(skip_stubs, "do not look for those in front of a stub's jump")                   \
 	X(skip_last_calls, "do not take the address behind a function for its own")        \
 	X(skip_unreliable, "take stacks that cannot be walked to their end for clear")     \
 	X(skip_places, "walk on from wherever a task was interrupted")                     \

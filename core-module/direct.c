@@ -6,18 +6,17 @@
  *
  * A stub has two instructions, each in a word of its own:
  *
- *	through or pass		drop the return address into the old function; or jump to a
- *				return in the kernel
- *	jump			to the new function
+ *	drop			the return address into the old function
+ *	jump			to the new function; or, to let calls through, back into the old
+ *				one, behind its site
  *
- * The jump is written before anybody calls the stub. Then the first instruction alone is
- * switched, on or off; from one new function to another, the jump alone.
+ * The jump alone is switched, by one store, or live as an entry is: both of what it may be
+ * are jumps, which the breakpoint's handler can make in its stead.
  *
  * Stubs lie in the text of the patch module (one for each of its functions), with unwind
- * data, so that every stack that they are on can be walked.  A task in a stub that passes
- * has the old function on its stack; one behind the first instruction is at the entry of
- * whatever the jump leads to, and in the text of the module, which has to be empty before
- * the module goes.
+ * data, so that every stack that they are on can be walked.  A task that is in front of the
+ * jump is in neither function yet, as one that is about to call: it goes where the jump leads
+ * by then, and is in the text of the module, which has to be empty before the module goes.
  *
  * ftrace has a site call an ops' own trampoline directly as long as that ops is the only
  * one there; so each site has an ops, with the stub for its trampoline.  The interface
@@ -79,43 +78,29 @@ static bool probed(const struct pp_poke *poke)
 	return found;
 }
 
+/* What the jump of @site's stub is to be, that lies at @jump, for calls to go to @target. */
+static int jump_insn(const struct pp_site *site, unsigned long jump, unsigned long target,
+		     u8 *insn)
+{
+	return pp_arch.entry_insn(jump, target ?: site->ip + pp_arch.entry_size, insn);
+}
+
 static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
-	const unsigned long jump = site->stub + pp_arch.stub_jump;
-	int nr = 0;
-
-	if (target) {
-		poke[nr].at = jump;
-		poke[nr].size = pp_arch.entry_size;
-		/* What it was left with is no matter: only this file writes it. */
-		memcpy(poke[nr].old, (void *)jump, pp_arch.entry_size);
-		if (pp_arch.entry_insn(jump, target, poke[nr].new))
-			return -ERANGE;
-		poke[nr].early = !site->target;
-		if (memcmp(poke[nr].old, poke[nr].new, pp_arch.entry_size)) {
-			if (probed(&poke[nr]))
-				return blame_probe(site);
-			nr++;
-		}
-	}
-	if (!target != !site->target) {
-		poke[nr].at = site->stub;
-		poke[nr].size = pp_arch.stub_flip;
-		if (pp_arch.stub_insn(site->stub, !target, poke[nr].old) ||
-		    pp_arch.stub_insn(site->stub, target, poke[nr].new))
-			return -ERANGE;
-		if (probed(&poke[nr]))
-			return blame_probe(site);
-		nr++;
-	}
-	return nr;
+	/* Its patch leaves, or comes, below another one. */
+	if (site->target == target)
+		return 0;
+	poke->at = site->stub + pp_arch.stub_jump;
+	poke->size = pp_arch.entry_size;
+	if (jump_insn(site, poke->at, site->target, poke->old) ||
+	    jump_insn(site, poke->at, target, poke->new))
+		return -ERANGE;
+	return probed(poke) ? blame_probe(site) : 1;
 }
 
 /*
- * The site is about to call the stub at @stub, which nobody does yet: it must pass, and
- * may have been left otherwise when its last site went with its module (that it returns
- * is all that the loader leaves there: how, it chooses for each place). The jump is
- * written here too, so that switching on is one store: an NMI may come between two.
+ * @site is about to call the stub at @stub, which nobody does yet, and which is as the loader
+ * left it, or as its last site did: it shall go where the calls of @site go.
  */
 static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
 {
@@ -124,6 +109,7 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 		{ .at = stub + pp_arch.stub_jump, .size = pp_arch.entry_size, .func = func },
 	};
 	struct pp_text text = { .poke = pokes, .nr = ARRAY_SIZE(pokes) };
+	u8 later[PP_TEXT_WORD_MAX];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(pokes); i++) {
@@ -131,8 +117,9 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 		if (probed(&pokes[i]))
 			return -EBUSY;
 	}
-	if (pp_arch.stub_insn(stub, false, pokes[0].new) ||
-	    pp_arch.entry_insn(pokes[1].at, func->desc->new_addr, pokes[1].new))
+	memcpy(pokes[0].new, pp_arch.stub_drop, pp_arch.stub_jump);
+	if (jump_insn(site, pokes[1].at, site->target, pokes[1].new) ||
+	    jump_insn(site, pokes[1].at, func->desc->new_addr, later))
 		return -ERANGE;
 	site->stub = stub;
 	site->stub_owner = func->patch;
@@ -390,17 +377,17 @@ void pp_direct_settle(void)
 /* Have the site call the stub of @heir, which then does what the one that it calls now does. */
 static int hand_over(struct pp_site *site, struct pp_func *heir)
 {
-	struct pp_site other = { .ip = site->ip, .mode = &pp_direct_mode };
-	struct pp_poke pokes[PP_POKES_MAX];
-	struct pp_text text = { .poke = pokes };
+	struct pp_site other = {
+		.ip = site->ip,
+		.mode = &pp_direct_mode,
+		.target = site->target,
+	};
 	const unsigned long stub = stub_of(heir);
 	int ret;
 
 	if (!stub)
 		return -EOPNOTSUPP;
-	ret = take_stub(&other, heir, stub) ?:
-	      pp_site_pokes(&text, &other, heir, site->target) ?:
-	      pp_text_write_unused(&text, heir->patch);
+	ret = take_stub(&other, heir, stub);
 	if (ret)
 		return ret;
 	pp_record_stub_born(&other);

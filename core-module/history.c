@@ -97,14 +97,24 @@ static DECLARE_WAIT_QUEUE_HEAD(more);
 /* What is being written: history_lock. */
 static u8 *scratch;		/* for what gets lost, POKEPATCH_HISTORY_RECORD_MAX bytes */
 static struct chunk *snapshot;	/* where records go, that would else go to the last chunk */
-static struct task_struct *snapshot_by; /* who holds history_lock, for a snapshot */
+static struct task_struct *held_by; /* who holds history_lock for many records */
+static bool snapshotting;	/* that is for a snapshot */
 
 /* --- chunks -------------------------------------------------------------------------- */
 
+#define CHUNK_ROOM (CHUNK_BYTES - sizeof(struct chunk))
+
+/*
+ * An ordinary chunk that was dropped, or NULL: of a history that is full each new one is one
+ * of these, so that no memory is looked for, and cleared, while a switch is recorded.
+ */
+static struct chunk *spare;
+
 static struct chunk *chunk_create(size_t room, enum kind kind)
 {
-	struct chunk *chunk = kvmalloc(struct_size(chunk, data, room), GFP_KERNEL);
+	struct chunk *chunk = room == CHUNK_ROOM ? xchg(&spare, NULL) : NULL;
 
+	chunk = chunk ?: kvmalloc(struct_size(chunk, data, room), GFP_KERNEL);
 	if (!chunk)
 		return NULL;
 	*chunk = (struct chunk){ .kind = kind, .room = room };
@@ -119,8 +129,12 @@ static size_t chunk_bytes(const struct chunk *chunk)
 
 static void chunk_put(struct chunk *chunk)
 {
-	if (chunk && refcount_dec_and_test(&chunk->refs))
-		kvfree(chunk);
+	if (!chunk || !refcount_dec_and_test(&chunk->refs))
+		return;
+	/* Nobody else has it any more, and of two who put one there, one does. */
+	if (chunk->room == CHUNK_ROOM && !cmpxchg(&spare, NULL, chunk))
+		return;
+	kvfree(chunk);
 }
 
 static void chunk_list(struct chunk *chunk, struct list_head *behind)
@@ -272,7 +286,7 @@ static struct chunk *chunk_for(size_t size, enum kind kind)
 {
 	struct chunk *chunk = snapshot;
 
-	if (snapshot_by == current)
+	if (snapshotting)
 		return chunk && chunk->room - chunk->used >= size ? chunk : NULL;
 	if (!list_empty(&chunks)) {
 		chunk = last_chunk();
@@ -281,45 +295,76 @@ static struct chunk *chunk_for(size_t size, enum kind kind)
 		if (chunk->kind != kind)
 			shrink_last();
 	}
-	chunk = chunk_create(CHUNK_BYTES - sizeof(*chunk), kind);
+	chunk = chunk_create(CHUNK_ROOM, kind);
 	if (chunk && chunk->room < size) {
 		chunk_put(chunk);
 		chunk = NULL;
 	}
-	if (chunk)
+	if (chunk) {
 		chunk_list(chunk, chunks.prev);
+		/* What is kept has become more: here, and nowhere else. */
+		trim();
+	}
 	return chunk;
 }
 
 /* Where the record that begin() gave is, or NULL if it gets lost. */
 static struct chunk *writing;
 
+void pp_history_hold(void)
+{
+	mutex_lock(&history_lock);
+	held_by = current;
+}
+
+void pp_history_release(void)
+{
+	held_by = NULL;
+	mutex_unlock(&history_lock);
+	wake_up_interruptible(&more);
+}
+
 static void *begin(unsigned int type, unsigned int size, enum kind kind)
 {
 	struct pokepatch_history_record *record;
 
 	size = ALIGN(size, 8);
-	if (snapshot_by != current)
+	/* Nobody else can make this equal. */
+	if (READ_ONCE(held_by) != current)
 		mutex_lock(&history_lock);
 	if (WARN_ON(size > POKEPATCH_HISTORY_RECORD_MAX))
 		size = POKEPATCH_HISTORY_RECORD_MAX;
 	writing = chunk_for(size, kind);
 	record = writing ? record_at(writing, writing->used) : (void *)scratch;
-	memset(record, 0, size);
-	record->size = size;
-	record->type = type;
-	record->seq = next_seq;
+	/* The last string does not end where the record does. */
+	*(u64 *)((void *)record + size - sizeof(u64)) = 0;
+	*record = (struct pokepatch_history_record){
+		.size = size,
+		.type = type,
+		.seq = next_seq,
+	};
+	return record;
+}
+
+void *pp_history_begin_fast(unsigned int type, unsigned int size)
+{
+	return begin(type, size, ORDINARY);
+}
+
+static void *zeroed(struct pokepatch_history_record *record)
+{
+	memset(record + 1, 0, record->size - sizeof(*record));
 	return record;
 }
 
 void *pp_history_begin(unsigned int type, unsigned int size)
 {
-	return begin(type, size, ORDINARY);
+	return zeroed(begin(type, size, ORDINARY));
 }
 
 void *pp_history_begin_other(unsigned int type, unsigned int size)
 {
-	return begin(type, size, OTHERS);
+	return zeroed(begin(type, size, OTHERS));
 }
 
 /* The reader that is shown the new number finds the record: it takes history_lock too. */
@@ -334,9 +379,8 @@ void pp_history_end(void *record)
 		writing->used += this->size;
 	}
 	WRITE_ONCE(next_seq, next_seq + 1 + pp_others_deaf());
-	if (snapshot_by == current)
+	if (held_by == current)
 		return;
-	trim();
 	mutex_unlock(&history_lock);
 	wake_up_interruptible(&more);
 }
@@ -355,8 +399,8 @@ bool pp_history_snapshot_begin(size_t bytes, size_t least)
 
 	if (bytes <= (size_t)READ_ONCE(snapshots_kb) * 1024)
 		chunk = chunk_create(bytes, SNAPSHOT);
-	mutex_lock(&history_lock);
-	snapshot_by = current;
+	pp_history_hold();
+	snapshotting = true;
 	if (chunk) {
 		snapshot = chunk;
 		return true;
@@ -373,10 +417,9 @@ void pp_history_snapshot_end(void)
 		chunk_list(snapshot, chunks.prev);
 	}
 	snapshot = NULL;
-	snapshot_by = NULL;
+	snapshotting = false;
 	trim();
-	mutex_unlock(&history_lock);
-	wake_up_interruptible(&more);
+	pp_history_release();
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -696,5 +739,6 @@ void pp_history_exit(void)
 	}
 	list_for_each_entry_safe(chunk, next, &chunks, node)
 		chunk_drop(chunk);
+	kvfree(spare);
 	kvfree(scratch);
 }

@@ -74,6 +74,17 @@ void pp_history_exit(void);
  */
 void *pp_history_begin(unsigned int type, unsigned int size);
 void pp_history_end(void *record);
+/*
+ * The same, and of the record nothing but its first member is filled in (and the last 8 bytes
+ * are 0): the caller writes all else.
+ */
+void *pp_history_begin_fast(unsigned int type, unsigned int size);
+/*
+ * For many records in a row: until release() they are made under one lock, and readers are
+ * woken once.  pp_history_lose() and snapshots are not for in between.  May sleep.
+ */
+void pp_history_hold(void);
+void pp_history_release(void);
 /* What was done could not be noted: @nr records, not known of what, are lost. */
 void pp_history_lose(unsigned int nr);
 /* The same as begin() for a write of others: these are bounded apart. */
@@ -116,6 +127,9 @@ void pp_record_transition(const struct pp_record_transition *transition, unsigne
  */
 void pp_record_text(struct pp_text *text, const struct pp_when *when, unsigned int method,
 		    unsigned int flags, bool back);
+/* pp_text_write() has failed, within @when: what it wrote and put back. */
+void pp_record_put_back(const struct pp_text *text, const struct pp_when *when,
+			unsigned int method, unsigned int flags);
 /* @len bytes at @addr, which nobody can run, were written. */
 void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
 		     const struct pp_when *when);

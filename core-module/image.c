@@ -138,6 +138,7 @@ static int check_objects(struct pp_patch *patch)
 		obj->patch = patch;
 		obj->desc = &desc[i];
 		obj->name = pp_string(patch, desc[i].name);
+		obj->name_len = strlen(obj->name);
 		if (!i != !strcmp(obj->name, "vmlinux"))
 			return reject(patch, "object %u is %s (vmlinux is object 0)", i, obj->name);
 		if (pp_sysfs_reserved(obj->name) || !strcmp(obj->name, patch->mod->name))
@@ -217,6 +218,7 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 	func->desc = desc;
 	func->sym = &patch->symbols[desc->symbol];
 	func->name = pp_string(patch, func->sym->name);
+	func->name_len = strlen(func->name);
 	func->obj = func->sym->object;
 	INIT_LIST_HEAD(&func->on);
 	INIT_LIST_HEAD(&func->hook);
@@ -413,6 +415,7 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	if (!good_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");
 	patch->name = pp_string(patch, image->name);
+	patch->name_len = strlen(patch->name);
 
 	patch->objects = kvcalloc(patch->nr_objects, sizeof(*patch->objects), GFP_KERNEL);
 	patch->funcs = kvcalloc(patch->nr_funcs, sizeof(*patch->funcs), GFP_KERNEL);

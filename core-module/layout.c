@@ -9,8 +9,8 @@
 
 /* New function, new .cold, veneers. */
 #define RANGES_OF_NEW (2 + PP_VENEERS_OF_FUNC)
-/* Old function, old .cold; the new one's; those of the patch on top; a stub's jump. */
-#define RANGES_PER_FUNC (2 + 2 * RANGES_OF_NEW + 1)
+/* Old function, old .cold; the new one's; those of the patch on top. */
+#define RANGES_PER_FUNC (2 + 2 * RANGES_OF_NEW)
 
 static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
 		      unsigned long size)
@@ -144,13 +144,6 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	flip->func = func;
 	flip->from = site->target;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
-	/*
-	 * A task that was preempted in front of the jump of a stub, which some other patch may
-	 * own, is in none of the functions and will be in the one that the jump leads to: the
-	 * jump stays as it is when calls are let through again.
-	 */
-	if (!flip->target && site->stub && !pp_debug_skip_stubs)
-		busy_add(&tr->busy, func, site->stub + pp_arch.stub_jump, pp_arch.entry_size);
 	ret = pp_site_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
 	/* Which of them decides where calls go is written last. */
 	if (!ret && tr->text.nr > first)

@@ -48,13 +48,11 @@ static bool holds(const struct pp_poke *poke, const u8 *bytes)
 	return !memcmp((void *)poke->at, bytes, poke->size);
 }
 
-/* Those that must be there before the others, and by address: which the protocol wants. */
+/* By address: which the protocol wants. */
 static int compare_pokes(const void *a, const void *b)
 {
 	const struct pp_poke *x = a, *y = b;
 
-	if (x->early != y->early)
-		return x->early ? -1 : 1;
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
@@ -83,24 +81,22 @@ static void add_to_batch(struct pp_poke *poke, bool back)
 	batch.back = back;
 }
 
-/* Write those that are @early, or those that are not. */
-static void write_some(struct pp_text *text, bool early)
+static void write_them(struct pp_text *text)
 {
 	unsigned int i;
 
 	for (i = 0; i < text->nr; i++)
-		if (text->poke[i].early == early)
-			add_to_batch(&text->poke[i], false);
+		add_to_batch(&text->poke[i], false);
 	write_batch();
 }
 
 /* What is not as it was written now is somebody else's, and is let alone. */
-static void take_back_some(struct pp_text *text, bool early)
+static void take_back(struct pp_text *text)
 {
 	unsigned int i;
 
 	for (i = 0; i < text->nr && !pp_debug_stuck_text; i++)
-		if (text->poke[i].early == early && holds(&text->poke[i], text->poke[i].new))
+		if (holds(&text->poke[i], text->poke[i].new))
 			add_to_batch(&text->poke[i], true);
 	write_batch();
 }
@@ -116,6 +112,16 @@ static void record(struct pp_text *text)
 	pp_record_text(text, NULL, pp_arch.live_method, 0, false);
 }
 
+static bool is_as_before(const struct pp_poke *poke)
+{
+	return !PP_FAULT("poke") && holds(poke, poke->old);
+}
+
+static bool is_written(const struct pp_poke *poke)
+{
+	return !PP_FAULT("read back") && !pp_debug_stuck_text && holds(poke, poke->new);
+}
+
 /* The first that does not hold its old bytes, or with @after its new ones; NULL: all do. */
 static const struct pp_poke *first_that_differs(const struct pp_text *text, bool after)
 {
@@ -126,8 +132,7 @@ static const struct pp_poke *first_that_differs(const struct pp_text *text, bool
 	for (i = 0; i < text->nr; i++) {
 		const struct pp_poke *poke = &text->poke[i];
 
-		if (PP_FAULT(after ? "read back" : "poke") || (after && pp_debug_stuck_text) ||
-		    !holds(poke, after ? poke->new : poke->old))
+		if (!(after ? is_written(poke) : is_as_before(poke)))
 			return poke;
 	}
 	return NULL;
@@ -161,8 +166,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	}
 
 	text->written = true;
-	write_some(text, true);
-	write_some(text, false);
+	write_them(text);
 	text->bad = first_that_differs(text, true);
 	if (!text->bad)
 		return 0;
@@ -170,8 +174,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	memcpy(found, (void *)text->bad->at, text->bad->size);
 	/* For a moment they were there. */
 	record(text);
-	take_back_some(text, false);
-	take_back_some(text, true);
+	take_back(text);
 	pp_record_text(text, NULL, pp_arch.live_method, 0, true);
 	blame(text->bad, found, text->bad->new, patch, "everything is put back");
 	text->stuck = first_that_differs(text, false);

@@ -14,14 +14,27 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
+#include <asm/unaligned.h>
+
 #include "core.h"
 #include "history.h"
 #include "trace.h"
 
+/* A string that records have; len with the 0 at its end, or 0: none. */
+struct label {
+	const char *text;
+	unsigned int len;
+};
+
+static struct label label(const char *text)
+{
+	return (struct label){ text, text ? strlen(text) + 1 : 0 };
+}
+
 /* For whose sake text is written now; pp_mutex. */
 static struct {
 	u64 transition;
-	const char *patch;
+	struct label patch;
 } cause;
 
 void pp_record_enter(u64 transition, const char *patch)
@@ -29,7 +42,7 @@ void pp_record_enter(u64 transition, const char *patch)
 	lockdep_assert_held(&pp_mutex);
 	pp_others_drain();
 	cause.transition = transition;
-	cause.patch = patch;
+	cause.patch = label(patch);
 }
 
 void pp_record_leave(void)
@@ -61,72 +74,103 @@ static unsigned int room_for(const char *string)
 	return string ? strlen(string) + 1 : 0;
 }
 
-/* Put @string behind what is in the record up to *@at.  Return: its offset, 0: none. */
-static u32 put_string(void *record, unsigned int *at, const char *string)
+/*
+ * memcpy() by words: for strings as short as these a call of it, which x86 does by "rep
+ * movsb", takes longer than all else that is done for a record.
+ */
+static __always_inline void copy_short(void *to, const void *from, unsigned int len)
+{
+	unsigned int i;
+
+	if (len < sizeof(u64)) {
+		for (i = 0; i < len; i++)
+			((u8 *)to)[i] = ((const u8 *)from)[i];
+		return;
+	}
+	for (i = 0; i + sizeof(u64) < len; i += sizeof(u64))
+		put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
+	/* Some of these once more. */
+	i = len - sizeof(u64);
+	put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
+}
+
+/* Put @label behind what is in the record up to *@at.  Return: its offset, 0: none. */
+static __always_inline u32 put_label(void *record, unsigned int *at, const struct label *label)
 {
 	const unsigned int offset = *at;
 
-	if (!string)
+	if (!label->len)
 		return 0;
-	*at += strlen(string) + 1;
-	strcpy(record + offset, string);
+	*at += label->len;
+	copy_short(record + offset, label->text, label->len);
 	return offset;
+}
+
+static u32 put_string(void *record, unsigned int *at, const char *string)
+{
+	const struct label this = label(string);
+
+	return put_label(record, at, &this);
 }
 
 /* What an address is in. */
 struct place {
-	const char *symbol, *module;	/* module: NULL for vmlinux */
+	struct label symbol, module;	/* module: none for vmlinux */
 	unsigned long offset;
 	unsigned long func;		/* the entry of an old function, or 0 */
 };
 
-static const char *module_of(const struct pp_func *func)
+/* The lengths are known: a switch has many functions, and each several records. */
+static struct label name_of(const struct pp_func *func)
 {
-	return func->obj ? func->patch->objects[func->obj].name : NULL;
+	return (struct label){ func->name, func->name_len + 1 };
+}
+
+static struct label module_of(const struct pp_func *func)
+{
+	const struct pp_object *obj = &func->patch->objects[func->obj];
+
+	return func->obj ? (struct label){ obj->name, obj->name_len + 1 } : (struct label){};
 }
 
 /* "name+0x10/0x20 [module]", or a number: anywhere.  @text has KSYM_SYMBOL_LEN bytes. */
 static struct place look_up(unsigned long addr, char *text)
 {
-	struct place place = { .symbol = text };
+	struct place place = {};
 	char *plus, *module;
 
 	sprint_symbol(text, addr);
 	plus = strchr(text, '+');
 	if (!plus)
-		return (struct place){};
+		return place;
 	*plus++ = 0;
+	place.symbol = label(text);
 	place.offset = simple_strtoul(plus, NULL, 16);
 	place.func = addr - place.offset;
 	module = strchr(plus, '[');
 	if (module) {
-		place.module = module + 1;
 		*strchrnul(module, ']') = 0;
 		/* "[module build-id]" where that is configured */
 		*strchrnul(module, ' ') = 0;
+		place.module = label(module + 1);
 	}
 	return place;
 }
 
 /* The same without a search, where it is known: @addr was written for @func's sake. */
-static struct place place_of(unsigned long addr, const struct pp_func *func)
+static __always_inline void place_of(struct place *place, unsigned long addr,
+				     const struct pp_func *func)
 {
-	const struct pp_patch *patch = func->patch;
-	const unsigned long stubs = patch->image->stubs;
-
-	if (addr - func->old_addr < func->sym->size)
-		return (struct place){
-			.symbol = func->name,
-			.module = module_of(func),
-			.offset = addr - func->old_addr,
-			.func = func->old_addr,
-		};
-	return (struct place){
-		.symbol = POKEPATCH_STUBS_SYMBOL,
-		.module = patch->mod->name,
-		.offset = addr - stubs,
-		.func = func->old_addr,
-	};
+	place->func = func->old_addr;
+	if (addr - func->old_addr < func->sym->size) {
+		place->symbol = name_of(func);
+		place->module = module_of(func);
+		place->offset = addr - func->old_addr;
+		return;
+	}
+	place->symbol = (struct label){ POKEPATCH_STUBS_SYMBOL, sizeof(POKEPATCH_STUBS_SYMBOL) };
+	place->module = label(func->patch->mod->name);
+	place->offset = addr - func->patch->image->stubs;
 }
 
 /* --- text -------------------------------------------------------------------------------- */
@@ -141,16 +185,17 @@ struct change {
 	u64 id;			/* number of the first record */
 };
 
+/* The whole record is written: pp_history_begin_fast(). */
 static void record_change(struct change *change, unsigned int phase)
 {
 	const struct pp_when *when = change->when;
 	const struct pp_time *time = phase == POKEPATCH_HISTORY_AFTER ? &when->after :
 									 &when->before;
+	const struct place *place = &change->place;
 	unsigned int at = sizeof(struct pokepatch_history_text);
 	struct pokepatch_history_text *text =
-		pp_history_begin(POKEPATCH_HISTORY_TEXT,
-				 at + room_for(change->place.symbol) +
-				 room_for(change->place.module) + room_for(cause.patch));
+		pp_history_begin_fast(POKEPATCH_HISTORY_TEXT, at + place->symbol.len +
+						place->module.len + cause.patch.len);
 
 	if (phase == POKEPATCH_HISTORY_BEFORE)
 		change->id = text->record.seq;
@@ -165,17 +210,20 @@ static void record_change(struct change *change, unsigned int phase)
 	text->begin_perf = when->begin.perf;
 	text->end_ns = when->end.mono;
 	text->end_perf = when->end.perf;
-	text->func = change->place.func;
+	text->func = place->func;
 	text->phase = phase;
 	text->method = change->method;
 	text->len = change->len;
 	text->mode = change->mode;
-	text->symbol_offset = change->place.offset;
-	text->symbol = put_string(text, &at, change->place.symbol);
-	text->module = put_string(text, &at, change->place.module);
-	text->patch = put_string(text, &at, cause.patch);
-	memcpy(text->old_bytes, change->old, change->len);
-	memcpy(text->new_bytes, change->new, change->len);
+	text->symbol_offset = place->offset;
+	text->symbol = put_label(text, &at, &place->symbol);
+	text->module = put_label(text, &at, &place->module);
+	text->patch = put_label(text, &at, &cause.patch);
+	text->reserved = 0;
+	memset(text->old_bytes, 0, sizeof(text->old_bytes));
+	memset(text->new_bytes, 0, sizeof(text->new_bytes));
+	copy_short(text->old_bytes, change->old, change->len);
+	copy_short(text->new_bytes, change->new, change->len);
 	trace_text_poke(text);
 	pp_history_end(text);
 }
@@ -191,46 +239,63 @@ static void tell_perf(const struct change *change)
 					       change->new, change->len);
 }
 
-static struct change change_of(const struct pp_poke *poke, const struct pp_when *when, bool back)
+/* All of *@change but method and flags. */
+static __always_inline void change_of(struct change *change, const struct pp_poke *poke,
+				      const struct pp_when *when, bool back)
 {
-	return (struct change){
-		.addr = poke->at,
-		.len = poke->size,
-		.old = back ? poke->new : poke->old,
-		.new = back ? poke->old : poke->new,
-		.place = place_of(poke->at, poke->func),
-		.when = when ?: &poke->when,
-		.mode = pp_mode_number(poke->func->site ? poke->func->site->mode : NULL),
-		.id = poke->change,
-	};
+	change->addr = poke->at;
+	change->len = poke->size;
+	change->old = back ? poke->new : poke->old;
+	change->new = back ? poke->old : poke->new;
+	place_of(&change->place, poke->at, poke->func);
+	change->when = when ?: &poke->when;
+	change->mode = pp_mode_number(poke->func->site ? poke->func->site->mode : NULL);
+	change->id = poke->change;
 }
 
-static bool is_change(const struct pp_poke *poke)
+/*
+ * Was it written?  One that was to be put back may not have been, as it was somebody else's
+ * by then, or cannot be.
+ */
+static bool is_change(const struct pp_poke *poke, bool back)
 {
-	return poke->func && memcmp(poke->old, poke->new, poke->size);
+	return poke->func && memcmp(poke->old, poke->new, poke->size) &&
+	       (!back || !memcmp((void *)poke->at, poke->old, poke->size));
 }
 
 void pp_record_text(struct pp_text *text, const struct pp_when *when, unsigned int method,
 		    unsigned int flags, bool back)
 {
-	struct change change;
+	struct change change = { .method = method, .flags = flags };
 	unsigned int i, phase;
 
 	lockdep_assert_held(&pp_mutex);
+	pp_history_hold();
 	/* All were there before the first of them was written. */
 	for (phase = POKEPATCH_HISTORY_BEFORE; phase <= POKEPATCH_HISTORY_AFTER; phase++) {
 		for (i = 0; i < text->nr; i++) {
-			if (!is_change(&text->poke[i]))
+			if (!is_change(&text->poke[i], back))
 				continue;
-			change = change_of(&text->poke[i], when, back);
-			change.method = method;
-			change.flags = flags;
+			change_of(&change, &text->poke[i], when, back);
 			record_change(&change, phase);
 			text->poke[i].change = change.id;
 			if (phase == POKEPATCH_HISTORY_AFTER)
 				tell_perf(&change);
 		}
 	}
+	pp_history_release();
+}
+
+void pp_record_put_back(const struct pp_text *text, const struct pp_when *when,
+			unsigned int method, unsigned int flags)
+{
+	struct pp_text written = { .poke = text->poke, .nr = text->put_back };
+	struct pp_when there = *when, back = *when;
+
+	there.end = there.after = text->turned;
+	back.before = back.begin = text->turned;
+	pp_record_text(&written, &there, method, flags, false);
+	pp_record_text(&written, &back, method, flags, true);
 }
 
 void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
@@ -269,8 +334,8 @@ void pp_record_other(unsigned long addr, const u8 *old, const u8 *new, unsigned 
 	const struct place place = look_up(addr, name);
 	unsigned int at = sizeof(struct pokepatch_history_text);
 	struct pokepatch_history_text *text =
-		pp_history_begin_other(POKEPATCH_HISTORY_TEXT, at + room_for(place.symbol) +
-							       room_for(place.module));
+		pp_history_begin_other(POKEPATCH_HISTORY_TEXT,
+				       at + place.symbol.len + place.module.len);
 
 	text->record.mono_ns = when->after.mono;
 	text->record.perf_ns = when->after.perf;
@@ -285,8 +350,8 @@ void pp_record_other(unsigned long addr, const u8 *old, const u8 *new, unsigned 
 	text->method = POKEPATCH_HISTORY_OTHER;
 	text->len = len;
 	text->symbol_offset = place.offset;
-	text->symbol = put_string(text, &at, place.symbol);
-	text->module = put_string(text, &at, place.module);
+	text->symbol = put_label(text, &at, &place.symbol);
+	text->module = put_label(text, &at, &place.module);
 	memcpy(text->old_bytes, old, len);
 	memcpy(text->new_bytes, new, len);
 	pp_history_end(text);
@@ -407,15 +472,18 @@ void pp_record_route(const struct pp_func *func, unsigned long from, unsigned lo
 		     const struct pp_when *when, unsigned int method)
 {
 	const struct pp_func *old = owner_of(func->site, from), *new = owner_of(func->site, to);
-	const char *patch = (new ?: old ?: func)->patch->name, *module = module_of(func);
+	const struct pp_patch *patch = (new ?: old ?: func)->patch;
+	const struct label name = name_of(func), module = module_of(func);
+	const struct label owner = { patch->name, patch->name_len + 1 };
 	unsigned int at = sizeof(struct pokepatch_history_route);
 	struct pokepatch_history_route *route;
 
 	lockdep_assert_held(&pp_mutex);
 	if (from == to)
 		return;
-	route = pp_history_begin(POKEPATCH_HISTORY_ROUTE,
-				 at + room_for(func->name) + room_for(module) + room_for(patch));
+	/* All of it is written. */
+	route = pp_history_begin_fast(POKEPATCH_HISTORY_ROUTE,
+				      at + name.len + module.len + owner.len);
 	route->record.mono_ns = when->end.mono;
 	route->record.perf_ns = when->end.perf;
 	route->record.cpu = when->cpu;
@@ -434,9 +502,10 @@ void pp_record_route(const struct pp_func *func, unsigned long from, unsigned lo
 	route->end_perf = when->end.perf;
 	route->method = method;
 	route->mode = pp_mode_number(func->site->mode);
-	route->symbol = put_string(route, &at, func->name);
-	route->module = put_string(route, &at, module);
-	route->patch = put_string(route, &at, patch);
+	route->reserved = 0;
+	route->symbol = put_label(route, &at, &name);
+	route->module = put_label(route, &at, &module);
+	route->patch = put_label(route, &at, &owner);
 	pp_history_end(route);
 }
 

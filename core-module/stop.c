@@ -58,8 +58,11 @@ static notrace enum verdict decide(struct transition *tr)
 	 */
 	tr->decided_on = smp_processor_id();
 	tr->when.begin = pp_now();
-	if (!pp_text_write(&tr->text))
+	if (!pp_text_write(&tr->text)) {
+		serialise(tr);
+		tr->when.end = pp_now();
 		return BROKEN;
+	}
 	/*
 	 * No handler is between its lookup and its decision (it holds preemption
 	 * off), but one in an NMI: that one sees each function as it was or as it
@@ -105,7 +108,7 @@ static notrace int stopped(void *data)
 	/* Release: the targets, for those who acquire the verdict. */
 	verdict = decide(tr);
 	smp_store_release(&tr->verdict, verdict);
-	if (verdict != SWITCHED)
+	if (verdict == REFUSED)
 		serialise(tr);
 
 	for_each_online_cpu(other)
@@ -134,7 +137,40 @@ void pp_hold_if_stuck(struct transition *tr)
 	       patch->name, (void *)tr->text.stuck->at);
 }
 
-/* What was switched in the stop; before the books are brought into line. */
+void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
+			    const struct pp_when *there, const struct pp_when *back,
+			    unsigned int method)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		const struct pp_poke *poke = &tr->text.poke[i];
+		const struct flip *flip;
+
+		/* Of a site's pokes the one that decides. */
+		if (!poke->route)
+			continue;
+		flip = container_of(poke->route, struct flip, when);
+		pp_record_route(flip->func, flip->from, flip->target, there ?: &flip->when, method);
+		if (!memcmp((void *)poke->at, poke->old, poke->size))
+			pp_record_route(flip->func, flip->target, flip->from, back ?: &poke->when,
+					method);
+	}
+}
+
+/* In a stop only an NMI can have met it. */
+static void record_put_back(struct transition *tr)
+{
+	struct pp_when there = tr->when, back = tr->when;
+
+	there.end = there.after = tr->text.turned;
+	back.begin = back.before = tr->text.turned;
+	pp_record_put_back(&tr->text, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE, 0);
+	pp_record_way_and_back(tr, tr->text.put_back, &there, &back,
+			       POKEPATCH_HISTORY_STOP_MACHINE);
+}
+
+/* What was switched in the stop, or put back; before the books are brought into line. */
 static void record_stop(struct transition *tr)
 {
 	struct pp_when *when = &tr->when;
@@ -144,11 +180,17 @@ static void record_stop(struct transition *tr)
 	when->before = when->begin;
 	when->after = when->end;
 	when->cpu = tr->decided_on;
+	if (tr->verdict == BROKEN) {
+		record_put_back(tr);
+		return;
+	}
 	pp_record_text(&tr->text, when, POKEPATCH_HISTORY_STOP_MACHINE, 0, false);
+	pp_history_hold();
 	for (i = 0; i < tr->nr_flips; i++)
 		pp_record_route(tr->flips[i].func, tr->flips[i].from, tr->flips[i].target, when,
 				tr->flips[i].site->mode == &pp_ftrace_mode ?
 					POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_STOP_MACHINE);
+	pp_history_release();
 	/* test/bench/history reads it. */
 	pr_debug("%s: recorded %u sites, %llu cycles\n", tr->patch->name, tr->nr_flips,
 		 (u64)(get_cycles() - cycles));
@@ -184,6 +226,7 @@ int pp_stop(struct transition *tr)
 		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
 		 atomic_read(&tr->serialised));
 	if (tr->verdict == BROKEN) {
+		record_stop(tr);
 		pp_hold_if_stuck(tr);
 		return pp_text_blame(&tr->text, tr->patch);
 	}

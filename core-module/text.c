@@ -138,6 +138,13 @@ static __always_inline bool reads_back(const struct pp_poke *poke, u64 word)
 	return (read_word((void *)word_of(poke->at)) & poke->mask) == word;
 }
 
+static __always_inline bool is_written(const struct pp_poke *poke)
+{
+	return pp_debug_skip_read_back ||
+	       (!PP_FAULT("read back") && !pp_debug_stuck_text &&
+		reads_back(poke, poke->new_word));
+}
+
 /* Of the first @nr; what is not as it was written is somebody else's, and is let alone. */
 static __always_inline void put_back(struct pp_text *text, unsigned int nr)
 {
@@ -160,6 +167,7 @@ notrace bool pp_text_write(struct pp_text *text)
 	unsigned int i, done;
 
 	text->bad = text->stuck = NULL;
+	text->put_back = 0;
 	for (done = 0; done < text->nr; done++) {
 		const struct pp_poke *this = &text->poke[done];
 
@@ -173,9 +181,7 @@ notrace bool pp_text_write(struct pp_text *text)
 	for (i = 0; i < done && !text->bad; i++) {
 		const struct pp_poke *this = &text->poke[i];
 
-		if (pp_debug_skip_read_back ||
-		    (!PP_FAULT("read back") && !pp_debug_stuck_text &&
-		     reads_back(this, this->new_word)))
+		if (is_written(this))
 			continue;
 		text->bad = this;
 		text->wanted = this->new;
@@ -183,6 +189,8 @@ notrace bool pp_text_write(struct pp_text *text)
 	}
 	if (!text->bad)
 		return true;
+	text->put_back = done;
+	text->turned = pp_now();
 	put_back(text, done);
 	return false;
 }
@@ -239,12 +247,13 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 		start = min(start, text->poke[i].at);
 		end = max(end, text->poke[i].at + text->poke[i].size);
 	}
-	if (ret)
-		return ret;
 	pp_arch.text_written(start, end);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
 	when->exact = when->told = false;
-	pp_record_text(text, when, POKEPATCH_HISTORY_STORE, POKEPATCH_HISTORY_UNUSED, false);
-	return 0;
+	if (ret)
+		pp_record_put_back(text, when, POKEPATCH_HISTORY_STORE, POKEPATCH_HISTORY_UNUSED);
+	else
+		pp_record_text(text, when, POKEPATCH_HISTORY_STORE, POKEPATCH_HISTORY_UNUSED, false);
+	return ret;
 }

@@ -181,6 +181,18 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 	kvfree(text);
 }
 
+/*
+ * A site in direct mode that others use, too, calls the handler, and not its stub.  Both
+ * before its stub was written and after the target was, it must call the stub, for the
+ * one moment to be that of the switch.  (Who comes and goes in between waits for ftrace's
+ * grace periods, which take longer than this.)
+ */
+static bool may_be_shared(const struct flip *flip)
+{
+	return flip->site->mode == &pp_direct_mode && flip->from != flip->target &&
+	       pp_claim_shared(flip->site->ip);
+}
+
 /* In ftrace mode this is the switch, of one site; in others it was made when text was written. */
 static void switch_target(struct flip *flip)
 {
@@ -203,6 +215,14 @@ static void switch_target(struct flip *flip)
 			.cpu = raw_smp_processor_id(),
 			.exact = true,
 		};
+	else if (flip->shared || may_be_shared(flip))
+		flip->when = (struct pp_when){
+			.before = flip->when.before,
+			.begin = flip->when.begin,
+			.end = end,
+			.after = end,
+			.cpu = flip->when.cpu,
+		};
 	pp_record_route(flip->func, flip->from, flip->target, &flip->when,
 			decides ? POKEPATCH_HISTORY_FTRACE : pp_arch.live_method);
 }
@@ -217,9 +237,13 @@ static int switch_live(struct transition *tr)
 	unsigned int i;
 	int ret;
 
+	for (i = 0; i < tr->nr_flips; i++)
+		tr->flips[i].shared = may_be_shared(&tr->flips[i]);
 	ret = pp_text_write_live(&tr->text, tr->patch);
 	if (ret)
 		pp_hold_if_stuck(tr);
+	if (ret && tr->text.written)
+		pp_record_way_and_back(tr, tr->text.nr, NULL, NULL, pp_arch.live_method);
 	if (ret && tr->text.written && tr->enable) {
 		/* For a moment it was on, and tasks may have come to it. */
 		if (!tr->patch->draining)

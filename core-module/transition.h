@@ -15,6 +15,7 @@ struct flip {
 	const struct pp_func *func;	/* of it */
 	unsigned long from, target;
 	struct pp_when when;		/* live: they went there */
+	bool shared;			/* live, direct mode: by the stub, or by the handler */
 };
 
 enum verdict { UNDECIDED, SWITCHED, REFUSED, BROKEN };
@@ -91,5 +92,13 @@ int pp_stop(struct transition *tr);
  * must not go.  Of a patch that was to be switched off it is held anyway, as it stays enabled.
  */
 void pp_hold_if_stuck(struct transition *tr);
+
+/*
+ * The first @nr of the text's pokes were written, and put back: so calls went the new way for
+ * a while, from @there on (NULL: what the flip says) until @back (NULL: what the poke says).
+ */
+void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
+			    const struct pp_when *there, const struct pp_when *back,
+			    unsigned int method);
 
 #endif /* POKEPATCH_TRANSITION_H */

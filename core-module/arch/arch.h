@@ -108,15 +108,12 @@ struct pp_arch {
 
 	/*
 	 * Direct mode, 0 and NULL where there is none.  A stub has stub_size bytes
-	 * (patches/module/, the file of the architecture); at stub_jump is its second
-	 * instruction, a jump as entry_insn() makes it.  stub_insn() makes all that is
-	 * before that, in the word of the stub at @stub: with @through it drops the
-	 * return address of the call to the stub, else it returns.  The two differ in
-	 * their first stub_flip bytes.  Any context.
-	 * Return: 0, -ERANGE if what it jumps to is out of reach.
+	 * (patches/module/, the file of the architecture): stub_drop, which drops the return
+	 * address of the call to the stub, and fills the word up to stub_jump; and there
+	 * a jump as entry_insn() makes it.  (The call is as long as an entry's jump.)
 	 */
-	unsigned int stub_size, stub_jump, stub_flip;
-	int (*stub_insn)(unsigned long stub, bool through, u8 *insn);
+	unsigned int stub_size, stub_jump;
+	const u8 *stub_drop;
 
 	/*
 	 * What stood at @probe->addr before the probe was written there goes to @was, which

@@ -318,21 +318,8 @@ static bool x86_may_be_probe(const u8 *at)
 #define STUB_SIZE 16
 #define STUB_JUMP 8
 
-/*
- * The one is lea 8(%rsp), %rsp, with a displacement of four bytes so that it fills its
- * word.  The other is a jump to the kernel's ftrace_stub, which returns in the way that
- * this processor's bugs demand: "ret", or "jmp" to one of several thunks, which the
- * loader has chosen for each place, so that a copy of it would be right nowhere else.
- * Behind that the bytes of the first stay, which nobody runs: so one becomes the other
- * by five bytes.
- */
-static const u8 stub_through[STUB_JUMP] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
-
-static int x86_stub_insn(unsigned long stub, bool through, u8 *insn)
-{
-	memcpy(insn, stub_through, STUB_JUMP);
-	return through ? 0 : x86_entry_insn(stub, x86.ftrace, insn);
-}
+/* lea 8(%rsp), %rsp, with a displacement of four bytes so that it fills its word. */
+static const u8 stub_drop[STUB_JUMP] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
 
 const struct pp_arch pp_arch = {
 	.needed = x86_needed,
@@ -345,8 +332,7 @@ const struct pp_arch pp_arch = {
 	.entry_insn = x86_entry_insn,
 	.stub_size = STUB_SIZE,
 	.stub_jump = STUB_JUMP,
-	.stub_flip = JMP_SIZE,
-	.stub_insn = x86_stub_insn,
+	.stub_drop = stub_drop,
 	.probed = x86_probed,
 	.probe_reach = PROBE_REACH,
 	.may_be_probe = x86_may_be_probe,

@@ -9,10 +9,8 @@
  * Who meets a breakpoint, in an NMI or in the handler of another one, is sent on by
  * poke_int3_handler(), which exc_int3() calls first of all: nothing on the way there can be
  * traced, probed or patched, so there is no function that could not be written in this way.
- * It does as the instruction that it was told to emulate: here the old one.  Only jumps,
- * and the NOP, can be emulated; a stub's "lea" cannot.  That one is always on one side, with
- * the jump to a return on the other (x86_stub_insn()): then that is emulated, and a stub
- * that is switched off lets calls through from the breakpoint on.
+ * It does as the instruction that it was told to emulate: here the old one.  It can emulate
+ * jumps, and the NOP: entries and the jumps of stubs are nothing else, before and after.
  *
  * An interrupted task never stands between the bytes of an instruction.  One that was
  * stopped in front of it resumes with what is there; the handler runs with interrupts off
@@ -80,7 +78,7 @@ const char *x86_live_missing(void)
 /* The kernel's writer does not refuse, it crashes. */
 int x86_live_check(const struct pp_poke *poke)
 {
-	if (poke->size == JMP_SIZE && (can_emulate(poke->old) || can_emulate(poke->new)))
+	if (poke->size == JMP_SIZE && can_emulate(poke->old) && can_emulate(poke->new))
 		return 0;
 	return -EOPNOTSUPP;
 }
@@ -121,38 +119,6 @@ static void poke_all(struct pp_poke *const *pokes, unsigned int nr, unsigned int
 	x86.text_poke_sync();
 }
 
-/* The moments of one batch. */
-struct moments {
-	struct pp_time before, broken;	/* ..: breakpoints were set, and seen by all */
-	struct pp_time begin, end;	/* around the store */
-	struct pp_time after;
-};
-
-/* Which of the moments is that of the change, for this one? */
-static struct pp_when when_of(const struct pp_poke *poke, bool back, const struct moments *moments)
-{
-	struct pp_when when = {
-		.before = moments->before,
-		.begin = moments->begin,
-		.end = moments->end,
-		.after = moments->after,
-		.cpu = raw_smp_processor_id(),
-		.exact = true,
-		.told = true,
-	};
-
-	if (!can_emulate(old_of(poke, back))) {
-		when.exact = false;
-		when.begin = moments->before;
-		when.end = moments->broken;
-	} else if (!can_emulate(new_of(poke, back))) {
-		when.exact = false;
-		when.begin = moments->end;
-		when.end = moments->after;
-	}
-	return when;
-}
-
 /*
  * As text_poke_bp_batch() does it, but for the store.  perf is told at the same point as by
  * that: when everything goes by the handler.  With @look it is a trial, of which nobody is
@@ -163,14 +129,18 @@ static void write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool ba
 {
 	static const u8 int3 = INT3_INSN_OPCODE;
 	struct places *places = x86.bp_desc;
-	struct moments moments = { .before = pp_now() };
+	struct pp_when when = {
+		.before = pp_now(),
+		.exact = true,
+		.told = true,
+	};
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
 		const u8 *old = old_of(pokes[i], back), *new = new_of(pokes[i], back);
 
-		fill(&from[i], pokes[i]->at, new, can_emulate(old) ? old : new);
-		fill(&to[i], pokes[i]->at, new, can_emulate(new) ? new : old);
+		fill(&from[i], pokes[i]->at, new, old);
+		fill(&to[i], pokes[i]->at, new, new);
 	}
 	places->vec = from;
 	places->nr = nr;
@@ -179,7 +149,6 @@ static void write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool ba
 	/* And who meets a breakpoint can take one. */
 	smp_wmb();
 	poke_all(pokes, nr, 0, sizeof(int3), &int3, back);
-	moments.broken = pp_now();
 	if (look)
 		look(0);
 	poke_all(pokes, nr, 1, JMP_SIZE - 1, NULL, back);
@@ -188,11 +157,12 @@ static void write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool ba
 
 	/* Nobody else can be on this CPU in between. */
 	local_irq_disable();
-	moments.begin = pp_now();
+	when.begin = pp_now();
 	WRITE_ONCE(places->vec, to);
 	/* It is there for all before the clock is read. */
 	smp_mb();
-	moments.end = pp_now();
+	when.end = pp_now();
+	when.cpu = raw_smp_processor_id();
 	local_irq_enable();
 	if (look)
 		look(2);
@@ -203,9 +173,9 @@ static void write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool ba
 	poke_all(pokes, nr, 0, 1, NULL, back);
 	if (!atomic_dec_and_test(&places->refs))
 		atomic_cond_read_acquire(&places->refs, !VAL);
-	moments.after = pp_now();
+	when.after = pp_now();
 	for (i = 0; i < nr; i++)
-		pokes[i]->when = when_of(pokes[i], back, &moments);
+		pokes[i]->when = when;
 }
 
 /* --- can it be done exactly here? ----------------------------------------------------------- */
@@ -334,8 +304,7 @@ void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
 	for (i = 0; i < nr; i++) {
 		const u8 *old = old_of(pokes[i], back), *new = new_of(pokes[i], back);
 
-		x86.text_poke_queue((void *)pokes[i]->at, new, JMP_SIZE,
-				    can_emulate(old) ? old : new);
+		x86.text_poke_queue((void *)pokes[i]->at, new, JMP_SIZE, old);
 	}
 	x86.text_poke_finish();
 	when.end = when.after = pp_now();

@@ -3,11 +3,11 @@
  * The stubs of the direct mode (core-module/direct.c), one for each function of a patch:
  * POKEPATCH_NR_STUBS of them.
  *
- * A stub is called from the entry of an old function, and lets the call through: it
- * returns. The core makes that "lea 8(%rsp), %rsp", and the filler behind it a jump to
- * the new function. Each of the two is in eight aligned bytes, and each begins as a
+ * Before anybody calls a stub, from the entry of an old function, the core makes of what is
+ * here "lea 8(%rsp), %rsp", and of the filler behind it a jump, into the old function or to
+ * the new one. Each of the two is in eight aligned bytes, and each begins as a
  * function does, with a return address on top of the stack: that into the old function,
- * or, once that has been dropped, its caller's.
+ * and, once that has been dropped, its caller's.
  */
 #include <linux/linkage.h>
 #include <asm/unwind_hints.h>

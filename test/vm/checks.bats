@@ -530,7 +530,7 @@ io_error() { # PATCH VALUE
 @test "without one of the checks of code, it is written over, or goes" {
 	core=core-debug with_patches "$top/test/bench/int-pow.patch" \
 		"$patches"/{int-pow-three,thread-exit}.patch "$top/examples/proc-version.patch"
-	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
+	guest "${patched[@]}" --module "$(test_module pp_icount)" \
 		--module "$(test_module pp_probe)" --module "$(test_module pp_meddle)" \
 		--module "$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)" \
 		--module "$(patch_module "$patches/int-pow-three.patch" int-pow-three-live --transition live)" \
@@ -565,20 +565,11 @@ io_error() { # PATCH VALUE
 			same result "$(result)" 3
 		}
 
-		echo "== a task in front of the jump of a stub"
+		echo "== a stub with a probe in it"
 		leave_below
 		same "module is held" "$(holds int-pow)" 1
-		front=/sys/module/pp_front/parameters
-		modprobe pp_front jump=$(printf 0x%x $(($(stubs int-pow) + 8)))
-		until_true 10 grep -q Y $front/waiting
-		matters skip_stubs int-pow-three 0 "pp_front int_pow"
-		same result "$(result)" 1
-		echo 1 >$front/go
-		until_true 10 grep -q N $front/waiting
-		same "result of its call, which it began before" "$(cat $front/result)" 3
-		rmmod pp_front pp_probe
-
-		echo "== a stub with a probe in it"
+		rmmod pp_probe
+		enabled int-pow-three 0
 		check_off skip_probed
 		leave_below
 		same "module is held" "$(holds int-pow)" 0

@@ -159,23 +159,41 @@ example=$top/examples/proc-version.patch
 			loaded $1
 		}
 
-		echo "== a stub that is held: a task in front of its jump"
+		echo "== a stub that is held: a task in front of its jump, which is nowhere yet"
 		hold int-pow int-pow-three
 		same result "$(result)" 3
 		echo 0 >/sys/module/pokepatch/parameters/ask_after_ms
 		front=/sys/module/pp_front/parameters
+		for result in 3 1; do
+			modprobe pp_front jump=$(printf 0x%x $(($(stubs int-pow) + 8)))
+			until_true 10 grep -q Y $front/waiting
+			# It goes where calls go by then.
+			[ $result = 3 ] || echo 0 >"$(sysfs int-pow-three enabled)"
+			same result "$(result)" $result
+			echo 1 >$front/go
+			until_true 10 grep -q N $front/waiting
+			same "result of its call" "$(cat $front/result)" $result
+			rmmod pp_front
+		done
+		rmmod pp_probe
+		pokepatch unload int-pow-three
+		pokepatch unload int-pow
+
+		echo "== but in the way of whoever takes the stub away"
+		pokepatch load --mode direct "$(patch_file int-pow)"
 		modprobe pp_front jump=$(printf 0x%x $(($(stubs int-pow) + 8)))
 		until_true 10 grep -q Y $front/waiting
-		echo 300 >"$(sysfs int-pow-three timeout_ms)"
-		(echo 0 >"$(sysfs int-pow-three enabled)") 2>/dev/null && die "it was disabled"
-		has blocked_by "$(cat "$(sysfs int-pow-three blocked_by)")" "pp_front int_pow"
-		same result "$(result)" 3
+		echo 300 >"$(sysfs int-pow timeout_ms)"
+		(echo 0 >"$(sysfs int-pow enabled)") 2>/dev/null && die "it was disabled"
+		has blocked_by "$(cat "$(sysfs int-pow blocked_by)")" "pp_front "
 		echo 1 >$front/go
 		until_true 10 grep -q N $front/waiting
-		same "result of its call" "$(cat $front/result)" 3
+		same "result of its call" "$(cat $front/result)" 2
 		rmmod pp_front
+		pokepatch unload int-pow
 
 		echo "== its module is removed by force"
+		hold int-pow int-pow-three
 		removed int-pow
 		same result "$(result)" 3
 		rmmod pp_probe

@@ -93,6 +93,23 @@ on() { echo 1 >"$(sysfs $1 enabled)"; }
 off() { echo 0 >"$(sysfs $1 enabled)"; }
 load_1() { load agree-1; }
 unload_1() { unload agree-1; }
+# there_and_back PATCH METHOD - it cannot be switched on, as what it writes to the entry of
+# read_null, and nowhere else, reads back wrong; all of which is in the history, once.
+there_and_back() {
+	echo ftrace >"$(sysfs $1 vmlinux/read_iter_null,1/mode)"
+	_last=$(recorded)
+	echo is_written >$parameters/fault_in
+	on $1 2>/dev/null && die "it was enabled"
+	echo >$parameters/fault_in
+	pokepatch history | awk -v last=$_last "\$1 > last && / read_null /" | tee /tmp/history
+	same "text changes" "$(awk -v method=$2 "\$4 == \"text\" && \$10 == method {
+		print \$5, substr(\$7, 1, 2), substr(\$9, 1, 2) }" /tmp/history | tr "\n" ,)" \
+		"before 0f e9,after 0f e9,before e9 0f,after e9 0f,"
+	same "ways" "$(awk "/ route / { print / the original / ? \"old\" : \"new\" }" /tmp/history |
+		tr "\n" ,)" "new,old,"
+}
+# How many records there were ever.
+recorded() { pokepatch history | tail -n 1 | cut -d " " -f 1; }
 on_1() { on agree-1; }
 off_1() { off agree-1; }
 on_2() { on agree-2; }
@@ -141,11 +158,26 @@ switching() {
 		off_1
 		each_fault unload unload_1 load_1 always
 
-		echo "== what is written cannot be read back, and not be put back"
+		echo "== what is written cannot be read back: the history has the way there and back"
 		dmesg | grep "agree_1: the code at read_null+.* everything is put back"
-		dmesg -c >/dev/null
 		# The entry is the first, and only, text that is written.
 		echo ftrace >"$(sysfs agree-1 vmlinux/read_iter_null,1/mode)"
+		there_and_back agree-1 stop_machine
+
+		echo "== without memory for it records are lost, and counted, and patches switched"
+		echo chunk_create >$parameters/fault_in
+		before=$(recorded)
+		for _n in $(seq 12); do on_1; off_1; done
+		echo >$parameters/fault_in
+		has "what failed" "$(cat $parameters/fault_site)" "kvmalloc in chunk_create"
+		for _n in $(seq 12); do on_1; off_1; done
+		pokepatch history >/tmp/history
+		grep -E "lost +[1-9]" /tmp/history
+		# All numbers are used up, all records that are there are as good as ever.
+		[ $(recorded) -gt $((before + 24 * 8)) ] || die "too few records: $(recorded)"
+		dmesg -c >/dev/null
+
+		echo "== and not be put back"
 		echo 1 >$parameters/debug_stuck_text
 		on_1 2>/dev/null && die "it was enabled"
 		echo 0 >$parameters/debug_stuck_text
@@ -303,6 +335,7 @@ live() {
 		dmesg | grep "agree_1_live: the code at read_null+.* nothing is switched"
 		dmesg | grep "cannot be put back" && die "something was not put back"
 		off_live
+		there_and_back agree-1-live int3
 		rmmod pokepatch_agree_1_live pokepatch
 	'
 }

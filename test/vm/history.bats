@@ -87,7 +87,7 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 		predicted history-null direct 5 ""
 		predicted history-null-live entry 40 ", all exact"
 		predicted history-null-live ftrace 10 ", all exact"
-		predicted history-null-live direct 5 ""
+		predicted history-null-live direct 5 ", all exact"
 	'
 	grep -E '^(==|[0-9]+ calls)' "$guest_output" | sed 's/^/# /' >&3
 }
