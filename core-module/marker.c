@@ -43,6 +43,7 @@ struct attached {
 /* What the core notes of a marker. */
 struct pp_marker {
 	const struct pp_patch *patch;
+	unsigned int name_size;	/* of the marker's name, with its 0 */
 	unsigned int nr_args;
 	char types[POKEPATCH_MARK_ARGS + 1];
 };
@@ -258,11 +259,11 @@ static unsigned long long take(struct arguments *arguments, char type)
 }
 
 static void serve(const struct attached *attached, struct pokepatch_marker *marker,
-		  unsigned long ip, struct arguments *arguments)
+		  unsigned long ip, va_list list)
 {
 	const struct pp_marker *core = marker->core;
 	unsigned long long args[POKEPATCH_MARK_ARGS];
-	struct arguments text = { .format = arguments->format };
+	struct arguments text = { .format = marker->format }, arguments;
 	struct pokepatch_mark mark = {
 		.marker = marker,
 		.patch = core->patch->name,
@@ -274,9 +275,11 @@ static void serve(const struct attached *attached, struct pokepatch_marker *mark
 	};
 	unsigned int i;
 
-	va_copy(text.list, arguments->list);
+	va_copy(text.list, list);
+	va_copy(arguments.list, list);
 	for (i = 0; i < core->nr_args; i++)
-		args[i] = take(arguments, core->types[i]);
+		args[i] = take(&arguments, core->types[i]);
+	va_end(arguments.list);
 	for (i = 0; i < attached->nr; i++) {
 		pokepatch_probe_t probe = READ_ONCE(attached->list[i].probe);
 
@@ -290,9 +293,8 @@ static void serve(const struct attached *attached, struct pokepatch_marker *mark
  * Any context.  A marker that a probe, or what it calls, meets at the same level is left out,
  * as it would lead back here; and so is one where RCU does not watch, as in the idle loop.
  */
-notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
+notrace void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip)
 {
-	struct arguments arguments = { .format = format };
 	const struct attached *attached;
 	bool *busy;
 
@@ -308,15 +310,22 @@ notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *for
 	barrier();
 	attached = rcu_is_watching() ? smp_load_acquire(&marker->probes) : NULL;
 	if (attached) {
-		va_start(arguments.list, format);
-		serve(attached, marker, _RET_IP_, &arguments);
-		va_end(arguments.list);
+		serve(attached, marker, ip, list);
 	} else if (READ_ONCE(marker->probes)) {
 		atomic_long_inc((atomic_long_t *)&marker->missed);
 	}
 	barrier();
 	WRITE_ONCE(*busy, false);
 	preempt_enable_notrace();
+}
+
+notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	pp_mark_met(marker, list, _RET_IP_);
+	va_end(list);
 }
 EXPORT_SYMBOL_GPL(pokepatch_mark_hit);
 
@@ -341,9 +350,17 @@ static DEFINE_PER_CPU(char [LEVELS][TEXT_MAX], texts);
 static void trace_probe(void *private, const struct pokepatch_mark *mark)
 {
 	char *text = (*this_cpu_ptr(&texts))[interrupt_context_level()];
+	const struct pp_marker *core = mark->marker->core;
+	const int length = pokepatch_mark_text(mark, text, TEXT_MAX);
+	const struct pp_mark_strings strings = {
+		.text = text,
+		.text_size = min(length, TEXT_MAX - 1) + 1,
+		.name_size = core->name_size,
+		.patch_size = core->patch->name_len + 1,
+		.types_size = core->nr_args + 1,
+	};
 
-	pokepatch_mark_text(mark, text, TEXT_MAX);
-	trace_marker(mark, text);
+	trace_marker(mark, &strings);
 }
 
 int pp_marker_trace(void)
@@ -444,6 +461,7 @@ int pp_markers_add(struct pp_patch *patch)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
 		patch->marks[i].patch = patch;
+		patch->marks[i].name_size = strlen(patch->markers[i].name) + 1;
 		read_types(&patch->marks[i], patch->markers[i].format);
 		patch->markers[i].core = &patch->marks[i];
 	}

@@ -23,6 +23,12 @@ static inline const char *pp_text_string(const struct pokepatch_history_text *te
 	return offset ? (const char *)text + offset : "";
 }
 
+/* A marker's strings, and how long they are with the 0 at their end. */
+struct pp_mark_strings {
+	const char *text;	/* the format with its arguments */
+	unsigned int text_size, name_size, patch_size, types_size;
+};
+
 static inline u64 pp_mark_arg(const struct pokepatch_mark *mark, unsigned int nr)
 {
 	return nr < mark->nr_args ? mark->args[nr] : 0;
@@ -32,15 +38,20 @@ static inline u64 pp_mark_arg(const struct pokepatch_mark *mark, unsigned int nr
 /*
  * A marker was met, see pokepatch_mark.h.  types has a letter for each argument; the values
  * of the first six are fields of their own, for filters and histograms.
+ *
+ * The text is made at once and not, as trace_printk() does it, when somebody reads: perf and
+ * trace-cmd read in their own processes, from files too, and can neither format as the kernel
+ * does nor know a format of a module that has gone.  Strings are copied by their lengths, which
+ * are known: __string() would look for their ends, byte by byte, and copy them in the same way.
  */
 TRACE_EVENT_FN(marker,
-	TP_PROTO(const struct pokepatch_mark *mark, const char *text),
-	TP_ARGS(mark, text),
+	TP_PROTO(const struct pokepatch_mark *mark, const struct pp_mark_strings *strings),
+	TP_ARGS(mark, strings),
 	TP_STRUCT__entry(
-		__string(name, mark->marker->name)
-		__string(patch, mark->patch)
-		__string(types, mark->types)
-		__string(text, text)
+		__dynamic_array(char, name, strings->name_size)
+		__dynamic_array(char, patch, strings->patch_size)
+		__dynamic_array(char, types, strings->types_size)
+		__dynamic_array(char, text, strings->text_size)
 		__field(unsigned long, ip)
 		__field(unsigned int, nr_args)
 		__field(u64, arg1)
@@ -51,10 +62,10 @@ TRACE_EVENT_FN(marker,
 		__field(u64, arg6)
 	),
 	TP_fast_assign(
-		__assign_str(name, mark->marker->name);
-		__assign_str(patch, mark->patch);
-		__assign_str(types, mark->types);
-		__assign_str(text, text);
+		memcpy(__get_str(name), mark->marker->name, strings->name_size);
+		memcpy(__get_str(patch), mark->patch, strings->patch_size);
+		memcpy(__get_str(types), mark->types, strings->types_size);
+		memcpy(__get_str(text), strings->text, strings->text_size);
 		__entry->ip = mark->ip;
 		__entry->nr_args = mark->nr_args;
 		__entry->arg1 = pp_mark_arg(mark, 0);

@@ -76,9 +76,23 @@ int pokepatch_marker_unregister(const char *name, pokepatch_probe_t probe, void 
  */
 int pokepatch_mark_text(const struct pokepatch_mark *mark, char *buf, unsigned long size);
 
-/* What a marker calls if its probes are not NULL. */
+/* What a marker calls if its probes are not NULL, where the call below is not to be had. */
 void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
 	__attribute__((__format__(__printf__, 2, 3), __cold__));
+/* The compiler compares the format with the arguments; never called. */
+void pokepatch_mark_check(const char *format, ...)
+	__attribute__((__format__(__printf__, 1, 2)));
+
+/*
+ * What a marker calls else: pokepatch_mark_met(), with the address of this in the first
+ * argument's register, which comes back with all others as they were.
+ */
+struct pokepatch_mark_call {
+	struct pokepatch_marker *marker;
+	unsigned long saved;	/* the caller's: that register's own contents */
+	unsigned long args[];	/* as a variable argument list has them in memory */
+};
+void pokepatch_mark_met(void);
 
 #ifdef POKEPATCH_INSTRUMENT
 
@@ -107,9 +121,99 @@ void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...
 		};                                                                        \
 		if (__builtin_expect(*(void *volatile *)&pokepatch_marker_.probes !=      \
 					     (void *)0, 0))                               \
-			pokepatch_mark_hit(&pokepatch_marker_, format_, ##__VA_ARGS__);   \
+			POKEPATCH_MARK_CALL_(pokepatch_marker_, format_, ##__VA_ARGS__);  \
 		_Pragma("GCC diagnostic pop")                                             \
 	} while (0)
+
+#ifdef __x86_64__
+
+/*
+ * A function that calls another has to keep what it needs afterwards in registers that a
+ * call leaves alone, which it saves at its beginning, marker or not: some fifteen
+ * instructions, where there are many.  So this is no call to the compiler.  It uses no
+ * register, for where all are taken one would have to be freed, and a compiler may do that on
+ * the common way.  The arguments are put where a list of variable arguments has those that do
+ * not fit into registers.  The operands may be addressed by the register that is saved, so
+ * after it has changed they are not used.
+ */
+#define POKEPATCH_MARK_CALL_(marker_, format_, ...)                                       \
+	do {                                                                              \
+		struct {                                                                  \
+			struct pokepatch_marker *marker;                                  \
+			unsigned long saved;                                              \
+			unsigned long args[POKEPATCH_COUNT_(__VA_ARGS__)];                \
+		} pokepatch_call_;                                                        \
+		if (0)                                                                    \
+			pokepatch_mark_check(format_, ##__VA_ARGS__);                     \
+		pokepatch_call_.marker = &marker_;                                        \
+		POKEPATCH_PUT_ALL_(__VA_ARGS__)                                           \
+		__asm__ volatile("movq %%rdi, %0\n\t"                                     \
+				 "leaq %1, %%rdi\n\t"                                     \
+				 "call pokepatch_mark_met\n\t"                            \
+				 "movq 8(%%rdi), %%rdi"                                   \
+				 : "=m"(pokepatch_call_.saved)                            \
+				 : "m"(pokepatch_call_)                                   \
+				 : "memory", "cc");                                       \
+	} while (0)
+
+/* With its promotions, and no more: what is above a number's own bytes does not matter. */
+#define POKEPATCH_PUT_(nr_, arg_)                                                         \
+	do {                                                                              \
+		__typeof__(1 ? (arg_) : (arg_)) pokepatch_arg_ = (arg_);                  \
+		__builtin_memcpy(&pokepatch_call_.args[nr_], &pokepatch_arg_,             \
+				 sizeof(pokepatch_arg_));                                 \
+	} while (0);
+
+/* Up to 16 arguments; with more, POKEPATCH_PUT_too_many_arguments is not known. */
+#define POKEPATCH_PUT_ALL_(...)                                                           \
+	POKEPATCH_PASTE_(POKEPATCH_PUT_, POKEPATCH_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+#define POKEPATCH_PASTE_(a_, b_) POKEPATCH_PASTE__(a_, b_)
+#define POKEPATCH_PASTE__(a_, b_) a_##b_
+#define POKEPATCH_COUNT_(...)                                                             \
+	POKEPATCH_17TH_(0, ##__VA_ARGS__, too_many_arguments, 16, 15, 14, 13, 12, 11, 10, \
+			9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define POKEPATCH_17TH_(none_, a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_, n_, o_, p_, \
+			q_, nr_, ...) nr_
+#define POKEPATCH_PUT_0()
+#define POKEPATCH_PUT_1(a_) \
+	POKEPATCH_PUT_0() POKEPATCH_PUT_(0, a_)
+#define POKEPATCH_PUT_2(a_, b_) \
+	POKEPATCH_PUT_1(a_) POKEPATCH_PUT_(1, b_)
+#define POKEPATCH_PUT_3(a_, b_, c_) \
+	POKEPATCH_PUT_2(a_, b_) POKEPATCH_PUT_(2, c_)
+#define POKEPATCH_PUT_4(a_, b_, c_, d_) \
+	POKEPATCH_PUT_3(a_, b_, c_) POKEPATCH_PUT_(3, d_)
+#define POKEPATCH_PUT_5(a_, b_, c_, d_, e_) \
+	POKEPATCH_PUT_4(a_, b_, c_, d_) POKEPATCH_PUT_(4, e_)
+#define POKEPATCH_PUT_6(a_, b_, c_, d_, e_, f_) \
+	POKEPATCH_PUT_5(a_, b_, c_, d_, e_) POKEPATCH_PUT_(5, f_)
+#define POKEPATCH_PUT_7(a_, b_, c_, d_, e_, f_, g_) \
+	POKEPATCH_PUT_6(a_, b_, c_, d_, e_, f_) POKEPATCH_PUT_(6, g_)
+#define POKEPATCH_PUT_8(a_, b_, c_, d_, e_, f_, g_, h_) \
+	POKEPATCH_PUT_7(a_, b_, c_, d_, e_, f_, g_) POKEPATCH_PUT_(7, h_)
+#define POKEPATCH_PUT_9(a_, b_, c_, d_, e_, f_, g_, h_, i_) \
+	POKEPATCH_PUT_8(a_, b_, c_, d_, e_, f_, g_, h_) POKEPATCH_PUT_(8, i_)
+#define POKEPATCH_PUT_10(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_) \
+	POKEPATCH_PUT_9(a_, b_, c_, d_, e_, f_, g_, h_, i_) POKEPATCH_PUT_(9, j_)
+#define POKEPATCH_PUT_11(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_) \
+	POKEPATCH_PUT_10(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_) POKEPATCH_PUT_(10, k_)
+#define POKEPATCH_PUT_12(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_) \
+	POKEPATCH_PUT_11(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_) POKEPATCH_PUT_(11, l_)
+#define POKEPATCH_PUT_13(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_) \
+	POKEPATCH_PUT_12(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_) POKEPATCH_PUT_(12, m_)
+#define POKEPATCH_PUT_14(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_, n_) \
+	POKEPATCH_PUT_13(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_) POKEPATCH_PUT_(13, n_)
+#define POKEPATCH_PUT_15(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_, n_, o_) \
+	POKEPATCH_PUT_14(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_, n_) POKEPATCH_PUT_(14, o_)
+#define POKEPATCH_PUT_16(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_, n_, o_, p_) \
+	POKEPATCH_PUT_15(a_, b_, c_, d_, e_, f_, g_, h_, i_, j_, k_, l_, m_, n_, o_) POKEPATCH_PUT_(15, p_)
+
+#else
+
+#define POKEPATCH_MARK_CALL_(marker_, format_, ...)                                       \
+	pokepatch_mark_hit(&marker_, format_, ##__VA_ARGS__)
+
+#endif /* __x86_64__ */
 
 #else
 

@@ -110,18 +110,73 @@ until_return() { # FILE FUNCTION
 		END { print count + 0 }'
 }
 
-costs_little() {
-	echo 'void f(int a, long b, char *c) { asm volatile(""); M(m, "%d %ld %s %px", a, b, c, c) }' >unit.c
+# costs FUNCTION - how many more with the marker; fails if that is none, or over ten.
+costs() {
+	local without with
 	compiled without -g0 '-DM(...)='
 	compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}"
-	local without with
-	without=$(until_return without.o f) with=$(until_return with.o f)
-	echo "instructions to the return: $without without, $with with the marker"
+	without=$(until_return without.o "$1") with=$(until_return with.o "$1")
+	echo "$1: instructions to the return: $without without, $with with the marker"
 	[ "$without" -ge 1 ] && [ $((with - without)) -ge 2 ] && [ $((with - without)) -le 10 ]
 }
 
-@test "with no probe attached, at most ten instructions" {
+costs_little() {
+	echo 'void f(int a, long b, char *c) { asm volatile(""); M(m, "%d %ld %s %px", a, b, c, c) }' >unit.c
+	costs f
+	# As many values as there are registers, the arguments among them; a call would have what
+	# it clobbers saved.
+	cat >unit.c <<-'END'
+		struct page;
+		int f(long *p, struct page *page, const char *name, const int n)
+		{
+			long a = p[0], b = p[1], c = p[2], d = p[3], e = p[4], f = p[5], g = p[6];
+			long h = p[7], i = p[8], j = p[9], k = p[10];
+			M(many, "%ld %ld %ld %ld %d %s %px", a, b, c, d, n, name, page)
+			p[0] = (a ^ b) + c; p[1] = d * e - f; p[2] = g + h * i; p[3] = j - k + a;
+			p[4] = i + a * c; p[5] = b * f; p[6] = e + d; p[7] = j * g; p[8] = h ^ k;
+			return n;
+		}
+		int g(long *p)
+		{
+			long a = p[0], b = p[1], c = p[2], d = p[3], e = p[4], f = p[5], g = p[6];
+			M(few, "%ld", a)
+			p[7] = a + b; p[8] = c * d; p[9] = e - f; p[10] = g ^ a; p[0] = b + g;
+			return 0;
+		}
+	END
+	costs f
+	costs g
+}
+
+@test "with no probe attached, at most ten instructions, however many values are live" {
 	with_all_compilers costs_little
+}
+
+all_arguments() {
+	# Promotions, strings, bit-fields, constants; as many as there may be, and one more.
+	cat >unit.c <<-'END'
+		struct t;
+		struct s { unsigned int bits : 3; char name[8]; };
+		enum e { E };
+		void f(struct s *s, unsigned char c, _Bool b, short h, enum e e, const struct t *t,
+		       void (*fn)(void))
+		{
+			const int number = h;
+			M(m, "%u %s %d %d %d %d %px %px %d %lu %s %c", s->bits, s->name, c, b, h, e, t, fn,
+			  number, sizeof(*s), "text", 'c')
+			M(none, "none")
+			M(sixteen, "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+			  13, 14, 15, 16)
+		}
+	END
+	compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}"
+	sed -i 's/1, 2,/0, 1, 2,/; s/"%d/"%d%d/' unit.c
+	! compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}" 2>errors
+	grep -q too_many_arguments errors
+}
+
+@test "arguments of all types, up to sixteen" {
+	with_all_compilers all_arguments
 }
 
 carried() {
@@ -133,7 +188,7 @@ carried() {
 	carries "empty changed" "f changed" "h changed"
 	# Not one that lets an address go: the core takes markers in and gives them back.
 	warned
-	undefined pokepatch_mark_hit
+	undefined pokepatch_mark_met
 	same "the markers" "$(sections | grep '^\.pokepatch\.markers' | sed 's/\.[0-9]*$//')" \
 		"$(lines .pokepatch.markers.{empty,end,inner,loop,outer})"
 	local section

@@ -157,6 +157,28 @@ gone() {
 		until_true 20 sh -c "! pidof pokepatch >/dev/null"
 		gone
 
+		echo "== it is killed, with no chance to clean up"
+		rm -f /tmp/err
+		pokepatch trace "$(patch_file marks)" >/tmp/out 2>/tmp/err &
+		until_true 20 started
+		kill -9 $!
+		wait $! || :
+		until_true 20 sh -c "grep -q \"trace was killed; .marks. is as it was before\" /tmp/err"
+		gone
+		# And its keeper with it: what is left the next one finds.
+		rm /tmp/err
+		pokepatch trace "$(patch_file marks)" >/tmp/out 2>/tmp/err &
+		until_true 20 started
+		kill -9 $(pidof pptrace-keeper) $!
+		wait $! || :
+		same instances "$(ls $tracing/instances | grep -c pokepatch)" 1
+		same enabled "$(cat "$(sysfs marks enabled)")" 1
+		trace marks TERM
+		same instances "$(ls $tracing/instances | grep -c pokepatch || :)" 0
+		pokepatch unload marks
+		rmmod pokepatch
+		gone
+
 		echo "== what was loaded stays, what was off is off again"
 		modprobe pokepatch-marks
 		trace marks TERM
