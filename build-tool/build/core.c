@@ -82,7 +82,8 @@ static struct error *find_data(char **ret)
 static bool is_no_core_source(const char *name, bool folder)
 {
 	return !folder && !has_suffix(name, ".c") && !has_suffix(name, ".h") &&
-	       !has_suffix(name, ".S") && strcmp(name, "Kbuild") != 0;
+	       !has_suffix(name, ".S") && !has_suffix(name, ".sh") &&
+	       strcmp(name, "Kbuild") != 0;
 }
 
 static int compare_names(const FTSENT **a, const FTSENT **b)
