@@ -138,6 +138,8 @@ look() {
 # owners FILE - how many objects each function has of the caches that $exact_slabs names.
 owners() {
 	for _traces in /sys/kernel/debug/slab/*/alloc_traces; do
+		# Not each kernel tells.
+		[ -e "$_traces" ] || continue
 		awk -v cache="$(basename "${_traces%/*}")" '
 			/^ *[0-9]+ [^ ]/ { n[cache " " $2] += $1 }
 			END { for (i in n) print i, n[i] }' "$_traces"
