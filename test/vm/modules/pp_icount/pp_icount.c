@@ -3,7 +3,8 @@
  * pp_icount - what one call of int_pow() costs, in instructions.
  *
  * Meant for a guest under QEMU's -icount shift=0 with one processor, where the
- * time-stamp counter counts executed instructions.  Reading the parameter
+ * time-stamp counter counts executed instructions, and arm64's counter nanoseconds
+ * that are as many, in ticks.  Reading the parameter
  * "measure" prints a line for each call depth: DEPTH INSTRUCTIONS RESULT, the
  * instructions of one round of a loop around the call in hundredths, and what
  * int_pow(1, 0) returned.
@@ -23,6 +24,16 @@ struct measurement {
 
 /* How many functions of ours are on the stack when the call is made. */
 static const unsigned int depths[] = { 1, 4, 16, 64 };
+
+/* Instructions in one step of the counter. */
+static u64 step(void)
+{
+#ifdef CONFIG_ARM64
+	return NSEC_PER_SEC / read_sysreg(cntfrq_el0);
+#else
+	return 1;
+#endif
+}
 
 /* With interrupts off: nothing else runs on the one processor. */
 static noinline void measure_here(struct measurement *m)
@@ -60,7 +71,7 @@ static int measure_get(char *text, const struct kernel_param *param)
 		measure_at(depths[i], &m);
 		measure_at(depths[i], &m);
 		length += scnprintf(text + length, PAGE_SIZE - length, "%u %llu %llu\n",
-				    depths[i], m.instructions * 100 / ROUNDS, m.result);
+				    depths[i], m.instructions * step() * 100 / ROUNDS, m.result);
 	}
 	return length;
 }
