@@ -94,7 +94,8 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 
 @test "a history that is full, readers that do not read, are killed, are in the way of unloading" {
 	history_patches
-	guest "${patched[@]}" --timeout 300 <<<"$words"'
+	guest "${patched[@]}" --timeout 300 --expect 'the core is being removed by force; this waits' \
+		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
 		modprobe pokepatch-history-null
 		same "rights of the device" "$(stat -c "%a %u" /dev/pokepatch_history)" "400 0"
 		mode history-null entry
@@ -156,9 +157,15 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 		holder=$!
 		until_true 10 grep -q ready /tmp/held
 		refused rmmod pokepatch
+		echo "== by force: it waits until nobody has the device open"
+		rmmod -f pokepatch &
+		remover=$!
+		until_true 10 sh -c "dmesg | grep -q \"removed by force; this waits\""
+		kill -0 $remover
 		kill $holder
 		wait $holder || :
-		rmmod pokepatch
+		wait $remover
+		lacks modules "$(cat /proc/modules)" pokepatch
 		[ ! -e /dev/pokepatch_history ]
 	'
 }
