@@ -146,7 +146,7 @@ meddled_dummy() {
 		echo 1 >/proc/sys/debug/kprobes-optimization
 		probe one 14
 		arm
-		until_true 20 grep -q OPTIMIZED $list
+		until_true 20 grep -q "version_proc_show.*OPTIMIZED" $list
 		cat $list
 		good
 		meddle version_proc_show 28
@@ -160,7 +160,7 @@ meddled_dummy() {
 			echo $optimise >/proc/sys/debug/kprobes-optimization
 			probe one 28
 			arm
-			[ $optimise = 0 ] || until_true 20 grep -q OPTIMIZED $list
+			[ $optimise = 0 ] || until_true 20 grep -q "version_proc_show.*OPTIMIZED" $list
 			bad
 			disarm
 		done
