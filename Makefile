@@ -22,7 +22,7 @@ out := build/asan
 sanitize := -fsanitize=address,undefined -fno-omit-frame-pointer
 endif
 
-include_dirs := common diff build cli arch proof history
+include_dirs := common diff build cli arch proof history as
 all_cflags = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
 	-DPOKEPATCH_DATADIR='"$(DATADIR)"' $(addprefix -Ibuild-tool/,$(include_dirs)) \
 	-Icore-module/include $(CFLAGS) $(sanitize) -MMD -MP
@@ -38,22 +38,30 @@ proof_o  := $(call objects,$(call sources,proof))
 build_o  := $(call objects,$(call sources,build)) $(proof_o)
 history_o := $(call objects,$(call sources,history))
 cli_o    := $(call objects,$(call sources,cli)) $(history_o)
+as_o     := $(call objects,$(call sources,as))
 dmain_o  := $(call objects,$(call sources,diff-main))
-programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff)
+programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff pokepatch-as)
 
 unit_tests := $(patsubst test/unit/%.c,$(out)/test/unit/%,$(wildcard test/unit/test_*.c))
 
 .PHONY: all
-all: $(programs) ## build the three programs (the core is built for each kernel it is used on)
+all: $(programs) $(out)/libexec/as ## build the programs (the core is built for each kernel it is used on)
 
 $(out)/bin/pokepatch: $(cli_o) $(differ_o) $(common_o)
 $(out)/bin/pokepatch-build: $(build_o) $(differ_o) $(common_o)
 $(out)/bin/pokepatch-diff: $(dmain_o) $(differ_o) $(common_o)
 
+$(out)/bin/pokepatch-as: $(as_o) $(differ_o) $(common_o)
+
 $(programs):
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+
+# The folder for a compiler's -B.
+$(out)/libexec/as: $(out)/bin/pokepatch-as
+	$(Q)mkdir -p $(@D)
+	$(Q)ln -sf ../bin/pokepatch-as $@
 
 # DATADIR is compiled in: another PREFIX compiles again what was compiled with the last.
 $(out)/datadir: FORCE
@@ -75,7 +83,7 @@ $(out)/test/section-rules: $(out)/test/pairs/section_rules.o $(differ_o) $(commo
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
-$(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o)) $(differ_o) $(common_o)
+$(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o) $(as_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries) -lcmocka
 .SECONDARY: $(addsuffix .o,$(unit_tests))
@@ -258,7 +266,10 @@ unit_dir := $(PREFIX)/lib/systemd/system
 .PHONY: install
 install: all ## install to DESTDIR and PREFIX (/usr)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(DATADIR)
-	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(DESTDIR)$(PREFIX)/bin
+	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(out)/bin/pokepatch-as \
+		$(DESTDIR)$(PREFIX)/bin
+	install -d $(DESTDIR)$(PREFIX)/libexec/pokepatch
+	ln -sf ../../bin/pokepatch-as $(DESTDIR)$(PREFIX)/libexec/pokepatch/as
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
 	cp -r --no-preserve=ownership core-module patches $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(unit_dir)
@@ -271,7 +282,8 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/pokepatch-build $(DESTDIR)$(PREFIX)/bin/pokepatch-diff
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,pokepatch-build pokepatch-diff pokepatch-as)
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pokepatch
 	rm -f $(DESTDIR)$(unit_dir)/pokepatch.service
 	rm -rf $(DESTDIR)$(DATADIR)
