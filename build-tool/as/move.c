@@ -211,16 +211,16 @@ static struct error *step(struct scan *scan, struct slice raw, const char *next)
 		return NULL;
 	}
 
-	bool fits = fits_prologue(line);
+	bool entry = starts(line, ".LPFE") && line.text[line.length - 1] == ':';
 
-	if (scan->place == PROLOGUE && !fits)
+	if (scan->place == PROLOGUE && (entry || !fits_prologue(line)))
 		return refuse(scan, is_set(line, "mips16") || is_set(line, "micromips") ?
 					    "MIPS16 or microMIPS code after" :
 					    "no label of a function right after");
 	/* The table's section comes between the label and the entry, with its own lines. */
 	if (scan->place == FRESH && line.length && line.text[0] != '.')
 		scan->place = INSIDE;
-	if (!starts(line, ".LPFE") || line.text[line.length - 1] != ':')
+	if (!entry)
 		return NULL;
 
 	scan->block_line = scan->line;

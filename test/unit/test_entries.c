@@ -60,8 +60,9 @@ static void test_moves(void **state)
 	/* Comments, blanks and empty lines. */
 	moves(".LPFE1:\t# here\n\n\t.set noreorder\n nop\t # x\n\t.set\treorder\r\n# a line\n"
 	      "\t.ent\tf # f\nf:\t# the function\n\tjr $31\n",
-	      "# a line\n\t.ent\tf # f\nf:\t# the function\n"
-	      ".LPFE1:\t# here\n\n\t.set noreorder\n nop\t # x\n\t.set\treorder\r\n\tjr $31\n", 1);
+	      "\t.ent\tf # f\nf:\t# the function\n"
+	      ".LPFE1:\t# here\n\n\t.set noreorder\n nop\t # x\n\t.set\treorder\r\n# a line\n"
+	      "\tjr $31\n", 1);
 	/* Names with dots and dollars. */
 	moves(BLOCK "\t.ent\tf.part$0\nf.part$0:\n\tnop\n",
 	      "\t.ent\tf.part$0\nf.part$0:\n" BLOCK "\tnop\n", 1);
