@@ -251,14 +251,14 @@ void pp_claim_settle(unsigned long ip)
 
 bool pp_claim_shared(unsigned long ip)
 {
-	const struct dyn_ftrace *rec;
+	struct dyn_ftrace *rec;
 	bool shared;
 
 	if (!pp_claim_possible())
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = pp_kernel.lookup_rec(ip, ip);
-	shared = !rec || ftrace_rec_count((struct dyn_ftrace *)rec) != 1;
+	rec = record_of(ip);
+	shared = !rec || ftrace_rec_count(rec) != 1;
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return shared;
 }

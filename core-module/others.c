@@ -334,9 +334,16 @@ struct pp_time pp_others_settle(void)
 void pp_others_drain(void)
 {
 	const struct writes *writes = READ_ONCE(noting);
+	bool noted;
 
 	/* Of a write that is noted just now the moment is later than all that was done before. */
-	if (READ_ONCE(writes->nr) || READ_ONCE(writes->lost))
+	noted = READ_ONCE(writes->nr) || READ_ONCE(writes->lost);
+	/*
+	 * An empty side may be the one that take_noted() has just turned to: the holder of
+	 * drain_lock, which it had before that, is still making records of the other one.
+	 */
+	smp_rmb();
+	if (noted || mutex_is_locked(&drain_lock))
 		pp_others_settle();
 }
 

@@ -314,6 +314,11 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 	kvfree(new);
 	if (ret)
 		return ret;
+	/*
+	 * Until now others could write there; a callback may have made them.  Their records come
+	 * before those of what we write.
+	 */
+	pp_others_drain();
 	for (i = 0; i < nr; i++) {
 		if (!wants_hook(&funcs[i], obj))
 			continue;

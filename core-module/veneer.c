@@ -100,9 +100,13 @@ static struct veneers *new_page(unsigned long ip)
 
 	if (!page || !pp_kernel.vmalloc_node_range)
 		goto fail;
-	code = pp_kernel.vmalloc_node_range(PAGE_SIZE, PAGE_SIZE, ip - reach, ip + reach, GFP_KERNEL,
-					    PAGE_KERNEL, VM_FLUSH_RESET_PERMS, NUMA_NO_NODE,
-					    __builtin_return_address(0));
+	/* Zeroed: whatever was there before must not become text. */
+	code = PP_FAULT("vmalloc_node_range") ?
+		       NULL :
+		       pp_kernel.vmalloc_node_range(PAGE_SIZE, PAGE_SIZE, ip - reach, ip + reach,
+						    GFP_KERNEL | __GFP_ZERO, PAGE_KERNEL,
+						    VM_FLUSH_RESET_PERMS, NUMA_NO_NODE,
+						    __builtin_return_address(0));
 	if (!code)
 		goto fail;
 	/* It has never been executable before, and is not writable afterwards. */

@@ -244,7 +244,8 @@ static void damage(const struct history *whole, size_t changes, bool alter)
 	size_t noticed = 0, tried = 0;
 	struct verdict library = {0};
 
-	for (size_t i = 0; i < DAMAGES; i++) {
+	/* Of the last changes at their places there may be none to damage. */
+	for (size_t i = 0; i < 10 * DAMAGES && tried < DAMAGES; i++) {
 		struct verdict forwards, backwards;
 		struct history history;
 

@@ -271,6 +271,20 @@ struct verdict replay_library(const struct looks *looks, const struct history *h
 	return verdict;
 }
 
+/* Does a later change begin with what this one left?  Only then must a wrong one show. */
+static bool goes_on(const struct history *history, size_t i)
+{
+	const struct history_record *record = &history->records.list[i];
+
+	for (size_t k = i + 1; k < history->records.count; k++) {
+		const struct history_record *later = &history->records.list[k];
+
+		if (is_change(later) && later->address == record->address)
+			return later->size >= record->size;
+	}
+	return false;
+}
+
 bool replay_damage(struct history *history, const struct looks *looks, size_t turn, bool alter)
 {
 	size_t count = 0;
@@ -283,7 +297,8 @@ bool replay_damage(struct history *history, const struct looks *looks, size_t tu
 		/* Of text that was there from the beginning, and that is still there. */
 		if (!is_change(record) || over_at(record) < looks->start ||
 		    record->address - looks->text >= looks->text_size ||
-		    memcmp(record->old, record->new, record->size) == 0 || count++ != turn)
+		    memcmp(record->old, record->new, record->size) == 0 || count++ < turn ||
+		    !goes_on(history, i))
 			continue;
 		if (alter) {
 			other = history_keep(history, xmalloc(record->size));

@@ -54,7 +54,7 @@ struct verdict replay_library(const struct looks *looks, const struct history *h
 
 /*
  * replay_damage - take a change out of the history, or (@alter) make another one of it.
- * @turn: which.  False: there are not so many.
+ * @turn: which, or one soon after it that a later change shows.  False: there is none.
  */
 bool replay_damage(struct history *history, const struct looks *looks, size_t turn, bool alter);
 

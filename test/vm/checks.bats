@@ -254,6 +254,8 @@ io_error() { # PATCH VALUE
 		core_is Live
 		rmmod pokepatch
 		exited
+		# Optimising the probe of what others write takes a grace period that the task holds up.
+		echo 0 >/proc/sys/debug/kprobes-optimization
 		echo 1 >$flush
 		exit_at 0
 		modprobe pokepatch debug_skip_earlier=1
@@ -265,6 +267,7 @@ io_error() { # PATCH VALUE
 		rmmod pokepatch_thread_exit pokepatch
 		exited
 		echo 0 >/sys/kernel/livepatch/pp_flush/enabled
+		echo 1 >/proc/sys/debug/kprobes-optimization
 
 		modprobe pokepatch
 		echo 0 >$parameters/ask_after_ms

@@ -399,7 +399,8 @@ watching() {
 		register_ftrace_direct) continue ;; # only a comment speaks of it
 		vsnprintf) continue ;;
 		esac
-		grep -q "^#define $name(" "$top/core-module/fault.h" || missing+=" $name"
+		grep -q "^#define $name(" "$top/core-module/fault.h" ||
+			grep -q "PP_FAULT(\"$name\")" "$top"/core-module/*.c || missing+=" $name"
 	done
 	[ -z "$missing" ] || { echo "not in fault.h:$missing"; return 1; }
 }

@@ -166,7 +166,7 @@ inventory() {
 # one of several looks.
 same_inventory() {
 	rm -f /tmp/after
-	for _look in 1 2 3 4 5 6 7 8; do
+	for _look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
 		look /tmp/after
 		if awk -v slack="$2" '
 			NR == FNR { was[$1 " " $2] = $3; next }
