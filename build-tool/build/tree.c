@@ -36,8 +36,8 @@ static struct error *find_arch(struct build *build)
 
 	if (!machine)
 		return error_new(STATUS_FAILED,
-				 "%s: no kernel of a machine that pokepatch knows; name its vmlinux "
-				 "with --vmlinux",
+				 "%s: not an ELF file of a machine that pokepatch knows; name the "
+				 "kernel's vmlinux with --vmlinux",
 				 build->files.vmlinux);
 	if (given && !arch_is_called(machine, given))
 		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,
