@@ -18,16 +18,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch.
-edited() {
-	local file=$1
-	shift
-	mkdir -p "a/${file%/*}" "b/${file%/*}"
-	cp "$source/$file" "a/$file"
-	sed "$@" "a/$file" >"b/$file"
-	diff -u "a/$file" "b/$file" >>x.patch || [ $? -eq 1 ]
-}
-
 # relocs SECTION - type and symbol of each of the module's relocations of that section.
 relocs() {
 	aarch64-linux-gnu-readelf -rW x.ko | awk -v section="'.rela$1'" '

@@ -16,3 +16,13 @@ setup_file() {
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
 		grep -om 1 "$kernel/tree-[0-9a-f]*")
 }
+
+# edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch; $source is its tree.
+edited() {
+	local file=$1
+	shift
+	mkdir -p "a/${file%/*}" "b/${file%/*}"
+	cp "$source/$file" "a/$file"
+	sed "$@" "a/$file" >"b/$file"
+	diff -u "a/$file" "b/$file" >>x.patch || [ $? -eq 1 ]
+}

@@ -9,16 +9,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch.
-edited() {
-	local file=$1
-	shift
-	mkdir -p "a/${file%/*}" "b/${file%/*}"
-	cp "$source/$file" "a/$file"
-	sed "$@" "a/$file" >"b/$file"
-	diff -u "a/$file" "b/$file" >>x.patch || [ $? -eq 1 ]
-}
-
 # built STATUS TEXT... - the build ends so, and says each text.
 built() {
 	local status_wanted=$1 text
