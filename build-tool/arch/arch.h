@@ -66,6 +66,8 @@ struct late_table {
 	/* ... but if its first byte is one of these, it is that long. */
 	const char *first;
 	uint8_t first_length;
+	/* Or no longer than there are NOPs, words of zeroes: how many an entry has is a choice. */
+	bool nops;
 };
 
 /* A jump to a function, as far away as one is called. */
@@ -76,11 +78,15 @@ struct veneer {
 	 * veneers by the relocations that it sees.
 	 */
 	bool every_call;
+	bool exported; /* likewise for what vmlinux exports: the loader makes no veneers */
+	const char *kind; /* what tells its name from that of another one, or NULL */
 	const uint8_t *code;
 	uint8_t size, align;
 	uint8_t reloc_at; /* where the relocation of reloc_type and addend stands */
 	uint32_t reloc_type;
 	int64_t addend;
+	uint8_t second_at; /* another with that addend, or type 0 */
+	uint32_t second_type;
 };
 
 /* Relocations that, made by the core, must not lie at offset % align >= from. */
@@ -135,6 +141,11 @@ struct arch {
 	const char *source_arch; /* folder below arch/ in the kernel: "x86"; also good for ARCH= */
 	const char *gnu;	 /* what Debian's tools for it begin with: "x86_64-linux-gnu" */
 	const char *emulator;	 /* of package qemu-user, for that compiler; NULL: none */
+	/*
+	 * Its compiler puts patchable entries in the wrong place, and pokepatch-as into the right
+	 * one; a kernel has them by KCFLAGS (pokepatch-as --build), not by its configuration.
+	 */
+	bool entries_by_as;
 	uint16_t machine;	 /* EM_ */
 	uint8_t elf_class, elf_data;
 	uint8_t code_data;	 /* ELFDATA2LSB or MSB of instructions; 0: as elf_data */
@@ -151,6 +162,9 @@ struct arch {
 	/* What functions call without their source's saying so (__fentry__); ends with NULL. */
 	const char *const *common_callees;
 	const struct veneer *veneer;	 /* for calls that cannot lead there by themselves, or NULL */
+	/* veneer_for - which one, where the call at an offset needs another; never NULL. */
+	const struct veneer *(*veneer_for)(const struct object *object,
+					   const struct section *section, uint64_t offset);
 
 	const struct late_limit *late_limit; /* or NULL */
 

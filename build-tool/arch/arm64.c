@@ -113,8 +113,8 @@ static const struct site_table arm64_sites[] = {
 
 /* Linux 6.1's arch/arm64/kernel: ftrace.c, jump_label.c */
 static const struct late_table arm64_late_tables[] = {
-	{"__patchable_function_entries", 8, 8, NULL, 0}, /* "mov x9, x30", and a NOP or a call */
-	{"__jump_table", 16, 4, NULL, 0},
+	{"__patchable_function_entries", 8, 8, NULL, 0, false}, /* "mov x9, x30", and a NOP or a call */
+	{"__jump_table", 16, 4, NULL, 0, false},
 	{0},
 };
 

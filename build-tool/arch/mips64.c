@@ -9,6 +9,7 @@
 #include "arch.h"
 #include "fixed.h"
 #include "object.h"
+#include "proof_rules.h"
 #include "sections.h"
 
 /* Not in every elf.h. */
@@ -20,24 +21,33 @@
 #define R_MIPS_PC32 248
 #endif
 
+/* What of e_flags names the release of the architecture; the sixth is not like those before. */
+#define ARCH_FLAGS 0xf0000000u
+#define ARCH_32R6  0x90000000u
+#define ARCH_64R6  0xa0000000u
+
+/*
+ * Near are all jumps: the kernel is in KSEG0 and modules are in CKSSEG, 1 GB from there; "j" and
+ * "jal" stay within 256 MB.
+ */
 static const struct reloc_kind mips64_relocs[] = {
 	RELOC(R_MIPS_NONE, .idle = true),
 	RELOC(R_MIPS_32, .size = 4),
-	RELOC(R_MIPS_26, .size = 4, .mask = 0x03ffffff, .branch = true),
+	RELOC(R_MIPS_26, .near = true, .size = 4, .mask = 0x03ffffff, .branch = true),
 	RELOC(R_MIPS_HI16, .size = 4, .mask = 0xffff),
 	RELOC(R_MIPS_LO16, .size = 4, .mask = 0xffff),
-	RELOC(R_MIPS_PC16, .size = 4, .mask = 0xffff, .pc_relative = true, .branch = true,
-	      .origin = 4),
+	RELOC(R_MIPS_PC16, .near = true, .size = 4, .mask = 0xffff, .pc_relative = true,
+	      .branch = true, .origin = 4),
 	RELOC(R_MIPS_64, .size = 8),
 	RELOC(R_MIPS_HIGHER, .size = 4, .mask = 0xffff),
 	RELOC(R_MIPS_HIGHEST, .size = 4, .mask = 0xffff),
 	RELOC(R_MIPS_JALR, .idle = true), /* marks a call that could be a direct one */
 	/* MIPS64 release 6 */
-	RELOC(R_MIPS_PC21_S2, .size = 4, .mask = 0x001fffff, .pc_relative = true, .branch = true,
-	      .origin = 4),
-	RELOC(R_MIPS_PC26_S2, .size = 4, .mask = 0x03ffffff, .pc_relative = true, .branch = true,
-	      .origin = 4),
-	RELOC(R_MIPS_PC32, .size = 4, .pc_relative = true),
+	RELOC(R_MIPS_PC21_S2, .near = true, .size = 4, .mask = 0x001fffff, .pc_relative = true,
+	      .branch = true, .origin = 4),
+	RELOC(R_MIPS_PC26_S2, .near = true, .size = 4, .mask = 0x03ffffff, .pc_relative = true,
+	      .branch = true, .origin = 4),
+	RELOC(R_MIPS_PC32, .size = 4, .pc_relative = true, .linker = true),
 };
 
 static const struct section_rule mips64_sections[] = {
@@ -64,6 +74,73 @@ static const struct section_rule mips64_sections[] = {
 	{.name = ".mips.machines.init", .policy = SECTION_INIT},
 	{0},
 };
+
+/* arch/mips/kernel/jump_label.c; and what pokepatch's core writes into entries. */
+static const struct late_table mips64_late_tables[] = {
+	{.section = "__patchable_function_entries", .entry = 8, .length = 16, .nops = true},
+	{.section = "__jump_table", .entry = 24, .length = 4},
+	{0},
+};
+
+/* ---- jumps to the kernel ------------------------------------------------------------- */
+
+#define LITTLE(word) (word) & 0xff, (word) >> 8 & 0xff, (word) >> 16 & 0xff, (word) >> 24
+#define BIG(word)    (word) >> 24, (word) >> 16 & 0xff, (word) >> 8 & 0xff, (word) & 0xff
+
+/*
+ *	lui	at, %hi(sym)
+ *	daddiu	at, at, %lo(sym)
+ *	jalr	$0, at		"jr", which release 6 has no other form of
+ *	nop
+ *
+ * No compiler has anything in $at when it calls.  (In $t8 it may: gcc's -fipa-ra knows what a
+ * static function that it calls leaves alone.)
+ */
+#define THROUGH_AT(order) order(0x3c010000), order(0x64210000), order(0x00200009), order(0)
+/*
+ * But raw_copy_from_user() of asm/uaccess.h calls with "daddu $1, %1, %2" in the delay slot, and
+ * __raw_copy_from_user() counts on that.  $t8 it says that it spoils.
+ */
+#define THROUGH_T8(order) order(0x3c180000), order(0x67180000), order(0x03000009), order(0)
+
+#define VENEER(bytes, ...)                                                                         \
+	{                                                                                          \
+		.every_call = true, .exported = true, .code = (const uint8_t[]){bytes},            \
+		.size = 16, .align = 4, .reloc_at = 0, .reloc_type = R_MIPS_HI16,                  \
+		.second_at = 4, .second_type = R_MIPS_LO16, ##__VA_ARGS__                          \
+	}
+/* By byte order: little, big. */
+static const struct veneer through_at[] = {VENEER(THROUGH_AT(LITTLE)), VENEER(THROUGH_AT(BIG))};
+static const struct veneer through_t8[] = {VENEER(THROUGH_T8(LITTLE), .kind = "_t8"),
+					   VENEER(THROUGH_T8(BIG), .kind = "_t8")};
+
+/* Does an instruction leave its result in $at?  Those that may stand in a delay slot. */
+static bool writes_at(uint32_t instruction)
+{
+	uint32_t code = instruction >> 26, rt = instruction >> 16 & 31, rd = instruction >> 11 & 31;
+
+	if (!code || code == 28) /* SPECIAL, SPECIAL2 */
+		return rd == 1;
+	if (code == 31) /* SPECIAL3: ext, ins and the like, and rdhwr, have it in rt, others in rd */
+		return (instruction & 63) < 8 || (instruction & 63) == 59 ? rt == 1 : rd == 1;
+	return rt == 1 && ((code >= 8 && code < 16) ||	/* addi to lui */
+			   (code >= 24 && code < 28) || /* daddi, daddiu, ldl, ldr */
+			   (code >= 32 && code < 40) || /* lb to lwu */
+			   code == 48 || code == 52 || code == 55); /* ll, lld, ld */
+}
+
+static const struct veneer *mips64_veneer_for(const struct object *object,
+					      const struct section *section, uint64_t offset)
+{
+	bool big = arch_code_is_big(object->arch);
+	/* "jal" and "j" have a delay slot, "balc" and "bc" have none. */
+	bool slot = code_get32(object, section, offset) >> 27 == 1;
+
+	return slot && offset + 8 <= section->size &&
+			       writes_at(code_get32(object, section, offset + 4))
+		       ? &through_t8[big]
+		       : &through_at[big];
+}
 
 /*
  * r_info is not one number: the symbol's (32 bits), then a special symbol and three types of
@@ -92,6 +169,16 @@ static int64_t offset16(uint32_t instruction)
 	return 4 + sign_extend(instruction, 16) * 4;
 }
 
+static int64_t offset21(uint32_t instruction)
+{
+	return 4 + sign_extend(instruction, 21) * 4;
+}
+
+static int64_t offset26(uint32_t instruction)
+{
+	return 4 + sign_extend(instruction, 26) * 4;
+}
+
 /* j and jal have relocations always: they are relative to nothing. */
 static const struct local_form mips64_local_forms[] = {
 	{0xf0000000, 0x10000000, R_MIPS_PC16, offset16}, /* beq, bne, blez, bgtz */
@@ -101,11 +188,37 @@ static const struct local_form mips64_local_forms[] = {
 	{0},
 };
 
+/* With register 0 in rs they are jic and jialc, which lead to what is in another register. */
+#define COMPACT21(code)                                                                            \
+	{0xfc200000, (code) | 1 << 21, R_MIPS_PC21_S2, offset21},                                  \
+	{0xfc400000, (code) | 1 << 22, R_MIPS_PC21_S2, offset21},                                  \
+	{0xfc800000, (code) | 1 << 23, R_MIPS_PC21_S2, offset21},                                  \
+	{0xfd000000, (code) | 1 << 24, R_MIPS_PC21_S2, offset21},                                  \
+	{0xfe000000, (code) | 1 << 25, R_MIPS_PC21_S2, offset21}
+
+/* Release 6 has given other meanings to the codes of some instructions (volume II-A, appendix A). */
+static const struct local_form mips64r6_local_forms[] = {
+	{0xf0000000, 0x10000000, R_MIPS_PC16, offset16}, /* beq, bne; blezalc, bgtzalc, ... */
+	{0xf8000000, 0x58000000, R_MIPS_PC16, offset16}, /* blezc, bgtzc, bgec, bltc, ... */
+	{0xfc0c0000, 0x04000000, R_MIPS_PC16, offset16}, /* bltz, bgez, bal */
+	{0xfc000000, 0x20000000, R_MIPS_PC16, offset16}, /* beqc, beqzalc, bovc */
+	{0xfc000000, 0x60000000, R_MIPS_PC16, offset16}, /* bnec, bnezalc, bnvc */
+	{0xff600000, 0x45200000, R_MIPS_PC16, offset16}, /* bc1eqz, bc1nez */
+	COMPACT21(0xd8000000),				 /* beqzc */
+	COMPACT21(0xf8000000),				 /* bnezc */
+	{0xdc000000, 0xc8000000, R_MIPS_PC26_S2, offset26}, /* bc, balc */
+	{0},
+};
+
 static void mips64_local_references(struct object *object, const struct section *section,
 				    uint64_t start, uint64_t end, found_reference found,
 				    void *context)
 {
-	fixed_local_references(object, section, start, end, mips64_local_forms, found, context);
+	uint32_t release = object->header.e_flags & ARCH_FLAGS;
+	bool sixth = release == ARCH_32R6 || release == ARCH_64R6;
+
+	fixed_local_references(object, section, start, end,
+			       sixth ? mips64r6_local_forms : mips64_local_forms, found, context);
 }
 
 /*
@@ -185,6 +298,7 @@ static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64}
 	.sections = mips64_sections, .patchable_entry = mips64_patchable_entry,                    \
 	.local_references = mips64_local_references, .operand_kinds = mips64_operand_kinds,        \
 	.is_padding = mips64_is_padding, .constant_loads = mips64_constant_loads,                  \
+	.entries_by_as = true, .late_tables = mips64_late_tables, .veneer_for = mips64_veneer_for,                        \
 	.address_reloc = R_MIPS_64, .short_sizes = true
 
 const struct arch arch_mips64 = {
@@ -193,6 +307,8 @@ const struct arch arch_mips64 = {
 	.gnu = "mips64-linux-gnuabi64",
 	.elf_data = ELFDATA2MSB,
 	.disasm = &mips64_disasm,
+	.veneer = &through_at[1],
+	.proof = &proof_rules_mips64,
 };
 
 const struct arch arch_mips64el = {
@@ -201,6 +317,8 @@ const struct arch arch_mips64el = {
 	.gnu = "mips64el-linux-gnuabi64",
 	.elf_data = ELFDATA2LSB,
 	.disasm = &mips64el_disasm,
+	.veneer = &through_at[0],
+	.proof = &proof_rules_mips64el,
 	.reloc_info = mips64el_reloc_info,
 	.reloc_info_join = mips64el_reloc_info_join,
 };

@@ -44,12 +44,22 @@ struct proof_table {
 	} live;
 };
 
-/* A jump of pokepatch's own, for calls from code that the loader rewrites. */
+/* A jump of pokepatch's own, for calls from code that the loader rewrites, or that reach less far. */
 struct proof_veneer {
 	const char *code; /* zeroes where it is relocated */
 	uint8_t size, align, place;
 	uint32_t type;
 	int8_t addend;
+	uint8_t second_place; /* another with that addend, or type 0 */
+	uint32_t second_type;
+	/* Calls of what vmlinux exports must have one too: the loader makes none. */
+	bool exported;
+	/*
+	 * As code, by way of another register: for calls that hand over something in the first
+	 * one.  needs_other() is given the call and what follows it, eight bytes.
+	 */
+	const char *other;
+	bool (*needs_other)(const unsigned char *call);
 };
 
 struct proof_rules {
@@ -86,12 +96,15 @@ struct proof_rules {
 	uint8_t padding_length;
 	const char *unwind, *unwind_ip; /* parallel tables; NULL: none */
 	bool zero_fields; /* the loader refuses a field that is not 0 before it is relocated */
-	/* How long is what stands at a place of LIVE_INSTRUCTION?  Eight bytes or less. */
+	/* Sections with which the linker sums up what it has linked; they have names of their own. */
+	const char *const *linkers;
+	/* How long is what stands at a place of LIVE_INSTRUCTION?  Sixteen bytes or less. */
 	uint8_t (*live_length)(const unsigned char *instruction);
 	/* Is there a jump (not a call) at the instruction? */
 	bool (*is_jump)(const unsigned char *instruction);
 };
 
-extern const struct proof_rules proof_rules_arm64, proof_rules_x86_64;
+extern const struct proof_rules proof_rules_arm64, proof_rules_mips64, proof_rules_mips64el;
+extern const struct proof_rules proof_rules_x86_64;
 
 #endif /* POKEPATCH_PROOF_RULES_H */

@@ -63,13 +63,13 @@ static const struct site_table x86_64_sites[] = {
 
 /* Linux 6.1's arch/x86/kernel: ftrace.c, jump_label.c, static_call.c, alternative.c */
 static const struct late_table x86_64_late_tables[] = {
-	{"__mcount_loc", 8, 5, NULL, 0},
-	{"__jump_table", 16, 5, "\xeb\x66", 2}, /* short: jmp, xchg %ax,%ax */
-	{".static_call_sites", 8, 5, "\x2e\x0f", 6}, /* call or jmp; with a prefix, jcc */
-	{".retpoline_sites", 4, 5, "\x2e\x0f", 6},
-	{".smp_locks", 4, 1, NULL, 0},	     /* the prefix */
-	{".call_sites", 4, 5, NULL, 0},	     /* from 6.2 on: call depth tracking */
-	{".ibt_endbr_seal", 4, 4, NULL, 0}, /* an ENDBR that is not wanted */
+	{"__mcount_loc", 8, 5, NULL, 0, false},
+	{"__jump_table", 16, 5, "\xeb\x66", 2, false}, /* short: jmp, xchg %ax,%ax */
+	{".static_call_sites", 8, 5, "\x2e\x0f", 6, false}, /* call or jmp; with a prefix, jcc */
+	{".retpoline_sites", 4, 5, "\x2e\x0f", 6, false},
+	{".smp_locks", 4, 1, NULL, 0, false},	     /* the prefix */
+	{".call_sites", 4, 5, NULL, 0, false},	     /* from 6.2 on: call depth tracking */
+	{".ibt_endbr_seal", 4, 4, NULL, 0, false}, /* an ENDBR that is not wanted */
 	{0},
 };
 

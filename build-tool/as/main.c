@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "entries.h"
+#include "libexec.h"
 #include "version.h"
 
 static const char usage[] =
@@ -211,32 +212,6 @@ static struct error *assemble(int argc, char **argv)
 
 /* ---- for users ------------------------------------------------------------- */
 
-/* The folder with the link "as": beside the programs' folder, built or installed. */
-static struct error *find_link(char **ret)
-{
-	static const char *const folders[] = {"../libexec/pokepatch", "../libexec"};
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (length < 0)
-		return error_errno("cannot read /proc/self/exe");
-	self[length] = '\0';
-	*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		char *path _free_ = xasprintf("%s/%s/as", self, folders[i]);
-
-		if (file_exists(path) && is_us(path)) {
-			char *real = realpath(self, NULL);
-
-			*ret = xasprintf("%s/%s/", real, folders[i]);
-			free(real);
-			return NULL;
-		}
-	}
-	return error_new(STATUS_FAILED, "there is no link %s/%s/as to this program; install again",
-			 self, folders[0]);
-}
-
 /* Adds to an environment variable that kbuild takes more flags from. */
 static void add_flags(const char *variable, const char *flags)
 {
@@ -252,7 +227,7 @@ static struct error *build(unsigned int slots, char **command)
 
 	if (!command[0])
 		return error_new(STATUS_FAILED, "--build: which command? Try 'pokepatch-as --help'");
-	_failed_(find_link(&link));
+	_failed_(libexec_find("as", &link));
 	if (strpbrk(link, " \t'\"$#"))
 		return error_new(STATUS_FAILED,
 				 "%s: kbuild cannot take flags with such a path; install elsewhere",

@@ -93,7 +93,9 @@ struct build {
 	char *arch;	   /* "x86": the folder in arch/ */
 	char *cross;	   /* CROSS_COMPILE: "aarch64-linux-gnu-"; NULL: we run on that machine */
 	char *cc;	   /* compiler: "gcc-12", "aarch64-linux-gnu-gcc-12" */
+	bool cc_named;	   /* the kernel's Makefile has to be told: it would take $(CROSS_COMPILE)gcc */
 	char *cc1;	   /* the kernel's own compiler, which is emulated (own_compiler.c); or NULL */
+	char *kcflags;	   /* what more the kernel was compiled with (entries.c); or NULL */
 	char *work;	   /* private work folder */
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* shared while we read it, or -1 */

@@ -226,6 +226,8 @@ void args_add_machine(struct args *args, const struct build *build)
 		return;
 	args_addf(args, "ARCH=%s", build->arch);
 	args_addf(args, "CROSS_COMPILE=%s", build->cross);
+	if (build->cc_named)
+		args_addf(args, "CC=%s", build->cc);
 }
 
 /*
@@ -292,6 +294,8 @@ struct error *kbuild_environment(const struct build *build, char ***ret)
 	args_add(&args, "prepare0");
 	args_addf(&args, "POKEPATCH_ENVIRONMENT=%s", output);
 	args_add_machine(&args, build);
+	if (build->kcflags)
+		args_addf(&args, "KCFLAGS=%s", build->kcflags);
 	args_add(&args, "pokepatch-environment");
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);

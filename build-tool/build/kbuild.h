@@ -27,7 +27,7 @@ void strings_free(char **list); /* one that ends with NULL */
  * the work folder, which is removed whatever happens.
  */
 void args_add_clean_environment(struct args *args, const char *work);
-/* args_add_machine - to make: which machine the kernel is for, if it is not this one. */
+/* args_add_machine - to make: which machine the kernel is for, and by what, if it is not this one. */
 void args_add_machine(struct args *args, const struct build *build);
 
 /* What a .FILE.cmd says. */

@@ -57,6 +57,8 @@ static const struct file_rule {
 	 "the vDSO is mapped into every process and cannot be live-patched"},
 	{MATCH_FOLDER, "arch/*/kernel/vdso/", FILE_REFUSE, "vdso-changed",
 	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "arch/*/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
 	{MATCH_FOLDER, "lib/vdso/", FILE_REFUSE, "vdso-changed",
 	 "the vDSO is mapped into every process and cannot be live-patched"},
 	{MATCH_FOLDER, "arch/*/boot/", FILE_REFUSE, "boot-changed",

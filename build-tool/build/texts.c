@@ -61,6 +61,17 @@ static void add_sites(const struct section *section, const struct site_table *ta
 	}
 }
 
+/* Of the bytes at start, which are words of zeroes? */
+static uint64_t count_nops(const struct section *code, uint64_t start, uint64_t length)
+{
+	uint64_t found = 0;
+
+	while (found + 4 <= length && start + found + 4 <= code->size &&
+	       !memcmp(code->data + start + found, "\0\0\0", 4))
+		found += 4;
+	return found;
+}
+
 static void add_late(const struct section *section, const struct late_table *table,
 		     struct rewritten *ret)
 {
@@ -76,7 +87,10 @@ static void add_late(const struct section *section, const struct late_table *tab
 
 		if (code)
 			*vec_push(&ret->places) = (struct rewritten_place){
-				code, start, other ? table->first_length : table->length};
+				code, start,
+				other	      ? table->first_length
+				: table->nops ? count_nops(code, start, table->length)
+					      : table->length};
 	}
 }
 

@@ -26,10 +26,50 @@ static bool arch_is_called(const struct arch *arch, const char *name)
 	       (arch->debian && !strcmp(arch->debian, name));
 }
 
+/* "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration begins with the program's name. */
+static char *configured_compiler(const struct build *build)
+{
+	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
+	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
+	_free_ char *text = NULL;
+	const char *found;
+
+	error_destroy(file_read(path, &text, NULL));
+	found = text ? strstr(text, symbol) : NULL;
+	if (!found)
+		return NULL;
+	found += strlen(symbol);
+	return strcspn(found, " \"") ? xstrndup(found, strcspn(found, " \"")) : NULL;
+}
+
+/* How much of a compiler's name is what all tools for the machine begin with? */
+static size_t cross_prefix(const char *compiler)
+{
+	const char *gcc = compiler ? strstr(compiler, "gcc") : NULL;
+
+	return gcc && gcc > compiler && gcc[-1] == '-' ? gcc - compiler : 0;
+}
+
+/*
+ * What --cross-compile says; else what the kernel was built with, if it was cross-built too (there
+ * are several for one machine: release 6 of MIPS has tools of its own); else Debian's.
+ */
+static char *choose_cross(const struct build *build)
+{
+	_free_ char *compiler = configured_compiler(build);
+	size_t length = cross_prefix(compiler);
+
+	if (build->options.cross)
+		return xstrdup(build->options.cross);
+	if (arch_is_native(build->machine))
+		return NULL;
+	return length ? xstrndup(compiler, length) : xasprintf("%s-", build->machine->gnu);
+}
+
 /* vmlinux says what the machine is; the headers must have been generated for it. */
 static struct error *find_arch(struct build *build)
 {
-	const char *given = build->options.arch, *cross = build->options.cross;
+	const char *given = build->options.arch;
 	const struct arch *machine = arch_of_file(build->files.vmlinux);
 	_free_ char *folder = xasprintf("%s/arch", build->files.kbuild);
 	_free_ char *generated = NULL;
@@ -52,8 +92,7 @@ static struct error *find_arch(struct build *build)
 				 build->files.kbuild, machine->name);
 	build->machine = machine;
 	build->arch = xstrdup(machine->source_arch);
-	if (cross || !arch_is_native(machine))
-		build->cross = cross ? xstrdup(cross) : xasprintf("%s-", machine->gnu);
+	build->cross = choose_cross(build);
 	return NULL;
 }
 
@@ -62,26 +101,16 @@ static const char variables_makefile[] = "-include $(KBUILD_FOLDER)/.kernelvaria
 					 "print:\n"
 					 "\t@echo $(CC)\n";
 
-/* "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration begins with the program's name. */
-static char *compiler_of_config(const struct build *build)
+/* Of a kernel whose build folder does not name its compiler: by the configuration. */
+static void take_configured_compiler(struct build *build)
 {
-	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
-	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
-	_free_ char *text = NULL;
-	struct error *error;
-	const char *found;
-	size_t length;
+	_free_ char *compiler = configured_compiler(build);
+	_free_ char *standard = xasprintf("%sgcc", build->cross ?: "");
+	size_t skip = build->cross ? cross_prefix(compiler) : 0;
 
-	error = file_read(path, &text, &length);
-	error_destroy(error);
-	found = text ? strstr(text, symbol) : NULL;
-	if (found) {
-		found += strlen(symbol);
-		if (strcspn(found, " \""))
-			return xasprintf("%s%.*s", build->cross ?: "",
-					 (int)strcspn(found, " \""), found);
-	}
-	return xasprintf("%sgcc", build->cross ?: "");
+	build->cc = compiler ? xasprintf("%s%s", build->cross ?: "", compiler + skip)
+			     : xstrdup(standard);
+	build->cc_named = strcmp(build->cc, standard) != 0;
 }
 
 static struct error *find_compiler(struct build *build)
@@ -111,7 +140,7 @@ static struct error *find_compiler(struct build *build)
 	if (strcspn(name, " \t\n"))
 		build->cc = xstrndup(name, strcspn(name, " \t\n"));
 	else
-		build->cc = compiler_of_config(build);
+		take_configured_compiler(build);
 	buffer_deinit(&out);
 	return NULL;
 }
@@ -139,6 +168,8 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 		      source);
 	if (build->cc1)
 		buffer_printf(text, "own compiler %s\n", build->cc1);
+	if (build->kcflags)
+		buffer_printf(text, "flags %s\n", build->kcflags);
 	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
 	_failed_(add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h"));
 	return add_file_identity(text, build->files.kbuild, "include/config/auto.conf");
@@ -284,6 +315,7 @@ static struct error *fill_tree(struct build *build)
 	_failed_(source_index_write(build->tree));
 	strings_free(build->make_env);
 	build->make_env = NULL;
+	_failed_(use_entry_flags(build));
 	_failed_(kbuild_environment(build, &build->make_env));
 	_failed_(use_own_compiler(build));
 	return build_host_tools(build);
@@ -467,11 +499,13 @@ struct error *prepare_tree(struct build *build)
 	_failed_(check_compiler(build));
 	_failed_(refusals_check(build));
 	_failed_(find_own_compiler(build));
+	_failed_(find_entry_flags(build));
 	error = tree_identity(build, &identity);
 	if (!error)
 		error = open_tree(build, &identity);
 	buffer_deinit(&identity);
 	_failed_(error);
+	_failed_(use_entry_flags(build));
 	_failed_(check_source_version(build));
 	_failed_(check_vmlinux(build));
 	return refusals_check(build);

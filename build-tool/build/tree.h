@@ -70,6 +70,11 @@ struct include_list {
 struct error *source_index_load(struct build *build, struct source_index *ret);
 void source_index_deinit(struct source_index *index);
 
+/* entries.c: build->kcflags, where a kernel has its patchable entries by these. */
+struct error *find_entry_flags(struct build *build);
+/* use_entry_flags - have the assembler in the tree that they name; each time. */
+struct error *use_entry_flags(const struct build *build);
+
 /* own_compiler.c: build->cc1, where the cross compiler is another than the kernel's; or a note. */
 struct error *find_own_compiler(struct build *build);
 /* use_own_compiler - have make_env's CC use it; in the tree. */

@@ -277,6 +277,8 @@ struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char
 	*ret = NULL;
 	_failed_(file_read(path, &text, &length));
 	image = (const uint8_t *)text;
+	if (length >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
+		return elf_build_id(path, ret);
 	if (is_raw(image, length)) {
 		_failed_(find_notes(vmlinux, &start, &payload_length));
 		if (payload_length && start <= length && payload_length <= length - start)

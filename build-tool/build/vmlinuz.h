@@ -7,7 +7,7 @@
 /*
  * vmlinuz_build_id - the GNU build id of the kernel in an image.
  * @path: an x86 bzImage (Documentation/x86/boot.rst, protocol 2.08 and later), or an
- * image that is not packed: arm64's (Documentation/arm64/booting.rst), riscv's.
+ * image that is not packed: arm64's (Documentation/arm64/booting.rst), riscv's, an ELF file.
  * @vmlinux: with that of an image that is not packed it says where the id would be.
  * @work: a folder for temporary files.
  * @ret: hexadecimal, the caller's; NULL if it is another kind of image, or

@@ -256,6 +256,7 @@ void build_deinit(struct build *build)
 	free(build->arch);
 	free(build->cross);
 	free(build->cc1);
+	free(build->kcflags);
 	free(build->output);
 	free(build->ko);
 	free(build->name);

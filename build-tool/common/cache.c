@@ -85,6 +85,7 @@ static const struct part {
 } parts[] = {
 	{offsetof(struct kernel_files, config), "image/boot/config-%R"},
 	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinuz-%R"},
+	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinux-%R"}, /* MIPS, not packed */
 	{offsetof(struct kernel_files, vmlinux), "dbg/usr/lib/debug/boot/vmlinux-%R"},
 	{offsetof(struct kernel_files, modules), "image/lib/modules/%R"},
 	{offsetof(struct kernel_files, modules), "image/usr/lib/modules/%R"},

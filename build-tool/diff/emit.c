@@ -172,6 +172,17 @@ static struct symbol *inert_key(struct emitter *emitter)
 	return object_section_symbol(&emitter->out, emitter->inert_key);
 }
 
+static const struct veneer *choose_veneer(const struct emitter *emitter,
+					  const struct section *section,
+					  const struct reloc *reloc)
+{
+	const struct object *object = emitter->selection->patched;
+
+	return object->arch->veneer_for
+		       ? object->arch->veneer_for(object, section, reloc->offset)
+		       : object->arch->veneer;
+}
+
 /*
  * Make one relocation of the carried object.  objtool wants entries of its
  * tables and jumps to labels to name code by section symbol and offset, as the
@@ -206,7 +217,8 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 		symbol = undefined_symbol(emitter, link.name);
 		_failed_(provide_static_call_key(emitter, link.name));
 		if (veneer_needed(emitter->selection, from, section, reloc, link.name))
-			symbol = veneer_to(&emitter->veneers, &emitter->out, symbol);
+			symbol = veneer_to(&emitter->veneers, &emitter->out,
+					   choose_veneer(emitter, section, reloc), symbol);
 		break;
 	case LINK_INERT_KEY:
 		symbol = inert_key(emitter);

@@ -9,6 +9,10 @@
  * arm64's "bl" reaches 128 MB, and modules are anywhere in 2 GB around the kernel.  For calls
  * of what is exported the module loader makes veneers, as many as it has counted among the
  * module's relocations; ours are not among these.  So each calls one of our own.
+ *
+ * MIPS' "jal" leads to where the upper 36 bits of the address are the same, and a module's never
+ * are the kernel's.  Modules are compiled with -mlong-calls, for the loader makes no veneers; the
+ * kernel's own code is not, so that what it calls of the kernel's, exported or not, needs one.
  */
 #include "veneers.h"
 
@@ -63,6 +67,15 @@ static bool is_rewritten(const struct selection *selection, const struct atom *f
 	return from->class == ATOM_CODE && in_site(selection, from, offset);
 }
 
+/* Its name is that of no external, so whoever has it has it under this one. */
+static bool is_exported(const struct selection *selection, const char *link_name)
+{
+	const struct symvers *symvers = selection->options->symvers;
+	const struct export *export = symvers ? symvers_find(symvers, link_name) : NULL;
+
+	return export && !strcmp(export->module, "vmlinux");
+}
+
 bool veneer_needed(const struct selection *selection, const struct atom *from,
 		   const struct section *section, const struct reloc *reloc,
 		   const char *link_name)
@@ -70,26 +83,33 @@ bool veneer_needed(const struct selection *selection, const struct atom *from,
 	const struct arch *arch = selection->patched->arch;
 	const struct reloc_kind *kind = arch_reloc(arch, reloc->type);
 
-	return arch->veneer && section == from->section && section_is_text(section) && kind &&
-	       kind->branch && map_has(&selection->options->externals->by_link_name, link_name) &&
-	       (arch->veneer->every_call || is_rewritten(selection, from, reloc->offset));
+	if (!arch->veneer || section != from->section || !section_is_text(section) || !kind ||
+	    !kind->branch)
+		return false;
+	if (!map_has(&selection->options->externals->by_link_name, link_name))
+		return arch->veneer->exported && is_exported(selection, link_name);
+	return arch->veneer->every_call || is_rewritten(selection, from, reloc->offset);
 }
 
-struct symbol *veneer_to(struct veneers *veneers, struct object *out, struct symbol *target)
+struct symbol *veneer_to(struct veneers *veneers, struct object *out,
+			 const struct veneer *veneer, struct symbol *target)
 {
-	const struct veneer *veneer = out->arch->veneer;
-	struct symbol *symbol = map_get(&veneers->by_name, target->name);
+	char *section_name _free_ =
+		xasprintf(".text.pokepatch_veneer%s.%s", veneer->kind ?: "", target->name);
+	struct symbol *symbol = map_get(&veneers->by_name, section_name + strlen(".text."));
 
 	if (symbol)
 		return symbol;
-	char *section_name _free_ = xasprintf(".text.pokepatch_veneer.%s", target->name);
 	struct section *section =
 		object_add_section(out, section_name, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR,
 				   veneer->align, 0);
 	section_append(section, veneer->code, veneer->size, 1);
 	section_add_reloc(section, veneer->reloc_at, veneer->reloc_type, target, veneer->addend);
+	if (veneer->second_type)
+		section_add_reloc(section, veneer->second_at, veneer->second_type, target,
+				  veneer->addend);
 	symbol = object_add_symbol(out, section_name + strlen(".text."), section, 0, veneer->size,
 				   STT_FUNC, STB_LOCAL);
-	*map_slot(&veneers->by_name, target->name) = symbol;
+	*map_slot(&veneers->by_name, symbol->name) = symbol;
 	return symbol;
 }

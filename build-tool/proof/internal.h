@@ -317,11 +317,12 @@ struct error *tables_check_used(struct check *check);
 /* Nothing that the loader rewrites or copies is relocated by the core. */
 struct error *sites_check(struct check *check);
 /*
- * veneer_follow - does a call or jump lead to a jump of pokepatch's own, that the core
- * relocates?  Then ret is the field of that jump, as if it were the call's.
+ * veneer_follow - does a call or jump in from lead to a jump of pokepatch's own, out of the
+ * module?  Then ret is the field of that jump, as if it were the call's.
  */
-struct error *veneer_follow(struct check *check, const struct reloc *reloc,
-			    const struct fixup *fixup, bool *is_veneer, struct fixup *ret);
+struct error *veneer_follow(struct check *check, const struct thing *from,
+			    const struct reloc *reloc, const struct fixup *fixup, bool *is_veneer,
+			    struct fixup *ret);
 
 /*
  * Where a thing jumps to a neighbour with one byte, its code is followed by jumps of

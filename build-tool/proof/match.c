@@ -262,6 +262,19 @@ static bool own_module_has(const struct source *source, const char *name)
 	return false;
 }
 
+/* A call or jump that the loader relocates leads to vmlinux: does it reach so far? */
+static struct error *check_reach(const struct check *check, const struct thing *from,
+				 const struct reloc *reloc, const struct fixup *fixup)
+{
+	const struct reloc_kind *kind = arch_reloc(check->object.arch, reloc->type);
+
+	if (!check->proof->rules->veneer.exported || !kind || !kind->branch ||
+	    symvers_find(&check->proof->core_symvers, fixup->symbol->name))
+		return NULL;
+	return wrong(check, "the call at %#" PRIx64 " of '%s' does not reach '%s'",
+		     fixup->place - from->place, thing_name(from), fixup->symbol->name);
+}
+
 /* The symbol is undefined in the unit. */
 static struct error *match_undefined(struct check *check, struct thing *from,
 				     const struct reloc *reloc, const struct fixup *fixup)
@@ -274,7 +287,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 	int64_t offset;
 
 	if (!other)
-		_failed_(veneer_follow(check, reloc, fixup, &is_veneer, &jump));
+		_failed_(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
 		fixup = &jump;
 	if (fixup->row) {
@@ -289,7 +302,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 		if (strcmp(fixup->symbol->name, name) || fixup->addend != reloc->addend ||
 		    own_module_has(from->source, name) || !proof_provides(check->proof, name))
 			return leads_wrong(check, from, fixup, name);
-		return NULL;
+		return is_veneer ? NULL : check_reach(check, from, reloc, fixup);
 	}
 	if (from->source->whole && !strcmp(name, POKEPATCH_IMAGE_SYMBOL))
 		return offset == reloc->addend && !strcmp(section->name, POKEPATCH_SECTION_IMAGE)
@@ -361,7 +374,7 @@ static struct error *match_content(struct check *check, struct thing *from,
 /* The parent's own: which of its symbols stands for the thing? */
 static struct error *match_parents(struct check *check, const struct thing *from,
 				   const struct thing *to, const struct reloc *reloc,
-				   const struct fixup *fixup)
+				   const struct fixup *fixup, bool is_veneer)
 {
 	const struct source *source = to->source;
 	const char *name = target_name(check, fixup);
@@ -386,7 +399,7 @@ static struct error *match_parents(struct check *check, const struct thing *from
 	if (!fixup->row)
 		return orig->bind != STB_LOCAL && source->parent && source->parent->vmlinux &&
 				       proof_provides(check->proof, name)
-			       ? NULL
+			       ? (is_veneer ? NULL : check_reach(check, from, reloc, fixup))
 			       : leads_wrong(check, from, fixup, thing_name(to));
 
 	const struct row_symbol *row = &check->symbols.list[fixup->row->symbol];
@@ -438,14 +451,14 @@ struct error *match_target(struct check *check, struct thing *from, const struct
 		to->function = from->function; /* a replacement: who leads to it */
 	at_entry = delta + (in_code ? reloc->behind : 0) == 0;
 	if (!leads_inside(from, table != NULL, to, at_entry))
-		_failed_(veneer_follow(check, reloc, fixup, &is_veneer, &jump));
+		_failed_(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
 		fixup = &jump;
 	bool inside = is_inside(fixup, &section, &offset);
 	_failed_(judge(check, from, table != NULL, to, at_entry, inside));
 	if (inside)
 		return place_thing(check, to, section, offset - delta);
-	return match_parents(check, from, to, reloc, fixup);
+	return match_parents(check, from, to, reloc, fixup, is_veneer);
 }
 
 /* ---- one thing ------------------------------------------------------------------------------------ */

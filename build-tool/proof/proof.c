@@ -257,11 +257,20 @@ static struct error *place_loose(struct check *check, struct thing *thing)
 	return wrong(check, "section %s of %s is not in it", section->name, thing->source->name);
 }
 
+static bool is_linkers(const struct proof_rules *rules, const struct section *section)
+{
+	for (const char *const *name = rules->linkers; name && *name; name++)
+		if (!strcmp(*name, section->name))
+			return true;
+	return false;
+}
+
 /* modinfo is checked by its lines; the other is for programs' loaders, and module.lds drops it. */
 static bool is_left_out(const struct thing *thing)
 {
-	return thing->source->whole && (!strcmp(thing->section->name, ".modinfo") ||
-					!strcmp(thing->section->name, ".note.gnu.property"));
+	return is_linkers(thing->source->object.arch->proof, thing->section) ||
+	       (thing->source->whole && (!strcmp(thing->section->name, ".modinfo") ||
+					 !strcmp(thing->section->name, ".note.gnu.property")));
 }
 
 static struct error *place_rest(struct check *check)
@@ -438,6 +447,22 @@ static struct error *check_build_id(struct check *check)
 	return claim(check, note, 0, note->size, 4, PLACED, note->name);
 }
 
+/* Also ld's own: what all that it linked needs of a processor.  Nothing in the kernel reads it. */
+static struct error *check_linkers(struct check *check)
+{
+	for (size_t i = 1; i < check->object.sections.count; i++) {
+		const struct section *section = check->object.sections.list[i];
+
+		if (!section_is_loaded(section) || !is_linkers(check->proof->rules, section))
+			continue;
+		if (section->relocs.count)
+			return wrong(check, "section %s is relocated", section->name);
+		_failed_(check_constant(check, section));
+		_failed_(claim(check, section, 0, section->size, 1, PLACED, section->name));
+	}
+	return NULL;
+}
+
 /*
  * object_read() clears the fields that are relocated; here the file itself counts.
  * The object's map is the file's own, so a section lies at the same place in both.
@@ -541,6 +566,7 @@ static struct error *check_all(struct check *check, const char *path)
 	_failed_(check_modinfo(check));
 	_failed_(check_versions(check));
 	_failed_(check_build_id(check));
+	_failed_(check_linkers(check));
 	_failed_(check_fields(check, path));
 	return check_all_covered(check);
 }

@@ -135,38 +135,72 @@ struct error *sites_check(struct check *check)
 
 /* ---- jumps of pokepatch's own ------------------------------------------------------------- */
 
+/* Does the next field lead to where the first one does? */
+static bool is_second(const struct proof_veneer *veneer, struct cursor *cursor, int64_t place,
+		      const struct fixup *first)
+{
+	struct fixup second;
+
+	if (!veneer->second_type)
+		return true;
+	if (!cursor_next(cursor, place + veneer->size, &second) ||
+	    second.place != (uint64_t)place + veneer->second_place ||
+	    second.type != veneer->second_type || second.addend != first->addend ||
+	    !second.row != !first->row ||
+	    (second.row ? second.row->symbol != first->row->symbol
+			: second.symbol != first->symbol))
+		return false;
+	if (second.row)
+		second.row->used = true;
+	return true;
+}
+
 static bool is_veneer_at(struct check *check, const struct section *section, int64_t place,
-			 struct fixup *ret)
+			 const char *code, struct fixup *ret)
 {
 	const struct proof_veneer *veneer = &check->proof->rules->veneer;
 	struct fixup more;
 
-	if (!veneer->code || !section_is_text(section) || !section->data || place < 0 ||
+	if (!code || !section_is_text(section) || !section->data || place < 0 ||
 	    (uint64_t)place > section->size || section->size - place < veneer->size ||
-	    memcmp(section->data + place, veneer->code, veneer->size))
+	    memcmp(section->data + place, code, veneer->size))
 		return false;
 	struct cursor cursor = cursor_at(check, section, place);
 	return cursor_next(&cursor, place + veneer->size, ret) &&
 	       ret->place == (uint64_t)place + veneer->place && ret->type == veneer->type &&
+	       is_second(veneer, &cursor, place, ret) &&
 	       !cursor_next(&cursor, place + veneer->size, &more);
 }
 
-struct error *veneer_follow(struct check *check, const struct reloc *reloc,
-			    const struct fixup *fixup, bool *is_veneer, struct fixup *ret)
+static const char *veneer_code(const struct proof_veneer *veneer, const struct thing *from,
+			       const struct reloc *reloc)
+{
+	return veneer->needs_other && from->section->data && reloc->offset + 8 <= from->end &&
+			       veneer->needs_other(from->section->data + reloc->offset)
+		       ? veneer->other
+		       : veneer->code;
+}
+
+struct error *veneer_follow(struct check *check, const struct thing *from,
+			    const struct reloc *reloc, const struct fixup *fixup, bool *is_veneer,
+			    struct fixup *ret)
 {
 	const struct reloc_kind *kind = arch_reloc(check->object.arch, reloc->type);
 	const struct proof_veneer *veneer = &check->proof->rules->veneer;
 	const struct section *section = fixup->symbol ? fixup->symbol->section : NULL;
 
 	*is_veneer = false;
-	if (!kind || !kind->branch || kind->origin != -veneer->addend || !section)
+	if (!kind || !kind->branch || !section)
 		return NULL;
 	int64_t place = fixup->symbol->value + fixup->addend + kind->origin;
-	if (!is_veneer_at(check, section, place, ret) || !ret->row ||
-	    ret->addend != veneer->addend)
+	if (!is_veneer_at(check, section, place, veneer_code(veneer, from, reloc), ret) ||
+	    ret->addend != veneer->addend ||
+	    (!ret->row && (!veneer->exported || ret->symbol->section)))
 		return NULL;
 	*is_veneer = true;
-	ret->row->used = true;
+	if (ret->row)
+		ret->row->used = true;
+	ret->addend -= veneer->addend + kind->origin; /* as the call counts */
 	*vec_push(&check->veneers) = (struct our_jump){section, place, -1};
 	return claim(check, section, place, veneer->size, veneer->align, WHOLE,
 		     "a jump of pokepatch's own");
@@ -231,7 +265,8 @@ static struct error *match_short_jump(struct check *check, struct thing *thing,
 	uint64_t to = led_to(thing, thing->at, thing->place, jump), field = jump->field - thing->start;
 	struct fixup fixup;
 
-	if (to < size || !is_veneer_at(check, thing->at, thing->place + to, &fixup))
+	if (to < size ||
+	    !is_veneer_at(check, thing->at, thing->place + to, veneer->code, &fixup))
 		return wrong(check, "the short jump at %#" PRIx64 " of '%s' leads to no other", field,
 			     thing_name(thing));
 	struct section *section = (struct section *)thing->section;

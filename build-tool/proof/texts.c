@@ -25,7 +25,7 @@ static uint64_t length_of(const struct source *source, const struct proof_table 
 			  const struct section *entries, uint64_t end,
 			  const struct section *code, uint64_t start)
 {
-	unsigned char instruction[8] = {0};
+	unsigned char instruction[16] = {0};
 	uint64_t room = code->size - start;
 
 	switch (table->live) {

@@ -143,3 +143,77 @@ flexible() {
 	same "its size" "$(size_of .data.numbers)" 24
 }
 @test "mips64: variables that end in a flexible array" { each_order flexible; }
+
+# The linker checks how far a "jal" reaches; what it makes is no kernel but for its symbols.
+pretended_kernel() {
+	printf '.globl _stext, %s\n' exported >start.s
+	printf '%s: nop\n' _stext exported >>start.s
+	"${cc[0]}" -mabi=64 -mno-abicalls "${@:2}" -c -o start.o start.s
+	"$ld" --build-id -Ttext=0x1000000 -o vmlinux start.o "$1" -e _stext
+	printf '0x1\t%s\tvmlinux\tEXPORT_SYMBOL\t\n' exported >symvers
+}
+
+# jump_is FUNCTION REGISTER - it has a jump there of pokepatch's own, of 16 bytes.
+jump_is() {
+	same "the jump to $1" "$("$objdump" -d -j ".text.$2" "$out" --no-show-raw-insn |
+		awk '/:\t/ { $1 = ""; print }' | sed 's/^ *//; s/[[:space:]]\+/ /; s/jalr zero,/jr /')" \
+		"$(printf '%s\n' "lui $3,0x0" "daddiu $3,$3,0" "jr $3" nop)"
+	same "its relocations" "$(relocs ".text.$2")" \
+		"$(printf '%s\n' "0 R_MIPS_HI16 $1 +0" "4 R_MIPS_LO16 $1 +0")"
+}
+
+far() {
+	local objdump=${objcopy%objcopy}objdump
+	cat >far.c <<-'END'
+		int exported(int);
+		__attribute__((noipa)) int plain(int x) { return x * 3; }
+		static __attribute__((noipa)) int local(int x) { return exported(x) * 3; }
+		int f(int x)
+		{
+			/* as raw_copy_from_user() in asm/uaccess.h */
+			register int r asm("$4") = x;
+			asm volatile(".set push\n.set noreorder\n.set noat\njal plain\n"
+				     "daddu $1, %0, %0\n.set pop" : "+r"(r) :: "$2", "$24", "$31");
+			return plain(r) + exported(plain(x)) + local(x) + OLD(1) NEW(2);
+		}
+		int last(int x) { return exported(x) + OLD(1) NEW(2); }
+	END
+	compile <far.c
+	pretended_kernel orig.o "${machine_flags[@]}"
+	diff_objects orig.o patched.o --symtab vmlinux --symvers symvers
+	carries "f changed" "last changed"
+	local jump=pokepatch_veneer static
+	static=$(relocs .text.f | awk '$3 ~ /pokepatch\.[0-9]+\.local/ { print $3 }')
+	same "calls" "$(relocs .text.f | awk '{ print $2, $3, $4 }' | LC_ALL=C sort -u)" \
+		"$(lines "R_MIPS_26 $jump.exported +0" "R_MIPS_26 $jump.plain +0" \
+			"R_MIPS_26 ${jump}_t8.plain +0" "R_MIPS_26 $static +0")"
+	same "the call at the end" "$(relocs .text.last | awk '{ print $2, $3, $4 }')" \
+		"R_MIPS_26 $jump.exported +0"
+	jump_is plain $jump.plain at
+	jump_is plain ${jump}_t8.plain t8
+	jump_is exported $jump.exported at
+	jump_is "${static#"$jump."}" "$static" at
+}
+@test "mips64: calls of the kernel go by jumps that reach it" { each_order far; }
+
+# Release 6: jumps without a delay slot, which count from the next instruction.
+far6() {
+	local objdump=${objcopy%objcopy}objdump
+	cc=("${cc[@]/-march=mips64r2/-march=mips64r6}")
+	flags=(-march=mips64r6)
+	compile <far.c
+	pretended_kernel orig.o -march=mips64r6
+	diff_objects orig.o patched.o --symtab vmlinux --symvers symvers
+	carries "f changed" "last changed"
+	same "kinds of calls" "$(relocs .text.f | awk '{ print $2, $4 }' | LC_ALL=C sort -u)" \
+		"$(lines "R_MIPS_26 +0" "R_MIPS_PC26_S2 -4")"
+	same "the call at the end" "$(relocs .text.last | awk '{ print $2, $3, $4 }')" \
+		"R_MIPS_PC26_S2 pokepatch_veneer.exported -4"
+	jump_is plain pokepatch_veneer_t8.plain t8
+	jump_is exported pokepatch_veneer.exported at
+}
+@test "mips64: likewise in release 6" {
+	machine mips64el gcc-12
+	far
+	far6
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A MIPS kernel has patchable entries if it was built by "pokepatch-as --build", which adds to
+ * KCFLAGS.  Nothing in the build folder tells; but gcc notes in the DWARF of each unit how it was
+ * called, so vmlinux does.  Units are compiled with the same, and through pokepatch-as.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libexec.h"
+#include "tree.h"
+
+/* In the tree, where compilers run: many builds use it, of checkouts that come and go. */
+#define FOLDER ".pokepatch/as"
+
+static const char option[] = "-fpatchable-function-entry=";
+
+/* The number in the option of a unit's compiler, or 0. */
+static unsigned long entry_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *producer = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
+	const char *found = producer ? strstr(producer, option) : NULL;
+
+	return found ? strtoul(found + strlen(option), NULL, 10) : 0;
+}
+
+/* Assembly and boot code have none: the first unit that has is asked. */
+static struct error *find_slots(const char *vmlinux, unsigned long *ret)
+{
+	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
+	Dwarf_Off offset = 0, next;
+	size_t header;
+	Dwarf *dwarf;
+
+	*ret = 0;
+	if (fd < 0)
+		return error_errno("cannot open %s", vmlinux);
+	dwarf = dwarf_begin(fd, DWARF_C_READ);
+	if (!dwarf)
+		return error_new(STATUS_FAILED, "%s: no DWARF debugging data: %s", vmlinux,
+				 dwarf_errmsg(-1));
+	while (!*ret && dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0) {
+		Dwarf_Die die;
+
+		if (dwarf_offdie(dwarf, offset + header, &die))
+			*ret = entry_of(&die);
+		offset = next;
+	}
+	dwarf_end(dwarf);
+	return NULL;
+}
+
+struct error *find_entry_flags(struct build *build)
+{
+	unsigned long slots;
+
+	if (!build->machine->entries_by_as)
+		return NULL;
+	_failed_(find_slots(build->files.vmlinux, &slots));
+	if (!slots)
+		return error_new(STATUS_REFUSED,
+				 "%s: none of its functions has a patchable entry; build the kernel "
+				 "by 'pokepatch-as --build' (pokepatch-as(1))",
+				 build->files.vmlinux);
+	build->kcflags = xasprintf("%s%lu -DCC_USING_PATCHABLE_FUNCTION_ENTRY -B%s/", option, slots,
+				   FOLDER);
+	return NULL;
+}
+
+/* A link to the program: what it is called by must end in "as". */
+struct error *use_entry_flags(const struct build *build)
+{
+	_free_ char *folder = NULL, *program = NULL, *link = NULL, *new = NULL, *target = NULL;
+	_free_ char *there = NULL;
+
+	if (!build->kcflags)
+		return NULL;
+	_failed_(libexec_find("as", &folder));
+	program = xasprintf("%sas", folder);
+	target = realpath(program, NULL);
+	if (!target)
+		return error_errno("cannot find %s", program);
+	free(folder);
+	folder = xasprintf("%s/%s", build->tree, FOLDER);
+	link = xasprintf("%s/as", folder);
+	new = xasprintf("%s.%d", link, (int)getpid());
+	there = realpath(link, NULL);
+	if (there && !strcmp(there, target))
+		return NULL;
+	_failed_(make_dirs(folder));
+	unlink(new);
+	if (symlink(target, new) || rename(new, link))
+		return error_errno("cannot make %s", link);
+	return NULL;
+}
