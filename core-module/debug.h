@@ -51,6 +51,7 @@ struct task_struct;
 	X(skip_load_verify, "do not compare code when a patch or its parent is loaded")    \
 	X(walk_all, "in the stop, walk also stacks of tasks that have not run")            \
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
+	X(skip_behind, "tell who opens the history that it is whole, whatever has no record yet") \
 	X(skip_words, "that second look sees nothing")                                     \
 	X(far_entries, "lead entries by way of veneers also where they could reach")
 
@@ -59,6 +60,7 @@ struct task_struct;
 	X(refuse_stops, "in so many stops find somebody in the way")                       \
 	X(ready_ms, "how long to wait when exiting tasks are known, before all is laid out")   \
 	X(stop_wait_ms, "how long to wait between the look at all stacks and the stop")        \
+	X(record_wait_ms, "how long to wait between the stop and its records")               \
 	X(stop_us, "how long each stop lasts at least, microseconds")
 
 #ifdef POKEPATCH_DEBUG

@@ -506,6 +506,20 @@ static unsigned int put_lost(u8 *to, u64 first, u64 count)
 }
 
 /*
+ * Since when there may be changes of the core's own that have no record yet; mono 0: there are
+ * none.  Under history_lock: a reader who took his time before that, and finds 0 here, has either
+ * all records of what was done until his time, or whoever calls this has yet to do it.
+ */
+static struct pp_time behind_since;
+
+void pp_history_behind(bool behind)
+{
+	mutex_lock(&history_lock);
+	behind_since = behind ? pp_now() : (struct pp_time){};
+	mutex_unlock(&history_lock);
+}
+
+/*
  * The first record that is there and has position->next or a higher number; NULL: none.  As
  * a rule it is where the last one ended; else, what the reader was in was dropped.
  */
@@ -543,12 +557,14 @@ static size_t fill(struct reader *reader, size_t room, struct position *position
 	struct pp_time now = {};
 	size_t used = 0;
 
-	/* The first record says up to when all is there that others wrote. */
+	/* The first record says up to when all is there, ours and what others wrote. */
 	if (!reader->informed)
 		now = pp_others_settle();
 
 	room = min_t(size_t, room, POKEPATCH_HISTORY_RECORD_MAX);
 	mutex_lock(&history_lock);
+	if (behind_since.mono && behind_since.mono < now.mono && !pp_debug_skip_behind)
+		now = behind_since;
 	*position = (struct position){ reader->next, reader->informed, reader->chunk, reader->at };
 	if (!position->informed) {
 		BUILD_BUG_ON(sizeof(struct pokepatch_history_info) + __NEW_UTS_LEN + 8 > 512);

@@ -87,6 +87,8 @@ void pp_history_hold(void);
 void pp_history_release(void);
 /* What was done could not be noted: @nr records, not known of what, are lost. */
 void pp_history_lose(unsigned int nr);
+/* What is done from now on, or was until now, is recorded later, or was.  May sleep. */
+void pp_history_behind(bool behind);
 /* The same as begin() for a write of others: these are bounded apart. */
 void *pp_history_begin_other(unsigned int type, unsigned int size);
 /*
@@ -107,6 +109,13 @@ void pp_history_snapshot_end(void);
  */
 void pp_record_enter(u64 transition, const char *patch);
 void pp_record_leave(void);
+/*
+ * Text is written from here on, of which records are made by end(): a reader who comes in
+ * between is not told that all is there.  enter() and leave(), and what is done about sites, do
+ * it by themselves.  One pair may lie in another.
+ */
+void pp_record_begin(void);
+void pp_record_end(void);
 /* A number for a transition. */
 u64 pp_record_transition_number(void);
 /* It begins, or is over: @error, @stop_ns and @functions are told with AFTER. */

@@ -39,7 +39,7 @@ static struct {
 
 void pp_record_enter(u64 transition, const char *patch)
 {
-	lockdep_assert_held(&pp_mutex);
+	pp_record_begin();
 	pp_others_drain();
 	cause.transition = transition;
 	cause.patch = label(patch);
@@ -47,7 +47,27 @@ void pp_record_enter(u64 transition, const char *patch)
 
 void pp_record_leave(void)
 {
-	pp_record_enter(0, NULL);
+	pp_others_drain();
+	cause.transition = 0;
+	cause.patch = label(NULL);
+	pp_record_end();
+}
+
+/* How many have begun and not ended, one in the other; pp_mutex. */
+static unsigned int begun;
+
+void pp_record_begin(void)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (!begun++)
+		pp_history_behind(true);
+}
+
+void pp_record_end(void)
+{
+	lockdep_assert_held(&pp_mutex);
+	if (!--begun)
+		pp_history_behind(false);
 }
 
 u64 pp_record_transition_number(void)
@@ -371,6 +391,7 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 {
 	unsigned int i;
 
+	pp_record_begin();
 	pp_others_drain();
 	sites->nr = nr;
 	sites->listening = pp_others_heard();
@@ -446,13 +467,15 @@ void pp_record_sites_after(struct pp_record_sites *sites)
 	/* There was no memory to note what was there, so nobody knows what was changed. */
 	if (!sites->site) {
 		pp_history_lose(2);
-		return;
+		goto end;
 	}
 	name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
 	record_sites(sites, &now, name);
 	kfree(name);
 	if (sites->site != &sites->one)
 		kvfree(sites->site);
+end:
+	pp_record_end();
 }
 
 /* --- routes, transitions --------------------------------------------------------------------- */

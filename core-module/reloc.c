@@ -161,7 +161,9 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 	alias = map_alias(patch->mod);
 	if (!alias)
 		return -ENOMEM;
+	pp_record_begin();
 	ret = write_all(patch, obj, base, alias);
+	pp_record_end();
 	vunmap(alias);
 	if (!ret)
 		pp_arch.text_written(patch->text_start, patch->text_end);

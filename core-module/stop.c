@@ -8,6 +8,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
@@ -230,6 +231,8 @@ int pp_stop(struct transition *tr)
 		pp_hold_if_stuck(tr);
 		return pp_text_blame(&tr->text, tr->patch);
 	}
+	if (pp_debug_record_wait_ms)
+		msleep(pp_debug_record_wait_ms);
 	if (tr->verdict == SWITCHED && !tr->look_only)
 		record_stop(tr);
 	return tr->verdict == SWITCHED ? 0 : -EAGAIN;

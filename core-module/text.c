@@ -225,7 +225,7 @@ static bool all_fit(const struct pp_text *text)
 	return true;
 }
 
-int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
+static int write_unused(struct pp_text *text, const struct pp_patch *patch)
 {
 	unsigned long start = ULONG_MAX, end = 0;
 	struct pp_when *when = &text->when;
@@ -255,5 +255,15 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 		pp_record_put_back(text, when, POKEPATCH_HISTORY_STORE, POKEPATCH_HISTORY_UNUSED);
 	else
 		pp_record_text(text, when, POKEPATCH_HISTORY_STORE, POKEPATCH_HISTORY_UNUSED, false);
+	return ret;
+}
+
+int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
+{
+	int ret;
+
+	pp_record_begin();
+	ret = write_unused(text, patch);
+	pp_record_end();
 	return ret;
 }

@@ -11,12 +11,10 @@ load helpers
 		--program "$(test_program flocker)" <<-'END'
 		error() { flocker /tmp/file error; }
 		locked() { grep -q locked /tmp/first; }
-		asleep() { grep -q '^State:.*sleeping' /proc/$1/status; }
 		waiter() {
 			flocker /tmp/file >/tmp/second &
 			second=$!
-			until_true 10 asleep $second
-			sleep 1
+			until_true 10 asleep_in $second flock
 		}
 		write() { echo "$2" >"$(sysfs "$1" enabled)"; }
 		blocked() { # NAME VALUE

@@ -26,6 +26,15 @@ blocked() { # PATCH VALUE WORD...
 		has blocked_by "$(file $_patch blocked_by)" "$_word"
 	done
 }
+# As that of patch.sh, but with more time than those have whom something is to be in the way of:
+# a task that was let go may still be on its way.
+enabled() {
+	_old=$(file $1 timeout_ms)
+	echo 60000 >"$(sysfs $1 timeout_ms)"
+	echo $2 >"$(sysfs $1 enabled)" ||
+		die "enabled=$2 for $1: $(file $1 state), blocked by: $(file $1 blocked_by)"
+	echo $_old >"$(sysfs $1 timeout_ms)"
+}
 # Refused with the check, and done without it, though it must not be.
 matters() { # CHECK PATCH VALUE WORD...
 	_check=$1
@@ -60,8 +69,10 @@ exit_at() { # VALUE
 	exiting
 }
 exiting() {
-	sleep 1
-	lacks "the task list" "$(cat /proc/$exiter/task/*/comm)" pp-exiting
+	until_true 10 unlisted
+}
+unlisted() {
+	grep -qsx pp-joined /proc/$exiter/comm && ! grep -qsx pp-exiting /proc/$exiter/task/*/comm
 }
 exited() {
 	echo 0 >/proc/sys/kernel/panic
@@ -130,8 +141,7 @@ io_error() { # PATCH VALUE
 		echo 1003 >/proc/sys/kernel/panic
 		exiter &
 		exiter=$!
-		sleep 1
-		lacks "the task list" "$(cat /proc/$exiter/task/*/comm)" pp-exiting
+		exiting
 		matters skip_exiting sleepers 0 "pp-exiting proc_flush_pid"
 		echo 0 >/proc/sys/kernel/panic
 		kill $exiter
@@ -321,8 +331,7 @@ io_error() { # PATCH VALUE
 		until_true 10 grep -q locked /tmp/first
 		flocker /tmp/file >/tmp/second &
 		second=$!
-		until_true 10 grep -q "^State:.*sleeping" /proc/$second/status
-		sleep 1
+		until_true 10 asleep_in $second flock
 		matters skip_carried flock-top 1 "$second flocker __do_sys_flock"
 		kill $second $first
 		wait $second || :
@@ -534,7 +543,7 @@ io_error() { # PATCH VALUE
 	core=core-debug with_patches "$top/test/bench/int-pow.patch" \
 		"$patches"/{int-pow-three,thread-exit}.patch "$top/examples/proc-version.patch"
 	guest "${patched[@]}" --module "$(test_module pp_icount)" \
-		--module "$(test_module pp_probe)" --module "$(test_module pp_meddle)" \
+		--program "$(test_program texthist)" --module "$(test_module pp_probe)" --module "$(test_module pp_meddle)" \
 		--module "$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)" \
 		--module "$(patch_module "$patches/int-pow-three.patch" int-pow-three-live --transition live)" \
 		--expect 'somebody else has changed it; ' --expect 'cannot be put back$' \
@@ -579,6 +588,29 @@ io_error() { # PATCH VALUE
 		enabled int-pow-three 0
 		check_on skip_probed
 		same result "$(result)" 1
+
+		echo "== a history that is opened between a change and its record"
+		live_patched() { grep -q Live-patched /proc/version; }
+		echo 2000 >$parameters/debug_record_wait_ms
+		for check in on off; do
+			[ $check = on ] || check_off skip_behind
+			echo 1 >"$(sysfs proc-version enabled)" &
+			switcher=$!
+			until_true 10 live_patched
+			whole=$(texthist times | sed -n "s/^whole //p")
+			kill -0 $switcher || die "the records are made"
+			wait $switcher
+			over=$(texthist times | sed -n "s/^text version_proc_show //p" | tail -n 1)
+			echo "with the check $check, it is whole up to $((whole - over)) ns after the change"
+			if [ $check = on ]; then
+				[ "$whole" -le "$over" ] || die "it was not whole then"
+			else
+				[ "$whole" -gt "$over" ]
+				check_on skip_behind
+			fi
+			enabled proc-version 0
+		done
+		echo 0 >$parameters/debug_record_wait_ms
 
 		echo "== code that is another one when it is to be written"
 		enabled proc-version 1

@@ -45,10 +45,13 @@ say() {
 guest() {
 	guest_status_of "$@"
 	if [ "$guest_status" -ne 0 ]; then
-		echo "--- the guest's output (last 80 lines):"
-		tail -n 80 "$guest_output"
+		# What matters first: whoever shows this to others may cut it.
 		echo "--- the harness:"
 		cat "$guest_complaint"
+		echo "--- the last lines of the guest's output:"
+		tail -n 5 "$guest_output"
+		echo "--- and those before them:"
+		tail -n 80 "$guest_output" | head -n -5
 		return 1
 	fi
 }

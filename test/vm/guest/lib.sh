@@ -38,9 +38,10 @@ refused() {
 	fi
 }
 
-# until_true SECONDS COMMAND... - wait until the command succeeds.
+# until_true SECONDS COMMAND... - wait until the command succeeds; on a machine that is busy
+# with other things, six times as long.
 until_true() {
-	_tries=$(($1 * 10))
+	_tries=$(($1 * 60))
 	shift
 	until "$@"; do
 		_tries=$((_tries - 1))

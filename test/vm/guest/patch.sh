@@ -95,6 +95,8 @@ settle() {
 	for _shrink in /sys/kernel/slab/*/shrink; do
 		echo 1 >"$_shrink" 2>/dev/null || :
 	done
+	# Each of these files left something to kfree_rcu(), which is in no hurry.
+	echo 2 >/proc/sys/vm/drop_caches
 	sleep 1
 	for _shrink in filp lsm_file_cache kmalloc-96 kmalloc-16 kmalloc-8; do
 		# Not each kernel has all of them.
@@ -155,6 +157,8 @@ inventory() {
 	done
 	grep -q slub_debug=F /proc/cmdline || die "not booted with \$exact_slabs (helpers.bash)"
 	rm -f "$1"
+	# A file in debugfs that has been read keeps some memory.
+	owners "$1.owners"
 	look "$1"
 	look "$1"
 	look "$1"

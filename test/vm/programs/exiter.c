@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * exiter - for checks.bats: has a thread called pp-exiting that ends at once, and stays.
+ * exiter - for checks.bats: has a thread called pp-exiting that ends at once, and stays, as pp-joined.
  * A thread reaps itself: the task list loses it while it still runs.
  */
 #include <pthread.h>
@@ -23,6 +23,9 @@ int main(void)
 		perror("exiter");
 		return 1;
 	}
+	// Its last steps are made after this.
+	pthread_join(thread, NULL);
+	prctl(PR_SET_NAME, "pp-joined");
 	pause();
 	return 0;
 }

@@ -5,6 +5,7 @@
  * texthist dump                 print all records, in words
  * texthist agree COMMAND...     run it; all that the device says of it, perf's records of text
  *                              changes and the tracepoints must say the same
+ * texthist times                until when all is there, and when each text change was over, ns
  * texthist hold                 open the device, and wait for a signal without reading
  * texthist wait                 open the device, read all, and wait for the next record, or the end
  * texthist tiny                 read with a buffer that is too small
@@ -699,12 +700,27 @@ static int tiny(void)
 	return 0;
 }
 
+static void print_time(const struct pokepatch_history_record *record)
+{
+	const struct pokepatch_history_text *text = (const void *)record;
+
+	if (record->type == POKEPATCH_HISTORY_INFO)
+		printf("whole %llu\n", (unsigned long long)record->mono_ns);
+	else if (record->type == POKEPATCH_HISTORY_TEXT && text->phase)
+		printf("text %s %llu\n", string_of(text, text->symbol),
+		       (unsigned long long)text->end_ns);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return 2;
 	if (!strcmp(argv[1], "dump")) {
 		read_all(open_device(O_NONBLOCK), print);
+		return 0;
+	}
+	if (!strcmp(argv[1], "times")) {
+		read_all(open_device(O_NONBLOCK), print_time);
 		return 0;
 	}
 	if (!strcmp(argv[1], "agree") && argc > 2)
