@@ -58,6 +58,10 @@ static struct error *open_exporter(void *context, const char *path, struct paren
 	char *name _free_ = xstrdup(slash ? slash + 1 : path);
 	char *file _free_ = xasprintf("%s/kernel/%s.ko", build->files.modules_dbg, path);
 
+	if (!file_exists(file)) { /* the folder where they were built */
+		free(file);
+		file = xasprintf("%s/%s.ko", build->files.modules_dbg, path);
+	}
 	for (char *p = name; *p; p++)
 		if (*p == '-')
 			*p = '_';

@@ -6,8 +6,8 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +31,30 @@ static unsigned long entry_of(Dwarf_Die *unit)
 	return found ? strtoul(found + strlen(option), NULL, 10) : 0;
 }
 
-/* Assembly and boot code have none: the first unit that has is asked. */
-static struct error *find_slots(const char *vmlinux, unsigned long *ret)
+/* Linked to an address that is 32 bits, sign-extended, as one half of the address space's is? */
+static bool is_short(uint64_t address)
+{
+	return (uint64_t)(int64_t)(int32_t)address == address;
+}
+
+/* Assembly and boot code have no entries: the first unit that has is asked. */
+static struct error *read_kernel(const char *vmlinux, unsigned long *ret, bool *ret_short)
 {
 	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
 	Dwarf_Off offset = 0, next;
+	GElf_Ehdr elf;
 	size_t header;
 	Dwarf *dwarf;
 
 	*ret = 0;
+	*ret_short = false;
 	if (fd < 0)
 		return error_errno("cannot open %s", vmlinux);
 	dwarf = dwarf_begin(fd, DWARF_C_READ);
 	if (!dwarf)
 		return error_new(STATUS_FAILED, "%s: no DWARF debugging data: %s", vmlinux,
 				 dwarf_errmsg(-1));
+	*ret_short = gelf_getehdr(dwarf_getelf(dwarf), &elf) && is_short(elf.e_entry);
 	while (!*ret && dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die die;
 
@@ -59,19 +68,25 @@ static struct error *find_slots(const char *vmlinux, unsigned long *ret)
 
 struct error *find_entry_flags(struct build *build)
 {
+	const char *vmlinux = build->files.vmlinux;
 	unsigned long slots;
+	bool is_short;
 
 	if (!build->machine->entries_by_as)
 		return NULL;
-	_failed_(find_slots(build->files.vmlinux, &slots));
+	_failed_(read_kernel(vmlinux, &slots, &is_short));
 	if (!slots)
-		return error_new(STATUS_REFUSED,
-				 "%s: none of its functions has a patchable entry; build the kernel "
-				 "by 'pokepatch-as --build' (pokepatch-as(1))",
-				 build->files.vmlinux);
-	build->kcflags = xasprintf("%s%lu -DCC_USING_PATCHABLE_FUNCTION_ENTRY -B%s/", option, slots,
-				   FOLDER);
-	return NULL;
+		refusals_add(&build->refusals, "no-entry", vmlinux, "vmlinux",
+			     "none of its functions has a patchable entry; build the kernel by "
+			     "'pokepatch-as --build', see pokepatch-as(1)");
+	else if (!is_short)
+		refusals_add(&build->refusals, "relocation-out-of-reach", vmlinux, "vmlinux",
+			     "the kernel is linked to an address of 64 bits, and jumps to it are "
+			     "made of two instructions, for 32; patch one in KSEG0");
+	else
+		build->kcflags = xasprintf("%s%lu -DCC_USING_PATCHABLE_FUNCTION_ENTRY -B%s/",
+					   option, slots, FOLDER);
+	return refusals_check(build);
 }
 
 /* A link to the program: what it is called by must end in "as". */

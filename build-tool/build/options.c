@@ -31,12 +31,13 @@ static const struct option_row {
 	const char *argument; /* NULL: it takes none */
 	const char *help;
 } rows[] = {
-	{'k', "kernel", "RELEASE", "the kernel to patch (default: the running one)"},
+	{'k', "kernel", "RELEASE", "the kernel to patch (default: that of --kbuild, or the running one)"},
 	{'s', "source", "PATH", "its source, a folder or a tarball; never written to"},
 	{'c', "config", "FILE", "its configuration"},
 	{'v', "vmlinux", "FILE", "its vmlinux, with DWARF"},
 	{'m', "modules", "DIR", "its modules, with DWARF"},
-	{OPTION_KBUILD, "kbuild", "DIR", "its build folder (headers, Module.symvers)"},
+	{OPTION_KBUILD, "kbuild", "DIR",
+	 "its build folder (headers, Module.symvers); one where it was built has all"},
 	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
 	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},

@@ -159,9 +159,32 @@ static const char *unit_name(Dwarf_Die *die)
 	return name;
 }
 
+/* With make O= the source is elsewhere, and its files' names say where: where this one is. */
+static size_t source_prefix(const char *name)
+{
+	static const char everybodys[] = "/init/main.c";
+
+	return has_suffix(name, everybodys) ? strlen(name) - strlen(everybodys) + 1 : 0;
+}
+
+/* Takes what the names of the source's files begin with from the lines that have it. */
+static void strip_prefix(struct buffer *lines, const char *prefix, size_t length)
+{
+	struct buffer stripped = {};
+
+	for (const char *line = lines->text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		size_t skip = strncmp(line, prefix, length) ? 0 : length;
+
+		buffer_add(&stripped, line + skip, (size_t)(end + 1 - line) - skip);
+	}
+	buffer_deinit(lines);
+	*lines = stripped;
+}
+
 static struct error *list_units(const char *vmlinux, struct buffer *ret)
 {
 	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
+	_free_ char *prefix = NULL;
 	Dwarf_Off offset = 0, next;
 	size_t header;
 	Dwarf *dwarf;
@@ -179,9 +202,13 @@ static struct error *list_units(const char *vmlinux, struct buffer *ret)
 		name = dwarf_offdie(dwarf, offset + header, &die) ? unit_name(&die) : NULL;
 		if (name)
 			buffer_printf(ret, "%s\n", name);
+		if (name && !prefix && source_prefix(name))
+			prefix = xstrndup(name, source_prefix(name));
 		offset = next;
 	}
 	dwarf_end(dwarf);
+	if (prefix && ret->length)
+		strip_prefix(ret, prefix, strlen(prefix));
 	if (!ret->length)
 		return error_new(STATUS_FAILED,
 				 "%s: no compilation units in its DWARF; was it stripped?",

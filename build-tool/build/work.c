@@ -111,6 +111,62 @@ static struct error *resolve(const char *option, const char *letter, char **fiel
 	return NULL;
 }
 
+/* ---- a kernel that was built by its user --------------------------------------------- */
+
+static char *in_folder(const char *folder, const char *name)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, name);
+
+	return realpath(path, NULL);
+}
+
+/* The release that the folder was built for, as kbuild noted it; NULL: it did not. */
+static char *built_release(const char *folder)
+{
+	_free_ char *path = xasprintf("%s/include/config/kernel.release", folder);
+	char *text = NULL;
+
+	error_destroy(file_read(path, &text, NULL));
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* With make O= the source is elsewhere, and a link leads there. */
+static char *built_source(const char *folder)
+{
+	_free_ char *main = in_folder(folder, "init/main.c");
+
+	return main ? realpath(folder, NULL) : in_folder(folder, "source");
+}
+
+/*
+ * A folder in which a kernel was built, and which was named, has all that a kernel's packages
+ * have.  What the cache has of that release may be another build; so has the running kernel's image.
+ */
+static void take_build_folder(const char *folder, struct kernel_files *files)
+{
+	struct {
+		char **field, *path;
+	} parts[] = {
+		{&files->vmlinux, in_folder(folder, "vmlinux")},
+		{&files->config, in_folder(folder, ".config")},
+		{&files->source, built_source(folder)},
+		{&files->modules_dbg, realpath(folder, NULL)},
+		{&files->modules, realpath(folder, NULL)},
+		{&files->vmlinuz, NULL},
+	};
+	bool built = parts[0].path && parts[2].path;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (built) {
+			free(*parts[i].field);
+			*parts[i].field = take_pointer(parts[i].path);
+		}
+		free(parts[i].path);
+	}
+}
+
 static struct error *find_files(struct build *build)
 {
 	const struct build_options *options = &build->options;
@@ -118,6 +174,8 @@ static struct error *find_files(struct build *build)
 	const char *release = build->release;
 
 	_failed_(kernel_files_find(release, files));
+	if (options->kbuild)
+		take_build_folder(options->kbuild, files);
 	_failed_(resolve(options->source, "--source", &files->source, "source", release));
 	_failed_(resolve(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
 	_failed_(resolve(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
@@ -184,9 +242,14 @@ struct error *build_init(struct build *build, const struct build_options *option
 	for (size_t i = 0; i < options->allow.count; i++)
 		_failed_(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
 				      "--allow %s", options->allow.list[i]));
-	if (!options->kernel && uname(&running))
+	if (options->kernel)
+		build->release = xstrdup(options->kernel);
+	else if (options->kbuild)
+		build->release = built_release(options->kbuild);
+	if (!build->release && uname(&running))
 		return error_errno("cannot tell the running kernel's release; give one with -k");
-	build->release = xstrdup(options->kernel ? options->kernel : running.release);
+	if (!build->release)
+		build->release = xstrdup(running.release);
 	_failed_(choose_name(options, &build->name));
 	_failed_(choose_output(build));
 	_failed_(find_files(build));

@@ -69,3 +69,13 @@ relocs() {
 	[[ $output == *"none-gcc-12 is not installed"*"apt-get install gcc-12-aarch64-linux-gnu"* ]]
 	[ ! -e x.ko ]
 }
+
+@test "what is changed in a finished arm64 module is noticed" {
+	run "$top/test/mutate/run" -n 30 -k "$release" "$top/examples/proc-version.patch"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	for what in .text __patchable_function_entries .plt .init.plt .modinfo __versions \
+		.pokepatch.funcs .pokepatch.texts "type 257" "type 275" "type 277" "type 283"; do
+		[[ $output == *$'\n'"  $what "* ]]
+	done
+}

@@ -71,7 +71,7 @@ static void remove_bytes(struct section *section, uint64_t at, uint64_t size)
 static bool delete_entry(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
-	const struct table *table = find_table(section);
+	const struct table *table = find_table(mutation->object, section);
 
 	if (!table || section->size < table->size)
 		return false;
@@ -84,7 +84,7 @@ static bool delete_entry(struct mutation *mutation)
 static bool double_entry(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
-	const struct table *table = find_table(section);
+	const struct table *table = find_table(mutation->object, section);
 
 	if (!table || section->size < table->size)
 		return false;
@@ -110,7 +110,7 @@ static bool double_entry(struct mutation *mutation)
 static bool swap_entries(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
-	const struct table *table = find_table(section);
+	const struct table *table = find_table(mutation->object, section);
 	uint64_t count = table ? section->size / table->size : 0;
 	unsigned char copy[256];
 
@@ -150,7 +150,7 @@ static void reorder(struct section *section, uint64_t at, uint64_t size)
 static bool reorder_entries(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
-	const struct table *table = find_table(section);
+	const struct table *table = find_table(mutation->object, section);
 	uint64_t count = table ? section->size / table->size : 0;
 
 	if (count < 2 || !strncmp(section->name, ".orc_", 5))
@@ -287,7 +287,7 @@ static bool rename_section(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
 
-	if (!find_table(section) || has_fields(section))
+	if (!find_table(mutation->object, section) || has_fields(section))
 		return false;
 	tell(mutation, "section %s renamed", section->name);
 	section->name = ".rodata.other";
@@ -302,6 +302,7 @@ static bool change_flags(struct mutation *mutation)
 	uint64_t flag = flags[random_below(ARRAY_SIZE(flags))];
 
 	section->flags ^= flag;
+	mutation->same = plt_argument(section);
 	tell(mutation, "flag %#" PRIx64 " of section %s flipped", flag, section->name);
 	return true;
 }
@@ -328,7 +329,7 @@ static bool lower_alignment(struct mutation *mutation)
 		return false;
 	tell(mutation, "alignment of section %s: %" PRIu64 " becomes 1", section->name,
 	     section->align);
-	if (find_table(section) && !has_fields(section))
+	if (find_table(mutation->object, section) && !has_fields(section))
 		mutation->same = "entries, whose fields this machine reads at any address";
 	else if (is_text_only(section))
 		mutation->same = "strings alone, which may lie anywhere";
@@ -358,6 +359,8 @@ static bool empty_section(struct mutation *mutation)
 
 	if (!strcmp(section->name, ".note.gnu.build-id"))
 		mutation->same = "without ld's hash of the file";
+	else
+		mutation->same = plt_argument(section);
 	tell(mutation, "section %s is empty", section->name);
 	section->size = 0;
 	section->relocs.count = 0;

@@ -17,9 +17,11 @@ bool is_loaded(const struct section *section)
 	return section && (section->flags & SHF_ALLOC) && section->size;
 }
 
-const struct table *find_table(const struct section *section)
+const struct table *find_table(const struct object *object, const struct section *section)
 {
 	static const struct table tables[] = {
+		{.name = "__ex_table", .machine = EM_MIPS, .size = 16, .used = 16},
+		{.name = "__jump_table", .machine = EM_MIPS, .size = 24, .used = 24},
 		{.name = "__bug_table", .size = 12, .used = 12},
 		{.name = "__ex_table", .size = 12, .used = 12},
 		{.name = "__jump_table", .size = 16, .used = 16},
@@ -32,6 +34,7 @@ const struct table *find_table(const struct section *section)
 		{.name = ".smp_locks", .size = 4, .used = 4},
 		{.name = ".parainstructions", .size = 16, .used = 10},
 		{.name = "__mcount_loc", .size = 8, .used = 8},
+		{.name = "__patchable_function_entries", .size = 8, .used = 8},
 		{.name = ".return_sites", .size = 4, .used = 4},
 		{.name = ".retpoline_sites", .size = 4, .used = 4},
 		{.name = ".static_call_sites", .size = 8, .used = 8},
@@ -46,7 +49,8 @@ const struct table *find_table(const struct section *section)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		if (!strcmp(tables[i].name, section->name))
+		if (!strcmp(tables[i].name, section->name) &&
+		    (!tables[i].machine || tables[i].machine == object->arch->machine))
 			return &tables[i];
 	return NULL;
 }
@@ -104,16 +108,35 @@ static bool orc_bit_is_read(const unsigned char *entry, uint64_t at, uint8_t bit
 	return at < 2 ? sp : at < 4 ? bp : at == 4 || bit < 4;
 }
 
+/*
+ * The loader writes these without looking what is there.  Where it looks, on x86-64, any of them must be
+ * 0.  A field in data is as long as its type; in code it is some bits of the instruction.
+ */
+static bool is_written_over(const struct object *object, const struct section *section, uint64_t at,
+			    uint8_t bit)
+{
+	const struct reloc *reloc = reloc_over(object, section, at);
+	const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
+	uint64_t byte = at - reloc->offset;
+
+	if (object->arch->elf_data == ELFDATA2MSB)
+		byte = kind->size - 1 - byte;
+	return !kind->adds && (!kind->mask || kind->mask >> (8 * byte + bit) & 1);
+}
+
 const char *bit_argument(const struct object *object, const struct section *section, uint64_t at,
 			 uint8_t bit)
 {
 	const unsigned char *data = section->data;
-	const struct table *table = find_table(section);
+	const struct table *table = find_table(object, section);
 
 	if (!strcmp(section->name, ".note.gnu.build-id") && at >= 16)
 		return "ld's hash of the file, which nobody compares";
 	if (reloc_over(object, section, at))
-		return NULL; /* the loader refuses a field that is not zero */
+		return object->arch->machine != EM_X86_64 &&
+				       is_written_over(object, section, at, bit)
+			       ? "a field that the loader writes over"
+			       : NULL; /* on x86-64 it refuses one that is not zero */
 	if (!strcmp(section->name, ".orc_unwind"))
 		return orc_bit_is_read(data + at / ORC_SIZE * ORC_SIZE, at % ORC_SIZE, bit)
 			       ? NULL
@@ -132,6 +155,20 @@ const char *bit_argument(const struct object *object, const struct section *sect
 			       within_symbol(object, section, at)
 		       ? NULL
 		       : "zeroes that align what follows";
+}
+
+/*
+ * arch/arm64/kernel/module-plts.c, module_frob_arch_sections(): they only have to be there, and get type,
+ * flags and size from the loader.
+ */
+const char *plt_argument(const struct section *section)
+{
+	static const char *const names[] = {".plt", ".init.plt", ".text.ftrace_trampoline"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(section->name, names[i]))
+			return "a place that the loader furnishes";
+	return NULL;
 }
 
 /* ---- entries ------------------------------------------------------------------------------------- */
@@ -246,7 +283,7 @@ static bool image_relocs(const struct object *object, const struct section *sect
 static bool read_forms(const struct object *object, const struct section *section,
 		       struct forms *ret)
 {
-	const struct table *table = find_table(section);
+	const struct table *table = find_table(object, section);
 	uint64_t start = 0, end = section->size, size = table ? table->size : 0;
 
 	if (!strcmp(section->name, POKEPATCH_SECTION_TABLES)) {

@@ -27,13 +27,14 @@ void tell(struct mutation *mutation, const char *format, ...)
 /* A section whose entries the kernel sorts, or reads in any order. */
 struct table {
 	const char *name;
+	uint16_t machine; /* whose entries are of that form; 0: all, or those that no other row has */
 	uint8_t size;
 	uint8_t used;	/* bytes of an entry that mean something */
 	bool ordered;	/* of entries for one place of code, the later wins */
 	uint8_t piece;	/* where the address of a replacement stands, or 0 ... */
 	uint8_t length; /* ... and where its length stands */
 };
-const struct table *find_table(const struct section *section);
+const struct table *find_table(const struct object *object, const struct section *section);
 
 bool is_loaded(const struct section *section);
 const struct reloc *reloc_over(const struct object *object, const struct section *section,
@@ -44,6 +45,8 @@ bool is_used(const struct object *object, const struct symbol *symbol);
 /* bit_argument - why a bit of a section's data could as well be the other; NULL: it could not. */
 const char *bit_argument(const struct object *object, const struct section *section, uint64_t at,
 			 uint8_t bit);
+/* plt_argument - why flags and size of a section do not matter; NULL: they do. */
+const char *plt_argument(const struct section *section);
 /* entries_argument - why a table that was changed holds the same as before; NULL: it does not. */
 const char *entries_argument(const struct mutation *mutation);
 

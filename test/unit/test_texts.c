@@ -26,12 +26,12 @@ struct unit {
 	unsigned char bytes[SIZE + 0x20]; /* in the parent */
 };
 
-static void unit_init(struct unit *unit)
+static void unit_init_for(struct unit *unit, const struct arch *arch)
 {
-	GElf_Ehdr header = {.e_machine = EM_X86_64};
+	GElf_Ehdr header = {.e_machine = arch->machine};
 
 	*unit = (struct unit){0};
-	object_init(&unit->object, &arch_x86_64, &header);
+	object_init(&unit->object, arch, &header);
 	for (size_t i = 0; i < sizeof(unit->bytes); i++)
 		unit->bytes[i] = i;
 	unit->text = object_add_section(&unit->object, ".text", SHT_PROGBITS,
@@ -39,6 +39,11 @@ static void unit_init(struct unit *unit)
 	section_append(unit->text, unit->bytes, sizeof(unit->bytes), 1);
 	unit->function = object_add_symbol(&unit->object, "f", unit->text, 0x10, SIZE, STT_FUNC,
 					   STB_GLOBAL);
+}
+
+static void unit_init(struct unit *unit)
+{
+	unit_init_for(unit, &arch_x86_64);
 }
 
 /* A section of one entry of that size, for the place at that offset of the function. */
@@ -165,6 +170,30 @@ static void places_that_are_rewritten(void **state)
 	}
 }
 
+/* MIPS: as many as the kernel was compiled with, but no more than the core writes to. */
+static void entries_of_some_nops(void **state)
+{
+	static const struct {
+		int nops, length;
+	} entries[] = {{3, 12}, {4, 16}, {6, 16}, {1, 4}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		struct unit unit;
+
+		unit_init_for(&unit, &arch_mips64el);
+		memset(unit.text->data + 0x10, 0, 4 * (size_t)entries[i].nops);
+		memset(unit.bytes + 0x10, 0, 4 * (size_t)entries[i].nops);
+		struct section *section = object_add_section(
+			&unit.object, "__patchable_function_entries", SHT_PROGBITS, SHF_ALLOC, 8, 0);
+		section_append(section, NULL, 8, 1);
+		section_add_reloc(section, 0, R_MIPS_64,
+				  object_section_symbol(&unit.object, unit.text), 0x10);
+		left_out(&unit, "vmlinux", (const int[][2]){{0, entries[i].length}, {0, 0}});
+		object_deinit(&unit.object);
+	}
+}
+
 /* Tables whose entries have the length; 14 bytes from 6.3 on; the last without padding. */
 static void places_with_a_length(void **state)
 {
@@ -218,6 +247,7 @@ int main(void)
 		cmocka_unit_test(everything_is_compared),
 		cmocka_unit_test(fields_that_are_relocated),
 		cmocka_unit_test(places_that_are_rewritten),
+		cmocka_unit_test(entries_of_some_nops),
 		cmocka_unit_test(places_with_a_length),
 		cmocka_unit_test(long_stretches),
 	};
