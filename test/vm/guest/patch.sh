@@ -75,6 +75,8 @@ start_load() {
 		) &
 		_load="$_load $!"
 		taskset -p -c "$_cpu" $! >/dev/null
+		# Whoever shares a CPU with it is to get on.
+		renice -n 19 -p $! >/dev/null
 	done
 }
 
