@@ -130,23 +130,84 @@ void pokepatch_mark_met(void);
 /*
  * A function that calls another has to keep what it needs afterwards in registers that a
  * call leaves alone, which it saves at its beginning, marker or not: some fifteen
- * instructions, where there are many.  So this is no call to the compiler.  It uses no
- * register, for where all are taken one would have to be freed, and a compiler may do that on
- * the common way.  The arguments are put where a list of variable arguments has those that do
- * not fit into registers.  The operands may be addressed by the register that is saved, so
- * after it has changed they are not used.
+ * instructions, where there are many.  So this is no call to the compiler.
+ *
+ * Nor, with up to six arguments, has it a variable: one whose address is taken makes
+ * -fstack-protector-strong guard the function, which takes six more, marker met or not.  The
+ * arguments are pushed, so that they are where a list of variable arguments has those that do
+ * not fit into registers.  What is pushed is in a register: something that is
+ * addressed by the stack pointer would be elsewhere after the first push.  The kernel has no
+ * red zone.
  */
 #define POKEPATCH_MARK_CALL_(marker_, format_, ...)                                       \
+	do {                                                                              \
+		if (0)                                                                    \
+			pokepatch_mark_check(format_, ##__VA_ARGS__);                     \
+		POKEPATCH_PASTE_(POKEPATCH_CALL_, POKEPATCH_COUNT_(__VA_ARGS__))          \
+		(marker_, ##__VA_ARGS__);                                                 \
+	} while (0)
+
+/* One that has a frame pointer is to have set it up by then. */
+#ifdef CONFIG_FRAME_POINTER
+register unsigned long pokepatch_stack_pointer_ __asm__("rsp");
+#define POKEPATCH_IN_FRAME_ "+r"(pokepatch_stack_pointer_)
+#else
+#define POKEPATCH_IN_FRAME_
+#endif
+
+#define POKEPATCH_PUSHED_(size_, pushes_, marker_, ...)                                   \
+	__asm__ volatile(pushes_ "pushq %%rdi\n\t"                                        \
+				 "pushq %[marker]\n\t"                                    \
+				 "movq %%rsp, %%rdi\n\t"                                  \
+				 "call pokepatch_mark_met\n\t"                            \
+				 "movq 8(%%rdi), %%rdi\n\t"                               \
+				 "addq $" #size_ ", %%rsp"                                \
+			 : POKEPATCH_IN_FRAME_                                            \
+			 : [marker] "i"(&marker_), ##__VA_ARGS__                          \
+			 : "memory", "cc")
+
+/* With its promotions, and no more: what is above a number's own bytes does not matter. */
+#define POKEPATCH_ARG_(arg_) "r"((unsigned long)(1 ? (arg_) : (arg_)))
+
+#define POKEPATCH_CALL_0(marker_) POKEPATCH_PUSHED_(16, "", marker_)
+#define POKEPATCH_PUSH_1_ "pushq %q[a]\n\t"
+#define POKEPATCH_CALL_1(marker_, a_)                                                     \
+	POKEPATCH_PUSHED_(24, POKEPATCH_PUSH_1_, marker_,                                 \
+			  [a] POKEPATCH_ARG_(a_))
+#define POKEPATCH_PUSH_2_ "pushq %q[b]\n\t" POKEPATCH_PUSH_1_
+#define POKEPATCH_CALL_2(marker_, a_, b_)                                                 \
+	POKEPATCH_PUSHED_(32, POKEPATCH_PUSH_2_, marker_,                                 \
+			  [a] POKEPATCH_ARG_(a_), [b] POKEPATCH_ARG_(b_))
+#define POKEPATCH_PUSH_3_ "pushq %q[c]\n\t" POKEPATCH_PUSH_2_
+#define POKEPATCH_CALL_3(marker_, a_, b_, c_)                                             \
+	POKEPATCH_PUSHED_(40, POKEPATCH_PUSH_3_, marker_,                                 \
+			  [a] POKEPATCH_ARG_(a_), [b] POKEPATCH_ARG_(b_), [c] POKEPATCH_ARG_(c_))
+#define POKEPATCH_PUSH_4_ "pushq %q[d]\n\t" POKEPATCH_PUSH_3_
+#define POKEPATCH_CALL_4(marker_, a_, b_, c_, d_)                                         \
+	POKEPATCH_PUSHED_(48, POKEPATCH_PUSH_4_, marker_,                                 \
+			  [a] POKEPATCH_ARG_(a_), [b] POKEPATCH_ARG_(b_), [c] POKEPATCH_ARG_(c_), \
+			  [d] POKEPATCH_ARG_(d_))
+#define POKEPATCH_PUSH_5_ "pushq %q[e]\n\t" POKEPATCH_PUSH_4_
+#define POKEPATCH_CALL_5(marker_, a_, b_, c_, d_, e_)                                     \
+	POKEPATCH_PUSHED_(56, POKEPATCH_PUSH_5_, marker_,                                 \
+			  [a] POKEPATCH_ARG_(a_), [b] POKEPATCH_ARG_(b_), [c] POKEPATCH_ARG_(c_), \
+			  [d] POKEPATCH_ARG_(d_), [e] POKEPATCH_ARG_(e_))
+#define POKEPATCH_PUSH_6_ "pushq %q[f]\n\t" POKEPATCH_PUSH_5_
+#define POKEPATCH_CALL_6(marker_, a_, b_, c_, d_, e_, f_)                                 \
+	POKEPATCH_PUSHED_(64, POKEPATCH_PUSH_6_, marker_,                                 \
+			  [a] POKEPATCH_ARG_(a_), [b] POKEPATCH_ARG_(b_), [c] POKEPATCH_ARG_(c_), \
+			  [d] POKEPATCH_ARG_(d_), [e] POKEPATCH_ARG_(e_), [f] POKEPATCH_ARG_(f_))
+
+/* Those with more go into a variable; then no register has to be freed for any. */
+#define POKEPATCH_STORED_(marker_, ...)                                                   \
 	do {                                                                              \
 		struct {                                                                  \
 			struct pokepatch_marker *marker;                                  \
 			unsigned long saved;                                              \
 			unsigned long args[POKEPATCH_COUNT_(__VA_ARGS__)];                \
 		} pokepatch_call_;                                                        \
-		if (0)                                                                    \
-			pokepatch_mark_check(format_, ##__VA_ARGS__);                     \
 		pokepatch_call_.marker = &marker_;                                        \
-		POKEPATCH_PUT_ALL_(__VA_ARGS__)                                           \
+		POKEPATCH_PASTE_(POKEPATCH_PUT_, POKEPATCH_COUNT_(__VA_ARGS__))(__VA_ARGS__) \
 		__asm__ volatile("movq %%rdi, %0\n\t"                                     \
 				 "leaq %1, %%rdi\n\t"                                     \
 				 "call pokepatch_mark_met\n\t"                            \
@@ -155,8 +216,17 @@ void pokepatch_mark_met(void);
 				 : "m"(pokepatch_call_)                                   \
 				 : "memory", "cc");                                       \
 	} while (0)
+#define POKEPATCH_CALL_7 POKEPATCH_STORED_
+#define POKEPATCH_CALL_8 POKEPATCH_STORED_
+#define POKEPATCH_CALL_9 POKEPATCH_STORED_
+#define POKEPATCH_CALL_10 POKEPATCH_STORED_
+#define POKEPATCH_CALL_11 POKEPATCH_STORED_
+#define POKEPATCH_CALL_12 POKEPATCH_STORED_
+#define POKEPATCH_CALL_13 POKEPATCH_STORED_
+#define POKEPATCH_CALL_14 POKEPATCH_STORED_
+#define POKEPATCH_CALL_15 POKEPATCH_STORED_
+#define POKEPATCH_CALL_16 POKEPATCH_STORED_
 
-/* With its promotions, and no more: what is above a number's own bytes does not matter. */
 #define POKEPATCH_PUT_(nr_, arg_)                                                         \
 	do {                                                                              \
 		__typeof__(1 ? (arg_) : (arg_)) pokepatch_arg_ = (arg_);                  \
@@ -164,9 +234,9 @@ void pokepatch_mark_met(void);
 				 sizeof(pokepatch_arg_));                                 \
 	} while (0);
 
-/* Up to 16 arguments; with more, POKEPATCH_PUT_too_many_arguments is not known. */
-#define POKEPATCH_PUT_ALL_(...)                                                           \
-	POKEPATCH_PASTE_(POKEPATCH_PUT_, POKEPATCH_COUNT_(__VA_ARGS__))(__VA_ARGS__)
+#define POKEPATCH_CALL_too_many_arguments(...) \
+	_Static_assert(0, "POKEPATCH_MARK: too_many_arguments, there may be 16")
+
 #define POKEPATCH_PASTE_(a_, b_) POKEPATCH_PASTE__(a_, b_)
 #define POKEPATCH_PASTE__(a_, b_) a_##b_
 #define POKEPATCH_COUNT_(...)                                                             \

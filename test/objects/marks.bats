@@ -146,6 +146,17 @@ costs_little() {
 	END
 	costs f
 	costs g
+	# As kernels are compiled: a variable whose address is taken would have to be guarded.
+	flags+=(-fstack-protector-strong -mstack-protector-guard=tls)
+	cat >unit.c <<-'END'
+		int f(int a, int b)
+		{
+			int c = a * b;
+			M(six, "%d %d %d %d %d %d", a, b, c, a + b, a - b, 6)
+			return c + a;
+		}
+	END
+	costs f
 }
 
 @test "with no probe attached, at most ten instructions, however many values are live" {
