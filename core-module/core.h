@@ -40,6 +40,16 @@
 /* The longest instruction that is written, and the widest word, in bytes. */
 #define PP_TEXT_WORD_MAX 8
 
+/*
+ * Is there an ftrace that can redirect calls?  Without it there is the entry mode alone, and
+ * entries are nobody's (alone.c).
+ */
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) || defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#define PP_HAS_FTRACE 1
+#else
+#define PP_HAS_FTRACE 0
+#endif
+
 struct dyn_ftrace;
 struct ftrace_ops;
 struct ftrace_rec_iter;
@@ -65,11 +75,15 @@ struct pp_kernel {
 	struct module *(*find_module)(const char *name);
 	unsigned long (*ftrace_location)(unsigned long ip);
 	struct task_struct *(*idle_task)(int cpu);
+#ifdef CONFIG_THREAD_INFO_IN_TASK
 	void (*put_task_stack)(struct task_struct *task);
+#endif
 	int (*task_call_func)(struct task_struct *task, int (*func)(struct task_struct *, void *),
 			      void *arg);
+#if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
 	int (*stop_machine_cpuslocked)(int (*fn)(void *data), void *data,
 				       const struct cpumask *cpus);
+#endif
 	struct dyn_ftrace *(*lookup_rec)(unsigned long start, unsigned long end);
 	/* where the compiler has left no lookup_rec() */
 	struct ftrace_rec_iter *(*ftrace_rec_iter_start)(void);
@@ -162,6 +176,12 @@ struct pp_mode {
 	 */
 	bool (*leave)(struct pp_func *func);
 	/*
+	 * If it is there: @site lets calls through, and is going to lead to @target, for
+	 * @func's sake; write, as long as that changes nothing, what pokes() need not write
+	 * then.  May sleep.  Return: 0, -ENOMEM, or -EIO (logged).
+	 */
+	int (*prepare)(struct pp_site *site, const struct pp_func *func, unsigned long target);
+	/*
 	 * What to write so that calls go to @target instead of site->target, 0
 	 * being the old function: up to PP_POKES_MAX pokes, in their order.
 	 * Return: how many, or an error if @target cannot be reached.
@@ -169,7 +189,8 @@ struct pp_mode {
 	int (*pokes)(const struct pp_site *site, unsigned long target, struct pp_poke *poke);
 };
 
-#define PP_POKES_MAX 2
+/* Away from one target, the words for another, and there (entry.c). */
+#define PP_POKES_MAX (PP_PREPARED_MAX + 2)
 
 extern const struct pp_mode pp_ftrace_mode, pp_direct_mode, pp_entry_mode;
 
@@ -189,8 +210,9 @@ u32 pp_mode_number(const struct pp_mode *mode);
  */
 struct pp_site {
 	struct hlist_node node;	 /* in the hash; readers hold preemption off */
-	unsigned long ip;	 /* what ftrace calls it */
+	unsigned long ip;	 /* what ftrace calls it, if there is one */
 	unsigned long target;	 /* where calls go; written in a stopped section */
+	unsigned long prepared;	 /* entry mode: what its prepared words load, 0: they are NOPs */
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
 	unsigned int users;	 /* funcs that point here */
 	const struct pp_mode *mode; /* while it is hooked, or lingers */
@@ -238,10 +260,10 @@ void pp_sites_init(void);
 /* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
 unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips);
 /*
- * Add to @text what has the calls of @site, for @func's sake, go to @target.
- * 0, -ERANGE, -EBUSY (logged).
+ * Add to @text what has the calls of @site, for @func's sake, go to @target, and write what
+ * has to be prepared for that.  May sleep.  0, -ERANGE; -EBUSY, -EIO (logged); -ENOMEM.
  */
-int pp_site_pokes(struct pp_text *text, const struct pp_site *site, const struct pp_func *func,
+int pp_site_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
 		  unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
 struct pp_site *pp_site_find(unsigned long ip);
@@ -266,6 +288,7 @@ void pp_site_unpublish(struct pp_site *site);
 void pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		       struct ftrace_regs *fregs);
 
+#if PP_HAS_FTRACE
 /* All under pp_mutex; may sleep. */
 /*
  * Have ftrace write all sites as its records say, of which those at @ips (or NULL, if there
@@ -280,9 +303,25 @@ bool pp_ftrace_registered(void);
 void pp_ftrace_stop(void);
 /* Take out what could not be taken out.  Return: true if some still could not. */
 bool pp_ftrace_tidy(void);
+#else
+static inline int pp_ftrace_update(const unsigned long *ips, unsigned int nr)
+{
+	return 0;
+}
+
+static inline void pp_ftrace_stop(void)
+{
+}
+
+static inline bool pp_ftrace_tidy(void)
+{
+	return false;
+}
+#endif
 
 /* --- direct.c: the direct mode ------------------------------------------------ */
 
+#if PP_HAS_FTRACE
 /* After the grace period that follows leave().  Under pp_mutex. */
 void pp_direct_settle(void);
 /* Hand over stubs that could not be.  Return: true if some still could not.  pp_mutex. */
@@ -292,8 +331,23 @@ bool pp_direct_tidy(void);
  * Takes pp_mutex; may sleep.
  */
 bool pp_direct_holds(const struct pp_patch *patch);
+#else
+static inline void pp_direct_settle(void)
+{
+}
 
-/* --- claim.c: sites that are borrowed from ftrace ----------------------------- */
+static inline bool pp_direct_tidy(void)
+{
+	return false;
+}
+
+static inline bool pp_direct_holds(const struct pp_patch *patch)
+{
+	return false;
+}
+#endif
+
+/* --- claim.c: sites that are borrowed from ftrace; alone.c: where there is none --------- */
 
 /* All may sleep. */
 bool pp_claim_possible(void);
@@ -308,6 +362,33 @@ unsigned int pp_claim_shadows(unsigned long ip);
  */
 bool pp_claim_shared(unsigned long ip);
 
+/* --- entry.c: the entry mode ---------------------------------------------------- */
+
+/* The bytes of a site, and where in it the instruction is that decides.  Any context. */
+static inline unsigned int pp_entry_span(void)
+{
+	return pp_arch.entry_span ?: pp_arch.entry_size;
+}
+
+static inline unsigned long pp_entry_decides(const struct pp_site *site)
+{
+	return site->ip + pp_arch.entry_prepared * pp_arch.entry_size;
+}
+
+/*
+ * Calls of @site go to @target from now on, and its text says so, if it is text that does.  Any
+ * context, under pp_mutex, or in a stop for which it is held.
+ */
+static __always_inline void pp_site_leads_to(struct pp_site *site, unsigned long target)
+{
+	if (target)
+		site->prepared = target;
+	WRITE_ONCE(site->target, target);
+}
+
+/* Give @site back, as pp_claim_return(), and take from it first what was prepared. */
+int pp_entry_return(struct pp_site *site, bool *update);
+
 /* --- text.c: writing instructions --------------------------------------------- */
 
 /* One instruction, within one word (pp_text_fits()). */
@@ -316,6 +397,11 @@ struct pp_poke {
 	u8 size;
 	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
 	const struct pp_func *func; /* for whose sake; for the history */
+	/*
+	 * Two of a text are of the same instruction: the first of them makes it a NOP, and the
+	 * second what it was, when others have been written in between.
+	 */
+	bool passes, returns;
 	struct pp_when when;	/* live: it was written */
 	struct pp_when *route;	/* live: a copy of that, for who waits for it, or NULL */
 	u64 change;		/* record.c's */
@@ -815,5 +901,29 @@ void pp_sysfs_remove(struct pp_patch *patch);
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state);
 /* True if the folder of a patch has a file of this name. */
 bool pp_sysfs_reserved(const char *name);
+
+#ifndef CONFIG_THREAD_INFO_IN_TASK
+#define pp_put_task_stack put_task_stack
+#else
+#define pp_put_task_stack pp_kernel.put_task_stack
+#endif
+
+/* With one CPU it is the caller, with interrupts off. */
+#if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
+#define pp_stop_machine_cpuslocked pp_kernel.stop_machine_cpuslocked
+#else
+#define pp_stop_machine_cpuslocked stop_machine_cpuslocked
+#endif
+
+/*
+ * Every CPU has scheduled since, so that what it did with preemption off is over.  A kernel
+ * without ftrace may not have it: then there is no handler that looks at sites, and nothing to
+ * wait for but what RCU sees.
+ */
+#ifdef CONFIG_TASKS_RUDE_RCU
+#define pp_synchronize_rude synchronize_rcu_tasks_rude
+#else
+#define pp_synchronize_rude synchronize_rcu
+#endif
 
 #endif /* POKEPATCH_CORE_H */

@@ -53,10 +53,13 @@ struct task_struct;
 	X(cross_check, "look at each stack a second time, word by word, and compare")      \
 	X(skip_behind, "tell who opens the history that it is whole, whatever has no record yet") \
 	X(skip_words, "that second look sees nothing")                                     \
+	X(decide_first, "write the deciding word of an entry before those that load the address") \
+	X(skip_entries, "do not look for those who are within an entry of several words") \
 	X(far_entries, "lead entries by way of veneers also where they could reach")
 
 /* The same with a number. */
 #define PP_DEBUG_NUMBERS(X)                                                                \
+	X(entry_ms, "how long to wait after each of an entry's prepared words")           \
 	X(refuse_stops, "in so many stops find somebody in the way")                       \
 	X(ready_ms, "how long to wait when exiting tasks are known, before all is laid out")   \
 	X(stop_wait_ms, "how long to wait between the look at all stacks and the stop")        \

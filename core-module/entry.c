@@ -8,6 +8,8 @@
  * read, no return address.  A task that was stopped in front of the jump has the
  * old function's entry as its instruction pointer, and so is busy.
  */
+#include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -18,16 +20,217 @@ static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 	return pp_arch.entry_insn(ip, pp_veneer_route(ip, target), insn);
 }
 
+/* --- entries of several words ------------------------------------------------------- */
+
+/*
+ * Where an address takes more than one instruction (arch.h: entry_prepared), only one of them
+ * decides, and is a NOP while calls are let through:
+ *
+ *	prepared		load the address of the new function into a register that is
+ *	prepared		free at a function's entry
+ *	deciding		NOP; or jump to where that register says
+ *
+ * No mix of address words may ever be jumped by.  Two things see to that.
+ *
+ * Order.  The address words are written while the deciding one is a NOP, when whatever they load
+ * is not used; and all CPUs have been made to fetch them anew before it becomes a jump
+ * (entry_prepare(), which nobody need be stopped for).  To go to another address, or
+ * none, the deciding word becomes a NOP first.
+ *
+ * Nobody in between.  That is not enough: a context that was interrupted between the first
+ * address word and the deciding one has loaded, or not loaded, what stood there then, however long
+ * ago, and would jump by that when it goes on.  So whenever the deciding word becomes a jump, the
+ * machine is stopped and no saved program counter, nested exception frames included, lies within
+ * the entry: it is among what must be empty (layout.c), and who is there, a preempted task say,
+ * is in the way as one who is inside the old function.  The look at the stacks that counts
+ * (pp_scan_running(), and the stop itself) begins after the words were written and fetched. All
+ * who come to the entry afterwards begin at its first word.
+ *
+ * From one target to another, when patches stack, calls must not go to the old function in
+ * between.  So all of it is written within one stopped section: NOP, address words, jump, each
+ * flushed before the next is stored.  By then the look has found nobody within the entry, and all
+ * other CPUs wait with interrupts off, so there is no context at all that could have executed one
+ * of these words and be about to execute the next one, nor is one made before the section ends,
+ * where each CPU forgets all that it had fetched of them.
+ *
+ * NMIs are not stopped.  One that calls the function while the words are written meets a NOP in the
+ * deciding place, and the old function. One that is itself between the words when the deciding
+ * one changes would be the one context that is not seen; the architecture that has prepared words
+ * has no NMI that returns (MIPS: nmi_exception_handler() dies).
+ */
+
+/* The deciding word of @site, from one target (or 0) to another.  Return: 1, or -ERANGE. */
+static int decide(const struct pp_site *site, unsigned long from, unsigned long to,
+		  struct pp_poke *poke)
+{
+	poke->at = pp_entry_decides(site);
+	poke->size = pp_arch.entry_size;
+	return entry_insn(site->ip, from, poke->old) ?: entry_insn(site->ip, to, poke->new) ?: 1;
+}
+
+/* The words that differ between those for what they load now and those for @target. */
+static unsigned int address_pokes(const struct pp_site *site, unsigned long target,
+				  struct pp_poke *poke)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < pp_arch.entry_prepared; i++) {
+		poke[nr].at = site->ip + i * pp_arch.entry_size;
+		poke[nr].size = pp_arch.entry_size;
+		pp_arch.entry_word(i, site->prepared, poke[nr].old);
+		pp_arch.entry_word(i, target, poke[nr].new);
+		nr += !!memcmp(poke[nr].old, poke[nr].new, poke[nr].size);
+	}
+	return nr;
+}
+
 static int entry_poke(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
+	unsigned long from = site->target;
+	int ret, nr = 0;
+
 	/* Its patch leaves, or comes, below another one. */
-	if (site->target == target)
+	if (from == target)
 		return 0;
-	poke->at = site->ip;
-	poke->size = pp_arch.entry_size;
-	return entry_insn(site->ip, site->target, poke->old) ?:
-	       entry_insn(site->ip, target, poke->new) ?: 1;
+	if (target && pp_arch.entry_prepared && site->prepared != target) {
+		if (from) {
+			ret = decide(site, from, 0, poke);
+			if (ret < 0)
+				return ret;
+			poke[nr++].passes = true;
+		}
+		nr += address_pokes(site, target, poke + nr);
+		poke[nr].returns = from;
+		from = 0;
+	}
+	ret = decide(site, from, target, poke + nr);
+	return ret < 0 ? ret : nr + 1;
 }
+
+static bool is_passing(const struct pp_site *site)
+{
+	u8 nop[PP_TEXT_WORD_MAX];
+
+	return !pp_arch.entry_insn(site->ip, 0, nop) &&
+	       !memcmp((void *)pp_entry_decides(site), nop, pp_arch.entry_size);
+}
+
+/*
+ * In the debug build one after the other, with time in between for calls that meet them as
+ * they are; and, if that is asked for, the deciding word first, which is wrong.
+ */
+static bool write_slowly(struct pp_text *text)
+{
+	struct pp_text one = { .nr = 1 };
+	unsigned int i;
+
+	for (i = 0; i < text->nr; i++) {
+		one.poke = &text->poke[i];
+		if (!pp_text_write(&one))
+			return false;
+		pp_arch.text_written(one.poke->at, one.poke->at + one.poke->size);
+		msleep(pp_debug_entry_ms);
+	}
+	return true;
+}
+
+static unsigned int decide_first(const struct pp_site *site, unsigned long target,
+				 struct pp_poke *poke)
+{
+	unsigned int nr;
+
+	if (decide(site, 0, target, poke) < 0)
+		return 0;
+	poke[0].passes = true;
+	nr = 1 + address_pokes(site, target, poke + 1);
+	decide(site, target, 0, poke + nr);
+	poke[nr].returns = true;
+	return nr + 1;
+}
+
+/*
+ * Have the prepared words load @target, or be NOPs, while the deciding one is a NOP.  For the sake
+ * of @func, or NULL.  Return: 0, -EBUSY if something is not as we left it, -ENOMEM.
+ */
+static int load(struct pp_site *site, const struct pp_func *func, unsigned long target,
+		struct pp_text *text)
+{
+	struct pp_when *when = &text->when;
+	unsigned int i;
+	int ret;
+
+	text->nr = pp_debug_decide_first && target ? decide_first(site, target, text->poke) :
+						     address_pokes(site, target, text->poke);
+	for (i = 0; i < text->nr; i++)
+		text->poke[i].func = func;
+	ret = pp_text_map(text);
+	if (ret)
+		return ret;
+	when->before = when->begin = pp_now();
+	/* The order of all who write text; and no CPU comes that would not be told. */
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	if (!is_passing(site))
+		ret = -EBUSY;
+	else if (!(pp_debug_entry_ms ? write_slowly(text) : pp_text_write(text)))
+		ret = -EIO;
+	mutex_unlock(pp_kernel.text_mutex);
+	pp_arch.text_written(site->ip, site->ip + pp_entry_span());
+	cpus_read_unlock();
+	pp_text_unmap(text);
+	when->after = when->end = pp_now();
+	when->cpu = raw_smp_processor_id();
+	if (!ret)
+		site->prepared = target;
+	return ret;
+}
+
+/* Of one function. */
+#define LOAD_POKES (PP_PREPARED_MAX + 2)
+
+static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsigned long target)
+{
+	struct pp_poke pokes[LOAD_POKES] = {};
+	struct pp_text text = { .poke = pokes };
+	int ret;
+
+	lockdep_assert_held(&pp_mutex);
+	if (site->prepared == target || !pp_arch.entry_prepared)
+		return 0;
+	ret = load(site, func, target, &text);
+	if (!ret)
+		pp_record_text(&text, &text.when, POKEPATCH_HISTORY_STORE, 0, false);
+	if (ret == -EIO && text.bad)
+		return pp_text_blame(&text, func->patch);
+	if (ret == -EIO || ret == -EBUSY) {
+		pr_err("%s: the entry of %s is not as it was left: somebody else has changed it; nothing is switched\n",
+		       func->patch->name, func->name);
+		ret = -EIO;
+	}
+	return ret;
+}
+
+/* Tried again once a second if it fails, so that it says nothing. */
+int pp_entry_return(struct pp_site *site, bool *update)
+{
+	struct pp_poke pokes[LOAD_POKES] = {};
+	struct pp_text text = { .poke = pokes };
+	unsigned int i;
+	int ret;
+
+	lockdep_assert_held(&pp_mutex);
+	if (pp_arch.entry_prepared && site->prepared) {
+		ret = load(site, NULL, 0, &text);
+		if (ret)
+			return ret;
+		for (i = 0; i < text.nr; i++)
+			pp_record_store(pokes[i].at, pokes[i].old, pokes[i].new, pokes[i].size,
+					&text.when, 0);
+	}
+	return pp_claim_return(site->ip, update);
+}
+
+/* --- the mode ------------------------------------------------------------------------ */
 
 /*
  * Its entry is in two words.  Live transitions can write it, stops cannot, so that as long
@@ -58,6 +261,8 @@ static const char *claim(const struct pp_func *func)
 		return NULL;
 	if (pp_arch.entry_insn(ip, 0, insn) || !pp_claim(ip, insn, pp_arch.entry_size))
 		return "a tracer, a probe or another live patch uses its entry";
+	/* Nothing but NOPs is there. */
+	func->site->prepared = 0;
 	return NULL;
 }
 
@@ -71,9 +276,10 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 		if (!why) {
 			pp_site_unlinger(funcs[i]->site);
 			funcs[i]->site->mode = &pp_entry_mode;
-		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY) {
-			pr_err("%s: %s cannot be switched in entry mode: %s; another mode may do\n",
-			       funcs[i]->patch->name, funcs[i]->name, why);
+		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE) {
+			pr_err("%s: %s cannot be switched in entry mode: %s%s\n",
+			       funcs[i]->patch->name, funcs[i]->name, why,
+			       PP_HAS_FTRACE ? "; another mode may do" : "");
 			return -EBUSY;
 		}
 	}
@@ -101,7 +307,7 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 
 	for (i = 0; i < nr; i++) {
 		/* The record goes with the module; ftrace shall not look at it until then. */
-		if (!going && pp_claim_return(sites[i]->ip, &update))
+		if (!going && pp_entry_return(sites[i], &update))
 			pp_site_linger(sites[i]);
 		else
 			sites[i]->mode = NULL;
@@ -122,5 +328,6 @@ const struct pp_mode pp_entry_mode = {
 	.name = "entry",
 	.hook = entry_hook,
 	.unhook = entry_unhook,
+	.prepare = entry_prepare,
 	.pokes = entry_poke,
 };

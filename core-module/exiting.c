@@ -186,6 +186,8 @@ int pp_exiting_init(void)
 		pr_err("cannot watch tasks exit (%d)\n", ret);
 		return ret;
 	}
+	if (!IS_ENABLED(CONFIG_TASKS_RCU))
+		pr_notice("this kernel has no CONFIG_TASKS_RCU, so tasks cannot be seen that are just exiting\n");
 	ret = catch_up();
 	if (ret)
 		pp_exiting_exit();

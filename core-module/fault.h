@@ -78,12 +78,14 @@ void pp_fault_freed(const void *memory);
 #define task_work_add(...)						\
 	PP_FAIL("task_work_add", -ESRCH, task_work_add(__VA_ARGS__))
 
+#ifdef CONFIG_DYNAMIC_FTRACE
 #define register_ftrace_function(...)					\
 	PP_FAIL("register_ftrace_function", -ENOMEM, register_ftrace_function(__VA_ARGS__))
 #define ftrace_set_filter_ips(...)					\
 	PP_FAIL("ftrace_set_filter_ips", -ENOMEM, ftrace_set_filter_ips(__VA_ARGS__))
 #define ftrace_set_filter_ip(...)					\
 	PP_FAIL("ftrace_set_filter_ip", -ENOMEM, ftrace_set_filter_ip(__VA_ARGS__))
+#endif
 
 /* These are macros themselves, which cannot stand within their own name. */
 static inline struct workqueue_struct *pp_real_alloc_workqueue(const char *name, unsigned int flags,

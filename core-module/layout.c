@@ -9,8 +9,8 @@
 
 /* New function, new .cold, veneers. */
 #define RANGES_OF_NEW (2 + PP_VENEERS_OF_FUNC)
-/* Old function, old .cold; the new one's; those of the patch on top. */
-#define RANGES_PER_FUNC (2 + 2 * RANGES_OF_NEW)
+/* Entry, old function, old .cold; the new one's; those of the patch on top. */
+#define RANGES_PER_FUNC (3 + 2 * RANGES_OF_NEW)
 
 static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
 		      unsigned long size)
@@ -45,9 +45,27 @@ static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 	}
 }
 
+/*
+ * Its entry, if that is several words: who was interrupted there may have loaded another address
+ * than the one that is jumped by when it goes on (entry.c).  Return: where the rest begins.
+ */
+static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *func)
+{
+	if (!func->site || !pp_arch.entry_prepared)
+		return func->old_addr;
+	/* The last byte belongs to what is behind it: pp_range. */
+	if (!pp_debug_skip_entries)
+		busy_add(busy, func, func->site->ip, pp_entry_span() - 1);
+	return func->site->ip + pp_entry_span();
+}
+
 static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
 {
-	busy_add(busy, func, func->old_addr, func->sym->size);
+	const unsigned long start = busy_add_entry(busy, func);
+
+	if (pp_debug_skip_old)
+		return;
+	busy_add(busy, func, start, func->old_addr + func->sym->size - start);
 	if (func->old_cold && !pp_debug_skip_cold)
 		busy_add(busy, func, func->old_cold,
 			 func->patch->symbols[func->desc->cold].size);
@@ -125,6 +143,19 @@ static int check_fits(const struct transition *tr, const struct pp_func *func,
 }
 
 /*
+ * Of the site's pokes, which are the last ones, it is the last that decides where calls go; or
+ * the last of those that were written while it let calls through.
+ */
+static void note_route(struct transition *tr, struct flip *flip)
+{
+	struct pp_poke *poke = &tr->text.poke[tr->text.nr - 1];
+
+	if (poke->returns)
+		poke--;
+	poke->route = &flip->when;
+}
+
+/*
  * Where calls of @func's site shall go, now that its patch is switched on, or off.
  * A site gets one flip, for whichever of the patches comes first: the one that is
  * switched on, or else any of those that leave, which all go by who stays.
@@ -145,9 +176,8 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	flip->from = site->target;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
 	ret = pp_site_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
-	/* Which of them decides where calls go is written last. */
 	if (!ret && tr->text.nr > first)
-		tr->text.poke[tr->text.nr - 1].route = &flip->when;
+		note_route(tr, flip);
 	return ret;
 }
 
@@ -161,8 +191,7 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 
 		if (!func->old_addr)
 			continue;
-		if (!pp_debug_skip_old)
-			busy_add_old(&tr->busy, func);
+		busy_add_old(&tr->busy, func);
 		if (!pp_debug_skip_new)
 			busy_add_new(&tr->busy, func);
 		if (!func->site) {

@@ -276,7 +276,7 @@ static int look(struct pp_patch *patch, unsigned int nr, bool background)
 
 	if (READ_ONCE(patch->drain_waited) != nr) {
 		synchronize_rcu_tasks();
-		synchronize_rcu_tasks_rude();
+		pp_synchronize_rude();
 		WRITE_ONCE(patch->drain_waited, nr);
 	}
 	return pp_debug_skip_drain ? 0 : pp_transition_look(patch, ask, background);

@@ -94,7 +94,7 @@ static void switch_target(const struct pp_func *func, unsigned long target)
 	const unsigned long from = func->site->target;
 	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id() };
 
-	WRITE_ONCE(func->site->target, target);
+	pp_site_leads_to(func->site, target);
 	when.begin = when.before;
 	when.end = when.after = pp_now();
 	pp_record_route(func, from, target, &when, POKEPATCH_HISTORY_STORE);

@@ -171,7 +171,7 @@ static bool is_own_end(const struct pp_write *this)
 {
 	const unsigned long at = (unsigned long)probe.addr - this->addr;
 
-	return at < this->len && this->bytes && this->bytes[at] == (u8)probe.opcode;
+	return at < this->len && this->bytes && this->bytes[at] == *(const u8 *)&probe.opcode;
 }
 NOKPROBE_SYMBOL(is_own_end);
 
@@ -393,7 +393,7 @@ static void free_sides(void)
 
 static int listen(unsigned long writer)
 {
-	const unsigned long site = pp_arch.ftrace_site(writer);
+	const unsigned long site = pp_arch.entry_site(writer);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sides); i++) {

@@ -279,7 +279,9 @@ static __always_inline void change_of(struct change *change, const struct pp_pok
  */
 static bool is_change(const struct pp_poke *poke, bool back)
 {
-	return poke->func && memcmp(poke->old, poke->new, poke->size) &&
+	/* Nobody was there between one that passes and the one that returns. */
+	return poke->func && !poke->passes && !poke->returns &&
+	       memcmp(poke->old, poke->new, poke->size) &&
 	       (!back || !memcmp((void *)poke->at, poke->old, poke->size));
 }
 
@@ -319,7 +321,7 @@ void pp_record_put_back(const struct pp_text *text, const struct pp_when *when,
 }
 
 void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
-		     const struct pp_when *when)
+		     const struct pp_when *when, unsigned int flags)
 {
 	char *name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
 	struct change change = {
@@ -329,7 +331,7 @@ void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned 
 		.new = new,
 		.when = when,
 		.method = POKEPATCH_HISTORY_STORE,
-		.flags = POKEPATCH_HISTORY_UNUSED,
+		.flags = flags,
 	};
 
 	if (!memcmp(old, new, len))

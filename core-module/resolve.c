@@ -27,11 +27,15 @@ struct pp_kernel pp_kernel __ro_after_init;
 static const struct pp_needed needed[] = {
 	{ "kallsyms_on_each_symbol", &pp_kernel.kallsyms_on_each_symbol },
 	{ "find_module", &pp_kernel.find_module },
-	{ "ftrace_location", &pp_kernel.ftrace_location },
+	{ "ftrace_location", &pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE },
 	{ "idle_task", &pp_kernel.idle_task },
+#ifdef CONFIG_THREAD_INFO_IN_TASK
 	{ "put_task_stack", &pp_kernel.put_task_stack },
+#endif
 	{ "task_call_func", &pp_kernel.task_call_func },
+#if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
 	{ "stop_machine_cpuslocked", &pp_kernel.stop_machine_cpuslocked },
+#endif
 	{ "text_mutex", &pp_kernel.text_mutex },
 	{ "task_work_cancel_match", &pp_kernel.task_work_cancel_match },
 	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
@@ -39,7 +43,7 @@ static const struct pp_needed needed[] = {
 	{ "ftrace_rec_iter_start", &pp_kernel.ftrace_rec_iter_start, .optional = true },
 	{ "ftrace_rec_iter_record", &pp_kernel.ftrace_rec_iter_record, .optional = true },
 	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
-	{ "ftrace_is_dead", &pp_kernel.ftrace_is_dead },
+	{ "ftrace_is_dead", &pp_kernel.ftrace_is_dead, .optional = !PP_HAS_FTRACE },
 	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },
 	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
 	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
@@ -57,7 +61,7 @@ static const struct pp_needed needed[] = {
 	{ "_end", &pp_kernel.end },
 	{ "__start_notes", &pp_kernel.notes },
 	{ "__stop_notes", &pp_kernel.notes_end },
-	{ "__per_cpu_end", &pp_kernel.per_cpu_end },
+	{ "__per_cpu_end", &pp_kernel.per_cpu_end, .optional = !IS_ENABLED(CONFIG_SMP) },
 	{}
 };
 

@@ -74,13 +74,14 @@ static bool in_object(const struct pp_func *func, unsigned int obj)
  */
 int pp_site_get(struct pp_func *func)
 {
-	unsigned long ip = pp_arch.ftrace_site(func->old_addr);
+	unsigned long ip = pp_arch.entry_site(func->old_addr);
 	struct pp_site *site;
 
 	lockdep_assert_held(&pp_mutex);
 	if (!ip) {
-		pr_err("%s is refused: %s has no ftrace site (notrace or inline assembly), it cannot be switched\n",
-		       func->patch->name, func->name);
+		pr_err("%s is refused: %s has no %s (notrace or inline assembly), it cannot be switched\n",
+		       func->patch->name, func->name,
+		       PP_HAS_FTRACE ? "ftrace site" : "NOPs at its entry");
 		return -EINVAL;
 	}
 	site = pp_site_find(ip);
@@ -113,7 +114,7 @@ static void free_sites(struct list_head *dead)
 
 	if (list_empty(dead))
 		return;
-	synchronize_rcu_tasks_rude();
+	pp_synchronize_rude();
 	list_for_each_entry_safe(site, next, dead, active)
 		kfree(site);
 }
@@ -365,17 +366,21 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 	/* Once for all functions; the second is for idle tasks. */
 	if (wait) {
 		synchronize_rcu_tasks();
-		synchronize_rcu_tasks_rude();
+		pp_synchronize_rude();
 		pp_direct_settle();
 	}
 }
 
-int pp_site_pokes(struct pp_text *text, const struct pp_site *site, const struct pp_func *func,
+int pp_site_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
 		  unsigned long target)
 {
 	struct pp_poke *poke = &text->poke[text->nr];
 	int i, nr = 0;
 
+	if (site->mode->prepare && target && !site->target)
+		nr = site->mode->prepare(site, func, target);
+	if (nr < 0)
+		return nr;
 	if (site->mode->pokes) {
 		memset(poke, 0, PP_POKES_MAX * sizeof(*poke));
 		nr = site->mode->pokes(site, target, poke);
@@ -501,7 +506,7 @@ bool pp_sites_linger_retry(void)
 
 	lockdep_assert_held(&pp_mutex);
 	list_for_each_entry_safe(site, next, &lingering, linger_node)
-		if (site->unsettled || !pp_claim_return(site->ip, &update)) {
+		if (site->unsettled || !pp_entry_return(site, &update)) {
 			update |= site->unsettled;
 			list_move(&site->linger_node, &back);
 		}

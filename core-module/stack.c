@@ -98,7 +98,7 @@ bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct
 	hit->err = pp_arch.stack_walk(task, visit_addr, &visit);
 	if (pp_debug_cross_check)
 		pp_words_compare(busy, task, hit);
-	pp_kernel.put_task_stack(task);
+	pp_put_task_stack(task);
 	return !hit->addr && (!hit->err || pp_debug_skip_unreliable);
 }
 

@@ -25,7 +25,7 @@ static notrace void serialise(struct transition *tr)
 {
 	if (!tr->text.nr || pp_debug_skip_serialise)
 		return;
-	pp_arch.serialise();
+	pp_arch.serialise(&tr->text);
 	atomic_inc(&tr->serialised);
 }
 
@@ -70,7 +70,7 @@ static notrace enum verdict decide(struct transition *tr)
 	 * is going to be.  All other calls see all functions switched, or none.
 	 */
 	for (i = 0; i < tr->nr_flips; i++)
-		WRITE_ONCE(tr->flips[i].site->target, tr->flips[i].target);
+		pp_site_leads_to(tr->flips[i].site, tr->flips[i].target);
 	serialise(tr);
 	/* The stores, and then the clock. */
 	smp_mb();
@@ -211,7 +211,7 @@ int pp_stop(struct transition *tr)
 	tr->last_stop = ktime_get_ns();
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
-	pp_kernel.stop_machine_cpuslocked(stopped, tr, cpu_online_mask);
+	pp_stop_machine_cpuslocked(stopped, tr, cpu_online_mask);
 	mutex_unlock(pp_kernel.text_mutex);
 	cpus_read_unlock();
 	pp_text_unmap(&tr->text);

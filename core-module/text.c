@@ -140,7 +140,7 @@ static __always_inline bool reads_back(const struct pp_poke *poke, u64 word)
 
 static __always_inline bool is_written(const struct pp_poke *poke)
 {
-	return pp_debug_skip_read_back ||
+	return pp_debug_skip_read_back || poke->passes ||
 	       (!PP_FAULT("read back") && !pp_debug_stuck_text &&
 		reads_back(poke, poke->new_word));
 }
@@ -153,7 +153,7 @@ static __always_inline void put_back(struct pp_text *text, unsigned int nr)
 	for (i = nr; i-- && !pp_debug_stuck_text;)
 		poke(&text->poke[i], text->poke[i].new_word, text->poke[i].old_word);
 	for (i = 0; i < nr && !text->stuck; i++)
-		if (!reads_back(&text->poke[i], text->poke[i].old_word))
+		if (!text->poke[i].returns && !reads_back(&text->poke[i], text->poke[i].old_word))
 			text->stuck = &text->poke[i];
 }
 

@@ -202,7 +202,7 @@ static void switch_target(struct flip *flip)
 	/* On one processor, and with nothing between the two but the store. */
 	local_irq_disable();
 	begin = pp_now();
-	WRITE_ONCE(flip->site->target, flip->target);
+	pp_site_leads_to(flip->site, flip->target);
 	smp_mb();
 	end = pp_now();
 	local_irq_enable();

@@ -61,7 +61,7 @@ static bool probe_within(unsigned long addr, unsigned long end)
 /* A probe in the old function, behind its entry (at the entry ftrace runs it). */
 static bool has_probe(const struct pp_func *func)
 {
-	if (probe_within(func->site->ip + pp_arch.entry_size, func->old_addr + func->sym->size))
+	if (probe_within(func->site->ip + pp_entry_span(), func->old_addr + func->sym->size))
 		return true;
 	return func->old_cold &&
 	       probe_within(func->old_cold, func->old_cold +

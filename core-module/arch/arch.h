@@ -10,6 +10,7 @@
 
 struct kprobe;
 struct pp_poke;
+struct pp_text;
 struct pt_regs;
 struct task_struct;
 
@@ -22,6 +23,9 @@ struct pp_needed {
 
 /* No probe replaces more bytes of code. */
 #define PP_PROBE_MAX 8
+
+/* No entry has more words that are prepared. */
+#define PP_PREPARED_MAX 2
 
 /* No veneer is longer, in bytes. */
 #define PP_VENEER_MAX 16
@@ -66,10 +70,10 @@ struct pp_arch {
 	void (*text_written)(unsigned long start, unsigned long end);
 
 	/*
-	 * The entry site of the function at @addr, as an address that ftrace
-	 * knows, or 0 if it has none.  May sleep.
+	 * The entry site of the function at @addr, or 0 if it has none.  Where there is ftrace,
+	 * the address that it has for it.  Under pp_mutex; may sleep.
 	 */
-	unsigned long (*ftrace_site)(unsigned long addr);
+	unsigned long (*entry_site)(unsigned long addr);
 
 	/*
 	 * Text is written by stores of an aligned word of this many bytes, 4 or 8:
@@ -93,6 +97,21 @@ struct pp_arch {
 	 */
 	unsigned int entry_size;
 	int (*entry_insn)(unsigned long ip, unsigned long target, u8 *insn);
+
+	/*
+	 * Entries where the jump is not one instruction; 0 and NULL where it is.  The site has
+	 * entry_span bytes, all of them NOPs while nothing leads elsewhere.  It begins with
+	 * entry_prepared words, which load the target's address, all of entry_size bytes;
+	 * behind them is the instruction that decides, which is entry_insn()'s (whose @ip is
+	 * the site all the same); and behind that what is left of the NOPs.
+	 *
+	 * entry_word(): the @nr-th of the prepared words, for @target, which entry_insn() could
+	 * reach, or for 0 a NOP.  As long as the deciding instruction is a NOP, each of them, and
+	 * any mix of those for several targets, does nothing that the function could notice.
+	 * Any context.  When they are written, and which tasks are looked for: entry.c.
+	 */
+	unsigned int entry_prepared, entry_span;
+	void (*entry_word)(unsigned int nr, unsigned long target, u8 *insn);
 
 	/*
 	 * Veneers (veneer.c), 0 and NULL if entry_insn() reaches all modules or there is no way
@@ -132,10 +151,10 @@ struct pp_arch {
 	bool (*may_be_probe)(const u8 *at);
 
 	/*
-	 * This CPU executes nothing that it fetched before another CPU wrote it.
-	 * In the stopped section, after the last store.
+	 * This CPU executes nothing of @text that it fetched before another CPU wrote it.
+	 * In the stopped section, after the last store; it may call nobody else to help.
 	 */
-	void (*serialise)(void);
+	void (*serialise)(const struct pp_text *text);
 
 	/*
 	 * Live transitions (live.c), all NULL where there are none.  An instruction is

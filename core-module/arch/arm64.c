@@ -177,7 +177,7 @@ static int arm64_text_store(unsigned long at, u64 word)
 	return arm64.patch_text_nosync((void *)at, word);
 }
 
-static notrace void arm64_serialise(void)
+static notrace void arm64_serialise(const struct pp_text *text)
 {
 	isb();
 }
@@ -186,7 +186,7 @@ NOKPROBE_SYMBOL(arm64_serialise);
 /* BTI C, and the NOP that is "mov x9, lr". */
 #define SITE_MAX (2 * INSN_SIZE)
 
-static unsigned long arm64_ftrace_site(unsigned long addr)
+static unsigned long arm64_entry_site(unsigned long addr)
 {
 	const unsigned long site = pp_kernel.ftrace_location(addr);
 
@@ -419,7 +419,7 @@ const struct pp_arch pp_arch = {
 	.reloc = arm64_reloc,
 	.text_written = arm64_text_written,
 	.text_store = arm64_text_store,
-	.ftrace_site = arm64_ftrace_site,
+	.entry_site = arm64_entry_site,
 	.text_word = INSN_SIZE,
 	.entry_size = INSN_SIZE,
 	.entry_insn = arm64_entry_insn,

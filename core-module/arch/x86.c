@@ -65,7 +65,7 @@ static int x86_reloc(u32 type, unsigned long place, unsigned long value, void *t
 	return 0;
 }
 
-static notrace void x86_serialise(void)
+static notrace void x86_serialise(const struct pp_text *text)
 {
 	sync_core();
 }
@@ -89,7 +89,7 @@ static void x86_text_written(unsigned long start, unsigned long end)
 /* An fentry call is the first instruction, or the one after ENDBR64. */
 #define ENTRY_SITE_MAX 4
 
-static unsigned long x86_ftrace_site(unsigned long addr)
+static unsigned long x86_entry_site(unsigned long addr)
 {
 	unsigned long site = pp_kernel.ftrace_location(addr);
 
@@ -326,7 +326,7 @@ const struct pp_arch pp_arch = {
 	.reloc_width = x86_reloc_width,
 	.reloc = x86_reloc,
 	.text_written = x86_text_written,
-	.ftrace_site = x86_ftrace_site,
+	.entry_site = x86_entry_site,
 	.text_word = 8,
 	.entry_size = JMP_SIZE,
 	.entry_insn = x86_entry_insn,
