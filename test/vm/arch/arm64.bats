@@ -40,3 +40,91 @@ setup() {
 	END
 	cat "$guest_output"
 }
+
+@test "veneers: few pages for many functions, none when the parent has gone; what is refused; idle tasks" {
+	local module
+	core=core-debug with_patches "$top/examples/proc-version.patch"
+	module=$(patch_module "$top/test/vm/arch/arm64-set-fixmap.patch" set-fixmap)
+	# The module region is anywhere within 2 GB (full randomisation), and here no entry reaches.
+	guest "${patched[@]}" --module "$module" --module "$(test_module pp_crowd)" \
+		--module "$(crowd_patch 10)" --module "$(crowd_patch 1000)" \
+		--expect 'is refused: __set_fixmap is what the kernel writes code with' <<-'END'
+		debug=/sys/module/pokepatch/parameters
+		crowd() { same "patched functions" "$(cat /sys/module/pp_crowd/parameters/patched)" $1; }
+		pages() { grep -c 'veneer.*\[pokepatch\]\|code_page.*\[pokepatch\]\|new_page.*\[pokepatch\]' /proc/vmallocinfo || :; }
+		modprobe pokepatch dyndbg=+p
+		echo 1 >$debug/debug_far_entries
+		modprobe pp_crowd
+		modprobe pokepatch-crowd-1000
+		same "pages of veneers" "$(pages)" 0
+		for _round in 1 2 3; do
+			enabled crowd_1000 1
+			crowd 1000
+			echo "$(pages) pages"
+			[ $(pages) -ge 4 ] && [ $(pages) -le 5 ] || die "$(pages) pages for 1000 functions"
+			grep -q entry $(sysfs crowd_1000 pp_crowd/crowd_999,1/mode)
+			enabled crowd_1000 0
+			crowd 0
+		done
+
+		echo "== a parent that goes, and comes"
+		for _round in 1 2 3; do
+			enabled crowd_1000 1
+			crowd 1000
+			rmmod pp_crowd
+			same "pages of veneers" "$(pages)" 0
+			modprobe pp_crowd
+			crowd 1000
+			enabled crowd_1000 0
+		done
+
+		echo "== the kernel's functions and a module's, in turn"
+		modprobe pokepatch-crowd-10
+		enabled crowd_10 1
+		pokepatch load "$(patch_file proc-version)"
+		has /proc/version "$(cat /proc/version)" Live-patched
+		[ $(pages) -le 6 ] || die "$(pages) pages"
+		crowd 10
+
+		echo "== what writes code stays as it is, in every mode"
+		for mode in auto entry ftrace; do
+			refused pokepatch load --mode $mode "$(patch_file set-fixmap)"
+		done
+
+		echo "== all stacks, those of idle tasks too, by their frames"
+		echo 1 >$debug/debug_walk_all
+		enabled crowd_10 0
+		said=$(dmesg | sed -n 's/.*crowd_10: stopped .* walked \([0-9]*\) stacks.* \([0-9]*\) frames.*/\1 \2/p' | tail -n 1)
+		set -- $said
+		echo "$1 stacks, $2 addresses"
+		[ $2 -lt $(($1 * 15)) ] || die "some were not told by their frames"
+		pokepatch unload crowd_10
+		pokepatch unload crowd_1000
+		pokepatch unload proc-version
+		same "pages of veneers" "$(pages)" 0
+	END
+}
+
+@test "pointer authentication and BTI: 30 rounds by veneers under load, return probes on the way" {
+	core=core-debug with_patches "$top/examples/proc-version.patch"
+	guest "${patched[@]}" --cpu max,pauth-impdef=on --timeout 240 <<-'END'
+		grep -q " paca .* bti\| bti .* paca" /proc/cpuinfo || die "$(grep Features /proc/cpuinfo)"
+		modprobe pokepatch
+		echo 1 >/sys/module/pokepatch/parameters/debug_far_entries
+		echo "r:pp/show version_proc_show" >$tracing/kprobe_events
+		echo "r:pp/read vfs_read" >>$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		modprobe pokepatch-proc-version
+		start_load cat /proc/version
+		for _round in $(seq 30); do
+			enabled proc-version 1
+			has /proc/version "$(cat /proc/version)" Live-patched
+			enabled proc-version 0
+			lacks /proc/version "$(cat /proc/version)" Live-patched
+		done
+		stop_load
+		[ $(hits show) -gt 30 ] || die "the probe was not hit"
+		stop_hits
+		pokepatch unload proc-version
+	END
+}

@@ -25,12 +25,21 @@ ALL_OF(CROWD, FUNCTION)
 		.cold = POKEPATCH_NONE,                 \
 		.cold_text = POKEPATCH_NONE,            \
 	},
+#ifdef CONFIG_X86_64
 /* The call of ftrace, mov $, %eax, and the return. */
 #define NEW_SIZE 15
+#else
+/* At least: two NOPs, and as many instructions. */
+#define NEW_SIZE 16
+#endif
 
 static const struct pokepatch_func funcs[] = { ALL_OF(CROWD, ROW) };
 
+#if NR_STUBS
 extern const char pokepatch_stubs[];
+#else
+#define pokepatch_stubs NULL
+#endif
 
 /* Any code will do, of whatever size: as many times one byte that is not compared. */
 static const u8 texts[][2] = { [0 ... 63] = { 1, 0 } };
@@ -51,6 +60,6 @@ const struct pokepatch_image pokepatch_image = {
 	.texts = (unsigned long)texts,
 	.texts_size = sizeof(texts),
 	.stubs = (unsigned long)pokepatch_stubs,
-	.nr_stubs = CROWD,
+	.nr_stubs = NR_STUBS,
 	.name = NAME_OF_PATCH,
 };
