@@ -73,6 +73,7 @@ never_mixed() {
 }
 
 @test "three functions never disagree, 1,000 rounds, preempt=full" {
+	needs preempt-modes
 	agree --append preempt=full -- all-checks 1000 agree-2
 	never_mixed
 	grep -q "Dynamic Preempt: full" "$guest_log"

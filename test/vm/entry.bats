@@ -64,7 +64,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		echo "== and a site that is in use is not claimed"
 		pokepatch enable proc-version
 		is_new
-		same mode "$(mode)" direct
+		same mode "$(mode)" $shared_mode
 		trace_off
 		pokepatch disable proc-version
 		is_old
@@ -85,12 +85,12 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			echo "== $tracer: comes first, leaves while patched"
 			echo $tracer >$tracing/current_tracer
 			pokepatch load "$(patch_file proc-version)"
-			same mode "$(mode)" direct
+			same mode "$(mode)" $shared_mode
 			is_new
 			echo "== $tracer: has the sites of a module that comes, before the patch sees it"
 			modprobe dummy
 			same "mode, mtu" "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)") $(mtu)" \
-				"direct 1234"
+				"$shared_mode 1234"
 			echo nop >$tracing/current_tracer
 			is_new
 			same mtu "$(mtu)" 1234
@@ -114,7 +114,8 @@ trace_off() { echo nop >$tracing/current_tracer; }
 
 @test "probes, at the entry and in the body" {
 	with_patches "$example"
-	guest "${patched[@]}" --expect 'cannot be switched in entry mode' <<<"$words"'
+	! can entry-probes || patched+=(--expect 'cannot be switched in entry mode')
+	guest "${patched[@]}" <<<"$words"'
 		# By address: once the patch is loaded there are two functions of that name.
 		address=$(awk '"'"'$3 == "version_proc_show" { print "0x" $1 }'"'"' /proc/kallsyms)
 		probe() { # NAME OFFSET
@@ -125,8 +126,13 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			echo 0 >$tracing/events/pp/$1/enable
 			echo "-:pp/$1" >>$tracing/kprobe_events
 		}
-		for place in "entry 0" "body 5"; do
+		# Where an instruction begins.
+		body=5
+		can split-entries || body=16
+		for place in "entry 0" "body $body"; do
 			set -- $place
+			# It is in front of what is switched, and works.
+			[ $1 = body ] || can entry-probes || continue
 			echo "== a probe at the $1 comes while the function is patched"
 			pokepatch load "$(patch_file proc-version)"
 			probe $1 $2
@@ -141,13 +147,31 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		done
 
 		echo "== a probe at the entry was there before"
+		if ! can entry-probes; then
+			pokepatch load "$(patch_file proc-version)"
+			same mode "$(mode)" entry
+			for _n in 1 2; do
+				probe entry 0
+				is_new
+				same mode "$(mode)" entry
+				same "hits of the probe" "$(hits entry)" 1
+				pokepatch disable proc-version
+				is_old
+				same "hits of the probe" "$(hits entry)" 2
+				pokepatch enable proc-version
+				unprobe entry
+				is_new
+			done
+			pokepatch unload proc-version
+			exit 0
+		fi
 		probe entry 0
 		is_old
 		same "hits of the probe" "$(hits entry)" 1
 		refused pokepatch load --mode entry "$(patch_file proc-version)"
 		is_old
 		pokepatch load "$(patch_file proc-version)"
-		same mode "$(mode)" direct
+		same mode "$(mode)" $shared_mode
 		is_new
 		same "hits of the probe" "$(hits entry)" 3
 		pokepatch unload proc-version
@@ -157,6 +181,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 }
 
 @test "the kernel's livepatch on a claimed site, and the other way round" {
+	needs livepatch
 	with_patches "$top/test/vm/patches/int-pow-three.patch"
 	guest "${patched[@]}" --smp 1 --module "$(test_module pp_icount)" --module "$(test_module pp_klp)" \
 		--expect 'int_pow cannot be switched' --expect '^livepatch: failed to' \
@@ -239,6 +264,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		said() { dmesg | sed -n "s/.*proc_version: stopped .*, \([0-9]* words\)/\1/p" | tail -n 1; }
 		for line in "ftrace 0 0" "entry 1 4" "direct 1 4"; do
 			set -- $line
+			[ $1 != direct ] || can direct || continue
 			pokepatch load --mode $1 "$(patch_file proc-version)"
 			is_new
 			same "$1 mode" "$(said)" "$2 words, serialised $3 processors"
@@ -250,13 +276,13 @@ trace_off() { echo nop >$tracing/current_tracer; }
 @test "a mode that is asked for" {
 	local mode module
 	with_patches "$example"
-	for mode in entry direct ftrace; do
+	for mode in $all_modes; do
 		module=$(patch_module "$example" "built-$mode" --mode "$mode")
 		patched+=(--module "$module")
 	done
 	guest "${patched[@]}" <<<"$words"'
 		echo "== when it is built, and another one when it is loaded"
-		for mode in entry direct ftrace; do
+		for mode in $all_modes; do
 			file() { cat "$(sysfs built-$mode vmlinux/version_proc_show,1/mode)"; }
 			modprobe pokepatch-built-$mode
 			same "mode that is asked for" "$(file)" $mode
@@ -292,6 +318,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 }
 
 @test "BPF programs at the entry and the exit" {
+	needs bpf
 	with_patches "$example"
 	guest "${patched[@]}" --program "$(test_program bpf-attach)" \
 		--expect 'version_proc_show cannot be switched' <<<"$words"'
@@ -319,7 +346,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 				is_old
 			done
 			pokepatch load "$(patch_file proc-version)"
-			same mode "$(mode)" direct
+			same mode "$(mode)" $shared_mode
 			is_new
 			until_true 5 count_is 4
 			pokepatch unload proc-version

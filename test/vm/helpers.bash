@@ -9,11 +9,30 @@ vm=$top/test/vm/vm
 # For which architecture: $POKEPATCH_ARCH, x86_64 unless it is set.  Tests and patches are the
 # same for all; what is compiled for another one lies in folders of its own.
 arch=${POKEPATCH_ARCH:-x86_64}
-case $arch in
-x86_64) cross='' for_arch='' ;;
-arm64) cross=aarch64-linux-gnu- for_arch=-arm64 ;;
-*) echo "POKEPATCH_ARCH=$arch: not x86_64 or arm64" >&2; exit 1 ;;
-esac
+[ -r "$top/test/vm/arch/$arch.sh" ] || {
+	echo "POKEPATCH_ARCH=$arch: there is no test/vm/arch/$arch.sh" >&2
+	exit 1
+}
+. "$top/test/vm/arch/$arch.sh"
+cross=${arch_cross:-} for_arch=${arch_suffix:-}
+
+# can WHAT - does the architecture have it?  (arch_lacks in its file)
+can() {
+	[[ " ${arch_lacks[*]} " != *" $1 "* ]]
+}
+
+# The modes that there are, as in the guest (guest/lib.sh).
+all_modes="entry ftrace"
+! can direct || all_modes="entry direct ftrace"
+
+# needs WHAT... - the test is about something that an architecture may lack; then it is skipped,
+# which test/run does not take for a failure if it is skipped in these words.
+needs() {
+	local what
+	for what; do
+		can "$what" || skip "$arch has no $what"
+	done
+}
 
 # pokepatch_program - path of the program pokepatch that runs in the guest.
 pokepatch_program() {
@@ -195,6 +214,6 @@ crowd_patch() {
 	dir=$build/modules/$release/$name
 	newer_than="$parent $top/test/vm/crowd/* $top/patches/module/* $top/core-module/include/*" \
 		once_per_check "$dir/pokepatch-$name.ko" "$top/test/vm/crowd/make" "$1" "$dir" \
-		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" || return 1
+		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" "$arch" "$cross" || return 1
 	echo "$dir/pokepatch-$name.ko"
 }

@@ -16,7 +16,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		for order in "agree-1 agree-2 111 222" "agree-2 agree-1 222 111"; do
 			set -- $order
 			for out in below above; do
-				for mode in auto direct ftrace; do
+				for mode in auto ${all_modes#entry }; do
 					echo "== $2 on $1, $out goes first, mode $mode"
 					pokepatch load --mode $mode "$(patch_file $1)"
 					now "$1" $3
@@ -264,7 +264,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 
 		pokepatch load --mode entry "$(patch_file proc-version)"
 		has /proc/version "$(cat /proc/version)" Live-patched
-		pokepatch load --mode direct "$(patch_file agree-1)"
+		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
 		now agree-1 111
 		pokepatch load --mode ftrace "$(patch_file dummy-setup)"
 		modprobe dummy

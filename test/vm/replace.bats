@@ -153,14 +153,14 @@ cat /tmp/agree
 		same versions "$(versions)" 111
 		same mode "$(file agree-1 vmlinux/read_null,1/mode)" ftrace
 		pokepatch unload agree-1
-		pokepatch load --mode direct "$(patch_file agree-1)"
-		pokepatch load --mode direct "$(patch_file agree-first)"
-		pokepatch load --mode direct --replace "$(patch_file agree-2)"
+		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
+		pokepatch load --mode $shared_mode "$(patch_file agree-first)"
+		pokepatch load --mode $shared_mode --replace "$(patch_file agree-2)"
 		on agree_2
 		pokepatch enable agree-1
 		pokepatch load --replace "$(patch_file agree-first)"
 		on agree_first
-		same mode "$(file agree-first vmlinux/read_iter_null,1/mode)" direct
+		same mode "$(file agree-first vmlinux/read_iter_null,1/mode)" $shared_mode
 		pokepatch load --replace "$(patch_file agree-1)"
 		on agree_1
 		same versions "$(versions)" 111

@@ -29,6 +29,22 @@ arch_append=()
 # It has no NMI.
 arch_hang_command=
 
+# What tests ask for (needs, can) and neither 6.1's arm64 nor the core on it has:
+#   direct          ftrace cannot call a function directly
+#   livepatch       no kernel live patches
+#   bpf             programs at functions' entries need direct calls
+#   nmi             a module cannot have a handler of NMIs
+#   preempt-modes   the kernel is not preemptible, and cannot be told to be
+#   entry-probes    a probe at a function's start stands in front of its entry site
+#   others          all that others write comes by no one function that could be listened at
+#   unwinder        stacks are judged by frame records or words; nothing is unreliable, and
+#                   no unwinder is there to look at twice
+#   optprobes       probes are not optimised
+#   split-entries   each entry is in one word
+#   exact-live      a live switch writes one store at a time: when a processor meets it has an interval
+arch_lacks=(direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
+	split-entries exact-live)
+
 # Programs of the guest's are not this machine's.
 arch_debian=arm64
 arch_cross=aarch64-linux-gnu-

@@ -5,6 +5,18 @@
 tracing=/sys/kernel/tracing
 pokepatch=/sys/kernel/pokepatch
 
+# can WHAT - does the architecture have it?  (arch_lacks in /vm/arch, from test/vm/arch/)
+can() {
+	case " $arch_lacks " in
+	*" $1 "*) return 1 ;;
+	esac
+}
+
+# The modes that there are, the one that `auto` takes first in front; and the one that it takes
+# where somebody uses the entry already.
+all_modes="entry ftrace" shared_mode=ftrace
+! can direct || all_modes="entry direct ftrace" shared_mode=direct
+
 # die TEXT... - end the script, failing.
 die() {
 	echo "FAILED: $*"

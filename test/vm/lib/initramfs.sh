@@ -39,6 +39,7 @@ make_base() { # ARCHIVE
 	install -m 644 "$here/guest"/{lib.sh,patch.sh,run} "$root/vm/"
 	printf '%s\n' "log=$arch_log_tty" "output=$arch_output_tty" "control=$arch_control_tty" \
 		>"$root/vm/ports"
+	echo "arch_lacks='${arch_lacks[*]}'" >"$root/vm/arch"
 	pack "$root" "$1"
 }
 
