@@ -241,13 +241,66 @@ static bool base_is_upper_part(struct object *object, const struct section *sect
 	return false;
 }
 
+/* What functions need not keep for those that call them: v0 to t3 (n64: a7, t3), t8, t9. */
+#define SPOILED_BY_CALLS 0x0300fffcu
+
+/* Does it go on elsewhere, or may it (release 6 has jumps where others have addi and the like)? */
+static bool is_jump(uint32_t insn)
+{
+	uint32_t code = insn >> 26, function = insn & 63;
+
+	return code ? (code < 9 || (code >= 17 && code < 25 && code != 18 && code != 19) ||
+		       code == 50 || code == 54 || code == 58 || code == 62)
+		    : function == 8 || function == 9;
+}
+
+/* The register that it jumps to the contents of, without adding to them; 0: it does not. */
+static unsigned int jump_register(uint32_t insn)
+{
+	uint32_t code = insn >> 26, function = insn & 63;
+
+	if (!code && (function == 8 || function == 9)) /* jr, jalr */
+		return insn >> 21 & 31;
+	/* Release 6: jic, jialc */
+	return (code == 54 || code == 62) && !(insn >> 21 & 31) && !(insn & 0xffff) ? insn >> 16 & 31
+										    : 0;
+}
+
+static bool may_use(uint32_t insn, unsigned int reg)
+{
+	return (insn >> 21 & 31) == reg || (insn >> 16 & 31) == reg || (insn >> 11 & 31) == reg;
+}
+
+/*
+ * Code of modules (-mlong-calls) calls with "lui v0,%hi(f); daddiu v0,v0,%lo(f); jalr v0": is an address
+ * that is complete here called, and used for nothing else?
+ */
+static bool is_only_called(struct object *object, const struct section *section, uint64_t at,
+			   uint64_t end)
+{
+	unsigned int reg = code_get32(object, section, at) >> 16 & 31;
+
+	if (!(SPOILED_BY_CALLS >> reg & 1))
+		return false;
+	for (at += 4; at + 8 <= end; at += 4) {
+		uint32_t insn = code_get32(object, section, at);
+
+		if (jump_register(insn) == reg)
+			return insn >> 26 || !may_use(code_get32(object, section, at + 4), reg);
+		if (is_jump(insn) || may_use(insn, reg))
+			return false;
+	}
+	return false;
+}
+
 static uint8_t low_kind(struct object *object, const struct section *section, uint64_t start,
-			uint64_t at)
+			uint64_t end, uint64_t at)
 {
 	uint32_t insn = code_get32(object, section, at), code = insn >> 26;
 
 	if (code < 26 || code == 28 || code == 31) /* daddiu; what becomes of it stands elsewhere */
-		return OPERAND_VALUE | OPERAND_INDEXED;
+		return is_only_called(object, section, at, end) ? OPERAND_DIRECT
+								: OPERAND_VALUE | OPERAND_INDEXED;
 	return base_is_upper_part(object, section, start, at, insn >> 21 & 31) ? OPERAND_DIRECT
 										: OPERAND_INDEXED;
 }
@@ -262,7 +315,7 @@ static void mips64_operand_kinds(struct object *object, const struct section *se
 	for (size_t i = 0; i < count; i++)
 		if (relocs[i].type == R_MIPS_LO16)
 			kinds[relocs[i].offset - start] =
-				low_kind(object, section, start, relocs[i].offset);
+				low_kind(object, section, start, end, relocs[i].offset);
 		else if (relocs[i].type == R_MIPS_64 || relocs[i].type == R_MIPS_32)
 			kinds[relocs[i].offset - start] = OPERAND_VALUE | OPERAND_STORED;
 }

@@ -240,8 +240,10 @@ void symtab_blocks(const struct symtab *symtab, const char *base, const struct m
 			continue;
 		const char *name = elf_strptr(symtab->elf, symtab->strings, entry.st_name);
 		if (file) {
-			block++;
-			ours = name && !strcmp(name, base);
+			const char *slash = name ? strrchr(name, '/') : NULL;
+
+			block++; /* gcc for MIPS writes the whole path */
+			ours = name && !strcmp(slash ? slash + 1 : name, base);
 			score = 0;
 		} else if (ours && name) {
 			const struct symbol *local = map_get(locals, name);

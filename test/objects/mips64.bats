@@ -217,3 +217,25 @@ far6() {
 	far
 	far6
 }
+
+# In modules an address is loaded to be called.  That is no use of it that outlives the patch.
+long_calls() {
+	flags+=(-mlong-calls -msym32)
+	compare <<-'END'
+		extern int ext(int);
+		NEW(static __attribute__((noipa)) int added(int x) { return ext(x) * 3; })
+		int f(int x) { return OLD(ext(x)) NEW(added(x) + ext(added(x + 1))) + 1; }
+		int last(int x) { return OLD(ext(x)) NEW(added(x)); }
+	END
+	carries "f changed" "last changed" "added new"
+	refers .text.f .text.added
+	warned
+	compare <<-'END'
+		extern int ext(int), take(int, int (*)(int));
+		NEW(static __attribute__((noipa)) int added(int x) { return ext(x) * 3; })
+		int f(int x) { return OLD(ext(x)) NEW(take(added(x), added)) + 1; }
+	END
+	carries "f changed" "added new"
+	warned "address-escapes added"
+}
+@test "mips64: what is called by its address does not escape" { each_order long_calls; }
