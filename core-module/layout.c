@@ -47,7 +47,11 @@ static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 
 /*
  * Its entry, if that is several words: who was interrupted there may have loaded another address
- * than the one that is jumped by when it goes on (entry.c).  Return: where the rest begins.
+ * than the one that is jumped by when it goes on (entry.c).  But not who is in front of the first
+ * word: that is a call that has not begun yet, and goes where the entry leads by then.  So the
+ * function's address itself does not count, which is in many registers and stacks as a pointer
+ * to call; where each word of a stack is taken for code, these would be in the way for long.
+ * Return: where the rest begins.
  */
 static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *func)
 {
@@ -55,7 +59,7 @@ static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *
 		return func->old_addr;
 	/* The last byte belongs to what is behind it: pp_range. */
 	if (!pp_debug_skip_entries)
-		busy_add(busy, func, func->site->ip, pp_entry_span() - 1);
+		busy_add(busy, func, func->site->ip + 1, pp_entry_span() - 2);
 	return func->site->ip + pp_entry_span();
 }
 
