@@ -45,19 +45,22 @@ struct pp_ftrace_page {
  */
 static bool has_known_pages(void)
 {
-	static int known;	/* 1: yes; under ftrace_lock */
+	static int known;	/* 1: yes, -1: no; written under ftrace_lock, and then final */
 	struct pp_ftrace_page *page;
 	struct ftrace_rec_iter *iter;
 
 	if (!pp_kernel.ftrace_pages || !pp_kernel.ftrace_rec_iter_start ||
 	    !pp_kernel.ftrace_rec_iter_record)
 		return false;
+	if (READ_ONCE(known))
+		return known == 1;
 	mutex_lock(pp_kernel.ftrace_lock);
 	iter = known ? NULL : pp_kernel.ftrace_rec_iter_start();
 	if (iter) {
 		for (page = *pp_kernel.ftrace_pages; !page->index && page->next;)
 			page = page->next;
-		known = page->records == pp_kernel.ftrace_rec_iter_record(iter) ? 1 : -1;
+		WRITE_ONCE(known,
+			   page->records == pp_kernel.ftrace_rec_iter_record(iter) ? 1 : -1);
 	}
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return known == 1;

@@ -447,8 +447,8 @@ bool pp_veneer_make(unsigned long ip, unsigned long target);
 unsigned long pp_veneer_route(unsigned long ip, unsigned long target);
 /* Who is in a veneer of @func's is about to be in its new function. */
 void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func);
-/* Those to functions at [@start, @end) go; nobody is there, and no entry leads there. */
-void pp_veneers_drop(unsigned long start, unsigned long end);
+/* Those to the function at @target go; nobody is there, and no entry that anybody runs leads there. */
+void pp_veneers_drop(unsigned long target);
 
 /* --- live.c: switching while everything runs ------------------------------------- */
 

@@ -224,24 +224,25 @@ bool pp_ftrace_tidy(void)
 	return leftovers;
 }
 
-/* Which of the sites is it that ftrace does not give us? */
-static void blame(unsigned long *ips, unsigned int nr, int err)
+/*
+ * ftrace has refused to add all of them, as one is somebody else's.  One after the other then,
+ * to say which it is; if it is none any more, they are added.
+ */
+static int add_each(unsigned long *ips, unsigned int nr)
 {
 	unsigned int i;
+	int ret = 0;
 
-	for (i = 0; i < nr; i++) {
-		int ret = set_filter(&ips[i], 1, 0, 0);
-
-		if (ret) {
-			pr_err("%ps cannot be switched (%d)%s\n", (void *)ips[i], ret,
-			       ret == -EBUSY ? ": another live patch or tracer redirects it" : "");
-			break;
-		}
-	}
-	if (i == nr)
-		pr_err("ftrace refuses %u function%s (%d)\n", nr, pp_plural(nr), err);
+	for (i = 0; i < nr && !ret; i++)
+		ret = set_filter(&ips[i], 1, 0, 0);
+	if (!ret)
+		return 0;
+	i--;
+	pr_err("%ps cannot be switched (%d)%s\n", (void *)ips[i], ret,
+	       ret == -EBUSY ? ": another live patch or tracer redirects it" : "");
 	while (i--)
 		take_out(&ips[i], 1);
+	return ret;
 }
 
 /* Add the sites @ips.  All or nothing. */
@@ -252,8 +253,10 @@ static int add(unsigned long *ips, unsigned int nr)
 	if (ret)
 		return ret;
 	ret = set_filter(ips, nr, 0, 0);
+	if (ret == -EBUSY)
+		return add_each(ips, nr);
 	if (ret)
-		blame(ips, nr, ret);
+		pr_err("ftrace refuses %u function%s (%d)\n", nr, pp_plural(nr), ret);
 	return ret;
 }
 

@@ -140,9 +140,13 @@ static void make_detached(struct pp_patch *patch, unsigned int index)
 	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
 	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index != 0);
 	pp_sites_put(patch->funcs, patch->nr_funcs, index);
-	for (i = 0; i < patch->nr_funcs; i++)
-		if (patch->funcs[i].obj == index)
-			WRITE_ONCE(patch->funcs[i].old_addr, 0);
+	for (i = 0; i < patch->nr_funcs; i++) {
+		if (patch->funcs[i].obj != index)
+			continue;
+		WRITE_ONCE(patch->funcs[i].old_addr, 0);
+		/* A parent that comes again comes elsewhere. */
+		pp_veneers_drop(patch->funcs[i].desc->new_addr);
+	}
 	pp_callbacks_gone(obj);
 	obj->mod = NULL;
 	obj->attached = false;
@@ -405,7 +409,6 @@ static void patch_going(struct pp_patch *patch)
 	pp_record_module_dies(patch);
 	list_del(&patch->list);
 	detach_all(patch);
-	pp_veneers_drop(patch->text_start, patch->text_end);
 	pp_markers_del(patch);
 	pp_patch_free(patch);
 	/* ftrace waits for all tasks here, once, and not at each disable. */

@@ -80,15 +80,15 @@ static const struct {
 	{}
 };
 
+/* The table first: kallsyms would take a module's symbol for one of the kernel's that it lacks. */
 static unsigned long __init find_symbol(const char *name)
 {
-	unsigned long addr = pp_kernel.kallsyms_lookup_name(name);
 	unsigned int i;
 
-	for (i = 0; !addr && unlisted[i].name; i++)
+	for (i = 0; unlisted[i].name; i++)
 		if (!strcmp(unlisted[i].name, name))
-			addr = pp_kernel.kallsyms_lookup_name("_stext") + unlisted[i].offset;
-	return addr;
+			return pp_kernel.kallsyms_lookup_name("_stext") + unlisted[i].offset;
+	return pp_kernel.kallsyms_lookup_name(name);
 }
 
 /*
@@ -361,7 +361,10 @@ static int check_vmlinux(const struct lookup *lookup, const struct wanted *wante
 	unsigned long addr = wanted->addr, last = addr + (sym->size ? sym->size - 1 : 0);
 
 	if (sym->flags & POKEPATCH_SYM_ABS) {
-		if (last >= pp_kernel.per_cpu_end)
+		/* Only where per-CPU memory is linked at 0 (x86) is that an offset into it. */
+		if (pp_kernel.per_cpu_end >= pp_kernel.stext)
+			return missing(lookup, wanted, "this kernel has no absolute symbols");
+		if (last < addr || last >= pp_kernel.per_cpu_end)
 			return missing(lookup, wanted, "its offset is outside per-CPU memory");
 	} else if (addr < pp_kernel.stext || last < addr || last >= pp_kernel.end) {
 		return missing(lookup, wanted, "its offset is outside the kernel");

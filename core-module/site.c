@@ -84,6 +84,11 @@ int pp_site_get(struct pp_func *func)
 		       PP_HAS_FTRACE ? "ftrace site" : "NOPs at its entry");
 		return -EINVAL;
 	}
+	if (pp_arch.text_store_uses && pp_arch.text_store_uses(func->old_addr)) {
+		pr_err("%s is refused: %s is what the kernel writes code with, it cannot be switched\n",
+		       func->patch->name, func->name);
+		return -EINVAL;
+	}
 	site = pp_site_find(ip);
 	if (!site) {
 		site = kzalloc(sizeof(*site), GFP_KERNEL);

@@ -202,12 +202,19 @@ int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
 	const struct pp_poke *bad = text->bad, *stuck = text->stuck;
 	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX);
 
+	const char *now = stuck ? "some is not put back" :
+			  text->wanted == bad->old ? "nothing is switched" :
+						     "everything is put back";
+	const u8 *found = word + (bad->at - word_of(bad->at));
+
 	write_word(word, text->found);
-	pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; %s\n",
-	       patch->name, (void *)bad->at, (int)bad->size, word + (bad->at - word_of(bad->at)),
-	       (int)bad->size, text->wanted,
-	       stuck ? "some is not put back" :
-	       text->wanted == bad->old ? "nothing is switched" : "everything is put back");
+	if (text->wanted == bad->old && !memcmp(found, bad->old, bad->size))
+		pr_err("%s: the code at %pS cannot be written; %s\n", patch->name,
+		       (void *)bad->at, now);
+	else
+		pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; %s\n",
+		       patch->name, (void *)bad->at, (int)bad->size, found, (int)bad->size,
+		       text->wanted, now);
 	if (stuck)
 		pr_err("%s: the code at %pS is %*ph, expected %*ph: this cannot be put back\n",
 		       patch->name, (void *)stuck->at, (int)stuck->size, (void *)stuck->at,

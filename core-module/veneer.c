@@ -5,12 +5,15 @@
  *
  * They lie in pages of their own, which are asked for near the entry.  A veneer is for one new
  * function, and serves every entry that it is in reach of. It is written before any jump leads
- * to it, and stays until the module of the new function goes. By then nobody is in it: a task
- * that was stopped there is at the entry of the new function, and counts as being in it
- * (layout.c), so that neither a switch nor the module goes past it.
+ * to it, and stays until the module of the new function goes, or that of the old one. By then
+ * nobody is in it: a task that was stopped there is at the entry of the new function, and counts
+ * as being in it (layout.c), so that neither a switch nor the patch's module goes past it; and a
+ * parent that goes is run by nobody, so that none of its entries can have led there.
  *
  * Everything under pp_mutex, but the code of veneers, which anybody runs.
  */
+#include <linux/bitmap.h>
+#include <linux/hashtable.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -19,24 +22,27 @@
 
 #include "core.h"
 
-/* A page of them. */
-struct veneers {
-	struct list_head node;
-	unsigned long start;
-	unsigned int nr;		/* slots in use */
-	unsigned long target[];		/* of each slot, 0: free */
+struct veneer {
+	struct hlist_node node;		/* by_target, while it is in use */
+	unsigned long target;
+	unsigned long at;
+	struct veneers *page;
 };
 
-static LIST_HEAD(pages);
+/* A page of them. */
+struct veneers {
+	struct list_head node;		/* with_room, or empty: all are in use */
+	unsigned long start;
+	unsigned int nr;		/* in use */
+	struct veneer veneer[];
+};
+
+static LIST_HEAD(with_room);
+static DEFINE_HASHTABLE(by_target, 9);
 
 static unsigned int slots(void)
 {
 	return PAGE_SIZE / pp_arch.veneer_size;
-}
-
-static unsigned long slot(const struct veneers *page, unsigned int i)
-{
-	return page->start + i * pp_arch.veneer_size;
 }
 
 static bool reaches(unsigned long ip, unsigned long target)
@@ -46,89 +52,95 @@ static bool reaches(unsigned long ip, unsigned long target)
 	return !pp_arch.entry_insn(ip, target, insn);
 }
 
-/* Call @fn for each that leads to @target, until it says that it is enough. */
-static bool for_each_to(unsigned long target, bool (*fn)(void *ctx, unsigned long veneer),
-			void *ctx)
+/* The one by which the entry at @ip comes to @target, or NULL; *nr: how many lead there. */
+static struct veneer *find(unsigned long ip, unsigned long target, unsigned int *nr)
 {
-	const struct veneers *page;
-	unsigned int i;
+	struct veneer *veneer;
 
-	list_for_each_entry(page, &pages, node)
-		for (i = 0; i < slots(); i++)
-			if (page->target[i] == target && fn(ctx, slot(page, i)))
-				return true;
-	return false;
-}
-
-struct from {
-	unsigned long ip, veneer;
-	unsigned int nr;
-};
-
-static bool note_if_reached(void *ctx, unsigned long veneer)
-{
-	struct from *from = ctx;
-
-	from->nr++;
-	if (reaches(from->ip, veneer))
-		from->veneer = veneer;
-	return from->veneer;
-}
-
-static unsigned long find(unsigned long ip, unsigned long target)
-{
-	struct from from = { .ip = ip };
-
-	for_each_to(target, note_if_reached, &from);
-	return from.veneer;
+	*nr = 0;
+	hash_for_each_possible(by_target, veneer, node, target) {
+		if (veneer->target != target)
+			continue;
+		++*nr;
+		if (reaches(ip, veneer->at))
+			return veneer;
+	}
+	return NULL;
 }
 
 unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 {
-	unsigned long veneer = target && pp_arch.veneer_size ? find(ip, target) : 0;
+	const struct veneer *veneer = NULL;
+	unsigned int nr;
 
 	lockdep_assert_held(&pp_mutex);
-	return veneer ?: target;
+	if (target && pp_arch.veneer_size)
+		veneer = find(ip, target, &nr);
+	return veneer ? veneer->at : target;
+}
+
+/* A page that lies within [@start, @end), or NULL. */
+static void *code_page(unsigned long start, unsigned long end)
+{
+	start = max(start, pp_arch.veneers_min);
+	end = min(end, pp_arch.veneers_max);
+	if (start >= end || !pp_kernel.vmalloc_node_range || PP_FAULT("vmalloc_node_range"))
+		return NULL;
+	/*
+	 * Zeroed: whatever was there before must not become text.  No warning: there may be
+	 * no room in one range while there is in another.
+	 */
+	return pp_kernel.vmalloc_node_range(PAGE_SIZE, PAGE_SIZE, start, end,
+					    GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN, PAGE_KERNEL,
+					    VM_FLUSH_RESET_PERMS, NUMA_NO_NODE,
+					    __builtin_return_address(0));
+}
+
+/*
+ * For an entry of the kernel itself a page that all of the kernel reaches, so that one page
+ * does for many functions.  A module's is asked for near that function.
+ */
+static void *code_page_near(unsigned long ip)
+{
+	const unsigned long reach = pp_arch.entry_reach - PAGE_SIZE;
+	void *code = NULL;
+
+	if (ip >= pp_kernel.stext && ip < pp_kernel.etext)
+		code = code_page(pp_kernel.etext - reach, pp_kernel.stext + reach);
+	return code ?: code_page(ip - reach, ip + reach);
 }
 
 /* In reach of @ip, and nobody's yet. */
 static struct veneers *new_page(unsigned long ip)
 {
-	const unsigned long reach = pp_arch.entry_reach - PAGE_SIZE;
-	struct veneers *page = kzalloc(struct_size(page, target, slots()), GFP_KERNEL);
+	struct veneers *page = kvzalloc(struct_size(page, veneer, slots()), GFP_KERNEL);
+	unsigned int i;
 	void *code;
 
-	if (!page || !pp_kernel.vmalloc_node_range)
-		goto fail;
-	/* Zeroed: whatever was there before must not become text. */
-	code = PP_FAULT("vmalloc_node_range") ?
-		       NULL :
-		       pp_kernel.vmalloc_node_range(PAGE_SIZE, PAGE_SIZE, ip - reach, ip + reach,
-						    GFP_KERNEL | __GFP_ZERO, PAGE_KERNEL,
-						    VM_FLUSH_RESET_PERMS, NUMA_NO_NODE,
-						    __builtin_return_address(0));
-	if (!code)
-		goto fail;
+	if (!page)
+		return NULL;
+	code = code_page_near(ip);
 	/* It has never been executable before, and is not writable afterwards. */
-	if (pp_arch.veneers_seal((unsigned long)code)) {
+	if (!code || pp_arch.veneers_seal((unsigned long)code)) {
 		vfree(code);
-		goto fail;
+		kvfree(page);
+		return NULL;
 	}
 	page->start = (unsigned long)code;
-	list_add(&page->node, &pages);
+	for (i = 0; i < slots(); i++) {
+		page->veneer[i].at = page->start + i * pp_arch.veneer_size;
+		page->veneer[i].page = page;
+	}
+	list_add(&page->node, &with_room);
 	return page;
-fail:
-	kfree(page);
-	return NULL;
 }
 
 static struct veneers *page_for(unsigned long ip)
 {
 	struct veneers *page;
 
-	list_for_each_entry(page, &pages, node)
-		if (page->nr < slots() && reaches(ip, page->start) &&
-		    reaches(ip, slot(page, slots() - 1)))
+	list_for_each_entry(page, &with_room, node)
+		if (reaches(ip, page->start) && reaches(ip, page->veneer[slots() - 1].at))
 			return page;
 	return new_page(ip);
 }
@@ -147,73 +159,73 @@ static int write(unsigned long at, unsigned long target)
 	return 0;
 }
 
+static void put_page_if_empty(struct veneers *page)
+{
+	if (page->nr)
+		return;
+	list_del(&page->node);
+	vfree((void *)page->start);
+	kvfree(page);
+}
+
 bool pp_veneer_make(unsigned long ip, unsigned long target)
 {
-	struct from from = { .ip = ip };
+	struct veneer *veneer;
 	struct veneers *page;
-	unsigned int i = 0;
+	unsigned int nr;
 
 	lockdep_assert_held(&pp_mutex);
 	if (reaches(ip, target) && !pp_debug_far_entries)
 		return true;
 	if (!pp_arch.veneer_size)
 		return false;
-	if (for_each_to(target, note_if_reached, &from))
+	if (find(ip, target, &nr))
 		return true;
-	/* The function's module was elsewhere, far away, more than once. */
-	if (from.nr >= PP_VENEERS_OF_FUNC)
+	if (nr >= PP_VENEERS_OF_FUNC)
 		return false;
 	page = page_for(ip);
 	if (!page)
 		return false;
-	while (page->target[i])
-		i++;
-	if (write(slot(page, i), target))
+	/* At most a page of them to look at, when a new one is made. */
+	for (veneer = page->veneer; veneer->target;)
+		veneer++;
+	if (write(veneer->at, target)) {
+		put_page_if_empty(page);
 		return false;
-	page->target[i] = target;
-	page->nr++;
+	}
+	veneer->target = target;
+	hash_add(by_target, &veneer->node, target);
+	if (++page->nr == slots())
+		list_del_init(&page->node);
 	return true;
-}
-
-struct busy_for {
-	struct pp_busy *busy;
-	const struct pp_func *func;
-};
-
-static bool add_to_busy(void *ctx, unsigned long veneer)
-{
-	const struct busy_for *to = ctx;
-
-	to->busy->range[to->busy->nr++] = (struct pp_range){
-		veneer, veneer + pp_arch.veneer_size - 1, to->func };
-	return false;
 }
 
 void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func)
 {
-	struct busy_for to = { busy, func };
+	const struct veneer *veneer;
 
 	lockdep_assert_held(&pp_mutex);
-	for_each_to(func->desc->new_addr, add_to_busy, &to);
+	hash_for_each_possible(by_target, veneer, node, func->desc->new_addr)
+		if (veneer->target == func->desc->new_addr)
+			busy->range[busy->nr++] = (struct pp_range){
+				veneer->at, veneer->at + pp_arch.veneer_size - 1, func };
 }
 
-void pp_veneers_drop(unsigned long start, unsigned long end)
+void pp_veneers_drop(unsigned long target)
 {
-	struct veneers *page, *next;
-	unsigned int i;
+	struct veneer *veneer;
+	struct hlist_node *next;
 
 	lockdep_assert_held(&pp_mutex);
-	list_for_each_entry_safe(page, next, &pages, node) {
-		for (i = 0; i < slots(); i++) {
-			if (page->target[i] < start || page->target[i] >= end)
-				continue;
-			page->target[i] = 0;
-			page->nr--;
-		}
-		if (page->nr)
+	hash_for_each_possible_safe(by_target, veneer, next, node, target) {
+		struct veneers *page = veneer->page;
+
+		if (veneer->target != target)
 			continue;
-		list_del(&page->node);
-		vfree((void *)page->start);
-		kfree(page);
+		hash_del(&veneer->node);
+		veneer->target = 0;
+		if (page->nr-- == slots())
+			list_add(&page->node, &with_room);
+		put_page_if_empty(page);
 	}
 }

@@ -91,6 +91,12 @@ struct pp_arch {
 	int (*text_store)(unsigned long at, u64 word);
 
 	/*
+	 * Functions of the kernel that text_store() calls: they run between the stores of a
+	 * switch, so whoever wants to patch one is refused.  NULL: there are none that could be.
+	 */
+	bool (*text_store_uses)(unsigned long func);
+
+	/*
 	 * The instruction at an entry site, of entry_size bytes: the jump from
 	 * @ip to @target, or for 0 the NOP that ftrace leaves there.  Any context.
 	 * Return: 0, -ERANGE if it cannot reach.
@@ -115,13 +121,14 @@ struct pp_arch {
 
 	/*
 	 * Veneers (veneer.c), 0 and NULL if entry_insn() reaches all modules or there is no way
-	 * to have memory in its reach, entry_reach bytes either way.  veneer(): the code at
-	 * @at, of veneer_size bytes, that goes to @target and changes only what is free at a
-	 * function's entry.  veneers_seal(): the page at @at, which is writable, is now only
-	 * executable; 0 or an error; text_store() works there.  May sleep.
+	 * to have memory in its reach, entry_reach bytes either way, which vmalloc can be asked
+	 * for within [veneers_min, veneers_max).  veneer(): the code at @at, of veneer_size bytes,
+	 * that goes to @target and changes only what is free at a function's entry.
+	 * veneers_seal(): the page at @at, which is writable, is now only executable; 0 or an
+	 * error; text_store() works there.  May sleep.
 	 */
 	unsigned int veneer_size;
-	unsigned long entry_reach;
+	unsigned long entry_reach, veneers_min, veneers_max;
 	void (*veneer)(unsigned long at, unsigned long target, u8 *code);
 	int (*veneers_seal)(unsigned long at);
 

@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/sizes.h>
 #include <linux/smp.h>
@@ -42,6 +43,9 @@ static struct {
 	unsigned long entry, entry_end;		/* exceptions come by there */
 	unsigned long ftrace, return_to_handler; /* entry-ftrace.S, from the one to the other */
 	unsigned long kretprobe;		/* what kretprobes have functions return to, or 0 */
+	unsigned long init, init_end;		/* code that only ran at boot */
+	/* what patch_text_nosync() calls and that has an entry site; 0 where it is inlined */
+	unsigned long insn_write, set_fixmap, to_page;
 } arm64 __ro_after_init;
 
 static const struct pp_needed arm64_needed[] = {
@@ -54,6 +58,11 @@ static const struct pp_needed arm64_needed[] = {
 	{ "ftrace_regs_caller", &arm64.ftrace },
 	{ "return_to_handler", &arm64.return_to_handler, .optional = true },
 	{ "__kretprobe_trampoline", &arm64.kretprobe, .optional = true },
+	{ "_sinittext", &arm64.init },
+	{ "_einittext", &arm64.init_end },
+	{ "__aarch64_insn_write", &arm64.insn_write, .optional = true },
+	{ "__set_fixmap", &arm64.set_fixmap, .optional = true },
+	{ "vmalloc_to_page", &arm64.to_page, .optional = true },
 	{}
 };
 
@@ -172,9 +181,22 @@ static void arm64_text_written(unsigned long start, unsigned long end)
  * held with interrupts off, stores, and cleans and invalidates the caches to the point where
  * all CPUs' fetches meet.
  */
-static int arm64_text_store(unsigned long at, u64 word)
+static notrace int arm64_text_store(unsigned long at, u64 word)
 {
 	return arm64.patch_text_nosync((void *)at, word);
+}
+NOKPROBE_SYMBOL(arm64_text_store);
+
+/*
+ * aarch64_insn_patch_text_nosync() -> __aarch64_insn_write() -> __set_fixmap(), and for modules
+ * vmalloc_to_page().  What else they call has no entry site: core_kernel_text() and
+ * copy_to_kernel_nofault() are notrace, caches_clean_inval_pou() is assembly; nor has the slow
+ * way of the lock, which is free.
+ */
+static bool arm64_text_store_uses(unsigned long func)
+{
+	return func == (unsigned long)arm64.patch_text_nosync || func == arm64.insn_write ||
+	       func == arm64.set_fixmap || func == arm64.to_page;
 }
 
 static notrace void arm64_serialise(const struct pp_text *text)
@@ -327,8 +349,8 @@ enum code {
 	CODE_OTHER,	/* who knows */
 };
 
-/* What a frame record's return address leads to. */
-static enum code kind_of(unsigned long pc)
+/* What a frame record's return address leads to, on the stack of @task. */
+static enum code kind_of(const struct task_struct *task, unsigned long pc)
 {
 	/* The start of one that tracers have put there: the real one is among the hidden ones. */
 	if (pc == arm64.return_to_handler || (arm64.kretprobe && pc == arm64.kretprobe))
@@ -341,6 +363,9 @@ static enum code kind_of(unsigned long pc)
 	if (arm64.kretprobe && pc >= arm64.kretprobe && pc < arm64.kretprobe + KRETPROBE_SIZE)
 		return CODE_OTHER;
 	if (pc >= pp_kernel.stext && pc < pp_kernel.etext)
+		return CODE_C;
+	/* start_kernel(), which has become the idle task of the first CPU: its code is gone. */
+	if (is_idle_task(task) && pc >= arm64.init && pc < arm64.init_end)
 		return CODE_C;
 	/* Programs of BPF, probes' slots. */
 	return arm64.module_text_address(pc) ? CODE_C : CODE_OTHER;
@@ -370,7 +395,7 @@ static enum walked walk_frames(struct task_struct *task, visit_fn visit, void *c
 		pc = task->thread.cpu_context.pc;
 	}
 	for (;;) {
-		const enum code code = kind_of(pc);
+		const enum code code = kind_of(task, pc);
 
 		if (!visit(ctx, pc))
 			return WALKED_ENOUGH;
@@ -419,12 +444,15 @@ const struct pp_arch pp_arch = {
 	.reloc = arm64_reloc,
 	.text_written = arm64_text_written,
 	.text_store = arm64_text_store,
+	.text_store_uses = arm64_text_store_uses,
 	.entry_site = arm64_entry_site,
 	.text_word = INSN_SIZE,
 	.entry_size = INSN_SIZE,
 	.entry_insn = arm64_entry_insn,
 	.veneer_size = VENEER_SIZE,
 	.entry_reach = SZ_128M,
+	.veneers_min = MODULES_VADDR,
+	.veneers_max = VMALLOC_END,
 	.veneer = arm64_veneer,
 	.veneers_seal = arm64_veneers_seal,
 	.probed = arm64_probed,
