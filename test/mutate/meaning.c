@@ -12,9 +12,15 @@
 
 #define ORC_SIZE 6 /* struct orc_entry of 6.1 */
 
+/* With these the linker sums up what MIPS' objects need of a processor: for programs' loaders. */
+static bool is_summary(const struct section *section)
+{
+	return !strcmp(section->name, ".MIPS.options") || !strcmp(section->name, ".MIPS.abiflags");
+}
+
 bool is_loaded(const struct section *section)
 {
-	return section && (section->flags & SHF_ALLOC) && section->size;
+	return section && (section->flags & SHF_ALLOC) && section->size && !is_summary(section);
 }
 
 const struct table *find_table(const struct object *object, const struct section *section)

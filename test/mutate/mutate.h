@@ -36,6 +36,7 @@ struct table {
 };
 const struct table *find_table(const struct object *object, const struct section *section);
 
+/* is_loaded - and does anybody read it there? */
 bool is_loaded(const struct section *section);
 const struct reloc *reloc_over(const struct object *object, const struct section *section,
 			       uint64_t at);
