@@ -18,11 +18,41 @@ foreign_closure() {
 		sed -n "s/^Inst \([^ ]*:$arch_debian\) .*/\1/p"
 }
 
+# apt_lists - have apt know the packages for $arch_debian: by the lists that `pokepatch fetch` has
+# brought with a kernel, or, where Debian's kernel is not used, by lists of our own.
+apt_lists() {
+	local dir=$cache/guest/apt-$arch_debian
+	export APT_CONFIG=$cache/apt/$arch_debian/apt.conf
+	[ ! -r "$APT_CONFIG" ] || return 0
+	case $arch_release_pattern in
+	*-pokepatch-*) ;;
+	*) fail "first: build/bin/pokepatch fetch --latest cloud-$arch_debian" ;;
+	esac
+	APT_CONFIG=$dir/apt.conf
+	mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
+	: >"$dir/state/status"
+	cat >"$APT_CONFIG" <<-END
+		#clear APT::Update::Pre-Invoke;
+		#clear APT::Update::Post-Invoke;
+		#clear APT::Update::Post-Invoke-Success;
+		#clear APT::Architectures;
+		#clear Acquire::Languages;
+		Acquire::Languages { "none"; };
+		APT::Sandbox::User "root";
+		Dir::State "$dir/state";
+		Dir::State::status "$dir/state/status";
+		Dir::Cache "$dir/cache";
+		APT::Architectures { "$(dpkg --print-architecture)"; "$arch_debian"; };
+	END
+	apt-get -q update >"$work/apt.log" 2>&1 ||
+		fail "apt-get update for $arch_debian: $(tail -n 1 "$work/apt.log")"
+}
+
 make_foreign() { # FOLDER
 	local names deb
 	mkdir -p "$1" "$work/debs"
 	names=$(foreign_closure) && [ -n "$names" ] ||
-		fail "apt does not know the packages for $arch_debian; first: pokepatch fetch --latest cloud-$arch_debian"
+		fail "apt does not know the packages for $arch_debian"
 	# shellcheck disable=SC2086
 	(cd "$work/debs" && apt-get -q download $names) >"$work/apt.log" 2>&1 ||
 		fail "packages for $arch_debian: $(tail -n 1 "$work/apt.log")"
@@ -43,10 +73,7 @@ foreign_root() {
 	(
 		flock 9
 		[ ! -e "$foreign" ] || exit 0
-		# The lists that `pokepatch fetch` has brought.
-		export APT_CONFIG=$cache/apt/$arch_debian/apt.conf
-		[ -r "$APT_CONFIG" ] ||
-			fail "first: build/bin/pokepatch fetch --latest cloud-$arch_debian"
+		apt_lists
 		rm -rf "$foreign.new"
 		make_foreign "$foreign.new"
 		mv -T "$foreign.new" "$foreign"

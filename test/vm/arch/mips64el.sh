@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# MIPS64 release 2, little endian, for the VM harness; what each variable means is told in
+# test/README.md.
+
+arch_release_pattern='*-pokepatch-mips64el-*'
+arch_uname=mips64
+arch_suffix=-mips64el
+arch_qemu=qemu-system-mips64el
+arch_image=vmlinux
+arch_machine=(-M malta)
+arch_kvm=/dev/kvm
+arch_cpu_kvm=(-cpu host)
+arch_cpu_tcg=(-cpu MIPS64R2-generic)
+# The board has one processor of this kind.
+arch_smp=1
+
+# Two serial ports of the board's super I/O chip, and the one of its FPGA.
+arch_ports=(-serial chardev:log -serial chardev:output -serial chardev:control)
+arch_log_tty=ttyS0
+arch_output_tty=ttyS1
+arch_control_tty=ttyS2
+
+arch_append=()
+arch_hang_command=
+
+arch_debian=mips64el
+arch_cross=mips64el-linux-gnuabi64-

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# MIPS64 release 2; what each variable means is told in build.
+
+kernel_configs=(mips mips64el)
+kernel_arch=mips
+kernel_cross=mips64el-linux-gnuabi64-
+kernel_slots=4
+. "$here/mips-common.sh"

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# MIPS64 release 6; what each variable means is told in build.
+
+kernel_configs=(mips mips64r6el)
+kernel_arch=mips
+kernel_cross=mipsisa64r6el-linux-gnuabi64-
+kernel_slots=3
+. "$here/mips-common.sh"
