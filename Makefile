@@ -119,14 +119,28 @@ unit-tests: $(out)/test/mutate/mutate
 ARCH ?= x86_64
 flavour_x86_64 := cloud-amd64
 flavour_arm64 := cloud-arm64
+flavour_mips64el := cloud-amd64
+flavour_mips64r6el := cloud-amd64
 cross_arm64 := aarch64-linux-gnu-
-KERNEL_FLAVOUR ?= $(or $(flavour_$(ARCH)),$(error ARCH=$(ARCH) is not x86_64 or arm64))
+cross_mips64el := mips64el-linux-gnuabi64-
+cross_mips64r6el := mipsisa64r6el-linux-gnuabi64-
+# What kbuild is told, where that is not ARCH.
+kbuild_mips64el := ARCH=mips CC=$(cross_mips64el)gcc-12
+kbuild_mips64r6el := ARCH=mips CC=$(cross_mips64r6el)gcc-12
+# Kernels that we build ourselves, from that flavour's source: test/vm/kernels/NAME.sh.
+own_kernels := mips64el mips64r6el
+KERNEL_FLAVOUR ?= $(or $(flavour_$(ARCH)),$(error ARCH=$(ARCH) is not x86_64, arm64, mips64el or mips64r6el))
 for_arch := $(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
 kernel_release := $(out)/kernel-release$(for_arch)
-$(kernel_release): $(out)/bin/pokepatch FORCE
+$(kernel_release): $(out)/bin/pokepatch $(out)/libexec/as FORCE
 	$(call say,FETCH,newest $(KERNEL_FLAVOUR) kernel)
 	$(Q)$(out)/bin/pokepatch fetch --latest $(KERNEL_FLAVOUR) >$@.fetched
+ifneq ($(filter $(ARCH),$(own_kernels)),)
+	$(call say,KERNEL,$(ARCH))
+	$(Q)test/vm/kernels/build $(ARCH) >$@.new
+else
 	$(Q)sed -n 's/^release: *//p' $@.fetched >$@.new
+endif
 	$(Q)cmp -s $@.new $@ || mv $@.new $@
 
 .PHONY: kernel
@@ -140,7 +154,7 @@ core_sources := $(shell find core-module -type f)
 define kbuild_core # variant folder, make variables
 	$(Q)release=$$(cat $(kernel_release)) && dir=$(CURDIR)/build/$(1)/$$release && \
 	mkdir -p $$dir && cp -ru core-module/. $$dir/ && \
-	$(MAKE) -s -C "$(headers)" M=$$dir ARCH=$(ARCH) CROSS_COMPILE=$(cross_$(ARCH)) \
+	$(MAKE) -s -C "$(headers)" M=$$dir $(or $(kbuild_$(ARCH)),ARCH=$(ARCH)) CROSS_COMPILE=$(cross_$(ARCH)) \
 		POKEPATCH_VMLINUX="$(vmlinux)" $(2) modules
 	$(Q)touch $@
 endef
@@ -153,7 +167,7 @@ $(out)/.core-debug$(for_arch): $(kernel_release) $(core_sources)
 	$(call kbuild_core,core-debug,POKEPATCH_DEBUG=1)
 
 .PHONY: core
-core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core module for that kernel (of ARCH=x86_64, or arm64)
+core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core module for that kernel (of ARCH)
 
 # What of the programs runs in guests of another architecture: linked with Debian's libraries
 # for it, which the harness unpacks (test/vm/lib/foreign.sh).
@@ -246,8 +260,8 @@ selfcheck: setup ## run the differ on every unit of the kernel's central folders
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
 	$(Q)test/selfcheck/run
 
-# TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/debug/build.
-torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/debug/run,bats)
+# TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/kernels/debug.config.
+torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run-debug,bats)
 .PHONY: torture
 torture: setup ## switch patches at random under load for TORTURE_SECONDS (900); TORTURE_KERNEL=debug
 	$(Q)$(MAKE) --no-print-directory all kernel core

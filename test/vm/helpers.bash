@@ -134,10 +134,13 @@ test_module() {
 
 build_test_module() { # SOURCE DIR RELEASE
 	local kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
+	local wrapper=()
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "$2/"
-	make -s -C "$kbuild" M="$2" ARCH="$arch" CROSS_COMPILE="$cross" modules >"$2/make.log" 2>&1 || {
+	# Its functions are patched as the kernel's are.
+	[ -z "${arch_slots-}" ] || wrapper=("$top/build/bin/pokepatch-as" --build --slots "$arch_slots")
+	"${wrapper[@]}" make -s -C "$kbuild" M="$2" "${arch_kbuild[@]}" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2
 		return 1
 	}

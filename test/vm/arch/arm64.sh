@@ -7,6 +7,7 @@ arch_uname=aarch64
 arch_suffix=-arm64
 arch_qemu=qemu-system-aarch64
 arch_image=vmlinuz
+arch_kbuild=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
 # Without the memory window above 4 GB, of which the kernel complains that it is large.
 arch_machine=(-M virt,highmem=off)
 arch_kvm=/dev/kvm

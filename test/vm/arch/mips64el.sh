@@ -3,17 +3,20 @@
 # MIPS64 release 2, little endian, for the VM harness; what each variable means is told in
 # test/README.md.
 
+arch_kernel=mips64el
 arch_release_pattern='*-pokepatch-mips64el-*'
 arch_uname=mips64
 arch_suffix=-mips64el
 arch_qemu=qemu-system-mips64el
 arch_image=vmlinux
+arch_kbuild=(ARCH=mips CROSS_COMPILE=mips64el-linux-gnuabi64- CC=mips64el-linux-gnuabi64-gcc-12)
+arch_slots=4
 arch_machine=(-M malta)
 arch_kvm=/dev/kvm
 arch_cpu_kvm=(-cpu host)
 arch_cpu_tcg=(-cpu MIPS64R2-generic)
 # The board has one processor of this kind.
-arch_smp=1
+arch_most_cpus=1
 
 # Two serial ports of the board's super I/O chip, and the one of its FPGA.
 arch_ports=(-serial chardev:log -serial chardev:output -serial chardev:control)

@@ -26,6 +26,15 @@ clean_up() {
 	rm -rf "$work"
 }
 
+# get_kernel WORD... - how a kernel comes into the cache.
+get_kernel() {
+	if [ -n "${arch_kernel-}" ]; then
+		echo "test/vm/kernels/build $arch_kernel"
+	else
+		echo "build/bin/pokepatch fetch $*"
+	fi
+}
+
 # find_kernel - read the architecture's file, choose the release, set:
 #   $image the kernel, $module_root a folder with lib/modules/$kernel, $store where
 #   the parts that every run of this kernel shares are kept.
@@ -46,12 +55,13 @@ find_kernel() {
 			[ -e "$dir/image/boot" ] && kernel=${dir##*/}
 		done
 		[ -n "$kernel" ] ||
-			fail "no kernel in $cache; get one with: build/bin/pokepatch fetch --latest ${arch_release_pattern#\*-}"
+			fail "no kernel in $cache; get one with: $(get_kernel --latest "${arch_release_pattern#\*-}")"
 	fi
 	dir=$cache/$kernel/image
 	image=$dir/boot/$arch_image-$kernel
-	[ -r "$image" ] || fail "$image is missing; get it with: build/bin/pokepatch fetch $kernel"
+	[ -r "$image" ] || fail "$image is missing; get it with: $(get_kernel "$kernel")"
 	command -v "$arch_qemu" >/dev/null || fail "$arch_qemu is missing; run test/setup"
+	[ "$smp" -le "${arch_most_cpus:-$smp}" ] || smp=$arch_most_cpus
 	store=$top/build/vm/$kernel
 	module_root=$store/root
 	stock_modules=$dir/lib/modules/$kernel

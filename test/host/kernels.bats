@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# test/vm/debug/build, with a source that takes no time: what is broken, damaged or half done
+# test/vm/kernels/build, with a source that takes no time: what is broken, damaged or half done
 # is made good, and nothing is done twice.
 
 bats_require_minimum_version 1.5.0
 
 # With one job, so that make is asked for one thing after the other.
-build=${BATS_TEST_DIRNAME}/../vm/debug/build
+build=${BATS_TEST_DIRNAME}/../vm/kernels/build
 
 # The source: its makefile notes what it is asked for, and fails or hangs if it is told to.
 setup() {
@@ -54,7 +54,7 @@ asks() {
 everything='tinyconfig olddefconfig bzImage modules modules_install'
 
 @test "the debug kernel is built once, and found where a release is looked for" {
-	run --separate-stderr "$build" 1
+	run --separate-stderr "$build" debug 1
 	release=$output
 	[[ $release == 1.2-pokepatch-debug-???????? ]]
 	asks $everything
@@ -64,62 +64,62 @@ everything='tinyconfig olddefconfig bzImage modules modules_install'
 		[ -e "$cache/kernels/$release/$file" ]
 	done
 	[ ! -e "$tree/some.o" ]
-	run --separate-stderr "$build" 1
+	run --separate-stderr "$build" debug 1
 	[ "$output" = "$release" ] && [ -z "$stderr" ]
 	asks
 	# A link that is gone comes back, no more.
 	rm -r "$cache/kernels/$release"
-	run --separate-stderr "$build" 1
+	run --separate-stderr "$build" debug 1
 	[ -e "$cache/kernels/$release/image/boot/vmlinuz-$release" ]
 	asks
 }
 
 @test "a debug kernel that is damaged is built from the start" {
-	"$build" 1
+	"$build" debug 1
 	asks $everything
 	for damage in "rm $tree/include/header" "truncate -s 1 $tree/Makefile" "truncate -s 0 $store/sums" \
 		"touch -r / $tree/vmlinux $tree/new; echo TEXT >$tree/vmlinux" "rm -r $store/modules"; do
 		echo "== $damage"
 		eval "$damage"
-		"$build" 1
+		"$build" debug 1
 		asks $everything
 		[ "$(cat "$tree/vmlinux")" = text ]
 	done
-	"$build" 1
+	"$build" debug 1
 	asks
 }
 
 @test "a build of the debug kernel that was interrupted or has failed goes on" {
 	touch "$cache/broken"
-	run ! "$build" 1
+	run ! "$build" debug 1
 	asks tinyconfig olddefconfig bzImage
 	rm "$cache/broken"
 	touch "$cache/hang" "$tree/goes-on"
-	setsid "$build" 1 &
+	setsid "$build" debug 1 &
 	while [ ! -e "$cache/hanging" ]; do sleep 0.05; done
 	# With all that it has started.
 	kill -KILL -- -$!
 	wait $! || :
 	rm "$cache/hang"
 	asks bzImage
-	"$build" 1
+	"$build" debug 1
 	[ -e "$tree/goes-on" ]
 	asks bzImage modules modules_install
 
 	# What cannot be gone on with is made again, once.
 	rm "$store/ready"
 	touch "$tree/broken"
-	"$build" 1
+	"$build" debug 1
 	asks bzImage $everything
 }
 
 @test "a debug kernel of another configuration has another release" {
 	local copy=$BATS_TEST_TMPDIR/copy
 	mkdir "$copy"
-	cp "${build%/*}"/{build,config} "$copy"
-	first=$("$copy/build" 1)
-	echo CONFIG_MORE=y >>"$copy/config"
-	second=$("$copy/build" 1)
+	cp "${build%/*}"/{build,debug.*} "$copy"
+	first=$("$copy/build" debug 1)
+	echo CONFIG_MORE=y >>"$copy/debug.config"
+	second=$("$copy/build" debug 1)
 	asks $everything $everything
 	[ "$first" != "$second" ]
 	[ ! -e "$cache/kernels/$first" ] && [ -e "$cache/kernels/$second" ]

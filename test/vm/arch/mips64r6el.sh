@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# MIPS64 release 6, little endian, for the VM harness; what each variable means is told in
+# test/README.md.
+
+arch_kernel=mips64r6el
+arch_release_pattern='*-pokepatch-mips64r6el-*'
+arch_uname=mips64
+arch_suffix=-mips64r6el
+arch_qemu=qemu-system-mips64el
+arch_image=vmlinux
+arch_kbuild=(ARCH=mips CROSS_COMPILE=mipsisa64r6el-linux-gnuabi64- CC=mipsisa64r6el-linux-gnuabi64-gcc-12)
+arch_slots=3
+arch_machine=(-M malta)
+arch_kvm=/dev/kvm
+arch_cpu_kvm=(-cpu host)
+arch_cpu_tcg=(-cpu I6400)
+
+# Two serial ports of the board's super I/O chip, and the one of its FPGA.
+arch_ports=(-serial chardev:log -serial chardev:output -serial chardev:control)
+arch_log_tty=ttyS0
+arch_output_tty=ttyS1
+arch_control_tty=ttyS2
+
+arch_append=()
+arch_hang_command=
+
+arch_debian=mips64r6el
+arch_cross=mipsisa64r6el-linux-gnuabi64-
