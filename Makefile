@@ -58,10 +58,13 @@ $(programs):
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
-# The folder for a compiler's -B.
-$(out)/libexec/as: $(out)/bin/pokepatch-as
+# In a folder for a compiler's -B.  It is run for each unit of a kernel, and loads no libraries.
+$(out)/libexec/as: $(call objects,$(call sources,as-front) build-tool/as/move.c) \
+		$(filter-out %/sha256.o,$(common_o))
+	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)ln -sf ../bin/pokepatch-as $@
+	$(Q)rm -f $@
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^
 
 # DATADIR is compiled in: another PREFIX compiles again what was compiled with the last.
 $(out)/datadir: FORCE
@@ -283,7 +286,7 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(out)/bin/pokepatch-as \
 		$(DESTDIR)$(PREFIX)/bin
 	install -d $(DESTDIR)$(PREFIX)/libexec/pokepatch
-	ln -sf ../../bin/pokepatch-as $(DESTDIR)$(PREFIX)/libexec/pokepatch/as
+	install $(out)/libexec/as $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
 	cp -r --no-preserve=ownership core-module patches $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(unit_dir)

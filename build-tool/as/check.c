@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Is every patchable entry of a linked kernel inside its function? */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,15 +122,96 @@ static int compare_addresses(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+/* ---- functions without a symbol --------------------------------------------- */
+
+/*
+ * Weak functions that another file overrides: the linker keeps their code, which nobody can call,
+ * and drops the symbol.  Where they start, the debugging information still tells.
+ */
+struct search {
+	Dwarf_Addr address;
+	const char *file; /* of the source line that starts there, or NULL */
+	int line;
+	bool found;
+};
+
+/*
+ * A function that GCC found to be the same as another (perf_callchain_kernel and _user, both empty
+ * and weak) becomes code of its own that has no address in the debugging information: it is known
+ * by the line of its declaration, at which its code starts.
+ */
+static int is_it(Dwarf_Die *function, void *arg)
+{
+	struct search *search = arg;
+	const char *file = dwarf_decl_file(function);
+	Dwarf_Addr address;
+	int line;
+
+	if (!dwarf_entrypc(function, &address))
+		search->found = address == search->address;
+	else
+		search->found = search->file && file && !strcmp(file, search->file) &&
+				!dwarf_decl_line(function, &line) && line == search->line &&
+				!dwarf_hasattr(function, DW_AT_declaration);
+	return search->found ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+/* Does a function start at the address, as the debugging information has it? */
+static bool starts_at(Dwarf *dwarf, uint64_t address)
+{
+	struct search search = {.address = address};
+	Dwarf_Addr begins;
+	Dwarf_Line *line;
+	Dwarf_Die unit;
+
+	if (!dwarf || !dwarf_addrdie(dwarf, address, &unit))
+		return false;
+	line = dwarf_getsrc_die(&unit, address);
+	if (line && !dwarf_lineaddr(line, &begins) && begins == address &&
+	    !dwarf_lineno(line, &search.line))
+		search.file = dwarf_linesrc(line, NULL, NULL);
+	dwarf_getfuncs(&unit, is_it, &search, 0);
+	return search.found;
+}
+
+/* before: the function before the address, for its section. */
+static bool is_overridden(const struct parent *parent, Dwarf *dwarf,
+			  const struct parent_symbol *before, uint64_t address, unsigned int slots)
+{
+	struct parent_symbol function;
+
+	if (!before || !starts_at(dwarf, address))
+		return false;
+	function = *before;
+	function.value = address;
+	function.size = (uint64_t)slots * SLOT_SIZE;
+	return !judge(parent, &function, address, slots);
+}
+
+/* ---- all entries ------------------------------------------------------------ */
+
+/* One that is not at the start of a function. */
+static void report(const struct parent_symbol *function, uint64_t address, const char *wrong,
+		   struct buffer *bad)
+{
+	if (function)
+		buffer_printf(bad, "%#" PRIx64 " (%s+%#" PRIx64 "/%#" PRIx64 ") %s\n", address,
+			      function->name, address - function->value, function->size, wrong);
+	else
+		buffer_printf(bad, "%#" PRIx64 " %s\n", address, wrong);
+}
+
 static void check_all(const struct parent *parent, const uint64_t *addresses, size_t count,
 		      unsigned int slots, struct entries_check *ret, struct buffer *bad)
 {
 	const struct parent_symbol **functions _free_ = sort_functions(parent, &ret->functions);
+	Dwarf *dwarf = dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL);
 
 	ret->entries = count;
 	for (size_t i = 0; i < count; i++) {
 		const struct parent_symbol *function;
 		const char *wrong;
+		bool nameless;
 
 		if (!addresses[i]) {
 			ret->discarded++;
@@ -139,16 +222,16 @@ static void check_all(const struct parent *parent, const uint64_t *addresses, si
 			continue;
 		}
 		function = find_function(functions, ret->functions, addresses[i]);
+		nameless = !function || addresses[i] >= function->value + function->size;
 		wrong = judge(parent, function, addresses[i], slots);
 		if (!wrong)
 			ret->at_start++;
-		else if (function)
-			buffer_printf(bad, "%#" PRIx64 " (%s+%#" PRIx64 "/%#" PRIx64 ") %s\n",
-				      addresses[i], function->name, addresses[i] - function->value,
-				      function->size, wrong);
+		else if (nameless && is_overridden(parent, dwarf, function, addresses[i], slots))
+			ret->overridden++;
 		else
-			buffer_printf(bad, "%#" PRIx64 " %s\n", addresses[i], wrong);
+			report(function, addresses[i], wrong, bad);
 	}
+	dwarf_end(dwarf);
 }
 
 struct error *entries_check(const char *path, unsigned int slots, struct entries_check *ret,

@@ -25,6 +25,7 @@ struct error *entries_move(const char *name, const char *text, size_t length, st
 struct entries_check {
 	size_t entries;	  /* of the table in the file */
 	size_t at_start;  /* at the start of a function, and all its slots are NOPs inside it */
+	size_t overridden; /* the same, of a weak function whose symbol is another's now */
 	size_t duplicate; /* listed once more */
 	size_t discarded; /* of functions that the linker left out: the address is 0 */
 	size_t functions; /* symbols of functions with a size, one for each address */
@@ -33,7 +34,8 @@ struct entries_check {
 /*
  * entries_check - is every entry of a kernel or shared object inside its function?  Each address
  * of __patchable_function_entries in the linked file at path must be where a function starts,
- * with that many NOPs, all of them inside.  bad: one line is added for each that is not.
+ * with that many NOPs, all of them inside; a function without a symbol is known by the debugging
+ * information, if there is any.  bad: one line is added for each that is not.
  * Errors: no such file, no table, no symbols.
  */
 struct error *entries_check(const char *path, unsigned int slots, struct entries_check *ret,

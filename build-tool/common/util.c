@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <openssl/evp.h>
-
 void cleanup_free(void *pointer_to_pointer)
 {
 	free(*(void **)pointer_to_pointer);
@@ -404,16 +402,6 @@ struct error *temp_dir(char **ret_path)
 	}
 	*ret_path = path;
 	return NULL;
-}
-
-void sha256_hex(const void *bytes, size_t length, char ret[65])
-{
-	unsigned char digest[32];
-
-	if (!EVP_Digest(bytes, length, digest, NULL, EVP_sha256(), NULL))
-		check_memory(NULL); /* the only way in which SHA-256 of memory fails */
-	for (size_t i = 0; i < sizeof(digest); i++)
-		sprintf(ret + 2 * i, "%02x", digest[i]);
 }
 
 double now_seconds(void)
