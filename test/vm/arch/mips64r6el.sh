@@ -25,5 +25,10 @@ arch_control_tty=ttyS2
 arch_append=()
 arch_hang_command=
 
+# What tests ask for (needs, can) and this kernel, which has no ftrace, or the core on it has not; the
+# words are explained in arm64.sh.
+arch_lacks=(ftrace direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
+	split-entries exact-live)
+
 arch_debian=mips64r6el
 arch_cross=mipsisa64r6el-linux-gnuabi64-
