@@ -182,12 +182,22 @@ static void mips_text_written(unsigned long start, unsigned long end)
  * CPU's data cache at once, and its instruction cache forgets the line; what
  * other CPUs have fetched is for mips_serialise() there.
  */
-static int mips_text_store(unsigned long at, u64 word)
+static notrace int mips_text_store(unsigned long at, u64 word)
 {
 	WRITE_ONCE(*(u32 *)at, (u32)word);
 	local_flush_icache_range(at, at + INSN_SIZE);
 	instruction_hazard();
 	return 0;
+}
+NOKPROBE_SYMBOL(mips_text_store);
+
+/*
+ * A pointer to what this processor needs.  For a range that is smaller than the cache that calls
+ * nothing else (c-r4k.c: it is a loop of CACHE instructions).
+ */
+static bool mips_text_store_uses(unsigned long func)
+{
+	return func == (unsigned long)local_flush_icache_range;
 }
 
 /*
@@ -367,6 +377,7 @@ const struct pp_arch pp_arch = {
 	.reloc = mips_reloc,
 	.text_written = mips_text_written,
 	.text_store = mips_text_store,
+	.text_store_uses = mips_text_store_uses,
 	.entry_site = mips_entry_site,
 	.text_word = INSN_SIZE,
 	.entry_size = INSN_SIZE,
