@@ -220,3 +220,16 @@ crowd_patch() {
 		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" "$arch" "$cross" || return 1
 	echo "$dir/pokepatch-$name.ko"
 }
+
+# slots_patch NUMBER - path of a patch of the test module pp_slots (MIPS), whose functions return
+# NUMBER with it: pokepatch-slots-NUMBER.ko.
+slots_patch() {
+	local parent release dir
+	parent=$(test_module pp_slots) || return 1
+	release=$(kernel_release)
+	dir=$build/modules/$release/slots-$1
+	newer_than="$parent $top/test/vm/slots/* $top/patches/module/* $top/core-module/include/*" \
+		once_per_check "$dir/pokepatch-slots-$1.ko" "$top/test/vm/slots/make" "$1" "$dir" \
+		"$release" "$parent" "$top/build/core/$release" "${arch_kbuild[@]}" || return 1
+	echo "$dir/pokepatch-slots-$1.ko"
+}

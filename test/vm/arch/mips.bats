@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What only MIPS has: entries of several words.  Not among the tests of x86-64:
+# POKEPATCH_ARCH=mips64el bats test/vm/arch/mips.bats, and the same with mips64r6el.
+
+load ../helpers
+
+setup() {
+	[ -n "${arch_slots-}" ] || skip "not for $arch"
+	with_core "${core:-core}"
+}
+
+# with_core VARIANT - set $patched to the options of a guest that has the core, the test module and
+# two patches of it.
+with_core() {
+	patched=(--module "$(core_module "$1")" --module "$(test_module pp_slots)"
+		--module "$(slots_patch 2)" --module "$(slots_patch 3)")
+}
+
+words='
+param=/sys/module/pp_slots/parameters
+debug=/sys/module/pokepatch/parameters
+value() {
+	same "what the functions return" "$(cat $param/value)" "$1 $1"
+	usleep 20000
+}
+modprobe pp_slots
+modprobe pokepatch-slots-2
+modprobe pokepatch-slots-3
+value 1
+# refused_as_busy NAME VALUE - because of the one that is held.
+refused_as_busy() {
+	if (echo "$2" >"$(sysfs "$1" enabled)") 2>/tmp/error; then
+		die "$1: enabled=$2 was accepted"
+	fi
+	has "the error" "$(cat /tmp/error)" "Device or resource busy"
+	same state "$(cat "$(sysfs "$1" state)")" blocked
+	has blocked_by "$(cat "$(sysfs "$1" blocked_by)")" "pp_slots_victi pp_slots_held"
+}
+hold() {
+	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+	echo 1 >$param/hold
+	until_true 60 grep -q held $param/hold
+}
+'
+
+@test "on, off, stacked and replaced, called all the time" {
+	guest --timeout 300 "${patched[@]}" <<-END
+		$words
+		nops=\$(cat \$param/words)
+		echo 1 >\$param/spin
+		for round in \$(seq 20); do
+			enabled slots-2 1
+			value 2
+			enabled slots-3 1
+			value 3
+			enabled slots-3 0
+			value 2
+			enabled slots-2 0
+			value 1
+			enabled slots-2 1
+			echo slots_2 >"\$(sysfs slots-3 replace)"
+			enabled slots-3 1
+			value 3
+			same "the replaced one" "\$(cat "\$(sysfs slots-2 enabled)")" 0
+			enabled slots-3 0
+			value 1
+			same "the entries" "\$(cat \$param/words)" "\$nops"
+		done
+		enabled slots-3 1
+		same "the mode" "\$(cat \$pokepatch/slots_3/pp_slots/pp_slots_held,1/mode)" entry
+		cat \$param/words
+		sleep 1
+		enabled slots-3 0
+		echo 0 >\$param/spin
+		set -- \$(cat \$param/counts)
+		echo "\$*"
+		same "other results" "\$4" 0
+		[ "\$1" -gt 1000 ] && [ "\$2" -gt 1000 ] && [ "\$3" -gt 1000 ]
+		rmmod pokepatch_slots_2 pokepatch_slots_3 pp_slots pokepatch
+	END
+	cat "$guest_output"
+}
+
+@test "a parent that comes later, and one that goes" {
+	guest "${patched[@]}" <<-END
+		$words
+		enabled slots-2 1
+		rmmod pp_slots
+		modprobe pp_slots
+		value 2
+		enabled slots-3 1
+		value 3
+		rmmod pp_slots
+		modprobe pp_slots
+		value 3
+		enabled slots-3 0
+		value 2
+		enabled slots-2 0
+		value 1
+	END
+}
+
+@test "the words are written one by one, the deciding one last, while all call" {
+	with_core core-debug
+	guest --timeout 300 "${patched[@]}" <<-END
+		$words
+		echo 100 >\$debug/debug_entry_ms
+		echo 1 >\$param/spin
+		for round in 1 2 3 4 5; do
+			enabled slots-2 1
+			value 2
+			enabled slots-2 0
+			value 1
+		done
+		echo 0 >\$param/spin
+		set -- \$(cat \$param/counts)
+		same "other results" "\$3 \$4" "0 0"
+	END
+}
+
+@test "control: with the deciding word first, calls jump to what was not loaded" {
+	with_core core-debug
+	guest_fails 122 --timeout 300 "${patched[@]}" <<-END
+		$words
+		echo 100 >\$debug/debug_entry_ms
+		echo 1 >\$debug/debug_decide_first
+		echo 1 >\$param/spin
+		enabled slots-2 1
+	END
+	grep -q "epc *== *0000000000000000" "$guest_log"
+}
+
+@test "who is held between an entry's words is in the way" {
+	[ "$arch" = mips64r6el ] || skip "it takes a kernel that can be interrupted there"
+	guest --timeout 300 "${patched[@]}" <<-END
+		$words
+		echo 500 >"\$(sysfs slots-2 timeout_ms)"
+		hold
+		refused_as_busy slots-2 1
+		value 1
+		echo 0 >\$param/hold
+		enabled slots-2 1
+		value 2
+		hold
+		refused_as_busy slots-2 0
+		refused_as_busy slots-3 1
+		value 2
+		echo 0 >\$param/hold
+		enabled slots-2 0
+		value 1
+		set -- \$(cat \$param/counts)
+		same "other results" "\$3 \$4" "0 0"
+	END
+}
+
+@test "control: without the check of entries it jumps by what it had loaded before" {
+	[ "$arch" = mips64r6el ] || skip "it takes a kernel that can be interrupted there"
+	with_core core-debug
+	guest_fails 122 --timeout 300 "${patched[@]}" <<-END
+		$words
+		echo 1 >\$debug/debug_skip_entries
+		hold
+		enabled slots-2 1
+		value 2
+		echo 0 >\$param/hold
+		sleep 1
+	END
+	grep -q "epc *== *0000000000000000" "$guest_log"
+}
+
+@test "instructions that a switched call costs more" {
+	guest "${patched[@]}" --icount <<-END
+		$words
+		plain=\$(cat \$param/cost)
+		enabled slots-2 1
+		switched=\$(cat \$param/cost)
+		echo "a call and a loop: \$plain, switched: \$switched"
+		[ \$((switched - plain)) -le 402 ] || die "it costs \$((switched - plain)) more"
+		# The NOPs of the new function's own entry; else it is measured wrongly.
+		[ \$((switched - plain)) -ge 298 ]
+	END
+	cat "$guest_output"
+}

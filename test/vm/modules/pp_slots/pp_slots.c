@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_slots - two functions with MIPS entries, which return 1, and those who call them.
+ *
+ * pp_slots_held() begins two words before the end of a page, so that its deciding word is the first of
+ * the next one: there, QEMU takes an interrupt between the words, as processors do anywhere.
+ *
+ * value	reading it calls both: "VALUE HELD"
+ * words	the words of their entries, as they are in memory
+ * cost	under -icount shift=0: a round of a loop with a call of pp_slots_value() in it, in
+ *		hundredths of an instruction
+ * spin		1: a thread on each processor calls both all the time; 0: they end
+ * counts	how often they got 1, 2, 3, and something else: "N N N N"
+ * hold		1: a thread on the last processor calls pp_slots_held() all the time, until an
+ *		interrupt finds it in front of the deciding word; from then on another one, of
+ *		real-time priority, keeps it from going on.  0: it goes on, and ends.
+ *		Reading it: "no", "armed", "held".
+ */
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+
+#include <asm/irq_regs.h>
+#include <asm/ptrace.h>
+
+#include "slots.h"
+
+int pp_slots_value(void);
+int pp_slots_held(void);
+
+RETURNS(pp_slots_value, "\t.p2align 4\n", SLOTS, 1);
+RETURNS(pp_slots_held, "\t.p2align 12\n\t.space 4096 - 8\n", SLOTS, 1);
+
+#define DECIDES 8
+
+/*
+ * What a call leaves in $1 ("at") nobody can say; here it is 0, so that who jumps by what an entry's
+ * words have not loaded comes to 0.
+ */
+static __always_inline int call(int (*fn)(void))
+{
+	asm volatile(".set push\n.set noat\nmove $1, $0\n.set pop" ::: "memory");
+	return fn();
+}
+
+static atomic_long_t counts[4];
+
+static void count(int result)
+{
+	atomic_long_inc(&counts[result >= 1 && result <= 3 ? result - 1 : 3]);
+}
+
+static int caller(void *unused)
+{
+	while (!kthread_should_stop()) {
+		unsigned int i;
+
+		for (i = 0; i < 100; i++) {
+			count(call(pp_slots_value));
+			count(call(pp_slots_held));
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* --- spin ------------------------------------------------------------------------- */
+
+static struct task_struct *spinning[NR_CPUS];
+
+static struct task_struct *start(int (*fn)(void *), unsigned int cpu, const char *name)
+{
+	struct task_struct *task = kthread_create(fn, NULL, "%s/%u", name, cpu);
+
+	if (IS_ERR(task))
+		return NULL;
+	kthread_bind(task, cpu);
+	return task;
+}
+
+static void stop(struct task_struct **task)
+{
+	if (*task)
+		kthread_stop(*task);
+	*task = NULL;
+}
+
+static int spin_set(const char *text, const struct kernel_param *param)
+{
+	bool on;
+	int cpu, ret = kstrtobool(text, &on);
+
+	if (ret)
+		return ret;
+	for_each_online_cpu(cpu) {
+		if (!on) {
+			stop(&spinning[cpu]);
+			continue;
+		}
+		spinning[cpu] = spinning[cpu] ?: start(caller, cpu, "pp_slots_spin");
+		if (!spinning[cpu])
+			return -ENOMEM;
+		/* Whoever shares the processor is to get on. */
+		set_user_nice(spinning[cpu], MAX_NICE);
+		wake_up_process(spinning[cpu]);
+	}
+	return 0;
+}
+
+/* --- hold -------------------------------------------------------------------------- */
+
+static struct task_struct *victim, *hog;
+static struct hrtimer timer;
+static bool held;
+
+static enum hrtimer_restart look(struct hrtimer *timer)
+{
+	const struct pt_regs *regs = get_irq_regs();
+
+	if (current == victim && regs && regs->cp0_epc == (unsigned long)pp_slots_held + DECIDES) {
+		WRITE_ONCE(held, true);
+		wake_up_process(hog);
+		return HRTIMER_NORESTART;
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(500 * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+static int keep(void *unused)
+{
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = look;
+	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED_HARD);
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (!READ_ONCE(held) && !kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+	while (!kthread_should_stop())
+		cpu_relax();
+	hrtimer_cancel(&timer);
+	return 0;
+}
+
+static int hold_set(const char *text, const struct kernel_param *param)
+{
+	const unsigned int cpu = cpumask_last(cpu_online_mask);
+	bool on;
+	int ret = kstrtobool(text, &on);
+
+	if (ret)
+		return ret;
+	stop(&hog);
+	stop(&victim);
+	WRITE_ONCE(held, false);
+	if (!on)
+		return 0;
+	victim = start(caller, cpu, "pp_slots_victim");
+	hog = start(keep, cpu, "pp_slots_hog");
+	if (!victim || !hog)
+		return -ENOMEM;
+	sched_set_fifo(hog);
+	wake_up_process(victim);
+	wake_up_process(hog);
+	return 0;
+}
+
+static int hold_get(char *text, const struct kernel_param *param)
+{
+	return scnprintf(text, PAGE_SIZE, "%s\n", !hog ? "no" : READ_ONCE(held) ? "held" : "armed");
+}
+
+/* --- parameters -------------------------------------------------------------------- */
+
+static int value_get(char *text, const struct kernel_param *param)
+{
+	return scnprintf(text, PAGE_SIZE, "%d %d\n", pp_slots_value(), pp_slots_held());
+}
+
+static int words_get(char *text, const struct kernel_param *param)
+{
+	int (*const functions[])(void) = { pp_slots_value, pp_slots_held };
+	unsigned int i, k, len = 0;
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++)
+		for (k = 0; k < SLOTS; k++)
+			len += scnprintf(text + len, PAGE_SIZE - len, "%08x%c",
+					 ((const u32 *)functions[i])[k], k + 1 < SLOTS ? ' ' : '\n');
+	return len;
+}
+
+#define ROUNDS 100000
+#define NOPS 100
+
+/* ns that so many rounds take; what a ns is, with counted instructions, nobody knows. */
+#define MEASURE(what)						\
+({								\
+	unsigned long flags;					\
+	unsigned int i;						\
+	u64 start, end;						\
+								\
+	local_irq_save(flags);					\
+	start = ktime_get_ns();					\
+	for (i = 0; i < ROUNDS; i++)				\
+		what;						\
+	end = ktime_get_ns();					\
+	local_irq_restore(flags);				\
+	end - start;						\
+})
+
+static noinline u64 calls(void)
+{
+	return MEASURE(pp_slots_value());
+}
+
+static noinline u64 nops(void)
+{
+	return MEASURE(asm volatile(".rept " STRING(NOPS) "\nnop\n.endr"));
+}
+
+static noinline u64 nothing(void)
+{
+	return MEASURE(asm volatile(""));
+}
+
+static int cost_get(char *text, const struct kernel_param *param)
+{
+	u64 of_nops, of_calls;
+
+	/* The first time fills caches of translations. */
+	calls(), nops(), nothing();
+	of_calls = calls();
+	of_nops = nops() - nothing();
+	return scnprintf(text, PAGE_SIZE, "%llu\n",
+			 of_nops ? (of_calls * NOPS * 100 + of_nops / 2) / of_nops : 0);
+}
+
+static int counts_get(char *text, const struct kernel_param *param)
+{
+	return scnprintf(text, PAGE_SIZE, "%ld %ld %ld %ld\n", atomic_long_read(&counts[0]),
+			 atomic_long_read(&counts[1]), atomic_long_read(&counts[2]),
+			 atomic_long_read(&counts[3]));
+}
+
+static const struct kernel_param_ops value_ops = { .get = value_get };
+module_param_cb(value, &value_ops, NULL, 0444);
+static const struct kernel_param_ops words_ops = { .get = words_get };
+module_param_cb(words, &words_ops, NULL, 0444);
+static const struct kernel_param_ops cost_ops = { .get = cost_get };
+module_param_cb(cost, &cost_ops, NULL, 0444);
+static const struct kernel_param_ops counts_ops = { .get = counts_get };
+module_param_cb(counts, &counts_ops, NULL, 0444);
+static const struct kernel_param_ops spin_ops = { .set = spin_set };
+module_param_cb(spin, &spin_ops, NULL, 0200);
+static const struct kernel_param_ops hold_ops = { .set = hold_set, .get = hold_get };
+module_param_cb(hold, &hold_ops, NULL, 0600);
+
+static int __init pp_slots_init(void)
+{
+	return 0;
+}
+
+static void __exit pp_slots_exit(void)
+{
+	hold_set("0", NULL);
+	spin_set("0", NULL);
+}
+
+module_init(pp_slots_init);
+module_exit(pp_slots_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Entries of several words, for pokepatch's tests");
