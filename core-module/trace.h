@@ -36,6 +36,22 @@ static inline u64 pp_mark_arg(const struct pokepatch_mark *mark, unsigned int nr
 #endif
 
 /*
+ * Numbers in place of these names in the events' formats: perf and trace-cmd, which read them,
+ * have no headers.
+ */
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_BEFORE);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_AFTER);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_INT3);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_STORE);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_STOP_MACHINE);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_FTRACE);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_OTHER);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_ENABLE);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_DISABLE);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_PARENT_COMES);
+TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_PARENT_GOES);
+
+/*
  * A marker was met, see pokepatch_mark.h.  types has a letter for each argument; the values
  * of the first six are fields of their own, for filters and histograms.
  *
