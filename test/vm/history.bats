@@ -54,7 +54,7 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 		trace-cmd record -q -o /tmp/trace.dat -e pokepatch sh -c "$(switching history-null-live 1)"
 		trace-cmd report -q -i /tmp/trace.dat >/tmp/trace
 		for seen in "transition: .* enable begins patch=history_null_live" \
-			"transition: .* disable ends patch=history_null_live error=0" \
+			"transition: .* disable ends patch=history_null_live live error=0" \
 			"text_poke: .* before int3 addr=" \
 			"text_poke: .* after int3 addr=.* patch=history_null_live"; do
 			grep -q "$seen" /tmp/trace || die "no $seen in: $(cat /tmp/trace)"
