@@ -181,11 +181,24 @@ static struct error *end_block(struct scan *scan, const char *line)
 	return NULL;
 }
 
+/* Most lines by far: instructions and data, no label, nothing that step() looks at elsewhere. */
+static bool says_nothing(const struct scan *scan, struct slice raw)
+{
+	if ((scan->place != OUTSIDE && scan->place != INSIDE) || raw.length < 3 || raw.text[0] != '\t')
+		return false;
+	if (raw.text[1] == '.')
+		return raw.text[2] != 'e' && raw.text[2] != 'L';
+	return !is_blank(raw.text[1]) && !memchr(raw.text, ':', raw.length);
+}
+
 /* One line; next is where the following one starts. */
 static struct error *step(struct scan *scan, struct slice raw, const char *next)
 {
-	struct slice line = trim(raw);
+	struct slice line;
 
+	if (says_nothing(scan, raw))
+		return NULL;
+	line = trim(raw);
 	if (scan->place == BLOCK) {
 		if (in_block(scan, line))
 			return NULL;
