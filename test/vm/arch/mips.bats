@@ -34,7 +34,7 @@ refused_as_busy() {
 	fi
 	has "the error" "$(cat /tmp/error)" "Device or resource busy"
 	same state "$(cat "$(sysfs "$1" state)")" blocked
-	has blocked_by "$(cat "$(sysfs "$1" blocked_by)")" "pp_slots_victi pp_slots_held"
+	has blocked_by "$(cat "$(sysfs "$1" blocked_by)")" "pp_slots_victim pp_slots_held"
 }
 hold() {
 	echo -1 >/proc/sys/kernel/sched_rt_runtime_us
@@ -180,4 +180,16 @@ hold() {
 		[ \$((switched - plain)) -ge 298 ]
 	END
 	cat "$guest_output"
+}
+
+@test "the device, perf and tracefs tell of the same changes of words" {
+	guest "${patched[@]}" --program "$(test_program texthist)" <<-END
+		$words
+		set_to() { echo "echo \$2 >\$(sysfs \$1 enabled) || exit 1"; }
+		texthist agree sh -c "\$(set_to slots-2 1); \$(set_to slots-3 1); \$(set_to slots-3 0); \$(set_to slots-2 0)" >/tmp/agree
+		cat /tmp/agree
+	END
+	cat "$guest_output"
+	# Prepared, switched; to another address; back; off, and NOPs again: of each function.
+	awk '/^text after/ { n[$3]++ } END { exit !(n["store"] >= 4 && n["stop_machine"] >= 4) }' "$guest_output"
 }
