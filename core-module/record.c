@@ -436,7 +436,7 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_time *af
 				.end = pp_later(*after, &site->begin),
 				.after = pp_later(*after, &site->begin),
 				.cpu = raw_smp_processor_id(),
-				.told = true,
+				.told = pp_arch.writer_tells_perf,
 			};
 			struct change change = {
 				.addr = site->ip,
@@ -454,6 +454,8 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_time *af
 				change.place = look_up(site->ip, name);
 			record_change(&change, phase);
 			site->change = change.id;
+			if (phase == POKEPATCH_HISTORY_AFTER)
+				tell_perf(&change);
 		}
 	}
 }

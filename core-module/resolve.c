@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
+#include <linux/sysfs.h>
 #include <linux/uaccess.h>
 
 #include "core.h"
@@ -257,6 +258,7 @@ struct wanted {
 	const char *name;
 	unsigned int seen;	/* symbols of that name so far */
 	unsigned long at_pos;	/* the pos-th of them */
+	unsigned long last;	/* the last of them so far */
 	unsigned long addr;	/* what the offset says; 0: not known yet */
 	bool confirmed;		/* one of them lies at addr */
 };
@@ -322,6 +324,7 @@ static int lookup_note(void *ctx, const char *name, struct module *mod, unsigned
 			continue;
 		if (++wanted->seen == wanted->sym->pos)
 			wanted->at_pos = addr;
+		wanted->last = addr;
 		if (addr == wanted->addr)
 			wanted->confirmed = true;
 	}
@@ -482,6 +485,64 @@ static bool is_percpu(const struct lookup *lookup, const struct wanted *wanted)
 	return !strcmp(pp_string(lookup->patch, wanted->sym->section), PERCPU_SECTION);
 }
 
+/* What /sys/module/NAME/sections shows of a section of @mod, or 0. */
+static unsigned long shown_address(const struct module *mod, const char *name)
+{
+#ifdef CONFIG_SYSFS
+	/*
+	 * kernel/module/sysfs.c: struct module_sect_attrs begins with the group, and behind each
+	 * of the attributes there is the address of its section.
+	 */
+	const struct attribute_group *group = (const void *)mod->sect_attrs;
+	struct bin_attribute *const *attr;
+
+	if (!group || !group->bin_attrs || !group->name || strcmp(group->name, "sections"))
+		return 0;
+	for (attr = group->bin_attrs; *attr; attr++)
+		if (!strcmp((*attr)->attr.name, name))
+			return *(const unsigned long *)(*attr + 1);
+#endif
+	return 0;
+}
+
+/* Where the section of a symbol is, or 0. */
+static unsigned long section_address(const struct lookup *lookup, const struct module *mod,
+				     const struct wanted *wanted)
+{
+#ifdef CONFIG_SMP
+	if (is_percpu(lookup, wanted))
+		return (unsigned long)(void __force *)mod->percpu;
+#endif
+	return shown_address(mod, pp_string(lookup->patch, wanted->sym->section));
+}
+
+/*
+ * The same for sections of which kallsyms lists nothing, as those of data without KALLSYMS_ALL.
+ * While a module comes its whole symbol table is there, so a symbol that has its name for
+ * itself tells; afterwards the loader has made the files of sysfs.
+ */
+static void find_unlisted(struct lookup *lookup, struct section *sections, unsigned int *nr,
+			  const struct module *mod)
+{
+	unsigned int i;
+
+	for (i = 0; i < lookup->nr; i++) {
+		struct wanted *wanted = &lookup->wanted[i];
+		struct section *section = section_find(sections, nr, lookup, wanted->sym->section);
+		unsigned long base;
+
+		if (section->witness)
+			continue;
+		base = section_address(lookup, mod, wanted);
+		if (!base && mod->state == MODULE_STATE_COMING && wanted->seen == 1)
+			base = wanted->last - wanted->sym->offset;
+		if (!base)
+			continue;
+		section->witness = wanted;
+		section->base = base;
+	}
+}
+
 static bool within_percpu(const struct module *mod, unsigned long addr, unsigned long size)
 {
 #ifdef CONFIG_SMP
@@ -547,6 +608,7 @@ int pp_resolve_module(struct pp_patch *patch, unsigned int obj, struct module *m
 	}
 	lookup_walk_module(&lookup, mod);
 	find_sections(&lookup, sections, &nr);
+	find_unlisted(&lookup, sections, &nr, mod);
 	for (i = 0; i < lookup.nr; i++) {
 		struct wanted *wanted = &lookup.wanted[i];
 		const struct section *section =

@@ -201,6 +201,9 @@ struct pp_arch {
 	bool (*written)(const struct pt_regs *regs, struct pp_write *write);
 	unsigned long (*write_same)(unsigned int *size);
 
+	/* What the kernel writes text with, for ftrace too, tells perf (PERF_RECORD_TEXT_POKE). */
+	bool writer_tells_perf;
+
 	/*
 	 * Call @visit for every code address on the stack of @task, which is
 	 * current or not running: return addresses and interrupted instruction

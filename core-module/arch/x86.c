@@ -345,6 +345,7 @@ const struct pp_arch pp_arch = {
 	.writer = x86_writer,
 	.written = x86_written,
 	.write_same = x86_write_same,
+	.writer_tells_perf = true,
 	.stack_walk = x86_stack_walk,
 	.stack_pointer = x86_stack_pointer,
 };
