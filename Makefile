@@ -189,16 +189,30 @@ endif
 .PHONY: setup setup-demo
 setup: ## install the Debian packages that building and testing need
 	$(Q)test/setup
-setup-demo: ## only those for building, and for a guest
-	$(Q)test/setup --demo
+setup-demo: ## only those for building, and for a guest of ARCH
+	$(Q)test/setup --demo --arch $(ARCH)
 
-# What needs packages comes after setup: a second make sees what setup installed.
+# What needs packages comes after setup: a second make sees what setup installed.  What is not
+# about a guest's architecture is among x86_64's tests.  CHECK=short: of the others', only
+# what .ci/run has the time for (arch_short in test/vm/arch/).
+architectures := x86_64 arm64
+CHECK ?= all
 .PHONY: check
-check: setup ## run all tests
+ifeq ($(ARCH),all)
+check:
+	$(Q)test/check-all "$(MAKE) --no-print-directory check CHECK=$(CHECK)" $(architectures)
+else
+check: setup ## run all tests, of ARCH=x86_64, or arm64, or all
 	$(Q)$(MAKE) --no-print-directory all unit-tests core
+ifeq ($(for_arch),)
 	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
 	$(Q)$(MAKE) --no-print-directory $(fuzz_programs)
 	$(Q)test/run
+else
+	$(Q)$(MAKE) --no-print-directory guest-programs
+	$(Q)test/run $(if $(filter short,$(CHECK)),--short)
+endif
+endif
 
 .PHONY: pairs
 pairs: setup ## run all pairs of objects from kernel sources, and print the table of constructs
@@ -213,8 +227,8 @@ mutate: setup ## change finished modules in many ways: does the final check noti
 		examples/*.patch
 
 .PHONY: demo
-demo: setup-demo ## patch the stock Debian kernel in QEMU and roll it back
-	$(Q)$(MAKE) --no-print-directory all core
+demo: setup-demo ## patch the stock Debian kernel (of ARCH) in QEMU and roll it back
+	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)test/demo
 
 .PHONY: bench
@@ -272,7 +286,7 @@ torture: setup ## switch patches at random under load for TORTURE_SECONDS (900);
 
 .PHONY: vm-shell
 vm-shell: setup-demo ## a shell in a guest that runs the test kernel
-	$(Q)$(MAKE) --no-print-directory all core
+	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)test/vm/vm shell
 
 # ---- install ---------------------------------------------------------------

@@ -99,8 +99,10 @@ const struct cli_command cli_commands[] = {
 		.summary = "Bring a Debian kernel release into the cache",
 		.help = "Downloads the packages with image, debug information, headers and source\n"
 			"of one release by way of apt, verifies and unpacks them; nothing is\n"
-			"installed.  What is there already is kept; what is missing or damaged is\n"
-			"fetched again.  With --latest, RELEASE is left out; if there is no "
+			"installed.  For a kernel of another architecture than this machine's, the\n"
+			"compiler that it names comes too, as that architecture's program.\n"
+			"What is there already is kept; what is missing or damaged is fetched\n"
+			"again.  With --latest, RELEASE is left out; if there is no "
 			"network,\n"
 			"the newest complete release in the cache is taken.\n"
 			"The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",

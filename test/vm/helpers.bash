@@ -22,7 +22,8 @@ can() {
 }
 
 # The modes that there are, as in the guest (guest/lib.sh).
-all_modes="entry ftrace"
+all_modes=entry
+! can ftrace || all_modes="entry ftrace"
 ! can direct || all_modes="entry direct ftrace"
 
 # needs WHAT... - the test is about something that an architecture may lack; then it is skipped,

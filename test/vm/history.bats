@@ -45,8 +45,11 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 			done
 		done
 		echo "== two patches on the same functions, with a tracer that comes and goes"
-		mode history-null $shared_mode
-		mode history-null-live $shared_mode
+		# Where the switch writes text.
+		stacked=direct
+		can direct || stacked=entry
+		mode history-null $stacked
+		mode history-null-live $stacked
 		enabled history-null 1
 		texthist agree sh -c "$(switching history-null-live 2)"
 		enabled history-null 0

@@ -46,6 +46,15 @@ arch_hang_command=
 arch_lacks=(direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
 	split-entries exact-live)
 
+# The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:
+# patches take long to build where the kernel's own compiler is emulated.
+arch_tests=(
+	test/vm/arch/arm64.bats
+	test/vm/{consistency,entry,history,live,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{stopped,shadows,marks,livepatch,torture,examples}.bats
+)
+arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history}.bats)
+
 # Programs of the guest's are not this machine's.
 arch_debian=arm64
 arch_cross=aarch64-linux-gnu-

@@ -14,7 +14,8 @@ can() {
 
 # The modes that there are, the one that `auto` takes first in front; and the one that it takes
 # where somebody uses the entry already.
-all_modes="entry ftrace" shared_mode=ftrace
+all_modes=entry shared_mode=entry
+! can ftrace || all_modes="entry ftrace" shared_mode=ftrace
 ! can direct || all_modes="entry direct ftrace" shared_mode=direct
 
 # die TEXT... - end the script, failing.

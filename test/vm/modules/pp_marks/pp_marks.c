@@ -16,8 +16,10 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#ifdef CONFIG_X86
 #include <asm/apic.h>
 #include <asm/nmi.h>
+#endif
 
 #include <pokepatch_mark.h>
 
@@ -66,10 +68,46 @@ static void probe(void *private, const struct pokepatch_mark *mark)
 	}
 }
 
+#ifdef CONFIG_X86
+
 static int in_an_nmi(unsigned int type, struct pt_regs *regs)
 {
 	return int_sqrt(25) == 5 ? NMI_HANDLED : NMI_DONE;
 }
+
+static int nmis_begin(void)
+{
+	return register_nmi_handler(NMI_LOCAL, in_an_nmi, 0, "pp_marks");
+}
+
+static void nmis_end(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "pp_marks");
+}
+
+static void send_nmi(void)
+{
+	preempt_disable();
+	apic->send_IPI(raw_smp_processor_id(), NMI_VECTOR);
+	preempt_enable();
+}
+
+#else /* no NMIs that a module could have */
+
+static int nmis_begin(void)
+{
+	return 0;
+}
+
+static void nmis_end(void)
+{
+}
+
+static void send_nmi(void)
+{
+}
+
+#endif
 
 static void call(unsigned long count)
 {
@@ -84,11 +122,8 @@ static int caller(void *data)
 {
 	while (!kthread_should_stop()) {
 		call(MANY);
-		if (READ_ONCE(nmis)) {
-			preempt_disable();
-			apic->send_IPI(raw_smp_processor_id(), NMI_VECTOR);
-			preempt_enable();
-		}
+		if (READ_ONCE(nmis))
+			send_nmi();
 		cond_resched();
 	}
 	return 0;
@@ -186,7 +221,7 @@ static int __init pp_marks_init(void)
 	do_unregister = symbol_get(pokepatch_marker_unregister);
 	mark_text = symbol_get(pokepatch_mark_text);
 	if (do_register && do_unregister && mark_text)
-		ret = register_nmi_handler(NMI_LOCAL, in_an_nmi, 0, "pp_marks");
+		ret = nmis_begin();
 	if (ret)
 		put_symbols();
 	return ret;
@@ -194,7 +229,7 @@ static int __init pp_marks_init(void)
 
 static void __exit pp_marks_exit(void)
 {
-	unregister_nmi_handler(NMI_LOCAL, "pp_marks");
+	nmis_end();
 	put_symbols();
 }
 

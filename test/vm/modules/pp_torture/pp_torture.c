@@ -36,8 +36,10 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
+#ifdef CONFIG_X86
 #include <asm/apic.h>
 #include <asm/nmi.h>
+#endif
 
 #define FUNCTIONS 4
 #define FIELD 4 /* bits */
@@ -236,6 +238,8 @@ struct cpu {
 
 static DEFINE_PER_CPU(struct cpu, cpus);
 
+static void send_nmis(void);
+
 static void soft_timer(struct timer_list *timer)
 {
 	struct cpu *this = container_of(timer, struct cpu, soft);
@@ -254,7 +258,7 @@ static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 	all_calls(HARDIRQ);
 	/* Those that are online cannot go while interrupts are off here. */
 	if (this->sends)
-		apic->send_IPI_mask(cpu_online_mask, NMI_VECTOR);
+		send_nmis();
 	if (READ_ONCE(this->stopping))
 		return HRTIMER_NORESTART;
 	/*
@@ -264,6 +268,13 @@ static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 	took = ktime_to_ns(ktime_sub(ktime_get(), began));
 	hrtimer_forward_now(timer, ns_to_ktime(max_t(s64, PERIOD_NS, 4 * took)));
 	return HRTIMER_RESTART;
+}
+
+#ifdef CONFIG_X86
+
+static void send_nmis(void)
+{
+	apic->send_IPI_mask(cpu_online_mask, NMI_VECTOR);
 }
 
 /*
@@ -322,6 +333,33 @@ static int nmi(unsigned int type, struct pt_regs *regs)
 		cmpxchg(&runner, cpu, -1);
 	return NMI_HANDLED;
 }
+
+static int nmis_begin(void)
+{
+	return register_nmi_handler(NMI_LOCAL, nmi, 0, "pp_torture");
+}
+
+static void nmis_end(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "pp_torture");
+}
+
+#else /* no NMIs that a module could have */
+
+static void send_nmis(void)
+{
+}
+
+static int nmis_begin(void)
+{
+	return 0;
+}
+
+static void nmis_end(void)
+{
+}
+
+#endif
 
 /* Both run on the CPU itself, which is online. */
 static int cpu_comes(unsigned int cpu)
@@ -462,14 +500,14 @@ static int online_state;
 
 static int __init pp_torture_init(void)
 {
-	int ret = register_nmi_handler(NMI_LOCAL, nmi, 0, "pp_torture");
+	int ret = nmis_begin();
 
 	if (ret)
 		return ret;
 	online_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pp_torture:online", cpu_comes,
 					 cpu_goes);
 	if (online_state < 0) {
-		unregister_nmi_handler(NMI_LOCAL, "pp_torture");
+		nmis_end();
 		return online_state;
 	}
 	return 0;
@@ -478,7 +516,7 @@ static int __init pp_torture_init(void)
 static void __exit pp_torture_exit(void)
 {
 	cpuhp_remove_state(online_state);
-	unregister_nmi_handler(NMI_LOCAL, "pp_torture");
+	nmis_end();
 }
 
 module_init(pp_torture_init);

@@ -18,8 +18,8 @@
 static const unsigned int changes[PATCHES + 1] = {
 	0, 0x3, 0x6, 0xc, 0x9, 0xf | OF_MODULE, 0x5 | OF_MODULE, 0xa | OF_MODULE, 0x7,
 };
-const char *const modes[] = {"auto", "auto", "entry", "direct", "ftrace"};
-const size_t nr_modes = sizeof(modes) / sizeof(*modes);
+const char *const modes[] = {"auto", "auto", "entry", "ftrace", "direct"};
+size_t nr_modes = sizeof(modes) / sizeof(*modes);
 /* Built with --transition live. */
 static const bool live[PATCHES + 1] = {[6] = true, [8] = true};
 

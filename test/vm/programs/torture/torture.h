@@ -28,6 +28,9 @@ extern unsigned long counts[COUNTS];
 /* What the new functions of the patches have counted. */
 extern unsigned long calls[LIVEPATCH + 1][FUNCTIONS];
 
+/* Has the architecture such a thing (arch_lacks in test/vm/arch/)? */
+bool can(const char *what);
+
 /* util.c */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 int put(const char *path, const char *text);
@@ -39,7 +42,7 @@ int load_module(const char *name, const char *options);
 
 /* patches.c */
 extern const char *const modes[];
-extern const size_t nr_modes;
+extern size_t nr_modes; /* without direct where there is none */
 extern int nr_enabled;
 bool is_enabled(int k);
 int newest_of_module(void);
