@@ -174,6 +174,13 @@ static struct error *find_files(struct build *build)
 	const char *release = build->release;
 
 	_failed_(kernel_files_find(release, files));
+	/* It may be a link to where a kernel was built; that folder has one name, however it is given. */
+	if (files->kbuild) {
+		char *path = realpath(files->kbuild, NULL);
+
+		free(files->kbuild);
+		files->kbuild = path;
+	}
 	if (options->kbuild)
 		take_build_folder(options->kbuild, files);
 	_failed_(resolve(options->source, "--source", &files->source, "source", release));
