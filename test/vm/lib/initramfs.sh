@@ -27,6 +27,8 @@ make_base() { # ARCHIVE
 	mkdir -p "$root"/{bin,dev,etc,proc,root,sys,tmp,vm,usr/bin,usr/sbin,sbin}
 	if is_foreign; then
 		cp "$foreign/bin/busybox" "$root/bin/busybox"
+		# stage_program() puts every library into /lib; MIPS looks for its loader in /lib64.
+		ln -s lib "$root/lib64"
 	else
 		cp "$(command -v busybox)" "$root/bin/busybox"
 	fi
