@@ -31,11 +31,8 @@ nops() {
 		awk '/^ / && $3 != "nop" { exit } /^ / { n++ } END { print n + 0 }'
 }
 
-@test "the one-file example: a MIPS64 module of this kernel, in less than 30 seconds" {
-	# Of processors, not of the clock: other tests run at the same time.
-	TIMEFORMAT='%U %S'
-	{ time "$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch" 2>err; } 2>spent
-	awk '{ exit !($1 + $2 < 30) }' spent
+@test "the one-file example: a MIPS64 module of this kernel" {
+	"$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch"
 	$elf-readelf -hW x.ko | grep -q 'Flags:.*mips64r2'
 	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
 	[ "$(/sbin/modinfo -F pokepatch_kernel ./x.ko)" = "$release" ]
