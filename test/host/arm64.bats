@@ -25,11 +25,8 @@ relocs() {
 		inside && $3 ~ /^R_/ { print $3, $5 }'
 }
 
-@test "the one-file example: an arm64 module of this kernel, in less than 30 seconds" {
-	# Of processors, not of the clock: other tests run at the same time.
-	TIMEFORMAT='%U %S'
-	{ time "$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch" 2>err; } 2>spent
-	awk '{ exit !($1 + $2 < 30) }' spent
+@test "the one-file example: an arm64 module of this kernel" {
+	"$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch"
 	aarch64-linux-gnu-readelf -hW x.ko | grep -q 'Machine: *AArch64'
 	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
 	[ "$(/sbin/modinfo -F pokepatch_kernel ./x.ko)" = "$release" ]
