@@ -3,6 +3,8 @@
 # What a guest of another architecture needs that this machine's programs cannot be: Debian's
 # packages for it, unpacked in the cache and not installed.
 
+. "$here/lib/from-source.sh"
+
 # What the guest's base is made of, and what the program pokepatch is linked with.
 foreign_packages=(busybox-static libelf-dev libdw-dev libjson-c-dev libcapstone-dev libkmod-dev
 	libssl-dev)
@@ -63,16 +65,20 @@ make_foreign() { # FOLDER
 # foreign_root - set $foreign to the folder with all that; it is made once.
 foreign_root() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch stamp
-	stamp=$(cat "$here/lib/foreign.sh" | sha256sum | cut -c 1-12)
-	foreign=$cache/guest/$arch_debian-$stamp
+	stamp=$(cat "$here"/lib/{foreign.sh,from-source.sh,libcrypto/*} | sha256sum | cut -c 1-12)
+	foreign=$cache/guest/${arch_debian:-$arch}-$stamp
 	[ ! -e "$foreign" ] || return 0
 	mkdir -p "$cache/guest"
 	(
 		flock 9
 		[ ! -e "$foreign" ] || exit 0
-		apt_lists
 		rm -rf "$foreign.new"
-		make_foreign "$foreign.new"
+		if [ -n "$arch_debian" ]; then
+			apt_lists
+			make_foreign "$foreign.new"
+		else
+			make_from_source "$foreign.new"
+		fi
 		mv -T "$foreign.new" "$foreign"
 	) 9>"$foreign.lock"
 }
