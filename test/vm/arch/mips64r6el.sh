@@ -21,6 +21,8 @@ arch_ports=(-serial chardev:log -serial chardev:output -serial chardev:control)
 arch_log_tty=ttyS0
 arch_output_tty=ttyS1
 arch_control_tty=ttyS2
+# With several processors, QEMU does not connect the interrupt of that one.
+arch_polled_ttys=ttyS2
 
 # The processors' counters, by which the kernel measures time, are a few cycles apart, which makes
 # some 25 s of it (2^32 of them) whenever one is behind: time is taken from the interrupt

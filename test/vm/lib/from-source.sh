@@ -52,8 +52,9 @@ compile_library() {
 make_busybox() {
 	unpack_source busybox
 	tar -xf "$sources"/archives/busybox_*.debian.tar.* debian/config/pkg/static
-	sed "s/^CONFIG_CROSS_COMPILER_PREFIX=.*/CONFIG_CROSS_COMPILER_PREFIX=\"$arch_cross\"/" \
-		debian/config/pkg/static >.config
+	# And what init needs for a port without an interrupt.
+	sed -e "s/^CONFIG_CROSS_COMPILER_PREFIX=.*/CONFIG_CROSS_COMPILER_PREFIX=\"$arch_cross\"/" \
+		-e 's/^# CONFIG_SETSERIAL is not set/CONFIG_SETSERIAL=y/' debian/config/pkg/static >.config
 	local options=(ARCH=mips "CC=${arch_cross}gcc-12" EXTRA_CFLAGS=-w)
 	# Nobody hears the end of yes.
 	{ yes '' 2>/dev/null || :; } | make -s "${options[@]}" oldconfig &&

@@ -40,6 +40,7 @@ make_base() { # ARCHIVE
 	install -m 755 "$here/guest/init" "$root/init"
 	install -m 644 "$here/guest"/{lib.sh,patch.sh,run} "$root/vm/"
 	printf '%s\n' "log=$arch_log_tty" "output=$arch_output_tty" "control=$arch_control_tty" \
+		"polled=${arch_polled_ttys-}" \
 		>"$root/vm/ports"
 	echo "arch_lacks='${arch_lacks[*]}'" >"$root/vm/arch"
 	pack "$root" "$1"
