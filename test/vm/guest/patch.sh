@@ -98,8 +98,7 @@ settle() {
 		echo 1 >"$_shrink" 2>/dev/null || :
 	done
 	# Each of these files left something to kfree_rcu(), which is in no hurry.
-	echo 2 >/proc/sys/vm/drop_caches
-	sleep 1
+	sleep "${_patience:-1}"
 	for _shrink in filp lsm_file_cache kmalloc-96 kmalloc-16 kmalloc-8; do
 		# Not each kernel has all of them.
 		[ ! -e "/sys/kernel/slab/$_shrink" ] || echo 1 >"/sys/kernel/slab/$_shrink/shrink"
@@ -173,6 +172,7 @@ inventory() {
 same_inventory() {
 	rm -f /tmp/after
 	for _look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+		[ $_look -le 12 ] || _patience=7
 		look /tmp/after
 		if awk -v slack="$2" '
 			NR == FNR { was[$1 " " $2] = $3; next }
