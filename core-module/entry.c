@@ -60,8 +60,8 @@ static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
  */
 
 /* The deciding word of @site, from one target (or 0) to another.  Return: 1, or -ERANGE. */
-static int decide(const struct pp_site *site, unsigned long from, unsigned long to,
-		  struct pp_poke *poke)
+static int deciding_poke(const struct pp_site *site, unsigned long from, unsigned long to,
+			 struct pp_poke *poke)
 {
 	poke->at = pp_entry_decides(site);
 	poke->size = pp_arch.entry_size;
@@ -94,7 +94,7 @@ static int entry_poke(const struct pp_site *site, unsigned long target, struct p
 		return 0;
 	if (target && pp_arch.entry_prepared && site->prepared != target) {
 		if (from) {
-			ret = decide(site, from, 0, poke);
+			ret = deciding_poke(site, from, 0, poke);
 			if (ret < 0)
 				return ret;
 			poke[nr++].passes = true;
@@ -103,7 +103,7 @@ static int entry_poke(const struct pp_site *site, unsigned long target, struct p
 		poke[nr].returns = from;
 		from = 0;
 	}
-	ret = decide(site, from, target, poke + nr);
+	ret = deciding_poke(site, from, target, poke + nr);
 	return ret < 0 ? ret : nr + 1;
 }
 
@@ -139,11 +139,11 @@ static unsigned int decide_first(const struct pp_site *site, unsigned long targe
 {
 	unsigned int nr;
 
-	if (decide(site, 0, target, poke) < 0)
+	if (deciding_poke(site, 0, target, poke) < 0)
 		return 0;
 	poke[0].passes = true;
 	nr = 1 + address_pokes(site, target, poke + 1);
-	decide(site, target, 0, poke + nr);
+	deciding_poke(site, target, 0, poke + nr);
 	poke[nr].returns = true;
 	return nr + 1;
 }

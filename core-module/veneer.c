@@ -53,7 +53,7 @@ static bool reaches(unsigned long ip, unsigned long target)
 }
 
 /* The one by which the entry at @ip comes to @target, or NULL; *nr: how many lead there. */
-static struct veneer *find(unsigned long ip, unsigned long target, unsigned int *nr)
+static struct veneer *find_veneer(unsigned long ip, unsigned long target, unsigned int *nr)
 {
 	struct veneer *veneer;
 
@@ -75,7 +75,7 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 
 	lockdep_assert_held(&pp_mutex);
 	if (target && pp_arch.veneer_size)
-		veneer = find(ip, target, &nr);
+		veneer = find_veneer(ip, target, &nr);
 	return veneer ? veneer->at : target;
 }
 
@@ -179,7 +179,7 @@ bool pp_veneer_make(unsigned long ip, unsigned long target)
 		return true;
 	if (!pp_arch.veneer_size)
 		return false;
-	if (find(ip, target, &nr))
+	if (find_veneer(ip, target, &nr))
 		return true;
 	if (nr >= PP_VENEERS_OF_FUNC)
 		return false;
