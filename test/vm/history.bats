@@ -33,8 +33,10 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 
 @test "the device, perf and tracefs tell of the same changes, each once, in all modes" {
 	history_patches
-	guest "${patched[@]}" --module dummy --program "$(command -v trace-cmd)" --timeout 300 \
-		<<<"$words"'
+	# Debian's, of this machine; formats do not differ by architecture.
+	local readers=()
+	[ -n "$cross" ] || readers=(--program "$(command -v trace-cmd)")
+	guest "${patched[@]}" "${readers[@]}" --module dummy --timeout 300 <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
 		for patch in history-null history-null-live; do
@@ -53,15 +55,18 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 		enabled history-null 1
 		texthist agree sh -c "$(switching history-null-live 2)"
 		enabled history-null 0
+		shown() {
+			trace-cmd record -q -o /tmp/trace.dat -e pokepatch sh -c "$(switching history-null-live 1)"
+			trace-cmd report -q -i /tmp/trace.dat >/tmp/trace
+			for seen in "transition: .* enable begins patch=history_null_live" \
+				"transition: .* disable ends patch=history_null_live live error=0" \
+				"text_poke: .* before int3 addr=" \
+				"text_poke: .* after int3 addr=.* patch=history_null_live"; do
+				grep -q "$seen" /tmp/trace || die "no $seen in: $(cat /tmp/trace)"
+			done
+		}
 		echo "== as those show the events who have nothing but their formats"
-		trace-cmd record -q -o /tmp/trace.dat -e pokepatch sh -c "$(switching history-null-live 1)"
-		trace-cmd report -q -i /tmp/trace.dat >/tmp/trace
-		for seen in "transition: .* enable begins patch=history_null_live" \
-			"transition: .* disable ends patch=history_null_live live error=0" \
-			"text_poke: .* before int3 addr=" \
-			"text_poke: .* after int3 addr=.* patch=history_null_live"; do
-			grep -q "$seen" /tmp/trace || die "no $seen in: $(cat /tmp/trace)"
-		done
+		[ "$(uname -m)" != x86_64 ] || shown
 		echo "== a parent that comes and goes"
 		modprobe pokepatch-dummy-setup
 		enabled dummy-setup 1
