@@ -210,24 +210,30 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 	return ret;
 }
 
-/* Tried again once a second if it fails, so that it says nothing. */
-int pp_entry_return(struct pp_site *site, bool *update)
+/* Take what was prepared from an entry that lets calls through. */
+static int unprepare(struct pp_site *site)
 {
 	struct pp_poke pokes[LOAD_POKES] = {};
 	struct pp_text text = { .poke = pokes };
 	unsigned int i;
 	int ret;
 
+	if (!pp_arch.entry_prepared || !site->prepared)
+		return 0;
+	pp_record_begin();
+	ret = load(site, NULL, 0, &text);
+	for (i = 0; i < text.nr && !ret; i++)
+		pp_record_store(pokes[i].at, pokes[i].old, pokes[i].new, pokes[i].size, &text.when,
+				0);
+	pp_record_end();
+	return ret;
+}
+
+/* Tried again once a second if it fails, so that it says nothing. */
+int pp_entry_return(struct pp_site *site, bool *update)
+{
 	lockdep_assert_held(&pp_mutex);
-	if (pp_arch.entry_prepared && site->prepared) {
-		ret = load(site, NULL, 0, &text);
-		if (ret)
-			return ret;
-		for (i = 0; i < text.nr; i++)
-			pp_record_store(pokes[i].at, pokes[i].old, pokes[i].new, pokes[i].size,
-					&text.when, 0);
-	}
-	return pp_claim_return(site->ip, update);
+	return unprepare(site) ?: pp_claim_return(site->ip, update);
 }
 
 /* --- the mode ------------------------------------------------------------------------ */

@@ -155,6 +155,20 @@ static Elf_Scn *find_relocations(const struct reader *reader, size_t index)
 	return NULL;
 }
 
+/*
+ * Which symbol a relocation names.  In 64-bit little-endian MIPS objects r_info is not one number:
+ * the symbol is its first four bytes (64-bit ELF Object File Specification, section 2.9).
+ */
+static uint32_t symbol_index(const struct reader *reader, uint64_t info)
+{
+	GElf_Ehdr header;
+
+	if (gelf_getehdr(reader->elf, &header) && header.e_machine == EM_MIPS &&
+	    header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB)
+		return (uint32_t)info;
+	return GELF_R_SYM(info);
+}
+
 /* What one relocation refers to, as the rest of a section's bytes from there on. */
 static struct table resolve_relocation(const struct reader *reader, Elf_Data *symbols,
 				       const GElf_Rela *rela)
@@ -165,7 +179,7 @@ static struct table resolve_relocation(const struct reader *reader, Elf_Data *sy
 	Elf_Scn *section;
 	Elf_Data *data;
 
-	if (!gelf_getsym(symbols, GELF_R_SYM(rela->r_info), &symbol) ||
+	if (!gelf_getsym(symbols, symbol_index(reader, rela->r_info), &symbol) ||
 	    symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE)
 		return table;
 	section = elf_getscn(reader->elf, symbol.st_shndx);

@@ -34,6 +34,8 @@ nops() {
 @test "the one-file example: a MIPS64 module of this kernel" {
 	"$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch"
 	$elf-readelf -hW x.ko | grep -q 'Flags:.*mips64r2'
+	# The program that loads it reads its tables by their relocations, r_info of which is MIPS's own.
+	"$top/build/bin/pokepatch" info x.ko | grep -q version_proc_show
 	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
 	[ "$(/sbin/modinfo -F pokepatch_kernel ./x.ko)" = "$release" ]
 	[[ $(/sbin/modinfo -F vermagic ./x.ko) == "$release "*MIPS64_R2* ]]
