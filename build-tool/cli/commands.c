@@ -75,6 +75,7 @@ static const struct cli_option timeout_only[] = {TIMEOUT_OPTION, {0}};
 static const struct cli_option history_options[] = {
 	{"follow", 'f', NULL, "show what comes, too, until Ctrl-C"},
 	{"export", 0, "FILE", "write all that is needed to tell old text on another machine"},
+	{"all-text", 0, NULL, "with --export: also text that no record is about"},
 	{"path", 0, "TIMES.txt", "tell for each line, \"TIME ADDRESS\", which code calls led to"},
 	FROM_OPTION,
 	CLOCK_OPTION,

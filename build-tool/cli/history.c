@@ -510,7 +510,7 @@ static struct error *export(struct cli_call *call, struct view *view)
 	struct error *error;
 	size_t failed = 0;
 
-	history_export_ranges(&view->history, &ranges);
+	history_export_ranges(&view->history, cli_value(call, "all-text"), &ranges);
 	wanted = xcalloc(ranges.list.count + 1, sizeof(*wanted));
 	for (size_t i = 0; i < ranges.list.count; i++)
 		wanted[i] = (struct live_range){ranges.list.list[i].address,
@@ -553,6 +553,9 @@ static struct error *check_options(const struct cli_call *call)
 					 found, what[i]);
 		found = what[i];
 	}
+	if (cli_value(call, "all-text") && !cli_value(call, "export"))
+		return error_new(STATUS_FAILED,
+				 "--all-text says what goes into a file: give --export FILE too");
 	if (cli_value(call, "from") && (cli_value(call, "follow") || cli_value(call, "export")))
 		return error_new(STATUS_FAILED,
 				 "--%s is about the running kernel, and not about a file: leave "

@@ -429,6 +429,9 @@ struct error *history_read(const char *path, struct history *ret)
 
 /* ---- what belongs into a file ---------------------------------------------------------- */
 
+/* Text is looked at in pieces of this size at most. */
+#define RANGE_MAX (64 << 10)
+
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct history_range *x = a, *y = b;
@@ -481,7 +484,27 @@ static void want(struct history_ranges *ranges, const struct past *past,
 	*vec_push(&ranges->list) = (struct history_range){address, end - address};
 }
 
-void history_export_ranges(const struct history *history, struct history_ranges *ret)
+/* In pieces, so that what changes all the time keeps nothing else from being looked at. */
+static void cut_ranges(struct history_ranges *ranges)
+{
+	struct history_ranges pieces = {0};
+
+	for (size_t i = 0; i < ranges->list.count; i++) {
+		struct history_range rest = ranges->list.list[i];
+
+		while (rest.size) {
+			uint64_t size = rest.size < RANGE_MAX ? rest.size : RANGE_MAX;
+
+			*vec_push(&pieces.list) = (struct history_range){rest.address, size};
+			rest.address += size;
+			rest.size -= size;
+		}
+	}
+	vec_deinit(&ranges->list);
+	*ranges = pieces;
+}
+
+void history_export_ranges(const struct history *history, bool all, struct history_ranges *ret)
 {
 	uint64_t time = history->end.ns[HISTORY_MONOTONIC];
 	struct symbol_list symbols;
@@ -490,6 +513,11 @@ void history_export_ranges(const struct history *history, struct history_ranges 
 	*ret = (struct history_ranges){0};
 	history_past(history, HISTORY_MONOTONIC, &past);
 	history_symbols(history, HISTORY_MONOTONIC, &past, &symbols);
+	for (size_t i = 0; all && i < history->symbols.count; i++) {
+		const struct text_symbol *symbol = &history->symbols.list[i];
+
+		want(ret, &past, &symbols, time, symbol->address, symbol->size);
+	}
 	for (size_t i = 0; i < history->records.count; i++) {
 		const struct history_record *record = &history->records.list[i];
 
@@ -513,6 +541,7 @@ void history_export_ranges(const struct history *history, struct history_ranges 
 	symbol_list_deinit(&symbols);
 	past_deinit(&past);
 	merge_ranges(ret);
+	cut_ranges(ret);
 }
 
 /* Where the records begin: all of those that are there came after this. */

@@ -20,7 +20,7 @@ struct error *history_unpack(uint8_t *bytes, size_t size, bool trust, struct his
 
 /*
  * history_export_ranges - where text is needed that is still there: functions that records
- * are about, and patches' code.  Sorted, apart from each other.
+ * are about, and patches' code; or @all of the kernel and of modules.  Sorted; they do not overlap.
  */
 struct history_range {
 	uint64_t address, size;
@@ -28,7 +28,7 @@ struct history_range {
 struct history_ranges {
 	VEC(struct history_range) list;
 };
-void history_export_ranges(const struct history *history, struct history_ranges *ret);
+void history_export_ranges(const struct history *history, bool all, struct history_ranges *ret);
 /*
  * history_add_base - after the sights of the ranges' text at the end: find what was there in
  * the beginning, and add it as base.

@@ -608,7 +608,13 @@ static void test_export(void **state)
 	*vec_push(&history.symbols) = victim;
 	*vec_push(&history.symbols) = far;
 	*vec_push(&history.modules) = (struct history_module){0xffffffffc0200000, 4096, "dummy"};
-	history_export_ranges(&history, &ranges);
+	history_export_ranges(&history, true, &ranges);
+	/* Two functions, and the patch has gone. */
+	assert_int_equal(ranges.list.count, 2);
+	assert_int_equal(ranges.list.list[1].address, SITE + 0x4000);
+	assert_int_equal(ranges.list.list[1].size, 16);
+	vec_deinit(&ranges.list);
+	history_export_ranges(&history, false, &ranges);
 	assert_int_equal(ranges.list.count, 1); /* the patch has gone */
 	assert_int_equal(ranges.list.list[0].address, SITE);
 	assert_int_equal(ranges.list.list[0].size, 64);

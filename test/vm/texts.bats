@@ -124,6 +124,17 @@ texts_patches() {
 		grep -q "jmp 0x.*<read_null \[pokepatch_history_null\]>" /tmp/text
 		pokepatch text --from /tmp/exported --at "$moment" $site 5 | grep -q "jmp 0x"
 
+		echo "== text that no record is about"
+		refused pokepatch history --all-text
+		refused pokepatch text --from /tmp/exported --at "$moment" vmlinux:do_exit 64
+		pokepatch history --all-text --export /tmp/all
+		pokepatch text --from /tmp/all --at "$moment" --json vmlinux:do_exit 64 >/tmp/then
+		pokepatch text --json vmlinux:do_exit 64 >/tmp/now
+		same "bytes of do_exit()" "$(field bytes /tmp/then)" "$(field bytes /tmp/now)"
+		for word in unknown assumed; do same "$word" "$(field $word /tmp/then)" 0; done
+		compare --from /tmp/all
+| grep -q "jmp 0x"
+
 		echo "== text that has gone"
 		rmmod pokepatch_history_null
 		refused pokepatch text pokepatch_history_null:read_null
