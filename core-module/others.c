@@ -25,9 +25,11 @@
  *
  * What cannot be noted, as there are too many within one hold of the lock, is told as lost.
  * Whoever switches kprobes off altogether (kprobes/enabled in debugfs) has the probe's own
- * bytes restored by the same writer: the last that is noted.  From then on the
- * core is deaf, until something is noted again, and after each record that it makes meanwhile
- * one is lost: for all that a reader can know, somebody has written in between.
+ * bytes restored by the same writer: the last that is noted.  Whoever redirects the
+ * writer's calls by ftrace has its site written first.  From then on the core is deaf, until
+ * something is noted again, and after each record that it makes meanwhile, and before that of
+ * what is noted then, one is lost: for all that a reader can know, somebody has written in
+ * between.
  */
 #include <linux/irq_work.h>
 #include <linux/kprobes.h>
@@ -49,6 +51,7 @@ struct write {
 	u32 cpu;
 	u16 nr;			/* in the order in which they were noted */
 	u8 len;			/* 0: it has become part of another one */
+	bool gap;		/* the core was deaf before it */
 };
 
 static struct writes {
@@ -61,6 +64,7 @@ static struct writes *noting = &sides[0]; /* text_mutex */
 static struct kprobe probe;
 static u64 since;		/* ns, monotonic; 0: nothing is heard */
 static bool deaf;		/* written under text_mutex */
+static unsigned int watched;	/* how many bytes in front of the probe are ftrace's */
 static bool patched;		/* for good: the probe is in a function that calls do not reach */
 static unsigned long missed;	/* probe.nmissed, the last time; drain_lock */
 static DEFINE_MUTEX(drain_lock); /* under pp_mutex, outside text_mutex and history_lock */
@@ -159,6 +163,7 @@ static void note(const struct pp_write *this)
 		.cpu = raw_smp_processor_id(),
 		.nr = to->nr,
 		.len = this->len,
+		.gap = deaf,
 	};
 	memcpy(write->old, (void *)this->addr, this->len);
 	memcpy(write->new, this->bytes, this->len);
@@ -166,14 +171,20 @@ static void note(const struct pp_write *this)
 }
 NOKPROBE_SYMBOL(note);
 
-/* Is this the probe's end? */
-static bool is_own_end(const struct pp_write *this)
+/*
+ * Is this the probe's end?  Or may it be that calls of the writer come to the probe no more, as
+ * ftrace writes at its site?  Who meets the breakpoint goes already where the call will lead.
+ */
+static bool may_deafen(const struct pp_write *this)
 {
+	const unsigned long first = (unsigned long)probe.addr - watched;
 	const unsigned long at = (unsigned long)probe.addr - this->addr;
 
+	if (this->addr < (unsigned long)probe.addr && this->addr + this->len > first)
+		return true;
 	return at < this->len && this->bytes && this->bytes[at] == *(const u8 *)&probe.opcode;
 }
-NOKPROBE_SYMBOL(is_own_end);
+NOKPROBE_SYMBOL(may_deafen);
 
 static int heard(struct kprobe *unused, struct pt_regs *regs)
 {
@@ -182,7 +193,7 @@ static int heard(struct kprobe *unused, struct pt_regs *regs)
 	if (!pp_arch.written(regs, &this) || is_ours(&this))
 		return 0;
 	note(&this);
-	WRITE_ONCE(deaf, is_own_end(&this));
+	WRITE_ONCE(deaf, may_deafen(&this));
 	/* It would do no harm if it was queued already. */
 	if (noting->nr + noting->lost == 1)
 		irq_work_queue(&starter);
@@ -236,6 +247,7 @@ static bool is_protocol(const struct write *first, const struct write *rest,
 			const struct write *last)
 {
 	return first->len && first->len == last->len && rest->len &&
+	       !rest->gap && !last->gap &&
 	       rest->addr == first->addr + first->len && first->len + rest->len <= PP_WRITE_MAX &&
 	       first->nr < rest->nr && rest->nr < last->nr;
 }
@@ -291,6 +303,8 @@ static void record(struct writes *writes, const struct pp_time *over)
 			.cpu = write->cpu,
 		};
 
+		if (write->gap)
+			pp_history_lose(1);
 		if (write->len && memcmp(write->old, write->new, write->len))
 			pp_record_other(write->addr, write->old, write->new, write->len, &when);
 	}
@@ -401,6 +415,7 @@ static int listen(unsigned long writer)
 		if (!sides[i].write)
 			return -ENOMEM;
 	}
+	watched = site ? pp_arch.entry_size : 0;
 	probe.addr = (void *)(site ? site + pp_arch.entry_size : writer);
 	probe.pre_handler = heard;
 	return register_kprobe(&probe);

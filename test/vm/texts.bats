@@ -97,7 +97,8 @@ texts_patches() {
 
 @test "text of the past, of this kernel and from a file, of code that is there and that has gone; following" {
 	texts_patches "$(test_program texthist)"
-	guest "${patched[@]}" --timeout 300 <<<"$words"'
+	guest "${patched[@]}" --module "$(test_module pp_meddle)" \
+		--module "$(test_module pp_redirect)" --timeout 300 <<<"$words"'
 		refused pokepatch history
 		modprobe pokepatch-history-null
 		look
@@ -170,6 +171,34 @@ texts_patches() {
 		until_true 20 grep -q transition /tmp/followed
 		kill -9 $follower
 		wait $follower || :
+
+		echo "== somebody redirects the calls of who writes text"
+		altered=vmlinux:proc_sys_call_handler
+		# altered - look at what that function is while a byte of it is another one: $moment, $bytes.
+		altered() {
+			modprobe pp_meddle symbol=proc_sys_call_handler offset=12
+			pokepatch text --json $altered 16 >/tmp/look
+			moment=$(seconds "$(field time_ns /tmp/look)") bytes=$(field bytes /tmp/look)
+			rmmod pp_meddle
+		}
+		altered
+		pokepatch text --at "$moment" --json $altered 16 >/tmp/then
+		same "bytes" "$(field bytes /tmp/then)" "$bytes"
+		same "unknown" "$(field unknown /tmp/then)" 0
+		modprobe pp_redirect
+		altered
+		# What is there now is looked at.
+		same "unknown bytes of the look" "$(field unknown /tmp/look)" 0
+		unheard=$moment
+		rmmod pp_redirect
+		pokepatch text --at "$unheard" --json $altered 16 >/tmp/then
+		same "unknown" "$(field unknown /tmp/then)" 16
+		altered
+		pokepatch text --at "$moment" --json $altered 16 >/tmp/then
+		same "bytes, heard again" "$(field bytes /tmp/then)" "$bytes"
+		same "unknown, heard again" "$(field unknown /tmp/then)" 0
+		pokepatch text --at "$unheard" --json $altered 16 >/tmp/then
+		same "unknown, still" "$(field unknown /tmp/then)" 16
 
 		echo "== one whose reader never reads: up to the bound, and then it is told"
 		parameter history_kb 64

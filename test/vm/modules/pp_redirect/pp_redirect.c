@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pp_redirect - while it is loaded, calls of the kernel's writer of text, __text_poke(), lead to
+ * a function of this module's, as a live patch of the kernel's own would have it.
+ */
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include <asm/processor-flags.h>
+
+/* The writers synchronise, and hold text_mutex; what is written is mapped, but read-only. */
+static void *redirected(void (*copy)(void *to, const void *from, size_t size), void *addr,
+			const void *bytes, size_t size)
+{
+	unsigned long flags, cr0;
+
+	local_irq_save(flags);
+	asm volatile("mov %%cr0, %0" : "=r"(cr0));
+	asm volatile("mov %0, %%cr0" : : "r"(cr0 & ~X86_CR0_WP) : "memory");
+	copy(addr, bytes, size);
+	asm volatile("mov %0, %%cr0" : : "r"(cr0) : "memory");
+	local_irq_restore(flags);
+	return addr;
+}
+
+static void notrace redirect(unsigned long ip, unsigned long caller, struct ftrace_ops *ops,
+			     struct ftrace_regs *regs)
+{
+	ftrace_instruction_pointer_set(regs, (unsigned long)redirected);
+}
+
+static struct ftrace_ops ops = {
+	.func = redirect,
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+};
+static char writer[] = "__text_poke";
+
+static int __init pp_redirect_init(void)
+{
+	int ret = ftrace_set_filter(&ops, writer, strlen(writer), 1);
+
+	return ret ? ret : register_ftrace_function(&ops);
+}
+
+static void __exit pp_redirect_exit(void)
+{
+	unregister_ftrace_function(&ops);
+	ftrace_free_filter(&ops);
+}
+
+module_init(pp_redirect_init);
+module_exit(pp_redirect_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Redirects calls of the kernel's writer of text");
