@@ -6,13 +6,13 @@
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "dwarf_units.h"
 #include "libexec.h"
 #include "tree.h"
 
@@ -40,29 +40,17 @@ static bool is_short(uint64_t address)
 /* Assembly and boot code have no entries: the first unit that has is asked. */
 static struct error *read_kernel(const char *vmlinux, unsigned long *ret, bool *ret_short)
 {
-	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
-	Dwarf_Off offset = 0, next;
+	struct dwarf_units units;
 	GElf_Ehdr elf;
-	size_t header;
-	Dwarf *dwarf;
+	Dwarf_Die die;
 
 	*ret = 0;
 	*ret_short = false;
-	if (fd < 0)
-		return error_errno("cannot open %s", vmlinux);
-	dwarf = dwarf_begin(fd, DWARF_C_READ);
-	if (!dwarf)
-		return error_new(STATUS_FAILED, "%s: no DWARF debugging data: %s", vmlinux,
-				 dwarf_errmsg(-1));
-	*ret_short = gelf_getehdr(dwarf_getelf(dwarf), &elf) && is_short(elf.e_entry);
-	while (!*ret && dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0) {
-		Dwarf_Die die;
-
-		if (dwarf_offdie(dwarf, offset + header, &die))
-			*ret = entry_of(&die);
-		offset = next;
-	}
-	dwarf_end(dwarf);
+	_failed_(dwarf_units_open(vmlinux, &units));
+	*ret_short = gelf_getehdr(dwarf_getelf(units.dwarf), &elf) && is_short(elf.e_entry);
+	while (!*ret && dwarf_units_next(&units, &die))
+		*ret = entry_of(&die);
+	dwarf_units_close(&units);
 	return NULL;
 }
 

@@ -22,6 +22,7 @@
 #include "body.h"
 #include "build.h"
 #include "debuginfo.h"
+#include "dwarf_units.h"
 #include "object.h"
 #include "overlay.h"
 
@@ -168,14 +169,11 @@ static bool is_definition(struct build *build, Dwarf_Die *die, struct marked *re
 static void find_function(struct build *build, Dwarf *dwarf, struct marked *ret,
 			  const char **ret_elsewhere)
 {
-	Dwarf_Off offset = 0, next;
-	size_t header;
+	struct dwarf_units units = {.dwarf = dwarf};
+	Dwarf_Die unit, die;
 
-	for (; dwarf && !dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL);
-	     offset = next) {
-		Dwarf_Die unit, die;
-
-		if (!dwarf_offdie(dwarf, offset + header, &unit) || dwarf_child(&unit, &die))
+	while (dwarf && dwarf_units_next(&units, &unit)) {
+		if (dwarf_child(&unit, &die))
 			continue;
 		do {
 			if (!is_definition(build, &die, ret, ret_elsewhere))

@@ -8,12 +8,12 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "dwarf_units.h"
 #include "proc.h"
 #include "tree.h"
 
@@ -183,30 +183,20 @@ static void strip_prefix(struct buffer *lines, const char *prefix, size_t length
 
 static struct error *list_units(const char *vmlinux, struct buffer *ret)
 {
-	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
 	_free_ char *prefix = NULL;
-	Dwarf_Off offset = 0, next;
-	size_t header;
-	Dwarf *dwarf;
+	struct dwarf_units units;
+	Dwarf_Die die;
 
-	if (fd < 0)
-		return error_errno("cannot open %s", vmlinux);
-	dwarf = dwarf_begin(fd, DWARF_C_READ);
-	if (!dwarf)
-		return error_new(STATUS_FAILED, "%s: no DWARF debugging data: %s", vmlinux,
-				 dwarf_errmsg(-1));
-	while (dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0) {
-		Dwarf_Die die;
-		const char *name;
+	_failed_(dwarf_units_open(vmlinux, &units));
+	while (dwarf_units_next(&units, &die)) {
+		const char *name = unit_name(&die);
 
-		name = dwarf_offdie(dwarf, offset + header, &die) ? unit_name(&die) : NULL;
 		if (name)
 			buffer_printf(ret, "%s\n", name);
 		if (name && !prefix && source_prefix(name))
 			prefix = xstrndup(name, source_prefix(name));
-		offset = next;
 	}
-	dwarf_end(dwarf);
+	dwarf_units_close(&units);
 	if (prefix && ret->length)
 		strip_prefix(ret, prefix, strlen(prefix));
 	if (!ret->length)
