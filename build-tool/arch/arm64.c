@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "arm64_uses.h"
 #include "fixed.h"
 #include "proof_rules.h"
 #include "sections.h"
@@ -191,8 +192,8 @@ static void arm64_local_references(struct object *object, const struct section *
 }
 
 /*
- * "adrp x0, sym" alone is no address yet; "add x0, x0, :lo12:sym" makes it, and what is
- * then done with it cannot be seen here.
+ * "adrp x0, sym" alone is no address yet; "add x0, x0, :lo12:sym" makes it, which is a value
+ * unless all that is done with it can be seen (arm64_uses.c).
  */
 static const struct operand_form arm64_operand_forms[] = {
 	{0x1f800000, 0x11000000, OPERAND_VALUE | OPERAND_INDEXED}, /* add, sub (immediate) */
@@ -205,12 +206,18 @@ static void arm64_operand_kinds(struct object *object, const struct section *sec
 				uint64_t start, uint64_t end, uint8_t *kinds)
 {
 	fixed_operand_kinds(object, section, start, end, arm64_operand_forms, kinds);
-	/* "ldr x0, [x0, :got_lo12:sym]" gives the address itself. */
 	size_t count;
 	const struct reloc *relocs = section_relocs(section, start, end, &count);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *kind = &kinds[relocs[i].offset - start];
+
+		/* "ldr x0, [x0, :got_lo12:sym]" gives the address itself. */
 		if (relocs[i].type == R_AARCH64_LD64_GOT_LO12_NC)
-			kinds[relocs[i].offset - start] = OPERAND_VALUE | OPERAND_INDEXED;
+			*kind = OPERAND_VALUE | OPERAND_INDEXED;
+		else if (relocs[i].type == R_AARCH64_ADD_ABS_LO12_NC &&
+			 arm64_only_accessed(object, section, start, end, relocs[i].offset))
+			*kind &= ~OPERAND_VALUE;
+	}
 }
 
 static const struct constant_form arm64_constant_forms[] = {

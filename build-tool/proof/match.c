@@ -280,13 +280,18 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 				     const struct reloc *reloc, const struct fixup *fixup)
 {
 	const char *name = reloc->symbol->name;
+	/* Another unit of the patch, the glue or modpost's part. */
 	struct source *other = map_get(&check->proof->globals, name);
+	const struct symbol *symbol = other ? map_get(&other->by_name, name) : NULL;
+	struct thing *to = symbol ? source_at(other, symbol->section, symbol->value) : NULL;
+	const bool at_entry = to && symbol->value == to->start;
 	const struct section *section;
 	struct fixup jump;
 	bool is_veneer = false;
 	int64_t offset;
 
-	if (!other)
+	/* What that unit has changed is called where the kernel has it, too. */
+	if (!to || !leads_inside(from, false, to, at_entry))
 		_failed_(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
 		fixup = &jump;
@@ -308,12 +313,9 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 		return offset == reloc->addend && !strcmp(section->name, POKEPATCH_SECTION_IMAGE)
 			       ? NULL
 			       : leads_wrong(check, from, fixup, name);
-	/* Another unit of the patch, the glue or modpost's part. */
-	const struct symbol *symbol = other ? map_get(&other->by_name, name) : NULL;
-	struct thing *to = symbol ? source_at(other, symbol->section, symbol->value) : NULL;
 	if (!to)
 		return leads_wrong(check, from, fixup, name);
-	_failed_(judge(check, from, false, to, symbol->value == to->start, true));
+	_failed_(judge(check, from, false, to, at_entry, true));
 	int64_t delta = (int64_t)symbol->value + reloc->addend - (int64_t)to->start;
 	return place_thing(check, to, section, offset - delta);
 }

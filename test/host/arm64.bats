@@ -49,9 +49,12 @@ relocs() {
 @test "calls of what is not exported load the address, and data by ADRP is not at a page's end" {
 	edited fs/proc/version.c -e '/^static int version_proc_show/i extern int nr_processes(void);\nextern unsigned long total_forks;' \
 		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d %lu", nr_processes(), total_forks);\n&/'
+	# One changed unit calls what the other changes: the kernel's, by a veneer as well.
+	edited lib/math/gcd.c -e 's/return r;/return r + 1;/'
+	edited lib/math/lcm.c -e 's/ \* b;/ * b + 1;/'
 	"$program" -q -k "$release" -o x.ko x.patch
-	# The address in the veneer, the pair of the variable, and that of linux_proc_banner.
-	[ "$("$top/build/bin/pokepatch" info --json x.ko | jq .relocations)" -eq 5 ]
+	# The addresses in the two veneers, the pair of the variable, and that of linux_proc_banner.
+	[ "$("$top/build/bin/pokepatch" info --json x.ko | jq .relocations)" -eq 6 ]
 	aarch64-linux-gnu-objdump -d x.ko --disassemble=pokepatch_veneer.nr_processes |
 		awk '$3 == "ldr" || $3 == "br" { printf "%s %s ", $3, $4 }' |
 		grep -q '^ldr x16, br x16 '

@@ -24,7 +24,6 @@
 #include <linux/delay.h>
 #include <linux/gcd.h>
 #include <linux/hrtimer.h>
-#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/lcm.h>
 #include <linux/livepatch.h>
@@ -439,30 +438,12 @@ static const struct kernel_param_ops counts_ops = {
 };
 module_param_cb(counts, &counts_ops, NULL, 0444);
 
-/*
- * "MODULE:SYMBOL" is written to it, and then the word there can be read.  Through
- * /proc/kallsyms it would take a second.
- */
+/* An address is written to it, and then the word there can be read. */
 static unsigned long peek_at;
 
 static int peek_set(const char *text, const struct kernel_param *param)
 {
-	static unsigned long (*lookup)(const char *name);
-	struct kprobe probe = { .symbol_name = "module_kallsyms_lookup_name" };
-	char name[128];
-
-	if (!lookup) {
-		int ret = register_kprobe(&probe);
-
-		if (ret)
-			return ret;
-		lookup = (void *)probe.addr;
-		unregister_kprobe(&probe);
-	}
-	if (strscpy(name, text, sizeof(name)) < 0)
-		return -EINVAL;
-	peek_at = lookup(strim(name));
-	return peek_at ? 0 : -ENOENT;
+	return kstrtoul(text, 0, &peek_at);
 }
 
 static int peek_get(char *text, const struct kernel_param *param)

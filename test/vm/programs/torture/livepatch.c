@@ -52,7 +52,7 @@ void look_at_livepatch(void)
 	}
 	if (klp.state != KLP_GOES || !access(KLP "enabled", F_OK))
 		return;
-	const unsigned long counted = peek("pp_torture_klp:calls");
+	const unsigned long counted = peek("pp_torture_klp", "calls");
 	if (syscall(SYS_delete_module, "pp_torture_klp", O_NONBLOCK)) {
 		/* Who has taken its folder away has to let go of it as well. */
 		if (errno != EAGAIN && errno != EBUSY)

@@ -77,17 +77,6 @@ void tell_current(void)
 	tell(vector(false), vector(true), false);
 }
 
-/* What a new function has counted; @symbol as "MODULE:SYMBOL". */
-unsigned long peek(const char *symbol)
-{
-	char text[64];
-
-	if ((errno = put(PARAMETERS "peek", symbol)))
-		fail("%s", symbol);
-	get(PARAMETERS "peek", text, sizeof(text));
-	return strtoul(text, NULL, 10);
-}
-
 /* ---- patches --------------------------------------------------------------------- */
 
 void load(int k)
@@ -118,8 +107,9 @@ static void add_calls(int k)
 	for (int f = 0; f < FUNCTIONS; f++) {
 		if (!(changes[k] & 1 << f))
 			continue;
-		snprintf(text, sizeof(text), "pokepatch_torture_%d:torture_%s.0", k, functions[f]);
-		calls[k][f] += peek(text);
+		snprintf(path, sizeof(path), "pokepatch-torture-%d", k);
+		snprintf(text, sizeof(text), "torture_%s.0", functions[f]);
+		calls[k][f] += peek(path, text);
 	}
 }
 

@@ -57,7 +57,11 @@ void act_on_patch(void);
 void all_patches_leave(void);
 uint16_t vector(bool after);
 void tell_current(void);
-unsigned long peek(const char *symbol);
+
+/* peek.c */
+
+/* What a new function has counted: the word at the variable @name of that module. */
+unsigned long peek(const char *module, const char *name);
 
 /* neighbours.c */
 void trace(unsigned int which);

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * arm64: an address that is only loaded from and stored to.
+ *
+ * Atomics take no offset, so "atomic_long_inc(&calls)" has the address of the variable in a
+ * register:
+ *
+ *	adrp x0, calls
+ *	mov x1, #1
+ *	add x0, x0, :lo12:calls
+ *	stadd x1, [x0]		or prfm, ldxr, stxr, all with [x0]
+ *	...			x0 gets another value
+ *
+ * and so does most of what is larger than a word.  That is not passing it on.  The register is
+ * followed from the instruction that makes the address, on all ways, until it has another
+ * value; whatever else reads it, and whatever is not known here, may pass it on.
+ *
+ * Instructions: Arm Architecture Reference Manual, C4.1.
+ */
+#include "arm64_uses.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "arch.h"
+#include "fixed.h"
+
+/*
+ * Frame pointer, link register, stack pointer or zero; and x16 and x17, which linkers' veneers and
+ * some hints (pacia1716) use.
+ */
+static bool is_followed(unsigned int reg)
+{
+	return reg < 29 && reg != 16 && reg != 17;
+}
+
+enum use {
+	USE_NONE,     /* or an access; and on to the next */
+	USE_REPLACED, /* by another value */
+	USE_UNSURE,
+};
+
+static unsigned int rd(uint32_t insn)
+{
+	return insn & 31;
+}
+
+static unsigned int rn(uint32_t insn)
+{
+	return insn >> 5 & 31;
+}
+
+static unsigned int ra(uint32_t insn)
+{
+	return insn >> 10 & 31;
+}
+
+static unsigned int rm(uint32_t insn)
+{
+	return insn >> 16 & 31;
+}
+
+/* It is read here if it is in one of the fields; else replaced if it is the result. */
+static enum use fields(uint32_t insn, unsigned int reg, bool uses_n, bool uses_m, bool uses_a)
+{
+	if ((uses_n && rn(insn) == reg) || (uses_m && rm(insn) == reg) ||
+	    (uses_a && ra(insn) == reg))
+		return USE_UNSURE;
+	return rd(insn) == reg ? USE_REPLACED : USE_NONE;
+}
+
+/* Data processing, immediate. */
+static enum use use_immediate(uint32_t insn, unsigned int reg)
+{
+	if ((insn & 0x1f000000) == 0x10000000) /* adr, adrp */
+		return fields(insn, reg, false, false, false);
+	if ((insn & 0x1f800000) == 0x12800000) { /* movn, movz; movk keeps the rest */
+		if ((insn >> 29 & 3) == 3 && rd(insn) == reg)
+			return USE_UNSURE;
+		return fields(insn, reg, false, false, false);
+	}
+	if ((insn & 0x1f800000) == 0x13000000) /* bfm keeps the rest as well */
+		return rd(insn) == reg ? USE_UNSURE : fields(insn, reg, true, false, false);
+	return fields(insn, reg, true, (insn & 0x1f800000) == 0x13800000, false);
+}
+
+/* Data processing, register. */
+static enum use use_register(uint32_t insn, unsigned int reg)
+{
+	const bool three_sources = (insn & 0x1f000000) == 0x1b000000;
+
+	if ((insn & 0x1fe00000) == 0x1a400000) /* ccmp, ccmn: no result, but flags in that field */
+		return rn(insn) == reg || rm(insn) == reg ? USE_UNSURE : USE_NONE;
+	if ((insn & 0x1fe00000) == 0x1a000000 && insn & 0xfc00) /* rmif, setf8, setf16: so, too */
+		return USE_UNSURE;
+	return fields(insn, reg, true, true, three_sources);
+}
+
+/* "Load/store register": the immediate is unsigned, or not scaled, or there is a register. */
+static enum use use_access(uint32_t insn, unsigned int reg)
+{
+	const unsigned int size = insn >> 30, opc = insn >> 22 & 3, kind = insn >> 10 & 3;
+	const bool scaled = insn & 1 << 24, wide = insn & 1 << 21;
+
+	if (!scaled && !wide && kind & 1 && rn(insn) == reg)
+		return USE_UNSURE; /* it is changed */
+	if (!scaled && wide && kind & 1)
+		return USE_UNSURE; /* with an address that is authenticated */
+	if (!scaled && wide && rm(insn) == reg)
+		return USE_UNSURE; /* it is added to another, or is an atomic's operand */
+	if (size == 3 && opc == 2 && !(!scaled && wide && !kind))
+		return USE_NONE; /* prfm: a hint in that field */
+	if (rd(insn) != reg)
+		return USE_NONE;
+	return opc || (!scaled && wide && !kind) ? USE_REPLACED : USE_UNSURE;
+}
+
+static enum use use_memory(uint32_t insn, unsigned int reg)
+{
+	if (insn & 1 << 26) /* vectors, which the kernel has not */
+		return USE_UNSURE;
+	if ((insn & 0xbfa00000) == 0x08200000) /* casp: registers that no field names */
+		return USE_UNSURE;
+	if ((insn & 0x3f000000) == 0x08000000) /* exclusive, ordered; compare and swap */
+		return rd(insn) == reg || ra(insn) == reg || rm(insn) == reg ? USE_UNSURE : USE_NONE;
+	if ((insn & 0x3b000000) == 0x18000000) /* literal; or prfm */
+		return rd(insn) != reg ? USE_NONE : insn >> 30 == 3 ? USE_UNSURE : USE_REPLACED;
+	if ((insn & 0x3a000000) == 0x28000000) { /* pair */
+		if (insn & 1 << 23 && rn(insn) == reg)
+			return USE_UNSURE;
+		if (rd(insn) != reg && ra(insn) != reg)
+			return USE_NONE;
+		return insn & 1 << 22 ? USE_REPLACED : USE_UNSURE;
+	}
+	return (insn & 0x3a000000) == 0x38000000 ? use_access(insn, reg) : USE_UNSURE;
+}
+
+/* What neither jumps nor accesses memory. */
+static enum use use_system(uint32_t insn, unsigned int reg)
+{
+	/* Hints, among them NOP, BTI and pointer authentication of x30; barriers; brk. */
+	if ((insn & 0xfffff01f) == 0xd503201f || (insn & 0xfffff01f) == 0xd503301f ||
+	    (insn & 0xffe0001f) == 0xd4200000)
+		return USE_NONE;
+	if ((insn & 0xfff00000) == 0xd5300000) /* mrs */
+		return rd(insn) == reg ? USE_REPLACED : USE_NONE;
+	if ((insn & 0xfff00000) == 0xd5100000) /* msr */
+		return rd(insn) == reg ? USE_UNSURE : USE_NONE;
+	return USE_UNSURE;
+}
+
+/* Where else the instruction at @at may lead than to the next, or -1. */
+static int64_t branch_target(uint32_t insn, uint64_t at)
+{
+	if ((insn & 0xfc000000) == 0x14000000) /* b */
+		return at + sign_extend(insn, 26) * 4;
+	if ((insn & 0xff000010) == 0x54000000 || (insn & 0x7e000000) == 0x34000000)
+		return at + sign_extend(insn >> 5, 19) * 4; /* b.cond, cbz, cbnz */
+	if ((insn & 0x7e000000) == 0x36000000) /* tbz, tbnz */
+		return at + sign_extend(insn >> 5, 14) * 4;
+	return -1;
+}
+
+struct walk {
+	struct object *object;
+	const struct section *section;
+	uint64_t start, end;
+	unsigned int reg;
+	bool *seen; /* each instruction; true also where nobody may come by */
+	uint64_t *todo;
+	size_t todo_count;
+};
+
+static bool walk_add(struct walk *walk, int64_t at)
+{
+	if (at < (int64_t)walk->start || at + 4 > (int64_t)walk->end || at & 3)
+		return false; /* into another function, with the register as it is */
+	bool *seen = &walk->seen[(at - walk->start) / 4];
+
+	if (!*seen)
+		walk->todo[walk->todo_count++] = at;
+	*seen = true;
+	return true;
+}
+
+/* Return: false if the address may be passed on. */
+static bool walk_step(struct walk *walk, uint64_t at)
+{
+	const uint32_t insn = code_get32(walk->object, walk->section, at);
+	const int64_t target = branch_target(insn, at);
+	enum use use = USE_UNSURE;
+
+	if (target >= 0) /* comparing it with 0 tells nobody where it is */
+		return walk_add(walk, target) &&
+		       ((insn & 0xfc000000) == 0x14000000 || walk_add(walk, at + 4));
+	if ((insn & 0xfffffc1f) == 0xd65f0000 || insn == 0xd65f0bff || insn == 0xd65f0fff)
+		return walk->reg > 8 && walk->reg < 19; /* ret, retaa, retab: a result? */
+	if ((insn & 0xfc000000) == 0x94000000) /* bl: those from x19 on are kept, and not looked at */
+		use = walk->reg >= 19 ? USE_NONE : USE_UNSURE;
+	else if ((insn & 0x1c000000) == 0x10000000)
+		use = use_immediate(insn, walk->reg);
+	else if ((insn & 0x0e000000) == 0x0a000000)
+		use = use_register(insn, walk->reg);
+	else if ((insn & 0x0a000000) == 0x08000000)
+		use = use_memory(insn, walk->reg);
+	else if ((insn & 0xfe000000) == 0xd4000000)
+		use = use_system(insn, walk->reg);
+	return use == USE_REPLACED || (use == USE_NONE && walk_add(walk, at + 4));
+}
+
+/*
+ * Where the kernel may have other instructions, or go on elsewhere after an exception: the places
+ * that alternatives, jump labels and exception tables name.  And jumps whose targets are not in
+ * the instruction.
+ */
+static bool *special_places(struct object *object, const struct section *section, uint64_t start,
+			    uint64_t end)
+{
+	const struct atom *function = atom_at(section, start);
+	bool *special = xcalloc((end - start) / 4 + 1, sizeof(*special));
+	size_t nr_relocs;
+	const struct reloc *relocs = section_relocs(section, start, end, &nr_relocs);
+
+	for (size_t i = 0; i < nr_relocs; i++) {
+		const struct reloc_kind *kind = arch_reloc(object->arch, relocs[i].type);
+
+		if (!kind || (kind->branch && relocs[i].type != R_AARCH64_CALL26))
+			special[(relocs[i].offset - start) / 4] = true;
+	}
+	for (size_t i = 0; function && i < function->entries.count; i++) {
+		const struct entry *entry = &function->entries.list[i];
+		size_t count;
+		const struct reloc *places =
+			section_relocs(entry->section, entry->start, entry->start + entry->size,
+				       &count);
+
+		for (size_t j = 0; j < count; j++) {
+			struct reference reference =
+				reloc_reference(object, entry->section, &places[j]);
+
+			if (reference.atom && reference.atom->section == section &&
+			    reference.target >= start && reference.target < end)
+				special[(reference.target - start) / 4] = true;
+		}
+	}
+	return special;
+}
+
+bool arm64_only_accessed(struct object *object, const struct section *section, uint64_t start,
+			 uint64_t end, uint64_t at)
+{
+	const size_t count = (end - start) / 4 + 1;
+	struct walk walk = {
+		.object = object,
+		.section = section,
+		.start = start,
+		.end = end,
+	};
+	bool *special = special_places(object, section, start, end), sure;
+
+	walk.reg = rd(code_get32(object, section, at));
+	walk.seen = xcalloc(count, sizeof(*walk.seen));
+	walk.todo = xcalloc(count, sizeof(*walk.todo));
+	sure = is_followed(walk.reg) && walk_add(&walk, at + 4);
+	while (sure && walk.todo_count) {
+		const uint64_t next = walk.todo[--walk.todo_count];
+
+		sure = !special[(next - start) / 4] && walk_step(&walk, next);
+	}
+	free(walk.todo);
+	free(walk.seen);
+	free(special);
+	return sure;
+}
