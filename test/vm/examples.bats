@@ -165,7 +165,7 @@ exercise $name ${functions[*]}"
 }
 
 @test "example sys-uname: the body of a system call" {
-	example sys-uname __x64_sys_newuname <<-'END'
+	example sys-uname "${arch_syscall}sys_newuname" <<-'END'
 		busy() { uname -v; }
 		behaves() {
 			text=$(uname -v)
@@ -271,7 +271,7 @@ exercise $name ${functions[*]}"
 @test "the module for the one-line example is small" {
 	local file
 	file=$(patch_module "$top/examples/proc-version.patch")
-	objcopy --strip-debug "$file" "$BATS_TEST_TMPDIR/stripped.ko"
+	"${cross}objcopy" --strip-debug "$file" "$BATS_TEST_TMPDIR/stripped.ko"
 	size=$(stat -c %s "$BATS_TEST_TMPDIR/stripped.ko")
 	say "pokepatch-proc-version.ko without debug sections: $size bytes"
 	[ "$size" -lt 20000 ]

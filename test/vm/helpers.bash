@@ -15,6 +15,7 @@ arch=${POKEPATCH_ARCH:-x86_64}
 }
 . "$top/test/vm/arch/$arch.sh"
 cross=${arch_cross:-} for_arch=${arch_suffix:-}
+arch_syscall=${arch_syscall:-}
 
 # can WHAT - does the architecture have it?  (arch_lacks in its file)
 can() {

@@ -3,22 +3,40 @@
 
 load helpers
 
-# places_in MODULE FUNCTION PATTERN - offsets of the instructions that match.
+# places_in MODULE FUNCTION PATTERN - offsets of the instructions that match, in a function that
+# is the first of the module.
 places_in() {
-	objdump -d --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="$3" '
+	"${cross}objdump" -d --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="$3" '
 		$2 == name { inside = 1; next }
 		!NF { inside = 0 }
 		inside && $0 ~ pattern { sub(":", "", $1); printf "+0x%s ", $1 }'
+}
+
+# late_places MODULE FUNCTION - of those in which the core writes what it knows only when the
+# parent is there: "TYPE .text + OFFSET" in the relocations of its tables.
+late_places() {
+	local places place last start starts
+	starts=$(places_in "$1" "$2" .)
+	places=$(readelf -rW "$1" | awk '
+		/^Relocation section/ { inside = $3 ~ /pokepatch.tables/ }
+		inside && $5 == ".text" { print $7 }')
+	for place in $places; do
+		last=
+		for start in $starts; do
+			((start > 16#$place)) || last=$start
+		done
+		echo "$last"
+	done
 }
 
 @test "a parent that is loaded later is switched before its init runs" {
 	local patch late new
 	with_patches "$top/test/vm/patches/dummy-setup.patch"
 	patch=$(patch_module "$top/test/vm/patches/dummy-setup.patch")
-	# Two addresses in dummy.ko are stored, and a 0; the MTU is.
-	late=$(places_in "$patch" dummy_setup 'movq +[$]0x0,')
-	new=$(places_in "$patch" dummy_setup '[$]0x4d2,')
-	[ -n "$late" ] && [ -n "$new" ]
+	# Two addresses in dummy.ko are stored; the MTU is.
+	late=$(late_places "$patch" dummy_setup)
+	new=$(places_in "$patch" dummy_setup '[$#]0x4d2[^0-9a-f]')
+	[ "$(wc -w <<<"$late")" -ge 2 ] && [ -n "$new" ]
 	guest "${patched[@]}" --module dummy --expect 'pokepatch: dummy_setup: there is a probe at ' \
 		--expect 'pokepatch: module dummy is refused: ' -- "$late" "$new" <<-'END'
 		late=$1 new=$2
@@ -42,17 +60,11 @@ places_in() {
 			echo "p:pp/late pokepatch_dummy_setup:dummy_setup$place" >$tracing/kprobe_events
 			echo 1 >$tracing/events/pp/enable
 			dmesg -c >/dev/null
-			if modprobe dummy 2>/dev/null; then
-				stop_hits
-				rmmod dummy
-				continue
-			fi
+			if modprobe dummy 2>/dev/null; then die "dummy comes, with a probe at $place"; fi
 			has "the log" "$(dmesg)" "dummy_setup: there is a probe at dummy_setup$place"
 			lacks "the loaded modules" "$(cat /proc/modules)" "dummy "
 			stop_hits
-			refusals=$((${refusals:-0} + 1))
 		done
-		same "instructions where no probe may be" "$refusals" 2
 		echo "== and elsewhere in it"
 		echo "p:pp/late pokepatch_dummy_setup:dummy_setup$new" >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable

@@ -8,6 +8,7 @@ arch_suffix=-arm64
 arch_qemu=qemu-system-aarch64
 arch_image=vmlinuz
 arch_kbuild=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
+arch_syscall=__arm64_
 # Without the memory window above 4 GB, of which the kernel complains that it is large.
 arch_machine=(-M virt,highmem=off)
 arch_kvm=/dev/kvm

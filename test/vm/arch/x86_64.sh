@@ -6,6 +6,7 @@ arch_release_pattern='*-cloud-amd64'
 arch_qemu=qemu-system-x86_64
 arch_image=vmlinuz
 arch_kbuild=(ARCH=x86_64)
+arch_syscall=__x64_
 arch_machine=(-M q35)
 arch_kvm=/dev/kvm
 arch_cpu_kvm=(-cpu host)
