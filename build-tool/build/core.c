@@ -267,6 +267,8 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	args_add(&args, "-DKBUILD_MODNAME=\"pokepatch_glue\"");
 	args_add(&args, "-D__KBUILD_MODNAME=kmod_pokepatch_glue");
 	args_add(&args, "-g0"); /* it is in every patch module; paths of this machine are not */
+	/* Kernels with frame pointers forbid it, but what the module's exit ends with is a jump. */
+	args_add(&args, "-foptimize-sibling-calls");
 	args_add(&args, "-c");
 	args_add(&args, "-o");
 	args_add(&args, core->glue_object);

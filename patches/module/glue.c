@@ -18,8 +18,9 @@ static int __init pokepatch_glue_init(void)
 }
 
 /*
- * The call is the last thing here, and the compiler makes it a jump: when the module is
- * removed by force, the core waits in there until no task is in this module's code.
+ * The call is the last thing here, and the compiler makes it a jump (it is told to, with
+ * -foptimize-sibling-calls): when the module is removed by force, the core waits in there until no
+ * task is in this module's code.
  */
 static void __exit pokepatch_glue_exit(void)
 {
