@@ -81,6 +81,10 @@ $(out)/%.o: %.c Makefile $(out)/datadir
 .PHONY: unit-tests
 unit-tests: $(unit_tests) $(out)/test/selfcheck/selfcheck $(out)/test/section-rules
 
+# What is run with sanitizers too.
+.PHONY: sanitized
+sanitized: $(unit_tests) $(out)/bin/pokepatch-diff
+
 $(out)/test/section-rules: $(out)/test/pairs/section_rules.o $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -164,10 +168,10 @@ endef
 
 $(out)/.core$(for_arch): $(kernel_release) $(core_sources)
 	$(call say,KBUILD,core-module)
-	$(call kbuild_core,core,)
+	+$(call kbuild_core,core,)
 $(out)/.core-debug$(for_arch): $(kernel_release) $(core_sources)
 	$(call say,KBUILD,core-module (debug build))
-	$(call kbuild_core,core-debug,POKEPATCH_DEBUG=1)
+	+$(call kbuild_core,core-debug,POKEPATCH_DEBUG=1)
 
 .PHONY: core
 core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core module for that kernel (of ARCH)
@@ -193,23 +197,25 @@ setup-demo: ## only those for building, and for a guest of ARCH
 	$(Q)test/setup --demo --arch $(ARCH)
 
 # What needs packages comes after setup: a second make sees what setup installed.  What is not
-# about a guest's architecture is among x86_64's tests.  CHECK=short: of the others', only
-# what .ci/run has the time for (arch_short in test/vm/arch/).
+# about a guest's architecture is among x86_64's tests.  CHECK=short: what .ci/run has the time for
+# (test/README.md).
 architectures := x86_64 arm64
 CHECK ?= all
+# As many jobs as there are processors, unless make was told how many.
+in_parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .PHONY: check
 ifeq ($(ARCH),all)
 check:
 	$(Q)test/check-all "$(MAKE) --no-print-directory check CHECK=$(CHECK)" $(architectures)
 else
 check: setup ## run all tests, of ARCH=x86_64, or arm64, or all
-	$(Q)$(MAKE) --no-print-directory all unit-tests core
+	+$(Q)$(in_parallel) all unit-tests core
 ifeq ($(for_arch),)
-	$(Q)$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
-	$(Q)$(MAKE) --no-print-directory $(fuzz_programs)
-	$(Q)test/run
+	+$(Q)$(in_parallel) SANITIZE=1 sanitized
+	+$(Q)$(in_parallel) $(fuzz_programs)
+	$(Q)test/run $(if $(filter short,$(CHECK)),--short)
 else
-	$(Q)$(MAKE) --no-print-directory guest-programs
+	+$(Q)$(in_parallel) guest-programs
 	$(Q)test/run $(if $(filter short,$(CHECK)),--short)
 endif
 endif

@@ -162,11 +162,13 @@ mutate() {
 	done
 }
 
-@test "four hundred mutations" {
+# Four hundred, and a hundred where the time is short.
+@test "mutations" {
 	flags=(-g0)
 	small_pair
-	local number refused=0
-	for ((number = 1; number <= 400; number++)); do
+	local number refused=0 last=400
+	[ "${POKEPATCH_CHECK:-}" != short ] || last=100
+	for ((number = 1; number <= last; number++)); do
 		cp patched.o broken.o
 		mutate broken.o "$number"
 		diff_with "$asan_differ" asan orig.o broken.o
@@ -177,7 +179,7 @@ mutate() {
 		fi
 	done
 	echo "refused: $refused"
-	[ "$refused" -gt 100 ]
+	[ "$refused" -gt $((last / 4)) ]
 }
 
 @test "more sections than 16 bits can number" {
@@ -209,9 +211,8 @@ mutate() {
 	gcc-12 -x assembler -c -o orig.o one.S
 	gcc-12 -x assembler -c -o patched.o two.S
 	[ "$(readelf -h orig.o | awk '/Number of section headers/ { print $5 }')" = 0 ]
-	SECONDS=0
-	diff_with "$differ" result orig.o patched.o
-	[ "$SECONDS" -le 10 ]
+	# Ten seconds of the processor, however busy the machine is.
+	(ulimit -t 10 && diff_with "$differ" result orig.o patched.o)
 	exit_status=$(cat result.status) report=result.json out=result.o errors=result.err
 	carries "f9 changed" "f22999 changed"
 	local_here f9 f22999
@@ -235,9 +236,7 @@ mutate() {
 			done
 		} | gcc-12 -x assembler -c -o "$value.o" -
 	done
-	SECONDS=0
-	diff_with "$differ" result 7.o 8.o
-	[ "$SECONDS" -le 20 ]
+	(ulimit -t 20 && diff_with "$differ" result 7.o 8.o)
 	exit_status=$(cat result.status) report=result.json out=result.o errors=result.err
 	same "exit status" "$exit_status" 0
 	same "functions" "$(jq '.functions | length' "$report")" 33000

@@ -19,25 +19,32 @@ system() {
 		\$1 != \"anchor\" { print \$1, \$2 }
 	" /proc/modules $tracing/enabled_functions
 	if [ -e $parameters ]; then
-		echo "memory $(($(cat $parameters/fault_live) -
-			$(cat $pokepatch/*/blocked_by 2>/dev/null | grep -c .)))"
-		grep -r "" $pokepatch | awk "
+		read -r _live <$parameters/fault_live
+		grep -r "" $pokepatch | awk -v live=$_live "
+			/\/blocked_by:/ { live-- }
 			/\/stop_ns:|_addr:|\/blocked_by:|\/error:/ { next }
-			{ sub(/,shadows:.*/, \"\"); print }"
+			{ sub(/,shadows:.*/, \"\"); print }
+			END { print \"memory\", live }"
 	fi
 	dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1
 	[ ! -e /sys/class/net/dummy0 ] || cat /sys/class/net/dummy0/mtu
 }
 
-# as BEFORE|AFTER WHEN - fail unless the system is so.
+# remember before|after - how the system is.
+remember() { eval "_$1=\$(system)"; }
+
+# as before|after WHEN - fail unless the system is so.
 as() {
+	eval "_wanted=\$_$1"
 	# What there was no memory for is tried again once a second.
 	for _try in 1 2 3 4; do
-		system >/tmp/now
-		cmp -s /tmp/now /tmp/$1 && return
+		_now=$(system)
+		[ "$_now" != "$_wanted" ] || return 0
 		sleep 1
 	done
-	diff /tmp/$1 /tmp/now
+	echo "$_wanted" >/tmp/wanted
+	echo "$_now" >/tmp/now
+	diff /tmp/wanted /tmp/now
 	die "$2 the system is not as it was $1"
 }
 
@@ -47,9 +54,9 @@ as() {
 # that leaves is looked at after the next failure, or at the end.
 each_fault() {
 	_nth=0 _failed=0
-	system >/tmp/before
+	remember before
 	$2
-	system >/tmp/after
+	remember after
 	$3
 	as before "after the first $1 was undone"
 	while :; do
@@ -222,7 +229,7 @@ parents() {
 	fault_guest <<<"$words"'
 		core=$(modinfo -n pokepatch)
 		nth=0
-		system >/tmp/before
+		remember before
 		while :; do
 			nth=$((nth + 1))
 			status=0
@@ -269,7 +276,7 @@ trouble() {
 		echo "== a probe that leaves before ftrace has written a site that was given back"
 		address=$(awk '"'"'$3 == "read_null" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
 		echo entry >"$(sysfs agree-1 vmlinux/read_null,1/mode)"
-		system >/tmp/before
+		remember before
 		on_1
 		echo "p:pp/entry $address" >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable

@@ -25,59 +25,55 @@ load helpers
 	grep -q "reboot: Restarting system" "$guest_log"
 }
 
+# What does not need more is booted with one processor, which is quicker.
 @test "harness: the script's own status, and the place where it failed" {
-	guest_fails 7 <<-'END'
+	guest_fails 7 --smp 1 <<-'END'
 		exit 7
 	END
-	guest_fails 1 <<-'END'
+	guest_fails 1 --smp 1 <<-'END'
 		false
 		exit 0
 	END
-	guest_fails 1 <<-'END'
+	guest_fails 1 --smp 1 <<-'END'
 		same colour red blue
 	END
 	grep -q "FAILED: colour: got 'red', wanted 'blue'" "$guest_output"
 }
 
-@test "harness: 10,000 lines come back whole" {
-	guest <<-'END'
+@test "harness: a line at warning level is a finding, and no other; 10,000 lines come back whole" {
+	guest_fails 123 --smp 1 <<-'END'
+		echo "<4>something odd" >/dev/kmsg
+	END
+	grep -q "something odd" "$guest_complaint"
+	guest --smp 1 <<-'END'
+		echo "<5>something noted" >/dev/kmsg
 		seq 10000
 	END
 	cmp "$guest_output" <(seq 10000)
 }
 
-@test "harness: a line at warning level is a finding" {
-	guest_fails 123 <<-'END'
-		echo "<4>something odd" >/dev/kmsg
-	END
-	grep -q "something odd" "$guest_complaint"
-	guest <<-'END'
-		echo "<5>something noted" >/dev/kmsg
-	END
-}
-
 @test "harness: an expected line is no finding, and must appear" {
-	guest --expect '^something odd$' <<-'END'
+	guest --smp 1 --expect '^something odd$' <<-'END'
 		echo "<4>something odd" >/dev/kmsg
 	END
-	guest_fails 123 --expect '^something odd$' <<-'END'
+	guest_fails 123 --smp 1 --expect '^something odd$' <<-'END'
 		true
 	END
 	grep -q "expected, but not in the log" "$guest_complaint"
 }
 
 @test "harness: WARN is a finding, told by its name" {
-	local trouble
-	for trouble in warn:make_warn warn_text:"pp_trouble warns"; do
-		guest_fails 123 --module "$(test_module pp_trouble)" -- "${trouble%%:*}" <<-'END'
-			modprobe pp_trouble trouble="$1"
-		END
-		grep -q "${trouble#*:}" "$guest_complaint"
-		# One report is one finding.
-		cat "${guest_log%/*}/findings"
-		[ "$(wc -l <"${guest_log%/*}/findings")" -eq 1 ]
-	done
-	guest --expect 'WARNING: .*make_warn\+' --module "$(test_module pp_trouble)" <<-'END'
+	guest_fails 123 --smp 1 --module "$(test_module pp_trouble)" <<-'END'
+		modprobe pp_trouble trouble=warn
+		rmmod pp_trouble
+		modprobe pp_trouble trouble=warn_text
+	END
+	grep -q make_warn "$guest_complaint"
+	grep -q "pp_trouble warns" "$guest_complaint"
+	# One report is one finding.
+	cat "${guest_log%/*}/findings"
+	[ "$(wc -l <"${guest_log%/*}/findings")" -eq 2 ]
+	guest --smp 1 --expect 'WARNING: .*make_warn\+' --module "$(test_module pp_trouble)" <<-'END'
 		modprobe pp_trouble trouble=warn
 	END
 }
@@ -100,7 +96,7 @@ load helpers
 }
 
 @test "harness: a script that does not end" {
-	guest_fails 124 --timeout 12 <<-'END'
+	guest_fails 124 --smp 1 --timeout 12 <<-'END'
 		echo waiting
 		sleep 1000
 	END
@@ -116,7 +112,7 @@ load helpers
 }
 
 @test "harness: a guest that stops without a word" {
-	guest_fails 122 <<-'END'
+	guest_fails 122 --smp 1 <<-'END'
 		reboot -f
 	END
 	grep -q "the guest died" "$guest_complaint"
@@ -139,8 +135,8 @@ load helpers
 
 @test "harness: nothing is left behind" {
 	mkdir "$BATS_TEST_TMPDIR/tmp"
-	TMPDIR=$BATS_TEST_TMPDIR/tmp guest <<<true
-	TMPDIR=$BATS_TEST_TMPDIR/tmp guest_fails 124 --timeout 8 <<<'sleep 100'
+	TMPDIR=$BATS_TEST_TMPDIR/tmp guest --smp 1 <<<true
+	TMPDIR=$BATS_TEST_TMPDIR/tmp guest_fails 124 --smp 1 --timeout 8 <<<'sleep 100'
 	run -0 ls -A "$BATS_TEST_TMPDIR/tmp"
 	[ -z "$output" ]
 	run -1 pgrep -f "$BATS_TEST_TMPDIR/tmp"

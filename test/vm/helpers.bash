@@ -36,6 +36,12 @@ needs() {
 	done
 }
 
+# rounds ALL SHORT - how many, or how many seconds, of what could go on for ever: ALL, or SHORT
+# where the time is short (test/run --short).
+rounds() {
+	if [ "${POKEPATCH_CHECK:-all}" = short ]; then echo "$2"; else echo "$1"; fi
+}
+
 # pokepatch_program - path of the program pokepatch that runs in the guest.
 pokepatch_program() {
 	local file=$top/build/bin/pokepatch

@@ -72,7 +72,8 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	with_patches "$patches"/{agree-1,fail-sysfs}.patch
 	guest "${exact_slabs[@]}" "${patched[@]}" --timeout 240 \
 		--expect '^pokepatch: agree_1 is refused: its folder in sysfs cannot be made \(-12\)' \
-		--expect '^kobject_add_internal failed for read_null,1 \(error: -12 ' <<<"$words"'
+		--expect '^kobject_add_internal failed for read_null,1 \(error: -12 ' \
+		-- $(rounds 100 20) <<<"$words"'
 		half() {
 			refused pokepatch load "$(patch_file agree-1)" >/tmp/error
 			has "the error" "$(cat /tmp/error)" "out of memory"
@@ -83,7 +84,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		pokepatch load "$(patch_file fail-sysfs)"
 		half
 		inventory /tmp/before
-		for _round in $(seq 100); do half; done
+		for _round in $(seq "$1"); do half; done
 		same_inventory /tmp/before 80
 		pokepatch unload fail-sysfs
 		pokepatch load "$(patch_file agree-1)"

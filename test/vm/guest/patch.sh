@@ -196,7 +196,7 @@ same_inventory() {
 	die "the kernel holds more than before"
 }
 
-# exercise NAME FUNCTION... - all that must hold for an example.  The script defines
+# exercise ROUNDS NAME FUNCTION... - all that must hold for an example.  The script defines
 #   behaves old|new      fail unless the kernel behaves so
 #   busy                 a command that calls the functions, run in a loop on all CPUs
 # and may define
@@ -221,8 +221,9 @@ unload_it() {
 }
 
 exercise() {
-	_name=$1
-	shift
+	_rounds=$1
+	_name=$2
+	shift 2
 
 	echo "== before, with, after"
 	behaves old
@@ -249,10 +250,10 @@ exercise() {
 	unload_it
 	inventory /tmp/before
 
-	echo "== 100 rounds under load"
+	echo "== $_rounds rounds under load"
 	load_it
 	start_load busy
-	for _round in $(seq 100); do
+	for _round in $(seq "$_rounds"); do
 		enabled "$_name" 0
 		behaves old
 		enabled "$_name" 1

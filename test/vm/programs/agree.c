@@ -3,7 +3,8 @@
  * agree - ask the functions that the agree-*.patch files change for their versions, in a
  * loop on each CPU, until SIGTERM; then print
  *	calls=N one=N two=N mixed=N
- * A call is mixed if its three versions are not the same.
+ * A call is mixed if its three versions are not the same.  After every 100 calls there is an
+ * empty line, at once, so that whoever waits for calls can count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +41,10 @@ static void *reader(void *cpu)
 			fprintf(stderr, "agree: /dev/null: %s\n", strerror(errno));
 			exit(1);
 		}
-		calls++;
+		if (++calls % 100 == 0) {
+			putchar('\n');
+			fflush(stdout);
+		}
 		if (v[0] != v[1] || v[0] != v[2] || v[0] < 1 || v[0] > 2)
 			mixed++;
 		else
