@@ -664,6 +664,20 @@ struct pp_busy {
 	unsigned int nr_text;
 };
 
+/*
+ * Where each word of a stack is taken for code, and entries load addresses (arch.h:
+ * entry_prepared), the address of a function's first instruction is in many of them that nobody
+ * will go on from: pointers that are about to be called, and, in the frame of each exception that
+ * came after a call through such an entry, the register that it had loaded.  No call returns to
+ * there; only who was interrupted in front of it is there.  So that address itself is not in a
+ * function's range, and for a program counter saved by an exception an architecture calls visit()
+ * with this as well, which is.
+ */
+static inline unsigned long pp_goes_on(unsigned long addr)
+{
+	return addr + 1;
+}
+
 /* Somebody in the way. */
 struct pp_blocker {
 	pid_t pid;

@@ -12,16 +12,28 @@
 /* Entry, old function, old .cold; the new one's; those of the patch on top. */
 #define RANGES_PER_FUNC (3 + 2 * RANGES_OF_NEW)
 
+/*
+ * What is behind the end belongs to it if a call stands in front of that; else it may be the
+ * next function, and a word that points to that.
+ */
 static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
 		      unsigned long size)
 {
-	if (start && size)
-		busy->range[busy->nr++] = (struct pp_range){ start, start + size, func };
+	unsigned long end = start + size;
+
+	if (!start || !size)
+		return;
+	if (pp_arch.returns_to && !pp_arch.returns_to(end))
+		end--;
+	busy->range[busy->nr++] = (struct pp_range){ start, end, func };
 }
 
+/* Who is in front of the first instruction is seen by pp_goes_on(), if that is needed. */
 static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 {
-	busy_add(busy, func, func->desc->new_addr, func->desc->new_size);
+	const unsigned int pointers = pp_arch.entry_prepared ? 1 : 0;
+
+	busy_add(busy, func, func->desc->new_addr + pointers, func->desc->new_size - pointers);
 	if (!pp_debug_skip_cold)
 		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
 	pp_veneers_busy(busy, func);
@@ -57,9 +69,11 @@ static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *
 {
 	if (!func->site || !pp_arch.entry_prepared)
 		return func->old_addr;
-	/* The last byte belongs to what is behind it: pp_range. */
+	/* pp_goes_on() of the first word is not in it either. */
 	if (!pp_debug_skip_entries)
-		busy_add(busy, func, func->site->ip + 1, pp_entry_span() - 2);
+		busy->range[busy->nr++] = (struct pp_range){
+			func->site->ip + 2, func->site->ip + pp_entry_span() - 1, func
+		};
 	return func->site->ip + pp_entry_span();
 }
 

@@ -62,11 +62,25 @@ static const struct pp_range *find_range(const struct pp_range *range, unsigned 
 	return NULL;
 }
 
+/* See pp_goes_on(). */
+static bool only_points_to(const struct pp_busy *busy, unsigned long addr)
+{
+	const struct pp_range *range;
+
+	if (!pp_arch.entry_prepared)
+		return false;
+	range = find_range(busy->range, busy->nr, pp_goes_on(addr));
+	return range && range->start == pp_goes_on(addr);
+}
+
 /* A function's range if there is one: it knows the function. */
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr)
 {
-	return find_range(busy->range, busy->nr, addr) ?:
-	       find_range(busy->text, busy->nr_text, addr);
+	const struct pp_range *range = find_range(busy->range, busy->nr, addr);
+
+	if (range || only_points_to(busy, addr))
+		return range;
+	return find_range(busy->text, busy->nr_text, addr);
 }
 
 struct visit {

@@ -208,13 +208,20 @@ struct pp_arch {
 	 * Call @visit for every code address on the stack of @task, which is
 	 * current or not running: return addresses and interrupted instruction
 	 * pointers, those that tracers replaced resolved to the original.  A
-	 * false from @visit ends the walk.  The stack stays while this runs.  Any
-	 * context; takes no lock, allocates nothing.
+	 * false from @visit ends the walk.  With prepared words (above), for an
+	 * interrupted instruction pointer also with pp_goes_on() of it.  The stack
+	 * stays while this runs.  Any context; takes no lock, allocates nothing.
 	 * Return: 0 if everything up to the end of the stack was visited, or
 	 * @visit ended it; else an error: then anything may be on the stack.
 	 */
 	int (*stack_walk)(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 			  void *ctx);
+
+	/*
+	 * Can a call return to @addr: does one stand in front of it?  For the ends of functions,
+	 * whose addresses may be other functions'; NULL: it is taken for one.  May sleep.
+	 */
+	bool (*returns_to)(unsigned long addr);
 
 	/* The stack of @task, which is current or not running, is in use from here up. */
 	unsigned long (*stack_pointer)(const struct task_struct *task);

@@ -338,18 +338,42 @@ static bool visit_context(const struct task_struct *task, visit_fn visit, void *
 }
 
 /*
+ * Is this word the EPC of an exception frame?  SAVE_SOME (stackframe.h) puts the frame right below
+ * where the stack was, and that into it, so that none that there is fails this; what is left over
+ * from one may pass.
+ */
+static bool is_epc(const unsigned long *word, const unsigned long *from)
+{
+	const unsigned long *sp = word - (offsetof(struct pt_regs, cp0_epc) -
+					  offsetof(struct pt_regs, regs[29])) / sizeof(*word);
+	const unsigned long *end = word + (sizeof(struct pt_regs) -
+					   offsetof(struct pt_regs, cp0_epc)) / sizeof(*word);
+
+	return sp >= from && READ_ONCE_NOCHECK(*sp) == (unsigned long)end;
+}
+
+/*
  * What is above the place of user mode's registers belongs to the stack of tasks that have never
  * been there: a secondary CPU's idle task begins at the very top (smp_bootstrap()).
  */
-static bool visit_top(struct task_struct *task, visit_fn visit, void *ctx)
+static const unsigned long *stack_end(struct task_struct *task)
 {
-	const unsigned long *word = (void *)task_pt_regs(task);
-	const unsigned long *end = task_stack_page(task) + THREAD_SIZE;
+	return task->flags & PF_KTHREAD ? task_stack_page(task) + THREAD_SIZE :
+					  (void *)task_pt_regs(task);
+}
 
-	for (; word < end && task->flags & PF_KTHREAD; word++)
-		if (!visit(ctx, READ_ONCE_NOCHECK(*word)))
-			return false;
-	return true;
+static void visit_words(struct task_struct *task, visit_fn visit, void *ctx)
+{
+	const unsigned long *from = (void *)ALIGN(mips_stack_pointer(task), sizeof(*from));
+	const unsigned long *end = stack_end(task), *word;
+
+	for (word = from; word < end; word++) {
+		const unsigned long addr = READ_ONCE_NOCHECK(*word);
+
+		if (!visit(ctx, addr) ||
+		    (is_epc(word, from) && !visit(ctx, pp_goes_on(addr))))
+			return;
+	}
 }
 
 /*
@@ -365,10 +389,36 @@ static int mips_stack_walk(struct task_struct *task, visit_fn visit, void *ctx)
 {
 	if (!pp_debug_skip_returns && !pp_visit_hidden(task, visit, ctx))
 		return 0;
-	if ((task == current || visit_context(task, visit, ctx)) &&
-	    pp_visit_words(task, visit, ctx))
-		visit_top(task, visit, ctx);
+	if (task == current || visit_context(task, visit, ctx))
+		visit_words(task, visit, ctx);
 	return 0;
+}
+
+/*
+ * What JAL and its like have done, two instructions ago, or a compact call (release 6), just now.
+ * Their opcodes, all that begin so: BAL and others that need a look at more bits are among them.
+ * What a probe hides may have been one.
+ */
+static bool is_call(u32 insn, bool compact)
+{
+	const unsigned int op = insn >> 26, func = insn & 0x3f;
+
+	if (op == spec_op && func == break_op)
+		return true;
+	if (compact)
+		return op == balc6_op || op == pop76_op || op == blez_op || op == bgtz_op ||
+		       op == pop10_op || op == pop30_op;
+	return op == jal_op || op == bcond_op || (op == spec_op && func == jalr_op);
+}
+
+static bool mips_returns_to(unsigned long addr)
+{
+	u32 insn[2];
+
+	if (addr % INSN_SIZE || copy_from_kernel_nofault(insn, (void *)addr - sizeof(insn),
+							 sizeof(insn)))
+		return true;
+	return is_call(insn[0], false) || is_call(insn[1], true);
 }
 
 const struct pp_arch pp_arch = {
@@ -391,5 +441,6 @@ const struct pp_arch pp_arch = {
 	.may_be_probe = mips_may_be_probe,
 	.serialise = mips_serialise,
 	.stack_walk = mips_stack_walk,
+	.returns_to = mips_returns_to,
 	.stack_pointer = mips_stack_pointer,
 };
