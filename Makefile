@@ -184,7 +184,7 @@ foreign = $$(test/vm/vm foreign)
 guest-programs: $(kernel_release) ## build pokepatch for guests of ARCH
 	$(call say,CROSS,pokepatch for $(ARCH))
 	$(Q)foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
-		CFLAGS="$(CFLAGS) -idirafter $$foreign/usr/include -idirafter $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
+		CFLAGS="$(CFLAGS) -isystem $$foreign/usr/include -isystem $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
 		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH))) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross_$(ARCH))):$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH)))" \
 		build/$(ARCH)/bin/pokepatch
 export POKEPATCH_ARCH := $(ARCH)
@@ -208,7 +208,7 @@ ifeq ($(ARCH),all)
 check:
 	$(Q)test/check-all "$(MAKE) --no-print-directory check CHECK=$(CHECK)" $(architectures)
 else
-check: setup ## run all tests, of ARCH=x86_64, or arm64, or all
+check: setup ## run all tests, of ARCH=x86_64, arm64, mips64el, mips64r6el, or all
 	+$(Q)$(in_parallel) all unit-tests core
 ifeq ($(for_arch),)
 	+$(Q)$(in_parallel) SANITIZE=1 sanitized

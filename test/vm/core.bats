@@ -10,7 +10,7 @@ example=$top/examples/proc-version.patch
 	with_patches "$example"
 	mkdir "$hostile"
 	# One with two callbacks.
-	"$(test_program hostile)" "$(patch_module "$top/test/vm/patches/withdraw.patch")" "$hostile" \
+	"$(host_program hostile)" "$(patch_module "$top/test/vm/patches/withdraw.patch")" "$hostile" \
 		>"$hostile/cases"
 	guest "${patched[@]}" --file "$hostile" --timeout 240 \
 		--expect '^pokepatch: .* is refused: ' <<-'END'
@@ -39,7 +39,7 @@ example=$top/examples/proc-version.patch
 	with_patches "$example" "$top/test/vm/patches/dummy-setup.patch"
 	mkdir "$hostile"
 	for name in again dummy; do
-		"$(test_program hostile)" --rename "$(patch_module "$example")" "$hostile" $name
+		"$(host_program hostile)" --rename "$(patch_module "$example")" "$hostile" $name
 	done
 	guest "${patched[@]}" --file "$hostile" --module dummy --module "$(test_module pp_register)" \
 		--expect '^pokepatch: module again is refused: a patch called proc_version is loaded' \

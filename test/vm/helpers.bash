@@ -162,6 +162,11 @@ test_program() {
 	echo "$file"
 }
 
+# host_program NAME - the same for this machine: it makes what a guest gets.
+host_program() {
+	cross='' for_arch='' test_program "$1"
+}
+
 build_test_program() { # FILE SOURCE...
 	local compiler=(gcc)
 	[ -z "$cross" ] || compiler=("${cross}gcc-12")

@@ -53,7 +53,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 @test "a patch with the same function twice is refused" {
 	with_patches "$patches/agree-1.patch"
 	mkdir "$BATS_TEST_TMPDIR/bad"
-	"$(test_program hostile)" --twice "$(patch_module "$patches/agree-1.patch")" \
+	"$(host_program hostile)" --twice "$(patch_module "$patches/agree-1.patch")" \
 		"$BATS_TEST_TMPDIR/bad" twice
 	guest "${patched[@]}" --file "$BATS_TEST_TMPDIR/bad" --expect ' is there twice' <<<"$words"'
 		modprobe pokepatch

@@ -28,9 +28,18 @@ arch_append=()
 arch_hang_command=
 
 # What tests ask for (needs, can) and this kernel, which has no ftrace, or the core on it has not; the
-# words are explained in arm64.sh.
+# words are explained in arm64.sh; and
+#   preemption      nobody is interrupted within the kernel and not soon gone on with
 arch_lacks=(ftrace direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
-	split-entries exact-live)
+	split-entries exact-live preemption)
+
+# The files that `make check ARCH=mips64el` runs, and those of them that .ci/run does.
+arch_tests=(
+	test/vm/arch/mips.bats
+	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{stopped,shadows,marks,torture,examples}.bats
+)
+arch_short=(test/vm/arch/mips.bats test/vm/{entry,history}.bats)
 
 arch_debian=mips64el
 arch_cross=mips64el-linux-gnuabi64-

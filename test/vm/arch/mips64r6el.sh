@@ -30,10 +30,29 @@ arch_polled_ttys=ttyS2
 arch_append=(clocksource=GIC nosoftlockup)
 arch_hang_command=
 
+# Nothing that a processor executes while it waits for others tells QEMU to let these have their turn,
+# so that each keeps it for 0.1 s: to stop the machine took half a second, and a transition may try
+# only now and then.  An interrupt from elsewhere ends turns, also when it is not taken, so the board's
+# old timer, which the kernel has a handler of and no use for, makes 250 a second.
+arch_begin="
+[ \$(nproc) -eq 1 ] || {
+	port() { printf \$2 | dd of=/dev/port bs=1 seek=\$1 2>/dev/null; }
+	port 67 '\\064' && port 64 '\\245' && port 64 '\\022'
+}"
+
 # What tests ask for (needs, can) and this kernel, which has no ftrace, or the core on it has not; the
 # words are explained in arm64.sh.
 arch_lacks=(ftrace direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
 	split-entries exact-live)
+
+# The files that `make check ARCH=mips64r6el` runs.  Not among ARCH=all's, so that nobody has to build
+# two MIPS kernels who does not want to.
+arch_tests=(
+	test/vm/arch/mips.bats
+	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{stopped,shadows,marks,torture,examples}.bats
+)
+arch_short=(test/vm/arch/mips.bats test/vm/{entry,history}.bats)
 
 # Debian has no programs for it: they are compiled from its sources.
 arch_debian=

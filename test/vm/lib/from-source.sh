@@ -123,7 +123,7 @@ make_kmod() {
 	: >config.h
 	compile_library kmod libkmod.so.2 -std=gnu11 -D_GNU_SOURCE -include config.h -I. -DPACKAGE='"kmod"' \
 		-DVERSION='"30"' -DSYSCONFDIR='"/etc"' -DROOTPREFIX='""' -DHAVE_SECURE_GETENV \
-		-DHAVE_STRUCT_STAT_ST_MTIM -DHAVE_FINIT_MODULE -DHAVE_DECL_STRNDUPA=1 \
+		-DHAVE_STRUCT_STAT_ST_MTIM -DHAVE_DECL_STRNDUPA=1 \
 		-DHAVE_DECL_BE32TOH=1 -DHAVE_STATIC_ASSERT=1 -DHAVE_NORETURN=1 -DENABLE_LOGGING \
 		libkmod/*.c shared/*.c
 }
@@ -141,7 +141,7 @@ make_from_source() (
 	set -eu -o pipefail
 	root=$1 libs=$1/usr/lib/${arch_cross%-} sources=$work/sources
 	mkdir -p "$libs" "$root/usr/include" "$root/lib/${arch_cross%-}" "$sources"
-	cp -a "/usr/${arch_cross%-}/lib/"*.so* "$root/lib/${arch_cross%-}/"
+	cp -a "/usr/${arch_cross%-}"/lib{,64}/*.so* "$root/lib/${arch_cross%-}/"
 	fetch_sources "$sources"
 	for part in busybox zlib elfutils json_c capstone kmod libcrypto; do
 		("make_$part") >"$work/$part.log" 2>&1 ||

@@ -42,6 +42,7 @@ make_base() { # ARCHIVE
 	printf '%s\n' "log=$arch_log_tty" "output=$arch_output_tty" "control=$arch_control_tty" \
 		"polled=${arch_polled_ttys-}" \
 		>"$root/vm/ports"
+	echo "${arch_begin-}" >"$root/vm/begin"
 	echo "arch_lacks='${arch_lacks[*]}'" >"$root/vm/arch"
 	pack "$root" "$1"
 }

@@ -202,6 +202,14 @@ static Elf64_Rela *rela_of(const struct module *m, size_t place)
 }
 
 /* Where in the file the address at @place points to. */
+/* MIPS64 has r_info as several fields, the symbol first. */
+static size_t symbol_of(const struct module *m, const Elf64_Rela *rela)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)m->bytes;
+
+	return header->e_machine == EM_MIPS ? (uint32_t)rela->r_info : ELF64_R_SYM(rela->r_info);
+}
+
 static size_t follow(const struct module *m, size_t place)
 {
 	const Elf64_Rela *rela = rela_of(m, place);
@@ -214,7 +222,7 @@ static size_t follow(const struct module *m, size_t place)
 
 		if (sec->sh_type != SHT_SYMTAB)
 			continue;
-		sym = (const Elf64_Sym *)(m->bytes + sec->sh_offset) + ELF64_R_SYM(rela->r_info);
+		sym = (const Elf64_Sym *)(m->bytes + sec->sh_offset) + symbol_of(m, rela);
 		return m->sections[sym->st_shndx].sh_offset + sym->st_value + rela->r_addend;
 	}
 	die("no symbols", "in the module");
