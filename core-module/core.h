@@ -601,6 +601,12 @@ static inline bool pp_func_carried(const struct pp_func *func)
 }
 
 /* "1 function", "2 functions" */
+/* Images have addresses of 64 bits on all machines; what is within the module fits a pointer. */
+static inline void *pp_pointer(u64 addr)
+{
+	return (void *)(unsigned long)addr;
+}
+
 static inline const char *pp_plural(unsigned int nr)
 {
 	return nr == 1 ? "" : "s";

@@ -31,7 +31,8 @@ static bool within_text(const struct pp_patch *patch, u64 addr, u64 size)
 /* [addr, addr + size) is memory that the module keeps for its life. */
 static bool within_patch(const struct pp_patch *patch, u64 addr, u64 size)
 {
-	return size && addr + size - 1 >= addr && within_module_core(addr, patch->mod) &&
+	return size && addr + size - 1 >= addr && addr + size - 1 <= ULONG_MAX &&
+	       within_module_core(addr, patch->mod) &&
 	       within_module_core(addr + size - 1, patch->mod);
 }
 
@@ -88,7 +89,7 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (ret)
 		return ret;
 	if (!within_patch(patch, image->strings, image->strings_size) ||
-	    ((const char *)image->strings)[image->strings_size - 1])
+	    ((const char *)pp_pointer(image->strings))[image->strings_size - 1])
 		return reject(patch, "the strings are not in the module or do not end");
 	if (!within_patch(patch, image->texts, image->texts_size))
 		return reject(patch, "the texts are not in the module");
@@ -124,7 +125,7 @@ static bool good_name(const struct pp_patch *patch, u32 offset, size_t max)
 
 static int check_objects(struct pp_patch *patch)
 {
-	const struct pokepatch_object *desc = (const void *)patch->image->objects;
+	const struct pokepatch_object *desc = pp_pointer(patch->image->objects);
 	unsigned int i, j;
 
 	/* Compared pair by pair below: a patch touches a handful of modules. */
@@ -188,7 +189,7 @@ static int check_symbols(const struct pp_patch *patch)
 /* Runs that cover @size bytes of code, no more, and lie within texts themselves. */
 static bool good_text(const struct pp_patch *patch, u32 offset, u64 size)
 {
-	const u8 *texts = (const void *)patch->image->texts;
+	const u8 *texts = pp_pointer(patch->image->texts);
 	const u32 end = patch->image->texts_size;
 
 	while (size) {
@@ -271,7 +272,7 @@ static int compare_funcs(const void *a, const void *b)
 
 static int check_funcs(struct pp_patch *patch)
 {
-	const struct pokepatch_func *desc = (const void *)patch->image->funcs;
+	const struct pokepatch_func *desc = pp_pointer(patch->image->funcs);
 	const struct pp_func **sorted;
 	unsigned int i;
 	int ret = 0;
@@ -343,7 +344,7 @@ static int check_relocs(const struct pp_patch *patch)
 
 static int check_callbacks(struct pp_patch *patch)
 {
-	const struct pokepatch_callback *desc = (const void *)patch->image->callbacks;
+	const struct pokepatch_callback *desc = pp_pointer(patch->image->callbacks);
 	unsigned int i;
 
 	for (i = 0; i < patch->image->nr_callbacks; i++) {
@@ -403,14 +404,14 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	if (ret)
 		return ret;
 	patch->image = image;
-	patch->strings = (const char *)image->strings;
-	patch->symbols = (const void *)image->symbols;
-	patch->relocs = (const void *)image->relocs;
+	patch->strings = pp_pointer(image->strings);
+	patch->symbols = pp_pointer(image->symbols);
+	patch->relocs = pp_pointer(image->relocs);
 	patch->nr_objects = image->nr_objects;
 	patch->nr_symbols = image->nr_symbols;
 	patch->nr_funcs = image->nr_funcs;
 	patch->nr_relocs = image->nr_relocs;
-	patch->markers = (void *)image->markers;
+	patch->markers = pp_pointer(image->markers);
 	patch->live = image->transition == POKEPATCH_TRANSITION_LIVE;
 	if (!good_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");

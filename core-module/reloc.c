@@ -35,7 +35,7 @@ static int reloc_value(const struct pp_patch *patch, const struct pokepatch_relo
 	if (ret)
 		pr_err("%s is refused: relocation of type %u against %s at %pS: %s\n", patch->name,
 		       reloc->type, pp_string(patch, patch->symbols[reloc->symbol].name),
-		       (void *)reloc->where,
+		       pp_pointer(reloc->where),
 		       ret == -ERANGE ? "the symbol is too far away" : "not known");
 	return ret;
 }

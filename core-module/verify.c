@@ -80,7 +80,7 @@ static int compare(const struct pp_patch *patch, const char *name, unsigned long
 static int verify_symbol(const struct pp_patch *patch, u32 symbol, u32 text)
 {
 	const struct pokepatch_symbol *sym = &patch->symbols[symbol];
-	const u8 *run = (const u8 *)patch->image->texts + text;
+	const u8 *run = (const u8 *)pp_pointer(patch->image->texts) + text;
 	unsigned long offset = 0;
 	int ret = 0;
 
