@@ -15,12 +15,18 @@
  * its last instruction, or can be preempted still and is tracked.
  */
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/mmzone.h>
 #include <linux/mutex.h>
+#include <linux/nodemask.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/stop_machine.h>
 #include <linux/tracepoint.h>
 
 #include "core.h"
@@ -86,6 +92,79 @@ static void notrace probe_exit(void *unused, struct task_struct *task)
 		atomic_inc(&lost);
 }
 
+/* --- by their stacks ------------------------------------------------------------------ */
+
+/*
+ * Without CONFIG_TASKS_RCU nobody can be asked to wait for those that have left the task list
+ * unseen.  But the kernel counts the memory of all stacks, and at its end do_exit() takes the
+ * task's from that (exit_task_stack_account()), after which a kernel that is not preemptible does
+ * not switch away from it but for good.  So if the stacks are no more than the tasks that are
+ * known, nobody is missing.  In a stop, since everything else would be counted while it changes;
+ * there each task has been switched out where it asked for it.  A task that is just being made has
+ * a stack and is nowhere yet: what is too much may be that, so it is counted again.
+ */
+#define COUNT_FOR (30 * HZ)
+
+static long stacks_of(int nid)
+{
+	struct pglist_data *node = NODE_DATA(nid);
+	long kb = atomic_long_read(&node->vm_stat[NR_KERNEL_STACK_KB]);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kb += per_cpu_ptr(node->per_cpu_nodestats, cpu)->vm_node_stat_diff[NR_KERNEL_STACK_KB];
+	return kb * SZ_1K / THREAD_SIZE;
+}
+
+/* How many stacks are of tasks that are not known.  In the stopped section. */
+static int count_unknown(void *unknown)
+{
+	const struct task_struct *group, *task;
+	long nr = 0;
+	int i;
+
+	for_each_online_node(i)
+		nr += stacks_of(i);
+	for_each_process_thread(group, task)
+		nr -= READ_ONCE(task->__state) != TASK_DEAD;
+	for_each_possible_cpu(i) {
+		task = pp_kernel.idle_task(i);
+		/* The first one's is in the kernel's image. */
+		nr -= task && task != &init_task;
+	}
+	*(long *)unknown = nr;
+	return 0;
+}
+
+/* Until nobody is missing, or so long that it cannot be told: then false.  May sleep. */
+static bool all_stacks_known(void)
+{
+	const unsigned long end = jiffies + COUNT_FOR;
+	long unknown;
+
+	if (IS_ENABLED(CONFIG_PREEMPTION))
+		return false;
+	while (!stop_machine(count_unknown, &unknown, NULL) && unknown > 0 &&
+	       time_before(jiffies, end))
+		msleep(20);
+	return !unknown;
+}
+
+/* --- catching up ---------------------------------------------------------------------- */
+
+static void wait_for_unknown(void)
+{
+	static bool told;
+
+	if (pp_debug_skip_earlier)
+		return;
+	synchronize_rcu_tasks();
+	if (IS_ENABLED(CONFIG_TASKS_RCU) || all_stacks_known() || told)
+		return;
+	pr_notice("this kernel has no CONFIG_TASKS_RCU, so tasks may not be seen that are just exiting\n");
+	told = true;
+}
+
 /*
  * Note those that passed the tracepoint unseen.  PF_EXITING is set before it, by
  * the task itself, and is visible by now: both registering a probe and setting
@@ -114,8 +193,7 @@ static int catch_up(void)
 	}
 out:
 	rcu_read_unlock();
-	if (!pp_debug_skip_earlier)
-		synchronize_rcu_tasks();
+	wait_for_unknown();
 	return ret;
 }
 
@@ -186,8 +264,6 @@ int pp_exiting_init(void)
 		pr_err("cannot watch tasks exit (%d)\n", ret);
 		return ret;
 	}
-	if (!IS_ENABLED(CONFIG_TASKS_RCU))
-		pr_notice("this kernel has no CONFIG_TASKS_RCU, so tasks cannot be seen that are just exiting\n");
 	ret = catch_up();
 	if (ret)
 		pp_exiting_exit();

@@ -234,18 +234,35 @@ static int arm64_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 }
 
 /*
+ * Does the code at @target begin with what BR x16 may lead to where the kernel's own code is
+ * guarded: BTI C, BTI JC, PACIASP, PACIBSP?  A function that is only ever called by BL need not.
+ */
+static bool is_landing_pad(unsigned long target)
+{
+	const u32 insn = le32_to_cpu(*(const __le32 *)target);
+
+	return !IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) || insn == 0xd503245fU ||
+	       insn == 0xd50324dfU || insn == 0xd503233fU || insn == 0xd503237fU;
+}
+
+/*
  *	ldr x16, 1f
  *	br x16
  * 1:	.quad target
  *
- * x16 is free between a call and the function's entry (AAPCS64, "IP0"), and a BTI C, should
- * the target begin with one, lets a BR by x16 through.
+ * x16 is free between a call and the function's entry (AAPCS64, "IP0"), and a BTI C lets a BR by
+ * x16 through.  A RET by x16 may lead anywhere, but the processor takes it for a return and
+ * predicts the real ones wrong.
  */
 #define VENEER_SIZE 16
+#define LDR_X16 0x58000050U
+#define BR_X16 0xd61f0200U
+#define RET_X16 0xd65f0200U
 
 static void arm64_veneer(unsigned long at, unsigned long target, u8 *code)
 {
-	static const __le32 insns[] = { cpu_to_le32(0x58000050), cpu_to_le32(0xd61f0200) };
+	const __le32 insns[] = { cpu_to_le32(LDR_X16),
+				 cpu_to_le32(is_landing_pad(target) ? BR_X16 : RET_X16) };
 
 	BUILD_BUG_ON(VENEER_SIZE > PP_VENEER_MAX);
 	memcpy(code, insns, sizeof(insns));

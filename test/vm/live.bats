@@ -204,7 +204,7 @@ log() { dmesg | grep -q "$1"; }
 		crowd 10
 		enabled crowd_10_live 0
 		crowd 0
-		stop_hits
+		! can exact-live || stop_hits
 		asked crowd_10_live $shared_mode
 		enabled crowd_10_live 1
 		modes_are crowd_10_live $shared_mode

@@ -41,6 +41,45 @@ setup() {
 	cat "$guest_output"
 }
 
+@test "tasks that began to exit before the core came are waited for, without RCU-tasks" {
+	core=core-debug with_patches
+	guest "${patched[@]}" --module "$(test_module pp_flush)" --program "$(test_program exiter)" <<-'END'
+		core_is() { grep -q "^pokepatch .* $1 " /proc/modules; }
+		# A thread ends, and sleeps where the task list has lost it.
+		unlisted() {
+			grep -qsx pp-joined /proc/$exiter/comm && ! grep -qsx pp-exiting /proc/$exiter/task/*/comm
+		}
+		hold() {
+			echo 1 >/sys/module/pp_flush/parameters/hold
+			exiter &
+			exiter=$!
+			until_true 10 unlisted
+		}
+		let_go() {
+			echo 0 >/sys/module/pp_flush/parameters/hold
+			kill $exiter
+			wait $exiter || :
+		}
+		modprobe pp_flush
+		hold
+		modprobe pokepatch &
+		sleep 3
+		core_is Loading || die "the core did not wait"
+		let_go
+		wait $!
+		core_is Live
+		lacks "the log" "$(dmesg)" "tasks may not be seen"
+		rmmod pokepatch
+
+		echo "== and without that"
+		hold
+		modprobe pokepatch debug_skip_earlier=1
+		core_is Live
+		let_go
+		rmmod pokepatch
+	END
+}
+
 @test "veneers: few pages for many functions, none when the parent has gone; what is refused; idle tasks" {
 	local module
 	core=core-debug with_patches "$top/examples/proc-version.patch"

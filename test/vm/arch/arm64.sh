@@ -43,10 +43,11 @@ arch_hang_command=
 #                   no unwinder is there to look at twice
 #   optprobes       probes are not optimised
 #   split-entries   each entry is in one word
+#   rcu-tasks       a kernel that is not preemptible has only RCU
 #   kexec           no kexec_file_load(), by which a program can start a kernel of any machine
 #   exact-live      a live switch writes one store at a time: when a processor meets it has an interval
 arch_lacks=(direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
-	split-entries kexec exact-live)
+	split-entries rcu-tasks kexec exact-live)
 
 # The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:
 # patches take long to build where the kernel's own compiler is emulated.

@@ -3,6 +3,7 @@
  * sleepers N - N threads that sleep until the program is killed; it says "ready" when the
  * last of them has begun.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
 	pthread_attr_t attr;
 	pthread_t thread;
 
-	if (n < 1 || pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, 16384) ||
+	if (n < 1 || pthread_attr_init(&attr) || pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN) ||
 	    pthread_barrier_init(&begun, NULL, n + 1)) {
 		fprintf(stderr, "usage: sleepers N\n");
 		return 1;
