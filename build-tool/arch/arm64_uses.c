@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "arch.h"
+#include "debuginfo.h"
 #include "fixed.h"
 
 /*
@@ -183,6 +184,21 @@ static bool walk_add(struct walk *walk, int64_t at)
 	return true;
 }
 
+/*
+ * Is it all right if the function returns while the address is in the register?  A result is in x0, one of 9 to 16
+ * bytes in x1 as well (AAPCS64, "Result Return"); and those from x19 on are the caller's again.
+ */
+static bool may_stay_there(const struct walk *walk, uint64_t at)
+{
+	if (walk->reg == 1) {
+		uint64_t size = debuginfo_result_size(debuginfo_of(walk->object),
+						      walk->section->index, at);
+
+		return size && size <= 8;
+	}
+	return walk->reg > 1 && walk->reg < 19;
+}
+
 /* Return: false if the address may be passed on. */
 static bool walk_step(struct walk *walk, uint64_t at)
 {
@@ -194,7 +210,7 @@ static bool walk_step(struct walk *walk, uint64_t at)
 		return walk_add(walk, target) &&
 		       ((insn & 0xfc000000) == 0x14000000 || walk_add(walk, at + 4));
 	if ((insn & 0xfffffc1f) == 0xd65f0000 || insn == 0xd65f0bff || insn == 0xd65f0fff)
-		return walk->reg > 8 && walk->reg < 19; /* ret, retaa, retab: a result? */
+		return may_stay_there(walk, at); /* ret, retaa, retab */
 	if ((insn & 0xfc000000) == 0x94000000) /* bl: those from x19 on are kept, and not looked at */
 		use = walk->reg >= 19 ? USE_NONE : USE_UNSURE;
 	else if ((insn & 0x1c000000) == 0x10000000)

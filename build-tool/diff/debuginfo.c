@@ -32,6 +32,7 @@ struct function_range {
 	uint64_t start, end;
 	uint64_t before; /* the last byte of the piece in front, of a .cold part's function; or 0 */
 	size_t first, count; /* in inlined_ranges; inner ones behind outer ones */
+	Dwarf_Word result;   /* bytes that it returns; 0: not known, or none */
 };
 
 struct debuginfo {
@@ -353,6 +354,18 @@ static void note_inlined_ranges(const struct walk *walk, Dwarf_Die *die)
 			(struct inlined_range){start, end, line};
 }
 
+static Dwarf_Word result_size(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+	Dwarf_Word size;
+
+	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type) ||
+	    dwarf_peel_type(&type, &type) || dwarf_aggregate_size(&type, &size))
+		return 0;
+	return size;
+}
+
 static void note_function_ranges(const struct walk *walk, Dwarf_Die *die, size_t first)
 {
 	struct debuginfo *debuginfo = walk->debuginfo;
@@ -362,7 +375,8 @@ static void note_function_ranges(const struct walk *walk, Dwarf_Die *die, size_t
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		*vec_push(&debuginfo->functions) = (struct function_range){
-			start, end, before, first, debuginfo->inlined_ranges.count - first};
+			start, end, before, first, debuginfo->inlined_ranges.count - first,
+			result_size(die)};
 		before = end > start ? end - 1 : 0;
 	}
 }
@@ -607,6 +621,14 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 			ret[count++] = range->call_line;
 	}
 	return count;
+}
+
+uint64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset)
+{
+	walk_all(debuginfo);
+
+	const struct function_range *function = function_at(debuginfo, place_of(section, offset));
+	return function ? function->result : 0;
 }
 
 /* "count.12", "foo.isra.0": the source has what stands before the dot. */

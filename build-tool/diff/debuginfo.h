@@ -42,6 +42,12 @@ const struct debuginfo_names *debuginfo_inlined_into(struct debuginfo *debuginfo
 size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t offset, int *ret,
 		       size_t room);
 
+/*
+ * debuginfo_result_size - of what the function returns whose code is at an offset of a section, in
+ * bytes; 0 if that is nothing, or not known.
+ */
+uint64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset);
+
 /* A static variable that is declared in a function. */
 struct debuginfo_static {
 	uint64_t place;	   /* private to debuginfo.c */
