@@ -389,6 +389,42 @@ static __always_inline void pp_site_leads_to(struct pp_site *site, unsigned long
 /* Give @site back, as pp_claim_return(), and take from it first what was prepared. */
 int pp_entry_return(struct pp_site *site, bool *update);
 
+/* --- trace_entry.c: tracing over patchable entries, in kernels without ftrace ------------- */
+
+#if !PP_HAS_FTRACE
+/* The file trace_entry in sysfs; what is traced is not any more. */
+int pp_trace_entry_init(void);
+void pp_trace_entry_exit(void);
+/* Is the function at @ip traced, or about to be?  Under pp_mutex. */
+bool pp_trace_entry_has(unsigned long ip);
+/* Nobody runs the functions of @mod any more.  Under pp_mutex. */
+void pp_trace_entry_module_going(const struct module *mod);
+/*
+ * The traced function at @ip was called, by who is to go on at @parent_ip: @args are its
+ * pp_arch.trace->nr_args registers, or NULL, and @sp the stack pointer.  Any context.
+ */
+void pp_trace_entry_hit(unsigned long ip, unsigned long parent_ip, const unsigned long *args,
+			unsigned long sp);
+#else
+static inline int pp_trace_entry_init(void)
+{
+	return 0;
+}
+
+static inline void pp_trace_entry_exit(void)
+{
+}
+
+static inline bool pp_trace_entry_has(unsigned long ip)
+{
+	return false;
+}
+
+static inline void pp_trace_entry_module_going(const struct module *mod)
+{
+}
+#endif
+
 /* --- text.c: writing instructions --------------------------------------------- */
 
 /* One instruction, within one word (pp_text_fits()). */
@@ -919,6 +955,9 @@ void pp_sysfs_ready(struct pp_patch *patch);
 void pp_sysfs_remove(struct pp_patch *patch);
 /* Set the state and wake those who poll for it. */
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state);
+/* A file beside the patches' folders; removing it waits for everybody who is in it. */
+int pp_sysfs_add_file(const struct bin_attribute *file);
+void pp_sysfs_remove_file(const struct bin_attribute *file);
 /* True if the folder of a patch has a file of this name. */
 bool pp_sysfs_reserved(const char *name);
 

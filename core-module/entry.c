@@ -224,7 +224,7 @@ static int unprepare(struct pp_site *site)
 	ret = load(site, NULL, 0, &text);
 	for (i = 0; i < text.nr && !ret; i++)
 		pp_record_store(pokes[i].at, pokes[i].old, pokes[i].new, pokes[i].size, &text.when,
-				0);
+				POKEPATCH_HISTORY_STORE, 0);
 	pp_record_end();
 	return ret;
 }
@@ -258,6 +258,8 @@ static const char *claim(const struct pp_func *func)
 		return "it could not be given back to ftrace yet";
 	if (!pp_arch.entry_size || !pp_claim_possible())
 		return "this kernel does not allow it";
+	if (pp_trace_entry_has(ip))
+		return "it is being traced (/sys/kernel/pokepatch/trace_entry); have that end first";
 	if (!pp_text_fits(ip, pp_arch.entry_size) && !may_cross_words(func))
 		return "its entry cannot be written in one store";
 	if (!pp_veneer_make(ip, func->desc->new_addr))

@@ -141,7 +141,7 @@ void pp_record_put_back(const struct pp_text *text, const struct pp_when *when,
 			unsigned int method, unsigned int flags);
 /* @len bytes at @addr were written, for no function's sake. */
 void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
-		     const struct pp_when *when, unsigned int flags);
+		     const struct pp_when *when, unsigned int method, unsigned int flags);
 /* Calls of @func's site went to @from, an address or 0 for the old function, and now to @to. */
 void pp_record_route(const struct pp_func *func, unsigned long from, unsigned long to,
 		     const struct pp_when *when, unsigned int method);

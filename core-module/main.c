@@ -30,11 +30,16 @@ static int __init pokepatch_init(void)
 	ret = pp_modules_init();
 	if (ret)
 		goto err_others;
+	ret = pp_trace_entry_init();
+	if (ret)
+		goto err_modules;
 #ifdef POKEPATCH_DEBUG
 	pr_notice("this is the debug build, whose checks can be switched off: for test machines only\n");
 #endif
 	return 0;
 
+err_modules:
+	pp_modules_exit();
 err_others:
 	pp_others_exit();
 	pp_sysfs_exit();
@@ -68,6 +73,7 @@ static void __exit wait_for_sites(void)
 
 static void __exit pokepatch_exit(void)
 {
+	pp_trace_entry_exit();
 	wait_for_sites();
 	pp_modules_exit();
 	pp_watch_exit();

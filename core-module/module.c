@@ -555,6 +555,7 @@ static void module_going(struct module *mod)
 {
 	struct pp_patch *patch = patch_of(mod);
 
+	pp_trace_entry_module_going(mod);
 	if (patch) {
 		patch_going(patch);
 	} else {

@@ -321,7 +321,7 @@ void pp_record_put_back(const struct pp_text *text, const struct pp_when *when,
 }
 
 void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
-		     const struct pp_when *when, unsigned int flags)
+		     const struct pp_when *when, unsigned int method, unsigned int flags)
 {
 	char *name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
 	struct change change = {
@@ -330,7 +330,7 @@ void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned 
 		.old = old,
 		.new = new,
 		.when = when,
-		.method = POKEPATCH_HISTORY_STORE,
+		.method = method,
 		.flags = flags,
 	};
 

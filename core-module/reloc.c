@@ -77,7 +77,8 @@ static void write(const struct pp_patch *patch, const struct pokepatch_reloc *re
 	when.begin = when.before;
 	when.end = when.after = pp_now();
 	if (seen)
-		pp_record_store(reloc->where, old, to, width, &when, POKEPATCH_HISTORY_UNUSED);
+		pp_record_store(reloc->where, old, to, width, &when, POKEPATCH_HISTORY_STORE,
+				POKEPATCH_HISTORY_UNUSED);
 }
 
 /* The address of a probe that minds if @size bytes at @at are written; 0: there is none. */

@@ -456,6 +456,16 @@ static ssize_t version_show(struct kobject *kobj, struct kobj_attribute *attr, c
 
 static struct kobj_attribute version_attr = __ATTR_RO(version);
 
+int pp_sysfs_add_file(const struct bin_attribute *file)
+{
+	return sysfs_create_bin_file(root, file);
+}
+
+void pp_sysfs_remove_file(const struct bin_attribute *file)
+{
+	sysfs_remove_bin_file(root, file);
+}
+
 int __init pp_sysfs_init(void)
 {
 	int ret;

@@ -43,6 +43,31 @@ struct pp_write {
 /* So many instructions are written at a time, while everything runs. */
 #define PP_LIVE_MAX 256
 
+/* No traced function's entry has more words that are written. */
+#define PP_TRACE_WORDS_MAX 4
+/* No more of a function's arguments are in registers. */
+#define PP_TRACE_ARGS_MAX 8
+
+/*
+ * Tracing of functions over their patchable entries (trace_entry.c), where the kernel has no
+ * tracer that does it.  The first @words words, of entry_size bytes, of an entry that is free are
+ * changed from NOPs: of these the one at @decides calls, while a function is traced, what was made by
+ * start(); the others do nothing that the function, or its caller, could notice as long as that one is a NOP,
+ * and the one that tells whether registers are wanted may be written at any time.
+ *
+ * The call ends in pp_trace_entry_hit(), and the function goes on behind the words, with all that it
+ * has a right to find, its return address too.
+ */
+struct pp_arch_trace {
+	unsigned int words, decides;
+	unsigned int nr_args;	/* in registers, of which pp_trace_entry_hit() is given a copy */
+	/* The @nr-th of the words.  After start(); any context. */
+	void (*word)(unsigned int nr, bool regs, u8 *insn);
+	/* May sleep.  start(): as often as one likes; 0, -EOPNOTSUPP, -ENOMEM.  stop(): nobody is there. */
+	int (*start)(void);
+	void (*stop)(void);
+};
+
 struct pp_arch {
 	/* What the architecture's file needs; ends with a NULL name. */
 	const struct pp_needed *needed;
@@ -231,6 +256,9 @@ struct pp_arch {
 	 * to return addresses (pointer authentication).  NULL: it adds nothing.  Any context.
 	 */
 	unsigned long (*code_address)(unsigned long word);
+
+	/* NULL: there is none, or the kernel has its own. */
+	const struct pp_arch_trace *trace;
 };
 
 extern const struct pp_arch pp_arch;

@@ -32,6 +32,7 @@
 #include <asm/inst.h>
 
 #include "core.h"
+#include "mips.h"
 
 /* Addresses of kernel (KSEG0) and modules (CKSSEG) are 32 bits, sign-extended. */
 #if defined(CONFIG_64BIT) && !defined(KBUILD_64BIT_SYM32)
@@ -251,7 +252,7 @@ static u32 insn_at(unsigned long at)
 
 /*
  * No table is left of where entries are, so what stands there has to tell: as many NOPs as an
- * entry has; or it is one that we have written something else to, for another patch.  (That this
+ * entry has; or it is one that we have written something else to, for another patch or a tracer.  (That this
  * function begins with NOPs by the compiler's doing the build tool has seen, and its code has been
  * compared; a symbol of the same address without a patch is never asked for.)
  */
@@ -261,7 +262,7 @@ static unsigned long mips_entry_site(unsigned long addr)
 
 	if (addr % INSN_SIZE)
 		return 0;
-	if (pp_site_find(addr))
+	if (pp_site_find(addr) || pp_trace_entry_has(addr))
 		return addr;
 	for (i = 0; i < SLOTS; i++)
 		if (insn_at(addr + i * INSN_SIZE) != NOP)
@@ -443,4 +444,5 @@ const struct pp_arch pp_arch = {
 	.stack_walk = mips_stack_walk,
 	.returns_to = mips_returns_to,
 	.stack_pointer = mips_stack_pointer,
+	.trace = &pp_mips_trace,
 };

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_slots - two functions with MIPS entries, which return 1, and those who call them.
+ * pp_slots - functions with MIPS entries, which return 1, and those who call them.
  *
  * pp_slots_held() begins two words before the end of a page, so that its deciding word is the first of
  * the next one: there, QEMU takes an interrupt between the words, as processors do anywhere.
  *
+ * pp_slots_traced() begins one word before the end of a page: the same for the deciding word of an
+ * entry that is traced; and for that of pp_slots_held() the delay slot is on the next page.
+ *
  * value	reading it calls both: "VALUE HELD"
  * words	the words of their entries, as they are in memory
+ * traced	reading it calls pp_slots_traced(0x11, 0x22, ... 0x88)
+ * kept		reading it calls pp_slots_registers() with something in each register: the numbers of
+ *		those in which something else arrives behind its entry; 32 and 33 are HI and LO
  * cost	under -icount shift=0: a round of a loop with a call of pp_slots_value() in it, in
  *		hundredths of an instruction
- * spin		1: a thread on each processor calls both all the time; 0: they end
+ * spin		1: a thread on each processor calls all three all the time; 0: they end
  * counts	how often they got 1, 2, 3, and something else: "N N N N"
- * hold		1: a thread on the last processor calls pp_slots_held() all the time, until an
+ * hold		2: the same with pp_slots_traced(), for the word that decides if it is traced.  1: a thread on the last processor calls pp_slots_held() all the time, until an
  *		interrupt finds it in front of the deciding word; from then on another one, of
  *		real-time priority, keeps it from going on.  0: it goes on, and ends.
  *		Reading it: "no", "armed", "held".
@@ -31,11 +37,14 @@
 
 int pp_slots_value(void);
 int pp_slots_held(void);
+int pp_slots_traced(void);
 
 RETURNS(pp_slots_value, "\t.p2align 4\n", SLOTS, 1);
 RETURNS(pp_slots_held, "\t.p2align 12\n\t.space 4096 - 8\n", SLOTS, 1);
+RETURNS(pp_slots_traced, "\t.p2align 12\n\t.space 4096 - 4\n", SLOTS, 1);
 
 #define DECIDES 8
+#define TRACE_DECIDES 4
 
 /*
  * What a call leaves in $1 ("at") nobody can say; here it is 0, so that who jumps by what an entry's
@@ -62,6 +71,7 @@ static int caller(void *unused)
 		for (i = 0; i < 100; i++) {
 			count(call(pp_slots_value));
 			count(call(pp_slots_held));
+			count(call(pp_slots_traced));
 		}
 		cond_resched();
 	}
@@ -116,6 +126,8 @@ static int spin_set(const char *text, const struct kernel_param *param)
 static struct task_struct *victim, *hog;
 static struct hrtimer timer;
 static bool held;
+static int (*victims)(void);	/* what the victim calls */
+static unsigned long where;	/* and where it is to be */
 
 /* Little else than the entry, so that it is soon interrupted there. */
 static int held_caller(void *unused)
@@ -124,7 +136,7 @@ static int held_caller(void *unused)
 		unsigned int i;
 
 		for (i = 0; i < 100; i++) {
-			const int result = call(pp_slots_held);
+			const int result = call(victims);
 
 			if (result < 1 || result > 3)
 				count(result);
@@ -138,7 +150,7 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 {
 	const struct pt_regs *regs = get_irq_regs();
 
-	if (current == victim && regs && regs->cp0_epc == (unsigned long)pp_slots_held + DECIDES) {
+	if (current == victim && regs && regs->cp0_epc == where) {
 		WRITE_ONCE(held, true);
 		wake_up_process(hog);
 		return HRTIMER_NORESTART;
@@ -167,16 +179,18 @@ static int keep(void *unused)
 static int hold_set(const char *text, const struct kernel_param *param)
 {
 	const unsigned int cpu = cpumask_last(cpu_online_mask);
-	bool on;
-	int ret = kstrtobool(text, &on);
+	unsigned int kind;
+	int ret = kstrtouint(text, 10, &kind);
 
 	if (ret)
 		return ret;
 	stop(&hog);
 	stop(&victim);
 	WRITE_ONCE(held, false);
-	if (!on)
+	if (!kind)
 		return 0;
+	victims = kind == 2 ? pp_slots_traced : pp_slots_held;
+	where = (unsigned long)victims + (kind == 2 ? TRACE_DECIDES : DECIDES);
 	victim = start(held_caller, cpu, "pp_slots_victim");
 	hog = start(keep, cpu, "pp_slots_hog");
 	if (!victim || !hog)
@@ -209,6 +223,115 @@ static int words_get(char *text, const struct kernel_param *param)
 			len += scnprintf(text + len, PAGE_SIZE - len, "%08x%c",
 					 ((const u32 *)functions[i])[k], k + 1 < SLOTS ? ' ' : '\n');
 	return len;
+}
+
+static int traced_get(char *text, const struct kernel_param *param)
+{
+	long (*const traced)(long, long, long, long, long, long, long, long) = (void *)pp_slots_traced;
+
+	return scnprintf(text, PAGE_SIZE, "%ld\n",
+			 traced(0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88));
+}
+
+/*
+ * pp_slots_registers() has what is in $n, when it comes to its first instruction behind the
+ * entry, stored to the n-th word on the stack, where its caller has made room.  pp_slots_call()
+ * calls it with the numbers of @before in the registers, copies to @after what arrived, and returns
+ * what the stack pointer was.
+ */
+#define EACH_REGISTER(x)								\
+	x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(14) x(15) x(16) x(17)	\
+	x(18) x(19) x(20) x(21) x(22) x(23) x(24) x(25) x(30)
+#define STORE(n) "\tsd $" #n ", 8 * " #n "($29)\n"
+#define LOAD(n) "\tld $" #n ", 8 * " #n "($4)\n"
+#ifdef CONFIG_CPU_MIPSR6
+#define SET_HILO
+#define STORE_HILO
+#else
+#define SET_HILO "\tld $1, 8 * 32($4)\n\tmthi $1\n\tld $1, 8 * 33($4)\n\tmtlo $1\n"
+#define STORE_HILO "\tmfhi $1\n\tsd $1, 8 * 32($29)\n\tmflo $1\n\tsd $1, 8 * 33($29)\n"
+#endif
+
+asm("	.pushsection .text\n"
+    "	.set push\n"
+    "	.set noreorder\n"
+    "	.set noat\n"
+    "	.p2align 4\n"
+    "	.globl pp_slots_registers\n"
+    "	.type pp_slots_registers, @function\n"
+    "pp_slots_registers:\n"
+    "	.rept " STRING(SLOTS) "\n"
+    "	nop\n"
+    "	.endr\n"
+    EACH_REGISTER(STORE) STORE(28) STORE(29) STORE(31) STORE_HILO
+    "	jr $31\n"
+    "	 nop\n"
+    "	.size pp_slots_registers, . - pp_slots_registers\n"
+    "	.globl pp_slots_call\n"
+    "	.type pp_slots_call, @function\n"
+    "pp_slots_call:\n"
+    "	daddiu $29, $29, -512\n"	/* the words of registers, and what is kept here */
+    "	sd $31, 400($29)\n"
+    "	sd $5, 408($29)\n"
+    "	sd $16, 416($29)\n	sd $17, 424($29)\n	sd $18, 432($29)\n"
+    "	sd $19, 440($29)\n	sd $20, 448($29)\n	sd $21, 456($29)\n"
+    "	sd $22, 464($29)\n	sd $23, 472($29)\n	sd $30, 480($29)\n"
+    SET_HILO
+    /* $4 last, as it has the address. */
+    LOAD(2) LOAD(3) LOAD(5) LOAD(6) LOAD(7) LOAD(8) LOAD(9) LOAD(10) LOAD(11) LOAD(14) LOAD(15)
+    LOAD(16) LOAD(17) LOAD(18) LOAD(19) LOAD(20) LOAD(21) LOAD(22) LOAD(23) LOAD(24) LOAD(25)
+    LOAD(30)
+    "	lui $1, %hi(pp_slots_registers)\n"
+    "	daddiu $1, $1, %lo(pp_slots_registers)\n"
+    "	jalr $31, $1\n"
+    "	 ld $4, 8 * 4($4)\n"
+    "pp_slots_called:\n"
+    "	ld $16, 416($29)\n	ld $17, 424($29)\n	ld $18, 432($29)\n"
+    "	ld $19, 440($29)\n	ld $20, 448($29)\n	ld $21, 456($29)\n"
+    "	ld $22, 464($29)\n	ld $23, 472($29)\n	ld $30, 480($29)\n"
+    "	ld $5, 408($29)\n"
+    "	li $2, 34\n"
+    "	move $3, $29\n"
+    "1:	ld $4, 0($3)\n"
+    "	sd $4, 0($5)\n"
+    "	daddiu $2, $2, -1\n"
+    "	daddiu $3, $3, 8\n"
+    "	bnez $2, 1b\n"
+    "	 daddiu $5, $5, 8\n"
+    "	move $2, $29\n"
+    "	ld $31, 400($29)\n"
+    "	jr $31\n"
+    "	 daddiu $29, $29, 512\n"
+    "	.size pp_slots_call, . - pp_slots_call\n"
+    "	.set pop\n"
+    "	.popsection\n");
+
+unsigned long pp_slots_call(const unsigned long *before, unsigned long *after);
+extern const char pp_slots_called[];
+
+#define REGISTERS 34
+
+static int kept_get(char *text, const struct kernel_param *param)
+{
+	static const u8 numbers[] = {
+#define NUMBER_OF(n) n,
+		EACH_REGISTER(NUMBER_OF) 28, 29, 31,
+#ifndef CONFIG_CPU_MIPSR6
+		32, 33,
+#endif
+	};
+	unsigned long before[REGISTERS], after[REGISTERS] = {};
+	unsigned int i, len = 0;
+
+	for (i = 0; i < REGISTERS; i++)
+		before[i] = 0x0123456789abcd00 + i;
+	before[28] = (unsigned long)current_thread_info();
+	before[31] = (unsigned long)pp_slots_called;
+	before[29] = pp_slots_call(before, after);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (before[numbers[i]] != after[numbers[i]])
+			len += scnprintf(text + len, PAGE_SIZE - len, "%u ", numbers[i]);
+	return len + scnprintf(text + len, PAGE_SIZE - len, "\n");
 }
 
 #define ROUNDS 100000
@@ -268,6 +391,10 @@ static const struct kernel_param_ops value_ops = { .get = value_get };
 module_param_cb(value, &value_ops, NULL, 0444);
 static const struct kernel_param_ops words_ops = { .get = words_get };
 module_param_cb(words, &words_ops, NULL, 0444);
+static const struct kernel_param_ops traced_ops = { .get = traced_get };
+module_param_cb(traced, &traced_ops, NULL, 0444);
+static const struct kernel_param_ops kept_ops = { .get = kept_get };
+module_param_cb(kept, &kept_ops, NULL, 0444);
 static const struct kernel_param_ops cost_ops = { .get = cost_get };
 module_param_cb(cost, &cost_ops, NULL, 0444);
 static const struct kernel_param_ops counts_ops = { .get = counts_get };

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a traced function calls from its entry (mips_trace.c), which copies this to where one LUI
+ * can load its address.  So nothing in here depends on where it lies.
+ *
+ * $12 (t0)	0: with registers; 1: without
+ * $13 (t1)	behind the entry's three words: where to go on
+ *
+ * $1 (at) and those two are free at a function's entry.  All else is as the caller left it when
+ * the function goes on, its return address among it: no more than the arguments had to be, but
+ * what calls a function need not be compiled code.
+ */
+#include <asm/asm.h>
+#include <asm/regdef.h>
+
+/* Behind four words that a called function may use where arguments are passed on the stack. */
+#define AT_WORD(nr) ((4 + (nr)) * LONGSIZE)
+#define FRAME AT_WORD(18)	/* a multiple of 16 bytes, or with 32 bits of 8 */
+
+	.text
+	.set push
+	.set noreorder
+	.set noat
+	.globl pp_mips_trace_call
+	.globl pp_mips_trace_call_end
+	.type pp_mips_trace_call, @function
+pp_mips_trace_call:
+	PTR_ADDIU sp, sp, -FRAME
+	LONG_S	$4, AT_WORD(0)(sp)
+	LONG_S	$5, AT_WORD(1)(sp)
+	LONG_S	$6, AT_WORD(2)(sp)
+	LONG_S	$7, AT_WORD(3)(sp)
+	LONG_S	$8, AT_WORD(4)(sp)
+	LONG_S	$9, AT_WORD(5)(sp)
+	LONG_S	$10, AT_WORD(6)(sp)
+	LONG_S	$11, AT_WORD(7)(sp)
+	LONG_S	$2, AT_WORD(8)(sp)
+	LONG_S	$3, AT_WORD(9)(sp)
+	LONG_S	$14, AT_WORD(10)(sp)
+	LONG_S	$15, AT_WORD(11)(sp)
+	LONG_S	$24, AT_WORD(12)(sp)
+	LONG_S	$25, AT_WORD(13)(sp)
+	LONG_S	$31, AT_WORD(14)(sp)
+	LONG_S	$13, AT_WORD(15)(sp)
+#ifndef CONFIG_CPU_MIPSR6
+	mfhi	$2
+	mflo	$3
+	LONG_S	$2, AT_WORD(16)(sp)
+	LONG_S	$3, AT_WORD(17)(sp)
+#endif
+	PTR_ADDIU $4, $13, -12
+	move	$5, $31
+	bnez	$12, 1f
+	 move	$6, $0
+	PTR_ADDIU $6, sp, AT_WORD(0)
+1:	PTR_LA	$25, pp_trace_entry_hit
+	jalr	$25
+	 PTR_ADDIU $7, sp, FRAME
+#ifndef CONFIG_CPU_MIPSR6
+	LONG_L	$2, AT_WORD(16)(sp)
+	LONG_L	$3, AT_WORD(17)(sp)
+	mthi	$2
+	mtlo	$3
+#endif
+	LONG_L	$4, AT_WORD(0)(sp)
+	LONG_L	$5, AT_WORD(1)(sp)
+	LONG_L	$6, AT_WORD(2)(sp)
+	LONG_L	$7, AT_WORD(3)(sp)
+	LONG_L	$8, AT_WORD(4)(sp)
+	LONG_L	$9, AT_WORD(5)(sp)
+	LONG_L	$10, AT_WORD(6)(sp)
+	LONG_L	$11, AT_WORD(7)(sp)
+	LONG_L	$2, AT_WORD(8)(sp)
+	LONG_L	$3, AT_WORD(9)(sp)
+	LONG_L	$14, AT_WORD(10)(sp)
+	LONG_L	$15, AT_WORD(11)(sp)
+	LONG_L	$24, AT_WORD(12)(sp)
+	LONG_L	$25, AT_WORD(13)(sp)
+	LONG_L	$31, AT_WORD(14)(sp)
+	LONG_L	$13, AT_WORD(15)(sp)
+	jr	$13
+	 PTR_ADDIU sp, sp, FRAME
+pp_mips_trace_call_end:
+	.size pp_mips_trace_call, . - pp_mips_trace_call
+	.set pop
