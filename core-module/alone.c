@@ -3,11 +3,13 @@
  * Kernels without an ftrace that could redirect calls: entries belong to nobody, so that there
  * is nobody to borrow them from (claim.c), and the entry mode is the only one there is.
  *
- * Kprobes alone may be at an entry.  One that is there before us shows in its bytes, and the
- * entry is not taken.  One that comes later has a copy of the word that it is on: in front of the
+ * Kprobes alone may be at an entry.  Where one is before us the entry is not taken: if it is armed it
+ * shows in the bytes, and if not it has a copy of a NOP, by which it would go on, when it is, in place of
+ * a word that loads half an address.  One that comes later has a copy of the word that it is on: in front of the
  * instruction that decides it goes on working, and what is to be written over it is not what is
  * expected there, so that nothing is.
  */
+#include <linux/preempt.h>
 #include <linux/string.h>
 
 #include "core.h"
@@ -28,9 +30,21 @@ static bool is_free(unsigned long ip, const u8 *nop, unsigned int size)
 	return true;
 }
 
+static bool is_probed(unsigned long ip, unsigned int size)
+{
+	bool found = false;
+	unsigned int i;
+
+	preempt_disable();
+	for (i = 0; i < pp_entry_span() && !found; i += size)
+		found = pp_kernel.get_kprobe((void *)(ip + i));
+	preempt_enable();
+	return found;
+}
+
 bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
 {
-	return !PP_FAULT("claim") && is_free(ip, nop, size);
+	return !PP_FAULT("claim") && is_free(ip, nop, size) && !is_probed(ip, size);
 }
 
 int pp_claim_return(unsigned long ip, bool *update)

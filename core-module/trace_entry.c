@@ -123,18 +123,13 @@ NOKPROBE_SYMBOL(pp_trace_entry_hit);
 
 /* --- words ---------------------------------------------------------------------------- */
 
+/* Not on a stack: addresses within an entry would be words there, see pp_visit_words(). */
 struct words {
 	struct pp_poke poke[PP_TRACE_WORDS_MAX];
 	struct pp_text text;
 };
 
-static void words_init(struct words *words)
-{
-	memset(words, 0, sizeof(*words));
-	words->text.poke = words->poke;
-}
-
-/* Those that differ between @from and @to, of all; what an entry's words are as: */
+/* What an entry's words are as. */
 enum as { FREE, LOADED, LOADED_REGS, CALLS, CALLS_REGS };
 
 static void word_as(const struct traced *traced, unsigned int nr, enum as as, u8 *insn)
@@ -158,12 +153,16 @@ static enum as as_is(const struct traced *traced)
 	return traced->regs ? LOADED_REGS : LOADED;
 }
 
-static void words_between(struct words *words, const struct traced *traced, enum as to)
+/* Those that differ between what they are as and @to; or NULL. */
+static struct words *words_make(const struct traced *traced, enum as to)
 {
 	const unsigned int size = pp_arch.entry_size;
+	struct words *words = kzalloc(sizeof(*words), GFP_KERNEL);
 	unsigned int i;
 
-	words_init(words);
+	if (!words)
+		return NULL;
+	words->text.poke = words->poke;
 	for (i = 0; i < pp_arch.trace->words; i++) {
 		struct pp_poke *poke = &words->poke[words->text.nr];
 
@@ -173,6 +172,7 @@ static void words_between(struct words *words, const struct traced *traced, enum
 		word_as(traced, i, to, poke->new);
 		words->text.nr += !!memcmp(poke->old, poke->new, size);
 	}
+	return words;
 }
 
 /* Is the whole entry as it was left?  Under text_mutex, or nothing else can change it. */
@@ -207,40 +207,64 @@ static void record(const struct words *words, const struct pp_when *when, unsign
 }
 
 /*
+ * A probe on one of them that is not armed does not show.  But it has a copy of the word, by which it would
+ * go on when it is, and which it would put back.  Whoever holds kprobe_mutex knows of all probes.
+ */
+static bool is_probed(const struct words *words)
+{
+	bool found = false;
+	unsigned int i;
+
+	preempt_disable();
+	for (i = 0; i < words->text.nr && !found; i++)
+		found = pp_kernel.get_kprobe((void *)words->poke[i].at);
+	preempt_enable();
+	return found;
+}
+
+static int write_words(const struct traced *traced, struct words *words)
+{
+	struct pp_when *when = &words->text.when;
+	int ret = pp_text_map(&words->text);
+
+	if (ret)
+		return ret;
+	when->before = when->begin = pp_now();
+	/* The order of all who write text; and no CPU comes that would not be told. */
+	mutex_lock(pp_kernel.kprobe_mutex);
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	if (!is_as_left(traced) || is_probed(words))
+		ret = -EBUSY;
+	else if (!pp_text_write(&words->text))
+		ret = -EIO;
+	mutex_unlock(pp_kernel.text_mutex);
+	pp_arch.text_written(traced->ip, traced->ip + pp_entry_span());
+	cpus_read_unlock();
+	mutex_unlock(pp_kernel.kprobe_mutex);
+	pp_text_unmap(&words->text);
+	when->after = when->end = pp_now();
+	when->cpu = raw_smp_processor_id();
+	return ret;
+}
+
+/*
  * Have the entry's words be as @to, in any order and while everything runs, and all CPUs fetch
  * them anew.  Within pp_record_begin() and end(); under pp_mutex; may sleep.
  * Return: 0, -EBUSY if it is not as it was left, -EIO, -ENOMEM; then nothing has changed.
  */
 static int change(struct traced *traced, enum as to)
 {
-	struct words words;
-	struct pp_when *when = &words.text.when;
-	int ret;
+	struct words *words = words_make(traced, to);
+	int ret = words ? write_words(traced, words) : -ENOMEM;
 
 	lockdep_assert_held(&pp_mutex);
-	words_between(&words, traced, to);
-	ret = pp_text_map(&words.text);
-	if (ret)
-		return ret;
-	when->before = when->begin = pp_now();
-	/* The order of all who write text; and no CPU comes that would not be told. */
-	cpus_read_lock();
-	mutex_lock(pp_kernel.text_mutex);
-	if (!is_as_left(traced))
-		ret = -EBUSY;
-	else if (!pp_text_write(&words.text))
-		ret = -EIO;
-	mutex_unlock(pp_kernel.text_mutex);
-	pp_arch.text_written(traced->ip, traced->ip + pp_entry_span());
-	cpus_read_unlock();
-	pp_text_unmap(&words.text);
-	when->after = when->end = pp_now();
-	when->cpu = raw_smp_processor_id();
-	if (ret)
-		return ret;
-	became(traced, to);
-	record(&words, when, POKEPATCH_HISTORY_STORE);
-	return 0;
+	if (!ret) {
+		became(traced, to);
+		record(words, &words->text.when, POKEPATCH_HISTORY_STORE);
+	}
+	kfree(words);
+	return ret;
 }
 
 /* --- on -------------------------------------------------------------------------------- */
@@ -281,19 +305,28 @@ static int transition_init(struct transition *tr, const struct traced *traced)
 static int decide(struct traced *traced, struct transition *tr)
 {
 	const enum as calls = traced->regs ? CALLS_REGS : CALLS;
-	struct words words;
+	struct words *words = words_make(traced, calls);
 	int ret;
 
-	words_between(&words, traced, calls);
-	tr->text = words.text;
+	if (!words)
+		return -ENOMEM;
+	tr->text = words->text;
 	pp_record_enter(0, NULL);
-	ret = pp_scan_running(&tr->scan) ? pp_stop(tr) : -EAGAIN;
+	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
+	mutex_lock(pp_kernel.kprobe_mutex);
+	if (!ret && is_probed(words)) {
+		pr_err("trace_entry: %s is not traced: a probe is at its entry\n", traced->name);
+		ret = -EBUSY;
+	}
+	ret = ret ?: pp_stop(tr);
+	mutex_unlock(pp_kernel.kprobe_mutex);
 	if (!ret) {
-		record(&words, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE);
+		record(words, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE);
 		became(traced, calls);
 	}
 	pp_record_leave();
 	pp_words_report();
+	kfree(words);
 	return ret;
 }
 
@@ -376,11 +409,28 @@ static void free_all(struct list_head *dead)
 		kfree(traced);
 }
 
+/* So that either all of it can be taken back, or nothing is. */
+static int check_probes(const struct traced *traced)
+{
+	struct words *words = words_make(traced, FREE);
+	int ret = -ENOMEM;
+
+	if (words) {
+		mutex_lock(pp_kernel.kprobe_mutex);
+		ret = is_probed(words) ? -EBUSY : 0;
+		mutex_unlock(pp_kernel.kprobe_mutex);
+	}
+	kfree(words);
+	return ret;
+}
+
 /* First what decides.  Under pp_mutex.  0, or an error of change(). */
 static int make_free(struct traced *traced)
 {
-	int ret = 0;
+	int ret = check_probes(traced);
 
+	if (ret)
+		return ret;
 	pp_record_begin();
 	if (traced->calls)
 		ret = change(traced, traced->regs ? LOADED_REGS : LOADED);
@@ -559,6 +609,12 @@ static const char *not_traceable(const struct function *function)
 	return NULL;
 }
 
+static void say_not_free(const struct traced *traced)
+{
+	pr_err("trace_entry: %s is not traced: its entry is not free; is there a probe?\n",
+	       traced->name);
+}
+
 /* Who has its entry?  Under pp_mutex.  0, or an error (logged). */
 static int check_unused(const struct traced *traced)
 {
@@ -567,9 +623,8 @@ static int check_unused(const struct traced *traced)
 	if (site && !list_empty(&site->hooked))
 		pr_err("trace_entry: %s is not traced: patch %s has its entry\n", traced->name,
 		       list_first_entry(&site->hooked, struct pp_func, hook)->patch->name);
-	else if ((site && (site->mode || site->lingers)) || !is_as_left(traced))
-		pr_err("trace_entry: %s is not traced: its entry is not free; is there a probe?\n",
-		       traced->name);
+	else if (site && (site->mode || site->lingers))
+		say_not_free(traced);
 	else
 		return 0;
 	return -EBUSY;
@@ -597,6 +652,8 @@ static int prepare(const struct function *function, bool regs, struct traced **r
 		pp_record_begin();
 		ret = change(traced, regs ? LOADED_REGS : LOADED);
 		pp_record_end();
+		if (ret == -EBUSY)
+			say_not_free(traced);
 	}
 	if (ret) {
 		kfree(traced);
@@ -645,11 +702,12 @@ static int switch_on(const char *name, bool regs)
 	bool call = false;
 	int ret = pp_arch.trace->start();
 
-	/* Nothing would tell when the core's memory is no longer in use: pp_trace_entry_exit(). */
-	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
+	/* Without the first, nothing would tell when the core's memory is no longer in use. */
+	if ((IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU)) ||
+	    !pp_kernel.kprobe_mutex)
 		ret = -EOPNOTSUPP;
 	if (ret == -EOPNOTSUPP)
-		pr_err("trace_entry: this kernel does not allow it (preemptible without CONFIG_TASKS_RCU, or no __vmalloc_node_range)\n");
+		pr_err("trace_entry: this kernel does not allow it: it takes CONFIG_TASKS_RCU, where that is preemptible, and the symbols kprobe_mutex and __vmalloc_node_range\n");
 	if (ret)
 		return ret;
 	function = kmalloc(sizeof(*function), GFP_KERNEL);

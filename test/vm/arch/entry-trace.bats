@@ -28,7 +28,7 @@ free=$(entry 1)
 error() {
 	before=$(cat $file $param/words)
 	dmesg -c >/dev/null
-	if (printf "%s" "$3" >$file) 2>/tmp/error; then
+	if (echo "$3" >$file) 2>/tmp/error; then
 		die "it was accepted: $3"
 	fi
 	has "the error of $3" "$(cat /tmp/error)" "$1"
@@ -60,9 +60,9 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 		cat /tmp/events
 		same "its events" "\$(wc -l </tmp/events)" 2
 		has "the first" "\$(sed -n 1p /tmp/events)" \
-			"entry: pp_slots_traced from traced_get+0x*/0x* [[]pp_slots] nr_args=0 args=0,0,0,0,0,0,0,0 sp=0"
+			"entry: pp_slots_traced [[]pp_slots] from traced_get+0x*/0x* [[]pp_slots] nr_args=0 args=0,0,0,0,0,0,0,0 sp=0"
 		has "the second" "\$(sed -n 2p /tmp/events)" \
-			"entry: pp_slots_traced from traced_get+0x*/0x* [[]pp_slots] nr_args=8 args=11,22,33,44,55,66,77,88 sp=9*"
+			"entry: pp_slots_traced [[]pp_slots] from traced_get+0x*/0x* [[]pp_slots] nr_args=8 args=11,22,33,44,55,66,77,88 sp=9*"
 
 		# The first word, the deciding one, and what tells the form.
 		echo pp_slots:pp_slots_value >\$file
@@ -100,9 +100,10 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 }
 
 @test "what cannot be traced is refused, in one line" {
-	guest "${guest_has[@]}" <<-END
+	guest "${guest_has[@]}" --expect "pokepatch: trace_entry: " \
+		--expect "pokepatch: slots_2: pp_slots_value cannot be switched" <<-END
 		$words
-		error "Invalid argument" "write one line" ""
+		error "Invalid argument" "write one line" " "
 		error "Invalid argument" "write one line" "a b"
 		error "Invalid argument" "write one line" "!a regs"
 		error "Invalid argument" "write one line" "*"
@@ -115,7 +116,7 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 		error "No such file" "vfs_read is not traced" '!vfs_read'
 		error "Invalid argument" "write pp_slots:pp_slots_value" pp_slots_value
 		# notrace, and assembly
-		error "Invalid argument" "rcu_is_watching is not traced: it has no NOPs" rcu_is_watching
+		error "Invalid argument" "ktime_get_mono_fast_ns is not traced: it has no NOPs" ktime_get_mono_fast_ns
 		error "Invalid argument" "memcpy is not traced: it has no NOPs" memcpy
 		error "Invalid argument" "the tracer would trace itself" pokepatch:pp_mark_met
 		twice=\$(awk '\$2 ~ /[tT]/ && NF == 3 { n[\$3]++ } END { for (f in n) if (n[f] > 1 && f ~ /^[a-z]+_init\$|_show\$/) { print f; exit } }' /proc/kallsyms)
@@ -151,19 +152,27 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 		enabled slots-2 0
 		same "the entry" "\$(entry 1)" "\$free"
 
-		# A probe has the entry.
+		# A probe has the entry, also one that is not armed: for patches, too.
+		probe() { echo "\$1" >\$tracing/events/pp/first/enable; }
 		echo "p:pp/first pp_slots:pp_slots_value" >\$tracing/kprobe_events
-		echo 1 >\$tracing/events/pp/first/enable
+		probe 1
 		error "Device or resource busy" "its entry is not free" pp_slots:pp_slots_value
-		echo 0 >\$tracing/events/pp/first/enable
+		probe 0
+		error "Device or resource busy" "its entry is not free" pp_slots:pp_slots_value
+		refused sh -c "echo 1 >\$(sysfs slots-2 enabled)"
+		probe 1
+		same "with a probe" "\$(cat \$param/value)" "1 1"
+		probe 0
+		echo >\$tracing/kprobe_events
 		echo pp_slots:pp_slots_value >\$file
 		# One that comes later works, and keeps it from being taken back.
-		echo 1 >\$tracing/events/pp/first/enable
-		same "with a probe" "\$(cat \$param/value)" "1 1"
+		echo "p:pp/first pp_slots:pp_slots_value" >\$tracing/kprobe_events
+		probe 1
+		same "with a probe, traced" "\$(cat \$param/value)" "1 1"
 		error "Device or resource busy" "stays traced" '!pp_slots:pp_slots_value'
-		echo 0 >\$tracing/events/pp/first/enable
-		echo '!pp_slots:pp_slots_value' >\$file
+		probe 0
 		echo >\$tracing/kprobe_events
+		echo '!pp_slots:pp_slots_value' >\$file
 		same "the entry at last" "\$(entry 1)" "\$free"
 
 		# A module that goes takes its functions with it.
@@ -226,7 +235,7 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 
 @test "who is held between the words of a traced entry is in the way" {
 	[ "$arch" = mips64r6el ] || skip "it takes a kernel that can be interrupted there"
-	guest --timeout 300 "${guest_has[@]}" <<-END
+	guest --timeout 300 "${guest_has[@]}" --expect "stays within its entry" <<-END
 		$words
 		echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 		echo 2 >\$param/hold
