@@ -38,8 +38,10 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <linux/workqueue.h>
 
 #include "transition.h"
 
@@ -397,16 +399,34 @@ static void forget(struct traced *traced, struct list_head *dead)
 	list_move(&traced->order, dead);
 }
 
-/* When nobody looks at them any more who has found one.  May sleep. */
-static void free_all(struct list_head *dead)
+/* Those that are to be freed when nobody looks at them any more who has found one. */
+static LIST_HEAD(forgotten);
+static DEFINE_SPINLOCK(forgotten_lock);
+
+/* By itself: that takes as long as some CPU does not schedule, and pp_mutex is wanted meanwhile. */
+static void free_forgotten(struct work_struct *work)
 {
 	struct traced *traced, *next;
+	LIST_HEAD(dead);
 
-	if (list_empty(dead))
+	spin_lock(&forgotten_lock);
+	list_splice_init(&forgotten, &dead);
+	spin_unlock(&forgotten_lock);
+	if (list_empty(&dead))
 		return;
 	pp_synchronize_rude();
-	list_for_each_entry_safe(traced, next, dead, order)
+	list_for_each_entry_safe(traced, next, &dead, order)
 		kfree(traced);
+}
+
+static DECLARE_WORK(free_work, free_forgotten);
+
+static void free_all(struct list_head *dead)
+{
+	spin_lock(&forgotten_lock);
+	list_splice_init(dead, &forgotten);
+	spin_unlock(&forgotten_lock);
+	schedule_work(&free_work);
 }
 
 /* So that either all of it can be taken back, or nothing is. */
@@ -877,6 +897,7 @@ void pp_trace_entry_exit(void)
 			msleep(PP_FORCED_PAUSE_MS);
 	} while (more);
 	free_all(&dead);
+	flush_work(&free_work);
 	/*
 	 * Those who have come to the call, or are on their way back: an interrupt may keep
 	 * them there, and with CONFIG_PREEMPTION another task, but they do not sleep.
