@@ -36,6 +36,7 @@ arch_lacks=(ftrace direct livepatch bpf nmi preempt-modes entry-probes others un
 # The files that `make check ARCH=mips64el` runs, and those of them that .ci/run does.
 arch_tests=(
 	test/vm/arch/mips.bats
+	test/vm/arch/entry-trace.bats
 	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,torture,examples}.bats
 )

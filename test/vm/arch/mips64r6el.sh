@@ -49,6 +49,7 @@ arch_lacks=(ftrace direct livepatch bpf nmi preempt-modes entry-probes others un
 # two MIPS kernels who does not want to.
 arch_tests=(
 	test/vm/arch/mips.bats
+	test/vm/arch/entry-trace.bats
 	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,torture,examples}.bats
 )
