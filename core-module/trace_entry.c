@@ -43,6 +43,7 @@
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
 
+#include "function.h"
 #include "transition.h"
 
 #define CREATE_TRACE_POINTS
@@ -493,132 +494,10 @@ void pp_trace_entry_module_going(const struct module *mod)
 	free_all(&dead);
 }
 
-/* --- which function ------------------------------------------------------------------------ */
-
-/* Symbols of one name. */
-struct namesakes {
-	const char *name;
-	unsigned int nr;
-};
-
-static int count_core(void *ctx, const char *name, struct module *mod, unsigned long addr)
-{
-	struct namesakes *namesakes = ctx;
-
-	namesakes->nr += !mod && addr >= pp_kernel.stext && addr < pp_kernel.etext &&
-			 !strcmp(name, namesakes->name);
-	return 0;
-}
-
-/* Of the module that @addr is in; with preemption off. */
-static unsigned int count_module(const struct module *mod, const char *name)
-{
-	const struct mod_kallsyms *kallsyms = rcu_dereference_sched(mod->kallsyms);
-	unsigned int i, nr = 0;
-
-	for (i = 1; i < kallsyms->num_symtab; i++)
-		nr += kallsyms->symtab[i].st_shndx != SHN_UNDEF &&
-		      !strcmp(kallsyms->strtab + kallsyms->symtab[i].st_name, name);
-	return nr;
-}
-
-struct function {
-	unsigned long addr;
-	unsigned int namesakes;
-	bool core, ours;
-	char name[KSYM_SYMBOL_LEN];	/* "NAME" or "MODULE:NAME" */
-};
-
-/* The module that is there to stay, and has @addr in its text; with preemption off. */
-static bool within_text(const struct module *mod, unsigned long addr)
-{
-	unsigned long start, end;
-
-	if (!mod || READ_ONCE(mod->state) != MODULE_STATE_LIVE)
-		return false;
-	pp_module_text(mod, &start, &end);
-	return addr >= start && addr < end;
-}
-
-/* What is at function->addr, which was @asked for?  Return: is it a function?  Under pp_mutex. */
-static bool describe(struct function *function, const char *asked)
-{
-	const char *plain = strchr(asked, ':') ? strchr(asked, ':') + 1 : asked;
-	char *text = function->name, *plus, *module, symbol[KSYM_NAME_LEN];
-	struct module *mod;
-	bool found;
-
-	sprint_symbol(text, function->addr);
-	plus = strstr(text, "+0x0/");
-	if (!plus)
-		return false;
-	*plus = 0;
-	module = strchr(plus + 1, '[');
-	if (!module) {
-		struct namesakes namesakes = { .name = plain };
-
-		pp_kernel.kallsyms_on_each_symbol(count_core, &namesakes);
-		function->namesakes = namesakes.nr;
-		function->core = true;
-		return function->addr >= pp_kernel.stext && function->addr < pp_kernel.etext;
-	}
-	*strpbrk(module, " ]") = 0;
-	/* A module that is LIVE cannot be freed while we hold pp_mutex: its notifier waits for it. */
-	preempt_disable();
-	mod = pp_kernel.find_module(module + 1);
-	found = within_text(mod, function->addr);
-	if (found)
-		function->namesakes = count_module(mod, plain);
-	preempt_enable();
-	function->ours = mod == THIS_MODULE;
-	strscpy(symbol, text, sizeof(symbol));
-	memmove(text, module + 1, strlen(module + 1) + 1);
-	strlcat(text, ":", sizeof(function->name));
-	strlcat(text, symbol, sizeof(function->name));
-	return found;
-}
-
-static bool is_address(const char *text)
-{
-	return !strncmp(text, "0x", 2);
-}
-
-/* Of NAME, MODULE:NAME, or an address; or 0. */
-static unsigned long address_of(const char *text)
-{
-	unsigned long addr;
-
-	if (!is_address(text))
-		return pp_kernel.kallsyms_lookup_name(text);
-	return kstrtoul(text, 16, &addr) ? 0 : addr;
-}
-
-/* Under pp_mutex.  0, or an error (logged). */
-static int look_up(const char *text, struct function *function)
-{
-	const bool address = is_address(text);
-
-	*function = (struct function){ .addr = address_of(text) };
-	if (!function->addr || !describe(function, text)) {
-		pr_err("trace_entry: there is no function %s\n", text);
-		return -ENOENT;
-	}
-	if (!address && !function->core && !strchr(text, ':')) {
-		pr_err("trace_entry: %s is in a module: write %s\n", text, function->name);
-		return -EINVAL;
-	}
-	if (!address && function->namesakes != 1) {
-		pr_err("trace_entry: there are %u functions %s: write the address of one, 0x...\n",
-		       function->namesakes, text);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* --- commands -------------------------------------------------------------------------------- */
 
 /* Why can it not be traced?  NULL: it can.  Under pp_mutex. */
-static const char *not_traceable(const struct function *function)
+static const char *not_traceable(const struct pp_function *function)
 {
 	if (function->ours)
 		return "the tracer would trace itself";
@@ -651,7 +530,7 @@ static int check_unused(const struct traced *traced)
 }
 
 /* A new one, prepared, and not switched on yet.  Under trace_mutex and pp_mutex. */
-static int prepare(const struct function *function, bool regs, struct traced **ret_traced)
+static int prepare(const struct pp_function *function, bool regs, struct traced **ret_traced)
 {
 	const char *why = not_traceable(function);
 	const size_t size = strlen(function->name) + 1;
@@ -717,7 +596,7 @@ static int change_form(struct traced *traced, bool regs)
 
 static int switch_on(const char *name, bool regs)
 {
-	struct function *function;
+	struct pp_function *function;
 	struct traced *traced;
 	bool call = false;
 	int ret = pp_arch.trace->start();
@@ -734,7 +613,7 @@ static int switch_on(const char *name, bool regs)
 	if (!function)
 		return -ENOMEM;
 	mutex_lock(&pp_mutex);
-	ret = look_up(name, function);
+	ret = pp_function_look_up(name, function);
 	if (!ret) {
 		traced = find(function->addr);
 		ret = traced ? change_form(traced, regs) : prepare(function, regs, &traced);
@@ -756,7 +635,7 @@ static int switch_on(const char *name, bool regs)
 static int switch_off_named(const char *name)
 {
 	const bool every = !strcmp(name, "*");
-	const unsigned long addr = every ? 0 : address_of(name);
+	const unsigned long addr = every ? 0 : pp_function_address(name);
 	struct traced *traced, *next;
 	bool found = false;
 	int ret = 0, error;
