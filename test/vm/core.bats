@@ -16,6 +16,8 @@ example=$top/examples/proc-version.patch
 		--expect '^pokepatch: .* is refused: ' <<-'END'
 		modprobe pokepatch
 		while read -r case text; do
+			# Nobody looks at where stubs are that are of no use.
+			case $case in *-stubs) can direct || continue ;; esac
 			echo "== $case"
 			dmesg -c >/dev/null
 			refused insmod "/root/hostile/$case.ko"
@@ -120,6 +122,7 @@ switch_rounds() {
 '
 
 @test "next to the kernel's tracers" {
+	needs ftrace
 	with_patches "$example"
 	# One processor: QEMU 7.2 can lose a change of code that another one makes just
 	# as it translates it, and these tracers change 37,000 places.
@@ -149,6 +152,7 @@ switch_rounds() {
 }
 
 @test "kernel.ftrace_enabled cannot switch a patch off" {
+	needs ftrace
 	with_patches "$example"
 	! can direct || patched+=(--expect 'version_proc_show cannot be switched in direct mode')
 	guest "${patched[@]}" --expect '^pokepatch: ftrace cannot be used' <<-'END'
@@ -182,6 +186,7 @@ switch_rounds() {
 }
 
 @test "processors that come and go" {
+	needs hotplug
 	with_patches "$example"
 	guest "${patched[@]}" --append preempt=full --timeout 240 <<<"$switches"'
 		cpu() { echo "$2" >/sys/devices/system/cpu/cpu$1/online; }

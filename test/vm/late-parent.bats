@@ -6,7 +6,7 @@ load helpers
 # places_in MODULE FUNCTION PATTERN - offsets of the instructions that match, in a function that
 # is the first of the module.
 places_in() {
-	"${cross}objdump" -d --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="$3" '
+	"${cross}objdump" -dz --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="$3" '
 		$2 == name { inside = 1; next }
 		!NF { inside = 0 }
 		inside && $0 ~ pattern { sub(":", "", $1); printf "+0x%s ", $1 }'
@@ -35,7 +35,7 @@ late_places() {
 	patch=$(patch_module "$top/test/vm/patches/dummy-setup.patch")
 	# Two addresses in dummy.ko are stored; the MTU is.
 	late=$(late_places "$patch" dummy_setup)
-	new=$(places_in "$patch" dummy_setup '[$#]0x4d2[^0-9a-f]')
+	new=$(places_in "$patch" dummy_setup '[$#]0x4d2[^0-9a-f]|,1234$')
 	[ "$(wc -w <<<"$late")" -ge 2 ] && [ -n "$new" ]
 	guest "${patched[@]}" --module dummy --expect 'pokepatch: dummy_setup: there is a probe at ' \
 		--expect 'pokepatch: module dummy is refused: ' -- "$late" "$new" <<-'END'

@@ -18,7 +18,9 @@ include() {
 # hunk FUNCTION NUMBER - the change by which it returns NUMBER more, and counts its calls.
 hunk() {
 	local counted="({ static atomic_long_t torture_$1; atomic_long_inc(&torture_$1); $2; })"
-	case $1 in
+	# Where the address in an atomic is taken to be passed on, the module would have to stay.
+	can atomics || counted=$2
+	case $(can atomics && echo "$1") in
 	int_pow) include 8 ;;
 	int_sqrt) include 9 ;;
 	gcd | lcm) include 4 ;;
@@ -74,7 +76,7 @@ make_patch() {
 }
 
 @test "patches in all modes, called from every context, with tracers, probes, hotplug" {
-	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-60} names=()
+	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-60} names=() transition=()
 	local seed=${POKEPATCH_TORTURE_SEED:-$RANDOM}
 	mkdir -p "$build/torture"
 	# As in programs/torture/patches.c.
@@ -90,9 +92,10 @@ make_patch() {
 		names+=("$build/torture/torture-$number.patch")
 	done
 	with_patches "${names[@]}"
+	! can live || transition=(--transition live)
 	for number in 6 8; do
 		module=$(patch_module "$build/torture/torture-$number.patch" "torture-$number" \
-			--transition live)
+			"${transition[@]}")
 		patched+=(--module "$module")
 	done
 	say "torture for $seconds s, seed $seed"
@@ -135,8 +138,8 @@ make_patch() {
 		same "wrong results" "$(count wrong)" 0
 		[ "$(count unsure)" -lt $(($(count process) / 100)) ] || die "most calls were not judged"
 		on_each_processor() { # CONTEXT CALLS
-			awk -v name=$1 -v least=$2 '
-				$1 == name { for (i = 3; i <= 6; i++) if ($i < least) exit 1 }
+			awk -v name=$1 -v least=$2 -v last=$((2 + $(nproc))) '
+				$1 == name { for (i = 3; i <= last; i++) if ($i < least) exit 1 }
 			' /tmp/returned || die "$1: a processor has made fewer than $2 calls"
 		}
 		for context in preemptible process softirq hardirq; do
@@ -148,10 +151,12 @@ make_patch() {
 			# Four calls in each: a thousand NMIs a second.
 			at_least nmi $(($1 * 4000))
 		fi
-		for count in loads unloads enables disables replaces enables-in-entry \
-			enables-in-ftrace tracers probes hotplugs modules readers; do
+		for count in loads unloads enables disables replaces enables-in-entry probes modules \
+			readers; do
 			at_least $count 1
 		done
+		! can ftrace || { at_least enables-in-ftrace 1; at_least tracers 1; }
+		! can hotplug || at_least hotplugs 1
 		! can direct || at_least enables-in-direct 1
 		! can bpf || at_least bpf-programs 1
 		if can livepatch; then
@@ -168,9 +173,10 @@ make_patch() {
 		# The new functions were called as often as they have returned.
 		sed -n "s/^returned-\([1-9]\)/\1/p" /tmp/returned | sort >/tmp/results
 		sed -n "s/^called-//p" /tmp/counts | sort >/tmp/calls
-		cmp /tmp/calls /tmp/results || die "counts differ: $(diff /tmp/calls /tmp/results)"
+		! can atomics || cmp /tmp/calls /tmp/results ||
+			die "counts differ: $(diff /tmp/calls /tmp/results)"
 		# Of 23; some can have been below others all the time.
-		[ "$(wc -l </tmp/calls)" -ge 10 ] || die "few functions were called: $(cat /tmp/calls)"
+		[ "$(wc -l </tmp/results)" -ge 10 ] || die "few functions were called: $(cat /tmp/results)"
 		stop
 		same_inventory /tmp/before 80
 	END

@@ -56,7 +56,7 @@ static void each_once(void)
 			probe(f, at_return);
 		}
 	}
-	for (unsigned int which = 3; which--;)
+	for (unsigned int which = 3; which-- && can("ftrace");)
 		trace(which);
 	act_on_module();
 	act_on_module();
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	if (argc != 4 || uname(&names))
 		return 2;
 	lacks = argv[3];
-	nr_modes -= !can("direct");
+	nr_modes -= !can("direct") + !can("ftrace");
 	setlinebuf(stdout);
 	srandom(atoi(argv[2]));
 	snprintf(extra, sizeof(extra), "/lib/modules/%s/extra", names.release);
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		fail("setpriority");
 	/* The tracers trace these alone: a guest in TCG cannot trace everything and live. */
-	for (int f = 0; f < FUNCTIONS; f++) {
+	for (int f = 0; f < FUNCTIONS && can("ftrace"); f++) {
 		int fd = open(TRACING "set_ftrace_filter", O_WRONLY | (f ? O_APPEND : O_TRUNC));
 
 		if (fd < 0 || write(fd, functions[f], strlen(functions[f])) < 0 || close(fd))
@@ -141,7 +141,8 @@ int main(int argc, char **argv)
 		switch (chance(40)) {
 		case 0:
 		case 1:
-			trace(chance(3));
+			if (can("ftrace"))
+				trace(chance(3));
 			break;
 		case 2:
 		case 3:

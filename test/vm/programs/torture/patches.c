@@ -20,8 +20,12 @@ static const unsigned int changes[PATCHES + 1] = {
 };
 const char *const modes[] = {"auto", "auto", "entry", "ftrace", "direct"};
 size_t nr_modes = sizeof(modes) / sizeof(*modes);
-/* Built with --transition live. */
-static const bool live[PATCHES + 1] = {[6] = true, [8] = true};
+
+/* Built with --transition live, where that can be. */
+static bool is_live(int k)
+{
+	return (k == 6 || k == 8) && can("live");
+}
 
 static bool loaded[PATCHES + 1];
 static int enabled[PATCHES]; /* the newest last */
@@ -100,11 +104,11 @@ static void add_calls(int k)
 	snprintf(path, sizeof(path), "/sys/module/pokepatch_torture_%d/refcnt", k);
 	for (int tries = 0; get(path, text, sizeof(text)), strcmp(text, "0"); tries++) {
 		/* Tasks may be in it after a live switch. */
-		if (!live[k] || tries == 2000)
+		if (!is_live(k) || tries == 2000)
 			fail("patch %d has %s users", k, text);
 		usleep(10000);
 	}
-	for (int f = 0; f < FUNCTIONS; f++) {
+	for (int f = 0; f < FUNCTIONS && can("atomics"); f++) {
 		if (!(changes[k] & 1 << f))
 			continue;
 		snprintf(path, sizeof(path), "pokepatch-torture-%d", k);
@@ -120,7 +124,7 @@ void unload(int k)
 	add_calls(k);
 	snprintf(name, sizeof(name), "pokepatch_torture_%d", k);
 	for (int tries = 0; syscall(SYS_delete_module, name, O_NONBLOCK); tries++) {
-		if (!live[k] || (errno != EAGAIN && errno != EBUSY) || tries == 2000)
+		if (!is_live(k) || (errno != EAGAIN && errno != EBUSY) || tries == 2000)
 			fail("unloading patch %d", k);
 		usleep(10000);
 	}
@@ -195,7 +199,7 @@ void switch_patch(int k, bool on, const char *mode, unsigned int replaced)
 	int old[PATCHES], nr_old = nr_enabled, to = 0;
 	const bool meets = on && meets_livepatch(k);
 	const uint16_t before = vector(false);
-	bool one_by_one = live[k];
+	bool one_by_one = is_live(k);
 
 	memcpy(old, enabled, sizeof(old));
 	for (int f = 0; on && f < FUNCTIONS; f++)
@@ -205,7 +209,7 @@ void switch_patch(int k, bool on, const char *mode, unsigned int replaced)
 			fail("mode %s of patch %d", mode, k);
 	for (int i = 0; i < nr_old; i++) {
 		if (replaced & 1 << old[i])
-			one_by_one &= live[old[i]];
+			one_by_one &= is_live(old[i]);
 		else if (old[i] != k)
 			enabled[to++] = old[i];
 	}
