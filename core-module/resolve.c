@@ -485,9 +485,13 @@ static bool is_percpu(const struct lookup *lookup, const struct wanted *wanted)
 	return !strcmp(pp_string(lookup->patch, wanted->sym->section), PERCPU_SECTION);
 }
 
-/* What /sys/module/NAME/sections shows of a section of @mod, or 0. */
-static unsigned long shown_address(const struct module *mod, const char *name)
+/*
+ * What /sys/module/NAME/sections shows of a section of @mod, or 0.  The loader has files made of all
+ * sections that have anything in them: of another there is none.
+ */
+static unsigned long shown_address(const struct module *mod, const char *name, bool *empty)
 {
+	*empty = false;
 #ifdef CONFIG_SYSFS
 	/*
 	 * kernel/module/sysfs.c: struct module_sect_attrs begins with the group, and behind each
@@ -501,6 +505,7 @@ static unsigned long shown_address(const struct module *mod, const char *name)
 	for (attr = group->bin_attrs; *attr; attr++)
 		if (!strcmp((*attr)->attr.name, name))
 			return *(const unsigned long *)(*attr + 1);
+	*empty = true;
 #endif
 	return 0;
 }
@@ -509,11 +514,18 @@ static unsigned long shown_address(const struct module *mod, const char *name)
 static unsigned long section_address(const struct lookup *lookup, const struct module *mod,
 				     const struct wanted *wanted)
 {
+	unsigned long address;
+	bool empty;
+
 #ifdef CONFIG_SMP
 	if (is_percpu(lookup, wanted))
 		return (unsigned long)(void __force *)mod->percpu;
 #endif
-	return shown_address(mod, pp_string(lookup->patch, wanted->sym->section));
+	address = shown_address(mod, pp_string(lookup->patch, wanted->sym->section), &empty);
+	/* A variable of no size, such as a lock's class without lockdep: it has only to be within. */
+	if (empty && !wanted->sym->size && !wanted->sym->offset)
+		address = (unsigned long)mod->core_layout.base;
+	return address;
 }
 
 /*
