@@ -54,6 +54,7 @@ void pp_fault_freed(const void *memory);
 #define kvmalloc_array(...)	PP_ALLOC("kvmalloc_array", kvmalloc_array(__VA_ARGS__))
 #define kmemdup(...)		PP_ALLOC("kmemdup", kmemdup(__VA_ARGS__))
 #define kstrdup(...)		PP_ALLOC("kstrdup", kstrdup(__VA_ARGS__))
+#define kstrndup(...)		PP_ALLOC("kstrndup", kstrndup(__VA_ARGS__))
 #define kasprintf(...)		PP_ALLOC("kasprintf", kasprintf(__VA_ARGS__))
 #define vmap(...)		PP_ALLOC("vmap", vmap(__VA_ARGS__))
 
@@ -105,5 +106,7 @@ static inline struct workqueue_struct *pp_real_alloc_workqueue(const char *name,
 	PP_FAIL("kobject_create_and_add", NULL, kobject_create_and_add(__VA_ARGS__))
 #define sysfs_create_file(...)						\
 	PP_FAIL("sysfs_create_file", -ENOMEM, sysfs_create_file(__VA_ARGS__))
+#define sysfs_create_bin_file(...)					\
+	PP_FAIL("sysfs_create_bin_file", -ENOMEM, sysfs_create_bin_file(__VA_ARGS__))
 
 #endif /* POKEPATCH_FAULT_H */

@@ -557,7 +557,7 @@ own_cache() {
 	build -s "$source" -o one.ko x.patch
 	ends 0 "preparing the source"
 	# The user's folder is as it was.
-	[ -z "$(find "$source" -newer stamp -not -path '*/.pokepatch*')" ]
+	[ -z "$(find "$source" -type f -newer stamp -not -path '*/.pokepatch*' | tee /dev/stderr)" ]
 
 	# A damaged tree is found, and made anew.
 	tree=$(ls -d "$own"/tree-*/)
