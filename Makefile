@@ -199,7 +199,7 @@ setup-demo: ## only those for building, and for a guest of ARCH
 # What needs packages comes after setup: a second make sees what setup installed.  What is not
 # about a guest's architecture is among x86_64's tests.  CHECK=short: what .ci/run has the time for
 # (test/README.md).
-architectures := x86_64 arm64
+architectures := x86_64 arm64 mips64el
 CHECK ?= all
 # As many jobs as there are processors, unless make was told how many.
 in_parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
