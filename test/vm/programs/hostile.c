@@ -201,7 +201,6 @@ static Elf64_Rela *rela_of(const struct module *m, size_t place)
 	return NULL;
 }
 
-/* Where in the file the address at @place points to. */
 /* MIPS64 has r_info as several fields, the symbol first. */
 static size_t symbol_of(const struct module *m, const Elf64_Rela *rela)
 {
@@ -210,6 +209,7 @@ static size_t symbol_of(const struct module *m, const Elf64_Rela *rela)
 	return header->e_machine == EM_MIPS ? (uint32_t)rela->r_info : ELF64_R_SYM(rela->r_info);
 }
 
+/* Where in the file the address at @place points to. */
 static size_t follow(const struct module *m, size_t place)
 {
 	const Elf64_Rela *rela = rela_of(m, place);
