@@ -485,47 +485,51 @@ static bool is_percpu(const struct lookup *lookup, const struct wanted *wanted)
 	return !strcmp(pp_string(lookup->patch, wanted->sym->section), PERCPU_SECTION);
 }
 
-/*
- * What /sys/module/NAME/sections shows of a section of @mod, or 0.  The loader has files made of all
- * sections that have anything in them: of another there is none.
- */
-static unsigned long shown_address(const struct module *mod, const char *name, bool *empty)
+/* What /sys/module/NAME/sections shows, up to a NULL; NULL: there is no such folder, or not yet. */
+static struct bin_attribute *const *shown_sections(const struct module *mod)
 {
-	*empty = false;
 #ifdef CONFIG_SYSFS
-	/*
-	 * kernel/module/sysfs.c: struct module_sect_attrs begins with the group, and behind each
-	 * of the attributes there is the address of its section.
-	 */
+	/* kernel/module/sysfs.c: struct module_sect_attrs begins with the group. */
 	const struct attribute_group *group = (const void *)mod->sect_attrs;
-	struct bin_attribute *const *attr;
 
-	if (!group || !group->bin_attrs || !group->name || strcmp(group->name, "sections"))
-		return 0;
-	for (attr = group->bin_attrs; *attr; attr++)
+	if (group && group->name && !strcmp(group->name, "sections"))
+		return group->bin_attrs;
+#endif
+	return NULL;
+}
+
+/* What is shown of a section of @mod, or 0. */
+static unsigned long shown_address(const struct module *mod, const char *name)
+{
+	struct bin_attribute *const *attr = shown_sections(mod);
+
+	/* Behind each of the attributes there is the address of its section. */
+	for (; attr && *attr; attr++)
 		if (!strcmp((*attr)->attr.name, name))
 			return *(const unsigned long *)(*attr + 1);
-	*empty = true;
-#endif
 	return 0;
+}
+
+/*
+ * Has a variable of no size, such as a lock's class without lockdep, no place?  The loader shows all
+ * sections that have anything in them.
+ */
+static bool is_nowhere(const struct lookup *lookup, const struct module *mod,
+		       const struct wanted *wanted)
+{
+	return !wanted->sym->size && !wanted->sym->offset && shown_sections(mod) &&
+	       !shown_address(mod, pp_string(lookup->patch, wanted->sym->section));
 }
 
 /* Where the section of a symbol is, or 0. */
 static unsigned long section_address(const struct lookup *lookup, const struct module *mod,
 				     const struct wanted *wanted)
 {
-	unsigned long address;
-	bool empty;
-
 #ifdef CONFIG_SMP
 	if (is_percpu(lookup, wanted))
 		return (unsigned long)(void __force *)mod->percpu;
 #endif
-	address = shown_address(mod, pp_string(lookup->patch, wanted->sym->section), &empty);
-	/* A variable of no size, such as a lock's class without lockdep: it has only to be within. */
-	if (empty && !wanted->sym->size && !wanted->sym->offset)
-		address = (unsigned long)mod->core_layout.base;
-	return address;
+	return shown_address(mod, pp_string(lookup->patch, wanted->sym->section));
 }
 
 /*
@@ -628,6 +632,8 @@ int pp_resolve_module(struct pp_patch *patch, unsigned int obj, struct module *m
 
 		if (section->witness)
 			wanted->addr = section->base + wanted->sym->offset;
+		else if (is_nowhere(&lookup, mod, wanted))
+			wanted->addr = (unsigned long)mod->core_layout.base;
 		wanted->seen = 0;
 		wanted->at_pos = 0;
 	}
