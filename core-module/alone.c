@@ -3,12 +3,20 @@
  * Kernels without an ftrace that could redirect calls: entries belong to nobody, so that there
  * is nobody to borrow them from (claim.c), and the entry mode is the only one there is.
  *
- * Kprobes alone may be at an entry.  Where one is before us the entry is not taken: if it is armed it
- * shows in the bytes, and if not it has a copy of a NOP, by which it would go on, when it is, in place of
- * a word that loads half an address.  One that comes later has a copy of the word that it is on: in front of the
- * instruction that decides it goes on working, and what is to be written over it is not what is
- * expected there, so that nothing is.
+ * Kprobes alone may be at an entry.  Each has a copy of the word that it is on, by which it goes on
+ * when it is hit, and which it puts back when it goes; and it has made that copy when it was
+ * registered, however much later it is armed (tracefs arms an event's when the event is enabled).  So a
+ * word that has one must not be written, also if it does not show: a copy of the NOP would let
+ * calls through that are switched, a copy of the jump would go to a patch that is gone, and one of
+ * half an address would have the jump go nowhere.  Where one is before us, the entry is not
+ * taken; where one comes later, it works as long as its word stays as it is, and the patch stays
+ * on, or off, until it is removed.
+ *
+ * kprobe_mutex is held from the look for them to the end of the write.  register_kprobe() makes its
+ * copy, puts the probe into the table and arms it under that mutex, and under text_mutex
+ * only the first and the last: without it, one could be between the two, and be seen by nobody.
  */
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
 
@@ -30,21 +38,21 @@ static bool is_free(unsigned long ip, const u8 *nop, unsigned int size)
 	return true;
 }
 
-static bool is_probed(unsigned long ip, unsigned int size)
+static bool is_probed(unsigned long at, unsigned int size)
 {
 	bool found = false;
 	unsigned int i;
 
 	preempt_disable();
-	for (i = 0; i < pp_entry_span() && !found; i += size)
-		found = pp_kernel.get_kprobe((void *)(ip + i));
+	for (i = 0; i < size && !found; i += pp_arch.entry_size)
+		found = pp_kernel.get_kprobe((void *)(at + i));
 	preempt_enable();
 	return found;
 }
 
 bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
 {
-	return !PP_FAULT("claim") && is_free(ip, nop, size) && !is_probed(ip, size);
+	return !PP_FAULT("claim") && is_free(ip, nop, size) && !is_probed(ip, pp_entry_span());
 }
 
 int pp_claim_return(unsigned long ip, bool *update)
@@ -53,6 +61,25 @@ int pp_claim_return(unsigned long ip, bool *update)
 
 	return pp_arch.entry_insn(ip, 0, nop) || !is_free(ip, nop, pp_arch.entry_size) ? -EBUSY :
 											 0;
+}
+
+unsigned long pp_claim_write(const struct pp_text *text)
+{
+	unsigned long at = 0;
+	unsigned int i;
+
+	mutex_lock(pp_kernel.kprobe_mutex);
+	for (i = 0; i < text->nr && !at && !pp_debug_skip_probed; i++)
+		if (is_probed(text->poke[i].at, text->poke[i].size))
+			at = text->poke[i].at;
+	if (at)
+		mutex_unlock(pp_kernel.kprobe_mutex);
+	return at;
+}
+
+void pp_claim_written(void)
+{
+	mutex_unlock(pp_kernel.kprobe_mutex);
 }
 
 void pp_claim_settle(unsigned long ip)

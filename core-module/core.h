@@ -105,7 +105,7 @@ struct pp_kernel {
 	/* locks */
 	struct mutex *ftrace_lock;
 	struct mutex *text_mutex;
-	struct mutex *kprobe_mutex;	/* or NULL; before ftrace_lock and text_mutex */
+	struct mutex *kprobe_mutex;	/* or NULL, with ftrace; before ftrace_lock and text_mutex */
 	/* ftrace's list of registered ops, under ftrace_lock, and what ends it */
 	struct ftrace_ops **ftrace_ops_list;
 	struct ftrace_ops *ftrace_list_end;

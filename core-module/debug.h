@@ -42,7 +42,7 @@ struct task_struct;
 	X(skip_claim, "do not claim sites from ftrace")                                    \
 	X(skip_users, "do not count who came to a site while it was claimed")              \
 	X(skip_redirect, "give sites back though somebody redirects their calls")          \
-	X(skip_probed, "write stubs that have probes in them")                             \
+	X(skip_probed, "write stubs and entries that have probes in them")                 \
 	X(skip_compare, "do not compare code with what it should be before it is written") \
 	X(skip_read_back, "do not compare it afterwards")                                  \
 	X(skip_hold, "do not keep the module that code leads to which cannot be put back") \

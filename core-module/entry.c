@@ -148,12 +148,20 @@ static unsigned int decide_first(const struct pp_site *site, unsigned long targe
 	return nr + 1;
 }
 
+int pp_entry_blame_probe(const struct pp_patch *patch, unsigned long probe)
+{
+	pr_err("%s: a probe is at %pS, where a jump is to be written or taken away; nothing is switched; remove the probe and try again\n",
+	       patch->name, (void *)probe);
+	return -EBUSY;
+}
+
 /*
  * Have the prepared words load @target, or be NOPs, while the deciding one is a NOP.  For the sake
- * of @func, or NULL.  Return: 0, -EBUSY if something is not as we left it, -ENOMEM.
+ * of @func, or NULL.  Return: 0, -EBUSY if a probe is there (then *@ret_probe is where), or if
+ * something is not as we left it, -EIO or -ENOMEM.
  */
 static int load(struct pp_site *site, const struct pp_func *func, unsigned long target,
-		struct pp_text *text)
+		struct pp_text *text, unsigned long *ret_probe)
 {
 	struct pp_when *when = &text->when;
 	unsigned int i;
@@ -166,6 +174,11 @@ static int load(struct pp_site *site, const struct pp_func *func, unsigned long 
 	ret = pp_text_map(text);
 	if (ret)
 		return ret;
+	*ret_probe = pp_claim_write(text);
+	if (*ret_probe) {
+		pp_text_unmap(text);
+		return -EBUSY;
+	}
 	when->before = when->begin = pp_now();
 	/* The order of all who write text; and no CPU comes that would not be told. */
 	cpus_read_lock();
@@ -177,6 +190,7 @@ static int load(struct pp_site *site, const struct pp_func *func, unsigned long 
 	mutex_unlock(pp_kernel.text_mutex);
 	pp_arch.text_written(site->ip, site->ip + pp_entry_span());
 	cpus_read_unlock();
+	pp_claim_written();
 	pp_text_unmap(text);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
@@ -192,12 +206,15 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 {
 	struct pp_poke pokes[LOAD_POKES] = {};
 	struct pp_text text = { .poke = pokes };
+	unsigned long probe = 0;
 	int ret;
 
 	lockdep_assert_held(&pp_mutex);
 	if (site->prepared == target || !pp_arch.entry_prepared)
 		return 0;
-	ret = load(site, func, target, &text);
+	ret = load(site, func, target, &text, &probe);
+	if (probe)
+		return pp_entry_blame_probe(func->patch, probe);
 	if (!ret)
 		pp_record_text(&text, &text.when, POKEPATCH_HISTORY_STORE, 0, false);
 	if (ret == -EIO && text.bad)
@@ -215,13 +232,14 @@ static int unprepare(struct pp_site *site)
 {
 	struct pp_poke pokes[LOAD_POKES] = {};
 	struct pp_text text = { .poke = pokes };
+	unsigned long probe;
 	unsigned int i;
 	int ret;
 
 	if (!pp_arch.entry_prepared || !site->prepared)
 		return 0;
 	pp_record_begin();
-	ret = load(site, NULL, 0, &text);
+	ret = load(site, NULL, 0, &text, &probe);
 	for (i = 0; i < text.nr && !ret; i++)
 		pp_record_store(pokes[i].at, pokes[i].old, pokes[i].new, pokes[i].size, &text.when,
 				POKEPATCH_HISTORY_STORE, 0);

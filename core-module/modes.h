@@ -41,7 +41,7 @@ struct pp_mode {
 	/*
 	 * If it is there: @site lets calls through, and is going to lead to @target, for
 	 * @func's sake; write, as long as that changes nothing, what pokes() need not write
-	 * then.  May sleep.  Return: 0, -ENOMEM, or -EIO (logged).
+	 * then.  May sleep.  Return: 0, -ENOMEM, or -EBUSY or -EIO (logged).
 	 */
 	int (*prepare)(struct pp_site *site, const struct pp_func *func, unsigned long target);
 	/*
@@ -224,6 +224,25 @@ unsigned int pp_claim_shadows(unsigned long ip);
  * calls ftrace's own code, and that the handlers.
  */
 bool pp_claim_shared(unsigned long ip);
+/*
+ * From here to pp_claim_written() nobody puts a probe on a word of entries, or takes one from it,
+ * that @text writes.  Where ftrace owns the entries, what probes them is ftrace's, and need not be
+ * kept off.  Sleeps; takes a lock that comes before cpus_read_lock() and text_mutex.
+ * Return: 0, or where a probe is already, armed or not; then nothing is held.
+ */
+#if PP_HAS_FTRACE
+static inline unsigned long pp_claim_write(const struct pp_text *text)
+{
+	return 0;
+}
+
+static inline void pp_claim_written(void)
+{
+}
+#else
+unsigned long pp_claim_write(const struct pp_text *text);
+void pp_claim_written(void);
+#endif
 
 /* --- entry.c: the entry mode ---------------------------------------------------- */
 
@@ -248,6 +267,9 @@ static __always_inline void pp_site_leads_to(struct pp_site *site, unsigned long
 		site->prepared = target;
 	WRITE_ONCE(site->target, target);
 }
+
+/* Tell who is in the way of @patch's switch: a probe at @probe.  Return: -EBUSY. */
+int pp_entry_blame_probe(const struct pp_patch *patch, unsigned long probe);
 
 /* Give @site back, as pp_claim_return(), and take from it first what was prepared. */
 int pp_entry_return(struct pp_site *site, bool *update);

@@ -49,7 +49,7 @@ static const struct pp_needed needed[] = {
 	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
 	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
 	{ "get_kprobe", &pp_kernel.get_kprobe },
-	{ "kprobe_mutex", &pp_kernel.kprobe_mutex, .optional = true },
+	{ "kprobe_mutex", &pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE },
 	/* Where they are not, nobody can ask for these events. */
 	{ "perf_event_text_poke", &pp_kernel.perf_event_text_poke, .optional = true },
 	{ "perf_event_ksymbol", &pp_kernel.perf_event_ksymbol, .optional = true },

@@ -234,7 +234,7 @@ static bool all_fit(const struct pp_text *text)
 
 static int write_unused(struct pp_text *text, const struct pp_patch *patch)
 {
-	unsigned long start = ULONG_MAX, end = 0;
+	unsigned long start = ULONG_MAX, end = 0, probe;
 	struct pp_when *when = &text->when;
 	unsigned int i;
 	int ret;
@@ -245,10 +245,16 @@ static int write_unused(struct pp_text *text, const struct pp_patch *patch)
 	ret = pp_text_map(text);
 	if (ret || !text->nr)
 		return ret;
+	probe = pp_claim_write(text);
+	if (probe) {
+		pp_text_unmap(text);
+		return pp_entry_blame_probe(patch, probe);
+	}
 	when->before = when->begin = pp_now();
 	mutex_lock(pp_kernel.text_mutex);
 	ret = pp_text_write(text) ? 0 : pp_text_blame(text, patch);
 	mutex_unlock(pp_kernel.text_mutex);
+	pp_claim_written();
 	pp_text_unmap(text);
 	for (i = 0; i < text->nr; i++) {
 		start = min(start, text->poke[i].at);

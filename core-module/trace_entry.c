@@ -209,22 +209,6 @@ static void record(const struct words *words, const struct pp_when *when, unsign
 				words->poke[i].size, when, method, 0);
 }
 
-/*
- * A probe on one of them that is not armed does not show.  But it has a copy of the word, by which it would
- * go on when it is, and which it would put back.  Whoever holds kprobe_mutex knows of all probes.
- */
-static bool is_probed(const struct words *words)
-{
-	bool found = false;
-	unsigned int i;
-
-	preempt_disable();
-	for (i = 0; i < words->text.nr && !found; i++)
-		found = pp_kernel.get_kprobe((void *)words->poke[i].at);
-	preempt_enable();
-	return found;
-}
-
 static int write_words(const struct traced *traced, struct words *words)
 {
 	struct pp_when *when = &words->text.when;
@@ -232,19 +216,22 @@ static int write_words(const struct traced *traced, struct words *words)
 
 	if (ret)
 		return ret;
+	if (pp_claim_write(&words->text)) {
+		pp_text_unmap(&words->text);
+		return -EBUSY;
+	}
 	when->before = when->begin = pp_now();
 	/* The order of all who write text; and no CPU comes that would not be told. */
-	mutex_lock(pp_kernel.kprobe_mutex);
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
-	if (!is_as_left(traced) || is_probed(words))
+	if (!is_as_left(traced))
 		ret = -EBUSY;
 	else if (!pp_text_write(&words->text))
 		ret = -EIO;
 	mutex_unlock(pp_kernel.text_mutex);
 	pp_arch.text_written(traced->ip, traced->ip + pp_entry_span());
 	cpus_read_unlock();
-	mutex_unlock(pp_kernel.kprobe_mutex);
+	pp_claim_written();
 	pp_text_unmap(&words->text);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
@@ -304,6 +291,19 @@ static int transition_init(struct transition *tr, const struct traced *traced)
 	return 0;
 }
 
+static int stop_without_probes(const struct traced *traced, struct transition *tr)
+{
+	int ret;
+
+	if (pp_claim_write(&tr->text)) {
+		pr_err("trace_entry: %s is not traced: a probe is at its entry\n", traced->name);
+		return -EBUSY;
+	}
+	ret = pp_stop(tr);
+	pp_claim_written();
+	return ret;
+}
+
 /* Have it call, if nobody is in between.  Return: 0, -EAGAIN if somebody is, or an error. */
 static int decide(struct traced *traced, struct transition *tr)
 {
@@ -316,13 +316,7 @@ static int decide(struct traced *traced, struct transition *tr)
 	tr->text = words->text;
 	pp_record_enter(0, NULL);
 	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
-	mutex_lock(pp_kernel.kprobe_mutex);
-	if (!ret && is_probed(words)) {
-		pr_err("trace_entry: %s is not traced: a probe is at its entry\n", traced->name);
-		ret = -EBUSY;
-	}
-	ret = ret ?: pp_stop(tr);
-	mutex_unlock(pp_kernel.kprobe_mutex);
+	ret = ret ?: stop_without_probes(traced, tr);
 	if (!ret) {
 		record(words, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE);
 		became(traced, calls);
@@ -434,13 +428,13 @@ static void free_all(struct list_head *dead)
 static int check_probes(const struct traced *traced)
 {
 	struct words *words = words_make(traced, FREE);
-	int ret = -ENOMEM;
+	int ret;
 
-	if (words) {
-		mutex_lock(pp_kernel.kprobe_mutex);
-		ret = is_probed(words) ? -EBUSY : 0;
-		mutex_unlock(pp_kernel.kprobe_mutex);
-	}
+	if (!words)
+		return -ENOMEM;
+	ret = pp_claim_write(&words->text) ? -EBUSY : 0;
+	if (!ret)
+		pp_claim_written();
 	kfree(words);
 	return ret;
 }
@@ -602,11 +596,10 @@ static int switch_on(const char *name, bool regs)
 	int ret = pp_arch.trace->start();
 
 	/* Without the first, nothing would tell when the core's memory is no longer in use. */
-	if ((IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU)) ||
-	    !pp_kernel.kprobe_mutex)
+	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
 		ret = -EOPNOTSUPP;
 	if (ret == -EOPNOTSUPP)
-		pr_err("trace_entry: this kernel does not allow it: it takes CONFIG_TASKS_RCU, where that is preemptible, and the symbols kprobe_mutex and __vmalloc_node_range\n");
+		pr_err("trace_entry: this kernel does not allow it: it takes CONFIG_TASKS_RCU, where that is preemptible, and the symbol __vmalloc_node_range\n");
 	if (ret)
 		return ret;
 	function = kmalloc(sizeof(*function), GFP_KERNEL);

@@ -260,6 +260,19 @@ static int switch_live(struct transition *tr)
 	return 0;
 }
 
+/* No probe comes to what is written between the last look for them and the end of the stop. */
+static int stop_without_probes(struct transition *tr)
+{
+	const unsigned long probe = pp_claim_write(&tr->text);
+	int ret;
+
+	if (probe)
+		return pp_entry_blame_probe(tr->patch, probe);
+	ret = pp_stop(tr);
+	pp_claim_written();
+	return ret;
+}
+
 /* The same in a stop, if nobody is in the way. */
 static int switch_stopped(struct transition *tr)
 {
@@ -271,7 +284,7 @@ static int switch_stopped(struct transition *tr)
 	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
 	if (pp_debug_stop_wait_ms)
 		msleep(pp_debug_stop_wait_ms);
-	ret = ret ?: pp_stop(tr);
+	ret = ret ?: stop_without_probes(tr);
 	if (ret == -EAGAIN && tr->scan.nr_blockers)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", tr->patch->name,
 			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);

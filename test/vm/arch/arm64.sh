@@ -31,23 +31,9 @@ arch_append=()
 # It has no NMI.
 arch_hang_command=
 
-# What tests ask for (needs, can) and neither 6.1's arm64 nor the core on it has:
-#   direct          ftrace cannot call a function directly
-#   livepatch       no kernel live patches
-#   bpf             programs at functions' entries need direct calls
-#   nmi             a module cannot have a handler of NMIs
-#   preempt-modes   the kernel is not preemptible, and cannot be told to be
-#   entry-probes    a probe at a function's start stands in front of its entry site
-#   others          all that others write comes by no one function that could be listened at
-#   unwinder        stacks are judged by frame records or words; nothing is unreliable, and
-#                   no unwinder is there to look at twice
-#   optprobes       probes are not optimised
-#   split-entries   each entry is in one word
-#   rcu-tasks       a kernel that is not preemptible has only RCU
-#   kexec           no kexec_file_load(), by which a program can start a kernel of any machine
-#   exact-live      a live switch writes one store at a time: when a processor meets it has an interval
-arch_lacks=(direct livepatch bpf nmi preempt-modes entry-probes others unwinder optprobes
-	split-entries rcu-tasks kexec exact-live)
+arch_lacks=(
+	direct livepatch bpf nmi preempt-modes entry-probes split-entries rcu-tasks kexec exact-live
+)
 
 # The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:
 # patches take long to build where the kernel's own compiler is emulated.

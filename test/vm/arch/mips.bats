@@ -186,6 +186,95 @@ hold() {
 	grep -q "epc *== *0000000000000000" "$guest_log"
 }
 
+probes='
+# An event of tracefs: its probe is there from now on, and armed when the event is enabled.
+probe() { # NAME PLACE
+	echo "p:pp/$1 pp_slots:$2" >>$tracing/kprobe_events
+}
+armed() { echo $2 >$tracing/events/pp/$1/enable; }
+unprobe() {
+	armed $1 0
+	echo "-:pp/$1" >>$tracing/kprobe_events
+}
+# refused_for_probe NAME VALUE - and the log says where it is.
+refused_for_probe() {
+	dmesg -c >/dev/null
+	if (echo "$2" >"$(sysfs "$1" enabled)") 2>/tmp/error; then
+		die "$1: enabled=$2 was accepted"
+	fi
+	has "the error" "$(cat /tmp/error)" "Device or resource busy"
+	has "the log" "$(dmesg)" "a probe is at pp_slots_value+"
+}
+'
+
+@test "a probe that is not armed yet has a copy of its word, which stays as it is" {
+	guest --expect 'a probe is at pp_slots_value' "${patched[@]}" <<-END
+		$words$probes
+		enabled slots-2 1
+		for place in 0 4; do
+			echo "== at $place, while the patch is on: the address cannot change, calls can be switched off"
+			probe address pp_slots_value+\$place
+			refused_for_probe slots-3 1
+			value 2
+			enabled slots-2 0
+			value 1
+			refused_for_probe slots-3 1
+			value 1
+			enabled slots-2 1
+			armed address 1
+			value 2
+			enabled slots-2 0
+			value 1
+			unprobe address
+			enabled slots-3 1
+			value 3
+			enabled slots-3 0
+			enabled slots-2 1
+		done
+		enabled slots-2 0
+
+		echo "== at the deciding word, while it is a NOP"
+		probe decides pp_slots_value+8
+		(echo 1 >"\$(sysfs slots-2 enabled)") 2>/dev/null && die "a probed entry was taken"
+		unprobe decides
+		enabled slots-2 1
+		value 2
+	END
+}
+
+# Kernels for release 6 do not take probes at jumps like its.
+@test "a probe that has a copy of the jump: the patch stays on, as long as it is there" {
+	[ "$arch_slots" -eq 4 ] || skip "no probes at compact jumps"
+	guest --expect 'a probe is at pp_slots_value' "${patched[@]}" <<-END
+		$words$probes
+		enabled slots-2 1
+		probe decides pp_slots_value+8
+		refused_for_probe slots-2 0
+		refused_for_probe slots-3 1
+		armed decides 1
+		value 2
+		refused_for_probe slots-2 0
+		unprobe decides
+		enabled slots-2 0
+		value 1
+	END
+}
+
+@test "control: without the look for probes, calls go to a patch that is off" {
+	[ "$arch_slots" -eq 4 ] || skip "no probes at compact jumps"
+	with_core core-debug
+	guest "${patched[@]}" <<-END
+		$words$probes
+		echo 1 >\$debug/debug_skip_probed
+		enabled slots-2 1
+		probe decides pp_slots_value+8
+		enabled slots-2 0
+		value 1
+		armed decides 1
+		has "what the functions return" "\$(cat \$param/value)" "2 1"
+	END
+}
+
 @test "instructions that a switched call costs more" {
 	guest "${patched[@]}" --icount <<-END
 		$words

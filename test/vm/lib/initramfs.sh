@@ -141,7 +141,7 @@ shell_settings() {
 make_initramfs() {
 	local root=$work/layer base item stamp
 	! is_foreign || foreign_root
-	stamp=$(cat "$here/guest"/* "$here/arch/$arch.sh" "$here/lib/initramfs.sh" |
+	stamp=$(cat "$here/guest"/* "$here/arch/$arch.sh" "$here"/arch/*.bash "$here/lib/initramfs.sh" |
 		sha256sum | cut -c 1-12)
 	base=$store/base-$stamp.cpio
 	once "$base" make_base

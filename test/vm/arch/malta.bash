@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+# What both kinds of MIPS64 have for the VM harness, on a Malta board; the variables are told of in
+# test/README.md.  Sourced by those that set arch_kernel.
+
+arch_release_pattern="*-pokepatch-$arch_kernel-*"
+arch_uname=mips64
+arch_suffix=-$arch_kernel
+arch_qemu=qemu-system-mips64el
+arch_image=vmlinux
+arch_machine=(-M malta)
+arch_kvm=/dev/kvm
+arch_cpu_kvm=(-cpu host)
+
+# Two serial ports of the board's super I/O chip, and the one of its FPGA.
+arch_ports=(-serial chardev:log -serial chardev:output -serial chardev:control)
+arch_log_tty=ttyS0
+arch_output_tty=ttyS1
+arch_control_tty=ttyS2
+arch_hang_command=
+
+arch_append=()
+
+# Neither kernel has ftrace, nor what goes with it; no switch is live, so that none is exact.
+arch_lacks=(
+	ftrace direct livepatch bpf nmi preempt-modes entry-probes
+	split-entries live exact-live hotplug kexec-file idle-frames atomics
+)
+
+arch_tests=(
+	test/vm/arch/mips.bats
+	test/vm/arch/entry-trace.bats
+	test/vm/{consistency,entry,history,lifecycle,late-parent,torture}.bats
+)
+arch_short=(test/vm/arch/mips.bats test/vm/{entry,history}.bats)
