@@ -239,7 +239,7 @@ demo: setup-demo ## patch the stock Debian kernel (of ARCH) in QEMU and roll it 
 
 .PHONY: bench
 bench: setup ## measure build times, module size and the cost of a patched call
-	$(Q)$(MAKE) --no-print-directory all core
+	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)test/bench/run
 
 .PHONY: history

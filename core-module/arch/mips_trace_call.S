@@ -17,6 +17,26 @@
 #define AT_WORD(nr) ((4 + (nr)) * LONGSIZE)
 #define FRAME AT_WORD(18)	/* a multiple of 16 bytes, or with 32 bits of 8 */
 
+/* All that a function may change but $1, $12, and hi and lo; stored, or loaded again. */
+	.macro	registers store_or_load
+	\store_or_load	$4, AT_WORD(0)(sp)
+	\store_or_load	$5, AT_WORD(1)(sp)
+	\store_or_load	$6, AT_WORD(2)(sp)
+	\store_or_load	$7, AT_WORD(3)(sp)
+	\store_or_load	$8, AT_WORD(4)(sp)
+	\store_or_load	$9, AT_WORD(5)(sp)
+	\store_or_load	$10, AT_WORD(6)(sp)
+	\store_or_load	$11, AT_WORD(7)(sp)
+	\store_or_load	$2, AT_WORD(8)(sp)
+	\store_or_load	$3, AT_WORD(9)(sp)
+	\store_or_load	$14, AT_WORD(10)(sp)
+	\store_or_load	$15, AT_WORD(11)(sp)
+	\store_or_load	$24, AT_WORD(12)(sp)
+	\store_or_load	$25, AT_WORD(13)(sp)
+	\store_or_load	$31, AT_WORD(14)(sp)
+	\store_or_load	$13, AT_WORD(15)(sp)
+	.endm
+
 	.text
 	.set push
 	.set noreorder
@@ -26,22 +46,7 @@
 	.type pp_mips_trace_call, @function
 pp_mips_trace_call:
 	PTR_ADDIU sp, sp, -FRAME
-	LONG_S	$4, AT_WORD(0)(sp)
-	LONG_S	$5, AT_WORD(1)(sp)
-	LONG_S	$6, AT_WORD(2)(sp)
-	LONG_S	$7, AT_WORD(3)(sp)
-	LONG_S	$8, AT_WORD(4)(sp)
-	LONG_S	$9, AT_WORD(5)(sp)
-	LONG_S	$10, AT_WORD(6)(sp)
-	LONG_S	$11, AT_WORD(7)(sp)
-	LONG_S	$2, AT_WORD(8)(sp)
-	LONG_S	$3, AT_WORD(9)(sp)
-	LONG_S	$14, AT_WORD(10)(sp)
-	LONG_S	$15, AT_WORD(11)(sp)
-	LONG_S	$24, AT_WORD(12)(sp)
-	LONG_S	$25, AT_WORD(13)(sp)
-	LONG_S	$31, AT_WORD(14)(sp)
-	LONG_S	$13, AT_WORD(15)(sp)
+	registers LONG_S
 #ifndef CONFIG_CPU_MIPSR6
 	mfhi	$2
 	mflo	$3
@@ -62,22 +67,7 @@ pp_mips_trace_call:
 	mthi	$2
 	mtlo	$3
 #endif
-	LONG_L	$4, AT_WORD(0)(sp)
-	LONG_L	$5, AT_WORD(1)(sp)
-	LONG_L	$6, AT_WORD(2)(sp)
-	LONG_L	$7, AT_WORD(3)(sp)
-	LONG_L	$8, AT_WORD(4)(sp)
-	LONG_L	$9, AT_WORD(5)(sp)
-	LONG_L	$10, AT_WORD(6)(sp)
-	LONG_L	$11, AT_WORD(7)(sp)
-	LONG_L	$2, AT_WORD(8)(sp)
-	LONG_L	$3, AT_WORD(9)(sp)
-	LONG_L	$14, AT_WORD(10)(sp)
-	LONG_L	$15, AT_WORD(11)(sp)
-	LONG_L	$24, AT_WORD(12)(sp)
-	LONG_L	$25, AT_WORD(13)(sp)
-	LONG_L	$31, AT_WORD(14)(sp)
-	LONG_L	$13, AT_WORD(15)(sp)
+	registers LONG_L
 	jr	$13
 	 PTR_ADDIU sp, sp, FRAME
 pp_mips_trace_call_end:

@@ -182,6 +182,32 @@ trace_off() { echo nop >$tracing/current_tracer; }
 	'
 }
 
+@test "instructions that a switched call costs more" {
+	with_patches "$top/test/bench/int-pow.patch"
+	# Without randomisation modules are in reach of arm64's branches.
+	guest "${patched[@]}" --icount --append nokaslr --module "$(test_module pp_icount)" \
+		-- "$arch_entry_costs" <<-'END'
+		cost() { # RESULT - of a call at depth 1, in hundredths
+			set -- "$1" $(head -n 1 /sys/module/pp_icount/parameters/measure)
+			same "what int_pow() returns" "$4" "$1"
+			cost=$3
+		}
+		modprobe pp_icount
+		cost 1
+		plain=$cost
+		pokepatch load --mode entry "$(patch_file int-pow)"
+		cost 2
+		echo "a call and a loop: $plain, switched: $cost"
+		# What the clock's steps leave unsaid is a hundredth of an instruction or two.
+		[ $((cost - plain)) -le $((100 * $1 + 2)) ] || die "it costs $((cost - plain)) more"
+		[ $((cost - plain)) -ge $((100 * $1 - 2)) ] || die "$((cost - plain)): it is measured wrongly"
+		pokepatch unload int-pow
+		cost 1
+		[ $((cost - plain)) -le 2 ] || die "it still costs $((cost - plain)) more"
+	END
+	cat "$guest_output"
+}
+
 @test "the kernel's livepatch on a claimed site, and the other way round" {
 	needs livepatch
 	with_patches "$top/test/vm/patches/int-pow-three.patch"

@@ -28,6 +28,7 @@ arch_output_tty=ttyS0
 arch_control_tty=ttyS1
 
 arch_append=()
+arch_entry_costs=2
 # It has no NMI.
 arch_hang_command=
 

@@ -275,20 +275,6 @@ refused_for_probe() {
 	END
 }
 
-@test "instructions that a switched call costs more" {
-	guest "${patched[@]}" --icount <<-END
-		$words
-		plain=\$(cat \$param/cost)
-		enabled slots-2 1
-		switched=\$(cat \$param/cost)
-		echo "a call and a loop: \$plain, switched: \$switched"
-		[ \$((switched - plain)) -le 402 ] || die "it costs \$((switched - plain)) more"
-		# The NOPs of the new function's own entry; else it is measured wrongly.
-		[ \$((switched - plain)) -ge 298 ]
-	END
-	cat "$guest_output"
-}
-
 @test "the device, perf and tracefs tell of the same changes of words" {
 	guest "${patched[@]}" --program "$(test_program texthist)" <<-END
 		$words

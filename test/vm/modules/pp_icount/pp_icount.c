@@ -2,10 +2,9 @@
 /*
  * pp_icount - what one call of int_pow() costs, in instructions.
  *
- * Meant for a guest under QEMU's -icount shift=0 with one processor, where the
- * time-stamp counter counts executed instructions, and arm64's counter nanoseconds
- * that are as many, in ticks.  Reading the parameter
- * "measure" prints a line for each call depth: DEPTH INSTRUCTIONS RESULT, the
+ * Meant for a guest under QEMU's -icount shift=0 with one processor, where time is counted
+ * in executed instructions; how many of the clock's ns are one is measured with NOPs.  Reading
+ * the parameter "measure" prints a line for each call depth: DEPTH INSTRUCTIONS RESULT, the
  * instructions of one round of a loop around the call in hundredths, and what
  * int_pow(1, 0) returned.
  */
@@ -13,65 +12,70 @@
 #include <linux/kernel.h>
 #include <linux/math.h>
 #include <linux/module.h>
-#include <linux/timex.h>
+#include <linux/stringify.h>
+#include <linux/timekeeping.h>
 
 #define ROUNDS 10000
-
-struct measurement {
-	u64 instructions; /* of all rounds */
-	u64 result;	  /* of the last call */
-};
+#define NOPS 100
 
 /* How many functions of ours are on the stack when the call is made. */
 static const unsigned int depths[] = { 1, 4, 16, 64 };
 
-/* Instructions in one step of the counter. */
-static u64 step(void)
+/* The ns that all rounds take; with interrupts off: nothing else runs on the one processor. */
+#define TIME(what)                               \
+	({                                       \
+		unsigned long flags_;            \
+		unsigned int i_;                 \
+		u64 start_, end_;                \
+						 \
+		local_irq_save(flags_);          \
+		start_ = ktime_get_ns();         \
+		for (i_ = 0; i_ < ROUNDS; i_++)  \
+			what;                    \
+		end_ = ktime_get_ns();           \
+		local_irq_restore(flags_);       \
+		end_ - start_;                   \
+	})
+
+static noinline u64 time_of_nops(void)
 {
-#ifdef CONFIG_ARM64
-	return NSEC_PER_SEC / read_sysreg(cntfrq_el0);
-#else
-	return 1;
-#endif
+	return TIME(asm volatile(".rept " __stringify(NOPS) "\n\tnop\n\t.endr"));
 }
 
-/* With interrupts off: nothing else runs on the one processor. */
-static noinline void measure_here(struct measurement *m)
+static noinline u64 time_of_nothing(void)
 {
-	unsigned long flags;
-	unsigned int i;
-	u64 start;
-
-	local_irq_save(flags);
-	start = get_cycles();
-	for (i = 0; i < ROUNDS; i++)
-		m->result = int_pow(1, 0);
-	m->instructions = get_cycles() - start;
-	local_irq_restore(flags);
+	return TIME(asm volatile(""));
 }
 
-static noinline void measure_at(unsigned int depth, struct measurement *m)
+static noinline u64 time_of_calls(u64 *result)
 {
-	if (depth > 1)
-		measure_at(depth - 1, m);
-	else
-		measure_here(m);
+	return TIME(*result = int_pow(1, 0));
+}
+
+static noinline u64 time_at(unsigned int depth, u64 *result)
+{
+	u64 time = depth > 1 ? time_at(depth - 1, result) : time_of_calls(result);
+
 	/* Work after the call, or the compiler would make a loop of it. */
 	barrier();
+	return time;
 }
 
 static int measure_get(char *text, const struct kernel_param *param)
 {
-	struct measurement m;
+	u64 time, nops, result = 0;
 	int length = 0;
 	size_t i;
 
+	/* The first time, each fills caches of translations; the second counts. */
+	time_of_nops();
+	time_of_nothing();
+	nops = time_of_nops() - time_of_nothing();
 	for (i = 0; i < ARRAY_SIZE(depths); i++) {
-		/* The first time fills caches of translations; the second counts. */
-		measure_at(depths[i], &m);
-		measure_at(depths[i], &m);
-		length += scnprintf(text + length, PAGE_SIZE - length, "%u %llu %llu\n",
-				    depths[i], m.instructions * step() * 100 / ROUNDS, m.result);
+		time_at(depths[i], &result);
+		time = time_at(depths[i], &result);
+		length += scnprintf(text + length, PAGE_SIZE - length, "%u %llu %llu\n", depths[i],
+				    nops ? div64_u64(time * NOPS * 100 + nops / 2, nops) : 0, result);
 	}
 	return length;
 }

@@ -13,8 +13,6 @@
  * traced	reading it calls pp_slots_traced(0x11, 0x22, ... 0x88)
  * kept		reading it calls pp_slots_registers() with something in each register: the numbers of
  *		those in which something else arrives behind its entry; 32 and 33 are HI and LO
- * cost	under -icount shift=0: a round of a loop with a call of pp_slots_value() in it, in
- *		hundredths of an instruction
  * spin		1: a thread on each processor calls all three all the time; 0: they end
  * counts	how often they got 1, 2, 3, and something else: "N N N N"
  * hold		2: the same with pp_slots_traced(), for the word that decides if it is traced.  1: a thread on the last processor calls pp_slots_held() all the time, until an
@@ -334,52 +332,6 @@ static int kept_get(char *text, const struct kernel_param *param)
 	return len + scnprintf(text + len, PAGE_SIZE - len, "\n");
 }
 
-#define ROUNDS 100000
-#define NOPS 100
-
-/* ns that so many rounds take; what a ns is, with counted instructions, nobody knows. */
-#define MEASURE(what)						\
-({								\
-	unsigned long flags;					\
-	unsigned int i;						\
-	u64 start, end;						\
-								\
-	local_irq_save(flags);					\
-	start = ktime_get_ns();					\
-	for (i = 0; i < ROUNDS; i++)				\
-		what;						\
-	end = ktime_get_ns();					\
-	local_irq_restore(flags);				\
-	end - start;						\
-})
-
-static noinline u64 calls(void)
-{
-	return MEASURE(pp_slots_value());
-}
-
-static noinline u64 nops(void)
-{
-	return MEASURE(asm volatile(".rept " STRING(NOPS) "\nnop\n.endr"));
-}
-
-static noinline u64 nothing(void)
-{
-	return MEASURE(asm volatile(""));
-}
-
-static int cost_get(char *text, const struct kernel_param *param)
-{
-	u64 of_nops, of_calls;
-
-	/* The first time fills caches of translations. */
-	calls(), nops(), nothing();
-	of_calls = calls();
-	of_nops = nops() - nothing();
-	return scnprintf(text, PAGE_SIZE, "%llu\n",
-			 of_nops ? (of_calls * NOPS * 100 + of_nops / 2) / of_nops : 0);
-}
-
 static int counts_get(char *text, const struct kernel_param *param)
 {
 	return scnprintf(text, PAGE_SIZE, "%ld %ld %ld %ld\n", atomic_long_read(&counts[0]),
@@ -395,8 +347,6 @@ static const struct kernel_param_ops traced_ops = { .get = traced_get };
 module_param_cb(traced, &traced_ops, NULL, 0444);
 static const struct kernel_param_ops kept_ops = { .get = kept_get };
 module_param_cb(kept, &kept_ops, NULL, 0444);
-static const struct kernel_param_ops cost_ops = { .get = cost_get };
-module_param_cb(cost, &cost_ops, NULL, 0444);
 static const struct kernel_param_ops counts_ops = { .get = counts_get };
 module_param_cb(counts, &counts_ops, NULL, 0444);
 static const struct kernel_param_ops spin_ops = { .set = spin_set };
