@@ -540,9 +540,14 @@ own_cache() {
 }
 
 @test "a tree of the user's own, interrupts while it is prepared, damage" {
-	local tree
+	local tree source=$source user=$BATS_TEST_TMPDIR/linux
 	own_cache
 	edit fs/proc/version.c "$version_edit" >x.patch
+	# Other tests' builds compile units in that of the cache.
+	cp -al "$source" "$user" 2>/dev/null || cp -a "$source" "$user"
+	find "$user" \( -name '*.o' -o -name '.*.cmd' -o -name '.*.d' \) -not -path '*/scripts/*' \
+		-not -path '*/tools/*' -delete
+	source=$user
 	touch stamp
 
 	# Interrupted while files are copied, and in the kernel's Makefiles: nothing half-made

@@ -208,30 +208,28 @@ refused_for_probe() {
 '
 
 @test "a probe that is not armed yet has a copy of its word, which stays as it is" {
-	guest --expect 'a probe is at pp_slots_value' "${patched[@]}" <<-END
+	guest --expect 'a probe is at pp_slots_value' \
+		--expect 'a tracer, a probe or another' "${patched[@]}" <<-END
 		$words$probes
+		echo "== while the patch is on: the address cannot change, calls can be switched off"
 		enabled slots-2 1
-		for place in 0 4; do
-			echo "== at $place, while the patch is on: the address cannot change, calls can be switched off"
-			probe address pp_slots_value+\$place
-			refused_for_probe slots-3 1
-			value 2
-			enabled slots-2 0
-			value 1
-			refused_for_probe slots-3 1
-			value 1
-			enabled slots-2 1
-			armed address 1
-			value 2
-			enabled slots-2 0
-			value 1
-			unprobe address
-			enabled slots-3 1
-			value 3
-			enabled slots-3 0
-			enabled slots-2 1
-		done
+		# The upper half may be the same for both.
+		probe address pp_slots_value+4
+		refused_for_probe slots-3 1
+		value 2
 		enabled slots-2 0
+		value 1
+		refused_for_probe slots-3 1
+		value 1
+		enabled slots-2 1
+		armed address 1
+		value 2
+		enabled slots-2 0
+		value 1
+		unprobe address
+		enabled slots-3 1
+		value 3
+		enabled slots-3 0
 
 		echo "== at the deciding word, while it is a NOP"
 		probe decides pp_slots_value+8
@@ -260,10 +258,10 @@ refused_for_probe() {
 	END
 }
 
-@test "control: without the look for probes, calls go to a patch that is off" {
+@test "control: without the look for probes, a call jumps by that copy" {
 	[ "$arch_slots" -eq 4 ] || skip "no probes at compact jumps"
 	with_core core-debug
-	guest "${patched[@]}" <<-END
+	guest_fails 122 "${patched[@]}" <<-END
 		$words$probes
 		echo 1 >\$debug/debug_skip_probed
 		enabled slots-2 1
@@ -271,8 +269,10 @@ refused_for_probe() {
 		enabled slots-2 0
 		value 1
 		armed decides 1
-		has "what the functions return" "\$(cat \$param/value)" "2 1"
+		cat \$param/value
 	END
+	# The entry is NOPs again, and what is in $at is anything.
+	grep -q "ra *:.* value_get" "$guest_log"
 }
 
 @test "the device, perf and tracefs tell of the same changes of words" {
