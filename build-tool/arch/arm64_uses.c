@@ -19,12 +19,8 @@
  */
 #include "arm64_uses.h"
 
-#include <elf.h>
-#include <stdlib.h>
-
-#include "arch.h"
-#include "debuginfo.h"
 #include "fixed.h"
+#include "uses.h"
 
 /*
  * Frame pointer, link register, stack pointer or zero; and x16 and x17, which linkers' veneers and
@@ -150,141 +146,67 @@ static enum use use_system(uint32_t insn, unsigned int reg)
 	return USE_UNSURE;
 }
 
-/* Where else the instruction at @at may lead than to the next, or -1. */
-static int64_t branch_target(uint32_t insn, uint64_t at)
+/* How far from its own place a jump leads that is not a call, and whose target stands in it. */
+static bool is_branch(uint32_t insn, int64_t *ret)
 {
 	if ((insn & 0xfc000000) == 0x14000000) /* b */
-		return at + sign_extend(insn, 26) * 4;
-	if ((insn & 0xff000010) == 0x54000000 || (insn & 0x7e000000) == 0x34000000)
-		return at + sign_extend(insn >> 5, 19) * 4; /* b.cond, cbz, cbnz */
-	if ((insn & 0x7e000000) == 0x36000000) /* tbz, tbnz */
-		return at + sign_extend(insn >> 5, 14) * 4;
-	return -1;
-}
-
-struct walk {
-	struct object *object;
-	const struct section *section;
-	uint64_t start, end;
-	unsigned int reg;
-	bool *seen; /* each instruction; true also where nobody may come by */
-	uint64_t *todo;
-	size_t todo_count;
-};
-
-static bool walk_add(struct walk *walk, int64_t at)
-{
-	if (at < (int64_t)walk->start || at + 4 > (int64_t)walk->end || at & 3)
-		return false; /* into another function, with the register as it is */
-	bool *seen = &walk->seen[(at - walk->start) / 4];
-
-	if (!*seen)
-		walk->todo[walk->todo_count++] = at;
-	*seen = true;
+		*ret = sign_extend(insn, 26) * 4;
+	else if ((insn & 0xff000010) == 0x54000000 || (insn & 0x7e000000) == 0x34000000)
+		*ret = sign_extend(insn >> 5, 19) * 4; /* b.cond, cbz, cbnz */
+	else if ((insn & 0x7e000000) == 0x36000000) /* tbz, tbnz */
+		*ret = sign_extend(insn >> 5, 14) * 4;
+	else
+		return false;
 	return true;
 }
 
 /*
- * Is it all right if the function returns while the address is in the register?  A result is in x0, one of 9 to 16
- * bytes in x1 as well (AAPCS64, "Result Return"); and those from x19 on are the caller's again.
+ * Is it all right if the function returns while the address is in the register?  A result is in x0,
+ * one of 9 to 16 bytes in x1 as well (AAPCS64, "Result Return"); and those from x19 on are the
+ * caller's again.
  */
-static bool may_stay_there(const struct walk *walk, uint64_t at)
+static bool may_stay_there(const struct walk *walk, uint64_t at, unsigned int reg)
 {
-	if (walk->reg == 1) {
-		uint64_t size = debuginfo_result_size(debuginfo_of(walk->object),
-						      walk->section->index, at);
+	if (reg > 1)
+		return reg < 19;
+	const int64_t size = walk_result_size(walk, at);
 
-		return size && size <= 8;
-	}
-	return walk->reg > 1 && walk->reg < 19;
+	return size >= 0 && size <= 8 * (int64_t)reg;
 }
 
-/* Return: false if the address may be passed on. */
-static bool walk_step(struct walk *walk, uint64_t at)
+static bool step(struct walk *walk, uint64_t at, unsigned int reg)
 {
 	const uint32_t insn = code_get32(walk->object, walk->section, at);
-	const int64_t target = branch_target(insn, at);
+	int64_t displacement;
 	enum use use = USE_UNSURE;
 
-	if (target >= 0) /* comparing it with 0 tells nobody where it is */
-		return walk_add(walk, target) &&
-		       ((insn & 0xfc000000) == 0x14000000 || walk_add(walk, at + 4));
+	if (is_branch(insn, &displacement)) /* comparing it with 0 tells nobody where it is */
+		return walk_add(walk, walk_target(walk, at, displacement), 1u << reg) &&
+		       ((insn & 0xfc000000) == 0x14000000 || walk_add(walk, at + 4, 1u << reg));
 	if ((insn & 0xfffffc1f) == 0xd65f0000 || insn == 0xd65f0bff || insn == 0xd65f0fff)
-		return may_stay_there(walk, at); /* ret, retaa, retab */
+		return may_stay_there(walk, at, reg); /* ret, retaa, retab */
 	if ((insn & 0xfc000000) == 0x94000000) /* bl: those from x19 on are kept, and not looked at */
-		use = walk->reg >= 19 ? USE_NONE : USE_UNSURE;
+		use = reg >= 19 ? USE_NONE : USE_UNSURE;
 	else if ((insn & 0x1c000000) == 0x10000000)
-		use = use_immediate(insn, walk->reg);
+		use = use_immediate(insn, reg);
 	else if ((insn & 0x0e000000) == 0x0a000000)
-		use = use_register(insn, walk->reg);
+		use = use_register(insn, reg);
 	else if ((insn & 0x0a000000) == 0x08000000)
-		use = use_memory(insn, walk->reg);
+		use = use_memory(insn, reg);
 	else if ((insn & 0xfe000000) == 0xd4000000)
-		use = use_system(insn, walk->reg);
-	return use == USE_REPLACED || (use == USE_NONE && walk_add(walk, at + 4));
-}
-
-/*
- * Where the kernel may have other instructions, or go on elsewhere after an exception: the places
- * that alternatives, jump labels and exception tables name.  And jumps whose targets are not in
- * the instruction.
- */
-static bool *special_places(struct object *object, const struct section *section, uint64_t start,
-			    uint64_t end)
-{
-	const struct atom *function = atom_at(section, start);
-	bool *special = xcalloc((end - start) / 4 + 1, sizeof(*special));
-	size_t nr_relocs;
-	const struct reloc *relocs = section_relocs(section, start, end, &nr_relocs);
-
-	for (size_t i = 0; i < nr_relocs; i++) {
-		const struct reloc_kind *kind = arch_reloc(object->arch, relocs[i].type);
-
-		if (!kind || (kind->branch && relocs[i].type != R_AARCH64_CALL26))
-			special[(relocs[i].offset - start) / 4] = true;
-	}
-	for (size_t i = 0; function && i < function->entries.count; i++) {
-		const struct entry *entry = &function->entries.list[i];
-		size_t count;
-		const struct reloc *places =
-			section_relocs(entry->section, entry->start, entry->start + entry->size,
-				       &count);
-
-		for (size_t j = 0; j < count; j++) {
-			struct reference reference =
-				reloc_reference(object, entry->section, &places[j]);
-
-			if (reference.atom && reference.atom->section == section &&
-			    reference.target >= start && reference.target < end)
-				special[(reference.target - start) / 4] = true;
-		}
-	}
-	return special;
+		use = use_system(insn, reg);
+	return use == USE_REPLACED || (use == USE_NONE && walk_add(walk, at + 4, 1u << reg));
 }
 
 bool arm64_only_accessed(struct object *object, const struct section *section, uint64_t start,
 			 uint64_t end, uint64_t at)
 {
-	const size_t count = (end - start) / 4 + 1;
-	struct walk walk = {
-		.object = object,
-		.section = section,
-		.start = start,
-		.end = end,
-	};
-	bool *special = special_places(object, section, start, end), sure;
+	const unsigned int reg = rd(code_get32(object, section, at));
+	struct walk walk;
 
-	walk.reg = rd(code_get32(object, section, at));
-	walk.seen = xcalloc(count, sizeof(*walk.seen));
-	walk.todo = xcalloc(count, sizeof(*walk.todo));
-	sure = is_followed(walk.reg) && walk_add(&walk, at + 4);
-	while (sure && walk.todo_count) {
-		const uint64_t next = walk.todo[--walk.todo_count];
+	walk_init(&walk, object, section, start, end);
+	bool sure = is_followed(reg) && walk_add(&walk, at + 4, 1u << reg) && walk_run(&walk, step);
 
-		sure = !special[(next - start) / 4] && walk_step(&walk, next);
-	}
-	free(walk.todo);
-	free(walk.seen);
-	free(special);
+	walk_deinit(&walk);
 	return sure;
 }

@@ -8,6 +8,7 @@
 
 #include "arch.h"
 #include "fixed.h"
+#include "mips_uses.h"
 #include "object.h"
 #include "proof_rules.h"
 #include "sections.h"
@@ -299,8 +300,10 @@ static uint8_t low_kind(struct object *object, const struct section *section, ui
 	uint32_t insn = code_get32(object, section, at), code = insn >> 26;
 
 	if (code < 26 || code == 28 || code == 31) /* daddiu; what becomes of it stands elsewhere */
-		return is_only_called(object, section, at, end) ? OPERAND_DIRECT
-								: OPERAND_VALUE | OPERAND_INDEXED;
+		return is_only_called(object, section, at, end) ||
+				       mips_only_accessed(object, section, start, end, at)
+			       ? OPERAND_INDEXED
+			       : OPERAND_VALUE | OPERAND_INDEXED;
 	return base_is_upper_part(object, section, start, at, insn >> 21 & 31) ? OPERAND_DIRECT
 										: OPERAND_INDEXED;
 }

@@ -32,7 +32,7 @@ struct function_range {
 	uint64_t start, end;
 	uint64_t before; /* the last byte of the piece in front, of a .cold part's function; or 0 */
 	size_t first, count; /* in inlined_ranges; inner ones behind outer ones */
-	Dwarf_Word result;   /* bytes that it returns; 0: not known, or none */
+	int64_t result;	     /* bytes that it returns; -1: not known */
 };
 
 struct debuginfo {
@@ -354,16 +354,19 @@ static void note_inlined_ranges(const struct walk *walk, Dwarf_Die *die)
 			(struct inlined_range){start, end, line};
 }
 
-static Dwarf_Word result_size(Dwarf_Die *die)
+static int64_t result_size(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die type;
 	Dwarf_Word size;
 
-	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type) ||
-	    dwarf_peel_type(&type, &type) || dwarf_aggregate_size(&type, &size))
-		return 0;
-	return size;
+	/* An assembler's functions have no types, and are no prototypes either. */
+	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute))
+		return dwarf_hasattr_integrate(die, DW_AT_prototyped) ? 0 : -1;
+	if (!dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &type) ||
+	    dwarf_aggregate_size(&type, &size) || size > INT64_MAX)
+		return -1;
+	return (int64_t)size;
 }
 
 static void note_function_ranges(const struct walk *walk, Dwarf_Die *die, size_t first)
@@ -623,12 +626,12 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 	return count;
 }
 
-uint64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset)
+int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset)
 {
 	walk_all(debuginfo);
 
 	const struct function_range *function = function_at(debuginfo, place_of(section, offset));
-	return function ? function->result : 0;
+	return function ? function->result : -1;
 }
 
 /* "count.12", "foo.isra.0": the source has what stands before the dot. */

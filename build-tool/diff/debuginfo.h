@@ -44,9 +44,9 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 
 /*
  * debuginfo_result_size - of what the function returns whose code is at an offset of a section, in
- * bytes; 0 if that is nothing, or not known.
+ * bytes; 0 if that is nothing, -1 if it is not known.
  */
-uint64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset);
+int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset);
 
 /* A static variable that is declared in a function. */
 struct debuginfo_static {

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * MIPS, of 32 and 64 bits, all releases: an address that is only loaded from and stored to.
+ *
+ * Release 6 has nine bits for the offset of "ll", so that "atomic_inc(&calls)" has the address
+ * of the variable in a register, as all releases have where the offset is not 0:
+ *
+ *	lui	v0,%hi(calls)
+ *	daddiu	v0,v0,%lo(calls)
+ * 1:	ll	v1,0(v0)
+ *	addiu	v1,v1,1
+ *	sc	v1,0(v0)
+ *	beqz	v1,1b
+ *	nop			the delay slot: executed before the jump goes where it goes
+ *	jr	ra		with the address in v0, where a result would be
+ *
+ * The register is followed from the instruction that makes the address, on all ways, until it has
+ * another value, and so are those with a value that was made from it ("move", "daddu").  What is
+ * not known here may pass the address on.
+ *
+ * Instructions: MIPS Architecture for Programmers, volume II-A, appendix A; registers: MIPSpro N32
+ * ABI Handbook, chapter 2.
+ */
+#include "mips_uses.h"
+
+#include <string.h>
+
+#include "fixed.h"
+#include "uses.h"
+#include "util.h"
+
+/* What of e_flags names release 6, of 32 and 64 bits. */
+#define ARCH_FLAGS 0xf0000000u
+#define ARCH_32R6 0x90000000u
+#define ARCH_64R6 0xa0000000u
+
+#define BREAK_BUG 0x0200000d /* "break 512" of BUG(), which nobody returns from */
+
+#define REG_V0 2
+#define REG_V1 3
+#define REG_T9 25
+#define REG_RA 31
+#define REG_BIT(n) (1u << (n))
+/* The kernel's own, the current task's, stack pointer, return address. */
+#define UNFOLLOWED 0xbc000000u
+/* Arguments of either ABI, and of those who call from inline assembly (at); static chain; t9. */
+#define PASSED (0x00000ff0u | REG_BIT(1) | REG_BIT(15) | REG_BIT(REG_T9))
+/* s0 to s7, and s8: as they were for whoever called. */
+#define KEPT (0x00ff0000u | REG_BIT(30))
+
+/* ---- what instructions do that do not jump ---------------------------------------------- */
+
+/* The fields of an instruction that name registers: rs, rt, rd. */
+enum { S = 1, T = 2, D = 4 };
+
+struct form {
+	uint32_t mask, match;
+	uint8_t made_of; /* the result may be made of these registers' values ... */
+	uint8_t result;  /* ... and is in this one, which has had ... */
+	bool keeps;      /* ... a part of it before */
+	uint8_t given;   /* their values go where they are not followed: memory, coprocessors */
+};
+
+#define MAKES(mask, match, of, to) {mask, match, of, to, false, 0}
+#define ADDS(mask, match, of, to) {mask, match, of, to, true, 0}
+#define GIVES(mask, match, given, to) {mask, match, 0, to, false, given}
+#define NOTHING(mask, match) {mask, match, 0, 0, false, 0}
+
+/*
+ * The first that fits, where no jump does.  What one release has where another has something else
+ * is not here, nor coprocessors, vectors, and whatever else the kernel's functions have not.
+ */
+static const struct form forms[] = {
+	/* SPECIAL */
+	MAKES(0xfc00003f, 0x00000000, T, D),     /* sll; nop, ehb */
+	MAKES(0xfc00003e, 0x00000002, T, D),     /* srl, sra; rotr */
+	MAKES(0xfc00003f, 0x00000004, S | T, D), /* sllv */
+	MAKES(0xfc00003e, 0x00000006, S | T, D), /* srlv, srav */
+	MAKES(0xfc00073f, 0x00000005, S | T, D), /* lsa */
+	MAKES(0xfc00073f, 0x00000015, S | T, D), /* dlsa */
+	ADDS(0xfc00003e, 0x0000000a, S, D),      /* movz, movn */
+	NOTHING(0xfc00003f, 0x0000000d),         /* break */
+	NOTHING(0xfc00003f, 0x0000000f),         /* sync */
+	MAKES(0xfc0007fd, 0x00000010, 0, D),     /* mfhi, mflo */
+	GIVES(0xfc0007fd, 0x00000011, S, 0),     /* mthi, mtlo */
+	MAKES(0xfc0007fc, 0x00000050, S, D),     /* clz, clo, dclz, dclo of release 6 */
+	MAKES(0xfc00003f, 0x00000014, S | T, D), /* dsllv */
+	MAKES(0xfc00003e, 0x00000016, S | T, D), /* dsrlv, dsrav */
+	GIVES(0xfc0007f8, 0x00000018, S | T, 0), /* mult, div: to hi and lo */
+	MAKES(0xfc0007b8, 0x00000098, S | T, D), /* mul, muh, div, mod of release 6 */
+	MAKES(0xfc000038, 0x00000020, S | T, D), /* add, sub, and, or, xor, nor; move */
+	MAKES(0xfc00003e, 0x0000002a, S | T, D), /* slt */
+	MAKES(0xfc00003c, 0x0000002c, S | T, D), /* dadd, dsub */
+	NOTHING(0xfc00003c, 0x00000030),         /* tge, tlt */
+	NOTHING(0xfc00003f, 0x00000034),         /* teq */
+	NOTHING(0xfc00003f, 0x00000036),         /* tne */
+	MAKES(0xfc00003d, 0x00000035, S | T, D), /* seleqz, selnez */
+	MAKES(0xfc000038, 0x00000038, T, D),     /* dsll, dsrl, dsra, by 32 and more as well */
+	/* REGIMM */
+	NOTHING(0xfc180000, 0x04080000), /* tgei, teqi, ... */
+	NOTHING(0xfc1f0000, 0x041f0000), /* synci */
+	/* Immediates; lui is "aui" of $zero. */
+	MAKES(0xe0000000, 0x20000000, S, T),
+	MAKES(0xf8000000, 0x60000000, S, T), /* daddi, daddiu */
+	/* COP0 */
+	MAKES(0xffc00000, 0x40000000, 0, T), /* mfc0, dmfc0 */
+	GIVES(0xffc00000, 0x40800000, T, 0), /* mtc0, dmtc0 */
+	MAKES(0xffe00000, 0x41600000, 0, T), /* di, ei */
+	/* SPECIAL2 */
+	GIVES(0xfc00003a, 0x70000000, S | T, 0), /* madd */
+	MAKES(0xfc00003f, 0x70000002, S | T, D), /* mul */
+	MAKES(0xfc00003a, 0x70000020, S, D),     /* clz, clo, dclz, dclo */
+	/* SPECIAL3 */
+	MAKES(0xfc00003c, 0x7c000000, S, T),     /* ext */
+	ADDS(0xfc00003c, 0x7c000004, S, T),      /* ins */
+	MAKES(0xfc00003b, 0x7c000020, S | T, D), /* seb, wsbh, dsbh, align, ... */
+	MAKES(0xfc00003f, 0x7c00003b, 0, T),     /* rdhwr */
+	GIVES(0xfc00007e, 0x7c000026, T, T),     /* sc, scd of release 6 */
+	MAKES(0xfc00007e, 0x7c000036, 0, T),     /* ll, lld */
+	NOTHING(0xfc00003f, 0x7c000025),         /* cache */
+	NOTHING(0xfc00003f, 0x7c000035),         /* pref */
+	/* Loads */
+	ADDS(0xec000000, 0x88000000, 0, T),                                       /* lwl, lwr */
+	ADDS(0xf8000000, 0x68000000, 0, T),                                       /* ldl, ldr */
+	MAKES(0xe0000000, 0x80000000, 0, T), MAKES(0xfc000000, 0xdc000000, 0, T), /* ld */
+	MAKES(0xec000000, 0xc0000000, 0, T),                                      /* ll, lld */
+	NOTHING(0xfc000000, 0xcc000000),                                          /* pref */
+	/* Stores */
+	NOTHING(0xfc000000, 0xbc000000),                                          /* cache */
+	GIVES(0xe0000000, 0xa0000000, T, 0), GIVES(0xfc000000, 0xfc000000, T, 0), /* sd */
+	GIVES(0xec000000, 0xe0000000, T, T),                                      /* sc, scd */
+};
+
+/* The registers that the fields name. */
+static uint32_t registers(uint32_t insn, uint8_t fields)
+{
+	return (fields & S ? REG_BIT(insn >> 21 & 31) : 0) |
+	       (fields & T ? REG_BIT(insn >> 16 & 31) : 0) |
+	       (fields & D ? REG_BIT(insn >> 11 & 31) : 0);
+}
+
+/* after - @held: the registers that hold the address before and after it; false: passed on. */
+static bool after(uint32_t insn, uint32_t *held)
+{
+	const struct form *form = forms, *end = forms + ARRAY_SIZE(forms);
+
+	while (form < end && (insn & form->mask) != form->match)
+		form++;
+	if (form == end || *held & registers(insn, form->given))
+		return false;
+	const uint32_t result = registers(insn, form->result) & ~REG_BIT(0);
+	const bool made = *held & registers(insn, form->made_of);
+
+	if (made)
+		*held |= result;
+	else if (!form->keeps)
+		*held &= ~result;
+	return !(*held & UNFOLLOWED);
+}
+
+/* ---- jumps ------------------------------------------------------------------------------ */
+
+enum jump_kind {
+	JUMP_BRANCH = 1, /* or not */
+	JUMP_ALWAYS,
+	JUMP_CALL,
+	JUMP_UNKNOWN,
+	/* To what a register holds: */
+	JUMP_REGISTER,
+	JUMP_REGISTER_CALL,
+};
+
+struct jump {
+	uint32_t mask, match;
+	enum jump_kind kind;
+	uint8_t bits;    /* of the displacement, in instructions from the next; 0: a relocation's */
+	bool no_slot;    /* "compact" */
+	bool likely;     /* the slot is executed only if it does jump */
+	uint8_t address; /* JUMP_REGISTER: field of the register */
+};
+
+#define DELAYED(mask, match, kind, bits) {mask, match, kind, bits, false, false, 0}
+#define LIKELY(mask, match, kind, bits) {mask, match, kind, bits, false, true, 0}
+#define COMPACT(mask, match, kind, bits) {mask, match, kind, bits, true, false, 0}
+#define REGISTER(mask, match, kind, address, no_slot)                                              \
+	{mask, match, kind, 0, no_slot, false, address}
+
+/* Of all releases, where the release's own do not come first. */
+static const struct jump jumps[] = {
+	REGISTER(0xfc1ff83f, 0x00000008, JUMP_REGISTER, S, false),      /* jr */
+	REGISTER(0xfc1ff83f, 0x00000009, JUMP_REGISTER, S, false),      /* of release 6 */
+	REGISTER(0xfc1f003f, 0x00000009, JUMP_REGISTER_CALL, S, false), /* jalr */
+	DELAYED(0xfc000000, 0x08000000, JUMP_ALWAYS, 0),                /* j */
+	DELAYED(0xfc000000, 0x0c000000, JUMP_CALL, 0),                  /* jal */
+	DELAYED(0xffff0000, 0x10000000, JUMP_ALWAYS, 16),               /* b */
+	DELAYED(0xf8000000, 0x10000000, JUMP_BRANCH, 16),               /* beq, bne */
+	DELAYED(0xf81f0000, 0x18000000, JUMP_BRANCH, 16),               /* blez, bgtz */
+	DELAYED(0xfc1e0000, 0x04000000, JUMP_BRANCH, 16),               /* bltz, bgez */
+	DELAYED(0xffff0000, 0x04110000, JUMP_CALL, 16),                 /* bal */
+	DELAYED(0xfc1c0000, 0x04100000, JUMP_UNKNOWN, 0),               /* bltzal, bgezal */
+	DELAYED(0xf7000000, 0x45000000, JUMP_UNKNOWN, 0),               /* bc1f, bc2f, ... */
+	{0},
+};
+
+static const struct jump jumps_before6[] = {
+	LIKELY(0xf0000000, 0x50000000, JUMP_BRANCH, 16),  /* beql, ... */
+	LIKELY(0xfc1e0000, 0x04020000, JUMP_BRANCH, 16),  /* bltzl, bgezl */
+	DELAYED(0xfc000000, 0x74000000, JUMP_UNKNOWN, 0), /* jalx */
+	{0},
+};
+
+static const struct jump jumps_of6[] = {
+	DELAYED(0xf81f0000, 0x18000000, JUMP_BRANCH, 16),              /* as ever; rt is $zero */
+	DELAYED(0xfbe00000, 0x18000000, JUMP_UNKNOWN, 0),              /* blezalc, bgtzalc */
+	COMPACT(0xf8000000, 0x18000000, JUMP_BRANCH, 16),              /* bgeuc, bltuc; see below */
+	COMPACT(0xf8000000, 0x58000000, JUMP_BRANCH, 16),              /* blezc, bgec, bltc, ... */
+	DELAYED(0xffe00000, 0x20000000, JUMP_UNKNOWN, 0),              /* beqzalc */
+	DELAYED(0xffe00000, 0x60000000, JUMP_UNKNOWN, 0),              /* bnezalc */
+	COMPACT(0xfc000000, 0x20000000, JUMP_BRANCH, 16),              /* beqc, bovc */
+	COMPACT(0xfc000000, 0x60000000, JUMP_BRANCH, 16),              /* bnec, bnvc */
+	COMPACT(0xfc000000, 0xc8000000, JUMP_ALWAYS, 26),              /* bc */
+	COMPACT(0xfc000000, 0xe8000000, JUMP_CALL, 26),                /* balc */
+	REGISTER(0xffe0ffff, 0xd8000000, JUMP_REGISTER, T, true),      /* jrc */
+	REGISTER(0xffe0ffff, 0xf8000000, JUMP_REGISTER_CALL, T, true), /* jalrc */
+	DELAYED(0xffe00000, 0xd8000000, JUMP_UNKNOWN, 0),              /* jic */
+	DELAYED(0xffe00000, 0xf8000000, JUMP_UNKNOWN, 0),              /* jialc */
+	COMPACT(0xdc000000, 0xd8000000, JUMP_BRANCH, 21),              /* beqzc, bnezc */
+	{0},
+};
+
+/* bgezalc, bltzalc: what bgeuc, bltuc would be of one register and itself. */
+static bool links(uint32_t insn)
+{
+	return insn >> 27 == 3 && (insn >> 16 & 31) && (insn >> 21 & 31) == (insn >> 16 & 31);
+}
+
+static bool find_jump(uint32_t insn, const struct jump *list, struct jump *ret)
+{
+	while (list->mask && (insn & list->mask) != list->match)
+		list++;
+	*ret = *list;
+	return list->mask;
+}
+
+static bool is_release6(const struct object *object)
+{
+	const uint32_t release = object->header.e_flags & ARCH_FLAGS;
+
+	return release == ARCH_32R6 || release == ARCH_64R6;
+}
+
+static bool jump_of(const struct walk *walk, uint32_t insn, struct jump *ret)
+{
+	const bool sixth = is_release6(walk->object);
+
+	if (!find_jump(insn, sixth ? jumps_of6 : jumps_before6, ret) &&
+	    !find_jump(insn, jumps, ret))
+		return false;
+	if (sixth && links(insn))
+		ret->kind = JUMP_UNKNOWN;
+	return true;
+}
+
+/*
+ * Whoever is called by the jump at @at has nothing of this function's in the registers that calls
+ * may spoil (and not: a function of this file, of which gcc knows which it does spoil).  What
+ * inline assembly calls and leaves registers alone is __raw_copy_from_user, __bzero and the like.
+ */
+static bool is_spoiling_call(const struct walk *walk, uint64_t at)
+{
+	size_t count;
+	const struct reloc *relocs = walk_relocs(walk, at, &count);
+
+	return count == 1 && !relocs->symbol->section && !has_prefix(relocs->symbol->name, "__");
+}
+
+/* A result is in v0, one that does not fit into it in v1 as well. */
+static bool may_return_with(const struct walk *walk, uint64_t at, uint32_t held)
+{
+	const int word = walk->object->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
+
+	if (held & (REG_BIT(REG_V0) | REG_BIT(REG_V1))) {
+		const int64_t size = walk_result_size(walk, at);
+
+		if (size < 0 || size > (held & REG_BIT(REG_V0) ? 0 : word))
+			return false;
+	}
+	return !(held & KEPT);
+}
+
+static bool call(struct walk *walk, uint64_t at, const struct jump *jump, uint32_t held,
+		 uint32_t address)
+{
+	const uint64_t next = at + (jump->no_slot ? 4 : 8);
+
+	/* t9 may hold what is called; so it does in position-independent code. */
+	if (held & PASSED & ~(address & REG_BIT(REG_T9)))
+		return false;
+	if (jump->kind == JUMP_CALL && is_spoiling_call(walk, at))
+		held &= KEPT;
+	return walk_add(walk, next, held);
+}
+
+/* Another function is called in this one's stead. */
+static bool tail_call(uint32_t held, uint32_t address)
+{
+	return !(held & ((PASSED & ~(address & REG_BIT(REG_T9))) | KEPT));
+}
+
+/* And not some other part of this one (.cold). */
+static bool is_tail_call(const struct walk *walk, uint64_t at)
+{
+	size_t count;
+	const struct reloc *relocs = walk_relocs(walk, at, &count);
+
+	if (count != 1)
+		return false;
+	const struct reference reference = reloc_reference(walk->object, walk->section, relocs);
+	const struct atom *atom = reference.atom, *own = atom_at(walk->section, walk->start);
+
+	return !relocs->symbol->section ||
+	       (atom && atom->class == ATOM_CODE && !atom->parent &&
+		reference.target == atom->start && own && own->parent != atom);
+}
+
+static bool jump_away(struct walk *walk, uint64_t at, uint32_t insn, const struct jump *jump,
+		      uint32_t held)
+{
+	const int64_t target = walk_target(
+		walk, at, jump->bits ? 4 + sign_extend(insn, jump->bits) * 4 : INT64_MIN / 2);
+
+	if (target >= (int64_t)walk->start && target < (int64_t)walk->end)
+		return walk_add(walk, target, held);
+	return !held || (jump->kind == JUMP_ALWAYS && is_tail_call(walk, at) && tail_call(held, 0));
+}
+
+/*
+ * leave - by the jump at @at, when registers hold the address as it is reached; @in_slot: those to
+ * which its delay slot adds it, from nothing.
+ */
+static bool leave(struct walk *walk, uint64_t at, const struct jump *jump, uint32_t before,
+		  uint32_t in_slot)
+{
+	const uint32_t insn = code_get32(walk->object, walk->section, at);
+	const uint32_t address = registers(insn, jump->address);
+	const uint64_t slot = at + 4;
+	struct jump other;
+	uint32_t held = before;
+
+	if (!jump->no_slot && before) {
+		if (!walk_is_plain(walk, slot))
+			return false;
+		const uint32_t second = code_get32(walk->object, walk->section, slot);
+
+		if (jump_of(walk, second, &other) || !after(second, &held))
+			return false;
+	}
+	held |= in_slot;
+	switch (jump->kind) {
+	case JUMP_BRANCH: /* comparing it tells nobody where it is */
+		return jump_away(walk, at, insn, jump, held) &&
+		       walk_add(walk, at + (jump->no_slot ? 4 : 8), jump->likely ? before : held);
+	case JUMP_ALWAYS:
+		return jump_away(walk, at, insn, jump, held);
+	case JUMP_CALL:
+	case JUMP_REGISTER_CALL:
+		return call(walk, at, jump, held, address & before);
+	case JUMP_REGISTER:
+		if (address == REG_BIT(REG_RA))
+			return may_return_with(walk, at, held);
+		/* Into a table of a switch, or to the address itself. */
+		return address & before && tail_call(held, address);
+	default:
+		return false;
+	}
+}
+
+static bool step(struct walk *walk, uint64_t at, unsigned int reg)
+{
+	const uint32_t insn = code_get32(walk->object, walk->section, at);
+	uint32_t held = REG_BIT(reg);
+	struct jump jump;
+
+	if (insn == BREAK_BUG)
+		return true;
+	if (jump_of(walk, insn, &jump))
+		return leave(walk, at, &jump, held, 0);
+	return after(insn, &held) && walk_add(walk, at + 4, held);
+}
+
+/* The address is made at @at, which may be in a jump's delay slot. */
+static bool begin(struct walk *walk, uint64_t at)
+{
+	const uint32_t insn = code_get32(walk->object, walk->section, at);
+	const uint32_t made = registers(insn, T);
+	struct jump jump;
+
+	if ((insn >> 26 != 9 && insn >> 26 != 25) || /* addiu, daddiu */
+	    made & (UNFOLLOWED | REG_BIT(0)) || !walk_is_plain(walk, at))
+		return false;
+	if (at > walk->start &&
+	    jump_of(walk, code_get32(walk->object, walk->section, at - 4), &jump) && !jump.no_slot)
+		return leave(walk, at - 4, &jump, 0, made);
+	return walk_add(walk, at + 4, made);
+}
+
+bool mips_only_accessed(struct object *object, const struct section *section, uint64_t start,
+			uint64_t end, uint64_t at)
+{
+	struct walk walk;
+
+	walk_init(&walk, object, section, start, end);
+	bool sure = begin(&walk, at) && walk_run(&walk, step);
+
+	walk_deinit(&walk);
+	return sure;
+}
