@@ -12,6 +12,8 @@
 const struct arch *const arch_all[] = {
 	&arch_arm64,
 	&arch_loongarch64,
+	&arch_mips,
+	&arch_mipsel,
 	&arch_mips64,
 	&arch_mips64el,
 	&arch_ppc64,
@@ -71,6 +73,18 @@ uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type)
 	const struct reloc_kind *kind = arch_reloc(arch, type);
 
 	return kind && kind->same_as ? kind->same_as : type;
+}
+
+unsigned int arch_address_size(const struct arch *arch)
+{
+	return arch_reloc(arch, arch->address_reloc)->size;
+}
+
+uint64_t arch_wide_address(const struct arch *arch, uint64_t offset)
+{
+	bool big = arch->elf_data == ELFDATA2MSB;
+
+	return big ? offset + sizeof(uint64_t) - arch_address_size(arch) : offset;
 }
 
 bool arch_code_is_big(const struct arch *arch)

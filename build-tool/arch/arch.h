@@ -44,6 +44,11 @@ struct reloc_kind {
 	int8_t origin;
 	bool near;	/* reaches less far than a module may be from the kernel */
 	uint32_t same_as; /* the type that writes the same where both fit; 0: itself */
+	/*
+	 * Where addends stand in the fields (struct arch, addends_in_fields): it is those bits,
+	 * as a signed number, times 2 to the power of this.
+	 */
+	uint8_t shift;
 };
 
 #define RELOC(number, ...) {.type = number, .name = #number, ##__VA_ARGS__}
@@ -149,6 +154,7 @@ struct arch {
 	uint16_t machine;	 /* EM_ */
 	uint8_t elf_class, elf_data;
 	uint8_t code_data;	 /* ELFDATA2LSB or MSB of instructions; 0: as elf_data */
+	uint32_t foreign_flags;	 /* of e_flags: what has one of them is for another ABI */
 
 	const struct reloc_kind *relocs; /* sorted by type */
 	size_t reloc_count;
@@ -174,6 +180,21 @@ struct arch {
 	 */
 	void (*reloc_info)(uint64_t info, uint32_t *ret_symbol, uint32_t *ret_type);
 	uint64_t (*reloc_info_join)(uint32_t symbol, uint32_t type);
+	/*
+	 * Objects have relocations without addends (SHT_REL), for the module loader knows no
+	 * others; both kinds are read, these are written.  Fields have 4 bytes or less.
+	 */
+	bool addends_in_fields;
+	/*
+	 * join_addends - after such a section was read, in the order of the file: of what stands
+	 * in several fields (MIPS' HI16 and LO16), give each relocation the whole addend.  Errors:
+	 * fields that do not belong together.
+	 * split_addends - the reverse, before writing: order the list, a copy of the section's
+	 * relocations, as the loader needs it, and leave each what stands in its own field.
+	 */
+	struct error *(*join_addends)(struct object *object, struct section *section);
+	struct error *(*split_addends)(struct object *object, const struct section *section,
+				       struct reloc *list, size_t count);
 	/*
 	 * fold_relocs - after reading an allocated section: make one relocation of each
 	 * thing that takes several (riscv ADD32 and SUB32), and let each name its real target
@@ -243,7 +264,7 @@ struct arch {
 			       uint64_t start, uint64_t end,
 			       void (*found)(void *context, const struct constant_load *load),
 			       void *context);
-	uint32_t address_reloc; /* type for a pointer */
+	uint32_t address_reloc; /* type for a pointer, and of its size */
 	/*
 	 * Behind the last function of a section there may be code and constants without
 	 * symbols: replacements of alternatives (.subsection 1), literals (.ltorg).
@@ -278,6 +299,13 @@ bool arch_is_native(const struct arch *arch);
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type);
 /* arch_reloc_meaning - the same number for two types exactly if they write the same. */
 uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type);
+/* arch_address_size - bytes of a pointer, and of C's long. */
+unsigned int arch_address_size(const struct arch *arch);
+/*
+ * arch_wide_address - where the relocation of an address stands that has a field of 64 bits at an
+ * offset, as all have in pokepatch_format.h, whatever the size of an address.
+ */
+uint64_t arch_wide_address(const struct arch *arch, uint64_t offset);
 /* arch_code_is_big - byte order of instructions. */
 bool arch_code_is_big(const struct arch *arch);
 /* arch_symbol_mark - of a symbol of any kind; MARK_NONE where it names something. */
@@ -292,7 +320,7 @@ int64_t arch_listed_entry(struct object *object, const struct atom *function, co
 
 /* arch_all - every architecture; ends with NULL. */
 extern const struct arch *const arch_all[];
-extern const struct arch arch_arm64, arch_loongarch64, arch_mips64, arch_mips64el, arch_ppc64, arch_riscv64, arch_s390;
-extern const struct arch arch_x86_64;
+extern const struct arch arch_arm64, arch_loongarch64, arch_mips, arch_mipsel, arch_mips64;
+extern const struct arch arch_mips64el, arch_ppc64, arch_riscv64, arch_s390, arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

@@ -22,6 +22,8 @@
  *	f:				the block goes behind this line
  *		.frame	$sp,16,$31
  *
+ * (With o32, local symbols begin with "$L", and the table has .4byte.)
+ *
  * A line is a block's, or one that may stand in a prologue, or the function's label; anything
  * else between the block and the label is refused.  A compiler that has the cure writes the label
  * first: then the block is met between the label and the first instruction, and stays.
@@ -119,12 +121,20 @@ static bool is_label_of(struct slice line, struct slice function)
 	       !memcmp(line.text, function.text, function.length);
 }
 
+/* ".LVL0", in o32 "$LVL0": by what follows the first character. */
+static bool is_local(struct slice line, const char *prefix)
+{
+	struct slice rest = {line.text + 1, line.length - 1};
+
+	return line.length && (*line.text == '.' || *line.text == '$') && starts(rest, prefix);
+}
+
 /* ".LVL0 = .", ".LFB1:": local symbols that stand for the place that they are at. */
 static bool is_local_here(struct slice line)
 {
 	const char *end;
 
-	if (!starts(line, ".L"))
+	if (!is_local(line, "L"))
 		return false;
 	if (line.text[line.length - 1] == ':')
 		return true;
@@ -224,14 +234,14 @@ static struct error *step(struct scan *scan, struct slice raw, const char *next)
 		return NULL;
 	}
 
-	bool entry = starts(line, ".LPFE") && line.text[line.length - 1] == ':';
+	bool entry = is_local(line, "LPFE") && line.text[line.length - 1] == ':';
 
 	if (scan->place == PROLOGUE && (entry || !fits_prologue(line)))
 		return refuse(scan, is_set(line, "mips16") || is_set(line, "micromips") ?
 					    "MIPS16 or microMIPS code after" :
 					    "no label of a function right after");
 	/* The table's section comes between the label and the entry, with its own lines. */
-	if (scan->place == FRESH && line.length && line.text[0] != '.')
+	if (scan->place == FRESH && line.length && line.text[0] != '.' && !is_local(line, "L"))
 		scan->place = INSIDE;
 	if (!entry)
 		return NULL;
@@ -255,7 +265,7 @@ struct error *entries_move(const char *name, const char *text, size_t length, st
 	const char *end = text + length;
 
 	*ret_moved = 0;
-	if (!memmem(text, length, ".LPFE", strlen(".LPFE")))
+	if (!memmem(text, length, "LPFE", strlen("LPFE")))
 		return NULL;
 	for (const char *p = text; p < end;) {
 		const char *newline = memchr(p, '\n', end - p);

@@ -109,12 +109,19 @@ static const struct reloc *reloc_at(const struct section *section, uint64_t offs
 		       : NULL;
 }
 
+/* That of an address in a table of ours. */
+static const struct reloc *address_at(const struct checker *checker, const struct section *section,
+				      uint64_t field)
+{
+	return reloc_at(section, arch_wide_address(checker->object.arch, field));
+}
+
 /* A table that the image points to: its section and place, checked to lie in it. */
 static struct error *find_table(const struct checker *checker, const struct section *image,
 				size_t pointer, uint64_t size, const struct section **ret,
 				uint64_t *ret_offset)
 {
-	const struct reloc *reloc = reloc_at(image, pointer);
+	const struct reloc *reloc = address_at(checker, image, pointer);
 
 	*ret = NULL;
 	*ret_offset = 0;
@@ -133,7 +140,8 @@ static struct error *find_table(const struct checker *checker, const struct sect
 static struct error *check_function(const struct checker *checker, const struct section *table,
 				    uint64_t at, uint32_t symbols)
 {
-	const struct reloc *reloc = reloc_at(table, at + offsetof(struct pokepatch_func, new_addr));
+	const struct reloc *reloc =
+		address_at(checker, table, at + offsetof(struct pokepatch_func, new_addr));
 	const unsigned char *row = table->data + at;
 	const struct object *object = &checker->object;
 
@@ -148,7 +156,8 @@ static struct error *check_reloc(const struct checker *checker, const struct sec
 				 uint64_t at, uint32_t symbols)
 {
 	const struct object *object = &checker->object;
-	const struct reloc *where = reloc_at(table, at + offsetof(struct pokepatch_reloc, where));
+	const struct reloc *where =
+		address_at(checker, table, at + offsetof(struct pokepatch_reloc, where));
 	const unsigned char *row = table->data + at;
 	uint32_t type = object_get32(object, row + offsetof(struct pokepatch_reloc, type));
 	const struct reloc_kind *kind = arch_reloc(object->arch, type);
@@ -170,7 +179,8 @@ static struct error *check_reloc(const struct checker *checker, const struct sec
 static struct error *check_callback(const struct checker *checker, const struct section *table,
 				    uint64_t at, uint32_t objects)
 {
-	const struct reloc *reloc = reloc_at(table, at + offsetof(struct pokepatch_callback, func));
+	const struct reloc *reloc =
+		address_at(checker, table, at + offsetof(struct pokepatch_callback, func));
 	const struct object *object = &checker->object;
 	const unsigned char *row = table->data + at;
 

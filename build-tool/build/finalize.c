@@ -252,9 +252,8 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	if (section_is_text(section) && late_limited(object->arch->late_limit, reloc->type) &&
 	    section->align < object->arch->late_limit->align)
 		section->align = object->arch->late_limit->align;
-	section_add_reloc(finalizer->relocs, place + offsetof(struct pokepatch_reloc, where),
-			  object->arch->address_reloc, object_section_symbol(object, section),
-			  reloc->offset);
+	section_add_address(object, finalizer->relocs, place + offsetof(struct pokepatch_reloc, where),
+			    object_section_symbol(object, section), reloc->offset);
 	finalizer->reloc_count++;
 	refuse_place(finalizer, section, reloc->offset,
 		     finalizer->externals->list.list[external]->name);
@@ -395,8 +394,8 @@ static void put_pointer(struct finalizer *finalizer, uint64_t field, struct sect
 	struct object *object = &finalizer->object;
 
 	if (table && table->size)
-		section_add_reloc(finalizer->image, field, object->arch->address_reloc,
-				  object_section_symbol(object, table), 0);
+		section_add_address(object, finalizer->image, field,
+				    object_section_symbol(object, table), 0);
 }
 
 #define IMAGE(field) offsetof(struct pokepatch_image, field)
@@ -419,8 +418,8 @@ static void put_stubs(struct finalizer *finalizer)
 
 		if (!symbol || !symbol->section || strcmp(symbol->name, POKEPATCH_STUBS_SYMBOL))
 			continue;
-		section_add_reloc(finalizer->image, IMAGE(stubs), object->arch->address_reloc,
-				  object_section_symbol(object, symbol->section), symbol->value);
+		section_add_address(object, finalizer->image, IMAGE(stubs),
+				    object_section_symbol(object, symbol->section), symbol->value);
 		PUT32(finalizer, finalizer->image->data, struct pokepatch_image, nr_stubs,
 		      finalizer->funcs->size / sizeof(struct pokepatch_func));
 		return;

@@ -79,6 +79,11 @@ static struct error *find_arch(struct build *build)
 				 "%s: not an ELF file of a machine that pokepatch knows; name the "
 				 "kernel's vmlinux with --vmlinux",
 				 build->files.vmlinux);
+	if (!machine->proof)
+		return error_new(STATUS_FAILED,
+				 "%s: pokepatch-build makes no modules for %s, as there are no "
+				 "rules to check them by; pokepatch-diff compares its objects",
+				 build->files.vmlinux, machine->debian);
 	if (given && !arch_is_called(machine, given))
 		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,
 				 build->files.vmlinux, machine->name);

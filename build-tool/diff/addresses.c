@@ -57,24 +57,24 @@ static void note_escaping_constant(struct selection *selection, const struct ato
 		      from->name);
 }
 
-/* struct static_key; a static_key_deferred, which is larger, has a timer in it. */
-#define STATIC_KEY_SIZE 16
-
 /*
  * Static keys and static calls (__SCK__name and its trampoline) are passed to the
  * functions that switch them.  The kernel reaches them from the module's tables of
  * branches and call sites alone, and forgets them with the module.
  */
-static bool is_switch(const struct atom *atom)
+static bool is_switch(const struct selection *selection, const struct atom *atom)
 {
-	return (atom->static_key && atom->end - atom->start == STATIC_KEY_SIZE) ||
+	/* struct static_key; a static_key_deferred, which is larger, has a timer in it. */
+	const uint64_t key_size = 2 * arch_address_size(selection->patched->arch);
+
+	return (atom->static_key && atom->end - atom->start == key_size) ||
 	       (atom->class == ATOM_DATA && has_prefix(atom->name, "__SCK__")) ||
 	       (atom->class == ATOM_CODE && has_prefix(atom->name, "__SCT__"));
 }
 
-static bool is_new_thing(const struct atom *atom)
+static bool is_new_thing(const struct selection *selection, const struct atom *atom)
 {
-	if (is_switch(atom))
+	if (is_switch(selection, atom))
 		return false;
 	if (atom->twin)
 		return atom->entryless; /* no entry that all calls go through: a new copy */
@@ -126,7 +126,8 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 			note_escape(selection, reference->symbol->name);
 		return NULL;
 	}
-	if (is_new_thing(atom) && atom != from && !is_switch(from) && !is_label(reference))
+	if (is_new_thing(selection, atom) && atom != from && !is_switch(selection, from) &&
+	    !is_label(reference))
 		note_escape(selection, atom->name);
 	/*
 	 * Literals are passed on all the time, to be printed or compared; only those

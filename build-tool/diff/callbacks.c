@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-/* struct pokepatch_callback_note of pokepatch_patch.h, for a target of 64 bits. */
-#define NOTE_SIZE 16
-#define NOTE_KIND 8
-
 static const char *const kind_names[POKEPATCH_CALLBACK_KINDS] = {
 	[POKEPATCH_CALLBACK_PRE_PATCH] = "pre-patch",
 	[POKEPATCH_CALLBACK_POST_PATCH] = "post-patch",
@@ -60,12 +56,14 @@ void callbacks_select(struct selection *selection)
 {
 	struct object *object = selection->patched;
 	struct section *notes = object_find_section(object, POKEPATCH_SECTION_CALLBACK_NOTES);
+	/* struct pokepatch_callback_note of pokepatch_patch.h: a pointer and a long */
+	const uint64_t kind_at = arch_address_size(object->arch), size = 2 * kind_at;
 
-	for (uint64_t at = 0; notes && notes->data && at < notes->size; at += NOTE_SIZE) {
-		bool whole = notes->size - at >= NOTE_SIZE;
-		uint64_t kind = whole ? object_get64(object, notes->data + at + NOTE_KIND) : 0;
+	for (uint64_t at = 0; notes && notes->data && at < notes->size; at += size) {
+		bool whole = notes->size - at >= size;
+		uint64_t kind = whole ? object_get_long(object, notes->data + at + kind_at) : 0;
 		size_t count;
-		struct reloc *reloc = section_relocs(notes, at, at + NOTE_SIZE, &count);
+		struct reloc *reloc = section_relocs(notes, at, at + size, &count);
 
 		if (!whole || count != 1 || reloc->offset != at ||
 		    reloc->type != object->arch->address_reloc || kind >= ARRAY_SIZE(kind_names)) {

@@ -3,7 +3,7 @@
  * libdw reads DWARF whose relocations were made.  They are made here, by the
  * architecture's own table, because libdw knows no machine but those that it
  * was built for (Debian 12's has no MIPS).  Each section gets an address of its
- * own, so that one number tells section and offset.
+ * own, one behind the other, so that one number tells section and offset.
  */
 #include "debuginfo.h"
 
@@ -19,7 +19,8 @@
 #include "object.h"
 #include "util.h"
 
-#define SECTION_SHIFT 40 /* room for the largest section */
+/* Between sections: the end of one is not the beginning of the next, and no address is 0. */
+#define SECTION_GAP 16
 
 /* Code that was inlined into a function. */
 struct inlined_range {
@@ -36,6 +37,8 @@ struct function_range {
 };
 
 struct debuginfo {
+	uint64_t *addresses; /* of sections, by number */
+	size_t nr_addresses;
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;
@@ -49,15 +52,38 @@ struct debuginfo {
 	bool walked;
 };
 
-static uint64_t place_of(size_t section, uint64_t offset)
+static uint64_t place_of(const struct debuginfo *debuginfo, size_t section, uint64_t offset)
 {
-	return ((uint64_t)section << SECTION_SHIFT) + offset;
+	return section < debuginfo->nr_addresses ? debuginfo->addresses[section] + offset : 0;
+}
+
+/* False: there is no room for all. */
+static bool place_sections(struct debuginfo *debuginfo, const struct object *object)
+{
+	uint64_t limit = arch_address_size(object->arch) == 4 ? UINT32_MAX : INT64_MAX, end = 0;
+
+	debuginfo->nr_addresses = object->sections.count;
+	debuginfo->addresses =
+		xcalloc(object->sections.count, sizeof(*debuginfo->addresses));
+	for (size_t i = 1; i < object->sections.count; i++) {
+		const struct section *section = object->sections.list[i];
+
+		if (!(section->flags & SHF_ALLOC))
+			continue;
+		end += SECTION_GAP;
+		debuginfo->addresses[i] = end;
+		if (end > limit || section->size > limit - end)
+			return false;
+		end += section->size;
+	}
+	return true;
 }
 
 /* ---- opening ---------------------------------------------------------------- */
 
 struct relocation {
 	const struct object *object;
+	const struct debuginfo *debuginfo;
 	Elf *elf;
 	Elf_Data *symbols, *numbers;
 };
@@ -75,7 +101,7 @@ static uint64_t symbol_address(const struct relocation *relocation, size_t index
 	Elf_Scn *scn = elf_getscn(relocation->elf, section);
 	if (!section || !scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC))
 		return symbol.st_value;
-	return place_of(section, symbol.st_value);
+	return place_of(relocation->debuginfo, section, symbol.st_value);
 }
 
 /* riscv's lengths and advances in .debug_line are the difference of two labels. */
@@ -93,8 +119,9 @@ static void add_at(const struct object *object, unsigned char *bytes, unsigned i
 	}
 }
 
+/* rel: without an addend, which stands in the field. */
 static void make_relocation(const struct relocation *relocation, Elf_Data *target,
-			    const GElf_Rela *entry)
+			    const GElf_Rela *entry, bool rel)
 {
 	const struct object *object = relocation->object;
 	uint32_t symbol = GELF_R_SYM(entry->r_info), type = GELF_R_TYPE(entry->r_info);
@@ -106,7 +133,9 @@ static void make_relocation(const struct relocation *relocation, Elf_Data *targe
 	if (!kind || kind->pc_relative || kind->size > target->d_size ||
 	    entry->r_offset > target->d_size - kind->size)
 		return;
-	uint64_t value = symbol_address(relocation, symbol) + entry->r_addend;
+	int64_t addend = rel ? reloc_get_addend(object, bytes + entry->r_offset, kind)
+			     : entry->r_addend;
+	uint64_t value = symbol_address(relocation, symbol) + addend;
 	if (kind->adds)
 		add_at(object, bytes + entry->r_offset, kind->size,
 		       kind->subtracts ? -value : value);
@@ -122,7 +151,8 @@ static void relocate_section(struct relocation *relocation, Elf_Scn *rela)
 	GElf_Shdr header, target_header, symtab_header;
 	Elf_Scn *target, *symtab, *scn = NULL;
 
-	if (!gelf_getshdr(rela, &header) || header.sh_type != SHT_RELA ||
+	if (!gelf_getshdr(rela, &header) ||
+	    (header.sh_type != SHT_RELA && header.sh_type != SHT_REL) ||
 	    elf_getshdrstrndx(relocation->elf, &names))
 		return;
 	target = elf_getscn(relocation->elf, header.sh_info);
@@ -143,26 +173,27 @@ static void relocate_section(struct relocation *relocation, Elf_Scn *rela)
 		}
 	}
 	Elf_Data *data = elf_getdata(rela, NULL), *bytes = elf_rawdata(target, NULL);
-	size_t size = gelf_fsize(relocation->elf, ELF_T_RELA, 1, EV_CURRENT);
+	bool rel = header.sh_type == SHT_REL;
+	size_t size = gelf_fsize(relocation->elf, rel ? ELF_T_REL : ELF_T_RELA, 1, EV_CURRENT);
 	if (!relocation->symbols || !data || !bytes || !bytes->d_buf)
 		return;
 	for (size_t i = 0; i < data->d_size / size; i++) {
 		GElf_Rela entry;
 
-		if (gelf_getrela(data, i, &entry))
-			make_relocation(relocation, bytes, &entry);
+		if (object_reloc_entry(data, i, rel, &entry))
+			make_relocation(relocation, bytes, &entry, rel);
 	}
 }
 
 static struct debuginfo *debuginfo_open(const struct object *object)
 {
 	struct debuginfo *debuginfo = xcalloc(1, sizeof(*debuginfo));
-	struct relocation relocation = {.object = object};
+	struct relocation relocation = {.object = object, .debuginfo = debuginfo};
 	Elf_Scn *scn = NULL;
 
 	/* To open it again costs a quarter of what reading it did. */
 	debuginfo->fd = -1;
-	if (!object_find_section(object, ".debug_info"))
+	if (!object_find_section(object, ".debug_info") || !place_sections(debuginfo, object))
 		return debuginfo;
 	debuginfo->fd = open(object->path, O_RDONLY | O_CLOEXEC);
 	if (debuginfo->fd < 0)
@@ -215,6 +246,7 @@ void debuginfo_close(struct debuginfo *debuginfo)
 		elf_end(debuginfo->elf);
 	if (debuginfo->fd >= 0)
 		close(debuginfo->fd);
+	free(debuginfo->addresses);
 	free(debuginfo);
 }
 
@@ -565,7 +597,7 @@ static Dwarf_Line *line_at(struct debuginfo *debuginfo, uint64_t place, const ch
 char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offset)
 {
 	const char *top;
-	Dwarf_Line *line = line_at(debuginfo, place_of(section, offset), &top);
+	Dwarf_Line *line = line_at(debuginfo, place_of(debuginfo, section, offset), &top);
 	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 	int number;
 
@@ -607,7 +639,7 @@ static Dwarf_Line *line_in(struct debuginfo *debuginfo, const struct function_ra
 size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t offset, int *ret,
 		       size_t room)
 {
-	uint64_t place = place_of(section, offset);
+	uint64_t place = place_of(debuginfo, section, offset);
 	const struct function_range *function;
 	size_t count = 0;
 
@@ -630,7 +662,8 @@ int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint6
 {
 	walk_all(debuginfo);
 
-	const struct function_range *function = function_at(debuginfo, place_of(section, offset));
+	const struct function_range *function =
+		function_at(debuginfo, place_of(debuginfo, section, offset));
 	return function ? function->result : -1;
 }
 
@@ -659,7 +692,7 @@ const struct debuginfo_names *debuginfo_inlined_into(struct debuginfo *debuginfo
 const struct debuginfo_static *debuginfo_static(struct debuginfo *debuginfo, size_t section,
 						uint64_t offset)
 {
-	uint64_t place = place_of(section, offset);
+	uint64_t place = place_of(debuginfo, section, offset);
 	size_t low = 0, high;
 
 	walk_all(debuginfo);

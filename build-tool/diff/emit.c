@@ -7,7 +7,7 @@
 #include "stubs.h"
 #include "veneers.h"
 
-/* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels. */
+/* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
 #define INERT_KEY_SIZE 16
 
 /* What a section was in the compiler's object and a carried one is not. */
@@ -294,13 +294,14 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 		     emitter->selection->options->mode);
 	object_put32(out, at + offsetof(struct pokepatch_func, flags),
 		     function->entryless ? POKEPATCH_FUNC_CARRIED : 0);
-	section_add_reloc(table, place + offsetof(struct pokepatch_func, new_addr),
-			  out->arch->address_reloc, function->out_symbol, 0);
+	section_add_address(out, table, place + offsetof(struct pokepatch_func, new_addr),
+			    function->out_symbol, 0);
 	if (function->cold) {
 		object_put32(out, at + offsetof(struct pokepatch_func, new_cold_size),
 			     function->cold->end - function->cold->start + function->cold->stubs);
-		section_add_reloc(table, place + offsetof(struct pokepatch_func, new_cold_addr),
-				  out->arch->address_reloc, function->cold->out_symbol, 0);
+		section_add_address(out, table,
+				    place + offsetof(struct pokepatch_func, new_cold_addr),
+				    function->cold->out_symbol, 0);
 	}
 	return NULL;
 }
@@ -324,8 +325,8 @@ static void emit_callbacks(struct emitter *emitter)
 			     externals_parent(selection->options->externals,
 					      selection->options->parent));
 		object_put32(out, at + offsetof(struct pokepatch_callback, kind), callback->kind);
-		section_add_reloc(table, place + offsetof(struct pokepatch_callback, func),
-				  out->arch->address_reloc, callback->atom->out_symbol, 0);
+		section_add_address(out, table, place + offsetof(struct pokepatch_callback, func),
+				    callback->atom->out_symbol, 0);
 	}
 }
 

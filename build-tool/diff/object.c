@@ -54,6 +54,12 @@ uint64_t object_get64(const struct object *object, const unsigned char *p)
 	return object->header.e_ident[EI_DATA] == ELFDATA2LSB ? le64toh(value) : be64toh(value);
 }
 
+uint64_t object_get_long(const struct object *object, const unsigned char *p)
+{
+	return arch_address_size(object->arch) == sizeof(uint64_t) ? object_get64(object, p)
+								   : object_get32(object, p);
+}
+
 void object_put32(const struct object *object, unsigned char *p, uint32_t value)
 {
 	value = object->header.e_ident[EI_DATA] == ELFDATA2LSB ? htole32(value) : htobe32(value);
@@ -108,6 +114,11 @@ static struct error *read_header(struct object *object)
 				 "order %u is not supported",
 				 object->path, object->header.e_machine,
 				 object->header.e_ident[EI_CLASS], object->header.e_ident[EI_DATA]);
+	if (object->header.e_flags & object->arch->foreign_flags)
+		return error_new(STATUS_REFUSED,
+				 "%s: refused [elf-unsupported]: flags %#x are of an ABI of %s that "
+				 "is not supported",
+				 object->path, object->header.e_flags, object->arch->name);
 	return NULL;
 }
 
@@ -319,6 +330,59 @@ void reloc_clear(const struct object *object, struct section *section, uint64_t 
 	}
 }
 
+/* As an integer of the code's byte order, which is that of struct reloc_kind's mask. */
+static uint64_t get_field(const struct object *object, const unsigned char *field, uint8_t size)
+{
+	bool big = arch_code_is_big(object->arch);
+	uint64_t value = 0;
+
+	for (uint8_t i = 0; i < size; i++)
+		value |= (uint64_t)field[big ? size - 1 - i : i] << 8 * i;
+	return value;
+}
+
+static void put_field(const struct object *object, unsigned char *field, uint8_t size,
+		      uint64_t value)
+{
+	bool big = arch_code_is_big(object->arch);
+
+	for (uint8_t i = 0; i < size; i++)
+		field[big ? size - 1 - i : i] = value >> 8 * i;
+}
+
+static uint64_t addend_mask(const struct reloc_kind *kind)
+{
+	return kind->mask ?: UINT64_MAX >> (64 - 8 * kind->size);
+}
+
+int64_t reloc_get_addend(const struct object *object, const unsigned char *field,
+			 const struct reloc_kind *kind)
+{
+	if (!kind || !kind->size)
+		return 0;
+	uint64_t mask = addend_mask(kind), value = get_field(object, field, kind->size) & mask;
+	uint64_t sign = (mask >> 1) + 1;
+
+	return (int64_t)(((value ^ sign) - sign) << kind->shift);
+}
+
+bool reloc_put_addend(const struct object *object, unsigned char *field,
+		      const struct reloc_kind *kind, int64_t addend)
+{
+	if (!kind || !kind->size)
+		return !addend;
+	uint64_t mask = addend_mask(kind);
+	int64_t value = addend >> kind->shift, limit = (int64_t)(mask >> 1) + 1;
+
+	/* An address wraps around: the largest is -1, too. */
+	if (addend & (((int64_t)1 << kind->shift) - 1) || value < -limit ||
+	    value > (kind->mask ? limit - 1 : 2 * limit - 1))
+		return false;
+	put_field(object, field, kind->size,
+		  (get_field(object, field, kind->size) & ~mask) | (value & mask));
+	return true;
+}
+
 static void split_info(const struct arch *arch, uint64_t info, uint32_t *ret_symbol,
 		       uint32_t *ret_type)
 {
@@ -331,7 +395,7 @@ static void split_info(const struct arch *arch, uint64_t info, uint32_t *ret_sym
 }
 
 static struct error *add_read_reloc(struct object *object, struct section *target, size_t i,
-				    const GElf_Rela *entry)
+				    const GElf_Rela *entry, bool addend_in_field)
 {
 	uint32_t index, type;
 
@@ -349,6 +413,9 @@ static struct error *add_read_reloc(struct object *object, struct section *targe
 					i, target->name, (int64_t)entry->r_addend);
 	if (kind && kind->idle)
 		return NULL;
+	int64_t addend = entry->r_addend;
+	if (addend_in_field && target->data)
+		addend = reloc_get_addend(object, target->data + entry->r_offset, kind);
 	if (kind && !kind->adds)
 		reloc_clear(object, target, entry->r_offset, kind);
 	*vec_push(&target->relocs) = (struct reloc){
@@ -356,16 +423,30 @@ static struct error *add_read_reloc(struct object *object, struct section *targe
 		.type = type,
 		.order = i,
 		.symbol = object->symbols.list[index],
-		.addend = entry->r_addend,
+		.addend = addend,
 	};
 	return NULL;
+}
+
+bool object_reloc_entry(Elf_Data *data, size_t i, bool rel, GElf_Rela *ret)
+{
+	GElf_Rel entry;
+
+	if (!rel)
+		return gelf_getrela(data, i, ret);
+	if (!gelf_getrel(data, i, &entry))
+		return false;
+	*ret = (GElf_Rela){.r_offset = entry.r_offset, .r_info = entry.r_info};
+	return true;
 }
 
 static struct error *read_relocs(struct object *object, struct section *rela)
 {
 	Elf_Scn *scn = elf_getscn(object->elf, rela->index);
 	Elf_Data *data = elf_getdata(scn, NULL);
-	size_t size = gelf_fsize(object->elf, ELF_T_RELA, 1, EV_CURRENT);
+	const struct arch *arch = object->arch;
+	bool rel = rela->type == SHT_REL;
+	size_t size = gelf_fsize(object->elf, rel ? ELF_T_REL : ELF_T_RELA, 1, EV_CURRENT);
 	GElf_Shdr header;
 
 	gelf_getshdr(scn, &header);
@@ -374,9 +455,9 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 					header.sh_info);
 	struct section *target = object->sections.list[header.sh_info];
 	/* clang's .rel.llvm.call-graph-profile is of no use here. */
-	if (rela->type == SHT_REL && !(target->flags & SHF_ALLOC))
+	if (rel && !arch->addends_in_fields && !(target->flags & SHF_ALLOC))
 		return NULL;
-	if (rela->type == SHT_REL) {
+	if (rel && !arch->addends_in_fields) {
 		char *name _free_ = one_line(xstrdup(rela->name));
 
 		return error_new(STATUS_REFUSED,
@@ -394,13 +475,15 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 	for (size_t i = 0; i < data->d_size / size; i++) {
 		GElf_Rela entry;
 
-		gelf_getrela(data, i, &entry);
-		_failed_(add_read_reloc(object, target, i, &entry));
+		object_reloc_entry(data, i, rel, &entry);
+		_failed_(add_read_reloc(object, target, i, &entry, rel));
 	}
+	if (rel && arch->join_addends)
+		_failed_(arch->join_addends(object, target));
 	section_sort_relocs(target);
-	if (!object->arch->fold_relocs || !(target->flags & SHF_ALLOC))
+	if (!arch->fold_relocs || !(target->flags & SHF_ALLOC))
 		return NULL;
-	return object->arch->fold_relocs(object, target);
+	return arch->fold_relocs(object, target);
 }
 
 static int mark_compare(const void *left, const void *right)
@@ -581,6 +664,13 @@ void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,
 		.symbol = symbol,
 		.addend = addend,
 	};
+}
+
+void section_add_address(struct object *object, struct section *section, uint64_t field,
+			 struct symbol *symbol, int64_t addend)
+{
+	section_add_reloc(section, arch_wide_address(object->arch, field),
+			  object->arch->address_reloc, symbol, addend);
 }
 
 struct section *object_find_section(const struct object *object, const char *name)

@@ -120,16 +120,30 @@ struct symbol *object_add_symbol(struct object *object, const char *name,
 struct symbol *object_section_symbol(struct object *object, struct section *section);
 void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,
 		       struct symbol *symbol, int64_t addend);
+/* section_add_address - a symbol's address, in a field of 64 bits (arch_wide_address()). */
+void section_add_address(struct object *object, struct section *section, uint64_t field,
+			 struct symbol *symbol, int64_t addend);
 /* object_find_section - the first of that name, or NULL. */
 struct section *object_find_section(const struct object *object, const char *name);
 
 /*
- * object_write - write as ET_REL: sections in list order, one RELA section
+ * object_write - write as ET_REL: sections in list order, one RELA or REL section
  * behind each that has relocations, local symbols before the others, extended
  * section numbers where they are needed.  Atomic.  Relocations are left as they were
  * written (unfolded, arch.h).
  */
 struct error *object_write(struct object *object, const char *path);
+
+/* object_reloc_entry - of a section of SHT_REL (rel), with addend 0, or SHT_RELA; false: none. */
+bool object_reloc_entry(Elf_Data *data, size_t i, bool rel, GElf_Rela *ret);
+/*
+ * reloc_get_addend, reloc_put_addend - of a field, as struct reloc_kind tells; kind may be NULL,
+ * of no addend.  False, and nothing written: it does not fit.
+ */
+int64_t reloc_get_addend(const struct object *object, const unsigned char *field,
+			 const struct reloc_kind *kind);
+bool reloc_put_addend(const struct object *object, unsigned char *field,
+		      const struct reloc_kind *kind, int64_t addend);
 
 /* reloc_clear - set the bits that a relocation writes to zero. */
 void reloc_clear(const struct object *object, struct section *section, uint64_t offset,
@@ -141,6 +155,8 @@ void section_sort_relocs(struct section *section);
 uint16_t object_get16(const struct object *object, const unsigned char *p);
 uint32_t object_get32(const struct object *object, const unsigned char *p);
 uint64_t object_get64(const struct object *object, const unsigned char *p);
+/* object_get_long - of as many bytes as an address has; a C long, without its sign. */
+uint64_t object_get_long(const struct object *object, const unsigned char *p);
 void object_put32(const struct object *object, unsigned char *p, uint32_t value);
 void object_put64(const struct object *object, unsigned char *p, uint64_t value);
 

@@ -50,8 +50,8 @@ struct writer {
 /* The writer makes these itself. */
 static bool is_derived(const struct section *section)
 {
-	return section->type == SHT_SYMTAB || section->type == SHT_RELA ||
-	       section->type == SHT_SYMTAB_SHNDX ||
+	return section->type == SHT_SYMTAB || section->type == SHT_SYMTAB_SHNDX ||
+	       section->type == SHT_RELA || section->type == SHT_REL ||
 	       (section->type == SHT_STRTAB && !(section->flags & SHF_ALLOC));
 }
 
@@ -115,32 +115,73 @@ static void *keep(struct writer *writer, void *buffer)
 	return *vec_push(&writer->buffers) = buffer;
 }
 
-static struct error *add_relocs(struct writer *writer, const struct section *section)
+/* What of a section is in the file in another form than in memory. */
+struct contents {
+	unsigned char *data;
+	const struct reloc *relocs;
+};
+
+static struct error *bad_addend(const struct writer *writer, const struct section *section,
+				const struct reloc *reloc)
 {
-	size_t size = gelf_fsize(writer->elf, ELF_T_RELA, 1, EV_CURRENT);
+	return object_malformed(writer->object,
+				"a relocation of section %s would have addend %" PRId64,
+				section->name, reloc->addend);
+}
+
+/* Copies of both, with the addends in the fields. */
+static struct error *put_addends(struct writer *writer, const struct section *section,
+				 struct contents *ret)
+{
+	struct object *object = writer->object;
+	size_t count = section->relocs.count;
+	struct reloc *list = keep(writer, xcalloc(count, sizeof(*list)));
+
+	memcpy(list, section->relocs.list, count * sizeof(*list));
+	ret->relocs = list;
+	if (object->arch->split_addends)
+		_failed_(object->arch->split_addends(object, section, list, count));
+	if (!section->data)
+		return NULL;
+	ret->data = keep(writer, xmalloc(section->size));
+	memcpy(ret->data, section->data, section->size);
+	for (size_t i = 0; i < count; i++)
+		if (!reloc_put_addend(object, ret->data + list[i].offset,
+				      arch_reloc(object->arch, list[i].type), list[i].addend))
+			return bad_addend(writer, section, &list[i]);
+	return NULL;
+}
+
+static bool update_entry(Elf_Data *data, size_t i, bool rel, GElf_Rela *entry)
+{
+	GElf_Rel without = {.r_offset = entry->r_offset, .r_info = entry->r_info};
+
+	return rel ? gelf_update_rel(data, i, &without) : gelf_update_rela(data, i, entry);
+}
+
+static struct error *add_relocs(struct writer *writer, const struct section *section,
+				const struct reloc *relocs)
+{
+	const struct arch *arch = writer->object->arch;
+	bool rel = arch->addends_in_fields;
+	size_t size = gelf_fsize(writer->elf, rel ? ELF_T_REL : ELF_T_RELA, 1, EV_CURRENT);
 	GElf_Shdr header = {
-		.sh_type = SHT_RELA,
+		.sh_type = rel ? SHT_REL : SHT_RELA,
 		.sh_flags = SHF_INFO_LINK,
 		.sh_size = section->relocs.count * size,
 		.sh_link = writer->symtab,
 		.sh_info = section->index,
-		.sh_addralign = 8,
+		.sh_addralign = arch_address_size(arch),
 		.sh_entsize = size,
 	};
 	/* In memory libelf keeps the class's own structure, of the same size. */
-	Elf_Data data = {
-		.d_buf = keep(writer, xcalloc(section->relocs.count, size)),
-		.d_size = header.sh_size,
-		.d_type = ELF_T_RELA,
-		.d_version = EV_CURRENT,
-	};
-	const char *name = keep(writer, xasprintf(".rela%s", section->name));
+	void *entries = keep(writer, xcalloc(section->relocs.count, size));
+	const char *name = keep(writer, xasprintf(".rel%s%s", rel ? "" : "a", section->name));
 
-	_failed_(add_section(writer, &header, name, data.d_buf, ELF_T_RELA));
+	_failed_(add_section(writer, &header, name, entries, rel ? ELF_T_REL : ELF_T_RELA));
 	Elf_Data *written = elf_getdata(elf_getscn(writer->elf, section->index + 1), NULL);
-	const struct arch *arch = writer->object->arch;
 	for (size_t i = 0; i < section->relocs.count; i++) {
-		const struct reloc *reloc = &section->relocs.list[i];
+		const struct reloc *reloc = &relocs[i];
 		size_t symbol = reloc->symbol->index;
 		GElf_Rela entry = {
 			.r_offset = reloc->offset,
@@ -150,10 +191,8 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 			.r_addend = reloc->addend,
 		};
 		if (reloc->addend > OBJECT_ADDEND_LIMIT || reloc->addend < -OBJECT_ADDEND_LIMIT)
-			return object_malformed(
-				writer->object, "a relocation of section %s would have addend %" PRId64,
-				section->name, reloc->addend);
-		if (!gelf_update_rela(written, i, &entry))
+			return bad_addend(writer, section, reloc);
+		if (!update_entry(written, i, rel, &entry))
 			return elf_failed(name);
 	}
 	return NULL;
@@ -175,9 +214,12 @@ static struct error *add_sections(struct writer *writer)
 			.sh_addralign = section->align,
 			.sh_entsize = section->entsize,
 		};
-		_failed_(add_section(writer, &header, section->name, section->data, ELF_T_BYTE));
+		struct contents contents = {section->data, section->relocs.list};
+		if (section->relocs.count && object->arch->addends_in_fields)
+			_failed_(put_addends(writer, section, &contents));
+		_failed_(add_section(writer, &header, section->name, contents.data, ELF_T_BYTE));
 		if (section->relocs.count)
-			_failed_(add_relocs(writer, section));
+			_failed_(add_relocs(writer, section, contents.relocs));
 	}
 	return NULL;
 }

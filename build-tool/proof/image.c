@@ -55,7 +55,8 @@ static struct error *read_pointer(const struct check *check, const struct sectio
 				  uint64_t offset, const char *what, const struct section **ret,
 				  uint64_t *ret_offset)
 {
-	const struct reloc *reloc = reloc_at(section, offset);
+	const struct reloc *reloc =
+		reloc_at(section, arch_wide_address(check->object.arch, offset));
 
 	*ret = NULL;
 	if (object_get64(&check->object, section->data + offset))

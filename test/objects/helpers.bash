@@ -21,6 +21,7 @@ flags=() # a test's own, added for both
 case_flags=() # what each_compiler begins them with
 machine_flags=()
 link_flags=()
+ld_flags=() # of ld, for objects that are not what it expects
 ld=ld nm=nm objcopy=objcopy runner_cc=(gcc-12) # runner_cc: what makes a program of it all
 qemu=	 # what runs a program, if not the host
 start='call main; mov %eax, %edi; mov $231, %eax; syscall'
@@ -29,7 +30,7 @@ thunks= # what compiled code calls without the source saying so
 # machine NAME COMPILER - compile for another machine from here on; machines/NAME describes it.
 machine() {
 	local triple compiler=("$2")
-	thunks='' ld='' nm='' objcopy='' runner_cc=()
+	thunks='' ld='' nm='' objcopy='' runner_cc=() ld_flags=()
 	# shellcheck disable=SC1090
 	. "$top/test/objects/machines/$1"
 	ld=${ld:-$triple-ld} nm=${nm:-$triple-nm} objcopy=${objcopy:-$triple-objcopy}
@@ -165,17 +166,18 @@ carries() {
 	same "exit status" "$exit_status" 0
 	same "list of functions" "$(functions)" "$(lines "$@")"
 	# The tools that read it next have nothing to say against it.
-	same "what ld says" "$("$ld" -r -o linked.o "$out" 2>&1)" ""
+	same "what ld says" "$("$ld" "${ld_flags[@]}" -r -o linked.o "$out" 2>&1)" ""
 	same "what readelf says" "$(readelf -aW "$out" 2>&1 >/dev/null)" ""
 	same "the table's entries" "$(table_targets)" \
 		"$(for item in "$@"; do echo "$item"; done | sed -n 's/ changed$//p' | LC_ALL=C sort)"
 }
 
-# The functions that .pokepatch.funcs has: an address at the start of each struct pokepatch_func.
+# The functions that .pokepatch.funcs has: an address of 64 bits at the start of each struct
+# pokepatch_func.
 table_targets() {
 	local offset type symbol rest
 	relocs .pokepatch.funcs | while read -r offset type symbol rest; do
-		[ $((16#$offset % 48)) -ne 0 ] || echo "$symbol"
+		[ $((16#$offset % 48)) -ge 8 ] || echo "$symbol"
 	done | LC_ALL=C sort
 }
 
@@ -223,7 +225,7 @@ fails() {
 # sections - the names of the output's sections that hold something of the patch.
 sections() {
 	readelf -SW "$out" | sed -n 's/^ *\[ *[0-9]*\] \([^ ]*\) .*/\1/p' |
-		grep -vE '^(|NULL|\.rela.*|\.symtab|\.strtab|\.shstrtab|\.note\.GNU-stack)$' |
+		grep -vE '^(|NULL|\.rel.*|\.symtab|\.strtab|\.shstrtab|\.note\.GNU-stack)$' |
 		LC_ALL=C sort
 }
 
@@ -234,13 +236,82 @@ has_sections() {
 
 # relocs SECTION [FILE] - its relocations: "OFFSET TYPE SYMBOL ADDEND", hexadecimal.
 relocs() {
-	readelf -rW "${2:-$out}" | awk -v wanted=".rela$1" '
-		/^Relocation section/ { on = $3 == "'"'"'" wanted "'"'"'" }
+	local file=${2:-$out} base=''
+	readelf -SWr "$file" | awk -v wanted="$1" '
+		# "[ 8] NAME TYPE ADDRESS OFFSET SIZE ENTRY FLAGS LINK INFO ALIGN", where FLAGS may be empty
+		/^ *\[ *[0-9]+\]/ {
+			sub(/^ *\[ */, "")
+			sub(/\]/, "")
+			place[$1] = $5
+			target["0x" $5] = $(NF - 1)
+		}
+		/^Relocation section/ {
+			on = $3 == "'"'"'.rela" wanted "'"'"'" || $3 == "'"'"'.rel" wanted "'"'"'"
+			at = $6
+			while (sub(/^0x0/, "0x", at))
+				;
+			for (i in target) {
+				name = i
+				while (sub(/^0x0/, "0x", name))
+					;
+				if (name == at)
+					base = place[target[i]]
+			}
+		}
 		on && $3 ~ /^R_/ {
 			sub(/^0+/, "", $1)
-			print ($1 == "" ? 0 : $1), $3, $5, ($6 == "-" ? "-" : "+") $7
-		}'
+			offset = $1 == "" ? 0 : $1
+			if (NF > 5)
+				print offset, $3, $5, ($6 == "-" ? "-" : "+") $7
+			else
+				print offset, $3, $5, "in", base
+		}' | with_addends "$file"
 }
+
+# with_addends FILE - of 32-bit MIPS: each addend is in its field, or with R_MIPS_HI16 in that of
+# the next R_MIPS_LO16, too.
+with_addends() {
+	local offset type symbol addend base order=little word upper low waiting=() item
+	local -A uppers=()
+	! readelf -h "$1" | grep -q 'big endian' || order=big
+	while read -r offset type symbol addend base; do
+		if [ "$addend" != in ]; then
+			echo "$offset $type $symbol $addend"
+			continue
+		fi
+		word=$((0x$(od -An -tx4 --endian=$order -j $((16#$base + 16#$offset)) -N 4 "$1" | tr -d ' ')))
+		case $type in
+		R_MIPS_32) signed $word 32 0 ;;
+		R_MIPS_26 | R_MIPS_PC26_S2) signed $word 26 2 ;;
+		R_MIPS_PC21_S2) signed $word 21 2 ;;
+		R_MIPS_PC16) signed $word 16 2 ;;
+		R_MIPS_LO16) signed $word 16 0 ;;
+		R_MIPS_HI16)
+			uppers[$symbol]=$(((word & 0xffff) << 16))
+			waiting+=("$offset")
+			continue
+			;;
+		*) value=0 ;;
+		esac
+		if [ "$type" = R_MIPS_LO16 ]; then
+			low=$value upper=${uppers[$symbol]:-0}
+			signed $((upper + low)) 32 0
+			for item in "${waiting[@]}"; do
+				echo "$item R_MIPS_HI16 $symbol $(hexadecimal $value)"
+			done
+			waiting=()
+		fi
+		echo "$offset $type $symbol $(hexadecimal $value)"
+	done
+	for item in "${waiting[@]}"; do echo "$item R_MIPS_HI16 without R_MIPS_LO16"; done
+}
+
+# signed WORD BITS SHIFT - in $value: its low bits as a signed number, shifted to the left.
+signed() {
+	local sign=$((1 << ($2 - 1)))
+	value=$(((((($1 & (sign * 2 - 1)) ^ sign) - sign)) << $3))
+}
+hexadecimal() { if [ "$1" -lt 0 ]; then printf -- '-%x' $((-$1)); else printf '+%x' "$1"; fi; }
 
 # refers SECTION SYMBOL - to it, from there.
 refers() {
@@ -279,9 +350,9 @@ size_of() {
 # What a main program begins with: changed(N) is the N-th function that the patch changes.
 runner_head() {
 	cat <<-END
-		struct func { void *address, *cold; unsigned int rest[8]; };
+		struct func { unsigned long long address, cold; unsigned int rest[8]; };
 		extern struct func __start_funcs[];
-		#define changed(n) (__start_funcs[n].address)
+		#define changed(n) ((void *)(unsigned long)__start_funcs[n].address)
 		asm(".globl start\nstart: $start");
 		static int equal(const char *a, const char *b, int n)
 		{

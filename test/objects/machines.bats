@@ -10,7 +10,7 @@ load cases
 # patchable entries.
 each_machine() {
 	local name
-	for name in ${machines:-loongarch64 mips64 mips64el ppc64le s390x}; do
+	for name in ${machines:-loongarch64 mips mipsel mips64 mips64el ppc64le s390x}; do
 		echo "on $name:"
 		local compilers=gcc-12
 		case $name in
@@ -123,7 +123,7 @@ line_numbers() {
 	done
 }
 @test "other machines: line numbers that code loads, and other numbers" {
-	machines="arm64 loongarch64 mips64 mips64el ppc64le riscv64 s390x" each_machine line_numbers
+	machines="arm64 loongarch64 mips mipsel mips64 mips64el ppc64le riscv64 s390x" each_machine line_numbers
 }
 
 small_and_common() {
@@ -162,5 +162,5 @@ line_bits() {
 	carries "f changed"
 }
 @test "other machines: a line number in a bit-field" {
-	machines="arm64 mips64 mips64el ppc64le riscv64 s390x" each_machine line_bits
+	machines="arm64 mips mipsel mips64 mips64el ppc64le riscv64 s390x" each_machine line_bits
 }

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * MIPS32, ABI o32, both byte orders; relocations: "System V Application Binary Interface, MIPS RISC
+ * Processor Supplement", chapter 4; arch/mips/kernel/module.c.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "disasm.h"
+#include "fixed.h"
+#include "mips.h"
+
+static const struct reloc_kind mips32_relocs[] = {MIPS_LOW_RELOCS, MIPS_HIGH_RELOCS};
+
+static const struct section_rule mips32_sections[] = {
+	MIPS_SECTIONS(4),
+	/* What diff/sections.c has for addresses of 64 bits. */
+	{.name = "__mcount_loc", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
+	{.name = "__patchable_function_entries", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
+	/* struct _ddebug: four pointers, then lineno:18 */
+	{.name = "__dyndbg", .policy = SECTION_DATA, .keep_name = true,
+	 .layouts = {{.ignored = {16, 2, 2}}}},
+	{.name = ".rel", .prefix = true, .policy = SECTION_DROP},
+	{0},
+};
+
+static const struct late_table mips32_late_tables[] = {MIPS_LATE_TABLES(4), {0}};
+
+static const struct veneer through_at[] = MIPS_VENEERS_THROUGH_AT(MIPS_ADDIU);
+static const struct veneer through_t8[] = MIPS_VENEERS_THROUGH_T8(MIPS_ADDIU);
+
+static const struct veneer *mips32_veneer_for(const struct object *object,
+					      const struct section *section, uint64_t offset)
+{
+	bool big = arch_code_is_big(object->arch);
+
+	return mips_hands_over_at(object, section, offset) ? &through_t8[big] : &through_at[big];
+}
+
+/* ---- addends in two halves -------------------------------------------------------------- */
+
+/*
+ *	lui	v0, %hi(x + A)
+ *	lw	a0, %lo(x + A)(v0)
+ *
+ * The upper half of A stands in the first instruction, the lower half, signed, in the second.  What
+ * becomes of the upper one depends on a carry from the lower one, so that a HI16 is of the next LO16 in
+ * the file's order, which is not that of the code; there may be several of one.  A LO16 without
+ * a HI16 in front is "%lo(x + A)" once more, of an upper half that another instruction has.
+ */
+static int64_t lower_half(int64_t addend)
+{
+	return sign_extend(addend, 16);
+}
+
+static uint32_t upper_half(int64_t addend)
+{
+	return (uint32_t)(addend - lower_half(addend));
+}
+
+/* By symbol, and by place in the code. */
+static int half_order(const struct reloc *a, const struct reloc *b)
+{
+	if (a->symbol != b->symbol)
+		return a->symbol->index < b->symbol->index ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static unsigned int loaded_register(const struct object *object, const struct section *section,
+				    const struct reloc *upper)
+{
+	return code_get32(object, section, upper->offset) >> 16 & 31;
+}
+
+static unsigned int base_register(const struct object *object, const struct section *section,
+				  const struct reloc *lower)
+{
+	return code_get32(object, section, lower->offset) >> 21 & 31;
+}
+
+struct upper {
+	struct reloc *reloc;
+	bool alike; /* all of its symbol have the same upper half */
+};
+
+struct halves {
+	VEC(struct upper) uppers;  /* HI16s, in the order of half_order() */
+	VEC(struct reloc *) alone; /* LO16s without one */
+};
+
+static int upper_order(const void *left, const void *right)
+{
+	return half_order(((const struct upper *)left)->reloc, ((const struct upper *)right)->reloc);
+}
+
+static void sort_uppers(struct halves *halves)
+{
+	struct upper *list = halves->uppers.list;
+	size_t count = halves->uppers.count;
+
+	if (count)
+		qsort(list, count, sizeof(*list), upper_order);
+	for (size_t first = 0, end = 0; first < count; first = end) {
+		bool alike = true;
+
+		for (; end < count && list[end].reloc->symbol == list[first].reloc->symbol; end++)
+			alike &= upper_half(list[end].reloc->addend) ==
+				 upper_half(list[first].reloc->addend);
+		while (first < end)
+			list[first++].alike = alike;
+	}
+}
+
+/* How many are of a symbol before that of a relocation, or of the same one in front of it. */
+static size_t uppers_before(const struct halves *halves, const struct reloc *reloc)
+{
+	size_t low = 0, high = halves->uppers.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (half_order(halves->uppers.list[middle].reloc, reloc) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Which upper half is a LO16's that stands alone?  Of a symbol in less than 64 KiB there is one; else
+ * it is that of the last instruction before it that loads the register that it adds to.
+ */
+static struct error *find_upper(struct object *object, const struct section *section,
+				const struct halves *halves, struct reloc *lower)
+{
+	const struct upper *list = halves->uppers.list, *chosen = NULL;
+	size_t behind = uppers_before(halves, lower), i = behind;
+
+	if (behind < halves->uppers.count && list[behind].reloc->symbol == lower->symbol)
+		chosen = &list[behind];
+	else if (behind && list[behind - 1].reloc->symbol == lower->symbol)
+		chosen = &list[behind - 1];
+	if (!chosen) /* "%lo(x)", a number */
+		return NULL;
+	while (!chosen->alike && section->data && i && list[i - 1].reloc->symbol == lower->symbol &&
+	       loaded_register(object, section, list[i - 1].reloc) !=
+		       base_register(object, section, lower))
+		i--;
+	if (!chosen->alike && (!i || list[i - 1].reloc->symbol != lower->symbol))
+		return object_malformed(object,
+					"which R_MIPS_HI16 the R_MIPS_LO16 at %" PRIu64
+					" of section %s belongs to cannot be told",
+					lower->offset, section->name);
+	if (!chosen->alike)
+		chosen = &list[i - 1];
+	lower->addend += upper_half(chosen->reloc->addend);
+	lower->addend = (int32_t)lower->addend;
+	return NULL;
+}
+
+/* The HI16s [first, i) and the LO16 i. */
+static struct error *join_pair(struct object *object, const struct section *section,
+			       struct reloc *list, size_t first, size_t i)
+{
+	struct reloc *lower = &list[i];
+	int64_t whole = (int32_t)(list[first].addend + lower->addend);
+
+	for (; first < i; first++) {
+		struct reloc *upper = &list[first];
+
+		if (upper->type != R_MIPS_HI16)
+			continue;
+		if (upper->symbol != lower->symbol ||
+		    (int32_t)(upper->addend + lower->addend) != whole)
+			return object_malformed(object,
+						"the R_MIPS_HI16 at %" PRIu64
+						" and the R_MIPS_LO16 at %" PRIu64
+						" of section %s are for different addresses",
+						upper->offset, lower->offset, section->name);
+		upper->addend = whole;
+	}
+	lower->addend = whole;
+	return NULL;
+}
+
+static struct error *join_pairs(struct object *object, struct section *section,
+				struct halves *halves)
+{
+	struct reloc *list = section->relocs.list;
+	size_t count = section->relocs.count, waiting = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].type == R_MIPS_HI16) {
+			*vec_push(&halves->uppers) = (struct upper){.reloc = &list[i]};
+			if (waiting == count)
+				waiting = i;
+		} else if (list[i].type == R_MIPS_LO16 && waiting < count) {
+			_failed_(join_pair(object, section, list, waiting, i));
+			waiting = count;
+		} else if (list[i].type == R_MIPS_LO16) {
+			*vec_push(&halves->alone) = &list[i];
+		}
+	}
+	if (waiting < count)
+		return object_malformed(object,
+					"the R_MIPS_HI16 at %" PRIu64
+					" of section %s has no R_MIPS_LO16 behind it",
+					list[waiting].offset, section->name);
+	return NULL;
+}
+
+static struct error *mips32_join_addends(struct object *object, struct section *section)
+{
+	struct halves halves = {0};
+	struct error *error = join_pairs(object, section, &halves);
+
+	if (halves.alone.count)
+		sort_uppers(&halves);
+	for (size_t i = 0; !error && i < halves.alone.count; i++)
+		error = find_upper(object, section, &halves, halves.alone.list[i]);
+	vec_deinit(&halves.uppers);
+	vec_deinit(&halves.alone);
+	return error;
+}
+
+/* gcc's accesses of 16 bytes and less take one upper half: "%hi(x)", "%lo(x)", "%lo(x+4)". */
+#define ONE_ACCESS 16
+
+/* By symbol and addend, and by place in the list. */
+static int addend_order(const void *left, const void *right)
+{
+	const struct reloc *a = *(struct reloc *const *)left, *b = *(struct reloc *const *)right;
+
+	if (a->symbol != b->symbol)
+		return a->symbol->index < b->symbol->index ? -1 : 1;
+	if (a->addend != b->addend)
+		return a->addend < b->addend ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+typedef VEC(struct reloc *) reloc_pointers;
+
+/*
+ * A LO16 of the same address, or else, as the assembler does it, of one right above: that of
+ * the same address was in a function that was not carried.
+ */
+static struct reloc *find_lower(const reloc_pointers *lowers, const struct reloc *upper)
+{
+	size_t low = 0, high = lowers->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct reloc *lower = lowers->list[middle];
+
+		if (lower->symbol->index < upper->symbol->index ||
+		    (lower->symbol == upper->symbol && lower->addend < upper->addend))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < lowers->count && lowers->list[low]->symbol == upper->symbol &&
+			       lowers->list[low]->addend - upper->addend < ONE_ACCESS
+		       ? lowers->list[low]
+		       : NULL;
+}
+
+static int written_order(const void *left, const void *right)
+{
+	const struct reloc *a = left, *b = right;
+
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Each HI16 goes right in front of the LO16 whose lower half is its own, too. */
+static struct error *mips32_split_addends(struct object *object, const struct section *section,
+					  struct reloc *list, size_t count)
+{
+	reloc_pointers lowers = {0};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		list[i].order = 2 * i + 1;
+		if (list[i].type == R_MIPS_LO16)
+			*vec_push(&lowers) = &list[i];
+	}
+	if (lowers.count)
+		qsort(lowers.list, lowers.count, sizeof(*lowers.list), addend_order);
+	for (size_t i = 0; i < count && !error; i++) {
+		const struct reloc *lower =
+			list[i].type == R_MIPS_HI16 ? find_lower(&lowers, &list[i]) : NULL;
+
+		if (lower) {
+			list[i].order = lower->order - 1;
+			list[i].addend = (int32_t)upper_half(lower->addend);
+		} else if (list[i].type == R_MIPS_HI16) {
+			error = object_malformed(object,
+						 "the R_MIPS_HI16 at %" PRIu64
+						 " of section %s would have no R_MIPS_LO16",
+						 list[i].offset, section->name);
+		}
+	}
+	vec_deinit(&lowers);
+	for (size_t i = 0; i < count; i++)
+		if (list[i].type == R_MIPS_LO16)
+			list[i].addend = lower_half(list[i].addend);
+	qsort(list, count, sizeof(*list), written_order);
+	return error;
+}
+
+/* ---- the table -------------------------------------------------------------------------- */
+
+static const struct disasm_mode mips_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS32 | CS_MODE_BIG_ENDIAN};
+static const struct disasm_mode mipsel_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS32};
+
+/* Of e_flags: n32, and all of EF_MIPS_ABI but o32 itself (o64, EABI). */
+#define FOREIGN_FLAGS (0x20 | 0x2000 | 0x4000 | 0x8000 | MIPS_SHORT_CODE_FLAGS)
+
+#define MIPS32_COMMON                                                                              \
+	MIPS_COMMON, .elf_class = ELFCLASS32, .foreign_flags = FOREIGN_FLAGS,                      \
+	.relocs = mips32_relocs, .reloc_count = ARRAY_SIZE(mips32_relocs),                         \
+	.sections = mips32_sections, .late_tables = mips32_late_tables,                            \
+	.veneer_for = mips32_veneer_for, .address_reloc = R_MIPS_32, .addends_in_fields = true,    \
+	.join_addends = mips32_join_addends, .split_addends = mips32_split_addends
+
+const struct arch arch_mips = {
+	MIPS32_COMMON,
+	.debian = "mips",
+	.gnu = "mips-linux-gnu",
+	.elf_data = ELFDATA2MSB,
+	.disasm = &mips_disasm,
+	.veneer = &through_at[1],
+};
+
+const struct arch arch_mipsel = {
+	MIPS32_COMMON,
+	.debian = "mipsel",
+	.gnu = "mipsel-linux-gnu",
+	.elf_data = ELFDATA2LSB,
+	.disasm = &mipsel_disasm,
+	.veneer = &through_at[0],
+};
