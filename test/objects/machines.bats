@@ -164,3 +164,27 @@ line_bits() {
 @test "other machines: a line number in a bit-field" {
 	machines="arm64 mips mipsel mips64 mips64el ppc64le riscv64 s390x" each_machine line_bits
 }
+
+# struct pokepatch_callback_note of pokepatch_patch.h: as long as two addresses.
+callbacks() {
+	compare <<-'END'
+		int __attribute__((noipa)) f(int x) { return x + OLD(1) NEW(2); }
+		#ifdef PATCHED
+		static int mine(const void *parent) { return !parent; }
+		static void both(const void *parent) { *(int *)parent = 1; }
+		#define NOTE(name, function, number) \
+			static const struct { void *call; unsigned long kind; } name \
+			__attribute__((used, section(".pokepatch.notes.callbacks"))) = { function, number }
+		NOTE(one, mine, 0);
+		NOTE(two, both, 1);
+		NOTE(three, both, 3);
+		#endif
+	END
+	carries "f changed" "both new" "mine new"
+	same "the callbacks" "$(jq -r '.callbacks[] | .kind + " " + .function' "$report" | LC_ALL=C sort)" \
+		"$(lines "post-patch both" "post-unpatch both" "pre-patch mine")"
+	same "rows" "$(size_of .pokepatch.callbacks)" 48
+	refers .pokepatch.callbacks mine
+	refers .pokepatch.callbacks both
+}
+@test "other machines: callbacks" { each_machine callbacks; }

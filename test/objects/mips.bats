@@ -119,6 +119,31 @@ swapped() {
 }
 @test "mips: jumps to a neighbour" { each_order swapped; }
 
+# The address of a key of the patch's own is passed to who switches it: that is no escape.
+new_key() {
+	{
+		echo "#define WORD \"$word\""
+		cat <<-'END'
+			struct static_key { int enabled; void *entries; };
+			extern void enable(struct static_key *);
+			NEW(static struct static_key key;)
+			int f(int x)
+			{
+				NEW(enable(&key);
+				asm goto("1: b 2f\n2: .insn\n.pushsection __jump_table,\"aw\"\n"
+					 WORD " 1b, %l[yes], %0\n.popsection" :: "i"(&key) :: yes);)
+				x++;
+			yes:	return x + OLD(1) NEW(2);
+			}
+		END
+	} >case.c
+	compare <case.c
+	carries "f changed"
+	carries_data "key new"
+	warned
+}
+@test "mips: a new static key" { each_order new_key; }
+
 # gcc for MIPS leaves the flexible array out of the symbol's size.
 flexible() {
 	local structs='
