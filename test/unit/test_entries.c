@@ -68,6 +68,23 @@ static void test_moves(void **state)
 	      "\t.ent\tf.part$0\nf.part$0:\n" BLOCK "\tnop\n", 1);
 }
 
+#define O32_TABLE                                                                                  \
+	"\t.section\t__patchable_function_entries,\"awo\",@progbits,f\n\t.align\t2\n"              \
+	"\t.4byte\t$LPFE1\n\t.text\n"
+#define O32_BLOCK "$LPFE1:\n" SLOT SLOT
+#define O32_PROLOGUE                                                                               \
+	"$LVL1 = .\n$LFB1 = .\n\t.loc 1 3 13 is_stmt 1 view -0\n\t.set\tnomips16\n"               \
+	"\t.set\tnomicromips\n\t.ent\tf\n\t.type\tf, @function\n"
+
+/* Local symbols of the ABI of 32 bits. */
+static void test_moves_o32(void **state)
+{
+	(void)state;
+	moves("\t.text\n" O32_TABLE O32_BLOCK O32_PROLOGUE "f:\n" BODY,
+	      "\t.text\n" O32_TABLE O32_PROLOGUE "f:\n" O32_BLOCK BODY, 1);
+	moves(O32_PROLOGUE "f:\n$LFB3 = .\n" O32_TABLE O32_BLOCK BODY, NULL, 0);
+}
+
 static void test_stays(void **state)
 {
 	(void)state;
@@ -132,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_moves_o32),
 		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_any_bytes),
