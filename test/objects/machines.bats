@@ -188,3 +188,15 @@ callbacks() {
 	refers .pokepatch.callbacks both
 }
 @test "other machines: callbacks" { each_machine callbacks; }
+
+# Names and lines are in the debug information, whose relocations have addends, too.
+declared_where() {
+	compare <<-'END'
+		int first(int x) { return x; }
+
+		int second = OLD(1) NEW(2);
+	END
+	refused "data-changed second"
+	same "its place" "$(sed -n 's/: refused .*//p' "$errors")" unit.c:3
+}
+@test "other machines: where in the source something is declared" { each_machine declared_where; }

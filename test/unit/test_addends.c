@@ -321,7 +321,8 @@ static void load(const uint32_t *values, uint32_t *words)
 	}
 	assert_non_null(rel);
 	text = &sections[order32(big, rel->sh_info)];
-	const Elf32_Sym *symbols = (void *)(bytes + order32(big, sections[order32(big, rel->sh_link)].sh_offset));
+	const Elf32_Shdr *symtab = &sections[order32(big, rel->sh_link)];
+	const Elf32_Sym *symbols = (void *)(bytes + order32(big, symtab->sh_offset));
 	const uint32_t *code = (void *)(bytes + order32(big, text->sh_offset));
 	for (size_t i = 0; i < order32(big, text->sh_size) / 4; i++)
 		words[i] = order32(big, code[i]);
@@ -464,6 +465,7 @@ static void test_not_written(void **state)
 	is_not_written(R_MIPS_HI16, 36, "the R_MIPS_HI16 at 4 of section .text.f would have no");
 	is_not_written(R_MIPS_26, 2, "would have addend 2");
 	is_not_written(R_MIPS_26, 1 << 27, "would have addend 134217728");
+	is_not_written(R_MIPS_26, -(1 << 27) - 4, "would have addend -134217732");
 	is_not_written(R_MIPS_PC16, 1 << 17, "would have addend 131072");
 	is_not_written(R_MIPS_32, 1ll << 32, "would have addend 4294967296");
 }
