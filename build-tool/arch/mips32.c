@@ -10,7 +10,17 @@
 #include "fixed.h"
 #include "mips.h"
 
-static const struct reloc_kind mips32_relocs[] = {MIPS_LOW_RELOCS, MIPS_HIGH_RELOCS};
+/* Made by mips32_join_addends() of halves whose other half is not known, and never carried. */
+enum { HI16_ALONE = 0x100 + R_MIPS_HI16, LO16_ALONE = 0x100 + R_MIPS_LO16 };
+
+static const struct reloc_kind mips32_relocs[] = {
+	MIPS_LOW_RELOCS,
+	MIPS_HIGH_RELOCS,
+	{.type = HI16_ALONE, .name = "R_MIPS_HI16 without R_MIPS_LO16", .size = 4, .mask = 0xffff,
+	 .shift = 16, .linker = true},
+	{.type = LO16_ALONE, .name = "R_MIPS_LO16 of one R_MIPS_HI16 or another", .size = 4,
+	 .mask = 0xffff, .linker = true},
+};
 
 static const struct section_rule mips32_sections[] = {
 	MIPS_SECTIONS(4),
@@ -47,6 +57,10 @@ static const struct veneer *mips32_veneer_for(const struct object *object,
  * becomes of the upper one depends on a carry from the lower one, so that a HI16 is of the next LO16 in
  * the file's order, which is not that of the code; there may be several of one.  A LO16 without
  * a HI16 in front is "%lo(x + A)" once more, of an upper half that another instruction has.
+ *
+ * A HI16 without a LO16 is in lease_modify() of fs/locks.c: gcc has put "lui a0,%hi(.LC43)" into a delay
+ * slot, and what follows into the .cold part, another section.  The linker makes do with the upper half,
+ * the module loader does not: "dangerous R_MIPS_LO16 relocation", or -ENOEXEC.
  */
 static int64_t lower_half(int64_t addend)
 {
@@ -133,8 +147,8 @@ static size_t uppers_before(const struct halves *halves, const struct reloc *rel
  * Which upper half is a LO16's that stands alone?  Of a symbol in less than 64 KiB there is one; else
  * it is that of the last instruction before it that loads the register that it adds to.
  */
-static struct error *find_upper(struct object *object, const struct section *section,
-				const struct halves *halves, struct reloc *lower)
+static void find_upper(const struct object *object, const struct section *section,
+		       const struct halves *halves, struct reloc *lower)
 {
 	const struct upper *list = halves->uppers.list, *chosen = NULL;
 	size_t behind = uppers_before(halves, lower), i = behind;
@@ -143,46 +157,49 @@ static struct error *find_upper(struct object *object, const struct section *sec
 		chosen = &list[behind];
 	else if (behind && list[behind - 1].reloc->symbol == lower->symbol)
 		chosen = &list[behind - 1];
-	if (!chosen) /* "%lo(x)", a number */
-		return NULL;
+	if (!chosen) /* "%lo(x)", a number; or it is in a .cold part, and its HI16 alone elsewhere */
+		return;
 	while (!chosen->alike && section->data && i && list[i - 1].reloc->symbol == lower->symbol &&
 	       loaded_register(object, section, list[i - 1].reloc) !=
 		       base_register(object, section, lower))
 		i--;
-	if (!chosen->alike && (!i || list[i - 1].reloc->symbol != lower->symbol))
-		return object_malformed(object,
-					"which R_MIPS_HI16 the R_MIPS_LO16 at %" PRIu64
-					" of section %s belongs to cannot be told",
-					lower->offset, section->name);
+	if (!chosen->alike && (!i || list[i - 1].reloc->symbol != lower->symbol)) {
+		lower->type = LO16_ALONE;
+		return;
+	}
 	if (!chosen->alike)
 		chosen = &list[i - 1];
 	lower->addend += upper_half(chosen->reloc->addend);
 	lower->addend = (int32_t)lower->addend;
-	return NULL;
 }
 
-/* The HI16s [first, i) and the LO16 i. */
+/* The LO16 i, and those HI16s of [first, i) that are of its symbol. */
 static struct error *join_pair(struct object *object, const struct section *section,
-			       struct reloc *list, size_t first, size_t i)
+			       struct reloc *list, size_t first, size_t i, bool *ret_paired)
 {
 	struct reloc *lower = &list[i];
-	int64_t whole = (int32_t)(list[first].addend + lower->addend);
+	int32_t low = lower->addend;
 
+	*ret_paired = false;
 	for (; first < i; first++) {
 		struct reloc *upper = &list[first];
 
 		if (upper->type != R_MIPS_HI16)
 			continue;
-		if (upper->symbol != lower->symbol ||
-		    (int32_t)(upper->addend + lower->addend) != whole)
+		if (upper->symbol != lower->symbol) {
+			upper->type = HI16_ALONE;
+			continue;
+		}
+		upper->addend = (int32_t)(upper->addend + low);
+		if (*ret_paired && upper->addend != lower->addend)
 			return object_malformed(object,
 						"the R_MIPS_HI16 at %" PRIu64
-						" and the R_MIPS_LO16 at %" PRIu64
+						" and another one of the R_MIPS_LO16 at %" PRIu64
 						" of section %s are for different addresses",
 						upper->offset, lower->offset, section->name);
-		upper->addend = whole;
+		lower->addend = upper->addend;
+		*ret_paired = true;
 	}
-	lower->addend = whole;
 	return NULL;
 }
 
@@ -190,25 +207,23 @@ static struct error *join_pairs(struct object *object, struct section *section,
 				struct halves *halves)
 {
 	struct reloc *list = section->relocs.list;
-	size_t count = section->relocs.count, waiting = count;
+	size_t count = section->relocs.count, first = 0;
+	bool paired;
 
 	for (size_t i = 0; i < count; i++) {
-		if (list[i].type == R_MIPS_HI16) {
-			*vec_push(&halves->uppers) = (struct upper){.reloc = &list[i]};
-			if (waiting == count)
-				waiting = i;
-		} else if (list[i].type == R_MIPS_LO16 && waiting < count) {
-			_failed_(join_pair(object, section, list, waiting, i));
-			waiting = count;
-		} else if (list[i].type == R_MIPS_LO16) {
+		if (list[i].type != R_MIPS_LO16)
+			continue;
+		_failed_(join_pair(object, section, list, first, i, &paired));
+		if (!paired)
 			*vec_push(&halves->alone) = &list[i];
-		}
+		first = i + 1;
 	}
-	if (waiting < count)
-		return object_malformed(object,
-					"the R_MIPS_HI16 at %" PRIu64
-					" of section %s has no R_MIPS_LO16 behind it",
-					list[waiting].offset, section->name);
+	for (; first < count; first++)
+		if (list[first].type == R_MIPS_HI16)
+			list[first].type = HI16_ALONE;
+	for (size_t i = 0; i < count; i++)
+		if (list[i].type == R_MIPS_HI16)
+			*vec_push(&halves->uppers) = (struct upper){.reloc = &list[i]};
 	return NULL;
 }
 
@@ -220,7 +235,7 @@ static struct error *mips32_join_addends(struct object *object, struct section *
 	if (halves.alone.count)
 		sort_uppers(&halves);
 	for (size_t i = 0; !error && i < halves.alone.count; i++)
-		error = find_upper(object, section, &halves, halves.alone.list[i]);
+		find_upper(object, section, &halves, halves.alone.list[i]);
 	vec_deinit(&halves.uppers);
 	vec_deinit(&halves.alone);
 	return error;
@@ -285,6 +300,8 @@ static struct error *mips32_split_addends(struct object *object, const struct se
 
 	for (size_t i = 0; i < count; i++) {
 		list[i].order = 2 * i + 1;
+		if (list[i].type == LO16_ALONE)
+			list[i].type = R_MIPS_LO16;
 		if (list[i].type == R_MIPS_LO16)
 			*vec_push(&lowers) = &list[i];
 	}
@@ -308,6 +325,8 @@ static struct error *mips32_split_addends(struct object *object, const struct se
 	for (size_t i = 0; i < count; i++)
 		if (list[i].type == R_MIPS_LO16)
 			list[i].addend = lower_half(list[i].addend);
+		else if (list[i].type == HI16_ALONE)
+			list[i].type = R_MIPS_HI16;
 	qsort(list, count, sizeof(*list), written_order);
 	return error;
 }
