@@ -58,9 +58,9 @@ static const struct veneer *mips32_veneer_for(const struct object *object,
  * the file's order, which is not that of the code; there may be several of one.  A LO16 without
  * a HI16 in front is "%lo(x + A)" once more, of an upper half that another instruction has.
  *
- * A HI16 without a LO16 is in lease_modify() of fs/locks.c: gcc has put "lui a0,%hi(.LC43)" into a delay
- * slot, and what follows into the .cold part, another section.  The linker makes do with the upper half,
- * the module loader does not: "dangerous R_MIPS_LO16 relocation", or -ENOEXEC.
+ * A HI16 without a LO16 is in lease_modify() of fs/locks.c with -freorder-blocks-and-partition: gcc puts
+ * "lui a0,%hi($LC43)" into a delay slot, and what follows into the .cold part, another section.  The
+ * linker makes do with the upper half, the module loader does not: "dangerous R_MIPS_LO16 relocation".
  */
 static int64_t lower_half(int64_t addend)
 {

@@ -287,12 +287,13 @@ counting() {
 }
 
 mips_counting() {
-	local level=$1
+	local level=$1 d=d # "lld", "daddu"
+	[ "${level#mips32}" = "$level" ] || d=''
 	counting "static inline __attribute__((always_inline)) void inc(long *v)
 		{
 			long t;
-			asm volatile(\".set push\\n.set $level\\nsync\\n1: lld %0, %1\\ndaddu %0, 1\\n\"
-				     \"scd %0, %1\\nbeqz %0, 1b\\n.set pop\" : \"=&r\"(t), \"+ZC\"(*v));
+			asm volatile(\".set push\\n.set $level\\nsync\\n1: ll$d %0, %1\\n${d}addu %0, 1\\n\"
+				     \"sc$d %0, %1\\nbeqz %0, 1b\\n.set pop\" : \"=&r\"(t), \"+ZC\"(*v));
 		}"
 }
 mips_counting_all() {
@@ -310,6 +311,19 @@ mips_counting_all() {
 	compilers=gcc-12 each_compiler mips64 mips_counting_all
 	level=mips64r6
 	compilers=gcc-12 each_compiler mips64r6el mips_counting_all
+}
+
+mips32_counting() {
+	local model
+	for model in -mno-long-calls -mlong-calls; do
+		echo "$model:"
+		flags=("$model")
+		mips_counting mips32r2
+	done
+}
+@test "mips: variables that are counted in" {
+	compilers=gcc-12 each_compiler mips mips32_counting
+	compilers=gcc-12 each_compiler mipsel mips32_counting
 }
 
 # x0 would have the result of a function that has one.
