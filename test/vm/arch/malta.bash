@@ -24,7 +24,7 @@ arch_append=()
 # Neither kernel has ftrace, nor what goes with it; no switch is live, so that none is exact.
 arch_lacks=(
 	ftrace direct livepatch bpf nmi preempt-modes entry-probes
-	split-entries live exact-live hotplug kexec-file idle-frames atomics
+	split-entries live exact-live hotplug kexec-file idle-frames
 )
 
 arch_tests=(
