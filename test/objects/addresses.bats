@@ -107,8 +107,13 @@ followed() {
 			#define CASE(type, name, text) NEW(static long v_##name[4];) type name(long x) \
 				{ NEW(asm volatile(".set noreorder\n.set noat\n" text \
 						   "\n.set reorder\n.set at" :: "i"(v_##name));) }
+			#if _MIPS_SIM == _ABI64
+			#define ADDIU "daddiu"
+			#else
+			#define ADDIU "addiu"
+			#endif
 			#define UPPER(reg) "lui " reg ",%%hi(%0)\n"
-			#define LOWER(reg) "daddiu " reg "," reg ",%%lo(%0)\n"
+			#define LOWER(reg) ADDIU " " reg "," reg ",%%lo(%0)\n"
 			#define ADDRESS(reg) UPPER(reg) LOWER(reg)
 			extern long ext(long), __bare(long);
 			struct pair { long a, b; };
@@ -134,126 +139,150 @@ mips_followed() {
 			CASE(long, out_result, ADDRESS("$2") COUNT("$2"))
 			CASE(long, second, ADDRESS("$3") COUNT("$3"))
 			CASE(struct pair, out_second, ADDRESS("$3") COUNT("$3"))
-			CASE(void, replaced, ADDRESS("$2") "ld $2,0($2)\nsd $2,0($4)")
-			CASE(void, out_partly_replaced, ADDRESS("$2") "dins $2,$3,0,4\nsd $2,0($4)")
-			CASE(void, out_maybe_replaced, ADDRESS("$2") "bnez $3,1f\nnop\nmove $2,$0\n1: sd $2,0($4)")
+			CASE(void, replaced, ADDRESS("$2") "lw $2,0($2)\nsw $2,0($4)")
+			CASE(void, out_partly_replaced, ADDRESS("$2") "ins $2,$3,0,4\nsw $2,0($4)")
+			CASE(void, out_maybe_replaced, ADDRESS("$2") "bnez $3,1f\nnop\nmove $2,$0\n1: sw $2,0($4)")
 
-			CASE(void, out_stored, ADDRESS("$2") "sd $2,0($4)")
-			CASE(void, out_stored_by_atomic, ADDRESS("$2") "scd $2,0($4)")
-			CASE(void, out_stored_in_slot, ADDRESS("$2") "jr $31\nsd $2,0($4)")
-			CASE(void, out_stored_in_slot_of_branch, ADDRESS("$2") "beqz $4,1f\nsd $2,0($4)\n1:")
-			CASE(void, out_in_coprocessor, ADDRESS("$2") "dmtc0 $2,$30")
+			CASE(void, out_stored, ADDRESS("$2") "sw $2,0($4)")
+			CASE(void, out_stored_by_atomic, ADDRESS("$2") "sc $2,0($4)")
+			CASE(void, out_stored_in_slot, ADDRESS("$2") "jr $31\nsw $2,0($4)")
+			CASE(void, out_stored_in_slot_of_branch, ADDRESS("$2") "beqz $4,1f\nsw $2,0($4)\n1:")
+			CASE(void, out_in_coprocessor, ADDRESS("$2") "mtc0 $2,$30")
 			CASE(void, out_unknown, ADDRESS("$2") "syscall")
 			CASE(void, out_of_registers, ADDRESS("$2") "move $28,$2")
 
-			CASE(void, moved, ADDRESS("$2") "move $3,$2\nld $5,8($3)")
-			CASE(void, out_moved, ADDRESS("$2") "move $3,$2\nmove $2,$0\nsd $3,8($4)")
-			CASE(void, out_moved_and_kept, ADDRESS("$2") "move $3,$2\nsd $2,8($4)")
-			CASE(void, out_combined, ADDRESS("$2") "or $3,$5,$2\nsd $3,8($4)")
-			CASE(void, out_added, ADDRESS("$2") "daddu $3,$5,$2\nsd $3,8($4)")
-			CASE(void, pieces, "lui $2,%%highest(%0)\nlui $3,%%hi(%0)\ndaddiu $2,$2,%%higher(%0)\n"
-				"daddiu $3,$3,%%lo(%0)\ndsll32 $2,$2,0\ndaddu $2,$2,$3\nld $3,0($2)")
-			CASE(void, out_pieces, "lui $2,%%highest(%0)\nlui $3,%%hi(%0)\ndaddiu $2,$2,%%higher(%0)\n"
-				"daddiu $3,$3,%%lo(%0)\ndsll32 $2,$2,0\ndaddu $2,$2,$3\nmove $3,$0\nsd $2,0($4)")
+			CASE(void, moved, ADDRESS("$2") "move $3,$2\nlw $5,8($3)")
+			CASE(void, out_moved, ADDRESS("$2") "move $3,$2\nmove $2,$0\nsw $3,8($4)")
+			CASE(void, out_moved_and_kept, ADDRESS("$2") "move $3,$2\nsw $2,8($4)")
+			CASE(void, out_combined, ADDRESS("$2") "or $3,$5,$2\nsw $3,8($4)")
+			CASE(void, out_added, ADDRESS("$2") "addu $3,$5,$2\nsw $3,8($4)")
 
-			CASE(void, called, ADDRESS("$2") COUNT("$2") "jal ext\nnop\nsd $2,0($4)")
-			CASE(void, out_local, ADDRESS("$2") COUNT("$2") "jal local\nnop\nsd $2,0($4)")
-			CASE(void, out_bare, ADDRESS("$2") COUNT("$2") "jal __bare\nnop\nsd $2,0($4)")
+			CASE(void, called, ADDRESS("$2") COUNT("$2") "jal ext\nnop\nsw $2,0($4)")
+			CASE(void, out_local, ADDRESS("$2") COUNT("$2") "jal local\nnop\nsw $2,0($4)")
+			CASE(void, out_bare, ADDRESS("$2") COUNT("$2") "jal __bare\nnop\nsw $2,0($4)")
 			CASE(void, out_argument, ADDRESS("$4") "jal ext\nnop")
 			CASE(void, out_argument_by_register, ADDRESS("$4") "jalr $3\nnop")
 			CASE(void, out_argument_in_slot, UPPER("$4") "jal ext\n" LOWER("$4"))
 			CASE(void, out_argument_moved_in_slot, ADDRESS("$2") "jal ext\nmove $5,$2")
 			CASE(void, argument_replaced_in_slot, ADDRESS("$4") COUNT("$4") "jal ext\nmove $4,$0")
-			CASE(void, kept, ADDRESS("$16") "jal ext\nnop\n" COUNT("$16") "jr $31\nld $16,0($29)")
-			CASE(void, out_kept, ADDRESS("$16") "jal ext\nnop\nsd $16,0($4)\nld $16,0($29)")
+			CASE(void, kept, ADDRESS("$16") "jal ext\nnop\n" COUNT("$16") "jr $31\nlw $16,0($29)")
+			CASE(void, out_kept, ADDRESS("$16") "jal ext\nnop\nsw $16,0($4)\nlw $16,0($29)")
 			CASE(void, out_left, ADDRESS("$16") COUNT("$16") "jr $31\nnop")
-			CASE(void, its_function, ADDRESS("$16") "jalr $16\nnop\njalr $16\nld $16,0($29)")
+			CASE(void, its_function, ADDRESS("$16") "jalr $16\nnop\njalr $16\nlw $16,0($29)")
 			CASE(void, tail, ADDRESS("$2") COUNT("$2") "j ext\nnop")
 			CASE(void, out_tail, ADDRESS("$4") COUNT("$4") "j ext\nnop")
 			CASE(void, out_tail_kept, ADDRESS("$16") COUNT("$16") "j ext\nnop")
 			CASE(void, out_elsewhere, ADDRESS("$2") COUNT("$2") "j local+4\nnop")
 			CASE(void, out_switch, ADDRESS("$2") COUNT("$2") "jr $5\nnop")
 
-			CASE(void, met, "beqz $4,1f\nmove $2,$29\n" ADDRESS("$2") "1: ld $3,0($2)")
-			CASE(void, out_met, "beqz $4,1f\nmove $2,$0\n" ADDRESS("$2") "1: sd $2,0($4)")
-			CASE(void, out_over, ADDRESS("$2") "b 1f\nnop\nmove $2,$0\n1: sd $2,0($4)")
-			CASE(void, over, ADDRESS("$2") "b 1f\nmove $2,$0\n1: sd $2,0($4)")
-			CASE(void, out_round, "move $3,$0\n1: sd $3,0($4)\n" ADDRESS("$2")
+			CASE(void, met, "beqz $4,1f\nmove $2,$29\n" ADDRESS("$2") "1: lw $3,0($2)")
+			CASE(void, out_met, "beqz $4,1f\nmove $2,$0\n" ADDRESS("$2") "1: sw $2,0($4)")
+			CASE(void, out_over, ADDRESS("$2") "b 1f\nnop\nmove $2,$0\n1: sw $2,0($4)")
+			CASE(void, over, ADDRESS("$2") "b 1f\nmove $2,$0\n1: sw $2,0($4)")
+			CASE(void, out_round, "move $3,$0\n1: sw $3,0($4)\n" ADDRESS("$2")
 				"move $3,$2\nbnez $5,1b\nmove $2,$0\nmove $3,$0")
-			CASE(void, out_round_again, ADDRESS("$2") "1: ld $6,0($2)\nsd $3,0($4)\nmove $3,$2\n"
+			CASE(void, out_round_again, ADDRESS("$2") "1: lw $6,0($2)\nsw $3,0($4)\nmove $3,$2\n"
 				"bnez $5,1b\nnop\nmove $3,$0")
 			CASE(__attribute__((noreturn)) void, out_at_end, ADDRESS("$2") COUNT("$2"))
-			CASE(void, made_in_slot, UPPER("$2") "beqz $4,1f\n" LOWER("$2") "move $2,$0\n1: ld $3,0($2)")
+			CASE(void, made_in_slot, UPPER("$2") "beqz $4,1f\n" LOWER("$2") "move $2,$0\n1: lw $3,0($2)")
 			CASE(void, out_made_in_slot, UPPER("$2") "beqz $4,1f\n" LOWER("$2")
-				"move $2,$0\n1: sd $2,0($4)")
-			CASE(void, out_made_in_last_slot, UPPER("$2") "jalr $5\n" LOWER("$2") "sd $2,0($4)")
+				"move $2,$0\n1: sw $2,0($4)")
+			CASE(void, out_made_in_last_slot, UPPER("$2") "jalr $5\n" LOWER("$2") "sw $2,0($4)")
 
 			CASE(long, bug, ADDRESS("$2") COUNT("$2") "break 512")
 			CASE(long, out_break, ADDRESS("$2") COUNT("$2") "break 7")
-			#define LABEL ".pushsection __jump_table,\"aw\"\n.dword 2b, 3b, key\n.popsection"
+			#define LABEL ".pushsection __jump_table,\"aw\"\n.dc.a 2b, 3b, key\n.popsection"
 			CASE(void, out_label, ADDRESS("$2") "2: nop\n move $2,$0\n3:" LABEL)
 			CASE(void, out_label_in_slot,
-				ADDRESS("$2") "beqz $4,1f\n2: move $2,$0\n1: sd $2,0($4)\n3:" LABEL)
+				ADDRESS("$2") "beqz $4,1f\n2: move $2,$0\n1: sw $2,0($4)\n3:" LABEL)
 			CASE(void, out_made_at_label,
-				UPPER("$2") "2: " LOWER("$2") "ld $3,0($2)\nmove $2,$0\n3:" LABEL)
+				UPPER("$2") "2: " LOWER("$2") "lw $3,0($2)\nmove $2,$0\n3:" LABEL)
 		END
 		cat
 	} | followed
 }
 
-mips_release2() {
-	mips_followed <<-'END'
-		CASE(void, out_multiplied, ADDRESS("$2") "dmult $2,$3")
-		CASE(void, out_half_replaced, ADDRESS("$2") "ldl $2,0($4)\nsd $2,0($4)")
-		CASE(void, likely, ADDRESS("$2") "beqzl $4,1f\nmove $2,$0\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_likely, ADDRESS("$2") "beqzl $4,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, made_in_likely_slot, UPPER("$2") "beqzl $4,1f\n" LOWER("$2")
-			"sd $2,0($4)\nmove $2,$0\n1: ld $3,0($2)")
+# Those of 64 bits.
+mips_wide() {
+	cat <<-'END'
+		CASE(void, wide, ADDRESS("$2") "ld $2,0($2)\nsd $2,0($4)")
+		CASE(void, out_stored_wide, ADDRESS("$2") "sd $2,0($4)")
+		CASE(void, out_stored_by_wide_atomic, ADDRESS("$2") "scd $2,0($4)")
+		CASE(void, out_added_wide, ADDRESS("$2") "daddu $3,$5,$2\nsd $3,8($4)")
+		CASE(void, out_in_wide_coprocessor, ADDRESS("$2") "dmtc0 $2,$30")
+		CASE(void, out_half_replaced_wide, ADDRESS("$2") "dins $2,$3,0,4\nsd $2,0($4)")
+		CASE(void, pieces, "lui $2,%%highest(%0)\nlui $3,%%hi(%0)\ndaddiu $2,$2,%%higher(%0)\n"
+			"daddiu $3,$3,%%lo(%0)\ndsll32 $2,$2,0\ndaddu $2,$2,$3\nld $3,0($2)")
+		CASE(void, out_pieces, "lui $2,%%highest(%0)\nlui $3,%%hi(%0)\ndaddiu $2,$2,%%higher(%0)\n"
+			"daddiu $3,$3,%%lo(%0)\ndsll32 $2,$2,0\ndaddu $2,$2,$3\nmove $3,$0\nsd $2,0($4)")
 	END
 }
+
+mips_release2() {
+	cat <<-'END'
+		CASE(void, out_multiplied, ADDRESS("$2") "mult $2,$3")
+		CASE(void, out_half_replaced, ADDRESS("$2") "lwl $2,0($4)\nsw $2,0($4)")
+		CASE(void, likely, ADDRESS("$2") "beqzl $4,1f\nmove $2,$0\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_likely, ADDRESS("$2") "beqzl $4,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, made_in_likely_slot, UPPER("$2") "beqzl $4,1f\n" LOWER("$2")
+			"sw $2,0($4)\nmove $2,$0\n1: lw $3,0($2)")
+	END
+}
+mips64_release2() { { mips_release2; mips_wide; } | mips_followed; }
+mips32_release2() {
+	{
+		mips_release2
+		echo 'CASE(long long, out_second_half, ADDRESS("$3") "lw $2,0($3)")'
+	} | mips_followed
+}
 @test "mips64: what becomes of an address in a register" {
-	compilers=gcc-12 each_compiler mips64el mips_release2
-	compilers=gcc-12 each_compiler mips64 mips_release2
+	compilers=gcc-12 each_compiler mips64el mips64_release2
+	compilers=gcc-12 each_compiler mips64 mips64_release2
+}
+@test "mips: what becomes of an address in a register" {
+	compilers=gcc-12 each_compiler mipsel mips32_release2
+	compilers=gcc-12 each_compiler mips mips32_release2
 }
 
 # Jumps without a delay slot; those in the function have relocations.
 mips_release6() {
-	mips_followed <<-'END'
-		CASE(void, out_multiplied, ADDRESS("$2") "dmul $3,$2,$4\nsd $3,0($4)")
-		CASE(void, multiplied, ADDRESS("$2") "dmul $2,$3,$4\nsd $2,0($4)")
-		CASE(void, compact, ADDRESS("$2") "beqzc $4,1f\nmove $2,$0\n1: ld $3,0($2)")
-		CASE(void, out_zero, ADDRESS("$2") "beqzc $4,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_behind, ADDRESS("$2") "beqzc $4,1f\nsd $2,0($5)\n1:")
-		CASE(void, out_not_zero, ADDRESS("$2") "bnezc $4,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_equal, ADDRESS("$2") "beqc $4,$5,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_not_equal, ADDRESS("$2") "bnec $4,$5,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_below, ADDRESS("$2") "bltuc $4,$5,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_less, ADDRESS("$2") "bltc $4,$5,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_positive, ADDRESS("$2") "bgtzc $4,1f\nmove $2,$0\n1: sd $2,0($4)")
-		CASE(void, out_always, ADDRESS("$2") "bc 1f\nmove $2,$0\n1: sd $2,0($4)")
+	cat <<-'END'
+		CASE(void, out_multiplied, ADDRESS("$2") "mul $3,$2,$4\nsw $3,0($4)")
+		CASE(void, multiplied, ADDRESS("$2") "mul $2,$3,$4\nsw $2,0($4)")
+		CASE(void, compact, ADDRESS("$2") "beqzc $4,1f\nmove $2,$0\n1: lw $3,0($2)")
+		CASE(void, out_zero, ADDRESS("$2") "beqzc $4,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_behind, ADDRESS("$2") "beqzc $4,1f\nsw $2,0($5)\n1:")
+		CASE(void, out_not_zero, ADDRESS("$2") "bnezc $4,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_equal, ADDRESS("$2") "beqc $4,$5,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_not_equal, ADDRESS("$2") "bnec $4,$5,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_below, ADDRESS("$2") "bltuc $4,$5,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_less, ADDRESS("$2") "bltc $4,$5,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_positive, ADDRESS("$2") "bgtzc $4,1f\nmove $2,$0\n1: sw $2,0($4)")
+		CASE(void, out_always, ADDRESS("$2") "bc 1f\nmove $2,$0\n1: sw $2,0($4)")
 		CASE(void, out_linking, ADDRESS("$2") "bgezalc $4,1f\nnop\n1:")
 		CASE(void, out_linking_zero, ADDRESS("$2") "beqzalc $4,1f\nnop\n1:")
 		CASE(void, out_jump_in_slot, /* beqc at,v0 */
-			ADDRESS("$2") "beqz $4,1f\n.word 0x20220001\n1: sd $2,0($4)")
-		CASE(void, called_compactly, ADDRESS("$2") COUNT("$2") "balc ext\nsd $2,0($4)")
-		CASE(void, out_called_compactly, ADDRESS("$2") COUNT("$2") "balc local\nsd $2,0($4)")
+			ADDRESS("$2") "beqz $4,1f\n.word 0x20220001\n1: sw $2,0($4)")
+		CASE(void, called_compactly, ADDRESS("$2") COUNT("$2") "balc ext\nsw $2,0($4)")
+		CASE(void, out_called_compactly, ADDRESS("$2") COUNT("$2") "balc local\nsw $2,0($4)")
 		CASE(void, out_argument_compactly, ADDRESS("$4") "balc ext")
 		CASE(void, out_argument_by_register_compactly, ADDRESS("$4") "jalrc $3\nnop")
-		CASE(void, made_behind, UPPER("$4") "balc ext\n" LOWER("$4") "ld $4,0($4)")
+		CASE(void, made_behind, UPPER("$4") "balc ext\n" LOWER("$4") "lw $4,0($4)")
 		CASE(long, out_returned_compactly, ADDRESS("$2") "jrc $31")
 		CASE(long, returned_compactly, ADDRESS("$3") "jrc $31")
 		CASE(void, out_with_offset, ADDRESS("$2") "jic $5,8")
 		CASE(void, tail_compactly, ADDRESS("$2") "bc ext")
 	END
 }
+mips64_release6() { { mips_release6; mips_wide; } | mips_followed; }
 
 # Whether there is a result, and of what size, stands there.
 mips_without_debuginfo() {
 	flags+=(-g0)
 	followed <<-'END'
-		CASE(void, temporary, ADDRESS("$12") "ld $3,0($12)")
-		CASE(void, out_result, ADDRESS("$2") "ld $3,0($2)")
-		CASE(long, out_second, ADDRESS("$3") "ld $2,0($3)")
+		CASE(void, temporary, ADDRESS("$12") "lw $3,0($12)")
+		CASE(void, out_result, ADDRESS("$2") "lw $3,0($2)")
+		CASE(long, out_second, ADDRESS("$3") "lw $2,0($3)")
 	END
 }
 @test "mips64: an address where a result would be, if there is one" {
@@ -261,7 +290,7 @@ mips_without_debuginfo() {
 }
 
 @test "mips64r6: what becomes of an address in a register" {
-	compilers=gcc-12 each_compiler mips64r6el mips_release6
+	compilers=gcc-12 each_compiler mips64r6el mips64_release6
 }
 
 # As the kernel's atomics are, with "ll" or the like at an offset of its own or none.
