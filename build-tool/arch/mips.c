@@ -119,8 +119,8 @@ static bool base_is_upper_part(struct object *object, const struct section *sect
 }
 
 /*
- * What functions need not keep for those that call them: $2 to $15, t8 and t9, in every ABI (o32: v0
- * to t7; n64: v0 to t3).
+ * What functions need not keep for those that call them: $2 to $15, t8 and t9, in every ABI (o32:
+ * v0 to t7; n64: v0 to t3).
  */
 #define SPOILED_BY_CALLS 0x0300fffcu
 
@@ -152,8 +152,8 @@ static bool may_use(uint32_t insn, unsigned int reg)
 }
 
 /*
- * Code of modules (-mlong-calls) calls with "lui v0,%hi(f); daddiu v0,v0,%lo(f); jalr v0": is an address
- * that is complete here called, and used for nothing else?
+ * Code of modules (-mlong-calls) calls with "lui v0,%hi(f); daddiu v0,v0,%lo(f); jalr v0": is an
+ * address that is complete here called, and used for nothing else?
  */
 static bool is_only_called(struct object *object, const struct section *section, uint64_t at,
 			   uint64_t end)

@@ -54,13 +54,14 @@ static const struct veneer *mips32_veneer_for(const struct object *object,
  *	lw	a0, %lo(x + A)(v0)
  *
  * The upper half of A stands in the first instruction, the lower half, signed, in the second.  What
- * becomes of the upper one depends on a carry from the lower one, so that a HI16 is of the next LO16 in
- * the file's order, which is not that of the code; there may be several of one.  A LO16 without
+ * becomes of the upper one depends on a carry from the lower one, so that a HI16 is of the next LO16
+ * in the file's order, which is not that of the code; there may be several of one.  A LO16 without
  * a HI16 in front is "%lo(x + A)" once more, of an upper half that another instruction has.
  *
- * A HI16 without a LO16 is in lease_modify() of fs/locks.c with -freorder-blocks-and-partition: gcc puts
- * "lui a0,%hi($LC43)" into a delay slot, and what follows into the .cold part, another section.  The
- * linker makes do with the upper half, the module loader does not: "dangerous R_MIPS_LO16 relocation".
+ * A HI16 without a LO16 is in lease_modify() of fs/locks.c with -freorder-blocks-and-partition: gcc
+ * puts "lui a0,%hi($LC43)" into a delay slot, and what follows into the .cold part, another section.
+ * The linker makes do with the upper half, the module loader does not: "dangerous R_MIPS_LO16
+ * relocation".
  */
 static int64_t lower_half(int64_t addend)
 {
@@ -91,6 +92,8 @@ static unsigned int loaded_register(const struct object *object, const struct se
 static unsigned int base_register(const struct object *object, const struct section *section,
 				  const struct reloc *lower)
 {
+	if (!section->data)
+		return 0;
 	return code_get32(object, section, lower->offset) >> 21 & 31;
 }
 
@@ -106,7 +109,9 @@ struct halves {
 
 static int upper_order(const void *left, const void *right)
 {
-	return half_order(((const struct upper *)left)->reloc, ((const struct upper *)right)->reloc);
+	const struct upper *a = left, *b = right;
+
+	return half_order(a->reloc, b->reloc);
 }
 
 static void sort_uppers(struct halves *halves)
@@ -143,32 +148,42 @@ static size_t uppers_before(const struct halves *halves, const struct reloc *rel
 	return low;
 }
 
+/* The last of a symbol in front of a place in its code that loads that register, or NULL. */
+static const struct upper *loaded_before(const struct object *object, const struct section *section,
+					 const struct halves *halves, size_t behind,
+					 const struct symbol *symbol, unsigned int wanted)
+{
+	const struct upper *list = halves->uppers.list;
+
+	for (size_t i = behind; section->data && i && list[i - 1].reloc->symbol == symbol; i--)
+		if (loaded_register(object, section, list[i - 1].reloc) == wanted)
+			return &list[i - 1];
+	return NULL;
+}
+
 /*
- * Which upper half is a LO16's that stands alone?  Of a symbol in less than 64 KiB there is one; else
- * it is that of the last instruction before it that loads the register that it adds to.
+ * Which upper half is a LO16's that stands alone?  Of a symbol in less than 64 KiB there is one;
+ * else it is that of the last instruction before it that loads the register that it adds to.
  */
 static void find_upper(const struct object *object, const struct section *section,
 		       const struct halves *halves, struct reloc *lower)
 {
 	const struct upper *list = halves->uppers.list, *chosen = NULL;
-	size_t behind = uppers_before(halves, lower), i = behind;
+	size_t behind = uppers_before(halves, lower);
 
 	if (behind < halves->uppers.count && list[behind].reloc->symbol == lower->symbol)
 		chosen = &list[behind];
 	else if (behind && list[behind - 1].reloc->symbol == lower->symbol)
 		chosen = &list[behind - 1];
-	if (!chosen) /* "%lo(x)", a number; or it is in a .cold part, and its HI16 alone elsewhere */
+	if (!chosen) /* "%lo(x)", a number; or in a .cold part, and its HI16 is alone elsewhere */
 		return;
-	while (!chosen->alike && section->data && i && list[i - 1].reloc->symbol == lower->symbol &&
-	       loaded_register(object, section, list[i - 1].reloc) !=
-		       base_register(object, section, lower))
-		i--;
-	if (!chosen->alike && (!i || list[i - 1].reloc->symbol != lower->symbol)) {
+	if (!chosen->alike)
+		chosen = loaded_before(object, section, halves, behind, lower->symbol,
+				       base_register(object, section, lower));
+	if (!chosen) {
 		lower->type = LO16_ALONE;
 		return;
 	}
-	if (!chosen->alike)
-		chosen = &list[i - 1];
 	lower->addend += upper_half(chosen->reloc->addend);
 	lower->addend = (int32_t)lower->addend;
 }

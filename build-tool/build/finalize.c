@@ -252,7 +252,8 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	if (section_is_text(section) && late_limited(object->arch->late_limit, reloc->type) &&
 	    section->align < object->arch->late_limit->align)
 		section->align = object->arch->late_limit->align;
-	section_add_address(object, finalizer->relocs, place + offsetof(struct pokepatch_reloc, where),
+	section_add_address(object, finalizer->relocs,
+			    place + offsetof(struct pokepatch_reloc, where),
 			    object_section_symbol(object, section), reloc->offset);
 	finalizer->reloc_count++;
 	refuse_place(finalizer, section, reloc->offset,

@@ -81,8 +81,8 @@ static struct error *find_arch(struct build *build)
 				 build->files.vmlinux);
 	if (!machine->proof)
 		return error_new(STATUS_FAILED,
-				 "%s: for %s, of which pokepatch-build cannot check modules, and so "
-				 "makes none; pokepatch-diff compares its objects",
+				 "%s: for %s, of which pokepatch-build cannot check modules, and "
+				 "so makes none; pokepatch-diff compares its objects",
 				 build->files.vmlinux, machine->debian);
 	if (given && !arch_is_called(machine, given))
 		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,

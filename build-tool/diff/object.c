@@ -116,8 +116,8 @@ static struct error *read_header(struct object *object)
 				 object->header.e_ident[EI_CLASS], object->header.e_ident[EI_DATA]);
 	if (object->header.e_flags & object->arch->foreign_flags)
 		return error_new(STATUS_REFUSED,
-				 "%s: refused [elf-unsupported]: flags %#x are of an ABI of %s that "
-				 "is not supported",
+				 "%s: refused [elf-unsupported]: flags %#x are of an ABI of %s "
+				 "that is not supported",
 				 object->path, object->header.e_flags, object->arch->name);
 	return NULL;
 }

@@ -447,6 +447,16 @@ kernel_program() {
 	[ ! -e pokepatch-x.ko ]
 }
 
+@test "a kernel for a machine that the differ alone knows" {
+	edit fs/proc/version.c "$version_edit" >x.patch
+	echo 'void _stext(void) {}' >v.c
+	mips64el-linux-gnuabi64-gcc-12 -g -mabi=32 -mno-abicalls -fno-pic -c -o v.o v.c
+	mips64el-linux-gnuabi64-ld -m elf32ltsmip -Ttext=0x80100000 -e _stext --build-id -o vmlinux v.o
+	build -v vmlinux x.patch
+	ends 1 "vmlinux: for mipsel, of which pokepatch-build cannot check modules, and so makes none"
+	[ ! -e pokepatch-x.ko ]
+}
+
 @test "a module of another build, which differs in a function or in its cold part alone" {
 	local ko=kernel/fs/binfmt_misc.ko symbol section value offset
 	edit fs/binfmt_misc.c '/^static ssize_t bm_register_write(/,/^}/s/-EEXIST/-ERANGE/' >x.patch

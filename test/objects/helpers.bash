@@ -271,7 +271,7 @@ relocs() {
 # with_addends FILE - of 32-bit MIPS: each addend is in its field, or with R_MIPS_HI16 in that of
 # the next R_MIPS_LO16, too.
 with_addends() {
-	local offset type symbol addend base order=little word upper low waiting=() item
+	local offset type symbol addend base order=little word upper low waiting=() item value
 	local -A uppers=()
 	! readelf -h "$1" | grep -q 'big endian' || order=big
 	while read -r offset type symbol addend base; do
@@ -297,11 +297,11 @@ with_addends() {
 			low=$value upper=${uppers[$symbol]:-0}
 			signed $((upper + low)) 32 0
 			for item in "${waiting[@]}"; do
-				echo "$item R_MIPS_HI16 $symbol $(hexadecimal $value)"
+				echo "$item R_MIPS_HI16 $symbol $(hexadecimal "$value")"
 			done
 			waiting=()
 		fi
-		echo "$offset $type $symbol $(hexadecimal $value)"
+		echo "$offset $type $symbol $(hexadecimal "$value")"
 	done
 	for item in "${waiting[@]}"; do echo "$item R_MIPS_HI16 without R_MIPS_LO16"; done
 }
@@ -309,7 +309,7 @@ with_addends() {
 # signed WORD BITS SHIFT - in $value: its low bits as a signed number, shifted to the left.
 signed() {
 	local sign=$((1 << ($2 - 1)))
-	value=$(((((($1 & (sign * 2 - 1)) ^ sign) - sign)) << $3))
+	value=$(((($1 & (sign * 2 - 1) ^ sign) - sign) << $3))
 }
 hexadecimal() { if [ "$1" -lt 0 ]; then printf -- '-%x' $((-$1)); else printf '+%x' "$1"; fi; }
 
