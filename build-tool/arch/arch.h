@@ -151,6 +151,7 @@ struct arch {
 	 * one; a kernel has them by KCFLAGS (pokepatch-as --build), not by its configuration.
 	 */
 	bool entries_by_as;
+	bool live; /* pokepatch's core can switch patches on it while everything runs */
 	uint16_t machine;	 /* EM_ */
 	uint8_t elf_class, elf_data;
 	uint8_t code_data;	 /* ELFDATA2LSB or MSB of instructions; 0: as elf_data */

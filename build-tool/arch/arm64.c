@@ -254,6 +254,7 @@ const struct arch arch_arm64 = {
 	.source_arch = "arm64",
 	.gnu = "aarch64-linux-gnu",
 	.emulator = "qemu-aarch64",
+	.live = true,
 	.machine = EM_AARCH64,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,

@@ -269,6 +269,7 @@ const struct arch arch_x86_64 = {
 	.debian = "amd64",
 	.source_arch = "x86",
 	.gnu = "x86_64-linux-gnu",
+	.live = true,
 	.machine = EM_X86_64,
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,

@@ -13,6 +13,8 @@
 #include "util.h"
 
 /* The command line.  Strings point into argv. */
+#define TRANSITION_DEFAULT UINT32_MAX
+
 struct build_options {
 	const char *kernel;  /* -k; NULL: the running one */
 	const char *source;  /* -s; the four below too: NULL means from the cache */
@@ -26,7 +28,7 @@ struct build_options {
 	const char *name;    /* -n; NULL: from the first patch's file name */
 	unsigned int jobs;   /* -j */
 	uint32_t mode;	     /* enum pokepatch_mode */
-	uint32_t transition; /* enum pokepatch_transition */
+	uint32_t transition; /* enum pokepatch_transition, or TRANSITION_DEFAULT until the machine is known */
 	const char *report;  /* --report; "-" is standard output */
 	const char *keep;    /* --keep: the work folder, which then stays */
 	VEC(const char *) allow; /* --allow, each */

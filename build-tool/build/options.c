@@ -43,7 +43,7 @@ static const struct option_row {
 	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
 	{OPTION_MODE, "mode", "auto|ftrace|direct|entry", "how calls are rerouted (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop|live",
-	 "how the switch is made (default: stop; live with --instrument)"},
+	 "how the switch is made (default: stop; live with --instrument, where it can be)"},
 	{OPTION_INSTRUMENT, "instrument", NULL, "compile with markers: POKEPATCH_MARK() in the files"},
 	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
 	{OPTION_MARK_FUNCTIONS, "mark-functions", "NAME,...",
@@ -79,7 +79,6 @@ const char *mode_name(uint32_t mode)
 	return "unknown";
 }
 
-#define TRANSITION_DEFAULT UINT32_MAX
 static const struct mode_name transitions[] = {
 	{"stop", POKEPATCH_TRANSITION_STOP},
 	{"live", POKEPATCH_TRANSITION_LIVE},
@@ -260,9 +259,5 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 		return usage(ret->defines.count ? "-D goes with --instrument"
 						: "--mark-functions goes with --instrument",
 			     NULL);
-	/* Markers do not depend on each other, and need not stop the machine. */
-	if (ret->transition == TRANSITION_DEFAULT)
-		ret->transition = ret->instrument ? POKEPATCH_TRANSITION_LIVE
-						  : POKEPATCH_TRANSITION_STOP;
 	return NULL;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kbuild.h"
+#include "pokepatch_format.h"
 #include "proc.h"
 
 /* Changed whenever a tree that an earlier version prepared cannot be used. */
@@ -98,6 +99,23 @@ static struct error *find_arch(struct build *build)
 	build->machine = machine;
 	build->arch = xstrdup(machine->source_arch);
 	build->cross = choose_cross(build);
+	return NULL;
+}
+
+/* Markers do not depend on each other, and need not stop the machine where that can be done without. */
+static struct error *choose_transition(struct build *build)
+{
+	struct build_options *options = &build->options;
+
+	if (options->transition == TRANSITION_DEFAULT)
+		options->transition = options->instrument && build->machine->live
+					      ? POKEPATCH_TRANSITION_LIVE
+					      : POKEPATCH_TRANSITION_STOP;
+	if (options->transition == POKEPATCH_TRANSITION_LIVE && !build->machine->live)
+		return error_new(STATUS_FAILED,
+				 "--transition live: on %s pokepatch switches patches only with the machine "
+				 "stopped; use stop",
+				 build->machine->name);
 	return NULL;
 }
 
@@ -499,6 +517,7 @@ struct error *prepare_tree(struct build *build)
 	struct error *error;
 
 	_failed_(find_arch(build));
+	_failed_(choose_transition(build));
 	_failed_(find_compiler(build));
 	_failed_(check_config(build));
 	_failed_(check_compiler(build));

@@ -195,6 +195,9 @@ static bool leads_inside(const struct thing *from, bool entry, const struct thin
 	if (!is_code(to))
 		return to->claim == CLAIM_NEW;
 	at_entry &= to == to->function; /* a cold part's start is no entry */
+	/* A jump table's places are those of the code that it was made for. */
+	if (!is_code(from) && !entry && !at_entry && to->function->claim == CLAIM_CHANGED)
+		return true;
 	return only_in_patch(to->function) ||
 	       (from->function == to->function && (entry || !at_entry));
 }

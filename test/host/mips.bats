@@ -62,6 +62,15 @@ nops() {
 		awk '$3 == "lui"' | grep -q t8,
 }
 
+@test "switched with the machine stopped, markers too; live is refused" {
+	"$program" -q -k "$release" --instrument -o x.ko "$top/test/bench/int-pow-marks.patch" -D BENCH=2
+	"$top/build/bin/pokepatch" info x.ko
+	"$top/build/bin/pokepatch" info x.ko | grep -qw stop
+	run -1 "$program" -k "$release" --transition live -o y.ko "$top/examples/proc-version.patch"
+	[ "$output" = "pokepatch-build: --transition live: on mips pokepatch switches patches only with the machine stopped; use stop" ]
+	[ ! -e y.ko ]
+}
+
 @test "the folder in which a kernel was built says all" {
 	"$program" -q -k "$release" -o named.ko -n same "$top/examples/proc-version.patch"
 	"$program" -q --kbuild "$kernel/headers/usr/src/linux-headers-$release" -o folder.ko -n same \
@@ -86,6 +95,11 @@ nops() {
 	# A fault in user space, with its fixup, and a branch by a static key.
 	edited kernel/sys.c 's/^\t\terr |= put_user(cpu, cpup);/\t\terr |= put_user(cpu + 7, cpup);/'
 	edited net/core/dev.c '/^static int netif_rx_internal/,/^}/s/^\tnet_timestamp_check(/\tif (skb->len == 77777)\n\t\tpr_info("odd\\n");\n&/'
+	# A jump table: addresses within its function, in data.
+	edited fs/proc/version.c "/^\tseq_printf/i \\\tswitch (m->count + m->size) { $(
+		for i in 1 2 3 4 5 6 7 8; do echo -n "case $i: seq_puts(m, \"$i$i\"); m->index += $i; break; "; done) }"
+	"$program" -q -k "$release" -o x.ko x.patch
+	[ "$(relocs .rodata | grep -c '^R_MIPS_64 .text$')" -ge 8 ]
 	run "$top/test/mutate/run" -n 20 -k "$release" "$top/examples/proc-version.patch" x.patch
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -45,12 +45,17 @@ dmesg -c >/tmp/before
 '
 
 @test "callbacks at enable and disable, and of a module that comes late and leaves" {
-	local live
+	local module
 	with_patches "$patches/callbacks.patch"
-	live=$(patch_module "$patches/callbacks.patch" callbacks-live --transition live)
-	guest "${patched[@]}" --module "$live" --module dummy <<<"$words"'
+	if can live; then
+		module=$(patch_module "$patches/callbacks.patch" callbacks-live --transition live)
+		patched+=(--module "$module")
+	fi
+	guest "${patched[@]}" --module dummy <<<"$words"'
 		unloaded() { rmmod pokepatch_$id 2>/dev/null; }
-		for id in callbacks callbacks_live; do
+		both="callbacks callbacks_live"
+		can live || both=callbacks
+		for id in $both; do
 			echo "== $id"
 			modprobe pokepatch_$id
 			calls "loaded" 
@@ -97,6 +102,7 @@ dmesg -c >/tmp/before
 			calls "disabled and unloaded"
 		done
 
+		can live || exit 0
 		echo "== a callback that fails, of a patch that is switched live"
 		modprobe pokepatch-callbacks-live
 		modprobe dummy

@@ -20,8 +20,9 @@ example=$top/examples/proc-version.patch
 			case $case in *-stubs) can direct || continue ;; esac
 			echo "== $case"
 			dmesg -c >/dev/null
+			# insmod tries two system calls, and the module is elsewhere the second time.
 			refused insmod "/root/hostile/$case.ko"
-			dmesg | sed -n 's/.*pokepatch: //p' | sort -u >/tmp/said
+			dmesg | sed -n 's/.*pokepatch: //p' | sed 's/: place [0-9a-f]*;/: place N;/' | sort -u >/tmp/said
 			cat /tmp/said
 			same "lines said" "$(wc -l </tmp/said)" 1
 			has "what it said" "$(cat /tmp/said)" "$text"
