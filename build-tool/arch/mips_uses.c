@@ -139,14 +139,20 @@ static uint32_t registers(uint32_t insn, uint8_t fields)
 	       (fields & D ? REG_BIT(insn >> 11 & 31) : 0);
 }
 
+static const struct form *form_of(uint32_t insn)
+{
+	for (const struct form *form = forms; form < forms + ARRAY_SIZE(forms); form++)
+		if ((insn & form->mask) == form->match)
+			return form;
+	return NULL;
+}
+
 /* after - @held: the registers that hold the address before and after it; false: passed on. */
 static bool after(uint32_t insn, uint32_t *held)
 {
-	const struct form *form = forms, *end = forms + ARRAY_SIZE(forms);
+	const struct form *form = form_of(insn);
 
-	while (form < end && (insn & form->mask) != form->match)
-		form++;
-	if (form == end || *held & registers(insn, form->given))
+	if (!form || *held & registers(insn, form->given))
 		return false;
 	const uint32_t result = registers(insn, form->result) & ~REG_BIT(0);
 	const bool made = *held & registers(insn, form->made_of);
@@ -262,7 +268,31 @@ static bool jump_of(const struct walk *walk, uint32_t insn, struct jump *ret)
 }
 
 /*
- * Whoever is called by the jump at @at has nothing of this function's in the registers that calls
+ * Where the address is made that the jump at @at goes to (-mlong-calls, as in modules), or @at itself
+ * if that is not right in front of it.  Ways that come in between do not matter: no compiler shares a
+ * jump to a function with one into a table.
+ */
+static uint64_t target_made_at(const struct walk *walk, uint64_t at, const struct jump *by)
+{
+	const uint32_t address =
+		registers(code_get32(walk->object, walk->section, at), by->address);
+	struct jump jump;
+
+	for (uint64_t made = at; address && made >= walk->start + 4;) {
+		made -= 4;
+		const uint32_t insn = code_get32(walk->object, walk->section, made);
+		const struct form *form = form_of(insn);
+
+		if (jump_of(walk, insn, &jump) || !form)
+			return at;
+		if (registers(insn, form->result) & address)
+			return insn >> 26 == 9 || insn >> 26 == 25 ? made : at; /* addiu, daddiu */
+	}
+	return at;
+}
+
+/*
+ * Whoever is called by the jump at @at, or by one to the address that is made there, has nothing of this function's in the registers that calls
  * may spoil (and not: a function of this file, of which gcc knows which it does spoil).  What
  * inline assembly calls and leaves registers alone is __raw_copy_from_user, __bzero and the like.
  */
@@ -296,7 +326,7 @@ static bool call(struct walk *walk, uint64_t at, const struct jump *jump, uint32
 	/* t9 may hold what is called; so it does in position-independent code. */
 	if (held & PASSED & ~(address & REG_BIT(REG_T9)))
 		return false;
-	if (jump->kind == JUMP_CALL && is_spoiling_call(walk, at))
+	if (is_spoiling_call(walk, target_made_at(walk, at, jump)))
 		held &= KEPT;
 	return walk_add(walk, next, held);
 }
@@ -307,7 +337,7 @@ static bool tail_call(uint32_t held, uint32_t address)
 	return !(held & ((PASSED & ~(address & REG_BIT(REG_T9))) | KEPT));
 }
 
-/* And not some other part of this one (.cold). */
+/* By the jump at @at, or by one to the address that is made there; not to a part of this one (.cold). */
 static bool is_tail_call(const struct walk *walk, uint64_t at)
 {
 	size_t count;
@@ -368,8 +398,9 @@ static bool leave(struct walk *walk, uint64_t at, const struct jump *jump, uint3
 	case JUMP_REGISTER:
 		if (address == REG_BIT(REG_RA))
 			return may_return_with(walk, at, held);
-		/* Into a table of a switch, or to the address itself. */
-		return address & before && tail_call(held, address);
+		/* Into a table of a switch, or to a function. */
+		return (address & before || is_tail_call(walk, target_made_at(walk, at, jump))) &&
+		       tail_call(held, address);
 	default:
 		return false;
 	}

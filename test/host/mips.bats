@@ -66,7 +66,7 @@ nops() {
 	"$program" -q -k "$release" --instrument -o x.ko "$top/test/bench/int-pow-marks.patch" -D BENCH=2
 	"$top/build/bin/pokepatch" info x.ko
 	"$top/build/bin/pokepatch" info x.ko | grep -qw stop
-	run -1 "$program" -k "$release" --transition live -o y.ko "$top/examples/proc-version.patch"
+	run -1 "$program" -q -k "$release" --transition live -o y.ko "$top/examples/proc-version.patch"
 	[ "$output" = "pokepatch-build: --transition live: on mips pokepatch switches patches only with the machine stopped; use stop" ]
 	[ ! -e y.ko ]
 }

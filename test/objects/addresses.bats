@@ -116,6 +116,8 @@ followed() {
 			#define LOWER(reg) ADDIU " " reg "," reg ",%%lo(%0)\n"
 			#define ADDRESS(reg) UPPER(reg) LOWER(reg)
 			extern long ext(long), __bare(long);
+			static long table[] = { 1, 2 };
+			long first(void) { return table[0]++; }
 			struct pair { long a, b; };
 			__attribute__((used)) static void local(long x) {}
 		END
@@ -174,6 +176,19 @@ mips_followed() {
 			CASE(void, out_tail_kept, ADDRESS("$16") COUNT("$16") "j ext\nnop")
 			CASE(void, out_elsewhere, ADDRESS("$2") COUNT("$2") "j local+4\nnop")
 			CASE(void, out_switch, ADDRESS("$2") COUNT("$2") "jr $5\nnop")
+
+			#define FAR(reg, name) "lui " reg ",%%hi(" name ")\n" ADDIU " " reg "," reg ",%%lo(" name ")\n"
+			CASE(void, tail_far, ADDRESS("$2") FAR("$25", "ext") "jr $25\nnop")
+			CASE(void, tail_far_apart, ADDRESS("$2") FAR("$25", "ext") "move $3,$5\njr $25\nmove $4,$3")
+			CASE(void, out_tail_far, ADDRESS("$4") FAR("$25", "ext") "jr $25\nnop")
+			CASE(void, out_tail_far_kept, ADDRESS("$16") FAR("$25", "ext") "jr $25\nnop")
+			CASE(void, out_tail_loaded, ADDRESS("$2") "lui $25,%%hi(ext)\nlw $25,%%lo(ext)($25)\njr $25\nnop")
+			CASE(void, out_switch_far, ADDRESS("$2") FAR("$25", "table") "jr $25\nnop")
+			CASE(void, out_tail_behind_jump, ADDRESS("$2") FAR("$25", "ext") "beqz $4,1f\nnop\n1: jr $25\nnop")
+			CASE(void, called_far, ADDRESS("$2") FAR("$25", "ext") "jalr $25\nnop\nsw $2,0($4)")
+			CASE(void, out_called_far, ADDRESS("$2") FAR("$25", "local") "jalr $25\nnop\nsw $2,0($4)")
+			CASE(void, out_called_bare, ADDRESS("$2") FAR("$25", "__bare") "jalr $25\nnop\nsw $2,0($4)")
+			CASE(void, out_called_by_register, ADDRESS("$2") "jalr $5\nnop\nsw $2,0($4)")
 
 			CASE(void, met, "beqz $4,1f\nmove $2,$29\n" ADDRESS("$2") "1: lw $3,0($2)")
 			CASE(void, out_met, "beqz $4,1f\nmove $2,$0\n" ADDRESS("$2") "1: sw $2,0($4)")

@@ -140,15 +140,17 @@ test_module() {
 	echo "$dir/$1.ko"
 }
 
+# How make is called for modules whose functions can be patched as the kernel's can.
+make_modules=(make "${arch_kbuild[@]}")
+[ -z "${arch_slots-}" ] ||
+	make_modules=("$top/build/bin/pokepatch-as" --build --slots "$arch_slots" "${make_modules[@]}")
+
 build_test_module() { # SOURCE DIR RELEASE
 	local kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
-	local wrapper=()
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "$2/"
-	# Its functions are patched as the kernel's are.
-	[ -z "${arch_slots-}" ] || wrapper=("$top/build/bin/pokepatch-as" --build --slots "$arch_slots")
-	"${wrapper[@]}" make -s -C "$kbuild" M="$2" "${arch_kbuild[@]}" modules >"$2/make.log" 2>&1 || {
+	"${make_modules[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2
 		return 1
 	}
@@ -224,13 +226,15 @@ with_patches() {
 # crowd_patch N [live] - path of a patch of N (1, 10, 100, 1000) functions of the test module
 # pp_crowd, pokepatch-crowd-N.ko; or of one that is switched live, pokepatch-crowd-N-live.ko.
 crowd_patch() {
-	local parent release dir name=crowd-$1${2:+-$2}
+	local parent release dir name=crowd-$1${2:+-$2} stubs=''
 	parent=$(test_module pp_crowd) || return 1
 	release=$(kernel_release)
 	dir=$build/modules/$release/$name
+	! can direct || stubs=$top/patches/module/x86.S
 	newer_than="$parent $top/test/vm/crowd/* $top/patches/module/* $top/core-module/include/*" \
 		once_per_check "$dir/pokepatch-$name.ko" "$top/test/vm/crowd/make" "$1" "$dir" \
-		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" "$arch" "$cross" || return 1
+		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" "$stubs" "${make_modules[@]}" ||
+		return 1
 	echo "$dir/pokepatch-$name.ko"
 }
 

@@ -388,7 +388,7 @@ dmesg -c >/tmp/before
 
 @test "a system call that all processors make all the time" {
 	with_patches "$patches/getpid.patch"
-	guest "${patched[@]}" --program "$(test_program getpids)" <<<"$words"'
+	guest --timeout 300 "${patched[@]}" --program "$(test_program getpids)" <<<"$words"'
 		mkfifo /tmp/ask
 		getpids 8 </tmp/ask >/tmp/told &
 		exec 3>/tmp/ask

@@ -38,7 +38,7 @@ gone() {
 		do_marks unregister 1 int_sqrt_entry
 		same "one that is not there" "$(told unregister)" -2
 		pokepatch load "$(patch_file int-sqrt-marks)"
-		same transition "$(cat "$(sysfs int-sqrt-marks stop_ns)")" 0
+		! can live || same transition "$(cat "$(sysfs int-sqrt-marks stop_ns)")" 0
 		same "probes" "$(marker int_sqrt_entry 3) $(marker int_sqrt_return 3)" "1 0"
 		do_marks call 100
 		same entries "$(slot 0 entries)" 100

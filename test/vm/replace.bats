@@ -144,8 +144,10 @@ cat /tmp/agree
 		pokepatch unload agree-1
 		pokepatch load --replace "$(patch_file proc-version)"
 		on proc_version
-		pokepatch load --mode ftrace "$(patch_file agree-1)"
-		pokepatch load --replace --mode ftrace "$(patch_file agree-2)"
+		other=entry
+		! can ftrace || other=ftrace
+		pokepatch load --mode $other "$(patch_file agree-1)"
+		pokepatch load --replace --mode $other "$(patch_file agree-2)"
 		on agree_2
 		same versions "$(versions)" 222
 		pokepatch load --replace --mode auto "$(patch_file agree-1)"
