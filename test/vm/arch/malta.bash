@@ -30,6 +30,7 @@ arch_lacks=(
 arch_tests=(
 	test/vm/arch/mips.bats
 	test/vm/arch/entry-trace.bats
-	test/vm/{consistency,entry,history,lifecycle,late-parent,torture}.bats
+	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{stopped,shadows,marks,torture,examples}.bats
 )
-arch_short=(test/vm/arch/mips.bats test/vm/{entry,history}.bats)
+arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history}.bats)
