@@ -174,6 +174,11 @@ struct arch {
 					   const struct section *section, uint64_t offset);
 
 	const struct late_limit *late_limit; /* or NULL */
+	/*
+	 * The loader reads the static keys of a module's branches before pokepatch's core has made
+	 * relocations (jump_label_apply_nops()).
+	 */
+	bool reads_keys;
 
 	/*
 	 * reloc_info, reloc_info_join - symbol number and type in r_info where it is not as

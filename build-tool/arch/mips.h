@@ -147,6 +147,7 @@ bool mips_is_padding(struct object *object, const struct section *section, uint6
 	.name = "mips", .source_arch = "mips", .machine = EM_MIPS,                                 \
 	.patchable_entry = mips_patchable_entry, .local_references = mips_local_references,        \
 	.operand_kinds = mips_operand_kinds, .is_padding = mips_is_padding,                        \
-	.constant_loads = mips_constant_loads, .entries_by_as = true, .short_sizes = true
+	.constant_loads = mips_constant_loads, .entries_by_as = true, .short_sizes = true,           \
+	.reads_keys = true
 
 #endif /* POKEPATCH_MIPS_H */

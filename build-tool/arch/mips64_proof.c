@@ -14,8 +14,9 @@ static const struct proof_table tables[] = {
 	/* asm/extable.h: insn, nextinsn; both are addresses */
 	{.section = "__ex_table", .sizes = {16}},
 	{.section = "__dbe_table", .sizes = {16}}, /* likewise, for bus errors: kernel/traps.c */
-	/* asm/jump_label.h: code, target, key; kernel/jump_label.c writes one instruction */
-	{.section = "__jump_table", .sizes = {24}, .key = 16, .live = LIVE_INSTRUCTION},
+	/* asm/jump_label.h: code, target, key; kernel/jump_label.c writes one instruction, and reads */
+	{.section = "__jump_table", .sizes = {24}, .key = 16, .key_is_read = true,
+	 .live = LIVE_INSTRUCTION},
 	/* Of gcc; what is there belongs to pokepatch's core once a patch is on. */
 	{.section = "__patchable_function_entries", .sizes = {8}, .live = LIVE_INSTRUCTION},
 	{0},

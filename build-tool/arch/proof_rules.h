@@ -18,6 +18,8 @@ struct proof_table {
 	uint8_t piece;	    /* where the address of a replacement stands, or 0 ... */
 	int8_t piece_length; /* ... and, counted from the entry's end, the byte with its length */
 	uint8_t key;	    /* where the address of a static key stands, or 0 */
+	/* The loader reads what stands there before the core makes its relocations. */
+	bool key_is_read;
 	/* This bit of the key's addend: objtool makes a NOP of the jump. */
 	uint8_t nop_flag;
 	/*

@@ -7,6 +7,7 @@
 #include "layout.h"
 #include "object.h"
 #include "pokepatch_mark.h"
+#include "sections.h"
 
 #define PERCPU_SECTION ".data..percpu"
 
@@ -22,6 +23,7 @@ struct finalizer {
 	struct object object;
 	const struct externals *externals;
 	struct section *strings, *symbols, *objects, *relocs, *funcs, *callbacks, *texts, *image;
+	struct section *early_keys; /* or NULL */
 	struct map string_offsets; /* + 1 */
 	uint32_t *symbol_numbers;  /* of each external: row in symbols, + 1 */
 	uint32_t symbol_count, object_count, reloc_count;
@@ -261,9 +263,40 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	refuse_type(finalizer, section, reloc, finalizer->externals->list.list[external]->name);
 }
 
-/* Take references that the loader cannot resolve out of a section, into our table. */
-static void convert_section(struct finalizer *finalizer, struct section *section)
+/* struct static_key of include/linux/jump_label.h, with addresses of 64 bits, as all modules have. */
+#define KEY_SIZE 16
+#define KEY_TYPE 8 /* where it says if it is on at first */
+
+/*
+ * Where the loader reads keys, one that is not reached yet is another one until then, with which the
+ * loader takes the instruction for a jump, and leaves it as it is: of a branch that is compiled as the
+ * likely one ("branch"), if the key is off at first; of any other, if it is on.
+ */
+static struct reloc early_key(struct finalizer *finalizer, const struct reloc *reloc)
 {
+	struct object *object = &finalizer->object;
+	struct section **keys = &finalizer->early_keys;
+
+	if (!*keys) {
+		*keys = object_add_section(object, ".data.early_keys", SHT_PROGBITS,
+					   SHF_ALLOC | SHF_WRITE, 16, 0);
+		section_append(*keys, NULL, 2 * KEY_SIZE, 16);
+		object_put64(object, (*keys)->data + KEY_SIZE + KEY_TYPE, 1);
+	}
+	return (struct reloc){
+		.offset = reloc->offset,
+		.type = reloc->type,
+		.symbol = object_section_symbol(object, *keys),
+		.addend = (reloc->addend & JUMP_ENTRY_BRANCH ? 0 : KEY_SIZE) +
+			  (reloc->addend & JUMP_ENTRY_FLAGS),
+	};
+}
+
+/* Take references that the loader cannot resolve out of a section, into our table. */
+static void convert_section(struct finalizer *finalizer, struct section *section,
+			    const struct section_rules *rules)
+{
+	const struct section_rule *rule = section_rule_find(rules, section->name);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < section->relocs.count; i++) {
@@ -275,8 +308,10 @@ static void convert_section(struct finalizer *finalizer, struct section *section
 
 		if (index)
 			add_reloc(finalizer, section, reloc, (uintptr_t)index - 1);
-		else
+		if (!index)
 			section->relocs.list[kept++] = *reloc;
+		else if (finalizer->object.arch->reads_keys && section_rule_key(rule, reloc->offset))
+			section->relocs.list[kept++] = early_key(finalizer, reloc);
 	}
 	section->relocs.count = kept;
 }
@@ -292,11 +327,14 @@ static void convert_relocs(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
 	size_t section_count = object->sections.count;
+	struct section_rules rules;
 
 	collect_sites(finalizer);
+	section_rules_init(&rules, object->arch);
 	for (size_t i = 1; i < section_count; i++)
 		if (!is_spent(object->sections.list[i]))
-			convert_section(finalizer, object->sections.list[i]);
+			convert_section(finalizer, object->sections.list[i], &rules);
+	section_rules_deinit(&rules);
 }
 
 /* Remove what nothing refers to any more; freed with the object all the same. */

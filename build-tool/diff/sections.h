@@ -91,4 +91,15 @@ void section_rules_deinit(struct section_rules *rules);
  */
 const struct section_rule *section_rule_find(const struct section_rules *rules, const char *name);
 
+/* include/linux/jump_label.h: the low bits of an entry's key say how it branches. */
+#define JUMP_ENTRY_BRANCH 1 /* compiled as the likely branch */
+#define JUMP_ENTRY_FLAGS  3
+
+/* section_rule_key - does the address of a static key stand at an offset, in a table of branches? */
+static inline bool section_rule_key(const struct section_rule *rule, uint64_t offset)
+{
+	return rule && rule->policy == SECTION_TABLE && rule->layouts[0].key &&
+	       offset % rule->layouts[0].size == rule->layouts[0].key;
+}
+
 #endif /* POKEPATCH_SECTIONS_H */

@@ -258,9 +258,6 @@ static void refuse_parent_section(struct selection *selection, const struct atom
  * the patch's jump table before the module's address is known.  The module's
  * own tracepoints are left inert, others refused.
  */
-/* include/linux/jump_label.h: the low bits of an entry's key say how it branches. */
-#define JUMP_ENTRY_FLAGS 3
-
 static void judge_key(struct selection *selection, const char *key, struct link *link)
 {
 	if (has_prefix(key, "__tracepoint_")) {
@@ -277,14 +274,6 @@ static void judge_key(struct selection *selection, const char *key, struct link 
 		     "changed code uses static key '%s', which lives in a module; read it with "
 		     "static_key_enabled() instead",
 		     key);
-}
-
-static bool is_key(const struct section *section, const struct reloc *reloc)
-{
-	const struct entry_layout *layout = &section->rule->layouts[0];
-
-	return section->rule->policy == SECTION_TABLE && layout->key &&
-	       reloc->offset % layout->size == layout->key;
 }
 
 static bool lives_in_module(const struct selection *selection, const struct external *external)
@@ -330,12 +319,12 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		}
 		_failed_(select_undefined(selection, reference.symbol->name, &ret->name,
 					  &external));
-		if (is_key(section, reloc) && lives_in_module(selection, external))
+		if (section_rule_key(section->rule, reloc->offset) && lives_in_module(selection, external))
 			judge_key(selection, reference.symbol->name, ret);
 		return NULL;
 	}
 
-	reference.atom->static_key |= is_key(section, reloc);
+	reference.atom->static_key |= section_rule_key(section->rule, reloc->offset);
 	switch (reference.atom->class) {
 	case ATOM_CODE:
 		return link_code(selection, from, entry, &reference, ret);
@@ -372,7 +361,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 			ret->kind = LINK_DROP;
 		}
 	}
-	if (ret->kind == LINK_EXTERNAL && is_key(section, reloc) && selection->options->parent &&
+	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) && selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)
 		judge_key(selection, reference.atom->name, ret);
 	return NULL;

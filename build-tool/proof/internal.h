@@ -295,6 +295,8 @@ struct cursor {
 struct cursor cursor_at(struct check *check, const struct section *section, uint64_t start);
 /* cursor_next - the next field before end; false if there is none. */
 bool cursor_next(struct cursor *cursor, uint64_t end, struct fixup *ret);
+/* cursor_at_row - does the core relocate what is at @place, after what came there last? */
+bool cursor_at_row(const struct cursor *cursor, uint64_t place);
 
 /* place_thing - it must be exactly there; looked at later, by match_todo(). */
 struct error *place_thing(struct check *check, struct thing *thing, const struct section *section,

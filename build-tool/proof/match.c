@@ -65,6 +65,15 @@ bool cursor_next(struct cursor *cursor, uint64_t end, struct fixup *ret)
 	return false;
 }
 
+bool cursor_at_row(const struct cursor *cursor, uint64_t place)
+{
+	const struct check *check = cursor->check;
+	const struct row *row =
+		cursor->row < check->rows.count ? &check->rows.list[cursor->row] : NULL;
+
+	return row && row->section == cursor->section && row->place == place;
+}
+
 /* ---- where things may be ----------------------------------------------------------------------- */
 
 /*

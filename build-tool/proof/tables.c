@@ -173,6 +173,40 @@ static struct error *use_inert_key(struct check *check, struct source *source,
 		     "a static key that stays off");
 }
 
+/*
+ * What a key's field has until the core makes its relocation, where the loader reads it: a key of the
+ * patch, with which the loader takes the branch for a jump and does not write a NOP: its type
+ * (the second word) and whether the branch is the likely one are not the same.
+ */
+static struct error *check_early_key(struct check *check, const struct thing *thing,
+				     const struct reloc *reloc, const struct fixup *fixup)
+{
+	const struct section *section = fixup->symbol ? fixup->symbol->section : NULL;
+	const uint64_t kinds = SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR;
+	int64_t place = section ? (int64_t)fixup->symbol->value + fixup->addend : -1;
+	unsigned char type[8] = {};
+	struct cursor cursor;
+	struct fixup none;
+
+	if (place < 0 || (place & KEY_FLAGS) != (reloc->addend & KEY_FLAGS) ||
+	    fixup->type != reloc->type)
+		return wrong(check, "a branch of '%s' has no key until its own is known",
+			     thing_name(thing));
+	type[check->object.header.e_ident[EI_DATA] == ELFDATA2MSB ? 7 : 0] = !(place & 1);
+	place &= ~(int64_t)KEY_FLAGS;
+	if ((section->flags & kinds) != (SHF_ALLOC | SHF_WRITE) ||
+	    (uint64_t)place > section->size || section->size - place < KEY_SIZE ||
+	    !section->data || memcmp(section->data + place + 8, type, sizeof(type)))
+		return wrong(check, "the key of a branch of '%s', until its own is known, is none",
+			     thing_name(thing));
+	cursor = cursor_at(check, section, place);
+	if (cursor_next(&cursor, place + KEY_SIZE, &none))
+		return wrong(check, "the key of a branch of '%s', until its own is known, is relocated",
+			     thing_name(thing));
+	return claim(check, section, place, KEY_SIZE, 8, WHOLE,
+		     "a static key until another is known");
+}
+
 static bool is_empty_piece(const struct table_entry *entry, uint64_t size, uint64_t offset)
 {
 	const struct proof_table *rule = entry->table;
@@ -203,8 +237,14 @@ static struct error *match_entry(struct check *check, struct thing *thing,
 		const struct reloc *reloc = &section->relocs.list[i];
 		uint64_t at = reloc->offset - entry->start;
 
-		if (!cursor_next(&cursor, found->start + size, &fixup) ||
-		    fixup.place - found->start != at || fixup.type != reloc->type)
+		bool more = cursor_next(&cursor, found->start + size, &fixup);
+
+		if (more && entry->table->key_is_read && at == entry->table->key && fixup.symbol &&
+		    cursor_at_row(&cursor, fixup.place)) {
+			_failed_(check_early_key(check, thing, reloc, &fixup));
+			more = cursor_next(&cursor, found->start + size, &fixup);
+		}
+		if (!more || fixup.place - found->start != at || fixup.type != reloc->type)
 			return wrong(check, "the relocation at %" PRIu64
 					    " of an entry of '%s' in section %s differs",
 				     at, thing_name(thing), section->name);

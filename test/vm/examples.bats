@@ -222,7 +222,7 @@ exercise $(rounds 100 20) $name ${functions[*]}"
 
 		echo "== pages that are reclaimed"
 		freed() { awk '$1 ~ /^pgsteal_(anon|file)$/ { n += $2 } END { print n }' /proc/vmstat; }
-		modprobe brd
+		modprobe brd rd_size=16384
 		mkswap /dev/ram0 >/dev/null
 		swapon /dev/ram0
 		mkdir -p /tmp/cgroup /tmp/pages

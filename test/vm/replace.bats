@@ -153,7 +153,7 @@ cat /tmp/agree
 		pokepatch load --replace --mode auto "$(patch_file agree-1)"
 		on agree_1
 		same versions "$(versions)" 111
-		same mode "$(file agree-1 vmlinux/read_null,1/mode)" ftrace
+		same mode "$(file agree-1 vmlinux/read_null,1/mode)" $other
 		pokepatch unload agree-1
 		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
 		pokepatch load --mode $shared_mode "$(patch_file agree-first)"

@@ -8,6 +8,7 @@ arch_uname=mips64
 arch_suffix=-$arch_kernel
 arch_qemu=qemu-system-mips64el
 arch_image=vmlinux
+arch_syscall=__se_
 arch_machine=(-M malta)
 arch_kvm=/dev/kvm
 arch_cpu_kvm=(-cpu host)
