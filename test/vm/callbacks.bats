@@ -131,7 +131,7 @@ dmesg -c >/tmp/before
 		}
 		for case in "12:Cannot allocate memory" "11:Resource temporarily unavailable" \
 			"16:Device or resource busy" "19:No such device" \
-			"110:Connection timed out" "524:Invalid argument"; do
+			"32:Broken pipe" "524:Invalid argument"; do
 			echo "== $case"
 			number=$(printf %03d ${case%%:*})
 			fail_with -1$number
