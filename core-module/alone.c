@@ -8,7 +8,8 @@
  * registered, however much later it is armed (tracefs arms an event's when the event is enabled).  So a
  * word that has one must not be written, also if it does not show: a copy of the NOP would let
  * calls through that are switched, a copy of the jump would go to a patch that is gone, and one of
- * half an address would have the jump go nowhere.  Where one is before us, the entry is not
+ * half an address would have the jump go nowhere.  Nor must a word become a jump whose delay slot has
+ * one.  Where one is before us, the entry is not
  * taken; where one comes later, it works as long as its word stays as it is, and the patch stays
  * on, or off, until it is removed.
  *
@@ -63,14 +64,29 @@ int pp_claim_return(unsigned long ip, bool *update)
 											 0;
 }
 
-unsigned long pp_claim_write(const struct pp_text *text)
+/*
+ * How many bytes from @poke on must be free of probes: behind the word that decides its delay slot too,
+ * if the entry has one.  kprobes keeps probes out of the slots of jumps, but while it is a NOP that is
+ * none; a breakpoint in the slot of a jump is reported at the jump, where kprobes knows of no probe.
+ */
+static unsigned int span(const struct pp_poke *poke)
+{
+	const struct pp_site *site = poke->func ? poke->func->site : NULL;
+
+	return site && poke->at == pp_entry_decides(site) ?
+		       site->ip + pp_entry_span() - poke->at : poke->size;
+}
+
+unsigned long pp_claim_write(const struct pp_text *text, unsigned long entry, unsigned int size)
 {
 	unsigned long at = 0;
 	unsigned int i;
 
 	mutex_lock(pp_kernel.kprobe_mutex);
+	if (size && is_probed(entry, size))
+		at = entry;
 	for (i = 0; i < text->nr && !at && !pp_debug_skip_probed; i++)
-		if (is_probed(text->poke[i].at, text->poke[i].size))
+		if (is_probed(text->poke[i].at, span(&text->poke[i])))
 			at = text->poke[i].at;
 	if (at)
 		mutex_unlock(pp_kernel.kprobe_mutex);

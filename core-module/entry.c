@@ -174,7 +174,7 @@ static int load(struct pp_site *site, const struct pp_func *func, unsigned long 
 	ret = pp_text_map(text);
 	if (ret)
 		return ret;
-	*ret_probe = pp_claim_write(text);
+	*ret_probe = pp_claim_write(text, 0, 0);
 	if (*ret_probe) {
 		pp_text_unmap(text);
 		return -EBUSY;

@@ -226,12 +226,13 @@ unsigned int pp_claim_shadows(unsigned long ip);
 bool pp_claim_shared(unsigned long ip);
 /*
  * From here to pp_claim_written() nobody puts a probe on a word of entries, or takes one from it,
- * that @text writes.  Where ftrace owns the entries, what probes them is ftrace's, and need not be
+ * that @text writes, or on its delay slot, or on any of the @size bytes at @entry.  Where ftrace owns the entries, what probes them is ftrace's, and need not be
  * kept off.  Sleeps; takes a lock that comes before cpus_read_lock() and text_mutex.
- * Return: 0, or where a probe is already, armed or not; then nothing is held.
+ * Return: 0; or what a probe is at already, armed or not: the word or @entry; then nothing is held.
  */
 #if PP_HAS_FTRACE
-static inline unsigned long pp_claim_write(const struct pp_text *text)
+static inline unsigned long pp_claim_write(const struct pp_text *text, unsigned long entry,
+					   unsigned int size)
 {
 	return 0;
 }
@@ -240,7 +241,7 @@ static inline void pp_claim_written(void)
 {
 }
 #else
-unsigned long pp_claim_write(const struct pp_text *text);
+unsigned long pp_claim_write(const struct pp_text *text, unsigned long entry, unsigned int size);
 void pp_claim_written(void);
 #endif
 

@@ -245,7 +245,7 @@ static int write_unused(struct pp_text *text, const struct pp_patch *patch)
 	ret = pp_text_map(text);
 	if (ret || !text->nr)
 		return ret;
-	probe = pp_claim_write(text);
+	probe = pp_claim_write(text, 0, 0);
 	if (probe) {
 		pp_text_unmap(text);
 		return pp_entry_blame_probe(patch, probe);

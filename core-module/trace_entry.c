@@ -209,6 +209,15 @@ static void record(const struct words *words, const struct pp_when *when, unsign
 				words->poke[i].size, when, method, 0);
 }
 
+/*
+ * A probe on any word keeps all as they are: it may be on the call, of which it has a copy with the word
+ * behind it, the delay slot, or on that.
+ */
+static unsigned long claim_write(const struct traced *traced, const struct pp_text *text)
+{
+	return pp_claim_write(text, traced->ip, pp_arch.trace->words * pp_arch.entry_size);
+}
+
 static int write_words(const struct traced *traced, struct words *words)
 {
 	struct pp_when *when = &words->text.when;
@@ -216,7 +225,7 @@ static int write_words(const struct traced *traced, struct words *words)
 
 	if (ret)
 		return ret;
-	if (pp_claim_write(&words->text)) {
+	if (claim_write(traced, &words->text)) {
 		pp_text_unmap(&words->text);
 		return -EBUSY;
 	}
@@ -295,7 +304,7 @@ static int stop_without_probes(const struct traced *traced, struct transition *t
 {
 	int ret;
 
-	if (pp_claim_write(&tr->text)) {
+	if (claim_write(traced, &tr->text)) {
 		pr_err("trace_entry: %s is not traced: a probe is at its entry\n", traced->name);
 		return -EBUSY;
 	}
@@ -432,7 +441,7 @@ static int check_probes(const struct traced *traced)
 
 	if (!words)
 		return -ENOMEM;
-	ret = pp_claim_write(&words->text) ? -EBUSY : 0;
+	ret = claim_write(traced, &words->text) ? -EBUSY : 0;
 	if (!ret)
 		pp_claim_written();
 	kfree(words);

@@ -263,7 +263,7 @@ static int switch_live(struct transition *tr)
 /* No probe comes to what is written between the last look for them and the end of the stop. */
 static int stop_without_probes(struct transition *tr)
 {
-	const unsigned long probe = pp_claim_write(&tr->text);
+	const unsigned long probe = pp_claim_write(&tr->text, 0, 0);
 	int ret;
 
 	if (probe)

@@ -119,10 +119,10 @@ static bool base_is_upper_part(struct object *object, const struct section *sect
 }
 
 /*
- * What functions need not keep for those that call them: $2 to $15, t8 and t9, in every ABI (o32:
- * v0 to t7; n64: v0 to t3).
+ * What functions need not keep for those that call them, and are not given: $2, $3, $12 to $15, t8
+ * and t9, in every ABI.
  */
-#define SPOILED_BY_CALLS 0x0300fffcu
+#define SPOILED_BY_CALLS 0x0300f00cu
 
 /* Does it go on elsewhere, or may it (release 6 has jumps where others have addi and the like)? */
 static bool is_jump(uint32_t insn)
@@ -155,12 +155,14 @@ static bool may_use(uint32_t insn, unsigned int reg)
  * Code of modules (-mlong-calls) calls with "lui v0,%hi(f); daddiu v0,v0,%lo(f); jalr v0": is an
  * address that is complete here called, and used for nothing else?
  */
-static bool is_only_called(struct object *object, const struct section *section, uint64_t at,
-			   uint64_t end)
+static bool is_only_called(struct object *object, const struct section *section, uint64_t start,
+			   uint64_t at, uint64_t end)
 {
 	unsigned int reg = code_get32(object, section, at) >> 16 & 31;
 
-	if (!(SPOILED_BY_CALLS >> reg & 1))
+	/* In a delay slot it is complete on another way as well. */
+	if (!(SPOILED_BY_CALLS >> reg & 1) ||
+	    (at > start && is_jump(code_get32(object, section, at - 4))))
 		return false;
 	for (at += 4; at + 8 <= end; at += 4) {
 		uint32_t insn = code_get32(object, section, at);
@@ -179,7 +181,7 @@ static uint8_t low_kind(struct object *object, const struct section *section, ui
 	uint32_t insn = code_get32(object, section, at), code = insn >> 26;
 
 	if (code < 26 || code == 28 || code == 31) /* daddiu; what becomes of it stands elsewhere */
-		return is_only_called(object, section, at, end) ||
+		return is_only_called(object, section, start, at, end) ||
 				       mips_only_accessed(object, section, start, end, at)
 			       ? OPERAND_INDEXED
 			       : OPERAND_VALUE | OPERAND_INDEXED;

@@ -34,7 +34,7 @@
 #define ARCH_32R6 0x90000000u
 #define ARCH_64R6 0xa0000000u
 
-#define BREAK_BUG 0x0200000d /* "break 512" of BUG(), which nobody returns from */
+#define BREAK_BUG 0x000c000d /* "break 12" of BUG(), which nobody returns from */
 
 #define REG_V0 2
 #define REG_V1 3
@@ -429,9 +429,16 @@ static bool begin(struct walk *walk, uint64_t at)
 	if ((insn >> 26 != 9 && insn >> 26 != 25) || /* addiu, daddiu */
 	    made & (UNFOLLOWED | REG_BIT(0)) || !walk_is_plain(walk, at))
 		return false;
-	if (at > walk->start &&
-	    jump_of(walk, code_get32(walk->object, walk->section, at - 4), &jump) && !jump.no_slot)
-		return leave(walk, at - 4, &jump, 0, made);
+	if (at > walk->start) {
+		const uint32_t before = code_get32(walk->object, walk->section, at - 4);
+
+		if (jump_of(walk, before, &jump)) {
+			if (!jump.no_slot)
+				return leave(walk, at - 4, &jump, 0, made);
+		} else if (!form_of(before)) {
+			return false; /* a jump that is not known here, maybe */
+		}
+	}
 	return walk_add(walk, at + 4, made);
 }
 

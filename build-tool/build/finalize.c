@@ -281,8 +281,9 @@ static struct reloc early_key(struct finalizer *finalizer, const struct reloc *r
 		*keys = object_add_section(object, ".data.early_keys", SHT_PROGBITS,
 					   SHF_ALLOC | SHF_WRITE, 16, 0);
 		section_append(*keys, NULL, 2 * KEY_SIZE, 16);
-		object_put64(object, (*keys)->data + KEY_SIZE + KEY_TYPE, 1);
 	}
+	if (!(reloc->addend & JUMP_ENTRY_BRANCH))
+		object_put64(object, (*keys)->data + KEY_SIZE + KEY_TYPE, 1);
 	return (struct reloc){
 		.offset = reloc->offset,
 		.type = reloc->type,

@@ -239,7 +239,10 @@ static struct error *match_entry(struct check *check, struct thing *thing,
 
 		bool more = cursor_next(&cursor, found->start + size, &fixup);
 
-		if (more && entry->table->key_is_read && at == entry->table->key && fixup.symbol &&
+		if (more && entry->table->key_is_read && at == entry->table->key && fixup.row)
+			return wrong(check, "a branch of '%s' has no key until its own is known",
+				     thing_name(thing));
+		if (more && entry->table->key_is_read && at == entry->table->key &&
 		    cursor_at_row(&cursor, fixup.place)) {
 			_failed_(check_early_key(check, thing, reloc, &fixup));
 			more = cursor_next(&cursor, found->start + size, &fixup);

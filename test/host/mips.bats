@@ -92,6 +92,14 @@ nops() {
 }
 
 @test "what is changed in a finished MIPS64 module is noticed" {
+	# Branches by a key that is not exported: the likely one, and both.
+	for branch in likely unlikely; do
+		edited fs/proc/cmdline.c -e "/^static int cmdline_proc_show/i #include <linux/delayacct.h>" \
+			-e "/^\tseq_puts/i \\\tif (static_branch_$branch(\&delayacct_key)) seq_puts(m, \"on\");"
+		mv x.patch "$branch.patch"
+		"$program" -q -k "$release" -o x.ko "$branch.patch"
+		[ "$(relocs __jump_table | wc -l)" -eq 3 ]
+	done
 	# A fault in user space, with its fixup, and a branch by a static key.
 	edited kernel/sys.c 's/^\t\terr |= put_user(cpu, cpup);/\t\terr |= put_user(cpu + 7, cpup);/'
 	edited net/core/dev.c '/^static int netif_rx_internal/,/^}/s/^\tnet_timestamp_check(/\tif (skb->len == 77777)\n\t\tpr_info("odd\\n");\n&/'
@@ -100,7 +108,8 @@ nops() {
 		for i in 1 2 3 4 5 6 7 8; do echo -n "case $i: seq_puts(m, \"$i$i\"); m->index += $i; break; "; done) }"
 	"$program" -q -k "$release" -o x.ko x.patch
 	[ "$(relocs .rodata | grep -c '^R_MIPS_64 .text$')" -ge 8 ]
-	run "$top/test/mutate/run" -n 20 -k "$release" "$top/examples/proc-version.patch" x.patch
+	run "$top/test/mutate/run" -n 20 -k "$release" "$top/examples/proc-version.patch" x.patch \
+		likely.patch unlikely.patch
 	echo "$output"
 	[ "$status" -eq 0 ]
 	for what in .text .fixup __ex_table __jump_table __patchable_function_entries .rodata .modinfo __versions \

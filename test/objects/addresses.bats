@@ -204,7 +204,7 @@ mips_followed() {
 				"move $2,$0\n1: sw $2,0($4)")
 			CASE(void, out_made_in_last_slot, UPPER("$2") "jalr $5\n" LOWER("$2") "sw $2,0($4)")
 
-			CASE(long, bug, ADDRESS("$2") COUNT("$2") "break 512")
+			CASE(long, bug, ADDRESS("$2") COUNT("$2") "break 12")
 			CASE(long, out_break, ADDRESS("$2") COUNT("$2") "break 7")
 			#define LABEL ".pushsection __jump_table,\"aw\"\n.dc.a 2b, 3b, key\n.popsection"
 			CASE(void, out_label, ADDRESS("$2") "2: nop\n move $2,$0\n3:" LABEL)

@@ -234,7 +234,7 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 }
 
 @test "who is held between the words of a traced entry is in the way" {
-	[ "$arch" = mips64r6el ] || skip "it takes a kernel that can be interrupted there"
+	needs preemption
 	guest --timeout 300 "${guest_has[@]}" --expect "stays within its entry" <<-END
 		$words
 		echo -1 >/proc/sys/kernel/sched_rt_runtime_us
@@ -257,7 +257,7 @@ events() { cat $tracing/per_cpu/*/stats | awk "/^(entries|overrun|dropped events
 }
 
 @test "control: without that look it calls what it has not loaded" {
-	[ "$arch" = mips64r6el ] || skip "it takes a kernel that can be interrupted there"
+	needs preemption
 	with_core core-debug
 	guest_fails 122 --timeout 300 "${guest_has[@]}" <<-END
 		$words

@@ -240,9 +240,8 @@ refused_for_probe() {
 	END
 }
 
-# Kernels for release 6 do not take probes at jumps like its.
 @test "a probe that has a copy of the jump: the patch stays on, as long as it is there" {
-	[ "$arch_slots" -eq 4 ] || skip "no probes at compact jumps"
+	needs jump-probes
 	guest --expect 'a probe is at pp_slots_value' "${patched[@]}" <<-END
 		$words$probes
 		enabled slots-2 1
@@ -255,11 +254,24 @@ refused_for_probe() {
 		unprobe decides
 		enabled slots-2 0
 		value 1
+
+		echo "== in the delay slot of the jump, which a NOP has none of"
+		enabled slots-2 1
+		probe first pp_slots_value
+		enabled slots-2 0
+		probe slot pp_slots_value+12
+		armed slot 1
+		refused_for_probe slots-2 1
+		value 1
+		unprobe slot
+		enabled slots-2 1
+		value 2
+		unprobe first
 	END
 }
 
 @test "control: without the look for probes, a call jumps by that copy" {
-	[ "$arch_slots" -eq 4 ] || skip "no probes at compact jumps"
+	needs jump-probes
 	with_core core-debug
 	guest_fails 122 "${patched[@]}" <<-END
 		$words$probes
