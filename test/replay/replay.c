@@ -226,7 +226,8 @@ static enum past_state ask(const struct past *past, const struct place *place,
 		}
 		if (bytes[i].state != PAST_KNOWN && least == PAST_KNOWN)
 			least = bytes[i].state;
-		if (bytes[i].value != look->bytes[i] &&
+		/* What is assumed beside a byte that is not known may be anything, too. */
+		if (bytes[i].state != PAST_ASSUMED && bytes[i].value != look->bytes[i] &&
 		    (bytes[i].state != PAST_EITHER || bytes[i].other != look->bytes[i]))
 			*ret_right = false;
 	}

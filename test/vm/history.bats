@@ -187,6 +187,8 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 		fi
 
 		echo "== the core, while somebody follows"
+		# The one before has said the same there.
+		rm -f /tmp/held
 		texthist hold >/tmp/held &
 		holder=$!
 		until_true 10 grep -q ready /tmp/held
