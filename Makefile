@@ -153,13 +153,16 @@ endif
 .PHONY: kernel
 kernel: $(kernel_release) ## fetch the kernel that tests and demo use into the cache
 
+# Lines that call make are carried out also by "make -n", which is to do nothing.
+dry_run := $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS))))
+
 # Kbuild writes beside its sources, so each release and variant gets a copy of them.
 cache   = $${XDG_CACHE_HOME:-$$HOME/.cache}/pokepatch
 headers = $(cache)/kernels/$$release/headers/usr/src/linux-headers-$$release
 vmlinux = $(cache)/kernels/$$release/dbg/usr/lib/debug/boot/vmlinux-$$release
 core_sources := $(shell find core-module -type f)
 define kbuild_core # variant folder, make variables
-	$(Q)release=$$(cat $(kernel_release)) && dir=$(CURDIR)/build/$(1)/$$release && \
+	$(Q)$(if $(dry_run),exit 0;) release=$$(cat $(kernel_release)) && dir=$(CURDIR)/build/$(1)/$$release && \
 	mkdir -p $$dir && cp -ru core-module/. $$dir/ && \
 	$(MAKE) -s -C "$(headers)" M=$$dir $(or $(kbuild_$(ARCH)),ARCH=$(ARCH)) CROSS_COMPILE=$(cross_$(ARCH)) \
 		POKEPATCH_VMLINUX="$(vmlinux)" $(2) modules
@@ -183,7 +186,7 @@ foreign = $$(test/vm/vm foreign)
 .PHONY: guest-programs
 guest-programs: $(kernel_release) ## build pokepatch for guests of ARCH
 	$(call say,CROSS,pokepatch for $(ARCH))
-	$(Q)foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
+	$(Q)$(if $(dry_run),exit 0;) foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
 		CFLAGS="$(CFLAGS) -isystem $$foreign/usr/include -isystem $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
 		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH))) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross_$(ARCH))):$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH)))" \
 		build/$(ARCH)/bin/pokepatch

@@ -9,9 +9,8 @@
  * word that has one must not be written, also if it does not show: a copy of the NOP would let
  * calls through that are switched, a copy of the jump would go to a patch that is gone, and one of
  * half an address would have the jump go nowhere.  Nor must a word become a jump whose delay slot has
- * one.  Where one is before us, the entry is not
- * taken; where one comes later, it works as long as its word stays as it is, and the patch stays
- * on, or off, until it is removed.
+ * one.  Where one is before us, the entry is not taken; where one comes later, it works as long as its
+ * word stays as it is, and the patch stays on, or off, until it is removed.
  *
  * kprobe_mutex is held from the look for them to the end of the write.  register_kprobe() makes its
  * copy, puts the probe into the table and arms it under that mutex, and under text_mutex

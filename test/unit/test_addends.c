@@ -12,39 +12,13 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "object.h"
 
 #ifndef R_MIPS_PC21_S2
 #define R_MIPS_PC21_S2 60
 #define R_MIPS_PC26_S2 61
 #endif
-
-static char *folder, *file;
-
-static int setup(void **state)
-{
-	(void)state;
-	struct error *error = temp_dir(&folder);
-	if (error)
-		fail_msg("%s", error->text);
-	file = xasprintf("%s/object.o", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	error_destroy(remove_tree(folder));
-	free(folder);
-	free(file);
-	return 0;
-}
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
-}
 
 /* ---- making an object ----------------------------------------------------------------- */
 

@@ -11,34 +11,8 @@
 #include <cmocka.h>
 
 #include "atoms.h"
+#include "folder.h"
 #include "object.h"
-
-static char *folder, *file;
-
-static int setup(void **state)
-{
-	(void)state;
-	struct error *error = temp_dir(&folder);
-	if (error)
-		fail_msg("%s", error->text);
-	file = xasprintf("%s/object.o", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	error_destroy(remove_tree(folder));
-	free(folder);
-	free(file);
-	return 0;
-}
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
-}
 
 static const GElf_Ehdr header = {
 	.e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = ELFDATA2LSB},

@@ -9,35 +9,9 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "object.h"
 #include "parent.h"
-
-static char *folder, *file;
-
-static int setup(void **state)
-{
-	(void)state;
-	struct error *error = temp_dir(&folder);
-	if (error)
-		fail_msg("%s", error->text);
-	file = xasprintf("%s/parent", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	error_destroy(remove_tree(folder));
-	free(folder);
-	free(file);
-	return 0;
-}
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
-}
 
 static void assert_error(struct error *error, enum exit_status status, const char *part)
 {

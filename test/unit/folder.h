@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* For unit tests that write a file and read it: a folder of their own, around each test. */
+#ifndef POKEPATCH_TEST_FOLDER_H
+#define POKEPATCH_TEST_FOLDER_H
+
+#include <stdlib.h>
+
+#include "util.h"
+
+static char *folder, *file;
+
+/* For cmocka: setup() makes the folder and names a file that is not there yet, teardown() removes both. */
+static int setup(void **state)
+{
+	(void)state;
+	struct error *error = temp_dir(&folder);
+	if (error)
+		fail_msg("%s", error->text);
+	file = xasprintf("%s/object.o", folder);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	error_destroy(remove_tree(folder));
+	free(folder);
+	free(file);
+	return 0;
+}
+
+static void assert_no_error(struct error *error)
+{
+	if (error)
+		fail_msg("unexpected error: %s", error->text);
+}
+
+#endif /* POKEPATCH_TEST_FOLDER_H */
