@@ -162,7 +162,7 @@ static bool is_only_called(struct object *object, const struct section *section,
 
 	/* In a delay slot it is complete on another way as well. */
 	if (!(SPOILED_BY_CALLS >> reg & 1) ||
-	    (at > start && is_jump(code_get32(object, section, at - 4))))
+	    (at >= start + 4 && is_jump(code_get32(object, section, at - 4))))
 		return false;
 	for (at += 4; at + 8 <= end; at += 4) {
 		uint32_t insn = code_get32(object, section, at);

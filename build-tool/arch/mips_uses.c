@@ -429,7 +429,7 @@ static bool begin(struct walk *walk, uint64_t at)
 	if ((insn >> 26 != 9 && insn >> 26 != 25) || /* addiu, daddiu */
 	    made & (UNFOLLOWED | REG_BIT(0)) || !walk_is_plain(walk, at))
 		return false;
-	if (at > walk->start) {
+	if (at >= walk->start + 4) {
 		const uint32_t before = code_get32(walk->object, walk->section, at - 4);
 
 		if (jump_of(walk, before, &jump)) {
