@@ -184,12 +184,12 @@ core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core mo
 ifneq ($(for_arch),)
 foreign = $$(test/vm/vm foreign)
 .PHONY: guest-programs
-guest-programs: $(kernel_release) ## build pokepatch for guests of ARCH
+guest-programs: $(kernel_release) ## build pokepatch and test/replay for guests of ARCH
 	$(call say,CROSS,pokepatch for $(ARCH))
 	$(Q)$(if $(dry_run),exit 0;) foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
 		CFLAGS="$(CFLAGS) -isystem $$foreign/usr/include -isystem $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
 		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH))) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross_$(ARCH))):$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH)))" \
-		build/$(ARCH)/bin/pokepatch
+		build/$(ARCH)/bin/pokepatch build/$(ARCH)/test/replay/replay
 export POKEPATCH_ARCH := $(ARCH)
 endif
 

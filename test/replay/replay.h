@@ -35,6 +35,9 @@ struct looks {
 /* Wrong ones are printed, some of them. */
 extern bool replay_shows;
 
+/* Nobody but the core writes, whether it hears of others or not: what is assumed is judged too. */
+extern bool replay_alone;
+
 struct verdict {
 	size_t equal, wrong;
 	size_t middle;	/* some change was under way: no question */

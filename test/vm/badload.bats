@@ -70,7 +70,7 @@ load_is_refused() { # FILE STATUS TEXT
 @test "the core is missing" {
 	local file
 	file=$(patch_module "$example")
-	guest --module "$file" --program "$(pokepatch_program)" \
+	guest --module "$file" --program "$(own_program bin/pokepatch)" \
 		--expect 'Unknown symbol pokepatch_(un)?register' <<-'END'
 		status=0
 		pokepatch load "$(patch_file proc-version)" >/tmp/error 2>&1 || status=$?

@@ -42,10 +42,10 @@ rounds() {
 	if [ "${POKEPATCH_CHECK:-all}" = short ]; then echo "$2"; else echo "$1"; fi
 }
 
-# pokepatch_program - path of the program pokepatch that runs in the guest.
-pokepatch_program() {
-	local file=$top/build/bin/pokepatch
-	[ -z "$cross" ] || file=$top/build/$arch/bin/pokepatch
+# own_program NAME - path of a program of the build tree, bin/pokepatch say, for the guest.
+own_program() {
+	local file=$top/build/$1
+	[ -z "$cross" ] || file=$top/build/$arch/$1
 	[ -x "$file" ] || {
 		echo "$file is missing; run: make ${cross:+guest-programs ARCH=$arch}" >&2
 		return 1
@@ -215,7 +215,7 @@ exact_slabs=(--append "slub_debug=$slub_flags,kmalloc-8,kmalloc-16,kmalloc-32,km
 with_patches() {
 	local patch module program
 	module=$(core_module "${core:-core}") || return 1
-	program=$(pokepatch_program) || return 1
+	program=$(own_program bin/pokepatch) || return 1
 	patched=(--module "$module" --program "$program")
 	for patch; do
 		module=$(patch_module "$patch") || return 1

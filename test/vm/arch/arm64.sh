@@ -29,11 +29,13 @@ arch_control_tty=ttyS1
 
 arch_append=()
 arch_entry_costs=2
+arch_jump='b +4 4'
 # It has no NMI.
 arch_hang_command=
 
 arch_lacks=(
-	direct livepatch bpf nmi preempt-modes entry-probes split-entries rcu-tasks kexec exact-live
+	direct livepatch bpf nmi preempt-modes entry-probes others near-modules
+	split-entries rcu-tasks kexec exact-live
 )
 
 # The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:
@@ -41,7 +43,7 @@ arch_lacks=(
 arch_tests=(
 	test/vm/arch/arm64.bats
 	test/vm/{consistency,entry,history,live,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,livepatch,torture,examples}.bats
+	test/vm/{stopped,shadows,marks,texts,livepatch,torture,examples}.bats
 )
 arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history}.bats)
 

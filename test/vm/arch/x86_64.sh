@@ -28,6 +28,7 @@ arch_control_tty=ttyS2
 # ciphers' tests of themselves are an eighth of a boot's time.
 arch_append=(unknown_nmi_panic no_timer_check cryptomgr.notests)
 arch_entry_costs=1
+arch_jump='jmp +0 5'
 arch_hang_command=nmi
 
 # It has all that tests ask for (needs, in helpers.bash).
