@@ -105,7 +105,7 @@ $(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlin
 
 # Text histories made by hand.
 synthetic_o := $(call objects,$(wildcard test/synthetic/*.c))
-$(out)/test/unit/test_history: $(out)/test/synthetic/records.o
+$(addprefix $(out)/test/unit/test_,history past): $(out)/test/synthetic/records.o
 
 # The text history against what was in memory: for a guest.
 replay_o := $(call objects,$(wildcard test/replay/*.c))

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "errors.h"
 #include "util.h"
 
 static char *folder, *file;
@@ -27,12 +28,6 @@ static int teardown(void **state)
 	free(folder);
 	free(file);
 	return 0;
-}
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
 }
 
 #endif /* POKEPATCH_TEST_FOLDER_H */

@@ -12,13 +12,8 @@
 #include <cmocka.h>
 
 #include "cache.h"
+#include "errors.h"
 #include "proc.h"
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
-}
 
 /* Each test has a folder, which is also XDG_CACHE_HOME. */
 static int make_home(void **state)

@@ -16,6 +16,7 @@
 
 #include "apt.h"
 #include "cli.h"
+#include "errors.h"
 #include "kernel_packages.h"
 #include "table.h"
 #include "unpack.h"
@@ -23,21 +24,6 @@
 #define RUN(out, ...)                                                                              \
 	cli_run(cli_commands, sizeof((char *[]){"pokepatch", __VA_ARGS__}) / sizeof(char *),       \
 		(char *[]){"pokepatch", __VA_ARGS__, NULL}, out)
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
-}
-
-static void assert_error(struct error *error, enum exit_status status, const char *part)
-{
-	assert_non_null(error);
-	assert_int_equal(error->status, status);
-	if (!strstr(error->text, part))
-		fail_msg("'%s' is not in '%s'", part, error->text);
-	error_destroy(error);
-}
 
 static void assert_has(const struct buffer *out, const char *part)
 {

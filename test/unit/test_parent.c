@@ -13,15 +13,6 @@
 #include "object.h"
 #include "parent.h"
 
-static void assert_error(struct error *error, enum exit_status status, const char *part)
-{
-	assert_non_null(error);
-	assert_int_equal(error->status, status);
-	if (!strstr(error->text, part))
-		fail_msg("'%s' is not in '%s'", part, error->text);
-	error_destroy(error);
-}
-
 struct made {
 	struct object object;
 	struct section *text, *data, *percpu;

@@ -17,24 +17,10 @@
 #include <cmocka.h>
 
 #include "cli.h"
+#include "errors.h"
 #include "patch_file.h"
 #include "pokepatch_format.h"
 #include "table.h"
-
-static void assert_no_error(struct error *error)
-{
-	if (error)
-		fail_msg("unexpected error: %s", error->text);
-}
-
-static void assert_error(struct error *error, enum exit_status status, const char *part)
-{
-	assert_non_null(error);
-	assert_int_equal(error->status, status);
-	if (!strstr(error->text, part))
-		fail_msg("'%s' is not in '%s'", part, error->text);
-	error_destroy(error);
-}
 
 static int make_folder(void **state)
 {
