@@ -217,6 +217,8 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 		return pp_entry_blame_probe(func->patch, probe);
 	if (!ret)
 		pp_record_text(&text, &text.when, POKEPATCH_HISTORY_STORE, 0, false);
+	else if (text.bad)
+		pp_record_put_back(&text, &text.when, POKEPATCH_HISTORY_STORE, 0);
 	if (ret == -EIO && text.bad)
 		return pp_text_blame(&text, func->patch);
 	if (ret == -EIO || ret == -EBUSY) {
@@ -233,16 +235,14 @@ static int unprepare(struct pp_site *site)
 	struct pp_poke pokes[LOAD_POKES] = {};
 	struct pp_text text = { .poke = pokes };
 	unsigned long probe;
-	unsigned int i;
 	int ret;
 
 	if (!pp_arch.entry_prepared || !site->prepared)
 		return 0;
 	pp_record_begin();
 	ret = load(site, NULL, 0, &text, &probe);
-	for (i = 0; i < text.nr && !ret; i++)
-		pp_record_store(pokes[i].at, pokes[i].old, pokes[i].new, pokes[i].size, &text.when,
-				POKEPATCH_HISTORY_STORE, 0);
+	if (!ret || text.bad)
+		pp_record_stores(&text, &text.when, POKEPATCH_HISTORY_STORE);
 	pp_record_end();
 	return ret;
 }

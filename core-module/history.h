@@ -139,6 +139,11 @@ void pp_record_text(struct pp_text *text, const struct pp_when *when, unsigned i
 /* pp_text_write() has failed, within @when: what it wrote and put back. */
 void pp_record_put_back(const struct pp_text *text, const struct pp_when *when,
 			unsigned int method, unsigned int flags);
+/*
+ * The same of a text whose pokes are for no function's sake, whether it was written or has failed, as
+ * pp_text_write() has left it.
+ */
+void pp_record_stores(const struct pp_text *text, const struct pp_when *when, unsigned int method);
 /* @len bytes at @addr were written, for no function's sake. */
 void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
 		     const struct pp_when *when, unsigned int method, unsigned int flags);

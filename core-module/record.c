@@ -345,6 +345,29 @@ out:
 	kfree(name);
 }
 
+void pp_record_stores(const struct pp_text *text, const struct pp_when *when, unsigned int method)
+{
+	const unsigned int nr = text->bad ? text->put_back : text->nr;
+	struct pp_when there = *when, back = *when;
+	unsigned int i;
+
+	if (text->bad) {
+		there.end = there.after = text->turned;
+		back.begin = back.before = text->turned;
+	}
+	for (i = 0; i < nr; i++) {
+		const struct pp_poke *poke = &text->poke[i];
+
+		pp_record_store(poke->at, poke->old, poke->new, poke->size, &there, method, 0);
+	}
+	for (i = 0; i < nr && text->bad; i++) {
+		const struct pp_poke *poke = &text->poke[i];
+
+		if (!memcmp((void *)poke->at, poke->old, poke->size))
+			pp_record_store(poke->at, poke->new, poke->old, poke->size, &back, method, 0);
+	}
+}
+
 /*
  * One record is enough, since nothing is told before it is over.  For tracepoints it would be
  * too late, and perf has been told by the writer.

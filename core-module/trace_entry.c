@@ -55,6 +55,15 @@
 /* Contexts that interrupt each other on one processor: interrupt_context_level(). */
 #define LEVELS 4
 
+/*
+ * Those of an entry that are written, and how.  Made beforehand, so that there is always memory to end
+ * a trace; and not on a stack: addresses within an entry would be words there, see pp_visit_words().
+ */
+struct words {
+	struct pp_poke poke[PP_TRACE_WORDS_MAX];
+	struct pp_text text;
+};
+
 struct traced {
 	struct hlist_node node;	 /* by ip; pp_mutex; readers hold preemption off */
 	struct list_head order;	 /* in which they were asked for; pp_mutex */
@@ -63,6 +72,7 @@ struct traced {
 	bool regs;		 /* likewise: what they say */
 	bool pending;		 /* it is being switched on; pp_mutex */
 	bool gone;		 /* its module went meanwhile; pp_mutex */
+	struct words words;	 /* what is being written; pp_mutex */
 	atomic_long_t missed;
 	char name[];
 };
@@ -126,12 +136,6 @@ NOKPROBE_SYMBOL(pp_trace_entry_hit);
 
 /* --- words ---------------------------------------------------------------------------- */
 
-/* Not on a stack: addresses within an entry would be words there, see pp_visit_words(). */
-struct words {
-	struct pp_poke poke[PP_TRACE_WORDS_MAX];
-	struct pp_text text;
-};
-
 /* What an entry's words are as. */
 enum as { FREE, LOADED, LOADED_REGS, CALLS, CALLS_REGS };
 
@@ -156,15 +160,14 @@ static enum as as_is(const struct traced *traced)
 	return traced->regs ? LOADED_REGS : LOADED;
 }
 
-/* Those that differ between what they are as and @to; or NULL. */
-static struct words *words_make(const struct traced *traced, enum as to)
+/* Those that differ between what they are as and @to. */
+static struct pp_text *make_words(struct traced *traced, enum as to)
 {
 	const unsigned int size = pp_arch.entry_size;
-	struct words *words = kzalloc(sizeof(*words), GFP_KERNEL);
+	struct words *words = &traced->words;
 	unsigned int i;
 
-	if (!words)
-		return NULL;
+	memset(words, 0, sizeof(*words));
 	words->text.poke = words->poke;
 	for (i = 0; i < pp_arch.trace->words; i++) {
 		struct pp_poke *poke = &words->poke[words->text.nr];
@@ -175,7 +178,7 @@ static struct words *words_make(const struct traced *traced, enum as to)
 		word_as(traced, i, to, poke->new);
 		words->text.nr += !!memcmp(poke->old, poke->new, size);
 	}
-	return words;
+	return &words->text;
 }
 
 /* Is the whole entry as it was left?  Under text_mutex, or nothing else can change it. */
@@ -200,15 +203,6 @@ static void became(struct traced *traced, enum as as)
 	traced->regs = as == LOADED_REGS || as == CALLS_REGS;
 }
 
-static void record(const struct words *words, const struct pp_when *when, unsigned int method)
-{
-	unsigned int i;
-
-	for (i = 0; i < words->text.nr; i++)
-		pp_record_store(words->poke[i].at, words->poke[i].old, words->poke[i].new,
-				words->poke[i].size, when, method, 0);
-}
-
 /*
  * A probe on any word keeps all as they are: it may be on the call, of which it has a copy with the word
  * behind it, the delay slot, or on that.
@@ -218,15 +212,15 @@ static unsigned long claim_write(const struct traced *traced, const struct pp_te
 	return pp_claim_write(text, traced->ip, pp_arch.trace->words * pp_arch.entry_size);
 }
 
-static int write_words(const struct traced *traced, struct words *words)
+static int write_words(const struct traced *traced, struct pp_text *text)
 {
-	struct pp_when *when = &words->text.when;
-	int ret = pp_text_map(&words->text);
+	struct pp_when *when = &text->when;
+	int ret = pp_text_map(text);
 
 	if (ret)
 		return ret;
-	if (claim_write(traced, &words->text)) {
-		pp_text_unmap(&words->text);
+	if (claim_write(traced, text)) {
+		pp_text_unmap(text);
 		return -EBUSY;
 	}
 	when->before = when->begin = pp_now();
@@ -235,13 +229,13 @@ static int write_words(const struct traced *traced, struct words *words)
 	mutex_lock(pp_kernel.text_mutex);
 	if (!is_as_left(traced))
 		ret = -EBUSY;
-	else if (!pp_text_write(&words->text))
+	else if (!pp_text_write(text))
 		ret = -EIO;
 	mutex_unlock(pp_kernel.text_mutex);
 	pp_arch.text_written(traced->ip, traced->ip + pp_entry_span());
 	cpus_read_unlock();
 	pp_claim_written();
-	pp_text_unmap(&words->text);
+	pp_text_unmap(text);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
 	return ret;
@@ -250,19 +244,18 @@ static int write_words(const struct traced *traced, struct words *words)
 /*
  * Have the entry's words be as @to, in any order and while everything runs, and all CPUs fetch
  * them anew.  Within pp_record_begin() and end(); under pp_mutex; may sleep.
- * Return: 0, -EBUSY if it is not as it was left, -EIO, -ENOMEM; then nothing has changed.
+ * Return: 0, -EBUSY if it is not as it was left, -EIO; then nothing has changed.
  */
 static int change(struct traced *traced, enum as to)
 {
-	struct words *words = words_make(traced, to);
-	int ret = words ? write_words(traced, words) : -ENOMEM;
+	struct pp_text *text = make_words(traced, to);
+	int ret = write_words(traced, text);
 
 	lockdep_assert_held(&pp_mutex);
-	if (!ret) {
+	if (!ret)
 		became(traced, to);
-		record(words, &words->text.when, POKEPATCH_HISTORY_STORE);
-	}
-	kfree(words);
+	if (!ret || text->bad)
+		pp_record_stores(text, &text->when, POKEPATCH_HISTORY_STORE);
 	return ret;
 }
 
@@ -317,22 +310,18 @@ static int stop_without_probes(const struct traced *traced, struct transition *t
 static int decide(struct traced *traced, struct transition *tr)
 {
 	const enum as calls = traced->regs ? CALLS_REGS : CALLS;
-	struct words *words = words_make(traced, calls);
 	int ret;
 
-	if (!words)
-		return -ENOMEM;
-	tr->text = words->text;
+	tr->text = *make_words(traced, calls);
 	pp_record_enter(0, NULL);
 	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
 	ret = ret ?: stop_without_probes(traced, tr);
-	if (!ret) {
-		record(words, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE);
+	if (!ret)
 		became(traced, calls);
-	}
+	if (!ret || tr->text.bad)
+		pp_record_stores(&tr->text, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE);
 	pp_record_leave();
 	pp_words_report();
-	kfree(words);
 	return ret;
 }
 
@@ -434,18 +423,12 @@ static void free_all(struct list_head *dead)
 }
 
 /* So that either all of it can be taken back, or nothing is. */
-static int check_probes(const struct traced *traced)
+static int check_probes(struct traced *traced)
 {
-	struct words *words = words_make(traced, FREE);
-	int ret;
-
-	if (!words)
-		return -ENOMEM;
-	ret = claim_write(traced, &words->text) ? -EBUSY : 0;
-	if (!ret)
-		pp_claim_written();
-	kfree(words);
-	return ret;
+	if (claim_write(traced, make_words(traced, FREE)))
+		return -EBUSY;
+	pp_claim_written();
+	return 0;
 }
 
 /* First what decides.  Under pp_mutex.  0, or an error of change(). */
@@ -472,8 +455,9 @@ static int switch_off(struct traced *traced, struct list_head *dead, bool quiet)
 	if (!ret) {
 		forget(traced, dead);
 	} else if (!quiet) {
-		pr_err("trace_entry: %s stays traced: its entry is not as it was left; is there a probe?\n",
-		       traced->name);
+		pr_err("trace_entry: %s %s: its entry is not as it was left; is there a probe?\n",
+		       traced->name,
+		       traced->calls ? "stays traced" : "is not traced any more, but cannot be patched");
 	}
 	return ret;
 }
@@ -554,7 +538,7 @@ static int prepare(const struct pp_function *function, bool regs, struct traced 
 		pp_record_begin();
 		ret = change(traced, regs ? LOADED_REGS : LOADED);
 		pp_record_end();
-		if (ret == -EBUSY)
+		if (ret)
 			say_not_free(traced);
 	}
 	if (ret) {
@@ -591,7 +575,7 @@ static int change_form(struct traced *traced, bool regs)
 	ret = change(traced, traced->calls ? (regs ? CALLS_REGS : CALLS) :
 					     (regs ? LOADED_REGS : LOADED));
 	pp_record_end();
-	if (ret == -EBUSY)
+	if (ret)
 		pr_err("trace_entry: %s stays traced as it is: its entry is not as it was left; is there a probe?\n",
 		       traced->name);
 	return ret;

@@ -121,7 +121,7 @@ static struct veneers *new_page(unsigned long ip)
 		return NULL;
 	code = code_page_near(ip);
 	/* It has never been executable before, and is not writable afterwards. */
-	if (!code || pp_arch.veneers_seal((unsigned long)code)) {
+	if (!code || PP_FAULT("veneers_seal") || pp_arch.veneers_seal((unsigned long)code)) {
 		vfree(code);
 		kvfree(page);
 		return NULL;
@@ -153,7 +153,7 @@ static int write(unsigned long at, unsigned long target)
 
 	pp_arch.veneer(at, target, code);
 	for (i = 0; i < pp_arch.veneer_size; i += pp_arch.text_word)
-		if (pp_arch.text_store(at + i, *(u32 *)(code + i)))
+		if (PP_FAULT("text_store") || pp_arch.text_store(at + i, *(u32 *)(code + i)))
 			return -EIO;
 	pp_arch.text_written(at, at + pp_arch.veneer_size);
 	return 0;

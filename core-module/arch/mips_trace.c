@@ -63,8 +63,10 @@ static int start(void)
 	if (WARN_ON(size > PAGE_SIZE))
 		return -E2BIG;
 	/* As module_alloc() does: executable, and within what LUI reaches. */
-	page = pp_kernel.vmalloc_node_range(PAGE_SIZE, SZ_64K, FROM, TO, GFP_KERNEL, PAGE_KERNEL, 0,
-					    NUMA_NO_NODE, __builtin_return_address(0));
+	if (!PP_FAULT("vmalloc_node_range"))
+		page = pp_kernel.vmalloc_node_range(PAGE_SIZE, SZ_64K, FROM, TO, GFP_KERNEL,
+						    PAGE_KERNEL, 0, NUMA_NO_NODE,
+						    __builtin_return_address(0));
 	if (!page)
 		return -ENOMEM;
 	memcpy(page, pp_mips_trace_call, size);
