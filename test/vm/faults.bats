@@ -9,6 +9,8 @@ patches=$top/test/vm/patches
 
 words='
 parameters=/sys/module/pokepatch/parameters
+# Processors with a clock each: who makes the changes stays on one of them.
+can common-clock || taskset -p 1 $$ >/dev/null
 
 # What a failure must leave as it was: modules and what holds them, the memory of the core,
 # sysfs, who is hooked, what the functions do.  Not counted: who was in the way the last
@@ -17,10 +19,14 @@ system() {
 	awk "
 		FILENAME ~ /modules/ { if (/^(pokepatch|dummy)/) print \$1, \$3; next }
 		\$1 != \"anchor\" { print \$1, \$2 }
-	" /proc/modules $tracing/enabled_functions
+	" /proc/modules $(ls $tracing/enabled_functions 2>/dev/null)
 	if [ -e $parameters ]; then
 		read -r _live <$parameters/fault_live
-		grep -r "" $pokepatch | awk -v live=$_live "
+		# A veneer stays until its patch goes.
+		if ! can near-modules && [ -n "$(ls $pokepatch/*/enabled 2>/dev/null)" ]; then
+			_live=$((_live - $(veneers)))
+		fi
+		grep -r "" $pokepatch | sort | awk -v live=$_live "
 			/\/blocked_by:/ { live-- }
 			/\/stop_ns:|_addr:|\/blocked_by:|\/error:/ { next }
 			{ sub(/,shadows:.*/, \"\"); print }
@@ -28,6 +34,12 @@ system() {
 	fi
 	dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1
 	[ ! -e /sys/class/net/dummy0 ] || cat /sys/class/net/dummy0/mtu
+	[ ! -e /sys/module/pp_slots ] || cat /sys/module/pp_slots/parameters/words
+}
+
+# How many pages of veneers there are, for each of which the core holds a piece of memory.
+veneers() {
+	grep -c "\(veneer\|code_page\|new_page\).*\[pokepatch\]" /proc/vmallocinfo || :
 }
 
 # remember before|after - how the system is.
@@ -87,33 +99,65 @@ each_fault() {
 	[ $_nth -gt 1 ] || die "nothing in $1 can fail?"
 }
 
-# The three functions of a patch, one in each mode.
+# The three functions of a patch, one in each mode that there is.
+second=entry third=entry
+! can direct || second=direct
+! can ftrace || third=ftrace
 load() {
 	/usr/bin/insmod "$(patch_file $1)" || return
 	_folder=$pokepatch/$(patch_id $1)
 	echo entry >$_folder/vmlinux/read_null,1/mode
-	echo direct >$_folder/vmlinux/read_iter_null,1/mode
-	echo ftrace >$_folder/vmlinux/write_iter_null,1/mode
+	echo $second >$_folder/vmlinux/read_iter_null,1/mode
+	echo $third >$_folder/vmlinux/write_iter_null,1/mode
 }
 unload() { rmmod pokepatch-$1; }
 on() { echo 1 >"$(sysfs $1 enabled)"; }
 off() { echo 0 >"$(sysfs $1 enabled)"; }
 load_1() { load agree-1; }
 unload_1() { unload agree-1; }
+# changes METHOD - what /tmp/history has of text that was changed so.
+changes() {
+	awk -v method=$1 -v nop=$nop -v jump=$jump "
+		function kind(bytes) {
+			return bytes ~ \"^\" nop \"\$\" ? \"nop\" : bytes ~ \"^\" jump \"\$\" ? \"jump\" : \"load\"
+		}
+		\$4 == \"text\" && \$10 == method { print \$5, kind(\$7), kind(\$9) }
+	" /tmp/history
+}
 # there_and_back PATCH METHOD - it cannot be switched on, as what it writes to the entry of
-# read_null, and nowhere else, reads back wrong; all of which is in the history, once.
+# read_null when all is switched reads back wrong; all of which is in the history, once.
 there_and_back() {
-	echo ftrace >"$(sysfs $1 vmlinux/read_iter_null,1/mode)"
-	_last=$(recorded)
-	echo is_written >$parameters/fault_in
-	on $1 2>/dev/null && die "it was enabled"
-	echo >$parameters/fault_in
-	pokepatch history | awk -v last=$_last "\$1 > last && / read_null /" | tee /tmp/history
-	same "text changes" "$(awk -v method=$2 "\$4 == \"text\" && \$10 == method {
-		print \$5, substr(\$7, 1, 2), substr(\$9, 1, 2) }" /tmp/history | tr "\n" ,)" \
-		"before 0f e9,after 0f e9,before e9 0f,after e9 0f,"
+	_nth=0
+	while :; do
+		_nth=$((_nth + 1))
+		_last=$(recorded)
+		_status=0
+		echo $_nth >$parameters/fault_at
+		on $1 2>/dev/null || _status=$?
+		_site=$(cat $parameters/fault_site)
+		echo 0 >$parameters/fault_at
+		[ $_status -ne 0 ] || off $1
+		[ -n "$_site" ] || die "nothing of $2 is read back"
+		[ "$_site" = "read back in is_written" ] || continue
+		pokepatch history | awk -v last=$_last "
+			\$1 > last && / read_null([+]0x[0-9a-f]+)? /" >/tmp/history
+		if grep " $2 " /tmp/history; then break; fi
+	done
+	same "text changes" "$(changes $2 | tr "\n" ,)" \
+		"before nop jump,after nop jump,before jump nop,after jump nop,"
 	same "ways" "$(awk "/ route / { print / the original / ? \"old\" : \"new\" }" /tmp/history |
 		tr "\n" ,)" "new,old,"
+}
+# put_back_before DO - the same, which fails, of the two words that load an address, before
+# anything is switched.
+put_back_before() {
+	_last=$(recorded)
+	echo is_written >$parameters/fault_in
+	$1 2>/dev/null && die "nothing is read back"
+	echo >$parameters/fault_in
+	pokepatch history | awk -v last=$_last "\$1 > last && / text /" | tee /tmp/history
+	same "text changes" "$(changes store | sort | uniq -c | tr -s "\n " " ")" \
+		" 2 after load nop 2 after nop load 2 before load nop 2 before nop load "
 }
 # How many records there were ever.
 recorded() { pokepatch history | tail -n 1 | cut -d " " -f 1; }
@@ -125,8 +169,8 @@ off_2() { off agree-2; }
 
 # fault_guest - run the script from standard input.  The insmod of busybox tries twice.
 fault_guest() {
-	guest "${patched[@]}" --program /sbin/insmod --module dummy --timeout 550 \
-		--expect '^pokepatch: '
+	guest "${patched[@]}" --program "$(test_program insmod)" --module dummy --timeout 550 \
+		--expect '^pokepatch: ' < <(echo "nop=$arch_nop_bytes jump=$arch_jump_bytes" && cat)
 	grep -v '^  ' "$guest_output" | sed 's/^/# /' >&3
 }
 
@@ -164,12 +208,20 @@ switching() {
 		each_fault disable off_1 on_1
 		off_1
 		each_fault unload unload_1 load_1 always
+		if ! can near-modules; then
+			unload_1
+			echo 1 >$parameters/debug_far_entries
+			load_on() { load_1 && { on_1 || { unload_1; return 1; }; }; }
+			off_unload() { off_1 && unload_1; }
+			each_fault "load and enable, by veneers" load_on off_unload
+			echo 0 >$parameters/debug_far_entries
+			load_1
+		fi
 
 		echo "== what is written cannot be read back: the history has the way there and back"
 		dmesg | grep "agree_1: the code at read_null+.* everything is put back"
-		# The entry is the first, and only, text that is written.
-		echo ftrace >"$(sysfs agree-1 vmlinux/read_iter_null,1/mode)"
 		there_and_back agree-1 stop_machine
+		can single-jumps || put_back_before on_1
 
 		echo "== without memory for it records are lost, and counted, and patches switched"
 		echo chunk_create >$parameters/fault_in
@@ -185,12 +237,25 @@ switching() {
 		dmesg -c >/dev/null
 
 		echo "== and not be put back"
+		# The first, and where a jump is one instruction the only, text that is written.
+		echo $third >"$(sysfs agree-1 vmlinux/read_iter_null,1/mode)"
 		echo 1 >$parameters/debug_stuck_text
 		on_1 2>/dev/null && die "it was enabled"
 		echo 0 >$parameters/debug_stuck_text
 		dmesg >/tmp/log
-		grep "agree_1: the code at read_null+0x0/.* is e9 .*, expected e9 .* some is not put back" /tmp/log
-		grep "agree_1: the code at read_null+0x0/.* is e9 .*, expected 0f 1f .* this cannot be put back" /tmp/log
+		spaced() { echo $1 | sed "s/../& /g; s/ \$//"; }
+		stuck() { grep "agree_1: the code at [a-z_]*null+0x.* is $(spaced $1), expected $(spaced $2): .*$3" /tmp/log; }
+		if ! can single-jumps; then
+			# It loads an address, and nothing leads there.
+			stuck ....013c ....013c "some is not put back"
+			stuck ....013c $nop "this cannot be put back"
+			grep "the entry of [a-z_]*null is not given back" /tmp/log
+			unload_1
+			refused rmmod pokepatch
+			exit
+		fi
+		stuck $jump $jump "some is not put back"
+		stuck $jump $nop "this cannot be put back"
 		grep "agree_1: its module stays loaded" /tmp/log
 		unload_1 2>/dev/null && die "the module went, with a jump into it"
 		# ftrace must not take the site for its own.
@@ -204,6 +269,7 @@ switching() {
 stacking() {
 	fault_guest <<<"$words"'
 		modprobe pokepatch
+		can near-modules || echo 1 >$parameters/debug_far_entries
 		load_1
 		/usr/bin/insmod "$(patch_file agree-2)"
 		on_1
@@ -222,6 +288,18 @@ stacking() {
 		replace_2() { replace agree-1 agree_2; }
 		replace_1() { replace agree-2 agree_1; }
 		each_fault replace replace_2 replace_1
+
+		echo "== what is written in the stop, from one patch to another, cannot be put back"
+		replace_2
+		echo 1 >$parameters/debug_stuck_text
+		on_2 2>/dev/null && die "it was enabled"
+		echo 0 >$parameters/debug_stuck_text
+		dmesg >/tmp/log
+		grep "agree_2: the code at .* some is not put back" /tmp/log
+		grep "agree_2: the code at .* this cannot be put back" /tmp/log
+		grep "agree_2: its module stays loaded" /tmp/log
+		unload agree-2 2>/dev/null && die "the module went, with a jump into it"
+		true
 	'
 }
 
@@ -255,49 +333,60 @@ parents() {
 	'
 }
 
+tracers='
+echo "== a tracer"
+# Before the patch is there, which has a function of that name too.
+echo read_null >$tracing/set_ftrace_filter
+/usr/bin/insmod "$(patch_file agree-1)"
+trace() { echo function >$tracing/current_tracer; }
+no_trace() { echo nop >$tracing/current_tracer; }
+# The core registers with ftrace for such a site, until the last patch goes.
+on_traced() { no_trace && unload_1 && insmod_1 && on_1 && trace; }
+insmod_1() { /usr/bin/insmod "$(patch_file agree-1)"; }
+on_1
+trace
+each_fault "disable with a tracer" off_1 on_traced
+no_trace
+off_1
+
+echo "== a probe, or a tracer, that leaves before ftrace has written a site that was given back"
+address=$(awk '"'"'$3 == "read_null" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
+echo entry >"$(sysfs agree-1 vmlinux/read_null,1/mode)"
+remember before
+on_1
+if can entry-probes; then
+	echo "p:pp/entry $address" >$tracing/kprobe_events
+	echo 1 >$tracing/events/pp/enable
+else
+	trace
+fi
+echo pp_ftrace_update >$parameters/fault_in
+off_1
+has "what failed" "$(cat $parameters/fault_site)" " in pp_ftrace_update"
+on_1 2>/dev/null && die "nobody can have that site now"
+has "the log" "$(dmesg)" "read_null cannot be switched in entry mode: it could not be given back"
+if can entry-probes; then
+	echo 0 >$tracing/events/pp/enable
+	echo >$tracing/kprobe_events
+else
+	no_trace
+fi
+echo >$parameters/fault_in
+as before "when it has gone"
+on_1
+off_1
+# ftrace still counts right.
+trace
+cat /dev/null
+no_trace
+as before "after a tracer"
+unload_1
+'
+
 trouble() {
-	fault_guest <<<"$words"'
-		modprobe pokepatch ask_after_ms=1
-		echo "== a tracer"
-		# Before the patch is there, which has a function of that name too.
-		echo read_null >$tracing/set_ftrace_filter
-		/usr/bin/insmod "$(patch_file agree-1)"
-		trace() { echo function >$tracing/current_tracer; }
-		no_trace() { echo nop >$tracing/current_tracer; }
-		# The core registers with ftrace for such a site, until the last patch goes.
-		on_traced() { no_trace && unload_1 && insmod_1 && on_1 && trace; }
-		insmod_1() { /usr/bin/insmod "$(patch_file agree-1)"; }
-		on_1
-		trace
-		each_fault "disable with a tracer" off_1 on_traced
-		no_trace
-		off_1
-
-		echo "== a probe that leaves before ftrace has written a site that was given back"
-		address=$(awk '"'"'$3 == "read_null" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
-		echo entry >"$(sysfs agree-1 vmlinux/read_null,1/mode)"
-		remember before
-		on_1
-		echo "p:pp/entry $address" >$tracing/kprobe_events
-		echo 1 >$tracing/events/pp/enable
-		echo pp_ftrace_update >$parameters/fault_in
-		off_1
-		has "what failed" "$(cat $parameters/fault_site)" " in pp_ftrace_update"
-		on_1 2>/dev/null && die "nobody can have that site now"
-		has "the log" "$(dmesg)" "read_null cannot be switched in entry mode: it could not be given back"
-		echo 0 >$tracing/events/pp/enable
-		echo >$tracing/kprobe_events
-		echo >$parameters/fault_in
-		as before "when the probe has gone"
-		on_1
-		off_1
-		# ftrace still counts right.
-		trace
-		cat /dev/null
-		no_trace
-		as before "after a tracer"
-		unload_1
-
+	local with_tracers=$tracers
+	can ftrace || with_tracers=''
+	fault_guest <<<"$words modprobe pokepatch ask_after_ms=1 $with_tracers"'
 		echo "== a task that is asked to leave"
 		mkfifo /tmp/fifo
 		/usr/bin/insmod "$(patch_file sleeper)"
@@ -342,7 +431,9 @@ live() {
 		dmesg | grep "agree_1_live: the code at read_null+.* nothing is switched"
 		dmesg | grep "cannot be put back" && die "something was not put back"
 		off_live
-		there_and_back agree-1-live int3
+		method=int3
+		can exact-live || method=store
+		there_and_back agree-1-live $method
 		rmmod pokepatch_agree_1_live pokepatch
 	'
 }
@@ -388,13 +479,64 @@ watching() {
 	'
 }
 
-@test "whatever fails in a live switch, where what was written is put back; of markers, of the history" {
-	local module
-	module=$(patch_module "$patches/agree-1.patch" agree-1-live --transition live)
-	more=(--module "$module" --module "$(test_module pp_marks)")
+# Where the core traces entries itself.
+tracing() {
+	fault_guest <<<"$words"'
+		file=$pokepatch/trace_entry
+		modprobe pp_slots
+		modprobe pokepatch
+		traced() { echo "$1" >$file; }
+		on_plain() { traced pp_slots:pp_slots_value; }
+		on_regs() { traced "pp_slots:pp_slots_value regs"; }
+		off_traced() {
+			traced "!pp_slots:pp_slots_value" && return
+			# It calls nobody any more, and the rest is left for the next time: on again.
+			! grep -q "value stopping" $file || on_plain
+			return 1
+		}
+		on_both() { on_plain && traced pp_slots:pp_slots_held; }
+		off_both() {
+			traced "!*" && return
+			# One of them can do without the other.
+			on_both
+			return 1
+		}
+		remember before
+		echo start >$parameters/fault_in
+		on_plain 2>/dev/null && die "it is traced"
+		has "what failed" "$(cat $parameters/fault_site)" "vmalloc_node_range in start"
+		echo >$parameters/fault_in
+		as before "without memory for what is called"
+		each_fault "trace a function" on_plain off_traced
+		each_fault "trace a function, with registers" on_regs off_traced
+		on_plain
+		each_fault "trace it with registers" on_regs on_plain
+		each_fault "end that" off_traced on_plain
+		on_both
+		each_fault "end all" off_both on_both
+		off_both
+		echo "== what is put back is in the history"
+		put_back_before on_plain
+		has "the log" "$(dmesg)" "trace_entry: the code at pp_slots_value+0x4/"
+		has "the log" "$(dmesg)" "value is not traced any more, but cannot be patched"
+		rmmod pokepatch pp_slots
+	'
+}
+
+@test "whatever fails in a live switch, where what was written is put back; of markers, of the history, of traced entries" {
+	local module guests=(watching)
 	module=$(patch_module lib/math/int_sqrt.c int-sqrt-marks --instrument --mark-functions int_sqrt)
-	more+=(--module "$module")
-	at_once live watching
+	more=(--module "$module" --module "$(test_module pp_marks)")
+	if can live; then
+		module=$(patch_module "$patches/agree-1.patch" agree-1-live --transition live)
+		more+=(--module "$module")
+		guests+=(live)
+	fi
+	if [ -n "${arch_slots-}" ]; then
+		more+=(--module "$(test_module pp_slots)")
+		guests+=(tracing)
+	fi
+	at_once "${guests[@]}"
 }
 
 @test "whatever the core calls that can fail can be made to" {

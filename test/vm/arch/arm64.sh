@@ -30,6 +30,8 @@ arch_control_tty=ttyS1
 arch_append=()
 arch_entry_costs=2
 arch_jump='b +4 4'
+arch_nop_bytes=1f2003d5
+arch_jump_bytes=......1.
 # It has no NMI.
 arch_hang_command=
 
@@ -43,7 +45,7 @@ arch_lacks=(
 arch_tests=(
 	test/vm/arch/arm64.bats
 	test/vm/{consistency,entry,history,live,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,texts,livepatch,torture,examples}.bats
+	test/vm/{stopped,shadows,marks,texts,faults,livepatch,torture,examples}.bats
 )
 arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history}.bats)
 

@@ -19,19 +19,20 @@ arch_log_tty=ttyS0
 arch_output_tty=ttyS1
 arch_control_tty=ttyS2
 arch_hang_command=
+arch_nop_bytes=00000000
 
 arch_append=()
 
 # Neither kernel has ftrace, nor what goes with it; no switch is live, so that none is exact.
 arch_lacks=(
 	ftrace direct livepatch bpf nmi preempt-modes entry-probes
-	split-entries others kcore live exact-live hotplug kexec-file idle-frames
+	split-entries others kcore live exact-live hotplug kexec-file idle-frames single-jumps
 )
 
 arch_tests=(
 	test/vm/arch/mips.bats
 	test/vm/arch/entry-trace.bats
 	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,texts,torture,examples}.bats
+	test/vm/{stopped,shadows,marks,texts,faults,torture,examples}.bats
 )
 arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history}.bats)

@@ -29,6 +29,8 @@ arch_control_tty=ttyS2
 arch_append=(unknown_nmi_panic no_timer_check cryptomgr.notests)
 arch_entry_costs=1
 arch_jump='jmp +0 5'
+arch_nop_bytes=0f1f440000
+arch_jump_bytes=e9........
 arch_hang_command=nmi
 
 # It has all that tests ask for (needs, in helpers.bash).
