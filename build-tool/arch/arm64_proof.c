@@ -10,7 +10,7 @@ static const struct proof_table tables[] = {
 	{.section = "__bug_table", .sizes = {12, 8}},
 	{.section = "__ex_table", .sizes = {12}}, /* asm/extable.h: insn, fixup, type, data */
 	/* linux/jump_label.h: code, target, key */
-	{.section = "__jump_table", .sizes = {16}, .key = 8, .live = LIVE_INSTRUCTION},
+	{.section = "__jump_table", .sizes = {16}, .key = 8, .live = LIVE_WORD},
 	/* asm/alternative.h: offsets of original and replacement, feature, lengths */
 	{.section = ".altinstructions",
 	 .sizes = {12},
@@ -26,7 +26,7 @@ static const struct proof_table tables[] = {
 
 static const char *const piece_sections[] = {NULL};
 
-/* All are as long as one is, but an entry has two. */
+/* An entry has two NOPs. */
 static uint8_t live_length(const unsigned char *instruction)
 {
 	static const unsigned char entry[] = {0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5};

@@ -16,7 +16,7 @@ static const struct proof_table tables[] = {
 	{.section = "__dbe_table", .sizes = {16}}, /* likewise, for bus errors: kernel/traps.c */
 	/* asm/jump_label.h: code, target, key; kernel/jump_label.c writes one instruction, and reads */
 	{.section = "__jump_table", .sizes = {24}, .key = 16, .key_is_read = true,
-	 .live = LIVE_INSTRUCTION},
+	 .live = LIVE_WORD},
 	/* Of gcc; what is there belongs to pokepatch's core once a patch is on. */
 	{.section = "__patchable_function_entries", .sizes = {8}, .live = LIVE_INSTRUCTION},
 	{0},
@@ -27,7 +27,7 @@ static const char *const piece_sections[] = {".fixup", NULL};
 
 static const char *const linkers[] = {".MIPS.abiflags", ".MIPS.options", ".reginfo", NULL};
 
-/* An entry has as many NOPs as the kernel was compiled with: up to 4 count; else a branch. */
+/* An entry has as many NOPs as the kernel was compiled with: up to 4 count. */
 static uint8_t live_length(const unsigned char *instruction)
 {
 	uint8_t length = 0;

@@ -42,6 +42,7 @@ struct proof_table {
 		LIVE_NOTHING,
 		LIVE_BYTE,	  /* the first */
 		LIVE_INSTRUCTION, /* one, which is as long before and afterwards */
+		LIVE_WORD,	  /* likewise, of four bytes; what follows may look like part of it */
 		LIVE_SITE,	  /* as many bytes as site_length tells */
 	} live;
 };

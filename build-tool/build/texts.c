@@ -151,17 +151,19 @@ static void mask_places(const struct text_source *source, bool *masked)
 #define IMAGE_MAX (1ull << 30)
 
 /*
- * vmlinux is moved as a whole: a distance within it stays.  Not one from code to per-CPU
- * symbols, which have small numbers for addresses.
+ * vmlinux is moved as a whole, by pages: a distance within it stays, and so does an instruction that
+ * holds one.  Not one from code to per-CPU symbols, which have small numbers for addresses; a field of
+ * an instruction's reaches none of those.
  */
 static bool is_distance(const struct text_source *source, const struct reloc_kind *kind,
 			uint64_t at)
 {
 	const struct object *object = source->object;
 
-	if (strcmp(source->parent->name, "vmlinux") || !kind->pc_relative || kind->size != 4 ||
-	    kind->mask)
+	if (strcmp(source->parent->name, "vmlinux") || !kind->pc_relative || kind->size != 4)
 		return false;
+	if (kind->mask)
+		return true;
 	int32_t distance = object_get32(object, source->bytes + at);
 	uint64_t target = source->old->value + at + distance;
 	return target - source->parent->base < IMAGE_MAX;

@@ -31,6 +31,8 @@ static uint64_t length_of(const struct source *source, const struct proof_table 
 	switch (table->live) {
 	case LIVE_BYTE:
 		return 1;
+	case LIVE_WORD:
+		return 4;
 	case LIVE_SITE:
 		return end + table->site_length < entries->size
 			       ? entries->data[end + table->site_length]
@@ -99,15 +101,18 @@ static void set(enum fate *fates, const struct symbol *symbol, uint64_t start, u
 }
 
 /*
- * vmlinux moves as a whole, so that distances in it stay, but for those to per-CPU
- * symbols; these have small numbers, and all else is in the upper half.
+ * vmlinux moves as a whole, a number of pages, so that distances in it stay, but for those to
+ * per-CPU symbols; these have small numbers, and all else is in the upper half.  They are too far off
+ * for an instruction with other bits than the distance (arm64: 4 GB, MIPS: 128 MB).
  */
 static bool stays(const struct row_symbol *old, const struct object *exact,
 		  const struct reloc_kind *kind, const unsigned char *parent, uint64_t at)
 {
-	if (!old->parent->vmlinux || !kind || !kind->pc_relative || kind->size != 4 || kind->mask ||
+	if (!old->parent->vmlinux || !kind || !kind->pc_relative || kind->size != 4 ||
 	    at + 4 > old->known->size)
 		return false;
+	if (kind->mask)
+		return true;
 	int32_t distance = object_get32(exact, parent + at);
 	return (int64_t)(old->known->value + at + distance) < 0;
 }

@@ -139,6 +139,33 @@ static void fields_that_are_relocated(void **state)
 	object_deinit(&unit.object);
 }
 
+/* Distances in instructions stay in vmlinux; halves and offsets of addresses do not. */
+static void fields_of_instructions(void **state)
+{
+	static const struct {
+		const struct arch *arch;
+		uint32_t distance, address;
+	} machines[] = {
+		{&arch_arm64, R_AARCH64_CALL26, R_AARCH64_ADD_ABS_LO12_NC},
+		{&arch_arm64, R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_LDST64_ABS_LO12_NC},
+		{&arch_mips64el, R_MIPS_PC16, R_MIPS_26},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
+		struct unit unit;
+
+		unit_init_for(&unit, machines[i].arch);
+		struct symbol *symbol =
+			object_add_symbol(&unit.object, "g", NULL, 0, 0, STT_NOTYPE, STB_GLOBAL);
+		section_add_reloc(unit.text, 0x10 + 100, machines[i].distance, symbol, 0);
+		section_add_reloc(unit.text, 0x10 + 200, machines[i].address, symbol, 0);
+		left_out(&unit, "vmlinux", (const int[][2]){{200, 4}, {0, 0}});
+		left_out(&unit, "ext4", (const int[][2]){{100, 4}, {200, 4}, {0, 0}});
+		object_deinit(&unit.object);
+	}
+}
+
 static void places_that_are_rewritten(void **state)
 {
 	static const struct {
@@ -246,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_compared),
 		cmocka_unit_test(fields_that_are_relocated),
+		cmocka_unit_test(fields_of_instructions),
 		cmocka_unit_test(places_that_are_rewritten),
 		cmocka_unit_test(entries_of_some_nops),
 		cmocka_unit_test(places_with_a_length),
