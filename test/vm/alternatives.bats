@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Calls of functions that are not exported, from places that the kernel rewrites: they go
-# by way of a jump in the patch module (build-tool/diff/veneers.c).
+# Code that the kernel rewrites for the processor, in a function that is patched: the slab
+# allocator's.  Calls of functions that are not exported, from such places, go by way of a jump in
+# the patch module (build-tool/diff/veneers.c).
 
 load helpers
 
 allocations='
-	slab=/sys/kernel/slab/kmalloc-96/align
+	slab=/sys/kernel/slab/kmalloc-128/align
 	count() { cut -d " " -f 2 -s $slab; }
 	same "numbers before" "$(count)" ""
 	pokepatch load "$(patch_file slub-count)"
@@ -17,13 +18,15 @@ allocations='
 	same "numbers afterwards" "$(count)" ""
 '
 
-@test "the slab allocator, with cmpxchg16b in the place of the call" {
+@test "the slab allocator, with the processor's instruction in the place of a call or a branch, if there is one" {
 	with_patches "$top/test/vm/patches/slub-count.patch"
-	guest "${patched[@]}" <<<"has cpuinfo \"\$(cat /proc/cpuinfo)\" cx16$allocations"
+	guest "${patched[@]}" ${arch_with_alternative[@]+"${arch_with_alternative[@]}"} -- "${arch_alternative-}" \
+		<<<"has cpuinfo \"\$(cat /proc/cpuinfo)\" \" \$1\"$allocations"
 }
 
-@test "the slab allocator, on a processor for which the call stays" {
+@test "the slab allocator, on a processor for which it stays" {
+	needs alternatives
 	with_patches "$top/test/vm/patches/slub-count.patch"
-	guest "${patched[@]}" --append clearcpuid=cx16 \
-		<<<"lacks cpuinfo \"\$(cat /proc/cpuinfo)\" cx16$allocations"
+	guest "${patched[@]}" "${arch_without_alternative[@]}" -- "${arch_alternative-}" \
+		<<<"lacks cpuinfo \"\$(cat /proc/cpuinfo)\" \" \$1\"$allocations"
 }

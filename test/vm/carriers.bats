@@ -8,7 +8,8 @@ load helpers
 	with_patches "$top/test/vm/patches/flock-body.patch"
 	# The same once more, to lie on top of it.
 	guest "${patched[@]}" --module "$(patch_module "$top/test/vm/patches/flock-body.patch" flock-top)" \
-		--program "$(test_program flocker)" <<-'END'
+		--program "$(test_program flocker)" -- "${arch_syscall}sys_flock" <<-'END'
+		caller=$1
 		error() { flocker /tmp/file error; }
 		locked() { grep -q locked /tmp/first; }
 		waiter() {
@@ -36,9 +37,9 @@ load helpers
 		wait $second || :
 		enabled flock-body 1
 		same "the error while enabled" "$(error)" 33
-		[ -d "$pokepatch/flock_body/vmlinux/__x64_sys_flock,1" ] || die "no folder"
+		[ -d "$pokepatch/flock_body/vmlinux/$caller,1" ] || die "no folder"
 		[ ! -e "$pokepatch/flock_body/vmlinux/__do_sys_flock,1" ] || die "a folder too many"
-		has info "$(pokepatch info flock-body)" __x64_sys_flock
+		has info "$(pokepatch info flock-body)" $caller
 
 		waiter
 		insmod "$(patch_file flock-top)"

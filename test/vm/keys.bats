@@ -15,7 +15,7 @@ load helpers
 		pokepatch disable new-keys
 		lacks /proc/version "$(cat /proc/version)" first
 		lacks /proc/version "$(cat /proc/version)" second
-		# static_call_update() was given pp_first() and pp_second().
+		# static_call_update() was given pp_first() and pp_second(), or stored them.
 		refused pokepatch unload new-keys
 	END
 }

@@ -7,9 +7,9 @@ load helpers
 	with_patches "$top/test/vm/patches/namespace.patch"
 	guest "${patched[@]}" <<-'END'
 		pokepatch load "$(patch_file namespace)"
-		has /proc/version "$(cat /proc/version)" "no buffer: -9"
-		grep -aq import_ns=DMA_BUF "$(patch_file namespace)"
+		has /proc/version "$(cat /proc/version)" "the resource has its place"
+		grep -aq import_ns=CXL "$(patch_file namespace)"
 		pokepatch unload namespace
-		lacks /proc/version "$(cat /proc/version)" "no buffer"
+		lacks /proc/version "$(cat /proc/version)" "the resource"
 	END
 }

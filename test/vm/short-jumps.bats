@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Jumps between functions of one section that the assembler made too short for a module: they go by
-# way of a jump behind the function (build-tool/diff/stubs.c).
+# Jumps between functions of one section that the assembler made too short for a module, or to
+# where it knew their distance: they go by way of a jump behind the function
+# (build-tool/diff/stubs.c), or have a relocation again.
 
 load helpers
 
@@ -8,24 +9,25 @@ load helpers
 	with_patches "$top/test/vm/patches/mutex-lock.patch"
 	guest "${patched[@]}" <<-'END'
 		slow_hits() { awk '$1 == "slow" { print $2 }' $tracing/kprobe_profile; }
-		# Several writers of one pipe.
-		contended() {
-			writers=
-			for i in 1 2 3 4; do
-				dd if=/dev/zero bs=64 count=5000 >/tmp/fifo 2>/dev/null &
-				writers="$writers $!"
-			done
-			for writer in $writers; do wait $writer; done
-			[ "$(slow_hits)" -gt 0 ]
-		}
-		mkfifo /tmp/fifo
-		cat <>/tmp/fifo >/dev/null &
-		reader=$!
+		contended() { [ "$(slow_hits)" -gt 0 ]; }
 		pokepatch load "$(patch_file mutex-lock)"
 		echo 'p:slow __mutex_lock_slowpath' >$tracing/kprobe_events
 		echo 1 >$tracing/events/kprobes/slow/enable
+
+		# Two read from one open file in which there is nothing: the first has the mutex of its position,
+		# for which the other waits.
+		mkdir $tracing/instances/empty
+		exec 3<$tracing/instances/empty/trace_pipe
+		dd bs=1 count=1 <&3 &
+		first=$!
+		until_true 10 asleep_in $first tracing_read_pipe
+		dd bs=1 count=1 <&3 &
+		second=$!
 		until_true 10 contended
-		kill $reader
+		kill $first $second
+		wait $first $second || :
+		exec 3<&-
+		rmdir $tracing/instances/empty
 		has "the log" "$(dmesg)" "pokepatch: a mutex is taken"
 		echo 0 >$tracing/events/kprobes/slow/enable
 		pokepatch unload mutex-lock

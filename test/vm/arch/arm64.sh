@@ -32,12 +32,24 @@ arch_entry_costs=2
 arch_jump='b +4 4'
 arch_nop_bytes=1f2003d5
 arch_jump_bytes=......1.
+
+# Instructions of LSE, for loops of exclusive loads and stores, also in the slab allocator.
+arch_alternative=atomics
+arch_with_alternative=(--cpu max,pauth-impdef=on)
+arch_without_alternative=()
+arch_other_code=("${arch_with_alternative[@]}")
+arch_other_code_shows=(/proc/cpuinfo " bti")
+arch_instructions=(16 20 24)
+arch_call=48
+# What is at the very end of a log of a panic: who ran on which processor.
+arch_last_words='>R *modprobe'
 # It has no NMI.
 arch_hang_command=
 
 arch_lacks=(
 	direct livepatch bpf nmi preempt-modes entry-probes others near-modules
 	split-entries rcu-tasks kexec exact-live
+	data-symbols cold-parts optimised-probes hang-report
 )
 
 # The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:
@@ -46,6 +58,8 @@ arch_tests=(
 	test/vm/arch/arm64.bats
 	test/vm/{consistency,entry,history,live,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,texts,faults,livepatch,torture,examples}.bats
+	test/vm/{reload,badload,check,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
+	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )
 arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history}.bats)
 

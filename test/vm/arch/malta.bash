@@ -22,11 +22,16 @@ arch_hang_command=
 arch_nop_bytes=00000000
 
 arch_append=()
+arch_instructions=(16 20 32)
+arch_call=48
+# What is at the very end of a log of a panic.
+arch_last_words="NMI backtrace for cpu"
 
 # Neither kernel has ftrace, nor what goes with it; no switch is live, so that none is exact.
 arch_lacks=(
 	ftrace direct livepatch bpf nmi preempt-modes entry-probes
 	split-entries others kcore live exact-live hotplug kexec-file idle-frames single-jumps
+	cold-parts optimised-probes alternatives hang-report
 )
 
 arch_tests=(
@@ -34,5 +39,7 @@ arch_tests=(
 	test/vm/arch/entry-trace.bats
 	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,texts,faults,torture,examples}.bats
+	test/vm/{reload,badload,check,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
+	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )
 arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history}.bats)

@@ -14,7 +14,7 @@ arch_cpu_tcg=(-cpu MIPS64R2-generic)
 # The board has one processor of this kind.
 arch_most_cpus=1
 # The kernel is not preemptible.
-arch_lacks+=(preemption)
+arch_lacks+=(preemption relative-calls)
 
 arch_debian=mips64el
 arch_cross=mips64el-linux-gnuabi64-

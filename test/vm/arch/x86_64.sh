@@ -31,6 +31,21 @@ arch_entry_costs=1
 arch_jump='jmp +0 5'
 arch_nop_bytes=0f1f440000
 arch_jump_bytes=e9........
+
+# In the slab allocator (alternatives.bats): an instruction for which a call stands where the
+# processor has it not.
+arch_alternative=cx16
+arch_with_alternative=()
+arch_without_alternative=(--append clearcpuid=cx16)
+# Options, a file and what is in it then (verify.bats).
+arch_other_code=(--append indirect_target_selection=force
+	--append clearcpuid=cx16,erms,smap,popcnt --append nopv)
+arch_other_code_shows=(/sys/devices/system/cpu/vulnerabilities/indirect_target_selection thunks)
+# Where instructions of version_proc_show() begin, which are not of its entry; a byte of where a call leads.
+arch_instructions=(14 21 28)
+arch_call=48
+# What is at the very end of a log of a panic.
+arch_last_words="NMI backtrace for cpu"
 arch_hang_command=nmi
 
 # It has all that tests ask for (needs, in helpers.bash).

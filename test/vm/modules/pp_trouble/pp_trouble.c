@@ -15,11 +15,14 @@ MODULE_PARM_DESC(trouble, "what to do: warn, warn_text, bug, oops, lockup, panic
 static void make_warn(void)
 {
 	WARN_ON(1);
+	/* On some machines it is a call, which is not to become a jump. */
+	barrier();
 }
 
 static void make_warn_text(void)
 {
 	WARN(1, "pp_trouble warns\n");
+	barrier();
 }
 
 static void make_bug(void)
