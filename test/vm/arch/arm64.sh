@@ -49,7 +49,7 @@ arch_hang_command=
 arch_lacks=(
 	direct livepatch bpf nmi preempt-modes entry-probes others near-modules
 	split-entries rcu-tasks kexec exact-live
-	data-symbols cold-parts optimised-probes hang-report
+	data-symbols cold-parts optimised-probes hang-report unwinder
 )
 
 # The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:

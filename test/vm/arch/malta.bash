@@ -31,14 +31,14 @@ arch_last_words="NMI backtrace for cpu"
 arch_lacks=(
 	ftrace direct livepatch bpf nmi preempt-modes entry-probes
 	split-entries others kcore live exact-live hotplug kexec-file idle-frames single-jumps
-	cold-parts optimised-probes alternatives hang-report
+	cold-parts optimised-probes alternatives hang-report unwinder
 )
 
 arch_tests=(
 	test/vm/arch/mips.bats
 	test/vm/arch/entry-trace.bats
 	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,texts,faults,torture,examples}.bats
+	test/vm/{stopped,shadows,marks,texts,faults,checks,torture,examples}.bats
 	test/vm/{reload,badload,check,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )

@@ -9,12 +9,13 @@ arch_kernel=mips64el
 arch_kbuild=(ARCH=mips CROSS_COMPILE=mips64el-linux-gnuabi64- CC=mips64el-linux-gnuabi64-gcc-12)
 arch_slots=4
 arch_entry_costs=4
+arch_jump='jr +8 4'
 arch_jump_bytes=08002000
 arch_cpu_tcg=(-cpu MIPS64R2-generic)
 # The board has one processor of this kind.
 arch_most_cpus=1
 # The kernel is not preemptible.
-arch_lacks+=(preemption relative-calls)
+arch_lacks+=(preemption relative-calls stoppers)
 
 arch_debian=mips64el
 arch_cross=mips64el-linux-gnuabi64-
