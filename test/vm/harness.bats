@@ -80,7 +80,7 @@ load helpers
 
 @test "harness: BUG, oops and panic kill the guest, with the log complete" {
 	local trouble
-	for trouble in "bug:kernel BUG" "oops:unable to handle .*\(page fault\|paging request\|NULL pointer\)" \
+	for trouble in "bug:kernel BUG" "oops:unable to handle .*\(page fault\|paging request\)\|NULL pointer" \
 		"panic:Kernel panic - not syncing: pp_trouble panics"; do
 		guest_fails 122 --module "$(test_module pp_trouble)" -- "${trouble%%:*}" <<-'END'
 			echo before
