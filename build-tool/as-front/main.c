@@ -92,13 +92,23 @@ struct command {
 	bool asks;	 /* --version and the like: no source is read */
 };
 
-/* Options of GNU as whose value is the next argument. */
+/*
+ * Options of GNU as whose value is the next argument, unless "=" is behind them: those of gas/as.c and
+ * gas/config/tc-mips.c.  getopt_long_only() takes one dash for two; abbreviations, which no compiler
+ * writes, are not told.
+ */
 static bool takes_value(const char *option)
 {
-	static const char *const options[] = {"-o", "-I", "--MD", "--defsym", "-G"};
+	static const char *const options[] = {
+		"o", "I", "G", "MD", "defsym", "debug-prefix-map", "hash-size", "itbl",
+		"listing-lhs-width", "listing-lhs-width2", "listing-rhs-width", "listing-cont-lines",
+		"gdwarf-cie-version", "size-check", "elf-stt-common", "generate-missing-build-notes",
+		"multibyte-handling", "march", "mtune", "mabi", "mnan", "mfp",
+	};
+	const char *name = option + (option[0] == '-') + (option[0] == '-' && option[1] == '-');
 
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (!strcmp(option, options[i]))
+	for (size_t i = 0; name > option && i < ARRAY_SIZE(options); i++)
+		if (!strcmp(name, options[i]))
 			return true;
 	return false;
 }
@@ -146,6 +156,29 @@ static struct error *feed(const char *text, size_t length)
 	return NULL;
 }
 
+/* Several sources, which as reads as one: none of them may have entries. */
+static struct error *look_into(const struct command *command, char **argv)
+{
+	for (size_t i = 0; i < command->inputs.count; i++) {
+		const char *path = argv[command->inputs.list[i]];
+		struct buffer moved = {0};
+		char *text _free_ = NULL;
+		struct error *error;
+		size_t length, count;
+
+		_failed_(file_read(path, &text, &length));
+		error = entries_move(path, text, length, &moved, &count);
+		buffer_deinit(&moved);
+		if (error)
+			return error;
+		if (count)
+			return error_new(STATUS_FAILED,
+					 "%s: has patchable entries and is not the only source; "
+					 "assemble one at a time", path);
+	}
+	return NULL;
+}
+
 /* Reads the source, moves its entries, and changes argv and standard input so that as sees that. */
 static struct error *prepare(struct command *command, char **argv)
 {
@@ -164,10 +197,6 @@ static struct error *prepare(struct command *command, char **argv)
 	if (error)
 		return error;
 	if (count) {
-		if (command->inputs.count > 1)
-			return error_new(STATUS_FAILED,
-					 "%s: has patchable entries and is not the only source; "
-					 "assemble one at a time", path);
 		if (path)
 			argv[command->inputs.list[0]] = "-";
 		return feed(moved_text, moved.length);
@@ -184,7 +213,7 @@ static struct error *assemble(int argc, char **argv)
 	_failed_(find_assembler(&program));
 	error = parse_command(argc, argv, &command);
 	if (!error && !command.asks)
-		error = prepare(&command, argv);
+		error = command.inputs.count > 1 ? look_into(&command, argv) : prepare(&command, argv);
 	vec_deinit(&command.inputs);
 	if (error)
 		return error;

@@ -99,4 +99,34 @@ linked() {
 	[[ $output == *"@options: files of options are not read"* ]]
 	run ! "$top/build/libexec/as" -o x.o unit.s unit.s
 	[[ $output == *"is not the only source"* ]]
+	# The second alone has entries.
+	echo nop >none.s
+	run ! "$top/build/libexec/as" -o x.o none.s unit.s
+	[[ $output == *"is not the only source"* ]]
+}
+
+@test "no option's value is taken for the source" {
+	local option
+	echo nop >value
+	$cc "${flags[@]}" -S unit.c
+	$cc "${ours[@]}" -c other.c
+	for option in -I -G --MD -MD --defsym --debug-prefix-map --hash-size --listing-lhs-width \
+		--listing-lhs-width2 --listing-rhs-width --listing-cont-lines; do
+		value=value=1
+		case $option in
+		*width* | *lines | *size | -G) value=8 ;;
+		*MD) value=value ;;
+		esac
+		echo nop >"$value"
+		POKEPATCH_REAL_AS=$(command -v mips64el-linux-gnuabi64-as) \
+			"$top/build/libexec/as" -mabi=64 $option $value -o ours.o unit.s
+		linked ours.o other.o
+		"$as" --check linked || { echo "$option"; return 1; }
+	done
+	# As gcc passes them when a kernel is built reproducibly.
+	for option in -ffile-prefix-map= -fdebug-prefix-map=; do
+		$cc "${ours[@]}" "$option$PWD=/source" -c unit.c
+		linked unit.o other.o
+		"$as" --check linked
+	done
 }
