@@ -172,6 +172,8 @@ struct arch {
 	/* veneer_for - which one, where the call at an offset needs another; never NULL. */
 	const struct veneer *(*veneer_for)(const struct object *object,
 					   const struct section *section, uint64_t offset);
+	/* veneer_of - or which one all calls of an object need, from what it notes of itself. */
+	const struct veneer *(*veneer_of)(const struct object *object);
 
 	const struct late_limit *late_limit; /* or NULL */
 	/*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "arm64_note.h"
 #include "arm64_uses.h"
 #include "fixed.h"
 #include "proof_rules.h"
@@ -120,21 +121,26 @@ static const struct late_table arm64_late_tables[] = {
 };
 
 /*
- * x16 is free where a function is called (AAPCS64, "intra-procedure-call scratch"), and a "bti c"
- * lets "br x16" through.
+ * x16 is free where a function is called (AAPCS64, "intra-procedure-call scratch").  In guarded code
+ * what is only called may begin with no "bti c", which "br x16" would need; "ret x16" may lead anywhere,
+ * but the processor takes it for a return and predicts the real ones wrong.
  */
-static const struct veneer arm64_veneer = {
-	.every_call = true,
-	.code = (const uint8_t[]){
-		0x50, 0x00, 0x00, 0x58,		/* ldr x16, .+8 */
-		0x00, 0x02, 0x1f, 0xd6,		/* br x16 */
-		0, 0, 0, 0, 0, 0, 0, 0,		/* .quad sym */
-	},
-	.size = 16,
-	.align = 8,
-	.reloc_at = 8,
-	.reloc_type = R_AARCH64_ABS64,
-};
+#define VENEER(jump, name)                                                                         \
+	{                                                                                          \
+		.every_call = true,                                                                \
+		.kind = name,                                                                      \
+		.code = (const uint8_t[]){0x50, 0x00, 0x00, 0x58, /* ldr x16, .+8 */               \
+					  0x00, 0x02, jump, 0xd6, /* br x16, or ret x16 */         \
+					  0, 0, 0, 0, 0, 0, 0, 0 /* .quad sym */},                 \
+		.size = 16, .align = 8, .reloc_at = 8, .reloc_type = R_AARCH64_ABS64,              \
+	}
+static const struct veneer arm64_veneer = VENEER(0x1f, NULL);
+static const struct veneer guarded_veneer = VENEER(0x5f, "_ret");
+
+static const struct veneer *arm64_veneer_of(const struct object *object)
+{
+	return arm64_is_guarded(object) ? &guarded_veneer : &arm64_veneer;
+}
 
 /* "$x", "$d", and "$x.12" of some assemblers. */
 static enum symbol_mark arm64_symbol_mark(const char *name)
@@ -265,6 +271,7 @@ const struct arch arch_arm64 = {
 	.site_tables = arm64_sites,
 	.late_tables = arm64_late_tables,
 	.veneer = &arm64_veneer,
+	.veneer_of = arm64_veneer_of,
 	.late_limit = &arm64_late_limit,
 	.symbol_mark = arm64_symbol_mark,
 	.patchable_entry = arm64_patchable_entry,

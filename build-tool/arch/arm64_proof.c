@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stddef.h>
 
+#include "arm64_note.h"
 #include "proof_rules.h"
 
 static const struct proof_table tables[] = {
@@ -80,7 +81,11 @@ const struct proof_rules proof_rules_arm64 = {
 		   .align = 8,
 		   .place = 8,
 		   .type = R_AARCH64_ABS64,
-		   .addend = 0},
+		   .addend = 0,
+		   .other = "\x50\0\0\x58"	   /* the same with ret x16 */
+			    "\0\x02\x5f\xd6"
+			    "\0\0\0\0\0\0\0",
+		   .other_in = arm64_is_guarded},
 	.late_problem = late_problem,
 	.late_align = 4096,
 	.late_bound = late_bound,

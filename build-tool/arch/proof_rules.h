@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct object;
+
 /* A special section whose entries each begin with the address of code. */
 struct proof_table {
 	const char *section;
@@ -58,11 +60,12 @@ struct proof_veneer {
 	/* Calls of what vmlinux exports must have one too: the loader makes none. */
 	bool exported;
 	/*
-	 * As code, by way of another register: for calls that hand over something in the first
-	 * one.  needs_other() is given the call and what follows it, eight bytes.
+	 * The same in another way, for calls to which that of code does something: needs_other() is
+	 * given the call and what follows it, eight bytes.  Or for all calls of an object.
 	 */
 	const char *other;
 	bool (*needs_other)(const unsigned char *call);
+	bool (*other_in)(const struct object *object);
 };
 
 struct proof_rules {

@@ -23,6 +23,7 @@ struct emitter {
 	struct section *strings, *constants, *funcs;
 	struct map tables; /* struct section * of out, by name */
 	struct veneers veneers;
+	const struct veneer *veneer; /* unless a call needs another one */
 };
 
 /* ---- places for atoms ------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static const struct veneer *choose_veneer(const struct emitter *emitter,
 
 	return object->arch->veneer_for
 		       ? object->arch->veneer_for(object, section, reloc->offset)
-		       : object->arch->veneer;
+		       : emitter->veneer;
 }
 
 /*
@@ -375,9 +376,14 @@ static struct error *fill(struct emitter *emitter)
 
 struct error *emit_object(struct selection *selection, const char *path)
 {
-	struct emitter emitter = {.selection = selection};
+	const struct object *patched = selection->patched;
+	struct emitter emitter = {
+		.selection = selection,
+		.veneer = patched->arch->veneer_of ? patched->arch->veneer_of(patched)
+						   : patched->arch->veneer,
+	};
 
-	object_init(&emitter.out, selection->patched->arch, &selection->patched->header);
+	object_init(&emitter.out, patched->arch, &patched->header);
 	object_add_section(&emitter.out, ".note.GNU-stack", SHT_PROGBITS, 0, 1, 0);
 
 	struct error *error = fill(&emitter);

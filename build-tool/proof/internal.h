@@ -123,6 +123,7 @@ struct source {
 	bool whole; /* all of it is in the module, sections as they are */
 	struct object object, orig, unwound, exact;
 	bool have_orig, have_unwound, have_exact;
+	bool other_veneers; /* its calls need the other kind (proof_rules.h) */
 	struct symtab *parent;
 	const struct section *inert; /* in the module: its static key that stays off, and ... */
 	uint64_t inert_at;	     /* ... where; NULL: none found yet */

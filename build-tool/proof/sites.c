@@ -175,8 +175,10 @@ static bool is_veneer_at(struct check *check, const struct section *section, int
 static const char *veneer_code(const struct proof_veneer *veneer, const struct thing *from,
 			       const struct reloc *reloc)
 {
-	return veneer->needs_other && from->section->data && reloc->offset + 8 <= from->end &&
-			       veneer->needs_other(from->section->data + reloc->offset)
+	return from->source->other_veneers ||
+			       (veneer->needs_other && from->section->data &&
+				reloc->offset + 8 <= from->end &&
+				veneer->needs_other(from->section->data + reloc->offset))
 		       ? veneer->other
 		       : veneer->code;
 }

@@ -501,6 +501,8 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	if (!rules)
 		return error_new(STATUS_FAILED, "%s: a module for %s cannot be checked yet", path,
 				 source->object.arch->name);
+	source->other_veneers =
+		rules->veneer.other_in && rules->veneer.other_in(&source->object);
 	source->by_section =
 		xcalloc(source->object.sections.count, sizeof(*source->by_section));
 	index_symbols(&source->object, &source->by_name);

@@ -47,6 +47,36 @@ protected() {
 }
 @test "arm64: branch protection, and a function without an entry" { each_compiler arm64 protected; }
 
+# jumps_by OBJDUMP-WORD FLAG... - calls of what is not exported go by a jump of pokepatch's own.
+jumps_by() {
+	local instruction=$1
+	flags=("${case_flags[@]}" "${@:2}")
+	compile <<-'END'
+		int exported(int);
+		static __attribute__((noinline)) int local(int x) { return exported(x) * 3; }
+		int f(int x) { return local(x) + exported(x) * OLD(2) NEW(3); }
+	END
+	printf '.globl _stext, exported\n_stext: nop\nexported: ret\n' >start.s
+	"${cc[@]}" -c -o start.o start.s
+	"$ld" "${ld_flags[@]}" --build-id -o vmlinux start.o orig.o -e _stext
+	printf '0x1\texported\tvmlinux\tEXPORT_SYMBOL\t\n' >symvers
+	diff_objects orig.o patched.o --symtab vmlinux --symvers symvers
+	carries "f changed"
+	local jump
+	jump=$(relocs .text.f | awk '$3 ~ /^pokepatch_veneer/ { print $3 }' | LC_ALL=C sort -u)
+	same "how it jumps" "$("${objcopy%objcopy}objdump" -d -j ".text.$jump" --no-show-raw-insn "$out" |
+		awk '/:\t/ { print $2, $3 }' | sed -n 2p)" "$instruction x16"
+}
+
+# What is only called need have no landing pad, which a BR out of guarded code must meet: gcc makes
+# none, nor does clang up to 15.
+guarded() {
+	jumps_by br
+	jumps_by br -mbranch-protection=pac-ret+leaf
+	jumps_by ret -mbranch-protection=pac-ret+leaf+bti
+}
+@test "arm64: calls out of guarded code" { each_compiler arm64 guarded; }
+
 neighbours() {
 	compare <<-'END'
 		#define noinstr __attribute__((section(".noinstr.text"), noinline, noclone))
