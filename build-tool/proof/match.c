@@ -539,10 +539,11 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 /* Of a byte of a branch that the assembler resolved, which are the distance; fields have 4 bytes. */
 static unsigned char field_bits(const struct thing *thing, const struct reloc *branch, uint64_t at)
 {
-	const struct reloc_kind *kind = arch_reloc(thing->source->object.arch, branch->type);
-	uint64_t bits = kind && kind->mask ? kind->mask : UINT32_MAX;
+	const struct arch *arch = thing->source->object.arch;
+	const struct reloc_kind *kind = arch_reloc(arch, branch->type);
+	const uint64_t bits = kind && kind->mask ? kind->mask : UINT32_MAX, byte = at - branch->offset;
 
-	return bits >> 8 * (at - branch->offset);
+	return bits >> 8 * (arch_code_is_big(arch) ? 3 - byte : byte);
 }
 
 static struct error *match_bytes(struct check *check, const struct thing *thing)

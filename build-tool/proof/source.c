@@ -353,11 +353,15 @@ static struct error *attach_entries(struct source *source, const struct proof_ta
 		return error_new(STATUS_FAILED, "%s: the entries of section %s have no known size",
 				 source->object.path, section->name);
 	for (uint64_t start = 0; size && start < section->size; start += size) {
-		const struct reloc *reloc =
-			&section->relocs.list[section_first_reloc(section, start)];
-		int64_t code = reloc->symbol->value + reloc->addend;
-		struct thing *thing = reloc->symbol->section
-					      ? source_at(source, reloc->symbol->section, code)
+		const size_t first = section_first_reloc(section, start);
+		const struct reloc *reloc = first < section->relocs.count &&
+							    section->relocs.list[first].offset < start + size
+						    ? &section->relocs.list[first]
+						    : NULL;
+		const struct symbol *symbol = reloc ? reloc->symbol : NULL;
+		int64_t code = symbol ? symbol->value + reloc->addend : 0;
+		struct thing *thing = symbol && symbol->section
+					      ? source_at(source, symbol->section, code)
 					      : NULL;
 
 		if (!thing)
@@ -633,7 +637,9 @@ static void find_nops(struct thing *thing, const uint64_t *ends)
 		const struct table_entry *entry = &thing->entries.list[i];
 		const struct section *section = entry->section;
 
-		if (!entry->table->nop_flag)
+		/* source_at() takes a section's only thing for places outside of it, too. */
+		if (!entry->table->nop_flag || entry->code < thing->start ||
+		    entry->code >= thing->end)
 			continue;
 		size_t key = section_first_reloc(section, entry->start + entry->table->key);
 		if (key < section->relocs.count &&

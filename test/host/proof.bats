@@ -32,9 +32,10 @@ setup() {
 	nm --defined-only "$objects"/{diff,arch,build}/*.o | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
 		LC_ALL=C sort -u >made
 	LC_ALL=C comm -12 used made >both
-	# Reading ELF and Module.symvers, decoding instructions, what a type of relocation is, and where in
-	# a wide field an address stands.
+	# Reading ELF and Module.symvers, decoding instructions, their byte order, what a type of relocation is,
+	# and where in a wide field an address stands.
 	cat >allowed <<-'END'
+		arch_code_is_big
 		arch_reloc
 		arch_wide_address
 		disasm
