@@ -450,14 +450,14 @@ bool pp_sysfs_reserved(const char *name);
 #endif
 
 /*
- * Every CPU has scheduled since, so that what it did with preemption off is over.  A kernel
- * without ftrace may not have it: then there is no handler that looks at sites, and nothing to
- * wait for but what RCU sees.
+ * Every CPU has scheduled since, so that what it did with preemption off is over, in the idle loop
+ * too, where RCU does not look.  Sleeps; no hotplug lock is held.  A kernel without ftrace may not
+ * have it.
  */
 #ifdef CONFIG_TASKS_RUDE_RCU
 #define pp_synchronize_rude synchronize_rcu_tasks_rude
 #else
-#define pp_synchronize_rude synchronize_rcu
+void pp_synchronize_rude(void);
 #endif
 
 #endif /* POKEPATCH_CORE_H */

@@ -237,3 +237,19 @@ int pp_stop(struct transition *tr)
 		record_stop(tr);
 	return tr->verdict == SWITCHED ? 0 : -EAGAIN;
 }
+
+#ifndef CONFIG_TASKS_RUDE_RCU
+static int nothing(void *unused)
+{
+	return 0;
+}
+
+/*
+ * Each CPU has gone to its stopper thread, which it does where it could schedule; with one CPU alone
+ * nobody who has preemption off is there when we run.
+ */
+void pp_synchronize_rude(void)
+{
+	stop_machine(nothing, NULL, NULL);
+}
+#endif

@@ -23,6 +23,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -171,10 +172,15 @@ static int mips_reloc(u32 type, unsigned long place, unsigned long value, void *
 
 /* --- text ------------------------------------------------------------------------ */
 
-/* On all CPUs, by an interrupt, from which they come back by ERET, a hazard barrier. */
+/*
+ * With a Coherence Manager the caches of all CPUs are told by this one's instructions, and of the others
+ * only those are interrupted that may have to be told apart (r4k_op_needs_ipi()).  What these have
+ * fetched already is forgotten when they come back from an interrupt by ERET, a hazard barrier.
+ */
 static void mips_text_written(unsigned long start, unsigned long end)
 {
 	flush_icache_range(start, end);
+	kick_all_cpus_sync();
 }
 
 /*
