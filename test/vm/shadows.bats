@@ -26,18 +26,20 @@ stats() {
 			awk '\''$1 ~ /^kmalloc-(32|64)$/ { print $2 }'\'' /proc/slabinfo
 		}
 		pokepatch load "$(patch_file shadows)"
-		shadows 200
+		times=2000
+		can spin || times=40
+		shadows $((times / 10))
 		slabs >/tmp/before
-		shadows 2000
+		shadows $times
 		stats
 		same "wrong" $wrong 0
 		same "destroyed" $destroyed $constructed
-		[ $constructed -gt 1000 ] || die "constructed only $constructed"
-		[ $failed -gt 100 ] || die "only $failed constructions failed"
-		can nmi || nmis=201
-		least=1000
-		[ $(nproc) -gt 1 ] || least=400
-		[ $found -gt $least ] && [ $irqs -gt 200 ] && [ $nmis -gt 200 ] ||
+		[ $constructed -gt $((times / 2)) ] || die "constructed only $constructed"
+		[ $failed -gt $((times / 20)) ] || die "only $failed constructions failed"
+		can nmi || nmis=$times
+		least=$((times / 2))
+		[ $(nproc) -gt 1 ] || least=$((times / 5))
+		[ $found -gt $least ] && [ $irqs -gt $((times / 10)) ] && [ $nmis -gt $((times / 10)) ] ||
 			die "found $found, irqs $irqs, nmis $nmis"
 		slabs >/tmp/after
 		grew=$(awk '\''NR == FNR { was[FNR] = $1; next }

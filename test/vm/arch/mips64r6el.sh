@@ -20,7 +20,7 @@ arch_polled_ttys=ttyS2
 # some 25 s of it (2^32 of them) whenever one is behind: time is taken from the interrupt
 # controller's, and nobody is said to hang.  The log's stamps still jump.
 arch_append=(clocksource=GIC nosoftlockup)
-arch_lacks+=(common-clock jump-probes)
+arch_lacks+=(common-clock spin jump-probes)
 
 # Nothing that a processor executes while it waits for others tells QEMU to let these have their turn,
 # so that each keeps it for 0.1 s: to stop the machine took half a second, and a transition may try
