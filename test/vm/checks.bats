@@ -272,7 +272,7 @@ io_error() { # PATCH VALUE
 	guest "${patched[@]}" --module "$(patch_module "$patches/flock-body.patch" flock-top)" \
 		--module "$(test_module pp_icount)" \
 		--program "$(test_program exiter)" --program "$(test_program flocker)" \
-		--timeout 240 <<<"$words"'
+		--timeout 400 <<<"$words"'
 		core_is() { grep -q "^pokepatch .* $1 " /proc/modules; }
 		flush=/sys/module/pp_flush/parameters/hold
 
@@ -336,15 +336,17 @@ io_error() { # PATCH VALUE
 		check_on skip_new
 		wake_up
 
-		echo "== the rest of that text, where a task came by a jump"
-		echo 1004 >/proc/sys/kernel/panic
-		cat /proc/version >/dev/null &
-		sleeper=$!
-		until_true 10 asleep_in $sleeper sleep_elsewhere
-		lacks stack "$(cat /proc/$sleeper/stack)" version_proc_show
-		matters skip_text sleepers 0 "$sleeper cat sleep_elsewhere"
-		wake
-		enabled sleepers 1
+		if can tail-calls; then
+			echo "== the rest of that text, where a task came by a jump"
+			echo 1004 >/proc/sys/kernel/panic
+			cat /proc/version >/dev/null &
+			sleeper=$!
+			until_true 10 asleep_in $sleeper sleep_elsewhere
+			lacks stack "$(cat /proc/$sleeper/stack)" version_proc_show
+			matters skip_text sleepers 0 "$sleeper cat sleep_elsewhere"
+			wake
+			enabled sleepers 1
+		fi
 
 		echo "== the function of the patch on top"
 		sleep_at 1001
@@ -352,18 +354,20 @@ io_error() { # PATCH VALUE
 		wake
 		enabled proc-version 0
 
-		echo "== a carried function, of the patch below"
-		enabled flock-body 1
-		flocker /tmp/file >/tmp/first &
-		first=$!
-		until_true 10 grep -q locked /tmp/first
-		flocker /tmp/file >/tmp/second &
-		second=$!
-		until_true 10 asleep_in $second flock
-		matters skip_carried flock-top 1 "$second flocker __do_sys_flock"
-		kill $second $first
-		wait $second || :
-		enabled flock-top 0
+		if can tail-calls; then # else those who call it are on the stack, and in the way, too
+			echo "== a carried function, of the patch below"
+			enabled flock-body 1
+			flocker /tmp/file >/tmp/first &
+			first=$!
+			until_true 10 grep -q locked /tmp/first
+			flocker /tmp/file >/tmp/second &
+			second=$!
+			until_true 10 asleep_in $second flock
+			matters skip_carried flock-top 1 "$second flocker __do_sys_flock"
+			kill $second $first
+			wait $second || :
+			enabled flock-top 0
+		fi
 
 		echo "== a call that is the last instruction of a function"
 		exit_at 1003
