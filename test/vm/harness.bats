@@ -6,7 +6,7 @@ load helpers
 @test "harness: output, arguments, files, programs, modules" {
 	echo "text of a file" >"$BATS_TEST_TMPDIR/note"
 	guest --file "$BATS_TEST_TMPDIR/note" --file "$BATS_TEST_TMPDIR/note":/etc/deep/note \
-		--program "$(pokepatch_program)" --module zram -- one 'two words' "${arch_most_cpus:-4}" <<-'END'
+		--program "$(own_program bin/pokepatch)" --module zram -- one 'two words' "${arch_most_cpus:-4}" <<-'END'
 		same "number of arguments" $# 3
 		same "second argument" "$2" "two words"
 		same user "$(id -u)" 0
