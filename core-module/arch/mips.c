@@ -173,9 +173,9 @@ static int mips_reloc(u32 type, unsigned long place, unsigned long value, void *
 /* --- text ------------------------------------------------------------------------ */
 
 /*
- * With a Coherence Manager the caches of all CPUs are told by this one's instructions, and of the others
- * only those are interrupted that may have to be told apart (r4k_op_needs_ipi()).  What these have
- * fetched already is forgotten when they come back from an interrupt by ERET, a hazard barrier.
+ * Where there is a Coherence Manager, this CPU's cache instructions reach the caches of all, and flushing
+ * interrupts nobody (r4k_op_needs_ipi()).  What others have fetched from there already they forget when
+ * they come back from an interrupt by ERET, a hazard barrier.
  */
 static void mips_text_written(unsigned long start, unsigned long end)
 {
