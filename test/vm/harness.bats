@@ -143,6 +143,27 @@ load helpers
 	run -1 pgrep -f "$BATS_TEST_TMPDIR/tmp"
 }
 
+@test "harness: a log may end within a report that is allowed, and no other" {
+	local log=$BATS_TEST_TMPDIR/log allow=$BATS_TEST_TMPDIR/allow
+	printf '# a reason\n^WARNING: known\n' >"$allow"
+	report() { # NAME LAST-LINE...
+		printf '<%s\n' '4>[ 1.0] ------------[ cut here ]------------' "4>[ 1.1] WARNING: $1" \
+			'4>[ 1.2] CPU: 0 PID: 1' "${@:2}" >"$log"
+	}
+	for last in '' '4>[' '4>[ 1.' '4>[ 1.3] Stac'; do
+		report known "$last"
+		awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
+		report other "$last"
+		run -1 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
+		[ "$output" = "2 WARNING: other" ]
+	done
+	report known '4>[' '4>[ 1.3] Call Trace:'
+	run -1 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
+	[ "$output" = "4 not a kernel message: <4>[" ]
+	report known '4>[ 1.3] ---[ end trace 0 ]---' '6>[ 1.4] more' '4>['
+	run -1 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
+}
+
 @test "harness: every entry of the allow-list has a reason" {
 	run -0 "$vm" scan /dev/null
 	sed '/^#/d' "$top/test/vm/allow-list" >"$BATS_TEST_TMPDIR/bare"

@@ -39,6 +39,17 @@ function finding(number, text) {
 	findings++
 }
 
+# Within a report, whose head has been judged, the last line may be any part of one: the machine
+# restarts while it prints.
+function suspect(number, text) {
+	if (!in_report) {
+		finding(number, text)
+		return
+	}
+	held = text
+	held_at = number
+}
+
 function is_known(text,		i) {
 	for (i = 1; i <= nr_expected; i++)
 		if (text ~ expected[i]) {
@@ -79,12 +90,17 @@ BEGIN {
 	nr_expected = load(expect, "expect")
 }
 
+held != "" {
+	finding(held_at, held)
+	held = ""
+}
+
 {
 	sub(/\r+$/, "")
 	if (!match($0, /^<[0-9]+>\[ *[0-9]+\.[0-9]+\] ?/)) {
 		# The firmware and the kernel's loader talk before the kernel does.
 		if (started && $0 != "" && !is_known($0))
-			finding(NR, "not a kernel message: " $0)
+			suspect(NR, "not a kernel message: " $0)
 		next
 	}
 	started = 1
@@ -114,7 +130,7 @@ BEGIN {
 		in_report = 0
 	if (level <= 4 || text ~ alarm)
 		if (!is_known(text))
-			finding(NR, text)
+			suspect(NR, text)
 	# A fault's report has no "cut here"; what follows is its registers and its trace.
 	if (text ~ /^(BUG: |general protection fault|Oops|[a-z ]*stack segment:)/)
 		in_report = 2
