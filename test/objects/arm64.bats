@@ -68,8 +68,8 @@ jumps_by() {
 		awk '/:\t/ { print $2, $3 }' | sed -n 2p)" "$instruction x16"
 }
 
-# What is only called need have no landing pad, which a BR out of guarded code must meet: gcc makes
-# none, nor does clang up to 15.
+# What is only called need have no landing pad, which a BR out of guarded code must meet: gcc 12 makes
+# none.
 guarded() {
 	jumps_by br
 	jumps_by br -mbranch-protection=pac-ret+leaf
