@@ -64,6 +64,16 @@ relocs() {
 	aarch64-linux-gnu-readelf -SW x.ko | awk '/ \.text / { print $NF }' | grep -q '^4096$'
 }
 
+@test "out of guarded code those calls jump as returns do, and the final check wants it" {
+	# As -mbranch-protection=bti notes it: BTI and PAC.
+	edited fs/proc/version.c -e '/^static int version_proc_show/i extern int nr_processes(void);\nasm(".pushsection .note.gnu.property, \\"a\\"; .balign 8; .long 4, 16, 5; .asciz \\"GNU\\"; .long 0xc0000000, 4, 3, 0; .popsection");' \
+		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d", nr_processes());\n&/'
+	"$program" -q -k "$release" -o x.ko x.patch
+	aarch64-linux-gnu-objdump -d x.ko --disassemble=pokepatch_veneer_ret.nr_processes |
+		awk '$3 == "ldr" || $3 == "ret" { printf "%s %s ", $3, $4 }' |
+		grep -q '^ldr x16, ret x16 '
+}
+
 @test "the architecture is told by vmlinux, and another one is refused" {
 	run -1 "$program" -q -k "$release" --arch x86_64 -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"--arch x86_64: "*"is for arm64"* ]]
