@@ -22,24 +22,23 @@ out := build/asan
 sanitize := -fsanitize=address,undefined -fno-omit-frame-pointer
 endif
 
-include_dirs := common diff build cli arch proof history as
 all_cflags = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
-	-DPOKEPATCH_DATADIR='"$(DATADIR)"' $(addprefix -Ibuild-tool/,$(include_dirs)) \
+	-DPOKEPATCH_DATADIR='"$(DATADIR)"' -Ibuild-tool \
 	-Icore-module/include $(CFLAGS) $(sanitize) -MMD -MP
 libraries := -lelf -ldw -ljson-c -lcapstone -lkmod -lcrypto
 
 sources   = $(wildcard build-tool/$(1)/*.c)
 objects   = $(patsubst %.c,$(out)/%.o,$(1))
-not_main  = $(filter-out %/main.o,$(1))
+not_main  = $(filter-out %/main.o %/as_main.o,$(1))
 
 common_o := $(call objects,$(call sources,common))
-differ_o := $(call objects,$(call sources,diff) $(call sources,arch))
+differ_o := $(call objects,$(call sources,object) $(call sources,arch) $(call sources,diff))
 proof_o  := $(call objects,$(call sources,proof))
-build_o  := $(call objects,$(call sources,build)) $(proof_o)
+build_o  := $(call objects,$(call sources,pokepatch-build)) $(proof_o)
 history_o := $(call objects,$(call sources,history))
-cli_o    := $(call objects,$(call sources,cli)) $(history_o)
-as_o     := $(call objects,$(call sources,as))
-dmain_o  := $(call objects,$(call sources,diff-main))
+cli_o    := $(call objects,$(call sources,pokepatch)) $(history_o)
+as_o     := $(filter-out %/as_main.o,$(call objects,$(call sources,pokepatch-as)))
+dmain_o  := $(call objects,$(call sources,pokepatch-diff))
 programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff pokepatch-as)
 
 unit_tests := $(patsubst test/unit/%.c,$(out)/test/unit/%,$(wildcard test/unit/test_*.c))
@@ -59,7 +58,7 @@ $(programs):
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 # In a folder for a compiler's -B.  It is run for each unit of a kernel, and loads no libraries.
-$(out)/libexec/as: $(call objects,$(call sources,as-front) build-tool/as/move.c) \
+$(out)/libexec/as: $(call objects,$(addprefix build-tool/pokepatch-as/,as_main.c move.c)) \
 		$(filter-out %/sha256.o,$(common_o))
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -257,7 +256,7 @@ TORTURE_SECONDS ?= 900
 # clang warns of what gcc knows to be meant: variables that are there to be freed, and
 # members of a nested initializer that stay zero.
 fuzz_flags := -g -O1 -fno-omit-frame-pointer -Wno-unused-variable -Wno-missing-field-initializers
-fuzz_sources := $(call sources,common) $(call sources,diff) $(call sources,arch)
+fuzz_sources := $(call sources,common) $(call sources,object) $(call sources,arch) $(call sources,diff)
 fuzz_o := $(patsubst %.c,build/fuzz/%.o,$(fuzz_sources))
 fuzz_history_o := $(patsubst %.c,build/fuzz/%.o,$(call sources,history) test/fuzz/fuzz_history.c)
 build/fuzz/%.o: %.c Makefile $(out)/datadir
@@ -313,7 +312,7 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
 	cp -r --no-preserve=ownership core-module patches $(DESTDIR)$(DATADIR)
 	install -d $(DESTDIR)$(unit_dir)
-	sed 's|@sbindir@|$(PREFIX)/sbin|' build-tool/cli/pokepatch.service.in \
+	sed 's|@sbindir@|$(PREFIX)/sbin|' build-tool/pokepatch/pokepatch.service.in \
 		>$(DESTDIR)$(unit_dir)/pokepatch.service
 	chmod 644 $(DESTDIR)$(unit_dir)/pokepatch.service
 	for page in $(man_pages); do section=$${page##*.}; \

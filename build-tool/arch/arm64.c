@@ -6,12 +6,12 @@
 #include <elf.h>
 #include <string.h>
 
-#include "arch.h"
-#include "arm64_note.h"
-#include "arm64_uses.h"
-#include "fixed.h"
-#include "proof_rules.h"
-#include "sections.h"
+#include "object/arch.h"
+#include "arch/arm64_note.h"
+#include "arch/arm64_uses.h"
+#include "arch/fixed.h"
+#include "arch/proof_rules.h"
+#include "object/sections.h"
 
 #define ADR_BITS    0x60ffffe0 /* immlo, immhi */
 #define IMM12_BITS  0x003ffc00

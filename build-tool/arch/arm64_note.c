@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What an arm64 object notes of itself: "ELF for the Arm 64-bit Architecture", program properties. */
-#include "arm64_note.h"
+#include "arch/arm64_note.h"
 
 #include <elf.h>
 #include <string.h>
 
-#include "object.h"
+#include "object/object.h"
 
 #define WORD 4
 

@@ -3,8 +3,8 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "arm64_note.h"
-#include "proof_rules.h"
+#include "arch/arm64_note.h"
+#include "arch/proof_rules.h"
 
 static const struct proof_table tables[] = {
 	/* asm/asm-bug.h: addr, file and line with CONFIG_DEBUG_BUGVERBOSE, flags */

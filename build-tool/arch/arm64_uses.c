@@ -17,10 +17,10 @@
  *
  * Instructions: Arm Architecture Reference Manual, C4.1.
  */
-#include "arm64_uses.h"
+#include "arch/arm64_uses.h"
 
-#include "fixed.h"
-#include "uses.h"
+#include "arch/fixed.h"
+#include "arch/uses.h"
 
 /*
  * Frame pointer, link register, stack pointer or zero; and x16 and x17, which linkers' veneers and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fixed.h"
+#include "arch/fixed.h"
 
 #include <string.h>
 

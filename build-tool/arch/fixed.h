@@ -3,8 +3,8 @@
 #ifndef POKEPATCH_FIXED_H
 #define POKEPATCH_FIXED_H
 
-#include "atoms.h"
-#include "disasm.h"
+#include "object/atoms.h"
+#include "object/disasm.h"
 
 /* An instruction that names a place relative to itself. */
 struct local_form {

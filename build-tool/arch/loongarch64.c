@@ -7,11 +7,11 @@
 #include <elf.h>
 #include <string.h>
 
-#include "arch.h"
-#include "fixed.h"
-#include "object.h"
-#include "sections.h"
-#include "sums.h"
+#include "object/arch.h"
+#include "arch/fixed.h"
+#include "object/object.h"
+#include "object/sections.h"
+#include "arch/sums.h"
 
 /* Not in every elf.h. */
 #ifndef R_LARCH_B16

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What instructions say, which is the same for 32 and 64 bits: MIPS Architecture, volume II. */
-#include "mips.h"
+#include "arch/mips.h"
 
 #include <string.h>
 
-#include "fixed.h"
-#include "mips_uses.h"
+#include "arch/fixed.h"
+#include "arch/mips_uses.h"
 
 /* What of e_flags names the release of the architecture; the sixth is not like those before. */
 #define ARCH_FLAGS 0xf0000000u

@@ -5,9 +5,9 @@
 
 #include <elf.h>
 
-#include "arch.h"
-#include "object.h"
-#include "sections.h"
+#include "object/arch.h"
+#include "object/object.h"
+#include "object/sections.h"
 
 /* Not in every elf.h. */
 #ifndef R_MIPS_PC21_S2

@@ -3,9 +3,9 @@
  * MIPS64, ABI n64, both byte orders; relocations: "64-bit ELF Object File Specification, Draft
  * Version 2.5" by SGI, section 2.9; arch/mips/kernel/module.c.
  */
-#include "disasm.h"
-#include "mips.h"
-#include "proof_rules.h"
+#include "object/disasm.h"
+#include "arch/mips.h"
+#include "arch/proof_rules.h"
 
 static const struct reloc_kind mips64_relocs[] = {
 	MIPS_LOW_RELOCS,

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "proof_rules.h"
+#include "arch/proof_rules.h"
 
 #ifndef R_MIPS_PC21_S2
 #define R_MIPS_PC21_S2 60

@@ -21,13 +21,13 @@
  * Instructions: MIPS Architecture for Programmers, volume II-A, appendix A; registers: MIPSpro N32
  * ABI Handbook, chapter 2.
  */
-#include "mips_uses.h"
+#include "arch/mips_uses.h"
 
 #include <string.h>
 
-#include "fixed.h"
-#include "uses.h"
-#include "util.h"
+#include "arch/fixed.h"
+#include "arch/uses.h"
+#include "common/util.h"
 
 /* What of e_flags names release 6, of 32 and 64 bits. */
 #define ARCH_FLAGS 0xf0000000u

@@ -6,10 +6,10 @@
 #include <elf.h>
 #include <string.h>
 
-#include "arch.h"
-#include "fixed.h"
-#include "object.h"
-#include "sections.h"
+#include "object/arch.h"
+#include "arch/fixed.h"
+#include "object/object.h"
+#include "object/sections.h"
 
 #define PPC_NOP	      0x60000000
 #define PPC_GROUP_NOP 0x60420000

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch.h"
-#include "disasm.h"
-#include "fixed.h"
-#include "sections.h"
-#include "sums.h"
+#include "object/arch.h"
+#include "object/disasm.h"
+#include "arch/fixed.h"
+#include "object/sections.h"
+#include "arch/sums.h"
 
 #ifndef R_RISCV_32_PCREL
 #define R_RISCV_32_PCREL 57

@@ -3,11 +3,11 @@
 #include <elf.h>
 #include <string.h>
 
-#include "arch.h"
-#include "atoms.h"
-#include "disasm.h"
-#include "object.h"
-#include "sections.h"
+#include "object/arch.h"
+#include "object/atoms.h"
+#include "object/disasm.h"
+#include "object/object.h"
+#include "object/sections.h"
 
 /*
  * In code, the "DBL" fields count in halfwords from the start of their instruction: two bytes

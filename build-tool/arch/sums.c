@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sums.h"
+#include "arch/sums.h"
 
 #include <elf.h>
 #include <string.h>
 
-#include "arch.h"
-#include "fixed.h"
+#include "object/arch.h"
+#include "arch/fixed.h"
 
 static uint64_t get_field(const unsigned char *at, unsigned int size)
 {

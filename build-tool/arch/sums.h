@@ -6,7 +6,7 @@
 #ifndef POKEPATCH_SUMS_H
 #define POKEPATCH_SUMS_H
 
-#include "object.h"
+#include "object/object.h"
 
 struct sum_types {
 	uint32_t add, sub;

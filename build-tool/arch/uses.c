@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "uses.h"
+#include "arch/uses.h"
 
 #include <stdlib.h>
 
-#include "debuginfo.h"
+#include "object/debuginfo.h"
 
 struct walk_place {
 	uint32_t seen;    /* registers that have held the address here */

@@ -7,7 +7,7 @@
 #ifndef POKEPATCH_USES_H
 #define POKEPATCH_USES_H
 
-#include "atoms.h"
+#include "object/atoms.h"
 
 struct walk_place;
 

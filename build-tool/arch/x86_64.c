@@ -3,11 +3,11 @@
 #include <elf.h>
 #include <string.h>
 
-#include "arch.h"
-#include "atoms.h"
-#include "disasm.h"
-#include "proof_rules.h"
-#include "sections.h"
+#include "object/arch.h"
+#include "object/atoms.h"
+#include "object/disasm.h"
+#include "arch/proof_rules.h"
+#include "object/sections.h"
 
 /* The processor counts from the end of the instruction, which mostly is that of the field. */
 static const struct reloc_kind x86_64_relocs[] = {

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "proof_rules.h"
+#include "arch/proof_rules.h"
 
 static const struct proof_table tables[] = {
 	{.section = "__bug_table", .sizes = {12}},  /* asm/bug.h: addr, file, line, flags */

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "proc.h"
+#include "common/cache.h"
+#include "common/proc.h"
 
 #define LOCK_POLL_US 50000
 #define LOCK_TELL_SECONDS 1.0

@@ -15,7 +15,7 @@
 #ifndef POKEPATCH_CACHE_H
 #define POKEPATCH_CACHE_H
 
-#include "util.h"
+#include "common/util.h"
 
 /* Where the parts of one kernel are; a path is NULL if it is not there. */
 struct kernel_files {

@@ -2,7 +2,7 @@
 #ifndef POKEPATCH_LIBEXEC_H
 #define POKEPATCH_LIBEXEC_H
 
-#include "error.h"
+#include "common/error.h"
 
 /*
  * libexec_find - the folder, absolute and with a slash at its end, beside that of this program

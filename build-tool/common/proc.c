@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "common/proc.h"
 
 #define TICK_MS 200
 #define GRACE_SECONDS 2.0 /* from SIGTERM to SIGKILL, for programs that remove their files */

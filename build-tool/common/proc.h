@@ -10,7 +10,7 @@
 #ifndef POKEPATCH_PROC_H
 #define POKEPATCH_PROC_H
 
-#include "util.h"
+#include "common/util.h"
 
 struct proc_options {
 	const char *dir;          /* working folder, NULL: ours */

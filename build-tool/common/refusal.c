@@ -4,7 +4,7 @@
  * manual pages list them.  The last column: can the author allow it, so that all
  * but what is refused is done?
  */
-#include "error.h"
+#include "common/error.h"
 
 const struct refusal_code refusal_codes[] = {
 	{ "address-escapes", "new code or data may still be pointed to: the patch stays loaded (a warning)", false },

@@ -5,7 +5,7 @@
 
 #include <openssl/evp.h>
 
-#include "util.h"
+#include "common/util.h"
 
 void sha256_hex(const void *bytes, size_t length, char ret[65])
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "select.h"
+#include "diff/select.h"
 
 /* How each field of an atom's code uses an address; data holds values. */
 struct operands {

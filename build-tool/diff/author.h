@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_AUTHOR_H
 #define POKEPATCH_AUTHOR_H
 
-#include "select.h"
+#include "diff/select.h"
 
 #define AUTHOR_SECTION ".pokepatch.notes"
 

@@ -5,7 +5,7 @@
  * and __ia32_sys_newuname() jump to.  Calls of it cannot be rerouted, but they can
  * be made to a new copy, by new copies of all who make one.
  */
-#include "carriers.h"
+#include "diff/carriers.h"
 
 #include <stdlib.h>
 #include <string.h>

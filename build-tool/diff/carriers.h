@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_CARRIERS_H
 #define POKEPATCH_CARRIERS_H
 
-#include "select.h"
+#include "diff/select.h"
 
 /*
  * find_carriers - for each changed function whose original has no patchable entry,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "compare.h"
+#include "diff/compare.h"
 
 #include <string.h>
 
-#include "line_numbers.h"
+#include "diff/line_numbers.h"
 
 static bool same_content(const struct reference *a, const struct reference *b)
 {

@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_COMPARE_H
 #define POKEPATCH_COMPARE_H
 
-#include "atoms.h"
+#include "object/atoms.h"
 
 /* correlate - set twin (and ambiguous) in the atoms of both; both were split. */
 void correlate(struct object *orig, struct object *patched);

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
-#include "names.h"
-#include "statics.h"
+#include "diff/compare.h"
+#include "object/names.h"
+#include "diff/statics.h"
 
 static bool is_function(const struct atom *atom)
 {

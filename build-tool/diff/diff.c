@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "diff.h"
+#include "diff/diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "author.h"
-#include "compare.h"
-#include "debuginfo.h"
-#include "emit.h"
-#include "select.h"
+#include "diff/author.h"
+#include "diff/compare.h"
+#include "object/debuginfo.h"
+#include "diff/emit.h"
+#include "diff/select.h"
 
 static void add_function(struct diff_result *result, const struct atom *atom,
 			 enum diff_change change)

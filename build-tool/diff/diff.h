@@ -6,9 +6,9 @@
 #ifndef POKEPATCH_DIFF_H
 #define POKEPATCH_DIFF_H
 
-#include "parent.h"
+#include "object/parent.h"
 #include "pokepatch_format.h"
-#include "util.h"
+#include "common/util.h"
 
 /*
  * Symbols that the patch refers to and the module loader cannot resolve.  One

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "diff_report.h"
+#include "diff/diff_report.h"
 
 #include <errno.h>
 #include <string.h>

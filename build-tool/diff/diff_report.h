@@ -5,7 +5,7 @@
 
 #include <json-c/json.h>
 
-#include "diff.h"
+#include "diff/diff.h"
 
 /* Append a result's functions, data and callbacks to JSON arrays; parent may be NULL. */
 void report_functions(struct json_object *array, const struct diff_result *result,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "emit.h"
+#include "diff/emit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "stubs.h"
-#include "veneers.h"
+#include "diff/stubs.h"
+#include "diff/veneers.h"
 
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
 #define INERT_KEY_SIZE 16

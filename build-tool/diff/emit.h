@@ -2,7 +2,7 @@
 #ifndef POKEPATCH_EMIT_H
 #define POKEPATCH_EMIT_H
 
-#include "select.h"
+#include "diff/select.h"
 
 /* emit_object - write what a selection carries as a relocatable object. */
 struct error *emit_object(struct selection *selection, const char *path);

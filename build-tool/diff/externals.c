@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "select.h"
+#include "diff/select.h"
 
 void externals_deinit(struct externals *externals)
 {

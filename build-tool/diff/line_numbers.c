@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "line_numbers.h"
+#include "diff/line_numbers.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "debuginfo.h"
+#include "object/debuginfo.h"
 
 /* The constants that an atom's code loads, read when the first is asked for. */
 struct loads {

@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_LINE_NUMBERS_H
 #define POKEPATCH_LINE_NUMBERS_H
 
-#include "atoms.h"
+#include "object/atoms.h"
 
 /*
  * code_difference - offset from the start of both atoms of the first byte that

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "select.h"
+#include "diff/select.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "author.h"
-#include "callbacks.h"
-#include "carriers.h"
-#include "compare.h"
-#include "debuginfo.h"
-#include "statics.h"
-#include "stubs.h"
+#include "diff/author.h"
+#include "diff/author_callbacks.h"
+#include "diff/carriers.h"
+#include "diff/compare.h"
+#include "object/debuginfo.h"
+#include "diff/statics.h"
+#include "diff/stubs.h"
 
 const char *select_location(struct selection *selection, const char *name)
 {

@@ -3,8 +3,8 @@
 #ifndef POKEPATCH_SELECT_H
 #define POKEPATCH_SELECT_H
 
-#include "atoms.h"
-#include "diff.h"
+#include "object/atoms.h"
+#include "diff/diff.h"
 
 enum link_kind {
 	LINK_CARRIED,  /* to an atom that is carried */

@@ -9,13 +9,13 @@
  * A wrong pair would make new code count on with another variable's state: what cannot be told
  * is left ambiguous, which is refused where it matters.
  */
-#include "statics.h"
+#include "diff/statics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "debuginfo.h"
-#include "names.h"
+#include "object/debuginfo.h"
+#include "object/names.h"
 
 static bool is_variable(const struct atom *atom)
 {

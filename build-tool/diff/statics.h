@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_STATICS_H
 #define POKEPATCH_STATICS_H
 
-#include "atoms.h"
+#include "object/atoms.h"
 
 /* statics_note - what refers to each numbered variable, and what is known of its declaration. */
 void statics_note(struct object *object);

@@ -9,7 +9,7 @@
  * "jmp __mutex_lock_slowpath" with room for its relocation is put behind the function, as a
  * part of it that stack traces and tables know, and the short one leads there.
  */
-#include "stubs.h"
+#include "diff/stubs.h"
 
 bool stubs_place(const struct arch *arch, struct atom *atom)
 {

@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_STUBS_H
 #define POKEPATCH_STUBS_H
 
-#include "atoms.h"
+#include "object/atoms.h"
 
 /*
  * stubs_place - find a place behind an atom to be carried for each of its short branches; false

@@ -14,7 +14,7 @@
  * are the kernel's.  Modules are compiled with -mlong-calls, for the loader makes no veneers; the
  * kernel's own code is not, so that what it calls of the kernel's, exported or not, needs one.
  */
-#include "veneers.h"
+#include "diff/veneers.h"
 
 #include <stdlib.h>
 #include <string.h>

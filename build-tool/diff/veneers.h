@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_VENEERS_H
 #define POKEPATCH_VENEERS_H
 
-#include "select.h"
+#include "diff/select.h"
 
 struct veneers {
 	struct map by_name; /* struct symbol * of the output, by its own name */

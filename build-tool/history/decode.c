@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch.h"
-#include "decode.h"
-#include "disasm.h"
+#include "object/arch.h"
+#include "history/decode.h"
+#include "object/disasm.h"
 
 struct decoder {
 	csh handle;

@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_DECODE_H
 #define POKEPATCH_DECODE_H
 
-#include "history.h"
+#include "history/text_history.h"
 
 struct decoder;
 /* decode_open - for an ELF machine; NULL if it cannot be decoded here. */

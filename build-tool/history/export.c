@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export.h"
+#include "history/export.h"
 
 static const uint8_t magic[8] = {'p', 'k', 'p', 'h', 'i', 's', 't', 0x1a};
 #define ORDER_MARK 0x01020304u

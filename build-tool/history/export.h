@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_EXPORT_H
 #define POKEPATCH_EXPORT_H
 
-#include "history.h"
+#include "history/text_history.h"
 
 /*
  * history_write - to a file that is there whole or not at all.  The history's records must

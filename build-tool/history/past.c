@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "past.h"
+#include "history/past.h"
 
 enum {
 	CHANGES,

@@ -13,7 +13,7 @@
 #ifndef POKEPATCH_PAST_H
 #define POKEPATCH_PAST_H
 
-#include "span.h"
+#include "history/span.h"
 
 #define PAST_FOREVER UINT64_MAX
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history.h"
+#include "history/text_history.h"
 
 struct raw {
 	const uint8_t *bytes;

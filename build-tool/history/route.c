@@ -2,7 +2,7 @@
 /* Which code calls led to; see route.h. */
 #include <stdlib.h>
 
-#include "route.h"
+#include "history/route.h"
 
 #define ENTRY_MAX 64 /* bytes; a site that is farther in is no function's entry */
 

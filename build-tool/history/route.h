@@ -8,7 +8,7 @@
 #ifndef POKEPATCH_ROUTE_H
 #define POKEPATCH_ROUTE_H
 
-#include "past.h"
+#include "history/past.h"
 
 /* A switch of one function: from when to when, and between which bodies. */
 struct route_change {

@@ -2,7 +2,7 @@
 /* Ranges of addresses; see span.h. */
 #include <stdlib.h>
 
-#include "span.h"
+#include "history/span.h"
 
 void span_list_add(struct span_list *list, uint64_t start, uint64_t size, size_t item)
 {

@@ -7,7 +7,7 @@
 #ifndef POKEPATCH_SPAN_H
 #define POKEPATCH_SPAN_H
 
-#include "util.h"
+#include "common/util.h"
 
 struct span {
 	uint64_t start, end; /* without the end */

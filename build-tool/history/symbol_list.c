@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol_list.h"
+#include "history/symbol_list.h"
 
 #define SHOWN_MAX 4 /* of several symbols of one name */
 

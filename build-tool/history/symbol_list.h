@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_SYMBOL_LIST_H
 #define POKEPATCH_SYMBOL_LIST_H
 
-#include "span.h"
+#include "history/span.h"
 
 struct text_symbol {
 	uint64_t address, size;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proof.h"
+#include "proof/proof.h"
 
 static void free_claims(struct proof_claim *list, size_t count)
 {

@@ -3,12 +3,12 @@
 #ifndef POKEPATCH_PROOF_INTERNAL_H
 #define POKEPATCH_PROOF_INTERNAL_H
 
-#include "object.h"
-#include "parent.h"
+#include "object/object.h"
+#include "object/parent.h"
 #include "pokepatch_format.h"
 #include "pokepatch_mark.h"
-#include "proof.h"
-#include "proof_rules.h"
+#include "proof/proof.h"
+#include "arch/proof_rules.h"
 
 /* ---- symtab.c: the parents' own symbol tables --------------------------------------- */
 

@@ -14,7 +14,7 @@
 #ifndef POKEPATCH_PROOF_H
 #define POKEPATCH_PROOF_H
 
-#include "util.h"
+#include "common/util.h"
 
 /* What the differ says of a unit: this is what is to be proved. */
 struct proof_claim {

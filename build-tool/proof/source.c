@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "disasm.h"
-#include "internal.h"
+#include "object/disasm.h"
+#include "proof/internal.h"
 
 char *bare_name(const char *name)
 {

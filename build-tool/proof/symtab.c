@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "proof/internal.h"
 
 static void read_build_id(struct symtab *symtab, Elf_Data *data)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "proof/internal.h"
 
 /* What holds from a place of code on. */
 struct state {

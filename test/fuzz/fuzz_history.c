@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode.h"
-#include "export.h"
+#include "history/decode.h"
+#include "history/export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

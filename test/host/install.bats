@@ -14,7 +14,7 @@ setup() {
 	patch=$(patch_module "$top/examples/proc-version.patch")
 	other=$(patch_module "$top/test/vm/patches/agree-1.patch")
 	mkdir -p "$root/lib/modules/$release" "$root/usr/lib/systemd/system"
-	sed 's|@sbindir@|/usr/sbin|' "$top/build-tool/cli/pokepatch.service.in" \
+	sed 's|@sbindir@|/usr/sbin|' "$top/build-tool/pokepatch/pokepatch.service.in" \
 		>"$root/usr/lib/systemd/system/pokepatch.service"
 }
 

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "mutate.h"
-#include "proof.h"
+#include "proof/proof.h"
 
 #define LEAST_CHANGES 500
 #define LEAST_PERCENT 95

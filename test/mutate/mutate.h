@@ -3,8 +3,8 @@
 #ifndef POKEPATCH_MUTATE_H
 #define POKEPATCH_MUTATE_H
 
-#include "object.h"
-#include "util.h"
+#include "object/object.h"
+#include "common/util.h"
 
 /* ---- mutate.c ------------------------------------------------------------------------------ */
 

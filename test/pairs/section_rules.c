@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch.h"
-#include "sections.h"
+#include "object/arch.h"
+#include "object/sections.h"
 
 static const char *const policies[] = {
 	[SECTION_CODE] = "code",	 [SECTION_DATA] = "data",

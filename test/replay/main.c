@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "export.h"
-#include "live.h"
+#include "history/export.h"
+#include "history/live_text.h"
 #include "replay.h"
 
 #define TRACING "/sys/kernel/tracing/"

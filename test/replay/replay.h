@@ -6,7 +6,7 @@
 #ifndef POKEPATCH_REPLAY_H
 #define POKEPATCH_REPLAY_H
 
-#include "history.h"
+#include "history/text_history.h"
 
 /* A place that some record is about. */
 #define PLACE_MAX 32

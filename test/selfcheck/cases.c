@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proc.h"
+#include "common/proc.h"
 #include "unit.h"
 
 /* ---- compiling -------------------------------------------------------------------------- */

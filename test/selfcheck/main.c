@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proc.h"
+#include "common/proc.h"
 #include "selfcheck.h"
 
 static const char usage[] =

@@ -9,9 +9,9 @@
 
 #include <gelf.h>
 
-#include "build.h"
-#include "diff.h"
-#include "units.h"
+#include "pokepatch-build/build.h"
+#include "diff/diff.h"
+#include "pokepatch-build/units.h"
 
 /* ---- inventory.c: the units ------------------------------------------------------- */
 

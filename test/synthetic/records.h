@@ -6,7 +6,7 @@
 #ifndef POKEPATCH_SYNTHETIC_RECORDS_H
 #define POKEPATCH_SYNTHETIC_RECORDS_H
 
-#include "history.h"
+#include "history/text_history.h"
 
 /* The kernel that they tell of. */
 #define SYNTHETIC_STEXT 0xffffffff81000000ull

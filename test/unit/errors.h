@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "util.h"
+#include "common/util.h"
 
 static inline void assert_no_error(struct error *error)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "errors.h"
-#include "util.h"
+#include "common/util.h"
 
 static char *folder, *file;
 

@@ -5,7 +5,7 @@
 
 #include "../synthetic/records.h"
 #include "errors.h"
-#include "past.h"
+#include "history/past.h"
 
 #define SITE (SYNTHETIC_STEXT + 0x1000)
 #define NOP "\x0f\x1f\x44\x00\x00"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "object.h"
+#include "object/object.h"
 
 #ifndef R_MIPS_PC21_S2
 #define R_MIPS_PC21_S2 60

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "arch.h"
-#include "sections.h"
-#include "util.h"
+#include "object/arch.h"
+#include "object/sections.h"
+#include "common/util.h"
 
 #define FOR_EACH_ARCH(arch)                                                                       \
 	for (const struct arch *const *place = arch_all, *arch; (arch = *place); place++)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "body.h"
+#include "pokepatch-build/body.h"
 
 /* body_find() for f, in the line that a | begins, which is taken out. */
 static const char *find(const char *marked, struct body *ret, struct text_lines *ret_lines)

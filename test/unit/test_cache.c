@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "cache.h"
+#include "common/cache.h"
 #include "errors.h"
-#include "proc.h"
+#include "common/proc.h"
 
 /* Each test has a folder, which is also XDG_CACHE_HOME. */
 static int make_home(void **state)

@@ -14,12 +14,12 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "apt.h"
-#include "cli.h"
+#include "pokepatch/apt.h"
+#include "pokepatch/cli.h"
 #include "errors.h"
-#include "kernel_packages.h"
-#include "table.h"
-#include "unpack.h"
+#include "pokepatch/kernel_packages.h"
+#include "pokepatch/table.h"
+#include "pokepatch/unpack.h"
 
 #define RUN(out, ...)                                                                              \
 	cli_run(cli_commands, sizeof((char *[]){"pokepatch", __VA_ARGS__}) / sizeof(char *),       \

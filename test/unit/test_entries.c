@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "entries.h"
+#include "pokepatch-as/entries.h"
 
 #define TABLE                                                                                      \
 	"\t.section\t__patchable_function_entries,\"awo\",@progbits,f\n\t.align\t3\n"              \

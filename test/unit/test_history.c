@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
-#include "decode.h"
-#include "export.h"
-#include "live.h"
+#include "pokepatch/cli.h"
+#include "history/decode.h"
+#include "history/export.h"
+#include "history/live_text.h"
 #include "past_records.h"
 
 /* One line that has this in it. */

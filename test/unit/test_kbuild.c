@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "kbuild.h"
-#include "tree.h"
-#include "vmlinuz.h"
+#include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/tree.h"
+#include "pokepatch-build/vmlinuz.h"
 
 static void words_are(const char *line, const char *joined, const char *rest)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "layout.h"
+#include "pokepatch-build/section_layout.h"
 
 #define ADRP 275
 #define ADD  277

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lines.h"
+#include "pokepatch-build/lines.h"
 
 /*
  * A text in which lines that begin with + were added, and lines that begin

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "atoms.h"
+#include "object/atoms.h"
 #include "folder.h"
-#include "object.h"
+#include "object/object.h"
 
 static const GElf_Ehdr header = {
 	.e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = ELFDATA2LSB},

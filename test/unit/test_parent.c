@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "folder.h"
-#include "object.h"
-#include "parent.h"
+#include "object/object.h"
+#include "object/parent.h"
 
 struct made {
 	struct object object;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "patch.h"
+#include "pokepatch-build/patch.h"
 
 static void parse(const char *text, struct patch *ret)
 {

@@ -16,11 +16,11 @@
 
 #include <cmocka.h>
 
-#include "cli.h"
+#include "pokepatch/cli.h"
 #include "errors.h"
-#include "patch_file.h"
+#include "pokepatch/patch_file.h"
 #include "pokepatch_format.h"
-#include "table.h"
+#include "pokepatch/table.h"
 
 static int make_folder(void **state)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "errors.h"
-#include "proc.h"
+#include "common/proc.h"
 
 #define ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "util.h"
+#include "common/util.h"
 
 static void test_codes(void **state)
 {

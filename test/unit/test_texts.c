@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "arch.h"
-#include "object.h"
-#include "parent.h"
+#include "object/arch.h"
+#include "object/object.h"
+#include "object/parent.h"
 #include "pokepatch_format.h"
-#include "texts.h"
-#include "util.h"
+#include "pokepatch-build/texts.h"
+#include "common/util.h"
 
 #define BASE 0xffffffff81000000ull
 #define SIZE 600

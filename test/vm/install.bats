@@ -24,7 +24,7 @@ boot() {
 
 # unit_command - what the unit runs.
 unit_command() {
-	sed -n 's|^ExecStart=@sbindir@/||p' "$top/build-tool/cli/pokepatch.service.in"
+	sed -n 's|^ExecStart=@sbindir@/||p' "$top/build-tool/pokepatch/pokepatch.service.in"
 }
 
 @test "what is installed is loaded at boot, in the order of installing" {

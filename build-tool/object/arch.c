@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "object/arch.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "object/atoms.h"
+#include "common/util.h"
+
+const struct arch *const arch_all[] = {
+	&arch_arm64,
+	&arch_loongarch64,
+	&arch_mips,
+	&arch_mipsel,
+	&arch_mips64,
+	&arch_mips64el,
+	&arch_ppc64,
+	&arch_s390,
+	&arch_riscv64,
+	&arch_x86_64,
+	NULL,
+};
+
+const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data)
+{
+	for (size_t i = 0; arch_all[i]; i++)
+		if (arch_all[i]->machine == machine && arch_all[i]->elf_class == elf_class &&
+		    arch_all[i]->elf_data == elf_data)
+			return arch_all[i];
+	return NULL;
+}
+
+const struct arch *arch_of_file(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr header = {0}; /* up to e_machine the same for 32 bits */
+	const unsigned char *machine = (const unsigned char *)&header.e_machine;
+	bool big;
+
+	if (fd < 0 || read(fd, &header, sizeof(header)) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG))
+		return NULL;
+	big = header.e_ident[EI_DATA] == ELFDATA2MSB;
+	return arch_find(machine[big] | machine[!big] << 8, header.e_ident[EI_CLASS],
+			 header.e_ident[EI_DATA]);
+}
+
+bool arch_is_native(const struct arch *arch)
+{
+	return arch == arch_of_file("/proc/self/exe");
+}
+
+const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type)
+{
+	size_t low = 0, high = arch->reloc_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (arch->relocs[middle].type < type)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < arch->reloc_count && arch->relocs[low].type == type ? &arch->relocs[low]
+									  : NULL;
+}
+
+uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type)
+{
+	const struct reloc_kind *kind = arch_reloc(arch, type);
+
+	return kind && kind->same_as ? kind->same_as : type;
+}
+
+unsigned int arch_address_size(const struct arch *arch)
+{
+	return arch_reloc(arch, arch->address_reloc)->size;
+}
+
+uint64_t arch_wide_address(const struct arch *arch, uint64_t offset)
+{
+	bool big = arch->elf_data == ELFDATA2MSB;
+
+	return big ? offset + sizeof(uint64_t) - arch_address_size(arch) : offset;
+}
+
+bool arch_code_is_big(const struct arch *arch)
+{
+	return (arch->code_data ?: arch->elf_data) == ELFDATA2MSB;
+}
+
+enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *symbol)
+{
+	if (symbol->type != STT_NOTYPE || symbol->bind != STB_LOCAL || !arch->symbol_mark)
+		return MARK_NONE;
+	return arch->symbol_mark(symbol->name);
+}
+
+int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < function->entries.count; i++) {
+		const struct entry *entry = &function->entries.list[i];
+		size_t count;
+
+		if (strcmp(entry->section->name, table))
+			continue;
+		struct reloc *reloc =
+			section_relocs(entry->section, entry->start, entry->start + 1, &count);
+		struct reference reference = reloc_reference(object, entry->section, reloc);
+		if (reference.target < lowest && reference.target >= function->start)
+			lowest = reference.target;
+	}
+	return lowest == UINT64_MAX ? -1 : (int64_t)(lowest - function->start);
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "object/parent.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <elfutils/libdw.h>
+
+/* ---- reading ------------------------------------------------------------------ */
+
+static bool is_vmlinux(const struct parent *parent)
+{
+	return !strcmp(parent->name, "vmlinux");
+}
+
+static struct error *unusable(const struct parent *parent, const char *what)
+{
+	return error_new(STATUS_FAILED,
+			 "%s: %s; give the file with symbols and DWARF, from the kernel's -dbg "
+			 "package",
+			 parent->path, what);
+}
+
+/* ELF notes: gABI, "Note Section"; GNU build id: type 3, name "GNU". */
+static bool read_build_id(struct parent *parent, Elf_Data *data)
+{
+	size_t offset = 0, name, description;
+	GElf_Nhdr header;
+
+	while ((offset = gelf_getnote(data, offset, &header, &name, &description))) {
+		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != 4 ||
+		    memcmp((char *)data->d_buf + name, "GNU", 4) ||
+		    header.n_descsz > sizeof(parent->build_id))
+			continue;
+		memcpy(parent->build_id, (char *)data->d_buf + description, header.n_descsz);
+		parent->build_id_length = header.n_descsz;
+		return true;
+	}
+	return false;
+}
+
+/* .modinfo holds strings "key=value", each with its NUL. */
+static const char *read_depends(const Elf_Data *data)
+{
+	static const char key[] = "depends=";
+	const char *line = data->d_buf, *end = line + data->d_size;
+
+	for (; line && line < end; line += strlen(line) + 1) {
+		if (strnlen(line, end - line) == (size_t)(end - line))
+			break;
+		if (has_prefix(line, key))
+			return line + strlen(key);
+	}
+	return "";
+}
+
+struct section_info {
+	const char *name;
+	bool percpu;
+};
+
+static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, const char *name,
+				 size_t shndx, const struct section_info *sections, size_t count)
+{
+	unsigned char type = GELF_ST_TYPE(entry->st_info);
+
+	if (type == STT_FILE) {
+		const char *slash = strrchr(name, '/'); /* gcc for MIPS writes the whole path */
+
+		*vec_push(&parent->blocks) = (struct parent_block){
+			.file = slash ? slash + 1 : name, .first = parent->symbol_count, .end = parent->symbol_count};
+		return NULL;
+	}
+	if (type == STT_SECTION || shndx == SHN_UNDEF || !*name)
+		return NULL;
+	bool absolute = shndx == SHN_ABS;
+	if (!absolute && shndx >= count)
+		return unusable(parent, "malformed symbol table");
+	parent->symbols[parent->symbol_count] = (struct parent_symbol){
+		.name = name,
+		.value = entry->st_value,
+		.size = entry->st_size,
+		.section = absolute ? "" : sections[shndx].name,
+		.section_number = absolute ? 0 : shndx,
+		.global = GELF_ST_BIND(entry->st_info) != STB_LOCAL,
+		.weak = GELF_ST_BIND(entry->st_info) == STB_WEAK,
+		.function = type == STT_FUNC,
+		.percpu = !absolute && sections[shndx].percpu,
+		.block = parent->blocks.count ? parent->blocks.count - 1 : 0,
+		.order = parent->symbol_count,
+	};
+	parent->symbol_count++;
+	if (parent->blocks.count && GELF_ST_BIND(entry->st_info) == STB_LOCAL)
+		parent->blocks.list[parent->blocks.count - 1].end = parent->symbol_count;
+	return NULL;
+}
+
+static struct error *read_symbols(struct parent *parent, Elf *elf, Elf_Scn *symtab,
+				  const struct section_info *sections, size_t section_count)
+{
+	GElf_Shdr header;
+	Elf_Data *data = elf_getdata(symtab, NULL);
+
+	if (!data || !gelf_getshdr(symtab, &header) || !header.sh_entsize)
+		return unusable(parent, "unreadable symbol table");
+	size_t count = data->d_size / header.sh_entsize;
+	parent->symbols = xcalloc(count, sizeof(*parent->symbols));
+	for (size_t i = 1; i < count; i++) {
+		GElf_Sym entry;
+
+		if (!gelf_getsym(data, i, &entry))
+			return unusable(parent, "unreadable symbol table");
+		const char *name = elf_strptr(elf, header.sh_link, entry.st_name);
+		_failed_(read_symbol(parent, &entry, name ?: "", entry.st_shndx, sections,
+				     section_count));
+	}
+	return NULL;
+}
+
+static struct error *read_elf(struct parent *parent)
+{
+	size_t count, names;
+	Elf_Scn *symtab = NULL;
+
+	parent->fd = open(parent->path, O_RDONLY | O_CLOEXEC);
+	if (parent->fd < 0)
+		return error_errno("cannot open %s", parent->path);
+	elf_version(EV_CURRENT);
+	Elf *elf = parent->elf = elf_begin(parent->fd, ELF_C_READ_MMAP, NULL);
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrnum(elf, &count) ||
+	    elf_getshdrstrndx(elf, &names))
+		return unusable(parent, "not an ELF file");
+
+	struct section_info *sections _free_ = xcalloc(count, sizeof(*sections));
+	for (size_t i = 1; i < count; i++) {
+		Elf_Scn *scn = elf_getscn(elf, i);
+		GElf_Shdr header;
+
+		if (!scn || !gelf_getshdr(scn, &header))
+			return unusable(parent, "unreadable section table");
+		sections[i].name = elf_strptr(elf, names, header.sh_name) ?: "";
+		/* x86-64 has it at address 0; elsewhere its symbols move with the rest. */
+		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu") && !header.sh_addr;
+		if (header.sh_type == SHT_SYMTAB)
+			symtab = scn;
+		if (!strcmp(sections[i].name, ".modinfo") && header.sh_type != SHT_NOBITS) {
+			Elf_Data *data = elf_getdata(scn, NULL);
+
+			if (data)
+				parent->depends = read_depends(data);
+		}
+		if (header.sh_type == SHT_NOTE && !parent->build_id_length) {
+			Elf_Data *data = elf_getdata(scn, NULL);
+
+			if (data)
+				read_build_id(parent, data);
+		}
+	}
+	if (!symtab)
+		return unusable(parent, "no symbol table");
+	if (!parent->build_id_length)
+		return unusable(parent, "no build id");
+	return read_symbols(parent, elf, symtab, sections, count);
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct parent_symbol *a = *(struct parent_symbol *const *)left;
+	const struct parent_symbol *b = *(struct parent_symbol *const *)right;
+
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Chains the symbols of one name in the order that kallsyms has: see parent_position(). */
+static void index_names(struct parent *parent)
+{
+	struct parent_symbol **order _free_ = xcalloc(parent->symbol_count, sizeof(*order));
+
+	for (size_t i = 0; i < parent->symbol_count; i++)
+		order[i] = &parent->symbols[i];
+	if (is_vmlinux(parent) && parent->symbol_count)
+		qsort(order, parent->symbol_count, sizeof(*order), by_address);
+	for (size_t i = parent->symbol_count; i-- > 0;) {
+		void **slot = map_slot(&parent->by_name, order[i]->name);
+
+		order[i]->next = *slot;
+		*slot = order[i];
+	}
+}
+
+struct error *parent_open(const char *name, const char *path, struct parent **ret)
+{
+	struct parent *parent = xcalloc(1, sizeof(*parent));
+
+	parent->name = xstrdup(name);
+	parent->path = xstrdup(path);
+	parent->fd = -1;
+	parent->depends = "";
+
+	struct error *error = read_elf(parent);
+	if (!error) {
+		index_names(parent);
+		if (is_vmlinux(parent)) {
+			const struct parent_symbol *text = parent_global(parent, "_stext");
+
+			if (text)
+				parent->base = text->value;
+			else
+				error = unusable(parent, "no symbol _stext, so not a vmlinux");
+		}
+	}
+	if (error) {
+		parent_close(parent);
+		return error;
+	}
+	*ret = parent;
+	return NULL;
+}
+
+void parent_close(struct parent *parent)
+{
+	if (!parent)
+		return;
+	map_deinit(&parent->by_name);
+	vec_deinit(&parent->blocks);
+	free(parent->symbols);
+	elf_end(parent->elf);
+	if (parent->fd >= 0)
+		close(parent->fd);
+	free(parent->name);
+	free(parent->path);
+	free(parent);
+}
+
+/* ---- looking up ------------------------------------------------------------------ */
+
+/* Is it one module's name?  "ff-memless" in modinfo is "ff_memless" in the kernel. */
+static bool same_module(const char *file_name, const char *name, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((file_name[i] == '-' ? '_' : file_name[i]) != name[i])
+			return false;
+	return true;
+}
+
+bool parent_depends(const struct parent *parent, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *p = parent->depends; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strcspn(p, ",") == length && same_module(p, name, length))
+			return true;
+	return false;
+}
+
+const struct parent_symbol *parent_global(const struct parent *parent, const char *name)
+{
+	const struct parent_symbol *symbol = map_get(&parent->by_name, name);
+
+	while (symbol && !symbol->global)
+		symbol = symbol->next;
+	return symbol;
+}
+
+const struct parent_symbol *parent_local(const struct parent *parent, uint32_t block,
+					 const char *name)
+{
+	const struct parent_symbol *symbol = map_get(&parent->by_name, name);
+
+	while (symbol && (symbol->global || symbol->block != block))
+		symbol = symbol->next;
+	return symbol;
+}
+
+uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol)
+{
+	uint32_t position = 1;
+
+	for (const struct parent_symbol *other = map_get(&parent->by_name, symbol->name);
+	     other && other != symbol; other = other->next)
+		position++;
+	return position;
+}
+
+static bool block_has_all(const struct parent *parent, uint32_t block, const char *const *names,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!parent_local(parent, block, names[i]))
+			return false;
+	return true;
+}
+
+enum verdict { VERDICT_NO, VERDICT_UNKNOWN, VERDICT_YES };
+
+/* Does DWARF say that the code of this block comes from the unit? */
+static enum verdict ask_dwarf(const struct parent *parent, const struct parent_block *block,
+			      Dwarf *dwarf, const char *unit)
+{
+	for (size_t i = block->first; dwarf && i < block->end; i++) {
+		const struct parent_symbol *symbol = &parent->symbols[i];
+		Dwarf_Die die;
+
+		if (!symbol->function || symbol->global ||
+		    !dwarf_addrdie(dwarf, symbol->value, &die))
+			continue;
+		const char *name = dwarf_diename(&die);
+		if (name)
+			return has_suffix(name, unit) ? VERDICT_YES : VERDICT_NO;
+	}
+	return VERDICT_UNKNOWN;
+}
+
+/* Blocks that have all the names, by what DWARF says; gives how many of each. */
+static void judge_blocks(struct parent *parent, const char *unit, const char *base,
+			 const char *const *names, size_t count, size_t found[3], uint32_t last[3])
+{
+	/* A module's addresses are not relocated; its few units differ by name. */
+	Dwarf *dwarf = is_vmlinux(parent)
+			       ? dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL)
+			       : NULL;
+
+	for (size_t i = 0; i < parent->blocks.count; i++) {
+		const struct parent_block *block = &parent->blocks.list[i];
+
+		if (strcmp(block->file, base) || !block_has_all(parent, i, names, count))
+			continue;
+		enum verdict verdict = ask_dwarf(parent, block, dwarf, unit);
+		found[verdict]++;
+		last[verdict] = i;
+	}
+	dwarf_end(dwarf);
+}
+
+bool parent_find_block(struct parent *parent, const char *unit, const char *const *names,
+		       size_t count, struct refusals *refusals, uint32_t *ret)
+{
+	const char *base = strrchr(unit, '/') ? strrchr(unit, '/') + 1 : unit;
+	size_t found[3] = {0}, of_name = 0;
+	uint32_t last[3] = {0};
+
+	for (size_t i = 0; i < parent->blocks.count; i++)
+		if (!strcmp(parent->blocks.list[i].file, base)) {
+			*ret = i;
+			of_name++;
+		}
+	if (of_name == 1 && block_has_all(parent, *ret, names, count))
+		return true;
+	/* 21 files are called core.c: names alone may also fit a wrong one. */
+	if (of_name > 1)
+		judge_blocks(parent, unit, base, names, count, found, last);
+	for (int verdict = VERDICT_YES; verdict >= VERDICT_UNKNOWN; verdict--) {
+		if (found[verdict] == 1) {
+			*ret = last[verdict];
+			return true;
+		}
+		if (found[verdict] > 1) {
+			refusals_add(refusals, "symbol-ambiguous", unit, base,
+				     "%zu units of %s are called '%s' and have this unit's local "
+				     "symbols",
+				     found[verdict], parent->path, base);
+			return false;
+		}
+	}
+	refusals_add(refusals, "symbol-missing", unit, base,
+		     "%s has no unit '%s' with this unit's local symbols; is the source that of "
+		     "this kernel?",
+		     parent->path, base);
+	return false;
+}
+
+const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
+				  uint64_t *ret_room)
+{
+	Elf_Scn *scn = symbol->section_number ? elf_getscn(parent->elf, symbol->section_number)
+					      : NULL;
+	GElf_Shdr header;
+
+	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
+		return NULL;
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	/* Addresses in vmlinux, offsets in a module, whose sections have address 0. */
+	uint64_t offset = symbol->value - header.sh_addr;
+	if (!data || offset > data->d_size)
+		return NULL;
+	*ret_room = data->d_size - offset;
+	return (const unsigned char *)data->d_buf + offset;
+}
+
+/* ---- exported symbols -------------------------------------------------------------- */
+
+/* A line of Module.symvers: "0xCRC\tname\tmodule\tEXPORT_SYMBOL[_GPL]\tnamespace". */
+static bool parse_export(char *line, struct export *ret)
+{
+	char *fields[5] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		fields[i] = strsep(&line, "\t");
+	if (!fields[3])
+		return false;
+	*ret = (struct export){
+		.crc = strtoul(fields[0], NULL, 16),
+		.name = fields[1],
+		.module = fields[2],
+		.namespace = fields[4] ?: "",
+		.gpl = has_suffix(fields[3], "_GPL"),
+	};
+	return true;
+}
+
+struct error *symvers_read(const char *path, struct symvers *ret)
+{
+	*ret = (struct symvers){0};
+	_failed_(file_read(path, &ret->text, NULL));
+
+	char *rest = ret->text, *line;
+	size_t number = 0;
+	while ((line = strsep(&rest, "\n"))) {
+		struct export export;
+
+		number++;
+		if (!*line)
+			continue;
+		if (!parse_export(line, &export)) {
+			symvers_deinit(ret);
+			return error_new(STATUS_FAILED,
+					 "%s:%zu: not a line of Module.symvers; fetch the headers "
+					 "package again",
+					 path, number);
+		}
+		*vec_push(&ret->exports) = export;
+	}
+	for (size_t i = 0; i < ret->exports.count; i++)
+		*map_slot(&ret->by_name, ret->exports.list[i].name) = &ret->exports.list[i];
+	return NULL;
+}
+
+void symvers_deinit(struct symvers *symvers)
+{
+	map_deinit(&symvers->by_name);
+	vec_deinit(&symvers->exports);
+	free(symvers->text);
+	*symvers = (struct symvers){0};
+}
+
+const struct export *symvers_find(const struct symvers *symvers, const char *name)
+{
+	return map_get(&symvers->by_name, name);
+}

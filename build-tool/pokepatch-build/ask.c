@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Asking kbuild how it compiles a unit: it compiles the unit, once, which also
+ * gives the exact object and the headers that are generated for it, and leaves
+ * its command in a .cmd file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/proc.h"
+#include "pokepatch-build/units.h"
+
+char *object_name(const char *source)
+{
+	return xasprintf("%.*s.o", (int)strlen(source) - 2, source);
+}
+
+void answer_deinit(struct answer *answer)
+{
+	args_deinit(&answer->argv);
+	strings_free(answer->depends);
+	free(answer->modname);
+	free(answer->modfile);
+	*answer = (struct answer){};
+}
+
+/* The value in -DNAME='"value"', after the shell took its quotes; NULL: another word. */
+static char *define_value(const char *word, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(word, "-D", 2) || strncmp(word + 2, name, length) ||
+	    strncmp(word + 2 + length, "=\"", 2))
+		return NULL;
+	word += length + 4;
+	return xstrndup(word, strcspn(word, "\""));
+}
+
+/* Take the output, the dependency file and the source out of the compiler's command. */
+static struct error *read_command(const struct args *words, const char *source, struct answer *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < words->count; i++) {
+		const char *word = words->list[i];
+		char *value;
+
+		if (!strcmp(word, "-c") || has_prefix(word, "-Wp,-MMD,") ||
+		    has_prefix(word, "-Wp,-MD,"))
+			continue;
+		if (!strcmp(word, "-o")) {
+			i++;
+			continue;
+		}
+		if (!strcmp(word, source)) {
+			found = true;
+			continue;
+		}
+		value = define_value(word, "KBUILD_MODNAME");
+		if (value) {
+			free(ret->modname);
+			ret->modname = value;
+		}
+		value = define_value(word, "KBUILD_MODFILE");
+		if (value) {
+			free(ret->modfile);
+			ret->modfile = value;
+		}
+		ret->module |= !strcmp(word, "-DMODULE");
+		args_add(&ret->argv, word);
+	}
+	if (!found || !ret->argv.count || !ret->modname)
+		return error_new(STATUS_FAILED, "its compiler command is not understood");
+	return NULL;
+}
+
+static struct error *read_answer(const struct build *build, const char *source, struct answer *ret)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *path = cmd_file_path(build->tree, object);
+	struct cmd_file cmd;
+	struct args words = {};
+	struct error *error;
+	const char *rest;
+
+	_failed_(cmd_file_read(path, &cmd));
+	error = shell_words(cmd.command, &words, &rest);
+	if (!error)
+		error = read_command(&words, source, ret);
+	args_deinit(&words);
+	ret->depends = take_pointer(cmd.depends);
+	cmd_file_deinit(&cmd);
+	if (error)
+		answer_deinit(ret);
+	return error_prefix(error, "%s", path);
+}
+
+/*
+ * kbuild's command file is there before the last step of a unit is done, so an
+ * interrupted run could pass for a complete one; this mark is made after it.
+ */
+static char *done_path(const struct build *build, const char *object)
+{
+	return xasprintf("%s/.pokepatch/done/%s", build->tree, object);
+}
+
+static bool is_done(const struct build *build, const char *source)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *done = done_path(build, object);
+	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+
+	return file_exists(done) && file_exists(full);
+}
+
+/* Mark an object that kbuild made; it made none if that failed. */
+static struct error *mark_done(const struct build *build, const char *object)
+{
+	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+	_free_ char *cmd = cmd_file_path(build->tree, object);
+	_free_ char *done = done_path(build, object);
+	_free_ char *folder = xstrdup(done);
+
+	if (!file_exists(full) || !file_exists(cmd))
+		return NULL;
+	*strrchr(folder, '/') = '\0';
+	_failed_(make_dirs(folder));
+	return file_write(done, "", 0);
+}
+
+/* What an interrupted run left: make would take it for up to date. */
+static struct error *forget(const struct build *build, const char *source)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+	_free_ char *cmd = cmd_file_path(build->tree, object);
+
+	_failed_(remove_tree(full));
+	return remove_tree(cmd);
+}
+
+static struct error *compile_locked(const struct build *build, char *const *sources,
+				    struct buffer *ret_output)
+{
+	struct args targets = {};
+	struct error *error = NULL;
+	bool ok;
+
+	for (; !error && *sources; sources++) {
+		_free_ char *object = object_name(*sources);
+
+		if (is_done(build, *sources))
+			continue;
+		error = forget(build, *sources);
+		args_addf(&targets, "./%s", object);
+	}
+	if (!error && targets.count)
+		error = kbuild_make(build, ".", targets.list, &ok, ret_output);
+	for (size_t i = 0; !error && i < targets.count; i++)
+		error = mark_done(build, targets.list[i] + strlen("./"));
+	args_deinit(&targets);
+	return error;
+}
+
+/*
+ * One kbuild at a time.  Compilers of other builds may run meanwhile: kbuild
+ * adds objects, and generated files that their units, which are done, do not
+ * need; what is there and up to date it does not write again.
+ */
+static struct error *compile(const struct build *build, char *const *sources,
+			     struct buffer *ret_output)
+{
+	_free_ char *path = xasprintf("%s/.pokepatch/kbuild", build->tree);
+	_close_ int lock = -1;
+	bool all_done = true;
+
+	for (char *const *source = sources; *source; source++)
+		all_done &= is_done(build, *source);
+	if (all_done)
+		return NULL;
+	_failed_(cache_lock(path, false, &lock));
+	return compile_locked(build, sources, ret_output);
+}
+
+struct error *kbuild_ask(const struct build *build, char *const *sources, struct answer *ret,
+			 struct buffer *ret_output)
+{
+	_failed_(compile(build, sources, ret_output));
+	for (size_t i = 0; sources[i]; i++) {
+		ret[i] = (struct answer){};
+		if (!is_done(build, sources[i]))
+			continue;
+		_failed_(read_answer(build, sources[i], &ret[i]));
+	}
+	return NULL;
+}
+
+/* The compiler's command for a unit in what make -n printed; NULL: there is none. */
+static char *planned_command(const char *output, const char *source)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *files = xasprintf(" -c -o %s %s", object, source);
+	const char *found = output ? strstr(output, files) : NULL;
+	const char *start = found;
+
+	if (!found)
+		return NULL;
+	while (start > output && start[-1] != '\n' && start[-1] != ';')
+		start--;
+	return xstrndup(start, (size_t)(found - start) + strlen(files));
+}
+
+struct error *kbuild_plan(const struct build *build, char *const *sources, struct answer *ret)
+{
+	struct args targets = {};
+	struct buffer output = {};
+	struct error *error = NULL;
+	bool ok;
+
+	args_add(&targets, "-n");
+	for (size_t i = 0; sources[i]; i++) {
+		_free_ char *object = object_name(sources[i]);
+
+		ret[i] = (struct answer){};
+		if (!is_done(build, sources[i]))
+			args_addf(&targets, "./%s", object);
+	}
+	if (targets.count > 1)
+		error = kbuild_make(build, ".", targets.list, &ok, &output);
+	for (size_t i = 0; !error && sources[i]; i++) {
+		_free_ char *command = planned_command(output.text, sources[i]);
+		struct args words = {};
+		const char *rest;
+
+		if (is_done(build, sources[i])) {
+			error = read_answer(build, sources[i], &ret[i]);
+		} else if (command) {
+			error = shell_words(command, &words, &rest);
+			if (!error)
+				error = read_command(&words, sources[i], &ret[i]);
+			args_deinit(&words);
+		}
+	}
+	args_deinit(&targets);
+	buffer_deinit(&output);
+	return error;
+}
+
+bool output_says_module(const char *output, const char *source)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *line = xasprintf("CC [M]  %s", object);
+	const char *found = output ? strstr(output, line) : NULL;
+
+	return found && strchr(" \n';\"", found[strlen(line)]);
+}
+
+struct error *kbuild_is_module(const struct build *build, const char *source, bool *ret)
+{
+	_free_ char *object = object_name(source);
+	_free_ char *target = xasprintf("./%s", object);
+	char *const targets[] = {"-n", target, NULL};
+	struct buffer output = {};
+	struct error *error;
+	bool ok;
+
+	*ret = is_done(build, source);
+	if (*ret)
+		return NULL;
+	error = kbuild_make(build, ".", targets, &ok, &output);
+	*ret = !error && output_says_module(output.text, source);
+	buffer_deinit(&output);
+	return error;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Phase: compare the original and patched object of every unit. */
+#include "pokepatch-build/comparison.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void comparison_destroy(struct comparison *comparison)
+{
+	if (!comparison)
+		return;
+	symvers_deinit(&comparison->symvers);
+	parent_close(comparison->vmlinux);
+	for (size_t i = 0; i < comparison->modules.count; i++)
+		parent_close(comparison->modules.list[i]);
+	vec_deinit(&comparison->modules);
+	map_deinit(&comparison->modules_by_name);
+	externals_deinit(&comparison->externals);
+	for (size_t i = 0; i < comparison->count; i++) {
+		diff_result_deinit(&comparison->results[i]);
+		free(comparison->carried[i]);
+	}
+	for (size_t i = 0; i < comparison->nr_texts; i++)
+		buffer_deinit(&comparison->texts[i]);
+	free(comparison->texts);
+	free(comparison->results);
+	free(comparison->carried);
+	free(comparison);
+}
+
+bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name)
+{
+	const struct export *export = symvers_find(kernel, name);
+
+	return (export && !strcmp(export->module, "vmlinux")) || symvers_find(core, name);
+}
+
+static struct error *open_module_at(struct build *build, const char *name, const char *path,
+				    struct parent **ret)
+{
+	struct comparison *comparison = build->comparison;
+	struct parent *parent = map_get(&comparison->modules_by_name, name);
+
+	if (!parent) {
+		_failed_(parent_open(name, path, &parent));
+		*vec_push(&comparison->modules) = parent;
+		*map_slot(&comparison->modules_by_name, parent->name) = parent;
+	}
+	*ret = parent;
+	return NULL;
+}
+
+/* Module.symvers names a module by its path: "net/netfilter/nf_conntrack". */
+static struct error *open_exporter(void *context, const char *path, struct parent **ret)
+{
+	struct build *build = context;
+	const char *slash = strrchr(path, '/');
+	char *name _free_ = xstrdup(slash ? slash + 1 : path);
+	char *file _free_ = xasprintf("%s/kernel/%s.ko", build->files.modules_dbg, path);
+
+	if (!file_exists(file)) { /* the folder where they were built */
+		free(file);
+		file = xasprintf("%s/%s.ko", build->files.modules_dbg, path);
+	}
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return open_module_at(build, name, file, ret);
+}
+
+static struct error *compare_unit(struct build *build, size_t index)
+{
+	struct comparison *comparison = build->comparison;
+	const struct unit *unit = &build->units[index];
+	char *out = xasprintf("%s/carried-%zu.o", build->work, index);
+	struct diff_options options = {
+		.unit = unit->source,
+		.orig = unit->orig_object,
+		.patched = unit->patched_object,
+		.out = out,
+		.parent = comparison->vmlinux,
+		.vmlinux = comparison->vmlinux,
+		.symvers = &comparison->symvers,
+		.open_module = open_exporter,
+		.context = build,
+		.externals = &comparison->externals,
+		.mode = build->options.mode,
+	};
+
+	comparison->carried[index] = out;
+	if (unit->parent_path) {
+		char *path _free_ =
+			xasprintf("%s/%s", build->files.modules_dbg, unit->parent_path);
+
+		_failed_(open_module_at(build, unit->parent, path, &options.parent));
+	}
+	_failed_(diff_run(&options, &build->refusals, &comparison->results[index]));
+	if (!comparison->results[index].carries) {
+		free(out);
+		comparison->carried[index] = NULL;
+	}
+	return NULL;
+}
+
+/* A parent's callbacks are those of all its units. */
+static void refuse_second_callbacks(struct build *build)
+{
+	struct map seen = {0};
+	VEC(char *) keys = {0};
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+		const char *parent = build->units[i].parent;
+
+		for (size_t j = 0; j < result->callbacks.count; j++) {
+			const struct diff_callback *callback = &result->callbacks.list[j];
+			const char *kind = diff_callback_name(callback->kind);
+			char *key = *vec_push(&keys) = xasprintf("%s:%s", parent, kind);
+			void **slot = map_slot(&seen, key);
+
+			if (*slot)
+				refusals_add(&build->refusals, "callback-twice",
+					     callback->location, callback->function,
+					     "'%s' would be a second %s callback of %s, beside '%s'; "
+					     "an object has one: call both from it",
+					     callback->function, kind, parent,
+					     ((struct diff_callback *)*slot)->function);
+			*slot = (void *)callback;
+		}
+	}
+	map_deinit(&seen);
+	for (size_t i = 0; i < keys.count; i++)
+		free(keys.list[i]);
+	vec_deinit(&keys);
+}
+
+static bool any_callbacks(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->results[i].callbacks.count)
+			return true;
+	return false;
+}
+
+/* New code and data alone do nothing: only a changed function leads to them. */
+static bool any_changed(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++)
+			if (result->functions.list[j].change == DIFF_CHANGED)
+				return true;
+	}
+	return false;
+}
+
+struct error *compare_units(struct build *build)
+{
+	struct comparison *comparison = build->comparison = xcalloc(1, sizeof(*comparison));
+	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
+
+	comparison->count = build->nr_units;
+	comparison->results = xcalloc(build->nr_units, sizeof(*comparison->results));
+	comparison->carried = xcalloc(build->nr_units, sizeof(*comparison->carried));
+	_failed_(symvers_read(symvers, &comparison->symvers));
+	_failed_(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
+	for (size_t i = 0; i < build->nr_units; i++)
+		_failed_(compare_unit(build, i));
+	refuse_second_callbacks(build);
+	_failed_(check_exports(build));
+	refusals_disallow(&build->refusals, 0, "--allow");
+	_failed_(refusals_check(build));
+	if (!any_changed(build))
+		return error_new(STATUS_NOTHING,
+				 "nothing to do: no existing function differs in the %zu compiled unit%s%s",
+				 build->nr_units, build->nr_units == 1 ? "" : "s",
+				 any_callbacks(build) ? "; callbacks alone make no patch"
+				 : build->options.instrument
+					 ? ", which have no marker in a function; a diff with "
+					   "POKEPATCH_MARK(), or --mark-functions, adds some"
+					 : "");
+	return NULL;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compiling each unit twice, original and changed, by the compiler itself with
+ * kbuild's flags and one section for each function and object.  objtool is not
+ * run: the differ compares what the compiler wrote.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/build.h"
+#include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/overlay.h"
+#include "common/proc.h"
+
+enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
+
+static const char *const side_names[SIDES] = {"original", "patched"};
+
+void unit_command(const struct build *build, char *const *argv, const char *source,
+		  const char *folder, const char *object, struct args *ret)
+{
+	const char *slash = strrchr(source, '/');
+
+	args_add_clean_environment(ret, build->work);
+	args_add(ret, argv[0]);
+	/* #include "x.h" is looked for beside the overlay's file, and then here. */
+	args_add(ret, "-iquote");
+	args_addf(ret, "%.*s", slash ? (int)(slash - source) : 1, slash ? source : ".");
+	args_add_all(ret, argv + 1);
+	if (build->core.sources) {
+		args_add(ret, "-idirafter"); /* pokepatch_patch.h */
+		args_addf(ret, "%s/include", build->core.sources);
+	}
+	args_add(ret, "-ffunction-sections");
+	args_add(ret, "-fdata-sections");
+	/* The folder of the source must not show in the object: it is another one each time. */
+	args_addf(ret, "-fdebug-prefix-map=%s/=", folder);
+	/* It would quote the source by its name, which is the unchanged one in the tree. */
+	args_add(ret, "-fno-diagnostics-show-caret");
+	args_add(ret, "-c");
+	args_add(ret, "-o");
+	args_add(ret, object);
+	args_addf(ret, "%s/%s", folder, source);
+}
+
+/*
+ * What an instrumented build has more: markers, which the source need not ask for, and the
+ * user's own defines.  Behind the kernel's flags: its -include files come first.
+ */
+static void add_instrumentation(const struct build *build, struct args *ret)
+{
+	args_add(ret, "-DPOKEPATCH_INSTRUMENT");
+	for (size_t i = 0; i < build->options.defines.count; i++)
+		args_addf(ret, "-D%s", build->options.defines.list[i]);
+	args_add(ret, "-include");
+	args_addf(ret, "%s/include/pokepatch_mark.h", build->core.sources);
+	if (build->marks_header) {
+		args_add(ret, "-include");
+		args_add(ret, build->marks_header);
+	}
+}
+
+/* The command for one side of a unit, and the folders it needs. */
+static struct error *make_command(const struct build *build, const struct unit *unit,
+				  enum side side, struct args *ret, char **ret_object)
+{
+	_free_ char *folder = xasprintf("%s/%s", build->work, side_names[side]);
+	_free_ char *name = NULL;
+
+	/* A unit has folders of its own: two units may spell one file's path differently. */
+	name = xstrdup(unit->object);
+	for (char *p = name; *p; p++)
+		if (*p == '/')
+			*p = ':';
+	name[strlen(name) - 2] = '\0';
+	_free_ char *unit_folder = xasprintf("%s/%s", folder, name);
+	_failed_(make_dirs(unit_folder));
+	_failed_(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
+	*ret_object = xasprintf("%s/unit.o", unit_folder);
+	unit_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
+	if (side == SIDE_PATCHED && build->options.instrument)
+		add_instrumentation(build, ret);
+	return NULL;
+}
+
+/* The compiler's own messages, for a source that does not compile. */
+static struct error *check_results(const struct build *build, const struct proc_result *results)
+{
+	for (size_t i = 0; i < build->nr_units * SIDES; i++) {
+		const struct unit *unit = &build->units[i / SIDES];
+		const char *output = results[i].out.text ? results[i].out.text : "";
+
+		if (!results[i].status)
+			continue;
+		if (strstr(output, strerror(ENOSPC)))
+			return error_new(STATUS_FAILED,
+					 "no space left on the device of %s or of the compiler's "
+					 "temporary files; name another folder in TMPDIR",
+					 build->work);
+		if (i % SIDES == SIDE_PATCHED)
+			return error_new(STATUS_FAILED, "%s does not compile with the change:\n%s",
+					 unit->source, output);
+		return error_new(STATUS_FAILED, "%s does not compile even without the change:\n%s",
+				 unit->source, output);
+	}
+	return NULL;
+}
+
+/* Warnings that the change brings are the author's to see; the original's are not. */
+static void tell_warnings(struct build *build, const struct proc_result *results)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct buffer *original = &results[i * SIDES + SIDE_ORIGINAL].out;
+		const struct buffer *patched = &results[i * SIDES + SIDE_PATCHED].out;
+
+		if (patched->length && (original->length != patched->length ||
+					memcmp(original->text, patched->text, patched->length)))
+			buffer_add(&build->notes, patched->text, patched->length);
+	}
+}
+
+static struct error *run(struct build *build, struct args *args)
+{
+	size_t count = build->nr_units * SIDES;
+	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
+	struct proc_result *results = xcalloc(count, sizeof(*results));
+	struct error *error;
+
+	for (size_t i = 0; i < count; i++) {
+		commands[i].argv = (const char *const *)args[i].list;
+		commands[i].options.dir = build->tree;
+	}
+	error = proc_run_all(commands, count, build->options.jobs, results);
+	if (!error)
+		error = check_results(build, results);
+	if (!error)
+		tell_warnings(build, results);
+	for (size_t i = 0; i < count; i++)
+		proc_result_deinit(&results[i]);
+	free(results);
+	return error;
+}
+
+struct error *compile_units(struct build *build)
+{
+	size_t count = build->nr_units * SIDES;
+	struct args *args = xcalloc(count + 1, sizeof(*args));
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < count; i++) {
+		struct unit *unit = &build->units[i / SIDES];
+		enum side side = i % SIDES;
+		char **object = side == SIDE_ORIGINAL ? &unit->orig_object : &unit->patched_object;
+
+		error = make_command(build, unit, side, &args[i], object);
+	}
+	if (!error)
+		error = run(build, args);
+	for (size_t i = 0; i < count; i++)
+		args_deinit(&args[i]);
+	free(args);
+	return error;
+}

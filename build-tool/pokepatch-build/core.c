@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The core module and the glue, compiled by kbuild once for each kernel, and
+ * with them the commands by which a patch module is compiled, checked and
+ * linked: kbuild leaves them in .cmd files beside what it makes.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "pokepatch-build/build.h"
+#include "pokepatch-build/kbuild.h"
+#include "object/object.h"
+#include "common/proc.h"
+#include "pokepatch-build/tree.h"
+
+#ifndef POKEPATCH_DATADIR
+#define POKEPATCH_DATADIR "/usr/share/pokepatch"
+#endif
+
+/* Changed whenever artefacts that an earlier version made cannot be used. */
+#define CORE_FORMAT 2
+
+/* ---- our own sources -------------------------------------------------------- */
+
+static bool has_sources(const char *folder)
+{
+	_free_ char *core = xasprintf("%s/core-module/Kbuild", folder);
+	_free_ char *glue = xasprintf("%s/patches/module/glue.c", folder);
+
+	return file_exists(core) && file_exists(glue);
+}
+
+/*
+ * The folder with core-module/ and patches/module/: $POKEPATCH_DATADIR; the
+ * checkout that this program was built in (it is in build/bin/, or in
+ * build/asan/bin/); else where it was installed.
+ */
+static struct error *find_data(char **ret)
+{
+	static const char *const above[] = {"../..", "../../.."};
+	const char *given = getenv("POKEPATCH_DATADIR");
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (given) {
+		*ret = realpath(given, NULL);
+		if (*ret && has_sources(*ret))
+			return NULL;
+		free(take_pointer(*ret));
+		return error_new(STATUS_FAILED,
+				 "POKEPATCH_DATADIR=%s: no core-module and patches/module there",
+				 given);
+	}
+	self[length > 0 ? length : 0] = '\0';
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(above); i++) {
+		_free_ char *folder = xasprintf("%s/%s", self, above[i]);
+
+		*ret = realpath(folder, NULL);
+		if (*ret && has_sources(*ret))
+			return NULL;
+		free(take_pointer(*ret));
+	}
+	*ret = xstrdup(POKEPATCH_DATADIR);
+	if (has_sources(*ret))
+		return NULL;
+	free(take_pointer(*ret));
+	return error_new(STATUS_FAILED,
+			 "the core module's source is not in %s; install pokepatch there, or name "
+			 "its folder in POKEPATCH_DATADIR",
+			 POKEPATCH_DATADIR);
+}
+
+/* Only what belongs to the source: the folder may have been built in. */
+static bool is_no_core_source(const char *name, bool folder)
+{
+	return !folder && !has_suffix(name, ".c") && !has_suffix(name, ".h") &&
+	       !has_suffix(name, ".S") && !has_suffix(name, ".sh") &&
+	       strcmp(name, "Kbuild") != 0;
+}
+
+static int compare_names(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static struct error *add_contents(struct buffer *text, const char *data, const char *folder)
+{
+	_free_ char *root = xasprintf("%s/%s", data, folder);
+	char *roots[] = {root, NULL};
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
+	struct error *error = NULL;
+	FTSENT *entry;
+
+	if (!walk)
+		return error_errno("cannot read %s", root);
+	while (!error && (entry = fts_read(walk))) {
+		_free_ char *contents = NULL;
+		char hash[65];
+		size_t length;
+
+		if (entry->fts_info != FTS_F || is_no_core_source(entry->fts_name, false))
+			continue;
+		error = file_read(entry->fts_path, &contents, &length);
+		if (error)
+			break;
+		sha256_hex(contents, length, hash);
+		buffer_printf(text, "%s %s\n", hash, entry->fts_path + strlen(data) + 1);
+	}
+	fts_close(walk);
+	return error;
+}
+
+/* Everything that the artefacts are made from; its hash names their folder. */
+static struct error *core_identity(const struct build *build, const char *data, struct buffer *text)
+{
+	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CORE_FORMAT,
+		      build->release, build->cc, build->vmlinux_build_id);
+	_failed_(add_contents(text, data, "core-module"));
+	_failed_(add_contents(text, data, "patches/module"));
+	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
+	_failed_(add_file_identity(text, build->files.kbuild, "Module.symvers"));
+	return add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h");
+}
+
+/* ---- commands --------------------------------------------------------------- */
+
+/* How a command that kbuild ran becomes one that lacks its files. */
+struct command_rule {
+	const char *program;       /* what argv[0] ends with; NULL: the first command */
+	const char *with_value[5]; /* options to drop with the word after them */
+	const char *prefixes[6];   /* words to drop */
+	const char *suffix;        /* words that end so are files: drop */
+};
+
+static const struct command_rule compiler_rule = {
+	NULL,
+	{"-o"},
+	{"-c", "-Wp,-M", "-DKBUILD_", "-D__KBUILD_"},
+	".c",
+};
+static const struct command_rule objtool_rule = {"objtool", {NULL}, {NULL}, ".o"};
+static const struct command_rule modpost_rule = {
+	"modpost",
+	{"-o", "-i", "-T"},
+	{"-e"},
+	".o",
+};
+static const struct command_rule ld_rule = {NULL, {"-o"}, {NULL}, ".o"};
+
+static bool is_word(const char *const *list, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count && list[i]; i++)
+		if (!strcmp(list[i], word))
+			return true;
+	return false;
+}
+
+static bool has_any_prefix(const char *const *list, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count && list[i]; i++)
+		if (has_prefix(word, list[i]))
+			return true;
+	return false;
+}
+
+static void strip(const struct command_rule *rule, const struct args *words, struct args *ret)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		const char *word = words->list[i];
+
+		if (is_word(rule->with_value, ARRAY_SIZE(rule->with_value), word))
+			i++;
+		else if (!has_any_prefix(rule->prefixes, ARRAY_SIZE(rule->prefixes), word) &&
+			 !has_suffix(word, rule->suffix))
+			args_add(ret, word);
+	}
+}
+
+/* The command in a .cmd file that the rule is for; *ret stays NULL if it is not there. */
+static struct error *find_command(const char *folder, const char *target,
+				  const struct command_rule *rule, char ***ret)
+{
+	_free_ char *path = cmd_file_path(folder, target);
+	struct error *error = NULL;
+	struct cmd_file cmd;
+	const char *line;
+
+	if (*ret || !file_exists(path))
+		return NULL;
+	_failed_(cmd_file_read(path, &cmd));
+	for (line = cmd.command; !error && line && !*ret;) {
+		struct args words = {}, stripped = {};
+
+		error = shell_words(line, &words, &line);
+		if (!error && words.count &&
+		    (!rule->program || has_suffix(words.list[0], rule->program))) {
+			strip(rule, &words, &stripped);
+			*ret = stripped.list;
+		}
+		args_deinit(&words);
+	}
+	cmd_file_deinit(&cmd);
+	return error_prefix(error, "%s", path);
+}
+
+static struct error *find_commands(const char *folder, struct core_artefacts *core)
+{
+	_failed_(find_command(folder, "pokepatch.mod.o", &compiler_rule, &core->mod_compile));
+	/* By the unit, or, where objtool runs late, by the whole module. */
+	_failed_(find_command(folder, "main.o", &objtool_rule, &core->objtool));
+	_failed_(find_command(folder, "pokepatch.o", &objtool_rule, &core->objtool));
+	_failed_(find_command(folder, "Module.symvers", &modpost_rule, &core->modpost));
+	_failed_(find_command(folder, "pokepatch.ko", &ld_rule, &core->ld));
+	if (!core->mod_compile || !core->modpost || !core->ld)
+		return error_new(STATUS_FAILED,
+				 "%s: kbuild left no commands there; remove the folder and try "
+				 "again",
+				 folder);
+	return NULL;
+}
+
+/* ---- building --------------------------------------------------------------- */
+
+/*
+ * gcc for arm64 gives __patchable_function_entries the flag SHF_LINK_ORDER: each piece goes with
+ * one section of code.  The differ makes one table for all of a unit's functions, without it, and
+ * ld refuses to link the one with the other.
+ */
+static struct error *drop_order(const char *path)
+{
+	struct object object;
+	struct error *error = NULL;
+	bool ordered = false;
+
+	_failed_(object_read(path, &object));
+	for (size_t i = 1; i < object.sections.count; i++) {
+		struct section *section = object.sections.list[i];
+
+		ordered |= section->flags & SHF_LINK_ORDER;
+		section->flags &= ~(uint64_t)SHF_LINK_ORDER;
+	}
+	if (ordered)
+		error = object_write(&object, path);
+	object_deinit(&object);
+	return error;
+}
+
+static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
+				  const char *folder)
+{
+	struct proc_options options = {.dir = core->dir};
+	struct args args = {};
+	struct error *error;
+
+	args_add_clean_environment(&args, build->work);
+	args_add_all(&args, core->mod_compile);
+	args_addf(&args, "-I%s/core-module/include", folder);
+	args_add(&args, "-DKBUILD_BASENAME=\"glue\"");
+	args_add(&args, "-DKBUILD_MODNAME=\"pokepatch_glue\"");
+	args_add(&args, "-D__KBUILD_MODNAME=kmod_pokepatch_glue");
+	args_add(&args, "-g0"); /* it is in every patch module; paths of this machine are not */
+	/* Kernels with frame pointers forbid it, but what the module's exit ends with is a jump. */
+	args_add(&args, "-foptimize-sibling-calls");
+	args_add(&args, "-c");
+	args_add(&args, "-o");
+	args_add(&args, core->glue_object);
+	args_addf(&args, "%s/patches/module/glue.c", folder);
+	error = proc_check((const char *const *)args.list, &options, NULL);
+	args_deinit(&args);
+	_failed_(error_prefix(error, "cannot compile the glue of patch modules"));
+	return drop_order(core->glue_object);
+}
+
+static struct error *run_kbuild(const struct build *build, const char *folder)
+{
+	struct args args = {};
+	struct error *error;
+
+	args_add_clean_environment(&args, build->work);
+	args_add(&args, "make");
+	args_add(&args, "-s");
+	args_addf(&args, "-j%u", build->options.jobs);
+	args_add(&args, "-C");
+	args_add(&args, build->files.kbuild);
+	args_addf(&args, "M=%s/core-module", folder);
+	/* Where kallsyms lacks what the core needs, its build looks there. */
+	args_addf(&args, "POKEPATCH_VMLINUX=%s", build->files.vmlinux);
+	args_add_machine(&args, build);
+	args_add(&args, "modules");
+	error = proc_check((const char *const *)args.list, NULL, NULL);
+	args_deinit(&args);
+	return error_prefix(error, "the core module does not compile for kernel %s",
+			    build->release);
+}
+
+static struct error *fill_core(const struct build *build, const char *data, const char *folder,
+			       struct core_artefacts *core)
+{
+	static const char *const names[] = {"core-module", "patches/module"};
+
+	_failed_(remove_tree(folder));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_free_ char *from = xasprintf("%s/%s", data, names[i]);
+		_free_ char *to = xasprintf("%s/%s", folder, names[i]);
+
+		_failed_(make_dirs(to));
+		_failed_(copy_folder(from, to, NULL, is_no_core_source));
+	}
+	_failed_(run_kbuild(build, folder));
+	_free_ char *module = xasprintf("%s/core-module", folder);
+	_failed_(find_commands(module, core));
+	return compile_glue(build, core, folder);
+}
+
+static struct error *make_core(const struct build *build, const char *data, const char *folder,
+			       const struct buffer *identity, struct core_artefacts *core)
+{
+	_free_ char *ready = xasprintf("%s/ready", folder);
+	struct error *error = fill_core(build, data, folder, core);
+
+	if (!error)
+		error = file_write(ready, identity->text, identity->length);
+	if (error)
+		error_destroy(remove_tree(folder));
+	return error;
+}
+
+static bool is_ready(const char *folder, const struct buffer *identity,
+		     const struct core_artefacts *core)
+{
+	_free_ char *ready = xasprintf("%s/ready", folder);
+	_free_ char *text = NULL;
+	struct error *error;
+	size_t length;
+
+	if (!file_exists(ready) || !file_exists(core->ko) || !file_exists(core->symvers) ||
+	    !file_exists(core->glue_object))
+		return false;
+	error = file_read(ready, &text, &length);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	return !strcmp(text, identity->text);
+}
+
+/* Those of other versions of the core, unless a build uses one. */
+static void remove_older_core(const struct build *build, const char *folder)
+{
+	DIR *dir = opendir(build->files.cache);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		_free_ char *path = xasprintf("%s/%s", build->files.cache, entry->d_name);
+		_free_ char *lock = xasprintf("%s.lock", path);
+		_close_ int fd = -1;
+
+		if (!has_prefix(entry->d_name, "core-") || has_suffix(entry->d_name, ".lock") ||
+		    !strcmp(path, folder))
+			continue;
+		fd = open(lock, O_RDWR | O_CLOEXEC);
+		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
+			error_destroy(remove_tree(path));
+			unlink(lock);
+		}
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static struct error *open_core(struct build *build, const char *data, const struct buffer *identity)
+{
+	struct core_artefacts *core = &build->core;
+	_free_ char *folder = NULL, *module = NULL;
+	char hash[65];
+
+	sha256_hex(identity->text, identity->length, hash);
+	folder = xasprintf("%s/core-%.16s", build->files.cache, hash);
+	module = xasprintf("%s/core-module", folder);
+	core->ko = xasprintf("%s/pokepatch.ko", module);
+	core->sources = xstrdup(module);
+	core->symvers = xasprintf("%s/Module.symvers", module);
+	core->glue_object = xasprintf("%s/glue.o", folder);
+	core->dir = xstrdup(build->files.kbuild);
+	_failed_(cache_lock(folder, true, &build->core_lock));
+	if (is_ready(folder, identity, core))
+		return find_commands(module, core);
+	cleanup_close(&build->core_lock);
+	build->core_lock = -1;
+	_failed_(cache_lock(folder, false, &build->core_lock));
+	if (is_ready(folder, identity, core)) { /* another build was at it */
+		_failed_(find_commands(module, core));
+	} else {
+		_failed_(make_core(build, data, folder, identity, core));
+		remove_older_core(build, folder);
+	}
+	if (flock(build->core_lock, LOCK_SH))
+		return error_errno("cannot lock %s", folder);
+	return NULL;
+}
+
+struct error *prepare_core(struct build *build)
+{
+	struct buffer identity = {};
+	_free_ char *data = NULL;
+	struct error *error;
+
+	_failed_(find_data(&data));
+	error = core_identity(build, data, &identity);
+	if (!error)
+		error = open_core(build, data, &identity);
+	buffer_deinit(&identity);
+	return error;
+}

@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pokepatch-build/finalize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/section_layout.h"
+#include "object/object.h"
+#include "pokepatch_mark.h"
+#include "object/sections.h"
+
+#define PERCPU_SECTION ".data..percpu"
+
+/* A piece of code that the module loader rewrites before our relocations are made. */
+struct site {
+	const struct section *section;
+	uint64_t start;
+	uint64_t end; /* once sorted: the furthest of this site and those before it */
+};
+
+struct finalizer {
+	struct build *build;
+	struct object object;
+	const struct externals *externals;
+	struct section *strings, *symbols, *objects, *relocs, *funcs, *callbacks, *texts, *image;
+	struct section *early_keys; /* or NULL */
+	struct map string_offsets; /* + 1 */
+	uint32_t *symbol_numbers;  /* of each external: row in symbols, + 1 */
+	uint32_t symbol_count, object_count, reloc_count;
+	struct map object_numbers; /* + 1, by parent's name */
+	struct symvers core_symvers;
+	VEC(struct site) sites;
+	bool kallsyms_all;
+};
+
+/* ---- rows of the tables --------------------------------------------------------- */
+
+static uint32_t add_string(struct finalizer *finalizer, const char *text)
+{
+	void **slot = map_slot(&finalizer->string_offsets, text);
+
+	if (!*slot) {
+		uint64_t offset =
+			section_append(finalizer->strings, text, strlen(text) + 1, 1);
+		*slot = (void *)(uintptr_t)(offset + 1);
+	}
+	return (uintptr_t)*slot - 1;
+}
+
+static unsigned char *add_row(struct section *table, uint64_t size)
+{
+	uint64_t offset = section_append(table, NULL, size, 8);
+
+	return table->data + offset;
+}
+
+#define PUT32(finalizer, row, type, field, value)                                                  \
+	object_put32(&(finalizer)->object, (row) + offsetof(type, field), value)
+#define PUT64(finalizer, row, type, field, value)                                                  \
+	object_put64(&(finalizer)->object, (row) + offsetof(type, field), value)
+
+static uint32_t add_object(struct finalizer *finalizer, const struct parent *parent)
+{
+	void **slot = map_slot(&finalizer->object_numbers, parent->name);
+
+	if (*slot)
+		return (uintptr_t)*slot - 1;
+
+	unsigned char *row = add_row(finalizer->objects, sizeof(struct pokepatch_object));
+	PUT32(finalizer, row, struct pokepatch_object, name, add_string(finalizer, parent->name));
+	PUT32(finalizer, row, struct pokepatch_object, build_id_len, parent->build_id_length);
+	memcpy(row + offsetof(struct pokepatch_object, build_id), parent->build_id,
+	       parent->build_id_length);
+	*slot = (void *)(uintptr_t)++finalizer->object_count;
+	return finalizer->object_count - 1;
+}
+
+/* Row of an external in the table of symbols; made when it is first used. */
+static uint32_t add_symbol(struct finalizer *finalizer, uint32_t external_index)
+{
+	uint32_t *number = &finalizer->symbol_numbers[external_index];
+
+	if (*number)
+		return *number - 1;
+
+	const struct external *external = finalizer->externals->list.list[external_index];
+	const struct parent *parent = external->parent;
+	const struct parent_symbol *symbol = external->symbol;
+	bool vmlinux = parent == finalizer->build->comparison->vmlinux;
+	bool absolute = vmlinux && (symbol->percpu || !*symbol->section);
+	bool listed = symbol->function || finalizer->kallsyms_all;
+	uint32_t object = add_object(finalizer, parent);
+	unsigned char *row = add_row(finalizer->symbols, sizeof(struct pokepatch_symbol));
+
+	PUT64(finalizer, row, struct pokepatch_symbol, offset,
+	      vmlinux && !absolute ? symbol->value - parent->base : symbol->value);
+	PUT64(finalizer, row, struct pokepatch_symbol, size, symbol->size);
+	PUT32(finalizer, row, struct pokepatch_symbol, object, object);
+	PUT32(finalizer, row, struct pokepatch_symbol, name, add_string(finalizer, symbol->name));
+	PUT32(finalizer, row, struct pokepatch_symbol, section,
+	      add_string(finalizer, vmlinux ? "" : symbol->section));
+	PUT32(finalizer, row, struct pokepatch_symbol, pos,
+	      listed ? parent_position(parent, symbol) : 0);
+	PUT32(finalizer, row, struct pokepatch_symbol, flags,
+	      (symbol->function ? POKEPATCH_SYM_FUNC : 0) |
+		      (absolute ? POKEPATCH_SYM_ABS : 0));
+	*number = ++finalizer->symbol_count;
+	return *number - 1;
+}
+
+/* ---- relocations ------------------------------------------------------------------ */
+
+static int site_order(const void *left, const void *right)
+{
+	const struct site *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void collect_sites(struct finalizer *finalizer)
+{
+	for (const struct site_table *table = finalizer->object.arch->site_tables;
+	     table && table->section; table++) {
+		struct section *section = object_find_section(&finalizer->object, table->section);
+
+		if (!section || section->size % table->entry)
+			continue;
+		for (size_t j = 0; j < section->relocs.count; j++) {
+			const struct reloc *reloc = &section->relocs.list[j];
+
+			uint64_t at = reloc->offset % table->entry, entry = reloc->offset - at;
+
+			if ((at && at != table->piece_at) || !reloc->symbol->section)
+				continue;
+			uint64_t start = reloc->symbol->value + reloc->addend;
+			uint8_t length_at = at ? table->piece_length_at : table->length_at;
+			uint64_t length = length_at ? section->data[entry + length_at]
+						    : table->length;
+			*vec_push(&finalizer->sites) = (struct site){
+				.section = reloc->symbol->section,
+				.start = start,
+				.end = start + length,
+			};
+		}
+	}
+	if (finalizer->sites.count)
+		qsort(finalizer->sites.list, finalizer->sites.count, sizeof(struct site),
+		      site_order);
+	/* Sites nest: an alternative of several instructions has the call's site within. */
+	for (size_t i = 1; i < finalizer->sites.count; i++) {
+		struct site *site = &finalizer->sites.list[i];
+
+		if (site->section == site[-1].section && site->end < site[-1].end)
+			site->end = site[-1].end;
+	}
+}
+
+static bool is_rewritten(const struct finalizer *finalizer, const struct section *section,
+			 uint64_t offset)
+{
+	size_t low = 0, high = finalizer->sites.count;
+	struct site key = {.section = section, .start = offset};
+	const char *replacements = finalizer->object.arch->replacement_section;
+
+	if (replacements && !strcmp(section->name, replacements))
+		return true;
+	while (low < high) { /* the last site at or before offset */
+		size_t middle = low + (high - low) / 2;
+
+		if (site_order(&finalizer->sites.list[middle], &key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct site *site = low ? &finalizer->sites.list[low - 1] : NULL;
+	return site && site->section == section && offset < site->end;
+}
+
+/* Who it is, for messages. */
+static const char *function_at(const struct finalizer *finalizer, const struct section *section,
+			       uint64_t offset)
+{
+	for (size_t i = 1; i < finalizer->object.symbols.count; i++) {
+		const struct symbol *symbol = finalizer->object.symbols.list[i];
+
+		if (symbol && symbol->section == section && symbol->type == STT_FUNC &&
+		    offset >= symbol->value && offset - symbol->value < symbol->size)
+			return symbol->name;
+	}
+	return section->name;
+}
+
+/* A relocation of ours comes too late for what the loader has rewritten or copied by then. */
+static void refuse_place(struct finalizer *finalizer, const struct section *section,
+			 uint64_t offset, const char *name)
+{
+	struct refusals *refusals = &finalizer->build->refusals;
+
+	/*
+	 * The loader copies this section to every processor before any notifier runs
+	 * (post_relocation() in kernel/module/main.c), and a symbol in it has a per-CPU
+	 * offset for its address.
+	 */
+	if (has_prefix(section->name, PERCPU_SECTION))
+		refusals_add(refusals, "relocation-in-percpu", NULL, name,
+			     "a new per-CPU variable holds the address of '%s', which is not "
+			     "exported; set it at run time, in code",
+			     name);
+	else if (is_rewritten(finalizer, section, offset))
+		refusals_add(refusals, "relocation-in-alternative", NULL, name,
+			     "%s() refers to '%s', which is not exported, from an instruction "
+			     "that the kernel rewrites when it loads a module; leave the function "
+			     "out of the patch",
+			     function_at(finalizer, section, offset), name);
+}
+
+/* How far the kernel will be is known when the module is loaded, and only then. */
+static void refuse_type(struct finalizer *finalizer, const struct section *section,
+			const struct reloc *reloc, const char *name)
+{
+	const struct arch *arch = finalizer->object.arch;
+	const struct reloc_kind *kind = arch_reloc(arch, reloc->type);
+	struct refusals *refusals = &finalizer->build->refusals;
+
+	if (!section_is_text(section))
+		return;
+	if (kind && kind->near)
+		refusals_add(refusals, "relocation-out-of-reach", NULL, name,
+			     "%s() refers to '%s', which is not exported, by an instruction that "
+			     "does not reach as far as the kernel may be; leave the function out "
+			     "of the patch",
+			     function_at(finalizer, section, reloc->offset), name);
+	else if (!late_allowed(arch->late_limit, reloc->type, reloc->offset))
+		refusals_add(refusals, "relocation-out-of-reach", NULL, name,
+			     "%s() takes the address of '%s' at the end of a page, where this "
+			     "processor's erratum forbids it, and no other layout of the patch "
+			     "avoids that; make the patch smaller",
+			     function_at(finalizer, section, reloc->offset), name);
+}
+
+static void add_reloc(struct finalizer *finalizer, struct section *section,
+		      const struct reloc *reloc, uint32_t external)
+{
+	struct object *object = &finalizer->object;
+	uint32_t symbol = add_symbol(finalizer, external);
+	unsigned char *row = add_row(finalizer->relocs, sizeof(struct pokepatch_reloc));
+	uint64_t place = row - finalizer->relocs->data;
+
+	PUT64(finalizer, row, struct pokepatch_reloc, addend, reloc->addend);
+	PUT32(finalizer, row, struct pokepatch_reloc, symbol, symbol);
+	PUT32(finalizer, row, struct pokepatch_reloc, type, reloc->type);
+	if (section_is_text(section) && late_limited(object->arch->late_limit, reloc->type) &&
+	    section->align < object->arch->late_limit->align)
+		section->align = object->arch->late_limit->align;
+	section_add_address(object, finalizer->relocs,
+			    place + offsetof(struct pokepatch_reloc, where),
+			    object_section_symbol(object, section), reloc->offset);
+	finalizer->reloc_count++;
+	refuse_place(finalizer, section, reloc->offset,
+		     finalizer->externals->list.list[external]->name);
+	refuse_type(finalizer, section, reloc, finalizer->externals->list.list[external]->name);
+}
+
+/* struct static_key of include/linux/jump_label.h, with addresses of 64 bits, as all modules have. */
+#define KEY_SIZE 16
+#define KEY_TYPE 8 /* where it says if it is on at first */
+
+/*
+ * Where the loader reads keys, one that is not reached yet is another one until then, with which the
+ * loader takes the instruction for a jump, and leaves it as it is: of a branch that is compiled as the
+ * likely one ("branch"), if the key is off at first; of any other, if it is on.
+ */
+static struct reloc early_key(struct finalizer *finalizer, const struct reloc *reloc)
+{
+	struct object *object = &finalizer->object;
+	struct section **keys = &finalizer->early_keys;
+
+	if (!*keys) {
+		*keys = object_add_section(object, ".data.early_keys", SHT_PROGBITS,
+					   SHF_ALLOC | SHF_WRITE, 16, 0);
+		section_append(*keys, NULL, 2 * KEY_SIZE, 16);
+	}
+	if (!(reloc->addend & JUMP_ENTRY_BRANCH))
+		object_put64(object, (*keys)->data + KEY_SIZE + KEY_TYPE, 1);
+	return (struct reloc){
+		.offset = reloc->offset,
+		.type = reloc->type,
+		.symbol = object_section_symbol(object, *keys),
+		.addend = (reloc->addend & JUMP_ENTRY_BRANCH ? 0 : KEY_SIZE) +
+			  (reloc->addend & JUMP_ENTRY_FLAGS),
+	};
+}
+
+/* Take references that the loader cannot resolve out of a section, into our table. */
+static void convert_section(struct finalizer *finalizer, struct section *section,
+			    const struct section_rules *rules)
+{
+	const struct section_rule *rule = section_rule_find(rules, section->name);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		const struct reloc *reloc = &section->relocs.list[i];
+		void *index = reloc->symbol->section
+				      ? NULL
+				      : map_get(&finalizer->externals->by_link_name,
+						reloc->symbol->name);
+
+		if (index)
+			add_reloc(finalizer, section, reloc, (uintptr_t)index - 1);
+		if (!index)
+			section->relocs.list[kept++] = *reloc;
+		else if (finalizer->object.arch->reads_keys && section_rule_key(rule, reloc->offset))
+			section->relocs.list[kept++] = early_key(finalizer, reloc);
+	}
+	section->relocs.count = kept;
+}
+
+/* Sections that only objtool reads, or that the glue's debug information left. */
+static bool is_spent(const struct section *section)
+{
+	return has_prefix(section->name, ".discard") || has_prefix(section->name, ".debug") ||
+	       has_prefix(section->name, ".comment");
+}
+
+static void convert_relocs(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+	size_t section_count = object->sections.count;
+	struct section_rules rules;
+
+	collect_sites(finalizer);
+	section_rules_init(&rules, object->arch);
+	for (size_t i = 1; i < section_count; i++)
+		if (!is_spent(object->sections.list[i]))
+			convert_section(finalizer, object->sections.list[i], &rules);
+	section_rules_deinit(&rules);
+}
+
+/* Remove what nothing refers to any more; freed with the object all the same. */
+static void drop_spent(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+		bool external = !symbol->section &&
+				map_get(&finalizer->externals->by_link_name, symbol->name);
+
+		if (external || (symbol->section && is_spent(symbol->section))) {
+			free(symbol);
+			object->symbols.list[i] = NULL;
+		}
+	}
+	for (size_t i = 1; i < object->sections.count; i++) {
+		struct section *section = object->sections.list[i];
+
+		if (!is_spent(section))
+			continue;
+		vec_deinit(&section->relocs);
+		if (section->own_data)
+			free(section->data);
+		free(section);
+		object->sections.list[i] = NULL;
+	}
+}
+
+/* ---- tables ------------------------------------------------------------------------- */
+
+/* What verify.c found equal; where it lies in texts. */
+static uint32_t add_text(struct finalizer *finalizer, uint32_t external)
+{
+	const struct buffer *text = &finalizer->build->comparison->texts[external];
+
+	return section_append(finalizer->texts, text->text, text->length, 1);
+}
+
+/* The differ wrote indexes of externals; the image's rows are counted apart. */
+static void number_functions(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+	struct section *funcs = finalizer->funcs;
+
+	for (uint64_t at = 0; at + sizeof(struct pokepatch_func) <= funcs->size;
+	     at += sizeof(struct pokepatch_func)) {
+		static const struct {
+			size_t symbol, text;
+		} fields[] = {
+			{offsetof(struct pokepatch_func, symbol),
+			 offsetof(struct pokepatch_func, text)},
+			{offsetof(struct pokepatch_func, cold),
+			 offsetof(struct pokepatch_func, cold_text)},
+		};
+
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+			unsigned char *field = funcs->data + at + fields[i].symbol;
+			uint32_t external = object_get32(object, field);
+			uint32_t text = POKEPATCH_NONE;
+
+			if (external != POKEPATCH_NONE) {
+				object_put32(object, field, add_symbol(finalizer, external));
+				text = add_text(finalizer, external);
+			}
+			object_put32(object, funcs->data + at + fields[i].text, text);
+		}
+	}
+}
+
+/* Likewise, of the parents that have callbacks. */
+static void number_callbacks(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+	struct section *callbacks = finalizer->callbacks;
+
+	for (uint64_t at = 0; callbacks && at + sizeof(struct pokepatch_callback) <= callbacks->size;
+	     at += sizeof(struct pokepatch_callback)) {
+		unsigned char *field =
+			callbacks->data + at + offsetof(struct pokepatch_callback, object);
+		uint32_t parent = object_get32(object, field);
+
+		object_put32(object, field,
+			     add_object(finalizer, finalizer->externals->parents.list[parent]));
+	}
+}
+
+static struct section *add_table(struct finalizer *finalizer, const char *name)
+{
+	return object_add_section(&finalizer->object, name, SHT_PROGBITS, SHF_ALLOC, 8, 0);
+}
+
+static void put_pointer(struct finalizer *finalizer, uint64_t field, struct section *table)
+{
+	struct object *object = &finalizer->object;
+
+	if (table && table->size)
+		section_add_address(object, finalizer->image, field,
+				    object_section_symbol(object, table), 0);
+}
+
+#define IMAGE(field) offsetof(struct pokepatch_image, field)
+
+static bool any_escapes(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->results[i].escapes)
+			return true;
+	return false;
+}
+
+/* There are as many as functions: link.c has counted those. */
+static void put_stubs(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (!symbol || !symbol->section || strcmp(symbol->name, POKEPATCH_STUBS_SYMBOL))
+			continue;
+		section_add_address(object, finalizer->image, IMAGE(stubs),
+				    object_section_symbol(object, symbol->section), symbol->value);
+		PUT32(finalizer, finalizer->image->data, struct pokepatch_image, nr_stubs,
+		      finalizer->funcs->size / sizeof(struct pokepatch_func));
+		return;
+	}
+}
+
+/* All of the section that the linker made of them. */
+static void put_markers(struct finalizer *finalizer)
+{
+	struct section *markers =
+		object_find_section(&finalizer->object, POKEPATCH_SECTION_MARKERS);
+
+	if (!markers)
+		return;
+	put_pointer(finalizer, IMAGE(markers), markers);
+	PUT32(finalizer, finalizer->image->data, struct pokepatch_image, nr_markers,
+	      markers->size / sizeof(struct pokepatch_marker));
+}
+
+static struct error *fill_image(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+	struct section *image = finalizer->image;
+	char *name _free_ = xstrdup(finalizer->build->name);
+
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	section_append(image, NULL, sizeof(struct pokepatch_image), 8);
+	PUT64(finalizer, image->data, struct pokepatch_image, magic, POKEPATCH_MAGIC);
+	PUT32(finalizer, image->data, struct pokepatch_image, format, POKEPATCH_FORMAT);
+	PUT32(finalizer, image->data, struct pokepatch_image, size,
+	      sizeof(struct pokepatch_image));
+	PUT32(finalizer, image->data, struct pokepatch_image, transition,
+	      finalizer->build->options.transition);
+	PUT32(finalizer, image->data, struct pokepatch_image, nr_objects, finalizer->object_count);
+	PUT32(finalizer, image->data, struct pokepatch_image, nr_symbols, finalizer->symbol_count);
+	PUT32(finalizer, image->data, struct pokepatch_image, nr_funcs,
+	      finalizer->funcs->size / sizeof(struct pokepatch_func));
+	PUT32(finalizer, image->data, struct pokepatch_image, nr_relocs, finalizer->reloc_count);
+	PUT32(finalizer, image->data, struct pokepatch_image, nr_callbacks,
+	      finalizer->callbacks
+		      ? finalizer->callbacks->size / sizeof(struct pokepatch_callback)
+		      : 0);
+	PUT32(finalizer, image->data, struct pokepatch_image, name, add_string(finalizer, name));
+	PUT32(finalizer, image->data, struct pokepatch_image, strings_size,
+	      finalizer->strings->size);
+	PUT32(finalizer, image->data, struct pokepatch_image, texts_size, finalizer->texts->size);
+	PUT32(finalizer, image->data, struct pokepatch_image, flags,
+	      any_escapes(finalizer->build) ? POKEPATCH_IMAGE_PINNED : 0);
+	put_pointer(finalizer, IMAGE(objects), finalizer->objects);
+	put_pointer(finalizer, IMAGE(symbols), finalizer->symbols);
+	put_pointer(finalizer, IMAGE(funcs), finalizer->funcs);
+	put_pointer(finalizer, IMAGE(relocs), finalizer->relocs);
+	put_pointer(finalizer, IMAGE(callbacks), finalizer->callbacks);
+	put_pointer(finalizer, IMAGE(strings), finalizer->strings);
+	put_pointer(finalizer, IMAGE(texts), finalizer->texts);
+	put_stubs(finalizer);
+	put_markers(finalizer);
+
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (!symbol || symbol->section || strcmp(symbol->name, POKEPATCH_IMAGE_SYMBOL))
+			continue;
+		symbol->section = image;
+		symbol->type = STT_OBJECT;
+		symbol->size = sizeof(struct pokepatch_image);
+		return NULL;
+	}
+	return error_new(STATUS_FAILED, "the glue does not refer to %s; is %s the glue of this "
+					"version?",
+			 POKEPATCH_IMAGE_SYMBOL, finalizer->build->glue_object);
+}
+
+/*
+ * Once the image has its place and the rows of our own are out: what is still
+ * undefined must be what the module loader finds.
+ */
+static void refuse_missing(struct finalizer *finalizer)
+{
+	struct build *build = finalizer->build;
+
+	for (size_t i = 1; i < finalizer->object.symbols.count; i++) {
+		const struct symbol *symbol = finalizer->object.symbols.list[i];
+
+		if (!symbol || symbol->section || symbol->special != SHN_UNDEF ||
+		    !strcmp(symbol->name, "__this_module") || /* comes with .mod.o */
+		    symvers_provide(&build->comparison->symvers, &finalizer->core_symvers,
+				    symbol->name))
+			continue;
+		refusals_add(&build->refusals, "symbol-missing", NULL, symbol->name,
+			     "the new code uses '%s', which neither this kernel nor the patch "
+			     "defines; check its spelling, and that this configuration has it",
+			     symbol->name);
+	}
+}
+
+/* ---- modinfo, report -------------------------------------------------------------------- */
+
+static void add_modinfo(struct section *modinfo, const char *key, const char *value)
+{
+	char *line _free_ = xasprintf("%s=%s", key, value);
+
+	section_append(modinfo, line, strlen(line) + 1, 1);
+}
+
+static void fill_modinfo(struct finalizer *finalizer)
+{
+	struct object *object = &finalizer->object;
+	struct build *build = finalizer->build;
+	struct section *modinfo = object_find_section(object, ".modinfo");
+	struct map seen = {0};
+	struct buffer build_id = {0}, source = {0};
+
+	if (!modinfo)
+		modinfo = object_add_section(object, ".modinfo", SHT_PROGBITS, SHF_ALLOC, 1, 0);
+	const struct parent *vmlinux = build->comparison->vmlinux;
+	for (uint32_t i = 0; i < vmlinux->build_id_length; i++)
+		buffer_printf(&build_id, "%02x", vmlinux->build_id[i]);
+	for (size_t i = 0; i < build->nr_patches; i++)
+		buffer_printf(&source, "%s%s", i ? "," : "", build->patches[i].sha256);
+
+	char *format _free_ = xasprintf("%u", POKEPATCH_FORMAT);
+	add_modinfo(modinfo, "pokepatch", format);
+	add_modinfo(modinfo, "pokepatch_kernel", build->release);
+	add_modinfo(modinfo, "pokepatch_build_id", build_id.text);
+	add_modinfo(modinfo, "pokepatch_source", source.text);
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		const struct symbol *symbol = object->symbols.list[i];
+		const struct export *export =
+			symbol && !symbol->section
+				? symvers_find(&build->comparison->symvers, symbol->name)
+				: NULL;
+
+		if (!export || !*export->namespace || map_has(&seen, export->namespace))
+			continue;
+		*map_slot(&seen, export->namespace) = NULL;
+		add_modinfo(modinfo, "import_ns", export->namespace);
+	}
+	map_deinit(&seen);
+	buffer_deinit(&build_id);
+	buffer_deinit(&source);
+}
+
+static struct error *finalize(struct finalizer *finalizer, const char *report)
+{
+	struct object *object = &finalizer->object;
+
+	finalizer->funcs = object_find_section(object, DIFF_SECTION_FUNCS);
+	finalizer->callbacks = object_find_section(object, DIFF_SECTION_CALLBACKS);
+	finalizer->strings = add_table(finalizer, POKEPATCH_SECTION_STRINGS);
+	finalizer->strings->align = 1;
+	finalizer->texts = add_table(finalizer, POKEPATCH_SECTION_TEXTS);
+	finalizer->texts->align = 1;
+	finalizer->objects = add_table(finalizer, POKEPATCH_SECTION_TABLES);
+	finalizer->symbols = add_table(finalizer, POKEPATCH_SECTION_TABLES);
+	finalizer->relocs = add_table(finalizer, POKEPATCH_SECTION_TABLES);
+	finalizer->image = add_table(finalizer, POKEPATCH_SECTION_IMAGE);
+	if (!finalizer->funcs)
+		return error_new(STATUS_FAILED, "the linked object has no table of functions");
+
+	add_string(finalizer, ""); /* offset 0 */
+	add_object(finalizer, finalizer->build->comparison->vmlinux); /* always row 0 */
+	convert_relocs(finalizer);
+	number_functions(finalizer);
+	number_callbacks(finalizer);
+	drop_spent(finalizer);
+	_failed_(fill_image(finalizer));
+	refuse_missing(finalizer);
+	fill_modinfo(finalizer);
+
+	/* Of a type for programs' own use (gABI): modpost takes PROGBITS in memory only. */
+	struct section *json =
+		object_add_section(object, POKEPATCH_SECTION_REPORT, SHT_LOUSER, 0, 1, 0);
+	section_append(json, report, strlen(report) + 1, 1);
+	return NULL;
+}
+
+static struct error *config_has(const char *path, const char *line, bool *ret)
+{
+	char *text _free_ = NULL;
+
+	_failed_(file_read(path, &text, NULL));
+	char *wanted _free_ = xasprintf("\n%s\n", line);
+	*ret = strstr(text, wanted) != NULL;
+	return NULL;
+}
+
+struct error *finalize_object(struct build *build, const char *in, const char *out,
+			      const char *report)
+{
+	struct finalizer finalizer = {.build = build, .externals = &build->comparison->externals};
+
+	_failed_(config_has(build->files.config, "CONFIG_KALLSYMS_ALL=y", &finalizer.kallsyms_all));
+	_failed_(symvers_read(build->core.symvers, &finalizer.core_symvers));
+	struct error *error = object_read(in, &finalizer.object);
+	if (error) {
+		symvers_deinit(&finalizer.core_symvers);
+		return error;
+	}
+	finalizer.symbol_numbers =
+		xcalloc(finalizer.externals->list.count, sizeof(*finalizer.symbol_numbers));
+
+	error = finalize(&finalizer, report);
+	if (!error)
+		error = refusals_check(build);
+	if (!error)
+		error = object_write(&finalizer.object, out);
+	free(finalizer.symbol_numbers);
+	vec_deinit(&finalizer.sites);
+	map_deinit(&finalizer.string_offsets);
+	map_deinit(&finalizer.object_numbers);
+	object_deinit(&finalizer.object);
+	symvers_deinit(&finalizer.core_symvers);
+	return error;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pokepatch-build/kbuild.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/proc.h"
+
+/* ---- argument lists --------------------------------------------------------- */
+
+void args_add(struct args *args, const char *text)
+{
+	if (args->count + 1 >= args->room) {
+		args->room = args->room ? args->room * 2 : 16;
+		args->list = xreallocarray(args->list, args->room, sizeof(*args->list));
+	}
+	args->list[args->count++] = xstrdup(text);
+	args->list[args->count] = NULL;
+}
+
+void args_addf(struct args *args, const char *format, ...)
+{
+	_free_ char *text = NULL;
+	va_list list;
+
+	va_start(list, format);
+	if (vasprintf(&text, format, list) < 0)
+		text = xstrdup(format);
+	va_end(list);
+	args_add(args, text);
+}
+
+void args_add_all(struct args *args, char *const *list)
+{
+	for (; list && *list; list++)
+		args_add(args, *list);
+}
+
+void args_deinit(struct args *args)
+{
+	strings_free(args->list);
+	*args = (struct args){};
+}
+
+void strings_free(char **list)
+{
+	for (char **p = list; p && *p; p++)
+		free(*p);
+	free(list);
+}
+
+/* ---- the shell's words ------------------------------------------------------ */
+
+/* One word's characters, from *p on, to where an unquoted blank or operator ends it. */
+static struct error *shell_word(const char **p, struct buffer *word)
+{
+	char quote = '\0';
+
+	for (;; (*p)++) {
+		char c = **p;
+
+		if (!c) {
+			if (quote)
+				return error_new(STATUS_FAILED, "unfinished %c in a command",
+						 quote);
+			return NULL;
+		}
+		if (quote == '\'' ? c == '\'' : quote && c == quote) {
+			quote = '\0';
+		} else if (quote == '\'') {
+			buffer_add(word, &c, 1);
+		} else if (c == '$' || c == '`') {
+			return error_new(STATUS_FAILED, "a command that the shell would expand");
+		} else if (c == '\\' && (*p)[1] && (!quote || strchr("\"\\$`", (*p)[1]))) {
+			(*p)++;
+			buffer_add(word, *p, 1);
+		} else if (!quote && (c == '\'' || c == '"')) {
+			quote = c;
+		} else if (!quote && (isspace((unsigned char)c) || strchr(";&|", c))) {
+			return NULL;
+		} else {
+			buffer_add(word, &c, 1);
+		}
+	}
+}
+
+struct error *shell_words(const char *line, struct args *ret, const char **ret_rest)
+{
+	const char *p = line;
+
+	*ret_rest = NULL;
+	for (;;) {
+		struct buffer word = {};
+		struct error *error;
+
+		while (isspace((unsigned char)*p))
+			p++;
+		if (!*p)
+			return NULL;
+		if (strchr(";&|", *p)) {
+			*ret_rest = p + strspn(p, ";&| \t\n");
+			return NULL;
+		}
+		buffer_add(&word, "", 0);
+		error = shell_word(&p, &word);
+		if (!error)
+			args_add(ret, word.text ? word.text : "");
+		buffer_deinit(&word);
+		_failed_(error);
+	}
+}
+
+/* ---- .cmd files ------------------------------------------------------------- */
+
+char *cmd_file_path(const char *dir, const char *target)
+{
+	const char *slash = strrchr(target, '/');
+	int length = slash ? (int)(slash - target + 1) : 0;
+
+	return xasprintf("%s%s%.*s.%s.cmd", dir ? dir : "", dir ? "/" : "", length, target,
+			 slash ? slash + 1 : target);
+}
+
+/* Undo what make-cmd in scripts/Kbuild.include did so that make can read the line again. */
+static char *make_unescape(const char *text, size_t length)
+{
+	char *out = xmalloc(length + 1), *to = out;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '$' && i + 1 < length && text[i + 1] == '$')
+			i++;
+		else if (length - i >= 8 && !memcmp(text + i, "$(pound)", 8)) {
+			*to++ = '#';
+			i += 7;
+			continue;
+		}
+		*to++ = text[i];
+	}
+	*to = '\0';
+	return out;
+}
+
+/*
+ * "deps_X := \" and then a file on each line, with a backslash at its end.
+ * Lines of the form $(wildcard include/config/Y) are fixdep's notes of the
+ * configuration that was read; they are no files of the compiler's.
+ */
+static char **read_depends(const char *text)
+{
+	struct args files = {};
+	const char *p = strstr(text, "\nsource_");
+	const char *list = strstr(text, "\ndeps_");
+
+	if (p) {
+		size_t end = strcspn(p + 1, "\n");
+		const char *value = strstr(p + 1, " := ");
+
+		if (value && value < p + 1 + end)
+			args_addf(&files, "%.*s", (int)(p + 1 + end - value - 4), value + 4);
+	}
+	for (p = list ? strchr(list + 1, '\n') : NULL; p && p[1] && p[1] != '\n';) {
+		const char *start = p + 1 + strspn(p + 1, " \t");
+		size_t length = strcspn(start, " \\\n");
+
+		if (length && *start != '$')
+			args_addf(&files, "%.*s", (int)length, start);
+		p = strchr(p + 1, '\n');
+	}
+	if (!files.list)
+		files.list = xcalloc(1, sizeof(*files.list));
+	return files.list;
+}
+
+struct error *cmd_file_read(const char *path, struct cmd_file *ret)
+{
+	_free_ char *text = NULL;
+	const char *value, *end;
+	size_t length;
+
+	*ret = (struct cmd_file){};
+	_failed_(file_read(path, &text, &length));
+	value = has_prefix(text, "cmd_") || has_prefix(text, "savedcmd_") ? strstr(text, " := ")
+									  : NULL;
+	end = value ? strchr(value, '\n') : NULL;
+	if (!end)
+		return error_new(STATUS_FAILED, "%s: not a command file of the kernel's build",
+				 path);
+	value += strlen(" := ");
+	if (value > end)
+		value = end;
+	ret->command = make_unescape(value, (size_t)(end - value));
+	ret->depends = read_depends(end);
+	return NULL;
+}
+
+void cmd_file_deinit(struct cmd_file *cmd)
+{
+	free(cmd->command);
+	strings_free(cmd->depends);
+	*cmd = (struct cmd_file){};
+}
+
+/* ---- running make ----------------------------------------------------------- */
+
+static const char *const environment_kept[] = {"PATH", "HOME", "USER", "LOGNAME"};
+
+void args_add_clean_environment(struct args *args, const char *work)
+{
+	args_add(args, "env");
+	args_add(args, "-i");
+	args_add(args, "LANG=C");
+	args_addf(args, "TMPDIR=%s", work);
+	for (size_t i = 0; i < ARRAY_SIZE(environment_kept); i++) {
+		const char *value = getenv(environment_kept[i]);
+
+		if (value)
+			args_addf(args, "%s=%s", environment_kept[i], value);
+	}
+}
+
+void args_add_machine(struct args *args, const struct build *build)
+{
+	if (!build->cross)
+		return;
+	args_addf(args, "ARCH=%s", build->arch);
+	args_addf(args, "CROSS_COMPILE=%s", build->cross);
+	if (build->cc_named)
+		args_addf(args, "CC=%s", build->cc);
+}
+
+/*
+ * A makefile read after the kernel's own: its one target has the same
+ * environment as the $(MAKE) $(build)= lines there.  Flags that depend on generated headers are
+ * added by a rule: arch/arm64/Makefile, stack_protector_prepare, with the canary's offset in
+ * struct task_struct.  What that one waits for, prepare0, has been done by the packager.
+ */
+static const char environment_makefile[] = "stack_protector_prepare:\n"
+					   "pokepatch-environment: stack_protector_prepare\n"
+					   "\t@env -0 >$(POKEPATCH_ENVIRONMENT)\n";
+
+static bool is_make_internal(const char *assignment)
+{
+	static const char *const names[] = {"MAKEFILES=",
+					    "MAKELEVEL=",
+					    "MFLAGS=",
+					    "_=",
+					    "OLDPWD=",
+					    "SHLVL=",
+					    "POKEPATCH_ENVIRONMENT=",
+					    "MAKEOVERRIDES=",
+					    "MAKEFLAGS=",
+					    "TMPDIR="};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (has_prefix(assignment, names[i]))
+			return true;
+	return false;
+}
+
+static char **split_environment(const char *text, size_t length)
+{
+	struct args list = {};
+
+	for (const char *p = text; p < text + length; p += strlen(p) + 1)
+		if (!is_make_internal(p))
+			args_add(&list, p);
+	return list.list ? list.list : xcalloc(1, sizeof(*list.list));
+}
+
+struct error *kbuild_environment(const struct build *build, char ***ret)
+{
+	const char *tree = build->tree;
+	_free_ char *makefile = xasprintf("%s/.pokepatch/environment.mk", tree);
+	_free_ char *output = xasprintf("%s/.pokepatch/environment", tree);
+	_free_ char *text = NULL;
+	struct proc_options options = {.dir = tree};
+	struct args args = {};
+	struct error *error;
+	size_t length;
+
+	_failed_(file_write(makefile, environment_makefile, strlen(environment_makefile)));
+	args_add_clean_environment(&args, build->work);
+	args_add(&args, "make");
+	/* With it the Makefile does not start itself once more (need-sub-make there). */
+	args_add(&args, "--no-print-directory");
+	args_add(&args, "-rR");
+	args_add(&args, "-f");
+	args_add(&args, "Makefile");
+	args_add(&args, "-f");
+	args_add(&args, makefile);
+	args_add(&args, "-o");
+	args_add(&args, "prepare0");
+	args_addf(&args, "POKEPATCH_ENVIRONMENT=%s", output);
+	args_add_machine(&args, build);
+	if (build->kcflags)
+		args_addf(&args, "KCFLAGS=%s", build->kcflags);
+	args_add(&args, "pokepatch-environment");
+	error = proc_check((const char *const *)args.list, &options, NULL);
+	args_deinit(&args);
+	if (error)
+		return error_prefix(error, "the kernel's Makefile does not run in %s", tree);
+	_failed_(file_read(output, &text, &length));
+	*ret = split_environment(text, length);
+	return NULL;
+}
+
+const char *kbuild_variable(char *const *environment, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+			return *environment + length + 1;
+	return NULL;
+}
+
+struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
+			  bool *ret_ok, struct buffer *ret_output)
+{
+	struct proc_options options = {.dir = build->tree};
+	struct proc_result result = {};
+	struct args args = {};
+	struct error *error;
+
+	args_add(&args, "env");
+	args_add(&args, "-i");
+	args_add_all(&args, build->make_env);
+	args_addf(&args, "TMPDIR=%s", build->work);
+	args_add(&args, "make");
+	args_add(&args, "-rRk");
+	args_add(&args, "--no-print-directory");
+	args_addf(&args, "-j%u", build->options.jobs);
+	args_add(&args, "-f");
+	args_add(&args, "scripts/Makefile.build");
+	args_addf(&args, "obj=%s", directory);
+	args_add(&args, "need-builtin=1");
+	args_add(&args, "need-modorder=1");
+	args_add_all(&args, targets);
+	error = proc_run((const char *const *)args.list, &options, &result);
+	args_deinit(&args);
+	if (!error) {
+		*ret_ok = !result.status;
+		buffer_add(ret_output, result.out.text ? result.out.text : "", result.out.length);
+	}
+	proc_result_deinit(&result);
+	return error;
+}

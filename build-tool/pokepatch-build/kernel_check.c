@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Source, configuration, headers, compiler and vmlinux come from different
+ * places.  If they are not all of one kernel, the patched functions would be
+ * compiled for a kernel that nobody runs.
+ */
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pokepatch-build/kbuild.h"
+#include "common/proc.h"
+#include "pokepatch-build/tree.h"
+#include "pokepatch-build/vmlinuz.h"
+
+/* ---- configuration ---------------------------------------------------------- */
+
+/*
+ * What Debian takes out of the configuration that it installs in /boot
+ * (debian/rules.real), and what names keys and salts: no code reads these.
+ */
+static const char *const symbols_without_code[] = {
+	"CONFIG_BUILD_SALT",          "CONFIG_MODULE_SIG_ALL",  "CONFIG_MODULE_SIG_KEY",
+	"CONFIG_SYSTEM_TRUSTED_KEYS", "CONFIG_CC_VERSION_TEXT",
+};
+
+static bool has_code(const char *symbol)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(symbols_without_code); i++)
+		if (!strcmp(symbols_without_code[i], symbol))
+			return false;
+	return true;
+}
+
+struct config {
+	char *text;
+	struct map values; /* symbol to value; unset ones are not there */
+	VEC(char *) symbols;
+};
+
+static void config_deinit(struct config *config)
+{
+	map_deinit(&config->values);
+	vec_deinit(&config->symbols);
+	free(config->text);
+}
+
+static struct error *config_read(const char *path, struct config *ret)
+{
+	size_t length;
+
+	*ret = (struct config){};
+	_failed_(file_read(path, &ret->text, &length));
+	for (char *line = ret->text, *end; *line; line = end + 1) {
+		char *value = strchr(line, '=');
+
+		end = line + strcspn(line, "\n");
+		if (has_prefix(line, "CONFIG_") && value && value < end) {
+			bool last = !*end;
+
+			*value = *end = '\0';
+			*map_slot(&ret->values, line) = value + 1;
+			*vec_push(&ret->symbols) = line;
+			if (last)
+				break;
+		} else if (!*end) {
+			break;
+		}
+	}
+	if (!ret->symbols.count) {
+		config_deinit(ret);
+		return error_new(STATUS_FAILED, "%s: not a kernel configuration", path);
+	}
+	return NULL;
+}
+
+/* Add symbols of one that the other has with another value, or not at all. */
+static void config_differences(const struct config *one, const struct config *other, bool missing,
+			       struct buffer *ret, size_t *count)
+{
+	for (size_t i = 0; i < one->symbols.count; i++) {
+		const char *symbol = one->symbols.list[i];
+		const char *there = map_get(&other->values, symbol);
+
+		if (missing ? there != NULL
+			    : there && !strcmp(there, map_get(&one->values, symbol)))
+			continue;
+		if (!has_code(symbol))
+			continue;
+		if ((*count)++ < 5)
+			buffer_printf(ret, "%s%s", ret->length ? ", " : "", symbol);
+	}
+}
+
+/*
+ * Options with which the kernel's makefiles leave a unit's object without the tables that
+ * objtool makes (.return_sites, .retpoline_sites, .static_call_sites, .call_sites, .orc_unwind):
+ * delay-objtool in scripts/Makefile.lib has it run on vmlinux.o, and on whole modules.  Two
+ * objects of such a unit then look the same at places where the kernel's own code differs from
+ * both, and what the loader would have to do at these places in the patch nobody knows.
+ */
+static const struct {
+	const char *option, *what;
+} late_objtool[] = {
+	{"CONFIG_LTO_CLANG", "link-time optimisation"},
+	{"CONFIG_X86_KERNEL_IBT", "indirect branch tracking"},
+	{"CONFIG_KLP_BUILD", "support for klp-build"},
+};
+
+static void check_objtool(struct build *build, const char *path, const struct config *config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(late_objtool); i++) {
+		const char *value = map_get(&config->values, late_objtool[i].option);
+
+		if (!value || strcmp(value, "y"))
+			continue;
+		refusals_add(&build->refusals, "objtool-late", path, "configuration",
+			     "kernel %s has %s (%s=y), for which objtool runs on the linked kernel "
+			     "and not on each file, so that what it marks in a file's code cannot "
+			     "be compared; patch a kernel that is built without it",
+			     build->release, late_objtool[i].what, late_objtool[i].option);
+		return;
+	}
+}
+
+struct error *check_config(struct build *build)
+{
+	_free_ char *headers_path = xasprintf("%s/.config", build->files.kbuild);
+	struct config given, headers;
+	struct buffer symbols = {};
+	struct error *error;
+	size_t count = 0;
+
+	_failed_(config_read(build->files.config, &given));
+	error = config_read(headers_path, &headers);
+	if (error) {
+		config_deinit(&given);
+		return error;
+	}
+	config_differences(&given, &headers, false, &symbols, &count);
+	config_differences(&headers, &given, true, &symbols, &count);
+	if (count)
+		refusals_add(
+			&build->refusals, "config-differs", build->files.config, "configuration",
+			"it and %s differ in %s%s; give the configuration and the build folder "
+			"of one kernel",
+			headers_path, symbols.text, count > 5 ? " and others" : "");
+	else
+		check_objtool(build, build->files.config, &given);
+	buffer_deinit(&symbols);
+	config_deinit(&headers);
+	config_deinit(&given);
+	return NULL;
+}
+
+/* ---- compiler --------------------------------------------------------------- */
+
+/* "12.2.0" to 120200, as CONFIG_GCC_VERSION and CONFIG_CLANG_VERSION count. */
+static unsigned long version_number(const char *text)
+{
+	unsigned int major = 0, minor = 0, patch = 0;
+
+	if (sscanf(text, "%u.%u.%u", &major, &minor, &patch) < 1)
+		return 0;
+	return major * 10000UL + minor * 100UL + patch;
+}
+
+struct error *check_compiler(struct build *build)
+{
+	const char *const argv[] = {build->cc, "-dumpfullversion", NULL};
+	bool cross = build->cross && has_prefix(build->cc, build->cross);
+	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
+	struct proc_result result = {};
+	struct config config;
+	struct error *error = config_read(path, &config);
+	const char *wanted;
+
+	if (error)
+		return error;
+	wanted = map_get(&config.values, "CONFIG_GCC_VERSION");
+	error = proc_run(argv, NULL, &result);
+	if (error && !proc_interrupted()) {
+		error_destroy(error);
+		error = error_new(STATUS_FAILED,
+				  "the kernel's compiler %s is not installed; on Debian: apt-get "
+				  "install %s%s%s",
+				  build->cc,
+				  build->cc + (cross ? strlen(build->cross) : 0), cross ? "-" : "",
+				  cross ? build->machine->gnu : "");
+	}
+	if (!error && wanted && *wanted != '0' && result.out.text &&
+	    version_number(result.out.text) != strtoul(wanted, NULL, 10))
+		refusals_add(&build->refusals, "compiler-differs", NULL, build->cc,
+			     "this is version %.*s, but kernel %s was compiled by %s; install that "
+			     "one",
+			     (int)strcspn(result.out.text, "\n"), result.out.text, build->release,
+			     (char *)map_get(&config.values, "CONFIG_CC_VERSION_TEXT") ?: wanted);
+	proc_result_deinit(&result);
+	config_deinit(&config);
+	return error;
+}
+
+/* ---- source ----------------------------------------------------------------- */
+
+/* The number in "#define NAME number". */
+static bool defined_number(const char *text, const char *name, unsigned long *ret)
+{
+	_free_ char *line = xasprintf("#define %s ", name);
+	const char *found = strstr(text, line);
+
+	if (!found)
+		return false;
+	*ret = strtoul(found + strlen(line), NULL, 10);
+	return true;
+}
+
+struct error *check_source_version(struct build *build)
+{
+	static const struct {
+		const char *define, *variable;
+	} numbers[] = {
+		{"LINUX_VERSION_MAJOR", "VERSION"},
+		{"LINUX_VERSION_PATCHLEVEL", "PATCHLEVEL"},
+		{"LINUX_VERSION_SUBLEVEL", "SUBLEVEL"},
+	};
+	_free_ char *path =
+		xasprintf("%s/include/generated/uapi/linux/version.h", build->files.kbuild);
+	_free_ char *text = NULL;
+	size_t length;
+
+	_failed_(file_read(path, &text, &length));
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		const char *have = kbuild_variable(build->make_env, numbers[i].variable);
+		unsigned long wanted;
+
+		if (!have || !defined_number(text, numbers[i].define, &wanted) ||
+		    strtoul(have, NULL, 10) == wanted)
+			continue;
+		refusals_add(
+			&build->refusals, "source-differs", build->files.source, "source",
+			"this is the source of Linux %s, but kernel %s was built from another; "
+			"run 'pokepatch fetch %s'",
+			kbuild_variable(build->make_env, "KERNELVERSION") ?: "?", build->release,
+			build->release);
+		break;
+	}
+	return NULL;
+}
+
+/* ---- vmlinux ---------------------------------------------------------------- */
+
+/* The release in vmlinux's banner, "Linux version RELEASE (...": init/version.c. */
+static char *banner_release(const char *path)
+{
+	static const char banner[] = "Linux version ";
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	Elf_Scn *section = NULL;
+	char *release = NULL;
+
+	while (elf && !release && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		Elf_Data *data;
+		const char *found, *end;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    !(header.sh_flags & SHF_ALLOC) || (header.sh_flags & SHF_EXECINSTR))
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (!data || !data->d_buf)
+			continue;
+		found = memmem(data->d_buf, data->d_size, banner, strlen(banner));
+		if (!found)
+			continue;
+		found += strlen(banner);
+		end = memchr(found, ' ', (size_t)((char *)data->d_buf + data->d_size - found));
+		if (end && end - found < 200)
+			release = xstrndup(found, (size_t)(end - found));
+	}
+	elf_end(elf);
+	return release;
+}
+
+/* The image's build id, read once and kept in the tree with its size and time. */
+static struct error *load_kernel_id(struct build *build)
+{
+	_free_ char *path = xasprintf("%s/.pokepatch/vmlinuz", build->tree);
+	_free_ char *mark = NULL, *text = NULL;
+	struct stat status;
+	struct error *error;
+	size_t length;
+
+	if (!build->files.vmlinuz || stat(build->files.vmlinuz, &status))
+		return NULL;
+	mark = xasprintf("%lld %lld.%09ld ", (long long)status.st_size,
+			 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+	if (file_exists(path)) {
+		_failed_(file_read(path, &text, &length));
+		if (has_prefix(text, mark) && text[strlen(mark)]) {
+			build->kernel_build_id = xstrdup(text + strlen(mark));
+			return NULL;
+		}
+	}
+	_failed_(vmlinuz_build_id(build->files.vmlinuz, build->files.vmlinux, build->work,
+				  &build->kernel_build_id));
+	if (!build->kernel_build_id) {
+		note(build, "%s: its build id cannot be read; vmlinux is compared by release only",
+		     build->files.vmlinuz);
+		return NULL;
+	}
+	free(text);
+	text = xasprintf("%s%s", mark, build->kernel_build_id);
+	error = file_write(path, text, strlen(text));
+	return error;
+}
+
+struct error *check_vmlinux(struct build *build)
+{
+	const char *vmlinux = build->files.vmlinux;
+	_free_ char *release = NULL;
+
+	_failed_(elf_build_id(vmlinux, &build->vmlinux_build_id));
+	if (!build->vmlinux_build_id)
+		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
+	release = banner_release(vmlinux);
+	if (!release || strcmp(release, build->release)) {
+		refusals_add(&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
+			     "this is of kernel %s, not of %s; give the one that belongs to it",
+			     release ? release : "(none found)", build->release);
+		return NULL;
+	}
+	_failed_(load_kernel_id(build));
+	if (build->kernel_build_id && strcmp(build->kernel_build_id, build->vmlinux_build_id))
+		refusals_add(
+			&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
+			"its build id is %s, but that of %s is %s: another build of the same "
+			"release; give the one that belongs to it, or run 'pokepatch fetch %s'",
+			build->vmlinux_build_id, build->files.vmlinuz, build->kernel_build_id,
+			build->release);
+	return NULL;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Phase: link what the units carry and the glue into a patch module, with the kernel's tools. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "pokepatch-build/comparison.h"
+#include "pokepatch-build/finalize.h"
+#include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/section_layout.h"
+#include "pokepatch_mark.h"
+#include "common/proc.h"
+#include "pokepatch-build/report.h"
+
+/*
+ * module.lds keeps ".text.foo" sections apart; merge them by kind.  Names with
+ * two dots (.data..percpu) mean something to the loader and are left alone.  Markers
+ * become one table, which the image points to.
+ */
+static const char merge_script[] =
+	"SECTIONS {\n"
+	"	.text : { . = . + %" PRIu64 "; *(.text .text.[!.]*) }\n"
+	"	.rodata : { *(.rodata .rodata.[!.]*) }\n"
+	"	.data : { *(.data .data.[!.]*) }\n"
+	"	.bss : { *(.bss .bss.[!.]*) }\n"
+	"	" POKEPATCH_SECTION_MARKERS " : { *(" POKEPATCH_SECTION_MARKERS ".*) }\n"
+	"	/DISCARD/ : { *(.debug* .comment) }\n"
+	"}\n";
+
+struct linker {
+	struct build *build;
+	char *module;	/* "pokepatch-fix" */
+	char *combined; /* carried code and glue, then seen by objtool */
+	char *object;	/* with tables: the module's one object */
+	char *mod_source, *mod_object;
+	char *ko;
+};
+
+/* Runs and frees the arguments. */
+static struct error *run_in(struct args *args, const char *dir, struct buffer *ret_out)
+{
+	struct proc_options options = {.dir = dir};
+	struct error *error = proc_check((const char *const *)args->list, &options, ret_out);
+
+	args_deinit(args);
+	return error;
+}
+
+/* A command of the kernel's own tools, away from the user's environment. */
+static struct args start_command(const struct build *build)
+{
+	struct args args = {0};
+
+	args_add_clean_environment(&args, build->work);
+	return args;
+}
+
+static void linker_init(struct linker *linker, struct build *build)
+{
+	char *base = linker->module = xasprintf("pokepatch-%s", build->name);
+
+	linker->build = build;
+	linker->combined = xasprintf("%s/combined.o", build->work);
+	linker->object = xasprintf("%s/%s.o", build->work, base);
+	linker->mod_source = xasprintf("%s/%s.mod.c", build->work, base);
+	linker->mod_object = xasprintf("%s/%s.mod.o", build->work, base);
+	linker->ko = xasprintf("%s/%s.ko", build->work, base);
+}
+
+static void linker_deinit(struct linker *linker)
+{
+	free(linker->module);
+	free(linker->combined);
+	free(linker->object);
+	free(linker->mod_source);
+	free(linker->mod_object);
+	free(linker->ko);
+}
+
+/* Stubs are numbered as the core's table of functions is: one for each that is replaced. */
+static size_t count_replaced(const struct build *build)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; build->comparison->carried[i] && j < result->functions.count; j++)
+			count += result->functions.list[j].change == DIFF_CHANGED;
+	}
+	return count;
+}
+
+/*
+ * What is added to the carried code: the glue, and with it, if the direct mode is possible,
+ * its stubs, for as many functions as this patch replaces.
+ */
+static struct error *make_glue(struct linker *linker)
+{
+	struct build *build = linker->build;
+	char *source _free_ = xasprintf("%s/../patches/module/%s.S", build->core.sources, build->arch);
+	uint32_t mode = build->options.mode;
+
+	if (!file_exists(source) || (mode != POKEPATCH_MODE_AUTO && mode != POKEPATCH_MODE_DIRECT)) {
+		build->glue_object = xstrdup(build->core.glue_object);
+		return NULL;
+	}
+	char *stubs _free_ = xasprintf("%s/stubs.o", build->work);
+	struct args args = start_command(build);
+	args_add_all(&args, build->core.mod_compile);
+	args_add(&args, "-D__ASSEMBLY__");
+	args_addf(&args, "-DPOKEPATCH_NR_STUBS=%zu", count_replaced(build));
+	args_add(&args, "-g0");
+	args_add(&args, "-c");
+	args_add(&args, "-o");
+	args_add(&args, stubs);
+	args_add(&args, source);
+	_failed_(run_in(&args, build->core.dir, NULL));
+
+	build->glue_object = xasprintf("%s/glue-and-stubs.o", build->work);
+	args = start_command(build);
+	args_add(&args, build->core.ld[0]);
+	args_add(&args, "-r");
+	args_add(&args, "-o");
+	args_add(&args, build->glue_object);
+	args_add(&args, build->core.glue_object);
+	args_add(&args, stubs);
+	return run_in(&args, build->work, NULL);
+}
+
+/* With so many bytes in front of the code. */
+static struct error *combine(struct linker *linker, uint64_t padding)
+{
+	struct build *build = linker->build;
+	char *script _free_ = xasprintf("%s/merge.lds", build->work);
+	char *text _free_ = xasprintf(merge_script, padding);
+
+	_failed_(file_write(script, text, strlen(text)));
+	struct args args = start_command(build);
+	args_add(&args, build->core.ld[0]);
+	args_add(&args, "-r");
+	args_add(&args, "-T");
+	args_add(&args, script);
+	args_add(&args, "-o");
+	args_add(&args, linker->combined);
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->carried[i])
+			args_add(&args, build->comparison->carried[i]);
+	args_add(&args, build->glue_object);
+	return run_in(&args, build->work, NULL);
+}
+
+/* What objtool does not understand would be unwound or patched wrongly. */
+static struct error *run_objtool(struct linker *linker)
+{
+	struct build *build = linker->build;
+	struct args args = start_command(build);
+	struct buffer out = {0};
+
+	if (!build->core.objtool) { /* a machine that has none */
+		args_deinit(&args);
+		return NULL;
+	}
+	args_add_all(&args, build->core.objtool);
+	args_add(&args, "--link"); /* the object has several units */
+	args_add(&args, linker->combined);
+	struct error *error = run_in(&args, build->core.dir, &out);
+	if (!error && out.length) {
+		char *line _free_ = xstrndup(out.text, strcspn(out.text, "\n"));
+
+		refusals_add(&build->refusals, "objtool", NULL, "objtool",
+			     "objtool does not accept the carried code: %s", line);
+		error = refusals_check(build);
+	}
+	buffer_deinit(&out);
+	return error;
+}
+
+static struct error *run_modpost(struct linker *linker)
+{
+	struct build *build = linker->build;
+	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
+	char *out _free_ = xasprintf("%s/Module.symvers", build->work);
+	char *mod _free_ = xasprintf("%s/%s.mod", build->work, linker->module);
+	char *cmd _free_ = xasprintf("%s/.%s.o.cmd", build->work, linker->module);
+
+	/* Kbuild's notes about the object: its parts, and what it was made from. */
+	_failed_(file_write(mod, "\n", 1));
+	_failed_(file_write(cmd, "", 0));
+	struct args args = start_command(build);
+	args_add_all(&args, build->core.modpost);
+	args_add(&args, "-e"); /* not the kernel's own: it taints as out-of-tree */
+	args_add(&args, "-o");
+	args_add(&args, out);
+	args_add(&args, "-i");
+	args_add(&args, symvers);
+	args_add(&args, "-i");
+	args_add(&args, build->core.symvers);
+	args_add(&args, linker->object);
+	return run_in(&args, build->core.dir, NULL);
+}
+
+static struct error *compile_mod(struct linker *linker)
+{
+	struct build *build = linker->build;
+	struct args args = start_command(build);
+	char *name _free_ = xstrdup(linker->module);
+
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+
+	args_add_all(&args, build->core.mod_compile);
+	args_addf(&args, "-DKBUILD_BASENAME=\"%s.mod\"", name);
+	args_addf(&args, "-DKBUILD_MODNAME=\"%s\"", name);
+	args_addf(&args, "-D__KBUILD_MODNAME=kmod_%s", name);
+	args_add(&args, "-g0");
+	args_add(&args, "-c");
+	args_add(&args, "-o");
+	args_add(&args, linker->mod_object);
+	args_add(&args, linker->mod_source);
+	return run_in(&args, build->core.dir, NULL);
+}
+
+static struct error *link_ko(struct linker *linker)
+{
+	struct args args = start_command(linker->build);
+
+	args_add_all(&args, linker->build->core.ld);
+	args_add(&args, "-o");
+	args_add(&args, linker->ko);
+	args_add(&args, linker->object);
+	args_add(&args, linker->mod_object);
+	return run_in(&args, linker->build->core.dir, NULL);
+}
+
+static struct error *link_all(struct linker *linker)
+{
+	struct build *build = linker->build;
+	uint64_t padding;
+
+	_failed_(make_glue(linker));
+	_failed_(combine(linker, 0));
+	_failed_(layout_padding(build, linker->combined, &padding));
+	if (padding)
+		_failed_(combine(linker, padding));
+	_failed_(run_objtool(linker));
+
+	struct json_object *report = report_stable(build);
+	struct error *error =
+		finalize_object(build, linker->combined, linker->object,
+				json_object_to_json_string_ext(report, JSON_C_TO_STRING_PLAIN |
+									JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(report);
+	_failed_(error);
+	_failed_(run_modpost(linker));
+	_failed_(compile_mod(linker));
+	_failed_(link_ko(linker));
+	return NULL;
+}
+
+struct error *link_module(struct build *build)
+{
+	struct linker linker;
+
+	linker_init(&linker, build);
+	struct error *error = link_all(&linker);
+	if (error)
+		linker_deinit(&linker);
+	else {
+		build->ko = take_pointer(linker.ko);
+		linker_deinit(&linker);
+	}
+	return error;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pokepatch-build: from source diffs to a live patch module. */
+#include <stdio.h>
+#include <string.h>
+
+#include "pokepatch-build/build.h"
+#include "diff/diff_report.h"
+#include "common/proc.h"
+
+static const struct phase {
+	const char *name;
+	struct error *(*run)(struct build *build);
+} phases[] = {
+	{ "read the diffs", read_patches },
+	{ "prepare the source", prepare_tree },
+	{ "prepare the core", prepare_core },
+	{ "apply the diffs", apply_patches },
+	{ "find the units", find_units },
+	{ "mark the functions", mark_functions },
+	{ "compile", compile_units },
+	{ "compare", compare_units },
+	{ "verify", verify_units },
+	{ "link", link_module },
+	{ "check", check_module },
+	{ "prove", prove_module },
+};
+
+/* After the report: with an output of ours that cannot be written there is no other. */
+static const struct phase last_phase = { "write", write_module };
+
+static struct error *run_phase(struct build *build, const struct phase *phase)
+{
+	phase_begin(build, phase->name);
+	_failed_(phase->run(build));
+	phase_end(build);
+	return NULL;
+}
+
+static struct error *run_phases(struct build *build)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++)
+		_failed_(run_phase(build, &phases[i]));
+	return NULL;
+}
+
+/* Of two things that went wrong the first is told. */
+static struct error *first_error(struct error *first, struct error *second)
+{
+	if (!first)
+		return second;
+	error_destroy(second);
+	return first;
+}
+
+int main(int argc, char **argv)
+{
+	struct build_options options;
+	struct build build = { .tree_lock = -1, .core_lock = -1 };
+	struct error *error;
+	bool answered;
+	int status = STATUS_DONE;
+
+	error = options_parse(argc, argv, &options, &answered);
+	if (!error && answered)
+		return STATUS_DONE;
+	if (!error) {
+		proc_catch_signals();
+		proc_verbose(options.verbose);
+		error = build_init(&build, &options);
+	}
+	if (!error)
+		error = run_phases(&build);
+	notes_tell(&build);
+	refusals_sort(&build.refusals);
+	refusals_print(&build.refusals, stderr);
+	/* Refusals are in the report too; a failure of the environment leaves none. */
+	if (!error || error->status != STATUS_FAILED)
+		error = first_error(error, report_write(&build));
+	if (!error && !options.dry_run) {
+		error = run_phase(&build, &last_phase);
+		if (error)
+			report_remove(&build);
+	}
+	if (!error)
+		summary_print(&build);
+	if (error) {
+		fprintf(stderr, "pokepatch-build: %s\n", error->text);
+		status = error->status;
+		error_destroy(error);
+	}
+	build_deinit(&build);
+	return status;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of pokepatch-build. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pokepatch-build/build.h"
+#include "pokepatch_format.h"
+#include "common/version.h"
+
+enum {
+	OPTION_KBUILD = 256,
+	OPTION_ARCH,
+	OPTION_CROSS_COMPILE,
+	OPTION_MODE,
+	OPTION_TRANSITION,
+	OPTION_REPORT,
+	OPTION_DRY_RUN,
+	OPTION_KEEP,
+	OPTION_ALLOW,
+	OPTION_INSTRUMENT,
+	OPTION_MARK_FUNCTIONS,
+	OPTION_VERSION,
+};
+
+/* One row for each option: getopt, --help and the manual page say the same. */
+static const struct option_row {
+	int value; /* the short option's letter, or one of the above */
+	const char *name;
+	const char *argument; /* NULL: it takes none */
+	const char *help;
+} rows[] = {
+	{'k', "kernel", "RELEASE", "the kernel to patch (default: that of --kbuild, or the running one)"},
+	{'s', "source", "PATH", "its source, a folder or a tarball; never written to"},
+	{'c', "config", "FILE", "its configuration"},
+	{'v', "vmlinux", "FILE", "its vmlinux, with DWARF"},
+	{'m', "modules", "DIR", "its modules, with DWARF"},
+	{OPTION_KBUILD, "kbuild", "DIR",
+	 "its build folder (headers, Module.symvers); one where it was built has all"},
+	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
+	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
+	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
+	{OPTION_MODE, "mode", "auto|ftrace|direct|entry", "how calls are rerouted (default: auto)"},
+	{OPTION_TRANSITION, "transition", "stop|live",
+	 "how the switch is made (default: stop; live with --instrument, where it can be)"},
+	{OPTION_INSTRUMENT, "instrument", NULL, "compile with markers: POKEPATCH_MARK() in the files"},
+	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
+	{OPTION_MARK_FUNCTIONS, "mark-functions", "NAME,...",
+	 "with --instrument: mark entry and return of these"},
+	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: that of its vmlinux)"},
+	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
+	 "what the tools for it begin with (default: Debian's names)"},
+	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
+	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
+	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
+	{OPTION_KEEP, "keep", "DIR", "keep the work files there"},
+	{'q', "quiet", NULL, "no progress and no summary"},
+	{'V', "verbose", NULL, "print the commands that are run"},
+	{'h', "help", NULL, "this text"},
+	{OPTION_VERSION, "version", NULL, "the program's version"},
+};
+
+static const struct mode_name {
+	const char *name;
+	uint32_t mode;
+} modes[] = {
+	{"auto", POKEPATCH_MODE_AUTO},
+	{"ftrace", POKEPATCH_MODE_FTRACE},
+	{"direct", POKEPATCH_MODE_DIRECT},
+	{"entry", POKEPATCH_MODE_ENTRY},
+};
+
+const char *mode_name(uint32_t mode)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if (modes[i].mode == mode)
+			return modes[i].name;
+	return "unknown";
+}
+
+static const struct mode_name transitions[] = {
+	{"stop", POKEPATCH_TRANSITION_STOP},
+	{"live", POKEPATCH_TRANSITION_LIVE},
+};
+
+static void print_help(void)
+{
+	printf("Usage: pokepatch-build [options] PATCH...\n"
+	       "       pokepatch-build --instrument [options] FILE.c|PATCH...\n"
+	       "Make a live patch module from source diffs (-p1) for a stock kernel, or one of\n"
+	       "instrumented copies of the functions that have markers (pokepatch_patch(7)).\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_free_ char *left = xasprintf("--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
+					      rows[i].argument ? rows[i].argument : "");
+
+		if (rows[i].value < 256)
+			printf("  -%c, %-24s %s\n", rows[i].value, left, rows[i].help);
+		else
+			printf("      %-24s %s\n", left, rows[i].help);
+	}
+	printf("\nWhat is not given comes from the cache that 'pokepatch fetch RELEASE' fills.\n"
+	       "Exit status: 0 done, 1 usage or environment, 2 refused, 3 nothing to do.\n");
+}
+
+static struct error *usage(const char *what, const char *subject)
+{
+	return error_new(STATUS_FAILED, "%s%s%s; 'pokepatch-build --help' lists the options", what,
+			 subject ? " " : "", subject ? subject : "");
+}
+
+static struct error *parse_name(const char *what, const struct mode_name *names, size_t count,
+				const char *text, uint32_t *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(names[i].name, text)) {
+			*ret = names[i].mode;
+			return NULL;
+		}
+	}
+	return error_new(STATUS_FAILED,
+			 "--%s %s: this version does not know it; "
+			 "'pokepatch-build --help' lists what it knows",
+			 what, text);
+}
+
+static struct error *parse_jobs(const char *text, unsigned int *ret)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > 4096)
+		return usage("-j wants a number from 1 to 4096, not", text);
+	*ret = (unsigned int)value;
+	return NULL;
+}
+
+/* As the compiler's own -D, but one thing that it takes is no name. */
+static struct error *parse_define(const char *text, struct build_options *options)
+{
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+
+	if (!length || (text[0] >= '0' && text[0] <= '9') || (text[length] && text[length] != '='))
+		return usage("-D wants NAME or NAME=VALUE, not", text);
+	*vec_push(&options->defines) = text;
+	return NULL;
+}
+
+static struct error *set_option(int value, const char *argument, struct build_options *options)
+{
+	struct string_option {
+		int value;
+		const char **field;
+	} strings[] = {
+		{'k', &options->kernel},           {'s', &options->source},
+		{'c', &options->config},           {'v', &options->vmlinux},
+		{'m', &options->modules},          {OPTION_KBUILD, &options->kbuild},
+		{'o', &options->output},           {'n', &options->name},
+		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
+		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
+		if (strings[i].value != value)
+			continue;
+		if (!*argument)
+			return usage("an option has an empty argument:", "");
+		*strings[i].field = argument;
+		return NULL;
+	}
+	switch (value) {
+	case 'j':
+		return parse_jobs(argument, &options->jobs);
+	case OPTION_MODE:
+		return parse_name("mode", modes, ARRAY_SIZE(modes), argument, &options->mode);
+	case OPTION_TRANSITION:
+		return parse_name("transition", transitions, ARRAY_SIZE(transitions), argument,
+				  &options->transition);
+	case OPTION_ALLOW:
+		*vec_push(&options->allow) = argument;
+		return NULL;
+	case OPTION_INSTRUMENT:
+		options->instrument = true;
+		return NULL;
+	case 'D':
+		return parse_define(argument, options);
+	case OPTION_MARK_FUNCTIONS:
+		*vec_push(&options->mark_functions) = argument;
+		return NULL;
+	case OPTION_DRY_RUN:
+		options->dry_run = true;
+		return NULL;
+	case 'q':
+		options->quiet = true;
+		return NULL;
+	case 'V':
+		options->verbose = true;
+		return NULL;
+	default:
+		return usage("unknown option, or one without its argument", NULL);
+	}
+}
+
+static void make_getopt_tables(struct option *long_options, char *letters)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		long_options[i] = (struct option){
+			.name = rows[i].name,
+			.has_arg = rows[i].argument ? required_argument : no_argument,
+			.val = rows[i].value,
+		};
+		if (rows[i].value >= 256)
+			continue;
+		*letters++ = (char)rows[i].value;
+		if (rows[i].argument)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+}
+
+struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done)
+{
+	struct option long_options[ARRAY_SIZE(rows) + 1] = {};
+	char letters[2 * ARRAY_SIZE(rows) + 1];
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	int value;
+
+	*ret_done = false;
+	*ret = (struct build_options){
+		.jobs = processors > 0 ? (unsigned int)processors : 1,
+		.mode = POKEPATCH_MODE_AUTO,
+		.transition = TRANSITION_DEFAULT,
+	};
+	make_getopt_tables(long_options, letters);
+	optind = 0;
+	opterr = 0;
+	while ((value = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
+		if (value == 'h') {
+			print_help();
+			*ret_done = true;
+			return NULL;
+		}
+		if (value == OPTION_VERSION) {
+			printf("pokepatch-build %s\n", POKEPATCH_VERSION);
+			*ret_done = true;
+			return NULL;
+		}
+		if (value == '?')
+			return usage("unknown option, or one without its argument:",
+				     argv[optind - 1]);
+		_failed_(set_option(value, optarg, ret));
+	}
+	ret->patches = argv + optind;
+	ret->nr_patches = (size_t)(argc - optind);
+	if (!ret->nr_patches)
+		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
+			     NULL);
+	if (!ret->instrument && (ret->defines.count || ret->mark_functions.count))
+		return usage(ret->defines.count ? "-D goes with --instrument"
+						: "--mark-functions goes with --instrument",
+			     NULL);
+	return NULL;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A distribution may correct the compiler of an architecture and not the cross compiler for it:
+ * Debian's gcc-12 12.2.0-14+deb12u1 has arm64's stack protector put the canary elsewhere
+ * (CVE-2023-4039), its cross compiler is of 12.2.0-14, and of every function with an array on its
+ * stack the two make different code.  So units are compiled by the architecture's own cc1, which
+ * "pokepatch fetch" has brought and an emulator runs; driver, assembler and linker, which take
+ * no part in that, stay those of this machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pokepatch-build/kbuild.h"
+#include "common/proc.h"
+#include "pokepatch-build/tree.h"
+
+/* "(Debian 12.2.0-14) 12.2.0" of "gcc-12 (Debian 12.2.0-14) 12.2.0": what follows the name. */
+static char *version_of(const char *line, const char *end_at)
+{
+	size_t name = strcspn(line, " "), length = strcspn(line, end_at);
+
+	return name < length ? xstrndup(line + name + 1, length - name - 1) : NULL;
+}
+
+/* The kernel's, as its configuration tells. */
+static struct error *wanted_version(const struct build *build, char **ret)
+{
+	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
+	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
+	_free_ char *text = NULL;
+	const char *found;
+
+	*ret = NULL;
+	_failed_(file_read(path, &text, NULL));
+	found = strstr(text, symbol);
+	if (found)
+		*ret = version_of(found + strlen(symbol), "\"\n");
+	return NULL;
+}
+
+static struct error *present_version(const struct build *build, char **ret)
+{
+	const char *const argv[] = {build->cc, "--version", NULL};
+	struct buffer out = {};
+	struct error *error = proc_check(argv, NULL, &out);
+
+	*ret = error || !out.text ? NULL : version_of(out.text, "\n");
+	buffer_deinit(&out);
+	return error;
+}
+
+/* Does that cc1 run here, and is it of the version? */
+static struct error *is_usable(const struct build *build, const char *cc1, const char *version,
+			       bool *ret)
+{
+	const char *const argv[] = {build->machine->emulator, "-L", build->files.compiler, cc1,
+				    "-quiet", "-version", "-o", "/dev/null", "/dev/null", NULL};
+	/* "(Debian 12.2.0-14+deb12u1)": it says "version" in front of the number. */
+	_free_ char *vendor = xstrndup(version, strcspn(version, ")"));
+	struct proc_result result = {};
+	struct error *error = proc_run(argv, NULL, &result);
+
+	*ret = !error && !result.status && result.out.text && strstr(result.out.text, vendor);
+	proc_result_deinit(&result);
+	if (error && !proc_interrupted()) { /* no such program */
+		error_destroy(error);
+		error = NULL;
+	}
+	return error;
+}
+
+struct error *find_own_compiler(struct build *build)
+{
+	_free_ char *wanted = NULL, *present = NULL;
+	const char *number;
+	bool usable = false;
+
+	if (!build->cross)
+		return NULL;
+	_failed_(wanted_version(build, &wanted));
+	_failed_(present_version(build, &present));
+	if (!wanted || !present || !strcmp(wanted, present))
+		return NULL;
+	number = strrchr(wanted, ' ') ? strrchr(wanted, ' ') + 1 : wanted;
+	_free_ char *cc1 = xasprintf("%s/usr/lib/gcc/%s/%.*s/cc1", build->files.compiler ?: "",
+				     build->machine->gnu, (int)strcspn(number, "."), number);
+	if (build->files.compiler && build->machine->emulator && file_exists(cc1))
+		_failed_(is_usable(build, cc1, wanted, &usable));
+	if (usable)
+		build->cc1 = take_pointer(cc1);
+	else
+		note(build,
+		     "%s is %s, but kernel %s was compiled by %s: functions that the two "
+		     "compile differently will be refused; 'pokepatch fetch %s' brings that one, "
+		     "and package qemu-user what runs it",
+		     build->cc, present, build->release, wanted, build->release);
+	return NULL;
+}
+
+/* A program of the name that the driver looks for, and CC with the folder where it is. */
+struct error *use_own_compiler(struct build *build)
+{
+	_free_ char *folder = xasprintf("%s/.pokepatch/compiler", build->tree);
+	_free_ char *wrapper = xasprintf("%s/cc1", folder);
+	_free_ char *text = NULL;
+
+	if (!build->cc1)
+		return NULL;
+	text = xasprintf("#!/bin/sh\nexec %s -L '%s' '%s' \"$@\"\n", build->machine->emulator,
+			 build->files.compiler, build->cc1);
+	_failed_(make_dirs(folder));
+	_failed_(file_write(wrapper, text, strlen(text)));
+	if (chmod(wrapper, 0755))
+		return error_errno("cannot write %s", wrapper);
+	for (char **p = build->make_env; *p; p++) {
+		if (!has_prefix(*p, "CC="))
+			continue;
+		char *with = xasprintf("%s -B%s/", *p, folder);
+
+		free(*p);
+		*p = with;
+	}
+	return NULL;
+}

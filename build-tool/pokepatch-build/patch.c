@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading unified diffs. */
+#include "pokepatch-build/patch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any source file has; keeps all sums of line numbers within a long. */
+#define LINE_NUMBER_MAX 100000000UL
+
+/* The diff, line by line. */
+struct reader {
+	const char *name;
+	const char *next, *end;
+	const char *line; /* the current line, without the newline */
+	size_t length;
+	size_t number; /* of the current line, from 1 */
+};
+
+static bool reader_next(struct reader *reader)
+{
+	const char *newline;
+
+	if (reader->next >= reader->end)
+		return false;
+	newline = memchr(reader->next, '\n', (size_t)(reader->end - reader->next));
+	reader->line = reader->next;
+	reader->length = (size_t)((newline ? newline : reader->end) - reader->next);
+	reader->next = newline ? newline + 1 : reader->end;
+	reader->number++;
+	return true;
+}
+
+/* The line after the current one, without moving. */
+static bool reader_peek(const struct reader *reader, struct reader *ret)
+{
+	*ret = *reader;
+	return reader_next(ret);
+}
+
+static bool starts(const struct reader *reader, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return reader->length >= length && !memcmp(reader->line, prefix, length);
+}
+
+/* The rest of the line after a prefix, without a carriage return at its end. */
+static char *rest(const struct reader *reader, const char *prefix)
+{
+	size_t skip = strlen(prefix), length = reader->length;
+
+	while (length > skip && reader->line[length - 1] == '\r')
+		length--;
+	return xstrndup(reader->line + skip, length - skip);
+}
+
+static struct error *fault(const struct reader *reader, const char *what)
+{
+	return error_new(STATUS_FAILED, "%s:%zu: %s", reader->name, reader->number, what);
+}
+
+/* ---- paths ------------------------------------------------------------------ */
+
+static int octal_digit(char c)
+{
+	return c >= '0' && c <= '7' ? c - '0' : -1;
+}
+
+/*
+ * A C-style quoted name, as git writes names with unusual bytes (core.quotePath
+ * in git-config(1)).  *text is just after the opening quote, and is left after
+ * the closing one.  NULL: malformed.
+ */
+static char *unquote(const char **text)
+{
+	static const char letters[] = "abtnvfr\"\\";
+	static const char bytes[] = "\a\b\t\n\v\f\r\"\\";
+	struct buffer name = {};
+	const char *p = *text;
+
+	buffer_add(&name, "", 0);
+	while (*p && *p != '"') {
+		char byte = *p++;
+
+		if (byte == '\\') {
+			const char *letter = *p ? strchr(letters, *p) : NULL;
+
+			if (letter) {
+				byte = bytes[letter - letters];
+				p++;
+			} else if (octal_digit(*p) >= 0 && octal_digit(*p) <= 3 &&
+				   octal_digit(p[1]) >= 0 && octal_digit(p[2]) >= 0) {
+				byte = (char)(octal_digit(*p) * 64 + octal_digit(p[1]) * 8 +
+					      octal_digit(p[2]));
+				p += 3;
+			} else {
+				break;
+			}
+			if (!byte)
+				break;
+		}
+		buffer_add(&name, &byte, 1);
+	}
+	if (*p != '"') {
+		buffer_deinit(&name);
+		return NULL;
+	}
+	*text = p + 1;
+	return name.text ? name.text : xstrdup("");
+}
+
+/*
+ * The path in a header line: quoted or plain, up to a tab (timestamps follow
+ * it).  NULL for /dev/null.
+ */
+static struct error *header_path(const struct reader *reader, const char *text, char **ret,
+				 const char **ret_after)
+{
+	*ret = NULL;
+	if (*text == '"') {
+		text++;
+		*ret = unquote(&text);
+		if (!*ret)
+			return fault(reader, "malformed quoted file name");
+		*ret_after = text;
+	} else {
+		size_t length = strcspn(text, "\t");
+
+		*ret = xstrndup(text, length);
+		*ret_after = text + length;
+	}
+	if (!strcmp(*ret, "/dev/null")) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return NULL;
+}
+
+/* Is it a path that stays within the tree? */
+static bool path_is_sound(const char *path)
+{
+	if (!*path || *path == '/' || strlen(path) >= PATH_MAX / 2)
+		return false;
+	for (const char *part = path;; part++) {
+		size_t length = strcspn(part, "/");
+
+		if (!length || (length == 1 && *part == '.') ||
+		    (length == 2 && part[0] == '.' && part[1] == '.'))
+			return false;
+		part += length;
+		if (!*part)
+			return true;
+	}
+}
+
+/* Take off the first component (-p1), and refuse paths that leave the tree. */
+static struct error *strip_path(const struct reader *reader, char **path)
+{
+	char *slash;
+
+	if (!*path)
+		return NULL;
+	slash = strchr(*path, '/');
+	while (slash && slash[1] == '/')
+		slash++;
+	if (!slash || **path == '/' || !path_is_sound(slash + 1))
+		return error_new(STATUS_FAILED,
+				 "%s:%zu: '%s' is no path in a source tree; file names need one "
+				 "more folder in front, as in a/fs/file.c",
+				 reader->name, reader->number, *path);
+	memmove(*path, slash + 1, strlen(slash + 1) + 1);
+	return NULL;
+}
+
+static void set_path(char **path, char *value)
+{
+	free(*path);
+	*path = value;
+}
+
+/* ---- headers ---------------------------------------------------------------- */
+
+/* A path of git's own header lines: no a/ or b/ in front. */
+static struct error *git_path(const struct reader *reader, const char *prefix, char **ret)
+{
+	_free_ char *text = rest(reader, prefix);
+	const char *after;
+	char *path;
+
+	_failed_(header_path(reader, text, &path, &after));
+	if (!path || !path_is_sound(path)) {
+		free(path);
+		return fault(reader, "a file name that is no path in a source tree");
+	}
+	set_path(ret, path);
+	return NULL;
+}
+
+/*
+ * "diff --git a/X b/X": needed where no other line names the file (an empty
+ * new file, a mode change, a binary file).  Both names are the same then, so
+ * the line splits in the middle.
+ */
+static struct error *git_names(const struct reader *reader, struct patch_entry *entry)
+{
+	_free_ char *text = rest(reader, "diff --git ");
+	_free_ char *first = NULL, *second = NULL;
+	size_t length = strlen(text);
+
+	if (*text == '"') {
+		const char *after, *unused;
+
+		_failed_(header_path(reader, text, &first, &after));
+		while (*after == ' ')
+			after++;
+		_failed_(header_path(reader, after, &second, &unused));
+	} else if (length % 2 && text[length / 2] == ' ') {
+		first = xstrndup(text, length / 2);
+		second = xstrdup(text + length / 2 + 1);
+	}
+	if (!first || !second)
+		return NULL; /* a rename: its own lines follow */
+	_failed_(strip_path(reader, &first));
+	_failed_(strip_path(reader, &second));
+	if (!strcmp(first, second)) {
+		entry->old_path = take_pointer(first);
+		entry->new_path = take_pointer(second);
+	}
+	return NULL;
+}
+
+static struct error *git_deleted(const struct reader *reader, struct patch_entry *entry)
+{
+	(void)reader;
+	entry->change = PATCH_DELETE;
+	return NULL;
+}
+
+static struct error *git_created(const struct reader *reader, struct patch_entry *entry)
+{
+	(void)reader;
+	entry->change = PATCH_CREATE;
+	return NULL;
+}
+
+static struct error *git_mode(const struct reader *reader, struct patch_entry *entry)
+{
+	(void)reader;
+	entry->mode_changed = true;
+	return NULL;
+}
+
+static struct error *git_rename_from(const struct reader *reader, struct patch_entry *entry)
+{
+	entry->change = PATCH_RENAME;
+	return git_path(reader, "rename from ", &entry->old_path);
+}
+
+static struct error *git_rename_to(const struct reader *reader, struct patch_entry *entry)
+{
+	entry->change = PATCH_RENAME;
+	return git_path(reader, "rename to ", &entry->new_path);
+}
+
+static struct error *git_copy_from(const struct reader *reader, struct patch_entry *entry)
+{
+	entry->change = PATCH_COPY;
+	return git_path(reader, "copy from ", &entry->old_path);
+}
+
+static struct error *git_copy_to(const struct reader *reader, struct patch_entry *entry)
+{
+	entry->change = PATCH_COPY;
+	return git_path(reader, "copy to ", &entry->new_path);
+}
+
+static struct error *git_nothing(const struct reader *reader, struct patch_entry *entry)
+{
+	(void)reader;
+	(void)entry;
+	return NULL;
+}
+
+static struct error *git_binary(const struct reader *reader, struct patch_entry *entry)
+{
+	(void)reader;
+	entry->binary = true;
+	return NULL;
+}
+
+/* The lines that may follow "diff --git" (git-diff(1), extended headers). */
+static const struct git_header {
+	const char *prefix;
+	struct error *(*read)(const struct reader *reader, struct patch_entry *entry);
+} git_headers[] = {
+	{"old mode ", git_mode},
+	{"new mode ", git_mode},
+	{"deleted file mode ", git_deleted},
+	{"new file mode ", git_created},
+	{"copy from ", git_copy_from},
+	{"copy to ", git_copy_to},
+	{"rename from ", git_rename_from},
+	{"rename to ", git_rename_to},
+	{"similarity index ", git_nothing},
+	{"dissimilarity index ", git_nothing},
+	{"index ", git_nothing},
+	{"Binary files ", git_binary},
+	{"GIT binary patch", git_binary},
+};
+
+static const struct git_header *git_header_find(const struct reader *reader)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(git_headers); i++)
+		if (starts(reader, git_headers[i].prefix))
+			return &git_headers[i];
+	return NULL;
+}
+
+/* Does diff -N's way to say "no such file" follow the name: the epoch, in any time zone? */
+static bool is_epoch(const char *after)
+{
+	while (*after == '\t' || *after == ' ')
+		after++;
+	return has_prefix(after, "1970-01-01 ") || has_prefix(after, "1969-12-31 ");
+}
+
+/* The lines "--- OLD" (the current one) and "+++ NEW". */
+static struct error *read_names(struct reader *reader, struct patch_entry *entry)
+{
+	_free_ char *old_text = rest(reader, "--- ");
+	_free_ char *old_path = NULL, *new_path = NULL, *new_text = NULL;
+	const char *old_after = "", *new_after = "";
+	bool git = entry->old_path || entry->new_path || entry->change != PATCH_MODIFY;
+
+	_failed_(header_path(reader, old_text, &old_path, &old_after));
+	_failed_(strip_path(reader, &old_path));
+	reader_next(reader);
+	new_text = rest(reader, "+++ ");
+	_failed_(header_path(reader, new_text, &new_path, &new_after));
+	_failed_(strip_path(reader, &new_path));
+	if (!old_path && !new_path)
+		return fault(reader, "both file names are /dev/null");
+	if (!git && entry->change == PATCH_MODIFY) {
+		if (!old_path || is_epoch(old_after))
+			entry->change = PATCH_CREATE;
+		else if (!new_path || is_epoch(new_after))
+			entry->change = PATCH_DELETE;
+	}
+	if (old_path && entry->change != PATCH_CREATE)
+		set_path(&entry->old_path, take_pointer(old_path));
+	if (new_path && entry->change != PATCH_DELETE)
+		set_path(&entry->new_path, take_pointer(new_path));
+	return NULL;
+}
+
+/* ---- hunks ------------------------------------------------------------------ */
+
+/* "N" or "N,M"; M is 1 where it is missing. */
+static bool read_range(const char **text, size_t *ret_start, size_t *ret_count)
+{
+	size_t *numbers[2] = {ret_start, ret_count};
+
+	*ret_count = 1;
+	for (int i = 0; i < 2; i++) {
+		size_t value = 0;
+
+		if (**text < '0' || **text > '9')
+			return false;
+		while (**text >= '0' && **text <= '9') {
+			value = value * 10 + (size_t)(*(*text)++ - '0');
+			if (value > LINE_NUMBER_MAX)
+				return false;
+		}
+		*numbers[i] = value;
+		if (**text != ',')
+			break;
+		if (i)
+			return false;
+		(*text)++;
+	}
+	return *ret_count == 0 || *ret_start > 0;
+}
+
+/* "@@ -1,2 +3,4 @@ ..." */
+static bool read_hunk_header(const char *line, struct patch_hunk *hunk)
+{
+	if (!has_prefix(line, "@@ -"))
+		return false;
+	line += strlen("@@ -");
+	if (!read_range(&line, &hunk->old_start, &hunk->old_count) || !has_prefix(line, " +"))
+		return false;
+	line += strlen(" +");
+	return read_range(&line, &hunk->new_start, &hunk->new_count) && has_prefix(line, " @@");
+}
+
+typedef VEC(struct patch_line) patch_line_vec;
+typedef VEC(struct patch_hunk) patch_hunk_vec;
+typedef VEC(struct patch_entry) patch_entry_vec;
+
+static struct error *read_hunk_lines(struct reader *reader, struct patch_hunk *hunk,
+				     patch_line_vec *lines)
+{
+	size_t old_left = hunk->old_count, new_left = hunk->new_count;
+	struct reader next;
+
+	while (old_left || new_left) {
+		struct patch_line *line;
+		char kind;
+
+		if (!reader_next(reader))
+			return error_new(STATUS_FAILED,
+					 "%s:%zu: the diff ends within the hunk that starts at "
+					 "line %zu",
+					 reader->name, reader->number, hunk->diff_line);
+		/* Mail programs take the space off an empty context line. */
+		kind = reader->length && reader->line[0] != '\r' ? reader->line[0] : ' ';
+		if (!strchr(" +-", kind) || (kind != '+' && !old_left) ||
+		    (kind != '-' && !new_left))
+			return fault(reader, "the hunk's lines do not fit the numbers in its @@ "
+					     "line; was the diff edited by hand?");
+		line = vec_push(lines);
+		line->kind = kind;
+		line->text = reader->length ? reader->line + 1 : reader->line;
+		line->length = reader->length ? reader->length - 1 : 0;
+		if (reader->length && reader->line[0] == '\r')
+			line->text = reader->line, line->length = reader->length;
+		old_left -= kind != '+';
+		new_left -= kind != '-';
+		if (reader_peek(reader, &next) && starts(&next, "\\ ")) {
+			line->no_newline = true;
+			*reader = next;
+		}
+	}
+	return NULL;
+}
+
+static struct error *read_hunks(struct reader *reader, struct patch_entry *entry)
+{
+	patch_hunk_vec hunks = {};
+	struct error *error = NULL;
+	struct reader next;
+
+	while (!error && reader_peek(reader, &next) && starts(&next, "@@ ")) {
+		_free_ char *header = NULL;
+		struct patch_hunk *hunk;
+		patch_line_vec lines = {};
+
+		*reader = next;
+		header = rest(reader, "");
+		hunk = vec_push(&hunks);
+		hunk->diff_line = reader->number;
+		if (!read_hunk_header(header, hunk))
+			error = fault(reader, "malformed @@ line");
+		else
+			error = read_hunk_lines(reader, hunk, &lines);
+		hunk->lines = lines.list;
+		hunk->nr_lines = lines.count;
+	}
+	entry->hunks = hunks.list;
+	entry->nr_hunks = hunks.count;
+	if (!error && !entry->nr_hunks)
+		error = fault(reader, "no @@ line after the file names");
+	return error;
+}
+
+/* ---- the whole diff --------------------------------------------------------- */
+
+static bool at_names(const struct reader *reader)
+{
+	struct reader next;
+
+	return starts(reader, "--- ") && reader_peek(reader, &next) && starts(&next, "+++ ");
+}
+
+static bool at_context_diff(const struct reader *reader)
+{
+	struct reader next;
+
+	return starts(reader, "*** ") && reader_peek(reader, &next) && starts(&next, "--- ");
+}
+
+/* The current line is "diff --git ..."; reads its entry to the end. */
+static struct error *read_git_entry(struct reader *reader, struct patch_entry *entry)
+{
+	struct reader next;
+
+	_failed_(git_names(reader, entry));
+	while (reader_peek(reader, &next)) {
+		const struct git_header *header = git_header_find(&next);
+
+		if (!header)
+			break;
+		*reader = next;
+		_failed_(header->read(reader, entry));
+	}
+	if (!entry->binary && reader_peek(reader, &next) && at_names(&next)) {
+		*reader = next;
+		_failed_(read_names(reader, entry));
+		_failed_(read_hunks(reader, entry));
+	}
+	if (!entry->old_path && !entry->new_path)
+		return fault(reader, "no file name in this part of the diff");
+	if (entry->change == PATCH_CREATE)
+		set_path(&entry->old_path, NULL);
+	else if (entry->change == PATCH_DELETE)
+		set_path(&entry->new_path, NULL);
+	if ((!entry->old_path && entry->change != PATCH_CREATE) ||
+	    (!entry->new_path && entry->change != PATCH_DELETE))
+		return fault(reader, "a file name is missing in this part of the diff");
+	return NULL;
+}
+
+static bool is_blank(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(" \t\r\n", text[i]) || !text[i])
+			return false;
+	return true;
+}
+
+/* "Binary files a/X and b/X differ", from diff -u without git. */
+static struct error *plain_binary(const struct reader *reader)
+{
+	return error_new(STATUS_FAILED, "%s:%zu: a binary file differs; only text can be patched",
+			 reader->name, reader->number);
+}
+
+static struct error *read_entries(struct reader *reader, patch_entry_vec *entries)
+{
+	while (reader_next(reader)) {
+		if (starts(reader, "diff --git ")) {
+			struct patch_entry *entry = vec_push(entries);
+
+			entry->diff_line = reader->number;
+			_failed_(read_git_entry(reader, entry));
+		} else if (at_names(reader)) {
+			struct patch_entry *entry = vec_push(entries);
+
+			entry->diff_line = reader->number;
+			_failed_(read_names(reader, entry));
+			_failed_(read_hunks(reader, entry));
+		} else if (at_context_diff(reader)) {
+			return fault(reader, "a context diff; make it with diff -u or git diff");
+		} else if (starts(reader, "Binary files ") && reader->length > 7 &&
+			   !memcmp(reader->line + reader->length - 7, " differ", 7)) {
+			return plain_binary(reader);
+		} else if (starts(reader, "@@ -")) {
+			return fault(reader,
+				     "a hunk without file names (--- and +++ lines) before it");
+		}
+	}
+	return NULL;
+}
+
+struct error *patch_parse(const char *name, const char *text, size_t length, struct patch *ret)
+{
+	patch_entry_vec entries = {};
+	struct reader reader = {.name = name};
+	struct error *error;
+
+	*ret = (struct patch){};
+	if (is_blank(text, length))
+		return error_new(STATUS_NOTHING, "%s: the diff is empty: nothing to do", name);
+	if (memchr(text, '\0', length))
+		return error_new(STATUS_FAILED, "%s: not a diff: it has binary data in it", name);
+	ret->text = xmalloc(length + 1);
+	memcpy(ret->text, text, length);
+	ret->text[length] = '\0';
+	reader.next = ret->text;
+	reader.end = ret->text + length;
+	error = read_entries(&reader, &entries);
+	ret->entries = entries.list;
+	ret->nr_entries = entries.count;
+	if (!error && !ret->nr_entries)
+		error = error_new(STATUS_FAILED,
+				  "%s: not a diff: no --- and +++ lines; make it with git diff or "
+				  "diff -u",
+				  name);
+	if (error)
+		patch_deinit(ret);
+	return error;
+}
+
+void patch_deinit(struct patch *patch)
+{
+	for (size_t i = 0; i < patch->nr_entries; i++) {
+		struct patch_entry *entry = &patch->entries[i];
+
+		for (size_t j = 0; j < entry->nr_hunks; j++)
+			free(entry->hunks[j].lines);
+		free(entry->hunks);
+		free(entry->old_path);
+		free(entry->new_path);
+	}
+	free(patch->entries);
+	free(patch->text);
+	*patch = (struct patch){};
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Putting a diff's hunks into a file's text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/patch.h"
+
+#define FUZZ_MAX 2
+
+void text_lines_split(const char *text, size_t length, struct text_lines *ret)
+{
+	const char *end = text + length;
+
+	*ret = (struct text_lines){};
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		struct text_line *line = vec_push(ret);
+
+		line->text = text;
+		line->length = (size_t)((newline ? newline : end) - text);
+		line->origin = ret->count;
+		ret->no_newline = !newline;
+		text = newline ? newline + 1 : end;
+	}
+}
+
+void text_lines_deinit(struct text_lines *lines)
+{
+	vec_deinit(lines);
+}
+
+static bool line_equal(const struct text_line *a, const struct text_line *b)
+{
+	return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
+
+bool text_lines_equal(const struct text_lines *a, const struct text_lines *b)
+{
+	if (a->count != b->count || a->no_newline != b->no_newline)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!line_equal(&a->list[i], &b->list[i]))
+			return false;
+	return true;
+}
+
+void text_lines_join(const struct text_lines *lines, struct buffer *ret)
+{
+	for (size_t i = 0; i < lines->count; i++) {
+		buffer_add(ret, lines->list[i].text, lines->list[i].length);
+		if (i + 1 < lines->count || !lines->no_newline)
+			buffer_add(ret, "\n", 1);
+	}
+}
+
+static size_t length_without_cr(const char *text, size_t length)
+{
+	return length && text[length - 1] == '\r' ? length - 1 : length;
+}
+
+static bool matches_line(const struct text_line *line, const struct patch_line *wanted)
+{
+	size_t length = length_without_cr(line->text, line->length);
+
+	return length == length_without_cr(wanted->text, wanted->length) &&
+	       !memcmp(line->text, wanted->text, length);
+}
+
+/* One side of a hunk: its lines without those of the kind that is left out. */
+struct side {
+	const struct patch_line **list;
+	size_t count;
+};
+
+static void side_make(const struct patch_hunk *hunk, char without, struct side *ret)
+{
+	ret->list = xcalloc(hunk->nr_lines + 1, sizeof(*ret->list));
+	ret->count = 0;
+	for (size_t i = 0; i < hunk->nr_lines; i++)
+		if (hunk->lines[i].kind != without)
+			ret->list[ret->count++] = &hunk->lines[i];
+}
+
+/* Does the side, but for skip_head and skip_tail lines at its ends, stand at line at? */
+static bool stands_at(const struct text_lines *lines, const struct side *side, size_t at,
+		      size_t skip_head, size_t skip_tail)
+{
+	if (at > lines->count || side->count > lines->count - at)
+		return false;
+	for (size_t i = skip_head; i < side->count - skip_tail; i++)
+		if (!matches_line(&lines->list[at + i], side->list[i]))
+			return false;
+	return true;
+}
+
+static void context_lengths(const struct patch_hunk *hunk, size_t *ret_head, size_t *ret_tail)
+{
+	size_t head = 0, tail = 0;
+
+	while (head < hunk->nr_lines && hunk->lines[head].kind == ' ')
+		head++;
+	while (tail < hunk->nr_lines - head && hunk->lines[hunk->nr_lines - 1 - tail].kind == ' ')
+		tail++;
+	*ret_head = head;
+	*ret_tail = tail;
+}
+
+struct search {
+	const struct text_lines *lines;
+	const struct side *old;
+	size_t first;    /* lines before this one belong to earlier hunks */
+	size_t expected; /* index of the line where the hunk should be */
+	size_t head, tail;
+	bool at_start, at_end; /* the diff says that it touches the file's start or end */
+};
+
+/* The nearest place to the expected one with that much fuzz; false: none. */
+static bool search_place(const struct search *search, unsigned int fuzz, size_t *ret)
+{
+	size_t longest = search->head > search->tail ? search->head : search->tail;
+	size_t short_head = longest - search->head, short_tail = longest - search->tail;
+	/* As patch(1): the longer context gives way first. */
+	size_t skip_head = fuzz > short_head ? fuzz - short_head : 0;
+	size_t skip_tail = fuzz > short_tail ? fuzz - short_tail : 0;
+	size_t last;
+
+	if (fuzz && !skip_head && !skip_tail)
+		return false;
+	if (skip_head > search->head || skip_tail > search->tail)
+		return false;
+	if (search->old->count > search->lines->count)
+		return false;
+	last = search->lines->count - search->old->count;
+	for (size_t away = 0; away <= search->lines->count; away++) {
+		size_t places[2] = {search->expected + away, search->expected - away};
+
+		for (int i = 0; i < (away ? 2 : 1); i++) {
+			if (i && away > search->expected)
+				continue;
+			if (places[i] < search->first || places[i] > last)
+				continue;
+			if (!fuzz && search->at_start && places[i] != 0)
+				continue;
+			if (!fuzz && search->at_end && places[i] != last)
+				continue;
+			if (!stands_at(search->lines, search->old, places[i], skip_head, skip_tail))
+				continue;
+			*ret = places[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the hunk goes, as an index of lines; false: nowhere. */
+static bool find_place(const struct text_lines *lines, const struct patch_hunk *hunk,
+		       const struct side *old, size_t first, long offset, size_t *ret,
+		       unsigned int *ret_fuzz)
+{
+	struct search search = {.lines = lines, .old = old, .first = first};
+	/* "-0,0" and, without context, "-N,0": the text goes behind line N. */
+	size_t start = hunk->old_count ? hunk->old_start - 1 : hunk->old_start;
+	bool any_context;
+
+	context_lengths(hunk, &search.head, &search.tail);
+	any_context = search.head || search.tail;
+	search.at_start = any_context && start == 0 && search.head < search.tail;
+	search.at_end = any_context && search.tail == 0;
+	if (start > lines->count)
+		start = lines->count;
+	search.expected = offset < 0 && (size_t)-offset > start ? 0 : start + (size_t)offset;
+	if (!old->count) { /* nothing to look for: exactly there, or not at all */
+		*ret = search.expected;
+		*ret_fuzz = 0;
+		return search.expected >= first && search.expected <= lines->count;
+	}
+	for (unsigned int fuzz = 0; fuzz <= FUZZ_MAX; fuzz++) {
+		*ret_fuzz = fuzz;
+		if (search_place(&search, fuzz, ret))
+			return true;
+	}
+	return false;
+}
+
+static struct error *does_not_apply(const char *name, const struct patch_entry *entry, size_t index,
+				    const struct text_lines *lines)
+{
+	const struct patch_hunk *hunk = &entry->hunks[index];
+	const char *path = entry->old_path ? entry->old_path : entry->new_path;
+	struct side new;
+	bool there = false;
+
+	side_make(hunk, '-', &new);
+	for (size_t at = 0; new.count && !there &&at < lines->count; at++)
+		there = stands_at(lines, &new, at, 0, 0);
+	free(new.list);
+	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
+			 name, hunk->diff_line, index + 1, path, hunk->old_start,
+			 there ? "the text is already as it would make it"
+			       : "the lines it changes are not there; "
+				 "make the diff against this kernel's source");
+}
+
+static void copy_lines(struct text_lines *to, const struct text_lines *from, size_t first,
+		       size_t end)
+{
+	for (size_t i = first; i < end; i++)
+		*vec_push(to) = from->list[i];
+}
+
+/*
+ * Put a hunk's lines in place of those at index at.  Context keeps the file's
+ * own text: with fuzz, or other line ends, the diff's differs.
+ */
+static void put_hunk(struct text_lines *to, const struct text_lines *from, size_t at,
+		     const struct patch_hunk *hunk)
+{
+	bool file_has_cr = from->count && from->list[0].length &&
+			   from->list[0].text[from->list[0].length - 1] == '\r';
+
+	for (size_t i = 0; i < hunk->nr_lines; i++) {
+		const struct patch_line *line = &hunk->lines[i];
+		struct text_line *new;
+
+		if (line->kind == '-') {
+			at++;
+			continue;
+		}
+		new = vec_push(to);
+		if (line->kind == ' ') {
+			*new = from->list[at++];
+		} else {
+			new->text = line->text;
+			new->length = file_has_cr ? line->length
+						  : length_without_cr(line->text, line->length);
+		}
+		to->no_newline = line->no_newline;
+	}
+}
+
+struct error *patch_apply(const char *name, const struct patch_entry *entry,
+			  struct text_lines *lines, struct hunk_place **ret_places)
+{
+	struct text_lines new = {};
+	struct hunk_place *places = xcalloc(entry->nr_hunks + 1, sizeof(*places));
+	struct error *error = NULL;
+	size_t done = 0; /* lines of the old text that new already holds */
+	long offset = 0;
+
+	for (size_t i = 0; i < entry->nr_hunks && !error; i++) {
+		const struct patch_hunk *hunk = &entry->hunks[i];
+		struct side old;
+		size_t at = 0;
+
+		side_make(hunk, '+', &old);
+		if (find_place(lines, hunk, &old, done, offset, &at, &places[i].fuzz)) {
+			size_t start = hunk->old_count ? hunk->old_start - 1 : hunk->old_start;
+
+			offset = (long)at - (long)start;
+			places[i].line = at + 1;
+			places[i].offset = offset;
+			copy_lines(&new, lines, done, at);
+			put_hunk(&new, lines, at, hunk);
+			done = at + old.count;
+		} else {
+			error = does_not_apply(name, entry, i, lines);
+		}
+		free(old.list);
+	}
+	if (error) {
+		text_lines_deinit(&new);
+		free(places);
+		return error;
+	}
+	if (done < lines->count) {
+		copy_lines(&new, lines, done, lines->count);
+		new.no_newline = lines->no_newline;
+	}
+	if (!new.count)
+		new.no_newline = false;
+	text_lines_deinit(lines);
+	*lines = new;
+	*ret_places = places;
+	return NULL;
+}

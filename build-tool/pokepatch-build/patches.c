@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The user's diffs: reading them, sorting out what can be patched, applying the rest. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pokepatch-build/build.h"
+#include "pokepatch-build/overlay.h"
+
+/* A file of the tree that a diff may change, and what becomes of it. */
+enum file_action {
+	FILE_COMPILE, /* a .c file: find its units */
+	FILE_IGNORE,  /* nothing in the kernel is compiled from it */
+	FILE_REFUSE,
+};
+
+enum match {
+	MATCH_FOLDER, /* it is somewhere below this folder */
+	MATCH_NAME,   /* its own name is this */
+	MATCH_NAME_PREFIX,
+	MATCH_SUFFIX,
+};
+
+/* The first row that matches a path decides. */
+static const struct file_rule {
+	enum match match;
+	const char *pattern;
+	enum file_action action;
+	const char *code;
+	const char *text;
+} file_rules[] = {
+	{MATCH_FOLDER, "Documentation/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "LICENSES/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "debian/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "tools/", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, ".gitignore", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, ".gitattributes", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, ".mailmap", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, "MAINTAINERS", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, "CREDITS", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME, "README", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".rst", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".md", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".txt", FILE_IGNORE, NULL, NULL},
+	{MATCH_NAME_PREFIX, "Kconfig", FILE_REFUSE, "kconfig-changed",
+	 "the configuration of a running kernel cannot change; leave this file out of the diff"},
+	{MATCH_NAME_PREFIX, "Makefile", FILE_REFUSE, "makefile-changed",
+	 "how files are compiled cannot change in a live patch; leave this file out of the diff"},
+	{MATCH_NAME, "Kbuild", FILE_REFUSE, "makefile-changed",
+	 "how files are compiled cannot change in a live patch; leave this file out of the diff"},
+	{MATCH_SUFFIX, ".lds.S", FILE_REFUSE, "makefile-changed",
+	 "the linker script of a running kernel cannot change; leave this file out of the diff"},
+	{MATCH_FOLDER, "scripts/", FILE_IGNORE, NULL, NULL},
+	{MATCH_SUFFIX, ".c", FILE_COMPILE, NULL, NULL},
+	{MATCH_FOLDER, "arch/*/entry/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "arch/*/kernel/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "arch/*/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "lib/vdso/", FILE_REFUSE, "vdso-changed",
+	 "the vDSO is mapped into every process and cannot be live-patched"},
+	{MATCH_FOLDER, "arch/*/boot/", FILE_REFUSE, "boot-changed",
+	 "boot code has run already; leave this file out of the diff"},
+	{MATCH_FOLDER, "arch/*/realmode/", FILE_REFUSE, "boot-changed",
+	 "boot code has run already; leave this file out of the diff"},
+	{MATCH_SUFFIX, ".S", FILE_REFUSE, "assembly-changed",
+	 "assembly cannot be live-patched; change the C code that calls it"},
+	{MATCH_SUFFIX, ".h", FILE_REFUSE, "header-changed",
+	 "changes to headers are not supported; make the change in the .c files that use it"},
+	{MATCH_SUFFIX, "", FILE_REFUSE, "file-unknown",
+	 "what is compiled from this kind of file is not known; leave it out of the diff"},
+};
+
+/* Does path begin with the folder?  A * in the folder stands for one component. */
+static bool in_folder(const char *path, const char *folder)
+{
+	while (*folder) {
+		if (*folder == '*') {
+			size_t length = strcspn(path, "/");
+
+			if (!length)
+				return false;
+			path += length;
+			folder++;
+		} else if (*path++ != *folder++) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static const struct file_rule *find_rule(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++) {
+		const struct file_rule *rule = &file_rules[i];
+		bool matches = false;
+
+		switch (rule->match) {
+		case MATCH_FOLDER:
+			matches = in_folder(path, rule->pattern);
+			break;
+		case MATCH_NAME:
+			matches = !strcmp(name, rule->pattern);
+			break;
+		case MATCH_NAME_PREFIX:
+			matches = has_prefix(name, rule->pattern);
+			break;
+		case MATCH_SUFFIX:
+			matches = has_suffix(path, rule->pattern);
+			break;
+		}
+		if (matches)
+			return rule;
+	}
+	return &file_rules[ARRAY_SIZE(file_rules) - 1]; /* its empty suffix matches anything */
+}
+
+/* "./mm/vmscan.c", or the file in the folder that -s names, is mm/vmscan.c. */
+static const char *source_name(const struct build *build, const char *path)
+{
+	const char *folder = build->options.source;
+	size_t length = folder ? strlen(folder) : 0;
+
+	while (length && folder[length - 1] == '/')
+		length--;
+	if (length && !strncmp(path, folder, length) && path[length] == '/')
+		path += length + 1;
+	while (has_prefix(path, "./"))
+		path += 2;
+	return path;
+}
+
+struct error *read_patches(struct build *build)
+{
+	size_t count = build->options.nr_patches, empty = 0;
+
+	build->patches = xcalloc(count, sizeof(*build->patches));
+	for (size_t i = 0; i < count; i++) {
+		struct patch_file *file = &build->patches[i];
+		_free_ char *text = NULL;
+		struct error *error;
+		struct stat status;
+		size_t length;
+
+		file->path = build->options.patches[i];
+		build->nr_patches = i + 1;
+		if (build->options.instrument && has_suffix(file->path, ".c")) {
+			file->source = source_name(build, file->path);
+			continue;
+		}
+		if (!stat(file->path, &status) && S_ISDIR(status.st_mode))
+			return error_new(STATUS_FAILED, "%s: a folder, not a diff", file->path);
+		_failed_(file_read(file->path, &text, &length));
+		sha256_hex(text, length, file->sha256);
+		error = patch_parse(file->path, text, length, &file->patch);
+		if (error && error->status == STATUS_NOTHING && ++empty < count) {
+			note(build, "%s", error->text);
+			error_destroy(error);
+			error = NULL;
+		}
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* ---- applying --------------------------------------------------------------- */
+
+static void refuse(struct build *build, const struct patch_entry *entry, const char *code,
+		   const char *text)
+{
+	const char *path = entry->old_path ? entry->old_path : entry->new_path;
+
+	refusals_add(&build->refusals, code, path, path, "%s", text);
+	map_slot(&build->changes->refused, path);
+	if (entry->new_path)
+		map_slot(&build->changes->refused, entry->new_path);
+}
+
+/* What cannot be done to a .c file, whatever its text. */
+static const struct change_rule {
+	enum patch_change change;
+	const char *code, *text;
+} change_rules[] = {
+	{PATCH_CREATE, "new-file",
+	 "a new source file is part of no object; put its functions into a file that uses them"},
+	{PATCH_DELETE, "file-deleted",
+	 "code cannot be taken out of a running kernel; leave this file out of the diff"},
+	{PATCH_RENAME, "file-renamed",
+	 "a renamed source file is part of no object; make the change in the file as it was named"},
+	{PATCH_COPY, "new-file",
+	 "a new source file is part of no object; put its functions into a file that uses them"},
+};
+
+static const struct change_rule *find_change_rule(enum patch_change change)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(change_rules); i++)
+		if (change_rules[i].change == change)
+			return &change_rules[i];
+	return NULL;
+}
+
+/* The file's text from the tree; NULL in *ret: it was refused. */
+static struct error *load_file(struct build *build, const struct patch_entry *entry,
+			       struct changed_file **ret)
+{
+	const char *path = entry->new_path;
+	_free_ char *from = xasprintf("%s/%s", build->tree, path);
+	struct changed_file *file = changes_find(build->changes, path);
+	char *text;
+	size_t length;
+
+	*ret = file;
+	if (file)
+		return NULL;
+	if (!file_exists(from)) {
+		refuse(build, entry, "not-in-kernel",
+		       "there is no such file in this kernel's source, or its configuration leaves "
+		       "it out; file names count from the second component on, as in a/fs/file.c");
+		return NULL;
+	}
+	_failed_(file_read(from, &text, &length));
+	file = vec_push(&build->changes->files);
+	file->path = xstrdup(path);
+	file->text = text;
+	text_lines_split(text, length, &file->old_lines);
+	text_lines_split(text, length, &file->new_lines);
+	*ret = file;
+	return NULL;
+}
+
+static void tell_places(struct build *build, const struct patch_entry *entry,
+			const struct hunk_place *places)
+{
+	for (size_t i = 0; i < entry->nr_hunks; i++) {
+		const struct hunk_place *place = &places[i];
+		long lines = place->offset < 0 ? -place->offset : place->offset;
+
+		if (!place->offset && !place->fuzz)
+			continue;
+		if (place->fuzz)
+			note(build,
+			     "hunk %zu of %s applied at line %zu (offset %ld line%s, fuzz %u)",
+			     i + 1, entry->new_path, place->line, place->offset,
+			     lines == 1 ? "" : "s", place->fuzz);
+		else
+			note(build, "hunk %zu of %s applied at line %zu (offset %ld line%s)", i + 1,
+			     entry->new_path, place->line, place->offset, lines == 1 ? "" : "s");
+	}
+}
+
+static struct error *apply_entry(struct build *build, const struct patch_file *patch,
+				 const struct patch_entry *entry)
+{
+	const char *path = entry->new_path ? entry->new_path : entry->old_path;
+	const struct file_rule *rule = find_rule(path);
+	const struct change_rule *change = find_change_rule(entry->change);
+	_free_ struct hunk_place *places = NULL;
+	struct changed_file *file;
+
+	if (rule->action == FILE_IGNORE && entry->old_path)
+		rule = find_rule(entry->old_path); /* moved out of the kernel's code */
+	if (map_has(&build->changes->refused, path))
+		return NULL;
+	if (rule->action == FILE_IGNORE) {
+		note(build, "%s: left out: nothing in the kernel is compiled from it", path);
+		return NULL;
+	}
+	if (rule->action == FILE_REFUSE) {
+		refuse(build, entry, rule->code, rule->text);
+		return NULL;
+	}
+	if (entry->binary) {
+		refuse(build, entry, "binary-diff", "a binary change of a source file");
+		return NULL;
+	}
+	if (change) {
+		refuse(build, entry, change->code, change->text);
+		return NULL;
+	}
+	if (entry->mode_changed)
+		note(build, "%s: the change of its mode does nothing", path);
+	_failed_(load_file(build, entry, &file));
+	if (!file)
+		return NULL;
+	_failed_(patch_apply(patch->path, entry, &file->new_lines, &places));
+	tell_places(build, entry, places);
+	return NULL;
+}
+
+/* A file that was named to be instrumented. */
+static struct error *add_source(struct build *build, struct patch_file *patch)
+{
+	const struct patch_entry entry = {
+		.old_path = (char *)patch->source,
+		.new_path = (char *)patch->source,
+	};
+	struct changed_file *file;
+
+	_failed_(load_file(build, &entry, &file));
+	if (!file)
+		return NULL;
+	file->instrument = true;
+	sha256_hex(file->text, strlen(file->text), patch->sha256);
+	return NULL;
+}
+
+/* The rule for code that is linked into something else than vmlinux and modules. */
+static const struct file_rule *find_special_rule(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++)
+		if (file_rules[i].action == FILE_REFUSE && file_rules[i].match == MATCH_FOLDER &&
+		    in_folder(path, file_rules[i].pattern))
+			return &file_rules[i];
+	return NULL;
+}
+
+bool is_special_code(const char *path)
+{
+	return find_special_rule(path) != NULL;
+}
+
+bool is_vdso_code(const char *path)
+{
+	const struct file_rule *rule = find_special_rule(path);
+
+	return rule && !strcmp(rule->code, "vdso-changed");
+}
+
+void refuse_uncompiled_as(struct build *build, const char *path, const char *source)
+{
+	const struct file_rule *rule = find_special_rule(source);
+
+	if (rule)
+		refusals_add(&build->refusals, rule->code, path, path, "%s", rule->text);
+	else
+		refusals_add(&build->refusals, "not-in-kernel", path, path,
+			     "nothing in kernel %s is compiled from this file; leave it out of "
+			     "the diff",
+			     build->release);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct changed_file *first = a, *second = b;
+
+	return strcmp(first->path, second->path);
+}
+
+/* Files that several diffs changed forth and back, or by context lines alone, stay out. */
+static void drop_unchanged(struct changes *changes)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < changes->files.count; i++) {
+		struct changed_file *file = &changes->files.list[i];
+
+		if (file->instrument || !text_lines_equal(&file->old_lines, &file->new_lines))
+			changes->files.list[kept++] = *file;
+		else
+			changed_file_deinit(file);
+	}
+	changes->files.count = kept;
+	qsort(changes->files.list, kept, sizeof(*changes->files.list), compare_files);
+}
+
+struct error *apply_patches(struct build *build)
+{
+	struct changes *changes = xcalloc(1, sizeof(*changes));
+
+	build->changes = changes;
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		struct patch_file *patch = &build->patches[i];
+
+		if (patch->source)
+			_failed_(add_source(build, patch));
+		for (size_t j = 0; j < patch->patch.nr_entries; j++)
+			_failed_(apply_entry(build, patch, &patch->patch.entries[j]));
+	}
+	if (changes->files.count)
+		drop_unchanged(changes);
+	if (!changes->files.count && !refusals_fatal(&build->refusals))
+		return error_new(STATUS_NOTHING,
+				 "the diffs change nothing that is compiled into the kernel: "
+				 "nothing to do");
+	return NULL;
+}

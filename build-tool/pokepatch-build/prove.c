@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The input of the final check (build-tool/proof), from what the phases left. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/comparison.h"
+#include "pokepatch-build/kbuild.h"
+#include "common/proc.h"
+#include "proof/proof.h"
+
+/*
+ * What the unit's code looks like to objtool, from the compiler's whole output: the
+ * only other source for the unwind table.  It rewrites the file, so of a copy.
+ */
+static struct error *run_objtool(struct build *build, char **copies, size_t count)
+{
+	struct args *args = xcalloc(count, sizeof(*args));
+	struct proc_command *commands _free_ = xcalloc(count, sizeof(*commands));
+	struct proc_result *results _free_ = xcalloc(count, sizeof(*results));
+
+	for (size_t i = 0; i < count; i++) {
+		args_add_clean_environment(&args[i], build->work);
+		args_add_all(&args[i], build->core.objtool);
+		args_add(&args[i], copies[i]);
+		commands[i] = (struct proc_command){.argv = (const char *const *)args[i].list,
+						    .options = {.dir = build->core.dir}};
+	}
+	struct error *error = proc_run_all(commands, count, build->options.jobs, results);
+	for (size_t i = 0; !error && i < count; i++) {
+		if (results[i].status) /* it warns with status 0, as of code that is not carried */
+			error = error_new(STATUS_FAILED, "objtool cannot read %s: %s", copies[i],
+					  results[i].out.text ?: "");
+		proc_result_deinit(&results[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		args_deinit(&args[i]);
+	free(args);
+	return error;
+}
+
+static struct error *unwind_units(struct build *build, struct proof_input *input)
+{
+	size_t count = input->units.count + 1;
+	char **copies _free_ = xcalloc(count, sizeof(*copies));
+
+	if (!build->core.objtool)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		bool glue = i == input->units.count;
+		char *copy = xasprintf("%s/unwound-%zu.o", build->work, i);
+
+		copies[i] = copy;
+		if (glue)
+			input->glue_unwound = copy;
+		else
+			input->units.list[i].unwound = copy;
+		_failed_(file_copy(glue ? input->glue : input->units.list[i].patched, copy));
+	}
+	return run_objtool(build, copies, count);
+}
+
+static void add_unit(struct proof_input *input, const struct unit *unit,
+		     const struct diff_result *result)
+{
+	struct proof_unit *new = vec_push(&input->units);
+
+	new->name = xstrdup(unit->source);
+	new->parent = xstrdup(unit->parent);
+	new->orig = xstrdup(unit->orig_object);
+	new->patched = xstrdup(unit->patched_object);
+	new->exact = xstrdup(unit->exact_object);
+	for (size_t i = 0; i < result->functions.count; i++)
+		if (result->functions.list[i].change != DIFF_REMOVED)
+			*vec_push(&new->functions) = (struct proof_claim){
+				.name = xstrdup(result->functions.list[i].name),
+				.changed = result->functions.list[i].change == DIFF_CHANGED,
+			};
+	for (size_t i = 0; i < result->data.count; i++)
+		if (result->data.list[i].change == DIFF_NEW)
+			*vec_push(&new->data) = (struct proof_claim){
+				.name = xstrdup(result->data.list[i].name)};
+}
+
+static void add_parent(struct proof_input *input, const struct parent *parent)
+{
+	*vec_push(&input->parents) = (struct proof_parent){
+		.name = xstrdup(parent->name), .path = xstrdup(parent->path)};
+}
+
+static struct error *fill(struct build *build, struct proof_input *input)
+{
+	const struct comparison *comparison = build->comparison;
+	char *config _free_ = NULL;
+	struct buffer source = {0};
+
+	_failed_(file_read(build->files.config, &config, NULL));
+	for (size_t i = 0; i < build->nr_patches; i++)
+		buffer_printf(&source, "%s%s", i ? "," : "", build->patches[i].sha256);
+	*input = (struct proof_input){
+		.name = xstrdup(build->name),
+		.release = xstrdup(build->release),
+		.source = source.text,
+		.symvers = xasprintf("%s/Module.symvers", build->files.kbuild),
+		.core_symvers = xstrdup(build->core.symvers),
+		.glue = xstrdup(build->glue_object),
+		.mod = xasprintf("%s/pokepatch-%s.mod.o", build->work, build->name),
+		.mode = build->options.mode,
+		.transition = build->options.transition,
+		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
+	};
+	add_parent(input, comparison->vmlinux);
+	for (size_t i = 0; i < comparison->modules.count; i++)
+		add_parent(input, comparison->modules.list[i]);
+	for (size_t i = 0; i < build->nr_units; i++) {
+		if (!comparison->carried[i])
+			continue;
+		add_unit(input, &build->units[i], &comparison->results[i]);
+		input->pinned |= comparison->results[i].escapes;
+	}
+	return unwind_units(build, input);
+}
+
+/* The core's folder in the cache, and the tree, may go; what is kept must do without. */
+static struct error *keep_file(const struct build *build, const char *name, char **path)
+{
+	char *copy = xasprintf("%s/%s", build->work, name);
+	struct error *error = file_copy(*path, copy);
+
+	free(*path);
+	*path = copy;
+	return error;
+}
+
+static struct error *keep_input(const struct build *build, struct proof_input *input)
+{
+	_failed_(keep_file(build, "glue.o", &input->glue));
+	_failed_(keep_file(build, "core.symvers", &input->core_symvers));
+	for (size_t i = 0; i < input->units.count; i++) {
+		char *name _free_ = xasprintf("exact-%zu.o", i);
+
+		_failed_(keep_file(build, name, &input->units.list[i].exact));
+	}
+
+	char *path _free_ = xasprintf("%s/proof.txt", build->work);
+	char *text _free_ = proof_input_write(input);
+	return file_write(path, text, strlen(text));
+}
+
+static struct error *prove(struct build *build, struct proof_input *input)
+{
+	struct proof *proof;
+
+	if (build->options.keep)
+		_failed_(keep_input(build, input));
+	_failed_(proof_open(input, &proof));
+	struct error *error = proof_check(proof, build->ko);
+	proof_close(proof);
+	return error;
+}
+
+struct error *prove_module(struct build *build)
+{
+	struct proof_input input = {0};
+	struct error *error = fill(build, &input);
+
+	if (!error)
+		error = prove(build, &input);
+	proof_input_deinit(&input);
+	return error;
+}

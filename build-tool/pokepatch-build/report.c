@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Phase: the summary for the user, and the JSON report (schema version 1). */
+#include "pokepatch-build/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pokepatch-build/comparison.h"
+#include "diff/diff_report.h"
+
+static void add_string(struct json_object *object, const char *key, const char *value)
+{
+	json_object_object_add(object, key, value ? json_object_new_string(value) : NULL);
+}
+
+static struct json_object *kernel_object(const struct build *build)
+{
+	struct json_object *kernel = json_object_new_object();
+	struct buffer id = {0};
+	const struct parent *vmlinux = build->comparison ? build->comparison->vmlinux : NULL;
+
+	for (uint32_t i = 0; vmlinux && i < vmlinux->build_id_length; i++)
+		buffer_printf(&id, "%02x", vmlinux->build_id[i]);
+	add_string(kernel, "release", build->release);
+	add_string(kernel, "build_id", id.text);
+	add_string(kernel, "arch", build->arch);
+	buffer_deinit(&id);
+	return kernel;
+}
+
+static struct json_object *patch_array(const struct build *build)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		struct json_object *item = json_object_new_object();
+		const char *slash = strrchr(build->patches[i].path, '/');
+
+		/* The name alone: where the user keeps it is no part of the patch. */
+		add_string(item, "file", build->patches[i].source ? build->patches[i].source
+					 : slash			 ? slash + 1
+									 : build->patches[i].path);
+		add_string(item, "sha256", build->patches[i].sha256);
+		json_object_array_add(array, item);
+	}
+	return array;
+}
+
+/* What an instrumented build was asked for. */
+static struct json_object *instrument_object(const struct build *build)
+{
+	const struct build_options *options = &build->options;
+	struct json_object *object = json_object_new_object();
+	struct json_object *defines = json_object_new_array(), *marks = json_object_new_array();
+
+	for (size_t i = 0; i < options->defines.count; i++)
+		json_object_array_add(defines, json_object_new_string(options->defines.list[i]));
+	for (size_t i = 0; i < options->mark_functions.count; i++)
+		json_object_array_add(marks,
+				      json_object_new_string(options->mark_functions.list[i]));
+	json_object_object_add(object, "defines", defines);
+	json_object_object_add(object, "mark_functions", marks);
+	return object;
+}
+
+static const char *unit_status(const struct build *build, size_t index)
+{
+	if (!build->comparison || !build->comparison->carried)
+		return "not compared";
+	return build->comparison->carried[index] ? "changed" : "same";
+}
+
+static struct json_object *verify_array(const struct build *build)
+{
+	static const char *const results[] = {
+		[DIFF_UNVERIFIED] = "not verified",
+		[DIFF_EQUAL] = "equal",
+		[DIFF_UNEQUAL] = "differs",
+	};
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; build->comparison && i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++) {
+			const struct diff_function *function = &result->functions.list[j];
+			struct json_object *item;
+
+			if (function->change != DIFF_CHANGED)
+				continue;
+			item = json_object_new_object();
+			add_string(item, "function", function->name);
+			add_string(item, "result", results[function->verified]);
+			json_object_array_add(array, item);
+		}
+	}
+	report_sort(array, "function", NULL);
+	return array;
+}
+
+struct json_object *report_stable(const struct build *build)
+{
+	struct json_object *report = json_object_new_object();
+	struct json_object *units = json_object_new_array();
+	struct json_object *functions = json_object_new_array(), *data = json_object_new_array();
+	struct json_object *callbacks = json_object_new_array();
+
+	json_object_object_add(report, "version", json_object_new_int(1));
+	json_object_object_add(report, "kernel", kernel_object(build));
+	json_object_object_add(report, "patch", patch_array(build));
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct unit *unit = &build->units[i];
+		struct json_object *item = json_object_new_object();
+
+		add_string(item, "source", unit->source);
+		add_string(item, "object", unit->object);
+		add_string(item, "parent", unit->parent);
+		add_string(item, "status", unit_status(build, i));
+		json_object_array_add(units, item);
+		if (!build->comparison || !build->comparison->results)
+			continue;
+		report_functions(functions, &build->comparison->results[i], unit->parent,
+				 mode_name(build->options.mode));
+		report_data(data, &build->comparison->results[i], unit->parent);
+		report_callbacks(callbacks, &build->comparison->results[i], unit->parent);
+	}
+	report_sort(functions, "name", "parent");
+	report_sort(data, "name", "parent");
+	report_sort(callbacks, "parent", "kind");
+	if (build->options.instrument)
+		json_object_object_add(report, "instrument", instrument_object(build));
+	json_object_object_add(report, "units", units);
+	json_object_object_add(report, "functions", functions);
+	json_object_object_add(report, "data", data);
+	json_object_object_add(report, "callbacks", callbacks);
+	json_object_object_add(report, "types", json_object_new_array());
+	json_object_object_add(report, "verify", verify_array(build));
+	json_object_object_add(report, "refusals", report_refusals(&build->refusals));
+	return report;
+}
+
+static struct json_object *timing_object(const struct build *build)
+{
+	struct json_object *timing = json_object_new_object();
+	double total = 0;
+
+	for (size_t i = 0; i < build->nr_phases; i++) {
+		json_object_object_add(timing, build->phases[i].name,
+				       json_object_new_double(build->phases[i].seconds));
+		total += build->phases[i].seconds;
+	}
+	json_object_object_add(timing, "total", json_object_new_double(total));
+	return timing;
+}
+
+static struct error *module_object(const struct build *build, struct json_object **ret)
+{
+	char *bytes _free_ = NULL;
+	char digest[65];
+	size_t length;
+
+	*ret = NULL;
+	if (!build->ko || build->options.dry_run)
+		return NULL;
+	_failed_(file_read(build->ko, &bytes, &length));
+	sha256_hex(bytes, length, digest);
+
+	const char *slash = strrchr(build->output, '/');
+	*ret = json_object_new_object();
+	add_string(*ret, "file", slash ? slash + 1 : build->output);
+	add_string(*ret, "sha256", digest);
+	json_object_object_add(*ret, "size", json_object_new_int64(length));
+	return NULL;
+}
+
+static void print_functions(const struct build *build, enum diff_change change, const char *word)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++) {
+			if (result->functions.list[j].change != change)
+				continue;
+			if (first)
+				printf("%s:", word);
+			printf(" %s", result->functions.list[j].name);
+			first = false;
+		}
+	}
+	if (!first)
+		printf("\n");
+}
+
+/* Functions that are replaced by way of their callers. */
+static void print_carriers(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++) {
+			const struct diff_function *function = &result->functions.list[j];
+
+			if (!function->carried_by.count)
+				continue;
+			printf("%s has no patchable entry and is carried by:", function->name);
+			for (size_t k = 0; k < function->carried_by.count; k++)
+				printf(" %s", function->carried_by.list[k]);
+			printf("\n");
+		}
+	}
+}
+
+static void print_callbacks(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->callbacks.count; j++)
+			printf("%s callback of %s: %s\n",
+			       diff_callback_name(result->callbacks.list[j].kind),
+			       build->units[i].parent, result->callbacks.list[j].function);
+	}
+}
+
+static bool report_to_stdout(const struct build *build)
+{
+	return build->options.report && !strcmp(build->options.report, "-");
+}
+
+/* What changed, for a person; the report has the details. */
+void summary_print(const struct build *build)
+{
+	struct stat status;
+
+	if (build->options.quiet || report_to_stdout(build))
+		return;
+	print_functions(build, DIFF_CHANGED, "changed functions");
+	print_carriers(build);
+	print_functions(build, DIFF_NEW, "new functions");
+	print_callbacks(build);
+	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");
+	if (!build->options.dry_run && !stat(build->output, &status))
+		printf("%s: %lld bytes\ncore module for this kernel: %s\n", build->output,
+		       (long long)status.st_size, build->core.ko);
+}
+
+struct error *report_write(struct build *build)
+{
+	struct json_object *module;
+
+	if (!build->options.report)
+		return NULL;
+	_failed_(module_object(build, &module));
+	struct json_object *report = report_stable(build);
+	json_object_object_add(report, "timing", timing_object(build));
+	json_object_object_add(report, "module", module);
+	struct error *error = report_save(report, build->options.report);
+	json_object_put(report);
+	return error_prefix(error, "the report was not written");
+}
+
+void report_remove(const struct build *build)
+{
+	struct stat status;
+
+	/* Only what report_save() made: never a device or a pipe. */
+	if (build->options.report && !report_to_stdout(build) &&
+	    !lstat(build->options.report, &status) && S_ISREG(status.st_mode))
+		unlink(build->options.report);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pokepatch-build/texts.h"
+
+#include "object/atoms.h"
+#include "pokepatch_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- places that are rewritten ------------------------------------------------------ */
+
+static int place_order(const void *left, const void *right)
+{
+	const struct rewritten_place *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section->index < b->section->index ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/*
+ * Is this the form of the section's entries, with one relocation at the start of each?
+ * The last may lack padding (.parainstructions), but no byte that is read.
+ */
+static bool has_entries(const struct section *section, uint8_t entry, uint8_t last_read)
+{
+	uint64_t rest = section->size % entry, found = 0;
+
+	for (size_t i = 0; i < section->relocs.count; i++)
+		found += section->relocs.list[i].offset % entry == 0;
+	return section->data && found == (section->size + entry - 1) / entry &&
+	       (!rest || rest > last_read);
+}
+
+/* The code of the entry that begins at a relocation; NULL: none does, or it is elsewhere. */
+static const struct section *entry_code(const struct reloc *reloc, uint8_t entry, uint64_t *ret)
+{
+	const struct section *code = reloc->symbol->section;
+
+	*ret = reloc->symbol->value + reloc->addend;
+	return reloc->offset % entry || !code || !code->data || *ret >= code->size ? NULL : code;
+}
+
+static void add_sites(const struct section *section, const struct site_table *table,
+		      struct rewritten *ret)
+{
+	uint64_t start;
+
+	if (strcmp(section->name, table->section) ||
+	    !has_entries(section, table->entry, table->length_at))
+		return;
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		const struct reloc *reloc = &section->relocs.list[i];
+		const struct section *code = entry_code(reloc, table->entry, &start);
+
+		if (code)
+			*vec_push(&ret->places) = (struct rewritten_place){
+				code, start,
+				table->length_at ? section->data[reloc->offset + table->length_at]
+						 : table->length};
+	}
+}
+
+/* Of the bytes at start, which are words of zeroes? */
+static uint64_t count_nops(const struct section *code, uint64_t start, uint64_t length)
+{
+	uint64_t found = 0;
+
+	while (found + 4 <= length && start + found + 4 <= code->size &&
+	       !memcmp(code->data + start + found, "\0\0\0", 4))
+		found += 4;
+	return found;
+}
+
+static void add_late(const struct section *section, const struct late_table *table,
+		     struct rewritten *ret)
+{
+	uint64_t start;
+
+	if (strcmp(section->name, table->section) || !has_entries(section, table->entry, 0))
+		return;
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		const struct section *code =
+			entry_code(&section->relocs.list[i], table->entry, &start);
+		bool other = code && table->first && code->data[start] &&
+			     strchr(table->first, code->data[start]);
+
+		if (code)
+			*vec_push(&ret->places) = (struct rewritten_place){
+				code, start,
+				other	      ? table->first_length
+				: table->nops ? count_nops(code, start, table->length)
+					      : table->length};
+	}
+}
+
+void rewritten_init(const struct object *object, struct rewritten *ret)
+{
+	*ret = (struct rewritten){0};
+	for (size_t i = 1; i < object->sections.count; i++) {
+		const struct section *section = object->sections.list[i];
+
+		for (const struct site_table *table = object->arch->site_tables;
+		     table && table->section; table++)
+			add_sites(section, table, ret);
+		for (const struct late_table *table = object->arch->late_tables;
+		     table && table->section; table++)
+			add_late(section, table, ret);
+	}
+	if (ret->places.count)
+		qsort(ret->places.list, ret->places.count, sizeof(*ret->places.list), place_order);
+}
+
+void rewritten_deinit(struct rewritten *rewritten)
+{
+	vec_deinit(&rewritten->places);
+}
+
+/* ---- what may be anything ------------------------------------------------------------- */
+
+static void mask(bool *masked, const struct symbol *symbol, uint64_t start, uint64_t length)
+{
+	for (uint64_t i = start; i < start + length; i++)
+		if (i - symbol->value < symbol->size)
+			masked[i - symbol->value] = true;
+}
+
+/* Places do not begin in one function and end in the next. */
+static void mask_places(const struct text_source *source, bool *masked)
+{
+	const struct symbol *symbol = source->symbol;
+	const struct rewritten_place key = {.section = symbol->section, .start = symbol->value};
+	const struct rewritten_place *list = source->rewritten->places.list;
+	size_t low = 0, high = source->rewritten->places.count;
+	size_t count = high;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (place_order(&list[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < count && list[low].section == symbol->section &&
+	       list[low].start < symbol->value + symbol->size; low++)
+		mask(masked, symbol, list[low].start, list[low].length);
+}
+
+/* The image of a kernel, with all that it links, is smaller. */
+#define IMAGE_MAX (1ull << 30)
+
+/*
+ * vmlinux is moved as a whole, by pages: a distance within it stays, and so does an instruction that
+ * holds one.  Not one from code to per-CPU symbols, which have small numbers for addresses; a field of
+ * an instruction's reaches none of those.
+ */
+static bool is_distance(const struct text_source *source, const struct reloc_kind *kind,
+			uint64_t at)
+{
+	const struct object *object = source->object;
+
+	if (strcmp(source->parent->name, "vmlinux") || !kind->pc_relative || kind->size != 4)
+		return false;
+	if (kind->mask)
+		return true;
+	int32_t distance = object_get32(object, source->bytes + at);
+	uint64_t target = source->old->value + at + distance;
+	return target - source->parent->base < IMAGE_MAX;
+}
+
+static void mask_relocs(const struct text_source *source, bool *masked)
+{
+	const struct symbol *symbol = source->symbol;
+	size_t count;
+	const struct reloc *relocs = section_relocs(symbol->section, symbol->value,
+						    symbol->value + symbol->size, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reloc_kind *kind = arch_reloc(source->object->arch, relocs[i].type);
+		uint64_t at = relocs[i].offset - symbol->value;
+		uint64_t length = kind ? kind->size : 8; /* of an unknown type: any */
+
+		if (!kind || at + length > symbol->size || !is_distance(source, kind, at))
+			mask(masked, symbol, relocs[i].offset, length);
+	}
+}
+
+/* ---- runs ------------------------------------------------------------------------------- */
+
+static uint64_t stretch(const bool *masked, uint64_t from, uint64_t size, bool what)
+{
+	uint64_t length = 0;
+
+	while (length < POKEPATCH_RUN_MAX && from + length < size && masked[from + length] == what)
+		length++;
+	return length;
+}
+
+void text_runs(const struct text_source *source, struct buffer *ret)
+{
+	uint64_t size = source->symbol->size;
+	bool *masked _free_ = xcalloc(size + 1, sizeof(*masked));
+
+	mask_places(source, masked);
+	mask_relocs(source, masked);
+	for (uint64_t at = 0; at < size;) {
+		unsigned char head[2];
+
+		head[0] = stretch(masked, at, size, true);
+		head[1] = stretch(masked, at + head[0], size, false);
+		buffer_add(ret, (const char *)head, sizeof(head));
+		buffer_add(ret, (const char *)source->bytes + at + head[0], head[1]);
+		at += head[0] + head[1];
+	}
+}

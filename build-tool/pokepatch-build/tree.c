@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Preparing the kernel's tree once, and using it from then on. */
+#include "pokepatch-build/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pokepatch-build/kbuild.h"
+#include "pokepatch_format.h"
+#include "common/proc.h"
+
+/* Changed whenever a tree that an earlier version prepared cannot be used. */
+#define TREE_FORMAT 2
+
+/* ---- what to make it from --------------------------------------------------- */
+
+/* Is this a name of the architecture: the kernel's, its folder's, Debian's? */
+static bool arch_is_called(const struct arch *arch, const char *name)
+{
+	return !strcmp(arch->name, name) || !strcmp(arch->source_arch, name) ||
+	       (arch->debian && !strcmp(arch->debian, name));
+}
+
+/* "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration begins with the program's name. */
+static char *configured_compiler(const struct build *build)
+{
+	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
+	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
+	_free_ char *text = NULL;
+	const char *found;
+
+	error_destroy(file_read(path, &text, NULL));
+	found = text ? strstr(text, symbol) : NULL;
+	if (!found)
+		return NULL;
+	found += strlen(symbol);
+	return strcspn(found, " \"") ? xstrndup(found, strcspn(found, " \"")) : NULL;
+}
+
+/* How much of a compiler's name is what all tools for the machine begin with? */
+static size_t cross_prefix(const char *compiler)
+{
+	const char *gcc = compiler ? strstr(compiler, "gcc") : NULL;
+
+	return gcc && gcc > compiler && gcc[-1] == '-' ? gcc - compiler : 0;
+}
+
+/*
+ * What --cross-compile says; else what the kernel was built with, if it was cross-built too (there
+ * are several for one machine: release 6 of MIPS has tools of its own); else Debian's.
+ */
+static char *choose_cross(const struct build *build)
+{
+	_free_ char *compiler = configured_compiler(build);
+	size_t length = cross_prefix(compiler);
+
+	if (build->options.cross)
+		return xstrdup(build->options.cross);
+	if (arch_is_native(build->machine))
+		return NULL;
+	return length ? xstrndup(compiler, length) : xasprintf("%s-", build->machine->gnu);
+}
+
+/* vmlinux says what the machine is; the headers must have been generated for it. */
+static struct error *find_arch(struct build *build)
+{
+	const char *given = build->options.arch;
+	const struct arch *machine = arch_of_file(build->files.vmlinux);
+	_free_ char *folder = xasprintf("%s/arch", build->files.kbuild);
+	_free_ char *generated = NULL;
+
+	if (!machine)
+		return error_new(STATUS_FAILED,
+				 "%s: not an ELF file of a machine that pokepatch knows; name the "
+				 "kernel's vmlinux with --vmlinux",
+				 build->files.vmlinux);
+	if (!machine->proof)
+		return error_new(STATUS_FAILED,
+				 "%s: for %s, of which pokepatch-build cannot check modules, and "
+				 "so makes none; pokepatch-diff compares its objects",
+				 build->files.vmlinux, machine->debian);
+	if (given && !arch_is_called(machine, given))
+		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,
+				 build->files.vmlinux, machine->name);
+	if (!file_exists(folder))
+		return error_new(STATUS_FAILED, "%s: not a kernel's build folder",
+				 build->files.kbuild);
+	generated = xasprintf("%s/%s/include/generated", folder, machine->source_arch);
+	if (!file_exists(generated))
+		return error_new(STATUS_FAILED,
+				 "%s: no generated headers for %s in it; was the kernel built there?",
+				 build->files.kbuild, machine->name);
+	build->machine = machine;
+	build->arch = xstrdup(machine->source_arch);
+	build->cross = choose_cross(build);
+	return NULL;
+}
+
+/* Markers do not depend on each other, and need not stop the machine where that can be done without. */
+static struct error *choose_transition(struct build *build)
+{
+	struct build_options *options = &build->options;
+
+	if (options->transition == TRANSITION_DEFAULT)
+		options->transition = options->instrument && build->machine->live
+					      ? POKEPATCH_TRANSITION_LIVE
+					      : POKEPATCH_TRANSITION_STOP;
+	if (options->transition == POKEPATCH_TRANSITION_LIVE && !build->machine->live)
+		return error_new(STATUS_FAILED,
+				 "--transition live: on %s pokepatch switches patches only with the machine "
+				 "stopped; use stop",
+				 build->machine->name);
+	return NULL;
+}
+
+/* A makefile that prints what Debian's headers say of the compiler (.kernelvariables). */
+static const char variables_makefile[] = "-include $(KBUILD_FOLDER)/.kernelvariables\n"
+					 "print:\n"
+					 "\t@echo $(CC)\n";
+
+/* Of a kernel whose build folder does not name its compiler: by the configuration. */
+static void take_configured_compiler(struct build *build)
+{
+	_free_ char *compiler = configured_compiler(build);
+	_free_ char *standard = xasprintf("%sgcc", build->cross ?: "");
+	size_t skip = build->cross ? cross_prefix(compiler) : 0;
+
+	build->cc = compiler ? xasprintf("%s%s", build->cross ?: "", compiler + skip)
+			     : xstrdup(standard);
+	build->cc_named = strcmp(build->cc, standard) != 0;
+}
+
+static struct error *find_compiler(struct build *build)
+{
+	_free_ char *makefile = xasprintf("%s/variables.mk", build->work);
+	struct args args = {};
+	struct buffer out = {};
+	struct error *error;
+	const char *name;
+
+	_failed_(file_write(makefile, variables_makefile, strlen(variables_makefile)));
+	/* Clean: within another make, its MAKEFLAGS would say what CC is. */
+	args_add_clean_environment(&args, build->work);
+	args_add(&args, "make");
+	args_add(&args, "-srR");
+	args_add(&args, "-f");
+	args_add(&args, makefile);
+	args_addf(&args, "KBUILD_FOLDER=%s", build->files.kbuild);
+	args_add_machine(&args, build);
+	args_add(&args, "print");
+	error = proc_check((const char *const *)args.list, NULL, &out);
+	args_deinit(&args);
+	if (error)
+		return error_prefix(error, "cannot run make");
+	name = out.text ? out.text + strspn(out.text, " \t\n") : "";
+	/* Without a definition, make -R prints an empty line. */
+	if (strcspn(name, " \t\n"))
+		build->cc = xstrndup(name, strcspn(name, " \t\n"));
+	else
+		take_configured_compiler(build);
+	buffer_deinit(&out);
+	return NULL;
+}
+
+struct error *add_file_identity(struct buffer *text, const char *folder, const char *name)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, name);
+	struct stat status;
+
+	if (stat(path, &status))
+		return error_errno("%s: not a kernel's build folder: no %s", folder, name);
+	buffer_printf(text, "%s %lld %lld.%09ld\n", path, (long long)status.st_size,
+		      (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+	return NULL;
+}
+
+/* Everything that the tree is made from, one line each; its hash names the tree. */
+static struct error *tree_identity(const struct build *build, struct buffer *text)
+{
+	char source[65];
+
+	_failed_(source_identity(build->files.source, source));
+	buffer_printf(text, "format %d\nrelease %s\narch %s\ncompiler %s\nsource %s %s\n",
+		      TREE_FORMAT, build->release, build->arch, build->cc, build->files.source,
+		      source);
+	if (build->cc1)
+		buffer_printf(text, "own compiler %s\n", build->cc1);
+	if (build->kcflags)
+		buffer_printf(text, "flags %s\n", build->kcflags);
+	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
+	_failed_(add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h"));
+	return add_file_identity(text, build->files.kbuild, "include/config/auto.conf");
+}
+
+/* ---- the parts -------------------------------------------------------------- */
+
+/* Programs that the headers package brings, so that they need not be built. */
+static bool is_no_program(const char *name, bool folder)
+{
+	return !folder && strchr(name, '.') && !strstr(name, ".real");
+}
+
+static bool is_no_header_note(const char *name, bool folder)
+{
+	return !folder && has_suffix(name, ".cmd");
+}
+
+static const struct part {
+	const char *path; /* in the build folder; "%s" is the architecture */
+	bool (*skip)(const char *name, bool folder);
+	bool optional;
+} parts[] = {
+	{".config", NULL, false},
+	{".kernelvariables", NULL, true},
+	{"Module.symvers", NULL, true},
+	{"include/config", is_no_header_note, false},
+	{"include/generated", is_no_header_note, false},
+	{"arch/%s/include/generated", is_no_header_note, false},
+	{"scripts", is_no_program, false},
+	{"tools/objtool", is_no_program, true},
+};
+
+static struct error *copy_parts(const struct build *build)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		const char *mark = strstr(parts[i].path, "%s");
+		_free_ char *name = mark ? xasprintf("%.*s%s%s", (int)(mark - parts[i].path),
+						     parts[i].path, build->arch, mark + 2)
+					 : xstrdup(parts[i].path);
+		_free_ char *from = xasprintf("%s/%s", build->files.kbuild, name);
+		_free_ char *to = xasprintf("%s/%s", build->tree, name);
+		_free_ char *folder = xstrdup(to);
+
+		if (parts[i].optional && !file_exists(from))
+			continue;
+		*strrchr(folder, '/') = '\0';
+		_failed_(make_dirs(folder));
+		_failed_(copy_folder(from, to, NULL, parts[i].skip));
+	}
+	return NULL;
+}
+
+/*
+ * Files that must be newer than .config, in this order, or the Makefile's rule
+ * for auto.conf runs the configuration program (which, without pahole on this
+ * machine, would come to another result than the kernel's packager).
+ */
+static struct error *settle_times(const struct build *build)
+{
+	static const char *const names[] = {
+		"include/config/auto.conf.cmd", "include/generated/autoconf.h",
+		"include/generated/rustc_cfg", "include/config/auto.conf"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_free_ char *path = xasprintf("%s/%s", build->tree, names[i]);
+		_close_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+		if (fd < 0 || futimens(fd, NULL))
+			return error_errno("cannot write %s", path);
+	}
+	return NULL;
+}
+
+/* Programs that generate sources and that headers packages do not bring. */
+static const struct host_tool {
+	const char *symbol;
+	const char *folder, *program;
+} host_tools[] = {
+	{"CONFIG_ASN1=y", "scripts", "scripts/asn1_compiler"},
+	{"CONFIG_SECURITY_SELINUX=y", "scripts/selinux/genheaders",
+	 "scripts/selinux/genheaders/genheaders"},
+};
+
+/*
+ * A tool that cannot be built (no host compiler, say) is only missed by units
+ * that need it, and then kbuild tells so.
+ */
+static struct error *build_host_tools(const struct build *build)
+{
+	_free_ char *path = xasprintf("%s/include/config/auto.conf", build->tree);
+	_free_ char *config = NULL;
+	size_t length;
+
+	_failed_(file_read(path, &config, &length));
+	for (size_t i = 0; i < ARRAY_SIZE(host_tools); i++) {
+		_free_ char *folder = xasprintf("%s/%s", build->tree, host_tools[i].folder);
+		_free_ char *program = xasprintf("%s/%s", build->tree, host_tools[i].program);
+		char *const targets[] = {(char *)host_tools[i].program, NULL};
+		struct buffer output = {};
+		struct error *error;
+		bool ok;
+
+		if (!strstr(config, host_tools[i].symbol) || !file_exists(folder) ||
+		    file_exists(program))
+			continue;
+		error = kbuild_make(build, host_tools[i].folder, targets, &ok, &output);
+		buffer_deinit(&output);
+		_failed_(error);
+	}
+	return NULL;
+}
+
+static struct error *check_unpacked(const struct build *build)
+{
+	static const char *const names[] = {"Makefile", "Kbuild", "scripts/Makefile.build",
+					    "scripts/basic/fixdep"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_free_ char *path = xasprintf("%s/%s", build->tree, names[i]);
+
+		if (!file_exists(path))
+			return error_new(STATUS_FAILED,
+					 "%s is not a kernel's source, or %s not its build folder: "
+					 "no %s",
+					 build->files.source, build->files.kbuild, names[i]);
+	}
+	return NULL;
+}
+
+/* Everything but the mark that it is complete. */
+static struct error *fill_tree(struct build *build)
+{
+	_free_ char *notes = xasprintf("%s/.pokepatch", build->tree);
+
+	_failed_(remove_tree(build->tree)); /* left by one that was interrupted, or damaged */
+	_failed_(make_dirs(notes));
+	_failed_(unpack_source(build, build->tree));
+	_failed_(copy_parts(build));
+	_failed_(settle_times(build));
+	_failed_(check_unpacked(build));
+	_failed_(manifest_write(build->tree));
+	_failed_(source_index_write(build->tree));
+	strings_free(build->make_env);
+	build->make_env = NULL;
+	_failed_(use_entry_flags(build));
+	_failed_(kbuild_environment(build, &build->make_env));
+	_failed_(use_own_compiler(build));
+	return build_host_tools(build);
+}
+
+static struct error *write_environment(const struct build *build)
+{
+	_free_ char *path = xasprintf("%s/.pokepatch/environment", build->tree);
+	struct buffer text = {};
+	struct error *error;
+
+	for (char **p = build->make_env; *p; p++)
+		buffer_add(&text, *p, strlen(*p) + 1);
+	error = file_write(path, text.text, text.length);
+	buffer_deinit(&text);
+	return error;
+}
+
+static struct error *read_environment(struct build *build)
+{
+	_free_ char *path = xasprintf("%s/.pokepatch/environment", build->tree);
+	_free_ char *text = NULL;
+	struct args list = {};
+	size_t length;
+
+	_failed_(file_read(path, &text, &length));
+	for (const char *p = text; p < text + length; p += strlen(p) + 1)
+		args_add(&list, p);
+	strings_free(build->make_env);
+	build->make_env = list.list;
+	return NULL;
+}
+
+static char *ready_path(const struct build *build)
+{
+	return xasprintf("%s/.pokepatch/ready", build->tree);
+}
+
+static struct error *make_tree(struct build *build, const struct buffer *identity)
+{
+	_free_ char *ready = ready_path(build);
+	struct error *error = fill_tree(build);
+
+	if (!error)
+		error = write_environment(build);
+	if (!error)
+		error = file_write(ready, identity->text, identity->length);
+	if (error) /* a full disk is no better for what lies about */
+		error_destroy(remove_tree(build->tree));
+	return error;
+}
+
+/* Is the tree complete, and are the files that every build reads as they were? */
+static struct error *tree_is_ready(const struct build *build, const struct buffer *identity,
+				   bool *ret)
+{
+	static char *const always[] = {"Makefile",
+				       "Kbuild",
+				       ".config",
+				       "scripts/Makefile.build",
+				       "scripts/Makefile.lib",
+				       "scripts/Kbuild.include",
+				       "scripts/basic/fixdep",
+				       "include/generated/autoconf.h",
+				       "include/config/auto.conf",
+				       NULL};
+	_free_ char *ready = ready_path(build);
+	_free_ char *text = NULL;
+	size_t length;
+
+	*ret = false;
+	if (!file_exists(ready))
+		return NULL;
+	_failed_(file_read(ready, &text, &length));
+	if (strcmp(text, identity->text))
+		return NULL;
+	return manifest_check(build->tree, always, ret);
+}
+
+/*
+ * Trees of the same folder as it was before, which nobody will use again: the
+ * user edits it, and each state has a tree of its own.
+ */
+static void remove_older(const struct build *build)
+{
+	_free_ char *line = xasprintf("\nsource %s ", build->files.source);
+	struct stat status;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (stat(build->files.source, &status) || !S_ISDIR(status.st_mode))
+		return;
+	dir = opendir(build->files.cache);
+	while (dir && (entry = readdir(dir))) {
+		_free_ char *path = xasprintf("%s/%s", build->files.cache, entry->d_name);
+		_free_ char *ready = xasprintf("%s/.pokepatch/ready", path);
+		_free_ char *lock = xasprintf("%s.lock", path);
+		_free_ char *text = NULL;
+		size_t length;
+		int fd;
+
+		if (!has_prefix(entry->d_name, "tree-") || !strcmp(path, build->tree) ||
+		    !file_exists(ready))
+			continue;
+		error_destroy(file_read(ready, &text, &length));
+		if (!text || !strstr(text, line))
+			continue;
+		fd = open(lock, O_RDWR | O_CLOEXEC);
+		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) /* nobody uses it */
+			error_destroy(remove_tree(path));
+		cleanup_close(&fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static struct error *tree_path(struct build *build, const struct buffer *identity)
+{
+	char hash[65];
+
+	sha256_hex(identity->text, identity->length, hash);
+	_failed_(make_dirs(build->files.cache));
+	build->tree = xasprintf("%s/tree-%.16s", build->files.cache, hash);
+	return NULL;
+}
+
+struct error *rebuild_tree(struct build *build)
+{
+	struct buffer identity = {};
+	struct error *error = tree_identity(build, &identity);
+
+	cleanup_close(&build->tree_lock);
+	build->tree_lock = -1;
+	if (!error)
+		error = cache_lock(build->tree, false, &build->tree_lock);
+	if (!error)
+		error = make_tree(build, &identity);
+	if (!error && flock(build->tree_lock, LOCK_SH))
+		error = error_errno("cannot lock %s", build->tree);
+	buffer_deinit(&identity);
+	return error;
+}
+
+/* With the lock shared if it is ready, which is so in all runs but the first. */
+static struct error *open_tree(struct build *build, const struct buffer *identity)
+{
+	bool ready;
+
+	_failed_(tree_path(build, identity));
+	_failed_(cache_lock(build->tree, true, &build->tree_lock));
+	_failed_(tree_is_ready(build, identity, &ready));
+	if (ready)
+		return read_environment(build);
+	cleanup_close(&build->tree_lock);
+	build->tree_lock = -1;
+	_failed_(cache_lock(build->tree, false, &build->tree_lock));
+	_failed_(tree_is_ready(build, identity, &ready)); /* another build was at it */
+	if (ready) {
+		_failed_(read_environment(build));
+	} else {
+		if (!build->options.quiet)
+			fprintf(stderr, "preparing the source of kernel %s (once)\n",
+				build->release);
+		_failed_(make_tree(build, identity));
+		remove_older(build);
+	}
+	/* Others may read it now, and none may take it away until we are done. */
+	if (flock(build->tree_lock, LOCK_SH))
+		return error_errno("cannot lock %s", build->tree);
+	return NULL;
+}
+
+struct error *prepare_tree(struct build *build)
+{
+	struct buffer identity = {};
+	struct error *error;
+
+	_failed_(find_arch(build));
+	_failed_(choose_transition(build));
+	_failed_(find_compiler(build));
+	_failed_(check_config(build));
+	_failed_(check_compiler(build));
+	_failed_(refusals_check(build));
+	_failed_(find_own_compiler(build));
+	_failed_(find_entry_flags(build));
+	error = tree_identity(build, &identity);
+	if (!error)
+		error = open_tree(build, &identity);
+	buffer_deinit(&identity);
+	_failed_(error);
+	_failed_(use_entry_flags(build));
+	_failed_(check_source_version(build));
+	_failed_(check_vmlinux(build));
+	return refusals_check(build);
+}

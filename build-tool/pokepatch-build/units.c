@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The units that the change touches: each with its parent and its command. */
+#include "pokepatch-build/units.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/proc.h"
+
+/* ---- parents ---------------------------------------------------------------- */
+
+/* "nf-tables.ko.xz" is module nf_tables: the loader's names have no dashes. */
+static bool is_module_file(const char *file, const char *name)
+{
+	for (; *name; file++, name++)
+		if (*file != *name && !(*file == '-' && *name == '_'))
+			return false;
+	return has_prefix(file, ".ko");
+}
+
+/* The module's path below the folder, as .ko; NULL: there is none of that name. */
+static struct error *find_module(const char *folder, const char *name, char **ret)
+{
+	char *roots[] = {(char *)folder, NULL};
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+	FTSENT *entry;
+
+	*ret = NULL;
+	if (!walk)
+		return error_errno("cannot read %s", folder);
+	while (!*ret && (entry = fts_read(walk))) {
+		const char *path = entry->fts_path + strlen(folder) + 1;
+
+		if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP ||
+		    !is_module_file(entry->fts_name, name))
+			continue;
+		*ret = xstrndup(path, (size_t)(strrchr(path, '/') - path) + 1 + strlen(name) + 3);
+	}
+	fts_close(walk);
+	return NULL;
+}
+
+/* Sets the unit's parent; refused if there is no such module. */
+static struct error *set_parent(struct build *build, struct unit *unit, const struct answer *answer)
+{
+	if (!answer->module) {
+		unit->parent = xstrdup("vmlinux");
+		return NULL;
+	}
+	unit->parent = xstrdup(answer->modname);
+	_failed_(find_module(build->files.modules_dbg, unit->parent, &unit->parent_path));
+	if (!unit->parent_path)
+		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
+			     "it is compiled for module %s, which is not among the modules in %s",
+			     unit->parent, build->files.modules_dbg);
+	return NULL;
+}
+
+/* ---- sorting out ------------------------------------------------------------ */
+
+static bool in_list(char *const *list, const char *text)
+{
+	for (; list && *list; list++)
+		if (!strcmp(*list, text))
+			return true;
+	return false;
+}
+
+/* Did the compiler read the changed file?  Not if an #if around the #include said no. */
+static bool reads_file(const struct candidate *candidate, const struct answer *answer,
+		       const char *path)
+{
+	for (size_t i = 0; i < candidate->overlay->files.count; i++) {
+		const struct overlay_file *file = &candidate->overlay->files.list[i];
+
+		if (!strcmp(file->path, path))
+			return in_list(answer->depends, file->label);
+	}
+	return false;
+}
+
+static void add_unit(struct build *build, struct candidate *candidate, struct answer *answer,
+		     struct unit **ret)
+{
+	struct unit *unit;
+
+	build->units = xreallocarray(build->units, build->nr_units + 1, sizeof(*build->units));
+	unit = &build->units[build->nr_units++];
+	*unit = (struct unit){
+		.source = xstrdup(candidate->source),
+		.object = object_name(candidate->source),
+		.modfile = take_pointer(answer->modfile),
+		.argv = take_pointer(answer->argv.list),
+		.overlay = take_pointer(candidate->overlay),
+	};
+	unit->exact_object = xasprintf("%s/%s", build->tree, unit->object);
+	*ret = unit;
+}
+
+static void add_changed_file(struct unit *unit, const char *path)
+{
+	unit->changed_files = xreallocarray(unit->changed_files, unit->nr_changed_files + 1,
+					    sizeof(*unit->changed_files));
+	unit->changed_files[unit->nr_changed_files++] = xstrdup(path);
+}
+
+/*
+ * A candidate that kbuild compiled is a unit of this kernel if it goes into a
+ * module, or if vmlinux has it: kbuild compiles any file that it is asked for.
+ */
+static struct error *take_candidate(struct build *build, struct candidate *candidate,
+				    struct answer *answer)
+{
+	struct unit *unit;
+	size_t read = 0;
+
+	if (!answer->argv.list || (!answer->module && !candidate->in_vmlinux))
+		return NULL;
+	for (size_t i = 0; i < candidate->changed.count; i++)
+		if (reads_file(candidate, answer, candidate->changed.list[i]))
+			candidate->changed.list[read++] = candidate->changed.list[i];
+	candidate->changed.count = read;
+	if (!read)
+		return NULL;
+	add_unit(build, candidate, answer, &unit);
+	for (size_t i = 0; i < read; i++)
+		add_changed_file(unit, candidate->changed.list[i]);
+	return set_parent(build, unit, answer);
+}
+
+/* Which candidates to ask kbuild for: the others are sure to be no units. */
+static struct error *choose(struct build *build, struct candidates *candidates, struct args *ret)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < candidates->list.count; i++) {
+		struct candidate *candidate = &candidates->list.list[i];
+		bool ask = candidate->in_vmlinux;
+
+		if (!ask && is_special_code(candidate->source))
+			ask = false; /* vDSO and boot code: linked into other things */
+		else if (!ask && candidate->included)
+			_failed_(kbuild_is_module(build, candidate->source, &ask));
+		else
+			ask = true;
+		if (ask) {
+			struct candidate chosen = *candidate;
+
+			/* Keep them all, for all are freed; those to ask first. */
+			*candidate = candidates->list.list[kept];
+			candidates->list.list[kept++] = chosen;
+			args_add(ret, chosen.source);
+		}
+	}
+	return NULL;
+}
+
+/* vmlinux or a module has this unit, so kbuild must be able to compile it. */
+static bool must_compile(const struct candidate *candidate, const char *output)
+{
+	return candidate->in_vmlinux || output_says_module(output, candidate->source);
+}
+
+/*
+ * Files that the vDSO is compiled from, whoever else includes them, cannot be
+ * changed; boot code that includes one has run already.
+ */
+static void refuse_special(struct build *build, const struct candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->list.count; i++) {
+		const struct candidate *candidate = &candidates->list.list[i];
+
+		if (candidate->in_vmlinux || !is_vdso_code(candidate->source))
+			continue;
+		for (size_t j = 0; j < candidate->changed.count; j++)
+			refuse_uncompiled_as(build, candidate->changed.list[j], candidate->source);
+	}
+}
+
+/* Every changed file must be in a unit. */
+static void refuse_lost(struct build *build)
+{
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		const char *path = build->changes->files.list[i].path;
+		bool found = false;
+
+		for (size_t j = 0; j < build->nr_units && !found; j++)
+			for (size_t k = 0; k < build->units[j].nr_changed_files; k++)
+				found |= !strcmp(build->units[j].changed_files[k], path);
+		if (!found)
+			refuse_uncompiled_as(build, path, path);
+	}
+}
+
+/* ---- the phase -------------------------------------------------------------- */
+
+/*
+ * Are the files that the units were compiled from as they were unpacked?  If
+ * kbuild could not compile one, that may be why.
+ */
+static struct error *check_damage(struct build *build, const struct candidates *candidates,
+				  const struct answer *answers, size_t count, const char *output,
+				  bool *ret_damaged)
+{
+	*ret_damaged = false;
+	for (size_t i = 0; i < count && !*ret_damaged; i++) {
+		bool sound;
+
+		if (answers[i].argv.list)
+			_failed_(manifest_check(build->tree, answers[i].depends, &sound));
+		else if (must_compile(&candidates->list.list[i], output))
+			_failed_(manifest_check(build->tree, NULL, &sound));
+		else
+			continue;
+		*ret_damaged = !sound;
+	}
+	return NULL;
+}
+
+static struct error *cannot_compile(const struct candidate *candidate, const struct buffer *output)
+{
+	return error_new(STATUS_FAILED,
+			 "the kernel's build cannot compile %s as it is, before any change:\n%s",
+			 candidate->source, output->text ? output->text : "(it said nothing)");
+}
+
+/* Once through; *ret_damaged: the tree must be prepared anew and this done again. */
+static struct error *try_units(struct build *build, struct candidates *candidates,
+			       bool *ret_damaged)
+{
+	struct args sources = {};
+	struct buffer output = {};
+	struct answer *answers = NULL;
+	struct error *error;
+	size_t count;
+
+	*ret_damaged = false;
+	error = choose(build, candidates, &sources);
+	count = sources.count;
+	answers = xcalloc(count + 1, sizeof(*answers));
+	if (!error && count)
+		error = kbuild_ask(build, sources.list, answers, &output);
+	if (!error)
+		error = check_damage(build, candidates, answers, count, output.text, ret_damaged);
+	for (size_t i = 0; !error && !*ret_damaged && i < count; i++) {
+		struct candidate *candidate = &candidates->list.list[i];
+
+		if (!answers[i].argv.list && must_compile(candidate, output.text))
+			error = cannot_compile(candidate, &output);
+		else
+			error = take_candidate(build, candidate, &answers[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		answer_deinit(&answers[i]);
+	free(answers);
+	buffer_deinit(&output);
+	args_deinit(&sources);
+	return error;
+}
+
+static int order_units(const void *a, const void *b)
+{
+	const struct unit *first = a, *second = b;
+
+	return strcmp(first->source, second->source);
+}
+
+static struct error *look_for_units(struct build *build, bool *ret_damaged)
+{
+	struct candidates candidates;
+	struct source_index index;
+	struct error *error;
+
+	_failed_(source_index_load(build, &index));
+	candidates_find(build, &index, &candidates);
+	error = try_units(build, &candidates, ret_damaged);
+	if (!error && !*ret_damaged) {
+		refuse_special(build, &candidates);
+		refuse_lost(build);
+	}
+	candidates_deinit(&candidates);
+	source_index_deinit(&index);
+	return error;
+}
+
+struct error *find_units(struct build *build)
+{
+	bool damaged;
+
+	_failed_(look_for_units(build, &damaged));
+	if (damaged) {
+		note(build, "the prepared tree %s was damaged and is prepared anew", build->tree);
+		notes_tell(build);
+		_failed_(rebuild_tree(build));
+		_failed_(look_for_units(build, &damaged));
+		if (damaged)
+			return error_new(STATUS_FAILED, "%s changes while it is used", build->tree);
+	}
+	if (build->nr_units)
+		qsort(build->units, build->nr_units, sizeof(*build->units), order_units);
+	return refusals_check(build);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Phase: proof that source, configuration and compiler are those of the kernel
+ * to be patched.  The original, compiled by kbuild with exactly the kernel's
+ * flags, must have the same bytes as vmlinux or the module, for every function
+ * that the patch replaces, its cold part included.  Fields that are relocated are left out: their
+ * values depend on the link.
+ *
+ * What is equal goes into the patch module, for the core to compare with live code.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/comparison.h"
+#include "object/object.h"
+#include "pokepatch-build/texts.h"
+
+static void index_functions(const struct object *object, struct map *ret)
+{
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		struct symbol *symbol = object->symbols.list[i];
+
+		if (symbol->type == STT_FUNC && symbol->section)
+			*map_slot(ret, symbol->name) = symbol;
+	}
+}
+
+static const struct reloc *first_reloc(const struct section *section, uint64_t offset)
+{
+	const struct reloc *list = section->relocs.list;
+	size_t low = 0, high = section->relocs.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return list + low;
+}
+
+/* Offset of the first byte that differs outside relocated fields, or size. */
+static uint64_t first_difference(const struct object *object, const struct symbol *symbol,
+				 const unsigned char *live)
+{
+	const struct section *section = symbol->section;
+	const struct reloc *reloc = first_reloc(section, symbol->value);
+	const struct reloc *end = section->relocs.list + section->relocs.count;
+
+	for (uint64_t i = 0; i < symbol->size; i++) {
+		const struct reloc_kind *kind = NULL;
+
+		while (reloc < end && reloc->offset < symbol->value + i)
+			reloc++;
+		if (reloc < end && reloc->offset == symbol->value + i)
+			kind = arch_reloc(object->arch, reloc->type);
+		if (kind && kind->size) {
+			i += kind->size - 1;
+			continue;
+		}
+		if (section->data[symbol->value + i] != live[i])
+			return i;
+	}
+	return symbol->size;
+}
+
+/* Where a function's hot or cold part is to be looked for, and who it is. */
+struct part {
+	const struct unit *unit;
+	const struct object *object; /* the exact one */
+	const struct rewritten *rewritten; /* in that */
+	const char *name;
+	const struct symbol *symbol; /* there; may be NULL */
+	const struct external *external; /* in the parent */
+	struct buffer *text;		 /* for the core */
+};
+
+static enum diff_verified verify_part(struct build *build, const struct part *part)
+{
+	const struct symbol *symbol = part->symbol;
+	const struct parent *parent = part->external->parent;
+	const struct parent_symbol *old = part->external->symbol;
+	uint64_t room;
+	const unsigned char *live = parent_bytes(parent, old, &room);
+
+	if (!symbol || !live) {
+		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+			     "'%s' cannot be compared with %s: %s has no such code; are source and "
+			     "configuration those of this kernel?",
+			     part->name, parent->path,
+			     symbol ? parent->path : part->unit->exact_object);
+		return DIFF_UNVERIFIED;
+	}
+	uint64_t difference =
+		symbol->size == old->size && symbol->size <= room
+			? first_difference(part->object, symbol, live)
+			: 0;
+	if (difference == symbol->size) {
+		text_runs(&(struct text_source){.object = part->object,
+						.rewritten = part->rewritten,
+						.symbol = symbol,
+						.parent = parent,
+						.old = old,
+						.bytes = live},
+			  part->text);
+		return DIFF_EQUAL;
+	}
+	refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+		     "'%s' as compiled here (%" PRIu64 " bytes) is not what %s has (%" PRIu64
+		     " bytes), from byte %" PRIu64 " on; check source, configuration and compiler",
+		     part->name, symbol->size, parent->name, old->size, difference);
+	return DIFF_UNEQUAL;
+}
+
+/* The compiler moves what is rarely executed to a part of its own, named so. */
+static void verify_function(struct build *build, const struct unit *unit,
+			    const struct object *exact, const struct rewritten *rewritten,
+			    const struct map *symbols, struct diff_function *function)
+{
+	const struct externals *externals = &build->comparison->externals;
+	struct buffer *texts = build->comparison->texts;
+	const struct external *old = externals->list.list[function->old];
+	/* A clone's number may be another one in the patched object. */
+	char *cold_name _free_ = xasprintf("%s.cold", old->name);
+	struct part hot = {
+		.unit = unit,
+		.object = exact,
+		.rewritten = rewritten,
+		.name = old->name,
+		.symbol = map_get(symbols, old->name),
+		.external = old,
+		.text = &texts[function->old],
+	};
+	struct part cold = {
+		.unit = unit,
+		.object = exact,
+		.rewritten = rewritten,
+		.name = cold_name,
+		.symbol = map_get(symbols, cold_name),
+	};
+
+	function->verified = verify_part(build, &hot);
+	if (function->verified != DIFF_EQUAL)
+		return;
+	if (function->old_cold != POKEPATCH_NONE) {
+		cold.external = externals->list.list[function->old_cold];
+		cold.text = &texts[function->old_cold];
+		function->verified = verify_part(build, &cold);
+	} else if (cold.symbol) {
+		function->verified = DIFF_UNEQUAL;
+		refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+			     "'%s' as compiled by the kernel's own build has a part '%s', and "
+			     "as compiled for comparison it has none",
+			     function->name, cold_name);
+	}
+}
+
+static struct error *verify_unit(struct build *build, size_t index)
+{
+	struct comparison *comparison = build->comparison;
+	struct diff_result *result = &comparison->results[index];
+	const struct unit *unit = &build->units[index];
+	struct rewritten rewritten;
+	struct map symbols = {0};
+	struct object exact;
+
+	if (!comparison->carried[index])
+		return NULL;
+	_failed_(object_read(unit->exact_object, &exact));
+	rewritten_init(&exact, &rewritten);
+	index_functions(&exact, &symbols);
+	for (size_t i = 0; i < result->functions.count; i++) {
+		struct diff_function *function = &result->functions.list[i];
+
+		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
+			verify_function(build, unit, &exact, &rewritten, &symbols, function);
+	}
+	rewritten_deinit(&rewritten);
+	map_deinit(&symbols);
+	object_deinit(&exact);
+	return NULL;
+}
+
+struct error *verify_units(struct build *build)
+{
+	struct comparison *comparison = build->comparison;
+
+	comparison->nr_texts = comparison->externals.list.count;
+	comparison->texts = xcalloc(comparison->nr_texts + 1, sizeof(*comparison->texts));
+	for (size_t i = 0; i < build->nr_units; i++)
+		_failed_(verify_unit(build, i));
+	return refusals_check(build);
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What belongs to the whole run: names, the work folder, phases, notes. */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "pokepatch-build/build.h"
+#include "pokepatch-build/comparison.h"
+#include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/overlay.h"
+#include "common/proc.h"
+
+/* "pokepatch_" and the name are a module's name: MODULE_NAME_LEN is 56 with the NUL. */
+#define NAME_LENGTH_MAX 45
+#define RESERVED_NAME "version"
+
+static bool is_name_character(char c)
+{
+	return isascii((unsigned char)c) && (isalnum((unsigned char)c) || c == '-' || c == '_');
+}
+
+static struct error *check_given_name(const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if (!is_name_character(*p))
+			return error_new(STATUS_FAILED,
+					 "-n %s: a name has letters, digits, - and _ only", name);
+	if (!isalnum((unsigned char)name[0]) || strlen(name) > NAME_LENGTH_MAX)
+		return error_new(STATUS_FAILED,
+				 "-n %s: a name begins with a letter or digit and has at "
+				 "most %d characters",
+				 name, NAME_LENGTH_MAX);
+	return NULL;
+}
+
+/* From a diff's file name without its endings; empty where nothing of it can be used. */
+static char *derive_name(const char *path)
+{
+	static const char *const endings[] = {".patch", ".diff", ".c"};
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	while (*base && !(isascii((unsigned char)*base) && isalnum((unsigned char)*base)))
+		base++;
+
+	char *name = xstrndup(base, NAME_LENGTH_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
+		if (has_suffix(name, endings[i]))
+			name[strlen(name) - strlen(endings[i])] = '\0';
+	for (char *p = name; *p; p++)
+		if (!is_name_character(*p))
+			*p = '-';
+	return name;
+}
+
+/* The patch's name: what -n says, or the first diff's. */
+static struct error *choose_name(const struct build_options *options, char **ret)
+{
+	_free_ char *name = NULL;
+
+	if (options->name) {
+		_failed_(check_given_name(options->name));
+		name = xstrdup(options->name);
+	} else {
+		name = derive_name(options->patches[0]);
+		if (!*name)
+			return error_new(STATUS_FAILED,
+					 "%s gives no name for the patch; choose one with -n",
+					 options->patches[0]);
+	}
+	/* Patches' folders lie beside the core's own file of that name. */
+	if (!strcmp(name, RESERVED_NAME))
+		return error_new(STATUS_FAILED,
+				 "a patch cannot be called '%s', which is the core's own file in "
+				 "/sys/kernel/pokepatch; choose another name with -n",
+				 name);
+	*ret = take_pointer(name);
+	return NULL;
+}
+
+static bool is_running(const char *release)
+{
+	struct utsname uts;
+
+	return !uname(&uts) && !strcmp(uts.release, release);
+}
+
+/* One part of the kernel: from the option, else from the cache, else it is missing. */
+static struct error *resolve(const char *option, const char *letter, char **field, const char *what,
+			     const char *release)
+{
+	if (option) {
+		char *path = realpath(option, NULL);
+
+		if (!path)
+			return error_errno("%s %s", letter, option);
+		free(*field);
+		*field = path;
+	}
+	if (!*field)
+		return error_new(STATUS_FAILED,
+				 "no %s of kernel %s in the cache: run 'pokepatch fetch %s', "
+				 "give it with %s, or choose another kernel with -k%s",
+				 what, release, release, letter,
+				 is_running(release) ? " (this one is running)" : "");
+	return NULL;
+}
+
+/* ---- a kernel that was built by its user --------------------------------------------- */
+
+static char *in_folder(const char *folder, const char *name)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, name);
+
+	return realpath(path, NULL);
+}
+
+/* The release that the folder was built for, as kbuild noted it; NULL: it did not. */
+static char *built_release(const char *folder)
+{
+	_free_ char *path = xasprintf("%s/include/config/kernel.release", folder);
+	char *text = NULL;
+
+	error_destroy(file_read(path, &text, NULL));
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* With make O= the source is elsewhere, and a link leads there. */
+static char *built_source(const char *folder)
+{
+	_free_ char *main = in_folder(folder, "init/main.c");
+
+	return main ? realpath(folder, NULL) : in_folder(folder, "source");
+}
+
+/*
+ * A folder in which a kernel was built, and which was named, has all that a kernel's packages
+ * have.  What the cache has of that release may be another build; so has the running kernel's image.
+ */
+static void take_build_folder(const char *folder, struct kernel_files *files)
+{
+	struct {
+		char **field, *path;
+	} parts[] = {
+		{&files->vmlinux, in_folder(folder, "vmlinux")},
+		{&files->config, in_folder(folder, ".config")},
+		{&files->source, built_source(folder)},
+		{&files->modules_dbg, realpath(folder, NULL)},
+		{&files->modules, realpath(folder, NULL)},
+		{&files->vmlinuz, NULL},
+	};
+	bool built = parts[0].path && parts[2].path;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (built) {
+			free(*parts[i].field);
+			*parts[i].field = take_pointer(parts[i].path);
+		}
+		free(parts[i].path);
+	}
+}
+
+static struct error *find_files(struct build *build)
+{
+	const struct build_options *options = &build->options;
+	struct kernel_files *files = &build->files;
+	const char *release = build->release;
+
+	_failed_(kernel_files_find(release, files));
+	/* It may be a link to where a kernel was built; that folder has one name, however it is given. */
+	if (files->kbuild) {
+		char *path = realpath(files->kbuild, NULL);
+
+		free(files->kbuild);
+		files->kbuild = path;
+	}
+	if (options->kbuild)
+		take_build_folder(options->kbuild, files);
+	_failed_(resolve(options->source, "--source", &files->source, "source", release));
+	_failed_(resolve(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
+	_failed_(resolve(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
+	_failed_(resolve(options->config, "--config", &files->config, "configuration", release));
+	_failed_(resolve(options->modules, "--modules", &files->modules_dbg, "modules with DWARF",
+			 release));
+	if (!files->modules)
+		files->modules = xstrdup(files->modules_dbg);
+	return NULL;
+}
+
+static struct error *make_work_folder(struct build *build)
+{
+	const char *keep = build->options.keep;
+	struct dirent *entry;
+	bool empty = true;
+	DIR *dir;
+
+	if (!keep)
+		return temp_dir(&build->work);
+	_failed_(make_dirs(keep));
+	dir = opendir(keep);
+	if (!dir)
+		return error_errno("--keep %s", keep);
+	while ((entry = readdir(dir)))
+		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+	closedir(dir);
+	if (!empty)
+		return error_new(STATUS_FAILED,
+				 "--keep %s: the folder is not empty; name a new one", keep);
+	build->work = realpath(keep, NULL);
+	return build->work ? NULL : error_errno("--keep %s", keep);
+}
+
+/* The output's folder must be there: better told now than after the work. */
+static struct error *choose_output(struct build *build)
+{
+	const char *given = build->options.output;
+	_free_ char *folder = NULL;
+	char *slash;
+	struct stat status;
+
+	if (given && !has_suffix(given, ".ko"))
+		return error_new(STATUS_FAILED, "-o %s: a module's name ends with .ko", given);
+	build->output = given ? xstrdup(given) : xasprintf("pokepatch-%s.ko", build->name);
+	folder = xstrdup(build->output);
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = '\0';
+	if (stat(slash ? folder : ".", &status) || access(slash ? folder : ".", W_OK))
+		return error_errno("cannot write %s", build->output);
+	if (!S_ISDIR(status.st_mode))
+		return error_new(STATUS_FAILED, "cannot write %s: %s is not a folder",
+				 build->output, folder);
+	return NULL;
+}
+
+struct error *build_init(struct build *build, const struct build_options *options)
+{
+	struct utsname running;
+
+	*build = (struct build){.options = *options, .tree_lock = -1, .core_lock = -1};
+	build->phase_start = now_seconds();
+	for (size_t i = 0; i < options->allow.count; i++)
+		_failed_(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
+				      "--allow %s", options->allow.list[i]));
+	if (options->kernel)
+		build->release = xstrdup(options->kernel);
+	else if (options->kbuild)
+		build->release = built_release(options->kbuild);
+	if (!build->release && uname(&running))
+		return error_errno("cannot tell the running kernel's release; give one with -k");
+	if (!build->release)
+		build->release = xstrdup(running.release);
+	_failed_(choose_name(options, &build->name));
+	_failed_(choose_output(build));
+	_failed_(find_files(build));
+	return make_work_folder(build);
+}
+
+static void unit_deinit(struct unit *unit)
+{
+	free(unit->source);
+	free(unit->object);
+	free(unit->parent);
+	free(unit->parent_path);
+	free(unit->modfile);
+	strings_free(unit->argv);
+	free(unit->exact_object);
+	free(unit->orig_object);
+	free(unit->patched_object);
+	for (size_t i = 0; i < unit->nr_changed_files; i++)
+		free(unit->changed_files[i]);
+	free(unit->changed_files);
+	overlay_destroy(unit->overlay);
+}
+
+static void core_deinit(struct core_artefacts *core)
+{
+	free(core->ko);
+	free(core->sources);
+	free(core->symvers);
+	free(core->glue_object);
+	free(core->dir);
+	strings_free(core->mod_compile);
+	strings_free(core->objtool);
+	strings_free(core->modpost);
+	strings_free(core->ld);
+}
+
+void build_deinit(struct build *build)
+{
+	if (build->work && !build->options.keep)
+		error_destroy(remove_tree(build->work)); /* nothing that a message would help */
+	comparison_destroy(build->comparison);
+	for (size_t i = 0; i < build->nr_units; i++)
+		unit_deinit(&build->units[i]);
+	free(build->units);
+	for (size_t i = 0; i < build->nr_patches; i++)
+		patch_deinit(&build->patches[i].patch);
+	free(build->patches);
+	vec_deinit(&build->options.allow);
+	vec_deinit(&build->options.defines);
+	vec_deinit(&build->options.mark_functions);
+	free(build->marks_header);
+	core_deinit(&build->core);
+	free(build->glue_object);
+	kernel_files_deinit(&build->files);
+	changes_destroy(build->changes);
+	strings_free(build->make_env);
+	refusals_deinit(&build->refusals);
+	buffer_deinit(&build->notes);
+	cleanup_close(&build->tree_lock);
+	cleanup_close(&build->core_lock);
+	free(build->phases);
+	free(build->kernel_build_id);
+	free(build->vmlinux_build_id);
+	free(build->tree);
+	free(build->work);
+	free(build->cc);
+	free(build->arch);
+	free(build->cross);
+	free(build->cc1);
+	free(build->kcflags);
+	free(build->output);
+	free(build->ko);
+	free(build->name);
+	free(build->release);
+	*build = (struct build){.tree_lock = -1, .core_lock = -1};
+}
+
+void phase_begin(struct build *build, const char *name)
+{
+	build->phases = xreallocarray(build->phases, build->nr_phases + 1, sizeof(*build->phases));
+	build->phases[build->nr_phases++] = (struct phase_time){.name = name};
+	build->phase_start = now_seconds();
+}
+
+void phase_end(struct build *build)
+{
+	struct phase_time *phase = &build->phases[build->nr_phases - 1];
+
+	phase->seconds = now_seconds() - build->phase_start;
+	notes_tell(build);
+	if (!build->options.quiet)
+		fprintf(stderr, "%-24s %6.2f s\n", phase->name, phase->seconds);
+}
+
+void notes_tell(struct build *build)
+{
+	if (build->notes.length && !build->options.quiet)
+		fputs(build->notes.text, stderr);
+	buffer_deinit(&build->notes);
+	build->notes = (struct buffer){};
+}
+
+void note(struct build *build, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	_free_ char *text = xvasprintf(format, list);
+	va_end(list);
+	buffer_printf(&build->notes, "note: %s\n", text);
+}
+
+struct error *refusals_check(struct build *build)
+{
+	size_t count;
+
+	refusals_sort(&build->refusals);
+	count = refusals_fatal(&build->refusals);
+	if (!count)
+		return NULL;
+	return error_new(STATUS_REFUSED, "refused for %zu reason%s; no module was made", count,
+			 count == 1 ? "" : "s");
+}

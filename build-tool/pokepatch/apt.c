@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Packages by way of apt; see apt.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pokepatch/apt.h"
+#include "common/cache.h"
+#include "common/proc.h"
+#include "pokepatch/progress.h"
+
+#define LISTS_MAX_AGE (24 * 60 * 60) /* seconds */
+#define APT_HELPER "/usr/lib/apt/apt-helper"
+
+/* Messages are read, so they must be the untranslated ones. */
+static const char *const c_locale[] = {"LC_ALL=C", NULL};
+
+/*
+ * Read after the system's configuration (apt.conf(5)).  The system's hooks
+ * tell other programs about the system's lists, which we do not touch.
+ * _apt, the user that apt downloads as when it is root, cannot enter a home
+ * folder; apt would then fall back to root by itself, with a warning.
+ */
+static const char apt_conf[] = "#clear APT::Update::Pre-Invoke;\n"
+			       "#clear APT::Update::Post-Invoke;\n"
+			       "#clear APT::Update::Post-Invoke-Success;\n"
+			       "#clear Acquire::IndexTargets::deb-src;\n"
+			       "#clear Acquire::IndexTargets::deb::DEP-11;\n"
+			       "#clear Acquire::IndexTargets::deb::Contents-deb;\n"
+			       "#clear APT::Architectures;\n"
+			       "#clear Acquire::Languages;\n"
+			       "Acquire::Languages { \"none\"; };\n"
+			       "APT::Update::Error-Mode \"any\";\n"
+			       "APT::Sandbox::User \"root\";\n"
+			       "Dir::Cache::pkgcache \"pkgcache.bin\";\n"
+			       "Dir::Cache::srcpkgcache \"srcpkgcache.bin\";\n";
+
+void apt_package_deinit(struct apt_package *package)
+{
+	free(package->name);
+	free(package->version);
+	free(package->architecture);
+	free(package->depends);
+	free(package->file);
+	free(package->sha256);
+	free(package->uri);
+	*package = (struct apt_package){0};
+}
+
+void apt_packages_deinit(struct apt_packages *packages)
+{
+	for (size_t i = 0; i < packages->count; i++)
+		apt_package_deinit(&packages->list[i]);
+	vec_deinit(packages);
+}
+
+void strings_destroy(char **strings)
+{
+	for (size_t i = 0; strings && strings[i]; i++)
+		free(strings[i]);
+	free(strings);
+}
+
+/* ---- its own folder -------------------------------------------------------- */
+
+static struct error *write_config(struct apt *apt)
+{
+	struct buffer text = {0};
+	struct error *error;
+
+	if (strpbrk(apt->dir, "\"\n"))
+		return error_new(STATUS_FAILED,
+				 "apt cannot use the folder '%s'; set XDG_CACHE_HOME to one "
+				 "without quotes in its name",
+				 apt->dir);
+	buffer_add_string(&text, apt_conf);
+	buffer_printf(&text, "Dir::State \"%s/state\";\n", apt->dir);
+	buffer_printf(&text, "Dir::State::status \"%s/state/status\";\n", apt->dir);
+	buffer_printf(&text, "Dir::Cache \"%s/cache\";\n", apt->dir);
+	buffer_printf(&text, "APT::Architecture \"%s\";\n", apt->native);
+	buffer_printf(&text, "APT::Architectures { \"%s\"; \"%s\"; };\n", apt->native, apt->arch);
+	error = file_write(apt->config, text.text, text.length);
+	buffer_deinit(&text);
+	return error;
+}
+
+static struct error *make_folders(struct apt *apt)
+{
+	static const char *const folders[] = {"state/lists/partial", "cache/archives/partial"};
+	_free_ char *status = xasprintf("%s/state/status", apt->dir);
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		_free_ char *path = xasprintf("%s/%s", apt->dir, folders[i]);
+
+		_failed_(make_dirs(path));
+	}
+	return file_write(status, "", 0);
+}
+
+struct error *apt_native(char **ret)
+{
+	static const char *const argv[] = {"dpkg", "--print-architecture", NULL};
+	struct buffer out;
+
+	_failed_(error_prefix(proc_check(argv, NULL, &out), "fetch needs Debian's apt and dpkg"));
+	if (!out.length)
+		return error_new(STATUS_FAILED, "dpkg does not tell its architecture");
+	out.text[strcspn(out.text, "\n")] = '\0';
+	*ret = out.text;
+	return NULL;
+}
+
+struct error *apt_lock(struct apt *apt)
+{
+	return apt->lock < 0 ? cache_lock(apt->dir, false, &apt->lock) : NULL;
+}
+
+void apt_unlock(struct apt *apt)
+{
+	cleanup_close(&apt->lock);
+	apt->lock = -1;
+}
+
+struct error *apt_open(const char *arch, struct apt *ret)
+{
+	struct apt apt = {.lock = -1};
+	_free_ char *root = NULL;
+	struct error *error;
+
+	error = apt_native(&apt.native);
+	if (!error)
+		error = cache_root(&root);
+	if (!error) {
+		apt.arch = xstrdup(arch ? arch : apt.native);
+		apt.dir = xasprintf("%s/apt/%s", root, apt.arch);
+		apt.config = xasprintf("%s/apt.conf", apt.dir);
+		error = make_dirs(apt.dir);
+	}
+	if (!error)
+		error = apt_lock(&apt);
+	if (!error)
+		error = make_folders(&apt);
+	if (!error)
+		error = write_config(&apt);
+	if (error)
+		apt_close(&apt);
+	else
+		*ret = apt;
+	return error;
+}
+
+void apt_close(struct apt *apt)
+{
+	apt_unlock(apt);
+	free(apt->arch);
+	free(apt->native);
+	free(apt->dir);
+	free(apt->config);
+	*apt = (struct apt){.lock = -1};
+}
+
+/* ---- what apt said --------------------------------------------------------- */
+
+/* The lines that tell a failure, the most telling first. */
+static const char *const telling[] = {
+	"E: Failed to fetch ",
+	"W: Failed to fetch ",
+	"E: ",
+	"Err:",
+};
+
+/* The line of apt's output that says why it failed, without its "E: "; the caller's. */
+static char *apt_reason(const char *output)
+{
+	if (output && strstr(output, strerror(ENOSPC)))
+		return xasprintf("%s; make room and try again", strerror(ENOSPC));
+	for (size_t i = 0; output && i < ARRAY_SIZE(telling); i++) {
+		const char *found = strstr(output, telling[i]);
+		const char *line = found;
+		size_t length;
+
+		if (!found)
+			continue;
+		while (line > output && line[-1] != '\n')
+			line--;
+		if (line[0] && line[1] == ':' && line[2] == ' ')
+			line += 3;
+		length = strcspn(line, "\n");
+		while (length && line[length - 1] == ' ')
+			length--;
+		return xstrndup(line, length);
+	}
+	return NULL;
+}
+
+/* Run apt; its failure is one line. */
+static struct error *run_apt(const char *const *argv, const struct proc_options *options,
+			     struct buffer *ret_out)
+{
+	struct proc_options with_locale = options ? *options : (struct proc_options){0};
+	_free_ char *reason = NULL;
+	struct proc_result result;
+
+	with_locale.env = c_locale;
+	_failed_(proc_run(argv, &with_locale, &result));
+	if (result.status) {
+		reason = apt_reason(result.err.length ? result.err.text : result.out.text);
+		proc_result_deinit(&result);
+		return error_new(STATUS_FAILED, "%s",
+				 reason ? reason : "apt failed without a word");
+	}
+	if (ret_out) {
+		*ret_out = result.out;
+		result.out = (struct buffer){0};
+	}
+	proc_result_deinit(&result);
+	return NULL;
+}
+
+/* ---- lists ----------------------------------------------------------------- */
+
+static char *stamp_path(const struct apt *apt)
+{
+	return xasprintf("%s/updated", apt->dir);
+}
+
+bool apt_is_stale(const struct apt *apt)
+{
+	_free_ char *stamp = stamp_path(apt);
+	struct stat st;
+	time_t now = time(NULL);
+
+	return stat(stamp, &st) < 0 || st.st_mtime > now || now - st.st_mtime > LISTS_MAX_AGE;
+}
+
+struct error *apt_update(struct apt *apt)
+{
+	const char *const argv[] = {"apt-get", "-q", "-c", apt->config, "update", NULL};
+	_free_ char *stamp = stamp_path(apt);
+	struct error *error;
+
+	progress_note("updating the package lists for %s", apt->arch);
+	error = run_apt(argv, NULL, NULL);
+	apt->updated = true; /* once in a run, whatever came of it */
+	if (error)
+		return error_prefix(error, "cannot update the package lists");
+	return file_write(stamp, "", 0);
+}
+
+/* The value of "Name: value" at line, if it is that field; ends at the end of the line. */
+static bool field(const char *line, const char *name, char **ret)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(line, name, length) != 0 || line[length] != ':')
+		return false;
+	line += length + 1;
+	line += strspn(line, " ");
+	free(*ret);
+	*ret = xstrndup(line, strcspn(line, "\n"));
+	return true;
+}
+
+/* One stanza's line; fields that we do not use are passed over. */
+static void parse_line(const char *line, struct apt_package *package)
+{
+	_free_ char *number = NULL;
+	_free_ char *path = NULL;
+
+	if (field(line, "Package", &package->name) || field(line, "Version", &package->version) ||
+	    field(line, "Architecture", &package->architecture) ||
+	    field(line, "Depends", &package->depends) || field(line, "SHA256", &package->sha256))
+		return;
+	if (field(line, "Size", &number))
+		package->size = strtoull(number, NULL, 10);
+	else if (field(line, "Installed-Size", &number)) /* KiB: Debian Policy 5.6.20 */
+		package->installed = strtoull(number, NULL, 10) * 1024;
+	else if (field(line, "Filename", &path))
+		package->file = xstrdup(strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+}
+
+static bool is_usable(const struct apt_package *package)
+{
+	return package->name && package->version && package->architecture && package->file &&
+	       package->file[0] != '.' && package->size && package->sha256 &&
+	       strlen(package->sha256) == 64;
+}
+
+/* deb-control(5): "Name: value" lines, stanzas apart by blank lines; continuations begin blank. */
+void apt_parse_show(const char *text, struct apt_packages *ret)
+{
+	const char *line = text;
+
+	*ret = (struct apt_packages){0};
+	while (line && *line) {
+		struct apt_package package = {0};
+
+		for (; *line && *line != '\n'; line += strcspn(line, "\n"), line += *line == '\n')
+			parse_line(line, &package);
+		line += *line == '\n';
+		if (!package.depends)
+			package.depends = xstrdup("");
+		if (is_usable(&package))
+			*vec_push(ret) = package;
+		else
+			apt_package_deinit(&package);
+	}
+}
+
+struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret)
+{
+	static const struct proc_options apart = {.keep_stderr_apart = true, .env = c_locale};
+	struct proc_result result;
+	const char **argv;
+	struct error *error;
+	size_t count = 0;
+
+	while (names[count])
+		count++;
+	argv = xcalloc(count + 5, sizeof(*argv));
+	memcpy(argv, (const char *[]){"apt-cache", "-c", apt->config, "show"}, 4 * sizeof(*argv));
+	memcpy(argv + 4, names, count * sizeof(*argv));
+	/* Its status is a failure already when one of the names is unknown. */
+	error = proc_run(argv, &apart, &result);
+	free(argv);
+	_failed_(error);
+	apt_parse_show(result.out.text, ret);
+	proc_result_deinit(&result);
+	return NULL;
+}
+
+static char **split_lines(const char *text)
+{
+	VEC(char *) lines = {0};
+
+	for (const char *line = text; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
+		*vec_push(&lines) = xstrndup(line, strcspn(line, "\n"));
+	vec_push(&lines);
+	return lines.list;
+}
+
+struct error *apt_names(struct apt *apt, const char *prefix, char ***ret)
+{
+	const char *const argv[] = {"apt-cache", "-c", apt->config, "pkgnames", prefix, NULL};
+	struct buffer out;
+
+	_failed_(run_apt(argv, NULL, &out));
+	*ret = split_lines(out.text);
+	buffer_deinit(&out);
+	return NULL;
+}
+
+struct ranked {
+	char *version;
+	long priority;
+	size_t order; /* apt's: newest first */
+};
+
+static int compare_ranked(const void *one, const void *other)
+{
+	const struct ranked *a = one, *b = other;
+
+	if (a->priority != b->priority)
+		return a->priority > b->priority ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+/*
+ * apt-cache(8) policy: after "Version table:", a line " *** VERSION PRIORITY"
+ * or "     VERSION PRIORITY" for each version, newest first, and deeper
+ * indented lines for where it comes from.
+ */
+char **apt_parse_policy(const char *text)
+{
+	const char *line = text ? strstr(text, "  Version table:\n") : NULL;
+	VEC(struct ranked) versions = {0};
+	char **names;
+
+	while (line && *line) {
+		size_t length, blank;
+		struct ranked *row;
+
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+		length = strcspn(line, "\n");
+		if (length < 6 || line[4] != ' ' || line[5] == ' ')
+			continue;
+		blank = strcspn(line + 5, " \n");
+		row = vec_push(&versions);
+		row->version = xstrndup(line + 5, blank);
+		row->priority = strtol(line + 5 + blank, NULL, 10);
+		row->order = versions.count;
+	}
+	if (versions.count)
+		qsort(versions.list, versions.count, sizeof(*versions.list), compare_ranked);
+	names = xcalloc(versions.count + 1, sizeof(*names));
+	for (size_t i = 0; i < versions.count; i++)
+		names[i] = versions.list[i].version;
+	vec_deinit(&versions);
+	return names;
+}
+
+struct error *apt_versions(struct apt *apt, const char *name, char ***ret)
+{
+	const char *const argv[] = {"apt-cache", "-c", apt->config, "policy", name, NULL};
+	struct buffer out;
+
+	_failed_(run_apt(argv, NULL, &out));
+	*ret = apt_parse_policy(out.text);
+	buffer_deinit(&out);
+	return NULL;
+}
+
+/* ---- getting packages ------------------------------------------------------ */
+
+/* Lines of --print-uris: 'URI' FILE SIZE HASH:DIGITS. */
+static void read_uris(const char *text, struct apt_package *package)
+{
+	_free_ char *hash = xasprintf(" SHA256:%s", package->sha256);
+
+	for (const char *line = text; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *end = line[0] == '\'' ? strchr(line + 1, '\'') : NULL;
+		_free_ char *whole = xstrndup(line, strcspn(line, "\n"));
+
+		if (end && has_suffix(whole, hash)) {
+			free(package->uri);
+			package->uri = xstrndup(line + 1, end - line - 1);
+		}
+	}
+}
+
+struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t count)
+{
+	/* In its own folder, since apt leaves out what lies in the current one. */
+	struct proc_options options = {.dir = apt->dir};
+	const char **argv = xcalloc(count + 6, sizeof(*argv));
+	char **wanted = xcalloc(count + 1, sizeof(*wanted));
+	struct buffer out = {0};
+	struct error *error;
+
+	memcpy(argv, (const char *[]){"apt-get", "-c", apt->config, "--print-uris", "download"},
+	       5 * sizeof(*argv));
+	for (size_t i = 0; i < count; i++) {
+		bool all = strcmp(packages[i].architecture, "all") == 0;
+
+		wanted[i] = xasprintf("%s%s%s=%s", packages[i].name, all ? "" : ":",
+				      all ? "" : packages[i].architecture, packages[i].version);
+		argv[5 + i] = wanted[i];
+	}
+	error = run_apt(argv, &options, &out);
+	for (size_t i = 0; !error && i < count; i++) {
+		read_uris(out.text, &packages[i]);
+		if (!packages[i].uri)
+			error = error_new(STATUS_FAILED, "apt does not tell where '%s' %s is",
+					  packages[i].name, packages[i].version);
+	}
+	buffer_deinit(&out);
+	strings_destroy(wanted);
+	free(argv);
+	return error;
+}
+
+bool apt_matches(const struct apt_package *package, const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char digits[65];
+	struct stat st;
+	void *bytes;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != package->size)
+		return false;
+	bytes = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return false;
+	sha256_hex(bytes, st.st_size, digits);
+	munmap(bytes, st.st_size);
+	return strcmp(digits, package->sha256) == 0;
+}
+
+struct download {
+	struct progress progress;
+	const char *path;
+};
+
+static void show_download(void *data)
+{
+	struct download *download = data;
+	struct stat st;
+
+	if (stat(download->path, &st) == 0)
+		progress_set(&download->progress, st.st_size);
+}
+
+/* One try; *ret_differs: it was downloaded, and is not what it should be. */
+static struct error *try_download(const struct apt *apt, const struct apt_package *package,
+				  const char *path, bool *ret_differs)
+{
+	_free_ char *hash = xasprintf("SHA256:%s", package->sha256);
+	_free_ char *size = size_text(package->size);
+	const char *const argv[] = {APT_HELPER,   "-q", "-c", apt->config, "download-file",
+				    package->uri, path, hash, NULL};
+	struct download download = {.path = path};
+	struct proc_options options = {.tick = show_download, .tick_data = &download};
+	struct error *error;
+
+	progress_begin(&download.progress, package->size, "downloading %s %s (%s)", package->name,
+		       package->version, size);
+	error = run_apt(argv, &options, NULL);
+	progress_end(&download.progress, !error);
+	*ret_differs = error ? strstr(error->text, "Hash Sum mismatch") != NULL
+			     : !apt_matches(package, path);
+	if (*ret_differs) {
+		unlink(path);
+		error_destroy(error);
+		return error_new(STATUS_FAILED,
+				 "'%s' is not what the signed package index says (its SHA-256 "
+				 "differs); try again later",
+				 package->file);
+	}
+	return error_prefix(error, "cannot download '%s'", package->file);
+}
+
+struct error *apt_download(const struct apt *apt, const struct apt_package *package,
+			   const char *path)
+{
+	struct error *error;
+	bool differs, resumed;
+	struct stat st;
+
+	/* apt takes a file of full size for done, whatever is in it. */
+	if (stat(path, &st) == 0 && (uint64_t)st.st_size >= package->size)
+		unlink(path);
+	resumed = file_exists(path);
+	error = try_download(apt, package, path, &differs);
+	if (!differs || !resumed)
+		return error;
+	/* What was there of it was damaged. */
+	error_destroy(error);
+	return try_download(apt, package, path, &differs);
+}

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pokepatch fetch: bring a kernel release into the cache.
+ *
+ * A run that is interrupted anywhere leaves what the next one goes on with:
+ * .deb files get their name when their checksum has been compared, folders
+ * when they are whole, and the stamp is written last.  The folder's lock is
+ * held from the first look to the stamp, so two fetches of one release follow
+ * each other and the second finds everything done.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/cache.h"
+#include "pokepatch/cli.h"
+#include "pokepatch/fetch.h"
+#include "pokepatch/kernel_packages.h"
+#include "common/proc.h"
+#include "pokepatch/progress.h"
+#include "pokepatch/table.h"
+#include "pokepatch/unpack.h"
+
+/* ---- what is there --------------------------------------------------------- */
+
+static char *stamp_path(const char *dir)
+{
+	return xasprintf("%s/fetched", dir);
+}
+
+void fetch_stamp_read(const char *dir, struct apt_packages *ret)
+{
+	_free_ char *path = stamp_path(dir);
+	_free_ char *text = NULL;
+	struct error *error;
+
+	*ret = (struct apt_packages){0};
+	if (!file_exists(path))
+		return;
+	error = file_read(path, &text, NULL);
+	if (error) {
+		error_destroy(error);
+		return;
+	}
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		char name[256], version[256], sha256[65];
+		struct apt_package *package;
+
+		if (sscanf(line, "%255s %255s %64[0-9a-f]", name, version, sha256) != 3 ||
+		    strlen(sha256) != 64 || strchr(name, '/')) {
+			apt_packages_deinit(ret);
+			return;
+		}
+		package = vec_push(ret);
+		package->name = xstrdup(name);
+		package->version = xstrdup(version);
+		package->sha256 = xstrdup(sha256);
+	}
+}
+
+static struct error *write_stamp(const char *dir, const struct apt_packages *packages)
+{
+	_free_ char *path = stamp_path(dir);
+	struct buffer text = {0};
+	struct error *error;
+
+	for (size_t i = 0; i < packages->count; i++)
+		buffer_printf(&text, "%s %s %s\n", packages->list[i].name,
+			      packages->list[i].version, packages->list[i].sha256);
+	error = file_write(path, text.text, text.length);
+	buffer_deinit(&text);
+	return error;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The packages of one part as the manifest names them: sorted SHA-256s. */
+static char *part_key(const struct apt_packages *packages, enum kernel_part part)
+{
+	VEC(const char *) keys = {0};
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < packages->count; i++) {
+		if (kernel_part_of(packages->list[i].name) == part)
+			*vec_push(&keys) = packages->list[i].sha256;
+	}
+	if (keys.count)
+		qsort(keys.list, keys.count, sizeof(*keys.list), compare_strings);
+	for (size_t i = 0; i < keys.count; i++)
+		buffer_printf(&text, "%s%s", i ? " " : "", keys.list[i]);
+	vec_deinit(&keys);
+	return text.text ? text.text : xstrdup("none");
+}
+
+static bool has_part(const struct apt_packages *packages, enum kernel_part part)
+{
+	for (size_t i = 0; i < packages->count; i++)
+		if (kernel_part_of(packages->list[i].name) == part)
+			return true;
+	return false;
+}
+
+static bool part_is_whole(const char *dir, const struct apt_packages *packages,
+			  enum kernel_part part)
+{
+	_free_ char *folder = xasprintf("%s/%s", dir, kernel_part_names[part]);
+	_free_ char *key = part_key(packages, part);
+
+	if (part == PART_COMPILER && !has_part(packages, part))
+		return true; /* not needed */
+	return unpack_is_whole(folder, key);
+}
+
+/* Is there one whole .deb of this package?  Its name is NAME_VERSION_ARCH.deb. */
+static bool has_deb(const char *dir, const struct apt_package *package)
+{
+	_free_ char *folder = xasprintf("%s/packages", dir);
+	_free_ char *prefix = xasprintf("%s_%s_", package->name, package->version);
+	DIR *list = opendir(folder);
+	bool found = false;
+
+	if (!list)
+		return false;
+	for (struct dirent *entry; !found && (entry = readdir(list));) {
+		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
+
+		found = has_prefix(entry->d_name, prefix) && has_suffix(entry->d_name, ".deb") &&
+			deb_is_whole(path);
+	}
+	closedir(list);
+	return found;
+}
+
+static bool has_all_files(const char *release)
+{
+	struct kernel_files files;
+	struct error *error = kernel_files_find(release, &files);
+	bool all;
+
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	all = files.config && files.vmlinuz && files.vmlinux && files.modules &&
+	      files.modules_dbg && files.kbuild && files.source;
+	kernel_files_deinit(&files);
+	return all;
+}
+
+/* The same for a stamp that was read, in the folder dir. */
+static bool is_complete(const char *release, const char *dir, const struct apt_packages *stamp)
+{
+	if (!stamp->count || !has_all_files(release))
+		return false;
+	if (!has_part(stamp, PART_COMPILER) && kernel_is_foreign(release))
+		return false; /* an older version of this program did without */
+	for (size_t i = 0; i < stamp->count; i++) {
+		if (!has_deb(dir, &stamp->list[i]))
+			return false;
+	}
+	for (int part = 0; part < PART_COUNT; part++) {
+		if (!part_is_whole(dir, stamp, part))
+			return false;
+	}
+	return true;
+}
+
+bool fetch_is_complete(const char *release)
+{
+	struct apt_packages stamp;
+	_free_ char *dir = NULL;
+	struct error *error = cache_kernel_dir(release, &dir);
+	bool complete;
+
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	fetch_stamp_read(dir, &stamp);
+	complete = is_complete(release, dir, &stamp);
+	apt_packages_deinit(&stamp);
+	return complete;
+}
+
+char *fetch_newest_complete(const char *flavour)
+{
+	_free_ char *root = NULL;
+	_free_ char *kernels = NULL;
+	struct error *error = cache_root(&root);
+	char *newest = NULL;
+	DIR *list;
+
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	kernels = xasprintf("%s/kernels", root);
+	list = opendir(kernels);
+	for (struct dirent *entry; list && (entry = readdir(list));) {
+		/* strverscmp(3): 6.1.0-10 after 6.1.0-9, 6.12 after 6.1. */
+		if (!kernel_has_flavour(entry->d_name, flavour) ||
+		    (newest && strverscmp(entry->d_name, newest) < 0) ||
+		    !fetch_is_complete(entry->d_name))
+			continue;
+		free(newest);
+		newest = xstrdup(entry->d_name);
+	}
+	if (list)
+		closedir(list);
+	return newest;
+}
+
+/* ---- getting it ------------------------------------------------------------ */
+
+struct fetch {
+	const char *flavour; /* --latest, or NULL: release is given */
+	char *release;
+	char *dir; /* .../kernels/RELEASE */
+	struct apt apt;
+	bool apt_open;
+	bool resolved;
+	struct apt_packages packages;
+};
+
+static void fetch_deinit(struct fetch *fetch)
+{
+	apt_packages_deinit(&fetch->packages);
+	if (fetch->apt_open)
+		apt_close(&fetch->apt);
+	free(fetch->release);
+	free(fetch->dir);
+}
+
+static struct error *ask_apt(struct fetch *fetch)
+{
+	char *release;
+
+	if (!fetch->flavour)
+		return kernel_resolve(&fetch->apt, fetch->release, &fetch->packages);
+	_failed_(kernel_resolve_latest(&fetch->apt, fetch->flavour, &release, &fetch->packages));
+	free(fetch->release);
+	fetch->release = release;
+	return NULL;
+}
+
+/*
+ * Find out from apt which packages it takes.  Lists that are old are updated
+ * first, younger ones when they lack something; if that fails, the cause is
+ * the network, whatever is said to be missing.
+ */
+static struct error *resolve(struct fetch *fetch)
+{
+	const char *name = fetch->flavour ? fetch->flavour : fetch->release;
+	struct error *no_update = NULL;
+	struct error *error;
+
+	if (!fetch->apt_open)
+		_failed_(apt_open(kernel_arch(name), &fetch->apt));
+	fetch->apt_open = true;
+	if (apt_is_stale(&fetch->apt))
+		no_update = apt_update(&fetch->apt);
+	error = proc_interrupted() ? proc_check_interrupted() : ask_apt(fetch);
+	if (error && !fetch->apt.updated && !proc_interrupted()) {
+		no_update = apt_update(&fetch->apt);
+		if (!no_update) {
+			error_destroy(error);
+			error = ask_apt(fetch);
+		}
+	}
+	if (error && no_update) {
+		error_destroy(error);
+		error = no_update;
+		no_update = NULL;
+	} else if (no_update) {
+		progress_note("%s; going on with those of an earlier day", no_update->text);
+	}
+	error_destroy(no_update);
+	apt_unlock(&fetch->apt);
+	fetch->resolved = !error;
+	return error;
+}
+
+/* Enough room for what is still to come?  Better told now than in ten minutes. */
+static struct error *check_space(const char *dir, uint64_t needed)
+{
+	_free_ char *needed_text = size_text(needed);
+	_free_ char *free_text = NULL;
+	struct statvfs fs;
+	uint64_t there;
+
+	if (statvfs(dir, &fs) < 0)
+		return error_errno("cannot tell the free space of '%s'", dir);
+	there = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (there >= needed)
+		return NULL;
+	free_text = size_text(there);
+	return error_new(STATUS_FAILED,
+			 "not enough space in '%s': %s needed, %s free; make room, or set "
+			 "XDG_CACHE_HOME to a folder with more",
+			 dir, needed_text, free_text);
+}
+
+/* File systems round each file up, by more than Installed-Size does. */
+static uint64_t with_margin(uint64_t bytes)
+{
+	return bytes + bytes / 10;
+}
+
+static uint64_t unpacked_size(const struct apt_packages *packages, enum kernel_part part)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < packages->count; i++) {
+		if (kernel_part_of(packages->list[i].name) == part)
+			size += packages->list[i].installed;
+	}
+	return size;
+}
+
+static char *deb_path(const struct fetch *fetch, const struct apt_package *package)
+{
+	return xasprintf("%s/packages/%s", fetch->dir, package->file);
+}
+
+/* Compare every .deb that is there; *ret_missing gets a mark for each to download. */
+static struct error *find_missing(const struct fetch *fetch, bool *missing, uint64_t *ret_size)
+{
+	*ret_size = 0;
+	for (size_t i = 0; i < fetch->packages.count; i++) {
+		const struct apt_package *package = &fetch->packages.list[i];
+		_free_ char *path = deb_path(fetch, package);
+
+		_failed_(proc_check_interrupted());
+		missing[i] = !apt_matches(package, path);
+		if (!missing[i])
+			continue;
+		*ret_size += package->size;
+		if (!file_exists(path))
+			continue;
+		progress_note("'%s' is damaged; getting it again", package->file);
+		if (unlink(path) < 0)
+			return error_errno("cannot remove '%s'", path);
+	}
+	return NULL;
+}
+
+static struct error *download_one(struct fetch *fetch, const struct apt_package *package)
+{
+	_free_ char *path = deb_path(fetch, package);
+	_free_ char *partial = xasprintf("%s/packages/partial/%s", fetch->dir, package->file);
+
+	_failed_(apt_download(&fetch->apt, package, partial));
+	if (rename(partial, path) < 0)
+		return error_errno("cannot make '%s'", path);
+	return NULL;
+}
+
+static struct error *download(struct fetch *fetch, const bool *missing)
+{
+	struct error *error = apt_lock(&fetch->apt);
+
+	if (!error)
+		error = apt_locate(&fetch->apt, fetch->packages.list, fetch->packages.count);
+	apt_unlock(&fetch->apt);
+	for (size_t i = 0; !error && i < fetch->packages.count; i++) {
+		if (missing[i])
+			error = download_one(fetch, &fetch->packages.list[i]);
+	}
+	return error;
+}
+
+static void describe_unpack(const struct fetch *fetch, enum kernel_part part, struct unpack *unpack)
+{
+	VEC(char *) debs = {0};
+
+	unpack->folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
+	unpack->packages = part_key(&fetch->packages, part);
+	unpack->size = unpacked_size(&fetch->packages, part);
+	for (size_t i = 0; i < fetch->packages.count; i++) {
+		if (kernel_part_of(fetch->packages.list[i].name) == part)
+			*vec_push(&debs) = deb_path(fetch, &fetch->packages.list[i]);
+	}
+	vec_push(&debs);
+	unpack->debs = debs.list;
+}
+
+static struct error *unpack(const struct fetch *fetch, const bool *parts)
+{
+	struct unpack list[PART_COUNT] = {0};
+	struct error *error;
+	size_t count = 0;
+
+	for (int part = 0; part < PART_COUNT; part++) {
+		if (parts[part])
+			describe_unpack(fetch, part, &list[count++]);
+	}
+	error = unpack_all(list, count);
+	for (size_t i = 0; i < count; i++)
+		unpack_deinit(&list[i]);
+	return error;
+}
+
+/* What an older version left, and the partial folder. */
+static struct error *remove_leftovers(const struct fetch *fetch)
+{
+	_free_ char *folder = xasprintf("%s/packages", fetch->dir);
+	struct error *error = NULL;
+	DIR *list = opendir(folder);
+
+	if (!list)
+		return error_errno("cannot read '%s'", folder);
+	for (struct dirent *entry; !error && (entry = readdir(list));) {
+		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
+		bool known = entry->d_name[0] == '.';
+
+		for (size_t i = 0; !known && i < fetch->packages.count; i++)
+			known = strcmp(fetch->packages.list[i].file, entry->d_name) == 0;
+		if (!known)
+			error = remove_tree(path);
+	}
+	closedir(list);
+	return error;
+}
+
+/* Everything from a resolved list of packages to the stamp; dir is locked. */
+static struct error *fill(struct fetch *fetch)
+{
+	_free_ char *partial = xasprintf("%s/packages/partial", fetch->dir);
+	_free_ char *stamp = stamp_path(fetch->dir);
+	_free_ bool *missing = xcalloc(fetch->packages.count, sizeof(*missing));
+	bool parts[PART_COUNT];
+	uint64_t to_download, needed;
+
+	_failed_(make_dirs(partial));
+	if (unlink(stamp) < 0 && errno != ENOENT)
+		return error_errno("cannot remove '%s'", stamp);
+	for (int part = 0; part < PART_COUNT; part++) {
+		_free_ char *folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
+
+		_failed_(unpack_clean(folder));
+	}
+	_failed_(find_missing(fetch, missing, &to_download));
+	needed = to_download;
+	for (int part = 0; part < PART_COUNT; part++) {
+		parts[part] = !part_is_whole(fetch->dir, &fetch->packages, part);
+		if (parts[part])
+			needed += with_margin(unpacked_size(&fetch->packages, part));
+	}
+	_failed_(check_space(fetch->dir, needed));
+	if (to_download)
+		_failed_(download(fetch, missing));
+	_failed_(unpack(fetch, parts));
+	if (!has_all_files(fetch->release))
+		return error_new(STATUS_FAILED,
+				 "the packages of '%s' do not have all parts of the kernel at the "
+				 "expected places in '%s'",
+				 fetch->release, fetch->dir);
+	_failed_(write_stamp(fetch->dir, &fetch->packages));
+	return remove_leftovers(fetch);
+}
+
+static bool same_packages(const struct apt_packages *stamp, const struct apt_packages *wanted)
+{
+	for (int part = 0; part < PART_COUNT; part++) {
+		_free_ char *one = part_key(stamp, part);
+		_free_ char *other = part_key(wanted, part);
+
+		if (strcmp(one, other) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* One release, by name or as --latest has found it. */
+static struct error *fetch_release(struct fetch *fetch)
+{
+	struct apt_packages stamp;
+	_close_ int lock = -1;
+	bool done;
+
+	_failed_(cache_kernel_dir(fetch->release, &fetch->dir));
+	if (!fetch->resolved && !file_exists(fetch->dir))
+		_failed_(resolve(fetch)); /* a name that apt does not know leaves no folder */
+	_failed_(make_dirs(fetch->dir));
+	_failed_(cache_lock(fetch->dir, false, &lock));
+	fetch_stamp_read(fetch->dir, &stamp);
+	done = (!fetch->flavour || same_packages(&stamp, &fetch->packages)) &&
+	       is_complete(fetch->release, fetch->dir, &stamp);
+	apt_packages_deinit(&stamp);
+	if (done)
+		return NULL;
+	if (!fetch->resolved)
+		_failed_(resolve(fetch));
+	return fill(fetch);
+}
+
+/* The newest release; a complete one in the cache will do when the newest cannot be had. */
+static struct error *fetch_latest(struct fetch *fetch)
+{
+	struct error *error = resolve(fetch);
+	char *cached;
+
+	if (!error) {
+		progress_note("newest release of flavour %s: %s (%s)", fetch->flavour,
+			      fetch->release, fetch->packages.list[0].version);
+		error = fetch_release(fetch);
+	}
+	if (!error || proc_interrupted())
+		return error;
+	cached = fetch_newest_complete(fetch->flavour);
+	if (!cached)
+		return error;
+	progress_note("%s; taking %s, which is in the cache", error->text, cached);
+	error_destroy(error);
+	free(fetch->release);
+	fetch->release = cached;
+	return NULL;
+}
+
+/* ---- telling --------------------------------------------------------------- */
+
+static struct error *report(struct cli_call *call, const char *release)
+{
+	_json_ json_object *record = json_object_new_object();
+	struct kernel_files files;
+
+	_failed_(kernel_files_find(release, &files));
+	json_add_text(record, "release", files.release);
+	json_add_text(record, "cache", files.cache);
+	json_add_text(record, "config", files.config);
+	json_add_text(record, "vmlinuz", files.vmlinuz);
+	json_add_text(record, "vmlinux", files.vmlinux);
+	json_add_text(record, "modules", files.modules);
+	json_add_text(record, "modules_dbg", files.modules_dbg);
+	json_add_text(record, "kbuild", files.kbuild);
+	json_add_text(record, "source", files.source);
+	kernel_files_deinit(&files);
+	if (cli_value(call, "json"))
+		json_print(&call->out, record);
+	else if (cli_value(call, "quiet"))
+		buffer_printf(&call->out, "%s\n", release);
+	else
+		record_print(&call->out, record);
+	return NULL;
+}
+
+struct error *cli_fetch(struct cli_call *call)
+{
+	struct fetch fetch = {.flavour = cli_value(call, "latest"), .apt.lock = -1};
+	struct error *error;
+
+	if (!fetch.flavour == !call->count)
+		return error_new(STATUS_FAILED,
+				 "give either a RELEASE or --latest FLAVOUR, such as "
+				 "'pokepatch fetch --latest cloud-amd64'");
+	if (fetch.flavour) {
+		error = fetch_latest(&fetch);
+	} else {
+		fetch.release = xstrdup(call->arguments[0]);
+		error = fetch_release(&fetch);
+	}
+	if (!error)
+		error = report(call, fetch.release);
+	fetch_deinit(&fetch);
+	return error;
+}

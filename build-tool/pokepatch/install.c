@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pokepatch install, uninstall: patches that are loaded at every boot; see install.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <libkmod.h>
+
+#include "pokepatch/cli.h"
+#include "pokepatch/install.h"
+#include "pokepatch/load.h"
+#include "pokepatch/patch_file.h"
+#include "common/proc.h"
+#include "pokepatch/patch_sysfs.h"
+
+#define CORE_FILE "pokepatch.ko"
+#define PREFIX "pokepatch-"
+#define SUFFIX ".ko"
+#define UNIT "pokepatch.service"
+
+char *installed_name(const char *name)
+{
+	char *file = xasprintf(PREFIX "%s" SUFFIX, name);
+
+	for (char *c = file; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	return file;
+}
+
+/* ---- what is installed ------------------------------------------------------ */
+
+struct installed {
+	char *path;
+	struct timespec time;
+};
+
+static int compare_installed(const void *a, const void *b)
+{
+	const struct installed *x = a, *y = b;
+
+	if (x->time.tv_sec != y->time.tv_sec)
+		return x->time.tv_sec < y->time.tv_sec ? -1 : 1;
+	if (x->time.tv_nsec != y->time.tv_nsec)
+		return x->time.tv_nsec < y->time.tv_nsec ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+struct error *installed_files(const char *folder, char ***ret, size_t *ret_count)
+{
+	VEC(struct installed) files = {0};
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	*ret_count = 0;
+	if (!dir && errno != ENOENT)
+		return error_errno("cannot read '%s'", folder);
+	while (dir && (entry = readdir(dir))) {
+		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
+		struct stat st;
+
+		if (has_prefix(entry->d_name, PREFIX) && has_suffix(entry->d_name, SUFFIX) &&
+		    stat(path, &st) == 0 && S_ISREG(st.st_mode))
+			*vec_push(&files) = (struct installed){take_pointer(path), st.st_mtim};
+	}
+	if (dir)
+		closedir(dir);
+	if (files.count)
+		qsort(files.list, files.count, sizeof(*files.list), compare_installed);
+	*ret = xcalloc(files.count + 1, sizeof(**ret));
+	for (size_t i = 0; i < files.count; i++)
+		(*ret)[(*ret_count)++] = files.list[i].path;
+	vec_deinit(&files);
+	return NULL;
+}
+
+static bool has_patches(const char *folder)
+{
+	size_t count = 0;
+	char **paths = NULL;
+	struct error *error = installed_files(folder, &paths, &count);
+
+	for (size_t i = 0; i < count; i++)
+		free(paths[i]);
+	free(paths);
+	/* One that cannot be read is left alone, as if it had some. */
+	if (error)
+		count = 1;
+	error_destroy(error);
+	return count > 0;
+}
+
+/* Does any release have some? */
+static bool anything_installed(const char *root)
+{
+	_free_ char *modules = xasprintf("%s/lib/modules", root);
+	DIR *dir = opendir(modules);
+	struct dirent *entry;
+	bool found = false;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		_free_ char *folder = xasprintf("%s/%s/pokepatch", modules, entry->d_name);
+
+		found = entry->d_name[0] != '.' && has_patches(folder);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* ---- the unit ---------------------------------------------------------------- */
+
+static struct error *systemctl(struct cli_call *call, const char *verb)
+{
+	const char *root = cli_value(call, "root");
+	_free_ char *root_option = root ? xasprintf("--root=%s", root) : NULL;
+	const char *argv[] = {"systemctl", "--quiet", verb, UNIT, root_option, NULL};
+
+	if (cli_value(call, "no-unit"))
+		return NULL;
+	return error_prefix(proc_check(argv, &(struct proc_options){0}, NULL),
+			    "cannot %s " UNIT " (--no-unit leaves it alone)", verb);
+}
+
+/* ---- one place, for install and uninstall ------------------------------------ */
+
+struct place {
+	const char *root; /* "" or what --root says */
+	char *release;
+	char *modules; /* ROOT/lib/modules/RELEASE */
+	char *folder;  /* the one in there that is ours */
+};
+
+static void place_deinit(struct place *place)
+{
+	free(place->release);
+	free(place->modules);
+	free(place->folder);
+}
+
+/* Takes @release over. */
+static struct error *place_init(struct place *place, struct cli_call *call, char *release)
+{
+	const char *root = cli_value(call, "root");
+	bool bad = !release[0] || release[0] == '.' || strchr(release, '/');
+
+	*place = (struct place){.root = root ? root : "", .release = release};
+	place->modules = xasprintf("%s/lib/modules/%s", place->root, release);
+	place->folder = xasprintf("%s/pokepatch", place->modules);
+	if (bad)
+		return error_new(STATUS_FAILED, "'%s' is no kernel release", release);
+	if (!file_exists(place->modules))
+		return error_new(STATUS_FAILED, "kernel %s is not installed: there is no '%s'",
+				 release, place->modules);
+	return NULL;
+}
+
+/* Where no patch is left, nothing is: neither core nor folder nor, in the end, the unit. */
+static struct error *tidy(struct cli_call *call, const struct place *place)
+{
+	_free_ char *core = xasprintf("%s/" CORE_FILE, place->folder);
+
+	if (has_patches(place->folder))
+		return NULL;
+	if (unlink(core) < 0 && errno != ENOENT)
+		return error_errno("cannot remove '%s'", core);
+	/* Others may keep something in there. */
+	if (rmdir(place->folder) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+		return error_errno("cannot remove '%s'", place->folder);
+	return anything_installed(place->root) ? NULL : systemctl(call, "disable");
+}
+
+static bool same_contents(const char *a, const char *b)
+{
+	_free_ char *x = NULL, *y = NULL;
+	size_t x_length, y_length;
+	struct error *error = file_read(a, &x, &x_length);
+
+	error = error ? error : file_read(b, &y, &y_length);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	return x_length == y_length && memcmp(x, y, x_length) == 0;
+}
+
+/* ---- install ------------------------------------------------------------------- */
+
+static struct error *find_and_check_core(struct cli_call *call, const struct place *place,
+					 const char *patch, char **ret)
+{
+	struct kmod_ctx *kmod = NULL;
+	struct error *error = open_kmod(&kmod);
+
+	if (!error)
+		error = find_core(NULL, cli_value(call, "core"), patch, place->modules, ret);
+	if (!error)
+		error = check_core(kmod, *ret, place->release);
+	kmod_unref(kmod);
+	return error;
+}
+
+/* A file at a time, each whole or not there; the patch last, since it is what counts. */
+static struct error *copy_files(const struct place *place, const char *core, const char *patch,
+				const char *to)
+{
+	_free_ char *core_to = xasprintf("%s/" CORE_FILE, place->folder);
+
+	_failed_(make_dirs(place->folder));
+	if (!same_contents(core, core_to))
+		_failed_(file_copy(core, core_to));
+	return file_copy(patch, to);
+}
+
+static struct error *install_at(struct cli_call *call, const struct patch_file *file,
+				const struct place *place)
+{
+	_free_ char *name = installed_name(file->name);
+	_free_ char *to = xasprintf("%s/%s", place->folder, name);
+	_free_ char *core_to = xasprintf("%s/" CORE_FILE, place->folder);
+	_free_ char *core = NULL;
+	struct error *error, *second;
+
+	_failed_(find_and_check_core(call, place, file->path, &core));
+	if (same_contents(file->path, to) && same_contents(core, core_to)) {
+		_failed_(systemctl(call, "enable"));
+		return error_new(STATUS_NOTHING, "patch '%s' is installed already", file->name);
+	}
+	error = systemctl(call, "enable");
+	if (!error)
+		error = copy_files(place, core, file->path, to);
+	if (!error) {
+		buffer_printf(&call->out, "installed: %s\n", to);
+		return NULL;
+	}
+	second = tidy(call, place);
+	if (second)
+		error = error_prefix(error, "%s, after this failed", second->text);
+	error_destroy(second);
+	return error;
+}
+
+static struct error *install_file(struct cli_call *call, const struct patch_file *file)
+{
+	const char *vermagic = patch_file_modinfo(file, "vermagic");
+	_free_ char *running = NULL;
+	struct place place;
+	struct error *error;
+
+	if (!vermagic)
+		return error_new(STATUS_FAILED, "'%s' does not tell its kernel", file->path);
+	_failed_(running_release(&running));
+	error = place_init(&place, call, xstrndup(vermagic, strcspn(vermagic, " ")));
+	/* For another kernel, or system, the load at boot is the first to see it. */
+	if (!error && !place.root[0] && strcmp(place.release, running) == 0)
+		error = patch_file_check_kernel(file, running);
+	if (!error && !place.root[0])
+		error = need_root("install");
+	if (!error)
+		error = install_at(call, file, &place);
+	place_deinit(&place);
+	return error;
+}
+
+struct error *cli_install(struct cli_call *call)
+{
+	struct patch_file file;
+	struct error *error;
+
+	_failed_(patch_file_read(call->arguments[0], &file));
+	error = install_file(call, &file);
+	patch_file_deinit(&file);
+	return error;
+}
+
+/* ---- uninstall ------------------------------------------------------------------ */
+
+static struct error *uninstall_at(struct cli_call *call, const struct place *place)
+{
+	_free_ char *name = installed_name(call->arguments[0]);
+	_free_ char *path = xasprintf("%s/%s", place->folder, name);
+
+	if (strchr(name, '/') || !file_exists(path))
+		return error_new(STATUS_FAILED,
+				 "patch '%s' is not installed for kernel %s: there is no '%s'",
+				 call->arguments[0], place->release, path);
+	if (!place->root[0])
+		_failed_(need_root("uninstall"));
+	if (unlink(path) < 0)
+		return error_errno("cannot remove '%s'", path);
+	buffer_printf(&call->out, "removed: %s\n", path);
+	return tidy(call, place);
+}
+
+struct error *cli_uninstall(struct cli_call *call)
+{
+	const char *given = cli_value(call, "kernel");
+	char *release = NULL;
+	struct place place;
+	struct error *error;
+
+	if (given)
+		release = xstrdup(given);
+	else
+		_failed_(running_release(&release));
+	error = place_init(&place, call, release);
+	if (!error)
+		error = uninstall_at(call, &place);
+	place_deinit(&place);
+	return error;
+}

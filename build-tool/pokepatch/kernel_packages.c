@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which packages make up one kernel release; see kernel_packages.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch/kernel_packages.h"
+
+const char *const kernel_part_names[PART_COUNT] = {
+	[PART_IMAGE] = "image",
+	[PART_DBG] = "dbg",
+	[PART_HEADERS] = "headers",
+	[PART_SOURCE] = "source",
+	[PART_COMPILER] = "compiler",
+};
+
+/* The first row that fits. */
+static const struct {
+	const char *prefix, *suffix;
+	enum kernel_part part;
+} package_parts[] = {
+	{"linux-image-", "-dbg", PART_DBG},   {"linux-image-", "", PART_IMAGE},
+	{"linux-headers-", "", PART_HEADERS}, {"linux-kbuild-", "", PART_HEADERS},
+	{"linux-source-", "", PART_SOURCE},   {"cpp-", "", PART_COMPILER},
+	{"lib", "", PART_COMPILER},           {"zlib", "", PART_COMPILER},
+};
+
+enum kernel_part kernel_part_of(const char *package)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(package_parts); i++) {
+		if (has_prefix(package, package_parts[i].prefix) &&
+		    has_suffix(package, package_parts[i].suffix))
+			return package_parts[i].part;
+	}
+	return PART_COUNT;
+}
+
+/*
+ * The parts of Debian's flavour names that tell the architecture
+ * (debian/config/ARCH/ of its linux source).
+ */
+static const struct {
+	const char *word, *arch;
+} flavour_words[] = {
+	{"amd64", "amd64"},       {"arm64", "arm64"},         {"armmp", "armhf"},
+	{"686", "i386"},          {"powerpc64le", "ppc64el"}, {"s390x", "s390x"},
+	{"riscv64", "riscv64"},   {"loong64", "loong64"},     {"mips64r2el", "mips64el"},
+	{"loongson", "mips64el"}, {"octeon", "mips64el"},
+};
+
+const char *kernel_arch(const char *name)
+{
+	for (size_t length; *name; name += length, name += *name == '-') {
+		length = strcspn(name, "-");
+		for (size_t i = 0; i < ARRAY_SIZE(flavour_words); i++) {
+			if (strlen(flavour_words[i].word) == length &&
+			    memcmp(name, flavour_words[i].word, length) == 0)
+				return flavour_words[i].arch;
+		}
+	}
+	return NULL;
+}
+
+bool kernel_is_foreign(const char *name)
+{
+	const char *arch = kernel_arch(name);
+	char *native = NULL;
+	struct error *error = arch ? apt_native(&native) : NULL;
+	bool foreign = native && strcmp(arch, native);
+
+	error_destroy(error);
+	free(native);
+	return foreign;
+}
+
+bool kernel_has_flavour(const char *release, const char *flavour)
+{
+	_free_ char *suffix = xasprintf("-%s", flavour);
+	const char *end, *last;
+
+	if (!has_suffix(release, suffix))
+		return false;
+	/* "6.1.0-9-cloud-amd64" is no "amd64": what is left must end in the ABI's number. */
+	end = release + strlen(release) - strlen(suffix);
+	last = end;
+	while (last > release && last[-1] != '-')
+		last--;
+	return last < end && *last >= '0' && *last <= '9';
+}
+
+static const struct apt_package *find_version(const struct apt_packages *packages, const char *name,
+					      const char *version)
+{
+	for (size_t i = 0; i < packages->count; i++) {
+		const struct apt_package *p = &packages->list[i];
+
+		if (strcmp(p->name, name) == 0 && (!version || strcmp(p->version, version) == 0))
+			return p;
+	}
+	return NULL;
+}
+
+static void add_copy(struct apt_packages *packages, const struct apt_package *from)
+{
+	struct apt_package *to = vec_push(packages);
+
+	*to = *from;
+	to->name = xstrdup(from->name);
+	to->version = xstrdup(from->version);
+	to->architecture = xstrdup(from->architecture);
+	to->depends = xstrdup(from->depends);
+	to->file = xstrdup(from->file);
+	to->sha256 = xstrdup(from->sha256);
+	to->uri = from->uri ? xstrdup(from->uri) : NULL;
+}
+
+/* The name of the first dependency (Debian Policy 7.1) with that prefix and suffix, or NULL. */
+static char *find_dependency(const char *depends, const char *prefix, const char *suffix)
+{
+	static const char separators[] = " ,|([:";
+
+	while (*depends) {
+		_free_ char *name = NULL;
+
+		depends += strspn(depends, " ,|");
+		name = xstrndup(depends, strcspn(depends, separators));
+		if (has_prefix(name, prefix) && has_suffix(name, suffix))
+			return take_pointer(name);
+		depends += strcspn(depends, ",|");
+	}
+	return NULL;
+}
+
+/* All versions of all linux-source packages: which one a release has, only its version tells. */
+static struct error *show_sources(struct apt *apt, struct apt_packages *ret)
+{
+	char **names;
+	struct error *error;
+
+	_failed_(apt_names(apt, "linux-source-", &names));
+	if (!names[0]) {
+		*ret = (struct apt_packages){0};
+		error = NULL;
+	} else {
+		error = apt_show(apt, (const char *const *)names, ret);
+	}
+	strings_destroy(names);
+	return error;
+}
+
+/* What every choice is made from. */
+struct candidates {
+	struct apt_packages kernel; /* image, dbg, headers */
+	struct apt_packages sources;
+};
+
+static void candidates_deinit(struct candidates *candidates)
+{
+	apt_packages_deinit(&candidates->kernel);
+	apt_packages_deinit(&candidates->sources);
+}
+
+static struct error *missing(const char *release, const char *name, const char *version)
+{
+	return error_new(STATUS_FAILED,
+			 "'%s' cannot be fetched: the package sources have no '%s' of version %s",
+			 release, name, version);
+}
+
+/* linux-source-*: the one with the kernel's version. */
+static const struct apt_package *find_source(const struct apt_packages *sources,
+					     const char *version)
+{
+	for (size_t i = 0; i < sources->count; i++) {
+		if (strcmp(sources->list[i].version, version) == 0)
+			return &sources->list[i];
+	}
+	return NULL;
+}
+
+/*
+ * The two packages that the headers need.  kbuild holds programs that run
+ * here (modpost, objtool), so it is this machine's architecture's.
+ */
+static struct error *resolve_headers(struct apt *apt, const char *release,
+				     const struct apt_package *headers, struct apt_packages *ret)
+{
+	_free_ char *common = find_dependency(headers->depends, "linux-headers-", "-common");
+	_free_ char *kbuild = find_dependency(headers->depends, "linux-kbuild-", "");
+	_free_ char *native_kbuild = NULL;
+	const char *names[3] = {0};
+	struct apt_packages found;
+	struct error *error = NULL;
+
+	if (!common || !kbuild)
+		return error_new(STATUS_FAILED,
+				 "'%s' does not depend on its common headers and kbuild",
+				 headers->name);
+	native_kbuild = xasprintf("%s:%s", kbuild, apt->native);
+	names[0] = common;
+	names[1] = native_kbuild;
+	_failed_(apt_show(apt, names, &found));
+	names[1] = kbuild;
+	for (size_t i = 0; !error && i < 2; i++) {
+		const struct apt_package *p = find_version(&found, names[i], headers->version);
+
+		if (p)
+			add_copy(ret, p);
+		else
+			error = missing(release, names[i], headers->version);
+	}
+	apt_packages_deinit(&found);
+	return error;
+}
+
+/* The newest of that name and architecture. */
+static struct error *add_newest(struct apt *apt, const char *name, struct apt_packages *ret,
+				const struct apt_package **ret_added)
+{
+	_free_ char *query = xasprintf("%s:%s", name, apt->arch);
+	const char *const queries[] = {query, NULL};
+	struct apt_packages found;
+
+	*ret_added = NULL;
+	_failed_(apt_show(apt, queries, &found));
+	if (found.count && !strcmp(found.list[0].name, name)) {
+		add_copy(ret, &found.list[0]);
+		*ret_added = &ret->list[ret->count - 1];
+	}
+	apt_packages_deinit(&found);
+	return NULL;
+}
+
+/*
+ * For another architecture: its own compiler, of which the cross compiler may be an older version
+ * (build/own_compiler.c), with the libraries that it needs.  The headers depend on "gcc-12", or on
+ * "linux-compiler-gcc-12-arm".  Where there is none, the cross compiler has to do.
+ */
+static struct error *resolve_compiler(struct apt *apt, const struct apt_package *headers,
+				      struct apt_packages *ret)
+{
+	_free_ char *gcc = find_dependency(headers->depends, "gcc-", "")
+				   ?: find_dependency(headers->depends, "linux-compiler-gcc-", "");
+	const char *number = gcc ? strstr(gcc, "gcc-") + strlen("gcc-") : "";
+	size_t digits = strspn(number, "0123456789");
+	const struct apt_package *cpp, *library;
+	_free_ char *depends = NULL;
+
+	if (!digits || !strcmp(apt->arch, apt->native))
+		return NULL;
+	_free_ char *name = xasprintf("cpp-%.*s", (int)digits, number);
+	_failed_(add_newest(apt, name, ret, &cpp));
+	depends = cpp ? xstrdup(cpp->depends) : NULL;
+	for (const char *p = depends; p && *p; p += strcspn(p, ",")) {
+		p += strspn(p, " ,");
+		_free_ char *needed = xstrndup(p, strcspn(p, " ,|([:"));
+		if (kernel_part_of(needed) == PART_COMPILER)
+			_failed_(add_newest(apt, needed, ret, &library));
+	}
+	return NULL;
+}
+
+/* Try one version of the kernel. */
+static struct error *resolve_version(struct apt *apt, const char *release,
+				     const struct candidates *candidates,
+				     const struct apt_package *image, struct apt_packages *ret)
+{
+	_free_ char *dbg_name = xasprintf("linux-image-%s-dbg", release);
+	_free_ char *headers_name = xasprintf("linux-headers-%s", release);
+	const char *version = image->version;
+	const struct apt_package *dbg = find_version(&candidates->kernel, dbg_name, version);
+	const struct apt_package *headers =
+		find_version(&candidates->kernel, headers_name, version);
+	const struct apt_package *source = find_source(&candidates->sources, version);
+	struct error *error;
+
+	if (!dbg)
+		return missing(release, dbg_name, version);
+	if (!headers)
+		return missing(release, headers_name, version);
+	if (!source)
+		return missing(release, "linux-source", version);
+	*ret = (struct apt_packages){0};
+	add_copy(ret, image);
+	add_copy(ret, dbg);
+	add_copy(ret, headers);
+	add_copy(ret, source);
+	error = resolve_headers(apt, release, headers, ret);
+	if (!error)
+		error = resolve_compiler(apt, headers, ret);
+	if (error)
+		apt_packages_deinit(ret);
+	return error;
+}
+
+struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_packages *ret)
+{
+	_free_ char *image = xasprintf("linux-image-%s", release);
+	_free_ char *image_query = xasprintf("%s:%s", image, apt->arch);
+	_free_ char *dbg_query = xasprintf("%s-dbg:%s", image, apt->arch);
+	_free_ char *headers_query = xasprintf("linux-headers-%s:%s", release, apt->arch);
+	const char *const queries[] = {image_query, dbg_query, headers_query, NULL};
+	struct candidates candidates = {0};
+	struct error *error, *first = NULL;
+	bool found = false;
+
+	error = apt_show(apt, queries, &candidates.kernel);
+	if (!error)
+		error = show_sources(apt, &candidates.sources);
+	/* apt gives the newest version first; tell what that one lacked if none will do. */
+	for (size_t i = 0; !error && !found && i < candidates.kernel.count; i++) {
+		const struct apt_package *p = &candidates.kernel.list[i];
+		struct error *why;
+
+		if (strcmp(p->name, image) != 0)
+			continue;
+		why = resolve_version(apt, release, &candidates, p, ret);
+		found = !why;
+		if (first)
+			error_destroy(why);
+		else
+			first = why;
+	}
+	if (!error && !found)
+		error = first ? first
+			      : error_new(STATUS_FAILED,
+					  "'%s' cannot be fetched: the package sources have no "
+					  "'%s'; 'pokepatch fetch --latest FLAVOUR' finds the "
+					  "newest release that they have",
+					  release, image);
+	else
+		error_destroy(first);
+	candidates_deinit(&candidates);
+	return error;
+}
+
+/* The release that a version of the metapackage depends on, or NULL. */
+static char *release_of_meta(const struct apt_packages *metas, const char *name,
+			     const char *version)
+{
+	const struct apt_package *meta = find_version(metas, name, version);
+	_free_ char *image = NULL;
+
+	if (!meta)
+		return NULL;
+	image = find_dependency(meta->depends, "linux-image-", "");
+	return image ? xstrdup(image + strlen("linux-image-")) : NULL;
+}
+
+struct error *kernel_resolve_latest(struct apt *apt, const char *flavour, char **ret_release,
+				    struct apt_packages *ret)
+{
+	_free_ char *name = xasprintf("linux-image-%s", flavour);
+	_free_ char *query = xasprintf("%s:%s", name, apt->arch);
+	struct error *error, *first = NULL;
+	struct apt_packages metas = {0};
+	char **versions = NULL;
+
+	*ret_release = NULL;
+	error = apt_versions(apt, query, &versions);
+	if (!error)
+		error = apt_show(apt, (const char *const[]){query, NULL}, &metas);
+	for (size_t i = 0; !error && !*ret_release && versions[i]; i++) {
+		_free_ char *release = release_of_meta(&metas, name, versions[i]);
+		struct error *why;
+
+		if (!release)
+			continue;
+		why = kernel_resolve(apt, release, ret);
+		if (!why)
+			*ret_release = take_pointer(release);
+		if (first)
+			error_destroy(why);
+		else
+			first = why;
+	}
+	if (!error && !*ret_release)
+		error = first ? first
+			      : error_new(STATUS_FAILED,
+					  "the package sources have no kernel of flavour '%s' "
+					  "(no package '%s')",
+					  flavour, name);
+	else
+		error_destroy(first);
+	strings_destroy(versions);
+	apt_packages_deinit(&metas);
+	return error;
+}

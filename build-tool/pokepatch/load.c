@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pokepatch load, unload, enable, disable: changing the running kernel. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <libkmod.h>
+
+#include "pokepatch/cli.h"
+#include "pokepatch/install.h"
+#include "pokepatch/load.h"
+#include "pokepatch/patch_file.h"
+#include "common/proc.h"
+#include "pokepatch/patch_sysfs.h"
+
+#define CORE_FILE "pokepatch.ko"
+#define MODULE_PREFIX "pokepatch_" /* of a patch's module name */
+#define REMOVE_TRIES 40
+#define REMOVE_PAUSE_US 50000
+
+struct error *need_root(const char *command)
+{
+	if (geteuid() == 0)
+		return NULL;
+	return error_new(STATUS_FAILED,
+			 "'%s' changes the running kernel, so only root may do it; "
+			 "try 'sudo pokepatch %s ...'",
+			 command, command);
+}
+
+struct error *running_release(char **ret)
+{
+	struct utsname names;
+
+	if (uname(&names) < 0)
+		return error_errno("cannot tell the running kernel");
+	*ret = xstrdup(names.release);
+	return NULL;
+}
+
+/* ---- kernel modules -------------------------------------------------------- */
+
+static void cleanup_kmod(struct kmod_ctx **kmod)
+{
+	kmod_unref(*kmod); /* NULL is allowed */
+}
+
+static void cleanup_module(struct kmod_module **module)
+{
+	kmod_module_unref(*module);
+}
+
+#define _kmod_ __attribute__((cleanup(cleanup_kmod)))
+#define _module_ __attribute__((cleanup(cleanup_module)))
+
+/* What it says is in our own error. */
+static void say_nothing(void *data, int priority, const char *file, int line, const char *function,
+			const char *format, va_list arguments)
+{
+	(void)data, (void)priority, (void)file, (void)line;
+	(void)function, (void)format, (void)arguments;
+}
+
+struct error *open_kmod(struct kmod_ctx **ret)
+{
+	*ret = kmod_new(NULL, NULL);
+	if (!*ret)
+		return error_new(STATUS_FAILED, "cannot start libkmod");
+	kmod_set_log_fn(*ret, say_nothing, NULL);
+	return NULL;
+}
+
+/* What finit_module(2) means by an error, as far as a user can do something about it. */
+static const struct {
+	int number;
+	enum exit_status status;
+	const char *meaning;
+} insert_errors[] = {
+	{EPERM, STATUS_FAILED,
+	 "not permitted: loading modules is switched off (kernel.modules_disabled) or locked down"},
+	{EKEYREJECTED, STATUS_FAILED,
+	 "this kernel takes only modules signed with a key that it trusts"},
+	{ENOKEY, STATUS_FAILED, "this kernel takes only signed modules"},
+	{EBADMSG, STATUS_FAILED, "its signature is damaged"},
+	{ENOEXEC, STATUS_REFUSED,
+	 "refused [not-accepted]: it is for another kernel or core, or damaged"},
+	{EINVAL, STATUS_REFUSED, "refused [not-accepted]: its contents are wrong"},
+	{ENOENT, STATUS_REFUSED,
+	 "refused [not-accepted]: it needs a symbol that this kernel or core does not have"},
+	{EIO, STATUS_REFUSED,
+	 "refused [code-differs]: the code in memory is not what it was made for"},
+	{EEXIST, STATUS_FAILED, "a module or patch of that name is loaded already"},
+	{ENOMEM, STATUS_FAILED, "the kernel is out of memory"},
+};
+
+static struct error *insert_error(const char *path, int number)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(insert_errors); i++) {
+		if (insert_errors[i].number == number)
+			return error_new(insert_errors[i].status,
+					 "%s: %s (%s); the kernel log (dmesg) tells more", path,
+					 insert_errors[i].meaning, strerror(number));
+	}
+	return error_new(STATUS_FAILED,
+			 "the kernel did not take '%s': %s; the kernel log (dmesg) tells more",
+			 path, strerror(number));
+}
+
+static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
+{
+	_module_ struct kmod_module *module = NULL;
+	int result = kmod_module_new_from_path(kmod, path, &module);
+
+	/* With the options that modprobe would give it: modprobe.d, the kernel's command line. */
+	if (!result)
+		result = kmod_module_insert_module(module, 0, kmod_module_get_options(module));
+	return result < 0 ? insert_error(path, -result) : NULL;
+}
+
+/*
+ * A patch's module is held by the core until nobody can be in its code any
+ * more, which may be a moment after the switch.
+ */
+static struct error *remove_module(struct kmod_ctx *kmod, const char *name)
+{
+	_module_ struct kmod_module *module = NULL;
+	int result = kmod_module_new_from_name(kmod, name, &module);
+
+	for (int i = 0; !result && i < REMOVE_TRIES; i++) {
+		result = kmod_module_remove_module(module, O_NONBLOCK);
+		if ((result != -EAGAIN && result != -EBUSY) || i + 1 == REMOVE_TRIES)
+			break;
+		_failed_(proc_check_interrupted());
+		result = 0;
+		usleep(REMOVE_PAUSE_US);
+	}
+	if (result == -ENOENT)
+		return error_new(STATUS_FAILED, "module '%s' is not loaded", name);
+	if (result == -EAGAIN || result == -EBUSY)
+		return error_new(STATUS_FAILED, "module '%s' is still in use; try again later",
+				 name);
+	if (result < 0)
+		return error_new(STATUS_FAILED, "cannot remove module '%s': %s", name,
+				 strerror(-result));
+	return NULL;
+}
+
+/* ---- finding files --------------------------------------------------------- */
+
+static bool is_path(const char *what)
+{
+	return strchr(what, '/') || has_suffix(what, ".ko");
+}
+
+/* The first of the paths that there is, or NULL; the paths are freed, but for that one. */
+static char *first_file(char **paths, size_t count)
+{
+	char *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!found && file_exists(paths[i]))
+			found = paths[i];
+		else
+			free(paths[i]);
+	}
+	return found;
+}
+
+static struct error *find_patch_file(const char *what, const char *release, char **ret)
+{
+	_free_ char *name = installed_name(what);
+	char *paths[3];
+
+	if (is_path(what)) {
+		if (!file_exists(what))
+			return error_errno("cannot read '%s'", what);
+		*ret = xstrdup(what);
+		return NULL;
+	}
+	paths[0] = xasprintf("./pokepatch-%s.ko", what);
+	paths[1] = xasprintf("/lib/modules/%s/pokepatch/pokepatch-%s.ko", release, what);
+	paths[2] = xasprintf("/lib/modules/%s/pokepatch/%s", release, name);
+	*ret = first_file(paths, ARRAY_SIZE(paths));
+	if (!*ret)
+		return error_new(STATUS_FAILED,
+				 "no patch '%s': neither this folder nor /lib/modules/%s/pokepatch "
+				 "has a pokepatch-%s.ko; give the file's path",
+				 what, release, what);
+	return NULL;
+}
+
+/* The core as modprobe would find it, if depmod has seen it. */
+static char *lookup_core(struct kmod_ctx *kmod)
+{
+	struct kmod_list *list = NULL;
+	char *found = NULL;
+
+	if (kmod_module_new_from_lookup(kmod, "pokepatch", &list) == 0 && list) {
+		_module_ struct kmod_module *module = kmod_module_get_module(list);
+		const char *path = kmod_module_get_path(module);
+
+		/* modules.dep may list what is no longer there. */
+		found = path && file_exists(path) ? xstrdup(path) : NULL;
+	}
+	kmod_module_unref_list(list);
+	return found;
+}
+
+struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
+			const char *modules, char **ret)
+{
+	const char *slash = strrchr(patch, '/');
+	char *paths[3];
+
+	if (given) {
+		if (!file_exists(given))
+			return error_errno("cannot read the core module '%s'", given);
+		*ret = xstrdup(given);
+		return NULL;
+	}
+	paths[0] = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
+	paths[1] = xasprintf("%s/pokepatch/" CORE_FILE, modules);
+	paths[2] = xasprintf("%s/extra/" CORE_FILE, modules);
+	*ret = first_file(paths, ARRAY_SIZE(paths));
+	if (!*ret && kmod)
+		*ret = lookup_core(kmod);
+	if (!*ret)
+		return error_new(STATUS_FAILED,
+				 "there is no core module, " CORE_FILE
+				 ", beside '%s' or in '%s'; name it with --core FILE",
+				 patch, modules);
+	return NULL;
+}
+
+static bool has_info(const struct kmod_list *list, const char *key, const char *value)
+{
+	const struct kmod_list *entry;
+
+	kmod_list_foreach(entry, list)
+	{
+		const char *found = kmod_module_info_get_value(entry);
+		size_t length = strlen(value);
+
+		/* The vermagic goes on behind the release. */
+		if (strcmp(kmod_module_info_get_key(entry), key) == 0 &&
+		    strncmp(found, value, length) == 0 && (!found[length] || found[length] == ' '))
+			return true;
+	}
+	return false;
+}
+
+struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *release)
+{
+	_module_ struct kmod_module *module = NULL;
+	struct kmod_list *list = NULL;
+	struct error *error = NULL;
+
+	if (kmod_module_new_from_path(kmod, path, &module) < 0 ||
+	    kmod_module_get_info(module, &list) < 0 || !has_info(list, "name", "pokepatch"))
+		error = error_new(STATUS_FAILED, "'%s' is not the core module", path);
+	else if (!has_info(list, "vermagic", release))
+		error = error_new(STATUS_FAILED, "the core module '%s' is not for kernel %s", path,
+				  release);
+	kmod_module_info_free_list(list);
+	return error;
+}
+
+/* Switch a patch that the core shows, as the command's options say. */
+static struct error *switch_patch(struct cli_call *call, const char *name, bool on)
+{
+	const char *timeout = cli_value(call, "timeout");
+
+	if (timeout)
+		_failed_(sysfs_set_timeout(name, timeout));
+	return sysfs_switch(name, on);
+}
+
+/* ---- load ------------------------------------------------------------------ */
+
+/* What one load has done so far, to be undone when it goes no further. */
+struct loading {
+	struct kmod_ctx *kmod;
+	const char *module; /* the patch's module, once inserted */
+	bool core;          /* we inserted it */
+};
+
+/* The first error is the one to tell; what goes wrong while undoing is added to it. */
+static struct error *undo(struct loading *loading, struct error *error)
+{
+	struct error *second = NULL;
+
+	if (loading->module)
+		second = remove_module(loading->kmod, loading->module);
+	if (!second && loading->core)
+		second = remove_module(loading->kmod, "pokepatch");
+	if (second)
+		error = error_prefix(error, "%s, after this failed", second->text);
+	error_destroy(second);
+	return error;
+}
+
+static struct error *load_core(struct loading *loading, const char *given, const char *patch,
+			       const char *release)
+{
+	_free_ char *modules = xasprintf("/lib/modules/%s", release);
+	_free_ char *path = NULL;
+
+	if (sysfs_core_loaded())
+		return NULL;
+	_failed_(find_core(loading->kmod, given, patch, modules, &path));
+	_failed_(error_prefix(insert_module(loading->kmod, path), "core module"));
+	loading->core = true;
+	return NULL;
+}
+
+/* Are those that shall be replaced loaded?  Asked before anything is changed. */
+static struct error *check_replaced(const char *names)
+{
+	_free_ char *list = xstrdup(names ? names : "");
+	char *rest = list[0] ? list : NULL;
+	const char *name;
+
+	while ((name = strsep(&rest, ","))) {
+		_free_ char *found = NULL;
+
+		_failed_(sysfs_find_patch(name, &found));
+	}
+	return NULL;
+}
+
+static struct error *switch_on_replacing(struct cli_call *call, const char *name,
+					 const char *replace)
+{
+	_free_ char *names = sysfs_patch_name(replace[0] ? replace : "*");
+	struct error *error;
+
+	_failed_(sysfs_set_replace(name, names));
+	error = switch_patch(call, name, true);
+	/* It was for this time only, also if the patch stays loaded. */
+	if (error)
+		error_destroy(sysfs_set_replace(name, ""));
+	return error;
+}
+
+/* Switch on a patch that load has found or inserted, as the command's options say. */
+static struct error *switch_on(struct cli_call *call, const char *name)
+{
+	const char *mode = cli_value(call, "mode");
+	const char *replace = cli_value(call, "replace");
+
+	if (mode)
+		_failed_(sysfs_set_mode(name, mode));
+	return replace ? switch_on_replacing(call, name, replace) : switch_patch(call, name, true);
+}
+
+static struct error *load_patch(struct loading *loading, struct cli_call *call,
+				const struct patch_file *file)
+{
+	_failed_(insert_module(loading->kmod, file->path));
+	loading->module = patch_file_modinfo(file, "name");
+	if (!sysfs_patch_exists(file->name))
+		return error_new(STATUS_FAILED,
+				 "'%s' was inserted, but the core does not show its patch '%s'; "
+				 "look at the kernel log (dmesg)",
+				 file->path, file->name);
+	return switch_on(call, file->name);
+}
+
+struct error *check_same_build(const struct patch_file *file)
+{
+	_free_ char *loaded = sysfs_module_build_id(patch_file_modinfo(file, "name"));
+
+	if (file->build_id && loaded ? !strcmp(file->build_id, loaded) : !file->build_id && !loaded)
+		return NULL;
+	return error_new(STATUS_FAILED,
+			 "another build of patch '%s' is loaded; unload it first, with 'pokepatch "
+			 "unload %s'",
+			 file->name, file->name);
+}
+
+static struct error *load_file(struct cli_call *call, const struct patch_file *file,
+			       const char *release)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	struct loading loading = {0};
+	struct error *error;
+
+	_failed_(patch_file_check_kernel(file, release));
+	if (sysfs_patch_exists(file->name))
+		_failed_(check_same_build(file));
+	if (sysfs_patch_enabled(file->name))
+		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
+				 file->name);
+	_failed_(check_replaced(cli_value(call, "replace")));
+	_failed_(need_root("load"));
+	if (sysfs_patch_exists(file->name))
+		return switch_on(call, file->name);
+	_failed_(open_kmod(&kmod));
+	loading.kmod = kmod;
+	error = load_core(&loading, cli_value(call, "core"), file->path, release);
+	if (!error)
+		error = load_patch(&loading, call, file);
+	return error ? undo(&loading, error) : NULL;
+}
+
+static struct error *load_path(struct cli_call *call, const char *path, const char *release)
+{
+	struct patch_file file;
+	struct error *error;
+
+	_failed_(patch_file_read(path, &file));
+	error = load_file(call, &file, release);
+	patch_file_deinit(&file);
+	return error;
+}
+
+/* ---- for a while ------------------------------------------------------------ */
+
+static struct error *bring_file(const struct patch_file *file, const char *core,
+				const char *release, struct brought *ret)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	struct loading loading = {0};
+	struct error *error;
+
+	_failed_(patch_file_check_kernel(file, release));
+	ret->name = xstrdup(file->name);
+	if (sysfs_patch_exists(file->name))
+		return check_same_build(file);
+	_failed_(open_kmod(&kmod));
+	loading.kmod = kmod;
+	error = load_core(&loading, core, file->path, release);
+	if (!error)
+		error = insert_module(kmod, file->path);
+	if (error)
+		return undo(&loading, error);
+	ret->core = loading.core;
+	ret->module = true;
+	return NULL;
+}
+
+struct error *patch_bring(const char *what, const char *core, struct brought *ret)
+{
+	_free_ char *release = NULL;
+	_free_ char *path = NULL;
+	struct patch_file file;
+	struct error *error;
+
+	*ret = (struct brought){0};
+	_failed_(running_release(&release));
+	if (!is_path(what)) {
+		ret->name = sysfs_patch_name(what);
+		if (sysfs_patch_exists(ret->name))
+			return NULL;
+		brought_deinit(ret);
+	}
+	_failed_(find_patch_file(what, release, &path));
+	_failed_(patch_file_read(path, &file));
+	error = bring_file(&file, core, release, ret);
+	patch_file_deinit(&file);
+	if (error)
+		brought_deinit(ret);
+	return error;
+}
+
+struct error *patch_take_away(struct brought *brought)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	_free_ char *module = xasprintf(MODULE_PREFIX "%s", brought->name);
+
+	if (brought->enabled && sysfs_patch_enabled(brought->name))
+		_failed_(sysfs_switch(brought->name, false));
+	brought->enabled = false;
+	if (!brought->module)
+		return NULL;
+	_failed_(open_kmod(&kmod));
+	_failed_(remove_module(kmod, module));
+	brought->module = false;
+	if (brought->core)
+		_failed_(remove_module(kmod, "pokepatch"));
+	brought->core = false;
+	return NULL;
+}
+
+void brought_deinit(struct brought *brought)
+{
+	free(brought->name);
+	*brought = (struct brought){0};
+}
+
+/* ---- load --installed ------------------------------------------------------- */
+
+#define OFF_SWITCH "pokepatch=off" /* on the kernel's command line, as in the unit */
+
+static struct error *check_off_switch(void)
+{
+	_free_ char *line = NULL;
+	char *rest, *word;
+	size_t length;
+
+	_failed_(file_read("/proc/cmdline", &line, &length));
+	rest = line;
+	while ((word = strsep(&rest, " \n"))) {
+		if (strcmp(word, OFF_SWITCH) == 0)
+			return error_new(STATUS_NOTHING, "no installed patch is loaded: " OFF_SWITCH
+							 " is on the kernel's command line");
+	}
+	return NULL;
+}
+
+/*
+ * One that cannot be loaded is no reason to leave out the others: all are tried, and
+ * the errors told together, with the worst status.
+ */
+static struct error *load_all(struct cli_call *call, char *const *paths, size_t count,
+			      const char *release)
+{
+	struct buffer text = {0};
+	enum exit_status status = STATUS_DONE;
+	struct error *failed = NULL;
+
+	for (size_t i = 0; i < count && !proc_interrupted(); i++) {
+		struct error *error = load_path(call, paths[i], release);
+
+		if (!error)
+			buffer_printf(&call->out, "loaded: %s\n", paths[i]);
+		if (error && error->status != STATUS_NOTHING) {
+			buffer_printf(&text, "%s%s", text.length ? "\npokepatch: " : "",
+				      error->text);
+			status = status == STATUS_DONE || error->status == STATUS_FAILED
+					 ? error->status
+					 : status;
+		}
+		error_destroy(error);
+	}
+	if (text.length)
+		failed = error_new(status, "%s", text.text);
+	buffer_deinit(&text);
+	return failed ? failed : proc_check_interrupted();
+}
+
+static struct error *load_installed(struct cli_call *call, const char *release)
+{
+	_free_ char *folder = xasprintf("/lib/modules/%s/pokepatch", release);
+	struct error *error;
+	char **paths = NULL;
+	size_t count = 0;
+
+	if (call->count || cli_value(call, "replace"))
+		return error_new(STATUS_FAILED,
+				 "--installed loads all that is installed: it takes no patch, and "
+				 "no --replace");
+	_failed_(check_off_switch());
+	_failed_(installed_files(folder, &paths, &count));
+	if (count)
+		error = load_all(call, paths, count, release);
+	else
+		error = error_new(STATUS_NOTHING, "no patch is installed for kernel %s", release);
+	for (size_t i = 0; i < count; i++)
+		free(paths[i]);
+	free(paths);
+	return error;
+}
+
+struct error *cli_load(struct cli_call *call)
+{
+	_free_ char *release = NULL;
+	_free_ char *path = NULL;
+
+	_failed_(running_release(&release));
+	if (cli_value(call, "installed"))
+		return load_installed(call, release);
+	if (!call->count)
+		return error_new(STATUS_FAILED, "too few arguments; usage: pokepatch load %s",
+				 call->command->arguments);
+	_failed_(find_patch_file(call->arguments[0], release, &path));
+	return load_path(call, path, release);
+}
+
+/* ---- unload, enable, disable ----------------------------------------------- */
+
+static bool module_is_held(struct kmod_ctx *kmod, const char *name)
+{
+	_module_ struct kmod_module *module = NULL;
+
+	return !kmod_module_new_from_name(kmod, name, &module) &&
+	       kmod_module_get_refcnt(module) > 0;
+}
+
+struct error *cli_unload(struct cli_call *call)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	_free_ char *module = NULL;
+	_free_ char *name = NULL;
+
+	_failed_(sysfs_find_patch(call->arguments[0], &name));
+	_failed_(need_root("unload"));
+	if (sysfs_patch_enabled(name))
+		_failed_(switch_patch(call, name, false));
+	_failed_(open_kmod(&kmod));
+	module = xasprintf(MODULE_PREFIX "%s", name);
+
+	struct error *error = remove_module(kmod, module);
+	/* Disabled, and held all the same: the core keeps it for good. */
+	if (error && sysfs_patch_exists(name) && !sysfs_patch_enabled(name) &&
+	    module_is_held(kmod, module)) {
+		error_destroy(error);
+		error = error_new(STATUS_REFUSED,
+				  "patch '%s' is disabled, but its module stays until the next "
+				  "boot: refused [address-escapes]: addresses of its new code or "
+				  "data were stored or passed on, and may still be used",
+				  name);
+	}
+	return error;
+}
+
+static struct error *switch_loaded(struct cli_call *call, bool on)
+{
+	_free_ char *name = NULL;
+
+	_failed_(sysfs_find_patch(call->arguments[0], &name));
+	if (sysfs_patch_enabled(name) == on)
+		return error_new(STATUS_NOTHING, "patch '%s' is %s already", name,
+				 on ? "enabled" : "disabled");
+	return switch_patch(call, name, on);
+}
+
+struct error *cli_enable(struct cli_call *call)
+{
+	return switch_loaded(call, true);
+}
+
+struct error *cli_disable(struct cli_call *call)
+{
+	return switch_loaded(call, false);
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The core module's folder in sysfs; see sysfs.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pokepatch/notes.h"
+#include "pokepatch/patch_sysfs.h"
+#include "pokepatch/table.h"
+
+#define SETTLE_POLL_US 2000
+
+char *sysfs_path(const char *format, ...)
+{
+	const char *root = getenv("POKEPATCH_SYSFS");
+	va_list arguments;
+
+	va_start(arguments, format);
+	_free_ char *name = xvasprintf(format, arguments);
+	va_end(arguments);
+	return xasprintf("%s/%s", root && root[0] ? root : "/sys", name);
+}
+
+/* An attribute's text without the newline at its end, or NULL; the caller's. */
+static char *read_attribute(const char *path)
+{
+	struct error *error;
+	size_t length;
+	char *text;
+
+	error = file_read(path, &text, &length);
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	while (length && text[length - 1] == '\n')
+		text[--length] = '\0';
+	return text;
+}
+
+bool sysfs_core_loaded(void)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch");
+
+	return file_exists(path);
+}
+
+char *sysfs_core_version(void)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/version");
+
+	return read_attribute(path);
+}
+
+struct error *sysfs_running_build_id(char **ret)
+{
+	_free_ char *path = sysfs_path("kernel/notes"); /* the kernel's section .notes */
+	_free_ char *notes = NULL;
+	size_t length;
+
+	_failed_(error_prefix(file_read(path, &notes, &length),
+			      "cannot tell the running kernel's build id"));
+	*ret = notes_build_id(notes, length);
+	return *ret ? NULL
+		    : error_new(STATUS_FAILED, "'%s' has no build id of the running kernel", path);
+}
+
+char *sysfs_module_build_id(const char *module)
+{
+	_free_ char *path = sysfs_path("module/%s/notes/.note.gnu.build-id", module);
+	_free_ char *notes = NULL;
+	size_t length;
+	struct error *error = file_read(path, &notes, &length);
+
+	if (error) {
+		error_destroy(error);
+		return NULL;
+	}
+	return notes_build_id(notes, length);
+}
+
+bool sysfs_module_loaded(const char *module)
+{
+	/* What is built in may have a folder as well, but no such file. */
+	_free_ char *path = sysfs_path("module/%s/initstate", module);
+
+	return file_exists(path);
+}
+
+char *sysfs_patch_name(const char *name)
+{
+	char *plain = xstrdup(name);
+
+	for (char *c = plain; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	return plain;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool sysfs_patch_exists(const char *name)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s", name);
+
+	return name[0] && name[0] != '.' && !strchr(name, '/') && is_folder(path);
+}
+
+struct error *sysfs_find_patch(const char *name, char **ret)
+{
+	_free_ char *plain = sysfs_patch_name(name);
+
+	if (!sysfs_core_loaded())
+		return error_new(STATUS_FAILED,
+				 "no patch '%s': the core module is not loaded, so no patch is",
+				 name);
+	if (!sysfs_patch_exists(plain))
+		return error_new(STATUS_FAILED,
+				 "no patch '%s' is loaded; 'pokepatch list' shows those that are",
+				 name);
+	*ret = take_pointer(plain);
+	return NULL;
+}
+
+static char *patch_attribute(const char *name, const char *attribute)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s/%s", name, attribute);
+
+	return read_attribute(path);
+}
+
+bool sysfs_patch_enabled(const char *name)
+{
+	_free_ char *text = patch_attribute(name, "enabled");
+
+	return text && strcmp(text, "1") == 0;
+}
+
+/* ---- switching ------------------------------------------------------------- */
+
+static struct error *blocked_error(const char *name, bool on)
+{
+	_free_ char *tasks = patch_attribute(name, "blocked_by");
+	_free_ char *timeout = patch_attribute(name, "timeout_ms");
+	struct buffer lines = {0};
+	struct error *error;
+
+	for (const char *line = tasks; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
+		buffer_printf(&lines, "\n  %.*s", (int)strcspn(line, "\n"), line);
+	if (lines.length)
+		error = error_new(STATUS_REFUSED,
+				  "patch '%s': refused [blocked]: not switched %s within %s ms, "
+				  "because tasks are in functions that would change under them; "
+				  "nothing was changed.  Try again, or give it longer with "
+				  "--timeout MS.  In the way (PID COMMAND FUNCTION):%s",
+				  name, on ? "on" : "off", timeout ? timeout : "?", lines.text);
+	else
+		error = error_new(STATUS_REFUSED,
+				  "patch '%s': refused [blocked]: not switched %s, because one of "
+				  "its functions, or a patch that it replaces, is in use otherwise; "
+				  "the kernel log (dmesg) names it",
+				  name, on ? "on" : "off");
+	buffer_deinit(&lines);
+	return error;
+}
+
+/* What the core's answers mean (the contract's sysfs section). */
+static const struct {
+	int number;
+	enum exit_status status;
+	const char *meaning;
+} switch_errors[] = {
+	{EIO, STATUS_REFUSED,
+	 "refused [code-differs]: the code in memory is not what the patch was made for; the "
+	 "kernel log (dmesg) names the function"},
+	{EPERM, STATUS_FAILED, "only root may do this; try sudo"},
+	{EACCES, STATUS_FAILED, "only root may do this; try sudo"},
+	{EINTR, STATUS_FAILED, "interrupted"},
+};
+
+static struct error *switch_error(const char *name, bool on, int number)
+{
+	const char *way = on ? "on" : "off";
+
+	if (number == EBUSY)
+		return blocked_error(name, on);
+	for (size_t i = 0; i < ARRAY_SIZE(switch_errors); i++) {
+		if (switch_errors[i].number == number)
+			return error_new(switch_errors[i].status,
+					 "patch '%s' could not be switched %s: %s", name, way,
+					 switch_errors[i].meaning);
+	}
+	return error_new(STATUS_FAILED,
+			 "patch '%s' could not be switched %s: %s; look at the kernel log (dmesg)",
+			 name, way, strerror(number));
+}
+
+/* Write to a file; 0 or an errno. */
+static int write_file(const char *path, const char *text, int flags)
+{
+	_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | flags);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return errno;
+	return 0;
+}
+
+/* Write one attribute of a patch; 0 or an errno. */
+static int write_attribute(const char *name, const char *attribute, const char *text, int flags)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s/%s", name, attribute);
+
+	return write_file(path, text, flags);
+}
+
+struct error *sysfs_set_timeout(const char *name, const char *milliseconds)
+{
+	int number;
+
+	if (!milliseconds[0] || milliseconds[strspn(milliseconds, "0123456789")])
+		return error_new(STATUS_FAILED, "'%s' is no time in milliseconds", milliseconds);
+	number = write_attribute(name, "timeout_ms", milliseconds, 0);
+	if (number == EINVAL || number == ERANGE)
+		return error_new(STATUS_FAILED, "the core does not accept a timeout of %s ms",
+				 milliseconds);
+	errno = number;
+	return number ? error_errno("cannot set the timeout of patch '%s'", name) : NULL;
+}
+
+struct error *sysfs_set_replace(const char *name, const char *names)
+{
+	_free_ char *line = xasprintf("%s\n", names);
+	int number = write_attribute(name, "replace", line, 0);
+
+	if (number == EINVAL)
+		return error_new(STATUS_FAILED, "patch '%s' cannot replace itself", name);
+	errno = number;
+	return number ? error_errno("patch '%s' cannot be made to replace '%s'", name, names)
+		      : NULL;
+}
+
+/* What the switch that is over has failed with, or that somebody undid it at once. */
+static int switch_errno(const char *name)
+{
+	_free_ char *text = patch_attribute(name, "error");
+	int number = text ? atoi(text) : 0;
+
+	return number > 0 ? number : ECANCELED;
+}
+
+/* The state that a switch has ended in; the core's own timeout bounds the wait. */
+static char *settled_state(const char *name)
+{
+	for (;;) {
+		char *state = patch_attribute(name, "state");
+
+		if (!state || (strcmp(state, "enabling") != 0 && strcmp(state, "disabling") != 0))
+			return state;
+		free(state);
+		usleep(SETTLE_POLL_US);
+	}
+}
+
+/*
+ * With O_NONBLOCK the core switches from a worker: a write that waits would
+ * have vfs_write() and the like on its own stack, and a patch of one of those
+ * would be blocked by the very task that loads it.  State says when it is over,
+ * error how it went.  Only if somebody else is just switching the patch, wait.
+ */
+struct error *sysfs_switch(const char *name, bool on)
+{
+	const char *text = on ? "1\n" : "0\n";
+	int number = write_attribute(name, "enabled", text, O_NONBLOCK);
+
+	if (number == EBUSY) {
+		number = write_attribute(name, "enabled", text, 0);
+	} else if (!number) {
+		free(settled_state(name));
+		if (sysfs_patch_enabled(name) != on)
+			number = switch_errno(name);
+	}
+	return number ? switch_error(name, on, number) : NULL;
+}
+
+/* ---- reading --------------------------------------------------------------- */
+
+/* The names of the folders in a folder, sorted; NULL-terminated, the caller's. */
+static struct error *list_folders(const char *path, char ***ret, size_t *ret_count)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, NULL, alphasort);
+	VEC(char *) names = {0};
+
+	if (count < 0)
+		return error_errno("cannot read '%s'", path);
+	for (int i = 0; i < count; i++) {
+		_free_ char *inner = xasprintf("%s/%s", path, entries[i]->d_name);
+
+		if (entries[i]->d_name[0] != '.' && is_folder(inner))
+			*vec_push(&names) = xstrdup(entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	*ret_count = names.count;
+	vec_push(&names);
+	*ret = names.list;
+	return NULL;
+}
+
+static void free_list(char **list)
+{
+	for (size_t i = 0; list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+static void add_attribute(json_object *object, const char *key, const char *folder, bool number)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, key);
+	_free_ char *text = read_attribute(path);
+
+	if (text && number)
+		json_add_number(object, key, strtoll(text, NULL, 0));
+	else
+		json_add_text(object, key, text);
+}
+
+/* One function's folder, "NAME,POS". */
+static json_object *read_function(const char *parent, const char *folder, const char *path)
+{
+	json_object *function = json_object_new_object();
+	const char *comma = strrchr(folder, ',');
+	_free_ char *name = xstrndup(folder, comma ? (size_t)(comma - folder) : strlen(folder));
+
+	json_add_text(function, "name", name);
+	json_add_text(function, "parent", parent);
+	json_add_number(function, "pos", comma ? atoll(comma + 1) : 0);
+	add_attribute(function, "mode", path, false);
+	add_attribute(function, "old_addr", path, false);
+	add_attribute(function, "new_addr", path, false);
+	add_attribute(function, "old_size", path, true);
+	add_attribute(function, "new_size", path, true);
+	return function;
+}
+
+struct visit {
+	struct error *(*function)(void *ctx, const char *parent, const char *folder,
+				  const char *path);
+	void *ctx;
+};
+
+/* Visit the folder of each function of a patch in one of its parents. */
+static struct error *visit_parent(const char *patch, const char *parent, const struct visit *visit)
+{
+	_free_ char *folder = xasprintf("%s/%s", patch, parent);
+	struct error *error;
+	size_t count;
+	char **functions;
+
+	error = list_folders(folder, &functions, &count);
+	if (error)
+		return error;
+	for (size_t i = 0; i < count && !error; i++) {
+		_free_ char *path = xasprintf("%s/%s", folder, functions[i]);
+
+		error = visit->function(visit->ctx, parent, functions[i], path);
+	}
+	free_list(functions);
+	return error;
+}
+
+static struct error *visit_functions(const char *patch, const struct visit *visit)
+{
+	struct error *error;
+	size_t count;
+	char **parents;
+
+	error = list_folders(patch, &parents, &count);
+	if (error)
+		return error;
+	for (size_t i = 0; i < count && !error; i++)
+		error = visit_parent(patch, parents[i], visit);
+	free_list(parents);
+	return error;
+}
+
+static struct error *add_function(void *ctx, const char *parent, const char *folder,
+				  const char *path)
+{
+	json_object_array_add(ctx, read_function(parent, folder, path));
+	return NULL;
+}
+
+static struct error *read_functions(const char *patch, json_object *ret)
+{
+	return visit_functions(patch, &(struct visit){add_function, ret});
+}
+
+static struct error *set_function_mode(void *ctx, const char *parent, const char *folder,
+				       const char *path)
+{
+	const char *mode = ctx;
+	_free_ char *file = xasprintf("%s/mode", path);
+	int number = write_file(file, mode, 0);
+
+	(void)parent;
+	if (number == EINVAL)
+		return error_new(STATUS_FAILED, "the core has no mode '%s'", mode);
+	errno = number;
+	return number ? error_errno("cannot set the mode of '%s'", folder) : NULL;
+}
+
+struct error *sysfs_set_mode(const char *name, const char *mode)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s", name);
+
+	return visit_functions(path, &(struct visit){set_function_mode, (void *)mode});
+}
+
+static json_object *read_blockers(const char *name)
+{
+	_free_ char *text = patch_attribute(name, "blocked_by");
+	json_object *lines = json_object_new_array();
+
+	for (const char *line = text; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
+		json_object_array_add(lines, json_object_new_string_len(line, strcspn(line, "\n")));
+	return lines;
+}
+
+struct error *sysfs_patch(const char *name, json_object **ret)
+{
+	_free_ char *folder = sysfs_path("kernel/pokepatch/%s", name);
+	json_object *patch = json_object_new_object();
+	json_object *functions = json_object_new_array();
+	struct error *error;
+
+	json_add_text(patch, "name", name);
+	json_object_object_add(patch, "enabled",
+			       json_object_new_boolean(sysfs_patch_enabled(name)));
+	add_attribute(patch, "state", folder, false);
+	json_object_object_add(patch, "blocked_by", read_blockers(name));
+	add_attribute(patch, "timeout_ms", folder, true);
+	add_attribute(patch, "stop_ns", folder, true);
+	add_attribute(patch, "stack_order", folder, true);
+	add_attribute(patch, "build_id", folder, false);
+	json_object_object_add(patch, "functions", functions);
+	error = read_functions(folder, functions);
+	if (error)
+		json_object_put(patch);
+	else
+		*ret = patch;
+	return error;
+}
+
+/* The modes of a patch's functions, each once, joined by commas; NULL if there are none. */
+static char *join_modes(json_object *functions)
+{
+	struct buffer text = {0};
+	struct map seen = {0};
+
+	for (size_t i = 0; i < json_object_array_length(functions); i++) {
+		json_object *mode = NULL;
+		const char *word;
+
+		json_object_object_get_ex(json_object_array_get_idx(functions, i), "mode", &mode);
+		word = mode ? json_object_get_string(mode) : NULL;
+		if (!word || map_has(&seen, word))
+			continue;
+		map_slot(&seen, word);
+		buffer_printf(&text, "%s%s", text.length ? "," : "", word);
+	}
+	map_deinit(&seen);
+	return text.text;
+}
+
+static json_object *summary(json_object *patch)
+{
+	json_object *row = json_object_new_object();
+	json_object *functions = NULL;
+	_free_ char *modes = NULL;
+
+	json_object_object_get_ex(patch, "functions", &functions);
+	modes = join_modes(functions);
+	for (const char *const *key = (const char *const[]){"name", "enabled", "state", NULL}; *key;
+	     key++) {
+		json_object *value = NULL;
+
+		json_object_object_get_ex(patch, *key, &value);
+		json_object_object_add(row, *key, json_object_get(value));
+	}
+	json_add_number(row, "functions", json_object_array_length(functions));
+	json_add_text(row, "mode", modes);
+	return row;
+}
+
+struct error *sysfs_patches(json_object **ret)
+{
+	_free_ char *folder = sysfs_path("kernel/pokepatch");
+	json_object *rows = json_object_new_array();
+	struct error *error = NULL;
+	char **names = NULL;
+	size_t count = 0;
+
+	*ret = rows;
+	if (!sysfs_core_loaded())
+		return NULL;
+	error = list_folders(folder, &names, &count);
+	for (size_t i = 0; !error && i < count; i++) {
+		_json_ json_object *patch = NULL;
+
+		error = sysfs_patch(names[i], &patch);
+		if (!error) {
+			json_object_array_add(rows, summary(patch));
+		} else if (!sysfs_patch_exists(names[i])) { /* unloaded meanwhile */
+			error_destroy(error);
+			error = NULL;
+		}
+	}
+	if (names)
+		free_list(names);
+	if (error) {
+		json_object_put(rows);
+		*ret = NULL;
+	}
+	return error;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* pokepatch list, info, version: telling, changing nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch/cli.h"
+#include "pokepatch/install.h"
+#include "pokepatch/load.h"
+#include "pokepatch/patch_file.h"
+#include "pokepatch_format.h"
+#include "pokepatch/patch_sysfs.h"
+#include "pokepatch/table.h"
+#include "common/version.h"
+
+struct error *cli_list(struct cli_call *call)
+{
+	static const struct table_column columns[] = {
+		{"name", "NAME"},
+		{"state", "STATE"},
+		{"functions", "FUNCTIONS"},
+		{"mode", "MODE"},
+		{0},
+	};
+	_json_ json_object *rows = NULL;
+
+	_failed_(sysfs_patches(&rows));
+	if (cli_value(call, "json"))
+		json_print(&call->out, rows);
+	else if (json_object_array_length(rows))
+		table_print(&call->out, rows, columns);
+	else
+		buffer_add_string(&call->out,
+				  sysfs_core_loaded()
+					  ? "no patch is loaded\n"
+					  : "no patch is loaded, nor is the core module\n");
+	return NULL;
+}
+
+/* A member's text, or NULL. */
+static const char *json_text(json_object *object, const char *key)
+{
+	json_object *value = NULL;
+
+	json_object_object_get_ex(object, key, &value);
+	return value ? json_object_get_string(value) : NULL;
+}
+
+static void print_callback(struct buffer *out, json_object *row)
+{
+	json_object *kind = NULL, *parent = NULL;
+
+	json_object_object_get_ex(row, "kind", &kind);
+	json_object_object_get_ex(row, "parent", &parent);
+	buffer_printf(out, "callback: %s of %s\n", json_object_get_string(kind),
+		      json_object_get_string(parent));
+}
+
+/* The lines of a record, then its functions as a table. */
+static void print_info(struct buffer *out, json_object *info, const struct table_column *columns)
+{
+	json_object *functions = NULL;
+	json_object *blockers = NULL;
+	json_object *callbacks = NULL;
+
+	record_print(out, info);
+	if (json_object_object_get_ex(info, "blocked_by", &blockers)) {
+		for (size_t i = 0; i < json_object_array_length(blockers); i++)
+			buffer_printf(
+				out, "blocked by: %s\n",
+				json_object_get_string(json_object_array_get_idx(blockers, i)));
+	}
+	if (json_object_object_get_ex(info, "callbacks", &callbacks)) {
+		for (size_t i = 0; i < json_object_array_length(callbacks); i++)
+			print_callback(out, json_object_array_get_idx(callbacks, i));
+	}
+	json_object_object_get_ex(info, "functions", &functions);
+	if (json_object_array_length(functions)) {
+		buffer_add_string(out, "\n");
+		table_print(out, functions, columns);
+	}
+}
+
+static struct error *info_file(struct cli_call *call, const char *path)
+{
+	static const struct table_column columns[] = {
+		{"name", "FUNCTION"},
+		{"parent", "PARENT"},
+		{"change", "CHANGE"},
+		{"mode", "MODE"},
+		{"old_size", "OLD SIZE"},
+		{"new_size", "NEW SIZE"},
+		{0},
+	};
+	_json_ json_object *info = NULL;
+	struct patch_file file;
+	struct error *error;
+
+	_failed_(patch_file_read(path, &file));
+	error = patch_file_json(&file, &info);
+	patch_file_deinit(&file);
+	if (error)
+		return error;
+	if (cli_value(call, "json"))
+		json_print(&call->out, info);
+	else
+		print_info(&call->out, info, columns);
+	return NULL;
+}
+
+static struct error *info_loaded(struct cli_call *call, const char *given)
+{
+	static const struct table_column columns[] = {
+		{"name", "FUNCTION"},
+		{"parent", "PARENT"},
+		{"mode", "MODE"},
+		{"old_size", "OLD SIZE"},
+		{"new_size", "NEW SIZE"},
+		{"old_addr", "OLD ADDRESS"},
+		{"new_addr", "NEW ADDRESS"},
+		{0},
+	};
+	_json_ json_object *info = NULL;
+	_free_ char *name = NULL;
+
+	_failed_(sysfs_find_patch(given, &name));
+	_failed_(sysfs_patch(name, &info));
+	if (cli_value(call, "json"))
+		json_print(&call->out, info);
+	else
+		print_info(&call->out, info, columns);
+	return NULL;
+}
+
+struct error *cli_info(struct cli_call *call)
+{
+	const char *what = call->arguments[0];
+
+	if (strchr(what, '/') || has_suffix(what, ".ko"))
+		return info_file(call, what);
+	return info_loaded(call, what);
+}
+
+/* ---- status ----------------------------------------------------------------- */
+
+/* The names of the patches that are installed for the running kernel. */
+static struct error *installed_patches(json_object *ret)
+{
+	_free_ char *release = NULL;
+	_free_ char *folder = NULL;
+	char **paths = NULL;
+	size_t count = 0;
+
+	_failed_(running_release(&release));
+	folder = xasprintf("/lib/modules/%s/pokepatch", release);
+	_failed_(installed_files(folder, &paths, &count));
+	for (size_t i = 0; i < count; i++) {
+		const char *name = strrchr(paths[i], '/') + 1 + strlen("pokepatch-");
+		_free_ char *plain = xstrndup(name, strlen(name) - strlen(".ko"));
+		_free_ char *patch = sysfs_patch_name(plain);
+
+		json_object_array_add(ret, json_object_new_string(patch));
+		free(paths[i]);
+	}
+	free(paths);
+	return NULL;
+}
+
+/* What is not as it should be: who is in the way, and who has no effect because of us. */
+static void print_troubles(struct buffer *out, json_object *patch)
+{
+	const char *name = json_text(patch, "name");
+	json_object *list = NULL;
+
+	json_object_object_get_ex(patch, "blocked_by", &list);
+	for (size_t i = 0; list && i < json_object_array_length(list); i++)
+		buffer_printf(out, "%s: blocked by: %s\n", name,
+			      json_object_get_string(json_object_array_get_idx(list, i)));
+	json_object_object_get_ex(patch, "functions", &list);
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		json_object *function = json_object_array_get_idx(list, i);
+		const char *mode = json_text(function, "mode");
+		const char *shadows = mode ? strstr(mode, ",shadows:") : NULL;
+
+		if (shadows)
+			buffer_printf(out, "%s: without effect on %s: %s\n", name,
+				      json_text(function, "name"), shadows + strlen(",shadows:"));
+	}
+}
+
+static void print_status(struct buffer *out, json_object *status)
+{
+	const char *core = json_text(status, "core");
+	json_object *patches = NULL, *installed = NULL;
+	size_t i, count;
+
+	buffer_printf(out, "core: %s\n", core ? core : "not loaded");
+	json_object_object_get_ex(status, "patches", &patches);
+	json_object_object_get_ex(status, "installed", &installed);
+	count = json_object_array_length(patches);
+	for (i = 0; i < count; i++) {
+		json_object *patch = json_object_array_get_idx(patches, i);
+
+		buffer_printf(out, "%s: %s\n", json_text(patch, "name"), json_text(patch, "state"));
+		print_troubles(out, patch);
+	}
+	count = json_object_array_length(installed);
+	for (i = 0; i < count; i++)
+		buffer_printf(out, "installed: %s\n",
+			      json_object_get_string(json_object_array_get_idx(installed, i)));
+}
+
+struct error *cli_status(struct cli_call *call)
+{
+	_json_ json_object *status = json_object_new_object();
+	json_object *patches = json_object_new_array();
+	json_object *installed = json_object_new_array();
+	_json_ json_object *rows = NULL;
+	_free_ char *core = sysfs_core_version();
+
+	json_add_text(status, "core", core);
+	json_object_object_add(status, "patches", patches);
+	json_object_object_add(status, "installed", installed);
+	_failed_(sysfs_patches(&rows));
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		const char *name = json_text(json_object_array_get_idx(rows, i), "name");
+		json_object *patch = NULL;
+		struct error *error = sysfs_patch(name, &patch);
+
+		if (!error)
+			json_object_array_add(patches, patch);
+		else if (sysfs_patch_exists(name))
+			return error;
+		else /* unloaded meanwhile */
+			error_destroy(error);
+	}
+	_failed_(installed_patches(installed));
+	if (cli_value(call, "json"))
+		json_print(&call->out, status);
+	else
+		print_status(&call->out, status);
+	return NULL;
+}
+
+struct error *cli_version(struct cli_call *call)
+{
+	_json_ json_object *record = json_object_new_object();
+	_free_ char *core = sysfs_core_version();
+
+	json_add_text(record, "pokepatch", POKEPATCH_VERSION);
+	json_add_number(record, "format", POKEPATCH_FORMAT);
+	if (cli_value(call, "json")) {
+		json_add_text(record, "core", core);
+		json_print(&call->out, record);
+		return NULL;
+	}
+	json_add_text(record, "core", core ? core : "not loaded");
+	record_print(&call->out, record);
+	return NULL;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pokepatch trace: a patch with markers, for as long as somebody looks.
+ *
+ * The markers are shown from an instance of tracefs that is made for this run, so that nobody
+ * else's trace is disturbed, or read away.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pokepatch/cli.h"
+#include "pokepatch/load.h"
+#include "common/proc.h"
+#include "pokepatch/patch_sysfs.h"
+
+#define EVENT "events/pokepatch/marker"
+/* How often the signal's flag is looked at; a signal wakes poll(2), too. */
+#define LOOK_MS 250
+
+struct tracing {
+	char *folder; /* the instance; NULL: there is none yet */
+	int pipe;     /* its trace_pipe, or -1 */
+	bool gone;    /* nobody reads our output any more */
+};
+
+/* ---- tracefs ---------------------------------------------------------------- */
+
+/* Where tracefs is mounted, by itself or within debugfs. */
+static struct error *find_tracefs(char **ret)
+{
+	static const char *const places[] = {"kernel/tracing", "kernel/debug/tracing"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		_free_ char *instances = sysfs_path("%s/instances", places[i]);
+
+		if (!file_exists(instances))
+			continue;
+		*ret = take_pointer(instances);
+		return NULL;
+	}
+	return error_new(STATUS_FAILED, "tracefs is not mounted; try 'mount -t tracefs tracefs "
+					"/sys/kernel/tracing'");
+}
+
+/* Not file_write(), which makes a new file: these are the kernel's. */
+static struct error *put(const struct tracing *tracing, const char *name, const char *text)
+{
+	_free_ char *path = xasprintf("%s/%s", tracing->folder, name);
+	_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return error_errno("cannot write to %s", path);
+	return NULL;
+}
+
+/* The instance of the process @pid. */
+static char *instance_path(const char *instances, const char *patch, pid_t pid)
+{
+	return xasprintf("%s/pokepatch-%s-%d", instances, patch, (int)pid);
+}
+
+/* Instances of processes that were killed, and whose keeper was. */
+static void remove_left_over(const char *instances)
+{
+	DIR *dir = opendir(instances);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *dash = strrchr(entry->d_name, '-');
+		char *end;
+		long pid;
+
+		if (strncmp(entry->d_name, "pokepatch-", 10) != 0 || !dash)
+			continue;
+		pid = strtol(dash + 1, &end, 10);
+		if (pid > 0 && !*end && kill((pid_t)pid, 0) && errno == ESRCH)
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static struct error *begin(struct tracing *tracing, const char *patch)
+{
+	_free_ char *filter = xasprintf("patch == \"%s\"", patch);
+	_free_ char *instances = NULL;
+	_free_ char *folder = NULL;
+	_free_ char *path = NULL;
+
+	_failed_(find_tracefs(&instances));
+	remove_left_over(instances);
+	folder = instance_path(instances, patch, getpid());
+	if (mkdir(folder, 0700))
+		return error_errno("cannot make %s", folder);
+	tracing->folder = take_pointer(folder);
+	path = xasprintf("%s/trace_pipe", tracing->folder);
+	tracing->pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (tracing->pipe < 0)
+		return error_errno("cannot open %s", path);
+	/* poll(2) is to wake us for the first marker, not for half a buffer of them. */
+	error_destroy(put(tracing, "buffer_percent", "0"));
+	_failed_(put(tracing, EVENT "/filter", filter));
+	return put(tracing, EVENT "/enable", "1");
+}
+
+/* ---- showing ------------------------------------------------------------------ */
+
+static struct error *show(struct tracing *tracing, const char *text, size_t length)
+{
+	while (length && !tracing->gone) {
+		ssize_t written = write(STDOUT_FILENO, text, length);
+
+		if (written < 0 && errno == EPIPE)
+			tracing->gone = true;
+		else if (written < 0 && errno == EINTR && !proc_interrupted())
+			continue;
+		else if (written < 0)
+			return errno == EINTR ? NULL
+					      : error_errno("cannot write to standard output");
+		text += written;
+		length -= (size_t)written;
+	}
+	return NULL;
+}
+
+/* What there is now. */
+static struct error *show_all(struct tracing *tracing)
+{
+	char text[16384];
+	ssize_t length;
+
+	while (!tracing->gone && (length = read(tracing->pipe, text, sizeof(text))) > 0)
+		_failed_(show(tracing, text, (size_t)length));
+	return NULL;
+}
+
+static struct error *follow(struct tracing *tracing)
+{
+	struct pollfd files[] = {
+		{.fd = tracing->pipe, .events = POLLIN},
+		{.fd = STDOUT_FILENO}, /* asks for errors: the other end was closed */
+	};
+
+	while (!tracing->gone && !proc_interrupted()) {
+		if (poll(files, ARRAY_SIZE(files), LOOK_MS) < 0 && errno != EINTR)
+			return error_errno("cannot wait for markers");
+		tracing->gone = files[1].revents & (POLLERR | POLLHUP | POLLNVAL);
+		_failed_(show_all(tracing));
+	}
+	return NULL;
+}
+
+/* ---- the end -------------------------------------------------------------------- */
+
+static struct error *first(struct error *error, struct error *second)
+{
+	if (!error)
+		return second;
+	error_destroy(second);
+	return error;
+}
+
+static struct error *end(struct tracing *tracing, struct error *error)
+{
+	if (tracing->folder) {
+		error_destroy(put(tracing, EVENT "/enable", "0"));
+		if (tracing->pipe >= 0)
+			error = first(error, show_all(tracing));
+		cleanup_close(&tracing->pipe);
+		if (rmdir(tracing->folder))
+			error = first(error, error_errno("cannot remove %s", tracing->folder));
+	}
+	free(tracing->folder);
+	return error;
+}
+
+/* The lines of the core's list of markers: "NAME FILE:LINE PROBES MISSED FORMAT". */
+static struct error *count_markers(const char *patch, size_t *ret, long *ret_missed)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s/markers", patch);
+	_free_ char *text = NULL;
+	size_t length;
+
+	*ret = 0;
+	*ret_missed = 0;
+	_failed_(file_read(path, &text, &length));
+	for (char *line = text, *next; *line; line = next) {
+		long missed;
+
+		next = line + strcspn(line, "\n");
+		next += *next == '\n';
+		*ret += 1;
+		if (sscanf(line, "%*s %*s %*u %ld", &missed) == 1)
+			*ret_missed += missed;
+	}
+	return NULL;
+}
+
+static struct error *check_markers(const char *patch, long *ret_missed)
+{
+	size_t count;
+
+	_failed_(count_markers(patch, &count, ret_missed));
+	if (count)
+		return NULL;
+	return error_new(STATUS_NOTHING,
+			 "patch '%s' has no markers; 'pokepatch-build --instrument' makes one that "
+			 "has",
+			 patch);
+}
+
+static void tell_missed(const char *patch, long before)
+{
+	size_t count;
+	long missed;
+	struct error *error = count_markers(patch, &count, &missed);
+
+	if (!error && missed > before)
+		fprintf(stderr, "pokepatch: %ld markers were left out, since they were met while "
+				"another was being recorded, or in an idle processor\n",
+			missed - before);
+	error_destroy(error);
+}
+
+static struct error *trace(struct brought *patch)
+{
+	struct tracing tracing = {.pipe = -1};
+	struct error *error;
+	long missed;
+
+	_failed_(check_markers(patch->name, &missed));
+	error = begin(&tracing, patch->name);
+	/* Only now, so that not a marker is lost. */
+	if (!error && !sysfs_patch_enabled(patch->name)) {
+		error = sysfs_switch(patch->name, true);
+		patch->enabled = !error;
+	}
+	if (!error) {
+		fprintf(stderr, "pokepatch: '%s' is on; Ctrl-C ends it\n", patch->name);
+		error = follow(&tracing);
+	}
+	/* From here on nothing is left half done; another signal ends that, too. */
+	proc_go_on();
+	error = end(&tracing, error);
+	tell_missed(patch->name, missed);
+	return error;
+}
+
+/* ---- the keeper ----------------------------------------------------------------- */
+
+/*
+ * Nothing runs in a process that is killed (SIGKILL, no memory), and the patch would stay
+ * switched on.  So a second process, in a session of its own, where no terminal's signals reach
+ * it, waits for the end of the first, whose end of a pipe the kernel closes, after whatever
+ * write to sysfs it was in; and takes the patch away in its stead.
+ */
+struct keeper {
+	pid_t pid;
+	int pipe; /* our end: nothing is ever written to it */
+};
+
+static void keep(struct brought *patch, pid_t tracer, int pipe)
+{
+	_free_ char *instances = NULL;
+	struct error *error;
+	char byte;
+
+	setsid();
+	/* Not who is meant by `killall pokepatch`. */
+	prctl(PR_SET_NAME, "pptrace-keeper");
+	for (int number = SIGHUP; number <= SIGTERM; number++)
+		signal(number, SIG_IGN); /* SIGKILL's cannot be set */
+	/* Who reads what the tracer writes is not to wait for us. */
+	if (freopen("/dev/null", "r", stdin))
+		byte = 0;
+	if (freopen("/dev/null", "w", stdout))
+		byte = 0;
+	while (read(pipe, &byte, 1) < 0 && errno == EINTR)
+		;
+	error = find_tracefs(&instances);
+	if (!error) {
+		_free_ char *folder = instance_path(instances, patch->name, tracer);
+
+		rmdir(folder); /* it may not have come to that */
+	}
+	error = first(error, patch_take_away(patch));
+	fprintf(stderr, "pokepatch: trace was killed; '%s' is %s\n", patch->name,
+		error ? "left as it is" : "as it was before");
+	if (error)
+		fprintf(stderr, "pokepatch: %s\n", error->text);
+	_exit(error ? STATUS_FAILED : STATUS_DONE);
+}
+
+static struct error *keeper_start(struct keeper *keeper, const struct brought *patch)
+{
+	/* To be switched off if it is on, unless it is on now. */
+	struct brought theirs = *patch;
+	const pid_t tracer = getpid();
+	int ends[2];
+
+	theirs.enabled = !sysfs_patch_enabled(patch->name);
+	if (pipe2(ends, O_CLOEXEC))
+		return error_errno("cannot make a pipe");
+	keeper->pid = fork();
+	if (keeper->pid == 0) {
+		close(ends[1]);
+		keep(&theirs, tracer, ends[0]);
+	}
+	close(ends[0]);
+	keeper->pipe = ends[1];
+	if (keeper->pid > 0)
+		return NULL;
+	cleanup_close(&keeper->pipe);
+	return error_errno("cannot fork");
+}
+
+/* We did it ourselves. */
+static void keeper_stop(struct keeper *keeper)
+{
+	kill(keeper->pid, SIGKILL);
+	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	cleanup_close(&keeper->pipe);
+}
+
+struct error *cli_trace(struct cli_call *call)
+{
+	struct brought patch;
+	struct keeper keeper;
+	struct error *error;
+
+	_failed_(need_root("trace"));
+	/* A reader that goes is no reason to leave a patch behind: write() tells. */
+	signal(SIGPIPE, SIG_IGN);
+	_failed_(patch_bring(call->arguments[0], cli_value(call, "core"), &patch));
+	error = keeper_start(&keeper, &patch);
+	if (!error) {
+		error = trace(&patch);
+		error = first(error, patch_take_away(&patch));
+		keeper_stop(&keeper);
+	} else {
+		error = first(error, patch_take_away(&patch));
+	}
+	brought_deinit(&patch);
+	return error;
+}
