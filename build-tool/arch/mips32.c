@@ -228,7 +228,7 @@ static struct error *join_pairs(struct object *object, struct section *section,
 	for (size_t i = 0; i < count; i++) {
 		if (list[i].type != R_MIPS_LO16)
 			continue;
-		_failed_(join_pair(object, section, list, first, i, &paired));
+		TRY(join_pair(object, section, list, first, i, &paired));
 		if (!paired)
 			*vec_push(&halves->alone) = &list[i];
 		first = i + 1;

@@ -159,7 +159,7 @@ static struct error *riscv64_fold_relocs(struct object *object, struct section *
 
 	for (size_t i = 0; i < section->relocs.count; i++)
 		if (is_lower(list[i].type))
-			_failed_(fold_lower(object, section, &list[i]));
+			TRY(fold_lower(object, section, &list[i]));
 	fold_sums(section, sums);
 	return NULL;
 }

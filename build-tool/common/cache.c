@@ -44,9 +44,9 @@ struct error *cache_root(char **ret)
 	_free_ char *home = NULL;
 	_free_ char *root = NULL;
 
-	_failed_(cache_home(&home));
+	TRY(cache_home(&home));
 	root = xasprintf("%s/pokepatch", home);
-	_failed_(error_prefix(make_dirs(root), "cannot make the cache folder"));
+	TRY(error_prefix(make_dirs(root), "cannot make the cache folder"));
 	*ret = take_pointer(root);
 	return NULL;
 }
@@ -69,7 +69,7 @@ struct error *cache_kernel_dir(const char *release, char **ret)
 		return error_new(STATUS_FAILED,
 				 "'%s' is not a kernel release; 'uname -r' prints the running one",
 				 release);
-	_failed_(cache_root(&root));
+	TRY(cache_root(&root));
 	*ret = xasprintf("%s/kernels/%s", root, release);
 	return NULL;
 }
@@ -141,7 +141,7 @@ struct error *kernel_files_find(const char *release, struct kernel_files *ret)
 {
 	struct kernel_files files = {0};
 
-	_failed_(cache_kernel_dir(release, &files.cache));
+	TRY(cache_kernel_dir(release, &files.cache));
 	files.release = xstrdup(release);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		char **field = (char **)((char *)&files + parts[i].field);
@@ -203,7 +203,7 @@ struct error *cache_lock(const char *path, bool shared, int *ret_fd)
 		while (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0) {
 			if (errno != EWOULDBLOCK && errno != EINTR)
 				return error_errno("cannot lock '%s'", file);
-			_failed_(proc_check_interrupted());
+			TRY(proc_check_interrupted());
 			if (!told && now_seconds() - start > LOCK_TELL_SECONDS) {
 				told = true;
 				fprintf(stderr, "waiting for another pokepatch that uses '%s'\n",

@@ -41,11 +41,15 @@ struct error *error_prefix(struct error *error, const char *format, ...)
 /* error_destroy - free; NULL is allowed. */
 void error_destroy(struct error *error);
 
-#define _failed_(call) /* return a callee's error to our caller */                                 \
-	do {                                                                                       \
-		struct error *_failed_error = (call);                                              \
-		if (_failed_error)                                                                 \
-			return _failed_error;                                                      \
+/*
+ * TRY - call a function that returns a struct error; if it fails, return that error from the
+ * calling function.
+ */
+#define TRY(call)										   \
+	do {											   \
+		struct error *_try_error = (call);						   \
+		if (_try_error)									   \
+			return _try_error;							   \
 	} while (0)
 
 /*

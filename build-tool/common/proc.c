@@ -554,7 +554,7 @@ struct error *proc_check(const char *const *argv, const struct proc_options *opt
 	struct error *error = NULL;
 	struct proc_result result;
 
-	_failed_(proc_run(argv, options, &result));
+	TRY(proc_run(argv, options, &result));
 	if (result.status)
 		error = status_error(argv, &result);
 	if (ret_out)

@@ -334,7 +334,7 @@ struct error *file_copy(const char *from, const char *to)
 	size_t length;
 	struct stat status;
 
-	_failed_(file_read(from, &text, &length));
+	TRY(file_read(from, &text, &length));
 	if (stat(from, &status))
 		return error_errno("cannot read %s", from);
 	return file_write_mode(to, text, length, status.st_mode & 07777);

@@ -107,7 +107,7 @@ static struct error *is_new_elsewhere(struct selection *selection, const struct 
 	if (!options->symvers || !options->vmlinux || symbol->special != SHN_UNDEF ||
 	    symvers_find(options->symvers, symbol->name))
 		return NULL;
-	_failed_(select_undefined(selection, symbol->name, &link_name, &external));
+	TRY(select_undefined(selection, symbol->name, &link_name, &external));
 	*ret = !external;
 	return NULL;
 }
@@ -121,7 +121,7 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 	if (!(kind & OPERAND_VALUE))
 		return NULL;
 	if (!atom) {
-		_failed_(is_new_elsewhere(selection, reference->symbol, &new_elsewhere));
+		TRY(is_new_elsewhere(selection, reference->symbol, &new_elsewhere));
 		if (new_elsewhere)
 			note_escape(selection, reference->symbol->name);
 		return NULL;

@@ -107,10 +107,10 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
 				add_carriers(atom, function);
-				_failed_(select_old(selection, atom->twin, &function->old));
+				TRY(select_old(selection, atom->twin, &function->old));
 				if (atom->twin->cold)
-					_failed_(select_old(selection, atom->twin->cold,
-							    &function->old_cold));
+					TRY(select_old(selection, atom->twin->cold,
+						       &function->old_cold));
 			}
 		}
 		if (is_datum(atom))
@@ -179,13 +179,13 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 				 selection->orig->arch->name);
 	author_read(selection->author, selection);
 	author_drop_sections(selection->author, selection);
-	_failed_(object_split(selection->orig, options->unit, selection->refusals));
-	_failed_(object_split(selection->patched, options->unit, selection->refusals));
+	TRY(object_split(selection->orig, options->unit, selection->refusals));
+	TRY(object_split(selection->patched, options->unit, selection->refusals));
 	if (refusals_fatal(selection->refusals) > before)
 		return NULL;
 	correlate(selection->orig, selection->patched);
-	_failed_(select_changes(selection));
-	_failed_(describe(selection, ret));
+	TRY(select_changes(selection));
+	TRY(describe(selection, ret));
 	if (refusals_fatal(selection->refusals) > before || !selection->carried.count ||
 	    !options->out)
 		return NULL;
@@ -214,7 +214,7 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	struct author author = {0};
 
 	*ret = (struct diff_result){0};
-	_failed_(object_read(options->orig, &orig));
+	TRY(object_read(options->orig, &orig));
 	if (!named.unit)
 		named.unit = unit_name(&orig);
 	struct error *error = object_read(options->patched, &patched);

@@ -121,7 +121,7 @@ static struct error *provide_static_call_key(struct emitter *emitter, const char
 	exported = symvers && symvers_find(symvers, trampoline);
 	if (exported && !symvers_find(symvers, key))
 		return NULL;
-	_failed_(select_undefined(emitter->selection, key, &link_name, &external));
+	TRY(select_undefined(emitter->selection, key, &link_name, &external));
 	if (external || exported)
 		undefined_symbol(emitter, link_name);
 	return NULL;
@@ -197,7 +197,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	struct link link;
 	int64_t addend;
 
-	_failed_(select_link(emitter->selection, from, entry, section, reloc, &link));
+	TRY(select_link(emitter->selection, from, entry, section, reloc, &link));
 	addend = link.addend;
 	switch (link.kind) {
 	case LINK_CARRIED:
@@ -216,7 +216,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	}
 	case LINK_EXTERNAL:
 		symbol = undefined_symbol(emitter, link.name);
-		_failed_(provide_static_call_key(emitter, link.name));
+		TRY(provide_static_call_key(emitter, link.name));
 		if (veneer_needed(emitter->selection, from, section, reloc, link.name))
 			symbol = veneer_to(&emitter->veneers, &emitter->out,
 					   choose_veneer(emitter, section, reloc), symbol);
@@ -264,8 +264,8 @@ static struct error *emit_entry(struct emitter *emitter, const struct atom *atom
 
 		if (empty && entry->layout->from_entry)
 			reloc.addend += relocs[i].offset - relocs[0].offset;
-		_failed_(emit_reloc(emitter, atom, true, entry->section, &reloc, out,
-				    place + relocs[i].offset - entry->start));
+		TRY(emit_reloc(emitter, atom, true, entry->section, &reloc, out,
+			       place + relocs[i].offset - entry->start));
 	}
 	return NULL;
 }
@@ -281,9 +281,9 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 		emitter->funcs = object_add_section(out, DIFF_SECTION_FUNCS, SHT_PROGBITS,
 						    SHF_ALLOC, 8, 0);
 	struct section *table = emitter->funcs;
-	_failed_(select_old(emitter->selection, function->twin, &symbol));
+	TRY(select_old(emitter->selection, function->twin, &symbol));
 	if (function->twin->cold)
-		_failed_(select_old(emitter->selection, function->twin->cold, &cold));
+		TRY(select_old(emitter->selection, function->twin->cold, &cold));
 
 	uint64_t place = section_append(table, NULL, sizeof(struct pokepatch_func), 8);
 	unsigned char *at = table->data + place;
@@ -341,9 +341,9 @@ static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom
 		if (branch->stub < done) /* the one of the branch before */
 			continue;
 		done = branch->stub + 1;
-		_failed_(emit_reloc(emitter, atom, false, atom->section, &branch->reloc, atom->out,
-				    branch->stub + emitter->out.arch->veneer->reloc_at +
-					    atom->out_offset));
+		TRY(emit_reloc(emitter, atom, false, atom->section, &branch->reloc, atom->out,
+			       branch->stub + emitter->out.arch->veneer->reloc_at +
+				       atom->out_offset));
 	}
 	return NULL;
 }
@@ -362,13 +362,13 @@ static struct error *fill(struct emitter *emitter)
 		struct reloc *relocs = section_relocs(atom->section, start, atom->end, &count);
 
 		for (size_t j = 0; j < count; j++)
-			_failed_(emit_reloc(emitter, atom, false, atom->section, &relocs[j],
-					    atom->out, relocs[j].offset - start));
-		_failed_(emit_stubs(emitter, atom));
+			TRY(emit_reloc(emitter, atom, false, atom->section, &relocs[j],
+				       atom->out, relocs[j].offset - start));
+		TRY(emit_stubs(emitter, atom));
 		for (size_t j = 0; j < atom->entries.count; j++)
-			_failed_(emit_entry(emitter, atom, &atom->entries.list[j]));
+			TRY(emit_entry(emitter, atom, &atom->entries.list[j]));
 		if (atom->class == ATOM_CODE && !atom->parent && atom->twin)
-			_failed_(emit_function(emitter, atom));
+			TRY(emit_function(emitter, atom));
 	}
 	emit_callbacks(emitter);
 	return NULL;

@@ -89,7 +89,7 @@ static struct error *find_global(struct selection *selection, const char *name,
 		options->symvers ? symvers_find(options->symvers, name) : NULL;
 	if (!export || !options->open_module)
 		return NULL;
-	_failed_(options->open_module(options->context, export->module, ret_parent));
+	TRY(options->open_module(options->context, export->module, ret_parent));
 	if (*ret_parent)
 		*ret = parent_global(*ret_parent, name);
 	return NULL;
@@ -139,7 +139,7 @@ struct error *select_undefined(struct selection *selection, const char *name,
 		   parent_global(options->parent, name);
 	if (!own && exported_by_vmlinux(selection, name))
 		return NULL;
-	_failed_(find_global(selection, name, &parent, &symbol));
+	TRY(find_global(selection, name, &parent, &symbol));
 	if (!symbol)
 		return NULL; /* another unit of the patch has it, or the link will say */
 
@@ -263,7 +263,7 @@ struct error *select_external_atom(struct selection *selection, const struct ato
 	if (options->parent == options->vmlinux &&
 	    atom->symbol->bind != STB_LOCAL && exported_by_vmlinux(selection, atom->name))
 		return NULL;
-	_failed_(find_symbol(selection, atom, &index));
+	TRY(find_symbol(selection, atom, &index));
 	if (index != POKEPATCH_NONE)
 		*ret_link_name =
 			externals_get(selection->options->externals, index)->link_name;

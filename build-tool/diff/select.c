@@ -317,8 +317,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 			ret->kind = LINK_DROP;
 			return NULL;
 		}
-		_failed_(select_undefined(selection, reference.symbol->name, &ret->name,
-					  &external));
+		TRY(select_undefined(selection, reference.symbol->name, &ret->name,
+				     &external));
 		if (section_rule_key(section->rule, reloc->offset) && lives_in_module(selection, external))
 			judge_key(selection, reference.symbol->name, ret);
 		return NULL;
@@ -330,7 +330,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		return link_code(selection, from, entry, &reference, ret);
 	case ATOM_DATA:
 	case ATOM_RODATA:
-		_failed_(link_data(selection, &reference, ret));
+		TRY(link_data(selection, &reference, ret));
 		break;
 	case ATOM_PRIVATE:
 	case ATOM_PARTNER:
@@ -355,7 +355,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 	case ATOM_INIT:
 	case ATOM_EXPORT:
 		if (reference.atom->twin) {
-			_failed_(link_external(selection, reference.atom->twin, ret));
+			TRY(link_external(selection, reference.atom->twin, ret));
 		} else {
 			refuse_parent_section(selection, reference.atom);
 			ret->kind = LINK_DROP;
@@ -389,7 +389,7 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret)
 {
-	_failed_(find_link(selection, from, entry, section, reloc, ret));
+	TRY(find_link(selection, from, entry, section, reloc, ret));
 	if (ret->kind == LINK_EXTERNAL)
 		check_call(selection, from, section, reloc);
 	return NULL;
@@ -406,12 +406,12 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 			     "'%s' has a short jump into another function of section '%s'",
 			     atom->name, atom->section->name);
 	for (size_t i = 0; i < atom->short_branches.count; i++)
-		_failed_(select_link(selection, atom, false, atom->section,
-				     &atom->short_branches.list[i].reloc, &link));
+		TRY(select_link(selection, atom, false, atom->section,
+				&atom->short_branches.list[i].reloc, &link));
 	check_loadable(selection, atom);
 	for (size_t i = 0; i < atom->reloc_count; i++)
-		_failed_(select_link(selection, atom, false, atom->section, &atom->relocs[i],
-				     &link));
+		TRY(select_link(selection, atom, false, atom->section, &atom->relocs[i],
+				&link));
 	for (size_t i = 0; i < atom->entries.count; i++) {
 		const struct entry *entry = &atom->entries.list[i];
 		size_t count;
@@ -421,8 +421,8 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 
 		for (size_t j = 0; j < count; j++)
 			if (!entry_partner_is_empty(selection->patched, entry, &relocs[j]))
-				_failed_(select_link(selection, atom, true, entry->section,
-						     &relocs[j], &link));
+				TRY(select_link(selection, atom, true, entry->section,
+						&relocs[j], &link));
 	}
 	if (atom->cold)
 		carry(selection, atom->cold);
@@ -460,8 +460,8 @@ struct error *select_changes(struct selection *selection)
 	for (size_t i = 0; i < selection->callbacks.count; i++)
 		carry(selection, selection->callbacks.list[i].atom);
 	for (size_t i = 0; i < selection->carried.count; i++)
-		_failed_(follow(selection, selection->carried.list[i]));
+		TRY(follow(selection, selection->carried.list[i]));
 	for (size_t i = 0; i < selection->carried.count; i++)
-		_failed_(judge_addresses(selection, selection->carried.list[i]));
+		TRY(judge_addresses(selection, selection->carried.list[i]));
 	return NULL;
 }

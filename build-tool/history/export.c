@@ -222,8 +222,8 @@ static struct error *take_records(struct reading *reading)
 	struct history *history = reading->history;
 	bool info;
 
-	_failed_(history_add_records(history, reading->bytes, reading->size, reading->swap,
-				     &info));
+	TRY(history_add_records(history, reading->bytes, reading->size, reading->swap,
+				&info));
 	if (!reading->begun && (!info || history->info.began.ns[HISTORY_MONOTONIC] == 0))
 		return bad("the records do not begin with one about the history");
 	reading->begun = true;
@@ -292,8 +292,8 @@ static struct error *table_next(const struct reading *reading, size_t index,
 	};
 	if (ret->address + ret->size < ret->address)
 		return bad("a table names a place beyond the last address");
-	_failed_(text_at(reading, swapped32(reading, entry.name), &ret->name));
-	_failed_(text_at(reading, swapped32(reading, entry.module), &ret->module));
+	TRY(text_at(reading, swapped32(reading, entry.name), &ret->name));
+	TRY(text_at(reading, swapped32(reading, entry.module), &ret->module));
 	return ret->name ? NULL : bad("a table has an entry without a name");
 }
 
@@ -304,7 +304,7 @@ static struct error *take_symbols(struct reading *reading)
 	for (size_t i = 0; more; i++) {
 		struct text_symbol symbol;
 
-		_failed_(table_next(reading, i, &symbol, &more));
+		TRY(table_next(reading, i, &symbol, &more));
 		if (more)
 			*vec_push(&reading->history->symbols) = symbol;
 	}
@@ -318,7 +318,7 @@ static struct error *take_modules(struct reading *reading)
 	for (size_t i = 0; more; i++) {
 		struct text_symbol symbol;
 
-		_failed_(table_next(reading, i, &symbol, &more));
+		TRY(table_next(reading, i, &symbol, &more));
 		if (more)
 			*vec_push(&reading->history->modules) = (struct history_module){
 				symbol.address, symbol.size, symbol.name};
@@ -362,7 +362,7 @@ static struct error *read_chunks(struct reading *reading, const uint8_t *bytes, 
 		if (!reading->begun && type != CHUNK_RECORDS)
 			return bad("it does not begin with records");
 		if (type < ARRAY_SIZE(take_chunk) && take_chunk[type])
-			_failed_(error_prefix(take_chunk[type](reading), "at byte %zu", at));
+			TRY(error_prefix(take_chunk[type](reading), "at byte %zu", at));
 		at += reading->size;
 		at += -at % 8;
 	}
@@ -422,7 +422,7 @@ struct error *history_read(const char *path, struct history *ret)
 	size_t length;
 	char *text;
 
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	return error_prefix(history_unpack((uint8_t *)text, length, false, ret), "cannot use '%s'",
 			    path);
 }

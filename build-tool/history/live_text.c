@@ -52,7 +52,7 @@ struct error *live_read(int fd, struct history *history, int wait_ms, bool *ret_
 	bool info;
 
 	*ret_more = *ret_gone = false;
-	_failed_(wait_for_records(fd, wait_ms));
+	TRY(wait_for_records(fd, wait_ms));
 	got = read(fd, bytes, READ_SIZE);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return NULL;
@@ -80,7 +80,7 @@ static struct error *look_at_clocks(struct history *history)
 	bool more = false, gone;
 	int fd _close_ = -1;
 
-	_failed_(live_open(&fd));
+	TRY(live_open(&fd));
 	error = live_read(fd, &now, 0, &more, &gone);
 	if (!error && !more)
 		error = error_new(STATUS_FAILED,
@@ -95,10 +95,10 @@ struct error *live_drain(int fd, struct history *history)
 {
 	bool more = true, gone;
 
-	_failed_(look_at_clocks(history));
+	TRY(look_at_clocks(history));
 	while (more) {
-		_failed_(live_read(fd, history, 0, &more, &gone));
-		_failed_(proc_check_interrupted());
+		TRY(live_read(fd, history, 0, &more, &gone));
+		TRY(proc_check_interrupted());
 	}
 	return NULL;
 }
@@ -136,7 +136,7 @@ static struct error *read_parts(const char *path, struct kcore *kcore)
 		__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
 	Elf64_Ehdr header;
 
-	_failed_(read_at(kcore->fd, path, 0, &header, sizeof(header)));
+	TRY(read_at(kcore->fd, path, 0, &header, sizeof(header)));
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_type != ET_CORE ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != host ||
 	    header.e_phentsize != sizeof(Elf64_Phdr))
@@ -144,8 +144,8 @@ static struct error *read_parts(const char *path, struct kcore *kcore)
 	for (unsigned int i = 0; i < header.e_phnum; i++) {
 		Elf64_Phdr part;
 
-		_failed_(read_at(kcore->fd, path, header.e_phoff + i * sizeof(part), &part,
-				 sizeof(part)));
+		TRY(read_at(kcore->fd, path, header.e_phoff + i * sizeof(part), &part,
+			    sizeof(part)));
 		if (part.p_type == PT_LOAD && part.p_vaddr + part.p_filesz >= part.p_vaddr)
 			*vec_push(&kcore->parts) = (struct kcore_part){part.p_vaddr, part.p_filesz,
 								       part.p_offset};
@@ -203,7 +203,7 @@ struct error *kcore_read(const struct kcore *kcore, uint64_t address, void *byte
 					 "/proc/kcore has no text at 0x%" PRIx64, address);
 		inside = address - part->address;
 		here = part->size - inside < size ? part->size - inside : size;
-		_failed_(read_at(kcore->fd, "/proc/kcore", part->offset + inside, bytes, here));
+		TRY(read_at(kcore->fd, "/proc/kcore", part->offset + inside, bytes, here));
 		address += here;
 		bytes = (uint8_t *)bytes + here;
 		size -= here;
@@ -333,7 +333,7 @@ struct error *live_symbols(const char *path, struct history *history)
 	size_t length;
 
 	path = path ?: "/proc/kallsyms";
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	rest = history_keep(history, text);
 	while ((line = strsep(&rest, "\n")))
 		take_line(&listing, line);
@@ -455,8 +455,8 @@ static struct error *look(int fd, struct history *history, struct looking *looki
 	while (left && rounds < SIGHT_ROUNDS && waits < WAIT_ROUNDS) {
 		uint64_t seq;
 
-		_failed_(proc_check_interrupted());
-		_failed_(live_drain(fd, history));
+		TRY(proc_check_interrupted());
+		TRY(live_drain(fd, history));
 		if (history_under_way(history)) {
 			waits++;
 			usleep(WAIT_US);
@@ -465,7 +465,7 @@ static struct error *look(int fd, struct history *history, struct looking *looki
 		rounds++;
 		seq = history_last_seq(history);
 		read_ranges(looking);
-		_failed_(live_drain(fd, history));
+		TRY(live_drain(fd, history));
 		if (history_under_way(history))
 			continue;
 
@@ -489,7 +489,7 @@ struct error *live_sights(int fd, struct history *history, struct live_range *ra
 	struct looking looking = {.ranges = ranges, .count = count};
 	struct error *error;
 
-	_failed_(kcore_open(NULL, &looking.kcore));
+	TRY(kcore_open(NULL, &looking.kcore));
 	looking.bytes = xcalloc(count + 1, sizeof(*looking.bytes));
 	looking.again = xcalloc(count + 1, sizeof(bool));
 	for (size_t i = 0; i < count; i++) {

@@ -124,7 +124,7 @@ static struct error *take_info(struct history *history, const struct raw *raw,
 	info->next_seq = FIELD(raw, pokepatch_history_info, next_seq);
 	info->lost = FIELD(raw, pokepatch_history_info, lost);
 	info->snapshots_lost = FIELD(raw, pokepatch_history_info, snapshots_lost);
-	_failed_(FIELD_TEXT(raw, pokepatch_history_info, release, &info->release));
+	TRY(FIELD_TEXT(raw, pokepatch_history_info, release, &info->release));
 	free(info->build_id);
 	info->build_id = NULL;
 	for (size_t i = 0; i < length; i++)
@@ -172,10 +172,10 @@ static struct error *take_text(struct history *history, const struct raw *raw,
 		return bad("changes more bytes than it has");
 	if (record->phase > POKEPATCH_HISTORY_AFTER)
 		return bad("is neither before nor after a change");
-	_failed_(FIELD_TEXT(raw, pokepatch_history_text, symbol, &record->symbol));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_text, module, &record->module));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_text, patch, &record->patch));
-	_failed_(check_times(record));
+	TRY(FIELD_TEXT(raw, pokepatch_history_text, symbol, &record->symbol));
+	TRY(FIELD_TEXT(raw, pokepatch_history_text, module, &record->module));
+	TRY(FIELD_TEXT(raw, pokepatch_history_text, patch, &record->patch));
+	TRY(check_times(record));
 	return check_range(record->address, record->size);
 }
 
@@ -197,12 +197,12 @@ static struct error *take_route(struct history *history, const struct raw *raw,
 			    FIELD(raw, pokepatch_history_route, end_perf));
 	record->method = FIELD(raw, pokepatch_history_route, method);
 	record->mode = FIELD(raw, pokepatch_history_route, mode);
-	_failed_(FIELD_TEXT(raw, pokepatch_history_route, symbol, &record->symbol));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_route, module, &record->module));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_route, patch, &record->patch));
-	_failed_(check_times(record));
-	_failed_(check_range(record->from, record->from_size));
-	_failed_(check_range(record->to, record->to_size));
+	TRY(FIELD_TEXT(raw, pokepatch_history_route, symbol, &record->symbol));
+	TRY(FIELD_TEXT(raw, pokepatch_history_route, module, &record->module));
+	TRY(FIELD_TEXT(raw, pokepatch_history_route, patch, &record->patch));
+	TRY(check_times(record));
+	TRY(check_range(record->from, record->from_size));
+	TRY(check_range(record->to, record->to_size));
 	return check_range(record->address, record->size);
 }
 
@@ -218,7 +218,7 @@ static struct error *take_transition(struct history *history, const struct raw *
 	record->kind = FIELD(raw, pokepatch_history_transition, kind);
 	if (record->phase > POKEPATCH_HISTORY_AFTER)
 		return bad("is neither before nor after a transition");
-	_failed_(FIELD_TEXT(raw, pokepatch_history_transition, patch, &record->patch));
+	TRY(FIELD_TEXT(raw, pokepatch_history_transition, patch, &record->patch));
 	return FIELD_TEXT(raw, pokepatch_history_transition, module, &record->module);
 }
 
@@ -236,14 +236,14 @@ static struct error *take_code(struct history *history, const struct raw *raw,
 	record->end = stamp(FIELD(raw, pokepatch_history_code, died_ns),
 			    FIELD(raw, pokepatch_history_code, died_perf));
 	record->kind = FIELD(raw, pokepatch_history_code, kind);
-	_failed_(FIELD_TEXT(raw, pokepatch_history_code, name, &record->symbol));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_code, patch, &record->patch));
-	_failed_(check_range(record->address, record->size));
+	TRY(FIELD_TEXT(raw, pokepatch_history_code, name, &record->symbol));
+	TRY(FIELD_TEXT(raw, pokepatch_history_code, patch, &record->patch));
+	TRY(check_range(record->address, record->size));
 	if (record->type == POKEPATCH_HISTORY_APPEAR) {
 		record->end = stamp(PAST_FOREVER, PAST_FOREVER);
 		return NULL;
 	}
-	_failed_(check_times(record));
+	TRY(check_times(record));
 	if (!length)
 		return NULL;
 	if (bytes > raw->size || length > raw->size - bytes || length != record->size)
@@ -278,10 +278,10 @@ static struct error *take_symbol(struct history *history, const struct raw *raw,
 		record->begin = last->begin;
 		record->end = last->end;
 	}
-	_failed_(FIELD_TEXT(raw, pokepatch_history_symbol, name, &record->symbol));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_symbol, module, &record->module));
-	_failed_(FIELD_TEXT(raw, pokepatch_history_symbol, patch, &record->patch));
-	_failed_(check_times(record));
+	TRY(FIELD_TEXT(raw, pokepatch_history_symbol, name, &record->symbol));
+	TRY(FIELD_TEXT(raw, pokepatch_history_symbol, module, &record->module));
+	TRY(FIELD_TEXT(raw, pokepatch_history_symbol, patch, &record->patch));
+	TRY(check_times(record));
 	return check_range(record->address, record->size);
 }
 
@@ -317,7 +317,7 @@ static struct error *add_record(struct history *history, const struct raw *raw, 
 
 	if ((unsigned int)record.type >= ARRAY_SIZE(types) || !types[record.type].take)
 		return NULL; /* of a later version */
-	_failed_(types[record.type].take(history, raw, &record));
+	TRY(types[record.type].take(history, raw, &record));
 	if (record.type == POKEPATCH_HISTORY_INFO) {
 		*ret_info = true;
 		return NULL;
@@ -344,8 +344,8 @@ struct error *history_add_records(struct history *history, const uint8_t *bytes,
 			return error_new(STATUS_FAILED,
 					 "the record at byte %zu has the impossible size %" PRIu32,
 					 at, raw.size);
-		_failed_(error_prefix(add_record(history, &raw, ret_info), "the record at byte %zu",
-				      at));
+		TRY(error_prefix(add_record(history, &raw, ret_info), "the record at byte %zu",
+				 at));
 		at += raw.size;
 	}
 	return NULL;

@@ -186,7 +186,7 @@ struct error *symbol_list_find(const struct symbol_list *list, const char *text,
 				 "'%s' is no address: write 0x and hexadecimal digits", text);
 	if (colon)
 		*colon++ = '\0';
-	_failed_(find_name(list, colon ? place : NULL, colon ? colon : place, time, ret_symbol));
+	TRY(find_name(list, colon ? place : NULL, colon ? colon : place, time, ret_symbol));
 	*ret = (*ret_symbol)->address + offset;
 	return NULL;
 }

@@ -97,7 +97,7 @@ static struct error *map_file(struct object *object)
 
 static struct error *read_header(struct object *object)
 {
-	_failed_(map_file(object));
+	TRY(map_file(object));
 	elf_version(EV_CURRENT);
 	object->elf = object->map ? elf_memory(object->map, object->map_size) : NULL;
 	if (!object->elf || elf_kind(object->elf) != ELF_K_ELF ||
@@ -172,7 +172,7 @@ static struct error *read_sections(struct object *object)
 
 		if (!scn)
 			return object_malformed(object, "section %zu cannot be read", i);
-		_failed_(read_section(object, scn, names, count));
+		TRY(read_section(object, scn, names, count));
 	}
 	return NULL;
 }
@@ -252,8 +252,8 @@ static struct error *read_symbols(struct object *object)
 		if (!symbol->name)
 			return object_malformed(object, "symbol %zu has no name", i);
 		bool extended = entry.st_shndx == SHN_XINDEX;
-		_failed_(
-			place_symbol(object, symbol, extended ? number : entry.st_shndx, extended));
+		TRY(
+		   place_symbol(object, symbol, extended ? number : entry.st_shndx, extended));
 		if (symbol->type == STT_SECTION && symbol->section)
 			symbol->name = symbol->section->name;
 	}
@@ -476,10 +476,10 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 		GElf_Rela entry;
 
 		object_reloc_entry(data, i, rel, &entry);
-		_failed_(add_read_reloc(object, target, i, &entry, rel));
+		TRY(add_read_reloc(object, target, i, &entry, rel));
 	}
 	if (rel && arch->join_addends)
-		_failed_(arch->join_addends(object, target));
+		TRY(arch->join_addends(object, target));
 	section_sort_relocs(target);
 	if (!arch->fold_relocs || !(target->flags & SHF_ALLOC))
 		return NULL;

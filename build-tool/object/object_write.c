@@ -140,7 +140,7 @@ static struct error *put_addends(struct writer *writer, const struct section *se
 	memcpy(list, section->relocs.list, count * sizeof(*list));
 	ret->relocs = list;
 	if (object->arch->split_addends)
-		_failed_(object->arch->split_addends(object, section, list, count));
+		TRY(object->arch->split_addends(object, section, list, count));
 	if (!section->data)
 		return NULL;
 	ret->data = keep(writer, xmalloc(section->size));
@@ -178,7 +178,7 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 	void *entries = keep(writer, xcalloc(section->relocs.count, size));
 	const char *name = keep(writer, xasprintf(".rel%s%s", rel ? "" : "a", section->name));
 
-	_failed_(add_section(writer, &header, name, entries, rel ? ELF_T_REL : ELF_T_RELA));
+	TRY(add_section(writer, &header, name, entries, rel ? ELF_T_REL : ELF_T_RELA));
 	Elf_Data *written = elf_getdata(elf_getscn(writer->elf, section->index + 1), NULL);
 	for (size_t i = 0; i < section->relocs.count; i++) {
 		const struct reloc *reloc = &relocs[i];
@@ -216,10 +216,10 @@ static struct error *add_sections(struct writer *writer)
 		};
 		struct contents contents = {section->data, section->relocs.list};
 		if (section->relocs.count && object->arch->addends_in_fields)
-			_failed_(put_addends(writer, section, &contents));
-		_failed_(add_section(writer, &header, section->name, contents.data, ELF_T_BYTE));
+			TRY(put_addends(writer, section, &contents));
+		TRY(add_section(writer, &header, section->name, contents.data, ELF_T_BYTE));
 		if (section->relocs.count)
-			_failed_(add_relocs(writer, section, contents.relocs));
+			TRY(add_relocs(writer, section, contents.relocs));
 	}
 	return NULL;
 }
@@ -242,7 +242,7 @@ static struct error *add_symbols(struct writer *writer)
 		.sh_entsize = size,
 	};
 	void *entries = keep(writer, xcalloc(count, size));
-	_failed_(add_section(writer, &header, ".symtab", entries, ELF_T_SYM));
+	TRY(add_section(writer, &header, ".symtab", entries, ELF_T_SYM));
 	Elf_Data *table = elf_getdata(elf_getscn(writer->elf, writer->symtab), NULL);
 	Elf_Data *numbers = NULL;
 	if (extended) {
@@ -255,7 +255,7 @@ static struct error *add_symbols(struct writer *writer)
 		};
 		void *words = keep(writer, xcalloc(count, sizeof(Elf32_Word)));
 
-		_failed_(add_section(writer, &numbers_header, ".symtab_shndx", words, ELF_T_WORD));
+		TRY(add_section(writer, &numbers_header, ".symtab_shndx", words, ELF_T_WORD));
 		numbers = elf_getdata(elf_getscn(writer->elf, writer->symtab + 1), NULL);
 	}
 	for (size_t i = 0; i < object->symbols.count; i++) {
@@ -316,14 +316,14 @@ static struct error *write_elf(struct writer *writer)
 	unfold_relocs(writer->object);
 	assign_numbers(writer);
 	strings_add(&writer->symbol_names, "");
-	_failed_(add_sections(writer));
-	_failed_(add_symbols(writer));
+	TRY(add_sections(writer));
+	TRY(add_symbols(writer));
 
 	strings_add(&writer->names, ".shstrtab");
 	GElf_Shdr names_header = {
 		.sh_type = SHT_STRTAB, .sh_size = writer->names.text.length, .sh_addralign = 1};
-	_failed_(add_section(writer, &names_header, ".shstrtab", writer->names.text.text,
-			     ELF_T_BYTE));
+	TRY(add_section(writer, &names_header, ".shstrtab", writer->names.text.text,
+			ELF_T_BYTE));
 
 	size_t count;
 	elf_getshdrnum(writer->elf, &count);

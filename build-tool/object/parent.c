@@ -114,8 +114,8 @@ static struct error *read_symbols(struct parent *parent, Elf *elf, Elf_Scn *symt
 		if (!gelf_getsym(data, i, &entry))
 			return unusable(parent, "unreadable symbol table");
 		const char *name = elf_strptr(elf, header.sh_link, entry.st_name);
-		_failed_(read_symbol(parent, &entry, name ?: "", entry.st_shndx, sections,
-				     section_count));
+		TRY(read_symbol(parent, &entry, name ?: "", entry.st_shndx, sections,
+				section_count));
 	}
 	return NULL;
 }
@@ -416,7 +416,7 @@ static bool parse_export(char *line, struct export *ret)
 struct error *symvers_read(const char *path, struct symvers *ret)
 {
 	*ret = (struct symvers){0};
-	_failed_(file_read(path, &ret->text, NULL));
+	TRY(file_read(path, &ret->text, NULL));
 
 	char *rest = ret->text, *line;
 	size_t number = 0;

@@ -166,7 +166,7 @@ static struct error *look_into(const struct command *command, char **argv)
 		struct error *error;
 		size_t length, count;
 
-		_failed_(file_read(path, &text, &length));
+		TRY(file_read(path, &text, &length));
 		error = entries_move(path, text, length, &moved, &count);
 		buffer_deinit(&moved);
 		if (error)
@@ -191,7 +191,7 @@ static struct error *prepare(struct command *command, char **argv)
 
 	if (path && (!strcmp(path, "-") || !strcmp(path, "--")))
 		from_stdin = true;
-	_failed_(file_read(from_stdin ? "/dev/stdin" : path, &text, &length));
+	TRY(file_read(from_stdin ? "/dev/stdin" : path, &text, &length));
 	error = entries_move(from_stdin ? "{standard input}" : path, text, length, &moved, &count);
 	moved_text = moved.text;
 	if (error)
@@ -210,7 +210,7 @@ static struct error *assemble(int argc, char **argv)
 	char *program _free_ = NULL;
 	struct error *error;
 
-	_failed_(find_assembler(&program));
+	TRY(find_assembler(&program));
 	error = parse_command(argc, argv, &command);
 	if (!error && !command.asks)
 		error = command.inputs.count > 1 ? look_into(&command, argv) : prepare(&command, argv);

@@ -242,7 +242,7 @@ struct error *entries_check(const char *path, unsigned int slots, struct entries
 	Elf_Data *table;
 
 	*ret = (struct entries_check){0};
-	_failed_(parent_open("vmlinux", path, &parent));
+	TRY(parent_open("vmlinux", path, &parent));
 	table = find_table(parent->elf);
 	if (!table || !table->d_size) {
 		error = error_new(STATUS_FAILED,

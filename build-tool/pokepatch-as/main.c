@@ -43,7 +43,7 @@ static struct error *build(unsigned int slots, char **command)
 
 	if (!command[0])
 		return error_new(STATUS_FAILED, "--build: which command? Try 'pokepatch-as --help'");
-	_failed_(libexec_find("as", &link));
+	TRY(libexec_find("as", &link));
 	if (strpbrk(link, " \t'\"$#"))
 		return error_new(STATUS_FAILED,
 				 "%s: kbuild cannot take flags with such a path; install elsewhere",
@@ -107,7 +107,7 @@ static struct error *serve_user(int argc, char **argv, enum exit_status *ret)
 		return NULL;
 	}
 	if (argc > next + 1 && !strcmp(argv[next], "--slots")) {
-		_failed_(parse_slots(argv[next + 1], &slots));
+		TRY(parse_slots(argv[next + 1], &slots));
 		next += 2;
 	}
 	if (!strcmp(what, "--build"))

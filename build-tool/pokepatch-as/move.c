@@ -212,7 +212,7 @@ static struct error *step(struct scan *scan, struct slice raw, const char *next)
 	if (scan->place == BLOCK) {
 		if (in_block(scan, line))
 			return NULL;
-		_failed_(end_block(scan, raw.text));
+		TRY(end_block(scan, raw.text));
 	}
 	if (is_directive(line, ".ent")) {
 		scan->function = operand(line);
@@ -272,7 +272,7 @@ struct error *entries_move(const char *name, const char *text, size_t length, st
 		const char *next = newline ? newline + 1 : end;
 
 		scan.line++;
-		_failed_(step(&scan, (struct slice){p, (newline ? newline : end) - p}, next));
+		TRY(step(&scan, (struct slice){p, (newline ? newline : end) - p}, next));
 		p = next;
 	}
 	if (scan.place == BLOCK || scan.place == PROLOGUE)

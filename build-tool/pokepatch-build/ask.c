@@ -83,7 +83,7 @@ static struct error *read_answer(const struct build *build, const char *source, 
 	struct error *error;
 	const char *rest;
 
-	_failed_(cmd_file_read(path, &cmd));
+	TRY(cmd_file_read(path, &cmd));
 	error = shell_words(cmd.command, &words, &rest);
 	if (!error)
 		error = read_command(&words, source, ret);
@@ -124,7 +124,7 @@ static struct error *mark_done(const struct build *build, const char *object)
 	if (!file_exists(full) || !file_exists(cmd))
 		return NULL;
 	*strrchr(folder, '/') = '\0';
-	_failed_(make_dirs(folder));
+	TRY(make_dirs(folder));
 	return file_write(done, "", 0);
 }
 
@@ -135,7 +135,7 @@ static struct error *forget(const struct build *build, const char *source)
 	_free_ char *full = xasprintf("%s/%s", build->tree, object);
 	_free_ char *cmd = cmd_file_path(build->tree, object);
 
-	_failed_(remove_tree(full));
+	TRY(remove_tree(full));
 	return remove_tree(cmd);
 }
 
@@ -178,19 +178,19 @@ static struct error *compile(const struct build *build, char *const *sources,
 		all_done &= is_done(build, *source);
 	if (all_done)
 		return NULL;
-	_failed_(cache_lock(path, false, &lock));
+	TRY(cache_lock(path, false, &lock));
 	return compile_locked(build, sources, ret_output);
 }
 
 struct error *kbuild_ask(const struct build *build, char *const *sources, struct answer *ret,
 			 struct buffer *ret_output)
 {
-	_failed_(compile(build, sources, ret_output));
+	TRY(compile(build, sources, ret_output));
 	for (size_t i = 0; sources[i]; i++) {
 		ret[i] = (struct answer){};
 		if (!is_done(build, sources[i]))
 			continue;
-		_failed_(read_answer(build, sources[i], &ret[i]));
+		TRY(read_answer(build, sources[i], &ret[i]));
 	}
 	return NULL;
 }

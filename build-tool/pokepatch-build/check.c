@@ -66,11 +66,11 @@ static struct error *check_modinfo(const struct checker *checker)
 {
 	struct object core;
 
-	_failed_(expect_modinfo(checker, "license", "GPL"));
-	_failed_(expect_modinfo(checker, "depends", "pokepatch"));
-	_failed_(expect_modinfo(checker, "pokepatch_kernel", checker->build->release));
+	TRY(expect_modinfo(checker, "license", "GPL"));
+	TRY(expect_modinfo(checker, "depends", "pokepatch"));
+	TRY(expect_modinfo(checker, "pokepatch_kernel", checker->build->release));
 	/* The core was built by kbuild against the same headers. */
-	_failed_(object_read(checker->build->core.ko, &core));
+	TRY(object_read(checker->build->core.ko, &core));
 	struct error *error =
 		expect_modinfo(checker, "vermagic", modinfo_value(&core, "vermagic"));
 	object_deinit(&core);
@@ -209,25 +209,25 @@ static struct error *check_image(const struct checker *checker)
 	uint32_t nr_relocs = COUNT(nr_relocs), nr_callbacks = COUNT(nr_callbacks);
 	uint32_t objects = COUNT(nr_objects);
 #undef COUNT
-	_failed_(find_table(checker, image, offsetof(struct pokepatch_image, funcs),
-			    nr_funcs * sizeof(struct pokepatch_func), &funcs, &funcs_at));
-	_failed_(find_table(checker, image, offsetof(struct pokepatch_image, relocs),
-			    nr_relocs * sizeof(struct pokepatch_reloc), &relocs, &relocs_at));
-	_failed_(find_table(checker, image, offsetof(struct pokepatch_image, callbacks),
-			    nr_callbacks * sizeof(struct pokepatch_callback), &callbacks,
-			    &callbacks_at));
+	TRY(find_table(checker, image, offsetof(struct pokepatch_image, funcs),
+		       nr_funcs * sizeof(struct pokepatch_func), &funcs, &funcs_at));
+	TRY(find_table(checker, image, offsetof(struct pokepatch_image, relocs),
+		       nr_relocs * sizeof(struct pokepatch_reloc), &relocs, &relocs_at));
+	TRY(find_table(checker, image, offsetof(struct pokepatch_image, callbacks),
+		       nr_callbacks * sizeof(struct pokepatch_callback), &callbacks,
+		       &callbacks_at));
 	if (!nr_funcs)
 		return wrong(checker, "no functions");
 	for (uint32_t i = 0; i < nr_funcs; i++)
-		_failed_(check_function(checker, funcs,
-					funcs_at + i * sizeof(struct pokepatch_func), symbols));
+		TRY(check_function(checker, funcs,
+				   funcs_at + i * sizeof(struct pokepatch_func), symbols));
 	for (uint32_t i = 0; i < nr_relocs; i++)
-		_failed_(check_reloc(checker, relocs,
-				     relocs_at + i * sizeof(struct pokepatch_reloc), symbols));
+		TRY(check_reloc(checker, relocs,
+				relocs_at + i * sizeof(struct pokepatch_reloc), symbols));
 	for (uint32_t i = 0; i < nr_callbacks; i++)
-		_failed_(check_callback(checker, callbacks,
-					callbacks_at + i * sizeof(struct pokepatch_callback),
-					objects));
+		TRY(check_callback(checker, callbacks,
+				   callbacks_at + i * sizeof(struct pokepatch_callback),
+				   objects));
 	return NULL;
 }
 
@@ -235,7 +235,7 @@ struct error *check_module(struct build *build)
 {
 	struct checker checker = {.build = build};
 
-	_failed_(symvers_read(build->core.symvers, &checker.core_symvers));
+	TRY(symvers_read(build->core.symvers, &checker.core_symvers));
 	struct error *error = object_read(build->ko, &checker.object);
 	if (!error) {
 		error = check_modinfo(&checker);

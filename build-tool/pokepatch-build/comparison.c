@@ -42,7 +42,7 @@ static struct error *open_module_at(struct build *build, const char *name, const
 	struct parent *parent = map_get(&comparison->modules_by_name, name);
 
 	if (!parent) {
-		_failed_(parent_open(name, path, &parent));
+		TRY(parent_open(name, path, &parent));
 		*vec_push(&comparison->modules) = parent;
 		*map_slot(&comparison->modules_by_name, parent->name) = parent;
 	}
@@ -92,9 +92,9 @@ static struct error *compare_unit(struct build *build, size_t index)
 		char *path _free_ =
 			xasprintf("%s/%s", build->files.modules_dbg, unit->parent_path);
 
-		_failed_(open_module_at(build, unit->parent, path, &options.parent));
+		TRY(open_module_at(build, unit->parent, path, &options.parent));
 	}
-	_failed_(diff_run(&options, &build->refusals, &comparison->results[index]));
+	TRY(diff_run(&options, &build->refusals, &comparison->results[index]));
 	if (!comparison->results[index].carries) {
 		free(out);
 		comparison->carried[index] = NULL;
@@ -163,14 +163,14 @@ struct error *compare_units(struct build *build)
 	comparison->count = build->nr_units;
 	comparison->results = xcalloc(build->nr_units, sizeof(*comparison->results));
 	comparison->carried = xcalloc(build->nr_units, sizeof(*comparison->carried));
-	_failed_(symvers_read(symvers, &comparison->symvers));
-	_failed_(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
+	TRY(symvers_read(symvers, &comparison->symvers));
+	TRY(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
 	for (size_t i = 0; i < build->nr_units; i++)
-		_failed_(compare_unit(build, i));
+		TRY(compare_unit(build, i));
 	refuse_second_callbacks(build);
-	_failed_(check_exports(build));
+	TRY(check_exports(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
-	_failed_(refusals_check(build));
+	TRY(refusals_check(build));
 	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,
 				 "nothing to do: no existing function differs in the %zu compiled unit%s%s",

@@ -75,8 +75,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 			*p = ':';
 	name[strlen(name) - 2] = '\0';
 	_free_ char *unit_folder = xasprintf("%s/%s", folder, name);
-	_failed_(make_dirs(unit_folder));
-	_failed_(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
+	TRY(make_dirs(unit_folder));
+	TRY(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
 	*ret_object = xasprintf("%s/unit.o", unit_folder);
 	unit_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
 	if (side == SIDE_PATCHED && build->options.instrument)

@@ -123,10 +123,10 @@ static struct error *core_identity(const struct build *build, const char *data, 
 {
 	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CORE_FORMAT,
 		      build->release, build->cc, build->vmlinux_build_id);
-	_failed_(add_contents(text, data, "core-module"));
-	_failed_(add_contents(text, data, "patches/module"));
-	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
-	_failed_(add_file_identity(text, build->files.kbuild, "Module.symvers"));
+	TRY(add_contents(text, data, "core-module"));
+	TRY(add_contents(text, data, "patches/module"));
+	TRY(add_file_identity(text, build->files.kbuild, ".config"));
+	TRY(add_file_identity(text, build->files.kbuild, "Module.symvers"));
 	return add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h");
 }
 
@@ -195,7 +195,7 @@ static struct error *find_command(const char *folder, const char *target,
 
 	if (*ret || !file_exists(path))
 		return NULL;
-	_failed_(cmd_file_read(path, &cmd));
+	TRY(cmd_file_read(path, &cmd));
 	for (line = cmd.command; !error && line && !*ret;) {
 		struct args words = {}, stripped = {};
 
@@ -213,12 +213,12 @@ static struct error *find_command(const char *folder, const char *target,
 
 static struct error *find_commands(const char *folder, struct core_artefacts *core)
 {
-	_failed_(find_command(folder, "pokepatch.mod.o", &compiler_rule, &core->mod_compile));
+	TRY(find_command(folder, "pokepatch.mod.o", &compiler_rule, &core->mod_compile));
 	/* By the unit, or, where objtool runs late, by the whole module. */
-	_failed_(find_command(folder, "main.o", &objtool_rule, &core->objtool));
-	_failed_(find_command(folder, "pokepatch.o", &objtool_rule, &core->objtool));
-	_failed_(find_command(folder, "Module.symvers", &modpost_rule, &core->modpost));
-	_failed_(find_command(folder, "pokepatch.ko", &ld_rule, &core->ld));
+	TRY(find_command(folder, "main.o", &objtool_rule, &core->objtool));
+	TRY(find_command(folder, "pokepatch.o", &objtool_rule, &core->objtool));
+	TRY(find_command(folder, "Module.symvers", &modpost_rule, &core->modpost));
+	TRY(find_command(folder, "pokepatch.ko", &ld_rule, &core->ld));
 	if (!core->mod_compile || !core->modpost || !core->ld)
 		return error_new(STATUS_FAILED,
 				 "%s: kbuild left no commands there; remove the folder and try "
@@ -240,7 +240,7 @@ static struct error *drop_order(const char *path)
 	struct error *error = NULL;
 	bool ordered = false;
 
-	_failed_(object_read(path, &object));
+	TRY(object_read(path, &object));
 	for (size_t i = 1; i < object.sections.count; i++) {
 		struct section *section = object.sections.list[i];
 
@@ -275,7 +275,7 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	args_addf(&args, "%s/patches/module/glue.c", folder);
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);
-	_failed_(error_prefix(error, "cannot compile the glue of patch modules"));
+	TRY(error_prefix(error, "cannot compile the glue of patch modules"));
 	return drop_order(core->glue_object);
 }
 
@@ -306,17 +306,17 @@ static struct error *fill_core(const struct build *build, const char *data, cons
 {
 	static const char *const names[] = {"core-module", "patches/module"};
 
-	_failed_(remove_tree(folder));
+	TRY(remove_tree(folder));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_free_ char *from = xasprintf("%s/%s", data, names[i]);
 		_free_ char *to = xasprintf("%s/%s", folder, names[i]);
 
-		_failed_(make_dirs(to));
-		_failed_(copy_folder(from, to, NULL, is_no_core_source));
+		TRY(make_dirs(to));
+		TRY(copy_folder(from, to, NULL, is_no_core_source));
 	}
-	_failed_(run_kbuild(build, folder));
+	TRY(run_kbuild(build, folder));
 	_free_ char *module = xasprintf("%s/core-module", folder);
-	_failed_(find_commands(module, core));
+	TRY(find_commands(module, core));
 	return compile_glue(build, core, folder);
 }
 
@@ -390,16 +390,16 @@ static struct error *open_core(struct build *build, const char *data, const stru
 	core->symvers = xasprintf("%s/Module.symvers", module);
 	core->glue_object = xasprintf("%s/glue.o", folder);
 	core->dir = xstrdup(build->files.kbuild);
-	_failed_(cache_lock(folder, true, &build->core_lock));
+	TRY(cache_lock(folder, true, &build->core_lock));
 	if (is_ready(folder, identity, core))
 		return find_commands(module, core);
 	cleanup_close(&build->core_lock);
 	build->core_lock = -1;
-	_failed_(cache_lock(folder, false, &build->core_lock));
+	TRY(cache_lock(folder, false, &build->core_lock));
 	if (is_ready(folder, identity, core)) { /* another build was at it */
-		_failed_(find_commands(module, core));
+		TRY(find_commands(module, core));
 	} else {
-		_failed_(make_core(build, data, folder, identity, core));
+		TRY(make_core(build, data, folder, identity, core));
 		remove_older_core(build, folder);
 	}
 	if (flock(build->core_lock, LOCK_SH))
@@ -413,7 +413,7 @@ struct error *prepare_core(struct build *build)
 	_free_ char *data = NULL;
 	struct error *error;
 
-	_failed_(find_data(&data));
+	TRY(find_data(&data));
 	error = core_identity(build, data, &identity);
 	if (!error)
 		error = open_core(build, data, &identity);

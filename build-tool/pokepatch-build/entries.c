@@ -46,7 +46,7 @@ static struct error *read_kernel(const char *vmlinux, unsigned long *ret, bool *
 
 	*ret = 0;
 	*ret_short = false;
-	_failed_(dwarf_units_open(vmlinux, &units));
+	TRY(dwarf_units_open(vmlinux, &units));
 	*ret_short = gelf_getehdr(dwarf_getelf(units.dwarf), &elf) && is_short(elf.e_entry);
 	while (!*ret && dwarf_units_next(&units, &die))
 		*ret = entry_of(&die);
@@ -62,7 +62,7 @@ struct error *find_entry_flags(struct build *build)
 
 	if (!build->machine->entries_by_as)
 		return NULL;
-	_failed_(read_kernel(vmlinux, &slots, &is_short));
+	TRY(read_kernel(vmlinux, &slots, &is_short));
 	if (!slots)
 		refusals_add(&build->refusals, "no-entry", vmlinux, "vmlinux",
 			     "none of its functions has a patchable entry; build the kernel by "
@@ -85,7 +85,7 @@ struct error *use_entry_flags(const struct build *build)
 
 	if (!build->kcflags)
 		return NULL;
-	_failed_(libexec_find("as", &folder));
+	TRY(libexec_find("as", &folder));
 	program = xasprintf("%sas", folder);
 	target = realpath(program, NULL);
 	if (!target)
@@ -97,7 +97,7 @@ struct error *use_entry_flags(const struct build *build)
 	there = realpath(link, NULL);
 	if (there && !strcmp(there, target))
 		return NULL;
-	_failed_(make_dirs(folder));
+	TRY(make_dirs(folder));
 	unlink(new);
 	if (symlink(target, new) || rename(new, link))
 		return error_errno("cannot make %s", link);

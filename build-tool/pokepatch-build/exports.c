@@ -94,7 +94,7 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 
 		if (!has_suffix(unit->source, ".c"))
 			continue;
-		_failed_(file_read(path, &exporter.text, &length));
+		TRY(file_read(path, &exporter.text, &length));
 		read_symvers(exporter.text, &exporter.symvers);
 		if (exporter.symvers.list.count) {
 			add_commands(build, &exporter);
@@ -122,7 +122,7 @@ static struct error *run(const struct build *build, const struct exporters *expo
 		if (genksyms)
 			commands[i].options.input = exporter->preprocessed;
 	}
-	_failed_(proc_run_all(commands, count, build->options.jobs, results));
+	TRY(proc_run_all(commands, count, build->options.jobs, results));
 	for (size_t i = 0; i < count; i++)
 		if (results[i].status)
 			return error_new(STATUS_FAILED, "%s of %s: %s",
@@ -144,9 +144,9 @@ static struct error *name_sources(const struct exporters *exporters)
 		_free_ char *text = NULL;
 		size_t length;
 
-		_failed_(file_read(exporter->preprocessed, &text, &length));
+		TRY(file_read(exporter->preprocessed, &text, &length));
 		_free_ char *named = xasprintf("# 1 \"%s\"\n%s", exporter->unit->source, text);
-		_failed_(file_write(exporter->preprocessed, named, strlen(named)));
+		TRY(file_write(exporter->preprocessed, named, strlen(named)));
 	}
 	return NULL;
 }

@@ -628,7 +628,7 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	number_functions(finalizer);
 	number_callbacks(finalizer);
 	drop_spent(finalizer);
-	_failed_(fill_image(finalizer));
+	TRY(fill_image(finalizer));
 	refuse_missing(finalizer);
 	fill_modinfo(finalizer);
 
@@ -643,7 +643,7 @@ static struct error *config_has(const char *path, const char *line, bool *ret)
 {
 	char *text _free_ = NULL;
 
-	_failed_(file_read(path, &text, NULL));
+	TRY(file_read(path, &text, NULL));
 	char *wanted _free_ = xasprintf("\n%s\n", line);
 	*ret = strstr(text, wanted) != NULL;
 	return NULL;
@@ -654,8 +654,8 @@ struct error *finalize_object(struct build *build, const char *in, const char *o
 {
 	struct finalizer finalizer = {.build = build, .externals = &build->comparison->externals};
 
-	_failed_(config_has(build->files.config, "CONFIG_KALLSYMS_ALL=y", &finalizer.kallsyms_all));
-	_failed_(symvers_read(build->core.symvers, &finalizer.core_symvers));
+	TRY(config_has(build->files.config, "CONFIG_KALLSYMS_ALL=y", &finalizer.kallsyms_all));
+	TRY(symvers_read(build->core.symvers, &finalizer.core_symvers));
 	struct error *error = object_read(in, &finalizer.object);
 	if (error) {
 		symvers_deinit(&finalizer.core_symvers);

@@ -108,7 +108,7 @@ struct error *shell_words(const char *line, struct args *ret, const char **ret_r
 		if (!error)
 			args_add(ret, word.text ? word.text : "");
 		buffer_deinit(&word);
-		_failed_(error);
+		TRY(error);
 	}
 }
 
@@ -180,7 +180,7 @@ struct error *cmd_file_read(const char *path, struct cmd_file *ret)
 	size_t length;
 
 	*ret = (struct cmd_file){};
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	value = has_prefix(text, "cmd_") || has_prefix(text, "savedcmd_") ? strstr(text, " := ")
 									  : NULL;
 	end = value ? strchr(value, '\n') : NULL;
@@ -280,7 +280,7 @@ struct error *kbuild_environment(const struct build *build, char ***ret)
 	struct error *error;
 	size_t length;
 
-	_failed_(file_write(makefile, environment_makefile, strlen(environment_makefile)));
+	TRY(file_write(makefile, environment_makefile, strlen(environment_makefile)));
 	args_add_clean_environment(&args, build->work);
 	args_add(&args, "make");
 	/* With it the Makefile does not start itself once more (need-sub-make there). */
@@ -301,7 +301,7 @@ struct error *kbuild_environment(const struct build *build, char ***ret)
 	args_deinit(&args);
 	if (error)
 		return error_prefix(error, "the kernel's Makefile does not run in %s", tree);
-	_failed_(file_read(output, &text, &length));
+	TRY(file_read(output, &text, &length));
 	*ret = split_environment(text, length);
 	return NULL;
 }

@@ -55,7 +55,7 @@ static struct error *config_read(const char *path, struct config *ret)
 	size_t length;
 
 	*ret = (struct config){};
-	_failed_(file_read(path, &ret->text, &length));
+	TRY(file_read(path, &ret->text, &length));
 	for (char *line = ret->text, *end; *line; line = end + 1) {
 		char *value = strchr(line, '=');
 
@@ -136,7 +136,7 @@ struct error *check_config(struct build *build)
 	struct error *error;
 	size_t count = 0;
 
-	_failed_(config_read(build->files.config, &given));
+	TRY(config_read(build->files.config, &given));
 	error = config_read(headers_path, &headers);
 	if (error) {
 		config_deinit(&given);
@@ -233,7 +233,7 @@ struct error *check_source_version(struct build *build)
 	_free_ char *text = NULL;
 	size_t length;
 
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		const char *have = kbuild_variable(build->make_env, numbers[i].variable);
 		unsigned long wanted;
@@ -300,14 +300,14 @@ static struct error *load_kernel_id(struct build *build)
 	mark = xasprintf("%lld %lld.%09ld ", (long long)status.st_size,
 			 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 	if (file_exists(path)) {
-		_failed_(file_read(path, &text, &length));
+		TRY(file_read(path, &text, &length));
 		if (has_prefix(text, mark) && text[strlen(mark)]) {
 			build->kernel_build_id = xstrdup(text + strlen(mark));
 			return NULL;
 		}
 	}
-	_failed_(vmlinuz_build_id(build->files.vmlinuz, build->files.vmlinux, build->work,
-				  &build->kernel_build_id));
+	TRY(vmlinuz_build_id(build->files.vmlinuz, build->files.vmlinux, build->work,
+			     &build->kernel_build_id));
 	if (!build->kernel_build_id) {
 		note(build, "%s: its build id cannot be read; vmlinux is compared by release only",
 		     build->files.vmlinuz);
@@ -324,7 +324,7 @@ struct error *check_vmlinux(struct build *build)
 	const char *vmlinux = build->files.vmlinux;
 	_free_ char *release = NULL;
 
-	_failed_(elf_build_id(vmlinux, &build->vmlinux_build_id));
+	TRY(elf_build_id(vmlinux, &build->vmlinux_build_id));
 	if (!build->vmlinux_build_id)
 		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
 	release = banner_release(vmlinux);
@@ -334,7 +334,7 @@ struct error *check_vmlinux(struct build *build)
 			     release ? release : "(none found)", build->release);
 		return NULL;
 	}
-	_failed_(load_kernel_id(build));
+	TRY(load_kernel_id(build));
 	if (build->kernel_build_id && strcmp(build->kernel_build_id, build->vmlinux_build_id))
 		refusals_add(
 			&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",

@@ -118,7 +118,7 @@ static struct error *make_glue(struct linker *linker)
 	args_add(&args, "-o");
 	args_add(&args, stubs);
 	args_add(&args, source);
-	_failed_(run_in(&args, build->core.dir, NULL));
+	TRY(run_in(&args, build->core.dir, NULL));
 
 	build->glue_object = xasprintf("%s/glue-and-stubs.o", build->work);
 	args = start_command(build);
@@ -138,7 +138,7 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 	char *script _free_ = xasprintf("%s/merge.lds", build->work);
 	char *text _free_ = xasprintf(merge_script, padding);
 
-	_failed_(file_write(script, text, strlen(text)));
+	TRY(file_write(script, text, strlen(text)));
 	struct args args = start_command(build);
 	args_add(&args, build->core.ld[0]);
 	args_add(&args, "-r");
@@ -188,8 +188,8 @@ static struct error *run_modpost(struct linker *linker)
 	char *cmd _free_ = xasprintf("%s/.%s.o.cmd", build->work, linker->module);
 
 	/* Kbuild's notes about the object: its parts, and what it was made from. */
-	_failed_(file_write(mod, "\n", 1));
-	_failed_(file_write(cmd, "", 0));
+	TRY(file_write(mod, "\n", 1));
+	TRY(file_write(cmd, "", 0));
 	struct args args = start_command(build);
 	args_add_all(&args, build->core.modpost);
 	args_add(&args, "-e"); /* not the kernel's own: it taints as out-of-tree */
@@ -242,12 +242,12 @@ static struct error *link_all(struct linker *linker)
 	struct build *build = linker->build;
 	uint64_t padding;
 
-	_failed_(make_glue(linker));
-	_failed_(combine(linker, 0));
-	_failed_(layout_padding(build, linker->combined, &padding));
+	TRY(make_glue(linker));
+	TRY(combine(linker, 0));
+	TRY(layout_padding(build, linker->combined, &padding));
 	if (padding)
-		_failed_(combine(linker, padding));
-	_failed_(run_objtool(linker));
+		TRY(combine(linker, padding));
+	TRY(run_objtool(linker));
 
 	struct json_object *report = report_stable(build);
 	struct error *error =
@@ -255,10 +255,10 @@ static struct error *link_all(struct linker *linker)
 				json_object_to_json_string_ext(report, JSON_C_TO_STRING_PLAIN |
 									JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(report);
-	_failed_(error);
-	_failed_(run_modpost(linker));
-	_failed_(compile_mod(linker));
-	_failed_(link_ko(linker));
+	TRY(error);
+	TRY(run_modpost(linker));
+	TRY(compile_mod(linker));
+	TRY(link_ko(linker));
 	return NULL;
 }
 

@@ -31,7 +31,7 @@ static const struct phase last_phase = { "write", write_module };
 static struct error *run_phase(struct build *build, const struct phase *phase)
 {
 	phase_begin(build, phase->name);
-	_failed_(phase->run(build));
+	TRY(phase->run(build));
 	phase_end(build);
 	return NULL;
 }
@@ -39,7 +39,7 @@ static struct error *run_phase(struct build *build, const struct phase *phase)
 static struct error *run_phases(struct build *build)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(phases); i++)
-		_failed_(run_phase(build, &phases[i]));
+		TRY(run_phase(build, &phases[i]));
 	return NULL;
 }
 

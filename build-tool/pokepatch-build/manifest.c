@@ -86,7 +86,7 @@ struct error *manifest_check(const char *tree, char *const *files, bool *ret_sou
 	*ret_sound = false;
 	if (!file_exists(path))
 		return NULL;
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (char *line = text, *end; sound && *line; line = end + 1) {
 		end = strchr(line, '\n');
 		if (!end || !line_path(line)) {

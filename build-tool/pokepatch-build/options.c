@@ -248,7 +248,7 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 		if (value == '?')
 			return usage("unknown option, or one without its argument:",
 				     argv[optind - 1]);
-		_failed_(set_option(value, optarg, ret));
+		TRY(set_option(value, optarg, ret));
 	}
 	ret->patches = argv + optind;
 	ret->nr_patches = (size_t)(argc - optind);

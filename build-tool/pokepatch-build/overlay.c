@@ -60,11 +60,11 @@ static struct error *write_file(const struct build *build, const struct overlay_
 	size_t length;
 
 	*strrchr(to_folder, '/') = '\0';
-	_failed_(make_dirs(to_folder));
+	TRY(make_dirs(to_folder));
 	if (!changed) {
 		_free_ char *from = xasprintf("%s/%s", build->tree, file->path);
 
-		_failed_(file_read(from, &text, &length));
+		TRY(file_read(from, &text, &length));
 	}
 	buffer_printf(&out, "# 1 \"%s\"\n", file->label);
 	if (!changed)
@@ -82,6 +82,6 @@ struct error *overlay_write(const struct build *build, const struct unit *unit, 
 			    const char *folder)
 {
 	for (size_t i = 0; i < unit->overlay->files.count; i++)
-		_failed_(write_file(build, &unit->overlay->files.list[i], patched, folder));
+		TRY(write_file(build, &unit->overlay->files.list[i], patched, folder));
 	return NULL;
 }

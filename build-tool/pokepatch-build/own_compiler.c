@@ -32,7 +32,7 @@ static struct error *wanted_version(const struct build *build, char **ret)
 	const char *found;
 
 	*ret = NULL;
-	_failed_(file_read(path, &text, NULL));
+	TRY(file_read(path, &text, NULL));
 	found = strstr(text, symbol);
 	if (found)
 		*ret = version_of(found + strlen(symbol), "\"\n");
@@ -78,15 +78,15 @@ struct error *find_own_compiler(struct build *build)
 
 	if (!build->cross)
 		return NULL;
-	_failed_(wanted_version(build, &wanted));
-	_failed_(present_version(build, &present));
+	TRY(wanted_version(build, &wanted));
+	TRY(present_version(build, &present));
 	if (!wanted || !present || !strcmp(wanted, present))
 		return NULL;
 	number = strrchr(wanted, ' ') ? strrchr(wanted, ' ') + 1 : wanted;
 	_free_ char *cc1 = xasprintf("%s/usr/lib/gcc/%s/%.*s/cc1", build->files.compiler ?: "",
 				     build->machine->gnu, (int)strcspn(number, "."), number);
 	if (build->files.compiler && build->machine->emulator && file_exists(cc1))
-		_failed_(is_usable(build, cc1, wanted, &usable));
+		TRY(is_usable(build, cc1, wanted, &usable));
 	if (usable)
 		build->cc1 = take_pointer(cc1);
 	else
@@ -109,8 +109,8 @@ struct error *use_own_compiler(struct build *build)
 		return NULL;
 	text = xasprintf("#!/bin/sh\nexec %s -L '%s' '%s' \"$@\"\n", build->machine->emulator,
 			 build->files.compiler, build->cc1);
-	_failed_(make_dirs(folder));
-	_failed_(file_write(wrapper, text, strlen(text)));
+	TRY(make_dirs(folder));
+	TRY(file_write(wrapper, text, strlen(text)));
 	if (chmod(wrapper, 0755))
 		return error_errno("cannot write %s", wrapper);
 	for (char **p = build->make_env; *p; p++) {

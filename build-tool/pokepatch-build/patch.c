@@ -189,7 +189,7 @@ static struct error *git_path(const struct reader *reader, const char *prefix, c
 	const char *after;
 	char *path;
 
-	_failed_(header_path(reader, text, &path, &after));
+	TRY(header_path(reader, text, &path, &after));
 	if (!path || !path_is_sound(path)) {
 		free(path);
 		return fault(reader, "a file name that is no path in a source tree");
@@ -212,18 +212,18 @@ static struct error *git_names(const struct reader *reader, struct patch_entry *
 	if (*text == '"') {
 		const char *after, *unused;
 
-		_failed_(header_path(reader, text, &first, &after));
+		TRY(header_path(reader, text, &first, &after));
 		while (*after == ' ')
 			after++;
-		_failed_(header_path(reader, after, &second, &unused));
+		TRY(header_path(reader, after, &second, &unused));
 	} else if (length % 2 && text[length / 2] == ' ') {
 		first = xstrndup(text, length / 2);
 		second = xstrdup(text + length / 2 + 1);
 	}
 	if (!first || !second)
 		return NULL; /* a rename: its own lines follow */
-	_failed_(strip_path(reader, &first));
-	_failed_(strip_path(reader, &second));
+	TRY(strip_path(reader, &first));
+	TRY(strip_path(reader, &second));
 	if (!strcmp(first, second)) {
 		entry->old_path = take_pointer(first);
 		entry->new_path = take_pointer(second);
@@ -334,12 +334,12 @@ static struct error *read_names(struct reader *reader, struct patch_entry *entry
 	const char *old_after = "", *new_after = "";
 	bool git = entry->old_path || entry->new_path || entry->change != PATCH_MODIFY;
 
-	_failed_(header_path(reader, old_text, &old_path, &old_after));
-	_failed_(strip_path(reader, &old_path));
+	TRY(header_path(reader, old_text, &old_path, &old_after));
+	TRY(strip_path(reader, &old_path));
 	reader_next(reader);
 	new_text = rest(reader, "+++ ");
-	_failed_(header_path(reader, new_text, &new_path, &new_after));
-	_failed_(strip_path(reader, &new_path));
+	TRY(header_path(reader, new_text, &new_path, &new_after));
+	TRY(strip_path(reader, &new_path));
 	if (!old_path && !new_path)
 		return fault(reader, "both file names are /dev/null");
 	if (!git && entry->change == PATCH_MODIFY) {
@@ -486,19 +486,19 @@ static struct error *read_git_entry(struct reader *reader, struct patch_entry *e
 {
 	struct reader next;
 
-	_failed_(git_names(reader, entry));
+	TRY(git_names(reader, entry));
 	while (reader_peek(reader, &next)) {
 		const struct git_header *header = git_header_find(&next);
 
 		if (!header)
 			break;
 		*reader = next;
-		_failed_(header->read(reader, entry));
+		TRY(header->read(reader, entry));
 	}
 	if (!entry->binary && reader_peek(reader, &next) && at_names(&next)) {
 		*reader = next;
-		_failed_(read_names(reader, entry));
-		_failed_(read_hunks(reader, entry));
+		TRY(read_names(reader, entry));
+		TRY(read_hunks(reader, entry));
 	}
 	if (!entry->old_path && !entry->new_path)
 		return fault(reader, "no file name in this part of the diff");
@@ -534,13 +534,13 @@ static struct error *read_entries(struct reader *reader, patch_entry_vec *entrie
 			struct patch_entry *entry = vec_push(entries);
 
 			entry->diff_line = reader->number;
-			_failed_(read_git_entry(reader, entry));
+			TRY(read_git_entry(reader, entry));
 		} else if (at_names(reader)) {
 			struct patch_entry *entry = vec_push(entries);
 
 			entry->diff_line = reader->number;
-			_failed_(read_names(reader, entry));
-			_failed_(read_hunks(reader, entry));
+			TRY(read_names(reader, entry));
+			TRY(read_hunks(reader, entry));
 		} else if (at_context_diff(reader)) {
 			return fault(reader, "a context diff; make it with diff -u or git diff");
 		} else if (starts(reader, "Binary files ") && reader->length > 7 &&

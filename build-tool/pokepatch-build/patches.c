@@ -155,7 +155,7 @@ struct error *read_patches(struct build *build)
 		}
 		if (!stat(file->path, &status) && S_ISDIR(status.st_mode))
 			return error_new(STATUS_FAILED, "%s: a folder, not a diff", file->path);
-		_failed_(file_read(file->path, &text, &length));
+		TRY(file_read(file->path, &text, &length));
 		sha256_hex(text, length, file->sha256);
 		error = patch_parse(file->path, text, length, &file->patch);
 		if (error && error->status == STATUS_NOTHING && ++empty < count) {
@@ -224,7 +224,7 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 		       "it out; file names count from the second component on, as in a/fs/file.c");
 		return NULL;
 	}
-	_failed_(file_read(from, &text, &length));
+	TRY(file_read(from, &text, &length));
 	file = vec_push(&build->changes->files);
 	file->path = xstrdup(path);
 	file->text = text;
@@ -285,10 +285,10 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	}
 	if (entry->mode_changed)
 		note(build, "%s: the change of its mode does nothing", path);
-	_failed_(load_file(build, entry, &file));
+	TRY(load_file(build, entry, &file));
 	if (!file)
 		return NULL;
-	_failed_(patch_apply(patch->path, entry, &file->new_lines, &places));
+	TRY(patch_apply(patch->path, entry, &file->new_lines, &places));
 	tell_places(build, entry, places);
 	return NULL;
 }
@@ -302,7 +302,7 @@ static struct error *add_source(struct build *build, struct patch_file *patch)
 	};
 	struct changed_file *file;
 
-	_failed_(load_file(build, &entry, &file));
+	TRY(load_file(build, &entry, &file));
 	if (!file)
 		return NULL;
 	file->instrument = true;
@@ -378,9 +378,9 @@ struct error *apply_patches(struct build *build)
 		struct patch_file *patch = &build->patches[i];
 
 		if (patch->source)
-			_failed_(add_source(build, patch));
+			TRY(add_source(build, patch));
 		for (size_t j = 0; j < patch->patch.nr_entries; j++)
-			_failed_(apply_entry(build, patch, &patch->patch.entries[j]));
+			TRY(apply_entry(build, patch, &patch->patch.entries[j]));
 	}
 	if (changes->files.count)
 		drop_unchanged(changes);

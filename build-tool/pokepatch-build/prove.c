@@ -54,7 +54,7 @@ static struct error *unwind_units(struct build *build, struct proof_input *input
 			input->glue_unwound = copy;
 		else
 			input->units.list[i].unwound = copy;
-		_failed_(file_copy(glue ? input->glue : input->units.list[i].patched, copy));
+		TRY(file_copy(glue ? input->glue : input->units.list[i].patched, copy));
 	}
 	return run_objtool(build, copies, count);
 }
@@ -93,7 +93,7 @@ static struct error *fill(struct build *build, struct proof_input *input)
 	char *config _free_ = NULL;
 	struct buffer source = {0};
 
-	_failed_(file_read(build->files.config, &config, NULL));
+	TRY(file_read(build->files.config, &config, NULL));
 	for (size_t i = 0; i < build->nr_patches; i++)
 		buffer_printf(&source, "%s%s", i ? "," : "", build->patches[i].sha256);
 	*input = (struct proof_input){
@@ -133,12 +133,12 @@ static struct error *keep_file(const struct build *build, const char *name, char
 
 static struct error *keep_input(const struct build *build, struct proof_input *input)
 {
-	_failed_(keep_file(build, "glue.o", &input->glue));
-	_failed_(keep_file(build, "core.symvers", &input->core_symvers));
+	TRY(keep_file(build, "glue.o", &input->glue));
+	TRY(keep_file(build, "core.symvers", &input->core_symvers));
 	for (size_t i = 0; i < input->units.count; i++) {
 		char *name _free_ = xasprintf("exact-%zu.o", i);
 
-		_failed_(keep_file(build, name, &input->units.list[i].exact));
+		TRY(keep_file(build, name, &input->units.list[i].exact));
 	}
 
 	char *path _free_ = xasprintf("%s/proof.txt", build->work);
@@ -151,8 +151,8 @@ static struct error *prove(struct build *build, struct proof_input *input)
 	struct proof *proof;
 
 	if (build->options.keep)
-		_failed_(keep_input(build, input));
-	_failed_(proof_open(input, &proof));
+		TRY(keep_input(build, input));
+	TRY(proof_open(input, &proof));
 	struct error *error = proof_check(proof, build->ko);
 	proof_close(proof);
 	return error;

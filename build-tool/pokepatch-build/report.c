@@ -164,7 +164,7 @@ static struct error *module_object(const struct build *build, struct json_object
 	*ret = NULL;
 	if (!build->ko || build->options.dry_run)
 		return NULL;
-	_failed_(file_read(build->ko, &bytes, &length));
+	TRY(file_read(build->ko, &bytes, &length));
 	sha256_hex(bytes, length, digest);
 
 	const char *slash = strrchr(build->output, '/');
@@ -254,7 +254,7 @@ struct error *report_write(struct build *build)
 
 	if (!build->options.report)
 		return NULL;
-	_failed_(module_object(build, &module));
+	TRY(module_object(build, &module));
 	struct json_object *report = report_stable(build);
 	json_object_object_add(report, "timing", timing_object(build));
 	json_object_object_add(report, "module", module);

@@ -47,7 +47,7 @@ struct error *layout_padding(const struct build *build, const char *path, uint64
 	*ret = 0;
 	if (!limit)
 		return NULL;
-	_failed_(object_read(path, &object));
+	TRY(object_read(path, &object));
 	const struct section *text = object_find_section(&object, ".text");
 	for (size_t i = 0; text && i < text->relocs.count; i++) {
 		const struct reloc *reloc = &text->relocs.list[i];

@@ -96,7 +96,7 @@ static struct error *scan_includes(const char *tree, const char *full, const cha
 	size_t length;
 	const char *p;
 
-	_failed_(file_read(full, &text, &length));
+	TRY(file_read(full, &text, &length));
 	for (p = text; (p = memmem(p, length - (size_t)(p - text), ".c", 2)); p += 2) {
 		_free_ char *name = NULL;
 
@@ -187,7 +187,7 @@ static struct error *list_units(const char *vmlinux, struct buffer *ret)
 	struct dwarf_units units;
 	Dwarf_Die die;
 
-	_failed_(dwarf_units_open(vmlinux, &units));
+	TRY(dwarf_units_open(vmlinux, &units));
 	while (dwarf_units_next(&units, &die)) {
 		const char *name = unit_name(&die);
 
@@ -213,7 +213,7 @@ static struct error *load_units(struct build *build, struct source_index *index)
 	size_t length;
 
 	if (file_exists(path)) {
-		_failed_(file_read(path, &index->unit_text, &length));
+		TRY(file_read(path, &index->unit_text, &length));
 	} else {
 		struct buffer text = {};
 		struct error *error = list_units(build->files.vmlinux, &text);
@@ -259,7 +259,7 @@ static struct error *load_includes(struct build *build, struct source_index *ind
 	_free_ char *text = NULL;
 	size_t length;
 
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		char *label = strchr(line, '\t');
 		char *target = label ? strchr(label + 1, '\t') : NULL;

@@ -144,7 +144,7 @@ static struct error *find_compiler(struct build *build)
 	struct error *error;
 	const char *name;
 
-	_failed_(file_write(makefile, variables_makefile, strlen(variables_makefile)));
+	TRY(file_write(makefile, variables_makefile, strlen(variables_makefile)));
 	/* Clean: within another make, its MAKEFLAGS would say what CC is. */
 	args_add_clean_environment(&args, build->work);
 	args_add(&args, "make");
@@ -185,7 +185,7 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 {
 	char source[65];
 
-	_failed_(source_identity(build->files.source, source));
+	TRY(source_identity(build->files.source, source));
 	buffer_printf(text, "format %d\nrelease %s\narch %s\ncompiler %s\nsource %s %s\n",
 		      TREE_FORMAT, build->release, build->arch, build->cc, build->files.source,
 		      source);
@@ -193,8 +193,8 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 		buffer_printf(text, "own compiler %s\n", build->cc1);
 	if (build->kcflags)
 		buffer_printf(text, "flags %s\n", build->kcflags);
-	_failed_(add_file_identity(text, build->files.kbuild, ".config"));
-	_failed_(add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h"));
+	TRY(add_file_identity(text, build->files.kbuild, ".config"));
+	TRY(add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h"));
 	return add_file_identity(text, build->files.kbuild, "include/config/auto.conf");
 }
 
@@ -240,8 +240,8 @@ static struct error *copy_parts(const struct build *build)
 		if (parts[i].optional && !file_exists(from))
 			continue;
 		*strrchr(folder, '/') = '\0';
-		_failed_(make_dirs(folder));
-		_failed_(copy_folder(from, to, NULL, parts[i].skip));
+		TRY(make_dirs(folder));
+		TRY(copy_folder(from, to, NULL, parts[i].skip));
 	}
 	return NULL;
 }
@@ -287,7 +287,7 @@ static struct error *build_host_tools(const struct build *build)
 	_free_ char *config = NULL;
 	size_t length;
 
-	_failed_(file_read(path, &config, &length));
+	TRY(file_read(path, &config, &length));
 	for (size_t i = 0; i < ARRAY_SIZE(host_tools); i++) {
 		_free_ char *folder = xasprintf("%s/%s", build->tree, host_tools[i].folder);
 		_free_ char *program = xasprintf("%s/%s", build->tree, host_tools[i].program);
@@ -301,7 +301,7 @@ static struct error *build_host_tools(const struct build *build)
 			continue;
 		error = kbuild_make(build, host_tools[i].folder, targets, &ok, &output);
 		buffer_deinit(&output);
-		_failed_(error);
+		TRY(error);
 	}
 	return NULL;
 }
@@ -328,19 +328,19 @@ static struct error *fill_tree(struct build *build)
 {
 	_free_ char *notes = xasprintf("%s/.pokepatch", build->tree);
 
-	_failed_(remove_tree(build->tree)); /* left by one that was interrupted, or damaged */
-	_failed_(make_dirs(notes));
-	_failed_(unpack_source(build, build->tree));
-	_failed_(copy_parts(build));
-	_failed_(settle_times(build));
-	_failed_(check_unpacked(build));
-	_failed_(manifest_write(build->tree));
-	_failed_(source_index_write(build->tree));
+	TRY(remove_tree(build->tree)); /* left by one that was interrupted, or damaged */
+	TRY(make_dirs(notes));
+	TRY(unpack_source(build, build->tree));
+	TRY(copy_parts(build));
+	TRY(settle_times(build));
+	TRY(check_unpacked(build));
+	TRY(manifest_write(build->tree));
+	TRY(source_index_write(build->tree));
 	strings_free(build->make_env);
 	build->make_env = NULL;
-	_failed_(use_entry_flags(build));
-	_failed_(kbuild_environment(build, &build->make_env));
-	_failed_(use_own_compiler(build));
+	TRY(use_entry_flags(build));
+	TRY(kbuild_environment(build, &build->make_env));
+	TRY(use_own_compiler(build));
 	return build_host_tools(build);
 }
 
@@ -364,7 +364,7 @@ static struct error *read_environment(struct build *build)
 	struct args list = {};
 	size_t length;
 
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (const char *p = text; p < text + length; p += strlen(p) + 1)
 		args_add(&list, p);
 	strings_free(build->make_env);
@@ -412,7 +412,7 @@ static struct error *tree_is_ready(const struct build *build, const struct buffe
 	*ret = false;
 	if (!file_exists(ready))
 		return NULL;
-	_failed_(file_read(ready, &text, &length));
+	TRY(file_read(ready, &text, &length));
 	if (strcmp(text, identity->text))
 		return NULL;
 	return manifest_check(build->tree, always, ret);
@@ -460,7 +460,7 @@ static struct error *tree_path(struct build *build, const struct buffer *identit
 	char hash[65];
 
 	sha256_hex(identity->text, identity->length, hash);
-	_failed_(make_dirs(build->files.cache));
+	TRY(make_dirs(build->files.cache));
 	build->tree = xasprintf("%s/tree-%.16s", build->files.cache, hash);
 	return NULL;
 }
@@ -487,22 +487,22 @@ static struct error *open_tree(struct build *build, const struct buffer *identit
 {
 	bool ready;
 
-	_failed_(tree_path(build, identity));
-	_failed_(cache_lock(build->tree, true, &build->tree_lock));
-	_failed_(tree_is_ready(build, identity, &ready));
+	TRY(tree_path(build, identity));
+	TRY(cache_lock(build->tree, true, &build->tree_lock));
+	TRY(tree_is_ready(build, identity, &ready));
 	if (ready)
 		return read_environment(build);
 	cleanup_close(&build->tree_lock);
 	build->tree_lock = -1;
-	_failed_(cache_lock(build->tree, false, &build->tree_lock));
-	_failed_(tree_is_ready(build, identity, &ready)); /* another build was at it */
+	TRY(cache_lock(build->tree, false, &build->tree_lock));
+	TRY(tree_is_ready(build, identity, &ready)); /* another build was at it */
 	if (ready) {
-		_failed_(read_environment(build));
+		TRY(read_environment(build));
 	} else {
 		if (!build->options.quiet)
 			fprintf(stderr, "preparing the source of kernel %s (once)\n",
 				build->release);
-		_failed_(make_tree(build, identity));
+		TRY(make_tree(build, identity));
 		remove_older(build);
 	}
 	/* Others may read it now, and none may take it away until we are done. */
@@ -516,21 +516,21 @@ struct error *prepare_tree(struct build *build)
 	struct buffer identity = {};
 	struct error *error;
 
-	_failed_(find_arch(build));
-	_failed_(choose_transition(build));
-	_failed_(find_compiler(build));
-	_failed_(check_config(build));
-	_failed_(check_compiler(build));
-	_failed_(refusals_check(build));
-	_failed_(find_own_compiler(build));
-	_failed_(find_entry_flags(build));
+	TRY(find_arch(build));
+	TRY(choose_transition(build));
+	TRY(find_compiler(build));
+	TRY(check_config(build));
+	TRY(check_compiler(build));
+	TRY(refusals_check(build));
+	TRY(find_own_compiler(build));
+	TRY(find_entry_flags(build));
 	error = tree_identity(build, &identity);
 	if (!error)
 		error = open_tree(build, &identity);
 	buffer_deinit(&identity);
-	_failed_(error);
-	_failed_(use_entry_flags(build));
-	_failed_(check_source_version(build));
-	_failed_(check_vmlinux(build));
+	TRY(error);
+	TRY(use_entry_flags(build));
+	TRY(check_source_version(build));
+	TRY(check_vmlinux(build));
 	return refusals_check(build);
 }

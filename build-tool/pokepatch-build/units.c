@@ -50,7 +50,7 @@ static struct error *set_parent(struct build *build, struct unit *unit, const st
 		return NULL;
 	}
 	unit->parent = xstrdup(answer->modname);
-	_failed_(find_module(build->files.modules_dbg, unit->parent, &unit->parent_path));
+	TRY(find_module(build->files.modules_dbg, unit->parent, &unit->parent_path));
 	if (!unit->parent_path)
 		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
 			     "it is compiled for module %s, which is not among the modules in %s",
@@ -142,7 +142,7 @@ static struct error *choose(struct build *build, struct candidates *candidates, 
 		if (!ask && is_special_code(candidate->source))
 			ask = false; /* vDSO and boot code: linked into other things */
 		else if (!ask && candidate->included)
-			_failed_(kbuild_is_module(build, candidate->source, &ask));
+			TRY(kbuild_is_module(build, candidate->source, &ask));
 		else
 			ask = true;
 		if (ask) {
@@ -209,9 +209,9 @@ static struct error *check_damage(struct build *build, const struct candidates *
 		bool sound;
 
 		if (answers[i].argv.list)
-			_failed_(manifest_check(build->tree, answers[i].depends, &sound));
+			TRY(manifest_check(build->tree, answers[i].depends, &sound));
 		else if (must_compile(&candidates->list.list[i], output))
-			_failed_(manifest_check(build->tree, NULL, &sound));
+			TRY(manifest_check(build->tree, NULL, &sound));
 		else
 			continue;
 		*ret_damaged = !sound;
@@ -273,7 +273,7 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 	struct source_index index;
 	struct error *error;
 
-	_failed_(source_index_load(build, &index));
+	TRY(source_index_load(build, &index));
 	candidates_find(build, &index, &candidates);
 	error = try_units(build, &candidates, ret_damaged);
 	if (!error && !*ret_damaged) {
@@ -289,12 +289,12 @@ struct error *find_units(struct build *build)
 {
 	bool damaged;
 
-	_failed_(look_for_units(build, &damaged));
+	TRY(look_for_units(build, &damaged));
 	if (damaged) {
 		note(build, "the prepared tree %s was damaged and is prepared anew", build->tree);
 		notes_tell(build);
-		_failed_(rebuild_tree(build));
-		_failed_(look_for_units(build, &damaged));
+		TRY(rebuild_tree(build));
+		TRY(look_for_units(build, &damaged));
 		if (damaged)
 			return error_new(STATUS_FAILED, "%s changes while it is used", build->tree);
 	}

@@ -79,7 +79,7 @@ static struct error *folders_left_out(const struct build *build, struct args *re
 	_free_ char *config = NULL;
 	size_t length;
 
-	_failed_(file_read(build->files.config, &config, &length));
+	TRY(file_read(build->files.config, &config, &length));
 	for (size_t i = 0; i < ARRAY_SIZE(folders_unused); i++)
 		args_add(ret, folders_unused[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(folders_optional); i++)
@@ -174,7 +174,7 @@ static struct error *copy_file(const char *from, const char *to, const struct st
 	size_t length;
 	int failed;
 
-	_failed_(file_read(from, &text, &length));
+	TRY(file_read(from, &text, &length));
 	out = fopen(to, "we");
 	if (!out)
 		return error_errno("cannot write %s", to);
@@ -253,7 +253,7 @@ struct error *unpack_source(const struct build *build, const char *tree)
 
 	if (stat(path, &status))
 		return error_errno("cannot read %s", path);
-	_failed_(folders_left_out(build, &skip));
+	TRY(folders_left_out(build, &skip));
 	if (S_ISDIR(status.st_mode))
 		error = copy_folder(path, tree, skip.list, is_no_source);
 	else

@@ -169,7 +169,7 @@ static struct error *verify_unit(struct build *build, size_t index)
 
 	if (!comparison->carried[index])
 		return NULL;
-	_failed_(object_read(unit->exact_object, &exact));
+	TRY(object_read(unit->exact_object, &exact));
 	rewritten_init(&exact, &rewritten);
 	index_functions(&exact, &symbols);
 	for (size_t i = 0; i < result->functions.count; i++) {
@@ -191,6 +191,6 @@ struct error *verify_units(struct build *build)
 	comparison->nr_texts = comparison->externals.list.count;
 	comparison->texts = xcalloc(comparison->nr_texts + 1, sizeof(*comparison->texts));
 	for (size_t i = 0; i < build->nr_units; i++)
-		_failed_(verify_unit(build, i));
+		TRY(verify_unit(build, i));
 	return refusals_check(build);
 }

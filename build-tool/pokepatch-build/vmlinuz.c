@@ -132,7 +132,7 @@ static struct error *unpack_with(const char *const *program, const uint8_t *payl
 	struct proc_result result = {};
 	struct error *error;
 
-	_failed_(file_write(from, payload, length));
+	TRY(file_write(from, payload, length));
 	error = proc_run(program, &options, &result);
 	proc_result_deinit(&result);
 	unlink(from);
@@ -275,12 +275,12 @@ struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char
 	struct error *error;
 
 	*ret = NULL;
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	image = (const uint8_t *)text;
 	if (length >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
 		return elf_build_id(path, ret);
 	if (is_raw(image, length)) {
-		_failed_(find_notes(vmlinux, &start, &payload_length));
+		TRY(find_notes(vmlinux, &start, &payload_length));
 		if (payload_length && start <= length && payload_length <= length - start)
 			*ret = build_id_in_notes(image + start, payload_length);
 		return NULL;
@@ -293,7 +293,7 @@ struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char
 	payload_length = get_u32(image + PAYLOAD_LENGTH);
 	if (start > length || payload_length > length - start)
 		return error_new(STATUS_FAILED, "%s: truncated; fetch the kernel again", path);
-	_failed_(unpack(image + start, payload_length, work, unpacked));
+	TRY(unpack(image + start, payload_length, work, unpacked));
 	if (!file_exists(unpacked))
 		return NULL;
 	error = elf_build_id(unpacked, ret);

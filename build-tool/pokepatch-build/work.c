@@ -64,7 +64,7 @@ static struct error *choose_name(const struct build_options *options, char **ret
 	_free_ char *name = NULL;
 
 	if (options->name) {
-		_failed_(check_given_name(options->name));
+		TRY(check_given_name(options->name));
 		name = xstrdup(options->name);
 	} else {
 		name = derive_name(options->patches[0]);
@@ -173,7 +173,7 @@ static struct error *find_files(struct build *build)
 	struct kernel_files *files = &build->files;
 	const char *release = build->release;
 
-	_failed_(kernel_files_find(release, files));
+	TRY(kernel_files_find(release, files));
 	/* It may be a link to where a kernel was built; that folder has one name, however it is given. */
 	if (files->kbuild) {
 		char *path = realpath(files->kbuild, NULL);
@@ -183,12 +183,12 @@ static struct error *find_files(struct build *build)
 	}
 	if (options->kbuild)
 		take_build_folder(options->kbuild, files);
-	_failed_(resolve(options->source, "--source", &files->source, "source", release));
-	_failed_(resolve(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
-	_failed_(resolve(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
-	_failed_(resolve(options->config, "--config", &files->config, "configuration", release));
-	_failed_(resolve(options->modules, "--modules", &files->modules_dbg, "modules with DWARF",
-			 release));
+	TRY(resolve(options->source, "--source", &files->source, "source", release));
+	TRY(resolve(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
+	TRY(resolve(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
+	TRY(resolve(options->config, "--config", &files->config, "configuration", release));
+	TRY(resolve(options->modules, "--modules", &files->modules_dbg, "modules with DWARF",
+		    release));
 	if (!files->modules)
 		files->modules = xstrdup(files->modules_dbg);
 	return NULL;
@@ -203,7 +203,7 @@ static struct error *make_work_folder(struct build *build)
 
 	if (!keep)
 		return temp_dir(&build->work);
-	_failed_(make_dirs(keep));
+	TRY(make_dirs(keep));
 	dir = opendir(keep);
 	if (!dir)
 		return error_errno("--keep %s", keep);
@@ -247,8 +247,8 @@ struct error *build_init(struct build *build, const struct build_options *option
 	*build = (struct build){.options = *options, .tree_lock = -1, .core_lock = -1};
 	build->phase_start = now_seconds();
 	for (size_t i = 0; i < options->allow.count; i++)
-		_failed_(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
-				      "--allow %s", options->allow.list[i]));
+		TRY(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
+				 "--allow %s", options->allow.list[i]));
 	if (options->kernel)
 		build->release = xstrdup(options->kernel);
 	else if (options->kbuild)
@@ -257,9 +257,9 @@ struct error *build_init(struct build *build, const struct build_options *option
 		return error_errno("cannot tell the running kernel's release; give one with -k");
 	if (!build->release)
 		build->release = xstrdup(running.release);
-	_failed_(choose_name(options, &build->name));
-	_failed_(choose_output(build));
-	_failed_(find_files(build));
+	TRY(choose_name(options, &build->name));
+	TRY(choose_output(build));
+	TRY(find_files(build));
 	return make_work_folder(build);
 }
 

@@ -104,11 +104,11 @@ struct tables {
 static struct error *read_tables(const struct arguments *arguments, struct tables *ret)
 {
 	if (arguments->symvers)
-		_failed_(symvers_read(arguments->symvers, &ret->symvers));
+		TRY(symvers_read(arguments->symvers, &ret->symvers));
 	if (!arguments->symtab)
 		return NULL;
 	if (!has_suffix(arguments->symtab, ".ko")) {
-		_failed_(parent_open("vmlinux", arguments->symtab, &ret->vmlinux));
+		TRY(parent_open("vmlinux", arguments->symtab, &ret->vmlinux));
 		ret->parent = ret->vmlinux;
 		return NULL;
 	}
@@ -188,9 +188,9 @@ static struct error *run(const struct arguments *arguments, struct tables *table
 			 struct refusals *refusals, struct diff_result *result)
 {
 	for (size_t i = 0; i < arguments->allow.count; i++)
-		_failed_(error_prefix(refusals_allow(refusals, arguments->allow.list[i]),
-				      "--allow %s", arguments->allow.list[i]));
-	_failed_(read_tables(arguments, tables));
+		TRY(error_prefix(refusals_allow(refusals, arguments->allow.list[i]),
+				 "--allow %s", arguments->allow.list[i]));
+	TRY(read_tables(arguments, tables));
 	struct diff_options options = {
 		.orig = arguments->orig,
 		.patched = arguments->patched,
@@ -200,7 +200,7 @@ static struct error *run(const struct arguments *arguments, struct tables *table
 		.symvers = arguments->symvers ? &tables->symvers : NULL,
 		.externals = &tables->externals,
 	};
-	_failed_(diff_run(&options, refusals, result));
+	TRY(diff_run(&options, refusals, result));
 	refusals_disallow(refusals, 0, "--allow");
 	refusals_sort(refusals);
 	if (!arguments->report)

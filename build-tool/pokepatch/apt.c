@@ -97,7 +97,7 @@ static struct error *make_folders(struct apt *apt)
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		_free_ char *path = xasprintf("%s/%s", apt->dir, folders[i]);
 
-		_failed_(make_dirs(path));
+		TRY(make_dirs(path));
 	}
 	return file_write(status, "", 0);
 }
@@ -107,7 +107,7 @@ struct error *apt_native(char **ret)
 	static const char *const argv[] = {"dpkg", "--print-architecture", NULL};
 	struct buffer out;
 
-	_failed_(error_prefix(proc_check(argv, NULL, &out), "fetch needs Debian's apt and dpkg"));
+	TRY(error_prefix(proc_check(argv, NULL, &out), "fetch needs Debian's apt and dpkg"));
 	if (!out.length)
 		return error_new(STATUS_FAILED, "dpkg does not tell its architecture");
 	out.text[strcspn(out.text, "\n")] = '\0';
@@ -207,7 +207,7 @@ static struct error *run_apt(const char *const *argv, const struct proc_options 
 	struct proc_result result;
 
 	with_locale.env = c_locale;
-	_failed_(proc_run(argv, &with_locale, &result));
+	TRY(proc_run(argv, &with_locale, &result));
 	if (result.status) {
 		reason = apt_reason(result.err.length ? result.err.text : result.out.text);
 		proc_result_deinit(&result);
@@ -328,7 +328,7 @@ struct error *apt_show(struct apt *apt, const char *const *names, struct apt_pac
 	/* Its status is a failure already when one of the names is unknown. */
 	error = proc_run(argv, &apart, &result);
 	free(argv);
-	_failed_(error);
+	TRY(error);
 	apt_parse_show(result.out.text, ret);
 	proc_result_deinit(&result);
 	return NULL;
@@ -350,7 +350,7 @@ struct error *apt_names(struct apt *apt, const char *prefix, char ***ret)
 	const char *const argv[] = {"apt-cache", "-c", apt->config, "pkgnames", prefix, NULL};
 	struct buffer out;
 
-	_failed_(run_apt(argv, NULL, &out));
+	TRY(run_apt(argv, NULL, &out));
 	*ret = split_lines(out.text);
 	buffer_deinit(&out);
 	return NULL;
@@ -411,7 +411,7 @@ struct error *apt_versions(struct apt *apt, const char *name, char ***ret)
 	const char *const argv[] = {"apt-cache", "-c", apt->config, "policy", name, NULL};
 	struct buffer out;
 
-	_failed_(run_apt(argv, NULL, &out));
+	TRY(run_apt(argv, NULL, &out));
 	*ret = apt_parse_policy(out.text);
 	buffer_deinit(&out);
 	return NULL;

@@ -59,7 +59,7 @@ static struct error *check_allowed(const struct patch_file *file)
 				 "(kernel.modules_disabled)");
 	if (!file_says(enforced, "Y"))
 		return NULL;
-	_failed_(file_read(file->path, &bytes, &length));
+	TRY(file_read(file->path, &bytes, &length));
 	if (length >= strlen(SIGNED) &&
 	    memcmp(bytes + length - strlen(SIGNED), SIGNED, strlen(SIGNED)) == 0)
 		return NULL;
@@ -226,7 +226,7 @@ static struct error *check_symbols(const struct patch_file *file, struct finding
 {
 	struct kallsyms kallsyms;
 
-	_failed_(read_kallsyms(file, &kallsyms));
+	TRY(read_kallsyms(file, &kallsyms));
 	for (size_t i = 0; i < file->symbols.count; i++)
 		find(findings, check_symbol(file, &kallsyms, &file->symbols.list[i]));
 	*ret_addresses = kallsyms.text;
@@ -288,7 +288,7 @@ static struct error *check_loaded(const struct patch_file *file)
 {
 	if (!sysfs_patch_exists(file->name))
 		return NULL;
-	_failed_(check_same_build(file));
+	TRY(check_same_build(file));
 	if (!sysfs_patch_enabled(file->name))
 		return NULL;
 	return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already", file->name);
@@ -301,10 +301,10 @@ static struct error *check_file(struct cli_call *call, const struct patch_file *
 	bool addresses = false;
 	struct error *error;
 
-	_failed_(running_release(&release));
+	TRY(running_release(&release));
 	/* For another kernel nothing else is worth a word. */
-	_failed_(patch_file_check_kernel(file, release));
-	_failed_(check_loaded(file));
+	TRY(patch_file_check_kernel(file, release));
+	TRY(check_loaded(file));
 	find(&findings, check_allowed(file));
 	find(&findings, check_core_file(call, file, release));
 	for (size_t i = 0; i < file->objects.count; i++)
@@ -330,7 +330,7 @@ struct error *cli_check(struct cli_call *call)
 	struct patch_file file;
 	struct error *error;
 
-	_failed_(patch_file_read(call->arguments[0], &file));
+	TRY(patch_file_read(call->arguments[0], &file));
 	error = check_file(call, &file);
 	patch_file_deinit(&file);
 	return error;

@@ -202,7 +202,7 @@ struct error *cli_run(const struct cli_command *commands, int argc, char **argv,
 	if (!call.command)
 		return unknown_command(commands, argv[1]);
 
-	_failed_(parse(call.command, argc - 1, argv + 1, &call, &help));
+	TRY(parse(call.command, argc - 1, argv + 1, &call, &help));
 	if (help) {
 		add_command_help(ret_out, call.command);
 		return NULL;

@@ -244,7 +244,7 @@ static struct error *ask_apt(struct fetch *fetch)
 
 	if (!fetch->flavour)
 		return kernel_resolve(&fetch->apt, fetch->release, &fetch->packages);
-	_failed_(kernel_resolve_latest(&fetch->apt, fetch->flavour, &release, &fetch->packages));
+	TRY(kernel_resolve_latest(&fetch->apt, fetch->flavour, &release, &fetch->packages));
 	free(fetch->release);
 	fetch->release = release;
 	return NULL;
@@ -262,7 +262,7 @@ static struct error *resolve(struct fetch *fetch)
 	struct error *error;
 
 	if (!fetch->apt_open)
-		_failed_(apt_open(kernel_arch(name), &fetch->apt));
+		TRY(apt_open(kernel_arch(name), &fetch->apt));
 	fetch->apt_open = true;
 	if (apt_is_stale(&fetch->apt))
 		no_update = apt_update(&fetch->apt);
@@ -337,7 +337,7 @@ static struct error *find_missing(const struct fetch *fetch, bool *missing, uint
 		const struct apt_package *package = &fetch->packages.list[i];
 		_free_ char *path = deb_path(fetch, package);
 
-		_failed_(proc_check_interrupted());
+		TRY(proc_check_interrupted());
 		missing[i] = !apt_matches(package, path);
 		if (!missing[i])
 			continue;
@@ -356,7 +356,7 @@ static struct error *download_one(struct fetch *fetch, const struct apt_package 
 	_free_ char *path = deb_path(fetch, package);
 	_free_ char *partial = xasprintf("%s/packages/partial/%s", fetch->dir, package->file);
 
-	_failed_(apt_download(&fetch->apt, package, partial));
+	TRY(apt_download(&fetch->apt, package, partial));
 	if (rename(partial, path) < 0)
 		return error_errno("cannot make '%s'", path);
 	return NULL;
@@ -438,31 +438,31 @@ static struct error *fill(struct fetch *fetch)
 	bool parts[PART_COUNT];
 	uint64_t to_download, needed;
 
-	_failed_(make_dirs(partial));
+	TRY(make_dirs(partial));
 	if (unlink(stamp) < 0 && errno != ENOENT)
 		return error_errno("cannot remove '%s'", stamp);
 	for (int part = 0; part < PART_COUNT; part++) {
 		_free_ char *folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
 
-		_failed_(unpack_clean(folder));
+		TRY(unpack_clean(folder));
 	}
-	_failed_(find_missing(fetch, missing, &to_download));
+	TRY(find_missing(fetch, missing, &to_download));
 	needed = to_download;
 	for (int part = 0; part < PART_COUNT; part++) {
 		parts[part] = !part_is_whole(fetch->dir, &fetch->packages, part);
 		if (parts[part])
 			needed += with_margin(unpacked_size(&fetch->packages, part));
 	}
-	_failed_(check_space(fetch->dir, needed));
+	TRY(check_space(fetch->dir, needed));
 	if (to_download)
-		_failed_(download(fetch, missing));
-	_failed_(unpack(fetch, parts));
+		TRY(download(fetch, missing));
+	TRY(unpack(fetch, parts));
 	if (!has_all_files(fetch->release))
 		return error_new(STATUS_FAILED,
 				 "the packages of '%s' do not have all parts of the kernel at the "
 				 "expected places in '%s'",
 				 fetch->release, fetch->dir);
-	_failed_(write_stamp(fetch->dir, &fetch->packages));
+	TRY(write_stamp(fetch->dir, &fetch->packages));
 	return remove_leftovers(fetch);
 }
 
@@ -485,11 +485,11 @@ static struct error *fetch_release(struct fetch *fetch)
 	_close_ int lock = -1;
 	bool done;
 
-	_failed_(cache_kernel_dir(fetch->release, &fetch->dir));
+	TRY(cache_kernel_dir(fetch->release, &fetch->dir));
 	if (!fetch->resolved && !file_exists(fetch->dir))
-		_failed_(resolve(fetch)); /* a name that apt does not know leaves no folder */
-	_failed_(make_dirs(fetch->dir));
-	_failed_(cache_lock(fetch->dir, false, &lock));
+		TRY(resolve(fetch)); /* a name that apt does not know leaves no folder */
+	TRY(make_dirs(fetch->dir));
+	TRY(cache_lock(fetch->dir, false, &lock));
 	fetch_stamp_read(fetch->dir, &stamp);
 	done = (!fetch->flavour || same_packages(&stamp, &fetch->packages)) &&
 	       is_complete(fetch->release, fetch->dir, &stamp);
@@ -497,7 +497,7 @@ static struct error *fetch_release(struct fetch *fetch)
 	if (done)
 		return NULL;
 	if (!fetch->resolved)
-		_failed_(resolve(fetch));
+		TRY(resolve(fetch));
 	return fill(fetch);
 }
 
@@ -531,7 +531,7 @@ static struct error *report(struct cli_call *call, const char *release)
 	_json_ json_object *record = json_object_new_object();
 	struct kernel_files files;
 
-	_failed_(kernel_files_find(release, &files));
+	TRY(kernel_files_find(release, &files));
 	json_add_text(record, "release", files.release);
 	json_add_text(record, "cache", files.cache);
 	json_add_text(record, "config", files.config);

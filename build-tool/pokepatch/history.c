@@ -340,7 +340,7 @@ static struct error *read_question(const struct view *view, char *line, struct q
 	if (!parse_time(time, &ret->time))
 		return error_new(STATUS_FAILED,
 				 "'%s' is no time: seconds are wanted, as 12.345678901", time);
-	_failed_(symbol_list_find(&view->symbols, address, ret->time, &ret->address, &symbol));
+	TRY(symbol_list_find(&view->symbols, address, ret->time, &ret->address, &symbol));
 	return history_check_time(&view->history, view->clock, ret->time);
 }
 
@@ -494,7 +494,7 @@ static struct error *path(struct cli_call *call, const struct view *view)
 	_free_ char *text = NULL;
 	size_t length;
 
-	_failed_(file_read(name, &text, &length));
+	TRY(file_read(name, &text, &length));
 	if (memchr(text, 0, length))
 		return error_new(STATUS_FAILED, "'%s' is no text: it has a zero byte", name);
 	return error_prefix(tell_paths(call, view, text), "%s", name);
@@ -569,7 +569,7 @@ struct error *cli_history(struct cli_call *call)
 	struct error *error;
 	struct view view;
 
-	_failed_(check_options(call));
+	TRY(check_options(call));
 	if (cli_value(call, "follow")) {
 		view = (struct view){.fd = -1};
 		error = live_open(&view.fd);

@@ -208,9 +208,9 @@ static struct error *copy_files(const struct place *place, const char *core, con
 {
 	_free_ char *core_to = xasprintf("%s/" CORE_FILE, place->folder);
 
-	_failed_(make_dirs(place->folder));
+	TRY(make_dirs(place->folder));
 	if (!same_contents(core, core_to))
-		_failed_(file_copy(core, core_to));
+		TRY(file_copy(core, core_to));
 	return file_copy(patch, to);
 }
 
@@ -223,9 +223,9 @@ static struct error *install_at(struct cli_call *call, const struct patch_file *
 	_free_ char *core = NULL;
 	struct error *error, *second;
 
-	_failed_(find_and_check_core(call, place, file->path, &core));
+	TRY(find_and_check_core(call, place, file->path, &core));
 	if (same_contents(file->path, to) && same_contents(core, core_to)) {
-		_failed_(systemctl(call, "enable"));
+		TRY(systemctl(call, "enable"));
 		return error_new(STATUS_NOTHING, "patch '%s' is installed already", file->name);
 	}
 	error = systemctl(call, "enable");
@@ -251,7 +251,7 @@ static struct error *install_file(struct cli_call *call, const struct patch_file
 
 	if (!vermagic)
 		return error_new(STATUS_FAILED, "'%s' does not tell its kernel", file->path);
-	_failed_(running_release(&running));
+	TRY(running_release(&running));
 	error = place_init(&place, call, xstrndup(vermagic, strcspn(vermagic, " ")));
 	/* For another kernel, or system, the load at boot is the first to see it. */
 	if (!error && !place.root[0] && strcmp(place.release, running) == 0)
@@ -269,7 +269,7 @@ struct error *cli_install(struct cli_call *call)
 	struct patch_file file;
 	struct error *error;
 
-	_failed_(patch_file_read(call->arguments[0], &file));
+	TRY(patch_file_read(call->arguments[0], &file));
 	error = install_file(call, &file);
 	patch_file_deinit(&file);
 	return error;
@@ -287,7 +287,7 @@ static struct error *uninstall_at(struct cli_call *call, const struct place *pla
 				 "patch '%s' is not installed for kernel %s: there is no '%s'",
 				 call->arguments[0], place->release, path);
 	if (!place->root[0])
-		_failed_(need_root("uninstall"));
+		TRY(need_root("uninstall"));
 	if (unlink(path) < 0)
 		return error_errno("cannot remove '%s'", path);
 	buffer_printf(&call->out, "removed: %s\n", path);
@@ -304,7 +304,7 @@ struct error *cli_uninstall(struct cli_call *call)
 	if (given)
 		release = xstrdup(given);
 	else
-		_failed_(running_release(&release));
+		TRY(running_release(&release));
 	error = place_init(&place, call, release);
 	if (!error)
 		error = uninstall_at(call, &place);

@@ -136,7 +136,7 @@ static struct error *show_sources(struct apt *apt, struct apt_packages *ret)
 	char **names;
 	struct error *error;
 
-	_failed_(apt_names(apt, "linux-source-", &names));
+	TRY(apt_names(apt, "linux-source-", &names));
 	if (!names[0]) {
 		*ret = (struct apt_packages){0};
 		error = NULL;
@@ -198,7 +198,7 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 	native_kbuild = xasprintf("%s:%s", kbuild, apt->native);
 	names[0] = common;
 	names[1] = native_kbuild;
-	_failed_(apt_show(apt, names, &found));
+	TRY(apt_show(apt, names, &found));
 	names[1] = kbuild;
 	for (size_t i = 0; !error && i < 2; i++) {
 		const struct apt_package *p = find_version(&found, names[i], headers->version);
@@ -221,7 +221,7 @@ static struct error *add_newest(struct apt *apt, const char *name, struct apt_pa
 	struct apt_packages found;
 
 	*ret_added = NULL;
-	_failed_(apt_show(apt, queries, &found));
+	TRY(apt_show(apt, queries, &found));
 	if (found.count && !strcmp(found.list[0].name, name)) {
 		add_copy(ret, &found.list[0]);
 		*ret_added = &ret->list[ret->count - 1];
@@ -248,13 +248,13 @@ static struct error *resolve_compiler(struct apt *apt, const struct apt_package 
 	if (!digits || !strcmp(apt->arch, apt->native))
 		return NULL;
 	_free_ char *name = xasprintf("cpp-%.*s", (int)digits, number);
-	_failed_(add_newest(apt, name, ret, &cpp));
+	TRY(add_newest(apt, name, ret, &cpp));
 	depends = cpp ? xstrdup(cpp->depends) : NULL;
 	for (const char *p = depends; p && *p; p += strcspn(p, ",")) {
 		p += strspn(p, " ,");
 		_free_ char *needed = xstrndup(p, strcspn(p, " ,|([:"));
 		if (kernel_part_of(needed) == PART_COMPILER)
-			_failed_(add_newest(apt, needed, ret, &library));
+			TRY(add_newest(apt, needed, ret, &library));
 	}
 	return NULL;
 }

@@ -133,7 +133,7 @@ static struct error *remove_module(struct kmod_ctx *kmod, const char *name)
 		result = kmod_module_remove_module(module, O_NONBLOCK);
 		if ((result != -EAGAIN && result != -EBUSY) || i + 1 == REMOVE_TRIES)
 			break;
-		_failed_(proc_check_interrupted());
+		TRY(proc_check_interrupted());
 		result = 0;
 		usleep(REMOVE_PAUSE_US);
 	}
@@ -274,7 +274,7 @@ static struct error *switch_patch(struct cli_call *call, const char *name, bool 
 	const char *timeout = cli_value(call, "timeout");
 
 	if (timeout)
-		_failed_(sysfs_set_timeout(name, timeout));
+		TRY(sysfs_set_timeout(name, timeout));
 	return sysfs_switch(name, on);
 }
 
@@ -310,8 +310,8 @@ static struct error *load_core(struct loading *loading, const char *given, const
 
 	if (sysfs_core_loaded())
 		return NULL;
-	_failed_(find_core(loading->kmod, given, patch, modules, &path));
-	_failed_(error_prefix(insert_module(loading->kmod, path), "core module"));
+	TRY(find_core(loading->kmod, given, patch, modules, &path));
+	TRY(error_prefix(insert_module(loading->kmod, path), "core module"));
 	loading->core = true;
 	return NULL;
 }
@@ -326,7 +326,7 @@ static struct error *check_replaced(const char *names)
 	while ((name = strsep(&rest, ","))) {
 		_free_ char *found = NULL;
 
-		_failed_(sysfs_find_patch(name, &found));
+		TRY(sysfs_find_patch(name, &found));
 	}
 	return NULL;
 }
@@ -337,7 +337,7 @@ static struct error *switch_on_replacing(struct cli_call *call, const char *name
 	_free_ char *names = sysfs_patch_name(replace[0] ? replace : "*");
 	struct error *error;
 
-	_failed_(sysfs_set_replace(name, names));
+	TRY(sysfs_set_replace(name, names));
 	error = switch_patch(call, name, true);
 	/* It was for this time only, also if the patch stays loaded. */
 	if (error)
@@ -352,14 +352,14 @@ static struct error *switch_on(struct cli_call *call, const char *name)
 	const char *replace = cli_value(call, "replace");
 
 	if (mode)
-		_failed_(sysfs_set_mode(name, mode));
+		TRY(sysfs_set_mode(name, mode));
 	return replace ? switch_on_replacing(call, name, replace) : switch_patch(call, name, true);
 }
 
 static struct error *load_patch(struct loading *loading, struct cli_call *call,
 				const struct patch_file *file)
 {
-	_failed_(insert_module(loading->kmod, file->path));
+	TRY(insert_module(loading->kmod, file->path));
 	loading->module = patch_file_modinfo(file, "name");
 	if (!sysfs_patch_exists(file->name))
 		return error_new(STATUS_FAILED,
@@ -388,17 +388,17 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	struct loading loading = {0};
 	struct error *error;
 
-	_failed_(patch_file_check_kernel(file, release));
+	TRY(patch_file_check_kernel(file, release));
 	if (sysfs_patch_exists(file->name))
-		_failed_(check_same_build(file));
+		TRY(check_same_build(file));
 	if (sysfs_patch_enabled(file->name))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
 				 file->name);
-	_failed_(check_replaced(cli_value(call, "replace")));
-	_failed_(need_root("load"));
+	TRY(check_replaced(cli_value(call, "replace")));
+	TRY(need_root("load"));
 	if (sysfs_patch_exists(file->name))
 		return switch_on(call, file->name);
-	_failed_(open_kmod(&kmod));
+	TRY(open_kmod(&kmod));
 	loading.kmod = kmod;
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);
 	if (!error)
@@ -411,7 +411,7 @@ static struct error *load_path(struct cli_call *call, const char *path, const ch
 	struct patch_file file;
 	struct error *error;
 
-	_failed_(patch_file_read(path, &file));
+	TRY(patch_file_read(path, &file));
 	error = load_file(call, &file, release);
 	patch_file_deinit(&file);
 	return error;
@@ -426,11 +426,11 @@ static struct error *bring_file(const struct patch_file *file, const char *core,
 	struct loading loading = {0};
 	struct error *error;
 
-	_failed_(patch_file_check_kernel(file, release));
+	TRY(patch_file_check_kernel(file, release));
 	ret->name = xstrdup(file->name);
 	if (sysfs_patch_exists(file->name))
 		return check_same_build(file);
-	_failed_(open_kmod(&kmod));
+	TRY(open_kmod(&kmod));
 	loading.kmod = kmod;
 	error = load_core(&loading, core, file->path, release);
 	if (!error)
@@ -450,15 +450,15 @@ struct error *patch_bring(const char *what, const char *core, struct brought *re
 	struct error *error;
 
 	*ret = (struct brought){0};
-	_failed_(running_release(&release));
+	TRY(running_release(&release));
 	if (!is_path(what)) {
 		ret->name = sysfs_patch_name(what);
 		if (sysfs_patch_exists(ret->name))
 			return NULL;
 		brought_deinit(ret);
 	}
-	_failed_(find_patch_file(what, release, &path));
-	_failed_(patch_file_read(path, &file));
+	TRY(find_patch_file(what, release, &path));
+	TRY(patch_file_read(path, &file));
 	error = bring_file(&file, core, release, ret);
 	patch_file_deinit(&file);
 	if (error)
@@ -472,15 +472,15 @@ struct error *patch_take_away(struct brought *brought)
 	_free_ char *module = xasprintf(MODULE_PREFIX "%s", brought->name);
 
 	if (brought->enabled && sysfs_patch_enabled(brought->name))
-		_failed_(sysfs_switch(brought->name, false));
+		TRY(sysfs_switch(brought->name, false));
 	brought->enabled = false;
 	if (!brought->module)
 		return NULL;
-	_failed_(open_kmod(&kmod));
-	_failed_(remove_module(kmod, module));
+	TRY(open_kmod(&kmod));
+	TRY(remove_module(kmod, module));
 	brought->module = false;
 	if (brought->core)
-		_failed_(remove_module(kmod, "pokepatch"));
+		TRY(remove_module(kmod, "pokepatch"));
 	brought->core = false;
 	return NULL;
 }
@@ -501,7 +501,7 @@ static struct error *check_off_switch(void)
 	char *rest, *word;
 	size_t length;
 
-	_failed_(file_read("/proc/cmdline", &line, &length));
+	TRY(file_read("/proc/cmdline", &line, &length));
 	rest = line;
 	while ((word = strsep(&rest, " \n"))) {
 		if (strcmp(word, OFF_SWITCH) == 0)
@@ -553,8 +553,8 @@ static struct error *load_installed(struct cli_call *call, const char *release)
 		return error_new(STATUS_FAILED,
 				 "--installed loads all that is installed: it takes no patch, and "
 				 "no --replace");
-	_failed_(check_off_switch());
-	_failed_(installed_files(folder, &paths, &count));
+	TRY(check_off_switch());
+	TRY(installed_files(folder, &paths, &count));
 	if (count)
 		error = load_all(call, paths, count, release);
 	else
@@ -570,13 +570,13 @@ struct error *cli_load(struct cli_call *call)
 	_free_ char *release = NULL;
 	_free_ char *path = NULL;
 
-	_failed_(running_release(&release));
+	TRY(running_release(&release));
 	if (cli_value(call, "installed"))
 		return load_installed(call, release);
 	if (!call->count)
 		return error_new(STATUS_FAILED, "too few arguments; usage: pokepatch load %s",
 				 call->command->arguments);
-	_failed_(find_patch_file(call->arguments[0], release, &path));
+	TRY(find_patch_file(call->arguments[0], release, &path));
 	return load_path(call, path, release);
 }
 
@@ -596,11 +596,11 @@ struct error *cli_unload(struct cli_call *call)
 	_free_ char *module = NULL;
 	_free_ char *name = NULL;
 
-	_failed_(sysfs_find_patch(call->arguments[0], &name));
-	_failed_(need_root("unload"));
+	TRY(sysfs_find_patch(call->arguments[0], &name));
+	TRY(need_root("unload"));
 	if (sysfs_patch_enabled(name))
-		_failed_(switch_patch(call, name, false));
-	_failed_(open_kmod(&kmod));
+		TRY(switch_patch(call, name, false));
+	TRY(open_kmod(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
 
 	struct error *error = remove_module(kmod, module);
@@ -621,7 +621,7 @@ static struct error *switch_loaded(struct cli_call *call, bool on)
 {
 	_free_ char *name = NULL;
 
-	_failed_(sysfs_find_patch(call->arguments[0], &name));
+	TRY(sysfs_find_patch(call->arguments[0], &name));
 	if (sysfs_patch_enabled(name) == on)
 		return error_new(STATUS_NOTHING, "patch '%s' is %s already", name,
 				 on ? "enabled" : "disabled");

@@ -361,7 +361,7 @@ static struct error *read_tables(const struct reader *reader, struct patch_file 
 	struct image image;
 	const char *name;
 
-	_failed_(read_image(reader, &image));
+	TRY(read_image(reader, &image));
 	name = image_string(&image, image.head.name);
 	if (!name || !name[0])
 		return damaged(reader->path, "its patch has no name");
@@ -447,12 +447,12 @@ static struct error *read_parts(struct reader *reader, uint64_t size, struct pat
 	if (header.e_type != ET_REL)
 		return error_new(STATUS_FAILED, "'%s' is not a kernel module (ELF type %d)",
 				 reader->path, header.e_type);
-	_failed_(check_sections(reader, size));
+	TRY(check_sections(reader, size));
 	file->modinfo = copy_section(reader, ".modinfo", &file->modinfo_length);
 	if (!file->modinfo)
 		return error_new(STATUS_FAILED, "'%s' is not a kernel module (no modinfo)",
 				 reader->path);
-	_failed_(check_format(file));
+	TRY(check_format(file));
 	file->report = copy_section(reader, POKEPATCH_SECTION_REPORT, NULL);
 	file->build_id = read_build_id(reader);
 	return read_tables(reader, file);
@@ -498,7 +498,7 @@ struct error *patch_file_check_kernel(const struct patch_file *file, const char 
 				 "%s: refused [wrong-kernel]: made for kernel %s, and %s is "
 				 "running; build it with 'pokepatch-build -k %s'",
 				 file->path, release, running_release, running_release);
-	_failed_(sysfs_running_build_id(&running));
+	TRY(sysfs_running_build_id(&running));
 	if (strcasecmp(build_id, running) != 0)
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [wrong-kernel]: made for another build of kernel %s "

@@ -63,8 +63,8 @@ struct error *sysfs_running_build_id(char **ret)
 	_free_ char *notes = NULL;
 	size_t length;
 
-	_failed_(error_prefix(file_read(path, &notes, &length),
-			      "cannot tell the running kernel's build id"));
+	TRY(error_prefix(file_read(path, &notes, &length),
+			 "cannot tell the running kernel's build id"));
 	*ret = notes_build_id(notes, length);
 	return *ret ? NULL
 		    : error_new(STATUS_FAILED, "'%s' has no build id of the running kernel", path);

@@ -23,7 +23,7 @@ struct error *cli_list(struct cli_call *call)
 	};
 	_json_ json_object *rows = NULL;
 
-	_failed_(sysfs_patches(&rows));
+	TRY(sysfs_patches(&rows));
 	if (cli_value(call, "json"))
 		json_print(&call->out, rows);
 	else if (json_object_array_length(rows))
@@ -95,7 +95,7 @@ static struct error *info_file(struct cli_call *call, const char *path)
 	struct patch_file file;
 	struct error *error;
 
-	_failed_(patch_file_read(path, &file));
+	TRY(patch_file_read(path, &file));
 	error = patch_file_json(&file, &info);
 	patch_file_deinit(&file);
 	if (error)
@@ -122,8 +122,8 @@ static struct error *info_loaded(struct cli_call *call, const char *given)
 	_json_ json_object *info = NULL;
 	_free_ char *name = NULL;
 
-	_failed_(sysfs_find_patch(given, &name));
-	_failed_(sysfs_patch(name, &info));
+	TRY(sysfs_find_patch(given, &name));
+	TRY(sysfs_patch(name, &info));
 	if (cli_value(call, "json"))
 		json_print(&call->out, info);
 	else
@@ -150,9 +150,9 @@ static struct error *installed_patches(json_object *ret)
 	char **paths = NULL;
 	size_t count = 0;
 
-	_failed_(running_release(&release));
+	TRY(running_release(&release));
 	folder = xasprintf("/lib/modules/%s/pokepatch", release);
-	_failed_(installed_files(folder, &paths, &count));
+	TRY(installed_files(folder, &paths, &count));
 	for (size_t i = 0; i < count; i++) {
 		const char *name = strrchr(paths[i], '/') + 1 + strlen("pokepatch-");
 		_free_ char *plain = xstrndup(name, strlen(name) - strlen(".ko"));
@@ -220,7 +220,7 @@ struct error *cli_status(struct cli_call *call)
 	json_add_text(status, "core", core);
 	json_object_object_add(status, "patches", patches);
 	json_object_object_add(status, "installed", installed);
-	_failed_(sysfs_patches(&rows));
+	TRY(sysfs_patches(&rows));
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		const char *name = json_text(json_object_array_get_idx(rows, i), "name");
 		json_object *patch = NULL;
@@ -233,7 +233,7 @@ struct error *cli_status(struct cli_call *call)
 		else /* unloaded meanwhile */
 			error_destroy(error);
 	}
-	_failed_(installed_patches(installed));
+	TRY(installed_patches(installed));
 	if (cli_value(call, "json"))
 		json_print(&call->out, status);
 	else

@@ -44,9 +44,9 @@ static struct error *read_question(const struct cli_call *call, const struct vie
 				 "'%s' is no time: give seconds, as 12.345678901, of the clock "
 				 "that --clock says",
 				 at);
-	_failed_(history_check_time(&view->history, view->clock, ret->time));
-	_failed_(symbol_list_find(&view->symbols, call->arguments[0], ret->time, &ret->address,
-				  &symbol));
+	TRY(history_check_time(&view->history, view->clock, ret->time));
+	TRY(symbol_list_find(&view->symbols, call->arguments[0], ret->time, &ret->address,
+			     &symbol));
 	if (call->count > 1) {
 		if (!parse_address(call->arguments[1], &size) || !size || size > LENGTH_MAX)
 			return error_new(STATUS_FAILED,
@@ -74,7 +74,7 @@ static struct error *look_at_text(struct view *view, struct question *question)
 
 	if (view->fd < 0 || !past_life_at(&view->past, now, question->address))
 		return NULL;
-	_failed_(live_sights(view->fd, &view->history, &range, 1));
+	TRY(live_sights(view->fd, &view->history, &range, 1));
 	view_settle(view);
 	if (question->now) /* the moment of the look */
 		question->time = view->history.end.ns[view->clock];
@@ -240,8 +240,8 @@ static struct error *answer(struct cli_call *call, struct view *view)
 	struct printing printing = {.view = view, .question = &question};
 	struct decoder *decoder;
 
-	_failed_(read_question(call, view, &question));
-	_failed_(look_at_text(view, &question));
+	TRY(read_question(call, view, &question));
+	TRY(look_at_text(view, &question));
 
 	_free_ struct past_byte *bytes = xcalloc(question.size, sizeof(*bytes));
 

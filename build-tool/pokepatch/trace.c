@@ -97,7 +97,7 @@ static struct error *begin(struct tracing *tracing, const char *patch)
 	_free_ char *folder = NULL;
 	_free_ char *path = NULL;
 
-	_failed_(find_tracefs(&instances));
+	TRY(find_tracefs(&instances));
 	remove_left_over(instances);
 	folder = instance_path(instances, patch, getpid());
 	if (mkdir(folder, 0700))
@@ -109,7 +109,7 @@ static struct error *begin(struct tracing *tracing, const char *patch)
 		return error_errno("cannot open %s", path);
 	/* poll(2) is to wake us for the first marker, not for half a buffer of them. */
 	error_destroy(put(tracing, "buffer_percent", "0"));
-	_failed_(put(tracing, EVENT "/filter", filter));
+	TRY(put(tracing, EVENT "/filter", filter));
 	return put(tracing, EVENT "/enable", "1");
 }
 
@@ -140,7 +140,7 @@ static struct error *show_all(struct tracing *tracing)
 	ssize_t length;
 
 	while (!tracing->gone && (length = read(tracing->pipe, text, sizeof(text))) > 0)
-		_failed_(show(tracing, text, (size_t)length));
+		TRY(show(tracing, text, (size_t)length));
 	return NULL;
 }
 
@@ -155,7 +155,7 @@ static struct error *follow(struct tracing *tracing)
 		if (poll(files, ARRAY_SIZE(files), LOOK_MS) < 0 && errno != EINTR)
 			return error_errno("cannot wait for markers");
 		tracing->gone = files[1].revents & (POLLERR | POLLHUP | POLLNVAL);
-		_failed_(show_all(tracing));
+		TRY(show_all(tracing));
 	}
 	return NULL;
 }
@@ -193,7 +193,7 @@ static struct error *count_markers(const char *patch, size_t *ret, long *ret_mis
 
 	*ret = 0;
 	*ret_missed = 0;
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (char *line = text, *next; *line; line = next) {
 		long missed;
 
@@ -210,7 +210,7 @@ static struct error *check_markers(const char *patch, long *ret_missed)
 {
 	size_t count;
 
-	_failed_(count_markers(patch, &count, ret_missed));
+	TRY(count_markers(patch, &count, ret_missed));
 	if (count)
 		return NULL;
 	return error_new(STATUS_NOTHING,
@@ -238,7 +238,7 @@ static struct error *trace(struct brought *patch)
 	struct error *error;
 	long missed;
 
-	_failed_(check_markers(patch->name, &missed));
+	TRY(check_markers(patch->name, &missed));
 	error = begin(&tracing, patch->name);
 	/* Only now, so that not a marker is lost. */
 	if (!error && !sysfs_patch_enabled(patch->name)) {
@@ -339,10 +339,10 @@ struct error *cli_trace(struct cli_call *call)
 	struct keeper keeper;
 	struct error *error;
 
-	_failed_(need_root("trace"));
+	TRY(need_root("trace"));
 	/* A reader that goes is no reason to leave a patch behind: write() tells. */
 	signal(SIGPIPE, SIG_IGN);
-	_failed_(patch_bring(call->arguments[0], cli_value(call, "core"), &patch));
+	TRY(patch_bring(call->arguments[0], cli_value(call, "core"), &patch));
 	error = keeper_start(&keeper, &patch);
 	if (!error) {
 		error = trace(&patch);

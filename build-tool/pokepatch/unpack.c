@@ -180,7 +180,7 @@ static struct error *relocate_makefile(const char *path)
 	struct error *error = NULL;
 	bool changed = false;
 
-	_failed_(file_read(path, &old, NULL));
+	TRY(file_read(path, &old, NULL));
 	for (const char *line = old; *line;) {
 		size_t length = strcspn(line, "\n");
 		bool matches = has_prefix(line, absolute);
@@ -210,7 +210,7 @@ struct error *unpack_relocate(const char *root)
 	FTSENT *entry;
 	FTS *tree;
 
-	_failed_(open_tree(root, &tree));
+	TRY(open_tree(root, &tree));
 	while (!error && (entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_SL || entry->fts_info == FTS_SLNONE)
 			error = relocate_link(root, entry->fts_path);
@@ -256,7 +256,7 @@ static struct error *put_in_place(const char *folder)
 		return rename(temp, folder) < 0 ? error_errno("cannot make '%s'", folder) : NULL;
 	if (renameat2(AT_FDCWD, temp, AT_FDCWD, folder, RENAME_EXCHANGE) == 0)
 		return remove_tree(temp);
-	_failed_(remove_tree(folder));
+	TRY(remove_tree(folder));
 	return rename(temp, folder) < 0 ? error_errno("cannot make '%s'", folder) : NULL;
 }
 
@@ -287,7 +287,7 @@ static struct error *make_temporary(const struct unpack *unpack)
 {
 	_free_ char *temp = temporary(unpack->folder);
 
-	_failed_(unpack_clean(unpack->folder));
+	TRY(unpack_clean(unpack->folder));
 	return make_dirs(temp);
 }
 
@@ -295,8 +295,8 @@ static struct error *finish(const struct unpack *unpack)
 {
 	_free_ char *temp = temporary(unpack->folder);
 
-	_failed_(unpack_relocate(temp));
-	_failed_(write_manifest(temp, unpack->packages));
+	TRY(unpack_relocate(temp));
+	TRY(write_manifest(temp, unpack->packages));
 	return put_in_place(unpack->folder);
 }
 
@@ -365,7 +365,7 @@ struct error *unpack_all(const struct unpack *list, size_t count)
 	if (!count)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		_failed_(make_temporary(&list[i]));
+		TRY(make_temporary(&list[i]));
 		progress.total += list[i].size;
 	}
 	size = size_text(progress.total);

@@ -38,13 +38,13 @@ struct error *view_open(const struct cli_call *call, struct view *ret)
 	const char *from = cli_value(call, "from");
 
 	*ret = (struct view){.fd = -1};
-	_failed_(read_clock(call, &ret->clock));
+	TRY(read_clock(call, &ret->clock));
 	if (from) {
-		_failed_(history_read(from, &ret->history));
+		TRY(history_read(from, &ret->history));
 	} else {
-		_failed_(live_open(&ret->fd));
-		_failed_(live_drain(ret->fd, &ret->history));
-		_failed_(live_symbols(NULL, &ret->history));
+		TRY(live_open(&ret->fd));
+		TRY(live_drain(ret->fd, &ret->history));
+		TRY(live_symbols(NULL, &ret->history));
 	}
 	view_settle(ret);
 	return NULL;

@@ -81,8 +81,8 @@ static struct error *check_stubs(struct tables *tables, size_t *pointers)
 	struct thing *thing = NULL;
 	uint64_t at;
 
-	_failed_(read_pointer(check, tables->image, offsetof(struct pokepatch_image, stubs),
-			      "the address of the stubs", &section, &at));
+	TRY(read_pointer(check, tables->image, offsetof(struct pokepatch_image, stubs),
+			 "the address of the stubs", &section, &at));
 	for (size_t i = 0; i < check->proof->sources.count && !thing; i++) {
 		struct source *source = check->proof->sources.list[i];
 		const struct symbol *symbol = map_get(&source->by_name, POKEPATCH_STUBS_SYMBOL);
@@ -113,8 +113,8 @@ static struct error *check_markers(struct tables *tables, size_t *pointers)
 	for (size_t i = 1; i < check->object.sections.count; i++)
 		if (has_prefix(check->object.sections.list[i]->name, POKEPATCH_SECTION_MARKERS))
 			size += check->object.sections.list[i]->size;
-	_failed_(read_pointer(check, tables->image, offsetof(struct pokepatch_image, markers),
-			      "the address of the markers", &section, &at));
+	TRY(read_pointer(check, tables->image, offsetof(struct pokepatch_image, markers),
+			 "the address of the markers", &section, &at));
 	*pointers += section != NULL;
 	if (size != count * sizeof(struct pokepatch_marker) || !count != !section ||
 	    (section && (strcmp(section->name, POKEPATCH_SECTION_MARKERS) || at ||
@@ -134,8 +134,8 @@ static struct error *read_tables(struct tables *tables)
 		uint32_t count = object_get32(&check->object, image + kinds[i].count);
 		uint64_t size = (uint64_t)count * kinds[i].size;
 
-		_failed_(read_pointer(check, tables->image, kinds[i].pointer, kinds[i].name,
-				      &tables->section[i], &tables->at[i]));
+		TRY(read_pointer(check, tables->image, kinds[i].pointer, kinds[i].name,
+				 &tables->section[i], &tables->at[i]));
 		pointers += tables->section[i] != NULL;
 		if (!count != !tables->section[i])
 			return wrong(check, "the table of %s has %u rows and %s address",
@@ -147,13 +147,13 @@ static struct error *read_tables(struct tables *tables)
 		    !section_is_loaded(tables->section[i]) || tables->at[i] % kinds[i].align)
 			return wrong(check, "the table of %s is not within section %s",
 				     kinds[i].name, tables->section[i]->name);
-		_failed_(check_constant(check, tables->section[i]));
+		TRY(check_constant(check, tables->section[i]));
 		tables->count[i] = count;
-		_failed_(claim(check, tables->section[i], tables->at[i], size, kinds[i].align,
-			       PLACED, kinds[i].name));
+		TRY(claim(check, tables->section[i], tables->at[i], size, kinds[i].align,
+			  PLACED, kinds[i].name));
 	}
-	_failed_(check_stubs(tables, &pointers));
-	_failed_(check_markers(tables, &pointers));
+	TRY(check_stubs(tables, &pointers));
+	TRY(check_markers(tables, &pointers));
 	if (tables->image->relocs.count != pointers)
 		return wrong(check, "the image has %zu relocations, not %zu",
 			     tables->image->relocs.count, pointers);
@@ -196,7 +196,7 @@ static struct error *check_header(struct tables *tables)
 		if (fields[i].found != fields[i].expected)
 			return wrong(check, "the image's %s is %#" PRIx64 ", not %#" PRIx64,
 				     fields[i].field, fields[i].found, fields[i].expected);
-	_failed_(get_string(tables, GET32(check, image, struct pokepatch_image, name), &name));
+	TRY(get_string(tables, GET32(check, image, struct pokepatch_image, name), &name));
 	char *expected _free_ = xstrdup(input->name);
 	for (char *p = expected; *p; p++)
 		if (*p == '-')
@@ -218,8 +218,8 @@ static struct error *check_objects(struct tables *tables)
 		static const unsigned char zeroes[POKEPATCH_BUILD_ID_MAX];
 		const char *name;
 
-		_failed_(get_string(tables, GET32(check, row, struct pokepatch_object, name),
-				    &name));
+		TRY(get_string(tables, GET32(check, row, struct pokepatch_object, name),
+			       &name));
 		struct symtab *parent = proof_parent(check->proof, name);
 		if (!parent || parent->vmlinux != !i)
 			return wrong(check, "parent %u is '%s'", i, name);
@@ -269,7 +269,7 @@ static struct error *load_names(struct tables *tables)
 		if (!error)
 			symtab_load(check->parents.list[parent], names.list, names.count);
 		vec_deinit(&names);
-		_failed_(error);
+		TRY(error);
 	}
 	return NULL;
 }
@@ -295,9 +295,9 @@ static struct error *check_symbol(struct tables *tables, uint32_t number)
 	struct row_symbol *symbol = vec_push(&check->symbols);
 	const char *section;
 
-	_failed_(get_string(tables, GET32(check, row, struct pokepatch_symbol, name),
-			    &symbol->name));
-	_failed_(get_string(tables, GET32(check, row, struct pokepatch_symbol, section), &section));
+	TRY(get_string(tables, GET32(check, row, struct pokepatch_symbol, name),
+		       &symbol->name));
+	TRY(get_string(tables, GET32(check, row, struct pokepatch_symbol, section), &section));
 	if (object >= check->parents.count ||
 	    (flags & ~(POKEPATCH_SYM_FUNC | POKEPATCH_SYM_ABS)) ||
 	    GET32(check, row, struct pokepatch_symbol, reserved))
@@ -349,9 +349,9 @@ static struct error *read_rows(struct tables *tables)
 		const unsigned char *row = section->data + at;
 		struct row *new = vec_push(&check->rows);
 
-		_failed_(read_pointer(check, section,
-				      at + offsetof(struct pokepatch_reloc, where),
-				      "the place of a relocation", &new->section, &new->place));
+		TRY(read_pointer(check, section,
+				 at + offsetof(struct pokepatch_reloc, where),
+				 "the place of a relocation", &new->section, &new->place));
 		new->addend = GET64(check, row, struct pokepatch_reloc, addend);
 		new->symbol = GET32(check, row, struct pokepatch_reloc, symbol);
 		new->type = GET32(check, row, struct pokepatch_reloc, type);
@@ -438,9 +438,9 @@ static struct error *check_text(struct tables *tables, const struct thing *thing
 	if (at >= size)
 		return wrong(check, "the row of '%s' has no text of its original",
 			     thing_name(thing));
-	_failed_(text_check(check, thing->source, old,
-			    tables->section[TEXTS]->data + tables->at[TEXTS] + at, size - at,
-			    &length));
+	TRY(text_check(check, thing->source, old,
+		       tables->section[TEXTS]->data + tables->at[TEXTS] + at, size - at,
+		       &length));
 	for (uint64_t i = at; i < at + length; i++) {
 		if (tables->texts_used[i])
 			return wrong(check, "the text of '%s' is another's too", old->name);
@@ -497,10 +497,10 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 		return wrong(check, "'%s' of %s is not a function that changed", symbol->name,
 			     symbol->parent->name);
 	thing->replaced = true;
-	_failed_(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_addr),
-			      "a function's address", &hot, &hot_place));
-	_failed_(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_cold_addr),
-			      "a cold part's address", &cold, &cold_place));
+	TRY(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_addr),
+			 "a function's address", &hot, &hot_place));
+	TRY(read_pointer(check, section, at + offsetof(struct pokepatch_func, new_cold_addr),
+			 "a cold part's address", &cold, &cold_place));
 	uint64_t size = full_size(check, thing, hot, hot_place);
 	uint64_t cold_size = thing->cold ? full_size(check, thing->cold, cold, cold_place) : 0;
 	const struct symbol *orig = map_get(&thing->source->orig_by_name, symbol->name);
@@ -513,13 +513,13 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 		    (thing->carried ? POKEPATCH_FUNC_CARRIED : 0))
 		return wrong(check, "the row of '%s' is not what the compiler's output says",
 			     thing_name(thing));
-	_failed_(check_text(tables, thing, symbol, GET32(check, row, struct pokepatch_func, text)));
-	_failed_(check_old_cold(tables, thing, symbol->name,
-				GET32(check, row, struct pokepatch_func, cold),
-				GET32(check, row, struct pokepatch_func, cold_text)));
-	_failed_(place_thing(check, thing, hot, hot_place));
+	TRY(check_text(tables, thing, symbol, GET32(check, row, struct pokepatch_func, text)));
+	TRY(check_old_cold(tables, thing, symbol->name,
+			   GET32(check, row, struct pokepatch_func, cold),
+			   GET32(check, row, struct pokepatch_func, cold_text)));
+	TRY(place_thing(check, thing, hot, hot_place));
 	if (cold)
-		_failed_(place_thing(check, thing->cold, cold, cold_place));
+		TRY(place_thing(check, thing->cold, cold, cold_place));
 	return NULL;
 }
 
@@ -570,14 +570,14 @@ static struct error *check_callback(struct tables *tables, uint32_t number, bool
 	uint32_t kind = GET32(check, row, struct pokepatch_callback, kind);
 	struct note note;
 
-	_failed_(read_pointer(check, table, at + offsetof(struct pokepatch_callback, func),
-			      "a callback's address", &section, &place));
+	TRY(read_pointer(check, table, at + offsetof(struct pokepatch_callback, func),
+			 "a callback's address", &section, &place));
 	if (!section || object >= check->parents.count || kind >= POKEPATCH_CALLBACK_KINDS ||
 	    seen[object * POKEPATCH_CALLBACK_KINDS + kind])
 		return wrong(check, "callback %u is malformed", number);
 	seen[object * POKEPATCH_CALLBACK_KINDS + kind] = true;
 	tables->objects_used.list[object] = true;
-	_failed_(find_note(check, check->parents.list[object], kind, &note));
+	TRY(find_note(check, check->parents.list[object], kind, &note));
 	if (!note.source)
 		return wrong(check, "no unit of %s has callback %u, of kind %u",
 			     check->parents.list[object]->name, number, kind);
@@ -607,7 +607,7 @@ static struct error *check_callbacks(struct tables *tables)
 		return wrong(tables->check, "it has %u callbacks, not %lu",
 			     tables->count[CALLBACKS], size / NOTE_SIZE);
 	for (uint32_t i = 0; i < tables->count[CALLBACKS]; i++)
-		_failed_(check_callback(tables, i, seen));
+		TRY(check_callback(tables, i, seen));
 	return NULL;
 }
 
@@ -676,22 +676,22 @@ static struct error *check_all(struct tables *tables)
 {
 	struct check *check = tables->check;
 
-	_failed_(check_constant(check, tables->image));
-	_failed_(claim(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
-		       POKEPATCH_IMAGE_SYMBOL));
-	_failed_(read_tables(tables));
+	TRY(check_constant(check, tables->image));
+	TRY(claim(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
+		  POKEPATCH_IMAGE_SYMBOL));
+	TRY(read_tables(tables));
 	if (!tables->count[STRINGS] || !tables->count[FUNCS] || !tables->count[TEXTS])
 		return wrong(check, "it has no functions");
 	tables->texts_used = xcalloc(tables->count[TEXTS], sizeof(*tables->texts_used));
-	_failed_(check_header(tables));
-	_failed_(check_objects(tables));
-	_failed_(load_names(tables));
+	TRY(check_header(tables));
+	TRY(check_objects(tables));
+	TRY(load_names(tables));
 	for (uint32_t i = 0; i < tables->count[SYMBOLS]; i++)
-		_failed_(check_symbol(tables, i));
-	_failed_(read_rows(tables));
+		TRY(check_symbol(tables, i));
+	TRY(read_rows(tables));
 	for (uint32_t i = 0; i < tables->count[FUNCS]; i++)
-		_failed_(check_function(tables, i));
-	_failed_(check_callbacks(tables));
+		TRY(check_function(tables, i));
+	TRY(check_callbacks(tables));
 	return check_nothing_else(tables);
 }
 

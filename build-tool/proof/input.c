@@ -184,7 +184,7 @@ struct error *proof_input_read(const char *path, struct proof_input *ret)
 	char *text _free_ = NULL;
 
 	*ret = (struct proof_input){0};
-	_failed_(file_read(path, &text, NULL));
+	TRY(file_read(path, &text, NULL));
 
 	char *rest = text, *line;
 	while ((line = strsep(&rest, "\n"))) {

@@ -304,7 +304,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 
 	/* What that unit has changed is called where the kernel has it, too. */
 	if (!to || !leads_inside(from, false, to, at_entry))
-		_failed_(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
+		TRY(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
 		fixup = &jump;
 	if (fixup->row) {
@@ -327,7 +327,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 			       : leads_wrong(check, from, fixup, name);
 	if (!to)
 		return leads_wrong(check, from, fixup, name);
-	_failed_(judge(check, from, false, to, at_entry, true));
+	TRY(judge(check, from, false, to, at_entry, true));
 	int64_t delta = (int64_t)symbol->value + reloc->addend - (int64_t)to->start;
 	return place_thing(check, to, section, offset - delta);
 }
@@ -465,11 +465,11 @@ struct error *match_target(struct check *check, struct thing *from, const struct
 		to->function = from->function; /* a replacement: who leads to it */
 	at_entry = delta + (in_code ? reloc->behind : 0) == 0;
 	if (!leads_inside(from, table != NULL, to, at_entry))
-		_failed_(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
+		TRY(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
 		fixup = &jump;
 	bool inside = is_inside(fixup, &section, &offset);
-	_failed_(judge(check, from, table != NULL, to, at_entry, inside));
+	TRY(judge(check, from, table != NULL, to, at_entry, inside));
 	if (inside)
 		return place_thing(check, to, section, offset - delta);
 	return match_parents(check, from, to, reloc, fixup, is_veneer);
@@ -526,8 +526,8 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 				     ", and not one of type %u at %#" PRIx64,
 				     thing_name(thing), fixup.type, fixup.place - thing->place,
 				     reloc->type, reloc->offset - thing->start);
-		_failed_(match_target(check, thing, NULL, reloc, section_is_text(thing->section),
-				      &fixup));
+		TRY(match_target(check, thing, NULL, reloc, section_is_text(thing->section),
+				 &fixup));
 	}
 	if (cursor_next(&cursor, end, &fixup))
 		return wrong(check, "'%s' has a relocation at %#" PRIx64
@@ -587,15 +587,15 @@ static struct error *match_thing(struct check *check, struct thing *thing)
 
 	thing_prepare(thing);
 	struct reloc *relocs _free_ = expected_relocs(thing, &count);
-	_failed_(match_bytes(check, thing));
-	_failed_(match_relocs(check, thing, relocs, count));
-	_failed_(match_tail(check, thing));
+	TRY(match_bytes(check, thing));
+	TRY(match_relocs(check, thing, relocs, count));
+	TRY(match_tail(check, thing));
 	return tables_match(check, thing);
 }
 
 struct error *match_todo(struct check *check)
 {
 	while (check->todo.count)
-		_failed_(match_thing(check, check->todo.list[--check->todo.count]));
+		TRY(match_thing(check, check->todo.list[--check->todo.count]));
 	return NULL;
 }

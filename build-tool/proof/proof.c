@@ -39,7 +39,7 @@ static struct error *add_source(struct proof *proof, const struct proof_unit *un
 	struct source *source = xcalloc(1, sizeof(*source));
 
 	*vec_push(&proof->sources) = source;
-	_failed_(source_open(source, unit, name, path, unwound));
+	TRY(source_open(source, unit, name, path, unwound));
 	if (proof->arch && proof->arch != source->object.arch)
 		return error_new(STATUS_FAILED, "%s: of another machine than %s", path,
 				 proof->sources.list[0]->object.path);
@@ -67,20 +67,20 @@ static struct error *open_all(struct proof *proof)
 {
 	const struct proof_input *input = proof->input;
 
-	_failed_(symvers_read(input->symvers, &proof->symvers));
-	_failed_(symvers_read(input->core_symvers, &proof->core_symvers));
+	TRY(symvers_read(input->symvers, &proof->symvers));
+	TRY(symvers_read(input->core_symvers, &proof->core_symvers));
 	for (size_t i = 0; i < input->parents.count; i++) {
 		const struct proof_parent *parent = &input->parents.list[i];
 		struct symtab *symtab;
 
-		_failed_(symtab_open(parent->name, parent->path, &symtab));
+		TRY(symtab_open(parent->name, parent->path, &symtab));
 		*vec_push(&proof->parents) = symtab;
 		*map_slot(&proof->parents_by_name, parent->name) = symtab;
 	}
 	for (size_t i = 0; i < input->units.count; i++)
-		_failed_(add_source(proof, &input->units.list[i], input->units.list[i].name,
-				    input->units.list[i].patched, input->units.list[i].unwound));
-	_failed_(add_source(proof, NULL, "the glue", input->glue, input->glue_unwound));
+		TRY(add_source(proof, &input->units.list[i], input->units.list[i].name,
+			       input->units.list[i].patched, input->units.list[i].unwound));
+	TRY(add_source(proof, NULL, "the glue", input->glue, input->glue_unwound));
 	return add_source(proof, NULL, "modpost's part", input->mod, NULL);
 }
 
@@ -192,7 +192,7 @@ static struct error *check_covered(struct check *check, const struct section *se
 					    " of section %s belong to nothing",
 				     end, start, section->name);
 		if (start > end)
-			_failed_(unwind_check_gap(check, section, end, start));
+			TRY(unwind_check_gap(check, section, end, start));
 		if (i < count && list[i].end >= end) {
 			end = list[i].end;
 			before = &list[i];
@@ -207,7 +207,7 @@ static struct error *check_all_covered(struct check *check)
 		const struct section *section = check->object.sections.list[i];
 
 		if (section_is_loaded(section))
-			_failed_(check_covered(check, section));
+			TRY(check_covered(check, section));
 	}
 	return NULL;
 }
@@ -286,10 +286,10 @@ static struct error *place_rest(struct check *check)
 			if (is_left_out(thing))
 				continue;
 			if (source->whole)
-				_failed_(place_loose(check, thing));
+				TRY(place_loose(check, thing));
 			else if (thing->claim)
-				_failed_(place_claimed(check, thing));
-			_failed_(match_todo(check));
+				TRY(place_claimed(check, thing));
+			TRY(match_todo(check));
 		}
 	}
 	return NULL;
@@ -367,8 +367,8 @@ static struct error *check_modinfo(struct check *check)
 
 	if (!modinfo || !modinfo->data)
 		return wrong(check, "it has no modinfo");
-	_failed_(check_constant(check, modinfo));
-	_failed_(claim(check, modinfo, 0, modinfo->size, 1, PLACED, ".modinfo"));
+	TRY(check_constant(check, modinfo));
+	TRY(claim(check, modinfo, 0, modinfo->size, 1, PLACED, ".modinfo"));
 	buffer_printf(&own, "pokepatch=%u%cpokepatch_kernel=%s%cpokepatch_source=%s%c",
 		      POKEPATCH_FORMAT, 0, input->release, 0, input->source, 0);
 	buffer_add_string(&own, "pokepatch_build_id=");
@@ -443,7 +443,7 @@ static struct error *check_build_id(struct check *check)
 	    object_get32(&check->object, note->data + 8) != NT_GNU_BUILD_ID ||
 	    memcmp(note->data + 12, gnu, sizeof(gnu)) || note->relocs.count)
 		return wrong(check, "its build id is malformed");
-	_failed_(check_constant(check, note));
+	TRY(check_constant(check, note));
 	return claim(check, note, 0, note->size, 4, PLACED, note->name);
 }
 
@@ -457,8 +457,8 @@ static struct error *check_linkers(struct check *check)
 			continue;
 		if (section->relocs.count)
 			return wrong(check, "section %s is relocated", section->name);
-		_failed_(check_constant(check, section));
-		_failed_(claim(check, section, 0, section->size, 1, PLACED, section->name));
+		TRY(check_constant(check, section));
+		TRY(claim(check, section, 0, section->size, 1, PLACED, section->name));
 	}
 	return NULL;
 }
@@ -474,7 +474,7 @@ static struct error *check_fields(struct check *check, const char *path)
 
 	if (!check->proof->rules->zero_fields)
 		return NULL;
-	_failed_(file_read(path, &file, &size));
+	TRY(file_read(path, &file, &size));
 	for (size_t i = 1; i < check->object.sections.count; i++) {
 		const struct section *section = check->object.sections.list[i];
 		static const unsigned char zeroes[8];
@@ -554,20 +554,20 @@ static struct error *check_all(struct check *check, const char *path)
 
 	if (!this_module || !symbol || symbol->section != this_module || symbol->value)
 		return wrong(check, "it has no struct module");
-	_failed_(image_check(check));
-	_failed_(tables_read(check));
-	_failed_(match_todo(check));
-	_failed_(place_rest(check));
-	_failed_(check_claims(check));
-	_failed_(image_check_used(check));
-	_failed_(tables_check_used(check));
-	_failed_(sites_check(check));
-	_failed_(unwind_check(check));
-	_failed_(check_modinfo(check));
-	_failed_(check_versions(check));
-	_failed_(check_build_id(check));
-	_failed_(check_linkers(check));
-	_failed_(check_fields(check, path));
+	TRY(image_check(check));
+	TRY(tables_read(check));
+	TRY(match_todo(check));
+	TRY(place_rest(check));
+	TRY(check_claims(check));
+	TRY(image_check_used(check));
+	TRY(tables_check_used(check));
+	TRY(sites_check(check));
+	TRY(unwind_check(check));
+	TRY(check_modinfo(check));
+	TRY(check_versions(check));
+	TRY(check_build_id(check));
+	TRY(check_linkers(check));
+	TRY(check_fields(check, path));
 	return check_all_covered(check);
 }
 

@@ -281,14 +281,14 @@ static struct error *match_short_jump(struct check *check, struct thing *thing,
 	};
 	*vec_push(&check->veneers) = (struct our_jump){thing->at, thing->place + to,
 						       thing->place + field};
-	_failed_(claim(check, thing->at, thing->place + to, veneer->size, 1, WHOLE,
-		       "a jump of pokepatch's own"));
+	TRY(claim(check, thing->at, thing->place + to, veneer->size, 1, WHOLE,
+		  "a jump of pokepatch's own"));
 	return match_target(check, thing, NULL, &reloc, true, &fixup);
 }
 
 struct error *match_tail(struct check *check, struct thing *thing)
 {
 	for (size_t i = 0; i < thing->short_jumps.count; i++)
-		_failed_(match_short_jump(check, thing, &thing->short_jumps.list[i]));
+		TRY(match_short_jump(check, thing, &thing->short_jumps.list[i]));
 	return NULL;
 }

@@ -382,7 +382,7 @@ static struct error *attach_tables(struct source *source, const struct proof_rul
 			section_is_loaded(section) ? table_rule(rules, section->name) : NULL;
 
 		if (table)
-			_failed_(attach_entries(source, table, section));
+			TRY(attach_entries(source, table, section));
 	}
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
@@ -500,7 +500,7 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	source->unit = unit;
 	source->name = name;
 	source->whole = !unit;
-	_failed_(object_read(path, &source->object));
+	TRY(object_read(path, &source->object));
 	const struct proof_rules *rules = source->object.arch->proof;
 	if (!rules)
 		return error_new(STATUS_FAILED, "%s: a module for %s cannot be checked yet", path,
@@ -512,18 +512,18 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	index_symbols(&source->object, &source->by_name);
 	split(source, rules);
 	link_cold_parts(source);
-	_failed_(attach_tables(source, rules));
+	TRY(attach_tables(source, rules));
 	if (unwound) {
-		_failed_(object_read(unwound, &source->unwound));
+		TRY(object_read(unwound, &source->unwound));
 		source->have_unwound = true;
 	}
 	if (!unit)
 		return NULL;
-	_failed_(object_read(unit->orig, &source->orig));
+	TRY(object_read(unit->orig, &source->orig));
 	source->have_orig = true;
 	index_symbols(&source->orig, &source->orig_by_name);
 	read_entries(source);
-	_failed_(object_read(unit->exact, &source->exact));
+	TRY(object_read(unit->exact, &source->exact));
 	source->have_exact = true;
 	texts_read(source);
 	set_claims(source);

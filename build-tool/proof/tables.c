@@ -44,7 +44,7 @@ static struct error *read_table(struct check *check, const struct proof_table *r
 {
 	struct module_table *table = vec_push(&check->tables);
 
-	_failed_(tables_check_header(check, section));
+	TRY(tables_check_header(check, section));
 	table->rule = rule;
 	table->section = section;
 	table->size = table_entry_size(rule, section);
@@ -75,7 +75,7 @@ struct error *tables_read(struct check *check)
 		const struct section *section = object_find_section(&check->object, rule->section);
 
 		if (section && section->size)
-			_failed_(read_table(check, rule, section));
+			TRY(read_table(check, rule, section));
 	}
 	return NULL;
 }
@@ -244,7 +244,7 @@ static struct error *match_entry(struct check *check, struct thing *thing,
 				     thing_name(thing));
 		if (more && entry->table->key_is_read && at == entry->table->key &&
 		    cursor_at_row(&cursor, fixup.place)) {
-			_failed_(check_early_key(check, thing, reloc, &fixup));
+			TRY(check_early_key(check, thing, reloc, &fixup));
 			more = cursor_next(&cursor, found->start + size, &fixup);
 		}
 		if (!more || fixup.place - found->start != at || fixup.type != reloc->type)
@@ -255,9 +255,9 @@ static struct error *match_entry(struct check *check, struct thing *thing,
 			continue; /* nothing is read there */
 		if (entry->table->key && at == entry->table->key &&
 		    is_inert_key(check, thing, reloc, &fixup))
-			_failed_(use_inert_key(check, thing->source, &fixup));
+			TRY(use_inert_key(check, thing->source, &fixup));
 		else
-			_failed_(match_target(check, thing, entry->table, reloc, false, &fixup));
+			TRY(match_target(check, thing, entry->table, reloc, false, &fixup));
 	}
 	if (cursor_next(&cursor, found->start + size, &fixup))
 		return wrong(check, "an entry of '%s' in section %s has one relocation too many",
@@ -284,8 +284,8 @@ static struct error *match_compiled(struct check *check, struct thing *thing)
 				     first->code - thing->start, count);
 		/* By their place, as first[] is by its own: the order is kept. */
 		for (size_t j = 0; j < count; j++) {
-			_failed_(use_entry(check, table, &entries[j]));
-			_failed_(match_entry(check, thing, &first[j], table, &entries[j]));
+			TRY(use_entry(check, table, &entries[j]));
+			TRY(match_entry(check, thing, &first[j], table, &entries[j]));
 		}
 		i += count;
 	}
@@ -399,7 +399,7 @@ static struct error *match_call(struct check *check, struct thing *thing,
 	if (count != 1)
 		return wrong(check, "'%s' has %zu entries in section %s for %#" PRIx64 ", not 1",
 			     thing_name(thing), count, rule->section, start - thing->start);
-	_failed_(use_entry(check, table, found));
+	TRY(use_entry(check, table, found));
 
 	struct cursor cursor = cursor_at(check, table->section, found->start);
 	struct fixup fixup;
@@ -413,8 +413,8 @@ static struct error *match_call(struct check *check, struct thing *thing,
 		if (!cursor_next(&cursor, found->start + table->size, &fixup) ||
 		    fixup.type != check->proof->rules->pc32 || fixup.place != found->start + 4)
 			return wrong(check, "a static call of '%s' has no key", thing_name(thing));
-		_failed_(match_key(check, thing, rule, reloc->symbol->name, jump ? rule->tail_flag : 0,
-				   &fixup));
+		TRY(match_key(check, thing, rule, reloc->symbol->name, jump ? rule->tail_flag : 0,
+			      &fixup));
 	}
 	if (cursor_next(&cursor, found->start + table->size, &fixup))
 		return wrong(check, "an entry of '%s' in section %s has one relocation too many",
@@ -436,17 +436,17 @@ static struct error *match_calls(struct check *check, struct thing *thing)
 		for (const struct proof_table *rule = check->proof->rules->tables; rule->section;
 		     rule++)
 			if (rule->callee && has_prefix(reloc->symbol->name, rule->callee))
-				_failed_(match_call(check, thing, rule, reloc));
+				TRY(match_call(check, thing, rule, reloc));
 	}
 	return NULL;
 }
 
 struct error *tables_match(struct check *check, struct thing *thing)
 {
-	_failed_(match_compiled(check, thing));
-	_failed_(match_order(check, thing));
+	TRY(match_compiled(check, thing));
+	TRY(match_order(check, thing));
 	if (section_is_text(thing->section))
-		_failed_(match_calls(check, thing));
+		TRY(match_calls(check, thing));
 	return NULL;
 }
 

@@ -195,7 +195,7 @@ static struct error *claim_whole(struct check *check, const char *name)
 
 	if (!section)
 		return NULL;
-	_failed_(tables_check_header(check, section));
+	TRY(tables_check_header(check, section));
 	return claim(check, section, 0, section->size, 1, PLACED, name);
 }
 
@@ -205,17 +205,17 @@ struct error *unwind_check(struct check *check)
 
 	if (!rules->unwind || !check->proof->input->glue_unwound)
 		return NULL;
-	_failed_(claim_whole(check, rules->unwind));
-	_failed_(claim_whole(check, rules->unwind_ip));
+	TRY(claim_whole(check, rules->unwind));
+	TRY(claim_whole(check, rules->unwind_ip));
 	check->unwind = xcalloc(1, sizeof(*check->unwind));
 	const char *what = read_states(rules, &check->object, check->unwind);
 	if (what)
 		return wrong(check, "the unwind table is %s", what);
-	_failed_(check_terminators(check, check->unwind));
+	TRY(check_terminators(check, check->unwind));
 	for (size_t i = 0; i < check->proof->sources.count; i++)
 		if (check->proof->sources.list[i]->have_unwound)
-			_failed_(check_source(check, check->proof->sources.list[i],
-					      check->unwind));
+			TRY(check_source(check, check->proof->sources.list[i],
+					 check->unwind));
 	return check_veneers(check, check->unwind);
 }
 

@@ -29,8 +29,8 @@ static struct error *collect_files(struct unit_check *unit, struct buffer *outpu
 		size_t length;
 
 		if (!file_exists(full)) /* made by a generator, such as asn1_compiler */
-			_failed_(ask_kbuild(unit, output));
-		_failed_(file_read(full, &unit->files.list[i].text, &length));
+			TRY(ask_kbuild(unit, output));
+		TRY(file_read(full, &unit->files.list[i].text, &length));
 		for (size_t j = 0; j < check->inclusions.count; j++) {
 			const struct inclusion *inclusion = &check->inclusions.list[j];
 
@@ -247,7 +247,7 @@ static struct error *check_shift(struct unit_check *unit)
 		error = error_new(STATUS_FAILED, "the shifted source does not compile:\n%s",
 				  output.text ?: "");
 	buffer_deinit(&output);
-	_failed_(error);
+	TRY(error);
 	error = compare(unit, object, NULL, &comparison);
 	if (!error)
 		tell_shift(unit, &comparison);
@@ -261,23 +261,23 @@ static struct error *check_both(struct unit_check *unit)
 {
 	struct selfcheck *check = unit->check;
 
-	_failed_(make_dirs(unit->folder));
+	TRY(make_dirs(unit->folder));
 	struct buffer output = {};
 	struct error *error = collect_files(unit, &output);
 
 	buffer_deinit(&output);
-	_failed_(error);
+	TRY(error);
 	bool ok;
-	_failed_(compile_original_as(unit, "orig", &ok));
-	_failed_(image_open(unit->orig, &unit->image));
-	_failed_(functions_read(unit->orig, &unit->image, check->build.tree, &unit->functions));
+	TRY(compile_original_as(unit, "orig", &ok));
+	TRY(image_open(unit->orig, &unit->image));
+	TRY(functions_read(unit->orig, &unit->image, check->build.tree, &unit->functions));
 	unit->parent = check->vmlinux;
 	if (unit->target->module) {
-		_failed_(parent_open(unit->target->module, unit->target->module_path,
-				     &unit->module));
+		TRY(parent_open(unit->target->module, unit->target->module_path,
+				&unit->module));
 		unit->parent = unit->module;
 	}
-	_failed_(check_shift(unit));
+	TRY(check_shift(unit));
 	return check_token(unit);
 }
 

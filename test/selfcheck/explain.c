@@ -28,8 +28,8 @@ static struct error *differs_without(struct unit_check *unit, const struct choic
 	bool ok[2];
 
 	unit->flag = flag;
-	_failed_(compile_original_as(unit, variants[0], &ok[0]));
-	_failed_(compile_choice(unit, choice, variants[1], &ok[1]));
+	TRY(compile_original_as(unit, variants[0], &ok[0]));
+	TRY(compile_choice(unit, choice, variants[1], &ok[1]));
 	unit->flag = NULL;
 	*ret = true;
 	if (!ok[0] || !ok[1])
@@ -37,9 +37,9 @@ static struct error *differs_without(struct unit_check *unit, const struct choic
 	for (size_t i = 0; i < 2; i++) {
 		_free_ char *object = xasprintf("%s/%s.o", unit->folder, variants[i]);
 
-		_failed_(image_open(object, &images[i]));
-		_failed_(
-			functions_read(object, &images[i], unit->check->build.tree, &functions[i]));
+		TRY(image_open(object, &images[i]));
+		TRY(
+		   functions_read(object, &images[i], unit->check->build.tree, &functions[i]));
 		expect_from(&functions[i], &images[i], place, &expected);
 	}
 	const struct image_symbol *a = image_function(&images[0], name);
@@ -149,7 +149,7 @@ static struct error *explain_one(struct unit_check *unit, const struct choice *c
 	bool differs = true;
 
 	for (size_t i = 0; differs && i < ARRAY_SIZE(inter_procedural); i++) {
-		_failed_(differs_without(unit, choice, inter_procedural[i], name, &differs));
+		TRY(differs_without(unit, choice, inter_procedural[i], name, &differs));
 		if (!differs)
 			buffer_printf(unit->results, "ipa\t%s\t%s\t%s\n", unit->target->source,
 				      name, inter_procedural[i]);

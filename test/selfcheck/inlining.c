@@ -22,7 +22,7 @@ struct error *inlining_read(const char *path, struct inlining *ret)
 	_free_ char *text = NULL;
 	size_t length;
 
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (char *save, *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		_free_ char *callee =

@@ -133,7 +133,7 @@ static struct error *read_cached(const char *cached, struct inventory *ret)
 	_free_ char *text = NULL;
 	size_t length;
 
-	_failed_(file_read(cached, &text, &length));
+	TRY(file_read(cached, &text, &length));
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		char *module = strchr(line, '\t');
@@ -158,13 +158,13 @@ struct error *inventory_read(struct build *build, const char *cached, struct inv
 	*ret = (struct inventory){};
 	if (file_exists(cached))
 		return read_cached(cached, ret);
-	_failed_(add_units(ret, build->files.vmlinux, NULL));
+	TRY(add_units(ret, build->files.vmlinux, NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		_free_ char *modules =
 			xasprintf("%s/kernel/%s", build->files.modules_dbg, folders[i]);
 
 		if (file_exists(modules))
-			_failed_(add_modules(ret, modules));
+			TRY(add_modules(ret, modules));
 	}
 	sort_out(ret);
 	for (size_t i = 0; i < ret->list.count; i++) {

@@ -52,7 +52,7 @@ static struct error *exceptions_read(const char *path, struct exceptions *ret)
 
 	if (!path)
 		return NULL;
-	_failed_(file_read(path, &ret->text, &length));
+	TRY(file_read(path, &ret->text, &length));
 	for (char *save, *line = strtok_r(ret->text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		struct exception exception = {};
@@ -216,7 +216,7 @@ static struct error *wait_for_one(struct runner *runner)
 	int status;
 	pid_t pid = wait(&status);
 
-	_failed_(proc_check_interrupted());
+	TRY(proc_check_interrupted());
 	if (pid < 0)
 		return error_errno("wait");
 	runner->running--;
@@ -305,13 +305,13 @@ static struct error *report(const struct runner *runner, const struct arguments 
 
 	if (!table)
 		return error_errno("cannot write %s", path);
-	_failed_(exceptions_read(arguments->exceptions, &exceptions));
+	TRY(exceptions_read(arguments->exceptions, &exceptions));
 	for (size_t i = 0; i < runner->count; i++) {
 		_free_ char *result = result_path(runner->check, runner->targets[i]);
 		_free_ char *text = NULL;
 		size_t length;
 
-		_failed_(file_read(result, &text, &length));
+		TRY(file_read(result, &text, &length));
 		take_results(text, &exceptions, &totals, table);
 	}
 	if (arguments->step == 1 && !arguments->part)
@@ -344,7 +344,7 @@ static struct error *read_inclusions(struct selfcheck *check)
 	char *text; /* as long as this process */
 	size_t length;
 
-	_failed_(file_read(path, &text, &length));
+	TRY(file_read(path, &text, &length));
 	for (char *save, *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		char *fields[3];
@@ -360,12 +360,12 @@ static struct error *prepare(struct selfcheck *check)
 	_free_ char *symvers = NULL, *inventory = xasprintf("%s/inventory", check->folder);
 	_free_ char *results = xasprintf("%s/results", check->folder);
 
-	_failed_(prepare_tree(&check->build));
-	_failed_(make_dirs(results));
-	_failed_(inventory_read(&check->build, inventory, &check->inventory));
-	_failed_(read_inclusions(check));
+	TRY(prepare_tree(&check->build));
+	TRY(make_dirs(results));
+	TRY(inventory_read(&check->build, inventory, &check->inventory));
+	TRY(read_inclusions(check));
 	symvers = xasprintf("%s/Module.symvers", check->build.files.kbuild);
-	_failed_(symvers_read(symvers, &check->symvers));
+	TRY(symvers_read(symvers, &check->symvers));
 	return parent_open("vmlinux", check->build.files.vmlinux, &check->vmlinux);
 }
 
@@ -375,7 +375,7 @@ static struct error *run(struct selfcheck *check, const struct arguments *argume
 	double start = now_seconds();
 	struct error *error;
 
-	_failed_(prepare(check));
+	TRY(prepare(check));
 	runner.targets = xcalloc(check->inventory.list.count, sizeof(*runner.targets));
 	runner.pids = xcalloc(check->inventory.list.count, sizeof(*runner.pids));
 	for (size_t i = 0; i < check->inventory.list.count; i += arguments->step)

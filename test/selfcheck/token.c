@@ -291,9 +291,9 @@ static struct error *compare_choice(struct unit_check *unit, const struct choice
 	struct token_check token = {};
 	size_t differing;
 
-	_failed_(image_open(object, &token.image));
-	_failed_(functions_read(object, &token.image, unit->check->build.tree, &token.functions));
-	_failed_(compare(unit, object, out, &token.comparison));
+	TRY(image_open(object, &token.image));
+	TRY(functions_read(object, &token.image, unit->check->build.tree, &token.functions));
+	TRY(compare(unit, object, out, &token.comparison));
 	expect_from(&unit->functions, &unit->image, place, &token.expected);
 	expect_from(&token.functions, &token.image, place, &token.expected);
 	for (size_t i = 0; i < token.comparison.result.functions.count; i++)
@@ -303,7 +303,7 @@ static struct error *compare_choice(struct unit_check *unit, const struct choice
 			note_reported(unit, &token, token.comparison.refusals.list[i].subject);
 
 	judge_all(unit, &token, &differing);
-	_failed_(explain_extra(unit, &token, choice));
+	TRY(explain_extra(unit, &token, choice));
 	*ret_changed = differing || token.comparison.result.functions.count;
 	if (*ret_changed)
 		tell_token(unit, &token, choice);
@@ -344,7 +344,7 @@ struct error *check_token(struct unit_check *unit)
 		_free_ char *text = NULL;
 		size_t length;
 
-		_failed_(file_read(kept, &text, &length));
+		TRY(file_read(kept, &text, &length));
 		first = strtoul(text, NULL, 10);
 	}
 	for (size_t i = first; !error && !changed && i < choices.list.count; i++) {
