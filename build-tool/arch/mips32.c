@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/search.h"
 #include "object/disasm.h"
 #include "arch/fixed.h"
 #include "arch/mips.h"
@@ -135,17 +136,8 @@ static void sort_uppers(struct halves *halves)
 /* How many are of a symbol before that of a relocation, or of the same one in front of it. */
 static size_t uppers_before(const struct halves *halves, const struct reloc *reloc)
 {
-	size_t low = 0, high = halves->uppers.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (half_order(halves->uppers.list[middle].reloc, reloc) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, halves->uppers.count,
+			   half_order(halves->uppers.list[i].reloc, reloc) >= 0);
 }
 
 /* The last of a symbol in front of a place in its code that loads that register, or NULL. */
@@ -273,27 +265,23 @@ static int addend_order(const void *left, const void *right)
 
 typedef VEC(struct reloc *) reloc_pointers;
 
+static bool is_below(const struct reloc *lower, const struct reloc *upper)
+{
+	return lower->symbol->index < upper->symbol->index ||
+	       (lower->symbol == upper->symbol && lower->addend < upper->addend);
+}
+
 /*
  * A LO16 of the same address, or else, as the assembler does it, of one right above: that of
  * the same address was in a function that was not carried.
  */
 static struct reloc *find_lower(const reloc_pointers *lowers, const struct reloc *upper)
 {
-	size_t low = 0, high = lowers->count;
+	size_t first = first_index(i, lowers->count, !is_below(lowers->list[i], upper));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct reloc *lower = lowers->list[middle];
-
-		if (lower->symbol->index < upper->symbol->index ||
-		    (lower->symbol == upper->symbol && lower->addend < upper->addend))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < lowers->count && lowers->list[low]->symbol == upper->symbol &&
-			       lowers->list[low]->addend - upper->addend < ONE_ACCESS
-		       ? lowers->list[low]
+	return first < lowers->count && lowers->list[first]->symbol == upper->symbol &&
+			       lowers->list[first]->addend - upper->addend < ONE_ACCESS
+		       ? lowers->list[first]
 		       : NULL;
 }
 

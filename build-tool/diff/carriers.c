@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
+
 /* A place in the original that refers to a function without an entry. */
 struct use {
 	const struct atom *function;
@@ -114,18 +116,10 @@ static void find_uses(struct carriers *carriers)
 
 static size_t first_use(const struct carriers *carriers, const struct atom *function)
 {
-	size_t low = 0, high = carriers->uses.count;
-	struct use key = {.function = function};
+	const struct use key = {.function = function};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (use_order(&carriers->uses.list[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, carriers->uses.count,
+			   use_order(&carriers->uses.list[i], &key) >= 0);
 }
 
 /* ---- who carries ------------------------------------------------------------------------- */

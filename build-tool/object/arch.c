@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/search.h"
 #include "object/atoms.h"
 #include "common/util.h"
 
@@ -52,20 +53,14 @@ bool arch_is_native(const struct arch *arch)
 	return arch == arch_of_file("/proc/self/exe");
 }
 
+static int type_order(const struct reloc_kind *kind, uint32_t type)
+{
+	return kind->type < type ? -1 : kind->type > type;
+}
+
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type)
 {
-	size_t low = 0, high = arch->reloc_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (arch->relocs[middle].type < type)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < arch->reloc_count && arch->relocs[low].type == type ? &arch->relocs[low]
-									  : NULL;
+	return sorted_find(arch->relocs, arch->reloc_count, type, type_order);
 }
 
 uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type)

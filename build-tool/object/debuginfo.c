@@ -16,6 +16,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "common/search.h"
 #include "object/object.h"
 #include "common/util.h"
 
@@ -608,18 +609,10 @@ char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offse
 
 static const struct function_range *function_at(const struct debuginfo *debuginfo, uint64_t place)
 {
-	size_t low = 0, high = debuginfo->functions.count;
+	const struct function_range *list = debuginfo->functions.list;
+	size_t behind = first_index(i, debuginfo->functions.count, list[i].start > place);
 
-	while (low < high) { /* the last one that starts at or before it */
-		size_t middle = low + (high - low) / 2;
-
-		if (debuginfo->functions.list[middle].start <= place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct function_range *range = low ? &debuginfo->functions.list[low - 1] : NULL;
-	return range && place < range->end ? range : NULL;
+	return behind && place < list[behind - 1].end ? &list[behind - 1] : NULL;
 }
 
 /*
@@ -689,23 +682,17 @@ const struct debuginfo_names *debuginfo_inlined_into(struct debuginfo *debuginfo
 	return map_get(&debuginfo->inlined, plain);
 }
 
+static int static_order(const struct debuginfo_static *variable, uint64_t place)
+{
+	return variable->place < place ? -1 : variable->place > place;
+}
+
 const struct debuginfo_static *debuginfo_static(struct debuginfo *debuginfo, size_t section,
 						uint64_t offset)
 {
 	uint64_t place = place_of(debuginfo, section, offset);
-	size_t low = 0, high;
 
 	walk_all(debuginfo);
-	high = debuginfo->statics.count;
-	while (low < high) { /* the first one at that place: its own declaration */
-		size_t middle = low + (high - low) / 2;
-
-		if (debuginfo->statics.list[middle].place < place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < debuginfo->statics.count && debuginfo->statics.list[low].place == place
-		       ? &debuginfo->statics.list[low]
-		       : NULL;
+	/* The first one at that place is its own declaration. */
+	return sorted_find(debuginfo->statics.list, debuginfo->statics.count, place, static_order);
 }

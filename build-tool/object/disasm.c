@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
+
 struct disasm {
 	csh handle;
 	cs_insn *insn;
@@ -41,17 +43,7 @@ static struct disasm *disasm_open(struct object *object)
 /* The first mark behind an offset. */
 static size_t first_mark(const struct section *section, uint64_t offset)
 {
-	size_t low = 0, high = section->marks.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->marks.list[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, section->marks.count, section->marks.list[i].offset > offset);
 }
 
 bool next_code_range(const struct section *section, uint64_t *start, uint64_t *ret_end,

@@ -3,21 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "object/split.h"
 
 static size_t first_reloc(const struct section *section, uint64_t offset)
 {
-	size_t low = 0, high = section->relocs.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->relocs.list[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, section->relocs.count, section->relocs.list[i].offset >= offset);
 }
 
 struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,
@@ -32,17 +23,7 @@ struct reloc *section_relocs(const struct section *section, uint64_t start, uint
 /* How many begin at or before an offset. */
 static size_t atoms_before(const struct section *section, uint64_t offset)
 {
-	size_t low = 0, high = section->atoms.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->atoms.list[middle]->start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, section->atoms.count, section->atoms.list[i]->start > offset);
 }
 
 struct atom *atom_behind(const struct section *section, uint64_t offset)

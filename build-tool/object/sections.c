@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "object/arch.h"
 #include "pokepatch_format.h"
 #include "pokepatch_mark.h"
@@ -221,18 +222,10 @@ void section_rules_deinit(struct section_rules *rules)
 
 const struct section_rule *section_rule_find(const struct section_rules *rules, const char *name)
 {
-	size_t low = 0, high = rules->count;
+	size_t up_to = first_index(i, rules->count, strcmp(rules->rows[i].rule->name, name) > 0);
 
-	while (low < high) { /* rows up to the name */
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(rules->rows[middle].rule->name, name) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low && !strcmp(rules->rows[low - 1].rule->name, name))
-		return rules->rows[low - 1].rule;
-	low = shorter_row(rules, low, name);
-	return low ? rules->rows[low - 1].rule : NULL;
+	if (up_to && !strcmp(rules->rows[up_to - 1].rule->name, name))
+		return rules->rows[up_to - 1].rule;
+	up_to = shorter_row(rules, up_to, name);
+	return up_to ? rules->rows[up_to - 1].rule : NULL;
 }
