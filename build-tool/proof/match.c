@@ -4,25 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "proof/internal.h"
 
 /* ---- the module's relocations --------------------------------------------------------------- */
 
+static bool is_before(const struct row *row, const struct section *section, uint64_t place)
+{
+	return row->section->index < section->index ||
+	       (row->section == section && row->place < place);
+}
+
 static size_t first_row(const struct check *check, const struct section *section, uint64_t place)
 {
-	size_t low = 0, high = check->rows.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct row *row = &check->rows.list[middle];
-
-		if (row->section->index < section->index ||
-		    (row->section == section && row->place < place))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, check->rows.count,
+			   !is_before(&check->rows.list[i], section, place));
 }
 
 struct cursor cursor_at(struct check *check, const struct section *section, uint64_t start)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "proof/internal.h"
 
 struct site {
@@ -78,18 +79,11 @@ static void read_sites(const struct check *check, struct sites *ret)
 static bool is_rewritten(const struct sites *sites, const struct row *row)
 {
 	const struct site key = {row->section, row->place, 0};
-	size_t low = 0, high = sites->list.count;
+	const struct site *list = sites->list.list;
+	size_t behind = first_index(i, sites->list.count, site_order(&list[i], &key) > 0);
 
-	while (low < high) { /* behind the last that starts at or before it */
-		size_t middle = low + (high - low) / 2;
-
-		if (site_order(&sites->list.list[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct site *site = low ? &sites->list.list[low - 1] : NULL;
-	return site && site->section == row->section && row->place < site->end;
+	return behind && list[behind - 1].section == row->section &&
+	       row->place < list[behind - 1].end;
 }
 
 static struct error *check_late(const struct check *check, const struct row *row)
@@ -212,17 +206,8 @@ struct error *veneer_follow(struct check *check, const struct thing *from,
 
 static size_t first_short_jump(const struct thing *thing, uint64_t offset)
 {
-	size_t low = 0, high = thing->short_jumps.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (thing->short_jumps.list[middle].field < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, thing->short_jumps.count,
+			   thing->short_jumps.list[i].field >= offset);
 }
 
 bool is_short_field(const struct thing *thing, uint64_t offset)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "object/disasm.h"
 #include "proof/internal.h"
 
@@ -33,17 +34,7 @@ const char *thing_name(const struct thing *thing)
 
 size_t section_first_reloc(const struct section *section, uint64_t offset)
 {
-	size_t low = 0, high = section->relocs.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->relocs.list[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, section->relocs.count, section->relocs.list[i].offset >= offset);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------ */
@@ -270,23 +261,14 @@ static void split(struct source *source, const struct proof_rules *rules)
 
 struct thing *source_at(struct source *source, const struct section *section, int64_t offset)
 {
-	size_t low = 0, high = source->by_section[section->index].count;
 	struct thing **list = source->by_section[section->index].list;
+	size_t count = source->by_section[section->index].count;
+	size_t behind = first_index(i, count, (int64_t)list[i]->start > offset);
 
-	while (low < high) { /* behind the last that starts at or before offset */
-		size_t middle = low + (high - low) / 2;
-
-		if ((int64_t)list[middle]->start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low) /* before a table that is indexed from 1 on */
-		return source->by_section[section->index].count == 1 ? list[0] : NULL;
-	struct thing *thing = list[low - 1];
-	return offset <= (int64_t)thing->end || low == source->by_section[section->index].count
-		       ? thing
-		       : NULL;
+	if (!behind) /* before a table that is indexed from 1 on */
+		return count == 1 ? list[0] : NULL;
+	return offset <= (int64_t)list[behind - 1]->end || behind == count ? list[behind - 1]
+									   : NULL;
 }
 
 /* ---- what belongs to them ---------------------------------------------------------------- */
@@ -468,9 +450,8 @@ static bool is_listed(const struct source *source, const struct section *section
 {
 	const struct code_place key = {section, place};
 
-	return source->orig_entries.count &&
-	       bsearch(&key, source->orig_entries.list, source->orig_entries.count, sizeof(key),
-		       place_order);
+	return sorted_find(source->orig_entries.list, source->orig_entries.count, &key,
+			   place_order);
 }
 
 /* Its first instruction, but for a mark of indirect calls' targets, calls the tracer. */
@@ -614,20 +595,12 @@ uint64_t *thing_instructions(const struct thing *thing)
 
 const struct nop *thing_nop(const struct thing *thing, uint64_t offset)
 {
-	size_t low = 0, high = thing->nops.count;
+	const struct nop *list = thing->nops.list;
+	size_t behind = first_index(i, thing->nops.count, list[i].start > offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct nop *nop = &thing->nops.list[middle];
-
-		if (offset >= nop->start && offset - nop->start < nop->length)
-			return nop;
-		if (nop->start < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return behind && offset - list[behind - 1].start < list[behind - 1].length
+		       ? &list[behind - 1]
+		       : NULL;
 }
 
 /* Jumps that wait for a static key, and that the table's entry says are to be NOPs. */

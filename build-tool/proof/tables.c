@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "proof/internal.h"
 
 /* ---- the module's ----------------------------------------------------------------------------- */
@@ -94,22 +95,15 @@ static struct module_entry *entries_at(const struct module_table *table,
 				       size_t *ret_count)
 {
 	struct module_entry key = {.section = section, .code = code};
-	size_t low = 0, high = table ? table->entries.count : 0;
+	struct module_entry *list = table ? table->entries.list : NULL;
+	size_t count = table ? table->entries.count : 0;
+	size_t first = first_index(i, count, module_entry_order(&list[i], &key) >= 0);
 
 	*ret_count = 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (module_entry_order(&table->entries.list[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (table && low + *ret_count < table->entries.count &&
-	       table->entries.list[low + *ret_count].section == section &&
-	       table->entries.list[low + *ret_count].code == code)
+	while (first + *ret_count < count && list[first + *ret_count].section == section &&
+	       list[first + *ret_count].code == code)
 		++*ret_count;
-	return *ret_count ? &table->entries.list[low] : NULL;
+	return *ret_count ? &list[first] : NULL;
 }
 
 static struct error *use_entry(struct check *check, const struct module_table *table,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "proof/internal.h"
 
 /* ---- what is rewritten ------------------------------------------------------------------- */
@@ -138,20 +139,12 @@ static void find_fates(const struct source *source, const struct row_symbol *old
 	}
 
 	const struct live_place key = {section, symbol->value, 0};
-	size_t low = 0, high = source->live.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (live_order(&source->live.list[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < source->live.count && source->live.list[low].section == section &&
-	       source->live.list[low].start < symbol->value + symbol->size;
-	     low++)
-		set(fates, symbol, source->live.list[low].start, source->live.list[low].length,
-		    REWRITTEN);
+	const struct live_place *list = source->live.list;
+	for (size_t i = first_index(j, source->live.count, live_order(&list[j], &key) >= 0);
+	     i < source->live.count && list[i].section == section &&
+	     list[i].start < symbol->value + symbol->size;
+	     i++)
+		set(fates, symbol, list[i].start, list[i].length, REWRITTEN);
 }
 
 static struct error *compare_runs(const struct check *check, const struct row_symbol *old,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "proof/internal.h"
 
 /* What holds from a place of code on. */
@@ -62,18 +63,11 @@ static const char *read_states(const struct proof_rules *rules, const struct obj
 /* Index of the state that holds at a place, or -1. */
 static int64_t state_at(const struct states *states, const struct section *section, uint64_t at)
 {
-	struct state key = {.section = section, .at = at};
-	size_t low = 0, high = states->list.count;
+	const struct state key = {.section = section, .at = at};
+	const struct state *list = states->list.list;
+	size_t behind = first_index(i, states->list.count, state_order(&list[i], &key) > 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (state_order(&states->list.list[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && states->list.list[low - 1].section == section ? (int64_t)low - 1 : -1;
+	return behind && list[behind - 1].section == section ? (int64_t)behind - 1 : -1;
 }
 
 /* Both tables, over the whole of a thing: equal wherever one of them changes. */
