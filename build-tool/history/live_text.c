@@ -12,6 +12,7 @@
 
 #include "history/live_text.h"
 #include "common/proc.h"
+#include "common/search.h"
 
 /* Room for several records, so that a long history takes few calls. */
 #define READ_SIZE (8 * POKEPATCH_HISTORY_RECORD_MAX)
@@ -177,19 +178,12 @@ struct error *kcore_open(const char *path, struct kcore *ret)
 /* The part that an address lies in, or NULL. */
 static const struct kcore_part *find_part(const struct kcore *kcore, uint64_t address)
 {
-	size_t low = 0, high = kcore->parts.count;
+	const struct kcore_part *list = kcore->parts.list;
+	size_t behind = first_index(i, kcore->parts.count, list[i].address > address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kcore->parts.list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address - kcore->parts.list[low - 1].address >= kcore->parts.list[low - 1].size)
-		return NULL;
-	return &kcore->parts.list[low - 1];
+	return behind && address - list[behind - 1].address < list[behind - 1].size
+		       ? &list[behind - 1]
+		       : NULL;
 }
 
 struct error *kcore_read(const struct kcore *kcore, uint64_t address, void *bytes, size_t size)

@@ -5,6 +5,8 @@
 
 #include "history/past.h"
 
+#include "common/search.h"
+
 enum {
 	CHANGES,
 	SIGHTS,
@@ -56,17 +58,7 @@ bool past_point_before(const struct past_point *x, const struct past_point *y)
 /* How many of the blind times have at most this order. */
 static size_t count_blinds(const struct past *past, uint64_t order)
 {
-	size_t low = 0, high = past->blinds.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (past->blinds.list[middle].order <= order)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, past->blinds.count, past->blinds.list[i].order > order);
 }
 
 enum past_verdict past_judge(const struct past *past, const struct past_point *last,

@@ -4,6 +4,8 @@
 
 #include "history/route.h"
 
+#include "common/search.h"
+
 #define ENTRY_MAX 64 /* bytes; a site that is farther in is no function's entry */
 
 static struct past_point point_of(const struct route_change *change)
@@ -61,15 +63,7 @@ void routes_deinit(struct routes *routes)
 /* The number of changes of a function that have begun at this time. */
 static size_t count_begun(const struct routes *routes, size_t first, size_t end, uint64_t time)
 {
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (routes->changes.list[middle].begin <= time)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return first + first_index(i, end - first, routes->changes.list[first + i].begin > time);
 }
 
 struct route route_at(const struct routes *routes, const struct past *past, uint64_t time,

@@ -4,6 +4,8 @@
 
 #include "history/span.h"
 
+#include "common/search.h"
+
 void span_list_add(struct span_list *list, uint64_t start, uint64_t size, size_t item)
 {
 	if (!size || start + size < start)
@@ -39,17 +41,7 @@ void span_list_sort(struct span_list *list)
 /* How many begin before this address. */
 static size_t count_below(const struct span_list *list, uint64_t address)
 {
-	size_t low = 0, high = list->spans.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->spans.list[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, list->spans.count, list->spans.list[i].start >= address);
 }
 
 const struct span *span_list_each(const struct span_list *list, uint64_t start, uint64_t end,

@@ -8,6 +8,8 @@
 
 #include "history/symbol_list.h"
 
+#include "common/search.h"
+
 #define SHOWN_MAX 4 /* of several symbols of one name */
 
 static int compare_names(const void *a, const void *b, void *context)
@@ -88,17 +90,8 @@ bool parse_address(const char *text, uint64_t *ret)
 /* The first in the order of names that is not before this one. */
 static size_t first_named(const struct symbol_list *list, const char *name)
 {
-	size_t low = 0, high = list->by_name.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(list->symbols.list[list->by_name.list[middle]].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_index(i, list->by_name.count,
+			   strcmp(list->symbols.list[list->by_name.list[i]].name, name) >= 0);
 }
 
 static bool module_is(const struct text_symbol *symbol, const char *module)

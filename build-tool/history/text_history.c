@@ -7,6 +7,8 @@
 
 #include "history/text_history.h"
 
+#include "common/search.h"
+
 #define NS_PER_SECOND 1000000000ull
 
 void *history_keep(struct history *history, void *memory)
@@ -45,22 +47,15 @@ uint64_t history_last_seq(const struct history *history)
 	return last->type == POKEPATCH_HISTORY_LOST ? last->seq + last->count - 1 : last->seq;
 }
 
+static int seq_order(const struct history_record *record, uint64_t seq)
+{
+	return record->seq < seq ? -1 : record->seq > seq;
+}
+
 /* The record of this number, or NULL. */
 static const struct history_record *record_of(const struct history *history, uint64_t seq)
 {
-	size_t low = 0, high = history->records.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (history->records.list[middle].seq < seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < history->records.count && history->records.list[low].seq == seq
-		       ? &history->records.list[low]
-		       : NULL;
+	return sorted_find(history->records.list, history->records.count, seq, seq_order);
 }
 
 /* ---- transitions ----------------------------------------------------------------------- */
@@ -112,8 +107,7 @@ static void find_works(const struct history *history, struct works *works)
 
 		if (!is_transition(record, POKEPATCH_HISTORY_AFTER))
 			continue;
-		work = bsearch(&key, works->list.list, works->list.count, sizeof(key),
-			       compare_numbers);
+		work = sorted_find(works->list.list, works->list.count, &key, compare_numbers);
 		if (work && work->before < i && work->after == SIZE_MAX)
 			work->after = i;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "pokepatch-as/entries.h"
 #include "object/parent.h"
 
@@ -46,19 +47,9 @@ static const struct parent_symbol **sort_functions(const struct parent *parent, 
 static const struct parent_symbol *find_function(const struct parent_symbol *const *list,
 						 size_t count, uint64_t address)
 {
-	size_t low = 0;
+	size_t behind = first_index(i, count, list[i]->value > address);
 
-	while (count) {
-		size_t half = count / 2;
-
-		if (list[low + half]->value <= address) {
-			low += half + 1;
-			count -= half + 1;
-		} else {
-			count = half;
-		}
-	}
-	return low ? list[low - 1] : NULL;
+	return behind ? list[behind - 1] : NULL;
 }
 
 /* NULL, or what is wrong with an entry: static text. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "pokepatch-build/comparison.h"
 #include "object/object.h"
 
@@ -92,21 +93,14 @@ static struct error *check_undefined(const struct checker *checker)
 	return NULL;
 }
 
+static int offset_order(const struct reloc *reloc, uint64_t offset)
+{
+	return reloc->offset < offset ? -1 : reloc->offset > offset;
+}
+
 static const struct reloc *reloc_at(const struct section *section, uint64_t offset)
 {
-	size_t low = 0, high = section->relocs.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (section->relocs.list[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < section->relocs.count && section->relocs.list[low].offset == offset
-		       ? &section->relocs.list[low]
-		       : NULL;
+	return sorted_find(section->relocs.list, section->relocs.count, offset, offset_order);
 }
 
 /* That of an address in a table of ours. */

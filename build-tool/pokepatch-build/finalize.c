@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "pokepatch-build/section_layout.h"
 #include "object/object.h"
 #include "pokepatch_mark.h"
@@ -160,22 +161,14 @@ static void collect_sites(struct finalizer *finalizer)
 static bool is_rewritten(const struct finalizer *finalizer, const struct section *section,
 			 uint64_t offset)
 {
-	size_t low = 0, high = finalizer->sites.count;
-	struct site key = {.section = section, .start = offset};
+	const struct site key = {.section = section, .start = offset};
+	const struct site *list = finalizer->sites.list;
 	const char *replacements = finalizer->object.arch->replacement_section;
 
 	if (replacements && !strcmp(section->name, replacements))
 		return true;
-	while (low < high) { /* the last site at or before offset */
-		size_t middle = low + (high - low) / 2;
-
-		if (site_order(&finalizer->sites.list[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct site *site = low ? &finalizer->sites.list[low - 1] : NULL;
-	return site && site->section == section && offset < site->end;
+	size_t behind = first_index(i, finalizer->sites.count, site_order(&list[i], &key) > 0);
+	return behind && list[behind - 1].section == section && offset < list[behind - 1].end;
 }
 
 /* Who it is, for messages. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pokepatch-build/texts.h"
 
+#include "common/search.h"
 #include "object/atoms.h"
 #include "pokepatch_format.h"
 
@@ -131,20 +132,13 @@ static void mask_places(const struct text_source *source, bool *masked)
 	const struct symbol *symbol = source->symbol;
 	const struct rewritten_place key = {.section = symbol->section, .start = symbol->value};
 	const struct rewritten_place *list = source->rewritten->places.list;
-	size_t low = 0, high = source->rewritten->places.count;
-	size_t count = high;
+	size_t count = source->rewritten->places.count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (place_order(&list[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < count && list[low].section == symbol->section &&
-	       list[low].start < symbol->value + symbol->size; low++)
-		mask(masked, symbol, list[low].start, list[low].length);
+	for (size_t i = first_index(j, count, place_order(&list[j], &key) >= 0);
+	     i < count && list[i].section == symbol->section &&
+	     list[i].start < symbol->value + symbol->size;
+	     i++)
+		mask(masked, symbol, list[i].start, list[i].length);
 }
 
 /* The image of a kernel, with all that it links, is smaller. */

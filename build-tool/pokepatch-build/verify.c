@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "pokepatch-build/comparison.h"
 #include "object/object.h"
 #include "pokepatch-build/texts.h"
@@ -29,17 +30,8 @@ static void index_functions(const struct object *object, struct map *ret)
 static const struct reloc *first_reloc(const struct section *section, uint64_t offset)
 {
 	const struct reloc *list = section->relocs.list;
-	size_t low = 0, high = section->relocs.count;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return list + low;
+	return list + first_index(i, section->relocs.count, list[i].offset >= offset);
 }
 
 /* Offset of the first byte that differs outside relocated fields, or size. */
