@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The text history: what a reader of /dev/pokepatch_history gets.  The one header that the
- * core and the host programs share; fixed-width types only, in the byte order of the machine.
+ * The text history: the records that /dev/pokepatch_history delivers.  The core and the host
+ * programs share this header.  It has fixed-width types only, in the machine's byte order.
  *
- * The device may be opened by root, for reading.  Each open file is a reader of its own, which
- * begins with the oldest record that is still there.  read() returns whole records, as many as
- * fit; it fails with EINVAL if the next one does not fit (POKEPATCH_HISTORY_RECORD_MAX bytes
- * always do); if there is none yet it waits, or with O_NONBLOCK fails with EAGAIN.  poll()
- * says when there is one.  While a device is open the core cannot be unloaded (EBUSY; if it
- * is done by force, read() returns 0 and poll() POLLHUP, and the core waits for the close).
+ * Reading.  Root may open the device, for reading.  Each open file is an independent reader,
+ * and begins with record 1.  read() returns as many whole records as fit.  It fails with
+ * EINVAL if the next record does not fit; a buffer of POKEPATCH_HISTORY_RECORD_MAX bytes is
+ * always large enough.  If there is no further record, it waits, or with O_NONBLOCK fails with
+ * EAGAIN.  poll() reports when there is one.  An open file keeps the core from being unloaded
+ * (EBUSY).  If the core is removed by force, read() returns 0, poll() reports POLLHUP, and the
+ * core waits until the file is closed.
  *
- * Order.  The first record of each reader is POKEPATCH_HISTORY_INFO.  All others are numbered
- * by seq, from 1, without gaps, in the order of the changes.  They are published when the change
- * is over, also that of before it, all that were before it first; so mono_ns, which tells when
- * it was, does not rise along seq where changes overlapped (sort by seq).
+ * Order.  The first record that a reader gets is POKEPATCH_HISTORY_INFO, which has no number.
+ * All other records are numbered by seq, from 1 and without gaps, in the order of the changes.
+ * The records of a text change are published once the change is complete: first the BEFORE
+ * records of everything that was written together, then the AFTER records.  So mono_ns, which
+ * is the time of the event, does not always increase with seq.  Sort by seq, not by time.
  *
- * Loss.  What does not fit into the history's bounds (module parameters) is dropped, the oldest
- * first.  What an open reader has not read is kept longer, up to a second bound.  Whoever
- * misses records gets POKEPATCH_HISTORY_LOST in their place, with their number; its seq is
- * that of the first of them.  So seq and LOST together are complete.
+ * Loss.  The core drops the oldest records when the history exceeds its bounds, which are module
+ * parameters.  Records that an open reader has not read yet are kept longer, up to a second
+ * bound.  A reader that misses records gets one POKEPATCH_HISTORY_LOST in their place.  It
+ * carries the number of the first missing record, and how many are missing.  So a reader that
+ * adds up seq and LOST accounts for every record.
  *
- * The base.  There is no copy of the whole kernel text in it.  The first record of a place
- * carries the bytes that were there (old_bytes, read from live text before the change).
+ * The base.  The history has no copy of the whole kernel text.  The first record of a place has
+ * the bytes that stood there before (old_bytes, which the core read from live text).
  *
- * Times.  mono_ns is CLOCK_MONOTONIC, perf_ns the clock of perf events without use_clockid
- * (local_clock()), taken together.
+ * Times.  mono_ns is CLOCK_MONOTONIC.  perf_ns is local_clock(), the clock of perf events that
+ * do not set use_clockid.  Both are read one after the other, at the same event.
  *
- * Later versions add types and make structures longer: skip what is not known by size, take
- * strings and bytes by their offsets.
+ * Extension.  Later versions add types of records and append members to structures.  Skip an
+ * unknown record by its size, and find strings and bytes by their offsets.
  */
 #ifndef POKEPATCH_HISTORY_H
 #define POKEPATCH_HISTORY_H
@@ -39,9 +42,9 @@
 #define POKEPATCH_HISTORY_NAME "pokepatch_history"
 #define POKEPATCH_HISTORY_DEVICE "/dev/" POKEPATCH_HISTORY_NAME
 
-/* No record is longer, in bytes; all are multiples of, and aligned to, 8. */
+/* The longest record, in bytes.  All records are multiples of 8 bytes and aligned to 8. */
 #define POKEPATCH_HISTORY_RECORD_MAX 32768
-/* No text change is longer. */
+/* The longest text change, in bytes. */
 #define POKEPATCH_HISTORY_BYTES_MAX 16
 #define POKEPATCH_HISTORY_BUILD_ID_MAX 20
 
@@ -54,74 +57,78 @@ enum pokepatch_history_type {
 	POKEPATCH_HISTORY_APPEAR = 6,	  /* struct pokepatch_history_code, without bytes */
 	POKEPATCH_HISTORY_SNAPSHOT = 7,	  /* struct pokepatch_history_code */
 	POKEPATCH_HISTORY_SYMBOL = 8,	  /* struct pokepatch_history_symbol */
-	POKEPATCH_HISTORY_MARKER = 9,	  /* not used yet */
+	POKEPATCH_HISTORY_MARKER = 9,	  /* reserved: no such record is made */
 };
 
-/* A string is the offset of its first byte from the record's start, ends with 0; 0: none. */
+/*
+ * A member that is a string holds the offset of its first byte from the start of the record, or
+ * 0 if there is no string.  Strings end with a 0 byte.
+ */
 
-/* What every record begins with. */
+/* Every record begins with this. */
 struct pokepatch_history_record {
 	__u32 size;	/* bytes, of the whole record */
 	__u16 type;	/* enum pokepatch_history_type */
 	__u16 flags;	/* enum pokepatch_history_flags */
-	__u64 seq;	/* 0: INFO, which is not numbered */
+	__u64 seq;	/* 0 in INFO, which has no number */
 	__u64 mono_ns;
 	__u64 perf_ns;
-	__u32 cpu;	/* on which it was done, or which told the others to do it */
+	__u32 cpu;	/* the CPU that made the change */
 	__u32 reserved;
 };
 
 enum pokepatch_history_flags {
 	/*
-	 * TEXT, ROUTE: the change is that of one store, and [begin, end] are two looks at the
-	 * clock on either side of it, on one processor: who entered before begin took the
-	 * old way, who entered after end the new one.  Without it the same holds, but
-	 * what is in between is as long as the method takes.
+	 * TEXT, ROUTE: one store made the change, and one CPU read the clock right before
+	 * (begin) and right after it (end).  In any record, a call that began before begin took
+	 * the old way, and a call that began after end takes the new one.  Without this flag the
+	 * interval is as long as the method needs.
 	 */
 	POKEPATCH_HISTORY_EXACT = 1 << 0,
-	/* TEXT: nobody could run the text while it was written. */
+	/* TEXT: no CPU could run the text while it was written. */
 	POKEPATCH_HISTORY_UNUSED = 1 << 1,
-	/* SNAPSHOT: the bytes are not there, to keep within the bound, say; bytes_len is 0. */
+	/* SNAPSHOT: the bytes were dropped, as when the bound was exceeded; bytes_len is 0. */
 	POKEPATCH_HISTORY_DROPPED = 1 << 2,
 	/* TRANSITION: the machine was not stopped. */
 	POKEPATCH_HISTORY_LIVE = 1 << 3,
 	/*
-	 * INFO: text that others wrote is in it too, as POKEPATCH_HISTORY_OTHER, from others_ns
-	 * on and up to this record's time, at which no such write was under way.  Where some
-	 * was not heard, records are LOST.
+	 * INFO: the history also has, as POKEPATCH_HISTORY_OTHER, what other writers did to text,
+	 * from others_ns on and up to the time of this record, at which no such write was in
+	 * progress.  Where the core could not observe a write, records are LOST.
 	 */
 	POKEPATCH_HISTORY_OTHERS = 1 << 4,
-	/* INFO: APPEAR and SNAPSHOT of all modules that come and go are in it. */
+	/* INFO: APPEAR and SNAPSHOT records cover every module, and not only patch modules. */
 	POKEPATCH_HISTORY_MODULES = 1 << 5,
 };
 
 struct pokepatch_history_info {
-	struct pokepatch_history_record record; /* when the device was opened */
+	/* mono_ns, perf_ns: every change until then is in the history.  Set at the first read(). */
+	struct pokepatch_history_record record;
 	__u64 magic;
 	__u32 version;
 	__u32 elf_machine;	/* EM_X86_64, ... */
-	__u64 text;		/* the address of _stext: what offsets in vmlinux count from */
-	__u64 stext, etext;	/* of the code that stays after boot */
-	__u64 real_ns;		/* CLOCK_REALTIME at record.mono_ns */
-	__u64 began_ns;		/* monotonic: since when there is a history */
-	__u64 others_ns;	/* OTHERS: since when */
-	__u64 first_seq;	/* the oldest record that is there */
-	__u64 next_seq;		/* of the next record that there will be */
-	__u64 lost;		/* how many records are not there any more */
-	__u64 snapshots_lost;	/* how many snapshots have no bytes any more */
-	__u64 bytes, bytes_max; /* of records: now, and at most while nobody reads */
-	__u64 bytes_held_max;	/* at most while somebody does */
+	__u64 text;		/* the address of _stext; offsets in vmlinux count from there */
+	__u64 stext, etext;	/* the code that stays after boot: [stext, etext) */
+	__u64 real_ns;		/* CLOCK_REALTIME when this record was made */
+	__u64 began_ns;		/* monotonic: when the history began */
+	__u64 others_ns;	/* OTHERS: since when others' writes are recorded; else 0 */
+	__u64 first_seq;	/* seq of the oldest record that is kept */
+	__u64 next_seq;		/* the seq that the next record will get */
+	__u64 lost;		/* how many records were dropped or could not be made */
+	__u64 snapshots_lost;	/* how many snapshots lost their bytes, or never had any */
+	__u64 bytes, bytes_max; /* size of the records: now, and the bound without readers */
+	__u64 bytes_held_max;	/* the bound while a reader has not read them */
 	__u64 snapshot_bytes, snapshot_bytes_max;
-	__u32 release;		/* string: of the kernel */
-	__u32 build_id_len;	/* of vmlinux; bytes used of build_id */
+	__u32 release;		/* string: the kernel's release */
+	__u32 build_id_len;	/* bytes used in build_id, which is vmlinux's */
 	__u8 build_id[POKEPATCH_HISTORY_BUILD_ID_MAX];
 	__u32 reserved;
-	__u64 others_bytes, others_bytes_max; /* of others' records, which are bounded apart */
+	__u64 others_bytes, others_bytes_max; /* size of others' records, and their own bound */
 };
 
 struct pokepatch_history_lost {
-	struct pokepatch_history_record record; /* seq: of the first that is missing */
-	__u64 count;		/* records seq .. seq + count - 1 are not there */
+	struct pokepatch_history_record record; /* seq: of the first missing record */
+	__u64 count;		/* records seq .. seq + count - 1 are missing */
 };
 
 enum pokepatch_history_phase {
@@ -131,69 +138,77 @@ enum pokepatch_history_phase {
 
 /* How text was written. */
 enum pokepatch_history_method {
-	/* A breakpoint stood there; who met it went the old way, then the new one. */
+	/*
+	 * The core wrote the text under a breakpoint.  A CPU that hit it took the old way until
+	 * one store, within [begin, end], and the new way from then on.
+	 */
 	POKEPATCH_HISTORY_INT3 = 1,
-	/* One store, while nothing or everything ran; processors were told to take notice. */
+	/*
+	 * One store, into text that no CPU ran, or that all CPUs could run (where the
+	 * architecture allows that).  Then every CPU synchronised.
+	 */
 	POKEPATCH_HISTORY_STORE = 2,
-	/* Stores while the machine was stopped: but for NMIs nobody ran anything. */
+	/* Stores while the machine was stopped, when only NMIs could run other code. */
 	POKEPATCH_HISTORY_STOP_MACHINE = 3,
-	/* ftrace wrote it, because the core (de)registered a function. */
+	/* ftrace wrote it, because the core registered or unregistered a function. */
 	POKEPATCH_HISTORY_FTRACE = 4,
 	/*
-	 * Somebody else wrote it.  One record, AFTER, made when it was over; change, patch and
-	 * transition are 0.  The text began to change at begin; by end all processors ran the
-	 * new one.  The kernel's writer lets who meets its breakpoint go the new way at once.
+	 * Another writer of the kernel's wrote it.  There is one record, AFTER, made when the
+	 * write was complete; change, patch and transition are 0.  The text began to change at
+	 * begin, and all CPUs run the new text from end on.  Unlike the core's writer, the
+	 * kernel's sends a CPU that hits its breakpoint the new way at once.
 	 */
 	POKEPATCH_HISTORY_OTHER = 5,
 };
 
 /*
- * A change of text by the core: two records, before and after, with the same contents but for record
- * and phase.  Before record.mono_ns of BEFORE the old bytes are there, after that of AFTER
- * the new ones, and every processor runs them; in between what is there may be either, a
- * mixture or a breakpoint.  Which way calls take is told by [begin, end], which lies within.
+ * A text change that the core made.  It has two records, BEFORE and AFTER, that are equal but for
+ * the members record and phase.  Memory holds the old bytes until record.mono_ns of BEFORE.  It
+ * holds the new bytes from record.mono_ns of AFTER on, and every CPU runs them by then.  In
+ * between it may hold either, a mixture, or a breakpoint.  [begin, end] lies within these two
+ * times and says which way calls took.
  */
 struct pokepatch_history_text {
 	struct pokepatch_history_record record;
-	__u64 change;		/* seq of its BEFORE */
-	__u64 transition;	/* number, or 0 */
+	__u64 change;		/* seq of the BEFORE record */
+	__u64 transition;	/* number of the transition, or 0 */
 	__u64 addr;
 	__u64 begin_ns, end_ns; /* monotonic */
 	__u64 begin_perf, end_perf;
-	__u64 func;		/* the entry of the old function that it is about, or 0 */
+	__u64 func;		/* entry of the patched function, or of the one at addr; or 0 */
 	__u8 phase;		/* enum pokepatch_history_phase */
 	__u8 method;		/* enum pokepatch_history_method */
-	__u8 len;		/* bytes; old and new are of the same length */
+	__u8 len;		/* bytes used in old_bytes, and in new_bytes */
 	__u8 mode;		/* enum pokepatch_mode of the site, or 0 */
-	__u32 symbol;		/* string: name of what addr is in */
-	__u32 symbol_offset;	/* addr is so many bytes behind its start */
-	__u32 module;		/* string: its module; none: vmlinux */
-	__u32 patch;		/* string: for whose sake, or none */
+	__u32 symbol;		/* string: name of the symbol that holds addr */
+	__u32 symbol_offset;	/* of addr, in bytes from that symbol's start */
+	__u32 module;		/* string: the module that holds it; none: vmlinux */
+	__u32 patch;		/* string: the patch that it was written for, or none */
 	__u32 reserved;
 	__u8 old_bytes[POKEPATCH_HISTORY_BYTES_MAX];
 	__u8 new_bytes[POKEPATCH_HISTORY_BYTES_MAX];
 };
 
 /*
- * From [begin, end] on calls of a function go another way, in whatever mode.  One record;
- * record.mono_ns is end_ns.
+ * Calls of a function go elsewhere from [begin, end] on, whatever the mode.  There is one record
+ * for each such change; record.mono_ns is end_ns.
  */
 struct pokepatch_history_route {
 	struct pokepatch_history_record record;
-	__u64 transition;	/* number, or 0 */
-	__u64 func;		/* the entry of the old function ... */
-	__u64 func_size;	/* ... and its size */
-	__u64 site;		/* the instruction that leads elsewhere: behind an ENDBR, say */
-	__u64 from, to;		/* entry of the new function; 0: the old function's own body */
-	__u64 from_size, to_size; /* 0: not known */
+	__u64 transition;	/* number of the transition, or 0 */
+	__u64 func;		/* entry of the old function */
+	__u64 func_size;	/* its size, bytes */
+	__u64 site;		/* the function's entry site; behind an ENDBR, for instance */
+	__u64 from, to;		/* entry of a new function; 0: the old function's own body */
+	__u64 from_size, to_size; /* bytes; 0: not known */
 	__u64 begin_ns, end_ns; /* monotonic */
 	__u64 begin_perf, end_perf;
-	__u8 method;		/* enum pokepatch_history_method; FTRACE: one store of data */
+	__u8 method;		/* enum pokepatch_history_method; FTRACE: a store of data */
 	__u8 mode;		/* enum pokepatch_mode */
 	__u16 reserved;
 	__u32 symbol;		/* string: name of the old function */
-	__u32 module;		/* string: its module; none: vmlinux */
-	__u32 patch;		/* string: whose function it leads to, or led to */
+	__u32 module;		/* string: the module that holds it; none: vmlinux */
+	__u32 patch;		/* string: the patch that owns the function at to, else at from */
 };
 
 enum pokepatch_history_kind {
@@ -201,52 +216,59 @@ enum pokepatch_history_kind {
 	POKEPATCH_HISTORY_DISABLE = 2,
 	POKEPATCH_HISTORY_PARENT_COMES = 3, /* a module that an enabled patch changes */
 	POKEPATCH_HISTORY_PARENT_GOES = 4,
-	POKEPATCH_HISTORY_MODULE_TEXT = 16, /* APPEAR, SNAPSHOT, SYMBOL: of a patch module */
-	POKEPATCH_HISTORY_STUB = 17,	/* a stub of the direct mode, which is in such text */
-	POKEPATCH_HISTORY_OTHER_TEXT = 18, /* of another module: never with bytes */
+	/* Of APPEAR, SNAPSHOT and SYMBOL: */
+	POKEPATCH_HISTORY_MODULE_TEXT = 16, /* the text of a patch module */
+	POKEPATCH_HISTORY_STUB = 17,	/* a stub of the direct mode, in such text */
+	POKEPATCH_HISTORY_OTHER_TEXT = 18, /* the text of another module: never has bytes */
 };
 
-/* Two records, when it begins and when it is over; several may be under way. */
+/*
+ * A transition has two records, one when it begins and one when it has ended.  Several
+ * transitions may be in progress at once.
+ */
 struct pokepatch_history_transition {
 	struct pokepatch_history_record record;
 	__u64 transition;	/* number, from 1 */
-	__u64 stop_ns;		/* AFTER: how long the machine was stopped for the switch */
-	__s32 error;		/* AFTER: 0: it was made; else -errno, and nothing was switched */
-	__u32 functions;	/* AFTER: how many were switched */
+	__u64 stop_ns;		/* AFTER: how long the switch stopped the machine; live: 0 */
+	__s32 error;		/* AFTER: 0: switched; else -errno, and nothing was switched */
+	__u32 functions;	/* AFTER: how many functions were switched */
 	__u8 phase;		/* enum pokepatch_history_phase */
 	__u8 kind;		/* enum pokepatch_history_kind: up to PARENT_GOES */
 	__u16 reserved;
 	__u32 patch;		/* string */
-	__u32 module;		/* string: PARENT_*: which */
+	__u32 module;		/* string: PARENT_*: the parent module */
 	__u32 reserved2;
 };
 
 /*
- * Code that comes or goes.  APPEAR tells that it is there, SNAPSHOT that it goes, with its
- * bytes at that time: the last it had, all changes that the core made to it being records
- * of their own.  A long one is told in pieces, SNAPSHOTs with the same born_ns, died_ns
- * and name, each with its own addr.
+ * Code that comes or goes.  An APPEAR record says that the code has come.  A SNAPSHOT record says
+ * that it goes, and has the bytes that it had last; each change that the core made to them before
+ * has records of its own.  Long code is split into several SNAPSHOT records with the same born_ns,
+ * died_ns and name, each with the addr of its piece.
  */
 struct pokepatch_history_code {
 	struct pokepatch_history_record record;
 	__u64 addr, len;	/* SNAPSHOT: of this piece */
-	/* monotonic; it may have been run in between; 0: see the APPEAR; not yet */
+	/*
+	 * monotonic: the code may have run in between.  born_ns is 0 if only the APPEAR record has
+	 * it; died_ns is 0 in APPEAR.
+	 */
 	__u64 born_ns, died_ns;
 	__u64 born_perf, died_perf;
-	__u32 kind;		/* MODULE_TEXT or STUB */
-	__u32 name;		/* string: module, or name of the stub */
+	__u32 kind;		/* MODULE_TEXT, STUB or OTHER_TEXT */
+	__u32 name;		/* string: name of the module or of the stub */
 	__u32 patch;		/* string */
-	__u32 bytes;		/* SNAPSHOT: offset from the record's start */
-	__u32 bytes_len;	/* SNAPSHOT: len, or 0 if they were dropped */
+	__u32 bytes;		/* SNAPSHOT: offset of the bytes from the start of the record */
+	__u32 bytes_len;	/* SNAPSHOT: len, or 0 (DROPPED) */
 	__u32 reserved;
 };
 
-/* A function in code that goes.  These follow the SNAPSHOT pieces. */
+/* A symbol in code that goes.  These records follow the SNAPSHOT records of the code. */
 struct pokepatch_history_symbol {
 	struct pokepatch_history_record record;
 	__u64 addr, len;
-	__u64 born_ns, died_ns; /* as of the code that it is in */
-	__u32 kind;		/* MODULE_TEXT or STUB */
+	__u64 born_ns, died_ns; /* those of the code that holds it */
+	__u32 kind;		/* MODULE_TEXT */
 	__u32 name;		/* string */
 	__u32 module;		/* string */
 	__u32 patch;		/* string */

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Markers: places in kernel code where somebody may want to look.
+ * Markers: statements that let a probe observe a place in kernel code.
  *
  *	POKEPATCH_MARK(reclaim, "took %lu of %lu pages from %s", taken, seen, zone->name);
  *
- * In the kernel as it is built normally this is nothing at all: no code, no data, and the
- * arguments are not looked at.  `pokepatch-build --instrument` compiles the same file with
- * POKEPATCH_INSTRUMENT defined, and puts the functions that have markers into a patch
- * module.  There a marker is a load and a jump, which takes the other way once a probe is
- * attached to it by name: the tracepoint pokepatch:marker, or a module's.
+ * In a normal build of the kernel a marker compiles to nothing: no code, no data, and the
+ * arguments are not evaluated.  `pokepatch-build --instrument` compiles the same file with
+ * POKEPATCH_INSTRUMENT defined, and puts the functions that have markers into a patch module.
+ * There a marker is a load and a conditional jump.  The jump is taken while a probe is attached
+ * to the marker by name: the tracepoint pokepatch:marker, or a probe of some module.
  *
- * This file needs no other, and may be copied into a kernel's include/linux.  In what
- * pokepatch-build --instrument compiles it is always there, included or not.
+ * This header includes no other and may be copied into a kernel's include/linux.  A file that
+ * `pokepatch-build --instrument` compiles has it in any case, without an #include.
  */
 #ifndef POKEPATCH_MARK_H
 #define POKEPATCH_MARK_H
 
-/* A marker that was compiled in.  Of one that is inlined into several functions there is one. */
+/*
+ * One POKEPATCH_MARK() of the source.  If the function that holds it is inlined several times,
+ * all copies share this structure.
+ */
 struct pokepatch_marker {
-	void *probes;	      /* the core's: who is attached; NULL: nobody */
-	void *core;	      /* the core's own notes */
-	long missed;	      /* how often it was met where nobody could be called */
+	void *probes;	      /* owned by the core: the attached probes; NULL: none */
+	void *core;	      /* owned by the core */
+	long missed;	      /* how often it was reached where no probe could be called */
 	const char *name;
 	const char *format;
 	const char *file;
@@ -30,81 +33,94 @@ struct pokepatch_marker {
 
 #define POKEPATCH_SECTION_MARKERS ".pokepatch.markers"
 
-/* How many of a marker's arguments a probe gets by type; the text has all of them. */
+/* A probe gets this many arguments by value.  The text that it can ask for has all of them. */
 #define POKEPATCH_MARK_ARGS 12
 
 /*
- * What a probe is told.  Valid until it returns.
+ * The argument of a probe, which is valid until the probe returns.
  *
- * types has a letter for each of args: 'i' and 'l' are signed numbers of 4 and 8 bytes, 'u'
- * and 'w' unsigned ones, 'c' a character, 's' the address of a string (it may be a bad one:
- * pokepatch_mark_text() checks), 'p' of anything else.  Numbers are extended to 64 bits.
+ * types has one letter for each element of args: 'i' and 'l' are signed numbers of 4 and 8
+ * bytes, 'u' and 'w' unsigned ones, 'c' is a character, 's' the address of a string, and 'p' any
+ * other address.  The address of a string may be invalid: do not follow it, but call
+ * pokepatch_mark_text(), which checks it.  Numbers are extended to 64 bits.
  */
 struct pokepatch_mark {
 	const struct pokepatch_marker *marker;
-	const char *patch;	  /* the name of the patch that the marker is in */
-	unsigned long ip;	  /* where it is, in that patch's text */
+	const char *patch;	  /* the name of the patch that holds the marker */
+	unsigned long ip;	  /* the marker's address in the text of that patch */
 	unsigned int nr_args;
 	const char *types;	  /* ends with 0 */
 	const unsigned long long *args;
-	void *core;		  /* the core's own */
+	void *core;		  /* owned by the core */
 };
 
 /*
- * A probe is called with preemption off, in whatever context the marker stands, NMIs
- * included.  What it does may meet markers itself: those do not call it again.
+ * The core calls a probe with preemption off, in the context of the marker, which may be an NMI.
+ * While a probe runs, markers that it reaches on the same CPU at the same level (task, softirq,
+ * interrupt, NMI) call no probe, and are counted as missed.
  */
 typedef void (*pokepatch_probe_t)(void *private, const struct pokepatch_mark *mark);
 
 /*
- * pokepatch_marker_register - attach a probe to all markers of that name, those of patches
- * that are loaded later too.  @name: NULL for all markers.  Several probes may be attached
- * to a marker; the same @probe with the same @private to the same @name only once.
- * May sleep.  Return: 0, -EEXIST, -EINVAL or -ENOMEM; then it is attached to none.
+ * pokepatch_marker_register - attach @probe to all markers called @name, including those of
+ * patches that are loaded later.
+ * @name: NULL stands for all markers.
+ * @private: the core passes it to the probe.
+ *
+ * A marker may have several probes.  The same triple of @name, @probe and @private can be
+ * registered only once.  May sleep.
+ * Return: 0; -EEXIST if the triple is registered; -EINVAL if @probe is NULL; or -ENOMEM.  After
+ * an error the probe is attached to no marker, and is not running.
  */
 int pokepatch_marker_register(const char *name, pokepatch_probe_t probe, void *private);
 
 /*
- * pokepatch_marker_unregister - undo exactly that.  When it returns the probe is not running
- * and will not be called again.  May sleep.  Return: 0, or -ENOENT.
+ * pokepatch_marker_unregister - undo pokepatch_marker_register() with the same arguments.  When
+ * it returns, the probe is not running and will not be called again for that registration.
+ * Waits for an RCU grace period; may sleep.  Return: 0, or -ENOENT.
  */
 int pokepatch_marker_unregister(const char *name, pokepatch_probe_t probe, void *private);
 
 /*
- * pokepatch_mark_text - the marker's format with its arguments, for a probe, at most once in
- * each call of it.  Return: the length, as of snprintf().  The probe's context.
+ * pokepatch_mark_text - format the marker's arguments by its format into @buf.  For use within
+ * a probe, in the probe's context.
+ * Return: the length of the whole text, as snprintf() does.
  */
 int pokepatch_mark_text(const struct pokepatch_mark *mark, char *buf, unsigned long size);
 
-/* What a marker calls if its probes are not NULL, where the call below is not to be had. */
+/*
+ * A marker whose probes are not NULL calls this on architectures without pokepatch_mark_met().
+ * Any context.
+ */
 void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
 	__attribute__((__format__(__printf__, 2, 3), __cold__));
-/* The compiler compares the format with the arguments; never called. */
+/* Never called: lets the compiler check the format against the arguments. */
 void pokepatch_mark_check(const char *format, ...)
 	__attribute__((__format__(__printf__, 1, 2)));
 
 /*
- * What a marker calls else: pokepatch_mark_met(), with the address of this in the first
- * argument's register, which comes back with all others as they were.
+ * On x86-64 a marker calls pokepatch_mark_met() instead, with the address of this structure in
+ * %rdi.  pokepatch_mark_met() preserves all registers, %rdi among them.  Any context.
  */
 struct pokepatch_mark_call {
 	struct pokepatch_marker *marker;
-	unsigned long saved;	/* the caller's: that register's own contents */
-	unsigned long args[];	/* as a variable argument list has them in memory */
+	unsigned long saved;	/* the marker's: what %rdi held before */
+	unsigned long args[];	/* laid out like the stack arguments of a variadic call */
 };
 void pokepatch_mark_met(void);
 
 #ifdef POKEPATCH_INSTRUMENT
 
 /*
- * POKEPATCH_MARK(name, "format", args...) - a statement.  The format is printk()'s, and
- * one that does not fit the arguments is an error.  Arguments are evaluated only while a
- * probe is attached; let them have no side effects.  Not for noinstr code.
+ * POKEPATCH_MARK(name, "format", args...) - a statement.  The format is that of printk(); one
+ * that does not fit the arguments is a compile error.  The arguments are evaluated only while a
+ * probe is attached, so they must have no side effects.  Do not use it in noinstr code.
  *
- * Each has a section of its own until the patch is linked: objects refer to static data by
- * section and offset, where the end of one marker would be the beginning of the next.  The
- * alignment keeps compilers from aligning them more, which would then leave gaps.  The load
- * is volatile, for the compiler must not take it out of a loop.
+ * Each marker has its own section until the patch is linked.  Objects refer to static data by
+ * section and offset, and in a shared section the end of one marker would be the beginning of
+ * the next.  The explicit alignment keeps the compiler from choosing a larger one, which would
+ * leave gaps in the linked table.  The load is volatile so that the compiler cannot hoist it out
+ * of a loop.
  */
 #define POKEPATCH_MARKER_SECTION_(name, line) POKEPATCH_MARKER_SECTION__(name, line)
 #define POKEPATCH_MARKER_SECTION__(name, line) POKEPATCH_SECTION_MARKERS "." name "." #line
@@ -128,16 +144,16 @@ void pokepatch_mark_met(void);
 #ifdef __x86_64__
 
 /*
- * A function that calls another has to keep what it needs afterwards in registers that a
- * call leaves alone, which it saves at its beginning, marker or not: some fifteen
- * instructions, where there are many.  So this is no call to the compiler.
+ * The compiler does not see this as a call.  A function that makes a call keeps the values that
+ * it needs afterwards in callee-saved registers, and saves those in its prologue whether or not
+ * it reaches the marker: some fifteen instructions if there are many.
  *
- * Nor, with up to six arguments, has it a variable: one whose address is taken makes
- * -fstack-protector-strong guard the function, which takes six more, marker met or not.  The
- * arguments are pushed, so that they are where a list of variable arguments has those that do
- * not fit into registers.  What is pushed is in a register: something that is
- * addressed by the stack pointer would be elsewhere after the first push.  The kernel has no
- * red zone.
+ * With up to six arguments the marker has no local variable either.  A variable whose address is
+ * taken makes -fstack-protector-strong guard the function, which costs six instructions more on
+ * every call.  The arguments are pushed instead, so that they lie where a variadic function
+ * finds the arguments that did not fit into registers.  Each pushed operand is in a register,
+ * because an operand that is addressed relative to %rsp would be wrong after the first push.
+ * Pushing is safe since the kernel is compiled without a red zone.
  */
 #define POKEPATCH_MARK_CALL_(marker_, format_, ...)                                       \
 	do {                                                                              \
@@ -147,7 +163,10 @@ void pokepatch_mark_met(void);
 		(marker_, ##__VA_ARGS__);                                                 \
 	} while (0)
 
-/* One that has a frame pointer is to have set it up by then. */
+/*
+ * Naming %rsp as an operand makes the compiler set up the frame pointer before the asm, where it
+ * uses one.
+ */
 #ifdef CONFIG_FRAME_POINTER
 register unsigned long pokepatch_stack_pointer_ __asm__("rsp");
 #define POKEPATCH_IN_FRAME_ "+r"(pokepatch_stack_pointer_)
@@ -166,7 +185,10 @@ register unsigned long pokepatch_stack_pointer_ __asm__("rsp");
 			 : [marker] "i"(&marker_), ##__VA_ARGS__                          \
 			 : "memory", "cc")
 
-/* With its promotions, and no more: what is above a number's own bytes does not matter. */
+/*
+ * The operand with the promotions of a variadic argument.  The bits above the argument's own size
+ * do not matter.
+ */
 #define POKEPATCH_ARG_(arg_) "r"((unsigned long)(1 ? (arg_) : (arg_)))
 
 #define POKEPATCH_CALL_0(marker_) POKEPATCH_PUSHED_(16, "", marker_)
@@ -198,7 +220,10 @@ register unsigned long pokepatch_stack_pointer_ __asm__("rsp");
 			  [a] POKEPATCH_ARG_(a_), [b] POKEPATCH_ARG_(b_), [c] POKEPATCH_ARG_(c_), \
 			  [d] POKEPATCH_ARG_(d_), [e] POKEPATCH_ARG_(e_), [f] POKEPATCH_ARG_(f_))
 
-/* Those with more go into a variable; then no register has to be freed for any. */
+/*
+ * More than six arguments are stored into a variable.  Then the compiler need not find a register
+ * for each of them at once.
+ */
 #define POKEPATCH_STORED_(marker_, ...)                                                   \
 	do {                                                                              \
 		struct {                                                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For the author of a patch: what a changed source file can tell pokepatch-build,
- * and what it can call.  pokepatch-build finds it: #include <pokepatch_patch.h>.
- * See pokepatch_patch(7).
+ * For authors of patches: notes to pokepatch-build, callbacks, and shadow variables.  A changed
+ * source file includes it as <pokepatch_patch.h>; pokepatch-build adds the include path.
+ * pokepatch_patch(7) explains how to use it.
  */
 #ifndef POKEPATCH_PATCH_H
 #define POKEPATCH_PATCH_H
@@ -12,8 +12,8 @@
 /* --- notes ------------------------------------------------------------------------ */
 
 /*
- * These macros stand outside functions.  They leave text in a section that the
- * differ reads and no module gets.
+ * Use these macros outside functions.  They write text into a section that the differ reads and
+ * that is not linked into the patch module.
  */
 #define POKEPATCH_NOTE_(text)                                                             \
 	asm(".pushsection .pokepatch.notes, \"\", %progbits\n"                            \
@@ -21,18 +21,18 @@
 	    ".popsection")
 
 /*
- * POKEPATCH_ALLOW("code:subject") - go on in spite of that refusal, as with the
- * option --allow of pokepatch-build: the change that is refused is not made, and
- * all else is.  Only some codes can be allowed.
+ * POKEPATCH_ALLOW("code:subject") - turn that refusal into a warning, as the option --allow of
+ * pokepatch-build does.  The refused part of the change is left out, and the rest is made.  Only
+ * some codes can be allowed; pokepatch-build(1) lists them.
  */
 #define POKEPATCH_ALLOW(what) POKEPATCH_NOTE_("allow " what)
 
-/* POKEPATCH_IGNORE_FUNCTION(name) - take this function for unchanged: the old one stays. */
+/* POKEPATCH_IGNORE_FUNCTION(name) - treat this function as unchanged: the old one stays in use. */
 #define POKEPATCH_IGNORE_FUNCTION(name) POKEPATCH_NOTE_("ignore-function " #name)
 
 /*
- * POKEPATCH_IGNORE_SECTION("name") - take what is in this section for unchanged, or,
- * where pokepatch does not know the section, for not there.  Not for code.
+ * POKEPATCH_IGNORE_SECTION("name") - treat the data in this section as unchanged.  If pokepatch
+ * does not know the section, treat it as absent.  Not for sections of code.
  */
 #define POKEPATCH_IGNORE_SECTION(name) POKEPATCH_NOTE_("ignore-section " name)
 
@@ -40,7 +40,7 @@
 
 struct module;
 
-/* Whose functions are switched.  A callback may look at it until it returns. */
+/* The parent whose functions are switched.  Valid until the callback returns. */
 struct pokepatch_parent {
 	const char *patch;     /* the patch's name, as in sysfs */
 	const char *name;      /* "vmlinux", or the module's name */
@@ -48,19 +48,22 @@ struct pokepatch_parent {
 };
 
 /*
- * Functions of the patch that are called when the functions of their parent, the
- * object that the source file is part of, are switched.  At most one of each kind
- * for each parent.  Process context; may sleep; pokepatch's mutex is held, so they
- * must not load or unload modules, register or unregister module notifiers, write to
- * /sys/kernel/pokepatch, or wait for who does.
+ * Callbacks: functions of the patch that the core calls when it switches the functions of their
+ * parent, which is the object (vmlinux or a module) that the source file is compiled into.  A
+ * parent has at most one callback of each kind.
  *
- * POKEPATCH_PRE_PATCH(fn) - int fn(const struct pokepatch_parent *): before.  Anything
- * but 0, a negative error, and nothing is switched; fn has then left nothing behind.
- * POKEPATCH_POST_PATCH(fn) - void fn(const struct pokepatch_parent *): after; and when
- * a switch back that pre-unpatch was called for did not come about.
- * POKEPATCH_PRE_UNPATCH(fn) - likewise: before the switch back.
- * POKEPATCH_POST_UNPATCH(fn) - likewise: after it, or when the switch did not come
- * about; if and only if pre-patch had returned 0.
+ * They run in process context and may sleep.  The core holds its mutex meanwhile.  So a callback
+ * must not load or unload a module, register or unregister a module notifier, write to
+ * /sys/kernel/pokepatch, or wait for a task that does any of this.
+ *
+ * POKEPATCH_PRE_PATCH(fn) - int fn(const struct pokepatch_parent *), called before the functions
+ * are switched on.  If it returns a negative errno, nothing is switched; fn must have undone
+ * what it did.  Any other value than 0 counts as -EINVAL.
+ * POKEPATCH_POST_PATCH(fn) - void fn(const struct pokepatch_parent *), called after they were
+ * switched on.  Also called when pre-unpatch was called and switching off then failed.
+ * POKEPATCH_PRE_UNPATCH(fn) - the same type, called before the functions are switched off.
+ * POKEPATCH_POST_UNPATCH(fn) - the same type, called after they were switched off, or when
+ * switching on failed.  It is called if and only if pre-patch returned 0 (or there is none).
  */
 #define POKEPATCH_PRE_PATCH(fn) \
 	POKEPATCH_CALLBACK_(POKEPATCH_CALLBACK_PRE_PATCH, pre_patch, may_fail, fn)
@@ -71,7 +74,7 @@ struct pokepatch_parent {
 #define POKEPATCH_POST_UNPATCH(fn) \
 	POKEPATCH_CALLBACK_(POKEPATCH_CALLBACK_POST_UNPATCH, post_unpatch, cannot_fail, fn)
 
-/* An entry of the section that the differ reads; no module gets it either. */
+/* An entry of the section that the differ reads.  It is not linked into the patch module. */
 struct pokepatch_callback_note {
 	union {
 		int (*may_fail)(const struct pokepatch_parent *parent);
@@ -86,11 +89,14 @@ struct pokepatch_callback_note {
 		pokepatch_##word##_##fn = { .member = (fn), .kind = (number) }
 
 /*
- * pokepatch_withdrawn - for a post-unpatch callback that has seen to it that nothing
- * outside the patch holds an address of its code or data any more, and nothing that
- * did is still at work (timers deleted, work cancelled, RCU callbacks waited for):
- * the module of a patch with [address-escapes], which stays loaded otherwise, can be
- * removed.  The callback speaks for the whole patch.  @parent: the callback's own.
+ * pokepatch_withdrawn - let the module of a patch with [address-escapes] be removed, which would
+ * otherwise stay loaded.
+ * @parent: the argument of the callback.
+ *
+ * Call it from a post-unpatch callback, for the whole patch, once nothing outside the patch holds
+ * an address of its code or data and nothing that followed such an address is still running:
+ * timers are deleted, work is cancelled, RCU callbacks have been waited for.  Elsewhere the call
+ * has no effect but a line in the log, and it has none in a live transition.
  */
 void pokepatch_withdrawn(const void *parent);
 
@@ -102,15 +108,18 @@ void pokepatch_withdrawn(const void *parent);
 #include <linux/types.h>
 
 /*
- * Data attached to an object, by its address and a number that the author chooses.
- * A constructor fills in the data, which is zeroed, before anybody can find it; what
- * it returns other than 0 is an error, and then nothing is attached.  Both may be NULL.
- * They run in the caller's context, with no lock of pokepatch's held.
+ * A shadow variable is data that a patch attaches to an object.  The object's address and a
+ * number that the author chooses identify it.
+ *
+ * A constructor initialises the data, which is zeroed before, while no other task can find it.
+ * If it returns anything but 0, the data is freed and nothing is attached.  A destructor runs
+ * before the data is freed.  Both may be NULL.  They run in the caller's context, and the core
+ * holds no lock meanwhile.
  */
 typedef int (*pokepatch_shadow_ctor_t)(void *obj, void *data, void *arg);
 typedef void (*pokepatch_shadow_dtor_t)(void *obj, void *data);
 
-/* What the inline functions below are made of: shadow.c of the core. */
+/* The core's part (shadow.c).  Authors call the inline functions below, and the first of these. */
 void *pokepatch_shadow_get(const void *obj, u64 id);
 void *pokepatch_shadow_new(void *obj, u64 id, size_t size, gfp_t gfp);
 void *pokepatch_shadow_publish(void *data);
@@ -119,12 +128,13 @@ void *pokepatch_shadow_unlink_next(u64 id, unsigned int *cursor, void **obj);
 void pokepatch_shadow_free(void *data);
 
 /*
- * pokepatch_shadow_get(obj, id) - the data of variable @id of @obj, or NULL.  Takes no
- * lock: any context in which RCU watches, NMI included.  Who cannot rule out that it is
- * detached meanwhile must be in rcu_read_lock() for as long as it uses the data.
+ * pokepatch_shadow_get(obj, id) - find the data of variable @id of @obj.  Takes no lock.  Any
+ * context in which RCU watches, NMI included.  If another task may detach the variable, the
+ * caller must hold rcu_read_lock() from before the call until it has done with the data.
+ * Return: the data, or NULL.
  */
 
-/* Inlined always, so that a constructor's address is never passed on ([address-escapes]). */
+/* Always inlined, so that the address of a constructor does not escape ([address-escapes]). */
 #define pokepatch_inline_ static inline __attribute__((always_inline, unused))
 
 pokepatch_inline_ void *pokepatch_shadow_make_(void *obj, u64 id, size_t size, gfp_t gfp,
@@ -148,10 +158,11 @@ pokepatch_inline_ void pokepatch_shadow_destroy_(void *obj, void *data,
 }
 
 /*
- * pokepatch_shadow_attach - attach @size bytes.  Any context but NMI, as @gfp and the
- * constructor allow.
- * Return: the data, or NULL: there is one already, no memory, or the constructor
- * failed.  The destructor is called for data that was constructed in vain.
+ * pokepatch_shadow_attach - attach @size bytes to @obj as variable @id.  Any context but NMI, as
+ * far as @gfp and the constructor allow.
+ * Return: the data; or NULL if @obj has the variable already, there is no memory, or the
+ * constructor failed.  If another task attaches the variable first, the destructor is called for
+ * the data that was constructed here.
  */
 pokepatch_inline_ void *pokepatch_shadow_attach(void *obj, u64 id, size_t size, gfp_t gfp,
 						pokepatch_shadow_ctor_t ctor, void *arg,
@@ -168,8 +179,9 @@ pokepatch_inline_ void *pokepatch_shadow_attach(void *obj, u64 id, size_t size, 
 }
 
 /*
- * pokepatch_shadow_get_or_attach - likewise, but the data of the one that is there is
- * returned too: of several callers at once all get the same.
+ * pokepatch_shadow_get_or_attach - find variable @id of @obj, and attach it as
+ * pokepatch_shadow_attach() does if there is none.  Concurrent callers all get the same data.
+ * Return: the data; or NULL if there is no memory or the constructor failed.
  */
 pokepatch_inline_ void *pokepatch_shadow_get_or_attach(void *obj, u64 id, size_t size, gfp_t gfp,
 						       pokepatch_shadow_ctor_t ctor, void *arg,
@@ -190,10 +202,12 @@ pokepatch_inline_ void *pokepatch_shadow_get_or_attach(void *obj, u64 id, size_t
 }
 
 /*
- * pokepatch_shadow_detach - detach it and give it back, if it is there; of several
- * callers one does.  The destructor runs when nobody can find the data any more, but
- * readers in RCU sections may still use it: what they can reach from it the destructor
- * must free by kfree_rcu() or the like, as the data itself is.  Any context but NMI.
+ * pokepatch_shadow_detach - detach variable @id of @obj and free it after a grace period.  Does
+ * nothing if there is none; of concurrent callers one detaches it.  Any context but NMI.
+ *
+ * The destructor runs when no task can find the data any more, but readers in RCU sections may
+ * still use it.  So the destructor must free whatever the data points to by kfree_rcu() or the
+ * like, too.
  */
 pokepatch_inline_ void pokepatch_shadow_detach(void *obj, u64 id, pokepatch_shadow_dtor_t dtor)
 {
@@ -204,8 +218,9 @@ pokepatch_inline_ void pokepatch_shadow_detach(void *obj, u64 id, pokepatch_shad
 }
 
 /*
- * pokepatch_shadow_detach_all - likewise, of all objects.  What others attach at the
- * same time may stay: in a post-unpatch callback nobody does.
+ * pokepatch_shadow_detach_all - detach variable @id of every object.  It may miss variables that
+ * are attached while it runs.  Call it from a post-unpatch callback, when the functions that
+ * attach them no longer run.
  */
 pokepatch_inline_ void pokepatch_shadow_detach_all(u64 id, pokepatch_shadow_dtor_t dtor)
 {
