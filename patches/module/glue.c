@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The part of a patch module that is the same in all of them.  It is compiled
- * once per kernel; the build tool adds the new functions and the tables that
+ * The glue: the part that all patch modules have in common.  It is compiled once for each
+ * kernel.  The build tool links it with the new functions and with the tables that
  * pokepatch_image points to.
  */
 #include <linux/init.h>
@@ -18,9 +18,9 @@ static int __init pokepatch_glue_init(void)
 }
 
 /*
- * The call is the last thing here, and the compiler makes it a jump (it is told to, with
- * -foptimize-sibling-calls): when the module is removed by force, the core waits in there until no
- * task is in this module's code.
+ * The call must be compiled to a jump, which -foptimize-sibling-calls sees to.  When the module
+ * is removed by force, pokepatch_unregister() waits until no task is in this module's code; a
+ * return address in this function would make the removing task wait for itself.
  */
 static void __exit pokepatch_glue_exit(void)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stubs of the direct mode (core-module/direct.c), one for each function of a patch:
- * POKEPATCH_NR_STUBS of them.
+ * The stubs of the direct mode (core-module/direct.c).  A patch has POKEPATCH_NR_STUBS of them,
+ * one for each of its functions.
  *
- * Before anybody calls a stub, from the entry of an old function, the core makes of what is
- * here "lea 8(%rsp), %rsp", and of the filler behind it a jump, into the old function or to
- * the new one. Each of the two is in eight aligned bytes, and each begins as a
- * function does, with a return address on top of the stack: that into the old function,
- * and, once that has been dropped, its caller's.
+ * The entry of an old function calls its stub.  Before the first such call the core overwrites
+ * both halves of the stub: the first becomes "lea 8(%rsp), %rsp", the second a jump to the new
+ * function or back into the old one.  Each half is eight aligned bytes, so that one store
+ * switches the jump.  Each has the unwind hint of a function's first instruction, with a return
+ * address on top of the stack: in the first half that is the one into the old function; the lea
+ * drops it, and in the second half it is the one of the old function's caller.
  */
 #include <linux/linkage.h>
 #include <asm/unwind_hints.h>
@@ -20,7 +21,7 @@ SYM_CODE_START(pokepatch_stubs)
 	RET
 	.balign 8, 0xcc
 	UNWIND_HINT_FUNC
-	ud2	/* nobody comes here before there is a jump */
+	ud2	/* not reached: the core writes the jump before any call */
 	.balign 16, 0xcc
 .endr
 SYM_CODE_END(pokepatch_stubs)
