@@ -10,7 +10,6 @@
 #include "arch/arm64_note.h"
 #include "arch/arm64_uses.h"
 #include "arch/fixed.h"
-#include "arch/proof_rules.h"
 #include "object/sections.h"
 
 #define ADR_BITS    0x60ffffe0 /* immlo, immhi */
@@ -282,5 +281,4 @@ const struct arch arch_arm64 = {
 	.address_reloc = R_AARCH64_ABS64,
 	.code_tails = true,
 	.section_anchors = true,
-	.proof = &proof_rules_arm64,
 };

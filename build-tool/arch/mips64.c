@@ -5,7 +5,6 @@
  */
 #include "object/disasm.h"
 #include "arch/mips.h"
-#include "arch/proof_rules.h"
 
 static const struct reloc_kind mips64_relocs[] = {
 	MIPS_LOW_RELOCS,
@@ -63,7 +62,6 @@ const struct arch arch_mips64 = {
 	.elf_data = ELFDATA2MSB,
 	.disasm = &mips64_disasm,
 	.veneer = &through_at[1],
-	.proof = &proof_rules_mips64,
 };
 
 const struct arch arch_mips64el = {
@@ -73,7 +71,6 @@ const struct arch arch_mips64el = {
 	.elf_data = ELFDATA2LSB,
 	.disasm = &mips64el_disasm,
 	.veneer = &through_at[0],
-	.proof = &proof_rules_mips64el,
 	.reloc_info = mips64el_reloc_info,
 	.reloc_info_join = mips64el_reloc_info_join,
 };

@@ -6,7 +6,6 @@
 #include "object/arch.h"
 #include "object/atoms.h"
 #include "object/disasm.h"
-#include "arch/proof_rules.h"
 #include "object/sections.h"
 
 /* The processor counts from the end of the instruction, which mostly is that of the field. */
@@ -289,5 +288,4 @@ const struct arch arch_x86_64 = {
 	.operand_kinds = x86_64_operand_kinds,
 	.constant_loads = x86_64_constant_loads,
 	.address_reloc = R_X86_64_64,
-	.proof = &proof_rules_x86_64,
 };

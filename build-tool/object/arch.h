@@ -15,7 +15,6 @@ struct atom;
 struct disasm_mode;
 struct error;
 struct object;
-struct proof_rules;
 struct reloc;
 struct section;
 struct section_rule;
@@ -293,8 +292,6 @@ struct arch {
 	 * the assembler then writes as section and offset.
 	 */
 	bool section_anchors;
-	/* For the final check (proof_rules.h); NULL: a module for it cannot be checked. */
-	const struct proof_rules *proof;
 };
 
 /* arch_find - by ELF machine, class and byte order; NULL if not supported. */

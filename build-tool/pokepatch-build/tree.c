@@ -14,6 +14,7 @@
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch_format.h"
 #include "common/proc.h"
+#include "proof/proof.h"
 
 /* Changed whenever a tree that an earlier version prepared cannot be used. */
 #define TREE_FORMAT 2
@@ -80,7 +81,7 @@ static struct error *find_arch(struct build *build)
 				 "%s: not an ELF file of a machine that pokepatch knows; name the "
 				 "kernel's vmlinux with --vmlinux",
 				 build->files.vmlinux);
-	if (!machine->proof)
+	if (!proof_knows(machine->machine, machine->elf_class, machine->elf_data))
 		return error_new(STATUS_FAILED,
 				 "%s: for %s, of which pokepatch-build cannot check modules, and "
 				 "so makes none; pokepatch-diff compares its objects",

@@ -8,7 +8,7 @@
 #include "pokepatch_format.h"
 #include "pokepatch_mark.h"
 #include "proof/proof.h"
-#include "arch/proof_rules.h"
+#include "proof/proof_rules.h"
 
 /* ---- symtab.c: the parents' own symbol tables --------------------------------------- */
 
@@ -120,6 +120,7 @@ struct live_place {
 struct source {
 	const struct proof_unit *unit; /* NULL: the glue, or modpost's .mod.o */
 	const char *name;
+	const struct proof_rules *rules;
 	bool whole; /* all of it is in the module, sections as they are */
 	struct object object, orig, unwound, exact;
 	bool have_orig, have_unwound, have_exact;

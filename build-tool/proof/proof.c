@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proof/internal.h"
+#include "proof/proof_notes.h"
 
 struct error *wrong(const struct check *check, const char *format, ...)
 {
@@ -44,7 +45,7 @@ static struct error *add_source(struct proof *proof, const struct proof_unit *un
 		return error_new(STATUS_FAILED, "%s: of another machine than %s", path,
 				 proof->sources.list[0]->object.path);
 	proof->arch = source->object.arch;
-	proof->rules = proof->arch->proof;
+	proof->rules = source->rules;
 	for (size_t i = 1; i < source->object.symbols.count; i++) {
 		const struct symbol *symbol = source->object.symbols.list[i];
 
@@ -268,7 +269,7 @@ static bool is_linkers(const struct proof_rules *rules, const struct section *se
 /* modinfo is checked by its lines; the other is for programs' loaders, and module.lds drops it. */
 static bool is_left_out(const struct thing *thing)
 {
-	return is_linkers(thing->source->object.arch->proof, thing->section) ||
+	return is_linkers(thing->source->rules, thing->section) ||
 	       (thing->source->whole && (!strcmp(thing->section->name, ".modinfo") ||
 					 !strcmp(thing->section->name, ".note.gnu.property")));
 }
@@ -430,21 +431,26 @@ static struct error *check_versions(struct check *check)
 	return error;
 }
 
-/* ld's own: a hash of the file, whose value says nothing. */
+/* The linker makes it: a hash of the file, which nothing can be compared with. */
 static struct error *check_build_id(struct check *check)
 {
-	const struct section *note = object_find_section(&check->object, ".note.gnu.build-id");
-	static const unsigned char gnu[] = {'G', 'N', 'U', 0};
+	const struct section *section = object_find_section(&check->object, ".note.gnu.build-id");
+	struct note_contents id;
 
-	if (!note)
+	if (!section)
 		return NULL;
-	if (note->size < 16 || object_get32(&check->object, note->data) != 4 ||
-	    object_get32(&check->object, note->data + 4) != note->size - 16 ||
-	    object_get32(&check->object, note->data + 8) != NT_GNU_BUILD_ID ||
-	    memcmp(note->data + 12, gnu, sizeof(gnu)) || note->relocs.count)
+	const struct note_bytes notes = {
+		.data = section->data,
+		.size = section->size,
+		.align = section->align,
+		.big = check->object.header.e_ident[EI_DATA] == ELFDATA2MSB,
+	};
+	/* One note: its header of 12 bytes, "GNU", the hash. */
+	if (!note_find(&notes, NT_GNU_BUILD_ID, &id) || id.data != section->data + 16 ||
+	    id.size != section->size - 16 || section->relocs.count)
 		return wrong(check, "its build id is malformed");
-	TRY(check_constant(check, note));
-	return claim(check, note, 0, note->size, 4, PLACED, note->name);
+	TRY(check_constant(check, section));
+	return claim(check, section, 0, section->size, 4, PLACED, section->name);
 }
 
 /* Also ld's own: what all that it linked needs of a processor.  Nothing in the kernel reads it. */

@@ -58,6 +58,9 @@ void proof_input_deinit(struct proof_input *input);
 char *proof_input_write(const struct proof_input *input);
 struct error *proof_input_read(const char *path, struct proof_input *ret);
 
+/* proof_knows - can the proof read modules of this machine?  EM_, ELFCLASS, ELFDATA. */
+bool proof_knows(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
+
 /* Everything read that does not depend on the module itself; input must outlive it. */
 struct proof;
 struct error *proof_open(const struct proof_input *input, struct proof **ret);

@@ -427,7 +427,7 @@ static int place_order(const void *left, const void *right)
 
 static void read_entries(struct source *source)
 {
-	const char *name = source->object.arch->proof->entry_table;
+	const char *name = source->rules->entry_table;
 
 	for (size_t i = 1; i < source->orig.sections.count; i++) {
 		const struct section *table = source->orig.sections.list[i];
@@ -457,7 +457,7 @@ static bool is_listed(const struct source *source, const struct section *section
 /* Its first instruction, but for a mark of indirect calls' targets, calls the tracer. */
 bool source_had_entry(const struct source *source, const struct symbol *function)
 {
-	const struct proof_rules *rules = source->object.arch->proof;
+	const struct proof_rules *rules = source->rules;
 	const struct section *section = function->section;
 	size_t first = section_first_reloc(section, function->value);
 	const struct reloc *call = first < section->relocs.count ? &section->relocs.list[first]
@@ -482,10 +482,11 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	source->name = name;
 	source->whole = !unit;
 	TRY(object_read(path, &source->object));
-	const struct proof_rules *rules = source->object.arch->proof;
+	const struct proof_rules *rules = proof_rules_of(&source->object);
 	if (!rules)
 		return error_new(STATUS_FAILED, "%s: a module for %s cannot be checked yet", path,
 				 source->object.arch->name);
+	source->rules = rules;
 	source->other_veneers =
 		rules->veneer.other_in && rules->veneer.other_in(&source->object);
 	source->by_section =
@@ -647,6 +648,8 @@ void thing_prepare(struct thing *thing)
 		uint64_t end = ends[reloc->offset - thing->start];
 
 		if (kind && kind->pc_relative)
-			reloc->behind = end && object->arch->proof->counts_from_end ? (int64_t)(end - reloc->offset) : kind->origin;
+			reloc->behind = end && thing->source->rules->counts_from_end
+						? (int64_t)(end - reloc->offset)
+						: kind->origin;
 	}
 }

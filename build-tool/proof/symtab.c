@@ -6,21 +6,26 @@
 #include <unistd.h>
 
 #include "proof/internal.h"
+#include "proof/proof_notes.h"
 
-static void read_build_id(struct symtab *symtab, Elf_Data *data)
+static void read_build_id(struct symtab *symtab, Elf_Scn *scn, const GElf_Shdr *header)
 {
-	GElf_Nhdr note;
-	size_t at = 0, name, contents;
+	const char *ident = elf_getident(symtab->elf, NULL);
+	const Elf_Data *data = elf_rawdata(scn, NULL);
+	struct note_contents id;
 
-	while ((at = gelf_getnote(data, at, &note, &name, &contents)) > 0) {
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-		    memcmp((char *)data->d_buf + name, "GNU", 4) ||
-		    note.n_descsz > sizeof(symtab->build_id))
-			continue;
-		symtab->build_id_length = note.n_descsz;
-		memcpy(symtab->build_id, (char *)data->d_buf + contents, note.n_descsz);
+	if (!data || !ident)
 		return;
-	}
+	const struct note_bytes notes = {
+		.data = data->d_buf,
+		.size = data->d_size,
+		.align = header->sh_addralign,
+		.big = ident[EI_DATA] == ELFDATA2MSB,
+	};
+	if (!note_find(&notes, NT_GNU_BUILD_ID, &id) || id.size > sizeof(symtab->build_id))
+		return;
+	symtab->build_id_length = id.size;
+	memcpy(symtab->build_id, id.data, id.size);
 }
 
 static struct error *unusable(const struct symtab *symtab)
@@ -43,12 +48,8 @@ static struct error *read_sections(struct symtab *symtab)
 		if (!scn || !gelf_getshdr(scn, &header))
 			return unusable(symtab);
 		symtab->sections[i] = elf_strptr(symtab->elf, names, header.sh_name) ?: "";
-		if (header.sh_type == SHT_NOTE && !symtab->build_id_length) {
-			Elf_Data *data = elf_getdata(scn, NULL);
-
-			if (data)
-				read_build_id(symtab, data);
-		}
+		if (header.sh_type == SHT_NOTE && !symtab->build_id_length)
+			read_build_id(symtab, scn, &header);
 		if (header.sh_type == SHT_SYMTAB && header.sh_entsize) {
 			symtab->data = elf_getdata(scn, NULL);
 			symtab->strings = header.sh_link;

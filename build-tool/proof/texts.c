@@ -41,7 +41,7 @@ static uint64_t length_of(const struct source *source, const struct proof_table 
 	case LIVE_INSTRUCTION:
 		memcpy(instruction, code->data + start,
 		       room < sizeof(instruction) ? room : sizeof(instruction));
-		return source->exact.arch->proof->live_length(instruction);
+		return source->rules->live_length(instruction);
 	case LIVE_NOTHING:
 		break;
 	}
@@ -69,7 +69,7 @@ static void read_table(struct source *source, const struct proof_table *table,
 void texts_read(struct source *source)
 {
 	const struct object *exact = &source->exact;
-	const struct proof_rules *rules = exact->arch->proof;
+	const struct proof_rules *rules = source->rules;
 
 	for (size_t i = 1; i < exact->symbols.count; i++) {
 		struct symbol *symbol = exact->symbols.list[i];

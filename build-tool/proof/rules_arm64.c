@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The final check's knowledge of arm64; Linux 6.1's arch/arm64/include/asm and kernel/module.c. */
+/*
+ * What the proof knows about arm64, from Linux 6.1 (arch/arm64/include/asm, kernel/module.c) and
+ * from Arm's "ELF for the Arm 64-bit Architecture" (AAELF64).
+ */
 #include <elf.h>
 #include <stddef.h>
 
-#include "arch/arm64_note.h"
-#include "arch/proof_rules.h"
+#include "object/object.h"
+#include "proof/proof_notes.h"
+#include "proof/proof_rules.h"
 
 static const struct proof_table tables[] = {
 	/* asm/asm-bug.h: addr, file and line with CONFIG_DEBUG_BUGVERBOSE, flags */
@@ -27,7 +31,7 @@ static const struct proof_table tables[] = {
 
 static const char *const piece_sections[] = {NULL};
 
-/* An entry has two NOPs. */
+/* A patchable entry has two NOPs. */
 static uint8_t live_length(const unsigned char *instruction)
 {
 	static const unsigned char entry[] = {0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5};
@@ -39,9 +43,9 @@ static uint8_t live_length(const unsigned char *instruction)
 }
 
 /*
- * Of what the core writes: branches reach 128 MB or less, which is not as far as modules may be
- * from the kernel (CONFIG_RANDOMIZE_MODULE_REGION_FULL, 2 GB).  Cortex-A53, erratum 843419:
- * an ADRP must not be one of the last two instructions of a page.
+ * Relocations that the core makes: a branch reaches 128 MB or less, and a module may be 2 GB from
+ * the kernel (CONFIG_RANDOMIZE_MODULE_REGION_FULL).  Cortex-A53, erratum 843419: an ADRP must not
+ * be one of the last two instructions of a page.
  */
 static const char *late_problem(uint32_t type, uint64_t place)
 {
@@ -67,7 +71,49 @@ static bool late_bound(uint32_t type)
 	return late_problem(type, 0xfff) && !late_problem(type, 0);
 }
 
+/* The word of a program property (AAELF64, "Program Property"), or 0 where the list ends before. */
+static uint32_t property_word(const struct note_contents *list, uint32_t property)
+{
+	uint64_t at = 0;
+
+	/* A property is its type, the size of its data, and the data, padded to eight bytes. */
+	while (list->size - at >= 8) {
+		const unsigned char *header = list->data + at;
+		const uint64_t size = note_word(header + 4, false), data = at + 8;
+
+		if (size > list->size - data)
+			return 0;
+		if (note_word(header, false) == property)
+			return size < 4 ? 0 : note_word(list->data + data, false);
+		at = (data + size + 7) & ~(uint64_t)7;
+		if (at > list->size)
+			return 0;
+	}
+	return 0;
+}
+
+/*
+ * Was the object compiled for guarded pages (CONFIG_ARM64_BTI_KERNEL)?  There a BR may lead only to
+ * a landing pad, and a function that is only called need not begin with one.
+ */
+static bool is_guarded(const struct object *object)
+{
+	const struct section *section = object_find_section(object, ".note.gnu.property");
+	struct note_contents properties;
+
+	if (!section)
+		return false;
+	const struct note_bytes notes = {
+		.data = section->data, .size = section->size, .align = section->align};
+	return note_find(&notes, NT_GNU_PROPERTY_TYPE_0, &properties) &&
+	       (property_word(&properties, GNU_PROPERTY_AARCH64_FEATURE_1_AND) &
+		GNU_PROPERTY_AARCH64_FEATURE_1_BTI);
+}
+
 const struct proof_rules proof_rules_arm64 = {
+	.machine = EM_AARCH64,
+	.elf_class = ELFCLASS64,
+	.elf_data = ELFDATA2LSB,
 	.tables = tables,
 	.piece_sections = piece_sections,
 	.tails = true,
@@ -82,10 +128,10 @@ const struct proof_rules proof_rules_arm64 = {
 		   .place = 8,
 		   .type = R_AARCH64_ABS64,
 		   .addend = 0,
-		   .other = "\x50\0\0\x58"	   /* the same with ret x16 */
+		   .other = "\x50\0\0\x58"	   /* the same with ret x16, for guarded code */
 			    "\0\x02\x5f\xd6"
 			    "\0\0\0\0\0\0\0",
-		   .other_in = arm64_is_guarded},
+		   .other_in = is_guarded},
 	.late_problem = late_problem,
 	.late_align = 4096,
 	.late_bound = late_bound,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The final check's knowledge of MIPS64; Linux 6.1's arch/mips/include/asm and kernel/module.c. */
+/* What the proof knows about MIPS64, from Linux 6.1: arch/mips/include/asm and kernel/module.c. */
 #include <elf.h>
 #include <stddef.h>
 
-#include "arch/proof_rules.h"
+#include "proof/proof_rules.h"
 
 #ifndef R_MIPS_PC21_S2
 #define R_MIPS_PC21_S2 60
@@ -11,23 +11,23 @@
 #endif
 
 static const struct proof_table tables[] = {
-	/* asm/extable.h: insn, nextinsn; both are addresses */
+	/* asm/extable.h: insn, nextinsn; both are whole addresses */
 	{.section = "__ex_table", .sizes = {16}},
-	{.section = "__dbe_table", .sizes = {16}}, /* likewise, for bus errors: kernel/traps.c */
-	/* asm/jump_label.h: code, target, key; kernel/jump_label.c writes one instruction, and reads */
+	{.section = "__dbe_table", .sizes = {16}}, /* the same for bus errors: kernel/traps.c */
+	/* asm/jump_label.h: code, target, key; kernel/jump_label.c writes one instruction */
 	{.section = "__jump_table", .sizes = {24}, .key = 16, .key_is_read = true,
 	 .live = LIVE_WORD},
-	/* Of gcc; what is there belongs to pokepatch's core once a patch is on. */
+	/* gcc makes it; pokepatch's core writes to these places when it enables a patch. */
 	{.section = "__patchable_function_entries", .sizes = {8}, .live = LIVE_INSTRUCTION},
 	{0},
 };
 
-/* What the tables of exceptions lead to (asm/uaccess.h). */
+/* The code that the exception tables lead to (asm/uaccess.h). */
 static const char *const piece_sections[] = {".fixup", NULL};
 
 static const char *const linkers[] = {".MIPS.abiflags", ".MIPS.options", ".reginfo", NULL};
 
-/* An entry has as many NOPs as the kernel was compiled with: up to 4 count. */
+/* A patchable entry has as many NOPs as the kernel's build asked for; up to four of them count. */
 static uint8_t live_length(const unsigned char *instruction)
 {
 	uint8_t length = 0;
@@ -37,7 +37,10 @@ static uint8_t live_length(const unsigned char *instruction)
 	return length < 4 ? 4 : length & ~3;
 }
 
-/* The kernel is in KSEG0, modules are in CKSSEG: all that counts from here, or within a region. */
+/*
+ * The kernel is in KSEG0 and modules are in CKSSEG.  A field that counts from its own place, or that
+ * stays within its region of 256 MB, does not reach from one to the other.
+ */
 static const char *late_problem(uint32_t type, uint64_t place)
 {
 	(void)place;
@@ -53,8 +56,8 @@ static const char *late_problem(uint32_t type, uint64_t place)
 }
 
 /*
- * MIPS64 Architecture, volume II: what may stand in the delay slot of a "jal" and has register 1
- * for its result.
+ * Does the instruction in the delay slot of this call write register 1, at?  The instructions are
+ * those that may be in a delay slot (MIPS64 Architecture, volume II).
  */
 static bool result_is_at(uint32_t jump, uint32_t slot)
 {
@@ -62,7 +65,7 @@ static bool result_is_at(uint32_t jump, uint32_t slot)
 	bool in_rt = (slot >> 16 & 31) == 1, in_rd = (slot >> 11 & 31) == 1;
 
 	if (jump >> 26 != 2 && jump >> 26 != 3)
-		return false; /* balc: without one */
+		return false; /* balc has no delay slot */
 	switch (major) {
 	case 0x00: /* SPECIAL: addu, daddu, sll, ... */
 	case 0x1c: /* SPECIAL2: mul, clz, ... */
@@ -93,8 +96,9 @@ static bool hands_over_at_el(const unsigned char *call)
 			    (uint32_t)call[7] << 24 | call[6] << 16 | call[5] << 8 | call[4]);
 }
 
-#define RULES(jump, other_jump, other_if)                                                          \
+#define RULES(data, jump, other_jump, other_if)                                                    \
 	{                                                                                          \
+		.machine = EM_MIPS, .elf_class = ELFCLASS64, .elf_data = data,                     \
 		.tables = tables, .piece_sections = piece_sections, .linkers = linkers,            \
 		.entry_table = "__patchable_function_entries", .entry_listed = true,               \
 		.veneer = {.code = jump,                                                           \
@@ -110,10 +114,13 @@ static bool hands_over_at_el(const unsigned char *call)
 		.late_problem = late_problem, .padding = "", .live_length = live_length,           \
 	}
 
-/* lui at, %hi(symbol); daddiu at, at, %lo(symbol); jalr $0, at; nop -- and t8 in place of at */
+/*
+ * lui at, %hi(symbol); daddiu at, at, %lo(symbol); jalr $0, at; nop.  The other jump is the same
+ * with t8 for at.
+ */
 const struct proof_rules proof_rules_mips64 =
-	RULES("\x3c\x01\0\0\x64\x21\0\0\0\x20\0\x09\0\0\0",
+	RULES(ELFDATA2MSB, "\x3c\x01\0\0\x64\x21\0\0\0\x20\0\x09\0\0\0",
 	      "\x3c\x18\0\0\x67\x18\0\0\x03\0\0\x09\0\0\0", hands_over_at);
 const struct proof_rules proof_rules_mips64el =
-	RULES("\0\0\x01\x3c\0\0\x21\x64\x09\0\x20\0\0\0\0",
+	RULES(ELFDATA2LSB, "\0\0\x01\x3c\0\0\x21\x64\x09\0\x20\0\0\0\0",
 	      "\0\0\x18\x3c\0\0\x18\x67\x09\0\0\x03\0\0\0", hands_over_at_el);

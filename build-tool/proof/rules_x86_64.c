@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The final check's knowledge of x86-64; Linux 6.1's arch/x86/include/asm and tools/objtool. */
+/* What the proof knows about x86-64, from Linux 6.1: arch/x86/include/asm and tools/objtool. */
 #include <elf.h>
 #include <stddef.h>
 
-#include "arch/proof_rules.h"
+#include "proof/proof_rules.h"
 
 static const struct proof_table tables[] = {
 	{.section = "__bug_table", .sizes = {12}},  /* asm/bug.h: addr, file, line, flags */
@@ -13,12 +13,12 @@ static const struct proof_table tables[] = {
 	/* asm/alternative.h: instr, replacement, feature (u16, or u32 from 6.3 on), lengths */
 	{.section = ".altinstructions",
 	 .sizes = {12, 14},
-	 .ordered = true, /* where two are for one place, the later wins */
+	 .ordered = true, /* of two entries for one place, the later wins */
 	 .piece = 4,
 	 .piece_length = -1,
 	 .site_length = -2,
 	 .live = LIVE_SITE},
-	/* asm/alternative.h, LOCK_PREFIX: with one processor it is made a DS prefix */
+	/* asm/alternative.h, LOCK_PREFIX: with one processor the kernel makes it a DS prefix */
 	{.section = ".smp_locks", .sizes = {4}, .live = LIVE_BYTE},
 	/* asm/paravirt_types.h: 8-byte address, type, length, padding */
 	{.section = ".parainstructions", .sizes = {16}, .site_length = -7, .live = LIVE_SITE},
@@ -29,13 +29,13 @@ static const struct proof_table tables[] = {
 	 .callee = "__x86_return_thunk",
 	 .site = 5,
 	 .live = LIVE_INSTRUCTION},
-	/* From 6.2 on; arch/x86/kernel/callthunks.c, and alternative.c: apply_ibt_endbr() */
+	/* since 6.2; arch/x86/kernel/callthunks.c, and alternative.c: apply_ibt_endbr() */
 	{.section = ".call_sites", .sizes = {4}, .live = LIVE_INSTRUCTION},
 	{.section = ".ibt_endbr_seal", .sizes = {4}, .live = LIVE_INSTRUCTION},
 	{.section = ".retpoline_sites",
 	 .sizes = {4},
 	 .callee = "__x86_indirect_thunk_",
-	 .site = 6, /* with a prefix; without one, no field begins at the sixth byte */
+	 .site = 6, /* with a prefix; without it, no field begins at the sixth byte */
 	 .live = LIVE_INSTRUCTION},
 	/* linux/static_call_types.h: addr, key; STATIC_CALL_SITE_TAIL */
 	{.section = ".static_call_sites",
@@ -60,7 +60,7 @@ static bool is_jump(const unsigned char *instruction)
 	return *instruction != 0xe8;
 }
 
-/* Intel's manual, volume 2, appendix A: calls, jumps, and the NOPs in their places. */
+/* Intel's manual, volume 2, appendix A: calls, jumps, and the NOPs that replace them. */
 static uint8_t live_length(const unsigned char *instruction)
 {
 	switch (*instruction) {
@@ -80,9 +80,12 @@ static uint8_t live_length(const unsigned char *instruction)
 }
 
 const struct proof_rules proof_rules_x86_64 = {
+	.machine = EM_X86_64,
+	.elf_class = ELFCLASS64,
+	.elf_data = ELFDATA2LSB,
 	.tables = tables,
 	.piece_sections = piece_sections,
-	.entry_call = "__fentry__", /* gcc -mfentry; behind ENDBR64 if there is one */
+	.entry_call = "__fentry__", /* gcc -mfentry; an ENDBR64 may precede the call */
 	.entry_places = {1, 5},
 	.entry_opcode = 1,
 	.entry_table = "__mcount_loc", /* gcc -mrecord-mcount */
