@@ -2,54 +2,10 @@
 #include "pokepatch-build/kbuild.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/proc.h"
-
-/* ---- argument lists --------------------------------------------------------- */
-
-void args_add(struct args *args, const char *text)
-{
-	if (args->count + 1 >= args->room) {
-		args->room = args->room ? args->room * 2 : 16;
-		args->list = xreallocarray(args->list, args->room, sizeof(*args->list));
-	}
-	args->list[args->count++] = xstrdup(text);
-	args->list[args->count] = NULL;
-}
-
-void args_addf(struct args *args, const char *format, ...)
-{
-	_free_ char *text = NULL;
-	va_list list;
-
-	va_start(list, format);
-	if (vasprintf(&text, format, list) < 0)
-		text = xstrdup(format);
-	va_end(list);
-	args_add(args, text);
-}
-
-void args_add_all(struct args *args, char *const *list)
-{
-	for (; list && *list; list++)
-		args_add(args, *list);
-}
-
-void args_deinit(struct args *args)
-{
-	strings_free(args->list);
-	*args = (struct args){};
-}
-
-void strings_free(char **list)
-{
-	for (char **p = list; p && *p; p++)
-		free(*p);
-	free(list);
-}
 
 /* ---- the shell's words ------------------------------------------------------ */
 

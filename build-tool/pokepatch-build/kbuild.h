@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Talking to the kernel's build system: argument lists, the .cmd files that it
- * leaves (scripts/Kbuild.include, scripts/basic/fixdep.c), and running parts of
- * it with the environment that its top Makefile would give them.
+ * Talking to the kernel's build system: the .cmd files that it leaves
+ * (scripts/Kbuild.include, scripts/basic/fixdep.c), and running parts of it
+ * with the environment that its top Makefile would give them.
  */
 #ifndef POKEPATCH_KBUILD_H
 #define POKEPATCH_KBUILD_H
 
+#include "common/args.h"
 #include "pokepatch-build/build.h"
-
-/* A growing argument list that ends with NULL once anything was added. */
-struct args {
-	char **list; /* owned, and its strings */
-	size_t count, room;
-};
-void args_add(struct args *args, const char *text);
-void args_addf(struct args *args, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void args_add_all(struct args *args, char *const *list); /* NULL: nothing */
-void args_deinit(struct args *args);
-void strings_free(char **list); /* one that ends with NULL */
 
 /*
  * args_add_clean_environment - env -i and a few variables, in front of a
