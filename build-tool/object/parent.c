@@ -9,6 +9,8 @@
 
 #include <elfutils/libdw.h>
 
+#include "common/build_id.h"
+
 /* ---- reading ------------------------------------------------------------------ */
 
 static bool is_vmlinux(const struct parent *parent)
@@ -24,22 +26,15 @@ static struct error *unusable(const struct parent *parent, const char *what)
 			 parent->path, what);
 }
 
-/* ELF notes: gABI, "Note Section"; GNU build id: type 3, name "GNU". */
-static bool read_build_id(struct parent *parent, Elf_Data *data)
+static void read_build_id(struct parent *parent, const Elf_Data *data)
 {
-	size_t offset = 0, name, description;
-	GElf_Nhdr header;
+	size_t length;
+	const uint8_t *id = build_id_find(data->d_buf, data->d_size, &length);
 
-	while ((offset = gelf_getnote(data, offset, &header, &name, &description))) {
-		if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != 4 ||
-		    memcmp((char *)data->d_buf + name, "GNU", 4) ||
-		    header.n_descsz > sizeof(parent->build_id))
-			continue;
-		memcpy(parent->build_id, (char *)data->d_buf + description, header.n_descsz);
-		parent->build_id_length = header.n_descsz;
-		return true;
-	}
-	return false;
+	if (!id || length > sizeof(parent->build_id))
+		return;
+	memcpy(parent->build_id, id, length);
+	parent->build_id_length = length;
 }
 
 /* .modinfo holds strings "key=value", each with its NUL. */

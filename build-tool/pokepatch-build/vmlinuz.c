@@ -2,7 +2,6 @@
 /* The build id of the kernel that really boots, from inside its compressed image. */
 #include "pokepatch-build/vmlinuz.h"
 
-#include <elfutils/libdwelf.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/build_id.h"
 #include "common/proc.h"
 
 /* Offsets in a bzImage: Documentation/x86/boot.rst, "The Real-Mode Kernel Header". */
@@ -164,12 +164,42 @@ static struct error *unpack(const uint8_t *payload, size_t length, const char *w
 
 /* ---- build ids -------------------------------------------------------------- */
 
+static char *build_id_in_data(const Elf_Data *data)
+{
+	return data ? build_id_in_notes(data->d_buf, data->d_size) : NULL;
+}
+
+static char *build_id_in_sections(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	char *id = NULL;
+	GElf_Shdr header;
+
+	while (!id && (section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE)
+			id = build_id_in_data(elf_getdata(section, NULL));
+	return id;
+}
+
+/* A file without sections has its notes in segments. */
+static char *build_id_in_segments(Elf *elf)
+{
+	char *id = NULL;
+	GElf_Phdr header;
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return NULL;
+	for (size_t i = 0; !id && i < count; i++)
+		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_NOTE)
+			id = build_id_in_data(elf_getdata_rawchunk(elf, (int64_t)header.p_offset,
+								   header.p_filesz, ELF_T_NHDR));
+	return id;
+}
+
 struct error *elf_build_id(const char *path, char **ret)
 {
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const uint8_t *id;
-	struct buffer text = {};
-	ssize_t length;
 	Elf *elf;
 
 	*ret = NULL;
@@ -181,11 +211,8 @@ struct error *elf_build_id(const char *path, char **ret)
 		elf_end(elf);
 		return error_new(STATUS_FAILED, "%s: not an ELF file", path);
 	}
-	length = dwelf_elf_gnu_build_id(elf, (const void **)&id);
-	for (ssize_t i = 0; i < length; i++)
-		buffer_printf(&text, "%02x", id[i]);
+	*ret = elf_nextscn(elf, NULL) ? build_id_in_sections(elf) : build_id_in_segments(elf);
 	elf_end(elf);
-	*ret = text.text;
 	return NULL;
 }
 
@@ -243,26 +270,17 @@ static struct error *find_notes(const char *vmlinux, uint64_t *ret_offset, uint6
 	return NULL;
 }
 
-/* Notes are words: lengths of name and contents, type, and both, padded (gABI, "Note Section"). */
-static char *build_id_in_notes(const uint8_t *notes, uint64_t size)
+/* The images that is_raw() knows are little-endian, whatever machine this is. */
+static char *build_id_in_image(const uint8_t *notes, uint64_t size)
 {
-	for (uint64_t at = 0; size - at >= 12;) {
-		uint64_t name = (get_u32(notes + at) + 3ull) & ~3ull;
-		uint64_t length = get_u32(notes + at + 4), padded = (length + 3) & ~3ull;
-		uint32_t type = get_u32(notes + at + 8);
-		struct buffer text = {};
+	_free_ char *words = xmalloc(size);
+	const Elf_Data from = {.d_buf = (void *)notes, .d_type = ELF_T_NHDR,
+			       .d_version = EV_CURRENT, .d_size = size};
+	Elf_Data to = {.d_buf = words, .d_version = EV_CURRENT, .d_size = size};
 
-		if (name > size - at - 12 || padded > size - at - 12 - name)
-			return NULL;
-		at += 12;
-		if (type == NT_GNU_BUILD_ID && name == 4 && !memcmp(notes + at, "GNU", 4)) {
-			for (uint64_t i = 0; i < length; i++)
-				buffer_printf(&text, "%02x", notes[at + 4 + i]);
-			return text.text;
-		}
-		at += name + padded;
-	}
-	return NULL;
+	if (!elf64_xlatetom(&to, &from, ELFDATA2LSB))
+		return NULL;
+	return build_id_in_notes(words, size);
 }
 
 struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char *work, char **ret)
@@ -282,7 +300,7 @@ struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char
 	if (is_raw(image, length)) {
 		TRY(find_notes(vmlinux, &start, &payload_length));
 		if (payload_length && start <= length && payload_length <= length - start)
-			*ret = build_id_in_notes(image + start, payload_length);
+			*ret = build_id_in_image(image + start, payload_length);
 		return NULL;
 	}
 	if (length < HEADER_END || memcmp(image + HEADER_MAGIC, "HdrS", 4) ||

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pokepatch/notes.h"
+#include "common/build_id.h"
 #include "pokepatch/patch_file.h"
 #include "pokepatch_format.h"
 #include "pokepatch/patch_sysfs.h"
@@ -270,7 +270,6 @@ static const char *word(const char *const *words, size_t count, uint32_t value)
 static bool read_object(const struct image *image, uint32_t index, struct patch_object *ret)
 {
 	struct pokepatch_object object;
-	struct buffer id = {0};
 	const char *name;
 
 	if (!table_entry(&image->objects, image->head.nr_objects, sizeof(object), index, &object) ||
@@ -279,10 +278,8 @@ static bool read_object(const struct image *image, uint32_t index, struct patch_
 	name = image_string(image, object.name);
 	if (!name)
 		return false;
-	for (uint32_t i = 0; i < object.build_id_len; i++)
-		buffer_printf(&id, "%02x", object.build_id[i]);
 	ret->name = xstrdup(name);
-	ret->build_id = id.text ? id.text : xstrdup("");
+	ret->build_id = build_id_hex(object.build_id, object.build_id_len);
 	return true;
 }
 
@@ -434,7 +431,7 @@ static char *read_build_id(const struct reader *reader)
 	size_t length;
 	_free_ char *notes = copy_section(reader, ".note.gnu.build-id", &length);
 
-	return notes ? notes_build_id(notes, length) : NULL;
+	return notes ? build_id_in_notes(notes, length) : NULL;
 }
 
 static struct error *read_parts(struct reader *reader, uint64_t size, struct patch_file *file)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pokepatch/notes.h"
+#include "common/build_id.h"
 #include "pokepatch/patch_sysfs.h"
 #include "pokepatch/table.h"
 
@@ -65,7 +65,7 @@ struct error *sysfs_running_build_id(char **ret)
 
 	TRY(error_prefix(file_read(path, &notes, &length),
 			 "cannot tell the running kernel's build id"));
-	*ret = notes_build_id(notes, length);
+	*ret = build_id_in_notes(notes, length);
 	return *ret ? NULL
 		    : error_new(STATUS_FAILED, "'%s' has no build id of the running kernel", path);
 }
@@ -81,7 +81,7 @@ char *sysfs_module_build_id(const char *module)
 		error_destroy(error);
 		return NULL;
 	}
-	return notes_build_id(notes, length);
+	return build_id_in_notes(notes, length);
 }
 
 bool sysfs_module_loaded(const char *module)
