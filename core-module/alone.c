@@ -20,7 +20,17 @@
 #include <linux/preempt.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "pp_patch.h"
+#include "resolve.h"
+#include "site.h"
+#include "text.h"
 
 bool pp_claim_possible(void)
 {

@@ -23,8 +23,17 @@
  */
 #include <linux/err.h>
 #include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/sched.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+#include <pokepatch_patch.h>
+
+#include "callbacks.h"
+#include "core_print.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "transition.h"
 
 static const char *const kind_names[POKEPATCH_CALLBACK_KINDS] = {
 	[POKEPATCH_CALLBACK_PRE_PATCH] = "pre-patch",

@@ -21,7 +21,13 @@
 #include <linux/mutex.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "debug.h"
+#include "ftrace.h"
+#include "resolve.h"
+#include "text.h"
+#include "watch.h"
 
 /* Newer kernels keep in the record that it was once used; that is no user. */
 #ifdef FTRACE_FL_TOUCHED

@@ -2,9 +2,10 @@
 /*
  * The switches of the debug build.
  */
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 
-#include "core.h"
+#include "debug.h"
 
 #define DEFINE(type, param, name, text)                                   \
 	type pp_debug_##name;                                            \

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What only the debug build has: switches that turn single checks off, so that tests can
- * show that they matter; a second look at every stack; and faults on request (fault.h).
+ * The debug build's switches, which turn single checks off, so that tests can show that they
+ * matter.  It also has a second look at every stack (words.h), and faults on request (fault.h).
  */
 #ifndef POKEPATCH_DEBUG_H
 #define POKEPATCH_DEBUG_H
 
 #include <linux/types.h>
-
-struct pp_busy;
-struct pp_hit;
-struct task_struct;
 
 /* Module parameters debug_NAME.  With one that skips, the machine may crash at any switch. */
 #define PP_DEBUG_SWITCHES(X)                                                               \
@@ -75,29 +71,10 @@ PP_DEBUG_SWITCHES(PP_DEBUG_DECLARE)
 PP_DEBUG_NUMBERS(PP_DEBUG_DECLARE)
 
 /* --- words.c ------------------------------------------------------------------- */
-
-/*
- * Compare what the unwinder has found on the stack of @task, *@hit, with what a look at
- * each word of it finds.  The stack stays while this runs.  Any context.
- */
-void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
-		      const struct pp_hit *hit);
-/* Warn if the unwinder has found what the words do not show.  Not in a stopped section. */
-void pp_words_report(void);
-
 #else
 
 #define PP_DEBUG_DECLARE(name, text) pp_debug_##name = 0,
 enum { PP_DEBUG_SWITCHES(PP_DEBUG_DECLARE) PP_DEBUG_NUMBERS(PP_DEBUG_DECLARE) };
-
-static inline void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
-				    const struct pp_hit *hit)
-{
-}
-
-static inline void pp_words_report(void)
-{
-}
 
 /* Shall this fail now?  fault.h, which the debug build includes first, has another one. */
 #define PP_FAULT(what) false

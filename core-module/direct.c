@@ -27,12 +27,27 @@
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "debug.h"
+#include "direct.h"
+#include "ftrace.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "record.h"
+#include "resolve.h"
+#include "site.h"
+#include "text.h"
+#include "watch.h"
 
 /*
  * Calls of a function that has several tracers look at every ops that there is; so only

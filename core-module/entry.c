@@ -10,10 +10,28 @@
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "ftrace.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "resolve.h"
+#include "site.h"
+#include "text.h"
+#include "trace_entry.h"
+#include "veneer.h"
 
 static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 {
@@ -23,7 +41,7 @@ static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 /* --- entries of several words ------------------------------------------------------- */
 
 /*
- * Where an address takes more than one instruction (arch.h: entry_prepared), only one of them
+ * Where an address takes more than one instruction (pp_arch.h: entry_prepared), only one of them
  * decides, and is a NOP while calls are let through:
  *
  *	prepared		load the address of the new function into a register that is

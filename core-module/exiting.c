@@ -17,10 +17,12 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/list.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/nodemask.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/sizes.h>
@@ -29,7 +31,11 @@
 #include <linux/stop_machine.h>
 #include <linux/tracepoint.h>
 
-#include "core.h"
+#include "core_print.h"
+#include "debug.h"
+#include "exiting.h"
+#include "resolve.h"
+#include "stack.h"
 
 struct exiting {
 	struct list_head node;

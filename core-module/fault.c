@@ -10,10 +10,11 @@
  * fault_exiting is set.
  */
 #include <linux/atomic.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
 
-#include "core.h"
+#include "fault.h"
 
 static unsigned int fault_at; /* 0: none */
 static atomic_t count = ATOMIC_INIT(0);

@@ -10,9 +10,19 @@
  * on which registering also proves that redirecting works on this kernel.
  */
 #include <linux/ftrace.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "ftrace.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "record.h"
+#include "resolve.h"
+#include "site.h"
+#include "watch.h"
 
 #ifndef CONFIG_DYNAMIC_FTRACE
 #error "the core needs a kernel with CONFIG_DYNAMIC_FTRACE"

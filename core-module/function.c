@@ -4,12 +4,14 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include "core_print.h"
 #include "function.h"
+#include "resolve.h"
 
 /* Symbols of one name. */
 struct namesakes {

@@ -22,17 +22,27 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/utsname.h>
 #include <linux/wait.h>
 
-#include "core.h"
+#include <pokepatch_history.h>
+
+#include "core_print.h"
+#include "debug.h"
 #include "history.h"
+#include "module.h"
+#include "others.h"
+#include "pp_time.h"
+#include "resolve.h"
 
 static unsigned int history_kb = 1024;
 module_param(history_kb, uint, 0644);

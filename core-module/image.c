@@ -6,11 +6,26 @@
  */
 #include <linux/ctype.h>
 #include <linux/kallsyms.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+#include <pokepatch_mark.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "image.h"
+#include "live.h"
+#include "pp_patch.h"
+#include "resolve.h"
+#include "site.h"
+#include "sysfs.h"
+#include "text.h"
 
 /* More than any kernel has; keeps the sums below free of overflow. */
 #define MAX_ENTRIES (1U << 22)

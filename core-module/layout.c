@@ -3,9 +3,21 @@
  * What is laid out before a switch: where the calls of each site shall go and what is
  * written for that, and, if the machine is to be stopped, which code must be empty.
  */
+#include <linux/list.h>
 #include <linux/slab.h>
 
-#include "transition.h"
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "layout.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "site.h"
+#include "stack.h"
+#include "text.h"
+#include "transition_state.h"
+#include "veneer.h"
 
 /* New function, new .cold, veneers. */
 #define RANGES_OF_NEW (2 + PP_VENEERS_OF_FUNC)

@@ -4,7 +4,7 @@
  * other, so that any mix of old and new ones will do for a moment.
  *
  * Where a site or stub is an instruction, it is written by the architecture's protocol for
- * text that CPUs may be running (arch.h), all of a patch in one batch, so that what makes
+ * text that CPUs may be running (pp_arch.h), all of a patch in one batch, so that what makes
  * the CPUs take notice of it is done for all of them together.  Until its last step each
  * instruction does as a whole what it did, and from then on what it does now: so that calls
  * in any context, NMIs too, take the one way or the other.  In ftrace mode no text is
@@ -16,12 +16,25 @@
  * found nobody there.
  */
 #include <linux/cpu.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "debug.h"
+#include "live.h"
+#include "module.h"
+#include "others.h"
+#include "pp_patch.h"
+#include "record.h"
+#include "resolve.h"
+#include "stop.h"
+#include "text.h"
+#include "transition.h"
 
 /* --- writing ------------------------------------------------------------------------ */
 

@@ -6,8 +6,23 @@
 #include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 
-#include "core.h"
+#include "core_print.h"
+#include "exiting.h"
+#include "ftrace.h"
+#include "history.h"
+#include "live.h"
+#include "main.h"
+#include "module.h"
+#include "others.h"
+#include "park.h"
+#include "resolve.h"
+#include "shadow.h"
+#include "site.h"
+#include "sysfs.h"
+#include "trace_entry.h"
+#include "watch.h"
 
 static int __init pokepatch_init(void)
 {

@@ -17,13 +17,19 @@
  */
 #include <linux/ctype.h>
 #include <linux/hardirq.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include <pokepatch_mark.h>
+
+#include "marker.h"
+#include "pp_patch.h"
 #include "trace.h"
 
 /* The longest text that the tracepoint gets. */

@@ -9,13 +9,40 @@
  */
 #include <linux/delay.h>
 #include <linux/elf.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include <pokepatch.h>
+#include <pokepatch_format.h>
+#include <pokepatch_history.h>
 
-#include "core.h"
+#include "callbacks.h"
+#include "core_print.h"
+#include "debug.h"
+#include "direct.h"
+#include "entry.h"
+#include "ftrace.h"
+#include "image.h"
+#include "live.h"
+#include "marker.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "reloc.h"
+#include "resolve.h"
+#include "site.h"
+#include "sysfs.h"
+#include "text.h"
+#include "trace_entry.h"
+#include "transition.h"
+#include "veneer.h"
+#include "verify.h"
 
 DEFINE_MUTEX(pp_mutex);
 LIST_HEAD(pp_patches);

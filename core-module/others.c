@@ -34,12 +34,19 @@
 #include <linux/irq_work.h>
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "history.h"
+#include "others.h"
+#include "pp_time.h"
+#include "record.h"
+#include "resolve.h"
 
 /* So many writes are noted within one hold of text_mutex: three for each change. */
 #define WRITES_MAX 4096

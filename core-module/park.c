@@ -11,16 +11,20 @@
  * Kernel threads, and tasks that sleep uninterruptibly, stay where they are.
  */
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 #include <linux/wait.h>
 
-#include "core.h"
+#include "park.h"
+#include "resolve.h"
+#include "stack.h"
 
 /* Longer than an attempt takes; a task is not kept longer, whatever happens to that. */
 #define LONGEST (HZ / 4)

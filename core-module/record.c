@@ -9,6 +9,8 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -16,8 +18,19 @@
 
 #include <asm/unaligned.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
 #include "history.h"
+#include "module.h"
+#include "others.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "resolve.h"
+#include "site.h"
+#include "text.h"
 #include "trace.h"
 
 /* A string that records have; len with the 0 at its end, or 0: none. */

@@ -21,11 +21,21 @@
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "reloc.h"
+#include "resolve.h"
 
 static int reloc_value(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
 {

@@ -5,10 +5,16 @@
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include "core_print.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "replace.h"
 
 #define ALL "*"
 

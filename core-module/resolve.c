@@ -9,13 +9,21 @@
 #include <linux/elf.h>
 #include <linux/hash.h>
 #include <linux/kprobes.h>
+#include <linux/list.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "ftrace.h"
+#include "pp_patch.h"
+#include "resolve.h"
 
 #ifndef CONFIG_KALLSYMS
 #error "the core needs a kernel with CONFIG_KALLSYMS"

@@ -22,6 +22,8 @@
  */
 #include <linux/gfp.h>
 #include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
@@ -30,7 +32,8 @@
 
 #include <pokepatch_patch.h>
 
-#include "core.h"
+#include "core_print.h"
+#include "shadow.h"
 
 struct shadow {
 	struct hlist_node node; /* in the hash, or unhashed: not published */

@@ -8,13 +8,30 @@
  * ones (where RCU does not look) included.
  */
 #include <linux/hash.h>
+#include <linux/list.h>
+#include <linux/module.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "direct.h"
+#include "entry.h"
+#include "ftrace.h"
+#include "module.h"
+#include "others.h"
+#include "pp_patch.h"
+#include "site.h"
+#include "stop.h"
+#include "text.h"
+#include "veneer.h"
+#include "watch.h"
 
 #define SITE_BITS 10
 

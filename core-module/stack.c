@@ -5,13 +5,19 @@
 #include <linux/cpumask.h>
 #include <linux/hash.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "debug.h"
+#include "exiting.h"
+#include "resolve.h"
+#include "stack.h"
+#include "words.h"
 
 static int compare_ranges(const void *a, const void *b)
 {

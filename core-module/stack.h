@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Who is where: stacks, tasks in the way, and how they are got out of it.  A part of core.h,
- * which includes it.
- */
+/* Tasks, and the code that is on their stacks: stack.c. */
 #ifndef POKEPATCH_STACK_H
 #define POKEPATCH_STACK_H
 
-/* --- stack.c: who is where --------------------------------------------------- */
+#include <linux/sched.h>
+#include <linux/types.h>
+
+struct pp_func;
 
 /* Addresses [start, end], the end too: a call may be a function's last instruction. */
 struct pp_range {
@@ -22,7 +22,7 @@ struct pp_busy {
 };
 
 /*
- * Where each word of a stack is taken for code, and entries load addresses (arch.h:
+ * Where each word of a stack is taken for code, and entries load addresses (pp_arch.h:
  * entry_prepared), the address of a function's first instruction is in many of them that nobody
  * will go on from: pointers that are about to be called, and, in the frame of each exception that
  * came after a call through such an entry, the register that it had loaded.  No call returns to
@@ -80,16 +80,6 @@ void pp_busy_finish(struct pp_busy *busy);
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr);
 
 /*
- * For architectures (arch.h): call @visit for each word of the stack of @task, which is current
- * or not running, and for each return address that kretprobes or the graph tracer keep for it.
- * Any context; take no lock.  Return: false if @visit ended it.
- */
-bool pp_visit_words(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
-		    void *ctx);
-bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
-		     void *ctx);
-
-/*
  * The stack of @task, which is current or not running.  Any context.
  * Return: true if it is clear, else false and *hit says why.
  */
@@ -124,47 +114,5 @@ static inline bool pp_on_cpu(const struct task_struct *task)
 
 /* Note that @task is in the way. */
 void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const struct pp_hit *hit);
-
-/* --- park.c: sleepers that can be got out of the way --------------------------- */
-
-/* Those that are kept on their way to user mode, for one attempt. */
-struct pp_park {
-	struct list_head tasks;
-};
-
-/* All may sleep. */
-void pp_park_init(struct pp_park *park);
-/* Ask each user task that was found in the way to come out and wait. */
-void pp_park_blockers(struct pp_park *park, const struct pp_scan *scan);
-/* Let them go, and forget them. */
-void pp_park_release(struct pp_park *park);
-void pp_park_exit(void);
-
-/* --- exiting.c: tasks on their way out, which the task list does not show ----- */
-
-int pp_exiting_init(void);
-void pp_exiting_exit(void);
-/*
- * Make sure that every exiting task is known.  May sleep, for long; not under pp_mutex.
- * Return: 0, -ENOMEM, or, if @killable, -EINTR.
- */
-int pp_exiting_ready(bool killable);
-/* Drop what is known of tasks that are gone.  Any context but NMI. */
-void pp_exiting_sweep(void);
-/* In the stopped section: is that still so? */
-bool pp_exiting_all_known(void);
-/* In the stopped section: each task that runs on, though the task list has lost it. */
-void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
-			 struct pp_scan *scan);
-
-/* --- watch.c: who has no effect because of us -------------------------------- */
-
-/* Look now, and again every second while there is something to see.  pp_mutex. */
-void pp_watch(void);
-/* Look in a second, whatever there is to see. */
-void pp_watch_later(void);
-void pp_watch_exit(void);
-/* enum pp_shadows in words, "kprobe,tracer".  Return: the length.  Any context. */
-int pp_shadows_show(unsigned int shadows, char *buf, size_t size);
 
 #endif /* POKEPATCH_STACK_H */

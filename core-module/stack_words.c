@@ -13,9 +13,11 @@
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
 #include <linux/rethook.h>
+#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "stack_words.h"
 
 /* As it is when nothing has been added to it (pointer authentication). */
 static unsigned long plain(unsigned long word)

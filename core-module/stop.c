@@ -10,12 +10,30 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/timex.h>
 
-#include "transition.h"
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "history.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "resolve.h"
+#include "site.h"
+#include "stack.h"
+#include "stop.h"
+#include "text.h"
+#include "transition_state.h"
 
 /*
  * Nothing that this CPU fetched before the text was written may run: neither what

@@ -5,14 +5,31 @@
  * Nothing but writes of `enabled` and `replace` waits for anything that a transition
  * holds, so all can be read while one goes on.
  */
+#include <linux/completion.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
+#include <linux/kobject.h>
 #include <linux/kstrtox.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <linux/workqueue.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+
+#include "core_print.h"
+#include "live.h"
+#include "main.h"
+#include "marker.h"
+#include "pp_patch.h"
+#include "replace.h"
+#include "site.h"
+#include "sysfs.h"
+#include "transition.h"
+#include "watch.h"
 
 static struct kobject *root;
 static struct workqueue_struct *workqueue;

@@ -15,11 +15,24 @@
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "core.h"
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "live.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "resolve.h"
+#include "text.h"
 
 static unsigned long word_of(unsigned long at)
 {

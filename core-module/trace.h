@@ -11,29 +11,8 @@
 #include <pokepatch_history.h>
 #include <pokepatch_mark.h>
 
-#ifndef POKEPATCH_TRACE_ONCE
-#define POKEPATCH_TRACE_ONCE
-/* marker.c: have all markers emit, and not any more. */
-int pp_marker_trace(void);
-void pp_marker_untrace(void);
-
-/* A string of a record, "" if it has none. */
-static inline const char *pp_text_string(const struct pokepatch_history_text *text, u32 offset)
-{
-	return offset ? (const char *)text + offset : "";
-}
-
-/* A marker's strings, and how long they are with the 0 at their end. */
-struct pp_mark_strings {
-	const char *text;	/* the format with its arguments */
-	unsigned int text_size, name_size, patch_size, types_size;
-};
-
-static inline u64 pp_mark_arg(const struct pokepatch_mark *mark, unsigned int nr)
-{
-	return nr < mark->nr_args ? mark->args[nr] : 0;
-}
-#endif
+#include "marker.h"
+#include "record.h"
 
 /*
  * Numbers in place of these names in the events' formats: perf and trace-cmd, which read them,

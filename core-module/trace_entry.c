@@ -4,7 +4,7 @@
  * call of one emits the tracepoint pokepatch:entry.  Which functions is told by the file trace_entry in
  * sysfs; a line that is written to it is one command.
  *
- * An entry that is traced has a few words (arch.h: struct pp_arch_trace), of which only one
+ * An entry that is traced has a few words (pp_arch.h: struct pp_arch_trace), of which only one
  * decides: it is a NOP, or calls what the words in front of it have loaded the address of.  So what
  * entry.c says of the words of patched entries holds here as well:
  *
@@ -31,11 +31,16 @@
 #include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/kobject.h>
 #include <linux/kprobes.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -43,11 +48,31 @@
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
 
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "exiting.h"
 #include "function.h"
-#include "transition.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "resolve.h"
+#include "site.h"
+#include "stack.h"
+#include "stop.h"
+#include "sysfs.h"
+#include "text.h"
+#include "trace_entry.h"
+#include "transition_state.h"
+#include "words.h"
 
 #define CREATE_TRACE_POINTS
-#include "trace_entry.h"
+#include "trace_entry_event.h"
 
 #define BITS 8
 #define TIMEOUT_MS 5000

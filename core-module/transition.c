@@ -9,12 +9,43 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
+#include <linux/list.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
+#include <pokepatch_format.h>
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "callbacks.h"
+#include "claim.h"
+#include "core_print.h"
+#include "debug.h"
+#include "entry.h"
+#include "exiting.h"
+#include "layout.h"
+#include "live.h"
+#include "module.h"
+#include "park.h"
+#include "pp_patch.h"
+#include "pp_time.h"
+#include "record.h"
+#include "replace.h"
+#include "site.h"
+#include "stack.h"
+#include "stop.h"
+#include "sysfs.h"
 #include "transition.h"
+#include "transition_state.h"
+#include "verify.h"
+#include "watch.h"
+#include "words.h"
 
 /* --- before and after ---------------------------------------------------------- */
 

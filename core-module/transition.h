@@ -1,104 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What transition.c, layout.c and stop.c share.
- */
+/* Switching a patch on or off: transition.c. */
 #ifndef POKEPATCH_TRANSITION_H
 #define POKEPATCH_TRANSITION_H
 
-#include <linux/timex.h>
+#include <linux/types.h>
 
-#include "core.h"
-
-/* A site and where its calls shall go. */
-struct flip {
-	struct pp_site *site;
-	const struct pp_func *func;	/* of it */
-	unsigned long from, target;
-	struct pp_when when;		/* live: they went there */
-	bool shared;			/* live, direct mode: by the stub, or by the handler */
-};
-
-enum verdict { UNDECIDED, SWITCHED, REFUSED, BROKEN };
-
-/* What each CPU does and finds in the stopped section. */
-struct stop_cpu {
-	struct task_struct *stopper;
-	u64 entered;		/* ns, monotonic */
-	cycles_t cycles;	/* at that time */
-	struct pp_hit hit;
-	bool clear;
-};
-
-struct transition {
-	struct pp_patch *patch;	/* that is switched, on or off */
-	bool enable;
-	struct pp_patch **off;	/* those that are switched off, the newest first */
-	unsigned int nr_off;
-	bool look_only;		/* switch nothing: is the patch module's text empty? */
-	bool forced;		/* its module goes in any case: no timeout, no signal ends it */
-	bool background;	/* the same, without the patch's op */
-	bool live;		/* while everything runs */
-	bool cancelled;		/* by a pre-patch callback */
-	/* laid out before the stop */
-	struct flip *flips;
-	unsigned int nr_flips;
-	struct pp_text text;	/* what the flips write */
-	unsigned int nr_funcs;	/* of all these patches */
-	struct pp_busy busy;
-	unsigned int max_ranges; /* that there is room for in busy.range */
-	struct pp_scan scan;
-	struct pp_park park;
-	bool ask;		/* those in the way: next time they shall be out of it */
-	struct stop_cpu *cpus;	/* by CPU number */
-	struct task_struct **stoppers;
-	u64 nr;			/* its number in the history */
-	/* the stop */
-	struct pp_when when;	/* the deciding CPU wrote */
-	unsigned int decided_on; /* that */
-	atomic_t arrived;
-	atomic_t serialised;	/* CPUs that did, for the debug build */
-	int verdict;		/* enum verdict */
-	u64 stop_ns;
-	cycles_t stop_cycles;	/* of the processor that decides */
-	/* all stops, and what else it took */
-	u64 started;		/* ns, monotonic */
-	u64 last_stop;		/* likewise: before it */
-	u64 last_stop_ns, stopped_ns; /* of it, and in all */
-	unsigned int nr_stops;
-};
-
-/* --- layout.c ------------------------------------------------------------------ */
+struct pp_patch;
 
 /*
- * Lay out the switch, and what must be empty for it, as things are now.  Under pp_mutex.
- * Return: 0, -ERANGE if something is out of reach, -EBUSY (logged), or -ENOMEM.
+ * Switch @patch on or off, within its timeout; on, and those off that it shall
+ * replace.  Takes pp_mutex for each attempt; the caller holds patch->op.  May sleep.
+ * Return: 0 if it is done (or was), -EBUSY if somebody is in the way
+ * (patch->report says who), or a function or a patch to be replaced is not free,
+ * -EINTR, -ENODEV if the module is going, or -ENOMEM; after an error nothing has
+ * changed.
  */
-int pp_lay_out(struct transition *tr);
-
-/* --- stop.c -------------------------------------------------------------------- */
-
+int pp_transition(struct pp_patch *patch, bool enable);
 /*
- * Stop the machine and switch, or not.
- *
- * The order of locks is the kernel's: who changes text takes the hotplug lock
- * first, then text_mutex, and stop_machine() would take the hotplug lock itself.
- * Return: 0, -EAGAIN if somebody is in the way, -EIO if text is not what it should
- * be (logged), or -ENOMEM.
+ * Switch @patch off, which is enabled, and whose module is being removed by force: neither
+ * its timeout nor a signal ends this.  The caller holds patch->op.  May sleep.
+ * Return: 0, or any error of pp_transition() but -EBUSY and -EINTR.
  */
-int pp_stop(struct transition *tr);
-
+int pp_transition_forced(struct pp_patch *patch);
 /*
- * What could not be put back may lead to the patch, which is not enabled: then its module
- * must not go.  Of a patch that was to be switched off it is held anyway, as it stays enabled.
+ * Is nobody in the text of @patch, which is disabled?  blocked_by tells who is.  @ask: they
+ * shall leave.  @background: the caller does not hold patch->op.  Takes pp_mutex; may sleep.
+ * Return: 0, -EAGAIN if somebody is, or another error.
  */
-void pp_hold_if_stuck(struct transition *tr);
+int pp_transition_look(struct pp_patch *patch, bool ask, bool background);
+/* Are tasks to be asked to leave, that have been in the way for @elapsed jiffies? */
+bool pp_transition_asks(unsigned long elapsed);
 
-/*
- * The first @nr of the text's pokes were written, and put back: so calls went the new way for
- * a while, from @there on (NULL: what the flip says) until @back (NULL: what the poke says).
- */
-void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
-			    const struct pp_when *there, const struct pp_when *back,
-			    unsigned int method);
+/* Its addresses may be anywhere from now on, if it is such a patch.  Under pp_mutex. */
+void pp_patch_pin(struct pp_patch *patch);
 
 #endif /* POKEPATCH_TRANSITION_H */

@@ -20,7 +20,14 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "debug.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "resolve.h"
+#include "stack.h"
+#include "text.h"
+#include "veneer.h"
 
 struct veneer {
 	struct hlist_node node;		/* by_target, while it is in use */

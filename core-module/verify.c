@@ -17,10 +17,19 @@
  */
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "core.h"
+#include <pokepatch_format.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "debug.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "resolve.h"
+#include "verify.h"
 
 #define SHOWN 8
 

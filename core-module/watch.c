@@ -10,9 +10,22 @@
  * and so is what ftrace had no memory for.
  */
 #include <linux/kprobes.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "claim.h"
+#include "core_print.h"
+#include "direct.h"
+#include "entry.h"
+#include "ftrace.h"
+#include "module.h"
+#include "pp_patch.h"
+#include "resolve.h"
+#include "site.h"
+#include "watch.h"
 
 #define WATCH_PERIOD HZ
 

@@ -6,9 +6,13 @@
  * and is counted.
  */
 #include <linux/atomic.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 
-#include "core.h"
+#include "debug.h"
+#include "stack.h"
+#include "stack_words.h"
+#include "words.h"
 
 /* Since the core was loaded; stoppers count at the same time. */
 static struct {

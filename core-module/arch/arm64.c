@@ -27,7 +27,14 @@
 #include <asm/pointer_auth.h>
 #include <asm/stack_pointer.h>
 
-#include "core.h"
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "debug.h"
+#include "pp_time.h"
+#include "resolve.h"
+#include "stack_words.h"
+#include "text.h"
 
 #ifndef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #error "the core needs a kernel with CONFIG_DYNAMIC_FTRACE_WITH_REGS"

@@ -21,6 +21,7 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
@@ -32,8 +33,15 @@
 #include <asm/hazards.h>
 #include <asm/inst.h>
 
-#include "core.h"
-#include "mips.h"
+#include "arch/pp_arch.h"
+#include "debug.h"
+#include "mips_trace.h"
+#include "resolve.h"
+#include "site.h"
+#include "stack.h"
+#include "stack_words.h"
+#include "text.h"
+#include "trace_entry.h"
 
 /* Addresses of kernel (KSEG0) and modules (CKSSEG) are 32 bits, sign-extended. */
 #if defined(CONFIG_64BIT) && !defined(KBUILD_64BIT_SYM32)

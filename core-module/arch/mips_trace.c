@@ -24,6 +24,7 @@
  * come back to the end of the entry, and not be traced, at best.
  */
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/numa.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -32,8 +33,10 @@
 #include <asm/cacheflush.h>
 #include <asm/pgtable.h>
 
-#include "core.h"
-#include "mips.h"
+#include "arch/pp_arch.h"
+#include "debug.h"
+#include "mips_trace.h"
+#include "resolve.h"
 
 /* mips_trace_call.S */
 extern const u8 pp_mips_trace_call[], pp_mips_trace_call_end[];

@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
+#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -16,7 +17,12 @@
 #include <asm/sync_core.h>
 #include <asm/unwind.h>
 
-#include "core.h"
+#include <pokepatch_history.h>
+
+#include "arch/pp_arch.h"
+#include "debug.h"
+#include "resolve.h"
+#include "text.h"
 #include "x86.h"
 
 #ifndef CONFIG_UNWINDER_ORC

@@ -3,10 +3,13 @@
  * x86-64: markers' calls.
  */
 #include <linux/export.h>
+#include <linux/module.h>
 #include <linux/stdarg.h>
 #include <linux/string.h>
 
-#include "core.h"
+#include <pokepatch_mark.h>
+
+#include "marker.h"
 
 /* System V ABI, AMD64 supplement, figure 3.34: what a va_list is. */
 struct list {

@@ -40,7 +40,11 @@
 
 #include <asm/text-patching.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "pp_time.h"
+#include "resolve.h"
+#include "text.h"
 #include "x86.h"
 
 /* 6.1: struct text_poke_loc */

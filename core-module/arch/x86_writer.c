@@ -20,7 +20,8 @@
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
 
-#include "core.h"
+#include "arch/pp_arch.h"
+#include "resolve.h"
 #include "x86.h"
 
 unsigned long x86_writer(void)

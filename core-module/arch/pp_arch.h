@@ -3,8 +3,8 @@
  * What an architecture provides to the core: one file in this folder that fills
  * one struct pp_arch.  No other file knows which machine it runs on.
  */
-#ifndef POKEPATCH_ARCH_H
-#define POKEPATCH_ARCH_H
+#ifndef POKEPATCH_ARCH_PP_ARCH_H
+#define POKEPATCH_ARCH_PP_ARCH_H
 
 #include <linux/types.h>
 
@@ -263,4 +263,4 @@ struct pp_arch {
 
 extern const struct pp_arch pp_arch;
 
-#endif /* POKEPATCH_ARCH_H */
+#endif /* POKEPATCH_ARCH_PP_ARCH_H */

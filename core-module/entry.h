@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The entry mode: entry.c. */
+#ifndef POKEPATCH_ENTRY_H
+#define POKEPATCH_ENTRY_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include "arch/pp_arch.h"
+#include "site.h"
+
+struct pp_patch;
+
+/* The bytes of a site, and where in it the instruction is that decides.  Any context. */
+static inline unsigned int pp_entry_span(void)
+{
+	return pp_arch.entry_span ?: pp_arch.entry_size;
+}
+
+static inline unsigned long pp_entry_decides(const struct pp_site *site)
+{
+	return site->ip + pp_arch.entry_prepared * pp_arch.entry_size;
+}
+
+/*
+ * Calls of @site go to @target from now on, and its text says so, if it is text that does.  Any
+ * context, under pp_mutex, or in a stop for which it is held.
+ */
+static __always_inline void pp_site_leads_to(struct pp_site *site, unsigned long target)
+{
+	if (target)
+		site->prepared = target;
+	WRITE_ONCE(site->target, target);
+}
+
+/* Tell who is in the way of @patch's switch: a probe at @probe.  Return: -EBUSY. */
+int pp_entry_blame_probe(const struct pp_patch *patch, unsigned long probe);
+
+/* Give @site back, as pp_claim_return(), and take from it first what was prepared. */
+int pp_entry_return(struct pp_site *site, bool *update);
+
+#endif /* POKEPATCH_ENTRY_H */

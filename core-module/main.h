@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The core as a module: main.c. */
+#ifndef POKEPATCH_MAIN_H
+#define POKEPATCH_MAIN_H
+
+#define PP_VERSION "0.1"
+
+#endif /* POKEPATCH_MAIN_H */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The structures of a patch that is loaded: the patch, its parent objects and its
+ * functions.  image.c builds them.
+ */
+#ifndef POKEPATCH_PP_PATCH_H
+#define POKEPATCH_PP_PATCH_H
+
+#include <linux/completion.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/semaphore.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include <pokepatch_format.h>
+#include <pokepatch_patch.h>
+
+#include "pp_time.h"
+
+struct module;
+struct pokepatch_marker;
+struct pp_marker;
+struct pp_mode;
+struct pp_patch;
+struct pp_site;
+
+/* Which of an object's callbacks was the last; an object that has none goes the same way. */
+enum pp_called {
+	PP_CALLED_NONE,		/* or post-unpatch, or a pre-patch that failed */
+	PP_CALLED_PRE_PATCH,
+	PP_CALLED_POST_PATCH,
+	PP_CALLED_PRE_UNPATCH,
+};
+
+/* A parent object.  index 0 is vmlinux. */
+struct pp_object {
+	const struct pokepatch_object *desc;
+	const char *name;
+	unsigned int name_len;
+	struct module *mod;	/* NULL for vmlinux, and while it is not loaded */
+	bool attached;		/* its symbols are resolved, its sites exist */
+	bool has_funcs;
+	unsigned long callbacks[POKEPATCH_CALLBACK_KINDS]; /* addresses, or 0 */
+	struct pokepatch_parent parent; /* what callbacks are told; pp_mutex */
+	enum pp_called called;	/* pp_mutex */
+	struct kobject kobj;	/* its folder, if has_funcs */
+	struct pp_patch *patch;
+};
+
+/* A function that is replaced. */
+struct pp_func {
+	struct pp_patch *patch;
+	const struct pokepatch_func *desc;
+	const struct pokepatch_symbol *sym;
+	const char *name;
+	unsigned int name_len;
+	unsigned int obj;
+	unsigned long old_addr;	/* 0 while the parent is not loaded */
+	unsigned long old_cold;	/* the .cold part, or 0 */
+	struct pp_site *site;	/* NULL while the parent is not loaded, or if carried */
+	u32 want;		/* enum pokepatch_mode: what to hook it in; patch->op */
+	bool hooked;
+	struct list_head hook;	/* in site->hooked while hooked, else empty */
+	/* What sysfs shows; written under pp_mutex, read without. */
+	const struct pp_mode *mode; /* while hooked */
+	unsigned int shadows;	/* enum pp_shadows */
+	struct list_head on;	/* in pp_func_active() while enabled, else empty */
+	struct pp_func *next_switched; /* if carried: see site.c; pp_mutex */
+	struct kobject kobj;
+};
+
+enum pp_state {
+	PP_DISABLED,
+	PP_ENABLING,
+	PP_ENABLED,
+	PP_DISABLING,
+	PP_BLOCKED,
+};
+
+/*
+ * A patch module that is loaded.  Made when the module is COMING and freed when
+ * it is GOING, both by the module notifier.  Fields without a remark are written
+ * once, before anybody else can see the patch.
+ */
+struct pp_patch {
+	struct list_head list;	/* pp_patches; pp_mutex */
+	struct module *mod;
+	const struct pokepatch_image *image;
+	const char *name;
+	unsigned int name_len;
+	const char *strings;
+	const struct pokepatch_symbol *symbols;
+	const struct pokepatch_reloc *relocs;
+	unsigned int nr_objects, nr_symbols, nr_funcs, nr_relocs;
+	struct pp_object *objects;
+	struct pp_func *funcs;
+	unsigned long *addr;	/* of each symbol; pp_mutex */
+	struct pokepatch_marker *markers;	/* image->nr_markers of them */
+	struct pp_marker *marks;	/* marker.c: a note of each */
+	struct list_head marked;	/* marker.c */
+	unsigned long text_start, text_end;
+	bool live;		/* its transitions are, if nothing is against it */
+	struct pp_time born;	/* its text was */
+
+	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
+	bool leaving;		/* an attempt is about to disable it; pp_mutex */
+	bool pinned;		/* its module stays, though disabled; pp_mutex */
+	bool led_to;		/* likewise, for good: code leads there that cannot be put back */
+	bool withdrawn;		/* a callback said that it need not; pp_mutex */
+	bool stuck;		/* a dead ftrace may call its stubs for ever; pp_mutex */
+	/*
+	 * Tasks may be in its text though it is not enabled, as after a live
+	 * transition; it holds its module.  pp_mutex.
+	 */
+	bool draining;
+	unsigned int drain_nr;	/* how often that was; pp_mutex */
+	unsigned int drain_waited; /* those on their way then have arrived */
+	unsigned long drain_since, drain_pause; /* jiffies */
+	struct delayed_work drain;
+	struct semaphore op;	/* one transition at a time; its worker may release it */
+	struct work_struct work;
+	bool work_enable;	/* what the worker shall do; op */
+	bool ready;		/* may be switched: its module is live; set once; op */
+	enum pp_state state;	/* op; sysfs reads it unlocked */
+	unsigned int timeout_ms; /* sysfs, unlocked */
+	u64 stop_ns;		/* op; sysfs reads it unlocked */
+	int error;		/* of the last switch; likewise, and before state */
+	unsigned int stack_order; /* from 1, among those enabled; pp_mutex, sysfs unlocked */
+
+	struct mutex report_lock;
+	char *report;		/* text of blocked_by, or NULL; report_lock */
+	size_t report_len;
+	char *replaces;		/* text of replace, or NULL; op and report_lock */
+
+	bool registered;	/* pp_mutex */
+	struct kobject kobj;
+	refcount_t kobjs;	/* kobjects that live in this structure */
+	struct completion kobjs_gone;
+};
+
+/*
+ * Replaced, but not rerouted: those who call it are.  It has no site, and no folder
+ * in sysfs; it counts when stacks are looked at.
+ */
+static inline bool pp_func_carried(const struct pp_func *func)
+{
+	return func->desc->flags & POKEPATCH_FUNC_CARRIED;
+}
+
+/* Images have addresses of 64 bits on all machines; what is within the module fits a pointer. */
+static inline void *pp_pointer(u64 addr)
+{
+	return (void *)(unsigned long)addr;
+}
+
+static inline const char *pp_string(const struct pp_patch *patch, u32 offset)
+{
+	return patch->strings + offset;
+}
+
+#endif /* POKEPATCH_PP_PATCH_H */

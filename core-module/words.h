@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The debug build's second look at stacks, word by word: words.c. */
+#ifndef POKEPATCH_WORDS_H
+#define POKEPATCH_WORDS_H
+
+struct pp_busy;
+struct pp_hit;
+struct task_struct;
+
+#ifdef POKEPATCH_DEBUG
+
+/*
+ * Compare what the unwinder has found on the stack of @task, *@hit, with what a look at
+ * each word of it finds.  The stack stays while this runs.  Any context.
+ */
+void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
+		      const struct pp_hit *hit);
+/* Warn if the unwinder has found what the words do not show.  Not in a stopped section. */
+void pp_words_report(void);
+
+#else
+
+static inline void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
+				    const struct pp_hit *hit)
+{
+}
+
+static inline void pp_words_report(void)
+{
+}
+
+#endif
+
+#endif /* POKEPATCH_WORDS_H */
