@@ -244,10 +244,10 @@ bench: setup ## measure build times, module size and the cost of a patched call
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)test/bench/run
 
-.PHONY: history
-history: setup ## each change between two of Debian's kernels as a patch (an hour)
+.PHONY: debian-diffs
+debian-diffs: setup ## each change between two of Debian's kernels as a patch (an hour)
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)test/history/all
+	$(Q)test/debian-diffs/all
 
 # libFuzzer is clang's; everything that it is to see is compiled once more for it.
 FUZZ_CC ?= clang-16

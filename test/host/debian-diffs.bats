@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Builds some of the diffs between two Debian kernels (test/debian-diffs/) backwards, on the newest
+# kernel, which has these changes already.  `make debian-diffs` builds all of them.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# backwards - turn the diff on standard input into the one that takes it back.
+backwards() {
+	awk '
+		/^--- a\// { old = substr($0, 5); next }
+		/^\+\+\+ b\// { new = substr($0, 5); sub(/^a/, "b", old); sub(/^b/, "a", new)
+			print "--- " new; print "+++ " old; next }
+		/^@@ / { was = $2; sub(/^-/, "+", was); is = $3; sub(/^\+/, "-", is)
+			print "@@", is, was, "@@"; next }
+		/^-/ { print "+" substr($0, 2); next }
+		/^\+/ { print "-" substr($0, 2); next }
+		{ print }'
+}
+
+# row NUMBER - its file and what is expected of it, which was judged before the tool saw it
+row() {
+	awk -F '\t' -v number="$1" '$1 == number { print $2, $4 }' "$top/test/debian-diffs/judged.tsv"
+}
+
+@test "the table of Debian's history has every diff, and says why where the judgement was wrong" {
+	local table=$top/test/debian-diffs/results.tsv
+	diff <(grep -v '^#' "$top/test/debian-diffs/judged.tsv" | cut -f 1-4) <(grep -v '^#' "$table" | cut -f 1-4)
+	# Without a reason: got something else, not loaded and rolled back, never called.
+	awk -F '\t' '!/^#/ && $4 != "either" && $4 != $5 && $11 !~ /judged wrong|missed/' "$table" >wrong
+	awk -F '\t' '!/^#/ && $5 == "module" && ($7 != "enabled" || $9 !~ /^(yes|stays)$/)' "$table" >>wrong
+	awk -F '\t' '!/^#/ && $5 == "module" && $8 == 0 && $11 !~ /not reached/' "$table" >>wrong
+	awk -F '\t' '!/^#/ && $5 !~ /^(module|refused|nothing)$/' "$table" >>wrong
+	cat wrong
+	[ ! -s wrong ]
+	# Of changes to bodies outside init, at least 85 of 100 give a module.
+	awk -F '\t' '!/^#/ && $3 == "body" && $5 != "nothing" { all++; made += $5 == "module" }
+		END { print made, "of", all; exit !(all >= 150 && made >= 0.85 * all) }' "$table"
+}
+
+@test "diffs of Debian's history, backwards" {
+	local number file expected judged=0
+	declare -A statuses=([module]=0 [refused]=2 [nothing]=3)
+	for number in 059 120 128 154; do
+		read -r file expected < <(row "$number")
+		"$top/test/debian-diffs/diff" "$number" | backwards >"$number.patch"
+		# Later versions may have changed the same lines.
+		(cd "$source" && patch -p1 --dry-run --silent -F 3) <"$number.patch" || continue
+		run "$program" -k "$release" --dry-run "$number.patch"
+		echo "$number $file: $status, expected: $expected"
+		echo "$output"
+		[ "$status" -eq "${statuses[$expected]}" ]
+		judged=$((judged + 1))
+	done
+	[ "$judged" -ge 2 ]
+}
