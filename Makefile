@@ -103,15 +103,15 @@ $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(di
 $(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlining.o)
 
 # Text histories made by hand.
-synthetic_o := $(call objects,$(wildcard test/synthetic/*.c))
-$(addprefix $(out)/test/unit/test_,history past): $(out)/test/synthetic/records.o
+history_seeds_o := $(call objects,$(addprefix test/text-history/,seeds.c records.c))
+$(addprefix $(out)/test/unit/test_,history past): $(out)/test/text-history/records.o
 
 # The text history against what was in memory: for a guest.
-replay_o := $(call objects,$(wildcard test/replay/*.c))
-$(out)/test/replay/replay: $(replay_o) $(history_o) $(differ_o) $(common_o)
+replay_o := $(call objects,$(addprefix test/text-history/,replay_main.c replay.c))
+$(out)/test/text-history/replay: $(replay_o) $(history_o) $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
-unit-tests: $(out)/test/replay/replay
+unit-tests: $(out)/test/text-history/replay
 
 # What changes finished modules, to show that the final check notices.
 mutate_o := $(call objects,$(wildcard test/mutate/*.c))
@@ -183,12 +183,12 @@ core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core mo
 ifneq ($(for_arch),)
 foreign = $$(test/vm/vm foreign)
 .PHONY: guest-programs
-guest-programs: $(kernel_release) ## build pokepatch and test/replay for guests of ARCH
+guest-programs: $(kernel_release) ## build pokepatch and replay for guests of ARCH
 	$(call say,CROSS,pokepatch for $(ARCH))
 	$(Q)$(if $(dry_run),exit 0;) foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
 		CFLAGS="$(CFLAGS) -isystem $$foreign/usr/include -isystem $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
 		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH))) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross_$(ARCH))):$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH)))" \
-		build/$(ARCH)/bin/pokepatch build/$(ARCH)/test/replay/replay
+		build/$(ARCH)/bin/pokepatch build/$(ARCH)/test/text-history/replay
 export POKEPATCH_ARCH := $(ARCH)
 endif
 
@@ -269,7 +269,7 @@ build/fuzz/fuzz_history: $(fuzz_o) $(fuzz_history_o)
 build/fuzz/fuzz_diff build/fuzz/fuzz_history:
 	$(call say,LD,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(libraries)
-build/fuzz/history-seeds: $(synthetic_o) $(history_o) $(differ_o) $(common_o)
+build/fuzz/history-seeds: $(history_seeds_o) $(history_o) $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
@@ -342,4 +342,4 @@ FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
 	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o) $(fuzz_history_o)) build/fuzz/test/fuzz/fuzz_diff.d \
-	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(replay_o) $(synthetic_o)) $(out)/test/pairs/section_rules.d
+	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(replay_o) $(history_seeds_o)) $(out)/test/pairs/section_rules.d

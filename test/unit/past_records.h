@@ -3,7 +3,7 @@
 #ifndef POKEPATCH_TEST_PAST_RECORDS_H
 #define POKEPATCH_TEST_PAST_RECORDS_H
 
-#include "../synthetic/records.h"
+#include "../text-history/records.h"
 #include "errors.h"
 #include "history/past.h"
 

@@ -53,7 +53,7 @@ texts_patches() {
 
 @test "200 random operations, and others who write: records lead from the text at boot to that at any time, and back" {
 	needs kcore
-	texts_patches "$(own_program test/replay/replay)"
+	texts_patches "$(own_program test/text-history/replay)"
 	guest "${patched[@]}" --timeout 500 <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
