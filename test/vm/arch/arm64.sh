@@ -56,12 +56,12 @@ arch_lacks=(
 # patches take long to build where the kernel's own compiler is emulated.
 arch_tests=(
 	test/vm/arch/arm64.bats
-	test/vm/{consistency,entry,history,live,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,texts,faults,livepatch,torture,examples}.bats
-	test/vm/{reload,badload,check,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
+	test/vm/{consistency,entry,history-device,live,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{stopped,shadows,marks,text-history,faults,livepatch,torture,examples}.bats
+	test/vm/{reload,badload,check-and-status,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )
-arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history}.bats)
+arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history-device}.bats)
 
 # Programs of the guest's are not this machine's.
 arch_debian=arm64

@@ -37,9 +37,9 @@ arch_lacks=(
 arch_tests=(
 	test/vm/arch/mips.bats
 	test/vm/arch/entry-trace.bats
-	test/vm/{consistency,entry,history,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,texts,faults,checks,torture,examples}.bats
-	test/vm/{reload,badload,check,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
+	test/vm/{consistency,entry,history-device,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{stopped,shadows,marks,text-history,faults,core-checks,torture,examples}.bats
+	test/vm/{reload,badload,check-and-status,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )
-arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history}.bats)
+arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history-device}.bats)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * exiter - for checks.bats: has a thread called pp-exiting that ends at once, and stays, as pp-joined.
+ * exiter - for core-checks.bats: has a thread called pp-exiting that ends at once, and stays, as pp-joined.
  * A thread reaps itself: the task list loses it while it still runs.
  */
 #include <pthread.h>

@@ -38,8 +38,8 @@ toggles() { # TIMES
 }
 '
 
-# texts_patches PROGRAM... - $patched: history-null, to be stopped for and, if it can be, live; programs.
-texts_patches() {
+# text_history_patches PROGRAM... - $patched: history-null, to be stopped for and, if it can be, live; programs.
+text_history_patches() {
 	local program module transition=live
 	can live || transition=stop
 	with_patches "$patches/history-null.patch"
@@ -53,7 +53,7 @@ texts_patches() {
 
 @test "200 random operations, and others who write: records lead from the text at boot to that at any time, and back" {
 	needs kcore
-	texts_patches "$(own_program test/text-history/replay)"
+	text_history_patches "$(own_program test/text-history/replay)"
 	guest "${patched[@]}" --timeout 500 <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
@@ -110,7 +110,7 @@ texts_patches() {
 @test "text of the past, of this kernel and from a file, of code that is there and that has gone; following" {
 	local others=()
 	needs kcore
-	texts_patches "$(test_program texthist)"
+	text_history_patches "$(test_program texthist)"
 	! can others || others=(--module "$(test_module pp_meddle)" --module "$(test_module pp_redirect)")
 	guest "${patched[@]}" "${others[@]}" --timeout 300 -- $arch_jump <<<"$words"'
 		jump=$1 site=$site$2 size=$3
@@ -251,10 +251,10 @@ texts_patches() {
 	grep -E '^(==|looks)' "$guest_output" | sed 's/^/# /' >&3
 }
 
-# TEXTS_SWITCHES=1000: how often it is switched, on and off counted apart.
+# TEXT_HISTORY_SWITCHES=1000: how often it is switched, on and off counted apart.
 @test "the way that each call took while a patch is switched" {
-	texts_patches "$(test_program pathcalls)"
-	guest "${patched[@]}" --smp 2 --timeout 500 -- "${TEXTS_SWITCHES:-200}" <<<"$words"'
+	text_history_patches "$(test_program pathcalls)"
+	guest "${patched[@]}" --smp 2 --timeout 500 -- "${TEXT_HISTORY_SWITCHES:-200}" <<<"$words"'
 		modprobe pokepatch-history-null
 		modprobe pokepatch-history-null-live
 		parameter history_kb 16384
