@@ -67,7 +67,8 @@ static bool is_switch(const struct selection *selection, const struct atom *atom
 	/* struct static_key; a static_key_deferred, which is larger, has a timer in it. */
 	const uint64_t key_size = 2 * arch_address_size(selection->patched->arch);
 
-	return (atom->static_key && atom->end - atom->start == key_size) ||
+	return (selection->choices[atom->index].static_key &&
+		atom->end - atom->start == key_size) ||
 	       (atom->class == ATOM_DATA && has_prefix(atom->name, "__SCK__")) ||
 	       (atom->class == ATOM_CODE && has_prefix(atom->name, "__SCT__"));
 }
@@ -77,7 +78,7 @@ static bool is_new_thing(const struct selection *selection, const struct atom *a
 	if (is_switch(selection, atom))
 		return false;
 	if (atom->twin)
-		return atom->entryless; /* no entry that all calls go through: a new copy */
+		return select_entryless(selection, atom); /* no entry that all calls go through: a new copy */
 	return (atom->class == ATOM_CODE && !atom->parent) || atom->class == ATOM_RODATA ||
 	       /* Descriptors and the like, which the loader takes in and gives back. */
 	       (atom->class == ATOM_DATA && !atom->section->rule->keep_name);
@@ -156,11 +157,13 @@ static bool same_layout(const struct section *section)
 	return other && other->atoms.count == section->atoms.count;
 }
 
-static bool neighbours_moved(struct section *section)
+static bool neighbours_moved(struct selection *selection, const struct section *section)
 {
-	if (section->layout == LAYOUT_UNKNOWN)
-		section->layout = same_layout(section) ? LAYOUT_SAME : LAYOUT_MOVED;
-	return section->layout == LAYOUT_MOVED;
+	enum layout *layout = &selection->layouts[section->index];
+
+	if (*layout == LAYOUT_UNKNOWN)
+		*layout = same_layout(section) ? LAYOUT_SAME : LAYOUT_MOVED;
+	return *layout == LAYOUT_MOVED;
 }
 
 static bool ends_at(const struct section *section, uint64_t offset)
@@ -188,7 +191,7 @@ static void judge_neighbours(struct selection *selection, const struct reloc *re
 
 	if (!atom || reloc->symbol->atom || atom->section->atoms.count < 2 ||
 	    (atom->class != ATOM_DATA && atom->class != ATOM_RODATA) ||
-	    !neighbours_moved(atom->section))
+	    !neighbours_moved(selection, atom->section))
 		return;
 	if (!(kind & OPERAND_INDEXED) &&
 	    (!(kind & (OPERAND_VALUE | OPERAND_COMPARED)) ||

@@ -96,7 +96,8 @@ void author_drop_sections(struct author *author, struct selection *selection)
 	drop_sections(author, selection->patched);
 }
 
-static void ignore_atom(struct author *author, struct atom *atom)
+static void ignore_atom(struct author *author, struct pairing *pairing, struct atom *atom,
+			bool *ignored)
 {
 	/* __init functions are ATOM_INIT. */
 	struct author_note *note =
@@ -104,25 +105,31 @@ static void ignore_atom(struct author *author, struct atom *atom)
 			? find_note(author, AUTHOR_FUNCTION, atom_function(atom)->name)
 			: find_note(author, AUTHOR_SECTION_NAME, atom->section->name);
 
-	if (!note || (atom->twin && atom->state != STATE_CHANGED))
+	if (!note || (atom->twin && !atom_changed(pairing, atom)))
 		return;
 	if (atom->class == ATOM_CODE && !atom->twin)
 		return; /* there is no old one that could stay */
 	note->used = true;
-	atom->ignored = true;
+	ignored[atom->index] = true;
 	if (atom->twin)
-		atom->state = STATE_SAME;
+		atom_set_state(pairing, atom, STATE_SAME);
 }
 
 void author_ignore(struct author *author, struct selection *selection)
 {
+	const struct object *orig = selection->orig, *patched = selection->patched;
+
 	if (!author->notes.count)
 		return;
-	for (size_t i = 0; i < selection->patched->atoms.count; i++)
-		ignore_atom(author, selection->patched->atoms.list[i]);
-	for (size_t i = 0; i < selection->orig->atoms.count; i++)
-		if (!selection->orig->atoms.list[i]->twin)
-			ignore_atom(author, selection->orig->atoms.list[i]);
+	author->orig_ignored = xcalloc(orig->atoms.count, sizeof(bool));
+	author->patched_ignored = xcalloc(patched->atoms.count, sizeof(bool));
+	for (size_t i = 0; i < patched->atoms.count; i++)
+		ignore_atom(author, &selection->pairing, patched->atoms.list[i],
+			    author->patched_ignored);
+	for (size_t i = 0; i < orig->atoms.count; i++)
+		if (!orig->atoms.list[i]->twin)
+			ignore_atom(author, &selection->pairing, orig->atoms.list[i],
+				    author->orig_ignored);
 }
 
 void author_finish(struct author *author, struct selection *selection)
@@ -142,6 +149,8 @@ void author_finish(struct author *author, struct selection *selection)
 		free(author->texts.list[i]);
 	for (size_t i = 0; i < AUTHOR_KINDS; i++)
 		map_deinit(&author->by_subject[i]);
+	free(author->orig_ignored);
+	free(author->patched_ignored);
 	vec_deinit(&author->texts);
 	vec_deinit(&author->notes);
 }

@@ -20,6 +20,8 @@ struct author {
 	VEC(struct author_note) notes; /* those that ask to ignore something */
 	struct map by_subject[AUTHOR_KINDS]; /* index + 1 */
 	VEC(char *) texts;
+	/* author_ignore(): of each atom, by index, whether its change is ignored; NULL: of none. */
+	bool *orig_ignored, *patched_ignored;
 	size_t allowed_before; /* allowances that were there when the unit began */
 };
 
@@ -32,6 +34,11 @@ void author_read(struct author *author, struct selection *selection);
 void author_drop_sections(struct author *author, struct selection *selection);
 /* author_ignore - after the comparison: what is to be taken for unchanged. */
 void author_ignore(struct author *author, struct selection *selection);
+/* author_ignored - of an atom, where ignored is the author's list of its object. */
+static inline bool author_ignored(const bool *ignored, const struct atom *atom)
+{
+	return ignored && ignored[atom->index];
+}
 /* author_finish - warn of what was said and had no effect; free. */
 void author_finish(struct author *author, struct selection *selection);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/search.h"
+#include "diff/select.h"
 
 /* A place in the original that refers to a function without an entry. */
 struct use {
@@ -24,6 +25,7 @@ struct carriers {
 	struct selection *selection;
 	VEC(struct use) uses; /* by function, then by whose */
 	VEC(struct atom *) work; /* of patched: no entry, to be carried by their callers */
+	bool *global; /* of each atom of orig, by index: it, or an alias, is */
 };
 
 bool has_entry(const struct selection *selection, const struct atom *old)
@@ -79,11 +81,11 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 static int use_order(const void *left, const void *right)
 {
 	const struct use *a = left, *b = right;
-	uintptr_t x = (uintptr_t)a->function, y = (uintptr_t)b->function;
+	size_t x = a->function->index, y = b->function->index;
 
 	if (x == y) {
-		x = (uintptr_t)a->from;
-		y = (uintptr_t)b->from;
+		x = a->from->index;
+		y = b->from->index;
 	}
 	return x != y ? (x < y ? -1 : 1) : a->call - b->call;
 }
@@ -116,10 +118,8 @@ static void find_uses(struct carriers *carriers)
 
 static size_t first_use(const struct carriers *carriers, const struct atom *function)
 {
-	const struct use key = {.function = function};
-
 	return first_index(i, carriers->uses.count,
-			   use_order(&carriers->uses.list[i], &key) >= 0);
+			   carriers->uses.list[i].function->index >= function->index);
 }
 
 /* ---- who carries ------------------------------------------------------------------------- */
@@ -136,11 +136,17 @@ static void refuse_uncarried(struct selection *selection, const struct atom *fun
 }
 
 /* The callers of a global function, or of one with a global alias, may be in any unit. */
-static void find_global(struct object *object)
+static void find_global(struct carriers *carriers)
 {
-	for (size_t i = 1; i < object->symbols.count; i++)
-		if (object->symbols.list[i]->atom && object->symbols.list[i]->bind != STB_LOCAL)
-			object->symbols.list[i]->atom->global = true;
+	const struct object *orig = carriers->selection->orig;
+
+	carriers->global = xcalloc(orig->atoms.count, sizeof(*carriers->global));
+	for (size_t i = 1; i < orig->symbols.count; i++) {
+		const struct symbol *symbol = orig->symbols.list[i];
+
+		if (symbol->atom && symbol->bind != STB_LOCAL)
+			carriers->global[symbol->atom->index] = true;
+	}
 }
 
 /* Tables of the kernel that name a function but never call it: NOKPROBE_SYMBOL(). */
@@ -152,23 +158,26 @@ static bool only_names(const struct atom *from)
 
 static void add_work(struct carriers *carriers, struct atom *function)
 {
-	if (function->entryless)
+	struct carrying *carrying = &carriers->selection->carrying[function->index];
+
+	if (carrying->entryless)
 		return;
-	function->entryless = true;
+	carrying->entryless = true;
 	*vec_push(&carriers->work) = function;
 }
 
 /* A caller, in the original, is replaced; one without an entry by its callers in turn. */
 static void add_carrier(struct carriers *carriers, struct atom *callee, struct atom *old_caller)
 {
+	struct selection *selection = carriers->selection;
 	struct atom *caller = old_caller->twin;
 
-	*vec_push(&callee->carriers) = caller;
-	if (!has_entry(carriers->selection, old_caller))
+	*vec_push(&selection->carrying[callee->index].carriers) = caller;
+	if (!has_entry(selection, old_caller))
 		add_work(carriers, caller);
-	caller->state = STATE_CHANGED;
+	atom_set_state(&selection->pairing, caller, STATE_CHANGED);
 	if (caller->cold)
-		caller->cold->state = STATE_CHANGED;
+		atom_set_state(&selection->pairing, caller->cold, STATE_CHANGED);
 }
 
 /* Code of the parent that has run when the kernel or its module was started. */
@@ -183,7 +192,7 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 	struct selection *selection = carriers->selection;
 	size_t live = 0, over = 0;
 
-	if (function->twin->global) {
+	if (carriers->global[function->twin->index]) {
 		refuse_uncarried(selection, function, "it is global, and other units may call it",
 				 NULL);
 		return;
@@ -226,18 +235,18 @@ static int by_atom_name(const void *left, const void *right)
 }
 
 /* One each, by name. */
-static void sort_carriers(struct atom *function)
+static void sort_carriers(struct carrying *carrying)
 {
-	size_t kept = 0;
+	struct atom **list = carrying->carriers.list;
+	size_t kept = 0, count = carrying->carriers.count;
 
-	if (!function->carriers.count)
+	if (!count)
 		return;
-	qsort(function->carriers.list, function->carriers.count,
-	      sizeof(*function->carriers.list), by_atom_name);
-	for (size_t i = 1; i < function->carriers.count; i++)
-		if (function->carriers.list[i] != function->carriers.list[kept])
-			function->carriers.list[++kept] = function->carriers.list[i];
-	function->carriers.count = kept + 1;
+	qsort(list, count, sizeof(*list), by_atom_name);
+	for (size_t i = 1; i < count; i++)
+		if (list[i] != list[kept])
+			list[++kept] = list[i];
+	carrying->carriers.count = kept + 1;
 }
 
 void find_carriers(struct selection *selection)
@@ -249,17 +258,18 @@ void find_carriers(struct selection *selection)
 		struct atom *atom = patched->atoms.list[i];
 
 		if (atom->class == ATOM_CODE && !atom->parent && atom->twin &&
-		    atom->state == STATE_CHANGED && !has_entry(selection, atom->twin))
+		    atom_changed(&selection->pairing, atom) && !has_entry(selection, atom->twin))
 			add_work(&carriers, atom);
 	}
 	if (!carriers.work.count)
 		return;
 	find_uses(&carriers);
-	find_global(selection->orig);
+	find_global(&carriers);
 	for (size_t i = 0; i < carriers.work.count; i++)
 		carry_by_callers(&carriers, carriers.work.list[i]);
 	for (size_t i = 0; i < carriers.work.count; i++)
-		sort_carriers(carriers.work.list[i]);
+		sort_carriers(&selection->carrying[carriers.work.list[i]->index]);
+	free(carriers.global);
 	vec_deinit(&carriers.uses);
 	vec_deinit(&carriers.work);
 }

@@ -3,7 +3,15 @@
 #ifndef POKEPATCH_CARRIERS_H
 #define POKEPATCH_CARRIERS_H
 
-#include "diff/select.h"
+#include "object/atoms.h"
+
+struct selection;
+
+/* Of a function of the patched object. */
+struct carrying {
+	bool entryless; /* replaced without being rerouted: its callers are */
+	VEC(struct atom *) carriers; /* of such: the functions that call it, by name */
+};
 
 /*
  * find_carriers - for each changed function whose original has no patchable entry,

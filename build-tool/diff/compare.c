@@ -23,7 +23,7 @@ static bool same_purpose(const struct atom *a, const struct atom *b)
 	return !(b->section->flags & SHF_WRITE) || !strcmp(a->key, b->key);
 }
 
-static bool same_reference(struct object *orig, const struct reference *a, struct object *patched,
+static bool same_reference(struct pairing *pairing, const struct reference *a,
 			   const struct reference *b)
 {
 	if (!a->atom || !b->atom)
@@ -37,9 +37,9 @@ static bool same_reference(struct object *orig, const struct reference *a, struc
 		return same_content(a, b);
 	case ATOM_PRIVATE:
 		return a->addend == b->addend && same_purpose(a->atom, b->atom) &&
-		       atom_same(orig, a->atom, patched, b->atom);
+		       atom_same(pairing, a->atom, b->atom);
 	case ATOM_PARTNER:
-		return a->addend == b->addend && atom_same(orig, a->atom, patched, b->atom);
+		return a->addend == b->addend && atom_same(pairing, a->atom, b->atom);
 	default:
 		return a->addend == b->addend && a->atom->twin == b->atom;
 	}
@@ -60,23 +60,25 @@ static const char *text_of(const struct reference *reference)
 	return (const char *)section->data + reference->target;
 }
 
-static bool same_but_line(struct object *orig, const struct section *section_a,
+static bool same_but_line(struct pairing *pairing, const struct section *section_a,
 			  const struct reloc *a, const struct reference *left,
-			  struct object *patched, const struct section *section_b,
-			  const struct reloc *b, const struct reference *right)
+			  const struct section *section_b, const struct reloc *b,
+			  const struct reference *right)
 {
 	const char *text_a = text_of(left), *text_b = text_of(right);
 
 	return text_a && text_b &&
-	       same_text_but_line(orig, section_a, a->offset, text_a, patched, section_b,
-				  b->offset, text_b);
+	       same_text_but_line(pairing->orig, section_a, a->offset, text_a, pairing->patched,
+				  section_b, b->offset, text_b);
 }
 
-static bool same_relocs(struct object *orig, const struct section *section_a,
+static bool same_relocs(struct pairing *pairing, const struct section *section_a,
 			const struct reloc *a, size_t count_a, uint64_t start_a,
-			struct object *patched, const struct section *section_b,
-			const struct reloc *b, size_t count_b, uint64_t start_b)
+			const struct section *section_b, const struct reloc *b, size_t count_b,
+			uint64_t start_b)
 {
+	const struct object *orig = pairing->orig, *patched = pairing->patched;
+
 	if (count_a != count_b)
 		return false;
 	for (size_t i = 0; i < count_a; i++) {
@@ -86,9 +88,8 @@ static bool same_relocs(struct object *orig, const struct section *section_a,
 			return false;
 		struct reference left = reloc_reference(orig, section_a, &a[i]);
 		struct reference right = reloc_reference(patched, section_b, &b[i]);
-		if (!same_reference(orig, &left, patched, &right) &&
-		    !same_but_line(orig, section_a, &a[i], &left, patched, section_b, &b[i],
-				   &right))
+		if (!same_reference(pairing, &left, &right) &&
+		    !same_but_line(pairing, section_a, &a[i], &left, section_b, &b[i], &right))
 			return false;
 	}
 	return true;
@@ -109,9 +110,10 @@ static bool same_but_ignored(const struct object *object, const struct entry_mas
 	return !memcmp(a, b, ignored->offset) && !memcmp(a + end, b + end, size - end);
 }
 
-static bool same_entry(struct object *orig, const struct entry *a, struct object *patched,
-		       const struct entry *b)
+static bool same_entry(struct pairing *pairing, const struct entry *a, const struct entry *b)
 {
+	const struct object *orig = pairing->orig, *patched = pairing->patched;
+
 	if (a->size != b->size || strcmp(a->section->name, b->section->name) ||
 	    !same_but_ignored(orig, &a->layout->ignored, a->section->data + a->start,
 			      b->section->data + b->start, a->size))
@@ -124,12 +126,11 @@ static bool same_entry(struct object *orig, const struct entry *a, struct object
 	       entry_partner_is_empty(orig, a, &relocs_a[count_a - 1]) &&
 	       entry_partner_is_empty(patched, b, &relocs_b[count_b - 1]))
 		count_a = --count_b;
-	return same_relocs(orig, a->section, relocs_a, count_a, a->start, patched, b->section,
-			   relocs_b, count_b, b->start);
+	return same_relocs(pairing, a->section, relocs_a, count_a, a->start, b->section, relocs_b,
+			   count_b, b->start);
 }
 
-static bool same_bytes(struct object *orig, const struct atom *a, struct object *patched,
-		       const struct atom *b)
+static bool same_bytes(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
 	if (a->end - a->start != b->end - b->start)
 		return false;
@@ -142,11 +143,11 @@ static bool same_bytes(struct object *orig, const struct atom *a, struct object 
 	const unsigned char *bytes_b = b->section->data + b->start;
 	uint64_t size = a->end - a->start;
 	if (a->class == ATOM_CODE || a->class == ATOM_INIT)
-		return code_difference(orig, a, patched, b) == size;
+		return code_difference(pairing->orig, a, pairing->patched, b) == size;
 	if (a->section->rule->policy != SECTION_DATA)
 		return !memcmp(bytes_a, bytes_b, size);
-	return same_but_ignored(orig, &a->section->rule->layouts[0].ignored, bytes_a, bytes_b,
-				size);
+	return same_but_ignored(pairing->orig, &a->section->rule->layouts[0].ignored, bytes_a,
+				bytes_b, size);
 }
 
 static bool same_prefix(const struct atom *a, const struct atom *b)
@@ -191,58 +192,58 @@ static bool same_place(const struct atom *a, const struct atom *b)
 	       b->section->align <= a->section->align || b->section->atoms.count > 1;
 }
 
-static bool compare_atoms(struct object *orig, struct atom *a, struct object *patched,
-			  struct atom *b)
+static bool compare_atoms(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
-	if (a->class != b->class || !same_place(a, b) || !same_bytes(orig, a, patched, b) ||
+	if (a->class != b->class || !same_place(a, b) || !same_bytes(pairing, a, b) ||
 	    !same_prefix(a, b) || !same_short_branches(a, b) ||
-	    !same_relocs(orig, a->section, a->relocs, a->reloc_count, a->start, patched,
-			 b->section, b->relocs, b->reloc_count, b->start))
+	    !same_relocs(pairing, a->section, a->relocs, a->reloc_count, a->start, b->section,
+			 b->relocs, b->reloc_count, b->start))
 		return false;
 	if (a->entries.count != b->entries.count)
 		return false;
 	for (size_t i = 0; i < a->entries.count; i++)
-		if (!same_entry(orig, &a->entries.list[i], patched, &b->entries.list[i]))
+		if (!same_entry(pairing, &a->entries.list[i], &b->entries.list[i]))
 			return false;
 	return true;
 }
 
-bool atom_same(struct object *orig, struct atom *a, struct object *patched, struct atom *b)
+bool atom_same(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
+	struct verdict *verdict = &pairing->verdicts[b->index];
 	/* Pieces compared by content may meet several others; they keep the last result. */
 	bool keep = a->twin == b;
 
-	if (keep && b->state != STATE_UNKNOWN)
-		return b->state != STATE_CHANGED;
-	if (!keep && b->state == STATE_BUSY) /* a content cycle: as equal as the rest of it */
+	if (keep && verdict->state != STATE_UNKNOWN)
+		return verdict->state != STATE_CHANGED;
+	/* A cycle of references by content: the atom is as equal as the rest of the cycle. */
+	if (!keep && verdict->state == STATE_BUSY)
 		return true;
 
-	if (!keep && b->met == a)
-		return b->met_same;
+	if (!keep && verdict->met == a)
+		return verdict->met_same;
 
-	enum atom_state before = b->state;
-	b->state = STATE_BUSY;
-	bool same = compare_atoms(orig, a, patched, b);
-	b->state = keep ? (same ? STATE_SAME : STATE_CHANGED) : before;
-	b->met = a;
-	b->met_same = same;
+	enum atom_state before = verdict->state;
+	verdict->state = STATE_BUSY;
+	bool same = compare_atoms(pairing, a, b);
+	verdict->state = keep ? (same ? STATE_SAME : STATE_CHANGED) : before;
+	verdict->met = a;
+	verdict->met_same = same;
 	return same;
 }
 
-uint64_t atom_first_difference(struct object *orig, const struct atom *a, struct object *patched,
-			       const struct atom *b)
+uint64_t atom_first_difference(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
 	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
 	uint64_t first = size_a < size_b ? size_a : size_b;
 
 	if (a->section->data && b->section->data)
-		first = code_difference(orig, a, patched, b);
+		first = code_difference(pairing->orig, a, pairing->patched, b);
 	for (size_t i = 0; i < a->reloc_count && i < b->reloc_count; i++) {
 		uint64_t at = b->relocs[i].offset - b->start;
 
 		if (at >= first)
 			break;
-		if (!same_relocs(orig, a->section, &a->relocs[i], 1, a->start, patched, b->section,
+		if (!same_relocs(pairing, a->section, &a->relocs[i], 1, a->start, b->section,
 				 &b->relocs[i], 1, b->start))
 			return at;
 	}

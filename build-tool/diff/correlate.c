@@ -6,33 +6,6 @@
 #include "object/names.h"
 #include "diff/statics.h"
 
-static bool is_function(const struct atom *atom)
-{
-	return atom->class == ATOM_CODE || (atom->symbol && atom->symbol->type == STT_FUNC);
-}
-
-/*
- * The part of a name that stays when code before it changes; also, of a function's clones, what
- * they have in common: "foo.constprop" of "foo.constprop.1".
- */
-static char *make_key(const struct atom *atom)
-{
-	const char *name = atom->name;
-
-	/* A variable in a function may have the name of another function. */
-	if (is_function(atom)) {
-		char *family _free_ = clone_family(name);
-
-		return xasprintf("%s()", family);
-	}
-	if (!atom->symbol) /* clang: ".rodata..L__const.foo.array.3" */
-		return clone_family(name);
-	if (atom->symbol->bind != STB_LOCAL)
-		return xstrndup(name, unpromoted_length(name));
-	struct source_name source = source_name_of(name);
-	return xstrndup(source.text, source.length);
-}
-
 /* Matched by content or position, not by name. */
 static bool has_identity(const struct atom *atom)
 {
@@ -41,19 +14,42 @@ static bool has_identity(const struct atom *atom)
 	       atom->class == ATOM_INIT || atom->class == ATOM_EXPORT;
 }
 
-/* All atoms of a key, in order of their place in the object. */
-static void index_keys(struct object *object, struct map *index)
+/* The atoms of an object by their keys. */
+struct key_index {
+	struct map first;   /* of each key, the first atom in the order of the object */
+	struct atom **next; /* of each atom, by index, the next one of its key, or NULL */
+};
+
+static void key_index_init(struct key_index *index, const struct object *object)
 {
+	*index = (struct key_index){.next = xcalloc(object->atoms.count, sizeof(*index->next))};
 	for (size_t i = object->atoms.count; i-- > 0;) {
 		struct atom *atom = object->atoms.list[i];
 
-		atom->key = *vec_push(&object->names) = make_key(atom);
 		if (!has_identity(atom))
 			continue;
-		void **slot = map_slot(index, atom->key);
-		atom->next = *slot;
+		void **slot = map_slot(&index->first, atom->key);
+		index->next[i] = *slot;
 		*slot = atom;
 	}
+}
+
+static void key_index_deinit(struct key_index *index)
+{
+	map_deinit(&index->first);
+	free(index->next);
+}
+
+/* Atoms of one key, in the order of the object. */
+struct chain {
+	VEC(struct atom *) atoms;
+};
+
+static void collect_chain(const struct key_index *index, struct atom *first, struct chain *ret)
+{
+	ret->atoms.count = 0;
+	for (struct atom *atom = first; atom; atom = index->next[atom->index])
+		*vec_push(&ret->atoms) = atom;
 }
 
 static bool may_pair(const struct atom *a, const struct atom *b)
@@ -63,40 +59,36 @@ static bool may_pair(const struct atom *a, const struct atom *b)
 	       (a->class == ATOM_INIT) == (b->class == ATOM_INIT);
 }
 
-static size_t chain_length(const struct atom *atom)
-{
-	size_t length = 0;
-
-	for (; atom; atom = atom->next)
-		length++;
-	return length;
-}
-
 /*
  * Entries of the kernel's own tables whose names differ only in a number
  * (__UNIQUE_ID_alias734): the same number of them, in the same order.
  */
-static void pair_in_order(struct atom *a, struct atom *b)
+static void pair_in_order(const struct chain *chain_a, const struct chain *chain_b)
 {
-	if (a->class == ATOM_CODE || a->class == ATOM_DATA || a->class == ATOM_RODATA ||
-	    chain_length(a) != chain_length(b))
+	enum atom_class class = chain_a->atoms.list[0]->class;
+
+	if (class == ATOM_CODE || class == ATOM_DATA || class == ATOM_RODATA ||
+	    chain_a->atoms.count != chain_b->atoms.count)
 		return;
-	for (; a; a = a->next, b = b->next)
+	for (size_t i = 0; i < chain_a->atoms.count; i++) {
+		struct atom *a = chain_a->atoms.list[i], *b = chain_b->atoms.list[i];
+
 		if (!a->twin && !b->twin && may_pair(a, b))
 			atoms_pair(a, b);
+	}
 }
 
 /* ---- functions --------------------------------------------------------------------- */
 
-struct functions {
-	VEC(struct atom *) list;
-};
-
-static void collect_functions(struct functions *functions, struct atom *chain)
+/* Leave the functions that have no twin yet; a .cold part follows its function. */
+static void keep_unpaired(struct chain *chain)
 {
-	for (; chain; chain = chain->next)
-		if (!chain->twin && !chain->parent)
-			*vec_push(&functions->list) = chain;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < chain->atoms.count; i++)
+		if (!chain->atoms.list[i]->twin && !chain->atoms.list[i]->parent)
+			chain->atoms.list[kept++] = chain->atoms.list[i];
+	chain->atoms.count = kept;
 }
 
 /* Code that is equal but for what its relocations refer to. */
@@ -128,47 +120,37 @@ static int by_name(const void *left, const void *right)
 	return name_compare(*(struct atom *const *)left, *(struct atom *const *)right);
 }
 
-static bool is_unique(const struct functions *functions, size_t i,
+static bool is_unique(const struct chain *functions, size_t i,
 		      int (*compare)(const struct atom *a, const struct atom *b))
 {
-	struct atom **list = functions->list.list;
+	struct atom **list = functions->atoms.list;
 
 	return !(i && !compare(list[i - 1], list[i])) &&
-	       !(i + 1 < functions->list.count && !compare(list[i], list[i + 1]));
+	       !(i + 1 < functions->atoms.count && !compare(list[i], list[i + 1]));
 }
 
 /* Pairs those that are equal in one respect, and alone in that on both sides. */
-static void pair_equal(struct functions *a, struct functions *b,
+static void pair_equal(struct chain *a, struct chain *b,
 		       int (*sort)(const void *left, const void *right),
 		       int (*compare)(const struct atom *a, const struct atom *b))
 {
 	size_t i = 0, j = 0;
 
-	if (!a->list.count || !b->list.count)
+	if (!a->atoms.count || !b->atoms.count)
 		return;
-	qsort(a->list.list, a->list.count, sizeof(*a->list.list), sort);
-	qsort(b->list.list, b->list.count, sizeof(*b->list.list), sort);
-	while (i < a->list.count && j < b->list.count) {
-		int order = compare(a->list.list[i], b->list.list[j]);
+	qsort(a->atoms.list, a->atoms.count, sizeof(*a->atoms.list), sort);
+	qsort(b->atoms.list, b->atoms.count, sizeof(*b->atoms.list), sort);
+	while (i < a->atoms.count && j < b->atoms.count) {
+		int order = compare(a->atoms.list[i], b->atoms.list[j]);
 
 		if (!order && is_unique(a, i, compare) && is_unique(b, j, compare) &&
-		    may_pair(a->list.list[i], b->list.list[j]))
-			atoms_pair(a->list.list[i], b->list.list[j]);
+		    may_pair(a->atoms.list[i], b->atoms.list[j]))
+			atoms_pair(a->atoms.list[i], b->atoms.list[j]);
 		if (order <= 0)
 			i++;
 		if (order >= 0)
 			j++;
 	}
-}
-
-static void drop_paired(struct functions *functions)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < functions->list.count; i++)
-		if (!functions->list.list[i]->twin)
-			functions->list.list[kept++] = functions->list.list[i];
-	functions->list.count = kept;
 }
 
 /*
@@ -177,37 +159,35 @@ static void drop_paired(struct functions *functions)
  * them is sound, as all that calls them is in the unit and is compared by it; the one by
  * equal code replaces the least.
  */
-static void pair_functions(struct atom *chain_a, struct atom *chain_b)
+static void pair_functions(struct chain *a, struct chain *b)
 {
-	struct functions a = {0}, b = {0};
-
-	collect_functions(&a, chain_a);
-	collect_functions(&b, chain_b);
-	if (a.list.count > 1 || b.list.count > 1) {
-		pair_equal(&a, &b, by_code, code_compare);
-		drop_paired(&a);
-		drop_paired(&b);
-		pair_equal(&a, &b, by_name, name_compare);
-		drop_paired(&a);
-		drop_paired(&b);
+	keep_unpaired(a);
+	keep_unpaired(b);
+	if (a->atoms.count > 1 || b->atoms.count > 1) {
+		pair_equal(a, b, by_code, code_compare);
+		keep_unpaired(a);
+		keep_unpaired(b);
+		pair_equal(a, b, by_name, name_compare);
+		keep_unpaired(a);
+		keep_unpaired(b);
 	}
-	if (a.list.count == 1 && b.list.count == 1 && may_pair(a.list.list[0], b.list.list[0]))
-		atoms_pair(a.list.list[0], b.list.list[0]);
-	vec_deinit(&a.list);
-	vec_deinit(&b.list);
+	if (a->atoms.count == 1 && b->atoms.count == 1 &&
+	    may_pair(a->atoms.list[0], b->atoms.list[0]))
+		atoms_pair(a->atoms.list[0], b->atoms.list[0]);
 }
 
 /* ---- all -------------------------------------------------------------------------- */
 
 /* Names without a compiler's number are what the source says. */
-static struct atom *find_plain(struct atom *atom)
+static struct atom *find_plain(const struct chain *chain)
 {
-	while (atom && is_numbered_name(atom->name, atom->key))
-		atom = atom->next;
-	return atom;
+	for (size_t i = 0; i < chain->atoms.count; i++)
+		if (!is_numbered_name(chain->atoms.list[i]->name, chain->atoms.list[i]->key))
+			return chain->atoms.list[i];
+	return NULL;
 }
 
-static void pair_plain_names(struct atom *chain_a, struct atom *chain_b)
+static void pair_plain_names(const struct chain *chain_a, const struct chain *chain_b)
 {
 	struct atom *a = find_plain(chain_a);
 	struct atom *b = find_plain(chain_b);
@@ -216,46 +196,63 @@ static void pair_plain_names(struct atom *chain_a, struct atom *chain_b)
 		atoms_pair(a, b);
 }
 
-static void pair_all(struct object *orig, const struct map *orig_index, struct object *patched,
-		     const struct map *patched_index, bool functions)
+static void pair_all(struct pairing *pairing, const struct key_index *orig_index,
+		     const struct key_index *patched_index, bool functions)
 {
+	const struct object *orig = pairing->orig;
+	struct chain chain_a = {0}, chain_b = {0};
+
 	for (size_t i = 0; i < orig->atoms.count; i++) {
-		struct atom *a = orig->atoms.list[i];
-		struct atom *chain;
+		struct atom *a = orig->atoms.list[i], *b;
 
 		/* Each key once, at the head of its chain. */
-		if (!has_identity(a) || is_function(a) != functions ||
-		    map_get(orig_index, a->key) != a)
+		if (!has_identity(a) || atom_is_function(a) != functions ||
+		    map_get(&orig_index->first, a->key) != a)
 			continue;
-		chain = map_get(patched_index, a->key);
-		if (!chain)
+		b = map_get(&patched_index->first, a->key);
+		if (!b)
 			continue;
+		collect_chain(orig_index, a, &chain_a);
+		collect_chain(patched_index, b, &chain_b);
 		if (functions) {
-			pair_functions(a, chain);
+			pair_functions(&chain_a, &chain_b);
 			continue;
 		}
-		pair_plain_names(a, chain);
-		pair_in_order(a, chain);
-		statics_pair(orig, a, patched, chain);
+		pair_plain_names(&chain_a, &chain_b);
+		pair_in_order(&chain_a, &chain_b);
+		statics_pair(pairing->statics, chain_a.atoms.list, chain_a.atoms.count,
+			     chain_b.atoms.list, chain_b.atoms.count);
 	}
+	vec_deinit(&chain_a.atoms);
+	vec_deinit(&chain_b.atoms);
 }
 
-void correlate(struct object *orig, struct object *patched)
+void correlate(struct object *orig, struct object *patched, struct pairing *ret)
 {
-	struct map orig_index = {0}, patched_index = {0};
+	struct key_index orig_index, patched_index;
 
-	index_keys(orig, &orig_index);
-	index_keys(patched, &patched_index);
-	pair_all(orig, &orig_index, patched, &patched_index, true);
+	*ret = (struct pairing){
+		.orig = orig,
+		.patched = patched,
+		.verdicts = xcalloc(patched->atoms.count, sizeof(*ret->verdicts)),
+	};
+	key_index_init(&orig_index, orig);
+	key_index_init(&patched_index, patched);
+	pair_all(ret, &orig_index, &patched_index, true);
 	for (size_t i = 0; i < orig->atoms.count; i++) { /* cold parts follow their functions */
 		struct atom *a = orig->atoms.list[i];
 
 		if (a->parent && a->parent->twin && a->parent->twin->cold)
 			atoms_pair(a, a->parent->twin->cold);
 	}
-	statics_note(orig);
-	statics_note(patched);
-	pair_all(orig, &orig_index, patched, &patched_index, false);
-	map_deinit(&orig_index);
-	map_deinit(&patched_index);
+	ret->statics = statics_create(orig, patched);
+	pair_all(ret, &orig_index, &patched_index, false);
+	key_index_deinit(&orig_index);
+	key_index_deinit(&patched_index);
+}
+
+void pairing_deinit(struct pairing *pairing)
+{
+	statics_destroy(pairing->statics);
+	free(pairing->verdicts);
 }

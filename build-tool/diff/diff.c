@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "diff/author.h"
-#include "diff/compare.h"
 #include "object/debuginfo.h"
 #include "diff/emit.h"
 #include "diff/select.h"
 
-static void add_function(struct diff_result *result, const struct atom *atom,
-			 enum diff_change change)
+static void add_function(const struct selection *selection, struct diff_result *result,
+			 const struct atom *atom, enum diff_change change)
 {
 	struct diff_function *function = vec_push(&result->functions);
 
@@ -19,7 +18,7 @@ static void add_function(struct diff_result *result, const struct atom *atom,
 	function->change = change;
 	function->old = function->old_cold = POKEPATCH_NONE;
 	if (change != DIFF_REMOVED)
-		function->new_size = atom->end - atom->start + atom->stubs;
+		function->new_size = atom->end - atom->start + select_stubs(selection, atom);
 	if (change != DIFF_NEW) {
 		const struct atom *old = change == DIFF_CHANGED ? atom->twin : atom;
 
@@ -70,24 +69,26 @@ static uint64_t first_carried_use(const struct selection *selection, const struc
 							  &atom->relocs[i])
 						  .atom;
 
-		if (used && used->entryless && used != atom)
+		if (used && select_entryless(selection, used) && used != atom)
 			return atom->relocs[i].offset - atom->start;
 	}
 	return atom->end - atom->start;
 }
 
-static void add_carriers(const struct atom *atom, struct diff_function *function)
+static void add_carriers(const struct selection *selection, const struct atom *atom,
+			 struct diff_function *function)
 {
-	function->has_entry = !atom->entryless;
-	for (size_t i = 0; i < atom->carriers.count; i++)
-		*vec_push(&function->carried_by) = xstrdup(atom->carriers.list[i]->name);
+	const struct carrying *carrying = &selection->carrying[atom->index];
+
+	function->has_entry = !carrying->entryless;
+	for (size_t i = 0; i < carrying->carriers.count; i++)
+		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);
 }
 
 static void add_first_change(struct selection *selection, const struct atom *atom,
 			     struct diff_function *function)
 {
-	function->first_change = atom_first_difference(selection->orig, atom->twin,
-						       selection->patched, atom);
+	function->first_change = atom_first_difference(&selection->pairing, atom->twin, atom);
 	if (function->first_change == function->new_size) /* replaced for what it calls */
 		function->first_change = first_carried_use(selection, atom);
 	function->source = debuginfo_line(debuginfo_of(selection->patched), atom->section->index,
@@ -100,13 +101,14 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 		const struct atom *atom = selection->carried.list[i];
 
 		if (atom->class == ATOM_CODE && !atom->parent) {
-			add_function(result, atom, atom->twin ? DIFF_CHANGED : DIFF_NEW);
+			add_function(selection, result, atom,
+				     atom->twin ? DIFF_CHANGED : DIFF_NEW);
 			struct diff_function *function =
 				&result->functions.list[result->functions.count - 1];
 			add_inlined(selection, function);
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
-				add_carriers(atom, function);
+				add_carriers(selection, atom, function);
 				TRY(select_old(selection, atom->twin, &function->old));
 				if (atom->twin->cold)
 					TRY(select_old(selection, atom->twin->cold,
@@ -122,7 +124,7 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 		if (atom->twin || atom->ambiguous)
 			continue;
 		if (atom->class == ATOM_CODE && !atom->parent)
-			add_function(result, atom, DIFF_REMOVED);
+			add_function(selection, result, atom, DIFF_REMOVED);
 		if (is_datum(atom))
 			add_datum(result, atom, DIFF_REMOVED);
 	}
@@ -183,7 +185,8 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	TRY(object_split(selection->patched, options->unit, selection->refusals));
 	if (refusals_fatal(selection->refusals) > before)
 		return NULL;
-	correlate(selection->orig, selection->patched);
+	correlate(selection->orig, selection->patched, &selection->pairing);
+	select_init(selection);
 	TRY(select_changes(selection));
 	TRY(describe(selection, ret));
 	if (refusals_fatal(selection->refusals) > before || !selection->carried.count ||
@@ -227,8 +230,8 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	if (error) /* a unit's name may be the object's word */
 		error->text = one_line(error->text);
 	author_finish(&author, &selection);
-	vec_deinit(&selection.carried);
-	vec_deinit(&selection.callbacks);
+	select_deinit(&selection);
+	pairing_deinit(&selection.pairing);
 	object_unsplit(&orig);
 	object_unsplit(&patched);
 	object_deinit(&orig);

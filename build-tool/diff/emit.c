@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/stubs.h"
 #include "diff/veneers.h"
 
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
@@ -13,10 +12,18 @@
 /* What a section was in the compiler's object and a carried one is not. */
 #define DROPPED_FLAGS (SHF_MERGE | SHF_STRINGS | SHF_GROUP | SHF_LINK_ORDER)
 
+/* Where an atom is in the carried object. */
+struct place {
+	struct section *section;
+	uint64_t offset; /* of its start, behind its prefix */
+	struct symbol *symbol;
+};
+
 struct emitter {
 	struct section *inert_key;
 	struct selection *selection;
 	struct object out;
+	struct place *places; /* of each atom of patched, by index */
 	struct map undefined; /* struct symbol *, by name */
 	struct map contents;  /* offset + 1 in strings or constants, by content */
 	VEC(char *) keys;
@@ -54,8 +61,15 @@ static char *out_section_name(const struct atom *atom)
 	return xasprintf("%s.%s", kind, atom->name);
 }
 
-static void place_atom(struct emitter *emitter, struct atom *atom)
+static struct place *place_of(const struct emitter *emitter, const struct atom *atom)
 {
+	return &emitter->places[atom->index];
+}
+
+static void place_atom(struct emitter *emitter, const struct atom *atom)
+{
+	const struct stubs *stubs = &emitter->selection->stubs[atom->index];
+	struct place *place = place_of(emitter, atom);
 	const struct section *from = atom->section;
 	char *name _free_ = out_section_name(atom);
 	uint64_t size = atom->end - atom->start, align = from->align;
@@ -63,28 +77,28 @@ static void place_atom(struct emitter *emitter, struct atom *atom)
 	/* In a section of many, an atom's alignment is what its place shows. */
 	while (align > 1 && (atom->start - atom->prefix) & (align - 1))
 		align /= 2;
-	atom->out = object_add_section(&emitter->out, name, from->type,
-				       from->flags & ~(uint64_t)DROPPED_FLAGS,
-				       align, 0);
-	atom->out_offset = atom->prefix;
-	section_append(atom->out, from->data ? from->data + atom->start - atom->prefix : NULL,
+	place->section = object_add_section(&emitter->out, name, from->type,
+					    from->flags & ~(uint64_t)DROPPED_FLAGS, align, 0);
+	place->offset = atom->prefix;
+	section_append(place->section, from->data ? from->data + atom->start - atom->prefix : NULL,
 		       atom->prefix + size, 1);
 	if (atom->prefix_symbol) /* objtool knows it by its name */
-		object_add_symbol(&emitter->out, atom->prefix_symbol->name, atom->out,
+		object_add_symbol(&emitter->out, atom->prefix_symbol->name, place->section,
 				  atom->prefix_symbol->value + atom->prefix - atom->start,
 				  atom->prefix_symbol->size, STT_FUNC, STB_LOCAL);
-	if (atom->stubs)
-		stubs_append(emitter->out.arch, atom);
+	if (stubs->size)
+		stubs_append(emitter->out.arch, atom, stubs, place->section, place->offset);
 	if (!atom->symbol) {
-		atom->out_symbol = object_section_symbol(&emitter->out, atom->out);
+		place->symbol = object_section_symbol(&emitter->out, place->section);
 		return;
 	}
 	bool global = atom->symbol->bind != STB_LOCAL && !atom->twin;
-	atom->out_symbol =
-		object_add_symbol(&emitter->out, atom->name, atom->out, atom->out_offset,
-				  size + atom->stubs, atom->symbol->type, global ? STB_GLOBAL : STB_LOCAL);
+	place->symbol =
+		object_add_symbol(&emitter->out, atom->name, place->section, place->offset,
+				  size + stubs->size, atom->symbol->type,
+				  global ? STB_GLOBAL : STB_LOCAL);
 	/* Not the visibility, but what the machine has there (ppc64: the local entry). */
-	atom->out_symbol->other = atom->symbol->other & ~3u;
+	place->symbol->other = atom->symbol->other & ~3u;
 }
 
 /* ---- targets of relocations ---------------------------------------------------------- */
@@ -193,6 +207,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 				const struct section *section, const struct reloc *reloc,
 				struct section *out, uint64_t out_offset)
 {
+	const struct place *place;
 	struct symbol *symbol;
 	struct link link;
 	int64_t addend;
@@ -201,10 +216,11 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	addend = link.addend;
 	switch (link.kind) {
 	case LINK_CARRIED:
-		symbol = link.atom->out_symbol;
+		place = place_of(emitter, link.atom);
+		symbol = place->symbol;
 		if (link.atom->class == ATOM_CODE && (entry || !reloc->symbol->atom)) {
-			symbol = object_section_symbol(&emitter->out, link.atom->out);
-			addend += link.atom->out_offset;
+			symbol = object_section_symbol(&emitter->out, place->section);
+			addend += place->offset;
 		}
 		break;
 	case LINK_CONTENT: {
@@ -288,21 +304,22 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	uint64_t place = section_append(table, NULL, sizeof(struct pokepatch_func), 8);
 	unsigned char *at = table->data + place;
 	object_put32(out, at + offsetof(struct pokepatch_func, new_size),
-		     function->end - function->start + function->stubs);
+		     function->end - function->start + select_stubs(emitter->selection, function));
 	object_put32(out, at + offsetof(struct pokepatch_func, symbol), symbol);
 	object_put32(out, at + offsetof(struct pokepatch_func, cold), cold);
 	object_put32(out, at + offsetof(struct pokepatch_func, mode),
 		     emitter->selection->options->mode);
 	object_put32(out, at + offsetof(struct pokepatch_func, flags),
-		     function->entryless ? POKEPATCH_FUNC_CARRIED : 0);
+		     select_entryless(emitter->selection, function) ? POKEPATCH_FUNC_CARRIED : 0);
 	section_add_address(out, table, place + offsetof(struct pokepatch_func, new_addr),
-			    function->out_symbol, 0);
+			    place_of(emitter, function)->symbol, 0);
 	if (function->cold) {
 		object_put32(out, at + offsetof(struct pokepatch_func, new_cold_size),
-			     function->cold->end - function->cold->start + function->cold->stubs);
+			     function->cold->end - function->cold->start +
+				     select_stubs(emitter->selection, function->cold));
 		section_add_address(out, table,
 				    place + offsetof(struct pokepatch_func, new_cold_addr),
-				    function->cold->out_symbol, 0);
+				    place_of(emitter, function->cold)->symbol, 0);
 	}
 	return NULL;
 }
@@ -327,23 +344,22 @@ static void emit_callbacks(struct emitter *emitter)
 					      selection->options->parent));
 		object_put32(out, at + offsetof(struct pokepatch_callback, kind), callback->kind);
 		section_add_address(out, table, place + offsetof(struct pokepatch_callback, func),
-				    callback->atom->out_symbol, 0);
+				    place_of(emitter, callback->atom)->symbol, 0);
 	}
 }
 
 static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom)
 {
-	uint64_t done = 0;
+	const struct stubs *stubs = &emitter->selection->stubs[atom->index];
+	const struct place *place = place_of(emitter, atom);
 
 	for (size_t i = 0; i < atom->short_branches.count; i++) {
-		const struct short_branch *branch = &atom->short_branches.list[i];
-
-		if (branch->stub < done) /* the one of the branch before */
-			continue;
-		done = branch->stub + 1;
-		TRY(emit_reloc(emitter, atom, false, atom->section, &branch->reloc, atom->out,
-			       branch->stub + emitter->out.arch->veneer->reloc_at +
-				       atom->out_offset));
+		if (i && stubs->places[i] == stubs->places[i - 1])
+			continue; /* the one of the branch before */
+		TRY(emit_reloc(emitter, atom, false, atom->section,
+			       &atom->short_branches.list[i].reloc, place->section,
+			       stubs->places[i] + emitter->out.arch->veneer->reloc_at +
+				       place->offset));
 	}
 	return NULL;
 }
@@ -363,7 +379,8 @@ static struct error *fill(struct emitter *emitter)
 
 		for (size_t j = 0; j < count; j++)
 			TRY(emit_reloc(emitter, atom, false, atom->section, &relocs[j],
-				       atom->out, relocs[j].offset - start));
+				       place_of(emitter, atom)->section,
+				       relocs[j].offset - start));
 		TRY(emit_stubs(emitter, atom));
 		for (size_t j = 0; j < atom->entries.count; j++)
 			TRY(emit_entry(emitter, atom, &atom->entries.list[j]));
@@ -383,6 +400,7 @@ struct error *emit_object(struct selection *selection, const char *path)
 						   : patched->arch->veneer,
 	};
 
+	emitter.places = xcalloc(patched->atoms.count, sizeof(*emitter.places));
 	object_init(&emitter.out, patched->arch, &patched->header);
 	object_add_section(&emitter.out, ".note.GNU-stack", SHT_PROGBITS, 0, 1, 0);
 
@@ -392,6 +410,7 @@ struct error *emit_object(struct selection *selection, const char *path)
 	for (size_t i = 0; i < emitter.keys.count; i++)
 		free(emitter.keys.list[i]);
 	vec_deinit(&emitter.keys);
+	free(emitter.places);
 	map_deinit(&emitter.undefined);
 	map_deinit(&emitter.contents);
 	map_deinit(&emitter.tables);

@@ -6,11 +6,32 @@
 
 #include "diff/author.h"
 #include "diff/author_callbacks.h"
-#include "diff/carriers.h"
-#include "diff/compare.h"
 #include "object/debuginfo.h"
 #include "diff/statics.h"
-#include "diff/stubs.h"
+
+void select_init(struct selection *selection)
+{
+	const struct object *patched = selection->patched;
+
+	selection->choices = xcalloc(patched->atoms.count, sizeof(*selection->choices));
+	selection->carrying = xcalloc(patched->atoms.count, sizeof(*selection->carrying));
+	selection->stubs = xcalloc(patched->atoms.count, sizeof(*selection->stubs));
+	selection->layouts = xcalloc(patched->sections.count, sizeof(*selection->layouts));
+}
+
+void select_deinit(struct selection *selection)
+{
+	for (size_t i = 0; selection->choices && i < selection->patched->atoms.count; i++) {
+		vec_deinit(&selection->carrying[i].carriers);
+		stubs_deinit(&selection->stubs[i]);
+	}
+	free(selection->choices);
+	free(selection->carrying);
+	free(selection->stubs);
+	free(selection->layouts);
+	vec_deinit(&selection->carried);
+	vec_deinit(&selection->callbacks);
+}
 
 const char *select_location(struct selection *selection, const char *name)
 {
@@ -19,33 +40,30 @@ const char *select_location(struct selection *selection, const char *name)
 
 /* ---- what has changed --------------------------------------------------------- */
 
-static bool is_changed(const struct atom *atom)
-{
-	return atom->state == STATE_CHANGED;
-}
-
 static void compare_all(struct selection *selection)
 {
-	struct object *patched = selection->patched;
+	const struct object *patched = selection->patched;
+	struct pairing *pairing = &selection->pairing;
 
 	for (size_t i = 0; i < patched->atoms.count; i++)
 		if (patched->atoms.list[i]->twin)
-			atom_same(selection->orig, patched->atoms.list[i]->twin, patched,
-				  patched->atoms.list[i]);
+			atom_same(pairing, patched->atoms.list[i]->twin, patched->atoms.list[i]);
 	/* A function and its cold part are one: both are replaced if either changed. */
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *cold = patched->atoms.list[i], *hot = cold->parent;
 
 		if (!hot || !hot->twin)
 			continue;
-		if (is_changed(hot) || is_changed(cold) || !cold->twin)
-			hot->state = cold->state = STATE_CHANGED;
+		if (atom_changed(pairing, hot) || atom_changed(pairing, cold) || !cold->twin) {
+			atom_set_state(pairing, hot, STATE_CHANGED);
+			atom_set_state(pairing, cold, STATE_CHANGED);
+		}
 	}
 	for (size_t i = 0; i < patched->atoms.count; i++) { /* a cold part that went away */
 		struct atom *hot = patched->atoms.list[i];
 
 		if (hot->class == ATOM_CODE && hot->twin && hot->twin->cold && !hot->cold)
-			hot->state = STATE_CHANGED;
+			atom_set_state(pairing, hot, STATE_CHANGED);
 	}
 }
 
@@ -65,9 +83,11 @@ static const struct {
 	[ATOM_EXPORT] = {"export-changed", "exported symbols cannot change ('%s')"},
 };
 
-static bool refuses(const struct atom *atom)
+/* Whether a change of an atom is refused; ignored: the author's list of its object. */
+static bool refuses(const bool *ignored, const struct atom *atom)
 {
-	return !atom->ignored && atom->class < ARRAY_SIZE(class_refusals) && class_refusals[atom->class].code;
+	return !author_ignored(ignored, atom) && atom->class < ARRAY_SIZE(class_refusals) &&
+	       class_refusals[atom->class].code;
 }
 
 /*
@@ -106,12 +126,14 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 
 static void refuse_changed_data(struct selection *selection)
 {
+	const struct author *author = selection->author;
+
 	for (size_t i = 0; i < selection->patched->atoms.count; i++) {
 		struct atom *atom = selection->patched->atoms.list[i];
 
-		if (!refuses(atom))
+		if (!refuses(author->patched_ignored, atom))
 			continue;
-		if (is_changed(atom)) {
+		if (atom_changed(&selection->pairing, atom)) {
 			if (atom->class == ATOM_DATA &&
 			    atom->end - atom->start != atom->twin->end - atom->twin->start)
 				refusals_add(selection->refusals, "data-size",
@@ -130,7 +152,7 @@ static void refuse_changed_data(struct selection *selection)
 	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
 		struct atom *atom = selection->orig->atoms.list[i];
 
-		if (!atom->twin && refuses(atom) &&
+		if (!atom->twin && refuses(author->orig_ignored, atom) &&
 		    (atom->class == ATOM_INIT || atom->class == ATOM_EXPORT ||
 		     atom->class == ATOM_PARENT))
 			refuse_atom(selection, atom);
@@ -179,9 +201,11 @@ static void refuse_changed_aliases(struct selection *selection)
 
 static void carry(struct selection *selection, struct atom *atom)
 {
-	if (atom->included)
+	struct choice *choice = &selection->choices[atom->index];
+
+	if (choice->carried)
 		return;
-	atom->included = true;
+	choice->carried = true;
 	*vec_push(&selection->carried) = atom;
 }
 
@@ -208,9 +232,9 @@ static struct error *link_code(struct selection *selection, const struct atom *f
 	bool entry_address = atom == function && reference->target == atom->start &&
 			     arch_symbol_mark(arch, reference->symbol) != MARK_LABEL;
 
-	if (is_new_function(function) || function->entryless ||
-	    (is_changed(function) && own && (entry || !entry_address)) ||
-	    (function->included && entry)) {
+	if (is_new_function(function) || select_entryless(selection, function) ||
+	    (atom_changed(&selection->pairing, function) && own && (entry || !entry_address)) ||
+	    (selection->choices[function->index].carried && entry)) {
 		carry(selection, atom);
 		carry(selection, function);
 		ret->kind = LINK_CARRIED;
@@ -324,7 +348,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		return NULL;
 	}
 
-	reference.atom->static_key |= section_rule_key(section->rule, reloc->offset);
+	if (section_rule_key(section->rule, reloc->offset))
+		selection->choices[reference.atom->index].static_key = true;
 	switch (reference.atom->class) {
 	case ATOM_CODE:
 		return link_code(selection, from, entry, &reference, ret);
@@ -400,7 +425,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 {
 	struct link link;
 
-	if (!stubs_place(selection->patched->arch, atom))
+	if (!stubs_place(selection->patched->arch, atom, &selection->stubs[atom->index]))
 		refusals_add(selection->refusals, "relocation-unknown", select_location(selection, atom->name),
 			     atom->name,
 			     "'%s' has a short jump into another function of section '%s'",
@@ -441,7 +466,7 @@ struct error *select_changes(struct selection *selection)
 	struct object *patched = selection->patched;
 
 	compare_all(selection);
-	statics_settle(patched);
+	statics_settle(&selection->pairing);
 	author_ignore(selection->author, selection);
 	find_carriers(selection);
 	refuse_changed_data(selection);
@@ -453,7 +478,7 @@ struct error *select_changes(struct selection *selection)
 			carry(selection, atom); /* another unit of the patch may use it */
 		if (atom->class != ATOM_CODE || atom->parent)
 			continue;
-		if (atom->twin && is_changed(atom))
+		if (atom->twin && atom_changed(&selection->pairing, atom))
 			carry(selection, atom);
 	}
 	callbacks_select(selection);

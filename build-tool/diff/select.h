@@ -3,8 +3,10 @@
 #ifndef POKEPATCH_SELECT_H
 #define POKEPATCH_SELECT_H
 
-#include "object/atoms.h"
+#include "diff/carriers.h"
+#include "diff/compare.h"
 #include "diff/diff.h"
+#include "diff/stubs.h"
 
 enum link_kind {
 	LINK_CARRIED,  /* to an atom that is carried */
@@ -30,11 +32,26 @@ struct callback {
 	uint32_t kind; /* enum pokepatch_callback_kind */
 };
 
+/* What the selection notes about an atom of the patched object. */
+struct choice {
+	bool carried;	 /* is in the list of carried atoms */
+	bool static_key; /* a branch that is carried has it for its key */
+};
+
+/* Whether the variables of a section of the patched object lie where the original has them. */
+enum layout { LAYOUT_UNKNOWN, LAYOUT_SAME, LAYOUT_MOVED };
+
 struct selection {
 	const struct diff_options *options;
-	struct object *orig, *patched;
+	struct object *orig, *patched; /* the pairing's */
+	struct pairing pairing;
 	struct refusals *refusals;
 	struct author *author;
+	/* Of each atom of patched, by index. */
+	struct choice *choices;	   /* select.c */
+	struct carrying *carrying; /* carriers.c */
+	struct stubs *stubs;	   /* stubs.c */
+	enum layout *layouts; /* of each section of patched, by index; addresses.c */
 	VEC(struct atom *) carried; /* of patched, in order of discovery */
 	VEC(struct callback) callbacks; /* in the order of the notes, one of each kind */
 	bool escapes;		    /* an address of new code or data leaves the patch */
@@ -43,8 +60,27 @@ struct selection {
 	uint32_t block;
 };
 
+/*
+ * select_init - make room for what the passes note about each atom of patched; after it was split
+ * and paired.  select_deinit() also takes a selection that this was not called for.
+ */
+void select_init(struct selection *selection);
+void select_deinit(struct selection *selection);
+
 /* select_changes - carry all changed functions, new global functions and what they need. */
 struct error *select_changes(struct selection *selection);
+
+/* select_stubs - bytes of the stubs that follow an atom's own. */
+static inline uint64_t select_stubs(const struct selection *selection, const struct atom *atom)
+{
+	return selection->stubs[atom->index].size;
+}
+
+/* select_entryless - whether a function is carried by its callers, for want of an entry. */
+static inline bool select_entryless(const struct selection *selection, const struct atom *atom)
+{
+	return selection->carrying[atom->index].entryless;
+}
 
 /* select_link - how a relocation of a carried atom (entry: of one of its entries) is made. */
 struct error *select_link(struct selection *selection, const struct atom *from, bool entry,

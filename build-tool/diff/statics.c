@@ -17,6 +17,25 @@
 #include "object/debuginfo.h"
 #include "object/names.h"
 
+/* A numbered variable, and what tells it from others of its key. */
+struct variable {
+	struct atom *atom;
+	VEC(struct atom *) users; /* what refers to it: one each of foo, foo.isra.0, foo.cold */
+	VEC(uint64_t) contexts;	  /* a hash of the surroundings of each use, in order */
+	const struct debuginfo_static *declared;
+	bool unsure; /* its twin is only likely */
+};
+
+/* One of the two objects. */
+struct side {
+	struct object *object;
+	struct variable *variables; /* by index of the atom; NULL: the object has no numbered one */
+};
+
+struct statics {
+	struct side orig, patched;
+};
+
 static bool is_variable(const struct atom *atom)
 {
 	return atom->class == ATOM_DATA || atom->class == ATOM_RODATA;
@@ -99,20 +118,25 @@ static uint64_t hash_of_place(const struct object *object, const struct atom *us
 	return hash_bytes(hash, user->section->data + start, end - start);
 }
 
-static void note_use(struct atom *used, struct atom *user, uint64_t context)
+static void note_use(struct side *side, const struct atom *used, struct atom *user,
+		     uint64_t context)
 {
-	if (!used->users.count || used->users.list[used->users.count - 1] != user)
-		*vec_push(&used->users) = user;
+	struct variable *variable = &side->variables[used->index];
+	size_t count = variable->users.count;
+
+	if (!count || variable->users.list[count - 1] != user)
+		*vec_push(&variable->users) = user;
 	if (context)
-		*vec_push(&used->contexts) = context;
+		*vec_push(&variable->contexts) = context;
 }
 
 /*
  * Those of an atom itself, each with the nearest landmark behind it: what "if (!warned) { warned
  * = true; pr_warn(...); }" tells, and in "one(count++)" what becomes of the value.
  */
-static void note_references(struct object *object, struct atom *user)
+static void note_references(struct side *side, struct atom *user)
 {
+	const struct object *object = side->object;
 	uint64_t behind = 0;
 	size_t next = 0; /* behind the landmark, which is found once for all that are before it */
 
@@ -127,12 +151,12 @@ static void note_references(struct object *object, struct atom *user)
 				behind = landmark(object, user, &user->relocs[next]);
 		uint64_t context = hash_of_place(object, user, reloc);
 		bool known = behind || !section_is_text(user->section);
-		note_use(used, user,
+		note_use(side, used, user,
 			 known ? hash_bytes(context, &behind, sizeof(behind)) ?: 1 : 0);
 	}
 }
 
-static void note_entries(struct object *object, struct atom *user)
+static void note_entries(struct side *side, struct atom *user)
 {
 	for (size_t i = 0; i < user->entries.count; i++) {
 		const struct entry *entry = &user->entries.list[i];
@@ -142,10 +166,10 @@ static void note_entries(struct object *object, struct atom *user)
 
 		for (size_t j = 0; j < count; j++) {
 			struct atom *used =
-				reloc_reference(object, entry->section, &relocs[j]).atom;
+				reloc_reference(side->object, entry->section, &relocs[j]).atom;
 
 			if (used && used != user && is_numbered(used))
-				note_use(used, user, 0);
+				note_use(side, used, user, 0);
 		}
 	}
 }
@@ -168,79 +192,119 @@ static int by_value(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void sort_uses(struct atom *atom)
+static void sort_uses(struct variable *variable)
 {
-	size_t kept = 0;
+	size_t kept = 0, count = variable->users.count;
+	struct atom **users = variable->users.list;
 
-	if (atom->users.count > 1) {
-		qsort(atom->users.list, atom->users.count, sizeof(*atom->users.list), by_base);
-		for (size_t j = 1; j < atom->users.count; j++)
-			if (by_base(&atom->users.list[kept], &atom->users.list[j]))
-				atom->users.list[++kept] = atom->users.list[j];
-		atom->users.count = kept + 1;
+	if (count > 1) {
+		qsort(users, count, sizeof(*users), by_base);
+		for (size_t j = 1; j < count; j++)
+			if (by_base(&users[kept], &users[j]))
+				users[++kept] = users[j];
+		variable->users.count = kept + 1;
 	}
-	if (atom->contexts.count > 1)
-		qsort(atom->contexts.list, atom->contexts.count, sizeof(*atom->contexts.list),
-		      by_value);
+	if (variable->contexts.count > 1)
+		qsort(variable->contexts.list, variable->contexts.count,
+		      sizeof(*variable->contexts.list), by_value);
 }
 
-void statics_note(struct object *object)
+static void note_uses(struct side *side)
 {
+	struct object *object = side->object;
 	bool any = false;
 
 	for (size_t i = 0; i < object->atoms.count && !any; i++)
 		any = is_numbered(object->atoms.list[i]);
-	for (size_t i = 0; any && i < object->atoms.count; i++) {
+	if (!any)
+		return;
+	side->variables = xcalloc(object->atoms.count, sizeof(*side->variables));
+	for (size_t i = 0; i < object->atoms.count; i++)
+		side->variables[i].atom = object->atoms.list[i];
+	for (size_t i = 0; i < object->atoms.count; i++) {
 		struct atom *atom = object->atoms.list[i];
 
 		if (!atom->symbol)
 			continue;
-		note_references(object, atom);
-		note_entries(object, atom);
+		note_references(side, atom);
+		note_entries(side, atom);
 	}
-	for (size_t i = 0; any && i < object->atoms.count; i++)
-		sort_uses(object->atoms.list[i]);
+	for (size_t i = 0; i < object->atoms.count; i++)
+		sort_uses(&side->variables[i]);
+}
+
+struct statics *statics_create(struct object *orig, struct object *patched)
+{
+	struct statics *statics = xcalloc(1, sizeof(*statics));
+
+	statics->orig.object = orig;
+	statics->patched.object = patched;
+	note_uses(&statics->orig);
+	note_uses(&statics->patched);
+	return statics;
+}
+
+static void side_deinit(struct side *side)
+{
+	for (size_t i = 0; side->variables && i < side->object->atoms.count; i++) {
+		vec_deinit(&side->variables[i].users);
+		vec_deinit(&side->variables[i].contexts);
+	}
+	free(side->variables);
+}
+
+void statics_destroy(struct statics *statics)
+{
+	if (!statics)
+		return;
+	side_deinit(&statics->orig);
+	side_deinit(&statics->patched);
+	free(statics);
 }
 
 /* ---- groups: the same function's, or used by the same ------------------------------ */
 
-struct statics {
-	struct object *object;
-	VEC(struct atom *) list;
+/* The variables of one key and one object that have no twin yet. */
+struct unpaired {
+	VEC(struct variable *) list;
 };
 
-static void collect(struct statics *statics, struct atom *chain)
+static void collect(struct side *side, struct atom *const *atoms, size_t count,
+		    struct unpaired *ret)
 {
-	for (; chain; chain = chain->next)
-		if (!chain->twin && is_numbered(chain))
-			*vec_push(&statics->list) = chain;
+	for (size_t i = 0; i < count; i++)
+		if (!atoms[i]->twin && is_numbered(atoms[i]))
+			*vec_push(&ret->list) = &side->variables[atoms[i]->index];
 }
 
 /* clang has the function in the symbol's name, too. */
-static struct source_name owner_of(const struct atom *atom)
+static struct source_name owner_of(const struct variable *variable)
 {
-	if (!atom->declared || !atom->declared->owner)
-		return source_name_of(atom->name);
-	return (struct source_name){.owner = atom->declared->owner,
-				    .owner_length = strlen(atom->declared->owner)};
+	const struct debuginfo_static *declared = variable->declared;
+
+	if (!declared || !declared->owner)
+		return source_name_of(variable->atom->name);
+	return (struct source_name){.owner = declared->owner,
+				    .owner_length = strlen(declared->owner)};
 }
 
 /* The functions that declare them; false if that is not known of all. */
-static bool find_declarations(struct statics *statics)
+static bool find_declarations(struct object *object, struct unpaired *variables)
 {
 	bool all = true;
 
-	for (size_t i = 0; i < statics->list.count; i++) {
-		struct atom *atom = statics->list.list[i];
+	for (size_t i = 0; i < variables->list.count; i++) {
+		struct variable *variable = variables->list.list[i];
 
-		atom->declared = debuginfo_static(debuginfo_of(statics->object),
-						  atom->section->index, atom->start);
-		all &= owner_of(atom).owner != NULL;
+		variable->declared = debuginfo_static(debuginfo_of(object),
+						      variable->atom->section->index,
+						      variable->atom->start);
+		all &= owner_of(variable).owner != NULL;
 	}
 	return all;
 }
 
-static int users_compare(const struct atom *a, const struct atom *b)
+static int users_compare(const struct variable *a, const struct variable *b)
 {
 	for (size_t i = 0; i < a->users.count && i < b->users.count; i++) {
 		int order = by_base(&a->users.list[i], &b->users.list[i]);
@@ -251,7 +315,7 @@ static int users_compare(const struct atom *a, const struct atom *b)
 	return a->users.count < b->users.count ? -1 : a->users.count > b->users.count;
 }
 
-static bool share_user(const struct atom *a, const struct atom *b)
+static bool share_user(const struct variable *a, const struct variable *b)
 {
 	for (size_t i = 0, j = 0; i < a->users.count && j < b->users.count;) {
 		int order = by_base(&a->users.list[i], &b->users.list[j]);
@@ -266,12 +330,12 @@ static bool share_user(const struct atom *a, const struct atom *b)
 	return !a->users.count && !b->users.count;
 }
 
-static const char *type_of(const struct atom *atom)
+static const char *type_of(const struct variable *variable)
 {
-	return atom->declared ? atom->declared->type : "";
+	return variable->declared ? variable->declared->type : "";
 }
 
-static int owner_compare(const struct atom *a, const struct atom *b)
+static int owner_compare(const struct variable *a, const struct variable *b)
 {
 	struct source_name owner_a = owner_of(a), owner_b = owner_of(b);
 	size_t length = owner_a.owner_length < owner_b.owner_length ? owner_a.owner_length
@@ -283,55 +347,57 @@ static int owner_compare(const struct atom *a, const struct atom *b)
 				: owner_a.owner_length > owner_b.owner_length;
 }
 
-static int size_compare(const struct atom *a, const struct atom *b)
+static int size_compare(const struct variable *a, const struct variable *b)
 {
-	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
+	uint64_t size_a = a->atom->end - a->atom->start, size_b = b->atom->end - b->atom->start;
 
 	return size_a < size_b ? -1 : size_a > size_b;
 }
 
 /* Of one function, one type and one size. */
-static int kind_compare(const struct atom *a, const struct atom *b)
+static int kind_compare(const struct variable *a, const struct variable *b)
 {
 	return owner_compare(a, b) ?: strcmp(type_of(a), type_of(b)) ?: size_compare(a, b);
 }
 
 /* The same without knowing the functions that declare them. */
-static int users_kind_compare(const struct atom *a, const struct atom *b)
+static int users_kind_compare(const struct variable *a, const struct variable *b)
 {
 	return users_compare(a, b) ?: size_compare(a, b);
 }
 
-static int order_compare(const struct atom *a, const struct atom *b)
+static int order_compare(const struct variable *a, const struct variable *b)
 {
 	if (a->declared && b->declared && a->declared->order != b->declared->order)
 		return a->declared->order < b->declared->order ? -1 : 1;
-	return strverscmp(a->name, b->name);
+	return strverscmp(a->atom->name, b->atom->name);
 }
 
 static int by_kind(const void *left, const void *right)
 {
-	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+	const struct variable *a = *(struct variable *const *)left;
+	const struct variable *b = *(struct variable *const *)right;
 
 	return kind_compare(a, b) ?: order_compare(a, b);
 }
 
 static int by_users_kind(const void *left, const void *right)
 {
-	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+	const struct variable *a = *(struct variable *const *)left;
+	const struct variable *b = *(struct variable *const *)right;
 
-	return users_kind_compare(a, b) ?: strverscmp(a->name, b->name);
+	return users_kind_compare(a, b) ?: strverscmp(a->atom->name, b->atom->name);
 }
 
 /* How a list is sorted, and which of its variables are one group, the narrower first. */
 static const struct grouping {
 	int (*sort)(const void *left, const void *right);
-	int (*compare[2])(const struct atom *a, const struct atom *b);
+	int (*compare[2])(const struct variable *a, const struct variable *b);
 } by_declaration = {by_kind, {kind_compare, owner_compare}},
   by_use = {by_users_kind, {users_kind_compare, users_compare}};
 
-static size_t group_size(struct atom **list, size_t count,
-			 int (*compare)(const struct atom *a, const struct atom *b))
+static size_t group_size(struct variable **list, size_t count,
+			 int (*compare)(const struct variable *a, const struct variable *b))
 {
 	size_t size = 1;
 
@@ -340,12 +406,17 @@ static size_t group_size(struct atom **list, size_t count,
 	return size;
 }
 
-static size_t drop_paired(struct atom **list, size_t count)
+static void pair(struct variable *a, struct variable *b)
+{
+	atoms_pair(a->atom, b->atom);
+}
+
+static size_t drop_paired(struct variable **list, size_t count)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!list[i]->twin)
+		if (!list[i]->atom->twin)
 			list[kept++] = list[i];
 	return kept;
 }
@@ -353,22 +424,29 @@ static size_t drop_paired(struct atom **list, size_t count)
 /* ---- several of one name in one function ---------------------------------------------- */
 
 struct group {
-	struct atom **a, **b;
+	struct variable **a, **b;
 	size_t count_a, count_b;
 };
 
-static bool same_initial(const struct atom *a, const struct atom *b)
+/* NULL where nothing has a place in the file. */
+static const unsigned char *initial_of(const struct variable *variable)
 {
-	uint64_t size = a->end - a->start;
+	const struct atom *atom = variable->atom;
 
-	if (size != b->end - b->start || !a->section->data != !b->section->data ||
-	    a->reloc_count != b->reloc_count)
-		return false;
-	return !a->section->data ||
-	       !memcmp(a->section->data + a->start, b->section->data + b->start, size);
+	return atom->section->data ? atom->section->data + atom->start : NULL;
 }
 
-static bool share_context(const struct atom *a, const struct atom *b)
+static bool same_initial(const struct variable *a, const struct variable *b)
+{
+	const unsigned char *initial_a = initial_of(a), *initial_b = initial_of(b);
+
+	if (size_compare(a, b) || !initial_a != !initial_b ||
+	    a->atom->reloc_count != b->atom->reloc_count)
+		return false;
+	return !initial_a || !memcmp(initial_a, initial_b, a->atom->end - a->atom->start);
+}
+
+static bool share_context(const struct variable *a, const struct variable *b)
 {
 	for (size_t i = 0, j = 0; i < a->contexts.count && j < b->contexts.count;) {
 		if (a->contexts.list[i] == b->contexts.list[j])
@@ -381,14 +459,14 @@ static bool share_context(const struct atom *a, const struct atom *b)
 	return false;
 }
 
-static bool alike(const struct atom *a, const struct atom *b)
+static bool alike(const struct variable *a, const struct variable *b)
 {
 	return same_initial(a, b) && share_context(a, b);
 }
 
 /* Those that match exactly one of the other side, which matches no other. */
 static void pair_unique(struct group *group,
-			bool (*match)(const struct atom *a, const struct atom *b))
+			bool (*match)(const struct variable *a, const struct variable *b))
 {
 	size_t *met = xcalloc(group->count_b, sizeof(*met)), *only;
 
@@ -407,7 +485,7 @@ static void pair_unique(struct group *group,
 	}
 	for (size_t i = 0; i < group->count_a; i++)
 		if (only[i] && met[only[i] - 1] == 1)
-			atoms_pair(group->a[i], group->b[only[i] - 1]);
+			pair(group->a[i], group->b[only[i] - 1]);
 	free(met);
 	free(only);
 	group->count_a = drop_paired(group->a, group->count_a);
@@ -434,8 +512,9 @@ static bool initial_values_in_order(const struct group *group)
  * NL_SET_ERR_MSG(), and either __msg is as good as the other.  Another text is another constant,
  * which new code brings along.
  */
-static bool is_text(const struct atom *atom)
+static bool is_text(const struct variable *variable)
 {
+	const struct atom *atom = variable->atom;
 	uint64_t size = atom->end - atom->start;
 
 	return atom->class == ATOM_RODATA && !(atom->section->flags & SHF_WRITE) &&
@@ -443,21 +522,21 @@ static bool is_text(const struct atom *atom)
 	       strnlen((const char *)atom->section->data + atom->start, size) == size - 1;
 }
 
-static int text_compare(const struct atom *a, const struct atom *b)
+static int text_compare(const struct variable *a, const struct variable *b)
 {
-	return strcmp((const char *)a->section->data + a->start,
-		      (const char *)b->section->data + b->start);
+	return strcmp((const char *)initial_of(a), (const char *)initial_of(b));
 }
 
 static int by_text(const void *left, const void *right)
 {
-	const struct atom *a = *(struct atom *const *)left, *b = *(struct atom *const *)right;
+	const struct variable *a = *(struct variable *const *)left;
+	const struct variable *b = *(struct variable *const *)right;
 
 	return text_compare(a, b) ?: order_compare(a, b);
 }
 
 /* Moves the texts of a list to another, sorted; gives how many there are. */
-static size_t take_texts(struct atom **list, size_t *count, struct atom **ret)
+static size_t take_texts(struct variable **list, size_t *count, struct variable **ret)
 {
 	size_t texts = 0, kept = 0;
 
@@ -476,8 +555,8 @@ static size_t take_texts(struct atom **list, size_t *count, struct atom **ret)
 /* Any two that are equal, of several the first with the first; takes them all from the group. */
 static void pair_texts(struct group *group)
 {
-	struct atom **a _free_ = xcalloc(group->count_a + 1, sizeof(*a));
-	struct atom **b _free_ = xcalloc(group->count_b + 1, sizeof(*b));
+	struct variable **a _free_ = xcalloc(group->count_a + 1, sizeof(*a));
+	struct variable **b _free_ = xcalloc(group->count_b + 1, sizeof(*b));
 	size_t count_a = take_texts(group->a, &group->count_a, a);
 	size_t count_b = take_texts(group->b, &group->count_b, b);
 
@@ -485,7 +564,7 @@ static void pair_texts(struct group *group)
 		int order = text_compare(a[i], b[j]);
 
 		if (!order)
-			atoms_pair(a[i], b[j]);
+			pair(a[i], b[j]);
 		i += order <= 0;
 		j += order >= 0;
 	}
@@ -493,9 +572,9 @@ static void pair_texts(struct group *group)
 
 #define GROUP_LIMIT 64 /* more of one name and type in one function are not told apart */
 
-static struct atom **copy(struct atom **list, size_t count)
+static struct variable **copy(struct variable **list, size_t count)
 {
-	struct atom **ret = xcalloc(count + 1, sizeof(*ret));
+	struct variable **ret = xcalloc(count + 1, sizeof(*ret));
 
 	memcpy(ret, list, count * sizeof(*ret));
 	return ret;
@@ -503,8 +582,8 @@ static struct atom **copy(struct atom **list, size_t count)
 
 static void pair_group(struct group group)
 {
-	struct atom **a _free_ = group.a = copy(group.a, group.count_a);
-	struct atom **b _free_ = group.b = copy(group.b, group.count_b);
+	struct variable **a _free_ = group.a = copy(group.a, group.count_a);
+	struct variable **b _free_ = group.b = copy(group.b, group.count_b);
 	bool few = group.count_a <= GROUP_LIMIT && group.count_b <= GROUP_LIMIT;
 
 	if (few)
@@ -518,26 +597,26 @@ static void pair_group(struct group group)
 	if (!group.count_a || !group.count_b)
 		return;
 	if (group.count_a == 1 && group.count_b == 1) {
-		atoms_pair(group.a[0], group.b[0]);
+		pair(group.a[0], group.b[0]);
 		return;
 	}
 	if (group.count_a == group.count_b) {
 		/* Likely; the functions that use them will tell. */
 		for (size_t i = 0; i < group.count_a; i++) {
-			atoms_pair(group.a[i], group.b[i]);
+			pair(group.a[i], group.b[i]);
 			group.b[i]->unsure = true;
 		}
 		return;
 	}
 	for (size_t i = 0; i < group.count_a; i++)
-		group.a[i]->ambiguous = true;
+		group.a[i]->atom->ambiguous = true;
 	for (size_t i = 0; i < group.count_b; i++)
-		group.b[i]->ambiguous = true;
+		group.b[i]->atom->ambiguous = true;
 }
 
 /* Walks both lists, which are sorted, and pairs the groups that they have in common. */
-static void pair_groups(struct statics *a, struct statics *b,
-			int (*compare)(const struct atom *a, const struct atom *b))
+static void pair_groups(struct unpaired *a, struct unpaired *b,
+			int (*compare)(const struct variable *a, const struct variable *b))
 {
 	for (size_t i = 0, j = 0; i < a->list.count && j < b->list.count;) {
 		size_t size_a = group_size(a->list.list + i, a->list.count - i, compare);
@@ -556,19 +635,20 @@ static void pair_groups(struct statics *a, struct statics *b,
 	}
 }
 
-static void drop_settled(struct statics *statics)
+static void drop_settled(struct unpaired *variables)
 {
+	struct variable **list = variables->list.list;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < statics->list.count; i++)
-		if (!statics->list.list[i]->twin && !statics->list.list[i]->ambiguous)
-			statics->list.list[kept++] = statics->list.list[i];
-	statics->list.count = kept;
+	for (size_t i = 0; i < variables->list.count; i++)
+		if (!list[i]->atom->twin && !list[i]->atom->ambiguous)
+			list[kept++] = list[i];
+	variables->list.count = kept;
 }
 
 /* ---- what is left ----------------------------------------------------------------------- */
 
-static bool could_be(const struct atom *a, const struct atom *b)
+static bool could_be(const struct variable *a, const struct variable *b)
 {
 	return !strcmp(type_of(a), type_of(b));
 }
@@ -578,7 +658,7 @@ static bool could_be(const struct atom *a, const struct atom *b)
  * another: code that was moved there would want its state.  A common user, into which both
  * functions were inlined, shows that it is the same.
  */
-static void settle_rest(struct statics *a, struct statics *b)
+static void settle_rest(struct unpaired *a, struct unpaired *b)
 {
 	struct group all = {a->list.list, b->list.list, a->list.count, b->list.count};
 
@@ -588,46 +668,48 @@ static void settle_rest(struct statics *a, struct statics *b)
 	if (a->list.count == 1 && b->list.count == 1 &&
 	    could_be(a->list.list[0], b->list.list[0]) &&
 	    share_user(a->list.list[0], b->list.list[0])) {
-		atoms_pair(a->list.list[0], b->list.list[0]);
+		pair(a->list.list[0], b->list.list[0]);
 		return;
 	}
 	struct map types = {0}; /* bit 0: left over in a, bit 1: in b */
 	for (int side = 0; side < 2; side++) {
-		struct statics *statics = side ? b : a;
+		const struct unpaired *left = side ? b : a;
 
-		for (size_t i = 0; i < statics->list.count; i++) {
-			void **slot = map_slot(&types, type_of(statics->list.list[i]));
+		for (size_t i = 0; i < left->list.count; i++) {
+			void **slot = map_slot(&types, type_of(left->list.list[i]));
 
 			*slot = (void *)((uintptr_t)*slot | (1 << side));
 		}
 	}
 	for (int side = 0; side < 2; side++) {
-		struct statics *statics = side ? b : a;
+		const struct unpaired *left = side ? b : a;
 
-		for (size_t i = 0; i < statics->list.count; i++) {
-			struct atom *atom = statics->list.list[i];
+		for (size_t i = 0; i < left->list.count; i++) {
+			const struct variable *variable = left->list.list[i];
 
-			atom->ambiguous = (uintptr_t)map_get(&types, type_of(atom)) == 3;
+			variable->atom->ambiguous =
+				(uintptr_t)map_get(&types, type_of(variable)) == 3;
 		}
 	}
 	map_deinit(&types);
 }
 
-static void sort(struct statics *statics, const struct grouping *grouping)
+static void sort(struct unpaired *variables, const struct grouping *grouping)
 {
-	qsort(statics->list.list, statics->list.count, sizeof(*statics->list.list),
+	qsort(variables->list.list, variables->list.count, sizeof(*variables->list.list),
 	      grouping->sort);
 }
 
-void statics_pair(struct object *orig, struct atom *a, struct object *patched, struct atom *b)
+void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a,
+		  struct atom *const *b, size_t count_b)
 {
-	struct statics left = {.object = orig}, right = {.object = patched};
+	struct unpaired left = {0}, right = {0};
 
-	collect(&left, a);
-	collect(&right, b);
+	collect(&statics->orig, a, count_a, &left);
+	collect(&statics->patched, b, count_b, &right);
 	if (left.list.count && right.list.count) {
-		bool known = find_declarations(&left);
-		known &= find_declarations(&right);
+		bool known = find_declarations(statics->orig.object, &left);
+		known &= find_declarations(statics->patched.object, &right);
 		const struct grouping *grouping = known ? &by_declaration : &by_use;
 
 		sort(&left, grouping);
@@ -646,25 +728,30 @@ void statics_pair(struct object *orig, struct atom *a, struct object *patched, s
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
-void statics_settle(struct object *patched)
+void statics_settle(const struct pairing *pairing)
 {
+	const struct object *patched = pairing->patched;
+	struct variable *variables = pairing->statics->patched.variables;
+
+	if (!variables)
+		return;
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		const struct atom *user = patched->atoms.list[i];
 
-		if (user->class != ATOM_CODE || user->state != STATE_SAME)
+		if (user->class != ATOM_CODE || pairing->verdicts[i].state != STATE_SAME)
 			continue;
 		for (size_t j = 0; j < user->reloc_count; j++) {
-			struct atom *used =
+			const struct atom *used =
 				reloc_reference(patched, user->section, &user->relocs[j]).atom;
 
 			if (used)
-				used->unsure = false;
+				variables[used->index].unsure = false;
 		}
 	}
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *atom = patched->atoms.list[i];
 
-		if (atom->unsure)
+		if (variables[i].unsure)
 			atom->ambiguous = atom->twin->ambiguous = true;
 	}
 }

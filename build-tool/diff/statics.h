@@ -3,18 +3,23 @@
 #ifndef POKEPATCH_STATICS_H
 #define POKEPATCH_STATICS_H
 
-#include "object/atoms.h"
+#include "diff/compare.h"
 
-/* statics_note - what refers to each numbered variable, and what is known of its declaration. */
-void statics_note(struct object *object);
+struct statics;
 
-/* statics_pair - pair the variables of two chains of one key; functions have been paired. */
-void statics_pair(struct object *orig, struct atom *a, struct object *patched, struct atom *b);
+/* statics_create - find what refers to the numbered variables of two objects. */
+struct statics *statics_create(struct object *orig, struct object *patched);
+/* statics_destroy - takes NULL, too. */
+void statics_destroy(struct statics *statics);
+
+/* statics_pair - pair the variables among the atoms of one key, in the order of the objects. */
+void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a,
+		  struct atom *const *b, size_t count_b);
 
 /*
  * statics_settle - after everything was compared: pairs that were only likely and that no
  * unchanged function confirms become ambiguous.
  */
-void statics_settle(struct object *patched);
+void statics_settle(const struct pairing *pairing);
 
 #endif /* POKEPATCH_STATICS_H */

@@ -11,41 +11,50 @@
  */
 #include "diff/stubs.h"
 
-bool stubs_place(const struct arch *arch, struct atom *atom)
+#include <stdlib.h>
+
+void stubs_deinit(struct stubs *stubs)
+{
+	free(stubs->places);
+	*stubs = (struct stubs){0};
+}
+
+bool stubs_place(const struct arch *arch, const struct atom *atom, struct stubs *ret)
 {
 	uint64_t size = atom->end - atom->start;
-	const struct short_branch *before = NULL;
 
-	atom->stubs = 0;
+	*ret = (struct stubs){0};
+	if (!atom->short_branches.count)
+		return true;
+	ret->places = xcalloc(atom->short_branches.count, sizeof(*ret->places));
 	for (size_t i = 0; i < atom->short_branches.count; i++) {
-		struct short_branch *branch = &atom->short_branches.list[i];
+		const struct short_branch *branch = &atom->short_branches.list[i];
 		unsigned char field[sizeof(uint64_t)] = {0};
 
 		if (!arch->veneer || !arch->point_branch)
 			return false;
-		if (before && before->target == branch->target) {
-			branch->stub = before->stub;
+		if (i && branch[-1].target == branch->target) {
+			ret->places[i] = ret->places[i - 1];
 		} else {
-			branch->stub = size + atom->stubs;
-			atom->stubs += arch->veneer->size;
+			ret->places[i] = size + ret->size;
+			ret->size += arch->veneer->size;
 		}
-		if (!arch->point_branch(field, branch->stub - (branch->field - atom->start)))
+		if (!arch->point_branch(field, ret->places[i] - (branch->field - atom->start)))
 			return false;
-		before = branch;
 	}
 	return true;
 }
 
-void stubs_append(const struct arch *arch, const struct atom *atom)
+void stubs_append(const struct arch *arch, const struct atom *atom, const struct stubs *stubs,
+		  struct section *out, uint64_t start)
 {
 	const struct veneer *veneer = arch->veneer;
 
-	for (uint64_t done = 0; done < atom->stubs; done += veneer->size)
-		section_append(atom->out, veneer->code, veneer->size, 1);
+	for (uint64_t done = 0; done < stubs->size; done += veneer->size)
+		section_append(out, veneer->code, veneer->size, 1);
 	for (size_t i = 0; i < atom->short_branches.count; i++) {
-		const struct short_branch *branch = &atom->short_branches.list[i];
-		uint64_t field = branch->field - atom->start;
+		uint64_t field = atom->short_branches.list[i].field - atom->start;
 
-		arch->point_branch(atom->out->data + atom->out_offset + field, branch->stub - field);
+		arch->point_branch(out->data + start + field, stubs->places[i] - field);
 	}
 }

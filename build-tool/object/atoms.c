@@ -101,6 +101,7 @@ struct atom *add_atom(struct object *object, struct section *section, struct sym
 {
 	struct atom *atom = xcalloc(1, sizeof(*atom));
 
+	atom->index = object->atoms.count;
 	*vec_push(&object->atoms) = atom;
 	*vec_push(&section->atoms) = atom;
 	atom->section = section;
@@ -560,6 +561,34 @@ static void link_cold_parts(struct object *object)
 	map_deinit(&functions);
 }
 
+/*
+ * The part of a name that stays when code before it changes; also, of a function's clones, what
+ * they have in common: "foo.constprop" of "foo.constprop.1".
+ */
+static char *make_key(const struct atom *atom)
+{
+	const char *name = atom->name;
+
+	/* A variable in a function may have the name of another function. */
+	if (atom_is_function(atom)) {
+		char *family _free_ = clone_family(name);
+
+		return xasprintf("%s()", family);
+	}
+	if (!atom->symbol) /* clang: ".rodata..L__const.foo.array.3" */
+		return clone_family(name);
+	if (atom->symbol->bind != STB_LOCAL)
+		return xstrndup(name, unpromoted_length(name));
+	struct source_name source = source_name_of(name);
+	return xstrndup(source.text, source.length);
+}
+
+static void make_keys(struct object *object)
+{
+	for (size_t i = 0; i < object->atoms.count; i++)
+		object->atoms.list[i]->key = make_key(object->atoms.list[i]);
+}
+
 static void check_relocs(struct object *object, const char *unit, struct refusals *refusals)
 {
 	for (size_t i = 1; i < object->sections.count; i++) {
@@ -625,6 +654,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 			attach_entries(object, object->sections.list[i], unit, refusals);
 	check_atoms(object, unit, refusals);
 	sort_entries(object);
+	make_keys(object);
 	return NULL;
 }
 
@@ -635,9 +665,7 @@ void object_unsplit(struct object *object)
 
 		vec_deinit(&atom->entries);
 		vec_deinit(&atom->short_branches);
-		vec_deinit(&atom->users);
-		vec_deinit(&atom->contexts);
-		vec_deinit(&atom->carriers);
+		free(atom->key);
 		free(atom);
 	}
 	vec_deinit(&object->atoms);

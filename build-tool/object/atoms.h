@@ -40,16 +40,21 @@ struct short_branch {
 	uint64_t field;	 /* where its displacement stands; zeroed when read */
 	uint64_t target; /* in the section */
 	struct reloc reloc; /* what a stub of its own would have, or one of no type */
-	uint64_t stub;	    /* where that begins, in bytes from the atom's start */
 };
 
-struct debuginfo_static;
-
-enum atom_state { STATE_UNKNOWN, STATE_BUSY, STATE_SAME, STATE_CHANGED };
-
+/*
+ * What the object itself says of an atom, and how the differ has paired it.  All else that a pass
+ * of the differ finds out is in arrays of that pass, by index.
+ */
 struct atom {
+	/* Identity. */
+	size_t index;		/* in the object's list of atoms; set by object_split() */
 	const char *name;	/* of the primary symbol, or of the section */
 	struct symbol *symbol;	/* primary symbol, NULL where there is none */
+	char *key;		/* the name without what a compiler adds: equal in both objects */
+	enum atom_class class;
+
+	/* Place. */
 	struct section *section;
 	uint64_t start, end;	/* in the section */
 	/*
@@ -58,42 +63,32 @@ struct atom {
 	 */
 	uint64_t prefix;
 	struct symbol *prefix_symbol;
+
+	/* What it refers to. */
 	struct reloc *relocs;	/* the section's, those in [start, end) */
 	size_t reloc_count;
-	enum atom_class class;
+	VEC(struct short_branch) short_branches; /* by field */
+	VEC(struct entry) entries; /* of tables; by name of the section, then by start */
+
+	/* Parts of one function. */
 	struct atom *parent;	/* of a .cold part: its function */
 	struct atom *cold;	/* of a function: its .cold part */
-	VEC(struct entry) entries;
-	char *key;		/* name without a compiler's numbers, see correlate.c */
-	struct atom *next;	/* of the same key */
+
+	/* The pairing; diff/correlate.c. */
 	struct atom *twin;	/* the same thing in the other object */
-	enum atom_state state;
 	bool ambiguous;		/* could not be told apart from others of its key */
-	bool unsure;		/* its twin is only likely, see statics.c */
-	const struct atom *met;	/* what was last compared with it by content, and the result */
-	bool met_same;
-	/* While correlating, of a static local; see statics.c. */
-	VEC(struct atom *) users;    /* what refers to it */
-	VEC(uint64_t) contexts;	     /* a hash of the surroundings of each use */
-	const struct debuginfo_static *declared;
-	VEC(struct short_branch) short_branches;
-	uint64_t stubs; /* of a carried one: their bytes, which follow its own */
-	bool included;
-	bool static_key; /* of a branch that is carried */
-	bool ignored; /* its change, at the author's wish */
-	bool global; /* it, or an alias: set where it matters, see carriers.c */
-	bool entryless; /* replaced without being rerouted: its callers are, see carriers.c */
-	VEC(struct atom *) carriers; /* of such: who calls it, by name */
-	/* Where the emitter put it. */
-	struct section *out;
-	uint64_t out_offset; /* of its start, behind its prefix */
-	struct symbol *out_symbol;
 };
 
 static inline void atoms_pair(struct atom *a, struct atom *b)
 {
 	a->twin = b;
 	b->twin = a;
+}
+
+/* A function, of any section policy: also one that runs at boot only. */
+static inline bool atom_is_function(const struct atom *atom)
+{
+	return atom->class == ATOM_CODE || (atom->symbol && atom->symbol->type == STT_FUNC);
 }
 
 /* What a relocation refers to. */

@@ -59,7 +59,6 @@ struct section {
 	struct symbol *symbol; /* its STT_SECTION symbol, or NULL */
 	const struct section_rule *rule;
 	VEC(struct atom *) atoms; /* by start; see atoms.c */
-	enum { LAYOUT_UNKNOWN, LAYOUT_SAME, LAYOUT_MOVED } layout; /* addresses.c */
 };
 
 struct symbol {
