@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comparing the units gave; read by link.c, check.c and report.c. */
+/* The result of comparing the units; verify.c adds to it, and the later phases read it. */
 #ifndef POKEPATCH_COMPARISON_H
 #define POKEPATCH_COMPARISON_H
 
@@ -9,23 +9,23 @@
 struct comparison {
 	struct symvers symvers; /* the kernel's */
 	struct parent *vmlinux;
-	VEC(struct parent *) modules;
+	VEC(struct parent *) modules; /* owned: those that any unit needed */
 	struct map modules_by_name;
 	struct externals externals;
-	size_t count;		     /* units */
+	size_t count;		     /* number of units */
 	struct diff_result *results; /* one for each unit */
-	char **carried;		     /* object that holds what the unit carries, or NULL */
-	struct buffer *texts; /* of each external that is replaced: its code, as runs; verify.c */
+	char **carried;		     /* for each unit: path of the object it carries, or NULL */
+	struct buffer *texts; /* for each external: the replaced code as runs, or empty; verify.c */
 	size_t nr_texts;
 };
 
 /*
- * symvers_provide - does the module loader find a symbol of that name in vmlinux
- * or in the core?  What other modules export, it does not look for: a patch does
- * not depend on them.
+ * symvers_provide - will the module loader find this symbol in vmlinux or in the core?  Exports of
+ * other modules do not count, because a patch module does not depend on those.
  */
 bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name);
 
+/* comparison_destroy - free; NULL is allowed. */
 void comparison_destroy(struct comparison *comparison);
 
 #endif /* POKEPATCH_COMPARISON_H */

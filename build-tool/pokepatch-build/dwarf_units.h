@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The compilation units of a kernel, as its DWARF has them. */
+/* Iterating over the compilation units in the DWARF of a kernel or an object. */
 #ifndef POKEPATCH_DWARF_UNITS_H
 #define POKEPATCH_DWARF_UNITS_H
 
@@ -10,13 +10,17 @@
 struct dwarf_units {
 	Dwarf *dwarf;
 	int fd;
-	Dwarf_Off next;
+	Dwarf_Off next; /* offset of the next unit in .debug_info */
 };
 
-/* dwarf_units_open - Errors: there is no such file, or no DWARF in it; nothing is open then. */
+/*
+ * dwarf_units_open - open a file; the caller closes *ret with dwarf_units_close().
+ * Errors: the file cannot be opened, or it has no DWARF; there is then nothing to close.
+ */
 struct error *dwarf_units_open(const char *path, struct dwarf_units *ret);
-/* dwarf_units_next - the next unit's own entry in *ret, in the file's order; false: no more. */
+/* dwarf_units_next - get the next unit's own DIE, in the file's order; false: there is none. */
 bool dwarf_units_next(struct dwarf_units *units, Dwarf_Die *ret);
+/* dwarf_units_close - close the file; DIEs of it are invalid afterwards. */
 void dwarf_units_close(struct dwarf_units *units);
 
 #endif /* POKEPATCH_DWARF_UNITS_H */

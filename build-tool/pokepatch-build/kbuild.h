@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Talking to the kernel's build system: the .cmd files that it leaves
- * (scripts/Kbuild.include, scripts/basic/fixdep.c), and running parts of it
- * with the environment that its top Makefile would give them.
+ * The interface to the kernel's build system: the .cmd files that kbuild leaves
+ * (scripts/Kbuild.include, scripts/basic/fixdep.c), and running scripts/Makefile.build with the
+ * environment that the kernel's top Makefile would give it.
  */
 #ifndef POKEPATCH_KBUILD_H
 #define POKEPATCH_KBUILD_H
@@ -11,54 +11,69 @@
 #include "pokepatch-build/build.h"
 
 /*
- * args_add_clean_environment - env -i and a few variables, in front of a
- * command: the user's environment reaches the kernel's Makefiles and the
- * compiler (CPATH, GCC_EXEC_PREFIX, ...) in many ways.  Temporary files go to
- * the work folder, which is removed whatever happens.
+ * args_add_clean_environment - start a command line with env -i and a few variables.
+ *
+ * The user's environment would otherwise reach the kernel's Makefiles and the compiler in many
+ * ways (CPATH, GCC_EXEC_PREFIX, ...).  TMPDIR is the folder work, which build_deinit() removes
+ * however the run ends.
  */
 void args_add_clean_environment(struct args *args, const char *work);
-/* args_add_machine - to make: which machine the kernel is for, and by what, if it is not this one. */
+/*
+ * args_add_machine - add ARCH=, CROSS_COMPILE= and CC= for make, if the kernel is for another
+ * machine than this one.
+ */
 void args_add_machine(struct args *args, const struct build *build);
 
-/* What a .FILE.cmd says. */
+/* The contents of a .FILE.cmd. */
 struct cmd_file {
-	char *command; /* as the shell got it */
-	char **depends; /* files that it was made from, the source first; ends with NULL */
+	char *command; /* as kbuild passed it to the shell */
+	char **depends; /* files that the target was made from, the source first; ends with NULL */
 };
-/* cmd_file_read - errors: it is not there, or not of that form. */
+/*
+ * cmd_file_read - read a .cmd file; the caller frees *ret with cmd_file_deinit().
+ * Errors: the file cannot be read, or it has another form.
+ */
 struct error *cmd_file_read(const char *path, struct cmd_file *ret);
 void cmd_file_deinit(struct cmd_file *cmd);
-/* cmd_file_path - "fs/proc/x.o" has "fs/proc/.x.o.cmd"; dir may be NULL. */
+/*
+ * cmd_file_path - "dir/fs/proc/.x.o.cmd" for target "fs/proc/x.o"; dir may be NULL.  The caller
+ * frees the string.
+ */
 char *cmd_file_path(const char *dir, const char *target);
 
 /*
- * shell_words - split the first command of a shell line (up to an unquoted
- * ; & | or the end) into words, with the shell's quotes.  *ret_rest: where the
- * next command starts, or NULL.  Errors: an unfinished quote, or expansions,
- * which kbuild's commands do not have.
+ * shell_words - split the first command of a shell line (up to an unquoted ; & | or the end) into
+ * words, by the shell's rules for quotes.
+ * @ret: the words are added to it, also before an error.
+ * @ret_rest: the start of the next command, or NULL.
+ * Errors: an unfinished quote, or an expansion ($ or `), which kbuild's commands do not have.
  */
 struct error *shell_words(const char *line, struct args *ret, const char **ret_rest);
 
 /*
- * kbuild_environment - what the top Makefile of the tree exports to
- * scripts/Makefile.build, and the values of a few of its variables.
+ * kbuild_environment - read what the tree's top Makefile exports to scripts/Makefile.build.
+ * @ret: "NAME=VALUE" strings, ends with NULL; the caller frees it with strings_free().
+ * Errors: STATUS_FAILED if the Makefile does not run.
  */
 struct error *kbuild_environment(const struct build *build, char ***ret);
-/* kbuild_variable - the value of NAME in such an environment, or NULL. */
+/* kbuild_variable - the value of NAME in such an environment, or NULL; part of the environment. */
 const char *kbuild_variable(char *const *environment, const char *name);
 
 /*
- * kbuild_make - scripts/Makefile.build in the tree for the targets, all of
- * them even if some fail.  *ret_ok: none failed; ret_output is what make said.
- * The caller keeps other kbuilds out (ask.c), or the whole tree to itself.
+ * kbuild_make - run scripts/Makefile.build in the tree for all targets (make -k).
+ * @ret_ok: no target failed.
+ * @ret_output: what make printed is appended.
+ *
+ * The caller must hold the lock that keeps other runs of kbuild out (see ask.c), or the tree's
+ * lock exclusively.  Errors: make cannot be run.
  */
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output);
 
 /*
- * unit_command - compile.c: the compiler on folder/source, with the flags argv
- * as struct unit has them, to be run from the top of the tree: one section for
- * each function and object.
+ * unit_command - in compile.c: add the command that compiles folder/source to object, with one
+ * section for each function and object.  argv holds compiler and flags as in struct unit.  The
+ * command runs in the top folder of the tree.
  */
 void unit_command(const struct build *build, char *const *argv, const char *source,
 		  const char *folder, const char *object, struct args *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The changed source files, and the folders that the compiler sees in their
- * place.  Neither the user's source nor the prepared tree is touched.
+ * The changed source files, and the folders from which the compiler reads them instead of the
+ * tree.  We write neither to the user's source nor to the prepared tree.
  */
 #ifndef POKEPATCH_OVERLAY_H
 #define POKEPATCH_OVERLAY_H
@@ -10,34 +10,35 @@
 
 /* A source file that the diffs change. */
 struct changed_file {
-	char *path;
-	char *text; /* as it is in the tree */
+	char *path; /* in the tree */
+	char *text; /* the tree's version; the lines point into it and into the diffs */
 	struct text_lines old_lines, new_lines;
-	bool instrument; /* to be compiled with markers, whether its text changes or not */
-	VEC(char *) added; /* texts of lines of ours in new_lines */
+	bool instrument; /* compile it with markers, whether its text changes or not */
+	VEC(char *) added; /* owns the text of lines in new_lines that we added ourselves */
 };
 
 struct changes {
 	VEC(struct changed_file) files; /* sorted by path once all diffs are applied */
-	struct map refused;		/* paths that were refused: later diffs to them too */
+	struct map refused;		/* refused paths: skip further diffs of these */
 };
 void changes_destroy(struct changes *changes);
 void changed_file_deinit(struct changed_file *file);
+/* changes_find - the changed file at path, which changes owns; or NULL. */
 struct changed_file *changes_find(struct changes *changes, const char *path);
-/* In patches.c: code that is linked into the vDSO, or into what boots the kernel. */
+/* is_special_code - in patches.c: is path linked into the vDSO or the boot code? */
 bool is_special_code(const char *path);
+/* is_vdso_code - in patches.c: is path linked into the vDSO? */
 bool is_vdso_code(const char *path);
 /*
- * refuse_uncompiled_as - a changed file that no unit of this kernel compiles,
- * by the kind of code that source is.
+ * refuse_uncompiled_as - in patches.c: refuse the changed file at path, which no unit compiles,
+ * with the reason that fits source: vDSO, boot code, or not part of this kernel.
  */
 void refuse_uncompiled_as(struct build *build, const char *path, const char *source);
 
 /*
- * A file that a unit compiles from the overlay: the unit's own source, or one
- * that it reaches by #include and that is changed or on the way to a changed
- * one.  (An #include "x.c" is first looked for beside the file that it stands
- * in, so a file that is only on the way must be in the overlay too.)
+ * A file that a unit compiles from the overlay: the unit's own source, or an included file that is
+ * changed or leads to a changed one.  The compiler looks for #include "x.c" first beside the
+ * including file, so the files that lead to a changed one must be in the overlay as well.
  */
 struct overlay_file {
 	char *path;  /* in the tree, and in the overlay */
@@ -50,8 +51,9 @@ struct overlay {
 void overlay_destroy(struct overlay *overlay);
 
 /*
- * overlay_write - the unit's files into folder, from the tree and, where
- * patched, changed.  Each begins with a line marker that gives it its label.
+ * overlay_write - write the unit's files into folder.  Files that no diff changes come from the
+ * tree; the others have their old text, or the new one if patched.  Each file begins with a line
+ * marker that sets its label.
  */
 struct error *overlay_write(const struct build *build, const struct unit *unit, bool patched,
 			    const char *folder);

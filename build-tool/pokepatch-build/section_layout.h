@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The position of code in the module: some relocations are only allowed at some offsets within a
+ * page if the core makes them (struct late_limit in object/arch.h; section_layout.c says why).
+ */
 #ifndef POKEPATCH_LAYOUT_H
 #define POKEPATCH_LAYOUT_H
 
 #include "pokepatch-build/build.h"
 
-/* late_limited - is a relocation of that type bound to its place, if the core makes it? */
+/* late_limited - does the limit apply to relocations of this type?  limit may be NULL. */
 bool late_limited(const struct late_limit *limit, uint32_t type);
-/* late_allowed - may the core make it at that offset of a section, aligned as the limit says? */
+/*
+ * late_allowed - may the core make a relocation of this type at this offset of a section that has
+ * the limit's alignment?
+ */
 bool late_allowed(const struct late_limit *limit, uint32_t type, uint64_t offset);
 
 /*
- * layout_find - the least multiple of step, less than the limit's alignment, by which all these
- * places have to move so that each is allowed; false if there is none.
+ * layout_find - find the smallest multiple of step, below the limit's alignment, that moves all
+ * these offsets to allowed places.  Return: false if there is none.
  */
 bool layout_find(const struct late_limit *limit, const uint64_t *places, size_t count,
 		 uint64_t step, uint64_t *ret);
 
-/* layout_padding - of the linked but not finished object: bytes to put in front of its code. */
+/*
+ * layout_padding - choose how many bytes to insert before the code.
+ * @path: the linked object, before finalize_object().
+ * @ret: 0 if the machine has no such limit, or if no padding helps.
+ */
 struct error *layout_padding(const struct build *build, const char *path, uint64_t *ret);
 
 #endif /* POKEPATCH_LAYOUT_H */

@@ -1,53 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The prepared tree: the kernel's source with the configuration and the
- * generated files of its headers package, so that scripts/Makefile.build
- * compiles any unit as it was compiled for the shipped kernel.  One for each
- * source, configuration and folder of headers, in the cache; its own notes are
- * in .pokepatch/ there:
+ * The prepared tree: the kernel's source with the configuration and the generated files of its
+ * headers package, so that scripts/Makefile.build compiles any unit as it was compiled for the
+ * shipped kernel.  The cache has a tree for each combination of source, configuration and headers.
+ * Our own files in a tree are in .pokepatch/:
  *
- *   ready		written last; what the tree was made from
- *   manifest		"SIZE MTIME PATH" of every file as it was unpacked
+ *   ready		what the tree was made from; written last
+ *   manifest		"SIZE MTIME PATH" of every file as it was unpacked (manifest.c)
+ *   environment	what the top Makefile exports (kbuild.c), "NAME=VALUE" with a NUL each
  *   includes		every #include of a .c file (sources.c)
  *   units-BUILDID	the units of that vmlinux (sources.c)
+ *   vmlinuz		the boot image's build id, after its size and time (kernel_check.c)
+ *   kbuild.lock	the lock that one run of kbuild holds (ask.c)
+ *   done/OBJECT	kbuild has finished making OBJECT (ask.c)
+ *   as/as		a link to the assembler that moves patchable entries (entries.c)
+ *   compiler/cc1	runs the kernel's own cc1 in an emulator (own_compiler.c)
  */
 #ifndef POKEPATCH_TREE_H
 #define POKEPATCH_TREE_H
 
 #include "pokepatch-build/build.h"
 
-/* unpack.c: copy or unpack the source into the empty folder tree. */
+/* ---- unpack.c --------------------------------------------------------------- */
+
+/* unpack_source - copy or unpack the source into the empty folder tree. */
 struct error *unpack_source(const struct build *build, const char *tree);
-/* unpack.c: what changes when the source at path does: times and sizes, hashed. */
+/*
+ * source_identity - a hash that changes when the source at path does.
+ * @ret: hexadecimal SHA-256 of the paths, sizes and times of its files.
+ */
 struct error *source_identity(const char *path, char ret[65]);
 /*
- * unpack.c: a folder's files into another, with their times; without the
- * folders in left_out (paths from there; NULL: none) and what skip() names.
+ * copy_folder - copy a folder's files into another one, which must exist, with their times.
+ * @left_out: paths of folders below from to leave out; ends with NULL; may be NULL.
+ * @skip: returns true for the names of files and folders to leave out; may be NULL.
  */
 struct error *copy_folder(const char *from, const char *to, char *const *left_out,
 			  bool (*skip)(const char *name, bool folder));
 
-/* manifest.c */
+/* ---- manifest.c ------------------------------------------------------------- */
+
+/* manifest_write - record the size and time of every file in the tree. */
 struct error *manifest_write(const char *tree);
-/* manifest_check - are these files (NULL: all of them) as they were unpacked? */
+/*
+ * manifest_check - do the files still have the sizes and times in the manifest?
+ * @files: paths in the tree, ends with NULL; files that the manifest does not have are skipped.
+ * NULL: every file in the manifest.
+ * @ret_sound: false also if there is no manifest, or a damaged one.
+ */
 struct error *manifest_check(const char *tree, char *const *files, bool *ret_sound);
 
-/* kernel_check.c: is all of this one kernel?  Differences are refusals. */
+/*
+ * ---- kernel_check.c ----------------------------------------------------------
+ *
+ * Do all parts belong to one kernel?  A difference is a refusal; an error means that a part cannot
+ * be read.
+ */
 struct error *check_config(struct build *build);
 struct error *check_compiler(struct build *build);
 struct error *check_source_version(struct build *build);
-struct error *check_vmlinux(struct build *build);
+struct error *check_vmlinux(struct build *build); /* sets both build ids */
+
+/* ---- tree.c ----------------------------------------------------------------- */
 
 /*
- * tree.c: a line that changes when a file of the kernel's build folder does: its
- * path, size and time.  Error: the folder has no such file.
+ * add_file_identity - add a line that changes when folder/name does: its path, size and time.
+ * Errors: the folder has no such file.
  */
 struct error *add_file_identity(struct buffer *text, const char *folder, const char *name);
 
-/* tree.c: throw the tree away and prepare it anew; the lock is held throughout. */
+/*
+ * rebuild_tree - remove the tree and prepare it again, with the tree's lock held exclusively.
+ * The caller holds the lock shared before and afterwards, but not in between.
+ */
 struct error *rebuild_tree(struct build *build);
 
-/* ---- sources.c: which units a file is compiled in --------------------------- */
+/* ---- sources.c: the units that compile a file ------------------------------- */
 
 /* source_index_write - find every #include of a .c file in the tree. */
 struct error *source_index_write(const char *tree);
@@ -55,29 +83,41 @@ struct error *source_index_write(const char *tree);
 struct include {
 	char *from;  /* the file with the #include */
 	char *label; /* the included file as the compiler names it: from's folder and the text */
-	char *path;  /* the same without . and .. */
+	char *path;  /* the label without . and .. */
+};
+
+struct include_list {
+	VEC(struct include) list;
 };
 
 struct source_index {
 	struct map units;    /* keys: the sources that vmlinux is compiled from */
-	struct map included; /* path to a struct include_list */
-	VEC(struct include_list *) lists;
-	char *unit_text;
+	struct map included; /* from a path to the struct include_list of its #include lines */
+	VEC(struct include_list *) lists; /* owns them */
+	char *unit_text; /* holds the keys of units */
 };
-struct include_list {
-	VEC(struct include) list;
-};
+/* source_index_load - read both indexes; make the one of units if this vmlinux has none yet. */
 struct error *source_index_load(struct build *build, struct source_index *ret);
 void source_index_deinit(struct source_index *index);
 
-/* entries.c: build->kcflags, where a kernel has its patchable entries by these. */
+/* ---- entries.c -------------------------------------------------------------- */
+
+/*
+ * find_entry_flags - set build->kcflags, for a machine whose kernels get their patchable entries
+ * by pokepatch-as.  Errors: STATUS_REFUSED if the kernel has none, or cannot be patched.
+ */
 struct error *find_entry_flags(struct build *build);
-/* use_entry_flags - have the assembler in the tree that they name; each time. */
+/* use_entry_flags - make the link in the tree to the assembler that these flags name. */
 struct error *use_entry_flags(const struct build *build);
 
-/* own_compiler.c: build->cc1, where the cross compiler is another than the kernel's; or a note. */
+/* ---- own_compiler.c --------------------------------------------------------- */
+
+/*
+ * find_own_compiler - set build->cc1 if the cross compiler is not the one that compiled the kernel
+ * and the cache has that one.  Without it, a note tells the user.
+ */
 struct error *find_own_compiler(struct build *build);
-/* use_own_compiler - have make_env's CC use it; in the tree. */
+/* use_own_compiler - make CC in build->make_env run build->cc1, by a script in the tree. */
 struct error *use_own_compiler(struct build *build);
 
 #endif /* POKEPATCH_TREE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding the units that compile the changed files. */
+/* The units that compile the changed files, and the compiler commands that kbuild has for them. */
 #ifndef POKEPATCH_UNITS_H
 #define POKEPATCH_UNITS_H
 
@@ -7,11 +7,11 @@
 #include "pokepatch-build/overlay.h"
 #include "pokepatch-build/tree.h"
 
-/* A .c file that may be a unit which compiles changed files. */
+/* A .c file that may be a unit that compiles changed files. */
 struct candidate {
 	char *source;
 	bool in_vmlinux;     /* vmlinux's DWARF has a unit of this name */
-	bool included;	     /* others include it, so it may be no unit by itself */
+	bool included;	     /* other files include it, so it may not be a unit itself */
 	VEC(char *) changed; /* the changed files that it compiles; borrowed */
 	struct overlay *overlay;
 };
@@ -20,12 +20,15 @@ struct candidates {
 	VEC(struct candidate) list; /* sorted by source */
 };
 
-/* candidates.c: the changed files, and every file that includes one, and so on. */
+/*
+ * candidates_find - in candidates.c: find the changed files, the files that include them, and so on
+ * up.  The caller frees *ret with candidates_deinit().
+ */
 void candidates_find(const struct build *build, const struct source_index *index,
 		     struct candidates *ret);
 void candidates_deinit(struct candidates *candidates);
 
-/* What kbuild said of a unit when it compiled it. */
+/* How kbuild compiles a unit; the functions that fill it in are in ask.c. */
 struct answer {
 	struct args argv; /* the compiler and its flags, as in struct unit */
 	char **depends;	  /* every file that the compiler read; ends with NULL */
@@ -36,30 +39,30 @@ struct answer {
 void answer_deinit(struct answer *answer);
 
 /*
- * kbuild_ask - have kbuild compile sources (ends with NULL) that it has not
- * compiled yet, each exactly as for the kernel.
- * @ret: one for each source, the caller's; argv.list is NULL where it was not
- * compiled.
- * @ret_output: what the build said, for the reader of an error.
+ * kbuild_ask - let kbuild compile those sources that it has not compiled in this tree yet, exactly
+ * as for the kernel, and read the commands that it used.
+ * @sources: ends with NULL.
+ * @ret: one for each source, which the caller frees; argv.list is NULL where kbuild failed.
+ * @ret_output: what kbuild printed, for an error message.
  */
 struct error *kbuild_ask(const struct build *build, char *const *sources, struct answer *ret,
 			 struct buffer *ret_output);
 
 /*
- * kbuild_plan - the commands of kbuild_ask, and nothing is compiled: what is
- * generated for a unit alone may be missing.  depends is NULL where it was not
- * compiled before.
+ * kbuild_plan - like kbuild_ask(), but compile nothing (make -n).  Files that kbuild generates for
+ * one unit may be missing.  depends is NULL for a unit that kbuild has not compiled yet.
  */
 struct error *kbuild_plan(const struct build *build, char *const *sources, struct answer *ret);
 
 /*
- * kbuild_is_module - would kbuild compile this file for a module?  Compiles
- * nothing: a file that is only ever included cannot be.
+ * kbuild_is_module - would kbuild compile this file for a module?  Compiles nothing, because a file
+ * that is only ever included cannot be compiled alone.
  */
 struct error *kbuild_is_module(const struct build *build, const char *source, bool *ret);
-/* output_says_module - does what kbuild printed say so? */
+/* output_says_module - does kbuild's output, which may be NULL, show that it would? */
 bool output_says_module(const char *output, const char *source);
 
-char *object_name(const char *source); /* "fs/proc/version.o" */
+/* object_name - "fs/proc/version.o" for "fs/proc/version.c"; the caller frees it. */
+char *object_name(const char *source);
 
 #endif /* POKEPATCH_UNITS_H */

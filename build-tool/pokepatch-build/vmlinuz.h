@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Build ids: of an ELF file, and of the kernel inside a boot image. */
 #ifndef POKEPATCH_VMLINUZ_H
 #define POKEPATCH_VMLINUZ_H
 
 #include "common/util.h"
 
 /*
- * vmlinuz_build_id - the GNU build id of the kernel in an image.
- * @path: an x86 bzImage (Documentation/x86/boot.rst, protocol 2.08 and later), or an
- * image that is not packed: arm64's (Documentation/arm64/booting.rst), riscv's, an ELF file.
- * @vmlinux: with that of an image that is not packed it says where the id would be.
+ * vmlinuz_build_id - read the GNU build id of the kernel in a boot image.
+ * @path: an x86 bzImage (Documentation/x86/boot.rst, protocol 2.08 and later) or an uncompressed
+ * image: arm64's (Documentation/arm64/booting.rst), riscv's, or an ELF file.
+ * @vmlinux: tells where an uncompressed image would have its build id.
  * @work: a folder for temporary files.
- * @ret: hexadecimal, the caller's; NULL if it is another kind of image, or
- * compressed in a way that no program here unpacks, or no id is where vmlinux has one.
+ * @ret: hexadecimal, which the caller frees.  NULL if the image is of another kind, or no program
+ * on this machine can unpack it, or it has no build id where vmlinux has one.
  */
 struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char *work,
 			       char **ret);
 
-/* elf_build_id - of an ELF file; NULL if it has none. */
+/* elf_build_id - read an ELF file's build id; *ret is as above, and NULL if the file has none. */
 struct error *elf_build_id(const char *path, char **ret);
 
 /*
- * lz4_block - unpack one block of the LZ4 block format (its specification is
- * doc/lz4_Block_format.md in the lz4 project) to the end of out; false: malformed.
- * Matches may reach back no further than to out's length when called.
+ * lz4_block - unpack one block of the LZ4 block format, which doc/lz4_Block_format.md in the lz4
+ * project specifies, and append the result to out.  Matches may not reach back before the end that
+ * out has at the call.  Return: false if the block is malformed.
  */
 bool lz4_block(const uint8_t *in, size_t length, struct buffer *out);
 
