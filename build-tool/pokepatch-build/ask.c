@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asking kbuild how it compiles a unit: it compiles the unit, once, which also
- * gives the exact object and the headers that are generated for it, and leaves
- * its command in a .cmd file.
+ * Learning from kbuild how it compiles a unit.  kbuild compiles the unit once in the prepared tree.
+ * That makes the exact object and any headers that are generated for the unit, and kbuild leaves
+ * the command in a .cmd file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void answer_deinit(struct answer *answer)
 	*answer = (struct answer){};
 }
 
-/* The value in -DNAME='"value"', after the shell took its quotes; NULL: another word. */
+/* The value of -DNAME="value", the word without the shell's quotes; NULL if it is another word. */
 static char *define_value(const char *word, const char *name)
 {
 	size_t length = strlen(name);
@@ -36,7 +36,10 @@ static char *define_value(const char *word, const char *name)
 	return xstrndup(word, strcspn(word, "\""));
 }
 
-/* Take the output, the dependency file and the source out of the compiler's command. */
+/*
+ * Copy the compiler's command to ret->argv without -c, the output, the dependency file and the
+ * source, and read the KBUILD_ macros from it.
+ */
 static struct error *read_command(const struct args *words, const char *source, struct answer *ret)
 {
 	bool found = false;
@@ -96,8 +99,8 @@ static struct error *read_answer(const struct build *build, const char *source, 
 }
 
 /*
- * kbuild's command file is there before the last step of a unit is done, so an
- * interrupted run could pass for a complete one; this mark is made after it.
+ * kbuild writes a unit's .cmd file before the unit's last step, so an interrupted run could pass
+ * for a complete one.  We create this file when kbuild has finished.
  */
 static char *done_path(const struct build *build, const char *object)
 {
@@ -113,7 +116,7 @@ static bool is_done(const struct build *build, const char *source)
 	return file_exists(done) && file_exists(full);
 }
 
-/* Mark an object that kbuild made; it made none if that failed. */
+/* Mark an object as finished, unless kbuild failed and left no object or no .cmd file. */
 static struct error *mark_done(const struct build *build, const char *object)
 {
 	_free_ char *full = xasprintf("%s/%s", build->tree, object);
@@ -128,8 +131,8 @@ static struct error *mark_done(const struct build *build, const char *object)
 	return file_write(done, "", 0);
 }
 
-/* What an interrupted run left: make would take it for up to date. */
-static struct error *forget(const struct build *build, const char *source)
+/* Remove what an interrupted run left, which make would take for up to date. */
+static struct error *remove_object(const struct build *build, const char *source)
 {
 	_free_ char *object = object_name(source);
 	_free_ char *full = xasprintf("%s/%s", build->tree, object);
@@ -151,7 +154,7 @@ static struct error *compile_locked(const struct build *build, char *const *sour
 
 		if (is_done(build, *sources))
 			continue;
-		error = forget(build, *sources);
+		error = remove_object(build, *sources);
 		args_addf(&targets, "./%s", object);
 	}
 	if (!error && targets.count)
@@ -163,9 +166,9 @@ static struct error *compile_locked(const struct build *build, char *const *sour
 }
 
 /*
- * One kbuild at a time.  Compilers of other builds may run meanwhile: kbuild
- * adds objects, and generated files that their units, which are done, do not
- * need; what is there and up to date it does not write again.
+ * The lock lets one kbuild run at a time in a tree.  The compilers of other builds may run at the
+ * same time and read the tree: kbuild only adds objects, and generated files that their units do
+ * not need, since those are finished.  It does not rewrite files that are up to date.
  */
 static struct error *compile(const struct build *build, char *const *sources,
 			     struct buffer *ret_output)
@@ -195,7 +198,7 @@ struct error *kbuild_ask(const struct build *build, char *const *sources, struct
 	return NULL;
 }
 
-/* The compiler's command for a unit in what make -n printed; NULL: there is none. */
+/* The compiler's command for a unit in the output of make -n; NULL if it has none. */
 static char *planned_command(const char *output, const char *source)
 {
 	_free_ char *object = object_name(source);

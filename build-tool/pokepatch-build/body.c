@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A tokenizer that knows as much of C as it takes to match braces: comments, strings,
- * characters, directives.  What it is not sure of it says.
+ * Finding a function's body with a tokenizer that knows just enough C to match braces: comments,
+ * strings, characters and directives.  Where it cannot be sure, it gives a reason instead of a
+ * result.
  */
 #include "pokepatch-build/body.h"
 
@@ -13,13 +14,13 @@ enum {
 	TOKEN_END = 256,
 	TOKEN_NAME,
 	TOKEN_OTHER,	 /* a string, a character, a number */
-	TOKEN_DIRECTIVE, /* all of its lines */
+	TOKEN_DIRECTIVE, /* with its continuation lines */
 };
 
 struct cursor {
 	const struct text_lines *lines;
 	size_t line, column;
-	/* the last token */
+	/* The last token: */
 	size_t at_line, at_column;
 	const char *text;
 	size_t length;
@@ -32,7 +33,7 @@ static char peek(const struct cursor *cursor, size_t ahead)
 	return cursor->column + ahead < line->length ? line->text[cursor->column + ahead] : '\n';
 }
 
-/* Behind a comment that begins here.  False: the text ends in it. */
+/* Move past the comment that begins here.  Return: false if the text ends within it. */
 static bool skip_comment(struct cursor *cursor)
 {
 	cursor->column += 2;
@@ -62,7 +63,7 @@ static void next_line(struct cursor *cursor)
 	cursor->column = 0;
 }
 
-/* A string or character; one that a backslash continues goes on in the next line. */
+/* Move past a string or character constant, which a backslash may continue on the next line. */
 static void skip_quoted(struct cursor *cursor)
 {
 	char quote = peek(cursor, 0);
@@ -128,7 +129,7 @@ static int next_token(struct cursor *cursor)
 			if (!skip_comment(cursor))
 				return TOKEN_END;
 		} else if (c == '/' && peek(cursor, 1) == '/') {
-			skip_directive(cursor); /* a backslash continues both */
+			skip_directive(cursor); /* a backslash continues a // comment, too */
 		} else if (c == '#' && only_blanks_before(cursor)) {
 			skip_directive(cursor);
 			return TOKEN_DIRECTIVE;
@@ -153,7 +154,7 @@ static bool is_name(const struct cursor *cursor, const char *name)
 	return cursor->length == strlen(name) && !memcmp(cursor->text, name, cursor->length);
 }
 
-/* Behind the parenthesis that closes the one that was just read. */
+/* Move past the parenthesis that closes the one just read. */
 static bool skip_parens(struct cursor *cursor)
 {
 	for (size_t depth = 1; depth;) {
@@ -167,7 +168,7 @@ static bool skip_parens(struct cursor *cursor)
 	return true;
 }
 
-/* From the function's name to its opening brace. */
+/* Move from the function's name past its opening brace.  Return: NULL, or why that failed. */
 static const char *find_head(struct cursor *cursor, const char *name)
 {
 	size_t line = cursor->line;
@@ -199,12 +200,12 @@ static bool is_include(const struct cursor *cursor)
 }
 
 /*
- * return is to become an assignment, which binds more closely than a comma; that would
- * silently record another value.
+ * marks.c turns the return statement into an assignment, which binds tighter than a comma.  The
+ * marker of "return a, b;" would silently record a.
  */
 struct statement {
 	bool returns;
-	long depth; /* of brackets of any kind in it */
+	long depth; /* open brackets of any kind in the statement */
 };
 
 static bool has_comma(struct statement *statement, const struct cursor *cursor, int token)
@@ -248,7 +249,7 @@ const char *body_find(const struct text_lines *lines, size_t first, const char *
 		depth += token == '{';
 		depth -= token == '}';
 	}
-	/* #if and #else may each have an opening brace: then this is not the end. */
+	/* #if and #else may each have an opening brace, so that this is not the function's end. */
 	if (cursor.at_column && cursor.at_line != ret->open_line)
 		return "its closing brace does not stand at the beginning of a line";
 	ret->close_line = cursor.line;

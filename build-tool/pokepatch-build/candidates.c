@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From changed files to the files that may be units which compile them. */
+/* Finding the source files that may be units that compile a changed file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pokepatch-build/units.h"
 
-/* ---- from files to candidates ----------------------------------------------- */
-
-/* More files in one another than any unit has: an #include that goes in circles. */
+/* Deeper than the includes of any unit: two files that include each other end here. */
 #define INCLUDE_DEPTH_MAX 16
 
 static void candidate_deinit(struct candidate *candidate)
@@ -44,7 +42,7 @@ static void add_overlay_file(struct overlay *overlay, const char *path, const ch
 	file->label = xstrdup(label);
 }
 
-/* The includes on the way from a changed file up to the one that is compiled. */
+/* The #include lines that lead from a changed file up to the file that is compiled. */
 struct chain {
 	const struct include *links[INCLUDE_DEPTH_MAX];
 	size_t length;
@@ -68,9 +66,9 @@ static void add_candidate(struct candidates *candidates, const struct source_ind
 		add_overlay_file(candidate->overlay, chain->links[i]->path, chain->links[i]->label);
 }
 
-/* The file itself, and every file that includes it, and so on. */
-static void climb(struct candidates *candidates, const struct source_index *index, const char *path,
-		  char *changed, struct chain *chain)
+/* Add the file at path, the files that include it, and so on up. */
+static void add_includers(struct candidates *candidates, const struct source_index *index,
+			  const char *path, char *changed, struct chain *chain)
 {
 	const struct include_list *includes = map_get(&index->included, path);
 
@@ -82,7 +80,7 @@ static void climb(struct candidates *candidates, const struct source_index *inde
 		const struct include *include = &includes->list.list[i];
 
 		chain->links[chain->length++] = include;
-		climb(candidates, index, include->from, changed, chain);
+		add_includers(candidates, index, include->from, changed, chain);
 		chain->length--;
 	}
 }
@@ -102,7 +100,7 @@ void candidates_find(const struct build *build, const struct source_index *index
 		char *path = build->changes->files.list[i].path;
 		struct chain chain = {};
 
-		climb(ret, index, path, path, &chain);
+		add_includers(ret, index, path, path, &chain);
 	}
 	if (ret->list.count)
 		qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list), compare_candidates);

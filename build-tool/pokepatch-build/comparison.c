@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Phase: compare the original and patched object of every unit. */
+/* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static struct error *open_exporter(void *context, const char *path, struct paren
 	char *name _free_ = xstrdup(slash ? slash + 1 : path);
 	char *file _free_ = xasprintf("%s/kernel/%s.ko", build->files.modules_dbg, path);
 
-	if (!file_exists(file)) { /* the folder where they were built */
+	if (!file_exists(file)) { /* a build folder has no kernel/ in front */
 		free(file);
 		file = xasprintf("%s/%s.ko", build->files.modules_dbg, path);
 	}
@@ -102,7 +102,7 @@ static struct error *compare_unit(struct build *build, size_t index)
 	return NULL;
 }
 
-/* A parent's callbacks are those of all its units. */
+/* A parent may have one callback of each kind, so its units must not bring two of a kind. */
 static void refuse_second_callbacks(struct build *build)
 {
 	struct map seen = {0};
@@ -142,7 +142,7 @@ static bool any_callbacks(const struct build *build)
 	return false;
 }
 
-/* New code and data alone do nothing: only a changed function leads to them. */
+/* Without a changed function, no code of the kernel would reach new code and data. */
 static bool any_changed(const struct build *build)
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
@@ -173,7 +173,8 @@ struct error *compare_units(struct build *build)
 	TRY(refusals_check(build));
 	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,
-				 "nothing to do: no existing function differs in the %zu compiled unit%s%s",
+				 "nothing to do: no existing function differs in the %zu compiled "
+				 "unit%s%s",
 				 build->nr_units, build->nr_units == 1 ? "" : "s",
 				 any_callbacks(build) ? "; callbacks alone make no patch"
 				 : build->options.instrument

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compiling each unit twice, original and changed, by the compiler itself with
- * kbuild's flags and one section for each function and object.  objtool is not
- * run: the differ compares what the compiler wrote.
+ * Phase: compile each unit twice, original and patched.  We run the compiler with kbuild's flags
+ * and have it make one section for each function and object.  objtool does not run, because the
+ * differ compares the compiler's own output.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void unit_command(const struct build *build, char *const *argv, const char *sour
 
 	args_add_clean_environment(ret, build->work);
 	args_add(ret, argv[0]);
-	/* #include "x.h" is looked for beside the overlay's file, and then here. */
+	/* The compiler looks for #include "x.h" beside the overlay's file, and then here. */
 	args_add(ret, "-iquote");
 	args_addf(ret, "%.*s", slash ? (int)(slash - source) : 1, slash ? source : ".");
 	args_add_all(ret, argv + 1);
@@ -34,9 +34,9 @@ void unit_command(const struct build *build, char *const *argv, const char *sour
 	}
 	args_add(ret, "-ffunction-sections");
 	args_add(ret, "-fdata-sections");
-	/* The folder of the source must not show in the object: it is another one each time. */
+	/* Keep the work folder's name, which differs in each run, out of the object. */
 	args_addf(ret, "-fdebug-prefix-map=%s/=", folder);
-	/* It would quote the source by its name, which is the unchanged one in the tree. */
+	/* The compiler would quote lines from the file of the label: the tree's unchanged one. */
 	args_add(ret, "-fno-diagnostics-show-caret");
 	args_add(ret, "-c");
 	args_add(ret, "-o");
@@ -45,8 +45,9 @@ void unit_command(const struct build *build, char *const *argv, const char *sour
 }
 
 /*
- * What an instrumented build has more: markers, which the source need not ask for, and the
- * user's own defines.  Behind the kernel's flags: its -include files come first.
+ * An instrumented build defines POKEPATCH_INSTRUMENT and the user's macros, and includes the
+ * markers' header, so that the source need not.  These flags follow the kernel's, whose -include
+ * files must come first.
  */
 static void add_instrumentation(const struct build *build, struct args *ret)
 {
@@ -61,14 +62,14 @@ static void add_instrumentation(const struct build *build, struct args *ret)
 	}
 }
 
-/* The command for one side of a unit, and the folders it needs. */
+/* Write the overlay for one side of a unit, and make the command that compiles it. */
 static struct error *make_command(const struct build *build, const struct unit *unit,
 				  enum side side, struct args *ret, char **ret_object)
 {
 	_free_ char *folder = xasprintf("%s/%s", build->work, side_names[side]);
 	_free_ char *name = NULL;
 
-	/* A unit has folders of its own: two units may spell one file's path differently. */
+	/* Two units may spell one file's path differently, so each unit has folders of its own. */
 	name = xstrdup(unit->object);
 	for (char *p = name; *p; p++)
 		if (*p == '/')
@@ -84,7 +85,7 @@ static struct error *make_command(const struct build *build, const struct unit *
 	return NULL;
 }
 
-/* The compiler's own messages, for a source that does not compile. */
+/* Report the first unit that did not compile, with the compiler's messages. */
 static struct error *check_results(const struct build *build, const struct proc_result *results)
 {
 	for (size_t i = 0; i < build->nr_units * SIDES; i++) {
@@ -107,8 +108,8 @@ static struct error *check_results(const struct build *build, const struct proc_
 	return NULL;
 }
 
-/* Warnings that the change brings are the author's to see; the original's are not. */
-static void tell_warnings(struct build *build, const struct proc_result *results)
+/* Show the author the warnings that the change causes, but not those of the original. */
+static void note_warnings(struct build *build, const struct proc_result *results)
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct buffer *original = &results[i * SIDES + SIDE_ORIGINAL].out;
@@ -120,7 +121,7 @@ static void tell_warnings(struct build *build, const struct proc_result *results
 	}
 }
 
-static struct error *run(struct build *build, struct args *args)
+static struct error *run_compilers(struct build *build, struct args *args)
 {
 	size_t count = build->nr_units * SIDES;
 	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
@@ -135,7 +136,7 @@ static struct error *run(struct build *build, struct args *args)
 	if (!error)
 		error = check_results(build, results);
 	if (!error)
-		tell_warnings(build, results);
+		note_warnings(build, results);
 	for (size_t i = 0; i < count; i++)
 		proc_result_deinit(&results[i]);
 	free(results);
@@ -156,7 +157,7 @@ struct error *compile_units(struct build *build)
 		error = make_command(build, unit, side, &args[i], object);
 	}
 	if (!error)
-		error = run(build, args);
+		error = run_compilers(build, args);
 	for (size_t i = 0; i < count; i++)
 		args_deinit(&args[i]);
 	free(args);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The core module and the glue, compiled by kbuild once for each kernel, and
- * with them the commands by which a patch module is compiled, checked and
- * linked: kbuild leaves them in .cmd files beside what it makes.
+ * Phase: compile the core module and the glue, once for each kernel.  kbuild does it and leaves its
+ * commands in .cmd files; link.c uses the same commands to compile, check and link a patch module.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +22,7 @@
 #define POKEPATCH_DATADIR "/usr/share/pokepatch"
 #endif
 
-/* Changed whenever artefacts that an earlier version made cannot be used. */
+/* Increment this when artefacts that an earlier version made cannot be used any more. */
 #define CORE_FORMAT 2
 
 /* ---- our own sources -------------------------------------------------------- */
@@ -37,9 +36,9 @@ static bool has_sources(const char *folder)
 }
 
 /*
- * The folder with core-module/ and patches/module/: $POKEPATCH_DATADIR; the
- * checkout that this program was built in (it is in build/bin/, or in
- * build/asan/bin/); else where it was installed.
+ * Find the folder that has core-module/ and patches/module/: $POKEPATCH_DATADIR, or the checkout
+ * that this program was built in (the program is in build/bin/ or build/asan/bin/), or the folder
+ * that `make install` filled.
  */
 static struct error *find_data(char **ret)
 {
@@ -78,7 +77,7 @@ static struct error *find_data(char **ret)
 			 POKEPATCH_DATADIR);
 }
 
-/* Only what belongs to the source: the folder may have been built in. */
+/* Skip everything but source files: the user may have built the core in its own folder. */
 static bool is_no_core_source(const char *name, bool folder)
 {
 	return !folder && !has_suffix(name, ".c") && !has_suffix(name, ".h") &&
@@ -118,7 +117,7 @@ static struct error *add_contents(struct buffer *text, const char *data, const c
 	return error;
 }
 
-/* Everything that the artefacts are made from; its hash names their folder. */
+/* Describe everything that the artefacts are made from; the hash of it names their folder. */
 static struct error *core_identity(const struct build *build, const char *data, struct buffer *text)
 {
 	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CORE_FORMAT,
@@ -132,12 +131,12 @@ static struct error *core_identity(const struct build *build, const char *data, 
 
 /* ---- commands --------------------------------------------------------------- */
 
-/* How a command that kbuild ran becomes one that lacks its files. */
+/* How to find a command in a .cmd file, and to remove the file arguments from it. */
 struct command_rule {
-	const char *program;       /* what argv[0] ends with; NULL: the first command */
-	const char *with_value[5]; /* options to drop with the word after them */
-	const char *prefixes[6];   /* words to drop */
-	const char *suffix;        /* words that end so are files: drop */
+	const char *program;       /* end of argv[0]; NULL: take the first command */
+	const char *with_value[5]; /* options to drop together with the next word */
+	const char *prefixes[6];   /* drop words that begin with one of these */
+	const char *suffix;        /* drop words that end with this: they are files */
 };
 
 static const struct command_rule compiler_rule = {
@@ -171,7 +170,7 @@ static bool has_any_prefix(const char *const *list, size_t count, const char *wo
 	return false;
 }
 
-static void strip(const struct command_rule *rule, const struct args *words, struct args *ret)
+static void strip_files(const struct command_rule *rule, const struct args *words, struct args *ret)
 {
 	for (size_t i = 0; i < words->count; i++) {
 		const char *word = words->list[i];
@@ -184,7 +183,7 @@ static void strip(const struct command_rule *rule, const struct args *words, str
 	}
 }
 
-/* The command in a .cmd file that the rule is for; *ret stays NULL if it is not there. */
+/* Find the rule's command in a target's .cmd file, unless *ret has it; *ret may stay NULL. */
 static struct error *find_command(const char *folder, const char *target,
 				  const struct command_rule *rule, char ***ret)
 {
@@ -202,7 +201,7 @@ static struct error *find_command(const char *folder, const char *target,
 		error = shell_words(line, &words, &line);
 		if (!error && words.count &&
 		    (!rule->program || has_suffix(words.list[0], rule->program))) {
-			strip(rule, &words, &stripped);
+			strip_files(rule, &words, &stripped);
 			*ret = stripped.list;
 		}
 		args_deinit(&words);
@@ -214,7 +213,7 @@ static struct error *find_command(const char *folder, const char *target,
 static struct error *find_commands(const char *folder, struct core_artefacts *core)
 {
 	TRY(find_command(folder, "pokepatch.mod.o", &compiler_rule, &core->mod_compile));
-	/* By the unit, or, where objtool runs late, by the whole module. */
+	/* kbuild runs objtool on each unit, or late, on the whole module. */
 	TRY(find_command(folder, "main.o", &objtool_rule, &core->objtool));
 	TRY(find_command(folder, "pokepatch.o", &objtool_rule, &core->objtool));
 	TRY(find_command(folder, "Module.symvers", &modpost_rule, &core->modpost));
@@ -230,9 +229,9 @@ static struct error *find_commands(const char *folder, struct core_artefacts *co
 /* ---- building --------------------------------------------------------------- */
 
 /*
- * gcc for arm64 gives __patchable_function_entries the flag SHF_LINK_ORDER: each piece goes with
- * one section of code.  The differ makes one table for all of a unit's functions, without it, and
- * ld refuses to link the one with the other.
+ * gcc for arm64 sets SHF_LINK_ORDER on __patchable_function_entries, which ties each piece to one
+ * section of code.  The differ makes one table without the flag for all functions of a unit, and ld
+ * refuses to combine sections with and without it.  So clear it in the glue.
  */
 static struct error *drop_order(const char *path)
 {
@@ -266,8 +265,8 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	args_add(&args, "-DKBUILD_BASENAME=\"glue\"");
 	args_add(&args, "-DKBUILD_MODNAME=\"pokepatch_glue\"");
 	args_add(&args, "-D__KBUILD_MODNAME=kmod_pokepatch_glue");
-	args_add(&args, "-g0"); /* it is in every patch module; paths of this machine are not */
-	/* Kernels with frame pointers forbid it, but what the module's exit ends with is a jump. */
+	args_add(&args, "-g0"); /* no paths of this machine in the patch modules */
+	/* Kernels with frame pointers forbid tail calls, but the glue's exit must end with one. */
 	args_add(&args, "-foptimize-sibling-calls");
 	args_add(&args, "-c");
 	args_add(&args, "-o");
@@ -291,7 +290,7 @@ static struct error *run_kbuild(const struct build *build, const char *folder)
 	args_add(&args, "-C");
 	args_add(&args, build->files.kbuild);
 	args_addf(&args, "M=%s/core-module", folder);
-	/* Where kallsyms lacks what the core needs, its build looks there. */
+	/* The core's Kbuild looks in vmlinux for symbols that kallsyms lacks. */
 	args_addf(&args, "POKEPATCH_VMLINUX=%s", build->files.vmlinux);
 	args_add_machine(&args, build);
 	args_add(&args, "modules");
@@ -352,7 +351,7 @@ static bool is_ready(const char *folder, const struct buffer *identity,
 	return !strcmp(text, identity->text);
 }
 
-/* Those of other versions of the core, unless a build uses one. */
+/* Remove the folders of other versions of the core, unless another build holds their lock. */
 static void remove_older_core(const struct build *build, const char *folder)
 {
 	DIR *dir = opendir(build->files.cache);
@@ -396,7 +395,7 @@ static struct error *open_core(struct build *build, const char *data, const stru
 	cleanup_close(&build->core_lock);
 	build->core_lock = -1;
 	TRY(cache_lock(folder, false, &build->core_lock));
-	if (is_ready(folder, identity, core)) { /* another build was at it */
+	if (is_ready(folder, identity, core)) { /* another build made it in the meantime */
 		TRY(find_commands(module, core));
 	} else {
 		TRY(make_core(build, data, folder, identity, core));

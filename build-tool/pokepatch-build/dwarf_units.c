@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The compilation units of a kernel; see dwarf_units.h. */
+/* Iterating over compilation units; see dwarf_units.h. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A MIPS kernel has patchable entries if it was built by "pokepatch-as --build", which adds to
- * KCFLAGS.  Nothing in the build folder tells; but gcc notes in the DWARF of each unit how it was
- * called, so vmlinux does.  Units are compiled with the same, and through pokepatch-as.
+ * The compiler flags for patchable entries of a MIPS kernel.
+ *
+ * "pokepatch-as --build" adds them to KCFLAGS when it builds a kernel.  The build folder does not
+ * record KCFLAGS, but gcc records its options in the DWARF of each unit, so vmlinux has them.  We
+ * compile units with the same number of NOPs, and with the assembler that moves them.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -16,13 +18,16 @@
 #include "common/libexec.h"
 #include "pokepatch-build/tree.h"
 
-/* In the tree, where compilers run: many builds use it, of checkouts that come and go. */
+/*
+ * Relative to the tree, where the compilers run.  Builds by several checkouts share the tree, and a
+ * checkout may be removed, so the link is checked and renewed by each build.
+ */
 #define FOLDER ".pokepatch/as"
 
 static const char option[] = "-fpatchable-function-entry=";
 
-/* The number in the option of a unit's compiler, or 0. */
-static unsigned long entry_of(Dwarf_Die *unit)
+/* The number of NOPs that a unit was compiled with, or 0. */
+static unsigned long entry_slots(Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
 	const char *producer = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
@@ -31,13 +36,16 @@ static unsigned long entry_of(Dwarf_Die *unit)
 	return found ? strtoul(found + strlen(option), NULL, 10) : 0;
 }
 
-/* Linked to an address that is 32 bits, sign-extended, as one half of the address space's is? */
+/* Is the address a sign-extended 32-bit one, as all of KSEG0 are? */
 static bool is_short(uint64_t address)
 {
 	return (uint64_t)(int64_t)(int32_t)address == address;
 }
 
-/* Assembly and boot code have no entries: the first unit that has is asked. */
+/*
+ * Read the number of NOPs (0: none), and whether the kernel is linked at a 32-bit address.
+ * Assembly and boot code have no entries, so the first unit that has some decides.
+ */
 static struct error *read_kernel(const char *vmlinux, unsigned long *ret, bool *ret_short)
 {
 	struct dwarf_units units;
@@ -49,7 +57,7 @@ static struct error *read_kernel(const char *vmlinux, unsigned long *ret, bool *
 	TRY(dwarf_units_open(vmlinux, &units));
 	*ret_short = gelf_getehdr(dwarf_getelf(units.dwarf), &elf) && is_short(elf.e_entry);
 	while (!*ret && dwarf_units_next(&units, &die))
-		*ret = entry_of(&die);
+		*ret = entry_slots(&die);
 	dwarf_units_close(&units);
 	return NULL;
 }
@@ -77,7 +85,7 @@ struct error *find_entry_flags(struct build *build)
 	return refusals_check(build);
 }
 
-/* A link to the program: what it is called by must end in "as". */
+/* The compiler looks for a program called "as" in the -B folder, so the link has that name. */
 struct error *use_entry_flags(const struct build *build)
 {
 	_free_ char *folder = NULL, *program = NULL, *link = NULL, *new = NULL, *target = NULL;

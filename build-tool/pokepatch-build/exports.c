@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The types that exported symbols have.  With CONFIG_MODVERSIONS the kernel's
- * genksyms makes a CRC of what a symbol's declaration reaches, and a module is
- * loaded only if its CRC is the same.  The running kernel's CRCs cannot change:
- * where a patch would change one, modules that were built before and after it
- * would disagree about a type, and nothing would tell.
+ * Refusing changes of the types of exported symbols.
  *
- * kbuild has left the original's in the unit's .cmd file (scripts/Makefile.build,
+ * With CONFIG_MODVERSIONS the kernel's genksyms computes a CRC over all types that a symbol's
+ * declaration reaches, and the kernel loads a module only if the module has the same CRC.  The
+ * running kernel's CRCs cannot change.  If a patch changed such a type, modules built before and
+ * after it would disagree about the type without any error.
+ *
+ * kbuild has left the original CRCs in the unit's .cmd file (scripts/Makefile.build,
  * cmd_gen_symversions): "#SYMVER tcp_sendmsg 0xa962e263".
  */
 #include <stdlib.h>
@@ -28,9 +29,9 @@ struct symver_list {
 /* A unit with exports, and its changed source as genksyms sees it. */
 struct exporter {
 	const struct unit *unit;
-	char *text; /* that symvers points into */
+	char *text; /* the .cmd file; symvers points into it */
 	struct symver_list symvers;
-	char *preprocessed; /* the file */
+	char *preprocessed; /* path of the preprocessed source */
 	struct args preprocess, genksyms;
 };
 
@@ -38,7 +39,7 @@ struct exporters {
 	VEC(struct exporter) list;
 };
 
-/* Each "#SYMVER name crc" line of text, in place: the strings become parts of it. */
+/* Read each "#SYMVER name crc" line of text; the strings point into text, which is modified. */
 static void read_symvers(char *text, struct symver_list *ret)
 {
 	char *rest = text, *line;
@@ -83,7 +84,7 @@ static void add_commands(const struct build *build, struct exporter *exporter)
 	args_add(&exporter->genksyms, access(symref, R_OK) ? "/dev/null" : symref);
 }
 
-/* The units that export anything with a CRC. */
+/* Find the units that export a symbol with a CRC. */
 static struct error *find_exporters(const struct build *build, struct exporters *ret)
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
@@ -106,8 +107,9 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 	return NULL;
 }
 
-static struct error *run(const struct build *build, const struct exporters *exporters,
-			 bool genksyms, struct proc_result *results)
+/* Run the preprocessor for all exporters, or genksyms. */
+static struct error *run_step(const struct build *build, const struct exporters *exporters,
+			      bool genksyms, struct proc_result *results)
 {
 	size_t count = exporters->list.count;
 	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
@@ -133,9 +135,10 @@ static struct error *run(const struct build *build, const struct exporters *expo
 }
 
 /*
- * genksyms takes the first line marker's file for the source, and does not look into types that
- * this file defines (scripts/genksyms/parse.y, record_compound()).  With a copy's name for the
- * source it would look into struct zs_pool of mm/zsmalloc.c, and the CRCs were others.
+ * genksyms takes the file in the first line marker for the source, and does not expand types that
+ * the source defines (scripts/genksyms/parse.y, record_compound()).  If it saw the name of our copy
+ * instead, it would expand struct zs_pool of mm/zsmalloc.c and compute different CRCs.  So put a
+ * line marker with the source's own name in front.
  */
 static struct error *name_sources(const struct exporters *exporters)
 {
@@ -151,7 +154,7 @@ static struct error *name_sources(const struct exporters *exporters)
 	return NULL;
 }
 
-/* New and removed exports are the differ's to refuse. */
+/* Refuse exports whose CRC changes.  The differ refuses new and removed exports. */
 static void compare_crcs(struct build *build, const struct exporter *exporter, char *patched)
 {
 	struct symver_list symvers = {0};
@@ -186,7 +189,7 @@ struct error *check_exports(struct build *build)
 		results = xcalloc(count, sizeof(*results));
 		error = genksyms ? name_sources(&exporters) : NULL;
 		if (!error)
-			error = run(build, &exporters, genksyms, results);
+			error = run_step(build, &exporters, genksyms, results);
 		for (size_t i = 0; i < count; i++) {
 			if (!error && genksyms && results[i].out.text)
 				compare_crcs(build, &exporters.list.list[i], results[i].out.text);

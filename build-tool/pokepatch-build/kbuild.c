@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading kbuild's .cmd files and environment, and running scripts/Makefile.build; see kbuild.h. */
 #include "pokepatch-build/kbuild.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 
 /* ---- the shell's words ------------------------------------------------------ */
 
-/* One word's characters, from *p on, to where an unquoted blank or operator ends it. */
+/* Append the word that begins at *p; *p moves to the unquoted blank or operator that ends it. */
 static struct error *shell_word(const char **p, struct buffer *word)
 {
 	char quote = '\0';
@@ -79,7 +80,7 @@ char *cmd_file_path(const char *dir, const char *target)
 			 slash ? slash + 1 : target);
 }
 
-/* Undo what make-cmd in scripts/Kbuild.include did so that make can read the line again. */
+/* Undo the escapes of make-cmd in scripts/Kbuild.include, which let make read the line again. */
 static char *make_unescape(const char *text, size_t length)
 {
 	char *out = xmalloc(length + 1), *to = out;
@@ -99,9 +100,9 @@ static char *make_unescape(const char *text, size_t length)
 }
 
 /*
- * "deps_X := \" and then a file on each line, with a backslash at its end.
- * Lines of the form $(wildcard include/config/Y) are fixdep's notes of the
- * configuration that was read; they are no files of the compiler's.
+ * After "deps_X := \" each line has one file and ends with a backslash.  Skip lines of the form
+ * $(wildcard include/config/Y): fixdep adds them for the options that the unit uses, and the
+ * compiler did not read such a file.
  */
 static char **read_depends(const char *text)
 {
@@ -187,10 +188,13 @@ void args_add_machine(struct args *args, const struct build *build)
 }
 
 /*
- * A makefile read after the kernel's own: its one target has the same
- * environment as the $(MAKE) $(build)= lines there.  Flags that depend on generated headers are
- * added by a rule: arch/arm64/Makefile, stack_protector_prepare, with the canary's offset in
- * struct task_struct.  What that one waits for, prepare0, has been done by the packager.
+ * make reads this after the kernel's Makefile.  The recipe of its target has the environment that
+ * the $(MAKE) $(build)= lines of the kernel's Makefile have.
+ *
+ * A rule of the kernel's adds flags that depend on generated headers: stack_protector_prepare in
+ * arch/arm64/Makefile takes the canary's offset in struct task_struct from one.  Our target
+ * depends on it, with an empty rule for other architectures.  It depends in turn on prepare0, which
+ * the kernel's packager has run already, so kbuild_environment() passes make -o prepare0.
  */
 static const char environment_makefile[] = "stack_protector_prepare:\n"
 					   "pokepatch-environment: stack_protector_prepare\n"
@@ -239,7 +243,7 @@ struct error *kbuild_environment(const struct build *build, char ***ret)
 	TRY(file_write(makefile, environment_makefile, strlen(environment_makefile)));
 	args_add_clean_environment(&args, build->work);
 	args_add(&args, "make");
-	/* With it the Makefile does not start itself once more (need-sub-make there). */
+	/* Without this option the Makefile would run itself again (need-sub-make). */
 	args_add(&args, "--no-print-directory");
 	args_add(&args, "-rR");
 	args_add(&args, "-f");

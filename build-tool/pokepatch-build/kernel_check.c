@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Source, configuration, headers, compiler and vmlinux come from different
- * places.  If they are not all of one kernel, the patched functions would be
- * compiled for a kernel that nobody runs.
+ * Checking that source, configuration, headers, compiler, vmlinux and boot image belong to one
+ * kernel.  They come from different places; if one did not belong, the patched functions would be
+ * compiled for another kernel than the one that runs.
  */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -21,8 +21,8 @@
 /* ---- configuration ---------------------------------------------------------- */
 
 /*
- * What Debian takes out of the configuration that it installs in /boot
- * (debian/rules.real), and what names keys and salts: no code reads these.
+ * Options that Debian removes from the configuration in /boot (debian/rules.real), and options that
+ * hold keys, salts and versions.  They do not affect the compiled code.
  */
 static const char *const symbols_without_code[] = {
 	"CONFIG_BUILD_SALT",          "CONFIG_MODULE_SIG_ALL",  "CONFIG_MODULE_SIG_KEY",
@@ -39,7 +39,7 @@ static bool has_code(const char *symbol)
 
 struct config {
 	char *text;
-	struct map values; /* symbol to value; unset ones are not there */
+	struct map values; /* from symbol to value, without unset symbols */
 	VEC(char *) symbols;
 };
 
@@ -79,7 +79,10 @@ static struct error *config_read(const char *path, struct config *ret)
 	return NULL;
 }
 
-/* Add symbols of one that the other has with another value, or not at all. */
+/*
+ * Append the symbols of one that other does not have (missing), or has with another value, up to
+ * five in all, and count them.
+ */
 static void config_differences(const struct config *one, const struct config *other, bool missing,
 			       struct buffer *ret, size_t *count)
 {
@@ -98,11 +101,11 @@ static void config_differences(const struct config *one, const struct config *ot
 }
 
 /*
- * Options with which the kernel's makefiles leave a unit's object without the tables that
- * objtool makes (.return_sites, .retpoline_sites, .static_call_sites, .call_sites, .orc_unwind):
- * delay-objtool in scripts/Makefile.lib has it run on vmlinux.o, and on whole modules.  Two
- * objects of such a unit then look the same at places where the kernel's own code differs from
- * both, and what the loader would have to do at these places in the patch nobody knows.
+ * Options that make kbuild run objtool late: on vmlinux.o and on whole modules, not on each unit
+ * (delay-objtool in scripts/Makefile.lib).  A unit's object then lacks the tables that objtool
+ * makes (.return_sites, .retpoline_sites, .static_call_sites, .call_sites, .orc_unwind).  Two
+ * objects of the unit look the same at places where the kernel's own code differs from both, and we
+ * would not know how the loader has to patch these places in the patch module.
  */
 static const struct {
 	const char *option, *what;
@@ -160,7 +163,7 @@ struct error *check_config(struct build *build)
 
 /* ---- compiler --------------------------------------------------------------- */
 
-/* "12.2.0" to 120200, as CONFIG_GCC_VERSION and CONFIG_CLANG_VERSION count. */
+/* 120200 for "12.2.0", the form of CONFIG_GCC_VERSION and CONFIG_CLANG_VERSION. */
 static unsigned long version_number(const char *text)
 {
 	unsigned int major = 0, minor = 0, patch = 0;
@@ -207,7 +210,7 @@ struct error *check_compiler(struct build *build)
 
 /* ---- source ----------------------------------------------------------------- */
 
-/* The number in "#define NAME number". */
+/* Find "#define NAME number" in text. */
 static bool defined_number(const char *text, const char *name, unsigned long *ret)
 {
 	_free_ char *line = xasprintf("#define %s ", name);
@@ -286,7 +289,7 @@ static char *banner_release(const char *path)
 	return release;
 }
 
-/* The image's build id, read once and kept in the tree with its size and time. */
+/* Read the boot image's build id, and cache it in the tree together with its size and time. */
 static struct error *load_kernel_id(struct build *build)
 {
 	_free_ char *path = xasprintf("%s/.pokepatch/vmlinuz", build->tree);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writing #line directives into a changed file; see lines.h. */
 #include "pokepatch-build/lines.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Where in C's syntax the start of a line is. */
+/* The state of C's syntax at the start of a line. */
 struct scan {
 	bool comment;        /* in a block comment */
 	bool line_comment;   /* in a // comment that a backslash continues */
 	char quote;          /* in a string or character constant that a backslash continues */
 	bool continued;      /* the last line ended with a backslash */
 	bool directive;      /* in a preprocessor directive */
-	unsigned int parens; /* open ones, outside directives */
+	unsigned int parens; /* open parentheses, outside directives */
 };
 
 static bool scan_is_safe(const struct scan *scan)
@@ -29,9 +30,9 @@ static bool only_blanks(const char *text, size_t length)
 }
 
 /*
- * A brace at the start of a line ends a function or an initialiser.  #if and
- * #else with an open parenthesis in each branch would otherwise leave the
- * count above 0 to the file's end:
+ * A brace at the start of a line ends a function or an initialiser, and resets the count of open
+ * parentheses.  An #if and an #else that both open one would otherwise leave the count above 0 up
+ * to the end of the file:
  *	#ifdef CONFIG_A
  *		if (a &&
  *	#else
@@ -56,7 +57,7 @@ static void scan_parens(struct scan *scan, char c)
 		scan->parens--;
 }
 
-/* The text of one line, from where the last one left the state. */
+/* Update the state by the text of one line. */
 static void scan_text(struct scan *scan, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -115,19 +116,19 @@ static void scan_line(struct scan *scan, const struct text_line *line)
 	if (continues)
 		return;
 	scan->line_comment = false;
-	scan->quote = '\0'; /* an apostrophe in #error's text; strings end with their line */
-	/* A comment that begins in a directive and spans lines continues it. */
+	scan->quote = '\0'; /* strings end with their line; #error's text may have an apostrophe */
+	/* A comment that begins in a directive and spans lines continues the directive. */
 	if (!scan->comment)
 		scan->directive = false;
 }
 
-/* What a line does to the groups that #if leaves out or takes in. */
+/* The effect of a line on #if groups: none, #if, #else or #elif, #endif. */
 enum group_line { GROUP_NONE, GROUP_OPENS, GROUP_TURNS, GROUP_CLOSES };
 
 static enum group_line group_line(const struct text_line *line)
 {
 	static const struct {
-		const char *name; /* or what it begins with: ifdef, elifdef */
+		const char *name; /* also the beginning of others: ifdef, elifdef */
 		enum group_line kind;
 	} directives[] = {
 		{"if", GROUP_OPENS},
@@ -155,10 +156,10 @@ static enum group_line group_line(const struct text_line *line)
 void lines_mark(const struct text_lines *lines, struct buffer *ret)
 {
 	struct scan scan = {};
-	size_t number = 1;  /* what the compiler believes the next line's number to be */
-	size_t depth = 0;   /* of groups */
-	size_t marked = 0;  /* the depth of the last directive: behind its group it may be void */
-	bool again = false; /* that group ended */
+	size_t number = 1;  /* the compiler's number for the next line */
+	size_t depth = 0;   /* of #if groups */
+	size_t marked = 0;  /* depth at the last directive; 0: it counts everywhere */
+	bool again = false; /* its group has ended, and #if may have left it out: repeat it */
 
 	for (size_t i = 0; i < lines->count; i++) {
 		const struct text_line *line = &lines->list[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Phase: link what the units carry and the glue into a patch module, with the kernel's tools. */
+/* Phase: link the carried code and the glue into a patch module, with the kernel's own tools. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 #include "pokepatch-build/report.h"
 
 /*
- * module.lds keeps ".text.foo" sections apart; merge them by kind.  Names with
- * two dots (.data..percpu) mean something to the loader and are left alone.  Markers
- * become one table, which the image points to.
+ * module.lds keeps ".text.foo" sections apart, so merge them by kind here.  Leave names with two
+ * dots alone: they have a meaning to the loader (.data..percpu).  Markers become one table, which
+ * the image points to.  The parameter is the number of bytes to insert before the code.
  */
 static const char merge_script[] =
 	"SECTIONS {\n"
@@ -33,13 +33,13 @@ static const char merge_script[] =
 struct linker {
 	struct build *build;
 	char *module;	/* "pokepatch-fix" */
-	char *combined; /* carried code and glue, then seen by objtool */
-	char *object;	/* with tables: the module's one object */
+	char *combined; /* carried code and glue; objtool rewrites it */
+	char *object;	/* the same with our tables: the module's only object */
 	char *mod_source, *mod_object;
 	char *ko;
 };
 
-/* Runs and frees the arguments. */
+/* Run a command in a folder, and free the arguments. */
 static struct error *run_in(struct args *args, const char *dir, struct buffer *ret_out)
 {
 	struct proc_options options = {.dir = dir};
@@ -49,7 +49,7 @@ static struct error *run_in(struct args *args, const char *dir, struct buffer *r
 	return error;
 }
 
-/* A command of the kernel's own tools, away from the user's environment. */
+/* Begin a command line that does not see the user's environment. */
 static struct args start_command(const struct build *build)
 {
 	struct args args = {0};
@@ -80,7 +80,7 @@ static void linker_deinit(struct linker *linker)
 	free(linker->ko);
 }
 
-/* Stubs are numbered as the core's table of functions is: one for each that is replaced. */
+/* Stubs are numbered like the rows of the image's table of functions, one for each changed one. */
 static size_t count_replaced(const struct build *build)
 {
 	size_t count = 0;
@@ -95,8 +95,8 @@ static size_t count_replaced(const struct build *build)
 }
 
 /*
- * What is added to the carried code: the glue, and with it, if the direct mode is possible,
- * its stubs, for as many functions as this patch replaces.
+ * Make the object to link with the carried code: the glue and, if the machine has the direct mode
+ * and --mode allows it, one stub for each function that this patch replaces.
  */
 static struct error *make_glue(struct linker *linker)
 {
@@ -131,7 +131,7 @@ static struct error *make_glue(struct linker *linker)
 	return run_in(&args, build->work, NULL);
 }
 
-/* With so many bytes in front of the code. */
+/* Link carried code and glue, with padding bytes before the code. */
 static struct error *combine(struct linker *linker, uint64_t padding)
 {
 	struct build *build = linker->build;
@@ -153,14 +153,14 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 	return run_in(&args, build->work, NULL);
 }
 
-/* What objtool does not understand would be unwound or patched wrongly. */
+/* Run objtool, and refuse its warnings: the kernel would unwind or patch such code wrongly. */
 static struct error *run_objtool(struct linker *linker)
 {
 	struct build *build = linker->build;
 	struct args args = start_command(build);
 	struct buffer out = {0};
 
-	if (!build->core.objtool) { /* a machine that has none */
+	if (!build->core.objtool) { /* this machine has none */
 		args_deinit(&args);
 		return NULL;
 	}
@@ -187,12 +187,12 @@ static struct error *run_modpost(struct linker *linker)
 	char *mod _free_ = xasprintf("%s/%s.mod", build->work, linker->module);
 	char *cmd _free_ = xasprintf("%s/.%s.o.cmd", build->work, linker->module);
 
-	/* Kbuild's notes about the object: its parts, and what it was made from. */
+	/* Files of kbuild's that modpost reads: the object's parts, and their dependencies. */
 	TRY(file_write(mod, "\n", 1));
 	TRY(file_write(cmd, "", 0));
 	struct args args = start_command(build);
 	args_add_all(&args, build->core.modpost);
-	args_add(&args, "-e"); /* not the kernel's own: it taints as out-of-tree */
+	args_add(&args, "-e"); /* an external module: loading it taints the kernel as out-of-tree */
 	args_add(&args, "-o");
 	args_add(&args, out);
 	args_add(&args, "-i");

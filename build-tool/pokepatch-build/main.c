@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch-build: from source diffs to a live patch module. */
+/* pokepatch-build: make a live patch module from source diffs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct phase {
 	{ "prove", prove_module },
 };
 
-/* After the report: with an output of ours that cannot be written there is no other. */
+/* Runs after the report is written, so that a failure to write either file leaves neither. */
 static const struct phase last_phase = { "write", write_module };
 
 static struct error *run_phase(struct build *build, const struct phase *phase)
@@ -43,7 +43,7 @@ static struct error *run_phases(struct build *build)
 	return NULL;
 }
 
-/* Of two things that went wrong the first is told. */
+/* Keep the first of two errors. */
 static struct error *first_error(struct error *first, struct error *second)
 {
 	if (!first)
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	notes_tell(&build);
 	refusals_sort(&build.refusals);
 	refusals_print(&build.refusals, stderr);
-	/* Refusals are in the report too; a failure of the environment leaves none. */
+	/* A refused change gets a report with the refusals; a failed run gets none. */
 	if (!error || error->status != STATUS_FAILED)
 		error = first_error(error, report_write(&build));
 	if (!error && !options.dry_run) {

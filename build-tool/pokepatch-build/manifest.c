@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A list of a tree's files with their sizes and times, so that damage (a disk
- * that was full, a file that somebody edited) is found by a stat of each file
- * that matters, without reading any.
+ * The manifest of a prepared tree: the sizes and times of its files.  It lets a build notice damage
+ * (the disk was full, a user edited a file) with one stat() for each file that matters, without
+ * reading any.
  */
 #include <errno.h>
 #include <fts.h>
@@ -13,6 +13,7 @@
 #include "common/proc.h"
 #include "pokepatch-build/tree.h"
 
+/* The file's time of modification in nanoseconds. */
 static unsigned long long modified(const struct stat *status)
 {
 	return (unsigned long long)status->st_mtim.tv_sec * 1000000000ULL +
@@ -51,7 +52,7 @@ struct error *manifest_write(const char *tree)
 	return error;
 }
 
-/* Is the file as the manifest's line "SIZE MTIME PATH" says? */
+/* Does the file still match the manifest's line "SIZE MTIME PATH"? */
 static bool line_is_sound(const char *tree, const char *line)
 {
 	struct stat status;
@@ -66,7 +67,7 @@ static bool line_is_sound(const char *tree, const char *line)
 	return !stat(path, &status) && status.st_size == size && modified(&status) == mtime;
 }
 
-/* The path of a manifest's line; NULL: the line is damaged. */
+/* The path in a manifest's line; NULL if the line is damaged. */
 static const char *line_path(const char *line)
 {
 	const char *space = strchr(line, ' ');
@@ -103,7 +104,7 @@ struct error *manifest_check(const char *tree, char *const *files, bool *ret_sou
 		const char *name = has_prefix(*files, "./") ? *files + 2 : *files;
 		const char *line = map_get(&lines, name);
 
-		/* Files that kbuild made later are not listed; those outside are not ours. */
+		/* Files that kbuild made later, or outside the tree, are not in the manifest. */
 		if (line)
 			sound = line_is_sound(tree, line);
 	}

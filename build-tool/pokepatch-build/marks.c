@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Phase: the markers that --mark-functions adds to functions, at the entry with the arguments
- * and at each return with the value.
+ * Phase: add the markers of --mark-functions to the source text: at a function's entry, with the
+ * arguments, and at each return, with the value.
  *
- * Where a function is and what its parameters are called is in the DWARF of the unit as the
- * kernel has it.  Its body then begins like this:
+ * The DWARF of the unit's exact object tells where the function is and what its parameters are
+ * called.  The changed body begins like this:
  *
  *	#define return return pokepatch_value_ =
  *		__typeof__((f)(a, b)) pokepatch_value_ __attribute__((cleanup(pokepatch_return_f)));
  *		char pokepatch_entry_ = ({ POKEPATCH_MARK(f_entry, "a=%px b=%d", ...); (char)0; });
  *
- * and an #undef follows it.  So every return, also one in a macro, leaves its value there, and
- * the compiler calls pokepatch_return_f() behind it, on every way out.  That function has the
- * other marker; it is in a header of our own, which is included before all of the file.
+ * and an #undef follows the body.  Every return statement, also one in a macro, thus stores its
+ * value in pokepatch_value_, and the compiler calls pokepatch_return_f() after it, on every way out
+ * of the function.  pokepatch_return_f() has the other marker.  It is in a header that we write and
+ * that the compiler includes before the source.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -26,15 +27,15 @@
 #include "object/object.h"
 #include "pokepatch-build/overlay.h"
 
-/* How a value is printed. */
+/* How to print a value. */
 struct kind {
-	const char *format; /* NULL: it is not: a structure, a floating-point number */
-	const char *cast;   /* so that it fits the format */
-	const char *type;   /* of that size and sign, to be read by its address */
+	const char *format; /* NULL: do not print it (a structure, a floating-point number) */
+	const char *cast;   /* to the type that the format expects */
+	const char *type;   /* of the value's size and sign, for reading it by its address */
 };
 
 static const struct kind no_kind, pointer_kind = {"%px", "(void *)(unsigned long)", "void *"};
-/* By log2 of the size in bytes. */
+/* Index: log2 of the size in bytes. */
 static const struct kind signed_kinds[] = {
 	{"%d", "(int)", "signed char"},
 	{"%d", "(int)", "short"},
@@ -53,18 +54,18 @@ struct parameter {
 	const struct kind *kind;
 };
 
-/* A function to be marked; names are DWARF's. */
+/* A function to mark.  The strings belong to DWARF. */
 struct marked {
 	const char *name;
-	struct changed_file *file;
-	size_t line;
+	struct changed_file *file; /* NULL until it is found */
+	size_t line; /* of its name, from 1 */
 	VEC(struct parameter) parameters;
-	bool returns; /* a value */
-	const struct kind *result;
-	bool unnamed; /* a parameter */
+	bool returns; /* it returns a value */
+	const struct kind *result; /* how to print that */
+	bool unnamed; /* a parameter has no name */
 };
 
-/* ---- what the compiler knows -------------------------------------------------------- */
+/* ---- reading DWARF ------------------------------------------------------------------ */
 
 static const struct kind *number_kind(Dwarf_Die *type, bool is_signed)
 {
@@ -84,7 +85,7 @@ static bool get_type(Dwarf_Die *die, Dwarf_Die *ret)
 	       dwarf_formref_die(&attribute, ret);
 }
 
-/* The kind of what @die declares; NULL: it has no type, as a function that returns nothing. */
+/* How to print what @die declares; NULL if that has no type, like a function that returns void. */
 static const struct kind *kind_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -97,7 +98,7 @@ static const struct kind *kind_of(Dwarf_Die *die)
 	case DW_TAG_pointer_type:
 		return &pointer_kind;
 	case DW_TAG_enumeration_type:
-		/* Of clang, and newer gcc, the type that it is stored as. */
+		/* clang and newer gcc tell the type that holds the enumeration. */
 		if (get_type(&type, &below) && !dwarf_peel_type(&below, &below))
 			type = below;
 		else
@@ -134,7 +135,7 @@ static void read_parameters(Dwarf_Die *function, struct marked *ret)
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-/* The changed file that DWARF means by a path, which may be absolute. */
+/* The changed file for a path in DWARF, which may be absolute; or NULL. */
 static struct changed_file *file_of(struct changes *changes, const char *path)
 {
 	for (size_t i = 0; path && i < changes->files.count; i++) {
@@ -148,7 +149,10 @@ static struct changed_file *file_of(struct changes *changes, const char *path)
 	return NULL;
 }
 
-/* Is @die the definition of a function of that name?  Where, if it is in a changed file. */
+/*
+ * Is @die the definition of the function, in a changed file?  Then set file and line.  If another
+ * file has the definition, set *ret_elsewhere to its path.
+ */
 static bool is_definition(struct build *build, Dwarf_Die *die, struct marked *ret,
 			  const char **ret_elsewhere)
 {
@@ -165,7 +169,7 @@ static bool is_definition(struct build *build, Dwarf_Die *die, struct marked *re
 	return ret->file;
 }
 
-/* In a unit; @ret->file stays NULL if it is not there. */
+/* Find the function's definition in a unit's DWARF; @ret->file stays NULL if there is none. */
 static void find_function(struct build *build, Dwarf *dwarf, struct marked *ret,
 			  const char **ret_elsewhere)
 {
@@ -186,7 +190,10 @@ static void find_function(struct build *build, Dwarf *dwarf, struct marked *ret,
 	}
 }
 
-/* Code that must not call anything, or that is gone; NULL: it can be marked. */
+/*
+ * The section of the function, if code there must not call other functions or the kernel discards
+ * it after use; NULL if the function can be marked.
+ */
 static const char *unfit_section(const struct object *object, const char *name)
 {
 	static const char *const unfit[] = {".noinstr.text", ".entry.text", ".init.text",
@@ -204,7 +211,7 @@ static const char *unfit_section(const struct object *object, const char *name)
 	return NULL;
 }
 
-/* ---- writing ---------------------------------------------------------------------------- */
+/* ---- writing the markers ------------------------------------------------------------ */
 
 static void refuse(struct build *build, const struct marked *marked, const char *why)
 {
@@ -223,7 +230,7 @@ static void add_text(struct changed_file *file, struct text_lines *lines, char *
 	*vec_push(lines) = (struct text_line){.text = text, .length = strlen(text)};
 }
 
-/* A piece of a line, which keeps its number. */
+/* Add a piece of a line, which keeps its number. */
 static void add_piece(struct text_lines *lines, const struct text_line *line, size_t from,
 		      size_t to)
 {
@@ -271,7 +278,7 @@ static char *value_text(const struct marked *marked)
 	return text;
 }
 
-/* The new text of the file, with what begins and ends the function's body. */
+/* Replace the file's new text by one with the lines that begin and end the function's body. */
 static void put_marks(const struct marked *marked, const struct body *body)
 {
 	struct changed_file *file = marked->file;
@@ -340,11 +347,11 @@ static void mark(struct build *build, struct marked *marked, struct buffer *head
 	add_return_mark(marked, header);
 }
 
-/* ---- the phase ---------------------------------------------------------------------------- */
+/* ---- the phase ---------------------------------------------------------------------- */
 
 /*
- * Look for the function in all units.  A file that several units compile may have other
- * types in each, and one text is for all.
+ * Find the function in all units and mark it.  Refuse it if several units compile its file: the
+ * types may differ between the units, but they share one text.
  */
 static struct error *mark_name(struct build *build, struct object *objects, const char *name,
 			       struct buffer *header)

@@ -24,7 +24,7 @@ enum {
 	OPTION_VERSION,
 };
 
-/* One row for each option: getopt, --help and the manual page say the same. */
+/* One row for each option, for getopt and for --help; the manual page must agree. */
 static const struct option_row {
 	int value; /* the short option's letter, or one of the above */
 	const char *name;
@@ -135,10 +135,11 @@ static struct error *parse_jobs(const char *text, unsigned int *ret)
 	return NULL;
 }
 
-/* As the compiler's own -D, but one thing that it takes is no name. */
+/* Check the argument of -D: the compiler takes it as it is, so accept nothing but a macro. */
 static struct error *parse_define(const char *text, struct build_options *options)
 {
-	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz_0123456789");
 
 	if (!length || (text[0] >= '0' && text[0] <= '9') || (text[length] && text[length] != '='))
 		return usage("-D wants NAME or NAME=VALUE, not", text);

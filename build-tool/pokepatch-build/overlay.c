@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Changed files, and writing them where the compiler reads them; see overlay.h. */
 #include "pokepatch-build/overlay.h"
 
 #include <stdlib.h>

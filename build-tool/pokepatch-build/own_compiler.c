@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A distribution may correct the compiler of an architecture and not the cross compiler for it:
- * Debian's gcc-12 12.2.0-14+deb12u1 has arm64's stack protector put the canary elsewhere
- * (CVE-2023-4039), its cross compiler is of 12.2.0-14, and of every function with an array on its
- * stack the two make different code.  So units are compiled by the architecture's own cc1, which
- * "pokepatch fetch" has brought and an emulator runs; driver, assembler and linker, which take
- * no part in that, stay those of this machine.
+ * Using the kernel's own compiler where the cross compiler makes different code.
+ *
+ * A distribution may fix the native compiler of an architecture and not the cross compiler for it.
+ * Debian's gcc-12 12.2.0-14+deb12u1 for arm64 puts the stack protector's canary elsewhere
+ * (CVE-2023-4039), but Debian's cross compiler is 12.2.0-14, so the two make different code for
+ * every function with an array on its stack.  In that case we compile units with the architecture's
+ * own cc1, which "pokepatch fetch" downloads and an emulator runs.  Driver, assembler and linker do
+ * not affect the code, so they remain the cross compiler's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #include "common/proc.h"
 #include "pokepatch-build/tree.h"
 
-/* "(Debian 12.2.0-14) 12.2.0" of "gcc-12 (Debian 12.2.0-14) 12.2.0": what follows the name. */
+/* "(Debian 12.2.0-14) 12.2.0" in "gcc-12 (Debian 12.2.0-14) 12.2.0"; the line ends at end_at. */
 static char *version_of(const char *line, const char *end_at)
 {
 	size_t name = strcspn(line, " "), length = strcspn(line, end_at);
@@ -23,7 +25,7 @@ static char *version_of(const char *line, const char *end_at)
 	return name < length ? xstrndup(line + name + 1, length - name - 1) : NULL;
 }
 
-/* The kernel's, as its configuration tells. */
+/* The version of the kernel's compiler, according to the configuration; or NULL. */
 static struct error *wanted_version(const struct build *build, char **ret)
 {
 	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
@@ -50,13 +52,13 @@ static struct error *present_version(const struct build *build, char **ret)
 	return error;
 }
 
-/* Does that cc1 run here, and is it of the version? */
+/* Does this cc1 run in the emulator, and is it the right version? */
 static struct error *is_usable(const struct build *build, const char *cc1, const char *version,
 			       bool *ret)
 {
 	const char *const argv[] = {build->machine->emulator, "-L", build->files.compiler, cc1,
 				    "-quiet", "-version", "-o", "/dev/null", "/dev/null", NULL};
-	/* "(Debian 12.2.0-14+deb12u1)": it says "version" in front of the number. */
+	/* Compare "(Debian 12.2.0-14+deb12u1": cc1 prints "version" before the number. */
 	_free_ char *vendor = xstrndup(version, strcspn(version, ")"));
 	struct proc_result result = {};
 	struct error *error = proc_run(argv, NULL, &result);
@@ -98,7 +100,7 @@ struct error *find_own_compiler(struct build *build)
 	return NULL;
 }
 
-/* A program of the name that the driver looks for, and CC with the folder where it is. */
+/* Write a script called cc1, and make the driver look for cc1 in its folder first (-B). */
 struct error *use_own_compiler(struct build *build)
 {
 	_free_ char *folder = xasprintf("%s/.pokepatch/compiler", build->tree);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading unified diffs. */
+/* Reading unified diffs; see patch.h. */
 #include "pokepatch-build/patch.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any source file has; keeps all sums of line numbers within a long. */
+/* More than any source file has, and small enough that sums of line numbers fit into a long. */
 #define LINE_NUMBER_MAX 100000000UL
 
 /* The diff, line by line. */
@@ -32,7 +32,7 @@ static bool reader_next(struct reader *reader)
 	return true;
 }
 
-/* The line after the current one, without moving. */
+/* Read the line after the current one into *ret, and leave reader where it is. */
 static bool reader_peek(const struct reader *reader, struct reader *ret)
 {
 	*ret = *reader;
@@ -46,8 +46,8 @@ static bool starts(const struct reader *reader, const char *prefix)
 	return reader->length >= length && !memcmp(reader->line, prefix, length);
 }
 
-/* The rest of the line after a prefix, without a carriage return at its end. */
-static char *rest(const struct reader *reader, const char *prefix)
+/* The line without its prefix, and without a carriage return at its end; the caller frees it. */
+static char *line_without(const struct reader *reader, const char *prefix)
 {
 	size_t skip = strlen(prefix), length = reader->length;
 
@@ -69,9 +69,9 @@ static int octal_digit(char c)
 }
 
 /*
- * A C-style quoted name, as git writes names with unusual bytes (core.quotePath
- * in git-config(1)).  *text is just after the opening quote, and is left after
- * the closing one.  NULL: malformed.
+ * Read a C-style quoted name, as git writes names with unusual bytes (core.quotePath in
+ * git-config(1)).  *text points just after the opening quote, and moves past the closing one.
+ * Return: the name, which the caller frees; NULL if it is malformed.
  */
 static char *unquote(const char **text)
 {
@@ -112,8 +112,8 @@ static char *unquote(const char **text)
 }
 
 /*
- * The path in a header line: quoted or plain, up to a tab (timestamps follow
- * it).  NULL for /dev/null.
+ * Read the path in a header line: quoted, or up to a tab, which a timestamp follows.  *ret is NULL
+ * for /dev/null.
  */
 static struct error *header_path(const struct reader *reader, const char *text, char **ret,
 				 const char **ret_after)
@@ -138,7 +138,7 @@ static struct error *header_path(const struct reader *reader, const char *text, 
 	return NULL;
 }
 
-/* Is it a path that stays within the tree? */
+/* Does the path stay within the tree? */
 static bool path_is_sound(const char *path)
 {
 	if (!*path || *path == '/' || strlen(path) >= PATH_MAX / 2)
@@ -155,7 +155,7 @@ static bool path_is_sound(const char *path)
 	}
 }
 
-/* Take off the first component (-p1), and refuse paths that leave the tree. */
+/* Remove the first component (-p1), and reject paths that leave the tree. */
 static struct error *strip_path(const struct reader *reader, char **path)
 {
 	char *slash;
@@ -182,10 +182,10 @@ static void set_path(char **path, char *value)
 
 /* ---- headers ---------------------------------------------------------------- */
 
-/* A path of git's own header lines: no a/ or b/ in front. */
+/* Read a path of git's extended header lines, which has no a/ or b/ in front. */
 static struct error *git_path(const struct reader *reader, const char *prefix, char **ret)
 {
-	_free_ char *text = rest(reader, prefix);
+	_free_ char *text = line_without(reader, prefix);
 	const char *after;
 	char *path;
 
@@ -199,13 +199,13 @@ static struct error *git_path(const struct reader *reader, const char *prefix, c
 }
 
 /*
- * "diff --git a/X b/X": needed where no other line names the file (an empty
- * new file, a mode change, a binary file).  Both names are the same then, so
- * the line splits in the middle.
+ * Read "diff --git a/X b/X", for entries without another line that names the file: an empty new
+ * file, a mode change, a binary file.  Both names are then the same, so split the line in the
+ * middle.
  */
 static struct error *git_names(const struct reader *reader, struct patch_entry *entry)
 {
-	_free_ char *text = rest(reader, "diff --git ");
+	_free_ char *text = line_without(reader, "diff --git ");
 	_free_ char *first = NULL, *second = NULL;
 	size_t length = strlen(text);
 
@@ -221,7 +221,7 @@ static struct error *git_names(const struct reader *reader, struct patch_entry *
 		second = xstrdup(text + length / 2 + 1);
 	}
 	if (!first || !second)
-		return NULL; /* a rename: its own lines follow */
+		return NULL; /* a rename, whose own header lines follow */
 	TRY(strip_path(reader, &first));
 	TRY(strip_path(reader, &second));
 	if (!strcmp(first, second)) {
@@ -318,7 +318,7 @@ static const struct git_header *git_header_find(const struct reader *reader)
 	return NULL;
 }
 
-/* Does diff -N's way to say "no such file" follow the name: the epoch, in any time zone? */
+/* Does the epoch, in any time zone, follow the name?  That is how diff -N marks a missing file. */
 static bool is_epoch(const char *after)
 {
 	while (*after == '\t' || *after == ' ')
@@ -326,10 +326,10 @@ static bool is_epoch(const char *after)
 	return has_prefix(after, "1970-01-01 ") || has_prefix(after, "1969-12-31 ");
 }
 
-/* The lines "--- OLD" (the current one) and "+++ NEW". */
+/* Read the lines "--- OLD" (the current line) and "+++ NEW". */
 static struct error *read_names(struct reader *reader, struct patch_entry *entry)
 {
-	_free_ char *old_text = rest(reader, "--- ");
+	_free_ char *old_text = line_without(reader, "--- ");
 	_free_ char *old_path = NULL, *new_path = NULL, *new_text = NULL;
 	const char *old_after = "", *new_after = "";
 	bool git = entry->old_path || entry->new_path || entry->change != PATCH_MODIFY;
@@ -337,7 +337,7 @@ static struct error *read_names(struct reader *reader, struct patch_entry *entry
 	TRY(header_path(reader, old_text, &old_path, &old_after));
 	TRY(strip_path(reader, &old_path));
 	reader_next(reader);
-	new_text = rest(reader, "+++ ");
+	new_text = line_without(reader, "+++ ");
 	TRY(header_path(reader, new_text, &new_path, &new_after));
 	TRY(strip_path(reader, &new_path));
 	if (!old_path && !new_path)
@@ -357,7 +357,7 @@ static struct error *read_names(struct reader *reader, struct patch_entry *entry
 
 /* ---- hunks ------------------------------------------------------------------ */
 
-/* "N" or "N,M"; M is 1 where it is missing. */
+/* Read "N" or "N,M"; a missing M is 1. */
 static bool read_range(const char **text, size_t *ret_start, size_t *ret_count)
 {
 	size_t *numbers[2] = {ret_start, ret_count};
@@ -414,7 +414,7 @@ static struct error *read_hunk_lines(struct reader *reader, struct patch_hunk *h
 					 "%s:%zu: the diff ends within the hunk that starts at "
 					 "line %zu",
 					 reader->name, reader->number, hunk->diff_line);
-		/* Mail programs take the space off an empty context line. */
+		/* Mail programs remove the space of an empty context line. */
 		kind = reader->length && reader->line[0] != '\r' ? reader->line[0] : ' ';
 		if (!strchr(" +-", kind) || (kind != '+' && !old_left) ||
 		    (kind != '-' && !new_left))
@@ -448,7 +448,7 @@ static struct error *read_hunks(struct reader *reader, struct patch_entry *entry
 		patch_line_vec lines = {};
 
 		*reader = next;
-		header = rest(reader, "");
+		header = line_without(reader, "");
 		hunk = vec_push(&hunks);
 		hunk->diff_line = reader->number;
 		if (!read_hunk_header(header, hunk))
@@ -481,7 +481,7 @@ static bool at_context_diff(const struct reader *reader)
 	return starts(reader, "*** ") && reader_peek(reader, &next) && starts(&next, "--- ");
 }
 
-/* The current line is "diff --git ..."; reads its entry to the end. */
+/* Read the entry that begins with the current line, "diff --git ...", to its end. */
 static struct error *read_git_entry(struct reader *reader, struct patch_entry *entry)
 {
 	struct reader next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Putting a diff's hunks into a file's text. */
+/* Applying a diff's hunks to a file's text; see patch.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static bool matches_line(const struct text_line *line, const struct patch_line *
 	       !memcmp(line->text, wanted->text, length);
 }
 
-/* One side of a hunk: its lines without those of the kind that is left out. */
+/* The old or the new side of a hunk: its lines without the '+' or without the '-' lines. */
 struct side {
 	const struct patch_line **list;
 	size_t count;
@@ -81,9 +81,9 @@ static void side_make(const struct patch_hunk *hunk, char without, struct side *
 			ret->list[ret->count++] = &hunk->lines[i];
 }
 
-/* Does the side, but for skip_head and skip_tail lines at its ends, stand at line at? */
-static bool stands_at(const struct text_lines *lines, const struct side *side, size_t at,
-		      size_t skip_head, size_t skip_tail)
+/* Does the text match the side from line at on, ignoring some lines at both ends of the side? */
+static bool side_matches(const struct text_lines *lines, const struct side *side, size_t at,
+			 size_t skip_head, size_t skip_tail)
 {
 	if (at > lines->count || side->count > lines->count - at)
 		return false;
@@ -110,16 +110,16 @@ struct search {
 	const struct side *old;
 	size_t first;    /* lines before this one belong to earlier hunks */
 	size_t expected; /* index of the line where the hunk should be */
-	size_t head, tail;
-	bool at_start, at_end; /* the diff says that it touches the file's start or end */
+	size_t head, tail; /* number of context lines at both ends */
+	bool at_start, at_end; /* the context shows that the hunk is at the file's start or end */
 };
 
-/* The nearest place to the expected one with that much fuzz; false: none. */
+/* Find the place nearest to the expected one, with this much fuzz.  Return: false if none fits. */
 static bool search_place(const struct search *search, unsigned int fuzz, size_t *ret)
 {
 	size_t longest = search->head > search->tail ? search->head : search->tail;
 	size_t short_head = longest - search->head, short_tail = longest - search->tail;
-	/* As patch(1): the longer context gives way first. */
+	/* Ignore lines of the longer context first, like patch(1). */
 	size_t skip_head = fuzz > short_head ? fuzz - short_head : 0;
 	size_t skip_tail = fuzz > short_tail ? fuzz - short_tail : 0;
 	size_t last;
@@ -143,7 +143,8 @@ static bool search_place(const struct search *search, unsigned int fuzz, size_t 
 				continue;
 			if (!fuzz && search->at_end && places[i] != last)
 				continue;
-			if (!stands_at(search->lines, search->old, places[i], skip_head, skip_tail))
+			if (!side_matches(search->lines, search->old, places[i], skip_head,
+					  skip_tail))
 				continue;
 			*ret = places[i];
 			return true;
@@ -152,13 +153,13 @@ static bool search_place(const struct search *search, unsigned int fuzz, size_t 
 	return false;
 }
 
-/* Where the hunk goes, as an index of lines; false: nowhere. */
+/* Find the index of the line where the hunk applies.  Return: false if there is none. */
 static bool find_place(const struct text_lines *lines, const struct patch_hunk *hunk,
 		       const struct side *old, size_t first, long offset, size_t *ret,
 		       unsigned int *ret_fuzz)
 {
 	struct search search = {.lines = lines, .old = old, .first = first};
-	/* "-0,0" and, without context, "-N,0": the text goes behind line N. */
+	/* "-0,0" and, without context, "-N,0": insert the text after line N. */
 	size_t start = hunk->old_count ? hunk->old_start - 1 : hunk->old_start;
 	bool any_context;
 
@@ -169,7 +170,7 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 	if (start > lines->count)
 		start = lines->count;
 	search.expected = offset < 0 && (size_t)-offset > start ? 0 : start + (size_t)offset;
-	if (!old->count) { /* nothing to look for: exactly there, or not at all */
+	if (!old->count) { /* there are no lines to search for */
 		*ret = search.expected;
 		*ret_fuzz = 0;
 		return search.expected >= first && search.expected <= lines->count;
@@ -191,8 +192,8 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 	bool there = false;
 
 	side_make(hunk, '-', &new);
-	for (size_t at = 0; new.count && !there &&at < lines->count; at++)
-		there = stands_at(lines, &new, at, 0, 0);
+	for (size_t at = 0; new.count && !there && at < lines->count; at++)
+		there = side_matches(lines, &new, at, 0, 0);
 	free(new.list);
 	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
 			 name, hunk->diff_line, index + 1, path, hunk->old_start,
@@ -209,8 +210,8 @@ static void copy_lines(struct text_lines *to, const struct text_lines *from, siz
 }
 
 /*
- * Put a hunk's lines in place of those at index at.  Context keeps the file's
- * own text: with fuzz, or other line ends, the diff's differs.
+ * Append the hunk's new side, which replaces the lines of from at index at.  Copy context lines
+ * from the file, because the diff's differ from them after fuzz or with other line ends.
  */
 static void put_hunk(struct text_lines *to, const struct text_lines *from, size_t at,
 		     const struct patch_hunk *hunk)
@@ -244,7 +245,7 @@ struct error *patch_apply(const char *name, const struct patch_entry *entry,
 	struct text_lines new = {};
 	struct hunk_place *places = xcalloc(entry->nr_hunks + 1, sizeof(*places));
 	struct error *error = NULL;
-	size_t done = 0; /* lines of the old text that new already holds */
+	size_t done = 0; /* lines of the old text before this one are handled */
 	long offset = 0;
 
 	for (size_t i = 0; i < entry->nr_hunks && !error; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The user's diffs: reading them, sorting out what can be patched, applying the rest. */
+/* Phases: read the user's diffs; refuse changes that cannot be patched, and apply the others. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/overlay.h"
 
-/* A file of the tree that a diff may change, and what becomes of it. */
+/* What to do with a change, by the path of the file. */
 enum file_action {
 	FILE_COMPILE, /* a .c file: find its units */
 	FILE_IGNORE,  /* nothing in the kernel is compiled from it */
@@ -16,10 +16,10 @@ enum file_action {
 };
 
 enum match {
-	MATCH_FOLDER, /* it is somewhere below this folder */
-	MATCH_NAME,   /* its own name is this */
-	MATCH_NAME_PREFIX,
-	MATCH_SUFFIX,
+	MATCH_FOLDER, /* the path begins with the pattern; * stands for one component */
+	MATCH_NAME,   /* the last component is the pattern */
+	MATCH_NAME_PREFIX, /* the last component begins with it */
+	MATCH_SUFFIX, /* the path ends with it */
 };
 
 /* The first row that matches a path decides. */
@@ -117,10 +117,10 @@ static const struct file_rule *find_rule(const char *path)
 		if (matches)
 			return rule;
 	}
-	return &file_rules[ARRAY_SIZE(file_rules) - 1]; /* its empty suffix matches anything */
+	return &file_rules[ARRAY_SIZE(file_rules) - 1]; /* not reached: "" matches any path */
 }
 
-/* "./mm/vmscan.c", or the file in the folder that -s names, is mm/vmscan.c. */
+/* mm/vmscan.c for "./mm/vmscan.c", and for that file in the folder of --source. */
 static const char *source_name(const struct build *build, const char *path)
 {
 	const char *folder = build->options.source;
@@ -182,7 +182,7 @@ static void refuse(struct build *build, const struct patch_entry *entry, const c
 		map_slot(&build->changes->refused, entry->new_path);
 }
 
-/* What cannot be done to a .c file, whatever its text. */
+/* Changes of a .c file that are refused whatever its text is. */
 static const struct change_rule {
 	enum patch_change change;
 	const char *code, *text;
@@ -205,7 +205,7 @@ static const struct change_rule *find_change_rule(enum patch_change change)
 	return NULL;
 }
 
-/* The file's text from the tree; NULL in *ret: it was refused. */
+/* Get the changed file of an entry, and read it from the tree first; *ret is NULL if refused. */
 static struct error *load_file(struct build *build, const struct patch_entry *entry,
 			       struct changed_file **ret)
 {
@@ -234,7 +234,8 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 	return NULL;
 }
 
-static void tell_places(struct build *build, const struct patch_entry *entry,
+/* Note each hunk that applied with an offset or fuzz. */
+static void note_places(struct build *build, const struct patch_entry *entry,
 			const struct hunk_place *places)
 {
 	for (size_t i = 0; i < entry->nr_hunks; i++) {
@@ -264,7 +265,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	struct changed_file *file;
 
 	if (rule->action == FILE_IGNORE && entry->old_path)
-		rule = find_rule(entry->old_path); /* moved out of the kernel's code */
+		rule = find_rule(entry->old_path); /* it may be moved out of the kernel's code */
 	if (map_has(&build->changes->refused, path))
 		return NULL;
 	if (rule->action == FILE_IGNORE) {
@@ -289,11 +290,11 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	if (!file)
 		return NULL;
 	TRY(patch_apply(patch->path, entry, &file->new_lines, &places));
-	tell_places(build, entry, places);
+	note_places(build, entry, places);
 	return NULL;
 }
 
-/* A file that was named to be instrumented. */
+/* Add a source file of the command line, to be instrumented. */
 static struct error *add_source(struct build *build, struct patch_file *patch)
 {
 	const struct patch_entry entry = {
@@ -310,7 +311,7 @@ static struct error *add_source(struct build *build, struct patch_file *patch)
 	return NULL;
 }
 
-/* The rule for code that is linked into something else than vmlinux and modules. */
+/* The rule for code that is linked neither into vmlinux nor into a module; or NULL. */
 static const struct file_rule *find_special_rule(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++)
@@ -352,7 +353,7 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(first->path, second->path);
 }
 
-/* Files that several diffs changed forth and back, or by context lines alone, stay out. */
+/* Drop files whose text is the same after all diffs, except those to instrument. */
 static void drop_unchanged(struct changes *changes)
 {
 	size_t kept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Phase: the summary for the user, and the JSON report (schema version 1). */
+/* The JSON report (schema version 1), and the summary for the user. */
 #include "pokepatch-build/report.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct json_object *patch_array(const struct build *build)
 		struct json_object *item = json_object_new_object();
 		const char *slash = strrchr(build->patches[i].path, '/');
 
-		/* The name alone: where the user keeps it is no part of the patch. */
+		/* Without its folder, so that equal diffs give equal modules. */
 		add_string(item, "file", build->patches[i].source ? build->patches[i].source
 					 : slash			 ? slash + 1
 									 : build->patches[i].path);
@@ -48,7 +48,7 @@ static struct json_object *patch_array(const struct build *build)
 	return array;
 }
 
-/* What an instrumented build was asked for. */
+/* The options of an instrumented build. */
 static struct json_object *instrument_object(const struct build *build)
 {
 	const struct build_options *options = &build->options;
@@ -195,7 +195,7 @@ static void print_functions(const struct build *build, enum diff_change change, 
 		printf("\n");
 }
 
-/* Functions that are replaced by way of their callers. */
+/* Print functions without a patchable entry, and the callers that are replaced for them. */
 static void print_carriers(const struct build *build)
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
@@ -231,7 +231,6 @@ static bool report_to_stdout(const struct build *build)
 	return build->options.report && !strcmp(build->options.report, "-");
 }
 
-/* What changed, for a person; the report has the details. */
 void summary_print(const struct build *build)
 {
 	struct stat status;
@@ -267,7 +266,7 @@ void report_remove(const struct build *build)
 {
 	struct stat status;
 
-	/* Only what report_save() made: never a device or a pipe. */
+	/* Remove a regular file only: the user may have named a device or a pipe. */
 	if (build->options.report && !report_to_stdout(build) &&
 	    !lstat(build->options.report, &status) && S_ISREG(status.st_mode))
 		unlink(build->options.report);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where the code lies in the module.  Cortex-A53's erratum 843419: an ADRP in one of the last two
- * words of a page may come to a wrong address.  The linker and the module loader know, and change
- * the instruction or send it elsewhere; but a relocation that the core makes they do not see.  So
- * the code is moved, as a whole, by the least that leaves none of these ADRPs there.
+ * Avoiding Cortex-A53 erratum 843419: an ADRP in one of the last two words of a page may compute a
+ * wrong address.  The linker and the module loader know the erratum and change the instruction or
+ * move it into a veneer, but they do not see the relocations that the core makes.  So we move all
+ * of the module's code by the smallest distance that leaves none of these ADRPs in such a place.
  */
 #include "pokepatch-build/section_layout.h"
 
@@ -56,7 +56,7 @@ struct error *layout_padding(const struct build *build, const char *path, uint64
 		    map_has(&build->comparison->externals.by_link_name, reloc->symbol->name))
 			*vec_push(&places) = reloc->offset;
 	}
-	/* If nothing helps, finalize.c refuses what lies wrong. */
+	/* If no padding helps, finalize.c refuses the relocations in forbidden places. */
 	if (places.count &&
 	    !layout_find(limit, places.list, places.count, text->align ?: 1, ret))
 		*ret = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which files are units, and which are compiled within another: vmlinux's
- * DWARF has a compilation unit for each of its sources, and an index of the
- * tree's #include "x.c" lines has the rest (kernel/sched/rt.c is compiled in
- * build_policy.c, fs/binfmt_elf.c by itself and in compat_binfmt_elf.c).
+ * The index of units: which source files are units, and which are compiled as part of another.
+ * vmlinux's DWARF has a compilation unit for each of its sources.  An index of the tree's
+ * #include "x.c" lines has the others: kernel/sched/rt.c is compiled in build_policy.c, and
+ * fs/binfmt_elf.c by itself and in compat_binfmt_elf.c.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -19,7 +19,7 @@
 
 /* ---- #include "x.c" --------------------------------------------------------- */
 
-/* "a/./b/../c" to "a/c"; NULL: it leaves the tree. */
+/* "a/c" for "a/./b/../c", which the caller frees; NULL if the path leaves the tree. */
 static char *normalise(const char *path)
 {
 	char *out = xmalloc(strlen(path) + 2), *end = out;
@@ -48,7 +48,7 @@ static char *normalise(const char *path)
 	return out;
 }
 
-/* The file that an #include in from means: beside it, or from the tree's top. */
+/* Add a line for an #include in from, if its file is beside from or at the tree's top. */
 static void add_include(const char *tree, const char *from, const char *spelled,
 			struct buffer *text)
 {
@@ -68,7 +68,7 @@ static void add_include(const char *tree, const char *from, const char *spelled,
 	}
 }
 
-/* The name in a line `#include "NAME.c"`, whose .c is at dot; NULL: it is no such line. */
+/* The name in a line `#include "NAME.c"` whose ".c" is at dot; NULL if it is another line. */
 static char *included_name(const char *text, const char *dot)
 {
 	char close = dot[2];
@@ -144,7 +144,7 @@ struct error *source_index_write(const char *tree)
 
 /* ---- vmlinux's units -------------------------------------------------------- */
 
-/* Names are relative to the folder the kernel was built in, or below it. */
+/* The unit's name, relative to the folder in which the kernel was built if it is below that. */
 static const char *unit_name(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
@@ -159,15 +159,19 @@ static const char *unit_name(Dwarf_Die *die)
 	return name;
 }
 
-/* With make O= the source is elsewhere, and its files' names say where: where this one is. */
+/*
+ * The length of the source folder in a unit's name, or 0.  A kernel built with make O= has its
+ * source elsewhere, and its units' names begin with that folder.  Every kernel has init/main.c, so
+ * its name shows the folder.
+ */
 static size_t source_prefix(const char *name)
 {
-	static const char everybodys[] = "/init/main.c";
+	static const char in_every_kernel[] = "/init/main.c";
 
-	return has_suffix(name, everybodys) ? strlen(name) - strlen(everybodys) + 1 : 0;
+	return has_suffix(name, in_every_kernel) ? strlen(name) - strlen(in_every_kernel) + 1 : 0;
 }
 
-/* Takes what the names of the source's files begin with from the lines that have it. */
+/* Remove the prefix from the lines that begin with it. */
 static void strip_prefix(struct buffer *lines, const char *prefix, size_t length)
 {
 	struct buffer stripped = {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Making the runs of original bytes that the core compares live code with; see texts.h. */
 #include "pokepatch-build/texts.h"
 
 #include "common/search.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- places that are rewritten ------------------------------------------------------ */
+/* ---- places that the running kernel rewrites ---------------------------------------- */
 
 static int place_order(const void *left, const void *right)
 {
@@ -20,8 +21,8 @@ static int place_order(const void *left, const void *right)
 }
 
 /*
- * Is this the form of the section's entries, with one relocation at the start of each?
- * The last may lack padding (.parainstructions), but no byte that is read.
+ * Does the section consist of entries of this size, with one relocation at the start of each?  The
+ * last entry may lack its padding (.parainstructions), but not the byte at last_read.
  */
 static bool has_entries(const struct section *section, uint8_t entry, uint8_t last_read)
 {
@@ -33,7 +34,10 @@ static bool has_entries(const struct section *section, uint8_t entry, uint8_t la
 	       (!rest || rest > last_read);
 }
 
-/* The code of the entry that begins at a relocation; NULL: none does, or it is elsewhere. */
+/*
+ * The section and offset of the code that an entry refers to; NULL if no entry begins at this
+ * relocation, or it refers to something else than code of this object.
+ */
 static const struct section *entry_code(const struct reloc *reloc, uint8_t entry, uint64_t *ret)
 {
 	const struct section *code = reloc->symbol->section;
@@ -62,7 +66,9 @@ static void add_sites(const struct section *section, const struct site_table *ta
 	}
 }
 
-/* Of the bytes at start, which are words of zeroes? */
+/*
+ * The number of bytes at start that are NOPs: 4-byte words of zeroes, as on MIPS.
+ */
 static uint64_t count_nops(const struct section *code, uint64_t start, uint64_t length)
 {
 	uint64_t found = 0;
@@ -117,7 +123,7 @@ void rewritten_deinit(struct rewritten *rewritten)
 	vec_deinit(&rewritten->places);
 }
 
-/* ---- what may be anything ------------------------------------------------------------- */
+/* ---- bytes to leave out of the comparison ------------------------------------------- */
 
 static void mask(bool *masked, const struct symbol *symbol, uint64_t start, uint64_t length)
 {
@@ -126,7 +132,7 @@ static void mask(bool *masked, const struct symbol *symbol, uint64_t start, uint
 			masked[i - symbol->value] = true;
 }
 
-/* Places do not begin in one function and end in the next. */
+/* A place never crosses the end of a function, so the first one to look at begins in this one. */
 static void mask_places(const struct text_source *source, bool *masked)
 {
 	const struct symbol *symbol = source->symbol;
@@ -141,13 +147,14 @@ static void mask_places(const struct text_source *source, bool *masked)
 		mask(masked, symbol, list[i].start, list[i].length);
 }
 
-/* The image of a kernel, with all that it links, is smaller. */
+/* More than the size of any kernel's image. */
 #define IMAGE_MAX (1ull << 30)
 
 /*
- * vmlinux is moved as a whole, by pages: a distance within it stays, and so does an instruction that
- * holds one.  Not one from code to per-CPU symbols, which have small numbers for addresses; a field of
- * an instruction's reaches none of those.
+ * Is the field the distance between two places in vmlinux?  KASLR moves vmlinux as a whole, by
+ * pages, so distances within it do not change, nor do instructions that hold one.  A distance from
+ * code to a per-CPU symbol does change, because per-CPU symbols have offsets for addresses.  Those
+ * are out of reach for a field within an instruction (kind->mask).
  */
 static bool is_distance(const struct text_source *source, const struct reloc_kind *kind,
 			uint64_t at)
@@ -173,7 +180,7 @@ static void mask_relocs(const struct text_source *source, bool *masked)
 	for (size_t i = 0; i < count; i++) {
 		const struct reloc_kind *kind = arch_reloc(source->object->arch, relocs[i].type);
 		uint64_t at = relocs[i].offset - symbol->value;
-		uint64_t length = kind ? kind->size : 8; /* of an unknown type: any */
+		uint64_t length = kind ? kind->size : 8; /* an unknown type: no field is longer */
 
 		if (!kind || at + length > symbol->size || !is_distance(source, kind, at))
 			mask(masked, symbol, relocs[i].offset, length);
@@ -182,7 +189,8 @@ static void mask_relocs(const struct text_source *source, bool *masked)
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
-static uint64_t stretch(const bool *masked, uint64_t from, uint64_t size, bool what)
+/* The number of bytes from from on that are masked, or are not; at most what a run can hold. */
+static uint64_t run_length(const bool *masked, uint64_t from, uint64_t size, bool what)
 {
 	uint64_t length = 0;
 
@@ -201,8 +209,8 @@ void text_runs(const struct text_source *source, struct buffer *ret)
 	for (uint64_t at = 0; at < size;) {
 		unsigned char head[2];
 
-		head[0] = stretch(masked, at, size, true);
-		head[1] = stretch(masked, at + head[0], size, false);
+		head[0] = run_length(masked, at, size, true);
+		head[1] = run_length(masked, at + head[0], size, false);
 		buffer_add(ret, (const char *)head, sizeof(head));
 		buffer_add(ret, (const char *)source->bytes + at + head[0], head[1]);
 		at += head[0] + head[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Preparing the kernel's tree once, and using it from then on. */
+/* Phase: prepare the kernel's tree in the cache, or use the one that an earlier build prepared. */
 #include "pokepatch-build/tree.h"
 
 #include <dirent.h>
@@ -16,19 +16,19 @@
 #include "common/proc.h"
 #include "proof/proof.h"
 
-/* Changed whenever a tree that an earlier version prepared cannot be used. */
+/* Increment this when a tree that an earlier version prepared cannot be used any more. */
 #define TREE_FORMAT 2
 
-/* ---- what to make it from --------------------------------------------------- */
+/* ---- the inputs ------------------------------------------------------------- */
 
-/* Is this a name of the architecture: the kernel's, its folder's, Debian's? */
+/* Is this a name of the architecture: the kernel's, its folder's in arch/, or Debian's? */
 static bool arch_is_called(const struct arch *arch, const char *name)
 {
 	return !strcmp(arch->name, name) || !strcmp(arch->source_arch, name) ||
 	       (arch->debian && !strcmp(arch->debian, name));
 }
 
-/* "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration begins with the program's name. */
+/* "gcc-12" for "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration; the caller frees it. */
 static char *configured_compiler(const struct build *build)
 {
 	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
@@ -44,7 +44,7 @@ static char *configured_compiler(const struct build *build)
 	return strcspn(found, " \"") ? xstrndup(found, strcspn(found, " \"")) : NULL;
 }
 
-/* How much of a compiler's name is what all tools for the machine begin with? */
+/* The length of the prefix of a cross compiler's name: that of "aarch64-linux-gnu-"; or 0. */
 static size_t cross_prefix(const char *compiler)
 {
 	const char *gcc = compiler ? strstr(compiler, "gcc") : NULL;
@@ -53,8 +53,9 @@ static size_t cross_prefix(const char *compiler)
 }
 
 /*
- * What --cross-compile says; else what the kernel was built with, if it was cross-built too (there
- * are several for one machine: release 6 of MIPS has tools of its own); else Debian's.
+ * CROSS_COMPILE: what --cross-compile names; else the prefix that the kernel was built with, if it
+ * was cross-compiled (one machine may have several: MIPS release 6 has tools of its own); else
+ * Debian's.  NULL on the machine itself.
  */
 static char *choose_cross(const struct build *build)
 {
@@ -68,7 +69,7 @@ static char *choose_cross(const struct build *build)
 	return length ? xstrndup(compiler, length) : xasprintf("%s-", build->machine->gnu);
 }
 
-/* vmlinux says what the machine is; the headers must have been generated for it. */
+/* Take the machine from vmlinux, and check that the headers were generated for it. */
 static struct error *find_arch(struct build *build)
 {
 	const char *given = build->options.arch;
@@ -103,7 +104,10 @@ static struct error *find_arch(struct build *build)
 	return NULL;
 }
 
-/* Markers do not depend on each other, and need not stop the machine where that can be done without. */
+/*
+ * Markers do not depend on each other, so an instrumented module is switched without stopping the
+ * machine, where the architecture supports that.
+ */
 static struct error *choose_transition(struct build *build)
 {
 	struct build_options *options = &build->options;
@@ -120,12 +124,12 @@ static struct error *choose_transition(struct build *build)
 	return NULL;
 }
 
-/* A makefile that prints what Debian's headers say of the compiler (.kernelvariables). */
+/* A makefile that prints the compiler that Debian's headers name (.kernelvariables). */
 static const char variables_makefile[] = "-include $(KBUILD_FOLDER)/.kernelvariables\n"
 					 "print:\n"
 					 "\t@echo $(CC)\n";
 
-/* Of a kernel whose build folder does not name its compiler: by the configuration. */
+/* The build folder does not name the compiler, so take its name from the configuration. */
 static void take_configured_compiler(struct build *build)
 {
 	_free_ char *compiler = configured_compiler(build);
@@ -146,7 +150,7 @@ static struct error *find_compiler(struct build *build)
 	const char *name;
 
 	TRY(file_write(makefile, variables_makefile, strlen(variables_makefile)));
-	/* Clean: within another make, its MAKEFLAGS would say what CC is. */
+	/* When another make runs us, its MAKEFLAGS could set CC. */
 	args_add_clean_environment(&args, build->work);
 	args_add(&args, "make");
 	args_add(&args, "-srR");
@@ -181,7 +185,7 @@ struct error *add_file_identity(struct buffer *text, const char *folder, const c
 	return NULL;
 }
 
-/* Everything that the tree is made from, one line each; its hash names the tree. */
+/* Describe everything that the tree is made from; the hash of it names the tree. */
 static struct error *tree_identity(const struct build *build, struct buffer *text)
 {
 	char source[65];
@@ -199,9 +203,12 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 	return add_file_identity(text, build->files.kbuild, "include/config/auto.conf");
 }
 
-/* ---- the parts -------------------------------------------------------------- */
+/* ---- preparing -------------------------------------------------------------- */
 
-/* Programs that the headers package brings, so that they need not be built. */
+/*
+ * Copy the programs, which the headers package has compiled already, and skip files with a dot in
+ * their names, except NAME.real*.
+ */
 static bool is_no_program(const char *name, bool folder)
 {
 	return !folder && strchr(name, '.') && !strstr(name, ".real");
@@ -248,11 +255,11 @@ static struct error *copy_parts(const struct build *build)
 }
 
 /*
- * Files that must be newer than .config, in this order, or the Makefile's rule
- * for auto.conf runs the configuration program (which, without pahole on this
- * machine, would come to another result than the kernel's packager).
+ * Make these files newer than .config, in this order.  Otherwise the Makefile's rule for auto.conf
+ * would run the configuration program, which could give another result than the packager's: this
+ * machine may lack pahole.
  */
-static struct error *settle_times(const struct build *build)
+static struct error *touch_config_files(const struct build *build)
 {
 	static const char *const names[] = {
 		"include/config/auto.conf.cmd", "include/generated/autoconf.h",
@@ -268,7 +275,7 @@ static struct error *settle_times(const struct build *build)
 	return NULL;
 }
 
-/* Programs that generate sources and that headers packages do not bring. */
+/* Programs that generate sources, and that headers packages do not have. */
 static const struct host_tool {
 	const char *symbol;
 	const char *folder, *program;
@@ -279,8 +286,8 @@ static const struct host_tool {
 };
 
 /*
- * A tool that cannot be built (no host compiler, say) is only missed by units
- * that need it, and then kbuild tells so.
+ * Build these programs.  Ignore one that cannot be built (there may be no host compiler): only
+ * units that need it fail, and kbuild's message then names it.
  */
 static struct error *build_host_tools(const struct build *build)
 {
@@ -324,16 +331,16 @@ static struct error *check_unpacked(const struct build *build)
 	return NULL;
 }
 
-/* Everything but the mark that it is complete. */
+/* Prepare the tree, all but its environment and the file ready, which make_tree() writes last. */
 static struct error *fill_tree(struct build *build)
 {
 	_free_ char *notes = xasprintf("%s/.pokepatch", build->tree);
 
-	TRY(remove_tree(build->tree)); /* left by one that was interrupted, or damaged */
+	TRY(remove_tree(build->tree)); /* an interrupted or damaged one */
 	TRY(make_dirs(notes));
 	TRY(unpack_source(build, build->tree));
 	TRY(copy_parts(build));
-	TRY(settle_times(build));
+	TRY(touch_config_files(build));
 	TRY(check_unpacked(build));
 	TRY(manifest_write(build->tree));
 	TRY(source_index_write(build->tree));
@@ -387,12 +394,12 @@ static struct error *make_tree(struct build *build, const struct buffer *identit
 		error = write_environment(build);
 	if (!error)
 		error = file_write(ready, identity->text, identity->length);
-	if (error) /* a full disk is no better for what lies about */
+	if (error) /* do not leave half a tree: the disk may be full */
 		error_destroy(remove_tree(build->tree));
 	return error;
 }
 
-/* Is the tree complete, and are the files that every build reads as they were? */
+/* Is the tree complete, and are the files that every build reads unchanged? */
 static struct error *tree_is_ready(const struct build *build, const struct buffer *identity,
 				   bool *ret)
 {
@@ -420,8 +427,8 @@ static struct error *tree_is_ready(const struct build *build, const struct buffe
 }
 
 /*
- * Trees of the same folder as it was before, which nobody will use again: the
- * user edits it, and each state has a tree of its own.
+ * Remove the trees of earlier states of the same source folder.  The user edits it, and each state
+ * gets a tree of its own, so no build will use the earlier ones again.
  */
 static void remove_older(const struct build *build)
 {
@@ -448,7 +455,7 @@ static void remove_older(const struct build *build)
 		if (!text || !strstr(text, line))
 			continue;
 		fd = open(lock, O_RDWR | O_CLOEXEC);
-		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) /* nobody uses it */
+		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) /* no build is using it */
 			error_destroy(remove_tree(path));
 		cleanup_close(&fd);
 	}
@@ -483,7 +490,10 @@ struct error *rebuild_tree(struct build *build)
 	return error;
 }
 
-/* With the lock shared if it is ready, which is so in all runs but the first. */
+/*
+ * Take the tree's lock shared if the tree is ready, as it is in all runs but the first.  Otherwise
+ * take it exclusively, prepare the tree, and keep the lock shared.
+ */
 static struct error *open_tree(struct build *build, const struct buffer *identity)
 {
 	bool ready;
@@ -496,7 +506,7 @@ static struct error *open_tree(struct build *build, const struct buffer *identit
 	cleanup_close(&build->tree_lock);
 	build->tree_lock = -1;
 	TRY(cache_lock(build->tree, false, &build->tree_lock));
-	TRY(tree_is_ready(build, identity, &ready)); /* another build was at it */
+	TRY(tree_is_ready(build, identity, &ready)); /* another build may have prepared it */
 	if (ready) {
 		TRY(read_environment(build));
 	} else {
@@ -506,7 +516,7 @@ static struct error *open_tree(struct build *build, const struct buffer *identit
 		TRY(make_tree(build, identity));
 		remove_older(build);
 	}
-	/* Others may read it now, and none may take it away until we are done. */
+	/* Other builds may read the tree from now on, but none may remove it until we exit. */
 	if (flock(build->tree_lock, LOCK_SH))
 		return error_errno("cannot lock %s", build->tree);
 	return NULL;

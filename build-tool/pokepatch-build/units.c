@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The units that the change touches: each with its parent and its command. */
+/* Phase: find the units that the change touches, each with its parent and its command. */
 #include "pokepatch-build/units.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 /* ---- parents ---------------------------------------------------------------- */
 
-/* "nf-tables.ko.xz" is module nf_tables: the loader's names have no dashes. */
+/* Is the file "nf-tables.ko.xz" of module nf_tables?  The loader turns dashes into underscores. */
 static bool is_module_file(const char *file, const char *name)
 {
 	for (; *name; file++, name++)
@@ -20,7 +20,7 @@ static bool is_module_file(const char *file, const char *name)
 	return has_prefix(file, ".ko");
 }
 
-/* The module's path below the folder, as .ko; NULL: there is none of that name. */
+/* Find a module's path below the folder, ending in .ko; *ret is NULL if there is none. */
 static struct error *find_module(const char *folder, const char *name, char **ret)
 {
 	char *roots[] = {(char *)folder, NULL};
@@ -42,7 +42,7 @@ static struct error *find_module(const char *folder, const char *name, char **re
 	return NULL;
 }
 
-/* Sets the unit's parent; refused if there is no such module. */
+/* Set the unit's parent, or refuse the unit if there is no such module. */
 static struct error *set_parent(struct build *build, struct unit *unit, const struct answer *answer)
 {
 	if (!answer->module) {
@@ -58,7 +58,7 @@ static struct error *set_parent(struct build *build, struct unit *unit, const st
 	return NULL;
 }
 
-/* ---- sorting out ------------------------------------------------------------ */
+/* ---- from candidates to units ----------------------------------------------- */
 
 static bool in_list(char *const *list, const char *text)
 {
@@ -68,7 +68,7 @@ static bool in_list(char *const *list, const char *text)
 	return false;
 }
 
-/* Did the compiler read the changed file?  Not if an #if around the #include said no. */
+/* Did the compiler read the changed file?  An #if around the #include may have left it out. */
 static bool reads_file(const struct candidate *candidate, const struct answer *answer,
 		       const char *path)
 {
@@ -107,8 +107,8 @@ static void add_changed_file(struct unit *unit, const char *path)
 }
 
 /*
- * A candidate that kbuild compiled is a unit of this kernel if it goes into a
- * module, or if vmlinux has it: kbuild compiles any file that it is asked for.
+ * Add a candidate to the units if kbuild compiled it, and it belongs to a module or to vmlinux.
+ * kbuild compiles any file on request, so that it could compile a file proves nothing.
  */
 static struct error *take_candidate(struct build *build, struct candidate *candidate,
 				    struct answer *answer)
@@ -130,8 +130,12 @@ static struct error *take_candidate(struct build *build, struct candidate *candi
 	return set_parent(build, unit, answer);
 }
 
-/* Which candidates to ask kbuild for: the others are sure to be no units. */
-static struct error *choose(struct build *build, struct candidates *candidates, struct args *ret)
+/*
+ * Choose the candidates to have compiled; the others are certainly not units.  Move the chosen ones
+ * to the front of the list, and add their sources to ret.
+ */
+static struct error *choose_candidates(struct build *build, struct candidates *candidates,
+				       struct args *ret)
 {
 	size_t kept = 0;
 
@@ -140,7 +144,7 @@ static struct error *choose(struct build *build, struct candidates *candidates, 
 		bool ask = candidate->in_vmlinux;
 
 		if (!ask && is_special_code(candidate->source))
-			ask = false; /* vDSO and boot code: linked into other things */
+			ask = false; /* linked into the vDSO or the boot code */
 		else if (!ask && candidate->included)
 			TRY(kbuild_is_module(build, candidate->source, &ask));
 		else
@@ -148,7 +152,7 @@ static struct error *choose(struct build *build, struct candidates *candidates, 
 		if (ask) {
 			struct candidate chosen = *candidate;
 
-			/* Keep them all, for all are freed; those to ask first. */
+			/* Swap: the rest of the list must stay, to be freed. */
 			*candidate = candidates->list.list[kept];
 			candidates->list.list[kept++] = chosen;
 			args_add(ret, chosen.source);
@@ -157,15 +161,15 @@ static struct error *choose(struct build *build, struct candidates *candidates, 
 	return NULL;
 }
 
-/* vmlinux or a module has this unit, so kbuild must be able to compile it. */
+/* Does vmlinux or a module have this unit?  Then kbuild must be able to compile it. */
 static bool must_compile(const struct candidate *candidate, const char *output)
 {
 	return candidate->in_vmlinux || output_says_module(output, candidate->source);
 }
 
 /*
- * Files that the vDSO is compiled from, whoever else includes them, cannot be
- * changed; boot code that includes one has run already.
+ * Refuse changed files that the vDSO is compiled from, even if other units include them, too.
+ * Changed files that boot code includes may be patched: the boot code has run already.
  */
 static void refuse_special(struct build *build, const struct candidates *candidates)
 {
@@ -179,7 +183,7 @@ static void refuse_special(struct build *build, const struct candidates *candida
 	}
 }
 
-/* Every changed file must be in a unit. */
+/* Refuse changed files that no unit compiles. */
 static void refuse_lost(struct build *build)
 {
 	for (size_t i = 0; i < build->changes->files.count; i++) {
@@ -197,8 +201,8 @@ static void refuse_lost(struct build *build)
 /* ---- the phase -------------------------------------------------------------- */
 
 /*
- * Are the files that the units were compiled from as they were unpacked?  If
- * kbuild could not compile one, that may be why.
+ * Has any file that the units were compiled from changed since it was unpacked?  If kbuild could
+ * not compile a unit, check the whole tree: damage may be the reason.
  */
 static struct error *check_damage(struct build *build, const struct candidates *candidates,
 				  const struct answer *answers, size_t count, const char *output,
@@ -226,7 +230,7 @@ static struct error *cannot_compile(const struct candidate *candidate, const str
 			 candidate->source, output->text ? output->text : "(it said nothing)");
 }
 
-/* Once through; *ret_damaged: the tree must be prepared anew and this done again. */
+/* Compile the candidates and make units of them; *ret_damaged: prepare the tree and try again. */
 static struct error *try_units(struct build *build, struct candidates *candidates,
 			       bool *ret_damaged)
 {
@@ -237,7 +241,7 @@ static struct error *try_units(struct build *build, struct candidates *candidate
 	size_t count;
 
 	*ret_damaged = false;
-	error = choose(build, candidates, &sources);
+	error = choose_candidates(build, candidates, &sources);
 	count = sources.count;
 	answers = xcalloc(count + 1, sizeof(*answers));
 	if (!error && count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the source that is given to a folder of our own. */
+/* Copying or unpacking the kernel's source into the prepared tree. */
 #include <errno.h>
 #include <fts.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 #include "common/proc.h"
 #include "pokepatch-build/tree.h"
 
-/* Folders that no kernel is compiled from; kbuild never looks into them for one unit. */
+/* Folders without code of the kernel, which kbuild does not read to compile a unit. */
 static const char *const folders_unused[] = {
 	"Documentation", "LICENSES", "samples", "tools/testing", "tools/perf",
 };
 
 /*
- * Large folders that are compiled only if one of some symbols is set in the
- * configuration; together they are more than half of the source.  Debian's cloud
- * kernel has no DRM and no media support, but the quirks of panels
- * (drivers/gpu/drm/drm_panel_orientation_quirks.c) and CEC (drivers/media/cec).
+ * Large folders that kbuild enters only if the configuration sets one of some symbols.  Together
+ * they are more than half of the source.  Debian's cloud kernel has neither DRM nor media support,
+ * but it does have panel quirks (drivers/gpu/drm/drm_panel_orientation_quirks.c) and CEC
+ * (drivers/media/cec).
  */
 static const struct optional_folder {
 	const char *folder, *symbols[4];
@@ -33,7 +33,7 @@ static const struct optional_folder {
 	{"sound", {"CONFIG_SOUND"}},
 };
 
-/* Other architectures' folders that one compiles from, too. */
+/* Architectures that also compile files of another one's folder. */
 static const struct arch_folder {
 	const char *arch, *also;
 } arch_also[] = {
@@ -50,7 +50,7 @@ static bool arch_is_used(const char *arch, const char *name)
 	return false;
 }
 
-/* All of arch/ in Linux 6.1 and later; one that is missing here is unpacked and does no harm. */
+/* All of arch/ in Linux 6.1 and later.  A missing one would be unpacked, which does no harm. */
 static const char *const arch_names[] = {
 	"alpha", "arc",        "arm",   "arm64", "csky",     "hexagon", "ia64",    "loongarch",
 	"m68k",  "microblaze", "mips",  "nios2", "openrisc", "parisc",  "powerpc", "riscv",
@@ -91,7 +91,7 @@ static struct error *folders_left_out(const struct build *build, struct args *re
 	return NULL;
 }
 
-/* tar has a line for each file that it cannot write; one says enough. */
+/* tar prints a line for each file that it cannot write; quote the first. */
 static struct error *unpack_error(const char *path, const char *tree, const char *output)
 {
 	if (strstr(output, strerror(ENOSPC)))
@@ -114,7 +114,7 @@ static struct error *unpack_tarball(const char *path, const char *tree, const st
 	args_addf(&args, "--directory=%s", tree);
 	args_add(&args, "--strip-components=1");
 	args_add(&args, "--no-same-owner");
-	/* Debian's tarball has 55 blocks, which xz unpacks on all processors. */
+	/* Debian's tarball has 55 blocks, so xz -T0 unpacks it on all processors. */
 	if (has_suffix(path, ".xz"))
 		args_add(&args, "--use-compress-program=xz -T0");
 	args_add(&args, "--anchored");
@@ -134,7 +134,7 @@ static struct error *unpack_tarball(const char *path, const char *tree, const st
 
 /* ---- folders ---------------------------------------------------------------- */
 
-/* What a user's tree may hold besides its source: a repository, an earlier build. */
+/* Skip what a user's tree may hold besides source: a repository, results of an earlier build. */
 static bool is_no_source(const char *name, bool folder)
 {
 	static const char *const endings[] = {".o", ".ko", ".a", ".cmd", ".mod", ".order"};
@@ -163,8 +163,8 @@ static struct error *copy_link(const char *from, const char *to)
 }
 
 /*
- * A file with its times, for make compares them.  Not synced: an interrupted
- * preparation starts anew.
+ * Copy a file with its times, because make compares those.  No fsync(): after an interruption the
+ * tree is prepared again.
  */
 static struct error *copy_file(const char *from, const char *to, const struct stat *status)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Phase: proof that source, configuration and compiler are those of the kernel
- * to be patched.  The original, compiled by kbuild with exactly the kernel's
- * flags, must have the same bytes as vmlinux or the module, for every function
- * that the patch replaces, its cold part included.  Fields that are relocated are left out: their
- * values depend on the link.
+ * Phase: verify that source, configuration and compiler are those of the kernel to patch.  kbuild
+ * has compiled the original with exactly the kernel's flags.  For every function that the patch
+ * replaces, including its cold part, it must have the same bytes as vmlinux or the module.
+ * Relocated fields are not compared, because their values depend on the link.
  *
- * What is equal goes into the patch module, for the core to compare with live code.
+ * The verified bytes go into the patch module, where the core compares live code with them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static const struct reloc *first_reloc(const struct section *section, uint64_t o
 	return list + first_index(i, section->relocs.count, list[i].offset >= offset);
 }
 
-/* Offset of the first byte that differs outside relocated fields, or size. */
+/* Offset of the first byte that differs outside relocated fields; the size if none does. */
 static uint64_t first_difference(const struct object *object, const struct symbol *symbol,
 				 const unsigned char *live)
 {
@@ -59,15 +58,15 @@ static uint64_t first_difference(const struct object *object, const struct symbo
 	return symbol->size;
 }
 
-/* Where a function's hot or cold part is to be looked for, and who it is. */
+/* The hot or the cold part of a function, in the exact object and in the parent. */
 struct part {
 	const struct unit *unit;
-	const struct object *object; /* the exact one */
-	const struct rewritten *rewritten; /* in that */
+	const struct object *object; /* the unit's exact object */
+	const struct rewritten *rewritten; /* of the object */
 	const char *name;
-	const struct symbol *symbol; /* there; may be NULL */
+	const struct symbol *symbol; /* in the object; may be NULL */
 	const struct external *external; /* in the parent */
-	struct buffer *text;		 /* for the core */
+	struct buffer *text; /* gets the verified bytes as runs */
 };
 
 static enum diff_verified verify_part(struct build *build, const struct part *part)
@@ -107,7 +106,7 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	return DIFF_UNEQUAL;
 }
 
-/* The compiler moves what is rarely executed to a part of its own, named so. */
+/* Verify both parts: the compiler moves rarely executed code of a function f to f.cold. */
 static void verify_function(struct build *build, const struct unit *unit,
 			    const struct object *exact, const struct rewritten *rewritten,
 			    const struct map *symbols, struct diff_function *function)
@@ -115,7 +114,7 @@ static void verify_function(struct build *build, const struct unit *unit,
 	const struct externals *externals = &build->comparison->externals;
 	struct buffer *texts = build->comparison->texts;
 	const struct external *old = externals->list.list[function->old];
-	/* A clone's number may be another one in the patched object. */
+	/* The old name: a clone may have another number in the patched object. */
 	char *cold_name _free_ = xasprintf("%s.cold", old->name);
 	struct part hot = {
 		.unit = unit,

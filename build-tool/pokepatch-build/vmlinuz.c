@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The build id of the kernel that really boots, from inside its compressed image. */
+/* Reading build ids: of an ELF file, and of the kernel inside a boot image; see vmlinuz.h. */
 #include "pokepatch-build/vmlinuz.h"
 
 #include <endian.h>
@@ -20,9 +20,9 @@
 #define PAYLOAD_LENGTH 0x24c
 #define HEADER_END 0x250
 
-/* A kernel is a few times 10 MB; more is a broken image. */
+/* A kernel has some 10 MB; an image that unpacks to more than this is broken. */
 #define KERNEL_SIZE_MAX (1UL << 30)
-/* lz4's legacy frame, which the kernel's build makes with lz4 -l: blocks of at most 8 MiB. */
+/* Block size of lz4's legacy frame, which the kernel's build makes (lz4 -l): 8 MiB. */
 #define LZ4_LEGACY_BLOCK (8UL << 20)
 
 static uint32_t get_u32(const uint8_t *p)
@@ -35,7 +35,7 @@ static uint32_t get_u32(const uint8_t *p)
 
 /* ---- unpacking -------------------------------------------------------------- */
 
-/* A length of 15 in a token goes on in bytes, up to one that is not 255. */
+/* Add the bytes that extend a token's length of 15, up to the first that is not 255. */
 static bool lz4_length(const uint8_t **in, const uint8_t *end, size_t *length)
 {
 	uint8_t byte;
@@ -77,7 +77,7 @@ bool lz4_block(const uint8_t *in, size_t length, struct buffer *out)
 		if (!offset || offset > out->length - start ||
 		    out->length - start + match > LZ4_LEGACY_BLOCK)
 			return false;
-		while (match) { /* overlapping: what was written a moment ago is read again */
+		while (match) { /* a match may overlap the bytes that it produces */
 			size_t step = match < offset ? match : offset;
 			char part[256];
 
@@ -95,7 +95,7 @@ static bool unpack_lz4(const uint8_t *in, size_t length, struct buffer *out)
 	const uint8_t *end = in + length;
 
 	in += 4;
-	/* The kernel's build adds the unpacked size, four bytes, to the end. */
+	/* The kernel's build appends the unpacked size, four bytes. */
 	while (end - in > 4) {
 		uint32_t size = get_u32(in);
 
@@ -111,7 +111,7 @@ static bool unpack_lz4(const uint8_t *in, size_t length, struct buffer *out)
 static const struct packing {
 	uint8_t magic[6];
 	size_t magic_length;
-	const char *program[5]; /* NULL: by ourselves */
+	const char *program[5]; /* argv of a program that unpacks it; NULL: we do */
 } packings[] = {
 	{{0x02, 0x21, 0x4c, 0x18}, 4, {NULL}},
 	{{0xfd, '7', 'z', 'X', 'Z', 0}, 6, {"xz", "-dc", "--single-stream", NULL}},
@@ -121,8 +121,8 @@ static const struct packing {
 };
 
 /*
- * Programs complain about the size that the kernel's build puts behind the
- * payload; whether it was unpacked shows when the result is read.
+ * Unpack the payload with a program, and ignore its status: it complains about the size that the
+ * kernel's build appends to the payload.  Reading the result shows whether it was unpacked.
  */
 static struct error *unpack_with(const char *const *program, const uint8_t *payload, size_t length,
 				 const char *work, const char *to)
@@ -136,7 +136,7 @@ static struct error *unpack_with(const char *const *program, const uint8_t *payl
 	error = proc_run(program, &options, &result);
 	proc_result_deinit(&result);
 	unlink(from);
-	if (error && !proc_interrupted()) { /* no such program */
+	if (error && !proc_interrupted()) { /* the program is not installed */
 		error_destroy(error);
 		error = NULL;
 	}
@@ -181,7 +181,7 @@ static char *build_id_in_sections(Elf *elf)
 	return id;
 }
 
-/* A file without sections has its notes in segments. */
+/* For a file without sections. */
 static char *build_id_in_segments(Elf *elf)
 {
 	char *id = NULL;
@@ -216,7 +216,7 @@ struct error *elf_build_id(const char *path, char **ret)
 	return NULL;
 }
 
-/* Images that are the kernel's memory from its first byte on, with a header in unused code. */
+/* Boot images that are the kernel's memory itself, with a magic number in a header at offset. */
 static const struct raw_image {
 	size_t offset;
 	char magic[4];
@@ -234,7 +234,7 @@ static bool is_raw(const uint8_t *image, size_t length)
 	return false;
 }
 
-/* Where in memory vmlinux has its .notes, from its first byte on. */
+/* Find .notes in vmlinux: the offset in memory from the kernel's first byte, and the size. */
 static struct error *find_notes(const char *vmlinux, uint64_t *ret_offset, uint64_t *ret_size)
 {
 	_close_ int fd = open(vmlinux, O_RDONLY | O_CLOEXEC);
@@ -270,7 +270,10 @@ static struct error *find_notes(const char *vmlinux, uint64_t *ret_offset, uint6
 	return NULL;
 }
 
-/* The images that is_raw() knows are little-endian, whatever machine this is. */
+/*
+ * The build id in the notes of an image that is_raw() knows; or NULL.  Such an image is
+ * little-endian, and build_id_in_notes() reads words in the byte order of this machine.
+ */
 static char *build_id_in_image(const uint8_t *notes, uint64_t size)
 {
 	_free_ char *words = xmalloc(size);

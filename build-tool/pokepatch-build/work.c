@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What belongs to the whole run: names, the work folder, phases, notes. */
+/* The frame of a run: the patch's name, the kernel's files, the work folder, phases and notes. */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "pokepatch-build/overlay.h"
 #include "common/proc.h"
 
-/* "pokepatch_" and the name are a module's name: MODULE_NAME_LEN is 56 with the NUL. */
+/* "pokepatch_NAME" is the module's name; MODULE_NAME_LEN is 56, including the NUL. */
 #define NAME_LENGTH_MAX 45
 #define RESERVED_NAME "version"
 
@@ -38,7 +38,7 @@ static struct error *check_given_name(const char *name)
 	return NULL;
 }
 
-/* From a diff's file name without its endings; empty where nothing of it can be used. */
+/* A name from a diff's file name without its endings; empty if that has no usable character. */
 static char *derive_name(const char *path)
 {
 	static const char *const endings[] = {".patch", ".diff", ".c"};
@@ -58,7 +58,7 @@ static char *derive_name(const char *path)
 	return name;
 }
 
-/* The patch's name: what -n says, or the first diff's. */
+/* The patch's name: the argument of -n, or a name from the first diff. */
 static struct error *choose_name(const struct build_options *options, char **ret)
 {
 	_free_ char *name = NULL;
@@ -73,7 +73,7 @@ static struct error *choose_name(const struct build_options *options, char **ret
 					 "%s gives no name for the patch; choose one with -n",
 					 options->patches[0]);
 	}
-	/* Patches' folders lie beside the core's own file of that name. */
+	/* In sysfs, the patches' folders and the core's file "version" are in one folder. */
 	if (!strcmp(name, RESERVED_NAME))
 		return error_new(STATUS_FAILED,
 				 "a patch cannot be called '%s', which is the core's own file in "
@@ -90,9 +90,9 @@ static bool is_running(const char *release)
 	return !uname(&uts) && !strcmp(uts.release, release);
 }
 
-/* One part of the kernel: from the option, else from the cache, else it is missing. */
-static struct error *resolve(const char *option, const char *letter, char **field, const char *what,
-			     const char *release)
+/* Set one part of the kernel from its option, or keep the cache's; it is an error to have none. */
+static struct error *resolve_file(const char *option, const char *letter, char **field,
+				  const char *what, const char *release)
 {
 	if (option) {
 		char *path = realpath(option, NULL);
@@ -111,7 +111,7 @@ static struct error *resolve(const char *option, const char *letter, char **fiel
 	return NULL;
 }
 
-/* ---- a kernel that was built by its user --------------------------------------------- */
+/* ---- a kernel that the user built ----------------------------------------------------- */
 
 static char *in_folder(const char *folder, const char *name)
 {
@@ -120,7 +120,7 @@ static char *in_folder(const char *folder, const char *name)
 	return realpath(path, NULL);
 }
 
-/* The release that the folder was built for, as kbuild noted it; NULL: it did not. */
+/* The release that kbuild recorded in the build folder, which the caller frees; or NULL. */
 static char *built_release(const char *folder)
 {
 	_free_ char *path = xasprintf("%s/include/config/kernel.release", folder);
@@ -132,7 +132,7 @@ static char *built_release(const char *folder)
 	return text;
 }
 
-/* With make O= the source is elsewhere, and a link leads there. */
+/* The source of a build folder: the folder itself, or, after make O=, where its link leads. */
 static char *built_source(const char *folder)
 {
 	_free_ char *main = in_folder(folder, "init/main.c");
@@ -141,8 +141,9 @@ static char *built_source(const char *folder)
 }
 
 /*
- * A folder in which a kernel was built, and which was named, has all that a kernel's packages
- * have.  What the cache has of that release may be another build; so has the running kernel's image.
+ * If the folder that --kbuild names is one in which a kernel was built, take all of the kernel from
+ * it.  The cache's files and the running kernel's image of the same release may be of another
+ * build.
  */
 static void take_build_folder(const char *folder, struct kernel_files *files)
 {
@@ -174,7 +175,7 @@ static struct error *find_files(struct build *build)
 	const char *release = build->release;
 
 	TRY(kernel_files_find(release, files));
-	/* It may be a link to where a kernel was built; that folder has one name, however it is given. */
+	/* It may be a link to a build folder.  Resolve it, so that the folder has only one name. */
 	if (files->kbuild) {
 		char *path = realpath(files->kbuild, NULL);
 
@@ -183,12 +184,12 @@ static struct error *find_files(struct build *build)
 	}
 	if (options->kbuild)
 		take_build_folder(options->kbuild, files);
-	TRY(resolve(options->source, "--source", &files->source, "source", release));
-	TRY(resolve(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
-	TRY(resolve(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
-	TRY(resolve(options->config, "--config", &files->config, "configuration", release));
-	TRY(resolve(options->modules, "--modules", &files->modules_dbg, "modules with DWARF",
-		    release));
+	TRY(resolve_file(options->source, "--source", &files->source, "source", release));
+	TRY(resolve_file(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
+	TRY(resolve_file(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
+	TRY(resolve_file(options->config, "--config", &files->config, "configuration", release));
+	TRY(resolve_file(options->modules, "--modules", &files->modules_dbg, "modules with DWARF",
+			 release));
 	if (!files->modules)
 		files->modules = xstrdup(files->modules_dbg);
 	return NULL;
@@ -217,7 +218,7 @@ static struct error *make_work_folder(struct build *build)
 	return build->work ? NULL : error_errno("--keep %s", keep);
 }
 
-/* The output's folder must be there: better told now than after the work. */
+/* Choose the output's path, and check now that its folder can be written to, before any work. */
 static struct error *choose_output(struct build *build)
 {
 	const char *given = build->options.output;
@@ -296,7 +297,7 @@ static void core_deinit(struct core_artefacts *core)
 void build_deinit(struct build *build)
 {
 	if (build->work && !build->options.keep)
-		error_destroy(remove_tree(build->work)); /* nothing that a message would help */
+		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
 	comparison_destroy(build->comparison);
 	for (size_t i = 0; i < build->nr_units; i++)
 		unit_deinit(&build->units[i]);
