@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "object/arch.h"
+#include "arch/machines.h"
 #include "arch/arm64_note.h"
 #include "arch/arm64_uses.h"
 #include "arch/fixed.h"

@@ -10,6 +10,7 @@
 #include "object/disasm.h"
 #include "arch/fixed.h"
 #include "arch/mips.h"
+#include "arch/machines.h"
 
 /* Made by mips32_join_addends() of halves whose other half is not known, and never carried. */
 enum { HI16_ALONE = 0x100 + R_MIPS_HI16, LO16_ALONE = 0x100 + R_MIPS_LO16 };

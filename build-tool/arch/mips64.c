@@ -5,6 +5,7 @@
  */
 #include "object/disasm.h"
 #include "arch/mips.h"
+#include "arch/machines.h"
 
 static const struct reloc_kind mips64_relocs[] = {
 	MIPS_LOW_RELOCS,

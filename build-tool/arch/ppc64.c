@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "object/arch.h"
+#include "arch/machines.h"
 #include "arch/fixed.h"
 #include "object/object.h"
 #include "object/sections.h"

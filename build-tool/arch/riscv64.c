@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/arch.h"
+#include "arch/machines.h"
 #include "object/disasm.h"
 #include "arch/fixed.h"
 #include "object/sections.h"

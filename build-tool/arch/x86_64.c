@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "object/arch.h"
+#include "arch/machines.h"
 #include "object/atoms.h"
 #include "object/disasm.h"
 #include "object/sections.h"

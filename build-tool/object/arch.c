@@ -10,20 +10,6 @@
 #include "object/atoms.h"
 #include "common/util.h"
 
-const struct arch *const arch_all[] = {
-	&arch_arm64,
-	&arch_loongarch64,
-	&arch_mips,
-	&arch_mipsel,
-	&arch_mips64,
-	&arch_mips64el,
-	&arch_ppc64,
-	&arch_s390,
-	&arch_riscv64,
-	&arch_x86_64,
-	NULL,
-};
-
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data)
 {
 	for (size_t i = 0; arch_all[i]; i++)

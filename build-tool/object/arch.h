@@ -323,9 +323,7 @@ enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *
  */
 int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table);
 
-/* arch_all - every architecture; ends with NULL. */
+/* arch_all - every architecture; ends with NULL.  arch/machines.c defines it. */
 extern const struct arch *const arch_all[];
-extern const struct arch arch_arm64, arch_loongarch64, arch_mips, arch_mipsel, arch_mips64;
-extern const struct arch arch_mips64el, arch_ppc64, arch_riscv64, arch_s390, arch_x86_64;
 
 #endif /* POKEPATCH_ARCH_H */

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "arch/machines.h"
 #include "folder.h"
 #include "object/object.h"
 

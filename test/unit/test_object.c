@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "object/atoms.h"
+#include "arch/machines.h"
 #include "folder.h"
 #include "object/object.h"
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "arch/machines.h"
 #include "folder.h"
 #include "object/object.h"
 #include "object/parent.h"

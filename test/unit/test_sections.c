@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "object/arch.h"
+#include "arch/machines.h"
 #include "object/sections.h"
 #include "common/util.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "object/arch.h"
+#include "arch/machines.h"
 #include "object/object.h"
 #include "object/parent.h"
 #include "pokepatch_format.h"
