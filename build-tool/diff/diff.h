@@ -7,6 +7,7 @@
 #define POKEPATCH_DIFF_H
 
 #include "object/parent.h"
+#include "object/symvers.h"
 #include "pokepatch_format.h"
 #include "common/util.h"
 

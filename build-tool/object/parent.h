@@ -77,20 +77,4 @@ uint32_t parent_position(const struct parent *parent, const struct parent_symbol
 const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
 				  uint64_t *ret_room);
 
-/* Module.symvers: who exports what. */
-struct export {
-	const char *name, *module, *namespace; /* module: "vmlinux" or a path */
-	uint32_t crc;
-	bool gpl;
-};
-
-struct symvers {
-	struct map by_name; /* const struct export * */
-	VEC(struct export) exports;
-	char *text; /* owned */
-};
-struct error *symvers_read(const char *path, struct symvers *ret);
-void symvers_deinit(struct symvers *symvers);
-const struct export *symvers_find(const struct symvers *symvers, const char *name);
-
 #endif /* POKEPATCH_PARENT_H */

@@ -4,7 +4,7 @@
 #define POKEPATCH_PROOF_INTERNAL_H
 
 #include "object/object.h"
-#include "object/parent.h"
+#include "object/symvers.h"
 #include "pokepatch_format.h"
 #include "pokepatch_mark.h"
 #include "proof/proof.h"

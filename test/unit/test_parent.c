@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "object/object.h"
 #include "object/parent.h"
+#include "object/symvers.h"
 
 struct made {
 	struct object object;
