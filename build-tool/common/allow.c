@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Refusals that the author of a patch allows: what is refused is left undone. */
+/*
+ * Allowances: refusals that the author of a patch accepts.  The build leaves out what is refused
+ * and goes on with the rest of the change.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where fetched kernels are kept; see cache.h. */
+/* The cache of fetched kernels; see cache.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,10 @@ struct error *cache_root(char **ret)
 	return NULL;
 }
 
-/* A release becomes part of paths and of package names (Debian Policy 5.6.1: these characters). */
+/*
+ * A release becomes a part of paths and of package names, so it has only characters that a package
+ * name may have (Debian Policy 5.6.1), and those of versions.
+ */
 static bool is_release(const char *release)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -75,9 +78,9 @@ struct error *cache_kernel_dir(const char *release, char **ret)
 }
 
 /*
- * Where the packages put each part, below .../kernels/RELEASE.  %R stands for
- * the release; a * in the last name must match exactly one thing.  The second row of a part is
- * for packages that moved to /usr (Debian 13 and later).
+ * Where the packages put each part, below .../kernels/RELEASE.  %R stands for the release.  A *
+ * in the last name must match exactly one file or folder.  The first row of a part whose path
+ * exists counts.  Since Debian 13 the packages put modules under /usr.
  */
 static const struct part {
 	size_t field; /* in struct kernel_files */
@@ -85,7 +88,7 @@ static const struct part {
 } parts[] = {
 	{offsetof(struct kernel_files, config), "image/boot/config-%R"},
 	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinuz-%R"},
-	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinux-%R"}, /* MIPS, not packed */
+	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinux-%R"}, /* MIPS */
 	{offsetof(struct kernel_files, vmlinux), "dbg/usr/lib/debug/boot/vmlinux-%R"},
 	{offsetof(struct kernel_files, modules), "image/lib/modules/%R"},
 	{offsetof(struct kernel_files, modules), "image/usr/lib/modules/%R"},
@@ -96,7 +99,7 @@ static const struct part {
 	{offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz"},
 };
 
-/* The one path in a folder whose name matches, or NULL. */
+/* The only path in a folder whose name matches, or NULL if none or several do. */
 static char *find_matching(const char *folder, const char *pattern)
 {
 	DIR *list = opendir(folder);
@@ -118,7 +121,7 @@ static char *find_matching(const char *folder, const char *pattern)
 	return NULL;
 }
 
-/* The one path that the pattern of a row stands for, or NULL. */
+/* The path that the pattern of a row stands for, or NULL if it does not exist.  Owned. */
 static char *find_part(const char *cache, const char *release, const char *pattern)
 {
 	const char *mark = strstr(pattern, "%R");
@@ -172,13 +175,13 @@ static int open_lock(const char *file, bool shared)
 {
 	int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 
-	/* Readers of someone else's cache cannot make or write the file, and need not. */
+	/* A reader of another user's cache can neither make nor write the file; it need not. */
 	if (fd < 0 && shared && (errno == EACCES || errno == EROFS))
 		fd = open(file, O_RDONLY | O_CLOEXEC);
 	return fd;
 }
 
-/* Is fd still what the name means?  Somebody may have removed the cache while we waited. */
+/* Does the name still lead to fd?  The cache may have been removed while we waited. */
 static bool is_current(int fd, const char *file)
 {
 	struct stat ours, named;
@@ -193,8 +196,7 @@ struct error *cache_lock(const char *path, bool shared, int *ret_fd)
 	double start = now_seconds();
 	bool told = false;
 
-	/* Polled rather than waited for in flock(), so that no signal is missed before it sleeps.
-	 */
+	/* Poll: a signal that comes just before a flock() that blocks would not end it. */
 	for (;;) {
 		_close_ int fd = open_lock(file, shared);
 

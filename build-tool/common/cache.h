@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The cache: ${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/RELEASE/
+ * The cache of kernels, where `pokepatch fetch` puts their packages and pokepatch-build its trees.
+ * ${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/RELEASE/ has:
  *
- *   packages/   the .deb files, as downloaded and verified
+ *   packages/   the .deb files that were downloaded and verified
  *   image/      linux-image: boot/{vmlinuz,config,System.map}-R, lib/modules/R
  *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
- *   headers/    linux-headers, -common, linux-kbuild; made relocatable
- *   compiler/   for another architecture: cpp and its libraries, to be emulated
+ *   headers/    linux-headers, -common, linux-kbuild; works from any folder
+ *   compiler/   for another architecture: cpp and its libraries, which qemu runs
  *   source/     usr/src/linux-source-V.tar.xz
- *   fetched     written last: "NAME VERSION SHA256" of each package, one a line
+ *   fetched     written last: "NAME VERSION SHA256", a line for each package
  *   tree-KEY/   prepared source trees (pokepatch-build)
  *   core-KEY/   core module and glue built for this kernel (pokepatch-build)
  */
@@ -17,7 +18,7 @@
 
 #include "common/util.h"
 
-/* Where the parts of one kernel are; a path is NULL if it is not there. */
+/* Where the parts of one kernel are.  All paths are owned; NULL: the part is missing. */
 struct kernel_files {
 	char *release; /* "6.1.0-56-cloud-amd64" */
 	char *cache;   /* .../kernels/RELEASE */
@@ -25,28 +26,31 @@ struct kernel_files {
 	char *vmlinuz;
 	char *vmlinux;     /* with DWARF and relocations */
 	char *modules;     /* .../lib/modules/RELEASE of the image */
-	char *modules_dbg; /* .../lib/modules/RELEASE of dbg (has kernel/...) */
+	char *modules_dbg; /* .../lib/modules/RELEASE of the debug package (has kernel/...) */
 	char *kbuild;      /* the headers' build folder, for make -C */
 	char *source;      /* tarball or folder */
-	char *compiler;    /* a root folder with the compiler, or NULL */
+	char *compiler;    /* a root folder with the compiler */
 };
 
-/* cache_root - .../pokepatch, absolute; made if missing. */
+/* cache_root - the absolute path of .../pokepatch, which is made if it is missing. */
 struct error *cache_root(char **ret);
-/* cache_kernel_dir - .../pokepatch/kernels/RELEASE; not made.  Refuses what is no release name. */
+/*
+ * cache_kernel_dir - the path .../pokepatch/kernels/RELEASE; the folder itself is not made.
+ * Errors: @release is not a release's name.
+ */
 struct error *cache_kernel_dir(const char *release, char **ret);
 /*
- * kernel_files_find - look in the cache; never downloads.  Missing parts stay
- * NULL; release and cache are always set.
+ * kernel_files_find - look for a kernel's parts in the cache, without downloading any.  The path
+ * of a missing part is NULL; release and cache are always set.
  */
 struct error *kernel_files_find(const char *release, struct kernel_files *ret);
 void kernel_files_deinit(struct kernel_files *files);
 
 /*
- * cache_lock - an exclusive (or shared) flock on PATH.lock; waits, saying so
- * on standard error after a second, and ends with an error when we are
- * interrupted.  Close the fd to let go; the kernel does when we die.  The
- * folder that PATH is in must exist; PATH.lock stays behind, empty.
+ * cache_lock - take an exclusive (or shared) flock on PATH.lock.  Waits until the lock is free,
+ * and prints after a second on standard error that it waits.  Close the file to release the lock.
+ * The folder that PATH is in must exist.  PATH.lock stays behind, empty.
+ * Errors: it cannot be opened or locked, or a signal interrupted us.
  */
 struct error *cache_lock(const char *path, bool shared, int *ret_fd);
 

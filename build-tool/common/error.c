@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Errors and lists of refusals; see error.h. */
 #include "common/error.h"
 
 #include <errno.h>

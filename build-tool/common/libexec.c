@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The folder of our internal programs; see libexec.h. */
 #include "common/libexec.h"
 
 #include <limits.h>

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The folder of programs that other programs run and users do not: a compiler looks for its
+ * assembler there (gcc -B).
+ */
 #ifndef POKEPATCH_LIBEXEC_H
 #define POKEPATCH_LIBEXEC_H
 
 #include "common/error.h"
 
 /*
- * libexec_find - the folder, absolute and with a slash at its end, beside that of this program
- * (built or installed) which holds what other programs are to find there by its name.
- * Error: there is none that has it; what to do is said.
+ * libexec_find - the folder that holds the program @name: an absolute path with a slash at its
+ * end.  The folder lies beside the one of this program, as built or as installed.
+ * Errors: no such folder has the program.
  */
 struct error *libexec_find(const char *name, char **ret) __attribute__((warn_unused_result));
 

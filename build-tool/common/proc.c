@@ -21,9 +21,9 @@
 static bool verbose;
 
 /*
- * Set by the signal handler.  wake_fd is an eventfd that the handler makes
- * readable and nobody reads, so a poll() that starts after the signal, in any
- * thread, returns at once: there is no moment in which a signal is missed.
+ * Set by the signal handler.  The handler also makes the eventfd wake_fd readable, and no code ever
+ * reads it.  So a poll() that starts after the signal, in any thread, returns at once, and no
+ * signal can be missed.
  */
 static volatile sig_atomic_t interrupted;
 static int wake_fd = -1;
@@ -38,7 +38,7 @@ static void on_signal(int sig)
 	(void)sig;
 	interrupted = 1;
 	if (write(wake_fd, &one, sizeof(one)) < 0) {
-		/* Its counter is full, so it is readable already. */
+		/* The eventfd's counter is full, so it is readable already. */
 	}
 	errno = saved_errno;
 }
@@ -53,7 +53,7 @@ void proc_catch_signals(void)
 	for (size_t i = 0; i < ARRAY_SIZE(caught_signals); i++) {
 		struct sigaction old;
 
-		/* nohup and `cmd &` without job control ignore some: leave it at that. */
+		/* nohup, and `cmd &` without job control, have some ignored: keep them so. */
 		if (sigaction(caught_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 			continue;
 		sigaction(caught_signals[i], &action, NULL);
@@ -65,7 +65,7 @@ bool proc_interrupted(void)
 	return interrupted;
 }
 
-void proc_go_on(void)
+void proc_clear_interrupted(void)
 {
 	interrupted = 0;
 }
@@ -95,7 +95,7 @@ void proc_result_deinit(struct proc_result *result)
 	buffer_deinit(&result->err);
 }
 
-/* The command as a shell would take it, for messages. */
+/* The command with a shell's quotes, for messages. */
 static void add_command(struct buffer *buffer, const char *const *argv)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -137,7 +137,7 @@ static void show_command(const char *const *argv, const struct proc_options *opt
 	buffer_deinit(&line);
 }
 
-/* Our environment with env put over it; the array is the caller's, the strings are borrowed. */
+/* Our environment with the variables of env set.  The array is owned, its strings are borrowed. */
 static char **merge_env(const char *const *env)
 {
 	size_t ours = 0, added = 0, n = 0;
@@ -167,7 +167,7 @@ static char **merge_env(const char *const *env)
 /* One running child. */
 struct child {
 	size_t index; /* of its command and result */
-	pid_t pid;    /* its process group has the same number */
+	pid_t pid;    /* also the number of its process group */
 	int pid_fd;   /* readable once it has ended */
 	int out_fd;   /* -1: closed or not collected */
 	int err_fd;
@@ -175,7 +175,7 @@ struct child {
 
 enum start_step { STEP_DIR, STEP_INPUT, STEP_OUTPUT, STEP_EXEC };
 
-/* What a child that could not become the program tells us through a pipe. */
+/* A child that could not become the program sends this through a pipe. */
 struct start_failure {
 	enum start_step step;
 	int errnum;
@@ -186,12 +186,12 @@ static void __attribute__((noreturn)) start_failed(int fd, enum start_step step)
 	struct start_failure failure = {.step = step, .errnum = errno};
 
 	if (write(fd, &failure, sizeof(failure)) < 0) {
-		/* Our parent is gone; nobody is left to be told. */
+		/* The parent has died, and needs no answer. */
 	}
 	_exit(127);
 }
 
-/* Put fd at the number target without close-on-exec, also if it is there already. */
+/* Make fd the descriptor target without close-on-exec, even if it has that number already. */
 static void place_fd(int fd, int target)
 {
 	if (fd == target)
@@ -201,8 +201,8 @@ static void place_fd(int fd, int target)
 }
 
 /*
- * In the child, between fork() and exec: only async-signal-safe calls, since
- * another thread of the parent may have held any lock.
+ * Runs in the child between fork() and exec.  Makes only async-signal-safe calls, since another
+ * thread of the parent may have held any lock at the fork.
  */
 static void __attribute__((noreturn))
 become_program(const char *const *argv, char **env, const struct proc_options *options,
@@ -215,7 +215,7 @@ become_program(const char *const *argv, char **env, const struct proc_options *o
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(127); /* it died before the prctl */
+		_exit(127); /* the parent died before the prctl() */
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < ARRAY_SIZE(caught_signals); i++)
 		sigaction(caught_signals[i], &action, NULL);
@@ -223,7 +223,7 @@ become_program(const char *const *argv, char **env, const struct proc_options *o
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
-	/* All paths are relative to our folder, so open them before going to theirs. */
+	/* Paths are relative to the parent's folder, so open the files before the chdir(). */
 	fd = open(options->input ? options->input : "/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		start_failed(failure_fd, STEP_INPUT);
@@ -269,7 +269,7 @@ static struct error *start_error(const struct start_failure *failure, const char
 			 hint);
 }
 
-/* A pipe whose reading end does not block; both ends are closed on exec and never 0, 1 or 2. */
+/* A pipe whose reading end does not block.  Both ends close on exec and are not 0, 1 or 2. */
 static struct error *make_pipe(int ret[2])
 {
 	int raw[2];
@@ -298,7 +298,7 @@ static void close_pipe(int fds[2])
 	close_fd(&fds[1]);
 }
 
-/* Make the pipes and fork; *ret_failure tells what the child could not do (errnum 0: nothing). */
+/* Make the pipes and fork; *ret_failure is the step at which the child failed (errnum 0: none). */
 static struct error *fork_program(const char *const *argv, const struct proc_options *options,
 				  int out[2], int err[2], struct child *child,
 				  struct start_failure *ret_failure)
@@ -319,7 +319,7 @@ static struct error *fork_program(const char *const *argv, const struct proc_opt
 		goto out;
 	fcntl(failure_pipe[0], F_SETFL, 0);
 
-	fflush(NULL); /* what we have printed so far comes before what the child prints */
+	fflush(NULL); /* our output so far must come before the child's */
 	child->pid = fork();
 	if (child->pid < 0) {
 		error = error_errno("cannot start '%s'", argv[0]);
@@ -327,7 +327,10 @@ static struct error *fork_program(const char *const *argv, const struct proc_opt
 	}
 	if (child->pid == 0)
 		become_program(argv, env, options, out, err, failure_pipe[1], parent);
-	/* Both sides do it, so the group exists whoever is first; EACCES: it has run exec. */
+	/*
+	 * Parent and child both make the group, so it exists for the one that goes on first.
+	 * EACCES here means that the child has already called exec.
+	 */
 	setpgid(child->pid, child->pid);
 	close_fd(&failure_pipe[1]);
 	do
@@ -378,8 +381,8 @@ static struct error *child_start(const struct proc_command *command, size_t inde
 }
 
 /*
- * Read what is there, but no more than any pipe holds, so that a child that
- * never stops writing cannot keep us here; closes *fd at its end.
+ * Read what the pipe holds, and close *fd at its end.  The number of rounds is limited to a full
+ * pipe, so a child that writes without end cannot keep us here.
  */
 static void collect(int *fd, struct buffer *buffer)
 {
@@ -400,9 +403,8 @@ static void collect(int *fd, struct buffer *buffer)
 }
 
 /*
- * The child has ended: take the rest of its output, end what it left in its
- * group, and its status.  It is reaped last, because until then its number,
- * and so its group's, cannot belong to anyone else.
+ * The child has ended: kill what it left in its group, and take the rest of its output and its
+ * status.  Reap it last: until then no other process or group can get its number.
  */
 static void child_finish(struct child *child, struct proc_result *result)
 {
@@ -422,7 +424,7 @@ static void child_finish(struct child *child, struct proc_result *result)
 	close_fd(&child->pid_fd);
 }
 
-/* Ask every group to end, wait a little, then insist. */
+/* Send SIGTERM to every group, and SIGKILL to those that are still there after a while. */
 static void end_children(struct child *children, size_t count, struct proc_result *results)
 {
 	double limit = now_seconds() + GRACE_SECONDS;
@@ -433,7 +435,7 @@ static void end_children(struct child *children, size_t count, struct proc_resul
 		struct pollfd ended = {.fd = children[i].pid_fd, .events = POLLIN};
 
 		while (!(ended.revents & POLLIN) && now_seconds() < limit) {
-			/* Keep its pipes empty, or it may never come to its end. */
+			/* Empty its pipes: it may block in a write() before it can end. */
 			collect(&children[i].out_fd, &results[children[i].index].out);
 			collect(&children[i].err_fd, &results[children[i].index].err);
 			poll(&ended, 1, 20);
@@ -446,7 +448,7 @@ static void end_children(struct child *children, size_t count, struct proc_resul
 
 #define POLLS_PER_CHILD 3
 
-/* Wait for output, an end, a signal or a tick, and take what there is. */
+/* Wait for output, the end of a child, a signal or a tick; collect output and ended children. */
 static void wait_for_any(const struct proc_command *commands, struct child *children, size_t *count,
 			 struct proc_result *results)
 {
@@ -465,7 +467,7 @@ static void wait_for_any(const struct proc_command *commands, struct child *chil
 	}
 	polls[*count * POLLS_PER_CHILD] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
 	if (poll(polls, *count * POLLS_PER_CHILD + 1, timeout) < 0)
-		return; /* EINTR: the caller looks at the flag */
+		return; /* EINTR: the caller checks the flag */
 
 	for (size_t i = 0; i < *count; i++) {
 		const struct proc_options *options = &commands[children[i].index].options;
@@ -525,7 +527,7 @@ struct error *proc_run(const char *const *argv, const struct proc_options *optio
 	return proc_run_all(&command, 1, 1, ret);
 }
 
-/* How a program ended, and its last output where there is any. */
+/* How a program failed, with its output if there is any. */
 static struct error *status_error(const char *const *argv, const struct proc_result *result)
 {
 	const struct buffer *said = result->err.length ? &result->err : &result->out;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory, strings, growing arrays, a hash and files; see util.h. */
 #include "common/util.h"
 
 #include <ctype.h>
@@ -114,7 +115,7 @@ void vec_room(void **list, size_t *room, size_t wanted, size_t size)
 void *vec_grow(void **list, size_t *count, size_t *room, size_t size)
 {
 	if (*count == *room) {
-		/* From one: most lists of a large object (a section's atoms) stay that short. */
+		/* Begin with one: most lists of a large object (a section's atoms) need no more. */
 		vec_room(list, room, *room ? *room * 2 : 1, size);
 	}
 	void *element = (char *)*list + (*count)++ * size;
@@ -375,7 +376,7 @@ struct error *remove_tree(const char *path)
 		return error_errno("cannot remove %s", path);
 	while (!error && (entry = fts_read(tree))) {
 		switch (entry->fts_info) {
-		case FTS_D: /* a folder is removed after what is in it */
+		case FTS_D: /* removed at FTS_DP, when it is empty */
 			break;
 		case FTS_DP:
 			if (rmdir(entry->fts_accpath))

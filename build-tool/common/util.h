@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small things that every program needs: memory, strings, growing arrays, a
- * hash, files.
+ * What every host program needs: memory, strings, growing arrays, a hash, files.
  *
- * Memory: an allocation that fails ends the process with one line.  The host
- * programs change nothing that a later run does not repair, so there is
- * nothing to save; everything else that can fail returns a struct error.
+ * An allocation that fails ends the process with a message.  The host programs leave nothing behind
+ * that a later run does not repair, so they have nothing to save.  Everything else that can fail
+ * returns a struct error.
  */
 #ifndef POKEPATCH_UTIL_H
 #define POKEPATCH_UTIL_H
@@ -20,14 +19,14 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Clean-up at the end of a scope. */
+/* A variable with one of these attributes is cleaned up at the end of its scope. */
 void cleanup_free(void *pointer_to_pointer);
 void cleanup_close(int *fd); /* closes if >= 0 */
 void cleanup_fclose(FILE **file);
 #define _free_ __attribute__((cleanup(cleanup_free)))
 #define _close_ __attribute__((cleanup(cleanup_close)))
 #define _fclose_ __attribute__((cleanup(cleanup_fclose)))
-#define take_pointer(p) /* give a pointer away before its _free_ runs */                            \
+#define take_pointer(p) /* the pointer, which _free_ no longer frees */                            \
 	({                                                                                         \
 		__typeof__(p) _taken = (p);                                                        \
 		(p) = NULL;                                                                        \
@@ -43,15 +42,14 @@ char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), re
 char *xvasprintf(const char *format, va_list arguments)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
 /*
- * one_line - takes a text and gives it back with control characters as "\\x0a": names that
- * come from a file must not make a message look like two.
+ * one_line - return an allocated text with its control characters written as "\\x0a", so that a
+ * name from a file cannot make one message look like two.  Takes over @text.
  */
 char *one_line(char *text) __attribute__((returns_nonnull));
 
 /*
- * Growing arrays: struct { T *list; size_t count; size_t room; }.
- * vec_push(&v) gives a pointer to a new zeroed last element, valid until the
- * next push.
+ * Growing arrays.  vec_push(&v) returns a pointer to a new zeroed element at the end.  The pointer is
+ * valid until the next push.
  */
 #define VEC(type)                                                                                  \
 	struct {                                                                                   \
@@ -62,7 +60,7 @@ void *vec_grow(void **list, size_t *count, size_t *room, size_t size);
 #define vec_push(v)                                                                                \
 	((__typeof__((v)->list))vec_grow((void **)&(v)->list, &(v)->count, &(v)->room,             \
 					 sizeof(*(v)->list)))
-/* vec_reserve - room for exactly so many elements in all, if there is less. */
+/* vec_reserve - make room for at least so many elements in all. */
 void vec_room(void **list, size_t *room, size_t wanted, size_t size);
 #define vec_reserve(v, wanted)                                                                     \
 	vec_room((void **)&(v)->list, &(v)->room, wanted, sizeof(*(v)->list))
@@ -73,7 +71,7 @@ void vec_room(void **list, size_t *room, size_t wanted, size_t size);
 		(v)->count = (v)->room = 0;                                                        \
 	} while (0)
 
-/* A growing string; text is always terminated once anything was added. */
+/* A growing string.  The text ends with a NUL once anything was added, and is NULL before. */
 struct buffer {
 	char *text;
 	size_t length, room;
@@ -85,8 +83,8 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 void buffer_deinit(struct buffer *buffer);
 
 /*
- * A hash from strings to pointers; open addressing, grows by doubling.  Keys
- * are borrowed: they must live as long as the map.  A value may be NULL.
+ * A hash from strings to pointers, with open addressing; grows by doubling.  Keys are borrowed and
+ * must live as long as the map.  A value may be NULL.
  */
 struct map {
 	struct map_slot *slots;
@@ -94,24 +92,24 @@ struct map {
 };
 void *map_get(const struct map *map, const char *key);
 bool map_has(const struct map *map, const char *key);
-/* map_slot - where the value of key is kept; made as NULL if it is new. */
+/* map_slot - where the value of a key is kept; a new key gets a NULL value. */
 void **map_slot(struct map *map, const char *key);
-void map_deinit(struct map *map); /* values are the caller's */
+void map_deinit(struct map *map); /* does not free the values */
 
 bool has_prefix(const char *s, const char *prefix);
 bool has_suffix(const char *s, const char *suffix);
 
-/* Files.  Paths are the caller's; results are owned by the caller. */
+/* Files.  The caller owns the results. */
 struct error *file_read(const char *path, char **ret_text, size_t *ret_length); /* adds a NUL */
-/* file_write - atomically: a temporary file beside it, synced, renamed. */
+/* file_write - write atomically: to a temporary file beside it, which is synced and renamed. */
 struct error *file_write(const char *path, const void *bytes, size_t length);
-struct error *file_copy(const char *from, const char *to); /* atomically too; keeps the mode */
+struct error *file_copy(const char *from, const char *to); /* as file_write(); keeps the mode */
 bool file_exists(const char *path);
 struct error *make_dirs(const char *path);     /* like mkdir -p */
-struct error *remove_tree(const char *path);   /* like rm -rf; a missing path is fine */
+struct error *remove_tree(const char *path);   /* like rm -rf; @path need not exist */
 struct error *temp_dir(char **ret_path);       /* under $TMPDIR, name starts with pokepatch- */
 
-/* sha256 of bytes as 64 hexadecimal digits and a NUL. */
+/* sha256_hex - the SHA-256 of bytes as 64 hexadecimal digits and a NUL. */
 void sha256_hex(const void *bytes, size_t length, char ret[65]);
 
 /* Seconds on the monotonic clock. */

@@ -250,7 +250,7 @@ static struct error *trace(struct brought *patch)
 		error = follow(&tracing);
 	}
 	/* From here on nothing is left half done; another signal ends that, too. */
-	proc_go_on();
+	proc_clear_interrupted();
 	error = end(&tracing, error);
 	tell_missed(patch->name, missed);
 	return error;
