@@ -4,12 +4,17 @@
 #	awk -v file=PATH -v source=FILE -v unit=PATH -v lines=keep|shift -f edit.awk PAIR
 #
 # PATH is the file's name in the kernel, FILE where it is; edits without a path are of the
-# unit.  Prints the changed text, or says which edit does not apply and fails.
+# unit.  Prints the changed text, or says which edit does not apply and fails.  The line "at: FILE
+# LINE" with which PAIR begins (split.awk) says where the pair is written.
 
 BEGIN { wanted = file == unit ? "" : file }
 
 # ---- the pair's edits of this file ----
 
+FNR == 1 && /^at: / {
+	written = $2
+	above = $3 - 1
+}
 state == "" && /^<<<<( |$)/ {
 	path = substr($0, 6)
 	if (path == unit)
@@ -38,7 +43,8 @@ function add(before, after, number) {
 }
 
 function fail(number, what) {
-	printf "edit at line %d: its old text is %s %s\n", number, what, file >"/dev/stderr"
+	printf "%s:%d: the old text of this edit is %s %s\n", written, above + number, what, file \
+		>"/dev/stderr"
 	failed = 1
 	exit 1
 }
