@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * as: the assembler in front of the assembler; see pokepatch-as(1).
+ * as: moves patchable entries, and then replaces itself with the assembler; see pokepatch-as(1).
  *
- * A compiler that gets -B with our folder runs us in place of GNU as, with its options.  We read
- * the source, move the patchable entries, and become the real one: no process more, and its
- * status, messages and signals are what the compiler sees.
+ * A compiler whose -B option names our folder runs this program instead of GNU as, with the same
+ * options.  It reads the source, moves the patchable entries, and executes the real assembler.
+ * There is no additional process, and the compiler sees the real assembler's status, messages and
+ * signals.
  *
- * It is a program of its own, and linked with nothing that it does not need: it is run for each
- * unit of a kernel, and the libraries of the others take longer to load than most units to read.
+ * It is a program of its own without unneeded libraries, because the compiler runs it for each unit
+ * of a kernel, and loading the other programs' libraries takes longer than reading most units.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +21,10 @@
 
 #include "pokepatch-as/entries.h"
 
-/* ---- which assembler ------------------------------------------------------- */
+/* ---- finding the real assembler -------------------------------------------- */
 
-/* Is the file at path this very program? */
-static bool is_us(const char *path)
+/* Is the file at path this program itself?  True also if that cannot be found out. */
+static bool is_this_program(const char *path)
 {
 	struct stat ours, theirs;
 
@@ -31,22 +32,25 @@ static bool is_us(const char *path)
 	       (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino);
 }
 
-/* The first folder of a list with colons that has a program of the name which is not us. */
-static char *find_in(const char *list, const char *name)
+/*
+ * Find another program than this one in a list of folders with colons between them.  Return: its
+ * path, which the caller frees, or NULL.
+ */
+static char *find_program(const char *list, const char *name)
 {
 	for (const char *p = list; p && *p;) {
 		size_t length = strcspn(p, ":");
 		char *path _free_ = xasprintf("%.*s/%s", (int)length, p, name);
 
-		if (length && !access(path, X_OK) && !is_us(path))
+		if (length && !access(path, X_OK) && !is_this_program(path))
 			return take_pointer(path);
 		p += length + (p[length] == ':');
 	}
 	return NULL;
 }
 
-/* "mips64el-linux-gnuabi64-as" for a compiler .../mips64el-linux-gnuabi64-gcc-12. */
-static char *named_after(const char *compiler)
+/* "mips64el-linux-gnuabi64-as" for a compiler .../mips64el-linux-gnuabi64-gcc-12, else "as". */
+static char *assembler_name(const char *compiler)
 {
 	const char *slash = strrchr(compiler, '/');
 	const char *base = slash ? slash + 1 : compiler, *end = NULL;
@@ -57,26 +61,27 @@ static char *named_after(const char *compiler)
 }
 
 /*
- * The assembler that the compiler would have run without us: GCC tells its programs where it
- * looks (COMPILER_PATH, in which -B comes first) and how it was called (COLLECT_GCC).
+ * Find the assembler that the compiler would have run instead of this program.  GCC passes its
+ * search path to its programs in COMPILER_PATH, where -B comes first, and its own name in
+ * COLLECT_GCC.
  */
 static struct error *find_assembler(char **ret)
 {
 	const char *wanted = getenv("POKEPATCH_REAL_AS"), *compiler = getenv("COLLECT_GCC");
 
 	if (wanted) {
-		if (is_us(wanted))
+		if (is_this_program(wanted))
 			return error_new(STATUS_FAILED,
 					 "POKEPATCH_REAL_AS=%s is not there, or is pokepatch-as; "
 					 "name the assembler", wanted);
 		*ret = xstrdup(wanted);
 		return NULL;
 	}
-	*ret = find_in(getenv("COMPILER_PATH"), "as");
+	*ret = find_program(getenv("COMPILER_PATH"), "as");
 	if (!*ret) {
-		char *name _free_ = named_after(compiler ? compiler : "as");
+		char *name _free_ = assembler_name(compiler ? compiler : "as");
 
-		*ret = find_in(getenv("PATH"), name);
+		*ret = find_program(getenv("PATH"), name);
 		if (!*ret)
 			return error_new(STATUS_FAILED,
 					 "there is no assembler %s; install binutils for the "
@@ -85,25 +90,27 @@ static struct error *find_assembler(char **ret)
 	return NULL;
 }
 
-/* ---- as the assembler ------------------------------------------------------ */
+/* ---- the command line ------------------------------------------------------ */
 
 struct command {
 	VEC(int) inputs; /* indexes into argv; none: standard input */
-	bool asks;	 /* --version and the like: no source is read */
+	bool only_prints; /* --version or --help: the assembler reads no source */
 };
 
 /*
- * Options of GNU as whose value is the next argument, unless "=" is behind them: those of gas/as.c and
- * gas/config/tc-mips.c.  getopt_long_only() takes one dash for two; abbreviations, which no compiler
- * writes, are not told.
+ * Does the next argument hold the value of this option of GNU as?  These are the options of
+ * gas/as.c and gas/config/tc-mips.c that take a value, if "=" does not follow them.
+ * getopt_long_only() accepts one dash for two.  Abbreviated options, which compilers do not use,
+ * are not recognised.
  */
 static bool takes_value(const char *option)
 {
 	static const char *const options[] = {
 		"o", "I", "G", "MD", "defsym", "debug-prefix-map", "hash-size", "itbl",
-		"listing-lhs-width", "listing-lhs-width2", "listing-rhs-width", "listing-cont-lines",
-		"gdwarf-cie-version", "size-check", "elf-stt-common", "generate-missing-build-notes",
-		"multibyte-handling", "march", "mtune", "mabi", "mnan", "mfp",
+		"listing-lhs-width", "listing-lhs-width2", "listing-rhs-width",
+		"listing-cont-lines", "gdwarf-cie-version", "size-check", "elf-stt-common",
+		"generate-missing-build-notes", "multibyte-handling", "march", "mtune", "mabi",
+		"mnan", "mfp",
 	};
 	const char *name = option + (option[0] == '-') + (option[0] == '-' && option[1] == '-');
 
@@ -124,7 +131,7 @@ static struct error *parse_command(int argc, char **argv, struct command *ret)
 					 "themselves", word);
 		if (!strcmp(word, "--version") || has_suffix(word, "-help") ||
 		    !strcmp(word, "-version"))
-			ret->asks = true;
+			ret->only_prints = true;
 		else if (takes_value(word))
 			i++;
 		else if (word[0] != '-' || !strcmp(word, "-") || !strcmp(word, "--"))
@@ -133,8 +140,10 @@ static struct error *parse_command(int argc, char **argv, struct command *ret)
 	return NULL;
 }
 
-/* Standard input becomes the text: a file in memory, from its beginning. */
-static struct error *feed(const char *text, size_t length)
+/* ---- the source ------------------------------------------------------------ */
+
+/* Make the text standard input, in a file in memory. */
+static struct error *set_stdin(const char *text, size_t length)
 {
 	int fd = memfd_create("pokepatch-as", 0);
 	size_t done = 0;
@@ -156,8 +165,8 @@ static struct error *feed(const char *text, size_t length)
 	return NULL;
 }
 
-/* Several sources, which as reads as one: none of them may have entries. */
-static struct error *look_into(const struct command *command, char **argv)
+/* Refuse entries in several sources: the assembler would read them as one. */
+static struct error *check_sources(const struct command *command, char **argv)
 {
 	for (size_t i = 0; i < command->inputs.count; i++) {
 		const char *path = argv[command->inputs.list[i]];
@@ -179,8 +188,11 @@ static struct error *look_into(const struct command *command, char **argv)
 	return NULL;
 }
 
-/* Reads the source, moves its entries, and changes argv and standard input so that as sees that. */
-static struct error *prepare(struct command *command, char **argv)
+/*
+ * Read the source and move its entries.  Where the assembler has to read the result instead, make
+ * it standard input and change argv.
+ */
+static struct error *prepare_source(struct command *command, char **argv)
 {
 	bool from_stdin = !command->inputs.count;
 	char *path = from_stdin ? NULL : argv[command->inputs.list[0]];
@@ -199,9 +211,9 @@ static struct error *prepare(struct command *command, char **argv)
 	if (count) {
 		if (path)
 			argv[command->inputs.list[0]] = "-";
-		return feed(moved_text, moved.length);
+		return set_stdin(moved_text, moved.length);
 	}
-	return from_stdin ? feed(text, length) : NULL;
+	return from_stdin ? set_stdin(text, length) : NULL;
 }
 
 static struct error *assemble(int argc, char **argv)
@@ -212,8 +224,9 @@ static struct error *assemble(int argc, char **argv)
 
 	TRY(find_assembler(&program));
 	error = parse_command(argc, argv, &command);
-	if (!error && !command.asks)
-		error = command.inputs.count > 1 ? look_into(&command, argv) : prepare(&command, argv);
+	if (!error && !command.only_prints)
+		error = command.inputs.count > 1 ? check_sources(&command, argv)
+						 : prepare_source(&command, argv);
 	vec_deinit(&command.inputs);
 	if (error)
 		return error;

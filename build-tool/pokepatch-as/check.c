@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Is every patchable entry of a linked kernel inside its function? */
+/* Checking that every patchable entry of a linked kernel is inside its function; see entries.h. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
@@ -21,11 +21,11 @@ static int by_address(const void *a, const void *b)
 
 	if (left->value != right->value)
 		return left->value < right->value ? -1 : 1;
-	/* Of aliases the one that is longest comes first. */
+	/* Sort the longest of several aliases first: sort_functions() keeps that one. */
 	return left->size > right->size ? -1 : left->size < right->size;
 }
 
-/* The functions by address, each address once. */
+/* The functions sorted by address, each address once.  The caller frees the list. */
 static const struct parent_symbol **sort_functions(const struct parent *parent, size_t *ret_count)
 {
 	const struct parent_symbol **list =
@@ -52,9 +52,9 @@ static const struct parent_symbol *find_function(const struct parent_symbol *con
 	return behind ? list[behind - 1] : NULL;
 }
 
-/* NULL, or what is wrong with an entry: static text. */
-static const char *judge(const struct parent *parent, const struct parent_symbol *function,
-			 uint64_t address, unsigned int slots)
+/* NULL if the entry is all inside its function, or else what is wrong with it; constant. */
+static const char *entry_fault(const struct parent *parent, const struct parent_symbol *function,
+			       uint64_t address, unsigned int slots)
 {
 	const unsigned char *bytes;
 	uint64_t room;
@@ -94,7 +94,7 @@ static Elf_Data *find_table(Elf *elf)
 	return NULL;
 }
 
-/* The addresses of the table, in the file's own width and byte order. */
+/* Read an address in the file's own width and byte order. */
 static uint64_t read_address(Elf *elf, const unsigned char *bytes, size_t width)
 {
 	bool big = elf_getident(elf, NULL)[EI_DATA] == ELFDATA2MSB;
@@ -102,7 +102,7 @@ static uint64_t read_address(Elf *elf, const unsigned char *bytes, size_t width)
 
 	for (size_t i = 0; i < width; i++)
 		value |= (uint64_t)bytes[i] << 8 * (big ? width - 1 - i : i);
-	/* Symbols of a 32-bit file are not sign-extended either. */
+	/* Do not sign-extend it: values of symbols in a 32-bit file are not either. */
 	return value;
 }
 
@@ -116,22 +116,24 @@ static int compare_addresses(const void *a, const void *b)
 /* ---- functions without a symbol --------------------------------------------- */
 
 /*
- * Weak functions that another file overrides: the linker keeps their code, which nobody can call,
- * and drops the symbol.  Where they start, the debugging information still tells.
+ * When another file overrides a weak function, the linker keeps the weak function's code, which no
+ * caller can reach, and drops its symbol.  The debugging information still tells where it starts.
  */
 struct search {
 	Dwarf_Addr address;
-	const char *file; /* of the source line that starts there, or NULL */
+	const char *file; /* the source line whose code starts there, or NULL */
 	int line;
 	bool found;
 };
 
 /*
- * A function that GCC found to be the same as another (perf_callchain_kernel and _user, both empty
- * and weak) becomes code of its own that has no address in the debugging information: it is known
- * by the line of its declaration, at which its code starts.
+ * Does this function start at the address?
+ *
+ * If GCC finds two functions to be the same (perf_callchain_kernel and _user, both empty and weak),
+ * it makes one of them code without an address in the debugging information.  We recognise it by
+ * the line of its declaration, where its code starts.
  */
-static int is_it(Dwarf_Die *function, void *arg)
+static int match_function(Dwarf_Die *function, void *arg)
 {
 	struct search *search = arg;
 	const char *file = dwarf_decl_file(function);
@@ -147,8 +149,8 @@ static int is_it(Dwarf_Die *function, void *arg)
 	return search->found ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-/* Does a function start at the address, as the debugging information has it? */
-static bool starts_at(Dwarf *dwarf, uint64_t address)
+/* Does a function start at the address, according to the debugging information? */
+static bool function_starts_at(Dwarf *dwarf, uint64_t address)
 {
 	struct search search = {.address = address};
 	Dwarf_Addr begins;
@@ -161,29 +163,32 @@ static bool starts_at(Dwarf *dwarf, uint64_t address)
 	if (line && !dwarf_lineaddr(line, &begins) && begins == address &&
 	    !dwarf_lineno(line, &search.line))
 		search.file = dwarf_linesrc(line, NULL, NULL);
-	dwarf_getfuncs(&unit, is_it, &search, 0);
+	dwarf_getfuncs(&unit, match_function, &search, 0);
 	return search.found;
 }
 
-/* before: the function before the address, for its section. */
+/*
+ * Is this the entry of an overridden weak function?  before is the last function that starts before
+ * the address, and tells the section.
+ */
 static bool is_overridden(const struct parent *parent, Dwarf *dwarf,
 			  const struct parent_symbol *before, uint64_t address, unsigned int slots)
 {
 	struct parent_symbol function;
 
-	if (!before || !starts_at(dwarf, address))
+	if (!before || !function_starts_at(dwarf, address))
 		return false;
 	function = *before;
 	function.value = address;
 	function.size = (uint64_t)slots * SLOT_SIZE;
-	return !judge(parent, &function, address, slots);
+	return !entry_fault(parent, &function, address, slots);
 }
 
 /* ---- all entries ------------------------------------------------------------ */
 
-/* One that is not at the start of a function. */
-static void report(const struct parent_symbol *function, uint64_t address, const char *wrong,
-		   struct buffer *bad)
+/* Add a line about a wrong entry. */
+static void report_entry(const struct parent_symbol *function, uint64_t address, const char *wrong,
+			 struct buffer *bad)
 {
 	if (function)
 		buffer_printf(bad, "%#" PRIx64 " (%s+%#" PRIx64 "/%#" PRIx64 ") %s\n", address,
@@ -214,13 +219,13 @@ static void check_all(const struct parent *parent, const uint64_t *addresses, si
 		}
 		function = find_function(functions, ret->functions, addresses[i]);
 		nameless = !function || addresses[i] >= function->value + function->size;
-		wrong = judge(parent, function, addresses[i], slots);
+		wrong = entry_fault(parent, function, addresses[i], slots);
 		if (!wrong)
 			ret->at_start++;
 		else if (nameless && is_overridden(parent, dwarf, function, addresses[i], slots))
 			ret->overridden++;
 		else
-			report(function, addresses[i], wrong, bad);
+			report_entry(function, addresses[i], wrong, bad);
 	}
 	dwarf_end(dwarf);
 }
@@ -245,8 +250,8 @@ struct error *entries_check(const char *path, unsigned int slots, struct entries
 		uint64_t *addresses _free_ = xreallocarray(NULL, count + 1, sizeof(*addresses));
 
 		for (size_t i = 0; i < count; i++)
-			addresses[i] = read_address(parent->elf,
-						    (unsigned char *)table->d_buf + i * width, width);
+			addresses[i] = read_address(
+				parent->elf, (unsigned char *)table->d_buf + i * width, width);
 		qsort(addresses, count, sizeof(*addresses), compare_addresses);
 		check_all(parent, addresses, count, slots, ret, bad);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Moving the NOPs of patchable entries behind the labels of MIPS functions.
+ * Moving the NOPs of patchable entries after the labels of MIPS functions.
  *
- * What GCC 12 writes (-fverbose-asm adds comments, -g adds .loc and .LVL):
+ * GCC 12 writes this (-fverbose-asm adds comments, -g adds .loc and .LVL):
  *
  *		.section __patchable_function_entries,"awo",@progbits,f
  *		.align 3
@@ -12,21 +12,21 @@
  *		.set	noreorder
  *		nop			... N times these three lines
  *		.set	reorder
- *	.LVL0 = .			from here the prologue: nothing that takes space
+ *	.LVL0 = .			the prologue begins: nothing that takes space
  *	.LFB1 = .
  *		.cfi_startproc
  *		.set	nomips16
  *		.set	nomicromips
  *		.ent	f
  *		.type	f, @function
- *	f:				the block goes behind this line
+ *	f:				the block is moved after this line
  *		.frame	$sp,16,$31
  *
  * (With o32, local symbols begin with "$L", and the table has .4byte.)
  *
- * A line is a block's, or one that may stand in a prologue, or the function's label; anything
- * else between the block and the label is refused.  A compiler that has the cure writes the label
- * first: then the block is met between the label and the first instruction, and stays.
+ * Between a block and its label, only lines of the block and lines that may be in a prologue are
+ * accepted; any other line is an error.  A compiler in which the bug is fixed writes the label
+ * first.  The block then comes between the label and the first instruction, and stays.
  */
 #include <string.h>
 
@@ -38,22 +38,22 @@ struct slice {
 };
 
 enum place {
-	OUTSIDE,  /* of functions */
+	OUTSIDE,  /* not in a function */
 	BLOCK,	  /* in the lines of a block */
 	PROLOGUE, /* between a block and its label */
-	FRESH,	  /* behind a label, before the first instruction */
-	INSIDE,
+	FRESH,	  /* after a label, before the first instruction */
+	INSIDE,	  /* in a function, after its first instruction or its entry */
 };
 
 struct scan {
-	const char *name;
+	const char *name; /* for messages */
 	size_t line; /* number, from 1 */
 	enum place place;
-	struct slice function; /* of the last .ent; length 0 when there is none */
-	struct slice block;    /* from its label on */
-	size_t block_line, nops;
+	struct slice function; /* name in the last .ent; length 0: none, or after .end */
+	struct slice block;    /* the last block, from its .LPFE label on */
+	size_t block_line, nops; /* line number of that label; NOPs in the block */
 	struct buffer *out;
-	const char *copied; /* everything before is in out, or in block */
+	const char *copied; /* all text before this is in out, or in block */
 	size_t moved;
 };
 
@@ -74,7 +74,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The text of a line without a comment, and without blanks around it. */
+/* The text of a line without its comment, and without blanks around it. */
 static struct slice trim(struct slice line)
 {
 	while (line.length && is_blank(*line.text))
@@ -87,7 +87,7 @@ static struct slice trim(struct slice line)
 	return line;
 }
 
-/* The word behind a directive: "f" of ".ent\tf". */
+/* The word after a directive: "f" in ".ent\tf". */
 static struct slice operand(struct slice line)
 {
 	struct slice word;
@@ -121,7 +121,7 @@ static bool is_label_of(struct slice line, struct slice function)
 	       !memcmp(line.text, function.text, function.length);
 }
 
-/* ".LVL0", in o32 "$LVL0": by what follows the first character. */
+/* Does the line begin with a local symbol, ".LVL0" or in o32 "$LVL0"?  prefix is "LVL". */
 static bool is_local(struct slice line, const char *prefix)
 {
 	struct slice rest = {line.text + 1, line.length - 1};
@@ -129,7 +129,7 @@ static bool is_local(struct slice line, const char *prefix)
 	return line.length && (*line.text == '.' || *line.text == '$') && starts(rest, prefix);
 }
 
-/* ".LVL0 = .", ".LFB1:": local symbols that stand for the place that they are at. */
+/* ".LVL0 = ." or ".LFB1:": does the line define a local symbol for the current place? */
 static bool is_local_here(struct slice line)
 {
 	const char *end;
@@ -147,7 +147,7 @@ static bool is_local_here(struct slice line)
 	return equals(trim(value), ".");
 }
 
-/* What takes no space, and means the same with the block before or behind it. */
+/* Does the line take no space, and mean the same before and after a block? */
 static bool fits_prologue(struct slice line)
 {
 	static const char *const directives[] = {
@@ -180,7 +180,7 @@ static bool in_block(struct scan *scan, struct slice line)
 	       is_set(line, "reorder");
 }
 
-/* The block ends before this line. */
+/* End the block before this line. */
 static struct error *end_block(struct scan *scan, const char *line)
 {
 	if (!scan->nops)
@@ -191,22 +191,26 @@ static struct error *end_block(struct scan *scan, const char *line)
 	return NULL;
 }
 
-/* Most lines by far: instructions and data, no label, nothing that step() looks at elsewhere. */
-static bool says_nothing(const struct scan *scan, struct slice raw)
+/*
+ * Can scan_line() skip this line?  It can skip most lines: instructions and data, without a label
+ * or a directive that matters outside of blocks and prologues.
+ */
+static bool is_irrelevant(const struct scan *scan, struct slice raw)
 {
-	if ((scan->place != OUTSIDE && scan->place != INSIDE) || raw.length < 3 || raw.text[0] != '\t')
+	if ((scan->place != OUTSIDE && scan->place != INSIDE) || raw.length < 3 ||
+	    raw.text[0] != '\t')
 		return false;
 	if (raw.text[1] == '.')
 		return raw.text[2] != 'e' && raw.text[2] != 'L';
 	return !is_blank(raw.text[1]) && !memchr(raw.text, ':', raw.length);
 }
 
-/* One line; next is where the following one starts. */
-static struct error *step(struct scan *scan, struct slice raw, const char *next)
+/* Process one line; next is the start of the following line. */
+static struct error *scan_line(struct scan *scan, struct slice raw, const char *next)
 {
 	struct slice line;
 
-	if (says_nothing(scan, raw))
+	if (is_irrelevant(scan, raw))
 		return NULL;
 	line = trim(raw);
 	if (scan->place == BLOCK) {
@@ -240,7 +244,7 @@ static struct error *step(struct scan *scan, struct slice raw, const char *next)
 		return refuse(scan, is_set(line, "mips16") || is_set(line, "micromips") ?
 					    "MIPS16 or microMIPS code after" :
 					    "no label of a function right after");
-	/* The table's section comes between the label and the entry, with its own lines. */
+	/* Directives of the table's section may come between the label and the entry. */
 	if (scan->place == FRESH && line.length && line.text[0] != '.' && !is_local(line, "L"))
 		scan->place = INSIDE;
 	if (!entry)
@@ -272,7 +276,7 @@ struct error *entries_move(const char *name, const char *text, size_t length, st
 		const char *next = newline ? newline + 1 : end;
 
 		scan.line++;
-		TRY(step(&scan, (struct slice){p, (newline ? newline : end) - p}, next));
+		TRY(scan_line(&scan, (struct slice){p, (newline ? newline : end) - p}, next));
 		p = next;
 	}
 	if (scan.place == BLOCK || scan.place == PROLOGUE)
