@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pokepatch-as: builds a kernel with the assembler that moves patchable entries (as-front/main.c),
- * and checks one; see pokepatch-as(1).
+ * pokepatch-as: run a kernel's build with the assembler that moves patchable entries (as_main.c),
+ * and check the entries of a built kernel; see pokepatch-as(1).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +16,19 @@ static const char usage[] =
 	"usage: pokepatch-as --build [--slots N] make ARGUMENT...\n"
 	"       pokepatch-as --check [--slots N] VMLINUX\n"
 	"\n"
-	"Patchable MIPS kernels with GCC 8 to 12, which put the NOPs of\n"
-	"-fpatchable-function-entry before the label of the function.\n"
+	"Build MIPS kernels with patchable function entries.  GCC 8 to 12 write the NOPs of\n"
+	"-fpatchable-function-entry before the label of a function; pokepatch-as moves them after it.\n"
 	"\n"
-	"  --build     run make, for a kernel whose functions all begin with NOPs\n"
-	"  --check     is every entry of a kernel inside its function?\n"
+	"  --build     run make so that every function of the kernel begins with NOPs\n"
+	"  --check     check that every entry of a kernel is inside its function\n"
 	"  --slots N   NOPs of an entry: 4, or 3 for release 6 (default: 4)\n"
-	"  --help      this text\n"
-	"  --version   the version\n"
+	"  --help      show this text\n"
+	"  --version   show the version\n"
 	"\n"
 	"Exit status: 0 done, 1 usage or environment, 2 an entry is outside its function;\n"
-	"that of make.\n";
+	"with --build the exit status of make.\n";
 
-/* Adds to an environment variable that kbuild takes more flags from. */
+/* Append flags to an environment variable that kbuild reads additional flags from. */
 static void add_flags(const char *variable, const char *flags)
 {
 	const char *old = getenv(variable);
@@ -42,15 +42,17 @@ static struct error *build(unsigned int slots, char **command)
 	char *link _free_ = NULL, *flags _free_ = NULL;
 
 	if (!command[0])
-		return error_new(STATUS_FAILED, "--build: which command? Try 'pokepatch-as --help'");
+		return error_new(STATUS_FAILED,
+				 "--build: no command given; try 'pokepatch-as --help'");
 	TRY(libexec_find("as", &link));
 	if (strpbrk(link, " \t'\"$#"))
 		return error_new(STATUS_FAILED,
-				 "%s: kbuild cannot take flags with such a path; install elsewhere",
+				 "%s: kbuild cannot pass this path to the compiler because of a "
+				 "blank, a quote, a $ or a # in it; install pokepatch elsewhere",
 				 link);
 	/*
-	 * compiler_types.h gives notrace functions no entry only where this is defined; without
-	 * ftrace nothing else defines it.
+	 * Only if this macro is defined does compiler_types.h give notrace functions no entry.
+	 * The kernel defines it itself for ftrace alone.
 	 */
 	flags = xasprintf("-fpatchable-function-entry=%u -DCC_USING_PATCHABLE_FUNCTION_ENTRY -B%s",
 			  slots, link);
@@ -66,7 +68,8 @@ static struct error *check(unsigned int slots, char **files, enum exit_status *r
 	struct error *error;
 
 	if (!files[0] || files[1])
-		return error_new(STATUS_FAILED, "--check: give one vmlinux; try 'pokepatch-as --help'");
+		return error_new(STATUS_FAILED,
+				 "--check: give one vmlinux; try 'pokepatch-as --help'");
 	error = entries_check(files[0], slots, &found, &bad);
 	if (bad.length)
 		fwrite(bad.text, 1, bad.length, stdout);
@@ -92,7 +95,7 @@ static struct error *parse_slots(const char *text, unsigned int *ret)
 	return NULL;
 }
 
-static struct error *serve_user(int argc, char **argv, enum exit_status *ret)
+static struct error *run_command(int argc, char **argv, enum exit_status *ret)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	unsigned int slots = 4;
@@ -120,7 +123,7 @@ static struct error *serve_user(int argc, char **argv, enum exit_status *ret)
 int main(int argc, char **argv)
 {
 	enum exit_status status = STATUS_DONE;
-	struct error *error = serve_user(argc, argv, &status);
+	struct error *error = run_command(argc, argv, &status);
 
 	if (error) {
 		status = error->status;
