@@ -25,29 +25,3 @@ setup() {
 		[[ $output == *$'\n'"  $what "* ]]
 	done
 }
-
-@test "the final check uses nothing of what makes a module" {
-	local objects=$top/build/build-tool
-	nm -u "$objects"/proof/*.o | awk '$1 == "U" { print $2 }' | LC_ALL=C sort -u >used
-	nm --defined-only "$objects"/{diff,arch,build}/*.o | awk '$2 ~ /^[A-Z]$/ { print $3 }' |
-		LC_ALL=C sort -u >made
-	LC_ALL=C comm -12 used made >both
-	# Reading ELF and Module.symvers, decoding instructions, their byte order, what a type of relocation is,
-	# and where in a wide field an address stands.
-	cat >allowed <<-'END'
-		arch_code_is_big
-		arch_reloc
-		arch_wide_address
-		disasm
-		object_deinit
-		object_find_section
-		object_get32
-		object_get64
-		object_read
-		object_section_symbol
-		symvers_deinit
-		symvers_find
-		symvers_read
-	END
-	diff allowed both
-}
