@@ -104,7 +104,7 @@ struct build {
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* file descriptor; held shared while we read the tree; or -1 */
 	int core_lock;	   /* the same for the core's folder */
-	char **make_env;   /* exported to scripts/Makefile.build (kbuild_environment()) */
+	char **make_env;   /* exported to scripts/Makefile.build (kbuild_read_environment()) */
 	char *kernel_build_id;	/* of the boot image, hexadecimal; NULL: not known */
 	char *vmlinux_build_id; /* of the vmlinux with DWARF, hexadecimal */
 	struct core_artefacts core;
@@ -147,12 +147,12 @@ void build_deinit(struct build *build);
 void phase_begin(struct build *build, const char *name);
 /* phase_end - print the notes and a line with the phase's time on standard error, unless -q. */
 void phase_end(struct build *build);
-/* notes_tell - print the notes collected so far on standard error, unless -q, and drop them. */
-void notes_tell(struct build *build);
-/* note - collect a line for the user that refuses nothing. */
-void note(struct build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* refusals_check - STATUS_REFUSED if anything but warnings was refused so far. */
-struct error *refusals_check(struct build *build);
+/* build_print_notes - print the notes so far on standard error, unless -q, and drop them. */
+void build_print_notes(struct build *build);
+/* build_note - add a note: a line for the user about something that refuses nothing. */
+void build_note(struct build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* build_check_refusals - STATUS_REFUSED if anything but warnings was refused so far. */
+struct error *build_check_refusals(struct build *build);
 
 /*
  * ---- the phases --------------------------------------------------------------
@@ -168,7 +168,7 @@ struct error *find_units(struct build *build);	   /* units.c: build->units up to
 struct error *mark_functions(struct build *build); /* marks.c: add --mark-functions' markers */
 struct error *compile_units(struct build *build);  /* compile.c: orig_object, patched_object */
 struct error *compare_units(struct build *build);  /* comparison.c: build->comparison */
-struct error *check_exports(struct build *build);  /* exports.c; compare_units() calls it */
+struct error *exports_check(struct build *build);  /* exports.c; compare_units() calls it */
 struct error *verify_units(struct build *build);   /* verify.c: does the original match vmlinux? */
 struct error *link_module(struct build *build);	   /* link.c: build->ko */
 struct error *check_module(struct build *build);   /* check.c */

@@ -168,9 +168,9 @@ struct error *compare_units(struct build *build)
 	for (size_t i = 0; i < build->nr_units; i++)
 		TRY(compare_unit(build, i));
 	refuse_second_callbacks(build);
-	TRY(check_exports(build));
+	TRY(exports_check(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
-	TRY(refusals_check(build));
+	TRY(build_check_refusals(build));
 	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,
 				 "nothing to do: no existing function differs in the %zu compiled "

@@ -17,8 +17,8 @@ enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 
 static const char *const side_names[SIDES] = {"original", "patched"};
 
-void unit_command(const struct build *build, char *const *argv, const char *source,
-		  const char *folder, const char *object, struct args *ret)
+void unit_add_command(const struct build *build, char *const *argv, const char *source,
+		      const char *folder, const char *object, struct args *ret)
 {
 	const char *slash = strrchr(source, '/');
 
@@ -79,7 +79,7 @@ static struct error *make_command(const struct build *build, const struct unit *
 	TRY(make_dirs(unit_folder));
 	TRY(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
 	*ret_object = xasprintf("%s/unit.o", unit_folder);
-	unit_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
+	unit_add_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
 	if (side == SIDE_PATCHED && build->options.instrument)
 		add_instrumentation(build, ret);
 	return NULL;

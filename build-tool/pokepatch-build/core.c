@@ -124,9 +124,9 @@ static struct error *core_identity(const struct build *build, const char *data, 
 		      build->release, build->cc, build->vmlinux_build_id);
 	TRY(add_contents(text, data, "core-module"));
 	TRY(add_contents(text, data, "patches/module"));
-	TRY(add_file_identity(text, build->files.kbuild, ".config"));
-	TRY(add_file_identity(text, build->files.kbuild, "Module.symvers"));
-	return add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h");
+	TRY(identity_add_file(text, build->files.kbuild, ".config"));
+	TRY(identity_add_file(text, build->files.kbuild, "Module.symvers"));
+	return identity_add_file(text, build->files.kbuild, "include/generated/autoconf.h");
 }
 
 /* ---- commands --------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static struct error *find_command(const char *folder, const char *target,
 	for (line = cmd.command; !error && line && !*ret;) {
 		struct args words = {}, stripped = {};
 
-		error = shell_words(line, &words, &line);
+		error = shell_split(line, &words, &line);
 		if (!error && words.count &&
 		    (!rule->program || has_suffix(words.list[0], rule->program))) {
 			strip_files(rule, &words, &stripped);
@@ -311,7 +311,7 @@ static struct error *fill_core(const struct build *build, const char *data, cons
 		_free_ char *to = xasprintf("%s/%s", folder, names[i]);
 
 		TRY(make_dirs(to));
-		TRY(copy_folder(from, to, NULL, is_no_core_source));
+		TRY(folder_copy(from, to, NULL, is_no_core_source));
 	}
 	TRY(run_kbuild(build, folder));
 	_free_ char *module = xasprintf("%s/core-module", folder);

@@ -62,7 +62,7 @@ static struct error *read_kernel(const char *vmlinux, unsigned long *ret, bool *
 	return NULL;
 }
 
-struct error *find_entry_flags(struct build *build)
+struct error *entry_flags_find(struct build *build)
 {
 	const char *vmlinux = build->files.vmlinux;
 	unsigned long slots;
@@ -82,11 +82,11 @@ struct error *find_entry_flags(struct build *build)
 	else
 		build->kcflags = xasprintf("%s%lu -DCC_USING_PATCHABLE_FUNCTION_ENTRY -B%s/",
 					   option, slots, FOLDER);
-	return refusals_check(build);
+	return build_check_refusals(build);
 }
 
 /* The compiler looks for a program called "as" in the -B folder, so the link has that name. */
-struct error *use_entry_flags(const struct build *build)
+struct error *entry_flags_install(const struct build *build)
 {
 	_free_ char *folder = NULL, *program = NULL, *link = NULL, *new = NULL, *target = NULL;
 	_free_ char *there = NULL;

@@ -74,8 +74,8 @@ static void add_commands(const struct build *build, struct exporter *exporter)
 	_free_ char *symref = xasprintf("%s/%ssymref", build->tree, reference);
 
 	exporter->preprocessed = xasprintf("%s/unit.i", folder);
-	unit_command(build, unit->argv, unit->source, folder, exporter->preprocessed,
-		     &exporter->preprocess);
+	unit_add_command(build, unit->argv, unit->source, folder, exporter->preprocessed,
+			 &exporter->preprocess);
 	args_add(&exporter->preprocess, "-E");
 	args_add(&exporter->preprocess, "-D__GENKSYMS__");
 	args_add_clean_environment(&exporter->genksyms, build->work);
@@ -178,7 +178,7 @@ static void compare_crcs(struct build *build, const struct exporter *exporter, c
 	vec_deinit(&symvers.list);
 }
 
-struct error *check_exports(struct build *build)
+struct error *exports_check(struct build *build)
 {
 	struct exporters exporters = {0};
 	struct proc_result *results = NULL;

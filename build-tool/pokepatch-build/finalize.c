@@ -225,7 +225,7 @@ static void refuse_type(struct finalizer *finalizer, const struct section *secti
 			     "does not reach as far as the kernel may be; leave the function out "
 			     "of the patch",
 			     function_at(finalizer, section, reloc->offset), name);
-	else if (!late_allowed(arch->late_limit, reloc->type, reloc->offset))
+	else if (!late_limit_allows(arch->late_limit, reloc->type, reloc->offset))
 		refusals_add(refusals, "relocation-out-of-reach", NULL, name,
 			     "%s() takes the address of '%s' at the end of a page, where this "
 			     "processor's erratum forbids it, and no other layout of the patch "
@@ -244,7 +244,7 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	PUT64(finalizer, row, struct pokepatch_reloc, addend, reloc->addend);
 	PUT32(finalizer, row, struct pokepatch_reloc, symbol, symbol);
 	PUT32(finalizer, row, struct pokepatch_reloc, type, reloc->type);
-	if (section_is_text(section) && late_limited(object->arch->late_limit, reloc->type) &&
+	if (section_is_text(section) && late_limit_applies(object->arch->late_limit, reloc->type) &&
 	    section->align < object->arch->late_limit->align)
 		section->align = object->arch->late_limit->align;
 	section_add_address(object, finalizer->relocs,
@@ -659,7 +659,7 @@ struct error *finalize_object(struct build *build, const char *in, const char *o
 
 	error = finalize(&finalizer, report);
 	if (!error)
-		error = refusals_check(build);
+		error = build_check_refusals(build);
 	if (!error)
 		error = object_write(&finalizer.object, out);
 	free(finalizer.symbol_numbers);

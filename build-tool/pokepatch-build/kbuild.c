@@ -43,7 +43,7 @@ static struct error *shell_word(const char **p, struct buffer *word)
 	}
 }
 
-struct error *shell_words(const char *line, struct args *ret, const char **ret_rest)
+struct error *shell_split(const char *line, struct args *ret, const char **ret_rest)
 {
 	const char *p = line;
 
@@ -194,7 +194,7 @@ void args_add_machine(struct args *args, const struct build *build)
  * A rule of the kernel's adds flags that depend on generated headers: stack_protector_prepare in
  * arch/arm64/Makefile takes the canary's offset in struct task_struct from one.  Our target
  * depends on it, with an empty rule for other architectures.  It depends in turn on prepare0, which
- * the kernel's packager has run already, so kbuild_environment() passes make -o prepare0.
+ * the kernel's packager has run already, so kbuild_read_environment() passes make -o prepare0.
  */
 static const char environment_makefile[] = "stack_protector_prepare:\n"
 					   "pokepatch-environment: stack_protector_prepare\n"
@@ -229,7 +229,7 @@ static char **split_environment(const char *text, size_t length)
 	return list.list ? list.list : xcalloc(1, sizeof(*list.list));
 }
 
-struct error *kbuild_environment(const struct build *build, char ***ret)
+struct error *kbuild_read_environment(const struct build *build, char ***ret)
 {
 	const char *tree = build->tree;
 	_free_ char *makefile = xasprintf("%s/.pokepatch/environment.mk", tree);

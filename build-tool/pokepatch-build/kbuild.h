@@ -42,20 +42,20 @@ void cmd_file_deinit(struct cmd_file *cmd);
 char *cmd_file_path(const char *dir, const char *target);
 
 /*
- * shell_words - split the first command of a shell line (up to an unquoted ; & | or the end) into
+ * shell_split - split the first command of a shell line (up to an unquoted ; & | or the end) into
  * words, by the shell's rules for quotes.
  * @ret: the words are added to it, also before an error.
  * @ret_rest: the start of the next command, or NULL.
  * Errors: an unfinished quote, or an expansion ($ or `), which kbuild's commands do not have.
  */
-struct error *shell_words(const char *line, struct args *ret, const char **ret_rest);
+struct error *shell_split(const char *line, struct args *ret, const char **ret_rest);
 
 /*
- * kbuild_environment - read what the tree's top Makefile exports to scripts/Makefile.build.
+ * kbuild_read_environment - read what the tree's top Makefile exports to scripts/Makefile.build.
  * @ret: "NAME=VALUE" strings, ends with NULL; the caller frees it with strings_free().
  * Errors: STATUS_FAILED if the Makefile does not run.
  */
-struct error *kbuild_environment(const struct build *build, char ***ret);
+struct error *kbuild_read_environment(const struct build *build, char ***ret);
 /* kbuild_variable - the value of NAME in such an environment, or NULL; part of the environment. */
 const char *kbuild_variable(char *const *environment, const char *name);
 
@@ -64,18 +64,18 @@ const char *kbuild_variable(char *const *environment, const char *name);
  * @ret_ok: no target failed.
  * @ret_output: what make printed is appended.
  *
- * The caller must hold the lock that keeps other runs of kbuild out (see ask.c), or the tree's
- * lock exclusively.  Errors: make cannot be run.
+ * The caller must hold the lock that keeps other runs of kbuild out (see kbuild_units.c), or the
+ * tree's lock exclusively.  Errors: make cannot be run.
  */
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output);
 
 /*
- * unit_command - in compile.c: add the command that compiles folder/source to object, with one
+ * unit_add_command - in compile.c: add the command that compiles folder/source to object, with one
  * section for each function and object.  argv holds compiler and flags as in struct unit.  The
  * command runs in the top folder of the tree.
  */
-void unit_command(const struct build *build, char *const *argv, const char *source,
-		  const char *folder, const char *object, struct args *ret);
+void unit_add_command(const struct build *build, char *const *argv, const char *source,
+		      const char *folder, const char *object, struct args *ret);
 
 #endif /* POKEPATCH_KBUILD_H */

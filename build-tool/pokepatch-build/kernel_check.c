@@ -131,7 +131,7 @@ static void check_objtool(struct build *build, const char *path, const struct co
 	}
 }
 
-struct error *check_config(struct build *build)
+struct error *kernel_check_config(struct build *build)
 {
 	_free_ char *headers_path = xasprintf("%s/.config", build->files.kbuild);
 	struct config given, headers;
@@ -173,7 +173,7 @@ static unsigned long version_number(const char *text)
 	return major * 10000UL + minor * 100UL + patch;
 }
 
-struct error *check_compiler(struct build *build)
+struct error *kernel_check_compiler(struct build *build)
 {
 	const char *const argv[] = {build->cc, "-dumpfullversion", NULL};
 	bool cross = build->cross && has_prefix(build->cc, build->cross);
@@ -222,7 +222,7 @@ static bool defined_number(const char *text, const char *name, unsigned long *re
 	return true;
 }
 
-struct error *check_source_version(struct build *build)
+struct error *kernel_check_source_version(struct build *build)
 {
 	static const struct {
 		const char *define, *variable;
@@ -309,11 +309,12 @@ static struct error *load_kernel_id(struct build *build)
 			return NULL;
 		}
 	}
-	TRY(vmlinuz_build_id(build->files.vmlinuz, build->files.vmlinux, build->work,
-			     &build->kernel_build_id));
+	TRY(vmlinuz_read_build_id(build->files.vmlinuz, build->files.vmlinux, build->work,
+				  &build->kernel_build_id));
 	if (!build->kernel_build_id) {
-		note(build, "%s: its build id cannot be read; vmlinux is compared by release only",
-		     build->files.vmlinuz);
+		build_note(build,
+			   "%s: its build id cannot be read; vmlinux is compared by release only",
+			   build->files.vmlinuz);
 		return NULL;
 	}
 	free(text);
@@ -322,12 +323,12 @@ static struct error *load_kernel_id(struct build *build)
 	return error;
 }
 
-struct error *check_vmlinux(struct build *build)
+struct error *kernel_check_vmlinux(struct build *build)
 {
 	const char *vmlinux = build->files.vmlinux;
 	_free_ char *release = NULL;
 
-	TRY(elf_build_id(vmlinux, &build->vmlinux_build_id));
+	TRY(elf_read_build_id(vmlinux, &build->vmlinux_build_id));
 	if (!build->vmlinux_build_id)
 		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
 	release = banner_release(vmlinux);

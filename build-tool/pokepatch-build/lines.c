@@ -153,7 +153,7 @@ static enum group_line group_line(const struct text_line *line)
 	return GROUP_NONE;
 }
 
-void lines_mark(const struct text_lines *lines, struct buffer *ret)
+void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret)
 {
 	struct scan scan = {};
 	size_t number = 1;  /* the compiler's number for the next line */

@@ -10,14 +10,14 @@
 #include "pokepatch-build/patch.h"
 
 /*
- * lines_mark - append a changed file's text with #line directives that give each line of the
- * original file its original number.
+ * text_lines_join_numbered - append a changed file's text with #line directives that give each line
+ * of the original file its original number.
  *
  * A directive follows a change as early as possible, but only at the start of a line outside
  * comments, strings, continued lines and parentheses: a directive within a macro's arguments is
  * undefined behaviour (C11 6.10.3p11).  A directive in a group that #if leaves out does nothing, so
  * it is repeated after the group's #else, #elif and #endif.
  */
-void lines_mark(const struct text_lines *lines, struct buffer *ret);
+void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret);
 
 #endif /* POKEPATCH_LINES_H */

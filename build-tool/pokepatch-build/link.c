@@ -173,7 +173,7 @@ static struct error *run_objtool(struct linker *linker)
 
 		refusals_add(&build->refusals, "objtool", NULL, "objtool",
 			     "objtool does not accept the carried code: %s", line);
-		error = refusals_check(build);
+		error = build_check_refusals(build);
 	}
 	buffer_deinit(&out);
 	return error;
@@ -244,12 +244,12 @@ static struct error *link_all(struct linker *linker)
 
 	TRY(make_glue(linker));
 	TRY(combine(linker, 0));
-	TRY(layout_padding(build, linker->combined, &padding));
+	TRY(layout_choose_padding(build, linker->combined, &padding));
 	if (padding)
 		TRY(combine(linker, padding));
 	TRY(run_objtool(linker));
 
-	struct json_object *report = report_stable(build);
+	struct json_object *report = report_make_stable(build);
 	struct error *error =
 		finalize_object(build, linker->combined, linker->object,
 				json_object_to_json_string_ext(report, JSON_C_TO_STRING_PLAIN |

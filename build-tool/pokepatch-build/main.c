@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	}
 	if (!error)
 		error = run_phases(&build);
-	notes_tell(&build);
+	build_print_notes(&build);
 	refusals_sort(&build.refusals);
 	refusals_print(&build.refusals, stderr);
 	/* A refused change gets a report with the refusals; a failed run gets none. */

@@ -437,5 +437,5 @@ struct error *mark_functions(struct build *build)
 	for (size_t i = 0; i < read; i++)
 		object_deinit(&objects[i]);
 	free(objects);
-	return error ? error : refusals_check(build);
+	return error ? error : build_check_refusals(build);
 }

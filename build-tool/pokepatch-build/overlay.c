@@ -71,7 +71,7 @@ static struct error *write_file(const struct build *build, const struct overlay_
 	if (!changed)
 		buffer_add(&out, text, length);
 	else if (patched)
-		lines_mark(&changed->new_lines, &out);
+		text_lines_join_numbered(&changed->new_lines, &out);
 	else
 		text_lines_join(&changed->old_lines, &out);
 	error = file_write(to, out.text, out.length);

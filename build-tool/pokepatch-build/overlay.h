@@ -25,15 +25,15 @@ void changes_destroy(struct changes *changes);
 void changed_file_deinit(struct changed_file *file);
 /* changes_find - the changed file at path, which changes owns; or NULL. */
 struct changed_file *changes_find(struct changes *changes, const char *path);
-/* is_special_code - in patches.c: is path linked into the vDSO or the boot code? */
-bool is_special_code(const char *path);
-/* is_vdso_code - in patches.c: is path linked into the vDSO? */
-bool is_vdso_code(const char *path);
+/* source_is_special - in patches.c: is path linked into the vDSO or the boot code? */
+bool source_is_special(const char *path);
+/* source_is_vdso - in patches.c: is path linked into the vDSO? */
+bool source_is_vdso(const char *path);
 /*
- * refuse_uncompiled_as - in patches.c: refuse the changed file at path, which no unit compiles,
+ * build_refuse_uncompiled - in patches.c: refuse the changed file at path, which no unit compiles,
  * with the reason that fits source: vDSO, boot code, or not part of this kernel.
  */
-void refuse_uncompiled_as(struct build *build, const char *path, const char *source);
+void build_refuse_uncompiled(struct build *build, const char *path, const char *source);
 
 /*
  * A file that a unit compiles from the overlay: the unit's own source, or an included file that is

@@ -72,7 +72,7 @@ static struct error *is_usable(const struct build *build, const char *cc1, const
 	return error;
 }
 
-struct error *find_own_compiler(struct build *build)
+struct error *own_compiler_find(struct build *build)
 {
 	_free_ char *wanted = NULL, *present = NULL;
 	const char *number;
@@ -92,16 +92,16 @@ struct error *find_own_compiler(struct build *build)
 	if (usable)
 		build->cc1 = take_pointer(cc1);
 	else
-		note(build,
-		     "%s is %s, but kernel %s was compiled by %s: functions that the two "
-		     "compile differently will be refused; 'pokepatch fetch %s' brings that one, "
-		     "and package qemu-user what runs it",
-		     build->cc, present, build->release, wanted, build->release);
+		build_note(build,
+			   "%s is %s, but kernel %s was compiled by %s: functions that the two "
+			   "compile differently will be refused; 'pokepatch fetch %s' brings that one, "
+			   "and package qemu-user what runs it",
+			   build->cc, present, build->release, wanted, build->release);
 	return NULL;
 }
 
 /* Write a script called cc1, and make the driver look for cc1 in its folder first (-B). */
-struct error *use_own_compiler(struct build *build)
+struct error *own_compiler_install(struct build *build)
 {
 	_free_ char *folder = xasprintf("%s/.pokepatch/compiler", build->tree);
 	_free_ char *wrapper = xasprintf("%s/cc1", folder);

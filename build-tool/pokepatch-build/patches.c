@@ -159,7 +159,7 @@ struct error *read_patches(struct build *build)
 		sha256_hex(text, length, file->sha256);
 		error = patch_parse(file->path, text, length, &file->patch);
 		if (error && error->status == STATUS_NOTHING && ++empty < count) {
-			note(build, "%s", error->text);
+			build_note(build, "%s", error->text);
 			error_destroy(error);
 			error = NULL;
 		}
@@ -245,13 +245,16 @@ static void note_places(struct build *build, const struct patch_entry *entry,
 		if (!place->offset && !place->fuzz)
 			continue;
 		if (place->fuzz)
-			note(build,
-			     "hunk %zu of %s applied at line %zu (offset %ld line%s, fuzz %u)",
-			     i + 1, entry->new_path, place->line, place->offset,
-			     lines == 1 ? "" : "s", place->fuzz);
+			build_note(build,
+				   "hunk %zu of %s applied at line %zu (offset %ld line%s, fuzz "
+				   "%u)",
+				   i + 1, entry->new_path, place->line, place->offset,
+				   lines == 1 ? "" : "s", place->fuzz);
 		else
-			note(build, "hunk %zu of %s applied at line %zu (offset %ld line%s)", i + 1,
-			     entry->new_path, place->line, place->offset, lines == 1 ? "" : "s");
+			build_note(build,
+				   "hunk %zu of %s applied at line %zu (offset %ld line%s)", i + 1,
+				   entry->new_path, place->line, place->offset,
+				   lines == 1 ? "" : "s");
 	}
 }
 
@@ -269,7 +272,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	if (map_has(&build->changes->refused, path))
 		return NULL;
 	if (rule->action == FILE_IGNORE) {
-		note(build, "%s: left out: nothing in the kernel is compiled from it", path);
+		build_note(build, "%s: left out: nothing in the kernel is compiled from it", path);
 		return NULL;
 	}
 	if (rule->action == FILE_REFUSE) {
@@ -285,7 +288,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 		return NULL;
 	}
 	if (entry->mode_changed)
-		note(build, "%s: the change of its mode does nothing", path);
+		build_note(build, "%s: the change of its mode does nothing", path);
 	TRY(load_file(build, entry, &file));
 	if (!file)
 		return NULL;
@@ -321,19 +324,19 @@ static const struct file_rule *find_special_rule(const char *path)
 	return NULL;
 }
 
-bool is_special_code(const char *path)
+bool source_is_special(const char *path)
 {
 	return find_special_rule(path) != NULL;
 }
 
-bool is_vdso_code(const char *path)
+bool source_is_vdso(const char *path)
 {
 	const struct file_rule *rule = find_special_rule(path);
 
 	return rule && !strcmp(rule->code, "vdso-changed");
 }
 
-void refuse_uncompiled_as(struct build *build, const char *path, const char *source)
+void build_refuse_uncompiled(struct build *build, const char *path, const char *source)
 {
 	const struct file_rule *rule = find_special_rule(source);
 

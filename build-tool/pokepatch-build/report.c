@@ -100,7 +100,7 @@ static struct json_object *verify_array(const struct build *build)
 	return array;
 }
 
-struct json_object *report_stable(const struct build *build)
+struct json_object *report_make_stable(const struct build *build)
 {
 	struct json_object *report = json_object_new_object();
 	struct json_object *units = json_object_new_array();
@@ -254,7 +254,7 @@ struct error *report_write(struct build *build)
 	if (!build->options.report)
 		return NULL;
 	TRY(module_object(build, &module));
-	struct json_object *report = report_stable(build);
+	struct json_object *report = report_make_stable(build);
 	json_object_object_add(report, "timing", timing_object(build));
 	json_object_object_add(report, "module", module);
 	struct error *error = report_save(report, build->options.report);

@@ -8,9 +8,9 @@
 #include "pokepatch-build/build.h"
 
 /*
- * report_stable - make the part of the report that depends on nothing but the inputs, so that equal
- * inputs give equal modules.  The caller releases it with json_object_put().
+ * report_make_stable - make the part of the report that depends on nothing but the inputs, so that
+ * equal inputs give equal modules.  The caller releases it with json_object_put().
  */
-struct json_object *report_stable(const struct build *build);
+struct json_object *report_make_stable(const struct build *build);
 
 #endif /* POKEPATCH_BUILD_REPORT_H */

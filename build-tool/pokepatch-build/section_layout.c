@@ -13,24 +13,24 @@
 #include "pokepatch-build/comparison.h"
 #include "object/object.h"
 
-bool late_limited(const struct late_limit *limit, uint32_t type)
+bool late_limit_applies(const struct late_limit *limit, uint32_t type)
 {
 	return limit && (type == limit->types[0] || type == limit->types[1]);
 }
 
-bool late_allowed(const struct late_limit *limit, uint32_t type, uint64_t offset)
+bool late_limit_allows(const struct late_limit *limit, uint32_t type, uint64_t offset)
 {
-	return !late_limited(limit, type) || offset % limit->align < limit->from;
+	return !late_limit_applies(limit, type) || offset % limit->align < limit->from;
 }
 
-bool layout_find(const struct late_limit *limit, const uint64_t *places, size_t count,
-		 uint64_t step, uint64_t *ret)
+bool layout_find_padding(const struct late_limit *limit, const uint64_t *places, size_t count,
+			 uint64_t step, uint64_t *ret)
 {
 	for (*ret = 0; *ret < limit->align; *ret += step) {
 		size_t good = 0;
 
 		while (good < count &&
-		       late_allowed(limit, limit->types[0], places[good] + *ret))
+		       late_limit_allows(limit, limit->types[0], places[good] + *ret))
 			good++;
 		if (good == count)
 			return true;
@@ -38,7 +38,7 @@ bool layout_find(const struct late_limit *limit, const uint64_t *places, size_t 
 	return false;
 }
 
-struct error *layout_padding(const struct build *build, const char *path, uint64_t *ret)
+struct error *layout_choose_padding(const struct build *build, const char *path, uint64_t *ret)
 {
 	const struct late_limit *limit = build->machine->late_limit;
 	VEC(uint64_t) places = {0};
@@ -52,13 +52,13 @@ struct error *layout_padding(const struct build *build, const char *path, uint64
 	for (size_t i = 0; text && i < text->relocs.count; i++) {
 		const struct reloc *reloc = &text->relocs.list[i];
 
-		if (!reloc->symbol->section && late_limited(limit, reloc->type) &&
+		if (!reloc->symbol->section && late_limit_applies(limit, reloc->type) &&
 		    map_has(&build->comparison->externals.by_link_name, reloc->symbol->name))
 			*vec_push(&places) = reloc->offset;
 	}
 	/* If no padding helps, finalize.c refuses the relocations in forbidden places. */
 	if (places.count &&
-	    !layout_find(limit, places.list, places.count, text->align ?: 1, ret))
+	    !layout_find_padding(limit, places.list, places.count, text->align ?: 1, ret))
 		*ret = 0;
 	vec_deinit(&places);
 	object_deinit(&object);

@@ -199,7 +199,7 @@ static uint64_t run_length(const bool *masked, uint64_t from, uint64_t size, boo
 	return length;
 }
 
-void text_runs(const struct text_source *source, struct buffer *ret)
+void text_source_add_runs(const struct text_source *source, struct buffer *ret)
 {
 	uint64_t size = source->symbol->size;
 	bool *masked _free_ = xcalloc(size + 1, sizeof(*masked));

@@ -33,7 +33,7 @@ struct text_source {
 	const unsigned char *bytes;	 /* its bytes in the parent's file */
 };
 
-/* text_runs - append the code as runs. */
-void text_runs(const struct text_source *source, struct buffer *ret);
+/* text_source_add_runs - append the code as runs. */
+void text_source_add_runs(const struct text_source *source, struct buffer *ret);
 
 #endif /* POKEPATCH_TEXTS_H */

@@ -173,7 +173,7 @@ static struct error *find_compiler(struct build *build)
 	return NULL;
 }
 
-struct error *add_file_identity(struct buffer *text, const char *folder, const char *name)
+struct error *identity_add_file(struct buffer *text, const char *folder, const char *name)
 {
 	_free_ char *path = xasprintf("%s/%s", folder, name);
 	struct stat status;
@@ -190,7 +190,7 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 {
 	char source[65];
 
-	TRY(source_identity(build->files.source, source));
+	TRY(source_hash(build->files.source, source));
 	buffer_printf(text, "format %d\nrelease %s\narch %s\ncompiler %s\nsource %s %s\n",
 		      TREE_FORMAT, build->release, build->arch, build->cc, build->files.source,
 		      source);
@@ -198,9 +198,9 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 		buffer_printf(text, "own compiler %s\n", build->cc1);
 	if (build->kcflags)
 		buffer_printf(text, "flags %s\n", build->kcflags);
-	TRY(add_file_identity(text, build->files.kbuild, ".config"));
-	TRY(add_file_identity(text, build->files.kbuild, "include/generated/autoconf.h"));
-	return add_file_identity(text, build->files.kbuild, "include/config/auto.conf");
+	TRY(identity_add_file(text, build->files.kbuild, ".config"));
+	TRY(identity_add_file(text, build->files.kbuild, "include/generated/autoconf.h"));
+	return identity_add_file(text, build->files.kbuild, "include/config/auto.conf");
 }
 
 /* ---- preparing -------------------------------------------------------------- */
@@ -249,7 +249,7 @@ static struct error *copy_parts(const struct build *build)
 			continue;
 		*strrchr(folder, '/') = '\0';
 		TRY(make_dirs(folder));
-		TRY(copy_folder(from, to, NULL, parts[i].skip));
+		TRY(folder_copy(from, to, NULL, parts[i].skip));
 	}
 	return NULL;
 }
@@ -338,7 +338,7 @@ static struct error *fill_tree(struct build *build)
 
 	TRY(remove_tree(build->tree)); /* an interrupted or damaged one */
 	TRY(make_dirs(notes));
-	TRY(unpack_source(build, build->tree));
+	TRY(source_unpack(build, build->tree));
 	TRY(copy_parts(build));
 	TRY(touch_config_files(build));
 	TRY(check_unpacked(build));
@@ -346,9 +346,9 @@ static struct error *fill_tree(struct build *build)
 	TRY(source_index_write(build->tree));
 	strings_free(build->make_env);
 	build->make_env = NULL;
-	TRY(use_entry_flags(build));
-	TRY(kbuild_environment(build, &build->make_env));
-	TRY(use_own_compiler(build));
+	TRY(entry_flags_install(build));
+	TRY(kbuild_read_environment(build, &build->make_env));
+	TRY(own_compiler_install(build));
 	return build_host_tools(build);
 }
 
@@ -473,7 +473,7 @@ static struct error *tree_path(struct build *build, const struct buffer *identit
 	return NULL;
 }
 
-struct error *rebuild_tree(struct build *build)
+struct error *tree_rebuild(struct build *build)
 {
 	struct buffer identity = {};
 	struct error *error = tree_identity(build, &identity);
@@ -530,18 +530,18 @@ struct error *prepare_tree(struct build *build)
 	TRY(find_arch(build));
 	TRY(choose_transition(build));
 	TRY(find_compiler(build));
-	TRY(check_config(build));
-	TRY(check_compiler(build));
-	TRY(refusals_check(build));
-	TRY(find_own_compiler(build));
-	TRY(find_entry_flags(build));
+	TRY(kernel_check_config(build));
+	TRY(kernel_check_compiler(build));
+	TRY(build_check_refusals(build));
+	TRY(own_compiler_find(build));
+	TRY(entry_flags_find(build));
 	error = tree_identity(build, &identity);
 	if (!error)
 		error = open_tree(build, &identity);
 	buffer_deinit(&identity);
 	TRY(error);
-	TRY(use_entry_flags(build));
-	TRY(check_source_version(build));
-	TRY(check_vmlinux(build));
-	return refusals_check(build);
+	TRY(entry_flags_install(build));
+	TRY(kernel_check_source_version(build));
+	TRY(kernel_check_vmlinux(build));
+	return build_check_refusals(build);
 }

@@ -11,8 +11,8 @@
  *   includes		every #include of a .c file (sources.c)
  *   units-BUILDID	the units of that vmlinux (sources.c)
  *   vmlinuz		the boot image's build id, after its size and time (kernel_check.c)
- *   kbuild.lock	the lock that one run of kbuild holds (ask.c)
- *   done/OBJECT	kbuild has finished making OBJECT (ask.c)
+ *   kbuild.lock	the lock that one run of kbuild holds (kbuild_units.c)
+ *   done/OBJECT	kbuild has finished making OBJECT (kbuild_units.c)
  *   as/as		a link to the assembler that moves patchable entries (entries.c)
  *   compiler/cc1	runs the kernel's own cc1 in an emulator (own_compiler.c)
  */
@@ -23,19 +23,19 @@
 
 /* ---- unpack.c --------------------------------------------------------------- */
 
-/* unpack_source - copy or unpack the source into the empty folder tree. */
-struct error *unpack_source(const struct build *build, const char *tree);
+/* source_unpack - copy or unpack the source into the empty folder tree. */
+struct error *source_unpack(const struct build *build, const char *tree);
 /*
- * source_identity - a hash that changes when the source at path does.
+ * source_hash - a hash that changes when the source at path does.
  * @ret: hexadecimal SHA-256 of the paths, sizes and times of its files.
  */
-struct error *source_identity(const char *path, char ret[65]);
+struct error *source_hash(const char *path, char ret[65]);
 /*
- * copy_folder - copy a folder's files into another one, which must exist, with their times.
+ * folder_copy - copy a folder's files into another one, which must exist, with their times.
  * @left_out: paths of folders below from to leave out; ends with NULL; may be NULL.
  * @skip: returns true for the names of files and folders to leave out; may be NULL.
  */
-struct error *copy_folder(const char *from, const char *to, char *const *left_out,
+struct error *folder_copy(const char *from, const char *to, char *const *left_out,
 			  bool (*skip)(const char *name, bool folder));
 
 /* ---- manifest.c ------------------------------------------------------------- */
@@ -56,24 +56,24 @@ struct error *manifest_check(const char *tree, char *const *files, bool *ret_sou
  * Do all parts belong to one kernel?  A difference is a refusal; an error means that a part cannot
  * be read.
  */
-struct error *check_config(struct build *build);
-struct error *check_compiler(struct build *build);
-struct error *check_source_version(struct build *build);
-struct error *check_vmlinux(struct build *build); /* sets both build ids */
+struct error *kernel_check_config(struct build *build);
+struct error *kernel_check_compiler(struct build *build);
+struct error *kernel_check_source_version(struct build *build);
+struct error *kernel_check_vmlinux(struct build *build); /* sets both build ids */
 
 /* ---- tree.c ----------------------------------------------------------------- */
 
 /*
- * add_file_identity - add a line that changes when folder/name does: its path, size and time.
+ * identity_add_file - add a line that changes when folder/name does: its path, size and time.
  * Errors: the folder has no such file.
  */
-struct error *add_file_identity(struct buffer *text, const char *folder, const char *name);
+struct error *identity_add_file(struct buffer *text, const char *folder, const char *name);
 
 /*
- * rebuild_tree - remove the tree and prepare it again, with the tree's lock held exclusively.
+ * tree_rebuild - remove the tree and prepare it again, with the tree's lock held exclusively.
  * The caller holds the lock shared before and afterwards, but not in between.
  */
-struct error *rebuild_tree(struct build *build);
+struct error *tree_rebuild(struct build *build);
 
 /* ---- sources.c: the units that compile a file ------------------------------- */
 
@@ -103,21 +103,21 @@ void source_index_deinit(struct source_index *index);
 /* ---- entries.c -------------------------------------------------------------- */
 
 /*
- * find_entry_flags - set build->kcflags, for a machine whose kernels get their patchable entries
+ * entry_flags_find - set build->kcflags, for a machine whose kernels get their patchable entries
  * by pokepatch-as.  Errors: STATUS_REFUSED if the kernel has none, or cannot be patched.
  */
-struct error *find_entry_flags(struct build *build);
-/* use_entry_flags - make the link in the tree to the assembler that these flags name. */
-struct error *use_entry_flags(const struct build *build);
+struct error *entry_flags_find(struct build *build);
+/* entry_flags_install - make the link in the tree to the assembler that these flags name. */
+struct error *entry_flags_install(const struct build *build);
 
 /* ---- own_compiler.c --------------------------------------------------------- */
 
 /*
- * find_own_compiler - set build->cc1 if the cross compiler is not the one that compiled the kernel
+ * own_compiler_find - set build->cc1 if the cross compiler is not the one that compiled the kernel
  * and the cache has that one.  Without it, a note tells the user.
  */
-struct error *find_own_compiler(struct build *build);
-/* use_own_compiler - make CC in build->make_env run build->cc1, by a script in the tree. */
-struct error *use_own_compiler(struct build *build);
+struct error *own_compiler_find(struct build *build);
+/* own_compiler_install - make CC in build->make_env run build->cc1, by a script in the tree. */
+struct error *own_compiler_install(struct build *build);
 
 #endif /* POKEPATCH_TREE_H */

@@ -43,13 +43,14 @@ static struct error *find_module(const char *folder, const char *name, char **re
 }
 
 /* Set the unit's parent, or refuse the unit if there is no such module. */
-static struct error *set_parent(struct build *build, struct unit *unit, const struct answer *answer)
+static struct error *set_parent(struct build *build, struct unit *unit,
+				const struct kbuild_unit *compiled)
 {
-	if (!answer->module) {
+	if (!compiled->module) {
 		unit->parent = xstrdup("vmlinux");
 		return NULL;
 	}
-	unit->parent = xstrdup(answer->modname);
+	unit->parent = xstrdup(compiled->modname);
 	TRY(find_module(build->files.modules_dbg, unit->parent, &unit->parent_path));
 	if (!unit->parent_path)
 		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
@@ -69,19 +70,19 @@ static bool in_list(char *const *list, const char *text)
 }
 
 /* Did the compiler read the changed file?  An #if around the #include may have left it out. */
-static bool reads_file(const struct candidate *candidate, const struct answer *answer,
+static bool reads_file(const struct candidate *candidate, const struct kbuild_unit *compiled,
 		       const char *path)
 {
 	for (size_t i = 0; i < candidate->overlay->files.count; i++) {
 		const struct overlay_file *file = &candidate->overlay->files.list[i];
 
 		if (!strcmp(file->path, path))
-			return in_list(answer->depends, file->label);
+			return in_list(compiled->depends, file->label);
 	}
 	return false;
 }
 
-static void add_unit(struct build *build, struct candidate *candidate, struct answer *answer,
+static void add_unit(struct build *build, struct candidate *candidate, struct kbuild_unit *compiled,
 		     struct unit **ret)
 {
 	struct unit *unit;
@@ -90,9 +91,9 @@ static void add_unit(struct build *build, struct candidate *candidate, struct an
 	unit = &build->units[build->nr_units++];
 	*unit = (struct unit){
 		.source = xstrdup(candidate->source),
-		.object = object_name(candidate->source),
-		.modfile = take_pointer(answer->modfile),
-		.argv = take_pointer(answer->argv.list),
+		.object = unit_object_name(candidate->source),
+		.modfile = take_pointer(compiled->modfile),
+		.argv = take_pointer(compiled->argv.list),
 		.overlay = take_pointer(candidate->overlay),
 	};
 	unit->exact_object = xasprintf("%s/%s", build->tree, unit->object);
@@ -111,23 +112,23 @@ static void add_changed_file(struct unit *unit, const char *path)
  * kbuild compiles any file on request, so that it could compile a file proves nothing.
  */
 static struct error *take_candidate(struct build *build, struct candidate *candidate,
-				    struct answer *answer)
+				    struct kbuild_unit *compiled)
 {
 	struct unit *unit;
 	size_t read = 0;
 
-	if (!answer->argv.list || (!answer->module && !candidate->in_vmlinux))
+	if (!compiled->argv.list || (!compiled->module && !candidate->in_vmlinux))
 		return NULL;
 	for (size_t i = 0; i < candidate->changed.count; i++)
-		if (reads_file(candidate, answer, candidate->changed.list[i]))
+		if (reads_file(candidate, compiled, candidate->changed.list[i]))
 			candidate->changed.list[read++] = candidate->changed.list[i];
 	candidate->changed.count = read;
 	if (!read)
 		return NULL;
-	add_unit(build, candidate, answer, &unit);
+	add_unit(build, candidate, compiled, &unit);
 	for (size_t i = 0; i < read; i++)
 		add_changed_file(unit, candidate->changed.list[i]);
-	return set_parent(build, unit, answer);
+	return set_parent(build, unit, compiled);
 }
 
 /*
@@ -143,7 +144,7 @@ static struct error *choose_candidates(struct build *build, struct candidates *c
 		struct candidate *candidate = &candidates->list.list[i];
 		bool ask = candidate->in_vmlinux;
 
-		if (!ask && is_special_code(candidate->source))
+		if (!ask && source_is_special(candidate->source))
 			ask = false; /* linked into the vDSO or the boot code */
 		else if (!ask && candidate->included)
 			TRY(kbuild_is_module(build, candidate->source, &ask));
@@ -164,7 +165,7 @@ static struct error *choose_candidates(struct build *build, struct candidates *c
 /* Does vmlinux or a module have this unit?  Then kbuild must be able to compile it. */
 static bool must_compile(const struct candidate *candidate, const char *output)
 {
-	return candidate->in_vmlinux || output_says_module(output, candidate->source);
+	return candidate->in_vmlinux || kbuild_output_has_module(output, candidate->source);
 }
 
 /*
@@ -176,10 +177,11 @@ static void refuse_special(struct build *build, const struct candidates *candida
 	for (size_t i = 0; i < candidates->list.count; i++) {
 		const struct candidate *candidate = &candidates->list.list[i];
 
-		if (candidate->in_vmlinux || !is_vdso_code(candidate->source))
+		if (candidate->in_vmlinux || !source_is_vdso(candidate->source))
 			continue;
 		for (size_t j = 0; j < candidate->changed.count; j++)
-			refuse_uncompiled_as(build, candidate->changed.list[j], candidate->source);
+			build_refuse_uncompiled(build, candidate->changed.list[j],
+						candidate->source);
 	}
 }
 
@@ -194,7 +196,7 @@ static void refuse_lost(struct build *build)
 			for (size_t k = 0; k < build->units[j].nr_changed_files; k++)
 				found |= !strcmp(build->units[j].changed_files[k], path);
 		if (!found)
-			refuse_uncompiled_as(build, path, path);
+			build_refuse_uncompiled(build, path, path);
 	}
 }
 
@@ -205,15 +207,15 @@ static void refuse_lost(struct build *build)
  * not compile a unit, check the whole tree: damage may be the reason.
  */
 static struct error *check_damage(struct build *build, const struct candidates *candidates,
-				  const struct answer *answers, size_t count, const char *output,
-				  bool *ret_damaged)
+				  const struct kbuild_unit *compiled, size_t count,
+				  const char *output, bool *ret_damaged)
 {
 	*ret_damaged = false;
 	for (size_t i = 0; i < count && !*ret_damaged; i++) {
 		bool sound;
 
-		if (answers[i].argv.list)
-			TRY(manifest_check(build->tree, answers[i].depends, &sound));
+		if (compiled[i].argv.list)
+			TRY(manifest_check(build->tree, compiled[i].depends, &sound));
 		else if (must_compile(&candidates->list.list[i], output))
 			TRY(manifest_check(build->tree, NULL, &sound));
 		else
@@ -236,29 +238,29 @@ static struct error *try_units(struct build *build, struct candidates *candidate
 {
 	struct args sources = {};
 	struct buffer output = {};
-	struct answer *answers = NULL;
+	struct kbuild_unit *compiled = NULL;
 	struct error *error;
 	size_t count;
 
 	*ret_damaged = false;
 	error = choose_candidates(build, candidates, &sources);
 	count = sources.count;
-	answers = xcalloc(count + 1, sizeof(*answers));
+	compiled = xcalloc(count + 1, sizeof(*compiled));
 	if (!error && count)
-		error = kbuild_ask(build, sources.list, answers, &output);
+		error = kbuild_compile_units(build, sources.list, compiled, &output);
 	if (!error)
-		error = check_damage(build, candidates, answers, count, output.text, ret_damaged);
+		error = check_damage(build, candidates, compiled, count, output.text, ret_damaged);
 	for (size_t i = 0; !error && !*ret_damaged && i < count; i++) {
 		struct candidate *candidate = &candidates->list.list[i];
 
-		if (!answers[i].argv.list && must_compile(candidate, output.text))
+		if (!compiled[i].argv.list && must_compile(candidate, output.text))
 			error = cannot_compile(candidate, &output);
 		else
-			error = take_candidate(build, candidate, &answers[i]);
+			error = take_candidate(build, candidate, &compiled[i]);
 	}
 	for (size_t i = 0; i < count; i++)
-		answer_deinit(&answers[i]);
-	free(answers);
+		kbuild_unit_deinit(&compiled[i]);
+	free(compiled);
 	buffer_deinit(&output);
 	args_deinit(&sources);
 	return error;
@@ -295,14 +297,15 @@ struct error *find_units(struct build *build)
 
 	TRY(look_for_units(build, &damaged));
 	if (damaged) {
-		note(build, "the prepared tree %s was damaged and is prepared anew", build->tree);
-		notes_tell(build);
-		TRY(rebuild_tree(build));
+		build_note(build, "the prepared tree %s was damaged and is prepared anew",
+			   build->tree);
+		build_print_notes(build);
+		TRY(tree_rebuild(build));
 		TRY(look_for_units(build, &damaged));
 		if (damaged)
 			return error_new(STATUS_FAILED, "%s changes while it is used", build->tree);
 	}
 	if (build->nr_units)
 		qsort(build->units, build->nr_units, sizeof(*build->units), order_units);
-	return refusals_check(build);
+	return build_check_refusals(build);
 }

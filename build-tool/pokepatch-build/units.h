@@ -28,41 +28,43 @@ void candidates_find(const struct build *build, const struct source_index *index
 		     struct candidates *ret);
 void candidates_deinit(struct candidates *candidates);
 
-/* How kbuild compiles a unit; the functions that fill it in are in ask.c. */
-struct answer {
+/* How kbuild compiles a unit; the functions that fill it in are in kbuild_units.c. */
+struct kbuild_unit {
 	struct args argv; /* the compiler and its flags, as in struct unit */
 	char **depends;	  /* every file that the compiler read; ends with NULL */
 	char *modname;	  /* KBUILD_MODNAME */
 	char *modfile;	  /* KBUILD_MODFILE, or NULL */
 	bool module;	  /* compiled with -DMODULE */
 };
-void answer_deinit(struct answer *answer);
+void kbuild_unit_deinit(struct kbuild_unit *compiled);
 
 /*
- * kbuild_ask - let kbuild compile those sources that it has not compiled in this tree yet, exactly
- * as for the kernel, and read the commands that it used.
+ * kbuild_compile_units - let kbuild compile those sources that it has not compiled in this tree
+ * yet, exactly as for the kernel, and read the commands that it used.
  * @sources: ends with NULL.
  * @ret: one for each source, which the caller frees; argv.list is NULL where kbuild failed.
  * @ret_output: what kbuild printed, for an error message.
  */
-struct error *kbuild_ask(const struct build *build, char *const *sources, struct answer *ret,
-			 struct buffer *ret_output);
+struct error *kbuild_compile_units(const struct build *build, char *const *sources,
+				   struct kbuild_unit *ret, struct buffer *ret_output);
 
 /*
- * kbuild_plan - like kbuild_ask(), but compile nothing (make -n).  Files that kbuild generates for
- * one unit may be missing.  depends is NULL for a unit that kbuild has not compiled yet.
+ * kbuild_plan_units - like kbuild_compile_units(), but compile nothing (make -n).  Files that
+ * kbuild generates for one unit may be missing.  depends is NULL for a unit that kbuild has not
+ * compiled yet.
  */
-struct error *kbuild_plan(const struct build *build, char *const *sources, struct answer *ret);
+struct error *kbuild_plan_units(const struct build *build, char *const *sources,
+				struct kbuild_unit *ret);
 
 /*
  * kbuild_is_module - would kbuild compile this file for a module?  Compiles nothing, because a file
  * that is only ever included cannot be compiled alone.
  */
 struct error *kbuild_is_module(const struct build *build, const char *source, bool *ret);
-/* output_says_module - does kbuild's output, which may be NULL, show that it would? */
-bool output_says_module(const char *output, const char *source);
+/* kbuild_output_has_module - does kbuild's output, which may be NULL, show that it would? */
+bool kbuild_output_has_module(const char *output, const char *source);
 
-/* object_name - "fs/proc/version.o" for "fs/proc/version.c"; the caller frees it. */
-char *object_name(const char *source);
+/* unit_object_name - "fs/proc/version.o" for "fs/proc/version.c"; the caller frees it. */
+char *unit_object_name(const char *source);
 
 #endif /* POKEPATCH_UNITS_H */

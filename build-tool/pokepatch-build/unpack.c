@@ -214,7 +214,7 @@ static bool is_listed(char *const *list, const char *path)
 	return false;
 }
 
-struct error *copy_folder(const char *from, const char *to, char *const *left_out,
+struct error *folder_copy(const char *from, const char *to, char *const *left_out,
 			  bool (*skip)(const char *name, bool folder))
 {
 	char *roots[] = {(char *)from, NULL};
@@ -244,7 +244,7 @@ struct error *copy_folder(const char *from, const char *to, char *const *left_ou
 	return error;
 }
 
-struct error *unpack_source(const struct build *build, const char *tree)
+struct error *source_unpack(const struct build *build, const char *tree)
 {
 	const char *path = build->files.source;
 	struct args skip = {};
@@ -255,7 +255,7 @@ struct error *unpack_source(const struct build *build, const char *tree)
 		return error_errno("cannot read %s", path);
 	TRY(folders_left_out(build, &skip));
 	if (S_ISDIR(status.st_mode))
-		error = copy_folder(path, tree, skip.list, is_no_source);
+		error = folder_copy(path, tree, skip.list, is_no_source);
 	else
 		error = unpack_tarball(path, tree, &skip);
 	args_deinit(&skip);
@@ -269,7 +269,7 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-struct error *source_identity(const char *path, char ret[65])
+struct error *source_hash(const char *path, char ret[65])
 {
 	char *roots[] = {(char *)path, NULL};
 	struct error *error = NULL;

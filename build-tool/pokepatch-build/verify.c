@@ -90,12 +90,12 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 			? first_difference(part->object, symbol, live)
 			: 0;
 	if (difference == symbol->size) {
-		text_runs(&(struct text_source){.object = part->object,
-						.rewritten = part->rewritten,
-						.symbol = symbol,
-						.parent = parent,
-						.old = old,
-						.bytes = live},
+		text_source_add_runs(&(struct text_source){.object = part->object,
+							   .rewritten = part->rewritten,
+							   .symbol = symbol,
+							   .parent = parent,
+							   .old = old,
+							   .bytes = live},
 			  part->text);
 		return DIFF_EQUAL;
 	}
@@ -183,5 +183,5 @@ struct error *verify_units(struct build *build)
 	comparison->texts = xcalloc(comparison->nr_texts + 1, sizeof(*comparison->texts));
 	for (size_t i = 0; i < build->nr_units; i++)
 		TRY(verify_unit(build, i));
-	return refusals_check(build);
+	return build_check_refusals(build);
 }

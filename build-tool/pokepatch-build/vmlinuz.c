@@ -51,7 +51,7 @@ static bool lz4_length(const uint8_t **in, const uint8_t *end, size_t *length)
 	return true;
 }
 
-bool lz4_block(const uint8_t *in, size_t length, struct buffer *out)
+bool lz4_unpack_block(const uint8_t *in, size_t length, struct buffer *out)
 {
 	const uint8_t *end = in + length;
 	size_t start = out->length;
@@ -101,7 +101,7 @@ static bool unpack_lz4(const uint8_t *in, size_t length, struct buffer *out)
 
 		in += 4;
 		if (size > (size_t)(end - in) || out->length > KERNEL_SIZE_MAX ||
-		    !lz4_block(in, size, out))
+		    !lz4_unpack_block(in, size, out))
 			return false;
 		in += size;
 	}
@@ -197,7 +197,7 @@ static char *build_id_in_segments(Elf *elf)
 	return id;
 }
 
-struct error *elf_build_id(const char *path, char **ret)
+struct error *elf_read_build_id(const char *path, char **ret)
 {
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf;
@@ -286,7 +286,8 @@ static char *build_id_in_image(const uint8_t *notes, uint64_t size)
 	return build_id_in_notes(words, size);
 }
 
-struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char *work, char **ret)
+struct error *vmlinuz_read_build_id(const char *path, const char *vmlinux, const char *work,
+				    char **ret)
 {
 	_free_ char *unpacked = xasprintf("%s/vmlinuz.unpacked", work);
 	_free_ char *text = NULL;
@@ -299,7 +300,7 @@ struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char
 	TRY(file_read(path, &text, &length));
 	image = (const uint8_t *)text;
 	if (length >= SELFMAG && !memcmp(image, ELFMAG, SELFMAG))
-		return elf_build_id(path, ret);
+		return elf_read_build_id(path, ret);
 	if (is_raw(image, length)) {
 		TRY(find_notes(vmlinux, &start, &payload_length));
 		if (payload_length && start <= length && payload_length <= length - start)
@@ -317,7 +318,7 @@ struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char
 	TRY(unpack(image + start, payload_length, work, unpacked));
 	if (!file_exists(unpacked))
 		return NULL;
-	error = elf_build_id(unpacked, ret);
+	error = elf_read_build_id(unpacked, ret);
 	unlink(unpacked);
 	if (error) {
 		error_destroy(error);

@@ -6,7 +6,7 @@
 #include "common/util.h"
 
 /*
- * vmlinuz_build_id - read the GNU build id of the kernel in a boot image.
+ * vmlinuz_read_build_id - read the GNU build id of the kernel in a boot image.
  * @path: an x86 bzImage (Documentation/x86/boot.rst, protocol 2.08 and later) or an uncompressed
  * image: arm64's (Documentation/arm64/booting.rst), riscv's, or an ELF file.
  * @vmlinux: tells where an uncompressed image would have its build id.
@@ -14,17 +14,17 @@
  * @ret: hexadecimal, which the caller frees.  NULL if the image is of another kind, or no program
  * on this machine can unpack it, or it has no build id where vmlinux has one.
  */
-struct error *vmlinuz_build_id(const char *path, const char *vmlinux, const char *work,
-			       char **ret);
+struct error *vmlinuz_read_build_id(const char *path, const char *vmlinux, const char *work,
+				    char **ret);
 
-/* elf_build_id - read an ELF file's build id; *ret is as above, and NULL if the file has none. */
-struct error *elf_build_id(const char *path, char **ret);
+/* elf_read_build_id - read an ELF file's build id; *ret is as above, NULL if the file has none. */
+struct error *elf_read_build_id(const char *path, char **ret);
 
 /*
- * lz4_block - unpack one block of the LZ4 block format, which doc/lz4_Block_format.md in the lz4
- * project specifies, and append the result to out.  Matches may not reach back before the end that
- * out has at the call.  Return: false if the block is malformed.
+ * lz4_unpack_block - unpack one block of the LZ4 block format, which doc/lz4_Block_format.md in the
+ * lz4 project specifies, and append the result to out.  Matches may not reach back before the end
+ * that out has at the call.  Return: false if the block is malformed.
  */
-bool lz4_block(const uint8_t *in, size_t length, struct buffer *out);
+bool lz4_unpack_block(const uint8_t *in, size_t length, struct buffer *out);
 
 #endif /* POKEPATCH_VMLINUZ_H */

@@ -347,12 +347,12 @@ void phase_end(struct build *build)
 	struct phase_time *phase = &build->phases[build->nr_phases - 1];
 
 	phase->seconds = now_seconds() - build->phase_start;
-	notes_tell(build);
+	build_print_notes(build);
 	if (!build->options.quiet)
 		fprintf(stderr, "%-24s %6.2f s\n", phase->name, phase->seconds);
 }
 
-void notes_tell(struct build *build)
+void build_print_notes(struct build *build)
 {
 	if (build->notes.length && !build->options.quiet)
 		fputs(build->notes.text, stderr);
@@ -360,7 +360,7 @@ void notes_tell(struct build *build)
 	build->notes = (struct buffer){};
 }
 
-void note(struct build *build, const char *format, ...)
+void build_note(struct build *build, const char *format, ...)
 {
 	va_list list;
 
@@ -370,7 +370,7 @@ void note(struct build *build, const char *format, ...)
 	buffer_printf(&build->notes, "note: %s\n", text);
 }
 
-struct error *refusals_check(struct build *build)
+struct error *build_check_refusals(struct build *build)
 {
 	size_t count;
 

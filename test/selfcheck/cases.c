@@ -13,8 +13,8 @@ static struct error *ask_kbuild(struct unit_check *unit, struct buffer *ret_outp
 {
 	char *const sources[] = {unit->target->source, NULL};
 
-	answer_deinit(unit->answer);
-	return kbuild_ask(&unit->check->build, sources, unit->answer, ret_output);
+	kbuild_unit_deinit(unit->answer);
+	return kbuild_compile_units(&unit->check->build, sources, unit->answer, ret_output);
 }
 
 static struct error *collect_files(struct unit_check *unit, struct buffer *output)
@@ -76,8 +76,8 @@ struct error *compile_variant(struct unit_check *unit, const char *variant, char
 	args_add(&argv, unit->debug);
 	if (unit->flag)
 		args_add(&argv, unit->flag);
-	unit_command(&unit->check->build, argv.list, unit->target->source, folder, object,
-		     &command);
+	unit_add_command(&unit->check->build, argv.list, unit->target->source, folder, object,
+			 &command);
 	for (char **word = argv.list; *word; word++)
 		buffer_printf(&made_from, "%s\n", *word);
 	sha256_hex(made_from.text, made_from.length, hash);
@@ -282,7 +282,7 @@ static struct error *check_both(struct unit_check *unit)
 }
 
 static struct error *check_with(struct selfcheck *check, const struct target *target,
-				struct answer *answer, const char *debug, struct buffer *ret)
+				struct kbuild_unit *answer, const char *debug, struct buffer *ret)
 {
 	_free_ char *name = xstrdup(target->source);
 	struct unit_check unit = {
@@ -314,7 +314,7 @@ static struct error *check_with(struct selfcheck *check, const struct target *ta
  * its own is left: is_partition_valid() in kernel/cgroup/cpuset.c is one comparison.
  */
 struct error *check_unit(struct selfcheck *check, const struct target *target,
-			 struct answer *answer, struct buffer *ret)
+			 struct kbuild_unit *answer, struct buffer *ret)
 {
 	struct error *error = check_with(check, target, answer, check->debug, ret);
 

@@ -179,7 +179,8 @@ static char *result_path(const struct selfcheck *check, const struct target *tar
 }
 
 /* In the child: never returns. */
-static void run_unit(struct selfcheck *check, const struct target *target, struct answer *answer)
+static void run_unit(struct selfcheck *check, const struct target *target,
+		     struct kbuild_unit *answer)
 {
 	_free_ char *path = result_path(check, target);
 	struct buffer results = {};
@@ -236,12 +237,12 @@ static struct error *run_batch(struct runner *runner, size_t first, size_t count
 {
 	struct selfcheck *check = runner->check;
 	_free_ char **sources = xcalloc(count + 1, sizeof(*sources));
-	struct answer *answers = xcalloc(count, sizeof(*answers));
+	struct kbuild_unit *answers = xcalloc(count, sizeof(*answers));
 	struct error *error;
 
 	for (size_t i = 0; i < count; i++)
 		sources[i] = runner->targets[first + i]->source;
-	error = kbuild_plan(&check->build, sources, answers);
+	error = kbuild_plan_units(&check->build, sources, answers);
 	for (size_t i = 0; !error && i < count; i++) {
 		if (runner->running == check->build.options.jobs)
 			error = wait_for_one(runner);
@@ -256,7 +257,7 @@ static struct error *run_batch(struct runner *runner, size_t first, size_t count
 			runner->running++;
 	}
 	for (size_t i = 0; i < count; i++)
-		answer_deinit(&answers[i]);
+		kbuild_unit_deinit(&answers[i]);
 	free(answers);
 	return error;
 }

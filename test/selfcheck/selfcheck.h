@@ -165,6 +165,6 @@ struct selfcheck {
  *CASE	SOURCE	KIND	SUBJECT	TEXT
  */
 struct error *check_unit(struct selfcheck *check, const struct target *target,
-			 struct answer *answer, struct buffer *ret);
+			 struct kbuild_unit *answer, struct buffer *ret);
 
 #endif /* POKEPATCH_SELFCHECK_H */

@@ -14,7 +14,7 @@ struct file {
 struct unit_check {
 	struct selfcheck *check;
 	const struct target *target;
-	struct answer *answer;
+	struct kbuild_unit *answer;
 	char *folder, *orig;
 	const char *debug; /* how much debugging data */
 	VEC(struct file) files;

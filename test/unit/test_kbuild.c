@@ -19,7 +19,7 @@ static void words_are(const char *line, const char *joined, const char *rest)
 	struct args words = {};
 	struct buffer text = {};
 	const char *next;
-	struct error *error = shell_words(line, &words, &next);
+	struct error *error = shell_split(line, &words, &next);
 
 	if (error)
 		fail_msg("%s", error->text);
@@ -39,7 +39,7 @@ static void words_fail(const char *line)
 {
 	struct args words = {};
 	const char *next;
-	struct error *error = shell_words(line, &words, &next);
+	struct error *error = shell_split(line, &words, &next);
 
 	assert_non_null(error);
 	error_destroy(error);
@@ -127,19 +127,19 @@ static void test_lz4(void **state)
 	struct buffer out = {};
 
 	(void)state;
-	assert_true(lz4_block(block, sizeof(block), &out));
+	assert_true(lz4_unpack_block(block, sizeof(block), &out));
 	assert_int_equal(out.length, 13);
 	assert_memory_equal(out.text, "abcabcabcabc!", 13);
 	buffer_deinit(&out);
-	assert_true(lz4_block(run, sizeof(run), &out));
+	assert_true(lz4_unpack_block(run, sizeof(run), &out));
 	assert_int_equal(out.length, 1 + 15 + 4 + 255 + 1);
 	buffer_deinit(&out);
-	assert_false(lz4_block(far, sizeof(far), &out)); /* from before the start */
+	assert_false(lz4_unpack_block(far, sizeof(far), &out)); /* from before the start */
 	buffer_deinit(&out);
 	for (size_t cut = 1; cut < sizeof(run) - 1; cut++) {
 		if (cut == 2)
 			continue; /* literals only: a whole block */
-		assert_false(lz4_block(run, cut, &out));
+		assert_false(lz4_unpack_block(run, cut, &out));
 		buffer_deinit(&out);
 	}
 }

@@ -18,19 +18,19 @@ static const struct late_limit limit = {.types = {ADRP, ADRP + 1}, .align = 4096
 static void test_allowed(void **state)
 {
 	(void)state;
-	assert_true(late_allowed(&limit, ADRP, 0xff4));
-	assert_false(late_allowed(&limit, ADRP, 0xff8));
-	assert_false(late_allowed(&limit, ADRP + 1, 0x3ffc));
-	assert_true(late_allowed(&limit, ADRP, 0x1000));
-	assert_true(late_allowed(&limit, ADD, 0xffc));
-	assert_true(late_allowed(NULL, ADRP, 0xffc));
+	assert_true(late_limit_allows(&limit, ADRP, 0xff4));
+	assert_false(late_limit_allows(&limit, ADRP, 0xff8));
+	assert_false(late_limit_allows(&limit, ADRP + 1, 0x3ffc));
+	assert_true(late_limit_allows(&limit, ADRP, 0x1000));
+	assert_true(late_limit_allows(&limit, ADD, 0xffc));
+	assert_true(late_limit_allows(NULL, ADRP, 0xffc));
 }
 
 static uint64_t find(const uint64_t *places, size_t count, uint64_t step)
 {
 	uint64_t padding;
 
-	assert_true(layout_find(&limit, places, count, step, &padding));
+	assert_true(layout_find_padding(&limit, places, count, step, &padding));
 	return padding;
 }
 
@@ -54,7 +54,7 @@ static void test_none(void **state)
 	(void)state;
 	for (size_t i = 0; i < 256; i++)
 		places[i] = i * 16 + 8;
-	assert_false(layout_find(&limit, places, 256, 16, &padding));
+	assert_false(layout_find_padding(&limit, places, 256, 16, &padding));
 }
 
 int main(void)

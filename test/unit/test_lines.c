@@ -34,7 +34,7 @@ static char *mark(const char *diff)
 		}
 		diff += length + 1;
 	}
-	lines_mark(&lines, &out);
+	text_lines_join_numbered(&lines, &out);
 	text_lines_deinit(&lines);
 	return out.text;
 }

@@ -71,12 +71,12 @@ static void decode(const struct unit *unit, const char *parent_name, char *what)
 	size_t next = 0, at = 0;
 
 	rewritten_init(&unit->object, &rewritten);
-	text_runs(&(struct text_source){.object = &unit->object,
-					.rewritten = &rewritten,
-					.symbol = unit->function,
-					.parent = &parent,
-					.old = &old,
-					.bytes = unit->bytes + 0x10},
+	text_source_add_runs(&(struct text_source){.object = &unit->object,
+						   .rewritten = &rewritten,
+						   .symbol = unit->function,
+						   .parent = &parent,
+						   .old = &old,
+						   .bytes = unit->bytes + 0x10},
 		  &runs);
 	while (at < SIZE) {
 		const unsigned char *run = (const unsigned char *)runs.text + next;

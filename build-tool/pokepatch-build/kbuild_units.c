@@ -10,18 +10,18 @@
 #include "common/proc.h"
 #include "pokepatch-build/units.h"
 
-char *object_name(const char *source)
+char *unit_object_name(const char *source)
 {
 	return xasprintf("%.*s.o", (int)strlen(source) - 2, source);
 }
 
-void answer_deinit(struct answer *answer)
+void kbuild_unit_deinit(struct kbuild_unit *compiled)
 {
-	args_deinit(&answer->argv);
-	strings_free(answer->depends);
-	free(answer->modname);
-	free(answer->modfile);
-	*answer = (struct answer){};
+	args_deinit(&compiled->argv);
+	strings_free(compiled->depends);
+	free(compiled->modname);
+	free(compiled->modfile);
+	*compiled = (struct kbuild_unit){};
 }
 
 /* The value of -DNAME="value", the word without the shell's quotes; NULL if it is another word. */
@@ -40,7 +40,8 @@ static char *define_value(const char *word, const char *name)
  * Copy the compiler's command to ret->argv without -c, the output, the dependency file and the
  * source, and read the KBUILD_ macros from it.
  */
-static struct error *read_command(const struct args *words, const char *source, struct answer *ret)
+static struct error *read_command(const struct args *words, const char *source,
+				  struct kbuild_unit *ret)
 {
 	bool found = false;
 
@@ -77,9 +78,10 @@ static struct error *read_command(const struct args *words, const char *source, 
 	return NULL;
 }
 
-static struct error *read_answer(const struct build *build, const char *source, struct answer *ret)
+static struct error *read_unit(const struct build *build, const char *source,
+			       struct kbuild_unit *ret)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *object = unit_object_name(source);
 	_free_ char *path = cmd_file_path(build->tree, object);
 	struct cmd_file cmd;
 	struct args words = {};
@@ -87,14 +89,14 @@ static struct error *read_answer(const struct build *build, const char *source, 
 	const char *rest;
 
 	TRY(cmd_file_read(path, &cmd));
-	error = shell_words(cmd.command, &words, &rest);
+	error = shell_split(cmd.command, &words, &rest);
 	if (!error)
 		error = read_command(&words, source, ret);
 	args_deinit(&words);
 	ret->depends = take_pointer(cmd.depends);
 	cmd_file_deinit(&cmd);
 	if (error)
-		answer_deinit(ret);
+		kbuild_unit_deinit(ret);
 	return error_prefix(error, "%s", path);
 }
 
@@ -109,7 +111,7 @@ static char *done_path(const struct build *build, const char *object)
 
 static bool is_done(const struct build *build, const char *source)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *object = unit_object_name(source);
 	_free_ char *done = done_path(build, object);
 	_free_ char *full = xasprintf("%s/%s", build->tree, object);
 
@@ -134,7 +136,7 @@ static struct error *mark_done(const struct build *build, const char *object)
 /* Remove what an interrupted run left, which make would take for up to date. */
 static struct error *remove_object(const struct build *build, const char *source)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *object = unit_object_name(source);
 	_free_ char *full = xasprintf("%s/%s", build->tree, object);
 	_free_ char *cmd = cmd_file_path(build->tree, object);
 
@@ -150,7 +152,7 @@ static struct error *compile_locked(const struct build *build, char *const *sour
 	bool ok;
 
 	for (; !error && *sources; sources++) {
-		_free_ char *object = object_name(*sources);
+		_free_ char *object = unit_object_name(*sources);
 
 		if (is_done(build, *sources))
 			continue;
@@ -185,15 +187,15 @@ static struct error *compile(const struct build *build, char *const *sources,
 	return compile_locked(build, sources, ret_output);
 }
 
-struct error *kbuild_ask(const struct build *build, char *const *sources, struct answer *ret,
-			 struct buffer *ret_output)
+struct error *kbuild_compile_units(const struct build *build, char *const *sources,
+				   struct kbuild_unit *ret, struct buffer *ret_output)
 {
 	TRY(compile(build, sources, ret_output));
 	for (size_t i = 0; sources[i]; i++) {
-		ret[i] = (struct answer){};
+		ret[i] = (struct kbuild_unit){};
 		if (!is_done(build, sources[i]))
 			continue;
-		TRY(read_answer(build, sources[i], &ret[i]));
+		TRY(read_unit(build, sources[i], &ret[i]));
 	}
 	return NULL;
 }
@@ -201,7 +203,7 @@ struct error *kbuild_ask(const struct build *build, char *const *sources, struct
 /* The compiler's command for a unit in the output of make -n; NULL if it has none. */
 static char *planned_command(const char *output, const char *source)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *object = unit_object_name(source);
 	_free_ char *files = xasprintf(" -c -o %s %s", object, source);
 	const char *found = output ? strstr(output, files) : NULL;
 	const char *start = found;
@@ -213,7 +215,8 @@ static char *planned_command(const char *output, const char *source)
 	return xstrndup(start, (size_t)(found - start) + strlen(files));
 }
 
-struct error *kbuild_plan(const struct build *build, char *const *sources, struct answer *ret)
+struct error *kbuild_plan_units(const struct build *build, char *const *sources,
+				struct kbuild_unit *ret)
 {
 	struct args targets = {};
 	struct buffer output = {};
@@ -222,9 +225,9 @@ struct error *kbuild_plan(const struct build *build, char *const *sources, struc
 
 	args_add(&targets, "-n");
 	for (size_t i = 0; sources[i]; i++) {
-		_free_ char *object = object_name(sources[i]);
+		_free_ char *object = unit_object_name(sources[i]);
 
-		ret[i] = (struct answer){};
+		ret[i] = (struct kbuild_unit){};
 		if (!is_done(build, sources[i]))
 			args_addf(&targets, "./%s", object);
 	}
@@ -236,9 +239,9 @@ struct error *kbuild_plan(const struct build *build, char *const *sources, struc
 		const char *rest;
 
 		if (is_done(build, sources[i])) {
-			error = read_answer(build, sources[i], &ret[i]);
+			error = read_unit(build, sources[i], &ret[i]);
 		} else if (command) {
-			error = shell_words(command, &words, &rest);
+			error = shell_split(command, &words, &rest);
 			if (!error)
 				error = read_command(&words, sources[i], &ret[i]);
 			args_deinit(&words);
@@ -249,9 +252,9 @@ struct error *kbuild_plan(const struct build *build, char *const *sources, struc
 	return error;
 }
 
-bool output_says_module(const char *output, const char *source)
+bool kbuild_output_has_module(const char *output, const char *source)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *object = unit_object_name(source);
 	_free_ char *line = xasprintf("CC [M]  %s", object);
 	const char *found = output ? strstr(output, line) : NULL;
 
@@ -260,7 +263,7 @@ bool output_says_module(const char *output, const char *source)
 
 struct error *kbuild_is_module(const struct build *build, const char *source, bool *ret)
 {
-	_free_ char *object = object_name(source);
+	_free_ char *object = unit_object_name(source);
 	_free_ char *target = xasprintf("./%s", object);
 	char *const targets[] = {"-n", target, NULL};
 	struct buffer output = {};
@@ -271,7 +274,7 @@ struct error *kbuild_is_module(const struct build *build, const char *source, bo
 	if (*ret)
 		return NULL;
 	error = kbuild_make(build, ".", targets, &ok, &output);
-	*ret = !error && output_says_module(output.text, source);
+	*ret = !error && kbuild_output_has_module(output.text, source);
 	buffer_deinit(&output);
 	return error;
 }
