@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instructions as text; see decode.h. */
+/* Disassembly of past text; see decode.h. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct decoder {
 	cs_insn *insn;
 };
 
-struct decoder *decode_open(uint32_t machine, bool big_endian)
+struct decoder *decoder_open(uint32_t machine, bool big_endian)
 {
 	const struct arch *arch =
 		machine > UINT16_MAX
@@ -31,7 +31,7 @@ struct decoder *decode_open(uint32_t machine, bool big_endian)
 	return decoder;
 }
 
-void decode_close(struct decoder *decoder)
+void decoder_close(struct decoder *decoder)
 {
 	if (!decoder)
 		return;
@@ -45,7 +45,7 @@ struct walk {
 	const struct past_byte *states;
 	uint64_t address;
 	size_t size;
-	uint8_t *bytes[2]; /* old and new: equal but where they may be either */
+	uint8_t *bytes[2]; /* old and new; they differ only where a byte may be either */
 	void (*line)(void *context, const struct decode_line *line);
 	void *context;
 };
@@ -55,7 +55,7 @@ static bool is_there(const struct walk *walk, size_t at)
 	return past_is_there(&walk->states[at]);
 }
 
-/* The instruction in the old or new bytes, in decoder->insn; 0: there is none. */
+/* Decode one instruction of the old or new bytes into decoder->insn; its size, or 0 if none is. */
 static size_t decode_at(const struct walk *walk, size_t at, bool newer)
 {
 	const uint8_t *code = walk->bytes[newer] + at;
@@ -72,7 +72,7 @@ static size_t decode_at(const struct walk *walk, size_t at, bool newer)
 	return all - size;
 }
 
-/* What a call or jump leads to, if that is in the instruction; 0: it is not. */
+/* The target of a direct call or jump; 0 if the instruction is neither. */
 static uint64_t target_of(const struct walk *walk)
 {
 	const cs_insn *insn = walk->decoder->insn;
@@ -97,8 +97,8 @@ static enum past_state worst_state(const struct walk *walk, size_t at, size_t si
 	return state;
 }
 
-/* Tell one instruction, or one byte that begins none; how long it is. */
-static size_t tell(const struct walk *walk, size_t at, bool newer)
+/* Give line() one instruction, or one byte that begins none; returns its size. */
+static size_t give_line(const struct walk *walk, size_t at, bool newer)
 {
 	size_t size = decode_at(walk, at, newer);
 	struct decode_line line = {
@@ -121,34 +121,35 @@ static size_t tell(const struct walk *walk, size_t at, bool newer)
 	return line.size;
 }
 
-static size_t step(const struct walk *walk, size_t at, bool newer)
+static size_t next_place(const struct walk *walk, size_t at, bool newer)
 {
 	size_t size = decode_at(walk, at, newer);
 
 	return at + (size ? size : 1);
 }
 
-/* From here, old and new instructions until both are at the same place again. */
-static size_t tell_both(const struct walk *walk, size_t at)
+/* The old and the new instructions from @at to the first place where both begin one. */
+static size_t give_both(const struct walk *walk, size_t at)
 {
-	size_t end[2] = {step(walk, at, false), step(walk, at, true)};
+	size_t end[2] = {next_place(walk, at, false), next_place(walk, at, true)};
 
 	while (end[0] != end[1]) {
 		int behind = end[0] > end[1];
 
 		if (end[behind] >= walk->size || !is_there(walk, end[behind]))
 			break;
-		end[behind] = step(walk, end[behind], behind);
+		end[behind] = next_place(walk, end[behind], behind);
 	}
 	if (worst_state(walk, at, (end[0] > end[1] ? end[0] : end[1]) - at) != PAST_EITHER)
-		return at + tell(walk, at, false);
+		return at + give_line(walk, at, false);
 	for (int newer = 0; newer < 2; newer++)
 		for (size_t i = at; i < end[newer];)
-			i += tell(walk, i, newer);
+			i += give_line(walk, i, newer);
 	return end[0] > end[1] ? end[0] : end[1];
 }
 
-static size_t tell_missing(const struct walk *walk, size_t at)
+/* A run of bytes of one state that have no value. */
+static size_t give_missing(const struct walk *walk, size_t at)
 {
 	struct decode_line line = {.address = walk->address + at,
 				   .bytes = walk->bytes[0] + at,
@@ -162,9 +163,9 @@ static size_t tell_missing(const struct walk *walk, size_t at)
 	return at;
 }
 
-void decode_each(struct decoder *decoder, const struct past_byte *bytes, uint64_t address,
-		 size_t size, void (*line)(void *context, const struct decode_line *line),
-		 void *context)
+void decoder_each(struct decoder *decoder, const struct past_byte *bytes, uint64_t address,
+		  size_t size, void (*line)(void *context, const struct decode_line *line),
+		  void *context)
 {
 	_free_ uint8_t *both = xcalloc(2, size + 1);
 	const struct walk walk = {
@@ -182,5 +183,5 @@ void decode_each(struct decoder *decoder, const struct past_byte *bytes, uint64_
 		walk.bytes[1][i] = bytes[i].state == PAST_EITHER ? bytes[i].other : bytes[i].value;
 	}
 	for (size_t at = 0; at < size;)
-		at = is_there(&walk, at) ? tell_both(&walk, at) : tell_missing(&walk, at);
+		at = is_there(&walk, at) ? give_both(&walk, at) : give_missing(&walk, at);
 }

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Instructions as text, for bytes of which not all need be known. */
+/* Disassembly of text of which some bytes may be unknown, or either of two. */
 #ifndef POKEPATCH_DECODE_H
 #define POKEPATCH_DECODE_H
 
 #include "history/text_history.h"
 
 struct decoder;
-/* decode_open - for an ELF machine; NULL if it cannot be decoded here. */
-struct decoder *decode_open(uint32_t machine, bool big_endian);
-void decode_close(struct decoder *decoder);
+/* decoder_open - a decoder for an ELF machine, or NULL if this program cannot decode its code. */
+struct decoder *decoder_open(uint32_t machine, bool big_endian);
+void decoder_close(struct decoder *decoder);
 
 /*
- * decode_each - what stands at [address, address + size): call line() for each instruction,
- * or each run of bytes that is none.  Where bytes may be either, the instructions are those
- * of the old bytes, and then again, for as long as they differ, those of the new ones, with
- * newer set.  A NULL text: the bytes are not known, or no instruction.
- * @decoder may be NULL: then all are bytes.
+ * decoder_each - call line() for each instruction in [address, address + size), each byte that
+ * begins no instruction, and each run of bytes that are not there or unknown.
+ *
+ * Where bytes may be either of two, line() gets the instructions of the old bytes first.  Up to the
+ * place from which both agree again, it then gets those of the new bytes, with newer set.
+ * @decoder: NULL: every byte is shown as such
+ * @bytes: one for each address, from past_bytes()
  */
 struct decode_line {
 	uint64_t address;
 	size_t size;
-	enum past_state state; /* of all its bytes: the worst */
+	enum past_state state; /* the least certain among its bytes */
 	bool newer;
 	const uint8_t *bytes;
-	const char *text;   /* "call 0x..." */
-	uint64_t target;    /* that a direct call or jump leads to, or 0 */
+	const char *text;   /* "call 0x...", or NULL: the bytes are unknown or no instruction */
+	uint64_t target;    /* of a direct call or jump, or 0 */
 };
-void decode_each(struct decoder *decoder, const struct past_byte *bytes, uint64_t address,
-		 size_t size, void (*line)(void *context, const struct decode_line *line),
-		 void *context);
+void decoder_each(struct decoder *decoder, const struct past_byte *bytes, uint64_t address,
+		  size_t size, void (*line)(void *context, const struct decode_line *line),
+		  void *context);
 
 #endif /* POKEPATCH_DECODE_H */

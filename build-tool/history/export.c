@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Histories in files; see export.h and FORMAT.md. */
+/* Exported text histories; see export.h and FORMAT.md. */
 #include <byteswap.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -95,7 +95,7 @@ static void add_text(struct buffer *out, const struct history_sight *sight)
 	end_chunk(out);
 }
 
-/* Entries and their names; each text once. */
+/* Entries and their names, each name stored once. */
 struct table {
 	VEC(struct table_entry) entries;
 	struct map names; /* to offsets in strings, plus one */
@@ -122,7 +122,7 @@ static void add_entry(struct table *table, uint64_t address, uint64_t size, cons
 	struct table_entry entry = {.address = address, .size = size};
 
 	if (!table->strings.length)
-		buffer_add(&table->strings, "", 1); /* 0 is no name */
+		buffer_add(&table->strings, "", 1); /* offset 0 means no name */
 	entry.name = string_of(table, name);
 	entry.module = string_of(table, module);
 	*vec_push(&table->entries) = entry;
@@ -199,7 +199,7 @@ struct reading {
 	const uint8_t *bytes; /* the contents of the chunk */
 	uint64_t size;
 	bool swap;
-	bool begun, ended; /* there were such chunks */
+	bool begun, ended; /* a chunk of records, of the end has been read */
 };
 
 static uint64_t swapped64(const struct reading *reading, uint64_t value)
@@ -268,7 +268,7 @@ static struct error *text_at(const struct reading *reading, uint32_t offset, con
 	return NULL;
 }
 
-/* The next entry of a table; *ret_more is false behind the last one. */
+/* Read the entry of that index; *ret_more is false behind the last one. */
 static struct error *table_next(const struct reading *reading, size_t index,
 				struct text_symbol *ret, bool *ret_more)
 {
@@ -377,10 +377,10 @@ static struct error *check_header(const uint8_t *bytes, size_t size, bool trust,
 	uint8_t sum[32];
 
 	if (size < sizeof(header) || memcmp(bytes, magic, sizeof(magic)))
-		return bad("it is no history that 'pokepatch history --export' has written");
+		return bad("it was not written by 'pokepatch history --export'");
 	memcpy(&header, bytes, sizeof(header));
 	if (header.order != ORDER_MARK && header.order != bswap_32(ORDER_MARK))
-		return bad("its byte order is not known");
+		return bad("its byte order is unknown");
 	*ret_swap = header.order != ORDER_MARK;
 	if (*ret_swap) {
 		header.version = bswap_32(header.version);
@@ -388,8 +388,8 @@ static struct error *check_header(const uint8_t *bytes, size_t size, bool trust,
 	}
 	if (header.version != FORMAT_VERSION)
 		return error_new(STATUS_FAILED,
-				 "it is of version %" PRIu32 ", this program reads %d: use the "
-				 "release of pokepatch that wrote it",
+				 "it has format version %" PRIu32 ", this program reads %d: use "
+				 "the release of pokepatch that wrote it",
 				 header.version, FORMAT_VERSION);
 	if (trust)
 		return NULL;
@@ -427,9 +427,9 @@ struct error *history_read(const char *path, struct history *ret)
 			    path);
 }
 
-/* ---- what belongs into a file ---------------------------------------------------------- */
+/* ---- choosing the text of an export ---------------------------------------------------- */
 
-/* Text is looked at in pieces of this size at most. */
+/* Text is read in pieces of at most this size, in bytes. */
 #define RANGE_MAX (64 << 10)
 
 static int compare_ranges(const void *a, const void *b)
@@ -439,7 +439,7 @@ static int compare_ranges(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Sorted, and one of those that overlap or touch. */
+/* Sort the ranges, and merge those that overlap or touch. */
 static void merge_ranges(struct history_ranges *ranges)
 {
 	size_t count = 0;
@@ -463,9 +463,10 @@ static void merge_ranges(struct history_ranges *ranges)
 	ranges->list.count = count;
 }
 
-/* A place and the function that it is in, as far as it is text that is still there. */
-static void want(struct history_ranges *ranges, const struct past *past,
-		 const struct symbol_list *symbols, uint64_t time, uint64_t address, uint64_t size)
+/* Add a place and the function around it, clipped to text that is still there. */
+static void add_function(struct history_ranges *ranges, const struct past *past,
+			 const struct symbol_list *symbols, uint64_t time, uint64_t address,
+			 uint64_t size)
 {
 	const struct past_life *life = size ? past_life_at(past, time, address) : NULL;
 	const struct text_symbol *symbol;
@@ -484,7 +485,10 @@ static void want(struct history_ranges *ranges, const struct past *past,
 	*vec_push(&ranges->list) = (struct history_range){address, end - address};
 }
 
-/* In pieces, so that what changes all the time keeps nothing else from being looked at. */
+/*
+ * Cut the ranges into pieces: text that changes all the time can never be read whole, and must
+ * not keep its neighbours from being read.
+ */
 static void cut_ranges(struct history_ranges *ranges)
 {
 	struct history_ranges pieces = {0};
@@ -516,23 +520,23 @@ void history_export_ranges(const struct history *history, bool all, struct histo
 	for (size_t i = 0; all && i < history->symbols.count; i++) {
 		const struct text_symbol *symbol = &history->symbols.list[i];
 
-		want(ret, &past, &symbols, time, symbol->address, symbol->size);
+		add_function(ret, &past, &symbols, time, symbol->address, symbol->size);
 	}
 	for (size_t i = 0; i < history->records.count; i++) {
 		const struct history_record *record = &history->records.list[i];
 
 		switch (record->type) {
 		case POKEPATCH_HISTORY_ROUTE:
-			want(ret, &past, &symbols, time, record->from, record->from_size);
-			want(ret, &past, &symbols, time, record->to, record->to_size);
-			want(ret, &past, &symbols, time, record->address, record->size);
+			add_function(ret, &past, &symbols, time, record->from, record->from_size);
+			add_function(ret, &past, &symbols, time, record->to, record->to_size);
+			add_function(ret, &past, &symbols, time, record->address, record->size);
 			break;
 		case POKEPATCH_HISTORY_APPEAR:
 			if (record->kind == POKEPATCH_HISTORY_OTHER_TEXT)
 				break;
 			/* fall through */
 		case POKEPATCH_HISTORY_TEXT:
-			want(ret, &past, &symbols, time, record->address, record->size);
+			add_function(ret, &past, &symbols, time, record->address, record->size);
 			break;
 		default:
 			break;
@@ -544,7 +548,7 @@ void history_export_ranges(const struct history *history, bool all, struct histo
 	cut_ranges(ret);
 }
 
-/* Where the records begin: all of those that are there came after this. */
+/* A time before all records that are not lost, and the number of the last lost one before it. */
 static uint64_t beginning(const struct history *history, uint64_t *ret_seq,
 			  struct history_stamp *ret)
 {

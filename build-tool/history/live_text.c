@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The running kernel; see live.h. */
+/* Reading the running kernel; see live_text.h. */
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 /* Room for several records, so that a long history takes few calls. */
 #define READ_SIZE (8 * POKEPATCH_HISTORY_RECORD_MAX)
-/* How often text is looked at again that has changed while it was read. */
+/* How often to read text again that changed while it was read, and to wait for a transition. */
 #define SIGHT_ROUNDS 10
 #define WAIT_ROUNDS 100
 #define SETTLE_US 5000
@@ -71,8 +71,8 @@ struct error *live_read(int fd, struct history *history, int wait_ms, bool *ret_
 }
 
 /*
- * What time it is, on both clocks: a reader that begins is told.  Taken before the last
- * look for records, it is a time up to which none is missing.
+ * Read both clocks: the core puts their time into the first record of every new reader.  Read the
+ * clocks before the last records, and no record of an earlier time can be missing.
  */
 static struct error *look_at_clocks(struct history *history)
 {
@@ -141,7 +141,7 @@ static struct error *read_parts(const char *path, struct kcore *kcore)
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_type != ET_CORE ||
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != host ||
 	    header.e_phentsize != sizeof(Elf64_Phdr))
-		return error_new(STATUS_FAILED, "%s is no core file of a 64-bit machine", path);
+		return error_new(STATUS_FAILED, "%s is not a core file of a 64-bit machine", path);
 	for (unsigned int i = 0; i < header.e_phnum; i++) {
 		Elf64_Phdr part;
 
@@ -175,7 +175,7 @@ struct error *kcore_open(const char *path, struct kcore *ret)
 	return error;
 }
 
-/* The part that an address lies in, or NULL. */
+/* The part that has an address, or NULL. */
 static const struct kcore_part *find_part(const struct kcore *kcore, uint64_t address)
 {
 	const struct kcore_part *list = kcore->parts.list;
@@ -224,7 +224,7 @@ struct listing {
 	VEC(struct listed) all;
 };
 
-/* "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]"; the line is changed. */
+/* Parse "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]", in place. */
 static void take_line(struct listing *listing, char *line)
 {
 	struct listed listed = {.address = strtoull(line, &line, 16)};
@@ -240,7 +240,7 @@ static void take_line(struct listing *listing, char *line)
 		module += 2;
 		module[strcspn(module, "]")] = '\0';
 		listed.module = module;
-		/* Code that is made at run time: it has no history. */
+		/* Code that the kernel makes at run time has no history. */
 		if (strcmp(module, "bpf") == 0 || has_prefix(module, "__builtin__"))
 			return;
 	}
@@ -253,10 +253,10 @@ static int compare_listed(const void *a, const void *b)
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name; /* as they were in the file */
+	return x->name < y->name ? -1 : x->name > y->name; /* in the order of the file */
 }
 
-/* Where a symbol ends: at the next one of its module, or with its page. */
+/* The end of a symbol: the next symbol of its module, or the end of its page. */
 static uint64_t end_of(const struct listing *listing, size_t i, uint64_t page)
 {
 	const struct listed *symbol = &listing->all.list[i];
@@ -272,7 +272,7 @@ static uint64_t end_of(const struct listing *listing, size_t i, uint64_t page)
 	return (symbol->address | (page - 1)) + 1;
 }
 
-/* A symbol of a module: its text reaches at least this far. */
+/* A module's text reaches at least to the end of this symbol. */
 static void widen_module(struct history *history, struct map *modules,
 			 const struct text_symbol *symbol)
 {
@@ -294,7 +294,7 @@ static void add_symbols(struct history *history, const struct listing *listing)
 	const uint64_t page = sysconf(_SC_PAGESIZE);
 	struct map modules = {0};
 
-	/* One end for all names of a place, or each would look for it again. */
+	/* Search the end once for all names of a place. */
 	for (size_t i = 0; i < listing->all.count; i++) {
 		const struct listed *listed = &listing->all.list[i];
 		struct text_symbol *symbol;
@@ -351,7 +351,7 @@ struct looking {
 	struct kcore kcore;
 	struct live_range *ranges;
 	uint8_t **bytes; /* of each range, or NULL */
-	bool *again;	 /* it has to be looked at again */
+	bool *again;	 /* read this range again */
 	size_t count;
 	struct span_list by_place;
 };
@@ -366,7 +366,7 @@ static void mark(struct looking *looking, uint64_t address, uint64_t size)
 		looking->again[span->item] = true;
 }
 
-/* What has changed while it was read: by all records after that one. */
+/* Mark the ranges that the records after that number changed while we read them. */
 static void mark_changes(struct looking *looking, const struct history *history, uint64_t seq)
 {
 	for (size_t i = history->records.count; i-- > 0;) {
@@ -383,7 +383,7 @@ static void mark_changes(struct looking *looking, const struct history *history,
 	}
 }
 
-/* The bytes of a range, or NULL: its module has gone, or there is none. */
+/* The bytes of a range, or NULL if its module has gone. */
 static uint8_t *read_range(const struct kcore *kcore, const struct live_range *range)
 {
 	uint8_t *bytes = xmalloc(range->size);
@@ -397,8 +397,8 @@ static uint8_t *read_range(const struct kcore *kcore, const struct live_range *r
 }
 
 /*
- * Twice, with some time in between, for where others' changes are not told: what is half made
- * does not stay so.
+ * Read each range twice with a pause in between, and keep it only if both agree.  Where other
+ * writers' changes are not recorded, this finds a change that is half made.
  */
 static void read_ranges(struct looking *looking)
 {
@@ -421,7 +421,7 @@ static void read_ranges(struct looking *looking)
 	}
 }
 
-/* A range that was read, and of which no record has come since. */
+/* Add a range that was read, and that no record has changed since. */
 static void take_sight(struct history *history, struct looking *looking, size_t i)
 {
 	struct live_range *range = &looking->ranges[i];
@@ -437,9 +437,9 @@ static void take_sight(struct history *history, struct looking *looking, size_t 
 }
 
 /*
- * The core tells of changes when they are made, and of a transition before it makes any: so
- * text is looked at while none is under way, and again if one has begun meanwhile.  A range
- * that no record is about then is what was there when the clocks were looked at last.
+ * The core records a change once it is complete, and a transition before its first change.  So read
+ * text while no transition is under way, and again if one has begun meanwhile.  If no record is
+ * about a range then, its bytes were there when live_drain() read the clocks last.
  */
 static struct error *look(int fd, struct history *history, struct looking *looking)
 {

@@ -55,7 +55,7 @@ bool past_point_before(const struct past_point *x, const struct past_point *y)
 	return x->begin != y->begin ? x->begin < y->begin : x->order < y->order;
 }
 
-/* How many of the blind times have at most this order. */
+/* The number of blind times of at most this order. */
 static size_t count_blinds(const struct past *past, uint64_t order)
 {
 	return first_index(i, past->blinds.count, past->blinds.list[i].order > order);
@@ -67,10 +67,10 @@ enum past_verdict past_judge(const struct past *past, const struct past_point *l
 {
 	*ret_sure = true;
 	if (!last->set && !next->set)
-		return PAST_NOBODY;
+		return PAST_BY_NEITHER;
 	if (last->set && time <= last->end)
 		return time < last->end ? PAST_WITHIN : PAST_BY_LAST;
-	/* What the last left holds until changes are missing; what the next found, since then. */
+	/* The last holds until the first gap between the two, the next from the last gap on. */
 	const struct past_blind *blinds = past->blinds.list;
 	size_t first = last->set ? count_blinds(past, last->order) : 0;
 	size_t end = next->set ? count_blinds(past, next->order) : past->blinds.count;
@@ -78,20 +78,20 @@ enum past_verdict past_judge(const struct past *past, const struct past_point *l
 	bool next_holds = next->set && (first >= end || time >= blinds[end - 1].end);
 
 	if (last_holds && next_holds && !same)
-		return PAST_NOBODY;
+		return PAST_BY_NEITHER;
 	*ret_sure = ours || (last_holds && last->end >= past->others_since) ||
 		    (next_holds && time >= past->others_since);
-	return last_holds ? PAST_BY_LAST : next_holds ? PAST_BY_NEXT : PAST_NOBODY;
+	return last_holds ? PAST_BY_LAST : next_holds ? PAST_BY_NEXT : PAST_BY_NEITHER;
 }
 
 /* ---- bytes ----------------------------------------------------------------------------- */
 
-/* What is known of one byte around the time that is asked for. */
+/* What is known of one byte around the time in question. */
 struct around {
 	const struct past_life *life;
 	struct past_point last, next;
-	uint8_t old, new; /* of the last */
-	uint8_t found;	  /* by the next */
+	uint8_t old, new; /* values of the last */
+	uint8_t found;	  /* the old value of the next */
 };
 
 struct question {
@@ -100,7 +100,7 @@ struct question {
 	struct around *around; /* one for each byte */
 };
 
-/* The part of [start, end) that is asked for, as indexes of bytes. */
+/* The part of [start, end) in the question, as indexes of bytes. */
 static void clip(const struct question *q, uint64_t start, uint64_t end, size_t *ret_first,
 		 size_t *ret_end)
 {
@@ -125,15 +125,15 @@ static void find_lives(const struct past *past, const struct question *q)
 	}
 }
 
-/* Is what happened then part of this byte's life?  It may have begun before it was over. */
+/* Does something that happened from begin to end overlap this byte's life? */
 static bool in_life(const struct around *around, uint64_t begin, uint64_t end)
 {
 	return around->life && end >= around->life->born && begin <= around->life->died;
 }
 
-/* One thing that is known of a byte: is it nearer than what was found so far? */
-static void take(struct around *around, uint64_t time, const struct past_point *point,
-		 uint8_t old, uint8_t new)
+/* Keep a change or sight of a byte if it is nearer to the time than those so far. */
+static void around_add(struct around *around, uint64_t time, const struct past_point *point,
+		       uint8_t old, uint8_t new)
 {
 	if (!in_life(around, point->begin, point->end))
 		return;
@@ -162,12 +162,13 @@ static void take_changes(const struct past *past, const struct question *q)
 		for (clip(q, span->start, span->end, &i, &end); i < end; i++) {
 			size_t at = q->address + i - change->address;
 
-			take(&q->around[i], q->time, &point, change->before[at], change->after[at]);
+			around_add(&q->around[i], q->time, &point, change->before[at],
+				   change->after[at]);
 		}
 	}
 }
 
-/* What was seen counts as a change from itself to itself. */
+/* A sight counts as a change from a value to the same value. */
 static void take_sights(const struct past *past, const struct question *q)
 {
 	const struct span_list *list = &past->by_place[SIGHTS];
@@ -181,13 +182,13 @@ static void take_sights(const struct past *past, const struct question *q)
 		for (clip(q, span->start, span->end, &i, &end); i < end; i++) {
 			uint8_t value = sight->bytes[q->address + i - sight->address];
 
-			take(&q->around[i], q->time, &point, value, value);
+			around_add(&q->around[i], q->time, &point, value, value);
 		}
 	}
 }
 
-static struct past_byte answer(const struct past *past, const struct around *around,
-			       uint64_t time)
+static struct past_byte around_judge(const struct past *past, const struct around *around,
+				     uint64_t time)
 {
 	struct past_byte byte = {.state = PAST_KNOWN};
 	bool sure;
@@ -208,7 +209,7 @@ static struct past_byte answer(const struct past *past, const struct around *aro
 		if (byte.value != byte.other)
 			byte.state = PAST_EITHER;
 		break;
-	case PAST_NOBODY:
+	case PAST_BY_NEITHER:
 		byte.state = PAST_UNKNOWN;
 		break;
 	}
@@ -223,7 +224,7 @@ void past_bytes(const struct past *past, uint64_t time, uint64_t address, size_t
 	struct question q = {.time = time, .address = address};
 	_free_ struct around *around = xcalloc(size, sizeof(*around));
 
-	/* What would reach beyond the last address is none. */
+	/* There is no text beyond the last address. */
 	for (size_t i = 0; i < size; i++)
 		ret[i] = (struct past_byte){.state = PAST_NONE};
 	q.size = address + size < address ? -address : size;
@@ -232,7 +233,7 @@ void past_bytes(const struct past *past, uint64_t time, uint64_t address, size_t
 	take_changes(past, &q);
 	take_sights(past, &q);
 	for (size_t i = 0; i < q.size; i++)
-		ret[i] = answer(past, &around[i], time);
+		ret[i] = around_judge(past, &around[i], time);
 }
 
 const struct past_life *past_life_at(const struct past *past, uint64_t time, uint64_t address)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Taking the core's records apart.  They come from a file as well, so nothing is believed:
- * a field is read only if it lies within its record, and is zero if the record is older
- * than the field.
+ * Parsing the core's records.  They may come from a file, so nothing in them is trusted: a field is
+ * read only if it lies within its record, and is zero if the record is older than the field.
  */
 #include <byteswap.h>
 #include <inttypes.h>
@@ -17,8 +16,8 @@ struct raw {
 	bool swap;
 };
 
-/* An unsigned integer of the record. */
-static uint64_t field(const struct raw *raw, size_t offset, size_t width)
+/* An unsigned integer of the record; 0 if the record ends in front of it. */
+static uint64_t raw_field(const struct raw *raw, size_t offset, size_t width)
 {
 	uint64_t value = 0;
 	uint32_t word;
@@ -42,17 +41,18 @@ static uint64_t field(const struct raw *raw, size_t offset, size_t width)
 }
 
 #define FIELD(raw, structure, member)                                                              \
-	field(raw, offsetof(struct structure, member),                                             \
-	      sizeof(((struct structure *)NULL)->member))
-#define FIELD_TEXT(raw, structure, member, ret) text(raw, FIELD(raw, structure, member), ret)
+	raw_field(raw, offsetof(struct structure, member),                                         \
+		  sizeof(((struct structure *)NULL)->member))
+#define FIELD_TEXT(raw, structure, member, ret)                                                    \
+	raw_text(raw, FIELD(raw, structure, member), ret)
 
 static struct error *bad(const char *what)
 {
 	return error_new(STATUS_FAILED, "%s", what);
 }
 
-/* A string of the record; *ret is NULL if there is none. */
-static struct error *text(const struct raw *raw, uint64_t offset, const char **ret)
+/* A string of the record; *ret is NULL for offset 0. */
+static struct error *raw_text(const struct raw *raw, uint64_t offset, const char **ret)
 {
 	*ret = NULL;
 	if (!offset)
@@ -81,8 +81,10 @@ static struct error *check_times(const struct history_record *record)
 	return NULL;
 }
 
-/* A time of which only the monotonic clock's is told, on the other one: they run apart by
- * some parts in a million. */
+/*
+ * Convert a time that the record has for the monotonic clock alone.  The clocks drift apart by some
+ * parts in a million.
+ */
 static struct history_stamp convert(const struct history_info *info, uint64_t mono)
 {
 	uint64_t perf = mono - info->time.ns[HISTORY_MONOTONIC] + info->time.ns[HISTORY_PERF];
@@ -100,10 +102,10 @@ static struct error *take_info(struct history *history, const struct raw *raw,
 	struct buffer id = {0};
 
 	if (FIELD(raw, pokepatch_history_info, magic) != POKEPATCH_HISTORY_MAGIC)
-		return bad("is not of a text history");
+		return bad("does not belong to a text history");
 	if (FIELD(raw, pokepatch_history_info, version) != POKEPATCH_HISTORY_VERSION)
 		return error_new(STATUS_FAILED,
-				 "is of version %u of the history, this program knows %u: core "
+				 "has version %u of the history, this program knows %u: core "
 				 "and program must be of one release of pokepatch",
 				 (unsigned int)FIELD(raw, pokepatch_history_info, version),
 				 POKEPATCH_HISTORY_VERSION);
@@ -140,7 +142,7 @@ static struct error *take_lost(struct history *history, const struct raw *raw,
 	(void)history;
 	record->count = FIELD(raw, pokepatch_history_lost, count);
 	if (!record->count || record->seq + record->count < record->seq)
-		return bad("tells of an impossible number of lost records");
+		return bad("has an impossible number of lost records");
 	return NULL;
 }
 
@@ -253,8 +255,8 @@ static struct error *take_code(struct history *history, const struct raw *raw,
 }
 
 /*
- * Where the life of the code is told on one clock only, the SNAPSHOT before it, of the
- * same code, has the other.
+ * A symbol of an older core has the life of its code on the monotonic clock alone.  The SNAPSHOT of
+ * the same code in front of it has the other clock too.
  */
 static struct error *take_symbol(struct history *history, const struct raw *raw,
 				 struct history_record *record)
@@ -316,7 +318,7 @@ static struct error *add_record(struct history *history, const struct raw *raw, 
 		history->records.count ? &history->records.list[history->records.count - 1] : NULL;
 
 	if ((unsigned int)record.type >= ARRAY_SIZE(types) || !types[record.type].take)
-		return NULL; /* of a later version */
+		return NULL; /* a type of a later version */
 	TRY(types[record.type].take(history, raw, &record));
 	if (record.type == POKEPATCH_HISTORY_INFO) {
 		*ret_info = true;

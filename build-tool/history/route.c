@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which code calls led to; see route.h. */
+/* Routes of calls; see route.h. */
 #include <stdlib.h>
 
 #include "history/route.h"
 
 #include "common/search.h"
 
-#define ENTRY_MAX 64 /* bytes; a site that is farther in is no function's entry */
+#define ENTRY_MAX 64 /* bytes; a site farther in is not part of the entry */
 
 static struct past_point point_of(const struct route_change *change)
 {
@@ -23,7 +23,7 @@ static int compare_changes(const void *a, const void *b)
 	return past_point_before(&p, &q) ? -1 : past_point_before(&q, &p);
 }
 
-/* Where one comes to the function: its first byte, and what lies before the instruction. */
+/* A function's entry: its first byte, and all bytes up to the site. */
 static void add_entry(struct routes *routes, size_t number)
 {
 	size_t first = routes->firsts.list[number], end = routes->firsts.list[number + 1];
@@ -60,7 +60,7 @@ void routes_deinit(struct routes *routes)
 	span_list_deinit(&routes->by_place);
 }
 
-/* The number of changes of a function that have begun at this time. */
+/* The index behind the last of [first, end) that had begun at a time. */
 static size_t count_begun(const struct routes *routes, size_t first, size_t end, uint64_t time)
 {
 	return first + first_index(i, end - first, routes->changes.list[first + i].begin > time);
@@ -97,8 +97,7 @@ struct route route_at(const struct routes *routes, const struct past *past, uint
 		found = route.next->from;
 	}
 	route.state = ROUTE_KNOWN;
-	/* Nobody but us switches functions, so whether others' changes are recorded is nothing
-	 * to it. */
+	/* Only pokepatch switches functions, so other writers' changes do not matter here. */
 	switch (past_judge(past, &last, &next, time, left == found, true, &sure)) {
 	case PAST_BY_LAST:
 		route.taken = left;
@@ -111,7 +110,7 @@ struct route route_at(const struct routes *routes, const struct past *past, uint
 		route.taken = route.last->from;
 		route.other = route.last->to;
 		break;
-	case PAST_NOBODY:
+	case PAST_BY_NEITHER:
 		route.state = ROUTE_UNKNOWN;
 		break;
 	}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which code calls of a function led to at some time: `pokepatch history --path`.
+ * Routes: which code the calls of a function led to at some time, for `pokepatch history --path`.
  *
- * Many times are asked for, so all changes are sorted once by place and time, and each
- * question is two binary searches.
+ * Callers ask about many times.  So all changes are sorted once by place and time, and a question
+ * takes two binary searches.
  */
 #ifndef POKEPATCH_ROUTE_H
 #define POKEPATCH_ROUTE_H
 
 #include "history/past.h"
 
-/* A switch of one function: from when to when, and between which bodies. */
+/* A switch of one function from one body to another. */
 struct route_change {
-	uint64_t function;   /* its entry: what a call's branch leads to */
-	uint64_t site;	     /* the instruction that leads elsewhere; up to it all is entry */
-	uint64_t begin, end; /* as in struct past_change; equal: exact */
+	uint64_t function;   /* the entry, to which calls branch */
+	uint64_t site;	     /* the instruction that leads on; all in front of it is entry */
+	uint64_t begin, end; /* as in struct past_change */
 	uint64_t order;
 	uint64_t from, to; /* addresses of functions; 0: the original's body */
 	const void *user;
@@ -30,7 +30,7 @@ void routes_settle(struct routes *routes);
 void routes_deinit(struct routes *routes);
 
 enum route_state {
-	ROUTE_NONE,    /* no patch ever switched anything there */
+	ROUTE_NONE,    /* no patch ever switched a function there */
 	ROUTE_UNKNOWN, /* records are missing */
 	ROUTE_KNOWN,
 	ROUTE_EITHER,
@@ -39,11 +39,11 @@ struct route {
 	enum route_state state;
 	uint64_t function;
 	uint64_t taken, other; /* 0: the original; other: for ROUTE_EITHER */
-	/* The changes that told, or NULL: what went before, and what came after. */
+	/* The last change before the time, and the next one after it; or NULL. */
 	const struct route_change *last, *next;
 };
 
-/* route_at - @past: for its blind times. */
+/* route_at - the route at an address and time.  @past: gives the blind times */
 struct route route_at(const struct routes *routes, const struct past *past, uint64_t time,
 		      uint64_t address);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ranges of addresses; see span.h. */
+/* Lists of address ranges; see span.h. */
 #include <stdlib.h>
 
 #include "history/span.h"
@@ -38,7 +38,7 @@ void span_list_sort(struct span_list *list)
 	}
 }
 
-/* How many begin before this address. */
+/* The number of spans that begin below an address. */
 static size_t count_below(const struct span_list *list, uint64_t address)
 {
 	return first_index(i, list->spans.count, list->spans.list[i].start >= address);

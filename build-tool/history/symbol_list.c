@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of places in text; see symbol_list.h. */
+/* Symbols of text; see symbol_list.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "common/search.h"
 
-#define SHOWN_MAX 4 /* of several symbols of one name */
+#define SHOWN_MAX 4 /* so many addresses of symbols of one name are listed */
 
 static int compare_names(const void *a, const void *b, void *context)
 {
@@ -62,14 +62,14 @@ const struct text_symbol *symbol_list_at(const struct symbol_list *list, uint64_
 
 		if (best && span->start < best->address)
 			break;
-		/* Of several names for one place the first. */
+		/* The first of several names of a place counts: it comes last. */
 		if (was_there(symbol, time))
 			best = symbol;
 	}
 	return best;
 }
 
-/* All of an address, as perf and kallsyms write it. */
+/* An address of full length without 0x, as perf and kallsyms write it. */
 static bool is_bare(const char *text)
 {
 	return strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16;
@@ -87,7 +87,7 @@ bool parse_address(const char *text, uint64_t *ret)
 	return !*end && !errno;
 }
 
-/* The first in the order of names that is not before this one. */
+/* The index in by_name of the first symbol whose name is not before this one. */
 static size_t first_named(const struct symbol_list *list, const char *name)
 {
 	return first_index(i, list->by_name.count,
@@ -107,15 +107,15 @@ static struct error *several(const char *text, size_t count, const struct buffer
 }
 
 /*
- * A patch's module: its new functions are called as those that they replace, which are
- * meant if no module is named.
+ * Does the symbol lie in a patch's module?  New functions have the names of those that they
+ * replace.  A name without a module means the replaced function.
  */
 static bool is_patch(const struct text_symbol *symbol)
 {
 	return symbol->module && has_prefix(symbol->module, "pokepatch_");
 }
 
-/* How many symbols of this name were there then; *ret is one of them. */
+/* The number of symbols that had this name at a time; *ret is one of them. */
 static size_t count_name(const struct symbol_list *list, const char *module, const char *name,
 			 uint64_t time, bool patches, const struct text_symbol **ret,
 			 struct buffer *addresses)
@@ -138,7 +138,7 @@ static size_t count_name(const struct symbol_list *list, const char *module, con
 	return count;
 }
 
-/* The one symbol of this name that was there then. */
+/* The only symbol that had this name at a time. */
 static struct error *find_name(const struct symbol_list *list, const char *module,
 			       const char *name, uint64_t time, const struct text_symbol **ret)
 {
@@ -168,7 +168,7 @@ struct error *symbol_list_find(const struct symbol_list *list, const char *text,
 	uint64_t offset = 0;
 
 	if (plus && !parse_address(plus + 1, &offset))
-		return error_new(STATUS_FAILED, "'%s' is no number, in '%s'", plus + 1, text);
+		return error_new(STATUS_FAILED, "'%s' in '%s' is not a number", plus + 1, text);
 	if (parse_address(place, ret)) {
 		*ret += offset;
 		*ret_symbol = symbol_list_at(list, *ret, time);
@@ -176,7 +176,7 @@ struct error *symbol_list_find(const struct symbol_list *list, const char *text,
 	}
 	if (isdigit((unsigned char)place[0]))
 		return error_new(STATUS_FAILED,
-				 "'%s' is no address: write 0x and hexadecimal digits", text);
+				 "'%s' is not an address: write 0x and hexadecimal digits", text);
 	if (colon)
 		*colon++ = '\0';
 	TRY(find_name(list, colon ? place : NULL, colon ? colon : place, time, ret_symbol));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of places in text, each for a time: those of code that went away are kept. */
+/* Symbols of text, each for a time: a list also has those of code that has gone. */
 #ifndef POKEPATCH_SYMBOL_LIST_H
 #define POKEPATCH_SYMBOL_LIST_H
 
@@ -14,7 +14,7 @@ struct text_symbol {
 
 struct symbol_list {
 	VEC(struct text_symbol) symbols;
-	/* Made by symbol_list_settle(). */
+	/* Made by symbol_list_settle(), which is called after the last addition. */
 	struct span_list by_place;
 	VEC(size_t) by_name;
 };
@@ -22,20 +22,21 @@ struct symbol_list {
 void symbol_list_settle(struct symbol_list *list);
 void symbol_list_deinit(struct symbol_list *list);
 
-/* symbol_list_at - the one that an address lies in at that time, or NULL. */
+/* symbol_list_at - the symbol that an address lay in at a time, or NULL. */
 const struct text_symbol *symbol_list_at(const struct symbol_list *list, uint64_t address,
 					 uint64_t time);
 /*
- * symbol_list_find - the address that a text means at that time: "0x..." or NAME, or
- * MODULE:NAME, each perhaps with "+NUMBER".  @ret_symbol: the symbol there, or NULL.
- * Errors: no such name, or several; then the text tells their addresses.
+ * symbol_list_find - the address that a text meant at a time.
+ * @text: "0x...", NAME or MODULE:NAME, each with an optional "+NUMBER"
+ * @ret_symbol: the symbol there, or NULL
+ * Errors: no symbol has the name, or several have it; then the error lists their addresses.
  */
 struct error *symbol_list_find(const struct symbol_list *list, const char *text, uint64_t time,
 			       uint64_t *ret, const struct text_symbol **ret_symbol);
-/* symbol_text - "NAME+0x10", "NAME+0x10 [MODULE]", or NULL where none is; the caller's. */
+/* symbol_text - "NAME+0x10" or "NAME+0x10 [MODULE]"; NULL if no symbol is there.  Owned. */
 char *symbol_text(const struct symbol_list *list, uint64_t address, uint64_t time);
 
-/* parse_address - a whole text: decimal, 0x..., or 16 hexadecimal digits; false if it is none. */
+/* parse_address - parse decimal, 0x..., or 16 hexadecimal digits; false: @text is none of them. */
 bool parse_address(const char *text, uint64_t *ret);
 
 #endif /* POKEPATCH_SYMBOL_LIST_H */

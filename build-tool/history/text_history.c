@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From records to what text and routes were; see history.h. */
+/* From records to past text, routes and symbols; see text_history.h. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static int seq_order(const struct history_record *record, uint64_t seq)
 	return record->seq < seq ? -1 : record->seq > seq;
 }
 
-/* The record of this number, or NULL. */
+/* The record with this number, or NULL. */
 static const struct history_record *record_of(const struct history *history, uint64_t seq)
 {
 	return sorted_find(history->records.list, history->records.count, seq, seq_order);
@@ -62,7 +62,7 @@ static const struct history_record *record_of(const struct history *history, uin
 
 struct work {
 	uint64_t number;
-	size_t before, after; /* in history->records; after: SIZE_MAX if it is not there */
+	size_t before, after; /* indexes in history->records; after: SIZE_MAX if missing */
 };
 struct works {
 	VEC(struct work) list; /* by before */
@@ -87,7 +87,7 @@ static bool is_transition(const struct history_record *record, unsigned int phas
 	return record->type == POKEPATCH_HISTORY_TRANSITION && record->phase == phase;
 }
 
-/* When each began and was over. */
+/* Find the first and last records of each transition. */
 static void find_works(const struct history *history, struct works *works)
 {
 	*works = (struct works){0};
@@ -118,7 +118,7 @@ const struct history_record *history_under_way(const struct history *history)
 {
 	const struct history_record *found = NULL;
 	struct works works;
-	uint64_t lost = 0; /* what is older may have ended among the missing records */
+	uint64_t lost = 0; /* older transitions may have ended among the missing records */
 
 	find_works(history, &works);
 	for (size_t i = 0; i < history->records.count; i++)
@@ -137,7 +137,7 @@ const struct history_record *history_under_way(const struct history *history)
 
 /* ---- missing records ------------------------------------------------------------------- */
 
-/* The earliest that a record tells of. */
+/* The earliest time in a record. */
 static uint64_t told_from(const struct history_record *record, enum history_clock clock)
 {
 	bool interval = record->type == POKEPATCH_HISTORY_TEXT ||
@@ -148,9 +148,9 @@ static uint64_t told_from(const struct history_record *record, enum history_cloc
 }
 
 /*
- * When the missing ones can have been made: not before the one in front of them, or the
- * beginning of what was under way then, as records that overlap are not in order of time;
- * and not after the one behind them.
+ * When missing records can have been made.  Not after the record behind them.  Not before the
+ * record in front of them either, or the beginning of the transition that was under way then:
+ * records of changes that overlap are not in the order of their times.
  */
 static void add_blinds(const struct history *history, enum history_clock clock,
 		       const struct works *works, struct past *past)
@@ -169,7 +169,7 @@ static void add_blinds(const struct history *history, enum history_clock clock,
 			blind = NULL;
 			continue;
 		}
-		if (blind) /* missing as well */
+		if (blind) /* part of the same gap */
 			continue;
 		blind = vec_push(&past->blinds);
 		*blind = (struct past_blind){.order = record->seq,
@@ -191,7 +191,7 @@ static void add_blinds(const struct history *history, enum history_clock clock,
 
 /* ---- text ------------------------------------------------------------------------------ */
 
-/* Of the two records of a change each has all that is known of it, should the other be missing. */
+/* Each of the two records of a change has the whole change, in case the other is missing. */
 static void add_changes(const struct history *history, enum history_clock clock, struct past *past)
 {
 	for (size_t i = 0; i < history->records.count; i++) {
@@ -219,7 +219,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* A piece of the same code as the record before it, right behind that. */
+/* Is the record the next piece of the same code as the one before it? */
 static bool continues(const struct history_record *last, const struct history_record *record)
 {
 	return last->type == record->type && last->kind == record->kind &&
@@ -229,14 +229,14 @@ static bool continues(const struct history_record *last, const struct history_re
 }
 
 /*
- * Lives of code: from APPEAR to the SNAPSHOT of the same place that follows.  One of the two
- * may be missing, or never have been (what was there before the core).
+ * Lives of code: from an APPEAR to the next SNAPSHOT of the same place.  Either may be missing, and
+ * code that was there before the core has no APPEAR.
  */
 struct life {
 	uint64_t address, size, born, died;
 	uint32_t kind;
 	bool appear;
-	size_t index; /* the record, the last of several pieces */
+	size_t index; /* of the record, or of the last one of several pieces */
 };
 
 static int compare_lives(const void *a, const void *b)
@@ -304,9 +304,9 @@ static void add_lives(const struct history *history, enum history_clock clock, s
 				i++;
 				continue;
 			}
-			died = next->born; /* it had gone by then: nobody has told when */
+			died = next->born; /* it had gone by then, at an unknown time */
 		}
-		/* The rest of a long SNAPSHOT whose pieces are not in a row belongs to it. */
+		/* A further piece of a long SNAPSHOT whose pieces are not next to each other. */
 		if (last && !life->appear && last->born == life->born && last->died == died &&
 		    last->address + last->size == life->address) {
 			last->size += life->size;
@@ -318,7 +318,7 @@ static void add_lives(const struct history *history, enum history_clock clock, s
 	vec_deinit(&lives.list);
 }
 
-/* The modules that are there, but for those whose coming is recorded. */
+/* Add the modules that were there at the end, except those whose APPEAR is recorded. */
 static void add_modules(const struct history *history, struct past *past)
 {
 	struct map came = {0};
@@ -340,7 +340,7 @@ static void add_modules(const struct history *history, struct past *past)
 	map_deinit(&came);
 }
 
-/* What was seen: snapshots, what is there now, and the base of an exported file. */
+/* Add snapshots, the text that was read, and the base of an exported file. */
 static void add_sights(const struct history *history, enum history_clock clock,
 		       struct past *past)
 {
@@ -459,7 +459,8 @@ struct error *history_check_time(const struct history *history, enum history_clo
 	if (!early && time <= last)
 		return NULL;
 	bound = time_text(early ? first : last);
-	return error_new(STATUS_FAILED, "the history %s at %s: nothing is known of any time %s it%s",
+	return error_new(STATUS_FAILED,
+			 "the history %s at %s and says nothing about times %s that%s",
 			 early ? "begins" : "ends", bound, early ? "before" : "after",
 			 clock == HISTORY_PERF ? " (perf's clock)" : "");
 }

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text history as the host programs have it: records of the core
- * (pokepatch_history.h), taken apart, and what else is needed to tell what text was at some
- * time: text that was seen, symbols, modules.  It comes from the running kernel (live.h)
- * or from a file that was exported (FORMAT.md), on whatever machine.
+ * The text history in the host programs: the core's records (pokepatch_history.h) in parsed form,
+ * with the text that was seen, symbols and modules, so that text can be reconstructed as it was at
+ * some time.  A history comes from the running kernel (live_text.h) or from an exported file
+ * (export.h, FORMAT.md), which may be of another machine.
  */
-#ifndef POKEPATCH_HISTORY_HOST_H
-#define POKEPATCH_HISTORY_HOST_H
+#ifndef POKEPATCH_TEXT_HISTORY_H
+#define POKEPATCH_TEXT_HISTORY_H
 
 #include "history/past.h"
 #include "pokepatch_history.h"
 #include "history/route.h"
 #include "history/symbol_list.h"
 
-/* A moment, on each of the clocks, in ns. */
+/* A time on each of the clocks, in ns. */
 enum history_clock {
 	HISTORY_MONOTONIC, /* CLOCK_MONOTONIC */
-	HISTORY_PERF,	   /* what perf puts into its records when it is not told otherwise */
+	HISTORY_PERF,	   /* the clock of perf's records, unless perf was given another */
 	HISTORY_CLOCKS,
 };
 struct history_stamp {
 	uint64_t ns[HISTORY_CLOCKS];
 };
 
-/* One record.  Texts and bytes are borrowed from the history; a text may be NULL. */
+/*
+ * One record.  The comments name the types of records that have a field.  Strings and bytes are
+ * borrowed from the history; a string may be NULL.
+ */
 struct history_record {
 	enum pokepatch_history_type type;
 	uint16_t flags;
@@ -31,12 +34,12 @@ struct history_record {
 	struct history_stamp time;
 	uint32_t cpu;
 
-	uint64_t address, size; /* TEXT, code, SYMBOL; ROUTE: of the old function */
-	struct history_stamp begin, end; /* TEXT, ROUTE; of code and SYMBOL the life */
+	uint64_t address, size; /* TEXT, APPEAR, SNAPSHOT, SYMBOL; ROUTE: the original function */
+	struct history_stamp begin, end; /* TEXT, ROUTE; APPEAR, SNAPSHOT, SYMBOL: the life */
 	uint64_t change;		 /* TEXT */
 	uint64_t count;			 /* LOST */
 	uint64_t transition;
-	uint64_t function;		  /* TEXT: or 0 */
+	uint64_t function;		  /* TEXT; 0: none */
 	uint64_t site, from, to;	  /* ROUTE */
 	uint64_t from_size, to_size;	  /* ROUTE */
 	uint64_t stop_ns;		  /* TRANSITION */
@@ -44,18 +47,18 @@ struct history_record {
 	uint32_t functions;
 	uint8_t phase, method, mode, kind;
 	uint32_t symbol_offset;
-	const char *symbol, *module, *patch; /* symbol: also the name of code */
+	const char *symbol, *module, *patch; /* symbol: for APPEAR, SNAPSHOT the code's name */
 	const uint8_t *old, *new;	     /* TEXT: size bytes each */
 	const uint8_t *bytes;		     /* SNAPSHOT: size bytes, or NULL */
 };
 
-/* What the first record of a reader says. */
+/* The contents of the first record that a reader gets. */
 struct history_info {
-	struct history_stamp time; /* when it was opened */
-	uint32_t machine;	   /* ELF's */
+	struct history_stamp time; /* when the reader opened the device */
+	uint32_t machine;	   /* ELF's number (EM_...) */
 	bool big_endian;
-	bool others;  /* others' changes are recorded ... */
-	bool modules; /* ... and all modules that come and go */
+	bool others;  /* other writers' changes are recorded */
+	bool modules; /* all modules that come and go are recorded */
 	struct history_stamp began, others_since;
 	uint64_t text, stext, etext;
 	uint64_t real_ns;
@@ -68,19 +71,19 @@ struct history_info {
 struct history_sight {
 	uint64_t address;
 	uint32_t size;
-	bool base; /* not seen, but what was there before the first change */
+	bool base; /* worked out: the text before the first change */
 	struct history_stamp time;
 	uint64_t seq; /* of the last record that had been made by then; 0: none */
 	const uint8_t *bytes;
 };
 
-/* Text of a module that was there at the end, with nothing in the records about its coming. */
+/* The text of a module that was there at the end. */
 struct history_module {
 	uint64_t address, size;
 	const char *name;
 };
 
-/* Records as they came. */
+/* Records in the form in which they came. */
 struct history_raw {
 	const uint8_t *bytes;
 	size_t size;
@@ -89,62 +92,60 @@ struct history_raw {
 struct history {
 	struct history_info info;
 	VEC(struct history_record) records; /* by seq */
-	struct history_stamp end;	    /* nothing is known of what came after */
+	struct history_stamp end;	    /* the history says nothing about later times */
 	VEC(struct history_sight) sights;
 	VEC(struct history_module) modules;
-	VEC(struct text_symbol) symbols; /* of what was there at the end */
-	VEC(struct history_raw) raw;	 /* the records as they came, for export */
-	VEC(void *) memory;		 /* that all this lies in */
+	VEC(struct text_symbol) symbols; /* of the text that was there at the end */
+	VEC(struct history_raw) raw;	 /* for export */
+	VEC(void *) memory;		 /* owned; strings and bytes lie in it */
 };
 void history_deinit(struct history *history);
-/* history_keep - free it with the history. */
+/* history_keep - make the history own some memory, and return it. */
 void *history_keep(struct history *history, void *memory);
 
 /*
- * history_add_records - take apart what the device gave, or a file has: whole records, one
- * after the other.  @swap: they are in the other byte order than this machine's.
- * @bytes must stay where they are.  @ret_info: there was such a record.
- * Errors: what cannot be; the text says at which byte.
+ * history_add_records - parse records of the device or of a file.
+ * @bytes: whole records, one after the other; borrowed for the life of the history
+ * @swap: they are in the other byte order than this machine's
+ * @ret_info: a POKEPATCH_HISTORY_INFO was among them
+ * Errors: a record is malformed; the text says at which byte.
  */
 struct error *history_add_records(struct history *history, const uint8_t *bytes, size_t size,
 				  bool swap, bool *ret_info);
 
 /*
- * What the questions are put to; times are those of one clock.  All borrow from the
- * history; none changes it.
+ * Make what questions are put to, with the times of one clock.  The results borrow from the
+ * history, which stays unchanged.
  */
 void history_past(const struct history *history, enum history_clock clock, struct past *ret);
 void history_routes(const struct history *history, enum history_clock clock, struct routes *ret);
-/* history_symbols - @past: of the same clock, for when modules came. */
+/* history_symbols - @past: of the same clock; says when modules came */
 void history_symbols(const struct history *history, enum history_clock clock,
 		     const struct past *past, struct symbol_list *ret);
 
 /*
- * history_under_way - the first record of the oldest transition that was not over when the
- * last record was read, or NULL.  Changes of text are told when they have been made: of
- * those of such a transition some may not have been told yet.
+ * history_under_way - the first record of the oldest transition that was not over when the last
+ * record was read, or NULL.  The core records a change of text after it has made it, so records of
+ * such a transition's changes may still be to come.
  */
 const struct history_record *history_under_way(const struct history *history);
 
-/* history_last_seq - of the last record, or the last that is known to be missing; 0: none. */
+/* history_last_seq - the number of the last record, read or known to be lost; 0: none. */
 uint64_t history_last_seq(const struct history *history);
 
-/*
- * history_check_time - an error if nothing is known about that time, since it is before the
- * history or after its end.
- */
+/* history_check_time - Errors: the time is before the history's beginning or after its end. */
 struct error *history_check_time(const struct history *history, enum history_clock clock,
 				 uint64_t time);
 
-/* Words for numbers of the header; NULL: none. */
+/* The words for numbers of pokepatch_history.h; NULL: unknown. */
 const char *history_type_name(unsigned int type);
 const char *history_method_name(unsigned int method);
 const char *history_mode_name(unsigned int mode);
 const char *history_kind_name(unsigned int kind);
 
-/* parse_time - "12.5", "12.500000000" or "12.5:" (as perf writes it): seconds to ns. */
+/* parse_time - parse seconds into ns: "12.5", "12.500000000", or "12.5:" as perf writes it. */
 bool parse_time(const char *text, uint64_t *ret);
-/* time_text - the reverse, with nine digits; the caller's. */
+/* time_text - ns as seconds with nine decimals.  Owned by the caller. */
 char *time_text(uint64_t ns);
 
-#endif /* POKEPATCH_HISTORY_HOST_H */
+#endif /* POKEPATCH_TEXT_HISTORY_H */

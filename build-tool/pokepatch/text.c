@@ -206,7 +206,7 @@ static void print_json(struct cli_call *call, struct printing *printing, struct 
 	json_add_text(object, "bytes", bytes);
 	json_add_text(object, "newer_bytes", newer);
 	json_object_object_add(object, "instructions", printing->array);
-	decode_each(decoder, question->bytes, question->address, question->size, add_line,
+	decoder_each(decoder, question->bytes, question->address, question->size, add_line,
 		    printing);
 	json_print(&call->out, object);
 }
@@ -222,7 +222,7 @@ static void print_text(struct cli_call *call, struct printing *printing, struct 
 		      symbol ? symbol : "no symbol", question->size, time,
 		      view_clock_name(printing->view));
 	printing->out = &call->out;
-	decode_each(decoder, question->bytes, question->address, question->size, print_line,
+	decoder_each(decoder, question->bytes, question->address, question->size, print_line,
 		    printing);
 	if (count_state(question, PAST_UNKNOWN))
 		buffer_printf(&call->out,
@@ -252,12 +252,12 @@ static struct error *answer(struct cli_call *call, struct view *view)
 				 "at 0x%" PRIx64 " there was no text of the kernel or a module at "
 				 "that time, as far as the history tells",
 				 question.address);
-	decoder = decode_open(view->history.info.machine, view->history.info.big_endian);
+	decoder = decoder_open(view->history.info.machine, view->history.info.big_endian);
 	if (cli_value(call, "json"))
 		print_json(call, &printing, decoder);
 	else
 		print_text(call, &printing, decoder);
-	decode_close(decoder);
+	decoder_close(decoder);
 	return NULL;
 }
 

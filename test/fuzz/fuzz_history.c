@@ -41,7 +41,7 @@ static void ask_text(const struct past *past, struct decoder *decoder, uint64_t 
 	past_bytes(past, time, address, size, bytes);
 	for (size_t i = 0; i < size; i++)
 		require(bytes[i].state <= PAST_EITHER, "a byte in no state");
-	decode_each(decoder, bytes, address, size, count_line, &shown);
+	decoder_each(decoder, bytes, address, size, count_line, &shown);
 }
 
 static void ask_names(const struct symbol_list *symbols, uint64_t time, uint64_t address,
@@ -63,7 +63,7 @@ static void ask_names(const struct symbol_list *symbols, uint64_t time, uint64_t
 static void ask_all(const struct history *history, enum history_clock clock)
 {
 	struct decoder *decoder =
-		decode_open(history->info.machine, history->info.big_endian);
+		decoder_open(history->info.machine, history->info.big_endian);
 	struct symbol_list symbols;
 	struct routes routes;
 	struct past past;
@@ -89,7 +89,7 @@ static void ask_all(const struct history *history, enum history_clock clock)
 	symbol_list_deinit(&symbols);
 	routes_deinit(&routes);
 	past_deinit(&past);
-	decode_close(decoder);
+	decoder_close(decoder);
 }
 
 /* What was read can be written, and is the same when it is read again. */

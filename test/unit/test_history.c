@@ -271,20 +271,20 @@ static void add_line(void *context, const struct decode_line *line)
 
 static void test_decode(void **state)
 {
-	struct decoder *decoder = decode_open(62 /* EM_X86_64 */, false);
+	struct decoder *decoder = decoder_open(62 /* EM_X86_64 */, false);
 	struct buffer out = {0};
 	struct past_byte bytes[8];
 
 	(void)state;
 	assert_non_null(decoder);
-	assert_null(decode_open(0xfffe, false));
+	assert_null(decoder_open(0xfffe, false));
 	for (size_t i = 0; i < 5; i++)
 		bytes[i] = (struct past_byte){PAST_EITHER, ((uint8_t *)NOP)[i],
 					      ((uint8_t *)"\xe9\xfb\x00\x00\x00")[i]};
 	bytes[3].state = bytes[4].state = PAST_KNOWN; /* the same in both */
 	bytes[5] = (struct past_byte){PAST_KNOWN, 0xc3, 0};
 	bytes[6] = bytes[7] = (struct past_byte){.state = PAST_UNKNOWN};
-	decode_each(decoder, bytes, 0x1000, 8, add_line, &out);
+	decoder_each(decoder, bytes, 0x1000, 8, add_line, &out);
 	assert_string_equal(out.text, "either 5 nop dword ptr [rax + rax];"
 				      "either new 5 jmp 0x1100;known 1 ret;unknown 2 -;");
 	buffer_deinit(&out);
@@ -293,13 +293,13 @@ static void test_decode(void **state)
 	memcpy(bytes, (struct past_byte[]){{PAST_EITHER, 0x90, 0x66}, {PAST_KNOWN, 0x90, 0},
 					   {PAST_KNOWN, 0xc3, 0}},
 	       3 * sizeof(*bytes));
-	decode_each(decoder, bytes, 0x1000, 3, add_line, &out);
+	decoder_each(decoder, bytes, 0x1000, 3, add_line, &out);
 	assert_string_equal(out.text, "either 1 nop;known 1 nop;either new 2 nop;known 1 ret;");
 	buffer_deinit(&out);
-	decode_close(decoder);
+	decoder_close(decoder);
 	/* Of a machine that nobody knows, the bytes. */
 	out = (struct buffer){0};
-	decode_each(NULL, bytes, 0x1000, 3, add_line, &out);
+	decoder_each(NULL, bytes, 0x1000, 3, add_line, &out);
 	assert_string_equal(out.text, "either 1 -;either new 1 -;known 1 -;known 1 -;");
 	buffer_deinit(&out);
 }
