@@ -309,7 +309,7 @@ static void test_lives(void **state)
 	assert_error(symbol_list_find(&symbols, "fixed", 3500, &address, &symbol), STATUS_FAILED,
 		     "no function is called 'fixed' at that time");
 	assert_error(symbol_list_find(&symbols, "12z", 3500, &address, &symbol), STATUS_FAILED, "is not an address");
-	assert_error(symbol_list_find(&symbols, "fixed+z", 1600, &address, &symbol), STATUS_FAILED, "no number");
+	assert_error(symbol_list_find(&symbols, "fixed+z", 1600, &address, &symbol), STATUS_FAILED, "is not a number");
 	symbol_list_deinit(&symbols);
 	past_deinit(&past);
 	history_deinit(&history);
