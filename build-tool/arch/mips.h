@@ -144,10 +144,12 @@ bool mips_is_padding(struct object *object, const struct section *section, uint6
 
 /* Of a struct arch, what is the same for all. */
 #define MIPS_COMMON                                                                                \
-	.name = "mips", .source_arch = "mips", .machine = EM_MIPS,                                 \
-	.patchable_entry = mips_patchable_entry, .local_references = mips_local_references,        \
-	.operand_kinds = mips_operand_kinds, .is_padding = mips_is_padding,                        \
-	.constant_loads = mips_constant_loads, .entries_by_as = true, .short_sizes = true,           \
-	.reads_keys = true
+	.name = "mips", .tools.source_arch = "mips", .elf.machine = EM_MIPS,                       \
+	.symbols.short_sizes = true,                                                               \
+	.entries.find = mips_patchable_entry, .entries.by_as = true,                               \
+	.code.local_references = mips_local_references,                                            \
+	.code.operand_kinds = mips_operand_kinds, .code.constant_loads = mips_constant_loads,      \
+	.code.is_padding = mips_is_padding,                                                        \
+	.loader.reads_keys = true
 
 #endif /* POKEPATCH_MIPS_H */

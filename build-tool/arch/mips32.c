@@ -44,7 +44,7 @@ static const struct veneer through_t8[] = MIPS_VENEERS_THROUGH_T8(MIPS_ADDIU);
 static const struct veneer *mips32_veneer_for(const struct object *object,
 					      const struct section *section, uint64_t offset)
 {
-	bool big = arch_code_is_big(object->arch);
+	bool big = arch_is_big(object->arch);
 
 	return mips_hands_over_at(object, section, offset) ? &through_t8[big] : &through_at[big];
 }
@@ -344,26 +344,28 @@ static const struct disasm_mode mipsel_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS32};
 #define FOREIGN_FLAGS (0x20 | 0x2000 | 0x4000 | 0x8000 | MIPS_SHORT_CODE_FLAGS)
 
 #define MIPS32_COMMON                                                                              \
-	MIPS_COMMON, .elf_class = ELFCLASS32, .foreign_flags = FOREIGN_FLAGS,                      \
-	.relocs = mips32_relocs, .reloc_count = ARRAY_SIZE(mips32_relocs),                         \
-	.sections = mips32_sections, .late_tables = mips32_late_tables,                            \
-	.veneer_for = mips32_veneer_for, .address_reloc = R_MIPS_32, .addends_in_fields = true,    \
-	.join_addends = mips32_join_addends, .split_addends = mips32_split_addends
+	MIPS_COMMON, .elf.class = ELFCLASS32, .elf.foreign_flags = FOREIGN_FLAGS,                  \
+	.sections = mips32_sections,                                                               \
+	.relocs.kinds = mips32_relocs, .relocs.count = ARRAY_SIZE(mips32_relocs),                  \
+	.relocs.address = R_MIPS_32,                                                               \
+	.addends.in_fields = true, .addends.join = mips32_join_addends,                            \
+	.addends.split = mips32_split_addends,                                                     \
+	.veneers.for_call = mips32_veneer_for, .loader.late_tables = mips32_late_tables
 
 const struct arch arch_mips = {
 	MIPS32_COMMON,
-	.debian = "mips",
-	.gnu = "mips-linux-gnu",
-	.elf_data = ELFDATA2MSB,
-	.disasm = &mips_disasm,
-	.veneer = &through_at[1],
+	.tools.debian = "mips",
+	.tools.gnu = "mips-linux-gnu",
+	.elf.data = ELFDATA2MSB,
+	.code.disasm = &mips_disasm,
+	.veneers.call = &through_at[1],
 };
 
 const struct arch arch_mipsel = {
 	MIPS32_COMMON,
-	.debian = "mipsel",
-	.gnu = "mipsel-linux-gnu",
-	.elf_data = ELFDATA2LSB,
-	.disasm = &mipsel_disasm,
-	.veneer = &through_at[0],
+	.tools.debian = "mipsel",
+	.tools.gnu = "mipsel-linux-gnu",
+	.elf.data = ELFDATA2LSB,
+	.code.disasm = &mipsel_disasm,
+	.veneers.call = &through_at[0],
 };

@@ -25,7 +25,7 @@ static const struct veneer through_t8[] = MIPS_VENEERS_THROUGH_T8(MIPS_DADDIU);
 static const struct veneer *mips64_veneer_for(const struct object *object,
 					      const struct section *section, uint64_t offset)
 {
-	bool big = arch_code_is_big(object->arch);
+	bool big = arch_is_big(object->arch);
 
 	return mips_hands_over_at(object, section, offset) ? &through_t8[big] : &through_at[big];
 }
@@ -51,27 +51,28 @@ static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64}
 
 /* What both byte orders share. */
 #define MIPS64_COMMON                                                                              \
-	MIPS_COMMON, .elf_class = ELFCLASS64, .foreign_flags = MIPS_SHORT_CODE_FLAGS,              \
-	.relocs = mips64_relocs, .reloc_count = ARRAY_SIZE(mips64_relocs),                         \
-	.sections = mips64_sections, .late_tables = mips64_late_tables,                            \
-	.veneer_for = mips64_veneer_for, .address_reloc = R_MIPS_64
+	MIPS_COMMON, .elf.class = ELFCLASS64, .elf.foreign_flags = MIPS_SHORT_CODE_FLAGS,          \
+	.sections = mips64_sections,                                                               \
+	.relocs.kinds = mips64_relocs, .relocs.count = ARRAY_SIZE(mips64_relocs),                  \
+	.relocs.address = R_MIPS_64,                                                               \
+	.veneers.for_call = mips64_veneer_for, .loader.late_tables = mips64_late_tables
 
 const struct arch arch_mips64 = {
 	MIPS64_COMMON,
-	.debian = "mips64",
-	.gnu = "mips64-linux-gnuabi64",
-	.elf_data = ELFDATA2MSB,
-	.disasm = &mips64_disasm,
-	.veneer = &through_at[1],
+	.tools.debian = "mips64",
+	.tools.gnu = "mips64-linux-gnuabi64",
+	.elf.data = ELFDATA2MSB,
+	.code.disasm = &mips64_disasm,
+	.veneers.call = &through_at[1],
 };
 
 const struct arch arch_mips64el = {
 	MIPS64_COMMON,
-	.debian = "mips64el",
-	.gnu = "mips64el-linux-gnuabi64",
-	.elf_data = ELFDATA2LSB,
-	.disasm = &mips64el_disasm,
-	.veneer = &through_at[0],
-	.reloc_info = mips64el_reloc_info,
-	.reloc_info_join = mips64el_reloc_info_join,
+	.tools.debian = "mips64el",
+	.tools.gnu = "mips64el-linux-gnuabi64",
+	.elf.data = ELFDATA2LSB,
+	.code.disasm = &mips64el_disasm,
+	.veneers.call = &through_at[0],
+	.relocs.info = mips64el_reloc_info,
+	.relocs.info_join = mips64el_reloc_info_join,
 };

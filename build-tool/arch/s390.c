@@ -252,23 +252,33 @@ static const struct disasm_mode s390_disasm = {CS_ARCH_SYSZ, CS_MODE_BIG_ENDIAN}
 
 const struct arch arch_s390 = {
 	.name = "s390",
-	.debian = "s390x",
-	.source_arch = "s390",
-	.gnu = "s390x-linux-gnu",
-	.machine = EM_S390,
-	.elf_class = ELFCLASS64,
-	.elf_data = ELFDATA2MSB,
-	.relocs = s390_relocs,
-	.reloc_count = ARRAY_SIZE(s390_relocs),
+	.tools = {
+		.debian = "s390x",
+		.source_arch = "s390",
+		.gnu = "s390x-linux-gnu",
+	},
+	.elf = {
+		.machine = EM_S390,
+		.class = ELFCLASS64,
+		.data = ELFDATA2MSB,
+	},
 	.sections = s390_sections,
-	.disasm = &s390_disasm,
-	.site_tables = s390_sites,
-	.replacement_section = ".altinstr_replacement",
-	.patchable_entry = s390_patchable_entry,
-	.local_references = s390_local_references,
-	.operand_kinds = s390_operand_kinds,
-	.is_padding = s390_is_padding,
-	.constant_loads = s390_constant_loads,
-	.address_reloc = R_390_64,
-	.executed = 6, /* mvc, xc, clc with a length in a register */
+	.relocs = {
+		.kinds = s390_relocs,
+		.count = ARRAY_SIZE(s390_relocs),
+		.address = R_390_64,
+	},
+	.symbols = {.executed = 6}, /* mvc, xc, clc with a length in a register */
+	.entries = {.find = s390_patchable_entry},
+	.code = {
+		.disasm = &s390_disasm,
+		.local_references = s390_local_references,
+		.operand_kinds = s390_operand_kinds,
+		.constant_loads = s390_constant_loads,
+		.is_padding = s390_is_padding,
+	},
+	.loader = {
+		.site_tables = s390_sites,
+		.replacement_section = ".altinstr_replacement",
+	},
 };

@@ -18,7 +18,7 @@ static void operands_read(const struct selection *selection, const struct atom *
 	if (!section_is_text(atom->section) || atom->start == atom->end)
 		return;
 	ret->kinds = xcalloc(atom->end - atom->start, sizeof(*ret->kinds));
-	selection->patched->arch->operand_kinds(selection->patched, atom->section, atom->start,
+	selection->patched->arch->code.operand_kinds(selection->patched, atom->section, atom->start,
 						 atom->end, ret->kinds);
 }
 

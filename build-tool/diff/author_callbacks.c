@@ -66,7 +66,7 @@ void callbacks_select(struct selection *selection)
 		struct reloc *reloc = section_relocs(notes, at, at + size, &count);
 
 		if (!whole || count != 1 || reloc->offset != at ||
-		    reloc->type != object->arch->address_reloc || kind >= ARRAY_SIZE(kind_names)) {
+		    reloc->type != object->arch->relocs.address || kind >= ARRAY_SIZE(kind_names)) {
 			refusals_add(selection->refusals, "note-unknown", selection->options->unit,
 				     notes->name,
 				     "the source names a callback in a way that this version does "

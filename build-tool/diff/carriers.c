@@ -30,7 +30,7 @@ struct carriers {
 
 bool has_entry(const struct selection *selection, const struct atom *old)
 {
-	return selection->orig->arch->patchable_entry(selection->orig, old) >= 0;
+	return selection->orig->arch->entries.find(selection->orig, old) >= 0;
 }
 
 /* ---- who refers to functions without an entry ------------------------------------- */
@@ -40,7 +40,7 @@ static uint8_t *operand_kinds(struct object *object, const struct atom *from)
 {
 	uint8_t *kinds = xcalloc(from->end - from->start, sizeof(*kinds));
 
-	object->arch->operand_kinds(object, from->section, from->start, from->end, kinds);
+	object->arch->code.operand_kinds(object, from->section, from->start, from->end, kinds);
 	return kinds;
 }
 

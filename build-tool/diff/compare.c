@@ -100,7 +100,7 @@ static bool same_but_ignored(const struct object *object, const struct entry_mas
 			     const unsigned char *a, const unsigned char *b, uint64_t size)
 {
 	unsigned int end = ignored->offset + ignored->size, low = (1 << ignored->bits) - 1;
-	uint8_t partly = object->arch->elf_data == ELFDATA2LSB ? low : low << (8 - ignored->bits);
+	uint8_t partly = object->arch->elf.data == ELFDATA2LSB ? low : low << (8 - ignored->bits);
 
 	if (end + !!ignored->bits > size)
 		return !memcmp(a, b, size);

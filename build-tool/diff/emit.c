@@ -87,7 +87,8 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 				  atom->prefix_symbol->value + atom->prefix - atom->start,
 				  atom->prefix_symbol->size, STT_FUNC, STB_LOCAL);
 	if (stubs->size)
-		stubs_append(emitter->out.arch, atom, stubs, place->section, place->offset);
+		stubs_append(&emitter->out.arch->veneers, atom, stubs, place->section,
+			     place->offset);
 	if (!atom->symbol) {
 		place->symbol = object_section_symbol(&emitter->out, place->section);
 		return;
@@ -192,10 +193,10 @@ static const struct veneer *choose_veneer(const struct emitter *emitter,
 					  const struct reloc *reloc)
 {
 	const struct object *object = emitter->selection->patched;
+	const struct arch_veneers *veneers = &object->arch->veneers;
 
-	return object->arch->veneer_for
-		       ? object->arch->veneer_for(object, section, reloc->offset)
-		       : emitter->veneer;
+	return veneers->for_call ? veneers->for_call(object, section, reloc->offset)
+				 : emitter->veneer;
 }
 
 /*
@@ -358,7 +359,7 @@ static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom
 			continue; /* the one of the branch before */
 		TRY(emit_reloc(emitter, atom, false, atom->section,
 			       &atom->short_branches.list[i].reloc, place->section,
-			       stubs->places[i] + emitter->out.arch->veneer->reloc_at +
+			       stubs->places[i] + emitter->out.arch->veneers.call->reloc_at +
 				       place->offset));
 	}
 	return NULL;
@@ -394,10 +395,10 @@ static struct error *fill(struct emitter *emitter)
 struct error *emit_object(struct selection *selection, const char *path)
 {
 	const struct object *patched = selection->patched;
+	const struct arch_veneers *veneers = &patched->arch->veneers;
 	struct emitter emitter = {
 		.selection = selection,
-		.veneer = patched->arch->veneer_of ? patched->arch->veneer_of(patched)
-						   : patched->arch->veneer,
+		.veneer = veneers->for_object ? veneers->for_object(patched) : veneers->call,
 	};
 
 	emitter.places = xcalloc(patched->atoms.count, sizeof(*emitter.places));

@@ -27,11 +27,12 @@ static void note_load(void *context, const struct constant_load *load)
 static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
 {
 	const struct atom *atom = loads->atom;
+	const struct arch_code *code = &loads->object->arch->code;
 	uint64_t place = atom->start + offset;
 
-	if (!loads->read && section_is_text(atom->section) && loads->object->arch->constant_loads)
-		loads->object->arch->constant_loads(loads->object, atom->section, atom->start,
-						    atom->end, note_load, loads);
+	if (!loads->read && section_is_text(atom->section) && code->constant_loads)
+		code->constant_loads(loads->object, atom->section, atom->start, atom->end,
+				     note_load, loads);
 	loads->read = true;
 	while (loads->next < loads->list.count && loads->list.list[loads->next].end <= place)
 		loads->next++;

@@ -310,10 +310,10 @@ static void check_call(struct selection *selection, const struct atom *from,
 {
 	const struct arch *arch = selection->patched->arch;
 
-	if (!arch->unlinkable_call || !section_is_text(section))
+	if (!arch->code.unlinkable_call || !section_is_text(section))
 		return;
 	const struct call_refusal *refusal =
-		arch->unlinkable_call(selection->patched, section, reloc);
+		arch->code.unlinkable_call(selection->patched, section, reloc);
 	if (!refusal)
 		return;
 	struct reference reference = reloc_reference(selection->patched, section, reloc);
@@ -425,7 +425,8 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 {
 	struct link link;
 
-	if (!stubs_place(selection->patched->arch, atom, &selection->stubs[atom->index]))
+	if (!stubs_place(&selection->patched->arch->veneers, atom,
+			 &selection->stubs[atom->index]))
 		refusals_add(selection->refusals, "relocation-unknown", select_location(selection, atom->name),
 			     atom->name,
 			     "'%s' has a short jump into another function of section '%s'",

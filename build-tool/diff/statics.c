@@ -71,10 +71,10 @@ static uint64_t landmark(const struct object *object, const struct atom *user,
 	uint64_t size;
 
 	if (!atom) {
+		const char *const *common = object->arch->code.common_callees;
 		const char *name = reference.symbol->name;
 
-		for (const char *const *common = object->arch->common_callees; common && *common;
-		     common++)
+		for (; common && *common; common++)
 			if (!strcmp(name, *common))
 				return 0;
 		return hash_bytes(HASH_START, name, strlen(name));

@@ -19,7 +19,7 @@ void stubs_deinit(struct stubs *stubs)
 	*stubs = (struct stubs){0};
 }
 
-bool stubs_place(const struct arch *arch, const struct atom *atom, struct stubs *ret)
+bool stubs_place(const struct arch_veneers *veneers, const struct atom *atom, struct stubs *ret)
 {
 	uint64_t size = atom->end - atom->start;
 
@@ -31,30 +31,30 @@ bool stubs_place(const struct arch *arch, const struct atom *atom, struct stubs 
 		const struct short_branch *branch = &atom->short_branches.list[i];
 		unsigned char field[sizeof(uint64_t)] = {0};
 
-		if (!arch->veneer || !arch->point_branch)
+		if (!veneers->call || !veneers->point_branch)
 			return false;
 		if (i && branch[-1].target == branch->target) {
 			ret->places[i] = ret->places[i - 1];
 		} else {
 			ret->places[i] = size + ret->size;
-			ret->size += arch->veneer->size;
+			ret->size += veneers->call->size;
 		}
-		if (!arch->point_branch(field, ret->places[i] - (branch->field - atom->start)))
+		if (!veneers->point_branch(field, ret->places[i] - (branch->field - atom->start)))
 			return false;
 	}
 	return true;
 }
 
-void stubs_append(const struct arch *arch, const struct atom *atom, const struct stubs *stubs,
-		  struct section *out, uint64_t start)
+void stubs_append(const struct arch_veneers *veneers, const struct atom *atom,
+		  const struct stubs *stubs, struct section *out, uint64_t start)
 {
-	const struct veneer *veneer = arch->veneer;
+	const struct veneer *veneer = veneers->call;
 
 	for (uint64_t done = 0; done < stubs->size; done += veneer->size)
 		section_append(out, veneer->code, veneer->size, 1);
 	for (size_t i = 0; i < atom->short_branches.count; i++) {
 		uint64_t field = atom->short_branches.list[i].field - atom->start;
 
-		arch->point_branch(out->data + start + field, stubs->places[i] - field);
+		veneers->point_branch(out->data + start + field, stubs->places[i] - field);
 	}
 }

@@ -16,13 +16,13 @@ void stubs_deinit(struct stubs *stubs);
  * stubs_place - find a place behind an atom to be carried for each of its short branches; false
  * if one does not reach its own, or the architecture has none.
  */
-bool stubs_place(const struct arch *arch, const struct atom *atom, struct stubs *ret);
+bool stubs_place(const struct arch_veneers *veneers, const struct atom *atom, struct stubs *ret);
 
 /*
  * stubs_append - write them behind the atom's copy, which ends a section and begins at start in
  * it, and point the copy's branches at them.
  */
-void stubs_append(const struct arch *arch, const struct atom *atom, const struct stubs *stubs,
-		  struct section *out, uint64_t start);
+void stubs_append(const struct arch_veneers *veneers, const struct atom *atom,
+		  const struct stubs *stubs, struct section *out, uint64_t start);
 
 #endif /* POKEPATCH_STUBS_H */

@@ -26,7 +26,8 @@ void veneers_deinit(struct veneers *veneers)
 
 static const struct site_table *find_site_table(const struct arch *arch, const struct entry *entry)
 {
-	for (const struct site_table *table = arch->site_tables; table && table->section; table++)
+	for (const struct site_table *table = arch->loader.site_tables; table && table->section;
+	     table++)
 		if (table->entry == entry->layout->size &&
 		    !strcmp(table->section, entry->section->name))
 			return table;
@@ -60,7 +61,7 @@ static bool in_site(const struct selection *selection, const struct atom *atom, 
 static bool is_rewritten(const struct selection *selection, const struct atom *from,
 			 uint64_t offset)
 {
-	const char *replacement = selection->patched->arch->replacement_section;
+	const char *replacement = selection->patched->arch->loader.replacement_section;
 
 	if (from->class == ATOM_PARTNER)
 		return replacement && !strcmp(from->section->name, replacement);
@@ -83,12 +84,12 @@ bool veneer_needed(const struct selection *selection, const struct atom *from,
 	const struct arch *arch = selection->patched->arch;
 	const struct reloc_kind *kind = arch_reloc(arch, reloc->type);
 
-	if (!arch->veneer || section != from->section || !section_is_text(section) || !kind ||
+	if (!arch->veneers.call || section != from->section || !section_is_text(section) || !kind ||
 	    !kind->branch)
 		return false;
 	if (!map_has(&selection->options->externals->by_link_name, link_name))
-		return arch->veneer->exported && is_exported(selection, link_name);
-	return arch->veneer->every_call || is_rewritten(selection, from, reloc->offset);
+		return arch->veneers.call->exported && is_exported(selection, link_name);
+	return arch->veneers.call->every_call || is_rewritten(selection, from, reloc->offset);
 }
 
 struct symbol *veneer_to(struct veneers *veneers, struct object *out,

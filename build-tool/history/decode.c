@@ -20,9 +20,10 @@ struct decoder *decoder_open(uint32_t machine, bool big_endian)
 			? NULL
 			: arch_find(machine, ELFCLASS64, big_endian ? ELFDATA2MSB : ELFDATA2LSB);
 	struct decoder *decoder;
+	const struct disasm_mode *mode = arch ? arch->code.disasm : NULL;
 	csh handle;
 
-	if (!arch || !arch->disasm || cs_open(arch->disasm->arch, arch->disasm->mode, &handle))
+	if (!mode || cs_open(mode->arch, mode->mode, &handle))
 		return NULL;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON); /* for the groups */
 	decoder = xmalloc(sizeof(*decoder));

@@ -13,8 +13,8 @@
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data)
 {
 	for (size_t i = 0; arch_all[i]; i++)
-		if (arch_all[i]->machine == machine && arch_all[i]->elf_class == elf_class &&
-		    arch_all[i]->elf_data == elf_data)
+		if (arch_all[i]->elf.machine == machine && arch_all[i]->elf.class == elf_class &&
+		    arch_all[i]->elf.data == elf_data)
 			return arch_all[i];
 	return NULL;
 }
@@ -46,7 +46,7 @@ static int type_order(const struct reloc_kind *kind, uint32_t type)
 
 const struct reloc_kind *arch_reloc(const struct arch *arch, uint32_t type)
 {
-	return sorted_find(arch->relocs, arch->reloc_count, type, type_order);
+	return sorted_find(arch->relocs.kinds, arch->relocs.count, type, type_order);
 }
 
 uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type)
@@ -58,26 +58,24 @@ uint32_t arch_reloc_meaning(const struct arch *arch, uint32_t type)
 
 unsigned int arch_address_size(const struct arch *arch)
 {
-	return arch_reloc(arch, arch->address_reloc)->size;
+	return arch_reloc(arch, arch->relocs.address)->size;
 }
 
 uint64_t arch_wide_address(const struct arch *arch, uint64_t offset)
 {
-	bool big = arch->elf_data == ELFDATA2MSB;
-
-	return big ? offset + sizeof(uint64_t) - arch_address_size(arch) : offset;
+	return arch_is_big(arch) ? offset + sizeof(uint64_t) - arch_address_size(arch) : offset;
 }
 
-bool arch_code_is_big(const struct arch *arch)
+bool arch_is_big(const struct arch *arch)
 {
-	return (arch->code_data ?: arch->elf_data) == ELFDATA2MSB;
+	return arch->elf.data == ELFDATA2MSB;
 }
 
 enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *symbol)
 {
-	if (symbol->type != STT_NOTYPE || symbol->bind != STB_LOCAL || !arch->symbol_mark)
+	if (symbol->type != STT_NOTYPE || symbol->bind != STB_LOCAL || !arch->symbols.mark)
 		return MARK_NONE;
-	return arch->symbol_mark(symbol->name);
+	return arch->symbols.mark(symbol->name);
 }
 
 int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table)

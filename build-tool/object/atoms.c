@@ -315,11 +315,13 @@ static void split_by_symbols(struct object *object)
 /* Relocated ones too, of which only the machine knows that they belong to the function. */
 static void find_lead_ins(struct object *object)
 {
-	for (size_t i = 0; i < object->atoms.count && object->arch->lead_in; i++) {
+	const struct arch_symbols *symbols = &object->arch->symbols;
+
+	for (size_t i = 0; i < object->atoms.count && symbols->lead_in; i++) {
 		struct atom *atom = object->atoms.list[i];
 
 		if (section_is_text(atom->section))
-			atom->prefix = object->arch->lead_in(object, atom->section, atom->start);
+			atom->prefix = symbols->lead_in(object, atom->section, atom->start);
 	}
 }
 
@@ -355,6 +357,7 @@ static void find_prefixes(struct object *object)
 static bool is_padding(struct object *object, const struct section *section,
 		       const struct atom *before, uint64_t start, uint64_t end)
 {
+	const struct arch_code *code = &object->arch->code;
 	size_t count;
 
 	section_relocs(section, start, end, &count);
@@ -363,11 +366,11 @@ static bool is_padding(struct object *object, const struct section *section,
 	if (section->rule->policy != SECTION_CODE && section->rule->policy != SECTION_DATA &&
 	    section->rule->policy != SECTION_RODATA)
 		return true;
-	if (section_is_text(section) && object->arch->is_padding)
-		return object->arch->is_padding(object, section, start, end);
+	if (section_is_text(section) && code->is_padding)
+		return code->is_padding(object, section, start, end);
 	/* clang fills gaps in riscv's .sdata, where the constants of code are, with NOPs. */
 	if (!section_is_text(section) && section->type != SHT_NOBITS &&
-	    !(object->arch->is_padding && object->arch->is_padding(object, section, start, end)))
+	    !(code->is_padding && code->is_padding(object, section, start, end)))
 		for (uint64_t at = start; at < end; at++)
 			if (section->data[at])
 				return false;
@@ -411,10 +414,11 @@ static bool take_hash(const struct section *section, struct atom *first, uint64_
 static bool has_relocated_prefix(const struct object *object, const struct section *section,
 				 const struct atom *atom)
 {
+	const struct arch_symbols *symbols = &object->arch->symbols;
 	size_t count = 0;
 
-	if (atom->prefix && !(object->arch->lead_in &&
-			      object->arch->lead_in(object, section, atom->start) == atom->prefix))
+	if (atom->prefix && !(symbols->lead_in &&
+			      symbols->lead_in(object, section, atom->start) == atom->prefix))
 		section_relocs(section, atom->start - atom->prefix, atom->start, &count);
 	return count;
 }
@@ -422,7 +426,7 @@ static bool has_relocated_prefix(const struct object *object, const struct secti
 /* Sections without symbols are one atom, or instructions that code executes one by one. */
 static void add_unnamed(struct object *object, struct section *section)
 {
-	uint64_t step = object->arch->executed;
+	uint64_t step = object->arch->symbols.executed;
 
 	if (!step || section->rule->policy != SECTION_CODE || section->relocs.count ||
 	    section->size % step) {
@@ -456,12 +460,12 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 
 			if (start > end && !is_padding(object, section, before, end, start)) {
 				if (j == symbols && section_is_text(section) &&
-				    object->arch->code_tails) {
+				    object->arch->symbols.code_tails) {
 					take_tail(object, section, end);
 					break;
 				}
 				if (before && before->end == end && !section_is_text(section) &&
-				    object->arch->short_sizes)
+				    object->arch->symbols.short_sizes)
 					extend(before, start);
 				else if (before || j == symbols ||
 					 !take_hash(section, section->atoms.list[0], start))
@@ -534,7 +538,7 @@ static void check_atoms(struct object *object, const char *unit, struct refusals
 		if (!atom->reloc_count)
 			continue;
 		check_fields(object, atom->section, atom->start, atom->end, unit, refusals);
-		if (object->arch->fold_relocs)
+		if (object->arch->relocs.fold)
 			check_uppers(atom, unit, refusals);
 	}
 }

@@ -109,7 +109,7 @@ static uint64_t symbol_address(const struct relocation *relocation, size_t index
 static void add_at(const struct object *object, unsigned char *bytes, unsigned int size,
 		   uint64_t value)
 {
-	bool big = object->arch->elf_data == ELFDATA2MSB;
+	bool big = object->arch->elf.data == ELFDATA2MSB;
 
 	for (unsigned int i = 0; i < size; i++) {
 		unsigned char *byte = &bytes[big ? size - 1 - i : i];
@@ -128,8 +128,8 @@ static void make_relocation(const struct relocation *relocation, Elf_Data *targe
 	uint32_t symbol = GELF_R_SYM(entry->r_info), type = GELF_R_TYPE(entry->r_info);
 	unsigned char *bytes = target->d_buf;
 
-	if (object->arch->reloc_info)
-		object->arch->reloc_info(entry->r_info, &symbol, &type);
+	if (object->arch->relocs.info)
+		object->arch->relocs.info(entry->r_info, &symbol, &type);
 	const struct reloc_kind *kind = arch_reloc(object->arch, type);
 	if (!kind || kind->pc_relative || kind->size > target->d_size ||
 	    entry->r_offset > target->d_size - kind->size)

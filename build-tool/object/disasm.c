@@ -25,7 +25,7 @@ void disasm_close(struct disasm *disasm)
 
 static struct disasm *disasm_open(struct object *object)
 {
-	const struct disasm_mode *mode = object->arch->disasm;
+	const struct disasm_mode *mode = object->arch->code.disasm;
 	struct disasm *disasm = object->disasm;
 
 	if (disasm)
@@ -108,7 +108,7 @@ uint32_t code_get32(const struct object *object, const struct section *section, 
 	uint32_t value;
 
 	memcpy(&value, section->data + offset, sizeof(value));
-	return arch_code_is_big(object->arch) ? be32toh(value) : le32toh(value);
+	return arch_is_big(object->arch) ? be32toh(value) : le32toh(value);
 }
 
 uint16_t code_get16(const struct object *object, const struct section *section, uint64_t offset)
@@ -116,5 +116,5 @@ uint16_t code_get16(const struct object *object, const struct section *section, 
 	uint16_t value;
 
 	memcpy(&value, section->data + offset, sizeof(value));
-	return arch_code_is_big(object->arch) ? be16toh(value) : le16toh(value);
+	return arch_is_big(object->arch) ? be16toh(value) : le16toh(value);
 }

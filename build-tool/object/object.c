@@ -114,7 +114,7 @@ static struct error *read_header(struct object *object)
 				 "order %u is not supported",
 				 object->path, object->header.e_machine,
 				 object->header.e_ident[EI_CLASS], object->header.e_ident[EI_DATA]);
-	if (object->header.e_flags & object->arch->foreign_flags)
+	if (object->header.e_flags & object->arch->elf.foreign_flags)
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [elf-unsupported]: flags %#x are of an ABI of %s "
 				 "that is not supported",
@@ -313,7 +313,7 @@ static uint8_t mask_byte(const struct arch *arch, const struct reloc_kind *kind,
 {
 	if (!kind->mask)
 		return 0xff;
-	return kind->mask >> 8 * (arch_code_is_big(arch) ? kind->size - 1 - i : i);
+	return kind->mask >> 8 * (arch_is_big(arch) ? kind->size - 1 - i : i);
 }
 
 void reloc_clear(const struct object *object, struct section *section, uint64_t offset,
@@ -333,7 +333,7 @@ void reloc_clear(const struct object *object, struct section *section, uint64_t 
 /* As an integer of the code's byte order, which is that of struct reloc_kind's mask. */
 static uint64_t get_field(const struct object *object, const unsigned char *field, uint8_t size)
 {
-	bool big = arch_code_is_big(object->arch);
+	bool big = arch_is_big(object->arch);
 	uint64_t value = 0;
 
 	for (uint8_t i = 0; i < size; i++)
@@ -344,7 +344,7 @@ static uint64_t get_field(const struct object *object, const unsigned char *fiel
 static void put_field(const struct object *object, unsigned char *field, uint8_t size,
 		      uint64_t value)
 {
-	bool big = arch_code_is_big(object->arch);
+	bool big = arch_is_big(object->arch);
 
 	for (uint8_t i = 0; i < size; i++)
 		field[big ? size - 1 - i : i] = value >> 8 * i;
@@ -386,8 +386,8 @@ bool reloc_put_addend(const struct object *object, unsigned char *field,
 static void split_info(const struct arch *arch, uint64_t info, uint32_t *ret_symbol,
 		       uint32_t *ret_type)
 {
-	if (arch->reloc_info) {
-		arch->reloc_info(info, ret_symbol, ret_type);
+	if (arch->relocs.info) {
+		arch->relocs.info(info, ret_symbol, ret_type);
 		return;
 	}
 	*ret_symbol = GELF_R_SYM(info);
@@ -455,9 +455,9 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 					header.sh_info);
 	struct section *target = object->sections.list[header.sh_info];
 	/* clang's .rel.llvm.call-graph-profile is of no use here. */
-	if (rel && !arch->addends_in_fields && !(target->flags & SHF_ALLOC))
+	if (rel && !arch->addends.in_fields && !(target->flags & SHF_ALLOC))
 		return NULL;
-	if (rel && !arch->addends_in_fields) {
+	if (rel && !arch->addends.in_fields) {
 		char *name _free_ = one_line(xstrdup(rela->name));
 
 		return error_new(STATUS_REFUSED,
@@ -478,12 +478,12 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 		object_reloc_entry(data, i, rel, &entry);
 		TRY(add_read_reloc(object, target, i, &entry, rel));
 	}
-	if (rel && arch->join_addends)
-		TRY(arch->join_addends(object, target));
+	if (rel && arch->addends.join)
+		TRY(arch->addends.join(object, target));
 	section_sort_relocs(target);
-	if (!arch->fold_relocs || !(target->flags & SHF_ALLOC))
+	if (!arch->relocs.fold || !(target->flags & SHF_ALLOC))
 		return NULL;
-	return arch->fold_relocs(object, target);
+	return arch->relocs.fold(object, target);
 }
 
 static int mark_compare(const void *left, const void *right)
@@ -495,7 +495,7 @@ static int mark_compare(const void *left, const void *right)
 
 static void read_marks(struct object *object)
 {
-	if (!object->arch->symbol_mark)
+	if (!object->arch->symbols.mark)
 		return;
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
@@ -670,7 +670,7 @@ void section_add_address(struct object *object, struct section *section, uint64_
 			 struct symbol *symbol, int64_t addend)
 {
 	section_add_reloc(section, arch_wide_address(object->arch, field),
-			  object->arch->address_reloc, symbol, addend);
+			  object->arch->relocs.address, symbol, addend);
 }
 
 struct section *object_find_section(const struct object *object, const char *name)

@@ -22,7 +22,7 @@ struct disasm;
 
 struct reloc {
 	uint64_t offset; /* in the section it applies to */
-	uint32_t type;	 /* of the ELF machine, or one that only fold_relocs() makes */
+	uint32_t type;	 /* of the ELF machine, or one that only arch_relocs.fold() makes */
 	uint32_t order;	 /* place in the file's table: several may stand at one offset */
 	struct symbol *symbol;
 	int64_t addend;

@@ -139,8 +139,8 @@ static struct error *put_addends(struct writer *writer, const struct section *se
 
 	memcpy(list, section->relocs.list, count * sizeof(*list));
 	ret->relocs = list;
-	if (object->arch->split_addends)
-		TRY(object->arch->split_addends(object, section, list, count));
+	if (object->arch->addends.split)
+		TRY(object->arch->addends.split(object, section, list, count));
 	if (!section->data)
 		return NULL;
 	ret->data = keep(writer, xmalloc(section->size));
@@ -163,7 +163,7 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 				const struct reloc *relocs)
 {
 	const struct arch *arch = writer->object->arch;
-	bool rel = arch->addends_in_fields;
+	bool rel = arch->addends.in_fields;
 	size_t size = gelf_fsize(writer->elf, rel ? ELF_T_REL : ELF_T_RELA, 1, EV_CURRENT);
 	GElf_Shdr header = {
 		.sh_type = rel ? SHT_REL : SHT_RELA,
@@ -185,8 +185,8 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 		size_t symbol = reloc->symbol->index;
 		GElf_Rela entry = {
 			.r_offset = reloc->offset,
-			.r_info = arch->reloc_info_join
-					  ? arch->reloc_info_join(symbol, reloc->type)
+			.r_info = arch->relocs.info_join
+					  ? arch->relocs.info_join(symbol, reloc->type)
 					  : GELF_R_INFO(symbol, reloc->type),
 			.r_addend = reloc->addend,
 		};
@@ -215,7 +215,7 @@ static struct error *add_sections(struct writer *writer)
 			.sh_entsize = section->entsize,
 		};
 		struct contents contents = {section->data, section->relocs.list};
-		if (section->relocs.count && object->arch->addends_in_fields)
+		if (section->relocs.count && object->arch->addends.in_fields)
 			TRY(put_addends(writer, section, &contents));
 		TRY(add_section(writer, &header, section->name, contents.data, ELF_T_BYTE));
 		if (section->relocs.count)
@@ -289,11 +289,11 @@ static void unfold_relocs(struct object *object)
 {
 	size_t count = object->sections.count;
 
-	if (!object->arch->unfold_relocs)
+	if (!object->arch->relocs.unfold)
 		return;
 	for (size_t i = 0; i < count; i++)
 		if (object->sections.list[i] && object->sections.list[i]->relocs.count)
-			object->arch->unfold_relocs(object, object->sections.list[i]);
+			object->arch->relocs.unfold(object, object->sections.list[i]);
 }
 
 static struct error *write_elf(struct writer *writer)

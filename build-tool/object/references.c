@@ -146,7 +146,7 @@ static void found_local(void *context, const struct local_reference *reference)
 	if (count || target > section->size)
 		return;
 	if (!reference->type || !kind) {
-		const struct veneer *veneer = search->object->arch->veneer;
+		const struct veneer *veneer = search->object->arch->veneers.call;
 		int64_t origin = veneer ? -veneer->addend : 0;
 
 		memset(section->data + field, 0, reference->size);
@@ -180,7 +180,7 @@ static void restore_references(struct object *object, struct section *section)
 
 	for (size_t i = 0; i < section->atoms.count; i++) {
 		search.atom = section->atoms.list[i];
-		object->arch->local_references(object, section, search.atom->start,
+		object->arch->code.local_references(object, section, search.atom->start,
 					       search.atom->end, found_local, &search);
 	}
 	for (size_t i = 0; i < search.found.count; i++)
@@ -227,8 +227,8 @@ static void measure_relocs(struct object *object, struct atom *atom)
 		reloc->behind = kind->origin;
 		needed |= needs_target(reloc) && !kind->branch;
 	}
-	if (needed && object->arch->measure_relocs)
-		object->arch->measure_relocs(object, atom->section, atom->start, atom->end,
+	if (needed && object->arch->code.measure_relocs)
+		object->arch->code.measure_relocs(object, atom->section, atom->start, atom->end,
 					     atom->relocs, atom->reloc_count);
 }
 

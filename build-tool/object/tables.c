@@ -239,8 +239,8 @@ static void add_piece(struct object *object, struct section *section, uint64_t s
 	size_t count;
 
 	section_relocs(section, start, end, &count);
-	if (start >= end || (!count && object->arch->is_padding &&
-			     object->arch->is_padding(object, section, start, end)))
+	if (start >= end || (!count && object->arch->code.is_padding &&
+			     object->arch->code.is_padding(object, section, start, end)))
 		return;
 	add_atom(object, section, NULL, start, end)->class = ATOM_PARTNER;
 }

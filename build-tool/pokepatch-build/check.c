@@ -164,7 +164,7 @@ static struct error *check_reloc(const struct checker *checker, const struct sec
 		return wrong(checker, "a relocation lies outside section %s", section->name);
 	/* A branch's key has one until the core makes the other. */
 	if (reloc_at(section, offset) &&
-	    !(object->arch->reads_keys && !strcmp(section->name, "__jump_table")))
+	    !(object->arch->loader.reads_keys && !strcmp(section->name, "__jump_table")))
 		return wrong(checker, "two relocations at offset %lu of section %s", offset,
 			     section->name);
 	if (object_get32(object, row + offsetof(struct pokepatch_reloc, symbol)) >= symbols)

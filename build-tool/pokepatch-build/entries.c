@@ -68,7 +68,7 @@ struct error *entry_flags_find(struct build *build)
 	unsigned long slots;
 	bool is_short;
 
-	if (!build->machine->entries_by_as)
+	if (!build->machine->entries.by_as)
 		return NULL;
 	TRY(read_kernel(vmlinux, &slots, &is_short));
 	if (!slots)

@@ -122,7 +122,7 @@ static int site_order(const void *left, const void *right)
 
 static void collect_sites(struct finalizer *finalizer)
 {
-	for (const struct site_table *table = finalizer->object.arch->site_tables;
+	for (const struct site_table *table = finalizer->object.arch->loader.site_tables;
 	     table && table->section; table++) {
 		struct section *section = object_find_section(&finalizer->object, table->section);
 
@@ -163,7 +163,7 @@ static bool is_rewritten(const struct finalizer *finalizer, const struct section
 {
 	const struct site key = {.section = section, .start = offset};
 	const struct site *list = finalizer->sites.list;
-	const char *replacements = finalizer->object.arch->replacement_section;
+	const char *replacements = finalizer->object.arch->loader.replacement_section;
 
 	if (replacements && !strcmp(section->name, replacements))
 		return true;
@@ -225,7 +225,7 @@ static void refuse_type(struct finalizer *finalizer, const struct section *secti
 			     "does not reach as far as the kernel may be; leave the function out "
 			     "of the patch",
 			     function_at(finalizer, section, reloc->offset), name);
-	else if (!late_limit_allows(arch->late_limit, reloc->type, reloc->offset))
+	else if (!late_limit_allows(arch->loader.late_limit, reloc->type, reloc->offset))
 		refusals_add(refusals, "relocation-out-of-reach", NULL, name,
 			     "%s() takes the address of '%s' at the end of a page, where this "
 			     "processor's erratum forbids it, and no other layout of the patch "
@@ -237,6 +237,7 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 		      const struct reloc *reloc, uint32_t external)
 {
 	struct object *object = &finalizer->object;
+	const struct late_limit *limit = object->arch->loader.late_limit;
 	uint32_t symbol = add_symbol(finalizer, external);
 	unsigned char *row = add_row(finalizer->relocs, sizeof(struct pokepatch_reloc));
 	uint64_t place = row - finalizer->relocs->data;
@@ -244,9 +245,9 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	PUT64(finalizer, row, struct pokepatch_reloc, addend, reloc->addend);
 	PUT32(finalizer, row, struct pokepatch_reloc, symbol, symbol);
 	PUT32(finalizer, row, struct pokepatch_reloc, type, reloc->type);
-	if (section_is_text(section) && late_limit_applies(object->arch->late_limit, reloc->type) &&
-	    section->align < object->arch->late_limit->align)
-		section->align = object->arch->late_limit->align;
+	if (section_is_text(section) && late_limit_applies(limit, reloc->type) &&
+	    section->align < limit->align)
+		section->align = limit->align;
 	section_add_address(object, finalizer->relocs,
 			    place + offsetof(struct pokepatch_reloc, where),
 			    object_section_symbol(object, section), reloc->offset);
@@ -304,7 +305,8 @@ static void convert_section(struct finalizer *finalizer, struct section *section
 			add_reloc(finalizer, section, reloc, (uintptr_t)index - 1);
 		if (!index)
 			section->relocs.list[kept++] = *reloc;
-		else if (finalizer->object.arch->reads_keys && section_rule_key(rule, reloc->offset))
+		else if (finalizer->object.arch->loader.reads_keys &&
+			 section_rule_key(rule, reloc->offset))
 			section->relocs.list[kept++] = early_key(finalizer, reloc);
 	}
 	section->relocs.count = kept;

@@ -194,7 +194,7 @@ struct error *kernel_check_compiler(struct build *build)
 				  "install %s%s%s",
 				  build->cc,
 				  build->cc + (cross ? strlen(build->cross) : 0), cross ? "-" : "",
-				  cross ? build->machine->gnu : "");
+				  cross ? build->machine->tools.gnu : "");
 	}
 	if (!error && wanted && *wanted != '0' && result.out.text &&
 	    version_number(result.out.text) != strtoul(wanted, NULL, 10))

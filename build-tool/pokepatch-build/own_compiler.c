@@ -56,7 +56,7 @@ static struct error *present_version(const struct build *build, char **ret)
 static struct error *is_usable(const struct build *build, const char *cc1, const char *version,
 			       bool *ret)
 {
-	const char *const argv[] = {build->machine->emulator, "-L", build->files.compiler, cc1,
+	const char *const argv[] = {build->machine->tools.emulator, "-L", build->files.compiler, cc1,
 				    "-quiet", "-version", "-o", "/dev/null", "/dev/null", NULL};
 	/* Compare "(Debian 12.2.0-14+deb12u1": cc1 prints "version" before the number. */
 	_free_ char *vendor = xstrndup(version, strcspn(version, ")"));
@@ -86,8 +86,8 @@ struct error *own_compiler_find(struct build *build)
 		return NULL;
 	number = strrchr(wanted, ' ') ? strrchr(wanted, ' ') + 1 : wanted;
 	_free_ char *cc1 = xasprintf("%s/usr/lib/gcc/%s/%.*s/cc1", build->files.compiler ?: "",
-				     build->machine->gnu, (int)strcspn(number, "."), number);
-	if (build->files.compiler && build->machine->emulator && file_exists(cc1))
+				     build->machine->tools.gnu, (int)strcspn(number, "."), number);
+	if (build->files.compiler && build->machine->tools.emulator && file_exists(cc1))
 		TRY(is_usable(build, cc1, wanted, &usable));
 	if (usable)
 		build->cc1 = take_pointer(cc1);
@@ -109,7 +109,7 @@ struct error *own_compiler_install(struct build *build)
 
 	if (!build->cc1)
 		return NULL;
-	text = xasprintf("#!/bin/sh\nexec %s -L '%s' '%s' \"$@\"\n", build->machine->emulator,
+	text = xasprintf("#!/bin/sh\nexec %s -L '%s' '%s' \"$@\"\n", build->machine->tools.emulator,
 			 build->files.compiler, build->cc1);
 	TRY(make_dirs(folder));
 	TRY(file_write(wrapper, text, strlen(text)));

@@ -40,7 +40,7 @@ bool layout_find_padding(const struct late_limit *limit, const uint64_t *places,
 
 struct error *layout_choose_padding(const struct build *build, const char *path, uint64_t *ret)
 {
-	const struct late_limit *limit = build->machine->late_limit;
+	const struct late_limit *limit = build->machine->loader.late_limit;
 	VEC(uint64_t) places = {0};
 	struct object object;
 

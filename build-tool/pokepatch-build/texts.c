@@ -107,10 +107,10 @@ void rewritten_init(const struct object *object, struct rewritten *ret)
 	for (size_t i = 1; i < object->sections.count; i++) {
 		const struct section *section = object->sections.list[i];
 
-		for (const struct site_table *table = object->arch->site_tables;
+		for (const struct site_table *table = object->arch->loader.site_tables;
 		     table && table->section; table++)
 			add_sites(section, table, ret);
-		for (const struct late_table *table = object->arch->late_tables;
+		for (const struct late_table *table = object->arch->loader.late_tables;
 		     table && table->section; table++)
 			add_late(section, table, ret);
 	}

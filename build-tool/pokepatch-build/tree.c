@@ -24,8 +24,8 @@
 /* Is this a name of the architecture: the kernel's, its folder's in arch/, or Debian's? */
 static bool arch_is_called(const struct arch *arch, const char *name)
 {
-	return !strcmp(arch->name, name) || !strcmp(arch->source_arch, name) ||
-	       (arch->debian && !strcmp(arch->debian, name));
+	return !strcmp(arch->name, name) || !strcmp(arch->tools.source_arch, name) ||
+	       (arch->tools.debian && !strcmp(arch->tools.debian, name));
 }
 
 /* "gcc-12" for "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration; the caller frees it. */
@@ -66,7 +66,7 @@ static char *choose_cross(const struct build *build)
 		return xstrdup(build->options.cross);
 	if (arch_is_native(build->machine))
 		return NULL;
-	return length ? xstrndup(compiler, length) : xasprintf("%s-", build->machine->gnu);
+	return length ? xstrndup(compiler, length) : xasprintf("%s-", build->machine->tools.gnu);
 }
 
 /* Take the machine from vmlinux, and check that the headers were generated for it. */
@@ -82,24 +82,24 @@ static struct error *find_arch(struct build *build)
 				 "%s: not an ELF file of a machine that pokepatch knows; name the "
 				 "kernel's vmlinux with --vmlinux",
 				 build->files.vmlinux);
-	if (!proof_knows(machine->machine, machine->elf_class, machine->elf_data))
+	if (!proof_knows(machine->elf.machine, machine->elf.class, machine->elf.data))
 		return error_new(STATUS_FAILED,
 				 "%s: for %s, of which pokepatch-build cannot check modules, and "
 				 "so makes none; pokepatch-diff compares its objects",
-				 build->files.vmlinux, machine->debian);
+				 build->files.vmlinux, machine->tools.debian);
 	if (given && !arch_is_called(machine, given))
 		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,
 				 build->files.vmlinux, machine->name);
 	if (!file_exists(folder))
 		return error_new(STATUS_FAILED, "%s: not a kernel's build folder",
 				 build->files.kbuild);
-	generated = xasprintf("%s/%s/include/generated", folder, machine->source_arch);
+	generated = xasprintf("%s/%s/include/generated", folder, machine->tools.source_arch);
 	if (!file_exists(generated))
 		return error_new(STATUS_FAILED,
 				 "%s: no generated headers for %s in it; was the kernel built there?",
 				 build->files.kbuild, machine->name);
 	build->machine = machine;
-	build->arch = xstrdup(machine->source_arch);
+	build->arch = xstrdup(machine->tools.source_arch);
 	build->cross = choose_cross(build);
 	return NULL;
 }

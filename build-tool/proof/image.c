@@ -63,7 +63,7 @@ static struct error *read_pointer(const struct check *check, const struct sectio
 		return wrong(check, "%s is not zero before it is relocated", what);
 	if (!reloc)
 		return NULL;
-	if (reloc->type != check->object.arch->address_reloc || !reloc->symbol->section)
+	if (reloc->type != check->object.arch->relocs.address || !reloc->symbol->section)
 		return wrong(check, "%s is not the address of a place in the module", what);
 	*ret = reloc->symbol->section;
 	*ret_offset = reloc->symbol->value + reloc->addend;

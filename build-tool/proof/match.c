@@ -539,7 +539,7 @@ static unsigned char field_bits(const struct thing *thing, const struct reloc *b
 	const struct reloc_kind *kind = arch_reloc(arch, branch->type);
 	const uint64_t bits = kind && kind->mask ? kind->mask : UINT32_MAX, byte = at - branch->offset;
 
-	return bits >> 8 * (arch_code_is_big(arch) ? 3 - byte : byte);
+	return bits >> 8 * (arch_is_big(arch) ? 3 - byte : byte);
 }
 
 static struct error *match_bytes(struct check *check, const struct thing *thing)

@@ -635,8 +635,9 @@ void thing_prepare(struct thing *thing)
 		return;
 	thing->prepared = true;
 	/* The assembler itself resolves a jump to a neighbour in the same section. */
-	if (thing->source->by_section[section->index].count > 1 && object->arch->local_references)
-		object->arch->local_references(object, section, thing->start, thing->end,
+	if (thing->source->by_section[section->index].count > 1 &&
+	    object->arch->code.local_references)
+		object->arch->code.local_references(object, section, thing->start, thing->end,
 					       found_branch, thing);
 
 	uint64_t *ends _free_ = thing_instructions(thing);

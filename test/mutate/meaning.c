@@ -56,7 +56,7 @@ const struct table *find_table(const struct object *object, const struct section
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		if (!strcmp(tables[i].name, section->name) &&
-		    (!tables[i].machine || tables[i].machine == object->arch->machine))
+		    (!tables[i].machine || tables[i].machine == object->arch->elf.machine))
 			return &tables[i];
 	return NULL;
 }
@@ -125,7 +125,7 @@ static bool is_written_over(const struct object *object, const struct section *s
 	const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
 	uint64_t byte = at - reloc->offset;
 
-	if (object->arch->elf_data == ELFDATA2MSB)
+	if (object->arch->elf.data == ELFDATA2MSB)
 		byte = kind->size - 1 - byte;
 	return !kind->adds && (!kind->mask || kind->mask >> (8 * byte + bit) & 1);
 }
@@ -139,7 +139,7 @@ const char *bit_argument(const struct object *object, const struct section *sect
 	if (!strcmp(section->name, ".note.gnu.build-id") && at >= 16)
 		return "ld's hash of the file, which nobody compares";
 	if (reloc_over(object, section, at))
-		return object->arch->machine != EM_X86_64 &&
+		return object->arch->elf.machine != EM_X86_64 &&
 				       is_written_over(object, section, at, bit)
 			       ? "a field that the loader writes over"
 			       : NULL; /* on x86-64 it refuses one that is not zero */

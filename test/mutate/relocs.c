@@ -43,7 +43,7 @@ static bool change_type(struct mutation *mutation)
 {
 	const struct arch *arch = mutation->object->arch;
 	struct reloc *reloc = pick_reloc(mutation);
-	const struct reloc_kind *kind = &arch->relocs[random_below(arch->reloc_count)];
+	const struct reloc_kind *kind = &arch->relocs.kinds[random_below(arch->relocs.count)];
 
 	if (!reloc || kind->type == reloc->type)
 		return false;

@@ -24,7 +24,7 @@ static bool is_machine(const struct arch *arch, const char *machine)
 	if (!strcmp(machine, "ppc64le"))
 		machine = "ppc64el";
 	return !strcmp(machine, "x86_64") ? !strcmp(arch->name, machine)
-					  : !strcmp(arch->debian, machine);
+					  : !strcmp(arch->tools.debian, machine);
 }
 
 static const struct section_rule *find_rule(const char *machine, const char *name)

@@ -19,11 +19,12 @@ static void relocation_types_are_sorted(void **state)
 {
 	(void)state;
 	FOR_EACH_ARCH(arch) {
-		for (size_t i = 1; i < arch->reloc_count; i++)
-			if (arch->relocs[i - 1].type >= arch->relocs[i].type)
-				fail_msg("%s: %s", arch->name, arch->relocs[i].name);
-		for (size_t i = 0; i < arch->reloc_count; i++)
-			assert_ptr_equal(arch_reloc(arch, arch->relocs[i].type), &arch->relocs[i]);
+		for (size_t i = 1; i < arch->relocs.count; i++)
+			if (arch->relocs.kinds[i - 1].type >= arch->relocs.kinds[i].type)
+				fail_msg("%s: %s", arch->name, arch->relocs.kinds[i].name);
+		for (size_t i = 0; i < arch->relocs.count; i++)
+			assert_ptr_equal(arch_reloc(arch, arch->relocs.kinds[i].type),
+					 &arch->relocs.kinds[i]);
 	}
 }
 
@@ -32,12 +33,12 @@ static void relocation_rows_are_sound(void **state)
 {
 	(void)state;
 	FOR_EACH_ARCH(arch) {
-		assert_non_null(arch_reloc(arch, arch->address_reloc));
-		assert_int_equal(arch_reloc(arch, arch->address_reloc)->size,
-				 arch->elf_class == 2 ? 8 : 4);
-		assert_int_equal(arch_address_size(arch), arch->elf_class == 2 ? 8 : 4);
-		for (size_t i = 0; i < arch->reloc_count; i++) {
-			const struct reloc_kind *kind = &arch->relocs[i], *same;
+		assert_non_null(arch_reloc(arch, arch->relocs.address));
+		assert_int_equal(arch_reloc(arch, arch->relocs.address)->size,
+				 arch->elf.class == 2 ? 8 : 4);
+		assert_int_equal(arch_address_size(arch), arch->elf.class == 2 ? 8 : 4);
+		for (size_t i = 0; i < arch->relocs.count; i++) {
+			const struct reloc_kind *kind = &arch->relocs.kinds[i], *same;
 
 			if (kind->size > 8 || (kind->idle && kind->size) ||
 			    (kind->size < 8 && kind->mask >> 8 * kind->size))
@@ -56,7 +57,7 @@ static void a_machine_is_found_by_its_header(void **state)
 {
 	(void)state;
 	FOR_EACH_ARCH(arch)
-		assert_ptr_equal(arch_find(arch->machine, arch->elf_class, arch->elf_data), arch);
+		assert_ptr_equal(arch_find(arch->elf.machine, arch->elf.class, arch->elf.data), arch);
 	assert_null(arch_find(0xffff, 2, 1));
 }
 

@@ -178,10 +178,10 @@ static void test_layouts_are_told_apart(void **state)
 
 static bool is_rewritten(const char *name)
 {
-	for (const struct site_table *table = arch_x86_64.site_tables; table->section; table++)
+	for (const struct site_table *table = arch_x86_64.loader.site_tables; table->section; table++)
 		if (!strcmp(table->section, name))
 			return true;
-	for (const struct late_table *table = arch_x86_64.late_tables; table->section; table++)
+	for (const struct late_table *table = arch_x86_64.loader.late_tables; table->section; table++)
 		if (!strcmp(table->section, name))
 			return true;
 	return false;

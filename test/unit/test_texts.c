@@ -28,7 +28,7 @@ struct unit {
 
 static void unit_init_for(struct unit *unit, const struct arch *arch)
 {
-	GElf_Ehdr header = {.e_machine = arch->machine};
+	GElf_Ehdr header = {.e_machine = arch->elf.machine};
 
 	*unit = (struct unit){0};
 	object_init(&unit->object, arch, &header);

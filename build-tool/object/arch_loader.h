@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parts of struct arch that describe what the module loader and the running kernel do to a
+ * module's code, and the jumps that a patch needs because of it (arch.h).
+ */
+#ifndef POKEPATCH_ARCH_LOADER_H
+#define POKEPATCH_ARCH_LOADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct object;
+struct section;
+
+/* A table of places in code that the module loader rewrites. */
+struct site_table {
+	const char *section;
+	uint8_t entry;	   /* bytes of an entry, which begins with the relocated address */
+	uint8_t length_at; /* where in an entry the byte with the place's length is, or 0 */
+	uint8_t length;	   /* bytes of every place, where length_at is 0 */
+	/*
+	 * Where in an entry the address and the length are of the code that is copied to the
+	 * place, if that code is among the functions' own; or 0.
+	 */
+	uint8_t piece_at, piece_length_at;
+};
+
+/* A table of places in code that the kernel rewrites, as it boots or later. */
+struct late_table {
+	const char *section;
+	uint8_t entry;	/* bytes of an entry, which begins with the relocated address */
+	uint8_t length; /* bytes of the place, but for the two exceptions below */
+	/* A place whose first byte is one of this string has first_length bytes. */
+	const char *first;
+	uint8_t first_length;
+	/*
+	 * A place is only as long as the NOPs, words of zeroes, that it begins with: how many the
+	 * compiler makes is a choice of the kernel's build.
+	 */
+	bool nops;
+};
+
+/* Relocations that the core must not make at an offset with offset % align >= from. */
+struct late_limit {
+	uint32_t types[2];
+	uint32_t align, from;
+};
+
+/* What the module loader and the kernel do to code. */
+struct arch_loader {
+	const struct site_table *site_tables; /* ends with a NULL section */
+	const struct late_table *late_tables; /* ends with a NULL section */
+	const char *replacement_section; /* code that is copied over the sites, or NULL */
+	const struct late_limit *late_limit; /* or NULL */
+	/*
+	 * The loader reads the static keys of a module's branches before pokepatch's core has made
+	 * relocations (jump_label_apply_nops()).
+	 */
+	bool reads_keys;
+};
+
+/* A jump to a function that a call by itself does not reach. */
+struct veneer {
+	/*
+	 * Use it for every call to a symbol that the core resolves, not only for calls where
+	 * the loader rewrites code: calls reach less far than modules may be from the kernel,
+	 * and the loader counts its own veneers by the relocations that it sees.
+	 */
+	bool every_call;
+	bool exported; /* also for calls to what vmlinux exports: the loader makes no veneers */
+	const char *kind; /* distinguishes its name from another veneer's, or NULL */
+	const uint8_t *code;
+	uint8_t size, align;
+	uint8_t reloc_at; /* where in the code the relocation of reloc_type and addend is */
+	uint32_t reloc_type;
+	int64_t addend;
+	uint8_t second_at; /* where a second one with the same addend is */
+	uint32_t second_type; /* 0: there is no second one */
+};
+
+struct arch_veneers {
+	const struct veneer *call; /* for calls that do not reach their callee, or NULL */
+	/* for_call - the veneer for the call at an offset, where calls need different ones. */
+	const struct veneer *(*for_call)(const struct object *object,
+					 const struct section *section, uint64_t offset);
+	/* for_object - the veneer for all calls of an object, where it depends on its notes. */
+	const struct veneer *(*for_object)(const struct object *object);
+	/*
+	 * point_branch - let the branch with this field, one for which arch_code.local_references()
+	 * found no relocation type, reach a place so many bytes behind the field; false, and
+	 * nothing written, if that is too far.  NULL: short branches get no stubs.
+	 */
+	bool (*point_branch)(unsigned char *field, uint64_t distance);
+};
+
+#endif /* POKEPATCH_ARCH_LOADER_H */
