@@ -68,6 +68,6 @@ build/build-tool/attic/old.o is not built"
 }
 
 @test "a name in the table that its folder does not use is found" {
-	sed -i 's/.arch_code_is_big./\d96arch_of_file\d96, &/' ARCHITECTURE.md
+	sed -i 's/.arch_is_big./\d96arch_of_file\d96, &/' ARCHITECTURE.md
 	finds "proof: uses no arch_of_file of object"
 }
