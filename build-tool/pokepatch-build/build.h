@@ -171,9 +171,8 @@ struct error *compare_units(struct build *build);  /* comparison.c: build->compa
 struct error *exports_check(struct build *build);  /* exports.c; compare_units() calls it */
 struct error *verify_units(struct build *build);   /* verify.c: does the original match vmlinux? */
 struct error *link_module(struct build *build);	   /* link.c: build->ko */
-struct error *check_module(struct build *build);   /* check.c */
 struct error *prove_module(struct build *build);   /* prove.c: the final check (proof/) */
-struct error *write_module(struct build *build);   /* check.c: copy build->ko to the output */
+struct error *write_module(struct build *build);   /* prove.c: copy build->ko to the output */
 
 /* ---- report.c --------------------------------------------------------------- */
 

@@ -21,7 +21,6 @@ static const struct phase {
 	{ "compare", compare_units },
 	{ "verify", verify_units },
 	{ "link", link_module },
-	{ "check", check_module },
 	{ "prove", prove_module },
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The input of the final check (build-tool/proof), from what the phases left. */
+/*
+ * Phase: the proof of the finished module (build-tool/proof), from what the phases before left.
+ * Only a module that the proof accepts gets its name.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,4 +170,9 @@ struct error *prove_module(struct build *build)
 		error = prove(build, &input);
 	proof_input_deinit(&input);
 	return error;
+}
+
+struct error *write_module(struct build *build)
+{
+	return file_copy(build->ko, build->output);
 }

@@ -358,6 +358,37 @@ static struct error *check_lines(struct check *check, const struct section *modi
 	return modinfo->relocs.count ? wrong(check, "modinfo is relocated") : NULL;
 }
 
+/* The kernel's own string, with which the loader compares modinfo's vermagic. */
+static const char *kernel_vermagic(const struct proof *proof)
+{
+	static const char *const names[] = {"vermagic"}; /* kernel/module/main.c */
+	struct symtab *vmlinux = proof->parents.list[0];
+
+	symtab_load(vmlinux, names, 1);
+	const struct known_symbol *symbol = symtab_get(vmlinux, names[0]);
+	const unsigned char *bytes = symbol ? symtab_bytes(vmlinux, symbol) : NULL;
+	return bytes && memchr(bytes, 0, symbol->size) ? (const char *)bytes : NULL;
+}
+
+/*
+ * The glue and modpost's part bring these lines.  With another license the module gets no GPL-only
+ * symbols, without that dependency the core may not be loaded, and with another vermagic the
+ * loader refuses the module.
+ */
+static struct error *check_brought_lines(const struct check *check, const struct map *expected)
+{
+	const char *magic = kernel_vermagic(check->proof);
+	char *vermagic _free_ = xasprintf("vermagic=%s", magic ?: "");
+	const char *const lines[] = {"license=GPL", "depends=pokepatch", vermagic};
+
+	if (!magic)
+		return wrong(check, "vmlinux has no vermagic to compare modinfo with");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (map_get(expected, lines[i]) != (void *)1)
+			return wrong(check, "modinfo lacks '%s'", lines[i]);
+	return NULL;
+}
+
 static struct error *check_modinfo(struct check *check)
 {
 	const struct proof_input *input = check->proof->input;
@@ -387,7 +418,9 @@ static struct error *check_modinfo(struct check *check)
 				&expected,
 				object_find_section(&check->proof->sources.list[i]->object,
 						    ".modinfo"));
-	struct error *error = check_lines(check, modinfo, &expected, count);
+	struct error *error = check_brought_lines(check, &expected);
+	if (!error)
+		error = check_lines(check, modinfo, &expected, count);
 	map_deinit(&expected);
 	buffer_deinit(&own);
 	return error;
@@ -402,9 +435,9 @@ static struct error *check_versions(struct check *check)
 	struct map seen = {0};
 	struct error *error = NULL;
 
-	if (!versions)
-		return NULL; /* a kernel without MODVERSIONS */
-	for (uint64_t at = 0; !error && at + VERSION_SIZE <= versions->size; at += VERSION_SIZE) {
+	/* A kernel without MODVERSIONS has no such section. */
+	for (uint64_t at = 0; !error && versions && at + VERSION_SIZE <= versions->size;
+	     at += VERSION_SIZE) {
 		const char *name = (const char *)versions->data + at + 8;
 		bool ends = memchr(name, 0, VERSION_SIZE - 8) != NULL;
 		const struct export *export = ends ? symvers_find(&check->proof->symvers, name)
@@ -424,7 +457,10 @@ static struct error *check_versions(struct check *check)
 
 		if (symbol->section || symbol->special != SHN_UNDEF)
 			continue;
-		if (!map_has(&seen, symbol->name) || !proof_provides(check->proof, symbol->name))
+		if (!proof_provides(check->proof, symbol->name))
+			error = wrong(check, "'%s' is undefined, and neither vmlinux nor the core exports it",
+				      symbol->name);
+		else if (versions && !map_has(&seen, symbol->name))
 			error = wrong(check, "'%s' is undefined and has no version", symbol->name);
 	}
 	map_deinit(&seen);

@@ -25,3 +25,16 @@ setup() {
 		[[ $output == *$'\n'"  $what "* ]]
 	done
 }
+
+# The module agrees with these parts, and so no change of the module alone can show them to be wrong.
+@test "a wrong line that the glue or modpost brings into modinfo is noticed" {
+	"$program" -q -k "$release" --keep kept -o x.ko "$top/examples/sys-uname.patch"
+	for change in license=GPL/license=BSD depends=pokepatch/depends=pokepitch vermagic=6/vermagic=9; do
+		cp -r kept whole
+		sed -i "s/$change/" kept/glue.o kept/*.mod.o kept/*.ko
+		run -1 "$top/build/test/mutate/mutate" kept
+		[[ $output == *"the finished module is wrong: modinfo lacks '${change%/*}"* ]]
+		rm -r kept
+		mv whole kept
+	done
+}
