@@ -15,7 +15,10 @@ void pp_exiting_exit(void);
  * Return: 0, -ENOMEM, or, if @killable, -EINTR.
  */
 int pp_exiting_ready(bool killable);
-/* Drop what is known of tasks that are gone.  Any context but NMI. */
+/*
+ * Forget the tasks that are gone.  Task context only, since exiting_lock is taken with interrupts
+ * enabled.  May be called with preemption off.
+ */
 void pp_exiting_sweep(void);
 /* In the stopped section: is that still so? */
 bool pp_exiting_all_known(void);
