@@ -54,7 +54,7 @@ static bool is_probed(unsigned long at, unsigned int size)
 	unsigned int i;
 
 	preempt_disable();
-	for (i = 0; i < size && !found; i += pp_arch.entry_size)
+	for (i = 0; i < size && !found; i += pp_arch.entry.size)
 		found = pp_kernel.get_kprobe((void *)(at + i));
 	preempt_enable();
 	return found;
@@ -69,7 +69,7 @@ int pp_claim_return(unsigned long ip, bool *update)
 {
 	u8 nop[PP_TEXT_WORD_MAX];
 
-	return pp_arch.entry_insn(ip, 0, nop) || !is_free(ip, nop, pp_arch.entry_size) ? -EBUSY :
+	return pp_arch.entry.insn(ip, 0, nop) || !is_free(ip, nop, pp_arch.entry.size) ? -EBUSY :
 											 0;
 }
 

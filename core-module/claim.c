@@ -208,7 +208,7 @@ static int give_back(unsigned long ip, bool may_have_users, bool *update)
 	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))
 		goto unlock;
 	/* ftrace would shut itself down when it meets what could not be put back. */
-	if (pp_arch.entry_insn(ip, 0, nop) || memcmp((void *)ip, nop, pp_arch.entry_size)) {
+	if (pp_arch.entry.insn(ip, 0, nop) || memcmp((void *)ip, nop, pp_arch.entry.size)) {
 		ret = -EBUSY;
 		goto unlock;
 	}

@@ -62,9 +62,9 @@ static unsigned long stub_of(const struct pp_func *func)
 {
 	const struct pp_patch *patch = func->patch;
 
-	if (!pp_arch.stub_size || !patch->image->nr_stubs)
+	if (!pp_arch.stub.size || !patch->image->nr_stubs)
 		return 0;
-	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub_size;
+	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub.size;
 }
 
 static int blame_probe(const struct pp_site *site)
@@ -97,7 +97,7 @@ static bool probed(const struct pp_poke *poke)
 static int jump_insn(const struct pp_site *site, unsigned long jump, unsigned long target,
 		     u8 *insn)
 {
-	return pp_arch.entry_insn(jump, target ?: site->ip + pp_arch.entry_size, insn);
+	return pp_arch.entry.insn(jump, target ?: site->ip + pp_arch.entry.size, insn);
 }
 
 static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
@@ -105,8 +105,8 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 	/* Its patch leaves, or comes, below another one. */
 	if (site->target == target)
 		return 0;
-	poke->at = site->stub + pp_arch.stub_jump;
-	poke->size = pp_arch.entry_size;
+	poke->at = site->stub + pp_arch.stub.jump;
+	poke->size = pp_arch.entry.size;
 	if (jump_insn(site, poke->at, site->target, poke->old) ||
 	    jump_insn(site, poke->at, target, poke->new))
 		return -ERANGE;
@@ -120,8 +120,8 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
 {
 	struct pp_poke pokes[] = {
-		{ .at = stub, .size = pp_arch.stub_jump, .func = func },
-		{ .at = stub + pp_arch.stub_jump, .size = pp_arch.entry_size, .func = func },
+		{ .at = stub, .size = pp_arch.stub.jump, .func = func },
+		{ .at = stub + pp_arch.stub.jump, .size = pp_arch.entry.size, .func = func },
 	};
 	struct pp_text text = { .poke = pokes, .nr = ARRAY_SIZE(pokes) };
 	u8 later[PP_TEXT_WORD_MAX];
@@ -132,7 +132,7 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 		if (probed(&pokes[i]))
 			return -EBUSY;
 	}
-	memcpy(pokes[0].new, pp_arch.stub_drop, pp_arch.stub_jump);
+	memcpy(pokes[0].new, pp_arch.stub.drop, pp_arch.stub.jump);
 	if (jump_insn(site, pokes[1].at, site->target, pokes[1].new) ||
 	    jump_insn(site, pokes[1].at, func->desc->new_addr, later))
 		return -ERANGE;
@@ -222,7 +222,7 @@ static const char *hook_one(struct pp_func *func)
 	struct pp_site *site = func->site;
 	int ret;
 
-	if (!pp_arch.stub_size)
+	if (!pp_arch.stub.size)
 		return "this kernel does not allow it";
 	if (!stub)
 		return "the patch was built without stubs";

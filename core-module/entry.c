@@ -35,7 +35,7 @@
 
 static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 {
-	return pp_arch.entry_insn(ip, pp_veneer_route(ip, target), insn);
+	return pp_arch.entry.insn(ip, pp_veneer_route(ip, target), insn);
 }
 
 /* --- entries of several words ------------------------------------------------------- */
@@ -82,7 +82,7 @@ static int deciding_poke(const struct pp_site *site, unsigned long from, unsigne
 			 struct pp_poke *poke)
 {
 	poke->at = pp_entry_decides(site);
-	poke->size = pp_arch.entry_size;
+	poke->size = pp_arch.entry.size;
 	return entry_insn(site->ip, from, poke->old) ?: entry_insn(site->ip, to, poke->new) ?: 1;
 }
 
@@ -92,11 +92,11 @@ static unsigned int address_pokes(const struct pp_site *site, unsigned long targ
 {
 	unsigned int i, nr = 0;
 
-	for (i = 0; i < pp_arch.entry_prepared; i++) {
-		poke[nr].at = site->ip + i * pp_arch.entry_size;
-		poke[nr].size = pp_arch.entry_size;
-		pp_arch.entry_word(i, site->prepared, poke[nr].old);
-		pp_arch.entry_word(i, target, poke[nr].new);
+	for (i = 0; i < pp_arch.entry.prepared; i++) {
+		poke[nr].at = site->ip + i * pp_arch.entry.size;
+		poke[nr].size = pp_arch.entry.size;
+		pp_arch.entry.word(i, site->prepared, poke[nr].old);
+		pp_arch.entry.word(i, target, poke[nr].new);
 		nr += !!memcmp(poke[nr].old, poke[nr].new, poke[nr].size);
 	}
 	return nr;
@@ -110,7 +110,7 @@ static int entry_poke(const struct pp_site *site, unsigned long target, struct p
 	/* Its patch leaves, or comes, below another one. */
 	if (from == target)
 		return 0;
-	if (target && pp_arch.entry_prepared && site->prepared != target) {
+	if (target && pp_arch.entry.prepared && site->prepared != target) {
 		if (from) {
 			ret = deciding_poke(site, from, 0, poke);
 			if (ret < 0)
@@ -129,8 +129,8 @@ static bool is_passing(const struct pp_site *site)
 {
 	u8 nop[PP_TEXT_WORD_MAX];
 
-	return !pp_arch.entry_insn(site->ip, 0, nop) &&
-	       !memcmp((void *)pp_entry_decides(site), nop, pp_arch.entry_size);
+	return !pp_arch.entry.insn(site->ip, 0, nop) &&
+	       !memcmp((void *)pp_entry_decides(site), nop, pp_arch.entry.size);
 }
 
 /*
@@ -146,7 +146,7 @@ static bool write_slowly(struct pp_text *text)
 		one.poke = &text->poke[i];
 		if (!pp_text_write(&one))
 			return false;
-		pp_arch.text_written(one.poke->at, one.poke->at + one.poke->size);
+		pp_arch.text.written(one.poke->at, one.poke->at + one.poke->size);
 		msleep(pp_debug_entry_ms);
 	}
 	return true;
@@ -206,7 +206,7 @@ static int load(struct pp_site *site, const struct pp_func *func, unsigned long 
 	else if (!(pp_debug_entry_ms ? write_slowly(text) : pp_text_write(text)))
 		ret = -EIO;
 	mutex_unlock(pp_kernel.text_mutex);
-	pp_arch.text_written(site->ip, site->ip + pp_entry_span());
+	pp_arch.text.written(site->ip, site->ip + pp_entry_span());
 	cpus_read_unlock();
 	pp_claim_written();
 	pp_text_unmap(text);
@@ -228,7 +228,7 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 	int ret;
 
 	lockdep_assert_held(&pp_mutex);
-	if (site->prepared == target || !pp_arch.entry_prepared)
+	if (site->prepared == target || !pp_arch.entry.prepared)
 		return 0;
 	ret = load(site, func, target, &text, &probe);
 	if (probe)
@@ -255,7 +255,7 @@ static int unprepare(struct pp_site *site)
 	unsigned long probe;
 	int ret;
 
-	if (!pp_arch.entry_prepared || !site->prepared)
+	if (!pp_arch.entry.prepared || !site->prepared)
 		return 0;
 	pp_record_begin();
 	ret = load(site, NULL, 0, &text, &probe);
@@ -292,18 +292,18 @@ static const char *claim(const struct pp_func *func)
 
 	if (func->site->unsettled)
 		return "it could not be given back to ftrace yet";
-	if (!pp_arch.entry_size || !pp_claim_possible())
+	if (!pp_arch.entry.size || !pp_claim_possible())
 		return "this kernel does not allow it";
 	if (pp_trace_entry_has(ip))
 		return "it is being traced (/sys/kernel/pokepatch/trace_entry); have that end first";
-	if (!pp_text_fits(ip, pp_arch.entry_size) && !may_cross_words(func))
+	if (!pp_text_fits(ip, pp_arch.entry.size) && !may_cross_words(func))
 		return "its entry cannot be written in one store";
 	if (!pp_veneer_make(ip, func->desc->new_addr))
 		return "the new function is too far away";
 	/* One that could not be given back is claimed still. */
 	if (func->site->lingers)
 		return NULL;
-	if (pp_arch.entry_insn(ip, 0, insn) || !pp_claim(ip, insn, pp_arch.entry_size))
+	if (pp_arch.entry.insn(ip, 0, insn) || !pp_claim(ip, insn, pp_arch.entry.size))
 		return "a tracer, a probe or another live patch uses its entry";
 	/* Nothing but NOPs is there. */
 	func->site->prepared = 0;

@@ -14,12 +14,12 @@ struct pp_patch;
 /* The bytes of a site, and where in it the instruction is that decides.  Any context. */
 static inline unsigned int pp_entry_span(void)
 {
-	return pp_arch.entry_span ?: pp_arch.entry_size;
+	return pp_arch.entry.span ?: pp_arch.entry.size;
 }
 
 static inline unsigned long pp_entry_decides(const struct pp_site *site)
 {
-	return site->ip + pp_arch.entry_prepared * pp_arch.entry_size;
+	return site->ip + pp_arch.entry.prepared * pp_arch.entry.size;
 }
 
 /*

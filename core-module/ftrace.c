@@ -174,7 +174,7 @@ static int start(void)
 	struct pp_record_sites sites;
 	int ret;
 
-	anchor_site.ip = pp_arch.entry_site((unsigned long)anchor);
+	anchor_site.ip = pp_arch.entry.site((unsigned long)anchor);
 	if (!anchor_site.ip) {
 		pr_err("ftrace does not know the core's own functions; is ftrace dead or off?\n");
 		return -ENODEV;

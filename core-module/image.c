@@ -111,7 +111,7 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (!image->nr_stubs)
 		return 0;
 	if (image->nr_stubs != image->nr_funcs || !IS_ALIGNED(image->stubs, PP_TEXT_WORD_MAX) ||
-	    !within_text(patch, image->stubs, (u64)image->nr_stubs * pp_arch.stub_size))
+	    !within_text(patch, image->stubs, (u64)image->nr_stubs * pp_arch.stub.size))
 		return reject(patch, "%u stubs for %u functions, or not in the module's text",
 			      image->nr_stubs, image->nr_funcs);
 	return 0;
@@ -343,7 +343,7 @@ static int check_relocs(const struct pp_patch *patch)
 
 	for (i = 0; i < patch->nr_relocs; i++) {
 		const struct pokepatch_reloc *reloc = &patch->relocs[i];
-		unsigned int width = pp_arch.reloc_width(reloc->type);
+		unsigned int width = pp_arch.reloc.width(reloc->type);
 
 		if (reloc->symbol >= patch->nr_symbols)
 			return reject(patch, "relocation %u: symbol %u", i, reloc->symbol);

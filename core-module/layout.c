@@ -35,7 +35,7 @@ static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned 
 
 	if (!start || !size)
 		return;
-	if (pp_arch.returns_to && !pp_arch.returns_to(end))
+	if (pp_arch.stack.returns_to && !pp_arch.stack.returns_to(end))
 		end--;
 	busy->range[busy->nr++] = (struct pp_range){ start, end, func };
 }
@@ -43,7 +43,7 @@ static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned 
 /* Who is in front of the first instruction is seen by pp_goes_on(), if that is needed. */
 static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 {
-	const unsigned int pointers = pp_arch.entry_prepared ? 1 : 0;
+	const unsigned int pointers = pp_arch.entry.prepared ? 1 : 0;
 
 	busy_add(busy, func, func->desc->new_addr + pointers, func->desc->new_size - pointers);
 	if (!pp_debug_skip_cold)
@@ -79,7 +79,7 @@ static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
  */
 static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *func)
 {
-	if (!func->site || !pp_arch.entry_prepared)
+	if (!func->site || !pp_arch.entry.prepared)
 		return func->old_addr;
 	/* pp_goes_on() of the first word is not in it either. */
 	if (!pp_debug_skip_entries)

@@ -41,7 +41,7 @@
 /* The kernel's symbol that it would need and this one does not have; NULL: it can be done. */
 const char *pp_live_missing(void)
 {
-	return pp_arch.live_missing ? pp_arch.live_missing() : "protocol for this architecture";
+	return pp_arch.live.missing ? pp_arch.live.missing() : "protocol for this architecture";
 }
 
 void pp_live_init(void)
@@ -50,8 +50,8 @@ void pp_live_init(void)
 		return;
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
-	if (pp_arch.live_init)
-		pp_arch.live_init();
+	if (pp_arch.live.init)
+		pp_arch.live.init();
 	mutex_unlock(pp_kernel.text_mutex);
 	cpus_read_unlock();
 }
@@ -80,7 +80,7 @@ static void write_batch(void)
 {
 	if (batch.nr) {
 		pp_others_mute(NULL);
-		pp_arch.live_write(batch.poke, batch.nr, batch.back);
+		pp_arch.live.write(batch.poke, batch.nr, batch.back);
 		pp_others_unmute();
 	}
 	batch.nr = 0;
@@ -122,7 +122,7 @@ static void record(struct pp_text *text)
 	for (i = 0; i < text->nr; i++)
 		if (text->poke[i].route)
 			*text->poke[i].route = text->poke[i].when;
-	pp_record_text(text, NULL, pp_arch.live_method, 0, false);
+	pp_record_text(text, NULL, pp_arch.live.method, 0, false);
 }
 
 static bool is_as_before(const struct pp_poke *poke)
@@ -167,7 +167,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 
 	text->bad = text->stuck = NULL;
 	for (i = 0; i < text->nr; i++) {
-		int ret = pp_arch.live_check(&text->poke[i]);
+		int ret = pp_arch.live.check(&text->poke[i]);
 
 		if (WARN_ON(ret))
 			return ret;
@@ -188,7 +188,7 @@ static int write_all(struct pp_text *text, const struct pp_patch *patch)
 	/* For a moment they were there. */
 	record(text);
 	take_back(text);
-	pp_record_text(text, NULL, pp_arch.live_method, 0, true);
+	pp_record_text(text, NULL, pp_arch.live.method, 0, true);
 	blame(text->bad, found, text->bad->new, patch, "everything is put back");
 	text->stuck = first_that_differs(text, false);
 	if (text->stuck)

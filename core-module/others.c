@@ -2,7 +2,7 @@
 /*
  * What others write: jump labels, static calls, kprobes, ftrace, BPF.
  *
- * All writers of running text end in one function of the kernel (pp_arch.writer), which they
+ * All writers of running text end in one function of the kernel (pp_arch.writer.site), which they
  * call with text_mutex held.  A probe there notes what is about to be written over what; it is
  * an ordinary kprobe behind the function's ftrace site, and not on it, since then neither
  * kernel.ftrace_enabled nor an ftrace that has died silences it.
@@ -106,7 +106,7 @@ static struct pp_record_site *site_at(struct pp_record_sites *sites, unsigned lo
 		else
 			high = middle;
 	}
-	return low && addr - sites->site[low - 1].ip < pp_arch.entry_size ? &sites->site[low - 1] :
+	return low && addr - sites->site[low - 1].ip < pp_arch.entry.size ? &sites->site[low - 1] :
 									     NULL;
 }
 NOKPROBE_SYMBOL(site_at);
@@ -118,11 +118,11 @@ static void note_site(struct pp_record_site *site, const struct pp_write *this)
 
 	if (!site->heard) {
 		site->begin = pp_now();
-		memcpy(site->old, (void *)site->ip, pp_arch.entry_size);
-		memcpy(site->new, site->old, pp_arch.entry_size);
+		memcpy(site->old, (void *)site->ip, pp_arch.entry.size);
+		memcpy(site->new, site->old, pp_arch.entry.size);
 		site->heard = true;
 	}
-	if (this->bytes && this->len <= pp_arch.entry_size - behind)
+	if (this->bytes && this->len <= pp_arch.entry.size - behind)
 		memcpy(site->new + behind, this->bytes, this->len);
 }
 NOKPROBE_SYMBOL(note_site);
@@ -197,7 +197,7 @@ static int heard(struct kprobe *unused, struct pt_regs *regs)
 {
 	struct pp_write this;
 
-	if (!pp_arch.written(regs, &this) || is_ours(&this))
+	if (!pp_arch.writer.written(regs, &this) || is_ours(&this))
 		return 0;
 	note(&this);
 	WRITE_ONCE(deaf, may_deafen(&this));
@@ -386,7 +386,7 @@ static bool is_heard(void)
 	unsigned long at;
 
 	noting->nr = noting->lost = 0;
-	at = pp_arch.write_same(&size);
+	at = pp_arch.writer.write_same(&size);
 	if (WARN_ON(size > PP_WRITE_MAX) || noting->lost)
 		return false;
 	memcpy(expected, (void *)at, size);
@@ -414,7 +414,7 @@ static void free_sides(void)
 
 static int listen(unsigned long writer)
 {
-	const unsigned long site = pp_arch.entry_site(writer);
+	const unsigned long site = pp_arch.entry.site(writer);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sides); i++) {
@@ -422,8 +422,8 @@ static int listen(unsigned long writer)
 		if (!sides[i].write)
 			return -ENOMEM;
 	}
-	watched = site ? pp_arch.entry_size : 0;
-	probe.addr = (void *)(site ? site + pp_arch.entry_size : writer);
+	watched = site ? pp_arch.entry.size : 0;
+	probe.addr = (void *)(site ? site + pp_arch.entry.size : writer);
 	probe.pre_handler = heard;
 	return register_kprobe(&probe);
 }
@@ -438,7 +438,7 @@ static void stop_listening(void)
 /* What is written before this returns is not told, and what is written afterwards is. */
 void pp_others_init(void)
 {
-	const unsigned long writer = pp_arch.writer ? pp_arch.writer() : 0;
+	const unsigned long writer = pp_arch.writer.site ? pp_arch.writer.site() : 0;
 	bool works;
 	int ret;
 

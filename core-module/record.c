@@ -440,7 +440,7 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 	for (i = 0; i < nr; i++) {
 		sites->site[i].ip = ips[i];
 		sites->site[i].heard = false;
-		memcpy(sites->site[i].old, (void *)ips[i], pp_arch.entry_size);
+		memcpy(sites->site[i].old, (void *)ips[i], pp_arch.entry.size);
 	}
 	sort(sites->site, nr, sizeof(*sites->site), compare_sites, NULL);
 	pp_others_mute(sites);
@@ -450,7 +450,7 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 static void look_at_site(struct pp_record_site *site, const struct pp_time *before)
 {
 	site->begin = *before;
-	memcpy(site->new, (void *)site->ip, pp_arch.entry_size);
+	memcpy(site->new, (void *)site->ip, pp_arch.entry.size);
 }
 
 static void record_sites(struct pp_record_sites *sites, const struct pp_time *after, char *name)
@@ -461,7 +461,7 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_time *af
 		if (!sites->site[i].heard && !sites->listening)
 			look_at_site(&sites->site[i], &sites->before);
 		else if (!sites->site[i].heard)
-			memcpy(sites->site[i].new, sites->site[i].old, pp_arch.entry_size);
+			memcpy(sites->site[i].new, sites->site[i].old, pp_arch.entry.size);
 
 	for (phase = POKEPATCH_HISTORY_BEFORE; phase <= POKEPATCH_HISTORY_AFTER; phase++) {
 		for (i = 0; i < sites->nr; i++) {
@@ -472,11 +472,11 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_time *af
 				.end = pp_later(*after, &site->begin),
 				.after = pp_later(*after, &site->begin),
 				.cpu = raw_smp_processor_id(),
-				.told = pp_arch.writer_tells_perf,
+				.told = pp_arch.writer.tells_perf,
 			};
 			struct change change = {
 				.addr = site->ip,
-				.len = pp_arch.entry_size,
+				.len = pp_arch.entry.size,
 				.old = site->old,
 				.new = site->new,
 				.when = &when,
@@ -767,7 +767,7 @@ static struct code stub_code(const struct pp_site *site, char *name)
 	*strchrnul(name, ' ') = 0;
 	return (struct code){
 		.addr = site->stub,
-		.len = pp_arch.stub_size,
+		.len = pp_arch.stub.size,
 		.born = site->stub_born,
 		.kind = POKEPATCH_HISTORY_STUB,
 		.name = name,

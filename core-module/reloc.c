@@ -39,7 +39,7 @@
 
 static int reloc_value(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
 {
-	int ret = pp_arch.reloc(reloc->type, reloc->where,
+	int ret = pp_arch.reloc.apply(reloc->type, reloc->where,
 				patch->addr[reloc->symbol] + reloc->addend, to);
 
 	if (ret)
@@ -75,7 +75,7 @@ out:
 /* Nobody runs it yet, but if the patch has been there before its parent, it has been seen. */
 static void write(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
 {
-	const unsigned int width = pp_arch.reloc_width(reloc->type);
+	const unsigned int width = pp_arch.reloc.width(reloc->type);
 	const bool seen = patch->born.mono && reloc->where >= patch->text_start &&
 			  reloc->where < patch->text_end;
 	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id() };
@@ -97,7 +97,7 @@ static unsigned long probe_over(unsigned long at, unsigned int size)
 	unsigned long addr, found = 0;
 
 	preempt_disable();
-	for (addr = at - pp_arch.probe_reach + 1; addr < at + size && !found; addr++)
+	for (addr = at - pp_arch.probe.reach + 1; addr < at + size && !found; addr++)
 		if (pp_kernel.get_kprobe((void *)addr))
 			found = addr;
 	preempt_enable();
@@ -115,7 +115,7 @@ static int check_probes(const struct pp_patch *patch, unsigned int obj)
 		if (patch->symbols[reloc->symbol].object != obj ||
 		    reloc->where < patch->text_start || reloc->where >= patch->text_end)
 			continue;
-		probe = probe_over(reloc->where, pp_arch.reloc_width(reloc->type));
+		probe = probe_over(reloc->where, pp_arch.reloc.width(reloc->type));
 		if (!probe)
 			continue;
 		pr_err("%s: there is a probe at %pS, where the address of %s has to be written; remove the probe and try again\n",
@@ -177,6 +177,6 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 	pp_record_end();
 	vunmap(alias);
 	if (!ret)
-		pp_arch.text_written(patch->text_start, patch->text_end);
+		pp_arch.text.written(patch->text_start, patch->text_end);
 	return ret;
 }

@@ -91,7 +91,7 @@ static bool in_object(const struct pp_func *func, unsigned int obj)
  */
 int pp_site_get(struct pp_func *func)
 {
-	unsigned long ip = pp_arch.entry_site(func->old_addr);
+	unsigned long ip = pp_arch.entry.site(func->old_addr);
 	struct pp_site *site;
 
 	lockdep_assert_held(&pp_mutex);
@@ -101,7 +101,7 @@ int pp_site_get(struct pp_func *func)
 		       PP_HAS_FTRACE ? "ftrace site" : "NOPs at its entry");
 		return -EINVAL;
 	}
-	if (pp_arch.text_store_uses && pp_arch.text_store_uses(func->old_addr)) {
+	if (pp_arch.text.store_uses && pp_arch.text.store_uses(func->old_addr)) {
 		pr_err("%s is refused: %s is what the kernel writes code with, it cannot be switched\n",
 		       func->patch->name, func->name);
 		return -EINVAL;
@@ -244,7 +244,7 @@ static int check_shared(const struct pp_func *func)
 		return -EBUSY;
 	}
 	if (mode != &pp_entry_mode || func->patch->live ||
-	    pp_text_fits(func->site->ip, pp_arch.entry_size))
+	    pp_text_fits(func->site->ip, pp_arch.entry.size))
 		return 0;
 	pr_err("%s: %s cannot be switched with the machine stopped: its entry cannot be written in one store, and another patch, which is switched live, has it in entry mode; disable that one first\n",
 	       func->patch->name, func->name);

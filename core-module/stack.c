@@ -73,7 +73,7 @@ static bool only_points_to(const struct pp_busy *busy, unsigned long addr)
 {
 	const struct pp_range *range;
 
-	if (!pp_arch.entry_prepared)
+	if (!pp_arch.entry.prepared)
 		return false;
 	range = find_range(busy->range, busy->nr, pp_goes_on(addr));
 	return range && range->start == pp_goes_on(addr);
@@ -115,7 +115,7 @@ bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct
 	/* A task that is dead and gone from the CPU has no stack any more. */
 	if (!try_get_task_stack(task))
 		return true;
-	hit->err = pp_arch.stack_walk(task, visit_addr, &visit);
+	hit->err = pp_arch.stack.walk(task, visit_addr, &visit);
 	if (pp_debug_cross_check)
 		pp_words_compare(busy, task, hit);
 	pp_put_task_stack(task);

@@ -22,7 +22,7 @@
 /* As it is when nothing has been added to it (pointer authentication). */
 static unsigned long plain(unsigned long word)
 {
-	return pp_arch.code_address ? pp_arch.code_address(word) : word;
+	return pp_arch.stack.code_address ? pp_arch.stack.code_address(word) : word;
 }
 
 bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
@@ -54,7 +54,7 @@ bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, un
 bool pp_visit_words(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 		    void *ctx)
 {
-	const unsigned long *word = (void *)ALIGN(pp_arch.stack_pointer(task), sizeof(*word));
+	const unsigned long *word = (void *)ALIGN(pp_arch.stack.pointer(task), sizeof(*word));
 	const unsigned long *end = (void *)task_pt_regs(task);
 
 	for (; word < end; word++)

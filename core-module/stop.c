@@ -43,7 +43,7 @@ static notrace void serialise(struct transition *tr)
 {
 	if (!tr->text.nr || pp_debug_skip_serialise)
 		return;
-	pp_arch.serialise(&tr->text);
+	pp_arch.text.serialise(&tr->text);
 	atomic_inc(&tr->serialised);
 }
 

@@ -36,7 +36,7 @@
 
 static unsigned long word_of(unsigned long at)
 {
-	return at & ~((unsigned long)pp_arch.text_word - 1);
+	return at & ~((unsigned long)pp_arch.text.word - 1);
 }
 
 bool pp_text_fits(unsigned long at, unsigned int size)
@@ -55,13 +55,13 @@ static struct page *text_page(unsigned long addr)
 /* Neither load nor store can tear: they are aligned, and volatile. */
 static __always_inline u64 read_word(const void *from)
 {
-	return pp_arch.text_word == sizeof(u64) ? READ_ONCE(*(const u64 *)from) :
+	return pp_arch.text.word == sizeof(u64) ? READ_ONCE(*(const u64 *)from) :
 						  READ_ONCE(*(const u32 *)from);
 }
 
 static __always_inline void write_word(void *to, u64 word)
 {
-	if (pp_arch.text_word == sizeof(u64))
+	if (pp_arch.text.word == sizeof(u64))
 		WRITE_ONCE(*(u64 *)to, word);
 	else
 		WRITE_ONCE(*(u32 *)to, word);
@@ -106,7 +106,7 @@ int pp_text_map(struct pp_text *text)
 	text->alias = NULL;
 	if (!text->nr)
 		return 0;
-	if (!pp_arch.text_store)
+	if (!pp_arch.text.store)
 		ret = map_alias(text);
 	if (ret)
 		return ret;
@@ -139,8 +139,8 @@ static __always_inline bool poke(const struct pp_poke *poke, u64 from, u64 to)
 
 	if ((word & poke->mask) != from && !pp_debug_skip_compare)
 		return false;
-	if (pp_arch.text_store)
-		return !pp_arch.text_store(word_of(poke->at), (word & ~poke->mask) | to);
+	if (pp_arch.text.store)
+		return !pp_arch.text.store(word_of(poke->at), (word & ~poke->mask) | to);
 	write_word(poke->alias, (word & ~poke->mask) | to);
 	return true;
 }
@@ -273,7 +273,7 @@ static int write_unused(struct pp_text *text, const struct pp_patch *patch)
 		start = min(start, text->poke[i].at);
 		end = max(end, text->poke[i].at + text->poke[i].size);
 	}
-	pp_arch.text_written(start, end);
+	pp_arch.text.written(start, end);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
 	when->exact = when->told = false;

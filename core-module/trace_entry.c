@@ -171,7 +171,7 @@ static void word_as(const struct traced *traced, unsigned int nr, enum as as, u8
 	const bool calls = as == CALLS || as == CALLS_REGS;
 
 	if (nr >= trace->words || as == FREE || (nr == trace->decides && !calls))
-		pp_arch.entry_insn(traced->ip, 0, insn);
+		pp_arch.entry.insn(traced->ip, 0, insn);
 	else
 		trace->word(nr, regs, insn);
 }
@@ -188,7 +188,7 @@ static enum as as_is(const struct traced *traced)
 /* Those that differ between what they are as and @to. */
 static struct pp_text *make_words(struct traced *traced, enum as to)
 {
-	const unsigned int size = pp_arch.entry_size;
+	const unsigned int size = pp_arch.entry.size;
 	struct words *words = &traced->words;
 	unsigned int i;
 
@@ -209,7 +209,7 @@ static struct pp_text *make_words(struct traced *traced, enum as to)
 /* Is the whole entry as it was left?  Under text_mutex, or nothing else can change it. */
 static bool is_as_left(const struct traced *traced)
 {
-	const unsigned int size = pp_arch.entry_size;
+	const unsigned int size = pp_arch.entry.size;
 	u8 insn[PP_TEXT_WORD_MAX];
 	unsigned int i;
 
@@ -234,7 +234,7 @@ static void became(struct traced *traced, enum as as)
  */
 static unsigned long claim_write(const struct traced *traced, const struct pp_text *text)
 {
-	return pp_claim_write(text, traced->ip, pp_arch.trace->words * pp_arch.entry_size);
+	return pp_claim_write(text, traced->ip, pp_arch.trace->words * pp_arch.entry.size);
 }
 
 static int write_words(const struct traced *traced, struct pp_text *text)
@@ -257,7 +257,7 @@ static int write_words(const struct traced *traced, struct pp_text *text)
 	else if (!pp_text_write(text))
 		ret = -EIO;
 	mutex_unlock(pp_kernel.text_mutex);
-	pp_arch.text_written(traced->ip, traced->ip + pp_entry_span());
+	pp_arch.text.written(traced->ip, traced->ip + pp_entry_span());
 	cpus_read_unlock();
 	pp_claim_written();
 	pp_text_unmap(text);
@@ -313,7 +313,7 @@ static int transition_init(struct transition *tr, const struct traced *traced)
 	if (!pp_debug_skip_entries)
 		tr->busy.range[tr->busy.nr++] = (struct pp_range){
 			traced->ip + 2,
-			traced->ip + pp_arch.trace->words * pp_arch.entry_size - 1,
+			traced->ip + pp_arch.trace->words * pp_arch.entry.size - 1,
 		};
 	return 0;
 }
@@ -513,9 +513,9 @@ static const char *not_traceable(const struct pp_function *function)
 {
 	if (function->ours)
 		return "the tracer would trace itself";
-	if (!pp_arch.entry_site(function->addr))
+	if (!pp_arch.entry.site(function->addr))
 		return "it has no NOPs at its entry (notrace or assembly)";
-	if (pp_arch.text_store_uses && pp_arch.text_store_uses(function->addr))
+	if (pp_arch.text.store_uses && pp_arch.text.store_uses(function->addr))
 		return "it is what the kernel writes code with";
 	return NULL;
 }

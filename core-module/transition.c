@@ -255,7 +255,7 @@ static void switch_target(struct flip *flip)
 			.cpu = flip->when.cpu,
 		};
 	pp_record_route(flip->func, flip->from, flip->target, &flip->when,
-			decides ? POKEPATCH_HISTORY_FTRACE : pp_arch.live_method);
+			decides ? POKEPATCH_HISTORY_FTRACE : pp_arch.live.method);
 }
 
 /*
@@ -274,7 +274,7 @@ static int switch_live(struct transition *tr)
 	if (ret)
 		pp_hold_if_stuck(tr);
 	if (ret && tr->text.written)
-		pp_record_way_and_back(tr, tr->text.nr, NULL, NULL, pp_arch.live_method);
+		pp_record_way_and_back(tr, tr->text.nr, NULL, NULL, pp_arch.live.method);
 	if (ret && tr->text.written && tr->enable) {
 		/* For a moment it was on, and tasks may have come to it. */
 		if (!tr->patch->draining)

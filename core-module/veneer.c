@@ -49,14 +49,14 @@ static DEFINE_HASHTABLE(by_target, 9);
 
 static unsigned int slots(void)
 {
-	return PAGE_SIZE / pp_arch.veneer_size;
+	return PAGE_SIZE / pp_arch.veneer.size;
 }
 
 static bool reaches(unsigned long ip, unsigned long target)
 {
 	u8 insn[PP_TEXT_WORD_MAX];
 
-	return !pp_arch.entry_insn(ip, target, insn);
+	return !pp_arch.entry.insn(ip, target, insn);
 }
 
 /* The one by which the entry at @ip comes to @target, or NULL; *nr: how many lead there. */
@@ -81,7 +81,7 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 	unsigned int nr;
 
 	lockdep_assert_held(&pp_mutex);
-	if (target && pp_arch.veneer_size)
+	if (target && pp_arch.veneer.size)
 		veneer = find_veneer(ip, target, &nr);
 	return veneer ? veneer->at : target;
 }
@@ -89,8 +89,8 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 /* A page that lies within [@start, @end), or NULL. */
 static void *code_page(unsigned long start, unsigned long end)
 {
-	start = max(start, pp_arch.veneers_min);
-	end = min(end, pp_arch.veneers_max);
+	start = max(start, pp_arch.veneer.min);
+	end = min(end, pp_arch.veneer.max);
 	if (start >= end || !pp_kernel.vmalloc_node_range || PP_FAULT("vmalloc_node_range"))
 		return NULL;
 	/*
@@ -109,7 +109,7 @@ static void *code_page(unsigned long start, unsigned long end)
  */
 static void *code_page_near(unsigned long ip)
 {
-	const unsigned long reach = pp_arch.entry_reach - PAGE_SIZE;
+	const unsigned long reach = pp_arch.veneer.reach - PAGE_SIZE;
 	void *code = NULL;
 
 	if (ip >= pp_kernel.stext && ip < pp_kernel.etext)
@@ -128,14 +128,14 @@ static struct veneers *new_page(unsigned long ip)
 		return NULL;
 	code = code_page_near(ip);
 	/* It has never been executable before, and is not writable afterwards. */
-	if (!code || PP_FAULT("veneers_seal") || pp_arch.veneers_seal((unsigned long)code)) {
+	if (!code || PP_FAULT("veneers_seal") || pp_arch.veneer.seal((unsigned long)code)) {
 		vfree(code);
 		kvfree(page);
 		return NULL;
 	}
 	page->start = (unsigned long)code;
 	for (i = 0; i < slots(); i++) {
-		page->veneer[i].at = page->start + i * pp_arch.veneer_size;
+		page->veneer[i].at = page->start + i * pp_arch.veneer.size;
 		page->veneer[i].page = page;
 	}
 	list_add(&page->node, &with_room);
@@ -158,11 +158,11 @@ static int write(unsigned long at, unsigned long target)
 	u8 code[PP_VENEER_MAX] __aligned(8);
 	unsigned int i;
 
-	pp_arch.veneer(at, target, code);
-	for (i = 0; i < pp_arch.veneer_size; i += pp_arch.text_word)
-		if (PP_FAULT("text_store") || pp_arch.text_store(at + i, *(u32 *)(code + i)))
+	pp_arch.veneer.code(at, target, code);
+	for (i = 0; i < pp_arch.veneer.size; i += pp_arch.text.word)
+		if (PP_FAULT("text_store") || pp_arch.text.store(at + i, *(u32 *)(code + i)))
 			return -EIO;
-	pp_arch.text_written(at, at + pp_arch.veneer_size);
+	pp_arch.text.written(at, at + pp_arch.veneer.size);
 	return 0;
 }
 
@@ -184,7 +184,7 @@ bool pp_veneer_make(unsigned long ip, unsigned long target)
 	lockdep_assert_held(&pp_mutex);
 	if (reaches(ip, target) && !pp_debug_far_entries)
 		return true;
-	if (!pp_arch.veneer_size)
+	if (!pp_arch.veneer.size)
 		return false;
 	if (find_veneer(ip, target, &nr))
 		return true;
@@ -215,7 +215,7 @@ void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func)
 	hash_for_each_possible(by_target, veneer, node, func->desc->new_addr)
 		if (veneer->target == func->desc->new_addr)
 			busy->range[busy->nr++] = (struct pp_range){
-				veneer->at, veneer->at + pp_arch.veneer_size - 1, func };
+				veneer->at, veneer->at + pp_arch.veneer.size - 1, func };
 }
 
 void pp_veneers_drop(unsigned long target)

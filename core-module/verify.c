@@ -43,7 +43,7 @@ static void undo_probes(unsigned long at, u8 *live, unsigned int size)
 	for (addr = at - PP_PROBE_MAX + 1; addr < at + size; addr++) {
 		const struct kprobe *probe = pp_kernel.get_kprobe((void *)addr);
 		u8 was[PP_PROBE_MAX];
-		unsigned int i, nr = probe ? pp_arch.probed(probe, was) : 0;
+		unsigned int i, nr = probe ? pp_arch.probe.was(probe, was) : 0;
 
 		for (i = 0; i < nr; i++)
 			if (addr + i >= at && addr + i < at + size)

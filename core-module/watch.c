@@ -62,7 +62,7 @@ static bool probe_within(unsigned long addr, unsigned long end)
 	bool found = false;
 
 	for (; addr < end && !found; addr++) {
-		if (!pp_arch.may_be_probe((const u8 *)addr))
+		if (!pp_arch.probe.may_be((const u8 *)addr))
 			continue;
 		preempt_disable();
 		found = pp_kernel.get_kprobe((void *)addr);

@@ -438,25 +438,35 @@ static bool mips_returns_to(unsigned long addr)
 
 const struct pp_arch pp_arch = {
 	.needed = mips_needed,
-	.reloc_width = mips_reloc_width,
-	.reloc = mips_reloc,
-	.text_written = mips_text_written,
-	.text_store = mips_text_store,
-	.text_store_uses = mips_text_store_uses,
-	.entry_site = mips_entry_site,
-	.text_word = INSN_SIZE,
-	.entry_size = INSN_SIZE,
-	.entry_insn = mips_entry_insn,
-	.entry_prepared = PREPARED,
-	.entry_span = SLOTS * INSN_SIZE,
-	.entry_word = mips_entry_word,
-	.probed = mips_probed,
-	/* A probe of a branch has a copy of what is in its delay slot. */
-	.probe_reach = 2 * INSN_SIZE,
-	.may_be_probe = mips_may_be_probe,
-	.serialise = mips_serialise,
-	.stack_walk = mips_stack_walk,
-	.returns_to = mips_returns_to,
-	.stack_pointer = mips_stack_pointer,
+	.reloc = {
+		.width = mips_reloc_width,
+		.apply = mips_reloc,
+	},
+	.text = {
+		.written = mips_text_written,
+		.store = mips_text_store,
+		.store_uses = mips_text_store_uses,
+		.word = INSN_SIZE,
+		.serialise = mips_serialise,
+	},
+	.entry = {
+		.site = mips_entry_site,
+		.size = INSN_SIZE,
+		.insn = mips_entry_insn,
+		.prepared = PREPARED,
+		.span = SLOTS * INSN_SIZE,
+		.word = mips_entry_word,
+	},
+	.probe = {
+		.was = mips_probed,
+		/* A probe of a branch has a copy of what is in its delay slot. */
+		.reach = 2 * INSN_SIZE,
+		.may_be = mips_may_be_probe,
+	},
+	.stack = {
+		.walk = mips_stack_walk,
+		.returns_to = mips_returns_to,
+		.pointer = mips_stack_pointer,
+	},
 	.trace = &pp_mips_trace,
 };

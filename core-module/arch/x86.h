@@ -36,7 +36,7 @@ struct x86_kernel {
 
 extern struct x86_kernel x86;
 
-/* x86.c: pp_arch.entry_insn(). */
+/* x86.c: pp_arch.entry.insn(). */
 int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn);
 /* What ftrace leaves at a site. */
 extern const u8 x86_nop[JMP_SIZE];
@@ -46,10 +46,10 @@ const char *x86_live_missing(void);
 void x86_live_init(void);
 int x86_live_check(const struct pp_poke *poke);
 void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back);
-/* x86_poke.c: pp_arch.write_same(). */
+/* x86_poke.c: pp_arch.writer.write_same(). */
 unsigned long x86_write_same(unsigned int *size);
 
-/* x86_writer.c: pp_arch.writer(), pp_arch.written(). */
+/* x86_writer.c: pp_arch.writer.site(), pp_arch.writer.written(). */
 unsigned long x86_writer(void);
 bool x86_written(const struct pt_regs *regs, struct pp_write *write);
 
