@@ -74,13 +74,13 @@ static void add_unit(struct proof_input *input, const struct unit *unit,
 	new->exact = xstrdup(unit->exact_object);
 	for (size_t i = 0; i < result->functions.count; i++)
 		if (result->functions.list[i].change != DIFF_REMOVED)
-			*vec_push(&new->functions) = (struct proof_claim){
+			*vec_push(&new->functions) = (struct proof_reported){
 				.name = xstrdup(result->functions.list[i].name),
 				.changed = result->functions.list[i].change == DIFF_CHANGED,
 			};
 	for (size_t i = 0; i < result->data.count; i++)
 		if (result->data.list[i].change == DIFF_NEW)
-			*vec_push(&new->data) = (struct proof_claim){
+			*vec_push(&new->data) = (struct proof_reported){
 				.name = xstrdup(result->data.list[i].name)};
 }
 

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch's own tables in the module, against pokepatch_format.h and the parents. */
+/*
+ * pokepatch's own tables in the module, compared with pokepatch_format.h, with the parents' symbol
+ * tables and with what the differ reports.
+ */
+#include "proof/proof_image.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proof/internal.h"
+#include "pokepatch_mark.h"
+#include "proof/proof_check.h"
+#include "proof/proof_match.h"
+#include "proof/proof_sites.h"
+#include "proof/proof_texts.h"
 
 struct tables {
 	struct check *check;
@@ -14,7 +23,7 @@ struct tables {
 	uint32_t count[7];
 	uint32_t strings_size;
 	VEC(bool) objects_used;
-	bool *texts_used; /* each byte */
+	bool *texts_used; /* for each byte of the texts: it belongs to one */
 };
 
 /* The tables that the image points to, in the order of its fields. */
@@ -50,7 +59,10 @@ static const struct reloc *reloc_at(const struct section *section, uint64_t offs
 		       : NULL;
 }
 
-/* An address in a table of ours: of the pointer type, to a section of the module. */
+/*
+ * Read an address in one of the tables: a relocation of the pointer's type to a place in a section
+ * of the module.  ret is NULL where there is no relocation.
+ */
 static struct error *read_pointer(const struct check *check, const struct section *section,
 				  uint64_t offset, const char *what, const struct section **ret,
 				  uint64_t *ret_offset)
@@ -72,7 +84,7 @@ static struct error *read_pointer(const struct check *check, const struct sectio
 	return NULL;
 }
 
-/* The stubs of the glue, if it has any, are the image's, and one for each function. */
+/* If the glue has stubs, the image names them, and there is one for each function. */
 static struct error *check_stubs(struct tables *tables, size_t *pointers)
 {
 	struct check *check = tables->check;
@@ -100,8 +112,9 @@ static struct error *check_stubs(struct tables *tables, size_t *pointers)
 }
 
 /*
- * The markers are all of the section of that name, whose parts are the units' own: each is
- * placed from the code that refers to it, and none may be left over.
+ * The markers fill the section of that name.  Each comes from a unit and is placed when the proof
+ * follows a reference from its code, so a marker that no code refers to is found as bytes that
+ * belong to nothing.
  */
 static struct error *check_markers(struct tables *tables, size_t *pointers)
 {
@@ -149,7 +162,7 @@ static struct error *read_tables(struct tables *tables)
 				     kinds[i].name, tables->section[i]->name);
 		TRY(check_constant(check, tables->section[i]));
 		tables->count[i] = count;
-		TRY(claim(check, tables->section[i], tables->at[i], size, kinds[i].align,
+		TRY(extent_add(check, tables->section[i], tables->at[i], size, kinds[i].align,
 			  PLACED, kinds[i].name));
 	}
 	TRY(check_stubs(tables, &pointers));
@@ -167,7 +180,8 @@ static struct error *get_string(struct tables *tables, uint32_t offset, const ch
 
 	if (offset >= size || !memchr(strings + offset, 0, size - offset) ||
 	    (offset && strings[offset - 1]))
-		return wrong(tables->check, "a row names a string at %u, where none begins", offset);
+		return wrong(tables->check, "a row names a string at %u, where none begins",
+			     offset);
 	*ret = (const char *)strings + offset;
 	return NULL;
 }
@@ -239,7 +253,7 @@ static struct error *check_objects(struct tables *tables)
 	return NULL;
 }
 
-/* ---- symbols --------------------------------------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------------------ */
 
 static const unsigned char *symbol_row(const struct tables *tables, uint32_t number)
 {
@@ -247,7 +261,7 @@ static const unsigned char *symbol_row(const struct tables *tables, uint32_t num
 	       number * sizeof(struct pokepatch_symbol);
 }
 
-/* One pass over each parent's symbol table for all names. */
+/* Load all names from all parents, with one pass over each symbol table. */
 static struct error *load_names(struct tables *tables)
 {
 	struct check *check = tables->check;
@@ -265,7 +279,7 @@ static struct error *load_names(struct tables *tables)
 			if (!error)
 				*vec_push(&names) = name;
 		}
-		/* All in all of them: a module's own comes before vmlinux's. */
+		/* Every name in every parent: a module's own symbol goes before vmlinux's. */
 		if (!error)
 			symtab_load(check->parents.list[parent], names.list, names.count);
 		vec_deinit(&names);
@@ -328,7 +342,7 @@ static struct error *check_symbol(struct tables *tables, uint32_t number)
 	return NULL;
 }
 
-/* ---- relocations ------------------------------------------------------------------------------- */
+/* ---- relocations -------------------------------------------------------------------- */
 
 static int row_order(const void *left, const void *right)
 {
@@ -363,9 +377,9 @@ static struct error *read_rows(struct tables *tables)
 	return NULL;
 }
 
-/* ---- functions --------------------------------------------------------------------------------- */
+/* ---- functions ---------------------------------------------------------------------- */
 
-/* Is the parent's symbol the unit's own of that name, as far as the symbol table tells? */
+/* May the parent's symbol be the one that this unit defines? */
 static bool is_units_own(const struct source *source, const struct known_symbol *known)
 {
 	if (known->global)
@@ -384,7 +398,7 @@ static bool same_bare_name(const char *left, const char *right)
 	return !strcmp(a, b);
 }
 
-/* The changed function of a unit that the row's old symbol is the original of. */
+/* The changed function whose original is the row's old symbol; or NULL. */
 static struct thing *find_function(const struct check *check, const struct row_symbol *old)
 {
 	for (size_t i = 0; i < check->proof->sources.count; i++) {
@@ -398,19 +412,21 @@ static struct thing *find_function(const struct check *check, const struct row_s
 		    !is_units_own(source, old->known))
 			continue;
 		struct thing *thing = map_get(&source->functions, old->name);
-		if (thing && thing->claim == CLAIM_CHANGED && !thing->replaced)
+		if (thing && thing->reported == REPORTED_CHANGED && !thing->replaced)
 			return thing;
-		for (size_t j = 0; j < source->things.count; j++) { /* foo.isra.0 is now foo.isra.1 */
+		/* foo.isra.0 may have become foo.isra.1. */
+		for (size_t j = 0; j < source->things.count; j++) {
 			thing = source->things.list[j];
-			if (thing->claim == CLAIM_CHANGED && section_is_text(thing->section) &&
-			    !thing->replaced && same_bare_name(thing->symbol->name, old->name))
+			if (thing->reported == REPORTED_CHANGED && !thing->replaced &&
+			    section_is_text(thing->section) &&
+			    same_bare_name(thing->symbol->name, old->name))
 				return thing;
 		}
 	}
 	return NULL;
 }
 
-/* "foo.cold", "foo.cold.3": of the original's function. */
+/* The cold part of the original's function: "foo.cold" or "foo.cold.3"; or NULL. */
 static const struct symbol *original_cold(const struct source *source, const char *function)
 {
 	char *name _free_ = xasprintf("%s.cold", function);
@@ -427,7 +443,7 @@ static const struct symbol *original_cold(const struct source *source, const cha
 	return symbol;
 }
 
-/* Its text is that of the old symbol; each byte is of one text. */
+/* The row's text is that of the old symbol, and no other row has a byte of it. */
 static struct error *check_text(struct tables *tables, const struct thing *thing,
 				const struct row_symbol *old, uint32_t at)
 {
@@ -471,7 +487,7 @@ static struct error *check_old_cold(struct tables *tables, const struct thing *t
 	return check_text(tables, thing, symbol, text);
 }
 
-/* With what follows it for its short jumps. */
+/* Bytes of the thing and of the jumps that follow it. */
 static uint64_t full_size(const struct check *check, struct thing *thing,
 			  const struct section *section, uint64_t place)
 {
@@ -523,12 +539,12 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 	return NULL;
 }
 
-/* ---- callbacks ---------------------------------------------------------------------------------- */
+/* ---- callbacks ---------------------------------------------------------------------- */
 
 /* struct pokepatch_callback_note (pokepatch_patch.h): an address and a number of 64 bits. */
 #define NOTE_SIZE 16
 
-/* The note of a unit that a row is for. */
+/* A unit's callback note, for which the module has a row. */
 struct note {
 	struct source *source;
 	const struct reloc *reloc;
@@ -583,13 +599,13 @@ static struct error *check_callback(struct tables *tables, uint32_t number, bool
 			     check->parents.list[object]->name, number, kind);
 	struct thing *thing = source_at(note.source, note.reloc->symbol->section,
 					note.reloc->symbol->value + note.reloc->addend);
-	if (!thing || thing->claim != CLAIM_NEW || thing->function != thing ||
+	if (!thing || thing->reported != REPORTED_NEW || thing->function != thing ||
 	    thing->start != note.reloc->symbol->value + note.reloc->addend)
 		return wrong(check, "callback %u is no new function", number);
 	return place_thing(check, thing, section, place);
 }
 
-/* Every note of a unit, and nothing else. */
+/* There is a row for each note of a unit, and no other row. */
 static struct error *check_callbacks(struct tables *tables)
 {
 	const struct proof *proof = tables->check->proof;
@@ -611,9 +627,9 @@ static struct error *check_callbacks(struct tables *tables)
 	return NULL;
 }
 
-/* ---- strings ------------------------------------------------------------------------------------ */
+/* ---- leftovers ---------------------------------------------------------------------- */
 
-/* No string that no row names, and no relocation in a table but the addresses. */
+/* A row names each string, symbols are in each parent, and only addresses are relocated. */
 static struct error *check_nothing_else(struct tables *tables)
 {
 	struct check *check = tables->check;
@@ -677,7 +693,7 @@ static struct error *check_all(struct tables *tables)
 	struct check *check = tables->check;
 
 	TRY(check_constant(check, tables->image));
-	TRY(claim(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
+	TRY(extent_add(check, tables->image, 0, sizeof(struct pokepatch_image), 8, PLACED,
 		  POKEPATCH_IMAGE_SYMBOL));
 	TRY(read_tables(tables));
 	if (!tables->count[STRINGS] || !tables->count[FUNCS] || !tables->count[TEXTS])

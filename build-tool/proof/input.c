@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The input of the check as text, in a folder that pokepatch-build keeps: "key
- * value" lines; "unit", and after it "orig", "function" ..., begin a new unit.
+ * The input of the proof as text, for a folder that pokepatch-build keeps: lines "KEY VALUE".  A
+ * line "unit" begins a new unit, and lines such as "orig" and "new-function" that follow it
+ * belong to it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "proof/proof.h"
 
-static void free_claims(struct proof_claim *list, size_t count)
+static void free_reported(struct proof_reported *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		free(list[i].name);
@@ -26,8 +27,8 @@ void proof_input_deinit(struct proof_input *input)
 		free(unit->patched);
 		free(unit->unwound);
 		free(unit->exact);
-		free_claims(unit->functions.list, unit->functions.count);
-		free_claims(unit->data.list, unit->data.count);
+		free_reported(unit->functions.list, unit->functions.count);
+		free_reported(unit->data.list, unit->data.count);
 	}
 	vec_deinit(&input->units);
 	for (size_t i = 0; i < input->parents.count; i++) {
@@ -46,7 +47,7 @@ void proof_input_deinit(struct proof_input *input)
 	*input = (struct proof_input){0};
 }
 
-/* The plain fields of the whole, and of a unit. */
+/* The fields that are plain strings: of the input, and of a unit. */
 static const struct field {
 	const char *key;
 	size_t offset;
@@ -84,7 +85,7 @@ static void write_fields(struct buffer *out, const void *base, const struct fiel
 	}
 }
 
-static void write_claims(struct buffer *out, const char *what, const struct proof_claim *list,
+static void write_reported(struct buffer *out, const char *what, const struct proof_reported *list,
 			 size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -106,8 +107,8 @@ char *proof_input_write(const struct proof_input *input)
 		const struct proof_unit *unit = &input->units.list[i];
 
 		write_fields(&out, unit, unit_fields, ARRAY_SIZE(unit_fields));
-		write_claims(&out, "function", unit->functions.list, unit->functions.count);
-		write_claims(&out, "datum", unit->data.list, unit->data.count);
+		write_reported(&out, "function", unit->functions.list, unit->functions.count);
+		write_reported(&out, "datum", unit->data.list, unit->data.count);
 	}
 	return out.text;
 }
@@ -168,14 +169,14 @@ static bool read_line(struct proof_input *input, const char *key, const char *va
 	    read_number(input, key, value) ||
 	    (unit && read_field(unit, unit_fields, ARRAY_SIZE(unit_fields), key, value)))
 		return true;
-	struct proof_claim claim = {.changed = has_prefix(key, "changed-")};
-	if (!unit || (!claim.changed && !has_prefix(key, "new-")))
+	struct proof_reported reported = {.changed = has_prefix(key, "changed-")};
+	if (!unit || (!reported.changed && !has_prefix(key, "new-")))
 		return false;
-	claim.name = xstrdup(value);
+	reported.name = xstrdup(value);
 	if (has_suffix(key, "-function"))
-		*vec_push(&unit->functions) = claim;
+		*vec_push(&unit->functions) = reported;
 	else
-		*vec_push(&unit->data) = claim;
+		*vec_push(&unit->data) = reported;
 	return true;
 }
 

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A thing of the compiler's output and its place in the module, side by side. */
+/*
+ * Compares a thing of the compiler's output with its place in the module: bytes, relocations, and
+ * where each relocation leads.  Following them finds all other things.
+ */
+#include "proof/proof_match.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
-#include "proof/internal.h"
+#include "pokepatch_mark.h"
+#include "proof/proof_check.h"
+#include "proof/proof_sites.h"
+#include "proof/proof_tables.h"
 
-/* ---- the module's relocations --------------------------------------------------------------- */
+/* ---- the module's relocations ------------------------------------------------------- */
 
 static bool is_before(const struct row *row, const struct section *section, uint64_t place)
 {
@@ -70,19 +78,19 @@ bool cursor_at_row(const struct cursor *cursor, uint64_t place)
 	return row && row->section == cursor->section && row->place == place;
 }
 
-/* ---- where things may be ----------------------------------------------------------------------- */
+/* ---- where things may be ------------------------------------------------------------ */
 
 /*
- * Names that mean something to the module loader or to the kernel that looks at a
- * module: what is in such a section must be in one of the same meaning.
+ * Names of sections that mean something to the module loader, or to the kernel when it reads a
+ * module.  A thing from such a section must be in a section with the same meaning.
  */
 static const char *const meaningful[] = {
 	".data..percpu", /* a copy for each processor */
 	".data..ro_after_init",
-	".noinstr.text", /* no probes: kernel/kprobes.c, populate_kprobe_blacklist */
+	".noinstr.text", /* no probes here: kernel/kprobes.c, populate_kprobe_blacklist() */
 	".kprobes.text",
 	".cpuidle.text",
-	".static_call.text", /* by its name objtool finds trampolines */
+	".static_call.text", /* objtool finds trampolines by this name */
 	"__dyndbg_classes",
 	"__dyndbg",
 	"__trace_printk_fmt",
@@ -95,7 +103,10 @@ static const char *const meaningful[] = {
 	".note.",
 };
 
-/* What the kernel has once, or what would make the module into something else. */
+/*
+ * Sections whose contents the kernel must have only once, or that would give the module another
+ * function, such as exports or parameters.
+ */
 static const char *const never_carried[] = {
 	".modinfo",	 "__mod_",   "___ksymtab",    "___kcrctab", "__ksymtab",
 	".init",	 ".exit",    ".discard",      ".initcall",  "__param",
@@ -145,28 +156,32 @@ struct error *place_thing(struct check *check, struct thing *thing, const struct
 	while (align > 1 && (thing->start & (align - 1)))
 		align /= 2;
 	if (align > section->align)
-		return wrong(check, "'%s' needs an alignment of %" PRIu64 ", and section %s has %" PRIu64,
+		return wrong(check, 
+			     "'%s' needs an alignment of %" PRIu64 ", and section %s has %" PRIu64,
 			     thing_name(thing), align, section->name, section->align);
 	thing->at = section;
 	thing->place = place;
 	*vec_push(&check->todo) = thing;
-	return claim(check, section, place, size, align, PLACED, thing_name(thing));
+	return extent_add(check, section, place, size, align, PLACED, thing_name(thing));
 }
 
-/* ---- where a reference must lead -------------------------------------------------------------------- */
+/* ---- where a reference must lead ---------------------------------------------------- */
 
 static bool is_code(const struct thing *thing)
 {
 	return section_is_text(thing->section);
 }
 
-/* A function that is only in the patch, or that has no entry by which it could be replaced. */
+/* Is the function new, or does it have no entry through which it could be replaced? */
 static bool only_in_patch(const struct thing *function)
 {
-	return function->claim == CLAIM_NEW || function->carried;
+	return function->reported == REPORTED_NEW || function->carried;
 }
 
-/* Made once for each use by the compiler or the kernel's macros; no use cares which. */
+/*
+ * The compiler or a macro of the kernel makes such a datum anew for each use, so each copy is as
+ * good as another.
+ */
 static bool is_private(const struct thing *thing)
 {
 	static const char *const names[] = {
@@ -183,7 +198,7 @@ static bool is_private(const struct thing *thing)
 	if (has_prefix(thing->symbol->name, "switch.table.")) /* clang: of that function */
 		return true;
 	char *bare _free_ = bare_name(thing->symbol->name);
-	const char *dot = strrchr(bare, '.'); /* clang: function.__func__ */
+	const char *dot = strrchr(bare, '.'); /* clang: "function.__func__" */
 	const char *name = dot && dot != bare ? dot + 1 : bare;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))
@@ -191,17 +206,17 @@ static bool is_private(const struct thing *thing)
 	return false;
 }
 
-/* Must a reference from one thing lead into the patch, or out of it? */
+/* Must a reference from one thing to another lead into the module?  Else it leads to the parent. */
 static bool leads_inside(const struct thing *from, bool entry, const struct thing *to,
 			 bool at_entry)
 {
 	if (from->source->whole || to->source->whole)
 		return true;
 	if (!is_code(to))
-		return to->claim == CLAIM_NEW;
-	at_entry &= to == to->function; /* a cold part's start is no entry */
-	/* A jump table's places are those of the code that it was made for. */
-	if (!is_code(from) && !entry && !at_entry && to->function->claim == CLAIM_CHANGED)
+		return to->reported == REPORTED_NEW;
+	at_entry &= to == to->function; /* a cold part has no entry */
+	/* A jump table leads into the code that it was made for. */
+	if (!is_code(from) && !entry && !at_entry && to->function->reported == REPORTED_CHANGED)
 		return true;
 	return only_in_patch(to->function) ||
 	       (from->function == to->function && (entry || !at_entry));
@@ -218,7 +233,7 @@ static struct error *judge(const struct check *check, const struct thing *from, 
 		     inside ? "the kernel's" : "the module's own");
 }
 
-/* Where in the module a relocation leads, if it leads there at all. */
+/* Does a relocation lead into the module?  Then ret says where to. */
 static bool is_inside(const struct fixup *fixup, const struct section **ret, int64_t *ret_offset)
 {
 	if (!fixup->symbol || !fixup->symbol->section)
@@ -240,7 +255,7 @@ static struct error *leads_wrong(const struct check *check, const struct thing *
 		     fixup->place - from->place, thing_name(from), target_name(check, fixup), to);
 }
 
-/* Who has the global symbol: the unit's own module, then vmlinux, then any module. */
+/* The parent with the global symbol: the unit's own, then vmlinux, then any module; or NULL. */
 static const struct symtab *owner_of(const struct check *check, const struct source *source,
 				     const char *name)
 {
@@ -270,7 +285,7 @@ static bool own_module_has(const struct source *source, const char *name)
 	return false;
 }
 
-/* A call or jump that the loader relocates leads to vmlinux: does it reach so far? */
+/* Error: a call or jump that the loader relocates may not reach as far as vmlinux. */
 static struct error *check_reach(const struct check *check, const struct thing *from,
 				 const struct reloc *reloc, const struct fixup *fixup)
 {
@@ -283,12 +298,12 @@ static struct error *check_reach(const struct check *check, const struct thing *
 		     fixup->place - from->place, thing_name(from), fixup->symbol->name);
 }
 
-/* The symbol is undefined in the unit. */
+/* The relocation's symbol is undefined in the unit. */
 static struct error *match_undefined(struct check *check, struct thing *from,
 				     const struct reloc *reloc, const struct fixup *fixup)
 {
 	const char *name = reloc->symbol->name;
-	/* Another unit of the patch, the glue or modpost's part. */
+	/* Another unit of the patch, the glue, or modpost's part may define it. */
 	struct source *other = map_get(&check->proof->globals, name);
 	const struct symbol *symbol = other ? map_get(&other->by_name, name) : NULL;
 	struct thing *to = symbol ? source_at(other, symbol->section, symbol->value) : NULL;
@@ -298,7 +313,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 	bool is_veneer = false;
 	int64_t offset;
 
-	/* What that unit has changed is called where the kernel has it, too. */
+	/* A function that the other unit changed is called in the kernel, too. */
 	if (!to || !leads_inside(from, false, to, at_entry))
 		TRY(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
@@ -328,7 +343,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 	return place_thing(check, to, section, offset - delta);
 }
 
-/* A string or constant of a section that the linker merges (gABI, SHF_MERGE): by content. */
+/* A string or constant in a section that the linker merges: compare the contents. */
 static struct error *match_content(struct check *check, struct thing *from,
 				   const struct reloc *reloc, bool in_code,
 				   const struct fixup *fixup)
@@ -336,7 +351,7 @@ static struct error *match_content(struct check *check, struct thing *from,
 	const struct section *pool = reloc->symbol->section, *section;
 	uint64_t unit = pool->entsize, size = unit, start = reloc->symbol->value;
 	int64_t behind = in_code ? reloc->behind : 0, offset;
-	int64_t beside = reloc->addend + behind; /* from the start of what the symbol names */
+	int64_t beside = reloc->addend + behind; /* counts from the symbol */
 
 	if (!is_inside(fixup, &section, &offset))
 		return leads_wrong(check, from, fixup, pool->name);
@@ -369,7 +384,7 @@ static struct error *match_content(struct check *check, struct thing *from,
 	if (cursor_next(&cursor, offset + size, &none))
 		return wrong(check, "a string or constant that '%s' refers to is relocated",
 			     thing_name(from));
-	/* Aligned data is read with instructions that fault otherwise (movaps). */
+	/* An instruction that reads aligned data may fault on other data (movaps). */
 	uint64_t align = pool->flags & SHF_STRINGS ? unit : pool->align;
 	while (align & (align - 1))
 		align &= align - 1;
@@ -378,10 +393,10 @@ static struct error *match_content(struct check *check, struct thing *from,
 	if (section->align < align || offset % align)
 		return wrong(check, "a constant that '%s' refers to is not aligned",
 			     thing_name(from));
-	return claim(check, section, offset, size, align, SHARED, pool->name);
+	return extent_add(check, section, offset, size, align, SHARED, pool->name);
 }
 
-/* The parent's own: which of its symbols stands for the thing? */
+/* The reference leads to the parent: is the symbol that of the thing? */
 static struct error *match_parents(struct check *check, const struct thing *from,
 				   const struct thing *to, const struct reloc *reloc,
 				   const struct fixup *fixup, bool is_veneer)
@@ -391,7 +406,7 @@ static struct error *match_parents(struct check *check, const struct thing *from
 	const struct symbol *orig = map_get(&source->orig_by_name, name);
 	const struct symbol *symbol = map_get(&source->by_name, name);
 
-	/* Another name for it at the same place, or its own, numbers apart. */
+	/* Another name for the same place counts; so does its own name with other numbers. */
 	if (!symbol || symbol->section != to->section || symbol->value < to->start ||
 	    symbol->value >= to->end + (to->start == to->end)) {
 		char *found _free_ = bare_name(name);
@@ -431,7 +446,7 @@ static struct thing *target_thing(struct thing *from, const struct reloc *reloc,
 {
 	int64_t offset = reloc->symbol->value;
 
-	/* A symbol means what it names, a section means the place that is reached. */
+	/* A symbol means its own thing.  A section means the thing at the place that is reached. */
 	if (reloc->symbol->type == STT_SECTION)
 		offset += reloc->addend + (in_code ? reloc->behind : 0);
 	return source_at(from->source, reloc->symbol->section, offset);
@@ -458,7 +473,7 @@ struct error *match_target(struct check *check, struct thing *from, const struct
 			     thing_name(from), reloc->symbol->section->name);
 	delta = (int64_t)(reloc->symbol->value + reloc->addend) - (int64_t)to->start;
 	if (!to->symbol && is_code(to) && !to->source->whole)
-		to->function = from->function; /* a replacement: who leads to it */
+		to->function = from->function; /* a replacement is part of its user */
 	at_entry = delta + (in_code ? reloc->behind : 0) == 0;
 	if (!leads_inside(from, table != NULL, to, at_entry))
 		TRY(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
@@ -471,7 +486,7 @@ struct error *match_target(struct check *check, struct thing *from, const struct
 	return match_parents(check, from, to, reloc, fixup, is_veneer);
 }
 
-/* ---- one thing ------------------------------------------------------------------------------------ */
+/* ---- one thing ---------------------------------------------------------------------- */
 
 static int by_offset(const void *left, const void *right)
 {
@@ -480,7 +495,7 @@ static int by_offset(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Its relocations and the branches that the assembler resolved, in order. */
+/* The thing's relocations, and the branches that the assembler resolved, by offset.  Owned. */
 static struct reloc *expected_relocs(const struct thing *thing, size_t *ret_count)
 {
 	const struct section *section = thing->section;
@@ -512,7 +527,7 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 		uint64_t place = reloc->offset - thing->start + thing->place;
 
 		if (thing_nop(thing, reloc->offset))
-			continue; /* the jump's target is in the table */
+			continue; /* the table's entry has the jump's target */
 		if (!cursor_next(&cursor, end, &fixup))
 			return wrong(check, "'%s' lacks the relocation at %#" PRIx64,
 				     thing_name(thing), reloc->offset - thing->start);
@@ -532,12 +547,16 @@ static struct error *match_relocs(struct check *check, struct thing *thing,
 	return NULL;
 }
 
-/* Of a byte of a branch that the assembler resolved, which are the distance; fields have 4 bytes. */
+/*
+ * The bits of this byte that hold the distance of a branch that the assembler resolved.  The field
+ * has 4 bytes.
+ */
 static unsigned char field_bits(const struct thing *thing, const struct reloc *branch, uint64_t at)
 {
 	const struct arch *arch = thing->source->object.arch;
 	const struct reloc_kind *kind = arch_reloc(arch, branch->type);
-	const uint64_t bits = kind && kind->mask ? kind->mask : UINT32_MAX, byte = at - branch->offset;
+	const uint64_t bits = kind && kind->mask ? kind->mask : UINT32_MAX;
+	const uint64_t byte = at - branch->offset;
 
 	return bits >> 8 * (arch_is_big(arch) ? 3 - byte : byte);
 }
@@ -569,7 +588,7 @@ static struct error *match_bytes(struct check *check, const struct thing *thing)
 		    thing->branches.list[branch].offset <= thing->start + i)
 			want &= ~field_bits(thing, &thing->branches.list[branch], thing->start + i);
 		if (is_short_field(thing, thing->start + i))
-			continue; /* match_tail() */
+			continue; /* match_tail() compares it */
 		if ((found ? found[i] : 0) != want)
 			return wrong(check, "byte %#" PRIx64 " of '%s' differs", i,
 				     thing_name(thing));

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The proof as a whole: open what does not depend on the module, then make all checks of a module.
+ * At the end every byte of every loaded section must belong to something.
+ */
+#include "proof/proof.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proof/internal.h"
+#include "proof/proof_check.h"
+#include "proof/proof_image.h"
+#include "proof/proof_match.h"
+#include "proof/proof_modinfo.h"
 #include "proof/proof_notes.h"
+#include "proof/proof_sites.h"
+#include "proof/proof_tables.h"
+#include "proof/proof_unwind.h"
 
 struct error *wrong(const struct check *check, const char *format, ...)
 {
@@ -19,7 +31,7 @@ struct error *wrong(const struct check *check, const char *format, ...)
 			 check->object.path, text);
 }
 
-/* ---- what does not depend on the module ---------------------------------------------------------- */
+/* ---- what does not depend on the module --------------------------------------------- */
 
 struct symtab *proof_parent(const struct proof *proof, const char *name)
 {
@@ -116,16 +128,16 @@ void proof_close(struct proof *proof)
 	free(proof);
 }
 
-/* ---- every byte --------------------------------------------------------------------------------------- */
+/* ---- every byte --------------------------------------------------------------------- */
 
-struct error *claim(struct check *check, const struct section *section, uint64_t start,
-		    uint64_t length, uint64_t align, enum claim_kind kind, const char *name)
+struct error *extent_add(struct check *check, const struct section *section, uint64_t start,
+		    uint64_t length, uint64_t align, enum extent_kind kind, const char *name)
 {
 	if (start > section->size || length > section->size - start)
 		return wrong(check, "'%s' reaches beyond section %s", name, section->name);
 	if (align > 1 && (start % align || section->align < align))
 		return wrong(check, "'%s' is not aligned to %" PRIu64 " bytes", name, align);
-	*vec_push(&check->claims[section->index]) = (struct claim){
+	*vec_push(&check->extents[section->index]) = (struct extent){
 		.start = start, .end = start + length, .align = align, .kind = kind, .name = name};
 	return NULL;
 }
@@ -137,9 +149,9 @@ struct error *check_constant(const struct check *check, const struct section *se
 	return wrong(check, "section %s has flags %#" PRIx64, section->name, section->flags);
 }
 
-static int claim_order(const void *left, const void *right)
+static int extent_order(const void *left, const void *right)
 {
-	const struct claim *a = left, *b = right;
+	const struct extent *a = left, *b = right;
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
@@ -161,7 +173,7 @@ static bool is_padding(const struct check *check, const struct section *section,
 	return !cursor_next(&cursor, end, &fixup);
 }
 
-static bool may_overlap(const struct claim *a, const struct claim *b)
+static bool may_overlap(const struct extent *a, const struct extent *b)
 {
 	if (a->kind != b->kind || a->kind == PLACED)
 		return false;
@@ -170,13 +182,13 @@ static bool may_overlap(const struct claim *a, const struct claim *b)
 
 static struct error *check_covered(struct check *check, const struct section *section)
 {
-	struct claim *list = check->claims[section->index].list;
-	size_t count = check->claims[section->index].count;
+	struct extent *list = check->extents[section->index].list;
+	size_t count = check->extents[section->index].count;
 	uint64_t end = 0;
-	const struct claim *before = NULL;
+	const struct extent *before = NULL;
 
 	if (count)
-		qsort(list, count, sizeof(*list), claim_order);
+		qsort(list, count, sizeof(*list), extent_order);
 	for (size_t i = 0; i <= count; i++) {
 		uint64_t start = i < count ? list[i].start : section->size;
 		uint64_t align = i < count && end ? list[i].align : section->align;
@@ -186,7 +198,10 @@ static struct error *check_covered(struct check *check, const struct section *se
 		if (start < end && !may_overlap(before, &list[i]))
 			return wrong(check, "'%s' and '%s' overlap in section %s", before->name,
 				     list[i].name, section->name);
-		/* In front of all code there may be less than it is aligned to (build/layout.c). */
+		/*
+		 * A section of code may begin with less padding than its alignment
+		 * (pokepatch-build/section_layout.c).
+		 */
 		if (start > end && (start - end >= (align > 64 ? align : 64) ||
 				    !is_padding(check, section, end, start)))
 			return wrong(check, "bytes %#" PRIx64 " to %#" PRIx64
@@ -213,22 +228,25 @@ static struct error *check_all_covered(struct check *check)
 	return NULL;
 }
 
-/* ---- what nothing refers to ------------------------------------------------------------------------------- */
+/* ---- things that nothing refers to -------------------------------------------------- */
 
-static bool is_claimed(const struct check *check, const struct section *section, uint64_t start,
+static bool is_taken(const struct check *check, const struct section *section, uint64_t start,
 		       uint64_t end)
 {
-	for (size_t i = 0; i < check->claims[section->index].count; i++) {
-		const struct claim *claim = &check->claims[section->index].list[i];
+	for (size_t i = 0; i < check->extents[section->index].count; i++) {
+		const struct extent *extent = &check->extents[section->index].list[i];
 
-		if (claim->start < end && start < claim->end)
+		if (extent->start < end && start < extent->end)
 			return true;
 	}
 	return false;
 }
 
-/* A new function or datum that only another patch or nobody uses: found by its name. */
-static struct error *place_claimed(struct check *check, struct thing *thing)
+/*
+ * Nothing in the patch refers to this new function or datum; another patch may.  The module has it
+ * under its name.
+ */
+static struct error *place_reported(struct check *check, struct thing *thing)
 {
 	for (size_t i = 1; i < check->object.symbols.count; i++) {
 		const struct symbol *symbol = check->object.symbols.list[i];
@@ -236,14 +254,14 @@ static struct error *place_claimed(struct check *check, struct thing *thing)
 		if (symbol->section && symbol->type == thing->symbol->type &&
 		    !strcmp(symbol->name, thing->symbol->name) &&
 		    symbol->size == thing->symbol->size &&
-		    !is_claimed(check, symbol->section, symbol->value,
+		    !is_taken(check, symbol->section, symbol->value,
 				symbol->value + symbol->size))
 			return place_thing(check, thing, symbol->section, symbol->value);
 	}
 	return wrong(check, "'%s' is not in it", thing_name(thing));
 }
 
-/* Of the glue and of modpost's part, by the order in which they were linked. */
+/* A piece of the glue or of modpost's part: it takes the first free place in its section. */
 static struct error *place_loose(struct check *check, struct thing *thing)
 {
 	const struct section *section =
@@ -253,7 +271,7 @@ static struct error *place_loose(struct check *check, struct thing *thing)
 	if (!section)
 		return wrong(check, "it has no section %s", thing->section->name);
 	for (uint64_t at = 0; at + size <= section->size; at += align)
-		if (!is_claimed(check, section, at, at + size))
+		if (!is_taken(check, section, at, at + size))
 			return place_thing(check, thing, section, at);
 	return wrong(check, "section %s of %s is not in it", section->name, thing->source->name);
 }
@@ -266,7 +284,7 @@ static bool is_linkers(const struct proof_rules *rules, const struct section *se
 	return false;
 }
 
-/* modinfo is checked by its lines; the other is for programs' loaders, and module.lds drops it. */
+/* modinfo.c checks modinfo.  Loaders of programs read the property note; module.lds drops it. */
 static bool is_left_out(const struct thing *thing)
 {
 	return is_linkers(thing->source->rules, thing->section) ||
@@ -288,186 +306,19 @@ static struct error *place_rest(struct check *check)
 				continue;
 			if (source->whole)
 				TRY(place_loose(check, thing));
-			else if (thing->claim)
-				TRY(place_claimed(check, thing));
+			else if (thing->reported)
+				TRY(place_reported(check, thing));
 			TRY(match_todo(check));
 		}
 	}
 	return NULL;
 }
 
-/* ---- what is no thing of a unit ------------------------------------------------------------------------------ */
-
-/* Lines that modinfo must have: those of the parts, and pokepatch's own. */
-static size_t expect_lines(struct map *expected, const struct section *modinfo)
-{
-	size_t count = 0;
-
-	for (uint64_t at = 0; modinfo && modinfo->data && at < modinfo->size;) {
-		const char *line = (const char *)modinfo->data + at;
-		size_t length = strnlen(line, modinfo->size - at);
-
-		if (length && length < modinfo->size - at) {
-			void **slot = map_slot(expected, line);
-
-			*slot = (void *)((uintptr_t)*slot + 1);
-			count++;
-		}
-		at += length + 1;
-	}
-	return count;
-}
-
-static void add_namespaces(const struct check *check, struct buffer *out, struct map *seen)
-{
-	for (size_t i = 1; i < check->object.symbols.count; i++) {
-		const struct symbol *symbol = check->object.symbols.list[i];
-		const struct export *export =
-			symbol->section ? NULL : symvers_find(&check->proof->symvers, symbol->name);
-
-		if (!export || !*export->namespace || map_has(seen, export->namespace))
-			continue;
-		*map_slot(seen, export->namespace) = NULL;
-		buffer_printf(out, "import_ns=%s%c", export->namespace, 0);
-	}
-}
-
-static struct error *check_lines(struct check *check, const struct section *modinfo,
-				 struct map *expected, size_t wanted)
-{
-	size_t found = 0;
-
-	for (uint64_t at = 0; at < modinfo->size;) {
-		const char *line = (const char *)modinfo->data + at;
-		size_t length = strnlen(line, modinfo->size - at);
-
-		if (length == modinfo->size - at)
-			return wrong(check, "modinfo does not end");
-		if (length) {
-			void **slot = map_has(expected, line) ? map_slot(expected, line) : NULL;
-
-			if (!slot || !*slot)
-				return wrong(check, "modinfo has an unexpected '%s'", line);
-			*slot = (void *)((uintptr_t)*slot - 1);
-			found++;
-		}
-		at += length + 1;
-	}
-	if (found != wanted)
-		return wrong(check, "modinfo has %zu lines, not %zu", found, wanted);
-	return modinfo->relocs.count ? wrong(check, "modinfo is relocated") : NULL;
-}
-
-/* The kernel's own string, with which the loader compares modinfo's vermagic. */
-static const char *kernel_vermagic(const struct proof *proof)
-{
-	static const char *const names[] = {"vermagic"}; /* kernel/module/main.c */
-	struct symtab *vmlinux = proof->parents.list[0];
-
-	symtab_load(vmlinux, names, 1);
-	const struct known_symbol *symbol = symtab_get(vmlinux, names[0]);
-	const unsigned char *bytes = symbol ? symtab_bytes(vmlinux, symbol) : NULL;
-	return bytes && memchr(bytes, 0, symbol->size) ? (const char *)bytes : NULL;
-}
+/* ---- sections that belong to no unit ------------------------------------------------ */
 
 /*
- * The glue and modpost's part bring these lines.  With another license the module gets no GPL-only
- * symbols, without that dependency the core may not be loaded, and with another vermagic the
- * loader refuses the module.
+ * The linker makes the build id: a hash of the file, which the proof has nothing to compare with.
  */
-static struct error *check_brought_lines(const struct check *check, const struct map *expected)
-{
-	const char *magic = kernel_vermagic(check->proof);
-	char *vermagic _free_ = xasprintf("vermagic=%s", magic ?: "");
-	const char *const lines[] = {"license=GPL", "depends=pokepatch", vermagic};
-
-	if (!magic)
-		return wrong(check, "vmlinux has no vermagic to compare modinfo with");
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		if (map_get(expected, lines[i]) != (void *)1)
-			return wrong(check, "modinfo lacks '%s'", lines[i]);
-	return NULL;
-}
-
-static struct error *check_modinfo(struct check *check)
-{
-	const struct proof_input *input = check->proof->input;
-	const struct section *modinfo = object_find_section(&check->object, ".modinfo");
-	const struct symtab *vmlinux = check->proof->parents.list[0];
-	struct buffer own = {0};
-	struct map expected = {0}, seen = {0};
-
-	if (!modinfo || !modinfo->data)
-		return wrong(check, "it has no modinfo");
-	TRY(check_constant(check, modinfo));
-	TRY(claim(check, modinfo, 0, modinfo->size, 1, PLACED, ".modinfo"));
-	buffer_printf(&own, "pokepatch=%u%cpokepatch_kernel=%s%cpokepatch_source=%s%c",
-		      POKEPATCH_FORMAT, 0, input->release, 0, input->source, 0);
-	buffer_add_string(&own, "pokepatch_build_id=");
-	for (uint32_t i = 0; i < vmlinux->build_id_length; i++)
-		buffer_printf(&own, "%02x", vmlinux->build_id[i]);
-	buffer_add(&own, "", 1);
-	add_namespaces(check, &own, &seen);
-	map_deinit(&seen);
-
-	struct section lines = {.data = (unsigned char *)own.text, .size = own.length};
-	size_t count = expect_lines(&expected, &lines);
-	for (size_t i = 0; i < check->proof->sources.count; i++)
-		if (check->proof->sources.list[i]->whole)
-			count += expect_lines(
-				&expected,
-				object_find_section(&check->proof->sources.list[i]->object,
-						    ".modinfo"));
-	struct error *error = check_brought_lines(check, &expected);
-	if (!error)
-		error = check_lines(check, modinfo, &expected, count);
-	map_deinit(&expected);
-	buffer_deinit(&own);
-	return error;
-}
-
-/* struct modversion_info, linux/module.h: the CRC of every symbol that is used. */
-#define VERSION_SIZE 64
-
-static struct error *check_versions(struct check *check)
-{
-	const struct section *versions = object_find_section(&check->object, "__versions");
-	struct map seen = {0};
-	struct error *error = NULL;
-
-	/* A kernel without MODVERSIONS has no such section. */
-	for (uint64_t at = 0; !error && versions && at + VERSION_SIZE <= versions->size;
-	     at += VERSION_SIZE) {
-		const char *name = (const char *)versions->data + at + 8;
-		bool ends = memchr(name, 0, VERSION_SIZE - 8) != NULL;
-		const struct export *export = ends ? symvers_find(&check->proof->symvers, name)
-						   : NULL;
-
-		if (ends && !export)
-			export = symvers_find(&check->proof->core_symvers, name);
-		if (!export || map_has(&seen, name) ||
-		    object_get64(&check->object, versions->data + at) != export->crc)
-			error = wrong(check, "the version of '%.*s' is not the kernel's",
-				      VERSION_SIZE - 8, name);
-		else
-			*map_slot(&seen, name) = NULL;
-	}
-	for (size_t i = 1; !error && i < check->object.symbols.count; i++) {
-		const struct symbol *symbol = check->object.symbols.list[i];
-
-		if (symbol->section || symbol->special != SHN_UNDEF)
-			continue;
-		if (!proof_provides(check->proof, symbol->name))
-			error = wrong(check, "'%s' is undefined, and neither vmlinux nor the core exports it",
-				      symbol->name);
-		else if (versions && !map_has(&seen, symbol->name))
-			error = wrong(check, "'%s' is undefined and has no version", symbol->name);
-	}
-	map_deinit(&seen);
-	return error;
-}
-
-/* The linker makes it: a hash of the file, which nothing can be compared with. */
 static struct error *check_build_id(struct check *check)
 {
 	const struct section *section = object_find_section(&check->object, ".note.gnu.build-id");
@@ -486,10 +337,10 @@ static struct error *check_build_id(struct check *check)
 	    id.size != section->size - 16 || section->relocs.count)
 		return wrong(check, "its build id is malformed");
 	TRY(check_constant(check, section));
-	return claim(check, section, 0, section->size, 4, PLACED, section->name);
+	return extent_add(check, section, 0, section->size, 4, PLACED, section->name);
 }
 
-/* Also ld's own: what all that it linked needs of a processor.  Nothing in the kernel reads it. */
+/* The linker sums up which processor its input needs.  Nothing in the kernel reads that. */
 static struct error *check_linkers(struct check *check)
 {
 	for (size_t i = 1; i < check->object.sections.count; i++) {
@@ -500,14 +351,14 @@ static struct error *check_linkers(struct check *check)
 		if (section->relocs.count)
 			return wrong(check, "section %s is relocated", section->name);
 		TRY(check_constant(check, section));
-		TRY(claim(check, section, 0, section->size, 1, PLACED, section->name));
+		TRY(extent_add(check, section, 0, section->size, 1, PLACED, section->name));
 	}
 	return NULL;
 }
 
 /*
- * object_read() clears the fields that are relocated; here the file itself counts.
- * The object's map is the file's own, so a section lies at the same place in both.
+ * object_read() clears the fields that are relocated, so this check reads the file again.  The
+ * object's map is a map of the file, so a section is at the same offset in both.
  */
 static struct error *check_fields(struct check *check, const char *path)
 {
@@ -541,7 +392,7 @@ static struct error *check_fields(struct check *check, const char *path)
 	return NULL;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------- */
 
 static void forget(struct proof *proof)
 {
@@ -561,8 +412,8 @@ static bool is_function(const struct thing *thing)
 	return section_is_text(thing->section) && thing->symbol && thing->function == thing;
 }
 
-/* All that the differ reports is there, and of the units nothing else that has a name. */
-static struct error *check_claims(struct check *check)
+/* The module has all that the differ reports, and no other function of the units. */
+static struct error *check_reported(struct check *check)
 {
 	for (size_t i = 0; i < check->proof->sources.count; i++) {
 		const struct source *source = check->proof->sources.list[i];
@@ -571,13 +422,14 @@ static struct error *check_claims(struct check *check)
 			const struct thing *thing = source->things.list[j];
 			bool cold = thing->function != thing;
 
-			if (thing->claim && !thing->at)
+			if (thing->reported && !thing->at)
 				return wrong(check, "'%s' is not in it", thing_name(thing));
-			if (thing->claim == CLAIM_CHANGED && is_function(thing) && !thing->replaced)
+			if (thing->reported == REPORTED_CHANGED && is_function(thing) &&
+			    !thing->replaced)
 				return wrong(check, "'%s' is in no row of the table of functions",
 					     thing_name(thing));
 			if (thing->at && section_is_text(thing->section) && thing->symbol &&
-			    !cold && !thing->claim)
+			    !cold && !thing->reported)
 				return wrong(check, "'%s' is in it, but is not reported",
 					     thing_name(thing));
 			if (thing->at && thing->cold && !thing->cold->at)
@@ -600,13 +452,13 @@ static struct error *check_all(struct check *check, const char *path)
 	TRY(tables_read(check));
 	TRY(match_todo(check));
 	TRY(place_rest(check));
-	TRY(check_claims(check));
+	TRY(check_reported(check));
 	TRY(image_check_used(check));
 	TRY(tables_check_used(check));
 	TRY(sites_check(check));
 	TRY(unwind_check(check));
-	TRY(check_modinfo(check));
-	TRY(check_versions(check));
+	TRY(modinfo_check(check));
+	TRY(versions_check(check));
 	TRY(check_build_id(check));
 	TRY(check_linkers(check));
 	TRY(check_fields(check, path));
@@ -632,14 +484,14 @@ struct error *proof_check(struct proof *proof, const char *path)
 		error->status = STATUS_FAILED;
 		return error;
 	}
-	check.claims = xcalloc(check.object.sections.count, sizeof(*check.claims));
+	check.extents = xcalloc(check.object.sections.count, sizeof(*check.extents));
 	forget(proof);
 	index_names(&check);
 	error = check.object.arch == proof->arch ? check_all(&check, path)
 						 : wrong(&check, "it is for another machine");
 	for (size_t i = 0; i < check.object.sections.count; i++)
-		vec_deinit(&check.claims[i]);
-	free(check.claims);
+		vec_deinit(&check.extents[i]);
+	free(check.extents);
 	for (size_t i = 0; i < check.tables.count; i++)
 		vec_deinit(&check.tables.list[i].entries);
 	vec_deinit(&check.tables);

@@ -44,7 +44,7 @@ struct proof_table {
 		LIVE_NOTHING,
 		LIVE_BYTE,	  /* the first byte */
 		LIVE_INSTRUCTION, /* one instruction, whose length stays the same */
-		LIVE_WORD,	  /* the same with four bytes: what follows may look like part of it */
+		LIVE_WORD,	  /* four bytes, even if more NOPs follow */
 		LIVE_SITE,	  /* as many bytes as site_length says */
 	} live;
 };
@@ -92,7 +92,10 @@ struct proof_rules {
 	uint8_t entry_places[2];
 	uint8_t entry_opcode;
 	const char *entry_table;
-	/* Or the function calls nothing, but its start or this offset behind it is in entry_table. */
+	/*
+	 * Or the function calls nothing, but its start or this offset behind it is in
+	 * entry_table.
+	 */
 	bool entry_listed;
 	uint8_t entry_behind;
 	const char *copied;	 /* section of code that the loader copies over other code */

@@ -38,8 +38,8 @@ static uint8_t live_length(const unsigned char *instruction)
 }
 
 /*
- * The kernel is in KSEG0 and modules are in CKSSEG.  A field that counts from its own place, or that
- * stays within its region of 256 MB, does not reach from one to the other.
+ * The kernel is in KSEG0 and modules are in CKSSEG.  A field that counts from its own place, or
+ * that stays within its region of 256 MB, does not reach from one to the other.
  */
 static const char *late_problem(uint32_t type, uint64_t place)
 {

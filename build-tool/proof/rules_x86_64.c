@@ -9,7 +9,11 @@ static const struct proof_table tables[] = {
 	{.section = "__bug_table", .sizes = {12}},  /* asm/bug.h: addr, file, line, flags */
 	{.section = "__ex_table", .sizes = {12}},   /* asm/extable.h: insn, fixup, data */
 	/* linux/jump_label.h: code, target, key; the hack: asm/jump_label.h, "2 | branch" */
-	{.section = "__jump_table", .sizes = {16}, .key = 8, .nop_flag = 2, .live = LIVE_INSTRUCTION},
+	{.section = "__jump_table",
+	 .sizes = {16},
+	 .key = 8,
+	 .nop_flag = 2,
+	 .live = LIVE_INSTRUCTION},
 	/* asm/alternative.h: instr, replacement, feature (u16, or u32 from 6.3 on), lengths */
 	{.section = ".altinstructions",
 	 .sizes = {12, 14},

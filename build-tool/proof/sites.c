@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code that the module loader rewrites.  The core makes its relocations after that:
- * one there would be written over whatever the loader chose.  Calls from such code go by
- * way of a jump, which the core can relocate.
+ * Code that the module loader rewrites, and the jumps that pokepatch adds.  The core makes its
+ * relocations after the loader, so one in such code would overwrite what the loader wrote.  A call
+ * from such code leads to an added jump, which the core can relocate.
  */
+#include "proof/proof_sites.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
-#include "proof/internal.h"
+#include "proof/proof_check.h"
+#include "proof/proof_match.h"
 
 struct site {
 	const struct section *section;
-	uint64_t start, end; /* once sorted: the furthest end up to this one */
+	uint64_t start, end; /* after sorting, end is the furthest end up to this site */
 };
 struct sites {
 	VEC(struct site) list;
@@ -28,7 +31,7 @@ static int site_order(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* What is copied to such a place. */
+/* Code that the loader copies to such a place. */
 static void read_piece(const struct check *check, const struct module_table *table,
 		       const struct module_entry *entry, struct sites *ret)
 {
@@ -67,7 +70,7 @@ static void read_sites(const struct check *check, struct sites *ret)
 	if (!ret->list.count)
 		return;
 	qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list), site_order);
-	/* They nest: an alternative of several instructions, and a call's site within. */
+	/* Sites nest: an alternative of several instructions may have a call's site in it. */
 	for (size_t i = 1; i < ret->list.count; i++) {
 		struct site *site = &ret->list.list[i];
 
@@ -114,7 +117,7 @@ struct error *sites_check(struct check *check)
 	for (size_t i = 0; !error && i < check->rows.count; i++) {
 		const struct row *row = &check->rows.list[i];
 
-		/* kernel/module/main.c, post_relocation(): a copy for each processor */
+		/* kernel/module/main.c, post_relocation() copies it for each processor */
 		if (has_prefix(row->section->name, ".data..percpu") ||
 		    (copied && !strcmp(row->section->name, copied)) || is_rewritten(&sites, row))
 			error = wrong(check, "the core would relocate %s+%#" PRIx64
@@ -127,9 +130,9 @@ struct error *sites_check(struct check *check)
 	return error;
 }
 
-/* ---- jumps of pokepatch's own ------------------------------------------------------------- */
+/* ---- jumps that pokepatch adds ------------------------------------------------------ */
 
-/* Does the next field lead to where the first one does? */
+/* Does the second field lead to where the first one does? */
 static bool is_second(const struct proof_veneer *veneer, struct cursor *cursor, int64_t place,
 		      const struct fixup *first)
 {
@@ -196,13 +199,13 @@ struct error *veneer_follow(struct check *check, const struct thing *from,
 	*is_veneer = true;
 	if (ret->row)
 		ret->row->used = true;
-	ret->addend -= veneer->addend + kind->origin; /* as the call counts */
+	ret->addend -= veneer->addend + kind->origin; /* count as the call does */
 	*vec_push(&check->veneers) = (struct our_jump){section, place, -1};
-	return claim(check, section, place, veneer->size, veneer->align, WHOLE,
+	return extent_add(check, section, place, veneer->size, veneer->align, WHOLE,
 		     "a jump of pokepatch's own");
 }
 
-/* ---- behind a function's own code ----------------------------------------------------------------- */
+/* ---- jumps that follow a function --------------------------------------------------- */
 
 static size_t first_short_jump(const struct thing *thing, uint64_t offset)
 {
@@ -217,7 +220,7 @@ bool is_short_field(const struct thing *thing, uint64_t offset)
 	return first < thing->short_jumps.count && thing->short_jumps.list[first].field == offset;
 }
 
-/* Where a short jump leads in the module, counted from the thing's place; 0: outside the section. */
+/* Where a short jump leads in the module, as an offset from the thing; 0: it leaves the section. */
 static uint64_t led_to(const struct thing *thing, const struct section *section, uint64_t place,
 		       const struct short_jump *jump)
 {
@@ -249,7 +252,8 @@ static struct error *match_short_jump(struct check *check, struct thing *thing,
 {
 	const struct proof_veneer *veneer = &check->proof->rules->veneer;
 	uint64_t size = thing->end - thing->start;
-	uint64_t to = led_to(thing, thing->at, thing->place, jump), field = jump->field - thing->start;
+	uint64_t to = led_to(thing, thing->at, thing->place, jump);
+	uint64_t field = jump->field - thing->start;
 	struct fixup fixup;
 
 	if (to < size ||
@@ -266,7 +270,7 @@ static struct error *match_short_jump(struct check *check, struct thing *thing,
 	};
 	*vec_push(&check->veneers) = (struct our_jump){thing->at, thing->place + to,
 						       thing->place + field};
-	TRY(claim(check, thing->at, thing->place + to, veneer->size, 1, WHOLE,
+	TRY(extent_add(check, thing->at, thing->place + to, veneer->size, 1, WHOLE,
 		  "a jump of pokepatch's own"));
 	return match_target(check, thing, NULL, &reloc, true, &fixup);
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The compiler's output in pieces, by its symbols, and what belongs to each. */
+/*
+ * Splits the compiler's output into things by its symbols, attaches the entries of the special
+ * sections to them, and decodes their code.
+ */
+#include "proof/proof_source.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
 #include "object/disasm.h"
-#include "proof/internal.h"
+#include "proof/proof_texts.h"
 
 char *bare_name(const char *name)
 {
@@ -21,7 +26,7 @@ char *bare_name(const char *name)
 			*to++ = *from++;
 	}
 	*to = '\0';
-	if (has_prefix(bare, "__UNIQUE_ID_")) /* include/linux/compiler-gcc.h: a counter */
+	if (has_prefix(bare, "__UNIQUE_ID_")) /* a counter follows: include/linux/compiler-gcc.h */
 		while (to > bare && isdigit((unsigned char)to[-1]))
 			*--to = '\0';
 	return bare;
@@ -37,7 +42,7 @@ size_t section_first_reloc(const struct section *section, uint64_t offset)
 	return first_index(i, section->relocs.count, section->relocs.list[i].offset >= offset);
 }
 
-/* ---- pieces ------------------------------------------------------------------------------ */
+/* ---- splitting ---------------------------------------------------------------------- */
 
 static const struct proof_table *table_rule(const struct proof_rules *rules, const char *name)
 {
@@ -73,7 +78,7 @@ static struct thing *add_thing(struct source *source, const struct section *sect
 	return thing;
 }
 
-/* arm64's "$x", "$d": here begins code, data. */
+/* arm64's "$x" and "$d" mark where code and where data begins. */
 static bool is_mark(const struct symbol *symbol)
 {
 	return symbol->name[0] == '$';
@@ -87,7 +92,7 @@ static bool names_a_thing(const struct symbol *symbol)
 	       (symbol->type == STT_NOTYPE && !has_prefix(symbol->name, ".L"));
 }
 
-/* By section and place; of those at one place the largest, then the one that others see. */
+/* By section and place; at one place the largest symbol first, then the global one. */
 static int symbol_order(const void *left, const void *right)
 {
 	const struct symbol *a = *(const struct symbol *const *)left;
@@ -121,7 +126,7 @@ static bool is_filler(const struct section *section, uint64_t start, uint64_t en
 static void split_pieces(struct source *source, const struct section *pieces, uint64_t from,
 			 const struct proof_rules *rules);
 
-/* Behind the last that has a name, in a section with so many. */
+/* Split what follows the section's last symbol. */
 static void split_rest(struct source *source, const struct section *section, uint64_t from,
 		       const struct proof_rules *rules)
 {
@@ -158,7 +163,7 @@ static void split_by_symbols(struct source *source, const struct proof_rules *ru
 			    (symbol->value < end ||
 			     (symbol->value == list.list[i - 1]->value &&
 			      list.list[i - 1]->section == section)))
-				continue; /* another name, or a label within */
+				continue; /* another name for it, or a label within it */
 			for (size_t j = i + 1; j < list.count; j++)
 				if (list.list[j]->section != section ||
 				    list.list[j]->value > symbol->value) {
@@ -169,7 +174,7 @@ static void split_by_symbols(struct source *source, const struct proof_rules *ru
 			if (symbol->value > end)
 				add_thing(source, section, end, symbol->value, NULL);
 			if (!symbol->size && section_is_text(section))
-				stop = next; /* assembly without .size */
+				stop = next; /* assembly that gives no .size */
 			add_thing(source, section, symbol->value, stop, symbol);
 			end = stop;
 		}
@@ -192,7 +197,10 @@ static int piece_order(const void *left, const void *right)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* Code that only tables and jumps lead to: a table says how long, a jump does not. */
+/*
+ * Split code that only tables and jumps lead to.  A table says how long a piece is.  A piece that
+ * only jumps lead to ends where the next one begins.
+ */
 static void split_pieces(struct source *source, const struct section *pieces, uint64_t from,
 			 const struct proof_rules *rules)
 {
@@ -229,7 +237,7 @@ static void split_pieces(struct source *source, const struct section *pieces, ui
 		uint64_t next = pieces->size, end = list.list[i].end;
 
 		if (i && list.list[i].start == list.list[i - 1].start)
-			continue; /* the longest came first */
+			continue; /* the first one at this place is the longest */
 		for (size_t j = i + 1; j < list.count && next == pieces->size; j++)
 			if (list.list[j].start > list.list[i].start)
 				next = list.list[j].start;
@@ -265,15 +273,15 @@ struct thing *source_at(struct source *source, const struct section *section, in
 	size_t count = source->by_section[section->index].count;
 	size_t behind = first_index(i, count, (int64_t)list[i]->start > offset);
 
-	if (!behind) /* before a table that is indexed from 1 on */
+	if (!behind) /* the address of a table that is indexed from 1 on */
 		return count == 1 ? list[0] : NULL;
 	return offset <= (int64_t)list[behind - 1]->end || behind == count ? list[behind - 1]
 									   : NULL;
 }
 
-/* ---- what belongs to them ---------------------------------------------------------------- */
+/* ---- cold parts and entries --------------------------------------------------------- */
 
-/* Gcc: "foo.cold", "foo.isra.0.cold", "foo.cold.3". */
+/* gcc calls them "foo.cold", "foo.isra.0.cold" or "foo.cold.3". */
 static void link_cold_parts(struct source *source)
 {
 	for (size_t i = 0; i < source->things.count; i++) {
@@ -299,7 +307,7 @@ static void link_cold_parts(struct source *source)
 	}
 }
 
-/* Every entry has a relocation where it begins: the size that fits is the one. */
+/* Every entry begins with a relocation, so the right size is the one that fits them. */
 uint8_t table_entry_size(const struct proof_table *table, const struct section *section)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table->sizes) && table->sizes[i]; i++) {
@@ -387,33 +395,33 @@ static void index_symbols(const struct object *object, struct map *ret)
 	}
 }
 
-static void set_claims(struct source *source)
+static void set_reported(struct source *source)
 {
-	struct map claims[2] = {{0}};
+	struct map reported[2] = {{0}};
 	static char is_new, is_changed;
 
 	for (int data = 0; data < 2; data++) {
-		const struct proof_claim *list = data ? source->unit->data.list
+		const struct proof_reported *list = data ? source->unit->data.list
 						      : source->unit->functions.list;
 		size_t count = data ? source->unit->data.count : source->unit->functions.count;
 
 		for (size_t i = 0; i < count; i++)
-			*map_slot(&claims[data], list[i].name) =
+			*map_slot(&reported[data], list[i].name) =
 				list[i].changed ? &is_changed : &is_new;
 	}
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
 		const char *found =
-			thing->symbol ? map_get(&claims[!section_is_text(thing->section)],
+			thing->symbol ? map_get(&reported[!section_is_text(thing->section)],
 						thing->symbol->name)
 				      : NULL;
 
-		thing->claim = !found		      ? CLAIM_NONE
-			       : found == &is_changed ? CLAIM_CHANGED
-						      : CLAIM_NEW;
+		thing->reported = !found		      ? REPORTED_NOT
+			       : found == &is_changed ? REPORTED_CHANGED
+						      : REPORTED_NEW;
 	}
-	map_deinit(&claims[0]);
-	map_deinit(&claims[1]);
+	map_deinit(&reported[0]);
+	map_deinit(&reported[1]);
 }
 
 static int place_order(const void *left, const void *right)
@@ -454,7 +462,10 @@ static bool is_listed(const struct source *source, const struct section *section
 			   place_order);
 }
 
-/* Its first instruction, but for a mark of indirect calls' targets, calls the tracer. */
+/*
+ * Either the function's table lists it, or its first instruction calls the tracer; a landing pad
+ * for indirect calls may precede the call.
+ */
 bool source_had_entry(const struct source *source, const struct symbol *function)
 {
 	const struct proof_rules *rules = source->rules;
@@ -470,7 +481,7 @@ bool source_had_entry(const struct source *source, const struct symbol *function
 	if (!call || strcmp(call->symbol->name, rules->entry_call) ||
 	    (behind != rules->entry_places[0] && behind != rules->entry_places[1]))
 		return false;
-	if (!source->orig_entries.count) /* objtool will make them */
+	if (!source->orig_entries.count) /* objtool makes the table later */
 		return !object_find_section(&source->orig, rules->entry_table);
 	return is_listed(source, section, call->offset - rules->entry_opcode);
 }
@@ -508,7 +519,7 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	TRY(object_read(unit->exact, &source->exact));
 	source->have_exact = true;
 	texts_read(source);
-	set_claims(source);
+	set_reported(source);
 	return NULL;
 }
 
@@ -543,7 +554,7 @@ void source_close(struct source *source)
 	free(source);
 }
 
-/* ---- decoding ------------------------------------------------------------------------------ */
+/* ---- decoding ----------------------------------------------------------------------- */
 
 static void found_branch(void *context, const struct local_reference *reference)
 {
@@ -583,7 +594,6 @@ static void found_instruction(void *context, csh handle, const cs_insn *insn)
 		ends->list[at - ends->start] = insn->address + insn->size;
 }
 
-/* For each byte of a thing the end of its instruction; 0 where there is none.  Owned. */
 uint64_t *thing_instructions(const struct thing *thing)
 {
 	struct ends ends = {thing->start, thing->end,
@@ -604,14 +614,16 @@ const struct nop *thing_nop(const struct thing *thing, uint64_t offset)
 		       : NULL;
 }
 
-/* Jumps that wait for a static key, and that the table's entry says are to be NOPs. */
+/* Find the jumps of static keys that their table entries tell objtool to replace by NOPs. */
 static void find_nops(struct thing *thing, const uint64_t *ends)
 {
 	for (size_t i = 0; i < thing->entries.count; i++) {
 		const struct table_entry *entry = &thing->entries.list[i];
 		const struct section *section = entry->section;
 
-		/* source_at() takes a section's only thing for places outside of it, too. */
+		/*
+		 * source_at() attaches entries to a section's only thing even from outside of it.
+		 */
 		if (!entry->table->nop_flag || entry->code < thing->start ||
 		    entry->code >= thing->end)
 			continue;
@@ -634,7 +646,7 @@ void thing_prepare(struct thing *thing)
 	if (thing->prepared || !section_is_text(section))
 		return;
 	thing->prepared = true;
-	/* The assembler itself resolves a jump to a neighbour in the same section. */
+	/* The assembler leaves no relocation for a jump to a neighbour in the same section. */
 	if (thing->source->by_section[section->index].count > 1 &&
 	    object->arch->code.local_references)
 		object->arch->code.local_references(object, section, thing->start, thing->end,

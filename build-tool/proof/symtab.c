@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbol table of a vmlinux or module, for the names that a patch uses. */
+/*
+ * The symbol table of a vmlinux or module, for the names that a patch uses.  vmlinux has some
+ * 120,000 symbols, so one pass finds all names that are new.
+ */
+#include "proof/proof_symtab.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "proof/internal.h"
+#include <gelf.h>
+
+#include "object/object.h"
 #include "proof/proof_notes.h"
 
 static void read_build_id(struct symtab *symtab, Elf_Scn *scn, const GElf_Shdr *header)
@@ -114,7 +121,7 @@ void symtab_close(struct symtab *symtab)
 	free(symtab);
 }
 
-/* Names that were asked for and not found yet have this for their first symbol. */
+/* The first symbol of a name that was asked for and not found yet. */
 static struct known_symbol wanted;
 
 static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name, uint32_t block,
@@ -130,14 +137,17 @@ static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name
 	symbol->absolute = absolute;
 	symbol->section = absolute ? "" : symtab->sections[entry->st_shndx];
 	symbol->section_number = absolute ? 0 : entry->st_shndx;
-	/* x86-64 links them at 0: they do not move with the kernel, which is in the upper half. */
+	/*
+	 * x86-64 links per-CPU symbols at 0, so they do not move with the kernel, whose addresses
+	 * are in the upper half.
+	 */
 	symbol->percpu = !strcmp(symbol->section, ".data..percpu") && (int64_t)entry->st_value >= 0;
 	symbol->global = GELF_ST_BIND(entry->st_info) != STB_LOCAL;
 	symbol->function = GELF_ST_TYPE(entry->st_info) == STT_FUNC;
 	symbol->block = block;
 	symbol->order = order;
 
-	/* vmlinux's kallsyms is by address, a module's in the order of its table. */
+	/* kallsyms has vmlinux's symbols by address, and a module's in the order of its table. */
 	struct known_symbol **place = (struct known_symbol **)map_slot(&symtab->by_name, name);
 	if (*place == &wanted)
 		*place = NULL;
@@ -200,7 +210,7 @@ const unsigned char *symtab_bytes(const struct symtab *symtab, const struct know
 	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type != SHT_PROGBITS)
 		return NULL;
 	Elf_Data *data = elf_rawdata(scn, NULL);
-	uint64_t offset = symbol->value - header.sh_addr; /* which is 0 in a module */
+	uint64_t offset = symbol->value - header.sh_addr; /* sh_addr is 0 in a module */
 	if (!data || offset > data->d_size || symbol->size > data->d_size - offset)
 		return NULL;
 	return (const unsigned char *)data->d_buf + offset;
@@ -243,7 +253,7 @@ void symtab_blocks(const struct symtab *symtab, const char *base, const struct m
 		if (file) {
 			const char *slash = name ? strrchr(name, '/') : NULL;
 
-			block++; /* gcc for MIPS writes the whole path */
+			block++; /* the name may be a path (gcc for MIPS) */
 			ours = name && !strcmp(slash ? slash + 1 : name, base);
 			score = 0;
 		} else if (ours && name) {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The special sections: every entry of what is in the module, once, and no other. */
+/*
+ * The special sections: the module must have every entry of each thing that is in it, once, and no
+ * other entry.
+ */
+#include "proof/proof_tables.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
-#include "proof/internal.h"
+#include "proof/proof_check.h"
+#include "proof/proof_match.h"
 
-/* ---- the module's ----------------------------------------------------------------------------- */
+/* ---- the module's entries ----------------------------------------------------------- */
 
 static int module_entry_order(const void *left, const void *right)
 {
@@ -89,7 +95,7 @@ static struct module_table *find_table(struct check *check, const struct proof_t
 	return NULL;
 }
 
-/* The entries for one place of code: the first, and how many. */
+/* The entries for one place of code: the first one, and how many there are. */
 static struct module_entry *entries_at(const struct module_table *table,
 				       const struct section *section, uint64_t code,
 				       size_t *ret_count)
@@ -112,16 +118,16 @@ static struct error *use_entry(struct check *check, const struct module_table *t
 	if (entry->used)
 		return wrong(check, "an entry of section %s belongs to two", table->rule->section);
 	entry->used = true;
-	return claim(check, table->section, entry->start, table->size, 1, PLACED,
+	return extent_add(check, table->section, entry->start, table->size, 1, PLACED,
 		     table->rule->section);
 }
 
-/* ---- entries that the compiler made --------------------------------------------------------------- */
+/* ---- entries that the compiler made ------------------------------------------------- */
 
 /*
- * A static key of a parent module cannot be found when the loader sorts the jump
- * table, so a tracepoint's branch gets a key of the patch that stays off: zeroes
- * that nothing else uses.  The low bits say how the entry branches.
+ * The loader sorts the jump table before the core can look up a static key of a parent module.  So
+ * the branch of a module's tracepoint gets a key of the patch that stays off: zeroes that nothing
+ * else uses.  The low bits of the address say how the entry branches.
  */
 #define KEY_FLAGS 3
 #define KEY_SIZE 16
@@ -147,13 +153,13 @@ static bool is_inert_key(struct check *check, const struct thing *thing,
 	struct fixup none;
 	if (cursor_next(&cursor, place + KEY_SIZE, &none))
 		return false;
-	/* Only where the tracepoint is really a module's. */
+	/* vmlinux's own tracepoints have no need for it. */
 	struct symtab *vmlinux = proof_parent(check->proof, "vmlinux");
 	symtab_load(vmlinux, &reloc->symbol->name, 1);
 	return !symtab_get(vmlinux, reloc->symbol->name);
 }
 
-/* One for all of a unit. */
+/* A unit has one such key for all its branches. */
 static struct error *use_inert_key(struct check *check, struct source *source,
 				   const struct fixup *fixup)
 {
@@ -163,14 +169,14 @@ static struct error *use_inert_key(struct check *check, struct source *source,
 		return wrong(check, "%s has two static keys that stay off", source->name);
 	source->inert = fixup->symbol->section;
 	source->inert_at = place;
-	return claim(check, fixup->symbol->section, place, KEY_SIZE, 8, WHOLE,
+	return extent_add(check, fixup->symbol->section, place, KEY_SIZE, 8, WHOLE,
 		     "a static key that stays off");
 }
 
 /*
- * What a key's field has until the core makes its relocation, where the loader reads it: a key of the
- * patch, with which the loader takes the branch for a jump and does not write a NOP: its type
- * (the second word) and whether the branch is the likely one are not the same.
+ * Where the loader reads a key before the core has made its relocation, the field leads to a key of
+ * the patch at first.  The loader must take the branch for a jump and not write a NOP, so the type
+ * of that key (its second word) must differ from the likely direction of the branch.
  */
 static struct error *check_early_key(struct check *check, const struct thing *thing,
 				     const struct reloc *reloc, const struct fixup *fixup)
@@ -197,7 +203,7 @@ static struct error *check_early_key(struct check *check, const struct thing *th
 	if (cursor_next(&cursor, place + KEY_SIZE, &none))
 		return wrong(check, "the key of a branch of '%s', until its own is known, is relocated",
 			     thing_name(thing));
-	return claim(check, section, place, KEY_SIZE, 8, WHOLE,
+	return extent_add(check, section, place, KEY_SIZE, 8, WHOLE,
 		     "a static key until another is known");
 }
 
@@ -246,7 +252,7 @@ static struct error *match_entry(struct check *check, struct thing *thing,
 					    " of an entry of '%s' in section %s differs",
 				     at, thing_name(thing), section->name);
 		if (is_empty_piece(entry, size, at))
-			continue; /* nothing is read there */
+			continue; /* the kernel reads nothing at an empty piece */
 		if (entry->table->key && at == entry->table->key &&
 		    is_inert_key(check, thing, reloc, &fixup))
 			TRY(use_inert_key(check, thing->source, &fixup));
@@ -276,7 +282,7 @@ static struct error *match_compiled(struct check *check, struct thing *thing)
 					    ", not %zu",
 				     thing_name(thing), found, first->table->section,
 				     first->code - thing->start, count);
-		/* By their place, as first[] is by its own: the order is kept. */
+		/* Both lists are by place, so the order of the entries must be the same. */
 		for (size_t j = 0; j < count; j++) {
 			TRY(use_entry(check, table, &entries[j]));
 			TRY(match_entry(check, thing, &first[j], table, &entries[j]));
@@ -286,7 +292,7 @@ static struct error *match_compiled(struct check *check, struct thing *thing)
 	return NULL;
 }
 
-/* Of a table whose later entries win, all entries of one thing must be in its order. */
+/* In a table whose later entries win, the entries of one thing must keep their order. */
 static struct error *match_order(struct check *check, const struct thing *thing)
 {
 	uint64_t source_before = 0, module_before = 0;
@@ -315,9 +321,9 @@ static struct error *match_order(struct check *check, const struct thing *thing)
 	return NULL;
 }
 
-/* ---- entries that objtool made ------------------------------------------------------------------------ */
+/* ---- entries that objtool made ------------------------------------------------------ */
 
-/* The instruction that a relocation is in. */
+/* Where the instruction begins that has this relocation. */
 static uint64_t instruction_start(const struct thing *thing, uint64_t offset)
 {
 	uint64_t at = offset - thing->start;
@@ -329,9 +335,9 @@ static uint64_t instruction_start(const struct thing *thing, uint64_t offset)
 }
 
 /*
- * The key of a static call is the exported one, or the trampoline where only that
- * is exported (linux/static_call.h, EXPORT_STATIC_CALL_TRAMP), or else the
- * kernel's own, by a relocation of pokepatch's.
+ * The key of a static call is the exported one, or the trampoline if only that is exported
+ * (linux/static_call.h, EXPORT_STATIC_CALL_TRAMP).  Otherwise it is the kernel's own, which the
+ * core relocates.
  */
 static struct error *match_key(struct check *check, struct thing *thing,
 			       const struct proof_table *rule, const char *callee,
@@ -342,7 +348,7 @@ static struct error *match_key(struct check *check, struct thing *thing,
 	struct symbol *own = map_get(&thing->source->by_name, key);
 	const struct thing *to = own ? source_at(thing->source, own->section, own->value) : NULL;
 
-	if (to && to->claim == CLAIM_NEW) {
+	if (to && to->reported == REPORTED_NEW) {
 		struct reloc reloc = {.symbol = own, .addend = flags};
 
 		return match_target(check, thing, rule, &reloc, false, fixup);
@@ -363,9 +369,9 @@ static struct error *match_key(struct check *check, struct thing *thing,
 }
 
 /*
- * A static call of a module (cifs: trace_smb3_exit_done()): the loader would look for
- * the key before the core could say where it is, so the call stays one of the
- * trampoline, which always leads to where the static call does.
+ * The loader would look for the key of a module's static call (cifs: trace_smb3_exit_done()) before
+ * the core could look it up.  So such a call has no entry and calls the trampoline, which always
+ * leads to where the static call leads.
  */
 static bool calls_into_module(struct check *check, const struct thing *thing,
 			      const struct proof_table *rule, const struct reloc *reloc)

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The texts that the core compares live code with, against the unit's object as kbuild made it
- * and the parent's own bytes.  Left out must be all that the running kernel may have
- * changed, or a good patch would be refused, and nothing else.
+ * The texts that the core compares live code with.  They must be the parent's own bytes, and
+ * those of the unit's object as kbuild made it.  A text must leave out every byte that the
+ * running kernel may have changed, or the core would refuse a good patch, and it must leave out
+ * no other.
  */
+#include "proof/proof_texts.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
-#include "proof/internal.h"
+#include "proof/proof_check.h"
 
-/* ---- what is rewritten ------------------------------------------------------------------- */
+/* ---- code that is rewritten --------------------------------------------------------- */
 
 static int live_order(const void *left, const void *right)
 {
@@ -88,9 +91,9 @@ void texts_read(struct source *source)
 		      live_order);
 }
 
-/* ---- what is left out of one function's text ------------------------------------------------ */
+/* ---- one function's text ------------------------------------------------------------ */
 
-/* Why a byte may be anything, or must be compared. */
+/* Must a byte be compared?  If not, why not. */
 enum fate { COMPARED, REWRITTEN, RELOCATED };
 
 static void set(enum fate *fates, const struct symbol *symbol, uint64_t start, uint64_t length,
@@ -102,9 +105,10 @@ static void set(enum fate *fates, const struct symbol *symbol, uint64_t start, u
 }
 
 /*
- * vmlinux moves as a whole, a number of pages, so that distances in it stay, but for those to
- * per-CPU symbols; these have small numbers, and all else is in the upper half.  They are too far off
- * for an instruction with other bits than the distance (arm64: 4 GB, MIPS: 128 MB).
+ * Does a relocated field stay the same when the kernel is loaded?  vmlinux moves as a whole, by a
+ * number of pages, so distances within it stay.  Distances to per-CPU symbols do not: their values
+ * are small numbers, and all other symbols are in the upper half.  An instruction that holds more
+ * than a distance does not reach so far (arm64: 4 GB, MIPS: 128 MB).
  */
 static bool stays(const struct row_symbol *old, const struct object *exact,
 		  const struct reloc_kind *kind, const unsigned char *parent, uint64_t at)

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The unwind tables, which objtool makes: what it makes of each unit's whole object. */
+/*
+ * The unwind tables, which only objtool makes.  They must say about each thing what objtool says
+ * when it reads the unit's whole object.
+ */
+#include "proof/proof_unwind.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
-#include "proof/internal.h"
+#include "proof/proof_check.h"
+#include "proof/proof_tables.h"
 
-/* What holds from a place of code on. */
+/* What the unwinder must know from a place of code on. */
 struct state {
 	const struct section *section;
 	uint64_t at;
@@ -29,8 +35,8 @@ static int state_order(const void *left, const void *right)
 }
 
 /*
- * Two parallel tables, arch/x86/kernel/unwind_orc.c: 4 bytes with the address of
- * code, and what the unwinder must know from there on.
+ * Read two parallel tables (arch/x86/kernel/unwind_orc.c): 4 bytes with the address of code, and
+ * what the unwinder must know from there on.  Returns NULL, or what is wrong.
  */
 static const char *read_states(const struct proof_rules *rules, const struct object *object,
 			       struct states *ret)
@@ -39,8 +45,9 @@ static const char *read_states(const struct proof_rules *rules, const struct obj
 	const struct section *unwind = object_find_section(object, rules->unwind);
 	uint64_t count = ip ? ip->size / 4 : 0;
 
-	if (!ip || !unwind || !count || !ip->data || !unwind->data || unwind->size < count || ip->size % 4 || unwind->size % count ||
-	    ip->relocs.count != count || unwind->relocs.count)
+	if (!ip || !unwind || !count || !ip->data || !unwind->data || unwind->size < count ||
+	    ip->size % 4 || unwind->size % count || ip->relocs.count != count ||
+	    unwind->relocs.count)
 		return "malformed";
 	ret->size = unwind->size / count;
 	for (uint64_t i = 0; i < count; i++) {
@@ -60,7 +67,7 @@ static const char *read_states(const struct proof_rules *rules, const struct obj
 	return NULL;
 }
 
-/* Index of the state that holds at a place, or -1. */
+/* Index of the state that counts at a place, or -1. */
 static int64_t state_at(const struct states *states, const struct section *section, uint64_t at)
 {
 	const struct state key = {.section = section, .at = at};
@@ -70,11 +77,11 @@ static int64_t state_at(const struct states *states, const struct section *secti
 	return behind && list[behind - 1].section == section ? (int64_t)behind - 1 : -1;
 }
 
-/* Both tables, over the whole of a thing: equal wherever one of them changes. */
+/* Both tables must be equal wherever one of them changes within the thing. */
 static struct error *compare_states(struct check *check, const struct thing *thing,
 				    const struct states *ours, const struct states *theirs)
 {
-	/* objtool adds sections behind the compiler's: those keep their numbers. */
+	/* objtool adds its sections behind the compiler's, which keep their numbers. */
 	const struct section *section =
 		thing->source->unwound.sections.list[thing->section->index];
 	int64_t a = state_at(theirs, section, thing->start);
@@ -108,7 +115,7 @@ static struct error *compare_states(struct check *check, const struct thing *thi
 	return NULL;
 }
 
-/* Where no code is, behind a section's end or between two functions, the table says so: zeroes. */
+/* Zeroes in the table mean that no code follows: each section's last state must be such. */
 static struct error *check_terminators(struct check *check, const struct states *ours)
 {
 	static const unsigned char zeroes[16];
@@ -152,7 +159,10 @@ static struct error *check_source(struct check *check, struct source *source,
 	return error;
 }
 
-/* At a jump of pokepatch's own all is as where it was come from: mostly a function's entry. */
+/*
+ * At a jump that pokepatch added, the table must say the same as at the jump that leads to it, or
+ * as at a function's entry if calls lead to it.
+ */
 static struct error *check_veneers(struct check *check, const struct states *ours)
 {
 	const struct state *entry = NULL;
@@ -183,14 +193,14 @@ static struct error *check_veneers(struct check *check, const struct states *our
 	return NULL;
 }
 
-static struct error *claim_whole(struct check *check, const char *name)
+static struct error *add_whole(struct check *check, const char *name)
 {
 	const struct section *section = object_find_section(&check->object, name);
 
 	if (!section)
 		return NULL;
 	TRY(tables_check_header(check, section));
-	return claim(check, section, 0, section->size, 1, PLACED, name);
+	return extent_add(check, section, 0, section->size, 1, PLACED, name);
 }
 
 struct error *unwind_check(struct check *check)
@@ -199,8 +209,8 @@ struct error *unwind_check(struct check *check)
 
 	if (!rules->unwind || !check->proof->input->glue_unwound)
 		return NULL;
-	TRY(claim_whole(check, rules->unwind));
-	TRY(claim_whole(check, rules->unwind_ip));
+	TRY(add_whole(check, rules->unwind));
+	TRY(add_whole(check, rules->unwind_ip));
 	check->unwind = xcalloc(1, sizeof(*check->unwind));
 	const char *what = read_states(rules, &check->object, check->unwind);
 	if (what)
