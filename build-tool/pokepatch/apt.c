@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packages by way of apt; see apt.h. */
+/* Packages from apt; see apt.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/args.h"
 #include "pokepatch/apt.h"
 #include "common/cache.h"
 #include "common/proc.h"
@@ -17,14 +18,14 @@
 #define LISTS_MAX_AGE (24 * 60 * 60) /* seconds */
 #define APT_HELPER "/usr/lib/apt/apt-helper"
 
-/* Messages are read, so they must be the untranslated ones. */
+/* We parse messages, so they must not be translated. */
 static const char *const c_locale[] = {"LC_ALL=C", NULL};
 
 /*
- * Read after the system's configuration (apt.conf(5)).  The system's hooks
- * tell other programs about the system's lists, which we do not touch.
- * _apt, the user that apt downloads as when it is root, cannot enter a home
- * folder; apt would then fall back to root by itself, with a warning.
+ * apt reads this after the system's configuration (apt.conf(5)).  The system's hooks are cleared:
+ * they tell other programs of changes to the system's lists, and we change only ours.  As root, apt
+ * would download as the user _apt, which cannot enter a home folder; it would fall back to root
+ * with a warning.
  */
 static const char apt_conf[] = "#clear APT::Update::Pre-Invoke;\n"
 			       "#clear APT::Update::Post-Invoke;\n"
@@ -59,14 +60,7 @@ void apt_packages_deinit(struct apt_packages *packages)
 	vec_deinit(packages);
 }
 
-void strings_destroy(char **strings)
-{
-	for (size_t i = 0; strings && strings[i]; i++)
-		free(strings[i]);
-	free(strings);
-}
-
-/* ---- its own folder -------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------- */
 
 static struct error *write_config(struct apt *apt)
 {
@@ -109,7 +103,7 @@ struct error *apt_native(char **ret)
 
 	TRY(error_prefix(proc_check(argv, NULL, &out), "fetch needs Debian's apt and dpkg"));
 	if (!out.length)
-		return error_new(STATUS_FAILED, "dpkg does not tell its architecture");
+		return error_new(STATUS_FAILED, "dpkg --print-architecture printed nothing");
 	out.text[strcspn(out.text, "\n")] = '\0';
 	*ret = out.text;
 	return NULL;
@@ -164,23 +158,23 @@ void apt_close(struct apt *apt)
 	*apt = (struct apt){.lock = -1};
 }
 
-/* ---- what apt said --------------------------------------------------------- */
+/* ---- apt's errors --------------------------------------------------------- */
 
-/* The lines that tell a failure, the most telling first. */
-static const char *const telling[] = {
+/* The beginnings of lines that report a failure, the most precise first. */
+static const char *const error_marks[] = {
 	"E: Failed to fetch ",
 	"W: Failed to fetch ",
 	"E: ",
 	"Err:",
 };
 
-/* The line of apt's output that says why it failed, without its "E: "; the caller's. */
+/* The line of apt's output that says why it failed, without its "E: ".  Owned by the caller. */
 static char *apt_reason(const char *output)
 {
 	if (output && strstr(output, strerror(ENOSPC)))
 		return xasprintf("%s; make room and try again", strerror(ENOSPC));
-	for (size_t i = 0; output && i < ARRAY_SIZE(telling); i++) {
-		const char *found = strstr(output, telling[i]);
+	for (size_t i = 0; output && i < ARRAY_SIZE(error_marks); i++) {
+		const char *found = strstr(output, error_marks[i]);
 		const char *line = found;
 		size_t length;
 
@@ -198,7 +192,7 @@ static char *apt_reason(const char *output)
 	return NULL;
 }
 
-/* Run apt; its failure is one line. */
+/* Run apt; the text of an error has one line. */
 static struct error *run_apt(const char *const *argv, const struct proc_options *options,
 			     struct buffer *ret_out)
 {
@@ -212,7 +206,7 @@ static struct error *run_apt(const char *const *argv, const struct proc_options 
 		reason = apt_reason(result.err.length ? result.err.text : result.out.text);
 		proc_result_deinit(&result);
 		return error_new(STATUS_FAILED, "%s",
-				 reason ? reason : "apt failed without a word");
+				 reason ? reason : "apt failed and gave no reason");
 	}
 	if (ret_out) {
 		*ret_out = result.out;
@@ -246,14 +240,14 @@ struct error *apt_update(struct apt *apt)
 
 	progress_note("updating the package lists for %s", apt->arch);
 	error = run_apt(argv, NULL, NULL);
-	apt->updated = true; /* once in a run, whatever came of it */
+	apt->updated = true; /* try it once in a run, even if it fails */
 	if (error)
 		return error_prefix(error, "cannot update the package lists");
 	return file_write(stamp, "", 0);
 }
 
-/* The value of "Name: value" at line, if it is that field; ends at the end of the line. */
-static bool field(const char *line, const char *name, char **ret)
+/* If the line is "NAME: value", take its value, which ends with the line. */
+static bool take_field(const char *line, const char *name, char **ret)
 {
 	size_t length = strlen(name);
 
@@ -266,21 +260,23 @@ static bool field(const char *line, const char *name, char **ret)
 	return true;
 }
 
-/* One stanza's line; fields that we do not use are passed over. */
+/* Parse a line of a stanza; fields that we do not use are skipped. */
 static void parse_line(const char *line, struct apt_package *package)
 {
 	_free_ char *number = NULL;
 	_free_ char *path = NULL;
 
-	if (field(line, "Package", &package->name) || field(line, "Version", &package->version) ||
-	    field(line, "Architecture", &package->architecture) ||
-	    field(line, "Depends", &package->depends) || field(line, "SHA256", &package->sha256))
+	if (take_field(line, "Package", &package->name) ||
+	    take_field(line, "Version", &package->version) ||
+	    take_field(line, "Architecture", &package->architecture) ||
+	    take_field(line, "Depends", &package->depends) ||
+	    take_field(line, "SHA256", &package->sha256))
 		return;
-	if (field(line, "Size", &number))
+	if (take_field(line, "Size", &number))
 		package->size = strtoull(number, NULL, 10);
-	else if (field(line, "Installed-Size", &number)) /* KiB: Debian Policy 5.6.20 */
+	else if (take_field(line, "Installed-Size", &number)) /* KiB: Debian Policy 5.6.20 */
 		package->installed = strtoull(number, NULL, 10) * 1024;
-	else if (field(line, "Filename", &path))
+	else if (take_field(line, "Filename", &path))
 		package->file = xstrdup(strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
 }
 
@@ -291,7 +287,10 @@ static bool is_usable(const struct apt_package *package)
 	       strlen(package->sha256) == 64;
 }
 
-/* deb-control(5): "Name: value" lines, stanzas apart by blank lines; continuations begin blank. */
+/*
+ * deb-control(5): a stanza has lines "Name: value", and lines that begin with a blank and continue
+ * a value.  Empty lines separate stanzas.
+ */
 void apt_parse_show(const char *text, struct apt_packages *ret)
 {
 	const char *line = text;
@@ -325,7 +324,7 @@ struct error *apt_show(struct apt *apt, const char *const *names, struct apt_pac
 	argv = xcalloc(count + 5, sizeof(*argv));
 	memcpy(argv, (const char *[]){"apt-cache", "-c", apt->config, "show"}, 4 * sizeof(*argv));
 	memcpy(argv + 4, names, count * sizeof(*argv));
-	/* Its status is a failure already when one of the names is unknown. */
+	/* apt-cache fails if one of the names is unknown, so ignore its status. */
 	error = proc_run(argv, &apart, &result);
 	free(argv);
 	TRY(error);
@@ -372,9 +371,9 @@ static int compare_ranked(const void *one, const void *other)
 }
 
 /*
- * apt-cache(8) policy: after "Version table:", a line " *** VERSION PRIORITY"
- * or "     VERSION PRIORITY" for each version, newest first, and deeper
- * indented lines for where it comes from.
+ * apt-cache(8) policy prints behind "Version table:" a line " *** VERSION PRIORITY" or
+ * "     VERSION PRIORITY" for each version, newest first.  The lines of its sources are indented
+ * deeper.
  */
 char **apt_parse_policy(const char *text)
 {
@@ -417,7 +416,7 @@ struct error *apt_versions(struct apt *apt, const char *name, char ***ret)
 	return NULL;
 }
 
-/* ---- getting packages ------------------------------------------------------ */
+/* ---- downloads ------------------------------------------------------------- */
 
 /* Lines of --print-uris: 'URI' FILE SIZE HASH:DIGITS. */
 static void read_uris(const char *text, struct apt_package *package)
@@ -438,7 +437,7 @@ static void read_uris(const char *text, struct apt_package *package)
 
 struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t count)
 {
-	/* In its own folder, since apt leaves out what lies in the current one. */
+	/* Run in a folder of ours: apt leaves out packages whose file is in the current folder. */
 	struct proc_options options = {.dir = apt->dir};
 	const char **argv = xcalloc(count + 6, sizeof(*argv));
 	char **wanted = xcalloc(count + 1, sizeof(*wanted));
@@ -458,11 +457,12 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 	for (size_t i = 0; !error && i < count; i++) {
 		read_uris(out.text, &packages[i]);
 		if (!packages[i].uri)
-			error = error_new(STATUS_FAILED, "apt does not tell where '%s' %s is",
+			error = error_new(STATUS_FAILED,
+					  "apt has no address to download '%s' %s from",
 					  packages[i].name, packages[i].version);
 	}
 	buffer_deinit(&out);
-	strings_destroy(wanted);
+	strings_free(wanted);
 	free(argv);
 	return error;
 }
@@ -498,7 +498,7 @@ static void show_download(void *data)
 		progress_set(&download->progress, st.st_size);
 }
 
-/* One try; *ret_differs: it was downloaded, and is not what it should be. */
+/* Try once; *ret_differs: the package was downloaded, with other contents than the index says. */
 static struct error *try_download(const struct apt *apt, const struct apt_package *package,
 				  const char *path, bool *ret_differs)
 {
@@ -534,14 +534,14 @@ struct error *apt_download(const struct apt *apt, const struct apt_package *pack
 	bool differs, resumed;
 	struct stat st;
 
-	/* apt takes a file of full size for done, whatever is in it. */
+	/* apt does not look into a file of full size, and takes it for complete. */
 	if (stat(path, &st) == 0 && (uint64_t)st.st_size >= package->size)
 		unlink(path);
 	resumed = file_exists(path);
 	error = try_download(apt, package, path, &differs);
 	if (!differs || !resumed)
 		return error;
-	/* What was there of it was damaged. */
+	/* The part that was there before was damaged: begin again without it. */
 	error_destroy(error);
 	return try_download(apt, package, path, &differs);
 }

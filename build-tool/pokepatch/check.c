@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pokepatch check: everything that a load of a patch's file would verify, without loading
- * anything.  What program, kernel and core would say is found out by reading: the file,
- * sysfs, kallsyms, ftrace's list of functions.
+ * pokepatch check: verify all that a load of a patch's file would verify, without loading anything.
+ * The checks of the program, the kernel and the core are repeated here with the file, sysfs,
+ * kallsyms and ftrace's list of functions.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,14 @@
 #define SIGNED "~Module signature appended~\n" /* the end of a signed module */
 #define VMLINUX "vmlinux"
 
-/* One line for each reason; with any, the patch would not be loaded. */
+/* The reasons for which the patch would not be loaded, a line for each. */
 struct findings {
 	struct buffer text;
 	enum exit_status status;
 };
 
-static void find(struct findings *findings, struct error *error)
+/* Takes over @error, which may be NULL. */
+static void findings_add(struct findings *findings, struct error *error)
 {
 	if (!error)
 		return;
@@ -63,7 +64,8 @@ static struct error *check_allowed(const struct patch_file *file)
 	if (length >= strlen(SIGNED) &&
 	    memcmp(bytes + length - strlen(SIGNED), SIGNED, strlen(SIGNED)) == 0)
 		return NULL;
-	return error_new(STATUS_FAILED, "%s: this kernel takes only signed modules, and it is not",
+	return error_new(STATUS_FAILED,
+			 "%s: this kernel accepts only signed modules, and this one is not signed",
 			 file->path);
 }
 
@@ -79,18 +81,18 @@ static struct error *check_core_file(struct cli_call *call, const struct patch_f
 
 	if (sysfs_core_loaded())
 		return NULL;
-	error = open_kmod(&kmod);
+	error = quiet_kmod_new(&kmod);
 	if (!error)
-		error = find_core(kmod, cli_value(call, "core"), file->path, modules, &path);
+		error = core_find(kmod, cli_value(call, "core"), file->path, modules, &path);
 	if (!error)
-		error = check_core(kmod, path, release);
+		error = core_check(kmod, path, release);
 	kmod_unref(kmod);
 	return error;
 }
 
 /* ---- parents --------------------------------------------------------------------------- */
 
-/* One that is not loaded is compared when it comes. */
+/* The core compares a parent that is not loaded when it is loaded. */
 static struct error *check_parent(const struct patch_file *file, const struct patch_object *object)
 {
 	_free_ char *loaded = NULL;
@@ -109,15 +111,15 @@ static struct error *check_parent(const struct patch_file *file, const struct pa
 
 /* ---- symbols --------------------------------------------------------------------------- */
 
-/* All symbols of one name in one parent, in the order of kallsyms. */
+/* The addresses of all symbols of one name in one parent, in the order of kallsyms. */
 struct listed {
 	VEC(uint64_t) addresses;
 };
 
 struct kallsyms {
-	struct map names; /* "PARENT NAME" to struct listed: those that the patch knows */
+	struct map names; /* "PARENT NAME" to struct listed, for the symbols of the patch */
 	VEC(char *) keys;
-	uint64_t text; /* _stext; 0: addresses are not shown to us */
+	uint64_t text; /* _stext; 0: the kernel hides addresses from us */
 };
 
 static char *symbol_key(const char *parent, const char *name)
@@ -151,7 +153,7 @@ static void want_symbol(struct kallsyms *kallsyms, const struct patch_symbol *sy
 	*map_slot(&kallsyms->names, key) = xcalloc(1, sizeof(struct listed));
 }
 
-/* "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]"; the line is changed. */
+/* Parse "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]", in place. */
 static void take_line(struct kallsyms *kallsyms, char *line)
 {
 	uint64_t address = strtoull(line, &line, 16);
@@ -228,7 +230,7 @@ static struct error *check_symbols(const struct patch_file *file, struct finding
 
 	TRY(read_kallsyms(file, &kallsyms));
 	for (size_t i = 0; i < file->symbols.count; i++)
-		find(findings, check_symbol(file, &kallsyms, &file->symbols.list[i]));
+		findings_add(findings, check_symbol(file, &kallsyms, &file->symbols.list[i]));
 	*ret_addresses = kallsyms.text;
 	kallsyms_deinit(&kallsyms);
 	return NULL;
@@ -236,7 +238,7 @@ static struct error *check_symbols(const struct patch_file *file, struct finding
 
 /* ---- entries --------------------------------------------------------------------------- */
 
-/* "NAME" or "NAME [MODULE]", one a line.  Not readable: there is nothing to compare with. */
+/* The lines are "NAME" or "NAME [MODULE]".  Returns false if the file cannot be read. */
 static bool read_traceable(struct map *ret, char **ret_text)
 {
 	_free_ char *path = sysfs_path("kernel/tracing/available_filter_functions");
@@ -273,11 +275,11 @@ static void check_entries(const struct patch_file *file, struct findings *findin
 		    (strcmp(function->parent, VMLINUX) != 0 &&
 		     !sysfs_module_loaded(function->parent)))
 			continue;
-		find(findings,
-		     error_new(STATUS_REFUSED,
-			       "%s: refused [not-accepted]: %s has no ftrace site, it cannot be "
-			       "switched",
-			       file->path, function->name));
+		findings_add(findings,
+			     error_new(STATUS_REFUSED,
+				       "%s: refused [not-accepted]: %s has no ftrace site, it "
+				       "cannot be switched",
+				       file->path, function->name));
 	}
 	map_deinit(&names);
 }
@@ -288,7 +290,7 @@ static struct error *check_loaded(const struct patch_file *file)
 {
 	if (!sysfs_patch_exists(file->name))
 		return NULL;
-	TRY(check_same_build(file));
+	TRY(patch_check_loaded(file));
 	if (!sysfs_patch_enabled(file->name))
 		return NULL;
 	return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already", file->name);
@@ -302,22 +304,22 @@ static struct error *check_file(struct cli_call *call, const struct patch_file *
 	struct error *error;
 
 	TRY(running_release(&release));
-	/* For another kernel nothing else is worth a word. */
+	/* A patch for another kernel needs no further check. */
 	TRY(patch_file_check_kernel(file, release));
 	TRY(check_loaded(file));
-	find(&findings, check_allowed(file));
-	find(&findings, check_core_file(call, file, release));
+	findings_add(&findings, check_allowed(file));
+	findings_add(&findings, check_core_file(call, file, release));
 	for (size_t i = 0; i < file->objects.count; i++)
-		find(&findings, check_parent(file, &file->objects.list[i]));
-	find(&findings, check_symbols(file, &findings, &addresses));
-	/* A symbol that is not there has no entry either. */
+		findings_add(&findings, check_parent(file, &file->objects.list[i]));
+	findings_add(&findings, check_symbols(file, &findings, &addresses));
+	/* A missing symbol has no entry either: do not report it twice. */
 	if (findings.status == STATUS_DONE)
 		check_entries(file, &findings);
 	if (findings.status == STATUS_DONE)
 		buffer_printf(&call->out, "%s: can be loaded: %zu functions, %zu symbols%s\n",
 			      file->path, file->functions.count, file->symbols.count,
 			      addresses ? ""
-					: " (only their names were compared: root sees addresses)");
+					: " (only their names were compared: addresses need root)");
 	error = findings.status == STATUS_DONE
 			? NULL
 			: error_new(findings.status, "%s", findings.text.text);

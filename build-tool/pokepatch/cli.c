@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Taking the command line apart, and help; see cli.h. */
+/* Parsing of the command line, and help; see cli.h. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pokepatch/cli.h"
 
-#define HELP_COLUMN 26 /* where the explanations begin */
+#define HELP_COLUMN 26 /* the column at which explanations begin */
 
 const char *cli_value(const struct cli_call *call, const char *name)
 {
@@ -39,7 +39,7 @@ static void add_program_help(struct buffer *out, const struct cli_command *comma
 {
 	buffer_add_string(out,
 			  "usage: pokepatch COMMAND [OPTION]... [ARGUMENT]...\n"
-			  "Fetch kernels to patch, and load and look after patch modules.\n\n");
+			  "Fetch kernels to patch, load patch modules and manage them.\n\n");
 	for (const struct cli_command *c = commands; c->name; c++) {
 		_free_ char *what =
 			xasprintf("%s%s%s", c->name, c->arguments[0] ? " " : "", c->arguments);
@@ -47,12 +47,12 @@ static void add_program_help(struct buffer *out, const struct cli_command *comma
 		add_help_row(out, what, c->summary);
 	}
 	buffer_add_string(out,
-			  "\n'pokepatch COMMAND --help' explains one command; pokepatch(8) all.\n"
+			  "\n'pokepatch COMMAND --help' explains a command, pokepatch(8) all of them.\n"
 			  "Exit status: 0 done, 1 usage or environment, 2 refused as unsafe, "
 			  "3 nothing to do.\n");
 }
 
-/* May be given with a value ("--name=value") or without. */
+/* Can the option be given both with a value ("--name=value") and without? */
 static bool value_is_optional(const struct cli_option *option)
 {
 	return option->argument && option->argument[0] == '[';
@@ -89,7 +89,8 @@ static struct error *unknown_command(const struct cli_command *commands, const c
 
 	for (const struct cli_command *c = commands; c->name; c++)
 		buffer_printf(&names, " %s", c->name);
-	error = error_new(STATUS_FAILED, "unknown command '%s'; there are:%s", name, names.text);
+	error = error_new(STATUS_FAILED, "unknown command '%s'; the commands are:%s", name,
+			  names.text);
 	buffer_deinit(&names);
 	return error;
 }
@@ -103,14 +104,14 @@ static const struct cli_command *find_command(const struct cli_command *commands
 	return NULL;
 }
 
-/* The two tables that getopt_long wants, made from ours; help is always the last long option. */
+/* Make the two tables of getopt_long() from ours; help is always the last long option. */
 static void make_getopt_tables(const struct cli_command *command, struct option *longs,
 			       char *letters)
 {
 	const struct cli_option *options = command->options;
 	size_t i = 0;
 
-	*letters++ = ':'; /* tell a missing value from an unknown option, and print neither */
+	*letters++ = ':'; /* getopt_long() returns ':' for a missing value, and prints nothing */
 	*letters++ = 'h';
 	for (; options && options[i].name; i++) {
 		longs[i] = (struct option){
@@ -138,7 +139,7 @@ static int option_of_letter(const struct cli_option *options, int letter)
 	return -1;
 }
 
-/* Fill in call from what follows the subcommand's name; *ret_help: --help was there. */
+/* Parse the words behind the subcommand's name into call; *ret_help: --help was among them. */
 static struct error *parse(const struct cli_command *command, int argc, char **argv,
 			   struct cli_call *call, bool *ret_help)
 {
@@ -148,7 +149,7 @@ static struct error *parse(const struct cli_command *command, int argc, char **a
 
 	make_getopt_tables(command, longs, letters);
 	opterr = 0;
-	optind = 0; /* glibc: start afresh, so that tests may parse many times */
+	optind = 0; /* glibc starts afresh, so that tests can parse many times */
 	*ret_help = false;
 	for (;;) {
 		const char *current;
@@ -173,7 +174,7 @@ static struct error *parse(const struct cli_command *command, int argc, char **a
 			return error_new(STATUS_FAILED,
 					 "unknown option '%s'; 'pokepatch %s --help' lists them",
 					 current, command->name);
-		/* An empty value is a mistake ("--replace=$list"), not the lack of one. */
+		/* An empty value ("--replace=$list") is a mistake, and does not mean "no value". */
 		if (optarg && !optarg[0] && value_is_optional(&command->options[index]))
 			return error_new(STATUS_FAILED, "option '%s' has an empty value", current);
 		call->values[index] = optarg ? optarg : "";

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program pokepatch: a table of subcommands, each a row with its options
- * and a function.  What a subcommand has to say on standard output it adds to
- * call->out, which main() prints; errors are values; progress of long work
- * goes to standard error (progress.h).
+ * The command line of the program pokepatch: a table of subcommands, each a row with its options
+ * and a function.  A subcommand adds its output to call->out, which main() prints, and returns its
+ * error.  Progress of long work goes to standard error (progress.h).
  */
 #ifndef POKEPATCH_CLI_H
 #define POKEPATCH_CLI_H
 
 #include "common/util.h"
 
-/* An option of a subcommand; at most CLI_OPTIONS_MAX each, the list ends with a NULL name. */
+/* An option.  A subcommand has at most CLI_OPTIONS_MAX; the list ends with a NULL name. */
 #define CLI_OPTIONS_MAX 8
 struct cli_option {
 	const char *name;     /* "json" for --json */
 	char letter;          /* 'q' for -q, or 0 */
-	const char *argument; /* what help calls its value, or NULL if it takes none; one that
-				 need not have a value begins with a bracket: "[=X]" */
+	const char *argument; /* the value's name in help; "[=X]": an optional value; NULL: none */
 	const char *help;
 };
 
@@ -25,36 +23,36 @@ struct cli_command {
 	const char *name;
 	const char *arguments; /* for the usage line: "FILE|NAME"; "" for none */
 	const char *summary;   /* one line, without a full stop */
-	const char *help;      /* more lines for its --help, each ends with a newline */
+	const char *help;      /* more lines for --help, each with a newline at its end */
 	const struct cli_option *options;
 	int min_arguments, max_arguments;
 	struct error *(*run)(struct cli_call *call);
 };
 
-/* One use of a subcommand, options taken apart. */
+/* One call of a subcommand, with its options parsed. */
 struct cli_call {
 	const struct cli_command *command;
-	const char *values[CLI_OPTIONS_MAX]; /* by index in options; NULL: not given, "": a flag */
+	const char *values[CLI_OPTIONS_MAX]; /* by option; NULL: not given; "": without a value */
 	const char *const *arguments;        /* borrowed from argv; ends with NULL */
 	int count;
-	struct buffer out; /* standard output, printed also when run returns an error */
+	struct buffer out; /* standard output, which is printed after an error too */
 };
 
-/* cli_value - the value of the option called name, NULL if it was not given. */
+/* cli_value - the value of an option by its name; NULL: it was not given. */
 const char *cli_value(const struct cli_call *call, const char *name);
 
-/* cli_flush - print what is in call->out now, and forget it: for what comes bit by bit. */
+/* cli_flush - print call->out now and empty it, for output that grows as the user watches. */
 struct error *cli_flush(struct cli_call *call);
 
 /*
- * cli_run - the whole program but for printing: find the subcommand in the
- * table (which ends with a NULL name), take its options apart, run it.
- * @ret_out: what belongs on standard output; the caller's, also with an error.
+ * cli_run - find the subcommand in a table, parse its options and run it.
+ * @commands: ends with a NULL name
+ * @ret_out: the text for standard output, after an error too.  Owned by the caller.
  */
 struct error *cli_run(const struct cli_command *commands, int argc, char **argv,
 		      struct buffer *ret_out);
 
-/* The subcommands' functions, by the file that they are in. */
+/* The functions of the subcommands, and their files. */
 struct error *cli_fetch(struct cli_call *call);     /* fetch.c */
 struct error *cli_load(struct cli_call *call);      /* load.c */
 struct error *cli_unload(struct cli_call *call);    /* load.c */
@@ -71,7 +69,7 @@ struct error *cli_history(struct cli_call *call);   /* history.c */
 struct error *cli_text(struct cli_call *call);	    /* text.c */
 struct error *cli_version(struct cli_call *call);   /* show.c */
 
-/* The rows of the table; main() has no more than this and printing (commands.c). */
+/* cli_commands - the table of this program (commands.c). */
 extern const struct cli_command cli_commands[];
 
 #endif /* POKEPATCH_CLI_H */

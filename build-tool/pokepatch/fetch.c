@@ -2,11 +2,10 @@
 /*
  * pokepatch fetch: bring a kernel release into the cache.
  *
- * A run that is interrupted anywhere leaves what the next one goes on with:
- * .deb files get their name when their checksum has been compared, folders
- * when they are whole, and the stamp is written last.  The folder's lock is
- * held from the first look to the stamp, so two fetches of one release follow
- * each other and the second finds everything done.
+ * The next run goes on from where an interrupted run stopped: a .deb file gets its name once its
+ * checksum matches, a folder once it is complete, and the stamp is written last.  The folder's lock
+ * is held from the first check to the stamp.  So of two fetches of one release the second waits for
+ * the first, and finds all work done.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +24,7 @@
 #include "pokepatch/table.h"
 #include "pokepatch/unpack.h"
 
-/* ---- what is there --------------------------------------------------------- */
+/* ---- what the cache has ---------------------------------------------------- */
 
 static char *stamp_path(const char *dir)
 {
@@ -81,7 +80,7 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The packages of one part as the manifest names them: sorted SHA-256s. */
+/* The packages of a part in the form of its manifest: sorted SHA-256s.  Owned by the caller. */
 static char *part_key(const struct apt_packages *packages, enum kernel_part part)
 {
 	VEC(const char *) keys = {0};
@@ -118,7 +117,7 @@ static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 	return unpack_is_whole(folder, key);
 }
 
-/* Is there one whole .deb of this package?  Its name is NAME_VERSION_ARCH.deb. */
+/* Is there a complete .deb of this package?  Its name is NAME_VERSION_ARCH.deb. */
 static bool has_deb(const char *dir, const struct apt_package *package)
 {
 	_free_ char *folder = xasprintf("%s/packages", dir);
@@ -154,13 +153,13 @@ static bool has_all_files(const char *release)
 	return all;
 }
 
-/* The same for a stamp that was read, in the folder dir. */
+/* fetch_is_complete() with the stamp of the folder dir. */
 static bool is_complete(const char *release, const char *dir, const struct apt_packages *stamp)
 {
 	if (!stamp->count || !has_all_files(release))
 		return false;
 	if (!has_part(stamp, PART_COMPILER) && kernel_is_foreign(release))
-		return false; /* an older version of this program did without */
+		return false; /* an older version of this program fetched no compiler */
 	for (size_t i = 0; i < stamp->count; i++) {
 		if (!has_deb(dir, &stamp->list[i]))
 			return false;
@@ -217,10 +216,10 @@ char *fetch_newest_complete(const char *flavour)
 	return newest;
 }
 
-/* ---- getting it ------------------------------------------------------------ */
+/* ---- fetching -------------------------------------------------------------- */
 
 struct fetch {
-	const char *flavour; /* --latest, or NULL: release is given */
+	const char *flavour; /* of --latest; NULL: a release was given */
 	char *release;
 	char *dir; /* .../kernels/RELEASE */
 	struct apt apt;
@@ -251,9 +250,9 @@ static struct error *ask_apt(struct fetch *fetch)
 }
 
 /*
- * Find out from apt which packages it takes.  Lists that are old are updated
- * first, younger ones when they lack something; if that fails, the cause is
- * the network, whatever is said to be missing.
+ * Ask apt for the packages of the release.  Update old lists first, and newer ones if they lack a
+ * package.  If the update fails and a package is missing, report the failed update, which is the
+ * cause.
  */
 static struct error *resolve(struct fetch *fetch)
 {
@@ -279,7 +278,7 @@ static struct error *resolve(struct fetch *fetch)
 		error = no_update;
 		no_update = NULL;
 	} else if (no_update) {
-		progress_note("%s; going on with those of an earlier day", no_update->text);
+		progress_note("%s; using the lists of an earlier day", no_update->text);
 	}
 	error_destroy(no_update);
 	apt_unlock(&fetch->apt);
@@ -287,7 +286,7 @@ static struct error *resolve(struct fetch *fetch)
 	return error;
 }
 
-/* Enough room for what is still to come?  Better told now than in ten minutes. */
+/* Check the free space before ten minutes of downloads, and not when it runs out. */
 static struct error *check_space(const char *dir, uint64_t needed)
 {
 	_free_ char *needed_text = size_text(needed);
@@ -307,7 +306,7 @@ static struct error *check_space(const char *dir, uint64_t needed)
 			 dir, needed_text, free_text);
 }
 
-/* File systems round each file up, by more than Installed-Size does. */
+/* File systems round the size of each file up by more than Installed-Size does. */
 static uint64_t with_margin(uint64_t bytes)
 {
 	return bytes + bytes / 10;
@@ -329,7 +328,7 @@ static char *deb_path(const struct fetch *fetch, const struct apt_package *packa
 	return xasprintf("%s/packages/%s", fetch->dir, package->file);
 }
 
-/* Compare every .deb that is there; *ret_missing gets a mark for each to download. */
+/* Compare the .deb files that are there, and mark those to download in missing. */
 static struct error *find_missing(const struct fetch *fetch, bool *missing, uint64_t *ret_size)
 {
 	*ret_size = 0;
@@ -344,7 +343,7 @@ static struct error *find_missing(const struct fetch *fetch, bool *missing, uint
 		*ret_size += package->size;
 		if (!file_exists(path))
 			continue;
-		progress_note("'%s' is damaged; getting it again", package->file);
+		progress_note("'%s' is damaged; downloading it again", package->file);
 		if (unlink(path) < 0)
 			return error_errno("cannot remove '%s'", path);
 	}
@@ -407,7 +406,7 @@ static struct error *unpack(const struct fetch *fetch, const bool *parts)
 	return error;
 }
 
-/* What an older version left, and the partial folder. */
+/* Remove packages of an older version of the kernel, and the folder of partial downloads. */
 static struct error *remove_leftovers(const struct fetch *fetch)
 {
 	_free_ char *folder = xasprintf("%s/packages", fetch->dir);
@@ -429,7 +428,7 @@ static struct error *remove_leftovers(const struct fetch *fetch)
 	return error;
 }
 
-/* Everything from a resolved list of packages to the stamp; dir is locked. */
+/* Do everything from the resolved list of packages to the stamp; dir is locked. */
 static struct error *fill(struct fetch *fetch)
 {
 	_free_ char *partial = xasprintf("%s/packages/partial", fetch->dir);
@@ -478,7 +477,7 @@ static bool same_packages(const struct apt_packages *stamp, const struct apt_pac
 	return true;
 }
 
-/* One release, by name or as --latest has found it. */
+/* Fetch a release that was given or that --latest has found. */
 static struct error *fetch_release(struct fetch *fetch)
 {
 	struct apt_packages stamp;
@@ -487,7 +486,7 @@ static struct error *fetch_release(struct fetch *fetch)
 
 	TRY(cache_kernel_dir(fetch->release, &fetch->dir));
 	if (!fetch->resolved && !file_exists(fetch->dir))
-		TRY(resolve(fetch)); /* a name that apt does not know leaves no folder */
+		TRY(resolve(fetch)); /* so that an unknown name leaves no folder */
 	TRY(make_dirs(fetch->dir));
 	TRY(cache_lock(fetch->dir, false, &lock));
 	fetch_stamp_read(fetch->dir, &stamp);
@@ -501,7 +500,7 @@ static struct error *fetch_release(struct fetch *fetch)
 	return fill(fetch);
 }
 
-/* The newest release; a complete one in the cache will do when the newest cannot be had. */
+/* Fetch the newest release, or else take the newest complete one in the cache. */
 static struct error *fetch_latest(struct fetch *fetch)
 {
 	struct error *error = resolve(fetch);
@@ -517,14 +516,14 @@ static struct error *fetch_latest(struct fetch *fetch)
 	cached = fetch_newest_complete(fetch->flavour);
 	if (!cached)
 		return error;
-	progress_note("%s; taking %s, which is in the cache", error->text, cached);
+	progress_note("%s; using %s, which is in the cache", error->text, cached);
 	error_destroy(error);
 	free(fetch->release);
 	fetch->release = cached;
 	return NULL;
 }
 
-/* ---- telling --------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------- */
 
 static struct error *report(struct cli_call *call, const char *release)
 {

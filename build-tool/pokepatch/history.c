@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch history: what the core did to the kernel's text. */
+/* pokepatch history: list, follow and export the records of changes of the kernel's text. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -276,7 +276,7 @@ static void list_all(struct cli_call *call, const struct view *view)
 		json_print(&call->out, rows);
 }
 
-/* One object on each line, since there is no end at which an array could be closed. */
+/* One object on each line: an array would never be closed. */
 static void follow_record(struct cli_call *call, const struct view *view,
 			  const struct history_record *record)
 {
@@ -292,7 +292,7 @@ static void follow_record(struct cli_call *call, const struct view *view,
 								  JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-/* Until Ctrl-C, which is how it ends, or until the core goes. */
+/* Show new records until Ctrl-C, or until the core is removed. */
 static struct error *follow(struct cli_call *call, struct view *view)
 {
 	struct history_info info = {0};
@@ -301,7 +301,7 @@ static struct error *follow(struct cli_call *call, struct view *view)
 	if (!cli_value(call, "json"))
 		buffer_add_string(&call->out, TITLE);
 	while (!gone && !proc_interrupted()) {
-		/* What was shown is not needed any more. */
+		/* A history of its own for each read: records that were shown are freed. */
 		struct history now = {.info = info};
 
 		struct error *error = live_read(view->fd, &now, -1, &more, &gone);
@@ -317,13 +317,13 @@ static struct error *follow(struct cli_call *call, struct view *view)
 	return NULL;
 }
 
-/* ---- which code ran -------------------------------------------------------------------- */
+/* ---- routes at times ------------------------------------------------------------------- */
 
 struct question {
 	uint64_t time, address;
 };
 
-/* "TIME ADDRESS"; the line is changed. */
+/* Parse "TIME ADDRESS", in place. */
 static struct error *read_question(const struct view *view, char *line, struct question *ret)
 {
 	const struct text_symbol *symbol;
@@ -336,15 +336,15 @@ static struct error *read_question(const struct view *view, char *line, struct q
 	while (rest && isspace((unsigned char)*rest))
 		rest++;
 	if (!address || !*address || (rest && *rest))
-		return error_new(STATUS_FAILED, "a line has a time and an address");
+		return error_new(STATUS_FAILED, "a line must have a time and an address");
 	if (!parse_time(time, &ret->time))
 		return error_new(STATUS_FAILED,
-				 "'%s' is no time: seconds are wanted, as 12.345678901", time);
+				 "'%s' is not a time: give seconds, such as 12.345678901", time);
 	TRY(symbol_list_find(&view->symbols, address, ret->time, &ret->address, &symbol));
 	return history_check_time(&view->history, view->clock, ret->time);
 }
 
-/* Whose function it is that a route leads to, at the place of a record; "-": the original. */
+/* The patch of the function to which a route leads, or NULL: none is known. */
 static const char *patch_of(const struct route *route, uint64_t function)
 {
 	const struct history_record *record;
@@ -372,7 +372,7 @@ static const char *taken_word(const struct route *route)
 	case ROUTE_NONE:
 		break;
 	}
-	return "none"; /* no patch ever was there */
+	return "none"; /* no patch ever switched a function there */
 }
 
 static json_object *route_json(const struct view *view, const struct question *question,
@@ -404,7 +404,7 @@ static json_object *route_json(const struct view *view, const struct question *q
 	return row;
 }
 
-/* A line of fixed columns: there may be millions of them. */
+/* Print a line with fixed columns, since there may be millions of lines. */
 static void put_route_line(struct buffer *out, const struct question *question,
 			   const struct route *route)
 {
@@ -421,7 +421,7 @@ static void put_route_line(struct buffer *out, const struct question *question,
 		      record && record->symbol ? record->symbol : "-", patch ? patch : "-");
 }
 
-/* How many of the times that were asked for are ambiguous, by the method of the nearest switch. */
+/* The numbers of times and of ambiguous times, for each method of the nearest switch. */
 struct share {
 	size_t asked, either;
 };
@@ -448,8 +448,8 @@ static void put_shares(struct buffer *out, const struct share *shares)
 				      100.0 * shares[method].either / shares[method].asked);
 }
 
-/* Each line is two binary searches; the records are sorted once. */
-static struct error *tell_paths(struct cli_call *call, const struct view *view, char *text)
+/* The records are sorted once, so that each line takes two binary searches. */
+static struct error *show_routes(struct cli_call *call, const struct view *view, char *text)
 {
 	_json_ json_object *rows = cli_value(call, "json") ? json_object_new_array() : NULL;
 	struct share shares[METHODS] = {0};
@@ -488,7 +488,7 @@ static struct error *tell_paths(struct cli_call *call, const struct view *view, 
 	return error;
 }
 
-static struct error *path(struct cli_call *call, const struct view *view)
+static struct error *show_path(struct cli_call *call, const struct view *view)
 {
 	const char *name = cli_value(call, "path");
 	_free_ char *text = NULL;
@@ -496,13 +496,14 @@ static struct error *path(struct cli_call *call, const struct view *view)
 
 	TRY(file_read(name, &text, &length));
 	if (memchr(text, 0, length))
-		return error_new(STATUS_FAILED, "'%s' is no text: it has a zero byte", name);
-	return error_prefix(tell_paths(call, view, text), "%s", name);
+		return error_new(STATUS_FAILED, "'%s' is not a text file: it has a zero byte",
+				 name);
+	return error_prefix(show_routes(call, view, text), "%s", name);
 }
 
 /* ---- export ---------------------------------------------------------------------------- */
 
-static struct error *export(struct cli_call *call, struct view *view)
+static struct error *export_history(struct cli_call *call, struct view *view)
 {
 	const char *name = cli_value(call, "export");
 	struct history_ranges ranges = {0};
@@ -528,7 +529,7 @@ static struct error *export(struct cli_call *call, struct view *view)
 			      view->history.records.count, ranges.list.count - failed);
 		if (failed)
 			buffer_printf(&call->out,
-				      "%zu more could not be read: they have gone, or change all "
+				      "%zu more could not be read: they are gone, or change all "
 				      "the time\n",
 				      failed);
 	}
@@ -549,17 +550,16 @@ static struct error *check_options(const struct cli_call *call)
 			continue;
 		if (found)
 			return error_new(STATUS_FAILED,
-					 "--%s and --%s are different things: give one of them",
+					 "--%s and --%s exclude each other: give one of them",
 					 found, what[i]);
 		found = what[i];
 	}
 	if (cli_value(call, "all-text") && !cli_value(call, "export"))
-		return error_new(STATUS_FAILED,
-				 "--all-text says what goes into a file: give --export FILE too");
+		return error_new(STATUS_FAILED, "--all-text needs --export FILE");
 	if (cli_value(call, "from") && (cli_value(call, "follow") || cli_value(call, "export")))
 		return error_new(STATUS_FAILED,
-				 "--%s is about the running kernel, and not about a file: leave "
-				 "--from out",
+				 "--%s works on the running kernel and not on a file: leave out "
+				 "--from",
 				 found);
 	return NULL;
 }
@@ -580,9 +580,9 @@ struct error *cli_history(struct cli_call *call)
 	}
 	error = view_open(call, &view);
 	if (!error && cli_value(call, "export"))
-		error = export(call, &view);
+		error = export_history(call, &view);
 	else if (!error && cli_value(call, "path"))
-		error = path(call, &view);
+		error = show_path(call, &view);
 	else if (!error)
 		list_all(call, &view);
 	view_deinit(&view);

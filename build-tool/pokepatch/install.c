@@ -9,6 +9,7 @@
 
 #include <libkmod.h>
 
+#include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/install.h"
 #include "pokepatch/load.h"
@@ -82,17 +83,15 @@ static bool has_patches(const char *folder)
 	char **paths = NULL;
 	struct error *error = installed_files(folder, &paths, &count);
 
-	for (size_t i = 0; i < count; i++)
-		free(paths[i]);
-	free(paths);
-	/* One that cannot be read is left alone, as if it had some. */
+	strings_free(paths);
+	/* Leave a folder that cannot be read alone, as if it had patches. */
 	if (error)
 		count = 1;
 	error_destroy(error);
 	return count > 0;
 }
 
-/* Does any release have some? */
+/* Does any release have installed patches? */
 static bool anything_installed(const char *root)
 {
 	_free_ char *modules = xasprintf("%s/lib/modules", root);
@@ -124,13 +123,13 @@ static struct error *systemctl(struct cli_call *call, const char *verb)
 			    "cannot %s " UNIT " (--no-unit leaves it alone)", verb);
 }
 
-/* ---- one place, for install and uninstall ------------------------------------ */
+/* ---- the folder of one release ------------------------------------------------ */
 
 struct place {
-	const char *root; /* "" or what --root says */
+	const char *root; /* of --root, or "" */
 	char *release;
 	char *modules; /* ROOT/lib/modules/RELEASE */
-	char *folder;  /* the one in there that is ours */
+	char *folder;  /* ROOT/lib/modules/RELEASE/pokepatch */
 };
 
 static void place_deinit(struct place *place)
@@ -150,15 +149,18 @@ static struct error *place_init(struct place *place, struct cli_call *call, char
 	place->modules = xasprintf("%s/lib/modules/%s", place->root, release);
 	place->folder = xasprintf("%s/pokepatch", place->modules);
 	if (bad)
-		return error_new(STATUS_FAILED, "'%s' is no kernel release", release);
+		return error_new(STATUS_FAILED, "'%s' is not a kernel release", release);
 	if (!file_exists(place->modules))
 		return error_new(STATUS_FAILED, "kernel %s is not installed: there is no '%s'",
 				 release, place->modules);
 	return NULL;
 }
 
-/* Where no patch is left, nothing is: neither core nor folder nor, in the end, the unit. */
-static struct error *tidy(struct cli_call *call, const struct place *place)
+/*
+ * If the folder has no patch left, remove the core and the folder.  If no release has one, disable
+ * the unit too.
+ */
+static struct error *place_tidy(struct cli_call *call, const struct place *place)
 {
 	_free_ char *core = xasprintf("%s/" CORE_FILE, place->folder);
 
@@ -166,7 +168,7 @@ static struct error *tidy(struct cli_call *call, const struct place *place)
 		return NULL;
 	if (unlink(core) < 0 && errno != ENOENT)
 		return error_errno("cannot remove '%s'", core);
-	/* Others may keep something in there. */
+	/* The user may keep other files in the folder. */
 	if (rmdir(place->folder) < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
 		return error_errno("cannot remove '%s'", place->folder);
 	return anything_installed(place->root) ? NULL : systemctl(call, "disable");
@@ -192,17 +194,17 @@ static struct error *find_and_check_core(struct cli_call *call, const struct pla
 					 const char *patch, char **ret)
 {
 	struct kmod_ctx *kmod = NULL;
-	struct error *error = open_kmod(&kmod);
+	struct error *error = quiet_kmod_new(&kmod);
 
 	if (!error)
-		error = find_core(NULL, cli_value(call, "core"), patch, place->modules, ret);
+		error = core_find(NULL, cli_value(call, "core"), patch, place->modules, ret);
 	if (!error)
-		error = check_core(kmod, *ret, place->release);
+		error = core_check(kmod, *ret, place->release);
 	kmod_unref(kmod);
 	return error;
 }
 
-/* A file at a time, each whole or not there; the patch last, since it is what counts. */
+/* Copy each file atomically.  The patch comes last: with it the patch counts as installed. */
 static struct error *copy_files(const struct place *place, const char *core, const char *patch,
 				const char *to)
 {
@@ -235,7 +237,7 @@ static struct error *install_at(struct cli_call *call, const struct patch_file *
 		buffer_printf(&call->out, "installed: %s\n", to);
 		return NULL;
 	}
-	second = tidy(call, place);
+	second = place_tidy(call, place);
 	if (second)
 		error = error_prefix(error, "%s, after this failed", second->text);
 	error_destroy(second);
@@ -250,14 +252,15 @@ static struct error *install_file(struct cli_call *call, const struct patch_file
 	struct error *error;
 
 	if (!vermagic)
-		return error_new(STATUS_FAILED, "'%s' does not tell its kernel", file->path);
+		return error_new(STATUS_FAILED, "'%s' does not say for which kernel it was built",
+				 file->path);
 	TRY(running_release(&running));
 	error = place_init(&place, call, xstrndup(vermagic, strcspn(vermagic, " ")));
-	/* For another kernel, or system, the load at boot is the first to see it. */
+	/* Another kernel's build id cannot be compared before that kernel boots. */
 	if (!error && !place.root[0] && strcmp(place.release, running) == 0)
 		error = patch_file_check_kernel(file, running);
 	if (!error && !place.root[0])
-		error = need_root("install");
+		error = require_root("install");
 	if (!error)
 		error = install_at(call, file, &place);
 	place_deinit(&place);
@@ -287,11 +290,11 @@ static struct error *uninstall_at(struct cli_call *call, const struct place *pla
 				 "patch '%s' is not installed for kernel %s: there is no '%s'",
 				 call->arguments[0], place->release, path);
 	if (!place->root[0])
-		TRY(need_root("uninstall"));
+		TRY(require_root("uninstall"));
 	if (unlink(path) < 0)
 		return error_errno("cannot remove '%s'", path);
 	buffer_printf(&call->out, "removed: %s\n", path);
-	return tidy(call, place);
+	return place_tidy(call, place);
 }
 
 struct error *cli_uninstall(struct cli_call *call)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which packages make up one kernel release; see kernel_packages.h. */
+/* The packages of a kernel release; see kernel_packages.h. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/args.h"
 #include "pokepatch/kernel_packages.h"
 
 const char *const kernel_part_names[PART_COUNT] = {
@@ -13,7 +14,7 @@ const char *const kernel_part_names[PART_COUNT] = {
 	[PART_COMPILER] = "compiler",
 };
 
-/* The first row that fits. */
+/* The first row that matches a name counts. */
 static const struct {
 	const char *prefix, *suffix;
 	enum kernel_part part;
@@ -35,8 +36,8 @@ enum kernel_part kernel_part_of(const char *package)
 }
 
 /*
- * The parts of Debian's flavour names that tell the architecture
- * (debian/config/ARCH/ of its linux source).
+ * The words in Debian's flavour names from which the architecture follows (debian/config/ARCH/ of
+ * its linux source).
  */
 static const struct {
 	const char *word, *arch;
@@ -79,7 +80,7 @@ bool kernel_has_flavour(const char *release, const char *flavour)
 
 	if (!has_suffix(release, suffix))
 		return false;
-	/* "6.1.0-9-cloud-amd64" is no "amd64": what is left must end in the ABI's number. */
+	/* "6.1.0-9-cloud-amd64" is not "amd64": the rest must end in the ABI's number. */
 	end = release + strlen(release) - strlen(suffix);
 	last = end;
 	while (last > release && last[-1] != '-')
@@ -130,7 +131,7 @@ static char *find_dependency(const char *depends, const char *prefix, const char
 	return NULL;
 }
 
-/* All versions of all linux-source packages: which one a release has, only its version tells. */
+/* All versions of all linux-source packages: only the version says which belongs to a release. */
 static struct error *show_sources(struct apt *apt, struct apt_packages *ret)
 {
 	char **names;
@@ -143,11 +144,11 @@ static struct error *show_sources(struct apt *apt, struct apt_packages *ret)
 	} else {
 		error = apt_show(apt, (const char *const *)names, ret);
 	}
-	strings_destroy(names);
+	strings_free(names);
 	return error;
 }
 
-/* What every choice is made from. */
+/* The packages from which every version is resolved. */
 struct candidates {
 	struct apt_packages kernel; /* image, dbg, headers */
 	struct apt_packages sources;
@@ -166,7 +167,7 @@ static struct error *missing(const char *release, const char *name, const char *
 			 release, name, version);
 }
 
-/* linux-source-*: the one with the kernel's version. */
+/* The linux-source package with the kernel's version. */
 static const struct apt_package *find_source(const struct apt_packages *sources,
 					     const char *version)
 {
@@ -178,8 +179,8 @@ static const struct apt_package *find_source(const struct apt_packages *sources,
 }
 
 /*
- * The two packages that the headers need.  kbuild holds programs that run
- * here (modpost, objtool), so it is this machine's architecture's.
+ * Add the two packages that the headers need.  kbuild has programs that run on this machine
+ * (modpost, objtool), so it must be of this machine's architecture.
  */
 static struct error *resolve_headers(struct apt *apt, const char *release,
 				     const struct apt_package *headers, struct apt_packages *ret)
@@ -212,7 +213,7 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 	return error;
 }
 
-/* The newest of that name and architecture. */
+/* Add the newest version of a package of the kernel's architecture, if there is one. */
 static struct error *add_newest(struct apt *apt, const char *name, struct apt_packages *ret,
 				const struct apt_package **ret_added)
 {
@@ -231,9 +232,10 @@ static struct error *add_newest(struct apt *apt, const char *name, struct apt_pa
 }
 
 /*
- * For another architecture: its own compiler, of which the cross compiler may be an older version
- * (build/own_compiler.c), with the libraries that it needs.  The headers depend on "gcc-12", or on
- * "linux-compiler-gcc-12-arm".  Where there is none, the cross compiler has to do.
+ * Add, for another architecture, that architecture's own compiler and its libraries: the cross
+ * compiler may be of another version (pokepatch-build/own_compiler.c).  The headers depend on
+ * "gcc-12" or on "linux-compiler-gcc-12-arm".  If they do not, units are compiled by the cross
+ * compiler.
  */
 static struct error *resolve_compiler(struct apt *apt, const struct apt_package *headers,
 				      struct apt_packages *ret)
@@ -259,7 +261,7 @@ static struct error *resolve_compiler(struct apt *apt, const struct apt_package 
 	return NULL;
 }
 
-/* Try one version of the kernel. */
+/* Resolve one version of the kernel. */
 static struct error *resolve_version(struct apt *apt, const char *release,
 				     const struct candidates *candidates,
 				     const struct apt_package *image, struct apt_packages *ret)
@@ -306,7 +308,7 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 	error = apt_show(apt, queries, &candidates.kernel);
 	if (!error)
 		error = show_sources(apt, &candidates.sources);
-	/* apt gives the newest version first; tell what that one lacked if none will do. */
+	/* apt shows the newest version first.  If none is complete, report what that one lacks. */
 	for (size_t i = 0; !error && !found && i < candidates.kernel.count; i++) {
 		const struct apt_package *p = &candidates.kernel.list[i];
 		struct error *why;
@@ -333,7 +335,7 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 	return error;
 }
 
-/* The release that a version of the metapackage depends on, or NULL. */
+/* The release on which a version of the metapackage depends, owned; or NULL. */
 static char *release_of_meta(const struct apt_packages *metas, const char *name,
 			     const char *version)
 {
@@ -381,7 +383,7 @@ struct error *kernel_resolve_latest(struct apt *apt, const char *flavour, char *
 					  flavour, name);
 	else
 		error_destroy(first);
-	strings_destroy(versions);
+	strings_free(versions);
 	apt_packages_deinit(&metas);
 	return error;
 }

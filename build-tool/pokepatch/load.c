@@ -9,6 +9,7 @@
 
 #include <libkmod.h>
 
+#include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/install.h"
 #include "pokepatch/load.h"
@@ -21,7 +22,7 @@
 #define REMOVE_TRIES 40
 #define REMOVE_PAUSE_US 50000
 
-struct error *need_root(const char *command)
+struct error *require_root(const char *command)
 {
 	if (geteuid() == 0)
 		return NULL;
@@ -56,7 +57,7 @@ static void cleanup_module(struct kmod_module **module)
 #define _kmod_ __attribute__((cleanup(cleanup_kmod)))
 #define _module_ __attribute__((cleanup(cleanup_module)))
 
-/* What it says is in our own error. */
+/* Our own errors say what libkmod would print. */
 static void say_nothing(void *data, int priority, const char *file, int line, const char *function,
 			const char *format, va_list arguments)
 {
@@ -64,7 +65,7 @@ static void say_nothing(void *data, int priority, const char *file, int line, co
 	(void)function, (void)format, (void)arguments;
 }
 
-struct error *open_kmod(struct kmod_ctx **ret)
+struct error *quiet_kmod_new(struct kmod_ctx **ret)
 {
 	*ret = kmod_new(NULL, NULL);
 	if (!*ret)
@@ -73,7 +74,7 @@ struct error *open_kmod(struct kmod_ctx **ret)
 	return NULL;
 }
 
-/* What finit_module(2) means by an error, as far as a user can do something about it. */
+/* The errors of finit_module(2) for which the user can do something. */
 static const struct {
 	int number;
 	enum exit_status status;
@@ -82,8 +83,8 @@ static const struct {
 	{EPERM, STATUS_FAILED,
 	 "not permitted: loading modules is switched off (kernel.modules_disabled) or locked down"},
 	{EKEYREJECTED, STATUS_FAILED,
-	 "this kernel takes only modules signed with a key that it trusts"},
-	{ENOKEY, STATUS_FAILED, "this kernel takes only signed modules"},
+	 "this kernel accepts only modules signed with a key that it trusts"},
+	{ENOKEY, STATUS_FAILED, "this kernel accepts only signed modules"},
 	{EBADMSG, STATUS_FAILED, "its signature is damaged"},
 	{ENOEXEC, STATUS_REFUSED,
 	 "refused [not-accepted]: it is for another kernel or core, or damaged"},
@@ -105,8 +106,8 @@ static struct error *insert_error(const char *path, int number)
 					 insert_errors[i].meaning, strerror(number));
 	}
 	return error_new(STATUS_FAILED,
-			 "the kernel did not take '%s': %s; the kernel log (dmesg) tells more",
-			 path, strerror(number));
+			 "the kernel rejected '%s': %s; the kernel log (dmesg) tells more", path,
+			 strerror(number));
 }
 
 static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
@@ -114,15 +115,15 @@ static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
 	_module_ struct kmod_module *module = NULL;
 	int result = kmod_module_new_from_path(kmod, path, &module);
 
-	/* With the options that modprobe would give it: modprobe.d, the kernel's command line. */
+	/* Give the options that modprobe would: of modprobe.d and the kernel's command line. */
 	if (!result)
 		result = kmod_module_insert_module(module, 0, kmod_module_get_options(module));
 	return result < 0 ? insert_error(path, -result) : NULL;
 }
 
 /*
- * A patch's module is held by the core until nobody can be in its code any
- * more, which may be a moment after the switch.
+ * The core holds a patch's module until no task can be in its code any more, which may be a moment
+ * after the switch.  So try for a while.
  */
 static struct error *remove_module(struct kmod_ctx *kmod, const char *name)
 {
@@ -155,7 +156,7 @@ static bool is_path(const char *what)
 	return strchr(what, '/') || has_suffix(what, ".ko");
 }
 
-/* The first of the paths that there is, or NULL; the paths are freed, but for that one. */
+/* The first path that exists, or NULL.  Frees all other paths. */
 static char *first_file(char **paths, size_t count)
 {
 	char *found = NULL;
@@ -192,7 +193,7 @@ static struct error *find_patch_file(const char *what, const char *release, char
 	return NULL;
 }
 
-/* The core as modprobe would find it, if depmod has seen it. */
+/* The core module that modprobe would find, if depmod has listed it; or NULL. */
 static char *lookup_core(struct kmod_ctx *kmod)
 {
 	struct kmod_list *list = NULL;
@@ -202,14 +203,14 @@ static char *lookup_core(struct kmod_ctx *kmod)
 		_module_ struct kmod_module *module = kmod_module_get_module(list);
 		const char *path = kmod_module_get_path(module);
 
-		/* modules.dep may list what is no longer there. */
+		/* modules.dep may list a file that has been removed. */
 		found = path && file_exists(path) ? xstrdup(path) : NULL;
 	}
 	kmod_module_unref_list(list);
 	return found;
 }
 
-struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
+struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *patch,
 			const char *modules, char **ret)
 {
 	const char *slash = strrchr(patch, '/');
@@ -244,7 +245,7 @@ static bool has_info(const struct kmod_list *list, const char *key, const char *
 		const char *found = kmod_module_info_get_value(entry);
 		size_t length = strlen(value);
 
-		/* The vermagic goes on behind the release. */
+		/* In a vermagic a blank and more words follow the release. */
 		if (strcmp(kmod_module_info_get_key(entry), key) == 0 &&
 		    strncmp(found, value, length) == 0 && (!found[length] || found[length] == ' '))
 			return true;
@@ -252,7 +253,7 @@ static bool has_info(const struct kmod_list *list, const char *key, const char *
 	return false;
 }
 
-struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *release)
+struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *release)
 {
 	_module_ struct kmod_module *module = NULL;
 	struct kmod_list *list = NULL;
@@ -268,7 +269,7 @@ struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *re
 	return error;
 }
 
-/* Switch a patch that the core shows, as the command's options say. */
+/* Switch a loaded patch on or off, with the command's --timeout. */
 static struct error *switch_patch(struct cli_call *call, const char *name, bool on)
 {
 	const char *timeout = cli_value(call, "timeout");
@@ -280,15 +281,15 @@ static struct error *switch_patch(struct cli_call *call, const char *name, bool 
 
 /* ---- load ------------------------------------------------------------------ */
 
-/* What one load has done so far, to be undone when it goes no further. */
+/* What a load has done so far, to be undone if it fails. */
 struct loading {
 	struct kmod_ctx *kmod;
 	const char *module; /* the patch's module, once inserted */
 	bool core;          /* we inserted it */
 };
 
-/* The first error is the one to tell; what goes wrong while undoing is added to it. */
-static struct error *undo(struct loading *loading, struct error *error)
+/* Undo a load that failed with @error.  An error of undoing is put in front of its text. */
+static struct error *loading_undo(struct loading *loading, struct error *error)
 {
 	struct error *second = NULL;
 
@@ -310,13 +311,13 @@ static struct error *load_core(struct loading *loading, const char *given, const
 
 	if (sysfs_core_loaded())
 		return NULL;
-	TRY(find_core(loading->kmod, given, patch, modules, &path));
+	TRY(core_find(loading->kmod, given, patch, modules, &path));
 	TRY(error_prefix(insert_module(loading->kmod, path), "core module"));
 	loading->core = true;
 	return NULL;
 }
 
-/* Are those that shall be replaced loaded?  Asked before anything is changed. */
+/* Check that the patches to replace are loaded, before anything is changed. */
 static struct error *check_replaced(const char *names)
 {
 	_free_ char *list = xstrdup(names ? names : "");
@@ -339,13 +340,13 @@ static struct error *switch_on_replacing(struct cli_call *call, const char *name
 
 	TRY(sysfs_set_replace(name, names));
 	error = switch_patch(call, name, true);
-	/* It was for this time only, also if the patch stays loaded. */
+	/* --replace is meant for this switch alone, even if the patch stays loaded. */
 	if (error)
 		error_destroy(sysfs_set_replace(name, ""));
 	return error;
 }
 
-/* Switch on a patch that load has found or inserted, as the command's options say. */
+/* Switch on a patch that load has found or inserted, with the command's options. */
 static struct error *switch_on(struct cli_call *call, const char *name)
 {
 	const char *mode = cli_value(call, "mode");
@@ -369,7 +370,7 @@ static struct error *load_patch(struct loading *loading, struct cli_call *call,
 	return switch_on(call, file->name);
 }
 
-struct error *check_same_build(const struct patch_file *file)
+struct error *patch_check_loaded(const struct patch_file *file)
 {
 	_free_ char *loaded = sysfs_module_build_id(patch_file_modinfo(file, "name"));
 
@@ -390,20 +391,20 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 
 	TRY(patch_file_check_kernel(file, release));
 	if (sysfs_patch_exists(file->name))
-		TRY(check_same_build(file));
+		TRY(patch_check_loaded(file));
 	if (sysfs_patch_enabled(file->name))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
 				 file->name);
 	TRY(check_replaced(cli_value(call, "replace")));
-	TRY(need_root("load"));
+	TRY(require_root("load"));
 	if (sysfs_patch_exists(file->name))
 		return switch_on(call, file->name);
-	TRY(open_kmod(&kmod));
+	TRY(quiet_kmod_new(&kmod));
 	loading.kmod = kmod;
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);
 	if (!error)
 		error = load_patch(&loading, call, file);
-	return error ? undo(&loading, error) : NULL;
+	return error ? loading_undo(&loading, error) : NULL;
 }
 
 static struct error *load_path(struct cli_call *call, const char *path, const char *release)
@@ -417,10 +418,10 @@ static struct error *load_path(struct cli_call *call, const char *path, const ch
 	return error;
 }
 
-/* ---- for a while ------------------------------------------------------------ */
+/* ---- temporary patches ------------------------------------------------------- */
 
-static struct error *bring_file(const struct patch_file *file, const char *core,
-				const char *release, struct brought *ret)
+static struct error *temporary_patch_load_file(const struct patch_file *file, const char *core,
+					       const char *release, struct temporary_patch *ret)
 {
 	_kmod_ struct kmod_ctx *kmod = NULL;
 	struct loading loading = {0};
@@ -429,66 +430,66 @@ static struct error *bring_file(const struct patch_file *file, const char *core,
 	TRY(patch_file_check_kernel(file, release));
 	ret->name = xstrdup(file->name);
 	if (sysfs_patch_exists(file->name))
-		return check_same_build(file);
-	TRY(open_kmod(&kmod));
+		return patch_check_loaded(file);
+	TRY(quiet_kmod_new(&kmod));
 	loading.kmod = kmod;
 	error = load_core(&loading, core, file->path, release);
 	if (!error)
 		error = insert_module(kmod, file->path);
 	if (error)
-		return undo(&loading, error);
+		return loading_undo(&loading, error);
 	ret->core = loading.core;
 	ret->module = true;
 	return NULL;
 }
 
-struct error *patch_bring(const char *what, const char *core, struct brought *ret)
+struct error *temporary_patch_load(const char *what, const char *core, struct temporary_patch *ret)
 {
 	_free_ char *release = NULL;
 	_free_ char *path = NULL;
 	struct patch_file file;
 	struct error *error;
 
-	*ret = (struct brought){0};
+	*ret = (struct temporary_patch){0};
 	TRY(running_release(&release));
 	if (!is_path(what)) {
 		ret->name = sysfs_patch_name(what);
 		if (sysfs_patch_exists(ret->name))
 			return NULL;
-		brought_deinit(ret);
+		temporary_patch_deinit(ret);
 	}
 	TRY(find_patch_file(what, release, &path));
 	TRY(patch_file_read(path, &file));
-	error = bring_file(&file, core, release, ret);
+	error = temporary_patch_load_file(&file, core, release, ret);
 	patch_file_deinit(&file);
 	if (error)
-		brought_deinit(ret);
+		temporary_patch_deinit(ret);
 	return error;
 }
 
-struct error *patch_take_away(struct brought *brought)
+struct error *temporary_patch_unload(struct temporary_patch *patch)
 {
 	_kmod_ struct kmod_ctx *kmod = NULL;
-	_free_ char *module = xasprintf(MODULE_PREFIX "%s", brought->name);
+	_free_ char *module = xasprintf(MODULE_PREFIX "%s", patch->name);
 
-	if (brought->enabled && sysfs_patch_enabled(brought->name))
-		TRY(sysfs_switch(brought->name, false));
-	brought->enabled = false;
-	if (!brought->module)
+	if (patch->enabled && sysfs_patch_enabled(patch->name))
+		TRY(sysfs_switch(patch->name, false));
+	patch->enabled = false;
+	if (!patch->module)
 		return NULL;
-	TRY(open_kmod(&kmod));
+	TRY(quiet_kmod_new(&kmod));
 	TRY(remove_module(kmod, module));
-	brought->module = false;
-	if (brought->core)
+	patch->module = false;
+	if (patch->core)
 		TRY(remove_module(kmod, "pokepatch"));
-	brought->core = false;
+	patch->core = false;
 	return NULL;
 }
 
-void brought_deinit(struct brought *brought)
+void temporary_patch_deinit(struct temporary_patch *patch)
 {
-	free(brought->name);
-	*brought = (struct brought){0};
+	free(patch->name);
+	*patch = (struct temporary_patch){0};
 }
 
 /* ---- load --installed ------------------------------------------------------- */
@@ -512,8 +513,8 @@ static struct error *check_off_switch(void)
 }
 
 /*
- * One that cannot be loaded is no reason to leave out the others: all are tried, and
- * the errors told together, with the worst status.
+ * A patch that cannot be loaded must not keep the others from being loaded.  So try all, and return
+ * their errors together with the worst status.
  */
 static struct error *load_all(struct cli_call *call, char *const *paths, size_t count,
 			      const char *release)
@@ -550,18 +551,17 @@ static struct error *load_installed(struct cli_call *call, const char *release)
 	size_t count = 0;
 
 	if (call->count || cli_value(call, "replace"))
-		return error_new(STATUS_FAILED,
-				 "--installed loads all that is installed: it takes no patch, and "
-				 "no --replace");
+		return error_new(
+			STATUS_FAILED,
+			"--installed loads all installed patches: give neither a patch nor "
+			"--replace");
 	TRY(check_off_switch());
 	TRY(installed_files(folder, &paths, &count));
 	if (count)
 		error = load_all(call, paths, count, release);
 	else
 		error = error_new(STATUS_NOTHING, "no patch is installed for kernel %s", release);
-	for (size_t i = 0; i < count; i++)
-		free(paths[i]);
-	free(paths);
+	strings_free(paths);
 	return error;
 }
 
@@ -597,14 +597,14 @@ struct error *cli_unload(struct cli_call *call)
 	_free_ char *name = NULL;
 
 	TRY(sysfs_find_patch(call->arguments[0], &name));
-	TRY(need_root("unload"));
+	TRY(require_root("unload"));
 	if (sysfs_patch_enabled(name))
 		TRY(switch_patch(call, name, false));
-	TRY(open_kmod(&kmod));
+	TRY(quiet_kmod_new(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
 
 	struct error *error = remove_module(kmod, module);
-	/* Disabled, and held all the same: the core keeps it for good. */
+	/* The core holds the module of a disabled patch: it keeps it until the next boot. */
 	if (error && sysfs_patch_exists(name) && !sysfs_patch_enabled(name) &&
 	    module_is_held(kmod, module)) {
 		error_destroy(error);

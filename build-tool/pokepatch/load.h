@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What loading knows of the core module's file, for those who look before. */
+/*
+ * Loading patches and the core module: the parts of load.c that other subcommands use.
+ */
 #ifndef POKEPATCH_CLI_LOAD_H
 #define POKEPATCH_CLI_LOAD_H
 
@@ -7,43 +9,48 @@
 
 struct kmod_ctx;
 
-/* open_kmod - libkmod, without a word of its own; kmod_unref() it. */
-struct error *open_kmod(struct kmod_ctx **ret);
+/* quiet_kmod_new - kmod_new() of a context that prints nothing. */
+struct error *quiet_kmod_new(struct kmod_ctx **ret);
 
 /*
- * find_core - the file of the core module that a load of the file @patch would take:
- * @given if that is not NULL, or else the first that there is.  @modules: the folder of
- * the release's modules.  @kmod: to ask where modprobe would find it, or NULL.
+ * core_find - the file of the core module that a load of a patch takes, owned.
+ * @kmod: to look where modprobe would find it, after all other places; NULL: do not
+ * @given: the user's choice, or NULL
+ * @patch: the patch's file: the core is looked for beside it first
+ * @modules: the folder of the release's modules
  */
-struct error *find_core(struct kmod_ctx *kmod, const char *given, const char *patch,
+struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *patch,
 			const char *modules, char **ret);
 
-/* check_core - is the file a core module for the release? */
-struct error *check_core(struct kmod_ctx *kmod, const char *path, const char *release);
+/* core_check - Errors: the file is not a core module for the release. */
+struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *release);
 
-/* check_same_build - a patch of that name is loaded: is it this one? */
+/* patch_check_loaded - Errors: the loaded patch of that name is another build than the file. */
 struct patch_file;
-struct error *check_same_build(const struct patch_file *file);
+struct error *patch_check_loaded(const struct patch_file *file);
 
-/* A patch that was brought in for a while, and how far it had to be. */
-struct brought {
+/* A patch that is loaded for a while, and what has to be undone at the end. */
+struct temporary_patch {
 	char *name;   /* of the patch, as in sysfs */
-	bool core;    /* the core was inserted for it */
-	bool module;  /* so was the patch */
-	bool enabled; /* and switched on: by the caller, with sysfs_switch() */
+	bool core;    /* we inserted the core */
+	bool module;  /* we inserted the patch's module */
+	bool enabled; /* the caller switched the patch on, with sysfs_switch() */
 };
 
 /*
- * patch_bring - make sure that a patch is loaded, without switching it on: what names a
- * loaded patch, or a file as in `pokepatch load`.  After an error nothing has changed.
- * @core: the core's file, or NULL.
+ * temporary_patch_load - load a patch unless it is loaded, without switching it on.  After an error
+ * nothing has changed.
+ * @what: the name of a loaded patch, or a file or name as for `pokepatch load`
+ * @core: the core's file, or NULL
  */
-struct error *patch_bring(const char *what, const char *core, struct brought *ret);
-/* patch_take_away - undo that, and the switch. */
-struct error *patch_take_away(struct brought *brought);
-void brought_deinit(struct brought *brought);
+struct error *temporary_patch_load(const char *what, const char *core, struct temporary_patch *ret);
+/* temporary_patch_unload - undo the load, and the switch. */
+struct error *temporary_patch_unload(struct temporary_patch *patch);
+void temporary_patch_deinit(struct temporary_patch *patch);
 
-struct error *need_root(const char *command);
+/* require_root - Errors: we are not root. */
+struct error *require_root(const char *command);
+/* running_release - the running kernel's release.  Owned by the caller. */
 struct error *running_release(char **ret);
 
 #endif /* POKEPATCH_CLI_LOAD_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading a patch module's file; see patch_file.h. */
+/* Reading the file of a patch module; see patch_file.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -76,7 +76,7 @@ struct reader {
 	size_t names; /* index of the section name table */
 };
 
-/* Every section must lie within the file: what is cut off shows here. */
+/* Check that every section lies within the file, which finds files that are cut off. */
 static struct error *check_sections(struct reader *reader, uint64_t size)
 {
 	size_t count;
@@ -113,7 +113,7 @@ static Elf_Scn *find_section(const struct reader *reader, const char *name)
 	return NULL;
 }
 
-/* A section's bytes with a NUL after them, the caller's; NULL if there is no such section. */
+/* A section's bytes and a NUL, owned by the caller; NULL if there is no such section. */
 static char *copy_section(const struct reader *reader, const char *name, size_t *ret_length)
 {
 	Elf_Scn *section = find_section(reader, name);
@@ -133,15 +133,15 @@ static char *copy_section(const struct reader *reader, const char *name, size_t 
 /* ---- tables ---------------------------------------------------------------- */
 
 /*
- * Where an address field of the image points: the loader would relocate it,
- * here its relocation tells.  A range of bytes within a section's data.
+ * The rest of a section's data from the place to which an address field of the image points.  The
+ * module loader would relocate the field; here its relocation gives the place.
  */
 struct table {
 	const unsigned char *bytes;
 	size_t length;
 };
 
-/* The relocation section that applies to the section with that index. */
+/* The section with the relocations of the section with that index. */
 static Elf_Scn *find_relocations(const struct reader *reader, size_t index)
 {
 	Elf_Scn *section = NULL;
@@ -156,8 +156,8 @@ static Elf_Scn *find_relocations(const struct reader *reader, size_t index)
 }
 
 /*
- * Which symbol a relocation names.  In 64-bit little-endian MIPS objects r_info is not one number:
- * the symbol is its first four bytes (64-bit ELF Object File Specification, section 2.9).
+ * The index of a relocation's symbol.  In 64-bit little-endian MIPS objects r_info is not one
+ * number: the symbol is its first four bytes (64-bit ELF Object File Specification, section 2.9).
  */
 static uint32_t symbol_index(const struct reader *reader, uint64_t info)
 {
@@ -169,7 +169,7 @@ static uint32_t symbol_index(const struct reader *reader, uint64_t info)
 	return GELF_R_SYM(info);
 }
 
-/* What one relocation refers to, as the rest of a section's bytes from there on. */
+/* The place to which a relocation refers. */
 static struct table resolve_relocation(const struct reader *reader, Elf_Data *symbols,
 				       const GElf_Rela *rela)
 {
@@ -192,7 +192,7 @@ static struct table resolve_relocation(const struct reader *reader, Elf_Data *sy
 	return table;
 }
 
-/* The image, and those tables that its address fields point to and that are read here. */
+/* The image, and the tables that are read here. */
 struct image {
 	struct pokepatch_image head;
 	struct table objects, symbols, funcs, callbacks, strings;
@@ -242,7 +242,7 @@ static struct error *read_image(const struct reader *reader, struct image *ret)
 	return NULL;
 }
 
-/* Entry index of a table, or NULL: count is what the image says, length what there is. */
+/* Copy an entry of a table, or NULL: it lies behind the image's count or the table's bytes. */
 static const void *table_entry(const struct table *table, uint32_t count, size_t size,
 			       uint32_t index, void *copy)
 {
@@ -413,7 +413,7 @@ static struct error *check_format(const struct patch_file *file)
 
 	if (!format)
 		return error_new(STATUS_FAILED,
-				 "'%s' is a kernel module, but no patch made by pokepatch-build",
+				 "'%s' is a kernel module, but not a patch made by pokepatch-build",
 				 file->path);
 	if (strtol(format, NULL, 10) != POKEPATCH_FORMAT)
 		return error_new(STATUS_REFUSED,
@@ -422,7 +422,7 @@ static struct error *check_format(const struct patch_file *file)
 				 "pokepatch-build of this version",
 				 file->path, format, POKEPATCH_FORMAT);
 	if (!patch_file_modinfo(file, "name"))
-		return damaged(file->path, "its modinfo does not tell the module's name");
+		return damaged(file->path, "its modinfo lacks the module's name");
 	return NULL;
 }
 
@@ -488,7 +488,7 @@ struct error *patch_file_check_kernel(const struct patch_file *file, const char 
 	_free_ char *running = NULL;
 
 	if (!vermagic || !build_id)
-		return damaged(file->path, "its modinfo does not tell the kernel");
+		return damaged(file->path, "its modinfo lacks the kernel's release or build id");
 	release = xstrndup(vermagic, strcspn(vermagic, " "));
 	if (strcmp(release, running_release) != 0)
 		return error_new(STATUS_REFUSED,
@@ -535,7 +535,7 @@ static json_object *callbacks_json(const struct patch_file *file)
 	return rows;
 }
 
-/* What the report tells of functions that the tables do not have: new and removed ones. */
+/* Add the functions that only the report has: new and removed ones. */
 static void add_other_functions(json_object *report, json_object *functions)
 {
 	json_object *list = NULL;
@@ -553,7 +553,7 @@ static void add_other_functions(json_object *report, json_object *functions)
 	}
 }
 
-/* Which modinfo key is shown as what. */
+/* The keys of modinfo, and their names in our output. */
 static const struct {
 	const char *key, *shown;
 } modinfo_rows[] = {
@@ -588,7 +588,8 @@ struct error *patch_file_json(const struct patch_file *file, json_object **ret)
 		if (!json_object_is_type(report, json_type_object)) {
 			json_object_put(report);
 			json_object_put(patch);
-			return damaged(file->path, POKEPATCH_SECTION_REPORT " is no JSON object");
+			return damaged(file->path,
+				       POKEPATCH_SECTION_REPORT " is not a JSON object");
 		}
 		add_other_functions(report, functions);
 		json_object_object_add(patch, "report", report);

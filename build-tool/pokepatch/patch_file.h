@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading a patch module's file: modinfo, tables, report. */
+/* Reading the file of a patch module: its modinfo, tables and report. */
 #ifndef POKEPATCH_CLI_PATCH_FILE_H
 #define POKEPATCH_CLI_PATCH_FILE_H
 
@@ -11,35 +11,35 @@
 struct patch_function {
 	char *name;
 	char *parent;
-	uint32_t pos;
+	uint32_t pos;                /* as in struct patch_symbol */
 	uint64_t old_size, new_size; /* bytes */
 	const char *mode;            /* static */
 };
 
-/* A function that the core calls around a switch. */
+/* A function that the core calls before or after a switch. */
 struct patch_callback {
 	const char *kind; /* "pre-patch"; static */
 	char *parent;
 };
 
-/* A module (or vmlinux) that it has functions or symbols of. */
+/* A parent: vmlinux or a module, of which the patch uses functions or symbols. */
 struct patch_object {
 	char *name;
 	char *build_id; /* in hexadecimal */
 };
 
-/* A symbol of a parent, which the core looks for when the patch is loaded. */
+/* A symbol of a parent that the core looks up when the patch is loaded. */
 struct patch_symbol {
 	char *name;
 	char *parent;
 	uint64_t offset; /* from _stext, for vmlinux */
-	uint32_t pos;	 /* among those of its name; 0: kallsyms does not list it */
-	bool absolute;	 /* the offset is its value */
+	uint32_t pos;    /* among the parent's symbols of that name, from 1; 0: not in kallsyms */
+	bool absolute;   /* offset is the symbol's value */
 };
 
 struct patch_file {
 	char *path;
-	char *modinfo; /* "key=value", each ended by a NUL */
+	char *modinfo; /* strings "key=value", each with its NUL */
 	size_t modinfo_length;
 	char *report; /* JSON text, or NULL */
 	char *name;   /* of the patch, as in sysfs */
@@ -53,9 +53,9 @@ struct patch_file {
 };
 
 /*
- * patch_file_read - read and check a file.  STATUS_FAILED: it cannot be read,
- * is no ELF file, is cut off or damaged, or is a module but no patch;
- * STATUS_REFUSED: its format is another than ours.
+ * patch_file_read - read and check a file.  Errors: STATUS_FAILED: it cannot be read, is not an ELF
+ * file, is cut off or damaged, or is a module but not a patch.  STATUS_REFUSED: it has another
+ * format than ours.
  */
 struct error *patch_file_read(const char *path, struct patch_file *ret);
 void patch_file_deinit(struct patch_file *file);
@@ -64,14 +64,14 @@ void patch_file_deinit(struct patch_file *file);
 const char *patch_file_modinfo(const struct patch_file *file, const char *key);
 
 /*
- * patch_file_check_kernel - was it made for the running kernel?  Compares the
- * release in its vermagic and its build id; refused if one differs.
+ * patch_file_check_kernel - Errors: the patch was not made for the running kernel: the release in
+ * its vermagic or the build id differs (STATUS_REFUSED).
  */
 struct error *patch_file_check_kernel(const struct patch_file *file, const char *running_release);
 
 /*
- * patch_file_json - what there is to tell about it; the caller's.  Member
- * "functions" has the tables' functions and the report's others.
+ * patch_file_json - the contents as JSON, owned by the caller.  Member "functions" has the
+ * functions of the tables, and those that only the report has.
  */
 struct error *patch_file_json(const struct patch_file *file, json_object **ret);
 

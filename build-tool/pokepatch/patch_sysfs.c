@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The core module's folder in sysfs; see sysfs.h. */
+/* The core module's folder in sysfs; see patch_sysfs.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/args.h"
 #include "common/build_id.h"
 #include "pokepatch/patch_sysfs.h"
 #include "pokepatch/table.h"
@@ -26,7 +27,7 @@ char *sysfs_path(const char *format, ...)
 	return xasprintf("%s/%s", root && root[0] ? root : "/sys", name);
 }
 
-/* An attribute's text without the newline at its end, or NULL; the caller's. */
+/* An attribute's text without the newline at its end, owned by the caller; or NULL. */
 static char *read_attribute(const char *path)
 {
 	struct error *error;
@@ -86,7 +87,7 @@ char *sysfs_module_build_id(const char *module)
 
 bool sysfs_module_loaded(const char *module)
 {
-	/* What is built in may have a folder as well, but no such file. */
+	/* Code that is built in may have a folder too, but it has no such file. */
 	_free_ char *path = sysfs_path("module/%s/initstate", module);
 
 	return file_exists(path);
@@ -166,15 +167,15 @@ static struct error *blocked_error(const char *name, bool on)
 				  name, on ? "on" : "off", timeout ? timeout : "?", lines.text);
 	else
 		error = error_new(STATUS_REFUSED,
-				  "patch '%s': refused [blocked]: not switched %s, because one of "
-				  "its functions, or a patch that it replaces, is in use otherwise; "
+				  "patch '%s': refused [blocked]: not switched %s, because another "
+				  "user holds one of its functions, or a patch that it replaces; "
 				  "the kernel log (dmesg) names it",
 				  name, on ? "on" : "off");
 	buffer_deinit(&lines);
 	return error;
 }
 
-/* What the core's answers mean (the contract's sysfs section). */
+/* The errors of a write to a patch's enabled (core-module/DESIGN.md). */
 static const struct {
 	int number;
 	enum exit_status status;
@@ -228,7 +229,8 @@ struct error *sysfs_set_timeout(const char *name, const char *milliseconds)
 	int number;
 
 	if (!milliseconds[0] || milliseconds[strspn(milliseconds, "0123456789")])
-		return error_new(STATUS_FAILED, "'%s' is no time in milliseconds", milliseconds);
+		return error_new(STATUS_FAILED, "'%s' is not a number of milliseconds",
+				 milliseconds);
 	number = write_attribute(name, "timeout_ms", milliseconds, 0);
 	if (number == EINVAL || number == ERANGE)
 		return error_new(STATUS_FAILED, "the core does not accept a timeout of %s ms",
@@ -249,7 +251,7 @@ struct error *sysfs_set_replace(const char *name, const char *names)
 		      : NULL;
 }
 
-/* What the switch that is over has failed with, or that somebody undid it at once. */
+/* The error of a switch that is over; ECANCELED if another writer undid it at once. */
 static int switch_errno(const char *name)
 {
 	_free_ char *text = patch_attribute(name, "error");
@@ -258,7 +260,7 @@ static int switch_errno(const char *name)
 	return number > 0 ? number : ECANCELED;
 }
 
-/* The state that a switch has ended in; the core's own timeout bounds the wait. */
+/* The state after a switch, owned by the caller.  The core's timeout bounds the wait. */
 static char *settled_state(const char *name)
 {
 	for (;;) {
@@ -272,10 +274,10 @@ static char *settled_state(const char *name)
 }
 
 /*
- * With O_NONBLOCK the core switches from a worker: a write that waits would
- * have vfs_write() and the like on its own stack, and a patch of one of those
- * would be blocked by the very task that loads it.  State says when it is over,
- * error how it went.  Only if somebody else is just switching the patch, wait.
+ * With O_NONBLOCK the core switches from a worker.  A write that waits would have functions like
+ * vfs_write() on its own stack, so the task that loads a patch of such a function would block it.
+ * The attribute state says when the switch is over, error how it ended.  Only if another writer is
+ * switching the patch at the moment, wait in the write.
  */
 struct error *sysfs_switch(const char *name, bool on)
 {
@@ -294,7 +296,7 @@ struct error *sysfs_switch(const char *name, bool on)
 
 /* ---- reading --------------------------------------------------------------- */
 
-/* The names of the folders in a folder, sorted; NULL-terminated, the caller's. */
+/* The names of the folders in a folder, sorted; ends with NULL; for strings_free(). */
 static struct error *list_folders(const char *path, char ***ret, size_t *ret_count)
 {
 	struct dirent **entries;
@@ -315,13 +317,6 @@ static struct error *list_folders(const char *path, char ***ret, size_t *ret_cou
 	vec_push(&names);
 	*ret = names.list;
 	return NULL;
-}
-
-static void free_list(char **list)
-{
-	for (size_t i = 0; list[i]; i++)
-		free(list[i]);
-	free(list);
 }
 
 static void add_attribute(json_object *object, const char *key, const char *folder, bool number)
@@ -375,7 +370,7 @@ static struct error *visit_parent(const char *patch, const char *parent, const s
 
 		error = visit->function(visit->ctx, parent, functions[i], path);
 	}
-	free_list(functions);
+	strings_free(functions);
 	return error;
 }
 
@@ -390,7 +385,7 @@ static struct error *visit_functions(const char *patch, const struct visit *visi
 		return error;
 	for (size_t i = 0; i < count && !error; i++)
 		error = visit_parent(patch, parents[i], visit);
-	free_list(parents);
+	strings_free(parents);
 	return error;
 }
 
@@ -463,7 +458,7 @@ struct error *sysfs_patch(const char *name, json_object **ret)
 	return error;
 }
 
-/* The modes of a patch's functions, each once, joined by commas; NULL if there are none. */
+/* The modes of a patch's functions, each once, with commas between them; NULL: none.  Owned. */
 static char *join_modes(json_object *functions)
 {
 	struct buffer text = {0};
@@ -527,8 +522,7 @@ struct error *sysfs_patches(json_object **ret)
 			error = NULL;
 		}
 	}
-	if (names)
-		free_list(names);
+	strings_free(names);
 	if (error) {
 		json_object_put(rows);
 		*ret = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core module's folder in sysfs, /sys/kernel/pokepatch; POKEPATCH_SYSFS in
- * the environment stands for /sys, so that tests can lay out their own.
+ * The core module's folder in sysfs, /sys/kernel/pokepatch.  The environment's POKEPATCH_SYSFS
+ * stands for /sys, so that tests can make a folder of their own.
  */
 #ifndef POKEPATCH_CLI_SYSFS_H
 #define POKEPATCH_CLI_SYSFS_H
@@ -10,61 +10,64 @@
 
 #include "common/util.h"
 
-/* sysfs_path - the path of a printf-style name below /sys; the caller's. */
+/* sysfs_path - the path of a printf-style name below /sys.  Owned by the caller. */
 char *sysfs_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* sysfs_core_loaded - is the core there? */
+/* sysfs_core_loaded - is the core module loaded? */
 bool sysfs_core_loaded(void);
-/* sysfs_core_version - its version, or NULL; the caller's. */
+/* sysfs_core_version - its version, owned by the caller; NULL: it is not loaded. */
 char *sysfs_core_version(void);
 
-/* sysfs_running_build_id - of the running kernel, in hexadecimal; the caller's. */
+/* sysfs_running_build_id - the running kernel's build id in hexadecimal.  Owned by the caller. */
 struct error *sysfs_running_build_id(char **ret);
 
-/* sysfs_module_build_id - of a loaded module, likewise; NULL: it has none.  The caller's. */
+/* sysfs_module_build_id - a loaded module's build id, owned by the caller; NULL: it has none. */
 char *sysfs_module_build_id(const char *module);
 
-/* sysfs_module_loaded - is there such a module? */
+/* sysfs_module_loaded - is the module loaded? */
 bool sysfs_module_loaded(const char *module);
 
-/* sysfs_patch_name - NAME as the core has it: dashes become underscores; the caller's. */
+/*
+ * sysfs_patch_name - the core's form of a patch's name, with underscores for dashes.  Owned by the
+ * caller.
+ */
 char *sysfs_patch_name(const char *name);
-/* sysfs_find_patch - that name, or an error if there is no such patch. */
+/* sysfs_find_patch - the same.  Errors: no patch of that name is loaded. */
 struct error *sysfs_find_patch(const char *name, char **ret);
 
 bool sysfs_patch_exists(const char *name);
 bool sysfs_patch_enabled(const char *name);
 
 /*
- * sysfs_set_timeout - how long the core may try to switch a patch, as text:
- * milliseconds, in decimal; refused here if it is anything else.
+ * sysfs_set_timeout - set how long the core may try to switch a patch: a decimal number of
+ * milliseconds.
  */
 struct error *sysfs_set_timeout(const char *name, const char *milliseconds);
 
 /*
- * sysfs_set_mode - how calls of each of a disabled patch's functions shall be rerouted
- * when it is switched on: a name that the core knows ("auto", "entry", ...).
+ * sysfs_set_mode - set how calls to the functions of a disabled patch are rerouted when it is
+ * switched on: a name that the core knows ("auto", "entry", ...).
  */
 struct error *sysfs_set_mode(const char *name, const char *mode);
 
 /*
- * sysfs_set_replace - which patches a disabled one shall replace the next time that it is
- * switched on: names with commas between them, "*" for all, "" for none.
+ * sysfs_set_replace - set which patches a disabled patch replaces when it is switched on next:
+ * names with commas between them, "*" for all, "" for none.
  */
 struct error *sysfs_set_replace(const char *name, const char *names);
 
 /*
- * sysfs_switch - write 1 or 0 to a patch's enabled and wait for what comes of
- * it.  Refused (STATUS_REFUSED) when tasks are in the way, who are named, or
- * when live code is not what the patch was made for.
+ * sysfs_switch - switch a patch on or off, and wait until the core has done it or given up.
+ * STATUS_REFUSED: tasks are in the way, which the text names, or the code in memory is not the one
+ * for which the patch was made.
  */
 struct error *sysfs_switch(const char *name, bool on);
 
-/* sysfs_patches - an array of objects, one for each patch, by name; the caller's. */
+/* sysfs_patches - an array with an object for each patch, by name.  Owned by the caller. */
 struct error *sysfs_patches(json_object **ret);
 /*
- * sysfs_patch - everything about one patch; its member "functions" is an array
- * of objects.  What only root may read is null for others.
+ * sysfs_patch - all attributes of a patch, owned by the caller.  Member "functions" is an array of
+ * objects.  Attributes that we may not read are null.
  */
 struct error *sysfs_patch(const char *name, json_object **ret);
 

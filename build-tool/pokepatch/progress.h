@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Progress of long work, on standard error: on a terminal one line that is
- * rewritten with bytes and percent, otherwise one plain line for each step.
+ * Progress of long work, on standard error.  A terminal gets one line that is rewritten with bytes
+ * and percent; otherwise each step gets a plain line.
  */
 #ifndef POKEPATCH_CLI_PROGRESS_H
 #define POKEPATCH_CLI_PROGRESS_H
@@ -12,21 +12,21 @@ struct progress {
 	char *what;     /* owned */
 	uint64_t total; /* bytes */
 	double start;   /* now_seconds() */
-	double shown;   /* when the line was written last */
+	double shown;   /* now_seconds() when the line was written last */
 	bool terminal;
 };
 
-/* progress_begin - a step that will take total bytes. */
+/* progress_begin - begin a step of total bytes. */
 void progress_begin(struct progress *progress, uint64_t total, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* progress_set - so many bytes of it are done. */
+/* progress_set - show that so many bytes are done. */
 void progress_set(struct progress *progress, uint64_t done);
-/* progress_end - it is over; what failed is told by its error. */
+/* progress_end - end the step.  After a failure the caller's error says more. */
 void progress_end(struct progress *progress, bool success);
-/* progress_note - a line of its own. */
+/* progress_note - print a line. */
 void progress_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* size_text - "283.3 MB", in units of 1000 as apt has them; the caller's. */
+/* size_text - "283.3 MB", in units of 1000 as in apt.  Owned by the caller. */
 char *size_text(uint64_t bytes);
 
 #endif /* POKEPATCH_CLI_PROGRESS_H */

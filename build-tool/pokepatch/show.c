@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch list, info, version: telling, changing nothing. */
+/* pokepatch list, info, status, version: the subcommands that show and change nothing. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/install.h"
 #include "pokepatch/load.h"
@@ -55,7 +56,7 @@ static void print_callback(struct buffer *out, json_object *row)
 		      json_object_get_string(parent));
 }
 
-/* The lines of a record, then its functions as a table. */
+/* Print the lines of a record, then its functions as a table. */
 static void print_info(struct buffer *out, json_object *info, const struct table_column *columns)
 {
 	json_object *functions = NULL;
@@ -142,7 +143,7 @@ struct error *cli_info(struct cli_call *call)
 
 /* ---- status ----------------------------------------------------------------- */
 
-/* The names of the patches that are installed for the running kernel. */
+/* Add the names of the patches that are installed for the running kernel. */
 static struct error *installed_patches(json_object *ret)
 {
 	_free_ char *release = NULL;
@@ -159,13 +160,12 @@ static struct error *installed_patches(json_object *ret)
 		_free_ char *patch = sysfs_patch_name(plain);
 
 		json_object_array_add(ret, json_object_new_string(patch));
-		free(paths[i]);
 	}
-	free(paths);
+	strings_free(paths);
 	return NULL;
 }
 
-/* What is not as it should be: who is in the way, and who has no effect because of us. */
+/* The tasks that block a switch, and other users of functions that the patch keeps from running. */
 static void print_troubles(struct buffer *out, json_object *patch)
 {
 	const char *name = json_text(patch, "name");

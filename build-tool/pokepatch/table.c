@@ -36,7 +36,7 @@ static const char *cell(json_object *row, const char *key)
 	return value ? json_object_get_string(value) : "-";
 }
 
-/* No blanks at the end of a line. */
+/* The last column is not padded, so that no line ends with blanks. */
 static void print_cell(struct buffer *out, const struct table_column *column, size_t width,
 		       const char *text)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch text: the kernel's text as it was at some time. */
+/* pokepatch text: show the kernel's text as it was at some time. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,9 @@
 #include "pokepatch/table.h"
 #include "pokepatch/view.h"
 
-#define LENGTH_MAX (1 << 20)	   /* bytes that can be asked for */
-#define LENGTH_DEFAULT_MAX (1 << 16) /* of a function, if no length is given */
+/* In bytes: of a question, of a function if no length is given, and outside of functions. */
+#define LENGTH_MAX (1 << 20)
+#define LENGTH_DEFAULT_MAX (1 << 16)
 #define LENGTH_NO_SYMBOL 16
 
 static const char *const state_names[] = {
@@ -22,7 +23,7 @@ static const char *const state_names[] = {
 	[PAST_EITHER] = "either",
 };
 
-/* What is asked for. */
+/* The user's question, and its answer. */
 struct question {
 	uint64_t time, address;
 	size_t size;
@@ -41,17 +42,18 @@ static struct error *read_question(const struct cli_call *call, const struct vie
 	ret->now = !at || strcmp(at, "now") == 0;
 	if (!ret->now && !parse_time(at, &ret->time))
 		return error_new(STATUS_FAILED,
-				 "'%s' is no time: give seconds, as 12.345678901, of the clock "
-				 "that --clock says",
+				 "'%s' is not a time: give seconds of the clock that --clock "
+				 "names, such as 12.345678901",
 				 at);
 	TRY(history_check_time(&view->history, view->clock, ret->time));
 	TRY(symbol_list_find(&view->symbols, call->arguments[0], ret->time, &ret->address,
 			     &symbol));
 	if (call->count > 1) {
 		if (!parse_address(call->arguments[1], &size) || !size || size > LENGTH_MAX)
-			return error_new(STATUS_FAILED,
-					 "'%s' is no length: give a number of bytes from 1 to %d",
-					 call->arguments[1], LENGTH_MAX);
+			return error_new(
+				STATUS_FAILED,
+				"'%s' is not a length: give a number of bytes from 1 to %d",
+				call->arguments[1], LENGTH_MAX);
 	} else if (symbol && ret->address < symbol->address + symbol->size) {
 		size = symbol->address + symbol->size - ret->address;
 		size = size < LENGTH_DEFAULT_MAX ? size : LENGTH_DEFAULT_MAX;
@@ -66,7 +68,7 @@ static struct error *read_question(const struct cli_call *call, const struct vie
 	return NULL;
 }
 
-/* What is there now, where the question is about text that is still there. */
+/* Read the text that is there now, if the place of the question still has text. */
 static struct error *look_at_text(struct view *view, struct question *question)
 {
 	uint64_t now = view->history.end.ns[view->clock];
@@ -76,7 +78,7 @@ static struct error *look_at_text(struct view *view, struct question *question)
 		return NULL;
 	TRY(live_sights(view->fd, &view->history, &range, 1));
 	view_settle(view);
-	if (question->now) /* the moment of the look */
+	if (question->now) /* the time at which it was read */
 		question->time = view->history.end.ns[view->clock];
 	return NULL;
 }
@@ -86,7 +88,7 @@ static struct error *look_at_text(struct view *view, struct question *question)
 struct printing {
 	const struct view *view;
 	const struct question *question;
-	struct buffer *out;  /* for a table */
+	struct buffer *out;  /* for text */
 	json_object *array;  /* for JSON */
 };
 
@@ -156,7 +158,7 @@ static void add_line(void *context, const struct decode_line *line)
 	json_object_array_add(printing->array, row);
 }
 
-/* All bytes in a row: "??" where one is not known. */
+/* All bytes in hexadecimal, with "??" for each unknown one.  Owned by the caller. */
 static char *all_bytes(const struct question *question, bool newer)
 {
 	struct buffer text = {0};
@@ -207,7 +209,7 @@ static void print_json(struct cli_call *call, struct printing *printing, struct 
 	json_add_text(object, "newer_bytes", newer);
 	json_object_object_add(object, "instructions", printing->array);
 	decoder_each(decoder, question->bytes, question->address, question->size, add_line,
-		    printing);
+		     printing);
 	json_print(&call->out, object);
 }
 
@@ -223,15 +225,15 @@ static void print_text(struct cli_call *call, struct printing *printing, struct 
 		      view_clock_name(printing->view));
 	printing->out = &call->out;
 	decoder_each(decoder, question->bytes, question->address, question->size, print_line,
-		    printing);
+		     printing);
 	if (count_state(question, PAST_UNKNOWN))
 		buffer_printf(&call->out,
-			      "unknown: somebody changed it unseen, records are missing, or it "
-			      "is not in the file\n");
+			      "unknown: it was changed without a record, records are missing, or "
+			      "it is not in the file\n");
 	if (count_state(question, PAST_ASSUMED))
 		buffer_printf(&call->out,
-			      "assumed: nothing speaks against it, but what others write is not "
-			      "recorded\n");
+			      "assumed: no record contradicts it, but other writers' changes are "
+			      "not recorded\n");
 }
 
 static struct error *answer(struct cli_call *call, struct view *view)
@@ -250,7 +252,7 @@ static struct error *answer(struct cli_call *call, struct view *view)
 	if (count_state(&question, PAST_NONE) == question.size)
 		return error_new(STATUS_FAILED,
 				 "at 0x%" PRIx64 " there was no text of the kernel or a module at "
-				 "that time, as far as the history tells",
+				 "that time, as far as the history knows",
 				 question.address);
 	decoder = decoder_open(view->history.info.machine, view->history.info.big_endian);
 	if (cli_value(call, "json"))

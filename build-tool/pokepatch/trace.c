@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pokepatch trace: a patch with markers, for as long as somebody looks.
+ * pokepatch trace: switch a patch with markers on, show its markers, and undo it all at the end.
  *
- * The markers are shown from an instance of tracefs that is made for this run, so that nobody
- * else's trace is disturbed, or read away.
+ * The markers come through an instance of tracefs that is made for this run, so that other traces
+ * are neither disturbed nor read empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,18 +24,18 @@
 #include "pokepatch/patch_sysfs.h"
 
 #define EVENT "events/pokepatch/marker"
-/* How often the signal's flag is looked at; a signal wakes poll(2), too. */
+/* How often the signal's flag is checked; a signal also wakes poll(2). */
 #define LOOK_MS 250
 
 struct tracing {
-	char *folder; /* the instance; NULL: there is none yet */
+	char *folder; /* the instance; NULL: not made yet */
 	int pipe;     /* its trace_pipe, or -1 */
-	bool gone;    /* nobody reads our output any more */
+	bool gone;    /* the reader of our output has closed it */
 };
 
 /* ---- tracefs ---------------------------------------------------------------- */
 
-/* Where tracefs is mounted, by itself or within debugfs. */
+/* The folder of instances in tracefs, which is mounted by itself or within debugfs. */
 static struct error *find_tracefs(char **ret)
 {
 	static const char *const places[] = {"kernel/tracing", "kernel/debug/tracing"};
@@ -52,8 +52,9 @@ static struct error *find_tracefs(char **ret)
 					"/sys/kernel/tracing'");
 }
 
-/* Not file_write(), which makes a new file: these are the kernel's. */
-static struct error *put(const struct tracing *tracing, const char *name, const char *text)
+/* Write to a file of the instance.  file_write() would make a new file. */
+static struct error *tracing_write(const struct tracing *tracing, const char *name,
+				   const char *text)
 {
 	_free_ char *path = xasprintf("%s/%s", tracing->folder, name);
 	_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -63,13 +64,13 @@ static struct error *put(const struct tracing *tracing, const char *name, const 
 	return NULL;
 }
 
-/* The instance of the process @pid. */
+/* The path of the instance of the process @pid. */
 static char *instance_path(const char *instances, const char *patch, pid_t pid)
 {
 	return xasprintf("%s/pokepatch-%s-%d", instances, patch, (int)pid);
 }
 
-/* Instances of processes that were killed, and whose keeper was. */
+/* Remove the instances of processes that were killed together with their keepers. */
 static void remove_left_over(const char *instances)
 {
 	DIR *dir = opendir(instances);
@@ -90,7 +91,7 @@ static void remove_left_over(const char *instances)
 		closedir(dir);
 }
 
-static struct error *begin(struct tracing *tracing, const char *patch)
+static struct error *tracing_begin(struct tracing *tracing, const char *patch)
 {
 	_free_ char *filter = xasprintf("patch == \"%s\"", patch);
 	_free_ char *instances = NULL;
@@ -107,15 +108,15 @@ static struct error *begin(struct tracing *tracing, const char *patch)
 	tracing->pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (tracing->pipe < 0)
 		return error_errno("cannot open %s", path);
-	/* poll(2) is to wake us for the first marker, not for half a buffer of them. */
-	error_destroy(put(tracing, "buffer_percent", "0"));
-	TRY(put(tracing, EVENT "/filter", filter));
-	return put(tracing, EVENT "/enable", "1");
+	/* poll(2) must wake us for the first marker, and not only for half a buffer of them. */
+	error_destroy(tracing_write(tracing, "buffer_percent", "0"));
+	TRY(tracing_write(tracing, EVENT "/filter", filter));
+	return tracing_write(tracing, EVENT "/enable", "1");
 }
 
 /* ---- showing ------------------------------------------------------------------ */
 
-static struct error *show(struct tracing *tracing, const char *text, size_t length)
+static struct error *tracing_print(struct tracing *tracing, const char *text, size_t length)
 {
 	while (length && !tracing->gone) {
 		ssize_t written = write(STDOUT_FILENO, text, length);
@@ -133,36 +134,37 @@ static struct error *show(struct tracing *tracing, const char *text, size_t leng
 	return NULL;
 }
 
-/* What there is now. */
-static struct error *show_all(struct tracing *tracing)
+/* Print the markers that are there now. */
+static struct error *tracing_print_all(struct tracing *tracing)
 {
 	char text[16384];
 	ssize_t length;
 
 	while (!tracing->gone && (length = read(tracing->pipe, text, sizeof(text))) > 0)
-		TRY(show(tracing, text, (size_t)length));
+		TRY(tracing_print(tracing, text, (size_t)length));
 	return NULL;
 }
 
-static struct error *follow(struct tracing *tracing)
+static struct error *tracing_follow(struct tracing *tracing)
 {
 	struct pollfd files[] = {
 		{.fd = tracing->pipe, .events = POLLIN},
-		{.fd = STDOUT_FILENO}, /* asks for errors: the other end was closed */
+		{.fd = STDOUT_FILENO}, /* for POLLERR and the like: the reader closed it */
 	};
 
 	while (!tracing->gone && !proc_interrupted()) {
 		if (poll(files, ARRAY_SIZE(files), LOOK_MS) < 0 && errno != EINTR)
 			return error_errno("cannot wait for markers");
 		tracing->gone = files[1].revents & (POLLERR | POLLHUP | POLLNVAL);
-		TRY(show_all(tracing));
+		TRY(tracing_print_all(tracing));
 	}
 	return NULL;
 }
 
 /* ---- the end -------------------------------------------------------------------- */
 
-static struct error *first(struct error *error, struct error *second)
+/* Of two errors, each of which may be NULL, keep the first. */
+static struct error *first_error(struct error *error, struct error *second)
 {
 	if (!error)
 		return second;
@@ -170,21 +172,22 @@ static struct error *first(struct error *error, struct error *second)
 	return error;
 }
 
-static struct error *end(struct tracing *tracing, struct error *error)
+static struct error *tracing_end(struct tracing *tracing, struct error *error)
 {
 	if (tracing->folder) {
-		error_destroy(put(tracing, EVENT "/enable", "0"));
+		error_destroy(tracing_write(tracing, EVENT "/enable", "0"));
 		if (tracing->pipe >= 0)
-			error = first(error, show_all(tracing));
+			error = first_error(error, tracing_print_all(tracing));
 		cleanup_close(&tracing->pipe);
 		if (rmdir(tracing->folder))
-			error = first(error, error_errno("cannot remove %s", tracing->folder));
+			error = first_error(error,
+					    error_errno("cannot remove %s", tracing->folder));
 	}
 	free(tracing->folder);
 	return error;
 }
 
-/* The lines of the core's list of markers: "NAME FILE:LINE PROBES MISSED FORMAT". */
+/* Lines of the core's list of markers are "NAME FILE:LINE PROBES MISSED FORMAT". */
 static struct error *count_markers(const char *patch, size_t *ret, long *ret_missed)
 {
 	_free_ char *path = sysfs_path("kernel/pokepatch/%s/markers", patch);
@@ -214,8 +217,8 @@ static struct error *check_markers(const char *patch, long *ret_missed)
 	if (count)
 		return NULL;
 	return error_new(STATUS_NOTHING,
-			 "patch '%s' has no markers; 'pokepatch-build --instrument' makes one that "
-			 "has",
+			 "patch '%s' has no markers; 'pokepatch-build --instrument' builds a patch "
+			 "with markers",
 			 patch);
 }
 
@@ -226,32 +229,33 @@ static void tell_missed(const char *patch, long before)
 	struct error *error = count_markers(patch, &count, &missed);
 
 	if (!error && missed > before)
-		fprintf(stderr, "pokepatch: %ld markers were left out, since they were met while "
-				"another was being recorded, or in an idle processor\n",
+		fprintf(stderr,
+			"pokepatch: %ld markers are missing: they were reached while another "
+			"one was being recorded, or on an idle processor\n",
 			missed - before);
 	error_destroy(error);
 }
 
-static struct error *trace(struct brought *patch)
+static struct error *trace(struct temporary_patch *patch)
 {
 	struct tracing tracing = {.pipe = -1};
 	struct error *error;
 	long missed;
 
 	TRY(check_markers(patch->name, &missed));
-	error = begin(&tracing, patch->name);
-	/* Only now, so that not a marker is lost. */
+	error = tracing_begin(&tracing, patch->name);
+	/* Switch the patch on only now, so that no marker is lost. */
 	if (!error && !sysfs_patch_enabled(patch->name)) {
 		error = sysfs_switch(patch->name, true);
 		patch->enabled = !error;
 	}
 	if (!error) {
 		fprintf(stderr, "pokepatch: '%s' is on; Ctrl-C ends it\n", patch->name);
-		error = follow(&tracing);
+		error = tracing_follow(&tracing);
 	}
-	/* From here on nothing is left half done; another signal ends that, too. */
+	/* The clean-up must be completed, although a signal has come.  Another signal ends it. */
 	proc_clear_interrupted();
-	error = end(&tracing, error);
+	error = tracing_end(&tracing, error);
 	tell_missed(patch->name, missed);
 	return error;
 }
@@ -259,28 +263,28 @@ static struct error *trace(struct brought *patch)
 /* ---- the keeper ----------------------------------------------------------------- */
 
 /*
- * Nothing runs in a process that is killed (SIGKILL, no memory), and the patch would stay
- * switched on.  So a second process, in a session of its own, where no terminal's signals reach
- * it, waits for the end of the first, whose end of a pipe the kernel closes, after whatever
- * write to sysfs it was in; and takes the patch away in its stead.
+ * A process that is killed (SIGKILL, out of memory) cannot clean up, and the patch would stay
+ * switched on.  So a second process, the keeper, does it then.  It has a session of its own, where
+ * no signal of a terminal reaches it.  It waits at a pipe whose other end the kernel closes when
+ * the first process dies, after any write to sysfs that was under way.
  */
 struct keeper {
 	pid_t pid;
-	int pipe; /* our end: nothing is ever written to it */
+	int pipe; /* our end, to which nothing is ever written */
 };
 
-static void keep(struct brought *patch, pid_t tracer, int pipe)
+static void keep(struct temporary_patch *patch, pid_t tracer, int pipe)
 {
 	_free_ char *instances = NULL;
 	struct error *error;
 	char byte;
 
 	setsid();
-	/* Not who is meant by `killall pokepatch`. */
+	/* Another name, so that `killall pokepatch` does not kill the keeper. */
 	prctl(PR_SET_NAME, "pptrace-keeper");
 	for (int number = SIGHUP; number <= SIGTERM; number++)
-		signal(number, SIG_IGN); /* SIGKILL's cannot be set */
-	/* Who reads what the tracer writes is not to wait for us. */
+		signal(number, SIG_IGN); /* fails for SIGKILL, as it must */
+	/* The reader of the tracer's output must not wait for the keeper to close it. */
 	if (freopen("/dev/null", "r", stdin))
 		byte = 0;
 	if (freopen("/dev/null", "w", stdout))
@@ -291,9 +295,9 @@ static void keep(struct brought *patch, pid_t tracer, int pipe)
 	if (!error) {
 		_free_ char *folder = instance_path(instances, patch->name, tracer);
 
-		rmdir(folder); /* it may not have come to that */
+		rmdir(folder); /* fails if the tracer had not made it yet */
 	}
-	error = first(error, patch_take_away(patch));
+	error = first_error(error, temporary_patch_unload(patch));
 	fprintf(stderr, "pokepatch: trace was killed; '%s' is %s\n", patch->name,
 		error ? "left as it is" : "as it was before");
 	if (error)
@@ -301,10 +305,10 @@ static void keep(struct brought *patch, pid_t tracer, int pipe)
 	_exit(error ? STATUS_FAILED : STATUS_DONE);
 }
 
-static struct error *keeper_start(struct keeper *keeper, const struct brought *patch)
+static struct error *keeper_start(struct keeper *keeper, const struct temporary_patch *patch)
 {
-	/* To be switched off if it is on, unless it is on now. */
-	struct brought theirs = *patch;
+	/* The keeper switches the patch off unless it is on already. */
+	struct temporary_patch theirs = *patch;
 	const pid_t tracer = getpid();
 	int ends[2];
 
@@ -324,7 +328,7 @@ static struct error *keeper_start(struct keeper *keeper, const struct brought *p
 	return error_errno("cannot fork");
 }
 
-/* We did it ourselves. */
+/* End the keeper: we have cleaned up ourselves. */
 static void keeper_stop(struct keeper *keeper)
 {
 	kill(keeper->pid, SIGKILL);
@@ -335,22 +339,22 @@ static void keeper_stop(struct keeper *keeper)
 
 struct error *cli_trace(struct cli_call *call)
 {
-	struct brought patch;
+	struct temporary_patch patch;
 	struct keeper keeper;
 	struct error *error;
 
-	TRY(need_root("trace"));
-	/* A reader that goes is no reason to leave a patch behind: write() tells. */
+	TRY(require_root("trace"));
+	/* If the reader of our output goes, write() fails, and we clean up. */
 	signal(SIGPIPE, SIG_IGN);
-	TRY(patch_bring(call->arguments[0], cli_value(call, "core"), &patch));
+	TRY(temporary_patch_load(call->arguments[0], cli_value(call, "core"), &patch));
 	error = keeper_start(&keeper, &patch);
 	if (!error) {
 		error = trace(&patch);
-		error = first(error, patch_take_away(&patch));
+		error = first_error(error, temporary_patch_unload(&patch));
 		keeper_stop(&keeper);
 	} else {
-		error = first(error, patch_take_away(&patch));
+		error = first_error(error, temporary_patch_unload(&patch));
 	}
-	brought_deinit(&patch);
+	temporary_patch_deinit(&patch);
 	return error;
 }

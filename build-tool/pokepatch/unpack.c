@@ -13,11 +13,11 @@
 #include "pokepatch/progress.h"
 #include "pokepatch/unpack.h"
 
-/* Messages are looked through, so they must be the untranslated ones. */
+/* We search messages, so they must not be translated. */
 static const char *const c_locale[] = {"LC_ALL=C", NULL};
 
 #define MANIFEST ".manifest"
-#define DISK_IS_FULL 100000 /* bytes free, or fewer */
+#define DISK_IS_FULL 100000 /* a disk with fewer free bytes counts as full */
 #define CLEAN_TRIES 100
 #define CLEAN_PAUSE_US 100000
 
@@ -31,7 +31,9 @@ void unpack_deinit(struct unpack *unpack)
 	*unpack = (struct unpack){0};
 }
 
-/* ar(5): a global header, then per member 60 bytes with the size at 48, in decimal; even offsets.
+/*
+ * ar(5): a global header, then members at even offsets.  A member begins with 60 bytes, which have
+ * its size at offset 48, in decimal.
  */
 bool deb_is_whole(const char *path)
 {
@@ -95,7 +97,7 @@ out:
 	return error;
 }
 
-/* Files that others added are no fault: depmod writes beside the modules. */
+/* Further files are allowed: depmod writes beside the modules. */
 static bool has_all(const char *folder, char *list)
 {
 	_close_ int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -138,7 +140,7 @@ bool unpack_is_whole(const char *folder, const char *packages)
 
 /* ---- relocation ------------------------------------------------------------ */
 
-/* An absolute link to /TARGET at depth folders below root: "../" for each, then TARGET. */
+/* A link to /TARGET becomes "../" for each folder between it and root, then TARGET. */
 static struct error *relocate_link(const char *root, const char *path)
 {
 	_free_ char *inside = NULL;
@@ -168,8 +170,8 @@ static struct error *relocate_link(const char *root, const char *path)
 }
 
 /*
- * linux-headers-R/Makefile is one line, "include /usr/src/NAME/Makefile",
- * where NAME lies beside its own folder.
+ * linux-headers-R/Makefile has one line, "include /usr/src/NAME/Makefile".  The folder NAME lies
+ * beside the Makefile's own.
  */
 static struct error *relocate_makefile(const char *path)
 {
@@ -230,9 +232,9 @@ static char *temporary(const char *folder)
 }
 
 /*
- * A run that was killed with SIGKILL may have left a dpkg-deb whose tar still
- * writes into the folder.  That ends soon, at the latest when its working
- * folder is gone, so what was filled again behind our back is removed again.
+ * A run that was killed with SIGKILL may have left a dpkg-deb whose tar still writes into the
+ * folder.  It ends soon, at the latest when its working folder is gone.  So if the folder is filled
+ * again while we remove it, remove it again.
  */
 struct error *unpack_clean(const char *folder)
 {
@@ -247,7 +249,7 @@ struct error *unpack_clean(const char *folder)
 	return error;
 }
 
-/* Put the new tree in place; the old one, if there is any, never leaves a gap. */
+/* Rename the new tree to its place, if possible in one step with the removal of the old one. */
 static struct error *put_in_place(const char *folder)
 {
 	_free_ char *temp = temporary(folder);
@@ -274,7 +276,7 @@ static uint64_t bytes_free(const char *path)
 	return statvfs(path, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : 0;
 }
 
-/* Counting 15,000 files five times a second would cost more than it tells. */
+/* Free space is cheap to read; counting 15,000 files five times a second is not. */
 static void show_unpacking(void *data)
 {
 	struct unpack_progress *p = data;
@@ -301,8 +303,8 @@ static struct error *finish(const struct unpack *unpack)
 }
 
 /*
- * dpkg-deb says a lot when its tar dies; the reason is in one line of it.  tar
- * does not always tell a full disk by name: "Wrote only 2048 of 10240 bytes".
+ * dpkg-deb prints many lines when its tar fails; the first has the reason.  tar does not always
+ * name a full disk: "Wrote only 2048 of 10240 bytes".
  */
 static struct error *unpack_error(const char *deb, const struct proc_result *result)
 {

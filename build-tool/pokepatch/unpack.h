@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unpacking .deb files into a folder of the cache, and telling later whether
- * all of it is still there.  A folder appears at once and whole, with a list
- * of its files (.manifest): their SHA-256s' packages, sizes and names.
+ * Unpacking .deb files into a folder of the cache, and checking later that no file is missing.  A
+ * folder appears atomically and complete.  Its file .manifest has the SHA-256s of the packages, and
+ * the sizes and names of all files.
  */
 #ifndef POKEPATCH_CLI_UNPACK_H
 #define POKEPATCH_CLI_UNPACK_H
@@ -12,34 +12,35 @@
 /* One folder to fill. */
 struct unpack {
 	char *folder;   /* .../kernels/RELEASE/image */
-	char **debs;    /* paths, ends with NULL */
-	char *packages; /* "SHA256 SHA256...", sorted: what it is made of */
-	uint64_t size;  /* bytes once unpacked, about */
+	char **debs;    /* paths of the packages; ends with NULL */
+	char *packages; /* "SHA256 SHA256...", sorted: of the packages */
+	uint64_t size;  /* approximate bytes once unpacked */
 };
 void unpack_deinit(struct unpack *unpack);
 
-/* unpack_is_whole - does the folder hold exactly these packages' files, none missing or cut? */
+/* unpack_is_whole - does the folder have all files of exactly these packages, in full size? */
 bool unpack_is_whole(const char *folder, const char *packages);
 
 /*
- * unpack_all - fill the folders: several at once, each beside its place first
- * (FOLDER.tmp), made relocatable, then moved.  What was there before is
- * replaced in one step where the file system can exchange two folders.  After
- * an error nothing is left of those that are not whole.
+ * unpack_all - fill folders in parallel.  Each is unpacked to FOLDER.tmp, relocated, and renamed.
+ * An old folder is replaced in one step if the file system can exchange two folders.  After an
+ * error no incomplete folder is left.
  */
 struct error *unpack_all(const struct unpack *list, size_t count);
 
-/* unpack_clean - remove what an interrupted run left of a folder. */
+/* unpack_clean - remove the FOLDER.tmp that an interrupted run left. */
 struct error *unpack_clean(const char *folder);
 
 /*
- * unpack_relocate - make what was unpacked below root work where it lies:
- * absolute links to what is inside become relative, and so do the includes of
- * the headers' Makefiles.
+ * unpack_relocate - make the files below @root work from that folder: absolute links to files
+ * inside it become relative, and so do the includes of the headers' Makefiles.
  */
 struct error *unpack_relocate(const char *root);
 
-/* deb_is_whole - does an ar archive (ar(5)) end where its last member does?  Cheap. */
+/*
+ * deb_is_whole - does an ar archive (ar(5)) end with its last member?  Reads the headers of the
+ * members alone.
+ */
 bool deb_is_whole(const char *path);
 
 #endif /* POKEPATCH_CLI_UNPACK_H */

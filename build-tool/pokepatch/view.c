@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A history for the commands; see view.h. */
+/* A history for subcommands; see view.h. */
 #include <string.h>
 #include <unistd.h>
 
@@ -23,8 +23,7 @@ static struct error *read_clock(const struct cli_call *call, enum history_clock 
 			return NULL;
 		}
 	}
-	return name ? error_new(STATUS_FAILED,
-				"there is no clock '%s': it is monotonic or perf", name)
+	return name ? error_new(STATUS_FAILED, "unknown clock '%s': give monotonic or perf", name)
 		    : NULL;
 }
 

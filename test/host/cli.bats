@@ -274,7 +274,7 @@ whole() {
 	run --separate-stderr "$pokepatch" fetch --latest "$flavour" -q
 	[ "$status" -eq 0 ]
 	[ "$output" = "$release" ]
-	[[ $stderr == *"cannot update the package lists"*"taking $release, which is in the cache"* ]]
+	[[ $stderr == *"cannot update the package lists"*"using $release, which is in the cache"* ]]
 	# An incomplete one will not do, nor one of another flavour.
 	rm "$kernel/image/boot/vmlinuz-$release"
 	fails 1 "cannot update the package lists" "$pokepatch" fetch --latest "$flavour" -q
@@ -296,7 +296,7 @@ whole() {
 	touch -d '2 days ago' "$cache/apt/$arch/updated"
 	run --separate-stderr "$pokepatch" fetch "$release" -q
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"going on with those of an earlier day"* ]]
+	[[ $stderr == *"using the lists of an earlier day"* ]]
 	whole
 }
 

@@ -60,7 +60,7 @@ install_it() { # FILE [OPTION...]
 	echo "== uninstall"
 	fails 1 "is not installed" "$pokepatch" uninstall --root "$root" -k "$release" proc
 	fails 1 "is not installed" "$pokepatch" uninstall --root "$root" -k "$release" ../proc-version
-	fails 1 "no kernel release" "$pokepatch" uninstall --root "$root" -k ../x proc-version
+	fails 1 "not a kernel release" "$pokepatch" uninstall --root "$root" -k ../x proc-version
 	"$pokepatch" uninstall --root "$root" -k "$release" proc_version
 	[ ! -e "$folder/pokepatch-proc-version.ko" ]
 	[ -e "$folder/pokepatch.ko" ]
@@ -89,7 +89,7 @@ install_it() { # FILE [OPTION...]
 
 @test "what cannot be installed leaves nothing behind" {
 	fails 1 "No such file" install_it "$root/none.ko"
-	fails 1 "no patch made by pokepatch-build" install_it "$core"
+	fails 1 "not a patch made by pokepatch-build" install_it "$core"
 	nothing_installed
 	# The module lies alone in its folder.
 	cp "$patch" "$BATS_TEST_TMPDIR/alone.ko"

@@ -21,10 +21,10 @@ fails() {
 	cd "$BATS_TEST_TMPDIR"
 	[ -e /dev/pokepatch_history ] || fails 'there is no /dev/pokepatch_history' history
 	fails 'too few arguments' text
-	fails 'different things' history --follow --export x
-	fails 'leave --from out' history --follow --from x
-	fails 'leave --from out' history --export x --from y
-	fails "no clock 'wall'" text --clock wall main
+	fails 'exclude each other' history --follow --export x
+	fails 'leave out --from' history --follow --from x
+	fails 'leave out --from' history --export x --from y
+	fails "unknown clock 'wall'" text --clock wall main
 	fails 'cannot open' text --from missing main
 	: >empty
 	head -c 5000 /dev/urandom >noise
@@ -34,7 +34,7 @@ fails() {
 		head -c 200 /dev/zero
 	} >sum
 	for file in empty noise short; do
-		fails 'no history that' history --from $file
+		fails 'was not written by' history --from $file
 	done
 	fails 'it has 216 bytes and should have 0' text --from sum main
 	[ ! -e x ]

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "common/args.h"
 #include "pokepatch/apt.h"
 #include "pokepatch/cli.h"
 #include "errors.h"
@@ -173,10 +174,10 @@ static void test_parse_policy(void **state)
 	assert_string_equal(versions[1], "6.1.8-1");
 	assert_string_equal(versions[2], "6.12.5-1~bpo12+1");
 	assert_null(versions[3]);
-	strings_destroy(versions);
+	strings_free(versions);
 	versions = apt_parse_policy("");
 	assert_null(versions[0]);
-	strings_destroy(versions);
+	strings_free(versions);
 }
 
 static void test_package_names(void **state)
@@ -445,7 +446,7 @@ static void test_enable_and_disable(void **state)
 	assert_no_error(RUN(&out, "disable", "--timeout", "250", "fix_one"));
 	assert_contents(*state, "kernel/pokepatch/fix_one/timeout_ms", "250");
 	assert_error(RUN(&out, "enable", "--timeout", "1s", "fix_one"), STATUS_FAILED,
-		     "'1s' is no time in milliseconds");
+		     "'1s' is not a number of milliseconds");
 	assert_contents(*state, "kernel/pokepatch/fix_one/enabled", "0\n");
 	assert_error(RUN(&out, "enable", "../pokepatch"), STATUS_FAILED, "no patch '../pokepatch'");
 }

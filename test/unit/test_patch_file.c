@@ -333,7 +333,7 @@ static void test_what_is_wrong_with_it(void **state)
 	module.modinfo_length = sizeof(no_patch);
 	write_module(path, &module);
 	assert_error(patch_file_read(path, &file), STATUS_FAILED,
-		     "no patch made by pokepatch-build");
+		     "not a patch made by pokepatch-build");
 
 	module.modinfo = no_name;
 	module.modinfo_length = sizeof(no_name);
@@ -382,7 +382,7 @@ static void test_report_that_is_no_json(void **state)
 	module.report_length = 5;
 	write_module(path, &module);
 	assert_no_error(patch_file_read(path, &file));
-	assert_error(patch_file_json(&file, &info), STATUS_FAILED, "is no JSON object");
+	assert_error(patch_file_json(&file, &info), STATUS_FAILED, "is not a JSON object");
 	patch_file_deinit(&file);
 }
 
