@@ -13,8 +13,8 @@
 
 /*
  * Symbols that the patch refers to and the module loader cannot resolve.  One
- * list serves all units of a build; an entry's index stands in the carried
- * objects' .pokepatch.funcs.
+ * list serves all units of a build; rows of carried objects (diff_rows.h) name
+ * an entry by its index.
  */
 struct external {
 	char *link_name; /* undefined symbol in the carried objects */
@@ -30,17 +30,6 @@ struct externals {
 	VEC(char *) keys;
 };
 void externals_deinit(struct externals *externals);
-
-/*
- * Section of the carried object with a struct pokepatch_func for each changed
- * function; its symbol and cold fields are indexes into the externals.
- */
-#define DIFF_SECTION_FUNCS ".pokepatch.funcs"
-/*
- * Likewise a struct pokepatch_callback for each callback; its object field is an index
- * into the externals' parents, or POKEPATCH_NONE.
- */
-#define DIFF_SECTION_CALLBACKS ".pokepatch.callbacks"
 
 /* diff_callback_name - "pre-patch"; enum pokepatch_callback_kind. */
 const char *diff_callback_name(uint32_t kind);

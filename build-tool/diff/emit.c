@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/diff_rows.h"
 #include "diff/veneers.h"
 
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
@@ -292,34 +293,34 @@ static struct error *emit_entry(struct emitter *emitter, const struct atom *atom
 static struct error *emit_function(struct emitter *emitter, const struct atom *function)
 {
 	struct object *out = &emitter->out;
-	uint32_t symbol, cold = POKEPATCH_NONE;
+	uint32_t old, old_cold = POKEPATCH_NONE;
 
 	if (!emitter->funcs)
 		emitter->funcs = object_add_section(out, DIFF_SECTION_FUNCS, SHT_PROGBITS,
 						    SHF_ALLOC, 8, 0);
 	struct section *table = emitter->funcs;
-	TRY(select_old(emitter->selection, function->twin, &symbol));
+	TRY(select_old(emitter->selection, function->twin, &old));
 	if (function->twin->cold)
-		TRY(select_old(emitter->selection, function->twin->cold, &cold));
+		TRY(select_old(emitter->selection, function->twin->cold, &old_cold));
 
-	uint64_t place = section_append(table, NULL, sizeof(struct pokepatch_func), 8);
+	uint64_t place = section_append(table, NULL, sizeof(struct diff_func_row), 8);
 	unsigned char *at = table->data + place;
-	object_put32(out, at + offsetof(struct pokepatch_func, new_size),
+	object_put32(out, at + offsetof(struct diff_func_row, new_size),
 		     function->end - function->start + select_stubs(emitter->selection, function));
-	object_put32(out, at + offsetof(struct pokepatch_func, symbol), symbol);
-	object_put32(out, at + offsetof(struct pokepatch_func, cold), cold);
-	object_put32(out, at + offsetof(struct pokepatch_func, mode),
+	object_put32(out, at + offsetof(struct diff_func_row, old), old);
+	object_put32(out, at + offsetof(struct diff_func_row, old_cold), old_cold);
+	object_put32(out, at + offsetof(struct diff_func_row, mode),
 		     emitter->selection->options->mode);
-	object_put32(out, at + offsetof(struct pokepatch_func, flags),
+	object_put32(out, at + offsetof(struct diff_func_row, flags),
 		     select_entryless(emitter->selection, function) ? POKEPATCH_FUNC_CARRIED : 0);
-	section_add_address(out, table, place + offsetof(struct pokepatch_func, new_addr),
+	section_add_address(out, table, place + offsetof(struct diff_func_row, new_addr),
 			    place_of(emitter, function)->symbol, 0);
 	if (function->cold) {
-		object_put32(out, at + offsetof(struct pokepatch_func, new_cold_size),
+		object_put32(out, at + offsetof(struct diff_func_row, new_cold_size),
 			     function->cold->end - function->cold->start +
 				     select_stubs(emitter->selection, function->cold));
 		section_add_address(out, table,
-				    place + offsetof(struct pokepatch_func, new_cold_addr),
+				    place + offsetof(struct diff_func_row, new_cold_addr),
 				    place_of(emitter, function->cold)->symbol, 0);
 	}
 	return NULL;
@@ -333,18 +334,18 @@ static void emit_callbacks(struct emitter *emitter)
 
 	for (size_t i = 0; i < selection->callbacks.count; i++) {
 		const struct callback *callback = &selection->callbacks.list[i];
-		const uint64_t size = sizeof(struct pokepatch_callback);
+		const uint64_t size = sizeof(struct diff_callback_row);
 
 		if (!table)
 			table = object_add_section(out, DIFF_SECTION_CALLBACKS, SHT_PROGBITS,
 						   SHF_ALLOC, 8, 0);
 		uint64_t place = section_append(table, NULL, size, 8);
 		unsigned char *at = table->data + place;
-		object_put32(out, at + offsetof(struct pokepatch_callback, object),
+		object_put32(out, at + offsetof(struct diff_callback_row, parent),
 			     externals_parent(selection->options->externals,
 					      selection->options->parent));
-		object_put32(out, at + offsetof(struct pokepatch_callback, kind), callback->kind);
-		section_add_address(out, table, place + offsetof(struct pokepatch_callback, func),
+		object_put32(out, at + offsetof(struct diff_callback_row, kind), callback->kind);
+		section_add_address(out, table, place + offsetof(struct diff_callback_row, func),
 				    place_of(emitter, callback->atom)->symbol, 0);
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "common/search.h"
 #include "pokepatch-build/section_layout.h"
+#include "diff/diff_rows.h"
 #include "object/object.h"
 #include "pokepatch_mark.h"
 #include "object/sections.h"
@@ -57,6 +58,8 @@ static unsigned char *add_row(struct section *table, uint64_t size)
 
 #define PUT32(finalizer, row, type, field, value)                                                  \
 	object_put32(&(finalizer)->object, (row) + offsetof(type, field), value)
+#define GET32(finalizer, row, type, field)                                                         \
+	object_get32(&(finalizer)->object, (row) + offsetof(type, field))
 #define PUT64(finalizer, row, type, field, value)                                                  \
 	object_put64(&(finalizer)->object, (row) + offsetof(type, field), value)
 
@@ -371,52 +374,70 @@ static uint32_t add_text(struct finalizer *finalizer, uint32_t external)
 	return section_append(finalizer->texts, text->text, text->length, 1);
 }
 
-/* The differ wrote indexes of externals; the image's rows are counted apart. */
-static void number_functions(struct finalizer *finalizer)
+/* Where the image has an old function, or the .cold part of one. */
+struct old_code {
+	uint32_t symbol; /* row of symbols, or POKEPATCH_NONE: there is no such part */
+	uint32_t text;	 /* its code in texts, likewise */
+};
+
+static struct old_code add_old_code(struct finalizer *finalizer, uint32_t external)
 {
-	struct object *object = &finalizer->object;
-	struct section *funcs = finalizer->funcs;
+	struct old_code ret = {POKEPATCH_NONE, POKEPATCH_NONE};
 
-	for (uint64_t at = 0; at + sizeof(struct pokepatch_func) <= funcs->size;
-	     at += sizeof(struct pokepatch_func)) {
-		static const struct {
-			size_t symbol, text;
-		} fields[] = {
-			{offsetof(struct pokepatch_func, symbol),
-			 offsetof(struct pokepatch_func, text)},
-			{offsetof(struct pokepatch_func, cold),
-			 offsetof(struct pokepatch_func, cold_text)},
-		};
-
-		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-			unsigned char *field = funcs->data + at + fields[i].symbol;
-			uint32_t external = object_get32(object, field);
-			uint32_t text = POKEPATCH_NONE;
-
-			if (external != POKEPATCH_NONE) {
-				object_put32(object, field, add_symbol(finalizer, external));
-				text = add_text(finalizer, external);
-			}
-			object_put32(object, funcs->data + at + fields[i].text, text);
-		}
-	}
+	if (external == POKEPATCH_NONE)
+		return ret;
+	ret.symbol = add_symbol(finalizer, external);
+	ret.text = add_text(finalizer, external);
+	return ret;
 }
 
-/* Likewise, of the parents that have callbacks. */
-static void number_callbacks(struct finalizer *finalizer)
+/*
+ * Replace the differ's row of a function by the image's.  The addresses of the new code stay: the
+ * section's relocations write them.
+ */
+static void finish_function(struct finalizer *finalizer, unsigned char *row)
 {
-	struct object *object = &finalizer->object;
-	struct section *callbacks = finalizer->callbacks;
+	uint32_t new_size = GET32(finalizer, row, struct diff_func_row, new_size);
+	uint32_t new_cold_size = GET32(finalizer, row, struct diff_func_row, new_cold_size);
+	uint32_t old = GET32(finalizer, row, struct diff_func_row, old);
+	uint32_t old_cold = GET32(finalizer, row, struct diff_func_row, old_cold);
+	uint32_t mode = GET32(finalizer, row, struct diff_func_row, mode);
+	uint32_t flags = GET32(finalizer, row, struct diff_func_row, flags);
+	struct old_code hot = add_old_code(finalizer, old);
+	struct old_code cold = add_old_code(finalizer, old_cold);
 
-	for (uint64_t at = 0; callbacks && at + sizeof(struct pokepatch_callback) <= callbacks->size;
-	     at += sizeof(struct pokepatch_callback)) {
-		unsigned char *field =
-			callbacks->data + at + offsetof(struct pokepatch_callback, object);
-		uint32_t parent = object_get32(object, field);
+	PUT32(finalizer, row, struct pokepatch_func, new_size, new_size);
+	PUT32(finalizer, row, struct pokepatch_func, new_cold_size, new_cold_size);
+	PUT32(finalizer, row, struct pokepatch_func, symbol, hot.symbol);
+	PUT32(finalizer, row, struct pokepatch_func, cold, cold.symbol);
+	PUT32(finalizer, row, struct pokepatch_func, mode, mode);
+	PUT32(finalizer, row, struct pokepatch_func, flags, flags);
+	PUT32(finalizer, row, struct pokepatch_func, text, hot.text);
+	PUT32(finalizer, row, struct pokepatch_func, cold_text, cold.text);
+}
 
-		object_put32(object, field,
-			     add_object(finalizer, finalizer->externals->parents.list[parent]));
-	}
+/* Replace the differ's row of a callback by the image's; the callback's address stays. */
+static void finish_callback(struct finalizer *finalizer, unsigned char *row)
+{
+	uint32_t parent = GET32(finalizer, row, struct diff_callback_row, parent);
+	uint32_t kind = GET32(finalizer, row, struct diff_callback_row, kind);
+
+	PUT32(finalizer, row, struct pokepatch_callback, object,
+	      add_object(finalizer, finalizer->externals->parents.list[parent]));
+	PUT32(finalizer, row, struct pokepatch_callback, kind, kind);
+}
+
+static void finish_rows(struct finalizer *finalizer)
+{
+	struct section *funcs = finalizer->funcs, *callbacks = finalizer->callbacks;
+	uint64_t at;
+
+	for (at = 0; at + sizeof(struct diff_func_row) <= funcs->size;
+	     at += sizeof(struct diff_func_row))
+		finish_function(finalizer, funcs->data + at);
+	for (at = 0; callbacks && at + sizeof(struct diff_callback_row) <= callbacks->size;
+	     at += sizeof(struct diff_callback_row))
+		finish_callback(finalizer, callbacks->data + at);
 }
 
 static struct section *add_table(struct finalizer *finalizer, const char *name)
@@ -620,8 +641,7 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	add_string(finalizer, ""); /* offset 0 */
 	add_object(finalizer, finalizer->build->comparison->vmlinux); /* always row 0 */
 	convert_relocs(finalizer);
-	number_functions(finalizer);
-	number_callbacks(finalizer);
+	finish_rows(finalizer);
 	drop_spent(finalizer);
 	TRY(fill_image(finalizer));
 	refuse_missing(finalizer);
