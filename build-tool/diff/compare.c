@@ -209,7 +209,7 @@ static bool compare_atoms(struct pairing *pairing, const struct atom *a, const s
 
 bool atom_same(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
-	struct verdict *verdict = &pairing->verdicts[b->index];
+	struct atom_verdict *verdict = &pairing->verdicts[b->index];
 	/* Pieces compared by content may meet several others; they keep the last result. */
 	bool keep = a->twin == b;
 

@@ -10,7 +10,7 @@ struct statics;
 enum atom_state { STATE_UNKNOWN, STATE_BUSY, STATE_SAME, STATE_CHANGED };
 
 /* What the comparison found out about an atom of the patched object. */
-struct verdict {
+struct atom_verdict {
 	enum atom_state state; /* of the atom against its twin */
 	/* For atoms that are compared by content: the atom that was compared last, and the result. */
 	const struct atom *met;
@@ -21,7 +21,7 @@ struct verdict {
 struct pairing {
 	struct object *orig, *patched;
 	struct statics *statics;  /* statics.c */
-	struct verdict *verdicts; /* of patched's atoms, by index */
+	struct atom_verdict *verdicts; /* of patched's atoms, by index */
 };
 
 /*
