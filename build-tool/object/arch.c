@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks up architectures, and answers from their tables. */
 #include "object/arch.h"
 
 #include <elf.h>

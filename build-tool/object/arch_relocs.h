@@ -25,9 +25,9 @@ struct reloc_kind {
 	 * they are cleared when an object is read.
 	 */
 	uint64_t mask;
-	bool adds;	/* to the field's old value (R_RISCV_ADD32), which is therefore not cleared */
+	bool adds;	/* to the field's old value (R_RISCV_ADD32), so that value is kept */
 	bool subtracts; /* from the field's old value; only with adds */
-	bool idle;	/* writes nothing and only helps the linker (NONE, RELAX, ALIGN): not kept */
+	bool idle;	/* writes nothing, only helps the linker (NONE, RELAX, ALIGN): not kept */
 	bool linker;	/* known to the linker and not to the module loader: never carried */
 	/*
 	 * In code: where the value counts from, in bytes from the relocation's offset, so that

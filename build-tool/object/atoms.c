@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Splitting an object into atoms. */
+/* Splits an object into atoms, by the rules of its sections and by its symbols. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 #include "object/names.h"
 #include "object/split.h"
 
-/* Of all fields that relocations write to, in bytes. */
-#define LONGEST_FIELD 8
+#define LONGEST_FIELD 8 /* bytes that a relocation writes at most */
 
 /* Names of ATOM_PRIVATE data, as the kernel's macros and the compilers make them. */
 static const struct private_name {
@@ -39,13 +38,14 @@ static const struct private_name {
 };
 
 /*
- * A variable of the file that is called like one of these is none; there is only one of it.
- * DO_ONCE()'s ___done is not here: what it has done must not be done again.
+ * Only a local variable of a function counts: a variable of the file with one of these names exists
+ * once, and its state matters.  DO_ONCE()'s ___done is not in the list, for a copy of it would let
+ * the code that must run once run again.
  */
 static bool is_private(const struct section *section, const struct symbol *symbol)
 {
 	struct source_name name = source_name_of(symbol->name);
-	/* Constants with addresses in position-independent code, which s390's is. */
+	/* s390's code is position-independent: constants with addresses are in .data.rel.ro. */
 	bool writable = section->flags & SHF_WRITE && !has_prefix(section->name, ".data.rel.ro");
 
 	if (symbol->bind != STB_LOCAL || !name.local)
@@ -61,7 +61,7 @@ static bool is_private(const struct section *section, const struct symbol *symbo
 	return false;
 }
 
-/* clang's labels of constants, in a section of variables. */
+/* clang puts constants that it has labelled into a section of variables. */
 static bool is_constant(const struct section *section, const struct symbol *symbol)
 {
 	return section->rule && section->rule->constants && has_prefix(symbol->name, ".LCPI");
@@ -116,13 +116,13 @@ struct atom *add_atom(struct object *object, struct section *section, struct sym
 
 /* ---- rules ---------------------------------------------------------------- */
 
-/* A mergeable section is one by its flags; gcc names it after its function. */
+/* The flags tell a mergeable section; gcc names it after the function that uses it. */
 static const struct section_rule merge_strings = {.name = "mergeable strings",
 						  .policy = SECTION_STRINGS};
 static const struct section_rule merge_constants = {.name = "mergeable constants",
 						    .policy = SECTION_CONST};
 
-/* What is read must have contents; only plain data may do without (.bss). */
+/* The differ reads contents, so a section must have some, unless it is plain data (.bss). */
 static bool has_known_type(const struct section *section)
 {
 	switch (section->rule->policy) {
@@ -139,7 +139,7 @@ static bool has_known_type(const struct section *section)
 	}
 }
 
-/* Symbols that name a thing of their own, as opposed to a place in one. */
+/* Whether a symbol names a thing of its own, and not a place within one. */
 static bool names_a_thing(const struct arch *arch, const struct symbol *symbol)
 {
 	if (is_constant(symbol->section, symbol))
@@ -162,7 +162,7 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 		struct section *section = object->sections.list[i];
 
 		if (section->rule)
-			continue; /* one that the author wants ignored */
+			continue; /* the author wants it ignored */
 		section->rule = section_rule_find(&rules, section->name);
 		if (section->rule && section->rule->policy == SECTION_RODATA &&
 		    section->flags & SHF_MERGE)
@@ -186,7 +186,7 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 	section_rules_deinit(&rules);
 }
 
-/* Where all is known by its content, clang's ".L.str.4" are not the only ones that have symbols. */
+/* Such a section is not split by symbols: of its pieces only some have one (clang's ".L.str.4"). */
 static bool has_contents(const struct section *section)
 {
 	return section->rule->policy == SECTION_STRINGS || section->rule->policy == SECTION_CONST;
@@ -207,7 +207,7 @@ static bool is_split(const struct section *section)
 
 /* ---- splitting by symbols --------------------------------------------------- */
 
-/* A variable without contents: "atomic_long_t vm_numa_event[0]" without CONFIG_NUMA (mm/vmstat.c). */
+/* A variable without bytes: "atomic_long_t vm_numa_event[0]" without CONFIG_NUMA (mm/vmstat.c). */
 static bool is_empty(const struct symbol *symbol)
 {
 	return symbol->type == STT_OBJECT && !symbol->size;
@@ -221,7 +221,7 @@ static int symbol_order(const void *left, const void *right)
 		return a->section->index < b->section->index ? -1 : 1;
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
-	/* What takes no place comes before what begins there. */
+	/* A symbol without bytes comes before the thing that begins at its place. */
 	if (is_empty(a) != is_empty(b))
 		return is_empty(a) ? -1 : 1;
 	/* The largest at a place is its primary symbol, a global one before an alias of it. */
@@ -249,7 +249,10 @@ static bool names_prefix_of(const struct symbol *symbol, const struct symbol *fu
 	return false;
 }
 
-/* Of the next function, perhaps with NOPs in between; aliases are at the same place. */
+/*
+ * Whether the symbol in front of next names the prefix of the function there.  NOPs may lie between
+ * them, and the function may have aliases at the same place.
+ */
 static bool is_prefix(struct symbol *const *next, struct symbol *const *end)
 {
 	const struct symbol *symbol = next[-1];
@@ -289,7 +292,7 @@ static void split_by_symbols(struct object *object)
 		}
 		if (last && last->start == symbol->value && !is_empty(last->symbol) &&
 		    (symbol->size == last->end - last->start || symbol->size)) {
-			symbol->atom = last; /* an alias, or a name for its first part */
+			symbol->atom = last; /* an alias of it, or a name for its first part */
 			continue;
 		}
 		uint64_t end = symbol->value + symbol->size;
@@ -312,7 +315,7 @@ static void split_by_symbols(struct object *object)
 	vec_deinit(&order);
 }
 
-/* Relocated ones too, of which only the machine knows that they belong to the function. */
+/* Only the machine knows of a prefix with relocations that it belongs to the function. */
 static void find_lead_ins(struct object *object)
 {
 	const struct arch_symbols *symbols = &object->arch->symbols;
@@ -326,8 +329,8 @@ static void find_lead_ins(struct object *object)
 }
 
 /*
- * NOPs in front of a function have no symbol, but this table has their address.  With
- * "=16,16" it is that of the first, and the function follows the last.
+ * NOPs in front of a function have no symbol, but this table has their address: with "=16,16" the
+ * address of the first NOP, and the function begins behind the last.
  */
 static void find_prefixes(struct object *object)
 {
@@ -351,8 +354,8 @@ static void find_prefixes(struct object *object)
 }
 
 /*
- * Bytes in front of, between or behind symbols must be padding.  Code whose
- * symbol has no size, or no symbol of its own, would not be compared.
+ * Bytes in front of, between or behind atoms must be padding: code without a symbol, or whose
+ * symbol has no size, would not be compared.
  */
 static bool is_padding(struct object *object, const struct section *section,
 		       const struct atom *before, uint64_t start, uint64_t end)
@@ -368,7 +371,7 @@ static bool is_padding(struct object *object, const struct section *section,
 		return true;
 	if (section_is_text(section) && code->is_padding)
 		return code->is_padding(object, section, start, end);
-	/* clang fills gaps in riscv's .sdata, where the constants of code are, with NOPs. */
+	/* clang fills gaps with NOPs in riscv's .sdata, which holds the constants of code. */
 	if (!section_is_text(section) && section->type != SHT_NOBITS &&
 	    !(code->is_padding && code->is_padding(object, section, start, end)))
 		for (uint64_t at = start; at < end; at++)
@@ -384,8 +387,8 @@ static void extend(struct atom *atom, uint64_t end)
 }
 
 /*
- * What follows the only function of a section belongs to it; what follows several is
- * split by who points to it.
+ * Bytes behind the only function of a section belong to that function.  Behind several functions,
+ * the references to them tell how to split them.
  */
 static void take_tail(struct object *object, struct section *section, uint64_t start)
 {
@@ -399,9 +402,9 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
 }
 
 /*
- * clang's kCFI has four bytes with the hash of a function's type in front of the function, which
- * have a symbol on x86 alone.  Where another function is in front of them, they could be
- * its constants.
+ * clang's kCFI puts the hash of a function's type, four bytes, in front of the function; they have a
+ * symbol on x86 only.  Take such bytes for a hash only in front of a section's first function: behind
+ * another function they could be its constants.
  */
 static bool take_hash(const struct section *section, struct atom *first, uint64_t gap)
 {
@@ -423,7 +426,10 @@ static bool has_relocated_prefix(const struct object *object, const struct secti
 	return count;
 }
 
-/* Sections without symbols are one atom, or instructions that code executes one by one. */
+/*
+ * A section without symbols is one atom; or each of its instructions is one, where code elsewhere
+ * executes them one by one (arch_symbols.executed).
+ */
 static void add_unnamed(struct object *object, struct section *section)
 {
 	uint64_t step = object->arch->symbols.executed;
@@ -497,7 +503,7 @@ void check_fields(struct object *object, const struct section *section, uint64_t
 	size_t count;
 	const struct reloc *relocs = section_relocs(section, start, end, &count);
 
-	/* Not the last one alone: fields may overlap. */
+	/* Look at several: fields may overlap, so the last one need not reach furthest. */
 	while (count-- && end - relocs[count].offset < LONGEST_FIELD) {
 		const struct reloc_kind *kind = arch_reloc(object->arch, relocs[count].type);
 
@@ -512,7 +518,7 @@ void check_fields(struct object *object, const struct section *section, uint64_t
 	}
 }
 
-/* riscv's PCREL_LO12 goes by the place of its PCREL_HI20, which must move with it. */
+/* riscv's PCREL_LO12 counts from the place of its PCREL_HI20, so both must be in one atom. */
 static void check_uppers(const struct atom *atom, const char *unit, struct refusals *refusals)
 {
 	size_t count;
@@ -566,14 +572,14 @@ static void link_cold_parts(struct object *object)
 }
 
 /*
- * The part of a name that stays when code before it changes; also, of a function's clones, what
- * they have in common: "foo.constprop" of "foo.constprop.1".
+ * The part of a name that stays when code in front of it changes.  Clones of one function share a
+ * key: "foo.constprop" of "foo.constprop.1".
  */
 static char *make_key(const struct atom *atom)
 {
 	const char *name = atom->name;
 
-	/* A variable in a function may have the name of another function. */
+	/* A function's static variable may have the name of another function: tell them apart. */
 	if (atom_is_function(atom)) {
 		char *family _free_ = clone_family(name);
 
@@ -641,7 +647,7 @@ struct error *object_split(struct object *object, const char *unit, struct refus
 	assign_rules(object, unit, refusals);
 	check_relocs(object, unit, refusals);
 	if (refusals_fatal(refusals) > before)
-		return NULL; /* what follows relies on rules and relocation types */
+		return NULL; /* the steps below rely on rules and known relocation types */
 
 	split_by_symbols(object);
 	find_lead_ins(object);

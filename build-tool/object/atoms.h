@@ -11,16 +11,16 @@
 
 enum atom_class {
 	ATOM_CODE,
-	ATOM_DATA,    /* the parent's own is used as long as the symbol is known there */
+	ATOM_DATA,    /* new code uses the parent's own, if the parent has that symbol */
 	ATOM_RODATA,
 	/*
-	 * One per use, and no use cares which: __func__, CSWTCH, lockdep keys,
-	 * "once" flags, dynamic-debug descriptors.  Compared by content, and
+	 * Data that belongs to one use and works as well as a copy: __func__, CSWTCH, lockdep
+	 * keys, "once" flags, dynamic-debug descriptors.  It is compared by content, and
 	 * carried code gets copies of its own.
 	 */
 	ATOM_PRIVATE,
-	ATOM_STRINGS, /* a whole section of them */
-	ATOM_CONST,
+	ATOM_STRINGS, /* a whole section of strings */
+	ATOM_CONST,   /* a whole section of constants, or one that clang has labelled */
 	ATOM_PARTNER, /* a piece of .altinstr_replacement and the like */
 	ATOM_PARENT,
 	ATOM_INIT,
@@ -35,16 +35,16 @@ struct entry {
 	uint8_t size; /* bytes present */
 };
 
-/* A jump to a neighbour in the section that has no room for a relocation; see stubs.c. */
+/* A jump to a neighbour in the section that has no room for a relocation; see diff/stubs.c. */
 struct short_branch {
-	uint64_t field;	 /* where its displacement stands; zeroed when read */
-	uint64_t target; /* in the section */
-	struct reloc reloc; /* what a stub of its own would have, or one of no type */
+	uint64_t field;	 /* offset of its displacement, which is zeroed when the object is split */
+	uint64_t target; /* offset in the section */
+	struct reloc reloc; /* for a stub that reaches the target; of type 0: there are no stubs */
 };
 
 /*
- * What the object itself says of an atom, and how the differ has paired it.  All else that a pass
- * of the differ finds out is in arrays of that pass, by index.
+ * What the object itself says about an atom, and how the differ has paired it.  A pass of the
+ * differ keeps its other results in arrays of its own, by index.
  */
 struct atom {
 	/* Identity. */
@@ -59,12 +59,13 @@ struct atom {
 	uint64_t start, end;	/* in the section */
 	/*
 	 * Bytes in front of a function that go with it: NOPs that the kernel may rewrite
-	 * (-fpatchable-function-entry=16,16), the hash of its type (kCFI); the symbol of the latter.
+	 * (-fpatchable-function-entry=16,16), or the hash of its type (kCFI), whose symbol is
+	 * prefix_symbol.
 	 */
 	uint64_t prefix;
 	struct symbol *prefix_symbol;
 
-	/* What it refers to. */
+	/* References from it. */
 	struct reloc *relocs;	/* the section's, those in [start, end) */
 	size_t reloc_count;
 	VEC(struct short_branch) short_branches; /* by field */
@@ -76,7 +77,7 @@ struct atom {
 
 	/* The pairing; diff/correlate.c. */
 	struct atom *twin;	/* the same thing in the other object */
-	bool ambiguous;		/* could not be told apart from others of its key */
+	bool ambiguous;		/* the differ could not tell it from others of its key */
 };
 
 static inline void atoms_pair(struct atom *a, struct atom *b)
@@ -85,60 +86,63 @@ static inline void atoms_pair(struct atom *a, struct atom *b)
 	b->twin = a;
 }
 
-/* A function, of any section policy: also one that runs at boot only. */
+/* atom_is_function - whether an atom is a function, be it one that runs at boot only. */
 static inline bool atom_is_function(const struct atom *atom)
 {
 	return atom->class == ATOM_CODE || (atom->symbol && atom->symbol->type == STT_FUNC);
 }
 
-/* What a relocation refers to. */
+/* The place that a relocation refers to. */
 struct reference {
 	struct atom *atom;	/* NULL: undefined, absolute or common symbol */
 	struct symbol *symbol;	/* as in the relocation */
 	/*
-	 * Counted from the atom's start; from the symbol if no atom.  Into strings and
-	 * constants: distance from the piece at target to the place that is meant.
+	 * Counted from the atom's start, or from the symbol where atom is NULL.  Into strings and
+	 * constants: the distance from the piece at target to the place that is meant.
 	 */
 	int64_t addend;
-	/* Offset in the section that the processor will reach or read, or of the piece. */
+	/* Offset in the section that the processor will reach or read; of strings: the piece's. */
 	uint64_t target;
 };
 
 /*
- * object_split - give every section its rule and split it into atoms; attach
- * the tables' entries.  Unknown sections, symbols and relocation types are
- * collected as refusals; unit names the object in them.
+ * object_split - give every section its rule, split it into atoms, and attach the tables' entries
+ * to them.  Unknown sections, symbols and relocation types are collected as refusals, in which
+ * unit names the object.
  */
 struct error *object_split(struct object *object, const char *unit, struct refusals *refusals);
 
-/* object_unsplit - free what object_split() made. */
+/* object_unsplit - free the atoms. */
 void object_unsplit(struct object *object);
 
-/* reloc_reference - where a relocation of a section that was split leads to. */
+/* reloc_reference - the place that a relocation refers to, once the object was split. */
 struct reference reloc_reference(const struct object *object, const struct section *section,
 				 const struct reloc *reloc);
 
 /* atom_at - the atom of a section at an offset, or NULL. */
 struct atom *atom_at(const struct section *section, uint64_t offset);
 
-/* atom_behind - the first one that begins behind an offset, if nothing is in between; or NULL. */
+/* atom_behind - the next atom after an offset that lies in no atom itself; or NULL. */
 struct atom *atom_behind(const struct section *section, uint64_t offset);
 
-/* section_relocs - those in [start, end); count may be 0. */
+/* section_relocs - the relocations in [start, end) of a section; there may be none. */
 struct reloc *section_relocs(const struct section *section, uint64_t start, uint64_t end,
 			     size_t *ret_count);
 
 /*
- * content_size - bytes of the string (with its end) or constant at an offset of a
- * section of those; 0 if there is none.
+ * content_size - bytes of the string (with its terminator) or constant at an offset of an
+ * atom's section; 0 if there is none.
  */
 uint64_t content_size(const struct atom *atom, uint64_t offset);
 
-/* Is the relocation the address of a partner piece of no bytes, which means nothing? */
+/*
+ * entry_partner_is_empty - whether a relocation of an entry is the address of a partner piece
+ * without bytes; such an address means nothing.
+ */
 bool entry_partner_is_empty(const struct object *object, const struct entry *entry,
 			    const struct reloc *reloc);
 
-/* The function that a piece of code belongs to: itself, or that of a .cold part. */
+/* atom_function - the function that a piece of code belongs to; of a .cold part, its parent. */
 static inline struct atom *atom_function(struct atom *atom)
 {
 	return atom->parent ?: atom;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libdw reads DWARF whose relocations were made.  They are made here, by the
- * architecture's own table, because libdw knows no machine but those that it
- * was built for (Debian 12's has no MIPS).  Each section gets an address of its
- * own, one behind the other, so that one number tells section and offset.
+ * Reads DWARF with libdw, which needs its relocations made.  We make them, by the table of the
+ * architecture, because libdw makes them only for the machines that it was built for (Debian 12's
+ * has no MIPS).  Each section gets an address of its own, one behind the other, so that one number
+ * tells section and offset.
  */
 #include "object/debuginfo.h"
 
@@ -20,7 +20,7 @@
 #include "object/object.h"
 #include "common/util.h"
 
-/* Between sections: the end of one is not the beginning of the next, and no address is 0. */
+/* Bytes between sections: the end of one is not the start of the next, and no address is 0. */
 #define SECTION_GAP 16
 
 /* Code that was inlined into a function. */
@@ -29,12 +29,12 @@ struct inlined_range {
 	int call_line;
 };
 
-/* A piece of a function, and what is inlined into all of the function. */
+/* A piece of a function, and the code that is inlined into the function. */
 struct function_range {
 	uint64_t start, end;
-	uint64_t before; /* the last byte of the piece in front, of a .cold part's function; or 0 */
-	size_t first, count; /* in inlined_ranges; inner ones behind outer ones */
-	int64_t result;	     /* bytes that it returns; -1: not known */
+	uint64_t before; /* of a .cold part: the last byte of the function's other piece; or 0 */
+	size_t first, count; /* in inlined_ranges; inner ranges follow outer ones */
+	int64_t result;	     /* bytes that the function returns; -1: not known */
 };
 
 struct debuginfo {
@@ -58,7 +58,7 @@ static uint64_t place_of(const struct debuginfo *debuginfo, size_t section, uint
 	return section < debuginfo->nr_addresses ? debuginfo->addresses[section] + offset : 0;
 }
 
-/* False: there is no room for all. */
+/* Give each section an address; false: an address has too few bits for all sections. */
 static bool place_sections(struct debuginfo *debuginfo, const struct object *object)
 {
 	uint64_t limit = arch_address_size(object->arch) == 4 ? UINT32_MAX : INT64_MAX, end = 0;
@@ -89,7 +89,7 @@ struct relocation {
 	Elf_Data *symbols, *numbers;
 };
 
-/* Where a symbol is: code and data at their section's address, debug sections at 0. */
+/* A symbol's address: code and data count from their section's address, debug sections from 0. */
 static uint64_t symbol_address(const struct relocation *relocation, size_t index)
 {
 	Elf32_Word number = 0;
@@ -105,7 +105,7 @@ static uint64_t symbol_address(const struct relocation *relocation, size_t index
 	return place_of(relocation->debuginfo, section, symbol.st_value);
 }
 
-/* riscv's lengths and advances in .debug_line are the difference of two labels. */
+/* Add to a field: riscv's lengths and advances in .debug_line are differences of two labels. */
 static void add_at(const struct object *object, unsigned char *bytes, unsigned int size,
 		   uint64_t value)
 {
@@ -120,7 +120,7 @@ static void add_at(const struct object *object, unsigned char *bytes, unsigned i
 	}
 }
 
-/* rel: without an addend, which stands in the field. */
+/* rel: the entry has no addend, and the field holds it. */
 static void make_relocation(const struct relocation *relocation, Elf_Data *target,
 			    const GElf_Rela *entry, bool rel)
 {
@@ -164,7 +164,7 @@ static void relocate_section(struct relocation *relocation, Elf_Scn *rela)
 	const char *name = elf_strptr(relocation->elf, names, target_header.sh_name);
 	if (!name || !has_prefix(name, ".debug_"))
 		return;
-	if (!relocation->symbols) { /* once: an object has one symbol table */
+	if (!relocation->symbols) { /* an object has one symbol table */
 		relocation->symbols = elf_getdata(symtab, NULL);
 		while ((scn = elf_nextscn(relocation->elf, scn))) {
 			GElf_Shdr number;
@@ -192,14 +192,14 @@ static struct debuginfo *debuginfo_open(const struct object *object)
 	struct relocation relocation = {.object = object, .debuginfo = debuginfo};
 	Elf_Scn *scn = NULL;
 
-	/* To open it again costs a quarter of what reading it did. */
+	/* Opening the file again takes a quarter of the time that reading the object took. */
 	debuginfo->fd = -1;
 	if (!object_find_section(object, ".debug_info") || !place_sections(debuginfo, object))
 		return debuginfo;
 	debuginfo->fd = open(object->path, O_RDONLY | O_CLOEXEC);
 	if (debuginfo->fd < 0)
 		return debuginfo;
-	/* Private: the relocations are made in it. */
+	/* Mapped privately: the relocations change the mapping. */
 	debuginfo->elf = elf_begin(debuginfo->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (!debuginfo->elf)
 		return debuginfo;
@@ -253,7 +253,7 @@ void debuginfo_close(struct debuginfo *debuginfo)
 
 /* ---- types ------------------------------------------------------------------ */
 
-#define TYPE_DEPTH 8 /* of pointers to arrays of pointers ... */
+#define TYPE_DEPTH 8 /* steps from a type to the one that it points to or is made of */
 
 static void add_array_sizes(struct buffer *text, Dwarf_Die *array)
 {
@@ -271,7 +271,7 @@ static void add_array_sizes(struct buffer *text, Dwarf_Die *array)
 	} while (!dwarf_siblingof(&die, &die));
 }
 
-/* A structure without a name goes by its members. */
+/* The names of its members stand for a structure without a name. */
 static void add_members(struct buffer *text, Dwarf_Die *type)
 {
 	Dwarf_Die die;
@@ -309,7 +309,7 @@ static void add_type(struct buffer *text, Dwarf_Die *die, unsigned int depth)
 
 /* ---- one walk over everything ------------------------------------------------- */
 
-/* Paths as the kernel's own: relative to the top of the tree. */
+/* A path relative to the top of the kernel's tree. */
 static const char *tree_path(const char *path, const char *top)
 {
 	size_t length = top ? strlen(top) : 0;
@@ -319,17 +319,17 @@ static const char *tree_path(const char *path, const char *top)
 	return has_prefix(path, "./") ? path + 2 : path;
 }
 
-/* Where the walk is. */
+/* The walk's place in the tree of DIEs. */
 struct walk {
 	struct debuginfo *debuginfo;
 	const char *top;      /* the folder that the compiler ran in */
 	Dwarf_Files *files;   /* of the unit, or NULL */
-	const char *function; /* the one with code whose parts are visited, or NULL */
-	const char *owner;    /* the one whose declarations are visited, or NULL */
-	bool inside;	      /* of some function */
+	const char *function; /* the function whose code the walk is in, or NULL */
+	const char *owner;    /* the function whose declarations the walk is in, or NULL */
+	bool inside;	      /* in some function, even one without a name */
 };
 
-/* dwarf_decl_file() takes DWARF 5's file 0, which clang uses, for none. */
+/* Not dwarf_decl_file(), which takes DWARF 5's file 0, clang's first, for no file. */
 static const char *declaration_file(const struct walk *walk, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -347,7 +347,7 @@ static void note_declaration(const struct walk *walk, Dwarf_Die *die)
 	const char *name = dwarf_diename(die), *file;
 	int line;
 
-	/* A header's declaration is not where it can be changed. */
+	/* Skip a mere declaration, as in a header: the author looks for the definition. */
 	if (dwarf_hasattr(die, DW_AT_declaration))
 		return;
 	if (!name || dwarf_decl_line(die, &line) || map_has(&debuginfo->declarations, name))
@@ -368,7 +368,7 @@ static void note_inlined(const struct walk *walk, const char *name)
 
 	if (!names)
 		*slot = *vec_push(&debuginfo->name_lists) = names = xcalloc(1, sizeof(*names));
-	/* One function is walked at a time, so a second copy in it follows the first. */
+	/* The walk does one function at a time, so a second copy in it follows the first. */
 	if (!names->count || strcmp(names->list[names->count - 1], walk->function))
 		*vec_push(names) = walk->function;
 }
@@ -393,7 +393,7 @@ static int64_t result_size(Dwarf_Die *die)
 	Dwarf_Die type;
 	Dwarf_Word size;
 
-	/* An assembler's functions have no types, and are no prototypes either. */
+	/* An assembler's function has neither a type nor a prototype, and may return anything. */
 	if (!dwarf_attr_integrate(die, DW_AT_type, &attribute))
 		return dwarf_hasattr_integrate(die, DW_AT_prototyped) ? 0 : -1;
 	if (!dwarf_formref_die(&attribute, &type) || dwarf_peel_type(&type, &type) ||
@@ -431,8 +431,8 @@ static bool operation_place(Dwarf_Attribute *attribute, const Dwarf_Op *op, uint
 }
 
 /*
- * clang makes of "static struct { int a, b; } state" two variables, f.state.0 and f.state.1, and
- * tells them as two pieces of one.
+ * clang splits "static struct { int a, b; } state" into two variables, f.state.0 and f.state.1, and
+ * describes them as two pieces of one.
  */
 static void note_static(const struct walk *walk, Dwarf_Die *die)
 {
@@ -469,7 +469,7 @@ static bool has_code(Dwarf_Die *die)
 	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
 }
 
-/* Through the abstract origin: a function that is also inlined has its name there. */
+/* Also by way of the abstract origin, which has the name of a function that is inlined, too. */
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -505,7 +505,7 @@ static void walk_inlined(const struct walk *walk, Dwarf_Die *die)
 	walk_children(&inside, die);
 }
 
-/* Functions, variables, the static variables inside functions, and what is inlined where. */
+/* Note functions, variables, static variables of functions, and inlined code. */
 static void walk_children(const struct walk *walk, Dwarf_Die *parent)
 {
 	Dwarf_Die die;
@@ -616,8 +616,8 @@ static const struct function_range *function_at(const struct debuginfo *debuginf
 }
 
 /*
- * A .cold part that begins with the line that the function ended with may have no row for it:
- * cache_save_setup() of fs/btrfs/block-group.c, with gcc -g1, for line 2969.
+ * The line table may have no row for the start of a .cold part, if the function's last line goes on
+ * there: cache_save_setup() of fs/btrfs/block-group.c, with gcc -g1, for line 2969.
  */
 static Dwarf_Line *line_in(struct debuginfo *debuginfo, const struct function_range *function,
 			   uint64_t place)
@@ -660,7 +660,7 @@ int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint6
 	return function ? function->result : -1;
 }
 
-/* "count.12", "foo.isra.0": the source has what stands before the dot. */
+/* The source has the part of a symbol's name before the dot: "count.12", "foo.isra.0". */
 static char *source_name(const char *name)
 {
 	return xstrndup(name, strcspn(name, "."));
@@ -693,6 +693,6 @@ const struct debuginfo_static *debuginfo_static(struct debuginfo *debuginfo, siz
 	uint64_t place = place_of(debuginfo, section, offset);
 
 	walk_all(debuginfo);
-	/* The first one at that place is its own declaration. */
+	/* Of several at one place, the first in the order of declaration. */
 	return sorted_find(debuginfo->statics.list, debuginfo->statics.count, place, static_order);
 }

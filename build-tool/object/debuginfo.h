@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an object's DWARF tells; everything is optional in it. */
+/* Answers from an object's DWARF, in which everything is optional. */
 #ifndef POKEPATCH_DEBUGINFO_H
 #define POKEPATCH_DEBUGINFO_H
 
@@ -10,41 +10,41 @@ struct debuginfo;
 struct object;
 
 /*
- * debuginfo_of - of an object that was read from a file, which is read again for
- * it when it is first asked for; never NULL.  Without DWARF all answers are
- * NULL or empty.  Everything that it gives lives as long as the object.
+ * debuginfo_of - the debug information of an object that was read from a file; the first call opens
+ * the file again.  Never NULL: without DWARF all answers are NULL or empty.  All answers live as
+ * long as the object.
  */
 struct debuginfo *debuginfo_of(struct object *object);
 void debuginfo_close(struct debuginfo *debuginfo); /* NULL is allowed */
 
-/* debuginfo_dwarf - all of it, relocated, for a question of its own; NULL if there is none. */
+/* debuginfo_dwarf - the relocated DWARF, for questions that are not below; NULL: there is none. */
 struct Dwarf *debuginfo_dwarf(struct debuginfo *debuginfo);
 
 /* debuginfo_line - "fs/foo.c:120" for an offset in a section (by number); owned by the caller. */
 char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offset);
-/* debuginfo_declaration - where a function or variable of that symbol name is declared. */
+/* debuginfo_declaration - "fs/foo.c:120" where a function or variable is declared, or NULL. */
 const char *debuginfo_declaration(struct debuginfo *debuginfo, const char *name);
 
-/* The functions that hold an inlined copy of another; names borrowed, in order of the object. */
+/* Names of the functions that hold an inlined copy of another, in order of the object; borrowed. */
 struct debuginfo_names {
 	const char **list;
 	size_t count, room;
 };
-/* debuginfo_inlined_into - NULL where there are none. */
+/* debuginfo_inlined_into - NULL: no function holds a copy of name. */
 const struct debuginfo_names *debuginfo_inlined_into(struct debuginfo *debuginfo,
 						     const char *name);
 
 /*
- * debuginfo_lines - the line numbers of the instruction at an offset in a
- * section: its own, then those of the calls that brought it there by inlining,
- * innermost first.  Gives how many were stored in ret, at most room.
+ * debuginfo_lines - the line numbers of the instruction at an offset in a section: its own, then
+ * the lines of the calls by whose inlining it is there, innermost first.  Returns how many numbers
+ * it has stored in ret, at most room.
  */
 size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t offset, int *ret,
 		       size_t room);
 
 /*
- * debuginfo_result_size - of what the function returns whose code is at an offset of a section, in
- * bytes; 0 if that is nothing, -1 if it is not known.
+ * debuginfo_result_size - bytes of the result of the function whose code is at an offset of a
+ * section; 0: it returns nothing, -1: not known.
  */
 int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset);
 
@@ -55,7 +55,7 @@ struct debuginfo_static {
 	char *type;	   /* as text; equal for equal types */
 	size_t order;	   /* of declaration within the unit */
 };
-/* debuginfo_static - what lies at an offset of a section; NULL if nothing of that kind does. */
+/* debuginfo_static - the static variable at an offset of a section, or NULL. */
 const struct debuginfo_static *debuginfo_static(struct debuginfo *debuginfo, size_t section,
 						uint64_t offset);
 

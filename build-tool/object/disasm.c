@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decodes instructions with capstone, and finds the code among a text section's data. */
 #include "object/disasm.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static struct disasm *disasm_open(struct object *object)
 	return disasm;
 }
 
-/* The first mark behind an offset. */
+/* Index of the first mark behind an offset. */
 static size_t first_mark(const struct section *section, uint64_t offset)
 {
 	return first_index(i, section->marks.count, section->marks.list[i].offset > offset);
@@ -54,7 +55,8 @@ bool next_code_range(const struct section *section, uint64_t *start, uint64_t *r
 	while (at < end) {
 		size_t next = first_mark(section, at);
 		bool data = next && section->marks.list[next - 1].data;
-		uint64_t until = next < section->marks.count ? section->marks.list[next].offset : end;
+		uint64_t until =
+			next < section->marks.count ? section->marks.list[next].offset : end;
 
 		if (until > end)
 			until = end;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Takes compilers' additions off the names of symbols. */
 #include "object/names.h"
 
 #include <ctype.h>
@@ -6,7 +7,7 @@
 
 #include "common/util.h"
 
-/* Without ".12" at its end, or ".12.3". */
+/* Length of a name without ".12" or ".12.3" at its end. */
 static size_t without_numbers(const char *name, size_t length)
 {
 	for (;;) {
@@ -32,7 +33,7 @@ size_t unpromoted_length(const char *symbol)
 		       : full;
 }
 
-/* The digits at the beginning, and then a "_". */
+/* The text behind leading digits and a "_", or NULL. */
 static const char *behind_number(const char *text)
 {
 	const char *end = text;
@@ -43,8 +44,9 @@ static const char *behind_number(const char *text)
 }
 
 /*
- * Where initcalls are variables, not relative addresses (MIPS, powerpc, s390): a counter and the
- * line are in "__initcall__kmod_sock__979_3842_net_inuse_init1".  NULL for other names.
+ * Where initcalls are variables and not relative addresses (MIPS, powerpc, s390), their names have
+ * a counter and the line: "__initcall__kmod_sock__979_3842_net_inuse_init1".  Returns the part
+ * behind these, or NULL for other names.
  */
 static const char *initcall_function(const char *symbol)
 {
@@ -63,7 +65,10 @@ static const char *initcall_function(const char *symbol)
 
 struct source_name source_name_of(const char *symbol)
 {
-	/* clang's, with the function's name at the end; of addresses in position-independent code */
+	/*
+	 * clang's names of tables, with the function's name at the end; "reltable" is one of
+	 * addresses in position-independent code.
+	 */
 	static const char *const function_tables[] = {"switch.table", "reltable"};
 	size_t full = unpromoted_length(symbol), length = without_numbers(symbol, full);
 	struct source_name name = {.text = symbol};
@@ -79,9 +84,10 @@ struct source_name source_name_of(const char *symbol)
 		size_t prefix = strlen(function_tables[i]);
 
 		if (has_prefix(symbol, function_tables[i]) && symbol[prefix] == '.')
-			return (struct source_name){.text = symbol, .length = prefix, .local = true};
+			return (struct source_name){
+				.text = symbol, .length = prefix, .local = true};
 	}
-	if (symbol[0] == '.' && length > 1) { /* clang: ".compoundliteral", of the file's */
+	if (symbol[0] == '.' && length > 1) { /* clang: ".compoundliteral" of the file */
 		name.text = symbol + 1;
 		name.length = length - 1;
 		name.local = true;
@@ -95,7 +101,7 @@ struct source_name source_name_of(const char *symbol)
 		name.local = true;
 	}
 	name.length = symbol + length - name.text;
-	/* Likewise "__UNIQUE_ID_ddebug412", "__BTF_ID__func__tcp_reno_ssthresh__803205". */
+	/* Macros number: "__UNIQUE_ID_ddebug412", "__BTF_ID__func__tcp_reno_ssthresh__803205". */
 	if (has_prefix(name.text, "__UNIQUE_ID_") || has_prefix(name.text, "__BTF_ID__"))
 		while (name.length && isdigit((unsigned char)name.text[name.length - 1]))
 			name.length--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What compilers make of the names in the source. */
+/* Finds the source's names in the names that compilers make of them. */
 #ifndef POKEPATCH_NAMES_H
 #define POKEPATCH_NAMES_H
 
@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A name without what the compiler added; parts of the symbol's name, not terminated. */
+/* A name without the compiler's additions; points into the symbol's name, not terminated. */
 struct source_name {
 	const char *text;
 	size_t length;
-	const char *owner; /* the function that a static variable is declared in, or NULL */
+	const char *owner; /* the function that declares a static variable, or NULL: not known */
 	size_t owner_length;
-	bool local; /* of a variable in a function, or otherwise made by the compiler */
+	bool local; /* the variable is in a function, or the compiler has made it */
 };
 
 /*
- * source_name_of - of a local variable's symbol: "count" for "count", for gcc's "count.12", for
- * clang's "f.count" and "f.count.3", and with ".llvm.1234" behind any of them.
+ * source_name_of - the name of a static variable: "count" for "count", gcc's "count.12", clang's
+ * "f.count" and "f.count.3", and any of these with ".llvm.1234" behind it.
  */
 struct source_name source_name_of(const char *symbol);
 
-/* unpromoted_length - of a name without what ThinLTO adds when it makes one global, ".llvm.1234". */
+/* unpromoted_length - length of a name without ".llvm.1234", which ThinLTO adds to statics. */
 size_t unpromoted_length(const char *symbol);
 
-/* is_numbered_name - is a symbol's name more than the key, that is what the source says? */
+/* is_numbered_name - whether a compiler added to the key, the source's name, in a symbol's name. */
 static inline bool is_numbered_name(const char *symbol, const char *key)
 {
 	size_t length = unpromoted_length(symbol);
@@ -34,8 +34,8 @@ static inline bool is_numbered_name(const char *symbol, const char *key)
 }
 
 /*
- * clone_family - a function's name without the numbers of clones: "foo.constprop.isra" of
- * "foo.constprop.1.isra.0", all of "foo" and of "foo.cold".
+ * clone_family - a function's name without the numbers of clones: "foo.constprop.isra" for
+ * "foo.constprop.1.isra.0"; "foo" and "foo.cold" stay.  The caller frees it.
  */
 char *clone_family(const char *symbol);
 

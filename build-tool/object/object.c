@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and checks a relocatable ELF file, and adds to an object in memory. */
 #include "object/object.h"
 
 #include <endian.h>
@@ -14,9 +15,9 @@
 #include "object/debuginfo.h"
 #include "object/disasm.h"
 
-/* Larger sizes are refused, so that sums of a few need no checks. */
+/* Larger sizes and addends are refused, so that the sum of a few cannot overflow. */
 #define LIMIT OBJECT_ADDEND_LIMIT
-/* More than any kernel's (PMD_SIZE, 2 MiB): the file that is written has that much padding. */
+/* More than any kernel needs (PMD_SIZE, 2 MiB).  Written files have padding up to this size. */
 #define ALIGN_LIMIT (1ll << 24)
 
 struct error *object_malformed(const struct object *object, const char *format, ...)
@@ -72,7 +73,7 @@ void object_put64(const struct object *object, unsigned char *p, uint64_t value)
 	memcpy(p, &value, sizeof(value));
 }
 
-/* Private: atoms.c changes what it reads.  An empty file has no mapping. */
+/* The mapping is private, as reading and splitting change the contents.  An empty file has none. */
 static struct error *map_file(struct object *object)
 {
 	int fd _close_ = open(object->path, O_RDONLY | O_CLOEXEC);
@@ -152,7 +153,7 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 	if (header.sh_type == SHT_NOBITS)
 		return NULL;
 
-	/* As it is in the file, which outlives libelf's view of it. */
+	/* The raw data lies in the file's mapping, which outlives libelf's handle. */
 	Elf_Data *data = elf_rawdata(scn, NULL);
 	if (!data || data->d_size != header.sh_size || (header.sh_size && !data->d_buf))
 		return object_malformed(object, "section %s cannot be read", section->name);
@@ -252,8 +253,7 @@ static struct error *read_symbols(struct object *object)
 		if (!symbol->name)
 			return object_malformed(object, "symbol %zu has no name", i);
 		bool extended = entry.st_shndx == SHN_XINDEX;
-		TRY(
-		   place_symbol(object, symbol, extended ? number : entry.st_shndx, extended));
+		TRY(place_symbol(object, symbol, extended ? number : entry.st_shndx, extended));
 		if (symbol->type == STT_SECTION && symbol->section)
 			symbol->name = symbol->section->name;
 	}
@@ -261,8 +261,8 @@ static struct error *read_symbols(struct object *object)
 }
 
 /*
- * "int x;" of -fcommon: the linker gives it a place among the zeroes, and so is it taken
- * here.  Its alignment is its value.
+ * "int x;" with -fcommon makes a symbol whose value is its alignment.  The linker puts it into
+ * .bss, so define it in a section of zeroes here.
  */
 static struct error *define_commons(struct object *object)
 {
@@ -308,7 +308,7 @@ void section_sort_relocs(struct section *section)
 		}
 }
 
-/* Bit i of a mask is bit i of the integer that the field is in the code's byte order. */
+/* The mask's bits in byte i of a field, which is an integer in the byte order of code. */
 static uint8_t mask_byte(const struct arch *arch, const struct reloc_kind *kind, uint64_t i)
 {
 	if (!kind->mask)
@@ -324,13 +324,13 @@ void reloc_clear(const struct object *object, struct section *section, uint64_t 
 	for (uint64_t i = 0; i < kind->size; i++) {
 		uint8_t bits = section->data[offset + i] & mask_byte(object->arch, kind, i);
 
-		/* A page that is not written to is not copied. */
+		/* Write only where a bit changes: a write copies the page of a private mapping. */
 		if (bits)
 			section->data[offset + i] ^= bits;
 	}
 }
 
-/* As an integer of the code's byte order, which is that of struct reloc_kind's mask. */
+/* The field as an integer in the byte order of code, to which struct reloc_kind's mask belongs. */
 static uint64_t get_field(const struct object *object, const unsigned char *field, uint8_t size)
 {
 	bool big = arch_is_big(object->arch);
@@ -374,7 +374,7 @@ bool reloc_put_addend(const struct object *object, unsigned char *field,
 	uint64_t mask = addend_mask(kind);
 	int64_t value = addend >> kind->shift, limit = (int64_t)(mask >> 1) + 1;
 
-	/* An address wraps around: the largest is -1, too. */
+	/* Without a mask a field takes signed and unsigned values: the last address is -1, too. */
 	if (addend & (((int64_t)1 << kind->shift) - 1) || value < -limit ||
 	    value > (kind->mask ? limit - 1 : 2 * limit - 1))
 		return false;
@@ -401,7 +401,7 @@ static struct error *add_read_reloc(struct object *object, struct section *targe
 
 	split_info(object->arch, entry->r_info, &index, &type);
 	const struct reloc_kind *kind = arch_reloc(object->arch, type);
-	uint64_t length = kind ? kind->size : 0; /* unknown ones are refused where used */
+	uint64_t length = kind ? kind->size : 0; /* object_split() refuses unknown types */
 	if (index >= object->symbols.count || (!index && !(kind && kind->idle)))
 		return object_malformed(object, "relocation %zu of section %s names symbol %u", i,
 					target->name, index);
@@ -454,7 +454,7 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 		return object_malformed(object, "section %s applies to section %u", rela->name,
 					header.sh_info);
 	struct section *target = object->sections.list[header.sh_info];
-	/* clang's .rel.llvm.call-graph-profile is of no use here. */
+	/* clang's .rel.llvm.call-graph-profile matters only to a linker. */
 	if (rel && !arch->addends.in_fields && !(target->flags & SHF_ALLOC))
 		return NULL;
 	if (rel && !arch->addends.in_fields) {
@@ -535,7 +535,7 @@ struct error *object_read(const char *path, struct object *ret)
 		if (section->type == SHT_RELA || section->type == SHT_REL)
 			error = read_relocs(ret, section);
 	}
-	/* Names and contents lie in the mapping; libelf's 200 bytes a section can go. */
+	/* Names and contents lie in the mapping, so free libelf's 200 bytes for each section. */
 	elf_end(ret->elf);
 	ret->elf = NULL;
 	if (error)

@@ -2,9 +2,8 @@
 /*
  * A relocatable ELF object in memory: read, checked, and written back.
  *
- * object_read() checks every index, offset and size of the file (gABI, chapters
- * "Sections", "Symbol Table", "Relocation"); what uses the structures after it
- * trusts them.
+ * object_read() checks every index, offset and size of the file (gABI, chapters "Sections", "Symbol
+ * Table", "Relocation"), and the code that uses the structures afterwards trusts them.
  */
 #ifndef POKEPATCH_OBJECT_H
 #define POKEPATCH_OBJECT_H
@@ -21,31 +20,31 @@ struct section_rule;
 struct disasm;
 
 struct reloc {
-	uint64_t offset; /* in the section it applies to */
+	uint64_t offset; /* in the section that it applies to */
 	uint32_t type;	 /* of the ELF machine, or one that only arch_relocs.fold() makes */
-	uint32_t order;	 /* place in the file's table: several may stand at one offset */
+	uint32_t order;	 /* place in the file's table: several may have one offset */
 	struct symbol *symbol;
 	int64_t addend;
 	/*
-	 * PC-relative ones: where the value counts from, in bytes from offset, such as the
-	 * end of the instruction (atoms.c).  symbol + addend + behind is what is meant.
+	 * Where the value of a PC-relative relocation counts from, in bytes from offset: often
+	 * the end of the instruction (references.c).  It means symbol + addend + behind.
 	 */
 	int32_t behind;
 	/*
-	 * The lower part of an address that counts from another instruction's place (riscv
-	 * PCREL_LO12 from its auipc): bytes from offset to that, else 0.
+	 * For the lower part of an address that counts from the place of another instruction
+	 * (riscv PCREL_LO12 from its auipc): bytes from offset to that instruction; else 0.
 	 */
 	int32_t upper;
 };
 
-/* From here to the next mark a text section holds data, or instructions. */
+/* A text section holds data, or instructions, from a mark to the next one. */
 struct mark {
 	uint64_t offset;
 	bool data;
 };
 
 struct section {
-	size_t index; /* in the file; 0 for one that was made */
+	size_t index; /* in the file; 0 for a section that was added */
 	const char *name;
 	uint32_t type; /* SHT_ */
 	uint64_t flags;
@@ -53,9 +52,9 @@ struct section {
 	uint64_t align, entsize;
 	unsigned char *data; /* NULL for SHT_NOBITS; in the object's map unless own_data */
 	bool own_data;
-	uint64_t room; /* bytes allocated, where own_data */
+	uint64_t room; /* bytes allocated, if own_data */
 	VEC(struct reloc) relocs; /* by offset once read */
-	VEC(struct mark) marks;	  /* by offset; from mapping symbols (arch.h) */
+	VEC(struct mark) marks;	  /* by offset; from mapping symbols (arch_symbols.mark) */
 	struct symbol *symbol; /* its STT_SECTION symbol, or NULL */
 	const struct section_rule *rule;
 	VEC(struct atom *) atoms; /* by start; see atoms.c */
@@ -73,18 +72,18 @@ struct symbol {
 
 struct object {
 	char *path; /* for messages */
-	void *map; /* the file, private; NULL for an object that was made */
+	void *map; /* the file, mapped privately; NULL for an object that object_init() made */
 	size_t map_size;
-	Elf *elf; /* only while it is read */
+	Elf *elf; /* only while the object is read */
 	GElf_Ehdr header;
 	const struct arch *arch;
-	/* Pointers to each are stable; [0] of a file that was read is NULL. */
+	/* Pointers to sections and symbols are stable.  [0] is NULL. */
 	VEC(struct section *) sections;
 	VEC(struct symbol *) symbols;
-	VEC(char *) names;	/* strings owned for made sections and symbols */
-	VEC(struct atom *) atoms; /* all, in section order */
+	VEC(char *) names;	/* of sections and symbols that were added; owned */
+	VEC(struct atom *) atoms; /* by index */
 	struct disasm *disasm;	/* opened when first needed */
-	struct debuginfo *debuginfo; /* read when first asked for, see debuginfo_of() */
+	struct debuginfo *debuginfo; /* opened when first needed, by debuginfo_of() */
 };
 
 /*
@@ -94,50 +93,53 @@ struct object {
  */
 struct error *object_read(const char *path, struct object *ret);
 /*
- * Addends beyond this are refused, read or to be written (moving a reference changes its
- * addend).  Real ones reach 2^47: "init_top_pgt - PAGE_OFFSET".
+ * An addend beyond this is refused, whether it is read or to be written (moving a reference changes
+ * its addend).  Real ones reach 2^47: "init_top_pgt - PAGE_OFFSET".
  */
 #define OBJECT_ADDEND_LIMIT (1ll << 56)
 
-/* object_malformed - the error that tells of a damaged file, in one line whatever names it has. */
+/* object_malformed - the error for a damaged file, in one line whatever names the file has. */
 struct error *object_malformed(const struct object *object, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
-/* object_init - an empty object for a machine, to be filled and written. */
+/* object_init - make an empty object for a machine, which the caller fills and writes. */
 void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header);
 void object_deinit(struct object *object);
 
-/* Adding to an object; names are copied, data is copied (NULL: zeroes). */
+/* Adding to an object copies names and data (NULL: zeroes). */
 struct section *object_add_section(struct object *object, const char *name, uint32_t type,
 				   uint64_t flags, uint64_t align, uint64_t entsize);
-/* section_append - add bytes at an alignment; gives the offset of the first. */
+/* section_append - add bytes at an alignment; returns the offset of the first. */
 uint64_t section_append(struct section *section, const void *bytes, uint64_t size,
 			uint64_t align);
 struct symbol *object_add_symbol(struct object *object, const char *name,
 				 struct section *section, uint64_t value, uint64_t size,
 				 unsigned char type, unsigned char bind);
-/* object_section_symbol - the STT_SECTION symbol of a section, made if missing. */
+/* object_section_symbol - the STT_SECTION symbol of a section, which is added if missing. */
 struct symbol *object_section_symbol(struct object *object, struct section *section);
 void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,
 		       struct symbol *symbol, int64_t addend);
-/* section_add_address - a symbol's address, in a field of 64 bits (arch_wide_address()). */
+/* section_add_address - add a symbol's address in a field of 64 bits (arch_wide_address()). */
 void section_add_address(struct object *object, struct section *section, uint64_t field,
 			 struct symbol *symbol, int64_t addend);
 /* object_find_section - the first of that name, or NULL. */
 struct section *object_find_section(const struct object *object, const char *name);
 
 /*
- * object_write - write as ET_REL: sections in list order, one RELA or REL section
- * behind each that has relocations, local symbols before the others, extended
- * section numbers where they are needed.  Atomic.  Relocations are left as they were
- * written (unfolded, arch.h).
+ * object_write - write as ET_REL, atomically: sections in list order, a RELA or REL section behind
+ * each section that has relocations, local symbols before the others, and extended section numbers
+ * where they are needed.  The object's relocations are unfolded afterwards (arch_relocs.unfold).
  */
 struct error *object_write(struct object *object, const char *path);
 
-/* object_reloc_entry - of a section of SHT_REL (rel), with addend 0, or SHT_RELA; false: none. */
+/*
+ * object_reloc_entry - entry i of a section of SHT_RELA, or of SHT_REL (rel), which gets addend 0;
+ * false: there is no such entry.
+ */
 bool object_reloc_entry(Elf_Data *data, size_t i, bool rel, GElf_Rela *ret);
 /*
- * reloc_get_addend, reloc_put_addend - of a field, as struct reloc_kind tells; kind may be NULL,
- * of no addend.  False, and nothing written: it does not fit.
+ * reloc_get_addend, reloc_put_addend - the addend in a field, as struct reloc_kind describes it.
+ * Without a kind (NULL) a field holds no addend, that is 0.  False, and nothing written: the addend
+ * does not fit.
  */
 int64_t reloc_get_addend(const struct object *object, const unsigned char *field,
 			 const struct reloc_kind *kind);
@@ -154,7 +156,7 @@ void section_sort_relocs(struct section *section);
 uint16_t object_get16(const struct object *object, const unsigned char *p);
 uint32_t object_get32(const struct object *object, const unsigned char *p);
 uint64_t object_get64(const struct object *object, const unsigned char *p);
-/* object_get_long - of as many bytes as an address has; a C long, without its sign. */
+/* object_get_long - a C long, which has the size of an address, as an unsigned number. */
 uint64_t object_get_long(const struct object *object, const unsigned char *p);
 void object_put32(const struct object *object, unsigned char *p, uint32_t value);
 void object_put64(const struct object *object, unsigned char *p, uint64_t value);

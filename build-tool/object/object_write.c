@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writing a struct object as a relocatable ELF file (gABI, chapter "Object Files"). */
+/* Writes a struct object as a relocatable ELF file (gABI, chapter "Object Files"). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "object/object.h"
 
-/* A string table in which equal strings are one. */
+/* A string table that has equal strings once. */
 struct strings {
 	struct buffer text;
 	struct map offsets; /* offset + 1 */
@@ -42,12 +42,12 @@ struct writer {
 	Elf *elf;
 	struct strings names, symbol_names;
 	size_t next;	/* number of the next section */
-	size_t symtab;	/* its number, known before anything is written */
+	size_t symtab;	/* number of the symbol table, known before the first section is written */
 	size_t first_global;
-	VEC(void *) buffers; /* must live until elf_update() */
+	VEC(void *) buffers; /* owned; libelf reads them in elf_update() */
 };
 
-/* The writer makes these itself. */
+/* The writer makes these sections anew. */
 static bool is_derived(const struct section *section)
 {
 	return section->type == SHT_SYMTAB || section->type == SHT_SYMTAB_SHNDX ||
@@ -83,7 +83,7 @@ static struct error *add_section(struct writer *writer, const GElf_Shdr *header,
 	return NULL;
 }
 
-/* Numbers sections as they will be written, and symbols with the local ones first. */
+/* Number sections in the order of the file, and symbols with the local ones first. */
 static void assign_numbers(struct writer *writer)
 {
 	struct object *object = writer->object;
@@ -115,7 +115,7 @@ static void *keep(struct writer *writer, void *buffer)
 	return *vec_push(&writer->buffers) = buffer;
 }
 
-/* What of a section is in the file in another form than in memory. */
+/* The parts of a section that the file has in another form than memory. */
 struct contents {
 	unsigned char *data;
 	const struct reloc *relocs;
@@ -129,7 +129,7 @@ static struct error *bad_addend(const struct writer *writer, const struct sectio
 				section->name, reloc->addend);
 }
 
-/* Copies of both, with the addends in the fields. */
+/* Copy data and relocations, and put the addends into the fields of the copy. */
 static struct error *put_addends(struct writer *writer, const struct section *section,
 				 struct contents *ret)
 {
@@ -174,7 +174,7 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 		.sh_addralign = arch_address_size(arch),
 		.sh_entsize = size,
 	};
-	/* In memory libelf keeps the class's own structure, of the same size. */
+	/* libelf's structure in memory has the size of the one in the file, for either class. */
 	void *entries = keep(writer, xcalloc(section->relocs.count, size));
 	const char *name = keep(writer, xasprintf(".rel%s%s", rel ? "" : "a", section->name));
 
@@ -280,7 +280,10 @@ static struct error *add_symbols(struct writer *writer)
 			return elf_failed(symbol->name);
 	}
 	GElf_Shdr strings_header = {
-		.sh_type = SHT_STRTAB, .sh_size = writer->symbol_names.text.length, .sh_addralign = 1};
+		.sh_type = SHT_STRTAB,
+		.sh_size = writer->symbol_names.text.length,
+		.sh_addralign = 1,
+	};
 	return add_section(writer, &strings_header, ".strtab", writer->symbol_names.text.text,
 			   ELF_T_BYTE);
 }
@@ -330,7 +333,7 @@ static struct error *write_elf(struct writer *writer)
 	gelf_getehdr(writer->elf, &header);
 	if (count - 1 < SHN_LORESERVE) {
 		header.e_shstrndx = count - 1;
-	} else { /* gABI: the number then stands in sh_link of section 0 */
+	} else { /* gABI: sh_link of section 0 then holds the number */
 		Elf_Scn *first = elf_getscn(writer->elf, 0);
 		GElf_Shdr null;
 

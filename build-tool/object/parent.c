@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the symbol tables of vmlinux and modules, and finds the symbols of one unit in them. */
 #include "object/parent.h"
 
 #include <fcntl.h>
@@ -66,7 +67,10 @@ static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, c
 		const char *slash = strrchr(name, '/'); /* gcc for MIPS writes the whole path */
 
 		*vec_push(&parent->blocks) = (struct parent_block){
-			.file = slash ? slash + 1 : name, .first = parent->symbol_count, .end = parent->symbol_count};
+			.file = slash ? slash + 1 : name,
+			.first = parent->symbol_count,
+			.end = parent->symbol_count,
+		};
 		return NULL;
 	}
 	if (type == STT_SECTION || shndx == SHN_UNDEF || !*name)
@@ -137,7 +141,7 @@ static struct error *read_elf(struct parent *parent)
 		if (!scn || !gelf_getshdr(scn, &header))
 			return unusable(parent, "unreadable section table");
 		sections[i].name = elf_strptr(elf, names, header.sh_name) ?: "";
-		/* x86-64 has it at address 0; elsewhere its symbols move with the rest. */
+		/* x86-64 has it at address 0; on other machines KASLR moves its symbols, too. */
 		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu") && !header.sh_addr;
 		if (header.sh_type == SHT_SYMTAB)
 			symtab = scn;
@@ -171,7 +175,7 @@ static int by_address(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Chains the symbols of one name in the order that kallsyms has: see parent_position(). */
+/* Chain the symbols of one name in the order of kallsyms: see parent_position(). */
 static void index_names(struct parent *parent)
 {
 	struct parent_symbol **order _free_ = xcalloc(parent->symbol_count, sizeof(*order));
@@ -234,7 +238,7 @@ void parent_close(struct parent *parent)
 
 /* ---- looking up ------------------------------------------------------------------ */
 
-/* Is it one module's name?  "ff-memless" in modinfo is "ff_memless" in the kernel. */
+/* Whether both name one module: "ff-memless" in modinfo is "ff_memless" in the kernel. */
 static bool same_module(const char *file_name, const char *name, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -293,7 +297,7 @@ static bool block_has_all(const struct parent *parent, uint32_t block, const cha
 
 enum verdict { VERDICT_NO, VERDICT_UNKNOWN, VERDICT_YES };
 
-/* Does DWARF say that the code of this block comes from the unit? */
+/* Whether DWARF says that the code of this block comes from the unit. */
 static enum verdict ask_dwarf(const struct parent *parent, const struct parent_block *block,
 			      Dwarf *dwarf, const char *unit)
 {
@@ -311,11 +315,11 @@ static enum verdict ask_dwarf(const struct parent *parent, const struct parent_b
 	return VERDICT_UNKNOWN;
 }
 
-/* Blocks that have all the names, by what DWARF says; gives how many of each. */
+/* Count the blocks that have all the names, by DWARF's verdict, and note the last of each. */
 static void judge_blocks(struct parent *parent, const char *unit, const char *base,
 			 const char *const *names, size_t count, size_t found[3], uint32_t last[3])
 {
-	/* A module's addresses are not relocated; its few units differ by name. */
+	/* Not for a module: its DWARF is not relocated, and its few units have different names. */
 	Dwarf *dwarf = is_vmlinux(parent)
 			       ? dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL)
 			       : NULL;
@@ -346,7 +350,7 @@ bool parent_find_block(struct parent *parent, const char *unit, const char *cons
 		}
 	if (of_name == 1 && block_has_all(parent, *ret, names, count))
 		return true;
-	/* 21 files are called core.c: names alone may also fit a wrong one. */
+	/* The kernel has 21 files called core.c: the names alone may also fit a wrong one. */
 	if (of_name > 1)
 		judge_blocks(parent, unit, base, names, count, found, last);
 	for (int verdict = VERDICT_YES; verdict >= VERDICT_UNKNOWN; verdict--) {
@@ -379,7 +383,7 @@ const unsigned char *parent_bytes(const struct parent *parent, const struct pare
 	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return NULL;
 	Elf_Data *data = elf_rawdata(scn, NULL);
-	/* Addresses in vmlinux, offsets in a module, whose sections have address 0. */
+	/* A value is an address in vmlinux and an offset in a module, where sh_addr is 0. */
 	uint64_t offset = symbol->value - header.sh_addr;
 	if (!data || offset > data->d_size)
 		return NULL;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Parent objects: the vmlinux or module that a unit is part of, as far as
- * references to their symbols need it, and the table of exported symbols.
- */
+/* Parent objects: the symbols of the vmlinux or module that a unit is part of. */
 #ifndef POKEPATCH_PARENT_H
 #define POKEPATCH_PARENT_H
 
@@ -16,14 +13,14 @@ struct parent_symbol {
 	const char *section; /* name; "" for an absolute symbol */
 	uint32_t section_number;
 	bool global, weak, function, percpu;
-	uint32_t block;	     /* which FILE symbol it follows; locals only */
+	uint32_t block;	     /* index of its block; local symbols only */
 	uint32_t order;	     /* place in the symbol table */
-	struct parent_symbol *next; /* of the same name, by address (vmlinux) or order (module) */
+	struct parent_symbol *next; /* of the name, by address (vmlinux) or order (module) */
 };
 
-/* The local symbols of one unit, as indexes into symbols. */
+/* The local symbols of one unit, which follow its FILE symbol: [first, end) of symbols. */
 struct parent_block {
-	const char *file; /* the FILE symbol: base name of the unit */
+	const char *file; /* base name of the unit */
 	size_t first, end;
 };
 
@@ -37,42 +34,40 @@ struct parent {
 	size_t symbol_count;
 	struct map by_name;  /* first parent_symbol of a name */
 	VEC(struct parent_block) blocks;
-	const char *depends; /* modules: names with commas between; else "" */
+	const char *depends; /* of a module, the names of others, separated by commas; else "" */
 	int fd;
 	void *elf; /* Elf *, owns the names */
 };
 
 /*
- * parent_open - read the symbol table of a vmlinux (name "vmlinux") or
- * .ko (with FILE symbols: the one that has DWARF).  Errors: unreadable, no symbol table, no
- * build id.
+ * parent_open - read the symbol table of a vmlinux (name "vmlinux") or a .ko.  It must have FILE
+ * symbols, as the file with DWARF has.  Errors: unreadable, no symbol table, no build id.
  */
 struct error *parent_open(const char *name, const char *path, struct parent **ret);
 void parent_close(struct parent *parent);
 
-/* parent_depends - does loading the module load the named one before it? */
+/* parent_depends - whether loading the module first loads the module called name. */
 bool parent_depends(const struct parent *parent, const char *name);
 
 /* parent_global - a global or weak symbol, or NULL. */
 const struct parent_symbol *parent_global(const struct parent *parent, const char *name);
 
 /*
- * parent_find_block - which FILE block holds the local symbols of a unit: the
- * one of its base name that has all of names.  Several units of a base name may
- * qualify (there are 21 "core.c"); then the one whose functions DWARF gives to
- * the unit's path.  False: there is none, or they cannot be told apart, which is refused.
+ * parent_find_block - find the block of a unit: the one with its base name that has all of names.
+ * If several blocks do (the kernel has 21 "core.c"), take the one whose functions belong to the
+ * unit's path by DWARF.  False, with a refusal: there is none, or DWARF cannot tell them apart.
  */
 bool parent_find_block(struct parent *parent, const char *unit, const char *const *names,
 		       size_t count, struct refusals *refusals, uint32_t *ret);
 /* parent_local - a local symbol of a block, or NULL. */
 const struct parent_symbol *parent_local(const struct parent *parent, uint32_t block,
 					 const char *name);
-/* parent_position - 1-based place among symbols of the name, as kallsyms lists them. */
+/* parent_position - a symbol's place among those of its name in kallsyms; the first has 1. */
 uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol);
 
 /*
- * parent_bytes - contents at a symbol, borrowed; NULL where the file has none.
- * ret_room: bytes from there to the end of the section.
+ * parent_bytes - contents at a symbol, borrowed; NULL where the file has none.  ret_room gets the
+ * number of bytes from the symbol to the end of its section.
  */
 const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
 				  uint64_t *ret_room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Relocations of a section that is split: where they stand, and what they refer to. */
+/* The relocations of split sections: looking them up, and finding the place that one means. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +38,10 @@ struct atom *atom_behind(const struct section *section, uint64_t offset)
 
 struct atom *atom_at(const struct section *section, uint64_t offset)
 {
-	/* An address beside the only thing in a section means that thing: gcc writes
-	 * table[i - 3] and &table[N] that way. */
+	/*
+	 * An address beside the only thing in a section means that thing: gcc writes
+	 * table[i - 3] and &table[N] that way.
+	 */
 	if (section->atoms.count == 1)
 		return section->atoms.list[0];
 	size_t index = atoms_before(section, offset);
@@ -49,7 +51,10 @@ struct atom *atom_at(const struct section *section, uint64_t offset)
 	if (!index)
 		return NULL;
 	struct atom *atom = section->atoms.list[index - 1];
-	/* Its end, where no other begins: behind a last instruction that does not return. */
+	/*
+	 * The end of an atom, where no other begins, belongs to it: a call that does not return
+	 * may be its last instruction.
+	 */
 	return offset <= atom->end ? atom : NULL;
 }
 
@@ -70,7 +75,7 @@ uint64_t content_size(const struct atom *atom, uint64_t offset)
 		return unit;
 
 	uint64_t size = unit;
-	/* L"..." in EFI code has characters of two bytes; an end of more is not one. */
+	/* L"..." in EFI code has characters of two bytes; no character is larger than zeroes. */
 	while (unit <= sizeof(zeroes) && section->size - offset - size >= unit &&
 	       memcmp(section->data + offset + size - unit, zeroes, unit))
 		size += unit;
@@ -78,9 +83,9 @@ uint64_t content_size(const struct atom *atom, uint64_t offset)
 }
 
 /*
- * The linker moves strings and constants one by one.  For a place beside the
- * start of one (&"text"[4], table[i - 1]) the assembler therefore keeps a symbol at the
- * start, ".LC0 + 4", instead of the section's.
+ * The linker moves strings and constants one by one.  So the assembler refers to a place that is
+ * not the start of one (&"text"[4], table[i - 1]) by a symbol at its start, ".LC0 + 4", and not by
+ * the section's symbol.
  */
 static void find_content(struct reference *reference, const struct reloc *reloc)
 {
@@ -127,9 +132,9 @@ struct reference_search {
 };
 
 /*
- * The assembler resolves a jump or call to a local function of the same
- * section by itself (two statics in .sched.text).  Make a relocation of it
- * again, so that it is compared and carried by what it refers to.
+ * The assembler itself resolves a jump or call to a local function of the same section (two statics
+ * in .sched.text).  Make a relocation of it again, so that the differ compares it by its target and
+ * carries it.
  */
 static void found_local(void *context, const struct local_reference *reference)
 {
@@ -196,10 +201,10 @@ static void restore_references(struct object *object, struct section *section)
 }
 
 /*
- * A place in the section named by the symbol is meant, not the symbol itself, and what
- * is there follows from the exact place.  With -fdata-sections most sections hold one
- * thing, which is then meant whatever the place (of code, only calls and lea, with nothing
- * behind the field): no need to decode the function.
+ * Whether only the exact place tells the thing that a relocation means, because it names a section
+ * of several things.  With -fdata-sections most sections hold one thing, which is meant whatever
+ * the place, so the function need not be decoded.  (References to code in such a section are calls
+ * and "lea", with no immediate value behind the field.)
  */
 static bool needs_target(const struct reloc *reloc)
 {

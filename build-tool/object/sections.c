@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules for sections that every architecture has, and looking up a section's rule. */
 #include "object/sections.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static const struct section_rule rules[] = {
 	EXACT(".noinstr.text", SECTION_CODE, .keep_name = true),
 	EXACT(".cpuidle.text", SECTION_CODE, .keep_name = true),
 	EXACT(".kprobes.text", SECTION_CODE, .keep_name = true),
-	/* Trampolines of static calls, by the name of which objtool finds their keys. */
+	/* Trampolines of static calls; objtool finds their keys by their names. */
 	EXACT(".static_call.text", SECTION_CODE, .keep_name = true),
 	EXACT(".entry.text", SECTION_INIT),
 	PREFIX(".head.text", SECTION_INIT),
@@ -57,7 +58,7 @@ static const struct section_rule rules[] = {
 	EXACT("__dyndbg_classes", SECTION_DATA, .keep_name = true),
 	EXACT("__trace_printk_fmt", SECTION_DATA, .keep_name = true),
 	EXACT("__tracepoint_str", SECTION_DATA, .keep_name = true),
-	/* POKEPATCH_MARK(): the core takes them in and gives them back */
+	/* POKEPATCH_MARK(): the core registers them when the module loads, and forgets them */
 	PREFIX(POKEPATCH_SECTION_MARKERS ".", SECTION_DATA, .keep_name = true),
 
 	/* Constants. */
@@ -67,7 +68,7 @@ static const struct section_rule rules[] = {
 	EXACT(".rodata..c_jump_table", SECTION_PARENT,
 	      .advice = "a function with a computed-goto table cannot be carried yet"),
 
-	/* Entries that go with code. Layouts: include/asm-generic/bug.h, asm/extable.h ... */
+	/* Entries that belong to code. */
 	TABLE("__mcount_loc", {.size = 8}),
 	/* -fpatchable-function-entry: u8 *; one section for each function */
 	TABLE("__patchable_function_entries", {.size = 8}),
@@ -75,7 +76,7 @@ static const struct section_rule rules[] = {
 	TABLE(".discard.unreachable", {.size = 4}),
 	TABLE(".discard.instr_begin", {.size = 4}),
 	TABLE(".discard.instr_end", {.size = 4}),
-	/* The shorter first: every second of its entries would also fit the longer. */
+	/* The shorter layout first: every second of its entries also fits the longer one. */
 	TABLE(".discard.noendbr", {.size = 4}, {.size = 8}),
 	TABLE(".discard.retpoline_safe", {.size = 4}, {.size = 8}),
 	TABLE(".discard.func_stack_frame_non_standard", {.size = 8}),
@@ -83,7 +84,7 @@ static const struct section_rule rules[] = {
 	TABLE(".discard.intra_function_calls", {.size = 8}),
 	TABLE(".discard.unret", {.size = 8}),
 
-	/* Belongs to the parent. */
+	/* The parent's own tables. */
 	EXACT(".printk_index", SECTION_DROP), /* an index for translators, not used to print */
 	EXACT(".discard.addressable", SECTION_DROP), /* keeps symbols alive for the linker */
 	EXACT(".discard.ksym", SECTION_DROP), /* marks exports that kbuild may trim */
@@ -130,8 +131,8 @@ static const struct section_rule rules[] = {
 	EXACT("__governor_thermal_table", SECTION_INIT),
 
 	EXACT(".comment", SECTION_DROP),
-	EXACT(".pokepatch.notes", SECTION_DROP), /* author.c */
-	EXACT(POKEPATCH_SECTION_CALLBACK_NOTES, SECTION_DROP), /* callbacks.c */
+	EXACT(".pokepatch.notes", SECTION_DROP), /* diff/author.c */
+	EXACT(POKEPATCH_SECTION_CALLBACK_NOTES, SECTION_DROP), /* diff/author_callbacks.c */
 	EXACT(".group", SECTION_DROP),           /* which sections make up a COMDAT group */
 	EXACT(".eh_frame", SECTION_DROP),        /* neither vmlinux nor a module keeps it */
 	EXACT(".llvm_addrsig", SECTION_DROP),    /* clang: for a linker that folds equal code */
@@ -155,7 +156,7 @@ static const struct section_rule rules[] = {
 	{0},
 };
 
-/* By name; of one name the prefix first, so that an exact row is met before it. */
+/* By name, and a prefix before an exact row of that name: lookups begin at the last row. */
 static int rule_order(const struct section_rule *a, const struct section_rule *b)
 {
 	return strcmp(a->name, b->name) ?: (int)b->prefix - (int)a->prefix;
@@ -173,7 +174,10 @@ static bool is_prefix(const struct section_rule *rule, const char *name)
 	return rule->prefix && has_prefix(name, rule->name);
 }
 
-/* In sorted order the prefixes of a name stand before it, and only names with them between. */
+/*
+ * The last row up to this one that is a prefix of a name.  In sorted order a prefix comes before
+ * the names that begin with it, and no other names come between.
+ */
 static size_t shorter_row(const struct section_rules *rules, size_t row, const char *name)
 {
 	while (row && !is_prefix(rules->rows[row - 1].rule, name))
@@ -200,7 +204,7 @@ void section_rules_init(struct section_rules *ret, const struct arch *arch)
 	*ret = (struct section_rules){0};
 	add_rows(ret, arch->sections);
 	add_rows(ret, rules);
-	/* Until here "shorter" is a row's place, which settles what is equal. */
+	/* Up to here "shorter" is a row's place: of equal rows the architecture's comes first. */
 	qsort(ret->rows, ret->count, sizeof(*ret->rows), row_order);
 	for (size_t i = 0; i < ret->count; i++) {
 		const struct section_rule *rule = ret->rows[i].rule;

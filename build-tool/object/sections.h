@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is done with a section, by its name: one row each, and a refusal for all others. */
+/* The rules for sections: a row for each known name, and a refusal for every other section. */
 #ifndef POKEPATCH_SECTIONS_H
 #define POKEPATCH_SECTIONS_H
 
@@ -8,45 +8,45 @@
 #include <stdint.h>
 
 enum section_policy {
-	/* Split into atoms, one per symbol; what a patch needs of it is carried. */
+	/* The next three are split into atoms, one for each symbol, which a patch may carry. */
 	SECTION_CODE,
-	SECTION_DATA,	/* writable, initial value must not change */
+	SECTION_DATA,	/* writable; a changed initial value is refused */
 	SECTION_RODATA, /* constant */
-	/* Known by their flags, not by their names: a variable "strings" is in .rodata.strings. */
+	/* Known by flags and not by name: a variable "strings" is in .rodata.strings. */
 	SECTION_STRINGS, /* compared and carried string by string */
 	SECTION_CONST,	/* constants without names: compared and carried by content */
-	/* Entries that each belong to a piece of code and are carried with it. */
+	/* Entries, each of which belongs to a piece of code and is carried with it. */
 	SECTION_TABLE,
-	/* Pieces that code or table entries of a carried function point to. */
+	/* Pieces without symbols that code or table entries of a carried function point to. */
 	SECTION_PARTNER,
-	/* Split into atoms; may be referred to in the parent; never carried. */
+	/* Split into atoms; new code may refer to the parent's own, and none is carried. */
 	SECTION_PARENT,
-	/* Not live any more once the kernel has booted; a change is refused. */
+	/* Used while the kernel boots or the module loads, and not later; a change is refused. */
 	SECTION_INIT,
 	/* Exported symbols; a change is refused. */
 	SECTION_EXPORT,
-	/* No meaning for a patch: neither compared nor carried. */
+	/* Without a meaning for a patch: neither compared nor carried. */
 	SECTION_DROP,
-	/* Refused by name when it is seen at all. */
+	/* An object that has it is refused. */
 	SECTION_REFUSE,
 };
 
-/* Bytes of a table's entry that do not matter, such as a line number. */
+/* Bytes of a table's entry, or of a variable, that do not matter, such as a line number. */
 struct entry_mask {
 	uint8_t offset, size;
-	uint8_t bits; /* of the byte behind them, the first that a bit-field takes */
+	uint8_t bits; /* so many bits of the next byte do not matter: the first of a bit-field */
 };
 
-/* Known forms of a table's entries; the one that fits the section is taken. */
+/* A form of a table's entries.  Members say at which offset of an entry a field is; 0: no such. */
 struct entry_layout {
 	uint8_t size;
 	struct entry_mask ignored;
-	uint8_t code;	  /* where the address of its code stands */
-	uint8_t code_end; /* where the address of that code's end stands, or 0 */
-	/* A partner piece: where its address and its length (one byte) or its end stand. */
+	uint8_t code;	  /* address of its code; always there, 0 is an offset */
+	uint8_t code_end; /* address of that code's end */
+	/* Address of a partner piece, and its length (one byte) or the address of its end. */
 	uint8_t partner, partner_length, partner_end;
 	bool from_entry;  /* relative addresses count from the entry, not from their own place */
-	uint8_t key;	 /* where the address of a static key stands, or 0 */
+	uint8_t key;	 /* address of a static key */
 	bool short_last; /* the last entry may lack padding */
 };
 
@@ -54,40 +54,40 @@ struct entry_layout {
 
 struct section_rule {
 	const char *name;
-	bool prefix; /* the name is only the beginning */
+	bool prefix; /* the row is for every section whose name begins with this one */
 	enum section_policy policy;
 	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: carried under this section's own name. */
 	bool keep_name;
-	/* SECTION_DATA: constants of that many bytes are among it, by clang's labels. */
+	/* SECTION_DATA: clang puts constants of so many bytes, with labels, into it. */
 	uint8_t constants;
 	const char *advice; /* SECTION_REFUSE, SECTION_PARENT: why, and what to do */
 	/*
-	 * SECTION_TABLE: every entry has a relocation to its code.
-	 * SECTION_DATA: the first may say which bytes of a variable do not matter.
+	 * SECTION_TABLE: the layout by which every entry has a relocation to its code holds.
+	 * SECTION_DATA: "ignored" of the first layout is for each variable.
 	 */
 	struct entry_layout layouts[ENTRY_LAYOUTS];
 };
 
 struct arch;
 
-/* All rows that hold for an architecture, in an order to look them up. */
+/* All rows for an architecture, sorted by name. */
 struct section_rules {
 	struct section_row {
 		const struct section_rule *rule;
-		/* Number + 1 of the longest row that is a prefix of this row's name, or 0. */
+		/* Index + 1 of the row with the longest prefix of this row's name, or 0. */
 		size_t shorter;
 	} *rows;
 	size_t count;
 };
 
-/* section_rules_init - the architecture's own rows and those of all. */
+/* section_rules_init - the architecture's own rows and the common ones. */
 void section_rules_init(struct section_rules *ret, const struct arch *arch);
 void section_rules_deinit(struct section_rules *rules);
 
 /*
- * section_rule_find - the row for a section name: an exact name before a prefix,
- * a longer prefix before a shorter, the architecture's row before another of that
- * name.  NULL: nothing is known about it.
+ * section_rule_find - the row for a section name: an exact name before a prefix, a longer prefix
+ * before a shorter one, the architecture's row before a common one of that name.  NULL: the name is
+ * unknown.
  */
 const struct section_rule *section_rule_find(const struct section_rules *rules, const char *name);
 
@@ -95,7 +95,7 @@ const struct section_rule *section_rule_find(const struct section_rules *rules, 
 #define JUMP_ENTRY_BRANCH 1 /* compiled as the likely branch */
 #define JUMP_ENTRY_FLAGS  3
 
-/* section_rule_key - does the address of a static key stand at an offset, in a table of branches? */
+/* section_rule_key - whether a table of branches has a static key's address at an offset. */
 static inline bool section_rule_key(const struct section_rule *rule, uint64_t offset)
 {
 	return rule && rule->policy == SECTION_TABLE && rule->layouts[0].key &&

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sections of entries that belong to code, and the pieces that such entries point to. */
+/* Tables whose entries belong to code, and the pieces of sections that such entries point to. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "object/split.h"
 
-/* The layout whose entries begin exactly where the relocations to code are. */
+/* The layout by which every entry has a relocation in its code field. */
 static const struct entry_layout *find_layout(const struct section *section)
 {
 	for (size_t i = 0; i < ENTRY_LAYOUTS; i++) {
@@ -25,8 +25,8 @@ static const struct entry_layout *find_layout(const struct section *section)
 }
 
 /*
- * Where the relative addresses of a table's entries count from: that of an end
- * is taken one byte before it, where the thing still is that ends there.
+ * Note where the relative addresses of a table's entries count from.  The address of an end is
+ * taken one byte in front of it, which still lies in the thing that ends there.
  */
 void measure_table(struct object *object, struct section *section)
 {
@@ -76,7 +76,7 @@ void attach_entries(struct object *object, struct section *section, const char *
 	}
 }
 
-/* Where the fields of a partner are only the addresses of its start and end. */
+/* Of an entry that has the addresses of its partner's start and end: whether they are equal. */
 static bool partner_ends_at_start(const struct entry *entry)
 {
 	const struct entry_layout *layout = entry->layout;
@@ -85,14 +85,15 @@ static bool partner_ends_at_start(const struct entry *entry)
 		section_relocs(entry->section, entry->start + layout->partner,
 			       entry->start + layout->partner_end + 1, &count);
 
-	/* An end is counted from a byte before it. */
+	/* measure_table() has moved the end by one byte. */
 	return count == 2 && relocs[0].symbol == relocs[1].symbol &&
 	       reloc_target(&relocs[0]) == reloc_target(&relocs[1]) + 1;
 }
 
 /*
- * arm64's ALTERNATIVE_CB() names a function that makes the replacement, and its length is
- * zero; otherwise a piece of no bytes lies behind or within code.
+ * A length of zero may also belong to arm64's ALTERNATIVE_CB(), which names the function that makes
+ * the replacement; the address of such a function means something.  The address of a piece without
+ * bytes lies behind code or within it.
  */
 bool entry_partner_is_empty(const struct object *object, const struct entry *entry,
 			    const struct reloc *reloc)
@@ -120,7 +121,7 @@ static int entry_order(const void *left, const void *right)
 	return order ?: a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Not in the order of the tables, which is that of their first use in the unit. */
+/* By name: the order of the tables themselves follows from their first use in the unit. */
 void sort_entries(struct object *object)
 {
 	for (size_t i = 0; i < object->atoms.count; i++) {
@@ -149,7 +150,7 @@ static int piece_order(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* Where the piece ends that an entry's field at reloc points to; UINT64_MAX: at the next. */
+/* The end of the piece that an entry's field points to by reloc; UINT64_MAX: the next piece. */
 static uint64_t partner_end(const struct section *section, const struct entry_layout *layout,
 			    const struct reloc *reloc)
 {
@@ -166,10 +167,9 @@ static uint64_t partner_end(const struct section *section, const struct entry_la
 }
 
 /*
- * A partner section has no symbols: what is one piece follows from who points
- * to it, either an entry that has its length or end (.altinstructions), or code
- * or an entry without, in which case it reaches to the next piece
- * (.altinstr_aux, .fixup).
+ * A partner section has no symbols, so its pieces follow from the references into it.  An entry
+ * (.altinstructions) may have the length or the end of its piece.  A piece that only code, or an
+ * entry without a length, points to reaches to the next piece (.altinstr_aux, .fixup).
  */
 void split_partner(struct object *object, struct section *partner)
 {
@@ -207,7 +207,7 @@ void split_partner(struct object *object, struct section *partner)
 		if (i + 1 < pieces.count)
 			next = pieces.list[i + 1].start;
 		if (next == piece->start && i + 1 < pieces.count)
-			continue; /* an empty one, or a second reference; the longest is last */
+			continue; /* it is empty, or the next is the same and longer */
 		if (piece->end > next)
 			piece->end = next;
 		add_atom(object, partner, NULL, piece->start, piece->end);
@@ -261,7 +261,7 @@ void split_tail(struct object *object, struct section *section, uint64_t start)
 		struct piece *piece = &pieces.list.list[i];
 		uint64_t end = piece->end < section->size ? piece->end : section->size;
 
-		if (piece->start < start) /* a second one for the same place */
+		if (piece->start < start) /* a second entry for the same piece */
 			continue;
 		add_piece(object, section, start, piece->start);
 		add_piece(object, section, piece->start, end);
