@@ -27,8 +27,8 @@
 #include "core_print.h"
 #include "debug.h"
 #include "entry.h"
+#include "kernel_symbols.h"
 #include "pp_patch.h"
-#include "resolve.h"
 #include "site.h"
 #include "text.h"
 

@@ -25,7 +25,7 @@
 #include "claim.h"
 #include "debug.h"
 #include "ftrace.h"
-#include "resolve.h"
+#include "kernel_symbols.h"
 #include "text.h"
 #include "watch.h"
 

@@ -34,7 +34,7 @@
 #include "core_print.h"
 #include "debug.h"
 #include "exiting.h"
-#include "resolve.h"
+#include "kernel_symbols.h"
 #include "stack.h"
 
 struct exiting {

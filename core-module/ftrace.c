@@ -17,10 +17,10 @@
 #include "claim.h"
 #include "core_print.h"
 #include "ftrace.h"
+#include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
 #include "record.h"
-#include "resolve.h"
 #include "site.h"
 #include "watch.h"
 

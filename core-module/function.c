@@ -11,7 +11,8 @@
 
 #include "core_print.h"
 #include "function.h"
-#include "resolve.h"
+#include "kernel_symbols.h"
+#include "module_symbols.h"
 
 /* Symbols of one name. */
 struct namesakes {

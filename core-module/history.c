@@ -39,10 +39,10 @@
 #include "core_print.h"
 #include "debug.h"
 #include "history.h"
+#include "kernel_symbols.h"
 #include "module.h"
 #include "others.h"
 #include "pp_time.h"
-#include "resolve.h"
 
 static unsigned int history_kb = 1024;
 module_param(history_kb, uint, 0644);

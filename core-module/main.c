@@ -12,12 +12,12 @@
 #include "exiting.h"
 #include "ftrace.h"
 #include "history.h"
+#include "kernel_symbols.h"
 #include "live.h"
 #include "main.h"
 #include "module.h"
 #include "others.h"
 #include "park.h"
-#include "resolve.h"
 #include "shadow.h"
 #include "site.h"
 #include "sysfs.h"
@@ -26,7 +26,7 @@
 
 static int __init pokepatch_init(void)
 {
-	int ret = pp_resolve_init();
+	int ret = pp_kernel_symbols_init();
 
 	if (ret)
 		return ret;

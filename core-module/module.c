@@ -28,14 +28,16 @@
 #include "entry.h"
 #include "ftrace.h"
 #include "image.h"
+#include "kernel_symbols.h"
 #include "live.h"
 #include "marker.h"
 #include "module.h"
+#include "module_symbols.h"
+#include "parent_symbols.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
 #include "reloc.h"
-#include "resolve.h"
 #include "site.h"
 #include "sysfs.h"
 #include "text.h"
@@ -239,8 +241,8 @@ static int make_attached(struct pp_patch *patch, unsigned int index, struct modu
 	unsigned int i;
 	int ret;
 
-	ret = mod ? pp_verify_module(patch, obj->desc, mod) : pp_verify_vmlinux(patch);
-	ret = ret ?: mod ? pp_resolve_module(patch, index, mod) : pp_resolve_vmlinux(patch);
+	ret = mod ? pp_module_check_build_id(patch, obj->desc, mod) : pp_vmlinux_check_build_id(patch);
+	ret = ret ?: mod ? pp_module_resolve(patch, index, mod) : pp_vmlinux_resolve(patch);
 	ret = ret ?: pp_debug_skip_load_verify ? 0 : pp_verify_code(patch, index);
 	ret = ret ?: pp_relocs_apply(patch, index);
 	if (ret)

@@ -43,10 +43,10 @@
 #include "arch/pp_arch.h"
 #include "core_print.h"
 #include "history.h"
+#include "kernel_symbols.h"
 #include "others.h"
 #include "pp_time.h"
 #include "record.h"
-#include "resolve.h"
 
 /* So many writes are noted within one hold of text_mutex: three for each change. */
 #define WRITES_MAX 4096

@@ -22,8 +22,8 @@
 #include <linux/task_work.h>
 #include <linux/wait.h>
 
+#include "kernel_symbols.h"
 #include "park.h"
-#include "resolve.h"
 #include "stack.h"
 
 /* Longer than an attempt takes; a task is not kept longer, whatever happens to that. */

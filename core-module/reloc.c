@@ -31,11 +31,11 @@
 
 #include "arch/pp_arch.h"
 #include "core_print.h"
+#include "kernel_symbols.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
 #include "reloc.h"
-#include "resolve.h"
 
 static int reloc_value(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
 {

@@ -15,7 +15,7 @@
 #include "arch/pp_arch.h"
 #include "debug.h"
 #include "exiting.h"
-#include "resolve.h"
+#include "kernel_symbols.h"
 #include "stack.h"
 #include "words.h"
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# symbols.sh VMLINUX SOURCE... - what resolve.c includes for a kernel whose kallsyms list its
-# code only (without KALLSYMS_ALL): where the other symbols are that the sources' tables of
-# needed symbols name, counted from _stext, and the build id of the kernel for which that holds.
-# Kbuild calls it, with NM and READELF.
+# symbols.sh VMLINUX SOURCE... - print what kernel_symbols.c includes for a kernel without
+# KALLSYMS_ALL, whose kallsyms lists code only: the symbols that the SOURCEs need (the rows of
+# their tables of struct pp_needed), with their distances from _stext, and the build id of the
+# kernel for which these hold.  Kbuild calls it, with NM and READELF in the environment.
 #
-# A name that several symbols have is left out: which one is meant cannot be known.
+# If several symbols have a name, leave it out: nothing says which of them is meant.
 
 set -eu
 vmlinux=$1

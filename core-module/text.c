@@ -27,11 +27,11 @@
 #include "core_print.h"
 #include "debug.h"
 #include "entry.h"
+#include "kernel_symbols.h"
 #include "live.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
-#include "resolve.h"
 #include "text.h"
 
 static unsigned long word_of(unsigned long at)

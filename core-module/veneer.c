@@ -22,9 +22,9 @@
 
 #include "arch/pp_arch.h"
 #include "debug.h"
+#include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
-#include "resolve.h"
 #include "stack.h"
 #include "text.h"
 #include "veneer.h"

@@ -26,9 +26,9 @@
 #include "arch/pp_arch.h"
 #include "core_print.h"
 #include "debug.h"
+#include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
-#include "resolve.h"
 #include "verify.h"
 
 #define SHOWN 8

@@ -21,9 +21,9 @@
 #include "direct.h"
 #include "entry.h"
 #include "ftrace.h"
+#include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
-#include "resolve.h"
 #include "site.h"
 #include "watch.h"
 

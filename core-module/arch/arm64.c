@@ -31,8 +31,8 @@
 
 #include "arch/pp_arch.h"
 #include "debug.h"
+#include "kernel_symbols.h"
 #include "pp_time.h"
-#include "resolve.h"
 #include "stack_words.h"
 #include "text.h"
 

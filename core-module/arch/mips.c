@@ -35,8 +35,8 @@
 
 #include "arch/pp_arch.h"
 #include "debug.h"
+#include "kernel_symbols.h"
 #include "mips_trace.h"
-#include "resolve.h"
 #include "site.h"
 #include "stack.h"
 #include "stack_words.h"

@@ -35,8 +35,8 @@
 
 #include "arch/pp_arch.h"
 #include "debug.h"
+#include "kernel_symbols.h"
 #include "mips_trace.h"
-#include "resolve.h"
 
 /* mips_trace_call.S */
 extern const u8 pp_mips_trace_call[], pp_mips_trace_call_end[];

@@ -14,7 +14,7 @@
 #include "arch/pp_arch_text.h"
 #include "arch/pp_arch_trace.h"
 
-/* A symbol that vmlinux does not export: resolving it stores its address in *slot. */
+/* A symbol that vmlinux does not export: kernel_symbols.c stores its address in *slot. */
 struct pp_needed {
 	const char *name;
 	void *slot; /* of a pointer or an unsigned long, 0 until then */

@@ -21,7 +21,7 @@
 
 #include "arch/pp_arch.h"
 #include "debug.h"
-#include "resolve.h"
+#include "kernel_symbols.h"
 #include "text.h"
 #include "x86.h"
 

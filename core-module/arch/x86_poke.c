@@ -42,8 +42,8 @@
 
 #include "arch/pp_arch.h"
 #include "core_print.h"
+#include "kernel_symbols.h"
 #include "pp_time.h"
-#include "resolve.h"
 #include "text.h"
 #include "x86.h"
 

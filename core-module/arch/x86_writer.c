@@ -21,7 +21,7 @@
 #include <linux/ptrace.h>
 
 #include "arch/pp_arch.h"
-#include "resolve.h"
+#include "kernel_symbols.h"
 #include "x86.h"
 
 unsigned long x86_writer(void)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Symbols that the kernel does not export, the symbols of patches, and build ids: resolve.c. */
-#ifndef POKEPATCH_RESOLVE_H
-#define POKEPATCH_RESOLVE_H
+/* Symbols that the core needs and that the kernel does not export: kernel_symbols.c. */
+#ifndef POKEPATCH_KERNEL_SYMBOLS_H
+#define POKEPATCH_KERNEL_SYMBOLS_H
 
+#include <linux/elf.h>
 #include <linux/mm_types.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stop_machine.h>
+#include <linux/string.h>
 #include <linux/types.h>
+
+#include <pokepatch_format.h>
 
 struct callback_head;
 struct cpumask;
@@ -16,9 +20,7 @@ struct ftrace_rec_iter;
 struct kprobe;
 struct module;
 struct mutex;
-struct pokepatch_object;
 struct pp_ftrace_page;
-struct pp_patch;
 struct task_struct;
 
 struct pp_kernel {
@@ -79,24 +81,28 @@ struct pp_kernel {
 
 extern struct pp_kernel pp_kernel;
 
-int pp_resolve_init(void);
-
 /*
- * Fill in patch->addr[] for the symbols of vmlinux, or of @obj, which is module
- * @mod.  Under pp_mutex; may sleep.
- * Return: 0, -ENOENT for a symbol that is not where the patch says (logged), or
- * -ENOMEM.  On an error no address has changed.
+ * Fill in pp_kernel and the slots of pp_arch.needed.  May sleep.
+ * Return: 0, or an error (logged): -ENOENT if the kernel lacks a symbol or a build id, -ENOEXEC if
+ * the core was built for another kernel, or the error of a probe on kallsyms_lookup_name().
  */
-int pp_resolve_vmlinux(struct pp_patch *patch);
-int pp_resolve_module(struct pp_patch *patch, unsigned int obj, struct module *mod);
+int pp_kernel_symbols_init(void);
 
-/* The build id that vmlinux or @mod carries is the one in @want; else -ENOEXEC (logged). */
-int pp_verify_vmlinux(const struct pp_patch *patch);
-int pp_verify_module(const struct pp_patch *patch, const struct pokepatch_object *want,
-		     const struct module *mod);
+/* The type of a build id's ELF note (gABI, "Note Section"); its owner is "GNU". */
+#define PP_NOTE_BUILD_ID 3
 
-/* The text of @mod that stays after its init: [*start, *end). */
-void pp_module_text(const struct module *mod, unsigned long *start, unsigned long *end);
+/* The header and owner of @note are in readable memory; its build id may not be. */
+static inline bool pp_note_is_build_id(const Elf64_Nhdr *note)
+{
+	return note->n_type == PP_NOTE_BUILD_ID && note->n_namesz == sizeof("GNU") &&
+	       note->n_descsz && note->n_descsz <= POKEPATCH_BUILD_ID_MAX &&
+	       !memcmp(note + 1, "GNU", sizeof("GNU"));
+}
+
+static inline const u8 *pp_note_build_id(const Elf64_Nhdr *note)
+{
+	return (const u8 *)(note + 1) + sizeof("GNU");
+}
 
 #ifndef CONFIG_THREAD_INFO_IN_TASK
 #define pp_put_task_stack put_task_stack
@@ -104,11 +110,11 @@ void pp_module_text(const struct module *mod, unsigned long *start, unsigned lon
 #define pp_put_task_stack pp_kernel.put_task_stack
 #endif
 
-/* With one CPU it is the caller, with interrupts off. */
+/* Without SMP and CPU hotplug the header's inline function runs the callback on this CPU. */
 #if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
 #define pp_stop_machine_cpuslocked pp_kernel.stop_machine_cpuslocked
 #else
 #define pp_stop_machine_cpuslocked stop_machine_cpuslocked
 #endif
 
-#endif /* POKEPATCH_RESOLVE_H */
+#endif /* POKEPATCH_KERNEL_SYMBOLS_H */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's own symbols that the core needs and that the kernel does not export, and the
+ * running kernel's build id.
+ *
+ * kallsyms_lookup_name() finds them.  It is not exported either, so a kprobe on it tells where
+ * it is.
+ */
+#include <linux/elf.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "arch/pp_arch.h"
+#include "core_print.h"
+#include "ftrace.h"
+#include "kernel_symbols.h"
+
+#ifndef CONFIG_KALLSYMS
+#error "the core needs a kernel with CONFIG_KALLSYMS"
+#endif
+
+struct pp_kernel pp_kernel __ro_after_init;
+
+static const struct pp_needed kernel_needed[] = {
+	{ "kallsyms_on_each_symbol", &pp_kernel.kallsyms_on_each_symbol },
+	{ "find_module", &pp_kernel.find_module },
+	{ "ftrace_location", &pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE },
+	{ "idle_task", &pp_kernel.idle_task },
+#ifdef CONFIG_THREAD_INFO_IN_TASK
+	{ "put_task_stack", &pp_kernel.put_task_stack },
+#endif
+	{ "task_call_func", &pp_kernel.task_call_func },
+#if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
+	{ "stop_machine_cpuslocked", &pp_kernel.stop_machine_cpuslocked },
+#endif
+	{ "text_mutex", &pp_kernel.text_mutex },
+	{ "task_work_cancel_match", &pp_kernel.task_work_cancel_match },
+	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
+	{ "ftrace_pages_start", &pp_kernel.ftrace_pages, .optional = true },
+	{ "ftrace_rec_iter_start", &pp_kernel.ftrace_rec_iter_start, .optional = true },
+	{ "ftrace_rec_iter_record", &pp_kernel.ftrace_rec_iter_record, .optional = true },
+	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
+	{ "ftrace_is_dead", &pp_kernel.ftrace_is_dead, .optional = !PP_HAS_FTRACE },
+	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },
+	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
+	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
+	{ "get_kprobe", &pp_kernel.get_kprobe },
+	{ "kprobe_mutex", &pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE },
+	/* Where they are not, nobody can ask for these events. */
+	{ "perf_event_text_poke", &pp_kernel.perf_event_text_poke, .optional = true },
+	{ "perf_event_ksymbol", &pp_kernel.perf_event_ksymbol, .optional = true },
+	{ "__vmalloc_node_range", &pp_kernel.vmalloc_node_range, .optional = true },
+	/* The entry mode's, see claim.c. */
+	{ "kprobe_ftrace_ops", &pp_kernel.kprobe_ops, .optional = true },
+	{ "kprobe_ipmodify_ops", &pp_kernel.kprobe_ipmodify_ops, .optional = true },
+	{ "_stext", &pp_kernel.stext },
+	{ "_etext", &pp_kernel.etext },
+	{ "_end", &pp_kernel.end },
+	{ "__start_notes", &pp_kernel.notes },
+	{ "__stop_notes", &pp_kernel.notes_end },
+	{ "__per_cpu_end", &pp_kernel.per_cpu_end, .optional = !IS_ENABLED(CONFIG_SMP) },
+	{}
+};
+
+/*
+ * Without KALLSYMS_ALL kallsyms lists code only.  The core for such a kernel contains
+ * a table of the other symbols it needs, with their distances from _stext, and that kernel's
+ * build id.  Kbuild makes the table (symbols.h) from the kernel's vmlinux.
+ */
+static const struct {
+	const char *name;
+	long offset;
+} kernel_unlisted[] __initconst = {
+#ifndef CONFIG_KALLSYMS_ALL
+#include "symbols.h"
+#endif
+	{}
+};
+
+/*
+ * Look into the table first: for a name that the kernel itself lacks,
+ * kallsyms_lookup_name() would return a module's symbol.
+ */
+static unsigned long __init kernel_symbol_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; kernel_unlisted[i].name; i++)
+		if (!strcmp(kernel_unlisted[i].name, name))
+			return pp_kernel.kallsyms_lookup_name("_stext") + kernel_unlisted[i].offset;
+	return pp_kernel.kallsyms_lookup_name(name);
+}
+
+/*
+ * The table holds for one kernel only.  So before the core reads any address from it, find that
+ * kernel's build id where the table places the notes.
+ */
+static int __init kernel_symbols_check_table(void)
+{
+#ifndef CONFIG_KALLSYMS_ALL
+	static const u8 want[] __initconst = { POKEPATCH_KERNEL_BUILD_ID };
+	const u8 *notes = (void *)kernel_symbol_find("__start_notes");
+	const unsigned long size = kernel_symbol_find("__stop_notes") - (unsigned long)notes;
+	u8 byte[sizeof(want)];
+	unsigned long at;
+
+	for (at = 0; at + sizeof(want) <= size && size < PAGE_SIZE; at += 4)
+		if (!copy_from_kernel_nofault(byte, notes + at, sizeof(want)) &&
+		    !memcmp(byte, want, sizeof(want)))
+			return 0;
+	pr_err("this core was built for a kernel with another build id, %*phN\n",
+	       (int)sizeof(want), want);
+	return -ENOEXEC;
+#else
+	return 0;
+#endif
+}
+
+static int __init kernel_symbols_find_kallsyms(void)
+{
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	int ret = register_kprobe(&probe);
+
+	if (ret) {
+		pr_err("cannot find kallsyms_lookup_name: a probe on it fails (%d); "
+		       "is kprobes disabled?\n",
+		       ret);
+		return ret;
+	}
+	pp_kernel.kallsyms_lookup_name = (void *)probe.addr;
+	unregister_kprobe(&probe);
+	return 0;
+}
+
+static int __init kernel_symbols_find_build_id(void)
+{
+	unsigned long at = pp_kernel.notes;
+
+	while (at + sizeof(Elf64_Nhdr) + sizeof("GNU") <= pp_kernel.notes_end) {
+		const Elf64_Nhdr *note = (const void *)at;
+		unsigned long next = at + sizeof(*note) + ALIGN(note->n_namesz, 4) +
+				     ALIGN(note->n_descsz, 4);
+
+		if (next <= at || next > pp_kernel.notes_end)
+			break;
+		if (pp_note_is_build_id(note)) {
+			pp_kernel.build_id = pp_note_build_id(note);
+			pp_kernel.build_id_len = note->n_descsz;
+			return 0;
+		}
+		at = next;
+	}
+	pr_err("this kernel has no build id; patches cannot be checked against it\n");
+	return -ENOENT;
+}
+
+static int __init kernel_symbols_fill(const struct pp_needed *needed)
+{
+	for (; needed->name; needed++) {
+		unsigned long addr = kernel_symbol_find(needed->name);
+
+		if (!addr && !needed->optional) {
+			pr_err("this kernel has no symbol %s, which the core needs\n",
+			       needed->name);
+			return -ENOENT;
+		}
+		memcpy(needed->slot, &addr, sizeof(addr));
+	}
+	return 0;
+}
+
+int __init pp_kernel_symbols_init(void)
+{
+	return kernel_symbols_find_kallsyms() ?: kernel_symbols_check_table() ?:
+	       kernel_symbols_fill(kernel_needed) ?: kernel_symbols_fill(pp_arch.needed) ?:
+	       kernel_symbols_find_build_id();
+}
