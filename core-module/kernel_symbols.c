@@ -16,6 +16,7 @@
 #include "core_print.h"
 #include "ftrace.h"
 #include "kernel_symbols.h"
+#include "pp_needed.h"
 
 #ifndef CONFIG_KALLSYMS
 #error "the core needs a kernel with CONFIG_KALLSYMS"
@@ -24,43 +25,43 @@
 struct pp_kernel pp_kernel __ro_after_init;
 
 static const struct pp_needed kernel_needed[] = {
-	{ "kallsyms_on_each_symbol", &pp_kernel.kallsyms_on_each_symbol },
-	{ "find_module", &pp_kernel.find_module },
-	{ "ftrace_location", &pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE },
-	{ "idle_task", &pp_kernel.idle_task },
+	PP_NEED(kallsyms_on_each_symbol, pp_kernel.kallsyms_on_each_symbol),
+	PP_NEED(find_module, pp_kernel.find_module),
+	PP_NEED(ftrace_location, pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE),
+	PP_NEED(idle_task, pp_kernel.idle_task),
 #ifdef CONFIG_THREAD_INFO_IN_TASK
-	{ "put_task_stack", &pp_kernel.put_task_stack },
+	PP_NEED(put_task_stack, pp_kernel.put_task_stack),
 #endif
-	{ "task_call_func", &pp_kernel.task_call_func },
+	PP_NEED(task_call_func, pp_kernel.task_call_func),
 #if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
-	{ "stop_machine_cpuslocked", &pp_kernel.stop_machine_cpuslocked },
+	PP_NEED(stop_machine_cpuslocked, pp_kernel.stop_machine_cpuslocked),
 #endif
-	{ "text_mutex", &pp_kernel.text_mutex },
-	{ "task_work_cancel_match", &pp_kernel.task_work_cancel_match },
-	{ "lookup_rec", &pp_kernel.lookup_rec, .optional = true },
-	{ "ftrace_pages_start", &pp_kernel.ftrace_pages, .optional = true },
-	{ "ftrace_rec_iter_start", &pp_kernel.ftrace_rec_iter_start, .optional = true },
-	{ "ftrace_rec_iter_record", &pp_kernel.ftrace_rec_iter_record, .optional = true },
-	{ "ftrace_ops_test", &pp_kernel.ftrace_ops_test, .optional = true },
-	{ "ftrace_is_dead", &pp_kernel.ftrace_is_dead, .optional = !PP_HAS_FTRACE },
-	{ "ftrace_lock", &pp_kernel.ftrace_lock, .optional = true },
-	{ "ftrace_ops_list", &pp_kernel.ftrace_ops_list, .optional = true },
-	{ "ftrace_list_end", &pp_kernel.ftrace_list_end, .optional = true },
-	{ "get_kprobe", &pp_kernel.get_kprobe },
-	{ "kprobe_mutex", &pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE },
-	/* Where they are not, nobody can ask for these events. */
-	{ "perf_event_text_poke", &pp_kernel.perf_event_text_poke, .optional = true },
-	{ "perf_event_ksymbol", &pp_kernel.perf_event_ksymbol, .optional = true },
-	{ "__vmalloc_node_range", &pp_kernel.vmalloc_node_range, .optional = true },
-	/* The entry mode's, see claim.c. */
-	{ "kprobe_ftrace_ops", &pp_kernel.kprobe_ops, .optional = true },
-	{ "kprobe_ipmodify_ops", &pp_kernel.kprobe_ipmodify_ops, .optional = true },
-	{ "_stext", &pp_kernel.stext },
-	{ "_etext", &pp_kernel.etext },
-	{ "_end", &pp_kernel.end },
-	{ "__start_notes", &pp_kernel.notes },
-	{ "__stop_notes", &pp_kernel.notes_end },
-	{ "__per_cpu_end", &pp_kernel.per_cpu_end, .optional = !IS_ENABLED(CONFIG_SMP) },
+	PP_NEED(text_mutex, pp_kernel.text_mutex),
+	PP_NEED(task_work_cancel_match, pp_kernel.task_work_cancel_match),
+	PP_NEED(get_kprobe, pp_kernel.get_kprobe),
+	PP_NEED(kprobe_mutex, pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE),
+	PP_NEED(__vmalloc_node_range, pp_kernel.vmalloc_node_range, .optional = true),
+	/* A kernel that lacks these two has no such perf events. */
+	PP_NEED(perf_event_text_poke, pp_kernel.perf_event_text_poke, .optional = true),
+	PP_NEED(perf_event_ksymbol, pp_kernel.perf_event_ksymbol, .optional = true),
+	PP_NEED(ftrace_is_dead, pp_kernel.ftrace_is_dead, .optional = !PP_HAS_FTRACE),
+	/* Entry mode needs these: see claim.c. */
+	PP_NEED(lookup_rec, pp_kernel.lookup_rec, .optional = true),
+	PP_NEED(ftrace_pages_start, pp_kernel.ftrace_pages, .optional = true),
+	PP_NEED(ftrace_rec_iter_start, pp_kernel.ftrace_rec_iter_start, .optional = true),
+	PP_NEED(ftrace_rec_iter_record, pp_kernel.ftrace_rec_iter_record, .optional = true),
+	PP_NEED(ftrace_ops_test, pp_kernel.ftrace_ops_test, .optional = true),
+	PP_NEED(ftrace_lock, pp_kernel.ftrace_lock, .optional = true),
+	PP_NEED(ftrace_ops_list, pp_kernel.ftrace_ops_list, .optional = true),
+	PP_NEED(ftrace_list_end, pp_kernel.ftrace_list_end, .optional = true),
+	PP_NEED(kprobe_ftrace_ops, pp_kernel.kprobe_ops, .optional = true),
+	PP_NEED(kprobe_ipmodify_ops, pp_kernel.kprobe_ipmodify_ops, .optional = true),
+	PP_NEED_ADDRESS(_stext, pp_kernel.stext),
+	PP_NEED_ADDRESS(_etext, pp_kernel.etext),
+	PP_NEED_ADDRESS(_end, pp_kernel.end),
+	PP_NEED_ADDRESS(__start_notes, pp_kernel.notes),
+	PP_NEED_ADDRESS(__stop_notes, pp_kernel.notes_end),
+	PP_NEED_ADDRESS(__per_cpu_end, pp_kernel.per_cpu_end, .optional = !IS_ENABLED(CONFIG_SMP)),
 	{}
 };
 

@@ -4,79 +4,98 @@
 #define POKEPATCH_KERNEL_SYMBOLS_H
 
 #include <linux/elf.h>
-#include <linux/mm_types.h>
+#include <linux/ftrace.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stop_machine.h>
 #include <linux/string.h>
+#include <linux/task_work.h>
 #include <linux/types.h>
+#include <linux/vmalloc.h>
+#include <linux/wait.h>
 
 #include <pokepatch_format.h>
 
-struct callback_head;
-struct cpumask;
-struct dyn_ftrace;
-struct ftrace_ops;
-struct ftrace_rec_iter;
-struct kprobe;
-struct module;
-struct mutex;
 struct pp_ftrace_page;
-struct task_struct;
 
+/*
+ * Only typeof() uses these declarations, of symbols that a module cannot link against.  No public
+ * header of the kernel declares them.  The comments name the files that do.
+ */
+extern struct mutex kprobe_mutex;		/* kernel/kprobes.c, static */
+extern struct ftrace_ops kprobe_ftrace_ops;	/* kernel/kprobes.c, static */
+extern struct ftrace_ops kprobe_ipmodify_ops;	/* kernel/kprobes.c, static */
+extern struct mutex ftrace_lock;		/* kernel/trace/ftrace_internal.h */
+int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs); /* there too */
+int ftrace_is_dead(void);			/* kernel/trace/trace.h */
+/* kernel/trace/ftrace.c, static */
+struct dyn_ftrace *lookup_rec(unsigned long start, unsigned long end);
+/* kernel/trace/ftrace.c, static; the kernel calls the type struct ftrace_page, see claim.c */
+extern struct pp_ftrace_page *ftrace_pages_start;
+/* <linux/ftrace.h> declares these four, but in kernels with ftrace only. */
+struct ftrace_rec_iter *ftrace_rec_iter_start(void);
+struct dyn_ftrace *ftrace_rec_iter_record(struct ftrace_rec_iter *iter);
+extern struct ftrace_ops __rcu *ftrace_ops_list;
+extern struct ftrace_ops ftrace_list_end;
+
+/*
+ * Each slot has the type that the kernel declares, so that the compiler checks the core's calls
+ * against the kernel that it is built for.  Read-only after the core's init.
+ */
 struct pp_kernel {
 	/* functions */
-	unsigned long (*kallsyms_lookup_name)(const char *name);
-	int (*kallsyms_on_each_symbol)(int (*fn)(void *ctx, const char *name, struct module *mod,
-						 unsigned long addr),
-				       void *ctx);
-	struct module *(*find_module)(const char *name);
-	unsigned long (*ftrace_location)(unsigned long ip);
-	struct task_struct *(*idle_task)(int cpu);
+	typeof(kallsyms_lookup_name) *kallsyms_lookup_name;
+	typeof(kallsyms_on_each_symbol) *kallsyms_on_each_symbol;
+	typeof(find_module) *find_module;
+	typeof(ftrace_location) *ftrace_location;
+	typeof(idle_task) *idle_task;
 #ifdef CONFIG_THREAD_INFO_IN_TASK
-	void (*put_task_stack)(struct task_struct *task);
+	typeof(put_task_stack) *put_task_stack;
 #endif
-	int (*task_call_func)(struct task_struct *task, int (*func)(struct task_struct *, void *),
-			      void *arg);
+	typeof(task_call_func) *task_call_func;
 #if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
-	int (*stop_machine_cpuslocked)(int (*fn)(void *data), void *data,
-				       const struct cpumask *cpus);
+	typeof(stop_machine_cpuslocked) *stop_machine_cpuslocked;
 #endif
-	struct dyn_ftrace *(*lookup_rec)(unsigned long start, unsigned long end);
-	/* where the compiler has left no lookup_rec() */
-	struct ftrace_rec_iter *(*ftrace_rec_iter_start)(void);
-	struct dyn_ftrace *(*ftrace_rec_iter_record)(struct ftrace_rec_iter *iter);
-	struct kprobe *(*get_kprobe)(void *addr);
-	int (*ftrace_is_dead)(void);
-	int (*ftrace_ops_test)(struct ftrace_ops *ops, unsigned long ip, void *regs);
-	struct callback_head *(*task_work_cancel_match)(struct task_struct *task,
-							bool (*match)(struct callback_head *work,
-								      void *data),
-							void *data);
-	/* or NULL */
-	void *(*vmalloc_node_range)(unsigned long size, unsigned long align, unsigned long start,
-				    unsigned long end, gfp_t gfp, pgprot_t prot,
-				    unsigned long flags, int node, const void *caller);
-	void (*perf_event_text_poke)(const void *addr, const void *old_bytes, size_t old_len,
-				     const void *new_bytes, size_t new_len);
-	void (*perf_event_ksymbol)(u16 type, u64 addr, u32 len, bool unregister, const char *name);
+	/* NULL if the compiler has inlined lookup_rec(): then claim.c uses the next two. */
+	typeof(lookup_rec) *lookup_rec;
+	typeof(ftrace_rec_iter_start) *ftrace_rec_iter_start;
+	typeof(ftrace_rec_iter_record) *ftrace_rec_iter_record;
+	typeof(get_kprobe) *get_kprobe;
+	typeof(ftrace_is_dead) *ftrace_is_dead;
+	typeof(ftrace_ops_test) *ftrace_ops_test;
+	typeof(task_work_cancel_match) *task_work_cancel_match;
+	/* Each of these three may be NULL. */
+	typeof(__vmalloc_node_range) *vmalloc_node_range;
+	typeof(perf_event_text_poke) *perf_event_text_poke;
+	typeof(perf_event_ksymbol) *perf_event_ksymbol;
+
 	/* locks */
-	struct mutex *ftrace_lock;
-	struct mutex *text_mutex;
-	struct mutex *kprobe_mutex;	/* or NULL, with ftrace; before ftrace_lock and text_mutex */
-	/* ftrace's list of registered ops, under ftrace_lock, and what ends it */
-	struct ftrace_ops **ftrace_ops_list;
-	struct ftrace_ops *ftrace_list_end;
-	struct pp_ftrace_page **ftrace_pages; /* its records, see claim.c; under ftrace_lock */
-	/* those of kprobes, or NULL */
-	struct ftrace_ops *kprobe_ops, *kprobe_ipmodify_ops;
-	/* places */
+	typeof(ftrace_lock) *ftrace_lock;
+	typeof(text_mutex) *text_mutex;
+	/* Taken before ftrace_lock and text_mutex.  May be NULL if the kernel has ftrace. */
+	typeof(kprobe_mutex) *kprobe_mutex;
+
+	/* ftrace's list of registered ops, which ftrace_lock guards, and the ops that ends it */
+	typeof(ftrace_ops_list) *ftrace_ops_list;
+	typeof(ftrace_list_end) *ftrace_list_end;
+	typeof(ftrace_pages_start) *ftrace_pages; /* its records, see claim.c; under ftrace_lock */
+	/* the ops of kprobes, or NULL */
+	typeof(kprobe_ftrace_ops) *kprobe_ops;
+	typeof(kprobe_ipmodify_ops) *kprobe_ipmodify_ops;
+
+	/* addresses */
 	unsigned long stext, etext;	/* code that stays after boot; offsets count from stext */
 	unsigned long end;
 	unsigned long notes, notes_end;
 	unsigned long per_cpu_end;	/* per-CPU symbols are offsets below this */
-	/* facts */
-	const u8 *build_id;
-	unsigned int build_id_len;
+
+	const u8 *build_id;		/* in the notes */
+	unsigned int build_id_len;	/* bytes */
 };
 
 extern struct pp_kernel pp_kernel;

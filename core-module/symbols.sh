@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # symbols.sh VMLINUX SOURCE... - print what kernel_symbols.c includes for a kernel without
-# KALLSYMS_ALL, whose kallsyms lists code only: the symbols that the SOURCEs need (the rows of
-# their tables of struct pp_needed), with their distances from _stext, and the build id of the
+# KALLSYMS_ALL, whose kallsyms lists code only: the symbols that the SOURCEs need (the PP_NEED rows
+# of their tables, see pp_needed.h), with their distances from _stext, and the build id of the
 # kernel for which these hold.  Kbuild calls it, with NM and READELF in the environment.
 #
 # If several symbols have a name, leave it out: nothing says which of them is meant.
@@ -24,8 +24,8 @@ shift
 		nr = split(sources, file, " ")
 		for (i = 1; i <= nr; i++)
 			while ((getline line < file[i]) > 0)
-				if (line ~ /^\t\{ "[A-Za-z0-9_]+", &/) {
-					split(line, part, "\"")
+				if (line ~ /^\tPP_NEED(_ADDRESS)?\([A-Za-z0-9_]+, /) {
+					split(line, part, /[(,]/)
 					needed[part[2]]
 				}
 	}

@@ -14,6 +14,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/set_memory.h>
 #include <linux/sizes.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -24,6 +25,7 @@
 #include <asm/cacheflush.h>
 #include <asm/cpufeature.h>
 #include <asm/debug-monitors.h>
+#include <asm/patching.h>
 #include <asm/pointer_auth.h>
 #include <asm/stack_pointer.h>
 
@@ -32,6 +34,7 @@
 #include "arch/pp_arch.h"
 #include "debug.h"
 #include "kernel_symbols.h"
+#include "pp_needed.h"
 #include "pp_time.h"
 #include "stack_words.h"
 #include "text.h"
@@ -43,10 +46,10 @@
 #define INSN_SIZE 4
 
 static struct {
-	struct module *(*module_text_address)(unsigned long addr);
-	int (*patch_text_nosync)(void *addr, u32 insn);
-	int (*set_memory_ro)(unsigned long addr, int pages);
-	int (*set_memory_x)(unsigned long addr, int pages);
+	typeof(__module_text_address) *module_text_address;
+	typeof(aarch64_insn_patch_text_nosync) *patch_text_nosync;
+	typeof(set_memory_ro) *set_memory_ro;
+	typeof(set_memory_x) *set_memory_x;
 	unsigned long entry, entry_end;		/* exceptions come by there */
 	unsigned long ftrace, return_to_handler; /* entry-ftrace.S, from the one to the other */
 	unsigned long kretprobe;		/* what kretprobes have functions return to, or 0 */
@@ -56,20 +59,20 @@ static struct {
 } arm64 __ro_after_init;
 
 static const struct pp_needed arm64_needed[] = {
-	{ "__module_text_address", &arm64.module_text_address },
-	{ "aarch64_insn_patch_text_nosync", &arm64.patch_text_nosync },
-	{ "set_memory_ro", &arm64.set_memory_ro },
-	{ "set_memory_x", &arm64.set_memory_x },
-	{ "__entry_text_start", &arm64.entry },
-	{ "__entry_text_end", &arm64.entry_end },
-	{ "ftrace_regs_caller", &arm64.ftrace },
-	{ "return_to_handler", &arm64.return_to_handler, .optional = true },
-	{ "__kretprobe_trampoline", &arm64.kretprobe, .optional = true },
-	{ "_sinittext", &arm64.init },
-	{ "_einittext", &arm64.init_end },
-	{ "__aarch64_insn_write", &arm64.insn_write, .optional = true },
-	{ "__set_fixmap", &arm64.set_fixmap, .optional = true },
-	{ "vmalloc_to_page", &arm64.to_page, .optional = true },
+	PP_NEED(__module_text_address, arm64.module_text_address),
+	PP_NEED(aarch64_insn_patch_text_nosync, arm64.patch_text_nosync),
+	PP_NEED(set_memory_ro, arm64.set_memory_ro),
+	PP_NEED(set_memory_x, arm64.set_memory_x),
+	PP_NEED_ADDRESS(__entry_text_start, arm64.entry),
+	PP_NEED_ADDRESS(__entry_text_end, arm64.entry_end),
+	PP_NEED_ADDRESS(ftrace_regs_caller, arm64.ftrace),
+	PP_NEED_ADDRESS(return_to_handler, arm64.return_to_handler, .optional = true),
+	PP_NEED_ADDRESS(__kretprobe_trampoline, arm64.kretprobe, .optional = true),
+	PP_NEED_ADDRESS(_sinittext, arm64.init),
+	PP_NEED_ADDRESS(_einittext, arm64.init_end),
+	PP_NEED_ADDRESS(__aarch64_insn_write, arm64.insn_write, .optional = true),
+	PP_NEED_ADDRESS(__set_fixmap, arm64.set_fixmap, .optional = true),
+	PP_NEED_ADDRESS(vmalloc_to_page, arm64.to_page, .optional = true),
 	{}
 };
 

@@ -37,6 +37,7 @@
 #include "debug.h"
 #include "kernel_symbols.h"
 #include "mips_trace.h"
+#include "pp_needed.h"
 #include "site.h"
 #include "stack.h"
 #include "stack_words.h"

@@ -14,15 +14,10 @@
 #include "arch/pp_arch_text.h"
 #include "arch/pp_arch_trace.h"
 
-/* A symbol that vmlinux does not export: kernel_symbols.c stores its address in *slot. */
-struct pp_needed {
-	const char *name;
-	void *slot; /* of a pointer or an unsigned long, 0 until then */
-	bool optional; /* the slot stays 0 in a kernel without the symbol */
-};
+struct pp_needed;
 
 struct pp_arch {
-	/* What the architecture's file needs; ends with a NULL name. */
+	/* The unexported symbols that the architecture's file needs: pp_needed.h. */
 	const struct pp_needed *needed;
 
 	struct pp_arch_reloc reloc;

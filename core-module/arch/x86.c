@@ -22,6 +22,7 @@
 #include "arch/pp_arch.h"
 #include "debug.h"
 #include "kernel_symbols.h"
+#include "pp_needed.h"
 #include "text.h"
 #include "x86.h"
 
@@ -126,25 +127,25 @@ int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 struct x86_kernel x86 __ro_after_init;
 
 static const struct pp_needed x86_needed[] = {
-	{ "__module_text_address", &x86.module_text_address },
-	{ "__indirect_thunk_start", &x86.thunks },
-	{ "__indirect_thunk_end", &x86.thunks_end },
-	{ "ftrace_stub", &x86.ftrace },
-	{ "return_to_handler", &x86.ftrace_end },
-	{ "srso_alias_safe_ret", &x86.srso_return },
-	{ "arch_rethook_trampoline", &x86.rethook, .optional = true },
+	PP_NEED(__module_text_address, x86.module_text_address),
+	PP_NEED_ADDRESS(__indirect_thunk_start, x86.thunks),
+	PP_NEED_ADDRESS(__indirect_thunk_end, x86.thunks_end),
+	PP_NEED_ADDRESS(ftrace_stub, x86.ftrace),
+	PP_NEED_ADDRESS(return_to_handler, x86.ftrace_end),
+	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return),
+	PP_NEED_ADDRESS(arch_rethook_trampoline, x86.rethook, .optional = true),
 	/* Live transitions'. */
-	{ "text_poke_queue", &x86.text_poke_queue, .optional = true },
-	{ "text_poke_finish", &x86.text_poke_finish, .optional = true },
-	{ "text_poke", &x86.text_poke, .optional = true },
-	{ "text_poke_sync", &x86.text_poke_sync, .optional = true },
-	{ "bp_desc", &x86.bp_desc, .optional = true },
-	{ "tp_vec", &x86.tp_vec, .optional = true },
-	{ "tp_vec_nr", &x86.tp_vec_nr, .optional = true },
+	PP_NEED(text_poke_queue, x86.text_poke_queue, .optional = true),
+	PP_NEED(text_poke_finish, x86.text_poke_finish, .optional = true),
+	PP_NEED(text_poke, x86.text_poke, .optional = true),
+	PP_NEED(text_poke_sync, x86.text_poke_sync, .optional = true),
+	PP_NEED_ADDRESS(bp_desc, x86.bp_desc, .optional = true),
+	PP_NEED_ADDRESS(tp_vec, x86.tp_vec, .optional = true),
+	PP_NEED(tp_vec_nr, x86.tp_vec_nr, .optional = true),
 	/* The writes of others. */
-	{ "__text_poke", &x86.writer, .optional = true },
-	{ "text_poke_memcpy", &x86.text_poke_memcpy, .optional = true },
-	{ "kgdb_io_module_registered", &x86.kgdb, .optional = true },
+	PP_NEED_ADDRESS(__text_poke, x86.writer, .optional = true),
+	PP_NEED_ADDRESS(text_poke_memcpy, x86.text_poke_memcpy, .optional = true),
+	PP_NEED(kgdb_io_module_registered, x86.kgdb, .optional = true),
 	{}
 };
 

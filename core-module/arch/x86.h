@@ -3,11 +3,13 @@
 #ifndef POKEPATCH_ARCH_X86_H
 #define POKEPATCH_ARCH_X86_H
 
+#include <linux/kgdb.h>
+#include <linux/module.h>
 #include <linux/types.h>
 
 #include <asm/nops.h>
+#include <asm/text-patching.h>
 
-struct module;
 struct pp_poke;
 struct pp_write;
 struct pt_regs;
@@ -15,23 +17,27 @@ struct pt_regs;
 #define JMP_REL32 0xe9
 #define JMP_SIZE 5
 
+/* Only typeof() uses these declarations. */
+extern int tp_vec_nr;			/* arch/x86/kernel/alternative.c, static */
+extern int kgdb_io_module_registered;	/* <linux/kgdb.h> has it only with CONFIG_KGDB */
+
 /* What the kernel does not export, and what it may not have. */
 struct x86_kernel {
-	struct module *(*module_text_address)(unsigned long addr);
+	typeof(__module_text_address) *module_text_address;
 	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* another return thunk, far away */
 	unsigned long rethook;			/* where kretprobes return to; or 0 */
 	/* x86_poke.c's */
-	void (*text_poke_queue)(void *addr, const void *insn, size_t size, const void *emulate);
-	void (*text_poke_finish)(void);
-	void *(*text_poke)(void *addr, const void *bytes, size_t size);
-	void (*text_poke_sync)(void);
+	typeof(text_poke_queue) *text_poke_queue;
+	typeof(text_poke_finish) *text_poke_finish;
+	typeof(text_poke) *text_poke;
+	typeof(text_poke_sync) *text_poke_sync;
 	void *bp_desc, *tp_vec;
-	int *tp_vec_nr;
+	typeof(tp_vec_nr) *tp_vec_nr;
 	/* x86_writer.c's */
 	unsigned long writer, text_poke_memcpy;	/* or 0 */
-	const int *kgdb;			/* somebody can use it; or NULL */
+	typeof(kgdb_io_module_registered) *kgdb; /* kgdb can be used; or NULL */
 };
 
 extern struct x86_kernel x86;
