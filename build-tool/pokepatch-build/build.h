@@ -171,7 +171,7 @@ struct error *compare_units(struct build *build);  /* comparison.c: build->compa
 struct error *exports_check(struct build *build);  /* exports.c; compare_units() calls it */
 struct error *verify_units(struct build *build);   /* verify.c: does the original match vmlinux? */
 struct error *link_module(struct build *build);	   /* link.c: build->ko */
-struct error *prove_module(struct build *build);   /* prove.c: the final check (proof/) */
+struct error *prove_module(struct build *build);   /* prove.c: the proof (proof/) */
 struct error *write_module(struct build *build);   /* prove.c: copy build->ko to the output */
 
 /* ---- report.c --------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# The final check of a finished module (build-tool/proof).
+# The proof of a finished module (build-tool/proof).
 
 load helpers
 

@@ -7,7 +7,7 @@
 #include "mutate.h"
 #include "pokepatch_format.h"
 
-/* Not to be written through the file's mapping by an address that others share. */
+/* Give the section its own copy of its data, with room to grow, in place of the file's mapping. */
 static void own_data(struct section *section, uint64_t room)
 {
 	unsigned char *data = xcalloc(1, room + 1);
@@ -21,9 +21,9 @@ static void own_data(struct section *section, uint64_t room)
 	section->room = room + 1;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
+/* ---- bytes -------------------------------------------------------------------------- */
 
-/* pokepatch's own tables are changed by their fields (image.c). */
+/* Is it one of pokepatch's own tables, whose fields image.c changes? */
 static bool has_fields(const struct section *section)
 {
 	return !strcmp(section->name, POKEPATCH_SECTION_IMAGE) ||
@@ -46,9 +46,9 @@ static bool flip_bit(struct mutation *mutation)
 	return true;
 }
 
-/* ---- entries of tables ------------------------------------------------------------------------- */
+/* ---- entries of tables -------------------------------------------------------------- */
 
-/* With what is relocated in it. */
+/* Remove bytes, with their relocations. */
 static void remove_bytes(struct section *section, uint64_t at, uint64_t size)
 {
 	size_t kept = 0;
@@ -106,7 +106,7 @@ static bool double_entry(struct mutation *mutation)
 	return true;
 }
 
-/* What is not relocated of two entries changes places, and so belongs to the wrong code. */
+/* Swap the bytes of two entries but not their relocations, so that each has the other's code. */
 static bool swap_entries(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
@@ -128,7 +128,7 @@ static bool swap_entries(struct mutation *mutation)
 	return true;
 }
 
-/* Two whole entries change places. */
+/* Swap an entry with the next one, with their relocations. */
 static void reorder(struct section *section, uint64_t at, uint64_t size)
 {
 	unsigned char copy[256];
@@ -146,7 +146,7 @@ static void reorder(struct section *section, uint64_t at, uint64_t size)
 	}
 }
 
-/* Of an ordered table, two that are for one place, where there are any. */
+/* Swap two entries; in an ordered table, two that are for one place if there are any. */
 static bool reorder_entries(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
@@ -173,7 +173,7 @@ static bool reorder_entries(struct mutation *mutation)
 	return true;
 }
 
-/* ---- modinfo -------------------------------------------------------------------------------------- */
+/* ---- modinfo ------------------------------------------------------------------------ */
 
 static bool change_line(struct mutation *mutation)
 {
@@ -208,9 +208,9 @@ static bool change_line(struct mutation *mutation)
 	return true;
 }
 
-/* ---- symbols ---------------------------------------------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------------------ */
 
-/* Of one that relocations use, as all else is for whoever debugs. */
+/* Only symbols that relocations use: the kernel and debuggers show the others. */
 static bool move_symbol(struct mutation *mutation)
 {
 	struct object *object = mutation->object;
@@ -241,7 +241,7 @@ static bool rename_undefined(struct mutation *mutation)
 	struct symbol *symbol = object->symbols.list[1 + random_below(object->symbols.count - 1)];
 	struct symbol *other = object->symbols.list[1 + random_below(object->symbols.count - 1)];
 
-	/* Counted for code, where most undefined symbols are used. */
+	/* Counts for .text, which uses most undefined symbols. */
 	if (strcmp(mutation->section->name, ".text") || !is_undefined(symbol) ||
 	    !is_undefined(other) || !is_used(object, symbol) ||
 	    !strcmp(symbol->name, other->name))
@@ -251,7 +251,7 @@ static bool rename_undefined(struct mutation *mutation)
 	return true;
 }
 
-/* ---- sections --------------------------------------------------------------------------------------- */
+/* ---- sections ----------------------------------------------------------------------- */
 
 static bool is_named_by_number(const struct object *object, const struct section *section)
 {
@@ -262,7 +262,7 @@ static bool is_named_by_number(const struct object *object, const struct section
 	return false;
 }
 
-/* The headers of two sections change places, and the symbols' numbers of sections do not. */
+/* Swap the headers of two sections, and leave alone the symbols that name them by number. */
 static bool swap_sections(struct mutation *mutation)
 {
 	struct object *object = mutation->object;
@@ -272,7 +272,7 @@ static bool swap_sections(struct mutation *mutation)
 	if (!is_loaded(b) || a == b)
 		return false;
 	if (!is_named_by_number(object, a) && !is_named_by_number(object, b))
-		mutation->same = "the order of sections that nobody names by number";
+		mutation->same = "the order of sections that no symbol names by number";
 	tell(mutation, "sections %s and %s swapped", a->name, b->name);
 	struct section copy = *a;
 	*a = *b;
@@ -294,7 +294,7 @@ static bool rename_section(struct mutation *mutation)
 	return true;
 }
 
-/* Where a section is, and whether it may be written or run. */
+/* The flags say whether a section is loaded, written and executed. */
 static bool change_flags(struct mutation *mutation)
 {
 	static const uint64_t flags[] = {SHF_WRITE, SHF_EXECINSTR, SHF_ALLOC};
@@ -337,7 +337,7 @@ static bool lower_alignment(struct mutation *mutation)
 	return true;
 }
 
-/* What nothing in the patch asks for: bytes that are no padding, or more zeroes than align. */
+/* Add bytes that belong to nothing: an instruction, or more zeroes than padding has. */
 static bool grow_section(struct mutation *mutation)
 {
 	static const unsigned char push = 0x55;
@@ -358,7 +358,7 @@ static bool empty_section(struct mutation *mutation)
 	struct section *section = mutation->section;
 
 	if (!strcmp(section->name, ".note.gnu.build-id"))
-		mutation->same = "without ld's hash of the file";
+		mutation->same = "without the linker's hash of the file";
 	else
 		mutation->same = plt_argument(section);
 	tell(mutation, "section %s is empty", section->name);
@@ -367,7 +367,7 @@ static bool empty_section(struct mutation *mutation)
 	return true;
 }
 
-/* Sections that mean something to the module loader, or that only take room. */
+/* Add a section that means something to the module loader, or one that only takes room. */
 static bool add_section(struct mutation *mutation)
 {
 	static const char *const names[] = {
@@ -377,7 +377,7 @@ static bool add_section(struct mutation *mutation)
 	const char *name = names[random_below(ARRAY_SIZE(names))];
 	bool code = !strcmp(name, ".text.new");
 
-	if (strcmp(mutation->section->name, ".text")) /* counted for code, once */
+	if (strcmp(mutation->section->name, ".text")) /* counts for .text, once */
 		return false;
 	struct section *section =
 		object_add_section(mutation->object, name, SHT_PROGBITS,

@@ -7,7 +7,7 @@
 #include "mutate.h"
 #include "pokepatch_format.h"
 
-/* All fields but the addresses, which are relocated: those are for relocs.c. */
+/* All fields but the addresses: those are relocated, and relocs.c changes them. */
 #define FIELD(type, field, pointer, count)                                                        \
 	{#type "." #field, offsetof(struct type, field), sizeof(((struct type *)0)->field),       \
 	 sizeof(struct type), offsetof(struct pokepatch_image, pointer),                           \
@@ -61,7 +61,7 @@ static const struct image_field {
 	FIELD(pokepatch_callback, kind, callbacks, nr_callbacks),
 };
 
-/* Rows of a field's table, where the image says it is; NULL unless that is in the section. */
+/* The rows of a field's table; NULL: the image does not say that they are in this section. */
 static unsigned char *image_rows(struct mutation *mutation, const struct image_field *field,
 				 uint32_t *ret_count)
 {
@@ -93,7 +93,7 @@ static bool change_field(struct mutation *mutation)
 	return true;
 }
 
-/* Rows of one table change places, and those that name them by number do not. */
+/* Swap two rows of a table, and leave alone the rows that name them by number. */
 static bool swap_image_rows(struct mutation *mutation)
 {
 	const struct image_field *field = &image_fields[random_below(ARRAY_SIZE(image_fields))];
@@ -117,7 +117,7 @@ static bool swap_image_rows(struct mutation *mutation)
 	return true;
 }
 
-/* The last row is no longer counted, or the row before the first of the next table is. */
+/* Count one row less or one more than the table has. */
 static bool count_rows(struct mutation *mutation)
 {
 	static const char *const names[] = {"nr_objects", "nr_symbols", "nr_funcs", "nr_relocs",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Changes of a module that change nothing: each with the argument.  What none of these
- * arguments covers must be caught by the final check.
+ * Arguments why a change of a module does not matter.  The proof must catch every change that no
+ * argument covers.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define ORC_SIZE 6 /* struct orc_entry of 6.1 */
 
-/* With these the linker sums up what MIPS' objects need of a processor: for programs' loaders. */
+/* The linker sums up which processor MIPS objects need.  Only loaders of programs read that. */
 static bool is_summary(const struct section *section)
 {
 	return !strcmp(section->name, ".MIPS.options") || !strcmp(section->name, ".MIPS.abiflags");
@@ -92,7 +92,7 @@ bool is_used(const struct object *object, const struct symbol *symbol)
 	return false;
 }
 
-/* ---- bits ------------------------------------------------------------------------------------ */
+/* ---- bits --------------------------------------------------------------------------- */
 
 static bool within_symbol(const struct object *object, const struct section *section, uint64_t at)
 {
@@ -106,7 +106,7 @@ static bool within_symbol(const struct object *object, const struct section *sec
 	return false;
 }
 
-/* What a register's offset is counts only where the register is known. */
+/* The unwinder reads a register's offset only where it knows the register. */
 static bool orc_bit_is_read(const unsigned char *entry, uint64_t at, uint8_t bit)
 {
 	bool sp = entry[4] & 0x0f, bp = entry[4] & 0xf0;
@@ -115,8 +115,9 @@ static bool orc_bit_is_read(const unsigned char *entry, uint64_t at, uint8_t bit
 }
 
 /*
- * The loader writes these without looking what is there.  Where it looks, on x86-64, any of them must be
- * 0.  A field in data is as long as its type; in code it is some bits of the instruction.
+ * Does the loader overwrite this bit of a relocated field without reading it?  (On x86-64 it
+ * reads the field, which must be 0.)  A field in data has the size of its type.  In code it is
+ * some bits of the instruction.
  */
 static bool is_written_over(const struct object *object, const struct section *section, uint64_t at,
 			    uint8_t bit)
@@ -137,12 +138,12 @@ const char *bit_argument(const struct object *object, const struct section *sect
 	const struct table *table = find_table(object, section);
 
 	if (!strcmp(section->name, ".note.gnu.build-id") && at >= 16)
-		return "ld's hash of the file, which nobody compares";
+		return "the linker's hash of the file, which nothing is compared with";
 	if (reloc_over(object, section, at))
 		return object->arch->elf.machine != EM_X86_64 &&
 				       is_written_over(object, section, at, bit)
 			       ? "a field that the loader writes over"
-			       : NULL; /* on x86-64 it refuses one that is not zero */
+			       : NULL; /* on x86-64 the loader refuses a field that is not 0 */
 	if (!strcmp(section->name, ".orc_unwind"))
 		return orc_bit_is_read(data + at / ORC_SIZE * ORC_SIZE, at % ORC_SIZE, bit)
 			       ? NULL
@@ -154,7 +155,7 @@ const char *bit_argument(const struct object *object, const struct section *sect
 				       !strcmp(section->name, ".altinstr_replacement")
 			       ? NULL
 			       : "padding between functions or variables";
-	if (!strcmp(section->name, "__versions")) /* 4 bytes of CRC, 4 that are 0, a name */
+	if (!strcmp(section->name, "__versions")) /* 4 bytes of CRC, 4 zeroes, a name */
 		return at % 64 < 8 || data[at] || data[at - 1] ? NULL : "behind a name's end";
 	return data[at] || (at && data[at - 1]) ||
 			       !strcmp(section->name, ".pokepatch.strings") ||
@@ -164,8 +165,8 @@ const char *bit_argument(const struct object *object, const struct section *sect
 }
 
 /*
- * arch/arm64/kernel/module-plts.c, module_frob_arch_sections(): they only have to be there, and get type,
- * flags and size from the loader.
+ * arch/arm64/kernel/module-plts.c, module_frob_arch_sections(): the sections must exist, and the
+ * loader sets their type, flags and size.
  */
 const char *plt_argument(const struct section *section)
 {
@@ -173,13 +174,13 @@ const char *plt_argument(const struct section *section)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(section->name, names[i]))
-			return "a place that the loader furnishes";
+			return "a section that the loader fills";
 	return NULL;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------ */
 
-/* An entry as text, in which two are equal if they say the same. */
+/* An entry as text: the texts of two entries are equal if the entries say the same. */
 struct form {
 	char *place, *text;
 	size_t order;
@@ -236,7 +237,7 @@ static void add_form(struct forms *forms, const struct object *object,
 	struct buffer place = {0}, text = {0};
 	uint64_t used = table ? table->used : size, skip = UINT64_MAX;
 
-	if (table && table->piece) { /* what it is counts, not where */
+	if (table && table->piece) { /* its contents count, not its place */
 		skip = start + table->piece;
 		describe_piece(&text, object, section, skip, section->data[start + table->length]);
 	}
@@ -244,7 +245,7 @@ static void add_form(struct forms *forms, const struct object *object,
 		buffer_printf(&text, "%02x", section->data[start + i]);
 	describe_relocs(&place, object, section, start, 1, UINT64_MAX);
 	describe_relocs(&text, object, section, start, size, skip);
-	if (!strcmp(section->name, ".orc_unwind_ip")) { /* the rest of it is elsewhere */
+	if (!strcmp(section->name, ".orc_unwind_ip")) { /* its other half is in another section */
 		const struct section *rest = object_find_section(object, ".orc_unwind");
 		uint64_t at = start / 4 * ORC_SIZE;
 
@@ -268,7 +269,7 @@ static int by_place(const void *left, const void *right)
 	return strcmp(a->place, b->place) ?: a->order < b->order ? -1 : 1;
 }
 
-/* The core's relocations among its tables; all else there is one entry. */
+/* The core's relocations among its tables.  What is before and behind them is an entry each. */
 static bool image_relocs(const struct object *object, const struct section *section,
 			 uint64_t *ret_start, uint64_t *ret_end)
 {
@@ -324,7 +325,7 @@ const char *entries_argument(const struct mutation *mutation)
 	const struct section *was = object_find_section(mutation->before, mutation->section->name);
 	struct forms before = {0}, after = {0};
 
-	/* Read with its other half. */
+	/* The entries of the two sections belong together. */
 	if (section && !strcmp(section->name, ".orc_unwind")) {
 		section = object_find_section(mutation->object, ".orc_unwind_ip");
 		was = object_find_section(mutation->before, ".orc_unwind_ip");

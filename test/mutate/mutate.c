@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shows that the final check (build-tool/proof) catches what it should: makes
- * one change at a time to a finished module and runs the check on each.
+ * Shows that the proof (build-tool/proof) catches what it should: makes one change at a time to a
+ * finished module and runs the proof on each changed module.
  *
  *	mutate [-n NUMBER] [-s SEED] [-v] FOLDER...
  *
- * Each folder is what pokepatch-build --keep left.  NUMBER is how many changes are
- * made to each (way, section) of each module; a fixed seed gives the same ones
- * each time.  A change that the check lets pass is a survivor, unless there is an
- * argument that it changes nothing that matters (meaning.c): those are counted
- * apart, by argument.
+ * Each folder is one that pokepatch-build --keep left.  NUMBER is how many changes are made in each
+ * way to each section of each module.  The same seed gives the same changes.  A change that the
+ * proof lets pass is a survivor, unless there is an argument that it changes nothing that matters
+ * (meaning.c).  Changes with such an argument are counted apart, by argument.
  *
- * Prints tables and the survivors.  Status 1: fewer than 95 of 100 caught in a class,
- * not all of the relocations of code, or fewer than 500 changes in all.
+ * Prints tables and the survivors.  Status 1: the proof caught fewer than 95 of 100 changes of a
+ * class, or missed a changed relocation of code, or there were fewer than 500 changes in all.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -30,7 +29,7 @@
 
 static uint64_t random_state;
 
-uint64_t random_below(uint64_t limit) /* xorshift64*: the same everywhere */
+uint64_t random_below(uint64_t limit) /* xorshift64*, which needs no library */
 {
 	random_state ^= random_state >> 12;
 	random_state ^= random_state << 25;
@@ -47,7 +46,7 @@ void tell(struct mutation *mutation, const char *format, ...)
 	va_end(arguments);
 }
 
-/* ---- scores ------------------------------------------------------------------------------------ */
+/* ---- scores ------------------------------------------------------------------------- */
 
 struct score {
 	char *name;
@@ -81,7 +80,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp(((const struct score *)left)->name, ((const struct score *)right)->name);
 }
 
-/* All as good as they must be? */
+/* Print the scores.  Was at least this percentage of each caught? */
 static bool print_scores(struct scores *scores, size_t percent)
 {
 	bool good = true;
@@ -107,7 +106,7 @@ static void free_scores(struct scores *scores)
 	vec_deinit(&scores->list);
 }
 
-/* ---- running --------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------ */
 
 struct run {
 	struct scores ways, sections, types, code_types, same;
@@ -120,7 +119,7 @@ struct run {
 	char *file; /* where a changed module is written */
 };
 
-/* What does not change from one change to the next. */
+/* The module that is changed, and what stays the same from one change to the next. */
 struct subject {
 	struct run *run;
 	struct proof *proof;
@@ -174,7 +173,7 @@ static void judge(const struct subject *subject, const struct mutation *mutation
 		*vec_push(&run->survivors) = xasprintf("%s: %s", subject->ko, mutation->what);
 }
 
-/* One change; false if it does not apply, was made before, or means the same. */
+/* Make one change; false: it does not apply, was made before, or means the same. */
 static bool mutate_once(const struct subject *subject, const struct way *way, size_t index)
 {
 	struct object object;
@@ -208,11 +207,11 @@ static char *find_module(const char *folder)
 	if (dir)
 		closedir(dir);
 	if (!ko)
-		die(error_new(STATUS_FAILED, "%s: no module there", folder));
+		die(error_new(STATUS_FAILED, "%s: no module in it", folder));
 	return ko;
 }
 
-/* As it is, and as object_write() writes it: neither may be called wrong. */
+/* The proof must accept the module unchanged, and as object_write() writes it. */
 static void check_unchanged(const struct subject *subject)
 {
 	struct object object;
@@ -302,7 +301,7 @@ int main(int argc, char **argv)
 		.sections = {.title = "by section"},
 		.types = {.title = "by type of the relocation, outside code"},
 		.code_types = {.title = "by type of the relocation, in code"},
-		.same = {.title = "Caught all the same, though the change changes nothing that matters"},
+		.same = {.title = "Caught as well, although the change does not matter"},
 	};
 	char *folder;
 	int option;

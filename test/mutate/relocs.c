@@ -6,7 +6,10 @@
 
 #include "mutate.h"
 
-/* Of a random type among those of the section first, so that rare types are met as often. */
+/*
+ * Pick a type among those that the section has, then a relocation of that type, so that rare types
+ * are changed as often as others.
+ */
 static struct reloc *pick_reloc(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
@@ -55,7 +58,7 @@ static bool change_type(struct mutation *mutation)
 	return true;
 }
 
-/* To a symbol at another place. */
+/* Let it lead to another symbol. */
 static bool change_symbol(struct mutation *mutation)
 {
 	struct object *object = mutation->object;
@@ -117,7 +120,7 @@ static bool delete_reloc(struct mutation *mutation)
 	return true;
 }
 
-/* The second finds the field not zero any more, and the loader refuses. */
+/* On x86-64 the loader refuses the second one, which finds a field that is not 0. */
 static bool double_reloc(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
