@@ -139,6 +139,15 @@ fails() {
 	return 1
 }
 
+# change_byte FILE - make its byte at 200 another one, whatever it is: packages differ in each run.
+change_byte() {
+	local byte
+	byte=$(od -An -tu1 -j200 -N1 "$1")
+	# shellcheck disable=SC2059 # the format is the byte
+	printf "\\$(printf %03o $((byte ^ 1)))" | dd of="$1" bs=1 seek=200 conv=notrunc status=none
+}
+export -f change_byte
+
 whole() {
 	[ "$(cat "$kernel/image/boot/vmlinuz-$release")" = "vmlinuz $version" ]
 	[ "$(cat "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release")" = "vmlinux $version" ]
@@ -209,7 +218,7 @@ whole() {
 		"truncate -s 10 $kernel/fetched"
 		"mkdir $kernel/dbg.tmp && rm $kernel/fetched"
 		# The right size and the wrong contents, unnoticed until the stamp is gone too.
-		"printf X | dd of=$image bs=1 seek=200 conv=notrunc status=none && rm $kernel/fetched"
+		"change_byte $image && rm $kernel/fetched"
 		"rm -r $kernel/*"
 	)
 	"$pokepatch" fetch "$release"
@@ -247,7 +256,7 @@ whole() {
 
 @test "a package that is not what the index says is refused" {
 	local deb=$repo/linux-image-${release}_${version}_$arch.deb
-	printf X | dd of="$deb" bs=1 seek=200 conv=notrunc status=none
+	change_byte "$deb"
 	fails 1 "is not what the signed package index says" "$pokepatch" fetch "$release"
 	[ -z "$(find "$kernel" -name '*.deb')" ]
 	[ ! -e "$kernel/fetched" ]
