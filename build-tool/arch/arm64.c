@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arm64; relocations: ELF for the Arm 64-bit Architecture, section 5.7; instructions: Arm
- * Architecture Reference Manual, C4.1.
+ * The struct arch of arm64.  Relocations: ELF for the Arm 64-bit Architecture, section 5.7;
+ * instructions: Arm Architecture Reference Manual, C4.1.
  */
 #include <elf.h>
 #include <string.h>
@@ -23,9 +23,9 @@
 #define LO12(number)	   RELOC(number, .size = 4, .mask = IMM12_BITS)
 
 /*
- * Those that the module loader knows (arch/arm64/kernel/module.c).  A GOT it does not have; gcc
- * uses one for "extern const void __start_notes __weak" (kernel/ksysfs.c), as adrp cannot
- * reach the address 0.
+ * The types that the module loader knows (arch/arm64/kernel/module.c), and two of a GOT, which the
+ * loader has not: gcc uses one for "extern const void __start_notes __weak" (kernel/ksysfs.c), as
+ * adrp cannot reach the address 0.
  */
 static const struct reloc_kind arm64_relocs[] = {
 	RELOC(R_AARCH64_NONE, .idle = true),
@@ -46,8 +46,10 @@ static const struct reloc_kind arm64_relocs[] = {
 	MOVW(R_AARCH64_MOVW_SABS_G0),
 	MOVW(R_AARCH64_MOVW_SABS_G1),
 	MOVW(R_AARCH64_MOVW_SABS_G2),
-	RELOC(R_AARCH64_LD_PREL_LO19, .near = true, .size = 4, .mask = IMM19_BITS, .pc_relative = true),
-	RELOC(R_AARCH64_ADR_PREL_LO21, .near = true, .size = 4, .mask = ADR_BITS, .pc_relative = true),
+	RELOC(R_AARCH64_LD_PREL_LO19, .near = true, .size = 4, .mask = IMM19_BITS,
+	      .pc_relative = true),
+	RELOC(R_AARCH64_ADR_PREL_LO21, .near = true, .size = 4, .mask = ADR_BITS,
+	      .pc_relative = true),
 	RELOC(R_AARCH64_ADR_PREL_PG_HI21, .size = 4, .mask = ADR_BITS, .pc_relative = true),
 	RELOC(R_AARCH64_ADR_PREL_PG_HI21_NC, .size = 4, .mask = ADR_BITS, .pc_relative = true,
 	      .same_as = R_AARCH64_ADR_PREL_PG_HI21),
@@ -89,7 +91,7 @@ static const struct section_rule arm64_sections[] = {
 	/* struct jump_entry: s32 code, s32 target, long key */
 	{.name = "__jump_table", .policy = SECTION_TABLE, .layouts = {{.size = 16, .key = 8}}},
 	/*
-	 * struct alt_instr: s32 instruction, s32 replacement, u16 feature, u8 lengths; the
+	 * struct alt_instr: s32 instruction, s32 replacement, u16 feature, u8 lengths.  The
 	 * replacements lie behind the function (.subsection 1).
 	 */
 	{.name = ".altinstructions",
@@ -114,15 +116,16 @@ static const struct site_table arm64_sites[] = {
 
 /* Linux 6.1's arch/arm64/kernel: ftrace.c, jump_label.c */
 static const struct late_table arm64_late_tables[] = {
-	{"__patchable_function_entries", 8, 8, NULL, 0, false}, /* "mov x9, x30", and a NOP or a call */
+	{"__patchable_function_entries", 8, 8, NULL, 0, false}, /* mov x9, x30; a NOP or a call */
 	{"__jump_table", 16, 4, NULL, 0, false},
 	{0},
 };
 
 /*
- * x16 is free where a function is called (AAPCS64, "intra-procedure-call scratch").  In guarded code
- * what is only called may begin with no "bti c", which "br x16" would need; "ret x16" may lead anywhere,
- * but the processor takes it for a return and predicts the real ones wrong.
+ * A call may clobber x16 (AAPCS64, "intra-procedure-call scratch").  "br x16" into guarded code
+ * needs a "bti c" at its target, and a function that is only called may begin without one.
+ * "ret x16" reaches any target, but the processor takes it for a return and mispredicts the real
+ * returns that follow.
  */
 #define VENEER(jump, name)                                                                         \
 	{                                                                                          \
@@ -150,8 +153,8 @@ static enum symbol_mark arm64_symbol_mark(const char *name)
 }
 
 /*
- * -fpatchable-function-entry=2: two NOPs, behind "bti c" if there is one.  Pointer
- * authentication comes after them.
+ * -fpatchable-function-entry=2 makes two NOPs, behind "bti c" if there is one, and in front of
+ * pointer authentication.
  */
 static int64_t arm64_patchable_entry(struct object *object, const struct atom *function)
 {
@@ -197,8 +200,8 @@ static void arm64_local_references(struct object *object, const struct section *
 }
 
 /*
- * "adrp x0, sym" alone is no address yet; "add x0, x0, :lo12:sym" makes it, which is a value
- * unless all that is done with it can be seen (arm64_uses.c).
+ * "adrp x0, sym" makes a part of the address, and "add x0, x0, :lo12:sym" completes it.  The
+ * completed address is a value, unless arm64_uses.c finds that the code only accesses memory by it.
  */
 static const struct operand_form arm64_operand_forms[] = {
 	{0x1f800000, 0x11000000, OPERAND_VALUE | OPERAND_INDEXED}, /* add, sub (immediate) */
@@ -238,7 +241,7 @@ static void arm64_constant_loads(struct object *object, const struct section *se
 	fixed_constant_loads(object, section, start, end, arm64_constant_forms, found, context);
 }
 
-/* Erratum 843419 of Cortex-A53: no ADRP in the last two words of a page. */
+/* Erratum 843419 of Cortex-A53 forbids an ADRP in the last two words of a page. */
 static const struct late_limit arm64_late_limit = {
 	.types = {R_AARCH64_ADR_PREL_PG_HI21, R_AARCH64_ADR_PREL_PG_HI21_NC},
 	.align = 4096,

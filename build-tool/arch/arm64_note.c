@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an arm64 object notes of itself: "ELF for the Arm 64-bit Architecture", program properties. */
+/* Reads an arm64 object's properties: "ELF for the Arm 64-bit Architecture", program properties. */
 #include "arch/arm64_note.h"
 
 #include <elf.h>
@@ -9,11 +9,12 @@
 
 #define WORD 4
 
-/* Properties: type, size, data, each padded to 8 bytes. */
+/* Each property has a type, a size, and data that is padded to 8 bytes. */
 static bool has_bti(const struct object *object, const uint8_t *at, uint64_t left)
 {
 	while (left >= 2 * WORD) {
-		const uint32_t type = object_get32(object, at), size = object_get32(object, at + WORD);
+		const uint32_t type = object_get32(object, at);
+		const uint32_t size = object_get32(object, at + WORD);
 		const uint64_t padded = ((uint64_t)size + 7) & ~7ull;
 
 		at += 2 * WORD;
@@ -33,7 +34,7 @@ bool arm64_is_guarded(const struct object *object)
 {
 	const struct section *section = object_find_section(object, ".note.gnu.property");
 
-	/* One note: the sizes of its name and its contents, its type, "GNU". */
+	/* The section has one note: size of the name, size of the contents, type, "GNU". */
 	if (!section || !section->data || section->size < 4 * WORD ||
 	    object_get32(object, section->data) != sizeof(ELF_NOTE_GNU) ||
 	    object_get32(object, section->data + 2 * WORD) != NT_GNU_PROPERTY_TYPE_0 ||

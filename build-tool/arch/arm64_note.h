@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads whether an arm64 object's code is guarded. */
 #ifndef POKEPATCH_ARM64_NOTE_H
 #define POKEPATCH_ARM64_NOTE_H
 
@@ -7,10 +8,10 @@
 struct object;
 
 /*
- * arm64_is_guarded - is the object's code compiled to be guarded (CONFIG_ARM64_BTI_KERNEL), by its
- * .note.gnu.property?  Then a BR leads to BTI and PACIASP alone, and functions that are only called
- * need begin with neither (those of gcc 12 do not).  False if there is no such note, or one that makes
- * no sense.
+ * arm64_is_guarded - whether the object's code was compiled to be guarded
+ * (CONFIG_ARM64_BTI_KERNEL), by its .note.gnu.property.  In guarded code a BR may reach only a BTI
+ * or a PACIASP, and a function that is only called need not begin with one (gcc 12 gives it none).
+ * False if the note is missing or malformed.
  */
 bool arm64_is_guarded(const struct object *object);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arm64: an address that is only loaded from and stored to.
+ * arm64: finds addresses that code only loads from and stores to.
  *
- * Atomics take no offset, so "atomic_long_inc(&calls)" has the address of the variable in a
+ * Atomics take no offset, so "atomic_long_inc(&calls)" puts the address of the variable into a
  * register:
  *
  *	adrp x0, calls
@@ -11,9 +11,9 @@
  *	stadd x1, [x0]		or prfm, ldxr, stxr, all with [x0]
  *	...			x0 gets another value
  *
- * and so does most of what is larger than a word.  That is not passing it on.  The register is
- * followed from the instruction that makes the address, on all ways, until it has another
- * value; whatever else reads it, and whatever is not known here, may pass it on.
+ * and so does most code that accesses more than a word.  This does not pass the address on.  Follow
+ * the register from the instruction that makes the address, on all paths, until it gets another
+ * value.  Any other instruction that reads it, and any that is not known here, may pass it on.
  *
  * Instructions: Arm Architecture Reference Manual, C4.1.
  */
@@ -23,8 +23,8 @@
 #include "arch/uses.h"
 
 /*
- * Frame pointer, link register, stack pointer or zero; and x16 and x17, which linkers' veneers and
- * some hints (pacia1716) use.
+ * Not the frame pointer, the link register, the stack pointer or zero; and not x16 and x17, which
+ * linkers' veneers and some hints (pacia1716) use.
  */
 static bool is_followed(unsigned int reg)
 {
@@ -32,9 +32,9 @@ static bool is_followed(unsigned int reg)
 }
 
 enum use {
-	USE_NONE,     /* or an access; and on to the next */
-	USE_REPLACED, /* by another value */
-	USE_UNSURE,
+	USE_NONE,     /* not read, or only the base of an access: go on with the next instruction */
+	USE_REPLACED, /* the register gets another value */
+	USE_UNSURE,   /* the address may be passed on */
 };
 
 static unsigned int rd(uint32_t insn)
@@ -57,7 +57,7 @@ static unsigned int rm(uint32_t insn)
 	return insn >> 16 & 31;
 }
 
-/* It is read here if it is in one of the fields; else replaced if it is the result. */
+/* The instruction reads the register if one of these fields names it; else it may replace it. */
 static enum use fields(uint32_t insn, unsigned int reg, bool uses_n, bool uses_m, bool uses_a)
 {
 	if ((uses_n && rn(insn) == reg) || (uses_m && rm(insn) == reg) ||
@@ -88,25 +88,25 @@ static enum use use_register(uint32_t insn, unsigned int reg)
 
 	if ((insn & 0x1fe00000) == 0x1a400000) /* ccmp, ccmn: no result, but flags in that field */
 		return rn(insn) == reg || rm(insn) == reg ? USE_UNSURE : USE_NONE;
-	if ((insn & 0x1fe00000) == 0x1a000000 && insn & 0xfc00) /* rmif, setf8, setf16: so, too */
+	if ((insn & 0x1fe00000) == 0x1a000000 && insn & 0xfc00) /* rmif, setf8, setf16, likewise */
 		return USE_UNSURE;
 	return fields(insn, reg, true, true, three_sources);
 }
 
-/* "Load/store register": the immediate is unsigned, or not scaled, or there is a register. */
+/* "Load/store register", with an unsigned immediate, an unscaled one, or a register. */
 static enum use use_access(uint32_t insn, unsigned int reg)
 {
 	const unsigned int size = insn >> 30, opc = insn >> 22 & 3, kind = insn >> 10 & 3;
 	const bool scaled = insn & 1 << 24, wide = insn & 1 << 21;
 
 	if (!scaled && !wide && kind & 1 && rn(insn) == reg)
-		return USE_UNSURE; /* it is changed */
+		return USE_UNSURE; /* the instruction changes its base register */
 	if (!scaled && wide && kind & 1)
-		return USE_UNSURE; /* with an address that is authenticated */
+		return USE_UNSURE; /* it authenticates the address */
 	if (!scaled && wide && rm(insn) == reg)
-		return USE_UNSURE; /* it is added to another, or is an atomic's operand */
+		return USE_UNSURE; /* it adds the register to another, or is an atomic with it */
 	if (size == 3 && opc == 2 && !(!scaled && wide && !kind))
-		return USE_NONE; /* prfm: a hint in that field */
+		return USE_NONE; /* prfm: the field holds a hint */
 	if (rd(insn) != reg)
 		return USE_NONE;
 	return opc || (!scaled && wide && !kind) ? USE_REPLACED : USE_UNSURE;
@@ -114,9 +114,9 @@ static enum use use_access(uint32_t insn, unsigned int reg)
 
 static enum use use_memory(uint32_t insn, unsigned int reg)
 {
-	if (insn & 1 << 26) /* vectors, which the kernel has not */
+	if (insn & 1 << 26) /* vectors, which the kernel's functions do not use */
 		return USE_UNSURE;
-	if ((insn & 0xbfa00000) == 0x08200000) /* casp: registers that no field names */
+	if ((insn & 0xbfa00000) == 0x08200000) /* casp also uses registers that no field names */
 		return USE_UNSURE;
 	if ((insn & 0x3f000000) == 0x08000000) /* exclusive, ordered; compare and swap */
 		return rd(insn) == reg || ra(insn) == reg || rm(insn) == reg ? USE_UNSURE : USE_NONE;
@@ -132,7 +132,7 @@ static enum use use_memory(uint32_t insn, unsigned int reg)
 	return (insn & 0x3a000000) == 0x38000000 ? use_access(insn, reg) : USE_UNSURE;
 }
 
-/* What neither jumps nor accesses memory. */
+/* Instructions that neither jump nor access memory. */
 static enum use use_system(uint32_t insn, unsigned int reg)
 {
 	/* Hints, among them NOP, BTI and pointer authentication of x30; barriers; brk. */
@@ -146,7 +146,7 @@ static enum use use_system(uint32_t insn, unsigned int reg)
 	return USE_UNSURE;
 }
 
-/* How far from its own place a jump leads that is not a call, and whose target stands in it. */
+/* The displacement of a jump that is no call and has its target in itself; false for others. */
 static bool is_branch(uint32_t insn, int64_t *ret)
 {
 	if ((insn & 0xfc000000) == 0x14000000) /* b */
@@ -161,9 +161,9 @@ static bool is_branch(uint32_t insn, int64_t *ret)
 }
 
 /*
- * Is it all right if the function returns while the address is in the register?  A result is in x0,
- * one of 9 to 16 bytes in x1 as well (AAPCS64, "Result Return"); and those from x19 on are the
- * caller's again.
+ * Whether the function may return with the address in the register.  The result is in x0, and one
+ * of 9 to 16 bytes in x1 as well (AAPCS64, "Result Return"); x19 and the registers above hold the
+ * caller's values again.
  */
 static bool may_stay_there(const struct walk *walk, uint64_t at, unsigned int reg)
 {
@@ -180,12 +180,12 @@ static bool step(struct walk *walk, uint64_t at, unsigned int reg)
 	int64_t displacement;
 	enum use use = USE_UNSURE;
 
-	if (is_branch(insn, &displacement)) /* comparing it with 0 tells nobody where it is */
+	if (is_branch(insn, &displacement)) /* a comparison with 0 does not pass the address on */
 		return walk_add(walk, walk_target(walk, at, displacement), 1u << reg) &&
 		       ((insn & 0xfc000000) == 0x14000000 || walk_add(walk, at + 4, 1u << reg));
 	if ((insn & 0xfffffc1f) == 0xd65f0000 || insn == 0xd65f0bff || insn == 0xd65f0fff)
 		return may_stay_there(walk, at, reg); /* ret, retaa, retab */
-	if ((insn & 0xfc000000) == 0x94000000) /* bl: those from x19 on are kept, and not looked at */
+	if ((insn & 0xfc000000) == 0x94000000) /* bl: the callee keeps x19 and above, unread */
 		use = reg >= 19 ? USE_NONE : USE_UNSURE;
 	else if ((insn & 0x1c000000) == 0x10000000)
 		use = use_immediate(insn, reg);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads instructions of 4 bytes by tables of masks. */
 #include "arch/fixed.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ void fixed_local_references(struct object *object, const struct section *section
 void fixed_operand_kinds(struct object *object, const struct section *section, uint64_t start,
 			 uint64_t end, const struct operand_form *forms, uint8_t *kinds)
 {
-	/* A pointer among the code (ldr x0, =sym) is a value like any in data. */
+	/* A pointer among the code (ldr x0, =sym) is a stored value, as in data. */
 	memset(kinds, OPERAND_VALUE | OPERAND_STORED, end - start);
 	for (uint64_t at = start, range_end = start;
 	     next_code_range(section, &at, &range_end, end);)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For machines whose instructions all have 4 bytes: what instructions say, by tables. */
+/* Operations of struct arch, by tables, for machines whose instructions all have 4 bytes. */
 #ifndef POKEPATCH_FIXED_H
 #define POKEPATCH_FIXED_H
 
@@ -9,16 +9,16 @@
 /* An instruction that names a place relative to itself. */
 struct local_form {
 	uint32_t mask, match;
-	uint32_t type;				   /* relocation that would express it, or 0 */
+	uint32_t type;				   /* of the relocation for it, or 0 */
 	int64_t (*displacement)(uint32_t instruction); /* bytes from the instruction */
 };
 
-/* fixed_local_references - for struct arch's local_references; forms end with a NULL function. */
+/* fixed_local_references - for arch_code.local_references; forms end with a NULL function. */
 void fixed_local_references(struct object *object, const struct section *section, uint64_t start,
 			    uint64_t end, const struct local_form *forms, found_reference found,
 			    void *context);
 
-/* How an instruction uses an address whose relocation stands in it; the first that fits. */
+/* How an instruction uses an address whose relocation is in it; the first form that fits counts. */
 struct operand_form {
 	uint32_t mask, match;
 	uint8_t kind;
@@ -28,19 +28,19 @@ struct operand_form {
 void fixed_operand_kinds(struct object *object, const struct section *section, uint64_t start,
 			 uint64_t end, const struct operand_form *forms, uint8_t *kinds);
 
-/* An instruction that loads a constant, which stands in size bits of it from shift on. */
+/* An instruction that loads a constant: size bits of the instruction, from bit shift on. */
 struct constant_form {
 	uint32_t mask, match;
 	uint8_t shift, size;
 };
 
-/* fixed_constant_loads - for struct arch's constant_loads; forms end with a zero mask. */
+/* fixed_constant_loads - for arch_code.constant_loads; forms end with a zero mask. */
 void fixed_constant_loads(struct object *object, const struct section *section, uint64_t start,
 			  uint64_t end, const struct constant_form *forms,
 			  void (*found)(void *context, const struct constant_load *load),
 			  void *context);
 
-/* fixed_is_padding - nothing but this instruction, and zeroes. */
+/* fixed_is_padding - whether a range holds only this instruction and zeroes. */
 bool fixed_is_padding(struct object *object, const struct section *section, uint64_t start,
 		      uint64_t end, uint32_t nop);
 

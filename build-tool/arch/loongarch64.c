@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * loongarch64; relocations: "ELF for the LoongArch Architecture", with psABI 2.0's direct ones
- * (Linux 6.2 and later; the stack machine's of older compilers are not known); instructions:
- * LoongArch Reference Manual, volume 1, appendix B.
+ * The struct arch of loongarch64.  Relocations: "ELF for the LoongArch Architecture", with the
+ * direct types of psABI 2.0 (Linux 6.2 and later), not the stack machine's of older compilers.
+ * Instructions: LoongArch Reference Manual, volume 1, appendix B.
  */
 #include <elf.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static const struct reloc_kind loongarch64_relocs[] = {
 	RELOC(R_LARCH_PCALA_LO12, .size = 4, .mask = IMM12_BITS),
 	RELOC(R_LARCH_PCALA64_LO20, .size = 4, .mask = IMM20_BITS, .pc_relative = true),
 	RELOC(R_LARCH_PCALA64_HI12, .size = 4, .mask = IMM12_BITS, .pc_relative = true),
-	/* The place of a pointer to the symbol, which the module loader makes. */
+	/* The place of a pointer to the symbol; the module loader makes that pointer. */
 	RELOC(R_LARCH_GOT_PC_HI20, .size = 4, .mask = IMM20_BITS, .pc_relative = true),
 	RELOC(R_LARCH_GOT_PC_LO12, .size = 4, .mask = IMM12_BITS),
 	RELOC(R_LARCH_32_PCREL, .size = 4, .pc_relative = true),
@@ -74,7 +74,7 @@ static const struct reloc_kind loongarch64_relocs[] = {
 	RELOC(R_LARCH_64_PCREL, .size = 8, .pc_relative = true),
 };
 
-/* ".quad key - ." is ADD64 and SUB64, which is all that older module loaders know. */
+/* ".quad key - ." is ADD64 and SUB64: older module loaders know only these. */
 static const struct sum_types sums[] = {
 	{R_LARCH_ADD8, R_LARCH_SUB8, 0, 1, false},
 	{R_LARCH_ADD16, R_LARCH_SUB16, 0, 2, false},
@@ -177,8 +177,8 @@ static void loongarch64_local_references(struct object *object, const struct sec
 }
 
 /*
- * "pcalau12i $a0, %pc_hi20(sym)" alone is no address yet; "addi.d $a0, $a0, %pc_lo12(sym)" makes
- * it, and what is then done with it cannot be seen here.
+ * "pcalau12i $a0, %pc_hi20(sym)" makes a part of the address, and "addi.d $a0, $a0, %pc_lo12(sym)"
+ * completes it.  The code after that is not followed, so the completed address counts as a value.
  */
 static const struct operand_form loongarch64_operand_forms[] = {
 	{0xff800000, 0x02800000, OPERAND_VALUE | OPERAND_INDEXED}, /* addi.w, addi.d */
@@ -194,7 +194,7 @@ static void loongarch64_operand_kinds(struct object *object, const struct sectio
 	const struct reloc *relocs = section_relocs(section, start, end, &count);
 
 	fixed_operand_kinds(object, section, start, end, loongarch64_operand_forms, kinds);
-	/* ld.d of a pointer from the GOT gives the address itself. */
+	/* "ld.d" of a pointer in the GOT gives the address itself. */
 	for (size_t i = 0; i < count; i++)
 		if (relocs[i].type == R_LARCH_GOT_PC_LO12)
 			kinds[relocs[i].offset - start] = OPERAND_VALUE | OPERAND_INDEXED;
@@ -206,7 +206,7 @@ static bool is_from_zero(uint32_t i)
 	       (i & 0xffc003e0) == 0x02800000;	 /* addi.w */
 }
 
-/* "ori $a1, $zero, 3000"; of more than twelve bits "lu12i.w $a1, 1; ori $a1, $a1, 904". */
+/* "ori $a1, $zero, 3000"; for more than twelve bits "lu12i.w $a1, 1; ori $a1, $a1, 904". */
 static void loongarch64_constant_loads(struct object *object, const struct section *section,
 				       uint64_t start, uint64_t end,
 				       void (*found)(void *context,

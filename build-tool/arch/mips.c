@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What instructions say, which is the same for 32 and 64 bits: MIPS Architecture, volume II. */
+/* Reads instructions, for 32 and 64 bits alike: MIPS Architecture, volume II. */
 #include "arch/mips.h"
 
 #include <string.h>
@@ -7,19 +7,19 @@
 #include "arch/fixed.h"
 #include "arch/mips_uses.h"
 
-/* What of e_flags names the release of the architecture; the sixth is not like those before. */
+/* The bits of e_flags that name the release; release 6 has other instructions than those before. */
 #define ARCH_FLAGS 0xf0000000u
 #define ARCH_32R6  0x90000000u
 #define ARCH_64R6  0xa0000000u
 
-/* Does an instruction leave its result in $at?  Those that may stand in a delay slot. */
+/* Whether an instruction, of those that may be in a delay slot, writes its result to $at. */
 static bool writes_at(uint32_t instruction)
 {
 	uint32_t code = instruction >> 26, rt = instruction >> 16 & 31, rd = instruction >> 11 & 31;
 
 	if (!code || code == 28) /* SPECIAL, SPECIAL2 */
 		return rd == 1;
-	if (code == 31) /* SPECIAL3: ext, ins and the like, and rdhwr, have it in rt, others in rd */
+	if (code == 31) /* SPECIAL3: the result of ext, ins and rdhwr is in rt, of others in rd */
 		return (instruction & 63) < 8 || (instruction & 63) == 59 ? rt == 1 : rd == 1;
 	return rt == 1 && ((code >= 8 && code < 16) ||	/* addi to lui */
 			   (code >= 24 && code < 28) || /* daddi, daddiu, ldl, ldr */
@@ -36,7 +36,7 @@ bool mips_hands_over_at(const struct object *object, const struct section *secti
 	       writes_at(code_get32(object, section, offset + 4));
 }
 
-/* gcc -fpatchable-function-entry; NOPs before the label do not count (GCC bug 99217). */
+/* gcc -fpatchable-function-entry; NOPs in front of the label do not count (GCC bug 99217). */
 int64_t mips_patchable_entry(struct object *object, const struct atom *function)
 {
 	return arch_listed_entry(object, function, "__patchable_function_entries");
@@ -57,7 +57,7 @@ static int64_t offset26(uint32_t instruction)
 	return 4 + sign_extend(instruction, 26) * 4;
 }
 
-/* j and jal have relocations always: they are relative to nothing. */
+/* Not j and jal: their targets are not relative, so they always have relocations. */
 static const struct local_form local_forms[] = {
 	{0xf0000000, 0x10000000, R_MIPS_PC16, offset16}, /* beq, bne, blez, bgtz */
 	{0xf0000000, 0x50000000, R_MIPS_PC16, offset16}, /* the likely ones */
@@ -66,7 +66,7 @@ static const struct local_form local_forms[] = {
 	{0},
 };
 
-/* With register 0 in rs they are jic and jialc, which lead to what is in another register. */
+/* With register 0 in rs these codes are jic and jialc, which jump to an address in a register. */
 #define COMPACT21(code)                                                                            \
 	{0xfc200000, (code) | 1 << 21, R_MIPS_PC21_S2, offset21},                                  \
 	{0xfc400000, (code) | 1 << 22, R_MIPS_PC21_S2, offset21},                                  \
@@ -74,7 +74,7 @@ static const struct local_form local_forms[] = {
 	{0xfd000000, (code) | 1 << 24, R_MIPS_PC21_S2, offset21},                                  \
 	{0xfe000000, (code) | 1 << 25, R_MIPS_PC21_S2, offset21}
 
-/* Release 6 has given other meanings to the codes of some instructions (volume II-A, appendix A). */
+/* Release 6 gave other meanings to the codes of some instructions (volume II-A, appendix A). */
 static const struct local_form r6_local_forms[] = {
 	{0xf0000000, 0x10000000, R_MIPS_PC16, offset16}, /* beq, bne; blezalc, bgtzalc, ... */
 	{0xf8000000, 0x58000000, R_MIPS_PC16, offset16}, /* blezc, bgtzc, bgec, bltc, ... */
@@ -99,8 +99,9 @@ void mips_local_references(struct object *object, const struct section *section,
 }
 
 /*
- * Is the base register of a load or store at an offset just the upper part of the address?
- * "lui v0,%hi(x); daddu v0,v0,a0; lw v0,%lo(x)(v0)" reads an element of x.
+ * Whether the base register of a load or store at an offset holds just the upper part of the
+ * address.  It does not in "lui v0,%hi(x); daddu v0,v0,a0; lw v0,%lo(x)(v0)", which reads an
+ * element of x.
  */
 static bool base_is_upper_part(struct object *object, const struct section *section,
 			       uint64_t start, uint64_t at, unsigned int base)
@@ -118,13 +119,10 @@ static bool base_is_upper_part(struct object *object, const struct section *sect
 	return false;
 }
 
-/*
- * What functions need not keep for those that call them, and are not given: $2, $3, $12 to $15, t8
- * and t9, in every ABI.
- */
+/* Caller-saved registers that pass no arguments, in every ABI: $2, $3, $12 to $15, t8 and t9. */
 #define SPOILED_BY_CALLS 0x0300f00cu
 
-/* Does it go on elsewhere, or may it (release 6 has jumps where others have addi and the like)? */
+/* Whether an instruction may jump (release 6 has jumps where others have addi and the like). */
 static bool is_jump(uint32_t insn)
 {
 	uint32_t code = insn >> 26, function = insn & 63;
@@ -134,7 +132,7 @@ static bool is_jump(uint32_t insn)
 		    : function == 8 || function == 9;
 }
 
-/* The register that it jumps to the contents of, without adding to them; 0: it does not. */
+/* The register with the address that an instruction jumps to; 0: it is no such jump. */
 static unsigned int jump_register(uint32_t insn)
 {
 	uint32_t code = insn >> 26, function = insn & 63;
@@ -152,15 +150,15 @@ static bool may_use(uint32_t insn, unsigned int reg)
 }
 
 /*
- * Code of modules (-mlong-calls) calls with "lui v0,%hi(f); daddiu v0,v0,%lo(f); jalr v0": is an
- * address that is complete here called, and used for nothing else?
+ * A module's code (-mlong-calls) calls with "lui v0,%hi(f); daddiu v0,v0,%lo(f); jalr v0".  Whether
+ * the code only calls the address that the instruction at an offset completes.
  */
 static bool is_only_called(struct object *object, const struct section *section, uint64_t start,
 			   uint64_t at, uint64_t end)
 {
 	unsigned int reg = code_get32(object, section, at) >> 16 & 31;
 
-	/* In a delay slot it is complete on another way as well. */
+	/* Completed in a delay slot, the address is also used where the jump goes. */
 	if (!(SPOILED_BY_CALLS >> reg & 1) ||
 	    (at >= start + 4 && is_jump(code_get32(object, section, at - 4))))
 		return false;
@@ -180,7 +178,7 @@ static uint8_t low_kind(struct object *object, const struct section *section, ui
 {
 	uint32_t insn = code_get32(object, section, at), code = insn >> 26;
 
-	if (code < 26 || code == 28 || code == 31) /* daddiu; what becomes of it stands elsewhere */
+	if (code < 26 || code == 28 || code == 31) /* daddiu completes the address in a register */
 		return is_only_called(object, section, start, at, end) ||
 				       mips_only_accessed(object, section, start, end, at)
 			       ? OPERAND_INDEXED

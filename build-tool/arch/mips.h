@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What MIPS has in common, of 32 and 64 bits and in both byte orders. */
+/* Shared by the architectures of MIPS: 32 and 64 bits, both byte orders. */
 #ifndef POKEPATCH_MIPS_H
 #define POKEPATCH_MIPS_H
 
@@ -19,9 +19,9 @@
 #endif
 
 /*
- * Rows of both tables of relocations, below and above those that are for 64 bits only;
- * arch/mips/kernel/module.c.  Near are all jumps: the kernel is in KSEG0, modules are in a segment
- * 1 GB from there, and "j" and "jal" stay within 256 MB.
+ * Rows of both tables of relocations, below and above the rows for 64 bits only;
+ * arch/mips/kernel/module.c.  All jumps are near: the kernel is in KSEG0, modules are in a segment
+ * 1 GB away, and "j" and "jal" stay within 256 MB.
  */
 #define MIPS_LOW_RELOCS                                                                            \
 	RELOC(R_MIPS_NONE, .idle = true),                                                          \
@@ -54,7 +54,7 @@
 	 .layouts = {{.size = 3 * (address), .key = 2 * (address)}}},                              \
 	/* struct bug_entry is not used: BUG() is an instruction and no more (asm/bug.h). */       \
                                                                                                    \
-	/* What the object was compiled for, and for debuggers. */                                 \
+	/* The compiler's options, and information for debuggers. */                               \
 	{.name = ".reginfo", .policy = SECTION_DROP},                                              \
 	{.name = ".MIPS.options", .policy = SECTION_DROP},                                         \
 	{.name = ".MIPS.abiflags", .policy = SECTION_DROP},                                        \
@@ -67,7 +67,7 @@
 	{.name = "__mips_machines", .prefix = true, .policy = SECTION_INIT},                       \
 	{.name = ".mips.machines.init", .policy = SECTION_INIT}
 
-/* arch/mips/kernel/jump_label.c; and what pokepatch's core writes into entries. */
+/* arch/mips/kernel/jump_label.c; and the entries, into which pokepatch's core writes. */
 #define MIPS_LATE_TABLES(address)                                                                  \
 	{.section = "__patchable_function_entries", .entry = (address), .length = 16,              \
 	 .nops = true},                                                                            \
@@ -87,17 +87,17 @@
 /*
  *	lui	at, %hi(sym)
  *	addiu	at, at, %lo(sym)
- *	jalr	$0, at		"jr", which release 6 has no other form of
+ *	jalr	$0, at		"jr", which release 6 has only in this form
  *	nop
  *
- * No compiler has anything in $at when it calls.  (In $t8 it may: gcc's -fipa-ra knows what a
- * static function that it calls leaves alone.)
+ * No compiler has a value in $at at a call.  (It may have one in $t8: gcc's -fipa-ra knows the
+ * registers that a static callee leaves alone.)
  */
 #define MIPS_THROUGH_AT(order, add)                                                                \
 	order(0x3c010000), order((add) | 0x00210000), order(0x00200009), order(0)
 /*
  * But raw_copy_from_user() of asm/uaccess.h calls with "addu $1, %1, %2" in the delay slot, and
- * __raw_copy_from_user() counts on that.  $t8 it says that it spoils.
+ * __raw_copy_from_user() reads $at.  The inline assembly says that it clobbers $t8.
  */
 #define MIPS_THROUGH_T8(order, add)                                                                \
 	order(0x3c180000), order((add) | 0x03180000), order(0x03000009), order(0)
@@ -109,7 +109,7 @@
 		.second_at = 4, .second_type = R_MIPS_LO16, ##__VA_ARGS__                          \
 	}
 
-/* By byte order: little, big.  For calls that hand over something in $at, the other ones. */
+/* Index 0 is little-endian, 1 big-endian.  Calls that pass a value in $at go through $t8. */
 #define MIPS_VENEERS_THROUGH_AT(add)                                                               \
 	{                                                                                          \
 		MIPS_VENEER(MIPS_THROUGH_AT(MIPS_LITTLE, add)),                                    \
@@ -121,7 +121,7 @@
 			MIPS_VENEER(MIPS_THROUGH_T8(MIPS_BIG, add), .kind = "_t8")                 \
 	}
 
-/* mips_hands_over_at - does the call at an offset have something in $at for whom it calls? */
+/* mips_hands_over_at - whether the call at an offset passes a value to its callee in $at. */
 bool mips_hands_over_at(const struct object *object, const struct section *section,
 			uint64_t offset);
 
@@ -139,10 +139,10 @@ void mips_constant_loads(struct object *object, const struct section *section, u
 bool mips_is_padding(struct object *object, const struct section *section, uint64_t start,
 		     uint64_t end);
 
-/* What of e_flags says that instructions are of 2 bytes, too: MIPS16 and microMIPS. */
+/* The bits of e_flags for MIPS16 and microMIPS, which have instructions of 2 bytes. */
 #define MIPS_SHORT_CODE_FLAGS (0x04000000 | 0x02000000)
 
-/* Of a struct arch, what is the same for all. */
+/* The members of struct arch that are the same for all. */
 #define MIPS_COMMON                                                                                \
 	.name = "mips", .tools.source_arch = "mips", .elf.machine = EM_MIPS,                       \
 	.symbols.short_sizes = true,                                                               \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MIPS32, ABI o32, both byte orders; relocations: "System V Application Binary Interface, MIPS RISC
- * Processor Supplement", chapter 4; arch/mips/kernel/module.c.
+ * The struct archs of MIPS32, ABI o32, in both byte orders.  Relocations: "System V Application
+ * Binary Interface, MIPS RISC Processor Supplement", chapter 4; arch/mips/kernel/module.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "arch/mips.h"
 #include "arch/machines.h"
 
-/* Made by mips32_join_addends() of halves whose other half is not known, and never carried. */
+/* mips32_join_addends() gives these types to a half without its other half; never carried. */
 enum { HI16_ALONE = 0x100 + R_MIPS_HI16, LO16_ALONE = 0x100 + R_MIPS_LO16 };
 
 static const struct reloc_kind mips32_relocs[] = {
@@ -26,7 +26,7 @@ static const struct reloc_kind mips32_relocs[] = {
 
 static const struct section_rule mips32_sections[] = {
 	MIPS_SECTIONS(4),
-	/* What diff/sections.c has for addresses of 64 bits. */
+	/* object/sections.c has these for addresses of 64 bits. */
 	{.name = "__mcount_loc", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
 	{.name = "__patchable_function_entries", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
 	/* struct _ddebug: four pointers, then lineno:18 */
@@ -55,15 +55,15 @@ static const struct veneer *mips32_veneer_for(const struct object *object,
  *	lui	v0, %hi(x + A)
  *	lw	a0, %lo(x + A)(v0)
  *
- * The upper half of A stands in the first instruction, the lower half, signed, in the second.  What
- * becomes of the upper one depends on a carry from the lower one, so that a HI16 is of the next LO16
- * in the file's order, which is not that of the code; there may be several of one.  A LO16 without
- * a HI16 in front is "%lo(x + A)" once more, of an upper half that another instruction has.
+ * The first instruction holds the upper half of A, the second the lower half, which is signed.  The
+ * upper half depends on the carry from the lower one, so a HI16 belongs to the next LO16 in the
+ * file's order, which is not the order of the code.  Several HI16s may belong to one LO16.  A LO16
+ * without a HI16 in front is "%lo(x + A)" once more, for an upper half in another instruction.
  *
- * A HI16 without a LO16 is in lease_modify() of fs/locks.c with -freorder-blocks-and-partition: gcc
- * puts "lui a0,%hi($LC43)" into a delay slot, and what follows into the .cold part, another section.
- * The linker makes do with the upper half, the module loader does not: "dangerous R_MIPS_LO16
- * relocation".
+ * lease_modify() of fs/locks.c has a HI16 without a LO16 with -freorder-blocks-and-partition: gcc
+ * puts "lui a0,%hi($LC43)" into a delay slot, and the next instruction into the .cold part, which
+ * is another section.  The linker accepts the upper half alone; the module loader refuses it:
+ * "dangerous R_MIPS_LO16 relocation".
  */
 static int64_t lower_half(int64_t addend)
 {
@@ -75,7 +75,7 @@ static uint32_t upper_half(int64_t addend)
 	return (uint32_t)(addend - lower_half(addend));
 }
 
-/* By symbol, and by place in the code. */
+/* Order by symbol, then by place in the code. */
 static int half_order(const struct reloc *a, const struct reloc *b)
 {
 	if (a->symbol != b->symbol)
@@ -101,12 +101,12 @@ static unsigned int base_register(const struct object *object, const struct sect
 
 struct upper {
 	struct reloc *reloc;
-	bool alike; /* all of its symbol have the same upper half */
+	bool alike; /* all HI16s of its symbol have the same upper half */
 };
 
 struct halves {
 	VEC(struct upper) uppers;  /* HI16s, in the order of half_order() */
-	VEC(struct reloc *) alone; /* LO16s without one */
+	VEC(struct reloc *) alone; /* LO16s without a HI16 in front */
 };
 
 static int upper_order(const void *left, const void *right)
@@ -134,14 +134,14 @@ static void sort_uppers(struct halves *halves)
 	}
 }
 
-/* How many are of a symbol before that of a relocation, or of the same one in front of it. */
+/* How many HI16s come before a relocation in the order of half_order(). */
 static size_t uppers_before(const struct halves *halves, const struct reloc *reloc)
 {
 	return first_index(i, halves->uppers.count,
 			   half_order(halves->uppers.list[i].reloc, reloc) >= 0);
 }
 
-/* The last of a symbol in front of a place in its code that loads that register, or NULL. */
+/* The last HI16 of a symbol before index behind that loads the wanted register, or NULL. */
 static const struct upper *loaded_before(const struct object *object, const struct section *section,
 					 const struct halves *halves, size_t behind,
 					 const struct symbol *symbol, unsigned int wanted)
@@ -155,8 +155,9 @@ static const struct upper *loaded_before(const struct object *object, const stru
 }
 
 /*
- * Which upper half is a LO16's that stands alone?  Of a symbol in less than 64 KiB there is one;
- * else it is that of the last instruction before it that loads the register that it adds to.
+ * Find the upper half for a LO16 without a HI16 in front.  If all HI16s of the symbol have the same
+ * upper half, as for a symbol of less than 64 KiB, that is the one.  Else take the last instruction
+ * before the LO16 that loads its base register.
  */
 static void find_upper(const struct object *object, const struct section *section,
 		       const struct halves *halves, struct reloc *lower)
@@ -168,7 +169,7 @@ static void find_upper(const struct object *object, const struct section *sectio
 		chosen = &list[behind];
 	else if (behind && list[behind - 1].reloc->symbol == lower->symbol)
 		chosen = &list[behind - 1];
-	if (!chosen) /* "%lo(x)", a number; or in a .cold part, and its HI16 is alone elsewhere */
+	if (!chosen) /* "%lo(x)" as a number; or a .cold part, whose HI16 is in another section */
 		return;
 	if (!chosen->alike)
 		chosen = loaded_before(object, section, halves, behind, lower->symbol,
@@ -181,7 +182,7 @@ static void find_upper(const struct object *object, const struct section *sectio
 	lower->addend = (int32_t)lower->addend;
 }
 
-/* The LO16 i, and those HI16s of [first, i) that are of its symbol. */
+/* Join the LO16 i with the HI16s of its symbol in [first, i). */
 static struct error *join_pair(struct object *object, const struct section *section,
 			       struct reloc *list, size_t first, size_t i, bool *ret_paired)
 {
@@ -249,10 +250,10 @@ static struct error *mips32_join_addends(struct object *object, struct section *
 	return error;
 }
 
-/* gcc's accesses of 16 bytes and less take one upper half: "%hi(x)", "%lo(x)", "%lo(x+4)". */
+/* gcc uses one upper half for an access of up to 16 bytes: "%hi(x)", "%lo(x)", "%lo(x+4)". */
 #define ONE_ACCESS 16
 
-/* By symbol and addend, and by place in the list. */
+/* Order by symbol and addend, then by place in the list. */
 static int addend_order(const void *left, const void *right)
 {
 	const struct reloc *a = *(struct reloc *const *)left, *b = *(struct reloc *const *)right;
@@ -273,8 +274,8 @@ static bool is_below(const struct reloc *lower, const struct reloc *upper)
 }
 
 /*
- * A LO16 of the same address, or else, as the assembler does it, of one right above: that of
- * the same address was in a function that was not carried.
+ * A LO16 of the same address; or else of one right above, as the assembler chooses it, if the LO16
+ * of the same address was in a function that is not carried.
  */
 static struct reloc *find_lower(const reloc_pointers *lowers, const struct reloc *upper)
 {
@@ -295,7 +296,7 @@ static int written_order(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Each HI16 goes right in front of the LO16 whose lower half is its own, too. */
+/* Put each HI16 right in front of the LO16 that gives its lower half. */
 static struct error *mips32_split_addends(struct object *object, const struct section *section,
 					  struct reloc *list, size_t count)
 {
@@ -340,7 +341,7 @@ static struct error *mips32_split_addends(struct object *object, const struct se
 static const struct disasm_mode mips_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS32 | CS_MODE_BIG_ENDIAN};
 static const struct disasm_mode mipsel_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS32};
 
-/* Of e_flags: n32, and all of EF_MIPS_ABI but o32 itself (o64, EABI). */
+/* Bits of e_flags: n32, and the values of EF_MIPS_ABI other than o32 (o64, EABI). */
 #define FOREIGN_FLAGS (0x20 | 0x2000 | 0x4000 | 0x8000 | MIPS_SHORT_CODE_FLAGS)
 
 #define MIPS32_COMMON                                                                              \

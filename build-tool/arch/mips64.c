@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MIPS64, ABI n64, both byte orders; relocations: "64-bit ELF Object File Specification, Draft
- * Version 2.5" by SGI, section 2.9; arch/mips/kernel/module.c.
+ * The struct archs of MIPS64, ABI n64, in both byte orders.  Relocations: "64-bit ELF Object File
+ * Specification, Draft Version 2.5" by SGI, section 2.9; arch/mips/kernel/module.c.
  */
 #include "object/disasm.h"
 #include "arch/mips.h"
@@ -31,9 +31,9 @@ static const struct veneer *mips64_veneer_for(const struct object *object,
 }
 
 /*
- * r_info is not one number: the symbol's (32 bits), then a special symbol and three types of
- * eight bits each, applied one after the other.  Read as a little-endian number, the types come
- * out in reverse.
+ * r_info is not one number: it is the symbol's number (32 bits), then a special symbol and three
+ * types of eight bits each, which are applied one after the other.  Reading r_info as a
+ * little-endian number reverses the types.
  */
 static void mips64el_reloc_info(uint64_t info, uint32_t *ret_symbol, uint32_t *ret_type)
 {
@@ -49,7 +49,7 @@ static uint64_t mips64el_reloc_info_join(uint32_t symbol, uint32_t type)
 static const struct disasm_mode mips64_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_BIG_ENDIAN};
 static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64};
 
-/* What both byte orders share. */
+/* The members of struct arch that are the same for both byte orders. */
 #define MIPS64_COMMON                                                                              \
 	MIPS_COMMON, .elf.class = ELFCLASS64, .elf.foreign_flags = MIPS_SHORT_CODE_FLAGS,          \
 	.sections = mips64_sections,                                                               \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MIPS, of 32 and 64 bits, all releases: an address that is only loaded from and stored to.
+ * MIPS of 32 and 64 bits, all releases: finds addresses that code only loads from and stores to.
  *
- * Release 6 has nine bits for the offset of "ll", so that "atomic_inc(&calls)" has the address
- * of the variable in a register, as all releases have where the offset is not 0:
+ * Release 6 has nine bits for the offset of "ll", so that "atomic_inc(&calls)" puts the address of
+ * the variable into a register, as on all releases where the offset is not 0:
  *
  *	lui	v0,%hi(calls)
  *	daddiu	v0,v0,%lo(calls)
@@ -11,12 +11,12 @@
  *	addiu	v1,v1,1
  *	sc	v1,0(v0)
  *	beqz	v1,1b
- *	nop			the delay slot: executed before the jump goes where it goes
+ *	nop			the delay slot: executed before the jump takes effect
  *	jr	ra		with the address in v0, where a result would be
  *
- * The register is followed from the instruction that makes the address, on all ways, until it has
- * another value, and so are those with a value that was made from it ("move", "daddu").  What is
- * not known here may pass the address on.
+ * Follow the register from the instruction that makes the address, on all paths, until it gets
+ * another value, and follow registers whose value was made from it ("move", "daddu").  An
+ * instruction that is not known here may pass the address on.
  *
  * Instructions: MIPS Architecture for Programmers, volume II-A, appendix A; registers: MIPSpro N32
  * ABI Handbook, chapter 2.
@@ -29,36 +29,36 @@
 #include "arch/uses.h"
 #include "common/util.h"
 
-/* What of e_flags names release 6, of 32 and 64 bits. */
+/* The bits of e_flags that name the release, and release 6 of 32 and 64 bits. */
 #define ARCH_FLAGS 0xf0000000u
 #define ARCH_32R6 0x90000000u
 #define ARCH_64R6 0xa0000000u
 
-#define BREAK_BUG 0x000c000d /* "break 12" of BUG(), which nobody returns from */
+#define BREAK_BUG 0x000c000d /* "break 12" of BUG(), from which the code does not go on */
 
 #define REG_V0 2
 #define REG_V1 3
 #define REG_T9 25
 #define REG_RA 31
 #define REG_BIT(n) (1u << (n))
-/* The kernel's own, the current task's, stack pointer, return address. */
+/* Not followed: k0 and k1, gp (the current task), the stack pointer, the return address. */
 #define UNFOLLOWED 0xbc000000u
-/* Arguments of either ABI, and of those who call from inline assembly (at); static chain; t9. */
+/* Registers with arguments in either ABI, at (calls in inline assembly), static chain, t9. */
 #define PASSED (0x00000ff0u | REG_BIT(1) | REG_BIT(15) | REG_BIT(REG_T9))
-/* s0 to s7, and s8: as they were for whoever called. */
+/* s0 to s7, and s8, which the callee restores for its caller. */
 #define KEPT (0x00ff0000u | REG_BIT(30))
 
-/* ---- what instructions do that do not jump ---------------------------------------------- */
+/* ---- instructions that do not jump ------------------------------------------------------ */
 
 /* The fields of an instruction that name registers: rs, rt, rd. */
 enum { S = 1, T = 2, D = 4 };
 
 struct form {
 	uint32_t mask, match;
-	uint8_t made_of; /* the result may be made of these registers' values ... */
-	uint8_t result;  /* ... and is in this one, which has had ... */
-	bool keeps;      /* ... a part of it before */
-	uint8_t given;   /* their values go where they are not followed: memory, coprocessors */
+	uint8_t made_of; /* registers from whose values the result may be made */
+	uint8_t result;  /* register of the result */
+	bool keeps;      /* the result keeps a part of that register's old value */
+	uint8_t given;   /* registers whose values go to memory or coprocessors, unfollowed */
 };
 
 #define MAKES(mask, match, of, to) {mask, match, of, to, false, 0}
@@ -67,8 +67,9 @@ struct form {
 #define NOTHING(mask, match) {mask, match, 0, 0, false, 0}
 
 /*
- * The first that fits, where no jump does.  What one release has where another has something else
- * is not here, nor coprocessors, vectors, and whatever else the kernel's functions have not.
+ * The first form that fits counts, once no jump fits.  The table leaves out codes that mean
+ * different things in different releases, coprocessors, vectors, and other instructions that the
+ * kernel's functions do not have.
  */
 static const struct form forms[] = {
 	/* SPECIAL */
@@ -99,7 +100,7 @@ static const struct form forms[] = {
 	/* REGIMM */
 	NOTHING(0xfc180000, 0x04080000), /* tgei, teqi, ... */
 	NOTHING(0xfc1f0000, 0x041f0000), /* synci */
-	/* Immediates; lui is "aui" of $zero. */
+	/* Immediates; lui is release 6's "aui" of $zero. */
 	MAKES(0xe0000000, 0x20000000, S, T),
 	MAKES(0xf8000000, 0x60000000, S, T), /* daddi, daddiu */
 	/* COP0 */
@@ -131,7 +132,7 @@ static const struct form forms[] = {
 	GIVES(0xec000000, 0xe0000000, T, T),                                      /* sc, scd */
 };
 
-/* The registers that the fields name. */
+/* The registers, a bit each, that the fields of an instruction name. */
 static uint32_t registers(uint32_t insn, uint8_t fields)
 {
 	return (fields & S ? REG_BIT(insn >> 21 & 31) : 0) |
@@ -147,7 +148,10 @@ static const struct form *form_of(uint32_t insn)
 	return NULL;
 }
 
-/* after - @held: the registers that hold the address before and after it; false: passed on. */
+/*
+ * after - update @held, the registers that hold the address, by an instruction; false: it may pass
+ * the address on.
+ */
 static bool after(uint32_t insn, uint32_t *held)
 {
 	const struct form *form = form_of(insn);
@@ -167,11 +171,11 @@ static bool after(uint32_t insn, uint32_t *held)
 /* ---- jumps ------------------------------------------------------------------------------ */
 
 enum jump_kind {
-	JUMP_BRANCH = 1, /* or not */
+	JUMP_BRANCH = 1, /* conditional */
 	JUMP_ALWAYS,
 	JUMP_CALL,
 	JUMP_UNKNOWN,
-	/* To what a register holds: */
+	/* To the address in a register: */
 	JUMP_REGISTER,
 	JUMP_REGISTER_CALL,
 };
@@ -179,10 +183,10 @@ enum jump_kind {
 struct jump {
 	uint32_t mask, match;
 	enum jump_kind kind;
-	uint8_t bits;    /* of the displacement, in instructions from the next; 0: a relocation's */
-	bool no_slot;    /* "compact" */
-	bool likely;     /* the slot is executed only if it does jump */
-	uint8_t address; /* JUMP_REGISTER: field of the register */
+	uint8_t bits;    /* of the displacement, in instructions from the next; 0: a relocation */
+	bool no_slot;    /* "compact": the jump has no delay slot */
+	bool likely;     /* the CPU executes the slot only if it jumps */
+	uint8_t address; /* JUMP_REGISTER, JUMP_REGISTER_CALL: field that names the register */
 };
 
 #define DELAYED(mask, match, kind, bits) {mask, match, kind, bits, false, false, 0}
@@ -191,7 +195,7 @@ struct jump {
 #define REGISTER(mask, match, kind, address, no_slot)                                              \
 	{mask, match, kind, 0, no_slot, false, address}
 
-/* Of all releases, where the release's own do not come first. */
+/* Jumps of all releases; a release's own table is looked up first. */
 static const struct jump jumps[] = {
 	REGISTER(0xfc1ff83f, 0x00000008, JUMP_REGISTER, S, false),      /* jr */
 	REGISTER(0xfc1ff83f, 0x00000009, JUMP_REGISTER, S, false),      /* of release 6 */
@@ -234,7 +238,7 @@ static const struct jump jumps_of6[] = {
 	{0},
 };
 
-/* bgezalc, bltzalc: what bgeuc, bltuc would be of one register and itself. */
+/* bgezalc and bltzalc have the codes of bgeuc and bltuc, with the same register twice. */
 static bool links(uint32_t insn)
 {
 	return insn >> 27 == 3 && (insn >> 16 & 31) && (insn >> 21 & 31) == (insn >> 16 & 31);
@@ -268,9 +272,9 @@ static bool jump_of(const struct walk *walk, uint32_t insn, struct jump *ret)
 }
 
 /*
- * Where the address is made that the jump at @at goes to (-mlong-calls, as in modules), or @at itself
- * if that is not right in front of it.  Ways that come in between do not matter: no compiler shares a
- * jump to a function with one into a table.
+ * The instruction that makes the address to which the jump at @at goes (-mlong-calls, as in
+ * modules), or @at if no such instruction is in front of it in straight code.  Paths that join in
+ * between do not matter: no compiler shares a jump to a function with a jump into a table.
  */
 static uint64_t target_made_at(const struct walk *walk, uint64_t at, const struct jump *by)
 {
@@ -292,9 +296,11 @@ static uint64_t target_made_at(const struct walk *walk, uint64_t at, const struc
 }
 
 /*
- * Whoever is called by the jump at @at, or by one to the address that is made there, has nothing of this function's in the registers that calls
- * may spoil (and not: a function of this file, of which gcc knows which it does spoil).  What
- * inline assembly calls and leaves registers alone is __raw_copy_from_user, __bzero and the like.
+ * An external callee may clobber caller-saved registers, so they hold no address afterwards.  @at
+ * is the call, or the instruction that makes the callee's address.  A callee in this file does not
+ * count: gcc knows the registers that it clobbers, and may keep values in the others.  Nor do
+ * __raw_copy_from_user(), __bzero() and the like: inline assembly calls them, and they leave
+ * registers alone.
  */
 static bool is_spoiling_call(const struct walk *walk, uint64_t at)
 {
@@ -304,7 +310,7 @@ static bool is_spoiling_call(const struct walk *walk, uint64_t at)
 	return count == 1 && !relocs->symbol->section && !has_prefix(relocs->symbol->name, "__");
 }
 
-/* A result is in v0, one that does not fit into it in v1 as well. */
+/* The result is in v0, and in v1 as well if v0 is too small for it. */
 static bool may_return_with(const struct walk *walk, uint64_t at, uint32_t held)
 {
 	const int word = walk->object->header.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
@@ -323,7 +329,7 @@ static bool call(struct walk *walk, uint64_t at, const struct jump *jump, uint32
 {
 	const uint64_t next = at + (jump->no_slot ? 4 : 8);
 
-	/* t9 may hold what is called; so it does in position-independent code. */
+	/* t9 may hold the callee's address, as in position-independent code. */
 	if (held & PASSED & ~(address & REG_BIT(REG_T9)))
 		return false;
 	if (is_spoiling_call(walk, target_made_at(walk, at, jump)))
@@ -331,13 +337,16 @@ static bool call(struct walk *walk, uint64_t at, const struct jump *jump, uint32
 	return walk_add(walk, next, held);
 }
 
-/* Another function is called in this one's stead. */
+/* Whether the function may end in a call of another one while the registers hold the address. */
 static bool tail_call(uint32_t held, uint32_t address)
 {
 	return !(held & ((PASSED & ~(address & REG_BIT(REG_T9))) | KEPT));
 }
 
-/* By the jump at @at, or by one to the address that is made there; not to a part of this one (.cold). */
+/*
+ * Whether the jump at @at, or a jump to the address that the instruction at @at makes, calls
+ * another function; a jump to this function's .cold part does not.
+ */
 static bool is_tail_call(const struct walk *walk, uint64_t at)
 {
 	size_t count;
@@ -365,8 +374,8 @@ static bool jump_away(struct walk *walk, uint64_t at, uint32_t insn, const struc
 }
 
 /*
- * leave - by the jump at @at, when registers hold the address as it is reached; @in_slot: those to
- * which its delay slot adds it, from nothing.
+ * leave - follow the jump at @at.  @before: the registers that hold the address before the jump;
+ * @in_slot: the registers into which its delay slot puts the address when it makes it.
  */
 static bool leave(struct walk *walk, uint64_t at, const struct jump *jump, uint32_t before,
 		  uint32_t in_slot)
@@ -387,7 +396,7 @@ static bool leave(struct walk *walk, uint64_t at, const struct jump *jump, uint3
 	}
 	held |= in_slot;
 	switch (jump->kind) {
-	case JUMP_BRANCH: /* comparing it tells nobody where it is */
+	case JUMP_BRANCH: /* a comparison does not pass the address on */
 		return jump_away(walk, at, insn, jump, held) &&
 		       walk_add(walk, at + (jump->no_slot ? 4 : 8), jump->likely ? before : held);
 	case JUMP_ALWAYS:
@@ -398,7 +407,7 @@ static bool leave(struct walk *walk, uint64_t at, const struct jump *jump, uint3
 	case JUMP_REGISTER:
 		if (address == REG_BIT(REG_RA))
 			return may_return_with(walk, at, held);
-		/* Into a table of a switch, or to a function. */
+		/* A tail call ends the path; a jump into a switch's table cannot be followed. */
 		return (address & before || is_tail_call(walk, target_made_at(walk, at, jump))) &&
 		       tail_call(held, address);
 	default:
@@ -419,7 +428,7 @@ static bool step(struct walk *walk, uint64_t at, unsigned int reg)
 	return after(insn, &held) && walk_add(walk, at + 4, held);
 }
 
-/* The address is made at @at, which may be in a jump's delay slot. */
+/* Begin behind the instruction at @at, which makes the address, maybe in a jump's delay slot. */
 static bool begin(struct walk *walk, uint64_t at)
 {
 	const uint32_t insn = code_get32(walk->object, walk->section, at);
@@ -436,7 +445,7 @@ static bool begin(struct walk *walk, uint64_t at)
 			if (!jump.no_slot)
 				return leave(walk, at - 4, &jump, 0, made);
 		} else if (!form_of(before)) {
-			return false; /* a jump that is not known here, maybe */
+			return false; /* it may be a jump that is not known here */
 		}
 	}
 	return walk_add(walk, at + 4, made);

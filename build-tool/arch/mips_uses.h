@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What MIPS code does with an address that it has made. */
+/* Tells what MIPS code does with an address in a register. */
 #ifndef POKEPATCH_MIPS_USES_H
 #define POKEPATCH_MIPS_USES_H
 
@@ -10,9 +10,10 @@ struct object;
 struct section;
 
 /*
- * The instruction at offset @at, in the function at [start, end), puts an address into a register
- * ("daddiu v0,v0,%lo(x)").  Is that, whichever way is taken from there, nothing but the base of
- * loads and stores, or called or jumped to, until other values replace it?  False when in doubt.
+ * mips_only_accessed - whether the code uses the address that the instruction at offset @at puts
+ * into a register ("daddiu v0,v0,%lo(x)") only as the base of loads and stores, or to call or jump
+ * to it, on every path through the function at [start, end), until other values replace it.  False
+ * when in doubt.
  */
 bool mips_only_accessed(struct object *object, const struct section *section, uint64_t start,
 			uint64_t end, uint64_t at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ppc64le; relocations: "64-Bit ELF V2 ABI Specification: Power Architecture", section 3.5;
- * arch/powerpc/kernel/module_64.c.
+ * The struct arch of ppc64le.  Relocations: "64-Bit ELF V2 ABI Specification: Power Architecture",
+ * section 3.5; arch/powerpc/kernel/module_64.c.
  */
 #include <elf.h>
 #include <string.h>
@@ -86,10 +86,10 @@ static const struct section_rule ppc64_sections[] = {
 	FLUSH_FIXUPS("__uaccess_flush_fixup"),
 	FLUSH_FIXUPS("__stf_entry_barrier_fixup"),
 	FLUSH_FIXUPS("__stf_exit_barrier_fixup"),
-	/* Addresses of what other units define, eight bytes each, which code reads by .LC0@toc. */
+	/* Addresses of other units' symbols, eight bytes each, which code reads by .LC0@toc. */
 	{.name = ".toc", .policy = SECTION_PARTNER},
 	{.name = ".machine.desc", .policy = SECTION_PARENT},
-	/* Empty ones in every module, where the loader puts its own code; the glue brings them. */
+	/* Empty in every module, for the loader's own code; the glue has them. */
 	{.name = ".stubs", .policy = SECTION_DROP},
 	{.name = ".ftrace.tramp", .policy = SECTION_DROP},
 	{0},
@@ -108,7 +108,7 @@ static const struct site_table ppc64_sites[] = {
 	{0},
 };
 
-/* STO_PPC64_LOCAL: the three upper bits are the power of two of the bytes up to there. */
+/* STO_PPC64_LOCAL: the distance to the local entry is 2 to the power of the three upper bits. */
 static uint64_t ppc64_local_entry(uint8_t other)
 {
 	unsigned int power = other >> 5;
@@ -117,8 +117,8 @@ static uint64_t ppc64_local_entry(uint8_t other)
 }
 
 /*
- * -mcmodel=large, as modules are compiled: the distance to the TOC stands before the function,
- * ".quad .TOC.-f; f: ld r2,-8(r12); add r2,r2,r12".
+ * With -mcmodel=large, which modules are compiled with, the distance to the TOC is in front of the
+ * function: ".quad .TOC.-f; f: ld r2,-8(r12); add r2,r2,r12".
  */
 static uint64_t ppc64_lead_in(const struct object *object, const struct section *section,
 			      uint64_t start)
@@ -177,8 +177,8 @@ static void ppc64_local_references(struct object *object, const struct section *
 }
 
 /*
- * "addis r9,r2,x@toc@ha" alone is no address yet; "addi r9,r9,x@toc@l" makes it, and what is
- * then done with it cannot be seen here.
+ * "addis r9,r2,x@toc@ha" makes a part of the address, and "addi r9,r9,x@toc@l" completes it.  The
+ * code after that is not followed, so the completed address counts as a value.
  */
 static const struct operand_form ppc64_operand_forms[] = {
 	{0xfc000000, 0x38000000, OPERAND_VALUE | OPERAND_INDEXED}, /* addi */
@@ -193,10 +193,10 @@ static void ppc64_operand_kinds(struct object *object, const struct section *sec
 }
 
 /*
- * The TOC pointer, r2, is the caller's own, and a function of another module comes back with
- * its own in it.  The module loader makes "ld r2,24(r1)" of the NOP behind a call, which the
- * compiler only leaves where it takes the callee for another unit's; a jump to a function never
- * comes back, so that nobody could.
+ * Each module has a TOC pointer, in r2, and a callee in another module returns with its own one in
+ * r2.  The module loader turns the NOP behind a call into "ld r2,24(r1)", which restores the
+ * caller's.  The compiler puts a NOP there only if it takes the callee for another unit's.  Behind
+ * a jump to a function no instruction can restore r2, as the jump does not return.
  */
 static const struct call_refusal *ppc64_unlinkable_call(struct object *object,
 							const struct section *section,
@@ -236,7 +236,7 @@ static void ppc64_constant_loads(struct object *object, const struct section *se
 	fixed_constant_loads(object, section, start, end, ppc64_constant_forms, found, context);
 }
 
-/* gas ends a row of NOPs with the one that ends a dispatch group: "ori r2,r2,0" on POWER7 and 8. */
+/* gas ends a row of NOPs with "ori r2,r2,0", which ends a dispatch group on POWER7 and 8. */
 static bool ppc64_is_padding(struct object *object, const struct section *section, uint64_t start,
 			     uint64_t end)
 {

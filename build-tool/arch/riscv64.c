@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * riscv64; relocations: RISC-V ELF psABI, "Relocations"; instructions: The RISC-V Instruction
- * Set Manual, volume I.
+ * The struct arch of riscv64.  Relocations: RISC-V ELF psABI, "Relocations"; instructions: The
+ * RISC-V Instruction Set Manual, volume I.
  *
- * The linker may shorten code (relaxation), so the assembler leaves every distance and most
- * jumps to it, by relocations that name labels.  The module loader shortens nothing, and so
- * code that is carried stays as long as it is: RELAX and ALIGN are dropped, and distances
- * within code are constants.
+ * The linker may shorten code (relaxation), so the assembler leaves every distance and most jumps
+ * to the linker, by relocations that name labels.  The module loader shortens nothing, and carried
+ * code keeps its length: RELAX and ALIGN are dropped, and distances within code are constants.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -21,14 +20,14 @@
 #ifndef R_RISCV_32_PCREL
 #define R_RISCV_32_PCREL 57
 #endif
-/* Not of the psABI: what R_RISCV_ADD64 and R_RISCV_SUB64 say together; the file never has it. */
+/* Not in the psABI: R_RISCV_ADD64 and R_RISCV_SUB64 in one; never written to a file. */
 #define RISCV_64_PCREL 0x10002
 
 #define U_BITS 0xfffff000 /* lui, auipc; jal */
 #define I_BITS 0xfff00000
 #define S_BITS 0xfe000f80 /* stores, branches */
 
-/* Those that the module loader knows (arch/riscv/kernel/module.c), and the linker's. */
+/* The types that the module loader knows (arch/riscv/kernel/module.c), and the linker's own. */
 static const struct reloc_kind riscv64_relocs[] = {
 	RELOC(R_RISCV_NONE, .idle = true),
 	RELOC(R_RISCV_32, .size = 4),
@@ -81,8 +80,10 @@ static const struct section_rule riscv64_sections[] = {
 	 .policy = SECTION_TABLE,
 	 .layouts = {{.size = 36, .partner = 8, .partner_length = 24},
 		     {.size = 16, .partner = 4, .partner_length = 10}}},
-	/* Small data, which the linker puts near the global pointer. */
-	/* clang puts the constants of code here, .LCPI0_0, and without -fdata-sections' names. */
+	/*
+	 * Small data, which the linker puts near the global pointer.  clang also puts the
+	 * constants of code, .LCPI0_0, into .sdata, even with -fdata-sections.
+	 */
 	{.name = ".sdata", .policy = SECTION_DATA, .constants = 8},
 	{.name = ".sdata.", .prefix = true, .policy = SECTION_DATA},
 	{.name = ".sbss", .policy = SECTION_DATA},
@@ -129,9 +130,7 @@ static bool is_upper(uint32_t type)
 	return type == R_RISCV_PCREL_HI20 || type == R_RISCV_GOT_HI20;
 }
 
-/*
- * "addi a0, a0, %pcrel_lo(.L0)" names the auipc at .L0, whose relocation names the target.
- */
+/* "addi a0, a0, %pcrel_lo(.L0)" names the auipc at .L0, whose relocation names the target. */
 static struct error *fold_lower(struct object *object, struct section *section,
 				struct reloc *lower)
 {
@@ -166,7 +165,7 @@ static struct error *riscv64_fold_relocs(struct object *object, struct section *
 
 static void riscv64_unfold_relocs(struct object *object, struct section *section)
 {
-	/* By place of the upper part's relocation: the label there. */
+	/* The label at each upper part, by the index of the upper part's relocation. */
 	struct symbol **labels = xcalloc(section->relocs.count, sizeof(*labels));
 	struct section old;
 
@@ -200,7 +199,7 @@ static void riscv64_unfold_relocs(struct object *object, struct section *section
 
 /* ---- instructions ----------------------------------------------------------------- */
 
-/* -fpatchable-function-entry=8: NOPs of two bytes each where there are such. */
+/* -fpatchable-function-entry=8 makes NOPs of two bytes with compressed instructions. */
 static int64_t riscv64_patchable_entry(struct object *object, const struct atom *function)
 {
 	return arch_listed_entry(object, function, "__patchable_function_entries");
@@ -243,7 +242,7 @@ static const struct local_form riscv64_local_forms[] = {
 	{0},
 };
 
-/* Two or four bytes, by the lowest two bits; in the first case the upper half is zero. */
+/* The lowest two bits say if it has two bytes, when the upper half is zero, or four. */
 static uint32_t get_instruction(const struct object *object, const struct section *section,
 				uint64_t at, uint64_t end, unsigned int *ret_size)
 {
@@ -257,7 +256,7 @@ static uint32_t get_instruction(const struct object *object, const struct sectio
 	return instruction;
 }
 
-/* What is added to the register of an auipc, or false; stores and other instructions differ. */
+/* The offset that an instruction adds to the register of an auipc; false: it adds none. */
 static bool lower_part(uint32_t instruction, uint32_t *ret_type, int64_t *ret)
 {
 	switch (instruction & 0x7f) {
@@ -281,8 +280,8 @@ static bool lower_part(uint32_t instruction, uint32_t *ret_type, int64_t *ret)
 }
 
 /*
- * clang -mno-relax: "call two" in .noinstr.text is auipc and jalr without a relocation.  What
- * uses the register of the auipc follows it closely, if it is not the next instruction.
+ * clang -mno-relax makes of "call two" in .noinstr.text an auipc and a jalr without a relocation.
+ * The instruction that uses the auipc's register is the next one or follows closely.
  */
 static void upper_reference(struct object *object, const struct section *section, uint64_t at,
 			    uint64_t end, uint32_t auipc, found_reference found, void *context)
@@ -360,8 +359,8 @@ static void riscv64_local_references(struct object *object, const struct section
 }
 
 /*
- * "auipc a0, %pcrel_hi(sym)" alone is no address yet; "addi a0, a0, ..." makes it, and what
- * is then done with it cannot be seen here.
+ * "auipc a0, %pcrel_hi(sym)" makes a part of the address, and "addi a0, a0, ..." completes it.  The
+ * code after that is not followed, so the completed address counts as a value.
  */
 static uint8_t operand_kind(uint32_t instruction)
 {
@@ -390,11 +389,11 @@ static void riscv64_operand_kinds(struct object *object, const struct section *s
 		}
 }
 
-/* Part of a constant: what an instruction adds to a register, or to nothing. */
+/* A part of a constant, which an instruction adds to a register or to zero. */
 struct part {
 	unsigned int to, from; /* registers; 0: zero */
 	int64_t value;
-	uint32_t bits; /* where the value stands */
+	uint32_t bits; /* of the instruction, that hold the value */
 };
 
 static bool upper_part_of(uint32_t i, unsigned int size, struct part *ret)
@@ -426,7 +425,7 @@ static bool lower_part_of(uint32_t i, unsigned int size, struct part *ret)
 	return (i & 0xe003) == 0x4001 || (i & 0xe003) == 0x0001 || (i & 0xe003) == 0x2001;
 }
 
-/* May an instruction have to do with a register?  Whatever its format, no field names it. */
+/* Whether an instruction may use a register: whether a field of any format names it. */
 static bool may_use(uint32_t i, unsigned int size, unsigned int reg)
 {
 	if ((i >> 7 & 0x1f) == reg)
@@ -436,7 +435,7 @@ static bool may_use(uint32_t i, unsigned int size, unsigned int reg)
 	return (i >> 2 & 0x1f) == reg || 8 + (i >> 7 & 7) == reg || 8 + (i >> 2 & 7) == reg;
 }
 
-/* Bits of an instruction of a load's code that are not the constant's. */
+/* Clear the constant's bits of one instruction in the rest of a load. */
 static void clear_bits(struct constant_load *load, uint64_t at, uint32_t bits)
 {
 	for (unsigned int i = 0; bits; i++, bits >>= 8)
@@ -444,7 +443,7 @@ static void clear_bits(struct constant_load *load, uint64_t at, uint32_t bits)
 }
 
 /*
- * "li a1, 5001" is lui and addi, each of which may be a compressed one; gcc puts others
+ * "li a1, 5001" is lui and addi, each of which may be compressed.  gcc puts other instructions
  * between them:	lui a1,0x1; auipc a0,%pcrel_hi(file); addi a1,a1,905
  */
 static bool find_lower_part(struct object *object, const struct section *section, uint64_t at,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* s390x; relocations: s390x ELF ABI Supplement, section "Relocation"; arch/s390/kernel/module.c. */
+/*
+ * The struct arch of s390x.  Relocations: s390x ELF ABI Supplement, section "Relocation";
+ * arch/s390/kernel/module.c.
+ */
 #include <elf.h>
 #include <string.h>
 
@@ -10,8 +13,8 @@
 #include "object/sections.h"
 
 /*
- * In code, the "DBL" fields count in halfwords from the start of their instruction: two bytes
- * before them, one in the twelve-bit and three in the twenty-four-bit field of bprp.
+ * In code, the "DBL" fields count in halfwords from the start of their instruction, which is two
+ * bytes in front of them (one for the twelve-bit field of bprp, three for its 24-bit field).
  */
 static const struct reloc_kind s390_relocs[] = {
 	RELOC(R_390_NONE, .idle = true),
@@ -93,7 +96,7 @@ static int64_t s390_patchable_entry(struct object *object, const struct atom *fu
 	return 0;
 }
 
-/* Principles of Operation, "Instruction Formats": the first two bits tell. */
+/* Principles of Operation, "Instruction Formats": the first two bits say how long it is. */
 static unsigned int length_of(uint8_t first)
 {
 	return first < 0x40 ? 2 : first < 0xc0 ? 4 : 6;
@@ -171,7 +174,7 @@ static void s390_local_references(struct object *object, const struct section *s
 	}
 }
 
-/* "larl %r1,symbol" gives the address, and what becomes of it stands elsewhere. */
+/* "larl %r1,symbol" gives the address; the code after it is not followed. */
 static void s390_operand_kinds(struct object *object, const struct section *section,
 			       uint64_t start, uint64_t end, uint8_t *kinds)
 {
@@ -188,7 +191,7 @@ static void s390_operand_kinds(struct object *object, const struct section *sect
 			kinds[at + 2 - start] = OPERAND_VALUE | OPERAND_INDEXED;
 		at += length;
 	}
-	/* What lgrl reads is only an address if it reads a pointer that the linker makes. */
+	/* lgrl gives a symbol's address only by the GOT, from a pointer that a linker makes. */
 	size_t count;
 	const struct reloc *relocs = section_relocs(section, start, end, &count);
 	for (size_t i = 0; i < count; i++)
@@ -197,7 +200,7 @@ static void s390_operand_kinds(struct object *object, const struct section *sect
 			kinds[relocs[i].offset - start] = OPERAND_DIRECT;
 }
 
-/* lhi, lghi: 16 bits; lgfi, iilf, llilf: 32; all of them the last ones. */
+/* Bytes of the constant at the end of lhi and lghi (2), lgfi, iilf and llilf (4); else 0. */
 static unsigned int constant_size(const uint8_t *insn)
 {
 	uint8_t extended = insn[1] & 0xf;
@@ -234,7 +237,7 @@ static void s390_constant_loads(struct object *object, const struct section *sec
 	}
 }
 
-/* "bcr 0,%r7", "brcl 0,...": gas fills with NOPs of 2, 4 and 6 bytes; zeroes in old ones. */
+/* gas fills gaps with NOPs of 2, 4 and 6 bytes ("bcr 0,%r7", "brcl 0,..."), or with zeroes. */
 static bool s390_is_padding(struct object *object, const struct section *section, uint64_t start,
 			    uint64_t end)
 {

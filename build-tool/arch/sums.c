@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Folds pairs of relocations that express a distance, and unfolds them. */
 #include "arch/sums.h"
 
 #include <elf.h>
@@ -23,9 +24,9 @@ static void put_field(unsigned char *at, unsigned int size, uint64_t value)
 }
 
 /*
- * "1b - ." is ADD32 of 1b and SUB32 of a label at the place itself, ".L5 - .L3" in a table
- * of a switch SUB32 of the table's beginning: one PC-relative relocation.  "889f - 888f" is
- * the length of a piece of code: a constant.
+ * "1b - ." is ADD32 of 1b and SUB32 of a label at the field itself; ".L5 - .L3" in a switch's table
+ * is ADD32 of .L5 and SUB32 of the table's start.  Both become one PC-relative relocation.
+ * "889f - 888f", the length of a piece of code, becomes a constant.
  */
 static bool fold_sum(struct section *section, const struct sum_types *types,
 		     const struct reloc *pair, struct reloc *ret, bool *ret_constant)

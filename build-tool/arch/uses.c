@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows an address in registers through a function. */
 #include "arch/uses.h"
 
 #include <stdlib.h>
@@ -6,9 +7,9 @@
 #include "object/debuginfo.h"
 
 struct walk_place {
-	uint32_t seen;    /* registers that have held the address here */
-	uint32_t pending; /* those of them that the step was not asked about yet */
-	bool special;
+	uint32_t seen;    /* registers that hold the address here on some path */
+	uint32_t pending; /* those of them that the step has not been called for yet */
+	bool special;	  /* a table names the instruction */
 };
 
 static struct walk_place *place_at(const struct walk *walk, uint64_t at)

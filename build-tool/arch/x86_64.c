@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* x86-64; relocations: System V psABI for AMD64, section 4.4. */
+/* The struct arch of x86-64.  Relocations: System V psABI for AMD64, section 4.4. */
 #include <elf.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "object/disasm.h"
 #include "object/sections.h"
 
-/* The processor counts from the end of the instruction, which mostly is that of the field. */
+/* The processor counts from the end of the instruction, which mostly is the end of the field. */
 static const struct reloc_kind x86_64_relocs[] = {
 	RELOC(R_X86_64_NONE, .idle = true),
 	RELOC(R_X86_64_64, .size = 8),
@@ -35,7 +35,7 @@ static const struct section_rule x86_64_sections[] = {
 	 .layouts = {{.size = 12, .partner = 4, .partner_length = 11},
 		     {.size = 14, .partner = 4, .partner_length = 13}}},
 	{.name = ".altinstr_replacement", .policy = SECTION_PARTNER},
-	/* DEFINE_VVAR(): in a page that user space reads (kernel/time/vsyscall.c) */
+	/* DEFINE_VVAR() puts it into a page that user space reads (kernel/time/vsyscall.c). */
 	{.name = ".vvar_", .prefix = true, .policy = SECTION_PARENT},
 	{.name = ".altinstr_aux", .policy = SECTION_PARTNER},
 	{.name = ".smp_locks", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
@@ -66,9 +66,9 @@ static const struct late_table x86_64_late_tables[] = {
 	{"__jump_table", 16, 5, "\xeb\x66", 2, false}, /* short: jmp, xchg %ax,%ax */
 	{".static_call_sites", 8, 5, "\x2e\x0f", 6, false}, /* call or jmp; with a prefix, jcc */
 	{".retpoline_sites", 4, 5, "\x2e\x0f", 6, false},
-	{".smp_locks", 4, 1, NULL, 0, false},	     /* the prefix */
+	{".smp_locks", 4, 1, NULL, 0, false},	     /* the lock prefix */
 	{".call_sites", 4, 5, NULL, 0, false},	     /* from 6.2 on: call depth tracking */
-	{".ibt_endbr_seal", 4, 4, NULL, 0, false}, /* an ENDBR that is not wanted */
+	{".ibt_endbr_seal", 4, 4, NULL, 0, false}, /* an ENDBR that the kernel seals */
 	{0},
 };
 
@@ -120,7 +120,7 @@ static void visit_measured(void *context, csh handle, const cs_insn *insn)
 			visit->next->behind = end - visit->next->offset;
 }
 
-/* "movl $1, counter(%rip)": behind the field there is an immediate value. */
+/* In "movl $1, counter(%rip)" an immediate value follows the field. */
 static void x86_64_measure_relocs(struct object *object, const struct section *section,
 				  uint64_t start, uint64_t end, struct reloc *relocs, size_t count)
 {
@@ -159,7 +159,7 @@ static void x86_64_local_references(struct object *object, const struct section 
 	disasm(object, section, start, end, visit_branch, &visit);
 }
 
-/* jmp, jcc, loop and jrcxz with one byte, which counts from behind it */
+/* jmp, jcc, loop and jrcxz have a displacement of one byte, which counts from its end. */
 static bool x86_64_point_branch(unsigned char *field, uint64_t distance)
 {
 	if (!distance || distance - 1 > INT8_MAX)

@@ -402,9 +402,9 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
 }
 
 /*
- * clang's kCFI puts the hash of a function's type, four bytes, in front of the function; they have a
- * symbol on x86 only.  Take such bytes for a hash only in front of a section's first function: behind
- * another function they could be its constants.
+ * clang's kCFI puts the hash of a function's type, four bytes, in front of the function; they have
+ * a symbol on x86 only.  Take such bytes for a hash only in front of a section's first function:
+ * behind another function they could be its constants.
  */
 static bool take_hash(const struct section *section, struct atom *first, uint64_t gap)
 {
