@@ -177,14 +177,14 @@ static const char *find_head(struct cursor *cursor, const char *name)
 	do {
 		token = next_token(cursor);
 		if (token == TOKEN_END || token == TOKEN_DIRECTIVE || cursor->at_line != line)
-			return "a macro makes it, or another line says where it begins";
+			return "a macro defines it, or a #line directive moves it";
 	} while (token != TOKEN_NAME || !is_name(cursor, name));
 	if (next_token(cursor) != '(' || !skip_parens(cursor))
 		return "its parameters are not understood";
 	/* Attributes: __must_hold(lock) */
 	while ((token = next_token(cursor)) != '{')
 		if (token != TOKEN_NAME && (token != '(' || !skip_parens(cursor)))
-			return "what stands between its parameters and its body is not understood";
+			return "the text between its parameters and its body is not understood";
 	return NULL;
 }
 
@@ -243,15 +243,15 @@ const char *body_find(const struct text_lines *lines, size_t first, const char *
 		if (token == TOKEN_END)
 			return "its braces do not match";
 		if (token == TOKEN_DIRECTIVE && is_include(&cursor))
-			return "a file is included in its body";
+			return "its body has an #include";
 		if (has_comma(&statement, &cursor, token))
-			return "it returns what stands behind a comma";
+			return "a return statement has a comma operator";
 		depth += token == '{';
 		depth -= token == '}';
 	}
 	/* #if and #else may each have an opening brace, so that this is not the function's end. */
 	if (cursor.at_column && cursor.at_line != ret->open_line)
-		return "its closing brace does not stand at the beginning of a line";
+		return "its closing brace is not at the beginning of a line";
 	ret->close_line = cursor.line;
 	ret->close_column = cursor.column;
 	return NULL;

@@ -178,8 +178,8 @@ struct error *compare_units(struct build *build)
 				 build->nr_units, build->nr_units == 1 ? "" : "s",
 				 any_callbacks(build) ? "; callbacks alone make no patch"
 				 : build->options.instrument
-					 ? ", which have no marker in a function; a diff with "
-					   "POKEPATCH_MARK(), or --mark-functions, adds some"
+					 ? ", and there is no marker in a function; add markers "
+					   "with --mark-functions, or POKEPATCH_MARK() in a diff"
 					 : "");
 	return NULL;
 }

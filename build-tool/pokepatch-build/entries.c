@@ -73,12 +73,12 @@ struct error *entry_flags_find(struct build *build)
 	TRY(read_kernel(vmlinux, &slots, &is_short));
 	if (!slots)
 		refusals_add(&build->refusals, "no-entry", vmlinux, "vmlinux",
-			     "none of its functions has a patchable entry; build the kernel by "
+			     "none of its functions has a patchable entry; build the kernel with "
 			     "'pokepatch-as --build', see pokepatch-as(1)");
 	else if (!is_short)
 		refusals_add(&build->refusals, "relocation-out-of-reach", vmlinux, "vmlinux",
-			     "the kernel is linked to an address of 64 bits, and jumps to it are "
-			     "made of two instructions, for 32; patch one in KSEG0");
+			     "the kernel is linked at a 64-bit address, and pokepatch jumps to "
+			     "32-bit addresses only; patch a kernel that is linked into KSEG0");
 	else
 		build->kcflags = xasprintf("%s%lu -DCC_USING_PATCHABLE_FUNCTION_ENTRY -B%s/",
 					   option, slots, FOLDER);

@@ -170,8 +170,8 @@ static void compare_crcs(struct build *build, const struct exporter *exporter, c
 		if (crc && strcmp(crc, old->crc))
 			refusals_add(&build->refusals, "export-changed", exporter->unit->source,
 				     old->name,
-				     "a type that '%s' is exported with changes (CRC %s, now %s); "
-				     "modules were built for the old one: leave it as it is",
+				     "a type of exported symbol '%s' changes (CRC %s, now %s), but "
+				     "modules were built with the old type; do not change the type",
 				     old->name, old->crc, crc);
 	}
 	map_deinit(&crcs);

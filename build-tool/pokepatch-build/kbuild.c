@@ -29,7 +29,7 @@ static struct error *shell_word(const char **p, struct buffer *word)
 		} else if (quote == '\'') {
 			buffer_add(word, &c, 1);
 		} else if (c == '$' || c == '`') {
-			return error_new(STATUS_FAILED, "a command that the shell would expand");
+			return error_new(STATUS_FAILED, "a command with a $ or ` of the shell");
 		} else if (c == '\\' && (*p)[1] && (!quote || strchr("\"\\$`", (*p)[1]))) {
 			(*p)++;
 			buffer_add(word, *p, 1);
@@ -142,8 +142,7 @@ struct error *cmd_file_read(const char *path, struct cmd_file *ret)
 									  : NULL;
 	end = value ? strchr(value, '\n') : NULL;
 	if (!end)
-		return error_new(STATUS_FAILED, "%s: not a command file of the kernel's build",
-				 path);
+		return error_new(STATUS_FAILED, "%s: not a .cmd file of kbuild", path);
 	value += strlen(" := ");
 	if (value > end)
 		value = end;

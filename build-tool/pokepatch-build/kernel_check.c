@@ -123,9 +123,9 @@ static void check_objtool(struct build *build, const char *path, const struct co
 		if (!value || strcmp(value, "y"))
 			continue;
 		refusals_add(&build->refusals, "objtool-late", path, "configuration",
-			     "kernel %s has %s (%s=y), for which objtool runs on the linked kernel "
-			     "and not on each file, so that what it marks in a file's code cannot "
-			     "be compared; patch a kernel that is built without it",
+			     "kernel %s has %s (%s=y), so objtool ran on the linked kernel and not "
+			     "on each file, and the code that it marks cannot be compared file by "
+			     "file; patch a kernel that is built without it",
 			     build->release, late_objtool[i].what, late_objtool[i].option);
 		return;
 	}
@@ -150,8 +150,8 @@ struct error *kernel_check_config(struct build *build)
 	if (count)
 		refusals_add(
 			&build->refusals, "config-differs", build->files.config, "configuration",
-			"it and %s differ in %s%s; give the configuration and the build folder "
-			"of one kernel",
+			"this configuration and %s differ in %s%s; give the configuration and the "
+			"build folder of one kernel",
 			headers_path, symbols.text, count > 5 ? " and others" : "");
 	else
 		check_objtool(build, build->files.config, &given);
@@ -334,7 +334,7 @@ struct error *kernel_check_vmlinux(struct build *build)
 	release = banner_release(vmlinux);
 	if (!release || strcmp(release, build->release)) {
 		refusals_add(&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
-			     "this is of kernel %s, not of %s; give the one that belongs to it",
+			     "this is of kernel %s, not of %s; give that kernel's vmlinux",
 			     release ? release : "(none found)", build->release);
 		return NULL;
 	}
@@ -343,7 +343,7 @@ struct error *kernel_check_vmlinux(struct build *build)
 		refusals_add(
 			&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
 			"its build id is %s, but that of %s is %s: another build of the same "
-			"release; give the one that belongs to it, or run 'pokepatch fetch %s'",
+			"release; give that build's vmlinux, or run 'pokepatch fetch %s'",
 			build->vmlinux_build_id, build->files.vmlinuz, build->kernel_build_id,
 			build->release);
 	return NULL;

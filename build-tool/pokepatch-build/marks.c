@@ -220,7 +220,7 @@ static void refuse(struct build *build, const struct marked *marked, const char 
 				     : NULL;
 
 	refusals_add(&build->refusals, "function-not-marked", place, marked->name,
-		     "--mark-functions: '%s': %s; put POKEPATCH_MARK() into it by a diff",
+		     "--mark-functions: '%s': %s; put POKEPATCH_MARK() into it with a diff",
 		     marked->name, why);
 }
 
@@ -372,10 +372,10 @@ static struct error *mark_name(struct build *build, struct object *objects, cons
 		found = marked;
 	}
 	_free_ char *why =
-		!count && elsewhere ? xasprintf("it is a function of %s", elsewhere)
-		: !count ? xstrdup("the files have no function of that name, or the compiler left it out")
-		: count > 1 ? xstrdup("several units are compiled from its file")
-		: section ? xasprintf("it is in section %s, which a marker must not be in", section)
+		!count && elsewhere ? xasprintf("it is defined in %s", elsewhere)
+		: !count ? xstrdup("the files define no such function, or the compiler removed it")
+		: count > 1 ? xstrdup("several units compile its file")
+		: section ? xasprintf("it is in section %s, where markers are not allowed", section)
 			  : NULL;
 	if (why)
 		refuse(build, &found, why);

@@ -31,34 +31,37 @@ static const struct option_row {
 	const char *argument; /* NULL: it takes none */
 	const char *help;
 } rows[] = {
-	{'k', "kernel", "RELEASE", "the kernel to patch (default: that of --kbuild, or the running one)"},
+	{'k', "kernel", "RELEASE",
+	 "the kernel to patch (default: that of --kbuild, or the running one)"},
 	{'s', "source", "PATH", "its source, a folder or a tarball; never written to"},
 	{'c', "config", "FILE", "its configuration"},
 	{'v', "vmlinux", "FILE", "its vmlinux, with DWARF"},
 	{'m', "modules", "DIR", "its modules, with DWARF"},
 	{OPTION_KBUILD, "kbuild", "DIR",
-	 "its build folder (headers, Module.symvers); one where it was built has all"},
+	 "its build folder (headers, Module.symvers); has all of it, if it was built there"},
 	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
-	{'j', "jobs", "N", "how much to run at once (default: the number of processors)"},
-	{OPTION_MODE, "mode", "auto|ftrace|direct|entry", "how calls are rerouted (default: auto)"},
+	{'j', "jobs", "N", "programs to run at the same time (default: one for each processor)"},
+	{OPTION_MODE, "mode", "auto|ftrace|direct|entry",
+	 "how the core reroutes calls (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop|live",
-	 "how the switch is made (default: stop; live with --instrument, where it can be)"},
-	{OPTION_INSTRUMENT, "instrument", NULL, "compile with markers: POKEPATCH_MARK() in the files"},
+	 "how the core switches (default: stop; with --instrument live, if possible)"},
+	{OPTION_INSTRUMENT, "instrument", NULL,
+	 "compile with markers: POKEPATCH_MARK() in the files"},
 	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
 	{OPTION_MARK_FUNCTIONS, "mark-functions", "NAME,...",
-	 "with --instrument: mark entry and return of these"},
-	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: that of its vmlinux)"},
+	 "with --instrument: mark entry and return of these functions"},
+	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: from its vmlinux)"},
 	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
-	 "what the tools for it begin with (default: Debian's names)"},
+	 "prefix of the cross compiler and its tools (default: Debian's)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
-	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "go on without what is refused with this code"},
+	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "leave out changes refused with this code"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
-	{OPTION_KEEP, "keep", "DIR", "keep the work files there"},
-	{'q', "quiet", NULL, "no progress and no summary"},
-	{'V', "verbose", NULL, "print the commands that are run"},
-	{'h', "help", NULL, "this text"},
-	{OPTION_VERSION, "version", NULL, "the program's version"},
+	{OPTION_KEEP, "keep", "DIR", "keep the work files in this folder"},
+	{'q', "quiet", NULL, "print no progress and no summary"},
+	{'V', "verbose", NULL, "print each command that runs"},
+	{'h', "help", NULL, "show this text"},
+	{OPTION_VERSION, "version", NULL, "show the version"},
 };
 
 static const struct mode_name {
@@ -88,8 +91,8 @@ static void print_help(void)
 {
 	printf("Usage: pokepatch-build [options] PATCH...\n"
 	       "       pokepatch-build --instrument [options] FILE.c|PATCH...\n"
-	       "Make a live patch module from source diffs (-p1) for a stock kernel, or one of\n"
-	       "instrumented copies of the functions that have markers (pokepatch_patch(7)).\n\n");
+	       "Make a live patch module for a stock kernel from source diffs (-p1), or a module\n"
+	       "with instrumented copies of functions that have markers (pokepatch_patch(7)).\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_free_ char *left = xasprintf("--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
 					      rows[i].argument ? rows[i].argument : "");
@@ -99,7 +102,8 @@ static void print_help(void)
 		else
 			printf("      %-24s %s\n", left, rows[i].help);
 	}
-	printf("\nWhat is not given comes from the cache that 'pokepatch fetch RELEASE' fills.\n"
+	printf("\nThe cache, which 'pokepatch fetch RELEASE' fills, has the parts of the kernel\n"
+	       "that no option names.\n"
 	       "Exit status: 0 done, 1 usage or environment, 2 refused, 3 nothing to do.\n");
 }
 
@@ -119,8 +123,7 @@ static struct error *parse_name(const char *what, const struct mode_name *names,
 		}
 	}
 	return error_new(STATUS_FAILED,
-			 "--%s %s: this version does not know it; "
-			 "'pokepatch-build --help' lists what it knows",
+			 "--%s %s: unknown value; 'pokepatch-build --help' lists the known ones",
 			 what, text);
 }
 
@@ -198,7 +201,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		options->verbose = true;
 		return NULL;
 	default:
-		return usage("unknown option, or one without its argument", NULL);
+		return usage("unknown option, or an option without its argument", NULL);
 	}
 }
 
@@ -247,7 +250,7 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 			return NULL;
 		}
 		if (value == '?')
-			return usage("unknown option, or one without its argument:",
+			return usage("unknown option, or an option without its argument:",
 				     argv[optind - 1]);
 		TRY(set_option(value, optarg, ret));
 	}
@@ -257,8 +260,8 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
 			     NULL);
 	if (!ret->instrument && (ret->defines.count || ret->mark_functions.count))
-		return usage(ret->defines.count ? "-D goes with --instrument"
-						: "--mark-functions goes with --instrument",
+		return usage(ret->defines.count ? "-D needs --instrument"
+						: "--mark-functions needs --instrument",
 			     NULL);
 	return NULL;
 }

@@ -94,8 +94,8 @@ struct error *own_compiler_find(struct build *build)
 	else
 		build_note(build,
 			   "%s is %s, but kernel %s was compiled by %s: functions that the two "
-			   "compile differently will be refused; 'pokepatch fetch %s' brings that one, "
-			   "and package qemu-user what runs it",
+			   "compile differently will be refused; 'pokepatch fetch %s' downloads "
+			   "the kernel's compiler, and package qemu-user has the emulator for it",
 			   build->cc, present, build->release, wanted, build->release);
 	return NULL;
 }

@@ -197,7 +197,7 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 	free(new.list);
 	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
 			 name, hunk->diff_line, index + 1, path, hunk->old_start,
-			 there ? "the text is already as it would make it"
+			 there ? "the file already has the text that the hunk makes"
 			       : "the lines it changes are not there; "
 				 "make the diff against this kernel's source");
 }

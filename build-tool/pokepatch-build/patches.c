@@ -280,7 +280,8 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 		return NULL;
 	}
 	if (entry->binary) {
-		refuse(build, entry, "binary-diff", "a binary change of a source file");
+		refuse(build, entry, "binary-diff",
+		       "the diff changes this source file as binary data; make a text diff");
 		return NULL;
 	}
 	if (change) {
@@ -288,7 +289,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 		return NULL;
 	}
 	if (entry->mode_changed)
-		build_note(build, "%s: the change of its mode does nothing", path);
+		build_note(build, "%s: the change of its file mode has no effect", path);
 	TRY(load_file(build, entry, &file));
 	if (!file)
 		return NULL;

@@ -79,13 +79,14 @@ static struct error *find_arch(struct build *build)
 
 	if (!machine)
 		return error_new(STATUS_FAILED,
-				 "%s: not an ELF file of a machine that pokepatch knows; name the "
-				 "kernel's vmlinux with --vmlinux",
+				 "%s: not an ELF file for a machine that pokepatch supports; name "
+				 "the kernel's vmlinux with --vmlinux",
 				 build->files.vmlinux);
 	if (!proof_knows(machine->elf.machine, machine->elf.class, machine->elf.data))
 		return error_new(STATUS_FAILED,
-				 "%s: for %s, of which pokepatch-build cannot check modules, and "
-				 "so makes none; pokepatch-diff compares its objects",
+				 "%s: it is for %s, and pokepatch-build makes no modules for that "
+				 "machine because it cannot check them; pokepatch-diff compares "
+				 "its objects",
 				 build->files.vmlinux, machine->tools.debian);
 	if (given && !arch_is_called(machine, given))
 		return error_new(STATUS_FAILED, "--arch %s: %s is for %s", given,

@@ -229,7 +229,8 @@ static struct error *cannot_compile(const struct candidate *candidate, const str
 {
 	return error_new(STATUS_FAILED,
 			 "the kernel's build cannot compile %s as it is, before any change:\n%s",
-			 candidate->source, output->text ? output->text : "(it said nothing)");
+			 candidate->source,
+			 output->text ? output->text : "(kbuild printed nothing)");
 }
 
 /* Compile the candidates and make units of them; *ret_damaged: prepare the tree and try again. */
@@ -297,13 +298,15 @@ struct error *find_units(struct build *build)
 
 	TRY(look_for_units(build, &damaged));
 	if (damaged) {
-		build_note(build, "the prepared tree %s was damaged and is prepared anew",
+		build_note(build, "the prepared tree %s was damaged and is prepared again",
 			   build->tree);
 		build_print_notes(build);
 		TRY(tree_rebuild(build));
 		TRY(look_for_units(build, &damaged));
 		if (damaged)
-			return error_new(STATUS_FAILED, "%s changes while it is used", build->tree);
+			return error_new(STATUS_FAILED,
+					 "another program changes the prepared tree %s; try again",
+					 build->tree);
 	}
 	if (build->nr_units)
 		qsort(build->units, build->nr_units, sizeof(*build->units), order_units);

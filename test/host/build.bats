@@ -200,7 +200,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 		echo "2.39.5"
 	} >x.patch
 	build --dry-run x.patch
-	ends 0 "mode does nothing"
+	ends 0 "file mode has no effect"
 	sed -i 's/$/\r/' x.patch
 	build --dry-run x.patch
 	ends 0 "version_proc_show"
@@ -287,12 +287,12 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	edit fs/eventfd.c -e '1s/^/#undef CONFIG_EPOLL\n/' \
 		-e 's/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/' >x.patch
 	build --dry-run --report r.json x.patch
-	ends 2 "fs/eventfd.c: refused [export-changed]: a type that 'eventfd_fget' is exported with changes (CRC 0x"
+	ends 2 "fs/eventfd.c: refused [export-changed]: a type of exported symbol 'eventfd_fget' changes (CRC 0x"
 	# The others do not reach it.
 	[ "$(jq -c '[.refusals[].subject]' r.json)" = '["eventfd_ctx_fileget","eventfd_fget"]' ]
 	local crc
 	crc=$(awk '$2 == "eventfd_fget" { print $1 }' "$kernel"/headers/usr/src/*/Module.symvers)
-	[[ $output == *"'eventfd_fget' is exported with changes (CRC $crc, now "* ]]
+	[[ $output == *"exported symbol 'eventfd_fget' changes (CRC $crc, now "* ]]
 	build --dry-run --allow export-changed x.patch
 	ends 0 "fs/eventfd.c: warning [export-changed]: allowed: "
 }
@@ -453,7 +453,7 @@ kernel_program() {
 	mips64el-linux-gnuabi64-gcc-12 -g -mabi=32 -mno-abicalls -fno-pic -c -o v.o v.c
 	mips64el-linux-gnuabi64-ld -m elf32ltsmip -Ttext=0x80100000 -e _stext --build-id -o vmlinux v.o
 	build -v vmlinux x.patch
-	ends 1 "vmlinux: for mipsel, of which pokepatch-build cannot check modules, and so makes none"
+	ends 1 "vmlinux: it is for mipsel, and pokepatch-build makes no modules for that machine"
 	[ ! -e pokepatch-x.ko ]
 }
 

@@ -49,9 +49,9 @@ markers_of() {
 
 @test "what goes with --instrument only, and what is left out" {
 	build -D A "$top/examples/proc-version.patch"
-	ends 1 "-D goes with --instrument"
+	ends 1 "-D needs --instrument"
 	build --mark-functions f "$top/examples/proc-version.patch"
-	ends 1 "--mark-functions goes with --instrument"
+	ends 1 "--mark-functions needs --instrument"
 	build --instrument
 	ends 1 "no FILE.c and no PATCH given"
 	build --instrument -D 1A fs/proc/version.c
@@ -140,12 +140,12 @@ markers_of() {
 @test "what is not understood is refused by name" {
 	build --instrument -n v --dry-run --mark-functions nothing_there,get_task_comm,__do_sys_uname,umh_keys_init \
 		kernel/sys.c
-	ends 2 "refused [function-not-marked]: --mark-functions: 'nothing_there': the files have no function" \
-		"'__do_sys_uname': a macro makes it"
+	ends 2 "refused [function-not-marked]: --mark-functions: 'nothing_there': the files define no such function" \
+		"'__do_sys_uname': a macro defines it"
 	build --instrument -n v --dry-run --mark-functions proc_version_init fs/proc/version.c
 	ends 2 "'proc_version_init': it is in section .init.text"
 	build --instrument -n v --dry-run --mark-functions utsname fs/proc/version.c
-	ends 2 "'utsname': it is a function of " include/linux/utsname.h
+	ends 2 "'utsname': it is defined in " include/linux/utsname.h
 	build --instrument -n v --dry-run --mark-functions do_nmi,exc_nmi,default_do_nmi arch/x86/kernel/nmi.c
 	ends 2 "'default_do_nmi': it is in section .noinstr.text"
 	# The diff has taken the line away that DWARF knows.

@@ -81,8 +81,8 @@ static void test_found(void **state)
 static void test_refused(void **state)
 {
 	(void)state;
-	refuses("|SYSCALL_DEFINE1(g, int, a)\n{\n}\nint f(void)\n{\n}\n", "a macro makes it");
-	refuses("|int g(void);\nint f(void)\n{\n}\n", "a macro makes it");
+	refuses("|SYSCALL_DEFINE1(g, int, a)\n{\n}\nint f(void)\n{\n}\n", "a macro defines it");
+	refuses("|int g(void);\nint f(void)\n{\n}\n", "a macro defines it");
 	refuses("|DEFINE(f);\nint a;\n", "its parameters");
 	refuses("|int f(void);\n", "between its parameters and its body");
 	refuses("|int f(a)\n\tint a;\n{\n}\n", "between its parameters and its body");
@@ -90,9 +90,9 @@ static void test_refused(void **state)
 	refuses("|int f(int a\n#if A\n\t, int b\n#endif\n)\n{\n}\n", "its parameters");
 	refuses("|int f(void)\n{\n#if A\n\tif (a) {\n#else\n\tif (b) {\n#endif\n\t}\n}\n", "braces");
 	refuses("|int f(void)\n{\n#if A\n\t}\n#else\n\t}\n#endif\n}\n", "closing brace");
-	refuses("|int f(void)\n{\n#include \"x.c\"\n}\n", "a file is included");
-	refuses("|int f(void)\n{\n\treturn a, b;\n}\n", "behind a comma");
-	refuses("|int f(void)\n{\n\treturn g(a, b), b;\n}\n", "behind a comma");
+	refuses("|int f(void)\n{\n#include \"x.c\"\n}\n", "an #include");
+	refuses("|int f(void)\n{\n\treturn a, b;\n}\n", "a comma operator");
+	refuses("|int f(void)\n{\n\treturn g(a, b), b;\n}\n", "a comma operator");
 	refuses("|int f(void)\n{\n\t/* the end\n", "braces");
 }
 
