@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Adding the tables of pokepatch_format.h to the linked object; see finalize.h. */
 #include "pokepatch-build/finalize.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 struct site {
 	const struct section *section;
 	uint64_t start;
-	uint64_t end; /* once sorted: the furthest of this site and those before it */
+	uint64_t end; /* once sorted: the maximum of this site's end and those of earlier sites */
 };
 
 struct finalizer {
@@ -25,11 +26,11 @@ struct finalizer {
 	struct object object;
 	const struct externals *externals;
 	struct section *strings, *symbols, *objects, *relocs, *funcs, *callbacks, *texts, *image;
-	struct section *early_keys; /* or NULL */
-	struct map string_offsets; /* + 1 */
-	uint32_t *symbol_numbers;  /* of each external: row in symbols, + 1 */
+	struct section *early_keys; /* see early_key(); or NULL */
+	struct map string_offsets; /* from string to offset in strings, + 1 */
+	uint32_t *symbol_numbers;  /* for each external: row in symbols, + 1, or 0 */
 	uint32_t symbol_count, object_count, reloc_count;
-	struct map object_numbers; /* + 1, by parent's name */
+	struct map object_numbers; /* from a parent's name to row in objects, + 1 */
 	struct symvers core_symvers;
 	VEC(struct site) sites;
 	bool kallsyms_all;
@@ -79,7 +80,7 @@ static uint32_t add_object(struct finalizer *finalizer, const struct parent *par
 	return finalizer->object_count - 1;
 }
 
-/* Row of an external in the table of symbols; made when it is first used. */
+/* The row of an external in the table of symbols, which is added at the first use. */
 static uint32_t add_symbol(struct finalizer *finalizer, uint32_t external_index)
 {
 	uint32_t *number = &finalizer->symbol_numbers[external_index];
@@ -152,7 +153,7 @@ static void collect_sites(struct finalizer *finalizer)
 	if (finalizer->sites.count)
 		qsort(finalizer->sites.list, finalizer->sites.count, sizeof(struct site),
 		      site_order);
-	/* Sites nest: an alternative of several instructions has the call's site within. */
+	/* Sites nest: an alternative of several instructions may contain the site of a call. */
 	for (size_t i = 1; i < finalizer->sites.count; i++) {
 		struct site *site = &finalizer->sites.list[i];
 
@@ -174,7 +175,7 @@ static bool is_rewritten(const struct finalizer *finalizer, const struct section
 	return behind && list[behind - 1].section == section && offset < list[behind - 1].end;
 }
 
-/* Who it is, for messages. */
+/* The function at a place, or else the section, for messages. */
 static const char *function_at(const struct finalizer *finalizer, const struct section *section,
 			       uint64_t offset)
 {
@@ -188,16 +189,16 @@ static const char *function_at(const struct finalizer *finalizer, const struct s
 	return section->name;
 }
 
-/* A relocation of ours comes too late for what the loader has rewritten or copied by then. */
+/* Refuse a place that the loader rewrites or copies before the core makes its relocations. */
 static void refuse_place(struct finalizer *finalizer, const struct section *section,
 			 uint64_t offset, const char *name)
 {
 	struct refusals *refusals = &finalizer->build->refusals;
 
 	/*
-	 * The loader copies this section to every processor before any notifier runs
-	 * (post_relocation() in kernel/module/main.c), and a symbol in it has a per-CPU
-	 * offset for its address.
+	 * The loader copies the per-CPU section for every processor before any notifier runs
+	 * (post_relocation() in kernel/module/main.c), and the addresses of symbols in it are
+	 * per-CPU offsets.
 	 */
 	if (has_prefix(section->name, PERCPU_SECTION))
 		refusals_add(refusals, "relocation-in-percpu", NULL, name,
@@ -212,7 +213,10 @@ static void refuse_place(struct finalizer *finalizer, const struct section *sect
 			     function_at(finalizer, section, offset), name);
 }
 
-/* How far the kernel will be is known when the module is loaded, and only then. */
+/*
+ * Refuse types that may not reach the kernel from the module: the distance is not known before the
+ * module is loaded.  Refuse also those that section_layout.c could not move to an allowed place.
+ */
 static void refuse_type(struct finalizer *finalizer, const struct section *section,
 			const struct reloc *reloc, const char *name)
 {
@@ -260,14 +264,17 @@ static void add_reloc(struct finalizer *finalizer, struct section *section,
 	refuse_type(finalizer, section, reloc, finalizer->externals->list.list[external]->name);
 }
 
-/* struct static_key of include/linux/jump_label.h, with addresses of 64 bits, as all modules have. */
+/* struct static_key in include/linux/jump_label.h, of 64-bit kernels. */
 #define KEY_SIZE 16
-#define KEY_TYPE 8 /* where it says if it is on at first */
+#define KEY_TYPE 8 /* offset of the field that tells if the key is initially on */
 
 /*
- * Where the loader reads keys, one that is not reached yet is another one until then, with which the
- * loader takes the instruction for a jump, and leaves it as it is: of a branch that is compiled as the
- * likely one ("branch"), if the key is off at first; of any other, if it is on.
+ * A reference to a static key that the core relocates later, on a machine whose loader reads the
+ * keys of a module's branches before that (jump_label_apply_nops()).
+ *
+ * Until the core makes the relocation, let the reference lead to a key of our own, in a state with
+ * which the loader takes the instruction for a jump and leaves it as it is.  That is a key that is
+ * off for a branch compiled as the likely one (JUMP_ENTRY_BRANCH), and a key that is on for others.
  */
 static struct reloc early_key(struct finalizer *finalizer, const struct reloc *reloc)
 {
@@ -290,7 +297,7 @@ static struct reloc early_key(struct finalizer *finalizer, const struct reloc *r
 	};
 }
 
-/* Take references that the loader cannot resolve out of a section, into our table. */
+/* Move references that the loader cannot resolve from a section into our table. */
 static void convert_section(struct finalizer *finalizer, struct section *section,
 			    const struct section_rules *rules)
 {
@@ -315,8 +322,8 @@ static void convert_section(struct finalizer *finalizer, struct section *section
 	section->relocs.count = kept;
 }
 
-/* Sections that only objtool reads, or that the glue's debug information left. */
-static bool is_spent(const struct section *section)
+/* Sections that the module does not need: for objtool alone, or the glue's debug information. */
+static bool is_discarded(const struct section *section)
 {
 	return has_prefix(section->name, ".discard") || has_prefix(section->name, ".debug") ||
 	       has_prefix(section->name, ".comment");
@@ -331,13 +338,13 @@ static void convert_relocs(struct finalizer *finalizer)
 	collect_sites(finalizer);
 	section_rules_init(&rules, object->arch);
 	for (size_t i = 1; i < section_count; i++)
-		if (!is_spent(object->sections.list[i]))
+		if (!is_discarded(object->sections.list[i]))
 			convert_section(finalizer, object->sections.list[i], &rules);
 	section_rules_deinit(&rules);
 }
 
-/* Remove what nothing refers to any more; freed with the object all the same. */
-static void drop_spent(struct finalizer *finalizer)
+/* Free those sections, and the symbols that nothing refers to any more; their slots become NULL. */
+static void drop_discarded(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
 
@@ -346,7 +353,7 @@ static void drop_spent(struct finalizer *finalizer)
 		bool external = !symbol->section &&
 				map_get(&finalizer->externals->by_link_name, symbol->name);
 
-		if (external || (symbol->section && is_spent(symbol->section))) {
+		if (external || (symbol->section && is_discarded(symbol->section))) {
 			free(symbol);
 			object->symbols.list[i] = NULL;
 		}
@@ -354,7 +361,7 @@ static void drop_spent(struct finalizer *finalizer)
 	for (size_t i = 1; i < object->sections.count; i++) {
 		struct section *section = object->sections.list[i];
 
-		if (!is_spent(section))
+		if (!is_discarded(section))
 			continue;
 		vec_deinit(&section->relocs);
 		if (section->own_data)
@@ -366,7 +373,7 @@ static void drop_spent(struct finalizer *finalizer)
 
 /* ---- tables ------------------------------------------------------------------------- */
 
-/* What verify.c found equal; where it lies in texts. */
+/* Add an external's code, as verify.c has verified it.  Return: its offset in texts. */
 static uint32_t add_text(struct finalizer *finalizer, uint32_t external)
 {
 	const struct buffer *text = &finalizer->build->comparison->texts[external];
@@ -464,7 +471,7 @@ static bool any_escapes(const struct build *build)
 	return false;
 }
 
-/* There are as many as functions: link.c has counted those. */
+/* Point the image to the glue's stubs, if it has any; make_glue() made one for each function. */
 static void put_stubs(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
@@ -482,7 +489,7 @@ static void put_stubs(struct finalizer *finalizer)
 	}
 }
 
-/* All of the section that the linker made of them. */
+/* Point the image to the section that the linker made of all markers. */
 static void put_markers(struct finalizer *finalizer)
 {
 	struct section *markers =
@@ -552,8 +559,8 @@ static struct error *fill_image(struct finalizer *finalizer)
 }
 
 /*
- * Once the image has its place and the rows of our own are out: what is still
- * undefined must be what the module loader finds.
+ * Refuse undefined symbols that the module loader will not find.  By now the image is defined, and
+ * the core's relocations are in our table.
  */
 static void refuse_missing(struct finalizer *finalizer)
 {
@@ -642,12 +649,12 @@ static struct error *finalize(struct finalizer *finalizer, const char *report)
 	add_object(finalizer, finalizer->build->comparison->vmlinux); /* always row 0 */
 	convert_relocs(finalizer);
 	finish_rows(finalizer);
-	drop_spent(finalizer);
+	drop_discarded(finalizer);
 	TRY(fill_image(finalizer));
 	refuse_missing(finalizer);
 	fill_modinfo(finalizer);
 
-	/* Of a type for programs' own use (gABI): modpost takes PROGBITS in memory only. */
+	/* SHT_LOUSER, for programs' own use (gABI): modpost rejects PROGBITS without SHF_ALLOC. */
 	struct section *json =
 		object_add_section(object, POKEPATCH_SECTION_REPORT, SHT_LOUSER, 0, 1, 0);
 	section_append(json, report, strlen(report) + 1, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Phase: the proof of the finished module (build-tool/proof), from what the phases before left.
- * Only a module that the proof accepts gets its name.
+ * Phase: prove the finished module (build-tool/proof).  The earlier phases left the input of the
+ * proof.  write_module() gives the module its final name only if the proof accepts it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "proof/proof.h"
 
 /*
- * What the unit's code looks like to objtool, from the compiler's whole output: the
- * only other source for the unwind table.  It rewrites the file, so of a copy.
+ * Run objtool on the compiler's whole output for each unit.  That is the only other source of the
+ * module's unwind table.  objtool rewrites the files, so these are copies.
  */
 static struct error *run_objtool(struct build *build, char **copies, size_t count)
 {
@@ -30,7 +30,7 @@ static struct error *run_objtool(struct build *build, char **copies, size_t coun
 	}
 	struct error *error = proc_run_all(commands, count, build->options.jobs, results);
 	for (size_t i = 0; !error && i < count; i++) {
-		if (results[i].status) /* it warns with status 0, as of code that is not carried */
+		if (results[i].status) /* 0 with warnings, which may be about code not carried */
 			error = error_new(STATUS_FAILED, "objtool cannot read %s: %s", copies[i],
 					  results[i].out.text ?: "");
 		proc_result_deinit(&results[i]);
@@ -90,7 +90,7 @@ static void add_parent(struct proof_input *input, const struct parent *parent)
 		.name = xstrdup(parent->name), .path = xstrdup(parent->path)};
 }
 
-static struct error *fill(struct build *build, struct proof_input *input)
+static struct error *fill_input(struct build *build, struct proof_input *input)
 {
 	const struct comparison *comparison = build->comparison;
 	char *config _free_ = NULL;
@@ -123,7 +123,7 @@ static struct error *fill(struct build *build, struct proof_input *input)
 	return unwind_units(build, input);
 }
 
-/* The core's folder in the cache, and the tree, may go; what is kept must do without. */
+/* Copy a file into the kept work folder: the tree and the core may be removed from the cache. */
 static struct error *keep_file(const struct build *build, const char *name, char **path)
 {
 	char *copy = xasprintf("%s/%s", build->work, name);
@@ -149,7 +149,7 @@ static struct error *keep_input(const struct build *build, struct proof_input *i
 	return file_write(path, text, strlen(text));
 }
 
-static struct error *prove(struct build *build, struct proof_input *input)
+static struct error *run_proof(struct build *build, struct proof_input *input)
 {
 	struct proof *proof;
 
@@ -164,10 +164,10 @@ static struct error *prove(struct build *build, struct proof_input *input)
 struct error *prove_module(struct build *build)
 {
 	struct proof_input input = {0};
-	struct error *error = fill(build, &input);
+	struct error *error = fill_input(build, &input);
 
 	if (!error)
-		error = prove(build, &input);
+		error = run_proof(build, &input);
 	proof_input_deinit(&input);
 	return error;
 }
