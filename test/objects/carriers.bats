@@ -12,14 +12,6 @@ macros() {
 	END
 }
 
-compare_with_macros() {
-	{
-		macros
-		cat
-	} >case.c
-	compare <case.c
-}
-
 # carried_by "NAME: CARRIER..."... - exactly these functions are carried, by those.
 carried_by() {
 	same "list of carried functions" "$(jq -r '.functions[] |

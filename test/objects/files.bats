@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2028 # C and assembler source with escapes, which bash leaves alone
 # shellcheck shell=bash
 # Files that are not what they should be, and very large ones.
 
@@ -116,6 +117,7 @@ judge() {
 	case $got in
 	0 | 3) ;;
 	1 | 2)
+		# shellcheck disable=SC2015 # either is a failure
 		[ -s asan.err ] && ! LC_ALL=C grep -aqvE 'refused \[[a-z-]*\]: |warning \[[a-z-]*\]: |^pokepatch-diff: ' \
 			asan.err || {
 			echo "$1: status $got without a clear line"
@@ -157,7 +159,7 @@ mutate() {
 		place=$(((RANDOM * 32768 + RANDOM) % size))
 		# Half of them in the headers of file and sections, where each byte means much.
 		[ $((RANDOM % 2)) -eq 0 ] || place=$((size - 1 - place % (size / 3)))
-		printf "\\x$(printf %02x $((RANDOM % 256)))" |
+		printf '%b' "\\x$(printf %02x $((RANDOM % 256)))" |
 			dd of="$1" bs=1 seek="$place" conv=notrunc status=none
 	done
 }

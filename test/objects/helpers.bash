@@ -143,6 +143,15 @@ compare() {
 	diff_objects orig.o patched.o
 }
 
+# compare_with_macros - the same, behind what the test file's macros() prints.
+compare_with_macros() {
+	{
+		macros
+		cat
+	} >case.c
+	compare <case.c
+}
+
 # ---- what came out -----------------------------------------------------------
 
 # same WHAT GOT WANTED
@@ -237,35 +246,7 @@ has_sections() {
 # relocs SECTION [FILE] - its relocations: "OFFSET TYPE SYMBOL ADDEND", hexadecimal.
 relocs() {
 	local file=${2:-$out} base=''
-	readelf -SWr "$file" | awk -v wanted="$1" '
-		# "[ 8] NAME TYPE ADDRESS OFFSET SIZE ENTRY FLAGS LINK INFO ALIGN", where FLAGS may be empty
-		/^ *\[ *[0-9]+\]/ {
-			sub(/^ *\[ */, "")
-			sub(/\]/, "")
-			place[$1] = $5
-			target["0x" $5] = $(NF - 1)
-		}
-		/^Relocation section/ {
-			on = $3 == "'"'"'.rela" wanted "'"'"'" || $3 == "'"'"'.rel" wanted "'"'"'"
-			at = $6
-			while (sub(/^0x0/, "0x", at))
-				;
-			for (i in target) {
-				name = i
-				while (sub(/^0x0/, "0x", name))
-					;
-				if (name == at)
-					base = place[target[i]]
-			}
-		}
-		on && $3 ~ /^R_/ {
-			sub(/^0+/, "", $1)
-			offset = $1 == "" ? 0 : $1
-			if (NF > 5)
-				print offset, $3, $5, ($6 == "-" ? "-" : "+") $7
-			else
-				print offset, $3, $5, "in", base
-		}' | with_addends "$file"
+	readelf -SWr "$file" | awk -v wanted="$1" -f "$top/test/objects/relocs.awk" | with_addends "$file"
 }
 
 # with_addends FILE - of 32-bit MIPS: each addend is in its field, or with R_MIPS_HI16 in that of

@@ -117,6 +117,7 @@ line_numbers() {
 		} >moved.c
 		compare <moved.c
 		nothing_differs
+		# shellcheck disable=SC2001 # a pattern over several words
 		echo "$source" | sed "s/\"f.c\", __LINE__/\"f.c\", OLD($from) NEW($((from + 1)))/" >number.c
 		compare <number.c
 		carries "f changed"

@@ -32,7 +32,7 @@ entry() {
 	has_sections .text.f __patchable_function_entries
 	same "the patchable entry" "$(relocs __patchable_function_entries)" "0 $address .text.f +0"
 	local upper=()
-	[ $long -eq 4 ] || upper=("R_MIPS_HIGHEST two +0" "R_MIPS_HIGHER two +0")
+	[ "$long" -eq 4 ] || upper=("R_MIPS_HIGHEST two +0" "R_MIPS_HIGHER two +0")
 	same "relocations" "$(relocs .text.f | awk '{ print $2, $3, $4 }' | LC_ALL=C sort)" \
 		"$(lines "${upper[@]}" "R_MIPS_HI16 two +0" "R_MIPS_LO16 two +0")"
 	same "first instruction" "$(bytes .text.f | head -c 8)" 00000000
@@ -261,7 +261,7 @@ far6() {
 # (One that is called several times may be kept where calls leave it alone, and counts.)
 long_calls() {
 	flags+=(-mlong-calls)
-	[ $long -eq 4 ] || flags+=(-msym32)
+	[ "$long" -eq 4 ] || flags+=(-msym32)
 	compare <<-'END'
 		extern int ext(int);
 		NEW(static __attribute__((noipa)) int added(int x) { return ext(x) * 3; })
@@ -344,7 +344,7 @@ foreign() {
 		n32) flags=(-mabi=n32 -march=mips64r2) ;;
 		*) flags=(-DMICRO='".set micromips; nop; .set nomicromips"') ;;
 		esac
-		[ $long$case != 8n32 ] || continue
+		[ "$long$case" != 8n32 ] || continue
 		"${cc[@]}" "${flags[@]}" -x c -o orig.o - <<-'END'
 			#ifdef MICRO
 			asm(MICRO);

@@ -134,22 +134,6 @@ loop_to_start() {
 }
 @test "riscv64: a jump to a function's first instruction" { each_relaxation loop_to_start; }
 
-neighbours() {
-	compare <<-'END'
-		#define noinstr __attribute__((section(".noinstr.text"), noinline, noclone))
-		extern int ext(int);
-		noinstr static int one(int x) { return ext(x) + 1; }
-		NEW(noinstr static int two(int x) { return ext(x) + 40 + x * x; })
-		noinstr int f(int x) { return one(x) * 2; }
-		noinstr int g(int x) { return OLD(one) NEW(two)(x) * 3; }
-		int h(int x) { return one(x) - 5; }
-	END
-	carries "g changed" "two new"
-	runs <<-'END'
-		int ext(int x) { return x; }
-		int main(void) { return ((int (*)(int))changed(0))(1) != 126; }
-	END
-}
 @test "riscv64: several functions in one section" { each_relaxation neighbours; }
 
 @test "riscv64: jumps to a neighbour that the assembler resolved" {

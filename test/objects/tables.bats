@@ -41,14 +41,6 @@ macros() {
 	END
 }
 
-compare_with_macros() {
-	{
-		macros
-		cat
-	} >case.c
-	compare <case.c
-}
-
 # entries SECTION SIZE - how many there are in the output.
 entries() { echo $(($(size_of "$1") / $2)); }
 

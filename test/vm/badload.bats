@@ -55,9 +55,8 @@ load_is_refused() { # FILE STATUS TEXT
 	[[ $id =~ ^[0-9a-f]{40}$ ]]
 	other=00112233445566778899aabbccddeeff00112233
 	# Both places that tell: the tables (bytes) and modinfo (text).
-	ID=$id perl -0777 -pe 's/\Q$ENV{ID}\E/'$other'/g; my $b = pack("H*", $ENV{ID});
-		s/\Q$b\E/pack("H*", "'$other'")/ge' <"$file" >"$BATS_TEST_TMPDIR/other.ko"
-	! cmp -s "$file" "$BATS_TEST_TMPDIR/other.ko"
+	replace_bytes "$(hex "$id")" "$(hex "$other")" "$file" "$BATS_TEST_TMPDIR/text.ko"
+	replace_bytes "$id" "$other" "$BATS_TEST_TMPDIR/text.ko" "$BATS_TEST_TMPDIR/other.ko"
 	guest "${patched[@]}" --file "$BATS_TEST_TMPDIR/other.ko" \
 		--expect '^pokepatch: .*build' <<<"$refused_script"'
 		modprobe pokepatch
@@ -88,7 +87,6 @@ load_is_refused() { # FILE STATUS TEXT
 	with_patches "$example"
 	guest "${patched[@]}" <<<'
 		modprobe pokepatch-proc-version
-		file() { cat "$(sysfs proc-version "$1")"; }
 		# address old_addr|new_addr - as kallsyms has it: the new function is in a module.
 		address() {
 			awk -v which="$1" '"'"'
@@ -98,12 +96,12 @@ load_is_refused() { # FILE STATUS TEXT
 				}'"'"' /proc/kallsyms
 		}
 		bad() { # FILE VALUE ERROR
-			was=$(file "$1")
+			was=$(file proc-version "$1")
 			if (echo -n "$2" >"$(sysfs proc-version "$1")") 2>/tmp/error; then
 				die "$1 took the value \"$2\""
 			fi
 			has "$1=$2" "$(cat /tmp/error)" "$3"
-			same "$1 after a bad value" "$(file "$1")" "$was"
+			same "$1 after a bad value" "$(file proc-version "$1")" "$was"
 		}
 		for now in 0 1; do
 			enabled proc-version $now
@@ -113,8 +111,8 @@ load_is_refused() { # FILE STATUS TEXT
 			for value in -1 x 99999999999999999999; do
 				bad timeout_ms "$value" "Invalid argument"
 			done
-			same enabled "$(file enabled)" $now
-			same "state and behaviour" "$(file state) $(grep -c Live-patched /proc/version)" \
+			same enabled "$(file proc-version enabled)" $now
+			same "state and behaviour" "$(file proc-version state) $(grep -c Live-patched /proc/version)" \
 				"$([ $now = 1 ] && echo enabled 1 || echo disabled 0)"
 		done
 		for name in state blocked_by stop_ns build_id; do
@@ -122,7 +120,7 @@ load_is_refused() { # FILE STATUS TEXT
 		done
 		# Switching to what it is already changes nothing and is no error.
 		enabled proc-version 1
-		same state "$(file state)" enabled
+		same state "$(file proc-version state)" enabled
 
 		function=$(sysfs proc-version vmlinux/version_proc_show,1)
 		same "mode of enabled" "$(stat -c %a "$(sysfs proc-version enabled)")" 644

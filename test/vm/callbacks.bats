@@ -6,43 +6,7 @@ load helpers
 
 patches=$top/test/vm/patches
 
-# What scripts begin with: `calls WHAT LINE...` compares the callbacks since the last time.
-words='
-id=callbacks
-file() { cat "$(sysfs $id "$1")"; }
-state_is() { [ "$(file state)" = "$1" ]; }
-mtu() { cat "/sys/class/net/$1/mtu"; }
-calls() {
-	what=$1
-	shift
-	dmesg -c | sed -n "s/^.*callback: //p" >/tmp/calls
-	for line; do
-		echo "$line"
-	done >/tmp/wanted
-	[ -z "${states-}" ] || any_state
-	diff /tmp/wanted /tmp/calls || die "$what: not the callbacks that were wanted"
-}
-# switch_fails VALUE TEXT - a write to enabled fails with that error, and changes nothing.
-switch_fails() {
-	was=$(file enabled)
-	if (echo "$1" >"$(sysfs $id enabled)") 2>/tmp/error; then
-		die "enabled=$1 was accepted"
-	fi
-	has "the error" "$(cat /tmp/error)" "$2"
-	same enabled "$(file enabled)" "$was"
-	same "who uses the module" "$(cat /sys/module/pokepatch_$id/refcnt)" "$was"
-}
-# calls_in FILE - likewise, with the lines in a file.
-calls_in() {
-	dmesg -c | sed -n "s/^.*callback: //p" >/tmp/calls
-	diff "$1" /tmp/calls || die "not the callbacks that were wanted"
-}
-# A switch may find a module in the way from coming to live: only that it is there counts.
-any_state() { sed -i "s/, dummy \(coming\|live\)$/, dummy here/" /tmp/calls /tmp/wanted; }
-fail_with() { sysctl -qw "kernel.panic=$1"; }
-fail_with 0
-dmesg -c >/tmp/before
-'
+words=$(words callbacks)
 
 @test "callbacks at enable and disable, and of a module that comes late and leaves" {
 	local module
@@ -87,7 +51,7 @@ dmesg -c >/tmp/before
 				"$id pre-patch of dummy, dummy live" \
 				"$id post-patch of vmlinux, new" \
 				"$id post-patch of dummy, dummy live"
-			[ $id = callbacks ] || same "time stopped" "$(file stop_ns)" 0
+			[ $id = callbacks ] || same "time stopped" "$(file $id stop_ns)" 0
 			enabled $id 0
 			calls "disabled again" "$id pre-unpatch of dummy, dummy live" \
 				"$id pre-unpatch of vmlinux, new" \
@@ -110,7 +74,7 @@ dmesg -c >/tmp/before
 		switch_fails 1 "Cannot allocate memory"
 		calls "the second fails" "$id pre-patch of vmlinux, old" \
 			"$id pre-patch of dummy, dummy live" "$id post-unpatch of vmlinux, old"
-		same state "$(file state)" disabled
+		same state "$(file $id state)" disabled
 		fail_with 0
 		rmmod pokepatch_callbacks_live dummy pokepatch
 	'
@@ -123,8 +87,8 @@ dmesg -c >/tmp/before
 		modprobe dummy
 		modprobe pokepatch-callbacks
 		not_enabled() {
-			same state "$(file state)" disabled
-			same blocked_by "$(file blocked_by)" ""
+			same state "$(file $id state)" disabled
+			same blocked_by "$(file $id blocked_by)" ""
 			ip link add new type dummy
 			same mtu "$(mtu new)" 1500
 			ip link del new
@@ -159,7 +123,7 @@ dmesg -c >/tmp/before
 		cat /tmp/error
 		[ $status -ne 0 ] || die "pokepatch enable succeeded"
 		has "the error" "$(cat /tmp/error)" "Cannot allocate memory"
-		same "its error in sysfs" "$(file error)" 12
+		same "its error in sysfs" "$(file $id error)" 12
 		calls "by the program" "callbacks pre-patch of vmlinux, old"
 		# Nothing holds the module.
 		rmmod pokepatch_callbacks
@@ -178,7 +142,7 @@ dmesg -c >/tmp/before
 		calls "the module fails" "callbacks pre-patch of dummy, dummy coming" \
 			"callbacks pre-patch of dummy, dummy coming"
 		lacks modules "$(cat /proc/modules)" dummy
-		same state "$(file state)" enabled
+		same state "$(file $id state)" enabled
 		fail_with 0
 		modprobe dummy
 		same mtu "$(mtu dummy0)" 1234
@@ -210,7 +174,7 @@ dmesg -c >/tmp/before
 		sleep_in_fifo
 		short
 		switch_fails 1 "Device or resource busy"
-		same state "$(file state)" blocked
+		same state "$(file $id state)" blocked
 		calls "not enabled" "$pre" "$(dummy pre-patch)" "$(dummy post-unpatch)" "$unpost"
 		long
 		(echo 1 >"$(sysfs callbacks enabled)") &
@@ -240,7 +204,7 @@ dmesg -c >/tmp/before
 		sleep_in_fifo
 		short
 		switch_fails 0 "Device or resource busy"
-		same state "$(file state)" blocked
+		same state "$(file $id state)" blocked
 		calls "not disabled" "$(dummy pre-unpatch)" "$unpre" "$post" "$(dummy post-patch)"
 
 		echo "== disabling, while a parent goes and comes"
@@ -348,7 +312,7 @@ dmesg -c >/tmp/before
 		once
 		same users "$(users)" 1
 		has "the log" "$(dmesg)" "withdraw: its module stays loaded"
-		has blocked_by "$(file blocked_by)" "kworker*sleep_long"
+		has blocked_by "$(file $id blocked_by)" "kworker*sleep_long"
 		until_true 10 sh -c "dmesg | grep -q \"the work is done\""
 		refused rmmod pokepatch_withdraw
 

@@ -20,7 +20,7 @@ load helpers
 		write() { echo "$2" >"$(sysfs "$1" enabled)"; }
 		blocked() { # NAME VALUE
 			refused write "$@"
-			same "who is in the way" "$(cat "$(sysfs "$1" blocked_by)")" \
+			same "who is in the way" "$(file "$1" blocked_by)" \
 				"$second flocker __do_sys_flock"
 		}
 		insmod "/lib/modules/$(uname -r)/extra/pokepatch.ko"

@@ -5,14 +5,6 @@ load helpers
 
 example=$top/examples/proc-version.patch
 
-# replace_bytes HEX HEX FROM TO - a copy of a file with some bytes changed, which must be there.
-replace_bytes() {
-	perl -0777 -pe 'BEGIN { ($a, $b) = map { pack("H*", $_) } splice(@ARGV, 0, 2) }
-		s/\Q$a\E/$b/g' "$1" "$2" <"$3" >"$4"
-	! cmp -s "$3" "$4"
-}
-
-hex() { printf %s "$1" | od -An -tx1 | tr -d ' \n'; }
 little_endian() { # NUMBER - of 8 bytes
 	printf %016x "$1" | sed 's/\(..\)/\1\n/g' | tac | tr -d '\n'
 }

@@ -5,44 +5,7 @@ load helpers
 
 patches=$top/test/vm/patches
 
-# The loop on all CPUs, while a patch is switched on and off.  $1: a switch of the debug
-# core, or "all-checks"; $2: rounds; $3...: the patches to switch, one after the other.
-# Leaves "calls=N one=N two=N mixed=N".
-agree_script='
-check=$1
-rounds=$2
-shift 2
-pokepatch load "$(patch_file agree-1)"
-if [ "$check" != all-checks ]; then
-	echo 1 >"/sys/module/pokepatch/parameters/$check"
-	same "$check" "$(cat "/sys/module/pokepatch/parameters/$check")" Y
-fi
-for patch; do
-	modprobe "pokepatch-$patch"
-	# The machine may be busy with other things, and tries be few.
-	echo 60000 >"$(sysfs "$patch" timeout_ms)"
-done
-agree >/tmp/agree &
-agree=$!
-switch() {
-	for patch; do
-		enabled "$patch" "$value"
-		[ $# -eq 1 ] || usleep 20000
-	done
-}
-done=0
-# At least a thousand calls, each of ten lines of agree being a hundred.
-while [ $done -lt "$rounds" ] || [ $(wc -l </tmp/agree) -lt 10 ]; do
-	value=1
-	switch "$@"
-	value=0
-	switch "$@"
-	done=$((done + 1))
-done
-kill "$agree"
-wait "$agree"
-cat /tmp/agree
-'
+agree_script=$(words consistency-agree)
 
 # counts - set calls, one, two and mixed from what the guest's last line says.
 counts() {
@@ -50,6 +13,7 @@ counts() {
 	line=$(tail -n 1 "$guest_output")
 	say "$line"
 	[[ $line =~ ^calls=[0-9]+\ one=[0-9]+\ two=[0-9]+\ mixed=[0-9]+$ ]]
+	calls='' one='' two='' mixed=''
 	eval "${line// /;}"
 }
 
@@ -69,29 +33,29 @@ never_mixed() {
 
 # 1,000 rounds, and 200 where the time is short.
 @test "three functions never disagree" {
-	agree -- all-checks $(rounds 1000 200) agree-2
+	agree -- all-checks "$(rounds 1000 200)" agree-2
 	never_mixed
 }
 
 @test "three functions never disagree, preempt=full" {
 	needs preempt-modes
-	agree --append preempt=full -- all-checks $(rounds 1000 200) agree-2
+	agree --append preempt=full -- all-checks "$(rounds 1000 200)" agree-2
 	never_mixed
 	grep -q "Dynamic Preempt: full" "$guest_log"
 }
 
 @test "control: two functions of two patches do disagree" {
-	agree -- all-checks $(rounds 50 20) agree-first agree-second
+	agree -- all-checks "$(rounds 50 20)" agree-first agree-second
 	[ "$mixed" -gt 0 ]
 }
 
 @test "control: without the check of the tasks they do disagree" {
-	core=core-debug agree -- debug_skip_tasks $(rounds 200 50) agree-2
+	core=core-debug agree -- debug_skip_tasks "$(rounds 200 50)" agree-2
 	[ "$mixed" -gt 0 ]
 }
 
 @test "control: the debug build with the check on does not disagree" {
-	core=core-debug agree -- all-checks $(rounds 200 100) agree-2
+	core=core-debug agree -- all-checks "$(rounds 200 100)" agree-2
 	never_mixed
 }
 
@@ -99,7 +63,6 @@ never_mixed() {
 	with_patches "$patches/sleeper.patch"
 	guest "${patched[@]}" <<-'END'
 		mkfifo /tmp/fifo
-		file() { cat "$(sysfs sleeper "$1")"; }
 		# switch VALUE - must be refused as busy after the timeout, and change nothing.
 		# The timeout is shorter than the time after which a sleeper is asked to leave.
 		switch_is_blocked() {
@@ -107,15 +70,15 @@ never_mixed() {
 				die "enabled=$1 was accepted"
 			fi
 			has "the error" "$(cat /tmp/error)" "Device or resource busy"
-			same state "$(file state)" blocked
-			same blocked_by "$(file blocked_by)" "$sleeper cat wait_for_partner"
-			same enabled "$(file enabled)" $((1 - $1))
+			same state "$(file sleeper state)" blocked
+			same blocked_by "$(file sleeper blocked_by)" "$sleeper cat wait_for_partner"
+			same enabled "$(file sleeper enabled)" $((1 - $1))
 		}
 
 		modprobe pokepatch-sleeper
 		echo 400 >"$(sysfs sleeper timeout_ms)"
-		same timeout_ms "$(file timeout_ms)" 400
-		same state "$(file state)" disabled
+		same timeout_ms "$(file sleeper timeout_ms)" 400
+		same state "$(file sleeper state)" disabled
 		count_hits sleeper wait_for_partner
 
 		echo "== enabling"
@@ -131,8 +94,8 @@ never_mixed() {
 		echo through >/tmp/fifo
 		wait $sleeper
 		enabled sleeper 1
-		same state "$(file state)" enabled
-		same blocked_by "$(file blocked_by)" ""
+		same state "$(file sleeper state)" enabled
+		same blocked_by "$(file sleeper blocked_by)" ""
 
 		echo "== disabling"
 		cat /tmp/fifo &
@@ -143,7 +106,7 @@ never_mixed() {
 		echo through >/tmp/fifo
 		wait $sleeper
 		enabled sleeper 0
-		same state "$(file state)" disabled
+		same state "$(file sleeper state)" disabled
 		stop_hits
 		pokepatch unload sleeper
 	END
@@ -184,7 +147,6 @@ never_mixed() {
 		names=always-thread
 		! can idle-frames || names="$names always-idle"
 		for name in $names; do
-			file() { cat "$(sysfs $name "$1")"; }
 			status=0
 			pokepatch load --timeout 1200 "$(patch_file $name)" 2>/tmp/error || status=$?
 			cat /tmp/error
@@ -200,8 +162,8 @@ never_mixed() {
 					die "it was enabled"
 				fi
 				has "the error" "$(cat /tmp/error)" "Device or resource busy"
-				same "state, enabled" "$(file state) $(file enabled)" "blocked 0"
-				same blocked_by "$(file blocked_by | sort)" "$(cat /tmp/$name)"
+				same "state, enabled" "$(file $name state) $(file $name enabled)" "blocked 0"
+				same blocked_by "$(file $name blocked_by | sort)" "$(cat /tmp/$name)"
 			done
 
 			echo "== nothing forces it"
@@ -216,7 +178,7 @@ never_mixed() {
 			done
 			lacks "files and parameters" \
 				"$(find $pokepatch /sys/module/pokepatch | tr '\n' ' ')" force
-			same "state, enabled" "$(file state) $(file enabled)" "blocked 0"
+			same "state, enabled" "$(file $name state) $(file $name enabled)" "blocked 0"
 			rmmod pokepatch_$(patch_id $name)
 		done
 		rmmod pokepatch
@@ -226,8 +188,7 @@ never_mixed() {
 @test "a function that every writer of enabled is in: O_NONBLOCK" {
 	with_patches "$patches/kernfs-write.patch"
 	guest "${patched[@]}" --program "$(test_program nonblock)" <<-'END'
-		file() { cat "$(sysfs kernfs-write "$1")"; }
-		state_is() { [ "$(file state)" = "$1" ]; }
+		state_is() { [ "$(file kernfs-write state)" = "$1" ]; }
 		new_is_there() {
 			(echo pokepatched >/sys/module/kernel/parameters/panic) 2>/tmp/error || :
 			grep -q "ioctl" /tmp/error
@@ -239,7 +200,7 @@ never_mixed() {
 			die "a write that waits was in nobody's way"
 		fi
 		has "the error" "$(cat /tmp/error)" "Device or resource busy"
-		has blocked_by "$(file blocked_by)" " kernfs_fop_write_iter"
+		has blocked_by "$(file kernfs-write blocked_by)" " kernfs_fop_write_iter"
 		if new_is_there; then die "the new function is there"; fi
 
 		for _round in 1 2 3; do

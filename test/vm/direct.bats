@@ -9,7 +9,7 @@ example=$top/examples/proc-version.patch
 	with_patches "$example"
 	guest "${patched[@]}" --module "$(test_module pp_probe)" \
 		--expect 'there is a probe in its stub$' <<-'END'
-		mode() { cat "$(sysfs proc-version vmlinux/version_proc_show,1/mode)"; }
+		mode() { file proc-version vmlinux/version_proc_show,1/mode; }
 		is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
 		is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
 		calls() { for _call in 1 2 3 4 5 6 7 8 9 10; do cat /proc/version >/dev/null; done; }
@@ -79,7 +79,7 @@ example=$top/examples/proc-version.patch
 		--expect '^Disabling lock debugging due to kernel taint' <<-'END'
 		# What int_pow(1, 0) returns: 1, patched 2 or 3.
 		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
-		mode() { cat "$(sysfs "$1" vmlinux/int_pow,1/mode)"; }
+		mode() { file "$1" vmlinux/int_pow,1/mode; }
 		modprobe pp_icount
 
 		echo "== a call from where ftrace calls somebody: no guard against recursion chooses"
@@ -136,7 +136,6 @@ example=$top/examples/proc-version.patch
 		done
 		stop_load
 
-		versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d ' '; }
 		loaded() { grep -q "^pokepatch_$(patch_id $1) " /proc/modules; }
 		stubs() { awk -v module="[pokepatch_$(patch_id $1)]" \
 			'$3 == "pokepatch_stubs" && $4 == module { print "0x" $1 }' /proc/kallsyms; }
@@ -185,7 +184,7 @@ example=$top/examples/proc-version.patch
 		until_true 10 grep -q Y $front/waiting
 		echo 300 >"$(sysfs int-pow timeout_ms)"
 		(echo 0 >"$(sysfs int-pow enabled)") 2>/dev/null && die "it was disabled"
-		has blocked_by "$(cat "$(sysfs int-pow blocked_by)")" "pp_front "
+		has blocked_by "$(file int-pow blocked_by)" "pp_front "
 		echo 1 >$front/go
 		until_true 10 grep -q N $front/waiting
 		same "result of its call" "$(cat $front/result)" 2
@@ -253,7 +252,7 @@ example=$top/examples/proc-version.patch
 		enabled passing 1 &
 		switch=$!
 		sleep 3
-		same "state" "$(cat "$(sysfs passing state)")" enabling
+		same "state" "$(file passing state)" enabling
 		ip link set dummy0 name other
 		same "calls of the new function" "$(patched_calls)" 0
 		wake_up
@@ -287,7 +286,7 @@ example=$top/examples/proc-version.patch
 		pokepatch disable netdev-printk
 		same modes "$(modes)" "auto "
 		refused pokepatch load --mode entry "$(patch_file netdev-printk)"
-		same "state and modes" "$(cat "$(sysfs netdev-printk state)") $(modes)" "disabled entry "
+		same "state and modes" "$(file netdev-printk state) $(modes)" "disabled entry "
 		ip link set two name three
 		same "calls of the new function" "$(patched_calls)" 1
 		pokepatch load --mode ftrace "$(patch_file netdev-printk)"

@@ -7,7 +7,7 @@ load helpers
 example=$top/examples/proc-version.patch
 words='
 function=version_proc_show
-mode() { cat "$(sysfs proc-version vmlinux/version_proc_show,1/mode)"; }
+mode() { file proc-version vmlinux/version_proc_show,1/mode; }
 mode_is() { [ "$(mode)" = "$1" ]; }
 # The one loaded function is the new or the old one.
 is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
@@ -91,7 +91,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			is_new
 			echo "== $tracer: has the sites of a module that comes, before the patch sees it"
 			modprobe dummy
-			same "mode, mtu" "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)") $(mtu)" \
+			same "mode, mtu" "$(file dummy-setup dummy/dummy_setup,1/mode) $(mtu)" \
 				"$shared_mode 1234"
 			echo nop >$tracing/current_tracer
 			is_new
@@ -110,7 +110,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			is_old
 		done
 		modprobe dummy
-		same "mode, mtu" "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)") $(mtu)" "entry 1234"
+		same "mode, mtu" "$(file dummy-setup dummy/dummy_setup,1/mode) $(mtu)" "entry 1234"
 	'
 }
 
@@ -217,7 +217,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		--expect '^Disabling lock debugging due to kernel taint' <<-'END'
 		# What int_pow(1, 0) returns: 1, patched by us 3, by the kernel's livepatch 2.
 		result() { awk 'NR == 1 { print $3 }' /sys/module/pp_icount/parameters/measure; }
-		mode() { cat "$(sysfs int-pow-three vmlinux/int_pow,1/mode)"; }
+		mode() { file int-pow-three vmlinux/int_pow,1/mode; }
 		mode_is() { [ "$(mode)" = "$1" ]; }
 		klp=/sys/kernel/livepatch/pp_klp
 		klp_on() {
@@ -311,17 +311,17 @@ trace_off() { echo nop >$tracing/current_tracer; }
 	guest "${patched[@]}" <<<"$words"'
 		echo "== when it is built, and another one when it is loaded"
 		for mode in $all_modes; do
-			file() { cat "$(sysfs built-$mode vmlinux/version_proc_show,1/mode)"; }
+			used_mode() { file built-$mode vmlinux/version_proc_show,1/mode; }
 			modprobe pokepatch-built-$mode
-			same "mode that is asked for" "$(file)" $mode
+			same "mode that is asked for" "$(used_mode)" $mode
 			rmmod pokepatch_built_$mode
 			pokepatch load "$(patch_file built-$mode)"
 			is_new
-			same mode "$(file)" $mode
+			same mode "$(used_mode)" $mode
 			pokepatch unload built-$mode
 			for other in $(! can ftrace || echo ftrace) entry; do
 				pokepatch load --mode $other "$(patch_file built-$mode)"
-				same mode "$(file)" $other
+				same mode "$(used_mode)" $other
 				pokepatch unload built-$mode
 			done
 		done

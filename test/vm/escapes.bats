@@ -19,7 +19,7 @@ load helpers
 		cat /proc/cmdline >/dev/null
 		enabled escape 0
 		refused rmmod $id
-		same state "$(cat "$(sysfs escape state)")" disabled
+		same state "$(file escape state)" disabled
 		sleep 2
 		has "kernel log" "$(dmesg)" "escaped: the timer ran"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # variables for the tests
 # For bats tests that boot a guest; `load helpers` in test/vm/*.bats.  See test/README.md.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,6 +13,7 @@ arch=${POKEPATCH_ARCH:-x86_64}
 	echo "POKEPATCH_ARCH=$arch: there is no test/vm/arch/$arch.sh" >&2
 	exit 1
 }
+# shellcheck source=arch/x86_64.sh
 . "$top/test/vm/arch/$arch.sh"
 cross=${arch_cross:-} for_arch=${arch_suffix:-}
 arch_syscall=${arch_syscall:-}
@@ -112,6 +113,12 @@ guest_status_of() {
 		>/dev/null 2>"$guest_complaint" || guest_status=$?
 }
 
+# words NAME - what scripts for the guest begin with: test/vm/words/NAME.sh.
+words() {
+	echo
+	cat "$top/test/vm/words/$1.sh"
+}
+
 # once_per_check FILE COMMAND... - run COMMAND, which makes FILE, unless FILE is there and
 # newer than the build's programs, and what it is made from ($newer_than).  Test files that
 # run at the same time take turns.
@@ -122,7 +129,8 @@ once_per_check() {
 	(
 		flock 9
 		if [ -e "$file" ]; then
-			for input in $newer_than; do
+			# shellcheck disable=SC2154 # the caller sets it
+		for input in $newer_than; do
 				[ "$input" -nt "$file" ] && rm -f "$file"
 			done
 		fi
@@ -159,7 +167,8 @@ build_test_module() { # SOURCE DIR RELEASE
 # test_program NAME - path of test/vm/programs/NAME.c, or of NAME/*.c, compiled, static.
 test_program() {
 	local source=$top/test/vm/programs/$1 file=$build/programs${for_arch}/$1
-	if [ -d "$source" ]; then source+=/*; else source+=.c; fi
+	if [ -d "$source" ]; then source+="/*"; else source+=.c; fi
+	# shellcheck disable=SC2086 # a pattern
 	newer_than=$source once_per_check "$file" build_test_program "$file" $source || return 1
 	echo "$file"
 }
@@ -249,4 +258,25 @@ slots_patch() {
 		once_per_check "$dir/pokepatch-slots-$1.ko" "$top/test/vm/slots/make" "$1" "$dir" \
 		"$release" "$parent" "$top/build/core/$release" "${arch_kbuild[@]}" || return 1
 	echo "$dir/pokepatch-slots-$1.ko"
+}
+
+# hex TEXT - its bytes in hexadecimal.
+hex() {
+	printf %s "$1" | od -An -tx1 | tr -d ' \n'
+}
+
+# replace_bytes HEX HEX FROM TO - copy a file with some bytes replaced, wherever they are; fails if
+# they are nowhere.
+replace_bytes() {
+	perl -0777 -pe 'BEGIN { ($a, $b) = map { pack("H*", $_) } splice(@ARGV, 0, 2) }
+		s/\Q$a\E/$b/g' "$1" "$2" <"$3" >"$4"
+	if cmp -s "$3" "$4"; then return 1; fi
+}
+
+# flip_bit FILE OFFSET - change the lowest bit of one byte.
+flip_bit() {
+	local byte
+	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+	printf '%b' "\\0$(printf %o $((byte ^ 1)))" |
+		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }

@@ -8,8 +8,7 @@ patches=$top/test/vm/patches
 
 words='
 here=/lib/modules/$(uname -r)/pokepatch
-state_of() { cat "$(sysfs "$1" enabled)"; }
-versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
+state_of() { file "$1" enabled; }
 # boot STATUS - as at boot, from a system without patches and core.
 boot() {
 	for _name in $(ls $pokepatch 2>/dev/null | grep -vx version); do

@@ -6,7 +6,6 @@ load helpers
 patches=$top/test/vm/patches
 
 words='
-versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
 now() { same "versions, enabled $1" "$(versions)" "$2"; }
 '
 
@@ -73,7 +72,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	guest "${exact_slabs[@]}" "${patched[@]}" --timeout 240 \
 		--expect '^pokepatch: agree_1 is refused: its folder in sysfs cannot be made \(-12\)' \
 		--expect '^kobject_add_internal failed for read_null,1 \(error: -12 ' \
-		-- $(rounds 100 20) <<<"$words"'
+		-- "$(rounds 100 20)" <<<"$words"'
 		half() {
 			refused pokepatch load "$(patch_file agree-1)" >/tmp/error
 			has "the error" "$(cat /tmp/error)" "out of memory"
@@ -261,7 +260,6 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,dummy-setup,sleeper}.patch
 	guest "${patched[@]}" --module dummy --file "$image:/boot/vmlinuz" \
 		--program "$(test_program kexec)" --program "$(test_program nonblock)" <<<"$words"'
-		file() { cat "$(sysfs "$1" "$2")"; }
 		[ ! -e $pokepatch ] || die "the core is there"
 		now "" ""
 		lacks /proc/version "$(cat /proc/version)" Live-patched

@@ -16,7 +16,6 @@ live() {
 }
 
 words='
-file() { cat "$(sysfs "$1" "$2")"; }
 loaded() { grep -q "^pokepatch_$(patch_id "$1") " /proc/modules; }
 unload_when_free() { until_true 20 rmmod "pokepatch_$(patch_id "$1")" 2>/dev/null; }
 never_ask() { echo 0 >/sys/module/pokepatch/parameters/ask_after_ms; }

@@ -7,9 +7,6 @@ load helpers
 patches=$top/test/vm/patches
 
 words='
-file() { cat "$(sysfs "$1" "$2")"; }
-# The versions of the three functions of agree-*, by a read of three bytes; none: 0.
-versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
 is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
 is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
 mode() { file proc-version vmlinux/version_proc_show,1/mode; }

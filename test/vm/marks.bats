@@ -38,7 +38,7 @@ gone() {
 		do_marks unregister 1 int_sqrt_entry
 		same "one that is not there" "$(told unregister)" -2
 		pokepatch load "$(patch_file int-sqrt-marks)"
-		! can live || same transition "$(cat "$(sysfs int-sqrt-marks stop_ns)")" 0
+		! can live || same transition "$(file int-sqrt-marks stop_ns)" 0
 		same "probes" "$(marker int_sqrt_entry 3) $(marker int_sqrt_return 3)" "1 0"
 		do_marks call 100
 		same entries "$(slot 0 entries)" 100
@@ -172,7 +172,7 @@ gone() {
 		kill -9 $(pidof pptrace-keeper) $!
 		wait $! || :
 		same instances "$(ls $tracing/instances | grep -c pokepatch)" 1
-		same enabled "$(cat "$(sysfs marks enabled)")" 1
+		same enabled "$(file marks enabled)" 1
 		trace marks TERM
 		same instances "$(ls $tracing/instances | grep -c pokepatch || :)" 0
 		pokepatch unload marks
@@ -182,15 +182,15 @@ gone() {
 		echo "== what was loaded stays, what was off is off again"
 		modprobe pokepatch-marks
 		trace marks TERM
-		same enabled "$(cat "$(sysfs marks enabled)")" 0
+		same enabled "$(file marks enabled)" 0
 		pokepatch enable marks
 		trace marks TERM
-		same enabled "$(cat "$(sysfs marks enabled)")" 1
+		same enabled "$(file marks enabled)" 1
 		pokepatch unload marks
 		modprobe pokepatch-proc-version
 		refused pokepatch trace proc-version >/tmp/err
 		has "it" "$(cat /tmp/err)" "has no markers"
-		same enabled "$(cat "$(sysfs proc-version enabled)")" 0
+		same enabled "$(file proc-version enabled)" 0
 
 		echo "== the tracepoint, with filter and fields"
 		modprobe pokepatch-marks

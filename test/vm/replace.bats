@@ -5,81 +5,19 @@ load helpers
 
 patches=$top/test/vm/patches
 
-# What scripts begin with.  Behaviours: the kernel's own, and what each patch makes of it.
-words='
-file() { cat "$(sysfs "$1" "$2")"; }
-state_of() { echo "$(file "$1" enabled) $(file "$1" state)"; }
-users() { cat "/sys/module/pokepatch_$(patch_id "$1")/refcnt"; }
-# The versions of the three functions of agree-*, by a read of three bytes; none: 0.
-versions() { dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "; }
-is_live() { grep -q Live-patched /proc/version; }
-# on NAME... - these patches, and no others, are enabled.
-on() {
-	for _folder in "$pokepatch"/*/; do
-		_name=$(basename "$_folder")
-		case " $* " in
-		*" $_name "*) same "$_name" "$(state_of "$_name") $(users "$_name")" "1 enabled 1" ;;
-		*) same "$_name" "$(state_of "$_name") $(users "$_name")" "0 disabled 0" ;;
-		esac
-	done
-}
-# fails STATUS COMMAND... - with that status and a word about the reason, in /tmp/error.
-fails() {
-	_wanted=$1
-	shift
-	_status=0
-	"$@" >/tmp/error 2>&1 || _status=$?
-	cat /tmp/error
-	same "status of $*" "$_status" "$_wanted"
-	[ -s /tmp/error ] || die "$*: no word about the reason"
-}
-'
+words=$(words replace)
 
-# The loop on all CPUs while two patches take turns.  $1: how; $2: rounds.  A reader that
-# finds the kernel's own function ends `agree` with an error.
-turns='
-how=$1
-rounds=$2
-take_over() { # NEW OLD
-	case $how in
-	replace)
-		echo "*" >"$(sysfs "$1" replace)"
-		enabled "$1" 1
-		;;
-	one-by-one)
-		enabled "$2" 0
-		usleep 20000
-		enabled "$1" 1
-		;;
-	esac
-	same "$2" "$(state_of "$2")" "0 disabled"
-}
-pokepatch load "$(patch_file agree-1)"
-modprobe pokepatch-agree-2
-agree >/tmp/agree 2>&1 &
-agree=$!
-done=0
-# At least a thousand calls, each of ten lines of agree being a hundred; or until it fails.
-while [ $done -lt "$rounds" ] ||
-	{ [ $(wc -l </tmp/agree) -lt 10 ] && ! grep -q agree: /tmp/agree; }; do
-	take_over agree-2 agree-1
-	take_over agree-1 agree-2
-	done=$((done + 1))
-done
-kill "$agree" || :
-wait "$agree" || echo "agree failed"
-cat /tmp/agree
-'
+turns=$(words replace-turns)
 
 @test "no moment unpatched: patches that replace each other under load" {
 	with_patches "$patches"/agree-{1,2}.patch
-	guest --timeout 580 "${patched[@]}" --program "$(test_program agree)" -- replace $(rounds 100 50) \
+	guest --timeout 580 "${patched[@]}" --program "$(test_program agree)" -- replace "$(rounds 100 50)" \
 		<<<"$words$turns"
 	line=$(tail -n 1 "$guest_output")
 	say "$line"
 	[[ $line =~ ^calls=[0-9]+\ one=([0-9]+)\ two=([0-9]+)\ mixed=0$ ]]
 	[ "${BASH_REMATCH[1]}" -ge 100 ] && [ "${BASH_REMATCH[2]}" -ge 100 ]
-	! grep "agree failed" "$guest_output"
+	if grep "agree failed" "$guest_output"; then return 1; fi
 }
 
 @test "control: one disabled and then the other enabled, the kernel's own function shows" {
@@ -400,7 +338,7 @@ cat /tmp/agree
 @test "rounds of replacing leave nothing behind" {
 	with_patches "$top/examples/proc-version.patch" "$patches"/agree-{1,2}.patch
 	guest "${exact_slabs[@]}" "${patched[@]}" --program "$(test_program agree)" --timeout 400 \
-		-- $(rounds 100 20) <<<"$words"'
+		-- "$(rounds 100 20)" <<<"$words"'
 		some() { # ROUNDS
 			pokepatch load "$(patch_file agree-1)"
 			agree >/tmp/agree &

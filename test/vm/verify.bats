@@ -34,9 +34,8 @@ meddled_dummy() {
 	section=$(readelf -SW "$dummy" | sed 's/[][]//g' | awk -v n="$number" '$1 == n { print $5 }')
 	cp "$dummy" "$1"
 	# "~Module signature appended~" ends it.
-	[ -z "$(tail -c 28 "$dummy" | grep -a signature)" ] || truncate -s -28 "$1"
-	perl -e 'open(F, "+<", $ARGV[0]) or die; seek(F, $ARGV[1], 0); read(F, $b, 1);
-		seek(F, $ARGV[1], 0); print F chr(ord($b) ^ 1)' "$1" $((0x$section + 0x$place + 28))
+	if tail -c 28 "$dummy" | grep -aq signature; then truncate -s -28 "$1"; fi
+	flip_bit "$1" $((0x$section + 0x$place + 28))
 }
 
 @test "a changed byte: refused with its place, and loaded when it is as before" {
@@ -63,7 +62,7 @@ meddled_dummy() {
 		refused_for version_proc_show+$(printf 0x%x $1) pokepatch enable proc-version
 		(echo 1 >"$(sysfs proc-version enabled)") 2>/tmp/error && die "it was enabled"
 		has "the error" "$(cat /tmp/error)" "Input/output error"
-		same state "$(cat "$(sysfs proc-version state)")" disabled
+		same state "$(file proc-version state)" disabled
 		rmmod pp_meddle
 		lacks /proc/version "$(cat /proc/version)" Live-patched
 		enabled proc-version 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of the harness; the caller sets arch_kernel
 # What both kinds of MIPS64 have for the VM harness, on a Malta board; the variables are told of in
 # test/README.md.  Sourced by those that set arch_kernel.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034,SC2154 # for scripts; /vm/arch sets arch_lacks
 # Words for scripts that run in the guest; /vm/run reads this before the script.
 
 tracing=/sys/kernel/tracing

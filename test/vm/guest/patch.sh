@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # tracing and pokepatch are those of lib.sh
 # Words for scripts that work with patches; read after lib.sh.
 
 # patch_id NAME - the patch's folder in sysfs: dashes become underscores.
@@ -17,11 +17,22 @@ sysfs() {
 	echo "$pokepatch/$(patch_id "$1")/$2"
 }
 
+# file NAME FILE - what a patch's file holds.
+file() {
+	cat "$(sysfs "$1" "$2")"
+}
+
+# versions - of the three functions that test/vm/patches/agree-*.patch change, by a read of three
+# bytes; nothing if none is changed.
+versions() {
+	dd if=/dev/null bs=3 count=1 2>/dev/null | od -An -tu1 | tr -d " "
+}
+
 # enabled NAME VALUE - write it; the script ends if the kernel refuses.
 enabled() {
 	echo "$2" >"$(sysfs "$1" enabled)" ||
-		die "enabled=$2 for $1: state is $(cat "$(sysfs "$1" state)")," \
-			"blocked by: $(cat "$(sysfs "$1" blocked_by)")"
+		die "enabled=$2 for $1: state is $(file "$1" state)," \
+			"blocked by: $(file "$1" blocked_by)"
 }
 
 # count_hits NAME FUNCTION... - from now on, count the calls of the patch module's own
@@ -30,20 +41,20 @@ count_hits() {
 	_module=pokepatch_$(patch_id "$1")
 	shift
 	for _function; do
-		echo "p:pp/$_function $_module:$_function" >>$tracing/kprobe_events
+		echo "p:pp/$_function $_module:$_function" >>"$tracing/kprobe_events"
 	done
-	echo 1 >$tracing/events/pp/enable
+	echo 1 >"$tracing/events/pp/enable"
 }
 
 # hits FUNCTION - how many there were.
 hits() {
-	awk -v name="$1" '$1 == name { print $2 }' $tracing/kprobe_profile
+	awk -v name="$1" '$1 == name { print $2 }' "$tracing/kprobe_profile"
 }
 
 # stop_hits - forget the probes.
 stop_hits() {
-	echo 0 >$tracing/events/pp/enable
-	echo >$tracing/kprobe_events
+	echo 0 >"$tracing/events/pp/enable"
+	echo >"$tracing/kprobe_events"
 }
 
 # asleep_in PID FUNCTION - is the task in it?
@@ -61,7 +72,7 @@ sleep_in_fifo() {
 # wake_up - let it go on, and end.
 wake_up() {
 	echo through >/tmp/fifo
-	wait $sleeper
+	wait "$sleeper"
 }
 
 # start_load COMMAND... - keep each CPU busy with the command until stop_load.
@@ -208,8 +219,8 @@ load_it() {
 	before_load
 	pokepatch load "$(patch_file "$_name")"
 	after_load
-	same "enabled of $_name" "$(cat "$(sysfs "$_name" enabled)")" 1
-	same "state of $_name" "$(cat "$(sysfs "$_name" state)")" enabled
+	same "enabled of $_name" "$(file "$_name" enabled)" 1
+	same "state of $_name" "$(file "$_name" state)" enabled
 	behaves new
 }
 
@@ -235,7 +246,7 @@ exercise() {
 		echo "the new $_function() was called $(hits "$_function") times"
 	done
 	pokepatch disable "$_name"
-	same "state of $_name" "$(cat "$(sysfs "$_name" state)")" disabled
+	same "state of $_name" "$(file "$_name" state)" disabled
 	_hits=$(hits "$1")
 	behaves old
 	same "calls of the new $1() while disabled" "$(hits "$1")" "$_hits"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of build, which reads this
 # What the definitions of MIPS kernels share.
 
 kernel_cc=${kernel_cross}gcc-12

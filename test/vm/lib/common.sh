@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of vm and of its other parts
 # What the parts of the VM harness share.
 
 # Exit status of a run that is not the script's own.
@@ -41,16 +41,19 @@ get_kernel() {
 find_kernel() {
 	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels dir
 	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
+	# shellcheck source=../arch/x86_64.sh
 	. "$here/arch/$arch.sh"
 	# What `make` fetched for the tests, if it is for this architecture.
 	if [ -z "$kernel" ] && [ -s "$top/build/kernel-release${arch_suffix-}" ]; then
 		kernel=$(cat "$top/build/kernel-release${arch_suffix-}")
+		# shellcheck disable=SC2254 # a pattern
 		case $kernel in
 		$arch_release_pattern) ;;
 		*) kernel='' ;;
 		esac
 	fi
 	if [ -z "$kernel" ]; then
+		# shellcheck disable=SC2086 # a pattern
 		for dir in $(printf '%s\n' "$cache"/$arch_release_pattern | sort -V); do
 			[ -e "$dir/image/boot" ] && kernel=${dir##*/}
 		done

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2031,SC2034,SC2154 # variables of vm and of its other parts
 # What a guest of another architecture needs that this machine's programs cannot be: Debian's
 # packages for it, unpacked in the cache and not installed.
 
+# shellcheck source=from-source.sh
 . "$here/lib/from-source.sh"
 
 # What the guest's base is made of, and what the program pokepatch is linked with.
@@ -50,6 +51,7 @@ apt_lists() {
 make_foreign() { # FOLDER
 	local names deb
 	mkdir -p "$1" "$work/debs"
+	# shellcheck disable=SC2015 # either is a failure
 	names=$(foreign_closure) && [ -n "$names" ] ||
 		fail "apt does not know the packages for $arch_debian"
 	# shellcheck disable=SC2086
@@ -59,7 +61,7 @@ make_foreign() { # FOLDER
 		dpkg-deb -x "$deb" "$1"
 	done
 	# libc.so is a script for the linker with absolute paths; the cross compiler has its own.
-	rm -rf "$work/debs" "$1/usr/share" "$1"/usr/lib/*/libc.{so,a}
+	rm -rf "$work/debs" "${1:?}/usr/share" "$1"/usr/lib/*/libc.{so,a}
 }
 
 # foreign_root - set $foreign to the folder with all that; it is made once.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of vm and of its other parts
 # What a guest needs whose architecture Debian has no programs for, only a cross compiler and its C
 # library: Debian's sources, compiled for it; laid out as Debian's packages are (foreign.sh).
 

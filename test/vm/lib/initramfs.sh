@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of vm and of its other parts
 # Makes the guest's initramfs: a base that all runs share, and what one run adds.
 # The kernel unpacks archives that follow one another in one file.
 

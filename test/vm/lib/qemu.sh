@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of vm and of its other parts
 # Starts QEMU, watches the time, finds out how the guest ended.
 
 # qemu_command ACCEL OUTPUT-CHARDEV - set $qemu to the command.
@@ -73,10 +73,10 @@ run_qemu() {
 	wait "$qemu_pid" 2>/dev/null || :
 	qemu_pid=''
 	[ ! -s "$work/qemu.err" ] || sed 's/^/vm: QEMU says: /' "$work/qemu.err" >&2
-	[ $status -eq 0 ] || return $status
+	[ "$status" -eq 0 ] || return "$status"
 
 	line=$(tr -d '\r' <"$work/control" | grep -E '^pokepatch-vm: exit [0-9]+$' || :)
-	[ -n "$line" ] || return $STATUS_DIED
+	[ -n "$line" ] || return "$STATUS_DIED"
 	return "${line##* }"
 }
 
