@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # for those who read this: their variables, and ours
 # What the scripts of test/debian-diffs/ share; $here and $top are set.
 
 older_kernel=6.1.0-50-cloud-amd64

@@ -246,7 +246,7 @@ routes() {
 	# authentication headers, both ways
 	for _where in "" there; do
 		for _way in "fd05::1 fd05::2" "fd05::2 fd05::1"; do
-			$_where ip xfrm state add src ${_way% *} dst ${_way#* } proto ah spi 7 \
+			$_where ip xfrm state add src "${_way% *}" dst "${_way#* }" proto ah spi 7 \
 				mode transport auth "hmac(sha1)" 0x0123456789012345678901234567890123456789
 		done
 	done
@@ -283,6 +283,7 @@ mirror() {
 	echo 8192 >$_md/component_size
 	echo active >$_md/array_state
 	cat $_md/array_state $_md/sync_action
+	# shellcheck disable=SC2046 # two numbers
 	mknod /dev/md_test b $(tr : ' ' </sys/block/md_test/dev)
 	dd if=/dev/md_test of=/dev/null bs=64k count=8
 	rm /dev/md_test
@@ -328,6 +329,7 @@ machine() {
 }
 
 work() {
+	# shellcheck disable=SC2013 # one word a line
 	for module in $(cat /root/modules); do
 		modprobe "$module"
 	done
