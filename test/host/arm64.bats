@@ -33,8 +33,8 @@ relocs() {
 	[[ $(/sbin/modinfo -F vermagic ./x.ko) == "$release "*aarch64* ]]
 	# Its entry can be traced and patched again, and the loader finds it.
 	relocs __patchable_function_entries | grep -q '^R_AARCH64_ABS64 .text$'
-	aarch64-linux-gnu-objdump -d x.ko --disassemble=version_proc_show | awk '$3 == "nop"' |
-		[ "$(wc -l)" -eq 2 ]
+	[ "$(aarch64-linux-gnu-objdump -d x.ko --disassemble=version_proc_show |
+		awk '$3 == "nop"' | wc -l)" -eq 2 ]
 	# What is exported is the loader's, with its veneers.
 	[ "$(relocs .text | grep CALL26)" = "R_AARCH64_CALL26 seq_printf" ]
 }

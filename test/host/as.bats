@@ -8,7 +8,7 @@ as=$top/build/bin/pokepatch-as
 cc=mips64el-linux-gnuabi64-gcc-12
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	cat >unit.c <<-'END'
 		__attribute__((noinline)) int helper(int i) { return i * 3; }
 		__attribute__((weak)) int replaced(int i) { return i - 1; }
@@ -66,7 +66,9 @@ linked() {
 	printf '\t.text\nf:\tjr $31\n\tnop\n#ifdef X\n\tnop\n#endif\n' >unit.S
 	cp unit.S unit.s && sed -i /^#/d unit.s
 	for command in 'unit.S' '-DX unit.S' 'unit.s' '-x assembler unit.s' '-pipe -x assembler-with-cpp unit.s'; do
+		# shellcheck disable=SC2086 # options and a file
 		$cc -B"$top/build/libexec/" -c -o ours.o $command
+		# shellcheck disable=SC2086 # likewise
 		$cc -c -o plain.o $command
 		cmp ours.o plain.o
 	done

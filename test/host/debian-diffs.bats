@@ -31,10 +31,12 @@ row() {
 	local table=$top/test/debian-diffs/results.tsv
 	diff <(grep -v '^#' "$top/test/debian-diffs/judged.tsv" | cut -f 1-4) <(grep -v '^#' "$table" | cut -f 1-4)
 	# Without a reason: got something else, not loaded and rolled back, never called.
-	awk -F '\t' '!/^#/ && $4 != "either" && $4 != $5 && $11 !~ /judged wrong|missed/' "$table" >wrong
-	awk -F '\t' '!/^#/ && $5 == "module" && ($7 != "enabled" || $9 !~ /^(yes|stays)$/)' "$table" >>wrong
-	awk -F '\t' '!/^#/ && $5 == "module" && $8 == 0 && $11 !~ /not reached/' "$table" >>wrong
-	awk -F '\t' '!/^#/ && $5 !~ /^(module|refused|nothing)$/' "$table" >>wrong
+	{
+		awk -F '\t' '!/^#/ && $4 != "either" && $4 != $5 && $11 !~ /judged wrong|missed/' "$table"
+		awk -F '\t' '!/^#/ && $5 == "module" && ($7 != "enabled" || $9 !~ /^(yes|stays)$/)' "$table"
+		awk -F '\t' '!/^#/ && $5 == "module" && $8 == 0 && $11 !~ /not reached/' "$table"
+		awk -F '\t' '!/^#/ && $5 !~ /^(module|refused|nothing)$/' "$table"
+	} >wrong
 	cat wrong
 	[ ! -s wrong ]
 	# Of changes to bodies outside init, at least 85 of 100 give a module.

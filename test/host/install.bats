@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # run --separate-stderr sets stderr and stderr_lines
 # pokepatch install and uninstall, below a folder of the test's own, and the unit that
 # `make install` installs.  vm/install.bats loads what is installed.
 
@@ -144,7 +145,7 @@ install_it() { # FILE [OPTION...]
 		grep -qx -- "$line" <<<"$lines" || return 1
 	done
 	grep -qx 'Before=network-pre.target sysinit.target .*' <<<"$lines"
-	! grep -E '^(RequiredBy|Before=.*local-fs)' <<<"$lines"
+	if grep -E '^(RequiredBy|Before=.*local-fs)' <<<"$lines"; then return 1; fi
 	if command -v systemd-analyze >/dev/null; then
 		sed "s|/usr/sbin|$dest/usr/sbin|" "$file" >"$BATS_TEST_TMPDIR/pokepatch.service"
 		run systemd-analyze verify --man=no "$BATS_TEST_TMPDIR/pokepatch.service"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2086 # $everything is several words
 # test/vm/kernels/build, with a source that takes no time: what is broken, damaged or half done
 # is made good, and nothing is done twice.
 
@@ -43,7 +44,7 @@ setup() {
 # asks WORDS - what make was asked for since the last time.
 asks() {
 	local got
-	got=$(cat "$asked" 2>/dev/null | tr '\n' ' ' || :)
+	got=$(tr '\n' ' ' 2>/dev/null <"$asked" || :)
 	rm -f "$asked"
 	[ "$got" = "$*${*:+ }" ] || {
 		echo "make was asked for: $got, wanted: $*"

@@ -20,20 +20,20 @@ setup() {
 
 # relocs SECTION - type and symbol of each of the module's relocations of that section.
 relocs() {
-	$elf-readelf -rW x.ko | awk -v section="'.rela$1'" '
+	"$elf-readelf" -rW x.ko | awk -v section="'.rela$1'" '
 		/^Relocation section/ { inside = $3 == section }
 		inside && $3 ~ /^R_/ { print $3, $5 }'
 }
 
 # nops FUNCTION - how many it begins with.
 nops() {
-	$elf-objdump -dz x.ko --disassemble="$1" |
+	"$elf-objdump" -dz x.ko --disassemble="$1" |
 		awk '/^ / && $3 != "nop" { exit } /^ / { n++ } END { print n + 0 }'
 }
 
 @test "the one-file example: a MIPS64 module of this kernel" {
 	"$program" -q -k "$release" -o x.ko "$top/examples/proc-version.patch"
-	$elf-readelf -hW x.ko | grep -q 'Flags:.*mips64r2'
+	"$elf-readelf" -hW x.ko | grep -q 'Flags:.*mips64r2'
 	# The program that loads it reads its tables by their relocations, r_info of which is MIPS's own.
 	"$top/build/bin/pokepatch" info x.ko | grep -q version_proc_show
 	[ "$(/sbin/modinfo -F depends ./x.ko)" = pokepatch ]
@@ -53,12 +53,12 @@ nops() {
 		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d %lu", nr_processes(), total_forks);\n\tif (m->count == 1 \&\& copy_from_user(m->buf, (void __user *)8, 9))\n\t\treturn -EFAULT;\n&/'
 	"$program" -q -k "$release" -o x.ko x.patch
 	run -1 grep -E ' (nr_processes|total_forks)$' <(relocs .text)
-	$elf-objdump -d x.ko --disassemble=pokepatch_veneer.nr_processes | awk '$3 == "lui"' |
+	"$elf-objdump" -d x.ko --disassemble=pokepatch_veneer.nr_processes | awk '$3 == "lui"' |
 		grep -q at,
 	# asm/uaccess.h: the address of the end is handed over in the delay slot.
-	$elf-objdump -d x.ko --disassemble=version_proc_show | grep -A 1 -w jal | grep -w daddu |
+	"$elf-objdump" -d x.ko --disassemble=version_proc_show | grep -A 1 -w jal | grep -w daddu |
 		grep -q at,
-	$elf-objdump -d x.ko --disassemble=pokepatch_veneer_t8.__raw_copy_from_user |
+	"$elf-objdump" -d x.ko --disassemble=pokepatch_veneer_t8.__raw_copy_from_user |
 		awk '$3 == "lui"' | grep -q t8,
 }
 
@@ -80,12 +80,12 @@ nops() {
 
 @test "a kernel without entries, and one far away, are refused" {
 	echo 'void _stext(void) {}' >x.c
-	$elf-gcc-12 -g -mno-abicalls -fno-pic -c -o x.o x.c
-	$elf-ld --build-id -e _stext -Ttext=0xffffffff80100000 -o vmlinux x.o
+	"$elf-gcc-12" -g -mno-abicalls -fno-pic -c -o x.o x.c
+	"$elf-ld" --build-id -e _stext -Ttext=0xffffffff80100000 -o vmlinux x.o
 	run -2 "$program" -k "$release" -v vmlinux -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"vmlinux: refused [no-entry]: "*pokepatch-as* ]]
-	$elf-gcc-12 -g -mno-abicalls -fno-pic -fpatchable-function-entry=4 -c -o x.o x.c
-	$elf-ld --build-id -e _stext -Ttext=0xa800000000100000 -o vmlinux x.o
+	"$elf-gcc-12" -g -mno-abicalls -fno-pic -fpatchable-function-entry=4 -c -o x.o x.c
+	"$elf-ld" --build-id -e _stext -Ttext=0xa800000000100000 -o vmlinux x.o
 	run -2 "$program" -k "$release" -v vmlinux -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"vmlinux: refused [relocation-out-of-reach]: "* ]]
 	[ ! -e x.ko ]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # run --separate-stderr sets stderr and stderr_lines
 # pokepatch history and text on a machine without the core: wrong usage and wrong files.
 
 bats_require_minimum_version 1.5.0

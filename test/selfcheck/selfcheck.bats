@@ -4,7 +4,7 @@
 
 setup_file() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-	cd "$top"
+	cd "$top" || return
 	export release folder
 	release=$(cat build/kernel-release)
 	folder=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/selfcheck/$release
