@@ -180,7 +180,7 @@ static void assign_rules(struct object *object, const char *unit, struct refusal
 				     "section '%s': %s", section->name, section->rule->advice);
 		else if (!has_known_type(section))
 			refusals_add(refusals, "section-unknown", unit, section->name,
-				     "section '%s' has type %u, which is not expected of it",
+				     "section '%s' has type %u, which such a section never has",
 				     section->name, section->type);
 	}
 	section_rules_deinit(&rules);
@@ -485,7 +485,7 @@ static void check_gaps(struct object *object, const char *unit, struct refusals 
 			if (j < symbols && has_relocated_prefix(object, section,
 								  section->atoms.list[j]))
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
-					     "what is in front of '%s' has relocations",
+					     "the bytes in front of '%s' have relocations",
 					     section->atoms.list[j]->name);
 			if (start < end)
 				refusals_add(refusals, "symbol-unknown", unit, section->name,
@@ -512,7 +512,7 @@ void check_fields(struct object *object, const struct section *section, uint64_t
 		refusals_add(refusals, "symbol-unknown", unit, section->name,
 			     "a relocation at %" PRIu64
 			     " of section '%s' reaches beyond the end of "
-			     "what begins at %" PRIu64,
+			     "the thing that begins at %" PRIu64,
 			     relocs[count].offset, section->name, start);
 		return;
 	}
