@@ -12,6 +12,7 @@
 #include "exiting.h"
 #include "ftrace.h"
 #include "history.h"
+#include "history_device.h"
 #include "kernel_symbols.h"
 #include "live.h"
 #include "main.h"
@@ -35,9 +36,12 @@ static int __init pokepatch_init(void)
 	ret = pp_history_init();
 	if (ret)
 		return ret;
-	ret = pp_exiting_init();
+	ret = pp_history_device_init();
 	if (ret)
 		goto err_history;
+	ret = pp_exiting_init();
+	if (ret)
+		goto err_device;
 	ret = pp_sysfs_init();
 	if (ret)
 		goto err_exiting;
@@ -60,6 +64,8 @@ err_others:
 	pp_sysfs_exit();
 err_exiting:
 	pp_exiting_exit();
+err_device:
+	pp_history_device_exit();
 err_history:
 	pp_history_exit();
 	return ret;
@@ -101,6 +107,7 @@ static void __exit pokepatch_exit(void)
 	pp_exiting_exit();
 	pp_shadow_exit();
 	pp_others_exit();
+	pp_history_device_exit();
 	pp_history_exit();
 }
 

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What others write: jump labels, static calls, kprobes, ftrace, BPF.
+ * What other writers write into the kernel's text: jump labels, static calls, kprobes, ftrace, BPF.
  *
  * All writers of running text end in one function of the kernel (pp_arch.writer.site), which they
- * call with text_mutex held.  A probe there notes what is about to be written over what; it is
- * an ordinary kprobe behind the function's ftrace site, and not on it, since then neither
- * kernel.ftrace_enabled nor an ftrace that has died silences it.
+ * call with text_mutex held.  A probe there notes which bytes are about to be written, and which
+ * they replace.  It is an ordinary kprobe behind the function's ftrace site.  A kprobe at the site
+ * itself would use ftrace, and kernel.ftrace_enabled=0, or an ftrace that has shut itself down,
+ * would silence it.
  *
- * The probe is met in a breakpoint's exception, or in the detour of a probe that was optimised,
- * always under text_mutex: two of them cannot be at work at once, and none while somebody else
- * holds that lock.  So no more is needed to take away what was noted than to hold it: drain()
- * does, when a work item has been started by the first write, before the core makes records
- * of its own (so that records that were made earlier have lower numbers), and before a
- * reader is told what time it is.  When drain() holds the lock no write is under way, and those
- * that were noted are over, on all processors, as each writer synchronises them before it lets
- * go of the lock.  So a write lies within [the moment it was noted, the moment of the drain],
- * and a reader who finds no write of a place between two such moments has seen what
- * was there from the one to the other.
+ * The probe's handler runs in a breakpoint's exception, or in the detour of an optimised kprobe,
+ * but always while its task holds text_mutex.  So no two of them run at once, and none runs while
+ * another task holds that mutex.  Holding it is therefore enough to take away what was noted.
+ * pp_others_settle() does that in a work item that the first note starts; before the core makes
+ * records of its own, so that earlier changes have lower numbers; and before a reader is told the
+ * time.  While it holds the mutex, no write is in progress.  Those that were noted are complete on
+ * all CPUs, since each writer synchronises them before it releases the mutex.  So a write lies
+ * within [the time when it was noted, the time when settle() held the mutex].  A reader that finds
+ * no write of a place between two such times has seen what was there from the one to the other.
  *
- * A breakpoint, what is behind it, and the first byte are three writes, which drain()
- * makes one change of.  All else is told as it was written.
+ * A breakpoint, the bytes behind it, and the first byte are three writes; other_join() makes one
+ * change of them.  All other writes are recorded as they were made.
  *
- * What the core itself does is recorded elsewhere, and is not noted here: pp_others_mute().
+ * The core's own changes are recorded by record.c, and not noted here: pp_others_mute().
  *
- * What cannot be noted, as there are too many within one hold of the lock, is told as lost.
- * Whoever switches kprobes off altogether (kprobes/enabled in debugfs) has the probe's own
- * bytes restored by the same writer: the last that is noted.  Whoever redirects the
- * writer's calls by ftrace has its site written first.  From then on the core is deaf, until
- * something is noted again, and after each record that it makes meanwhile, and before that of
- * what is noted then, one is lost: for all that a reader can know, somebody has written in
- * between.
+ * If a task makes too many writes in one hold of text_mutex, those without room count as lost.
+ * If kprobes are switched off altogether (kprobes/enabled in debugfs), the same writer restores
+ * the probe's own bytes: that is the last write that the probe sees.  If the calls of the writer
+ * are redirected by ftrace, the writer's site is written first.  From then on the core is deaf
+ * until the probe sees a write again.  Meanwhile one number is left out after each record that
+ * the core makes, and one before the record of the next write that the probe sees: a reader must
+ * assume that text was written in between.
  */
 #include <linux/irq_work.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -40,15 +41,17 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include <pokepatch_history.h>
+
 #include "arch/pp_arch.h"
 #include "core_print.h"
 #include "history.h"
 #include "kernel_symbols.h"
 #include "others.h"
+#include "place.h"
 #include "pp_time.h"
-#include "record.h"
 
-/* So many writes are noted within one hold of text_mutex: three for each change. */
+/* The largest number of writes within one hold of text_mutex that are noted; a change has three. */
 #define WRITES_MAX 4096
 
 struct write {
@@ -56,11 +59,12 @@ struct write {
 	struct pp_time time;	/* before it */
 	u8 old[PP_WRITE_MAX], new[PP_WRITE_MAX];
 	u32 cpu;
-	u16 nr;			/* in the order in which they were noted */
-	u8 len;			/* 0: it has become part of another one */
+	u16 nr;			/* counts the writes in the order in which they were noted */
+	u8 len;			/* 0: it was joined with another one */
 	bool gap;		/* the core was deaf before it */
 };
 
+/* The probe fills one side while the other one is recorded. */
 static struct writes {
 	struct write *write;
 	unsigned int nr;
@@ -69,22 +73,25 @@ static struct writes {
 
 static struct writes *noting = &sides[0]; /* text_mutex */
 static struct kprobe probe;
-static u64 since;		/* ns, monotonic; 0: nothing is heard */
+static u64 since;		/* ns, monotonic; 0: no write is noted */
 static bool deaf;		/* written under text_mutex */
-static unsigned int watched;	/* how many bytes in front of the probe are ftrace's */
-static bool patched;		/* for good: the probe is in a function that calls do not reach */
-static unsigned long missed;	/* probe.nmissed, the last time; drain_lock */
+static unsigned int watched;	/* the bytes in front of the probe that ftrace may write */
+static bool patched;		/* for good: a patch reroutes the calls of the probed function */
+static unsigned long missed;	/* probe.nmissed when it was last looked at; drain_lock */
 static DEFINE_MUTEX(drain_lock); /* under pp_mutex, outside text_mutex and history_lock */
 
-/* --- what is ours: pp_mutex --------------------------------------------------------------- */
+/* --- the core's own writes: pp_mutex ------------------------------------------------------ */
 
-static struct task_struct *muted;
-static struct pp_record_sites *sites; /* muted: only what is written there, or NULL */
+static struct task_struct *muted; /* its writes are the core's own */
+static struct pp_record_sites *sites; /* only those at these sites; NULL: all */
 
 void pp_others_mute(struct pp_record_sites *only)
 {
 	WRITE_ONCE(sites, only);
-	/* Who is interrupted by the probe is the one who wrote it. */
+	/*
+	 * The handler acts on these two only when it interrupts this very task, so program order
+	 * is enough.
+	 */
 	barrier();
 	WRITE_ONCE(muted, current);
 }
@@ -94,7 +101,7 @@ void pp_others_unmute(void)
 	WRITE_ONCE(muted, NULL);
 }
 
-static struct pp_record_site *site_at(struct pp_record_sites *sites, unsigned long addr)
+static struct pp_record_site *other_own_site(struct pp_record_sites *sites, unsigned long addr)
 {
 	unsigned int low = 0, high = sites->nr;
 
@@ -109,10 +116,10 @@ static struct pp_record_site *site_at(struct pp_record_sites *sites, unsigned lo
 	return low && addr - sites->site[low - 1].ip < pp_arch.entry.size ? &sites->site[low - 1] :
 									     NULL;
 }
-NOKPROBE_SYMBOL(site_at);
+NOKPROBE_SYMBOL(other_own_site);
 
-/* One of the writes that make up the change of a site. */
-static void note_site(struct pp_record_site *site, const struct pp_write *this)
+/* Note one of the writes that make up the change of a site. */
+static void other_note_own(struct pp_record_site *site, const struct pp_write *this)
 {
 	const unsigned long behind = this->addr - site->ip;
 
@@ -125,9 +132,10 @@ static void note_site(struct pp_record_site *site, const struct pp_write *this)
 	if (this->bytes && this->len <= pp_arch.entry.size - behind)
 		memcpy(site->new + behind, this->bytes, this->len);
 }
-NOKPROBE_SYMBOL(note_site);
+NOKPROBE_SYMBOL(other_note_own);
 
-static bool is_ours(const struct pp_write *this)
+/* Is this a write of the core's own?  If so, its site gets the note. */
+static bool other_is_own(const struct pp_write *this)
 {
 	struct pp_record_sites *only = READ_ONCE(sites);
 	struct pp_record_site *site;
@@ -136,26 +144,26 @@ static bool is_ours(const struct pp_write *this)
 		return false;
 	if (!only)
 		return true;
-	site = site_at(only, this->addr);
+	site = other_own_site(only, this->addr);
 	if (site)
-		note_site(site, this);
+		other_note_own(site, this);
 	return site;
 }
-NOKPROBE_SYMBOL(is_ours);
+NOKPROBE_SYMBOL(other_is_own);
 
 /* --- in the probe --------------------------------------------------------------------------- */
 
-static void drain_work(struct work_struct *work);
-static DECLARE_WORK(drainer, drain_work);
+static void other_drain_work(struct work_struct *work);
+static DECLARE_WORK(drainer, other_drain_work);
 
-static void start_drainer(struct irq_work *work)
+static void other_start_drainer(struct irq_work *work)
 {
 	schedule_work(&drainer);
 }
 
-static DEFINE_IRQ_WORK(starter, start_drainer);
+static DEFINE_IRQ_WORK(starter, other_start_drainer);
 
-static void note(const struct pp_write *this)
+static void other_note(const struct pp_write *this)
 {
 	struct writes *to = noting;
 	struct write *write = &to->write[to->nr];
@@ -176,13 +184,14 @@ static void note(const struct pp_write *this)
 	memcpy(write->new, this->bytes, this->len);
 	to->nr++;
 }
-NOKPROBE_SYMBOL(note);
+NOKPROBE_SYMBOL(other_note);
 
 /*
- * Is this the probe's end?  Or may it be that calls of the writer come to the probe no more, as
- * ftrace writes at its site?  Who meets the breakpoint goes already where the call will lead.
+ * Does this write restore the probe's own bytes?  Or does ftrace write at its site, so that the
+ * writer's calls may no longer reach the probe?  ftrace's breakpoint there already sends a CPU
+ * where the call will lead.
  */
-static bool may_deafen(const struct pp_write *this)
+static bool other_may_deafen(const struct pp_write *this)
 {
 	const unsigned long first = (unsigned long)probe.addr - watched;
 	const unsigned long at = (unsigned long)probe.addr - this->addr;
@@ -191,22 +200,23 @@ static bool may_deafen(const struct pp_write *this)
 		return true;
 	return at < this->len && this->bytes && this->bytes[at] == *(const u8 *)&probe.opcode;
 }
-NOKPROBE_SYMBOL(may_deafen);
+NOKPROBE_SYMBOL(other_may_deafen);
 
-static int heard(struct kprobe *unused, struct pt_regs *regs)
+/* The probe's handler. */
+static int other_heard(struct kprobe *unused, struct pt_regs *regs)
 {
 	struct pp_write this;
 
-	if (!pp_arch.writer.written(regs, &this) || is_ours(&this))
+	if (!pp_arch.writer.written(regs, &this) || other_is_own(&this))
 		return 0;
-	note(&this);
-	WRITE_ONCE(deaf, may_deafen(&this));
-	/* It would do no harm if it was queued already. */
+	other_note(&this);
+	WRITE_ONCE(deaf, other_may_deafen(&this));
+	/* Queueing it again would do no harm. */
 	if (noting->nr + noting->lost == 1)
 		irq_work_queue(&starter);
 	return 0;
 }
-NOKPROBE_SYMBOL(heard);
+NOKPROBE_SYMBOL(other_heard);
 
 bool pp_others_deaf(void)
 {
@@ -217,14 +227,14 @@ void pp_others_patched(unsigned long start, unsigned long size)
 {
 	if (!since || (unsigned long)probe.addr - start >= size || patched)
 		return;
-	pr_notice("a patch changes %ps, and so what others write is not in the history any more\n",
+	pr_notice("a patch changes %ps: from now on the history lacks what other writers do to text\n",
 		  (void *)start);
 	WRITE_ONCE(patched, true);
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static int compare_places(const void *a, const void *b)
+static int other_compare_places(const void *a, const void *b)
 {
 	const struct write *x = a, *y = b;
 
@@ -233,14 +243,15 @@ static int compare_places(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-static int compare_order(const void *a, const void *b)
+static int other_compare_order(const void *a, const void *b)
 {
 	const struct write *x = a, *y = b;
 
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-static unsigned int end_of(const struct write *write, unsigned int nr, unsigned int first)
+static unsigned int other_end_of_place(const struct write *write, unsigned int nr,
+				       unsigned int first)
 {
 	unsigned int end = first;
 
@@ -249,9 +260,9 @@ static unsigned int end_of(const struct write *write, unsigned int nr, unsigned 
 	return end;
 }
 
-/* A breakpoint, the rest of the instruction, its first byte: one change. */
-static bool is_protocol(const struct write *first, const struct write *rest,
-			const struct write *last)
+/* Are these a breakpoint, the rest of the instruction, and its first byte? */
+static bool other_is_protocol(const struct write *first, const struct write *rest,
+			      const struct write *last)
 {
 	return first->len && first->len == last->len && rest->len &&
 	       !rest->gap && !last->gap &&
@@ -259,7 +270,8 @@ static bool is_protocol(const struct write *first, const struct write *rest,
 	       first->nr < rest->nr && rest->nr < last->nr;
 }
 
-static void make_one(struct write *first, struct write *rest, struct write *last)
+/* Make one change of the three, in @first. */
+static void other_join_writes(struct write *first, struct write *rest, struct write *last)
 {
 	memcpy(first->new, last->new, first->len);
 	memcpy(first->old + first->len, rest->old, rest->len);
@@ -268,63 +280,94 @@ static void make_one(struct write *first, struct write *rest, struct write *last
 	rest->len = last->len = 0;
 }
 
-/* The writes at one place, [i, end), and what is behind them, from @end on, in their order. */
-static void join_place(struct write *write, unsigned int nr, unsigned int i, unsigned int end)
+/*
+ * Join the writes at one place, [i, end), with those at the place behind it, which begin at @end.
+ * Both are in the order in which they were made.
+ */
+static void other_join_place(struct write *write, unsigned int nr, unsigned int i, unsigned int end)
 {
-	const unsigned int rest_end = end_of(write, nr, end);
+	const unsigned int rest_end = other_end_of_place(write, nr, end);
 	unsigned int rest = end;
 
 	for (; i + 1 < end; i++) {
 		while (rest < rest_end && write[rest].nr < write[i].nr)
 			rest++;
-		if (rest < rest_end && is_protocol(&write[i], &write[rest], &write[i + 1]))
-			make_one(&write[i], &write[rest], &write[i + 1]);
+		if (rest < rest_end && other_is_protocol(&write[i], &write[rest], &write[i + 1]))
+			other_join_writes(&write[i], &write[rest], &write[i + 1]);
 	}
 }
 
-static void join(struct writes *writes)
+static void other_join(struct writes *writes)
 {
 	struct write *write = writes->write;
 	unsigned int i, end;
 
-	sort(write, writes->nr, sizeof(*write), compare_places, NULL);
+	sort(write, writes->nr, sizeof(*write), other_compare_places, NULL);
 	for (i = 0; i < writes->nr; i = end) {
-		end = end_of(write, writes->nr, i);
-		join_place(write, writes->nr, i, end);
+		end = other_end_of_place(write, writes->nr, i);
+		other_join_place(write, writes->nr, i, end);
 	}
-	sort(write, writes->nr, sizeof(*write), compare_order, NULL);
+	sort(write, writes->nr, sizeof(*write), other_compare_order, NULL);
 }
 
-static void record(struct writes *writes, const struct pp_time *over)
+/*
+ * One record is enough for a change, since it is made when the change is complete.  It would be
+ * too late for the tracepoints, and the writer itself has reported the change to perf.
+ */
+static void other_record_change(const struct write *write, const struct pp_time *over)
+{
+	static char name[KSYM_SYMBOL_LEN]; /* drain_lock */
+	const struct pp_place place = pp_place_look_up(write->addr, name);
+	const struct pp_time end = pp_later(*over, &write->time);
+	unsigned int at = sizeof(struct pokepatch_history_text);
+	struct pokepatch_history_text *text =
+		pp_history_begin_other(POKEPATCH_HISTORY_TEXT,
+				       at + place.symbol.len + place.module.len);
+
+	text->record.mono_ns = end.mono;
+	text->record.perf_ns = end.perf;
+	text->record.cpu = write->cpu;
+	text->addr = write->addr;
+	text->begin_ns = write->time.mono;
+	text->begin_perf = write->time.perf;
+	text->end_ns = end.mono;
+	text->end_perf = end.perf;
+	text->func = place.func;
+	text->phase = POKEPATCH_HISTORY_AFTER;
+	text->method = POKEPATCH_HISTORY_OTHER;
+	text->len = write->len;
+	text->symbol_offset = place.offset;
+	text->symbol = pp_label_put(text, &at, &place.symbol);
+	text->module = pp_label_put(text, &at, &place.module);
+	memcpy(text->old_bytes, write->old, write->len);
+	memcpy(text->new_bytes, write->new, write->len);
+	pp_history_end(text, pp_others_deaf());
+}
+
+/* Record the writes, which were over at @over.  Under drain_lock. */
+static void other_record(struct writes *writes, const struct pp_time *over)
 {
 	unsigned int i;
 
-	join(writes);
+	other_join(writes);
 	for (i = 0; i < writes->nr; i++) {
 		const struct write *write = &writes->write[i];
-		const struct pp_when when = {
-			.before = write->time,
-			.begin = write->time,
-			.end = pp_later(*over, &write->time),
-			.after = pp_later(*over, &write->time),
-			.cpu = write->cpu,
-		};
 
 		if (write->gap)
 			pp_history_lose(1);
 		if (write->len && memcmp(write->old, write->new, write->len))
-			pp_record_other(write->addr, write->old, write->new, write->len, &when);
+			other_record_change(write, over);
 	}
 	if (writes->lost)
 		pp_history_lose(writes->lost);
-	/* Another probe was just at work here, and ours was left out. */
+	/* While another probe's handler ran on the same CPU, kprobes left ours out. */
 	if (probe.nmissed != missed)
 		pp_history_lose(1);
 	missed = probe.nmissed;
 }
 
-/* Nobody writes while this is called, or else text_mutex is held. */
-static struct writes *take_noted(void)
+/* Swap the sides.  Under text_mutex, so that no handler runs. */
+static struct writes *other_take_noted(void)
 {
 	struct writes *noted = noting;
 
@@ -344,10 +387,10 @@ struct pp_time pp_others_settle(void)
 		return pp_now();
 	}
 	mutex_lock(pp_kernel.text_mutex);
-	noted = take_noted();
+	noted = other_take_noted();
 	now = pp_now();
 	mutex_unlock(pp_kernel.text_mutex);
-	record(noted, &now);
+	other_record(noted, &now);
 	mutex_unlock(&drain_lock);
 	return now;
 }
@@ -357,29 +400,30 @@ void pp_others_drain(void)
 	const struct writes *writes = READ_ONCE(noting);
 	bool noted;
 
-	/* Of a write that is noted just now the moment is later than all that was done before. */
+	/* A write that is being noted right now is later than all changes before this call. */
 	noted = READ_ONCE(writes->nr) || READ_ONCE(writes->lost);
 	/*
-	 * An empty side may be the one that take_noted() has just turned to: the holder of
-	 * drain_lock, which it had before that, is still making records of the other one.
+	 * An empty side may be the one to which other_take_noted() has just turned.  Then the task
+	 * that turned took drain_lock before that, and still holds it: it is making records of
+	 * the other side.  So read the lock after the side.
 	 */
 	smp_rmb();
 	if (noted || mutex_is_locked(&drain_lock))
 		pp_others_settle();
 }
 
-static void drain_work(struct work_struct *work)
+static void other_drain_work(struct work_struct *work)
 {
 	pp_others_settle();
 }
 
-/* --- setting up --------------------------------------------------------------------------------- */
+/* --- setting up ------------------------------------------------------------------------ */
 
 /*
- * The kernel's writer writes over an instruction of ours what is there.  Has that been heard,
- * all of it, and the same bytes?  Under text_mutex.
+ * Have the kernel's writer write over one of the core's instructions the same bytes.  Return: has
+ * the probe seen all of that, and the same bytes?  Under text_mutex.
  */
-static bool is_heard(void)
+static bool other_probe_works(void)
 {
 	u8 expected[PP_WRITE_MAX], found[PP_WRITE_MAX] = {};
 	unsigned int i, size, covered = 0;
@@ -402,7 +446,7 @@ static bool is_heard(void)
 	return covered == (1 << size) - 1 && !memcmp(found, expected, size);
 }
 
-static void free_sides(void)
+static void other_free_sides(void)
 {
 	unsigned int i;
 
@@ -412,7 +456,7 @@ static void free_sides(void)
 	}
 }
 
-static int listen(unsigned long writer)
+static int other_listen(unsigned long writer)
 {
 	const unsigned long site = pp_arch.entry.site(writer);
 	unsigned int i;
@@ -424,18 +468,18 @@ static int listen(unsigned long writer)
 	}
 	watched = site ? pp_arch.entry.size : 0;
 	probe.addr = (void *)(site ? site + pp_arch.entry.size : writer);
-	probe.pre_handler = heard;
+	probe.pre_handler = other_heard;
 	return register_kprobe(&probe);
 }
 
-static void stop_listening(void)
+static void other_stop_listening(void)
 {
 	unregister_kprobe(&probe);
 	irq_work_sync(&starter);
 	cancel_work_sync(&drainer);
 }
 
-/* What is written before this returns is not told, and what is written afterwards is. */
+/* Writes from before this returns have no records; later ones do. */
 void pp_others_init(void)
 {
 	const unsigned long writer = pp_arch.writer.site ? pp_arch.writer.site() : 0;
@@ -443,19 +487,19 @@ void pp_others_init(void)
 	int ret;
 
 	if (!writer) {
-		pr_info("what others write is not in the history on this kernel\n");
+		pr_info("on this kernel the history lacks what other writers do to text\n");
 		return;
 	}
-	ret = listen(writer);
+	ret = other_listen(writer);
 	if (ret) {
-		pr_notice("what others write is not in the history: no probe of %ps (%d)\n",
+		pr_notice("the history lacks what other writers do to text: %ps cannot be probed (%d)\n",
 			  (void *)writer, ret);
-		free_sides();
+		other_free_sides();
 		return;
 	}
 	mutex_lock(&drain_lock);
 	mutex_lock(pp_kernel.text_mutex);
-	works = is_heard();
+	works = other_probe_works();
 	noting->nr = noting->lost = 0;
 	missed = probe.nmissed;
 	deaf = false;
@@ -465,21 +509,21 @@ void pp_others_init(void)
 	mutex_unlock(&drain_lock);
 	if (works)
 		return;
-	pr_notice("what others write is not in the history: a probe of %ps is not met, or finds something else\n",
+	pr_notice("the history lacks what other writers do to text: a probe of %ps did not see the core's test write as it was\n",
 		  (void *)writer);
-	stop_listening();
-	free_sides();
+	other_stop_listening();
+	other_free_sides();
 }
 
 void pp_others_exit(void)
 {
 	if (!since)
 		return;
-	stop_listening();
+	other_stop_listening();
 	mutex_lock(&drain_lock);
 	since = 0;
 	mutex_unlock(&drain_lock);
-	free_sides();
+	other_free_sides();
 }
 
 u64 pp_others_since(void)

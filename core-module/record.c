@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records of what happens: for the history, and from the same bytes for tracepoints, and
- * for perf where the kernel does not tell perf itself.
+ * Records of what the core does to text: for the history, from the same bytes for the
+ * tracepoints, and for perf where the kernel does not report the change itself.
  *
- * Text is changed by some file of the core, which notes the moments; afterwards, in task
- * context and with pp_mutex held, so that what was changed is still as it was laid out,
- * the records are made here.
+ * Another file of the core changes text, and notes the times.  Afterwards it calls this file, in
+ * task context and with pp_mutex held, so that all is still as it was laid out for the change.
+ *
+ * Before records of its own, this file has others.c record what other writers did, so that earlier
+ * changes have lower numbers.  history.c keeps the records.  Neither calls this file.
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -16,8 +18,6 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 
-#include <asm/unaligned.h>
-
 #include <pokepatch_format.h>
 #include <pokepatch_history.h>
 
@@ -27,6 +27,7 @@
 #include "module.h"
 #include "module_symbols.h"
 #include "others.h"
+#include "place.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
@@ -34,21 +35,10 @@
 #include "text.h"
 #include "trace.h"
 
-/* A string that records have; len with the 0 at its end, or 0: none. */
-struct label {
-	const char *text;
-	unsigned int len;
-};
-
-static struct label label(const char *text)
-{
-	return (struct label){ text, text ? strlen(text) + 1 : 0 };
-}
-
-/* For whose sake text is written now; pp_mutex. */
+/* The transition and the patch that text is written for now; pp_mutex. */
 static struct {
 	u64 transition;
-	struct label patch;
+	struct pp_label patch;
 } cause;
 
 void pp_record_enter(u64 transition, const char *patch)
@@ -56,18 +46,18 @@ void pp_record_enter(u64 transition, const char *patch)
 	pp_record_begin();
 	pp_others_drain();
 	cause.transition = transition;
-	cause.patch = label(patch);
+	cause.patch = pp_label(patch);
 }
 
 void pp_record_leave(void)
 {
 	pp_others_drain();
 	cause.transition = 0;
-	cause.patch = label(NULL);
+	cause.patch = pp_label(NULL);
 	pp_record_end();
 }
 
-/* How many have begun and not ended, one in the other; pp_mutex. */
+/* Nested pp_record_begin() that have not ended; pp_mutex. */
 static unsigned int begun;
 
 void pp_record_begin(void)
@@ -91,8 +81,8 @@ u64 pp_record_transition_number(void)
 	return atomic64_inc_return(&last);
 }
 
-/* What is recorded happens now. */
-static void stamp(struct pokepatch_history_record *record)
+/* The event of the record happens now. */
+static void record_stamp(struct pokepatch_history_record *record)
 {
 	const struct pp_time now = pp_now();
 
@@ -101,109 +91,54 @@ static void stamp(struct pokepatch_history_record *record)
 	record->cpu = raw_smp_processor_id();
 }
 
+static void record_end(void *record)
+{
+	pp_history_end(record, pp_others_deaf());
+}
+
 /* --- strings ----------------------------------------------------------------------------- */
 
-static unsigned int room_for(const char *string)
+static unsigned int record_room(const char *string)
 {
 	return string ? strlen(string) + 1 : 0;
 }
 
-/*
- * memcpy() by words: for strings as short as these a call of it, which x86 does by "rep
- * movsb", takes longer than all else that is done for a record.
- */
-static __always_inline void copy_short(void *to, const void *from, unsigned int len)
+static u32 record_put_string(void *record, unsigned int *at, const char *string)
 {
-	unsigned int i;
+	const struct pp_label this = pp_label(string);
 
-	if (len < sizeof(u64)) {
-		for (i = 0; i < len; i++)
-			((u8 *)to)[i] = ((const u8 *)from)[i];
-		return;
-	}
-	for (i = 0; i + sizeof(u64) < len; i += sizeof(u64))
-		put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
-	/* Some of these once more. */
-	i = len - sizeof(u64);
-	put_unaligned(get_unaligned((const u64 *)(from + i)), (u64 *)(to + i));
+	return pp_label_put(record, at, &this);
 }
 
-/* Put @label behind what is in the record up to *@at.  Return: its offset, 0: none. */
-static __always_inline u32 put_label(void *record, unsigned int *at, const struct label *label)
+/* Without strlen(): a switch may have many functions, and each of them has several records. */
+static struct pp_label record_func_name(const struct pp_func *func)
 {
-	const unsigned int offset = *at;
-
-	if (!label->len)
-		return 0;
-	*at += label->len;
-	copy_short(record + offset, label->text, label->len);
-	return offset;
+	return (struct pp_label){ func->name, func->name_len + 1 };
 }
 
-static u32 put_string(void *record, unsigned int *at, const char *string)
-{
-	const struct label this = label(string);
-
-	return put_label(record, at, &this);
-}
-
-/* What an address is in. */
-struct place {
-	struct label symbol, module;	/* module: none for vmlinux */
-	unsigned long offset;
-	unsigned long func;		/* the entry of an old function, or 0 */
-};
-
-/* The lengths are known: a switch has many functions, and each several records. */
-static struct label name_of(const struct pp_func *func)
-{
-	return (struct label){ func->name, func->name_len + 1 };
-}
-
-static struct label module_of(const struct pp_func *func)
+static struct pp_label record_func_module(const struct pp_func *func)
 {
 	const struct pp_object *obj = &func->patch->objects[func->obj];
 
-	return func->obj ? (struct label){ obj->name, obj->name_len + 1 } : (struct label){};
+	return func->obj ? (struct pp_label){ obj->name, obj->name_len + 1 } : (struct pp_label){};
 }
 
-/* "name+0x10/0x20 [module]", or a number: anywhere.  @text has KSYM_SYMBOL_LEN bytes. */
-static struct place look_up(unsigned long addr, char *text)
-{
-	struct place place = {};
-	char *plus, *module;
-
-	sprint_symbol(text, addr);
-	plus = strchr(text, '+');
-	if (!plus)
-		return place;
-	*plus++ = 0;
-	place.symbol = label(text);
-	place.offset = simple_strtoul(plus, NULL, 16);
-	place.func = addr - place.offset;
-	module = strchr(plus, '[');
-	if (module) {
-		*strchrnul(module, ']') = 0;
-		/* "[module build-id]" where that is configured */
-		*strchrnul(module, ' ') = 0;
-		place.module = label(module + 1);
-	}
-	return place;
-}
-
-/* The same without a search, where it is known: @addr was written for @func's sake. */
-static __always_inline void place_of(struct place *place, unsigned long addr,
-				     const struct pp_func *func)
+/*
+ * Where @addr is, without a search: it was written for @func, so it is in the old function, or in
+ * the stubs of the patch module.
+ */
+static __always_inline void record_place(struct pp_place *place, unsigned long addr,
+					 const struct pp_func *func)
 {
 	place->func = func->old_addr;
 	if (addr - func->old_addr < func->sym->size) {
-		place->symbol = name_of(func);
-		place->module = module_of(func);
+		place->symbol = record_func_name(func);
+		place->module = record_func_module(func);
 		place->offset = addr - func->old_addr;
 		return;
 	}
-	place->symbol = (struct label){ POKEPATCH_STUBS_SYMBOL, sizeof(POKEPATCH_STUBS_SYMBOL) };
-	place->module = label(func->patch->mod->name);
+	place->symbol = (struct pp_label){ POKEPATCH_STUBS_SYMBOL, sizeof(POKEPATCH_STUBS_SYMBOL) };
+	place->module = pp_label(func->patch->mod->name);
 	place->offset = addr - func->patch->image->stubs;
 }
 
@@ -213,19 +148,19 @@ struct change {
 	unsigned long addr;
 	unsigned int len;
 	const u8 *old, *new;
-	struct place place;
+	struct pp_place place;
 	const struct pp_when *when;
 	unsigned int method, flags, mode;
 	u64 id;			/* number of the first record */
 };
 
-/* The whole record is written: pp_history_begin_fast(). */
+/* Writes every byte of the record, as pp_history_begin_fast() requires. */
 static void record_change(struct change *change, unsigned int phase)
 {
 	const struct pp_when *when = change->when;
 	const struct pp_time *time = phase == POKEPATCH_HISTORY_AFTER ? &when->after :
 									 &when->before;
-	const struct place *place = &change->place;
+	const struct pp_place *place = &change->place;
 	unsigned int at = sizeof(struct pokepatch_history_text);
 	struct pokepatch_history_text *text =
 		pp_history_begin_fast(POKEPATCH_HISTORY_TEXT, at + place->symbol.len +
@@ -250,50 +185,50 @@ static void record_change(struct change *change, unsigned int phase)
 	text->len = change->len;
 	text->mode = change->mode;
 	text->symbol_offset = place->offset;
-	text->symbol = put_label(text, &at, &place->symbol);
-	text->module = put_label(text, &at, &place->module);
-	text->patch = put_label(text, &at, &cause.patch);
+	text->symbol = pp_label_put(text, &at, &place->symbol);
+	text->module = pp_label_put(text, &at, &place->module);
+	text->patch = pp_label_put(text, &at, &cause.patch);
 	text->reserved = 0;
 	memset(text->old_bytes, 0, sizeof(text->old_bytes));
 	memset(text->new_bytes, 0, sizeof(text->new_bytes));
-	copy_short(text->old_bytes, change->old, change->len);
-	copy_short(text->new_bytes, change->new, change->len);
+	pp_copy_short(text->old_bytes, change->old, change->len);
+	pp_copy_short(text->new_bytes, change->new, change->len);
 	trace_text_poke(text);
-	pp_history_end(text);
+	record_end(text);
 }
 
 /*
- * One record, with both: perf's readers apply it at its time.  Where the kernel's own writer
- * was at work it has done this.
+ * perf gets one record, with the old and the new bytes, which its readers apply at its time.  If
+ * the kernel's own writer made the change, it has reported it (when->told).
  */
-static void tell_perf(const struct change *change)
+static void record_tell_perf(const struct change *change)
 {
 	if (!change->when->told && pp_kernel.perf_event_text_poke)
 		pp_kernel.perf_event_text_poke((void *)change->addr, change->old, change->len,
 					       change->new, change->len);
 }
 
-/* All of *@change but method and flags. */
-static __always_inline void change_of(struct change *change, const struct pp_poke *poke,
-				      const struct pp_when *when, bool back)
+/* Fill in everything in @change but method and flags. */
+static __always_inline void record_fill_change(struct change *change, const struct pp_poke *poke,
+					       const struct pp_when *when, bool back)
 {
 	change->addr = poke->at;
 	change->len = poke->size;
 	change->old = back ? poke->new : poke->old;
 	change->new = back ? poke->old : poke->new;
-	place_of(&change->place, poke->at, poke->func);
+	record_place(&change->place, poke->at, poke->func);
 	change->when = when ?: &poke->when;
 	change->mode = pp_mode_number(poke->func->site ? poke->func->site->mode : NULL);
 	change->id = poke->change;
 }
 
 /*
- * Was it written?  One that was to be put back may not have been, as it was somebody else's
- * by then, or cannot be.
+ * Was the poke written?  With @back: was it put back?  It was not if another writer had changed
+ * it by then, or if that failed.
  */
-static bool is_change(const struct pp_poke *poke, bool back)
+static bool record_is_change(const struct pp_poke *poke, bool back)
 {
-	/* Nobody was there between one that passes and the one that returns. */
+	/* No call ran the instruction between the poke that passes and the one that returns. */
 	return poke->func && !poke->passes && !poke->returns &&
 	       memcmp(poke->old, poke->new, poke->size) &&
 	       (!back || !memcmp((void *)poke->at, poke->old, poke->size));
@@ -307,16 +242,16 @@ void pp_record_text(struct pp_text *text, const struct pp_when *when, unsigned i
 
 	lockdep_assert_held(&pp_mutex);
 	pp_history_hold();
-	/* All were there before the first of them was written. */
+	/* When the first byte was written all old ones were there, so the BEFOREs come first. */
 	for (phase = POKEPATCH_HISTORY_BEFORE; phase <= POKEPATCH_HISTORY_AFTER; phase++) {
 		for (i = 0; i < text->nr; i++) {
-			if (!is_change(&text->poke[i], back))
+			if (!record_is_change(&text->poke[i], back))
 				continue;
-			change_of(&change, &text->poke[i], when, back);
+			record_fill_change(&change, &text->poke[i], when, back);
 			record_change(&change, phase);
 			text->poke[i].change = change.id;
 			if (phase == POKEPATCH_HISTORY_AFTER)
-				tell_perf(&change);
+				record_tell_perf(&change);
 		}
 	}
 	pp_history_release();
@@ -351,10 +286,10 @@ void pp_record_store(unsigned long addr, const u8 *old, const u8 *new, unsigned 
 	if (!memcmp(old, new, len))
 		goto out;
 	if (name)
-		change.place = look_up(addr, name);
+		change.place = pp_place_look_up(addr, name);
 	record_change(&change, POKEPATCH_HISTORY_BEFORE);
 	record_change(&change, POKEPATCH_HISTORY_AFTER);
-	tell_perf(&change);
+	record_tell_perf(&change);
 out:
 	kfree(name);
 }
@@ -382,43 +317,9 @@ void pp_record_stores(const struct pp_text *text, const struct pp_when *when, un
 	}
 }
 
-/*
- * One record is enough, since nothing is told before it is over.  For tracepoints it would be
- * too late, and perf has been told by the writer.
- */
-void pp_record_other(unsigned long addr, const u8 *old, const u8 *new, unsigned int len,
-		     const struct pp_when *when)
-{
-	static char name[KSYM_SYMBOL_LEN];
-	const struct place place = look_up(addr, name);
-	unsigned int at = sizeof(struct pokepatch_history_text);
-	struct pokepatch_history_text *text =
-		pp_history_begin_other(POKEPATCH_HISTORY_TEXT,
-				       at + place.symbol.len + place.module.len);
-
-	text->record.mono_ns = when->after.mono;
-	text->record.perf_ns = when->after.perf;
-	text->record.cpu = when->cpu;
-	text->addr = addr;
-	text->begin_ns = when->begin.mono;
-	text->begin_perf = when->begin.perf;
-	text->end_ns = when->end.mono;
-	text->end_perf = when->end.perf;
-	text->func = place.func;
-	text->phase = POKEPATCH_HISTORY_AFTER;
-	text->method = POKEPATCH_HISTORY_OTHER;
-	text->len = len;
-	text->symbol_offset = place.offset;
-	text->symbol = put_label(text, &at, &place.symbol);
-	text->module = put_label(text, &at, &place.module);
-	memcpy(text->old_bytes, old, len);
-	memcpy(text->new_bytes, new, len);
-	pp_history_end(text);
-}
-
 /* --- text that ftrace writes for us -------------------------------------------------------- */
 
-static int compare_sites(const void *a, const void *b)
+static int record_compare_sites(const void *a, const void *b)
 {
 	const struct pp_record_site *x = a, *y = b;
 
@@ -435,7 +336,9 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 	sites->nr = nr;
 	sites->listening = pp_others_heard();
 	sites->before = pp_now();
-	sites->site = !ips ? NULL : nr == 1 ? &sites->one : kvmalloc_array(nr, sizeof(*sites->site), GFP_KERNEL);
+	sites->site = !ips    ? NULL :
+		      nr == 1 ? &sites->one :
+				kvmalloc_array(nr, sizeof(*sites->site), GFP_KERNEL);
 	if (!sites->site)
 		return;
 	for (i = 0; i < nr; i++) {
@@ -443,12 +346,12 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 		sites->site[i].heard = false;
 		memcpy(sites->site[i].old, (void *)ips[i], pp_arch.entry.size);
 	}
-	sort(sites->site, nr, sizeof(*sites->site), compare_sites, NULL);
+	sort(sites->site, nr, sizeof(*sites->site), record_compare_sites, NULL);
 	pp_others_mute(sites);
 }
 
-/* What was done there is not known from having heard it. */
-static void look_at_site(struct pp_record_site *site, const struct pp_time *before)
+/* The probe could not observe the site, so compare what stands there before and after. */
+static void record_look_at_site(struct pp_record_site *site, const struct pp_time *before)
 {
 	site->begin = *before;
 	memcpy(site->new, (void *)site->ip, pp_arch.entry.size);
@@ -460,7 +363,7 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_time *af
 
 	for (i = 0; i < sites->nr; i++)
 		if (!sites->site[i].heard && !sites->listening)
-			look_at_site(&sites->site[i], &sites->before);
+			record_look_at_site(&sites->site[i], &sites->before);
 		else if (!sites->site[i].heard)
 			memcpy(sites->site[i].new, sites->site[i].old, pp_arch.entry.size);
 
@@ -488,11 +391,11 @@ static void record_sites(struct pp_record_sites *sites, const struct pp_time *af
 			if (!memcmp(change.old, change.new, change.len))
 				continue;
 			if (name)
-				change.place = look_up(site->ip, name);
+				change.place = pp_place_look_up(site->ip, name);
 			record_change(&change, phase);
 			site->change = change.id;
 			if (phase == POKEPATCH_HISTORY_AFTER)
-				tell_perf(&change);
+				record_tell_perf(&change);
 		}
 	}
 }
@@ -505,7 +408,7 @@ void pp_record_sites_after(struct pp_record_sites *sites)
 	pp_others_unmute();
 	now = pp_others_settle();
 	sites->listening &= pp_others_heard();
-	/* There was no memory to note what was there, so nobody knows what was changed. */
+	/* Without memory for the bytes from before, nothing is known of the changes. */
 	if (!sites->site) {
 		pp_history_lose(2);
 		goto end;
@@ -521,8 +424,8 @@ end:
 
 /* --- routes, transitions --------------------------------------------------------------------- */
 
-/* Whose new function is at @addr? */
-static const struct pp_func *owner_of(const struct pp_site *site, unsigned long addr)
+/* The function that has its new function at @addr, or NULL. */
+static const struct pp_func *record_owner_of(const struct pp_site *site, unsigned long addr)
 {
 	const struct pp_func *func;
 
@@ -535,17 +438,18 @@ static const struct pp_func *owner_of(const struct pp_site *site, unsigned long 
 void pp_record_route(const struct pp_func *func, unsigned long from, unsigned long to,
 		     const struct pp_when *when, unsigned int method)
 {
-	const struct pp_func *old = owner_of(func->site, from), *new = owner_of(func->site, to);
+	const struct pp_func *old = record_owner_of(func->site, from);
+	const struct pp_func *new = record_owner_of(func->site, to);
 	const struct pp_patch *patch = (new ?: old ?: func)->patch;
-	const struct label name = name_of(func), module = module_of(func);
-	const struct label owner = { patch->name, patch->name_len + 1 };
+	const struct pp_label name = record_func_name(func), module = record_func_module(func);
+	const struct pp_label owner = { patch->name, patch->name_len + 1 };
 	unsigned int at = sizeof(struct pokepatch_history_route);
 	struct pokepatch_history_route *route;
 
 	lockdep_assert_held(&pp_mutex);
 	if (from == to)
 		return;
-	/* All of it is written. */
+	/* Every byte of the record is written below. */
 	route = pp_history_begin_fast(POKEPATCH_HISTORY_ROUTE,
 				      at + name.len + module.len + owner.len);
 	route->record.mono_ns = when->end.mono;
@@ -567,10 +471,10 @@ void pp_record_route(const struct pp_func *func, unsigned long from, unsigned lo
 	route->method = method;
 	route->mode = pp_mode_number(func->site->mode);
 	route->reserved = 0;
-	route->symbol = put_label(route, &at, &name);
-	route->module = put_label(route, &at, &module);
-	route->patch = put_label(route, &at, &owner);
-	pp_history_end(route);
+	route->symbol = pp_label_put(route, &at, &name);
+	route->module = pp_label_put(route, &at, &module);
+	route->patch = pp_label_put(route, &at, &owner);
+	record_end(route);
 }
 
 void pp_record_transition(const struct pp_record_transition *this, unsigned int phase)
@@ -580,8 +484,8 @@ void pp_record_transition(const struct pp_record_transition *this, unsigned int 
 
 	pp_others_drain();
 	transition = pp_history_begin(POKEPATCH_HISTORY_TRANSITION,
-				      at + room_for(this->patch) + room_for(this->module));
-	stamp(&transition->record);
+				      at + record_room(this->patch) + record_room(this->module));
+	record_stamp(&transition->record);
 	transition->record.flags = this->live ? POKEPATCH_HISTORY_LIVE : 0;
 	transition->transition = this->nr;
 	transition->phase = phase;
@@ -591,15 +495,15 @@ void pp_record_transition(const struct pp_record_transition *this, unsigned int 
 		transition->stop_ns = this->stop_ns;
 		transition->functions = this->functions;
 	}
-	transition->patch = put_string(transition, &at, this->patch);
-	transition->module = put_string(transition, &at, this->module);
+	transition->patch = record_put_string(transition, &at, this->patch);
+	transition->module = record_put_string(transition, &at, this->module);
 	trace_transition(transition);
-	pp_history_end(transition);
+	record_end(transition);
 }
 
-/* --- code that comes and goes ------------------------------------------------------------------ */
+/* --- code that comes and goes ---------------------------------------------------------- */
 
-/* Code, and when it was there. */
+/* Code, and when it existed. */
 struct code {
 	unsigned long addr, len;
 	struct pp_time born, died;
@@ -607,22 +511,22 @@ struct code {
 	const char *name, *patch;
 };
 
-static unsigned int code_room(const struct code *code)
+static unsigned int record_code_room(const struct code *code)
 {
-	return ALIGN(sizeof(struct pokepatch_history_code) + room_for(code->name) +
-			     room_for(code->patch), 8);
+	return ALIGN(sizeof(struct pokepatch_history_code) + record_room(code->name) +
+			     record_room(code->patch), 8);
 }
 
-/* A record of @len bytes from @addr on, and a copy of them. */
+/* A record of the @len bytes at @addr, and with @bytes a copy of them. */
 static void record_code(const struct code *code, unsigned int type, unsigned long addr,
 			unsigned long len, bool bytes)
 {
-	const unsigned int room = code_room(code);
+	const unsigned int room = record_code_room(code);
 	unsigned int at = sizeof(struct pokepatch_history_code);
 	struct pokepatch_history_code *record =
 		pp_history_begin(type, room + (bytes ? len : 0));
 
-	stamp(&record->record);
+	record_stamp(&record->record);
 	record->addr = addr;
 	record->len = len;
 	record->born_ns = code->born.mono;
@@ -630,8 +534,8 @@ static void record_code(const struct code *code, unsigned int type, unsigned lon
 	record->died_ns = code->died.mono;
 	record->died_perf = code->died.perf;
 	record->kind = code->kind;
-	record->name = put_string(record, &at, code->name);
-	record->patch = put_string(record, &at, code->patch);
+	record->name = record_put_string(record, &at, code->name);
+	record->patch = record_put_string(record, &at, code->patch);
 	record->bytes = room;
 	if (bytes) {
 		record->bytes_len = len;
@@ -639,13 +543,13 @@ static void record_code(const struct code *code, unsigned int type, unsigned lon
 	} else if (type == POKEPATCH_HISTORY_SNAPSHOT) {
 		record->record.flags |= POKEPATCH_HISTORY_DROPPED;
 	}
-	pp_history_end(record);
+	record_end(record);
 }
 
-static unsigned int symbol_room(const struct code *code, const char *name)
+static unsigned int record_symbol_room(const struct code *code, const char *name)
 {
-	return ALIGN(sizeof(struct pokepatch_history_symbol) + room_for(name) +
-			     room_for(code->name) + room_for(code->patch), 8);
+	return ALIGN(sizeof(struct pokepatch_history_symbol) + record_room(name) +
+			     record_room(code->name) + record_room(code->patch), 8);
 }
 
 static void record_symbol(const struct code *code, const char *name, unsigned long addr,
@@ -653,9 +557,9 @@ static void record_symbol(const struct code *code, const char *name, unsigned lo
 {
 	unsigned int at = sizeof(struct pokepatch_history_symbol);
 	struct pokepatch_history_symbol *symbol =
-		pp_history_begin(POKEPATCH_HISTORY_SYMBOL, symbol_room(code, name));
+		pp_history_begin(POKEPATCH_HISTORY_SYMBOL, record_symbol_room(code, name));
 
-	stamp(&symbol->record);
+	record_stamp(&symbol->record);
 	symbol->addr = addr;
 	symbol->len = len;
 	symbol->born_ns = code->born.mono;
@@ -663,17 +567,17 @@ static void record_symbol(const struct code *code, const char *name, unsigned lo
 	symbol->born_perf = code->born.perf;
 	symbol->died_perf = code->died.perf;
 	symbol->kind = code->kind;
-	symbol->name = put_string(symbol, &at, name);
-	symbol->module = put_string(symbol, &at, code->name);
-	symbol->patch = put_string(symbol, &at, code->patch);
-	pp_history_end(symbol);
+	symbol->name = record_put_string(symbol, &at, name);
+	symbol->module = record_put_string(symbol, &at, code->name);
+	symbol->patch = record_put_string(symbol, &at, code->patch);
+	record_end(symbol);
 }
 
 /*
- * The functions in @code, by the module's own symbol table, which stays as long as its
- * text.  With @record record them; return how many bytes that takes.
+ * Go through the functions in @code, by the module's own symbol table, which stays as long as its
+ * text.  With @record make their records.  Return: how many bytes the records take.
  */
-static size_t symbols(const struct code *code, const struct module *mod, bool record)
+static size_t record_symbols(const struct code *code, const struct module *mod, bool record)
 {
 	const struct mod_kallsyms *kallsyms = rcu_dereference_raw(mod->kallsyms);
 	size_t bytes = 0;
@@ -686,31 +590,31 @@ static size_t symbols(const struct code *code, const struct module *mod, bool re
 		if (sym->st_shndx == SHN_UNDEF || !*name ||
 		    sym->st_value - code->addr >= code->len || !sym->st_size)
 			continue;
-		bytes += symbol_room(code, name);
+		bytes += record_symbol_room(code, name);
 		if (record)
 			record_symbol(code, name, sym->st_value, sym->st_size);
 	}
 	return bytes;
 }
 
-/* A piece and what goes with it is no longer than any record may be. */
+/* Bytes of code in one record: with its strings that is at most POKEPATCH_HISTORY_RECORD_MAX. */
 #define PIECE 16384
 
-static void snapshot(const struct code *code, const struct module *mod)
+static void record_snapshot(const struct code *code, const struct module *mod)
 {
 	const unsigned int pieces = DIV_ROUND_UP(code->len, PIECE);
-	const size_t least = pieces * code_room(code) + symbols(code, mod, false);
+	const size_t least = pieces * record_code_room(code) + record_symbols(code, mod, false);
 	const bool bytes = pp_history_snapshot_begin(least + ALIGN(code->len, 8), least);
 	unsigned long at;
 
 	for (at = 0; at < code->len; at += PIECE)
 		record_code(code, POKEPATCH_HISTORY_SNAPSHOT, code->addr + at,
 			    min_t(unsigned long, code->len - at, PIECE), bytes);
-	symbols(code, mod, true);
+	record_symbols(code, mod, true);
 	pp_history_snapshot_end();
 }
 
-static struct code module_code(const struct pp_patch *patch)
+static struct code record_module_code(const struct pp_patch *patch)
 {
 	return (struct code){
 		.addr = patch->text_start,
@@ -728,7 +632,7 @@ void pp_record_module_born(struct pp_patch *patch)
 
 	pp_others_drain();
 	patch->born = pp_now();
-	code = module_code(patch);
+	code = record_module_code(patch);
 	record_code(&code, POKEPATCH_HISTORY_APPEAR, code.addr, code.len, false);
 }
 
@@ -740,7 +644,7 @@ void pp_record_other_module(const struct module *mod, bool going)
 	pp_others_drain();
 	pp_module_text(mod, &code.addr, &end);
 	code.len = end - code.addr;
-	/* When it came is told where it did. */
+	/* The APPEAR record of the module has the time when it came. */
 	if (going)
 		code.died = pp_now();
 	else
@@ -749,20 +653,20 @@ void pp_record_other_module(const struct module *mod, bool going)
 		    code.addr, code.len, false);
 }
 
-/* Its text is still there, and its symbols are. */
+/* The module's text and symbols are still there. */
 void pp_record_module_dies(const struct pp_patch *patch)
 {
-	struct code code = module_code(patch);
+	struct code code = record_module_code(patch);
 
 	pp_others_drain();
 	code.died = pp_now();
-	snapshot(&code, patch->mod);
+	record_snapshot(&code, patch->mod);
 }
 
 #define STUB_NAME_BYTES 128
 
-/* The name that perf gets, of all that KSYM_NAME_LEN allows. */
-static struct code stub_code(const struct pp_site *site, char *name)
+/* The stub's name, for perf too; shorter than KSYM_NAME_LEN would allow. */
+static struct code record_stub_code(const struct pp_site *site, char *name)
 {
 	snprintf(name, STUB_NAME_BYTES, "pokepatch_stub_%ps", (void *)site->ip);
 	*strchrnul(name, ' ') = 0;
@@ -776,7 +680,7 @@ static struct code stub_code(const struct pp_site *site, char *name)
 	};
 }
 
-static void tell_perf_of_stub(const struct code *code, bool gone)
+static void record_tell_perf_of_stub(const struct code *code, bool gone)
 {
 #ifdef CONFIG_PERF_EVENTS
 	if (pp_kernel.perf_event_ksymbol)
@@ -791,18 +695,18 @@ void pp_record_stub_born(struct pp_site *site)
 	struct code code;
 
 	site->stub_born = pp_now();
-	code = stub_code(site, name);
+	code = record_stub_code(site, name);
 	record_code(&code, POKEPATCH_HISTORY_APPEAR, code.addr, code.len, false);
-	tell_perf_of_stub(&code, false);
+	record_tell_perf_of_stub(&code, false);
 }
 
 void pp_record_stub_dies(const struct pp_site *site)
 {
 	char name[STUB_NAME_BYTES];
-	struct code code = stub_code(site, name);
+	struct code code = record_stub_code(site, name);
 
 	code.died = pp_now();
-	/* No longer than a text change. */
+	/* With these bytes the record is no longer than that of a text change. */
 	record_code(&code, POKEPATCH_HISTORY_SNAPSHOT, code.addr, code.len, true);
-	tell_perf_of_stub(&code, true);
+	record_tell_perf_of_stub(&code, true);
 }

@@ -66,11 +66,11 @@ switching() {
 		can single-jumps || put_back_before on_1
 
 		echo "== without memory for it records are lost, and counted, and patches switched"
-		echo chunk_create >$parameters/fault_in
+		echo history_chunk_create >$parameters/fault_in
 		before=$(recorded)
 		for _n in $(seq 12); do on_1; off_1; done
 		echo >$parameters/fault_in
-		has "what failed" "$(cat $parameters/fault_site)" "kvmalloc in chunk_create"
+		has "what failed" "$(cat $parameters/fault_site)" "kvmalloc in history_chunk_create"
 		for _n in $(seq 12); do on_1; off_1; done
 		pokepatch history >/tmp/history
 		grep -E "lost +[1-9]" /tmp/history
