@@ -130,7 +130,7 @@ flavour_mips64r6el := cloud-amd64
 cross_arm64 := aarch64-linux-gnu-
 cross_mips64el := mips64el-linux-gnuabi64-
 cross_mips64r6el := mipsisa64r6el-linux-gnuabi64-
-# What kbuild is told, where that is not ARCH.
+# The variables for kbuild, where these are not ARCH alone.
 kbuild_mips64el := ARCH=mips CC=$(cross_mips64el)gcc-12
 kbuild_mips64r6el := ARCH=mips CC=$(cross_mips64r6el)gcc-12
 # Kernels that we build ourselves, from that flavour's source: test/vm/kernels/NAME.sh.

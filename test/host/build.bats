@@ -69,7 +69,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	for arguments in "" "--nonsense x" "-j 0 x" "-j many x" "--mode entry x" "--mode direct x" \
 		"--transition slow x" "-k" "-n a/b x" "-n -x x" "-o out.txt x" "-o no/such/x.ko x" \
 		"no-such.patch" "/" "--keep /proc/x x"; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086 # several words
 		build $arguments
 		ends 1
 		[ "${#lines[@]}" -eq 1 ] || ends 1 "one line, not this: $arguments"
@@ -629,7 +629,6 @@ on_small_disk() {
 		privileged=(sudo)
 		as=(setpriv --reuid "$(id -u)" --regid "$(id -g)" --clear-groups)
 	fi
-	# shellcheck disable=SC2016
 	"${privileged[@]}" env PATH="$PATH" HOME="$HOME" TMPDIR="$TMPDIR" \
 		unshare -m sh -c 'mount -t tmpfs -o "mode=1777,size=$1" none "$2" && shift 2 && exec "$@"' \
 		sh "$size" "$folder" "${as[@]}" "$@"
@@ -645,7 +644,6 @@ on_small_disk() {
 		"$program" -q -k "$release" -o out/x.ko x.patch
 	ends 1 "o space left on"
 	[ "${#lines[@]}" -eq 1 ]
-	# shellcheck disable=SC2016
 	run on_small_disk 20m cache sh -c '
 		own=cache/pokepatch/kernels/$1 && mkdir -p $own &&
 		ln -s "$2"/image "$2"/dbg "$2"/headers "$2"/source $own/ && shift 2 &&

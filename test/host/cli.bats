@@ -344,11 +344,9 @@ as_root() {
 	deb linux-source-1.2 "$version" all ""
 	index
 	export XDG_CACHE_HOME=$disk pokepatch release
-	# shellcheck disable=SC2016
 	fails 1 "No space left on device; make room" as_root unshare -m sh -c '
 		mount -t tmpfs -o size=70m none "$XDG_CACHE_HOME" &&
 		"$pokepatch" fetch "$release"'
-	# shellcheck disable=SC2016
 	as_root unshare -m sh -c '
 		mount -t tmpfs -o size=70m none "$XDG_CACHE_HOME" || exit
 		"$pokepatch" fetch "$release" && exit 1

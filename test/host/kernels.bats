@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 # With one job, so that make is asked for one thing after the other.
 build=${BATS_TEST_DIRNAME}/../vm/kernels/build
 
-# The source: its makefile notes what it is asked for, and fails or hangs if it is told to.
+# The source: its makefile records its targets, and fails or hangs if the test wants it to.
 setup() {
 	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
 	cache=$XDG_CACHE_HOME/pokepatch

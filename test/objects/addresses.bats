@@ -344,7 +344,7 @@ mips_counting_all() {
 	local model
 	for model in "-msym32" "-msym32 -mlong-calls" "-mno-sym32"; do
 		echo "$model:"
-		# shellcheck disable=SC2206
+		# shellcheck disable=SC2206 # several options, or none
 		flags=($model)
 		mips_counting "$level"
 	done

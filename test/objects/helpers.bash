@@ -31,7 +31,7 @@ thunks= # what compiled code calls without the source saying so
 machine() {
 	local triple compiler=("$2")
 	thunks='' ld='' nm='' objcopy='' runner_cc=() ld_flags=()
-	# shellcheck disable=SC1090
+	# shellcheck disable=SC1090 # the name is an argument
 	. "$top/test/objects/machines/$1"
 	ld=${ld:-$triple-ld} nm=${nm:-$triple-nm} objcopy=${objcopy:-$triple-objcopy}
 	[ ${#runner_cc[@]} -gt 0 ] || runner_cc=("$triple-gcc-12")

@@ -5,7 +5,6 @@
 load helpers
 
 # A function with and without markers, which stand in lines of their own in neither.
-# shellcheck disable=SC2016
 source_text='
 	struct page { unsigned long flags; int count; const char *name; };
 	extern int sink(int);

@@ -141,7 +141,7 @@ loop_to_start() {
 	for jump in "j %s" "beq a0, a1, %s" ".option rvc\nc.j %s" ".option rvc\nc.beqz a0, %s"; do
 		compilers=clang-16 machine riscv64 clang-16
 		flags=(-mno-relax)
-		# shellcheck disable=SC2059
+		# shellcheck disable=SC2059 # the format is made here
 		printf '
 			asm(".section .sched.text,\\"ax\\"\\n"
 			    ".type a, %%function\\na: li a0, 1\\nret\\n.size a, .-a\\n"

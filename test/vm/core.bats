@@ -16,7 +16,7 @@ example=$top/examples/proc-version.patch
 		--expect '^pokepatch: .* is refused: ' <<-'END'
 		modprobe pokepatch
 		while read -r case text; do
-			# Nobody looks at where stubs are that are of no use.
+			# The core does not look where stubs are if it cannot use them.
 			case $case in *-stubs) can direct || continue ;; esac
 			echo "== $case"
 			dmesg -c >/dev/null

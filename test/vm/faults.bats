@@ -284,7 +284,7 @@ tracing() {
 		on_regs() { traced "pp_slots:pp_slots_value regs"; }
 		off_traced() {
 			traced "!pp_slots:pp_slots_value" && return
-			# It calls nobody any more, and the rest is left for the next time: on again.
+			# It has no function left to call, and the rest waits for the next time: on again.
 			! grep -q "value stopping" $file || on_plain
 			return 1
 		}

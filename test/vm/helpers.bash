@@ -73,7 +73,7 @@ say() {
 guest() {
 	guest_status_of "$@"
 	if [ "$guest_status" -ne 0 ]; then
-		# What matters first: whoever shows this to others may cut it.
+		# What matters most comes first: a report may cut the rest.
 		echo "--- the harness:"
 		cat "$guest_complaint"
 		echo "--- the last lines of the guest's output:"

@@ -31,7 +31,7 @@ unit_command() {
 	command=$(unit_command)
 	[ "$command" = "pokepatch load --installed" ]
 	with_patches "$top/examples/proc-version.patch" "$patches"/agree-{1,2}.patch
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # several words
 	guest "${patched[@]}" -- $command <<<"$words"'
 		install() { pokepatch install --no-unit "$(patch_file "$1")"; }
 		boot "$@"
@@ -97,7 +97,7 @@ unit_command() {
 
 @test "pokepatch=off on the kernel's command line skips them" {
 	with_patches "$top/examples/proc-version.patch"
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046 # several words
 	guest "${patched[@]}" --append pokepatch=off -- $(unit_command) <<<"$words"'
 		pokepatch install --no-unit "$(patch_file proc-version)"
 		boot "$@"

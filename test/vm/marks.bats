@@ -151,7 +151,7 @@ gone() {
 		same lines "$(wc -l </tmp/out)" 2
 		gone
 		rm /tmp/err
-		# Without a marker: it notices that nobody is there any more.
+		# Without a marker: it notices that its reader has gone.
 		pokepatch trace "$(patch_file marks)" 2>/tmp/err | sleep 3 &
 		until_true 20 started
 		until_true 20 sh -c "! pidof pokepatch >/dev/null"

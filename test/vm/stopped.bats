@@ -73,7 +73,7 @@ words='
 		echo p:pp/synchronize_rcu_tasks synchronize_rcu_tasks >$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/enable
 		enabled crowd_100 0
-		# One for the 90 that nobody else has, one for the ten that are handed over.
+		# One for the 90 functions of this patch alone, one for the ten that it hands over.
 		same "grace periods" "$(hits synchronize_rcu_tasks)" 2
 		stop_hits
 		rmmod pokepatch-crowd-100

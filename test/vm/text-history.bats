@@ -167,7 +167,7 @@ text_history_patches() {
 		kill -9 $follower
 		wait $follower || :
 
-		# A byte is changed while nobody hears of it.
+		# A byte changes while the core does not listen.
 		redirected() {
 			altered=vmlinux:proc_sys_call_handler
 			# altered - look at what that function is while a byte of it is another one: $moment, $bytes.

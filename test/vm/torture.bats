@@ -159,7 +159,7 @@ make_patch() {
 		! can bpf || at_least bpf-programs 1
 		if can livepatch; then
 			at_least refused-for-livepatches 1
-			# More than what is done once before all else.
+			# More than the ones that are done once at the start.
 			at_least livepatches 3
 			at_least livepatches-with-effect 1
 			at_least livepatches-without 1

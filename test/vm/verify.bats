@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The code in memory must be what a patch was made for: what somebody else has changed is
-# noticed, when the patch is loaded and when it is enabled; what the kernel itself changes is not.
+# The code in memory must be what a patch was made for: the core notices what
+# another writer has changed, when the patch is loaded and when it is enabled, and ignores what the
+# kernel itself changes.
 
 load helpers
 

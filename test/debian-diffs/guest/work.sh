@@ -144,7 +144,7 @@ network() {
 		ip link del d2
 	done
 	for qdisc in "cake bandwidth 10mbit" "htb default 1" fq_codel codel; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2086 # several words
 		tc qdisc replace dev d0 root handle 1: $qdisc
 		tc class add dev d0 parent 1: classid 1:1 htb rate 1mbit
 		tc filter add dev d0 parent 1: protocol ip prio 1 route to 10 classid 1:1
@@ -288,7 +288,7 @@ mirror() {
 	dd if=/dev/md_test of=/dev/null bs=64k count=8
 	rm /dev/md_test
 	echo clear >$_md/array_state
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # several words
 	for _loop in $_loops; do losetup -d $_loop; done
 	rm -f /tmp/half1 /tmp/half2
 }

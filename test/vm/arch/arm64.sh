@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034
-# arm64 for the VM harness; what each variable means is told in test/README.md.
+# shellcheck shell=bash disable=SC2034 # variables of the harness and of the tests
+# arm64 for the VM harness.  test/README.md explains each variable.
 
 arch_release_pattern='*-cloud-arm64'
 arch_uname=aarch64

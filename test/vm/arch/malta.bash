@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of the harness; the caller sets arch_kernel
-# What both kinds of MIPS64 have for the VM harness, on a Malta board; the variables are told of in
-# test/README.md.  Sourced by those that set arch_kernel.
+# What both kinds of MIPS64 have for the VM harness, on a Malta board.  test/README.md explains the
+# variables.  mips64el.sh and mips64r6el.sh set arch_kernel and source this.
 
 arch_release_pattern="*-pokepatch-$arch_kernel-*"
 arch_uname=mips64

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034
-# MIPS64 release 2, little endian, for the VM harness; what each variable means is told in
-# test/README.md.
+# shellcheck shell=bash disable=SC2034 # variables of the harness and of the tests
+# MIPS64 release 2, little endian, for the VM harness.  test/README.md explains each
+# variable.
 
 arch_kernel=mips64el
 . "${BASH_SOURCE[0]%/*}/malta.bash"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034
-# MIPS64 release 6, little endian, for the VM harness; what each variable means is told in
-# test/README.md.  Not among ARCH=all's, so that nobody has to build two MIPS kernels who does not
-# want to.
+# shellcheck shell=bash disable=SC2034 # variables of the harness and of the tests
+# MIPS64 release 6, little endian, for the VM harness.  test/README.md explains each
+# variable.  ARCH=all leaves it out, so that a full check builds only one MIPS kernel.
 
 arch_kernel=mips64r6el
 . "${BASH_SOURCE[0]%/*}/malta.bash"
@@ -16,9 +15,9 @@ arch_cpu_tcg=(-cpu I6400)
 # With several processors, QEMU does not connect the interrupt of that one.
 arch_polled_ttys=ttyS2
 
-# The processors' counters, by which the kernel measures time, are a few cycles apart, which makes
-# some 25 s of it (2^32 of them) whenever one is behind: time is taken from the interrupt
-# controller's, and nobody is said to hang.  The log's stamps still jump.
+# The kernel measures time by the processors' counters, which are a few cycles apart.  Whenever one is
+# behind, the kernel sees a step of some 25 s (2^32 cycles).  So time is taken from the interrupt
+# controller's counter, and the soft-lockup detector is off.  The log's stamps still jump.
 arch_append=(clocksource=GIC nosoftlockup)
 arch_lacks+=(common-clock spin jump-probes)
 

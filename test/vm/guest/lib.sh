@@ -12,8 +12,8 @@ can() {
 	esac
 }
 
-# The modes that there are, the one that `auto` takes first in front; and the one that it takes
-# where somebody uses the entry already.
+# The modes that this machine has, first the one that `auto` prefers; and the mode that `auto` takes
+# where a tracer uses the entry already.
 all_modes=entry shared_mode=entry
 ! can ftrace || all_modes="entry ftrace" shared_mode=ftrace
 ! can direct || all_modes="entry direct ftrace" shared_mode=direct

@@ -86,15 +86,15 @@ start_load() {
 		) &
 		_load="$_load $!"
 		taskset -p -c "$_cpu" $! >/dev/null
-		# Whoever shares a CPU with it is to get on.
+		# Other tasks on this CPU must make progress.
 		renice -n 19 -p $! >/dev/null
 	done
 }
 
 stop_load() {
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # several processes
 	kill $_load
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # several processes
 	wait $_load 2>/dev/null || :
 }
 

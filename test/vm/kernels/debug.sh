@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034
-# x86-64, with every check that finds mistakes; what each variable means is told in build.
+# shellcheck shell=bash disable=SC2034 # variables of build, which reads this
+# x86-64, with every check that finds mistakes.  build explains each variable.
 
 kernel_configs=(debug)
 kernel_targets=(bzImage)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of build, which reads this
-# MIPS64 release 6; what each variable means is told in build.
+# MIPS64 release 6.  build explains each variable.
 
 kernel_configs=(mips mips64r6el)
 kernel_arch=mips

@@ -54,7 +54,7 @@ make_foreign() { # FOLDER
 	# shellcheck disable=SC2015 # either is a failure
 	names=$(foreign_closure) && [ -n "$names" ] ||
 		fail "apt does not know the packages for $arch_debian"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # several words
 	(cd "$work/debs" && apt-get -q download $names) >"$work/apt.log" 2>&1 ||
 		fail "packages for $arch_debian: $(tail -n 1 "$work/apt.log")"
 	for deb in "$work"/debs/*.deb; do

@@ -56,7 +56,7 @@ make_busybox() {
 	sed -e "s/^CONFIG_CROSS_COMPILER_PREFIX=.*/CONFIG_CROSS_COMPILER_PREFIX=\"$arch_cross\"/" \
 		-e 's/^# CONFIG_SETSERIAL is not set/CONFIG_SETSERIAL=y/' debian/config/pkg/static >.config
 	local options=(ARCH=mips "CC=${arch_cross}gcc-12" EXTRA_CFLAGS=-w)
-	# Nobody hears the end of yes.
+	# yes ends with an error when make stops reading.
 	{ yes '' 2>/dev/null || :; } | make -s "${options[@]}" oldconfig &&
 		make -s -j"$(nproc)" "${options[@]}" busybox && install -D busybox "$root/bin/busybox"
 }

@@ -6,8 +6,8 @@
 #
 # Programs begin at the same addresses each time (norandmaps): TCG finds translated code by its
 # address, and would translate pokepatch and its libraries anew whenever it is run.  Nor
-# is memory cleared that nobody wants cleared, which Debian's kernels do (init_on_alloc): it takes
-# a tenth of the time, and hides what the core forgets to clear.
+# does the kernel clear memory that its caller did not ask it to clear, as Debian's kernels do
+# (init_on_alloc): that takes a tenth of the time, and hides what the core forgets to clear.
 #
 # TCG takes turns with the virtual CPUs in one thread.  With a thread each, QEMU before 8.2
 # may translate code while another CPU writes it and keep the stale translation: a CPU then
