@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How the core's messages begin, and a help for their wording. */
+/* The prefix of the core's messages, and a helper for their wording. */
 #ifndef POKEPATCH_CORE_PRINT_H
 #define POKEPATCH_CORE_PRINT_H
 
@@ -10,7 +10,7 @@
 #endif
 #define pr_fmt(fmt) "pokepatch: " fmt
 
-/* "1 function", "2 functions" */
+/* The ending of a noun: "1 function", "2 functions". */
 static inline const char *pp_plural(unsigned int nr)
 {
 	return nr == 1 ? "" : "s";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The switches of the debug build.
+ * The switches of the debug build, as module parameters debug_NAME.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>

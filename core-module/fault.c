@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of the debug build's calls fails: the fault_at-th of those that fault.h stands
- * before, counted from when the parameter was written.  A test makes each in turn fail,
- * until fault_site stays empty: then no call was left to fail.
+ * Faults on request, in the debug build: which of the calls that fault.h wraps fail.
  *
- * With fault_in set, those in that function fail all, without being counted.
+ * fault_at selects one call: the fault_at-th since the parameter was written.  A test makes each
+ * call fail in turn, until fault_site stays empty, which means that no call was left to fail.
  *
- * Calls of exiting tasks, which come at any time, are not counted.  They fail all while
+ * fault_in selects a function: all calls in it fail, without being counted.
+ *
+ * Exiting tasks make calls at any time, so their calls are not counted.  They all fail while
  * fault_exiting is set.
  */
 #include <linux/atomic.h>
@@ -18,7 +19,10 @@
 
 static unsigned int fault_at; /* 0: none */
 static atomic_t count = ATOMIC_INIT(0);
-/* What failed last: constant strings.  Nothing is printed, for text is written in a stop. */
+/*
+ * The call that failed last: constant strings.  pp_fault() prints nothing, since it runs in stopped
+ * sections too, where the core writes text.
+ */
 static const char *failed_what, *failed_where;
 static atomic_t live = ATOMIC_INIT(0);
 
@@ -30,14 +34,17 @@ static bool fault_exiting;
 module_param(fault_exiting, bool, 0600);
 MODULE_PARM_DESC(fault_exiting, "what exiting tasks allocate fails");
 
-/* No strcmp(): that may be what is being switched.  Who writes it meanwhile fails by chance. */
-static __always_inline bool is_fault_in(const char *where)
+/*
+ * Not by strcmp(), which may be the function that is being switched.  If fault_in is written
+ * meanwhile, the result is arbitrary, which is harmless.
+ */
+static __always_inline bool fault_is_in(const char *where)
 {
 	unsigned int i;
 
 	for (i = 0; i < sizeof(fault_in) - 1 && fault_in[i] && fault_in[i] == where[i]; i++)
 		;
-	return i && !where[i] && (!fault_in[i] || fault_in[i] == '\n'); /* as echo writes it */
+	return i && !where[i] && (!fault_in[i] || fault_in[i] == '\n'); /* echo adds a newline */
 }
 
 notrace bool pp_fault(const char *what, const char *where)
@@ -46,7 +53,7 @@ notrace bool pp_fault(const char *what, const char *where)
 
 	if (current->flags & PF_EXITING)
 		return READ_ONCE(fault_exiting);
-	if (!is_fault_in(where) && (!at || atomic_inc_return(&count) != at))
+	if (!fault_is_in(where) && (!at || atomic_inc_return(&count) != at))
 		return false;
 	WRITE_ONCE(failed_where, where);
 	WRITE_ONCE(failed_what, what);

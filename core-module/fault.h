@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Faults on request.  The debug build includes this file before all others (Kbuild), so
- * that every allocation and every registration that the core makes can be made to fail,
- * without a word in the core's own sources; text writes and the claim of a site ask by
- * themselves, by PP_FAULT().  See fault.c.
+ * Faults on request, in the debug build: see fault.c.
  *
- * A macro does not expand within itself: in the text of one, its name is the function.
+ * Kbuild has the compiler include this file before all others.  Its macros wrap every allocation
+ * and every registration that the core makes, so that a test can make each fail, without a change
+ * to the core's sources.  Text writes and the claim of a site ask PP_FAULT() themselves.
+ *
+ * A macro does not expand within itself, so in its own definition its name is the function.
  */
 #ifndef POKEPATCH_FAULT_H
 #define POKEPATCH_FAULT_H
@@ -26,13 +27,13 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
-/* Shall what @where does, @what, fail now?  Any context. */
+/* Must the call of @what in function @where fail now?  Any context. */
 bool pp_fault(const char *what, const char *where);
 #define PP_FAULT(what) pp_fault(what, __func__)
 
 /*
- * How much the core holds.  Not counted is what others free (shadow variables) or
- * whose number is not in the hands of a test (exiting tasks): see Kbuild.
+ * Count the pieces of memory that the core holds.  Kbuild excludes the files whose memory other
+ * code frees (shadow variables), or whose number a test does not control (exiting tasks).
  */
 #ifdef PP_FAULT_UNCOUNTED
 #define pp_fault_made(memory) (memory)
@@ -88,7 +89,7 @@ void pp_fault_freed(const void *memory);
 	PP_FAIL("ftrace_set_filter_ip", -ENOMEM, ftrace_set_filter_ip(__VA_ARGS__))
 #endif
 
-/* These are macros themselves, which cannot stand within their own name. */
+/* alloc_workqueue() is itself a macro, and so cannot be used in a macro of its name. */
 static inline struct workqueue_struct *pp_real_alloc_workqueue(const char *name, unsigned int flags,
 							       int max_active)
 {
@@ -98,7 +99,7 @@ static inline struct workqueue_struct *pp_real_alloc_workqueue(const char *name,
 #define alloc_workqueue(...)						\
 	PP_FAIL("alloc_workqueue", NULL, pp_real_alloc_workqueue(__VA_ARGS__))
 
-/* As the real one: a kobject that could not be added has been set up, and is to be put. */
+/* Fail as the real one does: the kobject is initialised, and the caller must put it. */
 #define kobject_init_and_add(kobj, type, ...)				\
 	PP_FAIL("kobject_init_and_add", (kobject_init(kobj, type), -ENOMEM), \
 		kobject_init_and_add(kobj, type, __VA_ARGS__))

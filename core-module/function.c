@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions that a user names.
+ * Finding the function that a user names, by its symbol or its address.  The core uses it where
+ * the kernel has no ftrace (trace_entry.c).
  */
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -14,13 +15,14 @@
 #include "kernel_symbols.h"
 #include "module_symbols.h"
 
-/* Symbols of one name. */
+/* The name that the user gave, and how many symbols have it. */
 struct namesakes {
 	const char *name;
 	unsigned int nr;
 };
 
-static int count_core(void *ctx, const char *name, struct module *mod, unsigned long addr)
+static int function_count_core(void *ctx, const char *name, struct module *mod,
+			       unsigned long addr)
 {
 	struct namesakes *namesakes = ctx;
 
@@ -29,8 +31,8 @@ static int count_core(void *ctx, const char *name, struct module *mod, unsigned 
 	return 0;
 }
 
-/* Of the module that @addr is in; with preemption off. */
-static unsigned int count_module(const struct module *mod, const char *name)
+/* How many symbols of @mod have that name.  The caller has preemption off. */
+static unsigned int function_count_module(const struct module *mod, const char *name)
 {
 	const struct mod_kallsyms *kallsyms = rcu_dereference_sched(mod->kallsyms);
 	unsigned int i, nr = 0;
@@ -41,8 +43,8 @@ static unsigned int count_module(const struct module *mod, const char *name)
 	return nr;
 }
 
-/* The module that is there to stay, and has @addr in its text; with preemption off. */
-static bool within_text(const struct module *mod, unsigned long addr)
+/* @mod is live, and has @addr in the text that stays.  The caller has preemption off. */
+static bool function_within_text(const struct module *mod, unsigned long addr)
 {
 	unsigned long start, end;
 
@@ -52,8 +54,11 @@ static bool within_text(const struct module *mod, unsigned long addr)
 	return addr >= start && addr < end;
 }
 
-/* What is at function->addr, which was @asked for?  Return: is it a function?  Under pp_mutex. */
-static bool describe(struct pp_function *function, const char *asked)
+/*
+ * Fill in @function from its addr, for which the user @asked.  Under pp_mutex.
+ * Return: true if a function begins there.
+ */
+static bool function_describe(struct pp_function *function, const char *asked)
 {
 	const char *plain = strchr(asked, ':') ? strchr(asked, ':') + 1 : asked;
 	char *text = function->name, *plus, *module, symbol[KSYM_NAME_LEN];
@@ -69,18 +74,18 @@ static bool describe(struct pp_function *function, const char *asked)
 	if (!module) {
 		struct namesakes namesakes = { .name = plain };
 
-		pp_kernel.kallsyms_on_each_symbol(count_core, &namesakes);
+		pp_kernel.kallsyms_on_each_symbol(function_count_core, &namesakes);
 		function->namesakes = namesakes.nr;
 		function->core = true;
 		return function->addr >= pp_kernel.stext && function->addr < pp_kernel.etext;
 	}
 	*strpbrk(module, " ]") = 0;
-	/* A module that is LIVE cannot be freed while we hold pp_mutex: its notifier waits for it. */
+	/* A LIVE module cannot be freed while we hold pp_mutex: its GOING notifier waits for it. */
 	preempt_disable();
 	mod = pp_kernel.find_module(module + 1);
-	found = within_text(mod, function->addr);
+	found = function_within_text(mod, function->addr);
 	if (found)
-		function->namesakes = count_module(mod, plain);
+		function->namesakes = function_count_module(mod, plain);
 	preempt_enable();
 	function->ours = mod == THIS_MODULE;
 	strscpy(symbol, text, sizeof(symbol));
@@ -90,7 +95,7 @@ static bool describe(struct pp_function *function, const char *asked)
 	return found;
 }
 
-static bool is_address(const char *text)
+static bool function_is_address(const char *text)
 {
 	return !strncmp(text, "0x", 2);
 }
@@ -99,17 +104,17 @@ unsigned long pp_function_address(const char *text)
 {
 	unsigned long addr;
 
-	if (!is_address(text))
+	if (!function_is_address(text))
 		return pp_kernel.kallsyms_lookup_name(text);
 	return kstrtoul(text, 16, &addr) ? 0 : addr;
 }
 
 int pp_function_look_up(const char *text, struct pp_function *function)
 {
-	const bool address = is_address(text);
+	const bool address = function_is_address(text);
 
 	*function = (struct pp_function){ .addr = pp_function_address(text) };
-	if (!function->addr || !describe(function, text)) {
+	if (!function->addr || !function_describe(function, text)) {
 		pr_err("trace_entry: there is no function %s\n", text);
 		return -ENOENT;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A function that a user names: function.c. */
+/* Finding the function that a user names: function.c. */
 #ifndef POKEPATCH_FUNCTION_H
 #define POKEPATCH_FUNCTION_H
 
@@ -8,16 +8,17 @@
 
 struct pp_function {
 	unsigned long addr;
-	unsigned int namesakes;		/* symbols of the name that was asked for, where it is */
-	bool core, ours;		/* in the kernel's text; in this module's */
+	unsigned int namesakes;		/* symbols of the name that the user gave, in the same object */
+	bool core, ours;		/* in the kernel's text; in this module's text */
 	char name[KSYM_SYMBOL_LEN];	/* "NAME" or "MODULE:NAME" */
 };
 
 /* The address of NAME, MODULE:NAME, or 0xADDRESS; or 0. */
 unsigned long pp_function_address(const char *text);
 /*
- * The one function, in text that stays, that @text is.  Under pp_mutex.  Return: 0, -ENOENT, or
- * -EINVAL if it is not the only one of that name, or in a module that was not told (logged).
+ * Find the function that @text names, in text that stays.  Under pp_mutex.
+ * Return: 0; -ENOENT if there is none; -EINVAL if several functions have the name, or if the
+ * function is in a module and @text does not name the module (all logged).
  */
 int pp_function_look_up(const char *text, struct pp_function *function);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pokepatch.ko: changes functions of the running kernel, all functions of a patch
- * at once, and back again.  DESIGN.md tells how.
+ * pokepatch.ko, the core: it reroutes functions of the running kernel, all functions of a patch
+ * at the same instant, and back again.  DESIGN.md explains how.  This file loads and unloads it.
  */
 #include <linux/delay.h>
 #include <linux/init.h>
@@ -25,7 +25,7 @@
 #include "trace_entry.h"
 #include "watch.h"
 
-static int __init pokepatch_init(void)
+static int __init pp_init(void)
 {
 	int ret = pp_kernel_symbols_init();
 
@@ -72,11 +72,11 @@ err_history:
 }
 
 /*
- * A claimed site that cannot be given back yet holds the core, but not against `rmmod -f`.
- * Without us, ftrace would miscount those who use the site when they leave, and shut itself
- * down.  So wait for them.
+ * A claimed site that the core cannot give back yet holds a reference to the core, which
+ * `rmmod -f` ignores.  If the core went away then, ftrace would miscount the users of the site
+ * when they leave, and shut itself down.  So wait until they have left.
  */
-static void __exit wait_for_sites(void)
+static void __exit pp_wait_for_sites(void)
 {
 	bool told = false, more = true;
 
@@ -85,20 +85,20 @@ static void __exit wait_for_sites(void)
 		more = pp_sites_linger_retry();
 		mutex_unlock(&pp_mutex);
 		if (more && !told)
-			pr_crit("the core is being removed by force; this waits until nobody needs the functions any more that could not be given back to ftrace\n");
+			pr_crit("the core is being removed by force; this waits until no tracer uses the functions that could not be given back to ftrace\n");
 		told = more;
 		if (more)
 			msleep(PP_FORCED_PAUSE_MS);
 	}
 }
 
-static void __exit pokepatch_exit(void)
+static void __exit pp_exit(void)
 {
 	pp_trace_entry_exit();
-	wait_for_sites();
+	pp_wait_for_sites();
 	pp_modules_exit();
 	pp_watch_exit();
-	/* A site that was given back last may have needed ftrace once more. */
+	/* Giving back the last site may have registered the ops with ftrace once more. */
 	mutex_lock(&pp_mutex);
 	pp_ftrace_stop();
 	mutex_unlock(&pp_mutex);
@@ -111,8 +111,8 @@ static void __exit pokepatch_exit(void)
 	pp_history_exit();
 }
 
-module_init(pokepatch_init);
-module_exit(pokepatch_exit);
+module_init(pp_init);
+module_exit(pp_exit);
 
 MODULE_DESCRIPTION("Live patches for the running kernel");
 MODULE_AUTHOR("The pokepatch authors");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core as a module: main.c. */
+/* The core's version, which main.c gives the module and sysfs shows. */
 #ifndef POKEPATCH_MAIN_H
 #define POKEPATCH_MAIN_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which patches another one replaces: those that its file `replace` names, as far as
- * they are enabled when it is switched on.
+ * Which patches a patch replaces: those that its sysfs file `replace` names, if they are enabled
+ * when the patch is switched on.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
@@ -18,7 +18,7 @@
 
 #define ALL "*"
 
-static struct pp_patch *find_patch(const char *name)
+static struct pp_patch *replace_find_patch(const char *name)
 {
 	struct pp_patch *patch;
 
@@ -28,8 +28,8 @@ static struct pp_patch *find_patch(const char *name)
 	return NULL;
 }
 
-/* Each of @names, which are separated by single spaces, is a patch that may be replaced. */
-static int check_names(const struct pp_patch *patch, char *names)
+/* Each of @names, which single spaces separate, must be a patch that @patch may replace. */
+static int replace_check_names(const struct pp_patch *patch, char *names)
 {
 	char *name, *rest = names;
 	int ret = 0;
@@ -38,7 +38,7 @@ static int check_names(const struct pp_patch *patch, char *names)
 	while (!ret && (name = strsep(&rest, " "))) {
 		if (!strcmp(name, patch->name))
 			ret = -EINVAL;
-		else if (strcmp(name, ALL) && !find_patch(name))
+		else if (strcmp(name, ALL) && !replace_find_patch(name))
 			ret = -ENOENT;
 		if (rest)
 			rest[-1] = ' ';
@@ -47,8 +47,8 @@ static int check_names(const struct pp_patch *patch, char *names)
 	return ret;
 }
 
-/* @text with one space for each run of commas and white space; NULL: no memory. */
-static char *canonical(const char *text)
+/* A copy of @text with one space for each run of commas and white space, or NULL: no memory. */
+static char *replace_canonical(const char *text)
 {
 	char *names = kzalloc(strlen(text) + 1, GFP_KERNEL), *to = names;
 
@@ -63,7 +63,7 @@ static char *canonical(const char *text)
 	return names;
 }
 
-static void set(struct pp_patch *patch, char *names)
+static void replace_store(struct pp_patch *patch, char *names)
 {
 	mutex_lock(&patch->report_lock);
 	swap(patch->replaces, names);
@@ -73,11 +73,11 @@ static void set(struct pp_patch *patch, char *names)
 
 int pp_replace_set(struct pp_patch *patch, const char *text)
 {
-	char *names = canonical(text);
+	char *names = replace_canonical(text);
 	int ret = names ? 0 : -ENOMEM;
 
 	if (!ret && *names)
-		ret = check_names(patch, names);
+		ret = replace_check_names(patch, names);
 	if (ret) {
 		kfree(names);
 		return ret;
@@ -86,11 +86,11 @@ int pp_replace_set(struct pp_patch *patch, const char *text)
 		kfree(names);
 		names = NULL;
 	}
-	set(patch, names);
+	replace_store(patch, names);
 	return 0;
 }
 
-static bool names_it(const char *names, const char *name)
+static bool replace_names_contain(const char *names, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -103,20 +103,22 @@ static bool names_it(const char *names, const char *name)
 	return false;
 }
 
-static bool replaces(const struct pp_patch *patch, const struct pp_patch *other)
+static bool replace_applies(const struct pp_patch *patch, const struct pp_patch *other)
 {
 	return other != patch && other->enabled &&
-	       (names_it(patch->replaces, ALL) || names_it(patch->replaces, other->name));
+	       (replace_names_contain(patch->replaces, ALL) ||
+		replace_names_contain(patch->replaces, other->name));
 }
 
 /*
- * Only tried: who switches @other may want @patch, to replace it in turn.
+ * Take @other's op without waiting: its holder may be waiting for @patch's op, to replace @patch in
+ * turn.
  */
-static int take(struct pp_patch *patch, struct pp_patch *other)
+static int replace_take_op(struct pp_patch *patch, struct pp_patch *other)
 {
 	if (!down_trylock(&other->op))
 		return 0;
-	pr_notice("%s: cannot replace %s, which is just being switched\n", patch->name,
+	pr_notice("%s: cannot replace %s, which is being switched; try again\n", patch->name,
 		  other->name);
 	return -EBUSY;
 }
@@ -130,15 +132,15 @@ struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr)
 	*nr = 0;
 	mutex_lock(&pp_mutex);
 	list_for_each_entry(other, &pp_patches, list)
-		room += replaces(patch, other);
+		room += replace_applies(patch, other);
 	if (room) {
 		off = kmalloc_array(room, sizeof(*off), GFP_KERNEL);
 		ret = off ? 0 : -ENOMEM;
 	}
 	list_for_each_entry_reverse(other, &pp_patches, list) {
-		if (ret || !replaces(patch, other))
+		if (ret || !replace_applies(patch, other))
 			continue;
-		ret = take(patch, other);
+		ret = replace_take_op(patch, other);
 		if (!ret)
 			off[(*nr)++] = other;
 	}
@@ -153,5 +155,5 @@ struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr)
 
 void pp_replace_done(struct pp_patch *patch)
 {
-	set(patch, NULL);
+	replace_store(patch, NULL);
 }

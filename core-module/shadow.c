@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shadow variables: data that patches attach to objects whose structure they
- * cannot change, found by the object's address and a number of the patch's own.
+ * Shadow variables: data that patches attach to objects whose structure they cannot change.  A
+ * shadow variable is found by the object's address and a number that the patch chooses.
  *
- * What authors call is in pokepatch_patch.h; constructors and destructors run
- * there, in the patch's code, so that nothing here holds an address of a patch.
- * The data itself is plain memory of the core's: it outlives a patch that leaves
- * it behind, and a later version of that patch finds it.
+ * Authors call the functions in pokepatch_patch.h.  These run constructors and destructors there,
+ * in the patch's code, so that nothing here holds an address in a patch.  The data itself is
+ * memory of the core.  It outlives a patch that leaves it behind, and a later version of that
+ * patch finds it.
  *
- * Who can be here: any number of readers, in any context in which RCU watches,
- * NMI included, and one writer at a time, who holds the lock with interrupts off.
- * - Readers take no lock.  A variable is filled in before hlist_add_head_rcu()
- *   publishes it, its key never changes, and its memory goes a grace period after
- *   it was unlinked.  hlist_del_rcu() leaves its next pointer alone, so a reader
- *   who stands on it finds the rest of the chain; one who comes meanwhile sees it
- *   or not.  So a reader in an NMI, which may interrupt the writer anywhere, meets
- *   a chain that is whole.
- * - Writers may not be in an NMI: it could have interrupted the holder of the lock.
- * - In a stopped section of the core there is no writer: the holder of the lock
- *   cannot be preempted.
+ * Concurrency: any number of readers, in any context in which RCU watches (NMIs too), and one
+ * writer at a time, which holds shadow_lock with interrupts off.
+ * - Readers take no lock.  A variable is filled in before hlist_add_head_rcu() publishes it, its
+ *   key never changes, and its memory is freed a grace period after it was unlinked.
+ *   hlist_del_rcu() leaves the next pointer of the unlinked variable alone, so a reader at that
+ *   variable still finds the rest of the chain.  A concurrent reader sees the variable or does
+ *   not.  So a reader in an NMI, which may interrupt the writer anywhere, meets a whole chain.
+ * - Writers may not run in an NMI, which could have interrupted the holder of the lock.
+ * - In a stopped section of the core no writer is active: the holder of the lock cannot be
+ *   preempted.
  */
 #include <linux/gfp.h>
 #include <linux/hash.h>
@@ -36,11 +35,11 @@
 #include "shadow.h"
 
 struct shadow {
-	struct hlist_node node; /* in the hash, or unhashed: not published */
+	struct hlist_node node; /* in the hash, or unhashed while it is not published */
 	struct rcu_head rcu;
 	void *obj;
 	u64 id;
-	/* What the author sees: aligned as from kmalloc(). */
+	/* The author's data, aligned as kmalloc() aligns. */
 	u8 data[] __aligned(ARCH_KMALLOC_MINALIGN);
 };
 
@@ -49,47 +48,48 @@ struct shadow {
 static struct hlist_head shadows[1 << SHADOW_BITS];
 static DEFINE_SPINLOCK(shadow_lock); /* writers of the hash */
 
-static struct shadow *to_shadow(void *data)
+static struct shadow *shadow_of(void *data)
 {
 	return container_of(data, struct shadow, data);
 }
 
-static struct hlist_head *bucket(const void *obj, u64 id)
+static struct hlist_head *shadow_bucket(const void *obj, u64 id)
 {
 	return &shadows[hash_64((u64)(unsigned long)obj ^ hash_64(id, 64), SHADOW_BITS)];
 }
 
-/* Under RCU or the lock. */
-static struct shadow *find(const void *obj, u64 id)
+/* The caller is in an RCU read section, or holds shadow_lock. */
+static struct shadow *shadow_find(const void *obj, u64 id)
 {
 	struct shadow *shadow;
 
-	hlist_for_each_entry_rcu(shadow, bucket(obj, id), node, lockdep_is_held(&shadow_lock))
+	hlist_for_each_entry_rcu(shadow, shadow_bucket(obj, id), node,
+				 lockdep_is_held(&shadow_lock))
 		if (shadow->obj == obj && shadow->id == id)
 			return shadow;
 	return NULL;
 }
 
 /*
- * pokepatch_shadow_get - the data of variable @id of @obj, or NULL.  Any context in
- * which RCU watches.  The data stays until it is detached, and then for a grace
- * period: a caller who cannot rule that out must be in an RCU section of its own.
+ * pokepatch_shadow_get - the data of variable @id of @obj, or NULL.  Any context in which RCU
+ * watches.  The data stays until it is detached, and then for a grace period.  A caller that
+ * cannot rule out a concurrent detach must be in an RCU read section of its own.
  */
 void *pokepatch_shadow_get(const void *obj, u64 id)
 {
 	struct shadow *shadow;
 
 	rcu_read_lock();
-	shadow = find(obj, id);
+	shadow = shadow_find(obj, id);
 	rcu_read_unlock();
 	return shadow ? shadow->data : NULL;
 }
 EXPORT_SYMBOL_GPL(pokepatch_shadow_get);
 
 /*
- * pokepatch_shadow_new - a variable of @size bytes, zeroed, which nobody can find
- * yet: to be given to pokepatch_shadow_publish() or pokepatch_shadow_free().
- * Sleeps as @gfp allows.  NULL: no memory.
+ * pokepatch_shadow_new - make a variable of @size bytes, zeroed and not published.  The caller
+ * passes it to pokepatch_shadow_publish() or pokepatch_shadow_free().  Sleeps as @gfp allows.
+ * Return: its data, or NULL if memory is lacking.
  */
 void *pokepatch_shadow_new(void *obj, u64 id, size_t size, gfp_t gfp)
 {
@@ -104,29 +104,29 @@ void *pokepatch_shadow_new(void *obj, u64 id, size_t size, gfp_t gfp)
 EXPORT_SYMBOL_GPL(pokepatch_shadow_new);
 
 /*
- * pokepatch_shadow_publish - let @data be found, unless its object has a variable of
- * that number: of two who race, one is first under the lock.  Any context but NMI.
- * Return: NULL, or the data of the variable that is there; @data is then still the
- * caller's.
+ * pokepatch_shadow_publish - make @data visible to readers, unless its object has a variable of
+ * that number already.  Of two callers that race, the first to take the lock wins.  Any context
+ * but NMI.
+ * Return: NULL, or the data of the older variable; then the caller still owns @data.
  */
 void *pokepatch_shadow_publish(void *data)
 {
-	struct shadow *shadow = to_shadow(data), *there;
+	struct shadow *shadow = shadow_of(data), *there;
 	unsigned long flags;
 
 	spin_lock_irqsave(&shadow_lock, flags);
-	there = find(shadow->obj, shadow->id);
+	there = shadow_find(shadow->obj, shadow->id);
 	if (!there)
-		hlist_add_head_rcu(&shadow->node, bucket(shadow->obj, shadow->id));
+		hlist_add_head_rcu(&shadow->node, shadow_bucket(shadow->obj, shadow->id));
 	spin_unlock_irqrestore(&shadow_lock, flags);
 	return there ? there->data : NULL;
 }
 EXPORT_SYMBOL_GPL(pokepatch_shadow_publish);
 
 /*
- * pokepatch_shadow_unlink - let variable @id of @obj be found no more.  Of several
- * callers one gets it, and must give it to pokepatch_shadow_free(); the others get
- * NULL, as when there is none.  Readers may still look at it.  Any context but NMI.
+ * pokepatch_shadow_unlink - remove variable @id of @obj from the hash.  Of several callers one
+ * gets its data, and must pass it to pokepatch_shadow_free().  The others get NULL, as if the
+ * object had no such variable.  Readers may still use the data.  Any context but NMI.
  */
 void *pokepatch_shadow_unlink(const void *obj, u64 id)
 {
@@ -134,7 +134,7 @@ void *pokepatch_shadow_unlink(const void *obj, u64 id)
 	unsigned long flags;
 
 	spin_lock_irqsave(&shadow_lock, flags);
-	shadow = find(obj, id);
+	shadow = shadow_find(obj, id);
 	if (shadow)
 		hlist_del_rcu(&shadow->node);
 	spin_unlock_irqrestore(&shadow_lock, flags);
@@ -142,7 +142,7 @@ void *pokepatch_shadow_unlink(const void *obj, u64 id)
 }
 EXPORT_SYMBOL_GPL(pokepatch_shadow_unlink);
 
-static struct shadow *find_in(struct hlist_head *head, u64 id)
+static struct shadow *shadow_find_in(struct hlist_head *head, u64 id)
 {
 	struct shadow *shadow;
 
@@ -153,11 +153,12 @@ static struct shadow *find_in(struct hlist_head *head, u64 id)
 }
 
 /*
- * pokepatch_shadow_unlink_next - unlink some variable @id, of whatever object, which
- * goes to *@obj.  *@cursor is 0 at first, and says where to go on.  The lock is held
- * for one chain at a time, so that those of a million objects can be detached with
- * interrupts on in between; what is attached behind the cursor meanwhile is missed.
- * Return: its data, as pokepatch_shadow_unlink(), or NULL: there are no more.
+ * pokepatch_shadow_unlink_next - unlink the next variable @id of any object, and store the object
+ * in *@obj.  The caller sets *@cursor to 0 before the first call; it tells the next call where to
+ * go on.  The lock is held for one chain at a time, so that a caller can detach the variables of a
+ * million objects with interrupts on in between.  A variable that is attached behind the cursor
+ * meanwhile is missed.
+ * Return: its data, as from pokepatch_shadow_unlink(), or NULL if no more were found.
  */
 void *pokepatch_shadow_unlink_next(u64 id, unsigned int *cursor, void **obj)
 {
@@ -170,7 +171,7 @@ void *pokepatch_shadow_unlink_next(u64 id, unsigned int *cursor, void **obj)
 		if (hlist_empty(head))
 			continue;
 		spin_lock_irqsave(&shadow_lock, flags);
-		shadow = find_in(head, id);
+		shadow = shadow_find_in(head, id);
 		if (shadow)
 			hlist_del_rcu(&shadow->node);
 		spin_unlock_irqrestore(&shadow_lock, flags);
@@ -184,21 +185,20 @@ void *pokepatch_shadow_unlink_next(u64 id, unsigned int *cursor, void **obj)
 EXPORT_SYMBOL_GPL(pokepatch_shadow_unlink_next);
 
 /*
- * pokepatch_shadow_free - give back a variable that is not, or no longer, published:
- * at once in the first case, when the last reader has gone in the other; not waiting
- * for that, the same way is taken for both.  Any context but NMI.
+ * pokepatch_shadow_free - free a variable that was never published, or was unlinked, after a grace
+ * period, when the last reader has gone.  Does not wait for that.  Any context but NMI.
  */
 void pokepatch_shadow_free(void *data)
 {
-	struct shadow *shadow = to_shadow(data);
+	struct shadow *shadow = shadow_of(data);
 
 	kfree_rcu(shadow, rcu);
 }
 EXPORT_SYMBOL_GPL(pokepatch_shadow_free);
 
 /*
- * The core goes: no patch is loaded, as each holds the core, and so nobody is left
- * who could look at a variable, or attach one.
+ * Free the variables that patches left behind, when the core is unloaded.  No patch is loaded
+ * then, as each holds the core, so no code is left that could use a variable or attach one.
  */
 void pp_shadow_exit(void)
 {

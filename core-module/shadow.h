@@ -3,6 +3,7 @@
 #ifndef POKEPATCH_SHADOW_H
 #define POKEPATCH_SHADOW_H
 
+/* Free the variables that patches left behind.  No patch is loaded. */
 void pp_shadow_exit(void);
 
 #endif /* POKEPATCH_SHADOW_H */

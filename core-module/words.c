@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The debug build compares what the architecture's walk has found (an unwinder's, say) with
- * the conservative look at each word of a stack (debug_cross_check).  A busy address that the
- * walk alone has found is a bug, in one of the two.  One that only a word shows is a leftover,
- * and is counted.
+ * With debug_cross_check the debug build compares two looks at each stack: the architecture's walk
+ * (an unwinder, say), and the conservative look at every word.  A busy address that only the walk
+ * has found is a bug in one of the two.  One that only a word shows is a leftover of an earlier
+ * call; it is counted.
  */
 #include <linux/atomic.h>
 #include <linux/module.h>
@@ -14,22 +14,23 @@
 #include "stack_words.h"
 #include "words.h"
 
-/* Since the core was loaded; stoppers count at the same time. */
+/* Counts since the core was loaded.  Atomic, as all CPUs' stoppers count at the same time. */
 static struct {
 	atomic_long_t stacks, words;
-	atomic_long_t agreed;	/* stacks in which both found something busy */
-	atomic_long_t stale;	/* those in which the words alone did */
-	atomic_long_t missed;	/* those in which the unwinder alone did */
+	atomic_long_t agreed;	/* stacks in which both looks found a busy address */
+	atomic_long_t stale;	/* stacks in which only the words show one */
+	atomic_long_t missed;	/* stacks in which only the unwinder found one */
 } counts;
 
 struct look {
 	const struct pp_busy *busy;
-	unsigned long wanted;	/* what the unwinder has found, or 0 */
-	unsigned int words, found; /* of them, busy ones */
-	bool confirmed;		/* one of them is the wanted one */
+	unsigned long wanted;	/* the busy address that the unwinder has found, or 0 */
+	unsigned int words;	/* on the stack */
+	unsigned int found;	/* words that are busy addresses */
+	bool confirmed;		/* one of the words is the wanted address */
 };
 
-static bool look_at(void *ctx, unsigned long word)
+static bool words_look_at(void *ctx, unsigned long word)
 {
 	struct look *look = ctx;
 
@@ -47,9 +48,9 @@ void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
 	struct look look = { .busy = busy, .wanted = hit->addr };
 
 	if (!pp_debug_skip_words) {
-		pp_visit_words(task, look_at, &look);
+		pp_visit_words(task, words_look_at, &look);
 		atomic_long_add(look.words, &counts.words);
-		pp_visit_hidden(task, look_at, &look);
+		pp_visit_hidden(task, words_look_at, &look);
 	}
 	atomic_long_inc(&counts.stacks);
 	if (hit->addr)
@@ -68,7 +69,7 @@ void pp_words_report(void)
 	told = missed;
 }
 
-static int counts_get(char *buf, const struct kernel_param *kp)
+static int words_counts_get(char *buf, const struct kernel_param *kp)
 {
 	return scnprintf(buf, PAGE_SIZE, "stacks=%ld words=%ld agreed=%ld stale=%ld missed=%ld\n",
 			 atomic_long_read(&counts.stacks), atomic_long_read(&counts.words),
@@ -76,6 +77,6 @@ static int counts_get(char *buf, const struct kernel_param *kp)
 			 atomic_long_read(&counts.missed));
 }
 
-static const struct kernel_param_ops counts_ops = { .get = counts_get };
+static const struct kernel_param_ops counts_ops = { .get = words_counts_get };
 module_param_cb(debug_cross_counts, &counts_ops, NULL, 0400);
 MODULE_PARM_DESC(debug_cross_counts, "what debug_cross_check has found, in stacks");

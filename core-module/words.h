@@ -10,12 +10,15 @@ struct task_struct;
 #ifdef POKEPATCH_DEBUG
 
 /*
- * Compare what the unwinder has found on the stack of @task, *@hit, with what a look at
- * each word of it finds.  The stack stays while this runs.  Any context.
+ * Compare *@hit, which the unwinder has found on the stack of @task, with the words of that stack.
+ * The caller ensures that the stack stays.  Any context.
  */
 void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
 		      const struct pp_hit *hit);
-/* Warn if the unwinder has found what the words do not show.  Not in a stopped section. */
+/*
+ * Warn if the unwinder has found addresses that the words do not show.  Under pp_mutex, but not in
+ * a stopped section.
+ */
 void pp_words_report(void);
 
 #else

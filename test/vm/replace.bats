@@ -228,7 +228,7 @@ turns=$(words replace-turns)
 		echo 300 >"$(sysfs agree-1 timeout_ms)"
 		modprobe pokepatch-proc-version 2>/dev/null || :
 		fails 2 pokepatch load --replace --timeout 300 "$(patch_file proc-version)"
-		has "the log" "$(dmesg)" "cannot replace sleeper, which is just being switched"
+		has "the log" "$(dmesg)" "cannot replace sleeper, which is being switched"
 		same versions "$(versions)" 111
 		wake_up
 		wait $loading
