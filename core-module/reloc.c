@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Relocations that the module loader could not make.
+ * Relocations that the module loader could not make, since they refer to symbols that the kernel
+ * does not export, or to modules that are not loaded.
  *
- * They are written when the module notifier says that the patch module, or a
- * parent of it, is COMING.  By then the patch module's text and read-only data
- * are write-protected, so the bytes are written through a second, writable and
- * not executable mapping of the same pages.
+ * The core writes them when the module notifier reports that the patch module, or a parent, is
+ * COMING.  By then the patch module's text and read-only data are write-protected, so the core
+ * writes through a second mapping of the same pages, writable and not executable.
  *
- * Nobody runs what is written: either the patch module's init has not been
- * called, or the code refers to a parent module that has not been there until
- * now, so that only calls from that parent, whose init has not been called
- * either, could lead to it.
+ * No CPU executes the code that is written.  Either the patch module's init has not been called
+ * yet.  Or the code refers to a parent module that has just come, and only calls from that parent,
+ * whose init has not been called yet either, could lead to it.
  *
- * But a probe may be in it, and has a copy of its instruction, or of several, with
- * the fields as they were; what is written over an optimised one's jump is part of
- * the jump.  So where a probe is nothing is written, and the parent's load fails.
- * text_mutex keeps probes from being armed meanwhile; kprobe_mutex, where kallsyms
- * tells of it, also from being made, which is a copy first and an entry in the table
- * of probes later.
+ * But the code may contain a probe.  A probe keeps a copy of its instruction, or of several, with
+ * the fields as they were; and a field under an optimised probe's jump holds part of that jump.
+ * So if a probe is in the way, the core writes nothing, and the parent's load fails.  text_mutex
+ * keeps probes from being armed meanwhile.  kprobe_mutex, if kallsyms lists it, also keeps them
+ * from being registered: registering makes the copy first, and enters the probe into the table of
+ * probes later.
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -37,7 +36,8 @@
 #include "record.h"
 #include "reloc.h"
 
-static int reloc_value(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
+/* Write the relocated field to @to, or with a NULL @to only check the value.  Logs errors. */
+static int reloc_make(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
 {
 	int ret = pp_arch.reloc.apply(reloc->type, reloc->where,
 				patch->addr[reloc->symbol] + reloc->addend, to);
@@ -50,8 +50,8 @@ static int reloc_value(const struct pp_patch *patch, const struct pokepatch_relo
 	return ret;
 }
 
-/* A writable mapping of what @mod keeps for its life; NULL if there is no memory. */
-static void *map_alias(const struct module *mod)
+/* A writable mapping of the memory that @mod keeps after its init; NULL: no memory. */
+static void *reloc_map_alias(const struct module *mod)
 {
 	const unsigned long base = (unsigned long)mod->core_layout.base;
 	const unsigned int nr = DIV_ROUND_UP(mod->core_layout.size, PAGE_SIZE);
@@ -72,8 +72,11 @@ out:
 	return alias;
 }
 
-/* Nobody runs it yet, but if the patch has been there before its parent, it has been seen. */
-static void write(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
+/*
+ * Write one relocation.  If the patch was loaded before its parent, readers of the text history
+ * have seen the old bytes, so record the change.
+ */
+static void reloc_write(const struct pp_patch *patch, const struct pokepatch_reloc *reloc, void *to)
 {
 	const unsigned int width = pp_arch.reloc.width(reloc->type);
 	const bool seen = patch->born.mono && reloc->where >= patch->text_start &&
@@ -83,7 +86,7 @@ static void write(const struct pp_patch *patch, const struct pokepatch_reloc *re
 
 	if (seen)
 		memcpy(old, to, width);
-	reloc_value(patch, reloc, to);
+	reloc_make(patch, reloc, to);
 	when.begin = when.before;
 	when.end = when.after = pp_now();
 	if (seen)
@@ -91,8 +94,11 @@ static void write(const struct pp_patch *patch, const struct pokepatch_reloc *re
 				POKEPATCH_HISTORY_UNUSED);
 }
 
-/* The address of a probe that minds if @size bytes at @at are written; 0: there is none. */
-static unsigned long probe_over(unsigned long at, unsigned int size)
+/*
+ * The address of a probe that depends on any of the @size bytes at @at, or 0.  Under text_mutex,
+ * and kprobe_mutex if kallsyms lists it.
+ */
+static unsigned long reloc_find_probe(unsigned long at, unsigned int size)
 {
 	unsigned long addr, found = 0;
 
@@ -104,7 +110,7 @@ static unsigned long probe_over(unsigned long at, unsigned int size)
 	return found;
 }
 
-static int check_probes(const struct pp_patch *patch, unsigned int obj)
+static int reloc_check_probes(const struct pp_patch *patch, unsigned int obj)
 {
 	unsigned int i;
 
@@ -115,7 +121,7 @@ static int check_probes(const struct pp_patch *patch, unsigned int obj)
 		if (patch->symbols[reloc->symbol].object != obj ||
 		    reloc->where < patch->text_start || reloc->where >= patch->text_end)
 			continue;
-		probe = probe_over(reloc->where, pp_arch.reloc.width(reloc->type));
+		probe = reloc_find_probe(reloc->where, pp_arch.reloc.width(reloc->type));
 		if (!probe)
 			continue;
 		pr_err("%s: there is a probe at %pS, where the address of %s has to be written; remove the probe and try again\n",
@@ -126,9 +132,9 @@ static int check_probes(const struct pp_patch *patch, unsigned int obj)
 	return 0;
 }
 
-/* Through the alias of what is at @base; unless probes mind, and then nothing. */
-static int write_all(const struct pp_patch *patch, unsigned int obj, unsigned long base,
-		     void *alias)
+/* Write all through @alias, which maps the module at @base; or nothing if a probe is in the way. */
+static int reloc_write_all(const struct pp_patch *patch, unsigned int obj, unsigned long base,
+			   void *alias)
 {
 	unsigned int i;
 	int ret;
@@ -136,12 +142,12 @@ static int write_all(const struct pp_patch *patch, unsigned int obj, unsigned lo
 	if (pp_kernel.kprobe_mutex)
 		mutex_lock(pp_kernel.kprobe_mutex);
 	mutex_lock(pp_kernel.text_mutex);
-	ret = check_probes(patch, obj);
+	ret = reloc_check_probes(patch, obj);
 	for (i = 0; i < patch->nr_relocs && !ret; i++) {
 		const struct pokepatch_reloc *reloc = &patch->relocs[i];
 
 		if (patch->symbols[reloc->symbol].object == obj)
-			write(patch, reloc, alias + (reloc->where - base));
+			reloc_write(patch, reloc, alias + (reloc->where - base));
 	}
 	mutex_unlock(pp_kernel.text_mutex);
 	if (pp_kernel.kprobe_mutex)
@@ -161,7 +167,7 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 
 		if (patch->symbols[reloc->symbol].object != obj)
 			continue;
-		ret = reloc_value(patch, reloc, NULL);
+		ret = reloc_make(patch, reloc, NULL);
 		if (ret)
 			return ret;
 		nr++;
@@ -169,11 +175,11 @@ int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 	if (!nr)
 		return 0;
 
-	alias = map_alias(patch->mod);
+	alias = reloc_map_alias(patch->mod);
 	if (!alias)
 		return -ENOMEM;
 	pp_record_begin();
-	ret = write_all(patch, obj, base, alias);
+	ret = reloc_write_all(patch, obj, base, alias);
 	pp_record_end();
 	vunmap(alias);
 	if (!ret)

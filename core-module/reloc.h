@@ -6,9 +6,9 @@
 struct pp_patch;
 
 /*
- * Write the relocations against the symbols of object @obj, which are resolved.
- * All are checked before the first is written.  May sleep.
- * Return: 0, -ENOEXEC or -ERANGE (logged), or -ENOMEM.
+ * Write the relocations against the symbols of object @obj, which are resolved.  All values are
+ * checked before the first is written.  Under pp_mutex; may sleep.
+ * Return: 0; -ENOEXEC, -ERANGE, or -EBUSY if a probe is in the way (all logged); or -ENOMEM.
  */
 int pp_relocs_apply(struct pp_patch *patch, unsigned int obj);
 

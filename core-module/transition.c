@@ -678,7 +678,7 @@ static int enable_patch(struct pp_patch *patch)
 	}
 	ret = transition_init(&tr, patch, true);
 	record_begin(&tr);
-	ret = ret ?: pp_verify_again(patch) ?: switch_on(&tr);
+	ret = ret ?: pp_verify_all_code(patch) ?: switch_on(&tr);
 	if (ret)
 		cancel(&tr);
 	else

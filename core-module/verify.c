@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is live code what the patch was made for?
+ * Comparing live code with the code that the patch was made for.
  *
- * The build id says which kernel this is; this file, that nobody has changed the functions
- * since: each byte of them that nobody may change is compared with the original build's.
- * The build tool has left out what may be anything (build/texts.c): fields that the linker
- * or the loader fills in, and the places that the kernel itself rewrites, when it boots or
- * later (alternatives, static branches and calls, paravirt, retpolines, return thunks,
- * lock prefixes, ftrace's sites).  Those at the entry are also where live patches, and
- * ours, are.  Kprobes can be anywhere: of what they replaced they keep a copy, which is
- * what is compared.
+ * The build id identifies the kernel.  This file ensures that its functions have not been changed
+ * since: it compares each byte that must not change with the original build's.  The build tool has
+ * left out the bytes that may be anything (pokepatch-build/texts.c): fields that the linker or the
+ * loader fills in, and places that the kernel itself rewrites, at boot or later (alternatives,
+ * static branches and calls, paravirt, retpolines, return thunks, lock prefixes, ftrace's sites).
+ * At the entry, live patches and this core write as well, in those same places.  Kprobes can be
+ * anywhere.  They keep a copy of the bytes that they have replaced, and that copy is compared.
  *
- * Code is changed under text_mutex, so that holding it nothing is met half-way.  A probe is
- * in kprobes' hash before its breakpoint is written, and after it was taken out, so each
- * that can be seen in the code can be found.
+ * Writers of code hold text_mutex, so this file holds it, and finds no write half done.  A probe is
+ * in kprobes' hash before its breakpoint is written, and leaves it after the breakpoint was
+ * removed, so get_kprobe() finds each probe whose breakpoint can be in the code.
  */
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
@@ -31,14 +30,15 @@
 #include "pp_patch.h"
 #include "verify.h"
 
+/* The most bytes of a difference that a message shows. */
 #define SHOWN 8
 
-/* Put into @live, read from @at, what probes have replaced. */
-static void undo_probes(unsigned long at, u8 *live, unsigned int size)
+/* @live has been read from @at: put back the bytes that probes have replaced. */
+static void verify_undo_probes(unsigned long at, u8 *live, unsigned int size)
 {
 	unsigned long addr;
 
-	/* With preemption off none of them is freed. */
+	/* With preemption off, kprobes cannot free a probe. */
 	preempt_disable();
 	for (addr = at - PP_PROBE_MAX + 1; addr < at + size; addr++) {
 		const struct kprobe *probe = pp_kernel.get_kprobe((void *)addr);
@@ -52,7 +52,7 @@ static void undo_probes(unsigned long at, u8 *live, unsigned int size)
 	preempt_enable();
 }
 
-static unsigned int first_difference(const u8 *a, const u8 *b, unsigned int size)
+static unsigned int verify_first_difference(const u8 *a, const u8 *b, unsigned int size)
 {
 	unsigned int i = 0;
 
@@ -61,9 +61,9 @@ static unsigned int first_difference(const u8 *a, const u8 *b, unsigned int size
 	return i;
 }
 
-/* One run's bytes, at @offset of the code at @addr. */
-static int compare(const struct pp_patch *patch, const char *name, unsigned long addr,
-		   unsigned long offset, const u8 *want, unsigned int size)
+/* Compare the bytes of one run, at @offset of the code at @addr. */
+static int verify_compare(const struct pp_patch *patch, const char *name, unsigned long addr,
+			  unsigned long offset, const u8 *want, unsigned int size)
 {
 	u8 live[POKEPATCH_RUN_MAX];
 	unsigned int i, shown;
@@ -75,8 +75,8 @@ static int compare(const struct pp_patch *patch, const char *name, unsigned long
 	}
 	if (!memcmp(live, want, size))
 		return 0;
-	undo_probes(addr + offset, live, size);
-	i = first_difference(live, want, size);
+	verify_undo_probes(addr + offset, live, size);
+	i = verify_first_difference(live, want, size);
 	if (i == size)
 		return 0;
 	shown = min_t(unsigned int, size - i, SHOWN);
@@ -85,7 +85,11 @@ static int compare(const struct pp_patch *patch, const char *name, unsigned long
 	return -EIO;
 }
 
-/* image.c has checked that the runs cover exactly the symbol. */
+/*
+ * Compare the code of @symbol with the runs at @text.  A run is a count of bytes that may be
+ * anything, a count of bytes that must be the same, and the latter bytes.  image.c has checked that
+ * the runs cover exactly the symbol.
+ */
 static int verify_symbol(const struct pp_patch *patch, u32 symbol, u32 text)
 {
 	const struct pokepatch_symbol *sym = &patch->symbols[symbol];
@@ -96,8 +100,8 @@ static int verify_symbol(const struct pp_patch *patch, u32 symbol, u32 text)
 	mutex_lock(pp_kernel.text_mutex);
 	while (offset < sym->size && !ret) {
 		offset += run[0];
-		ret = compare(patch, pp_string(patch, sym->name), patch->addr[symbol], offset,
-			      run + 2, run[1]);
+		ret = verify_compare(patch, pp_string(patch, sym->name), patch->addr[symbol],
+				     offset, run + 2, run[1]);
 		offset += run[1];
 		run += 2 + run[1];
 	}
@@ -124,8 +128,7 @@ int pp_verify_code(const struct pp_patch *patch, unsigned int obj)
 	return ret;
 }
 
-/* Parents that come after this are looked at then. */
-int pp_verify_again(const struct pp_patch *patch)
+int pp_verify_all_code(const struct pp_patch *patch)
 {
 	unsigned int i;
 	int ret = 0;
