@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A patch module's tables.  Every count, index, string offset and address in
- * them is checked here, before anything uses one; the rest of the core trusts
- * them.  The tables lie in the patch module and outlive the struct pp_patch.
+ * Checking the tables of a patch module, and building its struct pp_patch.
+ *
+ * This file checks every count, index, string offset and address in the tables before the core
+ * uses any.  The rest of the core trusts them.  The tables are memory of the patch module and
+ * outlive the struct pp_patch.
  */
 #include <linux/ctype.h>
 #include <linux/kallsyms.h>
@@ -27,7 +29,7 @@
 #include "sysfs.h"
 #include "text.h"
 
-/* More than any kernel has; keeps the sums below free of overflow. */
+/* More entries than any kernel can fill.  The limit keeps the sums below from overflowing. */
 #define MAX_ENTRIES (1U << 22)
 
 #define reject(patch, fmt, ...)                                                           \
@@ -37,38 +39,38 @@
 		-EINVAL;                                                                  \
 	})
 
-static bool within_text(const struct pp_patch *patch, u64 addr, u64 size)
+static bool image_within_text(const struct pp_patch *patch, u64 addr, u64 size)
 {
 	return addr >= patch->text_start && addr < patch->text_end &&
 	       size <= patch->text_end - addr;
 }
 
-/* [addr, addr + size) is memory that the module keeps for its life. */
-static bool within_patch(const struct pp_patch *patch, u64 addr, u64 size)
+/* [addr, addr + size) is memory that the module keeps after its init. */
+static bool image_within_module(const struct pp_patch *patch, u64 addr, u64 size)
 {
 	return size && addr + size - 1 >= addr && addr + size - 1 <= ULONG_MAX &&
 	       within_module_core(addr, patch->mod) &&
 	       within_module_core(addr + size - 1, patch->mod);
 }
 
-static int check_table(const struct pp_patch *patch, const char *what, u64 addr, u32 nr,
-		       size_t entry)
+static int image_check_table(const struct pp_patch *patch, const char *what, u64 addr, u32 nr,
+			     size_t entry)
 {
 	if (nr > MAX_ENTRIES)
 		return reject(patch, "%u %s", nr, what);
 	if (!nr)
 		return 0;
-	if (!IS_ALIGNED(addr, sizeof(u32)) || !within_patch(patch, addr, (u64)nr * entry))
+	if (!IS_ALIGNED(addr, sizeof(u32)) || !image_within_module(patch, addr, (u64)nr * entry))
 		return reject(patch, "the table of %s is not in the module", what);
 	return 0;
 }
 
-static int check_header(const struct pp_patch *patch, const struct pokepatch_image *image)
+static int image_check_header(const struct pp_patch *patch, const struct pokepatch_image *image)
 {
 	int ret;
 
 	if (!IS_ALIGNED((unsigned long)image, sizeof(u64)) ||
-	    !within_patch(patch, (unsigned long)image, sizeof(*image)))
+	    !image_within_module(patch, (unsigned long)image, sizeof(*image)))
 		return reject(patch, "it is not in the module's data");
 	if (image->magic != POKEPATCH_MAGIC)
 		return reject(patch, "wrong magic number %llx", image->magic);
@@ -89,39 +91,39 @@ static int check_header(const struct pp_patch *patch, const struct pokepatch_ima
 	if (!image->nr_objects || !image->nr_funcs)
 		return reject(patch, "%u parent objects, %u functions", image->nr_objects,
 			      image->nr_funcs);
-	ret = check_table(patch, "objects", image->objects, image->nr_objects,
-			  sizeof(struct pokepatch_object));
-	ret = ret ?: check_table(patch, "symbols", image->symbols, image->nr_symbols,
-				 sizeof(struct pokepatch_symbol));
-	ret = ret ?: check_table(patch, "functions", image->funcs, image->nr_funcs,
-				 sizeof(struct pokepatch_func));
-	ret = ret ?: check_table(patch, "relocations", image->relocs, image->nr_relocs,
-				 sizeof(struct pokepatch_reloc));
-	ret = ret ?: check_table(patch, "callbacks", image->callbacks, image->nr_callbacks,
-				 sizeof(struct pokepatch_callback));
-	ret = ret ?: check_table(patch, "markers", image->markers, image->nr_markers,
-				 sizeof(struct pokepatch_marker));
+	ret = image_check_table(patch, "objects", image->objects, image->nr_objects,
+				sizeof(struct pokepatch_object));
+	ret = ret ?: image_check_table(patch, "symbols", image->symbols, image->nr_symbols,
+				       sizeof(struct pokepatch_symbol));
+	ret = ret ?: image_check_table(patch, "functions", image->funcs, image->nr_funcs,
+				       sizeof(struct pokepatch_func));
+	ret = ret ?: image_check_table(patch, "relocations", image->relocs, image->nr_relocs,
+				       sizeof(struct pokepatch_reloc));
+	ret = ret ?: image_check_table(patch, "callbacks", image->callbacks, image->nr_callbacks,
+				       sizeof(struct pokepatch_callback));
+	ret = ret ?: image_check_table(patch, "markers", image->markers, image->nr_markers,
+				       sizeof(struct pokepatch_marker));
 	if (ret)
 		return ret;
-	if (!within_patch(patch, image->strings, image->strings_size) ||
+	if (!image_within_module(patch, image->strings, image->strings_size) ||
 	    ((const char *)pp_pointer(image->strings))[image->strings_size - 1])
 		return reject(patch, "the strings are not in the module or do not end");
-	if (!within_patch(patch, image->texts, image->texts_size))
+	if (!image_within_module(patch, image->texts, image->texts_size))
 		return reject(patch, "the texts are not in the module");
 	if (!image->nr_stubs)
 		return 0;
 	if (image->nr_stubs != image->nr_funcs || !IS_ALIGNED(image->stubs, PP_TEXT_WORD_MAX) ||
-	    !within_text(patch, image->stubs, (u64)image->nr_stubs * pp_arch.stub.size))
+	    !image_within_text(patch, image->stubs, (u64)image->nr_stubs * pp_arch.stub.size))
 		return reject(patch, "%u stubs for %u functions, or not in the module's text",
 			      image->nr_stubs, image->nr_funcs);
 	return 0;
 }
 
 /*
- * A string that names something: 1 to @max - 1 printable characters without
- * blanks and slashes (it becomes a name in sysfs and a word in messages).
+ * The string at @offset is a name: 1 to @max - 1 printable characters without blanks and slashes,
+ * since it becomes a name in sysfs and a word in messages.
  */
-static bool good_name(const struct pp_patch *patch, u32 offset, size_t max)
+static bool image_is_name(const struct pp_patch *patch, u32 offset, size_t max)
 {
 	const char *s;
 	size_t i, len;
@@ -138,18 +140,18 @@ static bool good_name(const struct pp_patch *patch, u32 offset, size_t max)
 	return true;
 }
 
-static int check_objects(struct pp_patch *patch)
+static int image_check_objects(struct pp_patch *patch)
 {
 	const struct pokepatch_object *desc = pp_pointer(patch->image->objects);
 	unsigned int i, j;
 
-	/* Compared pair by pair below: a patch touches a handful of modules. */
+	/* A patch touches a handful of modules, so the loop below may compare all pairs. */
 	if (patch->nr_objects > 256)
 		return reject(patch, "%u parent objects", patch->nr_objects);
 	for (i = 0; i < patch->nr_objects; i++) {
 		struct pp_object *obj = &patch->objects[i];
 
-		if (!good_name(patch, desc[i].name, MODULE_NAME_LEN))
+		if (!image_is_name(patch, desc[i].name, MODULE_NAME_LEN))
 			return reject(patch, "name of object %u", i);
 		obj->patch = patch;
 		obj->desc = &desc[i];
@@ -169,7 +171,7 @@ static int check_objects(struct pp_patch *patch)
 	return 0;
 }
 
-static int check_symbols(const struct pp_patch *patch)
+static int image_check_symbols(const struct pp_patch *patch)
 {
 	const u32 known = POKEPATCH_SYM_FUNC | POKEPATCH_SYM_ABS;
 	unsigned int i;
@@ -178,7 +180,7 @@ static int check_symbols(const struct pp_patch *patch)
 		const struct pokepatch_symbol *sym = &patch->symbols[i];
 		const char *name;
 
-		if (!good_name(patch, sym->name, KSYM_NAME_LEN))
+		if (!image_is_name(patch, sym->name, KSYM_NAME_LEN))
 			return reject(patch, "name of symbol %u", i);
 		name = pp_string(patch, sym->name);
 		if (sym->object >= patch->nr_objects)
@@ -192,8 +194,8 @@ static int check_symbols(const struct pp_patch *patch)
 		if (sym->offset > S32_MAX || sym->size > S32_MAX)
 			return reject(patch, "symbol %s: offset %#llx, size %#llx", name,
 				      sym->offset, sym->size);
-		/* The name of a section of a module; vmlinux has one base for all. */
-		if (sym->object ? !good_name(patch, sym->section, KSYM_NAME_LEN) :
+		/* A module's symbol names its section.  In vmlinux all have one base. */
+		if (sym->object ? !image_is_name(patch, sym->section, KSYM_NAME_LEN) :
 				  sym->section >= patch->image->strings_size ||
 					  *pp_string(patch, sym->section))
 			return reject(patch, "symbol %s: section", name);
@@ -201,8 +203,11 @@ static int check_symbols(const struct pp_patch *patch)
 	return 0;
 }
 
-/* Runs that cover @size bytes of code, no more, and lie within texts themselves. */
-static bool good_text(const struct pp_patch *patch, u32 offset, u64 size)
+/*
+ * The runs at @offset of the texts (see verify.c) cover exactly @size bytes of code, and are within
+ * the texts themselves.
+ */
+static bool image_is_text(const struct pp_patch *patch, u32 offset, u64 size)
 {
 	const u8 *texts = pp_pointer(patch->image->texts);
 	const u32 end = patch->image->texts_size;
@@ -223,8 +228,8 @@ static bool good_text(const struct pp_patch *patch, u32 offset, u64 size)
 	return true;
 }
 
-static int check_func(struct pp_patch *patch, struct pp_func *func,
-		      const struct pokepatch_func *desc)
+static int image_check_func(struct pp_patch *patch, struct pp_func *func,
+			    const struct pokepatch_func *desc)
 {
 	const struct pokepatch_symbol *cold;
 
@@ -244,19 +249,19 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 	if (!pp_mode_known(desc->mode))
 		return reject(patch, "%s: mode %u is not one that this core has", func->name,
 			      desc->mode);
-	if (!desc->new_size || !within_text(patch, desc->new_addr, desc->new_size))
+	if (!desc->new_size || !image_within_text(patch, desc->new_addr, desc->new_size))
 		return reject(patch, "%s: the new function is not in the module's text",
 			      func->name);
 	if (desc->new_cold_addr ?
 		    !desc->new_cold_size ||
-			    !within_text(patch, desc->new_cold_addr, desc->new_cold_size) :
+			    !image_within_text(patch, desc->new_cold_addr, desc->new_cold_size) :
 		    desc->new_cold_size)
 		return reject(patch, "%s: the new .cold part is not in the module's text",
 			      func->name);
 	if (desc->flags & ~POKEPATCH_FUNC_CARRIED)
 		return reject(patch, "%s: flags %#x, this core knows %#x", func->name, desc->flags,
 			      POKEPATCH_FUNC_CARRIED);
-	if (!good_text(patch, desc->text, func->sym->size))
+	if (!image_is_text(patch, desc->text, func->sym->size))
 		return reject(patch, "%s: the text of the old function", func->name);
 	patch->objects[func->obj].has_funcs = true;
 	if (desc->cold == POKEPATCH_NONE && desc->cold_text == POKEPATCH_NONE)
@@ -267,12 +272,12 @@ static int check_func(struct pp_patch *patch, struct pp_func *func,
 	if (cold->object != func->obj || !(cold->flags & POKEPATCH_SYM_FUNC) || !cold->size)
 		return reject(patch, "%s: the .cold part is not code of the same object",
 			      func->name);
-	if (!good_text(patch, desc->cold_text, cold->size))
+	if (!image_is_text(patch, desc->cold_text, cold->size))
 		return reject(patch, "%s: the text of the old .cold part", func->name);
 	return 0;
 }
 
-static int compare_funcs(const void *a, const void *b)
+static int image_compare_funcs(const void *a, const void *b)
 {
 	const struct pp_func *x = *(const struct pp_func *const *)a;
 	const struct pp_func *y = *(const struct pp_func *const *)b;
@@ -285,7 +290,7 @@ static int compare_funcs(const void *a, const void *b)
 	return ret;
 }
 
-static int check_funcs(struct pp_patch *patch)
+static int image_check_funcs(struct pp_patch *patch)
 {
 	const struct pokepatch_func *desc = pp_pointer(patch->image->funcs);
 	const struct pp_func **sorted;
@@ -293,7 +298,7 @@ static int check_funcs(struct pp_patch *patch)
 	int ret = 0;
 
 	for (i = 0; i < patch->nr_funcs && !ret; i++)
-		ret = check_func(patch, &patch->funcs[i], &desc[i]);
+		ret = image_check_func(patch, &patch->funcs[i], &desc[i]);
 	if (ret)
 		return ret;
 
@@ -302,17 +307,17 @@ static int check_funcs(struct pp_patch *patch)
 		return -ENOMEM;
 	for (i = 0; i < patch->nr_funcs; i++)
 		sorted[i] = &patch->funcs[i];
-	sort(sorted, patch->nr_funcs, sizeof(*sorted), compare_funcs, NULL);
+	sort(sorted, patch->nr_funcs, sizeof(*sorted), image_compare_funcs, NULL);
 	for (i = 1; i < patch->nr_funcs && !ret; i++)
-		if (!compare_funcs(&sorted[i - 1], &sorted[i]))
+		if (!image_compare_funcs(&sorted[i - 1], &sorted[i]))
 			ret = reject(patch, "%s,%u is there twice", sorted[i]->name,
 				     sorted[i]->sym->pos);
 	kvfree(sorted);
 	return ret;
 }
 
-/* Relocations must not change what was just checked. */
-static bool touches_tables(const struct pp_patch *patch, u64 where, u64 width)
+/* A relocation there would change tables that were checked, or the struct module. */
+static bool image_touches_tables(const struct pp_patch *patch, u64 where, u64 width)
 {
 	const struct pokepatch_image *image = patch->image;
 	const struct {
@@ -337,7 +342,7 @@ static bool touches_tables(const struct pp_patch *patch, u64 where, u64 width)
 	return false;
 }
 
-static int check_relocs(const struct pp_patch *patch)
+static int image_check_relocs(const struct pp_patch *patch)
 {
 	unsigned int i;
 
@@ -350,14 +355,14 @@ static int check_relocs(const struct pp_patch *patch)
 		if (!width)
 			return reject(patch, "relocation %u: type %u is not known", i,
 				      reloc->type);
-		if (!within_patch(patch, reloc->where, width) ||
-		    touches_tables(patch, reloc->where, width))
+		if (!image_within_module(patch, reloc->where, width) ||
+		    image_touches_tables(patch, reloc->where, width))
 			return reject(patch, "relocation %u: place %llx", i, reloc->where);
 	}
 	return 0;
 }
 
-static int check_callbacks(struct pp_patch *patch)
+static int image_check_callbacks(struct pp_patch *patch)
 {
 	const struct pokepatch_callback *desc = pp_pointer(patch->image->callbacks);
 	unsigned int i;
@@ -369,7 +374,7 @@ static int check_callbacks(struct pp_patch *patch)
 		    desc[i].kind >= POKEPATCH_CALLBACK_KINDS)
 			return reject(patch, "callback %u: object %u, kind %u", i, desc[i].object,
 				      desc[i].kind);
-		if (!within_text(patch, desc[i].func, 1))
+		if (!image_within_text(patch, desc[i].func, 1))
 			return reject(patch, "callback %u is not in the module's text", i);
 		obj = &patch->objects[desc[i].object];
 		if (obj->callbacks[desc[i].kind])
@@ -380,17 +385,17 @@ static int check_callbacks(struct pp_patch *patch)
 	return 0;
 }
 
-/* A string that an address in the module leads to, and that ends there. */
-static bool good_address(const struct pp_patch *patch, const char *text)
+/* @text is a string in the module that ends in the module. */
+static bool image_is_string(const struct pp_patch *patch, const char *text)
 {
 	const u64 end = (unsigned long)patch->mod->core_layout.base + patch->mod->core_layout.size;
 
-	return within_patch(patch, (unsigned long)text, 1) &&
+	return image_within_module(patch, (unsigned long)text, 1) &&
 	       strnlen(text, end - (unsigned long)text) < end - (unsigned long)text;
 }
 
-/* They are written to; what the loader write-protects comes before. */
-static int check_markers(struct pp_patch *patch)
+/* The core writes to markers, so they must be behind the parts that the loader write-protects. */
+static int image_check_markers(struct pp_patch *patch)
 {
 	const struct pokepatch_image *image = patch->image;
 	const u64 writable = (unsigned long)patch->mod->core_layout.base +
@@ -403,8 +408,9 @@ static int check_markers(struct pp_patch *patch)
 	for (i = 0; i < image->nr_markers; i++) {
 		const struct pokepatch_marker *marker = &patch->markers[i];
 
-		if (!good_address(patch, marker->name) || !good_address(patch, marker->format) ||
-		    !good_address(patch, marker->file))
+		if (!image_is_string(patch, marker->name) ||
+		    !image_is_string(patch, marker->format) ||
+		    !image_is_string(patch, marker->file))
 			return reject(patch, "marker %u: its strings are not in the module", i);
 		if (marker->probes || marker->core || marker->missed || marker->reserved)
 			return reject(patch, "marker %u is in use", i);
@@ -412,9 +418,9 @@ static int check_markers(struct pp_patch *patch)
 	return 0;
 }
 
-static int patch_init(struct pp_patch *patch, const struct pokepatch_image *image)
+static int image_init_patch(struct pp_patch *patch, const struct pokepatch_image *image)
 {
-	int ret = check_header(patch, image);
+	int ret = image_check_header(patch, image);
 
 	if (ret)
 		return ret;
@@ -428,7 +434,7 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->nr_relocs = image->nr_relocs;
 	patch->markers = pp_pointer(image->markers);
 	patch->live = image->transition == POKEPATCH_TRANSITION_LIVE;
-	if (!good_name(patch, image->name, MODULE_NAME_LEN))
+	if (!image_is_name(patch, image->name, MODULE_NAME_LEN))
 		return reject(patch, "name of the patch");
 	patch->name = pp_string(patch, image->name);
 	patch->name_len = strlen(patch->name);
@@ -438,8 +444,9 @@ static int patch_init(struct pp_patch *patch, const struct pokepatch_image *imag
 	patch->addr = kvcalloc(patch->nr_symbols, sizeof(*patch->addr), GFP_KERNEL);
 	if (!patch->objects || !patch->funcs || !patch->addr)
 		return -ENOMEM;
-	return check_objects(patch) ?: check_symbols(patch) ?: check_funcs(patch) ?:
-	       check_relocs(patch) ?: check_callbacks(patch) ?: check_markers(patch);
+	return image_check_objects(patch) ?: image_check_symbols(patch) ?:
+	       image_check_funcs(patch) ?: image_check_relocs(patch) ?:
+	       image_check_callbacks(patch) ?: image_check_markers(patch);
 }
 
 struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image)
@@ -455,7 +462,7 @@ struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_imag
 	sema_init(&patch->op, 1);
 	mutex_init(&patch->report_lock);
 	patch->timeout_ms = 5000;
-	ret = patch_init(patch, image);
+	ret = image_init_patch(patch, image);
 	if (ret) {
 		pp_patch_free(patch);
 		return ERR_PTR(ret);

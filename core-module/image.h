@@ -8,7 +8,7 @@ struct pokepatch_image;
 struct pp_patch;
 
 /*
- * Check the image at @image in @mod, every field of it, and build the patch.
+ * Check every field of the image at @image in @mod, and build the patch.  May sleep.
  * Return: the patch, or an ERR_PTR: -EINVAL (logged) or -ENOMEM.
  */
 struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_image *image);

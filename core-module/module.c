@@ -2,10 +2,9 @@
 /*
  * Modules that come and go: patch modules, and their parents.
  *
- * The notifier is the first of all, so that at a patch module's COMING its
- * relocations are made before jump labels, static calls and tracepoints walk and
- * sort its tables, and at a parent's GOING its sites are let go while everything
- * about it still works.
+ * The core's module notifier runs before all others.  So at a patch module's COMING the core writes
+ * its relocations before jump labels, static calls and tracepoints walk and sort its tables.  And
+ * at a parent's GOING the core releases its sites while everything about the parent still works.
  */
 #include <linux/delay.h>
 #include <linux/elf.h>
@@ -52,9 +51,9 @@ LIST_HEAD(pp_patches);
 #define LONGEST_FORCED_PAUSE_MS 10000
 
 /*
- * Modules whose COMING went through here and that are neither live nor gone.  A
- * module in state COMING that is not in it may still fail before its notifiers
- * run, and then nobody tells us that it goes.  pp_mutex.
+ * Modules whose COMING this notifier has seen, and that are neither live nor gone.  A module in
+ * state COMING that is not in this list may still fail before the notifiers run, and then the
+ * loader does not report that it goes.  Under pp_mutex.
  */
 struct coming {
 	struct list_head node;
@@ -63,7 +62,7 @@ struct coming {
 
 static LIST_HEAD(coming);
 
-static struct coming *coming_find(const struct module *mod)
+static struct coming *module_coming_find(const struct module *mod)
 {
 	struct coming *entry;
 
@@ -73,7 +72,7 @@ static struct coming *coming_find(const struct module *mod)
 	return NULL;
 }
 
-static int coming_add(struct module *mod)
+static int module_coming_add(struct module *mod)
 {
 	struct coming *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
 
@@ -84,9 +83,9 @@ static int coming_add(struct module *mod)
 	return 0;
 }
 
-static void coming_del(const struct module *mod)
+static void module_coming_del(const struct module *mod)
 {
-	struct coming *entry = coming_find(mod);
+	struct coming *entry = module_coming_find(mod);
 
 	if (!entry)
 		return;
@@ -104,8 +103,8 @@ void pp_patches_number(void)
 		WRITE_ONCE(patch->stack_order, patch->enabled ? ++nr : 0);
 }
 
-/* The patch that @mod carries, or NULL. */
-static struct pp_patch *patch_of(const struct module *mod)
+/* The patch in module @mod, or NULL.  Under pp_mutex. */
+static struct pp_patch *module_patch(const struct module *mod)
 {
 	struct pp_patch *patch;
 
@@ -117,8 +116,8 @@ static struct pp_patch *patch_of(const struct module *mod)
 
 /* --- parents -------------------------------------------------------------------- */
 
-/* Of a function that nobody runs, yet or any more. */
-static void switch_target(const struct pp_func *func, unsigned long target)
+/* Switch a function that no task runs: its module is COMING or GOING. */
+static void module_switch_target(const struct pp_func *func, unsigned long target)
 {
 	const unsigned long from = func->site->target;
 	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id() };
@@ -129,9 +128,12 @@ static void switch_target(const struct pp_func *func, unsigned long target)
 	pp_record_route(func, from, target, &when, POKEPATCH_HISTORY_STORE);
 }
 
-/* An enabled patch meets, or loses, a parent: a transition of its own. */
-static void record_parent(const struct pp_patch *patch, const struct pp_object *obj,
-			  struct pp_record_transition *record, unsigned int kind)
+/*
+ * A parent of an enabled patch comes or goes.  For the text history that is a transition of its
+ * own: record its beginning here, and its end in module_record_end().
+ */
+static void module_record_begin(const struct pp_patch *patch, const struct pp_object *obj,
+				struct pp_record_transition *record, unsigned int kind)
 {
 	*record = (struct pp_record_transition){
 		.nr = pp_record_transition_number(),
@@ -143,46 +145,46 @@ static void record_parent(const struct pp_patch *patch, const struct pp_object *
 	pp_record_transition(record, POKEPATCH_HISTORY_BEFORE);
 }
 
-static void record_parent_done(struct pp_record_transition *record, int error)
+static void module_record_end(struct pp_record_transition *record, int error)
 {
 	record->error = error;
 	pp_record_transition(record, POKEPATCH_HISTORY_AFTER);
 	pp_record_leave();
 }
 
-static void make_detached(struct pp_patch *patch, unsigned int index)
+static void module_release_parent(struct pp_patch *patch, unsigned int index)
 {
 	struct pp_object *obj = &patch->objects[index];
 	unsigned int i;
 
-	pp_callbacks_going(obj);
+	pp_object_pre_unpatch(obj);
 	for (i = 0; i < patch->nr_funcs; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
 		if (func->obj != index || list_empty(&func->on))
 			continue;
-		/* Nobody runs this function, so it needs no stop. */
+		/* No task runs this function, so switching it needs no stop. */
 		list_del_init(&func->on);
 		if (func->site)
-			switch_target(func, pp_site_top(func->site));
+			module_switch_target(func, pp_site_top(func->site));
 	}
-	/* vmlinux is detached from disabled patches only, and then nothing is hooked. */
+	/* vmlinux is detached only from disabled patches, whose sites are not hooked. */
 	pp_sites_unhook(patch->funcs, patch->nr_funcs, index, index != 0);
 	pp_sites_put(patch->funcs, patch->nr_funcs, index);
 	for (i = 0; i < patch->nr_funcs; i++) {
 		if (patch->funcs[i].obj != index)
 			continue;
 		WRITE_ONCE(patch->funcs[i].old_addr, 0);
-		/* A parent that comes again comes elsewhere. */
+		/* If the parent comes again, it will be at another address. */
 		pp_veneers_drop(patch->funcs[i].desc->new_addr);
 	}
-	pp_callbacks_gone(obj);
+	pp_object_post_unpatch(obj);
 	obj->mod = NULL;
 	obj->attached = false;
 }
 
-/* The same if it is attached; and if the patch is enabled, the history tells of it. */
-static void detach(struct pp_patch *patch, unsigned int index)
+/* Release parent @index of @patch if it is attached, and record it if the patch is enabled. */
+static void module_detach(struct pp_patch *patch, unsigned int index)
 {
 	struct pp_object *obj = &patch->objects[index];
 	struct pp_record_transition record;
@@ -190,16 +192,16 @@ static void detach(struct pp_patch *patch, unsigned int index)
 	if (!obj->attached)
 		return;
 	if (!patch->enabled) {
-		make_detached(patch, index);
+		module_release_parent(patch, index);
 		return;
 	}
-	record_parent(patch, obj, &record, POKEPATCH_HISTORY_PARENT_GOES);
-	make_detached(patch, index);
-	record_parent_done(&record, 0);
+	module_record_begin(patch, obj, &record, POKEPATCH_HISTORY_PARENT_GOES);
+	module_release_parent(patch, index);
+	module_record_end(&record, 0);
 }
 
-/* Switch the functions of a module of which nothing has run yet. */
-static int switch_on(struct pp_patch *patch, unsigned int index)
+/* Switch the functions of a parent whose init has not run. */
+static int module_switch_on(struct pp_patch *patch, unsigned int index)
 {
 	struct pp_text text = {};
 	unsigned int i;
@@ -214,7 +216,7 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
 		if (patch->funcs[i].obj == index && patch->funcs[i].site)
 			ret = pp_site_pokes(&text, patch->funcs[i].site, &patch->funcs[i],
 					    patch->funcs[i].desc->new_addr);
-	/* Live patches too: nothing of the module runs, so there is nothing that could mind. */
+	/* No CPU executes the module's text, so this write suits live patches too. */
 	ret = ret ?: pp_text_write_unused(&text, patch);
 	for (i = 0; i < patch->nr_funcs && !ret; i++) {
 		struct pp_func *func = &patch->funcs[i];
@@ -223,25 +225,26 @@ static int switch_on(struct pp_patch *patch, unsigned int index)
 			continue;
 		list_add(&func->on, pp_func_active(func));
 		if (func->site)
-			switch_target(func, func->desc->new_addr);
+			module_switch_target(func, func->desc->new_addr);
 	}
 	kvfree(text.poke);
 	return ret;
 }
 
 /*
- * Object @index of @patch is there, @mod or vmlinux: resolve its symbols, make the
- * relocations, find the sites.  If the patch is enabled, then the object is a
- * module whose init has not run, and its functions are switched here.
- * Return: 0 or an error (logged, but for -ENOMEM); then it is not attached.
+ * Parent @index of @patch is present: @mod, or vmlinux if that is NULL.  Resolve its symbols,
+ * compare its code, write the relocations, and find the sites.  If the patch is enabled, the parent
+ * is a module whose init has not run: switch its functions too.
+ * Return: 0, or an error (logged, except -ENOMEM); then the parent is not attached.
  */
-static int make_attached(struct pp_patch *patch, unsigned int index, struct module *mod)
+static int module_take_parent(struct pp_patch *patch, unsigned int index, struct module *mod)
 {
 	struct pp_object *obj = &patch->objects[index];
 	unsigned int i;
 	int ret;
 
-	ret = mod ? pp_module_check_build_id(patch, obj->desc, mod) : pp_vmlinux_check_build_id(patch);
+	ret = mod ? pp_module_check_build_id(patch, obj->desc, mod) :
+		    pp_vmlinux_check_build_id(patch);
 	ret = ret ?: mod ? pp_module_resolve(patch, index, mod) : pp_vmlinux_resolve(patch);
 	ret = ret ?: pp_debug_skip_load_verify ? 0 : pp_verify_code(patch, index);
 	ret = ret ?: pp_relocs_apply(patch, index);
@@ -262,29 +265,29 @@ static int make_attached(struct pp_patch *patch, unsigned int index, struct modu
 			ret = pp_site_get(func);
 	}
 	if (!ret && patch->enabled)
-		ret = pp_callbacks_coming(obj) ?: switch_on(patch, index);
+		ret = pp_object_pre_patch(obj) ?: module_switch_on(patch, index);
 	if (ret)
-		make_detached(patch, index);
+		module_release_parent(patch, index);
 	else if (patch->enabled)
-		pp_callbacks_came(obj);
+		pp_object_post_patch(obj);
 	return ret;
 }
 
-/* The same; if the patch is enabled, the history tells of it. */
-static int attach(struct pp_patch *patch, unsigned int index, struct module *mod)
+/* Take parent @index of @patch, and record it if the patch is enabled. */
+static int module_attach(struct pp_patch *patch, unsigned int index, struct module *mod)
 {
 	struct pp_record_transition record;
 	int ret;
 
 	if (!patch->enabled)
-		return make_attached(patch, index, mod);
-	record_parent(patch, &patch->objects[index], &record, POKEPATCH_HISTORY_PARENT_COMES);
-	ret = make_attached(patch, index, mod);
-	record_parent_done(&record, ret);
+		return module_take_parent(patch, index, mod);
+	module_record_begin(patch, &patch->objects[index], &record, POKEPATCH_HISTORY_PARENT_COMES);
+	ret = module_take_parent(patch, index, mod);
+	module_record_end(&record, ret);
 	return ret;
 }
 
-static int find_object(const struct pp_patch *patch, const struct module *mod)
+static int module_find_object(const struct pp_patch *patch, const struct module *mod)
 {
 	unsigned int i;
 
@@ -294,33 +297,33 @@ static int find_object(const struct pp_patch *patch, const struct module *mod)
 	return -1;
 }
 
-static void parent_going(const struct module *mod)
+static void module_parent_going(const struct module *mod)
 {
 	struct pp_patch *patch;
 
 	list_for_each_entry(patch, &pp_patches, list) {
-		int index = find_object(patch, mod);
+		int index = module_find_object(patch, mod);
 
 		if (index > 0 && patch->objects[index].mod == mod)
-			detach(patch, index);
+			module_detach(patch, index);
 	}
 }
 
 /*
- * A module comes that may be a parent.  The enabled patches are in the order in
- * which they were enabled, so that the newest one is on top in the end.
+ * Module @mod comes, and may be a parent of some patches.  pp_patches has the enabled patches in
+ * the order in which they were enabled, so that the newest one ends up on top.
  */
-static int parent_coming(struct module *mod)
+static int module_parent_coming(struct module *mod)
 {
 	struct pp_patch *patch;
 	int ret = 0;
 
 	list_for_each_entry(patch, &pp_patches, list) {
-		int index = find_object(patch, mod);
+		int index = module_find_object(patch, mod);
 
 		if (index <= 0)
 			continue;
-		ret = attach(patch, index, mod);
+		ret = module_attach(patch, index, mod);
 		if (ret) {
 			pr_err("module %s is refused: patch %s cannot be applied to it (%d); unload the patch or replace it by one for this module\n",
 			       mod->name, patch->name, ret);
@@ -328,18 +331,18 @@ static int parent_coming(struct module *mod)
 		}
 	}
 	if (ret)
-		parent_going(mod);
+		module_parent_going(mod);
 	return ret;
 }
 
 /*
- * Attach the parents that are there.  One that is not will be seen COMING; one
- * that is GOING counts as gone: its notifier has nothing to do.
+ * Attach the parents of @patch that are loaded.  The notifier will see the others COMING.  A parent
+ * that is GOING counts as gone: at its GOING the notifier finds it detached.
  */
-static int attach_present(struct pp_patch *patch)
+static int module_attach_present(struct pp_patch *patch)
 {
 	unsigned int i;
-	int ret = attach(patch, 0, NULL);
+	int ret = module_attach(patch, 0, NULL);
 
 	for (i = 1; i < patch->nr_objects && !ret; i++) {
 		const char *name = patch->objects[i].name;
@@ -347,8 +350,8 @@ static int attach_present(struct pp_patch *patch)
 		struct module *mod;
 
 		/*
-		 * find_module() wants preemption off.  A module that is LIVE cannot be
-		 * freed while we hold pp_mutex: its GOING notifier waits for it.
+		 * find_module() needs preemption off.  A LIVE module cannot be freed while we
+		 * hold pp_mutex: its GOING notifier waits for the mutex.
 		 */
 		preempt_disable();
 		mod = pp_kernel.find_module(name);
@@ -356,33 +359,33 @@ static int attach_present(struct pp_patch *patch)
 			state = READ_ONCE(mod->state);
 		preempt_enable();
 
-		if (state == MODULE_STATE_COMING && !coming_find(mod)) {
-			pr_err("%s is refused: module %s is just being loaded; try again\n",
+		if (state == MODULE_STATE_COMING && !module_coming_find(mod)) {
+			pr_err("%s is refused: module %s is being loaded; try again\n",
 			       patch->name, name);
 			ret = -EBUSY;
-		} else if (state != MODULE_STATE_GOING && patch_of(mod)) {
-			pr_err("%s is refused: its parent %s is itself a patch; build the patch of both anew\n",
+		} else if (state != MODULE_STATE_GOING && module_patch(mod)) {
+			pr_err("%s is refused: its parent %s is itself a patch; build one patch from both diffs\n",
 			       patch->name, name);
 			ret = -EINVAL;
 		} else if (state == MODULE_STATE_LIVE || state == MODULE_STATE_COMING) {
-			ret = attach(patch, i, mod);
+			ret = module_attach(patch, i, mod);
 		}
 	}
 	return ret;
 }
 
-static void detach_all(struct pp_patch *patch)
+static void module_detach_all(struct pp_patch *patch)
 {
 	unsigned int i;
 
 	for (i = 0; i < patch->nr_objects; i++)
-		detach(patch, i);
+		module_detach(patch, i);
 }
 
 /* --- patch modules ----------------------------------------------------------------- */
 
-/* The image of a module that is COMING, or NULL: then it is no patch module. */
-static const struct pokepatch_image *find_image(struct module *mod)
+/* The image of module @mod, which is COMING; or NULL if it is no patch module. */
+static const struct pokepatch_image *module_find_image(struct module *mod)
 {
 	const struct pokepatch_image *image = NULL;
 	const struct mod_kallsyms *kallsyms;
@@ -401,7 +404,7 @@ static const struct pokepatch_image *find_image(struct module *mod)
 	return image;
 }
 
-static int patch_coming(struct module *mod, const struct pokepatch_image *image)
+static int module_patch_coming(struct module *mod, const struct pokepatch_image *image)
 {
 	struct pp_patch *patch = pp_patch_create(mod, image), *other;
 	int ret;
@@ -421,33 +424,33 @@ static int patch_coming(struct module *mod, const struct pokepatch_image *image)
 		ret = -EINVAL;
 		goto err;
 	}
-	ret = attach_present(patch) ?: pp_markers_add(patch);
+	ret = module_attach_present(patch) ?: pp_markers_add(patch);
 	if (ret)
 		goto err;
 	list_add_tail(&patch->list, &pp_patches);
 	pp_record_module_born(patch);
 	return 0;
 err:
-	detach_all(patch);
+	module_detach_all(patch);
 	pp_patch_free(patch);
 	return ret;
 }
 
-static void patch_going(struct pp_patch *patch)
+static void module_patch_going(struct pp_patch *patch)
 {
 	pp_record_module_dies(patch);
 	list_del(&patch->list);
-	detach_all(patch);
+	module_detach_all(patch);
 	pp_markers_del(patch);
 	pp_patch_free(patch);
-	/* ftrace waits for all tasks here, once, and not at each disable. */
+	/* Unregistering waits for all tasks: do it once, here, and not at each disable. */
 	if (list_empty(&pp_patches))
 		pp_ftrace_stop();
 }
 
 /* --- the interface to the glue -------------------------------------------------------- */
 
-static struct pp_patch *patch_with(const void *image)
+static struct pp_patch *module_patch_with_image(const void *image)
 {
 	struct pp_patch *patch;
 
@@ -463,7 +466,7 @@ int pokepatch_register(const void *image)
 	int ret = -EINVAL;
 
 	mutex_lock(&pp_mutex);
-	patch = patch_with(image);
+	patch = module_patch_with_image(image);
 	if (patch && !patch->registered && patch->mod->state == MODULE_STATE_COMING) {
 		patch->registered = true;
 		ret = 0;
@@ -474,7 +477,7 @@ int pokepatch_register(const void *image)
 		       POKEPATCH_IMAGE_SYMBOL);
 		return ret;
 	}
-	/* The patch stays: it goes with the module, whose init we are in. */
+	/* The patch cannot go away: it goes with its module, whose init is our caller. */
 	ret = pp_sysfs_add(patch);
 	if (ret) {
 		mutex_lock(&pp_mutex);
@@ -489,20 +492,20 @@ int pokepatch_register(const void *image)
 EXPORT_SYMBOL_GPL(pokepatch_register);
 
 /*
- * An enabled patch holds its module, but `rmmod -f` removes it all the same: its memory is
- * freed when we return.  So stay here until nobody is in it.  Nobody can switch it on
- * again, with its module going.
+ * An enabled patch holds its module, but `rmmod -f` ignores that, and the module's memory is freed
+ * when this returns.  So stay here until no task is in the module.  While the module is GOING the
+ * patch cannot be switched on again.
  */
-static void switch_off_by_force(struct pp_patch *patch)
+static void module_switch_off_by_force(struct pp_patch *patch)
 {
 	unsigned int pause = PP_FORCED_PAUSE_MS;
 	bool holds, told = false;
 
 	down(&patch->op);
 	if (patch->enabled)
-		pr_crit("%s: its module is being removed by force; this waits until it is switched off\n",
+		pr_crit("%s: its module is being removed by force; this waits until the patch is switched off\n",
 			patch->name);
-	/* For want of memory, say: it says why each time. */
+	/* An attempt can fail, for want of memory for example.  It logs why. */
 	while (patch->enabled && pp_transition_forced(patch)) {
 		msleep(pause);
 		pause = min(2 * pause, (unsigned int)LONGEST_FORCED_PAUSE_MS);
@@ -510,10 +513,10 @@ static void switch_off_by_force(struct pp_patch *patch)
 	if (patch->pinned)
 		pr_crit("%s: its module is being removed by force, though timers, lists and the like may refer to its code or data\n",
 			patch->name);
-	/* That is looked for in the background. */
+	/* Work items look for the tasks and give the stubs back.  Wait for them. */
 	while ((holds = pp_direct_holds(patch)) || pp_draining(patch)) {
 		if (holds && !told)
-			pr_crit("%s: its module is being removed by force, but calls of functions go by its code; this waits until they do not\n",
+			pr_crit("%s: its module is being removed by force, but calls of functions go through its code; this waits until they do not\n",
 				patch->name);
 		told |= holds;
 		msleep(PP_FORCED_PAUSE_MS);
@@ -522,12 +525,13 @@ static void switch_off_by_force(struct pp_patch *patch)
 }
 
 /*
- * Take a patch out of sysfs whose module goes: in its exit, or if that has not, since its
- * init failed after it had registered; then it was never enabled.
- * Without pp_mutex: waits for writers of enabled, who take it.
- * Return: it was there.
+ * Remove @patch, whose module is GOING, from sysfs.  The module's exit calls this.  If its init
+ * failed after it had registered the patch, there is no exit, and the notifier calls this; then the
+ * patch was never enabled.  The caller does not hold pp_mutex: this waits for writers of `enabled`,
+ * which take it.
+ * Return: the patch was registered.
  */
-static bool unregister(struct pp_patch *patch)
+static bool module_unregister(struct pp_patch *patch)
 {
 	bool registered;
 
@@ -537,7 +541,7 @@ static bool unregister(struct pp_patch *patch)
 	mutex_unlock(&pp_mutex);
 	if (!registered)
 		return false;
-	switch_off_by_force(patch);
+	module_switch_off_by_force(patch);
 	pp_sysfs_remove(patch);
 	WARN_ON(patch->enabled);
 	pr_info("%s: unloaded\n", patch->name);
@@ -549,12 +553,12 @@ void pokepatch_unregister(const void *image)
 	struct pp_patch *patch;
 
 	mutex_lock(&pp_mutex);
-	patch = patch_with(image);
+	patch = module_patch_with_image(image);
 	if (patch && patch->mod->state != MODULE_STATE_GOING)
 		patch = NULL;
 	mutex_unlock(&pp_mutex);
-	/* It stays there: only the module, which we are in the exit of, takes it away. */
-	if (!patch || !unregister(patch))
+	/* The patch cannot go away: it goes with its module, whose exit is our caller. */
+	if (!patch || !module_unregister(patch))
 		pr_err("an image stays: it is not the %s of a module that is being unloaded\n",
 		       POKEPATCH_IMAGE_SYMBOL);
 }
@@ -564,17 +568,17 @@ EXPORT_SYMBOL_GPL(pokepatch_unregister);
 
 static int module_coming(struct module *mod)
 {
-	const struct pokepatch_image *image = find_image(mod);
+	const struct pokepatch_image *image = module_find_image(mod);
 	int ret;
 
 	if (image)
-		return patch_coming(mod, image);
-	ret = coming_add(mod);
+		return module_patch_coming(mod, image);
+	ret = module_coming_add(mod);
 	if (ret)
 		return ret;
-	ret = parent_coming(mod);
+	ret = module_parent_coming(mod);
 	if (ret)
-		coming_del(mod);
+		module_coming_del(mod);
 	else
 		pp_record_other_module(mod, false);
 	return ret;
@@ -582,49 +586,49 @@ static int module_coming(struct module *mod)
 
 static void module_going(struct module *mod)
 {
-	struct pp_patch *patch = patch_of(mod);
+	struct pp_patch *patch = module_patch(mod);
 
 	pp_trace_entry_module_going(mod);
 	if (patch) {
-		patch_going(patch);
+		module_patch_going(patch);
 	} else {
-		parent_going(mod);
+		module_parent_going(mod);
 		pp_sites_module_going(mod);
 		pp_record_other_module(mod, true);
 	}
-	coming_del(mod);
+	module_coming_del(mod);
 }
 
 /*
- * What a patch module needs done without pp_mutex, when its init has succeeded, and when
- * it goes.  The patch is there as long: only our own GOING frees it.
+ * Do for a patch module what must be done without pp_mutex, when its init has succeeded and when it
+ * goes.  The patch cannot go away meanwhile: only module_going() frees it, later in this notifier.
  */
-static void patch_turns(struct module *mod, unsigned long state)
+static void module_patch_unlocked(struct module *mod, unsigned long state)
 {
 	struct pp_patch *patch;
 
 	mutex_lock(&pp_mutex);
-	patch = patch_of(mod);
+	patch = module_patch(mod);
 	mutex_unlock(&pp_mutex);
 	if (patch && state == MODULE_STATE_LIVE)
 		pp_sysfs_ready(patch);
 	else if (patch && state == MODULE_STATE_GOING)
-		unregister(patch);
+		module_unregister(patch);
 }
 
-static int notify(struct notifier_block *nb, unsigned long action, void *data)
+static int module_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct module *mod = data;
 	int ret = 0;
 
-	patch_turns(mod, action);
+	module_patch_unlocked(mod, action);
 	mutex_lock(&pp_mutex);
 	switch (action) {
 	case MODULE_STATE_COMING:
 		ret = module_coming(mod);
 		break;
 	case MODULE_STATE_LIVE:
-		coming_del(mod);
+		module_coming_del(mod);
 		break;
 	case MODULE_STATE_GOING:
 		module_going(mod);
@@ -635,7 +639,7 @@ static int notify(struct notifier_block *nb, unsigned long action, void *data)
 }
 
 static struct notifier_block notifier = {
-	.notifier_call = notify,
+	.notifier_call = module_notify,
 	.priority = INT_MAX,
 };
 
@@ -644,7 +648,7 @@ int pp_modules_init(void)
 	return register_module_notifier(&notifier);
 }
 
-/* No patch is left: each uses the core's symbols, and so holds the core. */
+/* No patch is loaded: each uses the core's symbols, and so holds the core. */
 void pp_modules_exit(void)
 {
 	struct coming *entry, *next;

@@ -6,13 +6,15 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 
-/* Between tries to let go of what is in use, when a module is removed by force. */
+/* The pause between attempts to release what is in use, when a module is removed by force. */
 #define PP_FORCED_PAUSE_MS 100
 
-extern struct mutex pp_mutex;		/* everything but what says otherwise */
-extern struct list_head pp_patches;	/* all; those enabled in the order of enabling */
+/* Guards all state of the core that no other lock guards.  See DESIGN.md, "Locks". */
+extern struct mutex pp_mutex;
+/* All patches; the enabled ones in the order in which they were enabled.  Under pp_mutex. */
+extern struct list_head pp_patches;
 
-/* Who is on top of whom has changed: number the enabled patches anew.  Under pp_mutex. */
+/* The enabled patches, or their order, have changed: number them anew.  Under pp_mutex. */
 void pp_patches_number(void);
 
 int pp_modules_init(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The structures of a patch that is loaded: the patch, its parent objects and its
- * functions.  image.c builds them.
+ * The structures of a loaded patch: the patch, its parent objects and its functions.  image.c
+ * builds them.  A field's comment names the lock that guards it.
  */
 #ifndef POKEPATCH_PP_PATCH_H
 #define POKEPATCH_PP_PATCH_H
@@ -27,26 +27,26 @@ struct pp_mode;
 struct pp_patch;
 struct pp_site;
 
-/* Which of an object's callbacks was the last; an object that has none goes the same way. */
+/* An object's last callback.  An object without callbacks goes through the same states. */
 enum pp_called {
-	PP_CALLED_NONE,		/* or post-unpatch, or a pre-patch that failed */
+	PP_CALLED_NONE,		/* none yet, post-unpatch, or a pre-patch that failed */
 	PP_CALLED_PRE_PATCH,
 	PP_CALLED_POST_PATCH,
 	PP_CALLED_PRE_UNPATCH,
 };
 
-/* A parent object.  index 0 is vmlinux. */
+/* A parent object.  Index 0 is vmlinux. */
 struct pp_object {
 	const struct pokepatch_object *desc;
 	const char *name;
 	unsigned int name_len;
-	struct module *mod;	/* NULL for vmlinux, and while it is not loaded */
+	struct module *mod;	/* NULL for vmlinux, and while the module is not loaded */
 	bool attached;		/* its symbols are resolved, its sites exist */
 	bool has_funcs;
 	unsigned long callbacks[POKEPATCH_CALLBACK_KINDS]; /* addresses, or 0 */
-	struct pokepatch_parent parent; /* what callbacks are told; pp_mutex */
+	struct pokepatch_parent parent; /* the argument of callbacks; pp_mutex */
 	enum pp_called called;	/* pp_mutex */
-	struct kobject kobj;	/* its folder, if has_funcs */
+	struct kobject kobj;	/* its folder in sysfs, if has_funcs */
 	struct pp_patch *patch;
 };
 
@@ -61,14 +61,14 @@ struct pp_func {
 	unsigned long old_addr;	/* 0 while the parent is not loaded */
 	unsigned long old_cold;	/* the .cold part, or 0 */
 	struct pp_site *site;	/* NULL while the parent is not loaded, or if carried */
-	u32 want;		/* enum pokepatch_mode: what to hook it in; patch->op */
+	u32 want;		/* the mode to hook it in, enum pokepatch_mode; patch->op */
 	bool hooked;
 	struct list_head hook;	/* in site->hooked while hooked, else empty */
-	/* What sysfs shows; written under pp_mutex, read without. */
+	/* sysfs shows these two; written under pp_mutex, read without a lock. */
 	const struct pp_mode *mode; /* while hooked */
 	unsigned int shadows;	/* enum pp_shadows */
 	struct list_head on;	/* in pp_func_active() while enabled, else empty */
-	struct pp_func *next_switched; /* if carried: see site.c; pp_mutex */
+	struct pp_func *next_switched; /* of a carried function: see site.c; pp_mutex */
 	struct kobject kobj;
 };
 
@@ -81,9 +81,9 @@ enum pp_state {
 };
 
 /*
- * A patch module that is loaded.  Made when the module is COMING and freed when
- * it is GOING, both by the module notifier.  Fields without a remark are written
- * once, before anybody else can see the patch.
+ * A patch module that is loaded.  The module notifier makes it when the module is COMING, and frees
+ * it when the module is GOING.  Fields without a comment are written once, before the patch is
+ * visible to other tasks.
  */
 struct pp_patch {
 	struct list_head list;	/* pp_patches; pp_mutex */
@@ -99,41 +99,41 @@ struct pp_patch {
 	struct pp_func *funcs;
 	unsigned long *addr;	/* of each symbol; pp_mutex */
 	struct pokepatch_marker *markers;	/* image->nr_markers of them */
-	struct pp_marker *marks;	/* marker.c: a note of each */
+	struct pp_marker *marks;	/* marker.c: one for each marker */
 	struct list_head marked;	/* marker.c */
 	unsigned long text_start, text_end;
-	bool live;		/* its transitions are, if nothing is against it */
-	struct pp_time born;	/* its text was */
+	bool live;		/* its transitions are live, unless another patch in them is not */
+	struct pp_time born;	/* when its text came into the text history, or 0 */
 
 	bool enabled;		/* pp_mutex; sysfs reads it unlocked */
 	bool leaving;		/* an attempt is about to disable it; pp_mutex */
-	bool pinned;		/* its module stays, though disabled; pp_mutex */
-	bool led_to;		/* likewise, for good: code leads there that cannot be put back */
-	bool withdrawn;		/* a callback said that it need not; pp_mutex */
+	bool pinned;		/* its module stays loaded, though disabled; pp_mutex */
+	bool led_to;		/* likewise, for good: entries that cannot be put back lead to it */
+	bool withdrawn;		/* a callback said that it need not be pinned; pp_mutex */
 	bool stuck;		/* a dead ftrace may call its stubs for ever; pp_mutex */
 	/*
-	 * Tasks may be in its text though it is not enabled, as after a live
-	 * transition; it holds its module.  pp_mutex.
+	 * Tasks may be in its text though it is not enabled, as after a live transition, so it
+	 * holds its module.  pp_mutex.
 	 */
 	bool draining;
-	unsigned int drain_nr;	/* how often that was; pp_mutex */
-	unsigned int drain_waited; /* those on their way then have arrived */
+	unsigned int drain_nr;	/* how often draining has begun; pp_mutex */
+	unsigned int drain_waited; /* the drain_nr whose grace periods have passed */
 	unsigned long drain_since, drain_pause; /* jiffies */
 	struct delayed_work drain;
-	struct semaphore op;	/* one transition at a time; its worker may release it */
+	struct semaphore op;	/* held for one transition; its worker may release it */
 	struct work_struct work;
-	bool work_enable;	/* what the worker shall do; op */
-	bool ready;		/* may be switched: its module is live; set once; op */
+	bool work_enable;	/* whether the worker enables or disables the patch; op */
+	bool ready;		/* may be switched, as its module is live; set once; op */
 	enum pp_state state;	/* op; sysfs reads it unlocked */
 	unsigned int timeout_ms; /* sysfs, unlocked */
 	u64 stop_ns;		/* op; sysfs reads it unlocked */
-	int error;		/* of the last switch; likewise, and before state */
-	unsigned int stack_order; /* from 1, among those enabled; pp_mutex, sysfs unlocked */
+	int error;		/* of the last switch; likewise; written before state */
+	unsigned int stack_order; /* from 1, among enabled patches; pp_mutex, sysfs unlocked */
 
 	struct mutex report_lock;
-	char *report;		/* text of blocked_by, or NULL; report_lock */
+	char *report;		/* the text of blocked_by, or NULL; report_lock */
 	size_t report_len;
-	char *replaces;		/* text of replace, or NULL; op and report_lock */
+	char *replaces;		/* the text of replace, or NULL; op and report_lock */
 
 	bool registered;	/* pp_mutex */
 	struct kobject kobj;
@@ -142,15 +142,15 @@ struct pp_patch {
 };
 
 /*
- * Replaced, but not rerouted: those who call it are.  It has no site, and no folder
- * in sysfs; it counts when stacks are looked at.
+ * The function is carried: it is replaced, but not rerouted, as all its callers are replaced.  It
+ * has no site, and no folder in sysfs.  A transition looks for it on stacks all the same.
  */
 static inline bool pp_func_carried(const struct pp_func *func)
 {
 	return func->desc->flags & POKEPATCH_FUNC_CARRIED;
 }
 
-/* Images have addresses of 64 bits on all machines; what is within the module fits a pointer. */
+/* Images have 64-bit addresses on all machines.  An address in the module fits a pointer. */
 static inline void *pp_pointer(u64 addr)
 {
 	return (void *)(unsigned long)addr;

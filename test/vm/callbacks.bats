@@ -296,7 +296,7 @@ words=$(words callbacks)
 			once
 			same users "$(users)" 0
 		done
-		has "the log" "$(dmesg)" "pokepatch_withdrawn() has no effect but in a post-unpatch callback"
+		has "the log" "$(dmesg)" "pokepatch_withdrawn() has an effect only in a post-unpatch callback"
 		rmmod pokepatch_withdraw
 		modprobe pokepatch-withdraw
 
