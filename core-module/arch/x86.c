@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * x86-64.
+ * x86-64: struct pp_arch.  Relocations, entries, stubs, probes and stacks are in this file,
+ * live writes in x86_poke.c, the kernel's own writer of text in x86_writer.c.
  */
 #include <linux/elf.h>
 #include <linux/ftrace.h>
@@ -30,7 +31,7 @@
 #error "the core needs a kernel with a reliable unwinder (CONFIG_UNWINDER_ORC)"
 #endif
 
-/* How a value may differ from the field that holds it. */
+/* Which values fit into a field: any, or those that its sign or zero extension gives back. */
 enum fit { FIT_FULL, FIT_SIGNED, FIT_UNSIGNED };
 
 struct reloc_kind {
@@ -39,7 +40,7 @@ struct reloc_kind {
 	enum fit fit;
 };
 
-/* System V ABI, AMD64 supplement, table 4.9; a width of 0 is "not known". */
+/* System V ABI, AMD64 supplement, table 4.9.  A width of 0 marks an unknown type. */
 static const struct reloc_kind reloc_kinds[] = {
 	[R_X86_64_64] = { 8, false, FIT_FULL },
 	[R_X86_64_PC32] = { 4, true, FIT_SIGNED },
@@ -68,7 +69,7 @@ static int x86_reloc(u32 type, unsigned long place, unsigned long value, void *t
 	if (kind->fit == FIT_UNSIGNED && value != (u32)value)
 		return -ERANGE;
 	if (to)
-		memcpy(to, &value, kind->width); /* little endian: low bytes first */
+		memcpy(to, &value, kind->width); /* little endian: the low bytes come first */
 	return 0;
 }
 
@@ -78,22 +79,22 @@ static notrace void x86_serialise(const struct pp_text *text)
 }
 NOKPROBE_SYMBOL(x86_serialise);
 
-static void serialise_one(void *unused)
+static void x86_serialise_cpu(void *unused)
 {
 	sync_core();
 }
 
 /*
- * The caches are coherent; what remains is that a CPU may have fetched and
- * decoded the old bytes speculatively (SDM volume 3, "Handling Self- and
- * Cross-Modifying Code"): each executes a serialising instruction.
+ * The caches are coherent, but a CPU may have fetched and decoded the old bytes speculatively
+ * (SDM volume 3, "Handling Self- and Cross-Modifying Code").  So every CPU executes a
+ * serialising instruction.
  */
 static void x86_text_written(unsigned long start, unsigned long end)
 {
-	on_each_cpu(serialise_one, NULL, 1);
+	on_each_cpu(x86_serialise_cpu, NULL, 1);
 }
 
-/* An fentry call is the first instruction, or the one after ENDBR64. */
+/* The fentry call is a function's first instruction, or follows ENDBR64, which has 4 bytes. */
 #define ENTRY_SITE_MAX 4
 
 static unsigned long x86_entry_site(unsigned long addr)
@@ -103,7 +104,7 @@ static unsigned long x86_entry_site(unsigned long addr)
 	return site >= addr && site - addr <= ENTRY_SITE_MAX ? site : 0;
 }
 
-/* x86_nops[5] (arch/x86/kernel/alternative.c) */
+/* The kernel's x86_nops[5] (arch/x86/kernel/alternative.c). */
 const u8 x86_nop[JMP_SIZE] = { BYTES_NOP5 };
 
 int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
@@ -134,7 +135,7 @@ static const struct pp_needed x86_needed[] = {
 	PP_NEED_ADDRESS(return_to_handler, x86.ftrace_end),
 	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return),
 	PP_NEED_ADDRESS(arch_rethook_trampoline, x86.rethook, .optional = true),
-	/* Live transitions'. */
+	/* For live transitions (x86_poke.c). */
 	PP_NEED(text_poke_queue, x86.text_poke_queue, .optional = true),
 	PP_NEED(text_poke_finish, x86.text_poke_finish, .optional = true),
 	PP_NEED(text_poke, x86.text_poke, .optional = true),
@@ -142,39 +143,41 @@ static const struct pp_needed x86_needed[] = {
 	PP_NEED_ADDRESS(bp_desc, x86.bp_desc, .optional = true),
 	PP_NEED_ADDRESS(tp_vec, x86.tp_vec, .optional = true),
 	PP_NEED(tp_vec_nr, x86.tp_vec_nr, .optional = true),
-	/* The writes of others. */
+	/* For observing other writers (x86_writer.c). */
 	PP_NEED_ADDRESS(__text_poke, x86.writer, .optional = true),
 	PP_NEED_ADDRESS(text_poke_memcpy, x86.text_poke_memcpy, .optional = true),
 	PP_NEED(kgdb_io_module_registered, x86.kgdb, .optional = true),
 	{}
 };
 
-/* Upper bounds for the sizes of these; the symbols have none in kallsyms. */
+/* Upper bounds of the sizes of these symbols' code: kallsyms has no sizes. */
 #define RETURN_TO_HANDLER_SIZE 64
 #define SRSO_RETURN_SIZE 32
 #define RETHOOK_SIZE 96
 
 /*
- * The unwinder can go on from a task that was interrupted at @ip.  It cannot from
- * code that jumps by way of the stack: in a retpoline, after
+ * Can the unwinder go on from a task that was interrupted at @ip?
+ *
+ * It cannot where code jumps by way of the stack.  In a retpoline this is so once
  *	mov %rax, (%rsp)
  *	ret
- * has begun, and in ftrace's trampolines and the return thunk once the handler has
- * put a new function's address there, the word that the unwinder takes for a return
- * address is the start of a function.  It then looks one byte before it for the
- * unwind data, and finds those of another function, which may have it skip frames.
+ * has begun.  In ftrace's trampolines and in the return thunk it is so once the handler has put
+ * a new function's address on the stack.  The word that the unwinder takes for a return address
+ * is then the start of a function.  The unwinder looks for the unwind data of the byte in front
+ * of it, finds those of another function, and may skip frames because of them.
  *
- * Nor from where a kretprobe has a function return to: at
+ * Nor can it in the code to which a kretprobe makes a function return.  At
  *	arch_rethook_trampoline+0: push $arch_rethook_trampoline
- * the return address is off the stack, but the unwind data, those of a function's start,
- * take the word that is there, a local variable of the caller, for one.
+ * the return address has left the stack.  The unwind data there are those of a function's start
+ * and take the word at the top of the stack, a local variable of the caller, for a return
+ * address.
  */
-static bool can_unwind_from(unsigned long ip)
+static bool x86_can_unwind_from(unsigned long ip)
 {
 	if (pp_debug_skip_places)
 		return true;
 	if (ip < pp_kernel.stext || ip >= pp_kernel.etext)
-		/* A module, or else ftrace's trampolines, probe slots, BPF, ... */
+		/* Modules have unwind data; ftrace's trampolines, probe slots and BPF have none. */
 		return x86.module_text_address(ip);
 	return !(ip >= x86.thunks && ip < x86.thunks_end) &&
 	       !(ip >= x86.ftrace && ip < x86.ftrace_end + RETURN_TO_HANDLER_SIZE) &&
@@ -183,21 +186,19 @@ static bool can_unwind_from(unsigned long ip)
 }
 
 /*
- * The walk ended without having met user registers: is that really the end of the
- * stack?
+ * The walk ended without meeting user registers.  Is this really the end of the stack?
  *
- * Before Linux 6.4 the unwind data of "the stack ends here" and of "not known what
- * is here" were the same (UNWIND_HINT_EMPTY), and the kernel's own reliable walk
- * takes both for the end.  With preempt=full, tasks were seen here that had been
- * preempted at
+ * Before Linux 6.4 the unwind data for "the stack ends here" and for "unknown" were the same
+ * (UNWIND_HINT_EMPTY), and the kernel's own reliable walk takes both for the end.  With
+ * preempt=full we have seen tasks that were preempted at
  *	__x86_indirect_thunk_rax+0
- * and whose callers all remained unseen; return_to_handler is marked so too.  So the
- * end counts only where stacks end: at the registers that fork made room for, with
- * which kernel threads and new tasks begin in ret_from_fork.  An idle task starts
- * from the stack pointer that copy_thread() left (the boot CPU's from the registers),
- * and jumps to its C code by a pushed address.
+ * and whose callers the walk all missed.  return_to_handler is marked in the same way.  So
+ * accept an end only where stacks end: at the registers for which fork made room.  Kernel
+ * threads and new tasks begin with these in ret_from_fork.  An idle task starts at the stack
+ * pointer that copy_thread() left (the boot CPU's at the registers), and jumps to its C code by
+ * an address that it has pushed.
  */
-static bool is_stack_end(const struct unwind_state *state, struct task_struct *task)
+static bool x86_is_stack_end(const struct unwind_state *state, struct task_struct *task)
 {
 	const unsigned long regs = (unsigned long)task_pt_regs(task);
 
@@ -208,11 +209,11 @@ static bool is_stack_end(const struct unwind_state *state, struct task_struct *t
 }
 
 /*
- * A kretprobe has replaced return addresses on the stack of a task that is ready to
- * run.  The kernel looks up the original ones for sleeping tasks only, and warns
- * about others (rethook_find_ret_addr()).
+ * Has a kretprobe replaced return addresses on the stack of @task, which is ready to run?  The
+ * kernel looks up the original ones for sleeping tasks only, and warns if it is asked about
+ * others (rethook_find_ret_addr()).
  */
-static bool has_unknown_returns(const struct task_struct *task)
+static bool x86_has_unknown_returns(const struct task_struct *task)
 {
 #ifdef CONFIG_RETHOOK
 	return task != current && task->rethooks.first && task_is_running(task) &&
@@ -223,10 +224,10 @@ static bool has_unknown_returns(const struct task_struct *task)
 }
 
 /*
- * The return address as the unwinder knows it: what kretprobes and the graph tracer have
- * put on the stack in its place is resolved.
+ * The return address of the frame.  Where a kretprobe or the graph tracer replaced it on the
+ * stack, the unwinder gives the original one.
  */
-static unsigned long return_address(struct unwind_state *state)
+static unsigned long x86_return_address(struct unwind_state *state)
 {
 	if (pp_debug_skip_returns && !state->regs)
 		return READ_ONCE_NOCHECK(*((unsigned long *)state->sp - 1));
@@ -234,15 +235,15 @@ static unsigned long return_address(struct unwind_state *state)
 }
 
 /*
- * The kernel's ORC unwinder, with the rules of arch_stack_walk_reliable() and those
- * above.  It gives up at code without unwind data (BPF, probe slots).
+ * Walk with the kernel's ORC unwinder, by the rules of arch_stack_walk_reliable() and those
+ * above.  The walk fails at code without unwind data (BPF programs, probe slots).
  */
 static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 			  void *ctx)
 {
 	struct unwind_state state;
 
-	if (has_unknown_returns(task))
+	if (x86_has_unknown_returns(task))
 		return -EAGAIN;
 	for (unwind_start(&state, task, NULL, NULL); !unwind_done(&state) && !unwind_error(&state);
 	     unwind_next_frame(&state)) {
@@ -251,15 +252,15 @@ static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, uns
 
 		if (regs && user_mode((struct pt_regs *)regs))
 			return 0;
-		if (regs && !can_unwind_from(regs->ip))
+		if (regs && !x86_can_unwind_from(regs->ip))
 			return -EAGAIN;
-		addr = return_address(&state);
+		addr = x86_return_address(&state);
 		if (!addr)
 			return -EINVAL;
 		if (!visit(ctx, addr))
 			return 0;
 	}
-	return !unwind_error(&state) && is_stack_end(&state, task) ? 0 : -EINVAL;
+	return !unwind_error(&state) && x86_is_stack_end(&state, task) ? 0 : -EINVAL;
 }
 
 static unsigned long x86_stack_pointer(const struct task_struct *task)
@@ -267,8 +268,8 @@ static unsigned long x86_stack_pointer(const struct task_struct *task)
 	return task == current ? current_stack_pointer : READ_ONCE(task->thread.sp);
 }
 
-/* arch/x86/kernel/kprobes/opt.c: the jump of an optimised probe, to its detour. */
-static bool has_detour(const struct kprobe *probe, const u8 *live)
+/* Is @live the jump of an optimised probe to its detour (arch/x86/kernel/kprobes/opt.c)? */
+static bool x86_probe_has_detour(const struct kprobe *probe, const u8 *live)
 {
 #ifdef CONFIG_OPTPROBES
 	const struct optimized_kprobe *op = container_of(probe, struct optimized_kprobe, kp);
@@ -285,8 +286,8 @@ static bool has_detour(const struct kprobe *probe, const u8 *live)
 }
 
 /*
- * A probe keeps a copy of its instruction, and of what it calls or jumps to; one that may be
- * optimised, of all instructions that begin in the first five bytes.
+ * A probe keeps a copy of its instruction, which holds the distance to what this calls or jumps
+ * to.  A probe that may be optimised keeps all instructions that begin in the first five bytes.
  */
 #ifdef CONFIG_OPTPROBES
 #define PROBE_REACH MAX_OPTIMIZED_LENGTH
@@ -294,7 +295,7 @@ static bool has_detour(const struct kprobe *probe, const u8 *live)
 #define PROBE_REACH MAX_INSN_SIZE
 #endif
 
-static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
+static unsigned int x86_probe_was(const struct kprobe *probe, u8 *was)
 {
 	u8 live[JMP_SIZE];
 
@@ -303,7 +304,7 @@ static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
 		return 0;
 	was[0] = probe->opcode;
 #ifdef CONFIG_OPTPROBES
-	if (has_detour(probe, live)) {
+	if (x86_probe_has_detour(probe, live)) {
 		memcpy(was + 1, container_of(probe, struct optimized_kprobe, kp)->optinsn.copied_insn,
 		       JMP_SIZE - 1);
 		return JMP_SIZE;
@@ -312,7 +313,10 @@ static unsigned int x86_probed(const struct kprobe *probe, u8 *was)
 	return live[0] == INT3_INSN_OPCODE;
 }
 
-/* A breakpoint, or the jump of an optimised probe; and between these two a breakpoint again. */
+/*
+ * An armed probe is a breakpoint, or the jump of an optimised probe.  While kprobes goes from one
+ * to the other, a breakpoint stands there as well.
+ */
 static bool x86_may_be_probe(const u8 *at)
 {
 	const u8 byte = READ_ONCE(*at);
@@ -325,7 +329,7 @@ static bool x86_may_be_probe(const u8 *at)
 #define STUB_SIZE 16
 #define STUB_JUMP 8
 
-/* lea 8(%rsp), %rsp, with a displacement of four bytes so that it fills its word. */
+/* lea 8(%rsp), %rsp, with a displacement of four bytes so that the instruction fills a word. */
 static const u8 stub_drop[STUB_JUMP] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
 
 const struct pp_arch pp_arch = {
@@ -350,7 +354,7 @@ const struct pp_arch pp_arch = {
 		.drop = stub_drop,
 	},
 	.probe = {
-		.was = x86_probed,
+		.was = x86_probe_was,
 		.reach = PROBE_REACH,
 		.may_be = x86_may_be_probe,
 	},
@@ -362,8 +366,8 @@ const struct pp_arch pp_arch = {
 		.write = x86_live_write,
 	},
 	.writer = {
-		.site = x86_writer,
-		.written = x86_written,
+		.site = x86_writer_site,
+		.written = x86_writer_written,
 		.write_same = x86_write_same,
 		.tells_perf = true,
 	},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a marker calls (pokepatch_mark.h).  To the compiler that was no call, so that all
- * registers are given back, those that C functions need not keep among them.
+ * x86-64: the function that a marker calls (pokepatch_mark.h).  The marker is inline assembly,
+ * and its call is no call to the compiler.  So this function preserves all registers, also those
+ * that a C function may change.
  */
 #include <linux/linkage.h>
 
@@ -16,7 +17,7 @@ SYM_FUNC_START(pokepatch_mark_met)
 	push	%r9
 	push	%r10
 	push	%r11
-	mov	72(%rsp), %rsi	/* where the marker is */
+	mov	72(%rsp), %rsi	/* the return address: the marker's place */
 	call	x86_mark_met
 	pop	%r11
 	pop	%r10
