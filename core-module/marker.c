@@ -2,18 +2,18 @@
 /*
  * Markers of patches, and the probes that are attached to them (pokepatch_mark.h).
  *
- * marker->probes is NULL or an array of probes.  A marker reads it once, without a lock and
- * in any context; pokepatch_mark_hit() then holds preemption off, and does nothing where RCU
- * does not watch, so that after synchronize_rcu() nobody is in an array that is no longer
- * there, nor in a probe that was taken out.
+ * marker->probes is NULL or an array of probes.  A marker reads the pointer once, without a lock
+ * and in any context.  pokepatch_mark_hit() keeps preemption off from that read until the last
+ * probe has returned, and calls no probe where RCU does not watch.  So after synchronize_rcu() no
+ * CPU uses an array that was replaced, or runs a probe that was taken out.
  *
- * A probe is taken out by writing NULL over its function, which needs no memory and so cannot
- * fail.  Its private pointer stays: who has read the function before may read it after.  A new
- * probe always comes with a new array, so that function and pointer never change together.
+ * A probe is taken out by writing NULL over its function.  That needs no memory, so it cannot
+ * fail.  The probe's private pointer stays: a CPU that has read the function may read the pointer
+ * afterwards.  A new probe always comes with a new array, so a function never meets another
+ * probe's pointer.
  *
- * Lock order: pp_mutex or the kernel's tracepoints_mutex (the tracepoint's probe is attached
- * under it), then marker_mutex.  Nothing is locked under that, and grace periods are waited for
- * without it.
+ * Lock order: pp_mutex or the kernel's tracepoints_mutex (under which the tracepoint's probe is
+ * attached), then marker_mutex.  No lock is taken and no grace period is awaited under that.
  */
 #include <linux/ctype.h>
 #include <linux/hardirq.h>
@@ -32,13 +32,13 @@
 #include "pp_patch.h"
 #include "trace.h"
 
-/* The longest text that the tracepoint gets. */
+/* The longest text that the tracepoint gets, in bytes with its 0. */
 #define TEXT_MAX 256
-/* Contexts that interrupt each other on one processor: interrupt_context_level(). */
+/* Contexts that can interrupt each other on one CPU: interrupt_context_level(). */
 #define LEVELS 4
 
 struct attached {
-	struct list_head old;	/* of those that are to be freed */
+	struct list_head old;	/* in a list of arrays that will be freed */
 	unsigned int nr;
 	struct {
 		pokepatch_probe_t probe; /* NULL: it was taken out */
@@ -46,7 +46,7 @@ struct attached {
 	} list[];
 };
 
-/* What the core notes of a marker. */
+/* What the core works out beforehand for a marker. */
 struct pp_marker {
 	const struct pp_patch *patch;
 	unsigned int name_size;	/* of the marker's name, with its 0 */
@@ -54,10 +54,10 @@ struct pp_marker {
 	char types[POKEPATCH_MARK_ARGS + 1];
 };
 
-/* Who asked for markers of a name, or, with NULL, for all. */
+/* A registered probe, which is attached to all markers of its name. */
 struct interest {
 	struct list_head node;
-	char *name;
+	char *name;		/* NULL: all markers */
 	pokepatch_probe_t probe;
 	void *private;
 };
@@ -68,17 +68,17 @@ static LIST_HEAD(patches);
 
 /* --- attaching --------------------------------------------------------------------- */
 
-static bool wants(const struct interest *interest, const struct pokepatch_marker *marker)
+static bool marker_wants(const struct interest *interest, const struct pokepatch_marker *marker)
 {
 	return !interest->name || !strcmp(interest->name, marker->name);
 }
 
 /*
- * Add a probe to a marker; what it replaces goes to @old.  A probe that asked for a name and
- * for all markers is called twice, and taken out once for each.
+ * Attach a probe to a marker, and put the array that this replaces into @old.  A probe that is
+ * registered both for the marker's name and for all markers is attached twice.
  */
-static int attach(struct pokepatch_marker *marker, const struct interest *interest,
-		  struct list_head *old)
+static int marker_attach(struct pokepatch_marker *marker, const struct interest *interest,
+			 struct list_head *old)
 {
 	struct attached *before = marker->probes, *after;
 	const unsigned int nr = before ? before->nr : 0;
@@ -92,15 +92,15 @@ static int attach(struct pokepatch_marker *marker, const struct interest *intere
 			after->list[after->nr++] = before->list[i];
 	after->list[after->nr].probe = interest->probe;
 	after->list[after->nr++].private = interest->private;
-	/* Who sees the array sees what is in it. */
+	/* A CPU that reads the new pointer reads the array as it was filled in above. */
 	smp_store_release(&marker->probes, after);
 	if (before)
 		list_add(&before->old, old);
 	return 0;
 }
 
-static void detach(struct pokepatch_marker *marker, const struct interest *interest,
-		   struct list_head *old)
+static void marker_detach(struct pokepatch_marker *marker, const struct interest *interest,
+			  struct list_head *old)
 {
 	struct attached *attached = marker->probes;
 	bool found = false, more = false;
@@ -120,8 +120,8 @@ static void detach(struct pokepatch_marker *marker, const struct interest *inter
 	}
 }
 
-/* Nobody may be in them any more. */
-static void free_old(struct list_head *old)
+/* No CPU uses these arrays any more. */
+static void marker_free_old(struct list_head *old)
 {
 	struct attached *attached, *next;
 
@@ -129,9 +129,9 @@ static void free_old(struct list_head *old)
 		kfree(attached);
 }
 
-/* Of all markers that @interest wants, those before @end, or all if that is NULL. */
-static void detach_until(const struct interest *interest, const struct pokepatch_marker *end,
-			 struct list_head *old)
+/* Detach from the markers that @interest wants and that come before @end; NULL: from all. */
+static void marker_detach_until(const struct interest *interest, const struct pokepatch_marker *end,
+				struct list_head *old)
 {
 	struct pp_patch *patch;
 	unsigned int i;
@@ -140,30 +140,31 @@ static void detach_until(const struct interest *interest, const struct pokepatch
 		for (i = 0; i < patch->image->nr_markers; i++) {
 			if (&patch->markers[i] == end)
 				return;
-			if (wants(interest, &patch->markers[i]))
-				detach(&patch->markers[i], interest, old);
+			if (marker_wants(interest, &patch->markers[i]))
+				marker_detach(&patch->markers[i], interest, old);
 		}
 	}
 }
 
-static int attach_all(const struct interest *interest, struct list_head *old)
+static int marker_attach_all(const struct interest *interest, struct list_head *old)
 {
 	struct pp_patch *patch;
 	unsigned int i;
 
 	list_for_each_entry(patch, &patches, marked) {
 		for (i = 0; i < patch->image->nr_markers; i++) {
-			if (!wants(interest, &patch->markers[i]) ||
-			    !attach(&patch->markers[i], interest, old))
+			if (!marker_wants(interest, &patch->markers[i]) ||
+			    !marker_attach(&patch->markers[i], interest, old))
 				continue;
-			detach_until(interest, &patch->markers[i], old);
+			marker_detach_until(interest, &patch->markers[i], old);
 			return -ENOMEM;
 		}
 	}
 	return 0;
 }
 
-static struct interest *find(const char *name, pokepatch_probe_t probe, const void *private)
+static struct interest *marker_find_interest(const char *name, pokepatch_probe_t probe,
+					     const void *private)
 {
 	struct interest *interest;
 
@@ -174,7 +175,7 @@ static struct interest *find(const char *name, pokepatch_probe_t probe, const vo
 	return NULL;
 }
 
-static void interest_free(struct interest *interest)
+static void marker_interest_free(struct interest *interest)
 {
 	kfree(interest->name);
 	kfree(interest);
@@ -199,19 +200,19 @@ int pokepatch_marker_register(const char *name, pokepatch_probe_t probe, void *p
 			ret = -ENOMEM;
 	}
 	mutex_lock(&marker_mutex);
-	if (!ret && find(name, probe, private))
+	if (!ret && marker_find_interest(name, probe, private))
 		ret = -EEXIST;
-	ret = ret ?: attach_all(interest, &old);
+	ret = ret ?: marker_attach_all(interest, &old);
 	if (!ret)
 		list_add_tail(&interest->node, &interests);
 	mutex_unlock(&marker_mutex);
 
-	/* After a failure the probe may have been called, too. */
+	/* Even after a failure the probe may have been attached for a moment. */
 	if (ret || !list_empty(&old))
 		synchronize_rcu();
-	free_old(&old);
+	marker_free_old(&old);
 	if (ret)
-		interest_free(interest);
+		marker_interest_free(interest);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(pokepatch_marker_register);
@@ -222,25 +223,25 @@ int pokepatch_marker_unregister(const char *name, pokepatch_probe_t probe, void 
 	LIST_HEAD(old);
 
 	mutex_lock(&marker_mutex);
-	interest = find(name, probe, private);
+	interest = marker_find_interest(name, probe, private);
 	if (interest) {
 		list_del(&interest->node);
-		detach_until(interest, NULL, &old);
+		marker_detach_until(interest, NULL, &old);
 	}
 	mutex_unlock(&marker_mutex);
 	if (!interest)
 		return -ENOENT;
-	/* Also if there is nothing to free: the probe may be running. */
+	/* Wait even if there is nothing to free: the probe may be running. */
 	synchronize_rcu();
-	free_old(&old);
-	interest_free(interest);
+	marker_free_old(&old);
+	marker_interest_free(interest);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(pokepatch_marker_unregister);
 
-/* --- being met ----------------------------------------------------------------------- */
+/* --- a marker was reached ------------------------------------------------------------ */
 
-/* How far a marker is being served on this processor, at each level. */
+/* Is a marker being served on this CPU, at each level? */
 static DEFINE_PER_CPU(bool [LEVELS], serving);
 
 struct arguments {
@@ -248,7 +249,7 @@ struct arguments {
 	va_list list;
 };
 
-static unsigned long long take(struct arguments *arguments, char type)
+static unsigned long long marker_take_arg(struct arguments *arguments, char type)
 {
 	switch (type) {
 	case 'i':
@@ -264,8 +265,8 @@ static unsigned long long take(struct arguments *arguments, char type)
 	}
 }
 
-static void serve(const struct attached *attached, struct pokepatch_marker *marker,
-		  unsigned long ip, va_list list)
+static void marker_serve(const struct attached *attached, struct pokepatch_marker *marker,
+			 unsigned long ip, va_list list)
 {
 	const struct pp_marker *core = marker->core;
 	unsigned long long args[POKEPATCH_MARK_ARGS];
@@ -284,7 +285,7 @@ static void serve(const struct attached *attached, struct pokepatch_marker *mark
 	va_copy(text.list, list);
 	va_copy(arguments.list, list);
 	for (i = 0; i < core->nr_args; i++)
-		args[i] = take(&arguments, core->types[i]);
+		args[i] = marker_take_arg(&arguments, core->types[i]);
 	va_end(arguments.list);
 	for (i = 0; i < attached->nr; i++) {
 		pokepatch_probe_t probe = READ_ONCE(attached->list[i].probe);
@@ -296,8 +297,9 @@ static void serve(const struct attached *attached, struct pokepatch_marker *mark
 }
 
 /*
- * Any context.  A marker that a probe, or what it calls, meets at the same level is left out,
- * as it would lead back here; and so is one where RCU does not watch, as in the idle loop.
+ * Any context.  If a probe, or a function that it calls, reaches a marker at the same level, no
+ * probe is called for that, since it would come back here.  The same holds where RCU does not
+ * watch, as in the idle loop.  Both count as missed.
  */
 notrace void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip)
 {
@@ -311,12 +313,12 @@ notrace void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned
 		preempt_enable_notrace();
 		return;
 	}
-	/* Before the first call of anything, which may have a marker. */
+	/* Set this before any call: the function that is called may have a marker. */
 	WRITE_ONCE(*busy, true);
 	barrier();
 	attached = rcu_is_watching() ? smp_load_acquire(&marker->probes) : NULL;
 	if (attached) {
-		serve(attached, marker, ip, list);
+		marker_serve(attached, marker, ip, list);
 	} else if (READ_ONCE(marker->probes)) {
 		atomic_long_inc((atomic_long_t *)&marker->missed);
 	}
@@ -350,10 +352,10 @@ EXPORT_SYMBOL_GPL(pokepatch_mark_text);
 
 /* --- the tracepoint -------------------------------------------------------------------- */
 
-/* serving[] keeps a second user of the same level away. */
+/* serving keeps out a second user on the same CPU and level. */
 static DEFINE_PER_CPU(char [LEVELS][TEXT_MAX], texts);
 
-static void trace_probe(void *private, const struct pokepatch_mark *mark)
+static void marker_trace_probe(void *private, const struct pokepatch_mark *mark)
 {
 	char *text = (*this_cpu_ptr(&texts))[interrupt_context_level()];
 	const struct pp_marker *core = mark->marker->core;
@@ -371,21 +373,23 @@ static void trace_probe(void *private, const struct pokepatch_mark *mark)
 
 int pp_marker_trace(void)
 {
-	return pokepatch_marker_register(NULL, trace_probe, NULL);
+	return pokepatch_marker_register(NULL, marker_trace_probe, NULL);
 }
 
 void pp_marker_untrace(void)
 {
-	pokepatch_marker_unregister(NULL, trace_probe, NULL);
+	pokepatch_marker_unregister(NULL, marker_trace_probe, NULL);
 }
 
 /* --- patches --------------------------------------------------------------------------- */
 
 /*
- * The type of the conversion at *@format, behind its %, and go behind it: a letter of
- * pokepatch_mark.types, or 0 if it takes no argument or is not known.
+ * Read the conversion at *@format, which points behind its %, and move *@format behind it.  Return:
+ * the letter for pokepatch_mark.types, or 0 if it takes no argument or is not known.  For a "*" (a
+ * width or a precision) that is the letter of its argument, and the rest of the conversion
+ * follows.
  */
-static char conversion(const char **format)
+static char marker_conversion(const char **format)
 {
 	const char *p = *format;
 	bool wide = false;
@@ -409,7 +413,7 @@ static char conversion(const char **format)
 	case 'p':
 		type = *p;
 		break;
-	case '*': /* a width, or a precision: the conversion itself comes next */
+	case '*':
 		type = 'i';
 		break;
 	}
@@ -423,14 +427,14 @@ static char conversion(const char **format)
 	return type;
 }
 
-static void read_types(struct pp_marker *core, const char *format)
+static void marker_read_types(struct pp_marker *core, const char *format)
 {
 	while ((format = strchr(format, '%'))) {
 		char type;
 
 		format++;
 		for (;;) {
-			type = conversion(&format);
+			type = marker_conversion(&format);
 			if (type && core->nr_args < POKEPATCH_MARK_ARGS)
 				core->types[core->nr_args++] = type;
 			if (*format != '*')
@@ -440,17 +444,17 @@ static void read_types(struct pp_marker *core, const char *format)
 	}
 }
 
-static int attach_interests(struct pokepatch_marker *marker)
+static int marker_attach_interests(struct pokepatch_marker *marker)
 {
 	struct interest *interest;
 	LIST_HEAD(old);
 	int ret = 0;
 
 	list_for_each_entry(interest, &interests, node)
-		if (!ret && wants(interest, marker))
-			ret = attach(marker, interest, &old);
+		if (!ret && marker_wants(interest, marker))
+			ret = marker_attach(marker, interest, &old);
 	/* The patch's code has not run yet. */
-	free_old(&old);
+	marker_free_old(&old);
 	return ret;
 }
 
@@ -468,13 +472,13 @@ int pp_markers_add(struct pp_patch *patch)
 	for (i = 0; i < nr; i++) {
 		patch->marks[i].patch = patch;
 		patch->marks[i].name_size = strlen(patch->markers[i].name) + 1;
-		read_types(&patch->marks[i], patch->markers[i].format);
+		marker_read_types(&patch->marks[i], patch->markers[i].format);
 		patch->markers[i].core = &patch->marks[i];
 	}
 	mutex_lock(&marker_mutex);
 	list_add_tail(&patch->marked, &patches);
 	for (i = 0; i < nr && !ret; i++)
-		ret = attach_interests(&patch->markers[i]);
+		ret = marker_attach_interests(&patch->markers[i]);
 	mutex_unlock(&marker_mutex);
 	if (ret)
 		pp_markers_del(patch);
@@ -490,7 +494,7 @@ void pp_markers_del(struct pp_patch *patch)
 	mutex_lock(&marker_mutex);
 	list_del(&patch->marked);
 	mutex_unlock(&marker_mutex);
-	/* Nobody finds the markers any more, and nobody is in the patch's code. */
+	/* No task can find the markers any more, and none is in the patch's code. */
 	for (i = 0; i < patch->image->nr_markers; i++) {
 		kfree(patch->markers[i].probes);
 		patch->markers[i].probes = NULL;
@@ -499,7 +503,7 @@ void pp_markers_del(struct pp_patch *patch)
 	patch->marks = NULL;
 }
 
-static unsigned int count(const struct attached *attached)
+static unsigned int marker_count_probes(const struct attached *attached)
 {
 	unsigned int i, nr = 0;
 
@@ -519,8 +523,8 @@ size_t pp_markers_show(const struct pp_patch *patch, char *buf, size_t size)
 
 		length += snprintf(buf + min(length, size), size - min(length, size),
 				   "%s %s:%u %u %ld %s\n", marker->name, marker->file,
-				   marker->line, count(marker->probes), READ_ONCE(marker->missed),
-				   marker->format);
+				   marker->line, marker_count_probes(marker->probes),
+				   READ_ONCE(marker->missed), marker->format);
 	}
 	mutex_unlock(&marker_mutex);
 	return length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Markers, and the probes that are attached to them: marker.c. */
+/* Markers of patches, and the probes that are attached to them: marker.c. */
 #ifndef POKEPATCH_MARKER_H
 #define POKEPATCH_MARKER_H
 
@@ -11,28 +11,29 @@
 struct pp_patch;
 
 /*
- * @marker, at @ip, was met, and its probes is not NULL; @list has its arguments.  Any context.
- * Markers call it by way of pokepatch_mark_hit(), or of the architecture's own.
+ * A task has reached @marker, at @ip, while marker->probes was not NULL; @list has the arguments.
+ * Markers come here through pokepatch_mark_hit(), or on x86-64 through pokepatch_mark_met().  Any
+ * context.
  */
 void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip);
 
 /*
- * The markers of @patch, of whose code nothing has run, take part from now on; and not any
- * more, when nobody can be in its code.  May sleep; 0, -ENOMEM.
+ * Attach the registered probes to the markers of @patch, before any of its code has run; detach
+ * them, when no task can be in its code.  May sleep.  Return: 0, -ENOMEM.
  */
 int pp_markers_add(struct pp_patch *patch);
 void pp_markers_del(struct pp_patch *patch);
 /*
- * A line for each: "NAME FILE:LINE PROBES MISSED FORMAT".  Return: the length of all, of
- * which @buf has what fits.  May sleep.
+ * Write a line for each marker to @buf, as far as it fits: "NAME FILE:LINE PROBES MISSED FORMAT".
+ * Return: the length of all lines, in bytes.  May sleep.
  */
 size_t pp_markers_show(const struct pp_patch *patch, char *buf, size_t size);
 
-/* Have all markers emit, and not any more. */
+/* Attach the tracepoint to all markers; detach it. */
 int pp_marker_trace(void);
 void pp_marker_untrace(void);
 
-/* A marker's strings, and how long they are with the 0 at their end. */
+/* A marker's strings for the tracepoint; sizes count the 0 at the end. */
 struct pp_mark_strings {
 	const char *text;	/* the format with its arguments */
 	unsigned int text_size, name_size, patch_size, types_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Moments, by both clocks, and when text was changed. */
+/* Times, by both clocks of the history, and the times of a text change. */
 #ifndef POKEPATCH_PP_TIME_H
 #define POKEPATCH_PP_TIME_H
 
@@ -9,14 +9,15 @@
 #include <linux/timekeeping.h>
 #include <linux/types.h>
 
-/* One moment, by both clocks (pokepatch_history.h). */
+/* One time, by both clocks (pokepatch_history.h). */
 struct pp_time {
-	u64 mono, perf;		/* ns */
+	u64 mono, perf;		/* ns: CLOCK_MONOTONIC, local_clock() */
 };
 
 /*
- * Any context, with preemption off or where the two may be a moment apart: neither clock
- * takes a lock, sleeps or can be traced, and so neither can be patched.
+ * Any context, NMI and the stopped section included: neither clock takes a lock, sleeps, or has an
+ * entry that could be traced or patched (but see DESIGN.md on clocksources).  With preemption on,
+ * the two clocks may be read some time apart.
  */
 static __always_inline struct pp_time pp_now(void)
 {
@@ -27,8 +28,8 @@ static __always_inline struct pp_time pp_now(void)
 }
 
 /*
- * A moment that came after another one, which was taken on another CPU: their clocks may differ
- * by more than lies in between.
+ * Adjust @time so that it does not precede @earlier.  It was read later, but perhaps on another
+ * CPU, and the clocks of two CPUs may differ by more than the time in between.
  */
 static inline struct pp_time pp_later(struct pp_time time, const struct pp_time *earlier)
 {
@@ -38,13 +39,13 @@ static inline struct pp_time pp_later(struct pp_time time, const struct pp_time 
 	};
 }
 
-/* When text was changed, and by whom. */
+/* The times of a text change. */
 struct pp_when {
-	struct pp_time before, after;	/* until then the old bytes; from then on the new ones */
-	struct pp_time begin, end;	/* when calls began to take the new way */
-	u32 cpu;
+	struct pp_time before, after;	/* old bytes until before, new bytes from after on */
+	struct pp_time begin, end;	/* calls began to take the new way in between */
+	u32 cpu;			/* the CPU that wrote */
 	bool exact;			/* POKEPATCH_HISTORY_EXACT */
-	bool told;			/* the kernel has told perf */
+	bool told;			/* the kernel has reported the change to perf */
 };
 
 #endif /* POKEPATCH_PP_TIME_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracepoints that trace.h describes. */
+/* Instantiates the tracepoints that trace.h describes. */
 #include <linux/module.h>
 
 #define CREATE_TRACE_POINTS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The core's tracepoints; trace.c makes them. */
+/* The core's tracepoints in the group pokepatch; trace.c instantiates them. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM pokepatch
 
@@ -15,8 +15,8 @@
 #include "record.h"
 
 /*
- * Numbers in place of these names in the events' formats: perf and trace-cmd, which read them,
- * have no headers.
+ * These make the kernel replace the names by numbers in the events' format files: perf and
+ * trace-cmd, which parse them, do not have our headers.
  */
 TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_BEFORE);
 TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_AFTER);
@@ -31,13 +31,13 @@ TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_PARENT_COMES);
 TRACE_DEFINE_ENUM(POKEPATCH_HISTORY_PARENT_GOES);
 
 /*
- * A marker was met, see pokepatch_mark.h.  types has a letter for each argument; the values
- * of the first six are fields of their own, for filters and histograms.
+ * A marker was reached; see pokepatch_mark.h.  types has a letter for each argument.  The values of
+ * the first six arguments are fields of their own, for filters and histograms.
  *
- * The text is made at once and not, as trace_printk() does it, when somebody reads: perf and
- * trace-cmd read in their own processes, from files too, and can neither format as the kernel
- * does nor know a format of a module that has gone.  Strings are copied by their lengths, which
- * are known: __string() would look for their ends, byte by byte, and copy them in the same way.
+ * The text is formatted at once.  trace_printk() formats when the trace is read, but perf and
+ * trace-cmd read in their own processes, and from files too: they cannot format as the kernel
+ * does, and do not know the format of a module that has gone.  Strings are copied by their known
+ * lengths, since __string() would search for their ends byte by byte, and copy them byte by byte.
  */
 TRACE_EVENT_FN(marker,
 	TP_PROTO(const struct pokepatch_mark *mark, const struct pp_mark_strings *strings),
@@ -74,7 +74,7 @@ TRACE_EVENT_FN(marker,
 	pp_marker_trace, pp_marker_untrace
 );
 
-/* A text change, before and after: struct pokepatch_history_text. */
+/* The core changed text; one event for BEFORE and one for AFTER: struct pokepatch_history_text. */
 TRACE_EVENT(text_poke,
 	TP_PROTO(const struct pokepatch_history_text *text),
 	TP_ARGS(text),
@@ -145,7 +145,7 @@ TRACE_EVENT(text_poke,
 		  __entry->transition)
 );
 
-/* A switch begins or is over: struct pokepatch_history_transition. */
+/* A transition begins or has ended: struct pokepatch_history_transition. */
 TRACE_EVENT(transition,
 	TP_PROTO(const struct pokepatch_history_transition *transition),
 	TP_ARGS(transition),
