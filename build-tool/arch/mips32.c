@@ -12,7 +12,7 @@
 #include "arch/mips.h"
 #include "arch/machines.h"
 
-/* mips32_join_addends() gives these types to a half without its other half; never carried. */
+/* mips32_join_addends() gives these types to a half without its other half; never included. */
 enum { HI16_ALONE = 0x100 + R_MIPS_HI16, LO16_ALONE = 0x100 + R_MIPS_LO16 };
 
 static const struct reloc_kind mips32_relocs[] = {
@@ -275,7 +275,7 @@ static bool is_below(const struct reloc *lower, const struct reloc *upper)
 
 /*
  * A LO16 of the same address; or else of one right above, as the assembler chooses it, if the LO16
- * of the same address was in a function that is not carried.
+ * of the same address was in a function that is not included.
  */
 static struct reloc *find_lower(const reloc_pointers *lowers, const struct reloc *upper)
 {

@@ -4,7 +4,7 @@
  * RISC-V Instruction Set Manual, volume I.
  *
  * The linker may shorten code (relaxation), so the assembler leaves every distance and most jumps
- * to the linker, by relocations that name labels.  The module loader shortens nothing, and carried
+ * to the linker, by relocations that name labels.  The module loader shortens nothing, and included
  * code keeps its length: RELAX and ALIGN are dropped, and distances within code are constants.
  */
 #include <elf.h>

@@ -78,7 +78,7 @@ static bool is_new_thing(const struct selection *selection, const struct atom *a
 	if (is_switch(selection, atom))
 		return false;
 	if (atom->twin)
-		return select_entryless(selection, atom); /* no entry that all calls go through: a new copy */
+		return select_is_carried(selection, atom); /* no entry that all calls go through: a new copy */
 	return (atom->class == ATOM_CODE && !atom->parent) || atom->class == ATOM_RODATA ||
 	       /* Descriptors and the like, which the loader takes in and gives back. */
 	       (atom->class == ATOM_DATA && !atom->section->rule->keep_name);

@@ -160,9 +160,9 @@ static void add_work(struct carriers *carriers, struct atom *function)
 {
 	struct carrying *carrying = &carriers->selection->carrying[function->index];
 
-	if (carrying->entryless)
+	if (carrying->carried)
 		return;
-	carrying->entryless = true;
+	carrying->carried = true;
 	*vec_push(&carriers->work) = function;
 }
 

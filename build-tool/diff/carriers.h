@@ -9,7 +9,7 @@ struct selection;
 
 /* Of a function of the patched object. */
 struct carrying {
-	bool entryless; /* replaced without being rerouted: its callers are */
+	bool carried; /* replaced without being rerouted: its callers are */
 	VEC(struct atom *) carriers; /* of such: the functions that call it, by name */
 };
 

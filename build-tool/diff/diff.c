@@ -69,7 +69,7 @@ static uint64_t first_carried_use(const struct selection *selection, const struc
 							  &atom->relocs[i])
 						  .atom;
 
-		if (used && select_entryless(selection, used) && used != atom)
+		if (used && select_is_carried(selection, used) && used != atom)
 			return atom->relocs[i].offset - atom->start;
 	}
 	return atom->end - atom->start;
@@ -80,7 +80,7 @@ static void add_carriers(const struct selection *selection, const struct atom *a
 {
 	const struct carrying *carrying = &selection->carrying[atom->index];
 
-	function->has_entry = !carrying->entryless;
+	function->has_entry = !carrying->carried;
 	for (size_t i = 0; i < carrying->carriers.count; i++)
 		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);
 }
@@ -97,8 +97,8 @@ static void add_first_change(struct selection *selection, const struct atom *ato
 
 static struct error *describe(struct selection *selection, struct diff_result *result)
 {
-	for (size_t i = 0; i < selection->carried.count; i++) {
-		const struct atom *atom = selection->carried.list[i];
+	for (size_t i = 0; i < selection->included.count; i++) {
+		const struct atom *atom = selection->included.list[i];
 
 		if (atom->class == ATOM_CODE && !atom->parent) {
 			add_function(selection, result, atom,
@@ -189,10 +189,10 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	select_init(selection);
 	TRY(select_changes(selection));
 	TRY(describe(selection, ret));
-	if (refusals_fatal(selection->refusals) > before || !selection->carried.count ||
+	if (refusals_fatal(selection->refusals) > before || !selection->included.count ||
 	    !options->out)
 		return NULL;
-	ret->carries = true;
+	ret->has_output = true;
 	ret->escapes = selection->escapes;
 	return emit_object(selection, options->out);
 }

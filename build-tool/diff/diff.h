@@ -85,7 +85,7 @@ struct diff_result {
 	VEC(struct diff_function) functions; /* sorted by name */
 	VEC(struct diff_datum) data;
 	VEC(struct diff_callback) callbacks;
-	bool carries; /* out was written */
+	bool has_output; /* the output object was written */
 	bool escapes; /* addresses of new code or data are stored or passed on */
 };
 void diff_result_deinit(struct diff_result *result);

@@ -217,7 +217,7 @@ static struct error *emit_reloc(struct emitter *emitter, const struct atom *from
 	TRY(select_link(emitter->selection, from, entry, section, reloc, &link));
 	addend = link.addend;
 	switch (link.kind) {
-	case LINK_CARRIED:
+	case LINK_INCLUDED:
 		place = place_of(emitter, link.atom);
 		symbol = place->symbol;
 		if (link.atom->class == ATOM_CODE && (entry || !reloc->symbol->atom)) {
@@ -312,7 +312,7 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	object_put32(out, at + offsetof(struct diff_func_row, mode),
 		     emitter->selection->options->mode);
 	object_put32(out, at + offsetof(struct diff_func_row, flags),
-		     select_entryless(emitter->selection, function) ? POKEPATCH_FUNC_CARRIED : 0);
+		     select_is_carried(emitter->selection, function) ? POKEPATCH_FUNC_CARRIED : 0);
 	section_add_address(out, table, place + offsetof(struct diff_func_row, new_addr),
 			    place_of(emitter, function)->symbol, 0);
 	if (function->cold) {
@@ -370,10 +370,10 @@ static struct error *fill(struct emitter *emitter)
 {
 	struct selection *selection = emitter->selection;
 
-	for (size_t i = 0; i < selection->carried.count; i++)
-		place_atom(emitter, selection->carried.list[i]);
-	for (size_t i = 0; i < selection->carried.count; i++) {
-		struct atom *atom = selection->carried.list[i];
+	for (size_t i = 0; i < selection->included.count; i++)
+		place_atom(emitter, selection->included.list[i]);
+	for (size_t i = 0; i < selection->included.count; i++) {
+		struct atom *atom = selection->included.list[i];
 
 		uint64_t start = atom->start - atom->prefix;
 		size_t count;

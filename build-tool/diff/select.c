@@ -29,7 +29,7 @@ void select_deinit(struct selection *selection)
 	free(selection->carrying);
 	free(selection->stubs);
 	free(selection->layouts);
-	vec_deinit(&selection->carried);
+	vec_deinit(&selection->included);
 	vec_deinit(&selection->callbacks);
 }
 
@@ -199,14 +199,14 @@ static void refuse_changed_aliases(struct selection *selection)
 
 /* ---- what must be carried -------------------------------------------------------- */
 
-static void carry(struct selection *selection, struct atom *atom)
+static void include(struct selection *selection, struct atom *atom)
 {
 	struct choice *choice = &selection->choices[atom->index];
 
-	if (choice->carried)
+	if (choice->included)
 		return;
-	choice->carried = true;
-	*vec_push(&selection->carried) = atom;
+	choice->included = true;
+	*vec_push(&selection->included) = atom;
 }
 
 static bool is_new_function(const struct atom *atom)
@@ -232,12 +232,12 @@ static struct error *link_code(struct selection *selection, const struct atom *f
 	bool entry_address = atom == function && reference->target == atom->start &&
 			     arch_symbol_mark(arch, reference->symbol) != MARK_LABEL;
 
-	if (is_new_function(function) || select_entryless(selection, function) ||
+	if (is_new_function(function) || select_is_carried(selection, function) ||
 	    (atom_changed(&selection->pairing, function) && own && (entry || !entry_address)) ||
-	    (selection->choices[function->index].carried && entry)) {
-		carry(selection, atom);
-		carry(selection, function);
-		ret->kind = LINK_CARRIED;
+	    (selection->choices[function->index].included && entry)) {
+		include(selection, atom);
+		include(selection, function);
+		ret->kind = LINK_INCLUDED;
 		ret->atom = atom;
 		return NULL;
 	}
@@ -261,8 +261,8 @@ static struct error *link_data(struct selection *selection, const struct referen
 	}
 	if (atom->twin)
 		return link_external(selection, atom->twin, ret);
-	carry(selection, atom);
-	ret->kind = LINK_CARRIED;
+	include(selection, atom);
+	ret->kind = LINK_INCLUDED;
 	ret->atom = atom;
 	return NULL;
 }
@@ -359,8 +359,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		break;
 	case ATOM_PRIVATE:
 	case ATOM_PARTNER:
-		carry(selection, reference.atom);
-		ret->kind = LINK_CARRIED;
+		include(selection, reference.atom);
+		ret->kind = LINK_INCLUDED;
 		ret->atom = reference.atom;
 		break;
 	case ATOM_STRINGS:
@@ -451,7 +451,7 @@ static struct error *follow(struct selection *selection, struct atom *atom)
 						&relocs[j], &link));
 	}
 	if (atom->cold)
-		carry(selection, atom->cold);
+		include(selection, atom->cold);
 	return NULL;
 }
 
@@ -476,18 +476,18 @@ struct error *select_changes(struct selection *selection)
 		struct atom *atom = patched->atoms.list[i];
 
 		if (is_new_global(atom))
-			carry(selection, atom); /* another unit of the patch may use it */
+			include(selection, atom); /* another unit of the patch may use it */
 		if (atom->class != ATOM_CODE || atom->parent)
 			continue;
 		if (atom->twin && atom_changed(&selection->pairing, atom))
-			carry(selection, atom);
+			include(selection, atom);
 	}
 	callbacks_select(selection);
 	for (size_t i = 0; i < selection->callbacks.count; i++)
-		carry(selection, selection->callbacks.list[i].atom);
-	for (size_t i = 0; i < selection->carried.count; i++)
-		TRY(follow(selection, selection->carried.list[i]));
-	for (size_t i = 0; i < selection->carried.count; i++)
-		TRY(judge_addresses(selection, selection->carried.list[i]));
+		include(selection, selection->callbacks.list[i].atom);
+	for (size_t i = 0; i < selection->included.count; i++)
+		TRY(follow(selection, selection->included.list[i]));
+	for (size_t i = 0; i < selection->included.count; i++)
+		TRY(judge_addresses(selection, selection->included.list[i]));
 	return NULL;
 }

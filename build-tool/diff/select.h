@@ -9,7 +9,7 @@
 #include "diff/stubs.h"
 
 enum link_kind {
-	LINK_CARRIED,  /* to an atom that is carried */
+	LINK_INCLUDED,  /* to an atom that is included */
 	LINK_CONTENT,  /* to a string or constant that is copied */
 	LINK_EXTERNAL, /* to the parent's own, by an undefined symbol */
 	LINK_INERT_KEY, /* to a static key that stays off; addend: the entry's flag bits */
@@ -18,7 +18,7 @@ enum link_kind {
 
 struct link {
 	enum link_kind kind;
-	struct atom *atom;	/* LINK_CARRIED */
+	struct atom *atom;	/* LINK_INCLUDED */
 	const char *name;	/* LINK_EXTERNAL: name of the undefined symbol */
 	int64_t addend;		/* from the atom, symbol or content */
 	uint64_t content;	/* LINK_CONTENT: where it is in the atom's section */
@@ -34,7 +34,7 @@ struct callback {
 
 /* What the selection notes about an atom of the patched object. */
 struct choice {
-	bool carried;	 /* is in the list of carried atoms */
+	bool included;	 /* is in the list of included atoms */
 	bool static_key; /* a branch that is carried has it for its key */
 };
 
@@ -52,7 +52,7 @@ struct selection {
 	struct carrying *carrying; /* carriers.c */
 	struct stubs *stubs;	   /* stubs.c */
 	enum layout *layouts; /* of each section of patched, by index; addresses.c */
-	VEC(struct atom *) carried; /* of patched, in order of discovery */
+	VEC(struct atom *) included; /* of patched, in order of discovery */
 	VEC(struct callback) callbacks; /* in the order of the notes, one of each kind */
 	bool escapes;		    /* an address of new code or data leaves the patch */
 	bool have_block;	    /* the unit's local symbols in the parent were found */
@@ -76,10 +76,10 @@ static inline uint64_t select_stubs(const struct selection *selection, const str
 	return selection->stubs[atom->index].size;
 }
 
-/* select_entryless - whether a function is carried by its callers, for want of an entry. */
-static inline bool select_entryless(const struct selection *selection, const struct atom *atom)
+/* select_is_carried - whether a function is carried by its callers, for want of an entry. */
+static inline bool select_is_carried(const struct selection *selection, const struct atom *atom)
 {
-	return selection->carrying[atom->index].entryless;
+	return selection->carrying[atom->index].carried;
 }
 
 /* select_link - how a relocation of a carried atom (entry: of one of its entries) is made. */

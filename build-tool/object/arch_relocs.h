@@ -28,7 +28,7 @@ struct reloc_kind {
 	bool adds;	/* to the field's old value (R_RISCV_ADD32), so that value is kept */
 	bool subtracts; /* from the field's old value; only with adds */
 	bool idle;	/* writes nothing, only helps the linker (NONE, RELAX, ALIGN): not kept */
-	bool linker;	/* known to the linker and not to the module loader: never carried */
+	bool linker;	/* known to the linker and not to the module loader: never included */
 	/*
 	 * In code: where the value counts from, in bytes from the relocation's offset, so that
 	 * symbol + addend + origin is the place that the instruction reaches.  Where it depends

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Atoms: the pieces of an object that are compared and carried as a whole: a
+ * Atoms: the pieces of an object that are compared and included as a whole: a
  * function, its cold part, a variable, a constant.
  */
 #ifndef POKEPATCH_ATOMS_H
@@ -16,7 +16,7 @@ enum atom_class {
 	/*
 	 * Data that belongs to one use and works as well as a copy: __func__, CSWTCH, lockdep
 	 * keys, "once" flags, dynamic-debug descriptors.  It is compared by content, and
-	 * carried code gets copies of its own.
+	 * included code gets copies of its own.
 	 */
 	ATOM_PRIVATE,
 	ATOM_STRINGS, /* a whole section of strings */

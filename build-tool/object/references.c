@@ -134,7 +134,7 @@ struct reference_search {
 /*
  * The assembler itself resolves a jump or call to a local function of the same section (two statics
  * in .sched.text).  Make a relocation of it again, so that the differ compares it by its target and
- * carries it.
+ * can include what it leads to.
  */
 static void found_local(void *context, const struct local_reference *reference)
 {

@@ -8,24 +8,24 @@
 #include <stdint.h>
 
 enum section_policy {
-	/* The next three are split into atoms, one for each symbol, which a patch may carry. */
+	/* The next three are split into atoms, one for each symbol, which a patch may include. */
 	SECTION_CODE,
 	SECTION_DATA,	/* writable; a changed initial value is refused */
 	SECTION_RODATA, /* constant */
 	/* Known by flags and not by name: a variable "strings" is in .rodata.strings. */
-	SECTION_STRINGS, /* compared and carried string by string */
-	SECTION_CONST,	/* constants without names: compared and carried by content */
-	/* Entries, each of which belongs to a piece of code and is carried with it. */
+	SECTION_STRINGS, /* compared and included string by string */
+	SECTION_CONST,	/* constants without names: compared and included by content */
+	/* Entries, each of which belongs to a piece of code and is included with it. */
 	SECTION_TABLE,
-	/* Pieces without symbols that code or table entries of a carried function point to. */
+	/* Pieces without symbols that code or table entries of an included function point to. */
 	SECTION_PARTNER,
-	/* Split into atoms; new code may refer to the parent's own, and none is carried. */
+	/* Split into atoms; new code may refer to the parent's own, and none is included. */
 	SECTION_PARENT,
 	/* Used while the kernel boots or the module loads, and not later; a change is refused. */
 	SECTION_INIT,
 	/* Exported symbols; a change is refused. */
 	SECTION_EXPORT,
-	/* Without a meaning for a patch: neither compared nor carried. */
+	/* Without a meaning for a patch: neither compared nor included. */
 	SECTION_DROP,
 	/* An object that has it is refused. */
 	SECTION_REFUSE,
@@ -56,7 +56,7 @@ struct section_rule {
 	const char *name;
 	bool prefix; /* the row is for every section whose name begins with this one */
 	enum section_policy policy;
-	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: carried under this section's own name. */
+	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: included under this section's own name. */
 	bool keep_name;
 	/* SECTION_DATA: clang puts constants of so many bytes, with labels, into it. */
 	uint8_t constants;

@@ -20,7 +20,7 @@ void prepare_code(struct object *object, struct section *section);
 
 /*
  * check_fields - refuse a relocated field that reaches beyond the end of [start, end), the bytes of
- * one thing in a section: it could not be carried with that thing alone.
+ * one thing in a section: a patch could not include that thing alone.
  */
 void check_fields(struct object *object, const struct section *section, uint64_t start,
 		  uint64_t end, const char *unit, struct refusals *refusals);

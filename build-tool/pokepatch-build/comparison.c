@@ -18,13 +18,13 @@ void comparison_destroy(struct comparison *comparison)
 	externals_deinit(&comparison->externals);
 	for (size_t i = 0; i < comparison->count; i++) {
 		diff_result_deinit(&comparison->results[i]);
-		free(comparison->carried[i]);
+		free(comparison->outputs[i]);
 	}
 	for (size_t i = 0; i < comparison->nr_texts; i++)
 		buffer_deinit(&comparison->texts[i]);
 	free(comparison->texts);
 	free(comparison->results);
-	free(comparison->carried);
+	free(comparison->outputs);
 	free(comparison);
 }
 
@@ -87,7 +87,7 @@ static struct error *compare_unit(struct build *build, size_t index)
 		.mode = build->options.mode,
 	};
 
-	comparison->carried[index] = out;
+	comparison->outputs[index] = out;
 	if (unit->parent_path) {
 		char *path _free_ =
 			xasprintf("%s/%s", build->files.modules_dbg, unit->parent_path);
@@ -95,9 +95,9 @@ static struct error *compare_unit(struct build *build, size_t index)
 		TRY(open_module_at(build, unit->parent, path, &options.parent));
 	}
 	TRY(diff_run(&options, &build->refusals, &comparison->results[index]));
-	if (!comparison->results[index].carries) {
+	if (!comparison->results[index].has_output) {
 		free(out);
-		comparison->carried[index] = NULL;
+		comparison->outputs[index] = NULL;
 	}
 	return NULL;
 }
@@ -162,7 +162,7 @@ struct error *compare_units(struct build *build)
 
 	comparison->count = build->nr_units;
 	comparison->results = xcalloc(build->nr_units, sizeof(*comparison->results));
-	comparison->carried = xcalloc(build->nr_units, sizeof(*comparison->carried));
+	comparison->outputs = xcalloc(build->nr_units, sizeof(*comparison->outputs));
 	TRY(symvers_read(symvers, &comparison->symvers));
 	TRY(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
 	for (size_t i = 0; i < build->nr_units; i++)

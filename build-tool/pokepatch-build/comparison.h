@@ -14,7 +14,7 @@ struct comparison {
 	struct externals externals;
 	size_t count;		     /* number of units */
 	struct diff_result *results; /* one for each unit */
-	char **carried;		     /* for each unit: path of the object it carries, or NULL */
+	char **outputs;		     /* for each unit: path of the output object, or NULL */
 	struct buffer *texts; /* for each external: the replaced code as runs, or empty; verify.c */
 	size_t nr_texts;
 };

@@ -8,7 +8,7 @@
 /*
  * finalize_object - make the object that modpost gets.  Move the references that the module loader
  * cannot resolve into our own table of relocations, and fill in the tables of pokepatch_format.h.
- * @in: path of the carried code and the glue, linked and processed by objtool.
+ * @in: path of the included code and the glue, linked and processed by objtool.
  * @out: path of the object to write.
  * @report: JSON text for .pokepatch.report.
  * Errors: STATUS_REFUSED if the core could not make one of the relocations, or the new code needs a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Phase: link the carried code and the glue into a patch module, with the kernel's own tools. */
+/* Phase: link the included code and the glue into a patch module, with the kernel's own tools. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char merge_script[] =
 struct linker {
 	struct build *build;
 	char *module;	/* "pokepatch-fix" */
-	char *combined; /* carried code and glue; objtool rewrites it */
+	char *combined; /* included code and glue; objtool rewrites it */
 	char *object;	/* the same with our tables: the module's only object */
 	char *mod_source, *mod_object;
 	char *ko;
@@ -88,14 +88,14 @@ static size_t count_replaced(const struct build *build)
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct diff_result *result = &build->comparison->results[i];
 
-		for (size_t j = 0; build->comparison->carried[i] && j < result->functions.count; j++)
+		for (size_t j = 0; build->comparison->outputs[i] && j < result->functions.count; j++)
 			count += result->functions.list[j].change == DIFF_CHANGED;
 	}
 	return count;
 }
 
 /*
- * Make the object to link with the carried code: the glue and, if the machine has the direct mode
+ * Make the object to link with the included code: the glue and, if the machine has the direct mode
  * and --mode allows it, one stub for each function that this patch replaces.
  */
 static struct error *make_glue(struct linker *linker)
@@ -131,7 +131,7 @@ static struct error *make_glue(struct linker *linker)
 	return run_in(&args, build->work, NULL);
 }
 
-/* Link carried code and glue, with padding bytes before the code. */
+/* Link included code and glue, with padding bytes before the code. */
 static struct error *combine(struct linker *linker, uint64_t padding)
 {
 	struct build *build = linker->build;
@@ -147,8 +147,8 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 	args_add(&args, "-o");
 	args_add(&args, linker->combined);
 	for (size_t i = 0; i < build->nr_units; i++)
-		if (build->comparison->carried[i])
-			args_add(&args, build->comparison->carried[i]);
+		if (build->comparison->outputs[i])
+			args_add(&args, build->comparison->outputs[i]);
 	args_add(&args, build->glue_object);
 	return run_in(&args, build->work, NULL);
 }
@@ -172,7 +172,7 @@ static struct error *run_objtool(struct linker *linker)
 		char *line _free_ = xstrndup(out.text, strcspn(out.text, "\n"));
 
 		refusals_add(&build->refusals, "objtool", NULL, "objtool",
-			     "objtool does not accept the carried code: %s", line);
+			     "objtool does not accept the code of the patch: %s", line);
 		error = build_check_refusals(build);
 	}
 	buffer_deinit(&out);

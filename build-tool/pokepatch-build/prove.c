@@ -115,7 +115,7 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 	for (size_t i = 0; i < comparison->modules.count; i++)
 		add_parent(input, comparison->modules.list[i]);
 	for (size_t i = 0; i < build->nr_units; i++) {
-		if (!comparison->carried[i])
+		if (!comparison->outputs[i])
 			continue;
 		add_unit(input, &build->units[i], &comparison->results[i]);
 		input->pinned |= comparison->results[i].escapes;

@@ -67,9 +67,9 @@ static struct json_object *instrument_object(const struct build *build)
 
 static const char *unit_status(const struct build *build, size_t index)
 {
-	if (!build->comparison || !build->comparison->carried)
+	if (!build->comparison || !build->comparison->outputs)
 		return "not compared";
-	return build->comparison->carried[index] ? "changed" : "same";
+	return build->comparison->outputs[index] ? "changed" : "same";
 }
 
 static struct json_object *verify_array(const struct build *build)

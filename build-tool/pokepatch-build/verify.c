@@ -158,7 +158,7 @@ static struct error *verify_unit(struct build *build, size_t index)
 	struct map symbols = {0};
 	struct object exact;
 
-	if (!comparison->carried[index])
+	if (!comparison->outputs[index])
 		return NULL;
 	TRY(object_read(unit->exact_object, &exact));
 	rewritten_init(&exact, &rewritten);

@@ -221,7 +221,7 @@ static int finish(const struct arguments *arguments, struct error *error,
 	refusals_print(refusals, stderr);
 	if (refusals_fatal(refusals))
 		return STATUS_REFUSED;
-	if (!result->carries) {
+	if (!result->has_output) {
 		fprintf(stderr, "pokepatch-diff: %s and %s do not differ\n", arguments->orig,
 			arguments->patched);
 		return STATUS_NOTHING;

@@ -107,7 +107,7 @@ static const char *const meaningful[] = {
  * Sections whose contents the kernel must have only once, or that would give the module another
  * function, such as exports or parameters.
  */
-static const char *const never_carried[] = {
+static const char *const never_included[] = {
 	".modinfo",	 "__mod_",   "___ksymtab",    "___kcrctab", "__ksymtab",
 	".init",	 ".exit",    ".discard",      ".initcall",  "__param",
 	"__tracepoints", "_ftrace",  "__bpf_raw_tp",  "__syscalls", "_kprobe_blacklist",
@@ -122,10 +122,10 @@ static const char *meaning(const char *section)
 	return NULL;
 }
 
-static bool is_never_carried(const char *section)
+static bool is_never_included(const char *section)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(never_carried); i++)
-		if (has_prefix(section, never_carried[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(never_included); i++)
+		if (has_prefix(section, never_included[i]))
 			return true;
 	return false;
 }
@@ -146,7 +146,7 @@ struct error *place_thing(struct check *check, struct thing *thing, const struct
 	if (place < 0 || (uint64_t)place > section->size || size > section->size - place)
 		return wrong(check, "'%s' would lie outside section %s", thing_name(thing),
 			     section->name);
-	if (!thing->source->whole && is_never_carried(thing->section->name))
+	if (!thing->source->whole && is_never_included(thing->section->name))
 		return wrong(check, "'%s' of section %s must not be in a patch",
 			     thing_name(thing), thing->section->name);
 	if ((section->flags & kinds) != (thing->section->flags & kinds) ||

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error *error = diff_run(&options, &refusals, &result);
 	if (error)
 		check_line(error->text);
-	else if (result.carries)
+	else if (result.has_output)
 		check_out();
 	refusals_sort(&refusals);
 	for (size_t i = 0; i < refusals.count; i++)
