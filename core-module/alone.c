@@ -38,7 +38,7 @@ bool pp_claim_possible(void)
 }
 
 /* Does the whole entry hold what it does while nothing leads elsewhere? */
-static bool is_free(unsigned long ip, const u8 *nop, unsigned int size)
+static bool alone_is_free(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	unsigned int i;
 
@@ -48,7 +48,7 @@ static bool is_free(unsigned long ip, const u8 *nop, unsigned int size)
 	return true;
 }
 
-static bool is_probed(unsigned long at, unsigned int size)
+static bool alone_is_probed(unsigned long at, unsigned int size)
 {
 	bool found = false;
 	unsigned int i;
@@ -60,17 +60,19 @@ static bool is_probed(unsigned long at, unsigned int size)
 	return found;
 }
 
-bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
+bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 {
-	return !PP_FAULT("claim") && is_free(ip, nop, size) && !is_probed(ip, pp_entry_span());
+	return !PP_FAULT("claim") && alone_is_free(ip, nop, size) &&
+	       !alone_is_probed(ip, pp_entry_span());
 }
 
-int pp_claim_return(unsigned long ip, bool *update)
+int pp_claim_release(unsigned long ip, bool *update)
 {
 	u8 nop[PP_TEXT_WORD_MAX];
 
-	return pp_arch.entry.insn(ip, 0, nop) || !is_free(ip, nop, pp_arch.entry.size) ? -EBUSY :
-											 0;
+	if (pp_arch.entry.insn(ip, 0, nop) || !alone_is_free(ip, nop, pp_arch.entry.size))
+		return -EBUSY;
+	return 0;
 }
 
 /*
@@ -78,31 +80,33 @@ int pp_claim_return(unsigned long ip, bool *update)
  * if the entry has one.  kprobes keeps probes out of the slots of jumps, but while it is a NOP that is
  * none; a breakpoint in the slot of a jump is reported at the jump, where kprobes knows of no probe.
  */
-static unsigned int span(const struct pp_poke *poke)
+static unsigned int alone_write_span(const struct pp_poke *poke)
 {
 	const struct pp_site *site = poke->func ? poke->func->site : NULL;
 
-	return site && poke->at == pp_entry_decides(site) ?
-		       site->ip + pp_entry_span() - poke->at : poke->size;
+	if (site && poke->at == pp_entry_deciding(site))
+		return site->ip + pp_entry_span() - poke->at;
+	return poke->size;
 }
 
-unsigned long pp_claim_write(const struct pp_text *text, unsigned long entry, unsigned int size)
+unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,
+				   unsigned int size)
 {
 	unsigned long at = 0;
 	unsigned int i;
 
 	mutex_lock(pp_kernel.kprobe_mutex);
-	if (size && is_probed(entry, size))
+	if (size && alone_is_probed(entry, size))
 		at = entry;
 	for (i = 0; i < text->nr && !at && !pp_debug_skip_probed; i++)
-		if (is_probed(text->poke[i].at, span(&text->poke[i])))
+		if (alone_is_probed(text->poke[i].at, alone_write_span(&text->poke[i])))
 			at = text->poke[i].at;
 	if (at)
 		mutex_unlock(pp_kernel.kprobe_mutex);
 	return at;
 }
 
-void pp_claim_written(void)
+void pp_claim_write_end(void)
 {
 	mutex_unlock(pp_kernel.kprobe_mutex);
 }
@@ -111,18 +115,18 @@ void pp_claim_settle(unsigned long ip)
 {
 }
 
-unsigned int pp_claim_shadows(unsigned long ip)
+unsigned int pp_claim_user_kinds(unsigned long ip)
 {
 	return 0;
 }
 
-bool pp_claim_shared(unsigned long ip)
+bool pp_claim_is_shared(unsigned long ip)
 {
 	return false;
 }
 
 /* Those that could not be in entry mode entry.c has refused. */
-static int refuse(struct pp_func **funcs, unsigned int nr)
+static int alone_refuse(struct pp_func **funcs, unsigned int nr)
 {
 	unsigned int i;
 
@@ -139,10 +143,10 @@ static int refuse(struct pp_func **funcs, unsigned int nr)
 /* No site is ever in these. */
 const struct pp_mode pp_direct_mode = {
 	.name = "direct",
-	.hook = refuse,
+	.hook = alone_refuse,
 };
 
 const struct pp_mode pp_ftrace_mode = {
 	.name = "ftrace",
-	.hook = refuse,
+	.hook = alone_refuse,
 };

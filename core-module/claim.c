@@ -31,9 +31,9 @@
 
 /* Newer kernels keep in the record that it was once used; that is no user. */
 #ifdef FTRACE_FL_TOUCHED
-#define HISTORY FTRACE_FL_TOUCHED
+#define FLAGS_TOUCHED FTRACE_FL_TOUCHED
 #else
-#define HISTORY 0UL
+#define FLAGS_TOUCHED 0UL
 #endif
 
 /* 6.1: struct ftrace_page, some records, sorted. */
@@ -49,7 +49,7 @@ struct pp_ftrace_page {
  * That they are made as described here is known if what they say comes first is what ftrace's
  * iterator comes to first (its one iterator is for whoever holds ftrace_lock).
  */
-static bool has_known_pages(void)
+static bool claim_knows_pages(void)
 {
 	static int known;	/* 1: yes, -1: no; written under ftrace_lock, and then final */
 	struct pp_ftrace_page *page;
@@ -72,7 +72,7 @@ static bool has_known_pages(void)
 	return known == 1;
 }
 
-static int compare_record(const void *key, const void *record)
+static int claim_compare_record(const void *key, const void *record)
 {
 	const unsigned long ip = *(const unsigned long *)key;
 	const struct dyn_ftrace *rec = record;
@@ -81,7 +81,7 @@ static int compare_record(const void *key, const void *record)
 }
 
 /* The record of the site at @ip, or NULL.  Under ftrace_lock, which keeps all records. */
-static struct dyn_ftrace *record_of(unsigned long ip)
+static struct dyn_ftrace *claim_find_record(unsigned long ip)
 {
 	const struct pp_ftrace_page *page;
 	struct dyn_ftrace *rec = NULL;
@@ -93,7 +93,8 @@ static struct dyn_ftrace *record_of(unsigned long ip)
 	for (page = *pp_kernel.ftrace_pages; page && !rec; page = page->next)
 		if (page->index && ip >= page->records[0].ip &&
 		    ip <= page->records[page->index - 1].ip)
-			rec = bsearch(&ip, page->records, page->index, sizeof(*rec), compare_record);
+			rec = bsearch(&ip, page->records, page->index, sizeof(*rec),
+				      claim_compare_record);
 	return rec;
 }
 
@@ -101,14 +102,14 @@ static struct dyn_ftrace *record_of(unsigned long ip)
 bool pp_claim_possible(void)
 {
 	return pp_kernel.ftrace_lock && pp_kernel.ftrace_ops_test && pp_kernel.ftrace_ops_list &&
-	       pp_kernel.ftrace_list_end && (pp_kernel.lookup_rec || has_known_pages());
+	       pp_kernel.ftrace_list_end && (pp_kernel.lookup_rec || claim_knows_pages());
 }
 
 /*
  * Claim the site at @ip if nobody uses it and the bytes there are @size bytes of
  * @nop.  May sleep.
  */
-bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
+bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	struct dyn_ftrace *rec;
 	bool free;
@@ -118,15 +119,15 @@ bool pp_claim(unsigned long ip, const u8 *nop, unsigned int size)
 	if (pp_debug_skip_claim)
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = record_of(ip);
-	free = rec && !(rec->flags & ~HISTORY) && !memcmp((void *)ip, nop, size);
+	rec = claim_find_record(ip);
+	free = rec && !(rec->flags & ~FLAGS_TOUCHED) && !memcmp((void *)ip, nop, size);
 	if (free)
 		rec->flags |= FTRACE_FL_DISABLED;
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return free;
 }
 
-static unsigned int kind_of(const struct ftrace_ops *op)
+static unsigned int claim_kind_of_ops(const struct ftrace_ops *op)
 {
 	if (op == pp_kernel.kprobe_ops || op == pp_kernel.kprobe_ipmodify_ops)
 		return PP_SHADOWS_KPROBE;
@@ -146,7 +147,7 @@ struct users {
 };
 
 /* Under ftrace_lock, which keeps list and filters as they are. */
-static struct users users_of(const struct dyn_ftrace *rec)
+static struct users claim_count_users(const struct dyn_ftrace *rec)
 {
 	struct ftrace_ops *op, *last = NULL;
 	struct users users = {};
@@ -166,7 +167,7 @@ static struct users users_of(const struct dyn_ftrace *rec)
 		if (!wants)
 			continue;
 		users.nr++;
-		users.kinds |= kind_of(op);
+		users.kinds |= claim_kind_of_ops(op);
 		if (op->flags & FTRACE_OPS_FL_SAVE_REGS)
 			users.flags |= FTRACE_FL_REGS;
 		if (op->flags & (FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT))
@@ -179,7 +180,7 @@ static struct users users_of(const struct dyn_ftrace *rec)
 	return users;
 }
 
-unsigned int pp_claim_shadows(unsigned long ip)
+unsigned int pp_claim_user_kinds(unsigned long ip)
 {
 	const struct dyn_ftrace *rec;
 	unsigned int kinds = 0;
@@ -187,14 +188,14 @@ unsigned int pp_claim_shadows(unsigned long ip)
 	if (!pp_claim_possible())
 		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = record_of(ip);
+	rec = claim_find_record(ip);
 	if (rec)
-		kinds = users_of(rec).kinds;
+		kinds = claim_count_users(rec).kinds;
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return kinds;
 }
 
-static int give_back(unsigned long ip, bool may_have_users, bool *update)
+static int claim_try_release(unsigned long ip, bool may_have_users, bool *update)
 {
 	struct dyn_ftrace *rec;
 	struct users users;
@@ -204,20 +205,20 @@ static int give_back(unsigned long ip, bool may_have_users, bool *update)
 	if (pp_debug_skip_claim)
 		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = record_of(ip);
-	if (!rec || WARN_ON((rec->flags & ~HISTORY) != FTRACE_FL_DISABLED))
+	rec = claim_find_record(ip);
+	if (!rec || WARN_ON((rec->flags & ~FLAGS_TOUCHED) != FTRACE_FL_DISABLED))
 		goto unlock;
 	/* ftrace would shut itself down when it meets what could not be put back. */
 	if (pp_arch.entry.insn(ip, 0, nop) || memcmp((void *)ip, nop, pp_arch.entry.size)) {
 		ret = -EBUSY;
 		goto unlock;
 	}
-	users = users_of(rec);
+	users = claim_count_users(rec);
 	if (users.redirect || (users.nr && !may_have_users)) {
 		ret = users.redirect ? -EBUSY : -EAGAIN;
 		goto unlock;
 	}
-	rec->flags = (rec->flags & HISTORY) | users.flags | users.nr;
+	rec->flags = (rec->flags & FLAGS_TOUCHED) | users.flags | users.nr;
 	*update |= users.nr;
 unlock:
 	mutex_unlock(pp_kernel.ftrace_lock);
@@ -231,15 +232,15 @@ unlock:
  * record says more than is true. So an ops of ours is registered first: as long as
  * ftrace's list is not empty, ftrace does not mind.
  * Return: 0, -EBUSY if it must stay claimed; *update is set if pp_ftrace_update() and
- * then pp_claim_settle() have to follow, and be it later (pp_sites_unsettled()).
+ * then pp_claim_settle() have to follow, and be it later (pp_sites_linger_unsettled()).
  */
-int pp_claim_return(unsigned long ip, bool *update)
+int pp_claim_release(unsigned long ip, bool *update)
 {
-	int ret = give_back(ip, pp_ftrace_registered(), update);
+	int ret = claim_try_release(ip, pp_ftrace_registered(), update);
 
 	if (ret != -EAGAIN)
 		return ret;
-	return pp_ftrace_start() ? -EBUSY : give_back(ip, true, update);
+	return pp_ftrace_start() ? -EBUSY : claim_try_release(ip, true, update);
 }
 
 /*
@@ -251,14 +252,14 @@ void pp_claim_settle(unsigned long ip)
 	struct dyn_ftrace *rec;
 
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = record_of(ip);
+	rec = claim_find_record(ip);
 	if (rec && !ftrace_rec_count(rec) &&
 	    !(rec->flags & (FTRACE_FL_ENABLED | FTRACE_FL_DISABLED)))
-		rec->flags &= HISTORY;
+		rec->flags &= FLAGS_TOUCHED;
 	mutex_unlock(pp_kernel.ftrace_lock);
 }
 
-bool pp_claim_shared(unsigned long ip)
+bool pp_claim_is_shared(unsigned long ip)
 {
 	struct dyn_ftrace *rec;
 	bool shared;
@@ -266,7 +267,7 @@ bool pp_claim_shared(unsigned long ip)
 	if (!pp_claim_possible())
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
-	rec = record_of(ip);
+	rec = claim_find_record(ip);
 	shared = !rec || ftrace_rec_count(rec) != 1;
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return shared;

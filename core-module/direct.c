@@ -58,7 +58,7 @@
 /* How often a BPF program that is just being attached or detached is asked to share. */
 #define TRIES 100
 
-static unsigned long stub_of(const struct pp_func *func)
+static unsigned long direct_stub_of(const struct pp_func *func)
 {
 	const struct pp_patch *patch = func->patch;
 
@@ -67,7 +67,7 @@ static unsigned long stub_of(const struct pp_func *func)
 	return patch->image->stubs + (func - patch->funcs) * pp_arch.stub.size;
 }
 
-static int blame_probe(const struct pp_site *site)
+static int direct_report_probe(const struct pp_site *site)
 {
 	pr_err("calls of %ps cannot be switched: there is a probe in the stub that they go by\n",
 	       (void *)site->ip);
@@ -80,7 +80,7 @@ static int blame_probe(const struct pp_site *site)
  * breakpoint is written: one that this does not see yet, and whose breakpoint is not among
  * the bytes that were read before, shows when these are compared with those that are replaced.
  */
-static bool probed(const struct pp_poke *poke)
+static bool direct_is_probed(const struct pp_poke *poke)
 {
 	bool found = false;
 	unsigned int i;
@@ -94,8 +94,8 @@ static bool probed(const struct pp_poke *poke)
 }
 
 /* What the jump of @site's stub is to be, that lies at @jump, for calls to go to @target. */
-static int jump_insn(const struct pp_site *site, unsigned long jump, unsigned long target,
-		     u8 *insn)
+static int direct_jump_insn(const struct pp_site *site, unsigned long jump, unsigned long target,
+			    u8 *insn)
 {
 	return pp_arch.entry.insn(jump, target ?: site->ip + pp_arch.entry.size, insn);
 }
@@ -107,17 +107,17 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 		return 0;
 	poke->at = site->stub + pp_arch.stub.jump;
 	poke->size = pp_arch.entry.size;
-	if (jump_insn(site, poke->at, site->target, poke->old) ||
-	    jump_insn(site, poke->at, target, poke->new))
+	if (direct_jump_insn(site, poke->at, site->target, poke->old) ||
+	    direct_jump_insn(site, poke->at, target, poke->new))
 		return -ERANGE;
-	return probed(poke) ? blame_probe(site) : 1;
+	return direct_is_probed(poke) ? direct_report_probe(site) : 1;
 }
 
 /*
  * @site is about to call the stub at @stub, which nobody does yet, and which is as the loader
  * left it, or as its last site did: it shall go where the calls of @site go.
  */
-static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
+static int direct_write_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
 {
 	struct pp_poke pokes[] = {
 		{ .at = stub, .size = pp_arch.stub.jump, .func = func },
@@ -129,19 +129,19 @@ static int take_stub(struct pp_site *site, const struct pp_func *func, unsigned 
 
 	for (i = 0; i < ARRAY_SIZE(pokes); i++) {
 		memcpy(pokes[i].old, (void *)pokes[i].at, pokes[i].size);
-		if (probed(&pokes[i]))
+		if (direct_is_probed(&pokes[i]))
 			return -EBUSY;
 	}
 	memcpy(pokes[0].new, pp_arch.stub.drop, pp_arch.stub.jump);
-	if (jump_insn(site, pokes[1].at, site->target, pokes[1].new) ||
-	    jump_insn(site, pokes[1].at, func->desc->new_addr, later))
+	if (direct_jump_insn(site, pokes[1].at, site->target, pokes[1].new) ||
+	    direct_jump_insn(site, pokes[1].at, func->desc->new_addr, later))
 		return -ERANGE;
 	site->stub = stub;
 	site->stub_owner = func->patch;
 	return pp_text_write_unused(&text, func->patch);
 }
 
-static void free_ops(struct ftrace_ops *ops)
+static void direct_free_ops(struct ftrace_ops *ops)
 {
 	if (!ops)
 		return;
@@ -150,7 +150,7 @@ static void free_ops(struct ftrace_ops *ops)
 }
 
 /* ftrace is dead, and @site may call its stub for ever: not even `rmmod -f` may end that. */
-static void hold_for_good(struct pp_site *site)
+static void direct_hold_for_good(struct pp_site *site)
 {
 	pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
 	       site->stub_owner->name, (void *)site->ip);
@@ -159,7 +159,7 @@ static void hold_for_good(struct pp_site *site)
 }
 
 /* Have @site call its stub. */
-static int attach(struct pp_site *site)
+static int direct_register(struct pp_site *site)
 {
 	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
 	struct pp_record_sites sites;
@@ -173,7 +173,7 @@ static int attach(struct pp_site *site)
 	ops->trampoline = site->stub;
 	ret = ftrace_set_filter_ip(ops, site->ip, 0, 0);
 	if (ret) {
-		free_ops(ops);
+		direct_free_ops(ops);
 		return ret;
 	}
 	pp_record_sites_before(&sites, &site->ip, 1);
@@ -189,12 +189,12 @@ static int attach(struct pp_site *site)
 	 * may have been written or not.  What it keeps of the ops nobody can say either.
 	 */
 	if (ret == -ENODEV) {
-		hold_for_good(site);
+		direct_hold_for_good(site);
 		return ret;
 	}
 	/* It may have been in ftrace's list for a moment. */
 	synchronize_rcu_tasks_rude();
-	free_ops(ops);
+	direct_free_ops(ops);
 	return ret;
 }
 
@@ -203,7 +203,7 @@ static int attach(struct pp_site *site)
  * takes all for that lie in a module, so that the ops may be freed.  The callers here wait
  * once for many.  Nobody else writes the flags of an ops than who registers it.
  */
-static int unregister(struct ftrace_ops *ops, unsigned long ip)
+static int direct_unregister(struct ftrace_ops *ops, unsigned long ip)
 {
 	struct pp_record_sites sites;
 	int ret;
@@ -216,9 +216,9 @@ static int unregister(struct ftrace_ops *ops, unsigned long ip)
 }
 
 /* Why not?  NULL: it is hooked now. */
-static const char *hook_one(struct pp_func *func)
+static const char *direct_hook_one(struct pp_func *func)
 {
-	const unsigned long stub = stub_of(func);
+	const unsigned long stub = direct_stub_of(func);
 	struct pp_site *site = func->site;
 	int ret;
 
@@ -228,14 +228,14 @@ static const char *hook_one(struct pp_func *func)
 		return "the patch was built without stubs";
 	if (site->lingers)
 		return "its entry could not be given back to ftrace yet";
-	ret = take_stub(site, func, stub);
+	ret = direct_write_stub(site, func, stub);
 	if (ret == -ERANGE)
 		return "the new function is too far away";
 	if (ret == -EBUSY)
 		return "there is a probe in its stub";
 	if (!ret) {
 		pp_record_stub_born(site);
-		ret = attach(site);
+		ret = direct_register(site);
 		if (ret)
 			pp_record_stub_dies(site);
 	}
@@ -261,7 +261,7 @@ static int direct_hook(struct pp_func **funcs, unsigned int nr)
 
 		if (!asked && ++unasked > AUTO_MAX)
 			continue;
-		why = hook_one(funcs[i]);
+		why = direct_hook_one(funcs[i]);
 		if (!why || !asked)
 			continue;
 		pr_err("%s: %s cannot be switched in direct mode: %s\n", funcs[i]->patch->name,
@@ -272,7 +272,7 @@ static int direct_hook(struct pp_func **funcs, unsigned int nr)
 }
 
 /* Nobody is, or comes, by its stub, or its owner is held in another way. */
-static void let_go_of_stub(struct pp_site *site)
+static void direct_put_held_module(struct pp_site *site)
 {
 	if (!site->stub_held)
 		return;
@@ -292,21 +292,21 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	for (i = 0; i < nr; i++) {
 		struct pp_site *site = sites[i];
 
-		if (!unregister(site->ops, site->ip))
+		if (!direct_unregister(site->ops, site->ip))
 			continue;
 		/* ftrace holds on to it, and the site may go on calling the stub. */
 		site->ops = NULL;
 		if (!going)
-			hold_for_good(site);
+			direct_hold_for_good(site);
 	}
 	synchronize_rcu_tasks();
 	synchronize_rcu_tasks_rude();
 	for (i = 0; i < nr; i++) {
 		struct pp_site *site = sites[i];
 
-		free_ops(site->ops);
+		direct_free_ops(site->ops);
 		pp_record_stub_dies(site);
-		let_go_of_stub(site);
+		direct_put_held_module(site);
 		site->ops = NULL;
 		site->mode = NULL;
 		site->stub = 0;
@@ -315,7 +315,7 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 }
 
 /* Another patch's function on @site, which is hooked: of the newest, who may replace the rest. */
-static struct pp_func *other_user(const struct pp_site *site, const struct pp_func *func)
+static struct pp_func *direct_other_user(const struct pp_site *site, const struct pp_func *func)
 {
 	struct pp_func *other;
 
@@ -326,16 +326,16 @@ static struct pp_func *other_user(const struct pp_site *site, const struct pp_fu
 }
 
 /* A second ops for a site, that does nothing. */
-struct onlooker {
+struct second_ops {
 	struct ftrace_ops ops;
 	struct list_head node;
 };
 
 /* Some that have gone, which somebody may still be at. */
-static LIST_HEAD(onlookers);
+static LIST_HEAD(second_ops_list);
 
-static void notrace onlook(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-			   struct ftrace_regs *fregs)
+static void notrace direct_second_handler(unsigned long ip, unsigned long parent_ip,
+					  struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 }
 
@@ -344,69 +344,69 @@ static void notrace onlook(unsigned long ip, unsigned long parent_ip, struct ftr
  * own code, which has the handler decide, and nobody looks at the trampoline; when it goes,
  * ftrace writes the site anew.
  */
-static int change_stub(struct pp_site *site, unsigned long stub)
+static int direct_change_stub(struct pp_site *site, unsigned long stub)
 {
-	struct onlooker *onlooker = kzalloc(sizeof(*onlooker), GFP_KERNEL);
+	struct second_ops *second = kzalloc(sizeof(*second), GFP_KERNEL);
 	struct pp_record_sites sites;
 	int ret;
 
-	if (!onlooker)
+	if (!second)
 		return -ENOMEM;
-	list_add(&onlooker->node, &onlookers);
-	onlooker->ops.func = onlook;
+	list_add(&second->node, &second_ops_list);
+	second->ops.func = direct_second_handler;
 	/* Never called, but else ftrace would make one. */
-	onlooker->ops.trampoline = stub;
-	ret = ftrace_set_filter_ip(&onlooker->ops, site->ip, 0, 0);
+	second->ops.trampoline = stub;
+	ret = ftrace_set_filter_ip(&second->ops, site->ip, 0, 0);
 	if (ret)
 		return ret;
 	pp_record_sites_before(&sites, &site->ip, 1);
-	ret = register_ftrace_function(&onlooker->ops);
+	ret = register_ftrace_function(&second->ops);
 	pp_record_sites_after(&sites);
-	/* As in attach(). */
+	/* As in direct_register(). */
 	if (ret == -ENODEV)
-		list_del(&onlooker->node);
+		list_del(&second->node);
 	if (ret)
 		return ret;
 	WRITE_ONCE(site->ops->trampoline, stub);
-	ret = unregister(&onlooker->ops, site->ip);
+	ret = direct_unregister(&second->ops, site->ip);
 	if (ret) {
 		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
 		__module_get(THIS_MODULE);
-		list_del(&onlooker->node);
+		list_del(&second->node);
 	}
 	return ret;
 }
 
 /* All tasks have passed a grace period since functions left their sites. */
-void pp_direct_settle(void)
+void pp_direct_free_second_ops(void)
 {
-	struct onlooker *onlooker, *next;
+	struct second_ops *second, *next;
 
-	list_for_each_entry_safe(onlooker, next, &onlookers, node) {
-		list_del(&onlooker->node);
-		ftrace_free_filter(&onlooker->ops);
-		kfree(onlooker);
+	list_for_each_entry_safe(second, next, &second_ops_list, node) {
+		list_del(&second->node);
+		ftrace_free_filter(&second->ops);
+		kfree(second);
 	}
 }
 
 /* Have the site call the stub of @heir, which then does what the one that it calls now does. */
-static int hand_over(struct pp_site *site, struct pp_func *heir)
+static int direct_hand_over(struct pp_site *site, struct pp_func *heir)
 {
 	struct pp_site other = {
 		.ip = site->ip,
 		.mode = &pp_direct_mode,
 		.target = site->target,
 	};
-	const unsigned long stub = stub_of(heir);
+	const unsigned long stub = direct_stub_of(heir);
 	int ret;
 
 	if (!stub)
 		return -EOPNOTSUPP;
-	ret = take_stub(&other, heir, stub);
+	ret = direct_write_stub(&other, heir, stub);
 	if (ret)
 		return ret;
 	pp_record_stub_born(&other);
-	ret = change_stub(site, stub);
+	ret = direct_change_stub(site, stub);
 	if (ret) {
 		pp_record_stub_dies(&other);
 		return ret;
@@ -427,12 +427,12 @@ static bool direct_leave(struct pp_func *func)
 	struct pp_site *site = func->site;
 	struct pp_func *heir;
 
-	if (site->stub != stub_of(func))
+	if (site->stub != direct_stub_of(func))
 		return false;
 	/* From an earlier time; until the end of this transition the patch holds it. */
-	let_go_of_stub(site);
-	heir = other_user(site, func);
-	if (WARN_ON(!heir) || hand_over(site, heir)) {
+	direct_put_held_module(site);
+	heir = direct_other_user(site, func);
+	if (WARN_ON(!heir) || direct_hand_over(site, heir)) {
 		pr_notice("%s: its module stays loaded as long as calls of %s go by its code: ftrace does not take another way now\n",
 			  func->patch->name, func->name);
 		__module_get(func->patch->mod);
@@ -449,14 +449,14 @@ static bool direct_leave(struct pp_func *func)
 			if ((patch)->funcs[i].hooked && (patch)->funcs[i].site->stub_held)
 
 /* Its stub is in a patch that left, and that nothing but stub_held holds. */
-static bool calls_held(const struct pp_site *site)
+static bool direct_calls_held(const struct pp_site *site)
 {
 	return site->stub_owner == site->stub_held &&
-	       stub_of(other_user(site, NULL)) != site->stub;
+	       direct_stub_of(direct_other_user(site, NULL)) != site->stub;
 }
 
 /* All are handed over before the one wait for those who are in the old stubs. */
-bool pp_direct_tidy(void)
+bool pp_direct_retry(void)
 {
 	struct pp_patch *patch;
 	bool wait = false, again = false;
@@ -466,22 +466,23 @@ bool pp_direct_tidy(void)
 	for_each_held(patch, i) {
 		struct pp_site *site = patch->funcs[i].site;
 
-		if (calls_held(site) && !hand_over(site, other_user(site, NULL)))
+		if (direct_calls_held(site) &&
+		    !direct_hand_over(site, direct_other_user(site, NULL)))
 			wait = true;
 	}
 	/* One that failed may have left something, too. */
-	if (wait || !list_empty(&onlookers)) {
+	if (wait || !list_empty(&second_ops_list)) {
 		synchronize_rcu_tasks();
 		synchronize_rcu_tasks_rude();
-		pp_direct_settle();
+		pp_direct_free_second_ops();
 	}
 	for_each_held(patch, i) {
 		struct pp_site *site = patch->funcs[i].site;
 
-		if (calls_held(site))
+		if (direct_calls_held(site))
 			again = true;
 		else
-			let_go_of_stub(site);
+			direct_put_held_module(site);
 	}
 	return again;
 }
@@ -493,7 +494,7 @@ bool pp_direct_holds(const struct pp_patch *patch)
 	bool holds;
 
 	mutex_lock(&pp_mutex);
-	pp_direct_tidy();
+	pp_direct_retry();
 	holds = patch->stuck;
 	for_each_held(other, i)
 		holds |= other->funcs[i].site->stub_held == patch;

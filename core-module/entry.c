@@ -78,17 +78,17 @@ static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
  */
 
 /* The deciding word of @site, from one target (or 0) to another.  Return: 1, or -ERANGE. */
-static int deciding_poke(const struct pp_site *site, unsigned long from, unsigned long to,
-			 struct pp_poke *poke)
+static int entry_deciding_poke(const struct pp_site *site, unsigned long from, unsigned long to,
+			       struct pp_poke *poke)
 {
-	poke->at = pp_entry_decides(site);
+	poke->at = pp_entry_deciding(site);
 	poke->size = pp_arch.entry.size;
 	return entry_insn(site->ip, from, poke->old) ?: entry_insn(site->ip, to, poke->new) ?: 1;
 }
 
 /* The words that differ between those for what they load now and those for @target. */
-static unsigned int address_pokes(const struct pp_site *site, unsigned long target,
-				  struct pp_poke *poke)
+static unsigned int entry_address_pokes(const struct pp_site *site, unsigned long target,
+					struct pp_poke *poke)
 {
 	unsigned int i, nr = 0;
 
@@ -102,7 +102,7 @@ static unsigned int address_pokes(const struct pp_site *site, unsigned long targ
 	return nr;
 }
 
-static int entry_poke(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
+static int entry_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
 	unsigned long from = site->target;
 	int ret, nr = 0;
@@ -112,32 +112,32 @@ static int entry_poke(const struct pp_site *site, unsigned long target, struct p
 		return 0;
 	if (target && pp_arch.entry.prepared && site->prepared != target) {
 		if (from) {
-			ret = deciding_poke(site, from, 0, poke);
+			ret = entry_deciding_poke(site, from, 0, poke);
 			if (ret < 0)
 				return ret;
 			poke[nr++].passes = true;
 		}
-		nr += address_pokes(site, target, poke + nr);
+		nr += entry_address_pokes(site, target, poke + nr);
 		poke[nr].returns = from;
 		from = 0;
 	}
-	ret = deciding_poke(site, from, target, poke + nr);
+	ret = entry_deciding_poke(site, from, target, poke + nr);
 	return ret < 0 ? ret : nr + 1;
 }
 
-static bool is_passing(const struct pp_site *site)
+static bool entry_lets_through(const struct pp_site *site)
 {
 	u8 nop[PP_TEXT_WORD_MAX];
 
 	return !pp_arch.entry.insn(site->ip, 0, nop) &&
-	       !memcmp((void *)pp_entry_decides(site), nop, pp_arch.entry.size);
+	       !memcmp((void *)pp_entry_deciding(site), nop, pp_arch.entry.size);
 }
 
 /*
  * In the debug build one after the other, with time in between for calls that meet them as
  * they are; and, if that is asked for, the deciding word first, which is wrong.
  */
-static bool write_slowly(struct pp_text *text)
+static bool entry_write_slowly(struct pp_text *text)
 {
 	struct pp_text one = { .nr = 1 };
 	unsigned int i;
@@ -152,21 +152,21 @@ static bool write_slowly(struct pp_text *text)
 	return true;
 }
 
-static unsigned int decide_first(const struct pp_site *site, unsigned long target,
-				 struct pp_poke *poke)
+static unsigned int entry_pokes_decide_first(const struct pp_site *site, unsigned long target,
+					     struct pp_poke *poke)
 {
 	unsigned int nr;
 
-	if (deciding_poke(site, 0, target, poke) < 0)
+	if (entry_deciding_poke(site, 0, target, poke) < 0)
 		return 0;
 	poke[0].passes = true;
-	nr = 1 + address_pokes(site, target, poke + 1);
-	deciding_poke(site, target, 0, poke + nr);
+	nr = 1 + entry_address_pokes(site, target, poke + 1);
+	entry_deciding_poke(site, target, 0, poke + nr);
 	poke[nr].returns = true;
 	return nr + 1;
 }
 
-int pp_entry_blame_probe(const struct pp_patch *patch, unsigned long probe)
+int pp_entry_report_probe(const struct pp_patch *patch, unsigned long probe)
 {
 	pr_err("%s: a probe is at %pS, where a jump is to be written or taken away; nothing is switched; remove the probe and try again\n",
 	       patch->name, (void *)probe);
@@ -178,21 +178,23 @@ int pp_entry_blame_probe(const struct pp_patch *patch, unsigned long probe)
  * of @func, or NULL.  Return: 0, -EBUSY if a probe is there (then *@ret_probe is where), or if
  * something is not as we left it, -EIO or -ENOMEM.
  */
-static int load(struct pp_site *site, const struct pp_func *func, unsigned long target,
-		struct pp_text *text, unsigned long *ret_probe)
+static int entry_write_addresses(struct pp_site *site, const struct pp_func *func,
+				 unsigned long target, struct pp_text *text,
+				 unsigned long *ret_probe)
 {
 	struct pp_when *when = &text->when;
 	unsigned int i;
 	int ret;
 
-	text->nr = pp_debug_decide_first && target ? decide_first(site, target, text->poke) :
-						     address_pokes(site, target, text->poke);
+	text->nr = pp_debug_decide_first && target
+			   ? entry_pokes_decide_first(site, target, text->poke)
+			   : entry_address_pokes(site, target, text->poke);
 	for (i = 0; i < text->nr; i++)
 		text->poke[i].func = func;
 	ret = pp_text_map(text);
 	if (ret)
 		return ret;
-	*ret_probe = pp_claim_write(text, 0, 0);
+	*ret_probe = pp_claim_write_begin(text, 0, 0);
 	if (*ret_probe) {
 		pp_text_unmap(text);
 		return -EBUSY;
@@ -201,14 +203,14 @@ static int load(struct pp_site *site, const struct pp_func *func, unsigned long 
 	/* The order of all who write text; and no CPU comes that would not be told. */
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
-	if (!is_passing(site))
+	if (!entry_lets_through(site))
 		ret = -EBUSY;
-	else if (!(pp_debug_entry_ms ? write_slowly(text) : pp_text_write(text)))
+	else if (!(pp_debug_entry_ms ? entry_write_slowly(text) : pp_text_write(text)))
 		ret = -EIO;
 	mutex_unlock(pp_kernel.text_mutex);
 	pp_arch.text.written(site->ip, site->ip + pp_entry_span());
 	cpus_read_unlock();
-	pp_claim_written();
+	pp_claim_write_end();
 	pp_text_unmap(text);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
@@ -218,11 +220,11 @@ static int load(struct pp_site *site, const struct pp_func *func, unsigned long 
 }
 
 /* Of one function. */
-#define LOAD_POKES (PP_PREPARED_MAX + 2)
+#define PREPARE_POKES (PP_PREPARED_MAX + 2)
 
 static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsigned long target)
 {
-	struct pp_poke pokes[LOAD_POKES] = {};
+	struct pp_poke pokes[PREPARE_POKES] = {};
 	struct pp_text text = { .poke = pokes };
 	unsigned long probe = 0;
 	int ret;
@@ -230,15 +232,15 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 	lockdep_assert_held(&pp_mutex);
 	if (site->prepared == target || !pp_arch.entry.prepared)
 		return 0;
-	ret = load(site, func, target, &text, &probe);
+	ret = entry_write_addresses(site, func, target, &text, &probe);
 	if (probe)
-		return pp_entry_blame_probe(func->patch, probe);
+		return pp_entry_report_probe(func->patch, probe);
 	if (!ret)
 		pp_record_text(&text, &text.when, POKEPATCH_HISTORY_STORE, 0, false);
 	else if (text.bad)
 		pp_record_put_back(&text, &text.when, POKEPATCH_HISTORY_STORE, 0);
 	if (ret == -EIO && text.bad)
-		return pp_text_blame(&text, func->patch);
+		return pp_text_report(&text, func->patch);
 	if (ret == -EIO || ret == -EBUSY) {
 		pr_err("%s: the entry of %s is not as it was left: somebody else has changed it; nothing is switched\n",
 		       func->patch->name, func->name);
@@ -248,9 +250,9 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 }
 
 /* Take what was prepared from an entry that lets calls through. */
-static int unprepare(struct pp_site *site)
+static int entry_unprepare(struct pp_site *site)
 {
-	struct pp_poke pokes[LOAD_POKES] = {};
+	struct pp_poke pokes[PREPARE_POKES] = {};
 	struct pp_text text = { .poke = pokes };
 	unsigned long probe;
 	int ret;
@@ -258,7 +260,7 @@ static int unprepare(struct pp_site *site)
 	if (!pp_arch.entry.prepared || !site->prepared)
 		return 0;
 	pp_record_begin();
-	ret = load(site, NULL, 0, &text, &probe);
+	ret = entry_write_addresses(site, NULL, 0, &text, &probe);
 	if (!ret || text.bad)
 		pp_record_stores(&text, &text.when, POKEPATCH_HISTORY_STORE);
 	pp_record_end();
@@ -266,10 +268,10 @@ static int unprepare(struct pp_site *site)
 }
 
 /* Tried again once a second if it fails, so that it says nothing. */
-int pp_entry_return(struct pp_site *site, bool *update)
+int pp_entry_release(struct pp_site *site, bool *update)
 {
 	lockdep_assert_held(&pp_mutex);
-	return unprepare(site) ?: pp_claim_return(site->ip, update);
+	return entry_unprepare(site) ?: pp_claim_release(site->ip, update);
 }
 
 /* --- the mode ------------------------------------------------------------------------ */
@@ -279,13 +281,13 @@ int pp_entry_return(struct pp_site *site, bool *update)
  * as it is in this mode no stop can switch it, not for another patch either.  So it must
  * have been asked for.
  */
-static bool may_cross_words(const struct pp_func *func)
+static bool entry_may_cross_words(const struct pp_func *func)
 {
 	return func->patch->live && func->want == POKEPATCH_MODE_ENTRY;
 }
 
 /* Why is this site not for us?  NULL: it is claimed now. */
-static const char *claim(const struct pp_func *func)
+static const char *entry_claim(const struct pp_func *func)
 {
 	const unsigned long ip = func->site->ip;
 	u8 insn[PP_TEXT_WORD_MAX];
@@ -296,14 +298,14 @@ static const char *claim(const struct pp_func *func)
 		return "this kernel does not allow it";
 	if (pp_trace_entry_has(ip))
 		return "it is being traced (/sys/kernel/pokepatch/trace_entry); have that end first";
-	if (!pp_text_fits(ip, pp_arch.entry.size) && !may_cross_words(func))
+	if (!pp_text_fits(ip, pp_arch.entry.size) && !entry_may_cross_words(func))
 		return "its entry cannot be written in one store";
 	if (!pp_veneer_make(ip, func->desc->new_addr))
 		return "the new function is too far away";
 	/* One that could not be given back is claimed still. */
 	if (func->site->lingers)
 		return NULL;
-	if (pp_arch.entry.insn(ip, 0, insn) || !pp_claim(ip, insn, pp_arch.entry.size))
+	if (pp_arch.entry.insn(ip, 0, insn) || !pp_claim_site(ip, insn, pp_arch.entry.size))
 		return "a tracer, a probe or another live patch uses its entry";
 	/* Nothing but NOPs is there. */
 	func->site->prepared = 0;
@@ -315,10 +317,10 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		const char *why = claim(funcs[i]);
+		const char *why = entry_claim(funcs[i]);
 
 		if (!why) {
-			pp_site_unlinger(funcs[i]->site);
+			pp_site_linger_end(funcs[i]->site);
 			funcs[i]->site->mode = &pp_entry_mode;
 		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE) {
 			pr_err("%s: %s cannot be switched in entry mode: %s%s\n",
@@ -331,7 +333,7 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 }
 
 /* Others want them by now, and ftrace writes what these need. */
-static int write_given_back(struct pp_site **sites, unsigned int nr)
+static int entry_have_ftrace_write(struct pp_site **sites, unsigned int nr)
 {
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	unsigned int i;
@@ -351,16 +353,16 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 
 	for (i = 0; i < nr; i++) {
 		/* The record goes with the module; ftrace shall not look at it until then. */
-		if (!going && pp_entry_return(sites[i], &update))
+		if (!going && pp_entry_release(sites[i], &update))
 			pp_site_linger(sites[i]);
 		else
 			sites[i]->mode = NULL;
 	}
 	if (!update)
 		return;
-	failed = write_given_back(sites, nr);
+	failed = entry_have_ftrace_write(sites, nr);
 	if (failed) {
-		pp_sites_unsettled(sites, nr);
+		pp_sites_linger_unsettled(sites, nr);
 		return;
 	}
 	for (i = 0; i < nr; i++)
@@ -373,5 +375,5 @@ const struct pp_mode pp_entry_mode = {
 	.hook = entry_hook,
 	.unhook = entry_unhook,
 	.prepare = entry_prepare,
-	.pokes = entry_poke,
+	.pokes = entry_pokes,
 };

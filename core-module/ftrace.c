@@ -31,7 +31,7 @@
 #error "the core needs an ftrace that can change the instruction pointer"
 #endif
 
-static __always_inline void set_target(struct ftrace_regs *fregs, unsigned long target)
+static __always_inline void pp_ftrace_set_target(struct ftrace_regs *fregs, unsigned long target)
 {
 #ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
 	ftrace_instruction_pointer_set(fregs, target);
@@ -68,7 +68,7 @@ void notrace pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct
 	site = pp_site_find(ip);
 	target = site ? READ_ONCE(site->target) : 0;
 	if (target)
-		set_target(fregs, target);
+		pp_ftrace_set_target(fregs, target);
 	preempt_enable_notrace();
 }
 
@@ -85,13 +85,13 @@ static bool registered; /* pp_mutex */
  */
 static bool leftovers; /* pp_mutex */
 
-static noinline int anchor_new(int n)
+static noinline int pp_ftrace_anchor_new(int n)
 {
 	barrier();
 	return n + 2;
 }
 
-static noinline int anchor(int n)
+static noinline int pp_ftrace_anchor(int n)
 {
 	barrier();
 	return n + 1;
@@ -100,14 +100,14 @@ static noinline int anchor(int n)
 static struct pp_site anchor_site;
 
 /* Redirect the anchor, and back: both must show. */
-static bool redirecting_works(void)
+static bool pp_ftrace_redirects(void)
 {
-	int (*call)(int) = anchor;
+	int (*call)(int) = pp_ftrace_anchor;
 	bool there, back;
 
 	OPTIMIZER_HIDE_VAR(call); /* what it returns is not what its source says */
 	pp_site_publish(&anchor_site);
-	WRITE_ONCE(anchor_site.target, (unsigned long)anchor_new);
+	WRITE_ONCE(anchor_site.target, (unsigned long)pp_ftrace_anchor_new);
 	there = call(1) == 3;
 	WRITE_ONCE(anchor_site.target, 0);
 	back = call(1) == 2;
@@ -120,7 +120,7 @@ static bool redirecting_works(void)
  * 6.1's ftrace_free_filter() leaves the freed hashes in the ops, where the next
  * ftrace_set_filter_ips() would find them.
  */
-static void free_filter(void)
+static void pp_ftrace_free_filter(void)
 {
 	ftrace_free_filter(&ops);
 	RCU_INIT_POINTER(ops.local_hash.filter_hash, NULL);
@@ -131,7 +131,7 @@ static void free_filter(void)
  * ftrace_set_filter_ips() of the ops, by which ftrace writes these sites if it is registered.
  * Not seen are those that @reset takes out: they are leftovers, or not there.
  */
-static int set_filter(unsigned long *ips, unsigned int nr, int remove, int reset)
+static int pp_ftrace_set_filter(unsigned long *ips, unsigned int nr, int remove, int reset)
 {
 	struct pp_record_sites sites;
 	int ret;
@@ -150,7 +150,7 @@ int pp_ftrace_unregister(struct ftrace_ops *which)
 	return ret ?: pp_kernel.ftrace_is_dead() ? -ENODEV : 0;
 }
 
-static void stop(void)
+static void pp_ftrace_unregister_ops(void)
 {
 	struct pp_record_sites sites;
 	int ret;
@@ -164,17 +164,17 @@ static void stop(void)
 		__module_get(THIS_MODULE);
 		return;
 	}
-	free_filter();
+	pp_ftrace_free_filter();
 	registered = false;
 	leftovers = false;
 }
 
-static int start(void)
+static int pp_ftrace_register_ops(void)
 {
 	struct pp_record_sites sites;
 	int ret;
 
-	anchor_site.ip = pp_arch.entry.site((unsigned long)anchor);
+	anchor_site.ip = pp_arch.entry.site((unsigned long)pp_ftrace_anchor);
 	if (!anchor_site.ip) {
 		pr_err("ftrace does not know the core's own functions; is ftrace dead or off?\n");
 		return -ENODEV;
@@ -188,49 +188,49 @@ static int start(void)
 	if (ret) {
 		/* It may have been in ftrace's list for a moment. */
 		synchronize_rcu_tasks_rude();
-		free_filter();
+		pp_ftrace_free_filter();
 		pr_err("ftrace cannot be used (%d)%s\n", ret,
 		       ret == -EBUSY ? "; sysctl kernel.ftrace_enabled must be 1" : "");
 		return ret;
 	}
 	registered = true;
-	if (!redirecting_works()) {
+	if (!pp_ftrace_redirects()) {
 		pr_err("ftrace calls are not redirected on this kernel\n");
-		stop();
+		pp_ftrace_unregister_ops();
 		return -EOPNOTSUPP;
 	}
 	return 0;
 }
 
-static void take_out(unsigned long *ips, unsigned int nr)
+static void pp_ftrace_remove_sites(unsigned long *ips, unsigned int nr)
 {
-	if (!set_filter(ips, nr, 1, 0))
+	if (!pp_ftrace_set_filter(ips, nr, 1, 0))
 		return;
 	leftovers = true;
 	pp_watch_later();
 }
 
 /* Make the filter anew, from the sites that are in this mode. */
-static int refill(void)
+static int pp_ftrace_refill_filter(void)
 {
-	const unsigned int nr = pp_sites_in(&pp_ftrace_mode, NULL);
+	const unsigned int nr = pp_sites_in_mode(&pp_ftrace_mode, NULL);
 	unsigned long *ips = kvmalloc_array(nr + 1, sizeof(*ips), GFP_KERNEL);
 	int ret;
 
 	if (!ips)
 		return -ENOMEM;
 	ips[0] = anchor_site.ip;
-	pp_sites_in(&pp_ftrace_mode, ips + 1);
-	ret = set_filter(ips, nr + 1, 0, 1);
+	pp_sites_in_mode(&pp_ftrace_mode, ips + 1);
+	ret = pp_ftrace_set_filter(ips, nr + 1, 0, 1);
 	kvfree(ips);
 	return ret;
 }
 
-bool pp_ftrace_tidy(void)
+bool pp_ftrace_retry(void)
 {
 	lockdep_assert_held(&pp_mutex);
 	if (leftovers && registered)
-		leftovers = refill();
+		leftovers = pp_ftrace_refill_filter();
 	return leftovers;
 }
 
@@ -238,33 +238,33 @@ bool pp_ftrace_tidy(void)
  * ftrace has refused to add all of them, as one is somebody else's.  One after the other then,
  * to say which it is; if it is none any more, they are added.
  */
-static int add_each(unsigned long *ips, unsigned int nr)
+static int pp_ftrace_add_each(unsigned long *ips, unsigned int nr)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; i < nr && !ret; i++)
-		ret = set_filter(&ips[i], 1, 0, 0);
+		ret = pp_ftrace_set_filter(&ips[i], 1, 0, 0);
 	if (!ret)
 		return 0;
 	i--;
 	pr_err("%ps cannot be switched (%d)%s\n", (void *)ips[i], ret,
 	       ret == -EBUSY ? ": another live patch or tracer redirects it" : "");
 	while (i--)
-		take_out(&ips[i], 1);
+		pp_ftrace_remove_sites(&ips[i], 1);
 	return ret;
 }
 
 /* Add the sites @ips.  All or nothing. */
-static int add(unsigned long *ips, unsigned int nr)
+static int pp_ftrace_add_sites(unsigned long *ips, unsigned int nr)
 {
-	int ret = registered ? 0 : start();
+	int ret = registered ? 0 : pp_ftrace_register_ops();
 
 	if (ret)
 		return ret;
-	ret = set_filter(ips, nr, 0, 0);
+	ret = pp_ftrace_set_filter(ips, nr, 0, 0);
 	if (ret == -EBUSY)
-		return add_each(ips, nr);
+		return pp_ftrace_add_each(ips, nr);
 	if (ret)
 		pr_err("ftrace refuses %u function%s (%d)\n", nr, pp_plural(nr), ret);
 	return ret;
@@ -276,21 +276,21 @@ static int add(unsigned long *ips, unsigned int nr)
  * otherwise, and so past the patch); but not when such an ops changes its filter, as
  * ours does.  One that comes later is asked.
  */
-static const char *hindrance(const struct pp_site *site)
+static const char *pp_ftrace_hindrance(const struct pp_site *site)
 {
 	if (site->lingers)
 		return "its entry could not be given back to ftrace yet";
-	if (pp_claim_shadows(site->ip) & PP_SHADOWS_BPF)
+	if (pp_claim_user_kinds(site->ip) & PP_SHADOWS_BPF)
 		return "a BPF program uses its entry";
 	return NULL;
 }
 
-static int check_free(struct pp_func **funcs, unsigned int nr)
+static int pp_ftrace_check_free(struct pp_func **funcs, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		const char *why = hindrance(funcs[i]->site);
+		const char *why = pp_ftrace_hindrance(funcs[i]->site);
 
 		if (!why)
 			continue;
@@ -305,7 +305,7 @@ static int check_free(struct pp_func **funcs, unsigned int nr)
  * The sites call the handler, which lets all calls through until their target is
  * set.
  */
-static int ftrace_hook(struct pp_func **funcs, unsigned int nr)
+static int pp_ftrace_hook(struct pp_func **funcs, unsigned int nr)
 {
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	unsigned int i;
@@ -313,12 +313,12 @@ static int ftrace_hook(struct pp_func **funcs, unsigned int nr)
 
 	for (i = 0; i < nr && !ret; i++)
 		ips[i] = funcs[i]->site->ip;
-	ret = ret ?: check_free(funcs, nr) ?: add(ips, nr);
+	ret = ret ?: pp_ftrace_check_free(funcs, nr) ?: pp_ftrace_add_sites(ips, nr);
 	/* One that came since then was not asked. */
 	if (!ret) {
-		ret = check_free(funcs, nr);
+		ret = pp_ftrace_check_free(funcs, nr);
 		if (ret)
-			take_out(ips, nr);
+			pp_ftrace_remove_sites(ips, nr);
 	}
 	for (i = 0; i < nr && !ret; i++)
 		funcs[i]->site->mode = &pp_ftrace_mode;
@@ -327,7 +327,7 @@ static int ftrace_hook(struct pp_func **funcs, unsigned int nr)
 }
 
 /* A call may still be on its way to the handler. */
-static void ftrace_unhook(struct pp_site **sites, unsigned int nr, bool going)
+static void pp_ftrace_unhook(struct pp_site **sites, unsigned int nr, bool going)
 {
 	/* In one go if there is memory for that, else one by one: it cannot fail. */
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
@@ -338,17 +338,17 @@ static void ftrace_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		if (ips)
 			ips[i] = sites[i]->ip;
 		else
-			take_out(&sites[i]->ip, 1);
+			pp_ftrace_remove_sites(&sites[i]->ip, 1);
 	}
 	if (ips)
-		take_out(ips, nr);
+		pp_ftrace_remove_sites(ips, nr);
 	kvfree(ips);
 }
 
 const struct pp_mode pp_ftrace_mode = {
 	.name = "ftrace",
-	.hook = ftrace_hook,
-	.unhook = ftrace_unhook,
+	.hook = pp_ftrace_hook,
+	.unhook = pp_ftrace_unhook,
 };
 
 bool pp_ftrace_registered(void)
@@ -359,7 +359,7 @@ bool pp_ftrace_registered(void)
 int pp_ftrace_start(void)
 {
 	lockdep_assert_held(&pp_mutex);
-	return registered ? 0 : start();
+	return registered ? 0 : pp_ftrace_register_ops();
 }
 
 /*
@@ -388,6 +388,6 @@ int pp_ftrace_update(const unsigned long *ips, unsigned int nr)
 void pp_ftrace_stop(void)
 {
 	lockdep_assert_held(&pp_mutex);
-	if (registered && pp_sites_settled())
-		stop();
+	if (registered && pp_sites_all_settled())
+		pp_ftrace_unregister_ops();
 }

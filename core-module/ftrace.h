@@ -46,7 +46,7 @@ int pp_ftrace_start(void);
 bool pp_ftrace_registered(void);
 void pp_ftrace_stop(void);
 /* Take out what could not be taken out.  Return: true if some still could not. */
-bool pp_ftrace_tidy(void);
+bool pp_ftrace_retry(void);
 #else
 static inline int pp_ftrace_update(const unsigned long *ips, unsigned int nr)
 {
@@ -57,7 +57,7 @@ static inline void pp_ftrace_stop(void)
 {
 }
 
-static inline bool pp_ftrace_tidy(void)
+static inline bool pp_ftrace_retry(void)
 {
 	return false;
 }

@@ -48,7 +48,7 @@ static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 	busy_add(busy, func, func->desc->new_addr + pointers, func->desc->new_size - pointers);
 	if (!pp_debug_skip_cold)
 		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
-	pp_veneers_busy(busy, func);
+	pp_veneers_add_busy(busy, func);
 }
 
 /*
@@ -205,7 +205,7 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	flip->func = func;
 	flip->from = site->target;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
-	ret = pp_site_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
+	ret = pp_site_add_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
 	if (!ret && tr->text.nr > first)
 		note_route(tr, flip);
 	return ret;
@@ -225,7 +225,7 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 		if (!pp_debug_skip_new)
 			busy_add_new(&tr->busy, func);
 		if (!func->site) {
-			pp_carried_switch(func, attempt);
+			pp_carried_note_switch(func, attempt);
 			if (!pp_debug_skip_carried)
 				busy_add_carried(&tr->busy, func);
 			continue;
@@ -270,7 +270,7 @@ int pp_lay_out(struct transition *tr)
 	}
 	/* Who is there will be in the text. */
 	for (i = 0; tr->look_only && i < tr->patch->nr_funcs; i++)
-		pp_veneers_busy(&tr->busy, &tr->patch->funcs[i]);
+		pp_veneers_add_busy(&tr->busy, &tr->patch->funcs[i]);
 	if (tr->enable)
 		ret = lay_out_patch(tr, tr->patch, attempts);
 	for (i = 0; i < tr->nr_off && !tr->look_only && !ret; i++)

@@ -122,7 +122,7 @@ static void module_switch_target(const struct pp_func *func, unsigned long targe
 	const unsigned long from = func->site->target;
 	struct pp_when when = { .before = pp_now(), .cpu = raw_smp_processor_id() };
 
-	pp_site_leads_to(func->site, target);
+	pp_site_set_target(func->site, target);
 	when.begin = when.before;
 	when.end = when.after = pp_now();
 	pp_record_route(func, from, target, &when, POKEPATCH_HISTORY_STORE);
@@ -176,7 +176,7 @@ static void module_release_parent(struct pp_patch *patch, unsigned int index)
 			continue;
 		WRITE_ONCE(patch->funcs[i].old_addr, 0);
 		/* If the parent comes again, it will be at another address. */
-		pp_veneers_drop(patch->funcs[i].desc->new_addr);
+		pp_veneers_free(patch->funcs[i].desc->new_addr);
 	}
 	pp_object_post_unpatch(obj);
 	obj->mod = NULL;
@@ -214,8 +214,8 @@ static int module_switch_on(struct pp_patch *patch, unsigned int index)
 		return -ENOMEM;
 	for (i = 0; i < patch->nr_funcs && !ret; i++)
 		if (patch->funcs[i].obj == index && patch->funcs[i].site)
-			ret = pp_site_pokes(&text, patch->funcs[i].site, &patch->funcs[i],
-					    patch->funcs[i].desc->new_addr);
+			ret = pp_site_add_pokes(&text, patch->funcs[i].site, &patch->funcs[i],
+						patch->funcs[i].desc->new_addr);
 	/* No CPU executes the module's text, so this write suits live patches too. */
 	ret = ret ?: pp_text_write_unused(&text, patch);
 	for (i = 0; i < patch->nr_funcs && !ret; i++) {

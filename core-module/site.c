@@ -37,7 +37,7 @@
 
 static struct hlist_head sites[1 << SITE_BITS];
 
-static struct hlist_head *bucket(unsigned long ip)
+static struct hlist_head *site_bucket(unsigned long ip)
 {
 	return &sites[hash_long(ip, SITE_BITS)];
 }
@@ -46,7 +46,7 @@ notrace struct pp_site *pp_site_find(unsigned long ip)
 {
 	struct pp_site *site;
 
-	hlist_for_each_entry_rcu_notrace(site, bucket(ip), node)
+	hlist_for_each_entry_rcu_notrace(site, site_bucket(ip), node)
 		if (site->ip == ip)
 			return site;
 	return NULL;
@@ -54,7 +54,7 @@ notrace struct pp_site *pp_site_find(unsigned long ip)
 
 void pp_site_publish(struct pp_site *site)
 {
-	hlist_add_head_rcu(&site->node, bucket(site->ip));
+	hlist_add_head_rcu(&site->node, site_bucket(site->ip));
 }
 
 void pp_site_unpublish(struct pp_site *site)
@@ -62,7 +62,7 @@ void pp_site_unpublish(struct pp_site *site)
 	hlist_del_rcu(&site->node);
 }
 
-unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips)
+unsigned int pp_sites_in_mode(const struct pp_mode *mode, unsigned long *ips)
 {
 	const struct pp_site *site;
 	unsigned int i, nr = 0;
@@ -79,7 +79,7 @@ unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips)
 	return nr;
 }
 
-static bool in_object(const struct pp_func *func, unsigned int obj)
+static bool site_func_in_object(const struct pp_func *func, unsigned int obj)
 {
 	return obj == PP_ALL_OBJECTS || func->obj == obj;
 }
@@ -130,7 +130,7 @@ int pp_site_get(struct pp_func *func)
 }
 
 /* Sites that nobody finds any more: once handlers have passed that still look at one. */
-static void free_sites(struct list_head *dead)
+static void site_free_list(struct list_head *dead)
 {
 	struct pp_site *site, *next;
 
@@ -155,7 +155,7 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 	for (i = 0; i < nr; i++) {
 		struct pp_func *func = &funcs[i];
 
-		if (!in_object(func, obj) || !func->site)
+		if (!site_func_in_object(func, obj) || !func->site)
 			continue;
 		site = func->site;
 		func->site = NULL;
@@ -167,7 +167,7 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 		pp_site_unpublish(site);
 		list_add(&site->active, &dead);
 	}
-	free_sites(&dead);
+	site_free_list(&dead);
 }
 
 /* The cheapest first: what auto tries. */
@@ -217,9 +217,9 @@ int pp_mode_parse(const char *name, u32 *mode)
 }
 
 /* Is @func to be hooked, and its site with it? */
-static bool wants_hook(const struct pp_func *func, unsigned int obj)
+static bool site_wants_hook(const struct pp_func *func, unsigned int obj)
 {
-	return in_object(func, obj) && func->site && !func->hooked;
+	return site_func_in_object(func, obj) && func->site && !func->hooked;
 }
 
 /*
@@ -229,7 +229,7 @@ static bool wants_hook(const struct pp_func *func, unsigned int obj)
  * Where nobody runs the function, in a module that is just coming, one that is not could be
  * written there as well; but then no stop could ever take it away.
  */
-static int check_shared(const struct pp_func *func)
+static int site_check_shared(const struct pp_func *func)
 {
 	const struct pp_mode *mode = func->site->mode;
 
@@ -255,7 +255,7 @@ static int check_shared(const struct pp_func *func)
  * Hook the sites of @funcs, each in the first mode that takes it.  All or nothing.
  * Those that are in a mode stay in it.
  */
-static int hook_new(struct pp_func **funcs, unsigned int nr)
+static int site_hook_new(struct pp_func **funcs, unsigned int nr)
 {
 	struct pp_func **group = kvmalloc_array(nr, sizeof(*group), GFP_KERNEL);
 	unsigned int i, k;
@@ -275,8 +275,8 @@ static int hook_new(struct pp_func **funcs, unsigned int nr)
 	return ret;
 }
 
-static void unhook_in(const struct pp_mode *mode, struct pp_site **sites, unsigned int nr,
-		      bool going)
+static void site_unhook_in_mode(const struct pp_mode *mode, struct pp_site **sites, unsigned int nr,
+				bool going)
 {
 	struct pp_site **group = kvmalloc_array(nr, sizeof(*group), GFP_KERNEL);
 	unsigned int i, members = 0;
@@ -296,12 +296,12 @@ static void unhook_in(const struct pp_mode *mode, struct pp_site **sites, unsign
 }
 
 /* Each site leaves its mode, or lingers in it. */
-static void unhook_sites(struct pp_site **sites, unsigned int nr, bool going)
+static void site_unhook_all(struct pp_site **sites, unsigned int nr, bool going)
 {
 	unsigned int k;
 
 	for (k = 0; k < ARRAY_SIZE(order); k++)
-		unhook_in(modes[order[k]], sites, nr, going);
+		site_unhook_in_mode(modes[order[k]], sites, nr, going);
 }
 
 /*
@@ -319,19 +319,19 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 
 	lockdep_assert_held(&pp_mutex);
 	for (i = 0; i < nr && !ret; i++) {
-		if (!wants_hook(&funcs[i], obj))
+		if (!site_wants_hook(&funcs[i], obj))
 			continue;
 		if (!list_empty(&funcs[i].site->hooked)) {
-			ret = check_shared(&funcs[i]);
+			ret = site_check_shared(&funcs[i]);
 			continue;
 		}
 		back[nr_new] = funcs[i].site;
 		new[nr_new++] = &funcs[i];
 	}
 	if (!ret && nr_new) {
-		ret = hook_new(new, nr_new);
+		ret = site_hook_new(new, nr_new);
 		if (ret)
-			unhook_sites(back, nr_new, false);
+			site_unhook_all(back, nr_new, false);
 	}
 	kvfree(back);
 	kvfree(new);
@@ -343,7 +343,7 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 	 */
 	pp_others_drain();
 	for (i = 0; i < nr; i++) {
-		if (!wants_hook(&funcs[i], obj))
+		if (!site_wants_hook(&funcs[i], obj))
 			continue;
 		funcs[i].hooked = true;
 		list_add(&funcs[i].hook, &funcs[i].site->hooked);
@@ -366,7 +366,7 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 	for (i = 0; i < nr; i++) {
 		struct pp_site *site = funcs[i].site;
 
-		if (!in_object(&funcs[i], obj) || !funcs[i].hooked)
+		if (!site_func_in_object(&funcs[i], obj) || !funcs[i].hooked)
 			continue;
 		funcs[i].hooked = false;
 		list_del_init(&funcs[i].hook);
@@ -380,21 +380,21 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 		if (gone)
 			gone[nr_gone++] = site;
 		else
-			unhook_sites(&site, 1, going);
+			site_unhook_all(&site, 1, going);
 	}
 	if (nr_gone)
-		unhook_sites(gone, nr_gone, going);
+		site_unhook_all(gone, nr_gone, going);
 	kvfree(gone);
 	/* Once for all functions; the second is for idle tasks. */
 	if (wait) {
 		synchronize_rcu_tasks();
 		pp_synchronize_rude();
-		pp_direct_settle();
+		pp_direct_free_second_ops();
 	}
 }
 
-int pp_site_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
-		  unsigned long target)
+int pp_site_add_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
+		      unsigned long target)
 {
 	struct pp_poke *poke = &text->poke[text->nr];
 	int i, nr = 0;
@@ -420,7 +420,7 @@ int pp_site_pokes(struct pp_text *text, struct pp_site *site, const struct pp_fu
 static LIST_HEAD(lingering);
 
 /* It outlives its patches, and so the core must stay. */
-static void keep(struct pp_site *site)
+static void site_linger_begin(struct pp_site *site)
 {
 	site->lingers = true;
 	list_add(&site->linger_node, &lingering);
@@ -433,7 +433,7 @@ void pp_site_linger(struct pp_site *site)
 	lockdep_assert_held(&pp_mutex);
 	if (site->lingers)
 		return;
-	keep(site);
+	site_linger_begin(site);
 	pr_notice("the entry of %ps is not given back while another live patch, BPF program or probe wants it, which would be without effect until then, or is not as it was\n",
 		  (void *)site->ip);
 }
@@ -446,7 +446,7 @@ void pp_site_linger(struct pp_site *site)
  * the site stays with us, in its mode, and an ops of ours with ftrace (pp_ftrace_stop()),
  * until it is written and settled.
  */
-void pp_sites_unsettled(struct pp_site **sites, unsigned int nr)
+void pp_sites_linger_unsettled(struct pp_site **sites, unsigned int nr)
 {
 	unsigned int i;
 
@@ -456,12 +456,12 @@ void pp_sites_unsettled(struct pp_site **sites, unsigned int nr)
 			continue;
 		sites[i]->mode = &pp_entry_mode;
 		sites[i]->unsettled = true;
-		keep(sites[i]);
+		site_linger_begin(sites[i]);
 	}
 	pp_watch_later();
 }
 
-bool pp_sites_settled(void)
+bool pp_sites_all_settled(void)
 {
 	const struct pp_site *site;
 
@@ -471,7 +471,7 @@ bool pp_sites_settled(void)
 	return true;
 }
 
-void pp_site_unlinger(struct pp_site *site)
+void pp_site_linger_end(struct pp_site *site)
 {
 	lockdep_assert_held(&pp_mutex);
 	if (!site->lingers)
@@ -483,24 +483,24 @@ void pp_site_unlinger(struct pp_site *site)
 }
 
 /* @sites, by their linger_node, are given back, or have gone with their module. */
-static void drop(struct list_head *sites)
+static void site_linger_end_all(struct list_head *sites)
 {
 	struct pp_site *site, *next;
 	LIST_HEAD(dead);
 
 	list_for_each_entry_safe(site, next, sites, linger_node) {
-		pp_site_unlinger(site);
+		pp_site_linger_end(site);
 		site->mode = NULL;
 		if (site->users)
 			continue;
 		pp_site_unpublish(site);
 		list_add(&site->active, &dead);
 	}
-	free_sites(&dead);
+	site_free_list(&dead);
 }
 
 /* Have ftrace write @sites, by their linger_node. */
-static int write_back(const struct list_head *sites)
+static int site_have_ftrace_write(const struct list_head *sites)
 {
 	const struct pp_site *site;
 	unsigned int nr = 0, i = 0;
@@ -527,13 +527,14 @@ bool pp_sites_linger_retry(void)
 	LIST_HEAD(back);
 
 	lockdep_assert_held(&pp_mutex);
-	list_for_each_entry_safe(site, next, &lingering, linger_node)
-		if (site->unsettled || !pp_entry_return(site, &update)) {
-			update |= site->unsettled;
-			list_move(&site->linger_node, &back);
-		}
+	list_for_each_entry_safe(site, next, &lingering, linger_node) {
+		if (!site->unsettled && pp_entry_release(site, &update))
+			continue;
+		update |= site->unsettled;
+		list_move(&site->linger_node, &back);
+	}
 	if (update) {
-		const bool failed = write_back(&back);
+		const bool failed = site_have_ftrace_write(&back);
 
 		list_for_each_entry(site, &back, linger_node) {
 			site->unsettled = failed;
@@ -543,7 +544,7 @@ bool pp_sites_linger_retry(void)
 		if (failed)
 			list_splice_init(&back, &lingering);
 	}
-	drop(&back);
+	site_linger_end_all(&back);
 	/* Without patches nobody else gives ftrace back. */
 	if (update && list_empty(&pp_patches))
 		pp_ftrace_stop();
@@ -560,7 +561,7 @@ void pp_sites_module_going(const struct module *mod)
 	list_for_each_entry_safe(site, next, &lingering, linger_node)
 		if (within_module_core(site->ip, mod))
 			list_move(&site->linger_node, &gone);
-	drop(&gone);
+	site_linger_end_all(&gone);
 }
 
 /* Carried functions, by the address of the old one. */
@@ -587,7 +588,7 @@ struct list_head *pp_func_active(const struct pp_func *func)
 	return NULL;
 }
 
-void pp_carried_switch(struct pp_func *func, u64 attempt)
+void pp_carried_note_switch(struct pp_func *func, u64 attempt)
 {
 	const u32 hash = hash_long(func->old_addr, SITE_BITS);
 

@@ -99,10 +99,10 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
 void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, bool going);
 void pp_site_linger(struct pp_site *site);
 /* The same for @sites that were given back, which ftrace could not write. */
-void pp_sites_unsettled(struct pp_site **sites, unsigned int nr);
+void pp_sites_linger_unsettled(struct pp_site **sites, unsigned int nr);
 /* Is there none of them? */
-bool pp_sites_settled(void);
-void pp_site_unlinger(struct pp_site *site);
+bool pp_sites_all_settled(void);
+void pp_site_linger_end(struct pp_site *site);
 bool pp_sites_linger_retry(void);
 void pp_sites_module_going(const struct module *mod);
 unsigned long pp_site_top(const struct pp_site *site);
@@ -116,17 +116,17 @@ struct list_head *pp_func_active(const struct pp_func *func);
  * Carried functions have no site to tell: note that this attempt, which has a number of its
  * own, switches @func; does it switch the function that @func replaces?
  */
-void pp_carried_switch(struct pp_func *func, u64 attempt);
+void pp_carried_note_switch(struct pp_func *func, u64 attempt);
 bool pp_carried_is_switched(const struct pp_func *func, u64 attempt);
 void pp_sites_init(void);
 /* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
-unsigned int pp_sites_in(const struct pp_mode *mode, unsigned long *ips);
+unsigned int pp_sites_in_mode(const struct pp_mode *mode, unsigned long *ips);
 /*
  * Add to @text what has the calls of @site, for @func's sake, go to @target, and write what
  * has to be prepared for that.  May sleep.  0, -ERANGE; -EBUSY, -EIO (logged); -ENOMEM.
  */
-int pp_site_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
-		  unsigned long target);
+int pp_site_add_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
+		      unsigned long target);
 /* The handler's lookup: any context, with preemption off. */
 struct pp_site *pp_site_find(unsigned long ip);
 void pp_site_publish(struct pp_site *site);

@@ -88,7 +88,7 @@ static notrace enum verdict decide(struct transition *tr)
 	 * is going to be.  All other calls see all functions switched, or none.
 	 */
 	for (i = 0; i < tr->nr_flips; i++)
-		pp_site_leads_to(tr->flips[i].site, tr->flips[i].target);
+		pp_site_set_target(tr->flips[i].site, tr->flips[i].target);
 	serialise(tr);
 	/* The stores, and then the clock. */
 	smp_mb();
@@ -247,7 +247,7 @@ int pp_stop(struct transition *tr)
 	if (tr->verdict == BROKEN) {
 		record_stop(tr);
 		pp_hold_if_stuck(tr);
-		return pp_text_blame(&tr->text, tr->patch);
+		return pp_text_report(&tr->text, tr->patch);
 	}
 	if (pp_debug_record_wait_ms)
 		msleep(pp_debug_record_wait_ms);

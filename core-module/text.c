@@ -34,14 +34,14 @@
 #include "record.h"
 #include "text.h"
 
-static unsigned long word_of(unsigned long at)
+static unsigned long text_word_of(unsigned long at)
 {
 	return at & ~((unsigned long)pp_arch.text.word - 1);
 }
 
 bool pp_text_fits(unsigned long at, unsigned int size)
 {
-	return word_of(at) == word_of(at + size - 1);
+	return text_word_of(at) == text_word_of(at + size - 1);
 }
 
 /* The page of core or module text that @addr is in. */
@@ -53,13 +53,13 @@ static struct page *text_page(unsigned long addr)
 }
 
 /* Neither load nor store can tear: they are aligned, and volatile. */
-static __always_inline u64 read_word(const void *from)
+static __always_inline u64 text_read_word(const void *from)
 {
 	return pp_arch.text.word == sizeof(u64) ? READ_ONCE(*(const u64 *)from) :
 						  READ_ONCE(*(const u32 *)from);
 }
 
-static __always_inline void write_word(void *to, u64 word)
+static __always_inline void text_write_word(void *to, u64 word)
 {
 	if (pp_arch.text.word == sizeof(u64))
 		WRITE_ONCE(*(u64 *)to, word);
@@ -68,15 +68,15 @@ static __always_inline void write_word(void *to, u64 word)
 }
 
 /* The bytes at their place in an otherwise empty word, as the CPU loads it. */
-static u64 placed(const struct pp_poke *poke, const u8 *bytes)
+static u64 text_place_in_word(const struct pp_poke *poke, const u8 *bytes)
 {
 	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX) = {};
 
-	memcpy(word + (poke->at - word_of(poke->at)), bytes, poke->size);
-	return read_word(word);
+	memcpy(word + (poke->at - text_word_of(poke->at)), bytes, poke->size);
+	return text_read_word(word);
 }
 
-static int map_alias(struct pp_text *text)
+static int text_map_alias(struct pp_text *text)
 {
 	struct page **pages;
 	unsigned int i;
@@ -107,17 +107,18 @@ int pp_text_map(struct pp_text *text)
 	if (!text->nr)
 		return 0;
 	if (!pp_arch.text.store)
-		ret = map_alias(text);
+		ret = text_map_alias(text);
 	if (ret)
 		return ret;
 	for (i = 0; i < text->nr; i++) {
 		struct pp_poke *poke = &text->poke[i];
+		const unsigned long word = text_word_of(poke->at);
 
-		poke->alias = text->alias ? text->alias + i * PAGE_SIZE + offset_in_page(word_of(poke->at)) :
-					    (void *)word_of(poke->at);
-		poke->mask = placed(poke, ones);
-		poke->old_word = placed(poke, poke->old);
-		poke->new_word = placed(poke, poke->new);
+		poke->alias = text->alias ? text->alias + i * PAGE_SIZE + offset_in_page(word) :
+					    (void *)word;
+		poke->mask = text_place_in_word(poke, ones);
+		poke->old_word = text_place_in_word(poke, poke->old);
+		poke->new_word = text_place_in_word(poke, poke->new);
 	}
 	return 0;
 }
@@ -133,40 +134,41 @@ void pp_text_unmap(struct pp_text *text)
  * No memcpy() or memcmp() here, and no tracer or probe: they may be what is being
  * switched, and this CPU has not serialised yet.
  */
-static __always_inline bool poke(const struct pp_poke *poke, u64 from, u64 to)
+static __always_inline bool text_write_poke(const struct pp_poke *poke, u64 from, u64 to)
 {
-	const u64 word = read_word(poke->alias);
+	const u64 word = text_read_word(poke->alias);
 
 	if ((word & poke->mask) != from && !pp_debug_skip_compare)
 		return false;
 	if (pp_arch.text.store)
-		return !pp_arch.text.store(word_of(poke->at), (word & ~poke->mask) | to);
-	write_word(poke->alias, (word & ~poke->mask) | to);
+		return !pp_arch.text.store(text_word_of(poke->at), (word & ~poke->mask) | to);
+	text_write_word(poke->alias, (word & ~poke->mask) | to);
 	return true;
 }
 
 /* What CPUs will fetch, as opposed to what was written. */
-static __always_inline bool reads_back(const struct pp_poke *poke, u64 word)
+static __always_inline bool text_reads_back(const struct pp_poke *poke, u64 word)
 {
-	return (read_word((void *)word_of(poke->at)) & poke->mask) == word;
+	return (text_read_word((void *)text_word_of(poke->at)) & poke->mask) == word;
 }
 
-static __always_inline bool is_written(const struct pp_poke *poke)
+static __always_inline bool text_is_written(const struct pp_poke *poke)
 {
 	return pp_debug_skip_read_back || poke->passes ||
 	       (!PP_FAULT("read back") && !pp_debug_stuck_text &&
-		reads_back(poke, poke->new_word));
+		text_reads_back(poke, poke->new_word));
 }
 
 /* Of the first @nr; what is not as it was written is somebody else's, and is let alone. */
-static __always_inline void put_back(struct pp_text *text, unsigned int nr)
+static __always_inline void text_put_back(struct pp_text *text, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = nr; i-- && !pp_debug_stuck_text;)
-		poke(&text->poke[i], text->poke[i].new_word, text->poke[i].old_word);
+		text_write_poke(&text->poke[i], text->poke[i].new_word, text->poke[i].old_word);
 	for (i = 0; i < nr && !text->stuck; i++)
-		if (!text->poke[i].returns && !reads_back(&text->poke[i], text->poke[i].old_word))
+		if (!text->poke[i].returns &&
+		    !text_reads_back(&text->poke[i], text->poke[i].old_word))
 			text->stuck = &text->poke[i];
 }
 
@@ -184,33 +186,33 @@ notrace bool pp_text_write(struct pp_text *text)
 	for (done = 0; done < text->nr; done++) {
 		const struct pp_poke *this = &text->poke[done];
 
-		if (!PP_FAULT("poke") && poke(this, this->old_word, this->new_word))
+		if (!PP_FAULT("poke") && text_write_poke(this, this->old_word, this->new_word))
 			continue;
 		text->bad = this;
 		text->wanted = this->old;
-		text->found = read_word(this->alias);
+		text->found = text_read_word(this->alias);
 		break;
 	}
 	for (i = 0; i < done && !text->bad; i++) {
 		const struct pp_poke *this = &text->poke[i];
 
-		if (is_written(this))
+		if (text_is_written(this))
 			continue;
 		text->bad = this;
 		text->wanted = this->new;
-		text->found = read_word((void *)word_of(this->at));
+		text->found = text_read_word((void *)text_word_of(this->at));
 	}
 	if (!text->bad)
 		return true;
 	text->put_back = done;
 	text->turned = pp_now();
-	put_back(text, done);
+	text_put_back(text, done);
 	return false;
 }
 
 NOKPROBE_SYMBOL(pp_text_write);
 
-int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
+int pp_text_report(const struct pp_text *text, const struct pp_patch *patch)
 {
 	const struct pp_poke *bad = text->bad, *stuck = text->stuck;
 	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX);
@@ -218,9 +220,9 @@ int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
 	const char *now = stuck ? "some is not put back" :
 			  text->wanted == bad->old ? "nothing is switched" :
 						     "everything is put back";
-	const u8 *found = word + (bad->at - word_of(bad->at));
+	const u8 *found = word + (bad->at - text_word_of(bad->at));
 
-	write_word(word, text->found);
+	text_write_word(word, text->found);
 	if (text->wanted == bad->old && !memcmp(found, bad->old, bad->size))
 		pr_err("%s: the code at %pS cannot be written; %s\n", patch->name,
 		       (void *)bad->at, now);
@@ -235,7 +237,7 @@ int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch)
 	return -EIO;
 }
 
-static bool all_fit(const struct pp_text *text)
+static bool text_all_fit(const struct pp_text *text)
 {
 	unsigned int i;
 
@@ -245,7 +247,7 @@ static bool all_fit(const struct pp_text *text)
 	return true;
 }
 
-static int write_unused(struct pp_text *text, const struct pp_patch *patch)
+static int text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 {
 	unsigned long start = ULONG_MAX, end = 0, probe;
 	struct pp_when *when = &text->when;
@@ -253,21 +255,21 @@ static int write_unused(struct pp_text *text, const struct pp_patch *patch)
 	int ret;
 
 	/* Slower, and it minds neither words nor who runs the text. */
-	if (!all_fit(text))
+	if (!text_all_fit(text))
 		return pp_text_write_live(text, patch);
 	ret = pp_text_map(text);
 	if (ret || !text->nr)
 		return ret;
-	probe = pp_claim_write(text, 0, 0);
+	probe = pp_claim_write_begin(text, 0, 0);
 	if (probe) {
 		pp_text_unmap(text);
-		return pp_entry_blame_probe(patch, probe);
+		return pp_entry_report_probe(patch, probe);
 	}
 	when->before = when->begin = pp_now();
 	mutex_lock(pp_kernel.text_mutex);
-	ret = pp_text_write(text) ? 0 : pp_text_blame(text, patch);
+	ret = pp_text_write(text) ? 0 : pp_text_report(text, patch);
 	mutex_unlock(pp_kernel.text_mutex);
-	pp_claim_written();
+	pp_claim_write_end();
 	pp_text_unmap(text);
 	for (i = 0; i < text->nr; i++) {
 		start = min(start, text->poke[i].at);
@@ -289,7 +291,7 @@ int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 	int ret;
 
 	pp_record_begin();
-	ret = write_unused(text, patch);
+	ret = text_write_unused(text, patch);
 	pp_record_end();
 	return ret;
 }

@@ -53,7 +53,7 @@ int pp_text_map(struct pp_text *text);
 void pp_text_unmap(struct pp_text *text);
 bool pp_text_write(struct pp_text *text);
 /* Say what went wrong in pp_text_write().  Return: -EIO. */
-int pp_text_blame(const struct pp_text *text, const struct pp_patch *patch);
+int pp_text_report(const struct pp_text *text, const struct pp_patch *patch);
 /* All of that for text that nobody runs; recorded.  May sleep; 0, -ENOMEM, -EIO (logged). */
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 

@@ -234,7 +234,7 @@ static void became(struct traced *traced, enum as as)
  */
 static unsigned long claim_write(const struct traced *traced, const struct pp_text *text)
 {
-	return pp_claim_write(text, traced->ip, pp_arch.trace->words * pp_arch.entry.size);
+	return pp_claim_write_begin(text, traced->ip, pp_arch.trace->words * pp_arch.entry.size);
 }
 
 static int write_words(const struct traced *traced, struct pp_text *text)
@@ -259,7 +259,7 @@ static int write_words(const struct traced *traced, struct pp_text *text)
 	mutex_unlock(pp_kernel.text_mutex);
 	pp_arch.text.written(traced->ip, traced->ip + pp_entry_span());
 	cpus_read_unlock();
-	pp_claim_written();
+	pp_claim_write_end();
 	pp_text_unmap(text);
 	when->after = when->end = pp_now();
 	when->cpu = raw_smp_processor_id();
@@ -327,7 +327,7 @@ static int stop_without_probes(const struct traced *traced, struct transition *t
 		return -EBUSY;
 	}
 	ret = pp_stop(tr);
-	pp_claim_written();
+	pp_claim_write_end();
 	return ret;
 }
 
@@ -452,7 +452,7 @@ static int check_probes(struct traced *traced)
 {
 	if (claim_write(traced, make_words(traced, FREE)))
 		return -EBUSY;
-	pp_claim_written();
+	pp_claim_write_end();
 	return 0;
 }
 

@@ -129,7 +129,7 @@ static void commit(struct transition *tr)
 	}
 	if (tr->enable)
 		pp_callbacks_after(tr->patch, true);
-	pp_watch();
+	pp_watch_now();
 }
 
 /* pre-patch, which may fail, before anything is said to those that leave. */
@@ -159,7 +159,7 @@ static void cancel(struct transition *tr)
 		pp_callbacks_cancel(patch, true);
 		forget_withdrawn(patch);
 	}
-	pp_watch();
+	pp_watch_now();
 	pp_record_leave();
 	mutex_unlock(&pp_mutex);
 }
@@ -221,7 +221,7 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 static bool may_be_shared(const struct flip *flip)
 {
 	return flip->site->mode == &pp_direct_mode && flip->from != flip->target &&
-	       pp_claim_shared(flip->site->ip);
+	       pp_claim_is_shared(flip->site->ip);
 }
 
 /* In ftrace mode this is the switch, of one site; in others it was made when text was written. */
@@ -233,7 +233,7 @@ static void switch_target(struct flip *flip)
 	/* On one processor, and with nothing between the two but the store. */
 	local_irq_disable();
 	begin = pp_now();
-	pp_site_leads_to(flip->site, flip->target);
+	pp_site_set_target(flip->site, flip->target);
 	smp_mb();
 	end = pp_now();
 	local_irq_enable();
@@ -294,13 +294,13 @@ static int switch_live(struct transition *tr)
 /* No probe comes to what is written between the last look for them and the end of the stop. */
 static int stop_without_probes(struct transition *tr)
 {
-	const unsigned long probe = pp_claim_write(&tr->text, 0, 0);
+	const unsigned long probe = pp_claim_write_begin(&tr->text, 0, 0);
 	int ret;
 
 	if (probe)
-		return pp_entry_blame_probe(tr->patch, probe);
+		return pp_entry_report_probe(tr->patch, probe);
 	ret = pp_stop(tr);
-	pp_claim_written();
+	pp_claim_write_end();
 	return ret;
 }
 

@@ -47,12 +47,12 @@ struct veneers {
 static LIST_HEAD(with_room);
 static DEFINE_HASHTABLE(by_target, 9);
 
-static unsigned int slots(void)
+static unsigned int veneer_slots(void)
 {
 	return PAGE_SIZE / pp_arch.veneer.size;
 }
 
-static bool reaches(unsigned long ip, unsigned long target)
+static bool veneer_entry_reaches(unsigned long ip, unsigned long target)
 {
 	u8 insn[PP_TEXT_WORD_MAX];
 
@@ -60,7 +60,7 @@ static bool reaches(unsigned long ip, unsigned long target)
 }
 
 /* The one by which the entry at @ip comes to @target, or NULL; *nr: how many lead there. */
-static struct veneer *find_veneer(unsigned long ip, unsigned long target, unsigned int *nr)
+static struct veneer *veneer_find(unsigned long ip, unsigned long target, unsigned int *nr)
 {
 	struct veneer *veneer;
 
@@ -69,7 +69,7 @@ static struct veneer *find_veneer(unsigned long ip, unsigned long target, unsign
 		if (veneer->target != target)
 			continue;
 		++*nr;
-		if (reaches(ip, veneer->at))
+		if (veneer_entry_reaches(ip, veneer->at))
 			return veneer;
 	}
 	return NULL;
@@ -82,12 +82,12 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 
 	lockdep_assert_held(&pp_mutex);
 	if (target && pp_arch.veneer.size)
-		veneer = find_veneer(ip, target, &nr);
+		veneer = veneer_find(ip, target, &nr);
 	return veneer ? veneer->at : target;
 }
 
 /* A page that lies within [@start, @end), or NULL. */
-static void *code_page(unsigned long start, unsigned long end)
+static void *veneer_alloc_code(unsigned long start, unsigned long end)
 {
 	start = max(start, pp_arch.veneer.min);
 	end = min(end, pp_arch.veneer.max);
@@ -107,26 +107,26 @@ static void *code_page(unsigned long start, unsigned long end)
  * For an entry of the kernel itself a page that all of the kernel reaches, so that one page
  * does for many functions.  A module's is asked for near that function.
  */
-static void *code_page_near(unsigned long ip)
+static void *veneer_alloc_code_near(unsigned long ip)
 {
 	const unsigned long reach = pp_arch.veneer.reach - PAGE_SIZE;
 	void *code = NULL;
 
 	if (ip >= pp_kernel.stext && ip < pp_kernel.etext)
-		code = code_page(pp_kernel.etext - reach, pp_kernel.stext + reach);
-	return code ?: code_page(ip - reach, ip + reach);
+		code = veneer_alloc_code(pp_kernel.etext - reach, pp_kernel.stext + reach);
+	return code ?: veneer_alloc_code(ip - reach, ip + reach);
 }
 
 /* In reach of @ip, and nobody's yet. */
-static struct veneers *new_page(unsigned long ip)
+static struct veneers *veneer_new_page(unsigned long ip)
 {
-	struct veneers *page = kvzalloc(struct_size(page, veneer, slots()), GFP_KERNEL);
+	struct veneers *page = kvzalloc(struct_size(page, veneer, veneer_slots()), GFP_KERNEL);
 	unsigned int i;
 	void *code;
 
 	if (!page)
 		return NULL;
-	code = code_page_near(ip);
+	code = veneer_alloc_code_near(ip);
 	/* It has never been executable before, and is not writable afterwards. */
 	if (!code || PP_FAULT("veneers_seal") || pp_arch.veneer.seal((unsigned long)code)) {
 		vfree(code);
@@ -134,7 +134,7 @@ static struct veneers *new_page(unsigned long ip)
 		return NULL;
 	}
 	page->start = (unsigned long)code;
-	for (i = 0; i < slots(); i++) {
+	for (i = 0; i < veneer_slots(); i++) {
 		page->veneer[i].at = page->start + i * pp_arch.veneer.size;
 		page->veneer[i].page = page;
 	}
@@ -142,18 +142,19 @@ static struct veneers *new_page(unsigned long ip)
 	return page;
 }
 
-static struct veneers *page_for(unsigned long ip)
+static struct veneers *veneer_page_for(unsigned long ip)
 {
 	struct veneers *page;
 
 	list_for_each_entry(page, &with_room, node)
-		if (reaches(ip, page->start) && reaches(ip, page->veneer[slots() - 1].at))
+		if (veneer_entry_reaches(ip, page->start) &&
+		    veneer_entry_reaches(ip, page->veneer[veneer_slots() - 1].at))
 			return page;
-	return new_page(ip);
+	return veneer_new_page(ip);
 }
 
 /* Nobody runs it yet. */
-static int write(unsigned long at, unsigned long target)
+static int veneer_write(unsigned long at, unsigned long target)
 {
 	u8 code[PP_VENEER_MAX] __aligned(8);
 	unsigned int i;
@@ -166,7 +167,7 @@ static int write(unsigned long at, unsigned long target)
 	return 0;
 }
 
-static void put_page_if_empty(struct veneers *page)
+static void veneer_free_page_if_empty(struct veneers *page)
 {
 	if (page->nr)
 		return;
@@ -182,32 +183,32 @@ bool pp_veneer_make(unsigned long ip, unsigned long target)
 	unsigned int nr;
 
 	lockdep_assert_held(&pp_mutex);
-	if (reaches(ip, target) && !pp_debug_far_entries)
+	if (veneer_entry_reaches(ip, target) && !pp_debug_far_entries)
 		return true;
 	if (!pp_arch.veneer.size)
 		return false;
-	if (find_veneer(ip, target, &nr))
+	if (veneer_find(ip, target, &nr))
 		return true;
 	if (nr >= PP_VENEERS_OF_FUNC)
 		return false;
-	page = page_for(ip);
+	page = veneer_page_for(ip);
 	if (!page)
 		return false;
 	/* At most a page of them to look at, when a new one is made. */
 	for (veneer = page->veneer; veneer->target;)
 		veneer++;
-	if (write(veneer->at, target)) {
-		put_page_if_empty(page);
+	if (veneer_write(veneer->at, target)) {
+		veneer_free_page_if_empty(page);
 		return false;
 	}
 	veneer->target = target;
 	hash_add(by_target, &veneer->node, target);
-	if (++page->nr == slots())
+	if (++page->nr == veneer_slots())
 		list_del_init(&page->node);
 	return true;
 }
 
-void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func)
+void pp_veneers_add_busy(struct pp_busy *busy, const struct pp_func *func)
 {
 	const struct veneer *veneer;
 
@@ -218,7 +219,7 @@ void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func)
 				veneer->at, veneer->at + pp_arch.veneer.size - 1, func };
 }
 
-void pp_veneers_drop(unsigned long target)
+void pp_veneers_free(unsigned long target)
 {
 	struct veneer *veneer;
 	struct hlist_node *next;
@@ -231,8 +232,8 @@ void pp_veneers_drop(unsigned long target)
 			continue;
 		hash_del(&veneer->node);
 		veneer->target = 0;
-		if (page->nr-- == slots())
+		if (page->nr-- == veneer_slots())
 			list_add(&page->node, &with_room);
-		put_page_if_empty(page);
+		veneer_free_page_if_empty(page);
 	}
 }

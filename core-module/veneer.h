@@ -17,8 +17,8 @@ bool pp_veneer_make(unsigned long ip, unsigned long target);
 /* What the entry at @ip jumps to, to come to @target (or 0). */
 unsigned long pp_veneer_route(unsigned long ip, unsigned long target);
 /* Who is in a veneer of @func's is about to be in its new function. */
-void pp_veneers_busy(struct pp_busy *busy, const struct pp_func *func);
+void pp_veneers_add_busy(struct pp_busy *busy, const struct pp_func *func);
 /* Those to the function at @target go; nobody is there, and no entry that anybody runs leads there. */
-void pp_veneers_drop(unsigned long target);
+void pp_veneers_free(unsigned long target);
 
 #endif /* POKEPATCH_VENEER_H */

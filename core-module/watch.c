@@ -57,7 +57,7 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
  * that is not armed is without effect in any case.  One that is just being armed or taken out
  * is seen now, or the next time.  The code stays: its module cannot go before pp_mutex is free.
  */
-static bool probe_within(unsigned long addr, unsigned long end)
+static bool watch_probe_within(unsigned long addr, unsigned long end)
 {
 	bool found = false;
 
@@ -72,28 +72,28 @@ static bool probe_within(unsigned long addr, unsigned long end)
 }
 
 /* A probe in the old function, behind its entry (at the entry ftrace runs it). */
-static bool has_probe(const struct pp_func *func)
+static bool watch_has_probe(const struct pp_func *func)
 {
-	if (probe_within(func->site->ip + pp_entry_span(), func->old_addr + func->sym->size))
+	if (watch_probe_within(func->site->ip + pp_entry_span(), func->old_addr + func->sym->size))
 		return true;
 	return func->old_cold &&
-	       probe_within(func->old_cold, func->old_cold +
-					    func->patch->symbols[func->desc->cold].size);
+	       watch_probe_within(func->old_cold,
+				  func->old_cold + func->patch->symbols[func->desc->cold].size);
 }
 
-static unsigned int shadows_of(const struct pp_func *func)
+static unsigned int watch_shadows_of(const struct pp_func *func)
 {
 	unsigned int shadows = 0;
 
 	if (func->site->mode == &pp_entry_mode)
-		shadows = pp_claim_shadows(func->site->ip);
-	if (has_probe(func))
+		shadows = pp_claim_user_kinds(func->site->ip);
+	if (watch_has_probe(func))
 		shadows |= PP_SHADOWS_KPROBE;
 	return shadows;
 }
 
 /* One line for each kind, however many functions there are. */
-static void look_at(struct pp_patch *patch, bool *more)
+static void watch_patch(struct pp_patch *patch, bool *more)
 {
 	const struct pp_func *first[ARRAY_SIZE(kinds)] = {};
 	unsigned int nr[ARRAY_SIZE(kinds)] = {};
@@ -106,7 +106,7 @@ static void look_at(struct pp_patch *patch, bool *more)
 		if (!func->hooked)
 			continue;
 		*more = true;
-		shadows = shadows_of(func);
+		shadows = watch_shadows_of(func);
 		new = shadows & ~func->shadows;
 		WRITE_ONCE(func->shadows, shadows);
 		for (k = 0; k < ARRAY_SIZE(kinds); k++) {
@@ -123,15 +123,15 @@ static void look_at(struct pp_patch *patch, bool *more)
 				  patch->name, kinds[k].text, nr[k], pp_plural(nr[k]), first[k]->name);
 }
 
-static void watch(struct work_struct *work);
-static DECLARE_DELAYED_WORK(watch_work, watch);
+static void watch_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(watch_work, watch_work_fn);
 
 void pp_watch_later(void)
 {
 	queue_delayed_work(system_power_efficient_wq, &watch_work, WATCH_PERIOD);
 }
 
-void pp_watch(void)
+void pp_watch_now(void)
 {
 	struct pp_patch *patch;
 	bool more = false;
@@ -139,19 +139,19 @@ void pp_watch(void)
 	lockdep_assert_held(&pp_mutex);
 	/* Those that are being enabled, for a long time perhaps, too. */
 	list_for_each_entry(patch, &pp_patches, list)
-		look_at(patch, &more);
+		watch_patch(patch, &more);
 	if (pp_sites_linger_retry())
 		more = true;
-	more |= pp_ftrace_tidy();
-	more |= pp_direct_tidy();
+	more |= pp_ftrace_retry();
+	more |= pp_direct_retry();
 	if (more)
 		pp_watch_later();
 }
 
-static void watch(struct work_struct *work)
+static void watch_work_fn(struct work_struct *work)
 {
 	mutex_lock(&pp_mutex);
-	pp_watch();
+	pp_watch_now();
 	mutex_unlock(&pp_mutex);
 }
 

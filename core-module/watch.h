@@ -14,7 +14,7 @@ enum pp_shadows {
 };
 
 /* Look now, and again every second while there is something to see.  pp_mutex. */
-void pp_watch(void);
+void pp_watch_now(void);
 /* Look in a second, whatever there is to see. */
 void pp_watch_later(void);
 void pp_watch_exit(void);

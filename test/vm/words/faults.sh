@@ -13,7 +13,7 @@ system() {
 	# shellcheck disable=SC2046 # no word at all if there is no such file
 	awk "
 		FILENAME ~ /modules/ { if (/^(pokepatch|dummy)/) print \$1, \$3; next }
-		\$1 != \"anchor\" { print \$1, \$2 }
+		\$1 != \"pp_ftrace_anchor\" { print \$1, \$2 }
 	" /proc/modules $(ls "$tracing/enabled_functions" 2>/dev/null)
 	if [ -e $parameters ]; then
 		read -r _live <$parameters/fault_live
@@ -34,7 +34,7 @@ system() {
 
 # How many pages of veneers there are, for each of which the core holds a piece of memory.
 veneers() {
-	grep -c "\(veneer\|code_page\|new_page\).*\[pokepatch\]" /proc/vmallocinfo || :
+	grep -c "veneer.*\[pokepatch\]" /proc/vmallocinfo || :
 }
 
 # remember before|after - how the system is.
@@ -133,7 +133,7 @@ there_and_back() {
 		echo 0 >$parameters/fault_at
 		[ $_status -ne 0 ] || off "$1"
 		[ -n "$_site" ] || die "nothing of $2 is read back"
-		[ "$_site" = "read back in is_written" ] || continue
+		[ "$_site" = "read back in text_is_written" ] || continue
 		pokepatch history | awk -v last="$_last" "
 			\$1 > last && / read_null([+]0x[0-9a-f]+)? /" >/tmp/history
 		if grep " $2 " /tmp/history; then break; fi
@@ -147,7 +147,7 @@ there_and_back() {
 # anything is switched.
 put_back_before() {
 	_last=$(recorded)
-	echo is_written >$parameters/fault_in
+	echo text_is_written >$parameters/fault_in
 	$1 2>/dev/null && die "nothing is read back"
 	echo >$parameters/fault_in
 	pokepatch history | awk -v last="$_last" "\$1 > last && / text /" | tee /tmp/history
