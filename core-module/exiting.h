@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tasks on their way out, which the task list does not show: exiting.c. */
+/* Exiting tasks that the task list no longer shows: exiting.c. */
 #ifndef POKEPATCH_EXITING_H
 #define POKEPATCH_EXITING_H
 
@@ -8,21 +8,26 @@
 struct pp_scan;
 struct task_struct;
 
+/* Track exiting tasks from now on.  May sleep.  Return: 0 or an error (logged). */
 int pp_exiting_init(void);
 void pp_exiting_exit(void);
 /*
- * Make sure that every exiting task is known.  May sleep, for long; not under pp_mutex.
- * Return: 0, -ENOMEM, or, if @killable, -EINTR.
+ * Make sure that every exiting task is known, by waiting if memory was short. May sleep, for
+ * long; must not be called under pp_mutex.
+ * Return: 0, -ENOMEM or, if @killable, -EINTR.
  */
 int pp_exiting_ready(bool killable);
 /*
- * Forget the tasks that are gone.  Task context only, since exiting_lock is taken with interrupts
- * enabled.  May be called with preemption off.
+ * Forget the tasks that have exited. Task context only, since exiting_lock is taken with
+ * interrupts enabled. May be called with preemption off.
  */
 void pp_exiting_sweep(void);
-/* In the stopped section: is that still so? */
+/* In the stopped section: is every exiting task still known? */
 bool pp_exiting_all_known(void);
-/* In the stopped section: each task that runs on, though the task list has lost it. */
+/*
+ * In the stopped section: call @fn for each task that may still run although it has left the
+ * task list.
+ */
 void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan);
 
