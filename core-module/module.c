@@ -24,11 +24,11 @@
 #include "core_print.h"
 #include "debug.h"
 #include "direct.h"
+#include "drain.h"
 #include "entry.h"
 #include "ftrace.h"
 #include "image.h"
 #include "kernel_symbols.h"
-#include "live.h"
 #include "marker.h"
 #include "module.h"
 #include "module_symbols.h"
@@ -514,7 +514,7 @@ static void module_switch_off_by_force(struct pp_patch *patch)
 		pr_crit("%s: its module is being removed by force, though timers, lists and the like may refer to its code or data\n",
 			patch->name);
 	/* Work items look for the tasks and give the stubs back.  Wait for them. */
-	while ((holds = pp_direct_holds(patch)) || pp_draining(patch)) {
+	while ((holds = pp_direct_holds(patch)) || pp_drain_active(patch)) {
 		if (holds && !told)
 			pr_crit("%s: its module is being removed by force, but calls of functions go through its code; this waits until they do not\n",
 				patch->name);

@@ -21,7 +21,7 @@
 #include <pokepatch_format.h>
 
 #include "core_print.h"
-#include "live.h"
+#include "drain.h"
 #include "main.h"
 #include "marker.h"
 #include "pp_patch.h"

@@ -27,6 +27,7 @@
 #include "claim.h"
 #include "core_print.h"
 #include "debug.h"
+#include "drain.h"
 #include "entry.h"
 #include "exiting.h"
 #include "layout.h"
@@ -624,7 +625,7 @@ static void let_go_of(struct pp_patch *patch)
  */
 static bool ends_hold(const struct transition *tr, struct pp_patch *patch)
 {
-	return !tr->live || pp_drained(patch);
+	return !tr->live || pp_drain_try_end(patch);
 }
 
 /* Patches that were replaced, or were to be: each is its own again. */
