@@ -40,7 +40,7 @@ static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned 
 	busy->range[busy->nr++] = (struct pp_range){ start, end, func };
 }
 
-/* Who is in front of the first instruction is seen by pp_goes_on(), if that is needed. */
+/* Who is in front of the first instruction is seen by pp_stack_saved_pc(), if that is needed. */
 static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
 {
 	const unsigned int pointers = pp_arch.entry.prepared ? 1 : 0;
@@ -81,7 +81,7 @@ static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *
 {
 	if (!func->site || !pp_arch.entry.prepared)
 		return func->old_addr;
-	/* pp_goes_on() of the first word is not in it either. */
+	/* pp_stack_saved_pc() of the first word is not in it either. */
 	if (!pp_debug_skip_entries)
 		busy->range[busy->nr++] = (struct pp_range){
 			func->site->ip + 2, func->site->ip + pp_entry_span() - 1, func

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Getting sleepers out of the way.
+ * Asking busy tasks to leave.
  *
- * A task that sleeps in a function that is to be switched may do so for ever. What a
- * signal would do helps, if the sleep can be interrupted: the system call ends, to be
- * begun again from user mode. That alone is not enough, since the task would be back in
- * the function at once; so on its way to user mode, where it holds no lock and is in no
- * function of ours, it is kept for the next attempt, and then let go.
+ * A task that sleeps in a function that is to be switched may sleep there for ever. The core
+ * interrupts it as a signal would. If the sleep is interruptible, the system call ends, and the
+ * task will start it again from user mode. That alone is not enough, because the task would be
+ * back in the function at once. So it is held on its way to user mode, where it has no lock and
+ * is in no function of a patch, until the next attempt is over.
  *
  * Kernel threads, and tasks that sleep uninterruptibly, stay where they are.
  */
@@ -26,20 +26,20 @@
 #include "park.h"
 #include "stack.h"
 
-/* Longer than an attempt takes; a task is not kept longer, whatever happens to that. */
+/* Jiffies.  Longer than an attempt takes; a task is never held longer, whatever happens. */
 #define LONGEST (HZ / 4)
 
-/* Belongs to the transition and to the task; who drops it last frees it. */
+/* A task that was asked to leave.  Both the transition and the task hold a reference. */
 struct parked {
 	struct callback_head work;
-	struct list_head node;	  /* the transition's */
+	struct list_head node;	  /* in pp_park.tasks */
 	struct task_struct *task; /* holds a reference */
 	refcount_t refs;
 	wait_queue_head_t wait;
 	bool over;
 };
 
-/* The core stays while a task may come to keep(), or is in it. */
+/* The core must stay while a task is in park_keep() or may still reach it. */
 static atomic_t outstanding = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(all_gone);
 
@@ -48,7 +48,7 @@ void pp_park_init(struct pp_park *park)
 	INIT_LIST_HEAD(&park->tasks);
 }
 
-static void put(struct parked *parked)
+static void park_put(struct parked *parked)
 {
 	if (!refcount_dec_and_test(&parked->refs))
 		return;
@@ -58,17 +58,17 @@ static void put(struct parked *parked)
 		wake_up_all(&all_gone);
 }
 
-/* In the task, on its way to user mode, or to its end. */
-static void keep(struct callback_head *work)
+/* The task work: @work's task is on its way to user mode, or exits. */
+static void park_keep(struct callback_head *work)
 {
 	struct parked *parked = container_of(work, struct parked, work);
 
 	if (!(current->flags & PF_EXITING))
 		wait_event_killable_timeout(parked->wait, READ_ONCE(parked->over), LONGEST);
-	put(parked);
+	park_put(parked);
 }
 
-static void ask(struct pp_park *park, struct task_struct *task)
+static void park_ask(struct pp_park *park, struct task_struct *task)
 {
 	struct parked *parked = kmalloc(sizeof(*parked), GFP_KERNEL);
 
@@ -78,19 +78,22 @@ static void ask(struct pp_park *park, struct task_struct *task)
 	parked->task = get_task_struct(task);
 	parked->over = false;
 	init_waitqueue_head(&parked->wait);
-	init_task_work(&parked->work, keep);
+	init_task_work(&parked->work, park_keep);
 	refcount_set(&parked->refs, 2);
 	list_add(&parked->node, &park->tasks);
-	/* Fails if the task is past where such work is done: it exits. */
+	/* This fails if the task exits and runs no more task work. */
 	if (!task_work_add(task, &parked->work, TWA_SIGNAL))
 		return;
 	list_del(&parked->node);
-	put(parked);
-	put(parked);
+	park_put(parked);
+	park_put(parked);
 }
 
-/* The task that was called @pid in the scan; another one by now is kept for nothing. */
-static struct task_struct *get_task(pid_t pid)
+/*
+ * Get the task that has @pid now. If the PID was used again since the scan, another task is
+ * held in vain.
+ */
+static struct task_struct *park_get_task(pid_t pid)
 {
 	struct task_struct *task;
 
@@ -102,23 +105,23 @@ static struct task_struct *get_task(pid_t pid)
 	return task;
 }
 
-void pp_park_blockers(struct pp_park *park, const struct pp_scan *scan)
+void pp_park_ask(struct pp_park *park, const struct pp_scan *scan)
 {
 	unsigned int i;
 
-	for (i = 0; i < scan->nr_blockers; i++) {
-		struct task_struct *task = get_task(scan->blocker[i].pid);
+	for (i = 0; i < scan->nr_busy_tasks; i++) {
+		struct task_struct *task = park_get_task(scan->busy_task[i].pid);
 
 		if (!task)
 			continue;
-		/* Neither kernel threads nor io_uring's workers ever go to user mode. */
+		/* Neither kernel threads nor io_uring's workers ever return to user mode. */
 		if (task != current && !(task->flags & (PF_KTHREAD | PF_IO_WORKER)))
-			ask(park, task);
+			park_ask(park, task);
 		put_task_struct(task);
 	}
 }
 
-static bool is_it(struct callback_head *work, void *wanted)
+static bool park_is_work(struct callback_head *work, void *wanted)
 {
 	return work == wanted;
 }
@@ -130,19 +133,20 @@ void pp_park_release(struct pp_park *park)
 	list_for_each_entry_safe(parked, next, &park->tasks, node) {
 		list_del(&parked->node);
 		/*
-		 * Who has not come to it yet shall not. Else the task is at it, or about to
-		 * be: behind other work of its own, which may take as long as it likes.
+		 * Cancel the work of a task that has not begun it. Otherwise the task is in
+		 * park_keep(), or will be soon: other task work of its own, which may take any
+		 * time, runs before it.
 		 */
 		WRITE_ONCE(parked->over, true);
-		if (pp_kernel.task_work_cancel_match(parked->task, is_it, &parked->work))
-			put(parked);
+		if (pp_kernel.task_work_cancel_match(parked->task, park_is_work, &parked->work))
+			park_put(parked);
 		else
 			wake_up_all(&parked->wait);
-		put(parked);
+		park_put(parked);
 	}
 }
 
-/* No transition is left.  Some task may still be between put() and its return. */
+/* No transition is left.  But a task may be between park_put() and its return to the caller. */
 void pp_park_exit(void)
 {
 	wait_event(all_gone, !atomic_read(&outstanding));

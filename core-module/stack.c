@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is where: the check of all stacks.
+ * The check of all stacks: which tasks are busy, because they run code that a transition
+ * switches or will return to it. It is made twice: while all CPUs run (pp_scan_running()), and
+ * in the stopped section (pp_scan_stopped()).
  */
 #include <linux/cpumask.h>
 #include <linux/hash.h>
@@ -19,7 +21,7 @@
 #include "stack.h"
 #include "words.h"
 
-static int compare_ranges(const void *a, const void *b)
+static int stack_compare_ranges(const void *a, const void *b)
 {
 	const struct pp_range *x = a, *y = b;
 
@@ -28,11 +30,11 @@ static int compare_ranges(const void *a, const void *b)
 	return 0;
 }
 
-static unsigned int merge(struct pp_range *range, unsigned int nr)
+static unsigned int stack_merge_ranges(struct pp_range *range, unsigned int nr)
 {
 	unsigned int i, last = 0;
 
-	sort(range, nr, sizeof(*range), compare_ranges, NULL);
+	sort(range, nr, sizeof(*range), stack_compare_ranges, NULL);
 	for (i = 1; i < nr; i++) {
 		if (range[i].start < range[last].end)
 			range[last].end = max(range[last].end, range[i].end);
@@ -44,11 +46,11 @@ static unsigned int merge(struct pp_range *range, unsigned int nr)
 
 void pp_busy_finish(struct pp_busy *busy)
 {
-	busy->nr = merge(busy->range, busy->nr);
-	busy->nr_text = merge(busy->text, busy->nr_text);
+	busy->nr = stack_merge_ranges(busy->range, busy->nr);
+	busy->nr_text = stack_merge_ranges(busy->text, busy->nr_text);
 }
 
-static const struct pp_range *find_range(const struct pp_range *range, unsigned int nr,
+static const struct pp_range *stack_find_range(const struct pp_range *range, unsigned int nr,
 					 unsigned long addr)
 {
 	unsigned int low = 0, high = nr;
@@ -62,84 +64,86 @@ static const struct pp_range *find_range(const struct pp_range *range, unsigned 
 		else
 			high = mid;
 	}
-	/* The end too: pp_range. */
+	/* The end of a range is included (struct pp_range). */
 	if (low && addr < range[low - 1].end + !pp_debug_skip_last_calls)
 		return &range[low - 1];
 	return NULL;
 }
 
-/* See pp_goes_on(). */
-static bool only_points_to(const struct pp_busy *busy, unsigned long addr)
+/* Is @addr the first instruction of a function, as a pointer?  See pp_stack_saved_pc(). */
+static bool stack_only_points_to(const struct pp_busy *busy, unsigned long addr)
 {
 	const struct pp_range *range;
 
 	if (!pp_arch.entry.prepared)
 		return false;
-	range = find_range(busy->range, busy->nr, pp_goes_on(addr));
-	return range && range->start == pp_goes_on(addr);
+	range = stack_find_range(busy->range, busy->nr, pp_stack_saved_pc(addr));
+	return range && range->start == pp_stack_saved_pc(addr);
 }
 
-/* A function's range if there is one: it knows the function. */
+/* Look for a function's range first, because blocked_by names the function. */
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr)
 {
-	const struct pp_range *range = find_range(busy->range, busy->nr, addr);
+	const struct pp_range *range = stack_find_range(busy->range, busy->nr, addr);
 
-	if (range || only_points_to(busy, addr))
+	if (range || stack_only_points_to(busy, addr))
 		return range;
-	return find_range(busy->text, busy->nr_text, addr);
+	return stack_find_range(busy->text, busy->nr_text, addr);
 }
 
 struct visit {
 	const struct pp_busy *busy;
-	struct pp_hit *hit;
+	struct pp_stack_walk *walk;
 };
 
-static bool visit_addr(void *ctx, unsigned long addr)
+static bool stack_visit(void *ctx, unsigned long addr)
 {
 	struct visit *visit = ctx;
 	const struct pp_range *range = pp_busy_find(visit->busy, addr);
 
-	visit->hit->frames++;
+	visit->walk->frames++;
 	if (!range)
 		return true;
-	visit->hit->addr = addr;
-	visit->hit->func = range->func;
+	visit->walk->addr = addr;
+	visit->walk->func = range->func;
 	return false;
 }
 
-bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct pp_hit *hit)
+bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task,
+		    struct pp_stack_walk *walk)
 {
-	struct visit visit = { busy, hit };
+	struct visit visit = { busy, walk };
 
-	*hit = (struct pp_hit){};
-	/* A task that is dead and gone from the CPU has no stack any more. */
+	*walk = (struct pp_stack_walk){};
+	/* A task that is dead and has left its CPU has no stack any more. */
 	if (!try_get_task_stack(task))
 		return true;
-	hit->err = pp_arch.stack.walk(task, visit_addr, &visit);
+	walk->err = pp_arch.stack.walk(task, stack_visit, &visit);
 	if (pp_debug_cross_check)
-		pp_words_compare(busy, task, hit);
+		pp_words_compare(busy, task, walk);
 	pp_put_task_stack(task);
-	return !hit->addr && (!hit->err || pp_debug_skip_unreliable);
+	return !walk->addr && (!walk->err || pp_debug_skip_unreliable);
 }
 
-void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const struct pp_hit *hit)
+void pp_scan_add(struct pp_scan *scan, const struct task_struct *task,
+		 const struct pp_stack_walk *walk)
 {
-	struct pp_blocker *blocker;
+	struct pp_busy_task *busy_task;
 
-	if (scan->nr_blockers == scan->max_blockers) {
+	if (scan->nr_busy_tasks == scan->max_busy_tasks) {
 		scan->unlisted++;
 		return;
 	}
-	blocker = &scan->blocker[scan->nr_blockers++];
-	blocker->pid = task_pid_nr((struct task_struct *)task);
-	/* Not get_task_comm(): it takes a lock.  The last byte is always 0. */
-	memcpy(blocker->comm, task->comm, sizeof(blocker->comm));
-	blocker->comm[sizeof(blocker->comm) - 1] = 0;
-	blocker->addr = hit->addr;
-	blocker->func = hit->func;
+	busy_task = &scan->busy_task[scan->nr_busy_tasks++];
+	busy_task->pid = task_pid_nr((struct task_struct *)task);
+	/* get_task_comm() would take a lock.  The last byte of comm is always 0. */
+	memcpy(busy_task->comm, task->comm, sizeof(busy_task->comm));
+	busy_task->comm[sizeof(busy_task->comm) - 1] = 0;
+	busy_task->addr = walk->addr;
+	busy_task->func = walk->func;
 }
 
-static unsigned int count_tasks(void)
+static unsigned int stack_count_tasks(void)
 {
 	struct task_struct *group, *task;
 	unsigned int nr = 0;
@@ -153,13 +157,13 @@ static unsigned int count_tasks(void)
 
 int pp_scan_init(struct pp_scan *scan, const struct pp_busy *busy)
 {
-	const unsigned int nr = count_tasks() + num_possible_cpus() + 64;
+	const unsigned int nr = stack_count_tasks() + num_possible_cpus() + 64;
 
-	*scan = (struct pp_scan){ .busy = busy, .max_blockers = pp_debug_no_room ? 0 : nr };
+	*scan = (struct pp_scan){ .busy = busy, .max_busy_tasks = pp_debug_no_room ? 0 : nr };
 	scan->seen_bits = ilog2(nr) + 2; /* at most half full */
-	scan->blocker = kvmalloc_array(nr, sizeof(*scan->blocker), GFP_KERNEL);
+	scan->busy_task = kvmalloc_array(nr, sizeof(*scan->busy_task), GFP_KERNEL);
 	scan->seen = kvcalloc(1UL << scan->seen_bits, sizeof(*scan->seen), GFP_KERNEL);
-	if (scan->blocker && scan->seen)
+	if (scan->busy_task && scan->seen)
 		return 0;
 	pp_scan_deinit(scan);
 	return -ENOMEM;
@@ -168,21 +172,20 @@ int pp_scan_init(struct pp_scan *scan, const struct pp_busy *busy)
 void pp_scan_deinit(struct pp_scan *scan)
 {
 	kvfree(scan->seen);
-	kvfree(scan->blocker);
+	kvfree(scan->busy_task);
 }
 
 /*
- * The times that a task was switched out.  __schedule() counts before it switches
- * away, so a task that is off its CPU with the same count as before has not run
- * in between.  The two parts are read apart: the sum can only come out too small,
- * and then a later, true one differs.
+ * How often @task was switched out. __schedule() counts before it switches away, so a task that
+ * is off its CPU and has the same count as before has not run in between. The two counters are
+ * not read together. So the sum can only be too small, and then a later, correct sum differs.
  */
-static unsigned long switches(const struct task_struct *task)
+static unsigned long stack_switches(const struct task_struct *task)
 {
 	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
 }
 
-static struct pp_seen *seen_slot(const struct pp_scan *scan, const struct task_struct *task)
+static struct pp_seen *stack_seen_slot(const struct pp_scan *scan, const struct task_struct *task)
 {
 	const unsigned int mask = (1U << scan->seen_bits) - 1;
 	unsigned int i = hash_ptr(task, scan->seen_bits);
@@ -192,42 +195,46 @@ static struct pp_seen *seen_slot(const struct pp_scan *scan, const struct task_s
 	return &scan->seen[i];
 }
 
-static void seen_add(struct pp_scan *scan, const struct task_struct *task, unsigned long count)
+static void stack_seen_add(struct pp_scan *scan, const struct task_struct *task,
+			   unsigned long count)
 {
-	struct pp_seen *slot = seen_slot(scan, task);
+	struct pp_seen *slot = stack_seen_slot(scan, task);
 
-	/* New tasks since pp_scan_init(): let them be looked at again. */
+	/* More tasks than pp_scan_init() made room for: the stop looks at this one again. */
 	if (!slot->task && scan->nr_seen >= 1U << (scan->seen_bits - 1))
 		return;
 	scan->nr_seen += !slot->task;
 	*slot = (struct pp_seen){ task, task->start_time, count };
 }
 
-/* The address of a task may be another task's by now, but not with its start time. */
-static bool seen_unchanged(const struct pp_scan *scan, const struct task_struct *task)
+/*
+ * Has @task not run since it was remembered? Its address may belong to a new task by now, but
+ * then the start time differs.
+ */
+static bool stack_seen_unchanged(const struct pp_scan *scan, const struct task_struct *task)
 {
-	const struct pp_seen *slot = seen_slot(scan, task);
+	const struct pp_seen *slot = stack_seen_slot(scan, task);
 
 	return slot->task && slot->start_time == task->start_time &&
-	       (slot->switches == switches(task) || pp_debug_skip_runs);
+	       (slot->switches == stack_switches(task) || pp_debug_skip_runs);
 }
 
 /*
- * One task, while everything runs: by task_call_func(), so that it is asleep and
- * not woken, or waiting for its CPU and kept waiting, or running and left alone.
- * Holds the task's locks, interrupts off.
+ * Look at one task while all CPUs run. task_call_func() calls this with the locks of @task held
+ * and interrupts off. So @task either sleeps and cannot be woken, or waits for a CPU and cannot
+ * get it, or is running, and then it is left to the stop.
  */
-static int look_at_running(struct task_struct *task, void *arg)
+static int stack_look_running(struct task_struct *task, void *arg)
 {
 	struct pp_scan *scan = arg;
-	struct pp_hit hit;
+	struct pp_stack_walk walk;
 
 	if (task != current && pp_on_cpu(task))
 		return 0;
-	if (!pp_stack_clear(scan->busy, task, &hit))
-		pp_scan_add(scan, task, &hit);
+	if (!pp_stack_clear(scan->busy, task, &walk))
+		pp_scan_add(scan, task, &walk);
 	else if (task != current)
-		seen_add(scan, task, switches(task));
+		stack_seen_add(scan, task, stack_switches(task));
 	return 0;
 }
 
@@ -239,26 +246,26 @@ bool pp_scan_running(struct pp_scan *scan)
 		return true;
 	rcu_read_lock();
 	for_each_process_thread(group, task)
-		pp_kernel.task_call_func(task, look_at_running, scan);
+		pp_kernel.task_call_func(task, stack_look_running, scan);
 	rcu_read_unlock();
-	return !scan->nr_blockers;
+	return !scan->nr_busy_tasks;
 }
 
-/* One task, in the stopped section: it is not running, and will not. */
-static void look_at_stopped(struct pp_scan *scan, struct task_struct *task)
+/* In the stopped section: look at one task, which is off its CPU and stays off it. */
+static void stack_look_stopped(struct pp_scan *scan, struct task_struct *task)
 {
-	struct pp_hit hit;
+	struct pp_stack_walk walk;
 
 	scan->walked++;
-	if (!pp_stack_clear(scan->busy, task, &hit))
-		pp_scan_add(scan, task, &hit);
-	scan->frames += hit.frames;
+	if (!pp_stack_clear(scan->busy, task, &walk))
+		pp_scan_add(scan, task, &walk);
+	scan->frames += walk.frames;
 }
 
 /*
- * The task list is whole here: it changes under write_lock_irq(&tasklist_lock),
- * and who holds that cannot be stopped.  A task that is being made is on the list
- * or has not run yet.
+ * The task list is complete here. It changes under write_lock_irq(&tasklist_lock), and a CPU
+ * whose task holds that lock has interrupts off and cannot be stopped. A task that is being
+ * made is on the list already or has not run yet.
  */
 bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
 {
@@ -269,20 +276,20 @@ bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
 		for_each_process_thread(group, task) {
 			if (stoppers[task_cpu(task)] == task)
 				continue;
-			if (!pp_debug_walk_all && seen_unchanged(scan, task))
+			if (!pp_debug_walk_all && stack_seen_unchanged(scan, task))
 				scan->skipped++;
 			else
-				look_at_stopped(scan, task);
+				stack_look_stopped(scan, task);
 		}
 	}
 	if (!pp_debug_skip_exiting) {
-		pp_exiting_for_each(look_at_stopped, scan);
+		pp_exiting_for_each(stack_look_stopped, scan);
 		scan->lost = !pp_exiting_all_known();
 	}
-	/* Idle tasks of CPUs that are down start afresh when these come up. */
+	/* The idle task of an offline CPU starts afresh when that CPU comes up. */
 	if (!pp_debug_skip_idle)
 		for_each_online_cpu(cpu)
-			look_at_stopped(scan, pp_kernel.idle_task(cpu));
-	return !scan->nr_blockers && (!scan->unlisted || pp_debug_skip_unlisted) &&
+			stack_look_stopped(scan, pp_kernel.idle_task(cpu));
+	return !scan->nr_busy_tasks && (!scan->unlisted || pp_debug_skip_unlisted) &&
 	       (!scan->lost || pp_debug_skip_lost);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tasks, and the code that is on their stacks: stack.c. */
+/* Finding busy tasks: the check of all stacks: stack.c. */
 #ifndef POKEPATCH_STACK_H
 #define POKEPATCH_STACK_H
 
@@ -8,42 +8,49 @@
 
 struct pp_func;
 
-/* Addresses [start, end], the end too: a call may be a function's last instruction. */
+/*
+ * Addresses from @start to @end, both included: a call may be the last instruction of a
+ * function, and then its return address is @end.
+ */
 struct pp_range {
 	unsigned long start, end;
-	const struct pp_func *func;	/* NULL: a patch module's text */
+	const struct pp_func *func;	/* NULL if this is a patch module's text */
 };
 
+/* The code that a stop transition switches or frees: a task that may run it is busy. */
 struct pp_busy {
 	struct pp_range *range;		/* sorted, disjoint */
 	unsigned int nr;
-	struct pp_range *text;		/* of patch modules that leave; likewise */
+	struct pp_range *text;		/* the same of patch modules that are switched off */
 	unsigned int nr_text;
 };
 
 /*
- * Where each word of a stack is taken for code, and entries load addresses (pp_arch.h:
- * entry_prepared), the address of a function's first instruction is in many of them that nobody
- * will go on from: pointers that are about to be called, and, in the frame of each exception that
- * came after a call through such an entry, the register that it had loaded.  No call returns to
- * there; only who was interrupted in front of it is there.  So that address itself is not in a
- * function's range, and for a program counter saved by an exception an architecture calls visit()
- * with this as well, which is.
+ * The program counter @addr, which an exception has saved on a stack, as an architecture visits
+ * it in addition to @addr itself.
+ *
+ * This is for machines where each word of a stack is taken for a code address and where entries
+ * load addresses (pp_arch.h: entry.prepared). There the address of a function's first
+ * instruction is in many words from which no task will continue: pointers that are about to be
+ * called and, in the frame of an exception that came after a call through such an entry, the
+ * register that the entry had loaded. No call returns to that address. Only a task that was
+ * interrupted in front of the first instruction continues there. So the address itself is not
+ * in the function's range, but this value is.
  */
-static inline unsigned long pp_goes_on(unsigned long addr)
+static inline unsigned long pp_stack_saved_pc(unsigned long addr)
 {
 	return addr + 1;
 }
 
-/* Somebody in the way. */
-struct pp_blocker {
+/* A busy task, as blocked_by shows it. */
+struct pp_busy_task {
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
-	unsigned long addr;		/* in that code; 0: the stack cannot be relied on */
-	const struct pp_func *func;	/* the function, or NULL */
+	unsigned long addr;		/* the address on its stack; 0: the stack is unreliable */
+	const struct pp_func *func;	/* whose code that is, or NULL */
 };
 
-/* A task whose stack was clear at its switches-th context switch. */
+/* A task that was not busy at its switches-th context switch. */
 struct pp_seen {
 	const struct task_struct *task;
 	u64 start_time;
@@ -52,56 +59,60 @@ struct pp_seen {
 
 struct pp_scan {
 	const struct pp_busy *busy;
-	struct pp_blocker *blocker;
-	unsigned int nr_blockers, max_blockers;
-	unsigned int unlisted;		/* blockers for which there was no room */
+	struct pp_busy_task *busy_task;
+	unsigned int nr_busy_tasks, max_busy_tasks;
+	unsigned int unlisted;		/* busy tasks for which there was no room */
 	struct pp_seen *seen;		/* hash table, open addressing */
 	unsigned int seen_bits, nr_seen;
-	/* in the stopped section */
-	unsigned int walked, skipped;	/* stacks of tasks */
-	unsigned int frames;		/* addresses on stacks, those of the stoppers too */
-	bool lost;			/* there may be exiting tasks that nobody has noted */
+	/* Counted in the stopped section: */
+	unsigned int walked, skipped;	/* tasks whose stacks were walked, and that had not run */
+	unsigned int frames;		/* addresses on stacks, including the stoppers' */
+	bool lost;			/* exiting tasks may be missing, see exiting.c */
 };
 
-struct pp_hit {
-	int err;			/* from the walk */
-	unsigned long addr;		/* the first busy address, or 0 */
-	const struct pp_func *func;
-	unsigned int frames;		/* that were looked at */
+/* What the walk of one stack has found. */
+struct pp_stack_walk {
+	int err;			/* of the walk, or 0 */
+	unsigned long addr;		/* the first address in code of pp_busy, or 0 */
+	const struct pp_func *func;	/* whose code that is, or NULL */
+	unsigned int frames;		/* addresses that were visited */
 };
 
-/* Room for the tasks of now, and more.  May sleep. */
+/* Make room for all tasks of this moment and some more.  May sleep.  Return: 0 or -ENOMEM. */
 int pp_scan_init(struct pp_scan *scan, const struct pp_busy *busy);
 void pp_scan_deinit(struct pp_scan *scan);
 
 /* Sort the ranges and merge those that overlap. */
 void pp_busy_finish(struct pp_busy *busy);
-/* The range that @addr is in, or NULL; a function's if there is one.  Any context. */
+/* The range that @addr is in; a function's before a module text's; or NULL.  Any context. */
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr);
 
 /*
- * The stack of @task, which is current or not running.  Any context.
- * Return: true if it is clear, else false and *hit says why.
+ * Walk the stack of @task, which is current or not running. Any context.
+ * Return: true if @task is not busy; else false, and *walk says why.
  */
-bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task, struct pp_hit *hit);
+bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task,
+		    struct pp_stack_walk *walk);
 
 /*
- * Look for obvious blockers while everything runs, and remember the stacks that
- * were clear.  What it finds really was there; what it does not find proves
- * nothing, except for the tasks remembered, as long as they do not run.
- * Return: true if nobody is in the way.
+ * Look for busy tasks while all CPUs run, and remember the tasks that were not busy. A task
+ * that this finds really was busy. A task that it does not find may be busy all the same,
+ * except for the remembered tasks, as long as they do not run. Takes the locks of each task in
+ * turn.
+ * Return: true if it has found no busy task.
  */
 bool pp_scan_running(struct pp_scan *scan);
 
 /*
- * Look at every task, in the stopped section, but at those in @stoppers, one for
- * each CPU: these checked themselves.  Proves that nobody is in the way.
+ * In the stopped section: look at every task but those in @stoppers, one for each CPU, which
+ * have checked themselves.
+ * Return: true if certainly no task is busy.
  */
 bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers);
 
 /*
- * @task runs on some CPU.  finish_task() clears on_cpu, with release semantics,
- * when the switch away from the task is complete.
+ * Is @task on a CPU? finish_task() clears on_cpu with release semantics when the switch away
+ * from the task is complete, so after false its stack is complete too.
  */
 static inline bool pp_on_cpu(const struct task_struct *task)
 {
@@ -112,7 +123,8 @@ static inline bool pp_on_cpu(const struct task_struct *task)
 #endif
 }
 
-/* Note that @task is in the way. */
-void pp_scan_add(struct pp_scan *scan, const struct task_struct *task, const struct pp_hit *hit);
+/* Note that @task is busy.  Any context. */
+void pp_scan_add(struct pp_scan *scan, const struct task_struct *task,
+		 const struct pp_stack_walk *walk);
 
 #endif /* POKEPATCH_STACK_H */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The conservative look at a stack: each aligned word in use is taken for a code address,
- * and so are the return addresses that tracers keep elsewhere.  It needs no unwinder, and
- * cannot miss an address that is there; but a word that nobody will return to, left over
- * from an earlier call, counts too.
+ * The conservative walk of a stack, word by word: each aligned word in use counts as a code
+ * address, and so do the return addresses that tracers keep elsewhere. This needs no unwinder
+ * and cannot miss an address that is there. But a word that an earlier call left behind, and to
+ * which no call will return, counts too.
  *
- * Exception frames need no care of their own: the registers that were saved lie on the
- * stack, as words.
+ * Exception frames need no special care: the saved registers are words of the stack.
  */
 #include <linux/compiler.h>
 #include <linux/ftrace.h>
@@ -19,8 +18,8 @@
 #include "arch/pp_arch.h"
 #include "stack_words.h"
 
-/* As it is when nothing has been added to it (pointer authentication). */
-static unsigned long plain(unsigned long word)
+/* The code address in @word: without the signature that pointer authentication adds. */
+static unsigned long stack_word_address(unsigned long word)
 {
 	return pp_arch.stack.code_address ? pp_arch.stack.code_address(word) : word;
 }
@@ -32,20 +31,20 @@ bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, un
 	const struct rethook_node *node;
 
 	llist_for_each_entry(node, task->rethooks.first, llist)
-		if (!visit(ctx, plain(node->ret_addr)))
+		if (!visit(ctx, stack_word_address(node->ret_addr)))
 			return false;
 #elif defined(CONFIG_KRETPROBES)
 	const struct kretprobe_instance *instance;
 
 	llist_for_each_entry(instance, task->kretprobe_instances.first, llist)
-		if (!visit(ctx, plain((unsigned long)instance->ret_addr)))
+		if (!visit(ctx, stack_word_address((unsigned long)instance->ret_addr)))
 			return false;
 #endif
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	int i;
 
 	for (i = 0; task->ret_stack && i <= task->curr_ret_stack; i++)
-		if (!visit(ctx, plain(task->ret_stack[i].ret)))
+		if (!visit(ctx, stack_word_address(task->ret_stack[i].ret)))
 			return false;
 #endif
 	return true;
@@ -58,7 +57,7 @@ bool pp_visit_words(struct task_struct *task, bool (*visit)(void *ctx, unsigned 
 	const unsigned long *end = (void *)task_pt_regs(task);
 
 	for (; word < end; word++)
-		if (!visit(ctx, plain(READ_ONCE_NOCHECK(*word))))
+		if (!visit(ctx, stack_word_address(READ_ONCE_NOCHECK(*word))))
 			return false;
 	return true;
 }

@@ -59,9 +59,9 @@ static notrace enum verdict decide(struct transition *tr)
 
 	for_each_online_cpu(cpu) {
 		tr->stoppers[cpu] = tr->cpus[cpu].stopper;
-		tr->scan.frames += tr->cpus[cpu].hit.frames;
+		tr->scan.frames += tr->cpus[cpu].walk.frames;
 		if (!tr->cpus[cpu].clear) {
-			pp_scan_add(&tr->scan, tr->cpus[cpu].stopper, &tr->cpus[cpu].hit);
+			pp_scan_add(&tr->scan, tr->cpus[cpu].stopper, &tr->cpus[cpu].walk);
 			clear = false;
 		}
 	}
@@ -109,7 +109,7 @@ static notrace int stopped(void *data)
 	this->entered = ktime_get_mono_fast_ns();
 	this->cycles = get_cycles();
 	this->stopper = current;
-	this->clear = pp_debug_skip_stoppers || pp_stack_clear(&tr->busy, current, &this->hit);
+	this->clear = pp_debug_skip_stoppers || pp_stack_clear(&tr->busy, current, &this->walk);
 	/* Release: who sees all arrived, sees what they found. */
 	atomic_inc_return_release(&tr->arrived);
 

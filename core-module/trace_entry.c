@@ -352,9 +352,9 @@ static int decide(struct traced *traced, struct transition *tr)
 
 static int say_blocked(const struct traced *traced, const struct pp_scan *scan)
 {
-	if (scan->nr_blockers)
+	if (scan->nr_busy_tasks)
 		pr_err("trace_entry: %s is not traced: task %d (%s) stays within its entry; try again\n",
-		       traced->name, scan->blocker[0].pid, scan->blocker[0].comm);
+		       traced->name, scan->busy_task[0].pid, scan->busy_task[0].comm);
 	else
 		pr_err("trace_entry: %s is not traced: its entry was never free; try again\n",
 		       traced->name);

@@ -166,7 +166,7 @@ static void cancel(struct transition *tr)
 }
 
 /* One word for where a blocker is. */
-static void describe(const struct pp_blocker *blocker, char *buf, size_t size)
+static void describe(const struct pp_busy_task *blocker, char *buf, size_t size)
 {
 	if (blocker->func)
 		strscpy(buf, blocker->func->name, size);
@@ -185,13 +185,13 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 	size_t len = 0, size;
 	unsigned int i;
 
-	if (scan && scan->nr_blockers) {
-		size = scan->nr_blockers * line;
+	if (scan && scan->nr_busy_tasks) {
+		size = scan->nr_busy_tasks * line;
 		text = kvmalloc(size, GFP_KERNEL);
 		function = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
 	}
-	for (i = 0; text && function && i < scan->nr_blockers; i++) {
-		const struct pp_blocker *blocker = &scan->blocker[i];
+	for (i = 0; text && function && i < scan->nr_busy_tasks; i++) {
+		const struct pp_busy_task *blocker = &scan->busy_task[i];
 		size_t comm;
 
 		describe(blocker, function, KSYM_SYMBOL_LEN);
@@ -317,15 +317,15 @@ static int switch_stopped(struct transition *tr)
 	if (pp_debug_stop_wait_ms)
 		msleep(pp_debug_stop_wait_ms);
 	ret = ret ?: stop_without_probes(tr);
-	if (ret == -EAGAIN && tr->scan.nr_blockers)
+	if (ret == -EAGAIN && tr->scan.nr_busy_tasks)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", tr->patch->name,
-			 tr->scan.nr_blockers, (void *)tr->scan.blocker[0].addr);
+			 tr->scan.nr_busy_tasks, (void *)tr->scan.busy_task[0].addr);
 	/* A look in the background has nothing to say while the patch is being switched. */
 	if (!tr->background || READ_ONCE(tr->patch->state) == PP_DISABLED)
 		report(tr->patch, ret ? &tr->scan : NULL);
 	pp_words_report();
 	if (ret == -EAGAIN && tr->ask)
-		pp_park_blockers(&tr->park, &tr->scan);
+		pp_park_ask(&tr->park, &tr->scan);
 	pp_scan_deinit(&tr->scan);
 	return ret;
 }

@@ -33,7 +33,7 @@ struct stop_cpu {
 	struct task_struct *stopper;
 	u64 entered;		/* ns, monotonic */
 	cycles_t cycles;	/* at that time */
-	struct pp_hit hit;
+	struct pp_stack_walk walk;
 	bool clear;
 };
 

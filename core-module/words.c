@@ -43,9 +43,9 @@ static bool words_look_at(void *ctx, unsigned long word)
 }
 
 void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
-		      const struct pp_hit *hit)
+		      const struct pp_stack_walk *walk)
 {
-	struct look look = { .busy = busy, .wanted = hit->addr };
+	struct look look = { .busy = busy, .wanted = walk->addr };
 
 	if (!pp_debug_skip_words) {
 		pp_visit_words(task, words_look_at, &look);
@@ -53,9 +53,9 @@ void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
 		pp_visit_hidden(task, words_look_at, &look);
 	}
 	atomic_long_inc(&counts.stacks);
-	if (hit->addr)
+	if (walk->addr)
 		atomic_long_inc(look.confirmed ? &counts.agreed : &counts.missed);
-	else if (look.found && !hit->err)
+	else if (look.found && !walk->err)
 		atomic_long_inc(&counts.stale);
 }
 

@@ -4,17 +4,17 @@
 #define POKEPATCH_WORDS_H
 
 struct pp_busy;
-struct pp_hit;
+struct pp_stack_walk;
 struct task_struct;
 
 #ifdef POKEPATCH_DEBUG
 
 /*
- * Compare *@hit, which the unwinder has found on the stack of @task, with the words of that stack.
+ * Compare *@walk, which the unwinder found on the stack of @task, with the words of that stack.
  * The caller ensures that the stack stays.  Any context.
  */
 void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
-		      const struct pp_hit *hit);
+		      const struct pp_stack_walk *walk);
 /*
  * Warn if the unwinder has found addresses that the words do not show.  Under pp_mutex, but not in
  * a stopped section.
@@ -24,7 +24,7 @@ void pp_words_report(void);
 #else
 
 static inline void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
-				    const struct pp_hit *hit)
+				    const struct pp_stack_walk *walk)
 {
 }
 

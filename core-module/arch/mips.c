@@ -387,7 +387,7 @@ static void visit_words(struct task_struct *task, visit_fn visit, void *ctx)
 		const unsigned long addr = READ_ONCE_NOCHECK(*word);
 
 		if (!visit(ctx, addr) ||
-		    (is_epc(word, from) && !visit(ctx, pp_goes_on(addr))))
+		    (is_epc(word, from) && !visit(ctx, pp_stack_saved_pc(addr))))
 			return;
 	}
 }
