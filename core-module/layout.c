@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is laid out before a switch: where the calls of each site shall go and what is
- * written for that, and, if the machine is to be stopped, which code must be empty.
+ * The layout of a transition, made before each attempt: where the calls of each site will go,
+ * what is written for that, and, if the machine is to be stopped, in which code no task may be.
  */
 #include <linux/list.h>
 #include <linux/slab.h>
@@ -19,17 +19,21 @@
 #include "transition_state.h"
 #include "veneer.h"
 
-/* New function, new .cold, veneers. */
+/* Of a new function: its text, its .cold part, its veneers. */
 #define RANGES_OF_NEW (2 + PP_VENEERS_OF_FUNC)
-/* Entry, old function, old .cold; the new one's; those of the patch on top. */
+/*
+ * Of a function: its entry, the old text, the old .cold part; the new function's ranges; those
+ * of the patch on top.
+ */
 #define RANGES_PER_FUNC (3 + 2 * RANGES_OF_NEW)
 
 /*
- * What is behind the end belongs to it if a call stands in front of that; else it may be the
- * next function, and a word that points to that.
+ * Add the code [@start, @start + @size). The address behind its end counts as part of it if a
+ * call stands in front of that address: the call returns to it. Otherwise it may be the first
+ * address of the next function, to which a word on a stack may point.
  */
-static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
-		      unsigned long size)
+static void layout_add_busy(struct pp_busy *busy, const struct pp_func *func, unsigned long start,
+			    unsigned long size)
 {
 	unsigned long end = start + size;
 
@@ -40,23 +44,28 @@ static void busy_add(struct pp_busy *busy, const struct pp_func *func, unsigned 
 	busy->range[busy->nr++] = (struct pp_range){ start, end, func };
 }
 
-/* Who is in front of the first instruction is seen by pp_stack_saved_pc(), if that is needed. */
-static void busy_add_new(struct pp_busy *busy, const struct pp_func *func)
+/*
+ * Where each word of a stack counts, the address of the first instruction itself is left out,
+ * because it is found as a mere pointer; a task that was interrupted there is found by
+ * pp_stack_saved_pc().
+ */
+static void layout_add_new(struct pp_busy *busy, const struct pp_func *func)
 {
 	const unsigned int pointers = pp_arch.entry.prepared ? 1 : 0;
 
-	busy_add(busy, func, func->desc->new_addr + pointers, func->desc->new_size - pointers);
+	layout_add_busy(busy, func, func->desc->new_addr + pointers,
+			func->desc->new_size - pointers);
 	if (!pp_debug_skip_cold)
-		busy_add(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
+		layout_add_busy(busy, func, func->desc->new_cold_addr, func->desc->new_cold_size);
 	pp_veneers_add_busy(busy, func);
 }
 
 /*
- * The newest enabled copy of a carried function, which an enabled function may
- * have jumped to, so that it alone is on a stack.  (Those of patches that leave are in
- * their modules' text.)
+ * @func is carried: add the newest enabled copy of its function. An enabled function may have
+ * jumped to that copy, so that the copy alone is on a stack. (The copies of patches that are
+ * switched off are within the text of their modules, which is added as a whole.)
  */
-static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
+static void layout_add_carried(struct pp_busy *busy, const struct pp_func *func)
 {
 	const struct pp_func *other;
 
@@ -64,24 +73,25 @@ static void busy_add_carried(struct pp_busy *busy, const struct pp_func *func)
 		if (other->patch->leaving || other->patch == func->patch ||
 		    other->old_addr != func->old_addr)
 			continue;
-		busy_add_new(busy, other);
+		layout_add_new(busy, other);
 		return;
 	}
 }
 
 /*
- * Its entry, if that is several words: who was interrupted there may have loaded another address
- * than the one that is jumped by when it goes on (entry.c).  But not who is in front of the first
- * word: that is a call that has not begun yet, and goes where the entry leads by then.  So the
- * function's address itself does not count, which is in many registers and stacks as a pointer
- * to call; where each word of a stack is taken for code, these would be in the way for long.
- * Return: where the rest begins.
+ * Add the entry of @func if it is several words. A task that was interrupted inside it may have
+ * loaded another address than the one to which the jump will lead when the task continues
+ * (entry.c). A task in front of the first word is not busy: its call has not begun, and goes
+ * where the entry leads by then. So the function's address itself is left out. It is in many
+ * registers and stacks as a pointer to call, and where each word of a stack counts as code,
+ * such words would block a switch for long.
+ * Return: where the rest of the function begins.
  */
-static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *func)
+static unsigned long layout_add_entry(struct pp_busy *busy, const struct pp_func *func)
 {
 	if (!func->site || !pp_arch.entry.prepared)
 		return func->old_addr;
-	/* pp_stack_saved_pc() of the first word is not in it either. */
+	/* The range also leaves out pp_stack_saved_pc() of the first word, hence + 2. */
 	if (!pp_debug_skip_entries)
 		busy->range[busy->nr++] = (struct pp_range){
 			func->site->ip + 2, func->site->ip + pp_entry_span() - 1, func
@@ -89,58 +99,59 @@ static unsigned long busy_add_entry(struct pp_busy *busy, const struct pp_func *
 	return func->site->ip + pp_entry_span();
 }
 
-static void busy_add_old(struct pp_busy *busy, const struct pp_func *func)
+static void layout_add_old(struct pp_busy *busy, const struct pp_func *func)
 {
-	const unsigned long start = busy_add_entry(busy, func);
+	const unsigned long start = layout_add_entry(busy, func);
 
 	if (pp_debug_skip_old)
 		return;
-	busy_add(busy, func, start, func->old_addr + func->sym->size - start);
+	layout_add_busy(busy, func, start, func->old_addr + func->sym->size - start);
 	if (func->old_cold && !pp_debug_skip_cold)
-		busy_add(busy, func, func->old_cold,
-			 func->patch->symbols[func->desc->cold].size);
+		layout_add_busy(busy, func, func->old_cold,
+				func->patch->symbols[func->desc->cold].size);
 }
 
-/* A patch was switched live, ever; pp_mutex. */
+/* A live transition has begun since the core was loaded; pp_mutex. */
 static bool went_live;
 
-/* In whose functions there may be tasks. */
-static bool may_be_run(const struct pp_patch *patch)
+/* May tasks be in functions of @patch, apart from a switch that is under way? */
+static bool layout_may_hold_tasks(const struct pp_patch *patch)
 {
 	return patch->enabled || patch->draining;
 }
 
 /*
- * A stop leaves tasks in none of a function's versions but the one that it switches to.  A
- * live transition leaves them where they are: afterwards they may be in that of any enabled
- * patch, also below the newest, and of a disabled one that is draining.
+ * A stop leaves tasks only in the version of a function to which it switches. A live transition
+ * leaves tasks where they are. After it they may be in the version of any enabled patch, also
+ * below the newest, and in that of a disabled patch that is draining. Add all of these versions
+ * of the functions that this attempt switches.
  */
-static void busy_add_left_behind(struct transition *tr, u64 attempt)
+static void layout_add_left_behind(struct transition *tr, u64 attempt)
 {
 	const struct pp_patch *patch;
 	unsigned int i;
 
 	list_for_each_entry(patch, &pp_patches, list) {
-		for (i = 0; may_be_run(patch) && i < patch->nr_funcs; i++) {
+		for (i = 0; layout_may_hold_tasks(patch) && i < patch->nr_funcs; i++) {
 			const struct pp_func *func = &patch->funcs[i];
 
 			if (!func->old_addr)
 				continue;
 			if (func->site ? func->site->laid_out == attempt :
 					 pp_carried_is_switched(func, attempt))
-				busy_add_new(&tr->busy, func);
+				layout_add_new(&tr->busy, func);
 		}
 	}
 }
 
-/* Room for all ranges that this attempt may have.  Under pp_mutex. */
-static int make_room(struct transition *tr)
+/* Make room for all ranges that this attempt may add.  Under pp_mutex. */
+static int layout_make_room(struct transition *tr)
 {
 	unsigned int need = RANGES_PER_FUNC * tr->nr_funcs;
 	const struct pp_patch *patch;
 
 	list_for_each_entry(patch, &pp_patches, list)
-		if (went_live && may_be_run(patch))
+		if (went_live && layout_may_hold_tasks(patch))
 			need += RANGES_OF_NEW * patch->nr_funcs;
 	if (need <= tr->max_ranges)
 		return 0;
@@ -154,18 +165,19 @@ static int make_room(struct transition *tr)
 }
 
 /*
- * An entry in two words may be in entry mode for a patch that is switched live, and had asked
- * for it: either that one is replaced, or it replaces one whose switch needs a stop.
+ * An entry that crosses a word boundary may be in entry mode for a patch that is switched live
+ * and asked for that mode. Refuse a stop for it: either that patch is to be replaced, or it
+ * replaces a patch whose switch needs a stop.
  */
-static int check_fits(const struct transition *tr, const struct pp_func *func,
-		      unsigned int first)
+static int layout_check_fits(const struct transition *tr, const struct pp_func *func,
+			     unsigned int first)
 {
 	unsigned int i;
 
 	for (i = first; i < tr->text.nr && !tr->live; i++) {
 		if (pp_text_fits(tr->text.poke[i].at, tr->text.poke[i].size))
 			continue;
-		pr_err("%s: %s cannot be switched with the machine stopped, as one of the patches needs that is switched together with its own: its entry cannot be written in one store; disable what is to be replaced first\n",
+		pr_err("%s: %s cannot be switched with the machine stopped, which another patch of this switch needs: its entry cannot be written in one store; disable the patches to be replaced first\n",
 		       func->patch->name, func->name);
 		return -EBUSY;
 	}
@@ -173,10 +185,12 @@ static int check_fits(const struct transition *tr, const struct pp_func *func,
 }
 
 /*
- * Of the site's pokes, which are the last ones, it is the last that decides where calls go; or
- * the last of those that were written while it let calls through.
+ * Have the time at which calls change over copied to @flip. The site's pokes are the last ones
+ * of @tr, and the very last decides where calls go. But if it only makes the instruction anew
+ * that an earlier poke has made a NOP (pp_poke.returns), take the poke in front of it, which is
+ * written while the site lets calls through.
  */
-static void note_route(struct transition *tr, struct flip *flip)
+static void layout_note_route(struct transition *tr, struct flip *flip)
 {
 	struct pp_poke *poke = &tr->text.poke[tr->text.nr - 1];
 
@@ -186,11 +200,11 @@ static void note_route(struct transition *tr, struct flip *flip)
 }
 
 /*
- * Where calls of @func's site shall go, now that its patch is switched on, or off.
- * A site gets one flip, for whichever of the patches comes first: the one that is
- * switched on, or else any of those that leave, which all go by who stays.
+ * Lay out the flip of @func's site. A site gets one flip in an attempt, for the first patch
+ * that has it: the patch that is switched on or, without one, any of those that are switched
+ * off; for each of these the target is the newest function that stays.
  */
-static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 attempt)
+static int layout_site(struct transition *tr, const struct pp_func *func, u64 attempt)
 {
 	struct pp_site *site = func->site;
 	const unsigned int first = tr->text.nr;
@@ -205,13 +219,14 @@ static int lay_out_site(struct transition *tr, const struct pp_func *func, u64 a
 	flip->func = func;
 	flip->from = site->target;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
-	ret = pp_site_add_pokes(&tr->text, site, func, flip->target) ?: check_fits(tr, func, first);
+	ret = pp_site_add_pokes(&tr->text, site, func, flip->target) ?:
+	      layout_check_fits(tr, func, first);
 	if (!ret && tr->text.nr > first)
-		note_route(tr, flip);
+		layout_note_route(tr, flip);
 	return ret;
 }
 
-static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)
+static int layout_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)
 {
 	unsigned int i;
 
@@ -221,40 +236,39 @@ static int lay_out_patch(struct transition *tr, const struct pp_patch *patch, u6
 
 		if (!func->old_addr)
 			continue;
-		busy_add_old(&tr->busy, func);
+		layout_add_old(&tr->busy, func);
 		if (!pp_debug_skip_new)
-			busy_add_new(&tr->busy, func);
+			layout_add_new(&tr->busy, func);
 		if (!func->site) {
 			pp_carried_note_switch(func, attempt);
 			if (!pp_debug_skip_carried)
-				busy_add_carried(&tr->busy, func);
+				layout_add_carried(&tr->busy, func);
 			continue;
 		}
-		ret = lay_out_site(tr, func, attempt);
+		ret = layout_site(tr, func, attempt);
 		if (ret)
 			return ret;
 		top = list_first_entry_or_null(&func->site->active, struct pp_func, on);
 		if (top && top != func && !pp_debug_skip_top)
-			busy_add_new(&tr->busy, top);
+			layout_add_new(&tr->busy, top);
 	}
 	return 0;
 }
 
 /*
- * What each site shall do, and which code must be empty for it.  Old and new count
- * in both directions: the return address of a call to ftrace lies in the old
- * function even when the handler has chosen the new one (see pp_ftrace_handler()).
- * To disable, the whole text of the patch module must be empty, so that it can be
- * removed.
+ * The old and the new function of each site count in both directions: the return address of a
+ * call to ftrace is in the old function even if the handler has chosen the new one (see
+ * pp_ftrace_handler()). To disable a patch, the whole text of its module counts, so that the
+ * module can be removed afterwards.
  */
-int pp_lay_out(struct transition *tr)
+int pp_layout_make(struct transition *tr)
 {
 	static u64 attempts; /* pp_mutex */
 	unsigned int i;
 	int ret;
 
 	went_live |= tr->live;
-	ret = make_room(tr);
+	ret = layout_make_room(tr);
 	if (ret)
 		return ret;
 	attempts++;
@@ -268,17 +282,17 @@ int pp_lay_out(struct transition *tr)
 		off->leaving = true;
 		tr->busy.text[i] = (struct pp_range){ off->text_start, off->text_end };
 	}
-	/* Who is there will be in the text. */
+	/* A task in one of these veneers will enter the text next. */
 	for (i = 0; tr->look_only && i < tr->patch->nr_funcs; i++)
 		pp_veneers_add_busy(&tr->busy, &tr->patch->funcs[i]);
 	if (tr->enable)
-		ret = lay_out_patch(tr, tr->patch, attempts);
+		ret = layout_patch(tr, tr->patch, attempts);
 	for (i = 0; i < tr->nr_off && !tr->look_only && !ret; i++)
-		ret = lay_out_patch(tr, tr->off[i], attempts);
+		ret = layout_patch(tr, tr->off[i], attempts);
 	for (i = 0; i < tr->nr_off; i++)
 		tr->off[i]->leaving = false;
 	if (went_live && !tr->look_only && !tr->live && !pp_debug_skip_left_behind)
-		busy_add_left_behind(tr, attempts);
+		layout_add_left_behind(tr, attempts);
 	pp_busy_finish(&tr->busy);
 	return ret;
 }

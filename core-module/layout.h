@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a transition writes and which code must be empty, laid out before the stop: layout.c. */
+/*
+ * What a transition writes and which code must not be busy, worked out before the stop:
+ * layout.c.
+ */
 #ifndef POKEPATCH_LAYOUT_H
 #define POKEPATCH_LAYOUT_H
 
 struct transition;
 
 /*
- * Lay out the switch, and what must be empty for it, as things are now.  Under pp_mutex.
- * Return: 0, -ERANGE if something is out of reach, -EBUSY (logged), or -ENOMEM.
+ * Lay out one attempt of @tr for the patches, sites and parents of this moment: the flips, what
+ * they write, and, if the machine is to be stopped, the code in which no task may be. Under
+ * pp_mutex; may sleep.
+ * Return: 0, -ERANGE if a target cannot be reached, -EBUSY or -EIO (logged), or -ENOMEM.
  */
-int pp_lay_out(struct transition *tr);
+int pp_layout_make(struct transition *tr);
 
 #endif /* POKEPATCH_LAYOUT_H */

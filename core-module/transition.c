@@ -360,7 +360,7 @@ static int attempt(struct transition *tr)
 	}
 	if (pp_debug_ready_ms)
 		msleep(pp_debug_ready_ms);
-	ret = pp_lay_out(tr);
+	ret = pp_layout_make(tr);
 	if (ret)
 		goto unlock;
 	ret = tr->live ? switch_live(tr) : switch_stopped(tr);

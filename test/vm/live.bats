@@ -271,7 +271,7 @@ log() { dmesg | grep -q "$1"; }
 		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' \
 		--expect 'netdev_[a-z]* cannot be switched in ftrace mode: its entry could not be given' \
 		--expect 'brd_cleanup cannot be switched with the machine stopped: its entry' \
-		--expect 'netdev_[a-z]* cannot be switched with the machine stopped, as one of the patches' \
+		--expect 'netdev_[a-z]* cannot be switched with the machine stopped, which another patch' \
 		--expect 'module brd is refused: patch brd_cleanup cannot be applied' <<<"$words"'
 		modes() { cat $(sysfs "$1" vmlinux)/*/mode | sort -u | tr "\n" " "; }
 		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
