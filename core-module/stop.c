@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stopped section: every CPU looks at its own stack, one looks at all the others and
- * decides, and if nobody is in the way it switches everything.
+ * The stopped section: every CPU checks its own stack, and one CPU checks all other stacks and
+ * decides. If no task is busy, that CPU switches all flips of the transition.
  *
- * In here nothing allocates, sleeps, prints or looks up symbols: what it needs is laid
- * out before (layout.c), what it finds is written down for later.
+ * Nothing in the stopped section allocates, sleeps, prints or looks up symbols: what it needs
+ * was laid out before (layout.c), and what it finds is kept in the transition for later.
+ * test/host/stopped.bats compares what stop_section() can call with a list.
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
@@ -36,10 +37,10 @@
 #include "transition_state.h"
 
 /*
- * Nothing that this CPU fetched before the text was written may run: neither what
- * follows this nor, when interrupts are on again, anything else.
+ * On each CPU, interrupts off: drop the instructions that this CPU fetched before the text was
+ * written, so that it executes none of them, neither here nor when interrupts are on again.
  */
-static notrace void serialise(struct transition *tr)
+static notrace void stop_serialise(struct transition *tr)
 {
 	if (!tr->text.nr || pp_debug_skip_serialise)
 		return;
@@ -48,10 +49,11 @@ static notrace void serialise(struct transition *tr)
 }
 
 /*
- * One CPU decides, when all the others have looked at their own stacks: a stopper
- * runs, and a running task's stack can be walked by nobody but itself.
+ * On one CPU, after all others have checked their own stacks: a stopper is running, and only
+ * the running task itself can walk its stack. All other CPUs spin with interrupts off until the
+ * verdict is there, so only NMIs run beside this.
  */
-static notrace enum verdict decide(struct transition *tr)
+static notrace enum verdict stop_decide(struct transition *tr)
 {
 	bool clear = true;
 	unsigned int i;
@@ -68,36 +70,36 @@ static notrace enum verdict decide(struct transition *tr)
 	if (!pp_scan_stopped(&tr->scan, tr->stoppers))
 		clear = false;
 	if (!clear || tr->nr_stops < pp_debug_refuse_stops)
-		return REFUSED;
+		return VERDICT_BUSY;
 
 	/*
-	 * Sites and stubs: who holds text_mutex for this is in pp_stop().  The moments are for the
-	 * history: all other CPUs wait for the verdict meanwhile, so that no call is in between
-	 * but from an NMI.
+	 * Write sites and stubs. pp_stop() holds text_mutex for this. The two moments are for
+	 * the history: all other CPUs wait for the verdict meanwhile, so no call comes between
+	 * the moments but from an NMI.
 	 */
 	tr->decided_on = smp_processor_id();
 	tr->when.begin = pp_now();
 	if (!pp_text_write(&tr->text)) {
-		serialise(tr);
+		stop_serialise(tr);
 		tr->when.end = pp_now();
-		return BROKEN;
+		return VERDICT_BROKEN;
 	}
 	/*
-	 * No handler is between its lookup and its decision (it holds preemption
-	 * off), but one in an NMI: that one sees each function as it was or as it
-	 * is going to be.  All other calls see all functions switched, or none.
+	 * No handler is between its lookup and its decision, since it holds preemption off
+	 * there, unless it runs in an NMI. Such a handler sees each single function as it was
+	 * or as it will be. All other calls see all functions switched, or none.
 	 */
 	for (i = 0; i < tr->nr_flips; i++)
 		pp_site_set_target(tr->flips[i].site, tr->flips[i].target);
-	serialise(tr);
-	/* The stores, and then the clock. */
+	stop_serialise(tr);
+	/* The stores above must be complete before the clock is read. */
 	smp_mb();
 	tr->when.end = pp_now();
-	return SWITCHED;
+	return VERDICT_SWITCHED;
 }
 
-/* On every CPU, interrupts off. */
-static notrace int stopped(void *data)
+/* Each CPU runs this in its stopper task, with interrupts off. */
+static notrace int stop_section(void *data)
 {
 	struct transition *tr = data;
 	const int cpu = smp_processor_id();
@@ -110,25 +112,25 @@ static notrace int stopped(void *data)
 	this->cycles = get_cycles();
 	this->stopper = current;
 	this->clear = pp_debug_skip_stoppers || pp_stack_clear(&tr->busy, current, &this->walk);
-	/* Release: who sees all arrived, sees what they found. */
+	/* Release: the CPU that sees that all have arrived also sees what they found. */
 	atomic_inc_return_release(&tr->arrived);
 
 	if (cpu != cpumask_first(cpu_online_mask)) {
-		/* Acquire: calls on this CPU see the targets. */
-		while (smp_load_acquire(&tr->verdict) == UNDECIDED)
+		/* Acquire: calls on this CPU see the new targets from here on. */
+		while (smp_load_acquire(&tr->verdict) == VERDICT_NONE)
 			cpu_relax();
-		serialise(tr);
+		stop_serialise(tr);
 		return 0;
 	}
 
-	/* No CPU comes or goes: stop_machine() holds the hotplug lock. */
+	/* No CPU comes or goes, since pp_stop() holds the hotplug lock. */
 	while (atomic_read_acquire(&tr->arrived) < num_online_cpus())
 		cpu_relax();
-	/* Release: the targets, for those who acquire the verdict. */
-	verdict = decide(tr);
+	/* Release: a CPU that acquires the verdict sees the targets. */
+	verdict = stop_decide(tr);
 	smp_store_release(&tr->verdict, verdict);
-	if (verdict == REFUSED)
-		serialise(tr);
+	if (verdict == VERDICT_BUSY)
+		stop_serialise(tr);
 
 	for_each_online_cpu(other)
 		first = min(first, tr->cpus[other].entered);
@@ -140,11 +142,11 @@ static notrace int stopped(void *data)
 	return 0;
 }
 
-NOKPROBE_SYMBOL(decide);
-NOKPROBE_SYMBOL(serialise);
-NOKPROBE_SYMBOL(stopped);
+NOKPROBE_SYMBOL(stop_decide);
+NOKPROBE_SYMBOL(stop_serialise);
+NOKPROBE_SYMBOL(stop_section);
 
-void pp_hold_if_stuck(struct transition *tr)
+void pp_transition_hold_stuck(struct transition *tr)
 {
 	struct pp_patch *patch = tr->patch;
 
@@ -156,9 +158,9 @@ void pp_hold_if_stuck(struct transition *tr)
 	       patch->name, (void *)tr->text.stuck->at);
 }
 
-void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
-			    const struct pp_when *there, const struct pp_when *back,
-			    unsigned int method)
+void pp_flips_record_put_back(const struct transition *tr, unsigned int nr,
+			      const struct pp_when *there, const struct pp_when *back,
+			      unsigned int method)
 {
 	unsigned int i;
 
@@ -166,7 +168,7 @@ void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
 		const struct pp_poke *poke = &tr->text.poke[i];
 		const struct flip *flip;
 
-		/* Of a site's pokes the one that decides. */
+		/* Of a site's pokes, only the one that decides where calls go has a route. */
 		if (!poke->route)
 			continue;
 		flip = container_of(poke->route, struct flip, when);
@@ -177,20 +179,20 @@ void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
 	}
 }
 
-/* In a stop only an NMI can have met it. */
-static void record_put_back(struct transition *tr)
+/* In a stop, only calls from NMIs can have gone the new way meanwhile. */
+static void stop_record_put_back(struct transition *tr)
 {
 	struct pp_when there = tr->when, back = tr->when;
 
 	there.end = there.after = tr->text.turned;
 	back.begin = back.before = tr->text.turned;
 	pp_record_put_back(&tr->text, &tr->when, POKEPATCH_HISTORY_STOP_MACHINE, 0);
-	pp_record_way_and_back(tr, tr->text.put_back, &there, &back,
-			       POKEPATCH_HISTORY_STOP_MACHINE);
+	pp_flips_record_put_back(tr, tr->text.put_back, &there, &back,
+				 POKEPATCH_HISTORY_STOP_MACHINE);
 }
 
-/* What was switched in the stop, or put back; before the books are brought into line. */
-static void record_stop(struct transition *tr)
+/* Record what the stop has switched, or put back.  Called before the bookkeeping follows. */
+static void stop_record(struct transition *tr)
 {
 	struct pp_when *when = &tr->when;
 	const cycles_t cycles = get_cycles();
@@ -199,8 +201,8 @@ static void record_stop(struct transition *tr)
 	when->before = when->begin;
 	when->after = when->end;
 	when->cpu = tr->decided_on;
-	if (tr->verdict == BROKEN) {
-		record_put_back(tr);
+	if (tr->verdict == VERDICT_BROKEN) {
+		stop_record_put_back(tr);
 		return;
 	}
 	pp_record_text(&tr->text, when, POKEPATCH_HISTORY_STOP_MACHINE, 0, false);
@@ -210,7 +212,7 @@ static void record_stop(struct transition *tr)
 				tr->flips[i].site->mode == &pp_ftrace_mode ?
 					POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_STOP_MACHINE);
 	pp_history_release();
-	/* test/bench/history reads it. */
+	/* test/bench/history reads this line. */
 	pr_debug("%s: recorded %u sites, %llu cycles\n", tr->patch->name, tr->nr_flips,
 		 (u64)(get_cycles() - cycles));
 }
@@ -223,13 +225,13 @@ int pp_stop(struct transition *tr)
 		return ret;
 	atomic_set(&tr->arrived, 0);
 	atomic_set(&tr->serialised, 0);
-	tr->verdict = UNDECIDED;
-	/* The stopper of a CPU that went since the last attempt has not looked at itself. */
+	tr->verdict = VERDICT_NONE;
+	/* Of a CPU that has gone offline since the last attempt, no stopper has checked itself. */
 	memset(tr->stoppers, 0, nr_cpu_ids * sizeof(*tr->stoppers));
 	tr->last_stop = ktime_get_ns();
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
-	pp_stop_machine_cpuslocked(stopped, tr, cpu_online_mask);
+	pp_stop_machine_cpuslocked(stop_section, tr, cpu_online_mask);
 	mutex_unlock(pp_kernel.text_mutex);
 	cpus_read_unlock();
 	pp_text_unmap(&tr->text);
@@ -239,35 +241,36 @@ int pp_stop(struct transition *tr)
 	tr->stopped_ns += tr->stop_ns;
 	if (!tr->look_only)
 		WRITE_ONCE(tr->patch->stop_ns, tr->stop_ns);
-	/* test/bench/stopped reads it. */
+	/* test/bench/stopped reads this line. */
 	pr_debug("%s: stopped %llu ns, %llu cycles, walked %u stacks, %u had not run, %u frames, %u sites, %u words, serialised %d processors\n",
 		 tr->patch->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
 		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
 		 atomic_read(&tr->serialised));
-	if (tr->verdict == BROKEN) {
-		record_stop(tr);
-		pp_hold_if_stuck(tr);
+	if (tr->verdict == VERDICT_BROKEN) {
+		stop_record(tr);
+		pp_transition_hold_stuck(tr);
 		return pp_text_report(&tr->text, tr->patch);
 	}
 	if (pp_debug_record_wait_ms)
 		msleep(pp_debug_record_wait_ms);
-	if (tr->verdict == SWITCHED && !tr->look_only)
-		record_stop(tr);
-	return tr->verdict == SWITCHED ? 0 : -EAGAIN;
+	if (tr->verdict == VERDICT_SWITCHED && !tr->look_only)
+		stop_record(tr);
+	return tr->verdict == VERDICT_SWITCHED ? 0 : -EAGAIN;
 }
 
 #ifndef CONFIG_TASKS_RUDE_RCU
-static int nothing(void *unused)
+static int stop_nothing(void *unused)
 {
 	return 0;
 }
 
 /*
- * Each CPU has gone to its stopper thread, which it does where it could schedule; with one CPU alone
- * nobody who has preemption off is there when we run.
+ * When this returns, each CPU has switched to its stopper thread, which it does only where it
+ * may schedule. With a single CPU, no task is in a section with preemption off while the caller
+ * runs.
  */
 void pp_synchronize_rude(void)
 {
-	stop_machine(nothing, NULL, NULL);
+	stop_machine(stop_nothing, NULL, NULL);
 }
 #endif

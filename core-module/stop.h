@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The stopped section: stop.c. */
+/* Stopping the machine to make a transition: stop.c. */
 #ifndef POKEPATCH_STOP_H
 #define POKEPATCH_STOP_H
 
@@ -9,33 +9,35 @@ struct pp_when;
 struct transition;
 
 /*
- * Stop the machine and switch, or not.
- *
- * The order of locks is the kernel's: who changes text takes the hotplug lock
- * first, then text_mutex, and stop_machine() would take the hotplug lock itself.
- * Return: 0, -EAGAIN if somebody is in the way, -EIO if text is not what it should
- * be (logged), or -ENOMEM.
+ * Stop the machine, and switch all flips of @tr if no task is busy. Takes the hotplug lock and
+ * then text_mutex, which is the order of all writers of text in the kernel. (stop_machine()
+ * would take the hotplug lock itself.) Under pp_mutex; may sleep.
+ * Return: 0, -EAGAIN if a task is busy, -EIO (logged) if text is not as expected, or -ENOMEM.
  */
 int pp_stop(struct transition *tr);
 
 /*
- * What could not be put back may lead to the patch, which is not enabled: then its module
- * must not go.  Of a patch that was to be switched off it is held anyway, as it stays enabled.
+ * If text that could not be put back leads to the patch of @tr, and the patch is not enabled,
+ * hold its module for good. If the patch was to be switched off, its module is held anyway,
+ * because it stays enabled. Under pp_mutex.
  */
-void pp_hold_if_stuck(struct transition *tr);
+void pp_transition_hold_stuck(struct transition *tr);
 
 /*
- * The first @nr of the text's pokes were written, and put back: so calls went the new way for
- * a while, from @there on (NULL: what the flip says) until @back (NULL: what the poke says).
+ * The first @nr of the text's pokes were written and then put back, so calls went the new way
+ * for a while. Record both ways of the flips that these pokes decide. @there says when calls
+ * began to go the new way (NULL: each flip knows), and @back when they went the old way again
+ * (NULL: each poke knows). Under pp_mutex.
  */
-void pp_record_way_and_back(const struct transition *tr, unsigned int nr,
-			    const struct pp_when *there, const struct pp_when *back,
-			    unsigned int method);
+void pp_flips_record_put_back(const struct transition *tr, unsigned int nr,
+			      const struct pp_when *there, const struct pp_when *back,
+			      unsigned int method);
 
 /*
- * Every CPU has scheduled since, so that what it did with preemption off is over, in the idle loop
- * too, where RCU does not look.  Sleeps; no hotplug lock is held.  A kernel without ftrace may not
- * have it.
+ * Wait until every CPU has scheduled, so that whatever it was doing with preemption off is
+ * over, in the idle loop too, where RCU does not watch. Sleeps; the caller must not hold the
+ * hotplug lock. A kernel without ftrace may lack synchronize_rcu_tasks_rude(); stop.c has a
+ * replacement.
  */
 #ifdef CONFIG_TASKS_RUDE_RCU
 #define pp_synchronize_rude synchronize_rcu_tasks_rude

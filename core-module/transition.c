@@ -273,9 +273,9 @@ static int switch_live(struct transition *tr)
 		tr->flips[i].shared = may_be_shared(&tr->flips[i]);
 	ret = pp_text_write_live(&tr->text, tr->patch);
 	if (ret)
-		pp_hold_if_stuck(tr);
+		pp_transition_hold_stuck(tr);
 	if (ret && tr->text.written)
-		pp_record_way_and_back(tr, tr->text.nr, NULL, NULL, pp_arch.live.method);
+		pp_flips_record_put_back(tr, tr->text.nr, NULL, NULL, pp_arch.live.method);
 	if (ret && tr->text.written && tr->enable) {
 		/* For a moment it was on, and tasks may have come to it. */
 		if (!tr->patch->draining)

@@ -29,7 +29,7 @@ leads_to() {
 }
 
 @test "the stopped section uses nothing of the kernel but what is listed, with its reason" {
-	leads_to stopped >"$BATS_TEST_TMPDIR/found"
+	leads_to stop_section >"$BATS_TEST_TMPDIR/found"
 	sed -n 's/^\([^#\t]\+\)\t\+[^\t].*/\1/p' "$top/test/host/stopped-section" |
 		sort >"$BATS_TEST_TMPDIR/listed"
 	# Which registers a compiler chooses for its calls is no matter.
