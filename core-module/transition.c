@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stop transition: stop the machine, look at every stack, and switch all
- * functions of a patch at once if nobody is inside one of them; else let go and
- * try again, until the patch's timeout.  A live transition does without the stop and
- * without the look, see live.c; the stopped section is in stop.c.  All else about it is the same.
+ * Transitions: how a switch of a patch is made. A stop transition stops the machine, checks
+ * every stack, and switches all functions of the patch at once if no task is busy (stop.c).
+ * Otherwise it switches nothing and tries again, until the patch's timeout. A live transition
+ * needs neither the stop nor the check of stacks (live.c). Hooking, callbacks and bookkeeping
+ * are the same for both.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -48,12 +49,12 @@
 #include "watch.h"
 #include "words.h"
 
-/* --- before and after ---------------------------------------------------------- */
+/* --- before and after the switch -------------------------------------------------- */
 
 /*
- * The build tool found addresses of new code or data that are stored or passed on: a
- * timer or a list may hold them when no stack does.  Such a patch's module stays once
- * any of its code can have run, until a callback withdraws them; see pp_patch_unpin().
+ * The build tool has found addresses of new code or data that are stored or passed on: a timer
+ * or a list may hold such an address when no stack does. The module of such a patch stays once
+ * any of its code may have run, until a callback withdraws the addresses; see pp_patch_unpin().
  */
 void pp_patch_pin(struct pp_patch *patch)
 {
@@ -64,8 +65,8 @@ void pp_patch_pin(struct pp_patch *patch)
 	patch->pinned = true;
 }
 
-/* It is enabled again: that holds its module, and for as long. */
-static void end_draining(struct pp_patch *patch)
+/* @patch is enabled again, and an enabled patch holds its module: the drain need not. */
+static void transition_end_draining(struct pp_patch *patch)
 {
 	if (!patch->draining)
 		return;
@@ -73,7 +74,7 @@ static void end_draining(struct pp_patch *patch)
 	module_put(patch->mod);
 }
 
-static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
+static void transition_commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
 {
 	unsigned int i;
 
@@ -92,7 +93,7 @@ static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
 	WRITE_ONCE(patch->enabled, on);
 	WRITE_ONCE(patch->stop_ns, tr->stop_ns);
 	if (on) {
-		end_draining(patch);
+		transition_end_draining(patch);
 		pp_patch_pin(patch);
 	} else {
 		if (tr->live)
@@ -102,10 +103,10 @@ static void commit_patch(struct transition *tr, struct pp_patch *patch, bool on)
 }
 
 /*
- * Who is still in the patch's code may pass on addresses that its callback has just
- * withdrawn.
+ * A task that is still in the code of @patch may pass on addresses that the callback has just
+ * withdrawn, so the module stays.
  */
-static void forget_withdrawn(struct pp_patch *patch)
+static void transition_forget_withdrawn(struct pp_patch *patch)
 {
 	if (!patch->draining || !patch->withdrawn)
 		return;
@@ -114,27 +115,30 @@ static void forget_withdrawn(struct pp_patch *patch)
 		  patch->name);
 }
 
-/* The switch has been made: bring the books into line. */
-static void commit(struct transition *tr)
+/* The switch has been made: do the bookkeeping, and call the callbacks that follow it. */
+static void transition_commit(struct transition *tr)
 {
 	unsigned int i;
 
 	if (tr->enable)
-		commit_patch(tr, tr->patch, true);
+		transition_commit_patch(tr, tr->patch, true);
 	for (i = 0; i < tr->nr_off; i++)
-		commit_patch(tr, tr->off[i], false);
+		transition_commit_patch(tr, tr->off[i], false);
 	pp_patches_number();
 	for (i = 0; i < tr->nr_off; i++) {
 		pp_callbacks_after(tr->off[i], false);
-		forget_withdrawn(tr->off[i]);
+		transition_forget_withdrawn(tr->off[i]);
 	}
 	if (tr->enable)
 		pp_callbacks_after(tr->patch, true);
 	pp_watch_now();
 }
 
-/* pre-patch, which may fail, before anything is said to those that leave. */
-static int callbacks_before(struct transition *tr)
+/*
+ * Call the new patch's pre-patch callbacks, which may fail, and then the pre-unpatch callbacks
+ * of the patches that are switched off.
+ */
+static int transition_call_before(struct transition *tr)
 {
 	int ret = tr->enable ? pp_callbacks_before(tr->patch, true) : 0;
 	unsigned int i;
@@ -144,8 +148,8 @@ static int callbacks_before(struct transition *tr)
 	return ret;
 }
 
-/* The switch has not been made, and will not be. */
-static void cancel(struct transition *tr)
+/* The switch has not been made and will not be: unhook, and undo the callbacks. */
+static void transition_cancel(struct transition *tr)
 {
 	struct pp_patch *patch = tr->patch;
 	unsigned int i;
@@ -158,27 +162,27 @@ static void cancel(struct transition *tr)
 		pp_callbacks_cancel(tr->off[i], false);
 	if (tr->enable) {
 		pp_callbacks_cancel(patch, true);
-		forget_withdrawn(patch);
+		transition_forget_withdrawn(patch);
 	}
 	pp_watch_now();
 	pp_record_leave();
 	mutex_unlock(&pp_mutex);
 }
 
-/* One word for where a blocker is. */
-static void describe(const struct pp_busy_task *blocker, char *buf, size_t size)
+/* Put one word for where @task is into @buf. */
+static void transition_describe(const struct pp_busy_task *task, char *buf, size_t size)
 {
-	if (blocker->func)
-		strscpy(buf, blocker->func->name, size);
-	else if (blocker->addr)
-		snprintf(buf, size, "%ps", (void *)blocker->addr);
+	if (task->func)
+		strscpy(buf, task->func->name, size);
+	else if (task->addr)
+		snprintf(buf, size, "%ps", (void *)task->addr);
 	else
 		strscpy(buf, "[unreliable-stack]", size);
 	*strchrnul(buf, ' ') = 0; /* "symbol [module]" */
 }
 
-/* Keep who was in the way for blocked_by; with no @scan, nobody was. */
-static void report(struct pp_patch *patch, const struct pp_scan *scan)
+/* Keep the busy tasks of @scan for blocked_by; without a scan, none. */
+static void transition_report(struct pp_patch *patch, const struct pp_scan *scan)
 {
 	const size_t line = 12 + TASK_COMM_LEN + KSYM_NAME_LEN + 2;
 	char *text = NULL, *function = NULL, *c;
@@ -191,14 +195,14 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 		function = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
 	}
 	for (i = 0; text && function && i < scan->nr_busy_tasks; i++) {
-		const struct pp_busy_task *blocker = &scan->busy_task[i];
+		const struct pp_busy_task *task = &scan->busy_task[i];
 		size_t comm;
 
-		describe(blocker, function, KSYM_SYMBOL_LEN);
-		len += scnprintf(text + len, size - len, "%d ", blocker->pid);
+		transition_describe(task, function, KSYM_SYMBOL_LEN);
+		len += scnprintf(text + len, size - len, "%d ", task->pid);
 		comm = len;
-		len += scnprintf(text + len, size - len, "%s", blocker->comm);
-		/* A task may give itself any name; it must not make lines of its own. */
+		len += scnprintf(text + len, size - len, "%s", task->comm);
+		/* A task may give itself any name, but it must not make lines of its own. */
 		for (c = text + comm; c < text + len; c++)
 			if (*c < ' ' || *c == 0x7f)
 				*c = '?';
@@ -214,24 +218,27 @@ static void report(struct pp_patch *patch, const struct pp_scan *scan)
 }
 
 /*
- * A site in direct mode that others use, too, calls the handler, and not its stub.  Both
- * before its stub was written and after the target was, it must call the stub, for the
- * one moment to be that of the switch.  (Who comes and goes in between waits for ftrace's
- * grace periods, which take longer than this.)
+ * Is the site of @flip in direct mode and used by a tracer too? Then it calls the handler and
+ * not its stub. Unless it calls the stub both before the stub was written and after the target
+ * was, calls did not all change over with the stub. (A tracer that comes and goes in between
+ * waits for ftrace's grace periods, which take longer than that.)
  */
-static bool may_be_shared(const struct flip *flip)
+static bool transition_site_shared(const struct flip *flip)
 {
 	return flip->site->mode == &pp_direct_mode && flip->from != flip->target &&
 	       pp_claim_is_shared(flip->site->ip);
 }
 
-/* In ftrace mode this is the switch, of one site; in others it was made when text was written. */
-static void switch_target(struct flip *flip)
+/*
+ * In a live transition: set the target of a site. In ftrace mode this is the switch of the
+ * site. In the other modes calls changed over when text was written.
+ */
+static void transition_switch_target(struct flip *flip)
 {
 	const bool decides = flip->site->mode == &pp_ftrace_mode;
 	struct pp_time begin, end;
 
-	/* On one processor, and with nothing between the two but the store. */
+	/* On one CPU, and with nothing but the store between the two times. */
 	local_irq_disable();
 	begin = pp_now();
 	pp_site_set_target(flip->site, flip->target);
@@ -247,7 +254,7 @@ static void switch_target(struct flip *flip)
 			.cpu = raw_smp_processor_id(),
 			.exact = true,
 		};
-	else if (flip->shared || may_be_shared(flip))
+	else if (flip->shared || transition_site_shared(flip))
 		flip->when = (struct pp_when){
 			.before = flip->when.before,
 			.begin = flip->when.begin,
@@ -260,24 +267,24 @@ static void switch_target(struct flip *flip)
 }
 
 /*
- * Switch while everything runs.  Calls on their way, and those of other CPUs, go to the old
- * function or the new one; the books follow.
- * Return: 0, -EIO if text is not what it should be (logged), or another error.
+ * Switch while all CPUs run. Calls that are on their way, and those of other CPUs, go to the
+ * old function or to the new one.
+ * Return: 0, -EIO (logged) if text is not as expected, or another error.
  */
-static int switch_live(struct transition *tr)
+static int transition_switch_live(struct transition *tr)
 {
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < tr->nr_flips; i++)
-		tr->flips[i].shared = may_be_shared(&tr->flips[i]);
+		tr->flips[i].shared = transition_site_shared(&tr->flips[i]);
 	ret = pp_text_write_live(&tr->text, tr->patch);
 	if (ret)
 		pp_transition_hold_stuck(tr);
 	if (ret && tr->text.written)
 		pp_flips_record_put_back(tr, tr->text.nr, NULL, NULL, pp_arch.live.method);
 	if (ret && tr->text.written && tr->enable) {
-		/* For a moment it was on, and tasks may have come to it. */
+		/* For a moment the patch was on, so tasks may have entered its code. */
 		if (!tr->patch->draining)
 			__module_get(tr->patch->mod);
 		pp_drain_begin(tr->patch);
@@ -285,15 +292,18 @@ static int switch_live(struct transition *tr)
 	}
 	if (ret)
 		return ret;
-	report(tr->patch, NULL);
+	transition_report(tr->patch, NULL);
 	for (i = 0; i < tr->nr_flips; i++)
-		switch_target(&tr->flips[i]);
+		transition_switch_target(&tr->flips[i]);
 	pr_debug("%s: switched live, %u words\n", tr->patch->name, tr->text.nr);
 	return 0;
 }
 
-/* No probe comes to what is written between the last look for them and the end of the stop. */
-static int stop_without_probes(struct transition *tr)
+/*
+ * Stop the machine. pp_claim_write() keeps kprobes away from what will be written, from its
+ * look for probes until pp_claim_written().
+ */
+static int transition_stop(struct transition *tr)
 {
 	const unsigned long probe = pp_claim_write_begin(&tr->text, 0, 0);
 	int ret;
@@ -305,8 +315,8 @@ static int stop_without_probes(struct transition *tr)
 	return ret;
 }
 
-/* The same in a stop, if nobody is in the way. */
-static int switch_stopped(struct transition *tr)
+/* Switch in a stop, if no task is busy.  Return: 0, -EAGAIN if tasks are busy, or an error. */
+static int transition_switch_stopped(struct transition *tr)
 {
 	int ret = pp_scan_init(&tr->scan, &tr->busy);
 
@@ -316,13 +326,13 @@ static int switch_stopped(struct transition *tr)
 	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
 	if (pp_debug_stop_wait_ms)
 		msleep(pp_debug_stop_wait_ms);
-	ret = ret ?: stop_without_probes(tr);
+	ret = ret ?: transition_stop(tr);
 	if (ret == -EAGAIN && tr->scan.nr_busy_tasks)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", tr->patch->name,
 			 tr->scan.nr_busy_tasks, (void *)tr->scan.busy_task[0].addr);
-	/* A look in the background has nothing to say while the patch is being switched. */
+	/* A look in the background must not replace the report of a switch that is under way. */
 	if (!tr->background || READ_ONCE(tr->patch->state) == PP_DISABLED)
-		report(tr->patch, ret ? &tr->scan : NULL);
+		transition_report(tr->patch, ret ? &tr->scan : NULL);
 	pp_words_report();
 	if (ret == -EAGAIN && tr->ask)
 		pp_park_ask(&tr->park, &tr->scan);
@@ -330,10 +340,8 @@ static int switch_stopped(struct transition *tr)
 	return ret;
 }
 
-/*
- * Try once.  Return: 0, -EAGAIN if somebody is in the way, or an error.
- */
-static int attempt(struct transition *tr)
+/* Try once.  Return: 0, -EAGAIN if tasks are busy, or an error. */
+static int transition_attempt(struct transition *tr)
 {
 	struct pp_patch *patch = tr->patch;
 	int ret;
@@ -346,9 +354,9 @@ static int attempt(struct transition *tr)
 	else if (mutex_lock_killable(&pp_mutex))
 		return -EINTR;
 	pp_record_enter(tr->nr, patch->name);
-	/* Again in each attempt: parents may have come or gone. */
+	/* In each attempt, for parents that have come since the last one. */
 	if (!tr->look_only) {
-		ret = callbacks_before(tr);
+		ret = transition_call_before(tr);
 		tr->cancelled = ret;
 		if (ret)
 			goto unlock;
@@ -363,9 +371,9 @@ static int attempt(struct transition *tr)
 	ret = pp_layout_make(tr);
 	if (ret)
 		goto unlock;
-	ret = tr->live ? switch_live(tr) : switch_stopped(tr);
+	ret = tr->live ? transition_switch_live(tr) : transition_switch_stopped(tr);
 	if (!ret && !tr->look_only)
-		commit(tr);
+		transition_commit(tr);
 unlock:
 	pp_record_leave();
 	mutex_unlock(&pp_mutex);
@@ -373,8 +381,11 @@ unlock:
 	return ret;
 }
 
-/* The patches that are switched off: to enable, those that are replaced, whose op is taken. */
-static int choose_off(struct transition *tr)
+/*
+ * Collect the patches that are switched off: to enable, those that the patch replaces, with
+ * their op taken; to disable, the patch itself.
+ */
+static int transition_choose_off(struct transition *tr)
 {
 	struct pp_patch **off;
 
@@ -400,12 +411,12 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 
 	*tr = (struct transition){ .patch = patch, .enable = enable, .live = patch->live };
 	pp_park_init(&tr->park);
-	ret = choose_off(tr);
+	ret = transition_choose_off(tr);
 	if (ret)
 		return ret;
 	for (i = 0; i < tr->nr_off; i++) {
 		funcs += tr->off[i]->nr_funcs;
-		/* Functions of one that is replaced may depend on each other. */
+		/* The functions of a patch that is replaced may depend on each other. */
 		tr->live &= tr->off[i]->live;
 	}
 	tr->nr_funcs = funcs;
@@ -420,7 +431,7 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 
 static void transition_deinit(struct transition *tr)
 {
-	pp_park_release(&tr->park); /* of an attempt that was the last */
+	pp_park_release(&tr->park); /* If the last attempt has asked tasks to leave. */
 	kfree(tr->stoppers);
 	kfree(tr->cpus);
 	kvfree(tr->text.poke);
@@ -434,8 +445,8 @@ static void transition_deinit(struct transition *tr)
 #define LONGEST_PAUSE_MS 32
 
 /*
- * A system call that is interrupted as by a signal may tell its caller so (epoll_wait()
- * does), so tasks get time to leave by themselves.
+ * A system call that is interrupted as by a signal may return to its caller with an error
+ * (epoll_wait() does). So tasks first get time to leave by themselves.
  */
 static unsigned int ask_after_ms = 500;
 module_param(ask_after_ms, uint, 0644);
@@ -448,16 +459,17 @@ MODULE_PARM_DESC(stop_share,
 		 "how much of a transition's time the machine may be stopped, percent");
 
 /*
- * How long to wait, in jiffies, so that all stops so far, and one more like the last, are
- * within their share of the transition's time: the first is free, as nothing is known of it.
+ * How long to wait before the next stop, in jiffies, so that all stops so far, and one more
+ * like the last, stay within their share of the transition's time. The first stop needs no
+ * wait, as nothing is known yet.
  */
-static long share_pause(const struct transition *tr)
+static long transition_share_pause(const struct transition *tr)
 {
 	const unsigned int share = clamp(READ_ONCE(stop_share), 1U, 100U);
 	const u64 due = div_u64((tr->stopped_ns + tr->last_stop_ns) * 100, share);
 	const u64 elapsed = ktime_get_ns() - tr->started;
 
-	/* Half a jiffy may have passed already. */
+	/* nsecs_to_jiffies() rounds down, and part of the current jiffy has passed. */
 	return due > elapsed ? nsecs_to_jiffies(due - elapsed) + 2 : 0;
 }
 
@@ -468,8 +480,8 @@ bool pp_transition_asks(unsigned long elapsed)
 	return after && elapsed >= msecs_to_jiffies(after);
 }
 
-/* The history is told; look_only ones are no transitions. */
-static void record_begin(struct transition *tr)
+/* Record the beginning of @tr.  A look (look_only) is no transition and is not recorded. */
+static void transition_record_begin(struct transition *tr)
 {
 	struct pp_record_transition record = {
 		.kind = tr->enable ? POKEPATCH_HISTORY_ENABLE : POKEPATCH_HISTORY_DISABLE,
@@ -481,7 +493,7 @@ static void record_begin(struct transition *tr)
 	pp_record_transition(&record, POKEPATCH_HISTORY_BEFORE);
 }
 
-static int try_until_timeout(struct transition *tr)
+static int transition_try(struct transition *tr)
 {
 	const unsigned long start = jiffies;
 	const unsigned long deadline =
@@ -495,18 +507,18 @@ static int try_until_timeout(struct transition *tr)
 		int ret;
 		long left, share, wait;
 
-		/* Those whom the last attempt asked have had its pause to come. */
+		/* Tasks that the last attempt has asked had the pause to arrive in park_keep(). */
 		tr->ask = ask_after && list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
 		if (tr->ask)
 			ask = jiffies + msecs_to_jiffies(ask_after);
-		ret = attempt(tr);
+		ret = transition_attempt(tr);
 		if (!tr->ask)
 			pp_park_release(&tr->park);
 		left = tr->forced ? MAX_SCHEDULE_TIMEOUT : deadline - jiffies;
 		if (ret != -EAGAIN || tr->cancelled)
 			return ret;
-		share = share_pause(tr);
-		/* For want of memory the last stop could not tell who is in the way. */
+		share = transition_share_pause(tr);
+		/* If memory was short, the last stop could not tell which tasks are busy. */
 		if (left <= 0 || share > left)
 			return tr->scan.lost ? -ENOMEM : -EBUSY;
 		wait = max(share, min_t(long, msecs_to_jiffies(pause), left));
@@ -521,7 +533,7 @@ static int try_until_timeout(struct transition *tr)
 	}
 }
 
-static int look_init(struct transition *tr, struct pp_patch *patch)
+static int transition_look_init(struct transition *tr, struct pp_patch *patch)
 {
 	int ret = transition_init(tr, patch, false);
 
@@ -533,32 +545,32 @@ static int look_init(struct transition *tr, struct pp_patch *patch)
 int pp_transition_look(struct pp_patch *patch, bool ask, bool background)
 {
 	struct transition tr;
-	int ret = look_init(&tr, patch);
+	int ret = transition_look_init(&tr, patch);
 
 	tr.ask = ask;
 	tr.background = background;
-	ret = ret ?: attempt(&tr);
+	ret = ret ?: transition_attempt(&tr);
 	if (ret == -EAGAIN && ask) {
 		schedule_timeout_uninterruptible(msecs_to_jiffies(LONGEST_PAUSE_MS));
 		tr.ask = false;
-		ret = attempt(&tr);
+		ret = transition_attempt(&tr);
 	}
 	transition_deinit(&tr);
 	return ret;
 }
 
 /*
- * A post-unpatch callback has withdrawn the addresses of a disabled patch.  A task that
- * had followed one before may be in the patch's text still, and none can come after it:
- * look at all stacks once more before the module may go.
+ * A post-unpatch callback has withdrawn the addresses of a disabled patch. A task that followed
+ * one of them before may still be in the patch's text, but no task can enter it any more. Look
+ * at all stacks once more before the module may go.
  */
 static void pp_patch_unpin(struct pp_patch *patch)
 {
 	struct transition tr;
-	int ret = look_init(&tr, patch);
+	int ret = transition_look_init(&tr, patch);
 
 	if (!ret)
-		ret = try_until_timeout(&tr);
+		ret = transition_try(&tr);
 	transition_deinit(&tr);
 	if (ret == -EBUSY) {
 		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but tasks are in its code, see /sys/kernel/pokepatch/%s/blocked_by\n",
@@ -566,7 +578,7 @@ static void pp_patch_unpin(struct pp_patch *patch)
 		return;
 	}
 	if (ret) {
-		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but whether tasks are in its code could not be seen (%d)\n",
+		pr_notice("%s: its module stays loaded: its callback says that nothing refers to it, but the core cannot tell whether tasks are in its code (%d)\n",
 			  patch->name, ret);
 		return;
 	}
@@ -576,7 +588,7 @@ static void pp_patch_unpin(struct pp_patch *patch)
 	module_put(patch->mod);
 }
 
-static void conclude(struct transition *tr, int ret)
+static void transition_conclude(struct transition *tr, int ret)
 {
 	struct pp_patch *patch = tr->patch;
 	const char *what = tr->enable ? "enabled" : "disabled";
@@ -612,39 +624,42 @@ static void conclude(struct transition *tr, int ret)
 	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
 }
 
-static void let_go_of(struct pp_patch *patch)
+static void transition_unpin(struct pp_patch *patch)
 {
-	/* Both written in transitions of this patch alone while it is disabled; op. */
+	/* The caller holds op: only transitions of @patch write both while it is disabled. */
 	if (patch->pinned && patch->withdrawn)
 		pp_patch_unpin(patch);
 }
 
 /*
- * An enabled patch holds its module.  Is it the caller's to drop that reference, now that
- * @patch was disabled?  If not, it is dropped when the last task has left its code.
+ * An enabled patch holds its module. @patch has just been disabled: does the caller drop that
+ * reference now? If not, it is dropped when the last task has left the patch's code.
  */
-static bool ends_hold(const struct transition *tr, struct pp_patch *patch)
+static bool transition_ends_hold(const struct transition *tr, struct pp_patch *patch)
 {
 	return !tr->live || pp_drain_try_end(patch);
 }
 
-/* Patches that were replaced, or were to be: each is its own again. */
-static void release_replaced(struct transition *tr, int ret)
+/*
+ * Finish with the patches that were replaced, or were to be (@ret): release their op, so that
+ * others can switch them.
+ */
+static void transition_release_replaced(struct transition *tr, int ret)
 {
 	unsigned int i;
 
 	for (i = 0; i < tr->nr_off; i++) {
 		struct pp_patch *off = tr->off[i];
-		const bool put = !ret && ends_hold(tr, off);
+		const bool put = !ret && transition_ends_hold(tr, off);
 
 		if (!ret) {
 			pr_info("%s: replaced by %s\n", off->name, tr->patch->name);
-			let_go_of(off);
+			transition_unpin(off);
 		}
 		pp_sysfs_state(off, ret ? PP_ENABLED : PP_DISABLED);
 		/*
-		 * Its module may be about to go, by force even: its exit waits for op, so that
-		 * nothing of the patch may be touched after this.
+		 * Its module may be about to go, even by force. The module's exit waits for op,
+		 * so nothing of the patch may be touched after this.
 		 */
 		if (put)
 			module_put(off->mod);
@@ -652,24 +667,24 @@ static void release_replaced(struct transition *tr, int ret)
 	}
 }
 
-static int switch_on(struct transition *tr)
+static int transition_switch_on(struct transition *tr)
 {
 	unsigned int i;
 
 	for (i = 0; i < tr->nr_off; i++) {
-		report(tr->off[i], NULL);
+		transition_report(tr->off[i], NULL);
 		pp_sysfs_state(tr->off[i], PP_DISABLING);
 	}
-	return try_until_timeout(tr);
+	return transition_try(tr);
 }
 
-static int enable_patch(struct pp_patch *patch)
+static int transition_enable(struct pp_patch *patch)
 {
 	struct transition tr;
 	int ret;
 
 	/*
-	 * An enabled patch holds its module, from before the switch.  Fails if the
+	 * An enabled patch holds its module, from before the switch on. This fails if the
 	 * module is about to go; then its exit waits for us in pp_sysfs_remove().
 	 */
 	if (!try_module_get(patch->mod)) {
@@ -678,49 +693,52 @@ static int enable_patch(struct pp_patch *patch)
 		return -ENODEV;
 	}
 	ret = transition_init(&tr, patch, true);
-	record_begin(&tr);
-	ret = ret ?: pp_verify_all_code(patch) ?: switch_on(&tr);
+	transition_record_begin(&tr);
+	ret = ret ?: pp_verify_all_code(patch) ?: transition_switch_on(&tr);
 	if (ret)
-		cancel(&tr);
+		transition_cancel(&tr);
 	else
 		pp_replace_done(patch);
-	/* Who sees the patch enabled finds those that it replaced as they stay. */
-	release_replaced(&tr, ret);
-	conclude(&tr, ret);
+	/*
+	 * A reader that sees this patch enabled must find the replaced patches in their final
+	 * state.
+	 */
+	transition_release_replaced(&tr, ret);
+	transition_conclude(&tr, ret);
 	transition_deinit(&tr);
 	if (ret) {
-		/* Code of it may have run: all of it for a moment, or its pre-patch callbacks. */
+		/* Its code may have run: all of it for a moment, or its pre-patch callbacks. */
 		pp_drain_later(patch);
-		let_go_of(patch);
+		transition_unpin(patch);
 		module_put(patch->mod);
 	}
 	return ret;
 }
 
-static int disable_patch(struct pp_patch *patch, bool forced)
+static int transition_disable(struct pp_patch *patch, bool forced)
 {
 	struct transition tr;
 	int ret = transition_init(&tr, patch, false);
 	bool put = false;
 
 	tr.forced = forced;
-	record_begin(&tr);
-	ret = ret ?: try_until_timeout(&tr);
+	transition_record_begin(&tr);
+	ret = ret ?: transition_try(&tr);
 	if (ret)
-		cancel(&tr);
+		transition_cancel(&tr);
 	else
-		put = ends_hold(&tr, patch);
-	conclude(&tr, ret);
+		put = transition_ends_hold(&tr, patch);
+	transition_conclude(&tr, ret);
 	transition_deinit(&tr);
 	if (ret)
 		return ret;
-	let_go_of(patch);
+	transition_unpin(patch);
 	/*
-	 * Not enabled any more: nobody is in the module's text, nor can get there.
-	 * When the stopped section ended every stack was free of it, no handler was
-	 * about to jump there, and no site has led there since (an NMI that was in
-	 * there has ended with the section on its CPU).  For live transitions that is
-	 * found out now, or later.
+	 * After a stop transition no task is in the module's text, and none can enter it: when
+	 * the stopped section ended, no stack led there, no handler was about to jump there,
+	 * and no site has led there since. (The handler of an NMI that interrupted the section
+	 * has ended on its CPU before the CPU left the section.) After a live transition
+	 * pp_drain_try_end() finds that out, now or later.
 	 */
 	if (put)
 		module_put(patch->mod);
@@ -729,19 +747,19 @@ static int disable_patch(struct pp_patch *patch, bool forced)
 
 int pp_transition(struct pp_patch *patch, bool enable)
 {
-	report(patch, NULL);
+	transition_report(patch, NULL);
 	WRITE_ONCE(patch->error, 0);
 	if (patch->enabled == enable) {
 		pp_sysfs_state(patch, enable ? PP_ENABLED : PP_DISABLED);
 		return 0;
 	}
 	pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
-	return enable ? enable_patch(patch) : disable_patch(patch, false);
+	return enable ? transition_enable(patch) : transition_disable(patch, false);
 }
 
 int pp_transition_forced(struct pp_patch *patch)
 {
-	report(patch, NULL);
+	transition_report(patch, NULL);
 	pp_sysfs_state(patch, PP_DISABLING);
-	return disable_patch(patch, true);
+	return transition_disable(patch, true);
 }
