@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/pokepatch: see DESIGN.md and the contract that it points to.
+ * /sys/kernel/pokepatch: the folders and files of the loaded patches. README.md lists the
+ * files.
  *
- * Nothing but writes of `enabled` and `replace` waits for anything that a transition
- * holds, so all can be read while one goes on.
+ * Of all these files only writes of `enabled` and `replace` wait for anything that a transition
+ * holds, so every file can be read while a transition is under way.
  */
 #include <linux/completion.h>
 #include <linux/fcntl.h>
@@ -42,14 +43,14 @@ static const char *const state_names[] = {
 	[PP_BLOCKED] = "blocked",
 };
 
-static struct pp_patch *to_patch(struct kobject *kobj)
+static struct pp_patch *pp_sysfs_patch(struct kobject *kobj)
 {
 	return container_of(kobj, struct pp_patch, kobj);
 }
 
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
 {
-	/* Release: who reads that it is over finds how, in error. */
+	/* Release: a reader that sees the end of a switch also sees its error. */
 	smp_store_release(&patch->state, state);
 	sysfs_notify(&patch->kobj, NULL, "state");
 }
@@ -57,18 +58,19 @@ void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
 /* --- enabled ------------------------------------------------------------------- */
 
 /*
- * A binary file only because its write gets the struct file, and with it
- * O_NONBLOCK.  Reads like any other.
+ * `enabled` is a binary file only because the write of such a file gets the struct file, and
+ * with it O_NONBLOCK. It reads like any other file.
  */
-static ssize_t enabled_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
-			    char *buf, loff_t off, size_t count)
+static ssize_t pp_sysfs_enabled_read(struct file *file, struct kobject *kobj,
+				     struct bin_attribute *attr, char *buf, loff_t off,
+				     size_t count)
 {
-	const char *text = READ_ONCE(to_patch(kobj)->enabled) ? "1\n" : "0\n";
+	const char *text = READ_ONCE(pp_sysfs_patch(kobj)->enabled) ? "1\n" : "0\n";
 
 	return memory_read_from_buffer(buf, count, &off, text, 2);
 }
 
-static void transition_work(struct work_struct *work)
+static void pp_sysfs_switch_work(struct work_struct *work)
 {
 	struct pp_patch *patch = container_of(work, struct pp_patch, work);
 
@@ -77,15 +79,16 @@ static void transition_work(struct work_struct *work)
 }
 
 /*
- * -ENODEV until the patch's module is live, see pp_sysfs_ready().
- * Returns when it is done, or cannot be.  With O_NONBLOCK returns at once, and
- * state tells how it goes: the writer has vfs_write() and the like on its own
- * stack, so that patches of those need it.
+ * Switch the patch, and return when it is switched or cannot be. With O_NONBLOCK a worker
+ * switches it, this returns at once, and `state` tells the progress: otherwise the writer has
+ * vfs_write() and its callees on its own stack, so that a patch of these could not be switched.
+ * Return: also -ENODEV until the patch's module is live (pp_sysfs_ready()).
  */
-static ssize_t enabled_write(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
-			     char *buf, loff_t off, size_t count)
+static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
+				      struct bin_attribute *attr, char *buf, loff_t off,
+				      size_t count)
 {
-	struct pp_patch *patch = to_patch(kobj);
+	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	const size_t len = count && buf[count - 1] == '\n' ? count - 1 : count;
 	bool enable;
 	int ret;
@@ -114,14 +117,16 @@ static ssize_t enabled_write(struct file *file, struct kobject *kobj, struct bin
 	return ret ?: count;
 }
 
-static BIN_ATTR_RW(enabled, 0);
+static struct bin_attribute bin_attr_enabled =
+	__BIN_ATTR(enabled, 0644, pp_sysfs_enabled_read, pp_sysfs_enabled_write, 0);
 
 /* --- the other files of a patch --------------------------------------------------- */
 
-static ssize_t blocked_by_read(struct file *file, struct kobject *kobj,
-			       struct bin_attribute *attr, char *buf, loff_t off, size_t count)
+static ssize_t pp_sysfs_blocked_by_read(struct file *file, struct kobject *kobj,
+					struct bin_attribute *attr, char *buf, loff_t off,
+					size_t count)
 {
-	struct pp_patch *patch = to_patch(kobj);
+	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	ssize_t ret = 0;
 
 	mutex_lock(&patch->report_lock);
@@ -131,60 +136,63 @@ static ssize_t blocked_by_read(struct file *file, struct kobject *kobj,
 	return ret;
 }
 
-/* There may be more tasks in the way than a page holds. */
-static BIN_ATTR_RO(blocked_by, 0);
+/* Binary, because the list of busy tasks may be longer than a page. */
+static struct bin_attribute bin_attr_blocked_by =
+	__BIN_ATTR(blocked_by, 0444, pp_sysfs_blocked_by_read, NULL, 0);
 
-static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", state_names[smp_load_acquire(&to_patch(kobj)->state)]);
+	return sysfs_emit(buf, "%s\n", state_names[smp_load_acquire(&pp_sysfs_patch(kobj)->state)]);
 }
 
-/* Of the last switch that is over: the errno, which a writer that waited has got, or 0. */
-static ssize_t error_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+/* The errno of the last switch that has ended, as a writer that waited got it, or 0. */
+static ssize_t pp_sysfs_error_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%d\n", -READ_ONCE(to_patch(kobj)->error));
+	return sysfs_emit(buf, "%d\n", -READ_ONCE(pp_sysfs_patch(kobj)->error));
 }
 
-/* 1 is the patch that was enabled first, the highest has the last word; 0: disabled. */
-static ssize_t stack_order_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+/* 1: the patch that was enabled first.  The highest gets the calls.  0: disabled. */
+static ssize_t pp_sysfs_stack_order_show(struct kobject *kobj, struct kobj_attribute *attr,
+					 char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(to_patch(kobj)->stack_order));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(pp_sysfs_patch(kobj)->stack_order));
 }
 
-static ssize_t timeout_ms_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_timeout_ms_show(struct kobject *kobj, struct kobj_attribute *attr,
+					char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(to_patch(kobj)->timeout_ms));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(pp_sysfs_patch(kobj)->timeout_ms));
 }
 
 #define TIMEOUT_MAX_MS (24 * 60 * 60 * 1000)
 
-static ssize_t timeout_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
-				const char *buf, size_t count)
+static ssize_t pp_sysfs_timeout_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
+					 const char *buf, size_t count)
 {
 	unsigned int ms;
 	int ret = kstrtouint(buf, 10, &ms);
 
 	if (ret || ms > TIMEOUT_MAX_MS)
 		return -EINVAL;
-	WRITE_ONCE(to_patch(kobj)->timeout_ms, ms);
+	WRITE_ONCE(pp_sysfs_patch(kobj)->timeout_ms, ms);
 	return count;
 }
 
-static ssize_t stop_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_stop_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", READ_ONCE(to_patch(kobj)->stop_ns));
+	return sysfs_emit(buf, "%llu\n", READ_ONCE(pp_sysfs_patch(kobj)->stop_ns));
 }
 
-static ssize_t build_id_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_build_id_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	const struct pokepatch_object *vmlinux = to_patch(kobj)->objects[0].desc;
+	const struct pokepatch_object *vmlinux = pp_sysfs_patch(kobj)->objects[0].desc;
 
 	return sysfs_emit(buf, "%*phN\n", (int)vmlinux->build_id_len, vmlinux->build_id);
 }
 
-static ssize_t replace_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_replace_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct pp_patch *patch = to_patch(kobj);
+	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	ssize_t ret;
 
 	mutex_lock(&patch->report_lock);
@@ -193,11 +201,11 @@ static ssize_t replace_show(struct kobject *kobj, struct kobj_attribute *attr, c
 	return ret;
 }
 
-/* Which patches the next 1 to `enabled` switches off, while this one is disabled. */
-static ssize_t replace_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			     size_t count)
+/* While this patch is disabled: the patches that the next 1 to `enabled` switches off. */
+static ssize_t pp_sysfs_replace_store(struct kobject *kobj, struct kobj_attribute *attr,
+				      const char *buf, size_t count)
 {
-	struct pp_patch *patch = to_patch(kobj);
+	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	int ret;
 
 	if (down_trylock(&patch->op))
@@ -207,11 +215,15 @@ static ssize_t replace_store(struct kobject *kobj, struct kobj_attribute *attr, 
 	return ret ?: count;
 }
 
-/* A line for each, see pp_markers_show(); more room than it says, as counts may grow meanwhile. */
-static ssize_t markers_read(struct file *file, struct kobject *kobj, struct bin_attribute *attr,
-			    char *buf, loff_t off, size_t count)
+/*
+ * A line for each marker, see pp_markers_show(). The buffer has more room than asked for,
+ * because the counts may grow meanwhile.
+ */
+static ssize_t pp_sysfs_markers_read(struct file *file, struct kobject *kobj,
+				     struct bin_attribute *attr, char *buf, loff_t off,
+				     size_t count)
 {
-	struct pp_patch *patch = to_patch(kobj);
+	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	const size_t size = pp_markers_show(patch, NULL, 0) + PAGE_SIZE;
 	char *text = kvmalloc(size, GFP_KERNEL);
 	ssize_t ret;
@@ -224,15 +236,19 @@ static ssize_t markers_read(struct file *file, struct kobject *kobj, struct bin_
 	return ret;
 }
 
-static BIN_ATTR_RO(markers, 0);
+static struct bin_attribute bin_attr_markers =
+	__BIN_ATTR(markers, 0444, pp_sysfs_markers_read, NULL, 0);
 
-static struct kobj_attribute state_attr = __ATTR_RO(state);
-static struct kobj_attribute error_attr = __ATTR_RO(error);
-static struct kobj_attribute stack_order_attr = __ATTR_RO(stack_order);
-static struct kobj_attribute timeout_ms_attr = __ATTR_RW(timeout_ms);
-static struct kobj_attribute stop_ns_attr = __ATTR_RO(stop_ns);
-static struct kobj_attribute build_id_attr = __ATTR_RO(build_id);
-static struct kobj_attribute replace_attr = __ATTR_RW(replace);
+static struct kobj_attribute state_attr = __ATTR(state, 0444, pp_sysfs_state_show, NULL);
+static struct kobj_attribute error_attr = __ATTR(error, 0444, pp_sysfs_error_show, NULL);
+static struct kobj_attribute stack_order_attr =
+	__ATTR(stack_order, 0444, pp_sysfs_stack_order_show, NULL);
+static struct kobj_attribute timeout_ms_attr =
+	__ATTR(timeout_ms, 0644, pp_sysfs_timeout_ms_show, pp_sysfs_timeout_ms_store);
+static struct kobj_attribute stop_ns_attr = __ATTR(stop_ns, 0444, pp_sysfs_stop_ns_show, NULL);
+static struct kobj_attribute build_id_attr = __ATTR(build_id, 0444, pp_sysfs_build_id_show, NULL);
+static struct kobj_attribute replace_attr =
+	__ATTR(replace, 0644, pp_sysfs_replace_show, pp_sysfs_replace_store);
 
 static struct attribute *patch_attrs[] = {
 	&state_attr.attr,    &timeout_ms_attr.attr, &stop_ns_attr.attr,
@@ -264,15 +280,18 @@ bool pp_sysfs_reserved(const char *name)
 
 /* --- a function's files ------------------------------------------------------------ */
 
-static struct pp_func *to_func(struct kobject *kobj)
+static struct pp_func *pp_sysfs_func(struct kobject *kobj)
 {
 	return container_of(kobj, struct pp_func, kobj);
 }
 
-/* What it is switched in, and who has no effect because of that; else what is wanted. */
-static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+/*
+ * The mode that the function is switched in, and the tracers and probes that have no effect
+ * because of that. While it is not hooked: the mode that was asked for.
+ */
+static ssize_t pp_sysfs_mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	const struct pp_func *func = to_func(kobj);
+	const struct pp_func *func = pp_sysfs_func(kobj);
 	const struct pp_mode *mode = READ_ONCE(func->mode);
 	const unsigned int shadows = READ_ONCE(func->shadows);
 	char text[64];
@@ -286,10 +305,10 @@ static ssize_t mode_show(struct kobject *kobj, struct kobj_attribute *attr, char
 }
 
 /* Ask for a mode, while the patch is disabled. */
-static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
-			  size_t count)
+static ssize_t pp_sysfs_mode_store(struct kobject *kobj, struct kobj_attribute *attr,
+				   const char *buf, size_t count)
 {
-	struct pp_func *func = to_func(kobj);
+	struct pp_func *func = pp_sysfs_func(kobj);
 	struct pp_patch *patch = func->patch;
 	u32 mode;
 	int ret = pp_mode_parse(buf, &mode);
@@ -307,31 +326,32 @@ static ssize_t mode_store(struct kobject *kobj, struct kobj_attribute *attr, con
 }
 
 /* 0 while the parent is not loaded. */
-static ssize_t old_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_old_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "0x%lx\n", READ_ONCE(to_func(kobj)->old_addr));
+	return sysfs_emit(buf, "0x%lx\n", READ_ONCE(pp_sysfs_func(kobj)->old_addr));
 }
 
-static ssize_t new_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_new_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "0x%llx\n", to_func(kobj)->desc->new_addr);
+	return sysfs_emit(buf, "0x%llx\n", pp_sysfs_func(kobj)->desc->new_addr);
 }
 
-static ssize_t old_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_old_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", to_func(kobj)->sym->size);
+	return sysfs_emit(buf, "%llu\n", pp_sysfs_func(kobj)->sym->size);
 }
 
-static ssize_t new_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_new_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", to_func(kobj)->desc->new_size);
+	return sysfs_emit(buf, "%u\n", pp_sysfs_func(kobj)->desc->new_size);
 }
 
-static struct kobj_attribute mode_attr = __ATTR_RW(mode);
-static struct kobj_attribute old_addr_attr = __ATTR_RO_MODE(old_addr, 0400);
-static struct kobj_attribute new_addr_attr = __ATTR_RO_MODE(new_addr, 0400);
-static struct kobj_attribute old_size_attr = __ATTR_RO(old_size);
-static struct kobj_attribute new_size_attr = __ATTR_RO(new_size);
+static struct kobj_attribute mode_attr =
+	__ATTR(mode, 0644, pp_sysfs_mode_show, pp_sysfs_mode_store);
+static struct kobj_attribute old_addr_attr = __ATTR(old_addr, 0400, pp_sysfs_old_addr_show, NULL);
+static struct kobj_attribute new_addr_attr = __ATTR(new_addr, 0400, pp_sysfs_new_addr_show, NULL);
+static struct kobj_attribute old_size_attr = __ATTR(old_size, 0444, pp_sysfs_old_size_show, NULL);
+static struct kobj_attribute new_size_attr = __ATTR(new_size, 0444, pp_sysfs_new_size_show, NULL);
 
 static struct attribute *func_attrs[] = {
 	&mode_attr.attr,     &old_addr_attr.attr, &new_addr_attr.attr,
@@ -342,49 +362,50 @@ ATTRIBUTE_GROUPS(func);
 /* --- folders ------------------------------------------------------------------------ */
 
 /*
- * All these kobjects live in the struct pp_patch, so the last of them to be
- * released tells pp_sysfs_remove() that the patch may go.
+ * All these kobjects are parts of struct pp_patch, so the release of the last one tells
+ * pp_sysfs_remove() that the patch may be freed.
  */
-static void kobj_gone(struct pp_patch *patch)
+static void pp_sysfs_kobj_gone(struct pp_patch *patch)
 {
 	if (refcount_dec_and_test(&patch->kobjs))
 		complete(&patch->kobjs_gone);
 }
 
-static void patch_release(struct kobject *kobj)
+static void pp_sysfs_patch_release(struct kobject *kobj)
 {
-	kobj_gone(to_patch(kobj));
+	pp_sysfs_kobj_gone(pp_sysfs_patch(kobj));
 }
 
-static void object_release(struct kobject *kobj)
+static void pp_sysfs_object_release(struct kobject *kobj)
 {
-	kobj_gone(container_of(kobj, struct pp_object, kobj)->patch);
+	pp_sysfs_kobj_gone(container_of(kobj, struct pp_object, kobj)->patch);
 }
 
-static void func_release(struct kobject *kobj)
+static void pp_sysfs_func_release(struct kobject *kobj)
 {
-	kobj_gone(to_func(kobj)->patch);
+	pp_sysfs_kobj_gone(pp_sysfs_func(kobj)->patch);
 }
 
 static const struct kobj_type patch_type = {
-	.release = patch_release,
+	.release = pp_sysfs_patch_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 	.default_groups = patch_groups,
 };
 
 static const struct kobj_type object_type = {
-	.release = object_release,
+	.release = pp_sysfs_object_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 };
 
 static const struct kobj_type func_type = {
-	.release = func_release,
+	.release = pp_sysfs_func_release,
 	.sysfs_ops = &kobj_sysfs_ops,
 	.default_groups = func_groups,
 };
 
-static int add_kobj(struct pp_patch *patch, struct kobject *kobj, const struct kobj_type *type,
-		    struct kobject *parent, const char *name, int pos)
+static int pp_sysfs_kobj_add(struct pp_patch *patch, struct kobject *kobj,
+			     const struct kobj_type *type, struct kobject *parent, const char *name,
+			     int pos)
 {
 	refcount_inc(&patch->kobjs);
 	if (pos < 0)
@@ -392,8 +413,8 @@ static int add_kobj(struct pp_patch *patch, struct kobject *kobj, const struct k
 	return kobject_init_and_add(kobj, type, parent, "%s,%d", name, pos);
 }
 
-/* A kobject that was not set up has no ktype.  The last put also takes it from sysfs. */
-static void remove_kobj(struct kobject *kobj)
+/* A kobject that was never set up has no ktype.  The last put also removes it from sysfs. */
+static void pp_sysfs_kobj_remove(struct kobject *kobj)
 {
 	if (kobj->ktype)
 		kobject_put(kobj);
@@ -406,20 +427,21 @@ int pp_sysfs_add(struct pp_patch *patch)
 
 	refcount_set(&patch->kobjs, 1);
 	init_completion(&patch->kobjs_gone);
-	INIT_WORK(&patch->work, transition_work);
+	INIT_WORK(&patch->work, pp_sysfs_switch_work);
 	pp_drain_init(patch);
-	ret = add_kobj(patch, &patch->kobj, &patch_type, root, patch->name, -1);
+	ret = pp_sysfs_kobj_add(patch, &patch->kobj, &patch_type, root, patch->name, -1);
 	for (i = 0; i < patch->nr_objects && !ret; i++)
 		if (patch->objects[i].has_funcs)
-			ret = add_kobj(patch, &patch->objects[i].kobj, &object_type, &patch->kobj,
-				       patch->objects[i].name, -1);
+			ret = pp_sysfs_kobj_add(patch, &patch->objects[i].kobj, &object_type,
+						&patch->kobj, patch->objects[i].name, -1);
 	for (i = 0; i < patch->nr_funcs && !ret; i++) {
 		struct pp_func *func = &patch->funcs[i];
 
 		if (pp_func_carried(func))
 			continue;
-		ret = add_kobj(patch, &func->kobj, &func_type, &patch->objects[func->obj].kobj,
-			       func->name, func->sym->pos);
+		ret = pp_sysfs_kobj_add(patch, &func->kobj, &func_type,
+					&patch->objects[func->obj].kobj, func->name,
+					func->sym->pos);
 	}
 	if (ret) {
 		pr_err("%s is refused: its folder in sysfs cannot be made (%d)\n", patch->name,
@@ -431,12 +453,12 @@ int pp_sysfs_add(struct pp_patch *patch)
 }
 
 /*
- * `enabled` was there before the folders below it, and before the module's init is over.
- * Had a writer switched the patch on by then, and one of them failed, the module would go
- * with its code in use.  Writers look at ready with op held: those who came before this
- * saw it clear and started nothing, so that the ways out find the patch disabled and no
- * work queued.  Until then, who holds op waits for nobody but pp_mutex, so that the module
- * notifiers, which we are in, may wait for op.
+ * `enabled` exists before the folders below it, and before the module's init has ended. If a
+ * writer could switch the patch on by then, and a later step failed, the module would go with
+ * its code in use. So a writer checks patch->ready with op held. A writer that came earlier saw
+ * it clear and started nothing; so the error paths find the patch disabled and no work queued.
+ * Until this function has run, a task that holds op waits for no lock but pp_mutex, so the
+ * module notifiers, in which we are, may wait for op.
  */
 void pp_sysfs_ready(struct pp_patch *patch)
 {
@@ -450,28 +472,28 @@ void pp_sysfs_remove(struct pp_patch *patch)
 	unsigned int i;
 
 	/*
-	 * First the file that starts transitions: removing it waits for those who
-	 * are in it, and after the worker nobody can switch the patch any more.
+	 * First remove the file that starts transitions: that waits for the tasks that are
+	 * using it. After the worker has ended too, no task can switch the patch any more.
 	 */
 	if (patch->kobj.state_in_sysfs)
 		sysfs_remove_bin_file(&patch->kobj, &bin_attr_enabled);
 	flush_work(&patch->work);
 	pp_drain_exit(patch);
 	for (i = 0; i < patch->nr_funcs; i++)
-		remove_kobj(&patch->funcs[i].kobj);
+		pp_sysfs_kobj_remove(&patch->funcs[i].kobj);
 	for (i = 0; i < patch->nr_objects; i++)
-		remove_kobj(&patch->objects[i].kobj);
-	remove_kobj(&patch->kobj);
-	kobj_gone(patch); /* the count that pp_sysfs_add() began with */
+		pp_sysfs_kobj_remove(&patch->objects[i].kobj);
+	pp_sysfs_kobj_remove(&patch->kobj);
+	pp_sysfs_kobj_gone(patch); /* the count with which pp_sysfs_add() began */
 	wait_for_completion(&patch->kobjs_gone);
 }
 
-static ssize_t version_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_version_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n", PP_VERSION);
 }
 
-static struct kobj_attribute version_attr = __ATTR_RO(version);
+static struct kobj_attribute version_attr = __ATTR(version, 0444, pp_sysfs_version_show, NULL);
 
 int pp_sysfs_add_file(const struct bin_attribute *file)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* /sys/kernel/pokepatch: sysfs.c. */
+/* The files in /sys/kernel/pokepatch: sysfs.c. */
 #ifndef POKEPATCH_SYSFS_H
 #define POKEPATCH_SYSFS_H
 
@@ -11,18 +11,21 @@ struct bin_attribute;
 
 int pp_sysfs_init(void);
 void pp_sysfs_exit(void);
-/* The patch's folder.  May sleep; without pp_mutex. */
+/*
+ * Add the folder of @patch, with all its files. May sleep; must not be called under pp_mutex.
+ * Return: 0 or an error (logged).
+ */
 int pp_sysfs_add(struct pp_patch *patch);
-/* From now on it can be switched.  Takes op, and must not be called under pp_mutex. */
+/* From now on @patch can be switched.  Takes op; must not be called under pp_mutex. */
 void pp_sysfs_ready(struct pp_patch *patch);
-/* Also waits for everybody who is in one of its files. */
+/* Remove the folder of @patch, and wait for all tasks that use one of its files. */
 void pp_sysfs_remove(struct pp_patch *patch);
-/* Set the state and wake those who poll for it. */
+/* Set the state of @patch, and wake the tasks that poll its file. */
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state);
-/* A file beside the patches' folders; removing it waits for everybody who is in it. */
+/* Add a file beside the patches' folders.  Removing it waits for all tasks that use it. */
 int pp_sysfs_add_file(const struct bin_attribute *file);
 void pp_sysfs_remove_file(const struct bin_attribute *file);
-/* True if the folder of a patch has a file of this name. */
+/* Does the folder of every patch have a file called @name? */
 bool pp_sysfs_reserved(const char *name);
 
 #endif /* POKEPATCH_SYSFS_H */
