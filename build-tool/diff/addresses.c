@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What becomes of the addresses of things that a patch carries. */
+#include "diff/addresses.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/select.h"
+#include "diff/externals.h"
 
 /* How each field of an atom's code uses an address; data holds values. */
 struct operands {
@@ -62,7 +64,7 @@ static void note_escaping_constant(struct selection *selection, const struct ato
  * functions that switch them.  The kernel reaches them from the module's tables of
  * branches and call sites alone, and forgets them with the module.
  */
-static bool is_switch(const struct selection *selection, const struct atom *atom)
+static bool is_static_key_or_call(const struct selection *selection, const struct atom *atom)
 {
 	/* struct static_key; a static_key_deferred, which is larger, has a timer in it. */
 	const uint64_t key_size = 2 * arch_address_size(selection->patched->arch);
@@ -75,7 +77,7 @@ static bool is_switch(const struct selection *selection, const struct atom *atom
 
 static bool is_new_thing(const struct selection *selection, const struct atom *atom)
 {
-	if (is_switch(selection, atom))
+	if (is_static_key_or_call(selection, atom))
 		return false;
 	if (atom->twin)
 		return select_is_carried(selection, atom); /* no entry that all calls go through: a new copy */
@@ -90,7 +92,7 @@ static bool is_label(const struct reference *reference)
 	return reference->atom->class == ATOM_CODE && reference->target != reference->atom->start;
 }
 
-static bool is_copy(const struct atom *atom)
+static bool is_copied(const struct atom *atom)
 {
 	return atom->class == ATOM_STRINGS || atom->class == ATOM_CONST ||
 	       (atom->class == ATOM_PRIVATE && !atom->section->rule->keep_name);
@@ -108,7 +110,7 @@ static struct error *is_new_elsewhere(struct selection *selection, const struct 
 	if (!options->symvers || !options->vmlinux || symbol->special != SHN_UNDEF ||
 	    symvers_find(options->symvers, symbol->name))
 		return NULL;
-	TRY(select_undefined(selection, symbol->name, &link_name, &external));
+	TRY(externals_find_name(selection, symbol->name, &link_name, &external));
 	*ret = !external;
 	return NULL;
 }
@@ -127,7 +129,7 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 			note_escape(selection, reference->symbol->name);
 		return NULL;
 	}
-	if (is_new_thing(selection, atom) && atom != from && !is_switch(selection, from) &&
+	if (is_new_thing(selection, atom) && atom != from && !is_static_key_or_call(selection, from) &&
 	    !is_label(reference))
 		note_escape(selection, atom->name);
 	/*
@@ -135,14 +137,14 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 	 * that are stored right there are taken to stay behind.  Data that holds one is
 	 * judged by its own address.
 	 */
-	else if (is_copy(atom) && kind & OPERAND_STORED && from->class == ATOM_CODE)
+	else if (is_copied(atom) && kind & OPERAND_STORED && from->class == ATOM_CODE)
 		note_escaping_constant(selection, from);
 	return NULL;
 }
 
 /* ---- neighbours -------------------------------------------------------------------- */
 
-static bool same_layout(const struct section *section)
+static bool same_places(const struct section *section)
 {
 	const struct section *other = NULL;
 
@@ -159,11 +161,11 @@ static bool same_layout(const struct section *section)
 
 static bool neighbours_moved(struct selection *selection, const struct section *section)
 {
-	enum layout *layout = &selection->layouts[section->index];
+	enum neighbours *known = &selection->neighbours[section->index];
 
-	if (*layout == LAYOUT_UNKNOWN)
-		*layout = same_layout(section) ? LAYOUT_SAME : LAYOUT_MOVED;
-	return *layout == LAYOUT_MOVED;
+	if (*known == NEIGHBOURS_UNKNOWN)
+		*known = same_places(section) ? NEIGHBOURS_KEPT : NEIGHBOURS_MOVED;
+	return *known == NEIGHBOURS_MOVED;
 }
 
 static bool ends_at(const struct section *section, uint64_t offset)
@@ -205,7 +207,7 @@ static void judge_neighbours(struct selection *selection, const struct reloc *re
 		     atom->name, atom->section->name);
 }
 
-struct error *judge_addresses(struct selection *selection, struct atom *from)
+struct error *addresses_judge(struct selection *selection, struct atom *from)
 {
 	struct error *error = NULL;
 	struct operands operands;

@@ -28,7 +28,7 @@ struct carriers {
 	bool *global; /* of each atom of orig, by index: it, or an alias, is */
 };
 
-bool has_entry(const struct selection *selection, const struct atom *old)
+bool function_has_entry(const struct selection *selection, const struct atom *old)
 {
 	return selection->orig->arch->entries.find(selection->orig, old) >= 0;
 }
@@ -64,7 +64,7 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 		if (!reference.atom || reference.atom->class != ATOM_CODE)
 			continue;
 		struct atom *function = atom_function(reference.atom);
-		if (atom_function(from) == function || has_entry(selection, function))
+		if (atom_function(from) == function || function_has_entry(selection, function))
 			continue;
 		bool call = section == from->section && section_is_text(section) &&
 			    reference.atom == function && reference.target == function->start;
@@ -150,7 +150,7 @@ static void find_global(struct carriers *carriers)
 }
 
 /* Tables of the kernel that name a function but never call it: NOKPROBE_SYMBOL(). */
-static bool only_names(const struct atom *from)
+static bool is_name_table(const struct atom *from)
 {
 	return !strcmp(from->section->name, "_kprobe_blacklist") ||
 	       !strcmp(from->section->name, "_error_injection_whitelist");
@@ -173,7 +173,7 @@ static void add_carrier(struct carriers *carriers, struct atom *callee, struct a
 	struct atom *caller = old_caller->twin;
 
 	*vec_push(&selection->carrying[callee->index].carriers) = caller;
-	if (!has_entry(selection, old_caller))
+	if (!function_has_entry(selection, old_caller))
 		add_work(carriers, caller);
 	atom_set_state(&selection->pairing, caller, STATE_CHANGED);
 	if (caller->cold)
@@ -202,7 +202,7 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 		const struct use *use = &carriers->uses.list[i];
 		struct atom *from = use->from;
 
-		if (only_names(from) ||
+		if (is_name_table(from) ||
 		    (live && use[-1].function == use->function && !use_order(use - 1, use)))
 			continue; /* or told already */
 		if (use->call && has_run(from)) {
@@ -249,7 +249,7 @@ static void sort_carriers(struct carrying *carrying)
 	carrying->carriers.count = kept + 1;
 }
 
-void find_carriers(struct selection *selection)
+void carriers_find(struct selection *selection)
 {
 	struct carriers carriers = {.selection = selection};
 	struct object *patched = selection->patched;
@@ -258,7 +258,7 @@ void find_carriers(struct selection *selection)
 		struct atom *atom = patched->atoms.list[i];
 
 		if (atom->class == ATOM_CODE && !atom->parent && atom->twin &&
-		    atom_changed(&selection->pairing, atom) && !has_entry(selection, atom->twin))
+		    atom_changed(&selection->pairing, atom) && !function_has_entry(selection, atom->twin))
 			add_work(&carriers, atom);
 	}
 	if (!carriers.work.count)

@@ -14,13 +14,13 @@ struct carrying {
 };
 
 /*
- * find_carriers - for each changed function whose original has no patchable entry,
+ * carriers_find - for each changed function whose original has no patchable entry,
  * mark its callers in the unit as changed, as far up as needed; refuse those that
  * nobody can carry.  After the comparison of all atoms.
  */
-void find_carriers(struct selection *selection);
+void carriers_find(struct selection *selection);
 
-/* has_entry - can calls of a function of the original be rerouted? */
-bool has_entry(const struct selection *selection, const struct atom *old);
+/* function_has_entry - can calls of a function of the original be rerouted? */
+bool function_has_entry(const struct selection *selection, const struct atom *old);
 
 #endif /* POKEPATCH_CARRIERS_H */

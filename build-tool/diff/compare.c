@@ -143,7 +143,7 @@ static bool same_bytes(struct pairing *pairing, const struct atom *a, const stru
 	const unsigned char *bytes_b = b->section->data + b->start;
 	uint64_t size = a->end - a->start;
 	if (a->class == ATOM_CODE || a->class == ATOM_INIT)
-		return code_difference(pairing->orig, a, pairing->patched, b) == size;
+		return code_first_difference(pairing->orig, a, pairing->patched, b) == size;
 	if (a->section->rule->policy != SECTION_DATA)
 		return !memcmp(bytes_a, bytes_b, size);
 	return same_but_ignored(pairing->orig, &a->section->rule->layouts[0].ignored, bytes_a,
@@ -216,14 +216,14 @@ bool atom_same(struct pairing *pairing, const struct atom *a, const struct atom 
 	if (keep && verdict->state != STATE_UNKNOWN)
 		return verdict->state != STATE_CHANGED;
 	/* A cycle of references by content: the atom is as equal as the rest of the cycle. */
-	if (!keep && verdict->state == STATE_BUSY)
+	if (!keep && verdict->state == STATE_COMPARING)
 		return true;
 
 	if (!keep && verdict->met == a)
 		return verdict->met_same;
 
 	enum atom_state before = verdict->state;
-	verdict->state = STATE_BUSY;
+	verdict->state = STATE_COMPARING;
 	bool same = compare_atoms(pairing, a, b);
 	verdict->state = keep ? (same ? STATE_SAME : STATE_CHANGED) : before;
 	verdict->met = a;
@@ -237,7 +237,7 @@ uint64_t atom_first_difference(struct pairing *pairing, const struct atom *a, co
 	uint64_t first = size_a < size_b ? size_a : size_b;
 
 	if (a->section->data && b->section->data)
-		first = code_difference(pairing->orig, a, pairing->patched, b);
+		first = code_first_difference(pairing->orig, a, pairing->patched, b);
 	for (size_t i = 0; i < a->reloc_count && i < b->reloc_count; i++) {
 		uint64_t at = b->relocs[i].offset - b->start;
 

@@ -7,7 +7,7 @@
 
 struct statics;
 
-enum atom_state { STATE_UNKNOWN, STATE_BUSY, STATE_SAME, STATE_CHANGED };
+enum atom_state { STATE_UNKNOWN, STATE_COMPARING, STATE_SAME, STATE_CHANGED };
 
 /* What the comparison found out about an atom of the patched object. */
 struct atom_verdict {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "diff/compare.h"
-#include "object/names.h"
 #include "diff/statics.h"
+#include "object/names.h"
 
 /* Matched by content or position, not by name. */
 static bool has_identity(const struct atom *atom)

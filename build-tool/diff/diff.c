@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "diff/author.h"
-#include "object/debuginfo.h"
 #include "diff/emit.h"
+#include "diff/externals.h"
 #include "diff/select.h"
+#include "object/debuginfo.h"
 
 static void add_function(const struct selection *selection, struct diff_result *result,
 			 const struct atom *atom, enum diff_change change)
@@ -18,7 +19,7 @@ static void add_function(const struct selection *selection, struct diff_result *
 	function->change = change;
 	function->old = function->old_cold = POKEPATCH_NONE;
 	if (change != DIFF_REMOVED)
-		function->new_size = atom->end - atom->start + select_stubs(selection, atom);
+		function->new_size = atom->end - atom->start + select_stub_bytes(selection, atom);
 	if (change != DIFF_NEW) {
 		const struct atom *old = change == DIFF_CHANGED ? atom->twin : atom;
 
@@ -109,9 +110,9 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
 				add_carriers(selection, atom, function);
-				TRY(select_old(selection, atom->twin, &function->old));
+				TRY(externals_find_old(selection, atom->twin, &function->old));
 				if (atom->twin->cold)
-					TRY(select_old(selection, atom->twin->cold,
+					TRY(externals_find_old(selection, atom->twin->cold,
 						       &function->old_cold));
 			}
 		}

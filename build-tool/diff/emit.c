@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "diff/diff_rows.h"
+#include "diff/externals.h"
 #include "diff/veneers.h"
 
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
@@ -137,7 +138,7 @@ static struct error *provide_static_call_key(struct emitter *emitter, const char
 	exported = symvers && symvers_find(symvers, trampoline);
 	if (exported && !symvers_find(symvers, key))
 		return NULL;
-	TRY(select_undefined(emitter->selection, key, &link_name, &external));
+	TRY(externals_find_name(emitter->selection, key, &link_name, &external));
 	if (external || exported)
 		undefined_symbol(emitter, link_name);
 	return NULL;
@@ -299,14 +300,14 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 		emitter->funcs = object_add_section(out, DIFF_SECTION_FUNCS, SHT_PROGBITS,
 						    SHF_ALLOC, 8, 0);
 	struct section *table = emitter->funcs;
-	TRY(select_old(emitter->selection, function->twin, &old));
+	TRY(externals_find_old(emitter->selection, function->twin, &old));
 	if (function->twin->cold)
-		TRY(select_old(emitter->selection, function->twin->cold, &old_cold));
+		TRY(externals_find_old(emitter->selection, function->twin->cold, &old_cold));
 
 	uint64_t place = section_append(table, NULL, sizeof(struct diff_func_row), 8);
 	unsigned char *at = table->data + place;
 	object_put32(out, at + offsetof(struct diff_func_row, new_size),
-		     function->end - function->start + select_stubs(emitter->selection, function));
+		     function->end - function->start + select_stub_bytes(emitter->selection, function));
 	object_put32(out, at + offsetof(struct diff_func_row, old), old);
 	object_put32(out, at + offsetof(struct diff_func_row, old_cold), old_cold);
 	object_put32(out, at + offsetof(struct diff_func_row, mode),
@@ -318,7 +319,7 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	if (function->cold) {
 		object_put32(out, at + offsetof(struct diff_func_row, new_cold_size),
 			     function->cold->end - function->cold->start +
-				     select_stubs(emitter->selection, function->cold));
+				     select_stub_bytes(emitter->selection, function->cold));
 		section_add_address(out, table,
 				    place + offsetof(struct diff_func_row, new_cold_addr),
 				    place_of(emitter, function->cold)->symbol, 0);
@@ -342,7 +343,7 @@ static void emit_callbacks(struct emitter *emitter)
 		uint64_t place = section_append(table, NULL, size, 8);
 		unsigned char *at = table->data + place;
 		object_put32(out, at + offsetof(struct diff_callback_row, parent),
-			     externals_parent(selection->options->externals,
+			     externals_add_parent(selection->options->externals,
 					      selection->options->parent));
 		object_put32(out, at + offsetof(struct diff_callback_row, kind), callback->kind);
 		section_add_address(out, table, place + offsetof(struct diff_callback_row, func),
@@ -366,7 +367,7 @@ static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom
 	return NULL;
 }
 
-static struct error *fill(struct emitter *emitter)
+static struct error *emit_all(struct emitter *emitter)
 {
 	struct selection *selection = emitter->selection;
 
@@ -406,7 +407,7 @@ struct error *emit_object(struct selection *selection, const char *path)
 	object_init(&emitter.out, patched->arch, &patched->header);
 	object_add_section(&emitter.out, ".note.GNU-stack", SHT_PROGBITS, 0, 1, 0);
 
-	struct error *error = fill(&emitter);
+	struct error *error = emit_all(&emitter);
 	if (!error)
 		error = object_write(&emitter.out, path);
 	for (size_t i = 0; i < emitter.keys.count; i++)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finding the parent's own of what carried code refers to. */
+#include "diff/externals.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "diff/select.h"
 
 void externals_deinit(struct externals *externals)
 {
@@ -52,7 +52,7 @@ static uint32_t externals_add(struct externals *externals, const struct parent *
 	return index;
 }
 
-uint32_t externals_parent(struct externals *externals, const struct parent *parent)
+uint32_t externals_add_parent(struct externals *externals, const struct parent *parent)
 {
 	if (!parent)
 		return POKEPATCH_NONE;
@@ -124,7 +124,7 @@ static void check_module(struct selection *selection, const struct parent *paren
 			     symbol->name, parent->name, own ? own->name : "the unit");
 }
 
-struct error *select_undefined(struct selection *selection, const char *name,
+struct error *externals_find_name(struct selection *selection, const char *name,
 			       const char **ret_link_name, const struct external **ret_external)
 {
 	const struct parent_symbol *symbol;
@@ -221,7 +221,7 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	return NULL;
 }
 
-struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret)
+struct error *externals_find_old(struct selection *selection, const struct atom *atom, uint32_t *ret)
 {
 	struct parent *parent = selection->options->parent;
 
@@ -244,7 +244,7 @@ struct error *select_old(struct selection *selection, const struct atom *atom, u
 	return find_symbol(selection, atom, ret);
 }
 
-struct error *select_external_atom(struct selection *selection, const struct atom *atom,
+struct error *externals_find_atom(struct selection *selection, const struct atom *atom,
 				   const char **ret_link_name)
 {
 	uint32_t index;

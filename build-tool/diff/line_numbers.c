@@ -85,7 +85,7 @@ static bool differ_in_line_only(const struct loads *a, const struct constant_loa
 			    b->atom->section, load_b->start, load_b->value);
 }
 
-uint64_t code_difference(struct object *orig, const struct atom *a, struct object *patched,
+uint64_t code_first_difference(struct object *orig, const struct atom *a, struct object *patched,
 			 const struct atom *b)
 {
 	const unsigned char *bytes_a = a->section->data + a->start;

@@ -6,10 +6,10 @@
 #include "object/atoms.h"
 
 /*
- * code_difference - offset from the start of both atoms of the first byte that
+ * code_first_difference - offset from the start of both atoms of the first byte that
  * differs and is no part of a line number, or the size of the shorter one.
  */
-uint64_t code_difference(struct object *orig, const struct atom *a, struct object *patched,
+uint64_t code_first_difference(struct object *orig, const struct atom *a, struct object *patched,
 			 const struct atom *b);
 
 /*

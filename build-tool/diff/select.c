@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/addresses.h"
 #include "diff/author.h"
 #include "diff/author_callbacks.h"
-#include "object/debuginfo.h"
+#include "diff/externals.h"
 #include "diff/statics.h"
+#include "object/debuginfo.h"
 
 void select_init(struct selection *selection)
 {
@@ -16,7 +18,7 @@ void select_init(struct selection *selection)
 	selection->choices = xcalloc(patched->atoms.count, sizeof(*selection->choices));
 	selection->carrying = xcalloc(patched->atoms.count, sizeof(*selection->carrying));
 	selection->stubs = xcalloc(patched->atoms.count, sizeof(*selection->stubs));
-	selection->layouts = xcalloc(patched->sections.count, sizeof(*selection->layouts));
+	selection->neighbours = xcalloc(patched->sections.count, sizeof(*selection->neighbours));
 }
 
 void select_deinit(struct selection *selection)
@@ -28,7 +30,7 @@ void select_deinit(struct selection *selection)
 	free(selection->choices);
 	free(selection->carrying);
 	free(selection->stubs);
-	free(selection->layouts);
+	free(selection->neighbours);
 	vec_deinit(&selection->included);
 	vec_deinit(&selection->callbacks);
 }
@@ -84,7 +86,7 @@ static const struct {
 };
 
 /* Whether a change of an atom is refused; ignored: the author's list of its object. */
-static bool refuses(const bool *ignored, const struct atom *atom)
+static bool is_refused(const bool *ignored, const struct atom *atom)
 {
 	return !author_ignored(ignored, atom) && atom->class < ARRAY_SIZE(class_refusals) &&
 	       class_refusals[atom->class].code;
@@ -131,7 +133,7 @@ static void refuse_changed_data(struct selection *selection)
 	for (size_t i = 0; i < selection->patched->atoms.count; i++) {
 		struct atom *atom = selection->patched->atoms.list[i];
 
-		if (!refuses(author->patched_ignored, atom))
+		if (!is_refused(author->patched_ignored, atom))
 			continue;
 		if (atom_changed(&selection->pairing, atom)) {
 			if (atom->class == ATOM_DATA &&
@@ -152,14 +154,14 @@ static void refuse_changed_data(struct selection *selection)
 	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
 		struct atom *atom = selection->orig->atoms.list[i];
 
-		if (!atom->twin && refuses(author->orig_ignored, atom) &&
+		if (!atom->twin && is_refused(author->orig_ignored, atom) &&
 		    (atom->class == ATOM_INIT || atom->class == ATOM_EXPORT ||
 		     atom->class == ATOM_PARENT))
 			refuse_atom(selection, atom);
 	}
 }
 
-static bool is_for_others(const struct symbol *symbol)
+static bool is_shared(const struct symbol *symbol)
 {
 	return symbol->bind != STB_LOCAL && symbol->atom &&
 	       (symbol->atom->class == ATOM_CODE || symbol->atom->class == ATOM_DATA ||
@@ -176,12 +178,12 @@ static void refuse_changed_aliases(struct selection *selection)
 	struct map names = {0};
 
 	for (size_t i = 1; i < orig->symbols.count; i++)
-		if (is_for_others(orig->symbols.list[i]))
+		if (is_shared(orig->symbols.list[i]))
 			*map_slot(&names, orig->symbols.list[i]->name) = orig->symbols.list[i];
 	for (size_t i = 1; i < patched->symbols.count; i++) {
 		const struct symbol *symbol = patched->symbols.list[i];
 		const struct symbol *old =
-			is_for_others(symbol) ? map_get(&names, symbol->name) : NULL;
+			is_shared(symbol) ? map_get(&names, symbol->name) : NULL;
 
 		if (!old || old->atom->twin == symbol->atom ||
 		    !strcmp(old->atom->name, symbol->atom->name))
@@ -218,7 +220,7 @@ static struct error *link_external(struct selection *selection, const struct ato
 				   struct link *ret)
 {
 	ret->kind = LINK_EXTERNAL;
-	return select_external_atom(selection, atom, &ret->name);
+	return externals_find_atom(selection, atom, &ret->name);
 }
 
 static struct error *link_code(struct selection *selection, const struct atom *from, bool entry,
@@ -282,7 +284,7 @@ static void refuse_parent_section(struct selection *selection, const struct atom
  * the patch's jump table before the module's address is known.  The module's
  * own tracepoints are left inert, others refused.
  */
-static void judge_key(struct selection *selection, const char *key, struct link *link)
+static void judge_module_key(struct selection *selection, const char *key, struct link *link)
 {
 	if (has_prefix(key, "__tracepoint_")) {
 		link->kind = LINK_INERT_KEY;
@@ -341,10 +343,10 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 			ret->kind = LINK_DROP;
 			return NULL;
 		}
-		TRY(select_undefined(selection, reference.symbol->name, &ret->name,
+		TRY(externals_find_name(selection, reference.symbol->name, &ret->name,
 				     &external));
 		if (section_rule_key(section->rule, reloc->offset) && lives_in_module(selection, external))
-			judge_key(selection, reference.symbol->name, ret);
+			judge_module_key(selection, reference.symbol->name, ret);
 		return NULL;
 	}
 
@@ -388,7 +390,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 	}
 	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) && selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)
-		judge_key(selection, reference.atom->name, ret);
+		judge_module_key(selection, reference.atom->name, ret);
 	return NULL;
 }
 
@@ -421,7 +423,7 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 }
 
 /* Follow every reference once; what they lead to is appended to the list meanwhile. */
-static struct error *follow(struct selection *selection, struct atom *atom)
+static struct error *follow_references(struct selection *selection, struct atom *atom)
 {
 	struct link link;
 
@@ -467,9 +469,9 @@ struct error *select_changes(struct selection *selection)
 	struct object *patched = selection->patched;
 
 	compare_all(selection);
-	statics_settle(&selection->pairing);
+	statics_confirm(&selection->pairing);
 	author_ignore(selection->author, selection);
-	find_carriers(selection);
+	carriers_find(selection);
 	refuse_changed_data(selection);
 	refuse_changed_aliases(selection);
 	for (size_t i = 0; i < patched->atoms.count; i++) {
@@ -486,8 +488,8 @@ struct error *select_changes(struct selection *selection)
 	for (size_t i = 0; i < selection->callbacks.count; i++)
 		include(selection, selection->callbacks.list[i].atom);
 	for (size_t i = 0; i < selection->included.count; i++)
-		TRY(follow(selection, selection->included.list[i]));
+		TRY(follow_references(selection, selection->included.list[i]));
 	for (size_t i = 0; i < selection->included.count; i++)
-		TRY(judge_addresses(selection, selection->included.list[i]));
+		TRY(addresses_judge(selection, selection->included.list[i]));
 	return NULL;
 }

@@ -39,7 +39,7 @@ struct choice {
 };
 
 /* Whether the variables of a section of the patched object lie where the original has them. */
-enum layout { LAYOUT_UNKNOWN, LAYOUT_SAME, LAYOUT_MOVED };
+enum neighbours { NEIGHBOURS_UNKNOWN, NEIGHBOURS_KEPT, NEIGHBOURS_MOVED };
 
 struct selection {
 	const struct diff_options *options;
@@ -51,7 +51,7 @@ struct selection {
 	struct choice *choices;	   /* select.c */
 	struct carrying *carrying; /* carriers.c */
 	struct stubs *stubs;	   /* stubs.c */
-	enum layout *layouts; /* of each section of patched, by index; addresses.c */
+	enum neighbours *neighbours; /* of each section of patched, by index; addresses.c */
 	VEC(struct atom *) included; /* of patched, in order of discovery */
 	VEC(struct callback) callbacks; /* in the order of the notes, one of each kind */
 	bool escapes;		    /* an address of new code or data leaves the patch */
@@ -70,8 +70,8 @@ void select_deinit(struct selection *selection);
 /* select_changes - carry all changed functions, new global functions and what they need. */
 struct error *select_changes(struct selection *selection);
 
-/* select_stubs - bytes of the stubs that follow an atom's own. */
-static inline uint64_t select_stubs(const struct selection *selection, const struct atom *atom)
+/* select_stub_bytes - bytes of the stubs that follow an atom's own. */
+static inline uint64_t select_stub_bytes(const struct selection *selection, const struct atom *atom)
 {
 	return selection->stubs[atom->index].size;
 }
@@ -87,28 +87,7 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret);
 
-/*
- * judge_addresses - addresses of carried things that escape (a warning, and the
- * patch stays loaded), and references that may mean either of two neighbours
- * (refused); addresses.c.
- */
-struct error *judge_addresses(struct selection *selection, struct atom *from);
-
 /* select_location - "file.c:120" of a symbol's declaration, else the unit. */
 const char *select_location(struct selection *selection, const char *name);
-
-/* externals_parent - index of a parent that has a callback; POKEPATCH_NONE for NULL. */
-uint32_t externals_parent(struct externals *externals, const struct parent *parent);
-
-/* select_old - the parent's symbol of a changed function or its cold part, as an external. */
-struct error *select_old(struct selection *selection, const struct atom *atom, uint32_t *ret);
-
-/* select_external_atom - name of the undefined symbol that stands for the parent's own. */
-struct error *select_external_atom(struct selection *selection, const struct atom *atom,
-				   const char **ret_link_name);
-
-/* select_undefined - name of the undefined symbol that stands for a name elsewhere. */
-struct error *select_undefined(struct selection *selection, const char *name,
-			       const char **ret_link_name, const struct external **ret_external);
 
 #endif /* POKEPATCH_SELECT_H */

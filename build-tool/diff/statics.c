@@ -635,7 +635,7 @@ static void pair_groups(struct unpaired *a, struct unpaired *b,
 	}
 }
 
-static void drop_settled(struct unpaired *variables)
+static void drop_decided(struct unpaired *variables)
 {
 	struct variable **list = variables->list.list;
 	size_t kept = 0;
@@ -648,7 +648,7 @@ static void drop_settled(struct unpaired *variables)
 
 /* ---- what is left ----------------------------------------------------------------------- */
 
-static bool could_be(const struct variable *a, const struct variable *b)
+static bool same_type(const struct variable *a, const struct variable *b)
 {
 	return !strcmp(type_of(a), type_of(b));
 }
@@ -658,7 +658,7 @@ static bool could_be(const struct variable *a, const struct variable *b)
  * another: code that was moved there would want its state.  A common user, into which both
  * functions were inlined, shows that it is the same.
  */
-static void settle_rest(struct unpaired *a, struct unpaired *b)
+static void pair_rest(struct unpaired *a, struct unpaired *b)
 {
 	struct group all = {a->list.list, b->list.list, a->list.count, b->list.count};
 
@@ -666,7 +666,7 @@ static void settle_rest(struct unpaired *a, struct unpaired *b)
 	a->list.count = all.count_a;
 	b->list.count = all.count_b;
 	if (a->list.count == 1 && b->list.count == 1 &&
-	    could_be(a->list.list[0], b->list.list[0]) &&
+	    same_type(a->list.list[0], b->list.list[0]) &&
 	    share_user(a->list.list[0], b->list.list[0])) {
 		pair(a->list.list[0], b->list.list[0]);
 		return;
@@ -717,10 +717,10 @@ void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a
 		/* The second time around one each of a function may be left: its type changed. */
 		for (size_t i = 0; i < ARRAY_SIZE(grouping->compare); i++) {
 			pair_groups(&left, &right, grouping->compare[i]);
-			drop_settled(&left);
-			drop_settled(&right);
+			drop_decided(&left);
+			drop_decided(&right);
 		}
-		settle_rest(&left, &right);
+		pair_rest(&left, &right);
 	}
 	vec_deinit(&left.list);
 	vec_deinit(&right.list);
@@ -728,7 +728,7 @@ void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a
 
 /* ---- afterwards ---------------------------------------------------------------------------- */
 
-void statics_settle(const struct pairing *pairing)
+void statics_confirm(const struct pairing *pairing)
 {
 	const struct object *patched = pairing->patched;
 	struct variable *variables = pairing->statics->patched.variables;

@@ -17,9 +17,9 @@ void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a
 		  struct atom *const *b, size_t count_b);
 
 /*
- * statics_settle - after everything was compared: pairs that were only likely and that no
+ * statics_confirm - after everything was compared: pairs that were only likely and that no
  * unchanged function confirms become ambiguous.
  */
-void statics_settle(const struct pairing *pairing);
+void statics_confirm(const struct pairing *pairing);
 
 #endif /* POKEPATCH_STATICS_H */
