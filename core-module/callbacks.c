@@ -57,7 +57,7 @@ static void callback_prepare(struct pp_object *obj, enum pokepatch_callback_kind
 
 /*
  * The writer of `enabled` gets a callback's error from write().  Turn a value that is no errno for
- * user space into -EINVAL: a positive one would mean success there.
+ * user space into -EINVAL: a positive one would mean that write() succeeded.
  */
 static int callback_check_errno(const struct pp_object *obj, int ret)
 {

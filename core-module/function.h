@@ -8,7 +8,7 @@
 
 struct pp_function {
 	unsigned long addr;
-	unsigned int namesakes;		/* symbols of the name that the user gave, in the same object */
+	unsigned int namesakes;		/* symbols of the name that the user gave, in its object */
 	bool core, ours;		/* in the kernel's text; in this module's text */
 	char name[KSYM_SYMBOL_LEN];	/* "NAME" or "MODULE:NAME" */
 };

@@ -30,8 +30,9 @@ struct pp_ftrace_page;
 extern struct mutex kprobe_mutex;		/* kernel/kprobes.c, static */
 extern struct ftrace_ops kprobe_ftrace_ops;	/* kernel/kprobes.c, static */
 extern struct ftrace_ops kprobe_ipmodify_ops;	/* kernel/kprobes.c, static */
-extern struct mutex ftrace_lock;		/* kernel/trace/ftrace_internal.h */
-int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs); /* there too */
+/* kernel/trace/ftrace_internal.h */
+extern struct mutex ftrace_lock;
+int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs);
 int ftrace_is_dead(void);			/* kernel/trace/trace.h */
 /* kernel/trace/ftrace.c, static */
 struct dyn_ftrace *lookup_rec(unsigned long start, unsigned long end);

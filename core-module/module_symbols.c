@@ -132,8 +132,8 @@ static void module_symbols_place_listed(struct pp_lookup *lookup, struct module_
 }
 
 /*
- * The loader adds a module's per-CPU offset (mod->percpu) to its per-CPU symbols, and kallsyms shows
- * the sums: small numbers, not addresses within the module.
+ * The loader adds a module's per-CPU offset (mod->percpu) to its per-CPU symbols, and kallsyms
+ * shows the sums: small numbers, not addresses within the module.
  */
 #define PERCPU_SECTION ".data..percpu"
 
@@ -195,8 +195,8 @@ static unsigned long module_symbols_base(const struct pp_lookup *lookup,
 
 /*
  * Find the bases of sections in which kallsyms lists nothing, such as data without KALLSYMS_ALL.
- * While a module is COMING its whole symbol table is there, so a symbol whose name is unique tells
- * the base.  Later the loader has made the files in sysfs.
+ * While a module is COMING its whole symbol table is in memory, so a symbol whose name is unique
+ * tells the base.  Later the loader has made the files in sysfs.
  */
 static void module_symbols_place_unlisted(struct pp_lookup *lookup,
 					  struct module_section *sections, unsigned int *nr,
@@ -233,7 +233,7 @@ static bool module_symbol_within_percpu(const struct module *mod, unsigned long 
 	return start && addr >= start && addr - start <= mod->percpu_size &&
 	       size <= mod->percpu_size - (addr - start);
 #else
-	return false; /* there the section is ordinary data: see module_symbol_within_core() */
+	return false; /* ordinary data without SMP: see module_symbol_within_core() */
 #endif
 }
 
@@ -269,7 +269,7 @@ static int module_symbol_check(const struct pp_lookup *lookup, const struct pp_w
 		return 0;
 	if (wanted->sym->pos && !wanted->confirmed)
 		return pp_lookup_refuse(lookup, wanted, "offset and kallsyms disagree");
-	/* The whole symbol table is there: the position must be exact. */
+	/* While the module is COMING kallsyms has the whole table: the position must be exact. */
 	if (wanted->sym->pos && mod->state == MODULE_STATE_COMING &&
 	    wanted->at_pos != wanted->addr)
 		return pp_lookup_refuse(lookup, wanted, "position and kallsyms disagree");

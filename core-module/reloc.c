@@ -12,7 +12,8 @@
  * whose init has not been called yet either, could lead to it.
  *
  * But the code may contain a probe.  A probe keeps a copy of its instruction, or of several, with
- * the fields as they were; and a field under an optimised probe's jump holds part of that jump.
+ * the fields as they were; and a write to a field under an optimised probe's jump would change the
+ * jump.
  * So if a probe is in the way, the core writes nothing, and the parent's load fails.  text_mutex
  * keeps probes from being armed meanwhile.  kprobe_mutex, if kallsyms lists it, also keeps them
  * from being registered: registering makes the copy first, and enters the probe into the table of
