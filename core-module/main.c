@@ -22,7 +22,7 @@
 #include "shadow.h"
 #include "site.h"
 #include "sysfs.h"
-#include "trace_entry.h"
+#include "trace_entry_file.h"
 #include "watch.h"
 
 static int __init pp_init(void)
@@ -49,7 +49,7 @@ static int __init pp_init(void)
 	ret = pp_modules_init();
 	if (ret)
 		goto err_others;
-	ret = pp_trace_entry_init();
+	ret = pp_trace_entry_file_init();
 	if (ret)
 		goto err_modules;
 #ifdef POKEPATCH_DEBUG
@@ -94,7 +94,7 @@ static void __exit pp_wait_for_sites(void)
 
 static void __exit pp_exit(void)
 {
-	pp_trace_entry_exit();
+	pp_trace_entry_file_exit();
 	pp_wait_for_sites();
 	pp_modules_exit();
 	pp_watch_exit();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tracepoint of traced functions; trace_entry.c makes it. */
+/* The tracepoint of traced functions; trace_entry.c instantiates it. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM pokepatch
 
@@ -9,9 +9,9 @@
 #include <linux/tracepoint.h>
 
 /*
- * The function at ip was called, and is to return to parent_ip.  With registers: its arguments
- * as far as they are in registers, nr_args of them, and the stack pointer; without, these are 0.
- * Fields of their own, for filters and histograms.
+ * The function at ip was called, and will return to parent_ip.  With registers, nr_args arguments
+ * that are in registers, and the stack pointer; without, these are 0.  The arguments are fields of
+ * their own, for filters and histograms.
  */
 TRACE_EVENT(entry,
 	TP_PROTO(unsigned long ip, unsigned long parent_ip, unsigned int nr_args,
