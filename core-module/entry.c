@@ -240,7 +240,7 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 	else if (text.bad)
 		pp_record_put_back(&text, &text.when, POKEPATCH_HISTORY_STORE, 0);
 	if (ret == -EIO && text.bad)
-		return pp_text_report(&text, func->patch);
+		return pp_text_report(&text, func->patch->name);
 	if (ret == -EIO || ret == -EBUSY) {
 		pr_err("%s: the entry of %s is not as it was left: somebody else has changed it; nothing is switched\n",
 		       func->patch->name, func->name);

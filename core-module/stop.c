@@ -213,7 +213,7 @@ static void stop_record(struct transition *tr)
 					POKEPATCH_HISTORY_FTRACE : POKEPATCH_HISTORY_STOP_MACHINE);
 	pp_history_release();
 	/* test/bench/history reads this line. */
-	pr_debug("%s: recorded %u sites, %llu cycles\n", tr->patch->name, tr->nr_flips,
+	pr_debug("%s: recorded %u sites, %llu cycles\n", tr->name, tr->nr_flips,
 		 (u64)(get_cycles() - cycles));
 }
 
@@ -239,17 +239,17 @@ int pp_stop(struct transition *tr)
 	tr->nr_stops++;
 	tr->last_stop_ns = tr->stop_ns;
 	tr->stopped_ns += tr->stop_ns;
-	if (!tr->look_only)
+	if (tr->patch && !tr->look_only)
 		WRITE_ONCE(tr->patch->stop_ns, tr->stop_ns);
 	/* test/bench/stopped reads this line. */
 	pr_debug("%s: stopped %llu ns, %llu cycles, walked %u stacks, %u had not run, %u frames, %u sites, %u words, serialised %d processors\n",
-		 tr->patch->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
+		 tr->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
 		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
 		 atomic_read(&tr->serialised));
 	if (tr->verdict == VERDICT_BROKEN) {
 		stop_record(tr);
 		pp_transition_hold_stuck(tr);
-		return pp_text_report(&tr->text, tr->patch);
+		return pp_text_report(&tr->text, tr->name);
 	}
 	if (pp_debug_record_wait_ms)
 		msleep(pp_debug_record_wait_ms);

@@ -212,7 +212,7 @@ notrace bool pp_text_write(struct pp_text *text)
 
 NOKPROBE_SYMBOL(pp_text_write);
 
-int pp_text_report(const struct pp_text *text, const struct pp_patch *patch)
+int pp_text_report(const struct pp_text *text, const char *name)
 {
 	const struct pp_poke *bad = text->bad, *stuck = text->stuck;
 	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX);
@@ -224,15 +224,15 @@ int pp_text_report(const struct pp_text *text, const struct pp_patch *patch)
 
 	text_write_word(word, text->found);
 	if (text->wanted == bad->old && !memcmp(found, bad->old, bad->size))
-		pr_err("%s: the code at %pS cannot be written; %s\n", patch->name,
+		pr_err("%s: the code at %pS cannot be written; %s\n", name,
 		       (void *)bad->at, now);
 	else
 		pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; %s\n",
-		       patch->name, (void *)bad->at, (int)bad->size, found, (int)bad->size,
+		       name, (void *)bad->at, (int)bad->size, found, (int)bad->size,
 		       text->wanted, now);
 	if (stuck)
 		pr_err("%s: the code at %pS is %*ph, expected %*ph: this cannot be put back\n",
-		       patch->name, (void *)stuck->at, (int)stuck->size, (void *)stuck->at,
+		       name, (void *)stuck->at, (int)stuck->size, (void *)stuck->at,
 		       (int)stuck->size, stuck->old);
 	return -EIO;
 }
@@ -267,7 +267,7 @@ static int text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 	}
 	when->before = when->begin = pp_now();
 	mutex_lock(pp_kernel.text_mutex);
-	ret = pp_text_write(text) ? 0 : pp_text_report(text, patch);
+	ret = pp_text_write(text) ? 0 : pp_text_report(text, patch->name);
 	mutex_unlock(pp_kernel.text_mutex);
 	pp_claim_write_end();
 	pp_text_unmap(text);

@@ -52,8 +52,11 @@ bool pp_text_fits(unsigned long at, unsigned int size);
 int pp_text_map(struct pp_text *text);
 void pp_text_unmap(struct pp_text *text);
 bool pp_text_write(struct pp_text *text);
-/* Say what went wrong in pp_text_write().  Return: -EIO. */
-int pp_text_report(const struct pp_text *text, const struct pp_patch *patch);
+/*
+ * Log what went wrong in pp_text_write(), for the patch, or the tracer, of this name.
+ * Return: -EIO.
+ */
+int pp_text_report(const struct pp_text *text, const char *name);
 /* All of that for text that nobody runs; recorded.  May sleep; 0, -ENOMEM, -EIO (logged). */
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 

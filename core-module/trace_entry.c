@@ -299,10 +299,7 @@ static void trace_entry_transition_deinit(struct transition *tr)
 
 static int trace_entry_transition_init(struct transition *tr, const struct traced *traced)
 {
-	/* For whom the stop says that it is; it is no patch otherwise. */
-	static struct pp_patch tracer = { .name = "trace_entry" };
-
-	*tr = (struct transition){ .patch = &tracer };
+	*tr = (struct transition){ .name = "trace_entry" };
 	tr->cpus = kcalloc(nr_cpu_ids, sizeof(*tr->cpus), GFP_KERNEL);
 	tr->stoppers = kcalloc(nr_cpu_ids, sizeof(*tr->stoppers), GFP_KERNEL);
 	tr->busy.range = kcalloc(1, sizeof(*tr->busy.range), GFP_KERNEL);

@@ -409,7 +409,12 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 	unsigned int i, funcs = enable ? patch->nr_funcs : 0;
 	int ret;
 
-	*tr = (struct transition){ .patch = patch, .enable = enable, .live = patch->live };
+	*tr = (struct transition){
+		.patch = patch,
+		.name = patch->name,
+		.enable = enable,
+		.live = patch->live,
+	};
 	pp_park_init(&tr->park);
 	ret = transition_choose_off(tr);
 	if (ret)

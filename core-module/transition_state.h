@@ -39,7 +39,7 @@ struct stop_cpu {
 };
 
 struct transition {
-	struct pp_patch *patch;	/* to be switched on or off */
+	struct pp_patch *patch;	/* to be switched on or off; NULL: trace_entry.c has the stop */
 	bool enable;
 	struct pp_patch **off;	/* patches to be switched off, the newest first */
 	unsigned int nr_off;
@@ -74,6 +74,7 @@ struct transition {
 	u64 last_stop;		/* likewise: just before the last stop */
 	u64 last_stop_ns, stopped_ns; /* how long the last stop took, and all stops together */
 	unsigned int nr_stops;
+	const char *name;	/* how messages begin: the patch's name, or the tracer's */
 };
 
 #endif /* POKEPATCH_TRANSITION_STATE_H */
