@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of the addresses of things that a patch carries. */
+/*
+ * Judges what included code and data do with addresses: whether an address escapes, and whether a
+ * reference into a section with a name could mean either of two variables.
+ */
 #include "diff/addresses.h"
 
 #include <stdlib.h>
@@ -7,10 +10,10 @@
 
 #include "diff/externals.h"
 
-/* How each field of an atom's code uses an address; data holds values. */
+/* How each field of an atom's code uses an address (OPERAND_*); a field of data holds its value. */
 struct operands {
 	const struct atom *atom;
-	uint8_t *kinds; /* NULL for data */
+	uint8_t *kinds; /* by offset in the atom; NULL for data */
 };
 
 static void operands_read(const struct selection *selection, const struct atom *atom,
@@ -33,9 +36,9 @@ static uint8_t operand_kind(const struct operands *operands, const struct reloc 
 /* ---- escapes ------------------------------------------------------------------- */
 
 /*
- * New code and data whose address is stored or passed on may be referred to
- * from anywhere (a timer, a list, a table of operations) after the patch was
- * disabled, where no look at stacks finds it.  Such a patch stays loaded.
+ * If included code stores or passes on the address of new code or data, a timer, a list or a table
+ * of operations may refer to it after the patch was disabled.  Checking the tasks' stacks does not
+ * find such a reference, so the module of such a patch stays loaded.
  */
 static void note_escape(struct selection *selection, const char *name)
 {
@@ -60,13 +63,13 @@ static void note_escaping_constant(struct selection *selection, const struct ato
 }
 
 /*
- * Static keys and static calls (__SCK__name and its trampoline) are passed to the
- * functions that switch them.  The kernel reaches them from the module's tables of
- * branches and call sites alone, and forgets them with the module.
+ * Code passes static keys and static calls (__SCK__name and its trampoline) to the functions that
+ * switch them.  These addresses do not escape: the kernel reaches them only from the module's
+ * tables of branches and call sites, and drops these with the module.
  */
 static bool is_static_key_or_call(const struct selection *selection, const struct atom *atom)
 {
-	/* struct static_key; a static_key_deferred, which is larger, has a timer in it. */
+	/* struct static_key.  A static_key_deferred is larger and has a timer in it. */
 	const uint64_t key_size = 2 * arch_address_size(selection->patched->arch);
 
 	return (selection->choices[atom->index].static_key &&
@@ -80,13 +83,13 @@ static bool is_new_thing(const struct selection *selection, const struct atom *a
 	if (is_static_key_or_call(selection, atom))
 		return false;
 	if (atom->twin)
-		return select_is_carried(selection, atom); /* no entry that all calls go through: a new copy */
+		return select_is_carried(selection, atom); /* references lead to the new copy */
 	return (atom->class == ATOM_CODE && !atom->parent) || atom->class == ATOM_RODATA ||
-	       /* Descriptors and the like, which the loader takes in and gives back. */
+	       /* The module loader registers descriptors and the like, and unregisters them. */
 	       (atom->class == ATOM_DATA && !atom->section->rule->keep_name);
 }
 
-/* A place within code: what a table of jumps has, which nobody can call. */
+/* A place inside a function, such as jump tables hold; no other code can call it. */
 static bool is_label(const struct reference *reference)
 {
 	return reference->atom->class == ATOM_CODE && reference->target != reference->atom->start;
@@ -98,7 +101,7 @@ static bool is_copied(const struct atom *atom)
 	       (atom->class == ATOM_PRIVATE && !atom->section->rule->keep_name);
 }
 
-/* Nobody but another unit of this patch can define it. */
+/* Whether only another unit of this patch can define an undefined symbol. */
 static struct error *is_new_elsewhere(struct selection *selection, const struct symbol *symbol,
 				      bool *ret)
 {
@@ -129,13 +132,13 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 			note_escape(selection, reference->symbol->name);
 		return NULL;
 	}
-	if (is_new_thing(selection, atom) && atom != from && !is_static_key_or_call(selection, from) &&
-	    !is_label(reference))
+	if (is_new_thing(selection, atom) && atom != from &&
+	    !is_static_key_or_call(selection, from) && !is_label(reference))
 		note_escape(selection, atom->name);
 	/*
-	 * Literals are passed on all the time, to be printed or compared; only those
-	 * that are stored right there are taken to stay behind.  Data that holds one is
-	 * judged by its own address.
+	 * Code often passes literals on, to be printed or compared.  So a literal escapes
+	 * only if this code stores its address.  For data that holds a literal, the address of
+	 * the data counts.
 	 */
 	else if (is_copied(atom) && kind & OPERAND_STORED && from->class == ATOM_CODE)
 		note_escaping_constant(selection, from);
@@ -179,12 +182,11 @@ static bool ends_at(const struct section *section, uint64_t offset)
 }
 
 /*
- * The assembler writes a reference to a static variable as section and offset.
- * In a section that the source names, such as .data..read_mostly, the end of one
- * variable is the beginning of the next, and table[i - 3] lies in the one
- * before.  As long as all of the section is where it was in the original,
- * either reading gives the same address; otherwise only a place that is read or
- * written as it stands is sure.
+ * The assembler writes a reference to a static variable as section and offset.  In a section that
+ * the source names, such as .data..read_mostly, the end of one variable is the start of the next,
+ * and table[i - 3] may refer to an offset in the variable before.  While all variables of the
+ * section are where the original has them, either reading gives the same address.  Otherwise only
+ * an offset that the code reads or writes directly is sure to be in the variable at that offset.
  */
 static void judge_neighbours(struct selection *selection, const struct reloc *reloc,
 			     const struct reference *reference, uint8_t kind)

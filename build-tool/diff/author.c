@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the author's notes, and keeps the changes that they name out of the comparison. */
 #include "diff/author.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void read_note(struct author *author, struct selection *selection, const 
 		char *copy = *vec_push(&author->texts) = xstrdup(space + 1);
 		void **slot = map_slot(&author->by_subject[i], copy);
 		if (*slot)
-			return; /* said twice */
+			return; /* the same note twice */
 		*vec_push(&author->notes) = (struct author_note){.kind = i, .subject = copy};
 		*slot = (void *)author->notes.count;
 		return;
@@ -99,7 +100,7 @@ void author_drop_sections(struct author *author, struct selection *selection)
 static void ignore_atom(struct author *author, struct pairing *pairing, struct atom *atom,
 			bool *ignored)
 {
-	/* __init functions are ATOM_INIT. */
+	/* Not atom->class: __init functions are ATOM_INIT. */
 	struct author_note *note =
 		section_is_text(atom->section)
 			? find_note(author, AUTHOR_FUNCTION, atom_function(atom)->name)
@@ -108,7 +109,7 @@ static void ignore_atom(struct author *author, struct pairing *pairing, struct a
 	if (!note || (atom->twin && !atom_changed(pairing, atom)))
 		return;
 	if (atom->class == ATOM_CODE && !atom->twin)
-		return; /* there is no old one that could stay */
+		return; /* a new function has no old one to keep */
 	note->used = true;
 	ignored[atom->index] = true;
 	if (atom->twin)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads which functions of the patched object are callbacks, and of which kind. */
 #include "diff/author_callbacks.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ const char *diff_callback_name(uint32_t kind)
 	return kind < ARRAY_SIZE(kind_names) ? kind_names[kind] : "unknown";
 }
 
-/* The function's entry, of one that only the patch has. */
+/* Whether a reference is to the entry of a function that only the patch has. */
 static bool is_new_entry(const struct reference *reference)
 {
 	const struct atom *atom = reference->atom;

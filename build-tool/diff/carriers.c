@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's "inline" also says notrace, so a helper that the compiler kept out
- * of line has no patchable entry: __do_sys_newuname(), which __x64_sys_newuname()
- * and __ia32_sys_newuname() jump to.  Calls of it cannot be rerouted, but they can
- * be made to a new copy, by new copies of all who make one.
+ * Finds the carriers of changed functions without a patchable entry.
+ *
+ * The kernel's "inline" includes notrace, so a helper that the compiler kept out of line has no
+ * patchable entry.  An example is __do_sys_newuname(), to which __x64_sys_newuname() and
+ * __ia32_sys_newuname() jump.  The core cannot reroute calls of such a helper.  But if all its
+ * callers are replaced, their new copies can call the helper's new copy.
  */
 #include "diff/carriers.h"
 
@@ -17,15 +19,15 @@
 struct use {
 	const struct atom *function;
 	struct atom *from;
-	const struct section *section; /* that the relocation stands in */
-	bool call;		       /* of its first instruction, and nothing else */
+	const struct section *section; /* of the relocation */
+	bool call; /* a call or jump to its first instruction, not a use of its address */
 };
 
 struct carriers {
 	struct selection *selection;
-	VEC(struct use) uses; /* by function, then by whose */
-	VEC(struct atom *) work; /* of patched: no entry, to be carried by their callers */
-	bool *global; /* of each atom of orig, by index: it, or an alias, is */
+	VEC(struct use) uses; /* sorted by function, then by from */
+	VEC(struct atom *) work; /* the carried functions, of patched */
+	bool *global; /* by index of the atom of orig: it has a global symbol */
 };
 
 bool function_has_entry(const struct selection *selection, const struct atom *old)
@@ -33,9 +35,9 @@ bool function_has_entry(const struct selection *selection, const struct atom *ol
 	return selection->orig->arch->entries.find(selection->orig, old) >= 0;
 }
 
-/* ---- who refers to functions without an entry ------------------------------------- */
+/* ---- uses of functions without an entry ------------------------------------------- */
 
-/* How each field of a function's code uses an address; decoded when the first is asked for. */
+/* How each field of a function's code uses an address (OPERAND_*), by offset; to be freed. */
 static uint8_t *operand_kinds(struct object *object, const struct atom *from)
 {
 	uint8_t *kinds = xcalloc(from->end - from->start, sizeof(*kinds));
@@ -44,7 +46,7 @@ static uint8_t *operand_kinds(struct object *object, const struct atom *from)
 	return kinds;
 }
 
-/* "adrp x0, helper": a part of an address, which "add x0, x0, :lo12:helper" completes. */
+/* "adrp x0, helper" has a part of an address; "add x0, x0, :lo12:helper" completes it. */
 static bool is_part(const struct object *object, const struct reloc *reloc)
 {
 	const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
@@ -70,7 +72,7 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 			    reference.atom == function && reference.target == function->start;
 		if (call && !*kinds)
 			*kinds = operand_kinds(selection->orig, from);
-		/* "lea helper(%rip), %rdi" is no call, though its relocation may be the same. */
+		/* "lea helper(%rip), %rdi" is no call; its relocation may be of the same type. */
 		call = call && !is_part(selection->orig, &relocs[i]) &&
 		       (*kinds)[relocs[i].offset - from->start] == OPERAND_DIRECT;
 		*vec_push(&carriers->uses) = (struct use){
@@ -122,7 +124,7 @@ static size_t first_use(const struct carriers *carriers, const struct atom *func
 			   carriers->uses.list[i].function->index >= function->index);
 }
 
-/* ---- who carries ------------------------------------------------------------------------- */
+/* ---- carriers ---------------------------------------------------------------------------- */
 
 static void refuse_uncarried(struct selection *selection, const struct atom *function,
 			     const char *why, const char *subject)
@@ -135,7 +137,7 @@ static void refuse_uncarried(struct selection *selection, const struct atom *fun
 		     function->name, why, subject ? " " : "", subject ?: "");
 }
 
-/* The callers of a global function, or of one with a global alias, may be in any unit. */
+/* A function with a global name or alias may have callers in any unit. */
 static void find_global(struct carriers *carriers)
 {
 	const struct object *orig = carriers->selection->orig;
@@ -149,7 +151,7 @@ static void find_global(struct carriers *carriers)
 	}
 }
 
-/* Tables of the kernel that name a function but never call it: NOKPROBE_SYMBOL(). */
+/* Tables through which the kernel never calls the functions in them, as of NOKPROBE_SYMBOL(). */
 static bool is_name_table(const struct atom *from)
 {
 	return !strcmp(from->section->name, "_kprobe_blacklist") ||
@@ -166,7 +168,7 @@ static void add_work(struct carriers *carriers, struct atom *function)
 	*vec_push(&carriers->work) = function;
 }
 
-/* A caller, in the original, is replaced; one without an entry by its callers in turn. */
+/* Mark a caller as changed.  If it has no entry, it is a carried function itself. */
 static void add_carrier(struct carriers *carriers, struct atom *callee, struct atom *old_caller)
 {
 	struct selection *selection = carriers->selection;
@@ -180,7 +182,7 @@ static void add_carrier(struct carriers *carriers, struct atom *callee, struct a
 		atom_set_state(&selection->pairing, caller->cold, STATE_CHANGED);
 }
 
-/* Code of the parent that has run when the kernel or its module was started. */
+/* Whether it is code that runs at boot or module load only, and so has run already. */
 static bool has_run(const struct atom *from)
 {
 	return from->class == ATOM_INIT && !has_prefix(from->section->name, ".exit") &&
@@ -204,7 +206,7 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 
 		if (is_name_table(from) ||
 		    (live && use[-1].function == use->function && !use_order(use - 1, use)))
-			continue; /* or told already */
+			continue; /* handled with an equal use before */
 		if (use->call && has_run(from)) {
 			over++;
 			continue;
@@ -217,7 +219,7 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 					 from->name);
 		else if (atom_function(from)->twin)
 			add_carrier(carriers, function, atom_function(from));
-		/* else: a caller that is gone; nothing leads to it but what ran before */
+		/* Else the caller is gone from the patched object, and no new code calls it. */
 	}
 	if (!live)
 		refuse_uncarried(selection, function,
@@ -234,7 +236,7 @@ static int by_atom_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* One each, by name. */
+/* Sort the carriers by name, and drop duplicates. */
 static void sort_carriers(struct carrying *carrying)
 {
 	struct atom **list = carrying->carriers.list;
@@ -258,7 +260,8 @@ void carriers_find(struct selection *selection)
 		struct atom *atom = patched->atoms.list[i];
 
 		if (atom->class == ATOM_CODE && !atom->parent && atom->twin &&
-		    atom_changed(&selection->pairing, atom) && !function_has_entry(selection, atom->twin))
+		    atom_changed(&selection->pairing, atom) &&
+		    !function_has_entry(selection, atom->twin))
 			add_work(&carriers, atom);
 	}
 	if (!carriers.work.count)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changed functions without a patchable entry: who must be replaced in their place. */
+/*
+ * Carried functions, which changed and have no patchable entry, and their carriers: the callers
+ * that are replaced so that they call the new copy.
+ */
 #ifndef POKEPATCH_CARRIERS_H
 #define POKEPATCH_CARRIERS_H
 
@@ -7,20 +10,23 @@
 
 struct selection;
 
-/* Of a function of the patched object. */
+/* State of a function of the patched object. */
 struct carrying {
-	bool carried; /* replaced without being rerouted: its callers are */
-	VEC(struct atom *) carriers; /* of such: the functions that call it, by name */
+	bool carried; /* it is a carried function */
+	VEC(struct atom *) carriers; /* of a carried function: its callers, sorted by name */
 };
 
 /*
- * carriers_find - for each changed function whose original has no patchable entry,
- * mark its callers in the unit as changed, as far up as needed; refuse those that
- * nobody can carry.  After the comparison of all atoms.
+ * carriers_find - for each changed function whose original has no patchable entry, mark its callers
+ * in the unit as changed; for a caller without an entry, its callers in turn.  Refuse functions
+ * whose callers cannot all be replaced.  Call it after the comparison of all atoms.
  */
 void carriers_find(struct selection *selection);
 
-/* function_has_entry - can calls of a function of the original be rerouted? */
+/*
+ * function_has_entry - whether a function of the original has a patchable entry, where its calls
+ * can be rerouted.
+ */
 bool function_has_entry(const struct selection *selection, const struct atom *old);
 
 #endif /* POKEPATCH_CARRIERS_H */

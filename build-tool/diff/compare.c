@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares atoms: bytes, relocations, and the table entries that belong to them. */
 #include "diff/compare.h"
 
 #include <string.h>
@@ -15,8 +16,9 @@ static bool same_content(const struct reference *a, const struct reference *b)
 }
 
 /*
- * What can be written is for what its name says.  Of equal constants clang keeps one, under the
- * name of either: f() may use ".rodata..L__const.g.s".
+ * Writable data serves the purpose that its name tells, so the names must be equal.  Constants may
+ * have different names: clang keeps one of several equal ones, under the name of any of them, so
+ * f() may use ".rodata..L__const.g.s".
  */
 static bool same_purpose(const struct atom *a, const struct atom *b)
 {
@@ -45,7 +47,7 @@ static bool same_reference(struct pairing *pairing, const struct reference *a,
 	}
 }
 
-/* A string of one-byte characters with its end, or NULL. */
+/* The string of one-byte characters, with its terminator, that a reference leads to; or NULL. */
 static const char *text_of(const struct reference *reference)
 {
 	const struct section *section;
@@ -95,7 +97,7 @@ static bool same_relocs(struct pairing *pairing, const struct section *section_a
 	return true;
 }
 
-/* Bit-fields take the low bits of a byte first on a little-endian machine, else the high ones. */
+/* Bit-fields take the low bits of a byte first on little-endian machines, else the high bits. */
 static bool same_but_ignored(const struct object *object, const struct entry_mask *ignored,
 			     const unsigned char *a, const unsigned char *b, uint64_t size)
 {
@@ -175,9 +177,9 @@ static bool same_short_branches(const struct atom *a, const struct atom *b)
 }
 
 /*
- * Where a thing is can be a part of what it is: per-CPU data is reached in
- * another way, code that must not be probed is kept apart.  A variable that
- * must be more aligned than the running kernel's is another one, too.
+ * Whether two atoms are in sections of the same meaning.  Code reaches per-CPU data in another way
+ * than other data, and a section of its own marks code that must not be probed.  A variable that
+ * now needs a larger alignment than the running kernel's has changed, too.
  */
 static bool same_place(const struct atom *a, const struct atom *b)
 {
@@ -185,7 +187,7 @@ static bool same_place(const struct atom *a, const struct atom *b)
 
 	if (rule_a != rule_b && (rule_a->keep_name || rule_b->keep_name))
 		return false;
-	/* ___ksymtab+foo, ___ksymtab_gpl+foo: who may use it is in the name alone. */
+	/* ___ksymtab+foo, ___ksymtab_gpl+foo: the name alone says which modules may use foo. */
 	if (a->class == ATOM_EXPORT && strcmp(a->section->name, b->section->name))
 		return false;
 	return !(a->class == ATOM_DATA || a->class == ATOM_RODATA) ||
@@ -210,12 +212,12 @@ static bool compare_atoms(struct pairing *pairing, const struct atom *a, const s
 bool atom_same(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
 	struct atom_verdict *verdict = &pairing->verdicts[b->index];
-	/* Pieces compared by content may meet several others; they keep the last result. */
+	/* An atom compared by content may meet several others; cache the last result. */
 	bool keep = a->twin == b;
 
 	if (keep && verdict->state != STATE_UNKNOWN)
 		return verdict->state != STATE_CHANGED;
-	/* A cycle of references by content: the atom is as equal as the rest of the cycle. */
+	/* In a cycle of references by content, the rest of the cycle decides. */
 	if (!keep && verdict->state == STATE_COMPARING)
 		return true;
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pairs the atoms of the original and the patched object by their keys, which are their names
+ * without what compilers add.  If several have one key, order, code or statics.c decides.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +10,7 @@
 #include "diff/statics.h"
 #include "object/names.h"
 
-/* Matched by content or position, not by name. */
+/* Whether an atom is matched by its name, and not by content or position. */
 static bool has_identity(const struct atom *atom)
 {
 	return atom->class == ATOM_CODE || atom->class == ATOM_DATA ||
@@ -14,10 +18,10 @@ static bool has_identity(const struct atom *atom)
 	       atom->class == ATOM_INIT || atom->class == ATOM_EXPORT;
 }
 
-/* The atoms of an object by their keys. */
+/* Finds the atoms of an object by their keys. */
 struct key_index {
-	struct map first;   /* of each key, the first atom in the order of the object */
-	struct atom **next; /* of each atom, by index, the next one of its key, or NULL */
+	struct map first;   /* by key: the first atom, in the order of the object */
+	struct atom **next; /* by index of the atom: the next atom of its key, or NULL */
 };
 
 static void key_index_init(struct key_index *index, const struct object *object)
@@ -54,14 +58,14 @@ static void collect_chain(const struct key_index *index, struct atom *first, str
 
 static bool may_pair(const struct atom *a, const struct atom *b)
 {
-	/* Data may move between .data, .bss and .rodata; that is then a change of data. */
+	/* Pair data across .data, .bss and .rodata: a move between them is a change of data. */
 	return (a->class == ATOM_CODE) == (b->class == ATOM_CODE) &&
 	       (a->class == ATOM_INIT) == (b->class == ATOM_INIT);
 }
 
 /*
- * Entries of the kernel's own tables whose names differ only in a number
- * (__UNIQUE_ID_alias734): the same number of them, in the same order.
+ * Pair entries of the kernel's own tables whose names differ only in a number
+ * (__UNIQUE_ID_alias734) in their order, if both objects have equally many.
  */
 static void pair_in_order(const struct chain *chain_a, const struct chain *chain_b)
 {
@@ -80,7 +84,7 @@ static void pair_in_order(const struct chain *chain_a, const struct chain *chain
 
 /* ---- functions --------------------------------------------------------------------- */
 
-/* Leave the functions that have no twin yet; a .cold part follows its function. */
+/* Keep the functions that have no twin yet, without .cold parts, which follow their functions. */
 static void keep_unpaired(struct chain *chain)
 {
 	size_t kept = 0;
@@ -91,7 +95,7 @@ static void keep_unpaired(struct chain *chain)
 	chain->atoms.count = kept;
 }
 
-/* Code that is equal but for what its relocations refer to. */
+/* Order functions by their code, without the targets of their relocations. */
 static int code_compare(const struct atom *a, const struct atom *b)
 {
 	uint64_t size_a = a->end - a->start, size_b = b->end - b->start;
@@ -129,7 +133,7 @@ static bool is_unique(const struct chain *functions, size_t i,
 	       !(i + 1 < functions->atoms.count && !compare(list[i], list[i + 1]));
 }
 
-/* Pairs those that are equal in one respect, and alone in that on both sides. */
+/* Pair the functions that compare equal and are the only ones to do so on both sides. */
 static void pair_equal(struct chain *a, struct chain *b,
 		       int (*sort)(const void *left, const void *right),
 		       int (*compare)(const struct atom *a, const struct atom *b))
@@ -154,10 +158,10 @@ static void pair_equal(struct chain *a, struct chain *b,
 }
 
 /*
- * A function's name stands for itself.  Of clones, the number is only the order in which gcc
- * made them: with one more in front, foo.constprop.0 becomes foo.constprop.1.  Any pairing of
- * them is sound, as all that calls them is in the unit and is compared by it; the one by
- * equal code replaces the least.
+ * Pair the functions of one key.  The number of a clone is only the order in which gcc made it: if
+ * gcc makes another clone first, foo.constprop.0 becomes foo.constprop.1.  Any pairing of clones is
+ * sound, because all their callers are in the unit and are compared by the pairing.  Pairing equal
+ * code first replaces the fewest functions.
  */
 static void pair_functions(struct chain *a, struct chain *b)
 {
@@ -178,7 +182,7 @@ static void pair_functions(struct chain *a, struct chain *b)
 
 /* ---- all -------------------------------------------------------------------------- */
 
-/* Names without a compiler's number are what the source says. */
+/* The atom whose name comes from the source, without a compiler's number; or NULL. */
 static struct atom *find_plain(const struct chain *chain)
 {
 	for (size_t i = 0; i < chain->atoms.count; i++)
@@ -205,7 +209,7 @@ static void pair_all(struct pairing *pairing, const struct key_index *orig_index
 	for (size_t i = 0; i < orig->atoms.count; i++) {
 		struct atom *a = orig->atoms.list[i], *b;
 
-		/* Each key once, at the head of its chain. */
+		/* Handle each key once, at the head of its chain. */
 		if (!has_identity(a) || atom_is_function(a) != functions ||
 		    map_get(&orig_index->first, a->key) != a)
 			continue;
@@ -239,7 +243,7 @@ void correlate(struct object *orig, struct object *patched, struct pairing *ret)
 	key_index_init(&orig_index, orig);
 	key_index_init(&patched_index, patched);
 	pair_all(ret, &orig_index, &patched_index, true);
-	for (size_t i = 0; i < orig->atoms.count; i++) { /* cold parts follow their functions */
+	for (size_t i = 0; i < orig->atoms.count; i++) { /* .cold parts follow their functions */
 		struct atom *a = orig->atoms.list[i];
 
 		if (a->parent && a->parent->twin && a->parent->twin->cold)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs the differ's passes over a pair of objects, and fills in struct diff_result. */
 #include "diff/diff.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static void add_inlined(struct selection *selection, struct diff_function *funct
 		*vec_push(&function->inlined_into) = xstrdup(names->list[i]);
 }
 
-/* Where a function that carries another, and is otherwise the same, refers to it. */
+/* Offset at which a carrier that has not changed itself first refers to a carried function. */
 static uint64_t first_carried_use(const struct selection *selection, const struct atom *atom)
 {
 	for (size_t i = 0; i < atom->reloc_count; i++) {
@@ -90,7 +91,7 @@ static void add_first_change(struct selection *selection, const struct atom *ato
 			     struct diff_function *function)
 {
 	function->first_change = atom_first_difference(&selection->pairing, atom->twin, atom);
-	if (function->first_change == function->new_size) /* replaced for what it calls */
+	if (function->first_change == function->new_size) /* a carrier */
 		function->first_change = first_carried_use(selection, atom);
 	function->source = debuginfo_line(debuginfo_of(selection->patched), atom->section->index,
 					  atom->start + function->first_change);
@@ -198,7 +199,7 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	return emit_object(selection, options->out);
 }
 
-/* The FILE symbol that the compiler left, else the object's path. */
+/* The source file that the compiler named in the FILE symbol, else the object's path. */
 static const char *unit_name(const struct object *object)
 {
 	for (size_t i = 1; i < object->symbols.count; i++)
@@ -214,7 +215,6 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	struct diff_options named = *options;
 	struct selection selection = {
 		.options = &named, .orig = &orig, .patched = &patched, .refusals = refusals};
-
 	struct author author = {0};
 
 	*ret = (struct diff_result){0};
@@ -228,7 +228,7 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	}
 	selection.author = &author;
 	error = run(&selection, ret);
-	if (error) /* a unit's name may be the object's word */
+	if (error) /* the unit's name may come from the object */
 		error->text = one_line(error->text);
 	author_finish(&author, &selection);
 	select_deinit(&selection);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Comparing the two objects of a unit and making a third that holds what a
- * patch must carry.  A library: it prints nothing and keeps no state of its own.
+ * The differ's interface: compare the original and the patched object of a unit, and write a third
+ * object with what a patch must include.  The differ is a library: it prints nothing and keeps no
+ * state between calls.
  */
 #ifndef POKEPATCH_DIFF_H
 #define POKEPATCH_DIFF_H
@@ -12,40 +13,43 @@
 #include "common/util.h"
 
 /*
- * Symbols that the patch refers to and the module loader cannot resolve.  One
- * list serves all units of a build; rows of carried objects (diff_rows.h) name
- * an entry by its index.
+ * Symbols that the patch refers to and that the module loader cannot resolve.  All units of a build
+ * share one list.  Rows of output objects (diff_rows.h) name an entry by its index.
  */
 struct external {
-	char *link_name; /* undefined symbol in the carried objects */
-	char *name;	 /* in the parent */
+	char *link_name; /* name of the undefined symbol in output objects */
+	char *name;	 /* its name in the parent */
 	const struct parent *parent;	    /* NULL: no symbol table was given */
-	const struct parent_symbol *symbol; /* NULL likewise */
+	const struct parent_symbol *symbol; /* NULL: likewise */
 };
 struct externals {
 	VEC(struct external *) list;
-	VEC(const struct parent *) parents; /* of callbacks */
+	VEC(const struct parent *) parents; /* those with callbacks */
 	struct map by_link_name; /* index + 1 */
 	struct map by_place;	 /* "parent:order", index + 1 */
 	VEC(char *) keys;
 };
 void externals_deinit(struct externals *externals);
 
-/* diff_callback_name - "pre-patch"; enum pokepatch_callback_kind. */
+/* diff_callback_name - word for an enum pokepatch_callback_kind, such as "pre-patch". */
 const char *diff_callback_name(uint32_t kind);
 
-/* Opens the module called name (as in symvers: its path or name); may fail with NULL. */
+/*
+ * Opens a module.
+ * @name: path or name of the module, as Module.symvers has it
+ * @ret: NULL if there is no such module
+ */
 typedef struct error *(*open_module_fn)(void *context, const char *name, struct parent **ret);
 
 struct diff_options {
-	/* Source file, for messages: "net/ipv4/tcp.c"; NULL: what the original says. */
+	/* Source file, for messages: "net/ipv4/tcp.c"; NULL: use the original's FILE symbol. */
 	const char *unit;
 	const char *orig, *patched;    /* compiler output, split sections, before objtool */
 	const char *out;	       /* written if anything changed; NULL: compare only */
-	struct parent *parent;	       /* what the unit is part of; NULL: only the pair is known */
-	struct parent *vmlinux;	       /* NULL likewise */
-	const struct symvers *symvers; /* NULL likewise */
-	open_module_fn open_module;    /* for symbols that other modules export; or NULL */
+	struct parent *parent;	       /* NULL: resolve no symbols */
+	struct parent *vmlinux;	       /* NULL: likewise */
+	const struct symvers *symvers; /* NULL: likewise */
+	open_module_fn open_module;    /* opens modules that export a symbol; or NULL */
 	void *context;
 	struct externals *externals;
 	uint32_t mode;		       /* enum pokepatch_mode of the functions */
@@ -53,21 +57,22 @@ struct diff_options {
 
 enum diff_change { DIFF_CHANGED, DIFF_NEW, DIFF_REMOVED };
 
-/* Is the original, as compiled, what the parent has? */
+/* Does the parent hold the same code as the compiled original? */
 enum diff_verified { DIFF_UNVERIFIED, DIFF_EQUAL, DIFF_UNEQUAL };
 
 struct diff_function {
 	char *name;
 	enum diff_change change;
-	uint64_t old_size, new_size; /* bytes, without the cold part */
-	uint64_t first_change;	     /* offset in the new function; changed ones only */
+	uint64_t old_size, new_size; /* bytes, without the .cold part */
+	uint64_t first_change;	     /* offset in the new function; DIFF_CHANGED only */
 	char *source;		     /* "file.c:120" of first_change, or NULL */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
-	bool has_entry;		     /* changed ones: calls are rerouted at the old one */
-	VEC(char *) carried_by;	     /* without: who calls it, and is replaced for that */
-	uint32_t old;		     /* changed ones: index of the external, or POKEPATCH_NONE */
-	uint32_t old_cold;	     /* likewise, of the old .cold part */
-	enum diff_verified verified; /* left to the caller */
+	bool has_entry;		     /* DIFF_CHANGED: false for a carried function */
+	VEC(char *) carried_by;	     /* its carriers, if it is a carried function */
+	/* DIFF_CHANGED: index of the external for the old function, or POKEPATCH_NONE. */
+	uint32_t old;
+	uint32_t old_cold;	     /* the same for its .cold part */
+	enum diff_verified verified; /* set by the caller of diff_run() */
 };
 
 struct diff_datum {
@@ -78,7 +83,7 @@ struct diff_datum {
 struct diff_callback {
 	char *function;
 	char *location; /* "file.c:120", or the unit */
-	uint32_t kind; /* enum pokepatch_callback_kind */
+	uint32_t kind;	/* enum pokepatch_callback_kind */
 };
 
 struct diff_result {
@@ -86,14 +91,14 @@ struct diff_result {
 	VEC(struct diff_datum) data;
 	VEC(struct diff_callback) callbacks;
 	bool has_output; /* the output object was written */
-	bool escapes; /* addresses of new code or data are stored or passed on */
+	bool escapes; /* included code stores or passes on the address of new code or data */
 };
 void diff_result_deinit(struct diff_result *result);
 
 /*
- * diff_run - compare one pair.  Refusals are collected, all of them; with any
- * that is not a warning no output is written.  Errors: unreadable or malformed
- * input, unwritable output.
+ * diff_run - compare one pair of objects, and write the output object if they differ.  It collects
+ * all refusals and goes on; if any of them is not a warning, it writes no output.  Errors:
+ * unreadable or malformed input, unwritable output.
  */
 struct error *diff_run(const struct diff_options *options, struct refusals *refusals,
 		       struct diff_result *ret);

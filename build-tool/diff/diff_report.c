@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the differ's result as JSON, and prints refusals. */
 #include "diff/diff_report.h"
 
 #include <errno.h>
@@ -102,7 +103,7 @@ struct json_object *report_refusals(const struct refusals *refusals)
 	return array;
 }
 
-static const char *sort_keys[2]; /* json-c's comparison has no context; set around the sort */
+static const char *sort_keys[2]; /* for compare_members(), which json-c calls without a context */
 
 static const char *member(struct json_object *object, const char *key)
 {

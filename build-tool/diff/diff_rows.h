@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables that a carried object has for the program that links carried objects into a module
- * (pokepatch-build's finalize.c).
+ * The tables of changed functions and callbacks that an output object has for pokepatch-build,
+ * whose finalize.c turns them into the module's tables.
  *
  * A row has the layout of the structure of pokepatch_format.h that replaces it in place, so that
- * the relocations of its addresses stay where they are.  But a carried object does not know the
- * module's tables: where the module's row has an index into one of these, the differ's row has an
+ * the relocations of its addresses stay where they are.  An output object does not know the
+ * module's tables.  Where the module's row has an index into one of them, the differ's row has an
  * index into struct externals.
  */
 #ifndef POKEPATCH_DIFF_ROWS_H
@@ -31,7 +31,7 @@ struct diff_func_row {
 	uint32_t old_cold;
 	uint32_t mode;	/* enum pokepatch_mode */
 	uint32_t flags; /* enum pokepatch_func_flags */
-	uint32_t room[2]; /* 0; the module's row has the offsets of the old code here */
+	uint32_t room[2]; /* 0; the module's row has offsets of the old code here */
 };
 
 struct diff_callback_row {
@@ -40,7 +40,7 @@ struct diff_callback_row {
 	uint32_t kind;	 /* enum pokepatch_callback_kind */
 };
 
-/* The module's row replaces the differ's, and finds its addresses in place. */
+/* finalize.c writes the module's row over the differ's and leaves the addresses in place. */
 #define SAME_PLACE(row, field, format)                                                             \
 	_Static_assert(sizeof(struct row) == sizeof(struct format) &&                              \
 			       offsetof(struct row, field) == offsetof(struct format, field),      \

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes the output object of a unit.  Each included atom gets a section of its own.  Each of its
+ * relocations leads to another included atom, to a copy of a string or constant, or to an undefined
+ * symbol (select_link()).
+ */
 #include "diff/emit.h"
 
 #include <stdlib.h>
@@ -11,13 +16,13 @@
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
 #define INERT_KEY_SIZE 16
 
-/* What a section was in the compiler's object and a carried one is not. */
+/* Flags of the compiler's sections that sections of the output object do not have. */
 #define DROPPED_FLAGS (SHF_MERGE | SHF_STRINGS | SHF_GROUP | SHF_LINK_ORDER)
 
-/* Where an atom is in the carried object. */
+/* The place of an atom in the output object. */
 struct place {
 	struct section *section;
-	uint64_t offset; /* of its start, behind its prefix */
+	uint64_t offset; /* of the atom's start, which follows its prefix */
 	struct symbol *symbol;
 };
 
@@ -25,21 +30,24 @@ struct emitter {
 	struct section *inert_key;
 	struct selection *selection;
 	struct object out;
-	struct place *places; /* of each atom of patched, by index */
+	struct place *places; /* by index of the atom of patched */
 	struct map undefined; /* struct symbol *, by name */
 	struct map contents;  /* offset + 1 in strings or constants, by content */
 	VEC(char *) keys;
 	struct section *strings, *constants, *funcs;
 	struct map tables; /* struct section * of out, by name */
 	struct veneers veneers;
-	const struct veneer *veneer; /* unless a call needs another one */
+	const struct veneer *veneer; /* for all calls, unless the machine has for_call() */
 };
 
 /* ---- places for atoms ------------------------------------------------------------- */
 
 static const char *const mergeable_prefixes[] = {".text.", ".data.", ".bss.", ".rodata."};
 
-/* One section per atom, so that ld can drop nothing and merge all of a kind. */
+/*
+ * Each atom gets a section of its own: link.c's linker script merges sections by kind, and ld drops
+ * none of them.
+ */
 static char *out_section_name(const struct atom *atom)
 {
 	const struct section *section = atom->section;
@@ -76,7 +84,7 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 	char *name _free_ = out_section_name(atom);
 	uint64_t size = atom->end - atom->start, align = from->align;
 
-	/* In a section of many, an atom's alignment is what its place shows. */
+	/* In a section of several atoms, an atom's own alignment shows in its offset only. */
 	while (align > 1 && (atom->start - atom->prefix) & (align - 1))
 		align /= 2;
 	place->section = object_add_section(&emitter->out, name, from->type,
@@ -84,7 +92,7 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 	place->offset = atom->prefix;
 	section_append(place->section, from->data ? from->data + atom->start - atom->prefix : NULL,
 		       atom->prefix + size, 1);
-	if (atom->prefix_symbol) /* objtool knows it by its name */
+	if (atom->prefix_symbol) /* objtool knows __cfi_NAME by its name */
 		object_add_symbol(&emitter->out, atom->prefix_symbol->name, place->section,
 				  atom->prefix_symbol->value + atom->prefix - atom->start,
 				  atom->prefix_symbol->size, STT_FUNC, STB_LOCAL);
@@ -100,7 +108,7 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 		object_add_symbol(&emitter->out, atom->name, place->section, place->offset,
 				  size + stubs->size, atom->symbol->type,
 				  global ? STB_GLOBAL : STB_LOCAL);
-	/* Not the visibility, but what the machine has there (ppc64: the local entry). */
+	/* Keep the machine's bits (ppc64: the offset of the local entry), not the visibility. */
 	place->symbol->other = atom->symbol->other & ~3u;
 }
 
@@ -118,12 +126,11 @@ static struct symbol *undefined_symbol(struct emitter *emitter, const char *name
 }
 
 /*
- * A static call compiles to a call of its trampoline, __SCT__name; objtool
- * makes the site's table entry and takes the key, __SCK__name, if the object
- * has that symbol, else the trampoline.  From a trampoline the loader finds the
- * key only for EXPORT_STATIC_CALL_TRAMP(), which leaves the key itself
- * unexported (might_resched); any other key must be there: the exported one of
- * EXPORT_STATIC_CALL() (tracepoints), or the parent's own.
+ * A static call compiles to a call of its trampoline, __SCT__name.  objtool makes the call site's
+ * table entry, which refers to the key, __SCK__name, if the object has that symbol, and else to the
+ * trampoline.  The module loader finds the key of a trampoline only if EXPORT_STATIC_CALL_TRAMP()
+ * exports the trampoline and leaves the key unexported (might_resched).  So provide every other
+ * key: the one that EXPORT_STATIC_CALL() exports (tracepoints), or the parent's own.
  */
 static struct error *provide_static_call_key(struct emitter *emitter, const char *trampoline)
 {
@@ -144,7 +151,7 @@ static struct error *provide_static_call_key(struct emitter *emitter, const char
 	return NULL;
 }
 
-/* A copy of a string or constant; equal ones of a unit are one. */
+/* Copy a string or constant to the output object, once for all equal ones; gives its offset. */
 static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, uint64_t offset,
 			     struct section **ret)
 {
@@ -162,7 +169,7 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 	*ret = *section;
 	while (align & (align - 1))
 		align &= align - 1;
-	/* s390's larl reaches even addresses only, for which strings are in .rodata.str1.2. */
+	/* s390's larl reaches even addresses only, so gcc puts strings into .rodata.str1.2. */
 	while (string && offset & (align - 1))
 		align /= 2;
 	buffer_printf(&key, "%d:%d:", string, (int)align);
@@ -179,7 +186,10 @@ static uint64_t copy_content(struct emitter *emitter, const struct atom *atom, u
 	return place;
 }
 
-/* A static key that nobody enables, for branches whose own key cannot be reached. */
+/*
+ * A static key that stays off.  It takes the place of a tracepoint's key in a parent module, which
+ * cannot be reached in time (judge_module_key() in select.c).
+ */
 static struct symbol *inert_key(struct emitter *emitter)
 {
 	if (!emitter->inert_key) {
@@ -202,9 +212,8 @@ static const struct veneer *choose_veneer(const struct emitter *emitter,
 }
 
 /*
- * Make one relocation of the carried object.  objtool wants entries of its
- * tables and jumps to labels to name code by section symbol and offset, as the
- * assembler does.
+ * Make one relocation of the output object.  objtool expects that table entries and jumps to labels
+ * name code by section symbol and offset, as the assembler writes them.
  */
 static struct error *emit_reloc(struct emitter *emitter, const struct atom *from, bool entry,
 				const struct section *section, const struct reloc *reloc,
@@ -272,13 +281,13 @@ static struct error *emit_entry(struct emitter *emitter, const struct atom *atom
 					      entry->start + entry->size, &count);
 
 	struct section *out = table_section(emitter, entry->section);
-	/* Every entry at full size: only the last of the whole table may be short. */
+	/* Give every entry its full size: in the input, the last of a table may be short. */
 	uint64_t place = section_append(out, NULL, entry->layout->size, 1);
 	memcpy(out->data + place, entry->section->data + entry->start, entry->size);
 	for (size_t i = 0; i < count; i++) {
 		bool empty = entry_partner_is_empty(emitter->selection->patched, entry,
 						    &relocs[i]);
-		/* An empty piece may lie anywhere; point it at the code itself. */
+		/* The address of an empty piece has no meaning; point it at the code itself. */
 		struct reloc reloc = empty ? relocs[0] : relocs[i];
 
 		if (empty && entry->layout->from_entry)
@@ -307,7 +316,8 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	uint64_t place = section_append(table, NULL, sizeof(struct diff_func_row), 8);
 	unsigned char *at = table->data + place;
 	object_put32(out, at + offsetof(struct diff_func_row, new_size),
-		     function->end - function->start + select_stub_bytes(emitter->selection, function));
+		     function->end - function->start +
+			     select_stub_bytes(emitter->selection, function));
 	object_put32(out, at + offsetof(struct diff_func_row, old), old);
 	object_put32(out, at + offsetof(struct diff_func_row, old_cold), old_cold);
 	object_put32(out, at + offsetof(struct diff_func_row, mode),
@@ -358,7 +368,7 @@ static struct error *emit_stubs(struct emitter *emitter, const struct atom *atom
 
 	for (size_t i = 0; i < atom->short_branches.count; i++) {
 		if (i && stubs->places[i] == stubs->places[i - 1])
-			continue; /* the one of the branch before */
+			continue; /* shares the stub of the branch before */
 		TRY(emit_reloc(emitter, atom, false, atom->section,
 			       &atom->short_branches.list[i].reloc, place->section,
 			       stubs->places[i] + emitter->out.arch->veneers.call->reloc_at +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding the parent's own of what carried code refers to. */
+/* Finds the symbols of the parent, or of another module, that included code refers to. */
 #include "diff/externals.h"
 
 #include <ctype.h>
@@ -23,9 +23,10 @@ void externals_deinit(struct externals *externals)
 }
 
 /*
- * Global symbols of vmlinux keep their names, because objtool knows some by
- * name (functions that do not return, static-call trampolines).  Others get a
- * name of their own: several units may have a static of one name.
+ * Add a symbol to the list, once; gives its index.  Global symbols of vmlinux keep their names in
+ * the output object, because objtool knows some by name (functions that do not return, static-call
+ * trampolines).  Other symbols get a unique name, because several units may have a static of one
+ * name.
  */
 static uint32_t externals_add(struct externals *externals, const struct parent *parent,
 			      const struct parent_symbol *symbol, bool keep_name)
@@ -68,7 +69,7 @@ static struct external *externals_get(const struct externals *externals, uint32_
 	return externals->list.list[index];
 }
 
-/* A global symbol, by the place that defines it. */
+/* Find a global symbol in the unit's parent, in vmlinux, or in the module that exports it. */
 static struct error *find_global(struct selection *selection, const char *name,
 				 struct parent **ret_parent, const struct parent_symbol **ret)
 {
@@ -105,8 +106,8 @@ static bool exported_by_vmlinux(const struct selection *selection, const char *n
 }
 
 /*
- * Only the unit's own parent and what that depends on are sure to be there, and
- * to stay, while its code runs.
+ * Refuse symbols of other modules.  Only the unit's own parent and the modules on which it depends
+ * are sure to be loaded, and to stay loaded, while the unit's code runs.
  */
 static void check_module(struct selection *selection, const struct parent *parent,
 			 const struct parent_symbol *symbol)
@@ -127,21 +128,20 @@ static void check_module(struct selection *selection, const struct parent *paren
 struct error *externals_find_name(struct selection *selection, const char *name,
 			       const char **ret_link_name, const struct external **ret_external)
 {
+	const struct diff_options *options = selection->options;
 	const struct parent_symbol *symbol;
 	struct parent *parent;
 
-	const struct diff_options *options = selection->options;
-
 	*ret_link_name = name;
 	*ret_external = NULL;
-	/* A module's own symbol comes before one of that name that vmlinux exports. */
+	/* Prefer a symbol of the unit's module to one of the same name that vmlinux exports. */
 	bool own = options->parent && options->parent != options->vmlinux &&
 		   parent_global(options->parent, name);
 	if (!own && exported_by_vmlinux(selection, name))
 		return NULL;
 	TRY(find_global(selection, name, &parent, &symbol));
 	if (!symbol)
-		return NULL; /* another unit of the patch has it, or the link will say */
+		return NULL; /* another unit of the patch defines it, or linking fails */
 
 	check_module(selection, parent, symbol);
 	bool in_vmlinux = parent == selection->options->vmlinux;
@@ -151,7 +151,7 @@ struct error *externals_find_name(struct selection *selection, const char *name,
 	return NULL;
 }
 
-/* Named and not numbered: sure to be in the parent under the same name. */
+/* Whether an atom is a static that must be in the parent under the same name: no number in it. */
 static bool marks_unit(const struct atom *atom)
 {
 	const char *name = atom->name;
@@ -159,13 +159,13 @@ static bool marks_unit(const struct atom *atom)
 	return atom->symbol && atom->symbol->bind == STB_LOCAL &&
 	       (atom->class == ATOM_CODE || atom->class == ATOM_DATA ||
 		atom->class == ATOM_RODATA) && /* fs/nfs_common/common.c has only nfs_errtbl */
-	       !isdigit((unsigned char)name[strlen(name) - 1]) && !has_prefix(name, "__UNIQUE_ID") &&
-	       atom->end > atom->start;
+	       !isdigit((unsigned char)name[strlen(name) - 1]) &&
+	       !has_prefix(name, "__UNIQUE_ID") && atom->end > atom->start;
 }
 
 /*
- * Which of the parent's units is ours; found once, by the names of its statics.  False: it is not
- * known, which has been refused.
+ * Find this unit's block of local symbols among those of the parent, by the names of its statics.
+ * Search once.  Returns false if the unit was not found, which was refused.
  */
 static bool find_block(struct selection *selection)
 {
@@ -221,14 +221,15 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	return NULL;
 }
 
-struct error *externals_find_old(struct selection *selection, const struct atom *atom, uint32_t *ret)
+struct error *externals_find_old(struct selection *selection, const struct atom *atom,
+				 uint32_t *ret)
 {
 	struct parent *parent = selection->options->parent;
 
 	*ret = POKEPATCH_NONE;
 	if (!parent)
 		return NULL;
-	/* kernel/fork.c has a weak arch_dup_task_struct(), but x86's vmlinux has x86's own. */
+	/* kernel/fork.c has a weak arch_dup_task_struct(), but x86's vmlinux has that of x86. */
 	if (atom->symbol->bind == STB_WEAK) {
 		const struct parent_symbol *symbol = parent_global(parent, atom->name);
 
@@ -247,9 +248,8 @@ struct error *externals_find_old(struct selection *selection, const struct atom 
 struct error *externals_find_atom(struct selection *selection, const struct atom *atom,
 				   const char **ret_link_name)
 {
-	uint32_t index;
-
 	const struct diff_options *options = selection->options;
+	uint32_t index;
 
 	*ret_link_name = atom->name;
 	if (!atom->symbol) {
@@ -259,7 +259,7 @@ struct error *externals_find_atom(struct selection *selection, const struct atom
 	}
 	if (!options->parent)
 		return NULL;
-	/* What vmlinux itself exports is referred to as from any module. */
+	/* The module loader resolves a symbol that vmlinux exports. */
 	if (options->parent == options->vmlinux &&
 	    atom->symbol->bind != STB_LOCAL && exported_by_vmlinux(selection, atom->name))
 		return NULL;

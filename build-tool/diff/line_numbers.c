@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares code and texts, and lets line numbers differ that the debug information confirms. */
 #include "diff/line_numbers.h"
 
 #include <ctype.h>
@@ -7,12 +8,12 @@
 
 #include "object/debuginfo.h"
 
-/* The constants that an atom's code loads, read when the first is asked for. */
+/* The constants that an atom's code loads; load_at() reads them when it first needs one. */
 struct loads {
 	struct object *object;
 	const struct atom *atom;
 	VEC(struct constant_load) list;
-	size_t next; /* the first that may hold what is asked for next */
+	size_t next; /* index of the first load that may hold the next offset */
 	bool read;
 };
 
@@ -23,7 +24,7 @@ static void note_load(void *context, const struct constant_load *load)
 	*vec_push(&loads->list) = *load;
 }
 
-/* The one whose instruction holds the byte at an offset; offsets only grow. */
+/* The load whose instruction holds the byte at an offset; callers ask for growing offsets. */
 static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
 {
 	const struct atom *atom = loads->atom;
@@ -41,21 +42,22 @@ static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
 	return &loads->list.list[loads->next];
 }
 
-#define CALL_LINES 8  /* of a macro */
-#define LINES_ROOM 16 /* of functions inlined into each other */
+#define CALL_LINES 8  /* lines of a macro's call */
+#define LINES_ROOM 16 /* depth of inlining */
 
 /*
- * pneigh_lookup() has ASSERT_RTNL() in its line 1976, that is __warn_printk("... %s (%d)\n",
- * __FILE__, __LINE__):
+ * pneigh_lookup() has ASSERT_RTNL() in line 1976, which expands to
+ * __warn_printk("... %s (%d)\n", __FILE__, __LINE__):
  *
  *	mov $0x7b8,%edx
  *
- * As the debug information is of the same compilation, it gives the same number for this
- * instruction, or for the call by whose inlining it is there.  A constant that says the line in
- * both objects, and in the same of these roles, is the line.
+ * The debug information is of the same compilation.  So it gives the same number as the line of
+ * this instruction, or of a call by which the instruction was inlined.  A constant is a line number
+ * if it equals the line in both objects, at the same depth of inlining.
  *
  * __LINE__ is the last line of a macro's call.  pid_task() has rcu_dereference_check(x,\n y) in
- * lines 401 and 402: clang's instruction is of line 401, and passes 402 to lockdep_rcu_suspicious().
+ * lines 401 and 402.  clang's instruction is of line 401 and passes 402 to
+ * lockdep_rcu_suspicious(), so allow for the lines of a call.
  */
 static bool are_lines_of(struct object *orig, const struct section *section_a, uint64_t place_a,
 			 uint64_t value_a, struct object *patched,
@@ -77,7 +79,8 @@ static bool are_lines_of(struct object *orig, const struct section *section_a, u
 static bool differ_in_line_only(const struct loads *a, const struct constant_load *load_a,
 				const struct loads *b, const struct constant_load *load_b)
 {
-	if (!load_a || !load_b || load_a->start - a->atom->start != load_b->start - b->atom->start ||
+	if (!load_a || !load_b ||
+	    load_a->start - a->atom->start != load_b->start - b->atom->start ||
 	    load_a->end - a->atom->start != load_b->end - b->atom->start ||
 	    memcmp(load_a->rest, load_b->rest, sizeof(load_a->rest)))
 		return false;
@@ -113,7 +116,7 @@ uint64_t code_first_difference(struct object *orig, const struct atom *a, struct
 	return i < size ? i : size;
 }
 
-/* The number whose decimal digits hold the place in a text, and where they begin and end. */
+/* The decimal number around an offset in a text, with its start and end; false if there is none. */
 static bool number_at(const char *text, size_t place, uint64_t *ret, size_t *ret_start,
 		      size_t *ret_end)
 {

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Line numbers that the source passes on at run time: __LINE__ in ASSERT_RTNL() and the like. */
+/*
+ * Recognizes line numbers that code passes on at run time, such as __LINE__ in ASSERT_RTNL().  They
+ * change with every line that a patch adds above them, and are no difference.
+ */
 #ifndef POKEPATCH_LINE_NUMBERS_H
 #define POKEPATCH_LINE_NUMBERS_H
 
 #include "object/atoms.h"
 
 /*
- * code_first_difference - offset from the start of both atoms of the first byte that
- * differs and is no part of a line number, or the size of the shorter one.
+ * code_first_difference - offset, from the start of both atoms, of the first byte that differs and
+ * is no part of a line number; or the size of the shorter atom.
  */
 uint64_t code_first_difference(struct object *orig, const struct atom *a, struct object *patched,
 			 const struct atom *b);
 
 /*
- * same_text_but_line - two texts that code at a place of each section refers to:
- * do they differ only in the number of that code's line, behind a colon?
- * FORTIFY_SOURCE's warnings have such: "field \"&d\" at fs/dcache.c:2930".
+ * same_text_but_line - whether two texts differ only in a line number behind a colon, which is the
+ * line of the code that refers to the text.  FORTIFY_SOURCE's warnings have such texts:
+ * "field \"&d\" at fs/dcache.c:2930".
+ * @place_a, @place_b: offset of the reference in the section of code
  */
 bool same_text_but_line(struct object *orig, const struct section *section_a, uint64_t place_a,
 			const char *a, struct object *patched, const struct section *section_b,

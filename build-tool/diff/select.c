@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Refuses changes that a patch cannot make, selects the atoms that it includes, and follows their
+ * references.
+ */
 #include "diff/select.h"
 
 #include <stdlib.h>
@@ -37,7 +41,8 @@ void select_deinit(struct selection *selection)
 
 const char *select_location(struct selection *selection, const char *name)
 {
-	return debuginfo_declaration(debuginfo_of(selection->patched), name) ?: selection->options->unit;
+	return debuginfo_declaration(debuginfo_of(selection->patched), name)
+		       ?: selection->options->unit;
 }
 
 /* ---- what has changed --------------------------------------------------------- */
@@ -50,7 +55,7 @@ static void compare_all(struct selection *selection)
 	for (size_t i = 0; i < patched->atoms.count; i++)
 		if (patched->atoms.list[i]->twin)
 			atom_same(pairing, patched->atoms.list[i]->twin, patched->atoms.list[i]);
-	/* A function and its cold part are one: both are replaced if either changed. */
+	/* A function and its .cold part are replaced together, if either changed. */
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *cold = patched->atoms.list[i], *hot = cold->parent;
 
@@ -61,7 +66,7 @@ static void compare_all(struct selection *selection)
 			atom_set_state(pairing, cold, STATE_CHANGED);
 		}
 	}
-	for (size_t i = 0; i < patched->atoms.count; i++) { /* a cold part that went away */
+	for (size_t i = 0; i < patched->atoms.count; i++) { /* a .cold part that is gone */
 		struct atom *hot = patched->atoms.list[i];
 
 		if (hot->class == ATOM_CODE && hot->twin && hot->twin->cold && !hot->cold)
@@ -69,7 +74,7 @@ static void compare_all(struct selection *selection)
 	}
 }
 
-/* How a change of each class that is not code is refused. */
+/* Code and text of the refusal for a changed atom, by class; code is never refused. */
 static const struct {
 	const char *code, *text;
 } class_refusals[] = {
@@ -85,7 +90,7 @@ static const struct {
 	[ATOM_EXPORT] = {"export-changed", "exported symbols cannot change ('%s')"},
 };
 
-/* Whether a change of an atom is refused; ignored: the author's list of its object. */
+/* Whether a change of an atom is refused; @ignored: the author's array for its object. */
 static bool is_refused(const bool *ignored, const struct atom *atom)
 {
 	return !author_ignored(ignored, atom) && atom->class < ARRAY_SIZE(class_refusals) &&
@@ -93,8 +98,9 @@ static bool is_refused(const bool *ignored, const struct atom *atom)
 }
 
 /*
- * An export makes three symbols: __ksymtab_foo, __kstrtab_foo, __kstrtabns_foo.
- * A changed namespace changes the last one only.  Equal refusals become one.
+ * An export has three symbols: __ksymtab_foo, __kstrtab_foo and __kstrtabns_foo.  A changed
+ * namespace changes the last one only.  The refusals for the three are equal, and equal refusals
+ * are reported once.
  */
 static void refuse_export(struct selection *selection, const struct atom *atom)
 {
@@ -121,8 +127,8 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	refusals_add(selection->refusals, class_refusals[atom->class].code,
-		     select_location(selection, atom->name), atom->name, class_refusals[atom->class].text,
-		     atom->name);
+		     select_location(selection, atom->name), atom->name,
+		     class_refusals[atom->class].text, atom->name);
 #pragma GCC diagnostic pop
 }
 
@@ -140,8 +146,8 @@ static void refuse_changed_data(struct selection *selection)
 			    atom->end - atom->start != atom->twin->end - atom->twin->start)
 				refusals_add(selection->refusals, "data-size",
 					     select_location(selection, atom->name), atom->name,
-					     "size of '%s' differs; the running kernel's has the old "
-					     "size: use a new variable",
+					     "size of '%s' differs; the running kernel's has the "
+					     "old size: use a new variable",
 					     atom->name);
 			else
 				refuse_atom(selection, atom);
@@ -169,8 +175,9 @@ static bool is_shared(const struct symbol *symbol)
 }
 
 /*
- * "int b(int) __attribute__((alias("a")))" becomes a function of its own, or a function becomes
- * that: what other units have of b() is a place, which is or is not that of a().
+ * Refuse that "int b(int) __attribute__((alias("a")))" becomes a function of its own, or that a
+ * function becomes such an alias.  Other units keep the old address of b, so they would go on using
+ * the old function or variable.
  */
 static void refuse_changed_aliases(struct selection *selection)
 {
@@ -199,7 +206,7 @@ static void refuse_changed_aliases(struct selection *selection)
 	map_deinit(&names);
 }
 
-/* ---- what must be carried -------------------------------------------------------- */
+/* ---- what must be included ------------------------------------------------------- */
 
 static void include(struct selection *selection, struct atom *atom)
 {
@@ -229,7 +236,7 @@ static struct error *link_code(struct selection *selection, const struct atom *f
 	const struct arch *arch = selection->patched->arch;
 	struct atom *atom = reference->atom;
 	struct atom *function = atom_function(atom);
-	/* From a function to itself: a label, unless it is the address of its entry. */
+	/* A reference from a function to itself is to a label, unless it is to its entry. */
 	bool own = from->class != ATOM_CODE || atom_function((struct atom *)from) == function;
 	bool entry_address = atom == function && reference->target == atom->start &&
 			     arch_symbol_mark(arch, reference->symbol) != MARK_LABEL;
@@ -243,7 +250,7 @@ static struct error *link_code(struct selection *selection, const struct atom *f
 		ret->atom = atom;
 		return NULL;
 	}
-	/* The original's entry: pointers stay equal, and later patches take effect. */
+	/* Refer to the original's entry: pointers stay equal, and later patches take effect. */
 	return link_external(selection, atom->twin ?: atom, ret);
 }
 
@@ -253,8 +260,8 @@ static struct error *link_data(struct selection *selection, const struct referen
 	struct atom *atom = reference->atom;
 
 	if (atom->ambiguous) {
-		refusals_add(selection->refusals, "static-ambiguous", select_location(selection, atom->name),
-			     atom->name,
+		refusals_add(selection->refusals, "static-ambiguous",
+			     select_location(selection, atom->name), atom->name,
 			     "which of the original's variables '%s' is cannot be told; rename "
 			     "the new one",
 			     atom->name);
@@ -280,17 +287,18 @@ static void refuse_parent_section(struct selection *selection, const struct atom
 }
 
 /*
- * A static key of a parent module cannot be reached in time: the kernel sorts
- * the patch's jump table before the module's address is known.  The module's
- * own tracepoints are left inert, others refused.
+ * The core cannot make a reference to a static key of a parent module in time: the kernel sorts the
+ * patch's jump table before the address of that module is known.  Leave the module's tracepoints
+ * inert, and refuse its other keys.
  */
 static void judge_module_key(struct selection *selection, const char *key, struct link *link)
 {
 	if (has_prefix(key, "__tracepoint_")) {
 		link->kind = LINK_INERT_KEY;
 		link->addend &= JUMP_ENTRY_FLAGS;
-		refusals_warn(selection->refusals, "tracepoint-inert", select_location(selection, key),
-			      key, "tracepoint '%s' of the module does not fire in changed code",
+		refusals_warn(selection->refusals, "tracepoint-inert",
+			      select_location(selection, key), key,
+			      "tracepoint '%s' of the module does not fire in changed code",
 			      key + strlen("__tracepoint_"));
 		return;
 	}
@@ -335,7 +343,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 	*ret = (struct link){.addend = reference.addend};
 	if (!reference.atom) {
 		ret->kind = LINK_EXTERNAL;
-		if (reference.symbol->section) { /* a section that is split in no atom there */
+		if (reference.symbol->section) { /* no atom of that section is at this offset */
 			refusals_add(selection->refusals, "symbol-unknown",
 				     selection->options->unit, reference.symbol->name,
 				     "a reference into section '%s' belongs to no symbol",
@@ -345,7 +353,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		}
 		TRY(externals_find_name(selection, reference.symbol->name, &ret->name,
 				     &external));
-		if (section_rule_key(section->rule, reloc->offset) && lives_in_module(selection, external))
+		if (section_rule_key(section->rule, reloc->offset) &&
+		    lives_in_module(selection, external))
 			judge_module_key(selection, reference.symbol->name, ret);
 		return NULL;
 	}
@@ -388,13 +397,14 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 			ret->kind = LINK_DROP;
 		}
 	}
-	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) && selection->options->parent &&
+	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) &&
+	    selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)
 		judge_module_key(selection, reference.atom->name, ret);
 	return NULL;
 }
 
-/* What is understood, but what only the linker of the kernel itself can resolve. */
+/* Refuse relocation types that only the linker of the kernel can resolve, not a module loader. */
 static void check_loadable(struct selection *selection, const struct atom *atom)
 {
 	for (size_t i = 0; i < atom->reloc_count; i++) {
@@ -422,15 +432,18 @@ struct error *select_link(struct selection *selection, const struct atom *from, 
 	return NULL;
 }
 
-/* Follow every reference once; what they lead to is appended to the list meanwhile. */
+/*
+ * Follow every reference of an included atom once.  This appends the atoms that they need to the
+ * list of included atoms, over which the caller iterates.
+ */
 static struct error *follow_references(struct selection *selection, struct atom *atom)
 {
 	struct link link;
 
 	if (!stubs_place(&selection->patched->arch->veneers, atom,
 			 &selection->stubs[atom->index]))
-		refusals_add(selection->refusals, "relocation-unknown", select_location(selection, atom->name),
-			     atom->name,
+		refusals_add(selection->refusals, "relocation-unknown",
+			     select_location(selection, atom->name), atom->name,
 			     "'%s' has a short jump into another function of section '%s'",
 			     atom->name, atom->section->name);
 	for (size_t i = 0; i < atom->short_branches.count; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From "what has changed" to "what must be carried", and how each reference is made. */
+/*
+ * Selects the atoms that the patch includes, beginning with those that changed, and decides for
+ * each of their references what it leads to.
+ */
 #ifndef POKEPATCH_SELECT_H
 #define POKEPATCH_SELECT_H
 
@@ -9,11 +12,11 @@
 #include "diff/stubs.h"
 
 enum link_kind {
-	LINK_INCLUDED,  /* to an atom that is included */
-	LINK_CONTENT,  /* to a string or constant that is copied */
-	LINK_EXTERNAL, /* to the parent's own, by an undefined symbol */
+	LINK_INCLUDED,	/* to an included atom */
+	LINK_CONTENT,	/* to a copy of a string or constant */
+	LINK_EXTERNAL,	/* to a symbol of the parent, by an undefined symbol */
 	LINK_INERT_KEY, /* to a static key that stays off; addend: the entry's flag bits */
-	LINK_DROP,     /* refused: nothing will be emitted */
+	LINK_DROP,	/* nowhere: the reference was refused, so there will be no output */
 };
 
 struct link {
@@ -21,73 +24,80 @@ struct link {
 	struct atom *atom;	/* LINK_INCLUDED */
 	const char *name;	/* LINK_EXTERNAL: name of the undefined symbol */
 	int64_t addend;		/* from the atom, symbol or content */
-	uint64_t content;	/* LINK_CONTENT: where it is in the atom's section */
+	uint64_t content;	/* LINK_CONTENT: its offset in the atom's section */
 };
 
 struct author;
 
-/* A callback that the author named; its function is carried. */
+/* A callback that the author named; the patch includes its function. */
 struct callback {
 	struct atom *atom;
 	uint32_t kind; /* enum pokepatch_callback_kind */
 };
 
-/* What the selection notes about an atom of the patched object. */
+/* The selection's state of an atom of the patched object. */
 struct choice {
 	bool included;	 /* is in the list of included atoms */
-	bool static_key; /* a branch that is carried has it for its key */
+	bool static_key; /* it is the key of an included static branch */
 };
 
-/* Whether the variables of a section of the patched object lie where the original has them. */
+/* Whether all variables of a section are at the same offsets in original and patched object. */
 enum neighbours { NEIGHBOURS_UNKNOWN, NEIGHBOURS_KEPT, NEIGHBOURS_MOVED };
 
 struct selection {
 	const struct diff_options *options;
-	struct object *orig, *patched; /* the pairing's */
+	struct object *orig, *patched; /* as in the pairing */
 	struct pairing pairing;
 	struct refusals *refusals;
 	struct author *author;
-	/* Of each atom of patched, by index. */
+	/* Arrays by index of the atom of patched, each with the file that fills it. */
 	struct choice *choices;	   /* select.c */
 	struct carrying *carrying; /* carriers.c */
 	struct stubs *stubs;	   /* stubs.c */
-	enum neighbours *neighbours; /* of each section of patched, by index; addresses.c */
+	enum neighbours *neighbours; /* by index of the section of patched; addresses.c */
 	VEC(struct atom *) included; /* of patched, in order of discovery */
-	VEC(struct callback) callbacks; /* in the order of the notes, one of each kind */
-	bool escapes;		    /* an address of new code or data leaves the patch */
-	bool have_block;	    /* the unit's local symbols in the parent were found */
-	bool failed_block;
-	uint32_t block;
+	VEC(struct callback) callbacks; /* in the order of the notes; at most one of a kind */
+	bool escapes;	   /* an address of new code or data escapes */
+	bool have_block;   /* block is valid */
+	bool failed_block; /* the search for the block failed, and was refused */
+	uint32_t block;	   /* the unit's local symbols in the parent: see parent_find_block() */
 };
 
 /*
- * select_init - make room for what the passes note about each atom of patched; after it was split
- * and paired.  select_deinit() also takes a selection that this was not called for.
+ * select_init - allocate the arrays of the passes, once patched was split and paired.
+ * select_deinit() also takes a selection for which this was not called.
  */
 void select_init(struct selection *selection);
 void select_deinit(struct selection *selection);
 
-/* select_changes - carry all changed functions, new global functions and what they need. */
+/*
+ * select_changes - compare all atoms; include changed functions, new global functions and data,
+ * callbacks, and whatever these need.  Refuse changes that a patch cannot make.
+ */
 struct error *select_changes(struct selection *selection);
 
-/* select_stub_bytes - bytes of the stubs that follow an atom's own. */
+/* select_stub_bytes - bytes of the stubs behind an included atom. */
 static inline uint64_t select_stub_bytes(const struct selection *selection, const struct atom *atom)
 {
 	return selection->stubs[atom->index].size;
 }
 
-/* select_is_carried - whether a function is carried by its callers, for want of an entry. */
+/* select_is_carried - whether a function is a carried function: changed, without an entry. */
 static inline bool select_is_carried(const struct selection *selection, const struct atom *atom)
 {
 	return selection->carrying[atom->index].carried;
 }
 
-/* select_link - how a relocation of a carried atom (entry: of one of its entries) is made. */
+/*
+ * select_link - decide what a relocation of an included atom leads to in the output object, and
+ * include the atom that it needs.
+ * @entry: the relocation belongs to one of the atom's table entries
+ */
 struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret);
 
-/* select_location - "file.c:120" of a symbol's declaration, else the unit. */
+/* select_location - "file.c:120" of a symbol's declaration, else the unit; for messages. */
 const char *select_location(struct selection *selection, const char *name);
 
 #endif /* POKEPATCH_SELECT_H */

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gcc calls a function's "static int count" count.0, count.1, ... and clang f.count, f.count.1,
- * ... in the order they meet them, so the same number on both sides means nothing.  The debug
- * information says which function declares a variable and of what type it is; without it, who
- * uses it has to do.  Several of one name and type in one function are told apart by what
- * their initial values are and by the code at the places where they are used.
+ * Pairs the static variables of functions.
  *
- * A wrong pair would make new code count on with another variable's state: what cannot be told
- * is left ambiguous, which is refused where it matters.
+ * gcc names a function's "static int count" count.0, count.1, ... and clang f.count, f.count.1, ...
+ * in the order in which they meet the variables.  So equal numbers in both objects mean nothing.
+ * The debug information says which function declares a variable, and its type.  Without debug
+ * information, the functions that use a variable have to do.  Several variables of one name and
+ * type in one function are told apart by their initial values, and by the code around their uses.
+ *
+ * With a wrong pair, new code would go on with the state of another variable.  So variables that
+ * cannot be told apart are left ambiguous, and select.c refuses included code that uses one.
  */
 #include "diff/statics.h"
 
@@ -17,19 +19,19 @@
 #include "object/debuginfo.h"
 #include "object/names.h"
 
-/* A numbered variable, and what tells it from others of its key. */
+/* A numbered variable, with the facts that distinguish it from others of its key. */
 struct variable {
 	struct atom *atom;
-	VEC(struct atom *) users; /* what refers to it: one each of foo, foo.isra.0, foo.cold */
-	VEC(uint64_t) contexts;	  /* a hash of the surroundings of each use, in order */
+	VEC(struct atom *) users; /* what refers to it; foo, foo.isra.0 and foo.cold are one */
+	VEC(uint64_t) contexts;	  /* a hash of the code around each use, sorted */
 	const struct debuginfo_static *declared;
-	bool unsure; /* its twin is only likely */
+	bool unsure; /* its twin is only likely to be right */
 };
 
 /* One of the two objects. */
 struct side {
 	struct object *object;
-	struct variable *variables; /* by index of the atom; NULL: the object has no numbered one */
+	struct variable *variables; /* by index of the atom; NULL: none is numbered */
 };
 
 struct statics {
@@ -60,8 +62,9 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 #define HASH_START 0xcbf29ce484222325
 
 /*
- * What a reference leads to, as far as it says something about the code around it; 0 if it
- * does not.  Every function refers to itself, and many to the architecture's own callees.
+ * A hash of a reference's target if it is characteristic of the code around it; else 0.  Targets
+ * that are not: the function itself, to which every function refers, and functions that code of
+ * this architecture calls everywhere (common_callees).
  */
 static uint64_t landmark(const struct object *object, const struct atom *user,
 			 const struct reloc *reloc)
@@ -84,7 +87,7 @@ static uint64_t landmark(const struct object *object, const struct atom *user,
 	case ATOM_CONST:
 		size = content_size(atom, reference.target);
 		return size ? hash_bytes(HASH_START, atom->section->data + reference.target, size)
-			    : 0; /* a place outside the section */
+			    : 0; /* the reference leads out of the section */
 	case ATOM_CODE:
 		if (atom_function((struct atom *)atom) == atom_function((struct atom *)user))
 			return 0;
@@ -99,7 +102,7 @@ static uint64_t landmark(const struct object *object, const struct atom *user,
 	}
 }
 
-/* The instruction, or the member of a structure, that refers to the variable. */
+/* A hash of the instruction, or of the member of a structure, that refers to a variable. */
 static uint64_t hash_of_place(const struct object *object, const struct atom *user,
 			      const struct reloc *reloc)
 {
@@ -113,7 +116,7 @@ static uint64_t hash_of_place(const struct object *object, const struct atom *us
 		hash = hash_bytes(hash, user->key, strlen(user->key));
 		return hash_bytes(hash, &start, sizeof(start));
 	}
-	start = start - user->start >= 2 ? start - 2 : user->start; /* the operation's code */
+	start = start - user->start >= 2 ? start - 2 : user->start; /* include the opcode */
 	end = end < user->end ? end : user->end;
 	return hash_bytes(hash, user->section->data + start, end - start);
 }
@@ -131,14 +134,15 @@ static void note_use(struct side *side, const struct atom *used, struct atom *us
 }
 
 /*
- * Those of an atom itself, each with the nearest landmark behind it: what "if (!warned) { warned
- * = true; pr_warn(...); }" tells, and in "one(count++)" what becomes of the value.
+ * Note an atom's own references to numbered variables, each with the nearest landmark behind it.
+ * In "if (!warned) { warned = true; pr_warn(...); }" that is the message, and in "one(count++)" the
+ * function that gets the value.
  */
 static void note_references(struct side *side, struct atom *user)
 {
 	const struct object *object = side->object;
 	uint64_t behind = 0;
-	size_t next = 0; /* behind the landmark, which is found once for all that are before it */
+	size_t next = 0; /* index behind the landmark; references before it share it */
 
 	for (size_t i = 0; i < user->reloc_count; i++) {
 		const struct reloc *reloc = &user->relocs[i];
@@ -174,7 +178,7 @@ static void note_entries(struct side *side, struct atom *user)
 	}
 }
 
-/* foo, foo.isra.0 and foo.cold are one user. */
+/* Order users; foo, foo.isra.0 and foo.cold are equal. */
 static int by_base(const void *left, const void *right)
 {
 	const char *a = (*(struct atom *const *)left)->name;
@@ -262,7 +266,7 @@ void statics_destroy(struct statics *statics)
 	free(statics);
 }
 
-/* ---- groups: the same function's, or used by the same ------------------------------ */
+/* ---- groups: declared in one function, or used by the same functions ---------------- */
 
 /* The variables of one key and one object that have no twin yet. */
 struct unpaired {
@@ -277,7 +281,7 @@ static void collect(struct side *side, struct atom *const *atoms, size_t count,
 			*vec_push(&ret->list) = &side->variables[atoms[i]->index];
 }
 
-/* clang has the function in the symbol's name, too. */
+/* The function that declares a variable: from the debug information, or from clang's symbol. */
 static struct source_name owner_of(const struct variable *variable)
 {
 	const struct debuginfo_static *declared = variable->declared;
@@ -288,7 +292,7 @@ static struct source_name owner_of(const struct variable *variable)
 				    .owner_length = strlen(declared->owner)};
 }
 
-/* The functions that declare them; false if that is not known of all. */
+/* Find the functions that declare variables; false if one of them is not known. */
 static bool find_declarations(struct object *object, struct unpaired *variables)
 {
 	bool all = true;
@@ -354,13 +358,13 @@ static int size_compare(const struct variable *a, const struct variable *b)
 	return size_a < size_b ? -1 : size_a > size_b;
 }
 
-/* Of one function, one type and one size. */
+/* Equal: of one function, one type and one size. */
 static int kind_compare(const struct variable *a, const struct variable *b)
 {
 	return owner_compare(a, b) ?: strcmp(type_of(a), type_of(b)) ?: size_compare(a, b);
 }
 
-/* The same without knowing the functions that declare them. */
+/* The same, if the declaring functions are not known. */
 static int users_kind_compare(const struct variable *a, const struct variable *b)
 {
 	return users_compare(a, b) ?: size_compare(a, b);
@@ -389,7 +393,7 @@ static int by_users_kind(const void *left, const void *right)
 	return users_kind_compare(a, b) ?: strverscmp(a->atom->name, b->atom->name);
 }
 
-/* How a list is sorted, and which of its variables are one group, the narrower first. */
+/* How to sort a list of variables, and how to group it: first narrow groups, then wide ones. */
 static const struct grouping {
 	int (*sort)(const void *left, const void *right);
 	int (*compare[2])(const struct variable *a, const struct variable *b);
@@ -428,7 +432,7 @@ struct group {
 	size_t count_a, count_b;
 };
 
-/* NULL where nothing has a place in the file. */
+/* The initial value; NULL in .bss. */
 static const unsigned char *initial_of(const struct variable *variable)
 {
 	const struct atom *atom = variable->atom;
@@ -464,7 +468,7 @@ static bool alike(const struct variable *a, const struct variable *b)
 	return same_initial(a, b) && share_context(a, b);
 }
 
-/* Those that match exactly one of the other side, which matches no other. */
+/* Pair variables that match exactly one of the other side, which in turn matches no other. */
 static void pair_unique(struct group *group,
 			bool (*match)(const struct variable *a, const struct variable *b))
 {
@@ -492,7 +496,10 @@ static void pair_unique(struct group *group,
 	group->count_b = drop_paired(group->b, group->count_b);
 }
 
-/* Two blocks that swapped their initial values look like two that changed places. */
+/*
+ * Two blocks of code whose variables swapped their initial values look like two blocks that changed
+ * places.  So initial values identify variables only if they are in the same order on both sides.
+ */
 static bool initial_values_in_order(const struct group *group)
 {
 	size_t last = 0;
@@ -508,9 +515,9 @@ static bool initial_values_in_order(const struct group *group)
 }
 
 /*
- * A constant text is what it says: fib_create_info() says "Invalid scope" in two places, by
- * NL_SET_ERR_MSG(), and either __msg is as good as the other.  Another text is another constant,
- * which new code brings along.
+ * Whether a variable is a constant text.  Equal texts are interchangeable: fib_create_info() has
+ * "Invalid scope" in two places, by NL_SET_ERR_MSG(), and new code may use either __msg.  A text
+ * without an equal one is a new constant, which the patch includes.
  */
 static bool is_text(const struct variable *variable)
 {
@@ -535,7 +542,7 @@ static int by_text(const void *left, const void *right)
 	return text_compare(a, b) ?: order_compare(a, b);
 }
 
-/* Moves the texts of a list to another, sorted; gives how many there are. */
+/* Move the texts of a list to another list, and sort them; gives their number. */
 static size_t take_texts(struct variable **list, size_t *count, struct variable **ret)
 {
 	size_t texts = 0, kept = 0;
@@ -552,7 +559,7 @@ static size_t take_texts(struct variable **list, size_t *count, struct variable 
 	return texts;
 }
 
-/* Any two that are equal, of several the first with the first; takes them all from the group. */
+/* Remove all texts from the group, and pair equal ones, in their order. */
 static void pair_texts(struct group *group)
 {
 	struct variable **a _free_ = xcalloc(group->count_a + 1, sizeof(*a));
@@ -570,7 +577,7 @@ static void pair_texts(struct group *group)
 	}
 }
 
-#define GROUP_LIMIT 64 /* more of one name and type in one function are not told apart */
+#define GROUP_LIMIT 64 /* do not tell apart more of one name and type in one function */
 
 static struct variable **copy(struct variable **list, size_t count)
 {
@@ -601,7 +608,7 @@ static void pair_group(struct group group)
 		return;
 	}
 	if (group.count_a == group.count_b) {
-		/* Likely; the functions that use them will tell. */
+		/* Likely in the same order; statics_confirm() checks. */
 		for (size_t i = 0; i < group.count_a; i++) {
 			pair(group.a[i], group.b[i]);
 			group.b[i]->unsure = true;
@@ -614,7 +621,7 @@ static void pair_group(struct group group)
 		group.b[i]->atom->ambiguous = true;
 }
 
-/* Walks both lists, which are sorted, and pairs the groups that they have in common. */
+/* Walk both sorted lists, and pair the groups that both have. */
 static void pair_groups(struct unpaired *a, struct unpaired *b,
 			int (*compare)(const struct variable *a, const struct variable *b))
 {
@@ -646,7 +653,7 @@ static void drop_decided(struct unpaired *variables)
 	variables->list.count = kept;
 }
 
-/* ---- what is left ----------------------------------------------------------------------- */
+/* ---- variables without a group on the other side ------------------------------------------ */
 
 static bool same_type(const struct variable *a, const struct variable *b)
 {
@@ -654,9 +661,10 @@ static bool same_type(const struct variable *a, const struct variable *b)
 }
 
 /*
- * A variable that has gone from one function and one of its name and type that is new in
- * another: code that was moved there would want its state.  A common user, into which both
- * functions were inlined, shows that it is the same.
+ * A variable may be gone from one function while another function has a new one of its name and
+ * type.  If the patch moved the code, the new code needs the old variable's state, so both are
+ * ambiguous.  They are the same if one function uses both, because both declaring functions were
+ * inlined into it.
  */
 static void pair_rest(struct unpaired *a, struct unpaired *b)
 {
@@ -671,7 +679,7 @@ static void pair_rest(struct unpaired *a, struct unpaired *b)
 		pair(a->list.list[0], b->list.list[0]);
 		return;
 	}
-	struct map types = {0}; /* bit 0: left over in a, bit 1: in b */
+	struct map types = {0}; /* by type; bit 0: a variable in a, bit 1: in b */
 	for (int side = 0; side < 2; side++) {
 		const struct unpaired *left = side ? b : a;
 
@@ -714,7 +722,7 @@ void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a
 
 		sort(&left, grouping);
 		sort(&right, grouping);
-		/* The second time around one each of a function may be left: its type changed. */
+		/* Wide groups pair the only ones left of a function: the type changed. */
 		for (size_t i = 0; i < ARRAY_SIZE(grouping->compare); i++) {
 			pair_groups(&left, &right, grouping->compare[i]);
 			drop_decided(&left);
@@ -726,7 +734,7 @@ void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a
 	vec_deinit(&right.list);
 }
 
-/* ---- afterwards ---------------------------------------------------------------------------- */
+/* ---- after the comparison ------------------------------------------------------------------ */
 
 void statics_confirm(const struct pairing *pairing)
 {

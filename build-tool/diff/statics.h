@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which static local variable of one object is which of the other. */
+/* Pairs the numbered static variables of functions (count.0, f.count.1) of two objects. */
 #ifndef POKEPATCH_STATICS_H
 #define POKEPATCH_STATICS_H
 
@@ -7,18 +7,21 @@
 
 struct statics;
 
-/* statics_create - find what refers to the numbered variables of two objects. */
+/* statics_create - find the users of the numbered variables of two objects. */
 struct statics *statics_create(struct object *orig, struct object *patched);
-/* statics_destroy - takes NULL, too. */
+/* statics_destroy - free it; NULL is allowed. */
 void statics_destroy(struct statics *statics);
 
-/* statics_pair - pair the variables among the atoms of one key, in the order of the objects. */
+/*
+ * statics_pair - pair the numbered variables among the atoms of one key, or mark them as ambiguous.
+ * @a, @b: these atoms of orig and of patched, each in the order of its object
+ */
 void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a,
 		  struct atom *const *b, size_t count_b);
 
 /*
- * statics_confirm - after everything was compared: pairs that were only likely and that no
- * unchanged function confirms become ambiguous.
+ * statics_confirm - after the comparison of all atoms: mark the unsure pairs as ambiguous that no
+ * unchanged function confirms.
  */
 void statics_confirm(const struct pairing *pairing);
 

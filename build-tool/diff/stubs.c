@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The functions of kernel/locking/mutex.c stand in one section, .sched.text, by the source's
- * wish.  There mutex_lock() ends with
+ * Adds stubs for short branches.  The source puts all functions of kernel/locking/mutex.c into one
+ * section, .sched.text.  So mutex_lock() ends with
  *
  *	eb xx			jmp __mutex_lock_slowpath
  *
- * which the assembler has resolved in two bytes.  Carried, the two are anywhere.  So
- * "jmp __mutex_lock_slowpath" with room for its relocation is put behind the function, as a
- * part of it that stack traces and tables know, and the short one leads there.
+ * which the assembler resolved to two bytes.  In the patch module, the two functions may be far
+ * from each other, or only one of them is in the module.  So append a stub to the function, which
+ * is "jmp __mutex_lock_slowpath" with room for a relocation, and let the short branch lead there.
+ * The stub is a part of the function's symbol, so stack traces and tables know it.
  */
 #include "diff/stubs.h"
 

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Jumps behind a carried function, for its branches that cannot reach as far as they lead. */
+/* Jumps behind an included function, for its short branches, which cannot reach their targets. */
 #ifndef POKEPATCH_STUBS_H
 #define POKEPATCH_STUBS_H
 
 #include "object/atoms.h"
 
-/* Of an atom that is carried. */
+/* The stubs of an included atom. */
 struct stubs {
-	uint64_t size;	  /* bytes of all; they follow the atom's own */
-	uint64_t *places; /* of the stub of each short branch, in bytes from the atom's start */
+	uint64_t size;	  /* bytes of all stubs, which follow the atom's own bytes */
+	uint64_t *places; /* for each short branch: offset of its stub from the atom's start */
 };
 void stubs_deinit(struct stubs *stubs);
 
 /*
- * stubs_place - find a place behind an atom to be carried for each of its short branches; false
- * if one does not reach its own, or the architecture has none.
+ * stubs_place - choose a place behind an atom for the stub of each of its short branches.  Returns
+ * false if a branch does not reach its stub, or if the architecture has no stubs.
  */
 bool stubs_place(const struct arch_veneers *veneers, const struct atom *atom, struct stubs *ret);
 
 /*
- * stubs_append - write them behind the atom's copy, which ends a section and begins at start in
- * it, and point the copy's branches at them.
+ * stubs_append - append the stubs to the atom's copy and point the copy's branches at them.
+ * @out: section that ends with the copy
+ * @start: offset of the copy in it
  */
 void stubs_append(const struct arch_veneers *veneers, const struct atom *atom,
 		  const struct stubs *stubs, struct section *out, uint64_t start);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mm/slub.c has, in ___slab_alloc() and others,
+ * Adds veneers for calls that need them.
+ *
+ * x86: mm/slub.c has, in ___slab_alloc() and others,
  *	ALTERNATIVE("call this_cpu_cmpxchg16b_emu", "cmpxchg16b %gs:...", X86_FEATURE_CX16)
- * and the kernel does not export that function.  By the time the core makes the
- * relocation, the loader may have written the other instruction there.  So the
- * call goes to a jump of our own, which nobody rewrites, and that to the function.
+ * and the kernel does not export that function.  When the core makes the relocation, the module
+ * loader may already have written the other instruction over the call.  So the call leads to a
+ * veneer in the module, which no other code rewrites, and the veneer jumps to the function.
  *
- * arm64's "bl" reaches 128 MB, and modules are anywhere in 2 GB around the kernel.  For calls
- * of what is exported the module loader makes veneers, as many as it has counted among the
- * module's relocations; ours are not among these.  So each calls one of our own.
+ * arm64: "bl" reaches 128 MB, and modules are anywhere in 2 GB around the kernel.  The module
+ * loader makes veneers for calls to exported symbols, as many as it counted among the module's
+ * relocations.  The core's relocations are not among those.  So each call that the core relocates
+ * leads to a veneer of the patch.
  *
- * MIPS' "jal" leads to where the upper 36 bits of the address are the same, and a module's never
- * are the kernel's.  Modules are compiled with -mlong-calls, for the loader makes no veneers; the
- * kernel's own code is not, so that what it calls of the kernel's, exported or not, needs one.
+ * MIPS: "jal" reaches only targets with the same upper 36 bits of the address, and modules never
+ * have those of the kernel.  The module loader makes no veneers, because modules are compiled with
+ * -mlong-calls.  The kernel's own code is not.  So each call from it to the kernel, exported or
+ * not, needs a veneer.
  */
 #include "diff/veneers.h"
 
@@ -34,7 +38,7 @@ static const struct site_table *find_site_table(const struct arch *arch, const s
 	return NULL;
 }
 
-/* Is a place in an atom's code within one that an entry of its tables describes? */
+/* Whether an offset is in code that an entry of one of the atom's tables describes. */
 static bool in_site(const struct selection *selection, const struct atom *atom, uint64_t offset)
 {
 	const struct object *object = selection->patched;
@@ -68,7 +72,7 @@ static bool is_rewritten(const struct selection *selection, const struct atom *f
 	return from->class == ATOM_CODE && in_site(selection, from, offset);
 }
 
-/* Its name is that of no external, so whoever has it has it under this one. */
+/* link_name is no external's, so it is also the name that vmlinux may export. */
 static bool is_exported(const struct selection *selection, const char *link_name)
 {
 	const struct symvers *symvers = selection->options->symvers;
