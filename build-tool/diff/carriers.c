@@ -223,8 +223,8 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 	}
 	if (!live)
 		refuse_uncarried(selection, function,
-				 over ? "only code calls it that ran when the kernel or module "
-					"started"
+				 over ? "only code that ran when the kernel or module started "
+					"calls it"
 				      : "nothing in this unit calls it",
 				 NULL);
 }

@@ -262,8 +262,8 @@ static struct error *link_data(struct selection *selection, const struct referen
 	if (atom->ambiguous) {
 		refusals_add(selection->refusals, "static-ambiguous",
 			     select_location(selection, atom->name), atom->name,
-			     "which of the original's variables '%s' is cannot be told; rename "
-			     "the new one",
+			     "cannot tell which of the original's variables '%s' is; rename the "
+			     "new one",
 			     atom->name);
 		ret->kind = LINK_DROP;
 		return NULL;
@@ -415,8 +415,8 @@ static void check_loadable(struct selection *selection, const struct atom *atom)
 			continue;
 		refusals_add(selection->refusals, "relocation-unknown",
 			     select_location(selection, atom->name), atom->name,
-			     "'%s' finds '%s' by %s, which no module loader knows; use it where "
-			     "nothing has changed",
+			     "'%s' refers to '%s' by %s, which no module loader knows; use that "
+			     "in unchanged functions only",
 			     atom->name, reloc->symbol->name, kind->name);
 		return;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch-diff: the differ on a pair of objects; see pokepatch-diff(1). */
+/* pokepatch-diff: runs the differ on one pair of objects; see pokepatch-diff(1). */
 #include <getopt.h>
 #include <limits.h>
 #include <malloc.h>
@@ -17,18 +17,17 @@
 #include "common/version.h"
 
 static const char usage[] =
-	"usage: pokepatch-diff [options] -o OUT.o ORIG.o PATCHED.o\n"
+	"Usage: pokepatch-diff [options] -o OUT.o ORIG.o PATCHED.o\n"
+	"Compare two builds of a unit, compiled with -ffunction-sections -fdata-sections\n"
+	"and without objtool, and write an object with what a patch must include.\n"
 	"\n"
-	"Compare two builds of a unit (compiled with -ffunction-sections\n"
-	"-fdata-sections, before objtool) and write what a patch must carry.\n"
-	"\n"
-	"  -o, --output FILE     the object to write\n"
-	"      --allow CODE[:SUBJECT]  go on without what is refused with this code\n"
-	"      --report FILE     JSON report; - for standard output\n"
-	"      --symtab FILE     the vmlinux or module that the unit is part of\n"
-	"      --symvers FILE    Module.symvers of that kernel\n"
-	"  -h, --help            this text\n"
-	"      --version         the version\n"
+	"  -o, --output FILE            the object to write\n"
+	"      --allow CODE[:SUBJECT]   leave out changes refused with this code\n"
+	"      --report FILE            write a report in JSON; - is standard output\n"
+	"      --symtab FILE            the vmlinux or module that the unit is part of\n"
+	"      --symvers FILE           Module.symvers of that kernel\n"
+	"  -h, --help                   show this text\n"
+	"      --version                show the version\n"
 	"\n"
 	"Exit status: 0 done, 1 usage or environment, 2 refused, 3 nothing differs.\n";
 
@@ -50,7 +49,7 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* Gives -1 to go on, or an exit status. */
+/* Returns -1 to go on, or an exit status. */
 static int parse_arguments(int argc, char **argv, struct arguments *ret)
 {
 	int option;
@@ -84,8 +83,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *ret)
 		}
 	}
 	if (argc - optind != 2 || !ret->out) {
-		fputs("pokepatch-diff: give -o OUT.o, the original and the patched object; try "
-		      "'pokepatch-diff --help'\n",
+		fputs("pokepatch-diff: give -o OUT.o, the original object and the patched object; "
+		      "try 'pokepatch-diff --help'\n",
 		      stderr);
 		return STATUS_FAILED;
 	}
@@ -100,7 +99,7 @@ struct tables {
 	struct externals externals;
 };
 
-/* A file is a vmlinux if it can be opened as one: it has _stext. */
+/* A file whose name ends in ".ko" is a module, any other file a vmlinux. */
 static struct error *read_tables(const struct arguments *arguments, struct tables *ret)
 {
 	if (arguments->symvers)
@@ -157,10 +156,10 @@ static struct json_object *make_report(const struct diff_result *result,
 }
 
 /*
- * A pair of big objects means a heap of hundreds of megabytes, visited in no order; in pages
- * of 4 KiB, address translation and page faults are a third of the time.  So the heap for
- * such a pair is made in one stretch, of huge pages where the kernel has them.  All of this
- * is advice: whatever of it fails, the heap grows as it always does.
+ * For a pair of big objects, the differ needs a heap of hundreds of megabytes and accesses it in no
+ * order.  With pages of 4 KiB, address translation and page faults take a third of the time.  So
+ * make the heap for such a pair in one piece, of huge pages if the kernel has them.  All of this is
+ * advice: if a step fails, the heap grows as usual.
  */
 static void expect_objects(const char *orig, const char *patched)
 {

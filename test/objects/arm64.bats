@@ -304,7 +304,7 @@ weak_address() {
 		int f(void) { return ext(start, OLD(2) NEW(3)); }
 	END
 	refused "relocation-unknown f"
-	grep -q "'f' finds 'start' by R_AARCH64_ADR_GOT_PAGE" "$errors"
+	grep -q "'f' refers to 'start' by R_AARCH64_ADR_GOT_PAGE" "$errors"
 	compare <<-END
 		$weak
 		int f(void) { return ext(OLD(start) NEW(end), 3); }

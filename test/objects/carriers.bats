@@ -181,7 +181,7 @@ flags() { bytes .pokepatch.funcs | fold -w 96 | cut -c 73-80 | tr '\n' ' '; }
 		int __exit at_end(int x) { return exits(x); }
 	END
 	refused "no-entry boot_only" "no-entry exits"
-	grep -q "'boot_only'.*only code calls it that ran" "$errors"
+	grep -q "'boot_only'.*only code that ran when the kernel or module started calls it" "$errors"
 	grep -q "'exits'.*a caller cannot be replaced, at_end" "$errors"
 }
 

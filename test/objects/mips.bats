@@ -365,7 +365,7 @@ orphan() {
 		int f(int x) { asm volatile("lui $2, %%hi(one)" ::: "$2"); return x + OLD(1) NEW(2); }
 	END
 	refused "relocation-unknown f"
-	grep -qF "'f' finds 'one' by R_MIPS_HI16 without R_MIPS_LO16, which no module loader knows" "$errors"
+	grep -qF "'f' refers to 'one' by R_MIPS_HI16 without R_MIPS_LO16, which no module loader knows" "$errors"
 	compare <<-'END'
 		extern int one, two;
 		int f(int x) { asm volatile("lui $2, %%hi(one)" ::: "$2"); return x; }
