@@ -242,7 +242,7 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 	if (ret == -EIO && text.bad)
 		return pp_text_report(&text, func->patch->name);
 	if (ret == -EIO || ret == -EBUSY) {
-		pr_err("%s: the entry of %s is not as it was left: somebody else has changed it; nothing is switched\n",
+		pr_err("%s: the entry of %s is not as it was left: another writer has changed it; nothing is switched\n",
 		       func->patch->name, func->name);
 		ret = -EIO;
 	}

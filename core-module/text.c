@@ -227,7 +227,7 @@ int pp_text_report(const struct pp_text *text, const char *name)
 		pr_err("%s: the code at %pS cannot be written; %s\n", name,
 		       (void *)bad->at, now);
 	else
-		pr_err("%s: the code at %pS is %*ph, expected %*ph: somebody else has changed it; %s\n",
+		pr_err("%s: the code at %pS is %*ph, expected %*ph: another writer has changed it; %s\n",
 		       name, (void *)bad->at, (int)bad->size, found, (int)bad->size,
 		       text->wanted, now);
 	if (stuck)

@@ -516,7 +516,7 @@ words=$(words core-checks)
 	local where=${arch_jump#*+}
 	guest "${patched[@]}" --module "$(test_module pp_icount)" \
 		--program "$(test_program texthist)" --module "$(test_module pp_meddle)" --timeout 240 \
-		--expect 'has changed it; ' \
+		--expect 'another writer has changed it; ' \
 		--expect '^pokepatch: proc_version is refused: the code of version_proc_show at [+]0x' \
 		-- $((${where% *} + 1)) "${arch_instructions[2]}" <<<"$words"'
 		within_jump=$1 behind_entry=$2
