@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer target: the differ on a pair of objects.
+ * libFuzzer target: runs the differ on a pair of objects.
  *
- * An input is the length of the first object (32 bits, little endian), that object,
- * and the other one.  Nothing may crash, hang or leak; what is refused has a text of
- * one line; what is carried must be readable again.
+ * An input is the length of the first object (32 bits, little endian), that object, and the other
+ * one.  Nothing may crash, hang or leak.  The text of a refusal must be one line.  The output object
+ * must be readable.
  */
 #include <elf.h>
 #include <endian.h>

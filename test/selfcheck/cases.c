@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One unit: compiled as it is and shifted, and compared; token.c has the changed token. */
+/* The cases of one unit: compile its source unchanged and with lines shifted, and compare. */
 #include <stdlib.h>
 #include <string.h>
 

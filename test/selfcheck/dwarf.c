@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What DWARF says of an object's functions: definitions, copies, inlined copies. */
+/* Reads an object's functions from its DWARF: definitions, copies and inlined copies. */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>

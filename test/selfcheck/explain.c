@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why a function differs that holds no copy of the changed one. */
+/* Finds out why a function differs although it has no inlined copy of the changed function. */
 #include <string.h>
 
 #include "unit.h"

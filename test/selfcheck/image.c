@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An object's functions, compared without anything of the differ. */
+/* Reads an object and compares its functions, with no code of the differ. */
 #include <capstone/capstone.h>
 #include <ctype.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What gcc itself says that it inlined: -fopt-info-inline. */
+/* Reads from gcc (-fopt-info-inline) which functions it inlined into which. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which units the stock kernel has in the folders of the self-check. */
+/* Lists the stock kernel's units in the folders of the self-check. */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fts.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* selfcheck: runs check_unit() on all units, a process for each, and judges what they say. */
+/* selfcheck: runs check_unit() on each unit, in a process of its own, and judges the results. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The differ on every unit of a few folders of the stock kernel: the source
- * with lines shifted must give no difference, a changed token exactly those
- * that DWARF and a comparison of our own expect.  README.md here says more.
+ * The self-check runs the differ on every unit in a few folders of the stock kernel.  A source with
+ * shifted lines must give no difference.  A changed token must give exactly the differences that
+ * DWARF and a second comparison (image.c) expect.  README.md in this folder says more.
  */
 #ifndef POKEPATCH_SELFCHECK_H
 #define POKEPATCH_SELFCHECK_H
@@ -77,7 +77,7 @@ bool image_takes_address(const struct image *image, const struct image_symbol *f
 /* image_is_cold - "foo.cold": a part of another function. */
 bool image_is_cold(const char *name);
 
-/* ---- dwarf.c: where functions begin, and who inlines whom ------------------------------ */
+/* ---- dwarf.c: where functions begin, and which are inlined into which ------------------- */
 
 struct copy {
 	size_t place;       /* index into places: what was copied */
@@ -98,7 +98,7 @@ struct error *functions_read(const char *object, const struct image *image, cons
 			     struct functions *ret);
 void functions_deinit(struct functions *functions);
 
-/* ---- inlining.c: who inlines whom, by the compiler's own word --------------------------- */
+/* ---- inlining.c: which functions the compiler says it inlined into which ---------------- */
 
 struct inlined_call {
 	char *callee, *caller; /* names in the source */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The two changes that are made to sources: blank lines, and one token. */
+/* Makes the two changes to sources: adds blank lines, or changes one token. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

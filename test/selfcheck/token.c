@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One unit with one token changed in one function. */
+/* Checks the differ on one unit in which one token of one function was changed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,8 +142,8 @@ static void note_reported(struct unit_check *unit, struct token_check *token, co
 }
 
 /*
- * A changed function without an entry is carried by those that call it; they
- * are reported and have not changed.
+ * Whether a function is a carrier: it calls a changed function without an entry.  The differ
+ * reports carriers although they have not changed themselves.
  */
 static bool is_carrier(const struct token_check *token, const struct image_symbol *function)
 {
@@ -217,8 +217,8 @@ static void judge_all(struct unit_check *unit, struct token_check *token, size_t
 }
 
 /*
- * A function without an entry that is global, whose address is taken, or which nobody that has an
- * entry calls (all of a unit that is compiled without ftrace): it cannot be patched.
+ * Whether a function without an entry cannot be patched: it is global, its address is taken, or no
+ * function with an entry calls it (as in a unit that is compiled without ftrace).
  */
 static bool cannot_be_carried(const struct image *image, const struct image_symbol *function)
 {
@@ -286,7 +286,7 @@ static struct error *compare_choice(struct unit_check *unit, const struct choice
 				    bool *ret_changed)
 {
 	_free_ char *object = xasprintf("%s/token.o", unit->folder);
-	_free_ char *out = xasprintf("%s/carried.o", unit->folder);
+	_free_ char *out = xasprintf("%s/output.o", unit->folder);
 	const struct place *place = &unit->functions.places.list[choice->place];
 	struct token_check token = {};
 	size_t differing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One unit of the self-check; between cases.c, token.c and explain.c. */
+/* The state of one unit in the self-check, which cases.c, token.c and explain.c share. */
 #ifndef POKEPATCH_SELFCHECK_UNIT_H
 #define POKEPATCH_SELFCHECK_UNIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For unit tests of what returns a struct error. */
+/* For unit tests of functions that return a struct error. */
 #ifndef POKEPATCH_TEST_ERRORS_H
 #define POKEPATCH_TEST_ERRORS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For unit tests that write a file and read it: a folder of their own, around each test. */
+/* For unit tests that write files: gives each test a folder of its own. */
 #ifndef POKEPATCH_TEST_FOLDER_H
 #define POKEPATCH_TEST_FOLDER_H
 
@@ -10,7 +10,10 @@
 
 static char *folder, *file;
 
-/* For cmocka: setup() makes the folder and names a file that is not there yet, teardown() removes both. */
+/*
+ * For cmocka: setup() makes the folder and names a file that does not exist yet, teardown() removes
+ * both.
+ */
 static int setup(void **state)
 {
 	(void)state;

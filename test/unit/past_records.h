@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For unit tests of the text history: one made of records by hand, and what it says was at a place. */
+/* For unit tests of the text history: makes one of records by hand, and checks what it answers. */
 #ifndef POKEPATCH_TEST_PAST_RECORDS_H
 #define POKEPATCH_TEST_PAST_RECORDS_H
 

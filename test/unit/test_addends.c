@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Addends that stand in the fields (32-bit MIPS): objects made here word by word are read; what is
- * written is read as the module loader does it.
+ * Unit tests of addends in the fields of relocations (32-bit MIPS).  The tests make objects word by
+ * word and read them, and read written objects as the module loader does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,7 +229,7 @@ static void test_pairs(void **state)
 	}
 }
 
-/* Relocations of .text, by place: of a type that is never carried, or of their own. */
+/* Check relocations of .text, by place: a type that is never included, or their own type. */
 static void alone_are(const uint32_t *words, size_t nr_words, const struct place *places,
 		      size_t nr_places, const bool *alone)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What every architecture's tables must keep to. */
+/* Unit tests of rules that the tables of each architecture must keep (struct arch). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

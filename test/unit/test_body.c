@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the body of a function is, and what is not understood. */
+/* Unit tests of finding a function's body in its source (pokepatch-build/body.c). */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cache: where it is, what is found in it, and its locks. */
+/* Unit tests of the cache (common/cache.c): its path, its files, and its locks. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -219,8 +219,8 @@ static void test_waiting_is_interrupted(void **state)
 }
 
 /*
- * The file is removed while the lock is held (somebody emptied the cache): who
- * comes after must not believe in the lock of a file that nobody else can see.
+ * The file is removed while the lock is held (the user emptied the cache).  The next process must
+ * not rely on a lock of a file that no other process can open.
  */
 static void test_removed_lock_file(void **state)
 {

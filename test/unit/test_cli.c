@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program pokepatch: its command line, what it reads of apt's output, and
- * the commands on a /sys laid out by the test.
+ * Unit tests of the program pokepatch: its command line, how it reads apt's output, and its
+ * commands on a /sys that the test makes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moving patchable entries behind the labels of MIPS functions. */
+/* Unit tests of moving patchable entries behind the labels of MIPS functions (pokepatch-as). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

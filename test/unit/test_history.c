@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The text history: files of it, and the words, times and instructions in which it is told. */
+/* Unit tests of the text history: its files, and how words, times and instructions are printed. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -297,7 +297,7 @@ static void test_decode(void **state)
 	assert_string_equal(out.text, "either 1 nop;known 1 nop;either new 2 nop;known 1 ret;");
 	buffer_deinit(&out);
 	decoder_close(decoder);
-	/* Of a machine that nobody knows, the bytes. */
+	/* For an unknown machine, the bytes. */
 	out = (struct buffer){0};
 	decoder_each(NULL, bytes, 0x1000, 3, add_line, &out);
 	assert_string_equal(out.text, "either 1 -;either new 1 -;known 1 -;known 1 -;");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading what the kernel's build leaves: commands, .cmd files, a compressed kernel. */
+/* Unit tests of reading what kbuild writes: commands, .cmd files, a compressed kernel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of the code's place in a module (build/layout.c). */
+/* Unit tests of the code's place in a module (pokepatch-build/section_layout.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* #line directives: each untouched line keeps its number, in every kind of place. */
+/* Unit tests of #line directives (pokepatch-build/lines.c): untouched lines keep their numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

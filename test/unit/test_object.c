@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects in memory: written, read back, split; each made here, piece by piece. */
+/* Unit tests of the object model: make objects piece by piece, write, read and split them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbol tables of parents, made here: who is who among many of one name. */
+/* Unit tests of parents (object/parent.c): tell symbols of one name apart, in tables made here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

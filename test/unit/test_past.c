@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The text history: records made by hand, and what text and calls were at some time. */
+/* Unit tests of the text history: what records made by hand say of text and calls at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void test_half_a_change(void **state)
 	}
 }
 
-/* Others wrote, and nobody saw it: what one record left is not what the next one found. */
+/* A writer was not recorded: a record does not find what the record before it left. */
 static void test_unseen(void **state)
 {
 	struct synthetic_text change = off;
@@ -226,7 +226,7 @@ static void test_lost(void **state)
 	history_deinit(&history);
 }
 
-/* The oldest are missing: what was there before them nobody knows. */
+/* The oldest records are missing: the text before them is unknown. */
 static void test_lost_in_front(void **state)
 {
 	struct synthetic s = {0};

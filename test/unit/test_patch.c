@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading diffs and applying them: every form that git diff and diff -u write, and damage. */
+/* Unit tests of reading and applying diffs: all forms of git diff and diff -u, and damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,7 +151,7 @@ static void test_new_and_deleted(void **state)
 	struct patch patch;
 
 	(void)state;
-	/* diff -uN says the epoch, in the time zone of whoever ran it. */
+	/* For a missing file, diff -uN writes the epoch in the local time zone of its user. */
 	parse("--- a/n.c\t1970-01-01 01:00:00.000000000 +0100\n+++ b/n.c\t2026-01-01 0:0:0\n"
 	      "@@ -0,0 +1,2 @@\n+a\n+b\n"
 	      "--- a/g.c\t2026-01-01 0:0:0\n+++ b/g.c\t1969-12-31 19:00:00.000000000 -0500\n"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading a patch module's file: a module that is made here section by
- * section, as the build tool lays it out, then cut off and damaged in every
- * place.
+ * Unit tests of reading a patch module's file.  The tests make a module section by section, as the
+ * build tool does, then cut it off and damage it at every offset.
  */
 #include <fcntl.h>
 #include <gelf.h>

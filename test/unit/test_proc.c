@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Running programs: output, statuses, failures to start, groups, signals. */
+/* Unit tests of running programs: output, statuses, failures to start, groups, signals. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static void test_keeps_streams_apart(void **state)
 	proc_result_deinit(&result);
 }
 
-/* More than a pipe holds on both streams: whoever reads one to its end first would hang. */
+/* Both streams get more than a pipe holds; reading one to its end first would hang. */
 static void test_much_output_does_not_deadlock(void **state)
 {
 	static const char script[] = "dd if=/dev/zero bs=1000 count=1000 >&2 2>/dev/null;"
@@ -286,7 +286,7 @@ static void interrupted_body(void *file)
 	_free_ char *text = NULL;
 	int parent = 0, child = 0;
 
-	signal(SIGINT, SIG_DFL); /* whoever runs the tests in the background ignores it */
+	signal(SIGINT, SIG_DFL); /* a shell ignores it for programs in the background */
 	proc_catch_signals();
 	error = proc_run(ARGV("sh", "-c", script), NULL, &result);
 	CHILD_CHECK(error && strcmp(error->text, "interrupted") == 0);

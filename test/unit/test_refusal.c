@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of refusal codes: its order, its form, and that the manual page has them all. */
+/* Unit tests of the table of refusal codes: its order and form; the manual page has all codes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

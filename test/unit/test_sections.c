@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every section that kernel objects have is known, and is treated as it must be. */
+/* Unit tests of the rules of sections: each section of kernel objects has the right rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,8 +188,8 @@ static bool is_rewritten(const char *name)
 }
 
 /*
- * Whoever adds a table of places in code must say whether the kernel rewrites them: live code
- * is compared with that in mind.
+ * A new table of places in code must say whether the kernel rewrites them, because the core does
+ * not compare such places in live code.
  */
 static void test_tables_that_are_rewritten(void **state)
 {

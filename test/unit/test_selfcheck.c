@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The changes that the self-check makes to sources (test/selfcheck/text.c). */
+/* Unit tests of the changes that the self-check makes to sources (test/selfcheck/text.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What of a function's code the core compares: the runs that the build tool writes. */
+/* Unit tests of the runs of a function's code that the core compares (pokepatch-build/texts.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
