@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernels without an ftrace that could redirect calls: entries belong to nobody, so that there
- * is nobody to borrow them from (claim.c), and the entry mode is the only one there is.
+ * For kernels without an ftrace that can redirect calls; replaces claim.c, direct.c and ftrace.c.
+ * Entries have no owner from which the core would have to claim them, and the entry mode is the
+ * only mode.
  *
- * Kprobes alone may be at an entry.  Each has a copy of the word that it is on, by which it goes on
- * when it is hit, and which it puts back when it goes; and it has made that copy when it was
- * registered, however much later it is armed (tracefs arms an event's when the event is enabled).  So a
- * word that has one must not be written, also if it does not show: a copy of the NOP would let
- * calls through that are switched, a copy of the jump would go to a patch that is gone, and one of
- * half an address would have the jump go nowhere.  Nor must a word become a jump whose delay slot has
- * one.  Where one is before us, the entry is not taken; where one comes later, it works as long as its
- * word stays as it is, and the patch stays on, or off, until it is removed.
+ * Only kprobes and the core's own tracing (trace_entry.c) use entries too.  A kprobe has a copy of
+ * the word that it is on.  It executes that copy when it is hit, and restores it when it is
+ * removed.  It makes the copy when it is registered, however much later it is armed (tracefs arms an
+ * event's kprobe when the event is enabled).  So the core must not write a word that has a kprobe,
+ * even if no breakpoint shows.  A stale copy of the NOP would let through calls that are switched.
+ * A stale copy of the jump would lead to a patch that is gone.  A stale copy of half an address
+ * would make the jump lead to a wrong address.  Nor may a word become a jump if its delay slot has
+ * a kprobe.  If a kprobe is on an entry before the patch is enabled, the core does not take the
+ * entry.  A kprobe that comes later works as long as its word stays as it is, so the patch stays
+ * on, or off, until the kprobe is removed.
  *
- * kprobe_mutex is held from the look for them to the end of the write.  register_kprobe() makes its
- * copy, puts the probe into the table and arms it under that mutex, and under text_mutex
- * only the first and the last: without it, one could be between the two, and be seen by nobody.
+ * The core holds kprobe_mutex from the look for kprobes to the end of the write.  register_kprobe()
+ * makes its copy, puts the kprobe into the table and arms it under that mutex, but only the first
+ * and the last step under text_mutex.  With text_mutex alone, a kprobe between these two steps
+ * would have its copy, and the look for kprobes would miss it.
  */
 #include <linux/mutex.h>
 #include <linux/preempt.h>
@@ -37,7 +41,7 @@ bool pp_claim_possible(void)
 	return true;
 }
 
-/* Does the whole entry hold what it does while nothing leads elsewhere? */
+/* Does every word of the entry at @ip hold the @size bytes of @nop? */
 static bool alone_is_free(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	unsigned int i;
@@ -48,6 +52,7 @@ static bool alone_is_free(unsigned long ip, const u8 *nop, unsigned int size)
 	return true;
 }
 
+/* Is a kprobe, armed or not, on one of the words in the @size bytes at @at? */
 static bool alone_is_probed(unsigned long at, unsigned int size)
 {
 	bool found = false;
@@ -76,9 +81,10 @@ int pp_claim_release(unsigned long ip, bool *update)
 }
 
 /*
- * How many bytes from @poke on must be free of probes: behind the word that decides its delay slot too,
- * if the entry has one.  kprobes keeps probes out of the slots of jumps, but while it is a NOP that is
- * none; a breakpoint in the slot of a jump is reported at the jump, where kprobes knows of no probe.
+ * How many bytes, from the start of @poke, must be free of kprobes: for the deciding word the delay
+ * slot behind it too, if the entry has one.  kprobes refuses a probe in the delay slot of a jump,
+ * but while the deciding word is a NOP there is no delay slot.  A breakpoint in the slot of a jump
+ * is reported at the address of the jump, where kprobes knows of no probe.
  */
 static unsigned int alone_write_span(const struct pp_poke *poke)
 {
@@ -125,7 +131,10 @@ bool pp_claim_is_shared(unsigned long ip)
 	return false;
 }
 
-/* Those that could not be in entry mode entry.c has refused. */
+/*
+ * The hook of modes that this kernel does not have.  Of functions for which no mode was asked,
+ * entry.c has refused those that cannot be in entry mode.
+ */
 static int alone_refuse(struct pp_func **funcs, unsigned int nr)
 {
 	unsigned int i;
@@ -140,7 +149,7 @@ static int alone_refuse(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
-/* No site is ever in these. */
+/* No site is ever in one of these modes. */
 const struct pp_mode pp_direct_mode = {
 	.name = "direct",
 	.hook = alone_refuse,

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Entry sites that belong to ftrace, and how they are borrowed.
+ * Claiming entry sites from ftrace, and releasing them.
  *
- * ftrace keeps a record of every site.  One that is marked DISABLED and is not
- * ENABLED it neither counts users for nor writes (skip_record()), so a site that
- * nobody uses is claimed by setting that mark, under ftrace's own lock.
+ * ftrace keeps a record of every site.  If a record is marked DISABLED and is not ENABLED, ftrace
+ * neither counts users for it nor writes its site (skip_record()).  So the core claims a site that
+ * has no user by setting that mark, under ftrace's own lock.
  *
- * An ops that is registered, or changes its filter, while a site is claimed is not
- * counted there.  Were the mark just taken away, the end of that ops would count
- * down from 0, and ftrace would warn and shut itself down until the next boot.  So
- * who gives a site back counts the ops that want it by then, as ftrace would have,
- * and lets ftrace write the site.  Only what ftrace asks of a record that several
- * parties use (IPMODIFY, DIRECT) cannot be made up for afterwards: such a site stays
- * claimed, passing all calls through, until that ops has gone.
+ * If an ops is registered or changes its filter while a site is claimed, ftrace does not count it
+ * there.  If the core just took the mark away, the end of that ops would count down from 0, and
+ * ftrace would warn and shut itself down until the next boot.  So when the core releases a site, it
+ * counts the ops that want the site by then, as ftrace would have done, and has ftrace write the
+ * site.  What ftrace asks of a record that has several users (IPMODIFY, DIRECT) cannot be made up
+ * for afterwards.  If such an ops wants the site, the site stays claimed and lets all calls through
+ * until that ops has gone.
  *
- * Records of a module go with it, so a record is looked up each time.
+ * A module's records go with the module, so the core looks a record up each time.
  */
 #include <linux/bsearch.h>
 #include <linux/ftrace.h>
@@ -29,25 +29,28 @@
 #include "text.h"
 #include "watch.h"
 
-/* Newer kernels keep in the record that it was once used; that is no user. */
+/*
+ * A flag of newer kernels: the record has had a user at some time.  It does not mean that it has
+ * one.
+ */
 #ifdef FTRACE_FL_TOUCHED
 #define FLAGS_TOUCHED FTRACE_FL_TOUCHED
 #else
 #define FLAGS_TOUCHED 0UL
 #endif
 
-/* 6.1: struct ftrace_page, some records, sorted. */
+/* Linux 6.1's struct ftrace_page: an array of records, sorted by address. */
 struct pp_ftrace_page {
 	struct pp_ftrace_page *next;
 	struct dyn_ftrace *records;
-	int index;		/* how many there are */
+	int index;		/* the number of records in use */
 	int order;
 };
 
 /*
- * lookup_rec() may have been inlined, then the record is searched for in ftrace's own lists.
- * That they are made as described here is known if what they say comes first is what ftrace's
- * iterator comes to first (its one iterator is for whoever holds ftrace_lock).
+ * The compiler may have inlined lookup_rec().  Then the core searches ftrace's own lists for a
+ * record.  They have the layout that is described here if the first record by this layout is the
+ * first record of ftrace's iterator.  (ftrace has one iterator, for the holder of ftrace_lock.)
  */
 static bool claim_knows_pages(void)
 {
@@ -80,7 +83,9 @@ static int claim_compare_record(const void *key, const void *record)
 	return ip < rec->ip ? -1 : ip > rec->ip;
 }
 
-/* The record of the site at @ip, or NULL.  Under ftrace_lock, which keeps all records. */
+/*
+ * The record of the site at @ip, or NULL.  The caller holds ftrace_lock, which keeps all records.
+ */
 static struct dyn_ftrace *claim_find_record(unsigned long ip)
 {
 	const struct pp_ftrace_page *page;
@@ -98,17 +103,12 @@ static struct dyn_ftrace *claim_find_record(unsigned long ip)
 	return rec;
 }
 
-/* Has this kernel all that this file needs? */
 bool pp_claim_possible(void)
 {
 	return pp_kernel.ftrace_lock && pp_kernel.ftrace_ops_test && pp_kernel.ftrace_ops_list &&
 	       pp_kernel.ftrace_list_end && (pp_kernel.lookup_rec || claim_knows_pages());
 }
 
-/*
- * Claim the site at @ip if nobody uses it and the bytes there are @size bytes of
- * @nop.  May sleep.
- */
 bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	struct dyn_ftrace *rec;
@@ -138,15 +138,17 @@ static unsigned int claim_kind_of_ops(const struct ftrace_ops *op)
 	return PP_SHADOWS_TRACER;
 }
 
-/* What the registered ops want of one site. */
+/* The registered ops that want one site. */
 struct users {
 	unsigned long nr;
-	unsigned long flags;	/* what the record must say for them */
+	unsigned long flags;	/* the flags that they need in the record */
 	unsigned int kinds;	/* enum pp_shadows */
-	bool redirect;		/* one of them is more than an onlooker */
+	bool redirect;		/* one of them redirects calls, or may do so */
 };
 
-/* Under ftrace_lock, which keeps list and filters as they are. */
+/*
+ * The users of @rec.  The caller holds ftrace_lock, which keeps the list of ops and their filters.
+ */
 static struct users claim_count_users(const struct dyn_ftrace *rec)
 {
 	struct ftrace_ops *op, *last = NULL;
@@ -160,7 +162,10 @@ static struct users claim_count_users(const struct dyn_ftrace *rec)
 
 		if (!(op->flags & FTRACE_OPS_FL_ENABLED))
 			continue;
-		/* Wants preemption off; the record stands for registers, so that it looks. */
+		/*
+		 * ftrace_ops_test() needs preemption off.  Its last argument is the registers; if
+		 * it is NULL, an ops that needs registers fails the test, so pass something else.
+		 */
 		preempt_disable_notrace();
 		wants = pp_kernel.ftrace_ops_test(op, rec->ip, (void *)rec);
 		preempt_enable_notrace();
@@ -174,7 +179,7 @@ static struct users claim_count_users(const struct dyn_ftrace *rec)
 			users.redirect = !pp_debug_skip_redirect;
 		last = op;
 	}
-	/* One user with a trampoline of its own is called by that. */
+	/* If a single user has its own trampoline, the site calls that. */
 	if (users.nr == 1 && last->trampoline)
 		users.flags |= FTRACE_FL_TRAMP;
 	return users;
@@ -195,6 +200,10 @@ unsigned int pp_claim_user_kinds(unsigned long ip)
 	return kinds;
 }
 
+/*
+ * Release the site at @ip.  With @may_have_users false, the core's ops is not registered, and a
+ * site that has users is left claimed: -EAGAIN.
+ */
 static int claim_try_release(unsigned long ip, bool may_have_users, bool *update)
 {
 	struct dyn_ftrace *rec;
@@ -208,7 +217,9 @@ static int claim_try_release(unsigned long ip, bool may_have_users, bool *update
 	rec = claim_find_record(ip);
 	if (!rec || WARN_ON((rec->flags & ~FLAGS_TOUCHED) != FTRACE_FL_DISABLED))
 		goto unlock;
-	/* ftrace would shut itself down when it meets what could not be put back. */
+	/*
+	 * If the site is no NOP (it could not be put back), ftrace would shut itself down over it.
+	 */
 	if (pp_arch.entry.insn(ip, 0, nop) || memcmp((void *)ip, nop, pp_arch.entry.size)) {
 		ret = -EBUSY;
 		goto unlock;
@@ -226,13 +237,12 @@ unlock:
 }
 
 /*
- * Give back a site that is as it was when it was claimed.  Under pp_mutex; may sleep.
+ * The site must hold the NOP, as when it was claimed.
  *
- * If somebody wants it by then, ftrace has to write it, and until pp_claim_settle() its
- * record says more than is true. So an ops of ours is registered first: as long as
- * ftrace's list is not empty, ftrace does not mind.
- * Return: 0, -EBUSY if it must stay claimed; *update is set if pp_ftrace_update() and
- * then pp_claim_settle() have to follow, and be it later (pp_sites_linger_unsettled()).
+ * If it has users by now, ftrace has to write it, and until pp_claim_settle() its record has flags
+ * for a state that the site is not in yet.  ftrace would shut itself down over such a record when
+ * its list of ops becomes empty.  So the core registers an ops of its own first.  If ftrace fails
+ * to write the site, the site lingers as unsettled (pp_sites_linger_unsettled()).
  */
 int pp_claim_release(unsigned long ip, bool *update)
 {
@@ -244,8 +254,8 @@ int pp_claim_release(unsigned long ip, bool *update)
 }
 
 /*
- * Those that wanted the site may have gone before ftrace wrote it. ftrace then counted
- * them down, but resets the other flags only of a record that it had enabled.
+ * The users of the site may have left before ftrace wrote it.  ftrace then counted them down, but
+ * it resets the other flags only in a record that it had enabled.  So reset them here.
  */
 void pp_claim_settle(unsigned long ip)
 {

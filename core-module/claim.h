@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sites that are borrowed from ftrace, and given back: claim.c.  Where there is no ftrace, alone.c
+ * Claiming sites from ftrace, and releasing them: claim.c.  Where there is no ftrace, alone.c
  * defines the same functions.
  */
 #ifndef POKEPATCH_CLAIM_H
@@ -12,24 +12,41 @@
 
 struct pp_text;
 
-/* All may sleep. */
+/* All functions may sleep. */
+
+/* Does this kernel have everything that claiming a site needs? */
 bool pp_claim_possible(void);
+/*
+ * Claim the site at @ip if it has no user and holds the @size bytes of @nop.
+ * Return: is it claimed now?
+ */
 bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size);
+/*
+ * Release the claimed site at @ip.  Under pp_mutex.
+ * Return: 0, or -EBUSY if the site must stay claimed for now.  *@update is set if the site has
+ * users: then the caller has to call pp_ftrace_update() and, once that succeeds, pp_claim_settle().
+ */
 int pp_claim_release(unsigned long ip, bool *update);
+/* Settle the site at @ip, which was released and which ftrace has written since. */
 void pp_claim_settle(unsigned long ip);
-/* Who is registered for the site at @ip, claimed or not: enum pp_shadows, 0 if not known. */
+/*
+ * What kinds of users are registered for the site at @ip, claimed or not: enum pp_shadows, or 0 if
+ * that is not known.
+ */
 unsigned int pp_claim_user_kinds(unsigned long ip);
 /*
- * May there be more than one registered for the site at @ip, which is not claimed?  Then it
- * calls ftrace's own code, and that the handlers.
+ * May the site at @ip, which is not claimed, have more than one user?  Then it calls ftrace's own
+ * code, which calls the handlers of all users.
  */
 bool pp_claim_is_shared(unsigned long ip);
 /*
- * From here to pp_claim_write_end() nobody puts a probe on a word of entries, or takes one from it,
- * that @text writes, or on its delay slot, or on any of the @size bytes at @entry.  Where ftrace
- * owns the entries, what probes them is ftrace's, and need not be kept off.  Sleeps; takes a lock
- * that comes before cpus_read_lock() and text_mutex. Return: 0; or what a probe is at already,
- * armed or not: the word or @entry; then nothing is held.
+ * Keep probes from being put on, or removed from, the words of entries that @text writes, their
+ * delay slots, and the @size bytes at @entry, until pp_claim_write_end().  Takes a lock that comes
+ * before cpus_read_lock() and text_mutex.
+ * Return: 0; or, with no lock held, the address of a word that a probe is on already, armed or not
+ * (@entry for any of the @size bytes there).
+ *
+ * Where ftrace owns the entries, ftrace handles their probes, and there is nothing to lock.
  */
 #if PP_HAS_FTRACE
 static inline unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,

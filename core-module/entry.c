@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The entry mode: the site becomes the jump itself, so that a call of a switched
- * function costs one instruction more.  The site is claimed from ftrace (claim.c)
- * while it is hooked, and is a NOP until the flip.
+ * The entry mode: the site becomes the jump itself, so that a call of a switched function costs one
+ * instruction more.  The core claims the site from ftrace (claim.c) while it is hooked.  The site
+ * is a NOP until the flip.
  *
- * Nothing is left between the jump and the new function: no handler, no word to
- * read, no return address.  A task that was stopped in front of the jump has the
- * old function's entry as its instruction pointer, and so is busy.
+ * Between the jump and the new function there is no handler, no word to read and no return address.
+ * A task that was stopped in front of the jump has the old function's entry as its instruction
+ * pointer, so the old function is busy.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -41,43 +41,48 @@ static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 /* --- entries of several words ------------------------------------------------------- */
 
 /*
- * Where an address takes more than one instruction (pp_arch.h: entry_prepared), only one of them
- * decides, and is a NOP while calls are let through:
+ * Where an address takes more than one instruction (pp_arch.entry.prepared), only one word of the
+ * entry decides, and that is a NOP while calls are let through:
  *
  *	prepared		load the address of the new function into a register that is
  *	prepared		free at a function's entry
- *	deciding		NOP; or jump to where that register says
+ *	deciding		NOP; or a jump to the address in that register
  *
- * No mix of address words may ever be jumped by.  Two things see to that.
+ * No CPU may ever jump to an address that it has loaded in part from old words and in part from new
+ * ones.  Two rules ensure that.
  *
- * Order.  The address words are written while the deciding one is a NOP, when whatever they load
- * is not used; and all CPUs have been made to fetch them anew before it becomes a jump
- * (entry_prepare(), which nobody need be stopped for).  To go to another address, or
- * none, the deciding word becomes a NOP first.
+ * Order.  The core writes the address words while the deciding word is a NOP, so that the address
+ * that they load is not used.  It makes all CPUs fetch them anew before the deciding word becomes a
+ * jump (entry_prepare(), which need not stop any CPU).  To go to another address, or to none, it
+ * first makes the deciding word a NOP.
  *
- * Nobody in between.  That is not enough: a context that was interrupted between the first
- * address word and the deciding one has loaded, or not loaded, what stood there then, however long
- * ago, and would jump by that when it goes on.  So whenever the deciding word becomes a jump, the
- * machine is stopped and no saved program counter, nested exception frames included, lies within
- * the entry: it is among what must be empty (layout.c), and who is there, a preempted task say,
- * is in the way as one who is inside the old function.  The look at the stacks that counts
- * (pp_scan_running(), and the stop itself) begins after the words were written and fetched. All
- * who come to the entry afterwards begin at its first word.
+ * No context in between.  Order alone does not suffice.  A context that was interrupted between the
+ * first address word and the deciding word has loaded the address that the words held then, or has
+ * not loaded it yet, however long ago that was.  It would jump to that address when it goes on.  So
+ * whenever the deciding word becomes a jump, the machine is stopped, and no saved program counter,
+ * those in nested exception frames included, lies within the entry.  The entry is among the ranges
+ * that must be empty (layout.c), so a task that was preempted within it is in the way like a task
+ * inside the old function.  The look at the stacks that counts (pp_scan_running(), and the stop
+ * itself) begins after the words were written and fetched.  A context that reaches the entry after
+ * that begins at its first word.
  *
- * From one target to another, when patches stack, calls must not go to the old function in
- * between.  So all of it is written within one stopped section: NOP, address words, jump, each
- * flushed before the next is stored.  By then the look has found nobody within the entry, and all
- * other CPUs wait with interrupts off, so there is no context at all that could have executed one
- * of these words and be about to execute the next one, nor is one made before the section ends,
- * where each CPU forgets all that it had fetched of them.
+ * When patches stack and calls move from one target to another, no call may reach the old function
+ * in between.  So one stopped section writes all of it: NOP, address words, jump, and flushes each
+ * word before it stores the next.  By then the look has found no context within the entry, and all
+ * other CPUs wait with interrupts off.  So no context has executed one of these words and is about
+ * to execute the next one.  Nor can one appear before the section ends, where each CPU discards
+ * what it has fetched of the entry.
  *
- * NMIs are not stopped.  One that calls the function while the words are written meets a NOP in the
- * deciding place, and the old function. One that is itself between the words when the deciding
- * one changes would be the one context that is not seen; the architecture that has prepared words
- * has no NMI that returns (MIPS: nmi_exception_handler() dies).
+ * NMIs are not stopped.  An NMI that calls the function while the words are written meets a NOP in
+ * the deciding place, and runs the old function.  An NMI that is itself between the words when the
+ * deciding word changes would be the one context that the look does not see.  The only architecture
+ * with prepared words has no NMI that returns (MIPS: nmi_exception_handler() dies).
  */
 
-/* The deciding word of @site, from one target (or 0) to another.  Return: 1, or -ERANGE. */
+/*
+ * Set @poke to the write of the deciding word of @site that moves calls from target @from to @to
+ * (0: the old function).  Return: 1, the number of pokes, or -ERANGE.
+ */
 static int entry_deciding_poke(const struct pp_site *site, unsigned long from, unsigned long to,
 			       struct pp_poke *poke)
 {
@@ -86,7 +91,10 @@ static int entry_deciding_poke(const struct pp_site *site, unsigned long from, u
 	return entry_insn(site->ip, from, poke->old) ?: entry_insn(site->ip, to, poke->new) ?: 1;
 }
 
-/* The words that differ between those for what they load now and those for @target. */
+/*
+ * List the address words of @site that must change to load @target instead of the address that they
+ * load now.  Return: how many.
+ */
 static unsigned int entry_address_pokes(const struct pp_site *site, unsigned long target,
 					struct pp_poke *poke)
 {
@@ -107,7 +115,7 @@ static int entry_pokes(const struct pp_site *site, unsigned long target, struct 
 	unsigned long from = site->target;
 	int ret, nr = 0;
 
-	/* Its patch leaves, or comes, below another one. */
+	/* The patch is switched below another one on the stack, which keeps the calls. */
 	if (from == target)
 		return 0;
 	if (target && pp_arch.entry.prepared && site->prepared != target) {
@@ -125,6 +133,7 @@ static int entry_pokes(const struct pp_site *site, unsigned long target, struct 
 	return ret < 0 ? ret : nr + 1;
 }
 
+/* Is the deciding word of @site a NOP? */
 static bool entry_lets_through(const struct pp_site *site)
 {
 	u8 nop[PP_TEXT_WORD_MAX];
@@ -134,8 +143,8 @@ static bool entry_lets_through(const struct pp_site *site)
 }
 
 /*
- * In the debug build one after the other, with time in between for calls that meet them as
- * they are; and, if that is asked for, the deciding word first, which is wrong.
+ * For the debug build: write one word after the other, with a pause in between, so that calls meet
+ * the entry in each of these states.
  */
 static bool entry_write_slowly(struct pp_text *text)
 {
@@ -152,6 +161,7 @@ static bool entry_write_slowly(struct pp_text *text)
 	return true;
 }
 
+/* For the debug build (debug_decide_first): write the deciding word first, which is wrong. */
 static unsigned int entry_pokes_decide_first(const struct pp_site *site, unsigned long target,
 					     struct pp_poke *poke)
 {
@@ -174,9 +184,12 @@ int pp_entry_report_probe(const struct pp_patch *patch, unsigned long probe)
 }
 
 /*
- * Have the prepared words load @target, or be NOPs, while the deciding one is a NOP.  For the sake
- * of @func, or NULL.  Return: 0, -EBUSY if a probe is there (then *@ret_probe is where), or if
- * something is not as we left it, -EIO or -ENOMEM.
+ * Make the prepared words of @site load @target, or make them NOPs if it is 0, while the deciding
+ * word is a NOP.  @func is the function for which this is done, or NULL.  @text describes the
+ * writes afterwards.
+ * Return: 0; -EBUSY if a probe is on one of the words (*@ret_probe is its address), or if the
+ * deciding word is no NOP; -EIO if the words could not be written, or if another writer has changed
+ * them; or -ENOMEM.
  */
 static int entry_write_addresses(struct pp_site *site, const struct pp_func *func,
 				 unsigned long target, struct pp_text *text,
@@ -200,7 +213,10 @@ static int entry_write_addresses(struct pp_site *site, const struct pp_func *fun
 		return -EBUSY;
 	}
 	when->before = when->begin = pp_now();
-	/* The order of all who write text; and no CPU comes that would not be told. */
+	/*
+	 * All writers of text take these two in this order.  cpus_read_lock() keeps CPUs from
+	 * coming up, which written() below would not reach.
+	 */
 	cpus_read_lock();
 	mutex_lock(pp_kernel.text_mutex);
 	if (!entry_lets_through(site))
@@ -219,7 +235,7 @@ static int entry_write_addresses(struct pp_site *site, const struct pp_func *fun
 	return ret;
 }
 
-/* Of one function. */
+/* The most pokes that entry_write_addresses() makes of one site. */
 #define PREPARE_POKES (PP_PREPARED_MAX + 2)
 
 static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsigned long target)
@@ -242,14 +258,14 @@ static int entry_prepare(struct pp_site *site, const struct pp_func *func, unsig
 	if (ret == -EIO && text.bad)
 		return pp_text_report(&text, func->patch->name);
 	if (ret == -EIO || ret == -EBUSY) {
-		pr_err("%s: the entry of %s is not as it was left: another writer has changed it; nothing is switched\n",
+		pr_err("%s: the entry of %s does not hold what the core wrote there: another writer has changed it; nothing is switched\n",
 		       func->patch->name, func->name);
 		ret = -EIO;
 	}
 	return ret;
 }
 
-/* Take what was prepared from an entry that lets calls through. */
+/* Make the prepared words of an entry that lets calls through NOPs again. */
 static int entry_unprepare(struct pp_site *site)
 {
 	struct pp_poke pokes[PREPARE_POKES] = {};
@@ -267,7 +283,7 @@ static int entry_unprepare(struct pp_site *site)
 	return ret;
 }
 
-/* Tried again once a second if it fails, so that it says nothing. */
+/* If this fails, the watch retries it once a second, so it logs nothing. */
 int pp_entry_release(struct pp_site *site, bool *update)
 {
 	lockdep_assert_held(&pp_mutex);
@@ -277,23 +293,23 @@ int pp_entry_release(struct pp_site *site, bool *update)
 /* --- the mode ------------------------------------------------------------------------ */
 
 /*
- * Its entry is in two words.  Live transitions can write it, stops cannot, so that as long
- * as it is in this mode no stop can switch it, not for another patch either.  So it must
- * have been asked for.
+ * May @func be in entry mode although its entry crosses a word?  A live transition can write such
+ * an entry, a stop cannot.  So as long as the site is in this mode, no stop can switch it, not even
+ * for another patch.  Therefore the patch must be live, and entry mode must have been asked for.
  */
 static bool entry_may_cross_words(const struct pp_func *func)
 {
 	return func->patch->live && func->want == POKEPATCH_MODE_ENTRY;
 }
 
-/* Why is this site not for us?  NULL: it is claimed now. */
+/* Claim the site of @func.  Return: NULL, or the reason why it cannot be in entry mode. */
 static const char *entry_claim(const struct pp_func *func)
 {
 	const unsigned long ip = func->site->ip;
 	u8 insn[PP_TEXT_WORD_MAX];
 
 	if (func->site->unsettled)
-		return "it could not be given back to ftrace yet";
+		return "the core could not release it to ftrace yet";
 	if (!pp_arch.entry.size || !pp_claim_possible())
 		return "this kernel does not allow it";
 	if (pp_trace_entry_has(ip))
@@ -302,12 +318,12 @@ static const char *entry_claim(const struct pp_func *func)
 		return "its entry cannot be written in one store";
 	if (!pp_veneer_make(ip, func->desc->new_addr))
 		return "the new function is too far away";
-	/* One that could not be given back is claimed still. */
+	/* A site that lingers is still claimed. */
 	if (func->site->lingers)
 		return NULL;
 	if (pp_arch.entry.insn(ip, 0, insn) || !pp_claim_site(ip, insn, pp_arch.entry.size))
 		return "a tracer, a probe or another live patch uses its entry";
-	/* Nothing but NOPs is there. */
+	/* The claim found nothing but NOPs there. */
 	func->site->prepared = 0;
 	return NULL;
 }
@@ -332,7 +348,7 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
-/* Others want them by now, and ftrace writes what these need. */
+/* Have ftrace write those of @sites, which were released, that have other users by now. */
 static int entry_have_ftrace_write(struct pp_site **sites, unsigned int nr)
 {
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
@@ -352,7 +368,10 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		/* The record goes with the module; ftrace shall not look at it until then. */
+		/*
+		 * If the module is being unloaded, leave the site claimed: ftrace's record of it
+		 * goes with the module, and until then ftrace leaves it alone.
+		 */
 		if (!going && pp_entry_release(sites[i], &update))
 			pp_site_linger(sites[i]);
 		else

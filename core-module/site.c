@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sites: for each function that a loaded patch changes, where its calls go.
+ * Sites: for each function that a loaded patch changes, where its calls go, and in which mode.
  *
- * A hash by the address that ftrace reports.  It changes under pp_mutex; the
- * handler reads it with preemption off, in any context, so what leaves it is
- * freed after synchronize_rcu_tasks_rude(), which makes every CPU schedule, idle
- * ones (where RCU does not look) included.
+ * Sites are in a hash by the address that ftrace reports.  The hash changes under pp_mutex.
+ * ftrace's handler reads it with preemption off, in any context.  So a site that was taken out of
+ * the hash is freed only after synchronize_rcu_tasks_rude(), which makes every CPU schedule, idle
+ * CPUs included, where RCU is not watching.
  */
 #include <linux/hash.h>
 #include <linux/list.h>
@@ -85,9 +85,9 @@ static bool site_func_in_object(const struct pp_func *func, unsigned int obj)
 }
 
 /*
- * Give @func, whose old_addr is known, its site.
- * Return: 0, -EINVAL if the function cannot be switched or is in the patch
- * already (logged), or -ENOMEM.
+ * Give @func, whose old_addr is set, the site of that address, and make the site if there is none.
+ * Return: 0, -EINVAL if the function cannot be switched or the patch replaces it twice (logged),
+ * or -ENOMEM.
  */
 int pp_site_get(struct pp_func *func)
 {
@@ -102,7 +102,7 @@ int pp_site_get(struct pp_func *func)
 		return -EINVAL;
 	}
 	if (pp_arch.text.store_uses && pp_arch.text.store_uses(func->old_addr)) {
-		pr_err("%s is refused: %s is what the kernel writes code with, it cannot be switched\n",
+		pr_err("%s is refused: the kernel uses %s to write code, so it cannot be switched\n",
 		       func->patch->name, func->name);
 		return -EINVAL;
 	}
@@ -116,7 +116,10 @@ int pp_site_get(struct pp_func *func)
 		INIT_LIST_HEAD(&site->hooked);
 		pp_site_publish(site);
 	}
-	/* The sites of an object are taken in one go, so a second user shows. */
+	/*
+	 * A patch takes all sites of one parent before another patch takes any.  So if this patch
+	 * took the site last, it names the function twice.
+	 */
 	if (site->newest == func->patch) {
 		pr_err("%s is refused: it replaces %s, at %ps, twice\n", func->patch->name,
 		       func->name, (void *)ip);
@@ -129,7 +132,7 @@ int pp_site_get(struct pp_func *func)
 	return 0;
 }
 
-/* Sites that nobody finds any more: once handlers have passed that still look at one. */
+/* Free the sites of @dead, which are out of the hash, once no handler can still use one. */
 static void site_free_list(struct list_head *dead)
 {
 	struct pp_site *site, *next;
@@ -142,8 +145,8 @@ static void site_free_list(struct list_head *dead)
 }
 
 /*
- * Take the sites from the functions of object @obj; none of them is hooked.
- * Waits for handlers that may still look at a site that goes.
+ * Take the sites from the functions of parent @obj, none of which is hooked, and free those that
+ * no other function has and that do not linger.  Waits for handlers that may still use one.
  */
 void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 {
@@ -163,20 +166,20 @@ void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 			site->newest = NULL;
 		if (--site->users || site->lingers)
 			continue;
-		/* No patch is active on it, so that its list head is free. */
+		/* No patch is active on the site, so its list head serves for the dead list. */
 		pp_site_unpublish(site);
 		list_add(&site->active, &dead);
 	}
 	site_free_list(&dead);
 }
 
-/* The cheapest first: what auto tries. */
 static const struct pp_mode *const modes[] = {
 	[POKEPATCH_MODE_ENTRY] = &pp_entry_mode,
 	[POKEPATCH_MODE_DIRECT] = &pp_direct_mode,
 	[POKEPATCH_MODE_FTRACE] = &pp_ftrace_mode,
 };
 
+/* The modes in the order in which `auto` tries them: the cheapest for a call first. */
 static const u32 order[] = {
 	POKEPATCH_MODE_ENTRY,
 	POKEPATCH_MODE_DIRECT,
@@ -216,18 +219,20 @@ int pp_mode_parse(const char *name, u32 *mode)
 	return -EINVAL;
 }
 
-/* Is @func to be hooked, and its site with it? */
+/* Does @func, of parent @obj, have a site on which it is not hooked yet? */
 static bool site_wants_hook(const struct pp_func *func, unsigned int obj)
 {
 	return site_func_in_object(func, obj) && func->site && !func->hooked;
 }
 
 /*
- * Can the patch of @func, which meets a site that is hooked already, be switched there?
+ * Can @func be switched at its site, which is hooked already for another patch?
+ * Return: 0 or -EBUSY (logged).
  *
- * An entry in two words is in entry mode only for patches that are switched live (entry.c).
- * Where nobody runs the function, in a module that is just coming, one that is not could be
- * written there as well; but then no stop could ever take it away.
+ * An entry that crosses a word is in entry mode only for patches that are switched live
+ * (entry.c), since a stop cannot write it.  In a module that is just coming no CPU executes the
+ * function, so the core could write the entry for a stop patch too.  But then no stop could ever
+ * switch it off again.
  */
 static int site_check_shared(const struct pp_func *func)
 {
@@ -252,8 +257,8 @@ static int site_check_shared(const struct pp_func *func)
 }
 
 /*
- * Hook the sites of @funcs, each in the first mode that takes it.  All or nothing.
- * Those that are in a mode stay in it.
+ * Hook the sites of @funcs that are in no mode or linger, each in the first mode that takes it.
+ * If one fails, the caller unhooks the others.
  */
 static int site_hook_new(struct pp_func **funcs, unsigned int nr)
 {
@@ -284,7 +289,7 @@ static void site_unhook_in_mode(const struct pp_mode *mode, struct pp_site **sit
 	for (i = 0; i < nr; i++) {
 		if (sites[i]->mode != mode || sites[i]->lingers)
 			continue;
-		/* In one go if there is memory for that, else one by one: it cannot fail. */
+		/* Unhooking must not fail: without memory for the array, unhook one by one. */
 		if (group)
 			group[members++] = sites[i];
 		else
@@ -295,7 +300,7 @@ static void site_unhook_in_mode(const struct pp_mode *mode, struct pp_site **sit
 	kvfree(group);
 }
 
-/* Each site leaves its mode, or lingers in it. */
+/* Take each of @sites out of its mode, or make it linger there. */
 static void site_unhook_all(struct pp_site **sites, unsigned int nr, bool going)
 {
 	unsigned int k;
@@ -305,10 +310,9 @@ static void site_unhook_all(struct pp_site **sites, unsigned int nr, bool going)
 }
 
 /*
- * Hook the sites of the functions of object @obj, as far as they have one and are
- * not hooked yet.  All or nothing.
- * Return: 0, -EBUSY if somebody else redirects one of them or it cannot be in the
- * mode that is asked for (logged), -ENOMEM, or another error of ftrace's (logged).
+ * Hook the functions of parent @obj that have a site and are not hooked yet: all of them or none.
+ * Return: 0, -EBUSY if another user redirects the calls of one, or if a site cannot be in the mode
+ * that the patch or the user asked for (logged), -ENOMEM, or another error from ftrace (logged).
  */
 int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 {
@@ -338,8 +342,8 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 	if (ret)
 		return ret;
 	/*
-	 * Until now others could write there; a callback may have made them.  Their records come
-	 * before those of what we write.
+	 * Until now other writers could write at these entries (a callback may have made them do
+	 * so).  Drain, so that records of their writes precede the records of ours.
 	 */
 	pp_others_drain();
 	for (i = 0; i < nr; i++) {
@@ -353,8 +357,8 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 }
 
 /*
- * Undo pp_sites_hook(); the functions' patch is not active on these sites.  @going:
- * they are in a module that goes, whose code nobody runs any more.
+ * Undo pp_sites_hook().  The functions' patch is not active on these sites.
+ * @going: their module is being unloaded, and no task runs its code any more.
  */
 void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, bool going)
 {
@@ -385,7 +389,7 @@ void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, b
 	if (nr_gone)
 		site_unhook_all(gone, nr_gone, going);
 	kvfree(gone);
-	/* Once for all functions; the second is for idle tasks. */
+	/* One wait for all functions.  The second one is for idle tasks. */
 	if (wait) {
 		synchronize_rcu_tasks();
 		pp_synchronize_rude();
@@ -415,11 +419,11 @@ int pp_site_add_pokes(struct pp_text *text, struct pp_site *site, const struct p
 	return 0;
 }
 
-/* --- sites that cannot be given back yet ------------------------------------------ */
+/* --- sites that linger ------------------------------------------------------------ */
 
 static LIST_HEAD(lingering);
 
-/* It outlives its patches, and so the core must stay. */
+/* Such a site may outlive its patches, so it holds a reference to the core. */
 static void site_linger_begin(struct pp_site *site)
 {
 	site->lingers = true;
@@ -427,24 +431,27 @@ static void site_linger_begin(struct pp_site *site)
 	__module_get(THIS_MODULE);
 }
 
-/* @site stays claimed: who wants it cannot have it behind our back. */
+/*
+ * Keep @site claimed, although no patch has it hooked, because it cannot be released now.  ftrace
+ * leaves a claimed site alone, so no other user can take it without the core noticing.
+ */
 void pp_site_linger(struct pp_site *site)
 {
 	lockdep_assert_held(&pp_mutex);
 	if (site->lingers)
 		return;
 	site_linger_begin(site);
-	pr_notice("the entry of %ps is not given back while another live patch, BPF program or probe wants it, which would be without effect until then, or is not as it was\n",
+	pr_notice("the entry of %ps is not released yet: another live patch, BPF program or probe wants it, which has no effect until then, or its code is not what it was; the core tries again every second\n",
 		  (void *)site->ip);
 }
 
 /*
- * Those of @sites that are in no mode any more are given back, and ftrace counts who wants
- * them, but had no memory to write them.  When these leave now, the record keeps a flag that
- * nobody takes away (see pp_claim_settle()): the site could not be claimed again, and one
- * that has it without a user is what ftrace shuts itself down for when its last ops goes. So
- * the site stays with us, in its mode, and an ops of ours with ftrace (pp_ftrace_stop()),
- * until it is written and settled.
+ * Those of @sites that are in no mode any more were released.  ftrace counts their users, but had
+ * no memory to write the sites.  If these users leave now, the record keeps a flag that ftrace
+ * never clears (see pp_claim_settle()).  Then the site could not be claimed again, and ftrace would
+ * shut itself down when its last ops is unregistered, because the record has the flag but no user.
+ * So the core keeps such a site in its mode, and keeps an ops of its own registered (see
+ * pp_ftrace_stop()), until ftrace has written the site and the site is settled.
  */
 void pp_sites_linger_unsettled(struct pp_site **sites, unsigned int nr)
 {
@@ -482,7 +489,10 @@ void pp_site_linger_end(struct pp_site *site)
 	module_put(THIS_MODULE);
 }
 
-/* @sites, by their linger_node, are given back, or have gone with their module. */
+/*
+ * End the lingering of @sites, linked by linger_node, which were released or are in a module that
+ * is being unloaded.  Free those that no function has.
+ */
 static void site_linger_end_all(struct list_head *sites)
 {
 	struct pp_site *site, *next;
@@ -499,7 +509,7 @@ static void site_linger_end_all(struct list_head *sites)
 	site_free_list(&dead);
 }
 
-/* Have ftrace write @sites, by their linger_node. */
+/* Have ftrace write @sites, linked by linger_node.  Return: 0 or an error. */
 static int site_have_ftrace_write(const struct list_head *sites)
 {
 	const struct pp_site *site;
@@ -509,7 +519,7 @@ static int site_have_ftrace_write(const struct list_head *sites)
 
 	list_for_each_entry(site, sites, linger_node)
 		nr++;
-	/* For the history; without memory it loses the records. */
+	/* The addresses are for the history.  Without memory for them it loses these records. */
 	ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	list_for_each_entry(site, sites, linger_node)
 		if (ips)
@@ -519,7 +529,6 @@ static int site_have_ftrace_write(const struct list_head *sites)
 	return ret;
 }
 
-/* Try again to give back what lingers.  Return: true if some still does. */
 bool pp_sites_linger_retry(void)
 {
 	struct pp_site *site, *next;
@@ -545,13 +554,16 @@ bool pp_sites_linger_retry(void)
 			list_splice_init(&back, &lingering);
 	}
 	site_linger_end_all(&back);
-	/* Without patches nobody else gives ftrace back. */
+	/*
+	 * pp_ftrace_update() has registered the core's ops.  Without patches no later event would
+	 * unregister it.
+	 */
 	if (update && list_empty(&pp_patches))
 		pp_ftrace_stop();
 	return !list_empty(&lingering);
 }
 
-/* @mod goes, and ftrace's records of it do. */
+/* @mod is being unloaded, and ftrace's records of its sites with it: forget sites that linger. */
 void pp_sites_module_going(const struct module *mod)
 {
 	struct pp_site *site, *next;
@@ -564,11 +576,11 @@ void pp_sites_module_going(const struct module *mod)
 	site_linger_end_all(&gone);
 }
 
-/* Carried functions, by the address of the old one. */
+/* Carried functions, hashed by the address of the old function. */
 static struct {
-	struct list_head active;	/* those that are enabled */
+	struct list_head active;	/* pp_func.on: those of enabled patches */
 	struct pp_func *switched;	/* by ->next_switched: those that the attempt switches */
-	u64 attempt;			/* which one; before and afterwards switched means nothing */
+	u64 attempt;			/* the number of the attempt for which switched is valid */
 } carried[1 << SITE_BITS];
 
 void pp_sites_init(void)
@@ -612,7 +624,6 @@ bool pp_carried_is_switched(const struct pp_func *func, u64 attempt)
 	return false;
 }
 
-/* Where calls of @site go when the patches that leave have left; 0: not rerouted. */
 unsigned long pp_site_top(const struct pp_site *site)
 {
 	const struct pp_func *func;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The places where calls are rerouted, and the modes, which are the ways to do it: site.c. */
+/*
+ * Sites, which are the entries where the core reroutes calls, and modes, which are the ways to
+ * reroute them: site.c.
+ */
 #ifndef POKEPATCH_SITE_H
 #define POKEPATCH_SITE_H
 
@@ -18,42 +21,42 @@ struct pp_site;
 struct pp_text;
 
 /*
- * All under pp_mutex; all but pokes() may sleep.  A site is in a mode from hook() to
- * unhook(), and lets all calls through until its target is set.
+ * A way to reroute calls.  A site is in a mode from hook() to unhook(), and lets all calls through
+ * until its target is set.  Callers hold pp_mutex.  All operations but pokes() may sleep.
  */
 struct pp_mode {
 	const char *name;
 	/*
-	 * Hook the functions' sites, which are in no mode, as far as they fit, and
-	 * set their mode.  Return: 0, also if some do not fit and another mode will
-	 * do; or an error (logged): then those in this mode are to be unhooked.
+	 * Hook those sites of @funcs that this mode suits, and set their mode.  The sites are in
+	 * no mode, or linger.  Return: 0, also if a site that another mode may take is left out;
+	 * or an error (logged), after which the caller unhooks the sites that are in this mode.
 	 */
 	int (*hook)(struct pp_func **funcs, unsigned int nr);
 	/*
-	 * Undo that for sites in this mode and reset it, or have them linger.
-	 * @going: they are in a module that goes.
+	 * Take @sites, which are in this mode, out of it, or make them linger.
+	 * @going: the module that they are in is being unloaded.
 	 */
 	void (*unhook)(struct pp_site **sites, unsigned int nr, bool going);
 	/*
-	 * If it is there: one of several hooked functions leaves the site, which stays.
-	 * Return: true if its module must not go before an RCU-tasks grace period.
+	 * Optional.  Unhook @func from its site, which stays hooked for other patches.
+	 * Return: true if the module of @func must stay until an RCU-tasks grace period has passed.
 	 */
 	bool (*leave)(struct pp_func *func);
 	/*
-	 * If it is there: @site lets calls through, and is going to lead to @target, for
-	 * @func's sake; write, as long as that changes nothing, what pokes() need not write
-	 * then.  May sleep.  Return: 0, -ENOMEM, or -EBUSY or -EIO (logged).
+	 * Optional.  @site lets calls through and will be switched to @target, for @func.  Write
+	 * ahead what has no effect until the switch, so that pokes() need not list it.
+	 * Return: 0, -ENOMEM, or -EBUSY or -EIO (logged).
 	 */
 	int (*prepare)(struct pp_site *site, const struct pp_func *func, unsigned long target);
 	/*
-	 * What to write so that calls go to @target instead of site->target, 0
-	 * being the old function: up to PP_POKES_MAX pokes, in their order.
-	 * Return: how many, or an error if @target cannot be reached.
+	 * List the writes that lead calls to @target (0: the old function) instead of to
+	 * site->target: up to PP_POKES_MAX pokes, in the order in which to write them.
+	 * Return: their number, -ERANGE if a jump does not reach @target, -EBUSY (logged).
 	 */
 	int (*pokes)(const struct pp_site *site, unsigned long target, struct pp_poke *poke);
 };
 
-/* Away from one target, the words for another, and there (entry.c). */
+/* A NOP over the deciding word, the words that load the new address, the deciding word: entry.c. */
 #define PP_POKES_MAX (PP_PREPARED_MAX + 2)
 
 extern const struct pp_mode pp_ftrace_mode, pp_direct_mode, pp_entry_mode;
@@ -61,74 +64,81 @@ extern const struct pp_mode pp_ftrace_mode, pp_direct_mode, pp_entry_mode;
 bool pp_mode_known(u32 mode);
 const char *pp_mode_name(u32 mode);
 int pp_mode_parse(const char *name, u32 *mode);
-/* enum pokepatch_mode; of NULL, that is 0. */
+/* The enum pokepatch_mode of @mode; POKEPATCH_MODE_AUTO, which is 0, for NULL. */
 u32 pp_mode_number(const struct pp_mode *mode);
 
 /*
- * One patched function's entry.  It exists while a patch that changes the
- * function is loaded (and the function too), is hooked while a patch that is, or
- * is about to be, enabled changes it, and lets every call through while target
- * is 0.
+ * The entry of a function that a patch changes.  It exists while both the function and a patch that
+ * changes it are loaded, or while it lingers.  It is hooked while such a patch is enabled or is
+ * being switched.  It lets every call through while target is 0.
  */
 struct pp_site {
 	struct hlist_node node;	 /* in the hash; readers hold preemption off */
-	unsigned long ip;	 /* what ftrace calls it, if there is one */
-	unsigned long target;	 /* where calls go; written in a stopped section */
-	unsigned long prepared;	 /* entry mode: what its prepared words load, 0: they are NOPs */
+	unsigned long ip;	 /* its address; ftrace's name for it, where there is an ftrace */
+	unsigned long target;	 /* where calls go; written by a switch: stop.c, transition.c */
+	unsigned long prepared;	 /* entry mode: the address that its first words load; 0: NOPs */
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
-	unsigned int users;	 /* funcs that point here */
+	unsigned int users;	 /* struct pp_funcs that point here */
 	const struct pp_mode *mode; /* while it is hooked, or lingers */
-	bool lingers;		 /* claimed still, though not hooked; or unsettled */
-	bool unsettled;		 /* it was given back, but ftrace has not written it yet */
-	struct list_head linger_node;
-	struct list_head hooked; /* pp_func.hook: those who want it hooked, the newest first */
+	bool lingers;		 /* not hooked, but still claimed, or unsettled */
+	bool unsettled;		 /* it was released, but ftrace has not written it yet */
+	struct list_head linger_node; /* in the list of lingering sites */
+	struct list_head hooked; /* pp_func.hook: functions that need it hooked, the newest first */
 	struct ftrace_ops *ops;	 /* direct mode: its own */
-	unsigned long stub;	 /* direct mode: what it calls, in some patch's text */
-	struct pp_patch *stub_owner; /* whose text it is in */
-	/* direct mode: has left, but its module is held until the site calls no stub of its */
+	unsigned long stub;	 /* direct mode: the stub that it calls, in a patch's text */
+	struct pp_patch *stub_owner; /* direct mode: the patch that has this stub */
+	/* direct mode: a patch that is unhooked, but held until the site calls none of its stubs */
 	const struct pp_patch *stub_held;
-	struct pp_time stub_born; /* since when it may be called */
-	const struct pp_patch *newest; /* whose func came last, or NULL if it went */
-	u64 laid_out;		 /* the attempt that has a flip for it; pp_mutex */
+	struct pp_time stub_born; /* direct mode: calls may have reached the stub since then */
+	const struct pp_patch *newest; /* the patch that took it last; NULL when that has put it */
+	u64 laid_out;		 /* the last attempt that has a flip for it */
 };
 
-/* All under pp_mutex; may sleep. */
+/*
+ * Callers of all functions but pp_site_find() and pp_sites_init() hold pp_mutex; those that get,
+ * put, hook, unhook, linger or add pokes may sleep.  @obj is the number of a parent in the patch's
+ * image, or PP_ALL_OBJECTS.  site.c says what each function does and returns.
+ */
 int pp_site_get(struct pp_func *func);
 void pp_sites_put(struct pp_func *funcs, unsigned int nr, unsigned int obj);
 int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj);
 void pp_sites_unhook(struct pp_func *funcs, unsigned int nr, unsigned int obj, bool going);
 void pp_site_linger(struct pp_site *site);
-/* The same for @sites that were given back, which ftrace could not write. */
+/* Make those of @sites that are in no mode linger as unsettled: they were released. */
 void pp_sites_linger_unsettled(struct pp_site **sites, unsigned int nr);
-/* Is there none of them? */
+/* Is no site unsettled? */
 bool pp_sites_all_settled(void);
 void pp_site_linger_end(struct pp_site *site);
+/* Try again to release, and to settle, all sites that linger.  Return: does one still linger? */
 bool pp_sites_linger_retry(void);
 void pp_sites_module_going(const struct module *mod);
+/* Where the calls of @site will go without the patches that leave; 0: to the old function. */
 unsigned long pp_site_top(const struct pp_site *site);
 /*
- * Where func->on goes while the patch is enabled: with the others of its site, or, of a
- * carried function, with others that have the same hash; the newest first.  NULL while
- * its parent is not loaded.
+ * The list, the newest first, that func->on is in while the patch of @func is enabled: that of its
+ * site, or for a carried function that of all carried functions with the same hash.  NULL while the
+ * parent is not loaded.
  */
 struct list_head *pp_func_active(const struct pp_func *func);
 /*
- * Carried functions have no site to tell: note that this attempt, which has a number of its
- * own, switches @func; does it switch the function that @func replaces?
+ * For carried functions, which have no site.  The first notes that the attempt, which has a unique
+ * number, switches @func.  The second asks whether this attempt switches a carried function that
+ * replaces the same old function as @func.
  */
 void pp_carried_note_switch(struct pp_func *func, u64 attempt);
 bool pp_carried_is_switched(const struct pp_func *func, u64 attempt);
 void pp_sites_init(void);
-/* How many sites are hooked in @mode; unless @ips is NULL, they go there. */
+/* How many sites are in @mode.  Unless @ips is NULL, their addresses are stored there. */
 unsigned int pp_sites_in_mode(const struct pp_mode *mode, unsigned long *ips);
 /*
- * Add to @text what has the calls of @site, for @func's sake, go to @target, and write what
- * has to be prepared for that.  May sleep.  0, -ERANGE; -EBUSY, -EIO (logged); -ENOMEM.
+ * Add the pokes to @text that lead the calls of @site to @target, for @func, and prepare the site
+ * for them.  Return: 0, -ERANGE, -ENOMEM, or -EBUSY or -EIO (logged).
  */
 int pp_site_add_pokes(struct pp_text *text, struct pp_site *site, const struct pp_func *func,
 		      unsigned long target);
-/* The handler's lookup: any context, with preemption off. */
+/* The site at @ip, or NULL.  Any context; the caller holds pp_mutex or keeps preemption off. */
 struct pp_site *pp_site_find(unsigned long ip);
+/* Add @site to the hash, or remove it; a removed site is freed after pp_synchronize_rude(). */
 void pp_site_publish(struct pp_site *site);
 void pp_site_unpublish(struct pp_site *site);
 

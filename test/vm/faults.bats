@@ -91,7 +91,7 @@ switching() {
 			# It loads an address, and nothing leads there.
 			stuck ....013c ....013c "some is not put back"
 			stuck ....013c $nop "this cannot be put back"
-			grep "the entry of [a-z_]*null is not given back" /tmp/log
+			grep "the entry of [a-z_]*null is not released yet" /tmp/log
 			unload_1
 			refused rmmod pokepatch
 			exit

@@ -87,7 +87,7 @@ setup() {
 	# The module region is anywhere within 2 GB (full randomisation), and here no entry reaches.
 	guest "${patched[@]}" --module "$module" --module "$(test_module pp_crowd)" \
 		--module "$(crowd_patch 10)" --module "$(crowd_patch 1000)" \
-		--expect 'is refused: __set_fixmap is what the kernel writes code with' <<-'END'
+		--expect 'is refused: the kernel uses __set_fixmap to write code' <<-'END'
 		debug=/sys/module/pokepatch/parameters
 		crowd() { same "patched functions" "$(cat /sys/module/pp_crowd/parameters/patched)" $1; }
 		pages() { grep -c 'veneer.*\[pokepatch\]' /proc/vmallocinfo || :; }

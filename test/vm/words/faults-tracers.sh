@@ -32,7 +32,7 @@ echo pp_ftrace_update >"$parameters/fault_in"
 off_1
 has "what failed" "$(cat "$parameters/fault_site")" " in pp_ftrace_update"
 on_1 2>/dev/null && die "nobody can have that site now"
-has "the log" "$(dmesg)" "read_null cannot be switched in entry mode: it could not be given back"
+has "the log" "$(dmesg)" "read_null cannot be switched in entry mode: the core could not release it"
 if can entry-probes; then
 	echo 0 >"$tracing/events/pp/enable"
 	echo >"$tracing/kprobe_events"
