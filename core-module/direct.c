@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The direct mode: ftrace's site calls a stub of ours and nothing in between, so that a
- * call of a switched function costs three instructions more, and tracers of the function
- * go on working: then ftrace calls its own code, and that the handler of ftrace.c.
+ * The direct mode: ftrace's site calls a stub of the patch module, with nothing in between.  So a
+ * call of a switched function costs three instructions more, and tracers of the function keep
+ * working: with a tracer, the site calls ftrace's code, and that calls the handler in ftrace.c.
  *
  * A stub has two instructions, each in a word of its own:
  *
@@ -10,20 +10,19 @@
  *	jump			to the new function; or, to let calls through, back into the old
  *				one, behind its site
  *
- * The jump alone is switched, by one store, or live as an entry is: both of what it may be
- * are jumps, which the breakpoint's handler can make in its stead.
+ * A switch writes only the jump, in a stop by one store, live as it writes an entry.  Before and
+ * after, the instruction is a jump, which the breakpoint handler can emulate.
  *
- * Stubs lie in the text of the patch module (one for each of its functions), with unwind
- * data, so that every stack that they are on can be walked.  A task that is in front of the
- * jump is in neither function yet, as one that is about to call: it goes where the jump leads
- * by then, and is in the text of the module, which has to be empty before the module goes.
+ * Stubs lie in the text of the patch module, one for each of its functions, with unwind data, so
+ * every stack that they are on can be walked.  A task in front of the jump is in neither function
+ * yet, like a task that is about to call: it goes where the jump leads by then.  It is in the text
+ * of the module, which must be empty before the module goes.
  *
- * ftrace has a site call an ops' own trampoline directly as long as that ops is the only
- * one there; so each site has an ops, with the stub for its trampoline.  The interface
- * that is made for direct calls (register_ftrace_direct()) does the same to the site, but
- * to take N addresses back from it waits for N grace periods of RCU-tasks, one after the
- * other: it waits under its own mutex, and of the variant that takes many sites at once
- * each ops has one address.
+ * ftrace makes a site call the trampoline of an ops directly as long as that ops is the only one at
+ * the site.  So each site has an ops, with the stub as its trampoline.  ftrace's interface for
+ * direct calls (register_ftrace_direct()) has the same effect on the site.  But to take N addresses
+ * back, it waits for N grace periods of RCU-tasks, one after the other, because it waits under its
+ * own mutex.  Its variant for many sites has one address for each ops.
  */
 #include <linux/delay.h>
 #include <linux/ftrace.h>
@@ -50,14 +49,15 @@
 #include "watch.h"
 
 /*
- * Calls of a function that has several tracers look at every ops that there is; so only
- * this many of a patch's functions get one without being asked.
+ * Each call of a function with several tracers looks at every registered ops.  So at most this many
+ * functions of a patch get one if the mode is `auto`.
  */
 #define AUTO_MAX 8
 
-/* How often a BPF program that is just being attached or detached is asked to share. */
+/* How often to ask a BPF program that is just being attached or detached to share the site. */
 #define TRIES 100
 
+/* The address of the stub of @func, or 0. */
 static unsigned long direct_stub_of(const struct pp_func *func)
 {
 	const struct pp_patch *patch = func->patch;
@@ -69,16 +69,18 @@ static unsigned long direct_stub_of(const struct pp_func *func)
 
 static int direct_report_probe(const struct pp_site *site)
 {
-	pr_err("calls of %ps cannot be switched: there is a probe in the stub that they go by\n",
+	pr_err("calls of %ps cannot be switched: there is a probe in the stub that its entry calls; remove the probe and try again\n",
 	       (void *)site->ip);
 	return -EBUSY;
 }
 
 /*
- * A stub can be probed like any text of a module.  A write would take away the probe's
- * breakpoint, or be taken back by kprobes later.  A probe is in the table before its
- * breakpoint is written: one that this does not see yet, and whose breakpoint is not among
- * the bytes that were read before, shows when these are compared with those that are replaced.
+ * Is there a probe in the bytes of @poke?
+ *
+ * A stub can be probed like any text of a module.  A write would remove the probe's breakpoint, or
+ * kprobes would undo the write later.  kprobes enters a probe in its table before it writes the
+ * breakpoint.  If this look comes too early to find the probe, then the bytes that were read before
+ * hold no breakpoint either.  The write then fails when it compares them with the text.
  */
 static bool direct_is_probed(const struct pp_poke *poke)
 {
@@ -86,14 +88,17 @@ static bool direct_is_probed(const struct pp_poke *poke)
 	unsigned int i;
 
 	preempt_disable();
-	/* Not only at its start: what stands there now may be several instructions. */
+	/* Look at every byte: the bytes there now may be several instructions. */
 	for (i = 0; i < poke->size && !found && !pp_debug_skip_probed; i++)
 		found = pp_kernel.get_kprobe((void *)(poke->at + i));
 	preempt_enable();
 	return found;
 }
 
-/* What the jump of @site's stub is to be, that lies at @jump, for calls to go to @target. */
+/*
+ * Make the instruction for the jump, at @jump, of the stub of @site that leads to @target (0: to
+ * the old function, behind its site).  Return: 0, or an error if it does not reach.
+ */
 static int direct_jump_insn(const struct pp_site *site, unsigned long jump, unsigned long target,
 			    u8 *insn)
 {
@@ -102,7 +107,7 @@ static int direct_jump_insn(const struct pp_site *site, unsigned long jump, unsi
 
 static int direct_pokes(const struct pp_site *site, unsigned long target, struct pp_poke *poke)
 {
-	/* Its patch leaves, or comes, below another one. */
+	/* The patch is switched below another one on the stack, which keeps the calls. */
 	if (site->target == target)
 		return 0;
 	poke->at = site->stub + pp_arch.stub.jump;
@@ -114,8 +119,10 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 }
 
 /*
- * @site is about to call the stub at @stub, which nobody does yet, and which is as the loader
- * left it, or as its last site did: it shall go where the calls of @site go.
+ * Write the stub of @func at @stub, which @site will call, so that it leads where the calls of
+ * @site go now.  No site calls the stub yet.  It holds what the loader, or its last use, left
+ * there.
+ * Return: 0, -ERANGE if a jump does not reach, -EBUSY if a probe is in the stub, -ENOMEM, -EIO.
  */
 static int direct_write_stub(struct pp_site *site, const struct pp_func *func, unsigned long stub)
 {
@@ -149,16 +156,19 @@ static void direct_free_ops(struct ftrace_ops *ops)
 	kfree(ops);
 }
 
-/* ftrace is dead, and @site may call its stub for ever: not even `rmmod -f` may end that. */
+/*
+ * ftrace has shut itself down, and @site may call its stub for ever.  So the module with the stub
+ * must stay, even after `rmmod -f`.
+ */
 static void direct_hold_for_good(struct pp_site *site)
 {
-	pr_err("%s: its module stays loaded: ftrace does not let go of %ps; is it dead?\n",
+	pr_err("%s: its module stays loaded: ftrace failed, and the entry of %ps may keep calling its stub; has ftrace shut itself down?\n",
 	       site->stub_owner->name, (void *)site->ip);
 	__module_get(site->stub_owner->mod);
 	site->stub_owner->stuck = true;
 }
 
-/* Have @site call its stub. */
+/* Register an ops that makes @site call its stub.  Return: 0 or an error. */
 static int direct_register(struct pp_site *site)
 {
 	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
@@ -185,23 +195,23 @@ static int direct_register(struct pp_site *site)
 		return 0;
 	}
 	/*
-	 * It was alive when it took the filter, so it died since, at this site perhaps, which
-	 * may have been written or not.  What it keeps of the ops nobody can say either.
+	 * ftrace accepted the filter, so it has shut itself down since, perhaps at this site, which
+	 * it may have written or not.  It may also still use the ops, so do not free that.
 	 */
 	if (ret == -ENODEV) {
 		direct_hold_for_good(site);
 		return ret;
 	}
-	/* It may have been in ftrace's list for a moment. */
+	/* The ops may have been in ftrace's list for a moment. */
 	synchronize_rcu_tasks_rude();
 	direct_free_ops(ops);
 	return ret;
 }
 
 /*
- * ftrace waits for a grace period whenever an ops goes that is dynamic, which is what it
- * takes all for that lie in a module, so that the ops may be freed.  The callers here wait
- * once for many.  Nobody else writes the flags of an ops than who registers it.
+ * ftrace waits for a grace period whenever a dynamic ops is unregistered, so that the ops may be
+ * freed.  It marks every ops in a module as dynamic.  Callers of this function wait once for many
+ * ops, so take the mark away.  Apart from ftrace itself, only the owner of an ops writes its flags.
  */
 static int direct_unregister(struct ftrace_ops *ops, unsigned long ip)
 {
@@ -215,7 +225,7 @@ static int direct_unregister(struct ftrace_ops *ops, unsigned long ip)
 	return ret;
 }
 
-/* Why not?  NULL: it is hooked now. */
+/* Hook @func's site.  Return: NULL, or the reason why it cannot be in direct mode. */
 static const char *direct_hook_one(struct pp_func *func)
 {
 	const unsigned long stub = direct_stub_of(func);
@@ -227,7 +237,7 @@ static const char *direct_hook_one(struct pp_func *func)
 	if (!stub)
 		return "the patch was built without stubs";
 	if (site->lingers)
-		return "its entry could not be given back to ftrace yet";
+		return "the core could not release its entry to ftrace yet";
 	ret = direct_write_stub(site, func, stub);
 	if (ret == -ERANGE)
 		return "the new function is too far away";
@@ -271,7 +281,10 @@ static int direct_hook(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
-/* Nobody is, or comes, by its stub, or its owner is held in another way. */
+/*
+ * Drop the reference to the module whose stub @site called.  No task is in that stub or can come to
+ * it any more, or another reference holds the module.
+ */
 static void direct_put_held_module(struct pp_site *site)
 {
 	if (!site->stub_held)
@@ -281,9 +294,9 @@ static void direct_put_held_module(struct pp_site *site)
 }
 
 /*
- * Waits until nobody is in a stub that goes, or in ftrace's code with one of the ops: once
- * for tasks, wherever they were preempted, and once for idle ones and those under way in
- * the list of ops, which is walked with preemption off where RCU may not be watching.
+ * Before it frees an ops, this waits until no task is in its stub, or in ftrace's code with the
+ * ops: once for tasks, wherever they were preempted, and once for idle tasks and for CPUs that walk
+ * the list of ops, which ftrace does with preemption off where RCU may not be watching.
  */
 static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 {
@@ -294,7 +307,9 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 
 		if (!direct_unregister(site->ops, site->ip))
 			continue;
-		/* ftrace holds on to it, and the site may go on calling the stub. */
+		/*
+		 * ftrace may still use the ops, so do not free it, and the site may call the stub.
+		 */
 		site->ops = NULL;
 		if (!going)
 			direct_hold_for_good(site);
@@ -314,7 +329,10 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 	}
 }
 
-/* Another patch's function on @site, which is hooked: of the newest, who may replace the rest. */
+/*
+ * The hooked function on @site, other than @func, of the newest patch, or NULL.  The newest,
+ * because that patch may be about to replace the others.
+ */
 static struct pp_func *direct_other_user(const struct pp_site *site, const struct pp_func *func)
 {
 	struct pp_func *other;
@@ -325,13 +343,16 @@ static struct pp_func *direct_other_user(const struct pp_site *site, const struc
 	return NULL;
 }
 
-/* A second ops for a site, that does nothing. */
+/* A second ops for a site, whose handler does nothing. */
 struct second_ops {
 	struct ftrace_ops ops;
 	struct list_head node;
 };
 
-/* Some that have gone, which somebody may still be at. */
+/*
+ * All of them, from before they are registered.  An unregistered one stays here until no CPU can
+ * still use it.
+ */
 static LIST_HEAD(second_ops_list);
 
 static void notrace direct_second_handler(unsigned long ip, unsigned long parent_ip,
@@ -340,9 +361,9 @@ static void notrace direct_second_handler(unsigned long ip, unsigned long parent
 }
 
 /*
- * Have @site call @stub from now on.  While a second ops is there, the site calls ftrace's
- * own code, which has the handler decide, and nobody looks at the trampoline; when it goes,
- * ftrace writes the site anew.
+ * Make @site call @stub from now on.  While a second ops is registered, the site calls ftrace's own
+ * code, which leaves the decision to the handler, and the trampoline is not used.  So it can be
+ * changed then.  When the second ops is unregistered, ftrace writes the site anew.
  */
 static int direct_change_stub(struct pp_site *site, unsigned long stub)
 {
@@ -354,7 +375,7 @@ static int direct_change_stub(struct pp_site *site, unsigned long stub)
 		return -ENOMEM;
 	list_add(&second->node, &second_ops_list);
 	second->ops.func = direct_second_handler;
-	/* Never called, but else ftrace would make one. */
+	/* Not used.  But without a trampoline, ftrace would make one. */
 	second->ops.trampoline = stub;
 	ret = ftrace_set_filter_ip(&second->ops, site->ip, 0, 0);
 	if (ret)
@@ -362,7 +383,7 @@ static int direct_change_stub(struct pp_site *site, unsigned long stub)
 	pp_record_sites_before(&sites, &site->ip, 1);
 	ret = register_ftrace_function(&second->ops);
 	pp_record_sites_after(&sites);
-	/* As in direct_register(). */
+	/* ftrace has shut itself down and may still use the ops, so never free it. */
 	if (ret == -ENODEV)
 		list_del(&second->node);
 	if (ret)
@@ -370,14 +391,13 @@ static int direct_change_stub(struct pp_site *site, unsigned long stub)
 	WRITE_ONCE(site->ops->trampoline, stub);
 	ret = direct_unregister(&second->ops, site->ip);
 	if (ret) {
-		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
+		pr_err_once("the core stays loaded: ftrace failed to unregister its ops; has ftrace shut itself down?\n");
 		__module_get(THIS_MODULE);
 		list_del(&second->node);
 	}
 	return ret;
 }
 
-/* All tasks have passed a grace period since functions left their sites. */
 void pp_direct_free_second_ops(void)
 {
 	struct second_ops *second, *next;
@@ -389,7 +409,10 @@ void pp_direct_free_second_ops(void)
 	}
 }
 
-/* Have the site call the stub of @heir, which then does what the one that it calls now does. */
+/*
+ * Make @site call the stub of @heir, which then leads where the stub leads that it calls now.
+ * Return: 0 or an error.  On success the caller waits before the old stub's module may go.
+ */
 static int direct_hand_over(struct pp_site *site, struct pp_func *heir)
 {
 	struct pp_site other = {
@@ -419,8 +442,9 @@ static int direct_hand_over(struct pp_site *site, struct pp_func *heir)
 }
 
 /*
- * @func's patch leaves a site that others stay on: its stub must not be needed any more.
- * Nobody who came by it may be in it when its module goes: the caller waits.
+ * @func is unhooked from a site that other patches still use, so calls must no longer need its
+ * stub.  If the site calls it, hand over to another patch's stub.  Return: true if the caller must
+ * wait, since a task may be in the old stub, before the module may go.
  */
 static bool direct_leave(struct pp_func *func)
 {
@@ -429,11 +453,14 @@ static bool direct_leave(struct pp_func *func)
 
 	if (site->stub != direct_stub_of(func))
 		return false;
-	/* From an earlier time; until the end of this transition the patch holds it. */
+	/*
+	 * Drop a reference from an earlier hand-over that failed.  Until the end of this transition
+	 * the patch itself holds its module.
+	 */
 	direct_put_held_module(site);
 	heir = direct_other_user(site, func);
 	if (WARN_ON(!heir) || direct_hand_over(site, heir)) {
-		pr_notice("%s: its module stays loaded as long as calls of %s go by its code: ftrace does not take another way now\n",
+		pr_notice("%s: its module stays loaded as long as calls of %s use its stub: ftrace does not switch them to another stub now; the core tries again every second\n",
 			  func->patch->name, func->name);
 		__module_get(func->patch->mod);
 		site->stub_held = func->patch;
@@ -442,20 +469,23 @@ static bool direct_leave(struct pp_func *func)
 	return true;
 }
 
-/* Each function whose site calls, or called, a stub that is held; a site may come twice. */
+/* Each hooked function whose site has a stub_held.  A site may come more than once. */
 #define for_each_held(patch, i)                                        \
 	list_for_each_entry(patch, &pp_patches, list)                  \
 		for (i = 0; i < (patch)->nr_funcs; i++)                \
 			if ((patch)->funcs[i].hooked && (patch)->funcs[i].site->stub_held)
 
-/* Its stub is in a patch that left, and that nothing but stub_held holds. */
+/*
+ * Does @site still call the stub of the patch in stub_held?  If that patch is hooked there again,
+ * it holds its module itself.
+ */
 static bool direct_calls_held(const struct pp_site *site)
 {
 	return site->stub_owner == site->stub_held &&
 	       direct_stub_of(direct_other_user(site, NULL)) != site->stub;
 }
 
-/* All are handed over before the one wait for those who are in the old stubs. */
+/* Hand over all stubs first, then wait once for tasks that are in the old ones. */
 bool pp_direct_retry(void)
 {
 	struct pp_patch *patch;
@@ -470,7 +500,7 @@ bool pp_direct_retry(void)
 		    !direct_hand_over(site, direct_other_user(site, NULL)))
 			wait = true;
 	}
-	/* One that failed may have left something, too. */
+	/* A hand-over that failed may have left a second ops, too. */
 	if (wait || !list_empty(&second_ops_list)) {
 		synchronize_rcu_tasks();
 		synchronize_rcu_tasks_rude();

@@ -2,12 +2,13 @@
 /*
  * The ftrace mode: one ftrace_ops for all functions of all patches.
  *
- * One for all, because ftrace allows one ops that redirects per function, so
- * patches that stack on a function must share it; and because each registering
- * costs a page of trampoline and each unregistering waits for all tasks, which a
- * thousand functions cannot afford.  Its filter is never empty (an empty filter
- * is "every function"): it always holds an anchor, a function of the core's own,
- * on which registering also proves that redirecting works on this kernel.
+ * All share one ops because ftrace allows one redirecting ops for each function, so patches that
+ * stack on a function must share it.  Besides, each registration costs a page for a trampoline, and
+ * each unregistration waits for all tasks, which a thousand functions cannot afford.
+ *
+ * The filter of the ops is never empty, since an empty filter means every function.  It always
+ * holds the anchor, a function of the core.  When the ops is registered, the anchor also shows
+ * whether redirection works on this kernel.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>
@@ -36,27 +37,25 @@ static __always_inline void pp_ftrace_set_target(struct ftrace_regs *fregs, unsi
 #ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
 	ftrace_instruction_pointer_set(fregs, target);
 #else
-	/* There the other one does nothing. */
+	/* Without ARGS, ftrace_instruction_pointer_set() does nothing. */
 	instruction_pointer_set(ftrace_get_regs(fregs), target);
 #endif
 }
 
 /*
- * Runs at every call of a hooked function: in any context, NMI and idle
- * included, on any CPU, and nested in itself.
+ * Runs at every call of a hooked function: in any context, NMI and idle included, on any CPU, and
+ * nested in itself.
  *
- * There is no recursion guard, because the answer of a guard to "we are nested"
- * would be to run the old function.  None is needed: the handler calls nothing
- * that could be traced.  (preempt_enable_notrace() may schedule, and the
- * scheduler's functions may be patched; the nested handler shares nothing with
- * this one.)
+ * There is no recursion guard, since all that a guard could do for a nested call is run the old
+ * function.  None is needed, because the handler calls no function that could be traced.
+ * (preempt_enable_notrace() may schedule, and the scheduler's functions may be patched.  The nested
+ * handler shares nothing with this one.)
  *
- * Preemption is off from the lookup to the decision.  So no task can be stopped
- * in between by stop_machine(), and a site that was taken out of the hash may be
- * freed as soon as every CPU has scheduled.  A task may be preempted after the
- * decision and before it jumps: then the return address of the call to ftrace,
- * in the old function, is still on its stack, which is why a transition takes
- * the old function for busy in both directions.
+ * Preemption is off from the lookup to the decision.  So stop_machine() cannot stop a task in
+ * between, and a site that was taken out of the hash may be freed as soon as every CPU has
+ * scheduled.  A task may be preempted after the decision, before it jumps.  Then the return address
+ * of the call to ftrace, in the old function, is still on its stack.  That is why the old function
+ * must be empty in a transition of either direction.
  */
 void notrace pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			       struct ftrace_regs *fregs)
@@ -80,8 +79,8 @@ static struct ftrace_ops ops = {
 static bool registered; /* pp_mutex */
 
 /*
- * Some could not be taken out of the filter, for want of memory.  The handler lets their
- * calls through, but nobody else can redirect them, and no cheaper mode can have them.
+ * There was no memory to remove some sites from the filter.  The handler lets their calls through.
+ * But no other user can redirect them, and the cheaper modes cannot take these sites.
  */
 static bool leftovers; /* pp_mutex */
 
@@ -99,13 +98,13 @@ static noinline int pp_ftrace_anchor(int n)
 
 static struct pp_site anchor_site;
 
-/* Redirect the anchor, and back: both must show. */
+/* Redirect the anchor, and stop redirecting it: do calls follow both times? */
 static bool pp_ftrace_redirects(void)
 {
 	int (*call)(int) = pp_ftrace_anchor;
 	bool there, back;
 
-	OPTIMIZER_HIDE_VAR(call); /* what it returns is not what its source says */
+	OPTIMIZER_HIDE_VAR(call); /* so that the compiler does not know what it returns */
 	pp_site_publish(&anchor_site);
 	WRITE_ONCE(anchor_site.target, (unsigned long)pp_ftrace_anchor_new);
 	there = call(1) == 3;
@@ -128,8 +127,9 @@ static void pp_ftrace_free_filter(void)
 }
 
 /*
- * ftrace_set_filter_ips() of the ops, by which ftrace writes these sites if it is registered.
- * Not seen are those that @reset takes out: they are leftovers, or not there.
+ * Call ftrace_set_filter_ips() for the ops, and record what ftrace writes at these sites if the ops
+ * is registered.  Sites that @reset removes are not recorded.  They are leftovers, or there are
+ * none.
  */
 static int pp_ftrace_set_filter(unsigned long *ips, unsigned int nr, int remove, int reset)
 {
@@ -146,7 +146,7 @@ int pp_ftrace_unregister(struct ftrace_ops *which)
 {
 	int ret = unregister_ftrace_function(which);
 
-	/* The site may call what it did. */
+	/* If ftrace has shut itself down, the site may still make the call that it made before. */
 	return ret ?: pp_kernel.ftrace_is_dead() ? -ENODEV : 0;
 }
 
@@ -155,12 +155,12 @@ static void pp_ftrace_unregister_ops(void)
 	struct pp_record_sites sites;
 	int ret;
 
-	/* Also waits until nobody is in the ops' trampoline or handler any more. */
+	/* This also waits until no task is in the trampoline or the handler of the ops any more. */
 	pp_record_sites_before(&sites, &anchor_site.ip, 1);
 	ret = pp_ftrace_unregister(&ops);
 	pp_record_sites_after(&sites);
 	if (ret) {
-		pr_err_once("ftrace does not let go of the core, which stays loaded; is it dead?\n");
+		pr_err_once("the core stays loaded: ftrace failed to unregister its ops; has ftrace shut itself down?\n");
 		__module_get(THIS_MODULE);
 		return;
 	}
@@ -176,7 +176,7 @@ static int pp_ftrace_register_ops(void)
 
 	anchor_site.ip = pp_arch.entry.site((unsigned long)pp_ftrace_anchor);
 	if (!anchor_site.ip) {
-		pr_err("ftrace does not know the core's own functions; is ftrace dead or off?\n");
+		pr_err("ftrace does not know the core's own functions; has ftrace shut itself down, or is it off?\n");
 		return -ENODEV;
 	}
 	ret = ftrace_set_filter_ips(&ops, &anchor_site.ip, 1, 0, 0);
@@ -186,7 +186,7 @@ static int pp_ftrace_register_ops(void)
 		pp_record_sites_after(&sites);
 	}
 	if (ret) {
-		/* It may have been in ftrace's list for a moment. */
+		/* The ops may have been in ftrace's list for a moment. */
 		synchronize_rcu_tasks_rude();
 		pp_ftrace_free_filter();
 		pr_err("ftrace cannot be used (%d)%s\n", ret,
@@ -202,6 +202,7 @@ static int pp_ftrace_register_ops(void)
 	return 0;
 }
 
+/* Remove the sites @ips from the filter.  If there is no memory for that, the watch retries it. */
 static void pp_ftrace_remove_sites(unsigned long *ips, unsigned int nr)
 {
 	if (!pp_ftrace_set_filter(ips, nr, 1, 0))
@@ -210,7 +211,7 @@ static void pp_ftrace_remove_sites(unsigned long *ips, unsigned int nr)
 	pp_watch_later();
 }
 
-/* Make the filter anew, from the sites that are in this mode. */
+/* Make the filter anew, from the anchor and the sites that are in this mode. */
 static int pp_ftrace_refill_filter(void)
 {
 	const unsigned int nr = pp_sites_in_mode(&pp_ftrace_mode, NULL);
@@ -235,8 +236,8 @@ bool pp_ftrace_retry(void)
 }
 
 /*
- * ftrace has refused to add all of them, as one is somebody else's.  One after the other then,
- * to say which it is; if it is none any more, they are added.
+ * ftrace refused to add the sites @ips together, because another user redirects one of them.  Add
+ * them one by one, to report which one that is.  If ftrace takes all of them now, they are added.
  */
 static int pp_ftrace_add_each(unsigned long *ips, unsigned int nr)
 {
@@ -255,7 +256,7 @@ static int pp_ftrace_add_each(unsigned long *ips, unsigned int nr)
 	return ret;
 }
 
-/* Add the sites @ips.  All or nothing. */
+/* Add the sites @ips to the filter: all of them or none.  Return: 0 or an error (logged). */
 static int pp_ftrace_add_sites(unsigned long *ips, unsigned int nr)
 {
 	int ret = registered ? 0 : pp_ftrace_register_ops();
@@ -271,15 +272,17 @@ static int pp_ftrace_add_sites(unsigned long *ips, unsigned int nr)
 }
 
 /*
- * What ftrace itself does not ask.  A BPF program that is there when an ops that
- * redirects is registered is asked to share (it calls the old function by its address
- * otherwise, and so past the patch); but not when such an ops changes its filter, as
- * ours does.  One that comes later is asked.
+ * Why the site cannot be in ftrace mode, as far as ftrace itself does not check it, or NULL.
+ *
+ * A BPF program at the site must be asked to share it.  Otherwise the program calls the old
+ * function by its address, and so bypasses the patch.  ftrace asks when a redirecting ops is
+ * registered, and when a BPF program comes to a site that has such an ops.  It does not ask when a
+ * registered ops changes its filter, as the core's ops does.
  */
 static const char *pp_ftrace_hindrance(const struct pp_site *site)
 {
 	if (site->lingers)
-		return "its entry could not be given back to ftrace yet";
+		return "the core could not release its entry to ftrace yet";
 	if (pp_claim_user_kinds(site->ip) & PP_SHADOWS_BPF)
 		return "a BPF program uses its entry";
 	return NULL;
@@ -301,10 +304,7 @@ static int pp_ftrace_check_free(struct pp_func **funcs, unsigned int nr)
 	return 0;
 }
 
-/*
- * The sites call the handler, which lets all calls through until their target is
- * set.
- */
+/* Make the sites call the handler, which lets all calls through until their target is set. */
 static int pp_ftrace_hook(struct pp_func **funcs, unsigned int nr)
 {
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
@@ -314,7 +314,7 @@ static int pp_ftrace_hook(struct pp_func **funcs, unsigned int nr)
 	for (i = 0; i < nr && !ret; i++)
 		ips[i] = funcs[i]->site->ip;
 	ret = ret ?: pp_ftrace_check_free(funcs, nr) ?: pp_ftrace_add_sites(ips, nr);
-	/* One that came since then was not asked. */
+	/* A BPF program may have come before the filter changed, and ftrace has not asked it. */
 	if (!ret) {
 		ret = pp_ftrace_check_free(funcs, nr);
 		if (ret)
@@ -326,10 +326,10 @@ static int pp_ftrace_hook(struct pp_func **funcs, unsigned int nr)
 	return ret;
 }
 
-/* A call may still be on its way to the handler. */
+/* A call may still be on its way to the handler, which lets it through. */
 static void pp_ftrace_unhook(struct pp_site **sites, unsigned int nr, bool going)
 {
-	/* In one go if there is memory for that, else one by one: it cannot fail. */
+	/* Unhooking must not fail: without memory for the array, remove the sites one by one. */
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	unsigned int i;
 
@@ -363,8 +363,8 @@ int pp_ftrace_start(void)
 }
 
 /*
- * ftrace brings all its sites into line with its records, among other things, whenever the
- * filter of a registered ops is set, be it to what it is.
+ * Whenever the filter of a registered ops is set, even to what it is already, ftrace writes all
+ * sites that differ from their records.
  */
 int pp_ftrace_update(const unsigned long *ips, unsigned int nr)
 {
@@ -382,8 +382,8 @@ int pp_ftrace_update(const unsigned long *ips, unsigned int nr)
 }
 
 /*
- * No site is hooked and none will be soon: give ftrace back.  If there are sites that have to
- * be settled, that is for who settles the last one.
+ * For when no site is hooked and none will be soon.  While a site is unsettled, the ops stays
+ * registered; pp_sites_linger_retry() calls this again when it has settled the last one.
  */
 void pp_ftrace_stop(void)
 {

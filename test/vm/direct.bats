@@ -74,7 +74,7 @@ example=$top/examples/proc-version.patch
 	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
 		--module "$(test_module pp_kill)" --module "$(test_module pp_probe)" --timeout 240 \
 		--expect 'its module is being removed by force, but calls' \
-		--expect '^pokepatch: int_pow: its module stays loaded: ftrace does not let go' \
+		--expect '^pokepatch: int_pow: its module stays loaded: ftrace failed' \
 		--expect 'int_pow cannot be switched in direct mode: ftrace does not take it' \
 		--expect '^Disabling lock debugging due to kernel taint' <<-'END'
 		# What int_pow(1, 0) returns: 1, patched 2 or 3.

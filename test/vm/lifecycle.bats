@@ -97,7 +97,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 @test "the core stays as long as there is a patch, enabled or not" {
 	with_patches "$patches"/agree-{1,2}.patch
 	! can ftrace || patched+=(--module "$(test_module pp_kill)"
-		--expect 'ftrace does not let go of the core, which stays loaded'
+		--expect 'the core stays loaded: ftrace failed to unregister its ops'
 		--expect 'ftrace refuses|cannot be switched [(]-19[)]')
 	guest "${patched[@]}" <<<"$words"'
 		pokepatch load "$(patch_file agree-1)"
