@@ -6,14 +6,14 @@
  *
  * Only kprobes and the core's own tracing (trace_entry.c) use entries too.  A kprobe has a copy of
  * the word that it is on.  It executes that copy when it is hit, and restores it when it is
- * removed.  It makes the copy when it is registered, however much later it is armed (tracefs arms an
- * event's kprobe when the event is enabled).  So the core must not write a word that has a kprobe,
- * even if no breakpoint shows.  A stale copy of the NOP would let through calls that are switched.
- * A stale copy of the jump would lead to a patch that is gone.  A stale copy of half an address
- * would make the jump lead to a wrong address.  Nor may a word become a jump if its delay slot has
- * a kprobe.  If a kprobe is on an entry before the patch is enabled, the core does not take the
- * entry.  A kprobe that comes later works as long as its word stays as it is, so the patch stays
- * on, or off, until the kprobe is removed.
+ * removed.  It makes the copy when it is registered, however much later it is armed (tracefs arms
+ * an event's kprobe when the event is enabled).  So the core must not write a word that has a
+ * kprobe, even if no breakpoint shows.  A stale copy of the NOP would let through calls that are
+ * switched.  A stale copy of the jump would lead to a patch that is gone.  A stale copy of half an
+ * address would make the jump lead to a wrong address.  Nor may a word become a jump if its delay
+ * slot has a kprobe.  If a kprobe is on an entry before the patch is enabled, the core does not
+ * take the entry.  A kprobe that comes later works as long as its word stays as it is, so the patch
+ * stays on, or off, until the kprobe is removed.
  *
  * The core holds kprobe_mutex from the look for kprobes to the end of the write.  register_kprobe()
  * makes its copy, puts the kprobe into the table and arms it under that mutex, but only the first

@@ -2,16 +2,15 @@
 /*
  * Writing instructions that CPUs may execute.
  *
- * A poke replaces one instruction that lies within one aligned word, by one store
- * of that word, so that whoever fetches it (an NMI, an interrupted task that goes
- * on, another CPU) sees the old instruction or the new one.  Text is read-only
- * where it runs; the store is made by the architecture, if the kernel has a routine
- * for it that may be called with the machine stopped, or else goes through a second,
- * writable and not executable mapping, which is made before anything is stopped.
+ * A poke replaces one instruction that lies within one aligned word, by one store of that word.  So
+ * an NMI, an interrupted task that goes on or another CPU fetches the old instruction or the new
+ * one.  Text is read-only where it runs.  If the kernel has a routine that stores text and may be
+ * called with the machine stopped, the architecture uses that.  Otherwise the store goes through a
+ * second mapping, writable and not executable, which the core makes before it stops anything.
  *
- * Writers of the kernel's own (jump labels, static calls, kprobes, ftrace) may be
- * at work on the other bytes of the same word.  They hold text_mutex while they
- * are, and so do we from before the first store to after the last.
+ * The kernel's own writers of text (jump labels, static calls, kprobes, ftrace) may be changing the
+ * other bytes of the same word.  They hold text_mutex meanwhile.  So the core holds it from before
+ * the first store until after the last one.
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -44,7 +43,7 @@ bool pp_text_fits(unsigned long at, unsigned int size)
 	return text_word_of(at) == text_word_of(at + size - 1);
 }
 
-/* The page of core or module text that @addr is in. */
+/* The page of kernel or module text that @addr is in. */
 static struct page *text_page(unsigned long addr)
 {
 	if (addr >= pp_kernel.stext && addr < pp_kernel.etext)
@@ -52,7 +51,7 @@ static struct page *text_page(unsigned long addr)
 	return vmalloc_to_page((void *)addr);
 }
 
-/* Neither load nor store can tear: they are aligned, and volatile. */
+/* Neither this load nor the store below can tear, since they are aligned and volatile. */
 static __always_inline u64 text_read_word(const void *from)
 {
 	return pp_arch.text.word == sizeof(u64) ? READ_ONCE(*(const u64 *)from) :
@@ -67,7 +66,7 @@ static __always_inline void text_write_word(void *to, u64 word)
 		WRITE_ONCE(*(u32 *)to, word);
 }
 
-/* The bytes at their place in an otherwise empty word, as the CPU loads it. */
+/* The word, as a CPU loads it, with @bytes at the place of @poke and zeros elsewhere. */
 static u64 text_place_in_word(const struct pp_poke *poke, const u8 *bytes)
 {
 	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX) = {};
@@ -131,8 +130,10 @@ void pp_text_unmap(struct pp_text *text)
 }
 
 /*
- * No memcpy() or memcmp() here, and no tracer or probe: they may be what is being
- * switched, and this CPU has not serialised yet.
+ * Replace @from by @to in the word of @poke.  Return: did the word hold @from, and was it written?
+ *
+ * Do not call memcpy() or memcmp() from here, nor a function that may be traced or probed: such a
+ * function may be the one that is being switched, and this CPU has not serialised yet.
  */
 static __always_inline bool text_write_poke(const struct pp_poke *poke, u64 from, u64 to)
 {
@@ -146,7 +147,7 @@ static __always_inline bool text_write_poke(const struct pp_poke *poke, u64 from
 	return true;
 }
 
-/* What CPUs will fetch, as opposed to what was written. */
+/* Does the text hold @word, where CPUs will fetch it and not only in the writable mapping? */
 static __always_inline bool text_reads_back(const struct pp_poke *poke, u64 word)
 {
 	return (text_read_word((void *)text_word_of(poke->at)) & poke->mask) == word;
@@ -159,7 +160,10 @@ static __always_inline bool text_is_written(const struct pp_poke *poke)
 		text_reads_back(poke, poke->new_word));
 }
 
-/* Of the first @nr; what is not as it was written is somebody else's, and is let alone. */
+/*
+ * Put back the first @nr pokes.  Leave alone any word that no longer holds what we wrote: another
+ * writer has changed it since.
+ */
 static __always_inline void text_put_back(struct pp_text *text, unsigned int nr)
 {
 	unsigned int i;
@@ -172,11 +176,6 @@ static __always_inline void text_put_back(struct pp_text *text, unsigned int nr)
 			text->stuck = &text->poke[i];
 }
 
-/*
- * Write all of them, in their order, and compare; or leave all as they were.
- * text_mutex is held, by whoever stopped the machine or by the caller.  Any
- * context; who runs the text afterwards must serialise first.
- */
 notrace bool pp_text_write(struct pp_text *text)
 {
 	unsigned int i, done;
@@ -254,7 +253,7 @@ static int text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 	unsigned int i;
 	int ret;
 
-	/* Slower, and it minds neither words nor who runs the text. */
+	/* A live write is slower, but instructions may cross words, and CPUs may execute them. */
 	if (!text_all_fit(text))
 		return pp_text_write_live(text, patch);
 	ret = pp_text_map(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Writing instructions: text.c. */
+/* Writing instructions that CPUs may execute: text.c. */
 #ifndef POKEPATCH_TEXT_H
 #define POKEPATCH_TEXT_H
 
@@ -13,51 +13,59 @@ struct pp_patch;
 /* The longest instruction that is written, and the widest word, in bytes. */
 #define PP_TEXT_WORD_MAX 8
 
-/* One instruction, within one word (pp_text_fits()). */
+/* The write of one instruction, which lies within one word (pp_text_fits()). */
 struct pp_poke {
 	unsigned long at;
 	u8 size;
 	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
-	const struct pp_func *func; /* for whose sake; for the history */
+	const struct pp_func *func; /* the function for which it is written; for the history */
 	/*
-	 * Two of a text are of the same instruction: the first of them makes it a NOP, and the
-	 * second what it was, when others have been written in between.
+	 * Two pokes of a text may write the same instruction: the first (passes) makes it a NOP,
+	 * and the second (returns) writes it again when other words have been written in between.
 	 */
 	bool passes, returns;
-	struct pp_when when;	/* live: it was written */
-	struct pp_when *route;	/* live: a copy of that, for who waits for it, or NULL */
-	u64 change;		/* record.c's */
+	struct pp_when when;	/* written live: the time of the write */
+	struct pp_when *route;	/* written live: where to copy that time, or NULL */
+	u64 change;		/* record.c: the number of the change */
 	/* pp_text_map() sets these */
-	void *alias;		/* of its word, writable; or where it runs (pp_arch.h: text_store) */
-	u64 mask, old_word, new_word;
+	void *alias;		/* its word, mapped writable; with a text.store(): as it runs */
+	u64 mask, old_word, new_word; /* the instruction's bits in its word, before and after */
 };
 
+/* Pokes that are written together, and what became of them. */
 struct pp_text {
 	struct pp_poke *poke;
 	unsigned int nr;
-	void *alias;		/* the mapping */
-	const struct pp_poke *bad; /* which one failed */
-	const u8 *wanted;	/* there */
-	u64 found;		/* the word that was there, when not written live */
-	const struct pp_poke *stuck; /* and one that could not be put back, or NULL */
-	bool written;		/* live: some of it was, if only to be put back */
-	unsigned int put_back;	/* not live: so many of the first ones were, after they were written */
-	struct pp_time turned;	/* likewise: when, between the one and the other */
-	struct pp_when when;	/* not live: all of it was written */
+	void *alias;		/* the writable mapping, one page for each poke, or NULL */
+	const struct pp_poke *bad; /* the poke that failed, or NULL */
+	const u8 *wanted;	/* the bytes that should have been at that place */
+	u64 found;		/* not written live: the word that was there */
+	const struct pp_poke *stuck; /* the first poke that could not be put back, or NULL */
+	bool written;		/* written live: some were, even if they were put back */
+	unsigned int put_back;	/* not written live: so many of the first pokes were put back */
+	struct pp_time turned;	/* the time between writing these and putting them back */
+	struct pp_when when;	/* not written live: the time of all writes */
 };
 
-/* Does the instruction lie within one word?  Any context. */
+/* Does the instruction of @size bytes at @at lie within one word?  Any context. */
 bool pp_text_fits(unsigned long at, unsigned int size);
-/* Make and unmake the writable mapping.  May sleep; -ENOMEM, -EIO. */
+/* Make and remove the writable mapping of the words of @text.  May sleep; -ENOMEM, -EIO. */
 int pp_text_map(struct pp_text *text);
 void pp_text_unmap(struct pp_text *text);
-bool pp_text_write(struct pp_text *text);
 /*
- * Log what went wrong in pp_text_write(), for the patch, or the tracer, of this name.
- * Return: -EIO.
+ * Write all pokes of @text, in their order, and read them back.  If a place does not hold its old
+ * bytes before, or its new bytes afterwards, put back all of them.  Return: are they written?
+ *
+ * Any context.  text_mutex is held, by the task that stopped the machine or by the caller.  CPUs
+ * that execute the text afterwards must serialise first.
  */
+bool pp_text_write(struct pp_text *text);
+/* Log why pp_text_write() failed, for the patch or the tracer @name.  Return: -EIO. */
 int pp_text_report(const struct pp_text *text, const char *name);
-/* All of that for text that nobody runs; recorded.  May sleep; 0, -ENOMEM, -EIO (logged). */
+/*
+ * Map, write and unmap text that no CPU can execute yet, and record the change.  May sleep.
+ * Return: 0, -ENOMEM, or -EBUSY or -EIO (logged).
+ */
 int pp_text_write_unused(struct pp_text *text, const struct pp_patch *patch);
 
 #endif /* POKEPATCH_TEXT_H */

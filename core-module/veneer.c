@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Veneers: where the jump at an entry reaches less far than modules may be away, it leads to a
- * few instructions in reach of it, which load the new function's address and go there.
+ * Veneers.  If the jump at an entry does not reach the new function, it leads to a veneer instead:
+ * a few instructions in its reach, which load the address of the new function and jump there.
  *
- * They lie in pages of their own, which are asked for near the entry.  A veneer is for one new
- * function, and serves every entry that it is in reach of. It is written before any jump leads
- * to it, and stays until the module of the new function goes, or that of the old one. By then
- * nobody is in it: a task that was stopped there is at the entry of the new function, and counts
- * as being in it (layout.c), so that neither a switch nor the patch's module goes past it; and a
- * parent that goes is run by nobody, so that none of its entries can have led there.
+ * Veneers lie in pages of their own, which the core allocates near the entry.  A veneer is for one
+ * new function and serves every entry that reaches it.  The core writes it before any jump leads to
+ * it.  It stays until the module of the new function, or that of the old function, goes.  By then
+ * no task is in it.  A task that was stopped in it is about to enter the new function and counts as
+ * being in it (layout.c), so neither a switch nor the unloading of the patch's module goes past
+ * such a task.  And when a parent is unloaded, no task runs its code any more, so none of its
+ * entries can have led a task there.
  *
- * Everything under pp_mutex, but the code of veneers, which anybody runs.
+ * pp_mutex protects all data here.  Any task may execute the code of a veneer, at any time.
  */
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>
@@ -31,16 +32,16 @@
 
 struct veneer {
 	struct hlist_node node;		/* by_target, while it is in use */
-	unsigned long target;
-	unsigned long at;
+	unsigned long target;		/* the new function; 0: not in use */
+	unsigned long at;		/* the address of its code */
 	struct veneers *page;
 };
 
-/* A page of them. */
+/* A page of veneers. */
 struct veneers {
-	struct list_head node;		/* with_room, or empty: all are in use */
+	struct list_head node;		/* in with_room; empty while all are in use */
 	unsigned long start;
-	unsigned int nr;		/* in use */
+	unsigned int nr;		/* the number in use */
 	struct veneer veneer[];
 };
 
@@ -52,6 +53,7 @@ static unsigned int veneer_slots(void)
 	return PAGE_SIZE / pp_arch.veneer.size;
 }
 
+/* Does the jump at the entry at @ip reach @target? */
 static bool veneer_entry_reaches(unsigned long ip, unsigned long target)
 {
 	u8 insn[PP_TEXT_WORD_MAX];
@@ -59,7 +61,10 @@ static bool veneer_entry_reaches(unsigned long ip, unsigned long target)
 	return !pp_arch.entry.insn(ip, target, insn);
 }
 
-/* The one by which the entry at @ip comes to @target, or NULL; *nr: how many lead there. */
+/*
+ * The veneer through which the entry at @ip reaches @target, or NULL: then *@nr is the number of
+ * veneers that lead to @target.
+ */
 static struct veneer *veneer_find(unsigned long ip, unsigned long target, unsigned int *nr)
 {
 	struct veneer *veneer;
@@ -86,7 +91,7 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 	return veneer ? veneer->at : target;
 }
 
-/* A page that lies within [@start, @end), or NULL. */
+/* Allocate a page within [@start, @end).  Return: the page, or NULL. */
 static void *veneer_alloc_code(unsigned long start, unsigned long end)
 {
 	start = max(start, pp_arch.veneer.min);
@@ -94,8 +99,8 @@ static void *veneer_alloc_code(unsigned long start, unsigned long end)
 	if (start >= end || !pp_kernel.vmalloc_node_range || PP_FAULT("vmalloc_node_range"))
 		return NULL;
 	/*
-	 * Zeroed: whatever was there before must not become text.  No warning: there may be
-	 * no room in one range while there is in another.
+	 * __GFP_ZERO, because old contents of the page must not become text.  __GFP_NOWARN, because
+	 * one range may have no room while another has.
 	 */
 	return pp_kernel.vmalloc_node_range(PAGE_SIZE, PAGE_SIZE, start, end,
 					    GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN, PAGE_KERNEL,
@@ -104,8 +109,8 @@ static void *veneer_alloc_code(unsigned long start, unsigned long end)
 }
 
 /*
- * For an entry of the kernel itself a page that all of the kernel reaches, so that one page
- * does for many functions.  A module's is asked for near that function.
+ * Allocate a page that the entry at @ip reaches.  If the entry is in the kernel itself, try for a
+ * page that all of the kernel reaches, so that one page serves many functions.
  */
 static void *veneer_alloc_code_near(unsigned long ip)
 {
@@ -117,7 +122,7 @@ static void *veneer_alloc_code_near(unsigned long ip)
 	return code ?: veneer_alloc_code(ip - reach, ip + reach);
 }
 
-/* In reach of @ip, and nobody's yet. */
+/* Make a page of unused veneers that the entry at @ip reaches.  Return: the page, or NULL. */
 static struct veneers *veneer_new_page(unsigned long ip)
 {
 	struct veneers *page = kvzalloc(struct_size(page, veneer, veneer_slots()), GFP_KERNEL);
@@ -127,7 +132,7 @@ static struct veneers *veneer_new_page(unsigned long ip)
 	if (!page)
 		return NULL;
 	code = veneer_alloc_code_near(ip);
-	/* It has never been executable before, and is not writable afterwards. */
+	/* seal() makes the page executable, which it never was before, and no longer writable. */
 	if (!code || PP_FAULT("veneers_seal") || pp_arch.veneer.seal((unsigned long)code)) {
 		vfree(code);
 		kvfree(page);
@@ -142,6 +147,7 @@ static struct veneers *veneer_new_page(unsigned long ip)
 	return page;
 }
 
+/* A page with room whose veneers the entry at @ip all reaches, or NULL. */
 static struct veneers *veneer_page_for(unsigned long ip)
 {
 	struct veneers *page;
@@ -153,7 +159,7 @@ static struct veneers *veneer_page_for(unsigned long ip)
 	return veneer_new_page(ip);
 }
 
-/* Nobody runs it yet. */
+/* Write the code of the veneer at @at, which no CPU executes yet. */
 static int veneer_write(unsigned long at, unsigned long target)
 {
 	u8 code[PP_VENEER_MAX] __aligned(8);
@@ -194,7 +200,7 @@ bool pp_veneer_make(unsigned long ip, unsigned long target)
 	page = veneer_page_for(ip);
 	if (!page)
 		return false;
-	/* At most a page of them to look at, when a new one is made. */
+	/* Search one page at most, and only when a veneer is made. */
 	for (veneer = page->veneer; veneer->target;)
 		veneer++;
 	if (veneer_write(veneer->at, target)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Veneers, by way of which entries reach functions that are far away: veneer.c. */
+/* Veneers, through which entries reach functions that are far away: veneer.c. */
 #ifndef POKEPATCH_VENEER_H
 #define POKEPATCH_VENEER_H
 
@@ -8,17 +8,24 @@
 struct pp_busy;
 struct pp_func;
 
-/* No function has more of them. */
+/* The most veneers that lead to one function. */
 #define PP_VENEERS_OF_FUNC 2
 
-/* All under pp_mutex; the first and the last may sleep. */
-/* See to it that the entry at @ip can be led to @target.  Return: false if it cannot. */
+/* Callers of all functions hold pp_mutex.  pp_veneer_make() and pp_veneers_free() may sleep. */
+
+/*
+ * Make a veneer if the entry at @ip needs one to reach @target and has none.
+ * Return: can the entry lead to @target?
+ */
 bool pp_veneer_make(unsigned long ip, unsigned long target);
-/* What the entry at @ip jumps to, to come to @target (or 0). */
+/* Where the entry at @ip must jump to reach @target: a veneer, or @target itself (also if 0). */
 unsigned long pp_veneer_route(unsigned long ip, unsigned long target);
-/* Who is in a veneer of @func's is about to be in its new function. */
+/* A task inside a veneer of @func will enter the new function next, so count it as busy. */
 void pp_veneers_add_busy(struct pp_busy *busy, const struct pp_func *func);
-/* Those to the function at @target go; nobody is there, and no entry that anybody runs leads there. */
+/*
+ * Free the veneers that lead to @target.  No task is in one, and no entry that a task may still run
+ * leads to one.
+ */
 void pp_veneers_free(unsigned long target);
 
 #endif /* POKEPATCH_VENEER_H */

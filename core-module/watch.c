@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is attached to a patched function and has no effect while it is patched: at
- * a claimed site, tracers, probes, BPF programs and live patches that ftrace has
- * taken on for it; in every mode, probes within the old function, which nobody
- * runs.  Nobody tells us when one comes, so they are looked for after every
- * transition and once a second; sysfs (`mode`) and the log tell of them.
+ * The watch finds users of a patched function's code that have no effect while it is patched.  At a
+ * claimed site these are the tracers, probes, BPF programs and live patches that ftrace has
+ * accepted for it.  In every mode they are probes in the body of the old function, which no call
+ * reaches.  The kernel does not tell the core when one comes.  So the watch looks after every
+ * transition and once a second.  It reports what it finds in sysfs (`mode`) and in the log.
  *
- * Sites that could not be given back when their patch was disabled are tried again,
- * and so is what ftrace had no memory for.
+ * The watch also tries again to release sites that linger, and to do what ftrace had no memory for.
  */
 #include <linux/kprobes.h>
 #include <linux/list.h>
@@ -52,10 +51,12 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
 }
 
 /*
- * A probe that is armed shows in the code, so only where something looks like one are kprobes
- * asked, rather than for each byte of each function, every second.  One
- * that is not armed is without effect in any case.  One that is just being armed or taken out
- * is seen now, or the next time.  The code stays: its module cannot go before pp_mutex is free.
+ * Is a probe within [@addr, @end)?
+ *
+ * An armed probe shows in the code.  So ask kprobes only about places that look like one, and not
+ * about each byte of each function, every second.  A probe that is not armed has no effect anyway.
+ * The watch sees a probe that is just being armed or removed now, or the next time.  The code
+ * stays: its module cannot go before pp_mutex is free.
  */
 static bool watch_probe_within(unsigned long addr, unsigned long end)
 {
@@ -71,7 +72,10 @@ static bool watch_probe_within(unsigned long addr, unsigned long end)
 	return found;
 }
 
-/* A probe in the old function, behind its entry (at the entry ftrace runs it). */
+/*
+ * Is a probe in the old function of @func, behind its entry, or in its .cold part?  (ftrace runs a
+ * probe that is at the entry.)
+ */
 static bool watch_has_probe(const struct pp_func *func)
 {
 	if (watch_probe_within(func->site->ip + pp_entry_span(), func->old_addr + func->sym->size))
@@ -92,7 +96,10 @@ static unsigned int watch_shadows_of(const struct pp_func *func)
 	return shadows;
 }
 
-/* One line for each kind, however many functions there are. */
+/*
+ * Look at the hooked functions of @patch, and log one line for each kind of new users.  Set *@more
+ * if the patch has a hooked function.
+ */
 static void watch_patch(struct pp_patch *patch, bool *more)
 {
 	const struct pp_func *first[ARRAY_SIZE(kinds)] = {};
@@ -137,7 +144,7 @@ void pp_watch_now(void)
 	bool more = false;
 
 	lockdep_assert_held(&pp_mutex);
-	/* Those that are being enabled, for a long time perhaps, too. */
+	/* This includes patches that are being enabled, which may take long. */
 	list_for_each_entry(patch, &pp_patches, list)
 		watch_patch(patch, &more);
 	if (pp_sites_linger_retry())
@@ -155,7 +162,7 @@ static void watch_work_fn(struct work_struct *work)
 	mutex_unlock(&pp_mutex);
 }
 
-/* No patch is left, and nothing lingers: it would hold the core. */
+/* No patch is loaded, and no site lingers, so the watch has no reason to start again. */
 void pp_watch_exit(void)
 {
 	cancel_delayed_work_sync(&watch_work);
