@@ -41,7 +41,7 @@
 	X(skip_serialise, "do not serialise processors after text was written")			\
 	X(skip_claim, "do not claim sites from ftrace")						\
 	X(skip_users, "do not count the users that came to a site while it was claimed")	\
-	X(skip_redirect, "give sites back though another user of ftrace redirects their calls")	\
+	X(skip_redirect, "release sites though another user of ftrace redirects their calls")	\
 	X(skip_probed, "write stubs and entries that have probes in them")			\
 	X(skip_compare, "do not compare code with the expected bytes before it is written")	\
 	X(skip_read_back, "do not compare code with the expected bytes after it was written")	\

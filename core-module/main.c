@@ -72,7 +72,7 @@ err_history:
 }
 
 /*
- * A claimed site that the core cannot give back yet holds a reference to the core, which
+ * A claimed site that the core cannot release yet holds a reference to the core, which
  * `rmmod -f` ignores.  If the core went away then, ftrace would miscount the users of the site
  * when they leave, and shut itself down.  So wait until they have left.
  */
@@ -85,7 +85,7 @@ static void __exit pp_wait_for_sites(void)
 		more = pp_sites_linger_retry();
 		mutex_unlock(&pp_mutex);
 		if (more && !told)
-			pr_crit("the core is being removed by force; this waits until no tracer uses the functions that could not be given back to ftrace\n");
+			pr_crit("the core is being removed by force; this waits until no tracer uses the functions that could not be released to ftrace\n");
 		told = more;
 		if (more)
 			msleep(PP_FORCED_PAUSE_MS);
@@ -98,7 +98,7 @@ static void __exit pp_exit(void)
 	pp_wait_for_sites();
 	pp_modules_exit();
 	pp_watch_exit();
-	/* Giving back the last site may have registered the ops with ftrace once more. */
+	/* Releasing the last site may have registered the ops with ftrace once more. */
 	mutex_lock(&pp_mutex);
 	pp_ftrace_stop();
 	mutex_unlock(&pp_mutex);
