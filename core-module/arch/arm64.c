@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * arm64.
+ * arm64: struct pp_arch.
  *
- * An entry is two NOPs, behind BTI C where the kernel has that.  ftrace makes the first of
- * them "mov x9, lr" when it boots; the second is its site, and ours.
+ * An entry is two NOPs, behind BTI C where the kernel has that.  At boot ftrace makes the first
+ * NOP "mov x9, lr".  The second NOP is ftrace's site and ours.
  */
 #include <linux/elf.h>
 #include <linux/ftrace.h>
@@ -50,11 +50,11 @@ static struct {
 	typeof(aarch64_insn_patch_text_nosync) *patch_text_nosync;
 	typeof(set_memory_ro) *set_memory_ro;
 	typeof(set_memory_x) *set_memory_x;
-	unsigned long entry, entry_end;		/* exceptions come by there */
-	unsigned long ftrace, return_to_handler; /* entry-ftrace.S, from the one to the other */
-	unsigned long kretprobe;		/* what kretprobes have functions return to, or 0 */
+	unsigned long entry, entry_end;		/* the code that every exception enters */
+	unsigned long ftrace, return_to_handler; /* start and end of entry-ftrace.S; end: or 0 */
+	unsigned long kretprobe;		/* __kretprobe_trampoline(), or 0 */
 	unsigned long init, init_end;		/* code that only ran at boot */
-	/* what patch_text_nosync() calls and that has an entry site; 0 where it is inlined */
+	/* Callees of patch_text_nosync() that have an entry site; 0 where inlined. */
 	unsigned long insn_write, set_fixmap, to_page;
 } arm64 __ro_after_init;
 
@@ -78,17 +78,17 @@ static const struct pp_needed arm64_needed[] = {
 
 /* --- relocations ----------------------------------------------------------------- */
 
-/* What a relocation writes: bytes of data, or one of an instruction's fields. */
+/* What a relocation writes: bytes of data, or a field of an instruction. */
 enum field { DATA, ADRP, LO12 };
 
 struct reloc_kind {
 	u8 width;	/* bytes */
 	enum field field;
 	bool pc_relative;
-	u8 scale;	/* LO12: what is loaded or stored has 1 << scale bytes */
+	u8 scale;	/* LO12: the instruction accesses 1 << scale bytes */
 };
 
-/* ELF for the Arm 64-bit Architecture, "Relocation types"; a width of 0 is "not known". */
+/* ELF for the Arm 64-bit Architecture, "Relocation types".  A width of 0 marks an unknown type. */
 static const struct reloc_kind reloc_kinds[] = {
 	[R_AARCH64_ABS64] = { 8, DATA },
 	[R_AARCH64_ABS32] = { 4, DATA },
@@ -111,35 +111,36 @@ static unsigned int arm64_reloc_width(u32 type)
 
 /*
  * Cortex-A53 erratum 843419: an ADRP in the last two words of a page may give a wrong result.
- * The build tool leaves none there that is relocated late.
+ * The build tool puts no ADRP there that the core relocates.
  */
-static bool meets_843419(unsigned long place)
+static bool arm64_meets_843419(unsigned long place)
 {
 	return IS_ENABLED(CONFIG_ARM64_ERRATUM_843419) &&
 	       cpus_have_const_cap(ARM64_WORKAROUND_843419) && (place & 0xfff) >= 0xff8;
 }
 
-static int reloc_data(const struct reloc_kind *kind, unsigned long value, void *to)
+static int arm64_reloc_data(const struct reloc_kind *kind, unsigned long value, void *to)
 {
-	/* Linux on arm64 is little endian here (Kconfig: big endian has no module that we load). */
+	/* Little endian: the low bytes of @value come first.  There are no big-endian patches. */
 	if (kind->width == 4 && kind->pc_relative && (s64)value != (s32)value)
 		return -ERANGE;
 	/* "The checking ranges of ABS32 are -2^31 <= X < 2^32." */
-	if (kind->width == 4 && !kind->pc_relative && (s64)value != (s32)value && value != (u32)value)
+	if (kind->width == 4 && !kind->pc_relative && (s64)value != (s32)value &&
+	    value != (u32)value)
 		return -ERANGE;
 	if (to)
 		memcpy(to, &value, kind->width);
 	return 0;
 }
 
-static int reloc_adrp(unsigned long place, unsigned long value, __le32 *to)
+static int arm64_reloc_adrp(unsigned long place, unsigned long value, __le32 *to)
 {
 	const s64 pages = (s64)((value & ~0xfffUL) - (place & ~0xfffUL)) >> 12;
 	u32 insn;
 
 	if (pages < -(1 << 20) || pages >= 1 << 20)
 		return -ERANGE;
-	if (meets_843419(place))
+	if (arm64_meets_843419(place))
 		return -ENOEXEC;
 	if (to) {
 		insn = le32_to_cpu(*to) & ~(0x3U << 29 | 0x7ffffU << 5);
@@ -148,7 +149,7 @@ static int reloc_adrp(unsigned long place, unsigned long value, __le32 *to)
 	return 0;
 }
 
-static int reloc_lo12(const struct reloc_kind *kind, unsigned long value, __le32 *to)
+static int arm64_reloc_lo12(const struct reloc_kind *kind, unsigned long value, __le32 *to)
 {
 	const u32 field = (value & 0xfff) >> kind->scale;
 
@@ -170,26 +171,29 @@ static int arm64_reloc(u32 type, unsigned long place, unsigned long value, void 
 		return -ENOEXEC;
 	switch (kind->field) {
 	case ADRP:
-		return reloc_adrp(place, value, to);
+		return arm64_reloc_adrp(place, value, to);
 	case LO12:
-		return reloc_lo12(kind, value, to);
+		return arm64_reloc_lo12(kind, value, to);
 	default:
-		return reloc_data(kind, kind->pc_relative ? value - place : value, to);
+		return arm64_reloc_data(kind, kind->pc_relative ? value - place : value, to);
 	}
 }
 
 /* --- text ------------------------------------------------------------------------ */
 
-/* Its IPIs have every CPU take an exception, and come back from it: that is what isb() does. */
+/*
+ * flush_icache_range() sends an IPI to every other CPU.  The exception that a CPU takes and
+ * returns from has the effect of an isb().
+ */
 static void arm64_text_written(unsigned long start, unsigned long end)
 {
 	flush_icache_range(start, end);
 }
 
 /*
- * The kernel's routine maps the page at a fixed address of its own, under a spin lock that is
- * held with interrupts off, stores, and cleans and invalidates the caches to the point where
- * all CPUs' fetches meet.
+ * The kernel's routine maps the page at a fixed address, under a spin lock that is only held with
+ * interrupts off.  It stores the word, and cleans and invalidates the caches to the point of
+ * unification, from which all CPUs fetch.
  */
 static notrace int arm64_text_store(unsigned long at, u64 word)
 {
@@ -198,10 +202,10 @@ static notrace int arm64_text_store(unsigned long at, u64 word)
 NOKPROBE_SYMBOL(arm64_text_store);
 
 /*
- * aarch64_insn_patch_text_nosync() -> __aarch64_insn_write() -> __set_fixmap(), and for modules
- * vmalloc_to_page().  What else they call has no entry site: core_kernel_text() and
- * copy_to_kernel_nofault() are notrace, caches_clean_inval_pou() is assembly; nor has the slow
- * way of the lock, which is free.
+ * aarch64_insn_patch_text_nosync() calls __aarch64_insn_write(), which calls __set_fixmap(), and
+ * for modules vmalloc_to_page().  Their other callees have no entry site: core_kernel_text() and
+ * copy_to_kernel_nofault() are notrace, and caches_clean_inval_pou() is assembly.  The slow path
+ * of the lock has none either, and is not reached because the lock is free.
  */
 static bool arm64_text_store_uses(unsigned long func)
 {
@@ -215,7 +219,7 @@ static notrace void arm64_serialise(const struct pp_text *text)
 }
 NOKPROBE_SYMBOL(arm64_serialise);
 
-/* BTI C, and the NOP that is "mov x9, lr". */
+/* In front of the site: BTI C, and the NOP that became "mov x9, lr". */
 #define SITE_MAX (2 * INSN_SIZE)
 
 static unsigned long arm64_entry_site(unsigned long addr)
@@ -244,10 +248,10 @@ static int arm64_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 }
 
 /*
- * Does the code at @target begin with what BR x16 may lead to where the kernel's own code is
- * guarded: BTI C, BTI JC, PACIASP, PACIBSP?  A function that is only ever called by BL need not.
+ * May BR x16 lead to @target?  In a kernel built with BTI the code there must begin with BTI C,
+ * BTI JC, PACIASP or PACIBSP.  A function that is only ever called by BL need not have any.
  */
-static bool is_landing_pad(unsigned long target)
+static bool arm64_is_landing_pad(unsigned long target)
 {
 	const u32 insn = le32_to_cpu(*(const __le32 *)target);
 
@@ -260,26 +264,26 @@ static bool is_landing_pad(unsigned long target)
  *	br x16
  * 1:	.quad target
  *
- * x16 is free between a call and the function's entry (AAPCS64, "IP0"), and a BTI C lets a BR by
- * x16 through.  A RET by x16 may lead anywhere, but the processor takes it for a return and
- * predicts the real ones wrong.
+ * x16 is free between a call and the function's entry (AAPCS64, "IP0"), and BTI C accepts a BR
+ * by x16.  A RET by x16 may lead anywhere.  But the processor takes it for a return, and
+ * mispredicts the real returns after it.
  */
 #define VENEER_SIZE 16
 #define LDR_X16 0x58000050U
 #define BR_X16 0xd61f0200U
 #define RET_X16 0xd65f0200U
 
-static void arm64_veneer(unsigned long at, unsigned long target, u8 *code)
+static void arm64_veneer_code(unsigned long at, unsigned long target, u8 *code)
 {
 	const __le32 insns[] = { cpu_to_le32(LDR_X16),
-				 cpu_to_le32(is_landing_pad(target) ? BR_X16 : RET_X16) };
+				 cpu_to_le32(arm64_is_landing_pad(target) ? BR_X16 : RET_X16) };
 
 	BUILD_BUG_ON(VENEER_SIZE > PP_VENEER_MAX);
 	memcpy(code, insns, sizeof(insns));
 	memcpy(code + sizeof(insns), &target, sizeof(target));
 }
 
-static int arm64_veneers_seal(unsigned long at)
+static int arm64_veneer_seal(unsigned long at)
 {
 	return arm64.set_memory_ro(at, 1) ?: arm64.set_memory_x(at, 1);
 }
@@ -291,7 +295,7 @@ static const char *arm64_live_missing(void)
 	return NULL;
 }
 
-static bool is_modifiable(const u8 *bytes)
+static bool arm64_is_modifiable(const u8 *bytes)
 {
 	__le32 insn;
 
@@ -300,13 +304,14 @@ static bool is_modifiable(const u8 *bytes)
 }
 
 /*
- * "Concurrent modification and execution of instructions" (Arm ARM, B2.2.5): a B and a NOP may
- * be stored over each other while others run them; who fetches gets the one or the other.
+ * "Concurrent modification and execution of instructions" (Arm ARM, B2.2.5): a CPU may store a B
+ * over a NOP, or a NOP over a B, while other CPUs run it.  A CPU that fetches the word gets the
+ * old instruction or the new one.
  */
 static int arm64_live_check(const struct pp_poke *poke)
 {
 	if (poke->size == INSN_SIZE && IS_ALIGNED(poke->at, INSN_SIZE) &&
-	    is_modifiable(poke->old) && is_modifiable(poke->new))
+	    arm64_is_modifiable(poke->old) && arm64_is_modifiable(poke->new))
 		return 0;
 	return -EOPNOTSUPP;
 }
@@ -322,10 +327,10 @@ static void arm64_live_write(struct pp_poke *const *pokes, unsigned int nr, bool
 		memcpy(&insn, back ? poke->old : poke->new, sizeof(insn));
 		poke->when = (struct pp_when){ .before = pp_now(), .cpu = raw_smp_processor_id() };
 		poke->when.begin = poke->when.before;
-		/* What could not be written shows when it is read back. */
+		/* No check of the result: live.c reads every place back. */
 		arm64.patch_text_nosync((void *)poke->at, le32_to_cpu(insn));
 	}
-	/* Some CPU may run what it had fetched before, until it takes this interrupt. */
+	/* A CPU may execute an old instruction that it has fetched, until it takes this IPI. */
 	kick_all_cpus_sync();
 	for (i = 0; i < nr; i++)
 		pokes[i]->when.end = pokes[i]->when.after = pp_now();
@@ -335,7 +340,7 @@ static void arm64_live_write(struct pp_poke *const *pokes, unsigned int nr, bool
 
 #define BRK_KPROBE (AARCH64_BREAK_MON | (KPROBES_BRK_IMM << 5))
 
-static unsigned int arm64_probed(const struct kprobe *probe, u8 *was)
+static unsigned int arm64_probe_was(const struct kprobe *probe, u8 *was)
 {
 	__le32 live;
 
@@ -366,20 +371,23 @@ static unsigned long arm64_stack_pointer(const struct task_struct *task)
 
 typedef bool (*visit_fn)(void *ctx, unsigned long addr);
 
-/* Upper bounds; the symbols have no sizes in kallsyms. */
+/* Upper bounds of the sizes of this code: kallsyms has no sizes. */
 #define RETURN_TO_HANDLER_SIZE 64
 #define KRETPROBE_SIZE 256
 
 enum code {
 	CODE_C,		/* a function that made a frame record before it called another */
-	CODE_ENTRY,	/* came in by an exception */
-	CODE_OTHER,	/* who knows */
+	CODE_ENTRY,	/* code that an exception entered */
+	CODE_OTHER,	/* anything else: frame records prove nothing */
 };
 
-/* What a frame record's return address leads to, on the stack of @task. */
-static enum code kind_of(const struct task_struct *task, unsigned long pc)
+/* The kind of code at @pc, to which a frame record on the stack of @task returns. */
+static enum code arm64_code_kind(const struct task_struct *task, unsigned long pc)
 {
-	/* The start of one that tracers have put there: the real one is among the hidden ones. */
+	/*
+	 * The start of a trampoline is an address that a tracer put in place of a return
+	 * address.  pp_visit_hidden() visits the original one.
+	 */
 	if (pc == arm64.return_to_handler || (arm64.kretprobe && pc == arm64.kretprobe))
 		return CODE_C;
 	if (pc >= arm64.entry && pc < arm64.entry_end)
@@ -391,25 +399,28 @@ static enum code kind_of(const struct task_struct *task, unsigned long pc)
 		return CODE_OTHER;
 	if (pc >= pp_kernel.stext && pc < pp_kernel.etext)
 		return CODE_C;
-	/* start_kernel(), which has become the idle task of the first CPU: its code is gone. */
+	/* start_kernel() became the idle task of the first CPU, and its code is gone. */
 	if (is_idle_task(task) && pc >= arm64.init && pc < arm64.init_end)
 		return CODE_C;
-	/* Programs of BPF, probes' slots. */
+	/* Outside of kernel and modules are BPF programs and probes' slots. */
 	return arm64.module_text_address(pc) ? CODE_C : CODE_OTHER;
 }
 
+/* Visited all return addresses; ended because visit() returned false; may have missed some. */
 enum walked { WALKED_ALL, WALKED_ENOUGH, WALKED_PART };
 
 /*
- * By frame records.  Every function of the kernel's that calls another has made one before it
- * does; so who is not running because it has called schedule(), or is current, has all its
- * return addresses there.  That is not so of a function that was interrupted: it may not have
- * made its record yet, or have none, so that its caller's would be skipped.  An exception
- * shows by a return address in the code where exceptions come in, and if that is not where the
- * task came from user mode, the walk proves nothing; nor does it if it meets code of another
- * kind, leaves the stack, or does not reach the record that fork made at its end.
+ * Walk by frame records.  Every function of the kernel makes its record before it calls another
+ * function.  So the records hold all return addresses of a task that is not running because it
+ * called schedule(), and of current.
+ *
+ * They do not if a function was interrupted.  It may have no record, or none yet, and then its
+ * caller would be skipped.  An exception shows as a return address in the code that exceptions
+ * enter.  Unless that is where the task came from user mode, the walk proves nothing.  Nor does
+ * it if it meets code of the kind CODE_OTHER, leaves the stack, or does not reach the record that
+ * fork made at the stack's end.
  */
-static enum walked walk_frames(struct task_struct *task, visit_fn visit, void *ctx)
+static enum walked arm64_walk_frames(struct task_struct *task, visit_fn visit, void *ctx)
 {
 	const unsigned long last = (unsigned long)task_pt_regs(task)->stackframe;
 	unsigned long low = arm64_stack_pointer(task), fp, pc;
@@ -422,7 +433,7 @@ static enum walked walk_frames(struct task_struct *task, visit_fn visit, void *c
 		pc = task->thread.cpu_context.pc;
 	}
 	for (;;) {
-		const enum code code = kind_of(task, pc);
+		const enum code code = arm64_code_kind(task, pc);
 
 		if (!visit(ctx, pc))
 			return WALKED_ENOUGH;
@@ -430,15 +441,15 @@ static enum walked walk_frames(struct task_struct *task, visit_fn visit, void *c
 			return WALKED_ALL;
 		if (code != CODE_C || fp < low || fp & 7 || fp > last - 2 * sizeof(fp))
 			return WALKED_PART;
-		/* Only upwards, so it ends. */
+		/* Each record must lie above the last one, so the walk ends. */
 		low = fp + 2 * sizeof(fp);
 		pc = arm64_code_address(READ_ONCE_NOCHECK(*(unsigned long *)(fp + sizeof(fp))));
 		fp = READ_ONCE_NOCHECK(*(unsigned long *)fp);
 	}
 }
 
-/* The registers that cpu_switch_to() has saved. */
-static bool visit_context(const struct task_struct *task, visit_fn visit, void *ctx)
+/* Visit the registers that cpu_switch_to() saved. */
+static bool arm64_visit_context(const struct task_struct *task, visit_fn visit, void *ctx)
 {
 	const unsigned long *reg = (const unsigned long *)&task->thread.cpu_context;
 	unsigned int i;
@@ -450,17 +461,20 @@ static bool visit_context(const struct task_struct *task, visit_fn visit, void *
 }
 
 /*
- * Where the frame records do not prove that the stack is clear, every word of it counts, and
- * every saved register.
+ * Unless the frame records are complete, visit every word of the stack and every saved register
+ * as well.
  */
 static int arm64_stack_walk(struct task_struct *task, visit_fn visit, void *ctx)
 {
-	const enum walked walked = walk_frames(task, visit, ctx);
+	const enum walked walked = arm64_walk_frames(task, visit, ctx);
 
-	if (walked == WALKED_ENOUGH || (!pp_debug_skip_returns && !pp_visit_hidden(task, visit, ctx)) ||
-	    walked == WALKED_ALL)
+	if (walked == WALKED_ENOUGH)
 		return 0;
-	if (task == current || visit_context(task, visit, ctx))
+	if (!pp_debug_skip_returns && !pp_visit_hidden(task, visit, ctx))
+		return 0;
+	if (walked == WALKED_ALL)
+		return 0;
+	if (task == current || arm64_visit_context(task, visit, ctx))
 		pp_visit_words(task, visit, ctx);
 	return 0;
 }
@@ -488,11 +502,11 @@ const struct pp_arch pp_arch = {
 		.reach = SZ_128M,
 		.min = MODULES_VADDR,
 		.max = VMALLOC_END,
-		.code = arm64_veneer,
-		.seal = arm64_veneers_seal,
+		.code = arm64_veneer_code,
+		.seal = arm64_veneer_seal,
 	},
 	.probe = {
-		.was = arm64_probed,
+		.was = arm64_probe_was,
 		.reach = INSN_SIZE,
 		.may_be = arm64_may_be_probe,
 	},
