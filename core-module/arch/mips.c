@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MIPS, kernels with patchable function entries (-fpatchable-function-entry=4, on release 6 =3)
- * whose NOPs are inside the functions (pokepatch-as puts them there).  There is no ftrace.
+ * MIPS: struct pp_arch, for kernels with patchable function entries
+ * (-fpatchable-function-entry=4, on release 6 =3).  pokepatch-as puts their NOPs inside the
+ * functions.  There is no ftrace.
  *
- * An entry that leads elsewhere:
+ * An entry that leads to a new function:
  *
  *	up to release 5			release 6
  *
@@ -12,10 +13,10 @@
  *	jr	at			jic	at, 0
  *	 nop				(no delay slot)
  *
- * "at" is free at a function's entry: the compiler never has a value in it, and the assembler
- * none across a call.  The first two words change only "at", so as long as the third, which
- * decides, is a NOP, they may be anything that does not do more.  entry.c writes them then, and
- * says why nobody meets the deciding word with an "at" that was loaded by others.
+ * "at" is free at a function's entry: the compiler never keeps a value in it, and the assembler
+ * keeps none across a call.  The third word decides.  While it is a NOP, the first two may be any
+ * instructions that change only "at".  entry.c writes them then.  It says why no task executes
+ * the deciding word with an "at" that it loaded by other words.
  */
 #include <linux/elf.h>
 #include <linux/kernel.h>
@@ -44,7 +45,7 @@
 #include "text.h"
 #include "trace_entry.h"
 
-/* Addresses of kernel (KSEG0) and modules (CKSSEG) are 32 bits, sign-extended. */
+/* The addresses of the kernel (KSEG0) and of modules (CKSSEG) are 32 bits, sign-extended. */
 #if defined(CONFIG_64BIT) && !defined(KBUILD_64BIT_SYM32)
 #error "the core needs a kernel with 32-bit symbols (KBUILD_64BIT_SYM32)"
 #endif
@@ -60,22 +61,29 @@ static const struct pp_needed mips_needed[] = {
 
 /* --- relocations ----------------------------------------------------------------- */
 
-/* Not in the kernel's headers. */
+/* The kernel's headers lack this one. */
 #ifndef R_MIPS_PC32
 #define R_MIPS_PC32 248
 #endif
 
+/*
+ * What a relocation writes: bytes of data, the target of J or JAL within its region of 256 MB, a
+ * distance in words, or 16 bits of the value.
+ */
 enum field { DATA, REGION, PC_WORDS, HALF };
 
 struct reloc_kind {
 	u8 width;	/* bytes */
 	enum field field;
-	u8 bits;	/* of the field; DATA: all */
-	u8 shift;	/* HALF: which half of the value */
+	u8 bits;	/* of the field; DATA: 0 */
+	u8 shift;	/* HALF: the number of the lowest bit */
 	bool pc_relative;
 };
 
-/* MIPS ABI supplement, 64-bit ELF object file specification, and release 6. */
+/*
+ * MIPS ABI supplement; 64-bit ELF object file specification; the types of release 6.  A width of
+ * 0 marks an unknown type.
+ */
 static const struct reloc_kind reloc_kinds[] = {
 	[R_MIPS_32] = { 4, DATA },
 	[R_MIPS_26] = { 4, REGION, 26 },
@@ -90,13 +98,13 @@ static const struct reloc_kind reloc_kinds[] = {
 	[R_MIPS_PC32] = { 4, DATA, .pc_relative = true },
 };
 
-/* On 64 bits a relocation may be composed of three; none of these are. */
+/* On 64 bits a relocation may be composed of three types.  No type of three is known here. */
 static unsigned int mips_reloc_width(u32 type)
 {
 	return type < ARRAY_SIZE(reloc_kinds) ? reloc_kinds[type].width : 0;
 }
 
-static int reloc_data(const struct reloc_kind *kind, unsigned long place, unsigned long value,
+static int mips_reloc_data(const struct reloc_kind *kind, unsigned long place, unsigned long value,
 		      void *to)
 {
 	const s64 full = (long)(kind->pc_relative ? value - place : value);
@@ -114,7 +122,7 @@ static int reloc_data(const struct reloc_kind *kind, unsigned long place, unsign
 	return 0;
 }
 
-static void set_field(u32 *insn, unsigned int bits, unsigned long value)
+static void mips_set_field(u32 *insn, unsigned int bits, unsigned long value)
 {
 	const u32 mask = (1U << bits) - 1;
 
@@ -122,10 +130,10 @@ static void set_field(u32 *insn, unsigned int bits, unsigned long value)
 }
 
 /*
- * J and JAL keep the upper bits of the address of their delay slot.  Branches count words from
- * there, which is in the addend.
+ * J and JAL take the upper bits of the target from the address of their delay slot.  Branches
+ * count words from their delay slot, and the addend includes that distance of one word.
  */
-static int reloc_branch(const struct reloc_kind *kind, unsigned long place, unsigned long value,
+static int mips_reloc_branch(const struct reloc_kind *kind, unsigned long place, unsigned long value,
 			u32 *to)
 {
 	const long distance = value - place;
@@ -138,20 +146,20 @@ static int reloc_branch(const struct reloc_kind *kind, unsigned long place, unsi
 	    (distance >> (kind->bits + 1)) != -1)
 		return -ERANGE;
 	if (to)
-		set_field(to, kind->bits,
+		mips_set_field(to, kind->bits,
 			  (kind->field == REGION ? value : (unsigned long)distance) / INSN_SIZE);
 	return 0;
 }
 
-/* The halves below are added as signed numbers, so each carries into the next. */
-static void reloc_half(const struct reloc_kind *kind, unsigned long value, u32 *to)
+/* The code adds the lower halves as signed numbers, so each of them carries into the next. */
+static void mips_reloc_half(const struct reloc_kind *kind, unsigned long value, u32 *to)
 {
 	u64 full = (long)value;
 	unsigned int shift;
 
 	for (shift = 16; shift <= kind->shift; shift += 16)
 		full += 0x8000ULL << (shift - 16);
-	set_field(to, kind->bits, full >> kind->shift);
+	mips_set_field(to, kind->bits, full >> kind->shift);
 }
 
 static int mips_reloc(u32 type, unsigned long place, unsigned long value, void *to)
@@ -166,25 +174,26 @@ static int mips_reloc(u32 type, unsigned long place, unsigned long value, void *
 	switch (kind->field) {
 	case REGION:
 	case PC_WORDS:
-		return reloc_branch(kind, place, value, to);
+		return mips_reloc_branch(kind, place, value, to);
 	case HALF:
-		/* HI16 and LO16 make 32 bits, sign-extended. */
+		/* HI16 and LO16 together make 32 bits, sign-extended. */
 		if (kind->shift <= 16 && (long)value != (s32)value)
 			return -ERANGE;
 		if (to)
-			reloc_half(kind, value, to);
+			mips_reloc_half(kind, value, to);
 		return 0;
 	default:
-		return reloc_data(kind, place, value, to);
+		return mips_reloc_data(kind, place, value, to);
 	}
 }
 
 /* --- text ------------------------------------------------------------------------ */
 
 /*
- * Where there is a Coherence Manager, this CPU's cache instructions reach the caches of all, and flushing
- * interrupts nobody (r4k_op_needs_ipi()).  What others have fetched from there already they forget when
- * they come back from an interrupt by ERET, a hazard barrier.
+ * Where there is a Coherence Manager, this CPU's cache instructions reach the caches of all CPUs,
+ * and flush_icache_range() sends no IPI (r4k_op_needs_ipi()).  Other CPUs may have fetched the old
+ * text already.  They discard it when they return from the IPI of kick_all_cpus_sync(), because
+ * ERET is a hazard barrier.
  */
 static void mips_text_written(unsigned long start, unsigned long end)
 {
@@ -193,10 +202,10 @@ static void mips_text_written(unsigned long start, unsigned long end)
 }
 
 /*
- * Text is writable where it runs: the kernel's is in KSEG0, and modules are mapped without
- * protection (this architecture has no STRICT_MODULE_RWX).  The store is written back from this
- * CPU's data cache at once, and its instruction cache forgets the line; what
- * other CPUs have fetched is for mips_serialise() there.
+ * Text is writable where it runs: the kernel's lies in KSEG0, and modules are mapped without
+ * protection (this architecture has no STRICT_MODULE_RWX).  local_flush_icache_range() writes the
+ * store back from this CPU's data cache at once, and invalidates the line in its instruction
+ * cache.  Every other CPU discards what it has fetched in its own mips_serialise().
  */
 static notrace int mips_text_store(unsigned long at, u64 word)
 {
@@ -208,8 +217,9 @@ static notrace int mips_text_store(unsigned long at, u64 word)
 NOKPROBE_SYMBOL(mips_text_store);
 
 /*
- * A pointer to what this processor needs.  For a range that is smaller than the cache that calls
- * nothing else (c-r4k.c: it is a loop of CACHE instructions).
+ * local_flush_icache_range is a pointer to the routine for this processor.  For a range smaller
+ * than the cache that routine calls no other function: it is a loop of CACHE instructions
+ * (c-r4k.c).
  */
 static bool mips_text_store_uses(unsigned long func)
 {
@@ -217,8 +227,8 @@ static bool mips_text_store_uses(unsigned long func)
 }
 
 /*
- * Each CPU for itself: one that flushed for others would have to interrupt them, and in the
- * stopped section they have interrupts off.
+ * Each CPU flushes its own caches.  A CPU that flushed those of others would have to interrupt
+ * them, and in the stopped section they have interrupts off.
  */
 static notrace void mips_serialise(const struct pp_text *text)
 {
@@ -244,13 +254,13 @@ NOKPROBE_SYMBOL(mips_serialise);
 #define SLOTS 4
 #endif
 
-/* The third decides. */
+/* The words in front of the third, which decides. */
 #define PREPARED 2
 
 #define BREAK_KPROBE ((BRK_KPROBE_BP << 6) | break_op)
 
-/* An instruction at an entry as it is without the probe that may be on it. */
-static u32 insn_at(unsigned long at)
+/* The instruction at @at, or if a kprobe is armed there, the one that the kprobe replaced. */
+static u32 mips_insn_at(unsigned long at)
 {
 	u32 insn = READ_ONCE(*(const u32 *)at);
 	const struct kprobe *probe;
@@ -266,10 +276,11 @@ static u32 insn_at(unsigned long at)
 }
 
 /*
- * No table is left of where entries are, so what stands there has to tell: as many NOPs as an
- * entry has; or it is one that we have written something else to, for another patch or a tracer.  (That this
- * function begins with NOPs by the compiler's doing the build tool has seen, and its code has been
- * compared; a symbol of the same address without a patch is never asked for.)
+ * The kernel has no table of its entries, so the instructions have to show that there is one.  The
+ * function begins with as many NOPs as an entry has, or the core has written to the entry, for
+ * another patch or a tracer.  (The build tool has seen that the compiler put NOPs at this
+ * function's start, and the core has compared its code.  The core never asks about a symbol that
+ * has the same address but no patch.)
  */
 static unsigned long mips_entry_site(unsigned long addr)
 {
@@ -280,12 +291,12 @@ static unsigned long mips_entry_site(unsigned long addr)
 	if (pp_site_find(addr) || pp_trace_entry_has(addr))
 		return addr;
 	for (i = 0; i < SLOTS; i++)
-		if (insn_at(addr + i * INSN_SIZE) != NOP)
+		if (mips_insn_at(addr + i * INSN_SIZE) != NOP)
 			return 0;
 	return addr;
 }
 
-static bool in_reach(unsigned long target)
+static bool mips_in_reach(unsigned long target)
 {
 	return (long)target == (s32)target && !(target % INSN_SIZE);
 }
@@ -294,7 +305,7 @@ static int mips_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 {
 	const u32 code = target ? JUMP_AT : NOP;
 
-	if (!in_reach(target))
+	if (!mips_in_reach(target))
 		return -ERANGE;
 	memcpy(insn, &code, sizeof(code));
 	return 0;
@@ -305,7 +316,10 @@ static void mips_entry_word(unsigned int nr, unsigned long target, u8 *insn)
 	u32 code = NOP;
 
 	BUILD_BUG_ON(PREPARED > PP_PREPARED_MAX);
-	/* addiu's operand is signed; both results are sign-extended from 32 bits. */
+	/*
+	 * addiu adds a signed number, so the upper half takes its carry.  The results of both
+	 * instructions are sign-extended from 32 bits.
+	 */
 	if (target && nr == 0)
 		code = LUI_AT | ((target + 0x8000) >> 16 & 0xffff);
 	else if (target)
@@ -315,7 +329,7 @@ static void mips_entry_word(unsigned int nr, unsigned long target, u8 *insn)
 
 /* --- probes ----------------------------------------------------------------------- */
 
-static unsigned int mips_probed(const struct kprobe *probe, u8 *was)
+static unsigned int mips_probe_was(const struct kprobe *probe, u8 *was)
 {
 	u32 live;
 
@@ -340,8 +354,8 @@ static unsigned long mips_stack_pointer(const struct task_struct *task)
 	return task == current ? current_stack_pointer : task->thread.reg29;
 }
 
-/* What resume() has saved: the callee-saved registers, and where it returns to. */
-static bool visit_context(const struct task_struct *task, visit_fn visit, void *ctx)
+/* Visit what resume() saved: the callee-saved registers and its return address. */
+static bool mips_visit_context(const struct task_struct *task, visit_fn visit, void *ctx)
 {
 	const unsigned long *reg = &task->thread.reg16;
 
@@ -355,10 +369,10 @@ static bool visit_context(const struct task_struct *task, visit_fn visit, void *
 
 /*
  * Is this word the EPC of an exception frame?  SAVE_SOME (stackframe.h) puts the frame right below
- * where the stack was, and that into it, so that none that there is fails this; what is left over
- * from one may pass.
+ * the interrupted stack pointer, and stores that pointer in the frame.  So every frame passes this
+ * test.  The remains of an old frame may pass it too.
  */
-static bool is_epc(const unsigned long *word, const unsigned long *from)
+static bool mips_is_epc(const unsigned long *word, const unsigned long *from)
 {
 	const unsigned long *sp = word - (offsetof(struct pt_regs, cp0_epc) -
 					  offsetof(struct pt_regs, regs[29])) / sizeof(*word);
@@ -369,53 +383,56 @@ static bool is_epc(const unsigned long *word, const unsigned long *from)
 }
 
 /*
- * What is above the place of user mode's registers belongs to the stack of tasks that have never
- * been there: a secondary CPU's idle task begins at the very top (smp_bootstrap()).
+ * Where the words of the stack end.  A kernel thread has never been in user mode, so its stack may
+ * extend above the place for user mode's registers: a secondary CPU's idle task begins at the
+ * very top (smp_bootstrap()).
  */
-static const unsigned long *stack_end(struct task_struct *task)
+static const unsigned long *mips_stack_end(struct task_struct *task)
 {
 	return task->flags & PF_KTHREAD ? task_stack_page(task) + THREAD_SIZE :
 					  (void *)task_pt_regs(task);
 }
 
-static void visit_words(struct task_struct *task, visit_fn visit, void *ctx)
+static void mips_visit_words(struct task_struct *task, visit_fn visit, void *ctx)
 {
 	const unsigned long *from = (void *)ALIGN(mips_stack_pointer(task), sizeof(*from));
-	const unsigned long *end = stack_end(task), *word;
+	const unsigned long *end = mips_stack_end(task), *word;
 
 	for (word = from; word < end; word++) {
 		const unsigned long addr = READ_ONCE_NOCHECK(*word);
 
 		if (!visit(ctx, addr) ||
-		    (is_epc(word, from) && !visit(ctx, pp_stack_saved_pc(addr))))
+		    (mips_is_epc(word, from) && !visit(ctx, pp_stack_saved_pc(addr))))
 			return;
 	}
 }
 
 /*
- * Every word of the stack counts, and every saved register, since nothing tells which of them are
- * return addresses.  So do exception frames, which lie on the stack: EPC, which is the
- * branch if the exception came in a delay slot (CAUSE.BD), so that who was stopped there is
- * where the branch is; and the return address that a function still has in its register.
+ * Visit every word of the stack and every saved register, since nothing shows which of them are
+ * return addresses.  These words include exception frames.  Such a frame holds the return address
+ * that the interrupted function still had in its register, and EPC.  If the exception came in a
+ * delay slot (CAUSE.BD), EPC is the address of the branch, so the task counts as being there.
  *
- * Interrupts have a stack of their own, but who is interrupted keeps the frame on its own; no
- * handler is under way when the machine is stopped, and no task is switched out within one.
+ * Interrupts have a stack of their own, but the frame of the interrupted task lies on the task's
+ * stack.  No handler is running when the machine is stopped, and no task is switched out within
+ * one.
  */
 static int mips_stack_walk(struct task_struct *task, visit_fn visit, void *ctx)
 {
 	if (!pp_debug_skip_returns && !pp_visit_hidden(task, visit, ctx))
 		return 0;
-	if (task == current || visit_context(task, visit, ctx))
-		visit_words(task, visit, ctx);
+	if (task == current || mips_visit_context(task, visit, ctx))
+		mips_visit_words(task, visit, ctx);
 	return 0;
 }
 
 /*
- * What JAL and its like have done, two instructions ago, or a compact call (release 6), just now.
- * Their opcodes, all that begin so: BAL and others that need a look at more bits are among them.
- * What a probe hides may have been one.
+ * May @insn be a call?  A call with a delay slot stands two instructions in front of its return
+ * address, a @compact one (release 6) directly in front.  Some opcodes are shared: to tell BAL
+ * and others from instructions that are no calls would need a look at more bits, so all of these
+ * count.  So does a breakpoint, because the instruction that a probe replaced may be a call.
  */
-static bool is_call(u32 insn, bool compact)
+static bool mips_is_call(u32 insn, bool compact)
 {
 	const unsigned int op = insn >> 26, func = insn & 0x3f;
 
@@ -434,7 +451,7 @@ static bool mips_returns_to(unsigned long addr)
 	if (addr % INSN_SIZE || copy_from_kernel_nofault(insn, (void *)addr - sizeof(insn),
 							 sizeof(insn)))
 		return true;
-	return is_call(insn[0], false) || is_call(insn[1], true);
+	return mips_is_call(insn[0], false) || mips_is_call(insn[1], true);
 }
 
 const struct pp_arch pp_arch = {
@@ -459,8 +476,8 @@ const struct pp_arch pp_arch = {
 		.word = mips_entry_word,
 	},
 	.probe = {
-		.was = mips_probed,
-		/* A probe of a branch has a copy of what is in its delay slot. */
+		.was = mips_probe_was,
+		/* A probe of a branch has a copy of the instruction in the delay slot. */
 		.reach = 2 * INSN_SIZE,
 		.may_be = mips_may_be_probe,
 	},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracing over patchable entries on MIPS: mips_trace.c. */
+/* MIPS: tracing of functions over their patchable entries. */
 #ifndef POKEPATCH_ARCH_MIPS_TRACE_H
 #define POKEPATCH_ARCH_MIPS_TRACE_H
 

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a traced function calls from its entry (mips_trace.c), which copies this to where one LUI
- * can load its address.  So nothing in here depends on where it lies.
+ * MIPS: the code that a traced function calls from its entry.  mips_trace.c copies it to an
+ * address that one LUI can load, so the code must not depend on its own address.
  *
  * $12 (t0)	0: with registers; 1: without
- * $13 (t1)	behind the entry's three words: where to go on
+ * $13 (t1)	where to go on: behind the entry's three words
  *
- * $1 (at) and those two are free at a function's entry.  All else is as the caller left it when
- * the function goes on, its return address among it: no more than the arguments had to be, but
- * what calls a function need not be compiled code.
+ * $1 (at) and those two are free at a function's entry.  When the function goes on, every other
+ * register is as the caller left it, the return address included.  Compiled callers would need
+ * only the arguments, but a function may be called by code that no compiler made.
  */
 #include <asm/asm.h>
 #include <asm/regdef.h>
 
-/* Behind four words that a called function may use where arguments are passed on the stack. */
+/*
+ * A word of the frame, behind the four words that the caller provides for the callee where
+ * arguments are passed on the stack (o32).
+ */
 #define AT_WORD(nr) ((4 + (nr)) * LONGSIZE)
 #define FRAME AT_WORD(18)	/* a multiple of 16 bytes, or with 32 bits of 8 */
 
-/* All that a function may change but $1, $12, and hi and lo; stored, or loaded again. */
+/*
+ * Store, or load again, all registers that a function may change, except for $1, $12, hi and lo.
+ * The first eight are the arguments that pp_trace_entry_hit() gets.
+ */
 	.macro	registers store_or_load
 	\store_or_load	$4, AT_WORD(0)(sp)
 	\store_or_load	$5, AT_WORD(1)(sp)
