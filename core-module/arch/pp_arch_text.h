@@ -49,8 +49,8 @@ struct pp_arch_text {
 	 * Store @word at the aligned address @at where it runs, by the kernel's own routine,
 	 * and do all that the architecture demands so that a CPU that serialises afterwards
 	 * fetches the new word.  NULL: a store through a writable alias is enough.  Also
-	 * called in the stopped section.  There every CPU has interrupts off, so a lock that is only
-	 * ever held with interrupts off is free.  Return: 0, or an error.
+	 * called in the stopped section.  There every CPU has interrupts off, so a lock that
+	 * is only ever held with interrupts off is free.  Return: 0, or an error.
 	 */
 	int (*store)(unsigned long at, u64 word);
 

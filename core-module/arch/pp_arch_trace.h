@@ -15,8 +15,9 @@
 
 /*
  * The first @words words, of pp_arch_entry.size bytes each, of an unused entry change from NOPs.
- * While a function is traced, the word number @decides calls the code that start() made.  As long as
- * that word is a NOP, the others have no effect that the function or its caller could notice.
+ * While a function is traced, the word number @decides calls the code that start() made.  As
+ * long as that word is a NOP, the others have no effect that the function or its caller could
+ * notice.
  * One of the others says whether registers are wanted; it may be written at any time.
  *
  * The call ends in pp_trace_entry_hit().  The function then goes on behind the words with
