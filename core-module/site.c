@@ -537,10 +537,10 @@ bool pp_sites_linger_retry(void)
 
 	lockdep_assert_held(&pp_mutex);
 	list_for_each_entry_safe(site, next, &lingering, linger_node) {
-		if (!site->unsettled && pp_entry_release(site, &update))
-			continue;
-		update |= site->unsettled;
-		list_move(&site->linger_node, &back);
+		if (site->unsettled || !pp_entry_release(site, &update)) {
+			update |= site->unsettled;
+			list_move(&site->linger_node, &back);
+		}
 	}
 	if (update) {
 		const bool failed = site_have_ftrace_write(&back);

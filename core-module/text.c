@@ -111,10 +111,10 @@ int pp_text_map(struct pp_text *text)
 		return ret;
 	for (i = 0; i < text->nr; i++) {
 		struct pp_poke *poke = &text->poke[i];
-		const unsigned long word = text_word_of(poke->at);
 
-		poke->alias = text->alias ? text->alias + i * PAGE_SIZE + offset_in_page(word) :
-					    (void *)word;
+		poke->alias = text->alias ? text->alias + i * PAGE_SIZE +
+						    offset_in_page(text_word_of(poke->at)) :
+					    (void *)text_word_of(poke->at);
 		poke->mask = text_place_in_word(poke, ones);
 		poke->old_word = text_place_in_word(poke, poke->old);
 		poke->new_word = text_place_in_word(poke, poke->new);
