@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * agree - ask the functions that the agree-*.patch files change for their versions, in a
- * loop on each CPU, until SIGTERM; then print
+ * agree - ask the functions that the agree-*.patch files change for their versions, in a loop on
+ * each CPU, until SIGTERM.  Then print
  *	calls=N one=N two=N mixed=N
- * A call is mixed if its three versions are not the same.  After every 100 calls there is an
- * empty line, at once, so that whoever waits for calls can count.
+ * A call is mixed if its three versions differ.  After every 100 calls the program prints an
+ * empty line at once, so that a test can wait for a number of calls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static void *reader(void *cpu)
 	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 	fd = open("/dev/null", O_RDONLY);
 	while (!stop) {
-		/* Between calls, so that there are moments without any of us in them. */
+		/* Pause between calls, so that at times no thread is in the functions. */
 		struct timespec pause = { .tv_nsec = rand_r(&seed) % 60000000 };
 
 		if (read(fd, v, sizeof(v)) != sizeof(v)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * badread FILE - read FILE into addresses that a program may name but that are not
- * mapped, or only up to a page's end; prints what read() said, one line each.
+ * badread FILE - read FILE to a mapped address, to one that is not mapped, and to a buffer whose
+ * second page is not mapped.  Print the result of each read() in a line.
  */
 #include <errno.h>
 #include <fcntl.h>

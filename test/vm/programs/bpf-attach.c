@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bpf-attach fentry|fexit FUNCTION FILE - attach a BPF program that counts the calls of a
- * kernel function, until killed; FILE holds the count, renewed ten times a second, and is
- * there once it is attached.  Status 2: the kernel does not attach it.
+ * bpf-attach fentry|fexit FUNCTION FILE - attach a BPF program that counts the calls of a kernel
+ * function, until this process is killed.  FILE appears once the program is attached.  It holds
+ * the count and is written anew ten times a second.  Status 2: the kernel refused to attach it.
  *
- * By system calls alone, so that the guest needs no library.  Formats:
+ * It uses system calls only, so that the guest needs no library.  Formats:
  * Documentation/bpf/btf.rst, bpf(2).
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ static int bpf(int command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-/* The bytes behind a type's header. */
+/* The number of bytes behind a type's header. */
 static size_t extra(const struct btf_type *type)
 {
 	size_t count = BTF_INFO_VLEN(type->info);
@@ -92,7 +92,7 @@ static unsigned int find_function(const char *name)
 
 static int load(int map, unsigned int function, int attach_type)
 {
-	/* Element 0 of the map, plus one. */
+	/* Add one to element 0 of the map. */
 	struct bpf_insn program[] = {
 		{.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = 10, .off = -4},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * eventfds THREADS WRITES - make an eventfd that so many threads write so often, all
- * beginning at once; print its lines of /proc/self/fdinfo and "pid: PID".
+ * eventfds THREADS WRITES - make an eventfd, to which THREADS threads write WRITES times each, all
+ * beginning at once.  Print the eventfd's lines of /proc/self/fdinfo and "pid: PID".
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * exiter - for core-checks.bats: has a thread called pp-exiting that ends at once, and stays, as pp-joined.
- * A thread reaps itself: the task list loses it while it still runs.
+ * exiter - start a thread called pp-exiting, which ends at once, then wait under the name pp-joined
+ * (core-checks.bats).  A thread reaps itself, so it leaves the task list while it still runs.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(void)
 		perror("exiter");
 		return 1;
 	}
-	// Its last steps are made after this.
+	// The thread takes its last steps in the kernel after this.
 	pthread_join(thread, NULL);
 	prctl(PR_SET_NAME, "pp-joined");
 	pause();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flocker FILE        - lock it, waiting for whoever has it, and stay
- * flocker FILE error  - print the error of a lock of an unknown kind
+ * flocker FILE        - wait for the lock of FILE, print "locked", and keep the lock until killed
+ * flocker FILE error  - print the error number of a lock of an unknown kind
  */
 #include <errno.h>
 #include <fcntl.h>

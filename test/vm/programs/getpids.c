@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * getpids CHILDREN - so many processes ask for their PID all the time.  For each line on
- * standard input, tell what they get from then on: "old=N new=N", N being how many of the
- * processes got their real PID, or another number, in their next hundred calls.
+ * getpids CHILDREN - start CHILDREN processes, which ask for their PID all the time.  For each line
+ * on standard input, print "old=N new=N": the number of processes that got their real PID in
+ * their next hundred calls, and the number of those that got another one.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define MANY 100
 
 struct child {
-	unsigned long got[2]; /* the real one, another one */
+	unsigned long got[2]; /* how often: the real PID, another number */
 };
 
 static void child(volatile struct child *self, pid_t pid)
@@ -24,7 +24,7 @@ static void child(volatile struct child *self, pid_t pid)
 		self->got[syscall(SYS_getpid) != pid]++;
 }
 
-/* Wait until each has made so many more calls. */
+/* Wait until each child has made @calls more calls. */
 static void await(const volatile struct child *children, int nr, unsigned long calls)
 {
 	for (int i = 0; i < nr; i++) {
@@ -40,7 +40,7 @@ static void tell(const volatile struct child *children, int nr)
 	unsigned long before[nr][2];
 	int old = 0, new = 0;
 
-	/* A call that was made before this began may be counted only now. */
+	/* A child may count a call only now that it made before this began. */
 	await(children, nr, 2);
 	for (int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 			perror("fork");
 			return 1;
 		}
-		/* Its PID from elsewhere: the system call may tell another one already. */
+		/* From /proc, because the system call may give another number already. */
 		if (!pids[i]) {
 			char name[16];
 			ssize_t length = readlink("/proc/self", name, sizeof(name) - 1);

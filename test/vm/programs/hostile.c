@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hostile GOOD.ko FOLDER - for each case of a table, write a copy of a patch module
- * whose pokepatch_image, or a table that it points to, has one wrong field, as
- * FOLDER/CASE.ko; print "CASE TEXT" for each, TEXT being a part of the line with
- * which the core must refuse it.
+ * hostile GOOD.ko FOLDER - for each row of a table, write a copy of the patch module GOOD.ko to
+ * FOLDER/CASE.ko.  One field of its pokepatch_image, or of a table to which that points, is wrong
+ * in the copy.  Print "CASE TEXT" for each: TEXT is a part of the line with which the core must
+ * refuse the module.
  *
- * hostile --twice GOOD.ko FOLDER CASE - one copy: the second function becomes the first once more.
+ * hostile --twice GOOD.ko FOLDER CASE - write one copy, whose second function is the first again.
  *
- * hostile --rename GOOD.ko FOLDER NAME - one copy: a module of that name with the same patch.
+ * hostile --rename GOOD.ko FOLDER NAME - write one copy, a module called NAME with the same patch.
  *
- * Fields that hold addresses are changed by way of their relocation's addend.
+ * A field that holds an address is changed through the addend of its relocation.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS, TEXTS };
 
-/* How the field's value, or its address's addend, is changed. */
+/* How to change the field's value.  The addend of an address is always added to. */
 enum change { SET, ADD };
 
 struct hostile {
@@ -47,7 +47,8 @@ struct hostile {
 #define F(member) FIELD(FUNCS, pokepatch_func, member)
 #define R(member) FIELD(RELOCS, pokepatch_reloc, member)
 #define C(member) FIELD(CALLBACKS, pokepatch_callback, member)
-#define WRAP 0x3ffffff0 /* modules lie in the last GiB: the end of the address space, or near */
+/* Modules lie in the last GiB, so this leads to the end of the address space, or near it. */
+#define WRAP 0x3ffffff0
 #define T(offset) TEXTS, offset, 1 /* a byte of the first function's text */
 #define FAR 0x40000000 /* outside every module, within the range of an addend */
 
@@ -201,7 +202,7 @@ static Elf64_Rela *rela_of(const struct module *m, size_t place)
 	return NULL;
 }
 
-/* MIPS64 has r_info as several fields, the symbol first. */
+/* On MIPS64 r_info consists of several fields, the symbol first. */
 static size_t symbol_of(const struct module *m, const Elf64_Rela *rela)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)m->bytes;
@@ -209,7 +210,7 @@ static size_t symbol_of(const struct module *m, const Elf64_Rela *rela)
 	return header->e_machine == EM_MIPS ? (uint32_t)rela->r_info : ELF64_R_SYM(rela->r_info);
 }
 
-/* Where in the file the address at @place points to. */
+/* The offset in the file to which the address at @place points. */
 static size_t follow(const struct module *m, size_t place)
 {
 	const Elf64_Rela *rela = rela_of(m, place);
@@ -260,7 +261,7 @@ static size_t table_of(const struct module *m, enum table table)
 	if (table == IMAGE)
 		return image;
 	place = follow(m, image + pointer[table]);
-	/* Of the symbols, that of the first function. */
+	/* Of the symbols, take that of the first function. */
 	if (table == SYMBOLS) {
 		const struct pokepatch_func *func =
 			(const void *)(m->bytes + follow(m, image + pointer[FUNCS]));
@@ -274,7 +275,7 @@ static void corrupt(const struct module *m, const struct hostile *h)
 {
 	size_t place = table_of(m, h->table) + h->offset;
 	Elf64_Rela *rela = h->size == 8 ? rela_of(m, place) : NULL;
-	size_t size = h->size < 8 ? h->size : 8; /* of a build id: its first bytes */
+	size_t size = h->size < 8 ? h->size : 8; /* of a build id, only the first bytes */
 	uint64_t value = 0;
 
 	if (rela) {
@@ -311,7 +312,7 @@ static void twice(const char *good, const char *folder, const char *name)
 	module_write(&m, folder, name);
 }
 
-/* struct module begins with its state and a list; then comes its name, which is all that counts. */
+/* struct module begins with its state and a list.  Then comes the name that the kernel uses. */
 #define MODULE_NAME_AT 24
 #define MODULE_NAME_LEN 56
 

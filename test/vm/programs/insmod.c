@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* insmod FILE [PARAMETER...] - load a module, by one call: busybox's insmod tries twice. */
+/* insmod FILE [PARAMETER...] - load a module by one call; busybox's insmod tries twice. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

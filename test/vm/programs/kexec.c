@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kexec KERNEL INITRAMFS WORD... - go over to another kernel, by the way of an orderly
- * shutdown of this one.  Its command line is this one's and the words.
+ * kexec KERNEL INITRAMFS WORD... - boot another kernel, after an orderly shutdown of this one.  Its
+ * command line is that of this kernel, followed by the words.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* nonblock FILE TEXT - write TEXT to FILE, opened with O_NONBLOCK. */
+/* nonblock FILE TEXT - write TEXT to FILE, which it opens with O_NONBLOCK. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

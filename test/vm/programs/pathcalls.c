@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pathcalls FILE - calls read_null() until it is told to end, with a look at CLOCK_MONOTONIC
- * before and after each call, and then writes a line for some of them: "BEFORE AFTER TAKEN",
- * TAKEN being old or new by the answer (history-null.patch).  These are the calls around each
- * one whose answer is not that of the call before it, and one of 2000 of the others.
+ * pathcalls FILE - call read_null() until SIGTERM, and read CLOCK_MONOTONIC before and after each
+ * call.  Then write a line for some calls, "BEFORE AFTER TAKEN": TAKEN is old or new, as the result
+ * shows (history-null.patch).  These are the calls around each one whose result differs from that
+ * of the call before it, and one in 2000 of the others.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ static void keep(const struct call *call)
 		kept[nr_kept++] = *call;
 }
 
-/* The last calls that were not kept, and how many of the next ones are. */
+/* The last calls that were not kept, and the number of the next ones to keep. */
 static struct call last[AROUND];
 static unsigned int nr_last, to_keep;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perfcount SYSTEM/EVENT COMMAND... - how often the tracepoint is met on all processors while the command
- * runs, as perf counts it.
+ * perfcount SYSTEM/EVENT COMMAND... - run the command and print how often perf counted the
+ * tracepoint on all CPUs meanwhile.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For vm/patches/shadows.patch, where a number written to an eventfd says what to do with
- * its shadow variable.
+ * shadows - make use of vm/patches/shadows.patch, where a number that is written to an eventfd says
+ * what to do with its shadow variable.
  *
- * shadows TIMES    - do everything to a few eventfds, so often in each of two threads for
+ * shadows TIMES    - write random numbers to a few eventfds, TIMES times in each of two threads for
  *                    each CPU
- * shadows NUMBER.. - write the numbers to a new eventfd, one after the other; a word
- *                    that is no number: wait for a line on standard input
+ * shadows NUMBER.. - write the numbers to a new eventfd, one after the other; at a word that is no
+ *                    number, wait for a line on standard input
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static void *work(void *seed_of)
 	unsigned int seed = (uintptr_t)seed_of;
 
 	for (int i = 0; i < times; i++)
-		/* Only one in 64 detaches all. */
+		/* 5 detaches all variables: write it only once in 64 times. */
 		tell(fds[rand_r(&seed) % FDS],
 		     rand_r(&seed) % 64 ? (uint64_t[]){1, 1, 2, 3, 4, 6, 7, 3}[rand_r(&seed) % 8]
 					: 5);

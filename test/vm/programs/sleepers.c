@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sleepers N - N threads that sleep until the program is killed; it says "ready" when the
+ * sleepers N - start N threads that sleep until the program is killed, and print "ready" when the
  * last of them has begun.
  */
 #include <limits.h>

@@ -18,7 +18,7 @@ int main(void)
 	} kinds[] = {
 		{ SOCK_STREAM, 0 },
 		{ SOCK_RAW, IPPROTO_ICMP },
-		{ SOCK_DGRAM, 0 }, /* last: the test waits for it */
+		{ SOCK_DGRAM, 0 }, /* last, because the test waits for it */
 	};
 	int fds[3];
 	size_t i;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Readers of the text history, to be compared with what perf and tracefs say.
+ * texthist - read the text history, and compare it with perf, tracefs and the functions that ran.
  *
  * texthist dump                 print all records, in words
- * texthist agree COMMAND...     run it; all that the device says of it, perf's records of text
- *                              changes and the tracepoints must say the same
- * texthist times                until when all is there, and when each text change was over, ns
+ * texthist agree COMMAND...     run the command; the device, perf's records of text changes and the
+ *                              tracepoints must report the same changes
+ * texthist times                print until when the history is complete, and when each text change
+ *                              was over, in ns
  * texthist hold                 open the device, and wait for a signal without reading
  * texthist wait                 open the device, read all, and wait for the next record, or the end
  * texthist tiny                 read with a buffer that is too small
- * texthist follow SEED          read, now fast and now slowly, until SIGTERM comes; what is read
- *                              must fit together, with losses
- * texthist predict COMMAND...   call read() of /dev/null meanwhile, with the time on either side:
- *                              which function answered must be what the history says
+ * texthist follow SEED          read, now fast and now slowly, until SIGTERM; the records must be
+ *                              consistent, losses included
+ * texthist predict COMMAND...   run the command and call read() of /dev/null meanwhile, with the
+ *                              time before and after; the history must say which function ran
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +50,7 @@ static void die(const char *format, ...)
 	exit(1);
 }
 
-/* --- the device --------------------------------------------------------------------------- */
+/* --- the device ------------------------------------------------------------------------ */
 
 static char buffer[POKEPATCH_HISTORY_RECORD_MAX] __attribute__((aligned(8)));
 
@@ -62,7 +63,7 @@ static int open_device(int flags)
 	return fd;
 }
 
-/* Call @see for each record that is there; all are whole, and numbered without gaps. */
+/* Call @see for each record.  All must be whole, and numbered without gaps. */
 static void read_all(int fd, void (*see)(const struct pokepatch_history_record *record))
 {
 	static uint64_t next = 1;
@@ -186,11 +187,11 @@ static void print(const struct pokepatch_history_record *record)
 	}
 }
 
-/* --- three who saw the same ------------------------------------------------------------------ */
+/* --- the device, perf and tracefs agree ------------------------------------------------ */
 
 struct poke {
 	uint64_t addr, time;	/* perf's clock */
-	uint64_t before;	/* the device: of the first record */
+	uint64_t before;	/* the device: the time of the first record */
 	uint8_t old_len, new_len;
 	uint8_t old[POKEPATCH_HISTORY_BYTES_MAX], new[POKEPATCH_HISTORY_BYTES_MAX];
 	bool met;
@@ -213,7 +214,7 @@ static struct poke *add(struct pokes *pokes)
 	return &pokes->poke[pokes->nr++];
 }
 
-/* Records of text come in pairs, in the order of their numbers; the second must fit. */
+/* Records of text come in pairs, in the order of their numbers.  The second must match. */
 static void see(const struct pokepatch_history_record *record)
 {
 	const struct pokepatch_history_text *text = (const void *)record;
@@ -313,7 +314,7 @@ static void see_perf(const char *record, size_t size, uint32_t type)
 		return;
 	memcpy(&old_len, body + 8, sizeof(old_len));
 	memcpy(&new_len, body + 10, sizeof(new_len));
-	/* Trampolines and the like, which are long. */
+	/* Leave out trampolines and the like, which are long. */
 	if (old_len > POKEPATCH_HISTORY_BYTES_MAX || new_len > POKEPATCH_HISTORY_BYTES_MAX)
 		return;
 	poke = add(&perf);
@@ -407,12 +408,16 @@ static bool same(const struct poke *a, const struct poke *b)
 }
 
 /*
- * What perf's clock of one processor may be behind that of another: a kernel that does not trust
- * the TSC takes it from ticks, and those of a guest come late.  ns.
+ * How far perf's clock of one CPU may be behind that of another, in ns.  A kernel that does not
+ * trust the TSC derives this clock from ticks, and a guest gets its ticks late.
  */
 #define SKEW 20000000ULL
 
-/* Each poke of the device has one in @others, of the same place in the same order, and v.v. */
+/*
+ * Each poke of the device must have its counterpart in @others, at the same place and in the same
+ * order, and each of @others at such a place one of the device.  Return: the number of @others at
+ * places that the device does not have.
+ */
 static unsigned int compare(struct pokes *others, const char *who)
 {
 	unsigned int i, k, strangers = 0;
@@ -506,7 +511,7 @@ static int agree(char **command)
 	return 0;
 }
 
-/* --- who ran ------------------------------------------------------------------------------------ */
+/* --- which function ran ---------------------------------------------------------------- */
 
 struct call {
 	uint64_t before, after;
@@ -559,7 +564,10 @@ static void see_route(const struct pokepatch_history_record *record)
 	}
 }
 
-/* In one interval at most, which is that of a call or of a change. */
+/*
+ * A call's result must be that of the last change before it.  Calls that overlap a change may have
+ * either result.
+ */
 static int predict(char **command)
 {
 	int fd = open_device(O_NONBLOCK), status;
@@ -596,7 +604,7 @@ static int predict(char **command)
 	return wrong != 0;
 }
 
-/* --- readers ------------------------------------------------------------------------------------- */
+/* --- readers --------------------------------------------------------------------------- */
 
 static int wait_for_record(void)
 {
@@ -633,7 +641,7 @@ static void stop_following(int signal)
 	enough = 1;
 }
 
-/* Each second record of a change of text has its first one, unless that got lost. */
+/* Each AFTER record must match its BEFORE record, unless that one got lost. */
 static void follow_record(const struct pokepatch_history_record *record)
 {
 	static struct pokepatch_history_text before[4096];
@@ -651,7 +659,7 @@ static void follow_record(const struct pokepatch_history_record *record)
 	if (record->type == POKEPATCH_HISTORY_LOST) {
 		const struct pokepatch_history_lost *lost = (const void *)record;
 
-		/* What has gone before the device was opened is no loss of this reader's. */
+		/* Records dropped before this reader opened the device are not its losses. */
 		lost_until = record->seq + lost->count;
 		if (lost_until > opened)
 			followed_lost += lost_until - (record->seq > opened ? record->seq : opened);
@@ -701,7 +709,7 @@ static int tiny(void)
 		die("a buffer of 8 bytes will do?");
 	if (read(fd, nowhere, sizeof(buffer)) != -1 || errno != EFAULT)
 		die("a buffer that is not there will do?");
-	/* Nothing has got lost by that. */
+	/* The failed reads must not have lost any record. */
 	read_all(fd, print);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * tun NAME [read] - be a network device of that name.  Read nothing from it and tell what
- * came of it; with "read", sleep in a read until a signal comes.
+ * tun NAME [read] - make a network device of that name.  Read 0 bytes from it and print the result;
+ * with "read", sleep in a read until a signal comes.
  */
 #include <errno.h>
 #include <fcntl.h>

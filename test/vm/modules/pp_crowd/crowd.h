@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CROWD_N(f): f(000) f(001) ... for N = 1, 10, 100 or 1000. */
+/* Lists of pp_crowd's functions.  CROWD_N(f) is f(000) f(001) ... for N = 1, 10, 100 or 1000. */
 #ifndef CROWD_H
 #define CROWD_H
 

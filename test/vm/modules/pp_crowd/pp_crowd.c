@@ -2,10 +2,10 @@
 /*
  * pp_crowd - a thousand functions to be patched, crowd_000() to crowd_999().
  *
- * crowd_NNN() returns 1NNN; test/vm/crowd makes patches with which the first of them return
- * 2NNN.  Reading the parameter "patched" calls all of them and tells how many did so.
- * Reading "stop" prints what an empty stop_machine() takes on all processors, in ns: from
- * the first that is stopped to the moment when all are; and the whole call.
+ * crowd_NNN() returns 1NNN.  test/vm/crowd makes patches of the first N of them, which then
+ * return 2NNN.  Reading the parameter "patched" calls all functions and gives the number that
+ * returned 2NNN.  Reading "stop" gives two times of an empty stop_machine() on all CPUs, in ns:
+ * from when the first CPU is stopped until all are, and of the whole call.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -37,10 +37,10 @@ static int patched_get(char *text, const struct kernel_param *param)
 }
 
 static atomic_t arrived;
-static atomic64_t first; /* when the first was stopped */
+static atomic64_t first; /* when the first CPU was stopped */
 static u64 empty_ns;
 
-/* As in the core's stopped section, with nothing in it. */
+/* Meet like the CPUs in the core's stopped section, and do nothing there. */
 static int stopped(void *unused)
 {
 	atomic64_cmpxchg(&first, 0, ktime_get_mono_fast_ns());

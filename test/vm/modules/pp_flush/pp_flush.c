@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_flush - while hold=1, tasks that reap themselves sleep in proc_flush_pid(), when the task
- * list has lost them already.  By a live patch of the kernel's own kind, or where there is none by
- * ftrace, so that pokepatch need not be there.
+ * pp_flush - while hold=1, tasks that reap themselves sleep in proc_flush_pid(), after they have
+ * left the task list.  The module redirects that function by a kernel livepatch, or by ftrace
+ * where the kernel has no livepatch, so that it works before the core is loaded.
  */
 #include <linux/ftrace.h>
 #include <linux/livepatch.h>
@@ -14,7 +14,7 @@
 static bool hold;
 module_param(hold, bool, 0644);
 
-/* What it does not do is to drop names of /proc that are no more, which others do in time. */
+/* It leaves out the removal of stale names from /proc, which the kernel makes up for in time. */
 static void new_proc_flush_pid(struct pid *pid)
 {
 	while (READ_ONCE(hold) && (current->flags & PF_EXITING))
@@ -28,7 +28,7 @@ static struct klp_func functions[] = {
 	{},
 };
 
-/* No name: vmlinux. */
+/* Without a name, the object is vmlinux. */
 static struct klp_object objects[] = {
 	{ .funcs = functions },
 	{},
@@ -71,7 +71,7 @@ static int __init pp_flush_init(void)
 	return ftrace_set_filter(&ops, name, strlen(name), 1) ?: register_ftrace_function(&ops);
 }
 
-/* Who unloads it sees to it that nobody is in it: hold=0, and the task has ended. */
+/* The test unloads the module only after hold=0, when the task that was held has ended. */
 static void __exit pp_flush_exit(void)
 {
 	unregister_ftrace_function(&ops);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_front - a task that is stopped in front of an instruction, jump=ADDRESS: a kernel
- * thread, that "waiting" tells of, and that sleeps until 1 is written to "go".
+ * pp_front - a task that is stopped in front of the instruction at jump=ADDRESS.  The task is a
+ * kernel thread.  "waiting" is Y while it sleeps, until 1 is written to "go".
  *
- * It stands where a task stands that called a function in direct mode, with (1, 0), and was
- * preempted in front of the jump of the stub: its only trace of that is the address of the
- * jump on its stack, and when it goes on it runs the jump.  What the function then returns
- * is in "result".
+ * The thread is in the state of a task that called a function in direct mode, with the arguments
+ * (1, 0), and was preempted in front of the stub's jump.  The only trace of this is the jump's
+ * address on its stack.  When the thread goes on, it runs the jump.  "result" holds what the
+ * function then returned.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -24,7 +24,7 @@ module_param(result, ulong, 0444);
 /* way.S */
 unsigned long pp_front_call(unsigned long jump);
 
-/* Called from there. */
+/* Called by way.S. */
 void pp_front_sleep(void);
 
 void pp_front_sleep(void)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The way of pp_front's thread.  The stack that is walked when it sleeps is that of a task
- * which was interrupted in front of the jump:
+ * The calls of pp_front's thread.  While it sleeps, its stack is that of a task which was
+ * interrupted in front of the jump:
  *
  *	pp_front_sleep	returns to pp_front_go
  *	struct pt_regs	of the interrupt, at the jump
  *	(the jump)	the function that it leads to returns to pp_front_call
  *
- * as the call of the stub has been dropped by the stub's first instruction already.
+ * The return address of the call to the stub is gone: the stub's first instruction dropped it.
  */
 #include <linux/linkage.h>
 #include <asm/nospec-branch.h>

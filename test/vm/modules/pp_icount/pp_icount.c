@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_icount - what one call of int_pow() costs, in instructions.
+ * pp_icount - the number of instructions that one call of int_pow() costs.
  *
- * Meant for a guest under QEMU's -icount shift=0 with one processor, where time is counted
- * in executed instructions; how many of the clock's ns are one is measured with NOPs.  Reading
- * the parameter "measure" prints a line for each call depth: DEPTH INSTRUCTIONS RESULT, the
- * instructions of one round of a loop around the call in hundredths, and what
- * int_pow(1, 0) returned.
+ * The module is made for a guest with one CPU under QEMU's -icount shift=0, where executed
+ * instructions are the clock.  It measures with NOPs how many ns one instruction takes.  Reading
+ * the parameter "measure" gives a line for each call depth, "DEPTH INSTRUCTIONS RESULT": the
+ * instructions of one round of a loop around the call, in hundredths, and the result of
+ * int_pow(1, 0).
  */
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -18,10 +18,10 @@
 #define ROUNDS 10000
 #define NOPS 100
 
-/* How many functions of ours are on the stack when the call is made. */
+/* The number of this module's functions that are on the stack at the call. */
 static const unsigned int depths[] = { 1, 4, 16, 64 };
 
-/* The ns that all rounds take; with interrupts off: nothing else runs on the one processor. */
+/* The ns that all rounds take.  With interrupts off nothing else runs on the only CPU. */
 #define TIME(what)                               \
 	({                                       \
 		unsigned long flags_;            \
@@ -56,7 +56,7 @@ static noinline u64 time_at(unsigned int depth, u64 *result)
 {
 	u64 time = depth > 1 ? time_at(depth - 1, result) : time_of_calls(result);
 
-	/* Work after the call, or the compiler would make a loop of it. */
+	/* Without work after the call, the compiler would turn the recursion into a loop. */
 	barrier();
 	return time;
 }
@@ -67,7 +67,7 @@ static int measure_get(char *text, const struct kernel_param *param)
 	int length = 0;
 	size_t i;
 
-	/* The first time, each fills caches of translations; the second counts. */
+	/* The first run of each fills QEMU's cache of translations, so only the second counts. */
 	time_of_nops();
 	time_of_nothing();
 	nops = time_of_nops() - time_of_nothing();

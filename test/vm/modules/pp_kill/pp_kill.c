@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_kill - ftrace dies, as when it meets code that it does not expect: it changes nothing
- * any more, lets nobody go, and comes back with the next boot.
+ * pp_kill - make ftrace shut itself down, as it does when it meets code that it does not expect.
+ * From then until the next boot it changes no code, and lets none of its users unregister.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_klp - the kernel's own livepatch of int_pow(), with the same new function
- * as test/bench/int-pow.patch, for comparison.
+ * pp_klp - a kernel livepatch of int_pow(), for comparison.  Its new function is that of
+ * test/bench/int-pow.patch.
  */
 #include <linux/livepatch.h>
 #include <linux/math.h>
@@ -26,7 +26,7 @@ static struct klp_func functions[] = {
 	{},
 };
 
-/* No name: vmlinux. */
+/* Without a name, the object is vmlinux. */
 static struct klp_object objects[] = {
 	{ .funcs = functions },
 	{},

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pp_marks - probes for the markers int_sqrt_entry and int_sqrt_return, which
- * `pokepatch-build --instrument --mark-functions int_sqrt lib/math/int_sqrt.c` makes.  What to
- * write to the parameter do:
- *	register N NAME, unregister N NAME	probe number N, 0 to 3; NAME may be * for all
- *	call N					int_sqrt(), so often
- *	storm N					so many rounds of attaching and taking away, while
- *						each processor calls it, in tasks and in NMIs
- * Each tells the kernel log what came of it; `slots` what the probes have seen.
+ * `pokepatch-build --instrument --mark-functions int_sqrt lib/math/int_sqrt.c` makes.  Commands
+ * for the parameter "do":
+ *	register N NAME, unregister N NAME	attach or detach probe number N, 0 to 3; NAME may be
+ *						* for all markers
+ *	call N					call int_sqrt() N times
+ *	storm N					attach and detach probes N times, while each CPU
+ *						calls int_sqrt() in a task and in NMIs
+ *	forget					set all counts of "slots" to 0
+ * The log has the result of each command.  Reading "slots" gives what the probes have counted.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -28,7 +30,7 @@
 
 struct slot {
 	atomic_long_t entries, returns, others, nmis, wrong, late, nested;
-	bool gone; /* the probe was taken away: it must not be called */
+	bool gone; /* the probe was detached, so a call of it is an error */
 };
 
 static struct slot slots[SLOTS];
@@ -92,7 +94,7 @@ static void send_nmi(void)
 	preempt_enable();
 }
 
-#else /* no NMIs that a module could have */
+#else /* a module cannot get NMIs */
 
 static int nmis_begin(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_meddle - while it is loaded, one byte of the code of the function symbol=, offset=
- * bytes from its start, is another one.  Nobody must be about to run it.
+ * pp_meddle - while it is loaded, the byte at offset= bytes from the start of the function
+ * symbol= is changed.  The test makes sure that no CPU runs that code meanwhile.
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -15,7 +15,10 @@ static unsigned int offset;
 module_param(offset, uint, 0444);
 MODULE_PARM_DESC(offset, "bytes from its start");
 
-/* What writes code, by the kernel: x86; arm64; where neither is, code can be written like data (MIPS). */
+/*
+ * The kernel's writers of code: x86 has poke(), arm64 write_word().  Where there is neither (MIPS),
+ * code can be written like data.
+ */
 static void *(*poke)(void *addr, const void *opcode, size_t len);
 static struct mutex *lock;
 static int (*write_word)(void *addr, u32 insn);

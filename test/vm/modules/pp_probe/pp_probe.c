@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_probe - a kprobe at the entry of a function, at=ADDRESS, with a handler behind it too
- * if behind=1: for such a probe ftrace must be allowed to change where the function goes on,
- * which it allows to one at a time.  With call=1 its handler calls int_pow(1, 0), and what
- * that returned is in "nested".
+ * pp_probe - a kprobe at the function entry at=ADDRESS.
+ *
+ * With behind=1 the kprobe also has a post handler.  ftrace must then let it change where the
+ * function goes on, which it allows only one user at a time.  With call=1 its handler calls
+ * int_pow(1, 0) and puts the result into "nested".
  */
 #include <linux/kprobes.h>
 #include <linux/math.h>

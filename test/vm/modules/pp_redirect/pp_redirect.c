@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_redirect - while it is loaded, calls of the kernel's writer of text, __text_poke(), lead to
- * a function of this module's, as a live patch of the kernel's own would have it.
+ * pp_redirect - while it is loaded, calls of the kernel's writer of text, __text_poke(), run a
+ * function of this module instead, as a kernel livepatch would make them.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
@@ -10,7 +10,7 @@
 
 #include <asm/processor-flags.h>
 
-/* The writers synchronise, and hold text_mutex; what is written is mapped, but read-only. */
+/* Callers hold text_mutex and synchronise the CPUs.  @addr is mapped, but read-only. */
 static void *redirected(void (*copy)(void *to, const void *from, size_t size), void *addr,
 			const void *bytes, size_t size)
 {

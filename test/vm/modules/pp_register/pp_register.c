@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_register - calls what the core exports for the part that all patch modules share, as
- * it should not be called.  What to write to the parameter do:
- *	register ADDRESS, unregister ADDRESS	once, with that address
- *	first NAME	register each module of that name when it comes, before it does so itself
- * Load it after the core: notifiers of one priority are called in that order.
+ * pp_register - misuses the functions that the core exports for the glue of patch modules.
+ * Commands for the parameter "do":
+ *	register ADDRESS, unregister ADDRESS	call it once with this address
+ *	first NAME	register each module of this name at COMING, before its init does
+ * Load it after the core: the kernel calls notifiers of one priority in the order of registration.
  */
 #include <linux/elf.h>
 #include <linux/kallsyms.h>
@@ -19,7 +19,7 @@ static typeof(pokepatch_register) *do_register;
 static typeof(pokepatch_unregister) *do_unregister;
 static char first[MODULE_NAME_LEN];
 
-/* As the core finds it. */
+/* Find the image in the way that the core does. */
 static const void *image_of(struct module *mod)
 {
 	const struct mod_kallsyms *kallsyms = rcu_dereference_raw(mod->kallsyms);

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_slots - functions with MIPS entries, which return 1, and those who call them.
+ * pp_slots - functions with MIPS entries, which return 1, and threads that call them.
  *
- * pp_slots_held() begins two words before the end of a page, so that its deciding word is the first of
- * the next one: there, QEMU takes an interrupt between the words, as processors do anywhere.
+ * pp_slots_held() begins two words before the end of a page, so its deciding word is the first of
+ * the next page.  There QEMU takes interrupts between two instructions, as real CPUs do anywhere.
  *
- * pp_slots_traced() begins one word before the end of a page: the same for the deciding word of an
- * entry that is traced; and for that of pp_slots_held() the delay slot is on the next page.
+ * pp_slots_traced() begins one word before the end of a page.  So the word that decides whether the
+ * function is traced is the first of the next page.  Of pp_slots_held(), the delay slot of that
+ * word is the first of the next page.
  *
- * value	reading it calls both: "VALUE HELD"
+ * value	reading it calls pp_slots_value() and pp_slots_held(): "VALUE HELD"
  * words	the words of their entries, as they are in memory
  * traced	reading it calls pp_slots_traced(0x11, 0x22, ... 0x88)
- * kept		reading it calls pp_slots_registers() with something in each register: the numbers of
- *		those in which something else arrives behind its entry; 32 and 33 are HI and LO
- * spin		1: a thread on each processor calls all three all the time; 0: they end
- * counts	how often they got 1, 2, 3, and something else: "N N N N"
- * hold		2: the same with pp_slots_traced(), for the word that decides if it is traced.  1: a thread on the last processor calls pp_slots_held() all the time, until an
- *		interrupt finds it in front of the deciding word; from then on another one, of
- *		real-time priority, keeps it from going on.  0: it goes on, and ends.
+ * kept		reading it calls pp_slots_registers() with a number in each register: the registers
+ *		that hold another number behind the function's entry; 32 and 33 are HI and LO
+ * spin		1: a thread on each CPU calls all three functions all the time; 0: the threads end
+ * counts	how often the threads got 1, 2, 3, and another result: "N N N N"
+ * hold		1: a thread on the last CPU calls pp_slots_held() all the time, until an interrupt
+ *		finds it in front of the deciding word.  From then on a second thread, of real-time
+ *		priority, keeps it from going on.  2: the same with pp_slots_traced() and the word
+ *		that decides whether it is traced.  0: the first thread goes on, and both end.
  *		Reading it: "no", "armed", "held".
  */
 #include <linux/cpumask.h>
@@ -45,8 +47,8 @@ RETURNS(pp_slots_traced, "\t.p2align 12\n\t.space 4096 - 4\n", SLOTS, 1);
 #define TRACE_DECIDES 4
 
 /*
- * What a call leaves in $1 ("at") nobody can say; here it is 0, so that who jumps by what an entry's
- * words have not loaded comes to 0.
+ * The content of $1 ("at") at a call is arbitrary.  Here it is 0, so that a jump by an address that
+ * the entry's words have not loaded goes to 0.
  */
 static __always_inline int call(int (*fn)(void))
 {
@@ -112,7 +114,7 @@ static int spin_set(const char *text, const struct kernel_param *param)
 		spinning[cpu] = spinning[cpu] ?: start(caller, cpu, "pp_slots_spin");
 		if (!spinning[cpu])
 			return -ENOMEM;
-		/* Whoever shares the processor is to get on. */
+		/* Let the tasks that share the CPU get on. */
 		set_user_nice(spinning[cpu], MAX_NICE);
 		wake_up_process(spinning[cpu]);
 	}
@@ -124,10 +126,10 @@ static int spin_set(const char *text, const struct kernel_param *param)
 static struct task_struct *victim, *hog;
 static struct hrtimer timer;
 static bool held;
-static int (*victims)(void);	/* what the victim calls */
-static unsigned long where;	/* and where it is to be */
+static int (*victims)(void);	/* the function that the victim calls */
+static unsigned long where;	/* the instruction in front of which it is held */
 
-/* Little else than the entry, so that it is soon interrupted there. */
+/* Run little else than the entry, so that an interrupt soon comes there. */
 static int held_caller(void *unused)
 {
 	while (!kthread_should_stop()) {
@@ -232,10 +234,9 @@ static int traced_get(char *text, const struct kernel_param *param)
 }
 
 /*
- * pp_slots_registers() has what is in $n, when it comes to its first instruction behind the
- * entry, stored to the n-th word on the stack, where its caller has made room.  pp_slots_call()
- * calls it with the numbers of @before in the registers, copies to @after what arrived, and returns
- * what the stack pointer was.
+ * Behind its entry pp_slots_registers() stores each register $n to the n-th word on the stack,
+ * where its caller has made room.  pp_slots_call() calls it with the numbers of @before in the
+ * registers, copies the stored words to @after, and returns the stack pointer of the call.
  */
 #define EACH_REGISTER(x)								\
 	x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(14) x(15) x(16) x(17)	\
@@ -268,14 +269,14 @@ asm("	.pushsection .text\n"
     "	.globl pp_slots_call\n"
     "	.type pp_slots_call, @function\n"
     "pp_slots_call:\n"
-    "	daddiu $29, $29, -512\n"	/* the words of registers, and what is kept here */
+    "	daddiu $29, $29, -512\n"	/* the words of registers, and what this function saves */
     "	sd $31, 400($29)\n"
     "	sd $5, 408($29)\n"
     "	sd $16, 416($29)\n	sd $17, 424($29)\n	sd $18, 432($29)\n"
     "	sd $19, 440($29)\n	sd $20, 448($29)\n	sd $21, 456($29)\n"
     "	sd $22, 464($29)\n	sd $23, 472($29)\n	sd $30, 480($29)\n"
     SET_HILO
-    /* $4 last, as it has the address. */
+    /* The delay slot loads $4, which holds the address of the numbers. */
     LOAD(2) LOAD(3) LOAD(5) LOAD(6) LOAD(7) LOAD(8) LOAD(9) LOAD(10) LOAD(11) LOAD(14) LOAD(15)
     LOAD(16) LOAD(17) LOAD(18) LOAD(19) LOAD(20) LOAD(21) LOAD(22) LOAD(23) LOAD(24) LOAD(25)
     LOAD(30)

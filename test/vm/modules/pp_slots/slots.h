@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* MIPS: the slots of an entry, as the kernel's functions have them. */
+/* The NOPs of an entry on MIPS, as many as the kernel's functions have. */
 #ifndef SLOTS_H
 #define SLOTS_H
 
@@ -12,7 +12,7 @@
 #define STRING_OF(x) #x
 #define STRING(x) STRING_OF(x)
 
-/* A function that returns a number: @before it, @nops at its entry, and two instructions. */
+/* A function that returns @number: @before stands in front of it, @nops NOPs at its entry. */
 #define RETURNS(name, before, nops, number)				\
 	asm("	.pushsection .text\n"					\
 	    "	.set push\n"						\

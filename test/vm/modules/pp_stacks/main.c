@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_stacks - a kernel thread that sleeps, until the module is removed, on a stack on which
- * the address busy= can only be found by who does not trust the unwind data:
+ * pp_stacks - a kernel thread that sleeps, until the module is removed, on a stack that holds the
+ * address busy=.  A walk that trusts the unwind data misses this address:
  *
- *	at=0		they say that the stack ends before it
- *	at=ADDRESS	the thread was interrupted there, and if the unwinder goes on from
- *			there it takes a word for a return address that is none, and then
- *			leaves the next out, which is the busy one
+ *	at=0		the unwind data say that the stack ends before it
+ *	at=ADDRESS	the thread was interrupted at ADDRESS.  An unwinder that goes on from there
+ *			takes another word for a return address, and then skips the next word,
+ *			which is the busy one
  *
- * "waiting" tells that it is there.
+ * "waiting" is Y once the thread sleeps.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -25,7 +25,7 @@ module_param(waiting, bool, 0444);
 void pp_stacks_ended(unsigned long busy);
 void pp_stacks_interrupted(unsigned long busy, unsigned long at);
 
-/* Called from there. */
+/* Called by stacks.S. */
 void pp_stacks_sleep(void);
 
 void pp_stacks_sleep(void)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stacks of pp_stacks.
+ * The functions of pp_stacks that make the thread's stack, with unwind data that mislead.
  */
 #include <linux/linkage.h>
 #include <asm/unwind_hints.h>
 
-/* void pp_stacks_ended(unsigned long busy): UNWIND_HINT_EMPTY is "the end", or "not known". */
+/*
+ * void pp_stacks_ended(unsigned long busy)
+ *
+ * UNWIND_HINT_EMPTY means "the stack ends here" and "unknown" alike.
+ */
 SYM_FUNC_START(pp_stacks_ended)
 	push	%rdi
 	UNWIND_HINT_SAVE
@@ -18,9 +22,9 @@ SYM_FUNC_START(pp_stacks_ended)
 SYM_FUNC_END(pp_stacks_ended)
 
 /*
- * The start of a function is on the stack, as it is in a retpoline or in a return to the
- * place that a tracer has chosen.  Taken for a return address, it is that of the "call" before
- * it, here of a function that has one word on the stack.
+ * The start of a function is on the stack, as in a retpoline, or in a return to an address that a
+ * tracer chose.  An unwinder that takes it for a return address uses the unwind data of the byte
+ * before it, here those of a function that has one word on the stack.
  */
 SYM_FUNC_START_LOCAL(pp_stacks_before)
 	push	%rdi
@@ -36,7 +40,7 @@ SYM_FUNC_START(pp_stacks_interrupted)
 	push	%rdi
 	push	%rax
 	mov	%rsp, %rax
-	/* struct pt_regs, of the interrupt */
+	/* the struct pt_regs of the interrupt */
 	push	$0			/* ss */
 	push	%rax			/* sp */
 	pushf

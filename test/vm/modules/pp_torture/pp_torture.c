@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pp_torture - calls four functions from every context while patches of them come and go,
- * and compares what they return with what the program torture says is current.
+ * and compares the results with the state that the program torture has written.
  *
- * Patch number k makes each function that it changes return k more; 0 is the original.
- * A state is the four functions' numbers.  The program writes to "state" before and after
- * each switch:
+ * Patch number k makes each function that it changes return k more.  0 stands for the original.
+ * The numbers of the four functions are a state.  The program writes to the parameter "state"
+ * before and after each switch:
  *
  *	state = LIVE << 63 | SEQUENCE << 32 | AFTER << 16 | BEFORE
  *
- * with four bits for each function.  Between two switches AFTER and BEFORE are the same.
+ * AFTER and BEFORE have four bits for each function.  Between two switches they are equal.
  * LIVE: the functions are switched one by one.
- * - A call must return what one of them says, as read before or after the call.  The number
- *   15 of a function says that it may be anything.
- * - Four calls with interrupts off must together be one of these states: nothing can be
- *   switched in between.  (Interrupts, softirqs and process context; not NMIs, which no
- *   stop stops; and not while a live switch is made.)
- * - What was returned is counted; the new functions count their calls, too, and the program
- *   compares (it asks for the latter by "peek").
+ * - A call must return the number that BEFORE or AFTER has, as read before or after the call.
+ *   15 in a function's field allows any number.
+ * - Four calls with interrupts off must return one whole state, since a stop cannot come in
+ *   between.  (This holds for interrupts, softirqs and process context.  It does not hold for
+ *   NMIs, which no stop stops, nor during a live switch.)
+ * - The module counts the numbers that were returned.  The new functions count their calls.
+ *   The program reads the latter by "peek", and the test compares the two.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -57,17 +57,20 @@ static const char *const context_names[CONTEXTS] = {
 
 static const char *const function_names[FUNCTIONS] = { "int_pow", "int_sqrt", "gcd", "lcm" };
 
-/* Each CPU its own, by one instruction, which no NMI divides. */
+/* Each CPU counts in its own, with one instruction, which an NMI cannot interrupt half-way. */
 struct counts {
 	u64 calls[CONTEXTS];
 	u64 returned[1 << FIELD][FUNCTIONS];
 };
 
 static DEFINE_PER_CPU(struct counts, counts);
-static atomic64_t unsure; /* switched more than once meanwhile */
+static atomic64_t unsure; /* more than one switch began or ended during the call */
 static atomic64_t wrong;
 
-/* Not constants for the compiler: some are declared to depend on their arguments alone. */
+/*
+ * Volatile, so that the compiler makes each call: some of the functions are declared to depend on
+ * their arguments alone.
+ */
 static u64 (*volatile call_pow)(u64, unsigned int) = int_pow;
 static unsigned long (*volatile call_sqrt)(unsigned long) = int_sqrt;
 static unsigned long (*volatile call_gcd)(unsigned long, unsigned long) = gcd;
@@ -112,7 +115,7 @@ static bool is_live(u64 state)
 	return state >> 63;
 }
 
-/* From reading the one to reading the other at most one switch has begun or ended. */
+/* Has at most one switch begun or ended between reading @first and reading @last? */
 static bool is_sure(u64 first, u64 last)
 {
 	return sequence(last) - sequence(first) <= 1;
@@ -124,13 +127,13 @@ static bool is_one_of(unsigned int function, unsigned int got, u64 state)
 	       field(before(state), function) == ANYTHING;
 }
 
-/* What one function has returned may be. */
+/* May @function return @got? */
 static bool is_right(unsigned int function, unsigned int got, u64 first, u64 last)
 {
 	return is_one_of(function, got, first) || is_one_of(function, got, last);
 }
 
-/* What all four have returned may be. */
+/* May all four functions together return @got? */
 static bool are_right(u16 got, u64 first, u64 last)
 {
 	unsigned int i;
@@ -153,7 +156,7 @@ static void complain(enum context context, const char *what, unsigned int got, u
 
 static unsigned int counted_call(enum context context, unsigned int function)
 {
-	/* What no patch returns, too, is counted in the last of all fields. */
+	/* The last field also counts the results that no patch can return. */
 	const unsigned int got = min_t(unsigned int, call(function), ANYTHING);
 
 	this_cpu_inc(counts.calls[context]);
@@ -205,7 +208,7 @@ static void all_calls_irqs_off(enum context context)
 	local_irq_restore(flags);
 }
 
-/* --- where they are called from ---------------------------------------------------- */
+/* --- the contexts that call ---------------------------------------------------- */
 
 static int caller(void *unused)
 {
@@ -217,7 +220,7 @@ static int caller(void *unused)
 			all_calls_irqs_off(PROCESS);
 		}
 		cond_resched();
-		/* The kernel's livepatch, which asks once a second, switches tasks that sleep. */
+		/* A kernel livepatch tries once a second, and switches only tasks that sleep. */
 		if (klp_patch_pending(current))
 			msleep(20);
 		else if (get_random_u32() % 8 == 0)
@@ -226,7 +229,7 @@ static int caller(void *unused)
 	return 0;
 }
 
-/* What calls on one CPU; it comes and goes with it. */
+/* The callers on one CPU, which come and go with it. */
 struct cpu {
 	struct task_struct *caller;
 	struct timer_list soft;
@@ -255,14 +258,14 @@ static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 	s64 took;
 
 	all_calls(HARDIRQ);
-	/* Those that are online cannot go while interrupts are off here. */
+	/* While interrupts are off here, no CPU can go offline. */
 	if (this->sends)
 		send_nmis();
 	if (READ_ONCE(this->stopping))
 		return HRTIMER_NORESTART;
 	/*
-	 * Tracers, probes and BPF programs make calls long, and so does a host that is busy.
-	 * The last CPU that is online would do nothing else any more.
+	 * Tracers, probes, BPF programs and a busy host make calls long.  With a fixed period the
+	 * last CPU that is online might do nothing but run this timer.
 	 */
 	took = ktime_to_ns(ktime_sub(ktime_get(), began));
 	hrtimer_forward_now(timer, ns_to_ktime(max_t(s64, PERIOD_NS, 4 * took)));
@@ -277,9 +280,9 @@ static void send_nmis(void)
 }
 
 /*
- * No timer runs in a stop, but there one NMI goes round: whoever gets it sends the next CPU
- * the next one, so that they fall everywhere from the first CPU that is stopped to the last
- * that goes on.  @runner is whom it was sent to, or -1.
+ * No timer runs in a stop.  There, one NMI goes round: each CPU that gets it sends one to the next
+ * CPU.  So NMIs come at any moment from when the first CPU is stopped until the last goes on.
+ * runner is the CPU to which the NMI was sent, or -1.
  */
 static int runner = -1;
 
@@ -291,15 +294,15 @@ static void pass_on(unsigned int cpu)
 
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
-	/* Alone, a CPU would get the next one before it has gone on. */
+	/* A CPU that is alone would get the next NMI before it has gone on. */
 	if (next == cpu) {
 		cmpxchg(&runner, cpu, -1);
 		return;
 	}
 	if (READ_ONCE(runner) != cpu && cmpxchg(&runner, -1, next) != -1)
-		return; /* another one is under way */
+		return; /* another NMI is under way */
 	WRITE_ONCE(runner, next);
-	/* Whom we interrupted may have written the one half of it. */
+	/* The code that this NMI interrupted may have written ICR2 and not ICR yet. */
 	if (has_icr2)
 		icr2 = apic->read(APIC_ICR2);
 	apic->send_IPI(next, NMI_VECTOR);
@@ -309,7 +312,7 @@ static void pass_on(unsigned int cpu)
 	}
 }
 
-/* While the program waits for a switch that is made in a stop, and this CPU is in one. */
+/* Is this CPU in the stop of a switch?  The program is then waiting for a stop transition. */
 static bool in_stop(const struct pt_regs *regs)
 {
 	const u64 now = READ_ONCE(state);
@@ -343,7 +346,7 @@ static void nmis_end(void)
 	unregister_nmi_handler(NMI_LOCAL, "pp_torture");
 }
 
-#else /* no NMIs that a module could have */
+#else /* a module cannot get NMIs */
 
 static void send_nmis(void)
 {
@@ -360,7 +363,7 @@ static void nmis_end(void)
 
 #endif
 
-/* Both run on the CPU itself, which is online. */
+/* The kernel calls both on the CPU itself, while that is online. */
 static int cpu_comes(unsigned int cpu)
 {
 	struct cpu *this = &per_cpu(cpus, cpu);
@@ -369,7 +372,7 @@ static int cpu_comes(unsigned int cpu)
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	this->stopping = false;
-	this->sends = !cpu; /* that one never goes */
+	this->sends = !cpu; /* CPU 0 never goes */
 	timer_setup(&this->soft, soft_timer, TIMER_PINNED);
 	mod_timer(&this->soft, jiffies + 1);
 	hrtimer_init(&this->hard, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
@@ -438,7 +441,7 @@ static const struct kernel_param_ops counts_ops = {
 };
 module_param_cb(counts, &counts_ops, NULL, 0444);
 
-/* An address is written to it, and then the word there can be read. */
+/* The parameter peek: write an address, then read the word at it. */
 static unsigned long peek_at;
 
 static int peek_set(const char *text, const struct kernel_param *param)
@@ -461,7 +464,7 @@ static const struct kernel_param_ops peek_ops = {
 };
 module_param_cb(peek, &peek_ops, NULL, 0600);
 
-/* What the functions return to whoever reads it; counted like all calls. */
+/* The parameter vector: reading it calls the four functions, and counts these calls too. */
 static int vector_get(char *text, const struct kernel_param *param)
 {
 	unsigned int i;

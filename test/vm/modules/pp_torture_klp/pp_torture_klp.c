@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_torture_klp - the kernel's own livepatch of one of the functions that pp_torture calls,
- * which then returns 9 more, as if a patch of that number were enabled.  The new functions
- * count their calls where those of the patches do (test/vm/torture.bats).
+ * pp_torture_klp - a kernel livepatch of one of the functions that pp_torture calls.  The function
+ * then returns 9 more, as if a patch with the number 9 were enabled.  The new functions count
+ * their calls as those of the patches do (test/vm/torture.bats).
  */
 #include <linux/atomic.h>
 #include <linux/bitops.h>
@@ -17,7 +17,7 @@
 static char *function = "";
 module_param(function, charp, 0400);
 
-/* The program reads it by its name. */
+/* The program torture reads this variable by its name. */
 static atomic_long_t calls;
 
 static unsigned long counted(void)
@@ -82,10 +82,10 @@ static const struct klp_func all[] = {
 	{ .old_name = "lcm", .new_func = new_lcm },
 };
 
-/* The first of it is filled in. */
+/* Init copies one of all[] to the first element. */
 static struct klp_func functions[2];
 
-/* No name: vmlinux. */
+/* Without a name, the object is vmlinux. */
 static struct klp_object objects[] = {
 	{ .funcs = functions },
 	{},

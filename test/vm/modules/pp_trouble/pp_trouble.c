@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pp_trouble - makes the trouble that the VM harness must notice, when it is
- * loaded: trouble=warn|warn_text|bug|oops|lockup|panic.  With none it only loads.
+ * pp_trouble - when it is loaded, it makes the trouble that the VM harness must notice:
+ * trouble=warn|warn_text|bug|oops|lockup|panic, or none.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -15,7 +15,7 @@ MODULE_PARM_DESC(trouble, "what to do: warn, warn_text, bug, oops, lockup, panic
 static void make_warn(void)
 {
 	WARN_ON(1);
-	/* On some machines it is a call, which is not to become a jump. */
+	/* On some machines WARN_ON() is a call, and must not become a tail call. */
 	barrier();
 }
 

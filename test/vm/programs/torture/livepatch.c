@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's own livepatch of one of the functions: modules/pp_torture_klp. */
+/* Part of torture: loads and unloads the kernel livepatch of one function (pp_torture_klp). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@
 
 struct livepatch klp;
 /*
- * Since when no BPF program and no livepatch has been on a function.  Its site may still be
- * denied to the next one then.
+ * When the last BPF program or livepatch left each function.  For a while after that the function's
+ * site may still be denied to the next one.
  */
 static time_t free_since[FUNCTIONS];
 
-/* A BPF program, or the livepatch, is there from @now on, or has left. */
+/* Note that a BPF program or the livepatch comes to function @f (@now), or has left it. */
 void redirected(int f, bool now)
 {
 	free_since[f] = time(NULL);
@@ -29,16 +29,17 @@ void redirected(int f, bool now)
 }
 
 /*
- * The kernel then looks at the stacks of tasks that are ready to run, too, and is warned by
- * itself if one of them has a return address that a probe has replaced: rethook_find_ret_addr()
- * of 6.1 takes such a task for one that runs.  So there is no return probe meanwhile.
+ * Is the livepatch in transition?  The kernel then looks at the stacks of tasks that are ready to
+ * run as well.  It warns if a return probe replaced a return address on one of them, because
+ * rethook_find_ret_addr() of 6.1 takes such a task for a running one.  So torture has no return
+ * probe meanwhile.
  */
 bool livepatch_moves(void)
 {
 	return klp.state == KLP_COMES || klp.state == KLP_GOES;
 }
 
-/* It has been put into effect, or has left, since the last look. */
+/* Look whether the livepatch has completed its transition, or can be unloaded. */
 void look_at_livepatch(void)
 {
 	char text[16];
@@ -54,7 +55,7 @@ void look_at_livepatch(void)
 		return;
 	const unsigned long counted = peek("pp_torture_klp", "calls");
 	if (syscall(SYS_delete_module, "pp_torture_klp", O_NONBLOCK)) {
-		/* Who has taken its folder away has to let go of it as well. */
+		/* The task that removed its folder has to drop its reference too. */
 		if (errno != EAGAIN && errno != EBUSY)
 			fail("unloading the livepatch");
 		return;
@@ -65,7 +66,7 @@ void look_at_livepatch(void)
 	tell_current();
 }
 
-/* Until it has come, or gone, entirely. */
+/* Wait until the livepatch's transition is complete. */
 static void wait_for_livepatch(void)
 {
 	for (int tries = 0; livepatch_moves(); tries++) {
@@ -88,8 +89,9 @@ static void livepatch_goes(void)
 }
 
 /*
- * Whether the site was given back to ftrace before it came only the core knows, which looks
- * once a second: who redirected calls has left lately, or is there.  What it is, it stays.
+ * Find out whether the livepatch has an effect.  It has none if it came before the core gave the
+ * site back to ftrace.  The core retries that once a second, as long as a user that redirects
+ * calls is there, so torture cannot know.  The answer holds until the livepatch leaves.
  */
 static void ask_livepatch(void)
 {
@@ -105,8 +107,8 @@ static void ask_livepatch(void)
 }
 
 /*
- * It is refused where a patch redirects calls by ftrace, and comes without effect to a site
- * that is claimed.
+ * Load the livepatch of function @f.  The kernel must refuse it where a patch redirects calls by
+ * ftrace.  On a claimed site it must have no effect.
  */
 static void livepatch_comes(int f)
 {
@@ -123,7 +125,7 @@ static void livepatch_comes(int f)
 	tell_current();
 	snprintf(option, sizeof(option), "function=%s", functions[f]);
 	const int number = load_module("pp_torture_klp", option);
-	/* A BPF program that is just coming or going cannot be asked whether it shares. */
+	/* While a BPF program comes or goes, the kernel cannot ask it to share (-EAGAIN). */
 	if (number != (k && !entry ? EBUSY : 0) && !(unsure && number == EAGAIN)) {
 		errno = number;
 		fail("loading the livepatch of %s, which patch %d has in %s mode",
@@ -141,7 +143,7 @@ static void livepatch_comes(int f)
 	counts[klp.works ? KLP_EFFECTS : KLP_SHADOWED]++;
 }
 
-/* It comes; goes; or is called back while it comes. */
+/* Load the livepatch, or disable it, at times before its transition is complete. */
 void act_on_livepatch(void)
 {
 	if (klp.state == KLP_AWAY)
@@ -158,7 +160,7 @@ void livepatch_leaves(void)
 	wait_for_livepatch();
 }
 
-/* With effect, without, and not at all. */
+/* Load the livepatch with effect, without effect, and where it is refused. */
 void livepatch_once(void)
 {
 	free_since[0] = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * torture SECONDS SEED - loads, enables, disables, replaces and unloads the patches
- * pokepatch-torture-1 to -8 at random, in all modes, while tracers, probes and BPF programs come
- * and go on the same functions, as does a live patch of the kernel's own kind (pp_torture_klp),
- * processors go off and on, a module that is patched as well comes and goes, and so does a
- * reader of the text history.  It tells the module pp_torture what is current before and after
- * each switch; that compares.
+ * torture SECONDS SEED LACKS - load, enable, disable, replace and unload the patches
+ * pokepatch-torture-1 to -8 at random, in all modes.  Meanwhile tracers, probes, BPF programs and a
+ * kernel livepatch (pp_torture_klp) come and go on the same functions, CPUs go off and on, and a
+ * module that is patched too and a reader of the text history come and go.  The program writes the
+ * current state to the module pp_torture before and after each switch, and the module compares.
+ * LACKS names the capabilities that the guest does not have (arch_lacks).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static const char *const count_names[COUNTS] = {
 };
 unsigned long calls[LIVEPATCH + 1][FUNCTIONS];
 
-static const char *lacks; /* names of what is not there, with spaces between them */
+static const char *lacks; /* names of missing capabilities, with spaces between them */
 
 bool can(const char *what)
 {
@@ -45,8 +45,8 @@ bool can(const char *what)
 }
 
 /*
- * What allocates at the first time and keeps it; and a patch in a mode that cannot be, so
- * that the log says so at least once.
+ * Do everything once.  Some actions allocate memory the first time, and keep it.  Also ask for a
+ * mode that a patch cannot have, so that the log has its refusal at least once.
  */
 static void each_once(void)
 {
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	/* pp_torture leaves no processor idle. */
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		fail("setpriority");
-	/* The tracers trace these alone: a guest in TCG cannot trace everything and live. */
+	/* The tracers trace only these functions: a guest in TCG is too slow to trace all. */
 	for (int f = 0; f < FUNCTIONS && can("ftrace"); f++) {
 		int fd = open(TRACING "set_ftrace_filter", O_WRONLY | (f ? O_APPEND : O_TRUNC));
 
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	all_patches_leave();
 	for (int i = 0; i < COUNTS; i++)
 		printf("%s %lu\n", count_names[i], counts[i]);
-	/* As pp_torture counts what they have returned. */
+	/* The test compares these with the results that pp_torture counted. */
 	for (int k = 1; k <= LIVEPATCH; k++)
 		for (int f = 0; f < FUNCTIONS; f++)
 			if (calls[k][f])

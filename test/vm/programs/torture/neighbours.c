@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who comes and goes beside the patches, on the same functions. */
+/* Part of torture: tracers, probes, BPF programs and others that come and go beside the patches. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,10 +13,10 @@
 #include "torture.h"
 
 static bool module_there; /* dummy.ko */
-static pid_t bpf;	  /* who holds a BPF program, if not 0 */
+static pid_t bpf;	  /* the process that holds a BPF program, or 0 */
 static int bpf_function;
 static const char bpf_file[] = "/tmp/torture-bpf";
-static pid_t reader; /* of the text history, if not 0 */
+static pid_t reader; /* the process that reads the text history, or 0 */
 
 void trace(unsigned int which)
 {
@@ -31,10 +31,11 @@ void trace(unsigned int which)
 static enum { NO_PROBE, AT_ENTRY, AT_RETURN } probes[FUNCTIONS];
 
 /*
- * A probe comes, at the entry or for the return; or goes.  Without an ftrace that probes and patches
- * share, one at the entry would keep all patches away: it is behind that.  (MIPS' kprobes skip the
- * instruction of any probe after one of a branch with a NOP in its delay slot was hit, by a flag
- * that stays, SKIP_DELAYSLOT; there, lcm() has such a branch right behind its entry.)
+ * Add a probe of @f, at the entry or for the return, or remove it.  Without an ftrace that probes
+ * and patches share, a probe at the entry would keep all patches away, so it goes behind the entry.
+ * (On MIPS, once a probe of a branch with a NOP in its delay slot was hit, kprobes skip the
+ * instruction of any probe, because the flag SKIP_DELAYSLOT stays.  lcm() has such a branch right
+ * behind its entry.)
  */
 void probe(int f, bool at_return)
 {
@@ -46,7 +47,7 @@ void probe(int f, bool at_return)
 		snprintf(text, sizeof(text), "-:torture/probe%d", f);
 	} else {
 		at_return &= !livepatch_moves();
-		/* By address: the patches have functions of the same names. */
+		/* Use the address, because the patches have functions of the same names. */
 		snprintf(text, sizeof(text), "%c:torture/probe%d 0x%llx", at_return ? 'r' : 'p', f,
 			 addresses[f] + behind);
 	}
@@ -54,7 +55,7 @@ void probe(int f, bool at_return)
 	int fd = open(TRACING "kprobe_events", O_WRONLY | O_APPEND);
 	bool done = fd >= 0 && write(fd, text, strlen(text)) > 0;
 	close(fd);
-	/* A return probe can be refused where something else is at the entry. */
+	/* The kernel may refuse a return probe where another user is at the entry. */
 	if (!done && probes[f])
 		fail("removing the probe of %s", functions[f]);
 	if (!done)
@@ -75,7 +76,7 @@ void no_return_probes(void)
 		probe(f, false);
 		any = true;
 	}
-	/* Who is in one of the functions has a return address that is replaced still. */
+	/* Tasks in one of the functions still have a return address that is replaced. */
 	if (any)
 		usleep(100000);
 }
@@ -99,8 +100,8 @@ void act_on_processor(void)
 }
 
 /*
- * It comes, and is patched by those that are enabled before its init makes a device; or goes,
- * after it has been switched to and fro.
+ * Load the module dummy, or unload it.  The enabled patches must switch its function before its
+ * init makes a device, as the device's MTU shows.
  */
 void act_on_module(void)
 {
@@ -122,10 +123,11 @@ void act_on_module(void)
 }
 
 /*
- * A BPF program is attached at the entry, or goes.  Not at the exit: while ftrace asks that one to
- * share the function with somebody who redirects it, it is in ftrace's list already, and in a
- * function that has a tracer as well it calls the old one for a moment.  That is the kernel's
- * (bpf_trampoline_update(), -EAGAIN), and the same for its own live patches.
+ * Attach a BPF program at the entry, or remove it.  It is not attached at the exit: while ftrace
+ * asks such a program to share the function with a user that redirects calls, the program is in
+ * ftrace's list already.  If the function has a tracer too, the program then calls the old function
+ * for a moment.  This is a limit of the kernel (bpf_trampoline_update(), -EAGAIN), and livepatches
+ * have it too.
  */
 void act_on_bpf(void)
 {
@@ -135,7 +137,7 @@ void act_on_bpf(void)
 		waitpid(bpf, NULL, 0);
 		bpf = 0;
 		redirected(bpf_function, false);
-		/* Where something else is at the entry it can have been refused. */
+		/* The kernel may have refused it where another user is at the entry. */
 		if (!unlink(bpf_file))
 			counts[BPFS]++;
 		return;
@@ -157,8 +159,8 @@ void act_on_bpf(void)
 }
 
 /*
- * It goes when it is told, or is killed wherever it is.  It checks what it reads, and ends by
- * itself, with a word, if that is wrong.
+ * Start a reader of the text history, or end it, with SIGTERM or with SIGKILL (@kill_it).  The
+ * reader checks the records, and exits with a message if they are wrong.
  */
 void act_on_reader(bool kill_it)
 {
@@ -168,7 +170,7 @@ void act_on_reader(bool kill_it)
 		if (kill(reader, kill_it ? SIGKILL : SIGTERM) ||
 		    waitpid(reader, &status, 0) != reader)
 			fail("the reader of the history");
-		/* It may not have got as far as to wait for the signal. */
+		/* SIGTERM may come before the reader has installed its handler. */
 		if (WIFSIGNALED(status) ? WTERMSIG(status) != (kill_it ? SIGKILL : SIGTERM) :
 					  kill_it || status)
 			fail("the reader of the history ended with %#x", status);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The patches: which are loaded and enabled, and what the functions return by that.
+ * Part of torture: loads and switches the patches, and keeps account of which are loaded and
+ * enabled and of what the functions must return.
  *
- * Which functions patch k changes is in changes[], as in test/vm/torture.bats.
+ * changes[k] has a bit for each function that patch k changes, as in test/vm/torture.bats.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,20 +22,20 @@ static const unsigned int changes[PATCHES + 1] = {
 const char *const modes[] = {"auto", "auto", "entry", "ftrace", "direct"};
 size_t nr_modes = sizeof(modes) / sizeof(*modes);
 
-/* Built with --transition live, where that can be. */
+/* Is patch @k built with --transition live, where the machine has live transitions? */
 static bool is_live(int k)
 {
 	return (k == 6 || k == 8) && can("live");
 }
 
 static bool loaded[PATCHES + 1];
-static int enabled[PATCHES]; /* the newest last */
+static int enabled[PATCHES]; /* in order, the newest last */
 int nr_enabled;
 static uint64_t sequence;
 
 /* ---- what is current ----------------------------------------------------------- */
 
-/* The patch that is enabled on the function; 0: none.  Of others but the kernel's livepatch. */
+/* The newest patch that is enabled on the function, or 0; the kernel's livepatch does not count. */
 int patch_of(int f)
 {
 	int newest = 0;
@@ -50,7 +51,7 @@ int newest_of_module(void)
 	return patch_of(FUNCTIONS);
 }
 
-/* Before what is being done, or after it. */
+/* The state that pp_torture gets: before the switch that is being made, or after it. */
 uint16_t vector(bool after)
 {
 	uint16_t result = 0;
@@ -75,7 +76,7 @@ static void tell(uint16_t before, uint16_t after, bool one_by_one)
 		fail("telling the state");
 }
 
-/* Nothing is being switched, but for the kernel's livepatch. */
+/* Tell pp_torture the state while no patch is being switched; the livepatch may be. */
 void tell_current(void)
 {
 	tell(vector(false), vector(true), false);
@@ -96,14 +97,14 @@ void load(int k)
 	counts[LOADS]++;
 }
 
-/* Nobody is in the functions of a patch that has no users left: their counts are final. */
+/* No task is in the functions of a patch whose module has no users, so their counts are final. */
 static void add_calls(int k)
 {
 	char path[128], text[64];
 
 	snprintf(path, sizeof(path), "/sys/module/pokepatch_torture_%d/refcnt", k);
 	for (int tries = 0; get(path, text, sizeof(text)), strcmp(text, "0"); tries++) {
-		/* Tasks may be in it after a live switch. */
+		/* After a live switch tasks may still be in the module. */
 		if (!is_live(k) || tries == 2000)
 			fail("patch %d has %s users", k, text);
 		usleep(10000);
@@ -157,7 +158,10 @@ bool is_in_entry_mode(int k, int f)
 	return !strncmp(text, "entry", 5);
 }
 
-/* Which mode it has come to; all its functions have the same, or it was left to the core. */
+/*
+ * Count the mode of patch @k by its first function.  If a mode was asked for, all functions have
+ * it; otherwise the core chose.
+ */
 static void count_mode(int k)
 {
 	char text[64];
@@ -184,16 +188,16 @@ static bool meets_livepatch(int k)
 	return klp.state != KLP_AWAY && klp.works && changes[k] & 1 << klp.function;
 }
 
-/* The books are so as if the switch were made; tell what may be until it is. */
+/* The account already has the state after the switch.  Tell both states until it is made. */
 static void tell_switch(uint16_t before, bool one_by_one, bool unsure)
 {
-	/* What it is now, what the livepatch has it be, what the patch has: that is one too many. */
+	/* Three results are possible: the current one, the livepatch's, the patch's.  Allow any. */
 	if (unsure)
 		before |= ANYTHING << 4 * klp.function;
 	tell(before, vector(true), one_by_one);
 }
 
-/* The patches of the set @replaced (bits) are switched off together with @k's being switched on. */
+/* Switch patch @k.  With it, the patches whose bits are set in @replaced are switched off. */
 void switch_patch(int k, bool on, const char *mode, unsigned int replaced)
 {
 	int old[PATCHES], nr_old = nr_enabled, to = 0;
@@ -239,7 +243,7 @@ void switch_patch(int k, bool on, const char *mode, unsigned int replaced)
 		count_mode(k);
 }
 
-/* It takes the place of all others, or of some that are loaded. */
+/* Enable patch @k so that it replaces all other patches, or some of those that are loaded. */
 void replace(int k, const char *mode)
 {
 	unsigned int replaced = 0;
@@ -258,12 +262,12 @@ void replace(int k, const char *mode)
 	if ((errno = putf(names, "/sys/kernel/pokepatch/torture_%d/replace", k)))
 		fail("patch %d is to replace %s", k, names);
 	switch_patch(k, true, mode, replaced);
-	/* If it has not, it need not do it the next time. */
+	/* If the switch failed, the next one shall replace nothing. */
 	if (!is_enabled(k) && (errno = putf("\n", "/sys/kernel/pokepatch/torture_%d/replace", k)))
 		fail("patch %d is to replace nothing", k);
 }
 
-/* However often tasks are in the way. */
+/* Switch patch @k, however often tasks are busy in it. */
 void surely_switch(int k, bool on, const char *mode)
 {
 	for (int tries = 0; is_enabled(k) != on; tries++) {

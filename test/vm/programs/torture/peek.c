@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a variable of a loaded module holds: not every kernel lists variables in kallsyms, so
- * its place is looked up in the module's file, and the section's in sysfs.
+ * Part of torture: reads a variable of a loaded module.  Not every kernel lists variables in
+ * kallsyms.  So the offset in its section comes from the module's file, and the section's address
+ * from sysfs.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 
 #include "torture.h"
 
-/* The file of a module in memory, of which its own headers tell the truth. */
+/* Map the file of a module.  Its headers are trusted. */
 static const char *map(const char *module, size_t *size)
 {
 	struct stat status;
@@ -34,7 +35,7 @@ static const char *map(const char *module, size_t *size)
 	return image;
 }
 
-/* The symbol's section, as the kernel calls it, and how far into that it is. */
+/* Find the symbol's section, by the name that the kernel uses, and its offset in that. */
 static void find(const char *module, const char *name, char *section, size_t room,
 		 unsigned long long *offset)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of torture share; see main.c. */
+/* The declarations that the parts of torture share; main.c says what torture does. */
 #ifndef TORTURE_H
 #define TORTURE_H
 
@@ -23,12 +23,12 @@ enum count {
 /* main.c */
 extern const char *const functions[FUNCTIONS];
 extern unsigned long long addresses[FUNCTIONS];
-extern char extra[256]; /* where the modules are */
+extern char extra[256]; /* the folder of the test's modules */
 extern unsigned long counts[COUNTS];
-/* What the new functions of the patches have counted. */
+/* The calls that the new functions of each patch have counted. */
 extern unsigned long calls[LIVEPATCH + 1][FUNCTIONS];
 
-/* Has the architecture such a thing (arch_lacks in test/vm/arch/)? */
+/* Does the architecture have the capability @what (arch_lacks in test/vm/arch/)? */
 bool can(const char *what);
 
 /* util.c */
@@ -42,7 +42,7 @@ int load_module(const char *name, const char *options);
 
 /* patches.c */
 extern const char *const modes[];
-extern size_t nr_modes; /* without direct where there is none */
+extern size_t nr_modes; /* less the modes that the guest does not have */
 extern int nr_enabled;
 bool is_enabled(int k);
 int newest_of_module(void);
@@ -60,7 +60,7 @@ void tell_current(void);
 
 /* peek.c */
 
-/* What a new function has counted: the word at the variable @name of that module. */
+/* Read the word at the variable @name of a loaded module, where a new function counts its calls. */
 unsigned long peek(const char *module, const char *name);
 
 /* neighbours.c */
@@ -77,13 +77,13 @@ void all_neighbours_leave(void);
 /* livepatch.c */
 
 /*
- * The kernel's livepatch.  While it comes and goes its function returns the one thing to some
- * tasks and the other to others.
+ * The kernel's livepatch.  While it comes or goes, its function returns the old result to some
+ * tasks and the new one to others.
  */
 struct livepatch {
 	enum { KLP_AWAY, KLP_COMES, KLP_THERE, KLP_GOES } state;
 	int function;
-	/* It has an effect.  Not if it came to a site that was claimed, and then never. */
+	/* It has an effect.  If it came to a claimed site, it never has one. */
 	bool works;
 };
 extern struct livepatch klp;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Part of torture: files, messages, chance, and loading modules.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -23,7 +26,7 @@ void fail(const char *format, ...)
 	exit(1);
 }
 
-/* 0 or an errno. */
+/* Write @text to the file.  Return: 0 or an errno. */
 int put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC), number = 0;
@@ -36,7 +39,7 @@ int put(const char *path, const char *text)
 	return number;
 }
 
-/* The first word of a file; empty if it cannot be read. */
+/* Read the first word of a file; it is empty if the file cannot be read. */
 void get(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY);
@@ -59,7 +62,7 @@ int putf(const char *text, const char *format, ...)
 	return put(path, text);
 }
 
-/* Into the kernel log, to see what was going on when a result was wrong. */
+/* Write to the kernel log, which then shows what was going on when a result was wrong. */
 void note(const char *format, ...)
 {
 	char text[256];
@@ -77,7 +80,7 @@ unsigned int chance(unsigned int n)
 	return (unsigned int)random() % n;
 }
 
-/* NAME.ko of those that the harness has put into the guest.  Return: 0 or an errno. */
+/* Load NAME.ko, which the harness has put into the guest.  Return: 0 or an errno. */
 int load_module(const char *name, const char *options)
 {
 	char path[512];
