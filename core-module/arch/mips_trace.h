@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* MIPS: tracing of functions over their patchable entries. */
+/* Tracing of functions over their patchable entries, on MIPS. */
 #ifndef POKEPATCH_ARCH_MIPS_TRACE_H
 #define POKEPATCH_ARCH_MIPS_TRACE_H
 

@@ -40,8 +40,8 @@ struct pp_arch_stack {
 	 * interrupted instruction pointers.  Where a tracer replaced a return address, the
 	 * original one is visited.  @task is current or not running.  A false from @visit ends
 	 * the walk.  On a machine with prepared words (pp_arch_entry), an interrupted
-	 * instruction pointer is visited also as pp_stack_saved_pc() translates it.  The stack stays
-	 * while this runs.  Any context; takes no lock and allocates nothing.
+	 * instruction pointer is visited also as pp_stack_saved_pc() translates it.  The stack
+	 * stays while this runs.  Any context; takes no lock and allocates nothing.
 	 * Return: 0 if @visit saw everything up to the end of the stack, or ended the walk.
 	 * After an error any code address may be on the stack.
 	 */
