@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reasons for a refusal, sorted by code.  Codes are never renamed.  pokepatch-build(1) lists them
- * with the same meanings.  The last column says whether the author can allow the refusal, so that the
- * build leaves out what is refused and does the rest.
+ * The reasons for a refusal, sorted by code.  Codes are never renamed.  pokepatch-build(1) lists
+ * them with the same meanings.  The last column says whether the author can allow the refusal, so
+ * that the build leaves out what is refused and does the rest.
  */
 #include "common/error.h"
 

@@ -48,8 +48,8 @@ char *xvasprintf(const char *format, va_list arguments)
 char *one_line(char *text) __attribute__((returns_nonnull));
 
 /*
- * Growing arrays.  vec_push(&v) returns a pointer to a new zeroed element at the end.  The pointer is
- * valid until the next push.
+ * Growing arrays.  vec_push(&v) returns a pointer to a new zeroed element at the end.  The pointer
+ * is valid until the next push.
  */
 #define VEC(type)                                                                                  \
 	struct {                                                                                   \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The proof: a second reading of a finished patch module, by code that takes no part in making it.
- * It knows the formats (gABI, psABI, pokepatch_format.h, the kernel's headers), the compiler's output
- * for each unit, and the parents' own symbol tables.
+ * It knows the formats (gABI, psABI, pokepatch_format.h, the kernel's headers), the compiler's
+ * output for each unit, and the parents' own symbol tables.
  *
- * It begins at the module's table of functions and follows every reference, in the module and in the
- * compiler's output side by side.  At the end it has found that each function and datum is equal, byte
- * for byte and relocation for relocation, that each has all its entries in the special sections, and
- * that every byte of every loaded section belongs to something that was compared.
+ * It begins at the module's table of functions and follows every reference, in the module and in
+ * the compiler's output side by side.  At the end it has found that each function and datum is
+ * equal, byte for byte and relocation for relocation, that each has all its entries in the special
+ * sections, and that every byte of every loaded section belongs to something that was compared.
  */
 #ifndef POKEPATCH_PROOF_H
 #define POKEPATCH_PROOF_H

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Rules of the house that a reader of any file may count on (ARCHITECTURE.md, "Rules of the house").
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	git ls-files >"$BATS_TEST_TMPDIR/tracked"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/tracked")" -gt 300 ]
+}
+
+# files REGEX - the tracked files whose path matches; there must be some.
+files() {
+	grep -E "$1" "$BATS_TEST_TMPDIR/tracked"
+}
+
+# none FILE MESSAGE - the test fails, and prints FILE, unless that is empty
+none() {
+	[ -s "$1" ] || return 0
+	echo "$2:"
+	cat "$1"
+	return 1
+}
+
+@test "no two headers have one name" {
+	files '\.h$' | sed 's|.*/||' | sort | uniq -d >"$BATS_TEST_TMPDIR/twice"
+	none "$BATS_TEST_TMPDIR/twice" "two headers have one name"
+}
+
+@test "no file is too long" {
+	files '\.([chS]|sh|bash|bats|awk)$' | xargs wc -l |
+		awk '$2 != "total" && ($1 > 800 || $2 ~ /\.h$/ && $2 !~ /^core-module\/include\// && $1 > 200)' \
+			>"$BATS_TEST_TMPDIR/long"
+	none "$BATS_TEST_TMPDIR/long" "files over 800 lines, or headers over 200"
+}
+
+@test "test/ has fewer than 500 files" {
+	[ "$(files '^test/' | wc -l)" -lt 500 ]
+}
+
+@test "each C file begins by saying what it is for" {
+	files '\.[chS]$' | while read -r file; do
+		awk -f test/host/comments.awk "$file" |
+			sed -E 's/^[^:]*:([0-9]+):/\1 /' |
+			awk '$1 > 1 && $1 < 5 && /[a-z]/ { found = 1 } END { exit !found }' ||
+			echo "$file"
+	done >"$BATS_TEST_TMPDIR/bare"
+	none "$BATS_TEST_TMPDIR/bare" "no comment behind the licence line"
+}
+
+@test "comments have at most 100 columns, and name their actors" {
+	local folder
+	for folder in core-module build-tool; do
+		files "^$folder/.*\.[chS]$" | xargs awk -f test/host/comments.awk >"$BATS_TEST_TMPDIR/comments"
+		sed -E 's/^([^:]*:[0-9]+):.*/\1/' "$BATS_TEST_TMPDIR/comments" |
+			awk -F : '{ print $1, $2 }' |
+			while read -r file line; do echo "$file:$line"; done |
+			sort -u >"$BATS_TEST_TMPDIR/lines"
+		files "^$folder/.*\.[chS]$" | while read -r file; do
+			expand "$file" | awk -v file="$file" 'length > 100 { print file ":" FNR }'
+		done | sort >"$BATS_TEST_TMPDIR/wide"
+		comm -12 "$BATS_TEST_TMPDIR/lines" "$BATS_TEST_TMPDIR/wide" >"$BATS_TEST_TMPDIR/both"
+		none "$BATS_TEST_TMPDIR/both" "comment lines over 100 columns"
+		# A comment that says who does what needs none of these: 8 in 10,000 words at most.
+		sed -E 's/^[^:]*:[0-9]+://' "$BATS_TEST_TMPDIR/comments" >"$BATS_TEST_TMPDIR/text"
+		grep -oiwE 'who|whoever|nobody|somebody|anybody' "$BATS_TEST_TMPDIR/text" |
+			wc -l >"$BATS_TEST_TMPDIR/count" || true
+		echo "$folder: $(<"$BATS_TEST_TMPDIR/count") in $(wc -w <"$BATS_TEST_TMPDIR/text") words"
+		[ $(($(<"$BATS_TEST_TMPDIR/count") * 10000)) -le $(($(wc -w <"$BATS_TEST_TMPDIR/text") * 8)) ]
+	done
+}
+
+@test "functions of the core can be told apart in an oops" {
+	local file prefix
+	files '^core-module/.*\.c$' | while read -r file; do
+		prefix=$(basename "$file" .c)
+		case $file in core-module/arch/*) prefix=${prefix%%_*} ;; esac
+		# static, without attributes that take arguments, up to the name in front of "(".
+		sed -nE 's/__[a-z_]+\([^)]*\) *//g; s/^static ([A-Za-z_][A-Za-z0-9_]* )*\**([A-Za-z_][A-Za-z0-9_]*)\(.*/\2/p' "$file" |
+			grep -vE "^(pp|${prefix}|${prefix%s})_|^(DEFINE|DECLARE|LIST)_" |
+			sed "s|^|$file: |"
+	done >"$BATS_TEST_TMPDIR/anonymous"
+	none "$BATS_TEST_TMPDIR/anonymous" "static functions without their file's prefix"
+}
