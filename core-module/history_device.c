@@ -42,7 +42,7 @@ static ssize_t history_device_read_some(struct history_file *this, char __user *
 
 	/* The first record says up to when all changes have records, ours and other writers'. */
 	if (!this->reader.position.informed) {
-		complete.until = pp_others_settle();
+		complete.until = pp_others_record_all();
 		complete.others_since = pp_others_since();
 	}
 	size = pp_history_fill(&this->reader, this->buffer, room, &complete, &position);

@@ -11,7 +11,7 @@
  * The probe's handler runs in a breakpoint's exception, or in the detour of an optimised kprobe,
  * but always while its task holds text_mutex.  So no two of them run at once, and none runs while
  * another task holds that mutex.  Holding it is therefore enough to take away what was noted.
- * pp_others_settle() does that in a work item that the first note starts; before the core makes
+ * pp_others_record_all() does that in a work item that the first note starts; before the core makes
  * records of its own, so that earlier changes have lower numbers; and before a reader is told the
  * time.  While it holds the mutex, no write is in progress.  Those that were noted are complete on
  * all CPUs, since each writer synchronises them before it releases the mutex.  So a write lies
@@ -77,8 +77,8 @@ static u64 since;		/* ns, monotonic; 0: no write is noted */
 static bool deaf;		/* written under text_mutex */
 static unsigned int watched;	/* the bytes in front of the probe that ftrace may write */
 static bool patched;		/* for good: a patch reroutes the calls of the probed function */
-static unsigned long missed;	/* probe.nmissed when it was last looked at; drain_lock */
-static DEFINE_MUTEX(drain_lock); /* under pp_mutex, outside text_mutex and history_lock */
+static unsigned long missed;	/* probe.nmissed when it was last looked at; other_record_lock */
+static DEFINE_MUTEX(other_record_lock); /* under pp_mutex, outside text_mutex and history_lock */
 
 /* --- the core's own writes: pp_mutex ------------------------------------------------------ */
 
@@ -153,15 +153,15 @@ NOKPROBE_SYMBOL(other_is_own);
 
 /* --- in the probe --------------------------------------------------------------------------- */
 
-static void other_drain_work(struct work_struct *work);
-static DECLARE_WORK(drainer, other_drain_work);
+static void other_record_work(struct work_struct *work);
+static DECLARE_WORK(other_recorder, other_record_work);
 
-static void other_start_drainer(struct irq_work *work)
+static void other_start_recorder(struct irq_work *work)
 {
-	schedule_work(&drainer);
+	schedule_work(&other_recorder);
 }
 
-static DEFINE_IRQ_WORK(starter, other_start_drainer);
+static DEFINE_IRQ_WORK(starter, other_start_recorder);
 
 static void other_note(const struct pp_write *this)
 {
@@ -316,7 +316,7 @@ static void other_join(struct writes *writes)
  */
 static void other_record_change(const struct write *write, const struct pp_time *over)
 {
-	static char name[KSYM_SYMBOL_LEN]; /* drain_lock */
+	static char name[KSYM_SYMBOL_LEN]; /* other_record_lock */
 	const struct pp_place place = pp_place_look_up(write->addr, name);
 	const struct pp_time end = pp_later(*over, &write->time);
 	unsigned int at = sizeof(struct pokepatch_history_text);
@@ -344,7 +344,7 @@ static void other_record_change(const struct write *write, const struct pp_time 
 	pp_history_end(text, pp_others_deaf());
 }
 
-/* Record the writes, which were over at @over.  Under drain_lock. */
+/* Record the writes, which were over at @over.  Under other_record_lock. */
 static void other_record(struct writes *writes, const struct pp_time *over)
 {
 	unsigned int i;
@@ -376,14 +376,14 @@ static struct writes *other_take_noted(void)
 	return noted;
 }
 
-struct pp_time pp_others_settle(void)
+struct pp_time pp_others_record_all(void)
 {
 	struct writes *noted;
 	struct pp_time now;
 
-	mutex_lock(&drain_lock);
+	mutex_lock(&other_record_lock);
 	if (!since) {
-		mutex_unlock(&drain_lock);
+		mutex_unlock(&other_record_lock);
 		return pp_now();
 	}
 	mutex_lock(pp_kernel.text_mutex);
@@ -391,11 +391,11 @@ struct pp_time pp_others_settle(void)
 	now = pp_now();
 	mutex_unlock(pp_kernel.text_mutex);
 	other_record(noted, &now);
-	mutex_unlock(&drain_lock);
+	mutex_unlock(&other_record_lock);
 	return now;
 }
 
-void pp_others_drain(void)
+void pp_others_record_pending(void)
 {
 	const struct writes *writes = READ_ONCE(noting);
 	bool noted;
@@ -404,17 +404,17 @@ void pp_others_drain(void)
 	noted = READ_ONCE(writes->nr) || READ_ONCE(writes->lost);
 	/*
 	 * An empty side may be the one to which other_take_noted() has just turned.  Then the task
-	 * that turned took drain_lock before that, and still holds it: it is making records of
-	 * the other side.  So read the lock after the side.
+	 * that turned took other_record_lock before that, and still holds it: it is making records
+	 * of the other side.  So read the lock after the side.
 	 */
 	smp_rmb();
-	if (noted || mutex_is_locked(&drain_lock))
-		pp_others_settle();
+	if (noted || mutex_is_locked(&other_record_lock))
+		pp_others_record_all();
 }
 
-static void other_drain_work(struct work_struct *work)
+static void other_record_work(struct work_struct *work)
 {
-	pp_others_settle();
+	pp_others_record_all();
 }
 
 /* --- setting up ------------------------------------------------------------------------ */
@@ -476,7 +476,7 @@ static void other_stop_listening(void)
 {
 	unregister_kprobe(&probe);
 	irq_work_sync(&starter);
-	cancel_work_sync(&drainer);
+	cancel_work_sync(&other_recorder);
 }
 
 /* Writes from before this returns have no records; later ones do. */
@@ -497,7 +497,7 @@ void pp_others_init(void)
 		other_free_sides();
 		return;
 	}
-	mutex_lock(&drain_lock);
+	mutex_lock(&other_record_lock);
 	mutex_lock(pp_kernel.text_mutex);
 	works = other_probe_works();
 	noting->nr = noting->lost = 0;
@@ -506,7 +506,7 @@ void pp_others_init(void)
 	if (works)
 		since = ktime_get_mono_fast_ns();
 	mutex_unlock(pp_kernel.text_mutex);
-	mutex_unlock(&drain_lock);
+	mutex_unlock(&other_record_lock);
 	if (works)
 		return;
 	pr_notice("the history lacks what other writers do to text: a probe of %ps did not see the core's test write as it was\n",
@@ -520,9 +520,9 @@ void pp_others_exit(void)
 	if (!since)
 		return;
 	other_stop_listening();
-	mutex_lock(&drain_lock);
+	mutex_lock(&other_record_lock);
 	since = 0;
-	mutex_unlock(&drain_lock);
+	mutex_unlock(&other_record_lock);
 	other_free_sides();
 }
 

@@ -56,8 +56,8 @@ void pp_others_unmute(void);
  * Record everything that other writers have written until now.  Return: the moment up to which
  * that is true; no write was in progress then.  The caller must not hold text_mutex.  May sleep.
  */
-struct pp_time pp_others_settle(void);
+struct pp_time pp_others_record_all(void);
 /* Do so only if there are writes from before the call that have no record yet. */
-void pp_others_drain(void);
+void pp_others_record_pending(void);
 
 #endif /* POKEPATCH_OTHERS_H */

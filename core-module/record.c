@@ -44,14 +44,14 @@ static struct {
 void pp_record_enter(u64 transition, const char *patch)
 {
 	pp_record_begin();
-	pp_others_drain();
+	pp_others_record_pending();
 	cause.transition = transition;
 	cause.patch = pp_label(patch);
 }
 
 void pp_record_leave(void)
 {
-	pp_others_drain();
+	pp_others_record_pending();
 	cause.transition = 0;
 	cause.patch = pp_label(NULL);
 	pp_record_end();
@@ -332,7 +332,7 @@ void pp_record_sites_before(struct pp_record_sites *sites, const unsigned long *
 	unsigned int i;
 
 	pp_record_begin();
-	pp_others_drain();
+	pp_others_record_pending();
 	sites->nr = nr;
 	sites->listening = pp_others_heard();
 	sites->before = pp_now();
@@ -406,7 +406,7 @@ void pp_record_sites_after(struct pp_record_sites *sites)
 	char *name;
 
 	pp_others_unmute();
-	now = pp_others_settle();
+	now = pp_others_record_all();
 	sites->listening &= pp_others_heard();
 	/* Without memory for the bytes from before, nothing is known of the changes. */
 	if (!sites->site) {
@@ -482,7 +482,7 @@ void pp_record_transition(const struct pp_record_transition *this, unsigned int 
 	unsigned int at = sizeof(struct pokepatch_history_transition);
 	struct pokepatch_history_transition *transition;
 
-	pp_others_drain();
+	pp_others_record_pending();
 	transition = pp_history_begin(POKEPATCH_HISTORY_TRANSITION,
 				      at + record_room(this->patch) + record_room(this->module));
 	record_stamp(&transition->record);
@@ -630,7 +630,7 @@ void pp_record_module_born(struct pp_patch *patch)
 {
 	struct code code;
 
-	pp_others_drain();
+	pp_others_record_pending();
 	patch->born = pp_now();
 	code = record_module_code(patch);
 	record_code(&code, POKEPATCH_HISTORY_APPEAR, code.addr, code.len, false);
@@ -641,7 +641,7 @@ void pp_record_other_module(const struct module *mod, bool going)
 	struct code code = { .kind = POKEPATCH_HISTORY_OTHER_TEXT, .name = mod->name };
 	unsigned long end;
 
-	pp_others_drain();
+	pp_others_record_pending();
 	pp_module_text(mod, &code.addr, &end);
 	code.len = end - code.addr;
 	/* The APPEAR record of the module has the time when it came. */
@@ -658,7 +658,7 @@ void pp_record_module_dies(const struct pp_patch *patch)
 {
 	struct code code = record_module_code(patch);
 
-	pp_others_drain();
+	pp_others_record_pending();
 	code.died = pp_now();
 	record_snapshot(&code, patch->mod);
 }

@@ -345,7 +345,7 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 	 * Until now other writers could write at these entries (a callback may have made them do
 	 * so).  Drain, so that records of their writes precede the records of ours.
 	 */
-	pp_others_drain();
+	pp_others_record_pending();
 	for (i = 0; i < nr; i++) {
 		if (!site_wants_hook(&funcs[i], obj))
 			continue;
