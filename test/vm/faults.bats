@@ -296,9 +296,9 @@ tracing() {
 			return 1
 		}
 		remember before
-		echo start >$parameters/fault_in
+		echo mips_trace_start >$parameters/fault_in
 		on_plain 2>/dev/null && die "it is traced"
-		has "what failed" "$(cat $parameters/fault_site)" "vmalloc_node_range in start"
+		has "what failed" "$(cat $parameters/fault_site)" "vmalloc_node_range in mips_trace_start"
 		echo >$parameters/fault_in
 		as before "without memory for what is called"
 		each_fault "trace a function" on_plain off_traced
@@ -340,6 +340,7 @@ tracing() {
 		case $name in
 		unregister_* | pokepatch_register | vmalloc_to_page) continue ;;
 		register_ftrace_direct) continue ;; # only a comment speaks of it
+		direct_register) continue ;; # the core's own: what it calls is in the list
 		vsnprintf) continue ;;
 		esac
 		grep -q "^#define $name(" "$top/core-module/fault.h" ||
