@@ -269,7 +269,7 @@ log() { dmesg | grep -q "$1"; }
 	live "$patches"/{netdev-printk,brd-cleanup}.patch
 	guest "${patched[@]}" --module dummy --module brd --module "$(test_module pp_probe)" \
 		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' \
-		--expect 'netdev_[a-z]* cannot be switched in ftrace mode: its entry could not be given' \
+		--expect 'netdev_[a-z]* cannot be switched in ftrace mode: the core could not release its entry' \
 		--expect 'brd_cleanup cannot be switched with the machine stopped: its entry' \
 		--expect 'netdev_[a-z]* cannot be switched with the machine stopped, which another patch' \
 		--expect 'module brd is refused: patch brd_cleanup cannot be applied' <<<"$words"'

@@ -68,7 +68,7 @@ setup() {
 		let_go
 		wait $!
 		core_is Live
-		lacks "the log" "$(dmesg)" "tasks may not be seen"
+		lacks "the log" "$(dmesg)" "the core may miss tasks"
 		rmmod pokepatch
 
 		echo "== and without that"
