@@ -33,6 +33,22 @@ void args_add_all(struct args *args, char *const *list)
 		args_add(args, *list);
 }
 
+static const char *const environment_kept[] = {"PATH", "HOME", "USER", "LOGNAME"};
+
+void args_add_clean_environment(struct args *args, const char *work)
+{
+	args_add(args, "env");
+	args_add(args, "-i");
+	args_add(args, "LANG=C");
+	args_addf(args, "TMPDIR=%s", work);
+	for (size_t i = 0; i < ARRAY_SIZE(environment_kept); i++) {
+		const char *value = getenv(environment_kept[i]);
+
+		if (value)
+			args_addf(args, "%s=%s", environment_kept[i], value);
+	}
+}
+
 void args_deinit(struct args *args)
 {
 	strings_free(args->list);

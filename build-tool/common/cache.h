@@ -6,7 +6,8 @@
  *   packages/   the .deb files that were downloaded and verified
  *   image/      linux-image: boot/{vmlinuz,config,System.map}-R, lib/modules/R
  *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
- *   headers/    linux-headers, -common, linux-kbuild; works from any folder
+ *   headers/    linux-headers, -common, linux-kbuild or its programs built from the source; works
+ *               from any folder
  *   compiler/   for another architecture: cpp and its libraries, which qemu runs
  *   source/     usr/src/linux-source-V.tar.xz
  *   fetched     written last: "NAME VERSION SHA256", a line for each package

@@ -35,6 +35,15 @@ const struct arch *arch_of_file(const char *path)
 			 header.e_ident[EI_DATA]);
 }
 
+const struct arch *arch_find_debian(const char *name)
+{
+	for (size_t i = 0; arch_all[i]; i++) {
+		if (arch_all[i]->tools.debian && !strcmp(arch_all[i]->tools.debian, name))
+			return arch_all[i];
+	}
+	return NULL;
+}
+
 bool arch_is_native(const struct arch *arch)
 {
 	return arch == arch_of_file("/proc/self/exe");

@@ -50,6 +50,8 @@ struct arch {
 const struct arch *arch_find(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
 /* arch_of_file - of an ELF file; NULL if it is no ELF file, or pokepatch does not support it. */
 const struct arch *arch_of_file(const char *path);
+/* arch_find_debian - by Debian's name ("amd64"); NULL if pokepatch does not support it. */
+const struct arch *arch_find_debian(const char *name);
 /* arch_is_native - whether this program itself runs on it. */
 bool arch_is_native(const struct arch *arch);
 /* arch_reloc - NULL for a type that the table does not have. */

@@ -11,14 +11,6 @@
 #include "pokepatch-build/build.h"
 
 /*
- * args_add_clean_environment - start a command line with env -i and a few variables.
- *
- * The user's environment would otherwise reach the kernel's Makefiles and the compiler in many
- * ways (CPATH, GCC_EXEC_PREFIX, ...).  TMPDIR is the folder work, which build_deinit() removes
- * however the run ends.
- */
-void args_add_clean_environment(struct args *args, const char *work);
-/*
  * args_add_machine - add ARCH=, CROSS_COMPILE= and CC= for make, if the kernel is for another
  * machine than this one.
  */

@@ -20,6 +20,7 @@
 #include "pokepatch/fetch.h"
 #include "pokepatch/kernel_packages.h"
 #include "common/proc.h"
+#include "pokepatch/kbuild_programs.h"
 #include "pokepatch/progress.h"
 #include "pokepatch/table.h"
 #include "pokepatch/unpack.h"
@@ -80,7 +81,10 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The packages of a part in the form of its manifest: sorted SHA-256s.  Owned by the caller. */
+/*
+ * What a part is made from, in the form of its manifest: the sorted SHA-256s of its packages.
+ * Headers whose programs are built from the source have its SHA-256 too.  Owned by the caller.
+ */
 static char *part_key(const struct apt_packages *packages, enum kernel_part part)
 {
 	VEC(const char *) keys = {0};
@@ -95,6 +99,11 @@ static char *part_key(const struct apt_packages *packages, enum kernel_part part
 	for (size_t i = 0; i < keys.count; i++)
 		buffer_printf(&text, "%s%s", i ? " " : "", keys.list[i]);
 	vec_deinit(&keys);
+	if (part == PART_HEADERS && kernel_lacks_kbuild(packages)) {
+		_free_ char *source = part_key(packages, PART_SOURCE);
+
+		buffer_printf(&text, " programs %d of %s", KBUILD_PROGRAMS_FORMAT, source);
+	}
 	return text.text ? text.text : xstrdup("none");
 }
 
@@ -390,15 +399,45 @@ static void describe_unpack(const struct fetch *fetch, enum kernel_part part, st
 	unpack->debs = debs.list;
 }
 
-static struct error *unpack(const struct fetch *fetch, const bool *parts)
+/* The folder in which the programs of kbuild are built. */
+static char *programs_folder(const struct fetch *fetch)
+{
+	return xasprintf("%s/programs.tmp", fetch->dir);
+}
+
+/* struct unpack's complete(): the archive has no linux-kbuild for these headers. */
+static struct error *build_programs(const char *headers, void *data)
+{
+	const struct fetch *fetch = data;
+	_free_ char *work = programs_folder(fetch);
+	struct kbuild_programs programs = {.release = fetch->release, .work = work};
+	struct kernel_files files;
+	struct error *error;
+
+	TRY(kernel_files_find(fetch->release, &files));
+	programs.source = files.source;
+	error = files.source ? kbuild_programs_build(&programs, headers)
+			     : error_new(STATUS_FAILED, "the source package of '%s' has no source",
+					 fetch->release);
+	kernel_files_deinit(&files);
+	return error;
+}
+
+static struct error *unpack(struct fetch *fetch, const bool *parts)
 {
 	struct unpack list[PART_COUNT] = {0};
 	struct error *error;
 	size_t count = 0;
 
 	for (int part = 0; part < PART_COUNT; part++) {
-		if (parts[part])
-			describe_unpack(fetch, part, &list[count++]);
+		if (!parts[part])
+			continue;
+		describe_unpack(fetch, part, &list[count]);
+		if (part == PART_HEADERS && kernel_lacks_kbuild(&fetch->packages)) {
+			list[count].complete = build_programs;
+			list[count].complete_data = fetch;
+		}
+		count++;
 	}
 	error = unpack_all(list, count);
 	for (size_t i = 0; i < count; i++)
@@ -433,6 +472,7 @@ static struct error *fill(struct fetch *fetch)
 {
 	_free_ char *partial = xasprintf("%s/packages/partial", fetch->dir);
 	_free_ char *stamp = stamp_path(fetch->dir);
+	_free_ char *programs = programs_folder(fetch);
 	_free_ bool *missing = xcalloc(fetch->packages.count, sizeof(*missing));
 	bool parts[PART_COUNT];
 	uint64_t to_download, needed;
@@ -440,6 +480,7 @@ static struct error *fill(struct fetch *fetch)
 	TRY(make_dirs(partial));
 	if (unlink(stamp) < 0 && errno != ENOENT)
 		return error_errno("cannot remove '%s'", stamp);
+	TRY(remove_tree(programs));
 	for (int part = 0; part < PART_COUNT; part++) {
 		_free_ char *folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
 
@@ -451,6 +492,10 @@ static struct error *fill(struct fetch *fetch)
 		parts[part] = !part_is_whole(fetch->dir, &fetch->packages, part);
 		if (parts[part])
 			needed += with_margin(unpacked_size(&fetch->packages, part));
+	}
+	if (parts[PART_HEADERS] && kernel_lacks_kbuild(&fetch->packages)) {
+		TRY(kbuild_programs_check(fetch->release));
+		needed += KBUILD_PROGRAMS_ROOM;
 	}
 	TRY(check_space(fetch->dir, needed));
 	if (to_download)

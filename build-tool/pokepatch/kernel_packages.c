@@ -6,6 +6,8 @@
 #include "common/args.h"
 #include "pokepatch/kernel_packages.h"
 
+#define KBUILD_PREFIX "linux-kbuild-"
+
 const char *const kernel_part_names[PART_COUNT] = {
 	[PART_IMAGE] = "image",
 	[PART_DBG] = "dbg",
@@ -20,7 +22,7 @@ static const struct {
 	enum kernel_part part;
 } package_parts[] = {
 	{"linux-image-", "-dbg", PART_DBG},   {"linux-image-", "", PART_IMAGE},
-	{"linux-headers-", "", PART_HEADERS}, {"linux-kbuild-", "", PART_HEADERS},
+	{"linux-headers-", "", PART_HEADERS}, {KBUILD_PREFIX, "", PART_HEADERS},
 	{"linux-source-", "", PART_SOURCE},   {"cpp-", "", PART_COMPILER},
 	{"lib", "", PART_COMPILER},           {"zlib", "", PART_COMPILER},
 };
@@ -178,15 +180,29 @@ static const struct apt_package *find_source(const struct apt_packages *sources,
 	return NULL;
 }
 
+bool kernel_lacks_kbuild(const struct apt_packages *packages)
+{
+	bool headers = false;
+
+	for (size_t i = 0; i < packages->count; i++) {
+		if (has_prefix(packages->list[i].name, KBUILD_PREFIX))
+			return false;
+		headers |= kernel_part_of(packages->list[i].name) == PART_HEADERS;
+	}
+	return headers;
+}
+
 /*
  * Add the two packages that the headers need.  kbuild has programs that run on this machine
- * (modpost, objtool), so it must be of this machine's architecture.
+ * (modpost, objtool), so it must be of this machine's architecture.  The name of 6.1's kbuild is
+ * the same for all versions, so the archive has its newest one alone; leave it out if it is of
+ * another version than the headers.
  */
 static struct error *resolve_headers(struct apt *apt, const char *release,
 				     const struct apt_package *headers, struct apt_packages *ret)
 {
 	_free_ char *common = find_dependency(headers->depends, "linux-headers-", "-common");
-	_free_ char *kbuild = find_dependency(headers->depends, "linux-kbuild-", "");
+	_free_ char *kbuild = find_dependency(headers->depends, KBUILD_PREFIX, "");
 	_free_ char *native_kbuild = NULL;
 	const char *names[3] = {0};
 	struct apt_packages found;
@@ -206,7 +222,7 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 
 		if (p)
 			add_copy(ret, p);
-		else
+		else if (names[i] != kbuild)
 			error = missing(release, names[i], headers->version);
 	}
 	apt_packages_deinit(&found);

@@ -5,12 +5,21 @@
 
 #include "pokepatch/apt.h"
 
-/* The folders of the cache into which packages are unpacked (cache.h). */
-enum kernel_part { PART_IMAGE, PART_DBG, PART_HEADERS, PART_SOURCE, PART_COMPILER, PART_COUNT };
+/*
+ * The folders of the cache into which packages are unpacked (cache.h), in this order: the headers
+ * may need programs that are built from the source.
+ */
+enum kernel_part { PART_IMAGE, PART_DBG, PART_SOURCE, PART_HEADERS, PART_COMPILER, PART_COUNT };
 extern const char *const kernel_part_names[PART_COUNT];
 
 /* kernel_part_of - the folder for a package; PART_COUNT: none. */
 enum kernel_part kernel_part_of(const char *package);
+
+/*
+ * kernel_lacks_kbuild - have these packages headers without linux-kbuild?  Its programs are then
+ * built from the source (kbuild_programs.h).
+ */
+bool kernel_lacks_kbuild(const struct apt_packages *packages);
 
 /* kernel_arch - the Debian architecture in the name of a release or flavour, or NULL. */
 const char *kernel_arch(const char *name);
@@ -22,7 +31,9 @@ bool kernel_has_flavour(const char *release, const char *flavour);
 /*
  * kernel_resolve - the packages of a release: image, dbg, headers with the common headers and
  * kbuild that they depend on, source, and for another architecture the compiler.  All have the
- * newest version of which every package exists.  Errors: a package is missing; the text names it.
+ * newest version of which every package exists, save for kbuild, which is left out if the archive
+ * has dropped that version (kernel_lacks_kbuild()).
+ * Errors: a package is missing; the text names it.
  */
 struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_packages *ret);
 /*

@@ -50,12 +50,18 @@ void progress_set(struct progress *progress, uint64_t done)
 	if (!progress->terminal || now_seconds() - progress->shown < SHOW_SECONDS)
 		return;
 	progress->shown = now_seconds();
+	if (!progress->total) {
+		fprintf(stderr, ERASE_LINE "%s: %.0f s", progress->what,
+			now_seconds() - progress->start);
+		fflush(stderr);
+		return;
+	}
 	if (done > progress->total)
 		done = progress->total;
 	done_text = size_text(done);
 	total_text = size_text(progress->total);
 	fprintf(stderr, ERASE_LINE "%s: %s of %s (%d%%)", progress->what, done_text, total_text,
-		progress->total ? (int)(100.0 * done / progress->total) : 100);
+		(int)(100.0 * done / progress->total));
 	fflush(stderr);
 }
 

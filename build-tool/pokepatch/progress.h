@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Progress of long work, on standard error.  A terminal gets one line that is rewritten with bytes
- * and percent; otherwise each step gets a plain line.
+ * and percent, or with the seconds so far; otherwise each step gets a plain line.
  */
 #ifndef POKEPATCH_CLI_PROGRESS_H
 #define POKEPATCH_CLI_PROGRESS_H
@@ -16,7 +16,7 @@ struct progress {
 	bool terminal;
 };
 
-/* progress_begin - begin a step of total bytes. */
+/* progress_begin - begin a step of total bytes; 0: unknown, so the line shows the time. */
 void progress_begin(struct progress *progress, uint64_t total, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* progress_set - show that so many bytes are done. */

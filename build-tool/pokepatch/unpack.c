@@ -297,6 +297,8 @@ static struct error *finish(const struct unpack *unpack)
 {
 	_free_ char *temp = temporary(unpack->folder);
 
+	if (unpack->complete)
+		TRY(unpack->complete(temp, unpack->complete_data));
 	TRY(unpack_relocate(temp));
 	TRY(write_manifest(temp, unpack->packages));
 	return put_in_place(unpack->folder);
@@ -375,9 +377,9 @@ struct error *unpack_all(const struct unpack *list, size_t count)
 	progress.before = bytes_free(progress.path);
 	progress_begin(&progress.progress, progress.total, "unpacking (%s)", size);
 	error = run_unpacking(list, count, &progress);
+	progress_end(&progress.progress, !error);
 	for (size_t i = 0; !error && i < count; i++)
 		error = finish(&list[i]);
-	progress_end(&progress.progress, !error);
 	if (error) {
 		for (size_t i = 0; i < count; i++)
 			error_destroy(unpack_clean(list[i].folder));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unpacking .deb files into a folder of the cache, and checking later that no file is missing.  A
- * folder appears atomically and complete.  Its file .manifest has the SHA-256s of the packages, and
- * the sizes and names of all files.
+ * folder appears atomically and complete.  Its file .manifest has a key (the SHA-256s of the packages),
+ * and the sizes and names of all files.
  */
 #ifndef POKEPATCH_CLI_UNPACK_H
 #define POKEPATCH_CLI_UNPACK_H
@@ -13,8 +13,14 @@
 struct unpack {
 	char *folder;   /* .../kernels/RELEASE/image */
 	char **debs;    /* paths of the packages; ends with NULL */
-	char *packages; /* "SHA256 SHA256...", sorted: of the packages */
+	char *packages; /* key: "SHA256 SHA256...", sorted: of the packages, and what was added */
 	uint64_t size;  /* approximate bytes once unpacked */
+	/*
+	 * NULL, or adds files to the folder, whose path is still FOLDER.tmp, before it appears.  The
+	 * folders before it in the list have appeared by then.
+	 */
+	struct error *(*complete)(const char *root, void *data);
+	void *complete_data;
 };
 void unpack_deinit(struct unpack *unpack);
 
@@ -22,7 +28,8 @@ void unpack_deinit(struct unpack *unpack);
 bool unpack_is_whole(const char *folder, const char *packages);
 
 /*
- * unpack_all - fill folders in parallel.  Each is unpacked to FOLDER.tmp, relocated, and renamed.
+ * unpack_all - fill folders in parallel.  Each is unpacked to FOLDER.tmp, completed, relocated, and
+ * renamed, in the order of the list.
  * An old folder is replaced in one step if the file system can exchange two folders.  After an
  * error no incomplete folder is left.
  */

@@ -450,6 +450,172 @@ until_exists() {
 		"$pokepatch" fetch "$release"
 }
 
+# ---- kernels whose linux-kbuild has gone from the archive -------------------
+
+# make_source VERSION - $tree with a source whose Makefiles "build" programs, as the kernel's do.
+make_source() {
+	local source=$BATS_TEST_TMPDIR/linux-source-1.2 program
+	rm -rf "$source"
+	mkdir -p "$source/arch/$kernel_arch" "$source"/{include,tools/{objtool,lib,include,arch,build,scripts}}
+	touch "$source/Kbuild" "$source/tools/Makefile"
+	for program in scripts/{basic/fixdep,mod/modpost,genksyms/genksyms,kconfig/conf} \
+		scripts/{kallsyms,recordmcount,sign-file,unifdef} certs/extract-cert; do
+		mkdir -p "$source/${program%/*}"
+		echo "${program##*/} of $1" >"$source/$program.c"
+	done
+	echo makefile >"$source/scripts/Makefile.lib"
+	cat >"$source/scripts/Makefile.build" <<'EOF'
+first: $(obj)/fixdep
+%: %.c ; @cp $< $@
+EOF
+	cat >"$source/Makefile" <<'EOF'
+include include/config/auto.conf
+Q := @
+build := -f scripts/Makefile.build obj
+.PHONY: scripts_basic tools/objtool
+scripts_basic: ; $(Q)$(MAKE) $(build)=scripts/basic
+tools/objtool:
+	@[ ! -e $(HOME)/broken ] || { echo 'x.c:1: error: it is broken' >&2; exit 1; }
+	@[ ! -e $(HOME)/slow ] || { touch $(HOME)/slow.begun; sleep 100; }
+	@echo "objtool by $(HOSTCC)" >tools/objtool/objtool
+EOF
+	mkdir -p "$tree/usr/src"
+	tar -C "$BATS_TEST_TMPDIR" -cJf "$tree/usr/src/linux-source-1.2.tar.xz" linux-source-1.2
+}
+
+# drop NAME - take all versions of a package from the index.
+drop() {
+	sed -i "/^Package: $1\$/,/^\$/d" "$repo/Packages"
+}
+
+# without_kbuild - the archive has the kbuild package of another version alone, and a real source.
+without_kbuild() {
+	case $arch in
+	amd64) kernel_arch=x86 ;;
+	*) kernel_arch=$arch ;;
+	esac
+	drop linux-source-1.2
+	drop linux-kbuild-1.2
+	drop "linux-headers-$release"
+	make_source "$version"
+	deb linux-source-1.2 "$version" all ""
+	put usr/lib/linux-kbuild-1.2/scripts/tool kbuild-1.2.9
+	deb linux-kbuild-1.2 1.2.9-1 "$arch" ""
+	local headers=usr/src/linux-headers-$release
+	put "$headers/.config" CONFIG_OBJTOOL=y
+	put "$headers/include/config/auto.conf" CONFIG_OBJTOOL=y
+	put "$headers/include/generated/autoconf.h" ""
+	put "$headers/arch/$kernel_arch/include/generated/asm/x.h" ""
+	ln -s ../../lib/linux-kbuild-1.2/scripts "$tree/$headers/scripts"
+	ln -s ../../lib/linux-kbuild-1.2/tools "$tree/$headers/tools"
+	deb "linux-headers-$release" "$version" "$arch" \
+		"linux-headers-1.2.3-4-common (= $version), linux-kbuild-1.2 (>= $version)"
+	index
+	export HOME=$BATS_TEST_TMPDIR/home
+	mkdir "$HOME"
+}
+
+# built - the headers have the programs, and nothing of the build is left.
+built() {
+	local headers=$kernel/headers/usr/src/linux-headers-$release
+	[ "$(cat "$headers/scripts/mod/modpost")" = "modpost of $version" ]
+	[ "$(cat "$headers/scripts/recordmcount")" = "recordmcount of $version" ]
+	[ "$(cat "$headers/scripts/Makefile.lib")" = makefile ]
+	[[ $(cat "$headers/tools/objtool/objtool") == "objtool by gcc"* ]]
+	[ "$(find "$kernel/headers/usr/lib/linux-kbuild-1.2" -type f | wc -l)" -eq 12 ]
+	[ "$(wc -l <"$kernel/fetched")" -eq 5 ]
+	[ "$(ls "$kernel")" = "$(printf '%s\n' dbg fetched headers image packages source)" ]
+}
+
+@test "programs of a kbuild package that is gone are built from the source" {
+	without_kbuild
+	run --separate-stderr "$pokepatch" fetch "$release" -q
+	[ "$status" -eq 0 ]
+	[ "$output" = "$release" ]
+	[[ $stderr == *"building the programs of linux-kbuild from the source"* ]]
+	built
+	run --separate-stderr "$pokepatch" fetch "$release" -q
+	[ -z "$stderr" ]
+}
+
+@test "built programs that are damaged, or half built, are built again" {
+	without_kbuild
+	local programs=$kernel/headers/usr/lib/linux-kbuild-1.2
+	local damages=(
+		"rm $programs/scripts/mod/modpost"
+		"truncate -s 1 $programs/tools/objtool/objtool"
+		"rm -r $programs"
+		"rm -r $kernel/headers $kernel/fetched"
+		"mkdir -p $kernel/programs.tmp/scripts $kernel/headers.tmp && rm -r $kernel/headers"
+	)
+	"$pokepatch" fetch "$release"
+	for damage in "${damages[@]}"; do
+		echo "$damage"
+		bash -c "$damage"
+		"$pokepatch" fetch "$release"
+		built
+	done
+}
+
+@test "a source that does not build is one clear line, and the next run goes on" {
+	without_kbuild
+	touch "$HOME/broken"
+	fails 1 "cannot build the programs of linux-kbuild for '$release' from" \
+		"$pokepatch" fetch "$release"
+	[[ $stderr == *"x.c:1: error: it is broken"* ]]
+	[ ! -e "$kernel/fetched" ]
+	[ "$(ls "$kernel")" = "$(printf '%s\n' dbg image packages source)" ]
+	rm "$HOME/broken"
+	"$pokepatch" fetch "$release"
+	built
+}
+
+@test "an interrupted build of programs leaves nothing behind" {
+	without_kbuild
+	touch "$HOME/slow"
+	"$pokepatch" fetch "$release" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	local pid=$! status=0
+	for _ in $(seq 600); do
+		[ ! -e "$HOME/slow.begun" ] || break
+		sleep 0.05
+	done
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q '^pokepatch: .*interrupted$' "$BATS_TEST_TMPDIR/out"
+	[ "$(ls "$kernel")" = "$(printf '%s\n' dbg image packages source)" ]
+	rm "$HOME/slow"
+	"$pokepatch" fetch "$release"
+	built
+}
+
+@test "tools that building programs needs are named with the command that installs them" {
+	without_kbuild
+	local bin=$BATS_TEST_TMPDIR/bin folder program
+	mkdir "$bin"
+	for folder in /usr/local/bin /usr/bin /bin /usr/sbin /sbin; do
+		for program in "$folder"/*; do
+			case ${program##*/} in flex | bison) ;; *) ln -sf "$program" "$bin/" ;; esac
+		done
+	done
+	PATH=$bin fails 1 "run 'apt install flex bison'" "$pokepatch" fetch "$release"
+	[ -z "$(find "$kernel" -name '*.deb')" ]
+}
+
+@test "a kbuild package that comes back is taken instead" {
+	without_kbuild
+	"$pokepatch" fetch --latest "$flavour"
+	built
+	put usr/lib/linux-kbuild-1.2/scripts/tool "kbuild-$version"
+	deb linux-kbuild-1.2 "$version" "$arch" ""
+	index
+	rm "$cache/apt/$arch/updated" # as if a day had passed
+	"$pokepatch" fetch --latest "$flavour"
+	[ "$(cat "$kernel/headers/usr/src/linux-headers-$release/scripts/tool")" = "kbuild-$version" ]
+	[ ! -e "$kernel/headers/usr/src/linux-headers-$release/scripts/mod" ]
+	[ "$(wc -l <"$kernel/fetched")" -eq 6 ]
+}
+
 # ---- the command line ------------------------------------------------------
 
 @test "help, of the program and of every command" {

@@ -203,6 +203,21 @@ static void test_package_names(void **state)
 	assert_false(kernel_has_flavour("-amd64", "amd64"));
 }
 
+static void test_lacks_kbuild(void **state)
+{
+	struct apt_package list[] = {{.name = "linux-image-6.1.0-5-amd64"},
+				     {.name = "linux-headers-6.1.0-5-common"},
+				     {.name = "linux-kbuild-6.1"}};
+	struct apt_packages packages = {.list = list, .count = 1};
+
+	(void)state;
+	assert_false(kernel_lacks_kbuild(&packages));
+	packages.count = 2;
+	assert_true(kernel_lacks_kbuild(&packages));
+	packages.count = 3;
+	assert_false(kernel_lacks_kbuild(&packages));
+}
+
 /* ---- folders of a test ----------------------------------------------------- */
 
 static int make_folder(void **state)
@@ -475,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_parse_show),
 		cmocka_unit_test(test_parse_policy),
 		cmocka_unit_test(test_package_names),
+		cmocka_unit_test(test_lacks_kbuild),
 		cmocka_unit_test_setup_teardown(test_deb_is_whole, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_relocate, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_list, make_folder, remove_folder),
