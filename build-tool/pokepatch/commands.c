@@ -97,15 +97,17 @@ static const struct cli_option json_only[] = {JSON_OPTION, {0}};
 const struct cli_command cli_commands[] = {
 	{
 		.name = "fetch",
-		.arguments = "RELEASE",
+		.arguments = "[RELEASE]",
 		.summary = "Bring a Debian kernel release into the cache",
 		.help = "Downloads the packages with image, debug information, headers and source of\n"
-			"one release with apt, verifies and unpacks them.  Nothing is installed.  For\n"
-			"another architecture than this machine's, it also fetches that\n"
-			"architecture's own compiler.  Complete packages in the cache are kept;\n"
-			"missing or damaged ones are fetched again.  With --latest, leave out\n"
-			"RELEASE; if the network fails, the newest complete release in the cache is\n"
-			"used.  The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",
+			"one release (default: the running one) with apt, verifies and unpacks them.\n"
+			"Nothing is installed.  For another architecture than this machine's, it\n"
+			"also fetches that architecture's own compiler.  If the archive has dropped\n"
+			"the release's linux-kbuild package, its programs are built from the source.\n"
+			"Complete packages in the cache are kept; missing or damaged ones are\n"
+			"fetched again.  With --latest, leave out RELEASE; if the network fails, the\n"
+			"newest complete release in the cache is used.  The cache is\n"
+			"${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",
 		.options = fetch_options,
 		.min_arguments = 0,
 		.max_arguments = 1,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "common/cache.h"
@@ -595,20 +596,32 @@ static struct error *report(struct cli_call *call, const char *release)
 	return NULL;
 }
 
+/* The release that was given, or the running kernel's.  Owned by the caller. */
+static struct error *choose_release(const struct cli_call *call, char **ret)
+{
+	struct utsname uts;
+
+	if (!call->count && uname(&uts) < 0)
+		return error_errno("cannot ask for the running kernel's release");
+	*ret = xstrdup(call->count ? call->arguments[0] : uts.release);
+	return NULL;
+}
+
 struct error *cli_fetch(struct cli_call *call)
 {
 	struct fetch fetch = {.flavour = cli_value(call, "latest"), .apt.lock = -1};
 	struct error *error;
 
-	if (!fetch.flavour == !call->count)
+	if (fetch.flavour && call->count)
 		return error_new(STATUS_FAILED,
 				 "give either a RELEASE or --latest FLAVOUR, such as "
 				 "'pokepatch fetch --latest cloud-amd64'");
 	if (fetch.flavour) {
 		error = fetch_latest(&fetch);
 	} else {
-		fetch.release = xstrdup(call->arguments[0]);
-		error = fetch_release(&fetch);
+		error = choose_release(call, &fetch.release);
+		if (!error)
+			error = fetch_release(&fetch);
 	}
 	if (!error)
 		error = report(call, fetch.release);

@@ -49,9 +49,9 @@ static const struct program_folder {
 
 /* What has to be unpacked from the source, below its top folder. */
 static const char *const source_parts[] = {
-	"Makefile",      "Kbuild",    "scripts",       "include",    "certs",
-	"tools/objtool", "tools/lib", "tools/include", "tools/arch", "tools/build",
-	"tools/scripts", "tools/Makefile",
+	"Makefile",   "Kbuild",        "scripts",       "include",
+	"certs",      "tools/objtool", "tools/lib",     "tools/include",
+	"tools/arch", "tools/build",   "tools/scripts", "tools/Makefile",
 };
 
 /* make reads this after the kernel's Makefile, which has Q, build and scripts_basic. */
@@ -69,8 +69,8 @@ static void write_rules(const char *tree, struct buffer *text)
 			      "\t$(Q)$(MAKE) $(build)=%s %s",
 			      i, i, row->folder, row->settings);
 		for (size_t j = 0; j < ARRAY_SIZE(row->programs) && row->programs[j]; j++) {
-			_free_ char *source = xasprintf("%s/%s/%s.c", tree, row->folder,
-							row->programs[j]);
+			_free_ char *source =
+				xasprintf("%s/%s/%s.c", tree, row->folder, row->programs[j]);
 
 			if (file_exists(source))
 				buffer_printf(text, " %s/%s", row->folder, row->programs[j]);
@@ -116,8 +116,8 @@ static char *find_compiler(const char *prefix)
 /* Does the compiler find a header? */
 static struct error *header_exists(const char *compiler, const char *header, bool *ret)
 {
-	const char *const argv[] = {compiler, "-E", "-x", "c", "-include", header, "/dev/null",
-				    "-o", "/dev/null", NULL};
+	const char *const argv[] = {compiler, "-E",        "-x", "c",         "-include",
+				    header,   "/dev/null", "-o", "/dev/null", NULL};
 	struct proc_result result;
 
 	TRY(proc_run(argv, NULL, &result));
@@ -175,8 +175,8 @@ static const struct needed {
 	{"flex", NULL, "flex"},
 	{"bison", NULL, "bison"},
 	{NULL, "stdio.h", "libc6-dev"},
-	{NULL, "gelf.h", "libelf-dev"},          /* objtool */
-	{NULL, "openssl/evp.h", "libssl-dev"},   /* sign-file, extract-cert */
+	{NULL, "gelf.h", "libelf-dev"},        /* objtool */
+	{NULL, "openssl/evp.h", "libssl-dev"}, /* sign-file, extract-cert */
 };
 
 static void add_word(struct buffer *list, const char *word)
@@ -259,8 +259,8 @@ static struct error *unpack_source(const char *tarball, const struct tools *tool
 static struct error *copy_configuration(const char *headers, const struct tools *tools,
 					const char *tree)
 {
-	_free_ char *generated = xasprintf("arch/%s/include/generated",
-					   tools->arch->tools.source_arch);
+	_free_ char *generated =
+		xasprintf("arch/%s/include/generated", tools->arch->tools.source_arch);
 	const char *const names[] = {".config", "include/config", "include/generated", generated};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

@@ -201,7 +201,9 @@ bool kernel_lacks_kbuild(const struct apt_packages *packages)
 static struct error *resolve_headers(struct apt *apt, const char *release,
 				     const struct apt_package *headers, struct apt_packages *ret)
 {
-	_free_ char *common = find_dependency(headers->depends, "linux-headers-", "-common");
+	_free_ char *common = find_dependency(headers->depends, "linux-headers-", "-common")
+				      ?: find_dependency(headers->depends, "linux-headers-",
+							 "-common-rt"); /* of rt flavours */
 	_free_ char *kbuild = find_dependency(headers->depends, KBUILD_PREFIX, "");
 	_free_ char *native_kbuild = NULL;
 	const char *names[3] = {0};

@@ -316,9 +316,32 @@ whole() {
 		"$pokepatch" fetch "1.2.3-5-$flavour"
 	fails 1 "is not a kernel release" "$pokepatch" fetch ../../etc
 	fails 1 "is not a kernel release" "$pokepatch" fetch ""
-	fails 1 "either a RELEASE or --latest" "$pokepatch" fetch
+	fails 1 "$(uname -r)" "$pokepatch" fetch # the running kernel is not in this repository
 	fails 1 "either a RELEASE or --latest" "$pokepatch" fetch --latest "$flavour" "$release"
 	[ -z "$(ls "$cache/kernels" 2>/dev/null)" ]
+}
+
+@test "fetch without a release takes the running kernel's" {
+	release=$(uname -r)
+	[[ $release =~ ^[0-9][a-z0-9+.~-]*$ ]] || skip "no package can be called linux-image-$release"
+	local flavour=${release##*-}
+	[[ $release == *-* ]] || skip "the release '$release' has no flavour"
+	add_kernel "${release%-*}" 1.2.3-7
+	index
+	run --separate-stderr "$pokepatch" fetch -q
+	[ "$status" -eq 0 ]
+	[ "$output" = "$release" ]
+	[ -e "$cache/kernels/$release/fetched" ]
+}
+
+@test "the common headers of rt flavours have another name" {
+	put "usr/src/linux-headers-1.2.3-4-common-rt/Makefile" "all:"
+	deb linux-headers-1.2.3-4-common-rt "$version" all ""
+	sed -i "s/linux-headers-1.2.3-4-common (=/linux-headers-1.2.3-4-common-rt (=/" "$repo/Packages"
+	index
+	"$pokepatch" fetch "$release"
+	[ -e "$kernel/headers/usr/src/linux-headers-1.2.3-4-common-rt/Makefile" ]
+	[ ! -e "$kernel/headers/usr/src/linux-headers-1.2.3-4-common" ]
 }
 
 @test "too little space is told before anything is downloaded" {
