@@ -18,6 +18,7 @@
 /* The command line.  Strings point into argv. */
 struct build_options {
 	const char *kernel;  /* -k; NULL: the running kernel */
+	bool fetch;          /* --fetch */
 	/* Parts of the kernel; where one is NULL, the cache has it. */
 	const char *source;  /* -s */
 	const char *config;  /* -c */

@@ -19,6 +19,7 @@ enum {
 	OPTION_DRY_RUN,
 	OPTION_KEEP,
 	OPTION_ALLOW,
+	OPTION_FETCH,
 	OPTION_INSTRUMENT,
 	OPTION_MARK_FUNCTIONS,
 	OPTION_VERSION,
@@ -33,6 +34,7 @@ static const struct option_row {
 } rows[] = {
 	{'k', "kernel", "RELEASE",
 	 "the kernel to patch (default: that of --kbuild, or the running one)"},
+	{OPTION_FETCH, "fetch", NULL, "run 'pokepatch fetch' if the cache lacks a part of it"},
 	{'s', "source", "PATH", "its source, a folder or a tarball; never written to"},
 	{'c', "config", "FILE", "its configuration"},
 	{'v', "vmlinux", "FILE", "its vmlinux, with DWARF"},
@@ -102,8 +104,8 @@ static void print_help(void)
 		else
 			printf("      %-24s %s\n", left, rows[i].help);
 	}
-	printf("\nThe cache, which 'pokepatch fetch RELEASE' fills, has the parts of the kernel\n"
-	       "that no option names.\n"
+	printf("\nThe cache, which 'pokepatch fetch RELEASE' or --fetch fills, has the parts of the\n"
+	       "kernel that no option names.\n"
 	       "Exit status: 0 done, 1 usage or environment, 2 refused, 3 nothing to do.\n");
 }
 
@@ -182,6 +184,9 @@ static struct error *set_option(int value, const char *argument, struct build_op
 				  &options->transition);
 	case OPTION_ALLOW:
 		*vec_push(&options->allow) = argument;
+		return NULL;
+	case OPTION_FETCH:
+		options->fetch = true;
 		return NULL;
 	case OPTION_INSTRUMENT:
 		options->instrument = true;

@@ -13,6 +13,7 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/overlay.h"
+#include "common/libexec.h"
 #include "common/proc.h"
 
 /* "pokepatch_NAME" is the module's name; MODULE_NAME_LEN is 56, including the NUL. */
@@ -104,8 +105,8 @@ static struct error *resolve_file(const char *option, const char *letter, char *
 	}
 	if (!*field)
 		return error_new(STATUS_FAILED,
-				 "no %s of kernel %s in the cache: run 'pokepatch fetch %s', "
-				 "give it with %s, or choose another kernel with -k%s",
+				 "no %s of kernel %s in the cache: run 'pokepatch fetch %s' or "
+				 "add --fetch, give it with %s, or choose another kernel with -k%s",
 				 what, release, release, letter,
 				 is_running(release) ? " (this one is running)" : "");
 	return NULL;
@@ -168,13 +169,13 @@ static void take_build_folder(const char *folder, struct kernel_files *files)
 	}
 }
 
-static struct error *find_files(struct build *build)
+/* Look for the kernel's parts in the cache and in the folder of --kbuild. */
+static struct error *look_for_files(struct build *build)
 {
-	const struct build_options *options = &build->options;
 	struct kernel_files *files = &build->files;
-	const char *release = build->release;
 
-	TRY(kernel_files_find(release, files));
+	kernel_files_deinit(files);
+	TRY(kernel_files_find(build->release, files));
 	/* It may be a link to a build folder.  Resolve it, so that the folder has only one name. */
 	if (files->kbuild) {
 		char *path = realpath(files->kbuild, NULL);
@@ -182,8 +183,62 @@ static struct error *find_files(struct build *build)
 		free(files->kbuild);
 		files->kbuild = path;
 	}
-	if (options->kbuild)
-		take_build_folder(options->kbuild, files);
+	if (build->options.kbuild)
+		take_build_folder(build->options.kbuild, files);
+	return NULL;
+}
+
+/* Is there a part that neither an option names nor the cache has? */
+static bool lacks_files(const struct build *build)
+{
+	const struct build_options *options = &build->options;
+	const struct kernel_files *files = &build->files;
+
+	return !(options->source || files->source) || !(options->kbuild || files->kbuild) ||
+	       !(options->vmlinux || files->vmlinux) || !(options->config || files->config) ||
+	       !(options->modules || files->modules_dbg);
+}
+
+/* Run 'pokepatch fetch', which prints its progress and its error on our standard error. */
+static struct error *fetch_files(const struct build *build)
+{
+	const struct proc_options options = {
+		.output = "/dev/null",
+		.inherit = !build->options.quiet,
+		.keep_stderr_apart = true,
+	};
+	_free_ char *program = NULL;
+	struct proc_result result;
+	struct error *error = NULL;
+
+	TRY(program_find("pokepatch", &program));
+	const char *const argv[] = {program, "fetch", "-q", build->release, NULL};
+	TRY(proc_run(argv, &options, &result));
+	if (result.status && result.err.length) {
+		const char *line = result.err.text + result.err.length - 1;
+
+		/* The error is the last line; progress may come before it. */
+		while (line > result.err.text && line[-1] != '\n')
+			line--;
+		error = error_new(STATUS_FAILED, "%.*s", (int)strcspn(line, "\n"), line);
+	} else if (result.status) {
+		error = error_new(STATUS_FAILED, "'pokepatch fetch %s' failed", build->release);
+	}
+	proc_result_deinit(&result);
+	return error;
+}
+
+static struct error *find_files(struct build *build)
+{
+	const struct build_options *options = &build->options;
+	struct kernel_files *files = &build->files;
+	const char *release = build->release;
+
+	TRY(look_for_files(build));
+	if (options->fetch && lacks_files(build)) {
+		TRY(fetch_files(build));
+		TRY(look_for_files(build));
+	}
 	TRY(resolve_file(options->source, "--source", &files->source, "source", release));
 	TRY(resolve_file(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
 	TRY(resolve_file(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));

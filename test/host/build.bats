@@ -108,9 +108,44 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 @test "a kernel that is not in the cache is named with the command that gets it" {
 	edit fs/proc/version.c "$version_edit" >x.patch
 	run "$program" -k 6.1.0-999-nonsense x.patch
-	ends 1 "pokepatch fetch 6.1.0-999-nonsense"
+	ends 1 "run 'pokepatch fetch 6.1.0-999-nonsense' or add --fetch"
 	run "$program" -k ../../etc x.patch
 	ends 1 "not a kernel release"
+}
+
+# The program's own folder has a pokepatch that this test writes, and the cache is empty.
+@test "--fetch runs pokepatch fetch for what is missing, and for nothing else" {
+	local cache=$BATS_TEST_TMPDIR/cache/pokepatch/kernels/9.9.9-tiny
+	edit fs/proc/version.c "$version_edit" >x.patch
+	mkdir bin
+	cp "$program" bin/
+	cat >bin/pokepatch <<-EOF
+		#!/bin/sh
+		echo "\$@" >>$BATS_TEST_TMPDIR/calls
+		[ ! -e $BATS_TEST_TMPDIR/offline ] || { echo pokepatch: no network >&2; exit 1; }
+		mkdir -p $cache/source/usr/src
+		touch $cache/source/usr/src/linux-source-9.tar.xz
+		echo 9.9.9-tiny
+	EOF
+	chmod +x bin/pokepatch
+	touch offline
+	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run bin/pokepatch-build -k 9.9.9-tiny x.patch
+	ends 1 "no source of kernel 9.9.9-tiny"
+	[ ! -e calls ]
+	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run bin/pokepatch-build --fetch -k 9.9.9-tiny x.patch
+	ends 1 "no network"
+	[[ $output == *"'pokepatch fetch 9.9.9-tiny' failed"* ]]
+	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run bin/pokepatch-build --fetch -q -k 9.9.9-tiny x.patch
+	ends 1 "pokepatch-build: pokepatch: no network"
+	[ "${#lines[@]}" -eq 1 ]
+	rm offline
+	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run bin/pokepatch-build --fetch -k 9.9.9-tiny x.patch
+	ends 1 "no headers of kernel 9.9.9-tiny"
+	[ "$(sort -u calls)" = "fetch -q 9.9.9-tiny" ]
+	[ "$(wc -l <calls)" -eq 3 ]
+	# All parts of this kernel are in the cache.
+	run bin/pokepatch-build --fetch -k "$release" --dry-run x.patch
+	[ "$(wc -l <calls)" -eq 3 ]
 }
 
 # ---- diffs -----------------------------------------------------------------
