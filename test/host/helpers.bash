@@ -14,7 +14,7 @@ setup_file() {
 	# A build prepares the source, which the tests make their diffs from, and says where:
 	# an earlier version of the tool may have left another tree.
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
-		grep -om 1 "$kernel/tree-[0-9a-f]*")
+		grep -o "$kernel/tree-[0-9a-f]*" | sort -u)
 }
 
 # edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch; $source is its tree.
