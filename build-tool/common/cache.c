@@ -220,3 +220,20 @@ struct error *cache_lock(const char *path, bool shared, int *ret_fd)
 		}
 	}
 }
+
+struct error *cache_try_lock(const char *path, int *ret_fd)
+{
+	_free_ char *file = xasprintf("%s.lock", path);
+	_close_ int fd = open_lock(file, false);
+
+	*ret_fd = -1;
+	if (fd < 0)
+		return error_errno("cannot open the lock '%s'", file);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? NULL : error_errno("cannot lock '%s'", file);
+	if (!is_current(fd, file))
+		return NULL; /* another process has just removed it, so it is at work there */
+	*ret_fd = fd;
+	fd = -1;
+	return NULL;
+}

@@ -19,6 +19,16 @@
 
 #include "common/util.h"
 
+/*
+ * Increment these when a prepared tree, or a core and its glue, that an earlier version made cannot
+ * be used any more.  Its file ready begins with "format N", so that `pokepatch cache prune` can
+ * tell: CACHE_TREE_READY in a tree, CACHE_CORE_READY in a core's folder.
+ */
+#define CACHE_TREE_FORMAT 2
+#define CACHE_CORE_FORMAT 2
+#define CACHE_TREE_READY ".pokepatch/ready"
+#define CACHE_CORE_READY "ready"
+
 /* Where the parts of one kernel are.  All paths are owned; NULL: the part is missing. */
 struct kernel_files {
 	char *release; /* "6.1.0-56-cloud-amd64" */
@@ -52,7 +62,12 @@ void kernel_files_deinit(struct kernel_files *files);
  * and prints after a second on standard error that it waits.  Close the file to release the lock.
  * The folder that PATH is in must exist.  PATH.lock stays behind, empty.
  * Errors: it cannot be opened or locked, or a signal interrupted us.
+ *
+ * PATH is one of, in lock order: a kernel's folder (a fetch holds it exclusively, a build shared),
+ * a tree-KEY or core-KEY in it (a build holds them shared), a folder of package lists.
  */
 struct error *cache_lock(const char *path, bool shared, int *ret_fd);
+/* cache_try_lock - take the exclusive lock without waiting; *ret_fd is -1 if it is not free. */
+struct error *cache_try_lock(const char *path, int *ret_fd);
 
 #endif /* POKEPATCH_CACHE_H */

@@ -105,6 +105,7 @@ struct build {
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* file descriptor; held shared while we read the tree; or -1 */
 	int core_lock;	   /* the same for the core's folder */
+	int kernel_lock;   /* the same for the kernel's folder in the cache */
 	char **make_env;   /* exported to scripts/Makefile.build (kbuild_read_environment()) */
 	char *kernel_build_id;	/* of the boot image, hexadecimal; NULL: not known */
 	char *vmlinux_build_id; /* of the vmlinux with DWARF, hexadecimal */

@@ -22,9 +22,6 @@
 #define POKEPATCH_DATADIR "/usr/share/pokepatch"
 #endif
 
-/* Increment this when artefacts that an earlier version made cannot be used any more. */
-#define CORE_FORMAT 2
-
 /* ---- our own sources -------------------------------------------------------- */
 
 static bool has_sources(const char *folder)
@@ -120,7 +117,7 @@ static struct error *add_contents(struct buffer *text, const char *data, const c
 /* Describe everything that the artefacts are made from; the hash of it names their folder. */
 static struct error *core_identity(const struct build *build, const char *data, struct buffer *text)
 {
-	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CORE_FORMAT,
+	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CACHE_CORE_FORMAT,
 		      build->release, build->cc, build->vmlinux_build_id);
 	TRY(add_contents(text, data, "core-module"));
 	TRY(add_contents(text, data, "patches/module"));
@@ -322,7 +319,7 @@ static struct error *fill_core(const struct build *build, const char *data, cons
 static struct error *make_core(const struct build *build, const char *data, const char *folder,
 			       const struct buffer *identity, struct core_artefacts *core)
 {
-	_free_ char *ready = xasprintf("%s/ready", folder);
+	_free_ char *ready = xasprintf("%s/" CACHE_CORE_READY, folder);
 	struct error *error = fill_core(build, data, folder, core);
 
 	if (!error)
@@ -335,7 +332,7 @@ static struct error *make_core(const struct build *build, const char *data, cons
 static bool is_ready(const char *folder, const struct buffer *identity,
 		     const struct core_artefacts *core)
 {
-	_free_ char *ready = xasprintf("%s/ready", folder);
+	_free_ char *ready = xasprintf("%s/" CACHE_CORE_READY, folder);
 	_free_ char *text = NULL;
 	struct error *error;
 	size_t length;

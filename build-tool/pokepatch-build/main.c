@@ -54,7 +54,7 @@ static struct error *first_error(struct error *first, struct error *second)
 int main(int argc, char **argv)
 {
 	struct build_options options;
-	struct build build = { .tree_lock = -1, .core_lock = -1 };
+	struct build build = {.tree_lock = -1, .core_lock = -1, .kernel_lock = -1};
 	struct error *error;
 	bool answered;
 	int status = STATUS_DONE;

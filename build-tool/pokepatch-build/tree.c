@@ -16,9 +16,6 @@
 #include "common/proc.h"
 #include "proof/proof.h"
 
-/* Increment this when a tree that an earlier version prepared cannot be used any more. */
-#define TREE_FORMAT 2
-
 /* ---- the inputs ------------------------------------------------------------- */
 
 /* Is this a name of the architecture: the kernel's, its folder's in arch/, or Debian's? */
@@ -193,8 +190,8 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 
 	TRY(source_hash(build->files.source, source));
 	buffer_printf(text, "format %d\nrelease %s\narch %s\ncompiler %s\nsource %s %s\n",
-		      TREE_FORMAT, build->release, build->arch, build->cc, build->files.source,
-		      source);
+		      CACHE_TREE_FORMAT, build->release, build->arch, build->cc,
+		      build->files.source, source);
 	if (build->cc1)
 		buffer_printf(text, "own compiler %s\n", build->cc1);
 	if (build->kcflags)
@@ -383,7 +380,7 @@ static struct error *read_environment(struct build *build)
 
 static char *ready_path(const struct build *build)
 {
-	return xasprintf("%s/.pokepatch/ready", build->tree);
+	return xasprintf("%s/" CACHE_TREE_READY, build->tree);
 }
 
 static struct error *make_tree(struct build *build, const struct buffer *identity)
@@ -443,7 +440,7 @@ static void remove_older(const struct build *build)
 	dir = opendir(build->files.cache);
 	while (dir && (entry = readdir(dir))) {
 		_free_ char *path = xasprintf("%s/%s", build->files.cache, entry->d_name);
-		_free_ char *ready = xasprintf("%s/.pokepatch/ready", path);
+		_free_ char *ready = xasprintf("%s/" CACHE_TREE_READY, path);
 		_free_ char *lock = xasprintf("%s.lock", path);
 		_free_ char *text = NULL;
 		size_t length;

@@ -228,6 +228,17 @@ static struct error *fetch_files(const struct build *build)
 	return error;
 }
 
+/*
+ * Until the build ends, no fetch replaces the kernel's files and 'pokepatch cache' removes none.
+ */
+static struct error *lock_kernel(struct build *build)
+{
+	const char *folder = build->files.cache;
+
+	TRY(make_dirs(folder)); /* all parts may be the user's own; the tree will be in it */
+	return cache_lock(folder, true, &build->kernel_lock);
+}
+
 static struct error *find_files(struct build *build)
 {
 	const struct build_options *options = &build->options;
@@ -239,6 +250,10 @@ static struct error *find_files(struct build *build)
 		TRY(fetch_files(build));
 		TRY(look_for_files(build));
 	}
+	if (file_exists(files->cache)) {
+		TRY(lock_kernel(build));
+		TRY(look_for_files(build)); /* a fetch may have replaced them while we waited */
+	}
 	TRY(resolve_file(options->source, "--source", &files->source, "source", release));
 	TRY(resolve_file(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
 	TRY(resolve_file(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
@@ -247,7 +262,7 @@ static struct error *find_files(struct build *build)
 			 release));
 	if (!files->modules)
 		files->modules = xstrdup(files->modules_dbg);
-	return NULL;
+	return build->kernel_lock < 0 ? lock_kernel(build) : NULL;
 }
 
 static struct error *make_work_folder(struct build *build)
@@ -300,7 +315,8 @@ struct error *build_init(struct build *build, const struct build_options *option
 {
 	struct utsname running;
 
-	*build = (struct build){.options = *options, .tree_lock = -1, .core_lock = -1};
+	*build = (struct build){
+		.options = *options, .tree_lock = -1, .core_lock = -1, .kernel_lock = -1};
 	build->phase_start = now_seconds();
 	for (size_t i = 0; i < options->allow.count; i++)
 		TRY(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
@@ -373,6 +389,7 @@ void build_deinit(struct build *build)
 	buffer_deinit(&build->notes);
 	cleanup_close(&build->tree_lock);
 	cleanup_close(&build->core_lock);
+	cleanup_close(&build->kernel_lock);
 	free(build->phases);
 	free(build->kernel_build_id);
 	free(build->vmlinux_build_id);
@@ -387,7 +404,7 @@ void build_deinit(struct build *build)
 	free(build->ko);
 	free(build->name);
 	free(build->release);
-	*build = (struct build){.tree_lock = -1, .core_lock = -1};
+	*build = (struct build){.tree_lock = -1, .core_lock = -1, .kernel_lock = -1};
 }
 
 void phase_begin(struct build *build, const char *name)

@@ -218,24 +218,29 @@ static struct error *run_apt(const char *const *argv, const struct proc_options 
 
 /* ---- lists ----------------------------------------------------------------- */
 
-static char *stamp_path(const struct apt *apt)
+static char *stamp_path(const char *dir)
 {
-	return xasprintf("%s/updated", apt->dir);
+	return xasprintf("%s/updated", dir);
 }
 
-bool apt_is_stale(const struct apt *apt)
+bool apt_folder_is_stale(const char *dir)
 {
-	_free_ char *stamp = stamp_path(apt);
+	_free_ char *stamp = stamp_path(dir);
 	struct stat st;
 	time_t now = time(NULL);
 
 	return stat(stamp, &st) < 0 || st.st_mtime > now || now - st.st_mtime > LISTS_MAX_AGE;
 }
 
+bool apt_is_stale(const struct apt *apt)
+{
+	return apt_folder_is_stale(apt->dir);
+}
+
 struct error *apt_update(struct apt *apt)
 {
 	const char *const argv[] = {"apt-get", "-q", "-c", apt->config, "update", NULL};
-	_free_ char *stamp = stamp_path(apt);
+	_free_ char *stamp = stamp_path(apt->dir);
 	struct error *error;
 
 	progress_note("updating the package lists for %s", apt->arch);

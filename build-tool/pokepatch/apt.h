@@ -57,6 +57,8 @@ struct error *apt_lock(struct apt *apt);
 struct error *apt_update(struct apt *apt);
 /* apt_is_stale - have the lists not been updated within the last day? */
 bool apt_is_stale(const struct apt *apt);
+/* apt_folder_is_stale - the same for a folder .../pokepatch/apt/ARCH. */
+bool apt_folder_is_stale(const char *dir);
 
 /*
  * apt_show - all versions of packages, in apt's order: newest first for each name.

@@ -54,6 +54,7 @@ struct error *cli_run(const struct cli_command *commands, int argc, char **argv,
 
 /* The functions of the subcommands, and their files. */
 struct error *cli_fetch(struct cli_call *call);     /* fetch.c */
+struct error *cli_cache(struct cli_call *call);     /* cache.c */
 struct error *cli_load(struct cli_call *call);      /* load.c */
 struct error *cli_unload(struct cli_call *call);    /* load.c */
 struct error *cli_enable(struct cli_call *call);    /* load.c */

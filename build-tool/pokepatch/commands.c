@@ -114,6 +114,19 @@ const struct cli_command cli_commands[] = {
 		.run = cli_fetch,
 	},
 	{
+		.name = "cache",
+		.arguments = "[list|prune|remove RELEASE]",
+		.summary = "List the kernels in the cache, and make room",
+		.help = "list (default) shows each kernel with its size on disk.  prune removes what\n"
+			"can be made again: packages that are unpacked, trees and cores that no build\n"
+			"will use again or whose release has a newer one in the cache, what\n"
+			"interrupted runs left, and package lists older than a day.  remove removes\n"
+			"one kernel.  What a running build or fetch uses is left alone.\n",
+		.options = json_only,
+		.max_arguments = 2,
+		.run = cli_cache,
+	},
+	{
 		.name = "load",
 		.arguments = "FILE|NAME",
 		.summary = "Insert a patch module and switch it on",

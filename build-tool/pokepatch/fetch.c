@@ -127,24 +127,27 @@ static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 	return unpack_is_whole(folder, key);
 }
 
-/* Is there a complete .deb of this package?  Its name is NAME_VERSION_ARCH.deb. */
-static bool has_deb(const char *dir, const struct apt_package *package)
+/*
+ * Is there a .deb of this package that is cut off?  Its name is NAME_VERSION_ARCH.deb.  'pokepatch
+ * cache prune' removes packages that are unpacked, so a missing one is in order.
+ */
+static bool has_damaged_deb(const char *dir, const struct apt_package *package)
 {
 	_free_ char *folder = xasprintf("%s/packages", dir);
 	_free_ char *prefix = xasprintf("%s_%s_", package->name, package->version);
 	DIR *list = opendir(folder);
-	bool found = false;
+	bool damaged = false;
 
 	if (!list)
 		return false;
-	for (struct dirent *entry; !found && (entry = readdir(list));) {
+	for (struct dirent *entry; !damaged && (entry = readdir(list));) {
 		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
 
-		found = has_prefix(entry->d_name, prefix) && has_suffix(entry->d_name, ".deb") &&
-			deb_is_whole(path);
+		damaged = has_prefix(entry->d_name, prefix) && has_suffix(entry->d_name, ".deb") &&
+			  !deb_is_whole(path);
 	}
 	closedir(list);
-	return found;
+	return damaged;
 }
 
 static bool has_all_files(const char *release)
@@ -171,7 +174,7 @@ static bool is_complete(const char *release, const char *dir, const struct apt_p
 	if (!has_part(stamp, PART_COMPILER) && kernel_is_foreign(release))
 		return false; /* an older version of this program fetched no compiler */
 	for (size_t i = 0; i < stamp->count; i++) {
-		if (!has_deb(dir, &stamp->list[i]))
+		if (has_damaged_deb(dir, &stamp->list[i]))
 			return false;
 	}
 	for (int part = 0; part < PART_COUNT; part++) {
@@ -338,8 +341,12 @@ static char *deb_path(const struct fetch *fetch, const struct apt_package *packa
 	return xasprintf("%s/packages/%s", fetch->dir, package->file);
 }
 
-/* Compare the .deb files that are there, and mark those to download in missing. */
-static struct error *find_missing(const struct fetch *fetch, bool *missing, uint64_t *ret_size)
+/*
+ * Compare the .deb files that are there, and mark those to download in missing: damaged ones, and
+ * those of the parts to unpack.
+ */
+static struct error *find_missing(const struct fetch *fetch, const bool *parts, bool *missing,
+				  uint64_t *ret_size)
 {
 	*ret_size = 0;
 	for (size_t i = 0; i < fetch->packages.count; i++) {
@@ -347,7 +354,8 @@ static struct error *find_missing(const struct fetch *fetch, bool *missing, uint
 		_free_ char *path = deb_path(fetch, package);
 
 		TRY(proc_check_interrupted());
-		missing[i] = !apt_matches(package, path);
+		missing[i] = (file_exists(path) || parts[kernel_part_of(package->name)]) &&
+			     !apt_matches(package, path);
 		if (!missing[i])
 			continue;
 		*ret_size += package->size;
@@ -476,7 +484,7 @@ static struct error *fill(struct fetch *fetch)
 	_free_ char *programs = programs_folder(fetch);
 	_free_ bool *missing = xcalloc(fetch->packages.count, sizeof(*missing));
 	bool parts[PART_COUNT];
-	uint64_t to_download, needed;
+	uint64_t to_download, needed, unpacked = 0;
 
 	TRY(make_dirs(partial));
 	if (unlink(stamp) < 0 && errno != ENOENT)
@@ -487,13 +495,13 @@ static struct error *fill(struct fetch *fetch)
 
 		TRY(unpack_clean(folder));
 	}
-	TRY(find_missing(fetch, missing, &to_download));
-	needed = to_download;
 	for (int part = 0; part < PART_COUNT; part++) {
 		parts[part] = !part_is_whole(fetch->dir, &fetch->packages, part);
 		if (parts[part])
-			needed += with_margin(unpacked_size(&fetch->packages, part));
+			unpacked += with_margin(unpacked_size(&fetch->packages, part));
 	}
+	TRY(find_missing(fetch, parts, missing, &to_download));
+	needed = to_download + unpacked;
 	if (parts[PART_HEADERS] && kernel_lacks_kbuild(&fetch->packages)) {
 		TRY(kbuild_programs_check(fetch->release));
 		needed += KBUILD_PROGRAMS_ROOM;
@@ -523,23 +531,36 @@ static bool same_packages(const struct apt_packages *stamp, const struct apt_pac
 	return true;
 }
 
+/* Is the release complete, and with --latest of the version that apt's lists have? */
+static bool is_done(const struct fetch *fetch)
+{
+	struct apt_packages stamp;
+	bool done;
+
+	fetch_stamp_read(fetch->dir, &stamp);
+	done = (!fetch->flavour || same_packages(&stamp, &fetch->packages)) &&
+	       is_complete(fetch->release, fetch->dir, &stamp);
+	apt_packages_deinit(&stamp);
+	return done;
+}
+
 /* Fetch a release that was given or that --latest has found. */
 static struct error *fetch_release(struct fetch *fetch)
 {
-	struct apt_packages stamp;
 	_close_ int lock = -1;
-	bool done;
 
 	TRY(cache_kernel_dir(fetch->release, &fetch->dir));
 	if (!fetch->resolved && !file_exists(fetch->dir))
 		TRY(resolve(fetch)); /* so that an unknown name leaves no folder */
 	TRY(make_dirs(fetch->dir));
+	/* Builds hold the lock shared; wait for them only if there is something to do. */
+	TRY(cache_lock(fetch->dir, true, &lock));
+	if (is_done(fetch))
+		return NULL;
+	cleanup_close(&lock);
+	lock = -1;
 	TRY(cache_lock(fetch->dir, false, &lock));
-	fetch_stamp_read(fetch->dir, &stamp);
-	done = (!fetch->flavour || same_packages(&stamp, &fetch->packages)) &&
-	       is_complete(fetch->release, fetch->dir, &stamp);
-	apt_packages_deinit(&stamp);
-	if (done)
+	if (is_done(fetch)) /* another fetch has done it in the meantime */
 		return NULL;
 	if (!fetch->resolved)
 		TRY(resolve(fetch));

@@ -12,9 +12,9 @@
 void fetch_stamp_read(const char *dir, struct apt_packages *ret);
 
 /*
- * fetch_is_complete - does the cache have all packages in a release's stamp, and all of their
- * files?  Checks the structure of every .deb and the size of every unpacked file, but reads no
- * contents, so it takes a fraction of a second.
+ * fetch_is_complete - does the cache have all files of all packages in a release's stamp?  Checks
+ * the size of every unpacked file, and the structure of every .deb that is still there, but reads
+ * no contents, so it takes a fraction of a second.
  */
 bool fetch_is_complete(const char *release);
 

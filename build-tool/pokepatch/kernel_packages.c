@@ -90,6 +90,37 @@ bool kernel_has_flavour(const char *release, const char *flavour)
 	return last < end && *last >= '0' && *last <= '9';
 }
 
+/* The flavour in a release's name, within it, behind the number of the ABI; NULL: it has none. */
+static const char *flavour_of(const char *release)
+{
+	for (const char *dash = strchr(release, '-'); dash; dash = strchr(dash + 1, '-')) {
+		bool is_number = dash[1 + strspn(dash + 1, "0123456789")] == '-';
+
+		if (!is_number && kernel_has_flavour(release, dash + 1))
+			return dash + 1;
+	}
+	return NULL;
+}
+
+/* The length of "6.1." in "6.1.0-56-cloud-amd64"; 0: the release has another form. */
+static size_t line_length(const char *release)
+{
+	const char *dot = strchr(release, '.');
+
+	dot = dot ? strchr(dot + 1, '.') : NULL;
+	return dot ? (size_t)(dot + 1 - release) : 0;
+}
+
+bool kernel_replaces(const char *newer, const char *older)
+{
+	const char *flavour = flavour_of(older);
+	size_t line = line_length(older);
+
+	/* strverscmp(3): 6.1.0-10 after 6.1.0-9. */
+	return flavour && line && !strncmp(newer, older, line) &&
+	       kernel_has_flavour(newer, flavour) && strverscmp(newer, older) > 0;
+}
+
 static const struct apt_package *find_version(const struct apt_packages *packages, const char *name,
 					      const char *version)
 {

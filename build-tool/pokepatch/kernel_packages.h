@@ -27,6 +27,10 @@ const char *kernel_arch(const char *name);
 bool kernel_is_foreign(const char *name);
 /* kernel_has_flavour - is the release of exactly this flavour ("6.1.0-9-amd64": "amd64")? */
 bool kernel_has_flavour(const char *release, const char *flavour);
+/*
+ * kernel_replaces - is @newer a later release of the same flavour and line ("6.1") as @older?
+ */
+bool kernel_replaces(const char *newer, const char *older);
 
 /*
  * kernel_resolve - the packages of a release: image, dbg, headers with the common headers and

@@ -249,6 +249,20 @@ static void test_lock_without_folder(void **state)
 	error_destroy(error);
 }
 
+static void test_try_lock(void **state)
+{
+	_free_ char *path = xasprintf("%s/folder", (const char *)*state);
+	int shared, tried;
+
+	assert_no_error(cache_lock(path, true, &shared));
+	assert_no_error(cache_try_lock(path, &tried));
+	assert_int_equal(tried, -1);
+	close(shared);
+	assert_no_error(cache_try_lock(path, &tried));
+	assert_true(tried >= 0);
+	close(tried);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +273,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lock_waits, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_waiting_is_interrupted, make_home,
 						remove_home),
+		cmocka_unit_test_setup_teardown(test_try_lock, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_removed_lock_file, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_lock_without_folder, make_home, remove_home),
 	};
