@@ -128,13 +128,16 @@ static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 }
 
 /*
- * Is there a .deb of this package that is cut off?  Its name is NAME_VERSION_ARCH.deb.  'pokepatch
- * cache prune' removes packages that are unpacked, so a missing one is in order.
+ * Is there a .deb of this package that is cut off?  Its name is NAME_VERSION_ARCH.deb, where the
+ * version has no epoch ("2:").  'pokepatch cache prune' removes packages that are unpacked, so a
+ * missing one is in order.
  */
 static bool has_damaged_deb(const char *dir, const struct apt_package *package)
 {
 	_free_ char *folder = xasprintf("%s/packages", dir);
-	_free_ char *prefix = xasprintf("%s_%s_", package->name, package->version);
+	const char *epoch = strchr(package->version, ':');
+	_free_ char *prefix =
+		xasprintf("%s_%s_", package->name, epoch ? epoch + 1 : package->version);
 	DIR *list = opendir(folder);
 	bool damaged = false;
 
