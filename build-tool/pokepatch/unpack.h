@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unpacking .deb files into a folder of the cache, and checking later that no file is missing.  A
- * folder appears atomically and complete.  Its file .manifest has a key (the SHA-256s of the packages),
- * and the sizes and names of all files.
+ * folder appears atomically and complete.  Its file .manifest has a key (the SHA-256s of the
+ * packages), and the sizes and names of all files.
  */
 #ifndef POKEPATCH_CLI_UNPACK_H
 #define POKEPATCH_CLI_UNPACK_H
@@ -16,8 +16,8 @@ struct unpack {
 	char *packages; /* key: "SHA256 SHA256...", sorted: of the packages, and what was added */
 	uint64_t size;  /* approximate bytes once unpacked */
 	/*
-	 * NULL, or adds files to the folder, whose path is still FOLDER.tmp, before it appears.  The
-	 * folders before it in the list have appeared by then.
+	 * NULL, or adds files to the folder, whose path is still FOLDER.tmp, before it appears.
+	 * The folders before it in the list have appeared by then.
 	 */
 	struct error *(*complete)(const char *root, void *data);
 	void *complete_data;
