@@ -192,7 +192,13 @@ guest-programs: $(kernel_release) ## build pokepatch and replay for guests of AR
 export POKEPATCH_ARCH := $(ARCH)
 endif
 
+# An ARCH that is not known ends make here, before it installs or compiles anything.
+.PHONY: known-arch
+known-arch:
+	$(Q): $(KERNEL_FLAVOUR)
+
 .PHONY: setup setup-demo
+setup setup-demo: | known-arch
 setup: ## install the Debian packages that building and testing need
 	$(Q)test/setup
 setup-demo: ## only those for building, and for a guest of ARCH

@@ -229,7 +229,7 @@ struct error *externals_find_old(struct selection *selection, const struct atom 
 	*ret = POKEPATCH_NONE;
 	if (!parent)
 		return NULL;
-	/* kernel/fork.c has a weak arch_dup_task_struct(), but x86's vmlinux has that of x86. */
+	/* kernel/fork.c has a weak arch_dup_task_struct(), but vmlinux has x86's own. */
 	if (atom->symbol->bind == STB_WEAK) {
 		const struct parent_symbol *symbol = parent_global(parent, atom->name);
 

@@ -41,7 +41,7 @@ static char *configured_compiler(const struct build *build)
 	return strcspn(found, " \"") ? xstrndup(found, strcspn(found, " \"")) : NULL;
 }
 
-/* The length of the prefix of a cross compiler's name: that of "aarch64-linux-gnu-"; or 0. */
+/* The length of the prefix in a cross compiler's name ("aarch64-linux-gnu-"); 0: it has none. */
 static size_t cross_prefix(const char *compiler)
 {
 	const char *gcc = compiler ? strstr(compiler, "gcc") : NULL;

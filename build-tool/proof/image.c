@@ -443,7 +443,7 @@ static const struct symbol *original_cold(const struct source *source, const cha
 	return symbol;
 }
 
-/* The row's text is that of the old symbol, and no other row has a byte of it. */
+/* The row has the old symbol's text, and no other row has a byte of that text. */
 static struct error *check_text(struct tables *tables, const struct thing *thing,
 				const struct row_symbol *old, uint32_t at)
 {
