@@ -9,6 +9,7 @@
 
 static const struct cli_option fetch_options[] = {
 	{"latest", 0, "FLAVOUR", "fetch the newest release of a flavour, such as cloud-amd64"},
+	{"list", 0, "FLAVOUR", "only list its releases; of one series: 6.1-cloud-amd64"},
 	{"quiet", 'q', NULL, "print only the release on standard output"},
 	JSON_OPTION,
 	{0},

@@ -235,7 +235,9 @@ char *fetch_newest_complete(const char *flavour)
 /* ---- fetching -------------------------------------------------------------- */
 
 struct fetch {
-	const char *flavour; /* of --latest; NULL: a release was given */
+	const char *flavour;    /* of --latest; NULL: a release was given */
+	const char *list;       /* of --list: [SERIES-]FLAVOUR */
+	struct buffer releases; /* what --list has found */
 	char *release;
 	char *dir; /* .../kernels/RELEASE */
 	struct apt apt;
@@ -247,6 +249,7 @@ struct fetch {
 static void fetch_deinit(struct fetch *fetch)
 {
 	apt_packages_deinit(&fetch->packages);
+	buffer_deinit(&fetch->releases);
 	if (fetch->apt_open)
 		apt_close(&fetch->apt);
 	free(fetch->release);
@@ -257,6 +260,8 @@ static struct error *ask_apt(struct fetch *fetch)
 {
 	char *release;
 
+	if (fetch->list)
+		return kernel_list(&fetch->apt, fetch->list, &fetch->releases);
 	if (!fetch->flavour)
 		return kernel_resolve(&fetch->apt, fetch->release, &fetch->packages);
 	TRY(kernel_resolve_latest(&fetch->apt, fetch->flavour, &release, &fetch->packages));
@@ -272,7 +277,7 @@ static struct error *ask_apt(struct fetch *fetch)
  */
 static struct error *resolve(struct fetch *fetch)
 {
-	const char *name = fetch->flavour ? fetch->flavour : fetch->release;
+	const char *name = fetch->list ?: fetch->flavour ?: fetch->release;
 	struct error *no_update = NULL;
 	struct error *error;
 
@@ -633,13 +638,22 @@ static struct error *choose_release(const struct cli_call *call, char **ret)
 
 struct error *cli_fetch(struct cli_call *call)
 {
-	struct fetch fetch = {.flavour = cli_value(call, "latest"), .apt.lock = -1};
+	struct fetch fetch = {.flavour = cli_value(call, "latest"),
+			      .list = cli_value(call, "list"),
+			      .apt.lock = -1};
 	struct error *error;
 
-	if (fetch.flavour && call->count)
+	if (call->count + !!fetch.flavour + !!fetch.list > 1)
 		return error_new(STATUS_FAILED,
 				 "give either a RELEASE or --latest FLAVOUR, such as "
-				 "'pokepatch fetch --latest cloud-amd64'");
+				 "'pokepatch fetch --latest cloud-amd64', or --list FLAVOUR");
+	if (fetch.list) {
+		error = resolve(&fetch);
+		if (!error)
+			buffer_add_string(&call->out, fetch.releases.text);
+		fetch_deinit(&fetch);
+		return error;
+	}
 	if (fetch.flavour) {
 		error = fetch_latest(&fetch);
 	} else {

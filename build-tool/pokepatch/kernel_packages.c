@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "common/proc.h"
 #include "pokepatch/kernel_packages.h"
 
 #define KBUILD_PREFIX "linux-kbuild-"
@@ -109,6 +110,16 @@ static size_t line_length(const char *release)
 
 	dot = dot ? strchr(dot + 1, '.') : NULL;
 	return dot ? (size_t)(dot + 1 - release) : 0;
+}
+
+bool kernel_is_of(const char *release, const char *name)
+{
+	size_t series = *name >= '0' && *name <= '9' ? strcspn(name, "-") : 0;
+	const char *flavour = series && name[series] ? name + series + 1 : name;
+
+	if (!kernel_has_flavour(release, flavour))
+		return false;
+	return !series || (!strncmp(release, name, series) && strchr(".+-", release[series]));
 }
 
 bool kernel_replaces(const char *newer, const char *older)
@@ -434,5 +445,62 @@ struct error *kernel_resolve_latest(struct apt *apt, const char *flavour, char *
 		error_destroy(first);
 	strings_free(versions);
 	apt_packages_deinit(&metas);
+	return error;
+}
+
+/* strverscmp(3): 6.1.0-10 after 6.1.0-9. */
+static int compare_newest_first(const void *one, const void *other)
+{
+	return strverscmp(*(const char *const *)other, *(const char *const *)one);
+}
+
+/* The releases of apt's linux-image packages, newest first, ends with NULL; for strings_free(). */
+static struct error *image_releases(struct apt *apt, const char *name, char ***ret)
+{
+	static const char prefix[] = "linux-image-";
+	VEC(char *) releases = {0};
+	char **packages;
+
+	TRY(apt_names(apt, prefix, &packages));
+	for (char **package = packages; *package; package++) {
+		const char *release = *package + strlen(prefix);
+
+		if (*release >= '0' && *release <= '9' && kernel_is_of(release, name))
+			*vec_push(&releases) = xstrdup(release);
+	}
+	strings_free(packages);
+	if (releases.count)
+		qsort(releases.list, releases.count, sizeof(*releases.list), compare_newest_first);
+	vec_push(&releases);
+	*ret = releases.list;
+	return NULL;
+}
+
+struct error *kernel_list(struct apt *apt, const char *name, struct buffer *ret)
+{
+	struct error *error;
+	char **releases;
+
+	*ret = (struct buffer){0};
+	TRY(image_releases(apt, name, &releases));
+	error = proc_check_interrupted();
+	for (char **release = releases; !error && *release; release++) {
+		struct apt_packages packages = {0};
+		struct error *why = kernel_resolve(apt, *release, &packages);
+
+		/* A metapackage ("linux-image-6.12-amd64") cannot be resolved either. */
+		if (!why)
+			buffer_printf(ret, "%s\n", *release);
+		error_destroy(why);
+		apt_packages_deinit(&packages);
+		error = proc_check_interrupted();
+	}
+	strings_free(releases);
+	if (!error && !ret->length)
+		error = error_new(STATUS_FAILED,
+				  "the package sources have no kernel '%s' with all its packages",
+				  name);
+	if (error)
+		buffer_deinit(ret);
 	return error;
 }

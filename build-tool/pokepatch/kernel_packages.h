@@ -28,6 +28,11 @@ bool kernel_is_foreign(const char *name);
 /* kernel_has_flavour - is the release of exactly this flavour ("6.1.0-9-amd64": "amd64")? */
 bool kernel_has_flavour(const char *release, const char *flavour);
 /*
+ * kernel_is_of - is the release of this [SERIES-]FLAVOUR ("6.1.0-9-amd64": "amd64", "6.1-amd64",
+ * "6-amd64")?
+ */
+bool kernel_is_of(const char *release, const char *name);
+/*
  * kernel_replaces - is @newer a later release of the same flavour and line ("6.1") as @older?
  */
 bool kernel_replaces(const char *newer, const char *older);
@@ -46,5 +51,10 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
  */
 struct error *kernel_resolve_latest(struct apt *apt, const char *flavour, char **ret_release,
 				    struct apt_packages *ret);
+/*
+ * kernel_list - the releases of a [SERIES-]FLAVOUR of which every package exists, a line each,
+ * newest first.  Errors: there is none.
+ */
+struct error *kernel_list(struct apt *apt, const char *name, struct buffer *ret);
 
 #endif /* POKEPATCH_CLI_KERNEL_PACKAGES_H */

@@ -12,6 +12,22 @@ load repository
 	whole
 }
 
+@test "fetch --list shows the releases that are complete in the archive, whatever the cache has" {
+	add_kernel 1.2.3-10 1.2.3-8
+	add_kernel 1.20.0-1 1.20.0-1
+	index
+	"$pokepatch" fetch "1.20.0-1-$flavour"
+	# Of 1.2.3-5 a package is missing.
+	run --separate-stderr "$pokepatch" fetch --list "1.2-$flavour"
+	[ "$status" -eq 0 ]
+	[ "$output" = "1.2.3-10-$flavour"$'\n'"$release" ]
+	run --separate-stderr "$pokepatch" fetch --list "$flavour"
+	[ "$output" = "1.20.0-1-$flavour"$'\n'"1.2.3-10-$flavour"$'\n'"$release" ]
+	[ "$(cd "$cache/kernels" && echo *)" = "1.20.0-1-$flavour 1.20.0-1-$flavour.lock" ]
+	fails 1 "no kernel '1-$arch'" "$pokepatch" fetch --list "1-$arch"
+	fails 1 "or --list FLAVOUR" "$pokepatch" fetch --list "$flavour" "$release"
+}
+
 @test "fetch tells where the parts are, as lines and as JSON" {
 	run --separate-stderr "$pokepatch" fetch "$release"
 	[ "$status" -eq 0 ]

@@ -202,6 +202,13 @@ static void test_package_names(void **state)
 	assert_false(kernel_has_flavour("6.1.0-5-rt-amd64", "cloud-amd64"));
 	assert_false(kernel_has_flavour("-amd64", "amd64"));
 
+	assert_true(kernel_is_of("6.1.0-5-cloud-amd64", "cloud-amd64"));
+	assert_true(kernel_is_of("6.1.0-5-cloud-amd64", "6.1-cloud-amd64"));
+	assert_true(kernel_is_of("6.12.9+deb12-cloud-amd64", "6-cloud-amd64"));
+	assert_true(kernel_is_of("6.12+deb12-cloud-amd64", "6.12-cloud-amd64"));
+	assert_false(kernel_is_of("6.12.9+deb12-cloud-amd64", "6.1-cloud-amd64"));
+	assert_false(kernel_is_of("6.1.0-5-cloud-amd64", "6.1-amd64"));
+	assert_false(kernel_is_of("6.1.0-5-amd64", "6.1"));
 	assert_true(kernel_replaces("6.1.0-10-amd64", "6.1.0-9-amd64"));
 	assert_false(kernel_replaces("6.1.0-9-amd64", "6.1.0-10-amd64"));
 	assert_false(kernel_replaces("6.1.0-9-amd64", "6.1.0-9-amd64"));
