@@ -68,8 +68,12 @@ static const struct late_table x86_64_late_tables[] = {
 	{".retpoline_sites", 4, 5, "\x2e\x0f", 6, false},
 	{".smp_locks", 4, 1, NULL, 0, false},	     /* the lock prefix */
 	{".call_sites", 4, 5, NULL, 0, false},	     /* from 6.2 on: call depth tracking */
-	{".ibt_endbr_seal", 4, 4, NULL, 0, false}, /* an ENDBR that the kernel seals */
 	{0},
+};
+
+/* tools/objtool/check.c: the tables that follow from a function's own code */
+static const char *const x86_64_objtool_tables[] = {
+	".call_sites", ".retpoline_sites", ".return_sites", NULL,
 };
 
 /* jmp sym */
@@ -298,6 +302,9 @@ const struct arch arch_x86_64 = {
 	.loader = {
 		.site_tables = x86_64_sites,
 		.late_tables = x86_64_late_tables,
+		.objtool_tables = x86_64_objtool_tables,
+		.seal_table = ".ibt_endbr_seal",
+		.seal_length = 4,
 		.replacement_section = ".altinstr_replacement",
 	},
 };

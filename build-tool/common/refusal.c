@@ -36,7 +36,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "not-in-kernel", "a changed file is not compiled into this kernel", true },
 	{ "note-unknown", "pokepatch does not understand a note that the author makes in the source", false },
 	{ "objtool", "objtool rejects the new code", false },
-	{ "objtool-late", "the kernel's objtool ran on the linked kernel, not on each file", false },
+	{ "objtool-late", "the kernel is built with link-time optimisation", false },
 	{ "parent-unknown", "a unit is part of a module that is not among the kernel's modules", false },
 	{ "relocation-in-alternative", "code that the kernel rewrites refers to a symbol that is not exported", false },
 	{ "relocation-in-percpu", "a new per-CPU variable holds the address of a symbol that is not exported", false },

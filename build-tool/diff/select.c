@@ -100,11 +100,12 @@ static bool is_refused(const bool *ignored, const struct atom *atom)
 /*
  * An export has three symbols: __ksymtab_foo, __kstrtab_foo and __kstrtabns_foo.  A changed
  * namespace changes the last one only.  The refusals for the three are equal, and equal refusals
- * are reported once.
+ * are reported once.  Since Linux 6.5 it has one: __export_symbol_foo.
  */
 static void refuse_export(struct selection *selection, const struct atom *atom)
 {
-	static const char *const prefixes[] = {"__ksymtab_", "__kstrtabns_", "__kstrtab_"};
+	static const char *const prefixes[] = {"__ksymtab_", "__kstrtabns_", "__kstrtab_",
+					       "__export_symbol_"};
 	const char *name = atom->name;
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)

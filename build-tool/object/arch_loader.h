@@ -50,6 +50,15 @@ struct late_limit {
 struct arch_loader {
 	const struct site_table *site_tables; /* ends with a NULL section */
 	const struct late_table *late_tables; /* ends with a NULL section */
+	/* Tables that objtool makes from a function's own code, 4 bytes an entry, until a NULL. */
+	const char *const *objtool_tables;
+	/*
+	 * The kernel rewrites the landing pads that this table lists, so many bytes each, so that
+	 * indirect calls of these functions fault.  Which functions are in it depends on all code
+	 * of the parent, so only the parent's own table counts.
+	 */
+	const char *seal_table;
+	uint8_t seal_length;
 	const char *replacement_section; /* code that is copied over the sites, or NULL */
 	const struct late_limit *late_limit; /* or NULL */
 	/*

@@ -225,6 +225,7 @@ void parent_close(struct parent *parent)
 {
 	if (!parent)
 		return;
+	parent_sites_free(parent);
 	map_deinit(&parent->by_name);
 	vec_deinit(&parent->blocks);
 	free(parent->symbols);
@@ -383,8 +384,11 @@ const unsigned char *parent_bytes(const struct parent *parent, const struct pare
 	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return NULL;
 	Elf_Data *data = elf_rawdata(scn, NULL);
-	/* A value is an address in vmlinux and an offset in a module, where sh_addr is 0. */
-	uint64_t offset = symbol->value - header.sh_addr;
+	/*
+	 * A value is an address in vmlinux and an offset in a module.  There sh_addr means nothing,
+	 * and may be other than 0: module.lds of newer kernels gives .data no address.
+	 */
+	uint64_t offset = symbol->value - (is_vmlinux(parent) ? header.sh_addr : 0);
 	if (!data || offset > data->d_size)
 		return NULL;
 	*ret_room = data->d_size - offset;

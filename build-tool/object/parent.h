@@ -5,6 +5,7 @@
 
 #include "pokepatch_format.h"
 #include "common/util.h"
+#include "object/parent_sites.h"
 
 struct parent_symbol {
 	const char *name;
@@ -35,6 +36,8 @@ struct parent {
 	struct map by_name;  /* first parent_symbol of a name */
 	VEC(struct parent_block) blocks;
 	const char *depends; /* of a module, the names of others, separated by commas; else "" */
+	struct map sites; /* struct parent_sites *, by the table's name (parent_sites.c) */
+	VEC(struct parent_sites *) sites_owned;
 	int fd;
 	void *elf; /* Elf *, owns the names */
 };

@@ -116,6 +116,7 @@ static const struct section_rule rules[] = {
 	PREFIX("__mod_", SECTION_PARENT), /* device tables: udev would load the patch as a driver */
 
 	EXACT("__ksymtab_strings", SECTION_EXPORT),
+	EXACT(".export_symbol", SECTION_EXPORT), /* since 6.5: modpost makes the others from it */
 	PREFIX("___ksymtab", SECTION_EXPORT),
 	PREFIX("___kcrctab", SECTION_EXPORT),
 

@@ -57,6 +57,11 @@ struct core_artefacts {
 	char *sources;	   /* the cache's copy of core-module/ */
 	char *symvers;	   /* the core's Module.symvers: the CRCs of its exports */
 	char *glue_object; /* patches/module/glue.c, before objtool */
+	/*
+	 * What every module of this kernel has besides its own code and modpost's
+	 * (scripts/module-common.c, since 6.12); NULL: nothing.
+	 */
+	char *common_object;
 	char *dir;	   /* run the commands below in this folder */
 	/* Commands that kbuild used, without their file arguments; each list ends with NULL. */
 	char **mod_compile; /* add -DKBUILD_MODNAME= -D__KBUILD_MODNAME= -c -o OUT NAME.mod.c */
@@ -75,6 +80,7 @@ struct unit {
 	char **argv;	   /* compiler and flags as kbuild ran them (cwd: the tree), ends with NULL;
 			    * without -c, -o, the source and the dependency file */
 	char *exact_object;   /* compiled by kbuild itself: no section splitting, after objtool */
+	bool objtool_ran;     /* kbuild ran objtool on it by itself, as on a module of one unit */
 	char *orig_object;    /* compiled by us, one section per function and object, no objtool */
 	char *patched_object; /* likewise, from the changed source */
 	char **changed_files; /* files that the diffs change and that this unit compiles */
@@ -98,6 +104,7 @@ struct build {
 	char *arch;	   /* "x86": the kernel's folder in arch/ */
 	char *cross;	   /* CROSS_COMPILE: "aarch64-linux-gnu-"; NULL: we run on that machine */
 	char *cc;	   /* compiler: "gcc-12", "aarch64-linux-gnu-gcc-12" */
+	bool objtool_late; /* kbuild runs objtool on whole modules and vmlinux, not on units */
 	bool cc_named;	   /* pass CC to the kernel's Makefile: it would use $(CROSS_COMPILE)gcc */
 	char *cc1;	   /* the kernel's own cc1, run in an emulator (own_compiler.c); or NULL */
 	char *kcflags;	   /* KCFLAGS that the kernel was compiled with (entries.c); or NULL */

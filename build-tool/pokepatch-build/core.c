@@ -249,8 +249,9 @@ static struct error *drop_order(const char *path)
 	return error;
 }
 
-static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
-				  const char *folder)
+/* Compile a file that every patch module has, without its module's name. */
+static struct error *compile_part(const struct build *build, const struct core_artefacts *core,
+				  const char *folder, const char *source, const char *object)
 {
 	struct proc_options options = {.dir = core->dir};
 	struct args args = {};
@@ -267,12 +268,42 @@ static struct error *compile_glue(const struct build *build, const struct core_a
 	args_add(&args, "-foptimize-sibling-calls");
 	args_add(&args, "-c");
 	args_add(&args, "-o");
-	args_add(&args, core->glue_object);
-	args_addf(&args, "%s/patches/module/glue.c", folder);
+	args_add(&args, object);
+	args_add(&args, source);
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);
-	TRY(error_prefix(error, "cannot compile the glue of patch modules"));
+	return error_prefix(error, "cannot compile a part of patch modules");
+}
+
+static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
+				  const char *folder)
+{
+	_free_ char *source = xasprintf("%s/patches/module/glue.c", folder);
+
+	TRY(compile_part(build, core, folder, source, core->glue_object));
 	return drop_order(core->glue_object);
+}
+
+/*
+ * kbuild compiles scripts/module-common.c once for all modules of a folder, and links it into each:
+ * vermagic and the hash of the unwind table's format.  Compile it without debug information.
+ */
+static struct error *compile_common(const struct build *build, const struct core_artefacts *core,
+				    const char *folder)
+{
+	_free_ char *module = xasprintf("%s/core-module", folder);
+	_free_ char *path = cmd_file_path(module, ".module-common.o");
+	struct cmd_file cmd;
+
+	if (!file_exists(path)) /* an older kernel: modpost's part has all that */
+		return NULL;
+	TRY(cmd_file_read(path, &cmd));
+	struct error *error =
+		cmd.depends && cmd.depends[0]
+			? compile_part(build, core, folder, cmd.depends[0], core->common_object)
+			: error_new(STATUS_FAILED, "%s: it names no source", path);
+	cmd_file_deinit(&cmd);
+	return error;
 }
 
 static struct error *run_kbuild(const struct build *build, const char *folder)
@@ -313,7 +344,8 @@ static struct error *fill_core(const struct build *build, const char *data, cons
 	TRY(run_kbuild(build, folder));
 	_free_ char *module = xasprintf("%s/core-module", folder);
 	TRY(find_commands(module, core));
-	return compile_glue(build, core, folder);
+	TRY(compile_glue(build, core, folder));
+	return compile_common(build, core, folder);
 }
 
 static struct error *make_core(const struct build *build, const char *data, const char *folder,
@@ -372,7 +404,8 @@ static void remove_older_core(const struct build *build, const char *folder)
 		closedir(dir);
 }
 
-static struct error *open_core(struct build *build, const char *data, const struct buffer *identity)
+static struct error *open_folder(struct build *build, const char *data,
+				 const struct buffer *identity)
 {
 	struct core_artefacts *core = &build->core;
 	_free_ char *folder = NULL, *module = NULL;
@@ -385,6 +418,7 @@ static struct error *open_core(struct build *build, const char *data, const stru
 	core->sources = xstrdup(module);
 	core->symvers = xasprintf("%s/Module.symvers", module);
 	core->glue_object = xasprintf("%s/glue.o", folder);
+	core->common_object = xasprintf("%s/module-common.o", folder);
 	core->dir = xstrdup(build->files.kbuild);
 	TRY(cache_lock(folder, true, &build->core_lock));
 	if (is_ready(folder, identity, core))
@@ -400,6 +434,15 @@ static struct error *open_core(struct build *build, const char *data, const stru
 	}
 	if (flock(build->core_lock, LOCK_SH))
 		return error_errno("cannot lock %s", folder);
+	return NULL;
+}
+
+static struct error *open_core(struct build *build, const char *data,
+			       const struct buffer *identity)
+{
+	TRY(open_folder(build, data, identity));
+	if (!file_exists(build->core.common_object))
+		free(take_pointer(build->core.common_object));
 	return NULL;
 }
 

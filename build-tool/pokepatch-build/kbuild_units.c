@@ -93,6 +93,7 @@ static struct error *read_unit(const struct build *build, const char *source,
 	if (!error)
 		error = read_command(&words, source, ret);
 	args_deinit(&words);
+	ret->objtool = strstr(cmd.command, "/objtool ") != NULL;
 	ret->depends = take_pointer(cmd.depends);
 	cmd_file_deinit(&cmd);
 	if (error)

@@ -101,34 +101,32 @@ static void config_differences(const struct config *one, const struct config *ot
 }
 
 /*
- * Options that make kbuild run objtool late: on vmlinux.o and on whole modules, not on each unit
- * (delay-objtool in scripts/Makefile.lib).  A unit's object then lacks the tables that objtool
- * makes (.return_sites, .retpoline_sites, .static_call_sites, .call_sites, .orc_unwind).  Two
- * objects of the unit look the same at places where the kernel's own code differs from both, and we
- * would not know how the loader has to patch these places in the patch module.
+ * With these options kbuild runs objtool late: on vmlinux.o and on whole modules, not on each unit
+ * (delay-objtool in scripts/Makefile.lib).  objtool.c makes up for that.
  */
-static const struct {
-	const char *option, *what;
-} late_objtool[] = {
-	{"CONFIG_LTO_CLANG", "link-time optimisation"},
-	{"CONFIG_X86_KERNEL_IBT", "indirect branch tracking"},
-	{"CONFIG_KLP_BUILD", "support for klp-build"},
-};
+static const char *const late_objtool[] = {"CONFIG_X86_KERNEL_IBT", "CONFIG_KLP_BUILD"};
 
+static bool config_is_set(const struct config *config, const char *option)
+{
+	const char *value = map_get(&config->values, option);
+
+	return value && !strcmp(value, "y");
+}
+
+/*
+ * With link-time optimisation the compiler makes code of all units together, and no unit's object
+ * has the code that the kernel has.
+ */
 static void check_objtool(struct build *build, const char *path, const struct config *config)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(late_objtool); i++) {
-		const char *value = map_get(&config->values, late_objtool[i].option);
-
-		if (!value || strcmp(value, "y"))
-			continue;
+	for (size_t i = 0; i < ARRAY_SIZE(late_objtool); i++)
+		build->objtool_late |= config_is_set(config, late_objtool[i]);
+	if (config_is_set(config, "CONFIG_LTO_CLANG"))
 		refusals_add(&build->refusals, "objtool-late", path, "configuration",
-			     "kernel %s has %s (%s=y), so objtool ran on the linked kernel and not "
-			     "on each file, and the code that it marks cannot be compared file by "
-			     "file; patch a kernel that is built without it",
-			     build->release, late_objtool[i].what, late_objtool[i].option);
-		return;
-	}
+			     "kernel %s has link-time optimisation (CONFIG_LTO_CLANG=y), so its "
+			     "code cannot be compared file by file; patch a kernel that is built "
+			     "without it",
+			     build->release);
 }
 
 struct error *kernel_check_config(struct build *build)

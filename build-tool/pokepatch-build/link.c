@@ -10,7 +10,9 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/finalize.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/objtool.h"
 #include "pokepatch-build/section_layout.h"
+#include "diff/diff_rows.h"
 #include "pokepatch_mark.h"
 #include "common/proc.h"
 #include "pokepatch-build/report.h"
@@ -153,24 +155,43 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 	return run_in(&args, build->work, NULL);
 }
 
+/*
+ * With indirect branch tracking objtool warns if a table has the address of a function without a
+ * landing pad.  The core reaches the functions in its own table by jumps, and no table of the
+ * kernel's is called so.
+ */
+static bool is_harmless(const char *line)
+{
+	return strstr(line, " " DIFF_SECTION_FUNCS "+") &&
+	       strstr(line, ": data relocation to !ENDBR: ");
+}
+
+/* The first of objtool's warnings that matters, or NULL.  Changes text. */
+static char *first_warning(char *text)
+{
+	char *rest = text;
+
+	for (char *line; (line = strsep(&rest, "\n"));)
+		if (*line && !is_harmless(line))
+			return line;
+	return NULL;
+}
+
 /* Run objtool, and refuse its warnings: the kernel would unwind or patch such code wrongly. */
 static struct error *run_objtool(struct linker *linker)
 {
 	struct build *build = linker->build;
-	struct args args = start_command(build);
+	struct args args = {0};
 	struct buffer out = {0};
 
-	if (!build->core.objtool) { /* this machine has none */
-		args_deinit(&args);
+	if (!build->core.objtool) /* this machine has none */
 		return NULL;
-	}
-	args_add_all(&args, build->core.objtool);
+	objtool_add_command(build, OBJTOOL_MODULE, &args);
 	args_add(&args, "--link"); /* the object has several units */
 	args_add(&args, linker->combined);
 	struct error *error = run_in(&args, build->core.dir, &out);
-	if (!error && out.length) {
-		char *line _free_ = xstrndup(out.text, strcspn(out.text, "\n"));
-
+	char *line = !error && out.length ? first_warning(out.text) : NULL;
+	if (line) {
 		refusals_add(&build->refusals, "objtool", NULL, "objtool",
 			     "objtool does not accept the code of the patch: %s", line);
 		error = build_check_refusals(build);
@@ -234,6 +255,8 @@ static struct error *link_ko(struct linker *linker)
 	args_add(&args, linker->ko);
 	args_add(&args, linker->object);
 	args_add(&args, linker->mod_object);
+	if (linker->build->core.common_object)
+		args_add(&args, linker->build->core.common_object);
 	return run_in(&args, linker->build->core.dir, NULL);
 }
 

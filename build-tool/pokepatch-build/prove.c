@@ -7,40 +7,13 @@
 #include <string.h>
 
 #include "pokepatch-build/comparison.h"
-#include "pokepatch-build/kbuild.h"
-#include "common/proc.h"
+#include "pokepatch-build/objtool.h"
 #include "proof/proof.h"
 
 /*
- * Run objtool on the compiler's whole output for each unit.  That is the only other source of the
- * module's unwind table.  objtool rewrites the files, so these are copies.
+ * Run objtool on copies of the compiler's whole output for each unit.  That is the only other
+ * source of the module's unwind table.
  */
-static struct error *run_objtool(struct build *build, char **copies, size_t count)
-{
-	struct args *args = xcalloc(count, sizeof(*args));
-	struct proc_command *commands _free_ = xcalloc(count, sizeof(*commands));
-	struct proc_result *results _free_ = xcalloc(count, sizeof(*results));
-
-	for (size_t i = 0; i < count; i++) {
-		args_add_clean_environment(&args[i], build->work);
-		args_add_all(&args[i], build->core.objtool);
-		args_add(&args[i], copies[i]);
-		commands[i] = (struct proc_command){.argv = (const char *const *)args[i].list,
-						    .options = {.dir = build->core.dir}};
-	}
-	struct error *error = proc_run_all(commands, count, build->options.jobs, results);
-	for (size_t i = 0; !error && i < count; i++) {
-		if (results[i].status) /* 0 with warnings, which may be about code not carried */
-			error = error_new(STATUS_FAILED, "objtool cannot read %s: %s", copies[i],
-					  results[i].out.text ?: "");
-		proc_result_deinit(&results[i]);
-	}
-	for (size_t i = 0; i < count; i++)
-		args_deinit(&args[i]);
-	free(args);
-	return error;
-}
-
 static struct error *unwind_units(struct build *build, struct proof_input *input)
 {
 	size_t count = input->units.count + 1;
@@ -59,7 +32,7 @@ static struct error *unwind_units(struct build *build, struct proof_input *input
 			input->units.list[i].unwound = copy;
 		TRY(file_copy(glue ? input->glue : input->units.list[i].patched, copy));
 	}
-	return run_objtool(build, copies, count);
+	return objtool_run_all(build, OBJTOOL_MODULE, copies, count);
 }
 
 static void add_unit(struct proof_input *input, const struct unit *unit,
@@ -107,6 +80,7 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		.core_symvers = xstrdup(build->core.symvers),
 		.glue = xstrdup(build->glue_object),
 		.mod = xasprintf("%s/pokepatch-%s.mod.o", build->work, build->name),
+		.common = build->core.common_object ? xstrdup(build->core.common_object) : NULL,
 		.mode = build->options.mode,
 		.transition = build->options.transition,
 		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
@@ -138,6 +112,8 @@ static struct error *keep_input(const struct build *build, struct proof_input *i
 {
 	TRY(keep_file(build, "glue.o", &input->glue));
 	TRY(keep_file(build, "core.symvers", &input->core_symvers));
+	if (input->common)
+		TRY(keep_file(build, "module-common.o", &input->common));
 	for (size_t i = 0; i < input->units.count; i++) {
 		char *name _free_ = xasprintf("exact-%zu.o", i);
 

@@ -147,6 +147,23 @@ static void mask_places(const struct text_source *source, bool *masked)
 		mask(masked, symbol, list[i].start, list[i].length);
 }
 
+/* Landing pads that the kernel seals. */
+static void mask_seals(const struct text_source *source, bool *masked)
+{
+	const struct arch_loader *loader = &source->object->arch->loader;
+	size_t count;
+
+	if (!loader->seal_table)
+		return;
+	const struct parent_site *list = parent_sites_in(
+		source->parent, parent_sites(source->parent, loader->seal_table), source->old,
+		&count);
+	for (size_t i = 0; i < count; i++)
+		mask(masked, source->symbol,
+		     list[i].value - source->old->value + source->symbol->value,
+		     loader->seal_length);
+}
+
 /* More than the size of any kernel's image. */
 #define IMAGE_MAX (1ull << 30)
 
@@ -205,6 +222,7 @@ void text_source_add_runs(const struct text_source *source, struct buffer *ret)
 	bool *masked _free_ = xcalloc(size + 1, sizeof(*masked));
 
 	mask_places(source, masked);
+	mask_seals(source, masked);
 	mask_relocs(source, masked);
 	for (uint64_t at = 0; at < size;) {
 		unsigned char head[2];

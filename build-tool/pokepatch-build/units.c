@@ -95,6 +95,7 @@ static void add_unit(struct build *build, struct candidate *candidate, struct kb
 		.modfile = take_pointer(compiled->modfile),
 		.argv = take_pointer(compiled->argv.list),
 		.overlay = take_pointer(candidate->overlay),
+		.objtool_ran = compiled->objtool,
 	};
 	unit->exact_object = xasprintf("%s/%s", build->tree, unit->object);
 	*ret = unit;

@@ -35,6 +35,7 @@ struct kbuild_unit {
 	char *modname;	  /* KBUILD_MODNAME */
 	char *modfile;	  /* KBUILD_MODFILE, or NULL */
 	bool module;	  /* compiled with -DMODULE */
+	bool objtool;	  /* kbuild ran objtool on it */
 };
 void kbuild_unit_deinit(struct kbuild_unit *compiled);
 

@@ -3,7 +3,8 @@
  * Phase: verify that source, configuration and compiler are those of the kernel to patch.  kbuild
  * has compiled the original with exactly the kernel's flags.  For every function that the patch
  * replaces, including its cold part, it must have the same bytes as vmlinux or the module.
- * Relocated fields are not compared, because their values depend on the link.
+ * Relocated fields are not compared, because their values depend on the link.  The tables that
+ * objtool made must have the same places of the function.
  *
  * The verified bytes go into the patch module, where the core compares live code with them.
  */
@@ -14,6 +15,7 @@
 #include "common/search.h"
 #include "pokepatch-build/comparison.h"
 #include "object/object.h"
+#include "pokepatch-build/objtool.h"
 #include "pokepatch-build/texts.h"
 
 static void index_functions(const struct object *object, struct map *ret)
@@ -58,6 +60,52 @@ static uint64_t first_difference(const struct object *object, const struct symbo
 	return symbol->size;
 }
 
+static int place_order(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Does a table that objtool made have the same places of a function here and in the parent? */
+static bool same_sites(const struct object *object, const struct symbol *symbol,
+		       const struct parent *parent, const struct parent_symbol *old,
+		       const char *table)
+{
+	const struct parent_sites *sites = parent_sites(parent, table);
+	const struct section *section = object_find_section(object, table);
+	size_t count, found = 0;
+	const struct parent_site *theirs = parent_sites_in(parent, sites, old, &count);
+	VEC(uint64_t) ours = {0};
+
+	for (size_t i = 0; section && i < section->relocs.count; i++) {
+		const struct reloc *reloc = &section->relocs.list[i];
+		uint64_t place = reloc->symbol->value + reloc->addend - symbol->value;
+
+		if (reloc->symbol->section == symbol->section && place < symbol->size)
+			*vec_push(&ours) = place;
+	}
+	if (ours.count)
+		qsort(ours.list, ours.count, sizeof(*ours.list), place_order);
+	while (found < count && found < ours.count &&
+	       ours.list[found] == theirs[found].value - old->value)
+		found++;
+	bool same = found == count && found == ours.count;
+	vec_deinit(&ours);
+	return same;
+}
+
+/* The table that objtool made otherwise for the parent than for the exact object; or NULL. */
+static const char *different_sites(const struct object *object, const struct symbol *symbol,
+				   const struct parent *parent, const struct parent_symbol *old)
+{
+	for (const char *const *table = object->arch->loader.objtool_tables; table && *table;
+	     table++)
+		if (!same_sites(object, symbol, parent, old, *table))
+			return *table;
+	return NULL;
+}
+
 /* The hot or the cold part of a function, in the exact object and in the parent. */
 struct part {
 	const struct unit *unit;
@@ -89,6 +137,16 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 		symbol->size == old->size && symbol->size <= room
 			? first_difference(part->object, symbol, live)
 			: 0;
+	const char *table = difference == symbol->size
+				    ? different_sites(part->object, symbol, parent, old)
+				    : NULL;
+	if (table) {
+		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+			     "objtool lists other places of '%s' in %s than those that %s has; "
+			     "check that its objtool is this kernel's",
+			     part->name, table, parent->path);
+		return DIFF_UNEQUAL;
+	}
 	if (difference == symbol->size) {
 		text_source_add_runs(&(struct text_source){.object = part->object,
 							   .rewritten = part->rewritten,
@@ -179,6 +237,7 @@ struct error *verify_units(struct build *build)
 {
 	struct comparison *comparison = build->comparison;
 
+	TRY(objtool_finish_exact(build));
 	comparison->nr_texts = comparison->externals.list.count;
 	comparison->texts = xcalloc(comparison->nr_texts + 1, sizeof(*comparison->texts));
 	for (size_t i = 0; i < build->nr_units; i++)

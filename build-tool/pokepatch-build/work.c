@@ -358,6 +358,7 @@ static void core_deinit(struct core_artefacts *core)
 	free(core->sources);
 	free(core->symvers);
 	free(core->glue_object);
+	free(core->common_object);
 	free(core->dir);
 	strings_free(core->mod_compile);
 	strings_free(core->objtool);

@@ -44,6 +44,7 @@ void proof_input_deinit(struct proof_input *input)
 	free(input->glue);
 	free(input->glue_unwound);
 	free(input->mod);
+	free(input->common);
 	*input = (struct proof_input){0};
 }
 
@@ -60,6 +61,7 @@ static const struct field {
 	{"glue", offsetof(struct proof_input, glue)},
 	{"glue-unwound", offsetof(struct proof_input, glue_unwound)},
 	{"mod", offsetof(struct proof_input, mod)},
+	{"common", offsetof(struct proof_input, common)},
 }, unit_fields[] = {
 	{"unit", offsetof(struct proof_unit, name)},
 	{"parent-of-unit", offsetof(struct proof_unit, parent)},

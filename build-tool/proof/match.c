@@ -143,7 +143,8 @@ struct error *place_thing(struct check *check, struct thing *thing, const struct
 				     section->name, (uint64_t)place);
 		return NULL;
 	}
-	if (place < 0 || (uint64_t)place > section->size || size > section->size - place)
+	if (place < (int64_t)thing->lead || (uint64_t)place > section->size ||
+	    size > section->size - place)
 		return wrong(check, "'%s' would lie outside section %s", thing_name(thing),
 			     section->name);
 	if (!thing->source->whole && is_never_included(thing->section->name))
@@ -162,6 +163,9 @@ struct error *place_thing(struct check *check, struct thing *thing, const struct
 	thing->at = section;
 	thing->place = place;
 	*vec_push(&check->todo) = thing;
+	if (thing->lead)
+		TRY(extent_add(check, section, place - thing->lead, thing->lead, 1, PLACED,
+			       thing_name(thing)));
 	return extent_add(check, section, place, size, align, PLACED, thing_name(thing));
 }
 
@@ -596,11 +600,25 @@ static struct error *match_bytes(struct check *check, const struct thing *thing)
 	return NULL;
 }
 
+static struct error *match_lead(struct check *check, const struct thing *thing)
+{
+	struct cursor cursor = cursor_at(check, thing->at, thing->place - thing->lead);
+	struct fixup fixup;
+
+	if (thing->lead &&
+	    (memcmp(thing->at->data + thing->place - thing->lead,
+		    thing->section->data + thing->start - thing->lead, thing->lead) ||
+	     cursor_next(&cursor, thing->place, &fixup)))
+		return wrong(check, "the bytes in front of '%s' differ", thing_name(thing));
+	return NULL;
+}
+
 static struct error *match_thing(struct check *check, struct thing *thing)
 {
 	size_t count;
 
 	thing_prepare(thing);
+	TRY(match_lead(check, thing));
 	struct reloc *relocs _free_ = expected_relocs(thing, &count);
 	TRY(match_bytes(check, thing));
 	TRY(match_relocs(check, thing, relocs, count));

@@ -15,6 +15,7 @@
 #include "proof/proof_match.h"
 #include "proof/proof_modinfo.h"
 #include "proof/proof_notes.h"
+#include "proof/proof_seals.h"
 #include "proof/proof_sites.h"
 #include "proof/proof_tables.h"
 #include "proof/proof_unwind.h"
@@ -94,7 +95,9 @@ static struct error *open_all(struct proof *proof)
 		TRY(add_source(proof, &input->units.list[i], input->units.list[i].name,
 			       input->units.list[i].patched, input->units.list[i].unwound));
 	TRY(add_source(proof, NULL, "the glue", input->glue, input->glue_unwound));
-	return add_source(proof, NULL, "modpost's part", input->mod, NULL);
+	TRY(add_source(proof, NULL, "modpost's part", input->mod, NULL));
+	return input->common ? add_source(proof, NULL, "the kernel's part", input->common, NULL)
+			     : NULL;
 }
 
 struct error *proof_open(const struct proof_input *input, struct proof **ret)
@@ -456,6 +459,7 @@ static struct error *check_all(struct check *check, const char *path)
 	TRY(image_check_used(check));
 	TRY(tables_check_used(check));
 	TRY(sites_check(check));
+	TRY(seals_check(check));
 	TRY(unwind_check(check));
 	TRY(modinfo_check(check));
 	TRY(versions_check(check));

@@ -44,6 +44,7 @@ struct proof_input {
 	char *symvers, *core_symvers; /* Module.symvers of the kernel and of the core */
 	char *glue, *glue_unwound;    /* object before and after objtool, or NULL */
 	char *mod;		      /* object of modpost's .mod.c */
+	char *common;		      /* object of scripts/module-common.c; NULL: none */
 	uint32_t mode, transition;    /* as in pokepatch_format.h */
 	bool pinned;		      /* addresses of new code or data escape */
 	bool kallsyms_all;	      /* CONFIG_KALLSYMS_ALL */

@@ -17,6 +17,9 @@ struct proof_table {
 	const char *section;
 	uint8_t sizes[2];   /* bytes of an entry; the first size that fits counts */
 	bool ordered;	    /* the entries of one function must keep their order */
+	bool leads;	    /* an entry may have the address of NOPs in front of a function */
+	/* objtool makes it, and the entries in the unit's whole object count. */
+	bool unwound;
 	uint8_t piece;	    /* offset of a replacement's address in an entry, or 0 */
 	int8_t piece_length; /* byte with the replacement's length, from the entry's end */
 	uint8_t key;	    /* offset of a static key's address, or 0 */
@@ -117,6 +120,11 @@ struct proof_rules {
 	const char *padding; /* bytes of padding in code, besides 0 */
 	uint8_t padding_length;
 	const char *unwind, *unwind_ip; /* parallel tables; NULL: none */
+	/*
+	 * The kernel rewrites the landing pads, these four bytes, that this table lists, so that
+	 * the processor refuses indirect calls of their functions; NULL: none.
+	 */
+	const char *seals, *landing_pad;
 	bool zero_fields; /* the loader refuses a field that is not 0 before it is relocated */
 	/* Sections of the linker's own that sum up what it linked; NULL: none.  Ends with NULL. */
 	const char *const *linkers;

@@ -37,6 +37,7 @@ struct thing {
 	struct source *source;
 	const struct section *section;
 	uint64_t start, end;
+	uint64_t lead; /* bytes of NOPs in front of a function that go with it */
 	const struct symbol *symbol; /* NULL: bytes without a name */
 	struct thing *function;	     /* of a cold part; or the user of a replacement */
 	struct thing *cold;	     /* of a function: its cold part */
@@ -93,7 +94,10 @@ struct source {
 struct error *source_open(struct source *source, const struct proof_unit *unit, const char *name,
 			  const char *path, const char *unwound);
 void source_close(struct source *source);
-/* source_at - the thing at an offset of a section, or the one that ends there; or NULL. */
+/*
+ * source_at - the thing at an offset of a section, or the one whose NOPs in front of it are there,
+ * or the one that ends there; or NULL.
+ */
 struct thing *source_at(struct source *source, const struct section *section, int64_t offset);
 /* source_had_entry - can calls of the original's function be rerouted? */
 bool source_had_entry(const struct source *source, const struct symbol *function);

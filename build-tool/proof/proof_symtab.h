@@ -20,6 +20,12 @@ struct known_symbol {
 	struct known_symbol *next; /* the next one of this name, in the order of kallsyms */
 };
 
+/* A landing pad that the kernel overwrites. */
+struct seal {
+	size_t section; /* number of the code's section in a module; 0 in vmlinux */
+	uint64_t value;
+};
+
 struct symtab {
 	const char *name;
 	bool vmlinux;
@@ -36,6 +42,8 @@ struct symtab {
 	struct map by_name; /* struct known_symbol *, the first of each loaded name */
 	VEC(struct known_symbol *) symbols;
 	VEC(char *) names;
+	bool seals_loaded; /* seals.c reads them when it needs them */
+	VEC(struct seal) seals; /* by section and value */
 };
 
 /* symtab_open - errors: the file has no symbol table or no build id (STATUS_FAILED). */

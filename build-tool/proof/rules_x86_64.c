@@ -27,15 +27,16 @@ static const struct proof_table tables[] = {
 	/* asm/paravirt_types.h: 8-byte address, type, length, padding */
 	{.section = ".parainstructions", .sizes = {16}, .site_length = -7, .live = LIVE_SITE},
 	{.section = "__mcount_loc", .sizes = {8}, .live = LIVE_INSTRUCTION},
+	/* gcc -fpatchable-function-entry=16,16: the padding in front of a function */
+	{.section = "__patchable_function_entries", .sizes = {8}, .leads = true},
 	/* tools/objtool/check.c: create_return_sites_sections() and its neighbours */
 	{.section = ".return_sites",
 	 .sizes = {4},
 	 .callee = "__x86_return_thunk",
 	 .site = 5,
 	 .live = LIVE_INSTRUCTION},
-	/* since 6.2; arch/x86/kernel/callthunks.c, and alternative.c: apply_ibt_endbr() */
-	{.section = ".call_sites", .sizes = {4}, .live = LIVE_INSTRUCTION},
-	{.section = ".ibt_endbr_seal", .sizes = {4}, .live = LIVE_INSTRUCTION},
+	/* since 6.2; arch/x86/kernel/callthunks.c */
+	{.section = ".call_sites", .sizes = {4}, .unwound = true, .live = LIVE_INSTRUCTION},
 	{.section = ".retpoline_sites",
 	 .sizes = {4},
 	 .callee = "__x86_indirect_thunk_",
@@ -108,6 +109,8 @@ const struct proof_rules proof_rules_x86_64 = {
 	.padding_length = 14,
 	.unwind = ".orc_unwind",
 	.unwind_ip = ".orc_unwind_ip",
+	.seals = ".ibt_endbr_seal", /* arch/x86/kernel/alternative.c, apply_seal_endbr() */
+	.landing_pad = "\xf3\x0f\x1e\xfa",
 	.zero_fields = true, /* arch/x86/kernel/module.c, "Invalid relocation target" */
 	.live_length = live_length,
 	.is_jump = is_jump,

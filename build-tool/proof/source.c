@@ -273,10 +273,47 @@ struct thing *source_at(struct source *source, const struct section *section, in
 	size_t count = source->by_section[section->index].count;
 	size_t behind = first_index(i, count, (int64_t)list[i]->start > offset);
 
+	if (behind < count && (int64_t)(list[behind]->start - list[behind]->lead) <= offset)
+		return list[behind];
 	if (!behind) /* the address of a table that is indexed from 1 on */
 		return count == 1 ? list[0] : NULL;
 	return offset <= (int64_t)list[behind - 1]->end || behind == count ? list[behind - 1]
 									   : NULL;
+}
+
+/*
+ * A table may have the address of NOPs in front of a function.  They lie in the gap between the
+ * function and the one before it; the rest of the gap is padding.
+ */
+static struct error *find_lead(struct source *source, const struct reloc *reloc)
+{
+	const struct section *section = reloc->symbol->section;
+	uint64_t place = reloc->symbol->value + reloc->addend;
+	struct thing **list = section ? source->by_section[section->index].list : NULL;
+	size_t count = section ? source->by_section[section->index].count : 0;
+	size_t next = first_index(i, count, list[i]->start > place);
+
+	if (!next || next == count || list[next - 1]->symbol || !list[next]->symbol ||
+	    !section_is_text(section))
+		return NULL;
+	if (!is_filler(section, place, list[next]->start, source->rules))
+		return error_new(STATUS_FAILED, "%s: there is code in front of '%s'",
+				 source->object.path, thing_name(list[next]));
+	if (list[next]->start - place > list[next]->lead)
+		list[next]->lead = list[next]->start - place;
+	return NULL;
+}
+
+static struct error *find_leads(struct source *source, const struct proof_rules *rules)
+{
+	for (size_t i = 1; !source->whole && i < source->object.sections.count; i++) {
+		const struct section *section = source->object.sections.list[i];
+		const struct proof_table *table = table_rule(rules, section->name);
+
+		for (size_t j = 0; table && table->leads && j < section->relocs.count; j++)
+			TRY(find_lead(source, &section->relocs.list[j]));
+	}
+	return NULL;
 }
 
 /* ---- cold parts and entries --------------------------------------------------------- */
@@ -334,6 +371,7 @@ static int entry_order(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* The table is the compiler's, or the one that objtool adds behind the compiler's sections. */
 static struct error *attach_entries(struct source *source, const struct proof_table *table,
 				    const struct section *section)
 {
@@ -364,16 +402,25 @@ static struct error *attach_entries(struct source *source, const struct proof_ta
 	return NULL;
 }
 
-static struct error *attach_tables(struct source *source, const struct proof_rules *rules)
+static struct error *attach_tables_of(struct source *source, const struct object *object,
+				      const struct proof_rules *rules, bool unwound)
 {
-	for (size_t i = 1; i < source->object.sections.count; i++) {
-		const struct section *section = source->object.sections.list[i];
+	for (size_t i = 1; i < object->sections.count; i++) {
+		const struct section *section = object->sections.list[i];
 		const struct proof_table *table =
 			section_is_loaded(section) ? table_rule(rules, section->name) : NULL;
 
-		if (table)
+		if (table && table->unwound == unwound)
 			TRY(attach_entries(source, table, section));
 	}
+	return NULL;
+}
+
+static struct error *attach_tables(struct source *source, const struct proof_rules *rules)
+{
+	TRY(attach_tables_of(source, &source->object, rules, false));
+	if (source->have_unwound)
+		TRY(attach_tables_of(source, &source->unwound, rules, true));
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
 
@@ -504,12 +551,13 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 		xcalloc(source->object.sections.count, sizeof(*source->by_section));
 	index_symbols(&source->object, &source->by_name);
 	split(source, rules);
+	TRY(find_leads(source, rules));
 	link_cold_parts(source);
-	TRY(attach_tables(source, rules));
 	if (unwound) {
 		TRY(object_read(unwound, &source->unwound));
 		source->have_unwound = true;
 	}
+	TRY(attach_tables(source, rules));
 	if (!unit)
 		return NULL;
 	TRY(object_read(unit->orig, &source->orig));

@@ -115,6 +115,7 @@ void symtab_close(struct symtab *symtab)
 		free(symtab->names.list[i]);
 	vec_deinit(&symtab->symbols);
 	vec_deinit(&symtab->names);
+	vec_deinit(&symtab->seals);
 	map_deinit(&symtab->by_name);
 	free(symtab->sections);
 	free(symtab->path);
@@ -210,7 +211,8 @@ const unsigned char *symtab_bytes(const struct symtab *symtab, const struct know
 	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type != SHT_PROGBITS)
 		return NULL;
 	Elf_Data *data = elf_rawdata(scn, NULL);
-	uint64_t offset = symbol->value - header.sh_addr; /* sh_addr is 0 in a module */
+	/* In a module sh_addr means nothing: newer linker scripts leave it to ld. */
+	uint64_t offset = symbol->value - (symtab->vmlinux ? header.sh_addr : 0);
 	if (!data || offset > data->d_size || symbol->size > data->d_size - offset)
 		return NULL;
 	return (const unsigned char *)data->d_buf + offset;

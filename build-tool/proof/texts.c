@@ -13,6 +13,7 @@
 
 #include "common/search.h"
 #include "proof/proof_check.h"
+#include "proof/proof_seals.h"
 
 /* ---- code that is rewritten --------------------------------------------------------- */
 
@@ -149,6 +150,11 @@ static void find_fates(const struct source *source, const struct row_symbol *old
 	     list[i].start < symbol->value + symbol->size;
 	     i++)
 		set(fates, symbol, list[i].start, list[i].length, REWRITTEN);
+	/* What a function's pad becomes depends on the whole parent, not on its unit. */
+	for (uint64_t at = 0; source->rules->seals && at < symbol->size; at++)
+		if (seals_has(old->parent, source->rules, old->known, at))
+			set(fates, symbol, symbol->value + at, strlen(source->rules->landing_pad),
+			    REWRITTEN);
 }
 
 static struct error *compare_runs(const struct check *check, const struct row_symbol *old,

@@ -84,9 +84,9 @@ static struct error *compare_states(struct check *check, const struct thing *thi
 	/* objtool adds its sections behind the compiler's, which keep their numbers. */
 	const struct section *section =
 		thing->source->unwound.sections.list[thing->section->index];
-	int64_t a = state_at(theirs, section, thing->start);
-	int64_t b = state_at(ours, thing->at, thing->place);
-	uint64_t at = thing->start, size = theirs->size;
+	uint64_t at = thing->start - thing->lead, size = theirs->size;
+	int64_t a = state_at(theirs, section, at);
+	int64_t b = state_at(ours, thing->at, thing->place - thing->lead);
 
 	if (strcmp(section->name, thing->section->name))
 		return wrong(check, "objtool has renumbered the sections of %s",

@@ -184,7 +184,7 @@ static bool is_rewritten(const char *name)
 	for (const struct late_table *table = arch_x86_64.loader.late_tables; table->section; table++)
 		if (!strcmp(table->section, name))
 			return true;
-	return false;
+	return !strcmp(name, arch_x86_64.loader.seal_table);
 }
 
 /*

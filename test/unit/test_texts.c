@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -24,6 +25,7 @@ struct unit {
 	struct section *text;
 	struct symbol *function;
 	unsigned char bytes[SIZE + 0x20]; /* in the parent */
+	struct parent_sites seals;	  /* of the parent */
 };
 
 static void unit_init_for(struct unit *unit, const struct arch *arch)
@@ -70,6 +72,7 @@ static void decode(const struct unit *unit, const char *parent_name, char *what)
 	struct buffer runs = {0};
 	size_t next = 0, at = 0;
 
+	*map_slot(&parent.sites, ".ibt_endbr_seal") = (void *)&unit->seals;
 	rewritten_init(&unit->object, &rewritten);
 	text_source_add_runs(&(struct text_source){.object = &unit->object,
 						   .rewritten = &rewritten,
@@ -93,6 +96,7 @@ static void decode(const struct unit *unit, const char *parent_name, char *what)
 	assert_int_equal(next, runs.length);
 	buffer_deinit(&runs);
 	rewritten_deinit(&rewritten);
+	parent_sites_free(&parent);
 }
 
 /* Exactly the bytes of these ranges, which end with a length of 0, are left out. */
@@ -180,8 +184,7 @@ static void places_that_are_rewritten(void **state)
 		{".retpoline_sites", 4, 0xe8, 5},    {".retpoline_sites", 4, 0x2e, 6},
 		{".retpoline_sites", 4, 0x0f, 6},    {".return_sites", 4, 0xe9, 5},
 		{".smp_locks", 4, 0xf0, 1},	     {".call_sites", 4, 0xe8, 5},
-		{".ibt_endbr_seal", 4, 0xf3, 4},     {"__ex_table", 12, 0x90, 0},
-		{".discard.reachable", 4, 0x90, 0},
+		{"__ex_table", 12, 0x90, 0},	     {".discard.reachable", 4, 0x90, 0},
 	};
 
 	(void)state;
@@ -195,6 +198,22 @@ static void places_that_are_rewritten(void **state)
 		left_out(&unit, "vmlinux", (const int[][2]){{40, places[i].length}, {0, 0}});
 		object_deinit(&unit.object);
 	}
+}
+
+/* Which landing pads the kernel seals depends on the whole parent, so its table alone counts. */
+static void landing_pads_that_are_sealed(void **state)
+{
+	struct unit unit;
+
+	(void)state;
+	unit_init(&unit);
+	add_entry(&unit, ".ibt_endbr_seal", 4, 40);
+	left_out(&unit, "vmlinux", (const int[][2]){{0, 0}});
+	for (uint64_t at = 0; at <= SIZE; at += SIZE / 2)
+		*vec_push(&unit.seals.list) = (struct parent_site){0, BASE + 0x1000 + at};
+	left_out(&unit, "vmlinux", (const int[][2]){{0, 4}, {SIZE / 2, 4}, {0, 0}});
+	vec_deinit(&unit.seals.list);
+	object_deinit(&unit.object);
 }
 
 /* MIPS: as many as the kernel was compiled with, but no more than the core writes to. */
@@ -275,6 +294,7 @@ int main(void)
 		cmocka_unit_test(fields_that_are_relocated),
 		cmocka_unit_test(fields_of_instructions),
 		cmocka_unit_test(places_that_are_rewritten),
+		cmocka_unit_test(landing_pads_that_are_sealed),
 		cmocka_unit_test(entries_of_some_nops),
 		cmocka_unit_test(places_with_a_length),
 		cmocka_unit_test(long_stretches),

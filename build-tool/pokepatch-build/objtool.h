@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Running the kernel's objtool on objects, with the flags that the kernel's own build uses. */
+#ifndef POKEPATCH_OBJTOOL_H
+#define POKEPATCH_OBJTOOL_H
+
+#include "common/args.h"
+#include "pokepatch-build/build.h"
+
+/* What an object is to objtool. */
+enum objtool_kind {
+	OBJTOOL_MODULE,  /* code that the module loader will load */
+	OBJTOOL_BUILTIN, /* code of vmlinux */
+};
+
+/*
+ * objtool_add_command - add the command that runs objtool; the caller adds the object, which
+ * objtool rewrites.  The command runs in build->core.dir.  build->core.objtool must not be NULL.
+ */
+void objtool_add_command(const struct build *build, enum objtool_kind kind, struct args *ret);
+
+/*
+ * objtool_run_all - run objtool on each of the objects, side by side.  Warnings are no error: they
+ * may be about code that no patch has.
+ */
+struct error *objtool_run_all(const struct build *build, enum objtool_kind kind,
+			      char *const *objects, size_t count);
+
+/*
+ * objtool_finish_exact - for a kernel whose objtool ran late (build->objtool_late): replace the
+ * path of each unit's exact object by that of a copy over which objtool has run.
+ */
+struct error *objtool_finish_exact(struct build *build);
+
+#endif /* POKEPATCH_OBJTOOL_H */
