@@ -71,6 +71,13 @@ static const struct late_table x86_64_late_tables[] = {
 	{0},
 };
 
+/* asm/runtime-const.h, from 6.11 on: the immediate values of "mov $imm64" and "shr $imm8" */
+static const struct late_table x86_64_late_prefixes[] = {
+	{"runtime_ptr_", 4, 8, NULL, 0, false},
+	{"runtime_shift_", 4, 1, NULL, 0, false},
+	{0},
+};
+
 /* tools/objtool/check.c: the tables that follow from a function's own code */
 static const char *const x86_64_objtool_tables[] = {
 	".call_sites", ".retpoline_sites", ".return_sites", NULL,
@@ -302,6 +309,7 @@ const struct arch arch_x86_64 = {
 	.loader = {
 		.site_tables = x86_64_sites,
 		.late_tables = x86_64_late_tables,
+		.late_prefixes = x86_64_late_prefixes,
 		.objtool_tables = x86_64_objtool_tables,
 		.seal_table = ".ibt_endbr_seal",
 		.seal_length = 4,

@@ -50,6 +50,8 @@ struct late_limit {
 struct arch_loader {
 	const struct site_table *site_tables; /* ends with a NULL section */
 	const struct late_table *late_tables; /* ends with a NULL section */
+	/* Likewise, or NULL: every section whose name begins with the row's is such a table. */
+	const struct late_table *late_prefixes;
 	/* Tables that objtool makes from a function's own code, 4 bytes an entry, until a NULL. */
 	const char *const *objtool_tables;
 	/*

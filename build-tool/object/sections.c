@@ -24,6 +24,9 @@
 		.name = section, .policy = SECTION_TABLE, .layouts = { __VA_ARGS__ }               \
 	}
 #define NO_THREADS "the kernel has no data of each thread; use per-CPU data, or a field of the task"
+#define RUNTIME_CONST                                                                              \
+	"the kernel fills such constants in while it boots; compile with "                         \
+	"-include asm-generic/runtime-const.h, as pokepatch-build does"
 #define OBJTOOL "objtool has already been over this object; compare compiler output"
 
 /* Sections of every architecture; Linux 6.1's include/asm-generic/vmlinux.lds.h and users. */
@@ -147,6 +150,8 @@ static const struct section_rule rules[] = {
 
 	PREFIX(".tdata", SECTION_REFUSE, .advice = NO_THREADS),
 	PREFIX(".tbss", SECTION_REFUSE, .advice = NO_THREADS),
+	PREFIX("runtime_ptr_", SECTION_REFUSE, .advice = RUNTIME_CONST),
+	PREFIX("runtime_shift_", SECTION_REFUSE, .advice = RUNTIME_CONST),
 	PREFIX(".orc_unwind", SECTION_REFUSE, .advice = OBJTOOL),
 	EXACT(".static_call_sites", SECTION_REFUSE, .advice = OBJTOOL),
 	EXACT(".retpoline_sites", SECTION_REFUSE, .advice = OBJTOOL),

@@ -17,6 +17,23 @@ enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 
 static const char *const side_names[SIDES] = {"original", "patched"};
 
+/*
+ * Since Linux 6.11 a few variables that never change after boot (the hash table of dentries) are
+ * immediate values in the kernel's own code, which the kernel fills in while it boots.  It does not
+ * do so for modules.  This header has the macros that read the variables instead, and keeps the
+ * machine's header out.
+ */
+static void add_runtime_const(const struct build *build, struct args *ret)
+{
+	static const char header[] = "include/asm-generic/runtime-const.h";
+	_free_ char *path = xasprintf("%s/%s", build->tree, header);
+
+	if (!file_exists(path))
+		return;
+	args_add(ret, "-include");
+	args_add(ret, header);
+}
+
 void unit_add_command(const struct build *build, char *const *argv, const char *source,
 		      const char *folder, const char *object, struct args *ret)
 {
@@ -32,6 +49,7 @@ void unit_add_command(const struct build *build, char *const *argv, const char *
 		args_add(ret, "-idirafter"); /* pokepatch_patch.h */
 		args_addf(ret, "%s/include", build->core.sources);
 	}
+	add_runtime_const(build, ret);
 	args_add(ret, "-ffunction-sections");
 	args_add(ret, "-fdata-sections");
 	/* Keep the work folder's name, which differs in each run, out of the object. */

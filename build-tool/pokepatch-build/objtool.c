@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Running objtool.  For most kernels kbuild runs it on each unit.  With IBT or KLP_BUILD kbuild
- * runs it late, on vmlinux.o and on whole modules (delay-objtool in scripts/Makefile.lib), so that a
+ * Running objtool.  For most kernels kbuild runs it on each unit.  With IBT or KLP_BUILD
+ * kbuild runs it late, on vmlinux.o and on whole modules (delay-objtool in Makefile.lib), so that a
  * unit's object lacks the NOPs of static branches and the tables that objtool makes.  The tables
  * and NOPs of a function follow from that function alone, so objtool makes the same for the unit.
  * verify.c compares both with the parent.  The one exception is .ibt_endbr_seal, which depends on

@@ -84,7 +84,7 @@ static void add_late(const struct section *section, const struct late_table *tab
 {
 	uint64_t start;
 
-	if (strcmp(section->name, table->section) || !has_entries(section, table->entry, 0))
+	if (!has_entries(section, table->entry, 0))
 		return;
 	for (size_t i = 0; i < section->relocs.count; i++) {
 		const struct section *code =
@@ -112,7 +112,12 @@ void rewritten_init(const struct object *object, struct rewritten *ret)
 			add_sites(section, table, ret);
 		for (const struct late_table *table = object->arch->loader.late_tables;
 		     table && table->section; table++)
-			add_late(section, table, ret);
+			if (!strcmp(section->name, table->section))
+				add_late(section, table, ret);
+		for (const struct late_table *table = object->arch->loader.late_prefixes;
+		     table && table->section; table++)
+			if (has_prefix(section->name, table->section))
+				add_late(section, table, ret);
 	}
 	if (ret->places.count)
 		qsort(ret->places.list, ret->places.count, sizeof(*ret->places.list), place_order);

@@ -52,6 +52,12 @@ struct proof_table {
 	} live;
 };
 
+/* Sections whose name begins so have entries of 4 bytes, which begin with an address of code. */
+struct proof_constants {
+	const char *prefix;
+	uint8_t length; /* bytes of that code, which the kernel fills in while it boots */
+};
+
 /*
  * A jump that pokepatch adds, for calls from code that the loader rewrites, and for calls that
  * do not reach as far as the kernel may be.
@@ -80,6 +86,7 @@ struct proof_rules {
 	uint16_t machine; /* EM_ */
 	uint8_t elf_class, elf_data;
 	const struct proof_table *tables; /* ends with a NULL section */
+	const struct proof_constants *constants; /* ends with a NULL prefix; or NULL */
 	const char *const *piece_sections; /* code without symbols that tables or jumps point to */
 	/*
 	 * Code without symbols may follow a section's last function.  If the section has a single

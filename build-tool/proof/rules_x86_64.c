@@ -52,6 +52,13 @@ static const struct proof_table tables[] = {
 	{0},
 };
 
+/* asm/runtime-const.h; since 6.11.  They must not be in a module, so they are no tables. */
+static const struct proof_constants constants[] = {
+	{"runtime_ptr_", 8},
+	{"runtime_shift_", 1},
+	{0},
+};
+
 static const char *const piece_sections[] = {".altinstr_replacement", ".altinstr_aux", NULL};
 
 static const char *const nops[] = {
@@ -89,6 +96,7 @@ const struct proof_rules proof_rules_x86_64 = {
 	.elf_class = ELFCLASS64,
 	.elf_data = ELFDATA2LSB,
 	.tables = tables,
+	.constants = constants,
 	.piece_sections = piece_sections,
 	.entry_call = "__fentry__", /* gcc -mfentry; an ENDBR64 may precede the call */
 	.entry_places = {1, 5},

@@ -70,6 +70,31 @@ static void read_table(struct source *source, const struct proof_table *table,
 	}
 }
 
+static void read_constants(struct source *source, const struct proof_constants *rule,
+			   const struct section *section)
+{
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		const struct reloc *reloc = &section->relocs.list[i];
+
+		if (reloc->symbol->section)
+			*vec_push(&source->live) = (struct live_place){
+				reloc->symbol->section, reloc->symbol->value + reloc->addend,
+				rule->length};
+	}
+}
+
+static void read_all_constants(struct source *source)
+{
+	for (const struct proof_constants *rule = source->rules->constants; rule && rule->prefix;
+	     rule++)
+		for (size_t i = 1; i < source->exact.sections.count; i++) {
+			const struct section *section = source->exact.sections.list[i];
+
+			if (has_prefix(section->name, rule->prefix))
+				read_constants(source, rule, section);
+		}
+}
+
 void texts_read(struct source *source)
 {
 	const struct object *exact = &source->exact;
@@ -87,6 +112,7 @@ void texts_read(struct source *source)
 		if (section && table->live)
 			read_table(source, table, section);
 	}
+	read_all_constants(source);
 	if (source->live.count)
 		qsort(source->live.list, source->live.count, sizeof(*source->live.list),
 		      live_order);

@@ -110,6 +110,9 @@ static const struct {
 	{".call_sites", SECTION_REFUSE},
 	{".cfi_sites", SECTION_REFUSE},
 	{".ibt_endbr_seal", SECTION_REFUSE},
+	{"runtime_ptr_dentry_hashtable", SECTION_REFUSE},
+	{"runtime_shift_d_hash_shift", SECTION_REFUSE},
+	{".export_symbol", SECTION_EXPORT},
 };
 
 static struct section_rules rules;
@@ -206,6 +209,7 @@ static void test_tables_that_are_rewritten(void **state)
 		{".orc_unwind", true},
 		{".tdata", true}, /* are refused */
 		{".tbss", true},
+		{"runtime_", true}, /* see late_prefixes */
 	};
 
 	(void)state;
