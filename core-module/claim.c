@@ -23,21 +23,15 @@
 
 #include "arch/pp_arch.h"
 #include "claim.h"
+#include "compat.h"
 #include "debug.h"
 #include "ftrace.h"
 #include "kernel_symbols.h"
 #include "text.h"
 #include "watch.h"
 
-/*
- * A flag of newer kernels: the record has had a user at some time.  It does not mean that it has
- * one.
- */
-#ifdef FTRACE_FL_TOUCHED
-#define FLAGS_TOUCHED FTRACE_FL_TOUCHED
-#else
-#define FLAGS_TOUCHED 0UL
-#endif
+/* What a site has been through is no obstacle to a claim, and stays in the record. */
+#define FLAGS_PAST (PP_FTRACE_WAS_USED | PP_FTRACE_WAS_REDIRECTED)
 
 /* Linux 6.1's struct ftrace_page: an array of records, sorted by address. */
 struct pp_ftrace_page {
@@ -120,7 +114,7 @@ bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = claim_find_record(ip);
-	free = rec && !(rec->flags & ~FLAGS_TOUCHED) && !memcmp((void *)ip, nop, size);
+	free = rec && !(rec->flags & ~FLAGS_PAST) && !memcmp((void *)ip, nop, size);
 	if (free)
 		rec->flags |= FTRACE_FL_DISABLED;
 	mutex_unlock(pp_kernel.ftrace_lock);
@@ -215,7 +209,7 @@ static int claim_try_release(unsigned long ip, bool may_have_users, bool *update
 		return 0;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = claim_find_record(ip);
-	if (!rec || WARN_ON((rec->flags & ~FLAGS_TOUCHED) != FTRACE_FL_DISABLED))
+	if (!rec || WARN_ON((rec->flags & ~FLAGS_PAST) != FTRACE_FL_DISABLED))
 		goto unlock;
 	/*
 	 * If the site is no NOP (it could not be put back), ftrace would shut itself down over it.
@@ -229,7 +223,7 @@ static int claim_try_release(unsigned long ip, bool may_have_users, bool *update
 		ret = users.redirect ? -EBUSY : -EAGAIN;
 		goto unlock;
 	}
-	rec->flags = (rec->flags & FLAGS_TOUCHED) | users.flags | users.nr;
+	rec->flags = (rec->flags & FLAGS_PAST) | users.flags | users.nr;
 	*update |= users.nr;
 unlock:
 	mutex_unlock(pp_kernel.ftrace_lock);
@@ -265,7 +259,7 @@ void pp_claim_settle(unsigned long ip)
 	rec = claim_find_record(ip);
 	if (rec && !ftrace_rec_count(rec) &&
 	    !(rec->flags & (FTRACE_FL_ENABLED | FTRACE_FL_DISABLED)))
-		rec->flags &= FLAGS_TOUCHED;
+		rec->flags &= FLAGS_PAST;
 	mutex_unlock(pp_kernel.ftrace_lock);
 }
 

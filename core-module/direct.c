@@ -44,6 +44,7 @@
 #include "module.h"
 #include "pp_patch.h"
 #include "record.h"
+#include "rude.h"
 #include "site.h"
 #include "text.h"
 #include "watch.h"
@@ -203,7 +204,7 @@ static int direct_register(struct pp_site *site)
 		return ret;
 	}
 	/* The ops may have been in ftrace's list for a moment. */
-	synchronize_rcu_tasks_rude();
+	pp_synchronize_rude();
 	direct_free_ops(ops);
 	return ret;
 }
@@ -315,7 +316,7 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 			direct_hold_for_good(site);
 	}
 	synchronize_rcu_tasks();
-	synchronize_rcu_tasks_rude();
+	pp_synchronize_rude();
 	for (i = 0; i < nr; i++) {
 		struct pp_site *site = sites[i];
 
@@ -503,7 +504,7 @@ bool pp_direct_retry(void)
 	/* A hand-over that failed may have left a second ops, too. */
 	if (wait || !list_empty(&second_ops_list)) {
 		synchronize_rcu_tasks();
-		synchronize_rcu_tasks_rude();
+		pp_synchronize_rude();
 		pp_direct_free_second_ops();
 	}
 	for_each_held(patch, i) {

@@ -22,7 +22,7 @@
 #include "drain.h"
 #include "module.h"
 #include "pp_patch.h"
-#include "stop.h"
+#include "rude.h"
 #include "transition.h"
 
 #define FIRST_PAUSE (HZ / 50)

@@ -30,6 +30,7 @@
 #include <linux/stop_machine.h>
 #include <linux/tracepoint.h>
 
+#include "compat.h"
 #include "core_print.h"
 #include "debug.h"
 #include "exiting.h"
@@ -103,11 +104,12 @@ static void notrace exiting_probe(void *unused, struct task_struct *task)
 /* --- counting stacks ------------------------------------------------------------------ */
 
 /*
- * Without CONFIG_TASKS_RCU the core cannot wait for tasks that had left the task list before it
- * began to track them. But the kernel counts the memory of all stacks. At its end do_exit()
- * takes the task's stack off that count (exit_task_stack_account()), and a kernel that is not
- * preemptible then does not switch away from the task before it is dead. So if there are no
- * more stacks than known tasks, no task is missing.
+ * Without CONFIG_TASKS_RCU, and with it from Linux 6.9 on if they sleep, the core cannot wait for
+ * tasks that had left the task list before it began to track them. But the kernel counts the
+ * memory of all stacks. At its end do_exit() takes the task's stack off that count
+ * (exit_task_stack_account()), and then does not sleep any more. So if there are no more stacks
+ * than known tasks, only tasks that were preempted after that may be missing.  A kernel that is
+ * preemptible has CONFIG_TASKS_RCU to wait for those.
  *
  * The count is made in a stop, because otherwise stacks and tasks would change meanwhile; there
  * each task has been switched out at a point where it asked for it. A task that is just being
@@ -156,7 +158,7 @@ static bool exiting_all_stacks_known(void)
 	const unsigned long end = jiffies + COUNT_FOR;
 	long unknown;
 
-	if (IS_ENABLED(CONFIG_PREEMPTION))
+	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
 		return false;
 	while (!stop_machine(exiting_count_unknown, &unknown, NULL) && unknown > 0 &&
 	       time_before(jiffies, end))
@@ -169,13 +171,15 @@ static bool exiting_all_stacks_known(void)
 static void exiting_wait_for_unknown(void)
 {
 	static bool told;
+	bool known;
 
 	if (pp_debug_skip_earlier)
 		return;
+	known = PP_TASKS_RCU_COVERS_EXIT || exiting_all_stacks_known();
 	synchronize_rcu_tasks();
-	if (IS_ENABLED(CONFIG_TASKS_RCU) || exiting_all_stacks_known() || told)
+	if (known || told)
 		return;
-	pr_notice("this kernel has no CONFIG_TASKS_RCU, so the core may miss tasks that are just exiting\n");
+	pr_notice("this kernel cannot wait for all tasks that are just exiting, so the core may miss some\n");
 	told = true;
 }
 
@@ -189,9 +193,13 @@ static void exiting_wait_for_unknown(void)
  *
  * The other tasks have left the list in release_task(), which is after exit_tasks_rcu_start().
  * synchronize_rcu_tasks() waits until they have passed exit_tasks_rcu_finish(), after which
- * they cannot be preempted any more. (From Linux 6.9 on it does not wait for tasks that sleep
- * there, and this would not be enough.) zap_pid_ns_processes() leaves that section for a while,
+ * they cannot be preempted any more. zap_pid_ns_processes() leaves that section for a while,
  * but only while its task is on the list.
+ *
+ * From Linux 6.9 on synchronize_rcu_tasks() does not wait for a task that sleeps in that section.
+ * So the stacks are counted first. Once no stack is unknown, every task that had left the list
+ * has passed exit_task_stack_account(), after which it does not sleep any more.
+ * synchronize_rcu_tasks() then waits for those that were preempted there.
  */
 static int exiting_catch_up(void)
 {

@@ -45,15 +45,42 @@ void pp_fault_freed(const void *memory);
 
 #define PP_ALLOC(what, ...) pp_fault_made(PP_FAULT(what) ? NULL : __VA_ARGS__)
 
-#define kmalloc(...)		PP_ALLOC("kmalloc", kmalloc(__VA_ARGS__))
-#define kzalloc(...)		PP_ALLOC("kzalloc", kzalloc(__VA_ARGS__))
-#define kcalloc(...)		PP_ALLOC("kcalloc", kcalloc(__VA_ARGS__))
-#define kmalloc_array(...)	PP_ALLOC("kmalloc_array", kmalloc_array(__VA_ARGS__))
-#define kvmalloc(...)		PP_ALLOC("kvmalloc", kvmalloc(__VA_ARGS__))
-#define kvzalloc(...)		PP_ALLOC("kvzalloc", kvzalloc(__VA_ARGS__))
-#define kvcalloc(...)		PP_ALLOC("kvcalloc", kvcalloc(__VA_ARGS__))
-#define kvmalloc_array(...)	PP_ALLOC("kvmalloc_array", kvmalloc_array(__VA_ARGS__))
-#define kmemdup(...)		PP_ALLOC("kmemdup", kmemdup(__VA_ARGS__))
+/*
+ * An allocator may itself be a macro, which cannot be used in a macro of its name.  So the core's
+ * macros call it through these functions.
+ */
+#define PP_REAL(name, parameters, ...)					\
+	static __always_inline void *pp_real_##name parameters { return name(__VA_ARGS__); }
+
+PP_REAL(kmalloc, (size_t size, gfp_t flags), size, flags)
+PP_REAL(kzalloc, (size_t size, gfp_t flags), size, flags)
+PP_REAL(kcalloc, (size_t nr, size_t size, gfp_t flags), nr, size, flags)
+PP_REAL(kmalloc_array, (size_t nr, size_t size, gfp_t flags), nr, size, flags)
+PP_REAL(kvmalloc, (size_t size, gfp_t flags), size, flags)
+PP_REAL(kvzalloc, (size_t size, gfp_t flags), size, flags)
+PP_REAL(kvcalloc, (size_t nr, size_t size, gfp_t flags), nr, size, flags)
+PP_REAL(kvmalloc_array, (size_t nr, size_t size, gfp_t flags), nr, size, flags)
+PP_REAL(kmemdup, (const void *memory, size_t size, gfp_t flags), memory, size, flags)
+
+#undef kmalloc
+#undef kzalloc
+#undef kcalloc
+#undef kmalloc_array
+#undef kvmalloc
+#undef kvzalloc
+#undef kvcalloc
+#undef kvmalloc_array
+#undef kmemdup
+
+#define kmalloc(...)		PP_ALLOC("kmalloc", pp_real_kmalloc(__VA_ARGS__))
+#define kzalloc(...)		PP_ALLOC("kzalloc", pp_real_kzalloc(__VA_ARGS__))
+#define kcalloc(...)		PP_ALLOC("kcalloc", pp_real_kcalloc(__VA_ARGS__))
+#define kmalloc_array(...)	PP_ALLOC("kmalloc_array", pp_real_kmalloc_array(__VA_ARGS__))
+#define kvmalloc(...)		PP_ALLOC("kvmalloc", pp_real_kvmalloc(__VA_ARGS__))
+#define kvzalloc(...)		PP_ALLOC("kvzalloc", pp_real_kvzalloc(__VA_ARGS__))
+#define kvcalloc(...)		PP_ALLOC("kvcalloc", pp_real_kvcalloc(__VA_ARGS__))
+#define kvmalloc_array(...)	PP_ALLOC("kvmalloc_array", pp_real_kvmalloc_array(__VA_ARGS__))
+#define kmemdup(...)		PP_ALLOC("kmemdup", pp_real_kmemdup(__VA_ARGS__))
 #define kstrdup(...)		PP_ALLOC("kstrdup", kstrdup(__VA_ARGS__))
 #define kstrndup(...)		PP_ALLOC("kstrndup", kstrndup(__VA_ARGS__))
 #define kasprintf(...)		PP_ALLOC("kasprintf", kasprintf(__VA_ARGS__))

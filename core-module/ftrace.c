@@ -16,12 +16,14 @@
 
 #include "arch/pp_arch.h"
 #include "claim.h"
+#include "compat.h"
 #include "core_print.h"
 #include "ftrace.h"
 #include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
 #include "record.h"
+#include "rude.h"
 #include "site.h"
 #include "watch.h"
 
@@ -31,16 +33,6 @@
 #if !defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
 #error "the core needs an ftrace that can change the instruction pointer"
 #endif
-
-static __always_inline void pp_ftrace_set_target(struct ftrace_regs *fregs, unsigned long target)
-{
-#ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
-	ftrace_instruction_pointer_set(fregs, target);
-#else
-	/* Without ARGS, ftrace_instruction_pointer_set() does nothing. */
-	instruction_pointer_set(ftrace_get_regs(fregs), target);
-#endif
-}
 
 /*
  * Runs at every call of a hooked function: in any context, NMI and idle included, on any CPU, and
@@ -67,7 +59,7 @@ void notrace pp_ftrace_handler(unsigned long ip, unsigned long parent_ip, struct
 	site = pp_site_find(ip);
 	target = site ? READ_ONCE(site->target) : 0;
 	if (target)
-		pp_ftrace_set_target(fregs, target);
+		pp_ftrace_set_ip(fregs, target);
 	preempt_enable_notrace();
 }
 
@@ -111,7 +103,7 @@ static bool pp_ftrace_redirects(void)
 	WRITE_ONCE(anchor_site.target, 0);
 	back = call(1) == 2;
 	pp_site_unpublish(&anchor_site);
-	synchronize_rcu_tasks_rude();
+	pp_synchronize_rude();
 	return there && back;
 }
 
@@ -187,7 +179,7 @@ static int pp_ftrace_register_ops(void)
 	}
 	if (ret) {
 		/* The ops may have been in ftrace's list for a moment. */
-		synchronize_rcu_tasks_rude();
+		pp_synchronize_rude();
 		pp_ftrace_free_filter();
 		pr_err("ftrace cannot be used (%d)%s\n", ret,
 		       ret == -EBUSY ? "; sysctl kernel.ftrace_enabled must be 1" : "");

@@ -13,7 +13,7 @@
 #include "core_print.h"
 #include "function.h"
 #include "kernel_symbols.h"
-#include "module_symbols.h"
+#include "module_memory.h"
 
 /* The name that the user gave, and how many symbols have it. */
 struct namesakes {
@@ -21,14 +21,12 @@ struct namesakes {
 	unsigned int nr;
 };
 
-static int function_count_core(void *ctx, const char *name, struct module *mod,
-			       unsigned long addr)
+static void function_count_core(void *ctx, const char *name, unsigned long addr)
 {
 	struct namesakes *namesakes = ctx;
 
-	namesakes->nr += !mod && addr >= pp_kernel.stext && addr < pp_kernel.etext &&
+	namesakes->nr += addr >= pp_kernel.stext && addr < pp_kernel.etext &&
 			 !strcmp(name, namesakes->name);
-	return 0;
 }
 
 /* How many symbols of @mod have that name.  The caller has preemption off. */
@@ -46,12 +44,8 @@ static unsigned int function_count_module(const struct module *mod, const char *
 /* @mod is live, and has @addr in the text that stays.  The caller has preemption off. */
 static bool function_within_text(const struct module *mod, unsigned long addr)
 {
-	unsigned long start, end;
-
-	if (!mod || READ_ONCE(mod->state) != MODULE_STATE_LIVE)
-		return false;
-	pp_module_text(mod, &start, &end);
-	return addr >= start && addr < end;
+	return mod && READ_ONCE(mod->state) == MODULE_STATE_LIVE &&
+	       pp_region_holds(pp_module_text(mod), addr, 1);
 }
 
 /*
@@ -74,7 +68,7 @@ static bool function_describe(struct pp_function *function, const char *asked)
 	if (!module) {
 		struct namesakes namesakes = { .name = plain };
 
-		pp_kernel.kallsyms_on_each_symbol(function_count_core, &namesakes);
+		pp_kernel_each_symbol(function_count_core, &namesakes);
 		function->namesakes = namesakes.nr;
 		function->core = true;
 		return function->addr >= pp_kernel.stext && function->addr < pp_kernel.etext;

@@ -23,7 +23,7 @@
 #include "core_print.h"
 #include "image.h"
 #include "live.h"
-#include "module_symbols.h"
+#include "module_memory.h"
 #include "pp_patch.h"
 #include "site.h"
 #include "sysfs.h"
@@ -49,8 +49,7 @@ static bool image_within_text(const struct pp_patch *patch, u64 addr, u64 size)
 static bool image_within_module(const struct pp_patch *patch, u64 addr, u64 size)
 {
 	return size && addr + size - 1 >= addr && addr + size - 1 <= ULONG_MAX &&
-	       within_module_core(addr, patch->mod) &&
-	       within_module_core(addr + size - 1, patch->mod);
+	       pp_module_holds(patch->mod, addr, size);
 }
 
 static int image_check_table(const struct pp_patch *patch, const char *what, u64 addr, u32 nr,
@@ -388,22 +387,28 @@ static int image_check_callbacks(struct pp_patch *patch)
 /* @text is a string in the module that ends in the module. */
 static bool image_is_string(const struct pp_patch *patch, const char *text)
 {
-	const u64 end = (unsigned long)patch->mod->core_layout.base + patch->mod->core_layout.size;
+	const unsigned long at = (unsigned long)text;
+	unsigned int i;
 
-	return image_within_module(patch, (unsigned long)text, 1) &&
-	       strnlen(text, end - (unsigned long)text) < end - (unsigned long)text;
+	for (i = 0; i < PP_MODULE_PIECES; i++) {
+		const struct pp_region piece = pp_module_piece(patch->mod, i);
+
+		if (pp_region_holds(piece, at, 1))
+			return strnlen(text, piece.end - at) < piece.end - at;
+	}
+	return false;
 }
 
-/* The core writes to markers, so they must be behind the parts that the loader write-protects. */
+/* The core writes to markers, so they must be outside the parts that the loader write-protects. */
 static int image_check_markers(struct pp_patch *patch)
 {
 	const struct pokepatch_image *image = patch->image;
-	const u64 writable = (unsigned long)patch->mod->core_layout.base +
-			     patch->mod->core_layout.ro_after_init_size;
+	const u64 size = (u64)image->nr_markers * sizeof(struct pokepatch_marker);
 	unsigned int i;
 
-	if (image->nr_markers && (image->markers < writable ||
-				  !IS_ALIGNED(image->markers, sizeof(long))))
+	if (image->nr_markers &&
+	    (!pp_region_holds(pp_module_data(patch->mod), image->markers, size) ||
+	     !IS_ALIGNED(image->markers, sizeof(long))))
 		return reject(patch, "the table of markers is not in the module's data");
 	for (i = 0; i < image->nr_markers; i++) {
 		const struct pokepatch_marker *marker = &patch->markers[i];
@@ -457,7 +462,8 @@ struct pp_patch *pp_patch_create(struct module *mod, const struct pokepatch_imag
 	if (!patch)
 		return ERR_PTR(-ENOMEM);
 	patch->mod = mod;
-	pp_module_text(mod, &patch->text_start, &patch->text_end);
+	patch->text_start = pp_module_text(mod).start;
+	patch->text_end = pp_module_text(mod).end;
 	INIT_LIST_HEAD(&patch->list);
 	sema_init(&patch->op, 1);
 	mutex_init(&patch->report_lock);

@@ -3,13 +3,16 @@
  * The kernel's own symbols that the core needs and that the kernel does not export, and the
  * running kernel's build id.
  *
- * kallsyms_lookup_name() finds them.  It is not exported either, so a kprobe on it tells where
- * it is.
+ * A kprobe on kallsyms_lookup_name(), which is not exported either, tells where that is.  It finds
+ * kallsyms_on_each_symbol(), which walks all symbols of vmlinux.  kallsyms_lookup_name() itself
+ * would take a module's symbol for one that the kernel lacks, and the first of several that have
+ * the same name.
  */
 #include <linux/elf.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/string.h>
+#include <linux/stringhash.h>
 #include <linux/uaccess.h>
 
 #include "arch/pp_arch.h"
@@ -25,32 +28,35 @@
 struct pp_kernel pp_kernel __ro_after_init;
 
 static const struct pp_needed kernel_needed[] = {
-	PP_NEED(kallsyms_on_each_symbol, pp_kernel.kallsyms_on_each_symbol),
-	PP_NEED(find_module, pp_kernel.find_module),
-	PP_NEED(ftrace_location, pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE),
-	PP_NEED(idle_task, pp_kernel.idle_task),
+	PP_NEED_FUNCTION(find_module, pp_kernel.find_module),
+	PP_NEED_FUNCTION(ftrace_location, pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE),
+	PP_NEED_FUNCTION(idle_task, pp_kernel.idle_task),
 #ifdef CONFIG_THREAD_INFO_IN_TASK
-	PP_NEED(put_task_stack, pp_kernel.put_task_stack),
+	PP_NEED_FUNCTION(put_task_stack, pp_kernel.put_task_stack),
 #endif
-	PP_NEED(task_call_func, pp_kernel.task_call_func),
+	PP_NEED_FUNCTION(task_call_func, pp_kernel.task_call_func),
 #if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
-	PP_NEED(stop_machine_cpuslocked, pp_kernel.stop_machine_cpuslocked),
+	PP_NEED_FUNCTION(stop_machine_cpuslocked, pp_kernel.stop_machine_cpuslocked),
 #endif
 	PP_NEED(text_mutex, pp_kernel.text_mutex),
-	PP_NEED(task_work_cancel_match, pp_kernel.task_work_cancel_match),
-	PP_NEED(get_kprobe, pp_kernel.get_kprobe),
+	PP_NEED_FUNCTION(task_work_cancel_match, pp_kernel.task_work_cancel_match),
+	PP_NEED_FUNCTION(get_kprobe, pp_kernel.get_kprobe),
 	PP_NEED(kprobe_mutex, pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE),
-	PP_NEED(__vmalloc_node_range, pp_kernel.vmalloc_node_range, .optional = true),
+#ifdef __vmalloc_node_range /* see compat.h */
+	PP_NEED_FUNCTION(__vmalloc_node_range_noprof, pp_kernel.vmalloc_node_range, .optional = true),
+#else
+	PP_NEED_FUNCTION(__vmalloc_node_range, pp_kernel.vmalloc_node_range, .optional = true),
+#endif
 	/* A kernel that lacks these two has no such perf events. */
-	PP_NEED(perf_event_text_poke, pp_kernel.perf_event_text_poke, .optional = true),
-	PP_NEED(perf_event_ksymbol, pp_kernel.perf_event_ksymbol, .optional = true),
-	PP_NEED(ftrace_is_dead, pp_kernel.ftrace_is_dead, .optional = !PP_HAS_FTRACE),
+	PP_NEED_FUNCTION(perf_event_text_poke, pp_kernel.perf_event_text_poke, .optional = true),
+	PP_NEED_FUNCTION(perf_event_ksymbol, pp_kernel.perf_event_ksymbol, .optional = true),
+	PP_NEED_FUNCTION(ftrace_is_dead, pp_kernel.ftrace_is_dead, .optional = !PP_HAS_FTRACE),
 	/* Entry mode needs these: see claim.c. */
-	PP_NEED(lookup_rec, pp_kernel.lookup_rec, .optional = true),
+	PP_NEED_FUNCTION(lookup_rec, pp_kernel.lookup_rec, .optional = true),
 	PP_NEED(ftrace_pages_start, pp_kernel.ftrace_pages, .optional = true),
-	PP_NEED(ftrace_rec_iter_start, pp_kernel.ftrace_rec_iter_start, .optional = true),
-	PP_NEED(ftrace_rec_iter_record, pp_kernel.ftrace_rec_iter_record, .optional = true),
-	PP_NEED(ftrace_ops_test, pp_kernel.ftrace_ops_test, .optional = true),
+	PP_NEED_FUNCTION(ftrace_rec_iter_start, pp_kernel.ftrace_rec_iter_start, .optional = true),
+	PP_NEED_FUNCTION(ftrace_rec_iter_record, pp_kernel.ftrace_rec_iter_record, .optional = true),
+	PP_NEED_FUNCTION(ftrace_ops_test, pp_kernel.ftrace_ops_test, .optional = true),
 	PP_NEED(ftrace_lock, pp_kernel.ftrace_lock, .optional = true),
 	PP_NEED(ftrace_ops_list, pp_kernel.ftrace_ops_list, .optional = true),
 	PP_NEED(ftrace_list_end, pp_kernel.ftrace_list_end, .optional = true),
@@ -80,17 +86,100 @@ static const struct {
 	{}
 };
 
+/* --- looking up ----------------------------------------------------------------------- */
+
+/* A symbol that the core looks for in kallsyms, and what it has found there. */
+struct found {
+	const struct pp_needed *needed;
+	unsigned long addr;
+	unsigned int nr;	/* symbols of vmlinux with this name */
+};
+
+/* By a hash of the name, with linear probing.  At least half of it stays empty. */
+#define FOUND_MAX 256
+static struct found kernel_found[FOUND_MAX] __initdata;
+
+/* The entry for @name: it may be empty. */
+static struct found *__init kernel_symbol_found_at(const char *name)
+{
+	unsigned int i = full_name_hash(NULL, name, strlen(name)) % FOUND_MAX;
+
+	while (kernel_found[i].needed && strcmp(kernel_found[i].needed->name, name))
+		i = (i + 1) % FOUND_MAX;
+	return &kernel_found[i];
+}
+
+static void __init kernel_symbol_found_note(void *ctx, const char *name, unsigned long addr)
+{
+	struct found *found = kernel_symbol_found_at(name);
+
+	if (!found->needed)
+		return;
+	found->addr = addr;
+	found->nr++;
+}
+
+static int __init kernel_symbol_found_add(const struct pp_needed *needed)
+{
+	static unsigned int nr __initdata;
+
+	for (; needed->name; needed++) {
+		if (WARN_ON(++nr > FOUND_MAX / 2))
+			return -E2BIG;
+		kernel_symbol_found_at(needed->name)->needed = needed;
+	}
+	return 0;
+}
+
+struct visit {
+	void (*visit)(void *ctx, const char *name, unsigned long addr);
+	void *ctx;
+};
+
+static int kernel_symbol_visit(PP_SYMBOL_PARAMETERS)
+{
+	const struct visit *visit = ctx;
+
+	visit->visit(visit->ctx, name, addr);
+	return 0;
+}
+
+void pp_kernel_each_symbol(void (*visit)(void *ctx, const char *name, unsigned long addr),
+			   void *ctx)
+{
+	struct visit both = { .visit = visit, .ctx = ctx };
+
+	pp_kernel.kallsyms_on_each_symbol(kernel_symbol_visit, &both);
+}
+
 /*
- * Look into the table first: for a name that the kernel itself lacks,
- * kallsyms_lookup_name() would return a module's symbol.
+ * The distance of symbol @name from _stext, if kallsyms does not list it.
+ * Return: does the table have the symbol?
  */
-static unsigned long __init kernel_symbol_find(const char *name)
+static bool __init kernel_symbol_unlisted(const char *name, long *offset)
 {
 	unsigned int i;
 
-	for (i = 0; kernel_unlisted[i].name; i++)
-		if (!strcmp(kernel_unlisted[i].name, name))
-			return pp_kernel.kallsyms_lookup_name("_stext") + kernel_unlisted[i].offset;
+	for (i = 0; kernel_unlisted[i].name; i++) {
+		if (strcmp(kernel_unlisted[i].name, name))
+			continue;
+		*offset = kernel_unlisted[i].offset;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The address of @name, for the few symbols that are needed before vmlinux's symbols can be walked;
+ * 0: none.  The table goes first: for a name that the kernel itself lacks, kallsyms_lookup_name()
+ * would return a module's symbol.
+ */
+static unsigned long __init kernel_symbol_find(const char *name)
+{
+	long offset;
+
+	if (kernel_symbol_unlisted(name, &offset))
+		return pp_kernel.kallsyms_lookup_name("_stext") + offset;
 	return pp_kernel.kallsyms_lookup_name(name);
 }
 
@@ -119,10 +208,22 @@ static int __init kernel_symbols_check_table(void)
 #endif
 }
 
+static unsigned long __init kernel_symbol_callable(unsigned long func)
+{
+	return func && pp_arch.callable ? pp_arch.callable(func) : func;
+}
+
+static int __init kernel_symbol_missing(const char *name)
+{
+	pr_err("this kernel has no symbol %s, which the core needs\n", name);
+	return -ENOENT;
+}
+
 static int __init kernel_symbols_find_kallsyms(void)
 {
 	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
 	int ret = register_kprobe(&probe);
+	unsigned long addr;
 
 	if (ret) {
 		pr_err("cannot find kallsyms_lookup_name: a probe on it fails (%d); "
@@ -130,9 +231,15 @@ static int __init kernel_symbols_find_kallsyms(void)
 		       ret);
 		return ret;
 	}
-	pp_kernel.kallsyms_lookup_name = (void *)probe.addr;
+	/* The probe may lie behind an instruction that marks the target of indirect calls. */
+	addr = kernel_symbol_callable((unsigned long)probe.addr);
 	unregister_kprobe(&probe);
-	return 0;
+	pp_kernel.kallsyms_lookup_name = (void *)addr;
+	if (!addr)
+		return -ENOMEM;
+	addr = kernel_symbol_callable(kernel_symbol_find("kallsyms_on_each_symbol"));
+	pp_kernel.kallsyms_on_each_symbol = (void *)addr;
+	return addr ? 0 : kernel_symbol_missing("kallsyms_on_each_symbol");
 }
 
 static int __init kernel_symbols_find_build_id(void)
@@ -157,24 +264,56 @@ static int __init kernel_symbols_find_build_id(void)
 	return -ENOENT;
 }
 
-static int __init kernel_symbols_fill(const struct pp_needed *needed)
+/*
+ * Store the address of @needed in its slot, which stays 0 for an optional symbol that is
+ * missing.  So two rows may have one slot, if a kernel has one of their symbols only.
+ */
+static int __init kernel_symbol_fill(const struct pp_needed *needed)
 {
-	for (; needed->name; needed++) {
-		unsigned long addr = kernel_symbol_find(needed->name);
+	const struct found *found = kernel_symbol_found_at(needed->name);
+	unsigned long addr = found->addr;
+	long offset;
 
-		if (!addr && !needed->optional) {
-			pr_err("this kernel has no symbol %s, which the core needs\n",
-			       needed->name);
+	if (kernel_symbol_unlisted(needed->name, &offset)) {
+		addr = pp_kernel.kallsyms_lookup_name("_stext") + offset;
+	} else if (found->nr > 1) {
+		addr = 0;
+		if (!needed->optional) {
+			pr_err("this kernel has %u symbols %s, and the core cannot tell which one it needs\n",
+			       found->nr, needed->name);
 			return -ENOENT;
 		}
-		memcpy(needed->slot, &addr, sizeof(addr));
 	}
+	if (!addr)
+		return needed->optional ? 0 : kernel_symbol_missing(needed->name);
+	if (needed->function)
+		addr = kernel_symbol_callable(addr);
+	if (!addr)
+		return -ENOMEM;
+	memcpy(needed->slot, &addr, sizeof(addr));
 	return 0;
+}
+
+static int __init kernel_symbols_fill(void)
+{
+	const struct pp_needed *const tables[] = { kernel_needed, pp_arch.needed };
+	const struct pp_needed *needed;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(tables) && !ret; i++)
+		ret = kernel_symbol_found_add(tables[i]);
+	if (ret)
+		return ret;
+	pp_kernel_each_symbol(kernel_symbol_found_note, NULL);
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		for (needed = tables[i]; needed->name && !ret; needed++)
+			ret = kernel_symbol_fill(needed);
+	return ret;
 }
 
 int __init pp_kernel_symbols_init(void)
 {
 	return kernel_symbols_find_kallsyms() ?: kernel_symbols_check_table() ?:
-	       kernel_symbols_fill(kernel_needed) ?: kernel_symbols_fill(pp_arch.needed) ?:
-	       kernel_symbols_find_build_id();
+	       kernel_symbols_fill() ?: kernel_symbols_find_build_id();
 }

@@ -21,6 +21,8 @@
 
 #include <pokepatch_format.h>
 
+#include "compat.h"
+
 struct pp_ftrace_page;
 
 /*
@@ -71,7 +73,7 @@ struct pp_kernel {
 	typeof(ftrace_ops_test) *ftrace_ops_test;
 	typeof(task_work_cancel_match) *task_work_cancel_match;
 	/* Each of these three may be NULL. */
-	typeof(__vmalloc_node_range) *vmalloc_node_range;
+	typeof(pp_vmalloc_node_range) *vmalloc_node_range;
 	typeof(perf_event_text_poke) *perf_event_text_poke;
 	typeof(perf_event_ksymbol) *perf_event_ksymbol;
 
@@ -107,6 +109,13 @@ extern struct pp_kernel pp_kernel;
  * the core was built for another kernel, or the error of a probe on kallsyms_lookup_name().
  */
 int pp_kernel_symbols_init(void);
+
+/*
+ * Call @visit(@ctx, name, address) for each symbol of vmlinux that kallsyms lists, in its order.
+ * May sleep.
+ */
+void pp_kernel_each_symbol(void (*visit)(void *ctx, const char *name, unsigned long addr),
+			   void *ctx);
 
 /* The type of a build id's ELF note (gABI, "Note Section"); its owner is "GNU". */
 #define PP_NOTE_BUILD_ID 3

@@ -17,15 +17,10 @@
 
 #include "core_print.h"
 #include "kernel_symbols.h"
+#include "module_memory.h"
 #include "module_symbols.h"
 #include "parent_symbols.h"
 #include "pp_patch.h"
-
-void pp_module_text(const struct module *mod, unsigned long *start, unsigned long *end)
-{
-	*start = (unsigned long)mod->core_layout.base;
-	*end = *start + mod->core_layout.text_size;
-}
 
 /*
  * The loader keeps no pointer to a module's notes before the module is live (and
@@ -36,8 +31,8 @@ void pp_module_text(const struct module *mod, unsigned long *start, unsigned lon
 int pp_module_check_build_id(const struct pp_patch *patch, const struct pokepatch_object *want,
 			     const struct module *mod)
 {
-	unsigned long at = (unsigned long)mod->core_layout.base + mod->core_layout.text_size;
-	unsigned long end = (unsigned long)mod->core_layout.base + mod->core_layout.ro_size;
+	const unsigned long end = pp_module_rodata(mod).end;
+	unsigned long at = pp_module_rodata(mod).start;
 	const Elf64_Nhdr *found = NULL;
 
 	for (; at + sizeof(Elf64_Nhdr) + sizeof("GNU") + want->build_id_len <= end; at += 4) {
@@ -76,7 +71,7 @@ static void module_symbols_note(struct pp_lookup *lookup, struct module *mod)
 		const Elf_Sym *sym = &kallsyms->symtab[i];
 
 		if (sym->st_shndx != SHN_UNDEF)
-			pp_lookup_note(lookup, kallsyms->strtab + sym->st_name, mod, sym->st_value);
+			pp_lookup_note(lookup, kallsyms->strtab + sym->st_name, sym->st_value);
 	}
 	preempt_enable();
 }
@@ -240,14 +235,13 @@ static bool module_symbol_within_percpu(const struct module *mod, unsigned long 
 static bool module_symbol_within_core(const struct module *mod, unsigned long addr,
 				      unsigned long size)
 {
-	return within_module_core(addr, mod) &&
-	       (!size || within_module_core(addr + size - 1, mod));
+	return pp_module_holds(mod, addr, size ?: 1);
 }
 
 static int module_symbol_check(const struct pp_lookup *lookup, const struct pp_wanted *wanted,
 			       const struct module *mod)
 {
-	unsigned long text, text_end, size = wanted->sym->size;
+	const unsigned long size = wanted->sym->size;
 
 	if (!wanted->seen && !pp_wanted_may_be_unlisted(wanted))
 		return pp_lookup_refuse(lookup, wanted, "kallsyms does not list it");
@@ -261,9 +255,8 @@ static int module_symbol_check(const struct pp_lookup *lookup, const struct pp_w
 		return pp_lookup_refuse(lookup, wanted,
 					"it is not in the module's permanent memory");
 	}
-	pp_module_text(mod, &text, &text_end);
 	if ((wanted->sym->flags & POKEPATCH_SYM_FUNC) &&
-	    (wanted->addr < text || wanted->addr + size > text_end))
+	    !pp_region_holds(pp_module_text(mod), wanted->addr, size))
 		return pp_lookup_refuse(lookup, wanted, "it is not in the module's text");
 	if (!wanted->seen)
 		return 0;
@@ -301,7 +294,7 @@ int pp_module_resolve(struct pp_patch *patch, unsigned int obj, struct module *m
 		if (section->witness)
 			wanted->addr = section->base + wanted->sym->offset;
 		else if (module_symbol_is_nowhere(&lookup, mod, wanted))
-			wanted->addr = (unsigned long)mod->core_layout.base;
+			wanted->addr = pp_module_text(mod).start;
 		wanted->seen = 0;
 		wanted->at_pos = 0;
 	}

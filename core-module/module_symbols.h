@@ -19,7 +19,4 @@ int pp_module_check_build_id(const struct pp_patch *patch, const struct pokepatc
  */
 int pp_module_resolve(struct pp_patch *patch, unsigned int obj, struct module *mod);
 
-/* The text that @mod keeps after its init: [*start, *end). */
-void pp_module_text(const struct module *mod, unsigned long *start, unsigned long *end);
-
 #endif /* POKEPATCH_MODULE_SYMBOLS_H */

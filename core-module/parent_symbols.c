@@ -63,7 +63,7 @@ int pp_lookup_init(struct pp_lookup *lookup, struct pp_patch *patch, unsigned in
 	return 0;
 }
 
-int pp_lookup_note(void *ctx, const char *name, struct module *mod, unsigned long addr)
+void pp_lookup_note(void *ctx, const char *name, unsigned long addr)
 {
 	struct pp_lookup *lookup = ctx;
 	struct pp_wanted *wanted;
@@ -77,7 +77,6 @@ int pp_lookup_note(void *ctx, const char *name, struct module *mod, unsigned lon
 		if (addr == wanted->addr)
 			wanted->confirmed = true;
 	}
-	return 0;
 }
 
 int pp_lookup_refuse(const struct pp_lookup *lookup, const struct pp_wanted *wanted,
@@ -166,7 +165,7 @@ int pp_vmlinux_resolve(struct pp_patch *patch)
 		if (!(wanted->sym->flags & POKEPATCH_SYM_ABS))
 			wanted->addr += pp_kernel.stext;
 	}
-	pp_kernel.kallsyms_on_each_symbol(pp_lookup_note, &lookup);
+	pp_kernel_each_symbol(pp_lookup_note, &lookup);
 	for (i = 0; i < lookup.nr && !ret; i++)
 		ret = parent_symbol_check(&lookup, &lookup.wanted[i]);
 	if (!ret)

@@ -48,8 +48,8 @@ struct pp_lookup {
 /* Index the symbols of @patch in its object @obj.  May sleep.  Return: 0 or -ENOMEM. */
 int pp_lookup_init(struct pp_lookup *lookup, struct pp_patch *patch, unsigned int obj);
 void pp_lookup_deinit(struct pp_lookup *lookup);
-/* The parent has a symbol @name at @addr.  @ctx is the lookup.  Return: 0.  Any context. */
-int pp_lookup_note(void *ctx, const char *name, struct module *mod, unsigned long addr);
+/* The parent has a symbol @name at @addr.  @ctx is the lookup.  Any context. */
+void pp_lookup_note(void *ctx, const char *name, unsigned long addr);
 /* Store the addresses in patch->addr[]. */
 void pp_lookup_store(const struct pp_lookup *lookup);
 /* Log that the patch is refused because of @wanted.  Return: -ENOENT. */

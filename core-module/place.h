@@ -6,7 +6,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-#include <asm/unaligned.h>
+#include "compat.h"
 
 /* A string of a record.  len counts the 0 at its end; 0: the record has no such string. */
 struct pp_label {

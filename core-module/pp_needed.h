@@ -17,6 +17,7 @@ struct pp_needed {
 	const char *name;
 	void *slot;	/* of a pointer or an unsigned long, 0 until it is filled */
 	bool optional;	/* the slot stays 0 if the kernel has no such symbol */
+	bool function;	/* the core calls it through the slot */
 };
 
 /*
@@ -29,6 +30,12 @@ struct pp_needed {
 		.slot = &(to) + BUILD_BUG_ON_ZERO(!__same_type((to), &(symbol))),         \
 		##__VA_ARGS__                                                             \
 	}
+
+/*
+ * A function that the core calls.  The slot holds an address that an indirect call may go to, which
+ * on some machines is not the function's own (pp_arch.callable).
+ */
+#define PP_NEED_FUNCTION(symbol, to, ...) PP_NEED(symbol, to, .function = true, ##__VA_ARGS__)
 
 /* A symbol of which only the address matters: the slot is an unsigned long or a void *. */
 #define PP_NEED_ADDRESS(symbol, to, ...)                                                  \

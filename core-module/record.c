@@ -25,6 +25,7 @@
 #include "history.h"
 #include "kernel_symbols.h"
 #include "module.h"
+#include "module_memory.h"
 #include "module_symbols.h"
 #include "others.h"
 #include "place.h"
@@ -639,11 +640,10 @@ void pp_record_module_born(struct pp_patch *patch)
 void pp_record_other_module(const struct module *mod, bool going)
 {
 	struct code code = { .kind = POKEPATCH_HISTORY_OTHER_TEXT, .name = mod->name };
-	unsigned long end;
 
 	pp_others_record_pending();
-	pp_module_text(mod, &code.addr, &end);
-	code.len = end - code.addr;
+	code.addr = pp_module_text(mod).start;
+	code.len = pp_module_text(mod).end - code.addr;
 	/* The APPEAR record of the module has the time when it came. */
 	if (going)
 		code.died = pp_now();

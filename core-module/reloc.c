@@ -20,18 +20,18 @@
  * probes later.
  */
 #include <linux/kprobes.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include <pokepatch_format.h>
 #include <pokepatch_history.h>
 
+#include "alias.h"
 #include "arch/pp_arch.h"
 #include "core_print.h"
 #include "kernel_symbols.h"
+#include "module_memory.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
@@ -51,26 +51,46 @@ static int reloc_make(const struct pp_patch *patch, const struct pokepatch_reloc
 	return ret;
 }
 
-/* A writable mapping of the memory that @mod keeps after its init; NULL: no memory. */
-static void *reloc_map_alias(const struct module *mod)
+/* Second, writable mappings of the pieces of a module's memory; NULL without relocations there. */
+struct aliases {
+	const struct module *mod;
+	void *piece[PP_MODULE_PIECES];
+};
+
+/* The piece of @mod that holds @where.  image.c has checked that there is one. */
+static unsigned int reloc_piece(const struct module *mod, unsigned long where)
 {
-	const unsigned long base = (unsigned long)mod->core_layout.base;
-	const unsigned int nr = DIV_ROUND_UP(mod->core_layout.size, PAGE_SIZE);
-	struct page **pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
-	void *alias = NULL;
+	unsigned int i = 0;
+
+	while (i < PP_MODULE_PIECES - 1 && !pp_region_holds(pp_module_piece(mod, i), where, 1))
+		i++;
+	return i;
+}
+
+static void reloc_unmap(struct aliases *aliases)
+{
 	unsigned int i;
 
-	if (!pages)
-		return NULL;
-	for (i = 0; i < nr; i++) {
-		pages[i] = vmalloc_to_page((void *)(base + i * PAGE_SIZE));
-		if (WARN_ON(!pages[i]))
-			goto out;
-	}
-	alias = vmap(pages, nr, VM_MAP, PAGE_KERNEL);
-out:
-	kvfree(pages);
-	return alias;
+	for (i = 0; i < PP_MODULE_PIECES; i++)
+		vunmap(aliases->piece[i]);
+}
+
+/* Map the piece that holds @where, unless it is mapped.  Return: 0 or -ENOMEM. */
+static int reloc_map(struct aliases *aliases, unsigned long where)
+{
+	const unsigned int i = reloc_piece(aliases->mod, where);
+
+	if (!aliases->piece[i])
+		aliases->piece[i] = pp_alias_map(pp_module_piece(aliases->mod, i));
+	return aliases->piece[i] ? 0 : -ENOMEM;
+}
+
+/* Where @where, in a mapped piece, can be written. */
+static void *reloc_alias(const struct aliases *aliases, unsigned long where)
+{
+	const unsigned int i = reloc_piece(aliases->mod, where);
+
+	return aliases->piece[i] + (where - pp_module_piece(aliases->mod, i).start);
 }
 
 /*
@@ -133,9 +153,9 @@ static int reloc_check_probes(const struct pp_patch *patch, unsigned int obj)
 	return 0;
 }
 
-/* Write all through @alias, which maps the module at @base; or nothing if a probe is in the way. */
-static int reloc_write_all(const struct pp_patch *patch, unsigned int obj, unsigned long base,
-			   void *alias)
+/* Write all through @aliases, or nothing if a probe is in the way. */
+static int reloc_write_all(const struct pp_patch *patch, unsigned int obj,
+			   const struct aliases *aliases)
 {
 	unsigned int i;
 	int ret;
@@ -148,7 +168,7 @@ static int reloc_write_all(const struct pp_patch *patch, unsigned int obj, unsig
 		const struct pokepatch_reloc *reloc = &patch->relocs[i];
 
 		if (patch->symbols[reloc->symbol].object == obj)
-			reloc_write(patch, reloc, alias + (reloc->where - base));
+			reloc_write(patch, reloc, reloc_alias(aliases, reloc->where));
 	}
 	mutex_unlock(pp_kernel.text_mutex);
 	if (pp_kernel.kprobe_mutex)
@@ -158,32 +178,25 @@ static int reloc_write_all(const struct pp_patch *patch, unsigned int obj, unsig
 
 int pp_relocs_apply(struct pp_patch *patch, unsigned int obj)
 {
-	const unsigned long base = (unsigned long)patch->mod->core_layout.base;
+	struct aliases aliases = { .mod = patch->mod };
 	unsigned int i, nr = 0;
-	void *alias;
-	int ret;
+	int ret = 0;
 
-	for (i = 0; i < patch->nr_relocs; i++) {
+	for (i = 0; i < patch->nr_relocs && !ret; i++) {
 		const struct pokepatch_reloc *reloc = &patch->relocs[i];
 
 		if (patch->symbols[reloc->symbol].object != obj)
 			continue;
-		ret = reloc_make(patch, reloc, NULL);
-		if (ret)
-			return ret;
+		ret = reloc_make(patch, reloc, NULL) ?: reloc_map(&aliases, reloc->where);
 		nr++;
 	}
-	if (!nr)
-		return 0;
-
-	alias = reloc_map_alias(patch->mod);
-	if (!alias)
-		return -ENOMEM;
-	pp_record_begin();
-	ret = reloc_write_all(patch, obj, base, alias);
-	pp_record_end();
-	vunmap(alias);
-	if (!ret)
+	if (nr && !ret) {
+		pp_record_begin();
+		ret = reloc_write_all(patch, obj, &aliases);
+		pp_record_end();
+	}
+	reloc_unmap(&aliases);
+	if (nr && !ret)
 		pp_arch.text.written(patch->text_start, patch->text_end);
 	return ret;
 }

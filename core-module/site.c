@@ -4,7 +4,7 @@
  *
  * Sites are in a hash by the address that ftrace reports.  The hash changes under pp_mutex.
  * ftrace's handler reads it with preemption off, in any context.  So a site that was taken out of
- * the hash is freed only after synchronize_rcu_tasks_rude(), which makes every CPU schedule, idle
+ * the hash is freed only after pp_synchronize_rude(), which makes every CPU schedule, idle
  * CPUs included, where RCU is not watching.
  */
 #include <linux/hash.h>
@@ -27,8 +27,8 @@
 #include "module.h"
 #include "others.h"
 #include "pp_patch.h"
+#include "rude.h"
 #include "site.h"
-#include "stop.h"
 #include "text.h"
 #include "veneer.h"
 #include "watch.h"

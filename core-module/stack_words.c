@@ -16,6 +16,7 @@
 #include <linux/sched/task_stack.h>
 
 #include "arch/pp_arch.h"
+#include "compat.h"
 #include "stack_words.h"
 
 /* The code address in @word: without the signature that pointer authentication adds. */
@@ -43,8 +44,8 @@ bool pp_visit_hidden(const struct task_struct *task, bool (*visit)(void *ctx, un
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 	int i;
 
-	for (i = 0; task->ret_stack && i <= task->curr_ret_stack; i++)
-		if (!visit(ctx, stack_word_address(task->ret_stack[i].ret)))
+	for (i = 0; i < pp_ret_stack_top(task); i++)
+		if (!visit(ctx, stack_word_address(pp_ret_stack_entry(task, i))))
 			return false;
 #endif
 	return true;

@@ -257,20 +257,3 @@ int pp_stop(struct transition *tr)
 		stop_record(tr);
 	return tr->verdict == VERDICT_SWITCHED ? 0 : -EAGAIN;
 }
-
-#ifndef CONFIG_TASKS_RUDE_RCU
-static int stop_nothing(void *unused)
-{
-	return 0;
-}
-
-/*
- * When this returns, each CPU has switched to its stopper thread, which it does only where it
- * may schedule. With a single CPU, no task is in a section with preemption off while the caller
- * runs.
- */
-void pp_synchronize_rude(void)
-{
-	stop_machine(stop_nothing, NULL, NULL);
-}
-#endif

@@ -3,8 +3,6 @@
 #ifndef POKEPATCH_STOP_H
 #define POKEPATCH_STOP_H
 
-#include <linux/rcupdate.h>
-
 struct pp_when;
 struct transition;
 
@@ -32,17 +30,5 @@ void pp_transition_hold_stuck(struct transition *tr);
 void pp_flips_record_put_back(const struct transition *tr, unsigned int nr,
 			      const struct pp_when *there, const struct pp_when *back,
 			      unsigned int method);
-
-/*
- * Wait until every CPU has scheduled, so that whatever it was doing with preemption off is
- * over, in the idle loop too, where RCU does not watch. Sleeps; the caller must not hold the
- * hotplug lock. A kernel without ftrace may lack synchronize_rcu_tasks_rude(); stop.c has a
- * replacement.
- */
-#ifdef CONFIG_TASKS_RUDE_RCU
-#define pp_synchronize_rude synchronize_rcu_tasks_rude
-#else
-void pp_synchronize_rude(void);
-#endif
 
 #endif /* POKEPATCH_STOP_H */

@@ -24,7 +24,7 @@ shift
 		nr = split(sources, file, " ")
 		for (i = 1; i <= nr; i++)
 			while ((getline line < file[i]) > 0)
-				if (line ~ /^\tPP_NEED(_ADDRESS)?\([A-Za-z0-9_]+, /) {
+				if (line ~ /^\tPP_NEED(_ADDRESS|_FUNCTION)?\([A-Za-z0-9_]+, /) {
 					split(line, part, /[(,]/)
 					needed[part[2]]
 				}

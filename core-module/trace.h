@@ -11,6 +11,7 @@
 #include <pokepatch_history.h>
 #include <pokepatch_mark.h>
 
+#include "compat.h"
 #include "marker.h"
 #include "record.h"
 
@@ -122,9 +123,9 @@ TRACE_EVENT(text_poke,
 		__entry->len = text->len;
 		memcpy(__entry->old_bytes, text->old_bytes, POKEPATCH_HISTORY_BYTES_MAX);
 		memcpy(__entry->new_bytes, text->new_bytes, POKEPATCH_HISTORY_BYTES_MAX);
-		__assign_str(symbol, pp_text_string(text, text->symbol));
-		__assign_str(module, pp_text_string(text, text->module));
-		__assign_str(patch, pp_text_string(text, text->patch));
+		pp_trace_string(symbol, pp_text_string(text, text->symbol));
+		pp_trace_string(module, pp_text_string(text, text->module));
+		pp_trace_string(patch, pp_text_string(text, text->patch));
 	),
 	TP_printk("seq=%llu change=%llu %s %s addr=%#llx %s+%#x [%s] len=%u old=%s new=%s mono_ns=%llu perf_ns=%llu begin_ns=%llu end_ns=%llu%s cpu=%u patch=%s transition=%llu",
 		  __entry->seq, __entry->change,
@@ -173,7 +174,7 @@ TRACE_EVENT(transition,
 		__entry->phase = transition->phase;
 		__entry->kind = transition->kind;
 		__entry->live = !!(transition->record.flags & POKEPATCH_HISTORY_LIVE);
-		__assign_str(patch, (const char *)transition + transition->patch);
+		pp_trace_string(patch, (const char *)transition + transition->patch);
 	),
 	TP_printk("seq=%llu transition=%llu %s %s patch=%s%s error=%d functions=%u stop_ns=%llu mono_ns=%llu perf_ns=%llu",
 		  __entry->seq, __entry->transition,

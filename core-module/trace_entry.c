@@ -60,6 +60,7 @@
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
+#include "rude.h"
 #include "site.h"
 #include "stack.h"
 #include "stop.h"

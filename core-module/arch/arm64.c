@@ -59,10 +59,10 @@ static struct {
 } arm64 __ro_after_init;
 
 static const struct pp_needed arm64_needed[] = {
-	PP_NEED(__module_text_address, arm64.module_text_address),
-	PP_NEED(aarch64_insn_patch_text_nosync, arm64.patch_text_nosync),
-	PP_NEED(set_memory_ro, arm64.set_memory_ro),
-	PP_NEED(set_memory_x, arm64.set_memory_x),
+	PP_NEED_FUNCTION(__module_text_address, arm64.module_text_address),
+	PP_NEED_FUNCTION(aarch64_insn_patch_text_nosync, arm64.patch_text_nosync),
+	PP_NEED_FUNCTION(set_memory_ro, arm64.set_memory_ro),
+	PP_NEED_FUNCTION(set_memory_x, arm64.set_memory_x),
 	PP_NEED_ADDRESS(__entry_text_start, arm64.entry),
 	PP_NEED_ADDRESS(__entry_text_end, arm64.entry_end),
 	PP_NEED_ADDRESS(ftrace_regs_caller, arm64.ftrace),

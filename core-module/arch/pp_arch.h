@@ -20,6 +20,13 @@ struct pp_arch {
 	/* The unexported symbols that the architecture's file needs: pp_needed.h. */
 	const struct pp_needed *needed;
 
+	/*
+	 * An address that an indirect call may go to in order to call the kernel function at @func,
+	 * or 0 if too many were asked for.  The result holds as long as the core is loaded.  Only
+	 * called in the core's init; may sleep.  NULL: @func itself is such an address.
+	 */
+	unsigned long (*callable)(unsigned long func);
+
 	struct pp_arch_reloc reloc;
 	struct pp_arch_text text;
 	struct pp_arch_entry entry;

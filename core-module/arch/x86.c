@@ -26,6 +26,7 @@
 #include "pp_needed.h"
 #include "text.h"
 #include "x86.h"
+#include "x86_gate.h"
 
 #ifndef CONFIG_UNWINDER_ORC
 #error "the core needs a kernel with a reliable unwinder (CONFIG_UNWINDER_ORC)"
@@ -128,18 +129,24 @@ int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 struct x86_kernel x86 __ro_after_init;
 
 static const struct pp_needed x86_needed[] = {
-	PP_NEED(__module_text_address, x86.module_text_address),
-	PP_NEED_ADDRESS(__indirect_thunk_start, x86.thunks),
-	PP_NEED_ADDRESS(__indirect_thunk_end, x86.thunks_end),
+	PP_NEED_FUNCTION(__module_text_address, x86.module_text_address),
+	/*
+	 * The thunks.  Before Linux 6.4 the linker script marks where they begin and end.  Newer
+	 * kernels lay out the array first and the return thunk last.
+	 */
+	PP_NEED_ADDRESS(__indirect_thunk_start, x86.thunks, .optional = true),
+	PP_NEED_ADDRESS(__indirect_thunk_end, x86.thunks_end, .optional = true),
+	PP_NEED_ADDRESS(__x86_indirect_thunk_array, x86.thunks, .optional = true),
+	PP_NEED_ADDRESS(__x86_return_thunk, x86.thunks_end, .optional = true),
 	PP_NEED_ADDRESS(ftrace_stub, x86.ftrace),
 	PP_NEED_ADDRESS(return_to_handler, x86.ftrace_end),
-	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return),
+	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return, .optional = true),
 	PP_NEED_ADDRESS(arch_rethook_trampoline, x86.rethook, .optional = true),
 	/* For live transitions (x86_poke.c). */
-	PP_NEED(text_poke_queue, x86.text_poke_queue, .optional = true),
-	PP_NEED(text_poke_finish, x86.text_poke_finish, .optional = true),
-	PP_NEED(text_poke, x86.text_poke, .optional = true),
-	PP_NEED(text_poke_sync, x86.text_poke_sync, .optional = true),
+	PP_NEED_FUNCTION(text_poke_queue, x86.text_poke_queue, .optional = true),
+	PP_NEED_FUNCTION(text_poke_finish, x86.text_poke_finish, .optional = true),
+	PP_NEED_FUNCTION(text_poke, x86.text_poke, .optional = true),
+	PP_NEED_FUNCTION(text_poke_sync, x86.text_poke_sync, .optional = true),
 	PP_NEED_ADDRESS(bp_desc, x86.bp_desc, .optional = true),
 	PP_NEED_ADDRESS(tp_vec, x86.tp_vec, .optional = true),
 	PP_NEED(tp_vec_nr, x86.tp_vec_nr, .optional = true),
@@ -181,7 +188,7 @@ static bool x86_can_unwind_from(unsigned long ip)
 		return x86.module_text_address(ip);
 	return !(ip >= x86.thunks && ip < x86.thunks_end) &&
 	       !(ip >= x86.ftrace && ip < x86.ftrace_end + RETURN_TO_HANDLER_SIZE) &&
-	       !(ip >= x86.srso_return && ip < x86.srso_return + SRSO_RETURN_SIZE) &&
+	       !(x86.srso_return && ip >= x86.srso_return && ip < x86.srso_return + SRSO_RETURN_SIZE) &&
 	       !(x86.rethook && ip >= x86.rethook && ip < x86.rethook + RETHOOK_SIZE);
 }
 
@@ -334,6 +341,7 @@ static const u8 stub_drop[STUB_JUMP] = { 0x48, 0x8d, 0xa4, 0x24, 8, 0, 0, 0 };
 
 const struct pp_arch pp_arch = {
 	.needed = x86_needed,
+	.callable = x86_callable,
 	.reloc = {
 		.width = x86_reloc_width,
 		.apply = x86_reloc,

@@ -37,6 +37,7 @@
  */
 #include <linux/kdebug.h>
 #include <linux/kprobes.h>
+#include <linux/objtool.h>
 #include <linux/printk.h>
 #include <linux/string.h>
 
@@ -195,17 +196,23 @@ static void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, boo
 
 extern u8 pp_x86_first[], pp_x86_second[], pp_x86_other[];
 
-/* Return: 1 while the first of the two instructions is a NOP, 2 while it jumps to "other". */
+/*
+ * Return: 1 while the first of the two instructions is a NOP, 2 while it jumps to "other".  The
+ * annotations tell objtool that no indirect call goes to the labels whose addresses we use.
+ */
 static noinline notrace unsigned int x86_trial(void)
 {
 	unsigned int way;
 
 	asm volatile("movl $1, %0\n"
-		     "pp_x86_first: .byte " __stringify(BYTES_NOP5) "\n"
-		     "pp_x86_second: .byte " __stringify(BYTES_NOP5) "\n"
+		     "pp_x86_first:\n" ANNOTATE_NOENDBR
+		     ".byte " __stringify(BYTES_NOP5) "\n"
+		     "pp_x86_second:\n" ANNOTATE_NOENDBR
+		     ".byte " __stringify(BYTES_NOP5) "\n"
 		     "testl %0, %0\n"
 		     "jnz 1f\n"
-		     "pp_x86_other: movl $2, %0\n"
+		     "pp_x86_other:\n" ANNOTATE_NOENDBR
+		     "movl $2, %0\n"
 		     "1:"
 		     : "=r"(way)
 		     :
