@@ -265,13 +265,13 @@ static int __init kernel_symbols_find_build_id(void)
 }
 
 /*
- * Store the address of @needed in its slot, which stays 0 for an optional symbol that is
- * missing.  So two rows may have one slot, if a kernel has one of their symbols only.
+ * Store the address of @needed in its slot, which stays 0 for an optional symbol that is missing.
+ * Rows of one slot are alternatives: the first symbol that the kernel has fills it.
  */
 static int __init kernel_symbol_fill(const struct pp_needed *needed)
 {
 	const struct found *found = kernel_symbol_found_at(needed->name);
-	unsigned long addr = found->addr;
+	unsigned long addr = found->addr, before;
 	long offset;
 
 	if (kernel_symbol_unlisted(needed->name, &offset)) {
@@ -286,6 +286,9 @@ static int __init kernel_symbol_fill(const struct pp_needed *needed)
 	}
 	if (!addr)
 		return needed->optional ? 0 : kernel_symbol_missing(needed->name);
+	memcpy(&before, needed->slot, sizeof(before));
+	if (before)
+		return 0;
 	if (needed->function)
 		addr = kernel_symbol_callable(addr);
 	if (!addr)
