@@ -80,14 +80,17 @@ struct error *cache_kernel_dir(const char *release, char **ret)
 /*
  * Where the packages put each part, below .../kernels/RELEASE.  %R stands for the release.  A *
  * in the last name must match exactly one file or folder.  The first row of a part whose path
- * exists counts.  Since Debian 13 the packages put modules under /usr.
+ * exists counts.  Since Debian 13 the packages put modules under /usr; since Linux 7.2 the
+ * configuration and the boot image lie beside them.
  */
 static const struct part {
 	size_t field; /* in struct kernel_files */
 	const char *pattern;
 } parts[] = {
 	{offsetof(struct kernel_files, config), "image/boot/config-%R"},
+	{offsetof(struct kernel_files, config), "image/usr/lib/modules/%R/config"},
 	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinuz-%R"},
+	{offsetof(struct kernel_files, vmlinuz), "image/usr/lib/modules/%R/vmlinuz"},
 	{offsetof(struct kernel_files, vmlinuz), "image/boot/vmlinux-%R"}, /* MIPS */
 	{offsetof(struct kernel_files, vmlinux), "dbg/usr/lib/debug/boot/vmlinux-%R"},
 	{offsetof(struct kernel_files, modules), "image/lib/modules/%R"},

@@ -41,6 +41,22 @@ static const char apt_conf[] = "#clear APT::Update::Pre-Invoke;\n"
 			       "Dir::Cache::pkgcache \"pkgcache.bin\";\n"
 			       "Dir::Cache::srcpkgcache \"srcpkgcache.bin\";\n";
 
+/*
+ * For other suites.  The system's preferences and default release are about its own sources, and
+ * could forbid these.
+ */
+static const char suites_conf[] = "#clear APT::Default-Release;\n"
+				  "Dir::Etc::sourcelist \"%s/suites.sources\";\n"
+				  "Dir::Etc::sourceparts \"/dev/null\";\n"
+				  "Dir::Etc::preferences \"%s/preferences\";\n"
+				  "Dir::Etc::preferencesparts \"/dev/null\";\n";
+
+void apt_suites_deinit(struct apt_suites *suites)
+{
+	suites_deinit(&suites->suites);
+	debian_sources_deinit(&suites->sources);
+}
+
 void apt_package_deinit(struct apt_package *package)
 {
 	free(package->name);
@@ -78,6 +94,8 @@ static struct error *write_config(struct apt *apt)
 	buffer_printf(&text, "Dir::Cache \"%s/cache\";\n", apt->dir);
 	buffer_printf(&text, "APT::Architecture \"%s\";\n", apt->native);
 	buffer_printf(&text, "APT::Architectures { \"%s\"; \"%s\"; };\n", apt->native, apt->arch);
+	if (apt->suites)
+		buffer_printf(&text, suites_conf, apt->dir, apt->dir);
 	error = file_write(apt->config, text.text, text.length);
 	buffer_deinit(&text);
 	return error;
@@ -94,6 +112,38 @@ static struct error *make_folders(struct apt *apt)
 		TRY(make_dirs(path));
 	}
 	return file_write(status, "", 0);
+}
+
+/* Write the sources of other suites, but for those that the mirror lacks. */
+static struct error *write_sources(const struct apt *apt, char *const *absent)
+{
+	const struct apt_suites *from = apt->suites;
+	_free_ char *path = xasprintf("%s/suites.sources", apt->dir);
+	_free_ char *text = NULL;
+
+	text = suites_sources(&from->suites, &from->sources, absent);
+	return file_write(path, text, strlen(text));
+}
+
+/* The next update writes the sources; until then those of the last one are right. */
+static struct error *make_suites(const struct apt *apt)
+{
+	_free_ char *sources = xasprintf("%s/suites.sources", apt->dir);
+	_free_ char *path = xasprintf("%s/preferences", apt->dir);
+	_free_ char *text = NULL;
+
+	if (!apt->suites)
+		return NULL;
+	text = suites_preferences(&apt->suites->suites);
+	TRY(file_write(path, text, strlen(text)));
+	if (file_exists(sources))
+		return NULL;
+	if (!apt->suites->sources.main.uri)
+		return error_new(STATUS_FAILED,
+				 "the system's package sources have no mirror of Debian, from which "
+				 "'%s' could be had",
+				 apt->suites->suites.base);
+	return write_sources(apt, NULL);
 }
 
 struct error *apt_native(char **ret)
@@ -120,9 +170,9 @@ void apt_unlock(struct apt *apt)
 	apt->lock = -1;
 }
 
-struct error *apt_open(const char *arch, struct apt *ret)
+struct error *apt_open(const char *arch, const struct apt_suites *suites, struct apt *ret)
 {
-	struct apt apt = {.lock = -1};
+	struct apt apt = {.lock = -1, .suites = suites};
 	_free_ char *root = NULL;
 	struct error *error;
 
@@ -131,7 +181,8 @@ struct error *apt_open(const char *arch, struct apt *ret)
 		error = cache_root(&root);
 	if (!error) {
 		apt.arch = xstrdup(arch ? arch : apt.native);
-		apt.dir = xasprintf("%s/apt/%s", root, apt.arch);
+		apt.dir = xasprintf("%s/apt/%s%s%s", root, apt.arch, suites ? "-" : "",
+				    suites ? suites->suites.base : "");
 		apt.config = xasprintf("%s/apt.conf", apt.dir);
 		error = make_dirs(apt.dir);
 	}
@@ -141,6 +192,8 @@ struct error *apt_open(const char *arch, struct apt *ret)
 		error = make_folders(&apt);
 	if (!error)
 		error = write_config(&apt);
+	if (!error)
+		error = make_suites(&apt);
 	if (error)
 		apt_close(&apt);
 	else
@@ -192,21 +245,28 @@ static char *apt_reason(const char *output)
 	return NULL;
 }
 
+/* The error for a run of apt that failed; its text has one line. */
+static struct error *apt_error(const struct proc_result *result)
+{
+	_free_ char *reason = apt_reason(result->err.length ? result->err.text : result->out.text);
+
+	return error_new(STATUS_FAILED, "%s", reason ? reason : "apt failed and gave no reason");
+}
+
 /* Run apt; the text of an error has one line. */
 static struct error *run_apt(const char *const *argv, const struct proc_options *options,
 			     struct buffer *ret_out)
 {
 	struct proc_options with_locale = options ? *options : (struct proc_options){0};
-	_free_ char *reason = NULL;
 	struct proc_result result;
 
 	with_locale.env = c_locale;
 	TRY(proc_run(argv, &with_locale, &result));
 	if (result.status) {
-		reason = apt_reason(result.err.length ? result.err.text : result.out.text);
+		struct error *error = apt_error(&result);
+
 		proc_result_deinit(&result);
-		return error_new(STATUS_FAILED, "%s",
-				 reason ? reason : "apt failed and gave no reason");
+		return error;
 	}
 	if (ret_out) {
 		*ret_out = result.out;
@@ -237,18 +297,72 @@ bool apt_is_stale(const struct apt *apt)
 	return apt_folder_is_stale(apt->dir);
 }
 
-struct error *apt_update(struct apt *apt)
+/* Update once; after an error *ret_absent has the suites to leave out, for strings_free(). */
+static struct error *try_update(const struct apt *apt, char ***ret_absent)
 {
 	const char *const argv[] = {"apt-get", "-q", "-c", apt->config, "update", NULL};
+	const struct proc_options options = {.env = c_locale};
+	struct proc_result result;
+	struct error *error = NULL;
+
+	*ret_absent = NULL;
+	TRY(proc_run(argv, &options, &result));
+	if (result.status) {
+		error = apt_error(&result);
+		if (apt->suites)
+			*ret_absent = suites_absent(&apt->suites->suites, result.out.text);
+	}
+	proc_result_deinit(&result);
+	return error;
+}
+
+/* Update the lists of other suites: try all, and then those that the mirror has. */
+static struct error *update_suites(const struct apt *apt)
+{
+	char **absent = NULL, **ignored = NULL;
+	struct error *error = NULL;
+
+	if (apt->suites->sources.main.uri) /* else keep the sources of an earlier run */
+		error = write_sources(apt, NULL);
+	if (!error)
+		error = try_update(apt, &absent);
+	if (error && absent && absent[0] && apt->suites->sources.main.uri) {
+		error_destroy(error);
+		error = write_sources(apt, absent);
+		if (!error)
+			error = try_update(apt, &ignored);
+	}
+	strings_free(absent);
+	strings_free(ignored);
+	return error;
+}
+
+struct error *apt_update(struct apt *apt)
+{
 	_free_ char *stamp = stamp_path(apt->dir);
+	_free_ char *names = apt->suites ? suites_names(&apt->suites->suites) : NULL;
+	char **none = NULL;
 	struct error *error;
 
-	progress_note("updating the package lists for %s", apt->arch);
-	error = run_apt(argv, NULL, NULL);
+	progress_note("updating the package lists for %s%s%s", apt->arch, names ? " of " : "",
+		      names ?: "");
+	error = apt->suites ? update_suites(apt) : try_update(apt, &none);
+	strings_free(none);
 	apt->updated = true; /* try it once in a run, even if it fails */
 	if (error)
 		return error_prefix(error, "cannot update the package lists");
 	return file_write(stamp, "", 0);
+}
+
+struct error *apt_sources(struct apt *apt, struct debian_sources *ret)
+{
+	const char *const argv[] = {"apt-get", "-c", apt->config, "indextargets", NULL};
+	struct buffer out;
+
+	TRY(run_apt(argv, NULL, &out));
+	debian_sources_parse(out.text, ret);
+	buffer_deinit(&out);
+	return NULL;
 }
 
 /* If the line is "NAME: value", take its value, which ends with the line. */

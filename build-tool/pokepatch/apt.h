@@ -5,18 +5,29 @@
  * apt runs with the system's sources, keys, proxies and preferences, but keeps lists, caches and an
  * empty package status in a folder of ours.  So it neither reads which packages are installed nor
  * writes to the system, needs no root, and no dpkg --add-architecture for foreign architectures.
+ * For suites that the system's sources lack, it has sources and preferences of ours in place of the
+ * system's.
  * apt checks the signatures of its lists; we check packages against the lists.
  */
 #ifndef POKEPATCH_CLI_APT_H
 #define POKEPATCH_CLI_APT_H
 
 #include "common/util.h"
+#include "pokepatch/suites.h"
+
+/* Package sources other than the system's: suites of Debian, on the system's mirror. */
+struct apt_suites {
+	struct suites suites;
+	struct debian_sources sources; /* those of the system */
+};
+void apt_suites_deinit(struct apt_suites *suites);
 
 struct apt {
 	char *arch;   /* Debian architecture of the kernel */
 	char *native; /* Debian architecture of this machine */
-	char *dir;    /* .../pokepatch/apt/ARCH */
+	char *dir;    /* .../pokepatch/apt/ARCH, or ARCH-SUITE */
 	char *config; /* a file for apt's -c, which apt reads after the system's */
+	const struct apt_suites *suites; /* NULL: the system's package sources */
 	int lock;     /* on dir; -1: none */
 	bool updated; /* this run has tried to update the lists */
 };
@@ -43,8 +54,9 @@ void apt_packages_deinit(struct apt_packages *packages);
 /*
  * apt_open - make the folder and configuration for an architecture (NULL: this machine's), and lock
  * them against other runs until apt_close().
+ * @suites: to use in place of the system's sources; must live until apt_close(); NULL: none.
  */
-struct error *apt_open(const char *arch, struct apt *ret);
+struct error *apt_open(const char *arch, const struct apt_suites *suites, struct apt *ret);
 void apt_close(struct apt *apt);
 /*
  * apt_unlock, apt_lock - release the lists during a download, and lock them again.  Lock order: a
@@ -57,9 +69,11 @@ struct error *apt_lock(struct apt *apt);
 struct error *apt_update(struct apt *apt);
 /* apt_is_stale - have the lists not been updated within the last day? */
 bool apt_is_stale(const struct apt *apt);
-/* apt_folder_is_stale - the same for a folder .../pokepatch/apt/ARCH. */
+/* apt_folder_is_stale - the same for a folder .../pokepatch/apt/ARCH or ARCH-SUITE. */
 bool apt_folder_is_stale(const char *dir);
 
+/* apt_sources - Debian's sources among apt's, as far as the lists are there. */
+struct error *apt_sources(struct apt *apt, struct debian_sources *ret);
 /*
  * apt_show - all versions of packages, in apt's order: newest first for each name.
  * @names: "name" or "name:arch", ends with NULL; unknown names are left out

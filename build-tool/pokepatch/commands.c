@@ -10,6 +10,8 @@
 static const struct cli_option fetch_options[] = {
 	{"latest", 0, "FLAVOUR", "fetch the newest release of a flavour, such as cloud-amd64"},
 	{"list", 0, "FLAVOUR", "only list its releases; of one series: 6.1-cloud-amd64"},
+	{"suite", 0, "SUITE",
+	 "search this suite of Debian, such as trixie or trixie-backports, not the system's"},
 	{"quiet", 'q', NULL, "print only the release on standard output"},
 	JSON_OPTION,
 	{0},
@@ -102,10 +104,11 @@ const struct cli_command cli_commands[] = {
 		.summary = "Bring a Debian kernel release into the cache",
 		.help = "Downloads the packages with image, debug information, headers and source of\n"
 			"one release (default: the running one) with apt, verifies and unpacks them.\n"
-			"Nothing is installed.  For another architecture than this machine's, it\n"
-			"also fetches that architecture's own compiler.  If the archive has dropped\n"
-			"the release's linux-kbuild package, its programs are built from the source.\n"
-			"Complete packages in the cache are kept; missing or damaged ones are\n"
+			"Nothing is installed.  A release of another Debian (+deb13) comes from the\n"
+			"suites of that one, on the system's mirror.  For another architecture than\n"
+			"this machine's, it also fetches that architecture's own compiler.  If the\n"
+			"archive has dropped the release's linux-kbuild package, its programs are built\n"
+			"from the source.  Complete packages in the cache are kept; missing or damaged ones are\n"
 			"fetched again.  With --latest, leave out RELEASE; if the network fails, the\n"
 			"newest complete release in the cache is used.  The cache is\n"
 			"${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",

@@ -23,6 +23,7 @@
 #include "common/proc.h"
 #include "pokepatch/kbuild_programs.h"
 #include "pokepatch/progress.h"
+#include "pokepatch/resolve.h"
 #include "pokepatch/table.h"
 #include "pokepatch/unpack.h"
 
@@ -235,76 +236,14 @@ char *fetch_newest_complete(const char *flavour)
 /* ---- fetching -------------------------------------------------------------- */
 
 struct fetch {
-	const char *flavour;    /* of --latest; NULL: a release was given */
-	const char *list;       /* of --list: [SERIES-]FLAVOUR */
-	struct buffer releases; /* what --list has found */
-	char *release;
-	char *dir; /* .../kernels/RELEASE */
-	struct apt apt;
-	bool apt_open;
-	bool resolved;
-	struct apt_packages packages;
+	struct resolve resolve; /* release and packages */
+	char *dir;		/* .../kernels/RELEASE */
 };
 
 static void fetch_deinit(struct fetch *fetch)
 {
-	apt_packages_deinit(&fetch->packages);
-	buffer_deinit(&fetch->releases);
-	if (fetch->apt_open)
-		apt_close(&fetch->apt);
-	free(fetch->release);
+	resolve_deinit(&fetch->resolve);
 	free(fetch->dir);
-}
-
-static struct error *ask_apt(struct fetch *fetch)
-{
-	char *release;
-
-	if (fetch->list)
-		return kernel_list(&fetch->apt, fetch->list, &fetch->releases);
-	if (!fetch->flavour)
-		return kernel_resolve(&fetch->apt, fetch->release, &fetch->packages);
-	TRY(kernel_resolve_latest(&fetch->apt, fetch->flavour, &release, &fetch->packages));
-	free(fetch->release);
-	fetch->release = release;
-	return NULL;
-}
-
-/*
- * Ask apt for the packages of the release.  Update old lists first, and newer ones if they lack a
- * package.  If the update fails and a package is missing, report the failed update, which is the
- * cause.
- */
-static struct error *resolve(struct fetch *fetch)
-{
-	const char *name = fetch->list ?: fetch->flavour ?: fetch->release;
-	struct error *no_update = NULL;
-	struct error *error;
-
-	if (!fetch->apt_open)
-		TRY(apt_open(kernel_arch(name), &fetch->apt));
-	fetch->apt_open = true;
-	if (apt_is_stale(&fetch->apt))
-		no_update = apt_update(&fetch->apt);
-	error = proc_interrupted() ? proc_check_interrupted() : ask_apt(fetch);
-	if (error && !fetch->apt.updated && !proc_interrupted()) {
-		no_update = apt_update(&fetch->apt);
-		if (!no_update) {
-			error_destroy(error);
-			error = ask_apt(fetch);
-		}
-	}
-	if (error && no_update) {
-		error_destroy(error);
-		error = no_update;
-		no_update = NULL;
-	} else if (no_update) {
-		progress_note("%s; using the lists of an earlier day", no_update->text);
-	}
-	error_destroy(no_update);
-	apt_unlock(&fetch->apt);
-	fetch->resolved = !error;
-	return error;
 }
 
 /* Check the free space before ten minutes of downloads, and not when it runs out. */
@@ -357,8 +296,8 @@ static struct error *find_missing(const struct fetch *fetch, const bool *parts, 
 				  uint64_t *ret_size)
 {
 	*ret_size = 0;
-	for (size_t i = 0; i < fetch->packages.count; i++) {
-		const struct apt_package *package = &fetch->packages.list[i];
+	for (size_t i = 0; i < fetch->resolve.packages.count; i++) {
+		const struct apt_package *package = &fetch->resolve.packages.list[i];
 		_free_ char *path = deb_path(fetch, package);
 
 		TRY(proc_check_interrupted());
@@ -381,7 +320,7 @@ static struct error *download_one(struct fetch *fetch, const struct apt_package 
 	_free_ char *path = deb_path(fetch, package);
 	_free_ char *partial = xasprintf("%s/packages/partial/%s", fetch->dir, package->file);
 
-	TRY(apt_download(&fetch->apt, package, partial));
+	TRY(apt_download(&fetch->resolve.apt, package, partial));
 	if (rename(partial, path) < 0)
 		return error_errno("cannot make '%s'", path);
 	return NULL;
@@ -389,14 +328,14 @@ static struct error *download_one(struct fetch *fetch, const struct apt_package 
 
 static struct error *download(struct fetch *fetch, const bool *missing)
 {
-	struct error *error = apt_lock(&fetch->apt);
+	struct error *error = apt_lock(&fetch->resolve.apt);
 
 	if (!error)
-		error = apt_locate(&fetch->apt, fetch->packages.list, fetch->packages.count);
-	apt_unlock(&fetch->apt);
-	for (size_t i = 0; !error && i < fetch->packages.count; i++) {
+		error = apt_locate(&fetch->resolve.apt, fetch->resolve.packages.list, fetch->resolve.packages.count);
+	apt_unlock(&fetch->resolve.apt);
+	for (size_t i = 0; !error && i < fetch->resolve.packages.count; i++) {
 		if (missing[i])
-			error = download_one(fetch, &fetch->packages.list[i]);
+			error = download_one(fetch, &fetch->resolve.packages.list[i]);
 	}
 	return error;
 }
@@ -406,11 +345,11 @@ static void describe_unpack(const struct fetch *fetch, enum kernel_part part, st
 	VEC(char *) debs = {0};
 
 	unpack->folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
-	unpack->packages = part_key(&fetch->packages, part);
-	unpack->size = unpacked_size(&fetch->packages, part);
-	for (size_t i = 0; i < fetch->packages.count; i++) {
-		if (kernel_part_of(fetch->packages.list[i].name) == part)
-			*vec_push(&debs) = deb_path(fetch, &fetch->packages.list[i]);
+	unpack->packages = part_key(&fetch->resolve.packages, part);
+	unpack->size = unpacked_size(&fetch->resolve.packages, part);
+	for (size_t i = 0; i < fetch->resolve.packages.count; i++) {
+		if (kernel_part_of(fetch->resolve.packages.list[i].name) == part)
+			*vec_push(&debs) = deb_path(fetch, &fetch->resolve.packages.list[i]);
 	}
 	vec_push(&debs);
 	unpack->debs = debs.list;
@@ -427,15 +366,15 @@ static struct error *build_programs(const char *headers, void *data)
 {
 	const struct fetch *fetch = data;
 	_free_ char *work = programs_folder(fetch);
-	struct kbuild_programs programs = {.release = fetch->release, .work = work};
+	struct kbuild_programs programs = {.release = fetch->resolve.release, .work = work};
 	struct kernel_files files;
 	struct error *error;
 
-	TRY(kernel_files_find(fetch->release, &files));
+	TRY(kernel_files_find(fetch->resolve.release, &files));
 	programs.source = files.source;
 	error = files.source ? kbuild_programs_build(&programs, headers)
 			     : error_new(STATUS_FAILED, "the source package of '%s' has no source",
-					 fetch->release);
+					 fetch->resolve.release);
 	kernel_files_deinit(&files);
 	return error;
 }
@@ -450,7 +389,7 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 		if (!parts[part])
 			continue;
 		describe_unpack(fetch, part, &list[count]);
-		if (part == PART_HEADERS && kernel_lacks_kbuild(&fetch->packages)) {
+		if (part == PART_HEADERS && kernel_lacks_kbuild(&fetch->resolve.packages)) {
 			list[count].complete = build_programs;
 			list[count].complete_data = fetch;
 		}
@@ -475,8 +414,8 @@ static struct error *remove_leftovers(const struct fetch *fetch)
 		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
 		bool known = entry->d_name[0] == '.';
 
-		for (size_t i = 0; !known && i < fetch->packages.count; i++)
-			known = strcmp(fetch->packages.list[i].file, entry->d_name) == 0;
+		for (size_t i = 0; !known && i < fetch->resolve.packages.count; i++)
+			known = strcmp(fetch->resolve.packages.list[i].file, entry->d_name) == 0;
 		if (!known)
 			error = remove_tree(path);
 	}
@@ -490,7 +429,7 @@ static struct error *fill(struct fetch *fetch)
 	_free_ char *partial = xasprintf("%s/packages/partial", fetch->dir);
 	_free_ char *stamp = stamp_path(fetch->dir);
 	_free_ char *programs = programs_folder(fetch);
-	_free_ bool *missing = xcalloc(fetch->packages.count, sizeof(*missing));
+	_free_ bool *missing = xcalloc(fetch->resolve.packages.count, sizeof(*missing));
 	bool parts[PART_COUNT];
 	uint64_t to_download, needed, unpacked = 0;
 
@@ -504,26 +443,26 @@ static struct error *fill(struct fetch *fetch)
 		TRY(unpack_clean(folder));
 	}
 	for (int part = 0; part < PART_COUNT; part++) {
-		parts[part] = !part_is_whole(fetch->dir, &fetch->packages, part);
+		parts[part] = !part_is_whole(fetch->dir, &fetch->resolve.packages, part);
 		if (parts[part])
-			unpacked += with_margin(unpacked_size(&fetch->packages, part));
+			unpacked += with_margin(unpacked_size(&fetch->resolve.packages, part));
 	}
 	TRY(find_missing(fetch, parts, missing, &to_download));
 	needed = to_download + unpacked;
-	if (parts[PART_HEADERS] && kernel_lacks_kbuild(&fetch->packages)) {
-		TRY(kbuild_programs_check(fetch->release));
+	if (parts[PART_HEADERS] && kernel_lacks_kbuild(&fetch->resolve.packages)) {
+		TRY(kbuild_programs_check(fetch->resolve.release));
 		needed += KBUILD_PROGRAMS_ROOM;
 	}
 	TRY(check_space(fetch->dir, needed));
 	if (to_download)
 		TRY(download(fetch, missing));
 	TRY(unpack(fetch, parts));
-	if (!has_all_files(fetch->release))
+	if (!has_all_files(fetch->resolve.release))
 		return error_new(STATUS_FAILED,
 				 "the packages of '%s' do not have all parts of the kernel at the "
 				 "expected places in '%s'",
-				 fetch->release, fetch->dir);
-	TRY(write_stamp(fetch->dir, &fetch->packages));
+				 fetch->resolve.release, fetch->dir);
+	TRY(write_stamp(fetch->dir, &fetch->resolve.packages));
 	return remove_leftovers(fetch);
 }
 
@@ -546,8 +485,8 @@ static bool is_done(const struct fetch *fetch)
 	bool done;
 
 	fetch_stamp_read(fetch->dir, &stamp);
-	done = (!fetch->flavour || same_packages(&stamp, &fetch->packages)) &&
-	       is_complete(fetch->release, fetch->dir, &stamp);
+	done = (!fetch->resolve.flavour || same_packages(&stamp, &fetch->resolve.packages)) &&
+	       is_complete(fetch->resolve.release, fetch->dir, &stamp);
 	apt_packages_deinit(&stamp);
 	return done;
 }
@@ -557,9 +496,9 @@ static struct error *fetch_release(struct fetch *fetch)
 {
 	_close_ int lock = -1;
 
-	TRY(cache_kernel_dir(fetch->release, &fetch->dir));
-	if (!fetch->resolved && !file_exists(fetch->dir))
-		TRY(resolve(fetch)); /* so that an unknown name leaves no folder */
+	TRY(cache_kernel_dir(fetch->resolve.release, &fetch->dir));
+	if (!fetch->resolve.done && !file_exists(fetch->dir))
+		TRY(resolve_packages(&fetch->resolve)); /* an unknown name leaves no folder */
 	TRY(make_dirs(fetch->dir));
 	/* Builds hold the lock shared; wait for them only if there is something to do. */
 	TRY(cache_lock(fetch->dir, true, &lock));
@@ -570,31 +509,32 @@ static struct error *fetch_release(struct fetch *fetch)
 	TRY(cache_lock(fetch->dir, false, &lock));
 	if (is_done(fetch)) /* another fetch has done it in the meantime */
 		return NULL;
-	if (!fetch->resolved)
-		TRY(resolve(fetch));
+	if (!fetch->resolve.done)
+		TRY(resolve_packages(&fetch->resolve));
 	return fill(fetch);
 }
 
 /* Fetch the newest release, or else take the newest complete one in the cache. */
 static struct error *fetch_latest(struct fetch *fetch)
 {
-	struct error *error = resolve(fetch);
+	struct error *error = resolve_packages(&fetch->resolve);
 	char *cached;
 
 	if (!error) {
-		progress_note("newest release of flavour %s: %s (%s)", fetch->flavour,
-			      fetch->release, fetch->packages.list[0].version);
+		progress_note("newest release of flavour %s: %s (%s)", fetch->resolve.flavour,
+			      fetch->resolve.release, fetch->resolve.packages.list[0].version);
 		error = fetch_release(fetch);
 	}
 	if (!error || proc_interrupted())
 		return error;
-	cached = fetch_newest_complete(fetch->flavour);
+	/* The name of a release does not tell from which of several suites it is. */
+	cached = fetch->resolve.suite ? NULL : fetch_newest_complete(fetch->resolve.flavour);
 	if (!cached)
 		return error;
 	progress_note("%s; using %s, which is in the cache", error->text, cached);
 	error_destroy(error);
-	free(fetch->release);
-	fetch->release = cached;
+	free(fetch->resolve.release);
+	fetch->resolve.release = cached;
 	return NULL;
 }
 
@@ -638,31 +578,32 @@ static struct error *choose_release(const struct cli_call *call, char **ret)
 
 struct error *cli_fetch(struct cli_call *call)
 {
-	struct fetch fetch = {.flavour = cli_value(call, "latest"),
-			      .list = cli_value(call, "list"),
-			      .apt.lock = -1};
+	struct fetch fetch = {.resolve = {.flavour = cli_value(call, "latest"),
+					  .list = cli_value(call, "list"),
+					  .suite = cli_value(call, "suite"),
+					  .apt.lock = -1}};
 	struct error *error;
 
-	if (call->count + !!fetch.flavour + !!fetch.list > 1)
+	if (call->count + !!fetch.resolve.flavour + !!fetch.resolve.list > 1)
 		return error_new(STATUS_FAILED,
 				 "give either a RELEASE or --latest FLAVOUR, such as "
 				 "'pokepatch fetch --latest cloud-amd64', or --list FLAVOUR");
-	if (fetch.list) {
-		error = resolve(&fetch);
+	if (fetch.resolve.list) {
+		error = resolve_packages(&fetch.resolve);
 		if (!error)
-			buffer_add_string(&call->out, fetch.releases.text);
+			buffer_add_string(&call->out, fetch.resolve.releases.text);
 		fetch_deinit(&fetch);
 		return error;
 	}
-	if (fetch.flavour) {
+	if (fetch.resolve.flavour) {
 		error = fetch_latest(&fetch);
 	} else {
-		error = choose_release(call, &fetch.release);
+		error = choose_release(call, &fetch.resolve.release);
 		if (!error)
 			error = fetch_release(&fetch);
 	}
 	if (!error)
-		error = report(call, fetch.release);
+		error = report(call, fetch.resolve.release);
 	fetch_deinit(&fetch);
 	return error;
 }

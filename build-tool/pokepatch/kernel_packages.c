@@ -23,6 +23,8 @@ static const struct {
 	enum kernel_part part;
 } package_parts[] = {
 	{"linux-image-", "-dbg", PART_DBG},   {"linux-image-", "", PART_IMAGE},
+	{"linux-base-", "", PART_IMAGE},      {"linux-binary-", "", PART_IMAGE},
+	{"linux-modules-", "", PART_IMAGE},
 	{"linux-headers-", "", PART_HEADERS}, {KBUILD_PREFIX, "", PART_HEADERS},
 	{"linux-source-", "", PART_SOURCE},   {"cpp-", "", PART_COMPILER},
 	{"lib", "", PART_COMPILER},           {"zlib", "", PART_COMPILER},
@@ -321,6 +323,38 @@ static struct error *resolve_compiler(struct apt *apt, const struct apt_package 
 	return NULL;
 }
 
+/*
+ * From Linux 7.2 on, Debian's image is three packages, on which linux-image-R depends: the
+ * configuration, the boot image, and the modules.
+ */
+static const char *const image_parts[] = {"linux-base-", "linux-binary-", "linux-modules-"};
+
+/* Add the packages that the image is split into, if it is. */
+static struct error *resolve_image(struct apt *apt, const char *release,
+				   const struct apt_package *image, struct apt_packages *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(image_parts); i++) {
+		_free_ char *name = find_dependency(image->depends, image_parts[i], release);
+		_free_ char *query = name ? xasprintf("%s:%s", name, apt->arch) : NULL;
+		const char *const queries[] = {query, NULL};
+		const struct apt_package *p;
+		struct apt_packages found;
+		struct error *error = NULL;
+
+		if (!name)
+			continue;
+		TRY(apt_show(apt, queries, &found));
+		p = find_version(&found, name, image->version);
+		if (p)
+			add_copy(ret, p);
+		else
+			error = missing(release, name, image->version);
+		apt_packages_deinit(&found);
+		TRY(error);
+	}
+	return NULL;
+}
+
 /* Resolve one version of the kernel. */
 static struct error *resolve_version(struct apt *apt, const char *release,
 				     const struct candidates *candidates,
@@ -346,7 +380,9 @@ static struct error *resolve_version(struct apt *apt, const char *release,
 	add_copy(ret, dbg);
 	add_copy(ret, headers);
 	add_copy(ret, source);
-	error = resolve_headers(apt, release, headers, ret);
+	error = resolve_image(apt, release, image, ret);
+	if (!error)
+		error = resolve_headers(apt, release, headers, ret);
 	if (!error)
 		error = resolve_compiler(apt, headers, ret);
 	if (error)
@@ -387,7 +423,8 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 			      : error_new(STATUS_FAILED,
 					  "'%s' cannot be fetched: the package sources have no "
 					  "'%s'; 'pokepatch fetch --latest FLAVOUR' finds the "
-					  "newest release that they have",
+					  "newest release that they have, and --suite "
+					  "SUITE that of another suite",
 					  release, image);
 	else
 		error_destroy(first);
