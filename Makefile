@@ -120,32 +120,44 @@ $(out)/test/mutate/mutate: $(mutate_o) $(proof_o) $(differ_o) $(common_o)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 unit-tests: $(out)/test/mutate/mutate
 
-# The kernel that the tests, the demo and the bench use: the newest that Debian offers, for
-# ARCH.  What is made for another architecture than x86_64 has its name in that of its file.
+# The kernel that the tests, the demo and the bench use, for ARCH: KERNEL is a series of test/kernels,
+# which names one release of it, or a release.  What is made for another architecture than x86_64 has
+# its name in that of its file, and so has what is made for another kernel than the default.
 ARCH ?= x86_64
-flavour_x86_64 := cloud-amd64
-flavour_arm64 := cloud-arm64
-flavour_mips64el := cloud-amd64
-flavour_mips64r6el := cloud-amd64
+# The architecture of Debian's package, from which a kernel of our own takes the source.
+fetched_x86_64 := x86_64
+fetched_arm64 := arm64
+fetched_mips64el := x86_64
+fetched_mips64r6el := x86_64
+fetched_arch = $(or $(fetched_$(ARCH)),$(error ARCH=$(ARCH) is not x86_64, arm64, mips64el or mips64r6el))
 cross_arm64 := aarch64-linux-gnu-
 cross_mips64el := mips64el-linux-gnuabi64-
 cross_mips64r6el := mipsisa64r6el-linux-gnuabi64-
 # The variables for kbuild, where these are not ARCH alone.
 kbuild_mips64el := ARCH=mips CC=$(cross_mips64el)gcc-12
 kbuild_mips64r6el := ARCH=mips CC=$(cross_mips64r6el)gcc-12
-# Kernels that we build ourselves, from that flavour's source: test/vm/kernels/NAME.sh.
+# Kernels that we build ourselves, from that source: test/vm/kernels/NAME.sh.
 own_kernels := mips64el mips64r6el
-KERNEL_FLAVOUR ?= $(or $(flavour_$(ARCH)),$(error ARCH=$(ARCH) is not x86_64, arm64, mips64el or mips64r6el))
+default_kernel := $(shell awk '!/^\#/ { print $$1; exit }' test/kernels)
+KERNEL ?= $(default_kernel)
 for_arch := $(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
-kernel_release := $(out)/kernel-release$(for_arch)
+for_kernel := $(if $(filter-out $(default_kernel),$(KERNEL)),-$(KERNEL))
+# A KERNEL that is not known ends make here, before it installs or compiles anything.
+ifneq ($(for_kernel),)
+unknown_kernel := $(shell test/fetch-kernel --check $(or $(fetched_$(ARCH)),x86_64) '$(KERNEL)' 2>&1)
+$(if $(unknown_kernel),$(error $(unknown_kernel)))
+endif
+kernel_release := $(out)/kernel-release$(for_arch)$(for_kernel)
+# For what runs on the default kernel unless it is told of another.
+with_kernel := $(if $(for_kernel),POKEPATCH_KERNEL=$$(cat $(kernel_release)))
 $(kernel_release): $(out)/bin/pokepatch $(out)/libexec/as FORCE
-	$(call say,FETCH,newest $(KERNEL_FLAVOUR) kernel)
-	$(Q)$(out)/bin/pokepatch fetch --latest $(KERNEL_FLAVOUR) >$@.fetched
+	$(call say,FETCH,Linux $(KERNEL) ($(fetched_arch)))
+	$(Q)test/fetch-kernel $(fetched_arch) '$(KERNEL)' >$@.fetched
 ifneq ($(filter $(ARCH),$(own_kernels)),)
 	$(call say,KERNEL,$(ARCH))
-	$(Q)test/vm/kernels/build $(ARCH) >$@.new
+	$(Q)test/vm/kernels/build $(ARCH) "$$(cat $@.fetched)" >$@.new
 else
-	$(Q)sed -n 's/^release: *//p' $@.fetched >$@.new
+	$(Q)cp $@.fetched $@.new
 endif
 	$(Q)cmp -s $@.new $@ || mv $@.new $@
 
@@ -168,20 +180,20 @@ define kbuild_core # variant folder, make variables
 	$(Q)touch $@
 endef
 
-$(out)/.core$(for_arch): $(kernel_release) $(core_sources)
+$(out)/.core$(for_arch)$(for_kernel): $(kernel_release) $(core_sources)
 	$(call say,KBUILD,core-module)
 	+$(call kbuild_core,core,)
-$(out)/.core-debug$(for_arch): $(kernel_release) $(core_sources)
+$(out)/.core-debug$(for_arch)$(for_kernel): $(kernel_release) $(core_sources)
 	$(call say,KBUILD,core-module (debug build))
 	+$(call kbuild_core,core-debug,POKEPATCH_DEBUG=1)
 
 .PHONY: core
-core: $(out)/.core$(for_arch) $(out)/.core-debug$(for_arch) ## build the core module for that kernel (of ARCH)
+core: $(out)/.core$(for_arch)$(for_kernel) $(out)/.core-debug$(for_arch)$(for_kernel) ## build the core module for that kernel (of ARCH)
 
 # What of the programs runs in guests of another architecture: linked with Debian's libraries
 # for it, which the harness unpacks (test/vm/lib/foreign.sh).
 ifneq ($(for_arch),)
-foreign = $$(test/vm/vm foreign)
+foreign = $$($(with_kernel) test/vm/vm foreign)
 .PHONY: guest-programs
 guest-programs: $(kernel_release) ## build pokepatch and replay for guests of ARCH
 	$(call say,CROSS,pokepatch for $(ARCH))
@@ -195,7 +207,7 @@ endif
 # An ARCH that is not known ends make here, before it installs or compiles anything.
 .PHONY: known-arch
 known-arch:
-	$(Q): $(KERNEL_FLAVOUR)
+	$(Q): $(fetched_arch)
 
 .PHONY: setup setup-demo
 setup setup-demo: | known-arch
@@ -216,16 +228,16 @@ ifeq ($(ARCH),all)
 check:
 	$(Q)test/check-all "$(MAKE) --no-print-directory check CHECK=$(CHECK)" $(architectures)
 else
-check: setup ## run all tests, of ARCH=x86_64, arm64, mips64el, mips64r6el, or all
+check: setup ## run all tests, of ARCH=x86_64, arm64, mips64el, mips64r6el, or all; KERNEL=6.12
+	$(Q)rm -rf build/test/warnings
 	+$(Q)$(in_parallel) all unit-tests core
-ifeq ($(for_arch),)
+ifneq ($(for_arch),)
+	+$(Q)$(in_parallel) guest-programs
+else ifeq ($(for_kernel),)
 	+$(Q)$(in_parallel) SANITIZE=1 sanitized
 	+$(Q)$(in_parallel) $(fuzz_programs)
-	$(Q)test/run $(if $(filter short,$(CHECK)),--short)
-else
-	+$(Q)$(in_parallel) guest-programs
-	$(Q)test/run $(if $(filter short,$(CHECK)),--short)
 endif
+	$(Q)$(with_kernel) test/run $(if $(filter short,$(CHECK)),--short) $(if $(for_kernel),--guests)
 endif
 
 .PHONY: pairs
@@ -237,18 +249,18 @@ pairs: setup ## run all pairs of objects from kernel sources, and print the tabl
 .PHONY: mutate
 mutate: setup ## change finished modules in many ways: does the final check notice?
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
-	$(Q)test/mutate/run -n 20 test/mutate/patches/*.patch test/vm/patches/*.patch \
+	$(Q)$(with_kernel) test/mutate/run -n 20 test/mutate/patches/*.patch test/vm/patches/*.patch \
 		examples/*.patch
 
 .PHONY: demo
 demo: setup-demo ## patch the stock Debian kernel (of ARCH) in QEMU and roll it back
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
-	$(Q)test/demo
+	$(Q)$(with_kernel) test/demo
 
 .PHONY: bench
 bench: setup ## measure build times, module size and the cost of a patched call
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
-	$(Q)test/bench/run
+	$(Q)$(with_kernel) test/bench/run
 
 .PHONY: debian-diffs
 debian-diffs: setup ## each change between two of Debian's kernels as a patch (an hour)
@@ -289,19 +301,19 @@ fuzz: setup ## feed the differ, and histories' reader, with broken files for FUZ
 .PHONY: selfcheck
 selfcheck: setup ## run the differ on every unit of the kernel's central folders (an hour the first time)
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
-	$(Q)test/selfcheck/run
+	$(Q)$(with_kernel) test/selfcheck/run
 
 # TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/kernels/debug.config.
 torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run-debug,bats)
 .PHONY: torture
 torture: setup ## switch patches at random under load for TORTURE_SECONDS (900); TORTURE_KERNEL=debug
 	$(Q)$(MAKE) --no-print-directory all kernel core
-	$(Q)POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) $(torture_with) test/vm/torture.bats
+	$(Q)$(with_kernel) POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) $(torture_with) test/vm/torture.bats
 
 .PHONY: vm-shell
 vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
-	$(Q)test/vm/vm shell
+	$(Q)$(with_kernel) test/vm/vm shell
 
 # ---- install ---------------------------------------------------------------
 

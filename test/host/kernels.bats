@@ -12,11 +12,10 @@ build=${BATS_TEST_DIRNAME}/../vm/kernels/build
 setup() {
 	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
 	cache=$XDG_CACHE_HOME/pokepatch
-	store=$cache/debug-kernel tree=$cache/debug-kernel/tree
+	store=$cache/debug-kernel-1.2-3-0123456789ab tree=$store/tree
 	export asked=$cache/asked
-	local dir=$cache/kernels/1.2/source/usr/src source=$BATS_TEST_TMPDIR/linux-source-1
-	mkdir -p "$dir" "$source/scripts/kconfig" "$source/include"
-	echo "linux-source-1 1.2-3 0123" >"$cache/kernels/1.2/fetched"
+	local source=$BATS_TEST_TMPDIR/linux-source-1
+	mkdir -p "$source/scripts/kconfig" "$source/include"
 	cat >"$source/Makefile" <<-END
 		.RECIPEPREFIX = >
 		note = @echo \$@ >>$asked
@@ -38,7 +37,14 @@ setup() {
 	printf '#!/bin/sh\ncat "$3" >.config\n' >"$source/scripts/kconfig/merge_config.sh"
 	chmod +x "$source/scripts/kconfig/merge_config.sh"
 	echo text >"$source/include/header"
-	tar -cJf "$dir/linux-source-1.tar.xz" -C "$BATS_TEST_TMPDIR" linux-source-1
+	put_source 1.2 1.2-3 0123456789abcdef
+}
+
+# put_source RELEASE VERSION SUM - a kernel in the cache, with that source.
+put_source() {
+	mkdir -p "$cache/kernels/$1/source/usr/src"
+	echo "linux-source-1 $2 $3" >"$cache/kernels/$1/fetched"
+	tar -cJf "$cache/kernels/$1/source/usr/src/linux-source-1.tar.xz" -C "$BATS_TEST_TMPDIR" linux-source-1
 }
 
 # asks WORDS - what make was asked for since the last time.
@@ -55,7 +61,7 @@ asks() {
 everything='tinyconfig olddefconfig bzImage modules modules_install'
 
 @test "the debug kernel is built once, and found where a release is looked for" {
-	run --separate-stderr "$build" debug 1
+	run --separate-stderr "$build" debug 1.2 1
 	release=$output
 	[[ $release == 1.2-pokepatch-debug-???????? ]]
 	asks $everything
@@ -65,63 +71,96 @@ everything='tinyconfig olddefconfig bzImage modules modules_install'
 		[ -e "$cache/kernels/$release/$file" ]
 	done
 	[ ! -e "$tree/some.o" ]
-	run --separate-stderr "$build" debug 1
+	run --separate-stderr "$build" debug 1.2 1
 	[ "$output" = "$release" ] && [ -z "$stderr" ]
 	asks
 	# A link that is gone comes back, no more.
 	rm -r "$cache/kernels/$release"
-	run --separate-stderr "$build" debug 1
+	run --separate-stderr "$build" debug 1.2 1
 	[ -e "$cache/kernels/$release/image/boot/vmlinuz-$release" ]
 	asks
 }
 
 @test "a debug kernel that is damaged is built from the start" {
-	"$build" debug 1
+	"$build" debug 1.2 1
 	asks $everything
 	for damage in "rm $tree/include/header" "truncate -s 1 $tree/Makefile" "truncate -s 0 $store/sums" \
 		"touch -r / $tree/vmlinux $tree/new; echo TEXT >$tree/vmlinux" "rm -r $store/modules"; do
 		echo "== $damage"
 		eval "$damage"
-		"$build" debug 1
+		"$build" debug 1.2 1
 		asks $everything
 		[ "$(cat "$tree/vmlinux")" = text ]
 	done
-	"$build" debug 1
+	"$build" debug 1.2 1
 	asks
 }
 
 @test "a build of the debug kernel that was interrupted or has failed goes on" {
 	touch "$cache/broken"
-	run ! "$build" debug 1
+	run ! "$build" debug 1.2 1
 	asks tinyconfig olddefconfig bzImage
 	rm "$cache/broken"
 	touch "$cache/hang" "$tree/goes-on"
-	setsid "$build" debug 1 &
+	setsid "$build" debug 1.2 1 &
 	while [ ! -e "$cache/hanging" ]; do sleep 0.05; done
 	# With all that it has started.
 	kill -KILL -- -$!
 	wait $! || :
 	rm "$cache/hang"
 	asks bzImage
-	"$build" debug 1
+	"$build" debug 1.2 1
 	[ -e "$tree/goes-on" ]
 	asks bzImage modules modules_install
 
 	# What cannot be gone on with is made again, once.
 	rm "$store/ready"
 	touch "$tree/broken"
-	"$build" debug 1
+	"$build" debug 1.2 1
 	asks bzImage $everything
 }
 
 @test "a debug kernel of another configuration has another release" {
 	local copy=$BATS_TEST_TMPDIR/copy
-	mkdir "$copy"
-	cp "${build%/*}"/{build,debug.*} "$copy"
-	first=$("$copy/build" debug 1)
+	mkdir -p "$copy/test/vm/kernels"
+	cp "${build%/*}"/{build,debug.*} "$copy/test/vm/kernels"
+	cp "$BATS_TEST_DIRNAME/../source.sh" "$copy/test"
+	copy=$copy/test/vm/kernels
+	first=$("$copy/build" debug 1.2 1)
 	echo CONFIG_MORE=y >>"$copy/debug.config"
-	second=$("$copy/build" debug 1)
+	second=$("$copy/build" debug 1.2 1)
 	asks $everything $everything
 	[ "$first" != "$second" ]
 	[ ! -e "$cache/kernels/$first" ] && [ -e "$cache/kernels/$second" ]
+}
+
+@test "a kernel of our own is made from the source that is named, whatever else is in the cache" {
+	first=$("$build" debug 1.2 1)
+	asks $everything
+	# A newer kernel, whose source is another.
+	echo newer >"$BATS_TEST_TMPDIR/linux-source-1/include/header"
+	put_source 1.12 1.12-1 ba9876543210
+	[ "$("$build" debug 1.2 1)" = "$first" ]
+	asks
+	[ "$(cat "$tree/vmlinux")" = text ]
+	# Both can be there.
+	second=$("$build" debug 1.12 1)
+	asks $everything
+	[ "$first" != "$second" ]
+	[ "$(cat "$cache/kernels/$second/dbg/usr/lib/debug/boot/vmlinux-$second")" = newer ]
+	[ "$(cat "$cache/kernels/$first/dbg/usr/lib/debug/boot/vmlinux-$first")" = text ]
+	[ "$("$build" debug 1.2 1)" = "$first" ]
+	asks
+	# Another version of the same release: neither its tree nor what an interrupted run left of it is taken.
+	rm "$store/ready"
+	put_source 1.2 1.2-4 0123456789ff
+	third=$("$build" debug 1.2 1)
+	asks $everything
+	[ "$(cat "$cache/kernels/$third/dbg/usr/lib/debug/boot/vmlinux-$third")" = newer ]
+	# A tree that was not used for long goes.
+	touch -d '20 days ago' "$store/.used"
+	"$build" debug 1.12 1
+	[ ! -e "$store" ]
+	run --separate-stderr ! "$build" debug 1.3 1
+	[[ $stderr == *"the cache has no source of 1.3"*"pokepatch fetch 1.3" ]]
 }

@@ -6,7 +6,7 @@ load helpers
 
 setup_file() {
 	export release kernel source
-	release=$("$top/test/vm/kernels/build" mips64el)
+	release=$("$top/test/vm/kernels/build" mips64el "$(cat "$top/build/kernel-release")")
 	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
 	# Prepares the source, and compiles the core.
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |

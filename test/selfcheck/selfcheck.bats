@@ -7,7 +7,11 @@ setup_file() {
 	cd "$top" || return
 	export release folder
 	release=$(cat build/kernel-release)
-	folder=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/selfcheck/$release
+	# shellcheck source=../source.sh
+	. test/source.sh
+	find_source "$release"
+	# shellcheck disable=SC2154 # set by that
+	folder=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/selfcheck/$release-$source_key
 }
 
 selfcheck() {

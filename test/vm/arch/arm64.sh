@@ -2,7 +2,6 @@
 # shellcheck shell=bash disable=SC2034 # variables of the harness and of the tests
 # arm64 for the VM harness.  test/README.md explains each variable.
 
-arch_release_pattern='*-cloud-arm64'
 arch_uname=aarch64
 arch_suffix=-arm64
 arch_qemu=qemu-system-aarch64

@@ -3,7 +3,6 @@
 # What both kinds of MIPS64 have for the VM harness, on a Malta board.  test/README.md explains the
 # variables.  mips64el.sh and mips64r6el.sh set arch_kernel and source this.
 
-arch_release_pattern="*-pokepatch-$arch_kernel-*"
 arch_uname=mips64
 arch_suffix=-$arch_kernel
 arch_qemu=qemu-system-mips64el

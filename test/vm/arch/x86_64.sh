@@ -2,7 +2,6 @@
 # shellcheck shell=bash disable=SC2034 # variables of the harness and of the tests
 # x86-64 for the VM harness.  test/README.md explains each variable.
 
-arch_release_pattern='*-cloud-amd64'
 arch_qemu=qemu-system-x86_64
 arch_image=vmlinuz
 arch_kbuild=(ARCH=x86_64)

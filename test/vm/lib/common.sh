@@ -26,16 +26,17 @@ clean_up() {
 	rm -rf "$work"
 }
 
-# get_kernel WORD... - how a kernel comes into the cache.
+# get_kernel - how the kernel comes into the cache.
 get_kernel() {
-	if [ -n "${arch_kernel-}" ]; then
-		echo "test/vm/kernels/build $arch_kernel"
+	if [ -n "$kernel" ] && [ -z "${arch_kernel-}" ]; then
+		echo "build/bin/pokepatch fetch $kernel"
 	else
-		echo "build/bin/pokepatch fetch $*"
+		echo "make kernel${arch_suffix:+ ARCH=$arch}"
 	fi
 }
 
-# find_kernel - read the architecture's file, choose the release, set:
+# find_kernel - read the architecture's file, take the release that was named (--kernel,
+# $POKEPATCH_KERNEL), or else the one that `make kernel` has noted, whatever else is in the cache; set:
 #   $image the kernel, $module_root a folder with lib/modules/$kernel, $store where
 #   the parts that every run of this kernel shares are kept.
 find_kernel() {
@@ -43,26 +44,13 @@ find_kernel() {
 	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
 	# shellcheck source=../arch/x86_64.sh
 	. "$here/arch/$arch.sh"
-	# What `make` fetched for the tests, if it is for this architecture.
 	if [ -z "$kernel" ] && [ -s "$top/build/kernel-release${arch_suffix-}" ]; then
 		kernel=$(cat "$top/build/kernel-release${arch_suffix-}")
-		# shellcheck disable=SC2254 # a pattern
-		case $kernel in
-		$arch_release_pattern) ;;
-		*) kernel='' ;;
-		esac
 	fi
-	if [ -z "$kernel" ]; then
-		# shellcheck disable=SC2086 # a pattern
-		for dir in $(printf '%s\n' "$cache"/$arch_release_pattern | sort -V); do
-			[ -e "$dir/image/boot" ] && kernel=${dir##*/}
-		done
-		[ -n "$kernel" ] ||
-			fail "no kernel in $cache; get one with: $(get_kernel --latest "${arch_release_pattern#\*-}")"
-	fi
+	[ -n "$kernel" ] || fail "which kernel? Give --kernel RELEASE, or first: $(get_kernel)"
 	dir=$cache/$kernel/image
 	image=$dir/boot/$arch_image-$kernel
-	[ -r "$image" ] || fail "$image is missing; get it with: $(get_kernel "$kernel")"
+	[ -r "$image" ] || fail "$image is missing; get it with: $(get_kernel)"
 	command -v "$arch_qemu" >/dev/null || fail "$arch_qemu is missing; run test/setup"
 	[ "$smp" -le "${arch_most_cpus:-$smp}" ] || smp=$arch_most_cpus
 	store=$top/build/vm/$kernel

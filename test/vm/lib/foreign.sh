@@ -27,7 +27,7 @@ apt_lists() {
 	local dir=$cache/guest/apt-$arch_debian
 	export APT_CONFIG=$cache/apt/$arch_debian/apt.conf
 	[ ! -r "$APT_CONFIG" ] || return 0
-	[ -n "${arch_kernel-}" ] || fail "first: $(get_kernel --latest "cloud-$arch_debian")"
+	[ -n "${arch_kernel-}" ] || fail "first: $(get_kernel)"
 	APT_CONFIG=$dir/apt.conf
 	mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
 	: >"$dir/state/status"
