@@ -78,7 +78,7 @@ $(out)/%.o: %.c Makefile $(out)/datadir
 # ---- tests -----------------------------------------------------------------
 
 .PHONY: unit-tests
-unit-tests: $(unit_tests) $(out)/test/selfcheck/selfcheck $(out)/test/section-rules
+unit-tests: $(unit_tests) $(out)/test/selfcheck/selfcheck $(out)/test/rebuild/rebuild $(out)/test/section-rules
 
 # What is run with sanitizers too.
 .PHONY: sanitized
@@ -98,6 +98,13 @@ $(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o) $(a
 selfcheck_o := $(call objects,$(wildcard test/selfcheck/*.c))
 $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+
+# Units picked at random against the shipped kernel (test/rebuild/README.md).
+rebuild_o := $(call objects,$(wildcard test/rebuild/*.c) test/selfcheck/inventory.c)
+$(out)/test/rebuild/rebuild: $(rebuild_o) $(call not_main,$(build_o)) $(differ_o) $(common_o)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 $(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlining.o)
@@ -303,6 +310,11 @@ selfcheck: setup ## run the differ on every unit of the kernel's central folders
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
 	$(Q)$(with_kernel) test/selfcheck/run
 
+.PHONY: rebuild
+rebuild: setup ## compare 200 units of the kernel, picked at random, with their shipped code
+	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
+	$(Q)test/rebuild/run
+
 # TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/kernels/debug.config.
 torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run-debug,bats)
 .PHONY: torture
@@ -360,4 +372,4 @@ FORCE:
 
 -include $(patsubst %.o,%.d,$(common_o) $(differ_o) $(build_o) $(cli_o) $(dmain_o)) \
 	$(addsuffix .d,$(unit_tests)) $(patsubst %.o,%.d,$(fuzz_o) $(fuzz_history_o)) build/fuzz/test/fuzz/fuzz_diff.d \
-	$(patsubst %.o,%.d,$(selfcheck_o) $(mutate_o) $(replay_o) $(history_seeds_o)) $(out)/test/pairs/section_rules.d
+	$(patsubst %.o,%.d,$(selfcheck_o) $(rebuild_o) $(mutate_o) $(replay_o) $(history_seeds_o)) $(out)/test/pairs/section_rules.d

@@ -313,6 +313,7 @@ const struct arch arch_x86_64 = {
 		.objtool_tables = x86_64_objtool_tables,
 		.seal_table = ".ibt_endbr_seal",
 		.seal_length = 4,
+		.landing_pad = "\xf3\x0f\x1e\xfa", /* ENDBR64 */
 		.replacement_section = ".altinstr_replacement",
 	},
 };

@@ -33,6 +33,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "makefile-changed", "a makefile or linker script changed", true },
 	{ "new-file", "a source file is new", false },
 	{ "no-entry", "a changed function has no entry at which calls could be rerouted", false },
+	{ "no-landing-pad", "new code takes the address of a function that cannot be called indirectly", false },
 	{ "not-in-kernel", "a changed file is not compiled into this kernel", true },
 	{ "note-unknown", "pokepatch does not understand a note that the author makes in the source", false },
 	{ "objtool", "objtool rejects the new code", false },

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "diff/externals.h"
+#include "diff/pads.h"
 
 /* How each field of an atom's code uses an address (OPERAND_*); a field of data holds its value. */
 struct operands {
@@ -225,6 +226,8 @@ struct error *addresses_judge(struct selection *selection, struct atom *from)
 
 		judge_neighbours(selection, reloc, &reference, kind);
 		error = judge_escape(selection, from, &reference, kind);
+		if (!error && (kind & OPERAND_VALUE))
+			error = pads_judge(selection, from, &reference);
 	}
 	free(operands.kinds);
 	return error;

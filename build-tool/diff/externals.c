@@ -221,6 +221,18 @@ static struct error *find_symbol(struct selection *selection, const struct atom 
 	return NULL;
 }
 
+struct error *externals_look_up(struct selection *selection, const struct symbol *symbol,
+				struct parent **ret_parent, const struct parent_symbol **ret)
+{
+	*ret_parent = selection->options->parent;
+	*ret = NULL;
+	if (symbol->bind != STB_LOCAL)
+		return find_global(selection, symbol->name, ret_parent, ret);
+	if (*ret_parent && find_block(selection))
+		*ret = parent_local(*ret_parent, selection->block, symbol->name);
+	return NULL;
+}
+
 struct error *externals_find_old(struct selection *selection, const struct atom *atom,
 				 uint32_t *ret)
 {

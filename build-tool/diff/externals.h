@@ -27,6 +27,14 @@ struct error *externals_find_atom(struct selection *selection, const struct atom
 				  const char **ret_link_name);
 
 /*
+ * externals_look_up - find the symbol of the kernel for a symbol of the original, or an undefined
+ * one, without adding it to the list.
+ * @ret: NULL if there is none
+ */
+struct error *externals_look_up(struct selection *selection, const struct symbol *symbol,
+				struct parent **ret_parent, const struct parent_symbol **ret);
+
+/*
  * externals_find_name - find an undefined symbol of the unit where the kernel defines it.
  * @ret_link_name: name of the undefined symbol that the output object gets for it
  * @ret_external: NULL if the module loader resolves it, or if another unit of the patch defines it

@@ -61,6 +61,7 @@ struct arch_loader {
 	 */
 	const char *seal_table;
 	uint8_t seal_length;
+	const char *landing_pad; /* the code of such a pad, of seal_length bytes */
 	const char *replacement_section; /* code that is copied over the sites, or NULL */
 	const struct late_limit *late_limit; /* or NULL */
 	/*

@@ -259,6 +259,24 @@ const char *kbuild_variable(char *const *environment, const char *name)
 	return NULL;
 }
 
+/*
+ * Two of the top folder's subfolders, arch/x86 and arch/x86/lib, lead to arch/x86/lib/usercopy_64.o
+ * (ARCH_CORE, ARCH_LIB).  Two makes at a time would compile it twice, and the second would not find
+ * the file with its dependencies, which the first removes.
+ */
+static bool is_reached_twice(const char *target)
+{
+	return has_prefix(target, "./arch/") && strstr(target, "/lib/");
+}
+
+static unsigned int jobs_for(const struct build *build, char *const *targets)
+{
+	for (; *targets; targets++)
+		if (is_reached_twice(*targets))
+			return 1;
+	return build->options.jobs;
+}
+
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output)
 {
@@ -274,7 +292,7 @@ struct error *kbuild_make(const struct build *build, const char *directory, char
 	args_add(&args, "make");
 	args_add(&args, "-rRk");
 	args_add(&args, "--no-print-directory");
-	args_addf(&args, "-j%u", build->options.jobs);
+	args_addf(&args, "-j%u", jobs_for(build, targets));
 	args_add(&args, "-f");
 	args_add(&args, "scripts/Makefile.build");
 	args_addf(&args, "obj=%s", directory);

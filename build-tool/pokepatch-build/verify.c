@@ -17,6 +17,7 @@
 #include "object/object.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/texts.h"
+#include "pokepatch-build/exact.h"
 
 static void index_functions(const struct object *object, struct map *ret)
 {
@@ -106,6 +107,20 @@ static const char *different_sites(const struct object *object, const struct sym
 	return NULL;
 }
 
+bool verify_differs(const struct object *object, const struct symbol *symbol,
+		    const struct parent *parent, const struct parent_symbol *old,
+		    const unsigned char *bytes, uint64_t room, struct verify_difference *ret)
+{
+	*ret = (struct verify_difference){0};
+	if (symbol->size != old->size || symbol->size > room)
+		return true;
+	ret->at = first_difference(object, symbol, bytes);
+	if (ret->at < symbol->size)
+		return true;
+	ret->table = different_sites(object, symbol, parent, old);
+	return ret->table != NULL;
+}
+
 /* The hot or the cold part of a function, in the exact object and in the parent. */
 struct part {
 	const struct unit *unit;
@@ -133,21 +148,17 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 			     symbol ? parent->path : part->unit->exact_object);
 		return DIFF_UNVERIFIED;
 	}
-	uint64_t difference =
-		symbol->size == old->size && symbol->size <= room
-			? first_difference(part->object, symbol, live)
-			: 0;
-	const char *table = difference == symbol->size
-				    ? different_sites(part->object, symbol, parent, old)
-				    : NULL;
-	if (table) {
+	struct verify_difference difference;
+	bool differs =
+		verify_differs(part->object, symbol, parent, old, live, room, &difference);
+	if (differs && difference.table) {
 		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 			     "objtool lists other places of '%s' in %s than those that %s has; "
 			     "check that its objtool is this kernel's",
-			     part->name, table, parent->path);
+			     part->name, difference.table, parent->path);
 		return DIFF_UNEQUAL;
 	}
-	if (difference == symbol->size) {
+	if (!differs) {
 		text_source_add_runs(&(struct text_source){.object = part->object,
 							   .rewritten = part->rewritten,
 							   .symbol = symbol,
@@ -160,7 +171,7 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 		     "'%s' as compiled here (%" PRIu64 " bytes) is not what %s has (%" PRIu64
 		     " bytes), from byte %" PRIu64 " on; check source, configuration and compiler",
-		     part->name, symbol->size, parent->name, old->size, difference);
+		     part->name, symbol->size, parent->name, old->size, difference.at);
 	return DIFF_UNEQUAL;
 }
 

@@ -460,6 +460,7 @@ static struct error *check_all(struct check *check, const char *path)
 	TRY(tables_check_used(check));
 	TRY(sites_check(check));
 	TRY(seals_check(check));
+	TRY(seals_check_taken(check));
 	TRY(unwind_check(check));
 	TRY(modinfo_check(check));
 	TRY(versions_check(check));

@@ -193,3 +193,115 @@ bool seals_has(struct symtab *symtab, const struct proof_rules *rules,
 		load_seals(symtab, rules->seals);
 	return sorted_find(symtab->seals.list, symtab->seals.count, &key, seal_order);
 }
+
+/* ---- addresses of a parent's functions ---------------------------------------------- */
+
+/* Does the kernel have such a table?  Without indirect branch tracking it has none. */
+static bool has_tracking(const struct proof *proof)
+{
+	const struct symtab *vmlinux = proof->parents.list[0];
+
+	for (size_t i = 1; proof->rules->seals && i < vmlinux->section_count; i++)
+		if (!strcmp(vmlinux->sections[i], proof->rules->seals))
+			return true;
+	return false;
+}
+
+/*
+ * Does a unit's unchanged source take the function's address?  Then objtool has seen that, and the
+ * kernel's authors have said what they do with it if there is no pad (ANNOTATE_NOENDBR).
+ */
+static bool was_taken(const struct check *check, const char *name)
+{
+	for (size_t i = 0; i < check->proof->sources.count; i++) {
+		const struct source *source = check->proof->sources.list[i];
+		const struct object *orig = &source->orig;
+		const struct symbol *own =
+			source->have_orig ? map_get(&source->orig_by_name, name) : NULL;
+
+		for (size_t j = 1; source->have_orig && j < orig->sections.count; j++) {
+			const struct section *section = orig->sections.list[j];
+
+			if (!section_is_loaded(section) || is_about_code(check, section) ||
+			    has_prefix(section->name, ".export_symbol") ||
+			    has_prefix(section->name, "___ksymtab"))
+				continue;
+			for (size_t k = 0; k < section->relocs.count; k++) {
+				const struct reloc *reloc = &section->relocs.list[k];
+				const struct reloc_kind *kind =
+					arch_reloc(check->object.arch, reloc->type);
+				const struct symbol *to = reloc->symbol;
+				uint64_t origin = kind && kind->pc_relative &&
+								  section_is_text(section)
+							  ? kind->origin
+							  : 0;
+
+				if (kind && kind->branch)
+					continue;
+				if (own ? to->section == own->section &&
+						  to->value + reloc->addend + origin == own->value
+					: !to->section && !strcmp(to->name, name))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* An address that code or data of the module gets, and does not only call or jump to. */
+static struct error *check_taken(struct check *check, const struct section *section, uint32_t type,
+				 int64_t addend, struct symtab *parent,
+				 const struct known_symbol *known)
+{
+	const struct proof_rules *rules = check->proof->rules;
+	const struct reloc_kind *kind = arch_reloc(check->object.arch, type);
+	int64_t offset = addend;
+
+	if (kind && kind->pc_relative && section_is_text(section))
+		offset += kind->origin;
+	if (!known->function || offset || (kind && kind->branch && section_is_text(section)) ||
+	    is_about_code(check, section) || has_prefix(known->name, "__SCT__"))
+		return NULL;
+	const unsigned char *bytes = symtab_bytes(parent, known);
+	if (bytes && known->size >= PAD_SIZE && !memcmp(bytes, rules->landing_pad, PAD_SIZE) &&
+	    !seals_has(parent, rules, known, 0))
+		return NULL;
+	return was_taken(check, known->name)
+		       ? NULL
+		       : wrong(check, "section %s has the address of '%s', which the kernel closes to "
+				      "indirect calls",
+			       section->name, known->name);
+}
+
+struct error *seals_check_taken(struct check *check)
+{
+	struct symtab *vmlinux = check->proof->parents.list[0];
+
+	if (!has_tracking(check->proof))
+		return NULL;
+	for (size_t i = 0; i < check->rows.count; i++) {
+		const struct row *row = &check->rows.list[i];
+		const struct row_symbol *symbol = &check->symbols.list[row->symbol];
+
+		TRY(check_taken(check, row->section, row->type, row->addend, symbol->parent,
+				symbol->known));
+	}
+	for (size_t i = 1; i < check->object.sections.count; i++) {
+		const struct section *section = check->object.sections.list[i];
+
+		for (size_t j = 0; section_is_loaded(section) && j < section->relocs.count; j++) {
+			const struct reloc *reloc = &section->relocs.list[j];
+			const char *name = reloc->symbol->name;
+
+			if (reloc->symbol->section)
+				continue;
+			symtab_load(vmlinux, &name, 1);
+			for (const struct known_symbol *known = symtab_get(vmlinux, name); known;
+			     known = known->next)
+				if (known->global)
+					TRY(check_taken(check, section, reloc->type, reloc->addend,
+							vmlinux, known));
+		}
+	}
+	return NULL;
+}

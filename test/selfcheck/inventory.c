@@ -8,16 +8,16 @@
 
 #include "selfcheck.h"
 
-static const char *const folders[] = {"fs/", "mm/", "kernel/", "net/core/", "net/ipv4/"};
+const char *const inventory_central[] = {"fs/", "mm/", "kernel/", "net/core/", "net/ipv4/", NULL};
 
-static bool is_ours(const char *source)
+static bool is_ours(const char *const *folders, const char *source)
 {
 	if (!has_suffix(source, ".c") || has_suffix(source, ".mod.c"))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+	for (size_t i = 0; folders && folders[i]; i++)
 		if (has_prefix(source, folders[i]))
 			return true;
-	return false;
+	return !folders && *source != '/' && *source != '.';
 }
 
 /* Debian builds in a folder below the source: names are absolute, or begin with "../". */
@@ -41,7 +41,8 @@ static const Dwfl_Callbacks callbacks = {
 };
 
 /* Through libdwfl: the strings of a .ko are only found by its relocations. */
-static struct error *add_units(struct inventory *inventory, const char *path, const char *module)
+static struct error *add_units(struct inventory *inventory, const char *const *folders,
+			       const char *path, const char *module)
 {
 	Dwfl *dwfl = dwfl_begin(&callbacks);
 	Dwfl_Module *file = dwfl ? dwfl_report_offline(dwfl, "", path, -1) : NULL;
@@ -55,7 +56,7 @@ static struct error *add_units(struct inventory *inventory, const char *path, co
 	while ((die = dwfl_module_nextcu(file, die, &bias))) {
 		const char *name = tree_name(die);
 
-		if (name && is_ours(name))
+		if (name && is_ours(folders, name))
 			*vec_push(&inventory->list) = (struct target){
 				.source = xstrdup(name),
 				.module = module ? xstrdup(module) : NULL,
@@ -66,7 +67,8 @@ static struct error *add_units(struct inventory *inventory, const char *path, co
 	return NULL;
 }
 
-static struct error *add_modules(struct inventory *inventory, const char *folder)
+static struct error *add_modules(struct inventory *inventory, const char *const *folders,
+				 const char *folder)
 {
 	char *roots[] = {(char *)folder, NULL};
 	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_NOSTAT, NULL);
@@ -83,7 +85,7 @@ static struct error *add_modules(struct inventory *inventory, const char *folder
 		for (char *p = name; *p; p++)
 			if (*p == '-')
 				*p = '_';
-		error = add_units(inventory, entry->fts_path, name);
+		error = add_units(inventory, folders, entry->fts_path, name);
 	}
 	fts_close(walk);
 	return error;
@@ -150,7 +152,8 @@ static struct error *read_cached(const char *cached, struct inventory *ret)
 	return NULL;
 }
 
-struct error *inventory_read(struct build *build, const char *cached, struct inventory *ret)
+struct error *inventory_read(struct build *build, const char *const *folders, const char *cached,
+			     struct inventory *ret)
 {
 	struct buffer text = {};
 	struct error *error;
@@ -158,13 +161,14 @@ struct error *inventory_read(struct build *build, const char *cached, struct inv
 	*ret = (struct inventory){};
 	if (file_exists(cached))
 		return read_cached(cached, ret);
-	TRY(add_units(ret, build->files.vmlinux, NULL));
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		_free_ char *modules =
-			xasprintf("%s/kernel/%s", build->files.modules_dbg, folders[i]);
+	static const char *const all[] = {"", NULL};
+
+	TRY(add_units(ret, folders, build->files.vmlinux, NULL));
+	for (const char *const *folder = folders ?: all; *folder; folder++) {
+		_free_ char *modules = xasprintf("%s/kernel/%s", build->files.modules_dbg, *folder);
 
 		if (file_exists(modules))
-			TRY(add_modules(ret, modules));
+			TRY(add_modules(ret, folders, modules));
 	}
 	sort_out(ret);
 	for (size_t i = 0; i < ret->list.count; i++) {

@@ -363,7 +363,7 @@ static struct error *prepare(struct selfcheck *check)
 
 	TRY(prepare_tree(&check->build));
 	TRY(make_dirs(results));
-	TRY(inventory_read(&check->build, inventory, &check->inventory));
+	TRY(inventory_read(&check->build, inventory_central, inventory, &check->inventory));
 	TRY(read_inclusions(check));
 	symvers = xasprintf("%s/Module.symvers", check->build.files.kbuild);
 	TRY(symvers_read(symvers, &check->symvers));

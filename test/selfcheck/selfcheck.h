@@ -23,8 +23,14 @@ struct target {
 struct inventory {
 	VEC(struct target) list; /* by source */
 };
-/* inventory_read - from DWARF of vmlinux and the modules; kept in the file cached. */
-struct error *inventory_read(struct build *build, const char *cached, struct inventory *ret);
+/* The folders of the self-check; ends with NULL. */
+extern const char *const inventory_central[];
+/*
+ * inventory_read - the units in these folders, or in all (NULL), from DWARF of vmlinux and the
+ * modules; kept in the file cached.
+ */
+struct error *inventory_read(struct build *build, const char *const *folders, const char *cached,
+			     struct inventory *ret);
 void inventory_deinit(struct inventory *inventory);
 
 /* ---- image.c: an object, read without the differ's code ---------------------------- */
