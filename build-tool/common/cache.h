@@ -8,7 +8,8 @@
  *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
  *   headers/    linux-headers, -common, linux-kbuild or its programs built from the source; works
  *               from any folder
- *   compiler/   for another architecture: cpp and its libraries, which qemu runs
+ *   compiler/   gcc and binutils that run here, if this machine lacks them; for another
+ *               architecture cpp and its libraries, which qemu runs
  *   source/     usr/src/linux-source-V.tar.xz
  *   fetched     written last: "NAME VERSION SHA256", a line for each package
  *   tree-KEY/   prepared source trees (pokepatch-build)

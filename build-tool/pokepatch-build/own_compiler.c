@@ -72,21 +72,35 @@ static struct error *is_usable(const struct build *build, const char *cc1, const
 	return error;
 }
 
+/* Since Debian 13 it is in usr/libexec; the caller frees the path. */
+static char *find_cc1(const struct build *build, const char *number)
+{
+	static const char *const folders[] = {"libexec", "lib"};
+	char *path = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && !(path && file_exists(path)); i++) {
+		free(path);
+		path = xasprintf("%s/usr/%s/gcc/%s/%.*s/cc1", build->files.compiler ?: "",
+				 folders[i], build->machine->tools.gnu, (int)strcspn(number, "."),
+				 number);
+	}
+	return path;
+}
+
 struct error *own_compiler_find(struct build *build)
 {
 	_free_ char *wanted = NULL, *present = NULL;
 	const char *number;
 	bool usable = false;
 
-	if (!build->cross)
+	if (!build->cross || arch_is_native(build->machine))
 		return NULL;
 	TRY(wanted_version(build, &wanted));
 	TRY(present_version(build, &present));
 	if (!wanted || !present || !strcmp(wanted, present))
 		return NULL;
 	number = strrchr(wanted, ' ') ? strrchr(wanted, ' ') + 1 : wanted;
-	_free_ char *cc1 = xasprintf("%s/usr/lib/gcc/%s/%.*s/cc1", build->files.compiler ?: "",
-				     build->machine->tools.gnu, (int)strcspn(number, "."), number);
+	_free_ char *cc1 = find_cc1(build, number);
 	if (build->files.compiler && build->machine->tools.emulator && file_exists(cc1))
 		TRY(is_usable(build, cc1, wanted, &usable));
 	if (usable)

@@ -76,6 +76,20 @@ void apt_packages_deinit(struct apt_packages *packages)
 	vec_deinit(packages);
 }
 
+void apt_packages_add(struct apt_packages *packages, const struct apt_package *from)
+{
+	struct apt_package *to = vec_push(packages);
+
+	*to = *from;
+	to->name = xstrdup(from->name);
+	to->version = xstrdup(from->version);
+	to->architecture = xstrdup(from->architecture);
+	to->depends = xstrdup(from->depends);
+	to->file = xstrdup(from->file);
+	to->sha256 = xstrdup(from->sha256);
+	to->uri = from->uri ? xstrdup(from->uri) : NULL;
+}
+
 /* ---- the folder ------------------------------------------------------------- */
 
 static struct error *write_config(struct apt *apt)
@@ -430,7 +444,8 @@ void apt_parse_show(const char *text, struct apt_packages *ret)
 	}
 }
 
-struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret)
+static struct error *show(struct apt *apt, const char *versions, const char *const *names,
+			  struct apt_packages *ret)
 {
 	static const struct proc_options apart = {.keep_stderr_apart = true, .env = c_locale};
 	struct proc_result result;
@@ -440,9 +455,10 @@ struct error *apt_show(struct apt *apt, const char *const *names, struct apt_pac
 
 	while (names[count])
 		count++;
-	argv = xcalloc(count + 5, sizeof(*argv));
-	memcpy(argv, (const char *[]){"apt-cache", "-c", apt->config, "show"}, 4 * sizeof(*argv));
-	memcpy(argv + 4, names, count * sizeof(*argv));
+	argv = xcalloc(count + 6, sizeof(*argv));
+	memcpy(argv, (const char *[]){"apt-cache", "-c", apt->config, "show", versions},
+	       5 * sizeof(*argv));
+	memcpy(argv + 5, names, count * sizeof(*argv));
 	/* apt-cache fails if one of the names is unknown, so ignore its status. */
 	error = proc_run(argv, &apart, &result);
 	free(argv);
@@ -450,6 +466,17 @@ struct error *apt_show(struct apt *apt, const char *const *names, struct apt_pac
 	apt_parse_show(result.out.text, ret);
 	proc_result_deinit(&result);
 	return NULL;
+}
+
+struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret)
+{
+	return show(apt, "--all-versions", names, ret);
+}
+
+struct error *apt_show_candidates(struct apt *apt, const char *const *names,
+				  struct apt_packages *ret)
+{
+	return show(apt, "--no-all-versions", names, ret);
 }
 
 static char **split_lines(const char *text)

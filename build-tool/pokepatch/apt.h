@@ -49,6 +49,8 @@ struct apt_packages {
 	size_t count, room;
 };
 void apt_package_deinit(struct apt_package *package);
+/* apt_packages_add - add a copy of a package. */
+void apt_packages_add(struct apt_packages *packages, const struct apt_package *from);
 void apt_packages_deinit(struct apt_packages *packages);
 
 /*
@@ -79,6 +81,9 @@ struct error *apt_sources(struct apt *apt, struct debian_sources *ret);
  * @names: "name" or "name:arch", ends with NULL; unknown names are left out
  */
 struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret);
+/* apt_show_candidates - the same for the one version of each that apt would install. */
+struct error *apt_show_candidates(struct apt *apt, const char *const *names,
+				  struct apt_packages *ret);
 /* apt_names - all package names that begin with prefix, ends with NULL; for strings_free(). */
 struct error *apt_names(struct apt *apt, const char *prefix, char ***ret);
 /*

@@ -105,12 +105,12 @@ const struct cli_command cli_commands[] = {
 		.help = "Downloads the packages with image, debug information, headers and source of\n"
 			"one release (default: the running one) with apt, verifies and unpacks them.\n"
 			"Nothing is installed.  A release of another Debian (+deb13) comes from the\n"
-			"suites of that one, on the system's mirror.  For another architecture than\n"
-			"this machine's, it also fetches that architecture's own compiler.  If the\n"
-			"archive has dropped the release's linux-kbuild package, its programs are built\n"
-			"from the source.  Complete packages in the cache are kept; missing or damaged ones are\n"
-			"fetched again.  With --latest, leave out RELEASE; if the network fails, the\n"
-			"newest complete release in the cache is used.  The cache is\n"
+			"suites of that one, on the system's mirror.  If this machine lacks the\n"
+			"kernel's compiler, that is fetched into the cache too.  If the archive has\n"
+			"dropped the release's linux-kbuild package, its programs are built from the\n"
+			"source.  Complete packages in the cache are kept; missing or damaged ones\n"
+			"are fetched again.  With --latest, leave out RELEASE; if the network fails,\n"
+			"the newest complete release in the cache is used.  The cache is\n"
 			"${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",
 		.options = fetch_options,
 		.min_arguments = 0,

@@ -19,9 +19,11 @@
 #include "common/cache.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/fetch.h"
+#include "pokepatch/compiler_packages.h"
 #include "pokepatch/kernel_packages.h"
 #include "common/proc.h"
 #include "pokepatch/kbuild_programs.h"
+#include "pokepatch/programs.h"
 #include "pokepatch/progress.h"
 #include "pokepatch/resolve.h"
 #include "pokepatch/table.h"
@@ -105,6 +107,10 @@ static char *part_key(const struct apt_packages *packages, enum kernel_part part
 		_free_ char *source = part_key(packages, PART_SOURCE);
 
 		buffer_printf(&text, " programs %d of %s", KBUILD_PROGRAMS_FORMAT, source);
+	} else if (part == PART_HEADERS && kernel_wraps_kbuild(packages)) {
+		buffer_printf(&text, " wrapped %d", PROGRAMS_FORMAT);
+	} else if (part == PART_COMPILER) {
+		buffer_printf(&text, " format %d", PROGRAMS_FORMAT);
 	}
 	return text.text ? text.text : xstrdup("none");
 }
@@ -170,13 +176,48 @@ static bool has_all_files(const char *release)
 	return all;
 }
 
+/* "gcc-14" for the compiler in the configuration; NULL: there is none.  The caller frees it. */
+static char *configured_compiler(const struct kernel_files *files)
+{
+	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
+	_free_ char *path = files->kbuild ? xasprintf("%s/.config", files->kbuild) : NULL;
+	_free_ char *text = NULL;
+	const char *found, *gcc;
+
+	if (path && file_exists(path))
+		error_destroy(file_read(path, &text, NULL));
+	found = text ? strstr(text, symbol) : NULL;
+	if (!found)
+		return NULL;
+	_free_ char *name = xstrndup(found + strlen(symbol), strcspn(found + strlen(symbol), " \""));
+	gcc = strstr(name, "gcc-");
+	return gcc ? xstrdup(gcc) : NULL;
+}
+
+/* Has neither the cache nor this machine the kernel's compiler? */
+static bool lacks_compiler(const char *release, const struct apt_packages *stamp)
+{
+	_free_ char *compiler = NULL, *native = NULL;
+	struct kernel_files files;
+
+	if (has_part(stamp, PART_COMPILER))
+		return false;
+	if (kernel_is_foreign(release))
+		return true;
+	error_destroy(kernel_files_find(release, &files));
+	compiler = configured_compiler(&files);
+	kernel_files_deinit(&files);
+	error_destroy(apt_native(&native));
+	return compiler && native && !compiler_on_path(native, compiler, NULL);
+}
+
 /* fetch_is_complete() with the stamp of the folder dir. */
 static bool is_complete(const char *release, const char *dir, const struct apt_packages *stamp)
 {
 	if (!stamp->count || !has_all_files(release))
 		return false;
-	if (!has_part(stamp, PART_COMPILER) && kernel_is_foreign(release))
-		return false; /* an older version of this program fetched no compiler */
+	if (lacks_compiler(release, stamp))
+		return false; /* an older version of this program fetched none */
 	for (size_t i = 0; i < stamp->count; i++) {
 		if (has_damaged_deb(dir, &stamp->list[i]))
 			return false;
@@ -379,8 +420,59 @@ static struct error *build_programs(const char *headers, void *data)
 	return error;
 }
 
+/* The path of a part's folder, and that which it has until it is complete. */
+static struct programs_folder part_folder(const struct fetch *fetch, enum kernel_part part,
+					  bool unpacking)
+{
+	char *later = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
+
+	return (struct programs_folder){
+		.now = unpacking ? xasprintf("%s.tmp", later) : xstrdup(later), .later = later};
+}
+
+static void part_folder_deinit(struct programs_folder *folder)
+{
+	free((char *)folder->now);
+	free((char *)folder->later);
+}
+
+/* Make the programs in a part's folder, which is being unpacked, run with the fetched libraries. */
+static struct error *wrap_programs(const struct fetch *fetch, enum kernel_part part)
+{
+	struct programs_folder programs = part_folder(fetch, part, true);
+	struct programs_folder libraries =
+		part_folder(fetch, PART_COMPILER, part == PART_COMPILER);
+	struct error *error = programs_wrap(&programs, &libraries);
+
+	part_folder_deinit(&programs);
+	part_folder_deinit(&libraries);
+	return error;
+}
+
+/* struct unpack's complete() for the headers. */
+static struct error *complete_headers(const char *headers, void *data)
+{
+	struct fetch *fetch = data;
+
+	if (kernel_lacks_kbuild(&fetch->resolve.packages))
+		return build_programs(headers, data);
+	return kernel_wraps_kbuild(&fetch->resolve.packages) ? wrap_programs(fetch, PART_HEADERS)
+							     : NULL;
+}
+
+/* struct unpack's complete() for the compiler. */
+static struct error *complete_compiler(const char *root, void *data)
+{
+	TRY(programs_trim(root));
+	return wrap_programs(data, PART_COMPILER);
+}
+
 static struct error *unpack(struct fetch *fetch, const bool *parts)
 {
+	static struct error *(*const complete[PART_COUNT])(const char *root, void *data) = {
+		[PART_HEADERS] = complete_headers,
+		[PART_COMPILER] = complete_compiler,
+	};
 	struct unpack list[PART_COUNT] = {0};
 	struct error *error;
 	size_t count = 0;
@@ -389,10 +481,8 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 		if (!parts[part])
 			continue;
 		describe_unpack(fetch, part, &list[count]);
-		if (part == PART_HEADERS && kernel_lacks_kbuild(&fetch->resolve.packages)) {
-			list[count].complete = build_programs;
-			list[count].complete_data = fetch;
-		}
+		list[count].complete = complete[part];
+		list[count].complete_data = fetch;
 		count++;
 	}
 	error = unpack_all(list, count);

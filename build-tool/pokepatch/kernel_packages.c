@@ -5,6 +5,7 @@
 
 #include "common/args.h"
 #include "common/proc.h"
+#include "pokepatch/compiler_packages.h"
 #include "pokepatch/kernel_packages.h"
 
 #define KBUILD_PREFIX "linux-kbuild-"
@@ -28,6 +29,7 @@ static const struct {
 	{"linux-headers-", "", PART_HEADERS}, {KBUILD_PREFIX, "", PART_HEADERS},
 	{"linux-source-", "", PART_SOURCE},   {"cpp-", "", PART_COMPILER},
 	{"lib", "", PART_COMPILER},           {"zlib", "", PART_COMPILER},
+	{"gcc-", "", PART_COMPILER},          {"binutils", "", PART_COMPILER},
 };
 
 enum kernel_part kernel_part_of(const char *package)
@@ -146,20 +148,6 @@ static const struct apt_package *find_version(const struct apt_packages *package
 	return NULL;
 }
 
-static void add_copy(struct apt_packages *packages, const struct apt_package *from)
-{
-	struct apt_package *to = vec_push(packages);
-
-	*to = *from;
-	to->name = xstrdup(from->name);
-	to->version = xstrdup(from->version);
-	to->architecture = xstrdup(from->architecture);
-	to->depends = xstrdup(from->depends);
-	to->file = xstrdup(from->file);
-	to->sha256 = xstrdup(from->sha256);
-	to->uri = from->uri ? xstrdup(from->uri) : NULL;
-}
-
 /* The name of the first dependency (Debian Policy 7.1) with that prefix and suffix, or NULL. */
 static char *find_dependency(const char *depends, const char *prefix, const char *suffix)
 {
@@ -224,6 +212,15 @@ static const struct apt_package *find_source(const struct apt_packages *sources,
 	return NULL;
 }
 
+bool kernel_wraps_kbuild(const struct apt_packages *packages)
+{
+	for (size_t i = 0; i < packages->count; i++) {
+		if (has_prefix(packages->list[i].name, "libelf1"))
+			return true;
+	}
+	return false;
+}
+
 bool kernel_lacks_kbuild(const struct apt_packages *packages)
 {
 	bool headers = false;
@@ -267,60 +264,12 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 		const struct apt_package *p = find_version(&found, names[i], headers->version);
 
 		if (p)
-			add_copy(ret, p);
+			apt_packages_add(ret, p);
 		else if (names[i] != kbuild)
 			error = missing(release, names[i], headers->version);
 	}
 	apt_packages_deinit(&found);
 	return error;
-}
-
-/* Add the newest version of a package of the kernel's architecture, if there is one. */
-static struct error *add_newest(struct apt *apt, const char *name, struct apt_packages *ret,
-				const struct apt_package **ret_added)
-{
-	_free_ char *query = xasprintf("%s:%s", name, apt->arch);
-	const char *const queries[] = {query, NULL};
-	struct apt_packages found;
-
-	*ret_added = NULL;
-	TRY(apt_show(apt, queries, &found));
-	if (found.count && !strcmp(found.list[0].name, name)) {
-		add_copy(ret, &found.list[0]);
-		*ret_added = &ret->list[ret->count - 1];
-	}
-	apt_packages_deinit(&found);
-	return NULL;
-}
-
-/*
- * Add, for another architecture, that architecture's own compiler and its libraries: the cross
- * compiler may be of another version (pokepatch-build/own_compiler.c).  The headers depend on
- * "gcc-12" or on "linux-compiler-gcc-12-arm".  If they do not, units are compiled by the cross
- * compiler.
- */
-static struct error *resolve_compiler(struct apt *apt, const struct apt_package *headers,
-				      struct apt_packages *ret)
-{
-	_free_ char *gcc = find_dependency(headers->depends, "gcc-", "")
-				   ?: find_dependency(headers->depends, "linux-compiler-gcc-", "");
-	const char *number = gcc ? strstr(gcc, "gcc-") + strlen("gcc-") : "";
-	size_t digits = strspn(number, "0123456789");
-	const struct apt_package *cpp, *library;
-	_free_ char *depends = NULL;
-
-	if (!digits || !strcmp(apt->arch, apt->native))
-		return NULL;
-	_free_ char *name = xasprintf("cpp-%.*s", (int)digits, number);
-	TRY(add_newest(apt, name, ret, &cpp));
-	depends = cpp ? xstrdup(cpp->depends) : NULL;
-	for (const char *p = depends; p && *p; p += strcspn(p, ",")) {
-		p += strspn(p, " ,");
-		_free_ char *needed = xstrndup(p, strcspn(p, " ,|([:"));
-		if (kernel_part_of(needed) == PART_COMPILER)
-			TRY(add_newest(apt, needed, ret, &library));
-	}
-	return NULL;
 }
 
 /*
@@ -346,11 +295,20 @@ static struct error *resolve_image(struct apt *apt, const char *release,
 		TRY(apt_show(apt, queries, &found));
 		p = find_version(&found, name, image->version);
 		if (p)
-			add_copy(ret, p);
+			apt_packages_add(ret, p);
 		else
 			error = missing(release, name, image->version);
 		apt_packages_deinit(&found);
 		TRY(error);
+	}
+	return NULL;
+}
+
+static const struct apt_package *find_kbuild(const struct apt_packages *packages)
+{
+	for (size_t i = 0; i < packages->count; i++) {
+		if (has_prefix(packages->list[i].name, KBUILD_PREFIX))
+			return &packages->list[i];
 	}
 	return NULL;
 }
@@ -376,15 +334,15 @@ static struct error *resolve_version(struct apt *apt, const char *release,
 	if (!source)
 		return missing(release, "linux-source", version);
 	*ret = (struct apt_packages){0};
-	add_copy(ret, image);
-	add_copy(ret, dbg);
-	add_copy(ret, headers);
-	add_copy(ret, source);
+	apt_packages_add(ret, image);
+	apt_packages_add(ret, dbg);
+	apt_packages_add(ret, headers);
+	apt_packages_add(ret, source);
 	error = resolve_image(apt, release, image, ret);
 	if (!error)
 		error = resolve_headers(apt, release, headers, ret);
 	if (!error)
-		error = resolve_compiler(apt, headers, ret);
+		error = compiler_resolve(apt, headers, find_kbuild(ret), ret);
 	if (error)
 		apt_packages_deinit(ret);
 	return error;

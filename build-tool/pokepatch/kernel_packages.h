@@ -7,9 +7,9 @@
 
 /*
  * The folders of the cache into which packages are unpacked (cache.h), in this order: the headers
- * may need programs that are built from the source.
+ * may need programs that are built from the source, or libraries that lie beside the compiler.
  */
-enum kernel_part { PART_IMAGE, PART_DBG, PART_SOURCE, PART_HEADERS, PART_COMPILER, PART_COUNT };
+enum kernel_part { PART_IMAGE, PART_DBG, PART_SOURCE, PART_COMPILER, PART_HEADERS, PART_COUNT };
 extern const char *const kernel_part_names[PART_COUNT];
 
 /* kernel_part_of - the folder for a package; PART_COUNT: none. */
@@ -20,6 +20,12 @@ enum kernel_part kernel_part_of(const char *package);
  * built from the source (kbuild_programs.h).
  */
 bool kernel_lacks_kbuild(const struct apt_packages *packages);
+
+/*
+ * kernel_wraps_kbuild - have these packages the libraries of linux-kbuild's programs, because it is
+ * of another Debian?
+ */
+bool kernel_wraps_kbuild(const struct apt_packages *packages);
 
 /* kernel_arch - the Debian architecture in the name of a release or flavour, or NULL. */
 const char *kernel_arch(const char *name);
@@ -39,7 +45,7 @@ bool kernel_replaces(const char *newer, const char *older);
 
 /*
  * kernel_resolve - the packages of a release: image, dbg, headers with the common headers and
- * kbuild that they depend on, source, and for another architecture the compiler.  All have the
+ * kbuild that they depend on, source, and the compiler (compiler_packages.h).  All others have the
  * newest version of which every package exists, save for kbuild, which is left out if the archive
  * has dropped that version (kernel_lacks_kbuild()).
  * Errors: a package is missing; the text names it.

@@ -169,14 +169,22 @@ static struct error *relocate_link(const char *root, const char *path)
 	return error;
 }
 
+#define HERE "$(dir $(lastword $(MAKEFILE_LIST)))"
+
 /*
- * linux-headers-R/Makefile has one line, "include /usr/src/NAME/Makefile".  The folder NAME lies
- * beside the Makefile's own.
+ * linux-headers-R/Makefile has a line "include /usr/src/NAME/Makefile", and since Linux 7.2 the
+ * line "KBUILD_OUTPUT=/usr/src/linux-headers-R" before it.  The folder NAME lies beside the Makefile's
+ * own.
  */
+static const struct {
+	const char *absolute, *relative;
+} makefile_lines[] = {
+	{"include /usr/src/", "include " HERE "../"},
+	{"KBUILD_OUTPUT=/usr/src/", "KBUILD_OUTPUT:=" HERE "../"},
+};
+
 static struct error *relocate_makefile(const char *path)
 {
-	static const char absolute[] = "include /usr/src/";
-	static const char relative[] = "include $(dir $(lastword $(MAKEFILE_LIST)))../";
 	struct buffer text = {0};
 	_free_ char *old = NULL;
 	struct error *error = NULL;
@@ -184,15 +192,17 @@ static struct error *relocate_makefile(const char *path)
 
 	TRY(file_read(path, &old, NULL));
 	for (const char *line = old; *line;) {
-		size_t length = strcspn(line, "\n");
-		bool matches = has_prefix(line, absolute);
-		size_t skip = matches ? strlen(absolute) : 0;
+		size_t length = strcspn(line, "\n"), skip = 0;
 
 		length += line[length] == '\n';
-		if (matches)
-			buffer_add_string(&text, relative);
+		for (size_t i = 0; !skip && i < ARRAY_SIZE(makefile_lines); i++) {
+			if (!has_prefix(line, makefile_lines[i].absolute))
+				continue;
+			buffer_add_string(&text, makefile_lines[i].relative);
+			skip = strlen(makefile_lines[i].absolute);
+		}
 		buffer_add(&text, line + skip, length - skip);
-		changed |= matches;
+		changed |= skip > 0;
 		line += length;
 	}
 	if (changed)

@@ -313,7 +313,8 @@ static void test_relocate(void **state)
 	ssize_t length;
 
 	put(dir, "usr/src/linux-headers-1/Makefile",
-	    "# first\ninclude /usr/src/linux-headers-1-common/Makefile\nlast");
+	    "KBUILD_OUTPUT=/usr/src/linux-headers-1\n"
+	    "include /usr/src/linux-headers-1-common/Makefile\nlast");
 	put(dir, "usr/src/linux-headers-1/sub/Makefile", "include /usr/src/x\n");
 	put(dir, "usr/src/linux-headers-1-common/Makefile", "all:\n");
 	put(dir, "lib/modules/1/modules.order", "");
@@ -321,7 +322,8 @@ static void test_relocate(void **state)
 	assert_int_equal(symlink("/usr/src/elsewhere", outside), 0);
 	assert_no_error(unpack_relocate(dir));
 	assert_contents(dir, "usr/src/linux-headers-1/Makefile",
-			"# first\ninclude $(dir $(lastword $(MAKEFILE_LIST)))../"
+			"KBUILD_OUTPUT:=$(dir $(lastword $(MAKEFILE_LIST)))../linux-headers-1\n"
+			"include $(dir $(lastword $(MAKEFILE_LIST)))../"
 			"linux-headers-1-common/Makefile\nlast");
 	assert_contents(dir, "usr/src/linux-headers-1/sub/Makefile", "include /usr/src/x\n");
 	length = readlink(link, target, sizeof(target) - 1);
