@@ -39,6 +39,8 @@
 	X(skip_drain, "do not look for tasks in a patch that was switched off live")		\
 	X(skip_pin, "do not keep modules whose addresses have escaped")				\
 	X(skip_serialise, "do not serialise processors after text was written")			\
+	X(skip_arm, "do not tell the kernel's handler of the breakpoints of a write")		\
+	X(tail_first, "in a stop, write the tails of instructions before the breakpoints")	\
 	X(skip_claim, "do not claim sites from ftrace")						\
 	X(skip_users, "do not count the users that came to a site while it was claimed")	\
 	X(skip_redirect, "release sites though another user of ftrace redirects their calls")	\
@@ -64,6 +66,7 @@
 	X(ready_ms, "wait so many ms between knowing the exiting tasks and the layout")		\
 	X(stop_wait_ms, "wait so many ms between the look at all stacks and the stop")		\
 	X(record_wait_ms, "wait so many ms between the stop and its records")			\
+	X(step_us, "let each step of a write in a stop last at least so many microseconds")	\
 	X(stop_us, "let each stop last at least so many microseconds")
 
 #ifdef POKEPATCH_DEBUG

@@ -10,8 +10,8 @@
  *	jump			to the new function; or, to let calls through, back into the old
  *				one, behind its site
  *
- * A switch writes only the jump, in a stop by one store, live as it writes an entry.  Before and
- * after, the instruction is a jump, which the breakpoint handler can emulate.
+ * A switch writes only the jump, as it writes an entry.  Before and after, the instruction is a
+ * jump, which the breakpoint handler can emulate.
  *
  * Stubs lie in the text of the patch module, one for each of its functions, with unwind data, so
  * every stack that they are on can be walked.  A task in front of the jump is in neither function
@@ -235,6 +235,8 @@ static const char *direct_hook_one(struct pp_func *func)
 
 	if (!pp_arch.stub.size)
 		return "this kernel does not allow it";
+	if (pp_text_missing())
+		return pp_text_missing();
 	if (!stub)
 		return "the patch was built without stubs";
 	if (site->lingers)

@@ -292,16 +292,6 @@ int pp_entry_release(struct pp_site *site, bool *update)
 
 /* --- the mode ------------------------------------------------------------------------ */
 
-/*
- * May @func be in entry mode although its entry crosses a word?  A live transition can write such
- * an entry, a stop cannot.  So as long as the site is in this mode, no stop can switch it, not even
- * for another patch.  Therefore the patch must be live, and entry mode must have been asked for.
- */
-static bool entry_may_cross_words(const struct pp_func *func)
-{
-	return func->patch->live && func->want == POKEPATCH_MODE_ENTRY;
-}
-
 /* Claim the site of @func.  Return: NULL, or the reason why it cannot be in entry mode. */
 static const char *entry_claim(const struct pp_func *func)
 {
@@ -314,8 +304,8 @@ static const char *entry_claim(const struct pp_func *func)
 		return "this kernel does not allow it";
 	if (pp_trace_entry_has(ip))
 		return "it is being traced (/sys/kernel/pokepatch/trace_entry); have that end first";
-	if (!pp_text_fits(ip, pp_arch.entry.size) && !entry_may_cross_words(func))
-		return "its entry cannot be written in one store";
+	if (pp_text_missing())
+		return pp_text_missing();
 	if (!pp_veneer_make(ip, func->desc->new_addr))
 		return "the new function is too far away";
 	/* A site that lingers is still claimed. */

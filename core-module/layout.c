@@ -165,26 +165,6 @@ static int layout_make_room(struct transition *tr)
 }
 
 /*
- * An entry that crosses a word boundary may be in entry mode for a patch that is switched live
- * and asked for that mode. Refuse a stop for it: either that patch is to be replaced, or it
- * replaces a patch whose switch needs a stop.
- */
-static int layout_check_fits(const struct transition *tr, const struct pp_func *func,
-			     unsigned int first)
-{
-	unsigned int i;
-
-	for (i = first; i < tr->text.nr && !tr->live; i++) {
-		if (pp_text_fits(tr->text.poke[i].at, tr->text.poke[i].size))
-			continue;
-		pr_err("%s: %s cannot be switched with the machine stopped, which another patch of this switch needs: its entry cannot be written in one store; disable the patches to be replaced first\n",
-		       func->patch->name, func->name);
-		return -EBUSY;
-	}
-	return 0;
-}
-
-/*
  * Have the time at which calls change over copied to @flip. The site's pokes are the last ones
  * of @tr, and the very last decides where calls go. But if it only makes the instruction anew
  * that an earlier poke has made a NOP (pp_poke.returns), take the poke in front of it, which is
@@ -219,8 +199,7 @@ static int layout_site(struct transition *tr, const struct pp_func *func, u64 at
 	flip->func = func;
 	flip->from = site->target;
 	flip->target = func->patch->leaving ? pp_site_top(site) : func->desc->new_addr;
-	ret = pp_site_add_pokes(&tr->text, site, func, flip->target) ?:
-	      layout_check_fits(tr, func, first);
+	ret = pp_site_add_pokes(&tr->text, site, func, flip->target);
 	if (!ret && tr->text.nr > first)
 		layout_note_route(tr, flip);
 	return ret;

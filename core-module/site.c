@@ -228,11 +228,6 @@ static bool site_wants_hook(const struct pp_func *func, unsigned int obj)
 /*
  * Can @func be switched at its site, which is hooked already for another patch?
  * Return: 0 or -EBUSY (logged).
- *
- * An entry that crosses a word is in entry mode only for patches that are switched live
- * (entry.c), since a stop cannot write it.  In a module that is just coming no CPU executes the
- * function, so the core could write the entry for a stop patch too.  But then no stop could ever
- * switch it off again.
  */
 static int site_check_shared(const struct pp_func *func)
 {
@@ -248,12 +243,7 @@ static int site_check_shared(const struct pp_func *func)
 		       func->patch->name, func->name);
 		return -EBUSY;
 	}
-	if (mode != &pp_entry_mode || func->patch->live ||
-	    pp_text_fits(func->site->ip, pp_arch.entry.size))
-		return 0;
-	pr_err("%s: %s cannot be switched with the machine stopped: its entry cannot be written in one store, and another patch, which is switched live, has it in entry mode; disable that one first\n",
-	       func->patch->name, func->name);
-	return -EBUSY;
+	return 0;
 }
 
 /*

@@ -49,6 +49,53 @@ static notrace void stop_serialise(struct transition *tr)
 }
 
 /*
+ * On the deciding CPU, between two steps of a write (text->meet): every CPU serialises.  All other
+ * CPUs wait in stop_follow(), so none can miss a step, and only an NMI can delay one.
+ */
+static notrace void stop_meet(struct pp_text *text)
+{
+	struct transition *tr = container_of(text, struct transition, text);
+	const u64 began = pp_debug_step_us ? ktime_get_mono_fast_ns() : 0;
+	int met;
+
+	text->steps++;
+	/* Release: a CPU that sees the step sees what was stored in it. */
+	smp_store_release(&tr->step, text->steps);
+	stop_serialise(tr);
+	/* Acquire: what is stored next comes after every CPU has serialised. */
+	met = text->steps * (num_online_cpus() - 1);
+	while (atomic_read_acquire(&tr->met) < met)
+		cpu_relax();
+	while (pp_debug_step_us &&
+	       ktime_get_mono_fast_ns() - began < (u64)pp_debug_step_us * NSEC_PER_USEC)
+		cpu_relax();
+}
+
+/* On all other CPUs: serialise in each step, until the verdict is there. */
+static notrace void stop_follow(struct transition *tr)
+{
+	unsigned int step = 0;
+
+	/* Acquire: calls on this CPU see the new targets from here on. */
+	while (smp_load_acquire(&tr->verdict) == VERDICT_NONE) {
+		if (smp_load_acquire(&tr->step) != step) {
+			step++;
+			stop_serialise(tr);
+			/* Release: this CPU has serialised before the next store. */
+			atomic_inc_return_release(&tr->met);
+		}
+		cpu_relax();
+	}
+}
+
+/* After the verdict: serialise, unless the CPUs have done so in the last step. */
+static notrace void stop_finish(struct transition *tr)
+{
+	if (!tr->text.steps && tr->verdict != VERDICT_BUSY)
+		stop_serialise(tr);
+}
+
+/*
  * On one CPU, after all others have checked their own stacks: a stopper is running, and only
  * the running task itself can walk its stack. All other CPUs spin with interrupts off until the
  * verdict is there, so only NMIs run beside this.
@@ -80,7 +127,7 @@ static notrace enum verdict stop_decide(struct transition *tr)
 	tr->decided_on = smp_processor_id();
 	tr->when.begin = pp_now();
 	if (!pp_text_write(&tr->text)) {
-		stop_serialise(tr);
+		stop_finish(tr);
 		tr->when.end = pp_now();
 		return VERDICT_BROKEN;
 	}
@@ -91,7 +138,7 @@ static notrace enum verdict stop_decide(struct transition *tr)
 	 */
 	for (i = 0; i < tr->nr_flips; i++)
 		pp_site_set_target(tr->flips[i].site, tr->flips[i].target);
-	stop_serialise(tr);
+	stop_finish(tr);
 	/* The stores above must be complete before the clock is read. */
 	smp_mb();
 	tr->when.end = pp_now();
@@ -116,10 +163,8 @@ static notrace int stop_section(void *data)
 	atomic_inc_return_release(&tr->arrived);
 
 	if (cpu != cpumask_first(cpu_online_mask)) {
-		/* Acquire: calls on this CPU see the new targets from here on. */
-		while (smp_load_acquire(&tr->verdict) == VERDICT_NONE)
-			cpu_relax();
-		stop_serialise(tr);
+		stop_follow(tr);
+		stop_finish(tr);
 		return 0;
 	}
 
@@ -129,8 +174,6 @@ static notrace int stop_section(void *data)
 	/* Release: a CPU that acquires the verdict sees the targets. */
 	verdict = stop_decide(tr);
 	smp_store_release(&tr->verdict, verdict);
-	if (verdict == VERDICT_BUSY)
-		stop_serialise(tr);
 
 	for_each_online_cpu(other)
 		first = min(first, tr->cpus[other].entered);
@@ -143,6 +186,9 @@ static notrace int stop_section(void *data)
 }
 
 NOKPROBE_SYMBOL(stop_decide);
+NOKPROBE_SYMBOL(stop_finish);
+NOKPROBE_SYMBOL(stop_follow);
+NOKPROBE_SYMBOL(stop_meet);
 NOKPROBE_SYMBOL(stop_serialise);
 NOKPROBE_SYMBOL(stop_section);
 
@@ -219,11 +265,15 @@ static void stop_record(struct transition *tr)
 
 int pp_stop(struct transition *tr)
 {
-	int ret = pp_text_map(&tr->text);
+	int ret;
 
+	tr->text.meet = stop_meet;
+	ret = pp_text_map(&tr->text);
 	if (ret)
 		return ret;
 	atomic_set(&tr->arrived, 0);
+	atomic_set(&tr->met, 0);
+	tr->step = 0;
 	atomic_set(&tr->serialised, 0);
 	tr->verdict = VERDICT_NONE;
 	/* Of a CPU that has gone offline since the last attempt, no stopper has checked itself. */
@@ -242,9 +292,9 @@ int pp_stop(struct transition *tr)
 	if (tr->patch && !tr->look_only)
 		WRITE_ONCE(tr->patch->stop_ns, tr->stop_ns);
 	/* test/bench/stopped reads this line. */
-	pr_debug("%s: stopped %llu ns, %llu cycles, walked %u stacks, %u had not run, %u frames, %u sites, %u words, serialised %d processors\n",
+	pr_debug("%s: stopped %llu ns, %llu cycles, walked %u stacks, %u had not run, %u frames, %u sites, %u words, %u steps, serialised %d times\n",
 		 tr->name, tr->stop_ns, (u64)tr->stop_cycles, tr->scan.walked,
-		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr,
+		 tr->scan.skipped, tr->scan.frames, tr->nr_flips, tr->text.nr, tr->text.steps,
 		 atomic_read(&tr->serialised));
 	if (tr->verdict == VERDICT_BROKEN) {
 		stop_record(tr);

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing instructions that CPUs may execute.
+ * Writing instructions that CPUs may execute, with the machine stopped, and instructions that
+ * no CPU can execute yet.
  *
- * A poke replaces one instruction that lies within one aligned word, by one store of that word.  So
- * an NMI, an interrupted task that goes on or another CPU fetches the old instruction or the new
- * one.  Text is read-only where it runs.  If the kernel has a routine that stores text and may be
- * called with the machine stopped, the architecture uses that.  Otherwise the store goes through a
+ * A stop does not stop NMIs, so a CPU may execute each of these instructions while it is written.
+ * Machines whose instructions are aligned words replace an instruction (a poke) by one store of
+ * that word.  So an NMI, an interrupted task that goes on or another CPU fetches the old
+ * instruction or the new one.  Where instructions may lie anywhere (x86), they are written in
+ * steps, between which all CPUs meet and serialise: pp_arch.steps.
+ *
+ * Text is read-only where it runs.  If the kernel has a routine that stores text and may be
+ * called with the machine stopped, the architecture uses that.  Otherwise the stores go through a
  * second mapping, writable and not executable, which the core makes before it stops anything.
  *
- * The kernel's own writers of text (jump labels, static calls, kprobes, ftrace) may be changing the
- * other bytes of the same word.  They hold text_mutex meanwhile.  So the core holds it from before
- * the first store until after the last one.
+ * The kernel's own writers of text (jump labels, static calls, kprobes, ftrace) may be changing
+ * other bytes of the same word, and use the same breakpoints.  They hold text_mutex meanwhile.  So
+ * the core holds it from before the first store until after the last one.
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -27,7 +32,6 @@
 #include "debug.h"
 #include "entry.h"
 #include "kernel_symbols.h"
-#include "live.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
@@ -38,9 +42,15 @@ static unsigned long text_word_of(unsigned long at)
 	return at & ~((unsigned long)pp_arch.text.word - 1);
 }
 
-bool pp_text_fits(unsigned long at, unsigned int size)
+/* Does the instruction of @poke lie within one word? */
+static bool text_fits(const struct pp_poke *poke)
 {
-	return text_word_of(at) == text_word_of(at + size - 1);
+	return text_word_of(poke->at) == text_word_of(poke->at + poke->size - 1);
+}
+
+const char *pp_text_missing(void)
+{
+	return pp_arch.steps.missing ? pp_arch.steps.missing() : NULL;
 }
 
 /* The page of kernel or module text that @addr is in. */
@@ -75,46 +85,63 @@ static u64 text_place_in_word(const struct pp_poke *poke, const u8 *bytes)
 	return text_read_word(word);
 }
 
+/*
+ * List the pages of @poke, one or two, behind the @nr pages that are listed already.  If the list
+ * ends with the first of them, that one serves again.  Return: the new number, or 0 if the poke is
+ * not in text.  poke->alias becomes the offset in the mapping of all pages.
+ */
+static unsigned int text_list_pages(struct pp_poke *poke, struct page **pages, unsigned int nr)
+{
+	const unsigned long last = poke->at + poke->size - 1;
+	unsigned long addr;
+
+	for (addr = poke->at & PAGE_MASK; addr <= last; addr += PAGE_SIZE) {
+		struct page *page = text_page(addr);
+
+		if (WARN_ON(!page))
+			return 0;
+		if (!nr || pages[nr - 1] != page)
+			pages[nr++] = page;
+		if (addr <= poke->at)
+			poke->alias = (u8 *)((nr - 1) * PAGE_SIZE + offset_in_page(poke->at));
+	}
+	return nr;
+}
+
 static int text_map_alias(struct pp_text *text)
 {
-	struct page **pages;
-	unsigned int i;
+	struct page **pages = kvmalloc_array(text->nr, 2 * sizeof(*pages), GFP_KERNEL);
+	unsigned int i, nr = 0;
 
-	pages = kvmalloc_array(text->nr, sizeof(*pages), GFP_KERNEL);
 	if (!pages)
 		return -ENOMEM;
 	for (i = 0; i < text->nr; i++) {
-		/* A word does not cross a page. */
-		pages[i] = text_page(text->poke[i].at);
-		if (WARN_ON(!pages[i])) {
+		nr = text_list_pages(&text->poke[i], pages, nr);
+		if (!nr) {
 			kvfree(pages);
 			return -EIO;
 		}
 	}
-	text->alias = vmap(pages, text->nr, VM_MAP, PAGE_KERNEL);
+	text->alias = vmap(pages, nr, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);
+	for (i = 0; i < text->nr && text->alias; i++)
+		text->poke[i].alias = text->alias + (unsigned long)text->poke[i].alias;
 	return text->alias ? 0 : -ENOMEM;
 }
 
-int pp_text_map(struct pp_text *text)
+/* Work out what to store, where an instruction is replaced by the store of its word. */
+static int text_make_words(struct pp_text *text)
 {
 	static const u8 ones[PP_TEXT_WORD_MAX] = { [0 ... PP_TEXT_WORD_MAX - 1] = 0xff };
 	unsigned int i;
-	int ret = 0;
 
-	text->alias = NULL;
-	if (!text->nr)
-		return 0;
-	if (!pp_arch.text.store)
-		ret = text_map_alias(text);
-	if (ret)
-		return ret;
 	for (i = 0; i < text->nr; i++) {
 		struct pp_poke *poke = &text->poke[i];
 
-		poke->alias = text->alias ? text->alias + i * PAGE_SIZE +
-						    offset_in_page(text_word_of(poke->at)) :
-					    (void *)text_word_of(poke->at);
+		if (WARN_ON(!text_fits(poke)))
+			return -EIO;
+		if (!text->alias)
+			poke->alias = (u8 *)poke->at;
 		poke->mask = text_place_in_word(poke, ones);
 		poke->old_word = text_place_in_word(poke, poke->old);
 		poke->new_word = text_place_in_word(poke, poke->new);
@@ -122,12 +149,34 @@ int pp_text_map(struct pp_text *text)
 	return 0;
 }
 
+int pp_text_map(struct pp_text *text)
+{
+	int ret = 0;
+
+	text->alias = text->tables = NULL;
+	text->steps = 0;
+	if (!text->nr)
+		return 0;
+	if (pp_arch.steps.prepare && text->meet)
+		ret = pp_arch.steps.prepare(text);
+	if (!ret && !pp_arch.text.store)
+		ret = text_map_alias(text);
+	if (!ret && pp_arch.text.word)
+		ret = text_make_words(text);
+	if (ret)
+		pp_text_unmap(text);
+	return ret;
+}
+
 void pp_text_unmap(struct pp_text *text)
 {
 	if (text->alias)
 		vunmap(text->alias);
-	text->alias = NULL;
+	kvfree(text->tables);
+	text->alias = text->tables = NULL;
 }
+
+/* --- by one store of each instruction's word ------------------------------------------- */
 
 /*
  * Replace @from by @to in the word of @poke.  Return: did the word hold @from, and was it written?
@@ -137,13 +186,14 @@ void pp_text_unmap(struct pp_text *text)
  */
 static __always_inline bool text_write_poke(const struct pp_poke *poke, u64 from, u64 to)
 {
-	const u64 word = text_read_word(poke->alias);
+	void *alias = poke->alias - (poke->at - text_word_of(poke->at));
+	const u64 word = text_read_word(alias);
 
 	if ((word & poke->mask) != from && !pp_debug_skip_compare)
 		return false;
 	if (pp_arch.text.store)
 		return !pp_arch.text.store(text_word_of(poke->at), (word & ~poke->mask) | to);
-	text_write_word(poke->alias, (word & ~poke->mask) | to);
+	text_write_word(alias, (word & ~poke->mask) | to);
 	return true;
 }
 
@@ -176,37 +226,126 @@ static __always_inline void text_put_back(struct pp_text *text, unsigned int nr)
 			text->stuck = &text->poke[i];
 }
 
-notrace bool pp_text_write(struct pp_text *text)
+/* Note that @poke does not hold @wanted.  The report follows when the machine runs again. */
+static __always_inline void text_note_bad(struct pp_text *text, const struct pp_poke *poke,
+					  const u8 *wanted)
+{
+	unsigned int i;
+
+	text->bad = poke;
+	text->wanted = wanted;
+	for (i = 0; i < poke->size; i++)
+		text->found[i] = READ_ONCE(((const u8 *)poke->at)[i]);
+}
+
+static __always_inline void text_write_words(struct pp_text *text)
 {
 	unsigned int i, done;
 
-	text->bad = text->stuck = NULL;
-	text->put_back = 0;
 	for (done = 0; done < text->nr; done++) {
 		const struct pp_poke *this = &text->poke[done];
 
 		if (!PP_FAULT("poke") && text_write_poke(this, this->old_word, this->new_word))
 			continue;
-		text->bad = this;
-		text->wanted = this->old;
-		text->found = text_read_word(this->alias);
+		text_note_bad(text, this, this->old);
 		break;
 	}
-	for (i = 0; i < done && !text->bad; i++) {
-		const struct pp_poke *this = &text->poke[i];
-
-		if (text_is_written(this))
-			continue;
-		text->bad = this;
-		text->wanted = this->new;
-		text->found = text_read_word((void *)text_word_of(this->at));
-	}
+	for (i = 0; i < done && !text->bad; i++)
+		if (!text_is_written(&text->poke[i]))
+			text_note_bad(text, &text->poke[i], text->poke[i].new);
 	if (!text->bad)
-		return true;
+		return;
 	text->put_back = done;
 	text->turned = pp_now();
 	text_put_back(text, done);
-	return false;
+}
+
+/* --- in steps -------------------------------------------------------------------------- */
+
+/*
+ * Nothing here may call a function that may be traced, probed or switched, not even memcmp(), as
+ * long as no breakpoint handler is armed.
+ */
+static __always_inline bool text_holds(const struct pp_poke *poke, const u8 *bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i < poke->size; i++)
+		if (READ_ONCE(((const u8 *)poke->at)[i]) != bytes[i])
+			return false;
+	return true;
+}
+
+/* Replace all instructions, or put back those that the comparison has not excluded. */
+static __always_inline void text_replace(struct pp_text *text, bool back)
+{
+	unsigned int i, k;
+
+	if (text->meet) {
+		pp_arch.steps.write(text, back);
+		return;
+	}
+	/* No CPU can execute this text yet. */
+	for (i = 0; i < text->nr; i++) {
+		const struct pp_poke *poke = &text->poke[i];
+
+		for (k = 0; k < poke->size && !poke->keep; k++)
+			WRITE_ONCE(poke->alias[k], back ? poke->old[k] : poke->new[k]);
+	}
+}
+
+static __always_inline void text_put_back_replaced(struct pp_text *text)
+{
+	unsigned int i;
+
+	if (!pp_debug_stuck_text) {
+		for (i = 0; i < text->nr; i++)
+			text->poke[i].keep = !text_holds(&text->poke[i], text->poke[i].new);
+		text_replace(text, true);
+	}
+	for (i = 0; i < text->nr && !text->stuck; i++)
+		if (!text_holds(&text->poke[i], text->poke[i].old))
+			text->stuck = &text->poke[i];
+}
+
+static __always_inline void text_write_steps(struct pp_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < text->nr && !text->bad; i++) {
+		struct pp_poke *this = &text->poke[i];
+
+		this->keep = false;
+		if (PP_FAULT("poke") || (!pp_debug_skip_compare && !text_holds(this, this->old)))
+			text_note_bad(text, this, this->old);
+	}
+	if (text->bad || !text->nr)
+		return;
+	text_replace(text, false);
+	for (i = 0; i < text->nr && !text->bad && !pp_debug_skip_read_back; i++) {
+		const struct pp_poke *this = &text->poke[i];
+
+		if (PP_FAULT("read back") || pp_debug_stuck_text || !text_holds(this, this->new))
+			text_note_bad(text, this, this->new);
+	}
+	if (!text->bad)
+		return;
+	text->put_back = text->nr;
+	text->turned = pp_now();
+	text_put_back_replaced(text);
+}
+
+/* --- either way ------------------------------------------------------------------------ */
+
+notrace bool pp_text_write(struct pp_text *text)
+{
+	text->bad = text->stuck = NULL;
+	text->put_back = 0;
+	if (pp_arch.steps.write)
+		text_write_steps(text);
+	else
+		text_write_words(text);
+	return !text->bad;
 }
 
 NOKPROBE_SYMBOL(pp_text_write);
@@ -214,36 +353,22 @@ NOKPROBE_SYMBOL(pp_text_write);
 int pp_text_report(const struct pp_text *text, const char *name)
 {
 	const struct pp_poke *bad = text->bad, *stuck = text->stuck;
-	u8 word[PP_TEXT_WORD_MAX] __aligned(PP_TEXT_WORD_MAX);
-
 	const char *now = stuck ? "some is not put back" :
 			  text->wanted == bad->old ? "nothing is switched" :
 						     "everything is put back";
-	const u8 *found = word + (bad->at - text_word_of(bad->at));
 
-	text_write_word(word, text->found);
-	if (text->wanted == bad->old && !memcmp(found, bad->old, bad->size))
+	if (text->wanted == bad->old && !memcmp(text->found, bad->old, bad->size))
 		pr_err("%s: the code at %pS cannot be written; %s\n", name,
 		       (void *)bad->at, now);
 	else
 		pr_err("%s: the code at %pS is %*ph, expected %*ph: another writer has changed it; %s\n",
-		       name, (void *)bad->at, (int)bad->size, found, (int)bad->size,
+		       name, (void *)bad->at, (int)bad->size, text->found, (int)bad->size,
 		       text->wanted, now);
 	if (stuck)
 		pr_err("%s: the code at %pS is %*ph, expected %*ph: this cannot be put back\n",
 		       name, (void *)stuck->at, (int)stuck->size, (void *)stuck->at,
 		       (int)stuck->size, stuck->old);
 	return -EIO;
-}
-
-static bool text_all_fit(const struct pp_text *text)
-{
-	unsigned int i;
-
-	for (i = 0; i < text->nr; i++)
-		if (!pp_text_fits(text->poke[i].at, text->poke[i].size))
-			return false;
-	return true;
 }
 
 static int text_write_unused(struct pp_text *text, const struct pp_patch *patch)
@@ -253,9 +378,6 @@ static int text_write_unused(struct pp_text *text, const struct pp_patch *patch)
 	unsigned int i;
 	int ret;
 
-	/* A live write is slower, but instructions may cross words, and CPUs may execute them. */
-	if (!text_all_fit(text))
-		return pp_text_write_live(text, patch);
 	ret = pp_text_map(text);
 	if (ret || !text->nr)
 		return ret;

@@ -13,7 +13,7 @@ struct pp_patch;
 /* The longest instruction that is written, and the widest word, in bytes. */
 #define PP_TEXT_WORD_MAX 8
 
-/* The write of one instruction, which lies within one word (pp_text_fits()). */
+/* The write of one instruction. */
 struct pp_poke {
 	unsigned long at;
 	u8 size;
@@ -27,8 +27,9 @@ struct pp_poke {
 	struct pp_when when;	/* written live: the time of the write */
 	struct pp_when *route;	/* written live: where to copy that time, or NULL */
 	u64 change;		/* record.c: the number of the change */
+	bool keep;		/* written in steps: stays while the others are put back */
 	/* pp_text_map() sets these */
-	void *alias;		/* its word, mapped writable; with a text.store(): as it runs */
+	u8 *alias;		/* its first byte, mapped writable, or where it runs (store()) */
 	u64 mask, old_word, new_word; /* the instruction's bits in its word, before and after */
 };
 
@@ -36,10 +37,18 @@ struct pp_poke {
 struct pp_text {
 	struct pp_poke *poke;
 	unsigned int nr;
-	void *alias;		/* the writable mapping, one page for each poke, or NULL */
+	void *alias;		/* the writable mapping of the pages of all pokes, or NULL */
+	/*
+	 * In a stop: have every CPU serialise, and return when all have.  Called between the steps
+	 * of a write.  NULL: no CPU can execute the text yet, or one store replaces each
+	 * instruction.
+	 */
+	void (*meet)(struct pp_text *text);
+	void *tables;		/* written in steps: what pp_arch.steps.prepare() made */
+	unsigned int steps;	/* written in steps: how often the CPUs have met */
 	const struct pp_poke *bad; /* the poke that failed, or NULL */
 	const u8 *wanted;	/* the bytes that should have been at that place */
-	u64 found;		/* not written live: the word that was there */
+	u8 found[PP_TEXT_WORD_MAX]; /* not written live: the bytes that were there */
 	const struct pp_poke *stuck; /* the first poke that could not be put back, or NULL */
 	bool written;		/* written live: some were, even if they were put back */
 	unsigned int put_back;	/* not written live: so many of the first pokes were put back */
@@ -47,9 +56,12 @@ struct pp_text {
 	struct pp_when when;	/* not written live: the time of all writes */
 };
 
-/* Does the instruction of @size bytes at @at lie within one word?  Any context. */
-bool pp_text_fits(unsigned long at, unsigned int size);
-/* Make and remove the writable mapping of the words of @text.  May sleep; -ENOMEM, -EIO. */
+/* What this kernel lacks for writing text in a stop, to be printed; NULL if it has everything. */
+const char *pp_text_missing(void);
+/*
+ * Make and remove the writable mapping of @text, and what else the write needs.  If the write takes
+ * steps and text->meet is set, the pokes are sorted by address.  May sleep; -ENOMEM, -EIO.
+ */
 int pp_text_map(struct pp_text *text);
 void pp_text_unmap(struct pp_text *text);
 /*
@@ -57,7 +69,7 @@ void pp_text_unmap(struct pp_text *text);
  * bytes before, or its new bytes afterwards, put back all of them.  Return: are they written?
  *
  * Any context.  text_mutex is held, by the task that stopped the machine or by the caller.  CPUs
- * that execute the text afterwards must serialise first.
+ * that execute the text afterwards must serialise first, unless they have met (text->steps).
  */
 bool pp_text_write(struct pp_text *text);
 /* Log why pp_text_write() failed, for the patch or the tracer @name.  Return: -EIO. */

@@ -65,7 +65,9 @@ struct transition {
 	struct pp_when when;	/* when the deciding CPU wrote */
 	unsigned int decided_on; /* the number of that CPU */
 	atomic_t arrived;	/* CPUs that have checked their own stacks */
-	atomic_t serialised;	/* CPUs that have serialised, for the log */
+	unsigned int step;	/* of a write: so often the CPUs were called, see stop_meet() */
+	atomic_t met;		/* how many have come, over all steps, without the deciding CPU */
+	atomic_t serialised;	/* how often a CPU has serialised, for the log */
 	int verdict;		/* enum verdict */
 	u64 stop_ns;
 	cycles_t stop_cycles;	/* of the deciding CPU */

@@ -29,6 +29,7 @@ struct pp_arch {
 
 	struct pp_arch_reloc reloc;
 	struct pp_arch_text text;
+	struct pp_arch_steps steps;
 	struct pp_arch_entry entry;
 	struct pp_arch_veneer veneer;
 	struct pp_arch_stub stub;

@@ -40,8 +40,9 @@ struct pp_arch_text {
 	void (*written)(unsigned long start, unsigned long end);
 
 	/*
-	 * Text is written by stores of an aligned word of this many bytes, 4 or 8.  Every CPU
-	 * fetches such a word whole.
+	 * Instructions are replaced by stores of an aligned word of this many bytes, 4 or 8.  They
+	 * lie within such words, and every CPU fetches a word whole.  0: they are replaced in
+	 * steps (struct pp_arch_steps).
 	 */
 	unsigned int word;
 
@@ -63,10 +64,36 @@ struct pp_arch_text {
 
 	/*
 	 * Make sure that this CPU executes nothing of @text that it fetched before another CPU
-	 * wrote it.  Called in the stopped section, after the last store; it must not ask
-	 * another CPU for help.
+	 * wrote it.  Called in the stopped section, after the last store, or after each step;
+	 * it must not ask another CPU for help.
 	 */
 	void (*serialise)(const struct pp_text *text);
+};
+
+/*
+ * Replacing instructions in a stop, where one store of a word does not do: an instruction may cross
+ * words, or a CPU that executes it in an NMI may not fetch a word while another CPU stores it.  All
+ * NULL where pp_arch_text.word is set.  text.c compares the instructions before and after.
+ */
+struct pp_arch_steps {
+	/* What this kernel lacks for it, to be printed, or NULL. */
+	const char *(*missing)(void);
+
+	/*
+	 * Sort the pokes of @text by address, and make what write() needs; text.c frees
+	 * text->tables by kvfree().  May sleep.  Return: 0, -ENOMEM, or -EOPNOTSUPP if an
+	 * instruction cannot be replaced.
+	 */
+	int (*prepare)(struct pp_text *text);
+
+	/*
+	 * In a stop, on one CPU: replace poke->old by poke->new for all pokes of @text, or the
+	 * other way round with @back for those that are not to be kept (poke->keep).  A CPU that
+	 * executes one of them in an NMI meanwhile has the effect of the old or of the new
+	 * instruction.  text->meet() makes all CPUs serialise, the calling one included; the
+	 * number of these meetings does not depend on that of the pokes.
+	 */
+	void (*write)(struct pp_text *text, bool back);
 };
 
 /* The entry sites of functions (entry.c). */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * x86-64: struct pp_arch.  Relocations, entries, stubs, probes and stacks are in this file,
- * live writes in x86_poke.c, the kernel's own writer of text in x86_writer.c.
+ * live writes in x86_poke.c, those in a stop in x86_stop.c, the kernel's own writer of text in
+ * x86_writer.c.
  */
 #include <linux/elf.h>
 #include <linux/ftrace.h>
@@ -142,7 +143,7 @@ static const struct pp_needed x86_needed[] = {
 	PP_NEED_ADDRESS(return_to_handler, x86.ftrace_end),
 	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return, .optional = true),
 	PP_NEED_ADDRESS(arch_rethook_trampoline, x86.rethook, .optional = true),
-	/* For live transitions (x86_poke.c). */
+	/* For writing text (x86_breaks.c, x86_poke.c). */
 	PP_NEED_FUNCTION(text_poke_queue, x86.text_poke_queue, .optional = true),
 	PP_NEED_FUNCTION(text_poke_finish, x86.text_poke_finish, .optional = true),
 	PP_NEED_FUNCTION(text_poke, x86.text_poke, .optional = true),
@@ -348,8 +349,12 @@ const struct pp_arch pp_arch = {
 	},
 	.text = {
 		.written = x86_text_written,
-		.word = 8,
 		.serialise = x86_serialise,
+	},
+	.steps = {
+		.missing = x86_stop_missing,
+		.prepare = x86_stop_prepare,
+		.write = x86_stop_write,
 	},
 	.entry = {
 		.site = x86_entry_site,

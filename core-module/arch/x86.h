@@ -11,6 +11,7 @@
 #include <asm/text-patching.h>
 
 struct pp_poke;
+struct pp_text;
 struct pp_write;
 struct pt_regs;
 
@@ -28,7 +29,7 @@ struct x86_kernel {
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* a return thunk, far away from the others */
 	unsigned long rethook;			/* arch_rethook_trampoline(), or 0 */
-	/* For x86_poke.c, each of them or NULL. */
+	/* For x86_breaks.c and x86_poke.c, each of them or NULL. */
 	typeof(text_poke_queue) *text_poke_queue;
 	typeof(text_poke_finish) *text_poke_finish;
 	typeof(text_poke) *text_poke;
@@ -47,13 +48,51 @@ int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn);
 /* The NOP that ftrace leaves at a site. */
 extern const u8 x86_nop[JMP_SIZE];
 
+/*
+ * x86_breaks.c: breakpoints in text, for which the kernel's handler emulates the instructions of a
+ * table that is sorted by address.  Arming, turning (to another table of the same places) and
+ * disarming are for one writer, in any context, which holds text_mutex, or whose initiator does.
+ */
+
+/* struct text_poke_loc of Linux 6.1 and 6.12. */
+struct x86_place {
+	s32 rel_addr;		/* from _stext */
+	s32 disp;		/* of the emulated jump, from the next instruction */
+	u8 len;
+	u8 opcode;		/* of the emulated instruction */
+	u8 text[JMP_SIZE];	/* used by the kernel's writer only, like old */
+	u8 old;
+};
+
+/* Can the handler emulate what @poke replaces, and what it writes? */
+bool x86_can_emulate(const struct pp_poke *poke);
+void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate);
+void x86_breaks_arm(const struct x86_place *places, unsigned int nr);
+void x86_breaks_turn(const struct x86_place *places);
+/* The breakpoints are gone.  Return when no CPU looks at the table any more. */
+void x86_breaks_disarm(void);
+/* When the core is loaded: look whether all of this works on this kernel.  May sleep. */
+void x86_breaks_init(void);
+bool x86_breaks_known(void);
+/* x86_breaks.c: pp_arch.writer.write_same(). */
+unsigned long x86_write_same(unsigned int *size);
+
 /* x86_poke.c: the operations of pp_arch.live. */
 const char *x86_live_missing(void);
 void x86_live_init(void);
 int x86_live_check(const struct pp_poke *poke);
 void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back);
-/* x86_poke.c: pp_arch.writer.write_same(). */
-unsigned long x86_write_same(unsigned int *size);
+/*
+ * The same over our own tables.  With @look the write is a trial and perf gets no record.  @look is
+ * called after the first step, after the second, and after the turn.
+ */
+void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool back,
+		       void (*look)(unsigned int step));
+
+/* x86_stop.c: the operations of pp_arch.steps. */
+const char *x86_stop_missing(void);
+int x86_stop_prepare(struct pp_text *text);
+void x86_stop_write(struct pp_text *text, bool back);
 
 /* x86_writer.c: pp_arch.writer.site(), pp_arch.writer.written(). */
 unsigned long x86_writer_site(void);

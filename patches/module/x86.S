@@ -5,10 +5,10 @@
  *
  * The entry of an old function calls its stub.  Before the first such call the core overwrites
  * both halves of the stub: the first becomes "lea 8(%rsp), %rsp", the second a jump to the new
- * function or back into the old one.  Each half is eight aligned bytes, so that one store
- * switches the jump.  Each has the unwind hint of a function's first instruction, with a return
- * address on top of the stack: in the first half that is the one into the old function; the lea
- * drops it, and in the second half it is the one of the old function's caller.
+ * function or back into the old one.  Each half is eight aligned bytes.  Each has the unwind
+ * hint of a function's first instruction, with a return address on top of the stack: in the
+ * first half that is the one into the old function; the lea drops it, and in the second half it
+ * is the one of the old function's caller.
  */
 #include <linux/linkage.h>
 #include <asm/unwind_hints.h>

@@ -17,7 +17,8 @@ words=$(words core-checks)
 	guest "${patched[@]}" --program "$(test_program exiter)" --module "$(test_module pp_meddle)" \
 		--timeout 240 \
 		--expect '^pokepatch: proc_version is refused: the code of version_proc_show at [+]0x' \
-		-- "${arch_instructions[2]}" <<<"$words"'
+		-- "${arch_instructions[2]}" "$arch_steps" <<<"$words"'
+		steps=$2
 		modprobe pokepatch dyndbg=+p
 		! can unwinder || check_off cross_check # on, that is
 		load sleepers
@@ -123,19 +124,20 @@ words=$(words core-checks)
 		fi
 
 		echo "== serialisation, counted"
+		times=$(((steps ? steps : 1) * $(nproc)))
 		serialised() {
 			dmesg | sed -n "s/.*proc_version: stopped.* serialised \([0-9]*\) .*/\1/p" |
 				tail -n 1
 		}
 		enabled proc-version 1
-		same serialised "$(serialised)" "$(nproc)"
+		same serialised "$(serialised)" $times
 		check_off skip_serialise
 		enabled proc-version 0
 		same serialised "$(serialised)" 0
 		check_on skip_serialise
 		enabled proc-version 1
 		enabled proc-version 0
-		same serialised "$(serialised)" "$(nproc)"
+		same serialised "$(serialised)" $times
 
 		echo "== code that was changed since the patch was loaded"
 		modprobe pp_meddle symbol=version_proc_show offset=$1

@@ -264,37 +264,3 @@ example=$top/examples/proc-version.patch
 		rmmod pokepatch
 	END
 }
-
-@test "what auto does with an entry that cannot be written at once" {
-	with_patches "$top/test/vm/patches/netdev-printk.patch"
-	guest "${patched[@]}" --module dummy \
-		--expect 'cannot be switched in entry mode: its entry cannot be written in one store' <<-'END'
-		modes() { cat $(sysfs netdev-printk vmlinux)/*/mode | sort -u | tr '\n' ' '; }
-		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
-		modprobe dummy
-		ip link set dummy0 name one
-		same "calls of the new function" "$(patched_calls)" 0
-		pokepatch load "$(patch_file netdev-printk)"
-		same modes "$(modes)" "direct entry "
-		for folder in $(sysfs netdev-printk vmlinux)/*,1; do
-			last=$(($(cat $folder/old_addr) & 7))
-			same "mode of $folder" "$(cat $folder/mode)" \
-				"$([ $last -gt 3 ] && echo direct || echo entry)"
-		done
-		ip link set one name two
-		same "calls of the new function" "$(patched_calls)" 1
-		pokepatch disable netdev-printk
-		same modes "$(modes)" "auto "
-		refused pokepatch load --mode entry "$(patch_file netdev-printk)"
-		same "state and modes" "$(file netdev-printk state) $(modes)" "disabled entry "
-		ip link set two name three
-		same "calls of the new function" "$(patched_calls)" 1
-		pokepatch load --mode ftrace "$(patch_file netdev-printk)"
-		same modes "$(modes)" "ftrace "
-		ip link set three name four
-		same "calls of the new function" "$(patched_calls)" 2
-		pokepatch unload netdev-printk
-		ip link set four name five
-		same "calls of the new function" "$(patched_calls)" 2
-	END
-}

@@ -285,17 +285,19 @@ trace_off() { echo nop >$tracing/current_tracer; }
 	END
 }
 
-@test "every processor serialises after a switch that wrote text, and only then" {
+@test "every processor serialises after each step of a switch that writes text, and only then" {
 	with_patches "$example"
-	guest "${patched[@]}" <<<"$words"'
+	guest "${patched[@]}" -- "$arch_steps" <<<"$words"'
 		modprobe pokepatch dyndbg=+p
 		said() { dmesg | sed -n "s/.*proc_version: stopped .*, \([0-9]* words\)/\1/p" | tail -n 1; }
-		for line in "ftrace 0 0" "entry 1 $(nproc)" "direct 1 $(nproc)"; do
+		# One store of a word needs no steps, and one serialisation when it is made.
+		times=$((($1 ? $1 : 1) * $(nproc)))
+		for line in "ftrace 0 0 0" "entry 1 $1 $times" "direct 1 $1 $times"; do
 			set -- $line
 			[ $1 = entry ] || can $1 || continue
 			pokepatch load --mode $1 "$(patch_file proc-version)"
 			is_new
-			same "$1 mode" "$(said)" "$2 words, serialised $3 processors"
+			same "$1 mode" "$(said)" "$2 words, $3 steps, serialised $4 times"
 			pokepatch unload proc-version
 		done
 	'
@@ -415,4 +417,43 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			done
 		done
 	'
+}
+
+@test "entries that lie across words are taken by auto, and switched to and fro" {
+	needs split-entries
+	with_patches "$top/test/vm/patches/netdev-printk.patch"
+	guest "${patched[@]}" --module dummy <<-'END'
+		modes() { cat $(sysfs netdev-printk vmlinux)/*/mode | sort -u | tr '\n' ' '; }
+		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
+		modprobe dummy
+		ip link set dummy0 name before
+		same "calls of the new function" "$(patched_calls)" 0
+		pokepatch load "$(patch_file netdev-printk)"
+		crossing=0
+		for folder in $(sysfs netdev-printk vmlinux)/*,1; do
+			[ $(($(cat $folder/old_addr) & 7)) -le 3 ] || crossing=$((crossing + 1))
+		done
+		[ $crossing -gt 0 ] || die "no entry is in two words"
+		pokepatch unload netdev-printk
+		calls=0
+		for mode in auto entry direct ftrace; do
+			wanted=$([ $mode = auto ] && echo entry || echo $mode)
+			can $wanted || continue
+			pokepatch load $([ $mode = auto ] || echo --mode $mode) "$(patch_file netdev-printk)"
+			same modes "$(modes)" "$wanted "
+			ip link set before name $mode
+			calls=$((calls + 1))
+			same "calls of the new function" "$(patched_calls)" $calls
+			pokepatch disable netdev-printk
+			ip link set $mode name before
+			same "calls of the new function" "$(patched_calls)" $calls
+			pokepatch enable netdev-printk
+			ip link set before name $mode
+			calls=$((calls + 1))
+			same "calls of the new function" "$(patched_calls)" $calls
+			pokepatch unload netdev-printk
+			ip link set $mode name before
+			same "calls of the new function" "$(patched_calls)" $calls
+		done
+	END
 }

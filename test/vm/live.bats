@@ -157,10 +157,8 @@ log() { dmesg | grep -q "$1"; }
 		syncs "one function" 3 enabled proc-version-live 1
 		has /proc/version "$(cat /proc/version)" Live-patched
 
-		# One more registers the stubs of direct mode with ftrace.
 		echo 1 >"$(sysfs netdev-printk-live enabled)"
 		modes=$(cat $(sysfs netdev-printk-live vmlinux)/*/mode | sort | uniq -c | tr -s " \n" " ")
-		! can split-entries || has modes "$modes" direct
 		has modes "$modes" entry
 		enabled netdev-printk-live 0
 		for mode in ftrace entry; do
@@ -263,118 +261,92 @@ log() { dmesg | grep -q "$1"; }
 	'
 }
 
-@test "live: an entry that cannot be written at once, if entry mode is asked for; late parents" {
+@test "live: entries that lie across words, mixed with switches in a stop; late parents" {
 	needs split-entries
 	with_patches "$patches"/{netdev-printk,brd-cleanup}.patch
 	live "$patches"/{netdev-printk,brd-cleanup}.patch
-	guest "${patched[@]}" --module dummy --module brd --module "$(test_module pp_probe)" \
-		--expect 'netdev_[a-z]* cannot be switched with the machine stopped: its entry' \
-		--expect 'netdev_[a-z]* cannot be switched in ftrace mode: the core could not release its entry' \
-		--expect 'brd_cleanup cannot be switched with the machine stopped: its entry' \
-		--expect 'netdev_[a-z]* cannot be switched with the machine stopped, which another patch' \
-		--expect 'module brd is refused: patch brd_cleanup cannot be applied' <<<"$words"'
+	guest "${patched[@]}" --module dummy --module brd --module "$(test_module pp_probe)" <<<"$words"'
 		modes() { cat $(sysfs "$1" vmlinux)/*/mode | sort -u | tr "\n" " "; }
 		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
+		crosses() { [ $(($(cat $1/old_addr) & 7)) -gt 3 ]; }
+		calls=0
+		rename_patched() { # FROM TO
+			ip link set $1 name $2
+			calls=$((calls + 1))
+			same "calls of the new function" "$(patched_calls)" $calls
+		}
 		modprobe dummy
 		modprobe pokepatch-netdev-printk-live
 		crossing=0
 		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
-			[ $(($(cat $folder/old_addr) & 7)) -le 3 ] || crossing=$((crossing + 1))
+			! crosses $folder || crossing=$((crossing + 1))
 		done
 		[ $crossing -gt 0 ] || die "no entry is in two words"
-		enabled netdev-printk-live 1
-		same "modes, not asked" "$(modes netdev-printk-live)" "direct entry "
-		enabled netdev-printk-live 0
 		pokepatch unload netdev-printk-live
 
-		calls=0
 		start_load cat /sys/module/printk/parameters/time
 		for name in one two three; do
-			pokepatch load --mode entry "$(patch_file netdev-printk-live)"
-			same "modes, asked" "$(modes netdev-printk-live)" "entry "
-			ip link set dummy0 name $name
-			calls=$((calls + 1))
-			same "calls of the new function" "$(patched_calls)" $calls
+			pokepatch load "$(patch_file netdev-printk-live)"
+			same modes "$(modes netdev-printk-live)" "entry "
+			rename_patched dummy0 $name
 
-			# No stop can switch such an entry, to another patch or together with one.
+			# A stop switches such entries too: to another patch, and together with one.
 			modprobe pokepatch-netdev-printk
-			refused pokepatch enable netdev-printk
+			enabled netdev-printk 1
+			rename_patched $name dummy0
+			enabled netdev-printk 0
+			rename_patched dummy0 $name
 			echo netdev-printk-live | tr - _ >"$(sysfs netdev-printk replace)"
-			refused pokepatch enable netdev-printk
+			enabled netdev-printk 1
 			same states "$(file netdev-printk state) $(file netdev-printk-live state)" \
-				"disabled enabled"
+				"enabled disabled"
+			rename_patched $name dummy0
 			pokepatch unload netdev-printk
-
-			pokepatch unload netdev-printk-live
-			ip link set $name name dummy0
+			until_true 20 rmmod pokepatch_netdev_printk_live 2>/dev/null
+			ip link set dummy0 name $name
 			same "calls of the new function" "$(patched_calls)" $calls
+			ip link set $name name dummy0
 		done
 		stop_load
-		pokepatch load "$(patch_file netdev-printk)"
-		ip link set dummy0 name four
-		same "calls of the new function" "$(patched_calls)" 4
-		pokepatch unload netdev-printk
 
-		echo "== one that is not given back yet is asked the same"
-		pokepatch load --mode entry "$(patch_file netdev-printk-live)"
+		echo "== one that is not given back yet"
+		pokepatch load "$(patch_file netdev-printk-live)"
 		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
-			[ $(($(cat $folder/old_addr) & 7)) -le 3 ] || break
+			! crosses $folder || break
 		done
 		# The kind of probe that redirects.
 		modprobe pp_probe behind=1 at=$(cat $folder/old_addr)
 		pokepatch unload netdev-printk-live
 		modprobe pokepatch-netdev-printk
-		refused pokepatch enable netdev-printk
+		enabled netdev-printk 1
+		same modes "$(modes netdev-printk)" "entry entry,shadows:kprobe "
+		rename_patched dummy0 four
 		rmmod pp_probe
-		until_true 5 pokepatch enable netdev-printk
-		ip link set four name five
-		same "calls of the new function" "$(patched_calls)" 5
 		pokepatch unload netdev-printk
 
-		echo "== nor can it be switched together with a patch that needs a stop"
-		modprobe pokepatch-brd-cleanup
-		enabled brd-cleanup 1
-		modprobe pokepatch-netdev-printk-live
-		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
-			echo entry >$folder/mode
-		done
-		echo brd_cleanup >"$(sysfs netdev-printk-live replace)"
-		refused pokepatch enable netdev-printk-live
-		same states "$(file brd-cleanup state) $(file netdev-printk-live state)" "enabled disabled"
-		pokepatch unload netdev-printk-live
-		pokepatch unload brd-cleanup
-
 		echo "== late parents"
-		# In a module that is just coming it could be written, but never by a stop afterwards.
 		brd_calls() { dmesg | grep -c "live-patched brd_cleanup" || :; }
-		modprobe pokepatch-brd-cleanup-live
-		echo entry >"$(sysfs brd-cleanup-live brd/brd_cleanup,1/mode)"
+		wanted=0
+		for patch in brd-cleanup-live brd-cleanup; do
+			modprobe pokepatch-$patch
+			enabled $patch 1
+			modprobe brd rd_nr=1
+			crosses $(sysfs $patch brd/brd_cleanup,1) || die "the entry is in one word"
+			same mode "$(file $patch brd/brd_cleanup,1/mode)" entry
+			enabled $patch 0
+			enabled $patch 1
+			rmmod brd
+			wanted=$((wanted + 1))
+			same "calls of the new function" "$(brd_calls)" $wanted
+			enabled $patch 0
+		done
 		enabled brd-cleanup-live 1
-		modprobe brd rd_nr=1
-		[ $(($(file brd-cleanup-live brd/brd_cleanup,1/old_addr) & 7)) -gt 3 ] ||
-			die "the entry is in one word"
-		same mode "$(file brd-cleanup-live brd/brd_cleanup,1/mode)" entry
-		enabled brd-cleanup-live 0
-		enabled brd-cleanup-live 1
-		rmmod brd
-		same "calls of the new function" "$(brd_calls)" 1
-		modprobe pokepatch-brd-cleanup
 		enabled brd-cleanup 1
-		refused modprobe brd rd_nr=1
-		same states "$(file brd-cleanup state) $(file brd-cleanup-live state)" "enabled enabled"
-		enabled brd-cleanup-live 0
 		modprobe brd rd_nr=1
-		same mode "$(file brd-cleanup brd/brd_cleanup,1/mode)" $shared_mode
-		enabled brd-cleanup 0
 		rmmod brd
-		same "calls of the new function" "$(brd_calls)" 1
-		enabled brd-cleanup-live 1
-		modprobe brd rd_nr=1
-		refused pokepatch enable brd-cleanup
-		rmmod brd
-		same "calls of the new function" "$(brd_calls)" 2
-		pokepatch unload brd-cleanup-live
+		same "calls of the new function" "$(brd_calls)" $((wanted + 1))
 		pokepatch unload brd-cleanup
+		pokepatch unload brd-cleanup-live
 		rmmod pokepatch
 	'
 }

@@ -28,6 +28,7 @@ arch_control_tty=ttyS1
 
 arch_append=()
 arch_entry_costs=2
+arch_steps=0
 arch_jump='b +4 4'
 arch_nop_bytes=1f2003d5
 arch_jump_bytes=......1.

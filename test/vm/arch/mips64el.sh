@@ -9,6 +9,7 @@ arch_kernel=mips64el
 arch_kbuild=(ARCH=mips CROSS_COMPILE=mips64el-linux-gnuabi64- CC=mips64el-linux-gnuabi64-gcc-12)
 arch_slots=4
 arch_entry_costs=4
+arch_steps=0
 arch_jump='jr +8 4'
 arch_jump_bytes=08002000
 arch_cpu_tcg=(-cpu MIPS64R2-generic)

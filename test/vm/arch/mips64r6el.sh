@@ -9,6 +9,7 @@ arch_kernel=mips64r6el
 arch_kbuild=(ARCH=mips CROSS_COMPILE=mipsisa64r6el-linux-gnuabi64- CC=mipsisa64r6el-linux-gnuabi64-gcc-12)
 arch_slots=3
 arch_entry_costs=3
+arch_steps=0
 arch_jump='jic +8 4'
 arch_jump_bytes=000001d8
 arch_cpu_tcg=(-cpu I6400)

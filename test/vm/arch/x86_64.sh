@@ -27,6 +27,7 @@ arch_control_tty=ttyS2
 # ciphers' tests of themselves are an eighth of a boot's time.
 arch_append=(unknown_nmi_panic no_timer_check cryptomgr.notests)
 arch_entry_costs=1
+arch_steps=3
 arch_jump='jmp +0 5'
 arch_nop_bytes=0f1f440000
 arch_jump_bytes=e9........
