@@ -58,6 +58,9 @@ static struct error *read_seals(struct check *check, const struct section *table
 	}
 	if (ret->list.count)
 		qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list), place_order);
+	for (size_t i = 1; i < ret->list.count; i++)
+		if (!place_order(&ret->list.list[i - 1], &ret->list.list[i]))
+			return wrong(check, "section %s has an entry twice", table->name);
 	return NULL;
 }
 

@@ -68,6 +68,12 @@ static void remove_bytes(struct section *section, uint64_t at, uint64_t size)
 	section->relocs.count = kept;
 }
 
+/* A function that is not sealed can be called indirectly, as before the kernel had seals. */
+static const char *seal_argument(const struct section *section)
+{
+	return strcmp(section->name, ".ibt_endbr_seal") ? NULL : "a landing pad that stays";
+}
+
 static bool delete_entry(struct mutation *mutation)
 {
 	struct section *section = mutation->section;
@@ -76,6 +82,7 @@ static bool delete_entry(struct mutation *mutation)
 	if (!table || section->size < table->size)
 		return false;
 	uint64_t at = random_below(section->size / table->size) * table->size;
+	mutation->same = seal_argument(section);
 	tell(mutation, "%s+%#" PRIx64 ": entry deleted", section->name, at);
 	remove_bytes(section, at, table->size);
 	return true;
@@ -360,7 +367,7 @@ static bool empty_section(struct mutation *mutation)
 	if (!strcmp(section->name, ".note.gnu.build-id"))
 		mutation->same = "without the linker's hash of the file";
 	else
-		mutation->same = plt_argument(section);
+		mutation->same = plt_argument(section) ?: seal_argument(section);
 	tell(mutation, "section %s is empty", section->name);
 	section->size = 0;
 	section->relocs.count = 0;

@@ -42,6 +42,8 @@ const struct table *find_table(const struct object *object, const struct section
 		{.name = "__mcount_loc", .size = 8, .used = 8},
 		{.name = "__patchable_function_entries", .size = 8, .used = 8},
 		{.name = ".return_sites", .size = 4, .used = 4},
+		{.name = ".call_sites", .size = 4, .used = 4},
+		{.name = ".ibt_endbr_seal", .size = 4, .used = 4},
 		{.name = ".retpoline_sites", .size = 4, .used = 4},
 		{.name = ".static_call_sites", .size = 8, .used = 8},
 		{.name = ".orc_unwind_ip", .size = 4, .used = 4},
