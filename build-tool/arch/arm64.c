@@ -19,6 +19,10 @@
 #define IMM19_BITS  0x00ffffe0
 #define IMM26_BITS  0x03ffffff
 
+#define NOP	   0xd503201f
+#define BTI_C	   0xd503245f
+#define ENTRY_LEAD 8 /* bytes of NOPs in front of a function: -fpatchable-function-entry=4,2 */
+
 #define MOVW(number, ...)  RELOC(number, .size = 4, .mask = IMM16_BITS, ##__VA_ARGS__)
 #define LO12(number)	   RELOC(number, .size = 4, .mask = IMM12_BITS)
 
@@ -114,10 +118,18 @@ static const struct site_table arm64_sites[] = {
 	{0},
 };
 
-/* Linux 6.1's arch/arm64/kernel: ftrace.c, jump_label.c */
+/*
+ * Linux 6.1's and 6.12's arch/arm64/kernel: ftrace.c, jump_label.c.  An entry has "mov x9, x30",
+ * and a NOP or a call.  With DYNAMIC_FTRACE_WITH_CALL_OPS the table names the two NOPs in front
+ * of the function.  The kernel keeps the address of an ftrace_ops there, which no text covers.
+ */
 static const struct late_table arm64_late_tables[] = {
-	{"__patchable_function_entries", 8, 8, NULL, 0, false}, /* mov x9, x30; a NOP or a call */
-	{"__jump_table", 16, 4, NULL, 0, false},
+	{.section = "__patchable_function_entries",
+	 .entry = 8,
+	 .length = 8,
+	 .lead = ENTRY_LEAD,
+	 .landing_pad = "\x5f\x24\x03\xd5"}, /* bti c */
+	{.section = "__jump_table", .entry = 16, .length = 4},
 	{0},
 };
 
@@ -152,13 +164,28 @@ static enum symbol_mark arm64_symbol_mark(const char *name)
 	return has_prefix(name, ".L") ? MARK_LABEL : MARK_NONE;
 }
 
+static bool is_nop(struct object *object, const struct atom *function, uint64_t at)
+{
+	return at + 4 <= function->end && code_get32(object, function->section, at) == NOP;
+}
+
 /*
  * -fpatchable-function-entry=2 makes two NOPs, behind "bti c" if there is one, and in front of
- * pointer authentication.
+ * pointer authentication.  With =4,2 there are two more in front of the function, and the table has
+ * their address.
  */
 static int64_t arm64_patchable_entry(struct object *object, const struct atom *function)
 {
-	return arch_listed_entry(object, function, "__patchable_function_entries");
+	const char *const table = "__patchable_function_entries";
+	uint64_t at = function->start;
+
+	if (function->prefix != ENTRY_LEAD || !arch_lists_entry(object, function, table, -ENTRY_LEAD))
+		return arch_listed_entry(object, function, table);
+	if (at + 4 <= function->end && code_get32(object, function->section, at) == BTI_C)
+		at += 4;
+	return is_nop(object, function, at) && is_nop(object, function, at + 4)
+		       ? (int64_t)(at - function->start)
+		       : -1;
 }
 
 static int64_t imm26(uint32_t instruction)
@@ -251,7 +278,7 @@ static const struct late_limit arm64_late_limit = {
 static bool arm64_is_padding(struct object *object, const struct section *section, uint64_t start,
 			     uint64_t end)
 {
-	return fixed_is_padding(object, section, start, end, 0xd503201f);
+	return fixed_is_padding(object, section, start, end, NOP);
 }
 
 static const struct disasm_mode arm64_disasm = {CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN};

@@ -62,19 +62,33 @@ static const struct site_table x86_64_sites[] = {
 
 /* Linux 6.1's arch/x86/kernel: ftrace.c, jump_label.c, static_call.c, alternative.c */
 static const struct late_table x86_64_late_tables[] = {
-	{"__mcount_loc", 8, 5, NULL, 0, false},
-	{"__jump_table", 16, 5, "\xeb\x66", 2, false}, /* short: jmp, xchg %ax,%ax */
-	{".static_call_sites", 8, 5, "\x2e\x0f", 6, false}, /* call or jmp; with a prefix, jcc */
-	{".retpoline_sites", 4, 5, "\x2e\x0f", 6, false},
-	{".smp_locks", 4, 1, NULL, 0, false},	     /* the lock prefix */
-	{".call_sites", 4, 5, NULL, 0, false},	     /* from 6.2 on: call depth tracking */
+	{.section = "__mcount_loc", .entry = 8, .length = 5},
+	/* short: jmp, xchg %ax,%ax */
+	{.section = "__jump_table",
+	 .entry = 16,
+	 .length = 5,
+	 .first = "\xeb\x66",
+	 .first_length = 2},
+	/* call or jmp; with a prefix, jcc */
+	{.section = ".static_call_sites",
+	 .entry = 8,
+	 .length = 5,
+	 .first = "\x2e\x0f",
+	 .first_length = 6},
+	{.section = ".retpoline_sites",
+	 .entry = 4,
+	 .length = 5,
+	 .first = "\x2e\x0f",
+	 .first_length = 6},
+	{.section = ".smp_locks", .entry = 4, .length = 1},  /* the lock prefix */
+	{.section = ".call_sites", .entry = 4, .length = 5}, /* from 6.2 on: call depth tracking */
 	{0},
 };
 
 /* asm/runtime-const.h, from 6.11 on: the immediate values of "mov $imm64" and "shr $imm8" */
 static const struct late_table x86_64_late_prefixes[] = {
-	{"runtime_ptr_", 4, 8, NULL, 0, false},
-	{"runtime_shift_", 4, 1, NULL, 0, false},
+	{.section = "runtime_ptr_", .entry = 4, .length = 8},
+	{.section = "runtime_shift_", .entry = 4, .length = 1},
 	{0},
 };
 

@@ -88,21 +88,41 @@ enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *
 	return arch->symbols.mark(symbol->name);
 }
 
+/* The place that an entry of a table names. */
+static uint64_t entry_target(struct object *object, const struct entry *entry)
+{
+	size_t count;
+	struct reloc *reloc =
+		section_relocs(entry->section, entry->start, entry->start + 1, &count);
+
+	return reloc_reference(object, entry->section, reloc).target;
+}
+
 int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table)
 {
 	uint64_t lowest = UINT64_MAX;
 
 	for (size_t i = 0; i < function->entries.count; i++) {
 		const struct entry *entry = &function->entries.list[i];
-		size_t count;
 
 		if (strcmp(entry->section->name, table))
 			continue;
-		struct reloc *reloc =
-			section_relocs(entry->section, entry->start, entry->start + 1, &count);
-		struct reference reference = reloc_reference(object, entry->section, reloc);
-		if (reference.target < lowest && reference.target >= function->start)
-			lowest = reference.target;
+		uint64_t target = entry_target(object, entry);
+		if (target < lowest && target >= function->start)
+			lowest = target;
 	}
 	return lowest == UINT64_MAX ? -1 : (int64_t)(lowest - function->start);
+}
+
+bool arch_lists_entry(struct object *object, const struct atom *function, const char *table,
+		      int64_t distance)
+{
+	for (size_t i = 0; i < function->entries.count; i++) {
+		const struct entry *entry = &function->entries.list[i];
+
+		if (!strcmp(entry->section->name, table) &&
+		    entry_target(object, entry) == function->start + distance)
+			return true;
+	}
+	return false;
 }

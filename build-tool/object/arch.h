@@ -76,6 +76,9 @@ enum symbol_mark arch_symbol_mark(const struct arch *arch, const struct symbol *
  * a table for it (__patchable_function_entries) name, in bytes from its start, or -1.
  */
 int64_t arch_listed_entry(struct object *object, const struct atom *function, const char *table);
+/* arch_lists_entry - whether they name a place at this distance from the function's start. */
+bool arch_lists_entry(struct object *object, const struct atom *function, const char *table,
+		      int64_t distance);
 
 /* arch_all - every architecture; ends with NULL.  arch/machines.c defines it. */
 extern const struct arch *const arch_all[];

@@ -38,6 +38,12 @@ struct late_table {
 	 * compiler makes is a choice of the kernel's build.
 	 */
 	bool nops;
+	/*
+	 * An address so many bytes in front of a function stands for the function's start.  If the
+	 * function begins with landing_pad, four bytes, the place is behind that.
+	 */
+	uint8_t lead;
+	const char *landing_pad;
 };
 
 /* Relocations that the core must not make at an offset with offset % align >= from. */

@@ -62,7 +62,8 @@ static void add_sites(const struct section *section, const struct site_table *ta
 			*vec_push(&ret->places) = (struct rewritten_place){
 				code, start,
 				table->length_at ? section->data[reloc->offset + table->length_at]
-						 : table->length};
+						 : table->length,
+				NULL};
 	}
 }
 
@@ -97,7 +98,8 @@ static void add_late(const struct section *section, const struct late_table *tab
 				code, start,
 				other	      ? table->first_length
 				: table->nops ? count_nops(code, start, table->length)
-					      : table->length};
+					      : table->length,
+				table};
 	}
 }
 
@@ -137,19 +139,56 @@ static void mask(bool *masked, const struct symbol *symbol, uint64_t start, uint
 			masked[i - symbol->value] = true;
 }
 
-/* A place never crosses the end of a function, so the first one to look at begins in this one. */
+/* The place in the function that the table names by an address in front of it. */
+static uint64_t place_behind(const struct text_source *source, const struct late_table *table)
+{
+	const struct symbol *symbol = source->symbol;
+	const char *pad = table->landing_pad;
+
+	return pad && symbol->size >= 4 &&
+			       !memcmp(symbol->section->data + symbol->value, pad, 4)
+		       ? symbol->value + 4
+		       : symbol->value;
+}
+
+/* How far in front of a function the place that a table names for it may be, at most. */
+static uint64_t longest_lead(const struct text_source *source)
+{
+	const struct late_table *table = source->object->arch->loader.late_tables;
+	uint64_t longest = 0;
+
+	for (; table && table->section; table++)
+		if (table->lead > longest)
+			longest = table->lead;
+	return longest;
+}
+
+/*
+ * A place never crosses the end of a function, so the first one to look at begins in this one, or
+ * right in front of it.
+ */
 static void mask_places(const struct text_source *source, bool *masked)
 {
 	const struct symbol *symbol = source->symbol;
-	const struct rewritten_place key = {.section = symbol->section, .start = symbol->value};
+	uint64_t lead = longest_lead(source);
+	const struct rewritten_place key = {
+		.section = symbol->section,
+		.start = symbol->value > lead ? symbol->value - lead : 0,
+	};
 	const struct rewritten_place *list = source->rewritten->places.list;
 	size_t count = source->rewritten->places.count;
 
 	for (size_t i = first_index(j, count, place_order(&list[j], &key) >= 0);
 	     i < count && list[i].section == symbol->section &&
 	     list[i].start < symbol->value + symbol->size;
-	     i++)
-		mask(masked, symbol, list[i].start, list[i].length);
+	     i++) {
+		const struct late_table *table = list[i].table;
+
+		if (list[i].start >= symbol->value)
+			mask(masked, symbol, list[i].start, list[i].length);
+		else if (table && table->lead && list[i].start + table->lead == symbol->value)
+			mask(masked, symbol, place_behind(source, table), list[i].length);
+	}
 }
 
 /* Landing pads that the kernel seals. */

@@ -13,6 +13,7 @@
 struct rewritten_place {
 	const struct section *section;
 	uint64_t start, length; /* bytes from the start of the section */
+	const struct late_table *table; /* NULL: a site of the loader */
 };
 
 /* All such places of an object, sorted by section and start. */

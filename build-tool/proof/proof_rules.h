@@ -108,6 +108,11 @@ struct proof_rules {
 	 */
 	bool entry_listed;
 	uint8_t entry_behind;
+	/*
+	 * Or entry_table has the address of so many bytes of NOPs in front of the function, and as
+	 * many follow at the function's start, or entry_behind bytes behind it; 0: no such.
+	 */
+	uint8_t entry_lead;
 	const char *copied;	 /* section of code that the loader copies over other code */
 	struct proof_veneer veneer;
 	/*

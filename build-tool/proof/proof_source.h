@@ -63,6 +63,7 @@ struct code_place {
 struct live_place {
 	const struct section *section;
 	uint64_t start, length;
+	bool entry; /* in the rules' entry_table */
 };
 
 struct source {
@@ -99,6 +100,11 @@ void source_close(struct source *source);
  * or the one that ends there; or NULL.
  */
 struct thing *source_at(struct source *source, const struct section *section, int64_t offset);
+/*
+ * source_lead_nops - where the NOPs of an entry are in a function, as an offset of its section, if
+ * the table names NOPs in front of it; -1: nowhere.
+ */
+int64_t source_lead_nops(const struct source *source, const struct symbol *function);
 /* source_had_entry - can calls of the original's function be rerouted? */
 bool source_had_entry(const struct source *source, const struct symbol *function);
 

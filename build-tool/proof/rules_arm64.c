@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the proof knows about arm64, from Linux 6.1 (arch/arm64/include/asm, kernel/module.c) and
- * from Arm's "ELF for the Arm 64-bit Architecture" (AAELF64).
+ * What the proof knows about arm64, from Linux 6.1 and 6.12 (arch/arm64/include/asm,
+ * kernel/module.c) and from Arm's "ELF for the Arm 64-bit Architecture" (AAELF64).
  */
 #include <elf.h>
 #include <stddef.h>
@@ -24,8 +24,14 @@ static const struct proof_table tables[] = {
 	 .piece_length = -1,
 	 .site_length = -2,
 	 .live = LIVE_SITE},
-	/* kernel/ftrace.c, ftrace_init_nop(): "mov x9, x30", and a NOP or a call */
-	{.section = "__patchable_function_entries", .sizes = {8}, .live = LIVE_INSTRUCTION},
+	/*
+	 * kernel/ftrace.c, ftrace_init_nop(): "mov x9, x30", and a NOP or a call; in front of the
+	 * function, if anything, the address of an ftrace_ops
+	 */
+	{.section = "__patchable_function_entries",
+	 .sizes = {8},
+	 .leads = true,
+	 .live = LIVE_INSTRUCTION},
 	{0},
 };
 
@@ -120,6 +126,7 @@ const struct proof_rules proof_rules_arm64 = {
 	.entry_table = "__patchable_function_entries",
 	.entry_listed = true,
 	.entry_behind = 4, /* bti c */
+	.entry_lead = 8,   /* kernel/ftrace.c, ftrace_call_adjust(): DYNAMIC_FTRACE_WITH_CALL_OPS */
 	.veneer = {.code = "\x50\0\0\x58"	   /* ldr x16, .+8 */
 			   "\0\x02\x1f\xd6"	   /* br x16 */
 			   "\0\0\0\0\0\0\0",	   /* .quad symbol */

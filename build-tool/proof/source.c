@@ -509,6 +509,25 @@ static bool is_listed(const struct source *source, const struct section *section
 			   place_order);
 }
 
+int64_t source_lead_nops(const struct source *source, const struct symbol *function)
+{
+	const struct proof_rules *rules = source->rules;
+	const struct section *section = function->section;
+	const uint64_t end = function->value + function->size;
+
+	for (uint64_t at = function->value; rules->entry_lead && section->data;
+	     at += rules->entry_behind) {
+		unsigned char code[16] = {0};
+
+		if (at + rules->entry_lead > end || at > function->value + rules->entry_behind)
+			break;
+		memcpy(code, section->data + at, rules->entry_lead);
+		if (rules->live_length(code) == rules->entry_lead)
+			return at;
+	}
+	return -1;
+}
+
 /*
  * Either the function's table lists it, or its first instruction calls the tracer; a landing pad
  * for indirect calls may precede the call.
@@ -524,7 +543,9 @@ bool source_had_entry(const struct source *source, const struct symbol *function
 
 	if (rules->entry_listed)
 		return is_listed(source, section, function->value) ||
-		       is_listed(source, section, function->value + rules->entry_behind);
+		       is_listed(source, section, function->value + rules->entry_behind) ||
+		       (is_listed(source, section, function->value - rules->entry_lead) &&
+			source_lead_nops(source, function) >= 0);
 	if (!call || strcmp(call->symbol->name, rules->entry_call) ||
 	    (behind != rules->entry_places[0] && behind != rules->entry_places[1]))
 		return false;

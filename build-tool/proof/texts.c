@@ -66,7 +66,8 @@ static void read_table(struct source *source, const struct proof_table *table,
 		if (code && code->data && start < code->size)
 			*vec_push(&source->live) = (struct live_place){
 				code, start,
-				length_of(source, table, section, at + size, code, start)};
+				length_of(source, table, section, at + size, code, start),
+				!strcmp(table->section, source->rules->entry_table)};
 	}
 }
 
@@ -79,7 +80,7 @@ static void read_constants(struct source *source, const struct proof_constants *
 		if (reloc->symbol->section)
 			*vec_push(&source->live) = (struct live_place){
 				reloc->symbol->section, reloc->symbol->value + reloc->addend,
-				rule->length};
+				rule->length, false};
 	}
 }
 
@@ -169,13 +170,19 @@ static void find_fates(const struct source *source, const struct row_symbol *old
 			set(fates, symbol, reloc->offset, size, RELOCATED);
 	}
 
-	const struct live_place key = {section, symbol->value, 0};
+	const uint64_t lead = source->rules->entry_lead;
+	const int64_t nops = source_lead_nops(source, symbol);
+	const struct live_place key = {.section = section,
+				       .start = symbol->value > lead ? symbol->value - lead : 0};
 	const struct live_place *list = source->live.list;
 	for (size_t i = first_index(j, source->live.count, live_order(&list[j], &key) >= 0);
 	     i < source->live.count && list[i].section == section &&
 	     list[i].start < symbol->value + symbol->size;
 	     i++)
-		set(fates, symbol, list[i].start, list[i].length, REWRITTEN);
+		if (list[i].start >= symbol->value)
+			set(fates, symbol, list[i].start, list[i].length, REWRITTEN);
+		else if (list[i].entry && list[i].start + lead == symbol->value && nops >= 0)
+			set(fates, symbol, nops, lead, REWRITTEN);
 	/* What a function's pad becomes depends on the whole parent, not on its unit. */
 	for (uint64_t at = 0; source->rules->seals && at < symbol->size; at++)
 		if (seals_has(old->parent, source->rules, old->known, at))

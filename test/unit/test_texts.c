@@ -243,6 +243,33 @@ static void entries_of_some_nops(void **state)
 }
 
 /* Tables whose entries have the length; 14 bytes from 6.3 on; the last without padding. */
+/*
+ * arm64 with two NOPs in front of each function: the table names these, and the kernel rewrites as
+ * many at the function's start, or behind "bti c".
+ */
+static void entries_named_by_the_nops_in_front(void **state)
+{
+	static const unsigned char bti[] = {0x5f, 0x24, 0x03, 0xd5};
+	struct unit unit;
+
+	(void)state;
+	for (int landing_pad = 0; landing_pad < 2; landing_pad++) {
+		unit_init_for(&unit, &arch_arm64);
+		if (landing_pad)
+			memcpy(unit.text->data + 0x10, bti, sizeof(bti));
+		add_entry(&unit, "__patchable_function_entries", 8, -8)->relocs.list[0].type =
+			R_AARCH64_ABS64;
+		left_out(&unit, "vmlinux", (const int[][2]){{4 * landing_pad, 8}, {0, 0}});
+		object_deinit(&unit.object);
+	}
+	/* What lies farther in front of the function is another one's. */
+	unit_init_for(&unit, &arch_arm64);
+	add_entry(&unit, "__patchable_function_entries", 8, -12)->relocs.list[0].type =
+		R_AARCH64_ABS64;
+	left_out(&unit, "vmlinux", (const int[][2]){{0, 0}});
+	object_deinit(&unit.object);
+}
+
 static void places_with_a_length(void **state)
 {
 	static const struct {
@@ -298,6 +325,7 @@ int main(void)
 		cmocka_unit_test(places_that_are_rewritten),
 		cmocka_unit_test(landing_pads_that_are_sealed),
 		cmocka_unit_test(entries_of_some_nops),
+		cmocka_unit_test(entries_named_by_the_nops_in_front),
 		cmocka_unit_test(places_with_a_length),
 		cmocka_unit_test(long_stretches),
 	};
