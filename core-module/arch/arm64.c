@@ -4,6 +4,11 @@
  *
  * An entry is two NOPs, behind BTI C where the kernel has that.  At boot ftrace makes the first
  * NOP "mov x9, lr".  The second NOP is ftrace's site and ours.
+ *
+ * With CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS eight more bytes lie in front of the function.  ftrace
+ * keeps the address of an ftrace_ops there, and writes it before it makes the site a BL.  Only what
+ * that BL calls reads it.  A claimed site is a NOP or our B and never calls ftrace, so the core
+ * leaves these bytes alone, and ftrace finds in them what it wrote last.
  */
 #include <linux/elf.h>
 #include <linux/ftrace.h>
@@ -25,9 +30,13 @@
 #include <asm/cacheflush.h>
 #include <asm/cpufeature.h>
 #include <asm/debug-monitors.h>
-#include <asm/patching.h>
 #include <asm/pointer_auth.h>
 #include <asm/stack_pointer.h>
+#if __has_include(<asm/text-patching.h>)
+#include <asm/text-patching.h>
+#else
+#include <asm/patching.h>
+#endif
 
 #include <pokepatch_history.h>
 
@@ -39,8 +48,8 @@
 #include "stack_words.h"
 #include "text.h"
 
-#ifndef CONFIG_DYNAMIC_FTRACE_WITH_REGS
-#error "the core needs a kernel with CONFIG_DYNAMIC_FTRACE_WITH_REGS"
+#if !defined(CONFIG_DYNAMIC_FTRACE_WITH_REGS) && !defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#error "the core needs a kernel with CONFIG_DYNAMIC_FTRACE_WITH_REGS or _WITH_ARGS"
 #endif
 
 #define INSN_SIZE 4
@@ -65,7 +74,9 @@ static const struct pp_needed arm64_needed[] = {
 	PP_NEED_FUNCTION(set_memory_x, arm64.set_memory_x),
 	PP_NEED_ADDRESS(__entry_text_start, arm64.entry),
 	PP_NEED_ADDRESS(__entry_text_end, arm64.entry_end),
-	PP_NEED_ADDRESS(ftrace_regs_caller, arm64.ftrace),
+	/* The first code of entry-ftrace.S: kernels that pass all registers have the former. */
+	PP_NEED_ADDRESS(ftrace_regs_caller, arm64.ftrace, .optional = true),
+	PP_NEED_ADDRESS(ftrace_caller, arm64.ftrace),
 	PP_NEED_ADDRESS(return_to_handler, arm64.return_to_handler, .optional = true),
 	PP_NEED_ADDRESS(__kretprobe_trampoline, arm64.kretprobe, .optional = true),
 	PP_NEED_ADDRESS(_sinittext, arm64.init),
@@ -116,7 +127,7 @@ static unsigned int arm64_reloc_width(u32 type)
 static bool arm64_meets_843419(unsigned long place)
 {
 	return IS_ENABLED(CONFIG_ARM64_ERRATUM_843419) &&
-	       cpus_have_const_cap(ARM64_WORKAROUND_843419) && (place & 0xfff) >= 0xff8;
+	       cpus_have_final_cap(ARM64_WORKAROUND_843419) && (place & 0xfff) >= 0xff8;
 }
 
 static int arm64_reloc_data(const struct reloc_kind *kind, unsigned long value, void *to)
@@ -283,6 +294,13 @@ static void arm64_veneer_code(unsigned long at, unsigned long target, u8 *code)
 	memcpy(code + sizeof(insns), &target, sizeof(target));
 }
 
+/* Newer kernels know the end of vmalloc's range only when they run: it depends on the CPUs. */
+static void arm64_veneer_limit(unsigned long *start, unsigned long *end)
+{
+	*start = max_t(unsigned long, *start, MODULES_VADDR);
+	*end = min_t(unsigned long, *end, VMALLOC_END);
+}
+
 static int arm64_veneer_seal(unsigned long at)
 {
 	return arm64.set_memory_ro(at, 1) ?: arm64.set_memory_x(at, 1);
@@ -359,9 +377,16 @@ static bool arm64_may_be_probe(const u8 *at)
 
 /* --- stacks ----------------------------------------------------------------------- */
 
+/* Linux 6.7 renamed the macro. */
+#ifdef ptrauth_strip_kernel_insn_pac
+#define arm64_strip_pac ptrauth_strip_kernel_insn_pac
+#else
+#define arm64_strip_pac ptrauth_strip_insn_pac
+#endif
+
 static unsigned long arm64_code_address(unsigned long word)
 {
-	return ptrauth_strip_insn_pac(word);
+	return arm64_strip_pac(word);
 }
 
 static unsigned long arm64_stack_pointer(const struct task_struct *task)
@@ -372,7 +397,7 @@ static unsigned long arm64_stack_pointer(const struct task_struct *task)
 typedef bool (*visit_fn)(void *ctx, unsigned long addr);
 
 /* Upper bounds of the sizes of this code: kallsyms has no sizes. */
-#define RETURN_TO_HANDLER_SIZE 64
+#define RETURN_TO_HANDLER_SIZE 128
 #define KRETPROBE_SIZE 256
 
 enum code {
@@ -500,8 +525,7 @@ const struct pp_arch pp_arch = {
 	.veneer = {
 		.size = VENEER_SIZE,
 		.reach = SZ_128M,
-		.min = MODULES_VADDR,
-		.max = VMALLOC_END,
+		.limit = arm64_veneer_limit,
 		.code = arm64_veneer_code,
 		.seal = arm64_veneer_seal,
 	},

@@ -135,7 +135,9 @@ struct pp_arch_entry {
 struct pp_arch_veneer {
 	unsigned int size;	/* of one veneer, in bytes */
 	unsigned long reach;	/* bytes that an entry's jump reaches in either direction */
-	unsigned long min, max;	/* vmalloc can be asked for memory within [min, max) */
+
+	/* Limit [*@start, *@end) to what vmalloc can be asked for; it may become empty. */
+	void (*limit)(unsigned long *start, unsigned long *end);
 
 	/*
 	 * The code of the veneer at @at, @size bytes: it jumps to @target and changes only
