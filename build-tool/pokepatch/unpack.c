@@ -173,8 +173,8 @@ static struct error *relocate_link(const char *root, const char *path)
 
 /*
  * linux-headers-R/Makefile has a line "include /usr/src/NAME/Makefile", and since Linux 7.2 the
- * line "KBUILD_OUTPUT=/usr/src/linux-headers-R" before it.  The folder NAME lies beside the Makefile's
- * own.
+ * line "KBUILD_OUTPUT=/usr/src/linux-headers-R" before it.  The folder NAME lies beside the
+ * Makefile's own.
  */
 static const struct {
 	const char *absolute, *relative;
