@@ -20,6 +20,7 @@
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/nodemask.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -29,6 +30,7 @@
 #include <linux/spinlock.h>
 #include <linux/stop_machine.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "core_print.h"
@@ -39,13 +41,24 @@
 
 struct exiting {
 	struct list_head node;
-	struct task_struct *task; /* holds a reference */
+	struct task_struct *task; /* holds a reference, except in spare */
 };
 
 static LIST_HEAD(exiting);
 /*
- * Guards the list. Its holder cannot be preempted, so no task holds it in the stopped section,
- * where the list is read without it.
+ * The tracepoint may neither allocate memory nor drop a task's last reference: it has preemption
+ * off, and with PREEMPT_RT both take locks that sleep. So it takes a spare entry, and moves the
+ * entries of tasks that have gone to another list. A work item (exiting_refill()) drops the
+ * references and keeps as many entries spare as a burst of exits may need. Where an allocation
+ * cannot sleep, the tracepoint makes one when all spare entries are in use.
+ */
+static LIST_HEAD(gone);
+static LIST_HEAD(spare);
+static unsigned int nr_spare, nr_gone;
+#define SPARE 256
+/*
+ * Guards the lists. Its holder cannot be preempted, so no task holds it in the stopped section,
+ * where `exiting` is read without it.
  */
 static DEFINE_RAW_SPINLOCK(exiting_lock);
 /*
@@ -63,26 +76,92 @@ static bool exiting_is_gone(const struct task_struct *task)
 	return READ_ONCE(task->__state) == TASK_DEAD && !pp_on_cpu(task);
 }
 
+/* Move the entries of tasks that have gone out of the way.  May be called with preemption off. */
+static void exiting_sort_out(void)
+{
+	struct exiting *entry, *next;
+
+	raw_spin_lock(&exiting_lock);
+	list_for_each_entry_safe(entry, next, &exiting, node) {
+		if (!exiting_is_gone(entry->task))
+			continue;
+		list_move(&entry->node, &gone);
+		nr_gone++;
+	}
+	raw_spin_unlock(&exiting_lock);
+}
+
+/* Make @entry spare, or free it if there are enough. */
+static void exiting_give_back(struct exiting *entry)
+{
+	bool keep;
+
+	raw_spin_lock(&exiting_lock);
+	keep = nr_spare < SPARE;
+	if (keep) {
+		list_add(&entry->node, &spare);
+		nr_spare++;
+	}
+	raw_spin_unlock(&exiting_lock);
+	if (!keep)
+		kfree(entry);
+}
+
 void pp_exiting_sweep(void)
 {
 	struct exiting *entry, *next;
-	LIST_HEAD(gone);
+	LIST_HEAD(mine);
 
+	exiting_sort_out();
 	raw_spin_lock(&exiting_lock);
-	list_for_each_entry_safe(entry, next, &exiting, node)
-		if (exiting_is_gone(entry->task))
-			list_move(&entry->node, &gone);
+	list_splice_init(&gone, &mine);
+	nr_gone = 0;
 	raw_spin_unlock(&exiting_lock);
-
-	list_for_each_entry_safe(entry, next, &gone, node) {
+	list_for_each_entry_safe(entry, next, &mine, node) {
+		list_del(&entry->node);
 		put_task_struct(entry->task);
-		kfree(entry);
+		exiting_give_back(entry);
 	}
+}
+
+static void exiting_refill(struct work_struct *work)
+{
+	struct exiting *entry;
+
+	pp_exiting_sweep();
+	while (READ_ONCE(nr_spare) < SPARE) {
+		/* Not by kmalloc(), whose calls fault.h counts: this one comes at any time. */
+		entry = kmalloc_node(sizeof(*entry), GFP_KERNEL | __GFP_NOWARN, NUMA_NO_NODE);
+		if (!entry)
+			return;
+		exiting_give_back(entry);
+	}
+}
+
+static DECLARE_WORK(refill_work, exiting_refill);
+
+/* An entry, or NULL if memory is short.  May be called with preemption off. */
+static struct exiting *exiting_take(void)
+{
+	struct exiting *entry;
+
+	if (PP_FAULT("exiting_take"))
+		return NULL;
+	raw_spin_lock(&exiting_lock);
+	entry = list_first_entry_or_null(&spare, struct exiting, node);
+	if (entry) {
+		list_del(&entry->node);
+		nr_spare--;
+	}
+	raw_spin_unlock(&exiting_lock);
+	if (!entry && (!IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible()))
+		entry = kmalloc(sizeof(*entry), GFP_ATOMIC | __GFP_NOWARN);
+	return entry;
 }
 
 static bool exiting_note(struct task_struct *task)
 {
-	struct exiting *entry = kmalloc(sizeof(*entry), GFP_ATOMIC | __GFP_NOWARN);
+	struct exiting *entry = exiting_take();
 
 	if (!entry)
 		return false;
@@ -93,12 +172,17 @@ static bool exiting_note(struct task_struct *task)
 	return true;
 }
 
-/* The tracepoint: in the exiting task, preemption off.  The sweep keeps the list short. */
+/*
+ * The tracepoint: in the exiting task, with preemption off in most kernels.  Sorting out keeps the
+ * list short.
+ */
 static void notrace exiting_probe(void *unused, struct task_struct *task)
 {
-	pp_exiting_sweep();
+	exiting_sort_out();
 	if (!exiting_note(task))
 		atomic_inc(&lost);
+	if (READ_ONCE(nr_spare) < SPARE / 2 || READ_ONCE(nr_gone) > SPARE / 8)
+		schedule_work(&refill_work);
 }
 
 /* --- counting stacks ------------------------------------------------------------------ */
@@ -114,7 +198,8 @@ static void notrace exiting_probe(void *unused, struct task_struct *task)
  * The count is made in a stop, because otherwise stacks and tasks would change meanwhile; there
  * each task has been switched out at a point where it asked for it. A task that is just being
  * made has a stack and is on no list yet. It may be the reason for a surplus, so the count is
- * repeated for a while.
+ * repeated for a while. So may a zombie that has not run its last instruction: it is not
+ * counted as a task, since nothing tells whether its stack is still in the kernel's count.
  */
 #define COUNT_FOR (30 * HZ)
 
@@ -139,7 +224,7 @@ static int exiting_count_unknown(void *unknown)
 	for_each_online_node(i)
 		nr += exiting_count_stacks(i);
 	for_each_process_thread(group, task)
-		nr -= READ_ONCE(task->__state) != TASK_DEAD;
+		nr -= !READ_ONCE(task->exit_state);
 	for_each_possible_cpu(i) {
 		task = pp_kernel.idle_task(i);
 		/* The stack of the first CPU's idle task is in the kernel's image. */
@@ -275,6 +360,26 @@ static void exiting_find_tracepoint(struct tracepoint *tp, void *unused)
 		exit_tracepoint = tp;
 }
 
+static void exiting_free_list(struct list_head *list, bool holds_task)
+{
+	struct exiting *entry, *next;
+
+	list_for_each_entry_safe(entry, next, list, node) {
+		list_del(&entry->node);
+		if (holds_task)
+			put_task_struct(entry->task);
+		kfree(entry);
+	}
+}
+
+/* Nothing uses the lists any more. */
+static void exiting_free_all(void)
+{
+	exiting_free_list(&exiting, true);
+	exiting_free_list(&gone, true);
+	exiting_free_list(&spare, false);
+}
+
 int pp_exiting_init(void)
 {
 	int ret;
@@ -284,9 +389,11 @@ int pp_exiting_init(void)
 		pr_err("this kernel has no tracepoint sched_process_exit, which the core needs\n");
 		return -ENOENT;
 	}
+	exiting_refill(NULL);
 	ret = tracepoint_probe_register(exit_tracepoint, exiting_probe, NULL);
 	if (ret) {
 		pr_err("cannot watch tasks exit (%d)\n", ret);
+		exiting_free_all();
 		return ret;
 	}
 	ret = exiting_catch_up();
@@ -297,13 +404,8 @@ int pp_exiting_init(void)
 
 void pp_exiting_exit(void)
 {
-	struct exiting *entry, *next;
-
 	tracepoint_probe_unregister(exit_tracepoint, exiting_probe, NULL);
 	tracepoint_synchronize_unregister();
-	list_for_each_entry_safe(entry, next, &exiting, node) {
-		list_del(&entry->node);
-		put_task_struct(entry->task);
-		kfree(entry);
-	}
+	cancel_work_sync(&refill_work);
+	exiting_free_all();
 }

@@ -18,8 +18,7 @@ void pp_exiting_exit(void);
  */
 int pp_exiting_ready(bool killable);
 /*
- * Forget the tasks that have exited. Task context only, since exiting_lock is taken with
- * interrupts enabled. May be called with preemption off.
+ * Forget the tasks that have exited. May sleep. exiting_lock is taken with interrupts enabled.
  */
 void pp_exiting_sweep(void);
 /* In the stopped section: is every exiting task still known? */

@@ -27,7 +27,7 @@
 
 struct pp_kernel pp_kernel __ro_after_init;
 
-static const struct pp_needed kernel_needed[] = {
+static const struct pp_needed kernel_needed[] __pp_needed = {
 	PP_NEED_FUNCTION(find_module, pp_kernel.find_module),
 	PP_NEED_FUNCTION(ftrace_location, pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE),
 	PP_NEED_FUNCTION(idle_task, pp_kernel.idle_task),
@@ -123,7 +123,7 @@ static int __init kernel_symbol_found_add(const struct pp_needed *needed)
 {
 	static unsigned int nr __initdata;
 
-	for (; needed->name; needed++) {
+	for (; needed->name[0]; needed++) {
 		if (WARN_ON(++nr > FOUND_MAX / 2))
 			return -E2BIG;
 		kernel_symbol_found_at(needed->name)->needed = needed;
@@ -310,7 +310,7 @@ static int __init kernel_symbols_fill(void)
 		return ret;
 	pp_kernel_each_symbol(kernel_symbol_found_note, NULL);
 	for (i = 0; i < ARRAY_SIZE(tables); i++)
-		for (needed = tables[i]; needed->name && !ret; needed++)
+		for (needed = tables[i]; needed->name[0] && !ret; needed++)
 			ret = kernel_symbol_fill(needed);
 	return ret;
 }

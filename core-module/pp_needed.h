@@ -3,22 +3,30 @@
  * Tables of the symbols that the core, or an architecture's file, needs and that the kernel does
  * not export.  kernel_symbols.c fills their slots when the core is loaded.
  *
- * symbols.sh reads these tables too, so a row begins a line of its own: a tab, and PP_NEED.
+ * symbols.sh reads these tables too, so a row begins a line of its own: a tab, and PP_NEED.  And
+ * needed.sh reads them from the objects, in the layout of struct pp_needed, so that a build with
+ * the kernel's vmlinux fails if a symbol is missing there.
  */
 #ifndef POKEPATCH_PP_NEEDED_H
 #define POKEPATCH_PP_NEEDED_H
 
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
-/* One row.  A table ends with a row whose name is NULL. */
+/* One row.  A table ends with a row whose name is empty. */
 struct pp_needed {
-	const char *name;
+	char name[48];
 	void *slot;	/* of a pointer or an unsigned long, 0 until it is filled */
 	bool optional;	/* the slot stays 0 if the kernel has no such symbol */
 	bool function;	/* the core calls it through the slot */
 };
+
+static_assert(sizeof(struct pp_needed) == 64 && offsetof(struct pp_needed, optional) == 56);
+
+/* Each table is `static const struct pp_needed NAME[] __pp_needed`. */
+#define __pp_needed __section(".rodata.pp_needed")
 
 /*
  * A symbol with a C declaration.  The slot must be a pointer to exactly the declared type, so that

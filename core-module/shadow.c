@@ -46,7 +46,11 @@ struct shadow {
 #define SHADOW_BITS 12
 
 static struct hlist_head shadows[1 << SHADOW_BITS];
-static DEFINE_SPINLOCK(shadow_lock); /* writers of the hash */
+/*
+ * Writers of the hash.  A raw lock: with PREEMPT_RT others sleep, and patches may attach and detach
+ * variables in interrupts and with preemption off.  Nothing is called under it.
+ */
+static DEFINE_RAW_SPINLOCK(shadow_lock);
 
 static struct shadow *shadow_of(void *data)
 {
@@ -114,11 +118,11 @@ void *pokepatch_shadow_publish(void *data)
 	struct shadow *shadow = shadow_of(data), *there;
 	unsigned long flags;
 
-	spin_lock_irqsave(&shadow_lock, flags);
+	raw_spin_lock_irqsave(&shadow_lock, flags);
 	there = shadow_find(shadow->obj, shadow->id);
 	if (!there)
 		hlist_add_head_rcu(&shadow->node, shadow_bucket(shadow->obj, shadow->id));
-	spin_unlock_irqrestore(&shadow_lock, flags);
+	raw_spin_unlock_irqrestore(&shadow_lock, flags);
 	return there ? there->data : NULL;
 }
 EXPORT_SYMBOL_GPL(pokepatch_shadow_publish);
@@ -133,11 +137,11 @@ void *pokepatch_shadow_unlink(const void *obj, u64 id)
 	struct shadow *shadow;
 	unsigned long flags;
 
-	spin_lock_irqsave(&shadow_lock, flags);
+	raw_spin_lock_irqsave(&shadow_lock, flags);
 	shadow = shadow_find(obj, id);
 	if (shadow)
 		hlist_del_rcu(&shadow->node);
-	spin_unlock_irqrestore(&shadow_lock, flags);
+	raw_spin_unlock_irqrestore(&shadow_lock, flags);
 	return shadow ? shadow->data : NULL;
 }
 EXPORT_SYMBOL_GPL(pokepatch_shadow_unlink);
@@ -170,11 +174,11 @@ void *pokepatch_shadow_unlink_next(u64 id, unsigned int *cursor, void **obj)
 
 		if (hlist_empty(head))
 			continue;
-		spin_lock_irqsave(&shadow_lock, flags);
+		raw_spin_lock_irqsave(&shadow_lock, flags);
 		shadow = shadow_find_in(head, id);
 		if (shadow)
 			hlist_del_rcu(&shadow->node);
-		spin_unlock_irqrestore(&shadow_lock, flags);
+		raw_spin_unlock_irqrestore(&shadow_lock, flags);
 		if (!shadow)
 			continue;
 		*obj = shadow->obj;

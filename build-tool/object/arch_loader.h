@@ -61,6 +61,12 @@ struct arch_loader {
 	/* Tables that objtool makes from a function's own code, 4 bytes an entry, until a NULL. */
 	const char *const *objtool_tables;
 	/*
+	 * One of these tables lists direct calls, which the loader leads through thunks, before the
+	 * core relocates calls of what is not exported.  NULL: none.
+	 */
+	const char *call_table;
+	uint8_t call_length; /* bytes of such a call */
+	/*
 	 * The kernel rewrites the landing pads that this table lists, so many bytes each, so that
 	 * indirect calls of these functions fault.  Which functions are in it depends on all code
 	 * of the parent, so only the parent's own table counts.

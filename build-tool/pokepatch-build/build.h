@@ -8,6 +8,7 @@
 #define POKEPATCH_BUILD_H
 
 #include "object/arch.h"
+#include "common/args.h"
 #include "common/cache.h"
 #include "pokepatch-build/patch.h"
 #include "common/util.h"
@@ -100,15 +101,16 @@ struct build {
 	char *output;	   /* path of the .ko to write */
 	char *ko;	   /* the linked module, still in the work folder (link.c) */
 	struct kernel_files files; /* from the options, or else from the cache */
+	bool own;	   /* the kernel was built in the folder of --kbuild */
 	const struct arch *machine; /* the kernel's machine */
 	char *arch;	   /* "x86": the kernel's folder in arch/ */
 	char *cross;	   /* CROSS_COMPILE: "aarch64-linux-gnu-"; NULL: the host's own tools */
 	char *cc;	   /* compiler: "gcc-12", "aarch64-linux-gnu-gcc-12" */
 	bool objtool_late; /* kbuild runs objtool on whole modules and vmlinux, not on units */
-	bool cc_named;	   /* pass CC to the kernel's Makefile: it would use $(CROSS_COMPILE)gcc */
-	bool tools_named;  /* pass LD and others too: the headers override CROSS_COMPILE */
+	struct args make_variables; /* "CC=clang-19": tools for make (toolchain.c) */
 	char *cc1;	   /* the kernel's own cc1, run in an emulator (own_compiler.c); or NULL */
-	char *kcflags;	   /* KCFLAGS that the kernel was compiled with (entries.c); or NULL */
+	char *kcflags;	   /* KCFLAGS that make patchable entries (entries.c); or NULL */
+	char *user_flags;  /* KCFLAGS of the user who built the kernel (toolchain.c); or NULL */
 	char *work;	   /* private work folder */
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* file descriptor; held shared while we read the tree; or -1 */

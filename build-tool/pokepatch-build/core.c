@@ -16,6 +16,7 @@
 #include "pokepatch-build/kbuild.h"
 #include "object/object.h"
 #include "common/proc.h"
+#include "pokepatch-build/toolchain.h"
 #include "pokepatch-build/tree.h"
 
 #ifndef POKEPATCH_DATADIR
@@ -119,6 +120,9 @@ static struct error *core_identity(const struct build *build, const char *data, 
 {
 	buffer_printf(text, "format %d\nrelease %s\ncompiler %s\nvmlinux %s\n", CACHE_CORE_FORMAT,
 		      build->release, build->cc, build->vmlinux_build_id);
+	if (build->user_flags)
+		buffer_printf(text, "flags %s\n", build->user_flags);
+	TRY(toolchain_identity(build, text));
 	TRY(add_contents(text, data, "core-module"));
 	TRY(add_contents(text, data, "patches/module"));
 	TRY(identity_add_file(text, build->files.kbuild, ".config"));
@@ -321,6 +325,8 @@ static struct error *run_kbuild(const struct build *build, const char *folder)
 	/* The core's Kbuild looks in vmlinux for symbols that kallsyms lacks. */
 	args_addf(&args, "POKEPATCH_VMLINUX=%s", build->files.vmlinux);
 	args_add_machine(&args, build);
+	if (build->user_flags)
+		args_addf(&args, "KCFLAGS=%s", build->user_flags);
 	/*
 	 * No BTF, which nothing reads.  The headers since Debian 13 have a vmlinux to make it from,
 	 * and this machine's pahole may be too old for the options that they pass.

@@ -92,7 +92,7 @@ struct error *entry_flags_install(const struct build *build)
 	_free_ char *there = NULL;
 
 	if (!build->kcflags)
-		return NULL;
+		return NULL; /* the compiler makes this machine's entries */
 	TRY(libexec_find("as", &folder));
 	program = xasprintf("%sas", folder);
 	target = realpath(program, NULL);

@@ -8,6 +8,7 @@
 #include "common/search.h"
 #include "pokepatch-build/section_layout.h"
 #include "diff/diff_rows.h"
+#include "object/atoms.h"
 #include "object/object.h"
 #include "pokepatch_mark.h"
 #include "object/sections.h"
@@ -329,11 +330,49 @@ static bool is_discarded(const struct section *section)
 	       has_prefix(section->name, ".comment");
 }
 
+/*
+ * With call depth tracking the loader reads where each listed call leads, and would warn about the
+ * calls that the core relocates only afterwards.  Take those out of the table.  The depth is then
+ * counted as one less, which is on the safe side.
+ */
+static void drop_late_calls(struct finalizer *finalizer)
+{
+	const struct arch_loader *loader = &finalizer->object.arch->loader;
+	struct section *table = loader->call_table
+					? object_find_section(&finalizer->object, loader->call_table)
+					: NULL;
+	size_t kept = 0, entry = table && table->relocs.count
+					 ? table->size / table->relocs.count
+					 : 0;
+
+	for (size_t i = 0; entry && i < table->relocs.count; i++) {
+		struct reloc reloc = table->relocs.list[i];
+		uint64_t call = reloc.symbol->value + reloc.addend;
+		size_t count;
+		const struct reloc *field =
+			reloc.symbol->section ? section_relocs(reloc.symbol->section, call,
+							       call + loader->call_length, &count)
+					      : NULL;
+
+		if (field && count && !field->symbol->section &&
+		    map_get(&finalizer->externals->by_link_name, field->symbol->name))
+			continue;
+		reloc.offset = kept * entry;
+		table->relocs.list[kept++] = reloc;
+	}
+	if (entry) {
+		table->relocs.count = kept;
+		table->size = kept * entry;
+	}
+}
+
 static void convert_relocs(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
 	size_t section_count = object->sections.count;
 	struct section_rules rules;
+
+	drop_late_calls(finalizer);
 
 	collect_sites(finalizer);
 	section_rules_init(&rules, object->arch);

@@ -162,23 +162,11 @@ void cmd_file_deinit(struct cmd_file *cmd)
 
 void args_add_machine(struct args *args, const struct build *build)
 {
-	/* The kernel's Makefile makes each of $(CROSS_COMPILE) and the program. */
-	static const struct {
-		const char *variable, *program;
-	} tools[] = {
-		{"LD", "ld"},           {"AR", "ar"},           {"NM", "nm"},
-		{"OBJCOPY", "objcopy"}, {"OBJDUMP", "objdump"}, {"READELF", "readelf"},
-		{"STRIP", "strip"},
-	};
-
-	if (!build->cross)
-		return;
-	args_addf(args, "ARCH=%s", build->arch);
-	args_addf(args, "CROSS_COMPILE=%s", build->cross);
-	if (build->cc_named)
-		args_addf(args, "CC=%s", build->cc);
-	for (size_t i = 0; build->tools_named && i < ARRAY_SIZE(tools); i++)
-		args_addf(args, "%s=%s%s", tools[i].variable, build->cross, tools[i].program);
+	if (build->cross) {
+		args_addf(args, "ARCH=%s", build->arch);
+		args_addf(args, "CROSS_COMPILE=%s", build->cross);
+	}
+	args_add_all(args, build->make_variables.list);
 }
 
 /*
@@ -248,8 +236,8 @@ struct error *kbuild_read_environment(const struct build *build, char ***ret)
 	args_add(&args, "prepare0");
 	args_addf(&args, "POKEPATCH_ENVIRONMENT=%s", output);
 	args_add_machine(&args, build);
-	if (build->kcflags)
-		args_addf(&args, "KCFLAGS=%s", build->kcflags);
+	if (build->kcflags || build->user_flags)
+		args_addf(&args, "KCFLAGS=%s %s", build->kcflags ?: "", build->user_flags ?: "");
 	args_add(&args, "pokepatch-environment");
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);

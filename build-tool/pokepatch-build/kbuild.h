@@ -11,8 +11,8 @@
 #include "pokepatch-build/build.h"
 
 /*
- * args_add_machine - add ARCH=, CROSS_COMPILE= and CC= for make, if the kernel is for another
- * machine than this one, or the cache has its tools.
+ * args_add_machine - add variables for make: ARCH= and CROSS_COMPILE=, if the kernel is for another
+ * machine than this one, and the tools that built the kernel, if kbuild would choose others.
  */
 void args_add_machine(struct args *args, const struct build *build);
 

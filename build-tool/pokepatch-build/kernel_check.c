@@ -15,6 +15,7 @@
 
 #include "pokepatch-build/kbuild.h"
 #include "common/proc.h"
+#include "pokepatch-build/toolchain.h"
 #include "pokepatch-build/tree.h"
 #include "pokepatch-build/vmlinuz.h"
 
@@ -79,6 +80,19 @@ static struct error *config_read(const char *path, struct config *ret)
 	return NULL;
 }
 
+/* Are the values equal?  auto.conf has strings without the quotes and backslashes of .config. */
+static bool same_value(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, "\"\\");
+		b += strspn(b, "\"\\");
+		if (*a != *b)
+			return false;
+		if (!*a)
+			return true;
+	}
+}
+
 /*
  * Append the symbols of one that other does not have (missing), or has with another value, up to
  * five in all, and count them.
@@ -91,7 +105,7 @@ static void config_differences(const struct config *one, const struct config *ot
 		const char *there = map_get(&other->values, symbol);
 
 		if (missing ? there != NULL
-			    : there && !strcmp(there, map_get(&one->values, symbol)))
+			    : !there || same_value(there, map_get(&one->values, symbol)))
 			continue;
 		if (!has_code(symbol))
 			continue;
@@ -129,6 +143,32 @@ static void check_objtool(struct build *build, const char *path, const struct co
 			     build->release);
 }
 
+/*
+ * kbuild writes include/config/auto.conf from .config before it compiles anything.  If they differ,
+ * the user has configured the kernel again since it was built.
+ */
+static struct error *check_synchronised(struct build *build, const struct config *config)
+{
+	_free_ char *path = xasprintf("%s/include/config/auto.conf", build->files.kbuild);
+	struct buffer symbols = {};
+	struct config built;
+	size_t count = 0;
+
+	TRY(config_read(path, &built));
+	config_differences(config, &built, false, &symbols, &count);
+	config_differences(config, &built, true, &symbols, &count);
+	config_differences(&built, config, true, &symbols, &count);
+	if (count)
+		refusals_add(&build->refusals, "config-differs", build->files.config,
+			     "configuration",
+			     "it was changed after the kernel was built there: %s%s; build the "
+			     "kernel again, or put back the configuration that it was built with",
+			     symbols.text, count > 5 ? " and others" : "");
+	buffer_deinit(&symbols);
+	config_deinit(&built);
+	return NULL;
+}
+
 struct error *kernel_check_config(struct build *build)
 {
 	_free_ char *headers_path = xasprintf("%s/.config", build->files.kbuild);
@@ -153,57 +193,93 @@ struct error *kernel_check_config(struct build *build)
 			headers_path, symbols.text, count > 5 ? " and others" : "");
 	else
 		check_objtool(build, build->files.config, &given);
+	if (!count && build->own)
+		error = check_synchronised(build, &headers);
 	buffer_deinit(&symbols);
 	config_deinit(&headers);
 	config_deinit(&given);
-	return NULL;
+	return error;
 }
 
 /* ---- compiler --------------------------------------------------------------- */
 
-/* 120200 for "12.2.0", the form of CONFIG_GCC_VERSION and CONFIG_CLANG_VERSION. */
-static unsigned long version_number(const char *text)
-{
-	unsigned int major = 0, minor = 0, patch = 0;
+/* The preprocessor says which compiler it belongs to, whatever its name is. */
+static const char version_source[] =
+	"#ifdef __clang__\n"
+	"clang __clang_major__ __clang_minor__ __clang_patchlevel__\n"
+	"#else\n"
+	"gcc __GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__\n"
+	"#endif\n";
 
-	if (sscanf(text, "%u.%u.%u", &major, &minor, &patch) < 1)
-		return 0;
-	return major * 10000UL + minor * 100UL + patch;
+/* A compiler, with its version in the form of CONFIG_GCC_VERSION: 120200 for 12.2.0. */
+struct compiler {
+	bool clang;
+	unsigned int major, minor, patch;
+};
+
+static unsigned long version_number(const struct compiler *compiler)
+{
+	return compiler->major * 10000UL + compiler->minor * 100UL + compiler->patch;
+}
+
+/* Ask build->cc; *ret_runs: it could be started and has answered. */
+static struct error *ask_compiler(const struct build *build, struct compiler *ret, bool *ret_runs)
+{
+	_free_ char *source = xasprintf("%s/version.c", build->work);
+	const char *const argv[] = {build->cc, "-E", "-P", source, NULL};
+	struct proc_result result = {};
+	char kind[8];
+
+	TRY(file_write(source, version_source, strlen(version_source)));
+	struct error *error = proc_run(argv, NULL, &result);
+	*ret_runs = !error && !result.status && result.out.text &&
+		    sscanf(result.out.text, " %7s %u %u %u", kind, &ret->major, &ret->minor,
+			   &ret->patch) == 4;
+	ret->clang = *ret_runs && !strcmp(kind, "clang");
+	proc_result_deinit(&result);
+	if (error && !proc_interrupted()) { /* no such program */
+		error_destroy(error);
+		error = NULL;
+	}
+	return error;
+}
+
+/* A compiler that is named by its path was not installed from a package of that name. */
+static struct error *compiler_missing(const struct build *build)
+{
+	bool cross = build->cross && has_prefix(build->cc, build->cross);
+
+	if (strchr(build->cc, '/'))
+		return error_new(STATUS_FAILED,
+				 "the kernel's compiler %s is not there, or does not work",
+				 build->cc);
+	return error_new(STATUS_FAILED,
+			 "the kernel's compiler %s is not installed; on Debian: apt-get install "
+			 "%s%s%s",
+			 build->cc, build->cc + (cross ? strlen(build->cross) : 0),
+			 cross ? "-" : "", cross ? build->machine->tools.gnu : "");
 }
 
 struct error *kernel_check_compiler(struct build *build)
 {
-	const char *const argv[] = {build->cc, "-dumpfullversion", NULL};
-	bool cross = build->cross && has_prefix(build->cc, build->cross);
-	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
-	struct proc_result result = {};
-	struct config config;
-	struct error *error = config_read(path, &config);
-	const char *wanted;
+	_free_ char *gcc = toolchain_config(build, "CONFIG_GCC_VERSION");
+	_free_ char *clang = toolchain_config(build, "CONFIG_CLANG_VERSION");
+	_free_ char *text = toolchain_config(build, "CONFIG_CC_VERSION_TEXT");
+	bool wants_clang = clang && *clang != '0', runs;
+	const char *wanted = wants_clang ? clang : gcc;
+	struct compiler compiler;
 
-	if (error)
-		return error;
-	wanted = map_get(&config.values, "CONFIG_GCC_VERSION");
-	error = proc_run(argv, NULL, &result);
-	if (error && !proc_interrupted()) {
-		error_destroy(error);
-		error = error_new(STATUS_FAILED,
-				  "the kernel's compiler %s is not installed; on Debian: apt-get "
-				  "install %s%s%s",
-				  build->cc,
-				  build->cc + (cross ? strlen(build->cross) : 0), cross ? "-" : "",
-				  cross ? build->machine->tools.gnu : "");
-	}
-	if (!error && wanted && *wanted != '0' && result.out.text &&
-	    version_number(result.out.text) != strtoul(wanted, NULL, 10))
+	TRY(ask_compiler(build, &compiler, &runs));
+	if (!runs)
+		return compiler_missing(build);
+	if (wanted && *wanted != '0' &&
+	    (compiler.clang != wants_clang || version_number(&compiler) != strtoul(wanted, NULL, 10)))
 		refusals_add(&build->refusals, "compiler-differs", NULL, build->cc,
-			     "this is version %.*s, but kernel %s was compiled by %s; install that "
+			     "this is %s %u.%u.%u, but kernel %s was compiled by %s; install that "
 			     "one",
-			     (int)strcspn(result.out.text, "\n"), result.out.text, build->release,
-			     (char *)map_get(&config.values, "CONFIG_CC_VERSION_TEXT") ?: wanted);
-	proc_result_deinit(&result);
-	config_deinit(&config);
-	return error;
+			     compiler.clang ? "clang" : "gcc", compiler.major, compiler.minor,
+			     compiler.patch, build->release, text ?: wanted);
+	return NULL;
 }
 
 /* ---- source ----------------------------------------------------------------- */
@@ -255,16 +331,20 @@ struct error *kernel_check_source_version(struct build *build)
 
 /* ---- vmlinux ---------------------------------------------------------------- */
 
-/* The release in vmlinux's banner, "Linux version RELEASE (...": init/version.c. */
-static char *banner_release(const char *path)
+static const char banner[] = "Linux version ";
+
+/*
+ * vmlinux's banner after these words: "RELEASE (USER@HOST) (COMPILER, LINKER) ...".  The caller
+ * frees it.  NULL: it has none.
+ */
+static char *read_banner(const char *path)
 {
-	static const char banner[] = "Linux version ";
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	Elf_Scn *section = NULL;
-	char *release = NULL;
+	char *text = NULL;
 
-	while (elf && !release && (section = elf_nextscn(elf, section))) {
+	while (elf && !text && (section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
 		Elf_Data *data;
 		const char *found, *end;
@@ -279,12 +359,12 @@ static char *banner_release(const char *path)
 		if (!found)
 			continue;
 		found += strlen(banner);
-		end = memchr(found, ' ', (size_t)((char *)data->d_buf + data->d_size - found));
-		if (end && end - found < 200)
-			release = xstrndup(found, (size_t)(end - found));
+		end = memchr(found, '\n', (size_t)((char *)data->d_buf + data->d_size - found));
+		if (end && end - found < 1000)
+			text = xstrndup(found, (size_t)(end - found));
 	}
 	elf_end(elf);
-	return release;
+	return text;
 }
 
 /* Read the boot image's build id, and cache it in the tree together with its size and time. */
@@ -321,21 +401,41 @@ static struct error *load_kernel_id(struct build *build)
 	return error;
 }
 
+/*
+ * The banner has the compiler's own words about itself, and so has the configuration: they differ
+ * if the folder was configured for another compiler after vmlinux was linked.
+ */
+static void check_banner_compiler(struct build *build, const char *text)
+{
+	_free_ char *compiler = toolchain_config(build, "CONFIG_CC_VERSION_TEXT");
+	const char *built_by = strstr(text, ") (");
+
+	if (!compiler || !*compiler || strstr(text, compiler))
+		return;
+	built_by = built_by ? built_by + strlen(") (") : text;
+	refusals_add(&build->refusals, "compiler-differs", build->files.vmlinux, "vmlinux",
+		     "it was compiled by %.*s, but %s is configured for %s; build the kernel again, "
+		     "or give the folder in which it was built",
+		     (int)strcspn(built_by, ","), built_by, build->files.kbuild, compiler);
+}
+
 struct error *kernel_check_vmlinux(struct build *build)
 {
 	const char *vmlinux = build->files.vmlinux;
-	_free_ char *release = NULL;
+	_free_ char *text = NULL, *release = NULL;
 
 	TRY(elf_read_build_id(vmlinux, &build->vmlinux_build_id));
 	if (!build->vmlinux_build_id)
 		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
-	release = banner_release(vmlinux);
+	text = read_banner(vmlinux);
+	release = text ? xstrndup(text, strcspn(text, " ")) : NULL;
 	if (!release || strcmp(release, build->release)) {
 		refusals_add(&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
 			     "this is of kernel %s, not of %s; give that kernel's vmlinux",
 			     release ? release : "(none found)", build->release);
 		return NULL;
 	}
+	check_banner_compiler(build, text);
 	TRY(load_kernel_id(build));
 	if (build->kernel_build_id && strcmp(build->kernel_build_id, build->vmlinux_build_id))
 		refusals_add(

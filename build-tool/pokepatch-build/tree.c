@@ -14,6 +14,7 @@
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch_format.h"
 #include "common/proc.h"
+#include "pokepatch-build/toolchain.h"
 #include "proof/proof.h"
 
 /* ---- the inputs ------------------------------------------------------------- */
@@ -23,61 +24,6 @@ static bool arch_is_called(const struct arch *arch, const char *name)
 {
 	return !strcmp(arch->name, name) || !strcmp(arch->tools.source_arch, name) ||
 	       (arch->tools.debian && !strcmp(arch->tools.debian, name));
-}
-
-/* "gcc-12" for "gcc-12 (Debian 12.2.0-14) 12.2.0" in the configuration; the caller frees it. */
-static char *configured_compiler(const struct build *build)
-{
-	_free_ char *path = xasprintf("%s/.config", build->files.kbuild);
-	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
-	_free_ char *text = NULL;
-	const char *found;
-
-	error_destroy(file_read(path, &text, NULL));
-	found = text ? strstr(text, symbol) : NULL;
-	if (!found)
-		return NULL;
-	found += strlen(symbol);
-	return strcspn(found, " \"") ? xstrndup(found, strcspn(found, " \"")) : NULL;
-}
-
-/* The length of the prefix in a cross compiler's name ("aarch64-linux-gnu-"); 0: it has none. */
-static size_t cross_prefix(const char *compiler)
-{
-	const char *gcc = compiler ? strstr(compiler, "gcc") : NULL;
-
-	return gcc && gcc > compiler && gcc[-1] == '-' ? gcc - compiler : 0;
-}
-
-/*
- * The prefix of the tools that "pokepatch fetch" put into the cache because this machine lacks the
- * kernel's compiler, also if it is for this machine; NULL: there are none.  The caller frees it.
- */
-static char *fetched_tools(const struct build *build)
-{
-	_free_ char *prefix = xasprintf("%s/usr/bin/%s-", build->files.compiler ?: "",
-					build->machine->tools.gnu);
-	_free_ char *ld = xasprintf("%sld", prefix);
-
-	return build->files.compiler && file_exists(ld) ? take_pointer(prefix) : NULL;
-}
-
-/*
- * CROSS_COMPILE: what --cross-compile names; else the prefix that the kernel was built with, if it
- * was cross-compiled (one machine may have several: MIPS release 6 has tools of its own); else
- * Debian's.  NULL on the machine itself.  Tools that were fetched come before Debian's.
- */
-static char *choose_cross(const struct build *build)
-{
-	_free_ char *compiler = configured_compiler(build);
-	char *fetched = build->options.cross ? NULL : fetched_tools(build);
-	size_t length = cross_prefix(compiler);
-
-	if (build->options.cross || fetched)
-		return fetched ?: xstrdup(build->options.cross);
-	if (arch_is_native(build->machine))
-		return NULL;
-	return length ? xstrndup(compiler, length) : xasprintf("%s-", build->machine->tools.gnu);
 }
 
 /* Take the machine from vmlinux, and check that the headers were generated for it. */
@@ -112,7 +58,7 @@ static struct error *find_arch(struct build *build)
 				 build->files.kbuild, machine->name);
 	build->machine = machine;
 	build->arch = xstrdup(machine->tools.source_arch);
-	build->cross = choose_cross(build);
+	build->cross = toolchain_cross(build);
 	return NULL;
 }
 
@@ -133,74 +79,6 @@ static struct error *choose_transition(struct build *build)
 				 "--transition live: on %s pokepatch switches patches only with the machine "
 				 "stopped; use stop",
 				 build->machine->name);
-	return NULL;
-}
-
-/* A makefile that prints the compiler that Debian's headers name (.kernelvariables). */
-static const char variables_makefile[] = "-include $(KBUILD_FOLDER)/.kernelvariables\n"
-					 "print:\n"
-					 "\t@echo $(CC)\n";
-
-/* The build folder does not name the compiler, so take its name from the configuration. */
-static void take_configured_compiler(struct build *build)
-{
-	_free_ char *compiler = configured_compiler(build);
-	_free_ char *standard = xasprintf("%sgcc", build->cross ?: "");
-	size_t skip = build->cross ? cross_prefix(compiler) : 0;
-
-	build->cc = compiler ? xasprintf("%s%s", build->cross ?: "", compiler + skip)
-			     : xstrdup(standard);
-	build->cc_named = strcmp(build->cc, standard) != 0;
-}
-
-/*
- * The headers name the compiler by the prefix of Debian's tools, or without one ("gcc-12"); take
- * the fetched one of that name, and its assembler and linker (args_add_machine()).
- */
-static void use_fetched_compiler(struct build *build)
-{
-	_free_ char *fetched = build->options.cross ? NULL : fetched_tools(build);
-	const char *gcc = strstr(build->cc, "gcc");
-	_free_ char *path = fetched && gcc ? xasprintf("%s%s", fetched, gcc) : NULL;
-
-	if (!path || !file_exists(path))
-		return;
-	free(build->cc);
-	build->cc = take_pointer(path);
-	build->cc_named = true;
-	build->tools_named = true;
-}
-
-static struct error *find_compiler(struct build *build)
-{
-	_free_ char *makefile = xasprintf("%s/variables.mk", build->work);
-	struct args args = {};
-	struct buffer out = {};
-	struct error *error;
-	const char *name;
-
-	TRY(file_write(makefile, variables_makefile, strlen(variables_makefile)));
-	/* When another make runs us, its MAKEFLAGS could set CC. */
-	args_add_clean_environment(&args, build->work);
-	args_add(&args, "make");
-	args_add(&args, "-srR");
-	args_add(&args, "-f");
-	args_add(&args, makefile);
-	args_addf(&args, "KBUILD_FOLDER=%s", build->files.kbuild);
-	args_add_machine(&args, build);
-	args_add(&args, "print");
-	error = proc_check((const char *const *)args.list, NULL, &out);
-	args_deinit(&args);
-	if (error)
-		return error_prefix(error, "cannot run make");
-	name = out.text ? out.text + strspn(out.text, " \t\n") : "";
-	/* Without a definition, make -R prints an empty line. */
-	if (strcspn(name, " \t\n"))
-		build->cc = xstrndup(name, strcspn(name, " \t\n"));
-	else
-		take_configured_compiler(build);
-	buffer_deinit(&out);
-	use_fetched_compiler(build);
 	return NULL;
 }
 
@@ -229,6 +107,7 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 		buffer_printf(text, "own compiler %s\n", build->cc1);
 	if (build->kcflags)
 		buffer_printf(text, "flags %s\n", build->kcflags);
+	TRY(toolchain_identity(build, text));
 	TRY(identity_add_file(text, build->files.kbuild, ".config"));
 	TRY(identity_add_file(text, build->files.kbuild, "include/generated/autoconf.h"));
 	return identity_add_file(text, build->files.kbuild, "include/config/auto.conf");
@@ -362,6 +241,16 @@ static struct error *check_unpacked(const struct build *build)
 	return NULL;
 }
 
+/* If the kernel was built with flags of the user's, read the environment again, with them. */
+static struct error *add_user_flags(struct build *build)
+{
+	TRY(toolchain_find_flags(build));
+	if (!build->user_flags)
+		return NULL;
+	strings_free(take_pointer(build->make_env));
+	return kbuild_read_environment(build, &build->make_env);
+}
+
 /* Prepare the tree, all but its environment and the file ready, which make_tree() writes last. */
 static struct error *fill_tree(struct build *build)
 {
@@ -379,6 +268,7 @@ static struct error *fill_tree(struct build *build)
 	build->make_env = NULL;
 	TRY(entry_flags_install(build));
 	TRY(kbuild_read_environment(build, &build->make_env));
+	TRY(add_user_flags(build));
 	TRY(own_compiler_install(build));
 	return build_host_tools(build);
 }
@@ -408,6 +298,10 @@ static struct error *read_environment(struct build *build)
 		args_add(&list, p);
 	strings_free(build->make_env);
 	build->make_env = list.list;
+	free(take_pointer(build->user_flags));
+	/* On other machines KCFLAGS has what entries.c adds, too, and only units get that. */
+	if (!build->machine->entries.by_as && kbuild_variable(build->make_env, "KCFLAGS"))
+		build->user_flags = xstrdup(kbuild_variable(build->make_env, "KCFLAGS"));
 	return NULL;
 }
 
@@ -560,7 +454,7 @@ struct error *prepare_tree(struct build *build)
 
 	TRY(find_arch(build));
 	TRY(choose_transition(build));
-	TRY(find_compiler(build));
+	TRY(toolchain_find(build));
 	TRY(kernel_check_config(build));
 	TRY(kernel_check_compiler(build));
 	TRY(build_check_refusals(build));

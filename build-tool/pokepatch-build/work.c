@@ -143,10 +143,10 @@ static char *built_source(const char *folder)
 
 /*
  * If the folder that --kbuild names is one in which a kernel was built, take all of the kernel from
- * it.  The cache's files and the running kernel's image of the same release may be of another
- * build.
+ * it, and return true.  The cache's files and the running kernel's image of the same release may be
+ * of another build.
  */
-static void take_build_folder(const char *folder, struct kernel_files *files)
+static bool take_build_folder(const char *folder, struct kernel_files *files)
 {
 	struct {
 		char **field, *path;
@@ -167,6 +167,7 @@ static void take_build_folder(const char *folder, struct kernel_files *files)
 		}
 		free(parts[i].path);
 	}
+	return built;
 }
 
 /* Look for the kernel's parts in the cache and in the folder of --kbuild. */
@@ -184,7 +185,7 @@ static struct error *look_for_files(struct build *build)
 		files->kbuild = path;
 	}
 	if (build->options.kbuild)
-		take_build_folder(build->options.kbuild, files);
+		build->own = take_build_folder(build->options.kbuild, files);
 	return NULL;
 }
 
@@ -401,6 +402,8 @@ void build_deinit(struct build *build)
 	free(build->cross);
 	free(build->cc1);
 	free(build->kcflags);
+	free(build->user_flags);
+	args_deinit(&build->make_variables);
 	free(build->output);
 	free(build->ko);
 	free(build->name);

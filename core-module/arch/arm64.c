@@ -67,7 +67,7 @@ static struct {
 	unsigned long insn_write, set_fixmap, to_page;
 } arm64 __ro_after_init;
 
-static const struct pp_needed arm64_needed[] = {
+static const struct pp_needed arm64_needed[] __pp_needed = {
 	PP_NEED_FUNCTION(__module_text_address, arm64.module_text_address),
 	PP_NEED_FUNCTION(aarch64_insn_patch_text_nosync, arm64.patch_text_nosync),
 	PP_NEED_FUNCTION(set_memory_ro, arm64.set_memory_ro),

@@ -55,7 +55,7 @@
 
 #define INSN_SIZE 4
 
-static const struct pp_needed mips_needed[] = {
+static const struct pp_needed mips_needed[] __pp_needed = {
 	{}
 };
 

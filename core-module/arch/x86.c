@@ -129,7 +129,7 @@ int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 
 struct x86_kernel x86 __ro_after_init;
 
-static const struct pp_needed x86_needed[] = {
+static const struct pp_needed x86_needed[] __pp_needed = {
 	PP_NEED_FUNCTION(__module_text_address, x86.module_text_address),
 	/*
 	 * The thunks.  Before Linux 6.4 the linker script marks where they begin and end.  Newer
@@ -162,6 +162,15 @@ static const struct pp_needed x86_needed[] = {
 #define RETURN_TO_HANDLER_SIZE 64
 #define SRSO_RETURN_SIZE 32
 #define RETHOOK_SIZE 96
+#define RETURN_THUNK_SIZE 32
+
+/* A kernel with thunks must have told where they are.  Otherwise any place may be in one. */
+static bool x86_knows_thunks(void)
+{
+	return x86.thunks < x86.thunks_end ||
+	       !(IS_ENABLED(CONFIG_RETPOLINE) || IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) ||
+		 IS_ENABLED(CONFIG_RETHUNK) || IS_ENABLED(CONFIG_MITIGATION_RETHUNK));
+}
 
 /*
  * Can the unwinder go on from a task that was interrupted at @ip?
@@ -184,10 +193,12 @@ static bool x86_can_unwind_from(unsigned long ip)
 {
 	if (pp_debug_skip_places)
 		return true;
+	if (!x86_knows_thunks())
+		return false;
 	if (ip < pp_kernel.stext || ip >= pp_kernel.etext)
 		/* Modules have unwind data; ftrace's trampolines, probe slots and BPF have none. */
 		return x86.module_text_address(ip);
-	return !(ip >= x86.thunks && ip < x86.thunks_end) &&
+	return !(ip >= x86.thunks && ip < x86.thunks_end + RETURN_THUNK_SIZE) &&
 	       !(ip >= x86.ftrace && ip < x86.ftrace_end + RETURN_TO_HANDLER_SIZE) &&
 	       !(x86.srso_return && ip >= x86.srso_return && ip < x86.srso_return + SRSO_RETURN_SIZE) &&
 	       !(x86.rethook && ip >= x86.rethook && ip < x86.rethook + RETHOOK_SIZE);

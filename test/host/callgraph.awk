@@ -2,7 +2,8 @@
 # callgraph.awk -v root=FUNCTION - what a function of a module can lead to, outside the module.
 #
 # Input, each part behind a line "== NAME" (symbols: objdump -t; strings: SECTION ADDRESS TEXT;
-# data: objdump -r of read-only data; code: objdump -dr), of a module.
+# data: objdump -r of read-only data and of the tables of needed symbols; code: objdump -dr), of a
+# module.
 #
 # Every reference counts as a call, so that callbacks and tables of operations are followed: a
 # slot of a table, in read-only data, leads to the function that it holds. A slot that the core
@@ -127,12 +128,11 @@ function read_tables(    i, key, parts, section, place, to) {
 		section = parts[1]
 		place = parts[2]
 		key = section SUBSEP place
-		# A row of struct pp_needed: a string, and behind it a slot.
-		if (pointer_section[key] ~ /^\.rodata\.str/) {
-			to = (section SUBSEP (place + 8))
-			if (to in pointer_section && (pointer_section[key], pointer_offset[key]) in strings)
-				fill(pointer_section[to], pointer_offset[to],
-				     strings[pointer_section[key], pointer_offset[key]])
+		# A row of struct pp_needed: 48 bytes for a name, and behind them a slot.
+		if (section == ".rodata.pp_needed") {
+			if ((section, place - 48) in strings)
+				fill(pointer_section[key], pointer_offset[key],
+				     strings[section, place - 48])
 			continue
 		}
 		# An operation of a table.
@@ -151,7 +151,9 @@ function fill(name, offset, symbol) {
 		offset += start[name]
 		name = home[name]
 	}
-	holds[name, offset] = symbol
+	# Of several symbols for one slot, the core takes the first that the kernel has.
+	if (!((name, offset) in holds))
+		holds[name, offset] = symbol
 }
 
 part == "code" && /R_X86_64_/ {

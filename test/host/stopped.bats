@@ -9,16 +9,13 @@ setup() {
 
 # parts - what callgraph.awk reads, of the core module.
 parts() {
-	local section
 	echo "== symbols"
 	objdump -t "$core" | grep '^[0-9a-f]\{16\}'
 	echo "== strings"
-	for section in .rodata.str1.1 .rodata.str1.8; do
-		readelf -p $section "$core" |
-			sed -n 's/^ *\[ *\([0-9a-f]*\)\]  \([^ ]*\).*/'$section' \1 \2/p'
-	done
+	readelf -p .rodata.pp_needed "$core" |
+		sed -n 's/^ *\[ *\([0-9a-f]*\)\]  \([^ ]*\).*/.rodata.pp_needed \1 \2/p'
 	echo "== data"
-	objdump -r -j .rodata "$core"
+	objdump -r -j .rodata -j .rodata.pp_needed "$core"
 	echo "== code"
 	objdump -dr --no-show-raw-insn -j .text -j .text.unlikely "$core"
 }

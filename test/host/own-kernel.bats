@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# --kbuild with a folder in which a kernel was built.  The folders are made from the headers, the
+# source and the vmlinux of the kernel in the cache.  test/unit/test_toolchain.c has more.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	patch=$top/examples/proc-version.patch
+	own_folder
+}
+
+# own_folder - make the folder `own`, as if the kernel had been built there with O=.
+own_folder() {
+	cp -rsH "$kernel/headers/usr/src/linux-headers-$release" own
+	rm -f own/.kernelvariables own/source own/.config own/include/config/auto.conf
+	cp "$kernel/headers/usr/src/linux-headers-$release/.config" own/
+	cp "$kernel/headers/usr/src/linux-headers-$release/include/config/auto.conf" own/include/config/
+	ln -s "$source" own/source
+	ln -s "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release" own/vmlinux
+	record CC "$(sed -n 's/^CONFIG_CC_VERSION_TEXT="\([^ ]*\) .*/\1/p' own/.config)"
+}
+
+# record NAME VALUE... - what Kconfig notes of make's variables.
+record() {
+	: >own/include/config/auto.conf.cmd
+	while [ $# -gt 0 ]; do
+		printf '\nifneq "$(%s)" "%s"\ninclude/config/auto.conf: FORCE\nendif\n' "$1" "$2"
+		shift 2
+	done >own/include/config/auto.conf.cmd
+}
+
+# refused CODE WORDS - the build of the folder is refused by one line with the code and the words.
+refused() {
+	run -2 "$program" -q -k "$release" --kbuild own -o x.ko "$patch"
+	if [ "${#lines[@]}" -ne 2 ] || [[ ${lines[0]} != *"refused [$1]: "*"$2"* ]]; then
+		echo "not [$1] with '$2': $output"
+		return 1
+	fi
+	[ ! -e x.ko ]
+}
+
+@test "a compiler that is not there is named by its path" {
+	record CC "$PWD/no-such-cc"
+	run -1 "$program" -q -k "$release" --kbuild own -o x.ko "$patch"
+	[ "$output" = "pokepatch-build: the kernel's compiler $PWD/no-such-cc is not there, or does not work" ]
+}
+
+@test "a compiler of another version, or of another kind" {
+	record CC gcc-11
+	refused compiler-differs "this is gcc 11."
+	record CC clang-16
+	refused compiler-differs "this is clang 16."
+}
+
+@test "a folder that was configured for another compiler after vmlinux was linked" {
+	sed -i 's/^\(CONFIG_CC_VERSION_TEXT="[^ ]*\) .*/\1 (of another day) 12.2.0"/' own/.config
+	refused compiler-differs "configured for"
+}
+
+@test "a folder that was configured again after the kernel was built" {
+	sed -i 's/^CONFIG_HZ=.*/CONFIG_HZ=1234/' own/.config
+	refused config-differs "changed after the kernel was built there: CONFIG_HZ;"
+}
