@@ -10,9 +10,28 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/stop_machine.h>
+#include <linux/stringify.h>
 #include <linux/timekeeping.h>
 
 #include "crowd.h"
+#include "nmi.h"
+
+/*
+ * On x86 the functions follow each other without gaps (Kbuild), and have an odd number of bytes.
+ * So the entries of any 64 neighbours have all alignments that a cache line can give them.  The
+ * first entry of all begins two bytes in front of a page.
+ */
+#ifdef CONFIG_X86_64
+#ifdef CONFIG_FUNCTION_PADDING_BYTES
+#define PADDING CONFIG_FUNCTION_PADDING_BYTES
+#else
+#define PADDING 0
+#endif
+asm(".pushsection .text\n"
+    ".balign 4096, 0xcc\n"
+    ".skip 4096 - " __stringify(PADDING) " - " __stringify(ENTRY_OFFSET) " - 2, 0xcc\n"
+    ".popsection");
+#endif
 
 #define FUNCTION(n)                   \
 	unsigned int crowd_##n(void); \
@@ -20,7 +39,7 @@
 CROWD_1000(FUNCTION)
 
 #define POINTER(n) crowd_##n,
-static unsigned int (*const functions[])(void) = { CROWD_1000(POINTER) };
+unsigned int (*const functions[])(void) = { CROWD_1000(POINTER) };
 
 static int patched_get(char *text, const struct kernel_param *param)
 {
@@ -73,11 +92,12 @@ MODULE_PARM_DESC(stop, "stop the machine for nothing: ns of that, ns of the call
 
 static int __init pp_crowd_init(void)
 {
-	return 0;
+	return nmis_begin();
 }
 
 static void __exit pp_crowd_exit(void)
 {
+	nmis_end();
 }
 
 module_init(pp_crowd_init);
