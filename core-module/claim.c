@@ -103,6 +103,12 @@ bool pp_claim_possible(void)
 	       pp_kernel.ftrace_list_end && (pp_kernel.lookup_rec || claim_knows_pages());
 }
 
+/* Under ftrace_lock. */
+static bool claim_is_free(const struct dyn_ftrace *rec, const u8 *nop, unsigned int size)
+{
+	return !(rec->flags & ~FLAGS_PAST) && !memcmp((void *)rec->ip, nop, size);
+}
+
 bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	struct dyn_ftrace *rec;
@@ -114,12 +120,47 @@ bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = claim_find_record(ip);
-	free = rec && !(rec->flags & ~FLAGS_PAST) && !memcmp((void *)ip, nop, size);
+	free = rec && claim_is_free(rec, nop, size);
 	if (free)
 		rec->flags |= FTRACE_FL_DISABLED;
 	mutex_unlock(pp_kernel.ftrace_lock);
 	return free;
 }
+
+#ifdef POKEPATCH_DEBUG
+bool pp_claim_lock_entries(void)
+{
+	if (!pp_claim_possible() || !claim_knows_pages())
+		return false;
+	mutex_lock(pp_kernel.ftrace_lock);
+	return true;
+}
+
+void pp_claim_unlock_entries(void)
+{
+	mutex_unlock(pp_kernel.ftrace_lock);
+}
+
+void pp_claim_each_entry(void (*visit)(void *ctx, unsigned long ip, bool free), void *ctx)
+{
+	const struct pp_ftrace_page *page;
+	u8 nop[PP_TEXT_WORD_MAX];
+	int i;
+
+	for (page = *pp_kernel.ftrace_pages; page; page = page->next) {
+		for (i = 0; i < page->index; i++) {
+			const struct dyn_ftrace *rec = &page->records[i];
+
+			if (rec->ip < pp_kernel.stext || rec->ip >= pp_kernel.etext ||
+			    (rec->flags & FTRACE_FL_DISABLED) ||
+			    pp_arch.entry.insn(rec->ip, 0, nop))
+				continue;
+			visit(ctx, rec->ip, claim_is_free(rec, nop, pp_arch.entry.size));
+		}
+		cond_resched();
+	}
+}
+#endif
 
 static unsigned int claim_kind_of_ops(const struct ftrace_ops *op)
 {

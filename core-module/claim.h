@@ -40,6 +40,16 @@ unsigned int pp_claim_user_kinds(unsigned long ip);
  */
 bool pp_claim_is_shared(unsigned long ip);
 /*
+ * The debug build: lock all entries that ftrace knows, if they can be visited, and unlock them.
+ * pp_claim_each_entry() visits those of vmlinux, except those that are claimed and those that
+ * ftrace has disabled because their functions cannot run.  @free: could the entry be claimed?
+ */
+#ifdef POKEPATCH_DEBUG
+bool pp_claim_lock_entries(void);
+void pp_claim_unlock_entries(void);
+void pp_claim_each_entry(void (*visit)(void *ctx, unsigned long ip, bool free), void *ctx);
+#endif
+/*
  * Keep probes from being put on, or removed from, the words of entries that @text writes, their
  * delay slots, and the @size bytes at @entry, until pp_claim_write_end().  Takes a lock that comes
  * before cpus_read_lock() and text_mutex.
