@@ -463,7 +463,7 @@ units() {
 
 # kernel_program RELEASE - an ELF file with DWARF, a build id, and that release's banner.
 kernel_program() {
-	echo "const char banner[] = \"Linux version $1 (x)\\n\"; int main(void) { return banner[0]; }" >v.c
+	printf 'const char banner[] = "Linux version %s (x)\\n"; int main(void) { return banner[0]; }\n' "$1" >v.c
 	gcc -g -Wl,--build-id=sha1 -o vmlinux v.c
 }
 
