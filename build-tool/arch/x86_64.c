@@ -80,6 +80,12 @@ static const struct late_table x86_64_late_tables[] = {
 	 .length = 5,
 	 .first = "\x2e\x0f",
 	 .first_length = 6},
+	/* clang aligns the jump to the return thunk with a prefix */
+	{.section = ".return_sites",
+	 .entry = 4,
+	 .length = 5,
+	 .first = "\x2e",
+	 .first_length = 6},
 	{.section = ".smp_locks", .entry = 4, .length = 1},  /* the lock prefix */
 	{.section = ".call_sites", .entry = 4, .length = 5}, /* from 6.2 on: call depth tracking */
 	{0},

@@ -173,6 +173,8 @@ static void relocate_section(struct relocation *relocation, Elf_Scn *rela)
 				relocation->numbers = elf_getdata(scn, NULL);
 		}
 	}
+	if (target_header.sh_flags & SHF_COMPRESSED && elf_compress(target, 0, 0) < 0)
+		return;
 	Elf_Data *data = elf_getdata(rela, NULL), *bytes = elf_rawdata(target, NULL);
 	bool rel = header.sh_type == SHT_REL;
 	size_t size = gelf_fsize(relocation->elf, rel ? ELF_T_REL : ELF_T_RELA, 1, EV_CURRENT);

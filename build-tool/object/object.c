@@ -123,6 +123,29 @@ static struct error *read_header(struct object *object)
 	return NULL;
 }
 
+/*
+ * Take a compressed section's contents as they were before the assembler compressed them (gABI:
+ * SHF_COMPRESSED), as it does with DWARF if the kernel has CONFIG_DEBUG_INFO_COMPRESSED_ZLIB.
+ */
+static struct error *read_compressed(struct object *object, Elf_Scn *scn, struct section *section)
+{
+	GElf_Chdr header;
+	Elf_Data *data = NULL;
+
+	if (gelf_getchdr(scn, &header) && header.ch_size <= LIMIT && elf_compress(scn, 0, 0) >= 0)
+		data = elf_rawdata(scn, NULL);
+	if (!data || (data->d_size && !data->d_buf))
+		return object_malformed(object, "section %s cannot be decompressed", section->name);
+	/* libelf frees its copy with the handle. */
+	section->flags &= ~(uint64_t)SHF_COMPRESSED;
+	section->size = section->room = data->d_size;
+	section->data = xmalloc(data->d_size + 1);
+	section->own_data = true;
+	if (data->d_size)
+		memcpy(section->data, data->d_buf, data->d_size);
+	return NULL;
+}
+
 static struct error *read_section(struct object *object, Elf_Scn *scn, size_t names, size_t room)
 {
 	GElf_Shdr header;
@@ -152,6 +175,8 @@ static struct error *read_section(struct object *object, Elf_Scn *scn, size_t na
 					header.sh_link);
 	if (header.sh_type == SHT_NOBITS)
 		return NULL;
+	if (header.sh_flags & SHF_COMPRESSED)
+		return read_compressed(object, scn, section);
 
 	/* The raw data lies in the file's mapping, which outlives libelf's handle. */
 	Elf_Data *data = elf_rawdata(scn, NULL);

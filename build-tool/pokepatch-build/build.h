@@ -107,6 +107,7 @@ struct build {
 	char *cross;	   /* CROSS_COMPILE: "aarch64-linux-gnu-"; NULL: the host's own tools */
 	char *cc;	   /* compiler: "gcc-12", "aarch64-linux-gnu-gcc-12" */
 	bool objtool_late; /* kbuild runs objtool on whole modules and vmlinux, not on units */
+	bool clang;	   /* cc is a clang, whatever its name is (kernel_check.c) */
 	struct args make_variables; /* "CC=clang-19": tools for make (toolchain.c) */
 	char *cc1;	   /* the kernel's own cc1, run in an emulator (own_compiler.c); or NULL */
 	char *kcflags;	   /* KCFLAGS that make patchable entries (entries.c); or NULL */

@@ -55,7 +55,7 @@ void unit_add_command(const struct build *build, char *const *argv, const char *
 	/* Keep the work folder's name, which differs in each run, out of the object. */
 	args_addf(ret, "-fdebug-prefix-map=%s/=", folder);
 	/* The compiler would quote lines from the file of the label: the tree's unchanged one. */
-	args_add(ret, "-fno-diagnostics-show-caret");
+	args_add(ret, build->clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
 	args_add(ret, "-c");
 	args_add(ret, "-o");
 	args_add(ret, object);

@@ -272,6 +272,7 @@ struct error *kernel_check_compiler(struct build *build)
 	TRY(ask_compiler(build, &compiler, &runs));
 	if (!runs)
 		return compiler_missing(build);
+	build->clang = compiler.clang;
 	if (wanted && *wanted != '0' &&
 	    (compiler.clang != wants_clang || version_number(&compiler) != strtoul(wanted, NULL, 10)))
 		refusals_add(&build->refusals, "compiler-differs", NULL, build->cc,

@@ -65,3 +65,15 @@ refused() {
 	sed -i 's/^CONFIG_HZ=.*/CONFIG_HZ=1234/' own/.config
 	refused config-differs "changed after the kernel was built there: CONFIG_HZ;"
 }
+
+# CONFIG_DEBUG_INFO_COMPRESSED_ZLIB.  The offsets of relocations are those of what was compressed.
+@test "objects with compressed DWARF" {
+	local value
+	for value in 1 2; do
+		printf '#include <stdio.h>\nint f(FILE *x) { return x->_fileno + %s; }\n' $value >x.c
+		gcc -O2 -g -gz -ffunction-sections -fdata-sections -c -o $value.o x.c
+	done
+	readelf -SW 1.o | grep -q '\.debug_info .* C '
+	run -2 "$top/build/bin/pokepatch-diff" -o out.o 1.o 2.o
+	[[ $output == "x.c:2: refused [no-entry]: 'f' changed "* ]] # they were compared
+}
