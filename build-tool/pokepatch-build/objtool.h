@@ -26,8 +26,8 @@ struct error *objtool_run_all(const struct build *build, enum objtool_kind kind,
 			      char *const *objects, size_t count);
 
 /*
- * objtool_finish_exact - for a kernel whose objtool ran late (build->objtool_late): replace the
- * path of each unit's exact object by that of a copy over which objtool has run.
+ * objtool_finish_exact - for a kernel whose objtool ran late (build->objtool_late): run objtool
+ * over a copy of each unit's exact object, and have the unit name the copy.
  */
 struct error *objtool_finish_exact(struct build *build);
 

@@ -381,8 +381,8 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 			      : error_new(STATUS_FAILED,
 					  "'%s' cannot be fetched: the package sources have no "
 					  "'%s'; 'pokepatch fetch --latest FLAVOUR' finds the "
-					  "newest release that they have, and --suite "
-					  "SUITE that of another suite",
+					  "newest release that they have; add --suite SUITE "
+					  "to look in another suite",
 					  release, image);
 	else
 		error_destroy(first);

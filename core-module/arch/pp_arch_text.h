@@ -90,8 +90,8 @@ struct pp_arch_steps {
 	 * In a stop, on one CPU: replace poke->old by poke->new for all pokes of @text, or the
 	 * other way round with @back for those that are not to be kept (poke->keep).  A CPU that
 	 * executes one of them in an NMI meanwhile has the effect of the old or of the new
-	 * instruction.  text->meet() makes all CPUs serialise, the calling one included; the
-	 * number of these meetings does not depend on that of the pokes.
+	 * instruction.  text->meet() makes all CPUs serialise, the calling one included.  write()
+	 * calls it equally often for few pokes and for many.
 	 */
 	void (*write)(struct pp_text *text, bool back);
 };

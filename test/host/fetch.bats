@@ -125,7 +125,7 @@ load repository
 	[ ! -e "$kernel" ]
 }
 
-@test "a repository that nobody vouches for is not used" {
+@test "a repository without a trusted signature is not used" {
 	sed -i 's/\[trusted=yes\] //' "$BATS_TEST_TMPDIR/etc/sources.list"
 	fails 1 "is not signed" "$pokepatch" fetch "$release"
 	[ ! -e "$kernel" ]
@@ -198,7 +198,7 @@ load repository
 	[ ! -e "$kernel/headers/usr/src/linux-headers-1.2.3-4-common" ]
 }
 
-@test "too little space is told before anything is downloaded" {
+@test "fetch reports too little space before it downloads anything" {
 	local all=$((1 << 50)) # KiB: more than any disk has
 	sed -i "/^Package: linux-source-1.2/,/^\$/s/^Installed-Size: .*/Installed-Size: $all/" \
 		"$repo/Packages"

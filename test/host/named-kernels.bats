@@ -78,7 +78,7 @@ without() {
 	[ "$status" -eq 1 ] && [ -z "$output" ]
 }
 
-@test "another version of the release than test/kernels names is told" {
+@test "a warning names the version, if it is not the one in test/kernels" {
 	named_version=1.2.3-0 series x86_64 1.2
 	is "$release"
 	[[ $(warnings) == "WARNING: $release is of version $version, and of 1.2.3-0 in test/kernels" ]]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of suites.c: which suites of Debian belong to a kernel, and what apt is told of them. */
+/* Unit tests of suites.c: the suites of Debian that belong to a kernel, and the sources for apt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
