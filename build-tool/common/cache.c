@@ -97,6 +97,7 @@ static const struct part {
 	{offsetof(struct kernel_files, modules), "image/usr/lib/modules/%R"},
 	{offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/lib/modules/%R"},
 	{offsetof(struct kernel_files, modules_dbg), "dbg/usr/lib/debug/usr/lib/modules/%R"},
+	{offsetof(struct kernel_files, dbg_package), "packages/linux-image-%R-dbg_*.deb"},
 	{offsetof(struct kernel_files, kbuild), "headers/usr/src/linux-headers-%R"},
 	{offsetof(struct kernel_files, compiler), "compiler"},
 	{offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz"},
@@ -168,6 +169,7 @@ void kernel_files_deinit(struct kernel_files *files)
 	free(files->vmlinux);
 	free(files->modules);
 	free(files->modules_dbg);
+	free(files->dbg_package);
 	free(files->kbuild);
 	free(files->source);
 	free(files->compiler);

@@ -5,7 +5,8 @@
  *
  *   packages/   the .deb files that were downloaded and verified
  *   image/      linux-image: boot/{vmlinuz,config,System.map}-R, lib/modules/R
- *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, usr/lib/debug/lib/modules/R
+ *   dbg/        linux-image-dbg: usr/lib/debug/boot/vmlinux-R, and those of the modules in
+ *               usr/lib/debug/lib/modules/R that a build has needed (pokepatch-build/modules.c)
  *   headers/    linux-headers, -common, linux-kbuild or its programs built from the source; works
  *               from any folder
  *   compiler/   gcc and binutils that run here, if this machine lacks them; for another
@@ -39,6 +40,7 @@ struct kernel_files {
 	char *vmlinux;     /* with DWARF and relocations */
 	char *modules;     /* .../lib/modules/RELEASE of the image */
 	char *modules_dbg; /* .../lib/modules/RELEASE of the debug package (has kernel/...) */
+	char *dbg_package; /* the .deb with the modules that modules_dbg lacks, if it is there */
 	char *kbuild;      /* the headers' build folder, for make -C */
 	char *source;      /* tarball or folder */
 	char *compiler;    /* a root folder with the compiler */

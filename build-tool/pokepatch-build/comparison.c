@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/modules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +57,14 @@ static struct error *open_exporter(void *context, const char *path, struct paren
 	struct build *build = context;
 	const char *slash = strrchr(path, '/');
 	char *name _free_ = xstrdup(slash ? slash + 1 : path);
-	char *file _free_ = xasprintf("%s/kernel/%s.ko", build->files.modules_dbg, path);
+	/* A build folder has no kernel/ in front. */
+	char *file _free_ = xasprintf("%s/%s.ko", build->files.modules_dbg, path);
 
-	if (!file_exists(file)) { /* a build folder has no kernel/ in front */
-		free(file);
-		file = xasprintf("%s/%s.ko", build->files.modules_dbg, path);
+	if (!file_exists(file)) {
+		char *inside _free_ = xasprintf("kernel/%s.ko", path);
+
+		free(take_pointer(file));
+		TRY(modules_file(build, inside, &file));
 	}
 	for (char *p = name; *p; p++)
 		if (*p == '-')
@@ -89,9 +93,9 @@ static struct error *compare_unit(struct build *build, size_t index)
 
 	comparison->outputs[index] = out;
 	if (unit->parent_path) {
-		char *path _free_ =
-			xasprintf("%s/%s", build->files.modules_dbg, unit->parent_path);
+		char *path _free_ = NULL;
 
+		TRY(modules_file(build, unit->parent_path, &path));
 		TRY(open_module_at(build, unit->parent, path, &options.parent));
 	}
 	TRY(diff_run(&options, &build->refusals, &comparison->results[index]));

@@ -3,44 +3,13 @@
 #include "pokepatch-build/units.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/proc.h"
+#include "pokepatch-build/modules.h"
 
 /* ---- parents ---------------------------------------------------------------- */
-
-/* Is the file "nf-tables.ko.xz" of module nf_tables?  The loader turns dashes into underscores. */
-static bool is_module_file(const char *file, const char *name)
-{
-	for (; *name; file++, name++)
-		if (*file != *name && !(*file == '-' && *name == '_'))
-			return false;
-	return has_prefix(file, ".ko");
-}
-
-/* Find a module's path below the folder, ending in .ko; *ret is NULL if there is none. */
-static struct error *find_module(const char *folder, const char *name, char **ret)
-{
-	char *roots[] = {(char *)folder, NULL};
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_NOSTAT, NULL);
-	FTSENT *entry;
-
-	*ret = NULL;
-	if (!walk)
-		return error_errno("cannot read %s", folder);
-	while (!*ret && (entry = fts_read(walk))) {
-		const char *path = entry->fts_path + strlen(folder) + 1;
-
-		if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP ||
-		    !is_module_file(entry->fts_name, name))
-			continue;
-		*ret = xstrndup(path, (size_t)(strrchr(path, '/') - path) + 1 + strlen(name) + 3);
-	}
-	fts_close(walk);
-	return NULL;
-}
 
 /* Set the unit's parent, or refuse the unit if there is no such module. */
 static struct error *set_parent(struct build *build, struct unit *unit,
@@ -51,7 +20,7 @@ static struct error *set_parent(struct build *build, struct unit *unit,
 		return NULL;
 	}
 	unit->parent = xstrdup(compiled->modname);
-	TRY(find_module(build->files.modules_dbg, unit->parent, &unit->parent_path));
+	TRY(modules_find(build, unit->parent, &unit->parent_path));
 	if (!unit->parent_path)
 		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
 			     "it is compiled for module %s, which is not among the modules in %s",

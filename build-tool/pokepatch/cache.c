@@ -399,6 +399,32 @@ static bool is_superseded(const char *release, char *const *releases)
 	return false;
 }
 
+/* Remove the packages, but for that of which builds need more than is unpacked. */
+static struct error *prune_packages(struct removal *removal, const char *release,
+				    const char *packages)
+{
+	struct kernel_files files;
+	struct error *error = NULL;
+	DIR *list;
+
+	if (fetch_has_modules(release))
+		return remove_path(removal, packages);
+	list = opendir(packages);
+	if (!list)
+		return NULL;
+	error = kernel_files_find(release, &files);
+	for (struct dirent *entry; !error && (entry = readdir(list));) {
+		_free_ char *path = xasprintf("%s/%s", packages, entry->d_name);
+
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    !(files.dbg_package && !strcmp(path, files.dbg_package)))
+			error = remove_path(removal, path);
+	}
+	closedir(list);
+	kernel_files_deinit(&files);
+	return error;
+}
+
 static struct error *prune_kernel(struct removal *removal, const char *release,
 				  char *const *releases)
 {
@@ -415,7 +441,7 @@ static struct error *prune_kernel(struct removal *removal, const char *release,
 	TRY(prune_leftovers(removal, dir));
 	packages = xasprintf("%s/packages", dir);
 	if (fetch_is_complete(release))
-		TRY(remove_path(removal, packages));
+		TRY(prune_packages(removal, release, packages));
 	return prune_made(removal, dir, is_superseded(release, releases));
 }
 

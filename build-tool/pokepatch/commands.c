@@ -12,6 +12,7 @@ static const struct cli_option fetch_options[] = {
 	{"list", 0, "FLAVOUR", "only list its releases; of one series: 6.1-cloud-amd64"},
 	{"suite", 0, "SUITE",
 	 "search this suite of Debian, such as trixie or trixie-backports, not the system's"},
+	{"modules", 0, NULL, "unpack all modules with debug information, not when first needed"},
 	{"quiet", 'q', NULL, "print only the release on standard output"},
 	JSON_OPTION,
 	{0},

@@ -20,6 +20,7 @@
 #include "pokepatch/cli.h"
 #include "pokepatch/fetch.h"
 #include "pokepatch/compiler_packages.h"
+#include "pokepatch/dbg_package.h"
 #include "pokepatch/kernel_packages.h"
 #include "common/proc.h"
 #include "pokepatch/kbuild_programs.h"
@@ -123,6 +124,31 @@ static bool has_part(const struct apt_packages *packages, enum kernel_part part)
 	return false;
 }
 
+/* The key of a part whose package stays, and of which vmlinux alone is unpacked at first. */
+static char *partial_key(const char *key)
+{
+	return xasprintf("%s vmlinux", key);
+}
+
+/* Is vmlinux there, and a package with the modules? */
+static bool dbg_is_partial(const char *folder, const char *dir, const char *key)
+{
+	_free_ char *partial = partial_key(key);
+	struct kernel_files files;
+	struct error *error;
+	bool there;
+
+	if (!unpack_is_whole(folder, partial))
+		return false;
+	error = kernel_files_find(strrchr(dir, '/') + 1, &files);
+	there = !error && files.dbg_package && deb_is_whole(files.dbg_package);
+	if (error)
+		error_destroy(error);
+	else
+		kernel_files_deinit(&files);
+	return there;
+}
+
 static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 			  enum kernel_part part)
 {
@@ -131,7 +157,25 @@ static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 
 	if (part == PART_COMPILER && !has_part(packages, part))
 		return true; /* not needed */
-	return unpack_is_whole(folder, key);
+	return unpack_is_whole(folder, key) ||
+	       (part == PART_DBG && dbg_is_partial(folder, dir, key));
+}
+
+bool fetch_has_modules(const char *release)
+{
+	struct apt_packages stamp;
+	_free_ char *dir = NULL, *folder = NULL, *key = NULL;
+	bool all;
+
+	error_destroy(cache_kernel_dir(release, &dir));
+	if (!dir)
+		return false;
+	fetch_stamp_read(dir, &stamp);
+	folder = xasprintf("%s/%s", dir, kernel_part_names[PART_DBG]);
+	key = part_key(&stamp, PART_DBG);
+	all = stamp.count && unpack_is_whole(folder, key);
+	apt_packages_deinit(&stamp);
+	return all;
 }
 
 /*
@@ -279,6 +323,7 @@ char *fetch_newest_complete(const char *flavour)
 struct fetch {
 	struct resolve resolve; /* release and packages */
 	char *dir;		/* .../kernels/RELEASE */
+	bool modules;		/* --modules: unpack all modules of the debug package */
 };
 
 static void fetch_deinit(struct fetch *fetch)
@@ -396,6 +441,33 @@ static void describe_unpack(const struct fetch *fetch, enum kernel_part part, st
 	unpack->debs = debs.list;
 }
 
+/*
+ * Unpack vmlinux alone, which most builds need no more of, if the package says what is in it.
+ * pokepatch-build extracts a module from the package when it first needs it.
+ */
+static struct error *choose_dbg_files(const struct fetch *fetch, struct unpack *unpack)
+{
+	char *partial;
+
+	if (fetch->modules || !unpack->debs[0] || unpack->debs[1])
+		return NULL;
+	TRY(dbg_package_first(unpack->debs[0], fetch->resolve.release, &unpack->only));
+	if (!unpack->only)
+		return NULL;
+	partial = partial_key(unpack->packages);
+	free(unpack->packages);
+	unpack->packages = partial;
+	return NULL;
+}
+
+/* struct unpack's complete() for the debug package, if it is not unpacked as a whole. */
+static struct error *complete_dbg(const char *root, void *data)
+{
+	const struct fetch *fetch = data;
+
+	return dbg_package_complete(root, fetch->resolve.release);
+}
+
 /* The folder in which the programs of kbuild are built. */
 static char *programs_folder(const struct fetch *fetch)
 {
@@ -474,7 +546,7 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 		[PART_COMPILER] = complete_compiler,
 	};
 	struct unpack list[PART_COUNT] = {0};
-	struct error *error;
+	struct error *error = NULL;
 	size_t count = 0;
 
 	for (int part = 0; part < PART_COUNT; part++) {
@@ -484,8 +556,16 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 		list[count].complete = complete[part];
 		list[count].complete_data = fetch;
 		count++;
+		if (part != PART_DBG)
+			continue;
+		error = choose_dbg_files(fetch, &list[count - 1]);
+		if (list[count - 1].only)
+			list[count - 1].complete = complete_dbg;
+		if (error)
+			break;
 	}
-	error = unpack_all(list, count);
+	if (!error)
+		error = unpack_all(list, count);
 	for (size_t i = 0; i < count; i++)
 		unpack_deinit(&list[i]);
 	return error;
@@ -533,7 +613,9 @@ static struct error *fill(struct fetch *fetch)
 		TRY(unpack_clean(folder));
 	}
 	for (int part = 0; part < PART_COUNT; part++) {
-		parts[part] = !part_is_whole(fetch->dir, &fetch->resolve.packages, part);
+		parts[part] = !part_is_whole(fetch->dir, &fetch->resolve.packages, part) ||
+			      (part == PART_DBG && fetch->modules &&
+			       !fetch_has_modules(fetch->resolve.release));
 		if (parts[part])
 			unpacked += with_margin(unpacked_size(&fetch->resolve.packages, part));
 	}
@@ -575,7 +657,8 @@ static bool is_done(const struct fetch *fetch)
 	bool done;
 
 	fetch_stamp_read(fetch->dir, &stamp);
-	done = (!fetch->resolve.flavour || same_packages(&stamp, &fetch->resolve.packages)) &&
+	done = (!fetch->modules || fetch_has_modules(fetch->resolve.release)) &&
+	       (!fetch->resolve.flavour || same_packages(&stamp, &fetch->resolve.packages)) &&
 	       is_complete(fetch->resolve.release, fetch->dir, &stamp);
 	apt_packages_deinit(&stamp);
 	return done;
@@ -668,7 +751,8 @@ static struct error *choose_release(const struct cli_call *call, char **ret)
 
 struct error *cli_fetch(struct cli_call *call)
 {
-	struct fetch fetch = {.resolve = {.flavour = cli_value(call, "latest"),
+	struct fetch fetch = {.modules = cli_value(call, "modules"),
+			      .resolve = {.flavour = cli_value(call, "latest"),
 					  .list = cli_value(call, "list"),
 					  .suite = cli_value(call, "suite"),
 					  .apt.lock = -1}};

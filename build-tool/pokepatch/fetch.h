@@ -18,6 +18,12 @@ void fetch_stamp_read(const char *dir, struct apt_packages *ret);
  */
 bool fetch_is_complete(const char *release);
 
+/*
+ * fetch_has_modules - are all modules of the debug package unpacked?  If not, the package stays in
+ * the cache, because a build may need one of them.
+ */
+bool fetch_has_modules(const char *release);
+
 /* fetch_newest_complete - the newest complete release of a flavour, owned; NULL: none. */
 char *fetch_newest_complete(const char *flavour);
 

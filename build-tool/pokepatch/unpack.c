@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "common/args.h"
+#include "common/deb.h"
 #include "common/proc.h"
 #include "pokepatch/progress.h"
 #include "pokepatch/unpack.h"
@@ -26,6 +28,7 @@ void unpack_deinit(struct unpack *unpack)
 	for (size_t i = 0; unpack->debs && unpack->debs[i]; i++)
 		free(unpack->debs[i]);
 	free(unpack->debs);
+	strings_free(unpack->only);
 	free(unpack->folder);
 	free(unpack->packages);
 	*unpack = (struct unpack){0};
@@ -329,25 +332,38 @@ static struct error *unpack_error(const char *deb, const struct proc_result *res
 			 said);
 }
 
+/* The command that unpacks one package. */
+static void unpack_command(const struct unpack *unpack, const char *deb, struct args *ret)
+{
+	_free_ char *temp = temporary(unpack->folder);
+
+	if (unpack->only) {
+		deb_extract_command(deb, unpack->only, temp, ret);
+		return;
+	}
+	args_add(ret, "dpkg-deb");
+	args_add(ret, "-x");
+	args_add(ret, deb);
+	args_add(ret, temp);
+}
+
 static struct error *run_unpacking(const struct unpack *list, size_t count,
 				   struct unpack_progress *progress)
 {
 	VEC(struct proc_command) commands = {0};
-	VEC(char **) owned = {0};
+	VEC(struct args) argvs = {0};
+	VEC(const char *) debs = {0};
 	struct proc_result *results;
 	struct error *error;
 
 	for (size_t i = 0; i < count; i++) {
 		for (char **deb = list[i].debs; *deb; deb++) {
-			char **argv = xcalloc(5, sizeof(*argv));
+			struct args *args = vec_push(&argvs);
 			struct proc_command *command = vec_push(&commands);
 
-			argv[0] = "dpkg-deb";
-			argv[1] = "-x";
-			argv[2] = *deb;
-			argv[3] = temporary(list[i].folder);
-			*vec_push(&owned) = argv;
-			command->argv = (const char *const *)argv;
+			unpack_command(&list[i], *deb, args);
+			*vec_push(&debs) = *deb;
+			command->argv = (const char *const *)args->list;
 			command->options.env = c_locale;
 			command->options.tick = show_unpacking;
 			command->options.tick_data = progress;
@@ -357,15 +373,15 @@ static struct error *run_unpacking(const struct unpack *list, size_t count,
 	error = proc_run_all(commands.list, commands.count, 0, results);
 	for (size_t i = 0; !error && i < commands.count; i++) {
 		if (results[i].status)
-			error = unpack_error(owned.list[i][2], &results[i]);
+			error = unpack_error(debs.list[i], &results[i]);
 	}
 	for (size_t i = 0; i < commands.count; i++) {
 		proc_result_deinit(&results[i]); /* empty after an error of proc_run_all() */
-		free(owned.list[i][3]);
-		free(owned.list[i]);
+		args_deinit(&argvs.list[i]);
 	}
 	free(results);
-	vec_deinit(&owned);
+	vec_deinit(&debs);
+	vec_deinit(&argvs);
 	vec_deinit(&commands);
 	return error;
 }

@@ -15,6 +15,7 @@ struct unpack {
 	char **debs;    /* paths of the packages; ends with NULL */
 	char *packages; /* key: "SHA256 SHA256...", sorted: of the packages, and what was added */
 	uint64_t size;  /* approximate bytes once unpacked */
+	char **only;    /* unpack only these files (deb.h), ends with NULL; NULL: all */
 	/*
 	 * NULL, or adds files to the folder, whose path is still FOLDER.tmp, before it appears.
 	 * The folders before it in the list have appeared by then.

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Single files of a .deb, without unpacking the rest.  A package with debug information unpacks to
+ * 1.7 GB, of which most builds read vmlinux alone.
+ */
+#ifndef POKEPATCH_DEB_H
+#define POKEPATCH_DEB_H
+
+#include "common/args.h"
+#include "common/util.h"
+
+/*
+ * deb_files - the regular files in a package, by its md5sums (deb-md5sums(5)): paths without a
+ * slash at the beginning.
+ * @ret: the paths are added to it; none if the package has no md5sums.
+ */
+struct error *deb_files(const char *deb, struct args *ret);
+
+/*
+ * deb_extract_command - the command that extracts files of a package below the folder root, which
+ * must exist, and ends as soon as it has all.
+ * @files: paths as deb_files() gives them; ends with NULL.
+ */
+void deb_extract_command(const char *deb, char *const *files, const char *root, struct args *ret);
+
+/*
+ * deb_extract_file - extract one file to its place below @root, in one step: others may do the same
+ * at the same time.
+ * @temporary: a folder to make and to remove, in the same file system; no one else's.
+ * Errors: the package has no such file, or the disk is full.
+ */
+struct error *deb_extract_file(const char *deb, const char *file, const char *root,
+			       const char *temporary);
+
+#endif /* POKEPATCH_DEB_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's modules with debug information. */
+#ifndef POKEPATCH_MODULES_H
+#define POKEPATCH_MODULES_H
+
+#include "pokepatch-build/build.h"
+
+/*
+ * modules_find - the path of a module by its name ("nf_tables"), below lib/modules/R, ending in .ko
+ * ("kernel/net/netfilter/nf_tables.ko"); the caller frees it, NULL: there is no such module.
+ */
+struct error *modules_find(const struct build *build, const char *name, char **ret);
+
+/*
+ * modules_file - the file of a module with debug information, which is extracted from its package
+ * when it is needed for the first time.  The caller frees it.
+ * @path: as from modules_find().
+ * Errors: it cannot be extracted.  The file may be missing in a folder that the user gave.
+ */
+struct error *modules_file(const struct build *build, const char *path, char **ret);
+
+#endif /* POKEPATCH_MODULES_H */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Unit tests of modules.c: modules that are extracted from the debug package when needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/deb.h"
+#include "common/proc.h"
+#include "folder.h"
+#include "pokepatch-build/modules.h"
+
+#define KO "lib/modules/1-x/kernel/net/nf-tables.ko"
+
+static void put(const char *name, const char *text)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, name);
+	_free_ char *above = xstrndup(path, strrchr(path, '/') - path);
+
+	assert_no_error(make_dirs(above));
+	assert_no_error(file_write(path, text, strlen(text)));
+}
+
+/* A cache with an image, the folder of a debug package, and that package with one module. */
+static void make_cache(struct build *build)
+{
+	_free_ char *tree = xasprintf("%s/tree", folder);
+	_free_ char *deb = xasprintf("%s/cache/packages/d.deb", folder);
+	const char *const argv[] = {"dpkg-deb", "-b", tree, deb, NULL};
+
+	put("tree/DEBIAN/control", "Package: d\nVersion: 1\nArchitecture: all\n"
+				   "Maintainer: x <x@example.org>\nDescription: x\n");
+	put("tree/DEBIAN/md5sums", "00  usr/lib/debug/" KO "\n11  usr/lib/a b\n");
+	put("tree/usr/lib/debug/" KO, "module");
+	put("cache/image/" KO ".xz", "x");
+	put("cache/packages/x", "");
+	put("cache/dbg/usr/lib/debug/lib/modules/1-x/kernel/present.ko", "here");
+	assert_no_error(proc_check(argv, NULL, NULL));
+	*build = (struct build){.files = {
+		.cache = xasprintf("%s/cache", folder),
+		.modules = xasprintf("%s/cache/image/lib/modules/1-x", folder),
+		.modules_dbg = xasprintf("%s/cache/dbg/usr/lib/debug/lib/modules/1-x", folder),
+		.dbg_package = xstrdup(deb),
+	}};
+}
+
+static void test_extract(void **state)
+{
+	_free_ char *path = NULL, *file_path = NULL, *again = NULL, *text = NULL, *gone = NULL;
+	struct args files = {0};
+	struct build build;
+
+	(void)state;
+	make_cache(&build);
+	assert_no_error(deb_files(build.files.dbg_package, &files));
+	assert_int_equal(files.count, 2);
+	assert_string_equal(files.list[1], "usr/lib/a b");
+	args_deinit(&files);
+	assert_no_error(modules_find(&build, "nf_tables", &path));
+	assert_string_equal(path, "kernel/net/nf-tables.ko");
+	assert_no_error(modules_file(&build, path, &file_path));
+	assert_no_error(file_read(file_path, &text, NULL));
+	assert_string_equal(text, "module");
+	assert_no_error(remove_tree(build.files.dbg_package)); /* it is not needed twice */
+	assert_no_error(modules_file(&build, path, &again));
+	assert_string_equal(again, file_path);
+	assert_error(modules_file(&build, "kernel/gone.ko", &gone), STATUS_FAILED, "kernel/gone.ko");
+	kernel_files_deinit(&build.files);
+}
+
+/* A folder that the user gave has all modules that there are. */
+static void test_given(void **state)
+{
+	_free_ char *path = NULL, *found = NULL;
+	struct build build;
+
+	(void)state;
+	make_cache(&build);
+	free(build.files.modules_dbg);
+	build.files.modules_dbg = xasprintf("%s/given", folder);
+	put("given/kernel/other.ko", "");
+	assert_no_error(modules_find(&build, "nf_tables", &path));
+	assert_null(path);
+	assert_no_error(modules_file(&build, "kernel/x.ko", &found));
+	assert_false(file_exists(found));
+	kernel_files_deinit(&build.files);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_extract, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_given, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
