@@ -107,12 +107,10 @@ void texts_read(struct source *source)
 		if (symbol->section && symbol->type == STT_FUNC)
 			*map_slot(&source->exact_by_name, symbol->name) = symbol;
 	}
-	for (const struct proof_table *table = rules->tables; table->section; table++) {
-		const struct section *section = object_find_section(exact, table->section);
-
-		if (section && table->live)
-			read_table(source, table, section);
-	}
+	for (size_t i = 1; i < exact->sections.count; i++)
+		for (const struct proof_table *table = rules->tables; table->section; table++)
+			if (table->live && !strcmp(exact->sections.list[i]->name, table->section))
+				read_table(source, table, exact->sections.list[i]);
 	read_all_constants(source);
 	if (source->live.count)
 		qsort(source->live.list, source->live.count, sizeof(*source->live.list),
