@@ -17,6 +17,16 @@ setup_file() {
 		grep -o "$kernel/tree-[0-9a-f]*" | sort -u)
 }
 
+# use_kernel ARCH SERIES - for setup_file of a test file that is about another kernel.
+use_kernel() {
+	export release kernel source
+	release=$("$top/test/fetch-kernel" "$1" "$2" | tail -n 1)
+	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
+	# Prepares the source, and compiles the core.
+	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
+		grep -om 1 "$kernel/tree-[0-9a-f]*" | head -n 1)
+}
+
 # edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch; $source is its tree.
 edited() {
 	local file=$1

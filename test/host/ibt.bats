@@ -5,12 +5,7 @@
 load helpers
 
 setup_file() {
-	export release kernel source
-	release=$("$top/test/fetch-kernel" x86_64 6.12 | tail -n 1)
-	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
-	# Prepares the source, and compiles the core.
-	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
-		grep -om 1 "$kernel/tree-[0-9a-f]*" | head -n 1)
+	use_kernel x86_64 6.12
 }
 
 setup() {

@@ -181,11 +181,13 @@ host_program() {
 build_test_program() { # FILE SOURCE...
 	local compiler=(gcc)
 	[ -z "$cross" ] || compiler=("${cross}gcc-12")
-	local source sources=()
+	local source sources=() libraries=()
 	for source in "${@:2}"; do
 		[[ $source != *.c ]] || sources+=("$source")
 	done
-	"${compiler[@]}" -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$1" "${sources[@]}"
+	! grep -q '^#include <capstone/' "${sources[@]}" || libraries=(-lcapstone)
+	"${compiler[@]}" -std=gnu11 -O2 -Wall -D_GNU_SOURCE -static -pthread -o "$1" "${sources[@]}" \
+		"${libraries[@]}"
 }
 
 # patch_module PATCH-FILE [NAME [OPTION...]] - path of the patch module made from it, by
