@@ -66,6 +66,7 @@ void apt_package_deinit(struct apt_package *package)
 	free(package->file);
 	free(package->sha256);
 	free(package->uri);
+	free(package->given);
 	*package = (struct apt_package){0};
 }
 
@@ -88,6 +89,7 @@ void apt_packages_add(struct apt_packages *packages, const struct apt_package *f
 	to->file = xstrdup(from->file);
 	to->sha256 = xstrdup(from->sha256);
 	to->uri = from->uri ? xstrdup(from->uri) : NULL;
+	to->given = from->given ? xstrdup(from->given) : NULL;
 }
 
 /* ---- the folder ------------------------------------------------------------- */
@@ -468,9 +470,61 @@ static struct error *show(struct apt *apt, const char *versions, const char *con
 	return NULL;
 }
 
+/* Is it what "name" or "name:arch" asks for? */
+static bool is_asked_for(const struct apt *apt, const struct apt_package *package,
+			 const char *query)
+{
+	size_t length = strcspn(query, ":");
+	const char *arch = query[length] ? query + length + 1 : apt->native;
+
+	return strlen(package->name) == length && !memcmp(package->name, query, length) &&
+	       (!strcmp(package->architecture, arch) || !strcmp(package->architecture, "all"));
+}
+
+/* Move one of the archive's packages to @ret, unless the same was given. */
+static struct error *merge(struct apt_package *archive, struct apt_packages *ret)
+{
+	for (size_t i = 0; i < ret->count; i++) {
+		const struct apt_package *given = &ret->list[i];
+
+		if (!given->given || strcmp(given->name, archive->name) ||
+		    strcmp(given->version, archive->version) ||
+		    strcmp(given->architecture, archive->architecture))
+			continue;
+		if (strcmp(given->sha256, archive->sha256))
+			return error_new(STATUS_FAILED,
+					 "'%s' is not the archive's %s %s: its SHA-256 differs; it is "
+					 "damaged, or someone else's build",
+					 given->given, given->name, given->version);
+		return NULL;
+	}
+	*vec_push(ret) = *archive;
+	*archive = (struct apt_package){0};
+	return NULL;
+}
+
 struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret)
 {
-	return show(apt, "--all-versions", names, ret);
+	struct apt_packages archive = {0};
+	struct error *error;
+
+	*ret = (struct apt_packages){0};
+	for (size_t i = 0; apt->given && i < apt->given->count; i++) {
+		const struct apt_package *package = &apt->given->list[i];
+		bool wanted = false;
+
+		for (const char *const *name = names; *name && !wanted; name++)
+			wanted = is_asked_for(apt, package, *name);
+		if (wanted)
+			apt_packages_add(ret, package);
+	}
+	error = show(apt, "--all-versions", names, &archive);
+	for (size_t i = 0; !error && i < archive.count; i++)
+		error = merge(&archive.list[i], ret);
+	apt_packages_deinit(&archive);
+	if (error)
+		apt_packages_deinit(ret);
+	return error;
 }
 
 struct error *apt_show_candidates(struct apt *apt, const char *const *names,
@@ -496,6 +550,10 @@ struct error *apt_names(struct apt *apt, const char *prefix, char ***ret)
 	struct buffer out;
 
 	TRY(run_apt(argv, NULL, &out));
+	for (size_t i = 0; apt->given && i < apt->given->count; i++) {
+		if (has_prefix(apt->given->list[i].name, prefix))
+			buffer_printf(&out, "%s\n", apt->given->list[i].name);
+	}
 	*ret = split_lines(out.text);
 	buffer_deinit(&out);
 	return NULL;
@@ -588,19 +646,26 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 	const char **argv = xcalloc(count + 6, sizeof(*argv));
 	char **wanted = xcalloc(count + 1, sizeof(*wanted));
 	struct buffer out = {0};
-	struct error *error;
+	struct error *error = NULL;
+	size_t names = 0;
 
 	memcpy(argv, (const char *[]){"apt-get", "-c", apt->config, "--print-uris", "download"},
 	       5 * sizeof(*argv));
 	for (size_t i = 0; i < count; i++) {
 		bool all = strcmp(packages[i].architecture, "all") == 0;
 
-		wanted[i] = xasprintf("%s%s%s=%s", packages[i].name, all ? "" : ":",
-				      all ? "" : packages[i].architecture, packages[i].version);
-		argv[5 + i] = wanted[i];
+		if (packages[i].given)
+			continue;
+		wanted[names] = xasprintf("%s%s%s=%s", packages[i].name, all ? "" : ":",
+					  all ? "" : packages[i].architecture, packages[i].version);
+		argv[5 + names] = wanted[names];
+		names++;
 	}
-	error = run_apt(argv, &options, &out);
+	if (names)
+		error = run_apt(argv, &options, &out);
 	for (size_t i = 0; !error && i < count; i++) {
+		if (packages[i].given)
+			continue;
 		read_uris(out.text, &packages[i]);
 		if (!packages[i].uri)
 			error = error_new(STATUS_FAILED,
@@ -613,21 +678,32 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 	return error;
 }
 
-bool apt_matches(const struct apt_package *package, const char *path)
+bool apt_sum(const char *path, uint64_t *ret_size, char ret[65])
 {
 	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char digits[65];
 	struct stat st;
 	void *bytes;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != package->size)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return false;
 	bytes = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return false;
-	sha256_hex(bytes, st.st_size, digits);
+	sha256_hex(bytes, st.st_size, ret);
 	munmap(bytes, st.st_size);
-	return strcmp(digits, package->sha256) == 0;
+	*ret_size = st.st_size;
+	return true;
+}
+
+bool apt_matches(const struct apt_package *package, const char *path)
+{
+	char digits[65];
+	struct stat st;
+	uint64_t size;
+
+	return !stat(path, &st) && (uint64_t)st.st_size == package->size &&
+	       apt_sum(path, &size, digits) && size == package->size &&
+	       !strcmp(digits, package->sha256);
 }
 
 struct download {

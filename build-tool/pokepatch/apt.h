@@ -28,6 +28,7 @@ struct apt {
 	char *dir;    /* .../pokepatch/apt/ARCH, or ARCH-SUITE */
 	char *config; /* a file for apt's -c, which apt reads after the system's */
 	const struct apt_suites *suites; /* NULL: the system's package sources */
+	const struct apt_packages *given; /* found by apt_show() and apt_names(); or NULL */
 	int lock;     /* on dir; -1: none */
 	bool updated; /* this run has tried to update the lists */
 };
@@ -43,6 +44,7 @@ struct apt_package {
 	uint64_t size;      /* bytes of the .deb */
 	uint64_t installed; /* approximate bytes once unpacked */
 	char *uri;          /* set by apt_locate() */
+	char *given;        /* path of the user's file (given_packages.h), or NULL */
 };
 struct apt_packages {
 	struct apt_package *list;
@@ -79,6 +81,7 @@ struct error *apt_sources(struct apt *apt, struct debian_sources *ret);
 /*
  * apt_show - all versions of packages, in apt's order: newest first for each name.
  * @names: "name" or "name:arch", ends with NULL; unknown names are left out
+ * Errors: also a given package that has other contents than the archive's of that version.
  */
 struct error *apt_show(struct apt *apt, const char *const *names, struct apt_packages *ret);
 /* apt_show_candidates - the same for the one version of each that apt would install. */
@@ -92,7 +95,7 @@ struct error *apt_names(struct apt *apt, const char *prefix, char ***ret);
  */
 struct error *apt_versions(struct apt *apt, const char *name, char ***ret);
 
-/* apt_locate - set the uri of each package. */
+/* apt_locate - set the uri of each package that is not given. */
 struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t count);
 
 /*
@@ -102,6 +105,8 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
  */
 struct error *apt_download(const struct apt *apt, const struct apt_package *package,
 			   const char *path);
+/* apt_sum - the size and SHA-256 of a file; false: it cannot be read, or is empty. */
+bool apt_sum(const char *path, uint64_t *ret_size, char ret[65]);
 /* apt_matches - does the file at @path have the size and SHA-256 of the package? */
 bool apt_matches(const struct apt_package *package, const char *path);
 

@@ -21,6 +21,7 @@
 #include "common/proc.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/fetch.h"
+#include "pokepatch/stamp.h"
 #include "pokepatch/kernel_packages.h"
 #include "pokepatch/progress.h"
 #include "pokepatch/table.h"
@@ -105,7 +106,7 @@ static bool was_fetched(const char *dir)
 	struct apt_packages stamp;
 	bool fetched;
 
-	fetch_stamp_read(dir, &stamp);
+	stamp_read(dir, &stamp);
 	fetched = stamp.count > 0;
 	apt_packages_deinit(&stamp);
 	return fetched;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of subcommands, with their options and help. */
+#include <limits.h>
+
 #include "pokepatch/cli.h"
 
 #define JSON_OPTION                                                                                \
@@ -12,6 +14,7 @@ static const struct cli_option fetch_options[] = {
 	{"list", 0, "FLAVOUR", "only list its releases; of one series: 6.1-cloud-amd64"},
 	{"suite", 0, "SUITE",
 	 "search this suite of Debian, such as trixie or trixie-backports, not the system's"},
+	{"deb", 0, NULL, "take these packages, or those in a folder, before the archive's"},
 	{"modules", 0, NULL, "unpack all modules with debug information, not when first needed"},
 	{"quiet", 'q', NULL, "print only the release on standard output"},
 	JSON_OPTION,
@@ -101,7 +104,7 @@ static const struct cli_option json_only[] = {JSON_OPTION, {0}};
 const struct cli_command cli_commands[] = {
 	{
 		.name = "fetch",
-		.arguments = "[RELEASE]",
+		.arguments = "[RELEASE] [FILE.deb|DIR]...",
 		.summary = "Bring a Debian kernel release into the cache",
 		.help = "Downloads the packages with image, debug information, headers and source of\n"
 			"one release (default: the running one) with apt, verifies and unpacks them.\n"
@@ -109,13 +112,15 @@ const struct cli_command cli_commands[] = {
 			"suites of that one, on the system's mirror.  If this machine lacks the\n"
 			"kernel's compiler, that is fetched into the cache too.  If the archive has\n"
 			"dropped the release's linux-kbuild package, its programs are built from the\n"
-			"source.  Complete packages in the cache are kept; missing or damaged ones\n"
+			"source.  --deb takes packages that you have kept, such as those that the\n"
+			"archive has dropped; the release may follow from their names.\n"
+			"Complete packages in the cache are kept; missing or damaged ones\n"
 			"are fetched again.  With --latest, leave out RELEASE; if the network fails,\n"
 			"the newest complete release in the cache is used.  The cache is\n"
 			"${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch.\n",
 		.options = fetch_options,
 		.min_arguments = 0,
-		.max_arguments = 1,
+		.max_arguments = INT_MAX, /* of --deb */
 		.run = cli_fetch,
 	},
 	{

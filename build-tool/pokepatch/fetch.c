@@ -27,59 +27,11 @@
 #include "pokepatch/programs.h"
 #include "pokepatch/progress.h"
 #include "pokepatch/resolve.h"
+#include "pokepatch/stamp.h"
 #include "pokepatch/table.h"
 #include "pokepatch/unpack.h"
 
 /* ---- what the cache has ---------------------------------------------------- */
-
-static char *stamp_path(const char *dir)
-{
-	return xasprintf("%s/fetched", dir);
-}
-
-void fetch_stamp_read(const char *dir, struct apt_packages *ret)
-{
-	_free_ char *path = stamp_path(dir);
-	_free_ char *text = NULL;
-	struct error *error;
-
-	*ret = (struct apt_packages){0};
-	if (!file_exists(path))
-		return;
-	error = file_read(path, &text, NULL);
-	if (error) {
-		error_destroy(error);
-		return;
-	}
-	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		char name[256], version[256], sha256[65];
-		struct apt_package *package;
-
-		if (sscanf(line, "%255s %255s %64[0-9a-f]", name, version, sha256) != 3 ||
-		    strlen(sha256) != 64 || strchr(name, '/')) {
-			apt_packages_deinit(ret);
-			return;
-		}
-		package = vec_push(ret);
-		package->name = xstrdup(name);
-		package->version = xstrdup(version);
-		package->sha256 = xstrdup(sha256);
-	}
-}
-
-static struct error *write_stamp(const char *dir, const struct apt_packages *packages)
-{
-	_free_ char *path = stamp_path(dir);
-	struct buffer text = {0};
-	struct error *error;
-
-	for (size_t i = 0; i < packages->count; i++)
-		buffer_printf(&text, "%s %s %s\n", packages->list[i].name,
-			      packages->list[i].version, packages->list[i].sha256);
-	error = file_write(path, text.text, text.length);
-	buffer_deinit(&text);
-	return error;
-}
 
 static int compare_strings(const void *a, const void *b)
 {
@@ -170,7 +122,7 @@ bool fetch_has_modules(const char *release)
 	error_destroy(cache_kernel_dir(release, &dir));
 	if (!dir)
 		return false;
-	fetch_stamp_read(dir, &stamp);
+	stamp_read(dir, &stamp);
 	folder = xasprintf("%s/%s", dir, kernel_part_names[PART_DBG]);
 	key = part_key(&stamp, PART_DBG);
 	all = stamp.count && unpack_is_whole(folder, key);
@@ -284,7 +236,7 @@ bool fetch_is_complete(const char *release)
 		error_destroy(error);
 		return false;
 	}
-	fetch_stamp_read(dir, &stamp);
+	stamp_read(dir, &stamp);
 	complete = is_complete(release, dir, &stamp);
 	apt_packages_deinit(&stamp);
 	return complete;
@@ -401,12 +353,29 @@ static struct error *find_missing(const struct fetch *fetch, const bool *parts, 
 	return NULL;
 }
 
+/* Copy a package that the user gave; it may have changed since its SHA-256 was taken. */
+static struct error *copy_given(const struct apt_package *package, const char *path)
+{
+	const char *const argv[] = {"cp", "--reflink=auto", "--", package->given, path, NULL};
+
+	progress_note("taking '%s' (%s %s, SHA-256 %s)", package->given, package->name,
+		      package->version, package->sha256);
+	TRY(proc_check(argv, NULL, NULL));
+	if (!apt_matches(package, path))
+		return error_new(STATUS_FAILED, "'%s' has changed while it was copied",
+				 package->given);
+	return NULL;
+}
+
 static struct error *download_one(struct fetch *fetch, const struct apt_package *package)
 {
 	_free_ char *path = deb_path(fetch, package);
 	_free_ char *partial = xasprintf("%s/packages/partial/%s", fetch->dir, package->file);
 
-	TRY(apt_download(&fetch->resolve.apt, package, partial));
+	if (package->given)
+		TRY(copy_given(package, partial));
+	else
+		TRY(apt_download(&fetch->resolve.apt, package, partial));
 	if (rename(partial, path) < 0)
 		return error_errno("cannot make '%s'", path);
 	return NULL;
@@ -634,7 +603,7 @@ static struct error *fill(struct fetch *fetch)
 				 "the packages of '%s' do not have all parts of the kernel at the "
 				 "expected places in '%s'",
 				 fetch->resolve.release, fetch->dir);
-	TRY(write_stamp(fetch->dir, &fetch->resolve.packages));
+	TRY(stamp_write(fetch->dir, &fetch->resolve.packages));
 	return remove_leftovers(fetch);
 }
 
@@ -650,15 +619,15 @@ static bool same_packages(const struct apt_packages *stamp, const struct apt_pac
 	return true;
 }
 
-/* Is the release complete, and with --latest of the version that apt's lists have? */
+/* Is the release complete, and made from the packages that were resolved, if they were? */
 static bool is_done(const struct fetch *fetch)
 {
 	struct apt_packages stamp;
 	bool done;
 
-	fetch_stamp_read(fetch->dir, &stamp);
+	stamp_read(fetch->dir, &stamp);
 	done = (!fetch->modules || fetch_has_modules(fetch->resolve.release)) &&
-	       (!fetch->resolve.flavour || same_packages(&stamp, &fetch->resolve.packages)) &&
+	       (!fetch->resolve.done || same_packages(&stamp, &fetch->resolve.packages)) &&
 	       is_complete(fetch->resolve.release, fetch->dir, &stamp);
 	apt_packages_deinit(&stamp);
 	return done;
@@ -670,8 +639,10 @@ static struct error *fetch_release(struct fetch *fetch)
 	_close_ int lock = -1;
 
 	TRY(cache_kernel_dir(fetch->resolve.release, &fetch->dir));
-	if (!fetch->resolve.done && !file_exists(fetch->dir))
-		TRY(resolve_packages(&fetch->resolve)); /* an unknown name leaves no folder */
+	/* An unknown name leaves no folder.  Given packages may be others than the cache has. */
+	if (!fetch->resolve.done &&
+	    (!file_exists(fetch->dir) || fetch->resolve.given.packages.count))
+		TRY(resolve_packages(&fetch->resolve));
 	TRY(make_dirs(fetch->dir));
 	/* Builds hold the lock shared; wait for them only if there is something to do. */
 	TRY(cache_lock(fetch->dir, true, &lock));
@@ -738,6 +709,22 @@ static struct error *report(struct cli_call *call, const char *release)
 	return NULL;
 }
 
+/* Read the packages of --deb.  The first argument may be the release. */
+static struct error *read_given(const struct cli_call *call, struct fetch *fetch)
+{
+	const char *first = call->count ? call->arguments[0] : "";
+	bool named = *first >= '0' && *first <= '9' && !file_exists(first);
+
+	if (call->count == named)
+		return error_new(STATUS_FAILED, "--deb needs files of packages, or a folder of them");
+	TRY(given_packages_read(call->arguments + named, call->count - named,
+				&fetch->resolve.given));
+	if (!named)
+		return given_packages_release(&fetch->resolve.given, &fetch->resolve.release);
+	fetch->resolve.release = xstrdup(first);
+	return NULL;
+}
+
 /* The release that was given, or the running kernel's.  Owned by the caller. */
 static struct error *choose_release(const struct cli_call *call, char **ret)
 {
@@ -758,7 +745,8 @@ struct error *cli_fetch(struct cli_call *call)
 					  .apt.lock = -1}};
 	struct error *error;
 
-	if (call->count + !!fetch.resolve.flavour + !!fetch.resolve.list > 1)
+	if ((cli_value(call, "deb") ? !!call->count : call->count) + !!fetch.resolve.flavour +
+		    !!fetch.resolve.list > 1)
 		return error_new(STATUS_FAILED,
 				 "give either a RELEASE or --latest FLAVOUR, such as "
 				 "'pokepatch fetch --latest cloud-amd64', or --list FLAVOUR");
@@ -771,6 +759,10 @@ struct error *cli_fetch(struct cli_call *call)
 	}
 	if (fetch.resolve.flavour) {
 		error = fetch_latest(&fetch);
+	} else if (cli_value(call, "deb")) {
+		error = read_given(call, &fetch);
+		if (!error)
+			error = fetch_release(&fetch);
 	} else {
 		error = choose_release(call, &fetch.resolve.release);
 		if (!error)

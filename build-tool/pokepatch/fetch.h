@@ -3,13 +3,7 @@
 #ifndef POKEPATCH_CLI_FETCH_H
 #define POKEPATCH_CLI_FETCH_H
 
-#include "pokepatch/apt.h"
-
-/*
- * fetch_stamp_read - the packages in the stamp of a kernel's folder, with name, version and sha256
- * alone; none if the stamp is missing or damaged.
- */
-void fetch_stamp_read(const char *dir, struct apt_packages *ret);
+#include "common/util.h"
 
 /*
  * fetch_is_complete - does the cache have all files of all packages in a release's stamp?  Checks

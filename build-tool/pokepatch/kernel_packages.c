@@ -6,6 +6,7 @@
 #include "common/args.h"
 #include "common/proc.h"
 #include "pokepatch/compiler_packages.h"
+#include "pokepatch/given_packages.h"
 #include "pokepatch/kernel_packages.h"
 
 #define KBUILD_PREFIX "linux-kbuild-"
@@ -194,11 +195,28 @@ static void candidates_deinit(struct candidates *candidates)
 	apt_packages_deinit(&candidates->sources);
 }
 
-static struct error *missing(const char *release, const char *name, const char *version)
+/* Where packages are looked for, as the subject of a message. */
+static const char *searched(const struct apt *apt)
 {
-	return error_new(STATUS_FAILED,
-			 "'%s' cannot be fetched: the package sources have no '%s' of version %s",
-			 release, name, version);
+	return apt->given && apt->given->count ? "neither the given packages nor the package sources have"
+					       : "the package sources have no";
+}
+
+/* Note that a package of the version is missing; a given one of another version is named. */
+static void add_missing(const struct apt *apt, const char *name, struct buffer *missing)
+{
+	const struct apt_package *other = given_packages_find(apt->given, name);
+
+	buffer_printf(missing, "%s'%s'", missing->length ? ", " : "", name);
+	if (other)
+		buffer_printf(missing, " ('%s' is of version %s)", other->given, other->version);
+}
+
+static struct error *missing_error(const struct apt *apt, const char *release,
+				   const struct buffer *missing, const char *version)
+{
+	return error_new(STATUS_FAILED, "'%s' cannot be fetched: %s %s of version %s", release,
+			 searched(apt), missing->text, version);
 }
 
 /* The linux-source package with the kernel's version. */
@@ -239,8 +257,8 @@ bool kernel_lacks_kbuild(const struct apt_packages *packages)
  * the same for all versions, so the archive has its newest one alone; leave it out if it is of
  * another version than the headers.
  */
-static struct error *resolve_headers(struct apt *apt, const char *release,
-				     const struct apt_package *headers, struct apt_packages *ret)
+static struct error *resolve_headers(struct apt *apt, const struct apt_package *headers,
+				     struct apt_packages *ret, struct buffer *missing)
 {
 	_free_ char *common = find_dependency(headers->depends, "linux-headers-", "-common")
 				      ?: find_dependency(headers->depends, "linux-headers-",
@@ -249,7 +267,6 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 	_free_ char *native_kbuild = NULL;
 	const char *names[3] = {0};
 	struct apt_packages found;
-	struct error *error = NULL;
 
 	if (!common || !kbuild)
 		return error_new(STATUS_FAILED,
@@ -260,16 +277,16 @@ static struct error *resolve_headers(struct apt *apt, const char *release,
 	names[1] = native_kbuild;
 	TRY(apt_show(apt, names, &found));
 	names[1] = kbuild;
-	for (size_t i = 0; !error && i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		const struct apt_package *p = find_version(&found, names[i], headers->version);
 
 		if (p)
 			apt_packages_add(ret, p);
 		else if (names[i] != kbuild)
-			error = missing(release, names[i], headers->version);
+			add_missing(apt, names[i], missing);
 	}
 	apt_packages_deinit(&found);
-	return error;
+	return NULL;
 }
 
 /*
@@ -280,7 +297,8 @@ static const char *const image_parts[] = {"linux-base-", "linux-binary-", "linux
 
 /* Add the packages that the image is split into, if it is. */
 static struct error *resolve_image(struct apt *apt, const char *release,
-				   const struct apt_package *image, struct apt_packages *ret)
+				   const struct apt_package *image, struct apt_packages *ret,
+				   struct buffer *missing)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(image_parts); i++) {
 		_free_ char *name = find_dependency(image->depends, image_parts[i], release);
@@ -288,7 +306,6 @@ static struct error *resolve_image(struct apt *apt, const char *release,
 		const char *const queries[] = {query, NULL};
 		const struct apt_package *p;
 		struct apt_packages found;
-		struct error *error = NULL;
 
 		if (!name)
 			continue;
@@ -297,9 +314,8 @@ static struct error *resolve_image(struct apt *apt, const char *release,
 		if (p)
 			apt_packages_add(ret, p);
 		else
-			error = missing(release, name, image->version);
+			add_missing(apt, name, missing);
 		apt_packages_deinit(&found);
-		TRY(error);
 	}
 	return NULL;
 }
@@ -313,38 +329,57 @@ static const struct apt_package *find_kbuild(const struct apt_packages *packages
 	return NULL;
 }
 
+/* resolve_version() without the compiler; names what is missing. */
+static struct error *find_all(struct apt *apt, const char *release,
+			      const struct candidates *candidates, const struct apt_package *image,
+			      struct apt_packages *ret, struct buffer *missing)
+{
+	_free_ char *dbg_name = xasprintf("linux-image-%s-dbg", release);
+	_free_ char *headers_name = xasprintf("linux-headers-%s", release);
+	const char *version = image->version;
+	const struct apt_package *headers =
+		find_version(&candidates->kernel, headers_name, version);
+	const struct {
+		const char *name;
+		const struct apt_package *package;
+	} needed[] = {
+		{dbg_name, find_version(&candidates->kernel, dbg_name, version)},
+		{headers_name, headers},
+		{"linux-source", find_source(&candidates->sources, version)},
+	};
+
+	apt_packages_add(ret, image);
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (needed[i].package)
+			apt_packages_add(ret, needed[i].package);
+		else
+			add_missing(apt, needed[i].name, missing);
+	}
+	TRY(resolve_image(apt, release, image, ret, missing));
+	return headers ? resolve_headers(apt, headers, ret, missing) : NULL;
+}
+
 /* Resolve one version of the kernel. */
 static struct error *resolve_version(struct apt *apt, const char *release,
 				     const struct candidates *candidates,
 				     const struct apt_package *image, struct apt_packages *ret)
 {
-	_free_ char *dbg_name = xasprintf("linux-image-%s-dbg", release);
 	_free_ char *headers_name = xasprintf("linux-headers-%s", release);
-	const char *version = image->version;
-	const struct apt_package *dbg = find_version(&candidates->kernel, dbg_name, version);
-	const struct apt_package *headers =
-		find_version(&candidates->kernel, headers_name, version);
-	const struct apt_package *source = find_source(&candidates->sources, version);
+	struct buffer missing = {0};
 	struct error *error;
 
-	if (!dbg)
-		return missing(release, dbg_name, version);
-	if (!headers)
-		return missing(release, headers_name, version);
-	if (!source)
-		return missing(release, "linux-source", version);
 	*ret = (struct apt_packages){0};
-	apt_packages_add(ret, image);
-	apt_packages_add(ret, dbg);
-	apt_packages_add(ret, headers);
-	apt_packages_add(ret, source);
-	error = resolve_image(apt, release, image, ret);
+	error = find_all(apt, release, candidates, image, ret, &missing);
+	if (!error && missing.length)
+		error = missing_error(apt, release, &missing, image->version);
 	if (!error)
-		error = resolve_headers(apt, release, headers, ret);
-	if (!error)
-		error = compiler_resolve(apt, headers, find_kbuild(ret), ret);
+		error = compiler_resolve(apt,
+					 find_version(&candidates->kernel, headers_name,
+						      image->version),
+					 find_kbuild(ret), ret);
 	if (error)
 		apt_packages_deinit(ret);
+	buffer_deinit(&missing);
 	return error;
 }
 
@@ -379,11 +414,11 @@ struct error *kernel_resolve(struct apt *apt, const char *release, struct apt_pa
 	if (!error && !found)
 		error = first ? first
 			      : error_new(STATUS_FAILED,
-					  "'%s' cannot be fetched: the package sources have no "
-					  "'%s'; 'pokepatch fetch --latest FLAVOUR' finds the "
-					  "newest release that they have; add --suite SUITE "
-					  "to look in another suite",
-					  release, image);
+					  "'%s' cannot be fetched: %s '%s'; 'pokepatch fetch "
+					  "--latest FLAVOUR' finds the newest release that "
+					  "there is; add --suite SUITE to look in another "
+					  "suite, or give packages with --deb",
+					  release, searched(apt), image);
 	else
 		error_destroy(first);
 	candidates_deinit(&candidates);

@@ -20,6 +20,7 @@ void resolve_deinit(struct resolve *resolve)
 	close_apt(resolve);
 	apt_packages_deinit(&resolve->packages);
 	buffer_deinit(&resolve->releases);
+	given_packages_deinit(&resolve->given);
 	free(resolve->release);
 }
 
@@ -73,6 +74,7 @@ static struct error *open_apt(struct resolve *resolve, const struct apt_suites *
 
 	TRY(apt_open(kernel_arch(name), suites, &resolve->apt));
 	resolve->apt_open = true;
+	resolve->apt.given = &resolve->given.packages;
 	return NULL;
 }
 
@@ -149,6 +151,8 @@ struct error *resolve_packages(struct resolve *resolve)
 	struct error *error = find(resolve);
 
 	apt_unlock(&resolve->apt);
+	if (!error)
+		error = given_packages_check(&resolve->given, resolve->release, &resolve->packages);
 	resolve->done = !error;
 	return error;
 }

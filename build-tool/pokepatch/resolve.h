@@ -4,11 +4,13 @@
 #define POKEPATCH_CLI_RESOLVE_H
 
 #include "pokepatch/apt.h"
+#include "pokepatch/given_packages.h"
 
 struct resolve {
 	const char *flavour; /* of --latest; NULL: a release was given */
 	const char *list;    /* of --list: [SERIES-]FLAVOUR; NULL: packages are wanted */
 	const char *suite;   /* of --suite; NULL: as the release's name says */
+	struct given_packages given; /* of --deb */
 	char *release;	     /* given, or the newest of the flavour */
 	struct apt apt;	     /* .lock must be -1 at first; later the one that has the packages */
 	struct apt_suites suites; /* of apt, if it has other suites */
@@ -21,7 +23,8 @@ struct resolve {
  * resolve_packages - ask apt for the packages of the release, or of the newest of the flavour, and
  * set release, packages and apt, which is unlocked; or the releases for --list.  Search the
  * system's package sources first, unless they are of another Debian than the release; then the
- * suites for which it was built.
+ * suites for which it was built.  Packages that the user gave come before the archive's.
+ * Errors: also a given package that is none of this release's.
  */
 struct error *resolve_packages(struct resolve *resolve);
 void resolve_deinit(struct resolve *resolve);

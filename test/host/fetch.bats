@@ -166,7 +166,7 @@ load repository
 @test "releases and flavours that are not there" {
 	fails 1 "no 'linux-image-9.9.9-9-$arch'" "$pokepatch" fetch "9.9.9-9-$arch"
 	fails 1 "no kernel of flavour 'none-$arch'" "$pokepatch" fetch --latest "none-$arch"
-	fails 1 "no 'linux-image-1.2.3-5-$flavour-dbg' of version 1.2.3-2" \
+	fails 1 "no 'linux-image-1.2.3-5-$flavour-dbg', 'linux-headers-1.2.3-5-$flavour', 'linux-source' of version 1.2.3-2" \
 		"$pokepatch" fetch "1.2.3-5-$flavour"
 	fails 1 "is not a kernel release" "$pokepatch" fetch ../../etc
 	fails 1 "is not a kernel release" "$pokepatch" fetch ""

@@ -157,7 +157,7 @@ whole() {
 	[ -f "$kernel/dbg/usr/lib/debug/lib/modules/$release/kernel/tiny.ko" ]
 	[ -f "$kernel/headers/usr/src/linux-headers-$release/scripts/tool" ]
 	[ "$(wc -l <"$kernel/fetched")" -eq 6 ]
-	while read -r name has sum; do
+	while read -r name has sum _; do
 		[ "$(sha256sum "$kernel/packages/${name}_${has}"_*.deb | cut -d' ' -f1)" = "$sum" ]
 	done <"$kernel/fetched"
 	# Nothing but what belongs there.
