@@ -64,7 +64,7 @@ static struct {
 	unsigned long kretprobe;		/* __kretprobe_trampoline(), or 0 */
 	unsigned long init, init_end;		/* code that only ran at boot */
 	/* Callees of patch_text_nosync() that have an entry site; 0 where inlined. */
-	unsigned long insn_write, set_fixmap, to_page;
+	unsigned long insn_write, set_fixmap, to_page, contpte_get;
 } arm64 __ro_after_init;
 
 static const struct pp_needed arm64_needed[] __pp_needed = {
@@ -84,6 +84,7 @@ static const struct pp_needed arm64_needed[] __pp_needed = {
 	PP_NEED_ADDRESS(__aarch64_insn_write, arm64.insn_write, .optional = true),
 	PP_NEED_ADDRESS(__set_fixmap, arm64.set_fixmap, .optional = true),
 	PP_NEED_ADDRESS(vmalloc_to_page, arm64.to_page, .optional = true),
+	PP_NEED_ADDRESS(contpte_ptep_get, arm64.contpte_get, .optional = true),
 	{}
 };
 
@@ -214,14 +215,16 @@ NOKPROBE_SYMBOL(arm64_text_store);
 
 /*
  * aarch64_insn_patch_text_nosync() calls __aarch64_insn_write(), which calls __set_fixmap(), and
- * for modules vmalloc_to_page().  Their other callees have no entry site: core_kernel_text() and
+ * for modules vmalloc_to_page().  Where the kernel maps memory by contiguous entries, that calls
+ * contpte_ptep_get().  Their other callees have no entry site: core_kernel_text() and
  * copy_to_kernel_nofault() are notrace, and caches_clean_inval_pou() is assembly.  The slow path
  * of the lock has none either, and is not reached because the lock is free.
+ * (test/vm/arch/arm64.bats follows the calls in vmlinux.)
  */
 static bool arm64_text_store_uses(unsigned long func)
 {
 	return func == (unsigned long)arm64.patch_text_nosync || func == arm64.insn_write ||
-	       func == arm64.set_fixmap || func == arm64.to_page;
+	       func == arm64.set_fixmap || func == arm64.to_page || func == arm64.contpte_get;
 }
 
 static notrace void arm64_serialise(const struct pp_text *text)

@@ -7,6 +7,37 @@ setup() {
 	[ "$arch" = arm64 ] || skip "not for $arch"
 }
 
+# disassembly FUNCTION - of vmlinux.
+disassembly() {
+	aarch64-linux-gnu-objdump -d --no-show-raw-insn -j .text --disassemble="$1" "$vmlinux"
+}
+
+@test "the core refuses patches of all that has an entry and writes the kernel's text" {
+	local release vmlinux code function callee next=0 todo=(aarch64_insn_patch_text_nosync) entries=()
+	local -A seen=()
+	release=$(kernel_release)
+	vmlinux=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/dbg/usr/lib/debug/boot/vmlinux-$release
+	while [ $next -lt ${#todo[@]} ]; do
+		function=${todo[next++]}
+		code=$(disassembly "$function")
+		# An entry is two NOPs; code in assembly that begins with NOPs has a BTI in front of them.
+		[ "$(awk '/>:$/ { n = 2; next } n-- > 0 { printf "%s ", $2 }' <<<"$code")" != "nop nop " ] ||
+			entries+=("$function")
+		# An indirect call could lead anywhere.
+		run -1 grep -P '\tblr?\t(?!.*<)' <<<"$code"
+		while read -r callee; do
+			# The lock is free, so nothing waits for it.
+			[ "$callee" = queued_spin_lock_slowpath ] || [ -n "${seen[$callee]-}" ] || todo+=("$callee")
+			seen[$callee]=1
+		done < <(sed -n 's/.*\tbl\?\t.*<\([^>+]*\)>$/\1/p' <<<"$code")
+	done
+	echo "entries: ${entries[*]}"
+	[ ${#todo[@]} -ge 6 ] && [ ${#entries[@]} -ge 2 ]
+	for function in "${entries[@]}"; do
+		grep -q "^$function " "$top/build/core/$release/needed.txt"
+	done
+}
+
 @test "instructions that a switched call costs more: a branch, a veneer, ftrace" {
 	core=core-debug with_patches "$top/test/bench/int-pow.patch"
 	# Without randomisation modules are in reach of the kernel's branches.
