@@ -51,6 +51,14 @@ arch_lacks=(
 	split-entries rcu-tasks kexec exact-live
 	data-symbols cold-parts optimised-probes hang-report unwinder
 )
+# Linux 6.12 has some of these, as Debian configures it.
+arch_options=(
+	"bpf DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
+	"data-symbols KALLSYMS_ALL"
+	"livepatch LIVEPATCH"
+	"preempt-modes PREEMPT_DYNAMIC"
+	"rcu-tasks TASKS_RCU"
+)
 
 # The files that `make check ARCH=arm64` runs, and those of them that .ci/run has the time for:
 # patches take long to build where the kernel's own compiler is emulated.

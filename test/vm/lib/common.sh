@@ -56,4 +56,5 @@ find_kernel() {
 	store=$top/build/vm/$kernel
 	module_root=$store/root
 	stock_modules=$dir/lib/modules/$kernel
+	with_options "$dir/boot/config-$kernel"
 }

@@ -53,15 +53,24 @@ MODULE_INFO(livepatch, "Y");
 
 #else
 
+/* Where ftrace passes arguments alone, there are no registers to ask for. */
+#ifdef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
+#define FLAGS FTRACE_OPS_FL_IPMODIFY
+#define go_to(fregs, func) ftrace_regs_set_instruction_pointer(fregs, (unsigned long)(func))
+#else
+#define FLAGS (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY)
+#define go_to(fregs, func) instruction_pointer_set(ftrace_get_regs(fregs), (unsigned long)(func))
+#endif
+
 static void notrace redirect(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			     struct ftrace_regs *fregs)
 {
-	instruction_pointer_set(ftrace_get_regs(fregs), (unsigned long)new_proc_flush_pid);
+	go_to(fregs, new_proc_flush_pid);
 }
 
 static struct ftrace_ops ops = {
 	.func = redirect,
-	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+	.flags = FLAGS,
 };
 
 static int __init pp_flush_init(void)
