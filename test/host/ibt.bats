@@ -3,6 +3,8 @@
 # pokepatch-build for a kernel with IBT, whose objtool ran on the linked kernel: Linux 6.12.
 
 load helpers
+# shellcheck source=../variant.sh
+. "$top/test/variant.sh"
 
 setup_file() {
 	use_kernel x86_64 6.12
@@ -40,11 +42,10 @@ places() {
 }
 
 @test "examples that have a form for this kernel, and those that need none" {
-	local patch name
+	local patch
 	for patch in "$top"/examples/*.patch; do
-		name=${patch##*/}
-		[ ! -e "$top/examples/6.12/$name" ] || patch=$top/examples/6.12/$name
-		case $name in
+		patch=$(variant "$release" "$patch")
+		case ${patch##*/} in
 		mark-*) "$program" -q -k "$release" -o x.ko --instrument "$patch" ;;
 		*) "$program" -q -k "$release" -o x.ko "$patch" ;;
 		esac

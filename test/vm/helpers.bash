@@ -3,6 +3,8 @@
 # For bats tests that boot a guest; `load helpers` in test/vm/*.bats.  See test/README.md.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=../variant.sh
+. "$top/test/variant.sh"
 build=$top/build/test
 vm=$top/test/vm/vm
 
@@ -195,16 +197,32 @@ build_test_program() { # FILE SOURCE...
 		"${libraries[@]}"
 }
 
-# patch_module PATCH-FILE [NAME [OPTION...]] - path of the patch module made from it, by
-# pokepatch-build with these options; made once for each name.
+# for_kernel DIFF... - those to take for the release that the tests run on (../variant.sh), one a
+# line.
+for_kernel() {
+	local release file
+	release=$(kernel_release)
+	for file; do
+		variant "$release" "$file"
+	done
+}
+
+# example_patch NAME - the example's diff for that release.
+example_patch() {
+	for_kernel "$top/examples/$1.patch"
+}
+
+# patch_module DIFF [NAME [OPTION...]] - path of the patch module made from it, or from what
+# for_kernel has in its place, by pokepatch-build with these options; made once for each name.
 patch_module() {
-	local name=${2:-} release file
+	local name=${2:-} release file diff
 	[ -n "$name" ] || name=$(basename "$1" .patch)
 	release=$(kernel_release)
+	diff=$(variant "$release" "$1")
 	file=$build/patches/$release/pokepatch-$name.ko
-	newer_than="$1 $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
+	newer_than="$diff $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
 		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" \
-		-n "$name" -o "$file" "${@:3}" "$1" >&2 || return 1
+		-n "$name" -o "$file" "${@:3}" "$diff" >&2 || return 1
 	echo "$file"
 }
 

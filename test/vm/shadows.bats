@@ -22,6 +22,8 @@ stats() {
 		--append slub_debug=FZPU,kmalloc-64,kmalloc-32,kmalloc-128 \
 		--expect '^\*\*' <<<"$words"'
 		slabs() { # of the caches that they are in
+			# kfree_rcu() may wait for 5 seconds before it begins (6.12).
+			_patience=7
 			settle
 			awk '\''$1 ~ /^kmalloc-(32|64)$/ { print $2 }'\'' /proc/slabinfo
 		}

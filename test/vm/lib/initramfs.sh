@@ -57,7 +57,8 @@ make_module_root() { # FOLDER
 	/sbin/depmod -b "$1" "$kernel"
 }
 
-# stage_stock_module NAME ROOT - copy it and what it depends on.
+# stage_stock_module NAME ROOT - copy it and what it depends on.  Busybox has the kernel try a
+# compressed file as it is first, and the kernel logs an error, so they are unpacked.
 stage_stock_module() {
 	local word file dir=$module_root/lib/modules/$kernel
 	/sbin/modprobe -d "$module_root" -S "$kernel" --show-depends "$1" >"$work/depends" 2>&1 ||
@@ -66,7 +67,10 @@ stage_stock_module() {
 		[ "$word" = insmod ] || continue
 		file=${file#"$dir"/}
 		mkdir -p "$2/lib/modules/$kernel/${file%/*}"
-		cp "$dir/$file" "$2/lib/modules/$kernel/$file"
+		case $file in
+		*.xz) xz -dc "$dir/$file" >"$2/lib/modules/$kernel/${file%.xz}" ;;
+		*) cp "$dir/$file" "$2/lib/modules/$kernel/$file" ;;
+		esac
 	done <"$work/depends"
 }
 

@@ -10,6 +10,8 @@
 
 #include <asm/processor-flags.h>
 
+#include "compat.h"
+
 /* Callers hold text_mutex and synchronise the CPUs.  @addr is mapped, but read-only. */
 static void *redirected(void (*copy)(void *to, const void *from, size_t size), void *addr,
 			const void *bytes, size_t size)
@@ -28,7 +30,7 @@ static void *redirected(void (*copy)(void *to, const void *from, size_t size), v
 static void notrace redirect(unsigned long ip, unsigned long caller, struct ftrace_ops *ops,
 			     struct ftrace_regs *regs)
 {
-	ftrace_instruction_pointer_set(regs, (unsigned long)redirected);
+	pp_ftrace_set_ip(regs, (unsigned long)redirected);
 }
 
 static struct ftrace_ops ops = {

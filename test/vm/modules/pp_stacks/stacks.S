@@ -5,16 +5,19 @@
 #include <linux/linkage.h>
 #include <asm/unwind_hints.h>
 
-/*
- * void pp_stacks_ended(unsigned long busy)
- *
- * UNWIND_HINT_EMPTY means "the stack ends here" and "unknown" alike.
- */
+/* "The stack ends here" and "unknown" are one hint in older kernels, until Linux 6.3. */
+#ifdef UNWIND_HINT_TYPE_END_OF_STACK
+#define STACK_ENDS UNWIND_HINT_END_OF_STACK
+#else
+#define STACK_ENDS UNWIND_HINT_EMPTY
+#endif
+
+/* void pp_stacks_ended(unsigned long busy) */
 SYM_FUNC_START(pp_stacks_ended)
 	push	%rdi
 	UNWIND_HINT_SAVE
 	nop
-	UNWIND_HINT_EMPTY
+	STACK_ENDS
 	call	pp_stacks_sleep
 	UNWIND_HINT_RESTORE
 	add	$8, %rsp

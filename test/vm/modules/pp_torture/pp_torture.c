@@ -230,7 +230,7 @@ static int caller(void *unused)
 }
 
 /* The callers on one CPU, which come and go with it. */
-struct cpu {
+struct processor {
 	struct task_struct *caller;
 	struct timer_list soft;
 	struct hrtimer hard;
@@ -238,13 +238,13 @@ struct cpu {
 	bool stopping;
 };
 
-static DEFINE_PER_CPU(struct cpu, cpus);
+static DEFINE_PER_CPU(struct processor, cpus);
 
 static void send_nmis(void);
 
 static void soft_timer(struct timer_list *timer)
 {
-	struct cpu *this = container_of(timer, struct cpu, soft);
+	struct processor *this = container_of(timer, struct processor, soft);
 
 	all_calls_irqs_off(SOFTIRQ);
 	if (!READ_ONCE(this->stopping))
@@ -253,7 +253,7 @@ static void soft_timer(struct timer_list *timer)
 
 static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 {
-	struct cpu *this = container_of(timer, struct cpu, hard);
+	struct processor *this = container_of(timer, struct processor, hard);
 	const ktime_t began = ktime_get();
 	s64 took;
 
@@ -366,7 +366,7 @@ static void nmis_end(void)
 /* The kernel calls both on the CPU itself, while that is online. */
 static int cpu_comes(unsigned int cpu)
 {
-	struct cpu *this = &per_cpu(cpus, cpu);
+	struct processor *this = &per_cpu(cpus, cpu);
 	struct task_struct *task = kthread_create(caller, NULL, "pp_torture/%u", cpu);
 
 	if (IS_ERR(task))
@@ -386,7 +386,7 @@ static int cpu_comes(unsigned int cpu)
 
 static int cpu_goes(unsigned int cpu)
 {
-	struct cpu *this = &per_cpu(cpus, cpu);
+	struct processor *this = &per_cpu(cpus, cpu);
 
 	WRITE_ONCE(this->stopping, true);
 	kthread_stop(this->caller);
