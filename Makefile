@@ -322,6 +322,11 @@ torture: setup ## switch patches at random under load for TORTURE_SECONDS (900);
 	$(Q)$(MAKE) --no-print-directory all kernel core
 	$(Q)$(with_kernel) POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) $(torture_with) test/vm/torture.bats
 
+# As root.
+.PHONY: hosts
+hosts: ## README's two commands on a fresh Debian 12 and 13, each in a folder (hours)
+	$(Q)test/hosts
+
 .PHONY: vm-shell
 vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)

@@ -574,6 +574,13 @@ interrupt_at() {
 	output=$(cat log)
 }
 
+# interrupted - the last build, killed at some time, says so.  On a busy machine the time may come
+# before the program has begun.
+interrupted() {
+	if [ "$status" -eq 130 ] && [ -z "$output" ]; then return; fi
+	ends 1 interrupted
+}
+
 # A cache of the test's own, with the real packages.
 own_cache() {
 	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
@@ -596,7 +603,7 @@ own_cache() {
 	# Interrupted while files are copied, and in the kernel's Makefiles: nothing half-made
 	# is taken for whole.
 	run timeout --preserve-status -s INT 0.1 "$program" -k "$release" -s "$source" x.patch
-	ends 1 interrupted
+	interrupted
 	[ -z "$(find "$own" -path '*/.pokepatch/ready')" ]
 	interrupt_at make -s "$source"
 	ends 1 interrupted
@@ -629,7 +636,7 @@ own_cache() {
 }
 
 @test "Ctrl-C in each later phase leaves nothing behind" {
-	local delay interrupted=0 name
+	local delay count=0 name
 	edit fs/proc/version.c "$version_edit" >x.patch
 	# The compiler runs in one phase, the linker in another.
 	for name in gcc-12 ld; do
@@ -643,13 +650,13 @@ own_cache() {
 		rm -f pokepatch-x.ko
 		run timeout --preserve-status -s INT "$delay" "$program" -k "$release" x.patch
 		if [ "$status" -ne 0 ]; then
-			ends 1 interrupted
-			interrupted=$((interrupted + 1))
+			interrupted
+			count=$((count + 1))
 			[ ! -e pokepatch-x.ko ]
 		fi
 		[ -z "$(ls tmp)" ]
 	done
-	[ "$interrupted" -gt 0 ]
+	[ "$count" -gt 0 ]
 	build x.patch
 	ends 0
 }
