@@ -63,8 +63,7 @@ static struct {
 	unsigned long ftrace, return_to_handler; /* start and end of entry-ftrace.S; end: or 0 */
 	unsigned long kretprobe;		/* __kretprobe_trampoline(), or 0 */
 	unsigned long init, init_end;		/* code that only ran at boot */
-	/* Callees of patch_text_nosync() that have an entry site; 0 where inlined. */
-	unsigned long insn_write, set_fixmap, to_page, contpte_get;
+	unsigned long writers[6];	/* callees of patch_text_nosync(), with entry sites; or 0 */
 } arm64 __ro_after_init;
 
 static const struct pp_needed arm64_needed[] __pp_needed = {
@@ -81,10 +80,12 @@ static const struct pp_needed arm64_needed[] __pp_needed = {
 	PP_NEED_ADDRESS(__kretprobe_trampoline, arm64.kretprobe, .optional = true),
 	PP_NEED_ADDRESS(_sinittext, arm64.init),
 	PP_NEED_ADDRESS(_einittext, arm64.init_end),
-	PP_NEED_ADDRESS(__aarch64_insn_write, arm64.insn_write, .optional = true),
-	PP_NEED_ADDRESS(__set_fixmap, arm64.set_fixmap, .optional = true),
-	PP_NEED_ADDRESS(vmalloc_to_page, arm64.to_page, .optional = true),
-	PP_NEED_ADDRESS(contpte_ptep_get, arm64.contpte_get, .optional = true),
+	PP_NEED_ADDRESS(__aarch64_insn_write, arm64.writers[0], .optional = true),
+	PP_NEED_ADDRESS(__set_fixmap, arm64.writers[1], .optional = true),
+	PP_NEED_ADDRESS(vmalloc_to_page, arm64.writers[2], .optional = true),
+	PP_NEED_ADDRESS(contpte_ptep_get, arm64.writers[3], .optional = true),
+	PP_NEED_ADDRESS(_raw_spin_lock_irqsave, arm64.writers[4], .optional = true),
+	PP_NEED_ADDRESS(_raw_spin_unlock_irqrestore, arm64.writers[5], .optional = true),
 	{}
 };
 
@@ -216,15 +217,19 @@ NOKPROBE_SYMBOL(arm64_text_store);
 /*
  * aarch64_insn_patch_text_nosync() calls __aarch64_insn_write(), which calls __set_fixmap(), and
  * for modules vmalloc_to_page().  Where the kernel maps memory by contiguous entries, that calls
- * contpte_ptep_get().  Their other callees have no entry site: core_kernel_text() and
- * copy_to_kernel_nofault() are notrace, and caches_clean_inval_pou() is assembly.  The slow path
- * of the lock has none either, and is not reached because the lock is free.
- * (test/vm/arch/arm64.bats follows the calls in vmlinux.)
+ * contpte_ptep_get().  Preemptible kernels have functions to take and release the lock.  The other
+ * callees have no entry site: core_kernel_text() and copy_to_kernel_nofault() are notrace, and
+ * caches_clean_inval_pou() is assembly.  The slow path of the lock has none either, and is not
+ * reached because the lock is free.  (test/vm/arch/arm64.bats follows the calls in vmlinux.)
  */
 static bool arm64_text_store_uses(unsigned long func)
 {
-	return func == (unsigned long)arm64.patch_text_nosync || func == arm64.insn_write ||
-	       func == arm64.set_fixmap || func == arm64.to_page || func == arm64.contpte_get;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(arm64.writers); i++)
+		if (func == arm64.writers[i])
+			return true;
+	return func == (unsigned long)arm64.patch_text_nosync;
 }
 
 static notrace void arm64_serialise(const struct pp_text *text)
@@ -450,7 +455,7 @@ enum walked { WALKED_ALL, WALKED_ENOUGH, WALKED_PART };
  */
 static enum walked arm64_walk_frames(struct task_struct *task, visit_fn visit, void *ctx)
 {
-	const unsigned long last = (unsigned long)task_pt_regs(task)->stackframe;
+	const unsigned long last = (unsigned long)&task_pt_regs(task)->stackframe;
 	unsigned long low = arm64_stack_pointer(task), fp, pc;
 
 	if (task == current) {
