@@ -269,6 +269,12 @@ bench: setup ## measure build times, module size and the cost of a patched call
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)$(with_kernel) test/bench/run
 
+# MATRIX: some releases, in place of all of test/matrix/rows.
+.PHONY: matrix
+matrix: setup ## all examples on each of Debian's kernels, one by one, for README's table (hours)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)test/matrix/run $(MATRIX)
+
 .PHONY: debian-diffs
 debian-diffs: setup ## each change between two of Debian's kernels as a patch (an hour)
 	$(Q)$(MAKE) --no-print-directory all

@@ -17,9 +17,20 @@ example() {
 	[ $# -eq 0 ] || shift
 	with_patches "$top/examples/$name.patch"
 	script=$(cat)
-	guest --timeout 300 "${exact_slabs[@]}" "${patched[@]}" "$@" <<<"$script
+	in_guest "$name" --timeout 300 "${exact_slabs[@]}" "${patched[@]}" "$@" <<<"$script
 exercise $(rounds 100 20) $name ${functions[*]}"
-	cat "$guest_output"
+}
+
+# in_guest NAME [VM-OPTION...] - run the script from standard input in a guest and show what it says; or
+# leave script and options to test/matrix/run, which has one guest for all examples.
+in_guest() {
+	if [ -n "${POKEPATCH_GATHER:-}" ]; then
+		cat >"$POKEPATCH_GATHER/$1.sh"
+		printf '%s\n' "${@:2}" >"$POKEPATCH_GATHER/$1.options"
+	else
+		guest "${@:2}"
+		cat "$guest_output"
+	fi
 }
 
 @test "example proc-version: a changed line" {
@@ -205,7 +216,8 @@ exercise $(rounds 100 20) $name ${functions[*]}"
 	for name in mark-reclaim mark-tcp-retransmits; do
 		patched+=(--module "$(patch_module "$top/examples/$name.patch" "$name" --instrument)")
 	done
-	guest "${patched[@]}" --module brd --module dummy --timeout 240 <<-'END'
+	in_guest mark-reclaim+mark-tcp-retransmits "${patched[@]}" --module brd --module dummy \
+		--timeout 240 <<-'END'
 		# start NAME - trace it; stop - until all has been shown.
 		start() {
 			rm -f /tmp/err

@@ -45,9 +45,15 @@ needs() {
 }
 
 # rounds ALL SHORT - how many, or how many seconds, of what could go on for ever: ALL, or SHORT
-# where the time is short (test/run --short).
+# where the time is short (test/run --short).  $POKEPATCH_ROUNDS is for both (test/matrix/run).
 rounds() {
-	if [ "${POKEPATCH_CHECK:-all}" = short ]; then echo "$2"; else echo "$1"; fi
+	if [ -n "${POKEPATCH_ROUNDS:-}" ]; then
+		echo "$POKEPATCH_ROUNDS"
+	elif [ "${POKEPATCH_CHECK:-all}" = short ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
 }
 
 # own_program NAME - path of a program of the build tree, bin/pokepatch say, for the guest.
