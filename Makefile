@@ -183,7 +183,7 @@ define kbuild_core # variant folder, make variables
 	$(Q)$(if $(dry_run),exit 0;) release=$$(cat $(kernel_release)) && dir=$(CURDIR)/build/$(1)/$$release && \
 	mkdir -p $$dir && cp -ru core-module/. $$dir/ && \
 	$(MAKE) -s -C "$(headers)" M=$$dir $(or $(kbuild_$(ARCH)),ARCH=$(ARCH)) CROSS_COMPILE=$(cross_$(ARCH)) \
-		POKEPATCH_VMLINUX="$(vmlinux)" $(2) modules
+		POKEPATCH_VMLINUX="$(vmlinux)" $$(test/kernel-tools $$release) $(2) modules
 	$(Q)touch $@
 endef
 

@@ -11,6 +11,26 @@
 #include <linux/vmalloc.h>
 
 #include "alias.h"
+#include "kernel_symbols.h"
+
+/*
+ * Where modules share large blocks of executable memory (ARCH_HAS_EXECMEM_ROX), the load of one
+ * module may have the page tables of another one's text freed, because it makes one large page of
+ * the block (cpa_collapse_large_pages()).  The kernel's own writer of text holds the same lock
+ * against that (poke_vmalloc_pages()), under text_mutex too.
+ */
+struct page *pp_alias_page(unsigned long addr)
+{
+	struct mm_struct *mm = IS_ENABLED(CONFIG_ARCH_HAS_EXECMEM_ROX) ? pp_kernel.init_mm : NULL;
+	struct page *page;
+
+	if (mm)
+		mmap_read_lock(mm);
+	page = vmalloc_to_page((void *)addr);
+	if (mm)
+		mmap_read_unlock(mm);
+	return page;
+}
 
 void *pp_alias_map(struct pp_region region)
 {
@@ -22,7 +42,7 @@ void *pp_alias_map(struct pp_region region)
 	if (!pages)
 		return NULL;
 	for (i = 0; i < nr; i++) {
-		pages[i] = vmalloc_to_page((void *)(region.start + i * PAGE_SIZE));
+		pages[i] = pp_alias_page(region.start + i * PAGE_SIZE);
 		if (WARN_ON(!pages[i]))
 			goto out;
 	}

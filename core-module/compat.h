@@ -10,6 +10,7 @@
 #include <linux/ftrace.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/sysfs.h>
 #include <linux/types.h>
 #include <linux/vmalloc.h>
 
@@ -117,6 +118,15 @@ static inline unsigned long pp_ret_stack_entry(const struct task_struct *task, i
 #endif
 #endif
 
+/* --- sysfs --------------------------------------------------------------------------- */
+
+/* What the callbacks of a binary file in sysfs get, and what a list of such files points to. */
+#ifdef PP_HAS_CONST_BIN_ATTRIBUTE
+typedef const struct bin_attribute pp_bin_attribute;
+#else
+typedef struct bin_attribute pp_bin_attribute;
+#endif
+
 /* --- events -------------------------------------------------------------------------- */
 
 /*
@@ -124,5 +134,12 @@ static inline unsigned long pp_ret_stack_entry(const struct task_struct *task, i
  * Linux 6.10, and two before.
  */
 #define pp_trace_string(field, text) memcpy(__get_str(field), text, __get_dynamic_array_len(field))
+
+/* The parameters of a probe of sched_process_exit. */
+#ifdef PP_HAS_EXIT_GROUP_DEAD
+#define PP_EXIT_PARAMETERS void *data, struct task_struct *task, bool group_dead
+#else
+#define PP_EXIT_PARAMETERS void *data, struct task_struct *task
+#endif
 
 #endif /* POKEPATCH_COMPAT_H */

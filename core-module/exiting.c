@@ -31,6 +31,7 @@
 #include <linux/stop_machine.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include <trace/events/sched.h>
 
 #include "compat.h"
 #include "core_print.h"
@@ -46,11 +47,11 @@ struct exiting {
 
 static LIST_HEAD(exiting);
 /*
- * The tracepoint may neither allocate memory nor drop a task's last reference: it has preemption
- * off, and with PREEMPT_RT both take locks that sleep. So it takes a spare entry, and moves the
- * entries of tasks that have gone to another list. A work item (exiting_refill()) drops the
- * references and keeps as many entries spare as a burst of exits may need. Where an allocation
- * cannot sleep, the tracepoint makes one when all spare entries are in use.
+ * The tracepoint may neither allocate memory nor drop a task's last reference: it may have
+ * preemption off, and with PREEMPT_RT both take locks that sleep. So it takes a spare entry, and
+ * moves the entries of tasks that have gone to another list. A work item (exiting_refill()) drops
+ * the references and keeps as many entries spare as a burst of exits may need. Where an
+ * allocation cannot sleep, the tracepoint makes one when all spare entries are in use.
  */
 static LIST_HEAD(gone);
 static LIST_HEAD(spare);
@@ -173,10 +174,10 @@ static bool exiting_note(struct task_struct *task)
 }
 
 /*
- * The tracepoint: in the exiting task, with preemption off in most kernels.  Sorting out keeps the
- * list short.
+ * The tracepoint: in the exiting task, with preemption off or, in newer kernels, on.  Sorting out
+ * keeps the list short.
  */
-static void notrace exiting_probe(void *unused, struct task_struct *task)
+static void notrace exiting_probe(PP_EXIT_PARAMETERS)
 {
 	exiting_sort_out();
 	if (!exiting_note(task))
@@ -271,10 +272,13 @@ static void exiting_wait_for_unknown(void)
 /*
  * Note the tasks that have passed the tracepoint without being noted. May sleep.
  *
- * A task sets its own PF_EXITING before it reaches the tracepoint. The flag is visible by now:
- * registering a probe is followed by an RCU grace period, and so is counting in `lost`; the
- * section of the tracepoint that has preemption off cannot span a grace period. So the walk
- * finds those of the tasks that are still on the list.
+ * A task sets its own PF_EXITING before it reaches the tracepoint, where it either does not see our
+ * probe yet or is counted in `lost`. Both, the probe's registration and the look at `lost`, come
+ * before the RCU grace period, in which every CPU executes a memory barrier. A task that had not
+ * seen the probe by then read the tracepoint before its CPU's barrier, and so its PF_EXITING is
+ * visible after the grace period, even if the task was preempted within the tracepoint (which
+ * newer kernels guard by SRCU, with preemption on). So the walk finds those of the tasks that are
+ * still on the list.
  *
  * The other tasks have left the list in release_task(), which is after exit_tasks_rcu_start().
  * synchronize_rcu_tasks() waits until they have passed exit_tasks_rcu_finish(), after which
@@ -334,9 +338,9 @@ int pp_exiting_ready(bool killable)
 
 /*
  * The stop asks again, because a task may have passed the tracepoint without being noted since
- * pp_exiting_ready(). exiting_probe() runs with preemption off. So a task that the stop finds
- * behind the probe was counted in `lost`, and one that it finds in front of the probe is still
- * on the task list.
+ * pp_exiting_ready(). A task leaves the task list only after the tracepoint. So a task that the
+ * stop finds behind the probe was counted in `lost`, and one that it finds in front of the probe,
+ * or preempted within it, is still on the task list.
  */
 bool pp_exiting_all_known(void)
 {
@@ -389,6 +393,8 @@ int pp_exiting_init(void)
 		pr_err("this kernel has no tracepoint sched_process_exit, which the core needs\n");
 		return -ENOENT;
 	}
+	/* The compiler compares the probe's type with the tracepoint's. */
+	check_trace_callback_type_sched_process_exit(exiting_probe);
 	exiting_refill(NULL);
 	ret = tracepoint_probe_register(exit_tracepoint, exiting_probe, NULL);
 	if (ret) {

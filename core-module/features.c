@@ -14,6 +14,7 @@
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
+#include <trace/events/sched.h>
 #if __has_include(<asm/text-patching.h>)
 #include <asm/text-patching.h>
 #endif
@@ -55,3 +56,19 @@ unsigned long features_ret_stack(const struct task_struct *task) { return task->
 #line 1 "RCU_TASKS_EXIT_LIST"
 const void *features_exit_list(const struct task_struct *task);
 const void *features_exit_list(const struct task_struct *task) { return &task->rcu_tasks_exit_list; }
+
+#line 1 "CONST_BIN_ATTRIBUTE"
+ssize_t features_bin_read(struct file *file, struct kobject *kobj, const struct bin_attribute *attr,
+			  char *buf, loff_t off, size_t count);
+void features_bin_attribute(struct bin_attribute *attr);
+void features_bin_attribute(struct bin_attribute *attr) { attr->read = features_bin_read; }
+
+#line 1 "EXIT_GROUP_DEAD"
+void features_exit(void (*probe)(void *data, struct task_struct *task, bool group_dead));
+void features_exit(void (*probe)(void *data, struct task_struct *task, bool group_dead)) {
+	check_trace_callback_type_sched_process_exit(probe);
+}
+
+#line 1 "TEXT_POKE_BATCH"
+void features_text_poke_batch(u8 *at, const u8 *insn);
+void features_text_poke_batch(u8 *at, const u8 *insn) { smp_text_poke_batch_add(at, insn, 5, insn); }

@@ -16,12 +16,13 @@ shift
 # The compiler fails: NEVER does not compile.
 messages=$(LC_ALL=C "$@" -fsyntax-only "$source" 2>&1 || :)
 probes=$(sed -n 's/^#line 1 "\([A-Z_0-9]*\)"$/\1/p' "$source")
+passed='' failed=''
 
 for probe in $probes; do
 	if printf '%s\n' "$messages" | grep -qE "(^|[ /])$probe:[0-9]+"; then
-		failed="${failed-} $probe"
+		failed="$failed $probe"
 	else
-		passed="${passed-} $probe"
+		passed="$passed $probe"
 	fi
 done
 case " $passed / $failed " in

@@ -10,6 +10,7 @@
  */
 #include <linux/elf.h>
 #include <linux/kprobes.h>
+#include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
@@ -62,6 +63,8 @@ static const struct pp_needed kernel_needed[] __pp_needed = {
 	PP_NEED(ftrace_list_end, pp_kernel.ftrace_list_end, .optional = true),
 	PP_NEED(kprobe_ftrace_ops, pp_kernel.kprobe_ops, .optional = true),
 	PP_NEED(kprobe_ipmodify_ops, pp_kernel.kprobe_ipmodify_ops, .optional = true),
+	/* alias.c says what it is needed for. */
+	PP_NEED(init_mm, pp_kernel.init_mm, .optional = !IS_ENABLED(CONFIG_ARCH_HAS_EXECMEM_ROX)),
 	PP_NEED_ADDRESS(_stext, pp_kernel.stext),
 	PP_NEED_ADDRESS(_etext, pp_kernel.etext),
 	PP_NEED_ADDRESS(_end, pp_kernel.end),

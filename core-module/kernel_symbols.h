@@ -91,6 +91,8 @@ struct pp_kernel {
 	typeof(kprobe_ftrace_ops) *kprobe_ops;
 	typeof(kprobe_ipmodify_ops) *kprobe_ipmodify_ops;
 
+	struct mm_struct *init_mm;	/* the kernel's own; may be NULL, see alias.c */
+
 	/* addresses */
 	unsigned long stext, etext;	/* code that stays after boot; offsets count from stext */
 	unsigned long end;

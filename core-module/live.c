@@ -42,12 +42,10 @@ void pp_live_init(void)
 {
 	if (pp_live_missing())
 		return;
-	cpus_read_lock();
-	mutex_lock(pp_kernel.text_mutex);
+	pp_text_lock();
 	if (pp_arch.live.init)
 		pp_arch.live.init();
-	mutex_unlock(pp_kernel.text_mutex);
-	cpus_read_unlock();
+	pp_text_unlock();
 }
 
 static bool live_holds(const struct pp_poke *poke, const u8 *bytes)
@@ -211,11 +209,9 @@ int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch)
 	if (pp_live_missing())
 		return -EOPNOTSUPP;
 	sort(text->poke, text->nr, sizeof(*text->poke), live_compare_pokes, NULL);
-	cpus_read_lock();
-	mutex_lock(pp_kernel.text_mutex);
+	pp_text_lock();
 	ret = live_write_all(text, patch);
-	mutex_unlock(pp_kernel.text_mutex);
-	cpus_read_unlock();
+	pp_text_unlock();
 	if (!ret)
 		live_record(text);
 	return ret;

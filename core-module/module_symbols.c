@@ -15,6 +15,7 @@
 
 #include <pokepatch_format.h>
 
+#include "compat.h"
 #include "core_print.h"
 #include "kernel_symbols.h"
 #include "module_memory.h"
@@ -141,7 +142,7 @@ static bool module_symbol_is_percpu(const struct pp_lookup *lookup, const struct
  * The files of /sys/module/NAME/sections, up to a NULL.  Return: NULL if the module has no such
  * folder, or not yet.
  */
-static struct bin_attribute *const *module_symbols_sysfs_sections(const struct module *mod)
+static pp_bin_attribute *const *module_symbols_sysfs_sections(const struct module *mod)
 {
 #ifdef CONFIG_SYSFS
 	/* kernel/module/sysfs.c: struct module_sect_attrs begins with the group. */
@@ -153,15 +154,25 @@ static struct bin_attribute *const *module_symbols_sysfs_sections(const struct m
 	return NULL;
 }
 
+/*
+ * The section's address of one of these files.  Newer kernels keep it in attr->private (since
+ * Linux 6.14).  Older kernels leave that NULL, and the address follows the attribute in struct
+ * module_sect_attr.  Nothing that a header declares tells them apart.  But every section with a
+ * file is in memory, so its address is not 0.
+ */
+static unsigned long module_symbols_file_address(const struct bin_attribute *attr)
+{
+	return attr->private ? (unsigned long)attr->private : *(const unsigned long *)(attr + 1);
+}
+
 /* The address that sysfs shows for a section of @mod, or 0. */
 static unsigned long module_symbols_sysfs_address(const struct module *mod, const char *name)
 {
-	struct bin_attribute *const *attr = module_symbols_sysfs_sections(mod);
+	pp_bin_attribute *const *attr = module_symbols_sysfs_sections(mod);
 
-	/* In struct module_sect_attr the section's address follows the attribute. */
 	for (; attr && *attr; attr++)
 		if (!strcmp((*attr)->attr.name, name))
-			return *(const unsigned long *)(*attr + 1);
+			return module_symbols_file_address(*attr);
 	return 0;
 }
 
@@ -183,7 +194,7 @@ static unsigned long module_symbols_base(const struct pp_lookup *lookup,
 {
 #ifdef CONFIG_SMP
 	if (module_symbol_is_percpu(lookup, wanted))
-		return (unsigned long)(void __force *)mod->percpu;
+		return (__force unsigned long)mod->percpu;
 #endif
 	return module_symbols_sysfs_address(mod, pp_string(lookup->patch, wanted->sym->section));
 }
@@ -223,7 +234,7 @@ static bool module_symbol_within_percpu(const struct module *mod, unsigned long 
 					unsigned long size)
 {
 #ifdef CONFIG_SMP
-	unsigned long start = (unsigned long)(void __force *)mod->percpu;
+	unsigned long start = (__force unsigned long)mod->percpu;
 
 	return start && addr >= start && addr - start <= mod->percpu_size &&
 	       size <= mod->percpu_size - (addr - start);

@@ -279,11 +279,9 @@ int pp_stop(struct transition *tr)
 	/* Of a CPU that has gone offline since the last attempt, no stopper has checked itself. */
 	memset(tr->stoppers, 0, nr_cpu_ids * sizeof(*tr->stoppers));
 	tr->last_stop = ktime_get_ns();
-	cpus_read_lock();
-	mutex_lock(pp_kernel.text_mutex);
+	pp_text_lock();
 	pp_stop_machine_cpuslocked(stop_section, tr, cpu_online_mask);
-	mutex_unlock(pp_kernel.text_mutex);
-	cpus_read_unlock();
+	pp_text_unlock();
 	pp_text_unmap(&tr->text);
 
 	tr->nr_stops++;

@@ -21,6 +21,7 @@
 
 #include <pokepatch_format.h>
 
+#include "compat.h"
 #include "core_print.h"
 #include "drain.h"
 #include "main.h"
@@ -62,7 +63,7 @@ void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
  * with it O_NONBLOCK. It reads like any other file.
  */
 static ssize_t pp_sysfs_enabled_read(struct file *file, struct kobject *kobj,
-				     struct bin_attribute *attr, char *buf, loff_t off,
+				     pp_bin_attribute *attr, char *buf, loff_t off,
 				     size_t count)
 {
 	const char *text = READ_ONCE(pp_sysfs_patch(kobj)->enabled) ? "1\n" : "0\n";
@@ -85,7 +86,7 @@ static void pp_sysfs_switch_work(struct work_struct *work)
  * Return: also -ENODEV until the patch's module is live (pp_sysfs_ready()).
  */
 static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
-				      struct bin_attribute *attr, char *buf, loff_t off,
+				      pp_bin_attribute *attr, char *buf, loff_t off,
 				      size_t count)
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
@@ -123,7 +124,7 @@ static struct bin_attribute bin_attr_enabled =
 /* --- the other files of a patch --------------------------------------------------- */
 
 static ssize_t pp_sysfs_blocked_by_read(struct file *file, struct kobject *kobj,
-					struct bin_attribute *attr, char *buf, loff_t off,
+					pp_bin_attribute *attr, char *buf, loff_t off,
 					size_t count)
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
@@ -220,7 +221,7 @@ static ssize_t pp_sysfs_replace_store(struct kobject *kobj, struct kobj_attribut
  * because the counts may grow meanwhile.
  */
 static ssize_t pp_sysfs_markers_read(struct file *file, struct kobject *kobj,
-				     struct bin_attribute *attr, char *buf, loff_t off,
+				     pp_bin_attribute *attr, char *buf, loff_t off,
 				     size_t count)
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
@@ -256,8 +257,8 @@ static struct attribute *patch_attrs[] = {
 	&stack_order_attr.attr, NULL,
 };
 
-static struct bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by,
-						   &bin_attr_markers, NULL };
+static pp_bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by,
+						    &bin_attr_markers, NULL };
 
 static const struct attribute_group patch_group = {
 	.attrs = patch_attrs,

@@ -17,6 +17,7 @@
  * other bytes of the same word, and use the same breakpoints.  They hold text_mutex meanwhile.  So
  * the core holds it from before the first store until after the last one.
  */
+#include <linux/cpu.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -26,6 +27,7 @@
 
 #include <pokepatch_history.h>
 
+#include "alias.h"
 #include "arch/pp_arch.h"
 #include "claim.h"
 #include "core_print.h"
@@ -53,12 +55,30 @@ const char *pp_text_missing(void)
 	return pp_arch.steps.missing ? pp_arch.steps.missing() : NULL;
 }
 
+/*
+ * What the kernel has queued is written here, and not where the core writes: others.c notes it as
+ * another writer's change.
+ */
+void pp_text_lock(void)
+{
+	cpus_read_lock();
+	mutex_lock(pp_kernel.text_mutex);
+	if (pp_arch.text.flush)
+		pp_arch.text.flush();
+}
+
+void pp_text_unlock(void)
+{
+	mutex_unlock(pp_kernel.text_mutex);
+	cpus_read_unlock();
+}
+
 /* The page of kernel or module text that @addr is in. */
 static struct page *text_page(unsigned long addr)
 {
 	if (addr >= pp_kernel.stext && addr < pp_kernel.etext)
 		return pfn_to_page(PHYS_PFN(__pa_symbol(addr)));
-	return vmalloc_to_page((void *)addr);
+	return pp_alias_page(addr);
 }
 
 /* Neither this load nor the store below can tear, since they are aligned and volatile. */

@@ -75,6 +75,12 @@ bool pp_text_write(struct pp_text *text);
 /* Log why pp_text_write() failed, for the patch or the tracer @name.  Return: -EIO. */
 int pp_text_report(const struct pp_text *text, const char *name);
 /*
+ * Hold the hotplug lock and text_mutex, and with them the kernel's own writers of text off, which
+ * have nothing left to write by then.  May sleep.
+ */
+void pp_text_lock(void);
+void pp_text_unlock(void);
+/*
  * Map, write and unmap text that no CPU can execute yet, and record the change.  May sleep.
  * Return: 0, -ENOMEM, or -EBUSY or -EIO (logged).
  */

@@ -15,6 +15,7 @@
 #include <linux/sysfs.h>
 
 #include "arch/pp_arch.h"
+#include "compat.h"
 #include "core_print.h"
 #include "sysfs.h"
 #include "trace_entry.h"
@@ -56,7 +57,7 @@ static int trace_entry_file_command(char *line)
 }
 
 static ssize_t trace_entry_file_write(struct file *file, struct kobject *kobj,
-				      struct bin_attribute *attr, char *buf, loff_t off,
+				      pp_bin_attribute *attr, char *buf, loff_t off,
 				      size_t count)
 {
 	char *line, *text;
@@ -78,7 +79,7 @@ static ssize_t trace_entry_file_write(struct file *file, struct kobject *kobj,
 }
 
 static ssize_t trace_entry_file_read(struct file *file, struct kobject *kobj,
-				     struct bin_attribute *attr, char *buf, loff_t off,
+				     pp_bin_attribute *attr, char *buf, loff_t off,
 				     size_t count)
 {
 	ssize_t ret = -ENOMEM;

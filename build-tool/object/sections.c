@@ -86,11 +86,15 @@ static const struct section_rule rules[] = {
 	TABLE(".discard.ignore_alts", {.size = 8}),
 	TABLE(".discard.intra_function_calls", {.size = 8}),
 	TABLE(".discard.unret", {.size = 8}),
+	/* since 6.14, in place of most of these: .long place - ., type (linux/annotate.h) */
+	TABLE(".discard.annotate_insn", {.size = 8}),
 
 	/* The parent's own tables. */
 	EXACT(".printk_index", SECTION_DROP), /* an index for translators, not used to print */
 	EXACT(".discard.addressable", SECTION_DROP), /* keeps symbols alive for the linker */
 	EXACT(".discard.ksym", SECTION_DROP), /* marks exports that kbuild may trim */
+	/* marks entries of tables for "objtool klp diff", which nothing here runs */
+	EXACT(".discard.annotate_data", SECTION_DROP),
 	EXACT(".BTF_ids", SECTION_PARENT, .advice = "BTF ids are filled in by the kernel's link"),
 	EXACT("__tracepoints", SECTION_PARENT, .advice = "a new tracepoint cannot be carried"),
 	EXACT("__tracepoints_ptrs", SECTION_PARENT),

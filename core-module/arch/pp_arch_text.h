@@ -40,6 +40,13 @@ struct pp_arch_text {
 	void (*written)(unsigned long start, unsigned long end);
 
 	/*
+	 * Have the kernel's own writer write what it has queued, if that would be in the way of
+	 * a write in a stop or live.  Under the hotplug lock and text_mutex; may sleep.  NULL:
+	 * nothing is in the way.
+	 */
+	void (*flush)(void);
+
+	/*
 	 * Instructions are replaced by stores of an aligned word of this many bytes, 4 or 8.  They
 	 * lie within such words, and every CPU fetches a word whole.  0: they are replaced in
 	 * steps (struct pp_arch_steps).
@@ -91,7 +98,7 @@ struct pp_arch_steps {
 	 * other way round with @back for those that are not to be kept (poke->keep).  A CPU that
 	 * executes one of them in an NMI meanwhile has the effect of the old or of the new
 	 * instruction.  text->meet() makes all CPUs serialise, the calling one included.  write()
-	 * calls it equally often for few pokes and for many.
+	 * calls it equally often for few pokes and for many, up to a number of some hundred.
 	 */
 	void (*write)(struct pp_text *text, bool back);
 };

@@ -144,13 +144,18 @@ static const struct pp_needed x86_needed[] __pp_needed = {
 	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return, .optional = true),
 	PP_NEED_ADDRESS(arch_rethook_trampoline, x86.rethook, .optional = true),
 	/* For writing text (x86_breaks.c, x86_poke.c). */
-	PP_NEED_FUNCTION(text_poke_queue, x86.text_poke_queue, .optional = true),
-	PP_NEED_FUNCTION(text_poke_finish, x86.text_poke_finish, .optional = true),
+	PP_NEED_FUNCTION(x86_text_poke_queue, x86.text_poke_queue, .optional = true),
+	PP_NEED_FUNCTION(x86_text_poke_finish, x86.text_poke_finish, .optional = true),
 	PP_NEED_FUNCTION(text_poke, x86.text_poke, .optional = true),
-	PP_NEED_FUNCTION(text_poke_sync, x86.text_poke_sync, .optional = true),
-	PP_NEED_ADDRESS(bp_desc, x86.bp_desc, .optional = true),
+	PP_NEED_FUNCTION(x86_text_poke_sync, x86.text_poke_sync, .optional = true),
+#ifdef PP_HAS_TEXT_POKE_BATCH
+	PP_NEED_ADDRESS(text_poke_array, x86.table, .optional = true),
+	PP_NEED_ADDRESS(text_poke_array_refs, x86.table_counts, .optional = true),
+#else
+	PP_NEED_ADDRESS(bp_desc, x86.table, .optional = true),
 	PP_NEED_ADDRESS(tp_vec, x86.tp_vec, .optional = true),
 	PP_NEED(tp_vec_nr, x86.tp_vec_nr, .optional = true),
+#endif
 	/* For observing other writers (x86_writer.c). */
 	PP_NEED_ADDRESS(__text_poke, x86.writer, .optional = true),
 	PP_NEED_ADDRESS(text_poke_memcpy, x86.text_poke_memcpy, .optional = true),
@@ -360,6 +365,7 @@ const struct pp_arch pp_arch = {
 	},
 	.text = {
 		.written = x86_text_written,
+		.flush = x86_table_flush,
 		.serialise = x86_serialise,
 	},
 	.steps = {

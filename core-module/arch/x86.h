@@ -10,6 +10,8 @@
 #include <asm/nops.h>
 #include <asm/text-patching.h>
 
+#include "features.h"
+
 struct pp_poke;
 struct pp_text;
 struct pp_write;
@@ -17,6 +19,17 @@ struct pt_regs;
 
 #define JMP_REL32 0xe9
 #define JMP_SIZE 5
+
+/* The kernel's writer of running text has had other names since Linux 6.16. */
+#ifdef PP_HAS_TEXT_POKE_BATCH
+#define x86_text_poke_queue smp_text_poke_batch_add
+#define x86_text_poke_finish smp_text_poke_batch_finish
+#define x86_text_poke_sync smp_text_poke_sync_each_cpu
+#else
+#define x86_text_poke_queue text_poke_queue
+#define x86_text_poke_finish text_poke_finish
+#define x86_text_poke_sync text_poke_sync
+#endif
 
 /* Only typeof() uses these two declarations. */
 extern int tp_vec_nr;			/* arch/x86/kernel/alternative.c, static */
@@ -29,13 +42,18 @@ struct x86_kernel {
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* a return thunk, far away from the others */
 	unsigned long rethook;			/* arch_rethook_trampoline(), or 0 */
-	/* For x86_breaks.c and x86_poke.c, each of them or NULL. */
-	typeof(text_poke_queue) *text_poke_queue;
-	typeof(text_poke_finish) *text_poke_finish;
+	/* For x86_breaks.c, x86_table.c and x86_poke.c, each of them or NULL. */
+	typeof(x86_text_poke_queue) *text_poke_queue;
+	typeof(x86_text_poke_finish) *text_poke_finish;
 	typeof(text_poke) *text_poke;
-	typeof(text_poke_sync) *text_poke_sync;
-	void *bp_desc, *tp_vec;
+	typeof(x86_text_poke_sync) *text_poke_sync;
+	void *table;			/* where the handler of breakpoints looks places up */
+#ifdef PP_HAS_TEXT_POKE_BATCH
+	unsigned long table_counts;	/* per CPU: references to the table */
+#else
+	void *tp_vec;			/* where the kernel queues places, and how many */
 	typeof(tp_vec_nr) *tp_vec_nr;
+#endif
 	/* For x86_writer.c. */
 	unsigned long writer, text_poke_memcpy;	/* or 0 */
 	typeof(kgdb_io_module_registered) *kgdb; /* not 0: kgdb has an I/O driver; or NULL */
@@ -67,6 +85,22 @@ struct x86_place {
 /* Can the handler emulate what @poke replaces, and what it writes? */
 bool x86_can_emulate(const struct pp_poke *poke);
 void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate);
+/* x86_breaks_arm() takes at most this many places. */
+#ifdef PP_HAS_TEXT_POKE_BATCH
+#define X86_TABLE_MAX ((unsigned int)(PAGE_SIZE / sizeof(struct x86_place)))
+#else
+#define X86_TABLE_MAX UINT_MAX
+#endif
+/*
+ * x86_table.c: have the kernel write what it has queued in a table that x86_breaks_arm() uses.
+ * Under text_mutex; may sleep.
+ */
+void x86_table_flush(void);
+/*
+ * Does the kernel's writer use the table as x86_table.c expects?  @queue_two queues two writes and
+ * says whether they are in the table; they are written before this returns.
+ */
+bool x86_table_is_known(bool (*queue_two)(const struct x86_place *vec));
 void x86_breaks_arm(const struct x86_place *places, unsigned int nr);
 void x86_breaks_turn(const struct x86_place *places);
 /* The breakpoints are gone.  Return when no CPU looks at the table any more. */

@@ -6,8 +6,11 @@
  */
 #include <linux/linkage.h>
 
+#include <asm/ibt.h>
+
 	.text
 SYM_FUNC_START(pokepatch_mark_met)
+	ENDBR /* no indirect call comes here, but objtool wants it in exported functions */
 	push	%rax
 	push	%rcx
 	push	%rdx

@@ -11,15 +11,17 @@
  * in front of one resumes with the bytes that are there by then.  The handler runs with
  * interrupts off, so it cannot be preempted, and the last synchronisation waits for it.
  *
- * Exact times.  When the kernel's writer (text_poke_queue(), text_poke_finish()) removes the
- * breakpoints, CPUs change to the new code one by one, as each comes to see the first byte.  The
- * time of that change is unknown, but the history needs it.  So where possible this file goes
- * through the protocol itself, and turns the kernel's handler from the old instructions to the new
- * ones between the second step and the third, when all CPUs go through it.  That store is the
- * change, of all functions of the batch.
+ * Exact times.  When the kernel's writer (text_poke_queue(), text_poke_finish(); x86.h has their
+ * newer names) removes the breakpoints, CPUs change to the new code one by one, as each comes to
+ * see the first byte.  The time of that change is unknown, but the history needs it.  So where
+ * possible this file goes through the protocol itself, and turns the kernel's handler from the old
+ * instructions to the new ones between the second step and the third, when all CPUs go through it.
+ * The change of each function of the batch is a store in there: one for all of them, or one for
+ * each (x86_table.c).
  */
 #include <linux/kprobes.h>
 #include <linux/printk.h>
+#include <linux/stringify.h>
 
 #include <asm/text-patching.h>
 
@@ -36,8 +38,8 @@ static struct x86_place old_places[PP_LIVE_MAX], new_places[PP_LIVE_MAX];
 const char *x86_live_missing(void)
 {
 	if (!x86.text_poke_queue)
-		return "text_poke_queue";
-	return x86.text_poke_finish ? NULL : "text_poke_finish";
+		return __stringify(x86_text_poke_queue);
+	return x86.text_poke_finish ? NULL : __stringify(x86_text_poke_finish);
 }
 
 /* The kernel's writer does not refuse an instruction that it cannot emulate: it crashes. */
@@ -89,6 +91,7 @@ void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool back,
 	};
 	unsigned int i;
 
+	BUILD_BUG_ON(PP_LIVE_MAX > X86_TABLE_MAX);
 	for (i = 0; i < nr; i++) {
 		x86_place_fill(&old_places[i], pokes[i]->at, x86_old_insn(pokes[i], back));
 		x86_place_fill(&new_places[i], pokes[i]->at, x86_new_insn(pokes[i], back));
@@ -105,7 +108,7 @@ void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool back,
 	local_irq_disable();
 	when.begin = pp_now();
 	x86_breaks_turn(new_places);
-	/* Make the store visible to all CPUs before this CPU reads the clock again. */
+	/* Make the stores visible to all CPUs before this CPU reads the clock again. */
 	smp_mb();
 	when.end = pp_now();
 	when.cpu = raw_smp_processor_id();

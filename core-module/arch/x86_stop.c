@@ -11,7 +11,9 @@
  * So the steps are those of x86_poke.c: the first byte of every instruction becomes a breakpoint;
  * then the bytes behind it are written; then the first byte.  A breakpoint is one byte, so a CPU
  * fetches it or the old byte.  After each step all CPUs meet and serialise, for all instructions
- * together, so there are three meetings however many instructions there are.
+ * together, so there are three meetings however many instructions there are.  In kernels in which
+ * the handler's table has a fixed size (x86_table.c), a table's worth of instructions is written
+ * after the other, with three meetings each.  Between two of them no breakpoint is left.
  *
  * What an NMI on any CPU executes at an instruction that is being written:
  *
@@ -75,21 +77,26 @@ int x86_stop_prepare(struct pp_text *text)
 	return 0;
 }
 
-static __always_inline void x86_write_breaks(const struct pp_text *text)
+/* Those of the pokes that are written together: [first, end). */
+struct span {
+	unsigned int first, end;
+};
+
+static __always_inline void x86_write_breaks(const struct pp_text *text, struct span span)
 {
 	unsigned int i;
 
-	for (i = 0; i < text->nr; i++)
+	for (i = span.first; i < span.end; i++)
 		if (!text->poke[i].keep)
 			WRITE_ONCE(text->poke[i].alias[0], INT3_INSN_OPCODE);
 }
 
-static __always_inline void x86_write_bytes(const struct pp_text *text, unsigned int from,
-					    unsigned int to, bool back)
+static __always_inline void x86_write_bytes(const struct pp_text *text, struct span span,
+					    unsigned int from, unsigned int to, bool back)
 {
 	unsigned int i, k;
 
-	for (i = 0; i < text->nr; i++) {
+	for (i = span.first; i < span.end; i++) {
 		const struct pp_poke *poke = &text->poke[i];
 
 		for (k = from; k < to && !poke->keep; k++)
@@ -97,22 +104,34 @@ static __always_inline void x86_write_bytes(const struct pp_text *text, unsigned
 	}
 }
 
-notrace void x86_stop_write(struct pp_text *text, bool back)
+static __always_inline void x86_write_span(struct pp_text *text, struct span span, bool back)
 {
-	const struct x86_place *old = text->tables, *new = old + text->nr;
+	const struct x86_place *places = text->tables;
+	const struct x86_place *old = places + span.first, *new = old + text->nr;
 
 	if (pp_debug_tail_first) {
-		x86_write_bytes(text, 1, JMP_SIZE, back);
+		x86_write_bytes(text, span, 1, JMP_SIZE, back);
 		text->meet(text);
 	}
-	x86_breaks_arm(back ? new : old, text->nr);
-	x86_write_breaks(text);
+	x86_breaks_arm(back ? new : old, span.end - span.first);
+	x86_write_breaks(text, span);
 	text->meet(text);
-	x86_write_bytes(text, 1, JMP_SIZE, back);
+	x86_write_bytes(text, span, 1, JMP_SIZE, back);
 	text->meet(text);
 	x86_breaks_turn(back ? old : new);
-	x86_write_bytes(text, 0, 1, back);
+	x86_write_bytes(text, span, 0, 1, back);
 	text->meet(text);
 	x86_breaks_disarm();
+}
+
+notrace void x86_stop_write(struct pp_text *text, bool back)
+{
+	struct span span = {};
+
+	for (; span.first < text->nr; span.first = span.end) {
+		span.end = text->nr - span.first > X86_TABLE_MAX ? span.first + X86_TABLE_MAX :
+								   text->nr;
+		x86_write_span(text, span, back);
+	}
 }
 NOKPROBE_SYMBOL(x86_stop_write);

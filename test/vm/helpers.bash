@@ -167,11 +167,12 @@ make_modules=(make "${arch_kbuild[@]}")
 	make_modules=("$top/build/bin/pokepatch-as" --build --slots "$arch_slots" "${make_modules[@]}")
 
 build_test_module() { # SOURCE DIR RELEASE
-	local kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
+	local tools kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "$2/"
-	"${make_modules[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
+	mapfile -t tools < <("$top/test/kernel-tools" "$3")
+	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2
 		return 1
 	}
@@ -266,14 +267,16 @@ with_patches() {
 # crowd_patch N [live] - path of a patch of N (1, 10, 100, 1000) functions of the test module
 # pp_crowd, pokepatch-crowd-N.ko; or of one that is switched live, pokepatch-crowd-N-live.ko.
 crowd_patch() {
-	local parent release dir name=crowd-$1${2:+-$2} stubs=''
+	local parent release dir tools name=crowd-$1${2:+-$2} stubs=''
 	parent=$(test_module pp_crowd) || return 1
 	release=$(kernel_release)
 	dir=$build/modules/$release/$name
 	! can direct || stubs=$top/patches/module/x86.S
+	mapfile -t tools < <("$top/test/kernel-tools" "$release")
 	newer_than="$parent $top/test/vm/crowd/* $top/patches/module/* $top/core-module/include/*" \
 		once_per_check "$dir/pokepatch-$name.ko" "$top/test/vm/crowd/make" "$1" "$dir" \
-		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" "$stubs" "${make_modules[@]}" ||
+		"$release" "$parent" "$top/build/core/$release" "${2:-stop}" "$stubs" "${make_modules[@]}" \
+		"${tools[@]}" ||
 		return 1
 	echo "$dir/pokepatch-$name.ko"
 }

@@ -40,7 +40,7 @@ get_kernel() {
 #   $image the kernel, $module_root a folder with lib/modules/$kernel, $store where
 #   the parts that every run of this kernel shares are kept.
 find_kernel() {
-	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels dir
+	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels dir config
 	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
 	# shellcheck source=../arch/x86_64.sh
 	. "$here/arch/$arch.sh"
@@ -50,11 +50,18 @@ find_kernel() {
 	[ -n "$kernel" ] || fail "which kernel? Give --kernel RELEASE, or first: $(get_kernel)"
 	dir=$cache/$kernel/image
 	image=$dir/boot/$arch_image-$kernel
+	stock_modules=$dir/lib/modules/$kernel
+	config=$dir/boot/config-$kernel
+	# Debian's 7.x packages have nothing in /boot: its tools copy the kernel there.
+	if [ -r "$dir/usr/lib/modules/$kernel/$arch_image" ]; then
+		stock_modules=$dir/usr/lib/modules/$kernel
+		image=$stock_modules/$arch_image
+		config=$stock_modules/config
+	fi
 	[ -r "$image" ] || fail "$image is missing; get it with: $(get_kernel)"
 	command -v "$arch_qemu" >/dev/null || fail "$arch_qemu is missing; run test/setup"
 	[ "$smp" -le "${arch_most_cpus:-$smp}" ] || smp=$arch_most_cpus
 	store=$top/build/vm/$kernel
 	module_root=$store/root
-	stock_modules=$dir/lib/modules/$kernel
-	with_options "$dir/boot/config-$kernel"
+	with_options "$config"
 }
