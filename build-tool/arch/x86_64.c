@@ -21,10 +21,10 @@ static const struct reloc_kind x86_64_relocs[] = {
 };
 
 static const struct section_rule x86_64_sections[] = {
-	/* struct bug_entry: s32 address, s32 file, u16 line, u16 flags */
+	/* struct bug_entry: s32 address, (s32 format, since 6.19,) s32 file, u16 line, u16 flags */
 	{.name = "__bug_table",
 	 .policy = SECTION_TABLE,
-	 .layouts = {{.size = 12, .ignored = {8, 2}}}},
+	 .layouts = {{.size = 12, .ignored = {8, 2}}, {.size = 16, .ignored = {12, 2}}}},
 	/* struct exception_table_entry: s32 instruction, s32 fixup, s32 data */
 	{.name = "__ex_table", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
 	/* struct jump_entry: s32 code, s32 target, long key */

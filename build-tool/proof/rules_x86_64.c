@@ -6,7 +6,8 @@
 #include "proof/proof_rules.h"
 
 static const struct proof_table tables[] = {
-	{.section = "__bug_table", .sizes = {12}},  /* asm/bug.h: addr, file, line, flags */
+	/* asm/bug.h: addr, file, line, flags; in newer kernels format after addr */
+	{.section = "__bug_table", .sizes = {12, 16}},
 	{.section = "__ex_table", .sizes = {12}},   /* asm/extable.h: insn, fixup, data */
 	/* linux/jump_label.h: code, target, key; the hack: asm/jump_label.h, "2 | branch" */
 	{.section = "__jump_table",
