@@ -105,6 +105,7 @@ static const struct section_rule arm64_sections[] = {
 	{.name = ".idmap.text", .policy = SECTION_PARENT, .advice = NOT_LINUX},
 	{.name = ".hyp.", .prefix = true, .policy = SECTION_PARENT, .advice = NOT_LINUX},
 	{.name = "__kvm_ex_table", .policy = SECTION_PARENT, .advice = NOT_LINUX},
+	{.name = ".ARM.attributes", .policy = SECTION_DROP}, /* see arm64_note.c */
 	{.name = ".entry.tramp.", .prefix = true, .policy = SECTION_PARENT, .advice = NOT_LINUX},
 	{.name = ".kexec_relocate.text", .policy = SECTION_PARENT, .advice = NOT_LINUX},
 	{.name = ".hibernate_exit.text", .policy = SECTION_PARENT, .advice = NOT_LINUX},

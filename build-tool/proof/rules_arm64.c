@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "object/object.h"
 #include "proof/proof_notes.h"
@@ -99,6 +100,31 @@ static uint32_t property_word(const struct note_contents *list, uint32_t propert
 }
 
 /*
+ * Arm's "Build Attributes": 'A'; for each subsection its length, a name, two bytes, and pairs of
+ * numbers.  All numbers that a compiler writes today take one byte.
+ */
+static bool is_attributed(const struct object *object)
+{
+	static const char name[] = "aeabi_feature_and_bits";
+	const struct section *section = object_find_section(object, ".ARM.attributes");
+	uint64_t end = 1;
+
+	while (section && section->data && section->size > end + 4) {
+		const uint64_t at = end + 4;
+
+		end += object_get32(object, section->data + end);
+		if (end < at || end > section->size)
+			return false;
+		if (end - at < sizeof(name) + 2 || memcmp(section->data + at, name, sizeof(name)))
+			continue;
+		for (uint64_t pair = at + sizeof(name) + 2; pair + 2 <= end; pair += 2)
+			if (!section->data[pair] && section->data[pair + 1]) /* Tag_Feature_BTI */
+				return true;
+	}
+	return false;
+}
+
+/*
  * Was the object compiled for guarded pages (CONFIG_ARM64_BTI_KERNEL)?  There a BR may lead only to
  * a landing pad, and a function that is only called need not begin with one.
  */
@@ -107,6 +133,8 @@ static bool is_guarded(const struct object *object)
 	const struct section *section = object_find_section(object, ".note.gnu.property");
 	struct note_contents properties;
 
+	if (is_attributed(object))
+		return true;
 	if (!section)
 		return false;
 	const struct note_bytes notes = {

@@ -60,13 +60,17 @@ relocs() {
 }
 
 @test "out of guarded code those calls jump as returns do, and the final check wants it" {
-	# As -mbranch-protection=bti notes it: BTI and PAC.
-	edited fs/proc/version.c -e '/^static int version_proc_show/i extern int nr_processes(void);\nasm(".pushsection .note.gnu.property, \\"a\\"; .balign 8; .long 4, 16, 5; .asciz \\"GNU\\"; .long 0xc0000000, 4, 3, 0; .popsection");' \
-		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d", nr_processes());\n&/'
-	"$program" -q -k "$release" -o x.ko x.patch
-	aarch64-linux-gnu-objdump -d x.ko --disassemble=pokepatch_veneer_ret.nr_processes |
-		awk '$3 == "ldr" || $3 == "ret" { printf "%s %s ", $3, $4 }' |
-		grep -q '^ldr x16, ret x16 '
+	# As -mbranch-protection=standard notes it: BTI and PAC by a note, or by attributes from gcc 16 on.
+	for noted in '.note.gnu.property, \\"a\\"; .balign 8; .long 4, 16, 5; .asciz \\"GNU\\"; .long 0xc0000000, 4, 3, 0' \
+		'.ARM.attributes, \\"\\", %0x70000003; .byte 65; .long 35; .asciz \\"aeabi_feature_and_bits\\"; .byte 1, 0, 0, 1, 1, 1, 2, 1'; do
+		rm -f x.patch
+		edited fs/proc/version.c -e "/^static int version_proc_show/i extern int nr_processes(void);\\nasm(\".pushsection $noted; .popsection\");" \
+			-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d", nr_processes());\n&/'
+		"$program" -q -k "$release" -o x.ko x.patch
+		aarch64-linux-gnu-objdump -d x.ko --disassemble=pokepatch_veneer_ret.nr_processes |
+			awk '$3 == "ldr" || $3 == "ret" { printf "%s %s ", $3, $4 }' |
+			grep -q '^ldr x16, ret x16 '
+	done
 }
 
 @test "the architecture is told by vmlinux, and another one is refused" {
