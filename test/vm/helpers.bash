@@ -19,10 +19,9 @@ arch=${POKEPATCH_ARCH:-x86_64}
 . "$top/test/vm/arch/$arch.sh"
 cross=${arch_cross:-} for_arch=${arch_suffix:-}
 arch_syscall=${arch_syscall:-}
-# shellcheck source=lib/options.sh
-. "$top/test/vm/lib/options.sh"
-if [ -n "${arch_options-}" ] && release=$("$vm" release 2>/dev/null); then
-	with_options "${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/boot/config-$release"
+# What it has on some kernels only is decided for the one that the tests run on.
+if [ -n "${arch_options-}" ] && lacks=$("$vm" lacks 2>/dev/null); then
+	read -ra arch_lacks <<<"$lacks"
 fi
 
 # can WHAT - does the architecture have it?  (arch_lacks in its file)
