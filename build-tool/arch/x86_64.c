@@ -44,6 +44,8 @@ static const struct section_rule x86_64_sections[] = {
 	 .policy = SECTION_TABLE,
 	 .layouts = {{.size = 16, .short_last = true}}},
 	{.name = ".kcfi_traps", .policy = SECTION_TABLE, .layouts = {{.size = 4}}},
+	/* IBT_NOSEAL(): functions whose landing pad objtool must leave alone */
+	{.name = ".discard.ibt_endbr_noseal", .policy = SECTION_TABLE, .layouts = {{.size = 8}}},
 	{.name = ".discard.unwind_hints", .policy = SECTION_TABLE, .layouts = {{.size = 12}}},
 	/* Within the kernel's init memory (arch/x86/kernel/vmlinux.lds.S). */
 	{.name = ".apicdrivers", .policy = SECTION_INIT},

@@ -18,11 +18,13 @@ static bool same_content(const struct reference *a, const struct reference *b)
 /*
  * Writable data serves the purpose that its name tells, so the names must be equal.  Constants may
  * have different names: clang keeps one of several equal ones, under the name of any of them, so
- * f() may use ".rodata..L__const.g.s".
+ * f() may use ".rodata..L__const.g.s".  Data without symbols has no names, only gcc's numbers for
+ * its sections (".data..Lubsan_data7"), which move when code in front of it changes.
  */
 static bool same_purpose(const struct atom *a, const struct atom *b)
 {
-	return !(b->section->flags & SHF_WRITE) || !strcmp(a->key, b->key);
+	return !(b->section->flags & SHF_WRITE) || (!a->symbol && !b->symbol) ||
+	       !strcmp(a->key, b->key);
 }
 
 static bool same_reference(struct pairing *pairing, const struct reference *a,

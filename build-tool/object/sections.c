@@ -53,6 +53,11 @@ static const struct section_rule rules[] = {
 	PREFIX(".data.", SECTION_DATA),
 	EXACT(".data..percpu", SECTION_DATA, .keep_name = true),
 	PREFIX(".data..percpu..", SECTION_DATA, .keep_name = true),
+	/*
+	 * gcc's -fsanitize=bounds and shift: what lib/ubsan.c reports, without symbols.  It is
+	 * writable, because each is reported once.
+	 */
+	PREFIX(".data..Lubsan_", SECTION_RODATA, .keep_name = true),
 	EXACT(".ref.data", SECTION_DATA),
 	EXACT(".bss", SECTION_DATA),
 	PREFIX(".bss.", SECTION_DATA),
@@ -99,6 +104,8 @@ static const struct section_rule rules[] = {
 	EXACT("__tracepoints", SECTION_PARENT, .advice = "a new tracepoint cannot be carried"),
 	EXACT("__tracepoints_ptrs", SECTION_PARENT),
 	EXACT("__tracepoints_strings", SECTION_PARENT),
+	/* where code has a tracepoint, for the link's list of unused ones */
+	EXACT("__tracepoint_check", SECTION_DROP),
 	EXACT("_ftrace_events", SECTION_PARENT),
 	EXACT("_ftrace_eval_map", SECTION_PARENT),
 	EXACT("__bpf_raw_tp_map", SECTION_PARENT),

@@ -458,3 +458,16 @@ load helpers
 	END
 	refused "symbol-unknown .data..read_mostly"
 }
+
+@test "what gcc's sanitizers report, in writable sections without symbols" {
+	flags=(-fsanitize=bounds-strict -fsanitize=shift)
+	compare <<-'END'
+		int a[8], b[9];
+		NEW(int other(int x) { return a[x] + b[x]; }) /* moves gcc's numbers of those below */
+		int f(int x) { return b[x] + OLD(1) NEW(2); }
+		int g(int x) { return a[x] << x; }
+	END
+	carries "other new" "f changed"
+	# Two of arrays in other(), one in f().  The kernel writes to each when it reports it.
+	same "sections" "$(readelf -SW "$out" | grep -c '\.data\.\.Lubsan_data[0-9]* .* WA ')" 3
+}
