@@ -256,7 +256,12 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	needs kexec-file
 	local release image
 	release=$(kernel_release)
-	image=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/boot/vmlinuz-$release
+	image=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image
+	if [ -e "$image/boot/vmlinuz-$release" ]; then
+		image+=/boot/vmlinuz-$release
+	else
+		image+=/usr/lib/modules/$release/vmlinuz
+	fi
 	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,dummy-setup,sleeper}.patch
 	guest "${patched[@]}" --module dummy --file "$image:/boot/vmlinuz" \
 		--program "$(test_program kexec)" --program "$(test_program nonblock)" <<<"$words"'
