@@ -47,7 +47,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "section-needed", "new code or data needs a new entry in a table of the kernel", false },
 	{ "section-unknown", "there is a section that pokepatch does not understand", false },
 	{ "sibling-call", "a function ends in a jump to one that stays in the kernel, which the ABI forbids", false },
-	{ "source-differs", "the source is of another version than the kernel", false },
+	{ "source-differs", "the source is not the one that the kernel was built from", false },
 	{ "static-ambiguous", "pokepatch cannot tell which of several static symbols is meant", false },
 	{ "static-key-in-module", "new code uses a static key that lives in a module", false },
 	{ "symbol-ambiguous", "pokepatch cannot tell which of several symbols is meant", false },

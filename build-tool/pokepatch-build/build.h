@@ -87,6 +87,7 @@ struct unit {
 	char **changed_files; /* files that the diffs change and that this unit compiles */
 	size_t nr_changed_files;
 	struct overlay *overlay; /* found by units.c, written by overlay.c */
+	char *edited; /* a file of its own that was changed after the kernel was built; or NULL */
 };
 
 struct phase_time {

@@ -2,6 +2,7 @@
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/modules.h"
+#include "pokepatch-build/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,14 @@ static struct error *compare_unit(struct build *build, size_t index)
 		TRY(modules_file(build, unit->parent_path, &path));
 		TRY(open_module_at(build, unit->parent, path, &options.parent));
 	}
+	const size_t before = build->refusals.count;
 	TRY(diff_run(&options, &build->refusals, &comparison->results[index]));
+	/* The original has what the kernel has not: then the reason is the source. */
+	for (size_t i = before; unit->edited && i < build->refusals.count; i++)
+		if (!strcmp(build->refusals.list[i].code, "symbol-missing")) {
+			unit_refuse_edited(build, unit);
+			break;
+		}
 	if (!comparison->results[index].has_output) {
 		free(out);
 		comparison->outputs[index] = NULL;

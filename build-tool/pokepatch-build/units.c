@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/proc.h"
 #include "pokepatch-build/modules.h"
@@ -21,11 +22,25 @@ static struct error *set_parent(struct build *build, struct unit *unit,
 	}
 	unit->parent = xstrdup(compiled->modname);
 	TRY(modules_find(build, unit->parent, &unit->parent_path));
-	if (!unit->parent_path)
+	if (!unit->parent_path && strchr(unit->parent, ':'))
+		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
+			     "it is linked into several modules (%s), each of which has a copy of its "
+			     "code; change code that one module has",
+			     unit->parent);
+	else if (!unit->parent_path)
 		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
 			     "it is compiled for module %s, which is not among the modules in %s",
 			     unit->parent, build->files.modules_dbg);
 	return NULL;
+}
+
+void unit_refuse_edited(struct build *build, const struct unit *unit)
+{
+	refusals_add(&build->refusals, "source-differs", unit->edited, unit->source,
+		     "this file was changed after the kernel was built, and %s does not compile to "
+		     "what the kernel has; give the source that the kernel was built from, or "
+		     "build the kernel again",
+		     unit->source);
 }
 
 /* ---- from candidates to units ----------------------------------------------- */
@@ -77,6 +92,32 @@ static void add_changed_file(struct unit *unit, const char *path)
 	unit->changed_files[unit->nr_changed_files++] = xstrdup(path);
 }
 
+char *unit_find_edited(const struct build *build, char *const *depends)
+{
+	struct stat vmlinux, status;
+	const char *found = NULL;
+	struct timespec last;
+
+	if (!build->own || build->options.source || stat(build->files.vmlinux, &vmlinux))
+		return NULL;
+	last = vmlinux.st_mtim;
+	for (; depends && *depends; depends++) {
+		_free_ char *path = xasprintf("%s/%s", build->files.source, *depends);
+
+		/* Generated files follow from the configuration, which kernel_check.c compares. */
+		if (**depends == '/' || strstr(*depends, "include/generated/") ||
+		    has_prefix(*depends, "include/config/") || stat(path, &status))
+			continue;
+		if (status.st_mtim.tv_sec > last.tv_sec ||
+		    (status.st_mtim.tv_sec == last.tv_sec &&
+		     status.st_mtim.tv_nsec > last.tv_nsec)) {
+			last = status.st_mtim;
+			found = *depends;
+		}
+	}
+	return found ? xstrdup(found) : NULL;
+}
+
 /*
  * Add a candidate to the units if kbuild compiled it, and it belongs to a module or to vmlinux.
  * kbuild compiles any file on request, so that it could compile a file proves nothing.
@@ -98,6 +139,7 @@ static struct error *take_candidate(struct build *build, struct candidate *candi
 	add_unit(build, candidate, compiled, &unit);
 	for (size_t i = 0; i < read; i++)
 		add_changed_file(unit, candidate->changed.list[i]);
+	unit->edited = unit_find_edited(build, compiled->depends);
 	return set_parent(build, unit, compiled);
 }
 

@@ -28,6 +28,16 @@ void candidates_find(const struct build *build, const struct source_index *index
 		     struct candidates *ret);
 void candidates_deinit(struct candidates *candidates);
 
+/*
+ * unit_find_edited - the file that the user changed last, of those that a unit is compiled from
+ * (depends, which ends with NULL), if that was after vmlinux was linked; the caller frees it.
+ * NULL: there is none, or the kernel was not built here, so that times of files mean nothing.
+ */
+char *unit_find_edited(const struct build *build, char *const *depends);
+
+/* unit_refuse_edited - refuse a unit that does not fit the kernel, for its file unit->edited. */
+void unit_refuse_edited(struct build *build, const struct unit *unit);
+
 /* How kbuild compiles a unit; the functions that fill it in are in kbuild_units.c. */
 struct kbuild_unit {
 	struct args argv; /* the compiler and its flags, as in struct unit */

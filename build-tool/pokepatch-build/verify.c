@@ -17,6 +17,7 @@
 #include "object/object.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/texts.h"
+#include "pokepatch-build/units.h"
 #include "pokepatch-build/exact.h"
 
 static void index_functions(const struct object *object, struct map *ret)
@@ -140,6 +141,10 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	uint64_t room;
 	const unsigned char *live = parent_bytes(parent, old, &room);
 
+	if ((!symbol || !live) && part->unit->edited) {
+		unit_refuse_edited(build, part->unit);
+		return DIFF_UNVERIFIED;
+	}
 	if (!symbol || !live) {
 		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 			     "'%s' cannot be compared with %s: %s has no such code; are source and "
@@ -151,6 +156,10 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	struct verify_difference difference;
 	bool differs =
 		verify_differs(part->object, symbol, parent, old, live, room, &difference);
+	if (differs && part->unit->edited) {
+		unit_refuse_edited(build, part->unit);
+		return DIFF_UNEQUAL;
+	}
 	if (differs && difference.table) {
 		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 			     "objtool lists other places of '%s' in %s than those that %s has; "

@@ -345,6 +345,7 @@ static void unit_deinit(struct unit *unit)
 	free(unit->modfile);
 	strings_free(unit->argv);
 	free(unit->exact_object);
+	free(unit->edited);
 	free(unit->orig_object);
 	free(unit->patched_object);
 	for (size_t i = 0; i < unit->nr_changed_files; i++)
