@@ -89,6 +89,12 @@ static const struct late_table x86_64_late_tables[] = {
 	 .first = "\x2e",
 	 .first_length = 6},
 	{.section = ".smp_locks", .entry = 4, .length = 1},  /* the lock prefix */
+	/*
+	 * clang's kCFI: movl $hash, %r10d; addl -15(%r11), %r10d; je; and the UD2 that is listed.
+	 * Since 6.2 the kernel changes all hashes when it boots, or makes FineIBT's code of all
+	 * 14 bytes (cfi_rand_callers(), cfi_rewrite_callers()).
+	 */
+	{.section = ".kcfi_traps", .entry = 4, .length = 14, .before = 12},
 	{.section = ".call_sites", .entry = 4, .length = 5}, /* from 6.2 on: call depth tracking */
 	{0},
 };

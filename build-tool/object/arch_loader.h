@@ -30,6 +30,7 @@ struct late_table {
 	const char *section;
 	uint8_t entry;	/* bytes of an entry, which begins with the relocated address */
 	uint8_t length; /* bytes of the place, but for the two exceptions below */
+	uint8_t before; /* the place begins so many bytes in front of the address */
 	/* A place whose first byte is one of this string has first_length bytes. */
 	const char *first;
 	uint8_t first_length;

@@ -405,10 +405,19 @@ static void take_tail(struct object *object, struct section *section, uint64_t s
  * clang's kCFI puts the hash of a function's type, four bytes, in front of the function; they have
  * a symbol on x86 only.  Take such bytes for a hash only in front of a section's first function:
  * behind another function they could be its constants.
+ *
+ * On x86 a static function whose address nothing takes has NOPs instead, as many bytes as the
+ * instruction with the hash, and without a symbol.  The prefix that the table of entries names
+ * follows and consists of the same NOPs.
  */
 static bool take_hash(const struct section *section, struct atom *first, uint64_t gap)
 {
-	if (!section_is_text(section) || first->symbol->type != STT_FUNC || gap != 4)
+	const uint64_t nops = 5;
+
+	if (!section_is_text(section) || first->symbol->type != STT_FUNC)
+		return false;
+	if (gap != 4 && (gap != nops || first->prefix < nops ||
+			 memcmp(section->data, section->data + nops, nops)))
 		return false;
 	first->prefix += gap;
 	return true;

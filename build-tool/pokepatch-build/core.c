@@ -253,9 +253,13 @@ static struct error *drop_order(const char *path)
 	return error;
 }
 
-/* Compile a file that every patch module has, without its module's name. */
+/*
+ * Compile a file that every patch module has, without its module's name.
+ * @more: options besides those of a module's .mod.o; NULL: none.
+ */
 static struct error *compile_part(const struct build *build, const struct core_artefacts *core,
-				  const char *folder, const char *source, const char *object)
+				  const char *folder, const char *source, const char *object,
+				  char *const *more)
 {
 	struct proc_options options = {.dir = core->dir};
 	struct args args = {};
@@ -263,6 +267,8 @@ static struct error *compile_part(const struct build *build, const struct core_a
 
 	args_add_clean_environment(&args, build->work);
 	args_add_all(&args, core->mod_compile);
+	if (more)
+		args_add_all(&args, more);
 	args_addf(&args, "-I%s/core-module/include", folder);
 	args_add(&args, "-DKBUILD_BASENAME=\"glue\"");
 	args_add(&args, "-DKBUILD_MODNAME=\"pokepatch_glue\"");
@@ -279,13 +285,36 @@ static struct error *compile_part(const struct build *build, const struct core_a
 	return error_prefix(error, "cannot compile a part of patch modules");
 }
 
+/*
+ * The kernel calls the glue's functions indirectly.  With CONFIG_CFI_CLANG they need the hash of
+ * their types, but kbuild compiles a .mod.o, which has no functions, without (Makefile.modfinal).
+ * So add what a unit of the core is compiled with.
+ */
+static struct error *find_type_flags(const char *folder, struct args *ret)
+{
+	static const char *const flags[] = {"-fsanitize=kcfi", "-fsanitize-cfi"};
+	char **words = NULL;
+
+	TRY(find_command(folder, "main.o", &compiler_rule, &words));
+	for (char **word = words; word && *word; word++)
+		if (has_any_prefix(flags, ARRAY_SIZE(flags), *word))
+			args_add(ret, *word);
+	strings_free(words);
+	return NULL;
+}
+
 static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
 				  const char *folder)
 {
 	_free_ char *source = xasprintf("%s/patches/module/glue.c", folder);
+	_free_ char *units = xasprintf("%s/core-module", folder);
+	struct args flags = {};
+	struct error *error = find_type_flags(units, &flags);
 
-	TRY(compile_part(build, core, folder, source, core->glue_object));
-	return drop_order(core->glue_object);
+	if (!error)
+		error = compile_part(build, core, folder, source, core->glue_object, flags.list);
+	args_deinit(&flags);
+	return error ?: drop_order(core->glue_object);
 }
 
 /*
@@ -304,7 +333,8 @@ static struct error *compile_common(const struct build *build, const struct core
 	TRY(cmd_file_read(path, &cmd));
 	struct error *error =
 		cmd.depends && cmd.depends[0]
-			? compile_part(build, core, folder, cmd.depends[0], core->common_object)
+			? compile_part(build, core, folder, cmd.depends[0], core->common_object,
+				       NULL)
 			: error_new(STATUS_FAILED, "%s: it names no source", path);
 	cmd_file_deinit(&cmd);
 	return error;

@@ -93,9 +93,9 @@ static void add_late(const struct section *section, const struct late_table *tab
 		bool other = code && table->first && code->data[start] &&
 			     strchr(table->first, code->data[start]);
 
-		if (code)
+		if (code && start >= table->before)
 			*vec_push(&ret->places) = (struct rewritten_place){
-				code, start,
+				code, start - table->before,
 				other	      ? table->first_length
 				: table->nops ? count_nops(code, start, table->length)
 					      : table->length,

@@ -162,6 +162,10 @@ struct error *place_thing(struct check *check, struct thing *thing, const struct
 			     thing_name(thing), align, section->name, section->align);
 	thing->at = section;
 	thing->place = place;
+	/* An indirect call looks for the type in front of the function. */
+	if (thing->type)
+		TRY(place_thing(check, thing->type, section,
+				place - (int64_t)(thing->start - thing->type->start)));
 	*vec_push(&check->todo) = thing;
 	if (thing->lead)
 		TRY(extent_add(check, section, place - thing->lead, thing->lead, 1, PLACED,

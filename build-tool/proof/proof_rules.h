@@ -14,7 +14,8 @@ struct object;
 
 /* A special section.  Each of its entries begins with the address of code. */
 struct proof_table {
-	const char *section;
+	const char *section; /* as the compiler or objtool calls it */
+	const char *linked;  /* as scripts/module.lds calls it; NULL: the same */
 	uint8_t sizes[2];   /* bytes of an entry; the first size that fits counts */
 	bool ordered;	    /* the entries of one function must keep their order */
 	bool leads;	    /* an entry may have the address of NOPs in front of a function */
@@ -50,6 +51,7 @@ struct proof_table {
 		LIVE_WORD,	  /* four bytes, even if more NOPs follow */
 		LIVE_SITE,	  /* as many bytes as site_length says */
 	} live;
+	uint8_t live_before; /* and so many bytes in front of it */
 };
 
 /* Sections whose name begins so have entries of 4 bytes, which begin with an address of code. */
@@ -137,6 +139,8 @@ struct proof_rules {
 	 * the processor refuses indirect calls of their functions; NULL: none.
 	 */
 	const char *seals, *landing_pad;
+	/* With this and a function's name, clang names what an indirect call compares; or NULL. */
+	const char *type_prefix;
 	bool zero_fields; /* the loader refuses a field that is not 0 before it is relocated */
 	/* Sections of the linker's own that sum up what it linked; NULL: none.  Ends with NULL. */
 	const char *const *linkers;

@@ -39,8 +39,9 @@ struct thing {
 	uint64_t start, end;
 	uint64_t lead; /* bytes of NOPs in front of a function that go with it */
 	const struct symbol *symbol; /* NULL: bytes without a name */
-	struct thing *function;	     /* of a cold part; or the user of a replacement */
+	struct thing *function;	     /* of a cold part or a type; or the user of a replacement */
 	struct thing *cold;	     /* of a function: its cold part */
+	struct thing *type;	     /* of a function: the hash of its type, in front of it */
 	VEC(struct table_entry) entries; /* by table, code and start */
 	VEC(struct reloc) branches;	 /* to neighbours; the assembler left no relocation */
 	VEC(struct short_jump) short_jumps; /* by field */
@@ -105,6 +106,12 @@ struct thing *source_at(struct source *source, const struct section *section, in
  * the table names NOPs in front of it; -1: nowhere.
  */
 int64_t source_lead_nops(const struct source *source, const struct symbol *function);
+/*
+ * source_objtool_lists_entries - has objtool made the table of entries, and not the compiler?  gcc
+ * makes it (-mrecord-mcount).  For clang objtool does, and since Linux 6.2 it makes NOPs of the
+ * calls of the tracer (objtool --mcount --mnop).
+ */
+bool source_objtool_lists_entries(const struct source *source);
 /* source_had_entry - can calls of the original's function be rerouted? */
 bool source_had_entry(const struct source *source, const struct symbol *function);
 

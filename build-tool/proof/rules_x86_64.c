@@ -38,6 +38,13 @@ static const struct proof_table tables[] = {
 	 .live = LIVE_INSTRUCTION},
 	/* since 6.2; arch/x86/kernel/callthunks.c */
 	{.section = ".call_sites", .sizes = {4}, .unwound = true, .live = LIVE_INSTRUCTION},
+	/* clang -fsanitize=kcfi: kernel/cfi.c, module_cfi_finalize() */
+	{.section = ".kcfi_traps", .linked = "__kcfi_traps", .sizes = {4},
+	 /* alternative.c, apply_fineibt(): the check ends with the trap, a UD2 */
+	 .live = LIVE_INSTRUCTION,
+	 .live_before = 12},
+	/* tools/objtool/check.c, create_cfi_sections(): places in front of functions */
+	{.section = ".cfi_sites", .sizes = {4}, .unwound = true},
 	{.section = ".retpoline_sites",
 	 .sizes = {4},
 	 .callee = "__x86_indirect_thunk_",
@@ -80,8 +87,8 @@ static uint8_t live_length(const unsigned char *instruction)
 	case 0x2e: /* a prefix */
 	case 0x3e:
 		return 1 + live_length(instruction + 1);
-	case 0x0f: /* jcc rel32, nopl 0(%rax,%rax) */
-		return instruction[1] == 0x1f ? 5 : 6;
+	case 0x0f: /* ud2, jcc rel32, nopl 0(%rax,%rax) */
+		return instruction[1] == 0x0b ? 2 : instruction[1] == 0x1f ? 5 : 6;
 	case 0xeb: /* jmp rel8 */
 	case 0x66: /* xchg %ax, %ax */
 		return 2;
@@ -120,6 +127,7 @@ const struct proof_rules proof_rules_x86_64 = {
 	.unwind_ip = ".orc_unwind_ip",
 	.seals = ".ibt_endbr_seal", /* arch/x86/kernel/alternative.c, apply_seal_endbr() */
 	.landing_pad = "\xf3\x0f\x1e\xfa",
+	.type_prefix = "__cfi_", /* clang -fsanitize=kcfi */
 	.zero_fields = true, /* arch/x86/kernel/module.c, "Invalid relocation target" */
 	.live_length = live_length,
 	.is_jump = is_jump,

@@ -73,7 +73,8 @@ static bool is_about_code(const struct check *check, const struct section *secti
 	    (rules->unwind_ip && !strcmp(section->name, rules->unwind_ip)))
 		return true;
 	for (const struct proof_table *table = rules->tables; table->section; table++)
-		if (!strcmp(table->section, section->name))
+		if (!strcmp(table->linked ?: table->section, section->name) ||
+		    !strcmp(table->section, section->name))
 			return true;
 	return false;
 }
@@ -108,7 +109,7 @@ struct error *seals_check(struct check *check)
 
 	if (!table || !table->size)
 		return NULL;
-	struct error *error = tables_check_header(check, table);
+	struct error *error = tables_check_header(check, table, table->name);
 	if (!error)
 		error = extent_add(check, table, 0, table->size, 1, PLACED, table->name);
 	if (!error)

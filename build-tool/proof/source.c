@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Splits the compiler's output into things by its symbols, attaches the entries of the special
- * sections to them, and decodes their code.
+ * Splits the compiler's output into things by its symbols, and attaches the entries of the special
+ * sections to them.
  */
 #include "proof/proof_source.h"
 
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "common/search.h"
-#include "object/disasm.h"
 #include "proof/proof_texts.h"
 
 char *bare_name(const char *name)
@@ -316,10 +315,39 @@ static struct error *find_leads(struct source *source, const struct proof_rules 
 	return NULL;
 }
 
-/* ---- cold parts and entries --------------------------------------------------------- */
+/* ---- cold parts, types, entries --------------------------------------------------------- */
 
 /* gcc calls them "foo.cold", "foo.isra.0.cold" or "foo.cold.3". */
-static void link_cold_parts(struct source *source)
+static void link_cold_part(struct source *source, struct thing *thing)
+{
+	const char *cold = strstr(thing->symbol->name, ".cold");
+
+	if (!cold || strspn(cold + 5, ".0123456789") != strlen(cold + 5))
+		return;
+	char *name _free_ = xstrndup(thing->symbol->name, cold - thing->symbol->name);
+	struct thing *function = map_get(&source->functions, name);
+	if (function) {
+		thing->function = function;
+		function->cold = thing;
+	}
+}
+
+/* clang with -fsanitize=kcfi: "__cfi_foo" has 5 bytes in front of foo, NOPs may lie between. */
+static void link_type(struct source *source, struct thing *thing)
+{
+	const char *prefix = source->rules->type_prefix;
+	struct thing *function = prefix && has_prefix(thing->symbol->name, prefix)
+					 ? map_get(&source->functions,
+						   thing->symbol->name + strlen(prefix))
+					 : NULL;
+
+	if (function && function->section == thing->section && function->start >= thing->end) {
+		thing->function = function;
+		function->type = thing;
+	}
+}
+
+static void link_parts(struct source *source)
 {
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
@@ -329,18 +357,11 @@ static void link_cold_parts(struct source *source)
 	}
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
-		const char *cold = thing->symbol && section_is_text(thing->section)
-					   ? strstr(thing->symbol->name, ".cold")
-					   : NULL;
 
-		if (!cold || strspn(cold + 5, ".0123456789") != strlen(cold + 5))
+		if (!thing->symbol || !section_is_text(thing->section))
 			continue;
-		char *name _free_ = xstrndup(thing->symbol->name, cold - thing->symbol->name);
-		struct thing *function = map_get(&source->functions, name);
-		if (function) {
-			thing->function = function;
-			function->cold = thing;
-		}
+		link_cold_part(source, thing);
+		link_type(source, thing);
 	}
 }
 
@@ -402,6 +423,22 @@ static struct error *attach_entries(struct source *source, const struct proof_ta
 	return NULL;
 }
 
+bool source_objtool_lists_entries(const struct source *source)
+{
+	const char *table = source->rules->entry_table;
+
+	return source->have_unwound && source->rules->entry_call &&
+	       !object_find_section(&source->object, table) &&
+	       object_find_section(&source->unwound, table);
+}
+
+/* Do the entries in the object after objtool count? */
+static bool is_objtools(const struct source *source, const struct proof_table *table)
+{
+	return table->unwound || (!strcmp(table->section, source->rules->entry_table) &&
+				  source_objtool_lists_entries(source));
+}
+
 static struct error *attach_tables_of(struct source *source, const struct object *object,
 				      const struct proof_rules *rules, bool unwound)
 {
@@ -410,7 +447,7 @@ static struct error *attach_tables_of(struct source *source, const struct object
 		const struct proof_table *table =
 			section_is_loaded(section) ? table_rule(rules, section->name) : NULL;
 
-		if (table && table->unwound == unwound)
+		if (table && is_objtools(source, table) == unwound)
 			TRY(attach_entries(source, table, section));
 	}
 	return NULL;
@@ -573,7 +610,7 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	index_symbols(&source->object, &source->by_name);
 	split(source, rules);
 	TRY(find_leads(source, rules));
-	link_cold_parts(source);
+	link_parts(source);
 	if (unwound) {
 		TRY(object_read(unwound, &source->unwound));
 		source->have_unwound = true;
@@ -621,117 +658,4 @@ void source_close(struct source *source)
 	if (source->have_exact)
 		object_deinit(&source->exact);
 	free(source);
-}
-
-/* ---- decoding ----------------------------------------------------------------------- */
-
-static void found_branch(void *context, const struct local_reference *reference)
-{
-	struct thing *thing = context;
-	const struct section *section = thing->section;
-	size_t first = section_first_reloc(section, reference->offset);
-
-	if ((reference->target >= thing->start && reference->target < thing->end) ||
-	    (first < section->relocs.count &&
-	     section->relocs.list[first].offset == reference->offset))
-		return;
-	if (!reference->type) {
-		*vec_push(&thing->short_jumps) =
-			(struct short_jump){reference->offset, reference->target};
-		return;
-	}
-	const struct reloc_kind *kind = arch_reloc(thing->source->object.arch, reference->type);
-	*vec_push(&thing->branches) = (struct reloc){
-		.offset = reference->offset,
-		.type = reference->type,
-		.symbol = object_section_symbol(&thing->source->object, (struct section *)section),
-		.addend = (int64_t)reference->target - (kind ? kind->origin : 0),
-		.behind = kind ? kind->origin : 0,
-	};
-}
-
-struct ends {
-	uint64_t start, end, *list;
-};
-
-static void found_instruction(void *context, csh handle, const cs_insn *insn)
-{
-	struct ends *ends = context;
-
-	(void)handle;
-	for (uint64_t at = insn->address; at < insn->address + insn->size && at < ends->end; at++)
-		ends->list[at - ends->start] = insn->address + insn->size;
-}
-
-uint64_t *thing_instructions(const struct thing *thing)
-{
-	struct ends ends = {thing->start, thing->end,
-			    xcalloc(thing->end - thing->start + 1, sizeof(uint64_t))};
-
-	disasm(&thing->source->object, thing->section, thing->start, thing->end,
-	       found_instruction, &ends);
-	return ends.list;
-}
-
-const struct nop *thing_nop(const struct thing *thing, uint64_t offset)
-{
-	const struct nop *list = thing->nops.list;
-	size_t behind = first_index(i, thing->nops.count, list[i].start > offset);
-
-	return behind && offset - list[behind - 1].start < list[behind - 1].length
-		       ? &list[behind - 1]
-		       : NULL;
-}
-
-/* Find the jumps of static keys that their table entries tell objtool to replace by NOPs. */
-static void find_nops(struct thing *thing, const uint64_t *ends)
-{
-	for (size_t i = 0; i < thing->entries.count; i++) {
-		const struct table_entry *entry = &thing->entries.list[i];
-		const struct section *section = entry->section;
-
-		/*
-		 * source_at() attaches entries to a section's only thing even from outside of it.
-		 */
-		if (!entry->table->nop_flag || entry->code < thing->start ||
-		    entry->code >= thing->end)
-			continue;
-		size_t key = section_first_reloc(section, entry->start + entry->table->key);
-		if (key < section->relocs.count &&
-		    (section->relocs.list[key].addend & entry->table->nop_flag) &&
-		    ends[entry->code - thing->start])
-			*vec_push(&thing->nops) = (struct nop){
-				.start = entry->code,
-				.length = ends[entry->code - thing->start] - entry->code,
-			};
-	}
-}
-
-void thing_prepare(struct thing *thing)
-{
-	const struct section *section = thing->section;
-	struct object *object = &thing->source->object;
-
-	if (thing->prepared || !section_is_text(section))
-		return;
-	thing->prepared = true;
-	/* The assembler leaves no relocation for a jump to a neighbour in the same section. */
-	if (thing->source->by_section[section->index].count > 1 &&
-	    object->arch->code.local_references)
-		object->arch->code.local_references(object, section, thing->start, thing->end,
-					       found_branch, thing);
-
-	uint64_t *ends _free_ = thing_instructions(thing);
-	find_nops(thing, ends);
-	for (size_t i = section_first_reloc(section, thing->start);
-	     i < section->relocs.count && section->relocs.list[i].offset < thing->end; i++) {
-		struct reloc *reloc = &section->relocs.list[i];
-		const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
-		uint64_t end = ends[reloc->offset - thing->start];
-
-		if (kind && kind->pc_relative)
-			reloc->behind = end && thing->source->rules->counts_from_end
-						? (int64_t)(end - reloc->offset)
-						: kind->origin;
-	}
 }

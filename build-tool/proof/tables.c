@@ -26,19 +26,20 @@ static int module_entry_order(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-struct error *tables_check_header(const struct check *check, const struct section *section)
+struct error *tables_check_header(const struct check *check, const struct section *section,
+				  const char *name)
 {
 	const uint64_t kinds = SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR;
 
 	for (size_t i = 0; i < check->proof->sources.count; i++) {
 		const struct source *source = check->proof->sources.list[i];
-		const struct section *made = object_find_section(&source->object, section->name);
+		const struct section *made = object_find_section(&source->object, name);
 
 		if (made && section->align < made->align)
 			return wrong(check, "section %s is not aligned as the compiler's",
 				     section->name);
 		if (!made && source->have_unwound)
-			made = object_find_section(&source->unwound, section->name);
+			made = object_find_section(&source->unwound, name);
 		if (made && (section->flags & kinds) != (made->flags & kinds))
 			return wrong(check, "section %s has flags %#" PRIx64, section->name,
 				     section->flags);
@@ -51,7 +52,7 @@ static struct error *read_table(struct check *check, const struct proof_table *r
 {
 	struct module_table *table = vec_push(&check->tables);
 
-	TRY(tables_check_header(check, section));
+	TRY(tables_check_header(check, section, rule->section));
 	table->rule = rule;
 	table->section = section;
 	table->size = table_entry_size(rule, section);
@@ -79,7 +80,8 @@ static struct error *read_table(struct check *check, const struct proof_table *r
 struct error *tables_read(struct check *check)
 {
 	for (const struct proof_table *rule = check->proof->rules->tables; rule->section; rule++) {
-		const struct section *section = object_find_section(&check->object, rule->section);
+		const struct section *section =
+			object_find_section(&check->object, rule->linked ?: rule->section);
 
 		if (section && section->size)
 			TRY(read_table(check, rule, section));

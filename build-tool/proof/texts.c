@@ -63,10 +63,11 @@ static void read_table(struct source *source, const struct proof_table *table,
 		const struct section *code = reloc->symbol->section;
 		uint64_t start = reloc->symbol->value + reloc->addend;
 
-		if (code && code->data && start < code->size)
+		if (code && code->data && start < code->size && start >= table->live_before)
 			*vec_push(&source->live) = (struct live_place){
-				code, start,
-				length_of(source, table, section, at + size, code, start),
+				code, start - table->live_before,
+				table->live_before +
+					length_of(source, table, section, at + size, code, start),
 				!strcmp(table->section, source->rules->entry_table)};
 	}
 }

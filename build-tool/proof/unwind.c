@@ -199,7 +199,7 @@ static struct error *add_whole(struct check *check, const char *name)
 
 	if (!section)
 		return NULL;
-	TRY(tables_check_header(check, section));
+	TRY(tables_check_header(check, section, section->name));
 	return extent_add(check, section, 0, section->size, 1, PLACED, name);
 }
 

@@ -203,7 +203,6 @@ static void test_tables_that_are_rewritten(void **state)
 		{"__bug_table", false}, /* UD2 stays */
 		{"__ex_table", false},
 		{"__patchable_function_entries", false}, /* for ftrace, __mcount_loc counts */
-		{".kcfi_traps", false},
 		{".cfi_sites", false}, /* in front of functions */
 		{".discard.", true},
 		{".orc_unwind", true},
