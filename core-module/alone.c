@@ -53,7 +53,7 @@ static bool alone_is_free(unsigned long ip, const u8 *nop, unsigned int size)
 }
 
 /* Is a kprobe, armed or not, on one of the words in the @size bytes at @at? */
-static bool alone_is_probed(unsigned long at, unsigned int size)
+static __nocfi bool alone_is_probed(unsigned long at, unsigned int size)
 {
 	bool found = false;
 	unsigned int i;

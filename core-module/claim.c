@@ -46,7 +46,7 @@ struct pp_ftrace_page {
  * record.  They have the layout that is described here if the first record by this layout is the
  * first record of ftrace's iterator.  (ftrace has one iterator, for the holder of ftrace_lock.)
  */
-static bool claim_knows_pages(void)
+static __nocfi bool claim_knows_pages(void)
 {
 	static int known;	/* 1: yes, -1: no; written under ftrace_lock, and then final */
 	struct pp_ftrace_page *page;
@@ -80,7 +80,7 @@ static int claim_compare_record(const void *key, const void *record)
 /*
  * The record of the site at @ip, or NULL.  The caller holds ftrace_lock, which keeps all records.
  */
-static struct dyn_ftrace *claim_find_record(unsigned long ip)
+static __nocfi struct dyn_ftrace *claim_find_record(unsigned long ip)
 {
 	const struct pp_ftrace_page *page;
 	struct dyn_ftrace *rec = NULL;
@@ -184,7 +184,7 @@ struct users {
 /*
  * The users of @rec.  The caller holds ftrace_lock, which keeps the list of ops and their filters.
  */
-static struct users claim_count_users(const struct dyn_ftrace *rec)
+static __nocfi struct users claim_count_users(const struct dyn_ftrace *rec)
 {
 	struct ftrace_ops *op, *last = NULL;
 	struct users users = {};

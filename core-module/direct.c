@@ -83,7 +83,7 @@ static int direct_report_probe(const struct pp_site *site)
  * breakpoint.  If this look comes too early to find the probe, then the bytes that were read before
  * hold no breakpoint either.  The write then fails when it compares them with the text.
  */
-static bool direct_is_probed(const struct pp_poke *poke)
+static __nocfi bool direct_is_probed(const struct pp_poke *poke)
 {
 	bool found = false;
 	unsigned int i;

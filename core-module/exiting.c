@@ -216,7 +216,7 @@ static long exiting_count_stacks(int nid)
 }
 
 /* In the stopped section: count the stacks that belong to no known task. */
-static int exiting_count_unknown(void *unknown)
+static __nocfi int exiting_count_unknown(void *unknown)
 {
 	const struct task_struct *group, *task;
 	long nr = 0;

@@ -134,7 +134,7 @@ static int pp_ftrace_set_filter(unsigned long *ips, unsigned int nr, int remove,
 	return ret;
 }
 
-int pp_ftrace_unregister(struct ftrace_ops *which)
+__nocfi int pp_ftrace_unregister(struct ftrace_ops *which)
 {
 	int ret = unregister_ftrace_function(which);
 

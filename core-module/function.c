@@ -52,7 +52,7 @@ static bool function_within_text(const struct module *mod, unsigned long addr)
  * Fill in @function from its addr, for which the user @asked.  Under pp_mutex.
  * Return: true if a function begins there.
  */
-static bool function_describe(struct pp_function *function, const char *asked)
+static __nocfi bool function_describe(struct pp_function *function, const char *asked)
 {
 	const char *plain = strchr(asked, ':') ? strchr(asked, ':') + 1 : asked;
 	char *text = function->name, *plus, *module, symbol[KSYM_NAME_LEN];
@@ -94,7 +94,7 @@ static bool function_is_address(const char *text)
 	return !strncmp(text, "0x", 2);
 }
 
-unsigned long pp_function_address(const char *text)
+__nocfi unsigned long pp_function_address(const char *text)
 {
 	unsigned long addr;
 

@@ -147,8 +147,8 @@ static int kernel_symbol_visit(PP_SYMBOL_PARAMETERS)
 	return 0;
 }
 
-void pp_kernel_each_symbol(void (*visit)(void *ctx, const char *name, unsigned long addr),
-			   void *ctx)
+__nocfi void pp_kernel_each_symbol(void (*visit)(void *ctx, const char *name, unsigned long addr),
+				   void *ctx)
 {
 	struct visit both = { .visit = visit, .ctx = ctx };
 
@@ -177,7 +177,7 @@ static bool __init kernel_symbol_unlisted(const char *name, long *offset)
  * 0: none.  The table goes first: for a name that the kernel itself lacks, kallsyms_lookup_name()
  * would return a module's symbol.
  */
-static unsigned long __init kernel_symbol_find(const char *name)
+static __nocfi unsigned long __init kernel_symbol_find(const char *name)
 {
 	long offset;
 
@@ -271,7 +271,7 @@ static int __init kernel_symbols_find_build_id(void)
  * Store the address of @needed in its slot, which stays 0 for an optional symbol that is missing.
  * Rows of one slot are alternatives: the first symbol that the kernel has fills it.
  */
-static int __init kernel_symbol_fill(const struct pp_needed *needed)
+static __nocfi int __init kernel_symbol_fill(const struct pp_needed *needed)
 {
 	const struct found *found = kernel_symbol_found_at(needed->name);
 	unsigned long addr = found->addr, before;

@@ -49,6 +49,11 @@ extern struct ftrace_ops ftrace_list_end;
 /*
  * Each slot has the type that the kernel declares, so that the compiler checks the core's calls
  * against the kernel that it is built for.  Read-only after the core's init.
+ *
+ * With CONFIG_CFI_CLANG, a C function compares the hash of a type in front of the function that it
+ * calls indirectly.  A gate has none, nor has a static function of the kernel whose address
+ * nothing takes.  So a function that calls through a slot is __nocfi, and it makes no other
+ * indirect call: with FineIBT, that would have to arrive in front of its target.
  */
 struct pp_kernel {
 	/* functions */
@@ -138,12 +143,19 @@ static inline const u8 *pp_note_build_id(const Elf64_Nhdr *note)
 #ifndef CONFIG_THREAD_INFO_IN_TASK
 #define pp_put_task_stack put_task_stack
 #else
-#define pp_put_task_stack pp_kernel.put_task_stack
+static inline __nocfi void pp_put_task_stack(struct task_struct *task)
+{
+	pp_kernel.put_task_stack(task);
+}
 #endif
 
 /* Without SMP and CPU hotplug the header's inline function runs the callback on this CPU. */
 #if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
-#define pp_stop_machine_cpuslocked pp_kernel.stop_machine_cpuslocked
+static inline __nocfi int pp_stop_machine_cpuslocked(cpu_stop_fn_t fn, void *data,
+						     const struct cpumask *cpus)
+{
+	return pp_kernel.stop_machine_cpuslocked(fn, data, cpus);
+}
 #else
 #define pp_stop_machine_cpuslocked stop_machine_cpuslocked
 #endif

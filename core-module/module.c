@@ -339,7 +339,7 @@ static int module_parent_coming(struct module *mod)
  * Attach the parents of @patch that are loaded.  The notifier will see the others COMING.  A parent
  * that is GOING counts as gone: at its GOING the notifier finds it detached.
  */
-static int module_attach_present(struct pp_patch *patch)
+static __nocfi int module_attach_present(struct pp_patch *patch)
 {
 	unsigned int i;
 	int ret = module_attach(patch, 0, NULL);

@@ -126,7 +126,7 @@ static bool park_is_work(struct callback_head *work, void *wanted)
 	return work == wanted;
 }
 
-void pp_park_release(struct pp_park *park)
+__nocfi void pp_park_release(struct pp_park *park)
 {
 	struct parked *parked, *next;
 

@@ -202,7 +202,7 @@ static void record_change(struct change *change, unsigned int phase)
  * perf gets one record, with the old and the new bytes, which its readers apply at its time.  If
  * the kernel's own writer made the change, it has reported it (when->told).
  */
-static void record_tell_perf(const struct change *change)
+static __nocfi void record_tell_perf(const struct change *change)
 {
 	if (!change->when->told && pp_kernel.perf_event_text_poke)
 		pp_kernel.perf_event_text_poke((void *)change->addr, change->old, change->len,
@@ -680,7 +680,7 @@ static struct code record_stub_code(const struct pp_site *site, char *name)
 	};
 }
 
-static void record_tell_perf_of_stub(const struct code *code, bool gone)
+static __nocfi void record_tell_perf_of_stub(const struct code *code, bool gone)
 {
 #ifdef CONFIG_PERF_EVENTS
 	if (pp_kernel.perf_event_ksymbol)

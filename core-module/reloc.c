@@ -119,7 +119,7 @@ static void reloc_write(const struct pp_patch *patch, const struct pokepatch_rel
  * The address of a probe that depends on any of the @size bytes at @at, or 0.  Under text_mutex,
  * and kprobe_mutex if kallsyms lists it.
  */
-static unsigned long reloc_find_probe(unsigned long at, unsigned int size)
+static __nocfi unsigned long reloc_find_probe(unsigned long at, unsigned int size)
 {
 	unsigned long addr, found = 0;
 

@@ -238,7 +238,7 @@ static int stack_look_running(struct task_struct *task, void *arg)
 	return 0;
 }
 
-bool pp_scan_running(struct pp_scan *scan)
+__nocfi bool pp_scan_running(struct pp_scan *scan)
 {
 	struct task_struct *group, *task;
 
@@ -267,7 +267,7 @@ static void stack_look_stopped(struct pp_scan *scan, struct task_struct *task)
  * whose task holds that lock has interrupts off and cannot be stopped. A task that is being
  * made is on the list already or has not run yet.
  */
-bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
+__nocfi bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *stoppers)
 {
 	struct task_struct *group, *task;
 	int cpu;

@@ -92,7 +92,7 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 }
 
 /* Allocate a page within [@start, @end).  Return: the page, or NULL. */
-static void *veneer_alloc_code(unsigned long start, unsigned long end)
+static __nocfi void *veneer_alloc_code(unsigned long start, unsigned long end)
 {
 	pp_arch.veneer.limit(&start, &end);
 	if (start >= end || !pp_kernel.vmalloc_node_range || PP_FAULT("vmalloc_node_range"))

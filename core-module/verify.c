@@ -34,7 +34,7 @@
 #define SHOWN 8
 
 /* @live has been read from @at: put back the bytes that probes have replaced. */
-static void verify_undo_probes(unsigned long at, u8 *live, unsigned int size)
+static __nocfi void verify_undo_probes(unsigned long at, u8 *live, unsigned int size)
 {
 	unsigned long addr;
 

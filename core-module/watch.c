@@ -58,7 +58,7 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
  * The watch sees a probe that is just being armed or removed now, or the next time.  The code
  * stays: its module cannot go before pp_mutex is free.
  */
-static bool watch_probe_within(unsigned long addr, unsigned long end)
+static __nocfi bool watch_probe_within(unsigned long addr, unsigned long end)
 {
 	bool found = false;
 

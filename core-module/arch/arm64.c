@@ -208,7 +208,7 @@ static void arm64_text_written(unsigned long start, unsigned long end)
  * interrupts off.  It stores the word, and cleans and invalidates the caches to the point of
  * unification, from which all CPUs fetch.
  */
-static notrace int arm64_text_store(unsigned long at, u64 word)
+static notrace __nocfi int arm64_text_store(unsigned long at, u64 word)
 {
 	return arm64.patch_text_nosync((void *)at, word);
 }
@@ -241,7 +241,7 @@ NOKPROBE_SYMBOL(arm64_serialise);
 /* In front of the site: BTI C, and the NOP that became "mov x9, lr". */
 #define SITE_MAX (2 * INSN_SIZE)
 
-static unsigned long arm64_entry_site(unsigned long addr)
+static __nocfi unsigned long arm64_entry_site(unsigned long addr)
 {
 	const unsigned long site = pp_kernel.ftrace_location(addr);
 
@@ -309,7 +309,7 @@ static void arm64_veneer_limit(unsigned long *start, unsigned long *end)
 	*end = min_t(unsigned long, *end, VMALLOC_END);
 }
 
-static int arm64_veneer_seal(unsigned long at)
+static __nocfi int arm64_veneer_seal(unsigned long at)
 {
 	return arm64.set_memory_ro(at, 1) ?: arm64.set_memory_x(at, 1);
 }
@@ -342,7 +342,7 @@ static int arm64_live_check(const struct pp_poke *poke)
 	return -EOPNOTSUPP;
 }
 
-static void arm64_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
+static __nocfi void arm64_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
 {
 	unsigned int i;
 
@@ -415,7 +415,7 @@ enum code {
 };
 
 /* The kind of code at @pc, to which a frame record on the stack of @task returns. */
-static enum code arm64_code_kind(const struct task_struct *task, unsigned long pc)
+static __nocfi enum code arm64_code_kind(const struct task_struct *task, unsigned long pc)
 {
 	/*
 	 * The start of a trampoline is an address that a tracer put in place of a return

@@ -260,7 +260,7 @@ NOKPROBE_SYMBOL(mips_serialise);
 #define BREAK_KPROBE ((BRK_KPROBE_BP << 6) | break_op)
 
 /* The instruction at @at, or if a kprobe is armed there, the one that the kprobe replaced. */
-static u32 mips_insn_at(unsigned long at)
+static __nocfi u32 mips_insn_at(unsigned long at)
 {
 	u32 insn = READ_ONCE(*(const u32 *)at);
 	const struct kprobe *probe;

@@ -58,7 +58,7 @@ extern const u8 pp_mips_trace_call[], pp_mips_trace_call_end[];
 /* The copy of pp_mips_trace_call that traced entries call; NULL before mips_trace_start(). */
 static void *trace_page;
 
-static int mips_trace_start(void)
+static __nocfi int mips_trace_start(void)
 {
 	const size_t size = pp_mips_trace_call_end - pp_mips_trace_call;
 

@@ -99,7 +99,7 @@ static void x86_text_written(unsigned long start, unsigned long end)
 /* The fentry call is a function's first instruction, or follows ENDBR64, which has 4 bytes. */
 #define ENTRY_SITE_MAX 4
 
-static unsigned long x86_entry_site(unsigned long addr)
+static __nocfi unsigned long x86_entry_site(unsigned long addr)
 {
 	unsigned long site = pp_kernel.ftrace_location(addr);
 
@@ -194,7 +194,7 @@ static bool x86_knows_thunks(void)
  * and take the word at the top of the stack, a local variable of the caller, for a return
  * address.
  */
-static bool x86_can_unwind_from(unsigned long ip)
+static __nocfi bool x86_can_unwind_from(unsigned long ip)
 {
 	if (pp_debug_skip_places)
 		return true;

@@ -136,7 +136,7 @@ static void x86_trial_look_back(unsigned int step)
  * Queue two writes that change nothing.  The first replaces a NOP by itself with a jump to emulate,
  * the second with nothing to emulate.  Return: does the kernel's table hold what is expected?
  */
-static bool x86_trial_queue_two(const struct x86_place *vec)
+static __nocfi bool x86_trial_queue_two(const struct x86_place *vec)
 {
 	const unsigned long first = (unsigned long)pp_x86_first, second = (unsigned long)pp_x86_second;
 	struct x86_place expected;
@@ -186,7 +186,7 @@ bool x86_breaks_known(void)
 	return known;
 }
 
-unsigned long x86_write_same(unsigned int *size)
+__nocfi unsigned long x86_write_same(unsigned int *size)
 {
 	*size = JMP_SIZE;
 	x86.text_poke_queue(pp_x86_first, x86_nop, JMP_SIZE, NULL);

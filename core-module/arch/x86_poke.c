@@ -65,8 +65,8 @@ static const u8 *x86_new_insn(const struct pp_poke *poke, bool back)
  * Write @size bytes at @offset of each instruction, then synchronise all CPUs.  @bytes: what to
  * write at every place; NULL: the bytes of each new instruction.
  */
-static void x86_poke_all(struct pp_poke *const *pokes, unsigned int nr, unsigned int offset,
-		     unsigned int size, const u8 *bytes, bool back)
+static __nocfi void x86_poke_all(struct pp_poke *const *pokes, unsigned int nr, unsigned int offset,
+				 unsigned int size, const u8 *bytes, bool back)
 {
 	unsigned int i;
 
@@ -74,6 +74,15 @@ static void x86_poke_all(struct pp_poke *const *pokes, unsigned int nr, unsigned
 		x86.text_poke((void *)pokes[i]->at + offset,
 			      bytes ?: x86_new_insn(pokes[i], back) + offset, size);
 	x86.text_poke_sync();
+}
+
+static __nocfi void x86_poke_tell_perf(struct pp_poke *const *pokes, unsigned int nr, bool back)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && pp_kernel.perf_event_text_poke; i++)
+		pp_kernel.perf_event_text_poke((void *)pokes[i]->at, x86_old_insn(pokes[i], back),
+					       JMP_SIZE, x86_new_insn(pokes[i], back), JMP_SIZE);
 }
 
 /*
@@ -116,9 +125,8 @@ void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool back,
 	if (look)
 		look(2);
 
-	for (i = 0; i < nr && pp_kernel.perf_event_text_poke && !look; i++)
-		pp_kernel.perf_event_text_poke((void *)pokes[i]->at, x86_old_insn(pokes[i], back),
-					       JMP_SIZE, x86_new_insn(pokes[i], back), JMP_SIZE);
+	if (!look)
+		x86_poke_tell_perf(pokes, nr, back);
 	x86_poke_all(pokes, nr, 0, 1, NULL, back);
 	x86_breaks_disarm();
 	when.after = pp_now();
@@ -133,7 +141,7 @@ void x86_live_init(void)
 		pr_notice("this kernel's handler of breakpoints is not as expected: the time of a live switch is not known exactly, and only the ftrace mode is possible\n");
 }
 
-void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
+__nocfi void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool back)
 {
 	struct pp_when when = { .told = true };
 	unsigned int i;

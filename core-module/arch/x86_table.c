@@ -39,6 +39,12 @@
 #include "debug.h"
 #include "x86.h"
 
+/* A slot's call apart: x86_table_is_known() calls a function of the core indirectly, too. */
+static __nocfi void x86_table_finish(void)
+{
+	x86.text_poke_finish();
+}
+
 #ifdef PP_HAS_TEXT_POKE_BATCH
 
 /* struct smp_text_poke_array */
@@ -105,7 +111,7 @@ notrace void x86_breaks_disarm(void)
 }
 NOKPROBE_SYMBOL(x86_breaks_disarm);
 
-void x86_table_flush(void)
+__nocfi void x86_table_flush(void)
 {
 	if (x86.text_poke_finish)
 		x86.text_poke_finish();
@@ -129,7 +135,7 @@ bool x86_table_is_known(bool (*queue_two)(const struct x86_place *vec))
 	if (!table || !x86.table_counts || !x86_table_is_unused(table))
 		return false;
 	known = queue_two(table->vec) && READ_ONCE(table->nr) == 2;
-	x86.text_poke_finish();
+	x86_table_finish();
 	return known && x86_table_is_unused(table);
 }
 
@@ -190,9 +196,9 @@ bool x86_table_is_known(bool (*queue_two)(const struct x86_place *vec))
 	if (!table || !vec || !x86.tp_vec_nr)
 		return false;
 	/* Jump labels may have queued places. */
-	x86.text_poke_finish();
+	x86_table_finish();
 	known = !*x86.tp_vec_nr && queue_two(vec) && *x86.tp_vec_nr == 2;
-	x86.text_poke_finish();
+	x86_table_finish();
 	return known && table->vec == vec && table->nr == 2 && !atomic_read(&table->count);
 }
 

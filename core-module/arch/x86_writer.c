@@ -33,7 +33,7 @@ unsigned long x86_writer_site(void)
 }
 
 /* The history covers kernel and module text, not probes' slots, trampolines and BPF programs. */
-static bool x86_is_text(unsigned long addr)
+static __nocfi bool x86_is_text(unsigned long addr)
 {
 	return (addr >= pp_kernel.stext && addr < pp_kernel.etext) || x86.module_text_address(addr);
 }
