@@ -2,7 +2,8 @@
 # shellcheck disable=SC2154 # release is exported by setup_file
 # Indirect branch tracking: what the core and the patches of all examples call indirectly begins with
 # ENDBR.  QEMU has no IBT under TCG, so a program in the guest reads the kernel's memory
-# (vm/programs/targets).  This is about a kernel with IBT whatever kernel the other tests run on.
+# (vm/programs/targets).  And call depth tracking.  This is about a kernel that has both, whatever
+# kernel the other tests run on.
 
 load helpers
 
@@ -103,4 +104,34 @@ overwrite() {
 	grep '^bad: pokepatch: .* pp_kernel+0x0: x86_gates.*has no ENDBR' "$guest_output"
 	grep '^bad: pokepatch_eventfd_writes: .*cleanup_module.*is sealed' "$guest_output"
 	grep "^bad: pokepatch_eventfd_writes: .*eventfd_writes_forget.*is sealed" "$guest_output"
+}
+
+# The loader and the kernel have changed all calls that .call_sites lists, in the old and in the new code.
+@test "with call depth tracking, patches are loaded, and switched" {
+	local name modules=(--module "$core")
+	for name in proc-version proc-uptime sys-uname; do
+		modules+=(--module "$(example $name)")
+	done
+	guest "${modules[@]}" --program "$(own_program bin/pokepatch)" --cpu Skylake-Client-v1 \
+		--append retbleed=stuff --append spectre_v2=retpoline \
+		--expect 'callthunks: Invalid padding area for xen_' <<-'END'
+		has "the kernel log" "$(dmesg)" "Setting up call depth tracking"
+		for name in proc-version proc-uptime sys-uname; do
+			pokepatch load "$(patch_file $name)"
+		done
+		for _round in 1 2 3; do
+			has /proc/version "$(cat /proc/version)" Live-patched
+			set -- $(cat /proc/uptime)
+			same "numbers in /proc/uptime" $# 3
+			has "uname -v" "$(uname -v)" Live-patched
+			for name in proc-version proc-uptime sys-uname; do
+				pokepatch disable $name
+			done
+			lacks /proc/version "$(cat /proc/version)" Live-patched
+			lacks "uname -v" "$(uname -v)" Live-patched
+			for name in proc-version proc-uptime sys-uname; do
+				pokepatch enable $name
+			done
+		done
+	END
 }
