@@ -113,7 +113,8 @@ struct pp_arch_entry {
 
 	/*
 	 * insn(): the instruction at an entry site, of @size bytes: the jump from @ip to
-	 * @target, or for target 0 the NOP that ftrace leaves there.  Any context.
+	 * the function at @target, behind its landing pad if it has one, or for target 0 the
+	 * NOP that ftrace leaves there.  Any context.
 	 * Return: 0, -ERANGE if the jump cannot reach.
 	 */
 	unsigned int size;

@@ -15,6 +15,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include <asm/ibt.h>
 #include <asm/switch_to.h>
 #include <asm/sync_core.h>
 #include <asm/unwind.h>
@@ -22,6 +23,7 @@
 #include <pokepatch_history.h>
 
 #include "arch/pp_arch.h"
+#include "compat.h"
 #include "debug.h"
 #include "kernel_symbols.h"
 #include "pp_needed.h"
@@ -123,6 +125,29 @@ int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn)
 	insn[0] = JMP_REL32;
 	memcpy(insn + 1, &field, sizeof(field));
 	return 0;
+}
+
+/*
+ * The address behind the ENDBR with which @target begins, or @target.  Direct jumps need no ENDBR.
+ * The kernel may have overwritten it with a NOP of the same length when it loaded the module; later
+ * nothing changes it.  Only its first byte may be a breakpoint, so that byte does not count: each
+ * jump to @target must be the same, since the core compares the sites that it writes.
+ */
+static unsigned long x86_behind_endbr(unsigned long target)
+{
+#ifdef CONFIG_X86_KERNEL_IBT
+	u32 first = get_unaligned((const u32 *)target);
+
+	if (!((first ^ gen_endbr()) & ~0xffU) || !((first ^ gen_endbr_poison()) & ~0xffU))
+		return target + ENDBR_INSN_SIZE;
+#endif
+	return target;
+}
+
+/* So a call costs one instruction more with IBT, as it does without. */
+static int x86_new_insn(unsigned long ip, unsigned long target, u8 *insn)
+{
+	return x86_entry_insn(ip, target ? x86_behind_endbr(target) : 0, insn);
 }
 
 /* --- stacks -------------------------------------------------------------------- */
@@ -376,7 +401,7 @@ const struct pp_arch pp_arch = {
 	.entry = {
 		.site = x86_entry_site,
 		.size = JMP_SIZE,
-		.insn = x86_entry_insn,
+		.insn = x86_new_insn,
 	},
 	.stub = {
 		.size = STUB_SIZE,

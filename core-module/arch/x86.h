@@ -61,7 +61,7 @@ struct x86_kernel {
 
 extern struct x86_kernel x86;
 
-/* x86.c: pp_arch.entry.insn(). */
+/* x86.c: the jump from @ip to @target, or for target 0 the NOP.  Return: 0, -ERANGE. */
 int x86_entry_insn(unsigned long ip, unsigned long target, u8 *insn);
 /* The NOP that ftrace leaves at a site. */
 extern const u8 x86_nop[JMP_SIZE];

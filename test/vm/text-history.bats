@@ -113,7 +113,7 @@ text_history_patches() {
 		pokepatch text --at "$moment" $site >/tmp/text
 		cat /tmp/text
 		grep -q "$jump #*0x" /tmp/text
-		! can near-modules || grep -q "$jump 0x.*<read_null \[pokepatch_history_null\]>" /tmp/text
+		! can near-modules || grep -q "$jump 0x.*<read_null\(+0x4\)* \[pokepatch_history_null\]>" /tmp/text
 		pokepatch text --from /tmp/exported --at "$moment" $site $size | grep -q "$jump #*0x"
 
 		echo "== text that no record is about"
