@@ -126,14 +126,19 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* The list stays as it is, since looks name places by number; it is short. */
+/*
+ * The list stays as it is, since looks name places by number; it is short.  Where a probe's byte was
+ * written first and a jump later, there are two places: a change must have its bytes in one.
+ */
 static void add_place(uint64_t address, uint32_t size)
 {
-	static VEC(struct place) known; /* by address */
-	const struct place key = {.address = address};
+	static VEC(struct place) known; /* by address and size */
+	const struct place key = {.address = address, .size = size};
 
 	if (known.count && bsearch(&key, known.list, known.count, sizeof(key), compare_places))
 		return;

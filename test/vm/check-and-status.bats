@@ -24,8 +24,8 @@ little_endian() { # NUMBER - of 8 bytes
 		awk '$3 == "version_proc_show" { s = $1 } $3 == "_stext" { t = $1 } END { print s, t }')
 	show=$((0x$show - 0x$text))
 	replace_bytes "$(little_endian $show)" "$(little_endian $((show + 16)))" "$file" "$bad/offset.ko"
-	id=$(readelf -n "$cache/image/lib/modules/$release/kernel/drivers/net/dummy.ko" |
-		sed -n 's/.*Build ID: //p')
+	stock_module drivers/net/dummy "$BATS_TEST_TMPDIR/dummy.ko"
+	id=$(readelf -n "$BATS_TEST_TMPDIR/dummy.ko" | sed -n 's/.*Build ID: //p')
 	replace_bytes "$id" "${id:2}00" "$(patch_module "$top/test/vm/patches/callbacks.patch")" \
 		"$bad/parent.ko"
 	guest "${patched[@]}" --file "$bad" --module dummy --module zsmalloc \
@@ -95,7 +95,8 @@ little_endian() { # NUMBER - of 8 bytes
 
 @test "status: the core, patches, who is in the way, what has no effect, what is installed" {
 	with_patches "$example" "$top/test/vm/patches/sleeper.patch"
-	guest "${patched[@]}" <<-'END'
+	guest "${patched[@]}" -- "${arch_instructions[0]}" <<-'END'
+		body=$1
 		status_is() {
 			pokepatch status >/tmp/status
 			printf '%s\n' "$@" >/tmp/wanted
@@ -116,9 +117,6 @@ little_endian() { # NUMBER - of 8 bytes
 		refused pokepatch enable --timeout 200 sleeper
 		status_is "core: $version" "proc_version: enabled" "sleeper: blocked" \
 			"sleeper: blocked by: $! cat wait_for_partner" "installed: sleeper"
-		# Where an instruction begins.
-		body=5
-		can split-entries || body=16
 		address=$(awk '$3 == "version_proc_show" && !$4 { print "0x" $1 }' /proc/kallsyms)
 		echo "p:pp/body $(printf "0x%x" $((address + body)))" >>$tracing/kprobe_events
 		echo 1 >$tracing/events/pp/body/enable

@@ -194,7 +194,8 @@ words=$(words core-checks)
 	guest "${patched[@]}" --module "$(patch_module "$patches/flock-body.patch" flock-top)" \
 		--module "$(test_module pp_icount)" \
 		--program "$(test_program exiter)" --program "$(test_program flocker)" \
-		--timeout 400 <<<"$words"'
+		--timeout 400 -- "${arch_instructions[0]}" <<<"$words"'
+		instruction=$1
 		core_is() { grep -q "^pokepatch .* $1 " /proc/modules; }
 		flush=/sys/module/pp_flush/parameters/hold
 
@@ -299,11 +300,12 @@ words=$(words core-checks)
 
 		echo "== a task that has run since its stack was seen"
 		echo 1001 >/proc/sys/kernel/panic
-		echo 1500 >$parameters/debug_stop_wait_ms
+		echo 4000 >$parameters/debug_stop_wait_ms
 		for check in on off; do
-			# One task: it waits for another, and then reads.
+			# One task: it waits for another, and then reads.  Until then the core must have
+			# looked, also where the host has much else to do.
 			(
-				usleep 500000
+				usleep 1500000
 				read -r _line </proc/version
 			) &
 			sleeper=$!
@@ -403,7 +405,7 @@ words=$(words core-checks)
 
 		if can unwinder; then
 			echo "== where a task was interrupted"
-			busy=$(printf 0x%x $(($(file proc-version vmlinux/version_proc_show,1/old_addr) + 5)))
+			busy=$(printf 0x%x $(($(file proc-version vmlinux/version_proc_show,1/old_addr) + instruction)))
 			stack_at() { # ADDRESS
 				modprobe pp_stacks busy=$busy at=$1
 				until_true 10 grep -q Y /sys/module/pp_stacks/parameters/waiting
@@ -514,13 +516,12 @@ words=$(words core-checks)
 		--module "$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)"
 		--module "$(patch_module "$patches/int-pow-three.patch" int-pow-three-live --transition live)")
 	! can single-jumps || patched+=(--expect 'cannot be put back$')
-	# A byte of the jump.
-	local where=${arch_jump#*+}
 	guest "${patched[@]}" --module "$(test_module pp_icount)" \
 		--program "$(test_program texthist)" --module "$(test_module pp_meddle)" --timeout 240 \
 		--expect 'another writer has changed it; ' \
 		--expect '^pokepatch: proc_version is refused: the code of version_proc_show at [+]0x' \
-		-- $((${where% *} + 1)) "${arch_instructions[2]}" <<<"$words"'
+		-- $(($(entry_offset) + 1)) "${arch_instructions[2]}" <<<"$words"'
+		# The first is a byte of the jump.
 		within_jump=$1 behind_entry=$2
 		can common-clock || taskset -p 1 $$ >/dev/null
 		# What int_pow(1, 0) returns: 1, patched 2 or 3.

@@ -117,7 +117,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 @test "probes, at the entry and in the body" {
 	with_patches "$example"
 	! can entry-probes || patched+=(--expect 'cannot be switched in entry mode')
-	guest "${patched[@]}" <<<"$words"'
+	guest "${patched[@]}" -- "${arch_instructions[0]}" <<<"$words"'
 		# By address: once the patch is loaded there are two functions of that name.
 		address=$(awk '"'"'$3 == "version_proc_show" { print "0x" $1 }'"'"' /proc/kallsyms)
 		probe() { # NAME OFFSET
@@ -128,9 +128,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			echo 0 >$tracing/events/pp/$1/enable
 			echo "-:pp/$1" >>$tracing/kprobe_events
 		}
-		# Where an instruction begins.
-		body=5
-		can split-entries || body=16
+		body=$1
 		for place in "entry 0" "body $body"; do
 			set -- $place
 			# It is in front of what is switched, and works.
@@ -429,7 +427,8 @@ trace_off() { echo nop >$tracing/current_tracer; }
 @test "entries that lie across words are taken by auto, and switched to and fro" {
 	needs split-entries
 	with_patches "$top/test/vm/patches/netdev-printk.patch"
-	guest "${patched[@]}" --module dummy <<-'END'
+	guest "${patched[@]}" --module dummy -- "$(entry_offset)" <<-'END'
+		entry_offset=$1
 		modes() { cat $(sysfs netdev-printk vmlinux)/*/mode | sort -u | tr '\n' ' '; }
 		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
 		modprobe dummy
@@ -438,7 +437,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		pokepatch load "$(patch_file netdev-printk)"
 		crossing=0
 		for folder in $(sysfs netdev-printk vmlinux)/*,1; do
-			[ $(($(cat $folder/old_addr) & 7)) -le 3 ] || crossing=$((crossing + 1))
+			[ $((($(cat $folder/old_addr) + entry_offset) & 7)) -le 3 ] || crossing=$((crossing + 1))
 		done
 		[ $crossing -gt 0 ] || die "no entry is in two words"
 		pokepatch unload netdev-printk

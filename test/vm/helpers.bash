@@ -23,6 +23,10 @@ arch_syscall=${arch_syscall:-}
 if [ -n "${arch_options-}" ] && lacks=$("$vm" lacks 2>/dev/null); then
 	read -ra arch_lacks <<<"$lacks"
 fi
+# And so is where entries are.
+if declare -F arch_for_config >/dev/null && release=$("$vm" release 2>/dev/null); then
+	arch_for_config "${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/boot/config-$release"
+fi
 
 # can WHAT - does the architecture have it?  (arch_lacks in its file)
 can() {
@@ -33,6 +37,12 @@ can() {
 all_modes=entry
 ! can ftrace || all_modes="entry ftrace"
 ! can direct || all_modes="entry direct ftrace"
+
+# entry_offset - where in its function a jump at an entry is.
+entry_offset() {
+	local where=${arch_jump#*+}
+	echo "${where% *}"
+}
 
 # needs WHAT... - the test is about something that an architecture may lack; then it is skipped,
 # which test/run does not take for a failure if it is skipped in these words.
@@ -230,6 +240,14 @@ patch_module() {
 		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" \
 		-n "$name" -o "$file" "${@:3}" "$diff" >&2 || return 1
 	echo "$file"
+}
+
+# stock_module NAME FILE - write the kernel's own module to FILE, unpacked.
+stock_module() {
+	local release root
+	release=$(kernel_release)
+	root=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/lib/modules/$release/kernel
+	if [ -e "$root/$1.ko" ]; then cp "$root/$1.ko" "$2"; else xz -dc "$root/$1.ko.xz" >"$2"; fi
 }
 
 # core_module [VARIANT] - path of pokepatch.ko; VARIANT core-debug for the debug build.

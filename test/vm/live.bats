@@ -265,10 +265,12 @@ log() { dmesg | grep -q "$1"; }
 	needs split-entries
 	with_patches "$patches"/{netdev-printk,brd-cleanup}.patch
 	live "$patches"/{netdev-printk,brd-cleanup}.patch
-	guest "${patched[@]}" --module dummy --module brd --module "$(test_module pp_probe)" <<<"$words"'
+	guest "${patched[@]}" --module dummy --module brd --module "$(test_module pp_probe)" \
+		-- "$(entry_offset)" <<<"$words"'
+		entry_offset=$1
 		modes() { cat $(sysfs "$1" vmlinux)/*/mode | sort -u | tr "\n" " "; }
 		patched_calls() { dmesg | grep -c "live-patched netdev_info"; }
-		crosses() { [ $(($(cat $1/old_addr) & 7)) -gt 3 ]; }
+		crosses() { [ $((($(cat $1/old_addr) + entry_offset) & 7)) -gt 3 ]; }
 		calls=0
 		rename_patched() { # FROM TO
 			ip link set $1 name $2

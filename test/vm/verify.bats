@@ -28,9 +28,8 @@ refused_for() { # FUNCTION+OFFSET COMMAND... - the log tells where
 # meddled_dummy FILE - dummy.ko, with the same build id, unsigned, and with one byte of
 # dummy_setup() changed.
 meddled_dummy() {
-	local release dummy number place section
-	release=$(kernel_release)
-	dummy=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/lib/modules/$release/kernel/drivers/net/dummy.ko
+	local dummy=$BATS_TEST_TMPDIR/dummy.ko number place section
+	stock_module drivers/net/dummy "$dummy"
 	read -r place number < <(readelf -sW "$dummy" | awk '$8 == "dummy_setup" { print $2, $7 }')
 	section=$(readelf -SW "$dummy" | sed 's/[][]//g' | awk -v n="$number" '$1 == n { print $5 }')
 	cp "$dummy" "$1"
