@@ -130,11 +130,14 @@ static void split_rest(struct source *source, const struct section *section, uin
 		       const struct proof_rules *rules)
 {
 	size_t count = source->by_section[section->index].count;
+	struct thing *const *list = source->by_section[section->index].list;
 	bool tail = rules->tails && section_is_text(section) &&
 		    !is_filler(section, from, section->size, rules);
+	/* NOPs in front of the only function come first. */
+	bool alone = count == 1 || (count == 2 && !list[0]->symbol);
 
-	if (tail && count == 1)
-		source->by_section[section->index].list[0]->end = section->size;
+	if (tail && alone)
+		list[count - 1]->end = section->size;
 	else if (tail)
 		split_pieces(source, section, from, rules);
 	else
