@@ -7,8 +7,12 @@
  * left out the bytes that may be anything (pokepatch-build/texts.c): fields that the linker or the
  * loader fills in, and places that the kernel itself rewrites, at boot or later (alternatives,
  * static branches and calls, paravirt, retpolines, return thunks, lock prefixes, ftrace's sites).
- * At the entry, live patches and this core write as well, in those same places.  Kprobes can be
- * anywhere.  They keep a copy of the bytes that they have replaced, and that copy is compared.
+ * At the entry, live patches and this core write as well, in those same places.
+ *
+ * Two kinds of places are not left out, because what was there before the kernel wrote them is
+ * known.  Kprobes can be anywhere.  They keep a copy of the bytes that they have replaced, and that
+ * copy is compared.  And a kernel that counts calls leads each of them to code in front of the
+ * function (pp_arch_text.was).
  *
  * Writers of code hold text_mutex, so this file holds it, and finds no write half done.  A probe is
  * in kprobes' hash before its breakpoint is written, and leaves it after the breakpoint was
@@ -33,21 +37,36 @@
 /* The most bytes of a difference that a message shows. */
 #define SHOWN 8
 
+/* Calls through a slot, and so makes no other indirect call (DESIGN.md, CONFIG_CFI_CLANG). */
+static __nocfi struct kprobe *verify_probe_at(unsigned long addr)
+{
+	return pp_kernel.get_kprobe((void *)addr);
+}
+
+/* @live has been read from @at: put the @nr bytes of @was into it that belong to @addr. */
+static void verify_put(unsigned long at, u8 *live, unsigned int size, unsigned long addr,
+		       const u8 *was, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (addr + i >= at && addr + i < at + size)
+			live[addr + i - at] = was[i];
+}
+
 /* @live has been read from @at: put back the bytes that probes have replaced. */
-static __nocfi void verify_undo_probes(unsigned long at, u8 *live, unsigned int size)
+static void verify_undo_probes(unsigned long at, u8 *live, unsigned int size)
 {
 	unsigned long addr;
 
 	/* With preemption off, kprobes cannot free a probe. */
 	preempt_disable();
 	for (addr = at - PP_PROBE_MAX + 1; addr < at + size; addr++) {
-		const struct kprobe *probe = pp_kernel.get_kprobe((void *)addr);
+		const struct kprobe *probe = verify_probe_at(addr);
 		u8 was[PP_PROBE_MAX];
-		unsigned int i, nr = probe ? pp_arch.probe.was(probe, was) : 0;
 
-		for (i = 0; i < nr; i++)
-			if (addr + i >= at && addr + i < at + size)
-				live[addr + i - at] = was[i];
+		if (probe)
+			verify_put(at, live, size, addr, was, pp_arch.probe.was(probe, was));
 	}
 	preempt_enable();
 }
@@ -59,6 +78,33 @@ static unsigned int verify_first_difference(const u8 *a, const u8 *b, unsigned i
 	while (i < size && a[i] == b[i])
 		i++;
 	return i;
+}
+
+/*
+ * The byte at @i of @live, which has been read from @at, is not as it was built.  If it belongs to
+ * an instruction that the kernel has made of the one in @want, put that one back into @live.
+ * Return: whether the byte is the wanted one now.
+ */
+static bool verify_undo_own(unsigned long at, u8 *live, const u8 *want, unsigned int size,
+			    unsigned int i)
+{
+	u8 insn[PP_WAS_MAX], found[POKEPATCH_RUN_MAX];
+	unsigned int back;
+
+	for (back = 0; back < PP_WAS_MAX && pp_arch.text.was; back++) {
+		const unsigned long addr = at + i - back;
+
+		if (copy_from_kernel_nofault(insn, (void *)addr, sizeof(insn)))
+			continue;
+		verify_undo_probes(addr, insn, sizeof(insn));
+		memcpy(found, live, size);
+		verify_put(at, found, size, addr, insn, pp_arch.text.was(addr, insn));
+		if (found[i] == want[i] && !memcmp(found, want, i)) {
+			memcpy(live, found, size);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Compare the bytes of one run, at @offset of the code at @addr. */
@@ -76,9 +122,11 @@ static int verify_compare(const struct pp_patch *patch, const char *name, unsign
 	if (!memcmp(live, want, size))
 		return 0;
 	verify_undo_probes(addr + offset, live, size);
-	i = verify_first_difference(live, want, size);
-	if (i == size)
-		return 0;
+	do {
+		i = verify_first_difference(live, want, size);
+		if (i == size)
+			return 0;
+	} while (verify_undo_own(addr + offset, live, want, size, i));
 	shown = min_t(unsigned int, size - i, SHOWN);
 	pr_err("%s is refused: the code of %s at +%#lx is %*ph, not %*ph as in the kernel that it was made for\n",
 	       patch->name, name, offset + i, (int)shown, live + i, (int)shown, want + i);

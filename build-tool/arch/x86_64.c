@@ -95,7 +95,7 @@ static const struct late_table x86_64_late_tables[] = {
 	 * 14 bytes (cfi_rand_callers(), cfi_rewrite_callers()).
 	 */
 	{.section = ".kcfi_traps", .entry = 4, .length = 14, .before = 12},
-	{.section = ".call_sites", .entry = 4, .length = 5}, /* from 6.2 on: call depth tracking */
+	/* Not .call_sites: the core can tell what a call was before the kernel changed it. */
 	{0},
 };
 

@@ -36,8 +36,11 @@ static const struct proof_table tables[] = {
 	 .callee = "__x86_return_thunk",
 	 .site = 5,
 	 .live = LIVE_INSTRUCTION},
-	/* since 6.2; arch/x86/kernel/callthunks.c */
-	{.section = ".call_sites", .sizes = {4}, .unwound = true, .live = LIVE_INSTRUCTION},
+	/*
+	 * Since 6.2; arch/x86/kernel/callthunks.c.  The core can tell what such a call was before
+	 * the kernel changed it, so it is compared.
+	 */
+	{.section = ".call_sites", .sizes = {4}, .unwound = true},
 	/* clang -fsanitize=kcfi: kernel/cfi.c, module_cfi_finalize() */
 	{.section = ".kcfi_traps", .linked = "__kcfi_traps", .sizes = {4},
 	 /* alternative.c, apply_fineibt(): the check ends with the trap, a UD2 */

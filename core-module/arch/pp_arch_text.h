@@ -31,8 +31,18 @@ struct pp_arch_reloc {
 	int (*apply)(u32 type, unsigned long place, unsigned long value, void *to);
 };
 
-/* Stores to running text (text.c). */
+/* The longest instruction that pp_arch_text.was() knows, in bytes. */
+#define PP_WAS_MAX 5
+
+/* Running text, and stores to it (text.c, verify.c). */
 struct pp_arch_text {
+	/*
+	 * @insn holds PP_WAS_MAX bytes, from @at on.  If they begin with an instruction that the
+	 * kernel has made of another one, at a place that texts do not leave out, and that one can
+	 * be told, write it to @insn.  Return: its length, or 0.  NULL: none is made so.
+	 */
+	unsigned int (*was)(unsigned long at, u8 *insn);
+
 	/*
 	 * Text was written through an alias: do the cache maintenance that lets all CPUs fetch
 	 * what the calling CPU wrote.  May sleep.

@@ -373,6 +373,52 @@ static bool x86_may_be_probe(const u8 *at)
 	return byte == INT3_INSN_OPCODE || byte == JMP_REL32;
 }
 
+/* --- counted calls ------------------------------------------------------------------ */
+
+static bool x86_counts_calls(void)
+{
+#ifdef X86_FEATURE_CALL_DEPTH
+	return boot_cpu_has(X86_FEATURE_CALL_DEPTH);
+#else
+	return false;
+#endif
+}
+
+/*
+ * With call depth tracking (retbleed=stuff) the kernel leads each direct call of a function to an
+ * instruction that counts it, right in front of the function: a sar of a per-CPU variable by 5
+ * (arch/x86/kernel/callthunks.c).  So the call led as much farther as that instruction is long.
+ */
+static unsigned int x86_call_was(unsigned long at, u8 *insn)
+{
+	/* %gs, REX.W, sar, and its operand: an absolute address, or one relative to %rip */
+	static const struct {
+		u8 code[4];
+		s32 size;
+	} counts[] = {
+		{ { 0x65, 0x48, 0xc1, 0x3c }, 10 },
+		{ { 0x65, 0x48, 0xc1, 0x3d }, 9 },
+	};
+	u8 count[4];
+	s32 distance;
+	unsigned int i;
+
+	BUILD_BUG_ON(CALL_INSN_SIZE > PP_WAS_MAX);
+	if (!x86_counts_calls() || insn[0] != CALL_INSN_OPCODE)
+		return 0;
+	memcpy(&distance, insn + 1, sizeof(distance));
+	if (copy_from_kernel_nofault(count, (void *)(at + CALL_INSN_SIZE + distance), sizeof(count)))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		if (memcmp(count, counts[i].code, sizeof(count)))
+			continue;
+		distance += counts[i].size;
+		memcpy(insn + 1, &distance, sizeof(distance));
+		return CALL_INSN_SIZE;
+	}
+	return 0;
+}
+
 /* --- stubs ------------------------------------------------------------------------ */
 
 #define STUB_SIZE 16
@@ -389,6 +435,7 @@ const struct pp_arch pp_arch = {
 		.apply = x86_reloc,
 	},
 	.text = {
+		.was = x86_call_was,
 		.written = x86_text_written,
 		.flush = x86_table_flush,
 		.serialise = x86_serialise,

@@ -203,6 +203,7 @@ static void test_tables_that_are_rewritten(void **state)
 		{"__bug_table", false}, /* UD2 stays */
 		{"__ex_table", false},
 		{"__patchable_function_entries", false}, /* for ftrace, __mcount_loc counts */
+		{".call_sites", false}, /* can be undone: x86_call_was() of the core */
 		{".cfi_sites", false}, /* in front of functions */
 		{".discard.", true},
 		{".orc_unwind", true},

@@ -183,7 +183,7 @@ static void places_that_are_rewritten(void **state)
 		{"__jump_table", 16, 0xeb, 2},	     {".static_call_sites", 8, 0xe8, 5},
 		{".retpoline_sites", 4, 0xe8, 5},    {".retpoline_sites", 4, 0x2e, 6},
 		{".retpoline_sites", 4, 0x0f, 6},    {".return_sites", 4, 0xe9, 5},
-		{".smp_locks", 4, 0xf0, 1},	     {".call_sites", 4, 0xe8, 5},
+		{".smp_locks", 4, 0xf0, 1},	     {".call_sites", 4, 0xe8, 0},
 		{"runtime_ptr_dentry_hashtable", 4, 0xef, 8},
 		{"runtime_shift_d_hash_shift", 4, 12, 1},
 		{"__ex_table", 12, 0x90, 0},	     {".discard.reachable", 4, 0x90, 0},
