@@ -400,7 +400,7 @@ static bool is_superseded(const char *release, char *const *releases)
 	return false;
 }
 
-/* Remove the packages, but for that of which builds need more than is unpacked. */
+/* Remove the packages, but keep the one that builds unpack more of later. */
 static struct error *prune_packages(struct removal *removal, const char *release,
 				    const char *packages)
 {
