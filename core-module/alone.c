@@ -53,14 +53,14 @@ static bool alone_is_free(unsigned long ip, const u8 *nop, unsigned int size)
 }
 
 /* Is a kprobe, armed or not, on one of the words in the @size bytes at @at? */
-static __nocfi bool alone_is_probed(unsigned long at, unsigned int size)
+static bool alone_is_probed(unsigned long at, unsigned int size)
 {
 	bool found = false;
 	unsigned int i;
 
 	preempt_disable();
 	for (i = 0; i < size && !found; i += pp_arch.entry.size)
-		found = pp_kernel.get_kprobe((void *)(at + i));
+		found = pp_get_kprobe(at + i);
 	preempt_enable();
 	return found;
 }

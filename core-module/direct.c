@@ -83,7 +83,7 @@ static int direct_report_probe(const struct pp_site *site)
  * breakpoint.  If this look comes too early to find the probe, then the bytes that were read before
  * hold no breakpoint either.  The write then fails when it compares them with the text.
  */
-static __nocfi bool direct_is_probed(const struct pp_poke *poke)
+static bool direct_is_probed(const struct pp_poke *poke)
 {
 	bool found = false;
 	unsigned int i;
@@ -91,7 +91,7 @@ static __nocfi bool direct_is_probed(const struct pp_poke *poke)
 	preempt_disable();
 	/* Look at every byte: the bytes there now may be several instructions. */
 	for (i = 0; i < poke->size && !found && !pp_debug_skip_probed; i++)
-		found = pp_kernel.get_kprobe((void *)(poke->at + i));
+		found = pp_get_kprobe(poke->at + i);
 	preempt_enable();
 	return found;
 }

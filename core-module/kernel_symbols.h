@@ -140,6 +140,12 @@ static inline const u8 *pp_note_build_id(const Elf64_Nhdr *note)
 	return (const u8 *)(note + 1) + sizeof("GNU");
 }
 
+/* The kernel's get_kprobe(), for functions that make other indirect calls too.  Preemption off. */
+static inline __nocfi struct kprobe *pp_get_kprobe(unsigned long addr)
+{
+	return pp_kernel.get_kprobe((void *)addr);
+}
+
 #ifndef CONFIG_THREAD_INFO_IN_TASK
 #define pp_put_task_stack put_task_stack
 #else

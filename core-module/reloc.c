@@ -119,13 +119,13 @@ static void reloc_write(const struct pp_patch *patch, const struct pokepatch_rel
  * The address of a probe that depends on any of the @size bytes at @at, or 0.  Under text_mutex,
  * and kprobe_mutex if kallsyms lists it.
  */
-static __nocfi unsigned long reloc_find_probe(unsigned long at, unsigned int size)
+static unsigned long reloc_find_probe(unsigned long at, unsigned int size)
 {
 	unsigned long addr, found = 0;
 
 	preempt_disable();
 	for (addr = at - pp_arch.probe.reach + 1; addr < at + size && !found; addr++)
-		if (pp_kernel.get_kprobe((void *)addr))
+		if (pp_get_kprobe(addr))
 			found = addr;
 	preempt_enable();
 	return found;

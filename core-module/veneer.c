@@ -92,9 +92,8 @@ unsigned long pp_veneer_route(unsigned long ip, unsigned long target)
 }
 
 /* Allocate a page within [@start, @end).  Return: the page, or NULL. */
-static __nocfi void *veneer_alloc_code(unsigned long start, unsigned long end)
+static __nocfi void *veneer_alloc_within(unsigned long start, unsigned long end)
 {
-	pp_arch.veneer.limit(&start, &end);
 	if (start >= end || !pp_kernel.vmalloc_node_range || PP_FAULT("vmalloc_node_range"))
 		return NULL;
 	/*
@@ -105,6 +104,13 @@ static __nocfi void *veneer_alloc_code(unsigned long start, unsigned long end)
 					    GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN, PAGE_KERNEL,
 					    VM_FLUSH_RESET_PERMS, NUMA_NO_NODE,
 					    __builtin_return_address(0));
+}
+
+/* The same, where the architecture wants such pages to be. */
+static void *veneer_alloc_code(unsigned long start, unsigned long end)
+{
+	pp_arch.veneer.limit(&start, &end);
+	return veneer_alloc_within(start, end);
 }
 
 /*

@@ -37,12 +37,6 @@
 /* The most bytes of a difference that a message shows. */
 #define SHOWN 8
 
-/* Calls through a slot, and so makes no other indirect call (DESIGN.md, CONFIG_CFI_CLANG). */
-static __nocfi struct kprobe *verify_probe_at(unsigned long addr)
-{
-	return pp_kernel.get_kprobe((void *)addr);
-}
-
 /* @live has been read from @at: put the @nr bytes of @was into it that belong to @addr. */
 static void verify_put(unsigned long at, u8 *live, unsigned int size, unsigned long addr,
 		       const u8 *was, unsigned int nr)
@@ -62,7 +56,7 @@ static void verify_undo_probes(unsigned long at, u8 *live, unsigned int size)
 	/* With preemption off, kprobes cannot free a probe. */
 	preempt_disable();
 	for (addr = at - PP_PROBE_MAX + 1; addr < at + size; addr++) {
-		const struct kprobe *probe = verify_probe_at(addr);
+		const struct kprobe *probe = pp_get_kprobe(addr);
 		u8 was[PP_PROBE_MAX];
 
 		if (probe)

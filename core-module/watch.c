@@ -58,7 +58,7 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
  * The watch sees a probe that is just being armed or removed now, or the next time.  The code
  * stays: its module cannot go before pp_mutex is free.
  */
-static __nocfi bool watch_probe_within(unsigned long addr, unsigned long end)
+static bool watch_probe_within(unsigned long addr, unsigned long end)
 {
 	bool found = false;
 
@@ -66,7 +66,7 @@ static __nocfi bool watch_probe_within(unsigned long addr, unsigned long end)
 		if (!pp_arch.probe.may_be((const u8 *)addr))
 			continue;
 		preempt_disable();
-		found = pp_kernel.get_kprobe((void *)addr);
+		found = pp_get_kprobe(addr);
 		preempt_enable();
 	}
 	return found;

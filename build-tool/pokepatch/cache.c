@@ -404,7 +404,7 @@ static bool is_superseded(const char *release, char *const *releases)
 static struct error *prune_packages(struct removal *removal, const char *release,
 				    const char *packages)
 {
-	struct kernel_files files;
+	struct kernel_files files = {0};
 	struct error *error = NULL;
 	DIR *list;
 

@@ -260,7 +260,7 @@ NOKPROBE_SYMBOL(mips_serialise);
 #define BREAK_KPROBE ((BRK_KPROBE_BP << 6) | break_op)
 
 /* The instruction at @at, or if a kprobe is armed there, the one that the kprobe replaced. */
-static __nocfi u32 mips_insn_at(unsigned long at)
+static u32 mips_insn_at(unsigned long at)
 {
 	u32 insn = READ_ONCE(*(const u32 *)at);
 	const struct kprobe *probe;
@@ -268,7 +268,7 @@ static __nocfi u32 mips_insn_at(unsigned long at)
 	if (insn != BREAK_KPROBE)
 		return insn;
 	preempt_disable();
-	probe = pp_kernel.get_kprobe((void *)at);
+	probe = pp_get_kprobe(at);
 	if (probe)
 		memcpy(&insn, &probe->opcode, sizeof(insn));
 	preempt_enable();

@@ -83,3 +83,8 @@ none() {
 	done >"$BATS_TEST_TMPDIR/anonymous"
 	none "$BATS_TEST_TMPDIR/anonymous" "static functions without their file's prefix"
 }
+
+@test "functions of the core that call through slots are __nocfi, and call nothing else indirectly" {
+	files '^core-module/.*\.[ch]$' | xargs awk -f test/host/nocfi.awk >"$BATS_TEST_TMPDIR/calls"
+	none "$BATS_TEST_TMPDIR/calls" "calls that a kernel with CONFIG_CFI_CLANG does not survive"
+}

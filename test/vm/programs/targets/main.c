@@ -50,6 +50,11 @@ struct word {
 	uint64_t offset;
 };
 
+struct place {
+	unsigned int section;
+	uint64_t offset;
+};
+
 struct module {
 	const char *file;
 	const uint8_t *elf;
@@ -64,6 +69,8 @@ struct module {
 	const char *strtab;
 	char name[64];
 	struct pokepatch_image image; /* of a patch; magic is 0 if the module is none */
+	struct place *seals; /* what its own table tells the kernel to seal */
+	unsigned int nr_seals;
 	unsigned int sealed;
 };
 
@@ -399,8 +406,8 @@ static void target(const struct module *module, const char *place, uint64_t at)
 	       memcmp(bytes, seal, sizeof(bytes)) ? "has no ENDBR" : "is sealed");
 }
 
-/* Does the file's own table say that the kernel shall seal this? */
-static bool is_in_seals(const struct module *module, unsigned int section, uint64_t offset)
+/* Read the file's own table of what the kernel shall seal. */
+static void read_seals(struct module *module)
 {
 	const unsigned int table = find_section(module, ".ibt_endbr_seal");
 	unsigned int n;
@@ -409,14 +416,26 @@ static bool is_in_seals(const struct module *module, unsigned int section, uint6
 	for (n = 1; table && n < module->nr_sections; n++) {
 		const Elf64_Rela *relocs = relocs_of(module, n, &count);
 
-		for (r = 0; relocates(module, n) == table && r < count; r++) {
+		if (relocates(module, n) != table || !count)
+			continue;
+		module->seals = make(count * sizeof(*module->seals));
+		module->nr_seals = (unsigned int)count;
+		for (r = 0; r < count; r++) {
 			const Elf64_Sym *symbol = &module->symtab[ELF64_R_SYM(relocs[r].r_info)];
 
-			if (symbol->st_shndx == section &&
-			    symbol->st_value + (uint64_t)relocs[r].r_addend == offset)
-				return true;
+			module->seals[r].section = symbol->st_shndx;
+			module->seals[r].offset = symbol->st_value + (uint64_t)relocs[r].r_addend;
 		}
 	}
+}
+
+static bool is_in_seals(const struct module *module, unsigned int section, uint64_t offset)
+{
+	unsigned int i;
+
+	for (i = 0; i < module->nr_seals; i++)
+		if (module->seals[i].section == section && module->seals[i].offset == offset)
+			return true;
 	return false;
 }
 
@@ -608,29 +627,20 @@ static void look_at_init(const struct module *module)
 	}
 }
 
-/* What the module's own table of seals names, which shows that the kernel seals functions at all.
- */
-static void count_seals(struct module *module)
+/* That the kernel has sealed what it shall seal, and how much that is. */
+static void check_seals(struct module *module)
 {
-	const unsigned int table = find_section(module, ".ibt_endbr_seal");
-	unsigned int n;
-	size_t count, r;
+	unsigned int i;
 
-	for (n = 1; table && n < module->nr_sections; n++) {
-		const Elf64_Rela *relocs = relocs_of(module, n, &count);
+	for (i = 0; i < module->nr_seals; i++) {
+		const struct place *at = &module->seals[i];
 
-		for (r = 0; relocates(module, n) == table && r < count; r++) {
-			const Elf64_Sym *symbol = &module->symtab[ELF64_R_SYM(relocs[r].r_info)];
-			const uint64_t offset = symbol->st_value + (uint64_t)relocs[r].r_addend;
-			const unsigned int section = symbol->st_shndx;
-
-			if (!module->bytes[section])
-				continue; /* of init */
-			if (memcmp(module->bytes[section] + offset, seal, sizeof(seal)))
-				die("%s: %s+0x%lx is to be sealed, and is not", module->name,
-				    section_name(module, section), (unsigned long)offset);
-			module->sealed++;
-		}
+		if (!module->bytes[at->section])
+			continue; /* of init */
+		if (memcmp(module->bytes[at->section] + at->offset, seal, sizeof(seal)))
+			die("%s: %s+0x%lx is to be sealed, and is not", module->name,
+			    section_name(module, at->section), (unsigned long)at->offset);
+		module->sealed++;
 	}
 }
 
@@ -655,7 +665,8 @@ int main(int argc, char **argv)
 		read_sections(&modules[m]);
 		read_words(&modules[m]);
 		read_image(&modules[m]);
-		count_seals(&modules[m]);
+		read_seals(&modules[m]);
+		check_seals(&modules[m]);
 		sealed += modules[m].sealed;
 	}
 	for (m = 0; m < nr_modules; m++) {
