@@ -3,30 +3,36 @@
 
 load helpers
 
-# places_in MODULE FUNCTION PATTERN - offsets of the instructions that match, in a function that
-# is the first of the module.
-places_in() {
-	"${cross}objdump" -dz --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="$3" '
-		$2 == name { inside = 1; next }
+# instructions MODULE FUNCTION [PATTERN] - where in the function its instructions begin, or those
+# that match.  NOPs may lie in front of the function, which then is not at the beginning of .text.
+instructions() {
+	"${cross}objdump" -dz --no-show-raw-insn "$1" | awk -v name="<$2>:" -v pattern="${3-.}" '
+		$2 == name { print "begins", $1; inside = 1; next }
 		!NF { inside = 0 }
-		inside && $0 ~ pattern { sub(":", "", $1); printf "+0x%s ", $1 }'
+		inside && $0 ~ pattern { sub(":", "", $1); print $1 }' | {
+		local begins='' place
+		read -r _ begins
+		while read -r place; do
+			printf '+0x%x\n' $((16#$place - 16#$begins))
+		done
+	}
 }
 
 # late_places MODULE FUNCTION - of those in which the core writes what it knows only when the
 # parent is there: "TYPE .text + OFFSET" in the relocations of its tables.
 late_places() {
-	local places place last start starts
-	starts=$(places_in "$1" "$2" .)
-	places=$(readelf -rW "$1" | awk '
+	local begins all offset place last
+	begins=$(readelf -sW "$1" | awk -v name="$2" '$8 == name && $4 == "FUNC" { print $2 }')
+	all=$(instructions "$1" "$2")
+	readelf -rW "$1" | awk '
 		/^Relocation section/ { inside = $3 ~ /pokepatch.tables/ }
-		inside && $5 == ".text" { print $7 }')
-	for place in $places; do
-		last=
-		for start in $starts; do
-			((start > 16#$place)) || last=$start
+		inside && $5 == ".text" { print $7 }' |
+		while read -r offset; do
+			for place in $all; do
+				((place > 16#$offset - 16#$begins)) || last=$place
+			done
+			echo "$last"
 		done
-		echo "$last"
-	done
 }
 
 @test "a parent that is loaded later is switched before its init runs" {
@@ -35,7 +41,7 @@ late_places() {
 	patch=$(patch_module "$top/test/vm/patches/dummy-setup.patch")
 	# Two addresses in dummy.ko are stored; the MTU is.
 	late=$(late_places "$patch" dummy_setup)
-	new=$(places_in "$patch" dummy_setup '[$#]0x4d2[^0-9a-f]|,1234$')
+	new=$(instructions "$patch" dummy_setup '[$#]0x4d2[^0-9a-f]|,1234$')
 	[ "$(wc -w <<<"$late")" -ge 2 ] && [ -n "$new" ]
 	guest "${patched[@]}" --module dummy --expect 'pokepatch: dummy_setup: there is a probe at ' \
 		--expect 'pokepatch: module dummy is refused: ' -- "$late" "$new" <<-'END'
