@@ -145,6 +145,9 @@ static struct error *read_elf(struct parent *parent)
 		sections[i].percpu = !strcmp(sections[i].name, ".data..percpu") && !header.sh_addr;
 		if (header.sh_type == SHT_SYMTAB)
 			symtab = scn;
+		if (header.sh_type == SHT_NOBITS && header.sh_flags & SHF_EXECINSTR &&
+		    header.sh_size)
+			return unusable(parent, "it has debug information alone, and no code");
 		if (!strcmp(sections[i].name, ".modinfo") && header.sh_type != SHT_NOBITS) {
 			Elf_Data *data = elf_getdata(scn, NULL);
 

@@ -430,10 +430,16 @@ struct error *kernel_check_vmlinux(struct build *build)
 		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
 	text = read_banner(vmlinux);
 	release = text ? xstrndup(text, strcspn(text, " ")) : NULL;
-	if (!release || strcmp(release, build->release)) {
+	if (!release) {
 		refusals_add(&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
-			     "this is of kernel %s, not of %s; give that kernel's vmlinux",
-			     release ? release : "(none found)", build->release);
+			     "it has no kernel's banner, as a file with debug information alone has "
+			     "none; give the vmlinux that has the code, too");
+		return NULL;
+	}
+	if (strcmp(release, build->release)) {
+		refusals_add(&build->refusals, "vmlinux-differs", vmlinux, "vmlinux",
+			     "this is of kernel %s, not of %s; give that kernel's vmlinux", release,
+			     build->release);
 		return NULL;
 	}
 	check_banner_compiler(build, text);

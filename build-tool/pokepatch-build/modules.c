@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The kernel's modules with debug information.  "pokepatch fetch" unpacks vmlinux alone; the 1,100
- * modules of a cloud kernel take up another 1.1 GB, and most patches need none.
+ * modules of a cloud kernel take up another 1.1 GB, and most patches need none.  A folder that the
+ * user names may have packed modules, or debug information in files of its own (debug_apart.c).
  */
 #include "pokepatch-build/modules.h"
 
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "common/deb.h"
+#include "common/proc.h"
+#include "pokepatch-build/debug_apart.h"
 
 /* Is the file "nf-tables.ko.xz" of module nf_tables?  The loader turns dashes into underscores. */
 static bool is_module_file(const char *file, const char *name)
@@ -66,18 +69,86 @@ struct error *modules_find(const struct build *build, const char *name, char **r
 		       : find_below(build->files.modules, name, ret);
 }
 
+/* ---- packed modules, and debug information apart from them ------------------------ */
+
+/* How modules are packed, besides not at all. */
+static const struct {
+	const char *ending;
+	const char *program[2];
+} packings[] = {
+	{".xz", {"xz", "-dc"}},
+	{".zst", {"zstd", "-dqc"}},
+	{".gz", {"gzip", "-dc"}},
+};
+
+/* The module @file, or NULL; a packed one is unpacked into the work folder. */
+static struct error *find_unpacked(const struct build *build, const char *file, char **ret)
+{
+	_free_ char *unpacked = xasprintf("%s/module-%s", build->work, strrchr(file, '/') + 1);
+
+	*ret = file_exists(file) ? xstrdup(file) : NULL;
+	for (size_t i = 0; !*ret && i < ARRAY_SIZE(packings); i++) {
+		_free_ char *packed = xasprintf("%s%s", file, packings[i].ending);
+		const char *const argv[] = {packings[i].program[0], packings[i].program[1], packed,
+					    NULL};
+		const struct proc_options options = {.output = unpacked, .keep_stderr_apart = true};
+
+		if (!file_exists(packed))
+			continue;
+		TRY(error_prefix(proc_check(argv, &options, NULL), "cannot unpack %s", packed));
+		*ret = take_pointer(unpacked);
+	}
+	return NULL;
+}
+
+/*
+ * Join the debug information in @debug, as RHEL has it, with the module: the one beside it, that of
+ * the image in the cache, or the installed one.
+ */
+static struct error *join_module(const struct build *build, const char *debug, const char *path,
+				 char **ret)
+{
+	_free_ char *joined = xasprintf("%s/joined-%s", build->work, strrchr(path, '/') + 1);
+	_free_ char *installed = xasprintf("/lib/modules/%s", build->release);
+	const char *const folders[] = {build->files.modules_dbg, build->files.modules, installed};
+	_free_ char *module = NULL;
+
+	for (size_t i = 0; !module && i < ARRAY_SIZE(folders); i++) {
+		_free_ char *file = xasprintf("%s/%s", folders[i], path);
+
+		TRY(find_unpacked(build, file, &module));
+	}
+	if (!module)
+		return error_new(STATUS_FAILED,
+				 "%s has debug information alone, and there is no module %s in %s "
+				 "or %s; install the kernel's modules",
+				 debug, path, build->files.modules, installed);
+	if (!file_exists(joined))
+		TRY(debug_join(debug, module, joined));
+	*ret = take_pointer(joined);
+	return NULL;
+}
+
+/* ---- one module --------------------------------------------------------------------- */
+
 struct error *modules_file(const struct build *build, const char *path, char **ret)
 {
 	_free_ char *file = xasprintf("%s/%s", build->files.modules_dbg, path);
-	_free_ char *root = file_exists(file) ? NULL : package_root(build);
-	_free_ char *temporary = NULL;
+	_free_ char *debug = xasprintf("%s.debug", file);
+	_free_ char *root = NULL, *temporary = NULL;
 
+	/* A module may lie beside its debug information; it has none itself then. */
+	if (file_exists(debug))
+		return join_module(build, debug, path, ret);
+	TRY(find_unpacked(build, file, ret));
+	root = *ret ? NULL : package_root(build);
 	if (root) {
 		/* prune removes folders that end in .tmp */
 		temporary = xasprintf("%s/module-%d.tmp", build->files.cache, (int)getpid());
 		TRY(deb_extract_file(build->files.dbg_package, file + strlen(root) + 1, root,
 				     temporary));
 	}
-	*ret = take_pointer(file);
+	if (!*ret)
+		*ret = take_pointer(file);
 	return NULL;
 }

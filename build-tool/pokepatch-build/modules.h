@@ -13,9 +13,11 @@ struct error *modules_find(const struct build *build, const char *name, char **r
 
 /*
  * modules_file - the file of a module with debug information, which is extracted from its package
- * when it is needed for the first time.  The caller frees it.
+ * when it is needed for the first time.  The caller frees it.  What is packed in a folder that the
+ * user gave, or has its debug information apart, is in the work folder.
  * @path: as from modules_find().
- * Errors: it cannot be extracted.  The file may be missing in a folder that the user gave.
+ * Errors: it cannot be extracted or unpacked; there is debug information without the module.  The
+ *	file may be missing in a folder that the user gave.
  */
 struct error *modules_file(const struct build *build, const char *path, char **ret);
 

@@ -77,3 +77,43 @@ refused() {
 	run -2 "$top/build/bin/pokepatch-diff" -o out.o 1.o 2.o
 	[[ $output == "x.c:2: refused [no-entry]: 'f' changed "* ]] # they were compared
 }
+
+# take_apart - the stock kernel's binfmt_misc as RHEL ships modules: its debug information in
+# apart/$module.debug, where code and data have no contents.  whole.ko is a patch for it.
+take_apart() {
+	module=kernel/fs/binfmt_misc.ko
+	patch=$top/examples/binfmt-misc-status.patch
+	"$program" -q -k "$release" -o whole.ko "$patch"
+	mkdir -p "apart/${module%/*}"
+	objcopy --only-keep-debug "$kernel/dbg/usr/lib/debug/lib/modules/$release/$module" \
+		"apart/$module.debug"
+	readelf -SW "apart/$module.debug" | grep -q ' \.text *NOBITS '
+}
+
+@test "debug information of modules apart from them" {
+	take_apart
+	# The image in the cache has the module.
+	"$program" -q -k "$release" --modules apart -o apart.ko "$patch"
+	cmp whole.ko apart.ko
+	# The module beside it, packed.
+	mkdir stripped
+	objcopy --strip-debug "$kernel/dbg/usr/lib/debug/lib/modules/$release/$module" stripped/x.ko
+	xz -c stripped/x.ko >"apart/$module.xz"
+	rm apart.ko
+	"$program" -q -k "$release" --modules apart -o apart.ko "$patch"
+	cmp whole.ko apart.ko
+	# One of another build.
+	printf '\001' | dd of=stripped/x.ko bs=1 conv=notrunc status=none \
+		seek="$(($(readelf -SW stripped/x.ko | sed -n 's/.*\.note\.gnu\.build-id *NOTE *0* *\([0-9a-f]*\).*/0x\1/p') + 20))"
+	xz -c stripped/x.ko >"apart/$module.xz"
+	run -1 "$program" -q -k "$release" --modules apart -o other.ko "$patch"
+	[[ $output == *"they differ in build id; give both from one build of the kernel" ]]
+	[ "${#lines[@]}" -eq 1 ]
+	[ ! -e other.ko ]
+}
+
+@test "debug information of vmlinux apart from it" {
+	objcopy --only-keep-debug --remove-section='.debug*' own/vmlinux vmlinux.debug
+	run -2 "$program" -q -k "$release" --vmlinux vmlinux.debug -o x.ko "$patch"
+	[[ ${lines[0]} == *"vmlinux.debug: refused [vmlinux-differs]: "*"debug information alone"* ]]
+}

@@ -38,7 +38,7 @@ static void make_cache(struct build *build)
 	put("cache/packages/x", "");
 	put("cache/dbg/usr/lib/debug/lib/modules/1-x/kernel/present.ko", "here");
 	assert_no_error(proc_check(argv, NULL, NULL));
-	*build = (struct build){.files = {
+	*build = (struct build){.work = folder, .files = {
 		.cache = xasprintf("%s/cache", folder),
 		.modules = xasprintf("%s/cache/image/lib/modules/1-x", folder),
 		.modules_dbg = xasprintf("%s/cache/dbg/usr/lib/debug/lib/modules/1-x", folder),
@@ -88,11 +88,38 @@ static void test_given(void **state)
 	kernel_files_deinit(&build.files);
 }
 
+/* Packed modules, and debug information without a module. */
+static void test_packed(void **state)
+{
+	_free_ char *unpacked = NULL, *text = NULL, *none = NULL;
+	_free_ char *plain = xasprintf("%s/given/kernel/other.ko", folder);
+	const char *const argv[] = {"gzip", plain, NULL};
+	struct build build;
+
+	(void)state;
+	make_cache(&build);
+	build.release = (char *)"1-x";
+	free(build.files.modules_dbg);
+	build.files.modules_dbg = xasprintf("%s/given", folder);
+	put("given/kernel/other.ko", "packed");
+	put("given/kernel/alone.ko.debug", "");
+	assert_no_error(proc_check(argv, NULL, NULL));
+	assert_no_error(modules_file(&build, "kernel/other.ko", &unpacked));
+	assert_no_error(file_read(unpacked, &text, NULL));
+	assert_string_equal(text, "packed");
+	assert_error(modules_file(&build, "kernel/alone.ko", &none), STATUS_FAILED,
+		     "no module kernel/alone.ko");
+	put("given/kernel/bad.ko.xz", "not xz");
+	assert_error(modules_file(&build, "kernel/bad.ko", &none), STATUS_FAILED, "cannot unpack");
+	kernel_files_deinit(&build.files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_extract, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_packed, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

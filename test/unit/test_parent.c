@@ -231,6 +231,13 @@ static void test_unusable(void **state)
 	object_deinit(&made.object);
 	assert_error(parent_open("vmlinux", file, &parent), STATUS_FAILED, "not a vmlinux");
 
+	make(&made, true);
+	add_units(&made);
+	made.text->type = SHT_NOBITS;
+	assert_no_error(object_write(&made.object, file));
+	object_deinit(&made.object);
+	assert_error(parent_open("m", file, &parent), STATUS_FAILED, "debug information alone");
+
 	assert_no_error(file_write(file, "text\n", 5));
 	assert_error(parent_open("vmlinux", file, &parent), STATUS_FAILED, "not an ELF file");
 	assert_error(parent_open("vmlinux", folder, &parent), STATUS_FAILED, folder);
