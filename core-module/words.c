@@ -3,9 +3,10 @@
  * With debug_cross_check the debug build compares two looks at each stack: the architecture's walk
  * (an unwinder, say), and the conservative look at every word.  A busy address that only the walk
  * has found is a bug in one of the two.  One that only a word shows is a leftover of an earlier
- * call; it is counted.
+ * call; it is counted.  So are stacks of which the walk says that it cannot know the addresses.
  */
 #include <linux/atomic.h>
+#include <linux/errno.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
@@ -20,6 +21,7 @@ static struct {
 	atomic_long_t agreed;	/* stacks in which both looks found a busy address */
 	atomic_long_t stale;	/* stacks in which only the words show one */
 	atomic_long_t missed;	/* stacks in which only the unwinder found one */
+	atomic_long_t unknown;	/* stacks that the walk did not begin with (-EBUSY) */
 } counts;
 
 struct look {
@@ -57,6 +59,8 @@ void pp_words_compare(const struct pp_busy *busy, struct task_struct *task,
 		atomic_long_inc(look.confirmed ? &counts.agreed : &counts.missed);
 	else if (look.found && !walk->err)
 		atomic_long_inc(&counts.stale);
+	if (walk->err == -EBUSY)
+		atomic_long_inc(&counts.unknown);
 }
 
 void pp_words_report(void)
@@ -71,10 +75,11 @@ void pp_words_report(void)
 
 static int words_counts_get(char *buf, const struct kernel_param *kp)
 {
-	return scnprintf(buf, PAGE_SIZE, "stacks=%ld words=%ld agreed=%ld stale=%ld missed=%ld\n",
+	return scnprintf(buf, PAGE_SIZE,
+			 "stacks=%ld words=%ld agreed=%ld stale=%ld missed=%ld unknown=%ld\n",
 			 atomic_long_read(&counts.stacks), atomic_long_read(&counts.words),
 			 atomic_long_read(&counts.agreed), atomic_long_read(&counts.stale),
-			 atomic_long_read(&counts.missed));
+			 atomic_long_read(&counts.missed), atomic_long_read(&counts.unknown));
 }
 
 static const struct kernel_param_ops counts_ops = { .get = words_counts_get };

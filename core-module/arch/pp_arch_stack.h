@@ -43,7 +43,8 @@ struct pp_arch_stack {
 	 * instruction pointer is visited also as pp_stack_saved_pc() translates it.  The stack
 	 * stays while this runs.  Any context; takes no lock and allocates nothing.
 	 * Return: 0 if @visit saw everything up to the end of the stack, or ended the walk.
-	 * After an error any code address may be on the stack.
+	 * After an error any code address may be on the stack.  -EBUSY: the walk did not begin,
+	 * because the kernel would not tell which return addresses a tracer has replaced.
 	 */
 	int (*walk)(struct task_struct *task, bool (*visit)(void *ctx, unsigned long addr),
 		    void *ctx);

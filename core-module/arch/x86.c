@@ -259,8 +259,8 @@ static bool x86_is_stack_end(const struct unwind_state *state, struct task_struc
 
 /*
  * Has a kretprobe replaced return addresses on the stack of @task, which is ready to run?  The
- * kernel looks up the original ones for sleeping tasks only, and warns if it is asked about
- * others (rethook_find_ret_addr()).
+ * kernel looks up the original ones for sleeping tasks only (rethook_find_ret_addr()).  Asked
+ * about others, it gives 0, and Linux 6.1 warns.
  */
 static bool x86_has_unknown_returns(const struct task_struct *task)
 {
@@ -293,7 +293,7 @@ static int x86_stack_walk(struct task_struct *task, bool (*visit)(void *ctx, uns
 	struct unwind_state state;
 
 	if (x86_has_unknown_returns(task))
-		return -EAGAIN;
+		return -EBUSY;
 	for (unwind_start(&state, task, NULL, NULL); !unwind_done(&state) && !unwind_error(&state);
 	     unwind_next_frame(&state)) {
 		const struct pt_regs *regs = unwind_get_entry_regs(&state, NULL);

@@ -182,20 +182,33 @@ words=$(words core-checks)
 	'
 }
 
+# Does the kernel warn when it is asked for the return addresses of a task that is ready to run?
+# Linux 6.1 does; in later versions the function's only warning is about a cursor of NULL.
+warns_of_ready() {
+	local vmlinux
+	vmlinux=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$(kernel_release)/dbg/usr/lib/debug/boot/vmlinux-$(kernel_release)
+	[ "$("${cross}objdump" -d --disassemble=rethook_find_ret_addr "$vmlinux" | grep -cw ud2)" -gt 1 ]
+}
+
 @test "without one of the others, functions are switched under those who run them" {
 	core=core-debug with_patches "$patches"/{sleepers,sleeper,thread-exit,flock-body,escape}.patch \
 		"$top/examples/proc-version.patch"
 	! can live || patched+=(--module
 		"$(patch_module "$patches/sleeper.patch" sleeper-live --transition live)")
 	! can livepatch || patched+=(--module "$(test_module pp_flush)")
-	! can unwinder || patched+=(--module "$(test_module pp_stacks)" --expect rethook_find_ret_addr)
+	! can unwinder || patched+=(--module "$(test_module pp_stacks)")
+	local warns=no
+	if can unwinder && warns_of_ready; then
+		warns=yes
+		patched+=(--expect rethook_find_ret_addr)
+	fi
 	! can bpf || patched+=(--program "$(test_program bpf-attach)")
 	! can ftrace || patched+=(--expect ' __ftrace_hash_rec_update')
 	guest "${patched[@]}" --module "$(patch_module "$patches/flock-body.patch" flock-top)" \
 		--module "$(test_module pp_icount)" \
 		--program "$(test_program exiter)" --program "$(test_program flocker)" \
-		--timeout 400 -- "${arch_instructions[0]}" <<<"$words"'
-		instruction=$1
+		--timeout 400 -- "${arch_instructions[0]}" "$warns" <<<"$words"'
+		instruction=$1 warns=$2
 		core_is() { grep -q "^pokepatch .* $1 " /proc/modules; }
 		flush=/sys/module/pp_flush/parameters/hold
 
@@ -391,13 +404,22 @@ words=$(words core-checks)
 			taskset -c 1 cat /proc/version >/dev/null &
 			second=$!
 			sleep 1
+			check_off cross_check # on, that is
+			unknown=$(count unknown)
 			blocked sleeper 1 "cat ?unreliable-stack?"
+			[ "$(count unknown)" -gt "$unknown" ] || die "the kernel was asked"
 			lacks "the log" "$(dmesg)" rethook_find_ret_addr
-			# The kernel warns, and cannot tell.
+			# The kernel cannot tell, and may warn.
 			check_off skip_ready
+			unknown=$(count unknown)
 			blocked sleeper 1 "cat ?unreliable-stack?"
+			same "stacks that it was not asked about" "$(count unknown)" "$unknown"
 			check_on skip_ready
-			has "the log" "$(dmesg)" rethook_find_ret_addr
+			case $warns in
+			yes) has "the log" "$(dmesg)" rethook_find_ret_addr ;;
+			no) lacks "the log" "$(dmesg)" rethook_find_ret_addr ;;
+			esac
+			check_on cross_check
 			echo 0 >/proc/sys/kernel/panic
 			wait $first $second
 			stop_hits
