@@ -3,6 +3,7 @@
 #ifndef POKEPATCH_EXACT_H
 #define POKEPATCH_EXACT_H
 
+#include "common/args.h"
 #include "object/object.h"
 #include "object/parent.h"
 
@@ -20,5 +21,18 @@ struct verify_difference {
 bool verify_differs(const struct object *object, const struct symbol *symbol,
 		    const struct parent *parent, const struct parent_symbol *old,
 		    const unsigned char *bytes, uint64_t room, struct verify_difference *ret);
+
+/* The functions of an exact object and their cold parts. */
+struct exact_functions {
+	struct map by_name; /* struct symbol; a cold part "foo.cold.3" as "foo.cold" */
+	struct args names;  /* that were shortened */
+};
+
+/* exact_functions_init - of an object that lives longer; the caller deinits it. */
+void exact_functions_init(const struct object *object, struct exact_functions *ret);
+void exact_functions_deinit(struct exact_functions *functions);
+/* exact_function, exact_cold - a function by its name, and the cold part of one; or NULL. */
+const struct symbol *exact_function(const struct exact_functions *functions, const char *name);
+const struct symbol *exact_cold(const struct exact_functions *functions, const char *function);
 
 #endif /* POKEPATCH_EXACT_H */

@@ -20,14 +20,50 @@
 #include "pokepatch-build/units.h"
 #include "pokepatch-build/exact.h"
 
-static void index_functions(const struct object *object, struct map *ret)
+/* "foo.cold" for "foo.cold.3": gcc up to version 8 numbers the cold parts of a unit; or NULL. */
+static char *unnumbered_cold(const char *name)
 {
+	const char *cold = strstr(name, ".cold.");
+	const char *number = cold ? cold + strlen(".cold.") : "";
+
+	return *number && !number[strspn(number, "0123456789")]
+		       ? xstrndup(name, (size_t)(number - 1 - name))
+		       : NULL;
+}
+
+void exact_functions_init(const struct object *object, struct exact_functions *ret)
+{
+	*ret = (struct exact_functions){0};
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		struct symbol *symbol = object->symbols.list[i];
+		_free_ char *cold = NULL;
 
-		if (symbol->type == STT_FUNC && symbol->section)
-			*map_slot(ret, symbol->name) = symbol;
+		if (symbol->type != STT_FUNC || !symbol->section)
+			continue;
+		cold = unnumbered_cold(symbol->name);
+		if (cold)
+			args_add(&ret->names, cold);
+		*map_slot(&ret->by_name,
+			  cold ? ret->names.list[ret->names.count - 1] : symbol->name) = symbol;
 	}
+}
+
+const struct symbol *exact_function(const struct exact_functions *functions, const char *name)
+{
+	return map_get(&functions->by_name, name);
+}
+
+const struct symbol *exact_cold(const struct exact_functions *functions, const char *function)
+{
+	_free_ char *name = xasprintf("%s.cold", function);
+
+	return exact_function(functions, name);
+}
+
+void exact_functions_deinit(struct exact_functions *functions)
+{
+	map_deinit(&functions->by_name);
+	args_deinit(&functions->names);
 }
 
 static const struct reloc *first_reloc(const struct section *section, uint64_t offset)
@@ -187,7 +223,8 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 /* Verify both parts: the compiler moves rarely executed code of a function f to f.cold. */
 static void verify_function(struct build *build, const struct unit *unit,
 			    const struct object *exact, const struct rewritten *rewritten,
-			    const struct map *symbols, struct diff_function *function)
+			    const struct exact_functions *functions,
+			    struct diff_function *function)
 {
 	const struct externals *externals = &build->comparison->externals;
 	struct buffer *texts = build->comparison->texts;
@@ -199,7 +236,7 @@ static void verify_function(struct build *build, const struct unit *unit,
 		.object = exact,
 		.rewritten = rewritten,
 		.name = old->name,
-		.symbol = map_get(symbols, old->name),
+		.symbol = exact_function(functions, old->name),
 		.external = old,
 		.text = &texts[function->old],
 	};
@@ -208,7 +245,7 @@ static void verify_function(struct build *build, const struct unit *unit,
 		.object = exact,
 		.rewritten = rewritten,
 		.name = cold_name,
-		.symbol = map_get(symbols, cold_name),
+		.symbol = exact_cold(functions, old->name),
 	};
 
 	function->verified = verify_part(build, &hot);
@@ -233,22 +270,22 @@ static struct error *verify_unit(struct build *build, size_t index)
 	struct diff_result *result = &comparison->results[index];
 	const struct unit *unit = &build->units[index];
 	struct rewritten rewritten;
-	struct map symbols = {0};
+	struct exact_functions functions;
 	struct object exact;
 
 	if (!comparison->outputs[index])
 		return NULL;
 	TRY(object_read(unit->exact_object, &exact));
 	rewritten_init(&exact, &rewritten);
-	index_functions(&exact, &symbols);
+	exact_functions_init(&exact, &functions);
 	for (size_t i = 0; i < result->functions.count; i++) {
 		struct diff_function *function = &result->functions.list[i];
 
 		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
-			verify_function(build, unit, &exact, &rewritten, &symbols, function);
+			verify_function(build, unit, &exact, &rewritten, &functions, function);
 	}
 	rewritten_deinit(&rewritten);
-	map_deinit(&symbols);
+	exact_functions_deinit(&functions);
 	object_deinit(&exact);
 	return NULL;
 }
