@@ -26,10 +26,12 @@ void deb_extract_command(const char *deb, char *const *files, const char *root, 
 /*
  * deb_extract_file - extract one file to its place below @root, in one step: others may do the same
  * at the same time.
- * @temporary: a folder to make and to remove, in the same file system; no one else's.
- * Errors: the package has no such file, or the disk is full.
+ * @above: a folder in the same file system, for a temporary one whose name ends in .tmp.
+ * @ret_damaged: whether an error came from a package that is cut off or of which bytes changed
+ * Errors: the package has no such file, the file is not what the package's md5sums say, or the disk
+ *	is full.
  */
 struct error *deb_extract_file(const char *deb, const char *file, const char *root,
-			       const char *temporary);
+			       const char *above, bool *ret_damaged);
 
 #endif /* POKEPATCH_DEB_H */

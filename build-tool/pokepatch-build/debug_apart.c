@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Joins a module and its debug information.  Distributions such as RHEL ship the module x.ko without
- * debug information, and x.ko.debug, in which code and data have no contents.  The installed module
- * lacks the names of files and most local symbols, and the debug file lacks the code, so that
- * neither tells what a unit became.  Both have the same sections: all that the debug file lacks is
- * taken from the module.
+ * Joins a module and its debug information.  Distributions such as RHEL ship the module x.ko
+ * without debug information, and x.ko.debug, in which code and data have no contents.  The
+ * installed module lacks the names of files and most local symbols, and the debug file lacks the
+ * code, so that neither tells what a unit became.  Both have the same sections: all that the debug
+ * file lacks is taken from the module.
  */
 #include "pokepatch-build/debug_apart.h"
 
@@ -108,8 +108,9 @@ static struct error *fill_section(struct join *join, const struct section *from)
 }
 
 /*
- * elfutils' strip leaves .rela.text in the debug file as a section without contents.  object_write()
- * makes the tables of relocations, so mark it as one, or there would be two of that name.
+ * elfutils' strip leaves .rela.text in the debug file as a section without contents.
+ * object_write() makes the tables of relocations, so mark it as one, or there would be two of that
+ * name.
  */
 static void drop_empty_relocations(struct object *debug)
 {

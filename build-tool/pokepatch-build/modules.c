@@ -6,6 +6,7 @@
  */
 #include "pokepatch-build/modules.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "common/deb.h"
 #include "common/proc.h"
+#include "pokepatch-build/build_fetch.h"
 #include "pokepatch-build/debug_apart.h"
 
 /* Is the file "nf-tables.ko.xz" of module nf_tables?  The loader turns dashes into underscores. */
@@ -45,14 +47,14 @@ static struct error *find_below(const char *folder, const char *name, char **ret
 	return NULL;
 }
 
-/* The folder dbg in the cache, if the modules' folder lies below it and their package is there. */
+/* The folder dbg in the cache, if the modules' folder lies below it. */
 static char *package_root(const struct build *build)
 {
 	const struct kernel_files *files = &build->files;
 	_free_ char *root = xasprintf("%s/dbg", files->cache ?: "");
 	size_t length = strlen(root);
 
-	return files->dbg_package && files->modules_dbg && !strncmp(files->modules_dbg, root, length) &&
+	return files->modules_dbg && !strncmp(files->modules_dbg, root, length) &&
 			       files->modules_dbg[length] == '/'
 		       ? take_pointer(root)
 		       : NULL;
@@ -67,6 +69,59 @@ struct error *modules_find(const struct build *build, const char *name, char **r
 	return *ret || !root || !build->files.modules
 		       ? NULL
 		       : find_below(build->files.modules, name, ret);
+}
+
+/* ---- the package with debug information -------------------------------------------- */
+
+static struct error *no_package(const struct build *build, const char *why)
+{
+	return error_new(STATUS_FAILED,
+			 "the package linux-image-%s-dbg, from which a module is needed, %s; run "
+			 "'pokepatch fetch %s'",
+			 build->release, why, build->release);
+}
+
+/* Have the package fetched, if the user allowed that. */
+static struct error *fetch_package(struct build *build, const char *why)
+{
+	struct kernel_files files;
+
+	free(take_pointer(build->files.dbg_package));
+	if (!build->options.fetch)
+		return no_package(build, why);
+	TRY(build_fetch(build));
+	TRY(kernel_files_find(build->release, &files));
+	build->files.dbg_package = take_pointer(files.dbg_package);
+	kernel_files_deinit(&files);
+	return build->files.dbg_package ? NULL : no_package(build, "is still not in the cache");
+}
+
+static struct error *extract(const struct build *build, const char *file, const char *root,
+			     bool *ret_damaged)
+{
+	return deb_extract_file(build->files.dbg_package, file + strlen(root) + 1, root,
+				build->files.cache, ret_damaged);
+}
+
+/*
+ * Extract a module from the package.  A damaged package is removed first, because a fetch takes a
+ * package for whole that is as long as it should be.
+ */
+static struct error *extract_module(struct build *build, const char *file, const char *root)
+{
+	struct error *error;
+	bool damaged;
+
+	if (!build->files.dbg_package)
+		TRY(fetch_package(build, "is not in the cache"));
+	error = extract(build, file, root, &damaged);
+	if (!damaged)
+		return error;
+	error_destroy(error);
+	if (unlink(build->files.dbg_package) && errno != ENOENT) /* another build did */
+		return error_errno("cannot remove %s, which is damaged", build->files.dbg_package);
+	TRY(fetch_package(build, "was damaged, and is removed"));
+	return extract(build, file, root, &damaged);
 }
 
 /* ---- packed modules, and debug information apart from them ------------------------ */
@@ -131,23 +186,19 @@ static struct error *join_module(const struct build *build, const char *debug, c
 
 /* ---- one module --------------------------------------------------------------------- */
 
-struct error *modules_file(const struct build *build, const char *path, char **ret)
+struct error *modules_file(struct build *build, const char *path, char **ret)
 {
 	_free_ char *file = xasprintf("%s/%s", build->files.modules_dbg, path);
 	_free_ char *debug = xasprintf("%s.debug", file);
-	_free_ char *root = NULL, *temporary = NULL;
+	_free_ char *root = NULL;
 
 	/* A module may lie beside its debug information; it has none itself then. */
 	if (file_exists(debug))
 		return join_module(build, debug, path, ret);
 	TRY(find_unpacked(build, file, ret));
 	root = *ret ? NULL : package_root(build);
-	if (root) {
-		/* prune removes folders that end in .tmp */
-		temporary = xasprintf("%s/module-%d.tmp", build->files.cache, (int)getpid());
-		TRY(deb_extract_file(build->files.dbg_package, file + strlen(root) + 1, root,
-				     temporary));
-	}
+	if (root)
+		TRY(extract_module(build, file, root));
 	if (!*ret)
 		*ret = take_pointer(file);
 	return NULL;

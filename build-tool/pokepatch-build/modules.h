@@ -16,9 +16,10 @@ struct error *modules_find(const struct build *build, const char *name, char **r
  * when it is needed for the first time.  The caller frees it.  What is packed in a folder that the
  * user gave, or has its debug information apart, is in the work folder.
  * @path: as from modules_find().
- * Errors: it cannot be extracted or unpacked; there is debug information without the module.  The
- *	file may be missing in a folder that the user gave.
+ * Errors: it cannot be extracted or unpacked; its package is not there or damaged, and --fetch was
+ *	not given; there is debug information without the module.  The file may be missing in a
+ *	folder that the user gave.
  */
-struct error *modules_file(const struct build *build, const char *path, char **ret);
+struct error *modules_file(struct build *build, const char *path, char **ret);
 
 #endif /* POKEPATCH_MODULES_H */

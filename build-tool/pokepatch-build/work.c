@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "pokepatch-build/build_fetch.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
@@ -200,8 +201,7 @@ static bool lacks_files(const struct build *build)
 	       !(options->modules || files->modules_dbg);
 }
 
-/* Run 'pokepatch fetch', which prints its progress and its error on our standard error. */
-static struct error *fetch_files(const struct build *build)
+static struct error *run_fetch(const struct build *build)
 {
 	const struct proc_options options = {
 		.output = "/dev/null",
@@ -240,6 +240,17 @@ static struct error *lock_kernel(struct build *build)
 	return cache_lock(folder, true, &build->kernel_lock);
 }
 
+struct error *build_fetch(struct build *build)
+{
+	bool locked = build->kernel_lock >= 0;
+
+	if (locked)
+		close(build->kernel_lock);
+	build->kernel_lock = -1;
+	TRY(run_fetch(build));
+	return locked ? lock_kernel(build) : NULL;
+}
+
 static struct error *find_files(struct build *build)
 {
 	const struct build_options *options = &build->options;
@@ -248,7 +259,7 @@ static struct error *find_files(struct build *build)
 
 	TRY(look_for_files(build));
 	if (options->fetch && lacks_files(build)) {
-		TRY(fetch_files(build));
+		TRY(build_fetch(build));
 		TRY(look_for_files(build));
 	}
 	if (file_exists(files->cache)) {

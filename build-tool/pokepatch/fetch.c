@@ -82,15 +82,22 @@ static char *partial_key(const char *key)
 	return xasprintf("%s vmlinux", key);
 }
 
-/* Is vmlinux there, and a package with the modules? */
-static bool dbg_is_partial(const char *folder, const char *dir, const char *key)
+/* Is vmlinux there, whose package has the modules? */
+static bool dbg_has_vmlinux(const char *folder, const char *key)
 {
 	_free_ char *partial = partial_key(key);
+
+	return unpack_is_whole(folder, partial);
+}
+
+/* Are vmlinux and its package there? */
+static bool dbg_is_partial(const char *folder, const char *dir, const char *key)
+{
 	struct kernel_files files;
 	struct error *error;
 	bool there;
 
-	if (!unpack_is_whole(folder, partial))
+	if (!dbg_has_vmlinux(folder, key))
 		return false;
 	error = kernel_files_find(strrchr(dir, '/') + 1, &files);
 	there = !error && files.dbg_package && deb_is_whole(files.dbg_package);
@@ -562,6 +569,15 @@ static struct error *remove_leftovers(const struct fetch *fetch)
 	return error;
 }
 
+/* Is the package all that the debug part lacks?  Then the modules that builds extracted stay. */
+static bool lacks_only_package(const struct fetch *fetch)
+{
+	_free_ char *folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[PART_DBG]);
+	_free_ char *key = part_key(&fetch->resolve.packages, PART_DBG);
+
+	return !fetch->modules && dbg_has_vmlinux(folder, key);
+}
+
 /* Do everything from the resolved list of packages to the stamp; dir is locked. */
 static struct error *fill(struct fetch *fetch)
 {
@@ -597,6 +613,8 @@ static struct error *fill(struct fetch *fetch)
 	TRY(check_space(fetch->dir, needed));
 	if (to_download)
 		TRY(download(fetch, missing));
+	if (lacks_only_package(fetch))
+		parts[PART_DBG] = false;
 	TRY(unpack(fetch, parts));
 	if (!has_all_files(fetch->resolve.release))
 		return error_new(STATUS_FAILED,

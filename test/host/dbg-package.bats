@@ -36,10 +36,12 @@ modules() {
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	mv "$repo.away" "$repo"
-	# A build would not find its modules without the package.
+	# A build would not find its modules without the package.  What builds extracted stays.
 	rm "$package"
+	echo extracted >"$debug/lib/modules/$release/a.ko"
 	"$pokepatch" fetch "$release"
 	[ -e "$package" ]
+	[ "$(modules)" -eq 1 ]
 	truncate -s 300 "$package"
 	"$pokepatch" fetch "$release"
 	dpkg-deb -I "$package"

@@ -32,7 +32,8 @@ static void make_cache(struct build *build)
 
 	put("tree/DEBIAN/control", "Package: d\nVersion: 1\nArchitecture: all\n"
 				   "Maintainer: x <x@example.org>\nDescription: x\n");
-	put("tree/DEBIAN/md5sums", "00  usr/lib/debug/" KO "\n11  usr/lib/a b\n");
+	put("tree/DEBIAN/md5sums", "22884db148f0ffb0d830ba431102b0b5  usr/lib/debug/" KO
+				 "\n11  usr/lib/a b\n");
 	put("tree/usr/lib/debug/" KO, "module");
 	put("cache/image/" KO ".xz", "x");
 	put("cache/packages/x", "");
@@ -63,10 +64,11 @@ static void test_extract(void **state)
 	assert_no_error(modules_file(&build, path, &file_path));
 	assert_no_error(file_read(file_path, &text, NULL));
 	assert_string_equal(text, "module");
+	assert_error(modules_file(&build, "kernel/gone.ko", &gone), STATUS_FAILED, "kernel/gone.ko");
+	assert_true(file_exists(build.files.dbg_package));
 	assert_no_error(remove_tree(build.files.dbg_package)); /* it is not needed twice */
 	assert_no_error(modules_file(&build, path, &again));
 	assert_string_equal(again, file_path);
-	assert_error(modules_file(&build, "kernel/gone.ko", &gone), STATUS_FAILED, "kernel/gone.ko");
 	kernel_files_deinit(&build.files);
 }
 
@@ -114,12 +116,47 @@ static void test_packed(void **state)
 	kernel_files_deinit(&build.files);
 }
 
+/* The module's bytes in the package, which is not compressed, are others than its md5sums say. */
+static void test_damaged(void **state)
+{
+	_free_ char *tree = xasprintf("%s/tree", folder), *text = NULL, *path = NULL;
+	struct build build;
+	size_t length;
+
+	(void)state;
+	make_cache(&build);
+	build.release = (char *)"1-x";
+	_free_ char *deb = xstrdup(build.files.dbg_package);
+	const char *const argv[] = {"dpkg-deb", "-Znone", "-b", tree, deb, NULL};
+
+	assert_no_error(proc_check(argv, NULL, NULL));
+	assert_no_error(file_read(deb, &text, &length));
+	char *bytes = memmem(text, length, "module\0", 7);
+
+	assert_non_null(bytes);
+	bytes[2] ^= 1;
+	assert_no_error(file_write(deb, text, length));
+	assert_no_error(modules_find(&build, "nf_tables", &path));
+	assert_error(modules_file(&build, path, &path), STATUS_FAILED, "run 'pokepatch fetch 1-x'");
+	assert_null(build.files.dbg_package);
+	assert_false(file_exists(deb));
+	assert_error(modules_file(&build, path, &path), STATUS_FAILED, "is not in the cache; run");
+
+	/* Cut off. */
+	build.files.dbg_package = xstrdup(deb);
+	assert_no_error(file_write(deb, text, length - 8000));
+	assert_error(modules_file(&build, path, &path), STATUS_FAILED, "was damaged");
+	assert_false(file_exists(deb));
+	kernel_files_deinit(&build.files);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_extract, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_given, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_packed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
