@@ -27,9 +27,10 @@
  * tell: CACHE_TREE_READY in a tree, CACHE_CORE_READY in a core's folder.
  */
 #define CACHE_TREE_FORMAT 2
-#define CACHE_CORE_FORMAT 4
+#define CACHE_CORE_FORMAT 5
 #define CACHE_TREE_READY ".pokepatch/ready"
 #define CACHE_CORE_READY "ready"
+#define CACHE_CORE_LOG   "make.log" /* what kbuild and the compiler said, when all went well */
 
 /* Where the parts of one kernel are.  All paths are owned; NULL: the part is missing. */
 struct kernel_files {

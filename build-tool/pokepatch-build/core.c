@@ -340,9 +340,12 @@ static struct error *compile_common(const struct build *build, const struct core
 	return error;
 }
 
+/* Run kbuild.  What it and the compiler say is kept beside the module: see CACHE_CORE_LOG. */
 static struct error *run_kbuild(const struct build *build, const char *folder)
 {
+	_free_ char *log = xasprintf("%s/" CACHE_CORE_LOG, folder);
 	struct args args = {};
+	struct buffer said = {};
 	struct error *error;
 
 	args_add_clean_environment(&args, build->work);
@@ -363,10 +366,14 @@ static struct error *run_kbuild(const struct build *build, const char *folder)
 	 */
 	args_add(&args, "CONFIG_DEBUG_INFO_BTF_MODULES=");
 	args_add(&args, "modules");
-	error = proc_check((const char *const *)args.list, NULL, NULL);
+	error = proc_check((const char *const *)args.list, NULL, &said);
 	args_deinit(&args);
-	return error_prefix(error, "the core module does not compile for kernel %s",
-			    build->release);
+	error = error_prefix(error, "the core module does not compile for kernel %s",
+			     build->release);
+	if (!error)
+		error = file_write(log, said.text ?: "", said.length);
+	buffer_deinit(&said);
+	return error;
 }
 
 static struct error *fill_core(const struct build *build, const char *data, const char *folder,

@@ -46,8 +46,16 @@ case $diff:$PRETEND in
 *:*core*) echo "pokepatch-build: the core module does not compile for kernel 1"; exit 1 ;;
 esac
 echo '{"verify": [{"result": "equal"}, {"result": "equal"}]}' >"$report"
-touch "$out" "$report.ko"
-echo "core module for this kernel: $report.ko"
+touch "$out"
+core=$XDG_CACHE_HOME/core-1
+mkdir -p "$core/core-module"
+touch "$core/core-module/pokepatch.ko"
+case $PRETEND in
+*warns*) echo "core-module/main.c:1:5: warning: unused variable 'i'" ;;
+*differs*) echo "warning: the compiler differs from the one used to build the kernel" ;;
+esac >"$core/make.log"
+[[ $PRETEND != *silent* ]] || rm "$core/make.log"
+echo "core module for this kernel: $core/core-module/pokepatch.ko"
 END
 	# examples.bats leaves the scripts of what was built.
 	program bin/bats <<'END'
@@ -115,6 +123,21 @@ row() {
 
 @test "a core that does not compile" {
 	row core yes no 0/3 0/0 0/3 7 "bad not built: pokepatch-build: the core module does not compile for kernel 1"
+}
+
+@test "a core for which the compiler has a warning" {
+	row warns yes warnings 3/3 6/6 3/3 7 "the core: core-module/main.c:1:5: warning: unused variable 'i'"
+	row silent yes yes 3/3 6/6 3/3 7 "the core: no $XDG_CACHE_HOME/core-1/make.log"
+	row differs yes yes 3/3 6/6 3/3 7 -
+}
+
+@test "two kernels: the second is built while the first runs, and both have their rows" {
+	test/matrix/run 1.2-cloud-amd64 1.3-cloud-amd64 >out 2>&1 || { cat out build/test/matrix/*.log; return 1; }
+	[ "$(cut -f 1,3-8 test/matrix/results.tsv | tail -n 2)" = "\
+1.2-cloud-amd64	yes	yes	3/3	6/6	3/3	7
+1.3-cloud-amd64	yes	yes	3/3	6/6	3/3	7" ]
+	! PRETEND=gone test/matrix/run 1.2-cloud-amd64 1.3-cloud-amd64 >out 2>&1 || return 1
+	[ "$(grep -c 'fetch: the archive has dropped it' test/matrix/results.tsv)" -eq 2 ]
 }
 
 @test "an example that is refused; the others go on" {

@@ -36,11 +36,12 @@ in_guest() {
 @test "example proc-version: a changed line" {
 	example proc-version version_proc_show <<-'END'
 		busy() { cat /proc/version; }
+		release=$(uname -r)
 		behaves() {
-			text=$(cat /proc/version)
+			read -r text </proc/version
 			case $1 in
-			old) has /proc/version "$text" "Linux version $(uname -r)" ;;
-			new) has /proc/version "$text" "Live-patched Linux version $(uname -r)" ;;
+			old) has /proc/version "$text" "Linux version $release" ;;
+			new) has /proc/version "$text" "Live-patched Linux version $release" ;;
 			esac
 			[ "$1" = new ] || lacks /proc/version "$text" "Live-patched"
 		}
@@ -55,7 +56,8 @@ in_guest() {
 			same "the second count" "$(cut -d ' ' -f 3 /proc/uptime)" 1002
 		}
 		behaves() {
-			set -- "$1" $(cat /proc/uptime)
+			read -r text </proc/uptime
+			set -- "$1" $text
 			case $1 in
 			old) same "numbers in /proc/uptime" $# 3 ;;
 			new)
@@ -75,7 +77,8 @@ in_guest() {
 		busy() { cat /proc/net/tcp /proc/net/udp /proc/net/raw; }
 		behaves() {
 			for _file in tcp udp raw; do
-				_id=$(awk 'NR == 2 { print $12 }' /proc/net/$_file)
+				# The twelfth word of the second line.
+				{ read -r _ && read -r _ _ _ _ _ _ _ _ _ _ _ _id _; } </proc/net/$_file
 				# Cookies count from 1, on each CPU from a multiple of 4096.
 				case $1:$_id in
 				*:0000000000000000) die "$_file: no number" ;;
@@ -102,9 +105,10 @@ in_guest() {
 		after_load() { mount_it; }
 		busy() { cat $status; }
 		behaves() {
+			read -r text <$status
 			case $1 in
-			old) same status "$(cat $status)" "enabled" ;;
-			new) same status "$(cat $status)" "enabled (live-patched)" ;;
+			old) same status "$text" "enabled" ;;
+			new) same status "$text" "enabled (live-patched)" ;;
 			esac
 		}
 		mount_it
@@ -180,11 +184,12 @@ in_guest() {
 	example sys-uname "${arch_syscall}sys_newuname" <<-'END'
 		busy() { uname -v; }
 		version=$(uname -v)
+		patched=$(echo "Live-patched $version" | cut -c 1-64)
 		behaves() {
 			text=$(uname -v)
 			case $1 in
 			old) same "uname -v" "$text" "$version" ;;
-			new) same "uname -v" "$text" "$(echo "Live-patched $version" | cut -c 1-64)" ;;
+			new) same "uname -v" "$text" "$patched" ;;
 			esac
 		}
 	END
@@ -194,15 +199,25 @@ in_guest() {
 	example eventfd-writes eventfd_write eventfd_show_fdinfo eventfd_release \
 		-- --program "$(test_program eventfds)" <<-'END'
 		busy() { eventfds 8 50; }
-		field() { echo "$text" | sed -n "s/^$1: *//p"; }
+		# is NAME - set $is to the word behind "NAME:".
+		is() {
+			set -- ${text#*$1:}
+			is=$1
+		}
 		behaves() {
 			text=$(eventfds 4 25)
 			has fdinfo "$text" "eventfd-count: "
 			case $1 in
 			old) lacks fdinfo "$text" "writes" ;;
 			new)
-				same "writes" "$(field eventfd-writes)" 100
-				same "the first writer" "$(field eventfd-first-writer)" "$(field pid)"
+				has fdinfo "$text" "eventfd-writes:"
+				has fdinfo "$text" "eventfd-first-writer:"
+				is eventfd-writes
+				same "writes" $is 100
+				is pid
+				pid=$is
+				is eventfd-first-writer
+				same "the first writer" $is $pid
 				;;
 			esac
 		}

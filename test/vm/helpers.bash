@@ -246,7 +246,10 @@ patch_module() {
 stock_module() {
 	local release root
 	release=$(kernel_release)
-	root=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/lib/modules/$release/kernel
+	root=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image
+	# Since Debian 13 modules are in /usr.
+	[ ! -d "$root/usr/lib/modules/$release" ] || root+=/usr
+	root+=/lib/modules/$release/kernel
 	if [ -e "$root/$1.ko" ]; then cp "$root/$1.ko" "$2"; else xz -dc "$root/$1.ko.xz" >"$2"; fi
 }
 

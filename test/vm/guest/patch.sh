@@ -30,9 +30,12 @@ versions() {
 
 # enabled NAME VALUE - write it; the script ends if the kernel refuses.
 enabled() {
-	echo "$2" >"$(sysfs "$1" enabled)" ||
-		die "enabled=$2 for $1: state is $(file "$1" state)," \
-			"blocked by: $(file "$1" blocked_by)"
+	echo "$2" >"$(sysfs "$1" enabled)" || cannot_be "$1" "$2"
+}
+
+# cannot_be NAME VALUE - end the script: the kernel did not take it.
+cannot_be() {
+	die "enabled=$2 for $1: state is $(file "$1" state), blocked by: $(file "$1" blocked_by)"
 }
 
 # count_hits NAME FUNCTION... - from now on, count the calls of the patch module's own
@@ -116,26 +119,38 @@ settle() {
 	done
 }
 
+# vmalloc_areas - how many each function has.  Stacks of tasks come and go there, and are left out.
+# The kernel shows a page of the list at a time, and goes on at the same number, not at the same area:
+# when an area in front goes away meanwhile, it leaves one out.  So two readings have to agree.
+vmalloc_areas() {
+	: >/tmp/areas
+	for _reading in 1 2 3 4 5 6 7 8; do
+		mv /tmp/areas /tmp/areas.before
+		grep -v -e kernel_clone -e alloc_thread_stack -e unpurged -e vm_map_ram /proc/vmallocinfo |
+			awk '{ n[$3]++ } END { for (i in n) print "vmalloc", i, n[i] }' | sort >/tmp/areas
+		! cmp -s /tmp/areas /tmp/areas.before || break
+	done
+	cat /tmp/areas
+}
+
 # look FILE - what the kernel holds: objects of each slab cache, vmalloc areas, modules;
 # the least of this look and those before it.  A slab that a CPU allocates from counts as
 # full, so this is done on one CPU, after all have given theirs back, and a look may still
 # see too much: the free objects of one slab.  Of the small caches, whose slabs hold
 # hundreds, that would hide or pretend a leak, so the guest is to be booted with
 # $exact_slabs (helpers.bash): a cache that is debugged has no slab of a CPU's own.
-# Stacks of tasks come and go in vmalloc space, and are left out; so are vmap_area, of
-# which the areas that are not yet purged hold some, and what the debug kernel keeps in
-# stock to watch other objects by.
+# So is vmap_area left out, of which the areas that are not yet purged hold some, and what the debug
+# kernel keeps in stock to watch other objects by.
 look() {
 	taskset -p -c 0 $$ >/dev/null
 	settle
 	cat /proc/slabinfo >/tmp/slabinfo
-	cat /proc/vmallocinfo >/tmp/vmallocinfo
+	vmalloc_areas >/tmp/vmalloc
 	cat /proc/modules >/tmp/modules
 	taskset -p -c "0-$(($(nproc) - 1))" $$ >/dev/null
 	{
 		awk 'NR > 2 && $1 !~ /^(vmap_area|debug_objects_cache)$/ { print "slab", $1, $2 }' /tmp/slabinfo
-		grep -v -e kernel_clone -e alloc_thread_stack -e unpurged -e vm_map_ram /tmp/vmallocinfo |
-			awk '{ n[$3]++ } END { for (i in n) print "vmalloc", i, n[i] }'
+		cat /tmp/vmalloc
 		awk '{ print "module", $1, 1 }' /tmp/modules
 	} >/tmp/look
 	[ -e "$1" ] || cp /tmp/look "$1"
@@ -264,10 +279,13 @@ exercise() {
 	echo "== $_rounds rounds under load"
 	load_it
 	start_load busy
-	for _round in $(seq "$_rounds"); do
-		enabled "$_name" 0
+	# A process costs an emulated machine more than a switch, so a round starts few.
+	_enabled=$(sysfs "$_name" enabled)
+	_round=0
+	while [ $((_round += 1)) -le "$_rounds" ]; do
+		echo 0 >"$_enabled" || cannot_be "$_name" 0
 		behaves old
-		enabled "$_name" 1
+		echo 1 >"$_enabled" || cannot_be "$_name" 1
 		behaves new
 	done
 	stop_load

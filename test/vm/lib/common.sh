@@ -52,9 +52,10 @@ find_kernel() {
 	image=$dir/boot/$arch_image-$kernel
 	stock_modules=$dir/lib/modules/$kernel
 	config=$dir/boot/config-$kernel
+	# Since Debian 13 modules are in /usr.
+	[ ! -d "$dir/usr/lib/modules/$kernel" ] || stock_modules=$dir/usr/lib/modules/$kernel
 	# Debian's 7.x packages have nothing in /boot: its tools copy the kernel there.
-	if [ -r "$dir/usr/lib/modules/$kernel/$arch_image" ]; then
-		stock_modules=$dir/usr/lib/modules/$kernel
+	if [ -r "$stock_modules/$arch_image" ]; then
 		image=$stock_modules/$arch_image
 		config=$stock_modules/config
 	fi
