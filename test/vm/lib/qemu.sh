@@ -9,6 +9,9 @@
 # does the kernel clear memory that its caller did not ask it to clear, as Debian's kernels do
 # (init_on_alloc): that takes a tenth of the time, and hides what the core forgets to clear.
 #
+# Since 7.3 slub_debug has the kernel show addresses as they are, and say so in 15 lines of warning
+# (hash_pointers).
+#
 # A busy host may leave a guest's CPU without time for longer than the 20 seconds after which the
 # kernel takes it for locked up (watchdog_thresh, of which that is twice).
 #
@@ -30,7 +33,7 @@ qemu_command() {
 		"${arch_ports[@]}"
 		-append "console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
 printk.time=1 printk.devkmsg=on log_buf_len=4M panic=-1 oops=panic panic_print=0x41 norandmaps init_on_alloc=0 \
-watchdog_thresh=30 ${arch_append[*]} ${append[*]-}")
+hash_pointers=always watchdog_thresh=30 ${arch_append[*]} ${append[*]-}")
 }
 
 # start_qemu ACCEL - in the background; sets $qemu_pid and opens its monitor as fd 8.
