@@ -101,6 +101,7 @@ static const struct part {
 	{offsetof(struct kernel_files, kbuild), "headers/usr/src/linux-headers-%R"},
 	{offsetof(struct kernel_files, compiler), "compiler"},
 	{offsetof(struct kernel_files, source), "source/usr/src/linux-source-*.tar.xz"},
+	{offsetof(struct kernel_files, patches), "patches/debian/patches-rt"},
 };
 
 /* The only path in a folder whose name matches, or NULL if none or several do. */
@@ -172,6 +173,7 @@ void kernel_files_deinit(struct kernel_files *files)
 	free(files->dbg_package);
 	free(files->kbuild);
 	free(files->source);
+	free(files->patches);
 	free(files->compiler);
 	*files = (struct kernel_files){0};
 }

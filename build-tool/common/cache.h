@@ -12,6 +12,7 @@
  *   compiler/   gcc and binutils that run here, if this machine lacks them; for another
  *               architecture cpp and its libraries, which qemu runs
  *   source/     usr/src/linux-source-V.tar.xz
+ *   patches/    debian/patches-rt, with which rt flavours are built, a quilt series
  *   fetched     written last: "NAME VERSION SHA256", a line for each package
  *   tree-KEY/   prepared source trees (pokepatch-build)
  *   core-KEY/   core module and glue built for this kernel (pokepatch-build)
@@ -44,6 +45,7 @@ struct kernel_files {
 	char *dbg_package; /* the .deb with the modules that modules_dbg lacks, if it is there */
 	char *kbuild;      /* the headers' build folder, for make -C */
 	char *source;      /* tarball or folder */
+	char *patches;     /* a quilt series on top of source, or NULL: none */
 	char *compiler;    /* a root folder with the compiler */
 };
 

@@ -103,6 +103,10 @@ static struct error *tree_identity(const struct build *build, struct buffer *tex
 	buffer_printf(text, "format %d\nrelease %s\narch %s\ncompiler %s\nsource %s %s\n",
 		      CACHE_TREE_FORMAT, build->release, build->arch, build->cc,
 		      build->files.source, source);
+	if (build->files.patches) {
+		TRY(source_hash(build->files.patches, source));
+		buffer_printf(text, "patches %s %s\n", build->files.patches, source);
+	}
 	if (build->cc1)
 		buffer_printf(text, "own compiler %s\n", build->cc1);
 	if (build->kcflags)

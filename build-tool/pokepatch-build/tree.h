@@ -23,7 +23,7 @@
 
 /* ---- unpack.c --------------------------------------------------------------- */
 
-/* source_unpack - copy or unpack the source into the empty folder tree. */
+/* source_unpack - copy or unpack the source into the empty folder tree, and apply its patches. */
 struct error *source_unpack(const struct build *build, const char *tree);
 /*
  * source_hash - a hash that changes when the source at path does.

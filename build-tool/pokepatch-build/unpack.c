@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/quilt.h"
 #include "common/proc.h"
 #include "pokepatch-build/tree.h"
 
@@ -258,6 +259,8 @@ struct error *source_unpack(const struct build *build, const char *tree)
 		error = folder_copy(path, tree, skip.list, is_no_source);
 	else
 		error = unpack_tarball(path, tree, &skip);
+	if (!error && build->files.patches)
+		error = quilt_apply(build->files.patches, tree, skip.list);
 	args_deinit(&skip);
 	return error;
 }

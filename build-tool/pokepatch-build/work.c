@@ -158,6 +158,7 @@ static bool take_build_folder(const char *folder, struct kernel_files *files)
 		{&files->modules_dbg, realpath(folder, NULL)},
 		{&files->modules, realpath(folder, NULL)},
 		{&files->vmlinuz, NULL},
+		{&files->patches, NULL}, /* the folder has the source that was compiled */
 	};
 	bool built = parts[0].path && parts[2].path;
 
@@ -266,6 +267,8 @@ static struct error *find_files(struct build *build)
 		TRY(lock_kernel(build));
 		TRY(look_for_files(build)); /* a fetch may have replaced them while we waited */
 	}
+	if (options->source)
+		free(take_pointer(files->patches)); /* the user's source has them */
 	TRY(resolve_file(options->source, "--source", &files->source, "source", release));
 	TRY(resolve_file(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
 	TRY(resolve_file(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));

@@ -30,7 +30,6 @@ static const char *const c_locale[] = {"LC_ALL=C", NULL};
 static const char apt_conf[] = "#clear APT::Update::Pre-Invoke;\n"
 			       "#clear APT::Update::Post-Invoke;\n"
 			       "#clear APT::Update::Post-Invoke-Success;\n"
-			       "#clear Acquire::IndexTargets::deb-src;\n"
 			       "#clear Acquire::IndexTargets::deb::DEP-11;\n"
 			       "#clear Acquire::IndexTargets::deb::Contents-deb;\n"
 			       "#clear APT::Architectures;\n"
@@ -40,6 +39,9 @@ static const char apt_conf[] = "#clear APT::Update::Pre-Invoke;\n"
 			       "APT::Sandbox::User \"root\";\n"
 			       "Dir::Cache::pkgcache \"pkgcache.bin\";\n"
 			       "Dir::Cache::srcpkgcache \"srcpkgcache.bin\";\n";
+
+/* Lists of source packages are large, and needed for few kernels. */
+static const char binary_conf[] = "#clear Acquire::IndexTargets::deb-src;\n";
 
 /*
  * For other suites.  The system's preferences and default release are about its own sources, and
@@ -63,6 +65,7 @@ void apt_package_deinit(struct apt_package *package)
 	free(package->version);
 	free(package->architecture);
 	free(package->depends);
+	free(package->source);
 	free(package->file);
 	free(package->sha256);
 	free(package->uri);
@@ -86,6 +89,7 @@ void apt_packages_add(struct apt_packages *packages, const struct apt_package *f
 	to->version = xstrdup(from->version);
 	to->architecture = xstrdup(from->architecture);
 	to->depends = xstrdup(from->depends);
+	to->source = from->source ? xstrdup(from->source) : NULL;
 	to->file = xstrdup(from->file);
 	to->sha256 = xstrdup(from->sha256);
 	to->uri = from->uri ? xstrdup(from->uri) : NULL;
@@ -105,6 +109,8 @@ static struct error *write_config(struct apt *apt)
 				 "without quotes in its name",
 				 apt->dir);
 	buffer_add_string(&text, apt_conf);
+	if (!apt->suites || !apt->suites->suites.source)
+		buffer_add_string(&text, binary_conf);
 	buffer_printf(&text, "Dir::State \"%s/state\";\n", apt->dir);
 	buffer_printf(&text, "Dir::State::status \"%s/state/status\";\n", apt->dir);
 	buffer_printf(&text, "Dir::Cache \"%s/cache\";\n", apt->dir);
@@ -197,8 +203,9 @@ struct error *apt_open(const char *arch, const struct apt_suites *suites, struct
 		error = cache_root(&root);
 	if (!error) {
 		apt.arch = xstrdup(arch ? arch : apt.native);
-		apt.dir = xasprintf("%s/apt/%s%s%s", root, apt.arch, suites ? "-" : "",
-				    suites ? suites->suites.base : "");
+		apt.dir = xasprintf("%s/apt/%s%s%s%s", root, apt.arch, suites ? "-" : "",
+				    suites ? suites->suites.base : "",
+				    suites && suites->suites.source ? "-source" : "");
 		apt.config = xasprintf("%s/apt.conf", apt.dir);
 		error = make_dirs(apt.dir);
 	}
@@ -269,9 +276,8 @@ static struct error *apt_error(const struct proc_result *result)
 	return error_new(STATUS_FAILED, "%s", reason ? reason : "apt failed and gave no reason");
 }
 
-/* Run apt; the text of an error has one line. */
-static struct error *run_apt(const char *const *argv, const struct proc_options *options,
-			     struct buffer *ret_out)
+struct error *apt_run(const char *const *argv, const struct proc_options *options,
+		      struct buffer *ret_out)
 {
 	struct proc_options with_locale = options ? *options : (struct proc_options){0};
 	struct proc_result result;
@@ -360,8 +366,9 @@ struct error *apt_update(struct apt *apt)
 	char **none = NULL;
 	struct error *error;
 
-	progress_note("updating the package lists for %s%s%s", apt->arch, names ? " of " : "",
-		      names ?: "");
+	progress_note("updating the %spackage lists for %s%s%s",
+		      names && apt->suites->suites.source ? "source " : "", apt->arch,
+		      names ? " of " : "", names ?: "");
 	error = apt->suites ? update_suites(apt) : try_update(apt, &none);
 	strings_free(none);
 	apt->updated = true; /* try it once in a run, even if it fails */
@@ -375,7 +382,7 @@ struct error *apt_sources(struct apt *apt, struct debian_sources *ret)
 	const char *const argv[] = {"apt-get", "-c", apt->config, "indextargets", NULL};
 	struct buffer out;
 
-	TRY(run_apt(argv, NULL, &out));
+	TRY(apt_run(argv, NULL, &out));
 	debian_sources_parse(out.text, ret);
 	buffer_deinit(&out);
 	return NULL;
@@ -401,6 +408,11 @@ static void parse_line(const char *line, struct apt_package *package)
 	_free_ char *number = NULL;
 	_free_ char *path = NULL;
 
+	if (take_field(line, "Source", &package->source)) {
+		/* "linux (6.1.192-2)" if the version differs. */
+		package->source[strcspn(package->source, " ")] = '\0';
+		return;
+	}
 	if (take_field(line, "Package", &package->name) ||
 	    take_field(line, "Version", &package->version) ||
 	    take_field(line, "Architecture", &package->architecture) ||
@@ -549,7 +561,7 @@ struct error *apt_names(struct apt *apt, const char *prefix, char ***ret)
 	const char *const argv[] = {"apt-cache", "-c", apt->config, "pkgnames", prefix, NULL};
 	struct buffer out;
 
-	TRY(run_apt(argv, NULL, &out));
+	TRY(apt_run(argv, NULL, &out));
 	for (size_t i = 0; apt->given && i < apt->given->count; i++) {
 		if (has_prefix(apt->given->list[i].name, prefix))
 			buffer_printf(&out, "%s\n", apt->given->list[i].name);
@@ -614,7 +626,7 @@ struct error *apt_versions(struct apt *apt, const char *name, char ***ret)
 	const char *const argv[] = {"apt-cache", "-c", apt->config, "policy", name, NULL};
 	struct buffer out;
 
-	TRY(run_apt(argv, NULL, &out));
+	TRY(apt_run(argv, NULL, &out));
 	*ret = apt_parse_policy(out.text);
 	buffer_deinit(&out);
 	return NULL;
@@ -654,7 +666,7 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 	for (size_t i = 0; i < count; i++) {
 		bool all = strcmp(packages[i].architecture, "all") == 0;
 
-		if (packages[i].given)
+		if (packages[i].given || packages[i].uri)
 			continue;
 		wanted[names] = xasprintf("%s%s%s=%s", packages[i].name, all ? "" : ":",
 					  all ? "" : packages[i].architecture, packages[i].version);
@@ -662,9 +674,9 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 		names++;
 	}
 	if (names)
-		error = run_apt(argv, &options, &out);
+		error = apt_run(argv, &options, &out);
 	for (size_t i = 0; !error && i < count; i++) {
-		if (packages[i].given)
+		if (packages[i].given || packages[i].uri)
 			continue;
 		read_uris(out.text, &packages[i]);
 		if (!packages[i].uri)
@@ -734,7 +746,7 @@ static struct error *try_download(const struct apt *apt, const struct apt_packag
 
 	progress_begin(&download.progress, package->size, "downloading %s %s (%s)", package->name,
 		       package->version, size);
-	error = run_apt(argv, &options, NULL);
+	error = apt_run(argv, &options, NULL);
 	progress_end(&download.progress, !error);
 	*ret_differs = error ? strstr(error->text, "Hash Sum mismatch") != NULL
 			     : !apt_matches(package, path);

@@ -12,6 +12,7 @@
 #ifndef POKEPATCH_CLI_APT_H
 #define POKEPATCH_CLI_APT_H
 
+#include "common/proc.h"
 #include "common/util.h"
 #include "pokepatch/suites.h"
 
@@ -25,7 +26,7 @@ void apt_suites_deinit(struct apt_suites *suites);
 struct apt {
 	char *arch;   /* Debian architecture of the kernel */
 	char *native; /* Debian architecture of this machine */
-	char *dir;    /* .../pokepatch/apt/ARCH, or ARCH-SUITE */
+	char *dir;    /* .../pokepatch/apt/ARCH, ARCH-SUITE, or ARCH-SUITE-source */
 	char *config; /* a file for apt's -c, which apt reads after the system's */
 	const struct apt_suites *suites; /* NULL: the system's package sources */
 	const struct apt_packages *given; /* found by apt_show() and apt_names(); or NULL */
@@ -39,11 +40,12 @@ struct apt_package {
 	char *version;
 	char *architecture;
 	char *depends;      /* the field's text; "": none */
+	char *source;       /* the source package that it is built from; NULL: of the same name */
 	char *file;         /* name of the .deb */
 	char *sha256;       /* 64 hexadecimal digits, from the signed index */
 	uint64_t size;      /* bytes of the .deb */
 	uint64_t installed; /* approximate bytes once unpacked */
-	char *uri;          /* set by apt_locate() */
+	char *uri;          /* set by apt_locate() and featureset_resolve() */
 	char *given;        /* path of the user's file (given_packages.h), or NULL */
 };
 struct apt_packages {
@@ -73,7 +75,7 @@ struct error *apt_lock(struct apt *apt);
 struct error *apt_update(struct apt *apt);
 /* apt_is_stale - have the lists not been updated within the last day? */
 bool apt_is_stale(const struct apt *apt);
-/* apt_folder_is_stale - the same for a folder .../pokepatch/apt/ARCH or ARCH-SUITE. */
+/* apt_folder_is_stale - the same for a folder below .../pokepatch/apt. */
 bool apt_folder_is_stale(const char *dir);
 
 /* apt_sources - Debian's sources among apt's, as far as the lists are there. */
@@ -95,7 +97,7 @@ struct error *apt_names(struct apt *apt, const char *prefix, char ***ret);
  */
 struct error *apt_versions(struct apt *apt, const char *name, char ***ret);
 
-/* apt_locate - set the uri of each package that is not given. */
+/* apt_locate - set the uri of each package that has none and is not given. */
 struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t count);
 
 /*
@@ -105,6 +107,9 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
  */
 struct error *apt_download(const struct apt *apt, const struct apt_package *package,
 			   const char *path);
+/* apt_run - run a program of apt; the text of an error has one line, which is apt's reason. */
+struct error *apt_run(const char *const *argv, const struct proc_options *options,
+		      struct buffer *ret_out);
 /* apt_sum - the size and SHA-256 of a file; false: it cannot be read, or is empty. */
 bool apt_sum(const char *path, uint64_t *ret_size, char ret[65]);
 /* apt_matches - does the file at @path have the size and SHA-256 of the package? */

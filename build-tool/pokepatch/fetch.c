@@ -21,6 +21,7 @@
 #include "pokepatch/fetch.h"
 #include "pokepatch/compiler_packages.h"
 #include "pokepatch/dbg_package.h"
+#include "pokepatch/featureset.h"
 #include "pokepatch/kernel_packages.h"
 #include "common/proc.h"
 #include "pokepatch/kbuild_programs.h"
@@ -114,8 +115,8 @@ static bool part_is_whole(const char *dir, const struct apt_packages *packages,
 	_free_ char *folder = xasprintf("%s/%s", dir, kernel_part_names[part]);
 	_free_ char *key = part_key(packages, part);
 
-	if (part == PART_COMPILER && !has_part(packages, part))
-		return true; /* not needed */
+	if (!has_part(packages, part) && (part == PART_COMPILER || part == PART_PATCHES))
+		return !file_exists(folder); /* not needed, or not to be had */
 	return unpack_is_whole(folder, key) ||
 	       (part == PART_DBG && dbg_is_partial(folder, dir, key));
 }
@@ -388,6 +389,12 @@ static struct error *download_one(struct fetch *fetch, const struct apt_package 
 	return NULL;
 }
 
+/* featureset_resolve() puts the patches at the end, and most builds can do without. */
+static bool is_last_and_optional(const struct apt_packages *packages, size_t i)
+{
+	return i + 1 == packages->count && kernel_part_of(packages->list[i].name) == PART_PATCHES;
+}
+
 static struct error *download(struct fetch *fetch, const bool *missing)
 {
 	struct error *error = apt_lock(&fetch->resolve.apt);
@@ -398,6 +405,12 @@ static struct error *download(struct fetch *fetch, const bool *missing)
 	for (size_t i = 0; !error && i < fetch->resolve.packages.count; i++) {
 		if (missing[i])
 			error = download_one(fetch, &fetch->resolve.packages.list[i]);
+		if (error && is_last_and_optional(&fetch->resolve.packages, i) && !proc_interrupted()) {
+			featureset_note_missing(fetch->resolve.release, error);
+			error_destroy(error);
+			apt_package_deinit(&fetch->resolve.packages.list[--fetch->resolve.packages.count]);
+			return NULL;
+		}
 	}
 	return error;
 }
@@ -526,7 +539,7 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 	size_t count = 0;
 
 	for (int part = 0; part < PART_COUNT; part++) {
-		if (!parts[part])
+		if (!parts[part] || !has_part(&fetch->resolve.packages, part))
 			continue;
 		describe_unpack(fetch, part, &list[count]);
 		list[count].complete = complete[part];
@@ -547,13 +560,22 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 	return error;
 }
 
-/* Remove packages of an older version of the kernel, and the folder of partial downloads. */
+/*
+ * Remove what an older version of the kernel has left: packages, and parts that this one has not.
+ * Remove the folder of partial downloads.
+ */
 static struct error *remove_leftovers(const struct fetch *fetch)
 {
 	_free_ char *folder = xasprintf("%s/packages", fetch->dir);
 	struct error *error = NULL;
 	DIR *list = opendir(folder);
 
+	for (int part = 0; part < PART_COUNT && !error; part++) {
+		_free_ char *absent = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
+
+		if (!has_part(&fetch->resolve.packages, part))
+			error = remove_tree(absent);
+	}
 	if (!list)
 		return error_errno("cannot read '%s'", folder);
 	for (struct dirent *entry; !error && (entry = readdir(list));) {
@@ -717,6 +739,8 @@ static struct error *report(struct cli_call *call, const char *release)
 	json_add_text(record, "modules_dbg", files.modules_dbg);
 	json_add_text(record, "kbuild", files.kbuild);
 	json_add_text(record, "source", files.source);
+	if (files.patches)
+		json_add_text(record, "patches", files.patches);
 	kernel_files_deinit(&files);
 	if (cli_value(call, "json"))
 		json_print(&call->out, record);

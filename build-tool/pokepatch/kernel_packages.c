@@ -16,6 +16,7 @@ const char *const kernel_part_names[PART_COUNT] = {
 	[PART_DBG] = "dbg",
 	[PART_HEADERS] = "headers",
 	[PART_SOURCE] = "source",
+	[PART_PATCHES] = "patches",
 	[PART_COMPILER] = "compiler",
 };
 
@@ -28,9 +29,10 @@ static const struct {
 	{"linux-base-", "", PART_IMAGE},      {"linux-binary-", "", PART_IMAGE},
 	{"linux-modules-", "", PART_IMAGE},
 	{"linux-headers-", "", PART_HEADERS}, {KBUILD_PREFIX, "", PART_HEADERS},
-	{"linux-source-", "", PART_SOURCE},   {"cpp-", "", PART_COMPILER},
-	{"lib", "", PART_COMPILER},           {"zlib", "", PART_COMPILER},
-	{"gcc-", "", PART_COMPILER},          {"binutils", "", PART_COMPILER},
+	{"linux-source-", "", PART_SOURCE},   {"src:", "", PART_PATCHES},
+	{"cpp-", "", PART_COMPILER},          {"lib", "", PART_COMPILER},
+	{"zlib", "", PART_COMPILER},          {"gcc-", "", PART_COMPILER},
+	{"binutils", "", PART_COMPILER},
 };
 
 enum kernel_part kernel_part_of(const char *package)
@@ -96,8 +98,7 @@ bool kernel_has_flavour(const char *release, const char *flavour)
 	return last < end && *last >= '0' && *last <= '9';
 }
 
-/* The flavour in a release's name, within it, behind the number of the ABI; NULL: it has none. */
-static const char *flavour_of(const char *release)
+const char *kernel_flavour(const char *release)
 {
 	for (const char *dash = strchr(release, '-'); dash; dash = strchr(dash + 1, '-')) {
 		bool is_number = dash[1 + strspn(dash + 1, "0123456789")] == '-';
@@ -129,7 +130,7 @@ bool kernel_is_of(const char *release, const char *name)
 
 bool kernel_replaces(const char *newer, const char *older)
 {
-	const char *flavour = flavour_of(older);
+	const char *flavour = kernel_flavour(older);
 	size_t line = line_length(older);
 
 	/* strverscmp(3): 6.1.0-10 after 6.1.0-9. */

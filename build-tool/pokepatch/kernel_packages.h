@@ -9,7 +9,15 @@
  * The folders of the cache into which packages are unpacked (cache.h), in this order: the headers
  * may need programs that are built from the source, or libraries that lie beside the compiler.
  */
-enum kernel_part { PART_IMAGE, PART_DBG, PART_SOURCE, PART_COMPILER, PART_HEADERS, PART_COUNT };
+enum kernel_part {
+	PART_IMAGE,
+	PART_DBG,
+	PART_SOURCE,
+	PART_PATCHES, /* debian/patches-* of the source package (featureset.h) */
+	PART_COMPILER,
+	PART_HEADERS,
+	PART_COUNT
+};
 extern const char *const kernel_part_names[PART_COUNT];
 
 /* kernel_part_of - the folder for a package; PART_COUNT: none. */
@@ -31,6 +39,11 @@ bool kernel_wraps_kbuild(const struct apt_packages *packages);
 const char *kernel_arch(const char *name);
 /* kernel_is_foreign - does the name have another architecture than this machine's Debian? */
 bool kernel_is_foreign(const char *name);
+/*
+ * kernel_flavour - the flavour in a release's name, behind the number of the ABI; points into it.
+ * NULL: it has none.
+ */
+const char *kernel_flavour(const char *release);
 /* kernel_has_flavour - is the release of exactly this flavour ("6.1.0-9-amd64": "amd64")? */
 bool kernel_has_flavour(const char *release, const char *flavour);
 /*

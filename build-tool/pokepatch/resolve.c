@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/proc.h"
+#include "pokepatch/featureset.h"
 #include "pokepatch/kernel_packages.h"
 #include "pokepatch/progress.h"
 #include "pokepatch/resolve.h"
@@ -146,11 +147,28 @@ static struct error *find(struct resolve *resolve)
 	return proc_check_interrupted();
 }
 
+/* Without the patches of its featureset most functions of a kernel can still be patched. */
+static void add_featureset(struct resolve *resolve)
+{
+	struct error *error;
+
+	if (resolve->list || !featureset_of(resolve->release))
+		return;
+	error = featureset_resolve(&resolve->apt, resolve->release,
+				   resolve->suite ?: suites_of_release(resolve->release),
+				   &resolve->packages);
+	if (error && !proc_interrupted())
+		featureset_note_missing(resolve->release, error);
+	error_destroy(error);
+}
+
 struct error *resolve_packages(struct resolve *resolve)
 {
 	struct error *error = find(resolve);
 
 	apt_unlock(&resolve->apt);
+	if (!error)
+		add_featureset(resolve);
 	if (!error)
 		error = given_packages_check(&resolve->given, resolve->release, &resolve->packages);
 	resolve->done = !error;

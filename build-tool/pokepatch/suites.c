@@ -377,8 +377,8 @@ char *suites_sources(const struct suites *suites, const struct debian_sources *s
 
 		if (is_listed(absent, suite->name))
 			continue;
-		buffer_printf(&text, "Types: deb\nURIs: %s\nSuites: %s\nComponents: main\n%s\n",
-			      from->uri, suite->name, from->options);
+		buffer_printf(&text, "Types: %s\nURIs: %s\nSuites: %s\nComponents: main\n%s\n",
+			      suites->source ? "deb-src" : "deb", from->uri, suite->name, from->options);
 	}
 	return text.text;
 }

@@ -19,6 +19,7 @@ struct suite {
 /* The suites that are searched together. */
 struct suites {
 	char *base; /* "trixie", "sid": names the folder of their lists */
+	bool source; /* their source packages, not their binary ones */
 	struct suite *list;
 	size_t count, room;
 };

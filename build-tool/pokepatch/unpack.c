@@ -332,6 +332,19 @@ static struct error *unpack_error(const char *deb, const struct proc_result *res
 			 said);
 }
 
+/* Of a source package's packaging, which is no .deb, the patches alone: debian/patches-rt. */
+static void patches_command(const char *tarball, const char *root, struct args *ret)
+{
+	args_add(ret, "tar");
+	args_add(ret, "-x");
+	args_addf(ret, "--directory=%s", root);
+	args_add(ret, "--no-same-owner");
+	args_add(ret, "--wildcards");
+	args_add(ret, "-f");
+	args_add(ret, tarball);
+	args_add(ret, "debian/patches*");
+}
+
 /* The command that unpacks one package. */
 static void unpack_command(const struct unpack *unpack, const char *deb, struct args *ret)
 {
@@ -339,6 +352,10 @@ static void unpack_command(const struct unpack *unpack, const char *deb, struct 
 
 	if (unpack->only) {
 		deb_extract_command(deb, unpack->only, temp, ret);
+		return;
+	}
+	if (!has_suffix(deb, ".deb")) {
+		patches_command(deb, temp, ret);
 		return;
 	}
 	args_add(ret, "dpkg-deb");

@@ -12,7 +12,7 @@
 /* One folder to fill. */
 struct unpack {
 	char *folder;   /* .../kernels/RELEASE/image */
-	char **debs;    /* paths of the packages; ends with NULL */
+	char **debs;    /* packages, or tarballs of source packages' debian/; ends with NULL */
 	char *packages; /* key: "SHA256 SHA256...", sorted: of the packages, and what was added */
 	uint64_t size;  /* approximate bytes once unpacked */
 	char **only;    /* unpack only these files (deb.h), ends with NULL; NULL: all */

@@ -168,3 +168,86 @@ has() {
 	fails 1 "no mirror of Debian" "$pokepatch" fetch --latest "$flavour" --suite trixie
 	[ -z "$(ls "$cache/kernels" 2>/dev/null)" ]
 }
+
+# rt_kernel ABI VERSION - an rt kernel in trixie, and its source package, whose patches change the file fix.
+rt_kernel() {
+	local flavour=rt-$arch pool=$repo/pool list=$repo/dists/trixie/main/source/Sources file
+	local tarball=linux_$2.debian.tar.xz
+	cp "$repo/dists/trixie/main/binary-$arch/Packages" "$repo/Packages"
+	add_kernel "$1" "$2"
+	# As Debian's: linux-source is built from "linux".
+	sed -i 's/^Package: linux-source-.*/&\nSource: linux/' "$repo/Packages"
+	mkdir -p "$pool" "${list%/*}" "$tree/debian/patches-rt" "$tree/debian/patches"
+	echo fix.patch >"$tree/debian/patches-rt/series"
+	echo "the patch of $2" >"$tree/debian/patches-rt/fix.patch"
+	echo not-wanted >"$tree/debian/rules"
+	tar -C "$tree" -cJf "$pool/$tarball" debian
+	rm -r "$tree"
+	for file in "linux_$2.dsc" "linux_$2.orig.tar.xz"; do
+		echo "$file" >"$pool/$file"
+	done
+	{
+		printf '%s\n' "Package: linux" "Binary: linux-source-1.2" "Version: $2" "Directory: pool" \
+			"Format: 3.0 (quilt)" "Checksums-Sha256:"
+		for file in "linux_$2.dsc" "linux_$2.orig.tar.xz" "$tarball"; do
+			echo " $(sha256sum "$pool/$file" | cut -d' ' -f1) $(stat -c %s "$pool/$file") $file"
+		done
+	} >"$list"
+	suite trixie
+	echo " $(sha256sum "$list" | cut -d' ' -f1) $(stat -c %s "$list") main/source/Sources" \
+		>>"$repo/dists/trixie/Release"
+}
+
+@test "an rt kernel comes with the patches of its source package" {
+	rt_kernel 6.12.9+deb13 6.12.9-1
+	find "$etc" -type f -exec sha256sum {} + >"$BATS_TEST_TMPDIR/before"
+	run --separate-stderr "$pokepatch" fetch "6.12.9+deb13-rt-$arch"
+	[ "$status" -eq 0 ]
+	kernel=$cache/kernels/6.12.9+deb13-rt-$arch
+	[[ $output == *"patches:"*"$kernel/patches/debian/patches-rt"* ]]
+	[ "$(cat "$kernel/patches/debian/patches-rt/fix.patch")" = "the patch of 6.12.9-1" ]
+	[ ! -e "$kernel/patches/debian/rules" ]
+	grep '^src:linux 6.12.9-1 ' "$kernel/fetched"
+	sha256sum -c "$BATS_TEST_TMPDIR/before"
+	# It is complete, and repairs itself.
+	run --separate-stderr "$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	rm "$kernel/patches/debian/patches-rt/fix.patch"
+	"$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ -e "$kernel/patches/debian/patches-rt/fix.patch" ]
+	# Other flavours have none.
+	"$pokepatch" fetch -q "6.12.8+deb13-$flavour"
+	[ ! -e "$cache/kernels/6.12.8+deb13-$flavour/patches" ]
+}
+
+@test "an rt kernel whose patches cannot be had is fetched without them, and says so" {
+	rt_kernel 6.12.9+deb13 6.12.9-1
+	kernel=$cache/kernels/6.12.9+deb13-rt-$arch
+	mv "$repo/pool/linux_6.12.9-1.debian.tar.xz" "$BATS_TEST_TMPDIR/kept"
+	run --separate-stderr "$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"the rt patches of '6.12.9+deb13-rt-$arch' cannot be had: cannot download"*--source* ]]
+	[ ! -e "$kernel/patches" ]
+	run --separate-stderr "$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	# Another file than the index says is not taken.
+	rm -r "$kernel"
+	cp "$repo/pool/linux_6.12.9-1.dsc" "$repo/pool/linux_6.12.9-1.debian.tar.xz"
+	run --separate-stderr "$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cannot be had"* ]]
+	[ ! -e "$kernel/patches" ]
+	# No source packages at all.
+	rm -r "$kernel" "$cache/apt" "$repo/dists/trixie/main/source"
+	sed -i '/Sources/d' "$repo/dists/trixie/Release"
+	run --separate-stderr "$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ "$status" -eq 0 ]
+	[[ $stderr == *"cannot be had: "* ]]
+	[ -e "$kernel/fetched" ]
+	# Patches of an older version do not stay.
+	mkdir -p "$kernel/patches/debian/patches-rt"
+	"$pokepatch" fetch -q "6.12.9+deb13-rt-$arch"
+	[ ! -e "$kernel/patches" ]
+}
