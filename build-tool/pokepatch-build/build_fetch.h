@@ -7,8 +7,8 @@
 
 /*
  * build_fetch - run 'pokepatch fetch', which prints its progress and its error on our standard
- * error.  The kernel's lock is dropped meanwhile, since a fetch waits until no build holds it: parts
- * of the kernel in the cache may be replaced.
+ * error.  The kernel's lock is dropped meanwhile, since a fetch waits until no build holds it:
+ * parts of the kernel in the cache may be replaced.
  */
 struct error *build_fetch(struct build *build);
 

@@ -24,7 +24,7 @@ static bool is_left_out(const char *path, char *const *left_out)
 	return false;
 }
 
-/* Write a file's text.  A file that exists keeps its mode; no sync, as the tree is not ready yet. */
+/* A file that exists keeps its mode.  No sync: the tree is not ready yet. */
 static struct error *write_text(const char *path, const struct text_lines *lines)
 {
 	_free_ char *folder = xstrdup(path);

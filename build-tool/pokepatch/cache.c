@@ -20,7 +20,7 @@
 #include "common/cache.h"
 #include "common/proc.h"
 #include "pokepatch/cli.h"
-#include "pokepatch/fetch.h"
+#include "pokepatch/fetched.h"
 #include "pokepatch/stamp.h"
 #include "pokepatch/kernel_packages.h"
 #include "pokepatch/progress.h"
@@ -120,7 +120,7 @@ static const char *kernel_state(const char *release, const char *dir)
 {
 	_free_ char *packages = xasprintf("%s/packages", dir);
 
-	if (fetch_is_complete(release))
+	if (fetched_is_complete(release))
 		return "complete";
 	return file_exists(packages) || was_fetched(dir) ? "incomplete" : "local";
 }
@@ -394,7 +394,7 @@ static bool is_superseded(const char *release, char *const *releases)
 	if (uname(&uts) < 0 || !strcmp(uts.release, release))
 		return false;
 	for (; *releases; releases++) {
-		if (kernel_replaces(*releases, release) && fetch_is_complete(*releases))
+		if (kernel_replaces(*releases, release) && fetched_is_complete(*releases))
 			return true;
 	}
 	return false;
@@ -408,7 +408,7 @@ static struct error *prune_packages(struct removal *removal, const char *release
 	struct error *error = NULL;
 	DIR *list;
 
-	if (fetch_has_modules(release))
+	if (fetched_has_modules(release))
 		return remove_path(removal, packages);
 	list = opendir(packages);
 	if (!list)
@@ -441,7 +441,7 @@ static struct error *prune_kernel(struct removal *removal, const char *release,
 	}
 	TRY(prune_leftovers(removal, dir));
 	packages = xasprintf("%s/packages", dir);
-	if (fetch_is_complete(release))
+	if (fetched_is_complete(release))
 		TRY(prune_packages(removal, release, packages));
 	return prune_made(removal, dir, is_superseded(release, releases));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debian builds some flavours of a kernel with more patches: those of a featureset, which are in the
- * folder debian/patches-FEATURESET of the source package.  The package linux-source does not have
- * them.  Today rt (PREEMPT_RT) is the only featureset.
+ * Debian builds some flavours of a kernel with more patches: those of a featureset, which are in
+ * the folder debian/patches-FEATURESET of the source package.  The package linux-source does not
+ * have them.  Today rt (PREEMPT_RT) is the only featureset.
  */
 #ifndef POKEPATCH_CLI_FEATURESET_H
 #define POKEPATCH_CLI_FEATURESET_H

@@ -18,8 +18,7 @@
 
 #include "common/cache.h"
 #include "pokepatch/cli.h"
-#include "pokepatch/fetch.h"
-#include "pokepatch/compiler_packages.h"
+#include "pokepatch/fetched.h"
 #include "pokepatch/dbg_package.h"
 #include "pokepatch/featureset.h"
 #include "pokepatch/kernel_packages.h"
@@ -31,252 +30,6 @@
 #include "pokepatch/stamp.h"
 #include "pokepatch/table.h"
 #include "pokepatch/unpack.h"
-
-/* ---- what the cache has ---------------------------------------------------- */
-
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/*
- * What a part is made from, in the form of its manifest: the sorted SHA-256s of its packages.
- * Headers whose programs are built from the source have its SHA-256 too.  Owned by the caller.
- */
-static char *part_key(const struct apt_packages *packages, enum kernel_part part)
-{
-	VEC(const char *) keys = {0};
-	struct buffer text = {0};
-
-	for (size_t i = 0; i < packages->count; i++) {
-		if (kernel_part_of(packages->list[i].name) == part)
-			*vec_push(&keys) = packages->list[i].sha256;
-	}
-	if (keys.count)
-		qsort(keys.list, keys.count, sizeof(*keys.list), compare_strings);
-	for (size_t i = 0; i < keys.count; i++)
-		buffer_printf(&text, "%s%s", i ? " " : "", keys.list[i]);
-	vec_deinit(&keys);
-	if (part == PART_HEADERS && kernel_lacks_kbuild(packages)) {
-		_free_ char *source = part_key(packages, PART_SOURCE);
-
-		buffer_printf(&text, " programs %d of %s", KBUILD_PROGRAMS_FORMAT, source);
-	} else if (part == PART_HEADERS && kernel_wraps_kbuild(packages)) {
-		buffer_printf(&text, " wrapped %d", PROGRAMS_FORMAT);
-	} else if (part == PART_COMPILER) {
-		buffer_printf(&text, " format %d", PROGRAMS_FORMAT);
-	}
-	return text.text ? text.text : xstrdup("none");
-}
-
-static bool has_part(const struct apt_packages *packages, enum kernel_part part)
-{
-	for (size_t i = 0; i < packages->count; i++)
-		if (kernel_part_of(packages->list[i].name) == part)
-			return true;
-	return false;
-}
-
-/* The key of a part whose package stays, and of which vmlinux alone is unpacked at first. */
-static char *partial_key(const char *key)
-{
-	return xasprintf("%s vmlinux", key);
-}
-
-/* Is vmlinux there, whose package has the modules? */
-static bool dbg_has_vmlinux(const char *folder, const char *key)
-{
-	_free_ char *partial = partial_key(key);
-
-	return unpack_is_whole(folder, partial);
-}
-
-/* Are vmlinux and its package there? */
-static bool dbg_is_partial(const char *folder, const char *dir, const char *key)
-{
-	struct kernel_files files;
-	struct error *error;
-	bool there;
-
-	if (!dbg_has_vmlinux(folder, key))
-		return false;
-	error = kernel_files_find(strrchr(dir, '/') + 1, &files);
-	there = !error && files.dbg_package && deb_is_whole(files.dbg_package);
-	if (error)
-		error_destroy(error);
-	else
-		kernel_files_deinit(&files);
-	return there;
-}
-
-static bool part_is_whole(const char *dir, const struct apt_packages *packages,
-			  enum kernel_part part)
-{
-	_free_ char *folder = xasprintf("%s/%s", dir, kernel_part_names[part]);
-	_free_ char *key = part_key(packages, part);
-
-	if (!has_part(packages, part) && (part == PART_COMPILER || part == PART_PATCHES))
-		return !file_exists(folder); /* not needed, or not to be had */
-	return unpack_is_whole(folder, key) ||
-	       (part == PART_DBG && dbg_is_partial(folder, dir, key));
-}
-
-bool fetch_has_modules(const char *release)
-{
-	struct apt_packages stamp;
-	_free_ char *dir = NULL, *folder = NULL, *key = NULL;
-	bool all;
-
-	error_destroy(cache_kernel_dir(release, &dir));
-	if (!dir)
-		return false;
-	stamp_read(dir, &stamp);
-	folder = xasprintf("%s/%s", dir, kernel_part_names[PART_DBG]);
-	key = part_key(&stamp, PART_DBG);
-	all = stamp.count && unpack_is_whole(folder, key);
-	apt_packages_deinit(&stamp);
-	return all;
-}
-
-/*
- * Is there a .deb of this package that is cut off?  Its name is NAME_VERSION_ARCH.deb, where the
- * version has no epoch ("2:").  'pokepatch cache prune' removes packages that are unpacked, so a
- * missing one is in order.
- */
-static bool has_damaged_deb(const char *dir, const struct apt_package *package)
-{
-	_free_ char *folder = xasprintf("%s/packages", dir);
-	const char *epoch = strchr(package->version, ':');
-	_free_ char *prefix =
-		xasprintf("%s_%s_", package->name, epoch ? epoch + 1 : package->version);
-	DIR *list = opendir(folder);
-	bool damaged = false;
-
-	if (!list)
-		return false;
-	for (struct dirent *entry; !damaged && (entry = readdir(list));) {
-		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
-
-		damaged = has_prefix(entry->d_name, prefix) && has_suffix(entry->d_name, ".deb") &&
-			  !deb_is_whole(path);
-	}
-	closedir(list);
-	return damaged;
-}
-
-static bool has_all_files(const char *release)
-{
-	struct kernel_files files;
-	struct error *error = kernel_files_find(release, &files);
-	bool all;
-
-	if (error) {
-		error_destroy(error);
-		return false;
-	}
-	all = files.config && files.vmlinuz && files.vmlinux && files.modules &&
-	      files.modules_dbg && files.kbuild && files.source;
-	kernel_files_deinit(&files);
-	return all;
-}
-
-/* "gcc-14" for the compiler in the configuration; NULL: there is none.  The caller frees it. */
-static char *configured_compiler(const struct kernel_files *files)
-{
-	static const char symbol[] = "\nCONFIG_CC_VERSION_TEXT=\"";
-	_free_ char *path = files->kbuild ? xasprintf("%s/.config", files->kbuild) : NULL;
-	_free_ char *text = NULL;
-	const char *found, *gcc;
-
-	if (path && file_exists(path))
-		error_destroy(file_read(path, &text, NULL));
-	found = text ? strstr(text, symbol) : NULL;
-	if (!found)
-		return NULL;
-	_free_ char *name = xstrndup(found + strlen(symbol), strcspn(found + strlen(symbol), " \""));
-	gcc = strstr(name, "gcc-");
-	return gcc ? xstrdup(gcc) : NULL;
-}
-
-/* Has neither the cache nor this machine the kernel's compiler? */
-static bool lacks_compiler(const char *release, const struct apt_packages *stamp)
-{
-	_free_ char *compiler = NULL, *native = NULL;
-	struct kernel_files files;
-
-	if (has_part(stamp, PART_COMPILER))
-		return false;
-	if (kernel_is_foreign(release))
-		return true;
-	error_destroy(kernel_files_find(release, &files));
-	compiler = configured_compiler(&files);
-	kernel_files_deinit(&files);
-	error_destroy(apt_native(&native));
-	return compiler && native && !compiler_on_path(native, compiler, NULL);
-}
-
-/* fetch_is_complete() with the stamp of the folder dir. */
-static bool is_complete(const char *release, const char *dir, const struct apt_packages *stamp)
-{
-	if (!stamp->count || !has_all_files(release))
-		return false;
-	if (lacks_compiler(release, stamp))
-		return false; /* an older version of this program fetched none */
-	for (size_t i = 0; i < stamp->count; i++) {
-		if (has_damaged_deb(dir, &stamp->list[i]))
-			return false;
-	}
-	for (int part = 0; part < PART_COUNT; part++) {
-		if (!part_is_whole(dir, stamp, part))
-			return false;
-	}
-	return true;
-}
-
-bool fetch_is_complete(const char *release)
-{
-	struct apt_packages stamp;
-	_free_ char *dir = NULL;
-	struct error *error = cache_kernel_dir(release, &dir);
-	bool complete;
-
-	if (error) {
-		error_destroy(error);
-		return false;
-	}
-	stamp_read(dir, &stamp);
-	complete = is_complete(release, dir, &stamp);
-	apt_packages_deinit(&stamp);
-	return complete;
-}
-
-char *fetch_newest_complete(const char *flavour)
-{
-	_free_ char *root = NULL;
-	_free_ char *kernels = NULL;
-	struct error *error = cache_root(&root);
-	char *newest = NULL;
-	DIR *list;
-
-	if (error) {
-		error_destroy(error);
-		return NULL;
-	}
-	kernels = xasprintf("%s/kernels", root);
-	list = opendir(kernels);
-	for (struct dirent *entry; list && (entry = readdir(list));) {
-		/* strverscmp(3): 6.1.0-10 after 6.1.0-9, 6.12 after 6.1. */
-		if (!kernel_has_flavour(entry->d_name, flavour) ||
-		    (newest && strverscmp(entry->d_name, newest) < 0) ||
-		    !fetch_is_complete(entry->d_name))
-			continue;
-		free(newest);
-		newest = xstrdup(entry->d_name);
-	}
-	if (list)
-		closedir(list);
-	return newest;
-}
 
 /* ---- fetching -------------------------------------------------------------- */
 
@@ -420,7 +173,7 @@ static void describe_unpack(const struct fetch *fetch, enum kernel_part part, st
 	VEC(char *) debs = {0};
 
 	unpack->folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
-	unpack->packages = part_key(&fetch->resolve.packages, part);
+	unpack->packages = fetched_key(&fetch->resolve.packages, part);
 	unpack->size = unpacked_size(&fetch->resolve.packages, part);
 	for (size_t i = 0; i < fetch->resolve.packages.count; i++) {
 		if (kernel_part_of(fetch->resolve.packages.list[i].name) == part)
@@ -443,7 +196,7 @@ static struct error *choose_dbg_files(const struct fetch *fetch, struct unpack *
 	TRY(dbg_package_first(unpack->debs[0], fetch->resolve.release, &unpack->only));
 	if (!unpack->only)
 		return NULL;
-	partial = partial_key(unpack->packages);
+	partial = fetched_vmlinux_key(unpack->packages);
 	free(unpack->packages);
 	unpack->packages = partial;
 	return NULL;
@@ -539,7 +292,7 @@ static struct error *unpack(struct fetch *fetch, const bool *parts)
 	size_t count = 0;
 
 	for (int part = 0; part < PART_COUNT; part++) {
-		if (!parts[part] || !has_part(&fetch->resolve.packages, part))
+		if (!parts[part] || !fetched_has(&fetch->resolve.packages, part))
 			continue;
 		describe_unpack(fetch, part, &list[count]);
 		list[count].complete = complete[part];
@@ -573,7 +326,7 @@ static struct error *remove_leftovers(const struct fetch *fetch)
 	for (int part = 0; part < PART_COUNT && !error; part++) {
 		_free_ char *absent = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
 
-		if (!has_part(&fetch->resolve.packages, part))
+		if (!fetched_has(&fetch->resolve.packages, part))
 			error = remove_tree(absent);
 	}
 	if (!list)
@@ -595,9 +348,9 @@ static struct error *remove_leftovers(const struct fetch *fetch)
 static bool lacks_only_package(const struct fetch *fetch)
 {
 	_free_ char *folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[PART_DBG]);
-	_free_ char *key = part_key(&fetch->resolve.packages, PART_DBG);
+	_free_ char *key = fetched_key(&fetch->resolve.packages, PART_DBG);
 
-	return !fetch->modules && dbg_has_vmlinux(folder, key);
+	return !fetch->modules && fetched_has_vmlinux(folder, key);
 }
 
 /* Do everything from the resolved list of packages to the stamp; dir is locked. */
@@ -620,9 +373,9 @@ static struct error *fill(struct fetch *fetch)
 		TRY(unpack_clean(folder));
 	}
 	for (int part = 0; part < PART_COUNT; part++) {
-		parts[part] = !part_is_whole(fetch->dir, &fetch->resolve.packages, part) ||
+		parts[part] = !fetched_is_whole(fetch->dir, &fetch->resolve.packages, part) ||
 			      (part == PART_DBG && fetch->modules &&
-			       !fetch_has_modules(fetch->resolve.release));
+			       !fetched_has_modules(fetch->resolve.release));
 		if (parts[part])
 			unpacked += with_margin(unpacked_size(&fetch->resolve.packages, part));
 	}
@@ -638,7 +391,7 @@ static struct error *fill(struct fetch *fetch)
 	if (lacks_only_package(fetch))
 		parts[PART_DBG] = false;
 	TRY(unpack(fetch, parts));
-	if (!has_all_files(fetch->resolve.release))
+	if (!fetched_has_files(fetch->resolve.release))
 		return error_new(STATUS_FAILED,
 				 "the packages of '%s' do not have all parts of the kernel at the "
 				 "expected places in '%s'",
@@ -650,8 +403,8 @@ static struct error *fill(struct fetch *fetch)
 static bool same_packages(const struct apt_packages *stamp, const struct apt_packages *wanted)
 {
 	for (int part = 0; part < PART_COUNT; part++) {
-		_free_ char *one = part_key(stamp, part);
-		_free_ char *other = part_key(wanted, part);
+		_free_ char *one = fetched_key(stamp, part);
+		_free_ char *other = fetched_key(wanted, part);
 
 		if (strcmp(one, other) != 0)
 			return false;
@@ -666,9 +419,9 @@ static bool is_done(const struct fetch *fetch)
 	bool done;
 
 	stamp_read(fetch->dir, &stamp);
-	done = (!fetch->modules || fetch_has_modules(fetch->resolve.release)) &&
+	done = (!fetch->modules || fetched_has_modules(fetch->resolve.release)) &&
 	       (!fetch->resolve.done || same_packages(&stamp, &fetch->resolve.packages)) &&
-	       is_complete(fetch->resolve.release, fetch->dir, &stamp);
+	       fetched_matches(fetch->resolve.release, fetch->dir, &stamp);
 	apt_packages_deinit(&stamp);
 	return done;
 }
@@ -712,7 +465,7 @@ static struct error *fetch_latest(struct fetch *fetch)
 	if (!error || proc_interrupted())
 		return error;
 	/* The name of a release does not tell from which of several suites it is. */
-	cached = fetch->resolve.suite ? NULL : fetch_newest_complete(fetch->resolve.flavour);
+	cached = fetch->resolve.suite ? NULL : fetched_newest(fetch->resolve.flavour);
 	if (!cached)
 		return error;
 	progress_note("%s; using %s, which is in the cache", error->text, cached);
