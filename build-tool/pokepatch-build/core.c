@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pokepatch-build/build.h"
@@ -22,6 +23,9 @@
 #ifndef POKEPATCH_DATADIR
 #define POKEPATCH_DATADIR "/usr/share/pokepatch"
 #endif
+
+/* Cores of other versions of pokepatch, 34 MB each, that stay in a kernel's folder. */
+#define OTHER_CORES 3
 
 /* ---- our own sources -------------------------------------------------------- */
 
@@ -425,31 +429,73 @@ static bool is_ready(const char *folder, const struct buffer *identity,
 		error_destroy(error);
 		return false;
 	}
-	return !strcmp(text, identity->text);
+	if (strcmp(text, identity->text))
+		return false;
+	utimensat(AT_FDCWD, ready, NULL, 0); /* it was used: see remove_older_cores() */
+	return true;
 }
 
-/* Remove the folders of other versions of the core, unless another build holds their lock. */
-static void remove_older_core(const struct build *build, const char *folder)
+/* A folder of the core, and when a build last used it. */
+struct core_folder {
+	char *path;
+	struct timespec used;
+};
+
+static int last_used_first(const void *left, const void *right)
 {
+	const struct timespec *a = &((const struct core_folder *)left)->used;
+	const struct timespec *b = &((const struct core_folder *)right)->used;
+
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec > b->tv_sec ? -1 : 1;
+	return a->tv_nsec > b->tv_nsec ? -1 : a->tv_nsec < b->tv_nsec;
+}
+
+/* Remove a folder, unless another build holds its lock. */
+static void remove_unused_core(const char *path)
+{
+	_free_ char *lock = xasprintf("%s.lock", path);
+	_close_ int fd = open(lock, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
+		return;
+	error_destroy(remove_tree(path));
+	unlink(lock);
+}
+
+/*
+ * Keep the folders that were used last, and remove the others.  Several versions of pokepatch may
+ * share the cache, as two worktrees of a developer do; each would compile its core for every build
+ * if only the last one stayed.
+ */
+static void remove_older_cores(const struct build *build, const char *folder)
+{
+	VEC(struct core_folder) others = {0};
 	DIR *dir = opendir(build->files.cache);
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
 		_free_ char *path = xasprintf("%s/%s", build->files.cache, entry->d_name);
-		_free_ char *lock = xasprintf("%s.lock", path);
-		_close_ int fd = -1;
+		_free_ char *ready = xasprintf("%s/" CACHE_CORE_READY, path);
+		struct stat status = {0};
 
 		if (!has_prefix(entry->d_name, "core-") || has_suffix(entry->d_name, ".lock") ||
 		    !strcmp(path, folder))
 			continue;
-		fd = open(lock, O_RDWR | O_CLOEXEC);
-		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) {
-			error_destroy(remove_tree(path));
-			unlink(lock);
-		}
+		if (stat(ready, &status)) /* being made, or left by an interrupted build */
+			status.st_mtim = (struct timespec){0};
+		*vec_push(&others) = (struct core_folder){take_pointer(path), status.st_mtim};
 	}
 	if (dir)
 		closedir(dir);
+	if (others.count)
+		qsort(others.list, others.count, sizeof(*others.list), last_used_first);
+	for (size_t i = 0; i < others.count; i++) {
+		if (i >= OTHER_CORES)
+			remove_unused_core(others.list[i].path);
+		free(others.list[i].path);
+	}
+	vec_deinit(&others);
 }
 
 static struct error *open_folder(struct build *build, const char *data,
@@ -478,7 +524,7 @@ static struct error *open_folder(struct build *build, const char *data,
 		TRY(find_commands(module, core));
 	} else {
 		TRY(make_core(build, data, folder, identity, core));
-		remove_older_core(build, folder);
+		remove_older_cores(build, folder);
 	}
 	if (flock(build->core_lock, LOCK_SH))
 		return error_errno("cannot lock %s", folder);

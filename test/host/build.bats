@@ -590,7 +590,7 @@ own_cache() {
 }
 
 @test "a tree of the user's own, interrupts while it is prepared, damage" {
-	local tree source=$source user=$BATS_TEST_TMPDIR/linux
+	local tree age source=$source user=$BATS_TEST_TMPDIR/linux
 	own_cache
 	edit fs/proc/version.c "$version_edit" >x.patch
 	# Other tests' builds compile units in that of the cache.
@@ -609,8 +609,16 @@ own_cache() {
 	ends 1 interrupted
 	[ ! -e pokepatch-x.ko ]
 	[ -z "$(find "$own" -path '*/.pokepatch/ready')" ]
+	# Five other cores.  A build that compiles its core keeps those that were used last.
+	for age in 1 2 3 4 5; do
+		mkdir "$own/core-$age"
+		touch "$own/core-$age.lock"
+		touch -d "$age hours ago" "$own/core-$age/ready"
+	done
 	build -s "$source" -o one.ko x.patch
 	ends 0 "preparing the source"
+	[ "$(cd "$own" && printf '%s ' core-?)" = "core-1 core-2 core-3 " ]
+	[ "$(cd "$own" && printf '%s ' core-?.lock)" = "core-1.lock core-2.lock core-3.lock " ]
 	# The user's folder is as it was.
 	[ -z "$(find "$source" -type f -newer stamp -not -path '*/.pokepatch*' | tee /dev/stderr)" ]
 
@@ -628,6 +636,8 @@ own_cache() {
 	wait $!
 	cmp one.ko three.ko
 	cmp one.ko four.ko
+	# A core that a build has used is one of the last used.
+	[ "$(find "$own"/core-*/ready -newer two.ko | wc -l)" -eq 1 ]
 	# From the packages' own source the result is the same.
 	unset XDG_CACHE_HOME
 	build -q -o five.ko x.patch
