@@ -117,7 +117,7 @@ in_guest() {
 
 @test "example proc-oom-adj: a bit of everything" {
 	example proc-oom-adj oom_adj_read -- --program "$(test_program badread)" \
-		--expect 'WARNING: .* at fs/proc/base\.c:[0-9]+ oom_adj_read\+.*\[pokepatch_proc_oom_adj\]' \
+		--expect 'WARNING: (.* at )?fs/proc/base\.c:[0-9]+ (at )?oom_adj_read\+.*\[pokepatch_proc_oom_adj\]' \
 		<<-'END'
 		field() { sed -n "s/.*$1=\([^ ]*\).*/\1/p"; }
 		busy() { cat /proc/self/oom_adj; }
