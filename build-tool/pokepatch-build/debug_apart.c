@@ -8,9 +8,12 @@
  */
 #include "pokepatch-build/debug_apart.h"
 
+#include <fcntl.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "object/object.h"
 
@@ -154,4 +157,28 @@ struct error *debug_join(const char *debug, const char *module, const char *outp
 		free(join.keys.list[i]);
 	vec_deinit(&join.keys);
 	return error;
+}
+
+static bool lacks_code(Elf *elf)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = NULL;
+
+	while (elf && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_NOBITS &&
+		    header.sh_flags & SHF_EXECINSTR && header.sh_size)
+			return true;
+	return false;
+}
+
+bool debug_is_apart(const char *path)
+{
+	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	elf_version(EV_CURRENT);
+	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	bool apart = lacks_code(elf);
+
+	elf_end(elf);
+	return apart;
 }

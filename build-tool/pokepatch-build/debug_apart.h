@@ -16,4 +16,10 @@
  */
 struct error *debug_join(const char *debug, const char *module, const char *output);
 
+/*
+ * debug_is_apart - whether a file of a module has debug information and no code.  False if it
+ * cannot be read.
+ */
+bool debug_is_apart(const char *path);
+
 #endif /* POKEPATCH_BUILD_DEBUG_APART_H */

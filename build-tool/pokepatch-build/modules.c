@@ -171,7 +171,8 @@ static struct error *join_module(const struct build *build, const char *debug, c
 	for (size_t i = 0; !module && i < ARRAY_SIZE(folders); i++) {
 		_free_ char *file = xasprintf("%s/%s", folders[i], path);
 
-		TRY(find_unpacked(build, file, &module));
+		if (strcmp(file, debug))
+			TRY(find_unpacked(build, file, &module));
 	}
 	if (!module)
 		return error_new(STATUS_FAILED,
@@ -201,5 +202,9 @@ struct error *modules_file(struct build *build, const char *path, char **ret)
 		TRY(extract_module(build, file, root));
 	if (!*ret)
 		*ret = take_pointer(file);
-	return NULL;
+	if (!debug_is_apart(*ret))
+		return NULL;
+	/* "make bindeb-pkg" calls it x.ko in the debug package, as the module in the image's. */
+	_free_ char *alone = take_pointer(*ret);
+	return join_module(build, alone, path, ret);
 }

@@ -95,6 +95,12 @@ take_apart() {
 	# The image in the cache has the module.
 	"$program" -q -k "$release" --modules apart -o apart.ko "$patch"
 	cmp whole.ko apart.ko
+	# Under the module's own name, as "make bindeb-pkg" has it.
+	mv "apart/$module.debug" "apart/$module"
+	rm apart.ko
+	"$program" -q -k "$release" --modules apart -o apart.ko "$patch"
+	cmp whole.ko apart.ko
+	mv "apart/$module" "apart/$module.debug"
 	# The module beside it, packed.
 	mkdir stripped
 	objcopy --strip-debug "$kernel/dbg/usr/lib/debug/lib/modules/$release/$module" stripped/x.ko
