@@ -269,9 +269,11 @@ static struct error *resolve_headers(struct apt *apt, const struct apt_package *
 	const char *names[3] = {0};
 	struct apt_packages found;
 
-	if (!common || !kbuild)
+	if (!common || !kbuild) /* Debian's do; scripts/package/mkdebian writes no dependency */
 		return error_new(STATUS_FAILED,
-				 "'%s' does not depend on its common headers and kbuild",
+				 "'%s' is not Debian's, but made by 'make bindeb-pkg' perhaps, "
+				 "which makes no package of the source; give 'pokepatch-build "
+				 "--kbuild' the folder in which that kernel was built",
 				 headers->name);
 	native_kbuild = xasprintf("%s:%s", kbuild, apt->native);
 	names[0] = common;

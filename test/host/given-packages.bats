@@ -82,6 +82,19 @@ kept() {
 	[ ! -e "$kernel" ]
 }
 
+# scripts/package/mkdebian: the headers depend on nothing, and there is no source.
+@test "packages of make bindeb-pkg" {
+	kept
+	mkdir "$BATS_TEST_TMPDIR/own"
+	put "usr/src/linux-headers-$release/Module.symvers" ""
+	deb "linux-headers-$release" "$version" "$arch" ""
+	mv "$kept/linux-image-$release"* "$repo/linux-headers-${release}_"* "$BATS_TEST_TMPDIR/own"
+	index
+	fails 1 "give 'pokepatch-build --kbuild' the folder in which that kernel was built" \
+		"$pokepatch" fetch --deb "$BATS_TEST_TMPDIR/own"
+	[ ! -e "$kernel" ]
+}
+
 @test "a folder with packages of several kernels" {
 	add_kernel 1.2.3-7 1.2.3-4
 	index
