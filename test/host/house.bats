@@ -6,13 +6,13 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
-	git ls-files >"$BATS_TEST_TMPDIR/tracked"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/tracked")" -gt 300 ]
+	git ls-files --cached --others --exclude-standard >"$BATS_TEST_TMPDIR/files"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/files")" -gt 300 ]
 }
 
-# files REGEX - the tracked files whose path matches; there must be some.
+# files REGEX - the files whose path matches, of those that git tracks or would add; there must be some.
 files() {
-	grep -E "$1" "$BATS_TEST_TMPDIR/tracked"
+	grep -E "$1" "$BATS_TEST_TMPDIR/files"
 }
 
 # none FILE MESSAGE - the test fails, and prints FILE, unless that is empty
