@@ -71,15 +71,20 @@ static uint64_t with_margin(uint64_t bytes)
 	return bytes + bytes / 10;
 }
 
-static uint64_t unpacked_size(const struct apt_packages *packages, enum kernel_part part)
+/* More than any vmlinux of Debian's takes up with its debug information: 270 to 590 MB so far. */
+#define VMLINUX_ROOM 800000000
+
+/* Approximate bytes; choose_dbg_files() says what is unpacked of the debug package. */
+static uint64_t unpacked_size(const struct fetch *fetch, enum kernel_part part)
 {
+	const struct apt_packages *packages = &fetch->resolve.packages;
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < packages->count; i++) {
 		if (kernel_part_of(packages->list[i].name) == part)
 			size += packages->list[i].installed;
 	}
-	return size;
+	return part == PART_DBG && !fetch->modules && size > VMLINUX_ROOM ? VMLINUX_ROOM : size;
 }
 
 static char *deb_path(const struct fetch *fetch, const struct apt_package *package)
@@ -174,7 +179,7 @@ static void describe_unpack(const struct fetch *fetch, enum kernel_part part, st
 
 	unpack->folder = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
 	unpack->packages = fetched_key(&fetch->resolve.packages, part);
-	unpack->size = unpacked_size(&fetch->resolve.packages, part);
+	unpack->size = unpacked_size(fetch, part);
 	for (size_t i = 0; i < fetch->resolve.packages.count; i++) {
 		if (kernel_part_of(fetch->resolve.packages.list[i].name) == part)
 			*vec_push(&debs) = deb_path(fetch, &fetch->resolve.packages.list[i]);
@@ -377,7 +382,7 @@ static struct error *fill(struct fetch *fetch)
 			      (part == PART_DBG && fetch->modules &&
 			       !fetched_has_modules(fetch->resolve.release));
 		if (parts[part])
-			unpacked += with_margin(unpacked_size(&fetch->resolve.packages, part));
+			unpacked += with_margin(unpacked_size(fetch, part));
 	}
 	TRY(find_missing(fetch, parts, missing, &to_download));
 	needed = to_download + unpacked;

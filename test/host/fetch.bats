@@ -205,6 +205,13 @@ load repository
 	index
 	fails 1 "not enough space in" "$pokepatch" fetch "$release"
 	[ -z "$(find "$kernel" -name '*.deb')" ]
+	# Of the debug package vmlinux alone is unpacked, unless all modules are wanted.
+	sed -i "/^Package: linux-source-1.2/,/^\$/s/^Installed-Size: .*/Installed-Size: 8/
+		/^Package: linux-image-.*-dbg/,/^\$/s/^Installed-Size: .*/Installed-Size: $all/" "$repo/Packages"
+	index
+	rm -r "$cache"
+	fails 1 "not enough space in" "$pokepatch" fetch --modules "$release"
+	"$pokepatch" fetch "$release"
 }
 
 as_root() {
