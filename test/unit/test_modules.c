@@ -119,7 +119,7 @@ static void test_packed(void **state)
 /* The module's bytes in the package, which is not compressed, are others than its md5sums say. */
 static void test_damaged(void **state)
 {
-	_free_ char *tree = xasprintf("%s/tree", folder), *text = NULL, *path = NULL;
+	_free_ char *tree = xasprintf("%s/tree", folder), *text = NULL, *path = NULL, *found = NULL;
 	struct build build;
 	size_t length;
 
@@ -137,15 +137,15 @@ static void test_damaged(void **state)
 	bytes[2] ^= 1;
 	assert_no_error(file_write(deb, text, length));
 	assert_no_error(modules_find(&build, "nf_tables", &path));
-	assert_error(modules_file(&build, path, &path), STATUS_FAILED, "run 'pokepatch fetch 1-x'");
+	assert_error(modules_file(&build, path, &found), STATUS_FAILED, "run 'pokepatch fetch 1-x'");
 	assert_null(build.files.dbg_package);
 	assert_false(file_exists(deb));
-	assert_error(modules_file(&build, path, &path), STATUS_FAILED, "is not in the cache; run");
+	assert_error(modules_file(&build, path, &found), STATUS_FAILED, "is not in the cache; run");
 
 	/* Cut off. */
 	build.files.dbg_package = xstrdup(deb);
 	assert_no_error(file_write(deb, text, length - 8000));
-	assert_error(modules_file(&build, path, &path), STATUS_FAILED, "was damaged");
+	assert_error(modules_file(&build, path, &found), STATUS_FAILED, "was damaged");
 	assert_false(file_exists(deb));
 	kernel_files_deinit(&build.files);
 }
