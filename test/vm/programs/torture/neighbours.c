@@ -208,7 +208,8 @@ void all_neighbours_leave(void)
 	if (can("ftrace"))
 		put(TRACING "current_tracer", "nop");
 	put(TRACING "events/torture/enable", "0");
-	put(TRACING "kprobe_events", "\n");
+	put(TRACING "kprobe_events", "\n"); /* removes all */
+	memset(probes, 0, sizeof(probes));
 	if (can("ftrace"))
 		put(TRACING "set_ftrace_filter", "\n");
 	if (bpf)
