@@ -326,14 +326,15 @@ static struct error *remove_leftovers(const struct fetch *fetch)
 {
 	_free_ char *folder = xasprintf("%s/packages", fetch->dir);
 	struct error *error = NULL;
-	DIR *list = opendir(folder);
+	DIR *list;
 
-	for (int part = 0; part < PART_COUNT && !error; part++) {
+	for (int part = 0; part < PART_COUNT; part++) {
 		_free_ char *absent = xasprintf("%s/%s", fetch->dir, kernel_part_names[part]);
 
 		if (!fetched_has(&fetch->resolve.packages, part))
-			error = remove_tree(absent);
+			TRY(remove_tree(absent));
 	}
+	list = opendir(folder);
 	if (!list)
 		return error_errno("cannot read '%s'", folder);
 	for (struct dirent *entry; !error && (entry = readdir(list));) {

@@ -139,7 +139,7 @@ vmalloc_areas() {
 # see too much: the free objects of one slab.  Of the small caches, whose slabs hold
 # hundreds, that would hide or pretend a leak, so the guest is to be booted with
 # $exact_slabs (helpers.bash): a cache that is debugged has no slab of a CPU's own.
-# So is vmap_area left out, of which the areas that are not yet purged hold some, and what the debug
+# Left out are vmap_area, of which the areas that are not yet purged hold some, and what the debug
 # kernel keeps in stock to watch other objects by.
 look() {
 	taskset -p -c 0 $$ >/dev/null
