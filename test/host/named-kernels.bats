@@ -161,8 +161,10 @@ text_of() {
 
 @test "no test, nor make, goes by what is the newest in the cache" {
 	local found
+	# test/matrix/table sorts the rows of the README's table, no kernels of the cache.
 	found=$(cd "$top" && git grep -nE 'fetch (-q )?--latest|pokepatch/kernels"?/\*|sort -r?V|ls -t' -- \
-		Makefile .ci test ':!test/host/*fetch.bats' ':!test/host/suites.bats' ':!test/host/named-kernels.bats' ':!test/debian-diffs/diffs') || :
+		Makefile .ci test ':!test/host/*fetch.bats' ':!test/host/suites.bats' ':!test/host/named-kernels.bats' \
+		':!test/matrix/table' ':!test/debian-diffs/diffs') || :
 	echo "$found"
 	[ -z "$found" ]
 }
