@@ -108,11 +108,11 @@ static bool snapshotting;	/* it does so for a snapshot */
  * An ordinary chunk that was dropped, or NULL.  Once the history is full, each new chunk is one of
  * these, so that recording a switch neither allocates nor clears memory.
  */
-static struct pp_history_chunk *spare;
+static struct pp_history_chunk *history_spare;
 
 static struct pp_history_chunk *history_chunk_create(size_t room, enum kind kind)
 {
-	struct pp_history_chunk *chunk = room == CHUNK_ROOM ? xchg(&spare, NULL) : NULL;
+	struct pp_history_chunk *chunk = room == CHUNK_ROOM ? xchg(&history_spare, NULL) : NULL;
 
 	chunk = chunk ?: kvmalloc(struct_size(chunk, data, room), GFP_KERNEL);
 	if (!chunk)
@@ -132,7 +132,7 @@ static void history_chunk_put(struct pp_history_chunk *chunk)
 	if (!chunk || !refcount_dec_and_test(&chunk->refs))
 		return;
 	/* This was the last reference.  If two tasks put a spare chunk at once, one succeeds. */
-	if (chunk->room == CHUNK_ROOM && !cmpxchg(&spare, NULL, chunk))
+	if (chunk->room == CHUNK_ROOM && !cmpxchg(&history_spare, NULL, chunk))
 		return;
 	kvfree(chunk);
 }
@@ -652,6 +652,6 @@ void pp_history_exit(void)
 
 	list_for_each_entry_safe(chunk, next, &chunks, node)
 		history_chunk_drop(chunk);
-	kvfree(spare);
+	kvfree(history_spare);
 	kvfree(scratch);
 }

@@ -638,14 +638,14 @@ static int module_notify(struct notifier_block *nb, unsigned long action, void *
 	return notifier_from_errno(ret);
 }
 
-static struct notifier_block notifier = {
+static struct notifier_block module_notifier = {
 	.notifier_call = module_notify,
 	.priority = INT_MAX,
 };
 
 int pp_modules_init(void)
 {
-	return register_module_notifier(&notifier);
+	return register_module_notifier(&module_notifier);
 }
 
 /* No patch is loaded: each uses the core's symbols, and so holds the core. */
@@ -653,7 +653,7 @@ void pp_modules_exit(void)
 {
 	struct coming *entry, *next;
 
-	unregister_module_notifier(&notifier);
+	unregister_module_notifier(&module_notifier);
 	list_for_each_entry_safe(entry, next, &coming, node)
 		kfree(entry);
 }

@@ -83,11 +83,11 @@ static DEFINE_MUTEX(other_record_lock); /* under pp_mutex, outside text_mutex an
 /* --- the core's own writes: pp_mutex ------------------------------------------------------ */
 
 static struct task_struct *muted; /* its writes are the core's own */
-static struct pp_record_sites *sites; /* only those at these sites; NULL: all */
+static struct pp_record_sites *muted_only; /* only those at these sites; NULL: all */
 
 void pp_others_mute(struct pp_record_sites *only)
 {
-	WRITE_ONCE(sites, only);
+	WRITE_ONCE(muted_only, only);
 	/*
 	 * The handler acts on these two only when it interrupts this very task, so program order
 	 * is enough.
@@ -137,7 +137,7 @@ NOKPROBE_SYMBOL(other_note_own);
 /* Is this a write of the core's own?  If so, its site gets the note. */
 static bool other_is_own(const struct pp_write *this)
 {
-	struct pp_record_sites *only = READ_ONCE(sites);
+	struct pp_record_sites *only = READ_ONCE(muted_only);
 	struct pp_record_site *site;
 
 	if (READ_ONCE(muted) != current)

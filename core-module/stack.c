@@ -91,14 +91,14 @@ const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long ad
 	return stack_find_range(busy->text, busy->nr_text, addr);
 }
 
-struct visit {
+struct stack_visit {
 	const struct pp_busy *busy;
 	struct pp_stack_walk *walk;
 };
 
 static bool stack_visit(void *ctx, unsigned long addr)
 {
-	struct visit *visit = ctx;
+	struct stack_visit *visit = ctx;
 	const struct pp_range *range = pp_busy_find(visit->busy, addr);
 
 	visit->walk->frames++;
@@ -112,7 +112,7 @@ static bool stack_visit(void *ctx, unsigned long addr)
 bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task,
 		    struct pp_stack_walk *walk)
 {
-	struct visit visit = { busy, walk };
+	struct stack_visit visit = { busy, walk };
 
 	*walk = (struct pp_stack_walk){};
 	/* A task that is dead and has left its CPU has no stack any more. */

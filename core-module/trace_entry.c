@@ -127,7 +127,7 @@ bool pp_trace_entry_has(unsigned long ip)
 
 /* --- a traced function was called --------------------------------------------------- */
 
-static DEFINE_PER_CPU(bool [LEVELS], serving);
+static DEFINE_PER_CPU(bool [LEVELS], entry_serving);
 
 /*
  * Any context.  Calls that the tracepoint's probes make at the same level are not traced, since
@@ -140,7 +140,7 @@ notrace void pp_trace_entry_hit(unsigned long ip, unsigned long parent_ip,
 	bool *busy;
 
 	preempt_disable_notrace();
-	busy = &(*this_cpu_ptr(&serving))[interrupt_context_level()];
+	busy = &(*this_cpu_ptr(&entry_serving))[interrupt_context_level()];
 	/* Set busy before any call: the function that is called may be traced. */
 	if (!*busy && rcu_is_watching()) {
 		WRITE_ONCE(*busy, true);

@@ -219,7 +219,7 @@ static struct error *find_commands(const char *folder, struct core_artefacts *co
 {
 	TRY(find_command(folder, "pokepatch.mod.o", &compiler_rule, &core->mod_compile));
 	/* kbuild runs objtool on each unit, or late, on the whole module. */
-	TRY(find_command(folder, "main.o", &objtool_rule, &core->objtool));
+	TRY(find_command(folder, "group_1.o", &objtool_rule, &core->objtool));
 	TRY(find_command(folder, "pokepatch.o", &objtool_rule, &core->objtool));
 	TRY(find_command(folder, "Module.symvers", &modpost_rule, &core->modpost));
 	TRY(find_command(folder, "pokepatch.ko", &ld_rule, &core->ld));
@@ -299,7 +299,7 @@ static struct error *find_type_flags(const char *folder, struct args *ret)
 	static const char *const flags[] = {"-fsanitize=kcfi", "-fsanitize-cfi"};
 	char **words = NULL;
 
-	TRY(find_command(folder, "main.o", &compiler_rule, &words));
+	TRY(find_command(folder, "group_1.o", &compiler_rule, &words));
 	for (char **word = words; word && *word; word++)
 		if (has_any_prefix(flags, ARRAY_SIZE(flags), *word))
 			args_add(ret, *word);

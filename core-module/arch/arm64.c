@@ -408,14 +408,14 @@ typedef bool (*visit_fn)(void *ctx, unsigned long addr);
 #define RETURN_TO_HANDLER_SIZE 128
 #define KRETPROBE_SIZE 256
 
-enum code {
+enum arm64_code {
 	CODE_C,		/* a function that made a frame record before it called another */
 	CODE_ENTRY,	/* code that an exception entered */
 	CODE_OTHER,	/* anything else: frame records prove nothing */
 };
 
 /* The kind of code at @pc, to which a frame record on the stack of @task returns. */
-static __nocfi enum code arm64_code_kind(const struct task_struct *task, unsigned long pc)
+static __nocfi enum arm64_code arm64_code_kind(const struct task_struct *task, unsigned long pc)
 {
 	/*
 	 * The start of a trampoline is an address that a tracer put in place of a return
@@ -466,7 +466,7 @@ static enum walked arm64_walk_frames(struct task_struct *task, visit_fn visit, v
 		pc = task->thread.cpu_context.pc;
 	}
 	for (;;) {
-		const enum code code = arm64_code_kind(task, pc);
+		const enum arm64_code code = arm64_code_kind(task, pc);
 
 		if (!visit(ctx, pc))
 			return WALKED_ENOUGH;

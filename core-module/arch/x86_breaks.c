@@ -120,7 +120,7 @@ static int x86_trial_int3(struct notifier_block *nb, unsigned long what, void *d
 	return NOTIFY_STOP;
 }
 
-static struct notifier_block notifier = { .notifier_call = x86_trial_int3 };
+static struct notifier_block trial_notifier = { .notifier_call = x86_trial_int3 };
 
 static void x86_trial_look_there(unsigned int step)
 {
@@ -161,7 +161,7 @@ static bool x86_trial_succeeds(void)
 
 	memcpy(poke.old, x86_nop, JMP_SIZE);
 	if (x86_entry_insn(poke.at, (unsigned long)pp_x86_other, poke.new) ||
-	    register_die_notifier(&notifier))
+	    register_die_notifier(&trial_notifier))
 		return false;
 	trial_ok = true;
 	x86_trial_everywhere(1);
@@ -169,21 +169,21 @@ static bool x86_trial_succeeds(void)
 	x86_trial_everywhere(2);
 	x86_write_exactly(pokes, 1, true, x86_trial_look_back);
 	x86_trial_everywhere(1);
-	unregister_die_notifier(&notifier);
+	unregister_die_notifier(&trial_notifier);
 	return trial_ok;
 }
 
-static bool known;
+static bool breaks_known;
 
 void x86_breaks_init(void)
 {
-	known = x86.text_poke && x86.text_poke_sync && x86_table_is_known(x86_trial_queue_two) &&
-		x86_trial_succeeds();
+	breaks_known = x86.text_poke && x86.text_poke_sync &&
+		       x86_table_is_known(x86_trial_queue_two) && x86_trial_succeeds();
 }
 
 bool x86_breaks_known(void)
 {
-	return known;
+	return breaks_known;
 }
 
 __nocfi unsigned long x86_write_same(unsigned int *size)

@@ -49,12 +49,12 @@ int x86_live_check(const struct pp_poke *poke)
 }
 
 /* The bytes that poke replaces, or those that it writes, in the direction that @back says. */
-static const u8 *x86_old_insn(const struct pp_poke *poke, bool back)
+static const u8 *x86_poke_old(const struct pp_poke *poke, bool back)
 {
 	return back ? poke->new : poke->old;
 }
 
-static const u8 *x86_new_insn(const struct pp_poke *poke, bool back)
+static const u8 *x86_poke_new(const struct pp_poke *poke, bool back)
 {
 	return back ? poke->old : poke->new;
 }
@@ -72,7 +72,7 @@ static __nocfi void x86_poke_all(struct pp_poke *const *pokes, unsigned int nr, 
 
 	for (i = 0; i < nr; i++)
 		x86.text_poke((void *)pokes[i]->at + offset,
-			      bytes ?: x86_new_insn(pokes[i], back) + offset, size);
+			      bytes ?: x86_poke_new(pokes[i], back) + offset, size);
 	x86.text_poke_sync();
 }
 
@@ -81,8 +81,8 @@ static __nocfi void x86_poke_tell_perf(struct pp_poke *const *pokes, unsigned in
 	unsigned int i;
 
 	for (i = 0; i < nr && pp_kernel.perf_event_text_poke; i++)
-		pp_kernel.perf_event_text_poke((void *)pokes[i]->at, x86_old_insn(pokes[i], back),
-					       JMP_SIZE, x86_new_insn(pokes[i], back), JMP_SIZE);
+		pp_kernel.perf_event_text_poke((void *)pokes[i]->at, x86_poke_old(pokes[i], back),
+					       JMP_SIZE, x86_poke_new(pokes[i], back), JMP_SIZE);
 }
 
 /*
@@ -102,8 +102,8 @@ void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool back,
 
 	BUILD_BUG_ON(PP_LIVE_MAX > X86_TABLE_MAX);
 	for (i = 0; i < nr; i++) {
-		x86_place_fill(&old_places[i], pokes[i]->at, x86_old_insn(pokes[i], back));
-		x86_place_fill(&new_places[i], pokes[i]->at, x86_new_insn(pokes[i], back));
+		x86_place_fill(&old_places[i], pokes[i]->at, x86_poke_old(pokes[i], back));
+		x86_place_fill(&new_places[i], pokes[i]->at, x86_poke_new(pokes[i], back));
 	}
 	x86_breaks_arm(old_places, nr);
 	x86_poke_all(pokes, nr, 0, sizeof(int3), &int3, back);
@@ -154,7 +154,7 @@ __nocfi void x86_live_write(struct pp_poke *const *pokes, unsigned int nr, bool 
 	when.before = when.begin = pp_now();
 	/* text_poke_finish() compares what it wrote, and gives perf its record. */
 	for (i = 0; i < nr; i++) {
-		const u8 *old = x86_old_insn(pokes[i], back), *new = x86_new_insn(pokes[i], back);
+		const u8 *old = x86_poke_old(pokes[i], back), *new = x86_poke_new(pokes[i], back);
 
 		x86.text_poke_queue((void *)pokes[i]->at, new, JMP_SIZE, old);
 	}
