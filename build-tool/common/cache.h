@@ -14,7 +14,7 @@
  *   source/     usr/src/linux-source-V.tar.xz
  *   patches/    debian/patches-rt, with which rt flavours are built, a quilt series
  *   fetched     written last: "NAME VERSION SHA256", a line for each package
- *   tree-KEY/   prepared source trees (pokepatch-build)
+ *   tree-KEY/   prepared source trees (pokepatch-build); tree-unpacked: see source.h
  *   core-KEY/   core module and glue built for this kernel (pokepatch-build)
  */
 #ifndef POKEPATCH_CACHE_H

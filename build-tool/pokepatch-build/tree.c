@@ -261,8 +261,8 @@ static struct error *fill_tree(struct build *build)
 	_free_ char *notes = xasprintf("%s/.pokepatch", build->tree);
 
 	TRY(remove_tree(build->tree)); /* an interrupted or damaged one */
+	TRY(source_prepare(build, build->tree));
 	TRY(make_dirs(notes));
-	TRY(source_unpack(build, build->tree));
 	TRY(copy_parts(build));
 	TRY(touch_config_files(build));
 	TRY(check_unpacked(build));

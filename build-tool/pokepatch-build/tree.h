@@ -23,8 +23,8 @@
 
 /* ---- unpack.c --------------------------------------------------------------- */
 
-/* source_unpack - copy or unpack the source into the empty folder tree, and apply its patches. */
-struct error *source_unpack(const struct build *build, const char *tree);
+/* source_prepare - copy or unpack the source to the new folder tree, and apply its patches. */
+struct error *source_prepare(const struct build *build, const char *tree);
 /*
  * source_hash - a hash that changes when the source at path does.
  * @ret: hexadecimal SHA-256 of the paths, sizes and times of its files.

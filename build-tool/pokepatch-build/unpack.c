@@ -10,128 +10,8 @@
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/quilt.h"
 #include "common/proc.h"
+#include "common/source.h"
 #include "pokepatch-build/tree.h"
-
-/* Folders without code of the kernel, which kbuild does not read to compile a unit. */
-static const char *const folders_unused[] = {
-	"Documentation", "LICENSES", "samples", "tools/testing", "tools/perf",
-};
-
-/*
- * Large folders that kbuild enters only if the configuration sets one of some symbols.  Together
- * they are more than half of the source.  Debian's cloud kernel has neither DRM nor media support,
- * but it does have panel quirks (drivers/gpu/drm/drm_panel_orientation_quirks.c) and CEC
- * (drivers/media/cec).
- */
-static const struct optional_folder {
-	const char *folder, *symbols[4];
-} folders_optional[] = {
-	{"drivers/gpu/drm",
-	 {"CONFIG_DRM", "CONFIG_DRM_PANEL_ORIENTATION_QUIRKS", "CONFIG_DRM_MIPI_DSI"}},
-	{"drivers/media", {"CONFIG_MEDIA_SUPPORT", "CONFIG_CEC_CORE", "CONFIG_RC_CORE"}},
-	{"drivers/net/wireless", {"CONFIG_WLAN"}},
-	{"drivers/staging", {"CONFIG_STAGING"}},
-	{"sound", {"CONFIG_SOUND"}},
-};
-
-/* Architectures that also compile files of another one's folder. */
-static const struct arch_folder {
-	const char *arch, *also;
-} arch_also[] = {
-	{"arm64", "arm"}, /* arch/arm64/xen/Makefile: ../../arm/xen/ */
-};
-
-static bool arch_is_used(const char *arch, const char *name)
-{
-	if (!strcmp(arch, name))
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(arch_also); i++)
-		if (!strcmp(arch_also[i].arch, arch) && !strcmp(arch_also[i].also, name))
-			return true;
-	return false;
-}
-
-/* All of arch/ in Linux 6.1 and later.  A missing one would be unpacked, which does no harm. */
-static const char *const arch_names[] = {
-	"alpha", "arc",        "arm",   "arm64", "csky",     "hexagon", "ia64",    "loongarch",
-	"m68k",  "microblaze", "mips",  "nios2", "openrisc", "parisc",  "powerpc", "riscv",
-	"s390",  "sh",         "sparc", "um",    "x86",      "xtensa",
-};
-
-/* Is the symbol set, to y or m, in the configuration's text? */
-static bool config_has(const char *config, const char *symbol)
-{
-	_free_ char *line = xasprintf("\n%s=", symbol);
-	const char *found = strstr(config, line);
-
-	return found || !strncmp(config, line + 1, strlen(line + 1));
-}
-
-static bool folder_is_used(const struct optional_folder *folder, const char *config)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(folder->symbols) && folder->symbols[i]; i++)
-		if (config_has(config, folder->symbols[i]))
-			return true;
-	return false;
-}
-
-static struct error *folders_left_out(const struct build *build, struct args *ret)
-{
-	_free_ char *config = NULL;
-	size_t length;
-
-	TRY(file_read(build->files.config, &config, &length));
-	for (size_t i = 0; i < ARRAY_SIZE(folders_unused); i++)
-		args_add(ret, folders_unused[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(folders_optional); i++)
-		if (!folder_is_used(&folders_optional[i], config))
-			args_add(ret, folders_optional[i].folder);
-	for (size_t i = 0; i < ARRAY_SIZE(arch_names); i++)
-		if (!arch_is_used(build->arch, arch_names[i]))
-			args_addf(ret, "arch/%s", arch_names[i]);
-	return NULL;
-}
-
-/* tar prints a line for each file that it cannot write; quote the first. */
-static struct error *unpack_error(const char *path, const char *tree, const char *output)
-{
-	if (strstr(output, strerror(ENOSPC)))
-		return error_new(STATUS_FAILED,
-				 "cannot unpack %s: no space left on the device of %s; a prepared "
-				 "source needs about 1 GB",
-				 path, tree);
-	return error_new(STATUS_FAILED, "cannot unpack %s: %.*s", path, (int)strcspn(output, "\n"),
-			 output);
-}
-
-static struct error *unpack_tarball(const char *path, const char *tree, const struct args *skip)
-{
-	struct proc_result result = {};
-	struct args args = {};
-	struct error *error;
-
-	args_add(&args, "tar");
-	args_add(&args, "-x");
-	args_addf(&args, "--directory=%s", tree);
-	args_add(&args, "--strip-components=1");
-	args_add(&args, "--no-same-owner");
-	/* Debian's tarball has 55 blocks, so xz -T0 unpacks it on all processors. */
-	if (has_suffix(path, ".xz"))
-		args_add(&args, "--use-compress-program=xz -T0");
-	args_add(&args, "--anchored");
-	args_add(&args, "--wildcards");
-	args_add(&args, "--no-wildcards-match-slash");
-	for (size_t i = 0; i < skip->count; i++)
-		args_addf(&args, "--exclude=*/%s", skip->list[i]);
-	args_add(&args, "-f");
-	args_add(&args, path);
-	error = proc_run((const char *const *)args.list, NULL, &result);
-	args_deinit(&args);
-	if (!error && result.status)
-		error = unpack_error(path, tree, result.out.text ? result.out.text : "");
-	proc_result_deinit(&result);
-	return error;
-}
 
 /* ---- folders ---------------------------------------------------------------- */
 
@@ -245,23 +125,36 @@ struct error *folder_copy(const char *from, const char *to, char *const *left_ou
 	return error;
 }
 
-struct error *source_unpack(const struct build *build, const char *tree)
+/* Make the folder tree: of a tarball that was unpacked ahead, of a tarball, or of a folder. */
+static struct error *put_source(const struct build *build, const struct args *left_out,
+				const char *tree)
 {
 	const char *path = build->files.source;
-	struct args skip = {};
 	struct stat status;
-	struct error *error;
+	bool taken;
 
 	if (stat(path, &status))
 		return error_errno("cannot read %s", path);
-	TRY(folders_left_out(build, &skip));
-	if (S_ISDIR(status.st_mode))
-		error = folder_copy(path, tree, skip.list, is_no_source);
-	else
-		error = unpack_tarball(path, tree, &skip);
+	if (!S_ISDIR(status.st_mode)) {
+		TRY(source_take(path, build->files.cache, left_out, tree, &taken));
+		if (taken)
+			return NULL;
+	}
+	TRY(make_dirs(tree));
+	return S_ISDIR(status.st_mode) ? folder_copy(path, tree, left_out->list, is_no_source)
+				       : source_unpack(path, tree, left_out);
+}
+
+struct error *source_prepare(const struct build *build, const char *tree)
+{
+	struct args left_out = {};
+	struct error *error = source_left_out(build->files.config, build->arch, &left_out);
+
+	if (!error)
+		error = put_source(build, &left_out, tree);
 	if (!error && build->files.patches)
-		error = quilt_apply(build->files.patches, tree, skip.list);
-	args_deinit(&skip);
+		error = quilt_apply(build->files.patches, tree, left_out.list);
+	args_deinit(&left_out);
 	return error;
 }
 

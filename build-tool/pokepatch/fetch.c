@@ -226,7 +226,8 @@ static struct error *build_programs(const char *headers, void *data)
 {
 	const struct fetch *fetch = data;
 	_free_ char *work = programs_folder(fetch);
-	struct kbuild_programs programs = {.release = fetch->resolve.release, .work = work};
+	struct kbuild_programs programs = {
+		.release = fetch->resolve.release, .dir = fetch->dir, .work = work};
 	struct kernel_files files;
 	struct error *error;
 

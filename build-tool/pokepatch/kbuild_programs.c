@@ -15,6 +15,7 @@
 
 #include "common/args.h"
 #include "common/proc.h"
+#include "common/source.h"
 #include "object/arch.h"
 #include "pokepatch/apt.h"
 #include "pokepatch/kbuild_programs.h"
@@ -25,33 +26,31 @@
 
 /*
  * Programs of one folder; NAME.c there is a program's source.  Another version of the kernel may
- * lack one, which is then left out.
+ * lack one, which is then left out.  Of the package's programs these are the ones that building,
+ * checking and signing a module runs.
  *
  * @settings: variables that kbuild would take from the configuration.  The package has these
  * programs for every configuration.
  */
 static const struct program_folder {
 	const char *folder, *settings;
-	const char *programs[6];
+	const char *programs[3];
 } program_folders[] = {
 	{"scripts/basic", "", {"fixdep"}},
 	{"scripts/mod", "", {"modpost"}},
 	{"scripts/genksyms", "", {"genksyms"}},
-	{"scripts/kconfig", "", {"conf"}},
 	{"scripts",
-	 "CONFIG_BUILD_BIN2C=y CONFIG_KALLSYMS=y BUILD_C_RECORDMCOUNT=y CONFIG_MODULE_SIG_FORMAT=y",
-	 {"bin2c", "kallsyms", "recordmcount", "sign-file", "unifdef"}},
-	{"certs", "", {"extract-cert"}},
+	 "BUILD_C_RECORDMCOUNT=y CONFIG_MODULE_SIG_FORMAT=y",
+	 {"recordmcount", "sign-file"}},
 };
 
 /* The source's Makefile builds this one by a target of its own, for configurations that need it. */
 #define OBJTOOL "tools/objtool/objtool"
 
-/* What has to be unpacked from the source, below its top folder. */
+/* What the programs are built from, besides scripts/, below the source's top folder. */
 static const char *const source_parts[] = {
-	"Makefile",   "Kbuild",        "scripts",       "include",
-	"certs",      "tools/objtool", "tools/lib",     "tools/include",
-	"tools/arch", "tools/build",   "tools/scripts", "tools/Makefile",
+	"Makefile",      "Kbuild",     "include",     "tools/objtool", "tools/lib",
+	"tools/include", "tools/arch", "tools/build", "tools/scripts", "tools/Makefile",
 };
 
 /* make reads this after the kernel's Makefile, which has Q, build and scripts_basic. */
@@ -176,7 +175,7 @@ static const struct needed {
 	{"bison", NULL, "bison"},
 	{NULL, "stdio.h", "libc6-dev"},
 	{NULL, "gelf.h", "libelf-dev"},        /* objtool */
-	{NULL, "openssl/evp.h", "libssl-dev"}, /* sign-file, extract-cert */
+	{NULL, "openssl/evp.h", "libssl-dev"}, /* sign-file */
 };
 
 static void add_word(struct buffer *list, const char *word)
@@ -230,29 +229,45 @@ struct error *kbuild_programs_check(const char *release)
 
 /* ---- the tree --------------------------------------------------------------- */
 
-/* Extract source_parts and the folder of the architecture into the empty folder tree. */
-static struct error *unpack_source(const char *tarball, const struct tools *tools, const char *tree)
+/*
+ * Fill the empty folder work with source_parts and the folder of the architecture.  They are hard
+ * links, because what is built there must not be in the unpacked source.  scripts/ is copied: parts
+ * of it are moved into the headers.
+ */
+static struct error *link_source(const char *source, const struct tools *tools, const char *work)
 {
+	const struct proc_options options = {.dir = source};
+	const char *const copy[] = {"cp", "-a", "-t", work, "scripts", NULL};
 	struct args args = {0};
 	struct error *error;
 
-	args_add(&args, "tar");
-	args_add(&args, "-x");
-	args_addf(&args, "--directory=%s", tree);
-	args_add(&args, "--strip-components=1");
-	args_add(&args, "--no-same-owner");
-	/* Debian's tarball has 55 blocks, so xz -T0 unpacks it on all processors. */
-	args_add(&args, "--use-compress-program=xz -T0");
-	args_add(&args, "--wildcards");
-	args_add(&args, "--no-wildcards-match-slash");
-	args_add(&args, "-f");
-	args_add(&args, tarball);
+	args_add(&args, "cp");
+	args_add(&args, "-al");
+	args_add(&args, "--parents");
+	args_add(&args, "-t");
+	args_add(&args, work);
 	for (size_t i = 0; i < ARRAY_SIZE(source_parts); i++)
-		args_addf(&args, "*/%s", source_parts[i]);
-	args_addf(&args, "*/arch/%s", tools->arch->tools.source_arch);
-	error = proc_check((const char *const *)args.list, NULL, NULL);
+		args_add(&args, source_parts[i]);
+	args_addf(&args, "arch/%s", tools->arch->tools.source_arch);
+	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);
-	return error;
+	return error ?: proc_check(copy, &options, NULL);
+}
+
+/* Unpack the source, all that a build of patches needs too, and take from it what is built here. */
+static struct error *unpack_source(const struct kbuild_programs *programs, const struct tools *tools,
+				   const char *headers)
+{
+	_free_ char *config = xasprintf("%s/.config", headers);
+	_free_ char *source = NULL;
+	struct args left_out = {0};
+	struct error *error;
+
+	error = source_left_out(config, tools->arch->tools.source_arch, &left_out);
+	if (!error)
+		error = source_unpack_ahead(programs->source, programs->dir, &left_out, &source);
+	args_deinit(&left_out);
+	return error ?: link_source(source, tools, programs->work);
 }
 
 /* Copy what was generated for the kernel from its headers into the tree. */
@@ -454,7 +469,7 @@ static struct error *build(const struct kbuild_programs *programs, const struct 
 	TRY(kbuild_folder(headers, &kbuild));
 	TRY(remove_tree(programs->work)); /* of an interrupted run */
 	TRY(make_dirs(programs->work));
-	TRY(unpack_source(programs->source, tools, programs->work));
+	TRY(unpack_source(programs, tools, headers));
 	TRY(copy_configuration(headers, tools, programs->work));
 	TRY(touch_configuration(programs->work));
 	write_rules(programs->work, &text);
@@ -482,5 +497,6 @@ struct error *kbuild_programs_build(const struct kbuild_programs *programs, cons
 	if (!error)
 		return removed;
 	error_destroy(removed);
+	error_destroy(source_drop(programs->dir));
 	return error;
 }

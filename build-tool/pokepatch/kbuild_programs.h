@@ -12,13 +12,14 @@
 /* Increment this when programs that an earlier version built cannot be used any more. */
 #define KBUILD_PROGRAMS_FORMAT 1
 
-/* Approximate bytes that the source takes up while the programs are built. */
-#define KBUILD_PROGRAMS_ROOM 150000000
+/* Approximate bytes that the source takes up. */
+#define KBUILD_PROGRAMS_ROOM 800000000
 
 struct kbuild_programs {
 	const char *release;
 	const char *source; /* linux-source-V.tar.xz of the kernel's version */
-	const char *work;   /* a folder to make and to remove, in the headers' file system */
+	const char *dir;    /* the kernel's folder in the cache, locked; the source stays there */
+	const char *work;   /* a folder to make and to remove, in the same file system */
 };
 
 /*
@@ -29,7 +30,8 @@ struct error *kbuild_programs_check(const char *release);
 
 /*
  * kbuild_programs_build - build the programs into the unpacked headers, with the headers'
- * configuration.  Removes the work folder after an error too.
+ * configuration.  Removes the work folder after an error too.  The unpacked source stays for
+ * the first build of a patch (source_unpack_ahead()).
  * @headers: the folder that has usr/src/linux-headers-RELEASE
  */
 struct error *kbuild_programs_build(const struct kbuild_programs *programs, const char *headers);
