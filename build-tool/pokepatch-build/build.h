@@ -30,7 +30,7 @@ struct build_options {
 	const char *cross;   /* --cross-compile; NULL: by the architecture, none on that machine */
 	const char *output;  /* -o; NULL: pokepatch-NAME.ko */
 	const char *name;    /* -n; NULL: from the first patch's file name */
-	unsigned int jobs;   /* -j */
+	unsigned int jobs, fuzz; /* -j, --fuzz */
 	uint32_t mode;	     /* enum pokepatch_mode */
 	uint32_t transition; /* enum pokepatch_transition, or TRANSITION_DEFAULT */
 	const char *report;  /* --report; "-" is standard output */

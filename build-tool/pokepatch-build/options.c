@@ -17,6 +17,7 @@ enum {
 	OPTION_TRANSITION,
 	OPTION_REPORT,
 	OPTION_DRY_RUN,
+	OPTION_FUZZ,
 	OPTION_KEEP,
 	OPTION_ALLOW,
 	OPTION_FETCH,
@@ -58,6 +59,7 @@ static const struct option_row {
 	 "prefix of the cross compiler and its tools (default: Debian's)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "leave out changes refused with this code"},
+	{OPTION_FUZZ, "fuzz", "N", "let N lines of context differ at each end of a hunk (default: 0)"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
 	{OPTION_KEEP, "keep", "DIR", "keep the work files in this folder"},
 	{'q', "quiet", NULL, "print no progress and no summary"},
@@ -129,13 +131,15 @@ static struct error *parse_name(const char *what, const struct mode_name *names,
 			 what, text);
 }
 
-static struct error *parse_jobs(const char *text, unsigned int *ret)
+static struct error *parse_number(const char *option, const char *text, unsigned int least,
+				  unsigned int most, unsigned int *ret)
 {
+	_free_ char *what = xasprintf("%s wants a number from %u to %u, not", option, least, most);
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || value < 1 || value > 4096)
-		return usage("-j wants a number from 1 to 4096, not", text);
+	if (*text < '0' || *text > '9' || *end || value < least || value > most)
+		return usage(what, text);
 	*ret = (unsigned int)value;
 	return NULL;
 }
@@ -176,7 +180,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	}
 	switch (value) {
 	case 'j':
-		return parse_jobs(argument, &options->jobs);
+		return parse_number("-j", argument, 1, 4096, &options->jobs);
 	case OPTION_MODE:
 		return parse_name("mode", modes, ARRAY_SIZE(modes), argument, &options->mode);
 	case OPTION_TRANSITION:
@@ -196,6 +200,8 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	case OPTION_MARK_FUNCTIONS:
 		*vec_push(&options->mark_functions) = argument;
 		return NULL;
+	case OPTION_FUZZ:
+		return parse_number("--fuzz", argument, 0, PATCH_FUZZ_MAX, &options->fuzz);
 	case OPTION_DRY_RUN:
 		options->dry_run = true;
 		return NULL;

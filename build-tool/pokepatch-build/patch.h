@@ -63,6 +63,8 @@ struct patch {
 struct error *patch_parse(const char *name, const char *text, size_t length, struct patch *ret);
 void patch_deinit(struct patch *patch);
 
+#define PATCH_FUZZ_MAX 2 /* of three lines of context, one has to match */
+
 /* The place at which patch_apply() has put a hunk. */
 struct hunk_place {
 	size_t line;	   /* the hunk's first line in the old text, from 1 */
@@ -96,14 +98,16 @@ void text_lines_join(const struct text_lines *lines, struct buffer *ret);
 
 /*
  * patch_apply - apply an entry's hunks in order, as patch(1) does: at the line that the diff names,
- * or else at the nearest place that matches, ignoring up to two lines of context.  Line ends may
- * differ by a carriage return.
+ * or else at the nearest place that matches.  Line ends may differ by a carriage return.
  * @name: the diff's name for messages.
  * @lines: the file's text; replaced by the new text, which borrows from entry.
+ * @max_fuzz: ignore up to so many lines of context at each end, at most PATCH_FUZZ_MAX.  A hunk can
+ *	then land in a function that its author never saw.
  * @ret_places: one for each hunk; the caller frees the array.
  * Errors: STATUS_FAILED, naming diff, file, hunk and line; @lines is then unchanged.
  */
 struct error *patch_apply(const char *name, const struct patch_entry *entry,
-			  struct text_lines *lines, struct hunk_place **ret_places);
+			  struct text_lines *lines, unsigned int max_fuzz,
+			  struct hunk_place **ret_places);
 
 #endif /* POKEPATCH_PATCH_H */

@@ -5,7 +5,6 @@
 
 #include "pokepatch-build/patch.h"
 
-#define FUZZ_MAX 2
 
 void text_lines_split(const char *text, size_t length, struct text_lines *ret)
 {
@@ -155,8 +154,8 @@ static bool search_place(const struct search *search, unsigned int fuzz, size_t 
 
 /* Find the index of the line where the hunk applies.  Return: false if there is none. */
 static bool find_place(const struct text_lines *lines, const struct patch_hunk *hunk,
-		       const struct side *old, size_t first, long offset, size_t *ret,
-		       unsigned int *ret_fuzz)
+		       const struct side *old, size_t first, long offset, unsigned int max_fuzz,
+		       size_t *ret, unsigned int *ret_fuzz)
 {
 	struct search search = {.lines = lines, .old = old, .first = first};
 	/* "-0,0" and, without context, "-N,0": insert the text after line N. */
@@ -175,7 +174,7 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 		*ret_fuzz = 0;
 		return search.expected >= first && search.expected <= lines->count;
 	}
-	for (unsigned int fuzz = 0; fuzz <= FUZZ_MAX; fuzz++) {
+	for (unsigned int fuzz = 0; fuzz <= max_fuzz; fuzz++) {
 		*ret_fuzz = fuzz;
 		if (search_place(&search, fuzz, ret))
 			return true;
@@ -183,9 +182,13 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 	return false;
 }
 
+/* Why a hunk does not apply; @with: it would, with this much fuzz; 0: with none. */
 static struct error *does_not_apply(const char *name, const struct patch_entry *entry, size_t index,
-				    const struct text_lines *lines)
+				    const struct text_lines *lines, unsigned int with)
 {
+	static const char there_text[] = "the file already has the text that the hunk makes";
+	static const char gone_text[] = "the lines it changes are not there; "
+					"make the diff against this kernel's source";
 	const struct patch_hunk *hunk = &entry->hunks[index];
 	const char *path = entry->old_path ? entry->old_path : entry->new_path;
 	struct side new;
@@ -195,11 +198,16 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 	for (size_t at = 0; new.count && !there && at < lines->count; at++)
 		there = side_matches(lines, &new, at, 0, 0);
 	free(new.list);
+	if (!there && with)
+		return error_new(STATUS_FAILED,
+				 "%s:%zu: hunk %zu does not apply to %s at line %zu: the lines "
+				 "around its change are others; make the diff against this "
+				 "kernel's source, or look whether it is right there and add "
+				 "--fuzz %u",
+				 name, hunk->diff_line, index + 1, path, hunk->old_start, with);
 	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
 			 name, hunk->diff_line, index + 1, path, hunk->old_start,
-			 there ? "the file already has the text that the hunk makes"
-			       : "the lines it changes are not there; "
-				 "make the diff against this kernel's source");
+			 there ? there_text : gone_text);
 }
 
 static void copy_lines(struct text_lines *to, const struct text_lines *from, size_t first,
@@ -240,7 +248,8 @@ static void put_hunk(struct text_lines *to, const struct text_lines *from, size_
 }
 
 struct error *patch_apply(const char *name, const struct patch_entry *entry,
-			  struct text_lines *lines, struct hunk_place **ret_places)
+			  struct text_lines *lines, unsigned int max_fuzz,
+			  struct hunk_place **ret_places)
 {
 	struct text_lines new = {};
 	struct hunk_place *places = xcalloc(entry->nr_hunks + 1, sizeof(*places));
@@ -254,7 +263,7 @@ struct error *patch_apply(const char *name, const struct patch_entry *entry,
 		size_t at = 0;
 
 		side_make(hunk, '+', &old);
-		if (find_place(lines, hunk, &old, done, offset, &at, &places[i].fuzz)) {
+		if (find_place(lines, hunk, &old, done, offset, max_fuzz, &at, &places[i].fuzz)) {
 			size_t start = hunk->old_count ? hunk->old_start - 1 : hunk->old_start;
 
 			offset = (long)at - (long)start;
@@ -264,7 +273,11 @@ struct error *patch_apply(const char *name, const struct patch_entry *entry,
 			put_hunk(&new, lines, at, hunk);
 			done = at + old.count;
 		} else {
-			error = does_not_apply(name, entry, i, lines);
+			unsigned int with = 0;
+
+			if (!find_place(lines, hunk, &old, done, offset, PATCH_FUZZ_MAX, &at, &with))
+				with = 0;
+			error = does_not_apply(name, entry, i, lines, with);
 		}
 		free(old.list);
 	}

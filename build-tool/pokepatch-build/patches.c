@@ -42,7 +42,6 @@ static const struct file_rule {
 	{MATCH_NAME, "README", FILE_IGNORE, NULL, NULL},
 	{MATCH_SUFFIX, ".rst", FILE_IGNORE, NULL, NULL},
 	{MATCH_SUFFIX, ".md", FILE_IGNORE, NULL, NULL},
-	{MATCH_SUFFIX, ".txt", FILE_IGNORE, NULL, NULL},
 	{MATCH_NAME_PREFIX, "Kconfig", FILE_REFUSE, "kconfig-changed",
 	 "the configuration of a running kernel cannot change; leave this file out of the diff"},
 	{MATCH_NAME_PREFIX, "Makefile", FILE_REFUSE, "makefile-changed",
@@ -293,7 +292,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	TRY(load_file(build, entry, &file));
 	if (!file)
 		return NULL;
-	TRY(patch_apply(patch->path, entry, &file->new_lines, &places));
+	TRY(patch_apply(patch->path, entry, &file->new_lines, build->options.fuzz, &places));
 	note_places(build, entry, places);
 	return NULL;
 }

@@ -57,7 +57,7 @@ static struct error *change_text(const char *name, const struct patch_entry *ent
 	if (from)
 		TRY(file_read(from, &old, &length));
 	text_lines_split(old ?: "", length, &lines);
-	error = patch_apply(name, entry, &lines, &places);
+	error = patch_apply(name, entry, &lines, 0, &places);
 	if (!error)
 		error = write_text(to, &lines);
 	text_lines_deinit(&lines);

@@ -204,7 +204,14 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	ends 0 "hunk 1 of fs/proc/version.c applied at line 10 (offset -5 lines)"
 	sed -i 's/^ {$/ { moved/;s/-15,7 +15,7/-10,7 +10,7/' x.patch
 	build --dry-run x.patch
+	ends 1 "x.patch:3: hunk 1 does not apply to fs/proc/version.c at line 10: the lines around its change are others"
+	[[ $output == *"add --fuzz 2" ]]
+	build --dry-run --fuzz 1 x.patch
+	ends 1 "add --fuzz 2"
+	build --dry-run --fuzz 2 x.patch
 	ends 0 "fuzz 2)"
+	build --dry-run --fuzz 3 x.patch
+	ends 1 "--fuzz wants a number from 0 to 2, not 3"
 }
 
 @test "several diffs, one on top of the other" {
@@ -253,6 +260,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 		arch/x86/entry/entry_64.S assembly-changed
 		arch/x86/entry/vdso/vdso32/note.S vdso-changed
 		arch/x86/kernel/vmlinux.lds.S makefile-changed
+		arch/x86/lib/x86-opcode-map.txt file-unknown
 		certs/x.pem file-unknown
 		drivers/net/no_such_file.c not-in-kernel
 		fs/Kconfig kconfig-changed
@@ -269,7 +277,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	printf '%s\n' "diff --git a/fs/stat.c b/fs/stat.c" "GIT binary patch" >>x.patch
 	echo "fs/stat.c: refused [binary-diff]: " >>wanted
 	build x.patch
-	ends 2 "refused for 13 reasons"
+	ends 2 "refused for 14 reasons"
 	grep ': refused \[' <<<"$output" | sed 's/\(]: \).*/\1/' | LC_ALL=C sort >got
 	LC_ALL=C sort -o wanted wanted
 	diff wanted got

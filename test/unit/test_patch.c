@@ -32,6 +32,8 @@ static void parse_fails(const char *text, enum exit_status status, const char *p
 	error_destroy(error);
 }
 
+static unsigned int max_fuzz;
+
 /* Apply the diff's first entry; NULL: it does not apply, and *error_text says why. */
 static char *apply(const char *diff, const char *old, struct hunk_place **places,
 		   char **error_text)
@@ -43,7 +45,7 @@ static char *apply(const char *diff, const char *old, struct hunk_place **places
 
 	parse(diff, &patch);
 	text_lines_split(old, strlen(old), &lines);
-	error = patch_apply("t.diff", &patch.entries[0], &lines, places);
+	error = patch_apply("t.diff", &patch.entries[0], &lines, max_fuzz, places);
 	if (error) {
 		*error_text = xstrdup(error->text);
 		error_destroy(error);
@@ -263,7 +265,13 @@ static void test_offset_and_fuzz(void **state)
 	applies(diff, "1\n2\n3\nold\n4\n5\n6\n", "1\n2\n3\nnew\n4\n5\n6\n", -2, 0);
 	applies(diff, "x\nx\nx\nx\nx\n1\n2\n3\nold\n4\n5\n6\n",
 		"x\nx\nx\nx\nx\n1\n2\n3\nnew\n4\n5\n6\n", 3, 0);
+	/* Without fuzz, all context must be there. */
+	applies_not(diff, "x\nx\nY\n2\n3\nold\n4\n5\n6\n", "add --fuzz 1");
+	applies_not(diff, "x\nx\nY\nY\n3\nold\n4\nY\nY\n", "add --fuzz 2");
 	/* Fuzz: the file's own context stays. */
+	max_fuzz = 1;
+	applies_not(diff, "x\nx\nY\nY\n3\nold\n4\nY\nY\n", "add --fuzz 2");
+	max_fuzz = PATCH_FUZZ_MAX;
 	applies(diff, "x\nx\nY\n2\n3\nold\n4\n5\n6\n", "x\nx\nY\n2\n3\nnew\n4\n5\n6\n", 0, 1);
 	applies(diff, "x\nx\nY\nY\n3\nold\n4\nY\nY\n", "x\nx\nY\nY\n3\nnew\n4\nY\nY\n", 0, 2);
 	applies_not(diff, "x\nx\nY\nY\nY\nold\n4\n5\n6\n", "not there");
@@ -274,6 +282,7 @@ static void test_offset_and_fuzz(void **state)
 		"a\nb\na\nx\nx\na\nB\na\n", 1, 0);
 	/* No context behind: it is the file's end, so not the first place. */
 	applies(NAMES "@@ -1,2 +1,3 @@\n a\n b\n+c\n", "a\nb\na\nb\n", "a\nb\na\nb\nc\n", 2, 0);
+	max_fuzz = 0;
 }
 
 static void test_origin(void **state)
@@ -287,7 +296,7 @@ static void test_origin(void **state)
 	(void)state;
 	parse(diff, &patch);
 	text_lines_split("a\nb\nc\nd\n", 8, &lines);
-	assert_null(patch_apply("t", &patch.entries[0], &lines, &places));
+	assert_null(patch_apply("t", &patch.entries[0], &lines, 0, &places));
 	assert_int_equal(lines.count, 5);
 	for (size_t i = 0; i < lines.count; i++)
 		assert_int_equal(lines.list[i].origin, origins[i]);
@@ -362,7 +371,7 @@ static void test_damage(void **state)
 			struct text_lines lines;
 
 			text_lines_split(old, strlen(old), &lines);
-			error = patch_apply("t.diff", &patch.entries[i], &lines, &places);
+			error = patch_apply("t.diff", &patch.entries[i], &lines, PATCH_FUZZ_MAX, &places);
 			if (error)
 				error_destroy(error);
 			else
