@@ -71,13 +71,13 @@ struct core_artefacts {
 	char **ld;	    /* ld -r ... -T module.lds; add -o OUT.ko IN.o IN.mod.o */
 };
 
-/* One compiled source file that the change touches. */
+/* One compiled source file that the change touches, in one parent: an object of two is two. */
 struct unit {
 	char *source;	   /* "fs/proc/version.c" */
 	char *object;	   /* "fs/proc/version.o" */
 	char *parent;	   /* "vmlinux", or the module's name: "nf_tables" */
 	char *parent_path; /* "kernel/net/netfilter/nf_tables.ko" in lib/modules/R; NULL: vmlinux */
-	char *modfile;	   /* KBUILD_MODFILE, or NULL where kbuild gives none */
+	bool shares;	   /* the object of the unit before, which has argv and overlay */
 	char **argv;	   /* compiler and flags as kbuild ran them (cwd: the tree), ends with NULL;
 			    * without -c, -o, the source and the dependency file */
 	char *exact_object;   /* compiled by kbuild itself: no section splitting, after objtool */
@@ -127,7 +127,7 @@ struct build {
 	size_t nr_patches;
 	struct changes *changes; /* overlay.h */
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */
-	struct unit *units; /* sorted by source */
+	struct unit *units; /* sorted by source; then units of one object, by parent */
 	size_t nr_units;
 	struct comparison *comparison; /* comparison.h */
 	struct refusals refusals; /* of all phases */

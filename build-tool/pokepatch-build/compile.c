@@ -103,11 +103,17 @@ static struct error *make_command(const struct build *build, const struct unit *
 	return NULL;
 }
 
+/* The units to compile: those that share no other unit's object. */
+struct jobs {
+	VEC(struct unit *) units;
+};
+
 /* Report the first unit that did not compile, with the compiler's messages. */
-static struct error *check_results(const struct build *build, const struct proc_result *results)
+static struct error *check_results(const struct build *build, const struct jobs *jobs,
+				   const struct proc_result *results)
 {
-	for (size_t i = 0; i < build->nr_units * SIDES; i++) {
-		const struct unit *unit = &build->units[i / SIDES];
+	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {
+		const struct unit *unit = jobs->units.list[i / SIDES];
 		const char *output = results[i].out.text ? results[i].out.text : "";
 
 		if (!results[i].status)
@@ -127,9 +133,9 @@ static struct error *check_results(const struct build *build, const struct proc_
 }
 
 /* Show the author the warnings that the change causes, but not those of the original. */
-static void note_warnings(struct build *build, const struct proc_result *results)
+static void note_warnings(struct build *build, size_t count, const struct proc_result *results)
 {
-	for (size_t i = 0; i < build->nr_units; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct buffer *original = &results[i * SIDES + SIDE_ORIGINAL].out;
 		const struct buffer *patched = &results[i * SIDES + SIDE_PATCHED].out;
 
@@ -139,9 +145,10 @@ static void note_warnings(struct build *build, const struct proc_result *results
 	}
 }
 
-static struct error *run_compilers(struct build *build, struct args *args)
+static struct error *run_compilers(struct build *build, const struct jobs *jobs,
+				   const struct args *args)
 {
-	size_t count = build->nr_units * SIDES;
+	size_t count = jobs->units.count * SIDES;
 	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
 	struct proc_result *results = xcalloc(count, sizeof(*results));
 	struct error *error;
@@ -152,32 +159,53 @@ static struct error *run_compilers(struct build *build, struct args *args)
 	}
 	error = proc_run_all(commands, count, build->options.jobs, results);
 	if (!error)
-		error = check_results(build, results);
+		error = check_results(build, jobs, results);
 	if (!error)
-		note_warnings(build, results);
+		note_warnings(build, jobs->units.count, results);
 	for (size_t i = 0; i < count; i++)
 		proc_result_deinit(&results[i]);
 	free(results);
 	return error;
 }
 
-struct error *compile_units(struct build *build)
+static struct error *compile_all(struct build *build, const struct jobs *jobs)
 {
-	size_t count = build->nr_units * SIDES;
+	size_t count = jobs->units.count * SIDES;
 	struct args *args = xcalloc(count + 1, sizeof(*args));
 	struct error *error = NULL;
 
 	for (size_t i = 0; !error && i < count; i++) {
-		struct unit *unit = &build->units[i / SIDES];
+		struct unit *unit = jobs->units.list[i / SIDES];
 		enum side side = i % SIDES;
 		char **object = side == SIDE_ORIGINAL ? &unit->orig_object : &unit->patched_object;
 
 		error = make_command(build, unit, side, &args[i], object);
 	}
 	if (!error)
-		error = run_compilers(build, args);
+		error = run_compilers(build, jobs, args);
 	for (size_t i = 0; i < count; i++)
 		args_deinit(&args[i]);
 	free(args);
+	return error;
+}
+
+struct error *compile_units(struct build *build)
+{
+	struct jobs jobs = {};
+	struct error *error;
+
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (!build->units[i].shares)
+			*vec_push(&jobs.units) = &build->units[i];
+	error = compile_all(build, &jobs);
+	vec_deinit(&jobs.units);
+	for (size_t i = 1; !error && i < build->nr_units; i++) {
+		struct unit *unit = &build->units[i];
+
+		if (!unit->shares)
+			continue;
+		unit->orig_object = xstrdup(unit[-1].orig_object);
+		unit->patched_object = xstrdup(unit[-1].patched_object);
+	}
 	return error;
 }

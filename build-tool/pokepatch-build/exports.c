@@ -93,7 +93,7 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 		_free_ char *path = cmd_file_path(build->tree, unit->object);
 		size_t length;
 
-		if (!has_suffix(unit->source, ".c"))
+		if (unit->shares || !has_suffix(unit->source, ".c"))
 			continue;
 		TRY(file_read(path, &exporter.text, &length));
 		read_symvers(exporter.text, &exporter.symvers);

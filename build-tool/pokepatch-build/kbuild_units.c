@@ -20,7 +20,6 @@ void kbuild_unit_deinit(struct kbuild_unit *compiled)
 	args_deinit(&compiled->argv);
 	strings_free(compiled->depends);
 	free(compiled->modname);
-	free(compiled->modfile);
 	*compiled = (struct kbuild_unit){};
 }
 
@@ -64,11 +63,6 @@ static struct error *read_command(const struct args *words, const char *source,
 		if (value) {
 			free(ret->modname);
 			ret->modname = value;
-		}
-		value = define_value(word, "KBUILD_MODFILE");
-		if (value) {
-			free(ret->modfile);
-			ret->modfile = value;
 		}
 		ret->module |= !strcmp(word, "-DMODULE");
 		args_add(&ret->argv, word);

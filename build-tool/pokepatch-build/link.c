@@ -10,6 +10,7 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/finalize.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/names_apart.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/section_layout.h"
 #include "diff/diff_rows.h"
@@ -265,6 +266,7 @@ static struct error *link_all(struct linker *linker)
 	struct build *build = linker->build;
 	uint64_t padding;
 
+	TRY(names_keep_apart(build));
 	TRY(make_glue(linker));
 	TRY(combine(linker, 0));
 	TRY(layout_choose_padding(build, linker->combined, &padding));

@@ -363,6 +363,8 @@ static struct error *mark_name(struct build *build, struct object *objects, cons
 	for (size_t i = 0; i < build->nr_units; i++) {
 		struct marked marked = {.name = name};
 
+		if (build->units[i].shares)
+			continue;
 		find_function(build, debuginfo_dwarf(debuginfo_of(&objects[i])), &marked, &elsewhere);
 		if (!marked.file)
 			continue;

@@ -92,11 +92,12 @@ static struct json_object *verify_array(const struct build *build)
 				continue;
 			item = json_object_new_object();
 			add_string(item, "function", function->name);
+			add_string(item, "parent", build->units[i].parent);
 			add_string(item, "result", results[function->verified]);
 			json_object_array_add(array, item);
 		}
 	}
-	report_sort(array, "function", NULL);
+	report_sort(array, "function", "parent");
 	return array;
 }
 
@@ -175,6 +176,14 @@ static struct error *module_object(const struct build *build, struct json_object
 	return NULL;
 }
 
+/* Say which module's function is meant, if several link the unit's object. */
+static void print_parent(const struct build *build, size_t index)
+{
+	if (build->units[index].shares ||
+	    (index + 1 < build->nr_units && build->units[index + 1].shares))
+		printf(" (%s)", build->units[index].parent);
+}
+
 static void print_functions(const struct build *build, enum diff_change change, const char *word)
 {
 	bool first = true;
@@ -188,6 +197,7 @@ static void print_functions(const struct build *build, enum diff_change change, 
 			if (first)
 				printf("%s:", word);
 			printf(" %s", result->functions.list[j].name);
+			print_parent(build, i);
 			first = false;
 		}
 	}
@@ -206,7 +216,9 @@ static void print_carriers(const struct build *build)
 
 			if (!function->carried_by.count)
 				continue;
-			printf("%s has no patchable entry and is carried by:", function->name);
+			printf("%s", function->name);
+			print_parent(build, i);
+			printf(" has no patchable entry and is carried by:");
 			for (size_t k = 0; k < function->carried_by.count; k++)
 				printf(" %s", function->carried_by.list[k]);
 			printf("\n");

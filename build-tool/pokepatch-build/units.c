@@ -12,26 +12,72 @@
 
 /* ---- parents ---------------------------------------------------------------- */
 
-/* Set the unit's parent, or refuse the unit if there is no such module. */
-static struct error *set_parent(struct build *build, struct unit *unit,
-				const struct kbuild_unit *compiled)
+/* Is there a module that the unit's object alone makes, as "b/c.ko" is for b/c.c? */
+static struct error *find_alone(const struct build *build, const char *source, char **ret_name)
 {
-	if (!compiled->module) {
-		unit->parent = xstrdup("vmlinux");
-		return NULL;
-	}
-	unit->parent = xstrdup(compiled->modname);
-	TRY(modules_find(build, unit->parent, &unit->parent_path));
-	if (!unit->parent_path && strchr(unit->parent, ':'))
-		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
-			     "it is linked into several modules (%s), each of which has a copy of its "
-			     "code; change code that one module has",
-			     unit->parent);
-	else if (!unit->parent_path)
-		refusals_add(&build->refusals, "parent-unknown", unit->source, unit->parent,
-			     "it is compiled for module %s, which is not among the modules in %s",
-			     unit->parent, build->files.modules_dbg);
+	_free_ char *object = unit_object_name(source);
+	_free_ char *file = xasprintf("/%.*s.ko", (int)(strlen(object) - strlen(".o")), object);
+	const char *slash = strrchr(object, '/');
+	char *name _free_ = xstrdup(slash ? slash + 1 : object);
+	_free_ char *path = NULL, *below = NULL;
+
+	name[strlen(name) - strlen(".o")] = '\0';
+	for (char *p = name; *p; p++)
+		if (*p == '-' || *p == ',')
+			*p = '_';
+	TRY(modules_find(build, name, &path));
+	below = xasprintf("/%s", path ?: "");
+	if (has_suffix(below, file))
+		*ret_name = take_pointer(name);
 	return NULL;
+}
+
+static int order_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/*
+ * Find the modules that kbuild links an object into, sorted.  KBUILD_MODNAME has the names of all
+ * that consist of several objects, with colons between, and lacks the one that consists of this
+ * object alone if there are others (modname-multi in scripts/Makefile.lib).
+ */
+static struct error *find_modules(const struct build *build, const char *source,
+				  const char *modname, struct args *ret)
+{
+	_free_ char *alone = NULL;
+
+	for (size_t length; *modname; modname += length + (modname[length] == ':')) {
+		length = strcspn(modname, ":");
+		args_addf(ret, "%.*s", (int)length, modname);
+	}
+	TRY(find_alone(build, source, &alone));
+	for (size_t i = 0; alone && i < ret->count; i++)
+		if (!strcmp(ret->list[i], alone))
+			free(take_pointer(alone));
+	if (alone)
+		args_add(ret, alone);
+	qsort(ret->list, ret->count, sizeof(*ret->list), order_names);
+	return NULL;
+}
+
+static void refuse_parent(struct build *build, const struct candidate *candidate,
+			  const struct kbuild_unit *compiled, const char *module, bool several)
+{
+	if (several && candidate->in_vmlinux)
+		refusals_add(&build->refusals, "parent-unknown", candidate->source, module,
+			     "it is linked both into vmlinux and into a module (%s), each of which "
+			     "has a copy of its code; change code that one of them has",
+			     compiled->modname);
+	else if (several)
+		refusals_add(&build->refusals, "parent-unknown", candidate->source, module,
+			     "it is compiled for several modules (%s), and %s is not among the "
+			     "modules in %s",
+			     compiled->modname, module, build->files.modules_dbg);
+	else
+		refusals_add(&build->refusals, "parent-unknown", candidate->source, module,
+			     "it is compiled for module %s, which is not among the modules in %s",
+			     module, build->files.modules_dbg);
 }
 
 void unit_refuse_edited(struct build *build, const struct unit *unit)
@@ -66,9 +112,11 @@ static bool reads_file(const struct candidate *candidate, const struct kbuild_un
 	return false;
 }
 
+/* Add a unit of one parent; the first of a candidate takes what is needed to compile it. */
 static void add_unit(struct build *build, struct candidate *candidate, struct kbuild_unit *compiled,
-		     struct unit **ret)
+		     const char *parent, char *parent_path)
 {
+	const bool first = candidate->overlay;
 	struct unit *unit;
 
 	build->units = xreallocarray(build->units, build->nr_units + 1, sizeof(*build->units));
@@ -76,20 +124,48 @@ static void add_unit(struct build *build, struct candidate *candidate, struct kb
 	*unit = (struct unit){
 		.source = xstrdup(candidate->source),
 		.object = unit_object_name(candidate->source),
-		.modfile = take_pointer(compiled->modfile),
+		.parent = xstrdup(parent),
+		.parent_path = parent_path,
+		.shares = !first,
 		.argv = take_pointer(compiled->argv.list),
 		.overlay = take_pointer(candidate->overlay),
 		.objtool_ran = compiled->objtool,
+		.edited = unit_find_edited(build, compiled->depends),
+		.nr_changed_files = candidate->changed.count,
 	};
 	unit->exact_object = xasprintf("%s/%s", build->tree, unit->object);
-	*ret = unit;
+	unit->changed_files = xcalloc(candidate->changed.count, sizeof(*unit->changed_files));
+	for (size_t i = 0; i < candidate->changed.count; i++)
+		unit->changed_files[i] = xstrdup(candidate->changed.list[i]);
 }
 
-static void add_changed_file(struct unit *unit, const char *path)
+/*
+ * Add a unit for each parent that kbuild links the object into.  Refuse the object if one of them
+ * cannot be patched: that parent would keep the old code.
+ */
+static struct error *add_units(struct build *build, struct candidate *candidate,
+			       struct kbuild_unit *compiled)
 {
-	unit->changed_files = xreallocarray(unit->changed_files, unit->nr_changed_files + 1,
-					    sizeof(*unit->changed_files));
-	unit->changed_files[unit->nr_changed_files++] = xstrdup(path);
+	struct args modules = {};
+	struct error *error = NULL;
+
+	if (!compiled->module) {
+		add_unit(build, candidate, compiled, "vmlinux", NULL);
+		return NULL;
+	}
+	error = find_modules(build, candidate->source, compiled->modname, &modules);
+	for (size_t i = 0; !error && i < modules.count; i++) {
+		char *path = NULL;
+
+		error = modules_find(build, modules.list[i], &path);
+		if (!error && (!path || (modules.count > 1 && candidate->in_vmlinux)))
+			refuse_parent(build, candidate, compiled, modules.list[i],
+				      modules.count > 1);
+		if (!error)
+			add_unit(build, candidate, compiled, modules.list[i], path);
+	}
+	args_deinit(&modules);
+	return error;
 }
 
 char *unit_find_edited(const struct build *build, char *const *depends)
@@ -125,7 +201,6 @@ char *unit_find_edited(const struct build *build, char *const *depends)
 static struct error *take_candidate(struct build *build, struct candidate *candidate,
 				    struct kbuild_unit *compiled)
 {
-	struct unit *unit;
 	size_t read = 0;
 
 	if (!compiled->argv.list || (!compiled->module && !candidate->in_vmlinux))
@@ -136,11 +211,7 @@ static struct error *take_candidate(struct build *build, struct candidate *candi
 	candidate->changed.count = read;
 	if (!read)
 		return NULL;
-	add_unit(build, candidate, compiled, &unit);
-	for (size_t i = 0; i < read; i++)
-		add_changed_file(unit, candidate->changed.list[i]);
-	unit->edited = unit_find_edited(build, compiled->depends);
-	return set_parent(build, unit, compiled);
+	return add_units(build, candidate, compiled);
 }
 
 /*
@@ -283,7 +354,11 @@ static int order_units(const void *a, const void *b)
 {
 	const struct unit *first = a, *second = b;
 
-	return strcmp(first->source, second->source);
+	int order = strcmp(first->source, second->source);
+
+	if (!order)
+		order = first->shares - second->shares;
+	return order ? order : strcmp(first->parent, second->parent);
 }
 
 static struct error *look_for_units(struct build *build, bool *ret_damaged)

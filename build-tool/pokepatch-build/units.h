@@ -42,8 +42,7 @@ void unit_refuse_edited(struct build *build, const struct unit *unit);
 struct kbuild_unit {
 	struct args argv; /* the compiler and its flags, as in struct unit */
 	char **depends;	  /* every file that the compiler read; ends with NULL */
-	char *modname;	  /* KBUILD_MODNAME */
-	char *modfile;	  /* KBUILD_MODFILE, or NULL */
+	char *modname;	  /* KBUILD_MODNAME: a module, or several with colons between */
 	bool module;	  /* compiled with -DMODULE */
 	bool objtool;	  /* kbuild ran objtool on it */
 };

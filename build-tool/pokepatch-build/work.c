@@ -356,7 +356,6 @@ static void unit_deinit(struct unit *unit)
 	free(unit->object);
 	free(unit->parent);
 	free(unit->parent_path);
-	free(unit->modfile);
 	strings_free(unit->argv);
 	free(unit->exact_object);
 	free(unit->edited);

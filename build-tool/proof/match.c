@@ -312,7 +312,7 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 {
 	const char *name = reloc->symbol->name;
 	/* Another unit of the patch, the glue, or modpost's part may define it. */
-	struct source *other = map_get(&check->proof->globals, name);
+	struct source *other = proof_definer(check->proof, from->source, name);
 	const struct symbol *symbol = other ? map_get(&other->by_name, name) : NULL;
 	struct thing *to = symbol ? source_at(other, symbol->section, symbol->value) : NULL;
 	const bool at_entry = to && symbol->value == to->start;

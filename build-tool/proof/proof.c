@@ -47,6 +47,23 @@ bool proof_provides(const struct proof *proof, const char *name)
 	       symvers_find(&proof->core_symvers, name);
 }
 
+static void add_global(struct proof *proof, const char *name, struct source *source)
+{
+	*map_slot(&proof->globals, name) = source;
+	if (source->unit)
+		*map_slot(&proof->globals, *vec_push(&proof->keys) = xasprintf(
+				  "%s:%s", source->unit->parent, name)) = source;
+}
+
+struct source *proof_definer(const struct proof *proof, const struct source *from,
+			     const char *name)
+{
+	char *own _free_ = from->unit ? xasprintf("%s:%s", from->unit->parent, name) : NULL;
+	struct source *source = own ? map_get(&proof->globals, own) : NULL;
+
+	return source ?: map_get(&proof->globals, name);
+}
+
 static struct error *add_source(struct proof *proof, const struct proof_unit *unit,
 				const char *name, const char *path, const char *unwound)
 {
@@ -63,7 +80,7 @@ static struct error *add_source(struct proof *proof, const struct proof_unit *un
 		const struct symbol *symbol = source->object.symbols.list[i];
 
 		if (symbol->section && symbol->bind != STB_LOCAL)
-			*map_slot(&proof->globals, symbol->name) = source;
+			add_global(proof, symbol->name, source);
 	}
 	if (!unit)
 		return NULL;
@@ -126,6 +143,9 @@ void proof_close(struct proof *proof)
 	vec_deinit(&proof->parents);
 	map_deinit(&proof->parents_by_name);
 	map_deinit(&proof->globals);
+	for (size_t i = 0; i < proof->keys.count; i++)
+		free(proof->keys.list[i]);
+	vec_deinit(&proof->keys);
 	symvers_deinit(&proof->symvers);
 	symvers_deinit(&proof->core_symvers);
 	free(proof);
@@ -245,6 +265,18 @@ static bool is_taken(const struct check *check, const struct section *section, u
 	return false;
 }
 
+/* Units of several modules may define one of that name: then it is NAME.MODULE. */
+static bool is_named(const struct symbol *symbol, const struct thing *thing)
+{
+	const char *name = thing->symbol->name;
+	size_t length = strlen(name);
+
+	return !strncmp(symbol->name, name, length) &&
+	       (!symbol->name[length] ||
+		(symbol->name[length] == '.' &&
+		 !strcmp(symbol->name + length + 1, thing->source->unit->parent)));
+}
+
 /*
  * Nothing in the patch refers to this new function or datum; another patch may.  The module has it
  * under its name.
@@ -255,8 +287,7 @@ static struct error *place_reported(struct check *check, struct thing *thing)
 		const struct symbol *symbol = check->object.symbols.list[i];
 
 		if (symbol->section && symbol->type == thing->symbol->type &&
-		    !strcmp(symbol->name, thing->symbol->name) &&
-		    symbol->size == thing->symbol->size &&
+		    is_named(symbol, thing) && symbol->size == thing->symbol->size &&
 		    !is_taken(check, symbol->section, symbol->value,
 				symbol->value + symbol->size))
 			return place_thing(check, thing, symbol->section, symbol->value);

@@ -84,7 +84,8 @@ struct proof {
 	VEC(struct symtab *) parents; /* vmlinux first */
 	struct map parents_by_name;
 	struct symvers symvers, core_symvers;
-	struct map globals; /* struct source *, by name of a global symbol */
+	struct map globals; /* struct source *, by name of a global symbol and by "PARENT:NAME" */
+	VEC(char *) keys;
 	const struct arch *arch;
 	const struct proof_rules *rules;
 };
@@ -102,6 +103,12 @@ struct error *check_constant(const struct check *check, const struct section *se
 
 /* proof_parent - the symbol table of a parent, or NULL. */
 struct symtab *proof_parent(const struct proof *proof, const char *name);
+/*
+ * proof_definer - the source that defines a global symbol which another one refers to; or NULL.
+ * Units of several parents may define one of that name: a module's own comes first.
+ */
+struct source *proof_definer(const struct proof *proof, const struct source *from,
+			     const char *name);
 /* proof_provides - does the loader find that symbol in vmlinux or in the core? */
 bool proof_provides(const struct proof *proof, const char *name);
 

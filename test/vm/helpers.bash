@@ -314,6 +314,29 @@ slots_patch() {
 	echo "$dir/pokepatch-slots-$1.ko"
 }
 
+# shared_modules - path of the folder with modules that share an object, and with what
+# pokepatch-build needs to patch them (shared/make).
+shared_modules() {
+	local release dir tools
+	release=$(kernel_release)
+	dir=$build/modules/$release/shared
+	mapfile -t tools < <("$top/test/kernel-tools" "$release")
+	"$top/test/vm/shared/make" "$dir" "$release" "${make_modules[@]}" "${tools[@]}" >&2 || return 1
+	echo "$dir"
+}
+
+# shared_patch NAME - path of the patch module made from shared/NAME.patch.
+shared_patch() {
+	local release dir file
+	dir=$(shared_modules) || return 1
+	release=$(kernel_release)
+	file=$build/patches/$release/pokepatch-$1.ko
+	newer_than="$dir/ready $top/build/bin/pokepatch-build $top/core-module $top/patches/module/*" \
+		once_per_check "$file" "$top/build/bin/pokepatch-build" --quiet -k "$release" -n "$1" \
+		-o "$file" -s "$dir/source" -m "$dir/modules" "$top/test/vm/shared/$1.patch" >&2 || return 1
+	echo "$file"
+}
+
 # hex TEXT - its bytes in hexadecimal.
 hex() {
 	printf %s "$1" | od -An -tx1 | tr -d ' \n'
