@@ -65,8 +65,9 @@ static void refuse_parent(struct build *build, const struct candidate *candidate
 			  const struct kbuild_unit *compiled, const char *module, bool several)
 {
 	if (several && candidate->in_vmlinux)
-		refusals_add(&build->refusals, "parent-unknown", candidate->source, module,
-			     "it is linked both into vmlinux and into a module (%s), each of which "
+		refusals_add(&build->refusals, "parent-unknown", candidate->source,
+			     compiled->modname,
+			     "it is linked both into vmlinux and into modules (%s), each of which "
 			     "has a copy of its code; change code that one of them has",
 			     compiled->modname);
 	else if (several)

@@ -79,6 +79,15 @@ pokepatch-build: refused for 1 reason; no module was made" ] || {
 	[ ! -e x.ko ]
 }
 
+@test "an object of vmlinux and of modules" {
+	source=$shared/source edited lib/bcd.c -e 's/& 0x0f) +/\& 0x0e) +/'
+	mkdir -p some/kernel/lib
+	touch some/kernel/lib/bcd_{a,b}.ko
+	run -2 "$program" -q -k "$release" -s "$shared/source" -m some -o x.ko x.patch
+	[ "${#lines[@]}" -eq 2 ]
+	[ "${lines[0]}" = "lib/bcd.c: refused [parent-unknown]: it is linked both into vmlinux and into modules (bcd_a:bcd_b), each of which has a copy of its code; change code that one of them has" ]
+}
+
 @test "one of the modules is of another build" {
 	cp -r "$shared/modules" other
 	# value * 3 is lea (%rdi,%rdi,2),%eax, and another number in it another function.
