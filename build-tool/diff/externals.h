@@ -20,6 +20,13 @@ struct error *externals_find_old(struct selection *selection, const struct atom 
 				 uint32_t *ret);
 
 /*
+ * externals_refuse_second - refuse a new global function or variable of a name that the parent has
+ * already.  It would be one of two: a linker would take a new function in place of a weak one, but
+ * nothing does in a running kernel.
+ */
+void externals_refuse_second(struct selection *selection, const struct atom *atom);
+
+/*
  * externals_find_atom - find the symbol of an atom of the original that stays in the parent.
  * @ret_link_name: name of the undefined symbol that the output object gets for it
  */

@@ -491,8 +491,10 @@ struct error *select_changes(struct selection *selection)
 	for (size_t i = 0; i < patched->atoms.count; i++) {
 		struct atom *atom = patched->atoms.list[i];
 
-		if (is_new_global(atom))
+		if (is_new_global(atom)) {
 			include(selection, atom); /* another unit of the patch may use it */
+			externals_refuse_second(selection, atom);
+		}
 		if (atom->class != ATOM_CODE || atom->parent)
 			continue;
 		if (atom->twin && atom_changed(&selection->pairing, atom))

@@ -326,6 +326,18 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	ends 3 "callbacks alone make no patch"
 }
 
+# In a build of the kernel the linker would take this one; here the callers of the weak one are in other units.
+@test "a function that is new here and weak elsewhere in the kernel" {
+	edit fs/proc/version.c -e "$version_edit" \
+		-e 's/^#include "internal.h"/&\nvoid panic_smp_self_stop(void);\nvoid panic_smp_self_stop(void)\n{\n\tfor (;;)\n\t\tbarrier();\n}/' >x.patch
+	build -o x.ko x.patch
+	ends 2 "has a weak one of that name in another unit, which everything else would go on using"
+	[[ $output == *"refused [symbol-twice]: "* && ! -e x.ko ]]
+	sed -i 's/panic_smp_self_stop/pp_self_stop/' x.patch
+	build --dry-run x.patch
+	ends 0 "version_proc_show"
+}
+
 @test "a type that symbols are exported with" {
 	edit fs/eventfd.c -e '1s/^/#undef CONFIG_EPOLL\n/' \
 		-e 's/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/' >x.patch
