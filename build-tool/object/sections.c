@@ -116,6 +116,7 @@ static const struct section_rule rules[] = {
 	EXACT("__rt_sched_class", SECTION_PARENT),
 	EXACT("__fair_sched_class", SECTION_PARENT),
 	EXACT("__idle_sched_class", SECTION_PARENT),
+	EXACT("__ext_sched_class", SECTION_PARENT),
 	EXACT("_kprobe_blacklist", SECTION_PARENT),
 	EXACT("_error_injection_whitelist", SECTION_PARENT),
 	EXACT(".static_call_tramp_key", SECTION_PARENT),
