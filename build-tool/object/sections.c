@@ -54,10 +54,11 @@ static const struct section_rule rules[] = {
 	EXACT(".data..percpu", SECTION_DATA, .keep_name = true),
 	PREFIX(".data..percpu..", SECTION_DATA, .keep_name = true),
 	/*
-	 * gcc's -fsanitize=bounds and shift: what lib/ubsan.c reports, without symbols.  It is
-	 * writable, because each is reported once.
+	 * -fsanitize=bounds and shift of gcc, and of clang: what lib/ubsan.c reports, without
+	 * symbols.  It is writable, because each is reported once.
 	 */
 	PREFIX(".data..Lubsan_", SECTION_RODATA, .keep_name = true),
+	PREFIX(".data..L__unnamed_", SECTION_RODATA, .keep_name = true),
 	EXACT(".ref.data", SECTION_DATA),
 	EXACT(".bss", SECTION_DATA),
 	PREFIX(".bss.", SECTION_DATA),

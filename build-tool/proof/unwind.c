@@ -13,6 +13,12 @@
 #include "proof/proof_check.h"
 #include "proof/proof_tables.h"
 
+/*
+ * A state of zeroes says that no code follows.  It ends the table of a section, and it stands where a
+ * function of another section lies in front of NOPs that no symbol covers; in the unit, nothing does.
+ */
+static const unsigned char no_code[16];
+
 /* What the unwinder must know from a place of code on. */
 struct state {
 	const struct section *section;
@@ -46,7 +52,8 @@ static const char *read_states(const struct proof_rules *rules, const struct obj
 	uint64_t count = ip ? ip->size / 4 : 0;
 
 	if (!ip || !unwind || !count || !ip->data || !unwind->data || unwind->size < count ||
-	    ip->size % 4 || unwind->size % count || ip->relocs.count != count ||
+	    ip->size % 4 || unwind->size % count ||
+	    unwind->size / count > sizeof(no_code) || ip->relocs.count != count ||
 	    unwind->relocs.count)
 		return "malformed";
 	ret->size = unwind->size / count;
@@ -92,10 +99,10 @@ static struct error *compare_states(struct check *check, const struct thing *thi
 		return wrong(check, "objtool has renumbered the sections of %s",
 			     thing->source->unwound.path);
 	while (at < thing->end) {
-		const struct state *x = a < 0 ? NULL : &theirs->list.list[a];
-		const struct state *y = b < 0 ? NULL : &ours->list.list[b];
+		const unsigned char *x = a < 0 ? no_code : theirs->list.list[a].bytes;
+		const unsigned char *y = b < 0 ? no_code : ours->list.list[b].bytes;
 
-		if (!x != !y || (x && memcmp(x->bytes, y->bytes, size)))
+		if (memcmp(x, y, size))
 			return wrong(check, "the unwind table at %#" PRIx64
 					    " of '%s' is not what objtool says of the unit",
 				     at - thing->start, thing_name(thing));
@@ -115,11 +122,9 @@ static struct error *compare_states(struct check *check, const struct thing *thi
 	return NULL;
 }
 
-/* Zeroes in the table mean that no code follows: each section's last state must be such. */
+/* Each section's last state must say that no code follows. */
 static struct error *check_terminators(struct check *check, const struct states *ours)
 {
-	static const unsigned char zeroes[16];
-
 	for (size_t i = 0; i < ours->list.count; i++) {
 		const struct state *state = &ours->list.list[i];
 		bool code = state->at < state->section->size;
@@ -130,7 +135,7 @@ static struct error *check_terminators(struct check *check, const struct states 
 			return wrong(check, "two unwind entries for %s+%#" PRIx64,
 				     state->section->name, state->at);
 		if (last != !code || (!code && (state->at != state->section->size ||
-						memcmp(state->bytes, zeroes, ours->size))))
+						memcmp(state->bytes, no_code, ours->size))))
 			return wrong(check, "the unwind table does not end with section %s",
 				     state->section->name);
 	}
@@ -226,14 +231,13 @@ struct error *unwind_check(struct check *check)
 struct error *unwind_check_gap(const struct check *check, const struct section *section,
 			       uint64_t start, uint64_t end)
 {
-	static const unsigned char zeroes[16];
 	const struct states *ours = check->unwind;
 	int64_t at = ours && start < end ? state_at(ours, section, start) : -1;
 
 	if (at < 0)
 		return NULL;
 	if (at != state_at(ours, section, end - 1) ||
-	    memcmp(ours->list.list[at].bytes, zeroes, ours->size))
+	    memcmp(ours->list.list[at].bytes, no_code, ours->size))
 		return wrong(check, "the unwind table has an entry at %s+%#" PRIx64
 				    ", where no code is",
 			     section->name, start);

@@ -459,8 +459,16 @@ load helpers
 	refused "symbol-unknown .data..read_mostly"
 }
 
-@test "what gcc's sanitizers report, in writable sections without symbols" {
+@test "what gcc's and clang's sanitizers report, in writable sections without symbols" {
 	flags=(-fsanitize=bounds-strict -fsanitize=shift)
+	reports 'Lubsan_data[0-9]*'
+	use_clang
+	flags=(-fsanitize=array-bounds -fsanitize=shift)
+	reports 'L__unnamed_[0-9]*'
+}
+
+# reports NAME - the test above, with a pattern of the sections' names.
+reports() {
 	compare <<-'END'
 		int a[8], b[9];
 		NEW(int other(int x) { return a[x] + b[x]; }) /* moves gcc's numbers of those below */
@@ -469,5 +477,5 @@ load helpers
 	END
 	carries "other new" "f changed"
 	# Two of arrays in other(), one in f().  The kernel writes to each when it reports it.
-	same "sections" "$(readelf -SW "$out" | grep -c '\.data\.\.Lubsan_data[0-9]* .* WA ')" 3
+	same "sections" "$(readelf -SW "$out" | grep -c "\\.data\\.\\.$1 .* WA ")" 3
 }
