@@ -128,18 +128,25 @@ $(out)/test/mutate/mutate: $(mutate_o) $(proof_o) $(differ_o) $(common_o)
 unit-tests: $(out)/test/mutate/mutate
 
 # The kernel that the tests, the demo and the bench use, for ARCH: KERNEL is a series of test/kernels,
-# which names one release of it, or a release.  What is made for another architecture than x86_64 has
-# its name in that of its file, and so has what is made for another kernel than the default.
-ARCH ?= x86_64
+# which names one release of it, or a release.  What is made for another architecture than this
+# machine's has its name in that of its file, and so has what is made for another kernel than the
+# default.
+host_arch := $(shell test/host-arch)
+ARCH ?= $(host_arch)
+# The architectures of which a machine can build kernels' modules and run guests.
+guests_x86_64 := x86_64 arm64 mips64el mips64r6el
+guests_arm64 := arm64
 # The architecture of Debian's package, from which a kernel of our own takes the source.
 fetched_x86_64 := x86_64
 fetched_arm64 := arm64
 fetched_mips64el := x86_64
 fetched_mips64r6el := x86_64
-fetched_arch = $(or $(fetched_$(ARCH)),$(error ARCH=$(ARCH) is not x86_64, arm64, mips64el or mips64r6el))
+fetched_arch = $(or $(if $(filter $(ARCH),$(guests_$(host_arch))),$(fetched_$(ARCH))),$(error \
+	ARCH=$(ARCH): on $(host_arch) machines, ARCH is one of: $(guests_$(host_arch))))
 cross_arm64 := aarch64-linux-gnu-
 cross_mips64el := mips64el-linux-gnuabi64-
 cross_mips64r6el := mipsisa64r6el-linux-gnuabi64-
+cross = $(if $(for_arch),$(cross_$(ARCH)))
 # The variables for kbuild, where these are not ARCH alone.
 kbuild_mips64el := ARCH=mips CC=$(cross_mips64el)gcc-12
 kbuild_mips64r6el := ARCH=mips CC=$(cross_mips64r6el)gcc-12
@@ -147,11 +154,11 @@ kbuild_mips64r6el := ARCH=mips CC=$(cross_mips64r6el)gcc-12
 own_kernels := mips64el mips64r6el
 default_kernel := $(shell awk '!/^\#/ { print $$1; exit }' test/kernels)
 KERNEL ?= $(default_kernel)
-for_arch := $(if $(filter-out x86_64,$(ARCH)),-$(ARCH))
+for_arch := $(if $(filter-out $(host_arch),$(ARCH)),-$(ARCH))
 for_kernel := $(if $(filter-out $(default_kernel),$(KERNEL)),-$(KERNEL))
 # A KERNEL that is not known ends make here, before it installs or compiles anything.
 ifneq ($(for_kernel),)
-unknown_kernel := $(shell test/fetch-kernel --check $(or $(fetched_$(ARCH)),x86_64) '$(KERNEL)' 2>&1)
+unknown_kernel := $(shell test/fetch-kernel --check $(or $(fetched_$(ARCH)),$(host_arch)) '$(KERNEL)' 2>&1)
 $(if $(unknown_kernel),$(error $(unknown_kernel)))
 endif
 kernel_release := $(out)/kernel-release$(for_arch)$(for_kernel)
@@ -182,7 +189,7 @@ core_sources := $(shell find core-module -type f)
 define kbuild_core # variant folder, make variables
 	$(Q)$(if $(dry_run),exit 0;) release=$$(cat $(kernel_release)) && dir=$(CURDIR)/build/$(1)/$$release && \
 	mkdir -p $$dir && cp -ru core-module/. $$dir/ && \
-	$(MAKE) -s -C "$(headers)" M=$$dir $(or $(kbuild_$(ARCH)),ARCH=$(ARCH)) CROSS_COMPILE=$(cross_$(ARCH)) \
+	$(MAKE) -s -C "$(headers)" M=$$dir $(or $(kbuild_$(ARCH)),ARCH=$(ARCH)) CROSS_COMPILE=$(cross) \
 		POKEPATCH_VMLINUX="$(vmlinux)" $$(test/kernel-tools $$release) $(2) modules
 	$(Q)touch $@
 endef
@@ -204,9 +211,9 @@ foreign = $$($(with_kernel) test/vm/vm foreign)
 .PHONY: guest-programs
 guest-programs: $(kernel_release) ## build pokepatch and replay for guests of ARCH
 	$(call say,CROSS,pokepatch for $(ARCH))
-	$(Q)$(if $(dry_run),exit 0;) foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross_$(ARCH))gcc-12 \
-		CFLAGS="$(CFLAGS) -isystem $$foreign/usr/include -isystem $$foreign/usr/include/$(patsubst %-,%,$(cross_$(ARCH))) \
-		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH))) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross_$(ARCH))):$$foreign/usr/lib/$(patsubst %-,%,$(cross_$(ARCH)))" \
+	$(Q)$(if $(dry_run),exit 0;) foreign=$(foreign) && $(MAKE) -s out=build/$(ARCH) CC=$(cross)gcc-12 \
+		CFLAGS="$(CFLAGS) -isystem $$foreign/usr/include -isystem $$foreign/usr/include/$(patsubst %-,%,$(cross)) \
+		-L$$foreign/usr/lib/$(patsubst %-,%,$(cross)) -Wl,-rpath-link,$$foreign/lib/$(patsubst %-,%,$(cross)):$$foreign/usr/lib/$(patsubst %-,%,$(cross))" \
 		build/$(ARCH)/bin/pokepatch build/$(ARCH)/test/text-history/replay
 export POKEPATCH_ARCH := $(ARCH)
 endif
@@ -224,9 +231,9 @@ setup-demo: ## only those for building, and for a guest of ARCH
 	$(Q)test/setup --demo --arch $(ARCH)
 
 # What needs packages comes after setup: a second make sees what setup installed.  What is not
-# about a guest's architecture is among x86_64's tests.  CHECK=short: what .ci/run has the time for
+# about a guest's architecture is among the tests of this machine's.  CHECK=short: what .ci/run has the time for
 # (test/README.md).
-architectures := x86_64 arm64 mips64el
+architectures := $(filter x86_64 arm64 mips64el,$(guests_$(host_arch)))
 CHECK ?= all
 # As many jobs as there are processors, unless make was told how many.
 in_parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -330,8 +337,8 @@ torture: setup ## switch patches at random under load for TORTURE_SECONDS (900);
 
 # As root.
 .PHONY: hosts
-hosts: ## README's two commands on a fresh Debian 12 and 13, each in a folder (hours)
-	$(Q)test/hosts
+hosts: ## README's two commands on a fresh Debian 12 and 13, each in a folder (hours); HOST=arm64
+	$(Q)test/hosts $(if $(HOST),--arch $(HOST))
 
 .PHONY: vm-shell
 vm-shell: setup-demo ## a shell in a guest that runs the test kernel

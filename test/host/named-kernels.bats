@@ -5,11 +5,15 @@
 
 load repository
 
+machine=$("$top/test/host-arch")
+other=arm64 # Debian's name of an architecture that this machine is not of
+[ "$machine" != arm64 ] || other=amd64
+
 # series ARG... - test/fetch-kernel, with one row in its file: the release of this repository.
 series() {
 	export POKEPATCH_TEST_KERNELS=$BATS_TEST_TMPDIR/kernels
 	export POKEPATCH_TEST_WARNINGS=$BATS_TEST_TMPDIR/warnings
-	printf '# text\n1.2 %s %s %s\n' x86_64 "$release" "${named_version:-$version}" >"$POKEPATCH_TEST_KERNELS"
+	printf '# text\n1.2 %s %s %s\n' "$machine" "$release" "${named_version:-$version}" >"$POKEPATCH_TEST_KERNELS"
 	run --separate-stderr "$top/test/fetch-kernel" "$@"
 }
 
@@ -38,16 +42,16 @@ without() {
 	index
 	"$pokepatch" fetch "1.2.3-8-$flavour"
 	"$pokepatch" fetch "1.20.0-1-$flavour"
-	series x86_64 1.2
+	series "$machine" 1.2
 	is "$release"
 	run ! warnings
 	# And without them.
 	rm -r "$cache/kernels/"*"-8-$flavour" "$cache/kernels/1.20"*
-	series x86_64 1.2
+	series "$machine" 1.2
 	is "$release"
 	# What is there needs no archive.
 	rm -r "$repo"
-	series x86_64 1.2
+	series "$machine" 1.2
 	is "$release"
 	run ! warnings
 }
@@ -60,7 +64,7 @@ without() {
 	"$pokepatch" fetch "1.2.3-9-$flavour"
 	without "$release"
 	without "1.2.3-9-$flavour" # it is in the cache alone, and so does not count
-	series x86_64 1.2
+	series "$machine" 1.2
 	is "1.2.3-8-$flavour"
 	[[ $stderr == *"WARNING: the archive has no $release any more"*"testing 1.2.3-8-$flavour"* ]]
 	[[ $(warnings) == "WARNING: the archive has no $release"* ]]
@@ -74,15 +78,15 @@ without() {
 	"$pokepatch" fetch "1.2.3-8-$flavour"
 	rm -r "$repo"
 	touch -d '2 days ago' "$cache/apt/$arch/updated"
-	series x86_64 1.2
+	series "$machine" 1.2
 	[ "$status" -eq 1 ] && [ -z "$output" ]
 }
 
 @test "a warning names the version, if it is not the one in test/kernels" {
-	named_version=1.2.3-0 series x86_64 1.2
+	named_version=1.2.3-0 series "$machine" 1.2
 	is "$release"
 	[[ $(warnings) == "WARNING: $release is of version $version, and of 1.2.3-0 in test/kernels" ]]
-	series x86_64 1.2
+	series "$machine" 1.2
 	is "$release"
 	run ! warnings
 }
@@ -90,17 +94,17 @@ without() {
 @test "a release can be named, and a KERNEL that is neither is one line" {
 	add_kernel 1.2.3-8 1.2.3-8
 	index
-	series x86_64 "1.2.3-8-$flavour"
+	series "$machine" "1.2.3-8-$flavour"
 	is "1.2.3-8-$flavour"
-	series x86_64 "1.2.3-99-$flavour"
+	series "$machine" "1.2.3-99-$flavour"
 	[ "$status" -eq 1 ] && [ -z "$output" ]
 	[[ $stderr == *"no 'linux-image-1.2.3-99-$flavour'"* ]]
-	series --check x86_64 "1.2.3-8-$flavour"
+	series --check "$machine" "1.2.3-8-$flavour"
 	is ""
-	for wrong in 1.3 1.2.3-8-tiny-arm64 nonsense '' 1.2.3; do
-		series --check x86_64 "$wrong"
+	for wrong in 1.3 "1.2.3-8-tiny-$other" nonsense '' 1.2.3; do
+		series --check "$machine" "$wrong"
 		[ "$status" -eq 1 ]
-		[ "$stderr" = "KERNEL=$wrong is neither a series of test/kernels (1.2) nor a release for ARCH=x86_64, such as $release" ]
+		[ "$stderr" = "KERNEL=$wrong is neither a series of test/kernels (1.2) nor a release for ARCH=$machine, such as $release" ]
 	done
 	# make asks before it compiles anything.
 	unset POKEPATCH_TEST_KERNELS

@@ -8,9 +8,9 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$top/build/test
 vm=$top/test/vm/vm
 
-# For which architecture: $POKEPATCH_ARCH, x86_64 unless it is set.  Tests and patches are the
+# For which architecture: $POKEPATCH_ARCH, this machine's unless it is set.  Tests and patches are the
 # same for all; what is compiled for another one lies in folders of its own.
-arch=${POKEPATCH_ARCH:-x86_64}
+arch=${POKEPATCH_ARCH:-$("$top/test/host-arch")}
 [ -r "$top/test/vm/arch/$arch.sh" ] || {
 	echo "POKEPATCH_ARCH=$arch: there is no test/vm/arch/$arch.sh" >&2
 	exit 1

@@ -74,3 +74,5 @@ arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history-device}.bats)
 # Programs of the guest's are not this machine's.
 arch_debian=arm64
 arch_cross=aarch64-linux-gnu-
+# On an arm64 machine they are.
+[ "$(uname -m)" != "$arch_uname" ] || arch_suffix='' arch_cross='' arch_kbuild=(ARCH=arm64)

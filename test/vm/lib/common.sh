@@ -44,6 +44,9 @@ find_kernel() {
 	[ -r "$here/arch/$arch.sh" ] || fail "--arch $arch: there is no test/vm/arch/$arch.sh"
 	# shellcheck source=../arch/x86_64.sh
 	. "$here/arch/$arch.sh"
+	if is_foreign && [ -z "${arch_cross-}" ]; then
+		fail "--arch $arch: its guests run on $arch machines alone, and this one is $(uname -m)"
+	fi
 	if [ -z "$kernel" ] && [ -s "$top/build/kernel-release${arch_suffix-}" ]; then
 		kernel=$(cat "$top/build/kernel-release${arch_suffix-}")
 	fi
