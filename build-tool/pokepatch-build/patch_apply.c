@@ -163,7 +163,8 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 	bool any_context;
 
 	context_lengths(hunk, &search.head, &search.tail);
-	any_context = search.head || search.tail;
+	/* A hunk of context alone, which changes nothing, says nothing of the file's end. */
+	any_context = (search.head || search.tail) && search.head < hunk->nr_lines;
 	search.at_start = any_context && start == 0 && search.head < search.tail;
 	search.at_end = any_context && search.tail == 0;
 	if (start > lines->count)
