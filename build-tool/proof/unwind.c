@@ -14,8 +14,9 @@
 #include "proof/proof_tables.h"
 
 /*
- * A state of zeroes says that no code follows.  It ends the table of a section, and it stands where a
- * function of another section lies in front of NOPs that no symbol covers; in the unit, nothing does.
+ * A state of zeroes says that no code follows.  It ends the table of a section, and it stands where
+ * a function of another section lies in front of NOPs that no symbol covers; in the unit, nothing
+ * does.
  */
 static const unsigned char no_code[16];
 
