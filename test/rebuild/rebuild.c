@@ -115,29 +115,54 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* May this be the parent's symbol of the unit's function? */
-static bool is_same_function(const struct parent *parent, const struct parent_symbol *old,
-			     const struct symbol *symbol, const char *source)
+/*
+ * arm64 puts these in front of every symbol of a folder's objects (objcopy --prefix-symbols), all of
+ * which are hidden.
+ */
+static const char *symbol_prefix(const char *source)
 {
-	bool local = symbol->bind == STB_LOCAL;
+	static const char *const folders[][2] = {
+		{"drivers/firmware/efi/libstub/", "__efistub_"},
+		{"arch/arm64/kernel/pi/", "__pi_"},
+	};
 
-	if (!old->function || local == (old->global || old->weak))
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (has_prefix(source, folders[i][0]))
+			return folders[i][1];
+	return "";
+}
+
+/*
+ * May this be the parent's symbol of the unit's function?  @file: the unit's FILE symbol there;
+ * @hidden: its global functions are local symbols in vmlinux, without a FILE symbol.
+ */
+static bool is_same_function(const struct parent *parent, const struct parent_symbol *old,
+			     const struct symbol *symbol, const char *file, bool hidden)
+{
+	bool global = old->global || old->weak;
+
+	if (!old->function)
 		return false;
-	return !local || (old->block < parent->blocks.count &&
-			  !strcmp(parent->blocks.list[old->block].file, base_name(source)));
+	if (symbol->bind != STB_LOCAL)
+		return global || hidden;
+	return !global && old->block < parent->blocks.count &&
+	       !strcmp(parent->blocks.list[old->block].file, file);
 }
 
 /* NULL: equal; else how the function differs.  Several units may have a static of that name. */
 static char *compare_function(const struct object *object, const struct symbol *symbol,
 			      const struct parent *parent, const char *source)
 {
+	const char *prefix = symbol_prefix(source);
+	char *name _free_ = xasprintf("%s%s", prefix, symbol->name);
+	char *file _free_ = xasprintf("%s%s", prefix, base_name(source));
 	char *what = NULL;
 
-	for (const struct parent_symbol *old = map_get(&parent->by_name, symbol->name); old;
+	for (const struct parent_symbol *old = map_get(&parent->by_name, name); old;
 	     old = old->next) {
 		struct verify_difference difference;
 		uint64_t room;
-		const unsigned char *bytes = is_same_function(parent, old, symbol, source)
+		const unsigned char *bytes = is_same_function(parent, old, symbol, file, *prefix)
 						     ? parent_bytes(parent, old, &room)
 						     : NULL;
 
