@@ -25,7 +25,7 @@ if [ -n "${arch_options-}" ] && lacks=$("$vm" lacks 2>/dev/null); then
 fi
 # And so is where entries are.
 if declare -F arch_for_config >/dev/null && release=$("$vm" release 2>/dev/null); then
-	arch_for_config "${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image/boot/config-$release"
+	arch_for_config "${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release/.config"
 fi
 
 # can WHAT - does the architecture have it?  (arch_lacks in its file)
@@ -165,7 +165,7 @@ test_module() {
 	local release source=$top/test/vm/modules/$1 dir
 	release=$(kernel_release)
 	dir=$build/modules/$release/$1
-	newer_than="$source/*" once_per_check "$dir/$1.ko" build_test_module "$source" "$dir" "$release" ||
+	newer_than="$source/* ${source%/*}/*.h" once_per_check "$dir/$1.ko" build_test_module "$source" "$dir" "$release" ||
 		return 1
 	echo "$dir/$1.ko"
 }
@@ -179,7 +179,7 @@ build_test_module() { # SOURCE DIR RELEASE
 	local tools kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
 	rm -rf "$2"
 	mkdir -p "$2"
-	cp "$1"/* "$2/"
+	cp "$1"/* "${1%/*}"/*.h "$2/"
 	mapfile -t tools < <("$top/test/kernel-tools" "$3")
 	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2

@@ -19,7 +19,6 @@
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
-#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/smp.h>
@@ -30,6 +29,7 @@
 #include <asm/text-patching.h>
 
 #include "nmi.h"
+#include "test_hrtimer.h"
 
 #define CALLED 100	/* functions */
 #define AT_ONCE 10	/* calls of one NMI */
@@ -171,8 +171,7 @@ MODULE_PARM_DESC(nmis, "NMIs that call the functions, and what came of it");
 
 int nmis_begin(void)
 {
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	timer.function = send_nmis;
+	test_hrtimer_setup(&timer, send_nmis, HRTIMER_MODE_REL_HARD);
 	return register_nmi_handler(NMI_LOCAL, nmi, 0, "pp_crowd");
 }
 

@@ -23,7 +23,6 @@
  *		Reading it: "no", "armed", "held".
  */
 #include <linux/cpumask.h>
-#include <linux/hrtimer.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -34,6 +33,7 @@
 #include <asm/ptrace.h>
 
 #include "slots.h"
+#include "test_hrtimer.h"
 
 int pp_slots_value(void);
 int pp_slots_held(void);
@@ -161,8 +161,7 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 
 static int keep(void *unused)
 {
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer.function = look;
+	test_hrtimer_setup(&timer, look, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED_HARD);
 	set_current_state(TASK_INTERRUPTIBLE);
 	while (!READ_ONCE(held) && !kthread_should_stop()) {

@@ -23,7 +23,6 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/gcd.h>
-#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/lcm.h>
 #include <linux/livepatch.h>
@@ -39,6 +38,8 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 #endif
+
+#include "test_hrtimer.h"
 
 #define FUNCTIONS 4
 #define FIELD 4 /* bits */
@@ -375,8 +376,7 @@ static int cpu_comes(unsigned int cpu)
 	this->sends = !cpu; /* CPU 0 never goes */
 	timer_setup(&this->soft, soft_timer, TIMER_PINNED);
 	mod_timer(&this->soft, jiffies + 1);
-	hrtimer_init(&this->hard, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	this->hard.function = hard_timer;
+	test_hrtimer_setup(&this->hard, hard_timer, HRTIMER_MODE_REL_PINNED_HARD);
 	hrtimer_start(&this->hard, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
 	kthread_bind(task, cpu);
 	this->caller = task;
