@@ -8,9 +8,23 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
+#include <asm/pgtable_types.h>
 #include <asm/processor-flags.h>
 
 #include "compat.h"
+
+/*
+ * Where entries are read-only and dirty, the kernel takes them for a shadow stack's, and warns when it
+ * splits a large page of text.
+ */
+static void not_dirty(unsigned long addr)
+{
+	unsigned int level;
+	pte_t *entry = lookup_address(addr, &level);
+
+	if (entry && !(pte_flags(*entry) & _PAGE_RW))
+		clear_bit(_PAGE_BIT_DIRTY, (unsigned long *)entry);
+}
 
 /* Callers hold text_mutex and synchronise the CPUs.  @addr is mapped, but read-only. */
 static void *redirected(void (*copy)(void *to, const void *from, size_t size), void *addr,
@@ -23,6 +37,8 @@ static void *redirected(void (*copy)(void *to, const void *from, size_t size), v
 	asm volatile("mov %0, %%cr0" : : "r"(cr0 & ~X86_CR0_WP) : "memory");
 	copy(addr, bytes, size);
 	asm volatile("mov %0, %%cr0" : : "r"(cr0) : "memory");
+	not_dirty((unsigned long)addr);
+	not_dirty((unsigned long)addr + size - 1);
 	local_irq_restore(flags);
 	return addr;
 }
