@@ -6,7 +6,8 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
-static int __init pp_kill_init(void)
+/* The probe's address may be behind the landing pad, where no type of the function is in front. */
+static int __nocfi __init pp_kill_init(void)
 {
 	struct kprobe probe = { .symbol_name = "ftrace_kill" };
 	void (*kill)(void);

@@ -40,7 +40,8 @@ static void flip(void)
 	}
 }
 
-static int __init pp_meddle_init(void)
+/* The probe's address may be behind the landing pad, where no type of the function is in front. */
+static int __nocfi __init pp_meddle_init(void)
 {
 	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
 	unsigned long (*lookup)(const char *name);
