@@ -25,7 +25,7 @@ char *bare_name(const char *name)
 			*to++ = *from++;
 	}
 	*to = '\0';
-	/* A counter follows: include/linux/compiler-gcc.h.  clang: "function.__UNIQUE_ID_ddebug487" */
+	/* A counter follows (compiler-gcc.h); clang: "function.__UNIQUE_ID_ddebug487" */
 	if (has_prefix(bare, "__UNIQUE_ID_") || strstr(bare, ".__UNIQUE_ID_"))
 		while (to > bare && isdigit((unsigned char)to[-1]))
 			*--to = '\0';
