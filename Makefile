@@ -329,11 +329,18 @@ rebuild: setup ## compare 200 units of the kernel, picked at random, with their 
 	$(Q)test/rebuild/run
 
 # TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/kernels/debug.config.
-torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run-debug,bats)
+torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run debug,bats)
 .PHONY: torture
 torture: setup ## switch patches at random under load for TORTURE_SECONDS (900); TORTURE_KERNEL=debug
 	$(Q)$(MAKE) --no-print-directory all kernel core
 	$(Q)$(with_kernel) POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) $(torture_with) test/vm/torture.bats
+
+# It is of 6.12, whatever KERNEL is.
+.PHONY: own-kernel
+own-kernel: setup ## build a kernel with clang and kCFI, and patch it with its build folder alone (half an hour)
+	$(Q)$(MAKE) --no-print-directory all unit-tests
+	$(Q)source=$$(test/fetch-kernel x86_64 6.12) && \
+		POKEPATCH_KERNEL=$$source test/vm/kernels/run kcfi test/vm/kernels/kbuild.bats test/vm/examples.bats test/vm/lifecycle.bats
 
 # As root.
 .PHONY: hosts

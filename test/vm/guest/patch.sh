@@ -126,7 +126,7 @@ vmalloc_areas() {
 	: >/tmp/areas
 	for _reading in 1 2 3 4 5 6 7 8; do
 		mv /tmp/areas /tmp/areas.before
-		grep -v -e kernel_clone -e alloc_thread_stack -e unpurged -e vm_map_ram /proc/vmallocinfo |
+		grep -v -e kernel_clone -e copy_process -e alloc_thread_stack -e unpurged -e vm_map_ram /proc/vmallocinfo |
 			awk '{ n[$3]++ } END { for (i in n) print "vmalloc", i, n[i] }' | sort >/tmp/areas
 		! cmp -s /tmp/areas /tmp/areas.before || break
 	done
