@@ -211,6 +211,18 @@ static char **split_environment(const char *text, size_t length)
 	return list.list ? list.list : xcalloc(1, sizeof(*list.list));
 }
 
+/*
+ * Was the kernel built in another folder than that of its source, as distributions do?  Then
+ * __FILE__ of a header is "include/linux/bitmap.h", and newer Makefiles see to that only there; the
+ * prepared tree is both.
+ */
+static bool built_apart(const struct build *build)
+{
+	_free_ char *source = xasprintf("%s/init/main.c", build->files.kbuild);
+
+	return !file_exists(source);
+}
+
 struct error *kbuild_read_environment(const struct build *build, char ***ret)
 {
 	const char *tree = build->tree;
@@ -238,6 +250,8 @@ struct error *kbuild_read_environment(const struct build *build, char ***ret)
 	args_add_machine(&args, build);
 	if (build->kcflags || build->user_flags)
 		args_addf(&args, "KCFLAGS=%s %s", build->kcflags ?: "", build->user_flags ?: "");
+	if (built_apart(build))
+		args_add(&args, "KCPPFLAGS=-fmacro-prefix-map=./=");
 	args_add(&args, "pokepatch-environment");
 	error = proc_check((const char *const *)args.list, &options, NULL);
 	args_deinit(&args);
