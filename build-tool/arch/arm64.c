@@ -83,6 +83,47 @@ static const struct reloc_kind arm64_relocs[] = {
 	RELOC(R_AARCH64_LD64_GOT_LO12_NC, .size = 4, .mask = IMM12_BITS, .linker = true),
 };
 
+/* Where a field of consecutive bits begins, and how far its value is shifted to the right. */
+struct bits {
+	uint32_t type;
+	uint8_t first, shift;
+};
+
+static const struct bits branch_bits[] = {
+	{R_AARCH64_TSTBR14, 5, 2},
+	{R_AARCH64_CONDBR19, 5, 2},
+	{R_AARCH64_JUMP26, 0, 2},
+	{R_AARCH64_CALL26, 0, 2},
+};
+
+static const struct bits lo12_bits[] = {
+	{R_AARCH64_ADD_ABS_LO12_NC, 10, 0},    {R_AARCH64_LDST8_ABS_LO12_NC, 10, 0},
+	{R_AARCH64_LDST16_ABS_LO12_NC, 10, 1}, {R_AARCH64_LDST32_ABS_LO12_NC, 10, 2},
+	{R_AARCH64_LDST64_ABS_LO12_NC, 10, 3}, {R_AARCH64_LDST128_ABS_LO12_NC, 10, 4},
+};
+
+/* Section 5.7 of the ABI; the other bits of the result are nobody's. */
+static bool arm64_encode(uint32_t type, uint64_t value, uint64_t place, uint64_t *ret)
+{
+	uint64_t pages = (value >> 12) - (place >> 12);
+
+	if (type == R_AARCH64_ADR_PREL_PG_HI21 || type == R_AARCH64_ADR_PREL_PG_HI21_NC) {
+		*ret = (pages & 3) << 29 | (pages >> 2 & 0x7ffff) << 5;
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(branch_bits); i++)
+		if (branch_bits[i].type == type) {
+			*ret = (value - place) >> branch_bits[i].shift << branch_bits[i].first;
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(lo12_bits); i++)
+		if (lo12_bits[i].type == type) {
+			*ret = (value & 0xfff) >> lo12_bits[i].shift << lo12_bits[i].first;
+			return true;
+		}
+	return false;
+}
+
 #define NOT_LINUX "code that runs outside of the kernel's own mapping cannot be replaced"
 
 static const struct section_rule arm64_sections[] = {
@@ -303,6 +344,7 @@ const struct arch arch_arm64 = {
 		.kinds = arm64_relocs,
 		.count = ARRAY_SIZE(arm64_relocs),
 		.address = R_AARCH64_ABS64,
+		.encode = arm64_encode,
 	},
 	.symbols = {
 		.mark = arm64_symbol_mark,

@@ -58,6 +58,11 @@ struct arch_relocs {
 	void (*info)(uint64_t info, uint32_t *ret_symbol, uint32_t *ret_type);
 	uint64_t (*info_join)(uint32_t symbol, uint32_t type);
 	/*
+	 * encode - for a type with a mask: the bits of the field for S + A = @value and P = @place,
+	 * as the psABI says.  False: not for this type.
+	 */
+	bool (*encode)(uint32_t type, uint64_t value, uint64_t place, uint64_t *ret);
+	/*
 	 * fold - after an allocated section was read and before its relocations are sorted: merge
 	 * several relocations that express one thing (riscv ADD32 and SUB32) into one, and let
 	 * each name its real target (PCREL_LO12).  Errors: relocations that make no sense.

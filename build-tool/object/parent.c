@@ -14,7 +14,7 @@
 
 /* ---- reading ------------------------------------------------------------------ */
 
-static bool is_vmlinux(const struct parent *parent)
+bool parent_is_vmlinux(const struct parent *parent)
 {
 	return !strcmp(parent->name, "vmlinux");
 }
@@ -185,7 +185,7 @@ static void index_names(struct parent *parent)
 
 	for (size_t i = 0; i < parent->symbol_count; i++)
 		order[i] = &parent->symbols[i];
-	if (is_vmlinux(parent) && parent->symbol_count)
+	if (parent_is_vmlinux(parent) && parent->symbol_count)
 		qsort(order, parent->symbol_count, sizeof(*order), by_address);
 	for (size_t i = parent->symbol_count; i-- > 0;) {
 		void **slot = map_slot(&parent->by_name, order[i]->name);
@@ -207,7 +207,7 @@ struct error *parent_open(const char *name, const char *path, struct parent **re
 	struct error *error = read_elf(parent);
 	if (!error) {
 		index_names(parent);
-		if (is_vmlinux(parent)) {
+		if (parent_is_vmlinux(parent)) {
 			const struct parent_symbol *text = parent_global(parent, "_stext");
 
 			if (text)
@@ -229,6 +229,7 @@ void parent_close(struct parent *parent)
 	if (!parent)
 		return;
 	parent_sites_free(parent);
+	parent_relocs_free(parent);
 	map_deinit(&parent->by_name);
 	vec_deinit(&parent->blocks);
 	free(parent->symbols);
@@ -324,7 +325,7 @@ static void judge_blocks(struct parent *parent, const char *unit, const char *ba
 			 const char *const *names, size_t count, size_t found[3], uint32_t last[3])
 {
 	/* Not for a module: its DWARF is not relocated, and its few units have different names. */
-	Dwarf *dwarf = is_vmlinux(parent)
+	Dwarf *dwarf = parent_is_vmlinux(parent)
 			       ? dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL)
 			       : NULL;
 
@@ -377,11 +378,22 @@ bool parent_find_block(struct parent *parent, const char *unit, const char *cons
 	return false;
 }
 
-const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
-				  uint64_t *ret_room)
+/* The section of a vmlinux that has an address. */
+static Elf_Scn *section_at(const struct parent *parent, uint64_t address)
 {
-	Elf_Scn *scn = symbol->section_number ? elf_getscn(parent->elf, symbol->section_number)
-					      : NULL;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(parent->elf, scn)))
+		if (gelf_getshdr(scn, &header) && header.sh_flags & SHF_ALLOC &&
+		    address - header.sh_addr < header.sh_size)
+			break;
+	return scn;
+}
+
+static const unsigned char *section_contents(const struct parent *parent, Elf_Scn *scn,
+					     uint64_t value, uint64_t *ret_room)
+{
 	GElf_Shdr header;
 
 	if (!scn || !gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
@@ -391,9 +403,27 @@ const unsigned char *parent_bytes(const struct parent *parent, const struct pare
 	 * A value is an address in vmlinux and an offset in a module.  There sh_addr means nothing,
 	 * and may be other than 0: module.lds of newer kernels gives .data no address.
 	 */
-	uint64_t offset = symbol->value - (is_vmlinux(parent) ? header.sh_addr : 0);
+	uint64_t offset = value - (parent_is_vmlinux(parent) ? header.sh_addr : 0);
 	if (!data || offset > data->d_size)
 		return NULL;
 	*ret_room = data->d_size - offset;
 	return (const unsigned char *)data->d_buf + offset;
+}
+
+const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
+				  uint64_t *ret_room)
+{
+	Elf_Scn *scn = symbol->section_number ? elf_getscn(parent->elf, symbol->section_number)
+					      : NULL;
+
+	return section_contents(parent, scn, symbol->value, ret_room);
+}
+
+const unsigned char *parent_contents(const struct parent *parent, uint32_t section,
+				     uint64_t value, uint64_t *ret_room)
+{
+	Elf_Scn *scn = parent_is_vmlinux(parent) ? section_at(parent, value)
+						 : elf_getscn(parent->elf, section);
+
+	return section_contents(parent, scn, value, ret_room);
 }

@@ -5,6 +5,7 @@
 
 #include "pokepatch_format.h"
 #include "common/util.h"
+#include "object/parent_relocs.h"
 #include "object/parent_sites.h"
 
 struct parent_symbol {
@@ -38,6 +39,7 @@ struct parent {
 	const char *depends; /* of a module, the names of others, separated by commas; else "" */
 	struct map sites; /* struct parent_sites *, by the table's name (parent_sites.c) */
 	VEC(struct parent_sites *) sites_owned;
+	VEC(struct parent_relocs *) relocs_owned; /* of a module (parent_relocs.c) */
 	int fd;
 	void *elf; /* Elf *, owns the names */
 };
@@ -74,5 +76,10 @@ uint32_t parent_position(const struct parent *parent, const struct parent_symbol
  */
 const unsigned char *parent_bytes(const struct parent *parent, const struct parent_symbol *symbol,
 				  uint64_t *ret_room);
+/* parent_contents - the same at an address of a vmlinux, or at an offset in a module's section. */
+const unsigned char *parent_contents(const struct parent *parent, uint32_t section,
+				     uint64_t value, uint64_t *ret_room);
+/* parent_is_vmlinux - whether it is linked, so that values are addresses. */
+bool parent_is_vmlinux(const struct parent *parent);
 
 #endif /* POKEPATCH_PARENT_H */

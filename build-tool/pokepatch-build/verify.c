@@ -2,9 +2,9 @@
 /*
  * Phase: verify that source, configuration and compiler are those of the kernel to patch.  kbuild
  * has compiled the original with exactly the kernel's flags.  For every function that the patch
- * replaces, including its cold part, it must have the same bytes as vmlinux or the module.
- * Relocated fields are not compared, because their values depend on the link.  The tables that
- * objtool made must have the same places of the function.
+ * replaces, including its cold part, it must have the same bytes as vmlinux or the module, and
+ * relocated fields must lead to the same things (linked_fields.c).  The tables that objtool made
+ * must have the same places of the function.
  *
  * The verified bytes go into the patch module, where the core compares live code with them.
  */
@@ -144,10 +144,12 @@ static const char *different_sites(const struct object *object, const struct sym
 	return NULL;
 }
 
-bool verify_differs(const struct object *object, const struct symbol *symbol,
+bool verify_differs(const struct exact_names *names, const struct symbol *symbol,
 		    const struct parent *parent, const struct parent_symbol *old,
 		    const unsigned char *bytes, uint64_t room, struct verify_difference *ret)
 {
+	const struct object *object = names->object;
+
 	*ret = (struct verify_difference){0};
 	if (symbol->size != old->size || symbol->size > room)
 		return true;
@@ -155,13 +157,14 @@ bool verify_differs(const struct object *object, const struct symbol *symbol,
 	if (ret->at < symbol->size)
 		return true;
 	ret->table = different_sites(object, symbol, parent, old);
-	return ret->table != NULL;
+	linked_fields_check(names, symbol, parent, old, bytes, &ret->fields);
+	return ret->table || ret->fields.target;
 }
 
 /* The hot or the cold part of a function, in the exact object and in the parent. */
 struct part {
 	const struct unit *unit;
-	const struct object *object; /* the unit's exact object */
+	const struct exact_names *names; /* of the unit's exact object */
 	const struct rewritten *rewritten; /* of the object */
 	const char *name;
 	const struct symbol *symbol; /* in the object; may be NULL */
@@ -191,7 +194,7 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	}
 	struct verify_difference difference;
 	bool differs =
-		verify_differs(part->object, symbol, parent, old, live, room, &difference);
+		verify_differs(part->names, symbol, parent, old, live, room, &difference);
 	if (differs && part->unit->edited) {
 		unit_refuse_edited(build, part->unit);
 		return DIFF_UNEQUAL;
@@ -203,8 +206,17 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 			     part->name, difference.table, parent->path);
 		return DIFF_UNEQUAL;
 	}
+	if (differs && difference.fields.target) {
+		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+			     "'%s' as compiled here refers to '%s' at byte %" PRIu64
+			     ", and %s refers to something else there; check source, configuration "
+			     "and compiler",
+			     part->name, difference.fields.target, difference.fields.at,
+			     parent->name);
+		return DIFF_UNEQUAL;
+	}
 	if (!differs) {
-		text_source_add_runs(&(struct text_source){.object = part->object,
+		text_source_add_runs(&(struct text_source){.object = part->names->object,
 							   .rewritten = part->rewritten,
 							   .symbol = symbol,
 							   .parent = parent,
@@ -222,7 +234,7 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 
 /* Verify both parts: the compiler moves rarely executed code of a function f to f.cold. */
 static void verify_function(struct build *build, const struct unit *unit,
-			    const struct object *exact, const struct rewritten *rewritten,
+			    const struct exact_names *names, const struct rewritten *rewritten,
 			    const struct exact_functions *functions,
 			    struct diff_function *function)
 {
@@ -233,7 +245,7 @@ static void verify_function(struct build *build, const struct unit *unit,
 	char *cold_name _free_ = xasprintf("%s.cold", old->name);
 	struct part hot = {
 		.unit = unit,
-		.object = exact,
+		.names = names,
 		.rewritten = rewritten,
 		.name = old->name,
 		.symbol = exact_function(functions, old->name),
@@ -242,7 +254,7 @@ static void verify_function(struct build *build, const struct unit *unit,
 	};
 	struct part cold = {
 		.unit = unit,
-		.object = exact,
+		.names = names,
 		.rewritten = rewritten,
 		.name = cold_name,
 		.symbol = exact_cold(functions, old->name),
@@ -271,6 +283,7 @@ static struct error *verify_unit(struct build *build, size_t index)
 	const struct unit *unit = &build->units[index];
 	struct rewritten rewritten;
 	struct exact_functions functions;
+	struct exact_names names;
 	struct object exact;
 
 	if (!comparison->outputs[index])
@@ -278,14 +291,16 @@ static struct error *verify_unit(struct build *build, size_t index)
 	TRY(object_read(unit->exact_object, &exact));
 	rewritten_init(&exact, &rewritten);
 	exact_functions_init(&exact, &functions);
+	exact_names_init(&exact, &names);
 	for (size_t i = 0; i < result->functions.count; i++) {
 		struct diff_function *function = &result->functions.list[i];
 
 		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
-			verify_function(build, unit, &exact, &rewritten, &functions, function);
+			verify_function(build, unit, &names, &rewritten, &functions, function);
 	}
 	rewritten_deinit(&rewritten);
 	exact_functions_deinit(&functions);
+	exact_names_deinit(&names);
 	object_deinit(&exact);
 	return NULL;
 }

@@ -39,6 +39,7 @@ struct rebuild {
 	char *exceptions_text;
 	/* What came out. */
 	size_t units, module_units, functions, equal, differ, unexplained;
+	size_t fields, unknown_fields; /* relocations of the functions that are equal */
 };
 
 /* ---- choosing ----------------------------------------------------------------------- */
@@ -150,8 +151,9 @@ static bool is_same_function(const struct parent *parent, const struct parent_sy
 }
 
 /* NULL: equal; else how the function differs.  Several units may have a static of that name. */
-static char *compare_function(const struct object *object, const struct symbol *symbol,
-			      const struct parent *parent, const char *source)
+static char *compare_function(struct rebuild *rebuild, const struct exact_names *names,
+			      const struct symbol *symbol, const struct parent *parent,
+			      const char *source)
 {
 	const char *prefix = symbol_prefix(source);
 	char *name _free_ = xasprintf("%s%s", prefix, symbol->name);
@@ -169,11 +171,20 @@ static char *compare_function(const struct object *object, const struct symbol *
 		if (!bytes)
 			continue;
 		free(what);
-		if (!verify_differs(object, symbol, parent, old, bytes, room, &difference))
+		if (!verify_differs(names, symbol, parent, old, bytes, room, &difference)) {
+			rebuild->fields += difference.fields.checked;
+			rebuild->unknown_fields += difference.fields.unknown;
 			return NULL;
-		what = xasprintf("%" PRIu64 " bytes, and %s has %" PRIu64 "; from %#" PRIx64 " on%s%s",
-				 symbol->size, parent->name, old->size, difference.at,
-				 difference.table ? ", " : "", difference.table ?: "");
+		}
+		if (difference.fields.target)
+			what = xasprintf("at %#" PRIx64 " it refers to '%s', and %s to something else",
+					 difference.fields.at, difference.fields.target,
+					 parent->name);
+		else
+			what = xasprintf("%" PRIu64 " bytes, and %s has %" PRIu64 "; from %#" PRIx64
+					 " on%s%s",
+					 symbol->size, parent->name, old->size, difference.at,
+					 difference.table ? ", " : "", difference.table ?: "");
 	}
 	return what ?: xasprintf("%s has no such function", parent->name);
 }
@@ -196,6 +207,10 @@ static bool is_overridden(const struct parent *parent, const struct symbol *symb
 static void compare_unit(struct rebuild *rebuild, const struct object *object,
 			 const struct parent *parent, const char *source)
 {
+	struct exact_names names;
+
+	exact_names_init(object, &names);
+	names.prefix = *symbol_prefix(source) ? symbol_prefix(source) : NULL;
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
 
@@ -203,13 +218,14 @@ static void compare_unit(struct rebuild *rebuild, const struct object *object,
 		    !(symbol->section->flags & SHF_ALLOC) || is_prefix(symbol->name) ||
 		    is_overridden(parent, symbol))
 			continue;
-		char *what _free_ = compare_function(object, symbol, parent, source);
+		char *what _free_ = compare_function(rebuild, &names, symbol, parent, source);
 		rebuild->functions++;
 		rebuild->equal += !what;
 		rebuild->differ += what != NULL;
 		if (what)
 			tell(rebuild, source, symbol->name, what);
 	}
+	exact_names_deinit(&names);
 }
 
 static struct error *check_unit_of(struct rebuild *rebuild, const struct unit *unit,
@@ -299,6 +315,8 @@ static struct error *run(struct rebuild *rebuild)
 	       rebuild->units, rebuild->inventory.list.count, rebuild->module_units, rebuild->equal,
 	       rebuild->functions, 100.0 * (double)rebuild->equal / (double)(rebuild->functions ?: 1),
 	       rebuild->differ, rebuild->unexplained);
+	printf("rebuild: of their relocations, %zu lead where the kernel's lead, %zu cannot be told\n",
+	       rebuild->fields, rebuild->unknown_fields);
 	return rebuild->unexplained ||
 			       rebuild->equal * 1000 < rebuild->functions * WANTED_OF_1000
 		       ? error_new(STATUS_REFUSED, "the kernel cannot be rebuilt exactly")
