@@ -390,7 +390,7 @@ static int cpu_goes(unsigned int cpu)
 
 	WRITE_ONCE(this->stopping, true);
 	kthread_stop(this->caller);
-	del_timer_sync(&this->soft);
+	timer_delete_sync(&this->soft);
 	hrtimer_cancel(&this->hard);
 	return 0;
 }
