@@ -73,7 +73,7 @@ static bool same_but_line(struct pairing *pairing, const struct section *section
 
 	return text_a && text_b &&
 	       same_text_but_line(pairing->orig, section_a, a->offset, text_a, pairing->patched,
-				  section_b, b->offset, text_b);
+				  section_b, b->offset, text_b, pairing->authored);
 }
 
 static bool same_relocs(struct pairing *pairing, const struct section *section_a,
@@ -147,7 +147,7 @@ static bool same_bytes(struct pairing *pairing, const struct atom *a, const stru
 	const unsigned char *bytes_b = b->section->data + b->start;
 	uint64_t size = a->end - a->start;
 	if (a->class == ATOM_CODE || a->class == ATOM_INIT)
-		return code_first_difference(pairing->orig, a, pairing->patched, b) == size;
+		return code_first_difference(pairing->orig, a, pairing->patched, b, pairing->authored) == size;
 	if (a->section->rule->policy != SECTION_DATA)
 		return !memcmp(bytes_a, bytes_b, size);
 	return same_but_ignored(pairing->orig, &a->section->rule->layouts[0].ignored, bytes_a,
@@ -241,7 +241,7 @@ uint64_t atom_first_difference(struct pairing *pairing, const struct atom *a, co
 	uint64_t first = size_a < size_b ? size_a : size_b;
 
 	if (a->section->data && b->section->data)
-		first = code_first_difference(pairing->orig, a, pairing->patched, b);
+		first = code_first_difference(pairing->orig, a, pairing->patched, b, pairing->authored);
 	for (size_t i = 0; i < a->reloc_count && i < b->reloc_count; i++) {
 		uint64_t at = b->relocs[i].offset - b->start;
 

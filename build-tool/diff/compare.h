@@ -22,13 +22,15 @@ struct pairing {
 	struct object *orig, *patched;
 	struct statics *statics;       /* statics.c */
 	struct atom_verdict *verdicts; /* by index of the atom of patched */
+	const struct authored_lines *authored; /* or NULL */
 };
 
 /*
  * correlate - pair the atoms of two objects that were split, by setting twin and ambiguous in the
  * atoms of both.  pairing_deinit() also takes a pairing of zeroes.
  */
-void correlate(struct object *orig, struct object *patched, struct pairing *ret);
+void correlate(struct object *orig, struct object *patched, const struct authored_lines *authored,
+	       struct pairing *ret);
 void pairing_deinit(struct pairing *pairing);
 
 /*

@@ -231,7 +231,8 @@ static void pair_all(struct pairing *pairing, const struct key_index *orig_index
 	vec_deinit(&chain_b.atoms);
 }
 
-void correlate(struct object *orig, struct object *patched, struct pairing *ret)
+void correlate(struct object *orig, struct object *patched, const struct authored_lines *authored,
+	       struct pairing *ret)
 {
 	struct key_index orig_index, patched_index;
 
@@ -239,6 +240,7 @@ void correlate(struct object *orig, struct object *patched, struct pairing *ret)
 		.orig = orig,
 		.patched = patched,
 		.verdicts = xcalloc(patched->atoms.count, sizeof(*ret->verdicts)),
+		.authored = authored,
 	};
 	key_index_init(&orig_index, orig);
 	key_index_init(&patched_index, patched);

@@ -187,7 +187,7 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	TRY(object_split(selection->patched, options->unit, selection->refusals));
 	if (refusals_fatal(selection->refusals) > before)
 		return NULL;
-	correlate(selection->orig, selection->patched, &selection->pairing);
+	correlate(selection->orig, selection->patched, options->authored, &selection->pairing);
 	select_init(selection);
 	TRY(select_changes(selection));
 	TRY(describe(selection, ret));

@@ -41,6 +41,8 @@ const char *diff_callback_name(uint32_t kind);
  */
 typedef struct error *(*open_module_fn)(void *context, const char *name, struct parent **ret);
 
+struct authored_lines;
+
 struct diff_options {
 	/* Source file, for messages: "net/ipv4/tcp.c"; NULL: use the original's FILE symbol. */
 	const char *unit;
@@ -53,6 +55,8 @@ struct diff_options {
 	void *context;
 	struct externals *externals;
 	uint32_t mode;		       /* enum pokepatch_mode of the functions */
+	/* Lines of patched that the author wrote (line_numbers.h); NULL: not known. */
+	const struct authored_lines *authored;
 };
 
 enum diff_change { DIFF_CHANGED, DIFF_NEW, DIFF_REMOVED };

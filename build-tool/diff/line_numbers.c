@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
 #include "object/debuginfo.h"
 
 /* The constants that an atom's code loads; load_at() reads them when it first needs one. */
@@ -45,6 +46,16 @@ static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
 #define CALL_LINES 8  /* lines of a macro's call */
 #define LINES_ROOM 16 /* depth of inlining */
 
+/* Did the author write one of these lines? */
+static bool is_authored(const struct authored_lines *authored, uint64_t first, uint64_t last)
+{
+	const uint64_t *list = authored ? authored->numbers.list : NULL;
+	size_t count = authored ? authored->numbers.count : 0;
+	size_t index = first_index(i, count, list[i] >= first);
+
+	return index < count && list[index] <= last;
+}
+
 /*
  * pneigh_lookup() has ASSERT_RTNL() in line 1976, which expands to
  * __warn_printk("... %s (%d)\n", __FILE__, __LINE__):
@@ -61,7 +72,8 @@ static const struct constant_load *load_at(struct loads *loads, uint64_t offset)
  */
 static bool are_lines_of(struct object *orig, const struct section *section_a, uint64_t place_a,
 			 uint64_t value_a, struct object *patched,
-			 const struct section *section_b, uint64_t place_b, uint64_t value_b)
+			 const struct section *section_b, uint64_t place_b, uint64_t value_b,
+			 const struct authored_lines *authored)
 {
 	int lines_a[LINES_ROOM], lines_b[LINES_ROOM];
 	size_t count_a = debuginfo_lines(debuginfo_of(orig), section_a->index, place_a, lines_a,
@@ -71,13 +83,15 @@ static bool are_lines_of(struct object *orig, const struct section *section_a, u
 
 	for (size_t i = 0; i < count_a && i < count_b; i++)
 		if (value_a - (uint64_t)lines_a[i] == value_b - (uint64_t)lines_b[i] &&
-		    value_a - (uint64_t)lines_a[i] < CALL_LINES)
+		    value_a - (uint64_t)lines_a[i] < CALL_LINES &&
+		    !is_authored(authored, (uint64_t)lines_b[i], value_b))
 			return true;
 	return false;
 }
 
 static bool differ_in_line_only(const struct loads *a, const struct constant_load *load_a,
-				const struct loads *b, const struct constant_load *load_b)
+				const struct loads *b, const struct constant_load *load_b,
+				const struct authored_lines *authored)
 {
 	if (!load_a || !load_b ||
 	    load_a->start - a->atom->start != load_b->start - b->atom->start ||
@@ -85,11 +99,11 @@ static bool differ_in_line_only(const struct loads *a, const struct constant_loa
 	    memcmp(load_a->rest, load_b->rest, sizeof(load_a->rest)))
 		return false;
 	return are_lines_of(a->object, a->atom->section, load_a->start, load_a->value, b->object,
-			    b->atom->section, load_b->start, load_b->value);
+			    b->atom->section, load_b->start, load_b->value, authored);
 }
 
 uint64_t code_first_difference(struct object *orig, const struct atom *a, struct object *patched,
-			 const struct atom *b)
+			       const struct atom *b, const struct authored_lines *authored)
 {
 	const unsigned char *bytes_a = a->section->data + a->start;
 	const unsigned char *bytes_b = b->section->data + b->start;
@@ -107,7 +121,7 @@ uint64_t code_first_difference(struct object *orig, const struct atom *a, struct
 		}
 		const struct constant_load *load_a = load_at(&loads_a, i);
 		const struct constant_load *load_b = load_at(&loads_b, i);
-		if (!differ_in_line_only(&loads_a, load_a, &loads_b, load_b))
+		if (!differ_in_line_only(&loads_a, load_a, &loads_b, load_b, authored))
 			break;
 		i = load_a->end - a->start;
 	}
@@ -136,7 +150,7 @@ static bool number_at(const char *text, size_t place, uint64_t *ret, size_t *ret
 
 bool same_text_but_line(struct object *orig, const struct section *section_a, uint64_t place_a,
 			const char *a, struct object *patched, const struct section *section_b,
-			uint64_t place_b, const char *b)
+			uint64_t place_b, const char *b, const struct authored_lines *authored)
 {
 	uint64_t number_a, number_b;
 	size_t start_a, end_a, start_b, end_b, i = 0;
@@ -149,5 +163,5 @@ bool same_text_but_line(struct object *orig, const struct section *section_a, ui
 	       number_at(b, i, &number_b, &start_b, &end_b) && start_a == start_b &&
 	       !strcmp(a + end_a, b + end_b) &&
 	       are_lines_of(orig, section_a, place_a, number_a, patched, section_b, place_b,
-			    number_b);
+			    number_b, authored);
 }

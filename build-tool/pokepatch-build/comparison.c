@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
+#include "pokepatch-build/overlay.h"
 #include "pokepatch-build/units.h"
 
 #include <stdlib.h>
@@ -73,6 +75,32 @@ static struct error *open_exporter(void *context, const char *path, struct paren
 	return open_module_at(build, name, file, ret);
 }
 
+static int number_order(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/*
+ * The lines of all changed files that the unit compiles, together: a line of one file that has the
+ * number of one that the author wrote in another is only compared more strictly.
+ */
+static void find_authored(const struct build *build, const struct unit *unit,
+			  struct authored_lines *ret)
+{
+	for (size_t i = 0; i < unit->nr_changed_files; i++) {
+		const struct changed_file *file =
+			changes_find(build->changes, unit->changed_files[i]);
+
+		if (file)
+			text_lines_authored(&file->new_lines, ret);
+	}
+	if (ret->numbers.count)
+		qsort(ret->numbers.list, ret->numbers.count, sizeof(*ret->numbers.list),
+		      number_order);
+}
+
 static struct error *compare_unit(struct build *build, size_t index)
 {
 	struct comparison *comparison = build->comparison;
@@ -99,8 +127,13 @@ static struct error *compare_unit(struct build *build, size_t index)
 		TRY(modules_file(build, unit->parent_path, &path));
 		TRY(open_module_at(build, unit->parent, path, &options.parent));
 	}
+	struct authored_lines authored = {0};
+	find_authored(build, unit, &authored);
+	options.authored = &authored;
 	const size_t before = build->refusals.count;
-	TRY(diff_run(&options, &build->refusals, &comparison->results[index]));
+	struct error *error = diff_run(&options, &build->refusals, &comparison->results[index]);
+	vec_deinit(&authored.numbers);
+	TRY(error);
 	/* The original has what the kernel has not: then the reason is the source. */
 	for (size_t i = before; unit->edited && i < build->refusals.count; i++)
 		if (!strcmp(build->refusals.list[i].code, "symbol-missing")) {

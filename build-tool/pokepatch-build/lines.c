@@ -3,6 +3,7 @@
 #include "pokepatch-build/lines.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The state of C's syntax at the start of a line. */
@@ -153,7 +154,8 @@ static enum group_line group_line(const struct text_line *line)
 	return GROUP_NONE;
 }
 
-void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret)
+static void number_lines(const struct text_lines *lines, struct buffer *ret,
+			 struct authored_lines *authored)
 {
 	struct scan scan = {};
 	size_t number = 1;  /* the compiler's number for the next line */
@@ -178,9 +180,27 @@ void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret
 			depth -= kind == GROUP_CLOSES && depth;
 		}
 		scan_line(&scan, line);
+		if (!line->origin)
+			*vec_push(&authored->numbers) = number;
 		buffer_add(ret, line->text, line->length);
 		if (i + 1 < lines->count || !lines->no_newline)
 			buffer_add(ret, "\n", 1);
 		number++;
 	}
+}
+
+void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret)
+{
+	struct authored_lines authored = {0};
+
+	number_lines(lines, ret, &authored);
+	vec_deinit(&authored.numbers);
+}
+
+void text_lines_authored(const struct text_lines *lines, struct authored_lines *ret)
+{
+	struct buffer text = {0};
+
+	number_lines(lines, &text, ret);
+	buffer_deinit(&text);
 }

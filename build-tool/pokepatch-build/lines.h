@@ -7,6 +7,7 @@
 #ifndef POKEPATCH_LINES_H
 #define POKEPATCH_LINES_H
 
+#include "diff/line_numbers.h"
 #include "pokepatch-build/patch.h"
 
 /*
@@ -19,5 +20,8 @@
  * it is repeated after the group's #else, #elif and #endif.
  */
 void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret);
+
+/* text_lines_authored - append the numbers that the lines of the diffs have then. */
+void text_lines_authored(const struct text_lines *lines, struct authored_lines *ret);
 
 #endif /* POKEPATCH_LINES_H */

@@ -183,6 +183,21 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	[ ! -e pokepatch-x.ko ]
 }
 
+# msleep(17) of line 17 becomes msleep(18) in line 18, as ASSERT_RTNL()'s line number would.
+@test "a constant that the author changed, and that equals its line before and after" {
+	local tree=$source file=fs/proc/version.c
+	cp -rs "$source" linux
+	rm linux/$file
+	sed -e '/^#include "internal.h"/i #include <linux/delay.h>' \
+		-e '/^static int version_proc_show/,/^}/s/^\treturn 0;/\tmsleep(17);\n&/' "$tree/$file" >linux/$file
+	[ "$(grep -n msleep linux/$file)" = "$(printf '17:\tmsleep(17);')" ]
+	source=linux
+	edit $file 's,^\tmsleep(17);,\t/* longer */\n\tmsleep(18);,' >x.patch
+	build -s linux x.patch
+	# It was compared: the kernel has no msleep() there.
+	ends 2 "refused [verify-mismatch]: 'version_proc_show' as compiled here"
+}
+
 @test "a diff that does not apply: file, hunk and line" {
 	edit fs/proc/version.c "$version_edit" >x.patch
 	sed -i 's/^ \(.*\)linux_proc_banner/ \1no_such_banner/' x.patch
@@ -541,32 +556,30 @@ kernel_program() {
 flip() {
 	local byte
 	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
-	printf "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+	printf '%b' "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
 @test "a function that vmlinux has, but for where it refers to" {
-	local text start file name type target place
+	local address in_file start file target place
 	cp "$(readlink -f "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release")" vmlinux
-	# Address of .text, and its place in the file.
-	text=($(readelf -SW vmlinux | awk '$2 == ".text" || $3 == ".text" { print "0x" $(NF - 7), "0x" $(NF - 6) }'))
-	nm vmlinux >names
+	read -r address in_file < <(readelf -SW vmlinux | awk '$2 == ".text" || $3 == ".text" { print "0x" $(NF - 7), "0x" $(NF - 6) }')
+	nm vmlinux >symbols
 	for file in version uptime; do
 		edit fs/proc/$file.c "/^static int ${file}_proc_show/,/^}/s/return 0/return 1/" >x.patch
 		build -q -v vmlinux x.patch
 		ends 0
-		start=0x$(awk -v "name=${file}_proc_show" '$3 == name { print $1 }' names)
-		# Offsets in .text, where the function is the first one; of what has no name, strings.
-		objdump -rj .text "$source/fs/proc/$file.o" | awk '/R_X86/ { print "0x" $1, $2, $3 }' >relocs
-		[ $file = version ] || grep rodata.str relocs >strings
-		[ $file = version ] || mv strings relocs
-		while read -r place type target; do
-			[ $((place)) -lt 58 ] || [ $file = uptime ] || continue
-			flip vmlinux $((start - text[0] + text[1] + place))
+		start=0x$(awk -v "name=${file}_proc_show" '$3 == name { print $1 }' symbols)
+		# In .text, the function is the first one.  Of uptime_proc_show(), only the string is tried.
+		objdump -rj .text "$source/fs/proc/$file.o" | awk -v file=$file '
+			/R_X86/ && (file == "version" || /rodata.str/) { print "0x" $1, $3 }' >fields
+		while read -r place target; do
+			[ $file != version ] || [ $((place)) -lt 58 ] || continue
+			flip vmlinux $((start - address + in_file + place))
 			build -q -v vmlinux x.patch
 			ends 2 "[verify-mismatch]: '${file}_proc_show' as compiled here refers to '${target%%[-+]*}' at byte $((place)), and"
-			flip vmlinux $((start - text[0] + text[1] + place))
-			echo $target >>seen
-		done <relocs
+			flip vmlinux $((start - address + in_file + place))
+			echo "$target" >>seen
+		done <fields
 	done
 	grep -q linux_proc_banner seen
 	grep -q seq_printf seen
