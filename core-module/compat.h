@@ -54,6 +54,15 @@
 #define PP_TASKS_RCU_COVERS_EXIT 0
 #endif
 
+/* --- workqueues ---------------------------------------------------------------------- */
+
+/* The workqueue whose workers are bound to no CPU.  Newer kernels warn of its old name. */
+#ifdef PP_HAS_SYSTEM_DFL_WQ
+#define pp_unbound_workqueue system_dfl_wq
+#else
+#define pp_unbound_workqueue system_unbound_wq
+#endif
+
 /* --- ftrace -------------------------------------------------------------------------- */
 
 #ifdef CONFIG_DYNAMIC_FTRACE

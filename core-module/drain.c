@@ -17,6 +17,7 @@
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
 #include "core_print.h"
 #include "debug.h"
 #include "drain.h"
@@ -115,7 +116,7 @@ bool pp_drain_try_end(struct pp_patch *patch)
 void pp_drain_later(struct pp_patch *patch)
 {
 	if (drain_current(patch))
-		queue_delayed_work(system_unbound_wq, &patch->drain, patch->drain_pause);
+		queue_delayed_work(pp_unbound_workqueue, &patch->drain, patch->drain_pause);
 }
 
 /* The module's exit waits for this work item (pp_drain_exit()), so @patch is valid throughout. */
@@ -128,7 +129,7 @@ static void drain_work(struct work_struct *work)
 		return;
 	if (drain_look(patch, nr, true)) {
 		patch->drain_pause = min_t(unsigned long, 2 * patch->drain_pause, LONGEST_PAUSE);
-		queue_delayed_work(system_unbound_wq, &patch->drain, patch->drain_pause);
+		queue_delayed_work(pp_unbound_workqueue, &patch->drain, patch->drain_pause);
 	} else if (drain_end(patch, nr)) {
 		pr_debug("%s: no task is in its code any more\n", patch->name);
 		module_put(patch->mod);

@@ -14,6 +14,7 @@
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <trace/events/sched.h>
 #if __has_include(<asm/text-patching.h>)
 #include <asm/text-patching.h>
@@ -72,3 +73,7 @@ void features_exit(void (*probe)(void *data, struct task_struct *task, bool grou
 #line 1 "TEXT_POKE_BATCH"
 void features_text_poke_batch(u8 *at, const u8 *insn);
 void features_text_poke_batch(u8 *at, const u8 *insn) { smp_text_poke_batch_add(at, insn, 5, insn); }
+
+#line 1 "SYSTEM_DFL_WQ"
+const void *features_dfl_wq(void);
+const void *features_dfl_wq(void) { return system_dfl_wq; }
