@@ -50,6 +50,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "source-differs", "the source is not the one that the kernel was built from", false },
 	{ "static-ambiguous", "pokepatch cannot tell which of several static symbols is meant", false },
 	{ "static-key-in-module", "new code uses a static key that lives in a module", false },
+	{ "static-renamed", "a new static variable takes the place of one whose value would be lost", true },
 	{ "symbol-ambiguous", "pokepatch cannot tell which of several symbols is meant", false },
 	{ "symbol-in-module", "the changed code refers to a module that may not be loaded when the code runs", false },
 	{ "symbol-missing", "the kernel has no symbol that the new code needs", false },

@@ -12,6 +12,7 @@
 #include "diff/author.h"
 #include "diff/author_callbacks.h"
 #include "diff/externals.h"
+#include "diff/renamed.h"
 #include "diff/statics.h"
 #include "object/debuginfo.h"
 
@@ -507,5 +508,6 @@ struct error *select_changes(struct selection *selection)
 		TRY(follow_references(selection, selection->included.list[i]));
 	for (size_t i = 0; i < selection->included.count; i++)
 		TRY(addresses_judge(selection, selection->included.list[i]));
+	renamed_refuse(selection);
 	return NULL;
 }

@@ -322,3 +322,36 @@ new_text() {
 }
 @test "a constant text that changed is a new one, gcc" { new_text; }
 @test "a constant text that changed is a new one, clang" { use_clang; new_text; }
+
+renamed() {
+	compare <<-'END'
+		int ext(int);
+		NEW(static int count = 5;)
+		int f(int x) { OLD(static int count = 5;) return ext(x) + count++; }
+	END
+	refused "static-renamed count"
+}
+@test "a function's static variable that becomes the file's, gcc" { renamed; }
+@test "a function's static variable that becomes the file's, clang" {
+	use_clang
+	renamed
+}
+
+@test "a static variable that is renamed, and grows" {
+	compare <<-'END'
+		int ext(int);
+		static OLD(int calls) NEW(long all_calls);
+		int f(int x) { return ext(x) + OLD(calls++) NEW(all_calls++); }
+		int g(int x) { return ext(x) * OLD(calls++) NEW(all_calls++); }
+	END
+	refused "static-renamed all_calls"
+}
+
+@test "a static variable that goes, and one that comes, in other functions" {
+	compare <<-'END'
+		int ext(int);
+		int f(int x) { OLD(static int calls;) return ext(x) OLD(+ calls++) NEW(* 3); }
+		int g(int x) { NEW(static int fresh;) return ext(x) NEW(+ fresh++); }
+	END
+	carries "f changed" "g changed"
+}
