@@ -76,39 +76,61 @@ static const char *line_path(const char *line)
 	return space ? space + 1 : NULL;
 }
 
-struct error *manifest_check(const char *tree, char *const *files, bool *ret_sound)
+struct error *manifest_open(const char *tree, struct manifest *ret)
 {
 	_free_ char *path = xasprintf("%s/.pokepatch/manifest", tree);
-	_free_ char *text = NULL;
-	struct map lines = {};
-	bool sound = true;
 	size_t length;
 
-	*ret_sound = false;
+	*ret = (struct manifest){.tree = tree};
 	if (!file_exists(path))
 		return NULL;
-	TRY(file_read(path, &text, &length));
-	for (char *line = text, *end; sound && *line; line = end + 1) {
+	TRY(file_read(path, &ret->text, &length));
+	ret->sound = true;
+	for (char *line = ret->text, *end; *line; line = end + 1) {
 		end = strchr(line, '\n');
 		if (!end || !line_path(line)) {
-			sound = false;
+			ret->sound = false;
 			break;
 		}
 		*end = '\0';
-		if (files)
-			*map_slot(&lines, line_path(line)) = line;
-		else
-			sound = line_is_sound(tree, line);
+		*map_slot(&ret->lines, line_path(line)) = line;
+		*vec_push(&ret->all) = line_path(line);
 	}
-	for (; sound && files && *files; files++) {
-		const char *name = has_prefix(*files, "./") ? *files + 2 : *files;
-		const char *line = map_get(&lines, name);
-
-		/* Files that kbuild made later, or outside the tree, are not in the manifest. */
-		if (line)
-			sound = line_is_sound(tree, line);
-	}
-	map_deinit(&lines);
-	*ret_sound = sound;
 	return NULL;
+}
+
+void manifest_close(struct manifest *manifest)
+{
+	map_deinit(&manifest->lines);
+	vec_deinit(&manifest->all);
+	free(manifest->text);
+}
+
+bool manifest_check(struct manifest *manifest, const char *file)
+{
+	const char *name = has_prefix(file, "./") ? file + 2 : file;
+	void **line;
+
+	/* Files that kbuild made later, or outside the tree, are not in the manifest. */
+	if (!manifest->sound || !map_has(&manifest->lines, name))
+		return manifest->sound;
+	line = map_slot(&manifest->lines, name);
+	if (*line)
+		manifest->sound = line_is_sound(manifest->tree, *line);
+	*line = NULL; /* once is enough */
+	return manifest->sound;
+}
+
+bool manifest_check_files(struct manifest *manifest, char *const *files)
+{
+	while (*files && manifest_check(manifest, *files))
+		files++;
+	return manifest->sound;
+}
+
+bool manifest_check_all(struct manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->all.count && manifest->sound; i++)
+		manifest_check(manifest, manifest->all.list[i]);
+	return manifest->sound;
 }

@@ -344,6 +344,7 @@ static struct error *tree_is_ready(const struct build *build, const struct buffe
 				       NULL};
 	_free_ char *ready = ready_path(build);
 	_free_ char *text = NULL;
+	struct manifest manifest;
 	size_t length;
 
 	*ret = false;
@@ -352,7 +353,10 @@ static struct error *tree_is_ready(const struct build *build, const struct buffe
 	TRY(file_read(ready, &text, &length));
 	if (strcmp(text, identity->text))
 		return NULL;
-	return manifest_check(build->tree, always, ret);
+	struct error *error = manifest_open(build->tree, &manifest);
+	*ret = !error && manifest_check_files(&manifest, always);
+	manifest_close(&manifest);
+	return error;
 }
 
 /*

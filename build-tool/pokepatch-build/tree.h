@@ -43,12 +43,29 @@ struct error *folder_copy(const char *from, const char *to, char *const *left_ou
 /* manifest_write - record the size and time of every file in the tree. */
 struct error *manifest_write(const char *tree);
 /*
- * manifest_check - do the files still have the sizes and times in the manifest?
- * @files: paths in the tree, ends with NULL; files that the manifest does not have are skipped.
- * NULL: every file in the manifest.
- * @ret_sound: false also if there is no manifest, or a damaged one.
+ * The manifest, read once for many questions.  It is not sound if the tree has none, or a damaged
+ * one, or once a file does not have the size and time that it should have.
  */
-struct error *manifest_check(const char *tree, char *const *files, bool *ret_sound);
+struct manifest {
+	const char *tree; /* lives longer */
+	bool sound;
+	char *text;
+	struct map lines; /* by path in the tree; NULL: the file has been checked */
+	VEC(const char *) all; /* paths */
+};
+/* manifest_open - the caller closes it, after errors, too. */
+struct error *manifest_open(const char *tree, struct manifest *ret);
+void manifest_close(struct manifest *manifest);
+/*
+ * manifest_check, manifest_check_files - do a file, or the files of a list that ends with NULL,
+ * still have their sizes and times?  Paths in the tree; what the manifest does not have is skipped,
+ * and each file is looked at once.
+ * manifest_check_all - the same for every file.
+ * Return: whether the manifest is still sound.
+ */
+bool manifest_check(struct manifest *manifest, const char *file);
+bool manifest_check_files(struct manifest *manifest, char *const *files);
+bool manifest_check_all(struct manifest *manifest);
 
 /*
  * ---- kernel_check.c ----------------------------------------------------------

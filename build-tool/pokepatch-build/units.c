@@ -294,19 +294,18 @@ static struct error *check_damage(struct build *build, const struct candidates *
 				  const struct kbuild_unit *compiled, size_t count,
 				  const char *output, bool *ret_damaged)
 {
-	*ret_damaged = false;
-	for (size_t i = 0; i < count && !*ret_damaged; i++) {
-		bool sound;
+	struct manifest manifest;
+	struct error *error = manifest_open(build->tree, &manifest);
 
+	*ret_damaged = false;
+	for (size_t i = 0; !error && i < count && !*ret_damaged; i++) {
 		if (compiled[i].argv.list)
-			TRY(manifest_check(build->tree, compiled[i].depends, &sound));
+			*ret_damaged = !manifest_check_files(&manifest, compiled[i].depends);
 		else if (must_compile(&candidates->list.list[i], output))
-			TRY(manifest_check(build->tree, NULL, &sound));
-		else
-			continue;
-		*ret_damaged = !sound;
+			*ret_damaged = !manifest_check_all(&manifest);
 	}
-	return NULL;
+	manifest_close(&manifest);
+	return error;
 }
 
 static struct error *cannot_compile(const struct candidate *candidate, const struct buffer *output)
