@@ -321,6 +321,13 @@ static struct error *file_write_mode(const char *path, const void *bytes, size_t
 	return error;
 }
 
+struct error *file_write_scratch(const char *path, const void *bytes, size_t length)
+{
+	int fd _close_ = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	return fd < 0 ? error_errno("cannot write %s", path) : write_all(fd, bytes, length, path);
+}
+
 struct error *file_write(const char *path, const void *bytes, size_t length)
 {
 	mode_t mask = umask(0);

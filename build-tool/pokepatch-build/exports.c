@@ -149,7 +149,7 @@ static struct error *name_sources(const struct exporters *exporters)
 
 		TRY(file_read(exporter->preprocessed, &text, &length));
 		_free_ char *named = xasprintf("# 1 \"%s\"\n%s", exporter->unit->source, text);
-		TRY(file_write(exporter->preprocessed, named, strlen(named)));
+		TRY(file_write_scratch(exporter->preprocessed, named, strlen(named)));
 	}
 	return NULL;
 }

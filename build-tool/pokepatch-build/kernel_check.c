@@ -230,7 +230,7 @@ static struct error *ask_compiler(const struct build *build, struct compiler *re
 	struct proc_result result = {};
 	char kind[8];
 
-	TRY(file_write(source, version_source, strlen(version_source)));
+	TRY(file_write_scratch(source, version_source, strlen(version_source)));
 	struct error *error = proc_run(argv, NULL, &result);
 	*ret_runs = !error && !result.status && result.out.text &&
 		    sscanf(result.out.text, " %7s %u %u %u", kind, &ret->major, &ret->minor,

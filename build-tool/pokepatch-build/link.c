@@ -141,7 +141,7 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 	char *script _free_ = xasprintf("%s/merge.lds", build->work);
 	char *text _free_ = xasprintf(merge_script, padding);
 
-	TRY(file_write(script, text, strlen(text)));
+	TRY(file_write_scratch(script, text, strlen(text)));
 	struct args args = start_command(build);
 	args_add(&args, build->core.ld[0]);
 	args_add(&args, "-r");
@@ -210,8 +210,8 @@ static struct error *run_modpost(struct linker *linker)
 	char *cmd _free_ = xasprintf("%s/.%s.o.cmd", build->work, linker->module);
 
 	/* Files of kbuild's that modpost reads: the object's parts, and their dependencies. */
-	TRY(file_write(mod, "\n", 1));
-	TRY(file_write(cmd, "", 0));
+	TRY(file_write_scratch(mod, "\n", 1));
+	TRY(file_write_scratch(cmd, "", 0));
 	struct args args = start_command(build);
 	args_add_all(&args, build->core.modpost);
 	args_add(&args, "-e"); /* an external module: loading it taints the kernel as out-of-tree */

@@ -390,7 +390,7 @@ static struct error *mark_name(struct build *build, struct object *objects, cons
 static struct error *write_header(struct build *build, const struct buffer *header)
 {
 	build->marks_header = xasprintf("%s/marks.h", build->work);
-	return file_write(build->marks_header, header->text ? header->text : "", header->length);
+	return file_write_scratch(build->marks_header, header->text ? header->text : "", header->length);
 }
 
 static struct error *mark_all(struct build *build, struct object *objects)

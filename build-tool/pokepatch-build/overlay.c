@@ -74,7 +74,7 @@ static struct error *write_file(const struct build *build, const struct overlay_
 		text_lines_join_numbered(&changed->new_lines, &out);
 	else
 		text_lines_join(&changed->old_lines, &out);
-	error = file_write(to, out.text, out.length);
+	error = file_write_scratch(to, out.text, out.length);
 	buffer_deinit(&out);
 	return error;
 }

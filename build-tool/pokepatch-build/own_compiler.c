@@ -126,7 +126,7 @@ struct error *own_compiler_install(struct build *build)
 	text = xasprintf("#!/bin/sh\nexec %s -L '%s' '%s' \"$@\"\n", build->machine->tools.emulator,
 			 build->files.compiler, build->cc1);
 	TRY(make_dirs(folder));
-	TRY(file_write(wrapper, text, strlen(text)));
+	TRY(file_write_scratch(wrapper, text, strlen(text)));
 	if (chmod(wrapper, 0755))
 		return error_errno("cannot write %s", wrapper);
 	for (char **p = build->make_env; *p; p++) {

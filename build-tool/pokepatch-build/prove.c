@@ -122,7 +122,7 @@ static struct error *keep_input(const struct build *build, struct proof_input *i
 
 	char *path _free_ = xasprintf("%s/proof.txt", build->work);
 	char *text _free_ = proof_input_write(input);
-	return file_write(path, text, strlen(text));
+	return file_write_scratch(path, text, strlen(text));
 }
 
 static struct error *run_proof(struct build *build, struct proof_input *input)

@@ -224,7 +224,7 @@ static struct error *take_headers(struct build *build)
 	struct error *error;
 	const char *name;
 
-	TRY(file_write(makefile, variables_makefile, strlen(variables_makefile)));
+	TRY(file_write_scratch(makefile, variables_makefile, strlen(variables_makefile)));
 	/* When another make runs us, its MAKEFLAGS could set CC. */
 	args_add_clean_environment(&args, build->work);
 	args_add(&args, "make");

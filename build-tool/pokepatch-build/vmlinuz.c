@@ -132,7 +132,7 @@ static struct error *unpack_with(const char *const *program, const uint8_t *payl
 	struct proc_result result = {};
 	struct error *error;
 
-	TRY(file_write(from, payload, length));
+	TRY(file_write_scratch(from, payload, length));
 	error = proc_run(program, &options, &result);
 	proc_result_deinit(&result);
 	unlink(from);
@@ -155,7 +155,7 @@ static struct error *unpack(const uint8_t *payload, size_t length, const char *w
 		if (packing->program[0])
 			return unpack_with(packing->program, payload, length, work, to);
 		if (unpack_lz4(payload, length, &out))
-			error = file_write(to, out.text, out.length);
+			error = file_write_scratch(to, out.text, out.length);
 		buffer_deinit(&out);
 		return error;
 	}
