@@ -102,7 +102,7 @@ static const struct bits lo12_bits[] = {
 	{R_AARCH64_LDST64_ABS_LO12_NC, 10, 3}, {R_AARCH64_LDST128_ABS_LO12_NC, 10, 4},
 };
 
-/* Section 5.7 of the ABI; the other bits of the result are nobody's. */
+/* Section 5.7 of the ABI; the caller ignores the other bits of the result. */
 static bool arm64_encode(uint32_t type, uint64_t value, uint64_t place, uint64_t *ret)
 {
 	uint64_t pages = (value >> 12) - (place >> 12);
@@ -122,6 +122,26 @@ static bool arm64_encode(uint32_t type, uint64_t value, uint64_t place, uint64_t
 			return true;
 		}
 	return false;
+}
+
+/*
+ * ld works around erratum 843419: it makes an ADR of an ADRP, or has the load or store behind one
+ * branch to a copy.  A call of a weak function that is nowhere becomes a NOP.
+ */
+static bool arm64_relaxed(uint32_t type, uint64_t here, uint64_t found)
+{
+	const uint64_t is_adrp = 0x80000000, branch = 0x14000000;
+
+	switch (type) {
+	case R_AARCH64_ADR_PREL_PG_HI21:
+	case R_AARCH64_ADR_PREL_PG_HI21_NC:
+		return ((here ^ found) & ~(uint64_t)ADR_BITS) == is_adrp;
+	case R_AARCH64_CALL26:
+	case R_AARCH64_JUMP26:
+		return found == NOP;
+	default:
+		return (found & 0xfc000000) == branch;
+	}
 }
 
 #define NOT_LINUX "code that runs outside of the kernel's own mapping cannot be replaced"
@@ -345,6 +365,7 @@ const struct arch arch_arm64 = {
 		.count = ARRAY_SIZE(arm64_relocs),
 		.address = R_AARCH64_ABS64,
 		.encode = arm64_encode,
+		.relaxed = arm64_relaxed,
 	},
 	.symbols = {
 		.mark = arm64_symbol_mark,

@@ -48,6 +48,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "section-unknown", "there is a section that pokepatch does not understand", false },
 	{ "sibling-call", "a function ends in a jump to one that stays in the kernel, which the ABI forbids", false },
 	{ "source-differs", "the source is not the one that the kernel was built from", false },
+	{ "split-differs", "the compiler makes other functions when each has a section of its own", false },
 	{ "static-ambiguous", "pokepatch cannot tell which of several static symbols is meant", false },
 	{ "static-key-in-module", "new code uses a static key that lives in a module", false },
 	{ "static-renamed", "a new static variable takes the place of one whose value would be lost", true },

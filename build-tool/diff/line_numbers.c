@@ -84,7 +84,8 @@ static bool are_lines_of(struct object *orig, const struct section *section_a, u
 	for (size_t i = 0; i < count_a && i < count_b; i++)
 		if (value_a - (uint64_t)lines_a[i] == value_b - (uint64_t)lines_b[i] &&
 		    value_a - (uint64_t)lines_a[i] < CALL_LINES &&
-		    !is_authored(authored, (uint64_t)lines_b[i], value_b))
+		    !is_authored(authored, (uint64_t)lines_b[i],
+				 (uint64_t)lines_b[i] + CALL_LINES - 1))
 			return true;
 	return false;
 }

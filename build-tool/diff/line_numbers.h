@@ -2,7 +2,8 @@
 /*
  * Recognizes line numbers that code passes on at run time, such as __LINE__ in ASSERT_RTNL().  They
  * change with every line that a patch adds above them, and are no difference.  In a line that the
- * author wrote, the same constant is one: msleep(20) of line 20 may become msleep(21) in line 21.
+ * author wrote, such a constant is a difference: msleep(20) of line 20 may become msleep(21) in
+ * line 21.
  */
 #ifndef POKEPATCH_LINE_NUMBERS_H
 #define POKEPATCH_LINE_NUMBERS_H

@@ -17,10 +17,10 @@ struct renamed {
 	bool *fresh;	 /* by index of the atom of patched */
 };
 
-static bool is_static_state(const struct atom *atom)
+static bool is_unpaired_state(const struct atom *atom)
 {
 	return atom->class == ATOM_DATA && !atom->twin && !atom->ambiguous && atom->symbol &&
-	       atom->symbol->bind == STB_LOCAL && atom->section->flags & SHF_WRITE;
+	       atom->section->flags & SHF_WRITE;
 }
 
 /* Call visit for each variable to which a function of the object refers. */
@@ -63,9 +63,10 @@ static void judge_use(struct renamed *renamed, struct atom *used, struct atom *u
 			continue;
 		refusals_add(selection->refusals, "static-renamed",
 			     select_location(selection, used->name), used->name,
-			     "'%s' is new, and %s() used '%s' instead, which is gone: if it is the "
-			     "same variable, keep its name and place; its value would be lost",
-			     used->name, user->name, gone->atom->name);
+			     "'%s' begins with its initial value; %s() used '%s' before, which is "
+			     "gone; if both are one variable, keep the old name and place, else "
+			     "--allow static-renamed:%s",
+			     used->name, user->name, gone->atom->name, used->name);
 		renamed->fresh[used->index] = false; /* once */
 		return;
 	}
@@ -80,14 +81,15 @@ void renamed_refuse(struct selection *selection)
 	renamed.gone_of = xcalloc(orig->atoms.count + 1, sizeof(*renamed.gone_of));
 	renamed.fresh = xcalloc(patched->atoms.count + 1, sizeof(*renamed.fresh));
 	for (size_t i = 0; i < orig->atoms.count; i++)
-		if (is_static_state(orig->atoms.list[i])) {
+		if (is_unpaired_state(orig->atoms.list[i]) &&
+		    orig->atoms.list[i]->symbol->bind == STB_LOCAL) {
 			*vec_push(&renamed.gone) = (struct gone){.atom = orig->atoms.list[i]};
 			renamed.gone_of[i] = renamed.gone.count;
 		}
 	for (size_t i = 0; renamed.gone.count && i < selection->included.count; i++) {
 		const struct atom *atom = selection->included.list[i];
 
-		renamed.fresh[atom->index] = is_static_state(atom);
+		renamed.fresh[atom->index] = is_unpaired_state(atom);
 		any |= renamed.fresh[atom->index];
 	}
 	if (any) {

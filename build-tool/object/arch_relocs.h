@@ -63,6 +63,11 @@ struct arch_relocs {
 	 */
 	bool (*encode)(uint32_t type, uint64_t value, uint64_t place, uint64_t *ret);
 	/*
+	 * relaxed - whether a linker may have made the instruction found of the instruction here,
+	 * where they differ in other bits than the relocation's.
+	 */
+	bool (*relaxed)(uint32_t type, uint64_t here, uint64_t found);
+	/*
 	 * fold - after an allocated section was read and before its relocations are sorted: merge
 	 * several relocations that express one thing (riscv ADD32 and SUB32) into one, and let
 	 * each name its real target (PCREL_LO12).  Errors: relocations that make no sense.

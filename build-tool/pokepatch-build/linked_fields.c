@@ -27,7 +27,8 @@ void exact_names_init(const struct object *object, struct exact_names *ret)
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
 
-		if (symbol->section && symbol->size && *symbol->name &&
+		/* Where another unit has a strong one, vmlinux's of a weak name is elsewhere. */
+		if (symbol->section && symbol->size && *symbol->name && symbol->bind != STB_WEAK &&
 		    (symbol->type == STT_FUNC || symbol->type == STT_OBJECT))
 			*vec_push(&ret->by_place) = symbol;
 	}
@@ -168,7 +169,10 @@ static const unsigned char *bytes_there(const struct field *field, uint64_t *ret
 	return parent_contents(field->parent, 0, value, ret_room);
 }
 
-/* The linker keeps one of equal strings and constants.  Is it one, where the field leads? */
+/*
+ * The linker keeps one of equal strings and constants.  Is it one, where the field leads?  A place
+ * within one may be counted from its neighbour ("xyz"[n - 2]), of which nothing is known then.
+ */
 static enum answer leads_to_equal(const struct field *field)
 {
 	const struct section *section = field->reloc->symbol->section;
@@ -176,21 +180,25 @@ static enum answer leads_to_equal(const struct field *field)
 			  (uint64_t)field->kind->origin;
 	uint64_t room, size = section->entsize;
 	const unsigned char *bytes;
+	bool at_start;
 
-	if (!section->data || offset >= section->size ||
+	if (!section->data || offset >= section->size || section->entsize == 0 ||
 	    (!field->theirs && (field->kind->mask || field->kind->size < 4)))
 		return UNKNOWN;
 	if (section->flags & SHF_STRINGS) {
 		if (section->entsize > 1)
 			return UNKNOWN;
 		size = strnlen((const char *)section->data + offset, section->size - offset) + 1;
+		at_start = !offset || !section->data[offset - 1];
+	} else {
+		at_start = offset % section->entsize == 0;
 	}
-	if (!size || size > section->size - offset)
+	if (size > section->size - offset)
 		return UNKNOWN;
 	bytes = bytes_there(field, &room);
-	return bytes && size <= room && !memcmp(bytes, section->data + offset, size)
-		       ? LEADS_THERE
-		       : LEADS_ELSEWHERE;
+	if (bytes && size <= room && !memcmp(bytes, section->data + offset, size))
+		return LEADS_THERE;
+	return at_start ? LEADS_ELSEWHERE : UNKNOWN;
 }
 
 /* ---- checking ----------------------------------------------------------------------- */
@@ -243,21 +251,58 @@ static enum answer check_field(struct field *field, const struct parent_symbol *
 
 	if (!size || size > room || field->kind->linker)
 		return UNKNOWN;
+	field->place = old->value + at;
+	field->found = read_field(arch, bytes + at, size);
+	bool same = !((field->found ^ field->here) & ~field_bits(field));
+	*ret_target = reloc->symbol->name;
 	if (!parent_is_vmlinux(field->parent)) {
-		field->theirs = find_theirs(parent_relocs(field->parent, arch, old->section_number),
-					    arch, old->value + at, reloc->type);
-		return field->theirs && field->theirs->section < SHN_LORESERVE
-			       ? check_target(field, ret_target)
-			       : UNKNOWN;
+		const struct parent_relocs *relocs =
+			parent_relocs(field->parent, arch, old->section_number);
+
+		field->theirs = find_theirs(relocs, arch, old->value + at, reloc->type);
+		if (!relocs->list.count || (field->theirs && field->theirs->section >= SHN_LORESERVE))
+			return UNKNOWN;
+		return field->theirs && same ? check_target(field, ret_target) : LEADS_ELSEWHERE;
 	}
 	if (field->kind->adds)
 		return UNKNOWN;
-	field->place = old->value + at;
-	field->found = read_field(arch, bytes + at, size);
-	/* Has the linker left the instruction alone but for the bits that the relocation writes? */
-	if ((field->found ^ field->here) & ~field_bits(field))
-		return UNKNOWN;
+	if (!same)
+		return arch->relocs.relaxed &&
+				       arch->relocs.relaxed(reloc->type, field->here, field->found)
+			       ? UNKNOWN
+			       : LEADS_ELSEWHERE;
 	return check_target(field, ret_target);
+}
+
+/* Does the module's function have relocations where the exact object has none? */
+static bool has_others(const struct exact_names *names, const struct symbol *symbol,
+		       const struct parent *parent, const struct parent_symbol *old,
+		       struct linked_fields *ret)
+{
+	const struct arch *arch = names->object->arch;
+	const struct section *section = symbol->section;
+	const struct reloc *ours = section->relocs.list;
+	const struct parent_relocs *relocs = parent_relocs(parent, arch, old->section_number);
+	const struct parent_reloc *list = relocs->list.list;
+	size_t first = first_index(i, relocs->list.count, list[i].offset >= old->value);
+
+	for (size_t i = first; i < relocs->list.count; i++) {
+		uint64_t at = list[i].offset - old->value;
+		const struct reloc_kind *kind = arch_reloc(arch, list[i].type);
+
+		if (at >= symbol->size)
+			break;
+		if (kind && kind->idle)
+			continue;
+		size_t same = first_index(j, section->relocs.count,
+					  ours[j].offset >= symbol->value + at);
+		if (same == section->relocs.count || ours[same].offset != symbol->value + at) {
+			ret->at = at;
+			ret->target = "nothing";
+			return true;
+		}
+	}
+	return false;
 }
 
 void linked_fields_check(const struct exact_names *names, const struct symbol *symbol,
@@ -270,6 +315,8 @@ void linked_fields_check(const struct exact_names *names, const struct symbol *s
 	size_t first = first_index(i, section->relocs.count, list[i].offset >= symbol->value);
 
 	*ret = (struct linked_fields){0};
+	if (!parent_is_vmlinux(parent) && has_others(names, symbol, parent, old, ret))
+		return;
 	for (size_t i = first; i < section->relocs.count && !ret->target; i++) {
 		uint64_t at = list[i].offset - symbol->value;
 		struct field field = {

@@ -16,6 +16,7 @@
 #include "pokepatch-build/comparison.h"
 #include "object/object.h"
 #include "pokepatch-build/objtool.h"
+#include "pokepatch-build/split_check.h"
 #include "pokepatch-build/texts.h"
 #include "pokepatch-build/units.h"
 #include "pokepatch-build/exact.h"
@@ -209,8 +210,7 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	if (differs && difference.fields.target) {
 		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
 			     "'%s' as compiled here refers to '%s' at byte %" PRIu64
-			     ", and %s refers to something else there; check source, configuration "
-			     "and compiler",
+			     ", and %s does not; check source, configuration and compiler",
 			     part->name, difference.fields.target, difference.fields.at,
 			     parent->name);
 		return DIFF_UNEQUAL;
@@ -298,11 +298,12 @@ static struct error *verify_unit(struct build *build, size_t index)
 		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
 			verify_function(build, unit, &names, &rewritten, &functions, function);
 	}
+	struct error *error = split_check(build, unit, &exact, result);
 	rewritten_deinit(&rewritten);
 	exact_functions_deinit(&functions);
 	exact_names_deinit(&names);
 	object_deinit(&exact);
-	return NULL;
+	return error;
 }
 
 struct error *verify_units(struct build *build)

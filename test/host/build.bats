@@ -552,40 +552,6 @@ kernel_program() {
 	done
 }
 
-# flip FILE OFFSET - change one bit of the byte there; the second time it is as before.
-flip() {
-	local byte
-	byte=$(od -An -tu1 -j "$2" -N 1 "$1")
-	printf '%b' "\\x$(printf %x $((byte ^ 1)))" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
-}
-
-@test "a function that vmlinux has, but for where it refers to" {
-	local address in_file start file target place
-	cp "$(readlink -f "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release")" vmlinux
-	read -r address in_file < <(readelf -SW vmlinux | awk '$2 == ".text" || $3 == ".text" { print "0x" $(NF - 7), "0x" $(NF - 6) }')
-	nm vmlinux >symbols
-	for file in version uptime; do
-		edit fs/proc/$file.c "/^static int ${file}_proc_show/,/^}/s/return 0/return 1/" >x.patch
-		build -q -v vmlinux x.patch
-		ends 0
-		start=0x$(awk -v "name=${file}_proc_show" '$3 == name { print $1 }' symbols)
-		# In .text, the function is the first one.  Of uptime_proc_show(), only the string is tried.
-		objdump -rj .text "$source/fs/proc/$file.o" | awk -v file=$file '
-			/R_X86/ && (file == "version" || /rodata.str/) { print "0x" $1, $3 }' >fields
-		while read -r place target; do
-			[ $file != version ] || [ $((place)) -lt 58 ] || continue
-			flip vmlinux $((start - address + in_file + place))
-			build -q -v vmlinux x.patch
-			ends 2 "[verify-mismatch]: '${file}_proc_show' as compiled here refers to '${target%%[-+]*}' at byte $((place)), and"
-			flip vmlinux $((start - address + in_file + place))
-			echo "$target" >>seen
-		done <fields
-	done
-	grep -q linux_proc_banner seen
-	grep -q seq_printf seen
-	grep -q rodata.str seen
-}
-
 @test "a configuration of another kernel" {
 	edit fs/proc/version.c "$version_edit" >x.patch
 	sed 's/^CONFIG_SMP=y/# CONFIG_SMP is not set/;s/^CONFIG_HZ=.*/CONFIG_HZ=1234/' \
