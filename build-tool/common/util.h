@@ -103,7 +103,7 @@ bool has_suffix(const char *s, const char *suffix);
 struct error *file_read(const char *path, char **ret_text, size_t *ret_length); /* adds a NUL */
 /* file_write - write atomically: to a temporary file beside it, which is synced and renamed. */
 struct error *file_write(const char *path, const void *bytes, size_t length);
-/* file_write_scratch - write a file of a work folder, which nobody reads after a crash. */
+/* file_write_scratch - write a file of a work folder, which is removed at the end: not synced. */
 struct error *file_write_scratch(const char *path, const void *bytes, size_t length);
 struct error *file_copy(const char *from, const char *to); /* as file_write(); keeps the mode */
 bool file_exists(const char *path);

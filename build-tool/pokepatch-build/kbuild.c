@@ -212,10 +212,10 @@ static char **split_environment(const char *text, size_t length)
 }
 
 /*
- * Was the kernel built in another folder than that of its source, as Debian's is?  Then __FILE__ of
- * a header is "include/linux/bitmap.h".  The prepared tree is source and build folder in one, where
- * newer Makefiles do not pass -fmacro-prefix-map.  Headers of a kernel that was built in its source
- * and packaged look the same as Debian's, and are taken for these.
+ * Whether the kernel was built in another folder than that of its source, as Debian's is: then
+ * __FILE__ of a header is "include/linux/bitmap.h".  The prepared tree is source and build folder
+ * in one, where newer Makefiles do not pass -fmacro-prefix-map.  Headers of a kernel that was built
+ * in its source and packaged look the same as Debian's, and are taken for these.
  */
 static bool built_apart(const struct build *build)
 {
