@@ -66,12 +66,10 @@ struct field {
 	const struct parent *parent;
 	const struct reloc *reloc;
 	const struct reloc_kind *kind;
-	/* vmlinux: */
-	uint64_t place; /* its address */
+	uint64_t place; /* its address in vmlinux; its offset in a module's section */
 	uint64_t found; /* the integer of the kind's size there */
 	uint64_t here;	/* the same in the object, its written bits cleared */
-	/* A module: */
-	const struct parent_reloc *theirs;
+	const struct parent_reloc *theirs; /* a module's; NULL: vmlinux */
 };
 
 enum answer { LEADS_THERE, LEADS_ELSEWHERE, UNKNOWN };
