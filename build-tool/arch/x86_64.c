@@ -329,6 +329,8 @@ const struct arch arch_x86_64 = {
 		.local_references = x86_64_local_references,
 		.operand_kinds = x86_64_operand_kinds,
 		.constant_loads = x86_64_constant_loads,
+		.dead_end = "\x0f\x0b", /* ud2 */
+		.dead_end_length = 2,
 	},
 	.veneers = {
 		.call = &x86_64_veneer,

@@ -12,6 +12,7 @@
 #include "diff/diff_rows.h"
 #include "diff/externals.h"
 #include "diff/veneers.h"
+#include "object/disasm.h"
 
 /* struct static_key: an atomic_t and a pointer; 16 bytes on 64-bit kernels, 8 on others. */
 #define INERT_KEY_SIZE 16
@@ -76,6 +77,49 @@ static struct place *place_of(const struct emitter *emitter, const struct atom *
 	return &emitter->places[atom->index];
 }
 
+struct last_instruction {
+	uint64_t start;
+	bool call;
+};
+
+static void note_instruction(void *context, csh handle, const cs_insn *insn)
+{
+	struct last_instruction *last = context;
+
+	last->start = insn->address;
+	last->call = cs_insn_group(handle, insn, CS_GRP_CALL);
+}
+
+/* Does the function end with a call of another function of its unit? */
+static bool ends_with_call(struct object *object, const struct atom *atom)
+{
+	struct last_instruction last = {0};
+	size_t count;
+
+	disasm(object, atom->section, atom->start, atom->end, note_instruction, &last);
+	if (!last.call)
+		return false;
+	const struct reloc *relocs =
+		section_relocs(atom->section, last.start, atom->end, &count);
+	return count && reloc_reference(object, atom->section, relocs).atom;
+}
+
+/*
+ * A function that ends with a call must have a callee that does not return: skb_zerocopy.cold ends
+ * with a call of skb_over_panic().  In the unit, objtool sees this in the callee's code.  If the
+ * callee stays in the kernel, objtool believes that it returns, and follows the path into whatever
+ * lies behind the function.  So put an instruction there that ends every path.  No processor gets
+ * there.  (objtool knows the functions of other units that do not return by their names.)
+ */
+static void append_dead_end(struct emitter *emitter, const struct atom *atom, struct section *out)
+{
+	struct object *patched = emitter->selection->patched;
+	const struct arch_code *code = &patched->arch->code;
+
+	if (code->dead_end && atom->class == ATOM_CODE && ends_with_call(patched, atom))
+		section_append(out, code->dead_end, code->dead_end_length, 1);
+}
+
 static void place_atom(struct emitter *emitter, const struct atom *atom)
 {
 	const struct stubs *stubs = &emitter->selection->stubs[atom->index];
@@ -99,6 +143,8 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 	if (stubs->size)
 		stubs_append(&emitter->out.arch->veneers, atom, stubs, place->section,
 			     place->offset);
+	else
+		append_dead_end(emitter, atom, place->section);
 	if (!atom->symbol) {
 		place->symbol = object_section_symbol(&emitter->out, place->section);
 		return;

@@ -133,6 +133,12 @@ struct arch_code {
 			       uint64_t start, uint64_t end,
 			       void (*found)(void *context, const struct constant_load *load),
 			       void *context);
+	/*
+	 * An instruction behind which objtool follows the code no further, which emit.c puts behind
+	 * a function that ends with a call; or NULL.
+	 */
+	const char *dead_end;
+	uint8_t dead_end_length;
 	/* is_padding - whether a range of a text section only fills a gap between functions. */
 	bool (*is_padding)(struct object *object, const struct section *section, uint64_t start,
 			   uint64_t end);

@@ -181,12 +181,28 @@ static int extent_order(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
+/*
+ * Where padding begins in a gap between functions, if not at its start: pokepatch puts an
+ * instruction behind a call that does not return, so that objtool follows the code no further.
+ */
+static uint64_t padding_start(const struct check *check, const struct section *section,
+			      uint64_t start, uint64_t end)
+{
+	const struct proof_rules *rules = check->proof->rules;
+	uint64_t length = rules->dead_end ? rules->dead_end_length : 0;
+
+	if (!start || !length || !section_is_text(section) || end - start < length ||
+	    memcmp(section->data + start, rules->dead_end, length))
+		return start;
+	return start + length;
+}
+
 static bool is_padding(const struct check *check, const struct section *section, uint64_t start,
 		       uint64_t end)
 {
 	const struct proof_rules *rules = check->proof->rules;
 
-	for (uint64_t i = start; section->data && i < end; i++)
+	for (uint64_t i = padding_start(check, section, start, end); section->data && i < end; i++)
 		if (section->data[i] &&
 		    (!section_is_text(section) ||
 		     !memchr(rules->padding, section->data[i], rules->padding_length)))
@@ -231,7 +247,8 @@ static struct error *check_covered(struct check *check, const struct section *se
 					    " of section %s belong to nothing",
 				     end, start, section->name);
 		if (start > end)
-			TRY(unwind_check_gap(check, section, end, start));
+			TRY(unwind_check_gap(check, section, end,
+					     padding_start(check, section, end, start), start));
 		if (i < count && list[i].end >= end) {
 			end = list[i].end;
 			before = &list[i];

@@ -133,6 +133,8 @@ struct proof_rules {
 	uint8_t longest_nop;
 	const char *padding; /* bytes of padding in code, besides 0 */
 	uint8_t padding_length;
+	const char *dead_end; /* an instruction that may follow a function; NULL: none */
+	uint8_t dead_end_length;
 	const char *unwind, *unwind_ip; /* parallel tables; NULL: none */
 	/*
 	 * The kernel rewrites the landing pads, these four bytes, that this table lists, so that

@@ -11,9 +11,12 @@ struct section;
 
 /* unwind_check - error: the tables differ from those that objtool makes for the units. */
 struct error *unwind_check(struct check *check);
-/* unwind_check_gap - error: the tables say that there is code in this gap. */
+/*
+ * unwind_check_gap - error: the tables say that there is code in this gap.  From start to padding
+ * is an instruction that ends the path of the function in front of it (struct proof_rules).
+ */
 struct error *unwind_check_gap(const struct check *check, const struct section *section,
-			       uint64_t start, uint64_t end);
+			       uint64_t start, uint64_t padding, uint64_t end);
 void unwind_deinit(struct check *check);
 
 #endif /* POKEPATCH_PROOF_UNWIND_H */

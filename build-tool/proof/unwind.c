@@ -229,19 +229,33 @@ struct error *unwind_check(struct check *check)
 	return check_veneers(check, check->unwind);
 }
 
+static bool is_no_code(const struct states *states, const struct section *section, uint64_t start,
+		       uint64_t end)
+{
+	int64_t at = state_at(states, section, start);
+
+	return at < 0 || (at == state_at(states, section, end - 1) &&
+			  !memcmp(states->list.list[at].bytes, no_code, states->size));
+}
+
 struct error *unwind_check_gap(const struct check *check, const struct section *section,
-			       uint64_t start, uint64_t end)
+			       uint64_t start, uint64_t padding, uint64_t end)
 {
 	const struct states *ours = check->unwind;
-	int64_t at = ours && start < end ? state_at(ours, section, start) : -1;
 
-	if (at < 0)
+	if (!ours)
 		return NULL;
-	if (at != state_at(ours, section, end - 1) ||
-	    memcmp(ours->list.list[at].bytes, no_code, ours->size))
+	/* Behind a call that returns for all that objtool knows, the caller's state goes on. */
+	if (start < padding &&
+	    state_at(ours, section, start - 1) != state_at(ours, section, padding - 1) &&
+	    !is_no_code(ours, section, start, padding))
+		return wrong(check, "the unwind table changes at %s+%#" PRIx64
+				    ", where a function has ended",
+			     section->name, start);
+	if (padding < end && !is_no_code(ours, section, padding, end))
 		return wrong(check, "the unwind table has an entry at %s+%#" PRIx64
 				    ", where no code is",
-			     section->name, start);
+			     section->name, padding);
 	return NULL;
 }
 

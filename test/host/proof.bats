@@ -38,3 +38,15 @@ setup() {
 		mv whole kept
 	done
 }
+
+# objtool knows from skb_over_panic()'s code that it does not return.  That stays in the kernel, and
+# code of another unit, or padding, follows skb_zerocopy.cold, which ends with a call of it.
+@test "a function that ends with a call that does not return" {
+	edited net/core/skbuff.c '/^skb_zerocopy(/,/^}/s/skb_len_add(to, len + plen);/&\n\tWRITE_ONCE(to->mark, to->mark);/'
+	"$program" -q -k "$release" -o x.ko x.patch
+	edited net/ipv4/ip_forward.c 's/if (unlikely(skb->sk))/if (unlikely(skb->sk \&\& skb->len))/'
+	"$program" -q -k "$release" -o x.ko x.patch
+	objdump -d --no-show-raw-insn x.ko | sed -n '/<skb_zerocopy.cold>:$/,/^$/p' >cold
+	cat cold
+	grep -A1 'call .*skb_zerocopy.cold' cold | tail -n 1 | grep ud2
+}

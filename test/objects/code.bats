@@ -39,6 +39,29 @@ load helpers
 	END
 }
 
+# objtool takes a callee that stays in the kernel for one that returns.  So ud2 ends the path behind a
+# call that ends a function, and it is not a part of the function.
+@test "a function that ends with a call of another one that never returns" {
+	compare <<-'END'
+		int ext(int);
+		static __attribute__((noinline)) void stop(int x) { ext(x); for (;;) asm volatile("hlt"); }
+		int f(int x) { if (ext(x) > OLD(2) NEW(3)) stop(x); return 7; }
+		int g(int x) { return ext(x) + OLD(2) NEW(3); }
+		__attribute__((noreturn)) void elsewhere(int);
+		int h(int x) { if (ext(x) > OLD(2) NEW(3)) elsewhere(x); return 7; }
+		void i(int x) { stop(x + 1); }
+	END
+	carries "f changed" "g changed" "h changed"
+	undefined stop elsewhere
+	local end='e8000000000f0b$' cold=.text.unlikely.f
+	sections | grep -qx "$cold" || cold=.text.f
+	[[ $(bytes "$cold") =~ $end ]]
+	same "bytes of f behind the symbol" "$(("$(size_of "$cold")" -
+		$(readelf -sW "$out" | awk '$8 ~ /^f(\.cold)?$/ { size = $3 } END { print size }')))" 2
+	[[ ! $(bytes .text.g) =~ 0f0b ]]
+	[[ ! $(bytes .text.h) =~ 0f0b ]]
+}
+
 @test "only the relocation differs: another callee" {
 	compare <<-'END'
 		int a(int), b(int);
