@@ -10,46 +10,17 @@
 #include "object/arch.h"
 #include "common/args.h"
 #include "common/cache.h"
+#include "pokepatch-build/options.h"
 #include "pokepatch-build/patch.h"
 #include "common/util.h"
 
-/* The user gave no --transition: choose one when the machine is known. */
-#define TRANSITION_DEFAULT UINT32_MAX
-
-/* The command line.  Strings point into argv. */
-struct build_options {
-	const char *kernel;  /* -k; NULL: the running kernel */
-	bool fetch;          /* --fetch */
-	/* Parts of the kernel; where one is NULL, the cache has it. */
-	const char *source;  /* -s */
-	const char *config;  /* -c */
-	const char *vmlinux; /* -v */
-	const char *modules; /* -m */
-	const char *kbuild;  /* --kbuild */
-	const char *arch;    /* --arch; NULL: the architecture of vmlinux */
-	const char *cross;   /* --cross-compile; NULL: by the architecture, none on that machine */
-	const char *output;  /* -o; NULL: pokepatch-NAME.ko */
-	const char *name;    /* -n; NULL: from the first patch's file name */
-	unsigned int jobs, fuzz; /* -j, --fuzz */
-	uint32_t mode;	     /* enum pokepatch_mode */
-	uint32_t transition; /* enum pokepatch_transition, or TRANSITION_DEFAULT */
-	const char *report;  /* --report; "-" is standard output */
-	const char *keep;    /* --keep: use this work folder, and do not remove it */
-	VEC(const char *) allow; /* one for each --allow */
-	bool instrument;	 /* --instrument */
-	VEC(const char *) defines; /* one for each -D: "NAME" or "NAME=V" */
-	VEC(const char *) mark_functions; /* one for each --mark-functions: "NAME,NAME,..." */
-	bool dry_run, quiet, verbose;
-	char **patches; /* diffs; with --instrument also source files */
-	size_t nr_patches;
-};
-
 /* A diff that the user gave, or a source file to instrument without changing it. */
 struct patch_file {
-	const char *path; /* as given */
+	const char *path; /* as given, or the commit's */
 	const char *source; /* a source file's path in the tree; NULL: this is a diff */
 	char sha256[65];
 	struct patch patch;
+	struct commit *commit; /* owned (series.h); NULL: not of a series */
 };
 
 /* The core module and the glue, built once per kernel and kept in the cache. */
@@ -136,17 +107,6 @@ struct build {
 	size_t nr_phases;
 	double phase_start;
 };
-
-/* ---- options.c -------------------------------------------------------------- */
-
-/*
- * options_parse - read the command line into *ret, whose vectors build_deinit() frees.
- * @ret_done: set if the command line asked for --help or --version, which is then printed.
- * Errors: STATUS_FAILED for an option or a value that is not understood, or without any PATCH.
- */
-struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done);
-/* mode_name - the name that --mode has for an enum pokepatch_mode; constant. */
-const char *mode_name(uint32_t mode);
 
 /* ---- work.c ----------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 
 #include "common/search.h"
 #include "pokepatch-build/section_layout.h"
+#include "pokepatch-build/series.h"
 #include "diff/diff_rows.h"
 #include "object/atoms.h"
 #include "object/object.h"
@@ -635,21 +636,20 @@ static void fill_modinfo(struct finalizer *finalizer)
 	struct build *build = finalizer->build;
 	struct section *modinfo = object_find_section(object, ".modinfo");
 	struct map seen = {0};
-	struct buffer build_id = {0}, source = {0};
+	char *source _free_ = patches_sum(build);
+	struct buffer build_id = {0};
 
 	if (!modinfo)
 		modinfo = object_add_section(object, ".modinfo", SHT_PROGBITS, SHF_ALLOC, 1, 0);
 	const struct parent *vmlinux = build->comparison->vmlinux;
 	for (uint32_t i = 0; i < vmlinux->build_id_length; i++)
 		buffer_printf(&build_id, "%02x", vmlinux->build_id[i]);
-	for (size_t i = 0; i < build->nr_patches; i++)
-		buffer_printf(&source, "%s%s", i ? "," : "", build->patches[i].sha256);
 
 	char *format _free_ = xasprintf("%u", POKEPATCH_FORMAT);
 	add_modinfo(modinfo, "pokepatch", format);
 	add_modinfo(modinfo, "pokepatch_kernel", build->release);
 	add_modinfo(modinfo, "pokepatch_build_id", build_id.text);
-	add_modinfo(modinfo, "pokepatch_source", source.text);
+	add_modinfo(modinfo, "pokepatch_source", source);
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
 		const struct export *export =
@@ -664,7 +664,6 @@ static void fill_modinfo(struct finalizer *finalizer)
 	}
 	map_deinit(&seen);
 	buffer_deinit(&build_id);
-	buffer_deinit(&source);
 }
 
 static struct error *finalize(struct finalizer *finalizer, const char *report)

@@ -21,6 +21,7 @@ enum {
 	OPTION_KEEP,
 	OPTION_ALLOW,
 	OPTION_FETCH,
+	OPTION_SERIES,
 	OPTION_INSTRUMENT,
 	OPTION_MARK_FUNCTIONS,
 	OPTION_VERSION,
@@ -49,6 +50,8 @@ static const struct option_row {
 	 "how the core reroutes calls (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop|live",
 	 "how the core switches (default: stop; with --instrument live, if possible)"},
+	{OPTION_SERIES, "series", "DIR|FILE",
+	 "patch with the commits of a quilt series, of git format-patch, or of a mailbox"},
 	{OPTION_INSTRUMENT, "instrument", NULL,
 	 "compile with markers: POKEPATCH_MARK() in the files"},
 	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
@@ -94,6 +97,7 @@ static const struct mode_name transitions[] = {
 static void print_help(void)
 {
 	printf("Usage: pokepatch-build [options] PATCH...\n"
+	       "       pokepatch-build --series DIR|FILE [options]\n"
 	       "       pokepatch-build --instrument [options] FILE.c|PATCH...\n"
 	       "Make a live patch module for a stock kernel from source diffs (-p1), or a module\n"
 	       "with instrumented copies of functions that have markers (pokepatch_patch(7)).\n\n");
@@ -168,6 +172,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		{'o', &options->output},           {'n', &options->name},
 		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
 		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
+		{OPTION_SERIES, &options->series},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
@@ -267,7 +272,11 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 	}
 	ret->patches = argv + optind;
 	ret->nr_patches = (size_t)(argc - optind);
-	if (!ret->nr_patches)
+	if (ret->series && (ret->nr_patches || ret->instrument))
+		return usage(ret->instrument ? "--series and --instrument do not go together"
+					     : "--series has all patches; no PATCH goes with it:",
+			     ret->instrument ? NULL : ret->patches[0]);
+	if (!ret->series && !ret->nr_patches)
 		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
 			     NULL);
 	if (!ret->instrument && (ret->defines.count || ret->mark_functions.count))

@@ -16,6 +16,7 @@ struct reader {
 	const char *line; /* the current line, without the newline */
 	size_t length;
 	size_t number; /* of the current line, from 1 */
+	unsigned int strip; /* folders in front of the names */
 };
 
 static bool reader_next(struct reader *reader)
@@ -155,22 +156,31 @@ static bool path_is_sound(const char *path)
 	}
 }
 
-/* Remove the first component (-p1), and reject paths that leave the tree. */
+/* The path without the folders that -pN strips; or NULL if it has fewer. */
+static const char *path_behind(const char *path, unsigned int strip)
+{
+	for (; path && strip; strip--) {
+		path = strchr(path, '/');
+		while (path && *path == '/')
+			path++;
+	}
+	return path;
+}
+
+/* Remove the first components (-p1), and reject paths that leave the tree. */
 static struct error *strip_path(const struct reader *reader, char **path)
 {
-	char *slash;
+	const char *behind = path_behind(*path, reader->strip);
 
 	if (!*path)
 		return NULL;
-	slash = strchr(*path, '/');
-	while (slash && slash[1] == '/')
-		slash++;
-	if (!slash || **path == '/' || !path_is_sound(slash + 1))
+	if (!behind || **path == '/' || !path_is_sound(behind))
 		return error_new(STATUS_FAILED,
-				 "%s:%zu: '%s' is no path in a source tree; file names need one "
-				 "more folder in front, as in a/fs/file.c",
-				 reader->name, reader->number, *path);
-	memmove(*path, slash + 1, strlen(slash + 1) + 1);
+				 "%s:%zu: '%s' is no path in a source tree; file names need %s",
+				 reader->name, reader->number, *path,
+				 reader->strip == 1 ? "one more folder in front, as in a/fs/file.c"
+						    : "as many folders in front as -p says");
+	memmove(*path, behind, strlen(behind) + 1);
 	return NULL;
 }
 
@@ -556,8 +566,14 @@ static struct error *read_entries(struct reader *reader, patch_entry_vec *entrie
 
 struct error *patch_parse(const char *name, const char *text, size_t length, struct patch *ret)
 {
+	return patch_parse_part(name, text, length, 1, 1, ret);
+}
+
+struct error *patch_parse_part(const char *name, const char *text, size_t length, size_t line,
+			       unsigned int strip, struct patch *ret)
+{
 	patch_entry_vec entries = {};
-	struct reader reader = {.name = name};
+	struct reader reader = {.name = name, .number = line - 1, .strip = strip};
 	struct error *error;
 
 	*ret = (struct patch){};

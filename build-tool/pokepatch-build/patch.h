@@ -36,7 +36,7 @@ enum patch_change {
 /* What a diff does to one file. */
 struct patch_entry {
 	enum patch_change change;
-	char *old_path;	  /* without the first component; NULL for PATCH_CREATE */
+	char *old_path;	  /* without the stripped folders; NULL for PATCH_CREATE */
 	char *new_path;	  /* likewise; NULL for PATCH_DELETE */
 	size_t diff_line; /* line number of its first header line in the diff, from 1 */
 	bool binary;
@@ -61,6 +61,13 @@ struct patch {
  * number if the text is not a diff or breaks off; STATUS_NOTHING if it is empty.
  */
 struct error *patch_parse(const char *name, const char *text, size_t length, struct patch *ret);
+/*
+ * patch_parse_part - patch_parse() for a diff within a file, such as a mailbox.
+ * @line: number of the text's first line in that file, from 1
+ * @strip: how many folders stand in front of the names (patch -pN); patch_parse() takes one
+ */
+struct error *patch_parse_part(const char *name, const char *text, size_t length, size_t line,
+			       unsigned int strip, struct patch *ret);
 void patch_deinit(struct patch *patch);
 
 #define PATCH_FUZZ_MAX 2 /* of three lines of context, one has to match */

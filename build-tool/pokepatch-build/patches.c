@@ -7,6 +7,7 @@
 
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/overlay.h"
+#include "pokepatch-build/series.h"
 
 /* What to do with a change, by the path of the file. */
 enum file_action {
@@ -138,6 +139,8 @@ struct error *read_patches(struct build *build)
 {
 	size_t count = build->options.nr_patches, empty = 0;
 
+	if (build->options.series)
+		return series_read(build, build->options.series);
 	build->patches = xcalloc(count, sizeof(*build->patches));
 	for (size_t i = 0; i < count; i++) {
 		struct patch_file *file = &build->patches[i];

@@ -8,6 +8,7 @@
 
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/objtool.h"
+#include "pokepatch-build/series.h"
 #include "proof/proof.h"
 
 /*
@@ -67,15 +68,12 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 {
 	const struct comparison *comparison = build->comparison;
 	char *config _free_ = NULL;
-	struct buffer source = {0};
 
 	TRY(file_read(build->files.config, &config, NULL));
-	for (size_t i = 0; i < build->nr_patches; i++)
-		buffer_printf(&source, "%s%s", i ? "," : "", build->patches[i].sha256);
 	*input = (struct proof_input){
 		.name = xstrdup(build->name),
 		.release = xstrdup(build->release),
-		.source = source.text,
+		.source = patches_sum(build),
 		.symvers = xasprintf("%s/Module.symvers", build->files.kbuild),
 		.core_symvers = xstrdup(build->core.symvers),
 		.glue = xstrdup(build->glue_object),

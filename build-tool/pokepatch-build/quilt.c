@@ -83,7 +83,8 @@ static struct error *apply_entry(const char *name, const struct patch_entry *ent
 	return unlink(from) ? error_errno("cannot remove %s", from) : NULL;
 }
 
-static struct error *apply_patch(const char *path, const char *tree, char *const *left_out)
+static struct error *apply_patch(const char *path, unsigned int strip, const char *tree,
+				 char *const *left_out)
 {
 	_free_ char *text = NULL;
 	struct error *error;
@@ -92,7 +93,7 @@ static struct error *apply_patch(const char *path, const char *tree, char *const
 
 	TRY(proc_check_interrupted());
 	TRY(file_read(path, &text, &length));
-	error = patch_parse(path, text, length, &patch);
+	error = patch_parse_part(path, text, length, 1, strip, &patch);
 	if (error && error->status == STATUS_NOTHING) {
 		error_destroy(error);
 		return NULL;
@@ -107,35 +108,71 @@ static struct error *apply_patch(const char *path, const char *tree, char *const
 	return error;
 }
 
-/* A line of the series: NAME [-pNUMBER] [# COMMENT]; *ret is NULL if it names no patch. */
-static struct error *read_line(const char *series, char *line, char **ret)
+/* "-p1": a digit is enough, because no diff has more folders in front. */
+static bool read_strip(const char *option, unsigned int *ret)
 {
-	char *save, *option;
+	if (strlen(option) != 3 || !has_prefix(option, "-p") || option[2] < '0' || option[2] > '9')
+		return false;
+	*ret = (unsigned int)(option[2] - '0');
+	return true;
+}
+
+/* A line of the series: NAME [-pNUMBER] [# COMMENT]. */
+static struct error *read_line(const char *path, size_t number, char *line,
+			       struct quilt_series *ret)
+{
+	unsigned int strip = 1;
+	char *save, *name, *option;
 
 	line[strcspn(line, "#")] = '\0';
-	*ret = strtok_r(line, " \t\r", &save);
-	option = *ret ? strtok_r(NULL, " \t\r", &save) : NULL;
-	if (!option || !strcmp(option, "-p1"))
+	name = strtok_r(line, " \t\r", &save);
+	if (!name)
 		return NULL;
-	return error_new(STATUS_FAILED, "%s: option %s of patch %s is not supported; only -p1 is", series,
-			 option, *ret);
+	while ((option = strtok_r(NULL, " \t\r", &save)))
+		if (!read_strip(option, &strip))
+			return error_new(STATUS_FAILED,
+					 "%s:%zu: option %s of patch %s is not supported; only -pN is",
+					 path, number, option, name);
+	*vec_push(&ret->list) = (struct quilt_patch){.name = xstrdup(name), .strip = strip};
+	return NULL;
+}
+
+struct error *quilt_read(const char *path, struct quilt_series *ret)
+{
+	_free_ char *text = NULL;
+	size_t length, number = 0;
+	char *rest;
+
+	*ret = (struct quilt_series){0};
+	TRY(file_read(path, &text, &length));
+	if (memchr(text, '\0', length))
+		return error_new(STATUS_FAILED, "%s: not a series of patches: it has binary data in it",
+				 path);
+	rest = text;
+	for (char *line; (line = strsep(&rest, "\n"));)
+		TRY(read_line(path, ++number, line, ret));
+	return NULL;
+}
+
+void quilt_deinit(struct quilt_series *series)
+{
+	for (size_t i = 0; i < series->list.count; i++)
+		free(series->list.list[i].name);
+	vec_deinit(&series->list);
 }
 
 struct error *quilt_apply(const char *folder, const char *tree, char *const *left_out)
 {
-	_free_ char *series = xasprintf("%s/series", folder);
-	_free_ char *text = NULL;
+	_free_ char *path = xasprintf("%s/series", folder);
+	struct quilt_series series;
+	struct error *error = quilt_read(path, &series);
 
-	TRY(file_read(series, &text, NULL));
-	for (char *save, *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *name;
+	for (size_t i = 0; !error && i < series.list.count; i++) {
+		const struct quilt_patch *patch = &series.list.list[i];
+		_free_ char *file = xasprintf("%s/%s", folder, patch->name);
 
-		TRY(read_line(series, line, &name));
-		if (!name)
-			continue;
-		_free_ char *path = xasprintf("%s/%s", folder, name);
-
-		TRY(apply_patch(path, tree, left_out));
+		error = apply_patch(file, patch->strip, tree, left_out);
 	}
-	return NULL;
+	quilt_deinit(&series);
+	return error;
 }

@@ -9,6 +9,22 @@
 
 #include "common/util.h"
 
+struct quilt_patch {
+	char *name;	    /* path from the folder of the series */
+	unsigned int strip; /* -pN: folders in front of the names in the diff */
+};
+
+struct quilt_series {
+	VEC(struct quilt_patch) list;
+};
+
+/*
+ * quilt_read - read the names in a file "series".  The caller frees *ret, after errors, too.
+ * Errors: STATUS_FAILED, with the line, for an option other than -pN.
+ */
+struct error *quilt_read(const char *path, struct quilt_series *ret);
+void quilt_deinit(struct quilt_series *series);
+
 /*
  * quilt_apply - apply all patches of a series to the files below tree.
  * @folder: has the patches and the file series

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/series.h"
 #include "diff/diff_report.h"
 
 static void add_string(struct json_object *object, const char *key, const char *value)
@@ -35,6 +36,8 @@ static struct json_object *patch_array(const struct build *build)
 	struct json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < build->nr_patches; i++) {
+		if (build->patches[i].commit && build->patches[i].commit->left_out)
+			continue;
 		struct json_object *item = json_object_new_object();
 		const char *slash = strrchr(build->patches[i].path, '/');
 
@@ -43,6 +46,39 @@ static struct json_object *patch_array(const struct build *build)
 					 : slash			 ? slash + 1
 									 : build->patches[i].path);
 		add_string(item, "sha256", build->patches[i].sha256);
+		json_object_array_add(array, item);
+	}
+	return array;
+}
+
+static struct json_object *text_array(char *const *list, size_t count)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(array, json_object_new_string(list[i]));
+	return array;
+}
+
+/* The commits of a series, in its order. */
+static struct json_object *commit_array(const struct build *build)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		const struct commit *commit = build->patches[i].commit;
+		struct json_object *item;
+
+		if (!commit)
+			continue;
+		item = json_object_new_object();
+		add_string(item, "id", commit->id);
+		add_string(item, "subject", commit->subject);
+		json_object_object_add(item, "cve",
+				       text_array(commit->cves.list, commit->cves.count));
+		add_string(item, "status", commit->left_out ? "left-out" : "live");
+		json_object_object_add(item, "reasons",
+				       text_array(commit->reasons.list, commit->reasons.count));
 		json_object_array_add(array, item);
 	}
 	return array;
@@ -111,6 +147,7 @@ struct json_object *report_make_stable(const struct build *build)
 	json_object_object_add(report, "version", json_object_new_int(1));
 	json_object_object_add(report, "kernel", kernel_object(build));
 	json_object_object_add(report, "patch", patch_array(build));
+	json_object_object_add(report, "commits", commit_array(build));
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
 		struct json_object *item = json_object_new_object();

@@ -14,6 +14,7 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/overlay.h"
+#include "pokepatch-build/series.h"
 #include "common/libexec.h"
 #include "common/proc.h"
 
@@ -43,7 +44,7 @@ static struct error *check_given_name(const char *name)
 /* A name from a diff's file name without its endings; empty if that has no usable character. */
 static char *derive_name(const char *path)
 {
-	static const char *const endings[] = {".patch", ".diff", ".c"};
+	static const char *const endings[] = {".patch", ".diff", ".mbox", ".c"};
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 
@@ -60,7 +61,18 @@ static char *derive_name(const char *path)
 	return name;
 }
 
-/* The patch's name: the argument of -n, or a name from the first diff. */
+/* The path that gives the patch its name: a series has the name of its folder. */
+static char *naming_path(const struct build_options *options)
+{
+	const char *path = options->series ?: options->patches[0];
+	_free_ char *whole = options->series ? realpath(path, NULL) : NULL;
+
+	if (whole && has_suffix(whole, "/series"))
+		*strrchr(whole, '/') = '\0';
+	return whole ? take_pointer(whole) : xstrdup(path);
+}
+
+/* The patch's name: the argument of -n, or a name from the first diff or the series. */
 static struct error *choose_name(const struct build_options *options, char **ret)
 {
 	_free_ char *name = NULL;
@@ -69,11 +81,12 @@ static struct error *choose_name(const struct build_options *options, char **ret
 		TRY(check_given_name(options->name));
 		name = xstrdup(options->name);
 	} else {
-		name = derive_name(options->patches[0]);
+		_free_ char *path = naming_path(options);
+
+		name = derive_name(path);
 		if (!*name)
 			return error_new(STATUS_FAILED,
-					 "%s gives no name for the patch; choose one with -n",
-					 options->patches[0]);
+					 "%s gives no name for the patch; choose one with -n", path);
 	}
 	/* In sysfs, the patches' folders and the core's file "version" are in one folder. */
 	if (!strcmp(name, RESERVED_NAME))
@@ -389,8 +402,10 @@ void build_deinit(struct build *build)
 	for (size_t i = 0; i < build->nr_units; i++)
 		unit_deinit(&build->units[i]);
 	free(build->units);
-	for (size_t i = 0; i < build->nr_patches; i++)
+	for (size_t i = 0; i < build->nr_patches; i++) {
 		patch_deinit(&build->patches[i].patch);
+		commit_destroy(build->patches[i].commit);
+	}
 	free(build->patches);
 	vec_deinit(&build->options.allow);
 	vec_deinit(&build->options.defines);

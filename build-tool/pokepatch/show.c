@@ -56,12 +56,76 @@ static void print_callback(struct buffer *out, json_object *row)
 		      json_object_get_string(parent));
 }
 
-/* Print the lines of a record, then its functions as a table. */
+/* Texts of an array, with commas between; "-" if there are none. */
+static char *joined(json_object *texts)
+{
+	const size_t count = json_object_is_type(texts, json_type_array)
+				     ? json_object_array_length(texts)
+				     : 0;
+	struct buffer out = {0};
+
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&out, "%s%s", i ? "," : "",
+			      json_object_get_string(json_object_array_get_idx(texts, i)));
+	return out.text ?: xstrdup("-");
+}
+
+/* As many digits of a commit's SHA as kernel developers quote; a file's name stays whole. */
+static char *short_id(json_object *commit)
+{
+	const char *id = json_text(commit, "id") ?: "-";
+	const bool sha = strlen(id) == 40 && strspn(id, "0123456789abcdef") == 40;
+
+	return xstrndup(id, sha ? 12 : strlen(id));
+}
+
+/* Print the commits of a series as a table, and behind it why some are left out. */
+static void print_commits(struct buffer *out, json_object *commits)
+{
+	static const struct table_column columns[] = {
+		{"id", "COMMIT"},
+		{"status", "STATUS"},
+		{"cve", "CVE"},
+		{"subject", "SUBJECT"},
+		{0},
+	};
+	_json_ json_object *rows = json_object_new_array();
+	struct buffer reasons = {0};
+
+	for (size_t i = 0; i < json_object_array_length(commits); i++) {
+		json_object *commit = json_object_array_get_idx(commits, i);
+		json_object *row = json_object_new_object();
+		json_object *list = NULL;
+		_free_ char *id = short_id(commit), *cve = NULL;
+
+		json_object_object_get_ex(commit, "cve", &list);
+		cve = joined(list);
+		json_add_text(row, "id", id);
+		json_add_text(row, "status", json_text(commit, "status"));
+		json_add_text(row, "cve", cve);
+		json_add_text(row, "subject", json_text(commit, "subject"));
+		json_object_array_add(rows, row);
+		if (!json_object_object_get_ex(commit, "reasons", &list) ||
+		    !json_object_is_type(list, json_type_array))
+			continue;
+		for (size_t j = 0; j < json_object_array_length(list); j++)
+			buffer_printf(&reasons, "%s: %s\n", id,
+				      json_object_get_string(json_object_array_get_idx(list, j)));
+	}
+	buffer_add_string(out, "\n");
+	table_print(out, rows, columns);
+	if (reasons.length)
+		buffer_printf(out, "\n%s", reasons.text);
+	buffer_deinit(&reasons);
+}
+
+/* Print the lines of a record, then its functions as a table, and the commits of a series. */
 static void print_info(struct buffer *out, json_object *info, const struct table_column *columns)
 {
 	json_object *functions = NULL;
 	json_object *blockers = NULL;
 	json_object *callbacks = NULL;
+	json_object *report = NULL, *commits = NULL;
 
 	record_print(out, info);
 	if (json_object_object_get_ex(info, "blocked_by", &blockers)) {
@@ -79,6 +143,10 @@ static void print_info(struct buffer *out, json_object *info, const struct table
 		buffer_add_string(out, "\n");
 		table_print(out, functions, columns);
 	}
+	if (json_object_object_get_ex(info, "report", &report) &&
+	    json_object_object_get_ex(report, "commits", &commits) &&
+	    json_object_is_type(commits, json_type_array) && json_object_array_length(commits))
+		print_commits(out, commits);
 }
 
 static struct error *info_file(struct cli_call *call, const char *path)

@@ -9,19 +9,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# backwards - turn the diff on standard input into the one that takes it back.
-backwards() {
-	awk '
-		/^--- a\// { old = substr($0, 5); next }
-		/^\+\+\+ b\// { new = substr($0, 5); sub(/^a/, "b", old); sub(/^b/, "a", new)
-			print "--- " new; print "+++ " old; next }
-		/^@@ / { was = $2; sub(/^-/, "+", was); is = $3; sub(/^\+/, "-", is)
-			print "@@", is, was, "@@"; next }
-		/^-/ { print "+" substr($0, 2); next }
-		/^\+/ { print "-" substr($0, 2); next }
-		{ print }'
-}
-
 # row NUMBER - its file and what is expected of it, which was judged before the tool saw it
 row() {
 	awk -F '\t' -v number="$1" '$1 == number { print $2, $4 }' "$top/test/debian-diffs/judged.tsv"
@@ -49,7 +36,7 @@ row() {
 	declare -A statuses=([module]=0 [refused]=2 [nothing]=3)
 	for number in 059 120 128 154; do
 		read -r file expected < <(row "$number")
-		"$top/test/debian-diffs/diff" "$number" | backwards >"$number.patch"
+		"$top/test/debian-diffs/diff" "$number" | "$top/test/debian-diffs/backwards" >"$number.patch"
 		# Later versions may have changed the same lines.
 		(cd "$source" && patch -p1 --dry-run --silent -F 3) <"$number.patch" || continue
 		run "$program" -k "$release" --dry-run "$number.patch"

@@ -112,8 +112,8 @@ static void test_errors(void **state)
 	apply_fails("series");
 	put("patches/series", "missing.patch\n");
 	apply_fails("missing.patch");
-	put("patches/series", "a.patch -p0\n");
-	apply_fails("option -p0 of patch a.patch");
+	put("patches/series", "a.patch -R\n");
+	apply_fails("series:1: option -R of patch a.patch");
 	put("patches/series", "a.patch\n");
 	put("patches/a.patch", CHANGE("mm/a.c", "other", "two"));
 	apply_fails("a.patch:3: hunk 1 does not apply to mm/a.c");

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading a series of commits; see series.h. */
+#include "pokepatch-build/series.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pokepatch-build/build.h"
+#include "pokepatch-build/quilt.h"
+#include "pokepatch-build/series_mail.h"
+
+/* Digits of an abbreviated SHA that are enough to tell commits of Linux apart. */
+#define SHA_SHORT 12
+#define SHA_LONG  40
+
+void commit_destroy(struct commit *commit)
+{
+	if (!commit)
+		return;
+	for (size_t i = 0; i < commit->cves.count; i++)
+		free(commit->cves.list[i]);
+	for (size_t i = 0; i < commit->reasons.count; i++)
+		free(commit->reasons.list[i]);
+	vec_deinit(&commit->cves);
+	vec_deinit(&commit->reasons);
+	free(commit->id);
+	free(commit->subject);
+	free(commit->file);
+	free(commit);
+}
+
+/* ---- what a message says ---------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * The lines by which commits of the stable trees, and those that distributions take over, name the
+ * commit that they were made from; upper and lower case are the same.
+ */
+static const struct origin_line {
+	const char *before, *behind;
+} origin_lines[] = {
+	{"commit ", " upstream"},
+	{"[ Upstream commit ", " ]"},
+	{"[Upstream commit ", "]"},
+	{"Upstream commit ", ""},
+	{"Upstream commit: ", ""},
+	{"(cherry picked from commit ", ")"},
+	{"(backported from commit ", ")"},
+};
+
+static size_t count_hex(const char *text)
+{
+	return strspn(text, "0123456789abcdefABCDEF");
+}
+
+/* The SHA of a line of the message, or NULL. */
+static char *origin_of_line(const char *line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(origin_lines); i++) {
+		const struct origin_line *form = &origin_lines[i];
+		const size_t before = strlen(form->before);
+		size_t digits;
+
+		if (strncasecmp(line, form->before, before))
+			continue;
+		digits = count_hex(line + before);
+		if (digits >= SHA_SHORT && digits <= SHA_LONG &&
+		    !strncasecmp(line + before + digits, form->behind, strlen(form->behind)))
+			return xstrndup(line + before, digits);
+	}
+	return NULL;
+}
+
+/* The SHA at the end of the address in "Origin: upstream, https://git.kernel.org/linus/SHA". */
+static char *origin_of_address(const char *line)
+{
+	if (strncasecmp(line, "Origin:", strlen("Origin:")))
+		return NULL;
+	for (const char *p = line; (p = strpbrk(p, "/="));) {
+		const size_t digits = count_hex(++p);
+
+		if (digits == SHA_LONG && !isalnum((unsigned char)p[digits]))
+			return xstrndup(p, digits);
+	}
+	return NULL;
+}
+
+/* Find the commit that a message names, in its lines that have the form of one of those above. */
+static char *find_origin(const char *message)
+{
+	_free_ char *copy = xstrdup(message);
+	char *rest = copy, *address = NULL;
+
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		line += strspn(line, " \t");
+		char *found = origin_of_line(line);
+
+		if (found) {
+			free(address);
+			return found;
+		}
+		if (!address)
+			address = origin_of_address(line);
+	}
+	return address;
+}
+
+static int order_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The length of the CVE number at text; 0 if there is none. */
+static size_t cve_length(const char *text)
+{
+	const char *p = text + strlen("CVE-");
+	size_t digits;
+
+	if (strncasecmp(text, "CVE-", strlen("CVE-")) || strspn(p, "0123456789") != 4 ||
+	    p[4] != '-')
+		return 0;
+	digits = strspn(p + 5, "0123456789");
+	return digits >= 4 ? strlen("CVE-") + 5 + digits : 0;
+}
+
+static void find_cves(const char *message, struct commit *commit)
+{
+	struct map seen = {0};
+	char before = ' ';
+
+	for (const char *p = message; *p; before = *p++) {
+		const size_t length = isalnum((unsigned char)before) ? 0 : cve_length(p);
+
+		if (!length)
+			continue;
+		char *number = xstrndup(p, length);
+		for (char *c = number; *c; c++)
+			*c = (char)toupper((unsigned char)*c);
+		if (map_has(&seen, number)) {
+			free(number);
+			continue;
+		}
+		map_slot(&seen, number);
+		*vec_push(&commit->cves) = number;
+	}
+	map_deinit(&seen);
+	if (commit->cves.count)
+		qsort(commit->cves.list, commit->cves.count, sizeof(char *), order_strings);
+}
+
+/* ---- patches ---------------------------------------------------------------- */
+
+/* Does any line look like the beginning of a diff?  A cover letter and a reply have none. */
+static bool has_diff(const char *text)
+{
+	static const char *const heads[] = {"--- ", "diff -", "@@ -", "*** ", "Binary files "};
+
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+			if (has_prefix(text, heads[i]))
+				return true;
+	}
+	return false;
+}
+
+/* The text in front of the first diff. */
+static char *message_of(const struct mail *mail, const struct patch *patch, size_t first_line)
+{
+	const char *end = mail->text;
+
+	for (size_t line = first_line; end && line < patch->entries[0].diff_line; line++) {
+		end = strchr(end, '\n');
+		end += end ? 1 : 0;
+	}
+	return xstrndup(mail->text, end ? (size_t)(end - mail->text) : mail->length);
+}
+
+static struct commit *make_commit(const char *path, struct mail *mail, const struct patch *patch,
+				  size_t first_line)
+{
+	struct commit *commit = xcalloc(1, sizeof(*commit));
+	_free_ char *message = message_of(mail, patch, first_line);
+
+	commit->file = xstrdup(path);
+	commit->id = take_pointer(mail->commit);
+	if (!commit->id)
+		commit->id = find_origin(message);
+	if (!commit->id)
+		commit->id = one_line(xstrdup(base_name(path)));
+	else
+		for (char *p = commit->id; *p; p++)
+			*p = (char)tolower((unsigned char)*p);
+	commit->subject = take_pointer(mail->subject);
+	if (!commit->subject)
+		commit->subject = one_line(xstrdup(base_name(path)));
+	find_cves(message, commit);
+	/* The subject may be encoded in the message. */
+	if (!commit->cves.count)
+		find_cves(commit->subject, commit);
+	return commit;
+}
+
+static struct error *read_patch(struct build *build, const char *path, const char *text,
+				size_t length, size_t line, unsigned int strip)
+{
+	struct patch patch = {0};
+	struct patch_file *file;
+	struct error *error;
+	struct mail mail;
+
+	TRY(mail_read(path, text, length, line, &mail));
+	if (!has_diff(mail.text)) {
+		build_note(build, "%s:%zu: left out: a text without a diff", path, line);
+		mail_deinit(&mail);
+		return NULL;
+	}
+	error = patch_parse_part(path, mail.text, mail.length, line, strip, &patch);
+	if (error) {
+		mail_deinit(&mail);
+		return error;
+	}
+	build->patches =
+		xreallocarray(build->patches, build->nr_patches + 1, sizeof(*build->patches));
+	file = &build->patches[build->nr_patches++];
+	*file = (struct patch_file){
+		.patch = patch, .commit = make_commit(path, &mail, &patch, line)};
+	file->path = file->commit->file;
+	sha256_hex(mail.text, mail.length, file->sha256);
+	mail_deinit(&mail);
+	return NULL;
+}
+
+/* A file with one patch, or a mailbox with several. */
+static struct error *read_file(struct build *build, const char *path, unsigned int strip)
+{
+	_free_ char *text = NULL;
+	struct mail_spans mails;
+	struct error *error = NULL;
+	size_t length;
+
+	TRY(file_read(path, &text, &length));
+	mbox_split(text, length, &mails);
+	for (size_t i = 0; !error && i < mails.list.count; i++) {
+		const struct mail_span *span = &mails.list.list[i];
+
+		error = read_patch(build, path, text + span->start, span->length, span->line,
+				   strip);
+	}
+	vec_deinit(&mails.list);
+	return error;
+}
+
+/* ---- the kinds of series ---------------------------------------------------- */
+
+static struct error *read_quilt(struct build *build, const char *path)
+{
+	_free_ char *folder = xstrdup(path);
+	struct quilt_series series;
+	struct error *error = quilt_read(path, &series);
+	char *slash = strrchr(folder, '/');
+
+	if (slash)
+		slash[1] = '\0';
+	for (size_t i = 0; !error && i < series.list.count; i++) {
+		const struct quilt_patch *patch = &series.list.list[i];
+		_free_ char *file = xasprintf("%s%s", slash ? folder : "", patch->name);
+		struct stat status;
+
+		if (stat(file, &status))
+			error = error_new(STATUS_FAILED,
+					  "%s names '%s', and there is no such file; is this a "
+					  "series of quilt, a mailbox or a diff?",
+					  path, patch->name);
+		else
+			error = read_file(build, file, patch->strip);
+	}
+	quilt_deinit(&series);
+	return error;
+}
+
+static int is_patch(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+	       (has_suffix(entry->d_name, ".patch") || has_suffix(entry->d_name, ".diff") ||
+		has_suffix(entry->d_name, ".mbox") || has_suffix(entry->d_name, ".eml"));
+}
+
+static int order_entries(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static struct error *read_folder(struct build *build, const char *path)
+{
+	_free_ char *series = xasprintf("%s/series", path);
+	struct dirent **entries = NULL;
+	struct error *error = NULL;
+	int count;
+
+	if (file_exists(series))
+		return read_quilt(build, series);
+	count = scandir(path, &entries, is_patch, order_entries);
+	if (count < 0)
+		return error_errno("cannot read %s", path);
+	for (int i = 0; i < count; i++) {
+		_free_ char *file = xasprintf("%s/%s", path, entries[i]->d_name);
+
+		if (!error)
+			error = read_file(build, file, 1);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!error && !count)
+		error = error_new(STATUS_FAILED,
+				  "%s: this folder has neither a file 'series' nor *.patch files",
+				  path);
+	return error;
+}
+
+/* Is this a list of names, and neither a mailbox nor a mail nor a diff? */
+static struct error *is_quilt(const char *path, bool *ret)
+{
+	_free_ char *text = NULL;
+	struct mail mail;
+	size_t length;
+
+	TRY(file_read(path, &text, &length));
+	*ret = false;
+	if (has_prefix(text, "From "))
+		return NULL; /* a mailbox, which may begin with a cover letter */
+	TRY(mail_read(path, text, length, 1, &mail));
+	*ret = !mail.body && !has_diff(mail.text);
+	mail_deinit(&mail);
+	return NULL;
+}
+
+struct error *series_read(struct build *build, const char *path)
+{
+	_free_ char *plain = xstrdup(path);
+	struct stat status;
+	bool quilt = false;
+
+	for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/'; length--)
+		plain[length - 1] = '\0';
+	if (stat(plain, &status))
+		return error_errno("--series %s", path);
+	if (S_ISDIR(status.st_mode)) {
+		TRY(read_folder(build, plain));
+	} else {
+		TRY(is_quilt(plain, &quilt));
+		TRY(quilt ? read_quilt(build, plain) : read_file(build, plain, 1));
+	}
+	if (!build->nr_patches)
+		return error_new(STATUS_FAILED, "--series %s: there is no commit with a diff in it",
+				 path);
+	return NULL;
+}
+
+char *patches_sum(const struct build *build)
+{
+	struct buffer out = {0}, all = {0};
+	char sum[65];
+
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		const struct patch_file *patch = &build->patches[i];
+
+		if (!patch->commit)
+			buffer_printf(&out, "%s%s", i ? "," : "", patch->sha256);
+		else if (!patch->commit->left_out)
+			buffer_add_string(&all, patch->patch.text);
+	}
+	if (all.length) {
+		sha256_hex(all.text, all.length, sum);
+		buffer_add_string(&out, sum);
+	}
+	buffer_deinit(&all);
+	return out.text;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Series of commits: a folder or a file of patches in order, each with the identity that its author
+ * gave it.  A commit is in the module as a whole, or left out as a whole.
+ */
+#ifndef POKEPATCH_SERIES_H
+#define POKEPATCH_SERIES_H
+
+#include "common/util.h"
+
+struct build;
+
+/* A commit of the series; its diff is in the struct patch_file that owns it. */
+struct commit {
+	char *id;      /* SHA in hexadecimal; or the name of its file, if nothing tells the SHA */
+	char *subject; /* one line; the file's name if it has none */
+	char *file;    /* path of the file that has it, as messages name it */
+	VEC(char *) cves;    /* "CVE-2024-1234", sorted, each once */
+	bool left_out;
+	VEC(char *) reasons; /* why it is left out, or was refused */
+};
+void commit_destroy(struct commit *commit); /* NULL is allowed */
+
+/*
+ * series_read - append a patch to build->patches for each commit of a series.
+ * @path: a folder with a file "series" (quilt(1)) or with *.patch files in the order of their names
+ *	(git format-patch); a file "series"; a mailbox; or one patch
+ * Mails without a diff, such as cover letters, are noted and passed over.  Errors: STATUS_FAILED if
+ * a file is damaged or there is no commit, with file and line.
+ */
+struct error *series_read(struct build *build, const char *path);
+
+/*
+ * patches_sum - pokepatch_source in modinfo: the SHA-256 of each diff, with commas between; or, of
+ * a series, one of all its commits together that are not left out.  That is the sum of a file with
+ * their texts one after the other.  The caller frees it.
+ */
+char *patches_sum(const struct build *build);
+
+#endif /* POKEPATCH_SERIES_H */
