@@ -8,6 +8,7 @@
 #include "diff/author.h"
 #include "diff/emit.h"
 #include "diff/externals.h"
+#include "diff/promoted.h"
 #include "diff/select.h"
 #include "object/debuginfo.h"
 
@@ -166,6 +167,9 @@ void diff_result_deinit(struct diff_result *result)
 		free(result->callbacks.list[i].function);
 		free(result->callbacks.list[i].location);
 	}
+	for (size_t i = 0; i < result->missing.count; i++)
+		free(result->missing.list[i]);
+	vec_deinit(&result->missing);
 	vec_deinit(&result->functions);
 	vec_deinit(&result->data);
 	vec_deinit(&result->callbacks);
@@ -189,6 +193,8 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 		return NULL;
 	correlate(selection->orig, selection->patched, options->authored, &selection->pairing);
 	select_init(selection);
+	selection->result = ret;
+	TRY(promoted_add(selection, ret));
 	TRY(select_changes(selection));
 	TRY(describe(selection, ret));
 	if (refusals_fatal(selection->refusals) > before || !selection->included.count ||
@@ -197,6 +203,14 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	ret->has_output = true;
 	ret->escapes = selection->escapes;
 	return emit_object(selection, options->out);
+}
+
+bool diff_is_late(const struct diff_options *options, const struct diff_result *result)
+{
+	for (size_t i = 0; i < result->missing.count; i++)
+		if (promoted_exists(options, result->missing.list[i]))
+			return true;
+	return false;
 }
 
 /* The source file that the compiler named in the FILE symbol, else the object's path. */

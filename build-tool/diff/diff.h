@@ -22,11 +22,20 @@ struct external {
 	const struct parent *parent;	    /* NULL: no symbol table was given */
 	const struct parent_symbol *symbol; /* NULL: likewise */
 };
+/* A static function or variable of the kernel that the patch makes global (promoted.h). */
+struct promoted {
+	char *name; /* in the patched object */
+	struct parent *parent;
+	const struct parent_symbol *symbol;
+	struct diff_result *lender; /* of the unit that defines it */
+};
 struct externals {
 	VEC(struct external *) list;
 	VEC(const struct parent *) parents; /* those with callbacks */
 	struct map by_link_name; /* index + 1 */
 	struct map by_place;	 /* "parent:order", index + 1 */
+	VEC(struct promoted *) promoted_list;
+	struct map promoted;	 /* struct promoted *, by "parent:name" and by name */
 	VEC(char *) keys;
 };
 void externals_deinit(struct externals *externals);
@@ -94,10 +103,18 @@ struct diff_result {
 	VEC(struct diff_function) functions; /* sorted by name */
 	VEC(struct diff_datum) data;
 	VEC(struct diff_callback) callbacks;
+	VEC(char *) missing; /* names that it found in no unit of its parent; may repeat */
+	bool lends; /* another unit uses one of its statics, which is global now */
 	bool has_output; /* the output object was written */
 	bool escapes; /* included code stores or passes on the address of new code or data */
 };
 void diff_result_deinit(struct diff_result *result);
+
+/*
+ * diff_is_late - whether a unit that was compared later makes a symbol global that this one needs,
+ * so that this one must be compared again.
+ */
+bool diff_is_late(const struct diff_options *options, const struct diff_result *result);
 
 /*
  * diff_run - compare one pair of objects, and write the output object if they differ.  It collects

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the symbols of the parent, or of another module, that included code refers to. */
 #include "diff/externals.h"
+#include "diff/promoted.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -15,6 +16,12 @@ void externals_deinit(struct externals *externals)
 	}
 	for (size_t i = 0; i < externals->keys.count; i++)
 		free(externals->keys.list[i]);
+	for (size_t i = 0; i < externals->promoted_list.count; i++) {
+		free(externals->promoted_list.list[i]->name);
+		free(externals->promoted_list.list[i]);
+	}
+	vec_deinit(&externals->promoted_list);
+	map_deinit(&externals->promoted);
 	vec_deinit(&externals->list);
 	vec_deinit(&externals->parents);
 	vec_deinit(&externals->keys);
@@ -125,24 +132,45 @@ static void check_module(struct selection *selection, const struct parent *paren
 			     symbol->name, parent->name, own ? own->name : "the unit");
 }
 
+static void take_promoted(struct selection *selection, const struct promoted *promoted,
+			  const char **ret_link_name, const struct external **ret_external)
+{
+	uint32_t index = externals_add(selection->options->externals, promoted->parent,
+				       promoted->symbol, false);
+
+	check_module(selection, promoted->parent, promoted->symbol);
+	*ret_external = externals_get(selection->options->externals, index);
+	*ret_link_name = (*ret_external)->link_name;
+}
+
 struct error *externals_find_name(struct selection *selection, const char *name,
 			       const char **ret_link_name, const struct external **ret_external)
 {
 	const struct diff_options *options = selection->options;
+	const struct promoted *promoted = promoted_own(selection, name);
 	const struct parent_symbol *symbol;
 	struct parent *parent;
 
 	*ret_link_name = name;
 	*ret_external = NULL;
+	if (promoted) {
+		take_promoted(selection, promoted, ret_link_name, ret_external);
+		return NULL;
+	}
 	/* Prefer a symbol of the unit's module to one of the same name that vmlinux exports. */
 	bool own = options->parent && options->parent != options->vmlinux &&
 		   parent_global(options->parent, name);
 	if (!own && exported_by_vmlinux(selection, name))
 		return NULL;
 	TRY(find_global(selection, name, &parent, &symbol));
-	if (!symbol)
-		return NULL; /* another unit of the patch defines it, or linking fails */
-
+	if (!symbol || parent != options->parent)
+		*vec_push(&selection->result->missing) = xstrdup(name);
+	if (!symbol) {
+		promoted = promoted_other(selection, name);
+		if (promoted)
+			take_promoted(selection, promoted, ret_link_name, ret_external);
+		return NULL; /* else another unit of the patch defines it, or linking fails */
+	}
 	check_module(selection, parent, symbol);
 	bool in_vmlinux = parent == selection->options->vmlinux;
 	uint32_t index = externals_add(selection->options->externals, parent, symbol, in_vmlinux);
@@ -266,8 +294,8 @@ void externals_refuse_second(struct selection *selection, const struct atom *ato
 		return;
 	refusals_add(selection->refusals, "symbol-twice", select_location(selection, atom->name),
 		     atom->name,
-		     "'%s' is new here, but %s has %s of that name in another unit, which everything "
-		     "else would go on using; change that one",
+		     "'%s' is a new global here, but %s has %s of that name in another unit, which "
+		     "everything else would go on using; change that one",
 		     atom->name, parent->path, symbol->weak ? "a weak one" : "one");
 }
 

@@ -50,6 +50,7 @@ struct selection {
 	struct pairing pairing;
 	struct refusals *refusals;
 	struct author *author;
+	struct diff_result *result;
 	/* Arrays by index of the atom of patched, each with the file that fills it. */
 	struct choice *choices;	   /* select.c */
 	struct carrying *carrying; /* carriers.c */

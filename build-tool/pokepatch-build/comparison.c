@@ -101,16 +101,15 @@ static void find_authored(const struct build *build, const struct unit *unit,
 		      number_order);
 }
 
-static struct error *compare_unit(struct build *build, size_t index)
+static struct error *unit_options(struct build *build, size_t index, struct diff_options *ret)
 {
 	struct comparison *comparison = build->comparison;
 	const struct unit *unit = &build->units[index];
-	char *out = xasprintf("%s/carried-%zu.o", build->work, index);
-	struct diff_options options = {
+
+	*ret = (struct diff_options){
 		.unit = unit->source,
 		.orig = unit->orig_object,
 		.patched = unit->patched_object,
-		.out = out,
 		.parent = comparison->vmlinux,
 		.vmlinux = comparison->vmlinux,
 		.symvers = &comparison->symvers,
@@ -120,13 +119,23 @@ static struct error *compare_unit(struct build *build, size_t index)
 		.mode = build->options.mode,
 	};
 
-	comparison->outputs[index] = out;
-	if (unit->parent_path) {
-		char *path _free_ = NULL;
+	if (!unit->parent_path)
+		return NULL;
+	char *path _free_ = NULL;
+	TRY(modules_file(build, unit->parent_path, &path));
+	return open_module_at(build, unit->parent, path, &ret->parent);
+}
 
-		TRY(modules_file(build, unit->parent_path, &path));
-		TRY(open_module_at(build, unit->parent, path, &options.parent));
-	}
+static struct error *compare_unit(struct build *build, size_t index)
+{
+	struct comparison *comparison = build->comparison;
+	const struct unit *unit = &build->units[index];
+	char *out = xasprintf("%s/carried-%zu.o", build->work, index);
+	struct diff_options options;
+
+	comparison->outputs[index] = out;
+	TRY(unit_options(build, index, &options));
+	options.out = out;
 	struct authored_lines authored = {0};
 	find_authored(build, unit, &authored);
 	options.authored = &authored;
@@ -143,6 +152,30 @@ static struct error *compare_unit(struct build *build, size_t index)
 	if (!comparison->results[index].has_output) {
 		free(out);
 		comparison->outputs[index] = NULL;
+	}
+	return NULL;
+}
+
+/*
+ * Compare those units again that need a static which a later one has made global.  The differ finds
+ * no others then, because it notes these before it follows references.
+ */
+static struct error *compare_late_units(struct build *build)
+{
+	struct comparison *comparison = build->comparison;
+
+	for (size_t i = 0; comparison->externals.promoted_list.count && i < build->nr_units; i++) {
+		struct diff_result *result = &comparison->results[i];
+		struct diff_options options;
+		bool lends = result->lends;
+
+		TRY(unit_options(build, i, &options));
+		if (!diff_is_late(&options, result))
+			continue;
+		diff_result_deinit(result);
+		free(comparison->outputs[i]);
+		TRY(compare_unit(build, i));
+		result->lends |= lends;
 	}
 	return NULL;
 }
@@ -212,6 +245,7 @@ struct error *compare_units(struct build *build)
 	TRY(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
 	for (size_t i = 0; i < build->nr_units; i++)
 		TRY(compare_unit(build, i));
+	TRY(compare_late_units(build));
 	refuse_second_callbacks(build);
 	TRY(exports_check(build));
 	refusals_disallow(&build->refusals, 0, "--allow");

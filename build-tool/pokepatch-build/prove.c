@@ -87,7 +87,8 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 	for (size_t i = 0; i < comparison->modules.count; i++)
 		add_parent(input, comparison->modules.list[i]);
 	for (size_t i = 0; i < build->nr_units; i++) {
-		if (!comparison->outputs[i])
+		/* The proof needs a unit that lends a static to see which one it is. */
+		if (!comparison->outputs[i] && !comparison->results[i].lends)
 			continue;
 		add_unit(input, &build->units[i], &comparison->results[i]);
 		input->pinned |= comparison->results[i].escapes;

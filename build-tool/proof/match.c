@@ -306,6 +306,19 @@ static struct error *check_reach(const struct check *check, const struct thing *
 		     fixup->place - from->place, thing_name(from), fixup->symbol->name);
 }
 
+static struct error *match_parents(struct check *check, const struct thing *from,
+				   const struct thing *to, const struct reloc *reloc,
+				   const struct fixup *fixup, bool is_veneer);
+
+/* Was it static in the kernel, and does the patch make it global for its other units? */
+static bool was_static(const struct source *source, const char *name)
+{
+	const struct symbol *orig =
+		source->have_orig ? map_get(&source->orig_by_name, name) : NULL;
+
+	return !orig || orig->bind == STB_LOCAL;
+}
+
 /* The relocation's symbol is undefined in the unit. */
 static struct error *match_undefined(struct check *check, struct thing *from,
 				     const struct reloc *reloc, const struct fixup *fixup)
@@ -326,6 +339,12 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 		TRY(veneer_follow(check, from, reloc, fixup, &is_veneer, &jump));
 	if (is_veneer)
 		fixup = &jump;
+	if (fixup->row && to && was_static(other, name)) {
+		struct reloc moved = *reloc;
+
+		moved.symbol = (struct symbol *)symbol;
+		return match_parents(check, from, to, &moved, fixup, is_veneer);
+	}
 	if (fixup->row) {
 		const struct row_symbol *symbol = &check->symbols.list[fixup->row->symbol];
 
