@@ -32,7 +32,8 @@ objects   = $(patsubst %.c,$(out)/%.o,$(1))
 not_main  = $(filter-out %/main.o %/as_main.o,$(1))
 
 common_o := $(call objects,$(call sources,common))
-differ_o := $(call objects,$(call sources,object) $(call sources,arch) $(call sources,diff))
+differ_o := $(call objects,$(call sources,object) $(call sources,arch) $(call sources,types) \
+	$(call sources,diff))
 proof_o  := $(call objects,$(call sources,proof))
 build_o  := $(call objects,$(call sources,pokepatch-build)) $(proof_o)
 history_o := $(call objects,$(call sources,history))

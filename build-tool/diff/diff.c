@@ -8,6 +8,7 @@
 #include "diff/author.h"
 #include "diff/emit.h"
 #include "diff/externals.h"
+#include "diff/judge_types.h"
 #include "diff/promoted.h"
 #include "diff/select.h"
 #include "object/debuginfo.h"
@@ -173,6 +174,7 @@ void diff_result_deinit(struct diff_result *result)
 	vec_deinit(&result->functions);
 	vec_deinit(&result->data);
 	vec_deinit(&result->callbacks);
+	type_changes_deinit(&result->types);
 }
 
 static struct error *run(struct selection *selection, struct diff_result *ret)
@@ -197,6 +199,7 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	TRY(promoted_add(selection, ret));
 	TRY(select_changes(selection));
 	TRY(describe(selection, ret));
+	types_judge(selection, &ret->types);
 	if (refusals_fatal(selection->refusals) > before || !selection->included.count ||
 	    !options->out)
 		return NULL;

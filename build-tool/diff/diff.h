@@ -11,6 +11,7 @@
 #include "object/symvers.h"
 #include "pokepatch_format.h"
 #include "common/util.h"
+#include "types/types.h"
 
 /*
  * Symbols that the patch refers to and that the module loader cannot resolve.  All units of a build
@@ -105,6 +106,7 @@ struct diff_result {
 	VEC(struct diff_callback) callbacks;
 	VEC(char *) missing; /* names that it found in no unit of its parent; may repeat */
 	bool lends; /* another unit uses one of its statics, which is global now */
+	struct type_changes types; /* sorted by name; empty without debug information */
 	bool has_output; /* the output object was written */
 	bool escapes; /* included code stores or passes on the address of new code or data */
 };

@@ -83,6 +83,116 @@ void report_callbacks(struct json_object *array, const struct diff_result *resul
 	}
 }
 
+static void add_number(struct json_object *object, const char *key, int64_t value)
+{
+	json_object_object_add(object, key, json_object_new_int64(value));
+}
+
+/* One build's place and type of a member. */
+static void add_member_place(struct json_object *item, const struct type_member *member,
+			     const char *prefix, uint64_t offset, uint64_t size, const char *type)
+{
+	char offset_key[16], size_key[16], type_key[16];
+
+	snprintf(offset_key, sizeof(offset_key), "%s_%s", prefix,
+		 member->bit_field ? "bit" : "offset");
+	snprintf(size_key, sizeof(size_key), "%s_%s", prefix, member->bit_field ? "bits" : "size");
+	snprintf(type_key, sizeof(type_key), "%s_type", prefix);
+	add_number(item, offset_key, member->bit_field ? offset : offset / 8);
+	add_number(item, size_key, member->bit_field ? size : size / 8);
+	add_string(item, type_key, type);
+}
+
+static struct json_object *member_object(const struct type_change *change,
+					 const struct type_member *member)
+{
+	struct json_object *item = json_object_new_object();
+
+	add_string(item, "name", member->name);
+	add_string(item, "change", member_change_name(member->change));
+	if (member->old_name)
+		add_string(item, "old_name", member->old_name);
+	json_object_object_add(item, "misread", json_object_new_boolean(!member->harmless));
+	switch (change->kind) {
+	case TYPE_ENUM:
+		if (member->was)
+			add_number(item, "old_value", member->old_value);
+		if (member->is)
+			add_number(item, "new_value", member->new_value);
+		break;
+	case TYPE_FUNCTION:
+		if (member->was)
+			add_string(item, "old_type", member->old_type);
+		if (member->is)
+			add_string(item, "new_type", member->new_type);
+		break;
+	default:
+		if (member->was)
+			add_member_place(item, member, "old", member->old_offset, member->old_size,
+					 member->old_type);
+		if (member->is)
+			add_member_place(item, member, "new", member->new_offset, member->new_size,
+					 member->new_type);
+	}
+	return item;
+}
+
+static const char *const verdict_names[] = {
+	[TYPE_HARMLESS] = "compatible",
+	[TYPE_FOLLOWS] = "contains",
+	[TYPE_MISREAD] = "misread",
+};
+
+/* The units of a build share headers, so several may have found the same change. */
+static char *type_key(const struct type_change *change)
+{
+	return xasprintf("%s %s %s", type_kind_name(change->kind), change->name,
+			 change->location ?: "");
+}
+
+void report_types(struct json_object *array, struct report_seen *seen,
+		  const struct diff_result *result)
+{
+	for (size_t i = 0; i < result->types.list.count; i++) {
+		const struct type_change *change = &result->types.list.list[i];
+		char *key = type_key(change);
+
+		if (map_has(&seen->keys, key)) {
+			free(key);
+			continue;
+		}
+		*vec_push(&seen->owned) = key;
+		map_slot(&seen->keys, key);
+
+		struct json_object *item = json_object_new_object();
+		struct json_object *members = json_object_new_array();
+
+		add_string(item, "name", change->name);
+		add_string(item, "kind", type_kind_name(change->kind));
+		add_string(item, "change", verdict_names[change->verdict]);
+		add_string(item, "location", change->location);
+		if (change->cause)
+			add_string(item, "contains", change->cause);
+		if (change->kind != TYPE_FUNCTION) {
+			add_number(item, "old_size", change->old_size);
+			add_number(item, "new_size", change->new_size);
+		}
+		for (size_t j = 0; j < change->members.count; j++)
+			json_object_array_add(members,
+					      member_object(change, &change->members.list[j]));
+		json_object_object_add(item, "members", members);
+		json_object_array_add(array, item);
+	}
+}
+
+void report_seen_deinit(struct report_seen *seen)
+{
+	map_deinit(&seen->keys);
+	for (size_t i = 0; i < seen->owned.count; i++)
+		free(seen->owned.list[i]);
+	vec_deinit(&seen->owned);
+}
+
 struct json_object *report_refusals(const struct refusals *refusals)
 {
 	struct json_object *array = json_object_new_array();

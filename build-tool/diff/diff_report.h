@@ -20,6 +20,17 @@ void report_functions(struct json_object *array, const struct diff_result *resul
 void report_data(struct json_object *array, const struct diff_result *result, const char *parent);
 void report_callbacks(struct json_object *array, const struct diff_result *result,
 		      const char *parent);
+/*
+ * report_types - append the types that changed, but for those that an earlier result had too.
+ * @seen: of the report, which the caller deinits
+ */
+struct report_seen {
+	struct map keys;
+	VEC(char *) owned;
+};
+void report_types(struct json_object *array, struct report_seen *seen,
+		  const struct diff_result *result);
+void report_seen_deinit(struct report_seen *seen);
 /* report_refusals - make an array of all refusals and warnings. */
 struct json_object *report_refusals(const struct refusals *refusals);
 /* report_sort - sort an array of objects by a string member, then by another (or NULL). */

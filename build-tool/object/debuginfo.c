@@ -343,6 +343,21 @@ static const char *declaration_file(const struct walk *walk, Dwarf_Die *die)
 		       : NULL;
 }
 
+char *debuginfo_die_location(Dwarf_Die *die)
+{
+	struct walk walk = {0};
+	Dwarf_Attribute attribute;
+	Dwarf_Die unit;
+	int line;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwarf_decl_line(die, &line) ||
+	    dwarf_getsrcfiles(&unit, &walk.files, NULL))
+		return NULL;
+	const char *file = declaration_file(&walk, die);
+	const char *top = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+	return file ? xasprintf("%s:%d", tree_path(file, top), line) : NULL;
+}
+
 static void note_declaration(const struct walk *walk, Dwarf_Die *die)
 {
 	struct debuginfo *debuginfo = walk->debuginfo;

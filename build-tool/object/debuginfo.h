@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <elfutils/libdw.h>
+
 struct debuginfo;
 struct object;
 
@@ -18,12 +20,15 @@ struct debuginfo *debuginfo_of(struct object *object);
 void debuginfo_close(struct debuginfo *debuginfo); /* NULL is allowed */
 
 /* debuginfo_dwarf - the relocated DWARF, for questions that are not below; NULL: there is none. */
-struct Dwarf *debuginfo_dwarf(struct debuginfo *debuginfo);
+Dwarf *debuginfo_dwarf(struct debuginfo *debuginfo);
 
 /* debuginfo_line - "fs/foo.c:120" for an offset in a section (by number); owned by the caller. */
 char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offset);
 /* debuginfo_declaration - "fs/foo.c:120" where a function or variable is declared, or NULL. */
 const char *debuginfo_declaration(struct debuginfo *debuginfo, const char *name);
+
+/* debuginfo_die_location - the same for any entry that has a place in the source; the caller's. */
+char *debuginfo_die_location(Dwarf_Die *die);
 
 /* Names of the functions that hold an inlined copy of another, in order of the object; borrowed. */
 struct debuginfo_names {

@@ -142,7 +142,8 @@ struct json_object *report_make_stable(const struct build *build)
 	struct json_object *report = json_object_new_object();
 	struct json_object *units = json_object_new_array();
 	struct json_object *functions = json_object_new_array(), *data = json_object_new_array();
-	struct json_object *callbacks = json_object_new_array();
+	struct json_object *callbacks = json_object_new_array(), *types = json_object_new_array();
+	struct report_seen seen = {0};
 
 	json_object_object_add(report, "version", json_object_new_int(1));
 	json_object_object_add(report, "kernel", kernel_object(build));
@@ -163,7 +164,10 @@ struct json_object *report_make_stable(const struct build *build)
 				 mode_name(build->options.mode));
 		report_data(data, &build->comparison->results[i], unit->parent);
 		report_callbacks(callbacks, &build->comparison->results[i], unit->parent);
+		report_types(types, &seen, &build->comparison->results[i]);
 	}
+	report_seen_deinit(&seen);
+	report_sort(types, "name", "location");
 	report_sort(functions, "name", "parent");
 	report_sort(data, "name", "parent");
 	report_sort(callbacks, "parent", "kind");
@@ -173,7 +177,7 @@ struct json_object *report_make_stable(const struct build *build)
 	json_object_object_add(report, "functions", functions);
 	json_object_object_add(report, "data", data);
 	json_object_object_add(report, "callbacks", callbacks);
-	json_object_object_add(report, "types", json_object_new_array());
+	json_object_object_add(report, "types", types);
 	json_object_object_add(report, "verify", verify_array(build));
 	json_object_object_add(report, "refusals", report_refusals(&build->refusals));
 	return report;

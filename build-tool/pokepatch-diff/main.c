@@ -127,12 +127,16 @@ static struct json_object *make_report(const struct diff_result *result,
 	struct json_object *report = json_object_new_object();
 	struct json_object *functions = json_object_new_array(), *data = json_object_new_array();
 	struct json_object *symbols = json_object_new_array(), *callbacks = json_object_new_array();
+	struct json_object *types = json_object_new_array();
+	struct report_seen seen = {0};
 	const char *parent = tables->parent ? tables->parent->name : NULL;
 
 	json_object_object_add(report, "version", json_object_new_int(1));
 	report_functions(functions, result, parent, NULL);
 	report_data(data, result, parent);
 	report_callbacks(callbacks, result, parent);
+	report_types(types, &seen, result);
+	report_seen_deinit(&seen);
 	for (size_t i = 0; i < tables->externals.list.count; i++) {
 		const struct external *external = tables->externals.list.list[i];
 		struct json_object *item = json_object_new_object();
@@ -150,6 +154,7 @@ static struct json_object *make_report(const struct diff_result *result,
 	json_object_object_add(report, "functions", functions);
 	json_object_object_add(report, "data", data);
 	json_object_object_add(report, "callbacks", callbacks);
+	json_object_object_add(report, "types", types);
 	json_object_object_add(report, "symbols", symbols);
 	json_object_object_add(report, "refusals", report_refusals(refusals));
 	return report;
