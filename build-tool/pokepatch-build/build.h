@@ -97,6 +97,9 @@ struct build {
 	struct patch_file *patches;
 	size_t nr_patches;
 	struct changes *changes; /* overlay.h */
+	const struct patch_file *applying; /* what apply_patches() is at; NULL: it is done */
+	struct blame *blame; /* of a series (blame.h); NULL until it is applied */
+	bool again; /* commits were left out, and the phases run again (leave_out.h) */
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */
 	struct unit *units; /* sorted by source; then units of one object, by parent */
 	size_t nr_units;
@@ -115,6 +118,8 @@ struct build {
  * On an error too, the caller frees everything with build_deinit().
  */
 struct error *build_init(struct build *build, const struct build_options *options);
+/* build_forget - free what the phases from apply_patches() on have made, so that they run again. */
+void build_forget(struct build *build);
 /* build_deinit - free everything, drop the locks, and remove the work folder unless --keep. */
 void build_deinit(struct build *build);
 /* phase_begin - start the clock of a phase; name is constant. */

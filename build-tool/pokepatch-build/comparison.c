@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/leave_out.h"
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
 #include "pokepatch-build/overlay.h"
@@ -250,6 +251,7 @@ struct error *compare_units(struct build *build)
 	TRY(exports_check(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
 	TRY(build_check_refusals(build));
+	commits_judge(build);
 	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,
 				 "nothing to do: no existing function differs in the %zu compiled "

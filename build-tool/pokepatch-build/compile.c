@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/overlay.h"
@@ -108,10 +109,22 @@ struct jobs {
 	VEC(struct unit *) units;
 };
 
+/* Remember all units that the change breaks: of a series, each may be another commit's. */
+static void note_failures(struct build *build, const struct jobs *jobs,
+			  const struct proc_result *results)
+{
+	for (size_t i = 0; i < jobs->units.count; i++)
+		if (results[i * SIDES + SIDE_PATCHED].status &&
+		    !results[i * SIDES + SIDE_ORIGINAL].status)
+			blame_failure(build, jobs->units.list[i],
+				      results[i * SIDES + SIDE_PATCHED].out.text ?: "");
+}
+
 /* Report the first unit that did not compile, with the compiler's messages. */
-static struct error *check_results(const struct build *build, const struct jobs *jobs,
+static struct error *check_results(struct build *build, const struct jobs *jobs,
 				   const struct proc_result *results)
 {
+
 	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {
 		const struct unit *unit = jobs->units.list[i / SIDES];
 		const char *output = results[i].out.text ? results[i].out.text : "";
@@ -123,6 +136,8 @@ static struct error *check_results(const struct build *build, const struct jobs 
 					 "no space left on the device of %s or of the compiler's "
 					 "temporary files; name another folder in TMPDIR",
 					 build->work);
+		if (i % SIDES == SIDE_PATCHED)
+			note_failures(build, jobs, results);
 		if (i % SIDES == SIDE_PATCHED)
 			return error_new(STATUS_FAILED, "%s does not compile with the change:\n%s",
 					 unit->source, output);

@@ -154,8 +154,9 @@ static enum group_line group_line(const struct text_line *line)
 	return GROUP_NONE;
 }
 
+/* @numbers: for each line, the compiler's number; or NULL */
 static void number_lines(const struct text_lines *lines, struct buffer *ret,
-			 struct authored_lines *authored)
+			 struct authored_lines *authored, size_t *numbers)
 {
 	struct scan scan = {};
 	size_t number = 1;  /* the compiler's number for the next line */
@@ -182,6 +183,8 @@ static void number_lines(const struct text_lines *lines, struct buffer *ret,
 		scan_line(&scan, line);
 		if (!line->origin)
 			*vec_push(&authored->numbers) = number;
+		if (numbers)
+			numbers[i] = number;
 		buffer_add(ret, line->text, line->length);
 		if (i + 1 < lines->count || !lines->no_newline)
 			buffer_add(ret, "\n", 1);
@@ -193,14 +196,24 @@ void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret
 {
 	struct authored_lines authored = {0};
 
-	number_lines(lines, ret, &authored);
+	number_lines(lines, ret, &authored, NULL);
 	vec_deinit(&authored.numbers);
+}
+
+void text_lines_numbers(const struct text_lines *lines, size_t *ret)
+{
+	struct authored_lines authored = {0};
+	struct buffer text = {0};
+
+	number_lines(lines, &text, &authored, ret);
+	vec_deinit(&authored.numbers);
+	buffer_deinit(&text);
 }
 
 void text_lines_authored(const struct text_lines *lines, struct authored_lines *ret)
 {
 	struct buffer text = {0};
 
-	number_lines(lines, &text, ret);
+	number_lines(lines, &text, ret, NULL);
 	buffer_deinit(&text);
 }

@@ -21,6 +21,12 @@
  */
 void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret);
 
+/*
+ * text_lines_numbers - the number that the compiler gives each line of that text, in messages and
+ * in debug information.  ret has room for all lines.
+ */
+void text_lines_numbers(const struct text_lines *lines, size_t *ret);
+
 /* text_lines_authored - append the numbers that the lines of the diffs have then. */
 void text_lines_authored(const struct text_lines *lines, struct authored_lines *ret);
 

@@ -4,16 +4,23 @@
 #include <string.h>
 
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/leave_out.h"
 #include "diff/diff_report.h"
 #include "common/proc.h"
 
-static const struct phase {
+struct phase {
 	const char *name;
 	struct error *(*run)(struct build *build);
-} phases[] = {
+};
+
+static const struct phase preparations[] = {
 	{ "read the diffs", read_patches },
 	{ "prepare the source", prepare_tree },
 	{ "prepare the core", prepare_core },
+};
+
+/* They run again for a series, each time without the commits that were refused. */
+static const struct phase phases[] = {
 	{ "apply the diffs", apply_patches },
 	{ "find the units", find_units },
 	{ "mark the functions", mark_functions },
@@ -35,11 +42,22 @@ static struct error *run_phase(struct build *build, const struct phase *phase)
 	return NULL;
 }
 
-static struct error *run_phases(struct build *build)
+static struct error *run_phases(struct build *build, const struct phase *list, size_t count)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(phases); i++)
-		TRY(run_phase(build, &phases[i]));
+	for (size_t i = 0; i < count; i++)
+		TRY(run_phase(build, &list[i]));
 	return NULL;
+}
+
+static struct error *make_module(struct build *build)
+{
+	struct error *error;
+
+	TRY(run_phases(build, preparations, ARRAY_SIZE(preparations)));
+	do
+		error = run_phases(build, phases, ARRAY_SIZE(phases));
+	while (leave_out(build, &error));
+	return error;
 }
 
 /* Keep the first of two errors. */
@@ -68,7 +86,7 @@ int main(int argc, char **argv)
 		error = build_init(&build, &options);
 	}
 	if (!error)
-		error = run_phases(&build);
+		error = make_module(&build);
 	build_print_notes(&build);
 	refusals_sort(&build.refusals);
 	refusals_print(&build.refusals, stderr);

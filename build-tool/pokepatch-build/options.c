@@ -22,6 +22,7 @@ enum {
 	OPTION_ALLOW,
 	OPTION_FETCH,
 	OPTION_SERIES,
+	OPTION_LEAVE_OUT,
 	OPTION_INSTRUMENT,
 	OPTION_MARK_FUNCTIONS,
 	OPTION_VERSION,
@@ -52,6 +53,8 @@ static const struct option_row {
 	 "how the core switches (default: stop; with --instrument live, if possible)"},
 	{OPTION_SERIES, "series", "DIR|FILE",
 	 "patch with the commits of a quilt series, of git format-patch, or of a mailbox"},
+	{OPTION_LEAVE_OUT, "leave-out", NULL,
+	 "with --series: leave out the commits that cannot be live, and do the rest"},
 	{OPTION_INSTRUMENT, "instrument", NULL,
 	 "compile with markers: POKEPATCH_MARK() in the files"},
 	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
@@ -197,6 +200,9 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	case OPTION_FETCH:
 		options->fetch = true;
 		return NULL;
+	case OPTION_LEAVE_OUT:
+		options->leave_out = true;
+		return NULL;
 	case OPTION_INSTRUMENT:
 		options->instrument = true;
 		return NULL;
@@ -276,6 +282,8 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 		return usage(ret->instrument ? "--series and --instrument do not go together"
 					     : "--series has all patches; no PATCH goes with it:",
 			     ret->instrument ? NULL : ret->patches[0]);
+	if (ret->leave_out && !ret->series)
+		return usage("--leave-out needs --series", NULL);
 	if (!ret->series && !ret->nr_patches)
 		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
 			     NULL);

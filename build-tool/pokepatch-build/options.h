@@ -32,6 +32,7 @@ struct build_options {
 	VEC(const char *) defines; /* one for each -D: "NAME" or "NAME=V" */
 	VEC(const char *) mark_functions; /* one for each --mark-functions: "NAME,NAME,..." */
 	const char *series;  /* --series */
+	bool leave_out;	     /* --leave-out */
 	bool dry_run, quiet, verbose;
 	char **patches; /* diffs; with --instrument also source files */
 	size_t nr_patches;

@@ -21,6 +21,7 @@ struct patch_hunk {
 	size_t old_start, old_count; /* line numbers from 1, as in the diff; 0 in an empty file */
 	size_t new_start, new_count;
 	size_t diff_line; /* line number of the hunk's @@ line in the diff, from 1 */
+	size_t anchor; /* of a series: where it was put, for blame.c; 0: nowhere yet */
 	struct patch_line *lines;
 	size_t nr_lines;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/overlay.h"
 #include "pokepatch-build/series.h"
@@ -295,7 +296,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	TRY(load_file(build, entry, &file));
 	if (!file)
 		return NULL;
-	TRY(patch_apply(patch->path, entry, &file->new_lines, build->options.fuzz, &places));
+	TRY(blame_apply(build, patch, entry, file->path, &file->new_lines, &places));
 	note_places(build, entry, places);
 	return NULL;
 }
@@ -384,11 +385,15 @@ struct error *apply_patches(struct build *build)
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		struct patch_file *patch = &build->patches[i];
 
+		if (patch->commit && patch->commit->left_out)
+			continue;
+		build->applying = patch;
 		if (patch->source)
 			TRY(add_source(build, patch));
 		for (size_t j = 0; j < patch->patch.nr_entries; j++)
 			TRY(apply_entry(build, patch, &patch->patch.entries[j]));
 	}
+	build->applying = NULL;
 	if (changes->files.count)
 		drop_unchanged(changes);
 	if (!changes->files.count && !refusals_fatal(&build->refusals))

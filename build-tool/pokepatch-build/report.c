@@ -36,7 +36,8 @@ static struct json_object *patch_array(const struct build *build)
 	struct json_object *array = json_object_new_array();
 
 	for (size_t i = 0; i < build->nr_patches; i++) {
-		if (build->patches[i].commit && build->patches[i].commit->left_out)
+		if (build->patches[i].commit && (build->patches[i].commit->left_out ||
+						build->patches[i].commit->idle))
 			continue;
 		struct json_object *item = json_object_new_object();
 		const char *slash = strrchr(build->patches[i].path, '/');
@@ -76,7 +77,7 @@ static struct json_object *commit_array(const struct build *build)
 		add_string(item, "subject", commit->subject);
 		json_object_object_add(item, "cve",
 				       text_array(commit->cves.list, commit->cves.count));
-		add_string(item, "status", commit->left_out ? "left-out" : "live");
+		add_string(item, "status", commit_is_live(commit) ? "live" : "left-out");
 		json_object_object_add(item, "reasons",
 				       text_array(commit->reasons.list, commit->reasons.count));
 		json_object_array_add(array, item);
@@ -284,12 +285,32 @@ static bool report_to_stdout(const struct build *build)
 	return build->options.report && !strcmp(build->options.report, "-");
 }
 
+/* Say how many commits of a series are in the module; stderr has said why the others are not. */
+static void print_commits(const struct build *build)
+{
+	size_t left_out = 0, idle = 0;
+
+	if (!build->options.series)
+		return;
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		left_out += build->patches[i].commit->left_out;
+		idle += build->patches[i].commit->idle;
+	}
+	printf("commits: %zu live", build->nr_patches - left_out - idle);
+	if (left_out)
+		printf(", %zu left out", left_out);
+	if (idle)
+		printf(", %zu without effect on this kernel", idle);
+	printf("\n");
+}
+
 void summary_print(const struct build *build)
 {
 	struct stat status;
 
 	if (build->options.quiet || report_to_stdout(build))
 		return;
+	print_commits(build);
 	print_functions(build, DIFF_CHANGED, "changed functions");
 	print_carriers(build);
 	print_functions(build, DIFF_NEW, "new functions");

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,10 +27,42 @@ void commit_destroy(struct commit *commit)
 		free(commit->reasons.list[i]);
 	vec_deinit(&commit->cves);
 	vec_deinit(&commit->reasons);
+	vec_deinit(&commit->needs);
 	free(commit->id);
 	free(commit->subject);
 	free(commit->file);
 	free(commit);
+}
+
+char *commit_label(const struct commit *commit)
+{
+	const size_t digits = strspn(commit->id, "0123456789abcdef");
+	const bool sha = digits == SHA_LONG && !commit->id[digits];
+
+	if (!strcmp(commit->id, commit->subject))
+		return xstrdup(commit->id);
+	return xasprintf("%.*s (\"%s\")", sha ? SHA_SHORT : (int)strlen(commit->id), commit->id,
+			 commit->subject);
+}
+
+bool commit_is_live(const struct commit *commit)
+{
+	return !commit->left_out && !commit->idle && !commit->reasons.count;
+}
+
+void commit_add_reason(struct commit *commit, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	char *text = one_line(xvasprintf(format, list));
+	va_end(list);
+	for (size_t i = 0; i < commit->reasons.count; i++)
+		if (!strcmp(commit->reasons.list[i], text)) {
+			free(text);
+			return;
+		}
+	*vec_push(&commit->reasons) = text;
 }
 
 /* ---- what a message says ---------------------------------------------------- */
@@ -192,6 +225,7 @@ static struct commit *make_commit(const char *path, struct mail *mail, const str
 	_free_ char *message = message_of(mail, patch, first_line);
 
 	commit->file = xstrdup(path);
+	commit->diff = strlen(message);
 	commit->id = take_pointer(mail->commit);
 	if (!commit->id)
 		commit->id = find_origin(message);
@@ -366,6 +400,25 @@ struct error *series_read(struct build *build, const char *path)
 	return NULL;
 }
 
+/* Add a commit's diff without the signature of its mail, which names a version of git. */
+static void add_diff(const struct patch_file *patch, struct buffer *ret)
+{
+	const char *diff = patch->patch.text + patch->commit->diff, *end = diff;
+
+	/* Look behind the last hunk: "-- " may be a line that a diff removes. */
+	for (size_t i = 0; i < patch->patch.nr_entries; i++) {
+		const struct patch_entry *entry = &patch->patch.entries[i];
+		const struct patch_hunk *last = &entry->hunks[entry->nr_hunks ? entry->nr_hunks - 1 : 0];
+
+		if (entry->nr_hunks && last->nr_lines)
+			end = last->lines[last->nr_lines - 1].text +
+			      last->lines[last->nr_lines - 1].length;
+	}
+	end = strstr(end, "\n-- \n");
+	end += end ? 1 : 0;
+	buffer_add(ret, diff, end ? (size_t)(end - diff) : strlen(diff));
+}
+
 char *patches_sum(const struct build *build)
 {
 	struct buffer out = {0}, all = {0};
@@ -376,8 +429,8 @@ char *patches_sum(const struct build *build)
 
 		if (!patch->commit)
 			buffer_printf(&out, "%s%s", i ? "," : "", patch->sha256);
-		else if (!patch->commit->left_out)
-			buffer_add_string(&all, patch->patch.text);
+		else if (commit_is_live(patch->commit))
+			add_diff(patch, &all);
 	}
 	if (all.length) {
 		sha256_hex(all.text, all.length, sum);

@@ -16,9 +16,20 @@ struct commit {
 	char *subject; /* one line; the file's name if it has none */
 	char *file;    /* path of the file that has it, as messages name it */
 	VEC(char *) cves;    /* "CVE-2024-1234", sorted, each once */
-	bool left_out;
-	VEC(char *) reasons; /* why it is left out, or was refused */
+	size_t diff; /* where its diff begins in the patch's text */
+	/* What became of it. */
+	bool left_out; /* it is not applied */
+	bool idle;     /* it is applied, and no code that the kernel runs differs by it */
+	VEC(char *) reasons; /* why it is left out, refused, or idle */
+	VEC(size_t) needs;   /* indexes of the commits whose lines its hunks touch */
 };
+/* commit_label - 'SHA ("SUBJECT")', with a short SHA, for messages; the caller frees it. */
+char *commit_label(const struct commit *commit);
+/* commit_is_live - is it in the module, as far as is known? */
+bool commit_is_live(const struct commit *commit);
+/* commit_add_reason - add a reason, unless it is there already. */
+void commit_add_reason(struct commit *commit, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void commit_destroy(struct commit *commit); /* NULL is allowed */
 
 /*
@@ -32,8 +43,8 @@ struct error *series_read(struct build *build, const char *path);
 
 /*
  * patches_sum - pokepatch_source in modinfo: the SHA-256 of each diff, with commas between; or, of
- * a series, one of all its commits together that are not left out.  That is the sum of a file with
- * their texts one after the other.  The caller frees it.
+ * a series, one of the diffs of all live commits, one after the other.  Their messages do not
+ * count: "[PATCH 3/40]" would tell how many others there were.  The caller frees it.
  */
 char *patches_sum(const struct build *build);
 

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "pokepatch-build/blame.h"
 #include "pokepatch-build/build_fetch.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/comparison.h"
@@ -394,14 +395,29 @@ static void core_deinit(struct core_artefacts *core)
 	strings_free(core->ld);
 }
 
+void build_forget(struct build *build)
+{
+	comparison_destroy(build->comparison);
+	build->comparison = NULL;
+	for (size_t i = 0; i < build->nr_units; i++)
+		unit_deinit(&build->units[i]);
+	free(take_pointer(build->units));
+	build->nr_units = 0;
+	blame_destroy(build->blame);
+	build->blame = NULL;
+	build->applying = NULL;
+	changes_destroy(build->changes);
+	build->changes = NULL;
+	free(take_pointer(build->marks_header));
+	free(take_pointer(build->glue_object));
+	free(take_pointer(build->ko));
+}
+
 void build_deinit(struct build *build)
 {
 	if (build->work && !build->options.keep)
 		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
-	comparison_destroy(build->comparison);
-	for (size_t i = 0; i < build->nr_units; i++)
-		unit_deinit(&build->units[i]);
-	free(build->units);
+	build_forget(build);
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		patch_deinit(&build->patches[i].patch);
 		commit_destroy(build->patches[i].commit);
@@ -410,11 +426,8 @@ void build_deinit(struct build *build)
 	vec_deinit(&build->options.allow);
 	vec_deinit(&build->options.defines);
 	vec_deinit(&build->options.mark_functions);
-	free(build->marks_header);
 	core_deinit(&build->core);
-	free(build->glue_object);
 	kernel_files_deinit(&build->files);
-	changes_destroy(build->changes);
 	strings_free(build->make_env);
 	refusals_deinit(&build->refusals);
 	buffer_deinit(&build->notes);
@@ -434,7 +447,6 @@ void build_deinit(struct build *build)
 	free(build->user_flags);
 	args_deinit(&build->make_variables);
 	free(build->output);
-	free(build->ko);
 	free(build->name);
 	free(build->release);
 	*build = (struct build){.tree_lock = -1, .core_lock = -1, .kernel_lock = -1};
@@ -469,6 +481,8 @@ void build_note(struct build *build, const char *format, ...)
 {
 	va_list list;
 
+	if (build->again) /* the first run had the same notes */
+		return;
 	va_start(list, format);
 	_free_ char *text = xvasprintf(format, list);
 	va_end(list);

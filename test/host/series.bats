@@ -21,6 +21,19 @@ for c in json.load(open("r.json"))["commits"]:
 	print(eval(sys.argv[1], {}, c))' "$1"
 }
 
+# bare [-R SECTION] MODULE... - MODULE.bare is a module without its report, and without the build id,
+# which is a sum of everything.
+bare() {
+	local also=()
+	[ "$1" != -R ] || {
+		also=(-R "$2")
+		shift 2
+	}
+	for module; do
+		objcopy -R .pokepatch.report -R .note.gnu.build-id "${also[@]}" "$module" "$module.bare"
+	done
+}
+
 @test "a folder, a quilt series and a mailbox give one module" {
 	commits folder 005+007 120
 	mkdir quilt
@@ -51,14 +64,142 @@ info, report = json.load(open("info.json")), json.load(open("r.json"))
 assert info["report"]["commits"] == report["commits"], info
 assert len(report["patch"]) == 2'
 
-	# A mailbox given as a diff is the same but for what the module says of its source.
+	bare folder.ko mbox.ko
+	cmp folder.ko.bare mbox.ko.bare
+	# The same content in one diff: the same but for what the module says of its source.
 	"$program" -q -k "$release" all.mbox -o diff.ko -n s
-	[ "$(modinfo -F pokepatch_source diff.ko)" = "$(sha256sum <all.mbox | cut -d ' ' -f 1)" ]
-	for file in folder mbox diff; do
-		[ "$(modinfo -F pokepatch_source $file.ko)" = "$(modinfo -F pokepatch_source diff.ko)" ]
-		objcopy -R .pokepatch.report -R .note.gnu.build-id $file.ko $file.bare
-		cmp $file.bare folder.bare
+	bare -R .modinfo folder.ko diff.ko
+	cmp folder.ko.bare diff.ko.bare
+}
+
+# file FILE - prepare to change this file of the kernel, if it was not prepared; the prepared source
+# lacks the documents, whose text does not matter.
+file() {
+	mkdir -p "now/$(dirname "$1")"
+	[ -e "now/$1" ] || cp "$source/$1" "now/$1" 2>/dev/null || echo "some text" >"now/$1"
+}
+
+# commit SUBJECT FILE SED [FILE SED]... - add a commit to the folder x, on top of those before.
+commit() {
+	local subject=$1 number i
+	shift
+	mkdir -p x now
+	made=$((${made:-0} + 1))
+	printf -v number %04d "$made"
+	rm -rf a b
+	for ((i = 1; i < $#; i += 2)); do
+		file "${!i}"
 	done
+	cp -r now a
+	while [ $# -gt 0 ]; do
+		sed -i "$2" "now/$1"
+		shift 2
+	done
+	cp -r now b
+	{
+		echo "From $(sha1sum <<<"$subject" | cut -d ' ' -f 1) Mon Sep 17 00:00:00 2001"
+		echo "Subject: [PATCH] $subject"
+		echo
+		diff -ruN a b || [ $? -eq 1 ]
+	} >"x/$number.patch"
+}
+
+# build STATUS ARGUMENT... - of x; output is in $output.
+build() {
+	local wanted=$1
+	shift
+	run "$program" -k "$release" --series x --report r.json -n s -o s.ko "$@"
+	echo "$output"
+	[ "$status" -eq "$wanted" ]
+	[ "$wanted" -ne 1 ] || return 0 # then there is no report
+	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	cat commits
+}
+
+# is SUBJECT STATUS REASON - what became of a commit; REASON is a part of it.
+is() {
+	local line
+	line=$(grep "^$1: $2 " commits)
+	[[ $line == *"$3"* ]]
+}
+
+version=fs/proc/version.c
+uptime=fs/proc/uptime.c
+
+@test "a refusal names the commits whose lines it is about, and no others" {
+	commit 'sound' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/'
+	commit 'initial value' $uptime 's/^static int uptime_proc_show/static int uptime_was = 1;\n&/
+		s/idle_nsec = 0;/idle_nsec = uptime_was;/'
+	commit 'init' $version 's/proc_create_single("version", 0/proc_create_single("version", 0400/'
+	build 2
+	# shellcheck disable=SC2154
+	[[ $output == *"$version:"*": refused [init-changed]: 'proc_version_init' "*"(commit $(sha1sum <<<init |
+		cut -c 1-12) (\"init\"))"* ]]
+	[ "$(grep -c 'refused \[' <<<"$output")" -eq 1 ]
+	is sound live ''
+	is 'initial value' live ''
+	is init left-out "$version:"
+	[ ! -e s.ko ]
+	# The same without it.
+	build 0 --leave-out
+	is sound live ''
+	is init left-out "$version:"
+	[[ $output == *"commits: 2 live, 1 left out"* ]]
+	mv s.ko with.ko
+	rm x/0003.patch
+	build 0 --leave-out
+	bare s.ko with.ko
+	cmp s.ko.bare with.ko.bare
+}
+
+@test "what depends on a commit that is left out goes with it, and nothing else" {
+	# Refused, and the next three build on it: on its lines, on its macro, on the lines of that.
+	commit 'base' $uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/
+		s/idle_nsec = 0;/idle_nsec = 5;/' \
+		$version '2i #define EXTRA "extra"'
+	commit 'same lines' $uptime 's/idle_nsec = 5;/idle_nsec = 6;/'
+	commit 'uses macro' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, EXTRA); &/'
+	commit 'on top of that' $version 's/seq_puts(m, EXTRA);/&\n	seq_puts(m, "top");/'
+	commit 'apart' fs/proc/cmdline.c "s/seq_putc(m, .\\\\n.)/seq_puts(m, \"!\\\\n\")/"
+	build 2
+	is base left-out 'refused [init-changed]'
+	build 0 --leave-out
+	is base left-out 'refused [init-changed]'
+	is 'same lines' left-out 'changes lines of commit'
+	is 'uses macro' left-out 'does not compile with it'
+	is 'on top of that' left-out ''
+	is apart live ''
+	[[ $output == *"changed functions: cmdline_proc_show"* ]]
+}
+
+@test "a commit that does not apply is left out, and so are those without effect" {
+	commit 'first' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "one"); &/'
+	commit 'missing' $version 's/seq_puts(m, "one")/seq_puts(m, "two")/'
+	commit 'last' $version 's/seq_puts(m, "two")/seq_puts(m, "three")/'
+	rm x/0001.patch
+	commit 'documented' Documentation/filesystems/proc.rst '1i text'
+	build 1
+	[[ $output == *"commit $(sha1sum <<<missing | cut -c 1-12) (\"missing\"): x/0002.patch:"*"does not apply"* ]]
+	commit 'good' fs/proc/cmdline.c "s/seq_putc(m, .\\\\n.)/seq_puts(m, \"!\\\\n\")/"
+	commit 'comment' fs/proc/loadavg.c '1a /* a comment */'
+	build 0 --leave-out
+	is missing left-out 'does not apply'
+	is last left-out 'does not apply without the commits that are left out'
+	is documented left-out 'changes nothing that this kernel compiles'
+	is comment left-out 'changes no code: its files compile to the same'
+	is good live ''
+	[[ $output == *"commits: 1 live, 2 left out, 2 without effect on this kernel"* ]]
+}
+
+@test "a series of which nothing is left" {
+	commit 'documented' Documentation/filesystems/proc.rst '1i text'
+	build 3 --leave-out
+	is documented left-out 'changes nothing that this kernel compiles'
+	commit 'init' $version 's/proc_create_single("version", 0/proc_create_single("version", 0400/'
+	build 2 --leave-out
+	is init left-out 'refused [init-changed]'
+	[[ $output == *'of 2 commits, none that changes code can be live'* ]]
+	[ ! -e s.ko ]
 }
 
 @test "wrong use of --series" {
@@ -73,4 +214,7 @@ assert len(report["patch"]) == 2'
 	run "$program" -k "$release" --series nowhere
 	[ "$status" -eq 1 ]
 	[[ $output == *"--series nowhere: No such file"* ]]
+	run "$program" -k "$release" --leave-out "$top/examples/proc-version.patch"
+	[ "$status" -eq 1 ]
+	[[ $output == *"--leave-out needs --series"* ]]
 }

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finding the commits behind a refusal or a compiler's error; see blame.h. */
+#include "pokepatch-build/blame.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/search.h"
+#include "pokepatch-build/comparison.h"
+#include "pokepatch-build/definitions.h"
+#include "pokepatch-build/lines.h"
+#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/series.h"
+
+/* A line that a commit removed. */
+struct removal {
+	size_t patch;	  /* index in build->patches */
+	size_t origin;	  /* its number in the file before any diff; 0: another commit added it */
+	size_t before;	  /* the number of the nearest such line in front of it; 0: none */
+	const char *text; /* not ended by a NUL */
+	size_t length;
+};
+
+struct file_blame {
+	char *path;
+	VEC(struct removal) removals;
+};
+
+/* The text of a diff, into which the lines that it adds point. */
+struct diff_text {
+	const char *start, *end;
+	size_t patch;
+};
+
+struct blame {
+	VEC(struct diff_text) texts; /* sorted by start */
+	struct map by_path;	     /* to struct file_blame */
+	VEC(struct file_blame *) files;
+	VEC(struct compile_failure) failures;
+};
+
+void culprits_deinit(struct culprits *culprits)
+{
+	vec_deinit(&culprits->list);
+	*culprits = (struct culprits){0};
+}
+
+void blame_destroy(struct blame *blame)
+{
+	if (!blame)
+		return;
+	for (size_t i = 0; i < blame->files.count; i++) {
+		free(blame->files.list[i]->path);
+		vec_deinit(&blame->files.list[i]->removals);
+		free(blame->files.list[i]);
+	}
+	for (size_t i = 0; i < blame->failures.count; i++) {
+		free(blame->failures.list[i].output);
+		free(blame->failures.list[i].line);
+	}
+	vec_deinit(&blame->failures);
+	vec_deinit(&blame->files);
+	vec_deinit(&blame->texts);
+	map_deinit(&blame->by_path);
+	free(blame);
+}
+
+static int order_texts(const void *a, const void *b)
+{
+	const struct diff_text *first = a, *second = b;
+
+	return first->start < second->start ? -1 : first->start > second->start;
+}
+
+static struct blame *blame_of(struct build *build)
+{
+	struct blame *blame = build->blame;
+
+	if (blame)
+		return blame;
+	blame = build->blame = xcalloc(1, sizeof(*blame));
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		const char *text = build->patches[i].patch.text;
+
+		*vec_push(&blame->texts) = (struct diff_text){
+			.start = text, .end = text + strlen(text), .patch = i};
+	}
+	qsort(blame->texts.list, blame->texts.count, sizeof(*blame->texts.list), order_texts);
+	return blame;
+}
+
+static struct file_blame *file_of(struct blame *blame, const char *path)
+{
+	struct file_blame *file = map_get(&blame->by_path, path);
+
+	if (file)
+		return file;
+	file = xcalloc(1, sizeof(*file));
+	file->path = xstrdup(path);
+	*vec_push(&blame->files) = file;
+	*map_slot(&blame->by_path, file->path) = file;
+	return file;
+}
+
+/* Which patch added a line?  Return: false if it is of the tree's own text. */
+static bool line_author(const struct blame *blame, const struct text_line *line, size_t *ret)
+{
+	const size_t behind = first_index(i, blame->texts.count,
+					  blame->texts.list[i].start > line->text);
+	const struct diff_text *text = behind ? &blame->texts.list[behind - 1] : NULL;
+
+	if (!text || line->text >= text->end)
+		return false;
+	*ret = text->patch;
+	return true;
+}
+
+/* ---- sets of commits -------------------------------------------------------- */
+
+static int order_numbers(const void *a, const void *b)
+{
+	const size_t first = *(const size_t *)a, second = *(const size_t *)b;
+
+	return first < second ? -1 : first > second;
+}
+
+static void culprits_add(struct culprits *culprits, size_t patch)
+{
+	*vec_push(&culprits->list) = patch;
+}
+
+/* Sort, drop doubles, and set the kind if there are any. */
+static bool culprits_settle(struct culprits *culprits, enum blame_kind kind)
+{
+	size_t kept = 0;
+
+	if (!culprits->list.count)
+		return false;
+	qsort(culprits->list.list, culprits->list.count, sizeof(size_t), order_numbers);
+	for (size_t i = 1; i < culprits->list.count; i++)
+		if (culprits->list.list[i] != culprits->list.list[kept])
+			culprits->list.list[++kept] = culprits->list.list[i];
+	culprits->list.count = kept + 1;
+	culprits->kind = kind;
+	return true;
+}
+
+/* ---- applying --------------------------------------------------------------- */
+
+/* The number of the nearest line at or in front of index that is of the tree's text; 0: none. */
+static size_t origin_before(const struct text_lines *lines, size_t index)
+{
+	while (index && !lines->list[index - 1].origin)
+		index--;
+	return index ? lines->list[index - 1].origin : 0;
+}
+
+/* Record what a hunk removed from the old text, and which commits' lines it needed to be there. */
+static void record_hunk(struct blame *blame, struct file_blame *file, size_t patch,
+			struct commit *commit, const struct text_lines *old,
+			const struct patch_hunk *hunk, const struct hunk_place *place)
+{
+	size_t at = place->line - 1, author;
+
+	for (size_t i = 0; i < hunk->nr_lines; i++) {
+		const struct text_line *line;
+
+		if (hunk->lines[i].kind == '+')
+			continue;
+		line = &old->list[at++];
+		if (line_author(blame, line, &author) && author != patch)
+			*vec_push(&commit->needs) = author;
+		if (hunk->lines[i].kind == '-')
+			*vec_push(&file->removals) = (struct removal){
+				.patch = patch,
+				.origin = line->origin,
+				.before = origin_before(old, at - 1),
+				.text = line->text,
+				.length = line->length,
+			};
+	}
+}
+
+/*
+ * The place of a hunk, which must stay the same when fewer commits are applied: a line of the
+ * tree's text, or 0 for a hunk among lines that commits added.
+ */
+static size_t hunk_anchor(const struct text_lines *old, const struct patch_hunk *hunk,
+			  const struct hunk_place *place)
+{
+	const size_t count = hunk->old_count ?: 1;
+
+	for (size_t i = place->line - 1; i < place->line - 1 + count && i < old->count; i++)
+		if (old->list[i].origin)
+			return old->list[i].origin;
+	return 0;
+}
+
+/* Is the hunk where it was when all commits were applied? */
+static bool keeps_place(struct patch_hunk *hunk, size_t anchor)
+{
+	if (!hunk->anchor)
+		hunk->anchor = anchor + 1;
+	return hunk->anchor == anchor + 1;
+}
+
+struct error *blame_apply(struct build *build, const struct patch_file *patch,
+			  const struct patch_entry *entry, const char *path,
+			  struct text_lines *lines, struct hunk_place **ret)
+{
+	struct commit *commit = patch->commit;
+	struct text_lines old = {0};
+	struct error *error;
+
+	if (!commit)
+		return patch_apply(patch->path, entry, lines, build->options.fuzz, ret);
+
+	struct blame *blame = blame_of(build);
+	struct file_blame *file = file_of(blame, path);
+	for (size_t i = 0; i < lines->count; i++)
+		*vec_push(&old) = lines->list[i];
+	error = patch_apply(patch->path, entry, lines, build->options.fuzz, ret);
+	for (size_t i = 0; !error && i < entry->nr_hunks; i++) {
+		struct patch_hunk *hunk = &entry->hunks[i];
+
+		if (!keeps_place(hunk, hunk_anchor(&old, hunk, &(*ret)[i])))
+			error = error_new(STATUS_FAILED,
+					  "%s:%zu: hunk %zu would be put at another place of %s "
+					  "than with all commits",
+					  patch->path, hunk->diff_line, i + 1, path);
+		else
+			record_hunk(blame, file, (size_t)(patch - build->patches), commit, &old,
+				    hunk, &(*ret)[i]);
+	}
+	vec_deinit(&old);
+	return error;
+}
+
+/* ---- from lines to commits -------------------------------------------------- */
+
+/* The commits that changed lines of a range of the new text. */
+static void blame_range(const struct build *build, const struct changed_file *file,
+			struct line_range range, struct culprits *ret)
+{
+	const struct file_blame *blame = map_get(&build->blame->by_path, file->path);
+	size_t low = SIZE_MAX, high = 0, author;
+
+	for (size_t i = range.first; i <= range.last && i < file->new_lines.count; i++) {
+		const struct text_line *line = &file->new_lines.list[i];
+
+		if (line_author(build->blame, line, &author))
+			culprits_add(ret, author);
+		if (line->origin) {
+			low = line->origin < low ? line->origin : low;
+			high = line->origin > high ? line->origin : high;
+		}
+	}
+	for (size_t i = 0; blame && i < blame->removals.count; i++) {
+		const struct removal *removal = &blame->removals.list[i];
+
+		if (removal->before >= low && removal->before < high)
+			culprits_add(ret, removal->patch);
+	}
+}
+
+/* The commits that removed lines of a range of the text before any diff. */
+static void blame_old_range(const struct build *build, const struct changed_file *file,
+			    struct line_range range, struct culprits *ret)
+{
+	const struct file_blame *blame = map_get(&build->blame->by_path, file->path);
+
+	for (size_t i = 0; blame && i < blame->removals.count; i++) {
+		const struct removal *removal = &blame->removals.list[i];
+
+		if (removal->origin > range.first && removal->origin <= range.last + 1)
+			culprits_add(ret, removal->patch);
+	}
+}
+
+/*
+ * The commits behind a line with the number that the compiler gave it.  An added line may have the
+ * number of a line of the tree's text, so all lines of that number count; added ones come first.
+ * @around: all of the function or variable counts; else the line alone
+ */
+static void blame_number(const struct build *build, const struct changed_file *file, size_t number,
+			 bool around, struct culprits *ret)
+{
+	_free_ size_t *numbers = xcalloc(file->new_lines.count + 1, sizeof(*numbers));
+
+	text_lines_numbers(&file->new_lines, numbers);
+	for (int added = 1; added >= 0 && !ret->list.count; added--)
+		for (size_t i = 0; i < file->new_lines.count; i++) {
+			const bool is_added = !file->new_lines.list[i].origin;
+			struct line_range range = {i, i};
+
+			if (numbers[i] != number || is_added != added)
+				continue;
+			if (around)
+				range = definition_around(&file->new_lines, i);
+			blame_range(build, file, range, ret);
+		}
+}
+
+/* The commits that change a definition of name, or another line in the first column about it. */
+static void blame_definitions(const struct build *build, const struct changed_file *file,
+			      const char *name, const char *also, struct culprits *ret)
+{
+	const struct text_lines *texts[] = {&file->new_lines, &file->old_lines};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct line_range range;
+
+		for (size_t at = 0; definition_next(texts[i], name, at, &range);
+		     at = range.last + 1) {
+			const char *text = texts[i]->list[range.first].text;
+
+			if (also && memcmp(text, also, strlen(also)))
+				continue;
+			if (i)
+				blame_old_range(build, file, range, ret);
+			else
+				blame_range(build, file, range, ret);
+		}
+	}
+}
+
+/* The commits that removed a line with this word, be it a macro, an enumerator or a declaration. */
+static void blame_removed_word(const struct build *build, const char *word, struct culprits *ret)
+{
+	for (size_t i = 0; i < build->blame->files.count; i++) {
+		const struct file_blame *file = build->blame->files.list[i];
+
+		for (size_t j = 0; j < file->removals.count; j++) {
+			const struct removal *removal = &file->removals.list[j];
+			const struct text_line line = {removal->text, removal->length, 0};
+
+			if (line_has_word(&line, word))
+				culprits_add(ret, removal->patch);
+		}
+	}
+}
+
+/* ---- from files to commits -------------------------------------------------- */
+
+bool blame_changes_path(const struct patch *patch, const char *path)
+{
+	for (size_t i = 0; i < patch->nr_entries; i++) {
+		const struct patch_entry *entry = &patch->entries[i];
+
+		if ((entry->old_path && !strcmp(entry->old_path, path)) ||
+		    (entry->new_path && !strcmp(entry->new_path, path)))
+			return true;
+	}
+	return false;
+}
+
+static void blame_path(const struct build *build, const char *path, struct culprits *ret)
+{
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		const struct patch_file *patch = &build->patches[i];
+
+		if (patch->commit && !patch->commit->left_out &&
+		    blame_changes_path(&patch->patch, path))
+			culprits_add(ret, i);
+	}
+}
+
+/* The commits that change a file which the units of a source, or all units of it, compile. */
+static void blame_source(const struct build *build, const char *source, struct culprits *ret)
+{
+	blame_path(build, source, ret);
+	if (ret->list.count)
+		return;
+	for (size_t i = 0; i < build->nr_units; i++)
+		for (size_t j = 0; j < build->units[i].nr_changed_files; j++)
+			if (!strcmp(build->units[i].source, source))
+				blame_path(build, build->units[i].changed_files[j], ret);
+}
+
+/* ---- refusals --------------------------------------------------------------- */
+
+/* "fs/file.c:120" or "fs/file.c" */
+struct place {
+	char *path;
+	size_t line; /* 0: not known */
+};
+
+static struct place place_parse(const char *location)
+{
+	const char *colon = strrchr(location, ':');
+	struct place place = {0};
+
+	location += has_prefix(location, "./") ? strlen("./") : 0;
+
+	if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
+		place.path = xstrndup(location, (size_t)(colon - location));
+		place.line = strtoul(colon + 1, NULL, 10);
+	} else {
+		place.path = xstrdup(location);
+	}
+	return place;
+}
+
+/* Where a unit's new code begins to differ, if the refusal is about a changed function. */
+static const char *first_difference(const struct build *build, const char *subject)
+{
+	for (size_t i = 0; build->comparison && i < build->comparison->count; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++)
+			if (!strcmp(result->functions.list[j].name, subject))
+				return result->functions.list[j].source;
+	}
+	return NULL;
+}
+
+static void blame_location(const struct build *build, const char *location, struct culprits *ret)
+{
+	struct place place = place_parse(location);
+	const struct changed_file *file = changes_find(build->changes, place.path);
+
+	if (file && place.line)
+		blame_number(build, file, place.line, true, ret);
+	free(place.path);
+}
+
+/* What a refusal with this code is about besides the function that it names. */
+static const struct code_hint {
+	const char *code;
+	const char *begins; /* of a line in the first column, which has the subject too */
+} code_hints[] = {
+	{"export-changed", "EXPORT_"},
+};
+
+static void blame_subject(const struct build *build, const struct refusal *refusal,
+			  const char *also, struct culprits *ret)
+{
+	/* "f.cold" and "table.12" are f's and table's; ".init.text" is no name. */
+	_free_ char *name = xstrndup(refusal->subject, strcspn(refusal->subject, "."));
+	struct place place = place_parse(refusal->location ?: "");
+
+	for (size_t i = 0; *name && i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
+
+		if (!changes_find(build->changes, place.path) || !strcmp(file->path, place.path))
+			blame_definitions(build, file, name, also, ret);
+	}
+	free(place.path);
+}
+
+void blame_refusal(const struct build *build, const struct refusal *refusal, struct culprits *ret)
+{
+	const char *difference = first_difference(build, refusal->subject);
+	struct place place;
+
+	*ret = (struct culprits){0};
+	if (build->changes && build->blame) {
+		for (size_t i = 0; i < ARRAY_SIZE(code_hints); i++)
+			if (!strcmp(code_hints[i].code, refusal->code))
+				blame_subject(build, refusal, code_hints[i].begins, ret);
+		if (!ret->list.count && refusal->location)
+			blame_location(build, refusal->location, ret);
+		if (!ret->list.count && difference)
+			blame_location(build, difference, ret);
+		if (!ret->list.count)
+			blame_subject(build, refusal, NULL, ret);
+		if (culprits_settle(ret, BLAME_LINES))
+			return;
+	}
+	place = place_parse(refusal->location ?: refusal->subject);
+	blame_source(build, place.path, ret);
+	/* The file itself may not change: each of these commits would be refused alone. */
+	culprits_settle(ret, strcmp(place.path, refusal->subject) ? BLAME_FILE : BLAME_LINES);
+	free(place.path);
+}
+
+/* ---- what the compiler says ------------------------------------------------- */
+
+void blame_failure(struct build *build, const struct unit *unit, const char *output)
+{
+	const char *error = strstr(output, " error: ");
+	const char *line = error ?: output;
+
+	if (!build->options.series)
+		return;
+	while (line > output && line[-1] != '\n')
+		line--;
+	*vec_push(&blame_of(build)->failures) = (struct compile_failure){
+		.unit = unit,
+		.output = xstrdup(output),
+		.line = one_line(xstrndup(line, strcspn(line, "\n"))),
+	};
+}
+
+const struct compile_failure *blame_failures(const struct build *build, size_t *ret_count)
+{
+	*ret_count = build->blame ? build->blame->failures.count : 0;
+	return *ret_count ? build->blame->failures.list : NULL;
+}
+
+/* The names that a message quotes: 'foo', or the typographic quotes of a UTF-8 locale. */
+static void blame_quoted(const struct build *build, const char *message, const char *end,
+			 struct culprits *ret)
+{
+	while (message < end) {
+		const char *start = message;
+
+		while (message < end && (isalnum((unsigned char)*message) || *message == '_'))
+			message++;
+		if (message > start && message < end && (*message == '\'' || *message & 0x80)) {
+			_free_ char *word = xstrndup(start, (size_t)(message - start));
+
+			blame_removed_word(build, word, ret);
+		}
+		if (message < end)
+			message++;
+	}
+}
+
+/* "fs/file.c:12:5: error: 'x' undeclared": the line, or a commit that removed x, or around it. */
+static void blame_error(const struct build *build, const char *line, size_t length,
+			struct culprits *ret)
+{
+	const char *end = line + length;
+	const char *colon = memchr(line, ':', length);
+	const size_t skip = has_prefix(line, "./") ? strlen("./") : 0;
+	_free_ char *path = colon ? xstrndup(line + skip, (size_t)(colon - line) - skip) : NULL;
+	const struct changed_file *file = path ? changes_find(build->changes, path) : NULL;
+	const size_t number = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	struct culprits found = {0};
+
+	if (file && number)
+		blame_number(build, file, number, false, &found);
+	if (!found.list.count)
+		blame_quoted(build, line, end, &found);
+	if (!found.list.count && file && number)
+		blame_number(build, file, number, true, &found);
+	for (size_t i = 0; i < found.list.count; i++)
+		culprits_add(ret, found.list.list[i]);
+	culprits_deinit(&found);
+}
+
+void blame_compile(const struct build *build, const struct compile_failure *failure,
+		   struct culprits *ret)
+{
+	const char *line = failure->output;
+
+	*ret = (struct culprits){0};
+	while (*line) {
+		const size_t length = strcspn(line, "\n");
+
+		if (memmem(line, length, " error: ", strlen(" error: ")))
+			blame_error(build, line, length, ret);
+		line += length + (line[length] == '\n');
+	}
+	if (culprits_settle(ret, BLAME_LINES))
+		return;
+	for (size_t i = 0; i < failure->unit->nr_changed_files; i++)
+		blame_path(build, failure->unit->changed_files[i], ret);
+	culprits_settle(ret, BLAME_FILE);
+}

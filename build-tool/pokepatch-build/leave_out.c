@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Leaving commits of a series out, or naming those that are refused; see leave_out.h. */
+#include "pokepatch-build/leave_out.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/blame.h"
+#include "pokepatch-build/comparison.h"
+#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/series.h"
+
+/* Why the phases did not make a module, and the commits that this is about. */
+struct reason {
+	char *text;
+	struct culprits culprits;
+	struct refusal *refusal; /* or NULL */
+};
+
+struct reasons {
+	VEC(struct reason) list;
+};
+
+static void reasons_deinit(struct reasons *reasons)
+{
+	for (size_t i = 0; i < reasons->list.count; i++) {
+		free(reasons->list.list[i].text);
+		culprits_deinit(&reasons->list.list[i].culprits);
+	}
+	vec_deinit(&reasons->list);
+}
+
+static size_t count_left_out(const struct build *build)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < build->nr_patches; i++)
+		count += build->patches[i].commit->left_out;
+	return count;
+}
+
+/* A diff that does not apply: the commit is known. */
+static void add_unapplied(const struct build *build, const struct error *error,
+			  struct reasons *ret)
+{
+	struct reason *reason = vec_push(&ret->list);
+
+	reason->text = xasprintf("%s%s",
+				 count_left_out(build)
+					 ? "does not apply without the commits that are left out: "
+					 : "",
+				 error->text);
+	reason->culprits.kind = BLAME_LINES;
+	*vec_push(&reason->culprits.list) = (size_t)(build->applying - build->patches);
+}
+
+static void find_reasons(struct build *build, const struct error *error, struct reasons *ret)
+{
+	size_t count;
+	const struct compile_failure *failures = blame_failures(build, &count);
+
+	if (build->applying && error->status == STATUS_FAILED)
+		add_unapplied(build, error, ret);
+	for (size_t i = 0; i < count; i++) {
+		struct reason *reason = vec_push(&ret->list);
+
+		reason->text = xasprintf("%s does not compile with it: %s",
+					 failures[i].unit->source, failures[i].line);
+		blame_compile(build, &failures[i], &reason->culprits);
+	}
+	for (size_t i = 0; error->status == STATUS_REFUSED && i < build->refusals.count; i++) {
+		struct refusal *refusal = &build->refusals.list[i];
+		struct reason *reason;
+
+		if (refusal->warning)
+			continue;
+		reason = vec_push(&ret->list);
+		reason->refusal = refusal;
+		reason->text = xasprintf("%s: refused [%s]: %s",
+					 refusal->location ?: refusal->subject, refusal->code,
+					 refusal->text);
+		blame_refusal(build, refusal, &reason->culprits);
+	}
+}
+
+/* ---- without --leave-out: name the commits ---------------------------------- */
+
+static char *culprit_labels(const struct build *build, const struct culprits *culprits)
+{
+	struct buffer out = {0};
+
+	buffer_add_string(&out, culprits->list.count == 1 ? "commit " : "commits ");
+	for (size_t i = 0; i < culprits->list.count; i++) {
+		_free_ char *label =
+			commit_label(build->patches[culprits->list.list[i]].commit);
+
+		buffer_printf(&out, "%s%s", i ? ", " : "", label);
+	}
+	return out.text;
+}
+
+/* Add the commits to each refusal, or to the error if it is not about refusals. */
+static void name_commits(struct build *build, struct error **error, const struct reasons *reasons)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < reasons->list.count; i++) {
+		const struct reason *reason = &reasons->list.list[i];
+		const struct culprits *culprits = &reason->culprits;
+
+		for (size_t j = 0; j < culprits->list.count; j++)
+			commit_add_reason(build->patches[culprits->list.list[j]].commit, "%s",
+					  reason->text);
+		if (!culprits->list.count)
+			continue;
+		_free_ char *labels = culprit_labels(build, culprits);
+		if (reason->refusal) {
+			char *text = xasprintf("%s (%s)", reason->refusal->text, labels);
+
+			free(reason->refusal->text);
+			reason->refusal->text = text;
+		} else if (!named) {
+			*error = error_prefix(*error, "%s", labels);
+			named = true;
+		}
+	}
+}
+
+/* ---- with --leave-out ------------------------------------------------------- */
+
+static void take_out(struct commit *commit, const char *reason)
+{
+	_free_ char *label = commit_label(commit);
+
+	if (!commit->left_out || commit->reasons.count < 3)
+		commit_add_reason(commit, "%s", reason);
+	if (!commit->left_out)
+		fprintf(stderr, "left out: %s: %s\n", label, reason);
+	commit->left_out = true;
+}
+
+/*
+ * Leave out the commits behind a reason.  If only their file is known, one of them may be the cause
+ * and the others sound, so leave out the last, on which no other can depend, and look again.
+ */
+static void take_out_culprits(struct build *build, const struct reason *reason)
+{
+	const struct culprits *culprits = &reason->culprits;
+	const size_t count = culprits->list.count;
+
+	for (size_t i = culprits->kind == BLAME_FILE && count ? count - 1 : 0; i < count; i++)
+		take_out(build->patches[culprits->list.list[i]].commit, reason->text);
+}
+
+/* Leave out the commits that need one that is left out, which comes before them. */
+static void take_out_dependents(struct build *build)
+{
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		struct commit *commit = build->patches[i].commit;
+
+		for (size_t j = 0; j < commit->needs.count && !commit->left_out; j++) {
+			const struct commit *needed =
+				build->patches[commit->needs.list[j]].commit;
+			_free_ char *label = commit_label(needed);
+			_free_ char *text = NULL;
+
+			if (!needed->left_out)
+				continue;
+			text = xasprintf("changes lines of commit %s, which is left out", label);
+			take_out(commit, text);
+		}
+	}
+}
+
+/* Forget what the phases found, so that they can run again. */
+static void start_again(struct build *build)
+{
+	build_forget(build);
+	refusals_deinit(&build->refusals);
+	/* compare_units() has dropped the allowances; build_init() has accepted them once. */
+	for (size_t i = 0; i < build->options.allow.count; i++)
+		error_destroy(refusals_allow(&build->refusals, build->options.allow.list[i]));
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		struct commit *commit = build->patches[i].commit;
+
+		vec_deinit(&commit->needs);
+		if (!commit->idle)
+			continue;
+		commit->idle = false;
+		for (size_t j = 0; j < commit->reasons.count; j++)
+			free(commit->reasons.list[j]);
+		vec_deinit(&commit->reasons);
+	}
+	build->again = true;
+}
+
+static struct error *nothing_left(const struct build *build)
+{
+	return error_new(STATUS_REFUSED,
+			 "refused: of %zu commits, none that changes code can be live; no module was "
+			 "made",
+			 build->nr_patches);
+}
+
+static bool take_out_all(struct build *build, struct error **error, const struct reasons *reasons)
+{
+	const size_t before = count_left_out(build);
+	size_t after;
+
+	for (size_t i = 0; i < reasons->list.count; i++)
+		take_out_culprits(build, &reasons->list.list[i]);
+	take_out_dependents(build);
+	after = count_left_out(build);
+	if (after == before)
+		return false;
+	if (after == build->nr_patches) {
+		error_destroy(*error);
+		*error = nothing_left(build);
+		return false;
+	}
+	error_destroy(*error);
+	*error = NULL;
+	start_again(build);
+	return true;
+}
+
+bool leave_out(struct build *build, struct error **error)
+{
+	struct reasons reasons = {0};
+	bool again = false;
+
+	if (!build->options.series || !*error)
+		return false;
+	if ((*error)->status == STATUS_NOTHING) {
+		commits_judge(build);
+		if (count_left_out(build)) {
+			error_destroy(*error);
+			*error = nothing_left(build);
+		}
+		return false;
+	}
+	find_reasons(build, *error, &reasons);
+	if (build->options.leave_out)
+		again = take_out_all(build, error, &reasons);
+	if (!again)
+		name_commits(build, error, &reasons);
+	reasons_deinit(&reasons);
+	return again;
+}
+
+/* ---- commits that make no difference ---------------------------------------- */
+
+enum { COMPILED = 1, DIFFERS = 2 };
+
+/* For each changed file: does a unit compile it, and does that unit differ? */
+static void find_uses(const struct build *build, struct map *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct unit *unit = &build->units[i];
+		const bool differs = build->comparison && build->comparison->outputs &&
+				     build->comparison->outputs[i];
+
+		for (size_t j = 0; j < unit->nr_changed_files; j++) {
+			void **slot = map_slot(ret, unit->changed_files[j]);
+
+			*slot = (void *)((uintptr_t)*slot | COMPILED | (differs ? DIFFERS : 0));
+		}
+	}
+}
+
+static uintptr_t commit_use(const struct patch *patch, const struct map *uses)
+{
+	uintptr_t use = 0;
+
+	for (size_t i = 0; i < patch->nr_entries; i++) {
+		const struct patch_entry *entry = &patch->entries[i];
+
+		if (entry->old_path)
+			use |= (uintptr_t)map_get(uses, entry->old_path);
+		if (entry->new_path)
+			use |= (uintptr_t)map_get(uses, entry->new_path);
+	}
+	return use;
+}
+
+void commits_judge(struct build *build)
+{
+	struct map uses = {0};
+
+	find_uses(build, &uses);
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		struct patch_file *patch = &build->patches[i];
+		const uintptr_t use = commit_use(&patch->patch, &uses);
+
+		if (!patch->commit || patch->commit->left_out || use & DIFFERS)
+			continue;
+		patch->commit->idle = true;
+		commit_add_reason(patch->commit,
+				  use & COMPILED
+					  ? "changes no code: its files compile to the same"
+					  : "changes nothing that this kernel compiles");
+	}
+	map_deinit(&uses);
+}
