@@ -137,11 +137,19 @@ static struct json_object *member_object(const struct type_change *change,
 	return item;
 }
 
-static const char *const verdict_names[] = {
-	[TYPE_HARMLESS] = "compatible",
-	[TYPE_FOLLOWS] = "contains",
-	[TYPE_MISREAD] = "misread",
-};
+/* A changed prototype misleads only callers that stay as they are; most have none. */
+static const char *change_name(const struct type_change *change)
+{
+	static const char *const names[] = {
+		[TYPE_HARMLESS] = "compatible",
+		[TYPE_FOLLOWS] = "contains",
+		[TYPE_MISREAD] = "misread",
+	};
+
+	return change->kind == TYPE_FUNCTION && change->verdict == TYPE_MISREAD
+		       ? "prototype"
+		       : names[change->verdict];
+}
 
 /* The units of a build share headers, so several may have found the same change. */
 static char *type_key(const struct type_change *change)
@@ -169,7 +177,7 @@ void report_types(struct json_object *array, struct report_seen *seen,
 
 		add_string(item, "name", change->name);
 		add_string(item, "kind", type_kind_name(change->kind));
-		add_string(item, "change", verdict_names[change->verdict]);
+		add_string(item, "change", change_name(change));
 		add_string(item, "location", change->location);
 		if (change->cause)
 			add_string(item, "contains", change->cause);

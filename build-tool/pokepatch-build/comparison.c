@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/callers.h"
 #include "pokepatch-build/leave_out.h"
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
@@ -249,6 +250,7 @@ struct error *compare_units(struct build *build)
 	TRY(compare_late_units(build));
 	refuse_second_callbacks(build);
 	TRY(exports_check(build));
+	TRY(callers_check(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
 	TRY(build_check_refusals(build));
 	commits_judge(build);

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Refuses functions whose prototypes change while a caller of theirs stays as it is.
+ *
+ * A caller that is compiled here needs no look: if its own code changes with the prototype, it is
+ * in the patch, and if not, the old code passes what the new function takes.  Others have a
+ * declaration of their own, or are written in assembler.  The differ judges addresses that a
+ * function's own unit holds (diff/judge_types.c), and exports.c judges what modules may call.
+ */
+#include "pokepatch-build/callers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "object/object.h"
+#include "object/parent_users.h"
+#include "pokepatch-build/comparison.h"
+
+/* The functions and variables of the units that are compiled here. */
+struct compiled {
+	struct map names; /* "NAME" if it is global, "FILE:NAME" if not, FILE without folders */
+	VEC(char *) owned;
+};
+
+/* The functions of one parent whose prototypes change. */
+struct caller_search {
+	struct build *build;
+	const struct parent *parent;
+	const struct compiled *compiled;
+	struct map changes; /* struct type_change, by name */
+	struct map refused; /* those for which a caller was found */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static struct error *read_compiled(const struct build *build, struct compiled *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct unit *unit = &build->units[i];
+		struct object object;
+
+		if (unit->shares)
+			continue;
+		TRY(object_read(unit->orig_object, &object));
+		for (size_t j = 1; j < object.symbols.count; j++) {
+			const struct symbol *symbol = object.symbols.list[j];
+			char *name;
+
+			if (!symbol->section || symbol->type == STT_SECTION)
+				continue;
+			name = *vec_push(&ret->owned) =
+				symbol->bind == STB_LOCAL
+					? xasprintf("%s:%s", base_name(unit->source), symbol->name)
+					: xstrdup(symbol->name);
+			map_slot(&ret->names, name);
+		}
+		object_deinit(&object);
+	}
+	return NULL;
+}
+
+static void compiled_deinit(struct compiled *compiled)
+{
+	map_deinit(&compiled->names);
+	for (size_t i = 0; i < compiled->owned.count; i++)
+		free(compiled->owned.list[i]);
+	vec_deinit(&compiled->owned);
+}
+
+static bool is_compiled(const struct compiled *compiled, const struct parent *parent,
+			const struct parent_symbol *symbol)
+{
+	if (symbol->global || symbol->weak)
+		return map_has(&compiled->names, symbol->name);
+	if (symbol->block >= parent->blocks.count)
+		return false;
+	_free_ char *name =
+		xasprintf("%s:%s", parent->blocks.list[symbol->block].file, symbol->name);
+	return map_has(&compiled->names, name);
+}
+
+/* Relocations are in the order of addresses, so the first caller is the same in each run. */
+static void judge_caller(void *context, const char *name, const struct parent_symbol *user)
+{
+	struct caller_search *search = context;
+	const struct type_change *change = map_get(&search->changes, name);
+
+	if (!change || map_has(&search->refused, change->name) ||
+	    is_compiled(search->compiled, search->parent, user))
+		return;
+	map_slot(&search->refused, change->name);
+	refusals_add(&search->build->refusals, "prototype-changed", change->location, change->name,
+		     "the prototype of '%s' changes, but '%s' uses it as it was and is in no unit "
+		     "that changes: leave it, and use a new function, or "
+		     "--allow prototype-changed:%s",
+		     change->name, user->name, change->name);
+}
+
+static bool is_changed_prototype(const struct type_change *change, bool defined)
+{
+	return change->kind == TYPE_FUNCTION && change->verdict == TYPE_MISREAD &&
+	       change->defined == defined;
+}
+
+/* The parent of the units' functions, and vmlinux's units may be declared in modules' too. */
+static const struct parent *parent_of(const struct comparison *comparison, const struct unit *unit)
+{
+	return unit->parent_path ? map_get(&comparison->modules_by_name, unit->parent)
+				 : comparison->vmlinux;
+}
+
+static void search_parent(struct build *build, const struct compiled *compiled,
+			  const struct parent *parent)
+{
+	struct caller_search search = {.build = build, .parent = parent, .compiled = compiled};
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		if (parent_of(build->comparison, &build->units[i]) != parent)
+			continue;
+		for (size_t j = 0; j < result->types.list.count; j++) {
+			const struct type_change *change = &result->types.list.list[j];
+
+			if (is_changed_prototype(change, true) && change->global)
+				*map_slot(&search.changes, change->name) = (void *)change;
+		}
+	}
+	if (search.changes.count)
+		parent_users(parent, build->machine, &search.changes, judge_caller, &search);
+	map_deinit(&search.changes);
+	map_deinit(&search.refused);
+}
+
+/* A function that is declared otherwise, and that no unit defines which is compiled here. */
+static void judge_declared(struct build *build, const struct compiled *compiled,
+			   const struct type_change *change)
+{
+	if (map_has(&compiled->names, change->name))
+		return;
+	refusals_add(&build->refusals, "prototype-changed", change->location, change->name,
+		     "'%s' is declared with another prototype, but the function itself does not "
+		     "change: declare it as it is, or --allow prototype-changed:%s",
+		     change->name, change->name);
+}
+
+static bool any_changed_prototype(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->types.list.count; j++) {
+			const struct type_change *change = &result->types.list.list[j];
+
+			if (is_changed_prototype(change, false) ||
+			    (is_changed_prototype(change, true) && change->global))
+				return true;
+		}
+	}
+	return false;
+}
+
+struct error *callers_check(struct build *build)
+{
+	const struct comparison *comparison = build->comparison;
+	struct compiled compiled = {0};
+
+	if (!any_changed_prototype(build))
+		return NULL;
+	struct error *error = read_compiled(build, &compiled);
+	for (size_t i = 0; !error && i < build->nr_units; i++) {
+		const struct diff_result *result = &comparison->results[i];
+
+		for (size_t j = 0; j < result->types.list.count; j++)
+			if (is_changed_prototype(&result->types.list.list[j], false))
+				judge_declared(build, &compiled, &result->types.list.list[j]);
+	}
+	if (!error)
+		search_parent(build, &compiled, comparison->vmlinux);
+	for (size_t i = 0; !error && i < comparison->modules.count; i++)
+		search_parent(build, &compiled, comparison->modules.list[i]);
+	compiled_deinit(&compiled);
+	return error;
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# pokepatch-build: changes of types of the kernel, and of prototypes that other units call.
+# test/objects/types.bats has more kinds of changes.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+build() {
+	run "$program" -k "$release" -o x.ko --report x.json "$@" x.patch
+	echo "$output"
+}
+
+types() {
+	jq -r '.types[] | .kind + " " + .name + " " + .change' x.json
+}
+
+# grow SED... - a member more in struct eventfd_ctx, of which each eventfd has one.
+grow() {
+	rm -f x.patch
+	edited fs/eventfd.c -e '/^struct eventfd_ctx {/,/^};/'"$1" \
+		-e 's/^\(\t\)ctx->count = count;/&\n\1ctx->reads = 0;/' \
+		-e 's/^\(\t\)eventfd_ctx_do_read(ctx, &ucnt);/&\n\1ctx->reads++;/'
+	grep -c '^+.*reads' x.patch | grep -qx 3
+}
+
+@test "a structure that grows is refused by name, with the member and what to do" {
+	local said
+	grow 's/^};/\tlong reads;\n};/'
+	build
+	[ "$status" -eq 2 ]
+	said="fs/eventfd.c:[0-9]*: refused \[type-changed\]: struct eventfd_ctx: member 'reads' is new at offset [0-9]*;"
+	[ "$(grep -c "$said .*shadow variables.*--allow type-changed:eventfd_ctx$" <<<"$output")" -eq 1 ]
+	[ "$(types)" = "struct eventfd_ctx misread" ]
+	[ ! -e x.ko ]
+
+	# Other members move.
+	grow 's/^\tstruct kref kref;/\tlong reads;\n&/'
+	build
+	[ "$status" -eq 2 ]
+	[[ $output == *"refused [type-changed]: struct eventfd_ctx: member 'kref' moves from offset 0 to 8;"* ]]
+	[ "$(jq -c '.types[0].members[] | [.name, .old_offset, .new_offset]' x.json | head -n 2 | tr '\n' ' ')" = \
+		'["reads",null,0] ["kref",0,8] ' ]
+}
+
+@test "if the author allows it, the module is made, and tells of it" {
+	grow 's/^};/\tlong reads;\n};/'
+	build --allow type-changed:eventfd_ctx
+	[ "$status" -eq 0 ]
+	[[ $output == *"warning [type-changed]: allowed: struct eventfd_ctx"* ]]
+	[ -e x.ko ]
+	objcopy -O binary --set-section-flags .pokepatch.report=alloc -j .pokepatch.report x.ko report
+	[ "$(jq -c '.types[].name' report)" = '"eventfd_ctx"' ]
+	build --allow type-changed:another
+	[ "$status" -eq 2 ]
+	[[ $output == *"allow-unused"* ]]
+}
+
+@test "a change of code alone reports no types" {
+	cp "$top/examples/proc-version.patch" x.patch
+	build
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .types x.json)" = '[]' ]
+}
+
+# Units that declare tcp_v4_early_demux() themselves, as some do: the compiler sees no contradiction.
+declare_apart() {
+	edited net/ipv4/tcp_ipv4.c -e '0,/^#include/s/^#include/#define tcp_v4_early_demux hidden\n&/' \
+		-e 's/^\(#include <trace\/events\/tcp.h>\)$/\1\n#undef tcp_v4_early_demux\nint tcp_v4_early_demux(struct sk_buff *skb, int really);/' \
+		-e 's/^int tcp_v4_early_demux(struct sk_buff \*skb)$/int tcp_v4_early_demux(struct sk_buff *skb, int really)/' \
+		-e '/^int tcp_v4_early_demux/,/^}/s/^\tif (skb->pkt_type != PACKET_HOST)/\tif (skb->pkt_type != PACKET_HOST || !really)/'
+}
+
+@test "a prototype changes, and a unit that is not in the patch calls the function as it was" {
+	declare_apart
+	build
+	[ "$status" -eq 2 ]
+	[[ $output == *"net/ipv4/tcp_ipv4.c:"*": refused [prototype-changed]: the prototype of 'tcp_v4_early_demux' changes, but 'ip_rcv_finish_core"*"' uses it as it was"* ]]
+	[ "$(jq -c '.types[] | select(.name == "tcp_v4_early_demux") | .change, .members[0].new_type' x.json | tr '\n' ' ')" = \
+		'"prototype" "int" ' ]
+	# In the patch, too.
+	edited net/ipv4/ip_input.c -e '0,/^#include/s/^#include/#define tcp_v4_early_demux hidden\n&/' \
+		-e 's/^int tcp_v4_early_demux(struct sk_buff \*skb);$/#undef tcp_v4_early_demux\nint tcp_v4_early_demux(struct sk_buff *skb, int really);/' \
+		-e 's/\ttcp_v4_early_demux(skb);/\ttcp_v4_early_demux(skb, 1);/'
+	build --dry-run
+	[ "$status" -eq 0 ]
+}
+
+@test "a declaration changes, and the function that it declares does not" {
+	edited net/ipv4/ip_input.c -e '0,/^#include/s/^#include/#define tcp_v4_early_demux hidden\n&/' \
+		-e 's/^int tcp_v4_early_demux(struct sk_buff \*skb);$/#undef tcp_v4_early_demux\nint tcp_v4_early_demux(struct sk_buff *skb, int really);/' \
+		-e 's/\ttcp_v4_early_demux(skb);/\ttcp_v4_early_demux(skb, 1);/'
+	build --dry-run
+	[ "$status" -eq 2 ]
+	[[ $output == *"refused [prototype-changed]: 'tcp_v4_early_demux' is declared with another prototype, but the function itself does not change"* ]]
+}
