@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/search.h"
+#include "object/object.h"
 
 /* The functions and variables of a parent by their places. */
 struct places {
@@ -137,7 +138,94 @@ static void read_all(struct user_search *search)
 	}
 }
 
-bool parent_users(const struct parent *parent, const struct arch *arch, const struct map *names,
+/* ---- a vmlinux without relocations ---------------------------------------------------- */
+
+/* A function that is looked for, by its address. */
+struct callee {
+	uint64_t address;
+	const char *name;
+};
+
+/* A section whose instructions are read. */
+struct code {
+	struct user_search *search;
+	VEC(struct callee) callees; /* by address */
+	uint32_t section;
+	uint64_t address; /* of the section */
+};
+
+static int callee_order(const void *left, const void *right)
+{
+	const struct callee *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int address_order(const struct callee *callee, uint64_t address)
+{
+	return callee->address < address ? -1 : callee->address > address;
+}
+
+static void judge_branch(void *context, const struct local_reference *reference)
+{
+	const struct code *code = context;
+	const struct callee *callee = sorted_find(code->callees.list, code->callees.count,
+						  code->address + reference->target, address_order);
+	const struct parent_symbol *user;
+
+	if (!callee)
+		return;
+	user = symbol_at(&code->search->places, code->section, code->address + reference->offset);
+	if (user)
+		code->search->found(code->search->context, callee->name, user);
+}
+
+static void read_instructions(struct code *code, Elf_Scn *scn, const GElf_Shdr *header)
+{
+	const struct arch *arch = code->search->arch;
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	struct object object;
+	GElf_Ehdr file;
+
+	if (!data || !data->d_buf || !gelf_getehdr(code->search->parent->elf, &file))
+		return;
+	object_init(&object, arch, &file);
+	struct section *section =
+		object_add_section(&object, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 1, 0);
+	section->data = data->d_buf; /* borrowed: own_data is not set */
+	section->own_data = false;
+	section->size = data->d_size;
+	code->section = elf_ndxscn(scn);
+	code->address = header->sh_addr;
+	arch->code.local_references(&object, section, 0, section->size, judge_branch, code);
+	section->data = NULL;
+	object_deinit(&object);
+}
+
+static void read_code(struct user_search *search)
+{
+	struct code code = {.search = search};
+	Elf *elf = search->parent->elf;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	for (size_t i = 0; i < search->parent->symbol_count; i++) {
+		const struct parent_symbol *symbol = &search->parent->symbols[i];
+
+		if ((symbol->global || symbol->weak) && map_has(search->names, symbol->name))
+			*vec_push(&code.callees) = (struct callee){symbol->value, symbol->name};
+	}
+	if (code.callees.count)
+		qsort(code.callees.list, code.callees.count, sizeof(*code.callees.list),
+		      callee_order);
+	while (code.callees.count && (scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &header) && header.sh_flags & SHF_EXECINSTR &&
+		    header.sh_type == SHT_PROGBITS)
+			read_instructions(&code, scn, &header);
+	vec_deinit(&code.callees);
+}
+
+void parent_users(const struct parent *parent, const struct arch *arch, const struct map *names,
 		  found_user found, void *context)
 {
 	struct user_search search = {
@@ -150,7 +238,8 @@ bool parent_users(const struct parent *parent, const struct arch *arch, const st
 
 	read_places(parent, &search.places);
 	read_all(&search);
+	if (!search.any && parent_is_vmlinux(parent) && arch->code.local_references)
+		read_code(&search);
 	vec_deinit(&search.places.list);
 	free(search.wanted);
-	return search.any;
 }

@@ -13,14 +13,13 @@
 typedef void (*found_user)(void *context, const char *name, const struct parent_symbol *user);
 
 /*
- * parent_users - find the functions and variables that refer to global symbols of the parent.
- * Tables about code, such as those of objtool and of exports, are left out.
- * @names: of the symbols; the values do not matter
- * Returns false, and finds nothing, if the file has no relocations of its code: they are in a
- * module, and in a vmlinux that was linked with --emit-relocs (x86 and MIPS with
- * CONFIG_RELOCATABLE).
+ * parent_users - find the functions and variables that refer to global functions of the parent.
+ * Modules have relocations, and so has a vmlinux that was linked with --emit-relocs (x86, MIPS).
+ * Of another vmlinux, the instructions that call and jump are read, and data is not.  Tables about
+ * code, such as those of objtool and of exports, are left out.
+ * @names: of the functions; the values do not matter
  */
-bool parent_users(const struct parent *parent, const struct arch *arch, const struct map *names,
+void parent_users(const struct parent *parent, const struct arch *arch, const struct map *names,
 		  found_user found, void *context);
 
 #endif /* POKEPATCH_PARENT_USERS_H */

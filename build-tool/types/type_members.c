@@ -8,8 +8,9 @@
 #include "common/search.h"
 #include "types/type_facts.h"
 
-/* Types without names within each other; a damaged file may have a circle. */
+/* Types without names within each other, and members of all: a damaged file may have circles. */
 #define DEPTH_LIMIT 32
+#define MEMBERS_LIMIT (1 << 20)
 
 /*
  * A place of a structure or union that code can name.  The members of a member without a type of a
@@ -27,6 +28,7 @@ struct place {
 struct places {
 	VEC(struct place) list;
 	struct map by_name; /* index + 1 */
+	size_t members;     /* that were read, with and without names */
 };
 
 static void places_deinit(struct places *places)
@@ -59,6 +61,8 @@ static void add_places(struct places *places, Dwarf_Die *type, const char *prefi
 		type_facts_read(&die, &facts);
 		if (facts.tag != DW_TAG_member || !facts.has_type)
 			continue;
+		if (++places->members > MEMBERS_LIMIT)
+			return;
 		bool unnamed = unnamed_type(&facts, &inner);
 		if (facts.name) {
 			char *name = xasprintf("%s%s", prefix, facts.name);

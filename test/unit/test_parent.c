@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "object/object.h"
 #include "object/parent.h"
+#include "object/parent_users.h"
 #include "object/symvers.h"
 
 struct made {
@@ -283,6 +284,72 @@ static void test_depends(void **state)
 	assert_false(parent_depends(&parent, "hid_generic"));
 }
 
+static void note_user(void *context, const char *name, const struct parent_symbol *user)
+{
+	struct buffer *said = context;
+
+	buffer_printf(said, "%s<%s ", name, user->name);
+}
+
+/* Two functions that call "callee", one that jumps to it, and one that calls another. */
+static struct parent *make_callers(const char *name, bool relocations)
+{
+	static const struct {
+		const char *name;
+		uint64_t at;
+		uint8_t opcode, target;
+	} callers[] = {
+		{"first", 8, 0xe8, 40},
+		{"second", 16, 0xe9, 40},
+		{"other", 24, 0xe8, 48},
+		{"third", 32, 0xe8, 40},
+	};
+	struct made made;
+
+	make(&made, true);
+	add_file(&made, "core.c");
+	add_function(&made, "first", 8, STB_LOCAL);
+	add_function(&made, "_stext", 0, STB_GLOBAL);
+	add_function(&made, "callee", 40, STB_GLOBAL);
+	struct symbol *callee = made.object.symbols.list[made.object.symbols.count - 1];
+	add_function(&made, "another", 48, STB_GLOBAL);
+	memset(made.text->data, 0x90, made.text->size);
+	for (size_t i = 0; i < ARRAY_SIZE(callers); i++) {
+		unsigned char *code = made.text->data + callers[i].at;
+
+		if (i)
+			add_function(&made, callers[i].name, callers[i].at, STB_GLOBAL);
+		code[0] = callers[i].opcode;
+		object_put32(&made.object, code + 1,
+			     relocations ? 0 : (uint32_t)(callers[i].target - callers[i].at - 5));
+		if (relocations && callers[i].target == 40)
+			section_add_reloc(made.text, callers[i].at + 1, R_X86_64_PLT32, callee, -4);
+	}
+	return finish(&made, name);
+}
+
+static void test_users(void **state)
+{
+	static const struct {
+		const char *parent;
+		bool relocations;
+	} parents[] = {{"vmlinux", true}, {"vmlinux", false}, {"module", true}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
+		struct parent *parent = make_callers(parents[i].parent, parents[i].relocations);
+		struct buffer said = {0};
+		struct map names = {0};
+
+		map_slot(&names, "callee");
+		parent_users(parent, &arch_x86_64, &names, note_user, &said);
+		assert_string_equal(said.text, "callee<first callee<second callee<third ");
+		map_deinit(&names);
+		buffer_deinit(&said);
+		parent_close(parent);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_positions),     cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_unusable),      cmocka_unit_test(test_symvers),
 		cmocka_unit_test(test_depends),
+		cmocka_unit_test(test_users),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
