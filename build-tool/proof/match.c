@@ -316,7 +316,8 @@ static bool was_static(const struct source *source, const char *name)
 	const struct symbol *orig =
 		source->have_orig ? map_get(&source->orig_by_name, name) : NULL;
 
-	return !orig || orig->bind == STB_LOCAL;
+	/* The glue and modpost's part, which defines __this_module, were never in the kernel. */
+	return !source->whole && (!orig || orig->bind == STB_LOCAL);
 }
 
 /* The relocation's symbol is undefined in the unit. */
