@@ -17,6 +17,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "callback-twice", "a parent has two callbacks of one kind", false },
 	{ "compiler-differs", "the compiler is not the one that built the kernel", false },
 	{ "config-differs", "the configuration and the build folder are of different kernels", false },
+	{ "constant-kept", "callees could keep the address of a constant that the patch replaces (a warning)", false },
 	{ "data-changed", "the initial value of existing data changed", true },
 	{ "data-size", "existing data has another size", false },
 	{ "elf-malformed", "an object file is damaged", false },

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/constants.h"
 #include "diff/externals.h"
 #include "diff/pads.h"
 
@@ -139,9 +140,11 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 	/*
 	 * Code often passes literals on, to be printed or compared.  So a literal escapes
 	 * only if this code stores its address.  For data that holds a literal, the address of
-	 * the data counts.
+	 * the data counts.  But all users of a carried constant are there, and what they take from
+	 * it may have been kept for long: a device's name.
 	 */
-	else if (is_copied(atom) && kind & OPERAND_STORED && from->class == ATOM_CODE)
+	else if (is_copied(atom) && kind & OPERAND_STORED &&
+		 (from->class == ATOM_CODE || constants_is_carried(selection, from)))
 		note_escaping_constant(selection, from);
 	return NULL;
 }

@@ -10,10 +10,11 @@
 
 struct selection;
 
-/* State of a function of the patched object. */
+/* State of a function or constant of the patched object. */
 struct carrying {
-	bool carried; /* it is a carried function */
+	bool carried; /* it is a carried function, or a carried constant (constants.h) */
 	VEC(struct atom *) carriers; /* of a carried function: its callers, sorted by name */
+	const struct atom *kept_by; /* of a changed constant: why it cannot be carried; or NULL */
 };
 
 /*

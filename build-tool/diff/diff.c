@@ -120,7 +120,7 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			}
 		}
 		if (is_datum(atom))
-			add_datum(result, atom, DIFF_NEW);
+			add_datum(result, atom, atom->twin ? DIFF_CHANGED : DIFF_NEW);
 	}
 	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
 		const struct atom *atom = selection->orig->atoms.list[i];

@@ -11,6 +11,7 @@
 #include "diff/addresses.h"
 #include "diff/author.h"
 #include "diff/author_callbacks.h"
+#include "diff/constants.h"
 #include "diff/externals.h"
 #include "diff/renamed.h"
 #include "diff/statics.h"
@@ -126,6 +127,14 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 		refuse_export(selection, atom);
 		return;
 	}
+	if (atom->class == ATOM_RODATA && selection->carrying[atom->index].kept_by) {
+		refusals_add(selection->refusals, class_refusals[atom->class].code,
+			     select_location(selection, atom->name), atom->name,
+			     "constant '%s' differs, and '%s' would go on using the old one: leave "
+			     "it, and use a new one in the changed functions",
+			     atom->name, selection->carrying[atom->index].kept_by->name);
+		return;
+	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	refusals_add(selection->refusals, class_refusals[atom->class].code,
@@ -142,6 +151,8 @@ static void refuse_changed_data(struct selection *selection)
 		struct atom *atom = selection->patched->atoms.list[i];
 
 		if (!is_refused(author->patched_ignored, atom))
+			continue;
+		if (constants_is_carried(selection, atom))
 			continue;
 		if (atom_changed(&selection->pairing, atom)) {
 			if (atom->class == ATOM_DATA &&
@@ -270,7 +281,7 @@ static struct error *link_data(struct selection *selection, const struct referen
 		ret->kind = LINK_DROP;
 		return NULL;
 	}
-	if (atom->twin)
+	if (atom->twin && !constants_is_carried(selection, atom))
 		return link_external(selection, atom->twin, ret);
 	include(selection, atom);
 	ret->kind = LINK_INCLUDED;
@@ -486,6 +497,7 @@ struct error *select_changes(struct selection *selection)
 	compare_all(selection);
 	statics_confirm(&selection->pairing);
 	author_ignore(selection->author, selection);
+	constants_find(selection);
 	carriers_find(selection);
 	refuse_changed_data(selection);
 	refuse_changed_aliases(selection);

@@ -53,9 +53,11 @@ static void add_unit(struct proof_input *input, const struct unit *unit,
 				.changed = result->functions.list[i].change == DIFF_CHANGED,
 			};
 	for (size_t i = 0; i < result->data.count; i++)
-		if (result->data.list[i].change == DIFF_NEW)
+		if (result->data.list[i].change != DIFF_REMOVED)
 			*vec_push(&new->data) = (struct proof_reported){
-				.name = xstrdup(result->data.list[i].name)};
+				.name = xstrdup(result->data.list[i].name),
+				.changed = result->data.list[i].change == DIFF_CHANGED,
+			};
 }
 
 static void add_parent(struct proof_input *input, const struct parent *parent)

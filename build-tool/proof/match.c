@@ -220,8 +220,8 @@ static bool leads_inside(const struct thing *from, bool entry, const struct thin
 {
 	if (from->source->whole || to->source->whole)
 		return true;
-	if (!is_code(to))
-		return to->reported == REPORTED_NEW;
+	if (!is_code(to)) /* a changed constant is carried: see constants.c */
+		return to->reported != REPORTED_NOT;
 	at_entry &= to == to->function; /* a cold part has no entry */
 	/* A jump table leads into the code that it was made for. */
 	if (!is_code(from) && !entry && !at_entry && to->function->reported == REPORTED_CHANGED)

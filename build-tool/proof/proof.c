@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "proof/proof_check.h"
+#include "proof/proof_constants.h"
 #include "proof/proof_image.h"
 #include "proof/proof_match.h"
 #include "proof/proof_modinfo.h"
@@ -504,6 +505,7 @@ static struct error *check_all(struct check *check, const char *path)
 	TRY(match_todo(check));
 	TRY(place_rest(check));
 	TRY(check_reported(check));
+	TRY(constants_check(check));
 	TRY(image_check_used(check));
 	TRY(tables_check_used(check));
 	TRY(sites_check(check));

@@ -220,7 +220,7 @@ relro() {
 	END
 	carries "f changed"
 	compare <<-'END'
-		static const char *const names[] = {"one", OLD("two") NEW("three")};
+		const char *const names[] = {"one", OLD("two") NEW("three")};
 		const char *f(int i) { return names[i]; }
 		const char *g(int i) { return names[1 - i]; }
 	END
