@@ -62,7 +62,9 @@ struct diff_options {
 	struct parent *vmlinux;	       /* NULL: likewise */
 	const struct symvers *symvers; /* NULL: likewise */
 	open_module_fn open_module;    /* opens modules that export a symbol; or NULL */
-	void *context;
+	void *context;		       /* of open_module and is_touched */
+	/* Has the author changed the source of this function (touched.h)?  NULL: not known. */
+	bool (*is_touched)(void *context, const char *location, const char *name);
 	struct externals *externals;
 	uint32_t mode;		       /* enum pokepatch_mode of the functions */
 	/* Lines of patched that the author wrote (line_numbers.h); NULL: not known. */

@@ -143,6 +143,38 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 #pragma GCC diagnostic pop
 }
 
+/*
+ * Whether a function that ran when the kernel or module started differs only because code from
+ * elsewhere is inlined into it.  Then the author has changed a helper, and not this function: what
+ * it did is done.
+ */
+static bool is_init_inlined(struct selection *selection, const struct atom *atom)
+{
+	const struct diff_options *options = selection->options;
+
+	if (strcmp(atom->section->name, ".init.text") || !atom_is_function(atom) ||
+	    !options->is_touched)
+		return false;
+	const char *location =
+		debuginfo_declaration(debuginfo_of(selection->orig), atom->twin->name);
+	char *name _free_ = xstrndup(atom->name, strcspn(atom->name, ".")); /* foo.constprop.0 */
+	return location && !options->is_touched(options->context, location, name);
+}
+
+static void warn_init_inlined(struct selection *selection, const struct atom *atom)
+{
+	const struct diff_options *options = selection->options;
+	const bool module = options->parent && options->parent != options->vmlinux;
+
+	refusals_warn(selection->refusals, "init-inlined", select_location(selection, atom->name),
+		      atom->name,
+		      module ? "changed code is inlined into '%s', which runs with the old code "
+			       "whenever module %s is loaded"
+			     : "changed code is inlined into '%s', which ran with the old code when "
+			       "the kernel started%s",
+		      atom->name, module ? options->parent->name : "");
+}
+
 static void refuse_changed_data(struct selection *selection)
 {
 	const struct author *author = selection->author;
@@ -155,8 +187,10 @@ static void refuse_changed_data(struct selection *selection)
 		if (constants_is_carried(selection, atom))
 			continue;
 		if (atom_changed(&selection->pairing, atom)) {
-			if (atom->class == ATOM_DATA &&
-			    atom->end - atom->start != atom->twin->end - atom->twin->start)
+			if (is_init_inlined(selection, atom))
+				warn_init_inlined(selection, atom);
+			else if (atom->class == ATOM_DATA &&
+				 atom->end - atom->start != atom->twin->end - atom->twin->start)
 				refusals_add(selection->refusals, "data-size",
 					     select_location(selection, atom->name), atom->name,
 					     "size of '%s' differs; the running kernel's has the "

@@ -6,6 +6,7 @@
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
 #include "pokepatch-build/overlay.h"
+#include "pokepatch-build/touched.h"
 #include "pokepatch-build/units.h"
 
 #include <stdlib.h>
@@ -116,6 +117,7 @@ static struct error *unit_options(struct build *build, size_t index, struct diff
 		.vmlinux = comparison->vmlinux,
 		.symvers = &comparison->symvers,
 		.open_module = open_exporter,
+		.is_touched = function_is_touched,
 		.context = build,
 		.externals = &comparison->externals,
 		.mode = build->options.mode,
