@@ -84,21 +84,29 @@ static bool is_compiled(const struct compiled *compiled, const struct parent *pa
 	return map_has(&compiled->names, name);
 }
 
-/* Relocations are in the order of addresses, so the first caller is the same in each run. */
+/*
+ * A variable that holds the address is a table of operations, whose callers are not known, also if
+ * its unit is compiled here: the compiler accepts any address by a cast.
+ *
+ * Relocations are in the order of addresses, so the first caller is the same in each run.
+ */
 static void judge_caller(void *context, const char *name, const struct parent_symbol *user)
 {
 	struct caller_search *search = context;
 	const struct type_change *change = map_get(&search->changes, name);
 
 	if (!change || map_has(&search->refused, change->name) ||
-	    is_compiled(search->compiled, search->parent, user))
+	    (user->function && is_compiled(search->compiled, search->parent, user)))
 		return;
 	map_slot(&search->refused, change->name);
 	refusals_add(&search->build->refusals, "prototype-changed", change->location, change->name,
-		     "the prototype of '%s' changes, but '%s' uses it as it was and is in no unit "
-		     "that changes: leave it, and use a new function, or "
-		     "--allow prototype-changed:%s",
-		     change->name, user->name, change->name);
+		     "the prototype of '%s' changes, but '%s' %s: leave it, and use a new "
+		     "function, or --allow prototype-changed:%s",
+		     change->name, user->name,
+		     user->function ? "uses it as it was and is in no unit that changes"
+				    : "holds its address, and what calls it by that passes what it "
+				      "passed before",
+		     change->name);
 }
 
 static bool is_changed_prototype(const struct type_change *change, bool defined)

@@ -97,3 +97,14 @@ declare_apart() {
 	[ "$status" -eq 2 ]
 	[[ $output == *"refused [prototype-changed]: 'tcp_v4_early_demux' is declared with another prototype, but the function itself does not change"* ]]
 }
+
+@test "a prototype changes, and a table in another unit of the patch holds the address" {
+	edited fs/proc/array.c -e '0,/^#include/s/^#include/#define proc_pid_statm hidden\n&/' \
+		-e 's/^\(#include "internal.h"\)$/\1\n#undef proc_pid_statm\nint proc_pid_statm(struct seq_file *m, void *ns, struct pid *pid);/' \
+		-e '/^int proc_pid_statm(struct/,/^{/{s/struct pid_namespace \*ns,/void *ns,/;s/struct pid \*pid, struct task_struct \*task)/struct pid *pid)/;s/^{/{\n\tstruct task_struct *task = pid_task(pid, PIDTYPE_PID);/}'
+	edited fs/proc/base.c -e 's/^\tseq_printf(m, "%lu\\n", points);/\tseq_printf(m, "%lu\\n", points + 1);/'
+	grep -q '^+.*points + 1' x.patch
+	build --dry-run
+	[ "$status" -eq 2 ]
+	[[ $output == *"fs/proc/array.c:"*": refused [prototype-changed]: the prototype of 'proc_pid_statm' changes, but '"*"stuff' holds its address, "* ]]
+}
