@@ -67,6 +67,7 @@ struct diff_options {
 	bool (*is_touched)(void *context, const char *location, const char *name);
 	struct externals *externals;
 	uint32_t mode;		       /* enum pokepatch_mode of the functions */
+	bool live;		       /* the patch is switched while its functions run */
 	/* Lines of patched that the author wrote (line_numbers.h); NULL: not known. */
 	const struct authored_lines *authored;
 };

@@ -143,6 +143,7 @@ static const char *change_name(const struct type_change *change)
 	static const char *const names[] = {
 		[TYPE_HARMLESS] = "compatible",
 		[TYPE_FOLLOWS] = "contains",
+		[TYPE_ON_STACK] = "on-stack",
 		[TYPE_MISREAD] = "misread",
 	};
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/args.h"
 #include "object/debuginfo.h"
+#include "types/type_instances.h"
 
 /* ---- one line about a member -------------------------------------------------------- */
 
@@ -161,6 +163,56 @@ static void warn_of_renamed(struct selection *selection, const struct type_chang
 	}
 }
 
+/* ---- objects on stacks -------------------------------------------------------------------- */
+
+/* The names in the source of the functions that stay in the kernel as they are. */
+static void find_kept(struct selection *selection, struct map *ret, struct args *owned)
+{
+	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
+		const struct atom *atom = selection->orig->atoms.list[i];
+
+		if (atom->class != ATOM_CODE || atom->parent ||
+		    (atom->twin && selection->choices[atom->twin->index].included))
+			continue;
+		args_addf(owned, "%.*s", (int)strcspn(atom->name, "."), atom->name);
+		map_slot(ret, owned->list[owned->count - 1]);
+	}
+}
+
+/* Is it defined in the unit's own source file? */
+static bool is_in_source(const struct selection *selection, const char *location)
+{
+	const char *unit = selection->options->unit;
+
+	return location && has_prefix(location, unit) && location[strlen(unit)] == ':';
+}
+
+/*
+ * Whether all objects of a structure are on the stacks of functions that the patch replaces.  While
+ * a task has such a function on its stack, the patch is not switched, in either direction.  Only a
+ * structure that its own source file defines is sure to have no objects in other units.
+ */
+static bool is_on_stacks(struct selection *selection, Dwarf *orig, const struct type_change *change)
+{
+	struct type_instances instances;
+	struct map kept = {0};
+	struct args names = {0};
+
+	if (selection->options->live || change->kind > TYPE_UNION ||
+	    !is_in_source(selection, change->location))
+		return false;
+	type_instances_find(orig, change->name, &instances);
+	bool on_stacks = !instances.elsewhere && instances.functions.count;
+	if (on_stacks)
+		find_kept(selection, &kept, &names);
+	for (size_t i = 0; i < instances.functions.count && on_stacks; i++)
+		on_stacks = !map_has(&kept, instances.functions.list[i]);
+	map_deinit(&kept);
+	args_deinit(&names);
+	type_instances_deinit(&instances);
+	return on_stacks;
+}
+
 /* ---- prototypes ------------------------------------------------------------------------- */
 
 /* Functions whose prototypes changed, by what may call them as they were. */
@@ -294,10 +346,12 @@ void types_judge(struct selection *selection, struct type_changes *ret)
 		return;
 	types_compare(orig, patched, ret);
 	for (size_t i = 0; i < ret->list.count; i++) {
-		const struct type_change *change = &ret->list.list[i];
+		struct type_change *change = &ret->list.list[i];
 
 		if (change->kind == TYPE_FUNCTION)
 			continue;
+		if (change->verdict == TYPE_MISREAD && is_on_stacks(selection, orig, change))
+			change->verdict = TYPE_ON_STACK;
 		if (change->verdict == TYPE_MISREAD)
 			refuse_type(selection, change);
 		else

@@ -121,6 +121,7 @@ static struct error *unit_options(struct build *build, size_t index, struct diff
 		.context = build,
 		.externals = &comparison->externals,
 		.mode = build->options.mode,
+		.live = build->options.transition == POKEPATCH_TRANSITION_LIVE,
 	};
 
 	if (!unit->parent_path)

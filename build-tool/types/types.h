@@ -40,6 +40,7 @@ struct type_member {
 enum type_verdict {
 	TYPE_HARMLESS, /* either build reads correctly what the other has written */
 	TYPE_FOLLOWS,  /* changed only because it contains a type that changed */
+	TYPE_ON_STACK, /* by the differ: misread, but no object of it lives at a switch */
 	TYPE_MISREAD,  /* one build misreads what the other has written */
 };
 

@@ -66,6 +66,18 @@ grow() {
 	[ "$(jq -c .types x.json)" = '[]' ]
 }
 
+@test "all objects are on the stacks of functions that are replaced, unless the patch is switched live" {
+	edited mm/vmscan.c -e '/^struct scan_control {/,/^};/s/^};/\tunsigned long seen;\n};/' \
+		-e '/^static void shrink_node(pg_data_t/,/^}/s/^\tnr_scanned = sc->nr_scanned;/&\n\tsc->seen += nr_scanned;/'
+	build --dry-run
+	[ "$status" -eq 0 ]
+	[ "$(types)" = "struct scan_control on-stack" ]
+	build --dry-run --transition live
+	[ "$status" -eq 2 ]
+	[[ $output == *"refused [type-changed]: struct scan_control: member 'seen' is new at offset "* ]]
+	[ "$(types)" = "struct scan_control misread" ]
+}
+
 # Units that declare tcp_v4_early_demux() themselves, as some do: the compiler sees no contradiction.
 declare_apart() {
 	edited net/ipv4/tcp_ipv4.c -e '0,/^#include/s/^#include/#define tcp_v4_early_demux hidden\n&/' \
