@@ -113,6 +113,26 @@ static const struct type_member *worst_member(const struct type_change *change)
 	return worst;
 }
 
+/* Why members move: one is new, gone or of another size. */
+static void say_cause(struct buffer *text, const struct type_change *change)
+{
+	static const char *const causes[] = {
+		[MEMBER_NEW] = "is new",
+		[MEMBER_SHARED] = "is new", /* where the one that moves was */
+		[MEMBER_REMOVED] = "is gone",
+		[MEMBER_RESIZED] = "has another size",
+	};
+
+	for (size_t i = 0; i < change->members.count; i++) {
+		const struct type_member *member = &change->members.list[i];
+
+		if (member->change >= ARRAY_SIZE(causes) || !causes[member->change])
+			continue;
+		buffer_printf(text, " ('%s' %s)", member->name, causes[member->change]);
+		return;
+	}
+}
+
 /* ---- refusing -------------------------------------------------------------------------- */
 
 static void refuse_type(struct selection *selection, const struct type_change *change)
@@ -140,6 +160,8 @@ static void refuse_type(struct selection *selection, const struct type_change *c
 			      change->new_size, change->old_size);
 	else
 		buffer_printf(&text, "it was no %s", type_kind_name(change->kind));
+	if (member && member->change == MEMBER_MOVED)
+		say_cause(&text, change);
 	refusals_add(selection->refusals, "type-changed",
 		     change->location ?: selection->options->unit, change->name,
 		     "%s %s: %s; %s, or --allow type-changed:%s", type_kind_name(change->kind),

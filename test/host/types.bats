@@ -41,7 +41,7 @@ grow() {
 	grow 's/^\tstruct kref kref;/\tlong reads;\n&/'
 	build
 	[ "$status" -eq 2 ]
-	[[ $output == *"refused [type-changed]: struct eventfd_ctx: member 'kref' moves from offset 0 to 8;"* ]]
+	[[ $output == *"refused [type-changed]: struct eventfd_ctx: member 'kref' moves from offset 0 to 8 ('reads' is new);"* ]]
 	[ "$(jq -c '.types[0].members[] | [.name, .old_offset, .new_offset]' x.json | head -n 2 | tr '\n' ' ')" = \
 		'["reads",null,0] ["kref",0,8] ' ]
 }
