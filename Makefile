@@ -295,7 +295,7 @@ TORTURE_SECONDS ?= 900
 # clang warns of what gcc knows to be meant: variables that are there to be freed, and
 # members of a nested initializer that stay zero.
 fuzz_flags := -g -O1 -fno-omit-frame-pointer -Wno-unused-variable -Wno-missing-field-initializers
-fuzz_sources := $(call sources,common) $(call sources,object) $(call sources,arch) $(call sources,diff)
+fuzz_sources := $(foreach folder,common object arch types diff,$(call sources,$(folder)))
 fuzz_o := $(patsubst %.c,build/fuzz/%.o,$(fuzz_sources))
 fuzz_history_o := $(patsubst %.c,build/fuzz/%.o,$(call sources,history) test/fuzz/fuzz_history.c)
 build/fuzz/%.o: %.c Makefile $(out)/datadir
