@@ -30,22 +30,10 @@ static bool is_no_source(const char *name, bool folder)
 	return false;
 }
 
-static struct error *copy_link(const char *from, const char *to)
-{
-	char target[4096];
-	ssize_t length = readlink(from, target, sizeof(target) - 1);
-
-	if (length < 0)
-		return error_errno("cannot read %s", from);
-	target[length] = '\0';
-	if (symlink(target, to) && errno != EEXIST)
-		return error_errno("cannot make %s", to);
-	return NULL;
-}
-
 /*
  * Copy a file with its times, because make compares those.  No fsync(): after an interruption the
- * tree is prepared again.
+ * tree is prepared again.  A symbolic link at @to is replaced, because it may lead into the user's
+ * own source.
  */
 static struct error *copy_file(const char *from, const char *to, const struct stat *status)
 {
@@ -56,6 +44,8 @@ static struct error *copy_file(const char *from, const char *to, const struct st
 	int failed;
 
 	TRY(file_read(from, &text, &length));
+	if (unlink(to) && errno != ENOENT)
+		return error_errno("cannot remove %s", to);
 	out = fopen(to, "we");
 	if (!out)
 		return error_errno("cannot write %s", to);
@@ -63,6 +53,27 @@ static struct error *copy_file(const char *from, const char *to, const struct st
 		 fchmod(fileno(out), (status->st_mode & 0777) | 0600) ||
 		 futimens(fileno(out), times);
 	return failed ? error_errno("cannot write %s", to) : NULL;
+}
+
+/*
+ * Copy a symbolic link.  The kernel's own links are relative.  An absolute one leads out of the
+ * tree, as all links of `cp -rs` and lndir do, and kbuild would write to the user's files through
+ * it; copy the file that it leads to.
+ */
+static struct error *copy_link(const char *from, const char *to)
+{
+	char target[4096];
+	ssize_t length = readlink(from, target, sizeof(target) - 1);
+	struct stat status;
+
+	if (length < 0)
+		return error_errno("cannot read %s", from);
+	target[length] = '\0';
+	if (target[0] == '/' && !stat(from, &status) && S_ISREG(status.st_mode))
+		return copy_file(from, to, &status);
+	if (symlink(target, to) && errno != EEXIST)
+		return error_errno("cannot make %s", to);
+	return NULL;
 }
 
 static struct error *copy_entry(FTSENT *entry, const char *to)
