@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Comparing two preprocessed texts, and following names from what emits code to what changed; see
+ * declarations.h.
+ *
+ * Both texts are mostly equal.  The first is split wholly; of the second, only what is between the
+ * equal bytes at the beginning and at the end.
+ */
+#include "pokepatch-build/declarations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util.h"
+#include "pokepatch-build/c_tokens.h"
+#include "pokepatch-build/declaration_parser.h"
+
+static const char *line_end(const char *at, const char *end)
+{
+	const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+	return newline ? newline : end;
+}
+
+bool preprocessed_differs(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	struct cursor left = {a, a + a_length, true}, right = {b, b + b_length, true};
+	struct token x, y;
+
+	for (;;) {
+		/* Most lines are equal. */
+		while (left.line_start && right.line_start && left.at < left.end) {
+			const char *end = line_end(left.at, left.end);
+			size_t length = (size_t)(end - left.at);
+
+			if (end == left.end || length >= (size_t)(right.end - right.at) ||
+			    memcmp(left.at, right.at, length + 1))
+				break;
+			left.at += length + 1;
+			right.at += length + 1;
+		}
+		skip_blanks(&left);
+		skip_blanks(&right);
+		if (next_token(&left, &x) != next_token(&right, &y))
+			return true;
+		if (x.kind == TOKEN_END)
+			return false;
+		if (x.kind != y.kind || x.length != y.length || memcmp(x.text, y.text, x.length))
+			return true;
+		/* At the ends of both lines, go on with whole lines. */
+		if (left.at < left.end && right.at < right.end && *left.at == '\n' &&
+		    *right.at == '\n') {
+			left.at++;
+			right.at++;
+			left.line_start = right.line_start = true;
+		}
+	}
+}
+
+/* ---- what changed, and what it reaches -------------------------------------------- */
+
+struct place {
+	uint64_t hash;
+	size_t index;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static struct place *sorted_places(const struct declaration *list, size_t count)
+{
+	struct place *places = xcalloc(count + 1, sizeof(*places));
+
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct place){list[i].hash, i};
+	qsort(places, count, sizeof(*places), compare_places);
+	return places;
+}
+
+/* Whether the unchanged declarations of both sides are in the same order. */
+static bool same_order(const struct declaration *a, size_t a_count, const struct declaration *b,
+		       size_t b_count)
+{
+	size_t i = 0, j = 0;
+
+	for (;;) {
+		while (i < a_count && a[i].changed)
+			i++;
+		while (j < b_count && b[j].changed)
+			j++;
+		if (i == a_count || j == b_count)
+			return i == a_count && j == b_count;
+		if (a[i++].hash != b[j++].hash)
+			return false;
+	}
+}
+
+static void mark_changed(struct declaration *a, size_t a_count, struct declaration *b,
+			 size_t b_count)
+{
+	_free_ struct place *left = NULL, *right = NULL;
+	size_t i = 0, j = 0;
+
+	for (; a_count && b_count && a->hash == b->hash; a_count--, b_count--)
+		a++, b++;
+	while (a_count && b_count && a[a_count - 1].hash == b[b_count - 1].hash)
+		a_count--, b_count--;
+	for (size_t k = 0; k < a_count; k++)
+		a[k].changed = true;
+	for (size_t k = 0; k < b_count; k++)
+		b[k].changed = true;
+	left = sorted_places(a, a_count);
+	right = sorted_places(b, b_count);
+	while (i < a_count && j < b_count) {
+		if (left[i].hash == right[j].hash)
+			a[left[i++].index].changed = b[right[j++].index].changed = false;
+		else if (left[i].hash < right[j].hash)
+			i++;
+		else
+			j++;
+	}
+	if (same_order(a, a_count, b, b_count))
+		return;
+	for (size_t k = 0; k < a_count; k++)
+		a[k].changed = true;
+	for (size_t k = 0; k < b_count; k++)
+		b[k].changed = true;
+}
+
+/* Whether a changed declaration matters wherever it is. */
+static bool matters_itself(const struct declaration *declaration)
+{
+	if (declaration->harmless)
+		return false;
+	return declaration->root || declaration->directive || declaration->implicit ||
+	       !declaration->names;
+}
+
+/* Follow the names that roots mention to the declarations of these. */
+static bool changed_is_reached(struct parser *parser)
+{
+	_free_ uint32_t *waiting = xcalloc(parser->declarations.count + 1, sizeof(*waiting));
+	struct declaration *list = parser->declarations.list;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < parser->declarations.count; i++) {
+		if (list[i].changed && matters_itself(&list[i]))
+			return true;
+		list[i].reached = list[i].root;
+		if (list[i].root)
+			waiting[count++] = i;
+	}
+	while (count) {
+		struct declaration *from = &list[waiting[--count]];
+
+		for (uint32_t i = 0; i < from->nr_mentions; i++) {
+			struct name *name =
+				&parser->names.list[parser->mentions.list[from->first_mention + i]];
+			uint32_t next = name->reached ? DECLARATIONS_NONE : name->declarations;
+
+			name->reached = true;
+			for (; next != DECLARATIONS_NONE; next = parser->links.list[next].next) {
+				uint32_t to = parser->links.list[next].declaration;
+
+				if (list[to].changed)
+					return true;
+				if (!list[to].reached)
+					waiting[count++] = to;
+				list[to].reached = true;
+			}
+		}
+	}
+	return false;
+}
+
+static size_t equal_at_start(const char *a, const char *b, size_t length)
+{
+	size_t i = 0;
+
+	for (; i + 4096 <= length && !memcmp(a + i, b + i, 4096);)
+		i += 4096;
+	while (i < length && a[i] == b[i])
+		i++;
+	return i;
+}
+
+static size_t equal_at_end(const char *a_end, const char *b_end, size_t length)
+{
+	size_t i = 0;
+
+	for (; i + 4096 <= length && !memcmp(a_end - i - 4096, b_end - i - 4096, 4096);)
+		i += 4096;
+	while (i < length && a_end[-1 - (ptrdiff_t)i] == b_end[-1 - (ptrdiff_t)i])
+		i++;
+	return i;
+}
+
+bool declarations_reach_code(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t shorter = a_length < b_length ? a_length : b_length;
+	size_t start = equal_at_start(a, b, shorter);
+	size_t tail = equal_at_end(a + a_length, b + b_length, shorter - start);
+	size_t first = 0, last, end = 0, count, limit;
+	struct parser parser;
+	struct declaration *list;
+	bool result = true;
+
+	parser_init(&parser);
+	parser_read(&parser, a, a_length, 0, a_length);
+	list = parser.declarations.list;
+	count = parser.declarations.count;
+	/* Declarations before @first, and those from @last on, are the same bytes in both texts. */
+	while (first < count && list[first].end < start)
+		end = list[first++].end;
+	for (last = first; last < count; last++)
+		if (list[last].start > a_length - tail && !list[last].directive)
+			break;
+	limit = last < count ? b_length - (a_length - list[last].start) : b_length;
+	if (!parser.unsure && !parser_read(&parser, b, b_length, end, limit))
+		last = count;
+	list = parser.declarations.list;
+	if (!parser.unsure) {
+		mark_changed(list + first, last - first, list + count,
+			     parser.declarations.count - count);
+		result = changed_is_reached(&parser);
+	}
+	parser_deinit(&parser);
+	return result;
+}
