@@ -30,7 +30,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "header-changed", "a header changed", false },
 	{ "init-changed", "code or data that is used only at initialisation changed", true },
 	{ "init-inlined", "changed code is inlined into a function that runs only at initialisation (a warning)", false },
-	{ "kconfig-changed", "a Kconfig file changed", true },
+	{ "kconfig-changed", "a change to a Kconfig file could change the configuration", true },
 	{ "local-call", "a call of a function that stays in the kernel has no room for what the ABI demands", false },
 	{ "makefile-changed", "a makefile or linker script changed", true },
 	{ "new-file", "a source file is new", false },

@@ -24,7 +24,10 @@ void changes_destroy(struct changes *changes)
 		return;
 	for (size_t i = 0; i < changes->files.count; i++)
 		changed_file_deinit(&changes->files.list[i]);
+	for (size_t i = 0; i < changes->rules.count; i++)
+		changed_file_deinit(&changes->rules.list[i]);
 	vec_deinit(&changes->files);
+	vec_deinit(&changes->rules);
 	map_deinit(&changes->refused);
 	free(changes);
 }

@@ -19,6 +19,7 @@ struct changed_file {
 
 struct changes {
 	VEC(struct changed_file) files; /* sorted by path once all diffs are applied */
+	VEC(struct changed_file) rules; /* what is not compiled but decides it: build_rules.h */
 	struct map refused;		/* refused paths: skip further diffs of these */
 };
 void changes_destroy(struct changes *changes);

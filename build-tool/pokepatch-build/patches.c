@@ -7,6 +7,7 @@
 
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/build_rules.h"
 #include "pokepatch-build/overlay.h"
 #include "pokepatch-build/series.h"
 
@@ -14,6 +15,7 @@
 enum file_action {
 	FILE_COMPILE, /* a .c file: find its units */
 	FILE_IGNORE,  /* nothing in the kernel is compiled from it */
+	FILE_JUDGE,   /* it decides what is compiled: refuse it if that changes (build_rules.h) */
 	FILE_REFUSE,
 };
 
@@ -44,7 +46,7 @@ static const struct file_rule {
 	{MATCH_NAME, "README", FILE_IGNORE, NULL, NULL},
 	{MATCH_SUFFIX, ".rst", FILE_IGNORE, NULL, NULL},
 	{MATCH_SUFFIX, ".md", FILE_IGNORE, NULL, NULL},
-	{MATCH_NAME_PREFIX, "Kconfig", FILE_REFUSE, "kconfig-changed",
+	{MATCH_NAME_PREFIX, "Kconfig", FILE_JUDGE, "kconfig-changed",
 	 "the configuration of a running kernel cannot change; leave this file out of the diff"},
 	{MATCH_NAME_PREFIX, "Makefile", FILE_REFUSE, "makefile-changed",
 	 "how files are compiled cannot change in a live patch; leave this file out of the diff"},
@@ -208,6 +210,22 @@ static const struct change_rule *find_change_rule(enum patch_change change)
 	return NULL;
 }
 
+static void refuse_missing(struct build *build, const struct patch_entry *entry)
+{
+	refuse(build, entry, "not-in-kernel",
+	       "there is no such file in this kernel's source, or its configuration leaves it out; "
+	       "file names count from the second component on, as in a/fs/file.c");
+}
+
+/* Add a file of the tree with this text, which it takes over, to a list of changed files. */
+static void add_file(struct changed_file *file, const char *path, char *text, size_t length)
+{
+	file->path = xstrdup(path);
+	file->text = text;
+	text_lines_split(text, length, &file->old_lines);
+	text_lines_split(text, length, &file->new_lines);
+}
+
 /* Get the changed file of an entry, and read it from the tree first; *ret is NULL if refused. */
 static struct error *load_file(struct build *build, const struct patch_entry *entry,
 			       struct changed_file **ret)
@@ -222,17 +240,12 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 	if (file)
 		return NULL;
 	if (!file_exists(from)) {
-		refuse(build, entry, "not-in-kernel",
-		       "there is no such file in this kernel's source, or its configuration leaves "
-		       "it out; file names count from the second component on, as in a/fs/file.c");
+		refuse_missing(build, entry);
 		return NULL;
 	}
 	TRY(file_read(from, &text, &length));
 	file = vec_push(&build->changes->files);
-	file->path = xstrdup(path);
-	file->text = text;
-	text_lines_split(text, length, &file->old_lines);
-	text_lines_split(text, length, &file->new_lines);
+	add_file(file, path, text, length);
 	*ret = file;
 	return NULL;
 }
@@ -241,6 +254,8 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 static void note_places(struct build *build, const struct patch_entry *entry,
 			const struct hunk_place *places)
 {
+	const char *path = entry->new_path ?: entry->old_path;
+
 	for (size_t i = 0; i < entry->nr_hunks; i++) {
 		const struct hunk_place *place = &places[i];
 		long lines = place->offset < 0 ? -place->offset : place->offset;
@@ -251,14 +266,69 @@ static void note_places(struct build *build, const struct patch_entry *entry,
 			build_note(build,
 				   "hunk %zu of %s applied at line %zu (offset %ld line%s, fuzz "
 				   "%u)",
-				   i + 1, entry->new_path, place->line, place->offset,
+				   i + 1, path, place->line, place->offset,
 				   lines == 1 ? "" : "s", place->fuzz);
 		else
 			build_note(build,
 				   "hunk %zu of %s applied at line %zu (offset %ld line%s)", i + 1,
-				   entry->new_path, place->line, place->offset,
+				   path, place->line, place->offset,
 				   lines == 1 ? "" : "s");
 	}
+}
+
+/*
+ * Get the changed file of an entry for a file that decides what is compiled.  Its text is "" if the
+ * diff adds it.  *ret is NULL if refused.
+ */
+static struct error *load_rules(struct build *build, const struct patch_entry *entry,
+				struct changed_file **ret)
+{
+	const char *path = entry->new_path ?: entry->old_path;
+	_free_ char *from = xasprintf("%s/%s", build->tree, path);
+	struct changes *changes = build->changes;
+	char *text = NULL;
+	size_t length = 0;
+
+	for (size_t i = 0; i < changes->rules.count; i++) {
+		*ret = &changes->rules.list[i];
+		if (!strcmp((*ret)->path, path))
+			return NULL;
+	}
+	*ret = NULL;
+	if (file_exists(from)) {
+		TRY(file_read(from, &text, &length));
+	} else if (entry->change != PATCH_CREATE) {
+		refuse_missing(build, entry);
+		return NULL;
+	}
+	*ret = vec_push(&changes->rules);
+	add_file(*ret, path, text ?: xstrdup(""), length);
+	return NULL;
+}
+
+static struct error *apply_to_rules(struct build *build, const struct patch_file *patch,
+				    const struct patch_entry *entry, const struct file_rule *rule)
+{
+	const char *path = entry->new_path ?: entry->old_path;
+	_free_ struct hunk_place *places = NULL;
+	struct changed_file *file;
+	bool unused;
+
+	TRY(build_rules_unused(build, path, &unused));
+	if (unused) {
+		build_note(build, "%s: left out: this kernel does not use its folder", path);
+		return NULL;
+	}
+	if (entry->binary || entry->change == PATCH_RENAME || entry->change == PATCH_COPY) {
+		refuse(build, entry, rule->code, rule->text);
+		return NULL;
+	}
+	TRY(load_rules(build, entry, &file));
+	if (!file)
+		return NULL;
+	TRY(blame_apply(build, patch, entry, path, &file->new_lines, &places));
+	note_places(build, entry, places);
+	return NULL;
 }
 
 static struct error *apply_entry(struct build *build, const struct patch_file *patch,
@@ -278,6 +348,8 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 		build_note(build, "%s: left out: nothing in the kernel is compiled from it", path);
 		return NULL;
 	}
+	if (rule->action == FILE_JUDGE)
+		return apply_to_rules(build, patch, entry, rule);
 	if (rule->action == FILE_REFUSE) {
 		refuse(build, entry, rule->code, rule->text);
 		return NULL;
@@ -394,6 +466,7 @@ struct error *apply_patches(struct build *build)
 			TRY(apply_entry(build, patch, &patch->patch.entries[j]));
 	}
 	build->applying = NULL;
+	TRY(build_rules_judge(build));
 	if (changes->files.count)
 		drop_unchanged(changes);
 	if (!changes->files.count && !refusals_fatal(&build->refusals))

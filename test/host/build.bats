@@ -281,10 +281,11 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 		arch/x86/lib/x86-opcode-map.txt file-unknown
 		certs/x.pem file-unknown
 		drivers/net/no_such_file.c not-in-kernel
-		fs/Kconfig kconfig-changed
 		fs/Makefile makefile-changed
 		include/linux/fs.h header-changed
 	EOF
+	edit fs/Kconfig 's/^config DCACHE_WORD_ACCESS/config NO_WORD_ACCESS/' >>x.patch
+	echo "fs/Kconfig: refused [kconfig-changed]: " >>wanted
 	printf '%s\n' "diff --git a/fs/new.c b/fs/new.c" "new file mode 100644" >>x.patch
 	echo "fs/new.c: refused [new-file]: " >>wanted
 	printf '%s\n' "diff --git a/fs/open.c b/fs/open.c" "deleted file mode 100644" >>x.patch

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Changes to the files that decide what is compiled, and how: Kconfig files.  A change from which
+ * nothing follows for this kernel is noted, and any other refused.
+ */
+#ifndef POKEPATCH_BUILD_RULES_H
+#define POKEPATCH_BUILD_RULES_H
+
+#include "pokepatch-build/build.h"
+
+/*
+ * build_rules_unused - does this kernel's configuration not use the folder of this file, as that of
+ * another machine?  Such a file may be missing from the tree.
+ */
+struct error *build_rules_unused(const struct build *build, const char *path, bool *ret);
+
+/*
+ * build_rules_judge - judge the files in build->changes->rules, all diffs applied, and note or
+ * refuse each.
+ */
+struct error *build_rules_judge(struct build *build);
+
+#endif /* POKEPATCH_BUILD_RULES_H */
