@@ -75,6 +75,21 @@ struct error *proc_check_interrupted(void)
 	return interrupted ? error_new(STATUS_FAILED, "interrupted") : NULL;
 }
 
+int proc_wake_fd(void)
+{
+	return wake_fd;
+}
+
+void proc_after_fork(void)
+{
+	interrupted = 0;
+	if (wake_fd < 0)
+		return;
+	/* The parent polls the one that we have inherited, and must not wake at our signals. */
+	close(wake_fd);
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
 unsigned int proc_jobs(void)
 {
 	cpu_set_t set;

@@ -71,6 +71,13 @@ bool proc_interrupted(void);
 void proc_clear_interrupted(void);
 /* proc_check_interrupted - the error "interrupted" if a signal came; for long loops of ours. */
 struct error *proc_check_interrupted(void);
+/*
+ * proc_wake_fd - a descriptor that a caught signal makes readable, for poll(); -1: none are caught.
+ * proc_after_fork - in a process that we have forked and that runs no other program (worker.h):
+ * signals to it are its own, and the parent's no longer count.
+ */
+int proc_wake_fd(void);
+void proc_after_fork(void);
 /* proc_jobs - the number of processors that we may use, at least 1. */
 unsigned int proc_jobs(void);
 

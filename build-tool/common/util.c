@@ -305,7 +305,7 @@ static struct error *write_all(int fd, const char *bytes, size_t length, const c
 }
 
 static struct error *file_write_mode(const char *path, const void *bytes, size_t length,
-				     mode_t mode)
+				     mode_t mode, bool sync)
 {
 	char *temporary _free_ = xasprintf("%s.XXXXXX", path);
 	int fd _close_ = mkostemp(temporary, O_CLOEXEC);
@@ -314,7 +314,7 @@ static struct error *file_write_mode(const char *path, const void *bytes, size_t
 		return error_errno("cannot write %s", path);
 
 	struct error *error = write_all(fd, bytes, length, path);
-	if (!error && (fchmod(fd, mode) || fsync(fd) || rename(temporary, path)))
+	if (!error && (fchmod(fd, mode) || (sync && fsync(fd)) || rename(temporary, path)))
 		error = error_errno("cannot write %s", path);
 	if (error)
 		unlink(temporary);
@@ -333,10 +333,10 @@ struct error *file_write(const char *path, const void *bytes, size_t length)
 	mode_t mask = umask(0);
 
 	umask(mask);
-	return file_write_mode(path, bytes, length, 0666 & ~mask);
+	return file_write_mode(path, bytes, length, 0666 & ~mask, true);
 }
 
-struct error *file_copy(const char *from, const char *to)
+static struct error *copy(const char *from, const char *to, bool sync)
 {
 	char *text _free_ = NULL;
 	size_t length;
@@ -345,7 +345,17 @@ struct error *file_copy(const char *from, const char *to)
 	TRY(file_read(from, &text, &length));
 	if (stat(from, &status))
 		return error_errno("cannot read %s", from);
-	return file_write_mode(to, text, length, status.st_mode & 07777);
+	return file_write_mode(to, text, length, status.st_mode & 07777, sync);
+}
+
+struct error *file_copy(const char *from, const char *to)
+{
+	return copy(from, to, true);
+}
+
+struct error *file_copy_scratch(const char *from, const char *to)
+{
+	return copy(from, to, false);
 }
 
 bool file_exists(const char *path)

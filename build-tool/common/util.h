@@ -106,6 +106,7 @@ struct error *file_write(const char *path, const void *bytes, size_t length);
 /* file_write_scratch - write a file of a work folder, which is removed at the end: not synced. */
 struct error *file_write_scratch(const char *path, const void *bytes, size_t length);
 struct error *file_copy(const char *from, const char *to); /* as file_write(); keeps the mode */
+struct error *file_copy_scratch(const char *from, const char *to); /* the same, not synced */
 bool file_exists(const char *path);
 struct error *make_dirs(const char *path);     /* like mkdir -p */
 struct error *remove_tree(const char *path);   /* like rm -rf; @path need not exist */

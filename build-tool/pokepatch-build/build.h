@@ -93,6 +93,7 @@ struct build {
 	char *kernel_build_id;	/* of the boot image, hexadecimal; NULL: not known */
 	char *vmlinux_build_id; /* of the vmlinux with DWARF, hexadecimal */
 	struct core_artefacts core;
+	struct worker *core_ahead; /* makes the core while we make the tree; NULL: none does */
 	char *glue_object; /* this patch's glue with its stubs (link.c); NULL until then */
 	struct patch_file *patches;
 	size_t nr_patches;
@@ -152,6 +153,13 @@ struct error *verify_units(struct build *build);   /* verify.c: does the origina
 struct error *link_module(struct build *build);	   /* link.c: build->ko */
 struct error *prove_module(struct build *build);   /* prove.c: the proof (proof/) */
 struct error *write_module(struct build *build);   /* prove.c: copy build->ko to the output */
+
+/*
+ * core_start - begin what prepare_core() does in a process of its own (core.c).  prepare_tree()
+ * calls it, so that the core is compiled while the source is unpacked.  build->core_ahead may stay
+ * NULL.
+ */
+struct error *core_start(struct build *build);
 
 /* ---- report.c --------------------------------------------------------------- */
 

@@ -17,6 +17,7 @@
 #include "pokepatch-build/kbuild.h"
 #include "object/object.h"
 #include "common/proc.h"
+#include "common/worker.h"
 #include "pokepatch-build/toolchain.h"
 #include "pokepatch-build/tree.h"
 
@@ -540,12 +541,39 @@ static struct error *open_core(struct build *build, const char *data,
 	return NULL;
 }
 
+static struct error *make_ahead(void *data, size_t index, struct buffer *ret)
+{
+	struct build *build = data;
+
+	(void)index;
+	(void)ret;
+	return prepare_core(build);
+}
+
+/*
+ * The core needs the headers package and no source, unless flags of the user's are to be found by
+ * comparing with what kbuild does in the tree.  The worker leaves the core in the cache, under its
+ * lock, as another build could; prepare_core() waits for it and finds it there.
+ */
+struct error *core_start(struct build *build)
+{
+	if (build->options.jobs == 1 || toolchain_has_record(build))
+		return NULL;
+	TRY(kernel_read_vmlinux_id(build));
+	return worker_start(make_ahead, build, &build->core_ahead);
+}
+
 struct error *prepare_core(struct build *build)
 {
 	struct buffer identity = {};
 	_free_ char *data = NULL;
 	struct error *error;
 
+	if (build->core_ahead) {
+		struct buffer unused = {};
+
+		TRY(worker_finish(take_pointer(build->core_ahead), &unused));
+	}
 	TRY(find_data(&data));
 	error = core_identity(build, data, &identity);
 	if (!error)

@@ -420,14 +420,24 @@ static void check_banner_compiler(struct build *build, const char *text)
 		     (int)strcspn(built_by, ","), built_by, build->files.kbuild, compiler);
 }
 
+struct error *kernel_read_vmlinux_id(struct build *build)
+{
+	const char *vmlinux = build->files.vmlinux;
+
+	if (build->vmlinux_build_id)
+		return NULL;
+	TRY(elf_read_build_id(vmlinux, &build->vmlinux_build_id));
+	if (!build->vmlinux_build_id)
+		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
+	return NULL;
+}
+
 struct error *kernel_check_vmlinux(struct build *build)
 {
 	const char *vmlinux = build->files.vmlinux;
 	_free_ char *text = NULL, *release = NULL;
 
-	TRY(elf_read_build_id(vmlinux, &build->vmlinux_build_id));
-	if (!build->vmlinux_build_id)
-		return error_new(STATUS_FAILED, "%s: no build id in it; is it a kernel?", vmlinux);
+	TRY(kernel_read_vmlinux_id(build));
 	text = read_banner(vmlinux);
 	release = text ? xstrndup(text, strcspn(text, " ")) : NULL;
 	if (!release) {

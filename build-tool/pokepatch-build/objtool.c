@@ -63,7 +63,7 @@ static struct error *finish_kind(struct build *build, enum objtool_kind kind)
 		if (unit->objtool_ran || own != kind)
 			continue;
 		char *copy = copies[count++] = xasprintf("%s/finished-%zu.o", build->work, i);
-		struct error *error = file_copy(unit->exact_object, copy);
+		struct error *error = file_copy_scratch(unit->exact_object, copy);
 
 		free(unit->exact_object);
 		unit->exact_object = copy;

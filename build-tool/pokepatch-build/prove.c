@@ -31,7 +31,7 @@ static struct error *unwind_units(struct build *build, struct proof_input *input
 			input->glue_unwound = copy;
 		else
 			input->units.list[i].unwound = copy;
-		TRY(file_copy(glue ? input->glue : input->units.list[i].patched, copy));
+		TRY(file_copy_scratch(glue ? input->glue : input->units.list[i].patched, copy));
 	}
 	return objtool_run_all(build, OBJTOOL_MODULE, copies, count);
 }
@@ -102,7 +102,7 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 static struct error *keep_file(const struct build *build, const char *name, char **path)
 {
 	char *copy = xasprintf("%s/%s", build->work, name);
-	struct error *error = file_copy(*path, copy);
+	struct error *error = file_copy_scratch(*path, copy);
 
 	free(*path);
 	*path = copy;

@@ -402,6 +402,13 @@ static struct error *recorded_words(const struct build *build, struct args *ret)
 	return error_prefix(error, "%s", path);
 }
 
+bool toolchain_has_record(const struct build *build)
+{
+	_free_ char *path = cmd_file_path(build->files.kbuild, EMPTY_UNIT);
+
+	return file_exists(path);
+}
+
 /* Flags that kbuild did not plan: those of KCFLAGS and KCPPFLAGS; NULL if there are none. */
 static char *extra_flags(const struct build *build, struct args *recorded,
 			 const struct args *planned)

@@ -25,6 +25,8 @@ struct error *toolchain_find(struct build *build);
  * be set.  NULL: there were none, or the folder has no record.
  */
 struct error *toolchain_find_flags(struct build *build);
+/* toolchain_has_record - is there a recorded command, so that there may be such flags? */
+bool toolchain_has_record(const struct build *build);
 /* toolchain_identity - add lines that change when what these functions find does. */
 struct error *toolchain_identity(const struct build *build, struct buffer *text);
 

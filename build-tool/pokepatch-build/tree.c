@@ -446,6 +446,7 @@ static struct error *open_tree(struct build *build, const struct buffer *identit
 		if (!build->options.quiet)
 			fprintf(stderr, "preparing the source of kernel %s (once)\n",
 				build->release);
+		TRY(core_start(build));
 		TRY(make_tree(build, identity));
 		remove_older(build);
 	}

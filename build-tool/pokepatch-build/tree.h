@@ -77,6 +77,7 @@ struct error *kernel_check_config(struct build *build);
 struct error *kernel_check_compiler(struct build *build);
 struct error *kernel_check_source_version(struct build *build);
 struct error *kernel_check_vmlinux(struct build *build); /* sets both build ids */
+struct error *kernel_read_vmlinux_id(struct build *build); /* sets vmlinux's, once */
 
 /* ---- tree.c ----------------------------------------------------------------- */
 

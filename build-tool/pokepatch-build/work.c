@@ -18,6 +18,7 @@
 #include "pokepatch-build/series.h"
 #include "common/libexec.h"
 #include "common/proc.h"
+#include "common/worker.h"
 
 /* "pokepatch_NAME" is the module's name; MODULE_NAME_LEN is 56, including the NUL. */
 #define NAME_LENGTH_MAX 45
@@ -415,6 +416,7 @@ void build_forget(struct build *build)
 
 void build_deinit(struct build *build)
 {
+	worker_stop(build->core_ahead); /* it uses the work folder */
 	if (build->work && !build->options.keep)
 		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
 	build_forget(build);
