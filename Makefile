@@ -288,6 +288,12 @@ debian-diffs: setup ## each change between two of Debian's kernels as a patch (a
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)test/debian-diffs/all
 
+.PHONY: headers
+headers: setup ## build thirty changes of headers, and prove that no unit is missed (an hour)
+	$(Q)$(MAKE) --no-print-directory all kernel
+	$(Q)test/headers/run
+	$(Q)test/headers/run --prove
+
 # libFuzzer is clang's; everything that it is to see is compiled once more for it.
 FUZZ_CC ?= clang-16
 FUZZ_SECONDS ?= 60
