@@ -32,7 +32,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "init-inlined", "changed code is inlined into a function that runs only at initialisation (a warning)", false },
 	{ "kconfig-changed", "a change to a Kconfig file could change the configuration", true },
 	{ "local-call", "a call of a function that stays in the kernel has no room for what the ABI demands", false },
-	{ "makefile-changed", "a makefile or linker script changed", true },
+	{ "makefile-changed", "a makefile changed how this kernel is compiled, or a linker script changed", true },
 	{ "new-file", "a source file is new", false },
 	{ "no-entry", "a changed function has no entry at which calls could be rerouted", false },
 	{ "no-landing-pad", "new code takes the address of a function that cannot be called indirectly", false },

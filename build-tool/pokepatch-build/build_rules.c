@@ -7,6 +7,7 @@
 
 #include "common/source.h"
 #include "pokepatch-build/kconfig.h"
+#include "pokepatch-build/makefile_change.h"
 #include "pokepatch-build/overlay.h"
 
 struct error *build_rules_unused(const struct build *build, const char *path, bool *ret)
@@ -30,31 +31,31 @@ struct error *build_rules_unused(const struct build *build, const char *path, bo
 	return error;
 }
 
-static struct error *judge_kconfig(const struct build *build, const struct changed_file *file,
-				   const char *new_text, char **ret_reason)
+/* The text of a file after all diffs, which the caller frees; "" if it is removed. */
+static char *new_text(const struct changed_file *file)
 {
-	_free_ char *path = xasprintf("%s/include/config/auto.conf", build->tree);
-	struct kconfig_values values;
-	struct error *error = kconfig_values_read(path, &values);
-
-	if (!error)
-		*ret_reason = kconfig_judge(&values, build->tree, file->text, new_text);
-	kconfig_values_deinit(&values);
-	return error;
-}
-
-static struct error *judge_file(struct build *build, const struct changed_file *file)
-{
-	_free_ char *reason = NULL;
 	struct buffer text = {};
-	struct error *error;
 
 	buffer_add(&text, "", 0);
 	text_lines_join(&file->new_lines, &text);
-	error = judge_kconfig(build, file, text.text ?: "", &reason);
-	buffer_deinit(&text);
-	if (error)
-		return error;
+	return text.text ?: xstrdup("");
+}
+
+static bool is_kconfig(const struct changed_file *file)
+{
+	const char *slash = strrchr(file->path, '/');
+
+	return has_prefix(slash ? slash + 1 : file->path, "Kconfig");
+}
+
+/* ---- Kconfig files ---------------------------------------------------------- */
+
+static void judge_kconfig(struct build *build, const struct kconfig_values *values,
+			  const struct changed_file *file)
+{
+	_free_ char *text = new_text(file);
+	_free_ char *reason = kconfig_judge(values, build->tree, file->text, text);
+
 	if (reason)
 		refusals_add(&build->refusals, "kconfig-changed", file->path, file->path,
 			     "%s; the configuration of a running kernel cannot change; leave this "
@@ -63,16 +64,75 @@ static struct error *judge_file(struct build *build, const struct changed_file *
 	else
 		build_note(build, "%s: left out: it changes nothing in this kernel's configuration",
 			   file->path);
-	return NULL;
+}
+
+static struct error *judge_kconfigs(struct build *build, struct changed_file *const *files,
+				    size_t count)
+{
+	_free_ char *path = xasprintf("%s/include/config/auto.conf", build->tree);
+	struct kconfig_values values = {};
+	struct error *error = count ? kconfig_values_read(path, &values) : NULL;
+
+	for (size_t i = 0; !error && i < count; i++)
+		judge_kconfig(build, &values, files[i]);
+	kconfig_values_deinit(&values);
+	return error;
+}
+
+/* ---- makefiles -------------------------------------------------------------- */
+
+static void report_makefile(struct build *build, const struct makefile_change *change)
+{
+	if (change->reason)
+		refusals_add(&build->refusals, "makefile-changed", change->path, change->path,
+			     "%s; how files are compiled cannot change in a live patch; leave this "
+			     "file out of the diff",
+			     change->reason);
+	else
+		build_note(build, "%s: left out: %s", change->path, change->note);
+}
+
+static struct error *judge_makefiles(struct build *build, struct changed_file *const *files,
+				     size_t count)
+{
+	_free_ struct makefile_change *changes = xcalloc(count + 1, sizeof(*changes));
+	_free_ char **texts = xcalloc(count + 1, sizeof(*texts));
+	struct error *error;
+
+	for (size_t i = 0; i < count; i++) {
+		_free_ char *path = xasprintf("%s/%s", build->tree, files[i]->path);
+
+		texts[i] = new_text(files[i]);
+		changes[i].path = files[i]->path;
+		changes[i].old_text = file_exists(path) ? files[i]->text : NULL;
+		changes[i].new_text = *texts[i] ? texts[i] : NULL;
+	}
+	error = makefiles_judge(build, changes, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!error)
+			report_makefile(build, &changes[i]);
+		free(changes[i].reason);
+		free(texts[i]);
+	}
+	return error;
 }
 
 struct error *build_rules_judge(struct build *build)
 {
-	for (size_t i = 0; i < build->changes->rules.count; i++) {
-		const struct changed_file *file = &build->changes->rules.list[i];
+	size_t count = build->changes->rules.count, nr_kconfigs = 0, nr_makefiles = 0;
+	_free_ struct changed_file **kconfigs = xcalloc(count + 1, sizeof(*kconfigs));
+	_free_ struct changed_file **makefiles = xcalloc(count + 1, sizeof(*makefiles));
 
-		if (!text_lines_equal(&file->old_lines, &file->new_lines))
-			TRY(judge_file(build, file));
+	for (size_t i = 0; i < count; i++) {
+		struct changed_file *file = &build->changes->rules.list[i];
+
+		if (text_lines_equal(&file->old_lines, &file->new_lines))
+			continue;
+		if (is_kconfig(file))
+			kconfigs[nr_kconfigs++] = file;
+		else
+			makefiles[nr_makefiles++] = file;
 	}
-	return NULL;
+	TRY(judge_kconfigs(build, kconfigs, nr_kconfigs));
+	return judge_makefiles(build, makefiles, nr_makefiles);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes to the files that decide what is compiled, and how: Kconfig files.  A change from which
- * nothing follows for this kernel is noted, and any other refused.
+ * Changes to the files that decide what is compiled, and how: Kconfig files and makefiles.  A
+ * change from which nothing follows for this kernel is noted, and any other refused.
  */
 #ifndef POKEPATCH_BUILD_RULES_H
 #define POKEPATCH_BUILD_RULES_H

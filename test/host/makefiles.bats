@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Changes to Kconfig files in a patch: noted if nothing follows from them for this kernel, and refused if not.
+# Changes to Kconfig files and makefiles in a patch: noted if nothing follows from them for this kernel, and refused if not.
 
 load helpers
 
@@ -19,7 +19,9 @@ added() {
 
 # notes LINE... - the change is made, and what the tool says of Kconfig files and makefiles is this.
 notes() {
-	run -0 "$program" -k "$release" --dry-run x.patch
+	run "$program" -k "$release" --dry-run x.patch
+	echo "$output"
+	[ "$status" -eq 0 ]
 	grep -E ': left out: |refused|warning' <<<"$output" >said
 	printf '%s\n' "$@" | diff - said
 }
@@ -27,6 +29,7 @@ notes() {
 # refuses FILE CODE REASON - the change of this file is refused for that.
 refuses() {
 	run -2 "$program" -k "$release" --dry-run x.patch
+	echo "$output"
 	echo "$output"
 	[[ $output == *"$1: refused [$2]: $3; "* ]]
 	[[ $output == *"refused for 1 reason"* ]]
@@ -83,4 +86,68 @@ no_config="left out: it changes nothing in this kernel's configuration"
 	printf '%s\n' "--- a/fs/none/Kconfig" "+++ b/fs/none/Kconfig" "@@ -1 +1 @@" "-x" "+y" >>x.patch
 	refuses fs/none/Kconfig not-in-kernel \
 		"there is no such file in this kernel's source, or its configuration leaves it out"
+}
+
+# ---- makefiles ------------------------------------------------------------------
+
+# top_edited SED... - like edited, for the top Makefile.
+top_edited() {
+	mkdir -p a b
+	cp "$source/Makefile" a/
+	sed "$@" a/Makefile >b/Makefile
+	diff -u a/Makefile b/Makefile >>x.patch || [ $? -eq 1 ]
+}
+
+nothing="left out: it changes nothing that this kernel compiles"
+
+@test "makefiles: objects that are not built, versions, comments, folders that are not used" {
+	edited fs/proc/Makefile '$aobj-$(CONFIG_PROC_NEW) += new.o new/\nnew-y := a.o b.o\nCFLAGS_new.o += -O1'
+	added fs/proc/new/Makefile 'obj-$(CONFIG_PROC_NEW) += more.o' 'ccflags-y += -O1'
+	top_edited -e 's/^SUBLEVEL = .*/SUBLEVEL = 999/' -e 's/^NAME = .*/NAME = x/' -e 's/^EXTRAVERSION =.*/EXTRAVERSION = -y/'
+	edited kernel/Makefile '1a# A comment.\n'
+	printf '%s\n' "--- a/arch/alpha/kernel/Makefile" "+++ b/arch/alpha/kernel/Makefile" "@@ -1 +1 @@" "-x" "+y" >>x.patch
+	notes "note: arch/alpha/kernel/Makefile: left out: this kernel does not use its folder" \
+		"note: fs/proc/Makefile: $nothing" \
+		"note: fs/proc/new/Makefile: left out: this kernel does not use its folder" \
+		"note: Makefile: left out: only the version of the kernel changes, and the running kernel's stays" \
+		"note: kernel/Makefile: left out: only comments change"
+}
+
+@test "makefiles: a command would change; of two files only one makes the difference" {
+	edited fs/proc/Makefile '$aCFLAGS_version.o += -O1'
+	edited fs/ramfs/Makefile '$aobj-$(CONFIG_RAMFS_NEW) += new.o'
+	refuses fs/proc/Makefile makefile-changed "fs/proc/version.o would be compiled with -O1"
+	[[ $output == *"fs/ramfs/Makefile: $nothing"* ]]
+	# What the author allows is left out.
+	run -0 "$program" -k "$release" --dry-run --allow makefile-changed:fs/proc/Makefile x.patch
+}
+
+@test "makefiles: an object that is compiled already would go, or be in a file that others include" {
+	# kbuild has compiled it for the patch of another test.
+	edited fs/proc/Makefile '/+= version.o/d'
+	refuses fs/proc/Makefile makefile-changed "fs/proc/version.o would no longer be compiled"
+	cp "$top/examples/proc-version.patch" x.patch
+	added fs/proc/Makefile.new 'CFLAGS_version.o += -O1'
+	refuses fs/proc/Makefile.new makefile-changed "it is not known which makefile includes it"
+	edited fs/proc/Makefile '$ainclude $(src)/Makefile.new'
+	run -2 "$program" -k "$release" --dry-run x.patch
+	echo "$output"
+	[[ $output == *"fs/proc/Makefile: refused [makefile-changed]: fs/proc/version.o would be compiled with -O1; "* ]]
+}
+
+@test "makefiles: an object would be added, and files that decide about everything" {
+	local boot
+	boot=$(cd "$source" && echo arch/*/boot/Makefile)
+	edited fs/ramfs/Makefile '$aobj-y += new.o'
+	edited scripts/Makefile.lib '$accflags-y += -O1'
+	top_edited -e 's/^SUBLEVEL = .*/SUBLEVEL = 999/' -e '$aKBUILD_CFLAGS += -O1'
+	edited "$boot" '$aKBUILD_CFLAGS += -O1'
+	run -2 "$program" -k "$release" --dry-run x.patch
+	echo "$output"
+	echo "$output"
+	[[ $output == *"fs/ramfs/Makefile: refused [makefile-changed]: fs/ramfs/new.o would be made, and there is nothing to make it of; "* ]]
+	[[ $output == *"Makefile: refused [makefile-changed]: it decides how every file is compiled; "* ]]
+	[[ $output == *"scripts/Makefile.lib: refused [makefile-changed]: it decides how every file is compiled; "* ]]
+	[[ $output == *"$boot: refused [makefile-changed]: it compiles boot code or the vDSO; "* ]]
+	[[ $output == *"refused for 4 reasons"* ]]
 }

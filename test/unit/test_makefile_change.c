@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Unit tests of comparing what make -n prints (pokepatch-build/makefile_change.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pokepatch-build/makefile_change.h"
+
+#define A "set -e;  gcc -O2 -Wall -DA=1 -c -o fs/a.o fs/a.c ; ./fixdep fs/.a.o.d\n"
+#define B "set -e;  gcc -O2 -c -o fs/b.o fs/b.c\n"
+#define AR(members) "set -e;  echo '  AR      fs/built-in.a';  ar cD fs/built-in.a " members "\n"
+
+static void test_differences(void **state)
+{
+	static const struct {
+		const char *old, *new, *reason;
+	} cases[] = {
+		{A B, A B, NULL},
+		{A B, B A, NULL},
+		{A, "pokepatch: read fs/Makefile\n" A, NULL},
+		{A, A B, "fs/b.o would be compiled"},
+		{A B, B, "fs/a.o would no longer be compiled"},
+		{"gcc -O2 -c -o fs/a.o fs/a.c\n", "gcc -O2 -g -c -o fs/a.o fs/a.c\n",
+		 "fs/a.o would be compiled with -g"},
+		{"gcc -O2 -g -c -o fs/a.o fs/a.c\n", "gcc -O2 -c -o fs/a.o fs/a.c\n",
+		 "fs/a.o would be compiled without -g"},
+		{"gcc -O2 -g -c -o fs/a.o fs/a.c\n", "gcc -O3 -g -c -o fs/a.o fs/a.c\n",
+		 "fs/a.o would be compiled with -O3"},
+		{"gcc -O2 -c -o fs/a.o fs/a.c\n", "gcc -O2 -c -o fs/a.o fs/a.c; objtool fs/a.o\n",
+		 "fs/a.o would be compiled with fs/a.c;"},
+		{A AR("a.o b.o"), A AR("b.o a.o"), "AR fs/built-in.a: another command"},
+		{A AR("a.o"),
+		 A "make: *** No rule to make target 'fs/c.o', needed by 'fs/built-in.a'.\n",
+		 "fs/c.o would be made, and there is nothing to make it of"},
+		{A "cp x y\n", A, "another step would be \"cp x y\""},
+		{NULL, A, "fs/a.o would be compiled"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_free_ char *reason = makefile_first_difference(cases[i].old, cases[i].new);
+
+		if (strcmp(reason ?: "", cases[i].reason ?: ""))
+			fail_msg("%zu: %s", i, reason ?: "no difference");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_differences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
