@@ -23,7 +23,6 @@ enum keyword {
 	KEYWORD_TYPEDEF,
 	KEYWORD_STATIC,
 	KEYWORD_EXTERN,
-	KEYWORD_REGISTER,
 	KEYWORD_INLINE,
 	KEYWORD_ATTRIBUTE,
 	KEYWORD_ASM,
@@ -41,7 +40,7 @@ static const struct {
 	{"typedef", KEYWORD_TYPEDEF},
 	{"static", KEYWORD_STATIC},
 	{"extern", KEYWORD_EXTERN},
-	{"register", KEYWORD_REGISTER},
+	{"register", KEYWORD},
 	{"inline", KEYWORD_INLINE},
 	{"__inline", KEYWORD_INLINE},
 	{"__inline__", KEYWORD_INLINE},
@@ -242,7 +241,7 @@ struct reading {
 	unsigned char stack[256];
 	size_t depth, attributes; /* brackets that are open; those of them that are attributes' */
 	struct token previous;
-	bool is_typedef, is_static, is_extern, is_register, is_inline, is_gnu_inline, is_asm;
+	bool is_typedef, is_static, is_extern, is_inline, is_gnu_inline, is_asm;
 	bool has_section, has_object, has_initializer, has_body;
 	/* The declarator: "*b[3]" in "int a, *b[3];". */
 	uint32_t last_name; /* the last identifier outside brackets, or NONE */
@@ -369,7 +368,6 @@ static void read_keyword(struct reading *reading, enum keyword keyword)
 		reading->is_typedef |= keyword == KEYWORD_TYPEDEF;
 		reading->is_static |= keyword == KEYWORD_STATIC;
 		reading->is_extern |= keyword == KEYWORD_EXTERN;
-		reading->is_register |= keyword == KEYWORD_REGISTER;
 		reading->is_inline |= keyword == KEYWORD_INLINE;
 	}
 }
@@ -591,7 +589,7 @@ static bool read_token(struct reading *reading, const struct token *token)
 /* Whether the compiler may emit the declared function or object without a use of it. */
 static bool emits(const struct reading *reading)
 {
-	if (reading->is_asm || reading->is_register)
+	if (reading->is_asm)
 		return true;
 	if (reading->is_typedef)
 		return false;

@@ -201,12 +201,23 @@ static size_t equal_at_end(const char *a_end, const char *b_end, size_t length)
 	return i;
 }
 
+static size_t first_token(const char *text, size_t length)
+{
+	struct cursor cursor = {text, text + length, true};
+
+	skip_blanks(&cursor);
+	return (size_t)(cursor.at - text);
+}
+
 bool declarations_reach_code(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	size_t shorter = a_length < b_length ? a_length : b_length;
-	size_t start = equal_at_start(a, b, shorter);
-	size_t tail = equal_at_end(a + a_length, b + b_length, shorter - start);
-	size_t first = 0, last, end = 0, count, limit;
+	/* Both texts begin with a line marker that has the compiler's working folder. */
+	size_t a_start = first_token(a, a_length), b_start = first_token(b, b_length);
+	size_t a_rest = a_length - a_start, b_rest = b_length - b_start;
+	size_t shorter = a_rest < b_rest ? a_rest : b_rest;
+	size_t head = equal_at_start(a + a_start, b + b_start, shorter);
+	size_t tail = equal_at_end(a + a_length, b + b_length, shorter - head);
+	size_t first = 0, last, count, from = 0, limit = b_length;
 	struct parser parser;
 	struct declaration *list;
 	bool result = true;
@@ -216,13 +227,14 @@ bool declarations_reach_code(const char *a, size_t a_length, const char *b, size
 	list = parser.declarations.list;
 	count = parser.declarations.count;
 	/* Declarations before @first, and those from @last on, are the same bytes in both texts. */
-	while (first < count && list[first].end < start)
-		end = list[first++].end;
+	while (first < count && list[first].end < a_start + head)
+		from = list[first++].end - a_start + b_start;
 	for (last = first; last < count; last++)
 		if (list[last].start > a_length - tail && !list[last].directive)
 			break;
-	limit = last < count ? b_length - (a_length - list[last].start) : b_length;
-	if (!parser.unsure && !parser_read(&parser, b, b_length, end, limit))
+	if (last < count)
+		limit = b_length - (a_length - list[last].start);
+	if (!parser.unsure && !parser_read(&parser, b, b_length, from, limit))
 		last = count;
 	list = parser.declarations.list;
 	if (!parser.unsure) {

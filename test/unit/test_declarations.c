@@ -37,7 +37,8 @@ static void make_side(const char *both, bool second, struct buffer *ret)
  * @before and @after surround the text: with nothing else in it, and within much text, the equal
  * bytes of both sides end elsewhere.
  */
-static void check(const char *both, const char *before, const char *after, bool differs, bool reaches)
+static void check(const char *both, const char *before, const char *after, bool differs,
+		  bool reaches)
 {
 	struct buffer a = {}, b = {};
 	bool found;
@@ -66,13 +67,16 @@ static void check(const char *both, const char *before, const char *after, bool 
 static void check_everywhere(const char *both, bool differs, bool reaches)
 {
 	static const char filler[] = "\n# 7 \"x.h\" 2\nextern int filler_%d(struct filler *f);\n";
-	struct buffer much = {};
+	struct buffer much = {}, other = {};
 
 	for (int i = 0; i < 200; i++)
 		buffer_printf(&much, filler, i);
 	check(both, "", "", differs, reaches);
 	check(both, "int first;\n", "\nint last;\n", differs, reaches);
 	check(both, much.text, much.text, differs, reaches);
+	buffer_printf(&other, "# 1 \"/tree{-|/shadow-}\"\n%s", both);
+	check(other.text, "", much.text, differs, reaches);
+	buffer_deinit(&other);
 	buffer_deinit(&much);
 }
 
@@ -113,7 +117,7 @@ static void test_tokens(void **state)
 	kept("char a = '{-x|y-}';\n");
 	kept("int a;\n{-|int c;-}");
 	kept("int a{-;|-}\n");
-	kept("double a = 0x1p{-+|-}1;\n");
+	kept("double a = 0x1p{- |-}+1;\n");
 	kept("int a;\n{-|# pragma-}\n");
 }
 
@@ -143,6 +147,11 @@ static void test_unused(void **state)
 		"int f(void) { return {-1|2-}; }\nint g(void) { return 1; }\n");
 	dropped("static inline int f(void) { static _Bool once __attribute__((section(\"o\")));\n"
 		"return {-once|!once-}; }\nint g(void) { return 1; }\n");
+	dropped("static int f(void) { static _Bool once __attribute__((section(\"o\")));\n"
+		"return {-once|!once-}; }\nint g(void) { return 1; }\n");
+	/* Where the equal ends of both texts begin, a declaration begins in one of them only. */
+	dropped("static {-int x;\n|-}int f(void);\nint g(void) { return 1; }\n");
+	dropped("{-|;;-}\nint g(void) { return 1; }\n");
 	dropped("{-extern int x; extern int y;|extern int y;-}\nint g(void) { return 1; }\n");
 	dropped("static inline int f(char c) { return c == {-'}'|'{'-}; }\nint g(void) { return 1; }\n");
 	dropped("static inline char *f(void) { return {-\"\\\"}\"|\"{\"-}; }\nint g(void) { return 1; }\n");
@@ -174,6 +183,7 @@ static void test_roots(void **state)
 	kept("static __attribute__((constructor)) void f(void) { g({-1|2-}); }\n");
 	kept("static inline int f(void) { static int a __attribute__((used)) = {-1|2-}; }\n");
 	kept("{-|long f(void) __attribute__((alias(\"g\")));-}\n");
+	kept("{-|struct { int a; };-}\nint g(void) { return 1; }\n");
 	kept("{-|register unsigned long sp asm(\"rsp\");-}\n");
 	kept("#pragma pack({-1|2-})\nstruct s { int a; };\n");
 	kept("struct s { int a; };\n#pragma GCC push_options\n{-|#pragma GCC optimize(\"O3\")-}\n");
@@ -193,6 +203,7 @@ static void test_reached(void **state)
 	kept("struct s { {-int|long-} a; };\nint g(struct s *s) { return s->a; }\n");
 	kept("struct s { {-int|long-} a; };\nstruct t { struct s s; };\n"
 	     "extern struct t *f(void);\nint g(void) { return f()->s.a; }\n");
+	kept("struct s { {-int|long-} a; };\nasm(\"\" : : \"i\" (sizeof(struct s)));\n");
 	kept("union s { {-int|long-} a; };\nint g(union s *s) { return s->a; }\n");
 	kept("struct __attribute__((packed)) s { {-int|long-} a; };\n"
 	     "int g(struct s *s) { return s->a; }\n");
@@ -254,10 +265,12 @@ static void test_unsure(void **state)
 		"%s int a }\n",			      "%s int a\n",
 		"%s int a = 1 /* why */;\n",	      "%s int a = 1; // why\n",
 		"%s int a @ 1;\n",		      "%s char *a = \"x\n;\";\n",
-		"%s int a : 3;\n",		      "%s\n#pragma weak a = b\n",
-		"%s\n#ident \"x\"\n",		      "%s [[x]] int a;\n",
+		"%s int a : b;\n",		      "%s\n#pragma weak a = b\n",
+		"%s\n#ident \"x\"\n",		      "%s [[y]] int a;\n",
 		"%s int g(void) { return __builtin_LINE(); }\n",
 		"%s int a = 1 \\ 2;\n",
+		"%s int \"a\" b;\n",
+		"%s int 3 b;\n",
 	};
 
 	(void)state;
