@@ -26,6 +26,13 @@ struct seal {
 	uint64_t value;
 };
 
+/* The local symbols between a FILE symbol and the next one, or the first global symbol. */
+struct symtab_block {
+	uint32_t number;   /* of the FILE symbol, from 1 on */
+	size_t first, end; /* numbers in the table */
+	struct symtab_block *next; /* of the same base name */
+};
+
 struct symtab {
 	const char *name;
 	bool vmlinux;
@@ -41,6 +48,11 @@ struct symtab {
 	uint64_t text; /* of vmlinux: the address of _stext */
 	struct map by_name; /* struct known_symbol *, the first of each loaded name */
 	VEC(struct known_symbol *) symbols;
+	struct map first;   /* number of the first symbol of a name, cast to a pointer */
+	uint32_t *next;	    /* by symbol: number of the next one of its name; 0: none */
+	uint32_t *block_of; /* by symbol: number of its block */
+	struct map blocks_by_base; /* first struct symtab_block of a base name; symtab_blocks() */
+	VEC(struct symtab_block *) blocks;
 	VEC(char *) names;
 	bool seals_loaded; /* seals.c reads them when it needs them */
 	VEC(struct seal) seals; /* by section and value */
@@ -49,7 +61,7 @@ struct symtab {
 /* symtab_open - errors: the file has no symbol table or no build id (STATUS_FAILED). */
 struct error *symtab_open(const char *name, const char *path, struct symtab **ret);
 void symtab_close(struct symtab *symtab);
-/* symtab_load - find the symbols of these names; one pass for all names that are new. */
+/* symtab_load - find the symbols of these names; each once. */
 void symtab_load(struct symtab *symtab, const char *const *names, size_t count);
 /* symtab_get - the first symbol of a name that was loaded, or NULL. */
 const struct known_symbol *symtab_get(const struct symtab *symtab, const char *name);
@@ -66,7 +78,7 @@ struct blocks {
  * symtab_blocks - of the FILE symbols with this base name, those that the most of these local
  * symbols (struct symbol *, by name; sizes count) follow.
  */
-void symtab_blocks(const struct symtab *symtab, const char *base, const struct map *locals,
+void symtab_blocks(struct symtab *symtab, const char *base, const struct map *locals,
 		   struct blocks *ret);
 
 #endif /* POKEPATCH_PROOF_SYMTAB_H */

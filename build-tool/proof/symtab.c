@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The symbol table of a vmlinux or module, for the names that a patch uses.  vmlinux has some
- * 120,000 symbols, so one pass finds all names that are new.
+ * 120,000 symbols, so they are indexed once, by name and by unit.
  */
 #include "proof/proof_symtab.h"
 
@@ -66,6 +66,64 @@ static struct error *read_sections(struct symtab *symtab)
 	return symtab->data && symtab->build_id_length ? NULL : unusable(symtab);
 }
 
+/* Find all blocks, in one pass over the table. */
+static void find_blocks(struct symtab *symtab)
+{
+	struct symtab_block *open = NULL;
+
+	for (size_t i = 1; i < symtab->count; i++) {
+		GElf_Sym entry = {0};
+
+		if (!gelf_getsym(symtab->data, i, &entry))
+			break;
+		bool file = GELF_ST_TYPE(entry.st_info) == STT_FILE;
+		if (open && (file || GELF_ST_BIND(entry.st_info) != STB_LOCAL)) {
+			open->end = i;
+			open = NULL;
+		}
+		if (!file)
+			continue;
+		const char *name = elf_strptr(symtab->elf, symtab->strings, entry.st_name) ?: "";
+		const char *slash = strrchr(name, '/'); /* it may be a path (gcc for MIPS) */
+		open = *vec_push(&symtab->blocks) = xcalloc(1, sizeof(*open));
+		*open = (struct symtab_block){.number = (uint32_t)symtab->blocks.count,
+					      .first = i + 1, .end = symtab->count};
+		void **slot = map_slot(&symtab->blocks_by_base, slash ? slash + 1 : name);
+		open->next = *slot; /* the last one comes first */
+		*slot = open;
+	}
+}
+
+/*
+ * Chain the symbols of each name, in the order of the table, so that a name is found without
+ * another pass: the proof asks for names of thousands of references, one at a time.
+ */
+static void index_names(struct symtab *symtab)
+{
+	uint32_t block = (uint32_t)symtab->blocks.count;
+
+	symtab->next = xcalloc(symtab->count + 1, sizeof(*symtab->next));
+	symtab->block_of = xcalloc(symtab->count + 1, sizeof(*symtab->block_of));
+	for (size_t i = symtab->count; i-- > 1;) { /* backwards, because each goes to the front */
+		GElf_Sym entry;
+
+		if (!gelf_getsym(symtab->data, (int)i, &entry))
+			continue;
+		unsigned char type = GELF_ST_TYPE(entry.st_info);
+		if (type == STT_FILE)
+			block--;
+		if (type == STT_FILE || type == STT_SECTION || entry.st_shndx == SHN_UNDEF)
+			continue;
+		const char *name = elf_strptr(symtab->elf, symtab->strings, entry.st_name);
+		if (!name || !*name)
+			continue;
+		void **first = map_slot(&symtab->first, name);
+		symtab->next[i] = (uint32_t)(uintptr_t)*first;
+		*first = (void *)(uintptr_t)i;
+		symtab->block_of[i] = block;
+	}
+}
+
 struct error *symtab_open(const char *name, const char *path, struct symtab **ret)
 {
 	struct symtab *symtab = xcalloc(1, sizeof(*symtab));
@@ -84,6 +142,10 @@ struct error *symtab_open(const char *name, const char *path, struct symtab **re
 	symtab->elf = elf_begin(symtab->fd, ELF_C_READ_MMAP, NULL);
 
 	struct error *error = symtab->elf ? read_sections(symtab) : unusable(symtab);
+	if (!error) {
+		find_blocks(symtab);
+		index_names(symtab);
+	}
 	if (!error && symtab->vmlinux) {
 		static const char *const names[] = {"_stext"};
 
@@ -117,13 +179,17 @@ void symtab_close(struct symtab *symtab)
 	vec_deinit(&symtab->names);
 	vec_deinit(&symtab->seals);
 	map_deinit(&symtab->by_name);
+	for (size_t i = 0; i < symtab->blocks.count; i++)
+		free(symtab->blocks.list[i]);
+	vec_deinit(&symtab->blocks);
+	map_deinit(&symtab->blocks_by_base);
+	map_deinit(&symtab->first);
+	free(symtab->next);
+	free(symtab->block_of);
 	free(symtab->sections);
 	free(symtab->path);
 	free(symtab);
 }
-
-/* The first symbol of a name that was asked for and not found yet. */
-static struct known_symbol wanted;
 
 static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name, uint32_t block,
 		  uint32_t order)
@@ -150,8 +216,6 @@ static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name
 
 	/* kallsyms has vmlinux's symbols by address, and a module's in the order of its table. */
 	struct known_symbol **place = (struct known_symbol **)map_slot(&symtab->by_name, name);
-	if (*place == &wanted)
-		*place = NULL;
 	while (*place && (!symtab->vmlinux || (*place)->value <= symbol->value))
 		place = &(*place)->next;
 	symbol->next = *place;
@@ -160,41 +224,19 @@ static void found(struct symtab *symtab, const GElf_Sym *entry, const char *name
 
 void symtab_load(struct symtab *symtab, const char *const *names, size_t count)
 {
-	VEC(const char *) missing = {0};
-	uint32_t block = 0;
-
 	for (size_t i = 0; i < count; i++) {
+		GElf_Sym entry;
+
 		if (map_has(&symtab->by_name, names[i]))
 			continue;
 		char *name = xstrdup(names[i]);
 		*vec_push(&symtab->names) = name;
-		*vec_push(&missing) = name;
-		*map_slot(&symtab->by_name, name) = &wanted;
+		map_slot(&symtab->by_name, name); /* asked for, though there may be none */
+		for (uint32_t at = (uint32_t)(uintptr_t)map_get(&symtab->first, name); at;
+		     at = symtab->next[at])
+			if (gelf_getsym(symtab->data, (int)at, &entry))
+				found(symtab, &entry, name, symtab->block_of[at], at);
 	}
-	for (size_t i = 1; missing.count && i < symtab->count; i++) {
-		GElf_Sym entry;
-
-		if (!gelf_getsym(symtab->data, i, &entry))
-			continue;
-		unsigned char type = GELF_ST_TYPE(entry.st_info);
-		if (type == STT_FILE)
-			block++;
-		if (type == STT_FILE || type == STT_SECTION || entry.st_shndx == SHN_UNDEF)
-			continue;
-		const char *name = elf_strptr(symtab->elf, symtab->strings, entry.st_name);
-		if (!name || !*name || !map_has(&symtab->by_name, name))
-			continue;
-		const struct known_symbol *first = map_get(&symtab->by_name, name);
-		bool now = first == &wanted;
-		for (size_t j = 0; !now && j < missing.count; j++)
-			now = !strcmp(missing.list[j], name);
-		if (now)
-			found(symtab, &entry, name, block, i);
-	}
-	for (size_t i = 0; i < missing.count; i++)
-		if (map_get(&symtab->by_name, missing.list[i]) == &wanted)
-			*map_slot(&symtab->by_name, missing.list[i]) = NULL;
-	vec_deinit(&missing);
 }
 
 const struct known_symbol *symtab_get(const struct symtab *symtab, const char *name)
@@ -228,40 +270,36 @@ uint32_t symtab_position(const struct symtab *symtab, const struct known_symbol 
 	return position;
 }
 
-void symtab_blocks(const struct symtab *symtab, const char *base, const struct map *locals,
+static size_t block_score(const struct symtab *symtab, const struct symtab_block *block,
+			  const struct map *locals)
+{
+	size_t score = 0;
+
+	for (size_t i = block->first; i < block->end; i++) {
+		GElf_Sym entry = {0};
+		const char *name = gelf_getsym(symtab->data, i, &entry)
+					   ? elf_strptr(symtab->elf, symtab->strings, entry.st_name)
+					   : NULL;
+		const struct symbol *local = name ? map_get(locals, name) : NULL;
+
+		score += local && local->bind == STB_LOCAL && local->size == entry.st_size;
+	}
+	return score;
+}
+
+void symtab_blocks(struct symtab *symtab, const char *base, const struct map *locals,
 		   struct blocks *ret)
 {
-	uint32_t block = 0;
-	size_t best = 0, score = 0;
-	bool ours = false;
+	size_t best = 0;
 
-	for (size_t i = 1; i <= symtab->count; i++) {
-		GElf_Sym entry = {0};
-		bool end = i == symtab->count || !gelf_getsym(symtab->data, i, &entry);
-		bool file = !end && GELF_ST_TYPE(entry.st_info) == STT_FILE;
-		bool global = !end && GELF_ST_BIND(entry.st_info) != STB_LOCAL;
+	for (const struct symtab_block *block = map_get(&symtab->blocks_by_base, base); block;
+	     block = block->next) {
+		size_t score = block_score(symtab, block, locals);
 
-		if ((end || file || global) && ours) {
-			if (score > best)
-				ret->list.count = 0;
-			if (score >= best)
-				*vec_push(&ret->list) = block;
-			best = score > best ? score : best;
-			ours = false;
-		}
-		if (end)
-			continue;
-		const char *name = elf_strptr(symtab->elf, symtab->strings, entry.st_name);
-		if (file) {
-			const char *slash = name ? strrchr(name, '/') : NULL;
-
-			block++; /* the name may be a path (gcc for MIPS) */
-			ours = name && !strcmp(slash ? slash + 1 : name, base);
-			score = 0;
-		} else if (ours && name) {
-			const struct symbol *local = map_get(locals, name);
-
-			score += local && local->bind == STB_LOCAL && local->size == entry.st_size;
-		}
+		if (score > best)
+			ret->list.count = 0;
+		if (score >= best)
+			*vec_push(&ret->list) = block->number;
+		best = score > best ? score : best;
 	}
 }
