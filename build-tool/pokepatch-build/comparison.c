@@ -151,7 +151,7 @@ static struct error *compare_unit(struct build *build, size_t index)
 	/* The original has what the kernel has not: then the reason is the source. */
 	for (size_t i = before; unit->edited && i < build->refusals.count; i++)
 		if (!strcmp(build->refusals.list[i].code, "symbol-missing")) {
-			unit_refuse_edited(build, unit);
+			unit_refuse_edited(&build->refusals, unit);
 			break;
 		}
 	if (!comparison->results[index].has_output) {

@@ -55,7 +55,7 @@ static const char *first_missing(const struct functions *from, const struct func
 	return NULL;
 }
 
-static void check_functions(struct build *build, const struct unit *unit,
+static void check_functions(struct refusals *refusals, const struct unit *unit,
 			    const struct object *exact, const struct object *split)
 {
 	struct functions ours, theirs;
@@ -65,7 +65,7 @@ static void check_functions(struct build *build, const struct unit *unit,
 	const char *only_theirs = first_missing(&theirs, &ours);
 	const char *only_ours = first_missing(&ours, &theirs);
 	if (only_theirs || only_ours)
-		refusals_add(&build->refusals, "split-differs", unit->source,
+		refusals_add(refusals, "split-differs", unit->source,
 			     only_theirs ?: only_ours,
 			     "as compiled for comparison, with one section for each function, this "
 			     "file has %s '%s', and as compiled for the kernel it has %s",
@@ -90,7 +90,7 @@ static const char *not_in(const struct debuginfo_names *list, const struct debug
 	return found;
 }
 
-static void check_inlining(struct build *build, const struct unit *unit, struct object *exact,
+static void check_inlining(struct refusals *refusals, const struct unit *unit, struct object *exact,
 			   struct object *split, const char *name)
 {
 	const struct debuginfo_names *theirs = debuginfo_inlined_into(debuginfo_of(exact), name);
@@ -98,25 +98,25 @@ static void check_inlining(struct build *build, const struct unit *unit, struct 
 	const char *only_theirs = not_in(theirs, ours), *only_ours = not_in(ours, theirs);
 
 	if (only_theirs || only_ours)
-		refusals_add(&build->refusals, "split-differs", unit->source, name,
+		refusals_add(refusals, "split-differs", unit->source, name,
 			     "'%s' is inlined into '%s' as compiled %s, and not as compiled %s", name,
 			     only_theirs ?: only_ours,
 			     only_theirs ? "for the kernel" : "for comparison",
 			     only_theirs ? "for comparison" : "for the kernel");
 }
 
-struct error *split_check(struct build *build, const struct unit *unit, struct object *exact,
-			  const struct diff_result *result)
+struct error *split_check(const struct unit *unit, struct object *exact,
+			  const struct diff_result *result, struct refusals *refusals)
 {
 	struct object split;
 
 	TRY(object_read(unit->orig_object, &split));
-	check_functions(build, unit, exact, &split);
+	check_functions(refusals, unit, exact, &split);
 	for (size_t i = 0; i < result->functions.count; i++) {
 		const struct diff_function *function = &result->functions.list[i];
 
 		if (function->change != DIFF_NEW)
-			check_inlining(build, unit, exact, &split, function->name);
+			check_inlining(refusals, unit, exact, &split, function->name);
 	}
 	object_deinit(&split);
 	return NULL;

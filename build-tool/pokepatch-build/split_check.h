@@ -17,7 +17,7 @@
  * @exact: the unit's exact object; result: what the comparison found in the unit
  * Return: an error only if the original's object cannot be read.
  */
-struct error *split_check(struct build *build, const struct unit *unit, struct object *exact,
-			  const struct diff_result *result);
+struct error *split_check(const struct unit *unit, struct object *exact,
+			  const struct diff_result *result, struct refusals *refusals);
 
 #endif /* POKEPATCH_SPLIT_CHECK_H */

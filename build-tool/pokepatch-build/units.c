@@ -81,9 +81,9 @@ static void refuse_parent(struct build *build, const struct candidate *candidate
 			     module, build->files.modules_dbg);
 }
 
-void unit_refuse_edited(struct build *build, const struct unit *unit)
+void unit_refuse_edited(struct refusals *refusals, const struct unit *unit)
 {
-	refusals_add(&build->refusals, "source-differs", unit->edited, unit->source,
+	refusals_add(refusals, "source-differs", unit->edited, unit->source,
 		     "this file was changed after the kernel was built, and %s does not compile to "
 		     "what the kernel has; give the source that the kernel was built from, or "
 		     "build the kernel again",

@@ -36,7 +36,7 @@ void candidates_deinit(struct candidates *candidates);
 char *unit_find_edited(const struct build *build, char *const *depends);
 
 /* unit_refuse_edited - refuse a unit that does not fit the kernel, for its file unit->edited. */
-void unit_refuse_edited(struct build *build, const struct unit *unit);
+void unit_refuse_edited(struct refusals *refusals, const struct unit *unit);
 
 /* How kbuild compiles a unit; the functions that fill it in are in kbuild_units.c. */
 struct kbuild_unit {

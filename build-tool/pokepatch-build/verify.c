@@ -7,18 +7,24 @@
  * must have the same places of the function.
  *
  * The verified bytes go into the patch module, where the core compares live code with them.
+ *
+ * The units are verified in several processes (common/worker.h).  A worker makes a struct
+ * unit_verdict and changes nothing else.  We take the verdicts over in the order of the units, so
+ * the outcome does not depend on the number of processes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/search.h"
+#include "common/worker.h"
 #include "pokepatch-build/comparison.h"
 #include "object/object.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/split_check.h"
 #include "pokepatch-build/texts.h"
 #include "pokepatch-build/units.h"
+#include "pokepatch-build/verdict.h"
 #include "pokepatch-build/exact.h"
 
 /* "foo.cold" for "foo.cold.3": gcc up to version 8 numbers the cold parts of a unit; or NULL. */
@@ -173,7 +179,7 @@ struct part {
 	struct buffer *text; /* gets the verified bytes as runs */
 };
 
-static enum diff_verified verify_part(struct build *build, const struct part *part)
+static enum diff_verified verify_part(struct refusals *refusals, const struct part *part)
 {
 	const struct symbol *symbol = part->symbol;
 	const struct parent *parent = part->external->parent;
@@ -182,11 +188,11 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	const unsigned char *live = parent_bytes(parent, old, &room);
 
 	if ((!symbol || !live) && part->unit->edited) {
-		unit_refuse_edited(build, part->unit);
+		unit_refuse_edited(refusals, part->unit);
 		return DIFF_UNVERIFIED;
 	}
 	if (!symbol || !live) {
-		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+		refusals_add(refusals, "verify-mismatch", part->unit->source, part->name,
 			     "'%s' cannot be compared with %s: %s has no such code; are source and "
 			     "configuration those of this kernel?",
 			     part->name, parent->path,
@@ -197,18 +203,18 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 	bool differs =
 		verify_differs(part->names, symbol, parent, old, live, room, &difference);
 	if (differs && part->unit->edited) {
-		unit_refuse_edited(build, part->unit);
+		unit_refuse_edited(refusals, part->unit);
 		return DIFF_UNEQUAL;
 	}
 	if (differs && difference.table) {
-		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+		refusals_add(refusals, "verify-mismatch", part->unit->source, part->name,
 			     "objtool lists other places of '%s' in %s than those that %s has; "
 			     "check that its objtool is this kernel's",
 			     part->name, difference.table, parent->path);
 		return DIFF_UNEQUAL;
 	}
 	if (differs && difference.fields.target) {
-		refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+		refusals_add(refusals, "verify-mismatch", part->unit->source, part->name,
 			     "'%s' as compiled here refers to '%s' at byte %" PRIu64
 			     ", and %s does not; check source, configuration and compiler",
 			     part->name, difference.fields.target, difference.fields.at,
@@ -225,7 +231,7 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 			  part->text);
 		return DIFF_EQUAL;
 	}
-	refusals_add(&build->refusals, "verify-mismatch", part->unit->source, part->name,
+	refusals_add(refusals, "verify-mismatch", part->unit->source, part->name,
 		     "'%s' as compiled here (%" PRIu64 " bytes) is not what %s has (%" PRIu64
 		     " bytes), from byte %" PRIu64 " on; check source, configuration and compiler",
 		     part->name, symbol->size, parent->name, old->size, difference.at);
@@ -233,72 +239,65 @@ static enum diff_verified verify_part(struct build *build, const struct part *pa
 }
 
 /* Verify both parts: the compiler moves rarely executed code of a function f to f.cold. */
-static void verify_function(struct build *build, const struct unit *unit,
-			    const struct exact_names *names, const struct rewritten *rewritten,
+static void verify_function(const struct externals *externals, struct part common,
 			    const struct exact_functions *functions,
-			    struct diff_function *function)
+			    const struct diff_function *function, struct refusals *refusals,
+			    struct function_verdict *ret)
 {
-	const struct externals *externals = &build->comparison->externals;
-	struct buffer *texts = build->comparison->texts;
 	const struct external *old = externals->list.list[function->old];
 	/* The old name: a clone may have another number in the patched object. */
 	char *cold_name _free_ = xasprintf("%s.cold", old->name);
-	struct part hot = {
-		.unit = unit,
-		.names = names,
-		.rewritten = rewritten,
-		.name = old->name,
-		.symbol = exact_function(functions, old->name),
-		.external = old,
-		.text = &texts[function->old],
-	};
-	struct part cold = {
-		.unit = unit,
-		.names = names,
-		.rewritten = rewritten,
-		.name = cold_name,
-		.symbol = exact_cold(functions, old->name),
-	};
+	struct part hot = common, cold = common;
 
-	function->verified = verify_part(build, &hot);
-	if (function->verified != DIFF_EQUAL)
+	hot.name = old->name;
+	hot.symbol = exact_function(functions, old->name);
+	hot.external = old;
+	hot.text = &ret->hot;
+	ret->verified = verify_part(refusals, &hot);
+	if (ret->verified != DIFF_EQUAL)
 		return;
+	cold.name = cold_name;
+	cold.symbol = exact_cold(functions, old->name);
 	if (function->old_cold != POKEPATCH_NONE) {
 		cold.external = externals->list.list[function->old_cold];
-		cold.text = &texts[function->old_cold];
-		function->verified = verify_part(build, &cold);
+		cold.text = &ret->cold;
+		ret->verified = verify_part(refusals, &cold);
 	} else if (cold.symbol) {
-		function->verified = DIFF_UNEQUAL;
-		refusals_add(&build->refusals, "verify-mismatch", unit->source, function->name,
+		ret->verified = DIFF_UNEQUAL;
+		refusals_add(refusals, "verify-mismatch", common.unit->source, function->name,
 			     "'%s' as compiled by the kernel's own build has a part '%s', and "
 			     "as compiled for comparison it has none",
 			     function->name, cold_name);
 	}
 }
 
-static struct error *verify_unit(struct build *build, size_t index)
+static struct error *verify_unit(const struct build *build, size_t index,
+				 struct unit_verdict *verdict)
 {
-	struct comparison *comparison = build->comparison;
-	struct diff_result *result = &comparison->results[index];
+	const struct comparison *comparison = build->comparison;
+	const struct diff_result *result = &comparison->results[index];
 	const struct unit *unit = &build->units[index];
 	struct rewritten rewritten;
 	struct exact_functions functions;
 	struct exact_names names;
 	struct object exact;
 
-	if (!comparison->outputs[index])
-		return NULL;
 	TRY(object_read(unit->exact_object, &exact));
 	rewritten_init(&exact, &rewritten);
 	exact_functions_init(&exact, &functions);
 	exact_names_init(&exact, &names);
+	const struct part common = {.unit = unit, .names = &names, .rewritten = &rewritten};
 	for (size_t i = 0; i < result->functions.count; i++) {
-		struct diff_function *function = &result->functions.list[i];
+		const struct diff_function *function = &result->functions.list[i];
 
-		if (function->change == DIFF_CHANGED && function->old != POKEPATCH_NONE)
-			verify_function(build, unit, &names, &rewritten, &functions, function);
+		if (function->change != DIFF_CHANGED || function->old == POKEPATCH_NONE)
+			continue;
+		struct function_verdict *ret = vec_push(&verdict->functions);
+		ret->index = i;
+		verify_function(&comparison->externals, common, &functions, function,
+				&verdict->refusals, ret);
 	}
-	struct error *error = split_check(build, unit, &exact, result);
+	struct error *error = split_check(unit, &exact, result, &verdict->refusals);
 	rewritten_deinit(&rewritten);
 	exact_functions_deinit(&functions);
 	exact_names_deinit(&names);
@@ -306,14 +305,36 @@ static struct error *verify_unit(struct build *build, size_t index)
 	return error;
 }
 
+static struct error *run_unit(void *data, size_t index, struct buffer *ret)
+{
+	const struct build *build = data;
+	struct unit_verdict verdict = {0};
+	struct error *error = NULL;
+
+	if (build->comparison->outputs[index])
+		error = verify_unit(build, index, &verdict);
+	if (!error)
+		unit_verdict_write(&verdict, ret);
+	unit_verdict_deinit(&verdict);
+	return error;
+}
+
 struct error *verify_units(struct build *build)
 {
 	struct comparison *comparison = build->comparison;
+	size_t count = build->nr_units;
 
 	TRY(objtool_finish_exact(build));
 	comparison->nr_texts = comparison->externals.list.count;
 	comparison->texts = xcalloc(comparison->nr_texts + 1, sizeof(*comparison->texts));
-	for (size_t i = 0; i < build->nr_units; i++)
-		TRY(verify_unit(build, i));
-	return build_check_refusals(build);
+	struct buffer *verdicts = xcalloc(count + 1, sizeof(*verdicts));
+	struct error *error =
+		workers_run_all(run_unit, build, count, build->options.jobs, verdicts);
+	for (size_t i = 0; i < count; i++) {
+		if (!error)
+			error = unit_verdict_apply(build, i, &verdicts[i]);
+		buffer_deinit(&verdicts[i]);
+	}
+	free(verdicts);
+	return error ?: build_check_refusals(build);
 }

@@ -41,19 +41,19 @@ static char *refused(const char *name, const char *exact_helper, const char *spl
 	struct diff_result result = {0};
 	_free_ char *exact_path = compile("exact", exact_helper);
 	struct unit unit = {.source = (char *)"x.c", .orig_object = compile("split", split_helper)};
-	struct build build = {0};
+	struct refusals refusals = {0};
 	struct object exact;
 	char *subject = NULL;
 
 	*vec_push(&result.functions) = changed;
 	assert_no_error(object_read(exact_path, &exact));
-	assert_no_error(split_check(&build, &unit, &exact, &result));
-	for (size_t i = 0; i < build.refusals.count && !subject; i++) {
-		assert_string_equal(build.refusals.list[i].code, "split-differs");
-		subject = xstrdup(build.refusals.list[i].subject);
+	assert_no_error(split_check(&unit, &exact, &result, &refusals));
+	for (size_t i = 0; i < refusals.count && !subject; i++) {
+		assert_string_equal(refusals.list[i].code, "split-differs");
+		subject = xstrdup(refusals.list[i].subject);
 	}
 	object_deinit(&exact);
-	refusals_deinit(&build.refusals);
+	refusals_deinit(&refusals);
 	vec_deinit(&result.functions);
 	free(unit.orig_object);
 	return subject;
