@@ -195,6 +195,8 @@ static void test_select(void **state)
 		{ON "\tselect OFF if OTHER\n", ON, NULL},
 		{"config MOD\n\ttristate\n", "config MOD\n\ttristate\n\tselect MOD2\n",
 		 "CONFIG_MOD2: CONFIG_MOD would select it"},
+		/* m selects no more than m. */
+		{"config MOD\n\ttristate\n", "config MOD\n\ttristate\n\timply MOD\n", NULL},
 	};
 
 	(void)state;
