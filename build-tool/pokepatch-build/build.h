@@ -59,6 +59,7 @@ struct unit {
 	size_t nr_changed_files;
 	struct overlay *overlay; /* found by units.c, written by overlay.c */
 	char *edited; /* a file of its own that was changed after the kernel was built; or NULL */
+	struct module_unit *outside; /* of --module-source (module_source.h); NULL: the kernel's */
 };
 
 struct phase_time {
@@ -95,6 +96,7 @@ struct build {
 	struct core_artefacts core;
 	struct worker *core_ahead; /* makes the core while we make the tree; NULL: none does */
 	char *glue_object; /* this patch's glue with its stubs (link.c); NULL until then */
+	char *module_source; /* the folder of --module-source, absolute; or NULL */
 	struct patch_file *patches;
 	size_t nr_patches;
 	struct changes *changes; /* overlay.h */

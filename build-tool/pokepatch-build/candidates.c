@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pokepatch-build/module_source.h"
 #include "pokepatch-build/units.h"
 
 /* Deeper than the includes of any unit: two files that include each other end here. */
@@ -100,6 +101,8 @@ void candidates_find(const struct build *build, const struct source_index *index
 		char *path = build->changes->files.list[i].path;
 		struct chain chain = {};
 
+		if (module_source_has(build, path))
+			continue;
 		add_includers(ret, index, path, path, &chain);
 	}
 	if (ret->list.count)

@@ -11,6 +11,7 @@
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/module_source.h"
 #include "pokepatch-build/overlay.h"
 #include "common/proc.h"
 
@@ -89,16 +90,20 @@ static struct error *make_command(const struct build *build, const struct unit *
 	_free_ char *name = NULL;
 
 	/* Two units may spell one file's path differently, so each unit has folders of its own. */
-	name = xstrdup(unit->object);
+	name = xasprintf("%s%s", unit->outside ? "module:" : "", unit->object);
 	for (char *p = name; *p; p++)
 		if (*p == '/')
 			*p = ':';
 	name[strlen(name) - 2] = '\0';
 	_free_ char *unit_folder = xasprintf("%s/%s", folder, name);
 	TRY(make_dirs(unit_folder));
-	TRY(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
 	*ret_object = xasprintf("%s/unit.o", unit_folder);
-	unit_add_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
+	if (unit->outside) {
+		module_source_add_command(build, unit, side == SIDE_PATCHED, *ret_object, ret);
+	} else {
+		TRY(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
+		unit_add_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
+	}
 	if (side == SIDE_PATCHED && build->options.instrument)
 		add_instrumentation(build, ret);
 	return NULL;
@@ -170,7 +175,9 @@ static struct error *run_compilers(struct build *build, const struct jobs *jobs,
 
 	for (size_t i = 0; i < count; i++) {
 		commands[i].argv = (const char *const *)args[i].list;
-		commands[i].options.dir = build->tree;
+		commands[i].options.dir = jobs->units.list[i / SIDES]->outside
+						  ? module_source_cwd(build)
+						  : build->tree;
 	}
 	error = proc_run_all(commands, count, build->options.jobs, results);
 	if (!error)
@@ -212,7 +219,9 @@ struct error *compile_units(struct build *build)
 	for (size_t i = 0; i < build->nr_units; i++)
 		if (!build->units[i].shares)
 			*vec_push(&jobs.units) = &build->units[i];
-	error = compile_all(build, &jobs);
+	error = module_source_write(build);
+	if (!error)
+		error = compile_all(build, &jobs);
 	vec_deinit(&jobs.units);
 	for (size_t i = 1; !error && i < build->nr_units; i++) {
 		struct unit *unit = &build->units[i];

@@ -16,6 +16,7 @@
 
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/module_source.h"
 #include "common/proc.h"
 
 struct symver {
@@ -74,8 +75,12 @@ static void add_commands(const struct build *build, struct exporter *exporter)
 	_free_ char *symref = xasprintf("%s/%ssymref", build->tree, reference);
 
 	exporter->preprocessed = xasprintf("%s/unit.i", folder);
-	unit_add_command(build, unit->argv, unit->source, folder, exporter->preprocessed,
-			 &exporter->preprocess);
+	if (unit->outside)
+		module_source_add_command(build, unit, true, exporter->preprocessed,
+					  &exporter->preprocess);
+	else
+		unit_add_command(build, unit->argv, unit->source, folder, exporter->preprocessed,
+				 &exporter->preprocess);
 	args_add(&exporter->preprocess, "-E");
 	args_add(&exporter->preprocess, "-D__GENKSYMS__");
 	args_add_clean_environment(&exporter->genksyms, build->work);
@@ -90,7 +95,8 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
 		struct exporter exporter = {.unit = unit};
-		_free_ char *path = cmd_file_path(build->tree, unit->object);
+		_free_ char *path = cmd_file_path(unit->outside ? build->module_source : build->tree,
+						  unit->object);
 		size_t length;
 
 		if (unit->shares || !has_suffix(unit->source, ".c"))
@@ -119,7 +125,9 @@ static struct error *run_step(const struct build *build, const struct exporters 
 		const struct args *args = genksyms ? &exporter->genksyms : &exporter->preprocess;
 
 		commands[i].argv = (const char *const *)args->list;
-		commands[i].options.dir = build->tree;
+		commands[i].options.dir = exporter->unit->outside && !genksyms
+						  ? module_source_cwd(build)
+						  : build->tree;
 		commands[i].options.keep_stderr_apart = true;
 		if (genksyms)
 			commands[i].options.input = exporter->preprocessed;

@@ -72,11 +72,28 @@ static struct error *read_command(const struct args *words, const char *source,
 	return NULL;
 }
 
-static struct error *read_unit(const struct build *build, const char *source,
-			       struct kbuild_unit *ret)
+/* The command after the compiler's that runs objtool, which the caller frees; or NULL. */
+static char *objtool_command(const char *rest)
 {
-	_free_ char *object = unit_object_name(source);
-	_free_ char *path = cmd_file_path(build->tree, object);
+	struct error *error = NULL;
+	char *found = NULL;
+
+	while (!error && rest && !found) {
+		struct args words = {};
+		const char *start = rest;
+
+		error = shell_split(start, &words, &rest);
+		if (!error && words.count && has_suffix(words.list[0], "/objtool"))
+			found = xstrdup(start);
+		args_deinit(&words);
+	}
+	error_destroy(error);
+	return found;
+}
+
+struct error *kbuild_unit_read(const char *path, const char *source, struct kbuild_unit *ret,
+			       char **ret_objtool)
+{
 	struct cmd_file cmd;
 	struct args words = {};
 	struct error *error;
@@ -86,6 +103,8 @@ static struct error *read_unit(const struct build *build, const char *source,
 	error = shell_split(cmd.command, &words, &rest);
 	if (!error)
 		error = read_command(&words, source, ret);
+	if (!error && ret_objtool)
+		*ret_objtool = objtool_command(rest);
 	args_deinit(&words);
 	ret->objtool = strstr(cmd.command, "/objtool ") != NULL;
 	ret->depends = take_pointer(cmd.depends);
@@ -93,6 +112,15 @@ static struct error *read_unit(const struct build *build, const char *source,
 	if (error)
 		kbuild_unit_deinit(ret);
 	return error_prefix(error, "%s", path);
+}
+
+static struct error *read_unit(const struct build *build, const char *source,
+			       struct kbuild_unit *ret)
+{
+	_free_ char *object = unit_object_name(source);
+	_free_ char *path = cmd_file_path(build->tree, object);
+
+	return kbuild_unit_read(path, source, ret, NULL);
 }
 
 /*

@@ -26,7 +26,7 @@ static bool is_module_file(const char *file, const char *name)
 	return has_prefix(file, ".ko");
 }
 
-static struct error *find_below(const char *folder, const char *name, char **ret)
+struct error *modules_find_below(const char *folder, const char *name, char **ret)
 {
 	char *roots[] = {(char *)folder, NULL};
 	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR | FTS_NOSTAT, NULL);
@@ -64,11 +64,11 @@ struct error *modules_find(const struct build *build, const char *name, char **r
 {
 	_free_ char *root = package_root(build);
 
-	TRY(find_below(build->files.modules_dbg, name, ret));
+	TRY(modules_find_below(build->files.modules_dbg, name, ret));
 	/* The image has the same modules at the same paths. */
 	return *ret || !root || !build->files.modules
 		       ? NULL
-		       : find_below(build->files.modules, name, ret);
+		       : modules_find_below(build->files.modules, name, ret);
 }
 
 /* ---- the package with debug information -------------------------------------------- */
@@ -193,6 +193,10 @@ struct error *modules_file(struct build *build, const char *path, char **ret)
 	_free_ char *debug = xasprintf("%s.debug", file);
 	_free_ char *root = NULL;
 
+	if (*path == '/') {
+		*ret = xstrdup(path);
+		return NULL;
+	}
 	/* A module may lie beside its debug information; it has none itself then. */
 	if (file_exists(debug))
 		return join_module(build, debug, path, ret);

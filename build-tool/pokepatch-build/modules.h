@@ -12,10 +12,15 @@
 struct error *modules_find(const struct build *build, const char *name, char **ret);
 
 /*
+ * modules_find_below - the same in a folder, a path in it; ending in .ko, also if it is packed.
+ */
+struct error *modules_find_below(const char *folder, const char *name, char **ret);
+
+/*
  * modules_file - the file of a module with debug information, which is extracted from its package
  * when it is needed for the first time.  The caller frees it.  What is packed in a folder that the
  * user gave, or has its debug information apart, is in the work folder.
- * @path: as from modules_find().
+ * @path: as from modules_find(); an absolute one, of --module-source, is the file itself.
  * Errors: it cannot be extracted or unpacked; its package is not there or damaged, and --fetch was
  *	not given; there is debug information without the module.  The file may be missing in a
  *	folder that the user gave.

@@ -21,6 +21,7 @@ enum {
 	OPTION_KEEP,
 	OPTION_ALLOW,
 	OPTION_FETCH,
+	OPTION_MODULE_SOURCE,
 	OPTION_SERIES,
 	OPTION_LEAVE_OUT,
 	OPTION_INSTRUMENT,
@@ -44,6 +45,8 @@ static const struct option_row {
 	{'m', "modules", "DIR", "its modules, with DWARF"},
 	{OPTION_KBUILD, "kbuild", "DIR",
 	 "its build folder (headers, Module.symvers); has all of it, if it was built there"},
+	{OPTION_MODULE_SOURCE, "module-source", "DIR",
+	 "patch an out-of-tree module too, which was built in this folder"},
 	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
 	{'j', "jobs", "N", "programs to run at the same time (default: one for each processor)"},
@@ -175,7 +178,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		{'o', &options->output},           {'n', &options->name},
 		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
 		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
-		{OPTION_SERIES, &options->series},
+		{OPTION_SERIES, &options->series}, {OPTION_MODULE_SOURCE, &options->module_source},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {

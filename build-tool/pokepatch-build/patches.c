@@ -8,6 +8,7 @@
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/build_rules.h"
+#include "pokepatch-build/module_source.h"
 #include "pokepatch-build/overlay.h"
 #include "pokepatch-build/series.h"
 
@@ -123,10 +124,17 @@ static const struct file_rule *find_rule(const char *path)
 	return &file_rules[ARRAY_SIZE(file_rules) - 1]; /* not reached: "" matches any path */
 }
 
-/* mm/vmscan.c for "./mm/vmscan.c", and for that file in the folder of --source. */
-static const char *source_name(const struct build *build, const char *path)
+/* The rules for folders are about the kernel's source. */
+static const struct file_rule *find_file_rule(const struct build *build, const char *path)
 {
-	const char *folder = build->options.source;
+	const char *slash = strrchr(path, '/');
+
+	return find_rule(slash && module_source_has(build, path) ? slash + 1 : path);
+}
+
+/* mm/vmscan.c for "./mm/vmscan.c", and for that file in the folder. */
+static const char *name_inside(const char *folder, const char *path)
+{
 	size_t length = folder ? strlen(folder) : 0;
 
 	while (length && folder[length - 1] == '/')
@@ -155,7 +163,8 @@ struct error *read_patches(struct build *build)
 		file->path = build->options.patches[i];
 		build->nr_patches = i + 1;
 		if (build->options.instrument && has_suffix(file->path, ".c")) {
-			file->source = source_name(build, file->path);
+			file->source = name_inside(build->options.module_source, file->path);
+			file->source = name_inside(build->options.source, file->source);
 			continue;
 		}
 		if (!stat(file->path, &status) && S_ISDIR(status.st_mode))
@@ -231,7 +240,8 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 			       struct changed_file **ret)
 {
 	const char *path = entry->new_path;
-	_free_ char *from = xasprintf("%s/%s", build->tree, path);
+	_free_ char *from = module_source_find(build, path)
+				?: xasprintf("%s/%s", build->tree, path);
 	struct changed_file *file = changes_find(build->changes, path);
 	char *text;
 	size_t length;
@@ -335,7 +345,7 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 				 const struct patch_entry *entry)
 {
 	const char *path = entry->new_path ? entry->new_path : entry->old_path;
-	const struct file_rule *rule = find_rule(path);
+	const struct file_rule *rule = find_file_rule(build, path);
 	const struct change_rule *change = find_change_rule(entry->change);
 	_free_ struct hunk_place *places = NULL;
 	struct changed_file *file;
@@ -416,7 +426,9 @@ void build_refuse_uncompiled(struct build *build, const char *path, const char *
 {
 	const struct file_rule *rule = find_special_rule(source);
 
-	if (rule)
+	if (module_source_has(build, path))
+		module_source_refuse_uncompiled(build, path);
+	else if (rule)
 		refusals_add(&build->refusals, rule->code, path, path, "%s", rule->text);
 	else
 		refusals_add(&build->refusals, "not-in-kernel", path, path,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phase: find the units that the change touches, each with its parent and its command. */
+#include "pokepatch-build/module_source.h"
 #include "pokepatch-build/units.h"
 
 #include <errno.h>
@@ -83,6 +84,14 @@ static void refuse_parent(struct build *build, const struct candidate *candidate
 
 void unit_refuse_edited(struct refusals *refusals, const struct unit *unit)
 {
+	if (unit->outside) {
+		refusals_add(refusals, "source-differs", unit->edited, unit->source,
+			     "this file was changed after module %s was built, and %s does not "
+			     "compile to what the module has; give the source that the module was "
+			     "built from, or build it again",
+			     unit->parent, unit->source);
+		return;
+	}
 	refusals_add(refusals, "source-differs", unit->edited, unit->source,
 		     "this file was changed after the kernel was built, and %s does not compile to "
 		     "what the kernel has; give the source that the kernel was built from, or "
@@ -372,6 +381,9 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 	error = try_units(build, &candidates, ret_damaged);
 	if (!error && !*ret_damaged) {
 		refuse_special(build, &candidates);
+		error = module_source_add_units(build);
+	}
+	if (!error && !*ret_damaged) {
 		refuse_lost(build);
 	}
 	candidates_deinit(&candidates);

@@ -74,6 +74,15 @@ struct error *kbuild_is_module(const struct build *build, const char *source, bo
 /* kbuild_output_has_module - does kbuild's output, which may be NULL, show that it would? */
 bool kbuild_output_has_module(const char *output, const char *source);
 
+/*
+ * kbuild_unit_read - read how kbuild compiled a unit from a .cmd file.
+ * @source: as the command calls it
+ * @ret_objtool: the command of objtool, with NULL if there is none; the caller frees it.  May be
+ *	NULL.
+ */
+struct error *kbuild_unit_read(const char *path, const char *source, struct kbuild_unit *ret,
+			       char **ret_objtool);
+
 /* unit_object_name - "fs/proc/version.o" for "fs/proc/version.c"; the caller frees it. */
 char *unit_object_name(const char *source);
 

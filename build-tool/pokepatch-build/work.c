@@ -14,6 +14,7 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/module_source.h"
 #include "pokepatch-build/overlay.h"
 #include "pokepatch-build/series.h"
 #include "common/libexec.h"
@@ -362,6 +363,7 @@ struct error *build_init(struct build *build, const struct build_options *option
 	TRY(choose_name(options, &build->name));
 	TRY(choose_output(build));
 	TRY(find_files(build));
+	TRY(module_source_open(build));
 	return make_work_folder(build);
 }
 
@@ -380,6 +382,7 @@ static void unit_deinit(struct unit *unit)
 		free(unit->changed_files[i]);
 	free(unit->changed_files);
 	overlay_destroy(unit->overlay);
+	module_unit_destroy(unit->outside);
 }
 
 static void core_deinit(struct core_artefacts *core)
@@ -440,6 +443,7 @@ void build_deinit(struct build *build)
 	free(build->kernel_build_id);
 	free(build->vmlinux_build_id);
 	free(build->tree);
+	free(build->module_source);
 	free(build->work);
 	free(build->cc);
 	free(build->arch);

@@ -3,7 +3,7 @@
 
 load helpers
 
-# NAME FILE FUNCTION: the parents.  What makes a device or mounts calls the function.
+# NAME FILE FUNCTION: the parents, of which pp_outside is no module of the kernel's.  What makes a device or mounts calls the function.
 parents='vmlinux fs/proc/version.c static int version_proc_show
 dummy drivers/net/dummy.c static void dummy_setup
 veth drivers/net/veth.c static void veth_setup
@@ -11,14 +11,17 @@ bridge net/bridge/br_device.c void br_dev_setup
 isofs fs/isofs/inode.c static struct dentry \*isofs_mount
 vfat fs/fat/namei_vfat.c static struct dentry \*vfat_mount
 exfat fs/exfat/super.c static int exfat_init_fs_context
-squashfs fs/squashfs/super.c static int squashfs_init_fs_context'
+squashfs fs/squashfs/super.c static int squashfs_init_fs_context
+pp_outside parts/scale.c noinline int pp_outside_scale'
 
-# diff_of TREE - a diff that has the function of each parent say the parent's name.
+# diff_of TREE FOLDER - a diff of the kernel's source, and of the module's in FOLDER, that has the function of each parent say the parent's name.
 diff_of() {
-	local name file begin
+	local name file begin from
 	while read -r name file begin; do
 		mkdir -p "a/${file%/*}" "b/${file%/*}"
-		cp "$1/$file" "a/$file"
+		from=$1
+		[ "$name" != pp_outside ] || from=$2
+		cp "$from/$file" "a/$file"
 		sed "/^$begin(/,/^{/s/^{/{\n\tint said __maybe_unused = printk(KERN_INFO \"several: $name\\\\n\");\n/" \
 			"a/$file" >"b/$file"
 		diff -u "a/$file" "b/$file" || [ $? -eq 1 ]
@@ -26,7 +29,7 @@ diff_of() {
 }
 
 words='
-all="vmlinux dummy veth bridge isofs vfat exfat squashfs"
+all="vmlinux dummy veth bridge isofs vfat exfat squashfs pp_outside"
 modules=${all#* }
 
 # call NAME - call the function of a parent, whose module is there.
@@ -37,6 +40,7 @@ call() {
 		ip link add several0 type "$1"
 		ip link del several0
 		;;
+	pp_outside) cat /sys/module/pp_outside/parameters/told >/dev/null ;;
 	isofs) mount_null iso9660 ;;
 	*) mount_null "$1" ;;
 	esac
@@ -67,18 +71,25 @@ there() {
 '
 
 setup() {
-	local tree release diff
+	local tree release diff outside
 	release=$(kernel_release)
 	diff=$build/several/$release.patch
 	mkdir -p "${diff%/*}"
 	with_patches
+	outside=$build/modules/$release/outside
+	mapfile -t tools < <("$top/test/kernel-tools" "$release")
+	"$top/test/vm/shared/make" --outside "$outside" "$release" "${make_modules[@]}" "${tools[@]}"
 	cd "$BATS_TEST_TMPDIR" || return
 	tree=$("$top/build/bin/pokepatch-build" -V -k "$release" --dry-run "$(example_patch proc-version)" 2>&1 |
 		grep -o "/[^ ]*/kernels/$release/tree-[0-9a-f]*" | head -n 1)
-	# A diff that did not change keeps its time, so that the module is not made again.
-	diff_of "$tree" | sed -E 's/^((---|\+\+\+) [^\t]*)\t.*/\1/' >several.patch
-	cmp -s several.patch "$diff" || mv several.patch "$diff"
-	patched+=(--module "$(patch_module "$diff" several)")
+	# A diff that did not change keeps its time, so that the module is not made again.  It gets
+	# another one if pp_outside was made again.
+	diff_of "$tree" "$outside" | sed -E 's/^((---|\+\+\+) [^\t]*)\t.*/\1/' >several.patch
+	if ! cmp -s several.patch "$diff" || [ "$outside/pp_outside.ko" -nt "$diff" ]; then
+		mv several.patch "$diff"
+	fi
+	patched+=(--module "$(patch_module "$diff" several --module-source "$outside")"
+		--module "$outside/pp_outside.ko")
 	for name in dummy veth bridge isofs vfat exfat squashfs; do patched+=(--module "$name"); done
 }
 
@@ -95,7 +106,7 @@ setup() {
 
 		echo "== the others come, one after the other"
 		come="vmlinux dummy veth isofs"
-		for name in bridge vfat exfat squashfs; do
+		for name in bridge pp_outside vfat exfat squashfs; do
 			modprobe $name
 			come="$come $name"
 			there $come
