@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/proc.h"
+#include "pokepatch-build/shadow.h"
 #include "unit.h"
 
 /* ---- compiling -------------------------------------------------------------------------- */
@@ -44,6 +45,25 @@ static struct error *collect_files(struct unit_check *unit, struct buffer *outpu
 	return NULL;
 }
 
+/* Make a shadow of the tree with these texts of the unit's files. */
+static struct error *make_shadow(struct unit_check *unit, const char *folder, char *const *texts)
+{
+	struct shadow shadow = {};
+	struct error *error = remove_tree(folder);
+
+	if (!error)
+		error = shadow_init(&shadow, unit->check->build.tree, folder);
+	for (size_t i = 0; !error && i < unit->files.count; i++) {
+		const struct file *file = &unit->files.list[i];
+
+		error = shadow_follow(&shadow, file->label);
+		if (!error)
+			error = shadow_put(&shadow, file->path, texts[i], strlen(texts[i]));
+	}
+	shadow_deinit(&shadow);
+	return error;
+}
+
 struct error *compile_variant(struct unit_check *unit, const char *variant, char *const *texts,
 			      bool *ret_ok, struct buffer *ret_output)
 {
@@ -53,25 +73,14 @@ struct error *compile_variant(struct unit_check *unit, const char *variant, char
 	_free_ char *old = NULL;
 	struct buffer made_from = {};
 	struct args argv = {}, command = {};
-	struct proc_options options = {.dir = unit->check->build.tree};
+	struct proc_options options = {.dir = folder};
 	struct proc_result result = {};
 	struct error *error = NULL;
 	char hash[65];
 	size_t length;
 
-	for (size_t i = 0; !error && i < unit->files.count; i++) {
-		const struct file *file = &unit->files.list[i];
-		_free_ char *path = xasprintf("%s/%s", folder, file->path);
-		_free_ char *path_folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-		struct buffer text = {};
-
-		buffer_printf(&text, "# 1 \"%s\"\n%s", file->label, texts[i]);
-		buffer_add(&made_from, text.text, text.length);
-		error = make_dirs(path_folder);
-		if (!error)
-			error = file_write(path, text.text, text.length);
-		buffer_deinit(&text);
-	}
+	for (size_t i = 0; i < unit->files.count; i++)
+		buffer_add_string(&made_from, texts[i]);
 	args_add_all(&argv, unit->answer->argv.list);
 	args_add(&argv, unit->debug);
 	if (unit->flag)
@@ -90,6 +99,8 @@ struct error *compile_variant(struct unit_check *unit, const char *variant, char
 	}
 	if (!error && !*ret_ok) {
 		error = remove_tree(stamp);
+		if (!error)
+			error = make_shadow(unit, folder, texts);
 		if (!error)
 			error = proc_run((const char *const *)command.list, &options, &result);
 		*ret_ok = !error && !result.status;
