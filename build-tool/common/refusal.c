@@ -27,7 +27,6 @@ const struct refusal_code refusal_codes[] = {
 	{ "file-renamed", "a source file is renamed", false },
 	{ "file-unknown", "a file of a kind that pokepatch does not understand changed", true },
 	{ "function-not-marked", "pokepatch cannot put markers into a function", false },
-	{ "header-changed", "a header changed", false },
 	{ "init-changed", "code or data that is used only at initialisation changed", true },
 	{ "init-inlined", "changed code is inlined into a function that runs only at initialisation (a warning)", false },
 	{ "kconfig-changed", "a change to a Kconfig file could change the configuration", true },

@@ -10,7 +10,7 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/definitions.h"
 #include "pokepatch-build/lines.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/series.h"
 
 /* A line that a commit removed. */

@@ -48,7 +48,7 @@ struct unit {
 	char *object;	   /* "fs/proc/version.o" */
 	char *parent;	   /* "vmlinux", or the module's name: "nf_tables" */
 	char *parent_path; /* "kernel/net/netfilter/nf_tables.ko" in lib/modules/R; NULL: vmlinux */
-	bool shares;	   /* the object of the unit before, which has argv and overlay */
+	bool shares;	   /* the object of the unit before, which has argv */
 	char **argv;	   /* compiler and flags as kbuild ran them (cwd: the tree), ends with NULL;
 			    * without -c, -o, the source and the dependency file */
 	char *exact_object;   /* compiled by kbuild itself: no section splitting, after objtool */
@@ -57,7 +57,6 @@ struct unit {
 	char *patched_object; /* likewise, from the changed source */
 	char **changed_files; /* files that the diffs change and that this unit compiles */
 	size_t nr_changed_files;
-	struct overlay *overlay; /* found by units.c, written by overlay.c */
 	char *edited; /* a file of its own that was changed after the kernel was built; or NULL */
 	struct module_unit *outside; /* of --module-source (module_source.h); NULL: the kernel's */
 };
@@ -99,7 +98,8 @@ struct build {
 	char *module_source; /* the folder of --module-source, absolute; or NULL */
 	struct patch_file *patches;
 	size_t nr_patches;
-	struct changes *changes; /* overlay.h */
+	struct changes *changes; /* changes.h */
+	struct shadow *shadow;	 /* the tree with the changed files; NULL until then */
 	const struct patch_file *applying; /* what apply_patches() is at; NULL: it is done */
 	struct blame *blame; /* of a series (blame.h); NULL until it is applied */
 	bool again; /* commits were left out, and the phases run again (leave_out.h) */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "common/source.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/kconfig.h"
 #include "pokepatch-build/makefile_change.h"
-#include "pokepatch-build/overlay.h"
 
 struct error *build_rules_unused(const struct build *build, const char *path, bool *ret)
 {

@@ -5,7 +5,7 @@
 #include "pokepatch-build/leave_out.h"
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/touched.h"
 #include "pokepatch-build/units.h"
 

@@ -11,8 +11,9 @@
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/module_source.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "common/proc.h"
 
 enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
@@ -39,14 +40,8 @@ static void add_runtime_const(const struct build *build, struct args *ret)
 void unit_add_command(const struct build *build, char *const *argv, const char *source,
 		      const char *folder, const char *object, struct args *ret)
 {
-	const char *slash = strrchr(source, '/');
-
 	args_add_clean_environment(ret, build->work);
-	args_add(ret, argv[0]);
-	/* The compiler looks for #include "x.h" beside the overlay's file, and then here. */
-	args_add(ret, "-iquote");
-	args_addf(ret, "%.*s", slash ? (int)(slash - source) : 1, slash ? source : ".");
-	args_add_all(ret, argv + 1);
+	args_add_all(ret, argv);
 	if (build->core.sources) {
 		args_add(ret, "-idirafter"); /* pokepatch_patch.h */
 		args_addf(ret, "%s/include", build->core.sources);
@@ -54,14 +49,14 @@ void unit_add_command(const struct build *build, char *const *argv, const char *
 	add_runtime_const(build, ret);
 	args_add(ret, "-ffunction-sections");
 	args_add(ret, "-fdata-sections");
-	/* Keep the work folder's name, which differs in each run, out of the object. */
-	args_addf(ret, "-fdebug-prefix-map=%s/=", folder);
-	/* The compiler would quote lines from the file of the label: the tree's unchanged one. */
+	/* Keep the shadow's name, which differs in each run, out of the object. */
+	args_addf(ret, "-fdebug-prefix-map=%s=%s", folder, build->tree);
+	/* The numbers of the lines are the original's: the compiler would quote others. */
 	args_add(ret, build->clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
 	args_add(ret, "-c");
 	args_add(ret, "-o");
 	args_add(ret, object);
-	args_addf(ret, "%s/%s", folder, source);
+	args_add(ret, source);
 }
 
 /*
@@ -82,32 +77,93 @@ static void add_instrumentation(const struct build *build, struct args *ret)
 	}
 }
 
-/* Write the overlay for one side of a unit, and make the command that compiles it. */
+/* Where the commands of a side run, and find their files. */
+static const char *side_folder(const struct build *build, enum side side)
+{
+	return side == SIDE_PATCHED ? build->shadow->folder : build->tree;
+}
+
+/* Make the command that compiles one side of a unit. */
 static struct error *make_command(const struct build *build, const struct unit *unit,
 				  enum side side, struct args *ret, char **ret_object)
 {
-	_free_ char *folder = xasprintf("%s/%s", build->work, side_names[side]);
-	_free_ char *name = NULL;
+	_free_ char *name = xstrndup(unit->object, strlen(unit->object) - strlen(".o"));
+	_free_ char *folder = NULL;
 
-	/* Two units may spell one file's path differently, so each unit has folders of its own. */
-	name = xasprintf("%s%s", unit->outside ? "module:" : "", unit->object);
 	for (char *p = name; *p; p++)
 		if (*p == '/')
 			*p = ':';
-	name[strlen(name) - 2] = '\0';
-	_free_ char *unit_folder = xasprintf("%s/%s", folder, name);
-	TRY(make_dirs(unit_folder));
-	*ret_object = xasprintf("%s/unit.o", unit_folder);
-	if (unit->outside) {
+	folder = xasprintf("%s/%s/%s%s", build->work, side_names[side],
+			   unit->outside ? "module:" : "", name);
+	TRY(make_dirs(folder));
+	*ret_object = xasprintf("%s/unit.o", folder);
+	if (unit->outside)
 		module_source_add_command(build, unit, side == SIDE_PATCHED, *ret_object, ret);
-	} else {
-		TRY(overlay_write(build, unit, side == SIDE_PATCHED, unit_folder));
-		unit_add_command(build, unit->argv, unit->source, unit_folder, *ret_object, ret);
+	else
+		unit_add_command(build, unit->argv, unit->source, side_folder(build, side),
+				 *ret_object, ret);
+	if (side == SIDE_PATCHED) {
+		args_addf(ret, "-Wp,-MMD,%s.d", *ret_object);
+		if (build->options.instrument)
+			add_instrumentation(build, ret);
 	}
-	if (side == SIDE_PATCHED && build->options.instrument)
-		add_instrumentation(build, ret);
 	return NULL;
 }
+
+/* ---- new files -------------------------------------------------------------- */
+
+/*
+ * Add the new files that the unit's patched side has read to its changed files.  The compiler has
+ * written what it read as a rule for make: "unit.o: fs/a.c include/b.h \", with lines that go on.
+ * @read: gets the new files, which changes owns
+ */
+static struct error *add_new_files(const struct build *build, struct unit *unit, struct map *read)
+{
+	_free_ char *path = xasprintf("%s.d", unit->patched_object);
+	_free_ char *text = NULL;
+	char *rest, *word;
+	size_t length;
+
+	TRY(file_read(path, &text, &length));
+	rest = text;
+	while ((word = strsep(&rest, " \\\n"))) {
+		_free_ char *name = *word ? path_normalise(word) : NULL;
+		const struct changed_file *file = name ? changes_find(build->changes, name) : NULL;
+
+		if (!file || !file->created)
+			continue;
+		map_slot(read, file->path);
+		unit->changed_files =
+			xreallocarray(unit->changed_files, unit->nr_changed_files + 1,
+				      sizeof(*unit->changed_files));
+		unit->changed_files[unit->nr_changed_files++] = take_pointer(name);
+	}
+	return NULL;
+}
+
+/* Find out who reads the new files, and refuse source files that nobody does. */
+static struct error *find_new_files(struct build *build)
+{
+	struct error *error = NULL;
+	struct map read = {};
+	bool any = false;
+
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		any |= build->changes->files.list[i].created;
+	for (size_t i = 0; any && !error && i < build->nr_units; i++)
+		error = add_new_files(build, &build->units[i], &read);
+	for (size_t i = 0; any && !error && i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
+
+		if (file->created && !file->renamed && has_suffix(file->path, ".c") &&
+		    !map_has(&read, file->path))
+			build_refuse_new(build, file);
+	}
+	map_deinit(&read);
+	return error ? error : build_check_refusals(build);
+}
+
+/* ---- running the compiler --------------------------------------------------- */
 
 /* The units to compile: those that share no other unit's object. */
 struct jobs {
@@ -177,7 +233,7 @@ static struct error *run_compilers(struct build *build, const struct jobs *jobs,
 		commands[i].argv = (const char *const *)args[i].list;
 		commands[i].options.dir = jobs->units.list[i / SIDES]->outside
 						  ? module_source_cwd(build)
-						  : build->tree;
+						  : side_folder(build, i % SIDES);
 	}
 	error = proc_run_all(commands, count, build->options.jobs, results);
 	if (!error)
@@ -211,6 +267,16 @@ static struct error *compile_all(struct build *build, const struct jobs *jobs)
 	return error;
 }
 
+/* Have the shadow follow the ".." of a unit's source and of the folders that it searches. */
+static struct error *follow_ways(const struct build *build, const struct unit *unit)
+{
+	TRY(shadow_follow(build->shadow, unit->source));
+	for (char *const *word = unit->argv; *word; word++)
+		if (has_prefix(*word, "-I"))
+			TRY(shadow_follow(build->shadow, *word + strlen("-I")));
+	return NULL;
+}
+
 struct error *compile_units(struct build *build)
 {
 	struct jobs jobs = {};
@@ -220,6 +286,10 @@ struct error *compile_units(struct build *build)
 		if (!build->units[i].shares)
 			*vec_push(&jobs.units) = &build->units[i];
 	error = module_source_write(build);
+	if (!error)
+		error = build_fill_shadow(build);
+	for (size_t i = 0; !error && i < jobs.units.count; i++)
+		error = follow_ways(build, jobs.units.list[i]);
 	if (!error)
 		error = compile_all(build, &jobs);
 	vec_deinit(&jobs.units);
@@ -231,5 +301,5 @@ struct error *compile_units(struct build *build)
 		unit->orig_object = xstrdup(unit[-1].orig_object);
 		unit->patched_object = xstrdup(unit[-1].patched_object);
 	}
-	return error;
+	return error ? error : find_new_files(build);
 }

@@ -17,6 +17,7 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/module_source.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "common/proc.h"
 
 struct symver {
@@ -74,13 +75,18 @@ static void add_commands(const struct build *build, struct exporter *exporter)
 	_free_ char *reference = xstrndup(unit->object, strlen(unit->object) - strlen("o"));
 	_free_ char *symref = xasprintf("%s/%ssymref", build->tree, reference);
 
+	/*
+	 * genksyms takes the file in the first line marker for the source, and does not expand
+	 * types that the source defines (scripts/genksyms/parse.y, record_compound()).  So the
+	 * marker must have the source's own name, as it has when the command runs in the shadow.
+	 */
 	exporter->preprocessed = xasprintf("%s/unit.i", folder);
 	if (unit->outside)
 		module_source_add_command(build, unit, true, exporter->preprocessed,
 					  &exporter->preprocess);
 	else
-		unit_add_command(build, unit->argv, unit->source, folder, exporter->preprocessed,
-				 &exporter->preprocess);
+		unit_add_command(build, unit->argv, unit->source, build->shadow->folder,
+				 exporter->preprocessed, &exporter->preprocess);
 	args_add(&exporter->preprocess, "-E");
 	args_add(&exporter->preprocess, "-D__GENKSYMS__");
 	args_add_clean_environment(&exporter->genksyms, build->work);
@@ -127,7 +133,7 @@ static struct error *run_step(const struct build *build, const struct exporters 
 		commands[i].argv = (const char *const *)args->list;
 		commands[i].options.dir = exporter->unit->outside && !genksyms
 						  ? module_source_cwd(build)
-						  : build->tree;
+						  : build->shadow->folder;
 		commands[i].options.keep_stderr_apart = true;
 		if (genksyms)
 			commands[i].options.input = exporter->preprocessed;
@@ -139,26 +145,6 @@ static struct error *run_step(const struct build *build, const struct exporters 
 					 genksyms ? "genksyms" : "preprocessing",
 					 exporters->list.list[i].unit->source,
 					 results[i].err.text ?: "ended with an error");
-	return NULL;
-}
-
-/*
- * genksyms takes the file in the first line marker for the source, and does not expand types that
- * the source defines (scripts/genksyms/parse.y, record_compound()).  If it saw the name of our copy
- * instead, it would expand struct zs_pool of mm/zsmalloc.c and compute different CRCs.  So put a
- * line marker with the source's own name in front.
- */
-static struct error *name_sources(const struct exporters *exporters)
-{
-	for (size_t i = 0; i < exporters->list.count; i++) {
-		const struct exporter *exporter = &exporters->list.list[i];
-		_free_ char *text = NULL;
-		size_t length;
-
-		TRY(file_read(exporter->preprocessed, &text, &length));
-		_free_ char *named = xasprintf("# 1 \"%s\"\n%s", exporter->unit->source, text);
-		TRY(file_write_scratch(exporter->preprocessed, named, strlen(named)));
-	}
 	return NULL;
 }
 
@@ -195,9 +181,7 @@ struct error *exports_check(struct build *build)
 
 	for (int genksyms = 0; !error && count && genksyms < 2; genksyms++) {
 		results = xcalloc(count, sizeof(*results));
-		error = genksyms ? name_sources(&exporters) : NULL;
-		if (!error)
-			error = run_step(build, &exporters, genksyms, results);
+		error = run_step(build, &exporters, genksyms, results);
 		for (size_t i = 0; i < count; i++) {
 			if (!error && genksyms && results[i].out.text)
 				compare_crcs(build, &exporters.list.list[i], results[i].out.text);

@@ -63,9 +63,9 @@ struct error *kbuild_make(const struct build *build, const char *directory, char
 			  bool *ret_ok, struct buffer *ret_output);
 
 /*
- * unit_add_command - in compile.c: add the command that compiles folder/source to object, with one
- * section for each function and object.  argv holds compiler and flags as in struct unit.  The
- * command runs in the top folder of the tree.
+ * unit_add_command - in compile.c: add the command that compiles source to object, with one section
+ * for each function and object.  argv holds compiler and flags as in struct unit.  The command runs
+ * in folder: the tree, or a shadow of it, whose name stays out of the object.
  */
 void unit_add_command(const struct build *build, char *const *argv, const char *source,
 		      const char *folder, const char *object, struct args *ret);

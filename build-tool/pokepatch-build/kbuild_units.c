@@ -67,7 +67,8 @@ static struct error *read_command(const struct args *words, const char *source,
 		ret->module |= !strcmp(word, "-DMODULE");
 		args_add(&ret->argv, word);
 	}
-	if (!found || !ret->argv.count || !ret->modname)
+	/* Assembly belongs to no module. */
+	if (!found || !ret->argv.count || (!ret->modname && has_suffix(source, ".c")))
 		return error_new(STATUS_FAILED, "its compiler command is not understood");
 	return NULL;
 }
@@ -91,21 +92,37 @@ static char *objtool_command(const char *rest)
 	return found;
 }
 
+static struct error *parse_command(const char *command, const char *source,
+				   struct kbuild_unit *ret, const char **ret_rest)
+{
+	struct args words = {};
+	struct error *error = shell_split(command, &words, ret_rest);
+
+	if (!error)
+		error = read_command(&words, source, ret);
+	args_deinit(&words);
+	return error;
+}
+
+struct error *kbuild_parse_command(const char *command, const char *source,
+				   struct kbuild_unit *ret)
+{
+	const char *rest;
+
+	return parse_command(command, source, ret, &rest);
+}
+
 struct error *kbuild_unit_read(const char *path, const char *source, struct kbuild_unit *ret,
 			       char **ret_objtool)
 {
 	struct cmd_file cmd;
-	struct args words = {};
 	struct error *error;
 	const char *rest;
 
 	TRY(cmd_file_read(path, &cmd));
-	error = shell_split(cmd.command, &words, &rest);
-	if (!error)
-		error = read_command(&words, source, ret);
+	error = parse_command(cmd.command, source, ret, &rest);
 	if (!error && ret_objtool)
 		*ret_objtool = objtool_command(rest);
-	args_deinit(&words);
 	ret->objtool = strstr(cmd.command, "/objtool ") != NULL;
 	ret->depends = take_pointer(cmd.depends);
 	cmd_file_deinit(&cmd);
@@ -258,17 +275,11 @@ struct error *kbuild_plan_units(const struct build *build, char *const *sources,
 		error = kbuild_make(build, ".", targets.list, &ok, &output);
 	for (size_t i = 0; !error && sources[i]; i++) {
 		_free_ char *command = planned_command(output.text, sources[i]);
-		struct args words = {};
-		const char *rest;
 
-		if (is_done(build, sources[i])) {
+		if (is_done(build, sources[i]))
 			error = read_unit(build, sources[i], &ret[i]);
-		} else if (command) {
-			error = shell_split(command, &words, &rest);
-			if (!error)
-				error = read_command(&words, sources[i], &ret[i]);
-			args_deinit(&words);
-		}
+		else if (command)
+			error = kbuild_parse_command(command, sources[i], &ret[i]);
 	}
 	args_deinit(&targets);
 	buffer_deinit(&output);

@@ -7,7 +7,7 @@
 
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/comparison.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/series.h"
 
 /* Why the phases did not make a module, and the commits that this is about. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "pokepatch-build/kbuild.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 
 /* ---- without make ----------------------------------------------------------- */
 

@@ -25,7 +25,7 @@
 #include "object/debuginfo.h"
 #include "pokepatch-build/dwarf_units.h"
 #include "object/object.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 
 /* How to print a value. */
 struct kind {

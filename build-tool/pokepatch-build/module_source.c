@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 #include "common/proc.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
-#include "pokepatch-build/overlay.h"
 #include "pokepatch-build/units.h"
 
 /* ---- the folder ------------------------------------------------------------- */

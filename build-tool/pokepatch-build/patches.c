@@ -8,13 +8,13 @@
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/build_rules.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/module_source.h"
-#include "pokepatch-build/overlay.h"
 #include "pokepatch-build/series.h"
 
 /* What to do with a change, by the path of the file. */
 enum file_action {
-	FILE_COMPILE, /* a .c file: find its units */
+	FILE_COMPILE, /* a .c file or a header: find its units */
 	FILE_IGNORE,  /* nothing in the kernel is compiled from it */
 	FILE_JUDGE,   /* it decides what is compiled: refuse it if that changes (build_rules.h) */
 	FILE_REFUSE,
@@ -71,8 +71,7 @@ static const struct file_rule {
 	 "boot code has run already; leave this file out of the diff"},
 	{MATCH_SUFFIX, ".S", FILE_REFUSE, "assembly-changed",
 	 "assembly cannot be live-patched; change the C code that calls it"},
-	{MATCH_SUFFIX, ".h", FILE_REFUSE, "header-changed",
-	 "changes to headers are not supported; make the change in the .c files that use it"},
+	{MATCH_SUFFIX, ".h", FILE_COMPILE, NULL, NULL},
 	{MATCH_SUFFIX, "", FILE_REFUSE, "file-unknown",
 	 "what is compiled from this kind of file is not known; leave it out of the diff"},
 };
@@ -196,29 +195,6 @@ static void refuse(struct build *build, const struct patch_entry *entry, const c
 		map_slot(&build->changes->refused, entry->new_path);
 }
 
-/* Changes of a .c file that are refused whatever its text is. */
-static const struct change_rule {
-	enum patch_change change;
-	const char *code, *text;
-} change_rules[] = {
-	{PATCH_CREATE, "new-file",
-	 "a new source file is part of no object; put its functions into a file that uses them"},
-	{PATCH_DELETE, "file-deleted",
-	 "code cannot be taken out of a running kernel; leave this file out of the diff"},
-	{PATCH_RENAME, "file-renamed",
-	 "a renamed source file is part of no object; make the change in the file as it was named"},
-	{PATCH_COPY, "new-file",
-	 "a new source file is part of no object; put its functions into a file that uses them"},
-};
-
-static const struct change_rule *find_change_rule(enum patch_change change)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(change_rules); i++)
-		if (change_rules[i].change == change)
-			return &change_rules[i];
-	return NULL;
-}
-
 static void refuse_missing(struct build *build, const struct patch_entry *entry)
 {
 	refuse(build, entry, "not-in-kernel",
@@ -226,27 +202,30 @@ static void refuse_missing(struct build *build, const struct patch_entry *entry)
 	       "file names count from the second component on, as in a/fs/file.c");
 }
 
-/* Add a file of the tree with this text, which it takes over, to a list of changed files. */
-static void add_file(struct changed_file *file, const char *path, char *text, size_t length)
+/* Set the text of a file of the tree, which it takes over. */
+static void set_text(struct changed_file *file, char *text, size_t length)
 {
-	file->path = xstrdup(path);
 	file->text = text;
 	text_lines_split(text, length, &file->old_lines);
 	text_lines_split(text, length, &file->new_lines);
 }
 
-/* Get the changed file of an entry, and read it from the tree first; *ret is NULL if refused. */
+/*
+ * Get the changed file at path, and read it from the tree first; *ret is NULL if it is refused, or
+ * left out because this kernel does not use its folder.
+ */
 static struct error *load_file(struct build *build, const struct patch_entry *entry,
-			       struct changed_file **ret)
+			       const char *path, struct changed_file **ret)
 {
-	const char *path = entry->new_path;
-	_free_ char *from = module_source_find(build, path)
-				?: xasprintf("%s/%s", build->tree, path);
+	_free_ char *outside = module_source_find(build, path);
+	_free_ char *from = outside ? xstrdup(outside) : xasprintf("%s/%s", build->tree, path);
 	struct changed_file *file = changes_find(build->changes, path);
 	char *text;
 	size_t length;
 
 	*ret = file;
+	if (file && file->deleted)
+		return error_new(STATUS_FAILED, "%s: an earlier diff has removed it", path);
 	if (file)
 		return NULL;
 	if (!file_exists(from)) {
@@ -254,9 +233,62 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 		return NULL;
 	}
 	TRY(file_read(from, &text, &length));
-	file = vec_push(&build->changes->files);
-	add_file(file, path, text, length);
+	file = changes_add(build->changes, path);
+	file->outside = outside;
+	set_text(file, text, length);
 	*ret = file;
+	return NULL;
+}
+
+/* Add a file with the text that another changed file has now, or an empty one (NULL). */
+static struct changed_file *create_file(struct build *build, const char *path,
+					const char *from_path)
+{
+	struct changed_file *file = changes_find(build->changes, path), *from;
+
+	if (!file)
+		file = changes_add(build->changes, path);
+	from = from_path ? changes_find(build->changes, from_path) : NULL;
+	file->created = !file->text;
+	file->deleted = false;
+	text_lines_deinit(&file->new_lines);
+	for (size_t i = 0; from && i < from->new_lines.count; i++)
+		*vec_push(&file->new_lines) = from->new_lines.list[i];
+	/* They are new here: no line has a number to keep. */
+	for (size_t i = 0; i < file->new_lines.count; i++)
+		file->new_lines.list[i].origin = 0;
+	file->new_lines.no_newline = from && from->new_lines.no_newline;
+	return file;
+}
+
+/* Get the file that an entry's hunks apply to, as it is before them; *ret as load_file() has it. */
+static struct error *open_file(struct build *build, const struct patch_entry *entry,
+			       struct changed_file **ret)
+{
+	struct changed_file *from = NULL, *present;
+	_free_ char *full = NULL;
+
+	if (entry->change == PATCH_MODIFY || entry->change == PATCH_DELETE)
+		return load_file(build, entry, entry->old_path, ret);
+	*ret = NULL;
+	full = xasprintf("%s/%s", build->tree, entry->new_path);
+	present = changes_find(build->changes, entry->new_path);
+	if (present ? !present->deleted : file_exists(full))
+		return error_new(STATUS_FAILED,
+				 "%s: the diff makes this file, which the kernel's source has "
+				 "already; is it another kernel's diff, or applied already?",
+				 entry->new_path);
+	if (entry->change != PATCH_CREATE) {
+		TRY(load_file(build, entry, entry->old_path, &from));
+		if (!from)
+			return NULL;
+	}
+	*ret = create_file(build, entry->new_path, from ? entry->old_path : NULL);
+	if (entry->change == PATCH_RENAME) {
+		from = changes_find(build->changes, entry->old_path); /* the list may have moved */
+		from->deleted = from->renamed = (*ret)->renamed = true;
+		text_lines_deinit(&from->new_lines);
+	}
 	return NULL;
 }
 
@@ -312,7 +344,8 @@ static struct error *load_rules(struct build *build, const struct patch_entry *e
 		return NULL;
 	}
 	*ret = vec_push(&changes->rules);
-	add_file(*ret, path, text ?: xstrdup(""), length);
+	(*ret)->path = xstrdup(path);
+	set_text(*ret, text ?: xstrdup(""), length);
 	return NULL;
 }
 
@@ -346,9 +379,9 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 {
 	const char *path = entry->new_path ? entry->new_path : entry->old_path;
 	const struct file_rule *rule = find_file_rule(build, path);
-	const struct change_rule *change = find_change_rule(entry->change);
 	_free_ struct hunk_place *places = NULL;
 	struct changed_file *file;
+	bool unused;
 
 	if (rule->action == FILE_IGNORE && entry->old_path)
 		rule = find_rule(entry->old_path); /* it may be moved out of the kernel's code */
@@ -369,16 +402,18 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 		       "the diff changes this source file as binary data; make a text diff");
 		return NULL;
 	}
-	if (change) {
-		refuse(build, entry, change->code, change->text);
-		return NULL;
-	}
 	if (entry->mode_changed)
 		build_note(build, "%s: the change of its file mode has no effect", path);
-	TRY(load_file(build, entry, &file));
+	TRY(build_rules_unused(build, path, &unused));
+	if (unused) {
+		build_note(build, "%s: left out: this kernel does not use its folder", path);
+		return NULL;
+	}
+	TRY(open_file(build, entry, &file));
 	if (!file)
 		return NULL;
 	TRY(blame_apply(build, patch, entry, file->path, &file->new_lines, &places));
+	file->deleted = entry->change == PATCH_DELETE;
 	note_places(build, entry, places);
 	return NULL;
 }
@@ -392,7 +427,7 @@ static struct error *add_source(struct build *build, struct patch_file *patch)
 	};
 	struct changed_file *file;
 
-	TRY(load_file(build, &entry, &file));
+	TRY(load_file(build, &entry, patch->source, &file));
 	if (!file)
 		return NULL;
 	file->instrument = true;
@@ -437,28 +472,23 @@ void build_refuse_uncompiled(struct build *build, const char *path, const char *
 			     build->release);
 }
 
-static int compare_files(const void *a, const void *b)
+void build_refuse_deleted(struct build *build, const struct changed_file *file)
 {
-	const struct changed_file *first = a, *second = b;
-
-	return strcmp(first->path, second->path);
+	if (file->renamed)
+		refusals_add(&build->refusals, "file-renamed", file->path, file->path,
+			     "a renamed source file is part of no object; make the change in the "
+			     "file as it was named");
+	else
+		refusals_add(&build->refusals, "file-deleted", file->path, file->path,
+			     "code cannot be taken out of a running kernel; leave this file out of "
+			     "the diff");
 }
 
-/* Drop files whose text is the same after all diffs, except those to instrument. */
-static void drop_unchanged(struct changes *changes)
+void build_refuse_new(struct build *build, const struct changed_file *file)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < changes->files.count; i++) {
-		struct changed_file *file = &changes->files.list[i];
-
-		if (file->instrument || !text_lines_equal(&file->old_lines, &file->new_lines))
-			changes->files.list[kept++] = *file;
-		else
-			changed_file_deinit(file);
-	}
-	changes->files.count = kept;
-	qsort(changes->files.list, kept, sizeof(*changes->files.list), compare_files);
+	refusals_add(&build->refusals, "new-file", file->path, file->path,
+		     "a new source file is part of no object; put its functions into a file that "
+		     "uses them");
 }
 
 struct error *apply_patches(struct build *build)
@@ -479,8 +509,7 @@ struct error *apply_patches(struct build *build)
 	}
 	build->applying = NULL;
 	TRY(build_rules_judge(build));
-	if (changes->files.count)
-		drop_unchanged(changes);
+	changes_drop_unchanged(changes);
 	if (!changes->files.count && !refusals_fatal(&build->refusals))
 		return error_new(STATUS_NOTHING,
 				 "the diffs change nothing that is compiled into the kernel: "

@@ -15,38 +15,10 @@
 
 #include "pokepatch-build/dwarf_units.h"
 #include "common/proc.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "pokepatch-build/tree.h"
 
 /* ---- #include "x.c" --------------------------------------------------------- */
-
-/* "a/c" for "a/./b/../c", which the caller frees; NULL if the path leaves the tree. */
-static char *normalise(const char *path)
-{
-	char *out = xmalloc(strlen(path) + 2), *end = out;
-
-	while (*path) {
-		size_t length = strcspn(path, "/");
-
-		if (length == 2 && !memcmp(path, "..", 2)) {
-			if (end == out) {
-				free(out);
-				return NULL;
-			}
-			end--; /* the slash */
-			while (end > out && end[-1] != '/')
-				end--;
-		} else if (length && !(length == 1 && *path == '.')) {
-			memcpy(end, path, length);
-			end += length;
-			*end++ = '/';
-		}
-		path += length + (path[length] == '/');
-	}
-	if (end > out)
-		end--;
-	*end = '\0';
-	return out;
-}
 
 /* Add a line for an #include in from, if its file is beside from or at the tree's top. */
 static void add_include(const char *tree, const char *from, const char *spelled,
@@ -58,7 +30,7 @@ static void add_include(const char *tree, const char *from, const char *spelled,
 	const char *labels[] = {beside, spelled};
 
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
-		_free_ char *path = normalise(labels[i]);
+		_free_ char *path = path_normalise(labels[i]);
 		_free_ char *full = path ? xasprintf("%s/%s", tree, path) : NULL;
 
 		if (full && file_exists(full)) {

@@ -10,7 +10,7 @@
 
 #include "pokepatch-build/body.h"
 #include "pokepatch-build/build.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 
 /* Index of the line that has this number in the original file; the number of lines: none has. */
 static size_t find_origin(const struct text_lines *lines, size_t origin)

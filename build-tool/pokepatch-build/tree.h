@@ -9,6 +9,8 @@
  *   manifest		"SIZE MTIME PATH" of every file as it was unpacked (manifest.c)
  *   environment	what the top Makefile exports (kbuild.c), "NAME=VALUE" with a NUL each
  *   includes		every #include of a .c file (sources.c)
+ *   graph		every #include line (include_graph.c); made when first needed
+ *   commands		the compiler's command for every unit (plan.c); made when first needed
  *   units-BUILDID	the units of that vmlinux (sources.c)
  *   vmlinuz		the boot image's build id, after its size and time (kernel_check.c)
  *   kbuild.lock	the lock that one run of kbuild holds (kbuild_units.c)

@@ -10,6 +10,7 @@
 
 #include "common/proc.h"
 #include "pokepatch-build/modules.h"
+#include "pokepatch-build/shadow_tree.h"
 
 /* ---- parents ---------------------------------------------------------------- */
 
@@ -101,32 +102,35 @@ void unit_refuse_edited(struct refusals *refusals, const struct unit *unit)
 
 /* ---- from candidates to units ----------------------------------------------- */
 
-static bool in_list(char *const *list, const char *text)
+/* Keep of the changed files those that the compiler read: an #if may leave an #include out. */
+static void keep_read(struct candidate *candidate, const struct kbuild_unit *compiled)
 {
-	for (; list && *list; list++)
-		if (!strcmp(*list, text))
-			return true;
-	return false;
-}
+	struct map read = {};
+	struct args paths = {};
+	size_t kept = 0;
 
-/* Did the compiler read the changed file?  An #if around the #include may have left it out. */
-static bool reads_file(const struct candidate *candidate, const struct kbuild_unit *compiled,
-		       const char *path)
-{
-	for (size_t i = 0; i < candidate->overlay->files.count; i++) {
-		const struct overlay_file *file = &candidate->overlay->files.list[i];
+	for (char *const *file = compiled->depends; file && *file; file++) {
+		char *path = path_normalise(*file);
 
-		if (!strcmp(file->path, path))
-			return in_list(compiled->depends, file->label);
+		if (path) {
+			args_add(&paths, path);
+			map_slot(&read, paths.list[paths.count - 1]);
+		}
+		free(path);
 	}
-	return false;
+	for (size_t i = 0; i < candidate->changed.count; i++)
+		if (map_has(&read, candidate->changed.list[i]))
+			candidate->changed.list[kept++] = candidate->changed.list[i];
+	candidate->changed.count = kept;
+	map_deinit(&read);
+	args_deinit(&paths);
 }
 
 /* Add a unit of one parent; the first of a candidate takes what is needed to compile it. */
 static void add_unit(struct build *build, struct candidate *candidate, struct kbuild_unit *compiled,
 		     const char *parent, char *parent_path)
 {
-	const bool first = candidate->overlay;
+	const bool first = !candidate->taken;
 	struct unit *unit;
 
 	build->units = xreallocarray(build->units, build->nr_units + 1, sizeof(*build->units));
@@ -138,7 +142,6 @@ static void add_unit(struct build *build, struct candidate *candidate, struct kb
 		.parent_path = parent_path,
 		.shares = !first,
 		.argv = take_pointer(compiled->argv.list),
-		.overlay = take_pointer(candidate->overlay),
 		.objtool_ran = compiled->objtool,
 		.edited = unit_find_edited(build, compiled->depends),
 		.nr_changed_files = candidate->changed.count,
@@ -147,6 +150,7 @@ static void add_unit(struct build *build, struct candidate *candidate, struct kb
 	unit->changed_files = xcalloc(candidate->changed.count, sizeof(*unit->changed_files));
 	for (size_t i = 0; i < candidate->changed.count; i++)
 		unit->changed_files[i] = xstrdup(candidate->changed.list[i]);
+	candidate->taken = true;
 }
 
 /*
@@ -211,15 +215,10 @@ char *unit_find_edited(const struct build *build, char *const *depends)
 static struct error *take_candidate(struct build *build, struct candidate *candidate,
 				    struct kbuild_unit *compiled)
 {
-	size_t read = 0;
-
 	if (!compiled->argv.list || (!compiled->module && !candidate->in_vmlinux))
 		return NULL;
-	for (size_t i = 0; i < candidate->changed.count; i++)
-		if (reads_file(candidate, compiled, candidate->changed.list[i]))
-			candidate->changed.list[read++] = candidate->changed.list[i];
-	candidate->changed.count = read;
-	if (!read)
+	keep_read(candidate, compiled);
+	if (!candidate->changed.count)
 		return NULL;
 	return add_units(build, candidate, compiled);
 }
@@ -258,7 +257,8 @@ static struct error *choose_candidates(struct build *build, struct candidates *c
 /* Does vmlinux or a module have this unit?  Then kbuild must be able to compile it. */
 static bool must_compile(const struct candidate *candidate, const char *output)
 {
-	return candidate->in_vmlinux || kbuild_output_has_module(output, candidate->source);
+	return candidate->in_vmlinux || candidate->planned ||
+	       kbuild_output_has_module(output, candidate->source);
 }
 
 /*
@@ -278,19 +278,49 @@ static void refuse_special(struct build *build, const struct candidates *candida
 	}
 }
 
-/* Refuse changed files that no unit compiles. */
+/* May a changed file include the new file at path?  The compiler tells for certain (compile.c). */
+static bool is_included(const struct build *build, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		const struct text_lines *lines = &build->changes->files.list[i].new_lines;
+
+		for (size_t j = 0; j < lines->count; j++)
+			if (memmem(lines->list[j].text, lines->list[j].length, name, length))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Refuse changed source files that no unit compiles, and those that are removed though one does.  A
+ * header that no unit includes was noted (headers.c).
+ */
 static void refuse_lost(struct build *build)
 {
-	for (size_t i = 0; i < build->changes->files.count; i++) {
-		const char *path = build->changes->files.list[i].path;
-		bool found = false;
+	struct map compiled = {};
 
-		for (size_t j = 0; j < build->nr_units && !found; j++)
-			for (size_t k = 0; k < build->units[j].nr_changed_files; k++)
-				found |= !strcmp(build->units[j].changed_files[k], path);
-		if (!found)
-			build_refuse_uncompiled(build, path, path);
+	for (size_t i = 0; i < build->nr_units; i++)
+		for (size_t j = 0; j < build->units[i].nr_changed_files; j++)
+			map_slot(&compiled, build->units[i].changed_files[j]);
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
+		bool used = map_has(&compiled, file->path);
+
+		if (!has_suffix(file->path, ".c") && !file->outside)
+			continue;
+		if (used && file->deleted)
+			build_refuse_deleted(build, file);
+		else if (!used && file->deleted)
+			build_note(build, "%s: nothing in the kernel is compiled from it", file->path);
+		else if (!used && !file->created)
+			build_refuse_uncompiled(build, file->path, file->path);
+		else if (file->created && !file->renamed && !is_included(build, file->path))
+			build_refuse_new(build, file);
 	}
+	map_deinit(&compiled);
 }
 
 /* ---- the phase -------------------------------------------------------------- */
@@ -376,9 +406,12 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 	struct source_index index;
 	struct error *error;
 
+	build_forget_shadow(build);
+	TRY(build_make_shadow(build));
 	TRY(source_index_load(build, &index));
-	candidates_find(build, &index, &candidates);
-	error = try_units(build, &candidates, ret_damaged);
+	error = candidates_find(build, &index, &candidates);
+	if (!error)
+		error = try_units(build, &candidates, ret_damaged);
 	if (!error && !*ret_damaged) {
 		refuse_special(build, &candidates);
 		error = module_source_add_units(build);
@@ -407,6 +440,10 @@ struct error *find_units(struct build *build)
 					 "another program changes the prepared tree %s; try again",
 					 build->tree);
 	}
+	if (!build->nr_units && !refusals_fatal(&build->refusals))
+		return error_new(STATUS_NOTHING,
+				 "the diffs change no code of kernel %s: nothing to do",
+				 build->release);
 	if (build->nr_units)
 		qsort(build->units, build->nr_units, sizeof(*build->units), order_units);
 	return build_check_refusals(build);

@@ -4,7 +4,7 @@
 #define POKEPATCH_UNITS_H
 
 #include "pokepatch-build/kbuild.h"
-#include "pokepatch-build/overlay.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/tree.h"
 
 /* A .c file that may be a unit that compiles changed files. */
@@ -12,20 +12,22 @@ struct candidate {
 	char *source;
 	bool in_vmlinux;     /* vmlinux's DWARF has a unit of this name */
 	bool included;	     /* other files include it, so it may not be a unit itself */
+	bool planned;	     /* the plan has it: it is a unit (plan.h) */
+	bool taken;	     /* a unit was made of it */
 	VEC(char *) changed; /* the changed files that it compiles; borrowed */
-	struct overlay *overlay;
 };
 
 struct candidates {
 	VEC(struct candidate) list; /* sorted by source */
+	struct map by_source;	    /* 1 + the index, while they are being found */
 };
 
 /*
  * candidates_find - in candidates.c: find the changed files, the files that include them, and so on
- * up.  The caller frees *ret with candidates_deinit().
+ * up.  The caller frees *ret with candidates_deinit(), after errors, too.
  */
-void candidates_find(const struct build *build, const struct source_index *index,
-		     struct candidates *ret);
+struct error *candidates_find(struct build *build, const struct source_index *index,
+			      struct candidates *ret);
 void candidates_deinit(struct candidates *candidates);
 
 /*
@@ -47,6 +49,13 @@ struct kbuild_unit {
 	bool objtool;	  /* kbuild ran objtool on it */
 };
 void kbuild_unit_deinit(struct kbuild_unit *compiled);
+
+/*
+ * kbuild_parse_command - read argv, modname and module from the shell's line that compiles source.
+ * The caller frees *ret, after errors too.
+ */
+struct error *kbuild_parse_command(const char *command, const char *source,
+				   struct kbuild_unit *ret);
 
 /*
  * kbuild_compile_units - let kbuild compile those sources that it has not compiled in this tree

@@ -14,8 +14,8 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/module_source.h"
-#include "pokepatch-build/overlay.h"
 #include "pokepatch-build/series.h"
 #include "common/libexec.h"
 #include "common/proc.h"
@@ -381,7 +381,6 @@ static void unit_deinit(struct unit *unit)
 	for (size_t i = 0; i < unit->nr_changed_files; i++)
 		free(unit->changed_files[i]);
 	free(unit->changed_files);
-	overlay_destroy(unit->overlay);
 	module_unit_destroy(unit->outside);
 }
 
@@ -412,6 +411,7 @@ void build_forget(struct build *build)
 	build->applying = NULL;
 	changes_destroy(build->changes);
 	build->changes = NULL;
+	build_forget_shadow(build);
 	free(take_pointer(build->marks_header));
 	free(take_pointer(build->glue_object));
 	free(take_pointer(build->ko));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/proc.h"
-#include "pokepatch-build/shadow.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "unit.h"
 
 /* ---- compiling -------------------------------------------------------------------------- */

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The units that a changed header matters to; see headers.h. */
+#include "pokepatch-build/headers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/proc.h"
+#include "pokepatch-build/changes.h"
+#include "pokepatch-build/declarations.h"
+#include "pokepatch-build/include_graph.h"
+#include "pokepatch-build/plan.h"
+#include "pokepatch-build/shadow_tree.h"
+
+/* So many units are preprocessed before their texts are compared and removed. */
+#define BATCH 32
+
+enum { ORIGINAL, PATCHED, SIDES };
+
+/* What a unit is to the patch. */
+enum kind {
+	KIND_UNIT,	/* linked into vmlinux or a module */
+	KIND_ASSEMBLY,	/* likewise, of a .S file */
+	KIND_VDSO,
+	KIND_CONSTANTS, /* compiled to make a header for assembly */
+	KIND_OTHER,	/* boot code, programs: nothing that runs in the kernel now */
+};
+
+/* A unit that may include a changed header. */
+struct user {
+	const struct planned *planned;
+	const char *source;
+	enum kind kind;
+	bool in_vmlinux;
+	bool known;  /* a candidate already */
+	bool differs;
+};
+
+struct search {
+	struct build *build;
+	const struct source_index *index;
+	struct include_graph graph;
+	struct plan plan;
+	struct reached reached;
+	bool everywhere;
+	VEC(struct user) users;
+};
+
+/* ---- the users -------------------------------------------------------------- */
+
+static enum kind kind_of(const struct search *search, const struct planned *unit)
+{
+	if (source_is_vdso(unit->source))
+		return KIND_VDSO;
+	/* Whether assembly is linked into vmlinux, its debug information does not tell alike. */
+	if (has_suffix(unit->source, ".S"))
+		return source_is_special(unit->source) ? KIND_OTHER : KIND_ASSEMBLY;
+	return unit->module || map_has(&search->index->units, unit->source) ? KIND_UNIT
+									    : KIND_OTHER;
+}
+
+static void add_users(struct search *search, const struct candidates *candidates)
+{
+	struct map known = {};
+
+	for (size_t i = 0; i < candidates->list.count; i++)
+		map_slot(&known, candidates->list.list[i].source);
+	for (size_t i = 0; i < search->plan.units.count; i++) {
+		const struct planned *unit = &search->plan.units.list[i];
+		_free_ char *path = path_normalise(unit->source);
+		struct user user = {
+			.planned = unit,
+			.source = unit->source,
+			.kind = kind_of(search, unit),
+			.in_vmlinux = map_has(&search->index->units, unit->source),
+			.known = map_has(&known, unit->source),
+		};
+
+		if (user.kind == KIND_OTHER || !path ||
+		    (!search->everywhere && !map_has(&search->reached.files, path)))
+			continue;
+		*vec_push(&search->users) = user;
+	}
+	map_deinit(&known);
+}
+
+/*
+ * Files that kbuild compiles only for the constants in the compiler's output, for assembly.  The
+ * plan has no command for them; they are compiled as vmlinux's other units are.
+ */
+static void add_constants(struct search *search)
+{
+	_free_ char *offsets = xasprintf("arch/%s/kernel/asm-offsets.c", search->build->arch);
+	const char *const sources[] = {offsets, "kernel/bounds.c"};
+	const struct planned *pattern = map_get(&search->plan.by_source, "init/main.c");
+
+	for (size_t i = 0; pattern && i < ARRAY_SIZE(sources); i++) {
+		const char *file = NULL;
+
+		for (size_t j = 0; j < search->reached.list.count && !file; j++)
+			if (!strcmp(search->reached.list.list[j], sources[i]))
+				file = search->reached.list.list[j];
+		if (file)
+			*vec_push(&search->users) = (struct user){
+				.planned = pattern, .source = file, .kind = KIND_CONSTANTS};
+	}
+}
+
+/* ---- preprocessing ---------------------------------------------------------- */
+
+static const char *side_folder(const struct search *search, int side)
+{
+	return side == PATCHED ? search->build->shadow->folder : search->build->tree;
+}
+
+static char *text_path(const struct search *search, size_t place, int side)
+{
+	return xasprintf("%s/text-%zu-%d", search->build->work, place, side);
+}
+
+static void add_command(const struct search *search, const struct user *user, size_t place,
+			int side, struct args *ret)
+{
+	_free_ char *path = text_path(search, place, side);
+	struct args argv = {};
+
+	plan_add_command(&search->plan, user->planned, &argv);
+	if (user->kind == KIND_ASSEMBLY) {
+		args_add_clean_environment(ret, search->build->work);
+		args_add_all(ret, argv.list);
+		args_add(ret, "-o");
+		args_add(ret, path);
+		args_add(ret, user->source);
+	} else {
+		unit_add_command(search->build, argv.list, user->source, side_folder(search, side),
+				 path, ret);
+	}
+	args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
+	args_deinit(&argv);
+}
+
+/* Run the commands of a batch; *ret_ok has for each user whether both sides went well. */
+static struct error *run_batch(const struct search *search, struct user *const *users,
+			       size_t count, bool *ret_ok)
+{
+	struct proc_command commands[BATCH * SIDES] = {};
+	struct proc_result results[BATCH * SIDES] = {};
+	struct args args[BATCH * SIDES] = {};
+	struct error *error;
+
+	for (size_t i = 0; i < count * SIDES; i++) {
+		add_command(search, users[i / SIDES], i / SIDES, i % SIDES, &args[i]);
+		commands[i].argv = (const char *const *)args[i].list;
+		commands[i].options.dir = side_folder(search, i % SIDES);
+	}
+	error = proc_run_all(commands, count * SIDES, search->build->options.jobs, results);
+	for (size_t i = 0; i < count * SIDES; i++) {
+		if (!error && i % SIDES == 0)
+			ret_ok[i / SIDES] = true;
+		if (!error)
+			ret_ok[i / SIDES] &= !results[i].status;
+		proc_result_deinit(&results[i]);
+		args_deinit(&args[i]);
+	}
+	return error;
+}
+
+/* ---- judging the texts ------------------------------------------------------ */
+
+struct text {
+	char *text;
+	size_t length;
+};
+
+/* Copy the lines that count: of assembly those with code, of constants those with a constant. */
+static void keep_lines(const struct text *text, bool constants, struct buffer *ret)
+{
+	for (const char *line = text->text, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		if (constants ? memmem(line, (size_t)(end - line), "->", 2) != NULL
+			      : *line != '#' && *line != '\n')
+			buffer_add(ret, line, (size_t)(end - line));
+	}
+}
+
+static bool lines_differ(const struct text texts[SIDES], bool constants)
+{
+	struct buffer kept[SIDES] = {};
+	bool differ;
+
+	for (int side = 0; side < SIDES; side++)
+		keep_lines(&texts[side], constants, &kept[side]);
+	differ = kept[0].length != kept[1].length ||
+		 (kept[0].length && memcmp(kept[0].text, kept[1].text, kept[0].length));
+	buffer_deinit(&kept[0]);
+	buffer_deinit(&kept[1]);
+	return differ;
+}
+
+static bool texts_differ(const struct user *user, const struct text texts[SIDES])
+{
+	if (user->kind == KIND_ASSEMBLY || user->kind == KIND_CONSTANTS)
+		return lines_differ(texts, user->kind == KIND_CONSTANTS);
+	return preprocessed_differs(texts[ORIGINAL].text, texts[ORIGINAL].length,
+				    texts[PATCHED].text, texts[PATCHED].length) &&
+	       declarations_reach_code(texts[ORIGINAL].text, texts[ORIGINAL].length,
+				       texts[PATCHED].text, texts[PATCHED].length);
+}
+
+/* Have the shadow follow the ways with ".." that the compiler went, which line markers have. */
+static struct error *follow_markers(const struct search *search, const struct text *text)
+{
+	struct shadow *shadow = search->build->shadow;
+
+	for (const char *line = text->text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (line[0] != '#' || line[1] != ' ')
+			continue;
+		const char *start = line + strcspn(line, "\"\n");
+		size_t length = *start == '"' ? strcspn(start + 1, "\"\n") : 0;
+
+		if (!memmem(start, length, "../", 3))
+			continue;
+		_free_ char *path = xstrndup(start + 1, length);
+		TRY(shadow_follow(shadow, path));
+	}
+	return NULL;
+}
+
+/* Compare a user's texts, and remove them. */
+static struct error *judge(const struct search *search, struct user *user, size_t place, bool ok)
+{
+	struct text texts[SIDES] = {};
+	struct error *error = NULL;
+
+	user->differs = !ok; /* compiling it will tell why */
+	for (int side = 0; !error && ok && side < SIDES; side++) {
+		_free_ char *path = text_path(search, place, side);
+
+		error = file_read(path, &texts[side].text, &texts[side].length);
+		unlink(path);
+	}
+	if (!error && ok)
+		error = follow_markers(search, &texts[PATCHED]);
+	if (!error && ok)
+		user->differs = texts_differ(user, texts);
+	free(texts[ORIGINAL].text);
+	free(texts[PATCHED].text);
+	return error;
+}
+
+static struct error *try_batch(const struct search *search, struct user *const *users, size_t count)
+{
+	bool ok[BATCH] = {};
+
+	TRY(run_batch(search, users, count, ok));
+	for (size_t i = 0; i < count; i++)
+		TRY(judge(search, users[i], i, ok[i]));
+	return NULL;
+}
+
+static struct error *preprocess_batch(const struct search *search, struct user *const *users,
+				      size_t count)
+{
+	const struct shadow *shadow = search->build->shadow;
+	size_t real = shadow->names.count;
+
+	TRY(try_batch(search, users, count));
+	/* If the compiler went past the changed files, it did so for good reason only once. */
+	return shadow->names.count == real ? NULL : try_batch(search, users, count);
+}
+
+static struct error *preprocess(struct search *search)
+{
+	struct user *batch[BATCH];
+	size_t count = 0;
+
+	for (size_t i = 0; i < search->users.count; i++) {
+		batch[count++] = &search->users.list[i];
+		if (count == BATCH || i + 1 == search->users.count) {
+			TRY(preprocess_batch(search, batch, count));
+			count = 0;
+		}
+	}
+	return NULL;
+}
+
+/* ---- the result ------------------------------------------------------------- */
+
+static bool is_header(const struct changed_file *file)
+{
+	return !file->outside && has_suffix(file->path, ".h");
+}
+
+/* Of what is refused if it would change; the code is that of patches.c for such files. */
+static const struct {
+	enum kind kind;
+	const char *code, *text;
+} refused_kinds[] = {
+	{KIND_ASSEMBLY, "assembly-changed",
+	 "changed headers change this assembly, which cannot be live-patched"},
+	{KIND_CONSTANTS, "assembly-changed",
+	 "changed headers change constants that this file makes for assembly, which cannot be "
+	 "live-patched"},
+	{KIND_VDSO, "vdso-changed",
+	 "changed headers change this file of the vDSO, which is mapped into every process and "
+	 "cannot be live-patched"},
+};
+
+static void refuse_user(struct build *build, const struct user *user)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refused_kinds); i++)
+		if (refused_kinds[i].kind == user->kind)
+			refusals_add(&build->refusals, refused_kinds[i].code, user->source,
+				     user->source, "%s", refused_kinds[i].text);
+}
+
+/* Add all changed headers to a candidate; kbuild's list of what it read decides (units.c). */
+static void add_headers(struct build *build, struct candidate *candidate)
+{
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		struct changed_file *file = &build->changes->files.list[i];
+
+		if (is_header(file))
+			*vec_push(&candidate->changed) = file->path;
+	}
+}
+
+static void take_users(struct search *search, struct candidates *candidates)
+{
+	size_t taken = 0, count = 0;
+
+	for (size_t i = 0; i < candidates->list.count; i++)
+		add_headers(search->build, &candidates->list.list[i]);
+	for (size_t i = 0; i < search->users.count; i++) {
+		const struct user *user = &search->users.list[i];
+		struct candidate *candidate;
+
+		count += user->kind == KIND_UNIT;
+		if (user->kind != KIND_UNIT && user->differs)
+			refuse_user(search->build, user);
+		if (user->kind != KIND_UNIT || !user->differs)
+			continue;
+		taken++;
+		if (user->known)
+			continue;
+		candidate = vec_push(&candidates->list);
+		candidate->source = xstrdup(user->source);
+		candidate->in_vmlinux = user->in_vmlinux;
+		candidate->planned = true;
+		add_headers(search->build, candidate);
+	}
+	build_note(search->build,
+		   "changed headers may reach %zu unit%s, and matter to the code of %zu", count,
+		   count == 1 ? "" : "s", taken);
+}
+
+static struct error *search_users(struct search *search, struct candidates *candidates)
+{
+	struct build *build = search->build;
+	struct changes *changes = build->changes;
+
+	TRY(include_graph_load(build->tree, build->arch, &search->graph));
+	TRY(plan_load(build, &search->plan));
+	for (size_t i = 0; i < changes->files.count; i++)
+		include_graph_change(&search->graph, changes->files.list[i].path,
+				     &changes->files.list[i].new_lines);
+	for (size_t i = 0; i < changes->files.count; i++)
+		if (is_header(&changes->files.list[i]))
+			include_graph_reach(&search->graph, changes->files.list[i].path,
+					    &search->reached, &search->everywhere);
+	for (size_t i = 0; i < search->reached.upward.count; i++)
+		TRY(shadow_follow(build->shadow, search->reached.upward.list[i]));
+	TRY(build_fill_shadow(build));
+	add_users(search, candidates);
+	add_constants(search);
+	TRY(preprocess(search));
+	take_users(search, candidates);
+	return NULL;
+}
+
+struct error *headers_add_candidates(struct build *build, const struct source_index *index,
+				     struct candidates *candidates)
+{
+	struct search search = {.build = build, .index = index};
+	struct error *error = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		any |= is_header(&build->changes->files.list[i]);
+	if (any)
+		error = search_users(&search, candidates);
+	vec_deinit(&search.users);
+	reached_deinit(&search.reached);
+	plan_deinit(&search.plan);
+	include_graph_deinit(&search.graph);
+	return error;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The units that a changed header matters to.  The graph of #include lines has the files that may
+ * include it, and the plan those of them that are units.  Each is preprocessed in the tree and in
+ * its shadow, which takes a tenth of the time of compiling it; units whose texts are equal, or
+ * differ in declarations that no code leads to, are left out.
+ */
+#ifndef POKEPATCH_HEADERS_H
+#define POKEPATCH_HEADERS_H
+
+#include "pokepatch-build/units.h"
+
+/*
+ * headers_add_candidates - add the units that changed headers matter to, if any header changed.
+ * Refuses headers that assembly, the vDSO, or constants for assembly (asm-offsets.h) depend on, if
+ * these would change.
+ */
+struct error *headers_add_candidates(struct build *build, const struct source_index *index,
+				     struct candidates *candidates);
+
+#endif /* POKEPATCH_HEADERS_H */

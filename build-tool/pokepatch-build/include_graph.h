@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who includes a file, and who includes that one, and so on up: the files that a changed header may
+ * reach.  The graph has every #include line of the tree's C and assembly files, whatever #if is
+ * around it, so it finds too many files rather than too few.  It is made when a tree's first header
+ * changes, and kept in the tree (.pokepatch/graph).
+ *
+ * A name that none of the folders has that all units search stands for each file of the tree whose
+ * path ends with it, since a unit may have folders of its own (-I).
+ */
+#ifndef POKEPATCH_INCLUDE_GRAPH_H
+#define POKEPATCH_INCLUDE_GRAPH_H
+
+#include "common/util.h"
+
+struct text_lines;
+
+struct include_graph {
+	const char *tree;    /* lives longer */
+	char *text;	     /* of the cache's file; holds most names */
+	struct map files;    /* keys: all files */
+	struct map included; /* from a file's last component to its struct include_lines */
+	VEC(struct include_lines *) lists; /* owns them */
+	VEC(char *) names;   /* owns names that are not in text */
+	VEC(char *) folders; /* that all units search, in order */
+};
+
+/* include_graph_load - read the graph of a tree, made first if it must be.  arch: "x86". */
+struct error *include_graph_load(const char *tree, const char *arch, struct include_graph *ret);
+void include_graph_deinit(struct include_graph *graph);
+
+/*
+ * include_graph_change - add the #include lines of a changed file's new text, and the file itself
+ * if it is new.  The old text's lines stay.
+ */
+void include_graph_change(struct include_graph *graph, const char *path,
+			  const struct text_lines *lines);
+
+/* A file that a changed file reaches. */
+struct reached {
+	struct map files; /* keys: paths; borrowed from the graph and from the paths given */
+	VEC(const char *) list;
+	VEC(char *) upward; /* ways to included files that have "..", as the compiler goes */
+};
+/*
+ * include_graph_reach - add the files at a path, all that include it, and so on, to ret.  If one of
+ * the files that every unit includes (-include) is among them, *ret_all is set.
+ */
+void include_graph_reach(const struct include_graph *graph, const char *path,
+			 struct reached *ret, bool *ret_all);
+void reached_deinit(struct reached *reached);
+
+#endif /* POKEPATCH_INCLUDE_GRAPH_H */

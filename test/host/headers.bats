@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Diffs that change headers, files that are new, renamed or removed, and helpers that are inlined.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# made - build x.patch; "UNIT PARENT" for each unit, and "FUNCTION CHANGE" for each function.
+made() {
+	"$program" -k "$release" --report report.json -o x.ko x.patch 2>said || {
+		cat said
+		return 1
+	}
+	jq -r '.units[] | .source + " " + .parent' report.json >units
+	jq -r '.functions[] | .name + " " + .change' report.json >functions
+}
+
+# refused TEXT - the build ends with this refusal.
+refused() {
+	run -2 "$program" -q -k "$release" --dry-run x.patch
+	[[ $output == *"$1"* ]] || {
+		echo "$output"
+		return 1
+	}
+}
+
+@test "an inline function: the units whose code it is in, of those that include the header" {
+	edited fs/proc/internal.h 's/^\treturn pde->flags & PROC_ENTRY_PERMANENT;/\treturn pde->namelen \&\& (pde->flags \& PROC_ENTRY_PERMANENT);/'
+	made
+	# 24 units include it; these two use the function.
+	diff units - <<-END
+		fs/proc/generic.c vmlinux
+		fs/proc/inode.c vmlinux
+	END
+	grep -qx 'remove_proc_entry changed' functions
+	grep -qx 'proc_reg_read changed' functions
+	[ "$(grep -c changed functions)" -eq 13 ]
+	grep -q 'changed headers may reach 24 units, and matter to the code of 2$' said
+}
+
+@test "a macro of a header for user space: the unit of a module that expands it" {
+	edited include/uapi/linux/msdos_fs.h 's/^#define FAT_STATE_DIRTY 0x01/#define FAT_STATE_DIRTY 0x03/'
+	made
+	[ "$(cat units)" = "fs/fat/inode.c fat" ]
+}
+
+@test "comments, and declarations that no code leads to: nothing to do" {
+	edited fs/proc/internal.h -e '1a /* A comment. */' -e 's/^extern struct kmem_cache \*proc_dir_entry_cache;/&\nstruct new_one { int a; };\nstatic inline int new_function(struct new_one *one) { return one->a; }/'
+	run -3 "$program" -k "$release" --dry-run x.patch
+	[[ $output == *"may reach 24 units, and matter to the code of 0"* ]]
+}
+
+@test "a header is found by way of another folder" {
+	# acpiphp_glue.c includes "../pci.h".
+	edited drivers/pci/pci.h 's/^\treturn test_bit(PCI_DEV_ADDED, &dev->priv_flags);/\treturn dev->vendor \&\& test_bit(PCI_DEV_ADDED, \&dev->priv_flags);/'
+	made
+	grep -qx 'drivers/pci/hotplug/acpiphp_glue.c vmlinux' units
+	grep -qx 'drivers/pci/bus.c vmlinux' units
+}
+
+@test "new and renamed headers, and sources that are included; what is left is refused" {
+	cat >x.patch <<-'END'
+		diff --git a/fs/proc/banner.h b/fs/proc/banner.h
+		new file mode 100644
+		--- /dev/null
+		+++ b/fs/proc/banner.h
+		@@ -0,0 +1,2 @@
+		+#include "banner.c"
+		+#define BANNER new_banner()
+		diff --git a/fs/proc/banner.c b/fs/proc/banner.c
+		new file mode 100644
+		--- /dev/null
+		+++ b/fs/proc/banner.c
+		@@ -0,0 +1 @@
+		+static noinline const char *new_banner(void) { return "%s %s %s, anew\n"; }
+	END
+	edited fs/proc/version.c 's/^#include "internal.h"/&\n#include "banner.h"/; s/seq_printf(m, linux_proc_banner,/seq_printf(m, BANNER,/'
+	made
+	[ "$(sort functions)" = $'new_banner new\nversion_proc_show changed' ]
+	# What nothing includes is part of no object.
+	sed -i '/^diff --git a\/fs\/proc\/banner.h/,/BANNER new_banner/d' x.patch
+	sed -i 's/#include "banner.h"/\/* none *\//; s/BANNER,/"",/' x.patch
+	refused "fs/proc/banner.c: refused [new-file]"
+	printf '%s\n' 'diff --git a/fs/proc/internal.h b/fs/proc/inside.h' 'similarity index 100%' \
+		'rename from fs/proc/internal.h' 'rename to fs/proc/inside.h' >x.patch
+	run -1 "$program" -q -k "$release" --dry-run x.patch
+	[[ $output == *"internal.h: No such file"* ]]
+	printf '%s\n' 'diff --git a/fs/proc/version.c b/fs/proc/version.c' 'new file mode 100644' \
+		'--- /dev/null' '+++ b/fs/proc/version.c' '@@ -0,0 +1 @@' '+int x;' >x.patch
+	run -1 "$program" -q -k "$release" --dry-run x.patch
+	[[ $output == *"fs/proc/version.c: the diff makes this file, which the kernel's source has already"* ]]
+}
+
+@test "assembly, its constants and the vDSO: refused when they would change" {
+	edited arch/x86/entry/calling.h 's/^\.macro PUSH_REGS .*/&\n\tnop/'
+	refused "arch/x86/entry/entry_64.S: refused [assembly-changed]"
+	rm x.patch
+	edited arch/x86/include/asm/suspend_64.h 's/^\tstruct pt_regs regs;/\tlong before;\n&/'
+	refused "arch/x86/kernel/asm-offsets.c: refused [assembly-changed]"
+	rm x.patch
+	edited arch/x86/include/asm/vdso/gettimeofday.h 's/^static u64 vread_pvclock(void)/int marker;\n&/'
+	refused "refused [vdso-changed]"
+}
+
+# ---- helpers that are inlined into functions which run at initialisation only ----------------
+
+# uid_hash_insert() is inlined into alloc_uid() and into uid_cache_init(), which is __init.
+helper='s/^\thlist_add_head(&up->uidhash_node, hashent);/\tWRITE_ONCE(up->uid, up->uid);\n&/'
+
+init_refused() {
+	run -2 "$program" -q -k "$release" --dry-run x.patch
+	[[ $output == *"refused [init-changed]: 'uid_cache_init' runs"* ]]
+}
+
+@test "only a helper is changed: a warning" {
+	edited kernel/user.c "$helper"
+	"$program" -q -k "$release" --report report.json -o x.ko x.patch
+	[ "$(jq -r '.functions[] | .name + " " + .change' report.json)" = "alloc_uid changed" ]
+	[ "$(jq -r '.refusals[] | .code + " " + .subject' report.json)" = "init-inlined uid_cache_init" ]
+}
+
+# Lines above and below it do not count.
+@test "the lines around the function are changed, too" {
+	edited kernel/user.c -e "$helper" -e 's/^static int __init uid_cache_init/static int added;\nint *where_added(void) { return \&added; }\n\n&/' \
+		-e '/^subsys_initcall(uid_cache_init)/i /* A comment. */'
+	"$program" -q -k "$release" --report report.json -o x.ko x.patch
+	[ "$(jq -r '.refusals[] | select(.code | startswith("init")) | .code + " " + .subject' report.json)" = "init-inlined uid_cache_init" ]
+}
+
+@test "the function itself is changed: refused" {
+	edited kernel/user.c -e "$helper" -e '/^static int __init uid_cache_init/,/^}/s/n < UIDHASH_SZ/n + 1 < UIDHASH_SZ/'
+	init_refused
+	rm x.patch
+	edited kernel/user.c -e "$helper" -e '/Insert the root user immediately/i\	n = 0;'
+	init_refused
+	rm x.patch
+	edited kernel/user.c -e "$helper" -e '/^static int __init uid_cache_init/,/^}/{ /user_epoll_alloc/,+1d }'
+	init_refused
+	rm x.patch
+	edited kernel/user.c -e "$helper" -e 's/^static int __init uid_cache_init(void)/static int __init uid_cache_init( void )/'
+	init_refused
+}
