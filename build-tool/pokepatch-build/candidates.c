@@ -5,6 +5,7 @@
 
 #include "pokepatch-build/headers.h"
 #include "pokepatch-build/module_source.h"
+#include "pokepatch-build/plan.h"
 #include "pokepatch-build/shadow_tree.h"
 #include "pokepatch-build/units.h"
 
@@ -90,4 +91,28 @@ struct error *candidates_find(struct build *build, const struct source_index *in
 	if (ret->list.count)
 		qsort(ret->list.list, ret->list.count, sizeof(*ret->list.list), compare_candidates);
 	return NULL;
+}
+
+struct error *candidates_find_upward(const struct build *build, const struct source_index *index,
+				     const struct map *lost, struct candidates *ret)
+{
+	struct plan plan;
+	struct error *error = plan_load(build, &plan);
+
+	*ret = (struct candidates){};
+	for (size_t i = 0; !error && i < plan.units.count; i++) {
+		const char *source = plan.units.list[i].source;
+		_free_ char *path = strstr(source, "../") ? path_normalise(source) : NULL;
+		const struct changed_file *file =
+			path && map_has(lost, path) ? changes_find(build->changes, path) : NULL;
+
+		if (!file)
+			continue;
+		add_candidate(ret, index, source, file->path);
+		ret->list.list[ret->list.count - 1].planned = true;
+		error = shadow_follow(build->shadow, source);
+	}
+	map_deinit(&ret->by_source);
+	plan_deinit(&plan);
+	return error;
 }

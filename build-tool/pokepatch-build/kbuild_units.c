@@ -149,13 +149,37 @@ static char *done_path(const struct build *build, const char *object)
 	return xasprintf("%s/.pokepatch/done/%s", build->tree, object);
 }
 
+/*
+ * The name by which kbuild was asked for the object, which the caller frees; NULL: it has not been
+ * made.  Names of one file may differ in "..", and have different commands then.
+ */
+static char *done_name(const struct build *build, const char *object)
+{
+	_free_ char *done = done_path(build, object);
+	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+	char *name = NULL;
+
+	if (!file_exists(done) || !file_exists(full))
+		return NULL;
+	error_destroy(file_read(done, &name, NULL)); /* not readable: as if it was not there */
+	return name;
+}
+
 static bool is_done(const struct build *build, const char *source)
 {
 	_free_ char *object = unit_object_name(source);
-	_free_ char *done = done_path(build, object);
-	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+	_free_ char *name = done_name(build, object);
 
-	return file_exists(done) && file_exists(full);
+	/* Earlier versions wrote no name. */
+	return name && (!strcmp(name, object) || (!*name && !strstr(object, "../")));
+}
+
+bool kbuild_has_other_name(const struct build *build, const char *source)
+{
+	_free_ char *object = unit_object_name(source);
+	_free_ char *name = done_name(build, object);
+
+	return name && strstr(name, "../") && strcmp(name, object);
 }
 
 /* Mark an object as finished, unless kbuild failed and left no object or no .cmd file. */
@@ -170,7 +194,7 @@ static struct error *mark_done(const struct build *build, const char *object)
 		return NULL;
 	*strrchr(folder, '/') = '\0';
 	TRY(make_dirs(folder));
-	return file_write(done, "", 0);
+	return file_write(done, object, strlen(object));
 }
 
 /* Remove what an interrupted run left, which make would take for up to date. */

@@ -238,6 +238,8 @@ static struct error *choose_candidates(struct build *build, struct candidates *c
 
 		if (!ask && source_is_special(candidate->source))
 			ask = false; /* linked into the vDSO or the boot code */
+		else if (!ask && kbuild_has_other_name(build, candidate->source))
+			ask = false; /* find_upward() */
 		else if (!ask && candidate->included)
 			TRY(kbuild_is_module(build, candidate->source, &ask));
 		else
@@ -278,6 +280,14 @@ static void refuse_special(struct build *build, const struct candidates *candida
 	}
 }
 
+/* The changed files that the units compile; borrowed from these. */
+static void find_compiled(const struct build *build, struct map *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		for (size_t j = 0; j < build->units[i].nr_changed_files; j++)
+			map_slot(ret, build->units[i].changed_files[j]);
+}
+
 /* May a changed file include the new file at path?  The compiler tells for certain (compile.c). */
 static bool is_included(const struct build *build, const char *path)
 {
@@ -302,9 +312,7 @@ static void refuse_lost(struct build *build)
 {
 	struct map compiled = {};
 
-	for (size_t i = 0; i < build->nr_units; i++)
-		for (size_t j = 0; j < build->units[i].nr_changed_files; j++)
-			map_slot(&compiled, build->units[i].changed_files[j]);
+	find_compiled(build, &compiled);
 	for (size_t i = 0; i < build->changes->files.count; i++) {
 		const struct changed_file *file = &build->changes->files.list[i];
 		bool used = map_has(&compiled, file->path);
@@ -389,6 +397,33 @@ static struct error *try_units(struct build *build, struct candidates *candidate
 	return error;
 }
 
+/* Find the units of source files that no other way has led to. */
+static struct error *find_upward(struct build *build, const struct source_index *index,
+				 bool *ret_damaged)
+{
+	struct map compiled = {}, lost = {};
+	struct candidates candidates = {};
+	struct error *error = NULL;
+
+	find_compiled(build, &compiled);
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
+
+		if (has_suffix(file->path, ".c") && !file->outside && !file->created &&
+		    !source_is_special(file->path) && !map_has(&compiled, file->path))
+			map_slot(&lost, file->path);
+	}
+	if (lost.count) {
+		error = candidates_find_upward(build, index, &lost, &candidates);
+		if (!error && candidates.list.count)
+			error = try_units(build, &candidates, ret_damaged);
+		candidates_deinit(&candidates);
+	}
+	map_deinit(&compiled);
+	map_deinit(&lost);
+	return error;
+}
+
 static int order_units(const void *a, const void *b)
 {
 	const struct unit *first = a, *second = b;
@@ -412,6 +447,8 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 	error = candidates_find(build, &index, &candidates);
 	if (!error)
 		error = try_units(build, &candidates, ret_damaged);
+	if (!error && !*ret_damaged)
+		error = find_upward(build, &index, ret_damaged);
 	if (!error && !*ret_damaged) {
 		refuse_special(build, &candidates);
 		error = module_source_add_units(build);

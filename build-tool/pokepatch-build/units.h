@@ -28,6 +28,13 @@ struct candidates {
  */
 struct error *candidates_find(struct build *build, const struct source_index *index,
 			      struct candidates *ret);
+/*
+ * candidates_find_upward - find the units that kbuild calls by a way with "..", as in
+ * arch/x86/kvm/../../../virt/kvm/eventfd.c: another folder's makefile has them.
+ * @lost: keys: changed source files that were found nowhere
+ */
+struct error *candidates_find_upward(const struct build *build, const struct source_index *index,
+				     const struct map *lost, struct candidates *ret);
 void candidates_deinit(struct candidates *candidates);
 
 /*
@@ -80,6 +87,8 @@ struct error *kbuild_plan_units(const struct build *build, char *const *sources,
  * that is only ever included cannot be compiled alone.
  */
 struct error *kbuild_is_module(const struct build *build, const char *source, bool *ret);
+/* kbuild_has_other_name - has kbuild made its object by a name with "..", and is source another? */
+bool kbuild_has_other_name(const struct build *build, const char *source);
 /* kbuild_output_has_module - does kbuild's output, which may be NULL, show that it would? */
 bool kbuild_output_has_module(const char *output, const char *source);
 

@@ -61,6 +61,13 @@ refused() {
 	grep -qx 'drivers/pci/bus.c vmlinux' units
 }
 
+@test "a source that another folder's makefile compiles, by a name with .." {
+	edited virt/kvm/eventfd.c '/^irqfd_shutdown(/,/^}/s/^\tu64 cnt;/&\n\n\tpr_info_once("shut down\\n");/'
+	made
+	[ "$(cat units)" = "arch/x86/kvm/../../../virt/kvm/eventfd.c kvm" ]
+	grep -qx 'irqfd_shutdown changed' functions
+}
+
 @test "new and renamed headers, and sources that are included; what is left is refused" {
 	cat >x.patch <<-'END'
 		diff --git a/fs/proc/banner.h b/fs/proc/banner.h
