@@ -40,6 +40,12 @@ char *path_normalise(const char *path)
 	return out;
 }
 
+/* Flags of the compiler name programs in .pokepatch/ (entries.c). */
+static bool is_linked(const char *name)
+{
+	return (name[0] != '.' || !strcmp(name, ".pokepatch")) && !has_suffix(name, ".o");
+}
+
 /*
  * Link everything that the tree has in the folder and the shadow has not, but objects and what
  * kbuild notes of them.
@@ -54,7 +60,7 @@ static struct error *link_entries(const struct shadow *shadow, const char *folde
 	if (!entries)
 		return errno == ENOENT ? NULL : error_errno("cannot read %s", from);
 	while (!error && (entry = readdir(entries))) {
-		if (entry->d_name[0] == '.' || has_suffix(entry->d_name, ".o"))
+		if (!is_linked(entry->d_name))
 			continue;
 		_free_ char *target = xasprintf("%s/%s", from, entry->d_name);
 		_free_ char *link = xasprintf("%s/%s/%s", shadow->folder, folder, entry->d_name);
