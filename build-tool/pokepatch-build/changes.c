@@ -91,6 +91,8 @@ struct error *build_make_shadow(struct build *build)
 {
 	_free_ char *folder = xasprintf("%s/shadow", build->work);
 
+	build_forget_shadow(build);
+	TRY(remove_tree(folder));
 	build->shadow = xcalloc(1, sizeof(*build->shadow));
 	return shadow_init(build->shadow, build->tree, folder);
 }
@@ -120,7 +122,6 @@ void build_forget_shadow(struct build *build)
 {
 	if (!build->shadow)
 		return;
-	error_destroy(remove_tree(build->shadow->folder)); /* build_deinit() tries again */
 	shadow_deinit(build->shadow);
 	free(take_pointer(build->shadow));
 }

@@ -36,9 +36,9 @@ struct changed_file *changes_add(struct changes *changes, const char *path);
 void changes_drop_unchanged(struct changes *changes);
 
 /*
- * build_make_shadow - make build->shadow, which is as the tree yet.
+ * build_make_shadow - make build->shadow, which is as the tree yet, in place of an earlier one.
  * build_fill_shadow - put the files' new texts into it, with their old line numbers.
- * build_forget_shadow - remove it, if there is one.
+ * build_forget_shadow - free it, if there is one; its folder stays in the work folder.
  */
 struct error *build_make_shadow(struct build *build);
 struct error *build_fill_shadow(struct build *build);

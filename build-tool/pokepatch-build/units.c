@@ -441,7 +441,6 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 	struct source_index index;
 	struct error *error;
 
-	build_forget_shadow(build);
 	TRY(build_make_shadow(build));
 	TRY(source_index_load(build, &index));
 	error = candidates_find(build, &index, &candidates);

@@ -240,7 +240,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	diff -u a/fs/proc/version.c b/fs/proc/version.c >y.patch || true
 	build --keep kept --dry-run x.patch y.patch
 	ends 0 "version_proc_show"
-	grep -q '"Twice"' kept/patched/*/fs/proc/version.c
+	grep -q '"Twice"' kept/shadow/fs/proc/version.c
 	build --dry-run y.patch x.patch
 	ends 1 "y.patch:3: hunk 1 does not apply"
 }
