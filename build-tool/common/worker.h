@@ -29,7 +29,8 @@ typedef struct error *(*worker_run)(void *data, size_t index, struct buffer *ret
  * take the indexes in order.  With one process to run, that is ours.
  * @results: one for each index, empty; the caller frees them, after errors, too.
  *
- * Results and error do not depend on @jobs: the error is that of the lowest index that has one.
+ * Results and error do not depend on @jobs: if several indexes fail, the lowest one's error is
+ * returned.
  * Errors: the function's, a worker cannot be started or was killed, or a signal interrupted us.
  */
 struct error *workers_run_all(worker_run run, void *data, size_t count, unsigned int jobs,

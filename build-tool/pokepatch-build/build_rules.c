@@ -10,16 +10,27 @@
 #include "pokepatch-build/kconfig.h"
 #include "pokepatch-build/makefile_change.h"
 
-struct error *build_rules_unused(const struct build *build, const char *path, bool *ret)
+/* Read the configuration once for all files of the diffs. */
+static struct error *find_unused(struct build *build)
 {
+	struct changes *changes = build->changes;
 	_free_ char *config = xasprintf("%s/.config", build->tree);
+
+	if (changes->unused_known)
+		return NULL;
+	changes->unused_known = true;
+	return source_left_out(config, build->arch, &changes->unused);
+}
+
+struct error *build_rules_unused(struct build *build, const char *path, bool *ret)
+{
 	_free_ char *full = xasprintf("%s/%s", build->tree, path);
-	struct args folders = {};
-	struct error *error = source_left_out(config, build->arch, &folders);
+	const struct args *folders = &build->changes->unused;
 
 	*ret = false;
-	for (size_t i = 0; !error && i < folders.count; i++) {
-		const char *folder = folders.list[i];
+	TRY(find_unused(build));
+	for (size_t i = 0; i < folders->count; i++) {
+		const char *folder = folders->list[i];
 		size_t length = strlen(folder);
 
 		/* The Kconfig files of a driver that is off are read, but not those of a machine.
@@ -27,8 +38,7 @@ struct error *build_rules_unused(const struct build *build, const char *path, bo
 		if (!strncmp(path, folder, length) && path[length] == '/')
 			*ret |= has_prefix(folder, "arch/") || !file_exists(full);
 	}
-	args_deinit(&folders);
-	return error;
+	return NULL;
 }
 
 /* The text of a file after all diffs, which the caller frees; "" if it is removed. */

@@ -9,10 +9,10 @@
 #include "pokepatch-build/build.h"
 
 /*
- * build_rules_unused - does this kernel's configuration not use the folder of this file, as that of
- * another machine?  Such a file may be missing from the tree.
+ * build_rules_unused - is the file in a folder that this kernel's configuration does not use, such
+ * as another machine's?  Such a file may be missing from the tree.
  */
-struct error *build_rules_unused(const struct build *build, const char *path, bool *ret);
+struct error *build_rules_unused(struct build *build, const char *path, bool *ret);
 
 /*
  * build_rules_judge - judge the files in build->changes->rules, all diffs applied, and note or

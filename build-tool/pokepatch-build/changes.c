@@ -30,7 +30,9 @@ void changes_destroy(struct changes *changes)
 	vec_deinit(&changes->files);
 	vec_deinit(&changes->rules);
 	map_deinit(&changes->by_path);
+	map_deinit(&changes->rules_by_path);
 	map_deinit(&changes->refused);
+	args_deinit(&changes->unused);
 	free(changes);
 }
 

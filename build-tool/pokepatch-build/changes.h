@@ -21,8 +21,11 @@ struct changed_file {
 struct changes {
 	VEC(struct changed_file) files; /* sorted by path once all diffs are applied */
 	VEC(struct changed_file) rules; /* what is not compiled but decides it: build_rules.h */
+	struct map rules_by_path;	/* likewise, as by_path */
 	struct map by_path;		/* from a path to 1 + the index in files */
 	struct map refused;		/* refused paths: skip further diffs of these */
+	struct args unused; /* folders that the configuration does not use (build_rules.c) */
+	bool unused_known;
 };
 void changes_destroy(struct changes *changes);
 /* changes_find - the changed file at path, which changes owns; or NULL. */

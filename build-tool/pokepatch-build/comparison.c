@@ -72,9 +72,7 @@ static struct error *open_exporter(void *context, const char *path, struct paren
 		free(take_pointer(file));
 		TRY(modules_file(build, inside, &file));
 	}
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
+	module_name_of_file(name);
 	return open_module_at(build, name, file, ret);
 }
 

@@ -127,7 +127,7 @@ static struct error *add_new_files(const struct build *build, struct unit *unit,
 	TRY(file_read(path, &text, &length));
 	rest = text;
 	while ((word = strsep(&rest, " \\\n"))) {
-		_free_ char *name = *word ? path_normalise(word) : NULL;
+		_free_ char *name = path_normalise(module_source_name(build, word));
 		const struct changed_file *file = name ? changes_find(build->changes, name) : NULL;
 
 		if (!file || !file->created)
@@ -141,7 +141,7 @@ static struct error *add_new_files(const struct build *build, struct unit *unit,
 	return NULL;
 }
 
-/* Find out who reads the new files, and refuse source files that nobody does. */
+/* Add the new files to the units that read them; refuse source files that no unit reads. */
 static struct error *find_new_files(struct build *build)
 {
 	struct error *error = NULL;

@@ -32,7 +32,6 @@ struct user {
 	const struct planned *planned;
 	const char *source;
 	enum kind kind;
-	bool in_vmlinux;
 	bool known;  /* a candidate already */
 	bool differs;
 };
@@ -73,7 +72,6 @@ static void add_users(struct search *search, const struct candidates *candidates
 			.planned = unit,
 			.source = unit->source,
 			.kind = kind_of(search, unit),
-			.in_vmlinux = map_has(&search->index->units, unit->source),
 			.known = map_has(&known, unit->source),
 		};
 
@@ -96,11 +94,8 @@ static void add_constants(struct search *search)
 	const struct planned *pattern = map_get(&search->plan.by_source, "init/main.c");
 
 	for (size_t i = 0; pattern && i < ARRAY_SIZE(sources); i++) {
-		const char *file = NULL;
+		const char *file = map_get(&search->reached.files, sources[i]);
 
-		for (size_t j = 0; j < search->reached.list.count && !file; j++)
-			if (!strcmp(search->reached.list.list[j], sources[i]))
-				file = search->reached.list.list[j];
 		if (file)
 			*vec_push(&search->users) = (struct user){
 				.planned = pattern, .source = file, .kind = KIND_CONSTANTS};
@@ -268,7 +263,7 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 	size_t real = shadow->names.count;
 
 	TRY(try_batch(search, users, count));
-	/* If the compiler went past the changed files, it did so for good reason only once. */
+	/* The compiler went past changed files by "..", which now leads to the shadow. */
 	return shadow->names.count == real ? NULL : try_batch(search, users, count);
 }
 
@@ -294,7 +289,7 @@ static bool is_header(const struct changed_file *file)
 	return !file->outside && has_suffix(file->path, ".h");
 }
 
-/* Of what is refused if it would change; the code is that of patches.c for such files. */
+/* The kinds that are refused if they would change, with the codes that patches.c has for them. */
 static const struct {
 	enum kind kind;
 	const char *code, *text;
@@ -328,6 +323,34 @@ static void add_headers(struct build *build, struct candidate *candidate)
 	}
 }
 
+static void add_user(struct search *search, const char *source, struct candidates *candidates)
+{
+	struct candidate *candidate = vec_push(&candidates->list);
+
+	candidate->source = xstrdup(source);
+	candidate->in_vmlinux = map_has(&search->index->units, source);
+	candidate->planned = true;
+	add_headers(search->build, candidate);
+}
+
+/*
+ * Tell of vmlinux's units that are reached and that make -n did not print.  Such is
+ * init/version-timestamp.c, which is compiled when vmlinux is linked and has no code.
+ */
+static void note_unplanned(struct search *search)
+{
+	for (size_t i = 0; i < search->reached.list.count; i++) {
+		const char *path = search->reached.list.list[i];
+
+		if (has_suffix(path, ".c") && map_has(&search->index->units, path) &&
+		    !map_has(&search->plan.by_source, path))
+			build_note(search->build,
+				   "%s: it may include a changed header, and was not looked at: the "
+				   "kernel's build does not say how it is compiled",
+				   path);
+	}
+}
+
 static void take_users(struct search *search, struct candidates *candidates)
 {
 	size_t taken = 0, count = 0;
@@ -336,7 +359,6 @@ static void take_users(struct search *search, struct candidates *candidates)
 		add_headers(search->build, &candidates->list.list[i]);
 	for (size_t i = 0; i < search->users.count; i++) {
 		const struct user *user = &search->users.list[i];
-		struct candidate *candidate;
 
 		count += user->kind == KIND_UNIT;
 		if (user->kind != KIND_UNIT && user->differs)
@@ -346,12 +368,9 @@ static void take_users(struct search *search, struct candidates *candidates)
 		taken++;
 		if (user->known)
 			continue;
-		candidate = vec_push(&candidates->list);
-		candidate->source = xstrdup(user->source);
-		candidate->in_vmlinux = user->in_vmlinux;
-		candidate->planned = true;
-		add_headers(search->build, candidate);
+		add_user(search, user->source, candidates);
 	}
+	note_unplanned(search);
 	build_note(search->build,
 		   "changed headers may reach %zu unit%s, and matter to the code of %zu", count,
 		   count == 1 ? "" : "s", taken);

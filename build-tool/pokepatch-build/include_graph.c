@@ -10,6 +10,7 @@
 #include "common/proc.h"
 #include "pokepatch-build/patch.h"
 #include "pokepatch-build/shadow_tree.h"
+#include "pokepatch-build/tree.h"
 
 /* An #include line: the name as it is spelled, with its opening quote or bracket. */
 struct include_line {
@@ -126,8 +127,14 @@ static int compare_entries(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static struct error *make_graph(const char *tree, const char *arch, struct buffer *ret)
+struct origin {
+	const char *tree, *arch;
+};
+
+static struct error *make_graph(const void *context, struct buffer *ret)
 {
+	const struct origin *origin = context;
+	const char *tree = origin->tree, *arch = origin->arch;
 	static const char *const suffixes[] = {".c", ".h", ".S", ".inc"};
 	char *roots[] = {(char *)tree, NULL};
 	size_t skip = strlen(tree) + 1;
@@ -137,7 +144,6 @@ static struct error *make_graph(const char *tree, const char *arch, struct buffe
 
 	if (!walk)
 		return error_errno("cannot read %s", tree);
-	buffer_add_string(ret, graph_header);
 	while (!error && (entry = fts_read(walk))) {
 		if (entry->fts_info == FTS_D && entry->fts_level &&
 		    is_left_out(entry->fts_path + skip, arch))
@@ -202,26 +208,12 @@ static void add_folders(struct include_graph *graph, const char *arch)
 
 struct error *include_graph_load(const char *tree, const char *arch, struct include_graph *ret)
 {
-	_free_ char *path = xasprintf("%s/.pokepatch/graph", tree);
-	size_t length;
+	const struct origin origin = {tree, arch};
 
 	*ret = (struct include_graph){.tree = tree};
 	add_folders(ret, arch);
-	if (file_exists(path)) {
-		TRY(file_read(path, &ret->text, &length));
-	}
-	if (!ret->text || !has_prefix(ret->text, graph_header)) {
-		struct buffer text = {};
-		struct error *error = make_graph(tree, arch, &text);
-
-		free(ret->text);
-		ret->text = text.text;
-		if (!error)
-			error = file_write(path, text.text, text.length);
-		if (error)
-			return error;
-	}
-	add_lines(ret, ret->text + strlen(graph_header));
+	TRY(tree_text_load(tree, "graph", graph_header, make_graph, &origin, &ret->text));
+	add_lines(ret, ret->text);
 	return NULL;
 }
 
@@ -304,7 +296,7 @@ static void add_reached(struct reached *ret, const char *path)
 {
 	if (map_has(&ret->files, path))
 		return;
-	map_slot(&ret->files, path);
+	*map_slot(&ret->files, path) = (char *)path;
 	*vec_push(&ret->list) = path;
 }
 

@@ -38,7 +38,7 @@ void include_graph_change(struct include_graph *graph, const char *path,
 
 /* A file that a changed file reaches. */
 struct reached {
-	struct map files; /* keys: paths; borrowed from the graph and from the paths given */
+	struct map files; /* from a path to itself; borrowed from the graph and the paths given */
 	VEC(const char *) list;
 	VEC(char *) upward; /* ways to included files that have "..", as the compiler goes */
 };

@@ -18,7 +18,7 @@ struct side {
 
 static const char *const value_names[] = {[KCONFIG_N] = "n", [KCONFIG_M] = "m", [KCONFIG_Y] = "y"};
 
-/* A value that is not known is equal only to that of the same expression. */
+/* An unknown value equals only the value of the same expression. */
 static void print_value(struct buffer *out, enum kconfig_value value, const char *first,
 			const char *second)
 {

@@ -2,15 +2,12 @@
 /* Whether changes to makefiles change how this kernel is compiled; see makefile_change.h. */
 #include "pokepatch-build/makefile_change.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/changes.h"
+#include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/shadow_tree.h"
 
 /* ---- without make ----------------------------------------------------------- */
 
@@ -90,89 +87,23 @@ static bool judge_text(struct makefile_change *change)
 	return change->reason;
 }
 
-/* ---- a tree of links -------------------------------------------------------- */
-
-/* Is this a file that kbuild makes, and would not make again? */
-static bool is_made(const char *name)
-{
-	return has_suffix(name, ".o") || has_suffix(name, ".a") || has_suffix(name, ".cmd") ||
-	       has_suffix(name, ".ko") || has_suffix(name, ".mod");
-}
+/* ---- make in a shadow of the tree ------------------------------------------- */
 
 /*
- * Make a folder with a link to each of the tree's files there, but not to what is compiled already:
- * kbuild has no command for that.  @deep: do so for the folders in it; otherwise link to them.
- */
-static struct error *link_folder(const char *from, const char *to, bool deep)
-{
-	struct error *error = make_dirs(to);
-	struct dirent *entry;
-	DIR *dir = error ? NULL : opendir(from);
-
-	while (!error && dir && (entry = readdir(dir))) {
-		_free_ char *source = xasprintf("%s/%s", from, entry->d_name);
-		_free_ char *link = xasprintf("%s/%s", to, entry->d_name);
-		struct stat status;
-
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    !strcmp(entry->d_name, ".pokepatch") || is_made(entry->d_name))
-			continue;
-		if (deep && !lstat(source, &status) && S_ISDIR(status.st_mode))
-			error = link_folder(source, link, true);
-		else if (symlink(source, link))
-			error = error_errno("cannot make %s", link);
-	}
-	if (dir)
-		closedir(dir);
-	return error;
-}
-
-/* Make the tree of links, in which all on the way to the folder, and all in it, is real. */
-static struct error *link_tree(const char *tree, const char *folder, const char *to)
-{
-	_free_ char *full = xasprintf("%s/%s", tree, folder);
-	_free_ char *real = xasprintf("%s/%s", to, folder);
-
-	for (const char *p = folder; p; p = strchr(p, '/')) {
-		p += *p == '/';
-		_free_ char *from = xasprintf("%s/%.*s", tree, (int)(p - folder), folder);
-		_free_ char *there = xasprintf("%s/%.*s", to, (int)(p - folder), folder);
-		size_t length = strcspn(p, "/");
-		_free_ char *next = xasprintf("%s%.*s", there, (int)length, p);
-
-		TRY(link_folder(from, there, false));
-		if (unlink(next) && errno != ENOENT)
-			return error_errno("cannot remove %s", next);
-		if (!p[length])
-			break;
-	}
-	return link_folder(full, real, true);
-}
-
-/*
- * Write one text of a changed makefile into the tree of links, with a first line that makes make
+ * Write one text of a changed makefile into the shadow, with a first line that makes make
  * say that it reads the file.
  */
 static const char read_mark[] = "pokepatch: read ";
 
-static struct error *write_makefile(const char *links, const char *path, const char *text)
+static struct error *write_makefile(struct shadow *shadow, const char *path, const char *text)
 {
-	_free_ char *to = xasprintf("%s/%s", links, path);
-	_free_ char *folder = xstrndup(to, (size_t)(strrchr(to, '/') - to));
 	struct buffer marked = {};
 	struct error *error;
 
-	TRY(make_dirs(folder));
-	_free_ char *real = realpath(folder, NULL);
-	_free_ char *real_links = realpath(links, NULL);
-	/* A folder of the source may itself be a link, which leads into the prepared tree. */
-	if (!real || !real_links || !has_prefix(real, real_links))
-		return error_new(STATUS_FAILED, "%s: its folder is a symbolic link", path);
-	TRY(remove_tree(to));
 	if (!text)
-		return NULL;
+		return shadow_take(shadow, path);
 	buffer_printf(&marked, "$(info %s%s)\n%s", read_mark, path, text);
-	error = file_write_scratch(to, marked.text, marked.length);
+	error = shadow_put(shadow, path, marked.text, marked.length);
 	buffer_deinit(&marked);
 	return error;
 }
@@ -354,28 +285,28 @@ char *makefile_first_difference(const char *old_output, const char *new_output)
 /* ---- one folder ------------------------------------------------------------- */
 
 /* Run make -n for the folder. */
-static struct error *run_make(const struct build *build, const char *links, const char *folder,
-			      struct buffer *ret)
+static struct error *run_make(const struct build *build, const struct shadow *shadow,
+			      const char *folder, struct buffer *ret)
 {
 	char *const targets[] = {"-n", "KBUILD_MODULES=1", NULL};
-	struct build in_links = *build;
+	struct build in_shadow = *build;
 	bool ok;
 
-	in_links.tree = (char *)links;
-	in_links.options.jobs = 1; /* several makes would mix their lines */
+	in_shadow.tree = shadow->folder;
+	in_shadow.options.jobs = 1; /* several makes would mix their lines */
 	buffer_add(ret, "", 0);
-	return kbuild_make(&in_links, folder, targets, &ok, ret);
+	return kbuild_make(&in_shadow, folder, targets, &ok, ret);
 }
 
 /* Write the old or new texts; or, if @alone is not NULL, only that new one, and all new files. */
-static struct error *write_all(const char *links, struct makefile_change *const *changes,
+static struct error *write_all(struct shadow *shadow, struct makefile_change *const *changes,
 			       size_t count, bool new, const struct makefile_change *alone)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct makefile_change *change = changes[i];
 		bool now = alone ? change == alone || !change->old_text : new;
 
-		TRY(write_makefile(links, change->path, now ? change->new_text : change->old_text));
+		TRY(write_makefile(shadow, change->path, now ? change->new_text : change->old_text));
 	}
 	return NULL;
 }
@@ -393,26 +324,26 @@ static void judge_unread(struct makefile_change *change, const char *output)
 		change->reason = xstrdup("it is not known which makefile includes it");
 }
 
-static struct error *judge_folder(const struct build *build, const char *links, const char *folder,
-				  struct makefile_change *const *changes, size_t count)
+static struct error *judge_folder(const struct build *build, struct shadow *shadow,
+				  const char *folder, struct makefile_change *const *changes, size_t count)
 {
 	struct buffer old = {}, new = {}, alone = {};
 	_free_ char *reason = NULL;
-	struct error *error = write_all(links, changes, count, false, NULL);
+	struct error *error = write_all(shadow, changes, count, false, NULL);
 
 	if (!error)
-		error = run_make(build, links, folder, &old);
+		error = run_make(build, shadow, folder, &old);
 	if (!error)
-		error = write_all(links, changes, count, true, NULL);
+		error = write_all(shadow, changes, count, true, NULL);
 	if (!error)
-		error = run_make(build, links, folder, &new);
+		error = run_make(build, shadow, folder, &new);
 	if (!error)
 		reason = makefile_first_difference(old.text, new.text);
 	/* Of several, find those that make a difference alone. */
 	for (size_t i = 0; !error && reason && count > 1 && i < count; i++) {
-		error = write_all(links, changes, count, false, changes[i]);
+		error = write_all(shadow, changes, count, false, changes[i]);
 		if (!error)
-			error = run_make(build, links, folder, &alone);
+			error = run_make(build, shadow, folder, &alone);
 		if (!error)
 			changes[i]->reason = makefile_first_difference(old.text, alone.text);
 		buffer_deinit(&alone);
@@ -518,7 +449,7 @@ static bool is_within(const char *folder, const char *outer)
 static struct error *judge_folders(const struct build *build, struct makefile_change *changes,
 				   char *const *folders, size_t count)
 {
-	_free_ char *links = xasprintf("%s/makefiles", build->work);
+	_free_ char *path = xasprintf("%s/makefiles", build->work);
 	_free_ struct makefile_change **within = xcalloc(count, sizeof(struct makefile_change *));
 
 	for (;;) {
@@ -534,9 +465,17 @@ static struct error *judge_folders(const struct build *build, struct makefile_ch
 		for (size_t i = 0; i < count; i++)
 			if (!changes[i].note && !changes[i].reason && is_within(folders[i], outer))
 				within[nr++] = &changes[i];
-		TRY(link_tree(build->tree, outer, links));
-		TRY(judge_folder(build, links, outer, within, nr));
-		TRY(remove_tree(links));
+		struct shadow shadow;
+		struct error *error = shadow_init(&shadow, build->tree, path);
+
+		if (!error)
+			error = shadow_open(&shadow, outer);
+		if (!error)
+			error = judge_folder(build, &shadow, outer, within, nr);
+		if (!error)
+			error = remove_tree(path);
+		shadow_deinit(&shadow);
+		TRY(error);
 	}
 }
 

@@ -23,7 +23,7 @@ struct makefile_change {
 /*
  * makefiles_judge - set note or reason of each change, all of which are made together.
  *
- * Runs make in the work folder, in folders of links into the prepared tree.
+ * Runs make in the work folder, in a shadow of the prepared tree.
  */
 struct error *makefiles_judge(const struct build *build, struct makefile_change *changes,
 			      size_t count);

@@ -21,6 +21,7 @@
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "pokepatch-build/units.h"
 
 /* ---- the folder ------------------------------------------------------------- */
@@ -124,6 +125,14 @@ bool module_source_has(const struct build *build, const char *path)
 	return found;
 }
 
+bool module_source_has_place(const struct build *build, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_free_ char *folder = slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
+
+	return build->module_source && (!folder || module_source_has(build, folder));
+}
+
 const char *module_source_cwd(const struct build *build)
 {
 	return build->files.kbuild;
@@ -208,24 +217,25 @@ static char *dependency_inside(const struct build *build, const char *root, cons
 static void take_depends(struct build *build, struct found *found)
 {
 	struct args inside = {};
+	struct map seen = {};
 
 	for (char **depend = found->compiled.depends; *depend; depend++) {
 		_free_ char *path = dependency_inside(build, found->outside->root, *depend);
 		struct changed_file *file = path ? changes_find(build->changes, path) : NULL;
-		bool known = !file;
 
 		if (path)
 			args_add(&inside, path);
-		for (size_t i = 0; file && i < found->changed.count; i++)
-			known |= found->changed.list[i] == file->path;
-		if (!known)
-			*vec_push(&found->changed) = file->path;
+		if (!file || map_has(&seen, file->path))
+			continue;
+		map_slot(&seen, file->path);
+		*vec_push(&found->changed) = file->path;
 	}
+	map_deinit(&seen);
 	strings_free(found->compiled.depends);
 	found->compiled.depends = inside.list;
 }
 
-/* Read a .cmd file of the folder; *ret is empty if it is not that of a unit. */
+/* Read a .cmd file of the folder; found->changed is empty if it is no unit's. */
 static struct error *read_cmd(struct build *build, const char *path, struct found *ret)
 {
 	const char *inside = path_inside(build, path);
@@ -274,6 +284,14 @@ static void add_word(const char *word, const char *root, const char *to, struct 
 static char *shadow_path(const struct build *build)
 {
 	return xasprintf("%s/module-source", build->work);
+}
+
+const char *module_source_name(const struct build *build, const char *file)
+{
+	_free_ char *shadow = shadow_path(build);
+	size_t length = strlen(shadow);
+
+	return !strncmp(file, shadow, length) && file[length] == '/' ? file + length + 1 : file;
 }
 
 /* Add the recorded command, without -c, output and source. */
@@ -374,51 +392,15 @@ static struct error *check_kernel(const struct build *build, const char *module)
 			 module, (int)strcspn(found, " "), found, build->release);
 }
 
-static bool is_newer(const struct stat *a, const struct stat *b)
-{
-	return a->st_mtim.tv_sec > b->st_mtim.tv_sec ||
-	       (a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec > b->st_mtim.tv_nsec);
-}
-
-/* The file that was changed last, if that was after the module was linked; or NULL. */
-static char *find_edited(const struct build *build, char *const *depends, const char *module)
-{
-	struct stat last, status;
-	const char *found = NULL;
-
-	if (stat(module, &last))
-		return NULL;
-	for (; depends && *depends; depends++) {
-		_free_ char *path = xasprintf("%s/%s", build->module_source, *depends);
-
-		if (stat(path, &status) || !is_newer(&status, &last))
-			continue;
-		last = status;
-		found = *depends;
-	}
-	return found ? xstrdup(found) : NULL;
-}
-
-/* The names of the modules that have the object.  KBUILD_MODNAME may be "a:b" (units.c). */
 static void module_names(const struct build *build, const struct found *found, struct args *ret)
 {
-	_free_ char *alone = xasprintf("%s/%.*sko", build->module_source,
-				       (int)strlen(found->object) - 1, found->object);
-	_free_ char *name = xasprintf("%.*s", (int)(strlen(alone) - strlen(".ko")), alone);
-	const char *modname = found->compiled.modname;
-	char *own = strrchr(name, '/') + 1;
-	bool listed = !file_exists(alone);
+	_free_ char *path = xasprintf("%s/%.*s", build->module_source,
+				      (int)(strlen(found->object) - strlen(".o")), found->object);
+	_free_ char *module = xasprintf("%s.ko", path);
+	char *name = strrchr(path, '/') + 1;
 
-	for (char *p = own; *p; p++)
-		if (*p == '-' || *p == ',')
-			*p = '_';
-	for (size_t length; *modname; modname += length + (modname[length] == ':')) {
-		length = strcspn(modname, ":");
-		args_addf(ret, "%.*s", (int)length, modname);
-		listed |= !strcmp(own, ret->list[ret->count - 1]);
-	}
-	if (!listed)
-		args_add(ret, own);
+	module_name_of_file(name);
+	module_names_add(found->compiled.modname, file_exists(module) ? name : NULL, ret);
 }
 
 static void add_unit(struct build *build, struct found *found, const char *parent,
@@ -437,7 +419,8 @@ static void add_unit(struct build *build, struct found *found, const char *paren
 		.argv = take_pointer(found->compiled.argv.list),
 		.exact_object = xasprintf("%s/exact-%zu.o", build->work, build->nr_units),
 		.objtool_ran = found->compiled.objtool,
-		.edited = find_edited(build, found->compiled.depends, parent_path),
+		.edited = file_find_newer(build->module_source, found->compiled.depends,
+					  parent_path),
 		.outside = take_pointer(found->outside),
 		.nr_changed_files = found->changed.count,
 	};
@@ -481,7 +464,7 @@ static struct error *add_units(struct build *build, struct found *found)
 static bool any_changed(const struct build *build)
 {
 	for (size_t i = 0; i < build->changes->files.count; i++)
-		if (module_source_has(build, build->changes->files.list[i].path))
+		if (build->changes->files.list[i].outside)
 			return true;
 	return false;
 }
@@ -516,59 +499,39 @@ struct error *module_source_add_units(struct build *build)
 /* ---- the shadow ------------------------------------------------------------- */
 
 /* Write a changed file.  A line marker keeps the name by which kbuild knows the file (__FILE__). */
-static struct error *write_changed(const struct changed_file *file, const char *root,
-				   const char *to)
+static struct error *write_changed(struct shadow *shadow, const struct changed_file *file,
+				   const char *root)
 {
 	struct buffer out = {};
 	struct error *error;
 
+	if (file->deleted)
+		return shadow_take(shadow, file->path);
 	buffer_printf(&out, "# 1 \"%s/%s\"\n", root, file->path);
 	text_lines_join_numbered(&file->new_lines, &out);
-	error = file_write_scratch(to, out.text, out.length);
+	error = shadow_put(shadow, file->path, out.text, out.length);
 	buffer_deinit(&out);
 	return error;
 }
 
-/* What a file of the shadow is a link to: links within the folder must lead to the shadow, too. */
-static char *link_target(const struct build *build, const FTSENT *entry, const char *shadow)
-{
-	_free_ char *real = entry->fts_info == FTS_SL ? realpath(entry->fts_path, NULL) : NULL;
-	const char *inside = real ? path_inside(build, real) : NULL;
-
-	return inside ? xasprintf("%s/%s", shadow, inside) : xstrdup(real ?: entry->fts_path);
-}
-
-static struct error *write_entry(const struct build *build, const FTSENT *entry, const char *root,
-				 const char *shadow)
-{
-	const char *inside = path_inside(build, entry->fts_path);
-	struct changed_file *file = changes_find(build->changes, inside);
-	_free_ char *to = xasprintf("%s/%s", shadow, inside);
-	_free_ char *folder = xstrndup(to, (size_t)(strrchr(to, '/') - to));
-	_free_ char *target = link_target(build, entry, shadow);
-
-	TRY(make_dirs(folder));
-	if (file && entry->fts_info != FTS_SL)
-		return write_changed(file, root, to);
-	return symlink(target, to) ? error_errno("cannot make the link %s", to) : NULL;
-}
-
 struct error *module_source_write(struct build *build)
 {
-	_free_ char *shadow = shadow_path(build);
+	_free_ char *path = shadow_path(build);
 	const char *root = NULL;
-	struct error *error = NULL;
-	FTSENT *entry;
-	FTS *walk;
+	struct shadow shadow;
+	struct error *error;
 
 	for (size_t i = 0; !root && i < build->nr_units; i++)
 		root = build->units[i].outside ? build->units[i].outside->root : NULL;
 	if (!root)
 		return NULL;
-	TRY(remove_tree(shadow)); /* of an earlier run (leave_out.h) */
-	TRY(walk_begin(build->module_source, &walk));
-	while (!error && (entry = next_file(walk)))
-		error = write_entry(build, entry, root, shadow);
-	fts_close(walk);
+	TRY(remove_tree(path)); /* of an earlier run (leave_out.h) */
+	error = shadow_init(&shadow, build->module_source, path);
+	if (!error)
+		error = shadow_open(&shadow, "");
+	for (size_t i = 0; !error && i < build->changes->files.count; i++)
+		if (build->changes->files.list[i].outside)
+			error = write_changed(&shadow, &build->changes->files.list[i], root);
+	shadow_deinit(&shadow);
 	return error;
 }

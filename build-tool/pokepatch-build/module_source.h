@@ -27,6 +27,9 @@ struct error *module_source_open(struct build *build);
 char *module_source_find(const struct build *build, const char *path);
 bool module_source_has(const struct build *build, const char *path);
 
+/* module_source_has_place - does the folder have the one that a new file would be in? */
+bool module_source_has_place(const struct build *build, const char *path);
+
 /* module_source_refuse_uncompiled - refuse a changed file from which no module was compiled. */
 void module_source_refuse_uncompiled(struct build *build, const char *path);
 
@@ -50,6 +53,8 @@ struct error *module_source_write(struct build *build);
  */
 void module_source_add_command(const struct build *build, const struct unit *unit, bool patched,
 			       const char *object, struct args *ret);
+/* module_source_name - a file as the compiler names it: its path in the folder, or all of file. */
+const char *module_source_name(const struct build *build, const char *file);
 /* module_source_cwd - where the compiler runs: as kbuild ran it, in the kernel's build folder. */
 const char *module_source_cwd(const struct build *build);
 

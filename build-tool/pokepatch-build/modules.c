@@ -71,6 +71,26 @@ struct error *modules_find(const struct build *build, const char *name, char **r
 		       : modules_find_below(build->files.modules, name, ret);
 }
 
+void module_name_of_file(char *name)
+{
+	for (; *name; name++)
+		if (*name == '-' || *name == ',')
+			*name = '_';
+}
+
+void module_names_add(const char *modname, const char *alone, struct args *ret)
+{
+	bool listed = !alone;
+
+	for (size_t length; *modname; modname += length + (modname[length] == ':')) {
+		length = strcspn(modname, ":");
+		args_addf(ret, "%.*s", (int)length, modname);
+		listed |= !strcmp(alone ?: "", ret->list[ret->count - 1]);
+	}
+	if (!listed)
+		args_add(ret, alone);
+}
+
 /* ---- the package with debug information -------------------------------------------- */
 
 static struct error *no_package(const struct build *build, const char *why)

@@ -16,6 +16,16 @@ struct error *modules_find(const struct build *build, const char *name, char **r
  */
 struct error *modules_find_below(const char *folder, const char *name, char **ret);
 
+/* module_name_of_file - make a file's name without .ko, in place, the module's: "nf_tables". */
+void module_name_of_file(char *name);
+/*
+ * module_names_add - add the names of the modules that have an object.
+ * @modname: KBUILD_MODNAME: all that consist of several objects, with colons between
+ * @alone: the one that consists of this object alone, which KBUILD_MODNAME lacks if there are
+ *	others (modname-multi in scripts/Makefile.lib); or NULL
+ */
+void module_names_add(const char *modname, const char *alone, struct args *ret);
+
 /*
  * modules_file - the file of a module with debug information, which is extracted from its package
  * when it is needed for the first time.  The caller frees it.  What is packed in a folder that the

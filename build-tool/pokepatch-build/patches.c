@@ -210,6 +210,12 @@ static void set_text(struct changed_file *file, char *text, size_t length)
 	text_lines_split(text, length, &file->new_lines);
 }
 
+/* Where a file is before the diffs, if it is there; the caller frees it. */
+static char *source_path(const struct build *build, const char *path)
+{
+	return module_source_find(build, path) ?: xasprintf("%s/%s", build->tree, path);
+}
+
 /*
  * Get the changed file at path, and read it from the tree first; *ret is NULL if it is refused, or
  * left out because this kernel does not use its folder.
@@ -217,8 +223,7 @@ static void set_text(struct changed_file *file, char *text, size_t length)
 static struct error *load_file(struct build *build, const struct patch_entry *entry,
 			       const char *path, struct changed_file **ret)
 {
-	_free_ char *outside = module_source_find(build, path);
-	_free_ char *from = outside ? xstrdup(outside) : xasprintf("%s/%s", build->tree, path);
+	_free_ char *from = source_path(build, path);
 	struct changed_file *file = changes_find(build->changes, path);
 	char *text;
 	size_t length;
@@ -234,7 +239,7 @@ static struct error *load_file(struct build *build, const struct patch_entry *en
 	}
 	TRY(file_read(from, &text, &length));
 	file = changes_add(build->changes, path);
-	file->outside = outside;
+	file->outside = module_source_has(build, path);
 	set_text(file, text, length);
 	*ret = file;
 	return NULL;
@@ -250,6 +255,7 @@ static struct changed_file *create_file(struct build *build, const char *path,
 		file = changes_add(build->changes, path);
 	from = from_path ? changes_find(build->changes, from_path) : NULL;
 	file->created = !file->text;
+	file->outside = from ? from->outside : file->outside || module_source_has_place(build, path);
 	file->deleted = false;
 	text_lines_deinit(&file->new_lines);
 	for (size_t i = 0; from && i < from->new_lines.count; i++)
@@ -271,12 +277,12 @@ static struct error *open_file(struct build *build, const struct patch_entry *en
 	if (entry->change == PATCH_MODIFY || entry->change == PATCH_DELETE)
 		return load_file(build, entry, entry->old_path, ret);
 	*ret = NULL;
-	full = xasprintf("%s/%s", build->tree, entry->new_path);
+	full = source_path(build, entry->new_path);
 	present = changes_find(build->changes, entry->new_path);
 	if (present ? !present->deleted : file_exists(full))
 		return error_new(STATUS_FAILED,
-				 "%s: the diff makes this file, which the kernel's source has "
-				 "already; is it another kernel's diff, or applied already?",
+				 "%s: the diff makes this file, which the source has already; "
+				 "is it another kernel's diff, or applied already?",
 				 entry->new_path);
 	if (entry->change != PATCH_CREATE) {
 		TRY(load_file(build, entry, entry->old_path, &from));
@@ -331,12 +337,11 @@ static struct error *load_rules(struct build *build, const struct patch_entry *e
 	char *text = NULL;
 	size_t length = 0;
 
-	for (size_t i = 0; i < changes->rules.count; i++) {
-		*ret = &changes->rules.list[i];
-		if (!strcmp((*ret)->path, path))
-			return NULL;
-	}
-	*ret = NULL;
+	size_t place = (size_t)map_get(&changes->rules_by_path, path);
+
+	*ret = place ? &changes->rules.list[place - 1] : NULL;
+	if (place)
+		return NULL;
 	if (file_exists(from)) {
 		TRY(file_read(from, &text, &length));
 	} else if (entry->change != PATCH_CREATE) {
@@ -345,6 +350,7 @@ static struct error *load_rules(struct build *build, const struct patch_entry *e
 	}
 	*ret = vec_push(&changes->rules);
 	(*ret)->path = xstrdup(path);
+	*map_slot(&changes->rules_by_path, (*ret)->path) = (void *)changes->rules.count;
 	set_text(*ret, text ?: xstrdup(""), length);
 	return NULL;
 }

@@ -33,7 +33,4 @@ void plan_deinit(struct plan *plan);
 /* plan_add_command - add compiler and flags of a unit, as struct unit has them. */
 void plan_add_command(const struct plan *plan, const struct planned *unit, struct args *ret);
 
-/* plan_write - in plan.c, for tests: make a plan's text from what make -n printed. */
-struct error *plan_write(const char *output, struct buffer *ret);
-
 #endif /* POKEPATCH_PLAN_H */

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/args.h"
+
 char *path_normalise(const char *path)
 {
 	char *out, *end;
@@ -40,17 +42,47 @@ char *path_normalise(const char *path)
 	return out;
 }
 
-/* Flags of the compiler name programs in .pokepatch/ (entries.c). */
+/*
+ * Is this in the shadow, too?  What is compiled already is not, so that make -n says how it would
+ * be.  Flags of the compiler name programs in .pokepatch/ (entries.c).
+ */
 static bool is_linked(const char *name)
 {
-	return (name[0] != '.' || !strcmp(name, ".pokepatch")) && !has_suffix(name, ".o");
+	static const char *const compiled[] = {".o", ".a", ".ko", ".mod"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(compiled); i++)
+		if (has_suffix(name, compiled[i]))
+			return false;
+	return name[0] != '.' || !strcmp(name, ".pokepatch");
+}
+
+/* What to link to for an entry of the tree: where the tree itself has a link, its end's shadow. */
+static char *link_target(const struct shadow *shadow, const char *entry, bool is_link)
+{
+	_free_ char *end = is_link ? realpath(entry, NULL) : NULL;
+	size_t length = strlen(shadow->real_tree);
+
+	if (end && !strncmp(end, shadow->real_tree, length) && end[length] == '/')
+		return xasprintf("%s%s", shadow->folder, end + length);
+	return xstrdup(entry);
+}
+
+/* The entry's type; some file systems do not give it with the name. */
+static unsigned char entry_type(const struct dirent *entry, const char *path)
+{
+	struct stat status;
+
+	if (entry->d_type != DT_UNKNOWN || lstat(path, &status))
+		return entry->d_type;
+	return IFTODT(status.st_mode);
 }
 
 /*
- * Link everything that the tree has in the folder and the shadow has not, but objects and what
- * kbuild notes of them.
+ * Link everything that the tree has in the folder and the shadow has not.
+ * @ret_folders: the folders among it, if not NULL; the caller frees the names
  */
-static struct error *link_entries(const struct shadow *shadow, const char *folder)
+static struct error *link_entries(const struct shadow *shadow, const char *folder,
+				  struct args *ret_folders)
 {
 	_free_ char *from = xasprintf("%s/%s", shadow->tree, folder);
 	DIR *entries = opendir(from);
@@ -62,11 +94,15 @@ static struct error *link_entries(const struct shadow *shadow, const char *folde
 	while (!error && (entry = readdir(entries))) {
 		if (!is_linked(entry->d_name))
 			continue;
-		_free_ char *target = xasprintf("%s/%s", from, entry->d_name);
+		_free_ char *path = xasprintf("%s/%s", from, entry->d_name);
+		unsigned char type = entry_type(entry, path);
+		_free_ char *target = link_target(shadow, path, type == DT_LNK);
 		_free_ char *link = xasprintf("%s/%s/%s", shadow->folder, folder, entry->d_name);
 
 		if (symlink(target, link) && errno != EEXIST)
 			error = error_errno("cannot make the link %s", link);
+		if (ret_folders && type == DT_DIR && entry->d_name[0] != '.')
+			args_addf(ret_folders, "%s%s%s", folder, *folder ? "/" : "", entry->d_name);
 	}
 	closedir(entries);
 	return error;
@@ -90,19 +126,35 @@ static struct error *make_real(struct shadow *shadow, const char *folder)
 		return error_errno("cannot make the folder %s", path);
 	name = *vec_push(&shadow->names) = xstrdup(folder);
 	map_slot(&shadow->real, name);
-	return link_entries(shadow, folder);
+	return link_entries(shadow, folder, NULL);
 }
 
 struct error *shadow_init(struct shadow *shadow, const char *tree, const char *folder)
 {
-	*shadow = (struct shadow){.tree = xstrdup(tree), .folder = xstrdup(folder)};
+	*shadow = (struct shadow){.tree = xstrdup(tree), .folder = xstrdup(folder),
+				  .real_tree = realpath(tree, NULL)};
+	if (!shadow->real_tree)
+		return error_errno("cannot read %s", tree);
 	return make_real(shadow, "");
+}
+
+struct error *shadow_open(struct shadow *shadow, const char *folder)
+{
+	struct args folders = {};
+	struct error *error = make_real(shadow, folder);
+
+	if (!error)
+		error = link_entries(shadow, folder, &folders);
+	for (size_t i = 0; !error && i < folders.count; i++)
+		error = shadow_open(shadow, folders.list[i]);
+	args_deinit(&folders);
+	return error;
 }
 
 struct error *shadow_refresh(struct shadow *shadow)
 {
 	for (size_t i = 0; i < shadow->names.count; i++)
-		TRY(link_entries(shadow, shadow->names.list[i]));
+		TRY(link_entries(shadow, shadow->names.list[i], NULL));
 	return NULL;
 }
 
@@ -150,6 +202,7 @@ void shadow_deinit(struct shadow *shadow)
 	vec_deinit(&shadow->names);
 	map_deinit(&shadow->real);
 	free(shadow->tree);
+	free(shadow->real_tree);
 	free(shadow->folder);
 	*shadow = (struct shadow){};
 }

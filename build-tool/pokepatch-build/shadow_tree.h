@@ -16,12 +16,15 @@
 
 struct shadow {
 	char *tree, *folder; /* absolute */
+	char *real_tree;     /* the tree without links on the way to it */
 	struct map real;     /* keys: folders, in the tree, that are real folders here */
 	VEC(char *) names;   /* owns the keys */
 };
 
 /* shadow_init - make the shadow of a tree in the new folder.  Deinit it after errors, too. */
 struct error *shadow_init(struct shadow *shadow, const char *tree, const char *folder);
+/* shadow_open - have a folder, and all that are in it, be real folders. */
+struct error *shadow_open(struct shadow *shadow, const char *folder);
 /*
  * shadow_refresh - link what the tree has now and had not before: files that kbuild has generated.
  * What was taken out with shadow_take() must be taken out again.

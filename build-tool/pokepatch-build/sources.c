@@ -157,8 +157,9 @@ static void strip_prefix(struct buffer *lines, const char *prefix, size_t length
 	*lines = stripped;
 }
 
-static struct error *list_units(const char *vmlinux, struct buffer *ret)
+static struct error *list_units(const void *context, struct buffer *ret)
 {
+	const char *vmlinux = context;
 	_free_ char *prefix = NULL;
 	struct dwarf_units units;
 	Dwarf_Die die;
@@ -184,24 +185,10 @@ static struct error *list_units(const char *vmlinux, struct buffer *ret)
 
 static struct error *load_units(struct build *build, struct source_index *index)
 {
-	_free_ char *path =
-		xasprintf("%s/.pokepatch/units-%s", build->tree, build->vmlinux_build_id);
-	size_t length;
+	_free_ char *name = xasprintf("units-%s", build->vmlinux_build_id);
 
-	if (file_exists(path)) {
-		TRY(file_read(path, &index->unit_text, &length));
-	} else {
-		struct buffer text = {};
-		struct error *error = list_units(build->files.vmlinux, &text);
-
-		if (!error)
-			error = file_write(path, text.text, text.length);
-		if (error) {
-			buffer_deinit(&text);
-			return error;
-		}
-		index->unit_text = text.text;
-	}
+	TRY(tree_text_load(build->tree, name, "", list_units, build->files.vmlinux,
+			   &index->unit_text));
 	for (char *line = index->unit_text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		map_slot(&index->units, line);

@@ -406,6 +406,31 @@ static struct error *tree_path(struct build *build, const struct buffer *identit
 	return NULL;
 }
 
+struct error *tree_text_load(const char *tree, const char *name, const char *header,
+			     tree_text_make make, const void *context, char **ret)
+{
+	_free_ char *path = xasprintf("%s/.pokepatch/%s", tree, name);
+	_free_ char *kept = NULL;
+	struct buffer made = {};
+	struct error *error;
+	size_t length;
+
+	if (file_exists(path))
+		TRY(file_read(path, &kept, &length));
+	if (kept && has_prefix(kept, header)) {
+		*ret = xstrdup(kept + strlen(header));
+		return NULL;
+	}
+	buffer_add_string(&made, header);
+	error = make(context, &made);
+	if (!error)
+		error = file_write(path, made.text ?: "", made.length);
+	if (!error)
+		*ret = xstrdup((made.text ?: "") + strlen(header));
+	buffer_deinit(&made);
+	return error;
+}
+
 struct error *tree_rebuild(struct build *build)
 {
 	struct buffer identity = {};

@@ -90,6 +90,17 @@ struct error *kernel_read_vmlinux_id(struct build *build); /* sets vmlinux's, on
 struct error *identity_add_file(struct buffer *text, const char *folder, const char *name);
 
 /*
+ * tree_text_load - read a text that is kept in the tree's .pokepatch/, made first if it is missing
+ * or was written in another form.
+ * @header: what the text begins with; names the form
+ * @make: appends what follows the header
+ * @ret: the text behind the header, which the caller frees
+ */
+typedef struct error *(*tree_text_make)(const void *context, struct buffer *ret);
+struct error *tree_text_load(const char *tree, const char *name, const char *header,
+			     tree_text_make make, const void *context, char **ret);
+
+/*
  * tree_rebuild - remove the tree and prepare it again, with the tree's lock held exclusively.
  * The caller holds the lock shared before and afterwards, but not in between.
  */

@@ -24,9 +24,7 @@ static struct error *find_alone(const struct build *build, const char *source, c
 	_free_ char *path = NULL, *below = NULL;
 
 	name[strlen(name) - strlen(".o")] = '\0';
-	for (char *p = name; *p; p++)
-		if (*p == '-' || *p == ',')
-			*p = '_';
+	module_name_of_file(name);
 	TRY(modules_find(build, name, &path));
 	below = xasprintf("/%s", path ?: "");
 	if (has_suffix(below, file))
@@ -39,26 +37,14 @@ static int order_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/*
- * Find the modules that kbuild links an object into, sorted.  KBUILD_MODNAME has the names of all
- * that consist of several objects, with colons between, and lacks the one that consists of this
- * object alone if there are others (modname-multi in scripts/Makefile.lib).
- */
+/* Find the modules that kbuild links an object into, sorted. */
 static struct error *find_modules(const struct build *build, const char *source,
 				  const char *modname, struct args *ret)
 {
 	_free_ char *alone = NULL;
 
-	for (size_t length; *modname; modname += length + (modname[length] == ':')) {
-		length = strcspn(modname, ":");
-		args_addf(ret, "%.*s", (int)length, modname);
-	}
 	TRY(find_alone(build, source, &alone));
-	for (size_t i = 0; alone && i < ret->count; i++)
-		if (!strcmp(ret->list[i], alone))
-			free(take_pointer(alone));
-	if (alone)
-		args_add(ret, alone);
+	module_names_add(modname, alone, ret);
 	qsort(ret->list, ret->count, sizeof(*ret->list), order_names);
 	return NULL;
 }
@@ -182,30 +168,35 @@ static struct error *add_units(struct build *build, struct candidate *candidate,
 	return error;
 }
 
-char *unit_find_edited(const struct build *build, char *const *depends)
+char *file_find_newer(const char *folder, char *const *files, const char *than)
 {
-	struct stat vmlinux, status;
+	struct stat last, status;
 	const char *found = NULL;
-	struct timespec last;
 
-	if (!build->own || build->options.source || stat(build->files.vmlinux, &vmlinux))
+	if (stat(than, &last))
 		return NULL;
-	last = vmlinux.st_mtim;
-	for (; depends && *depends; depends++) {
-		_free_ char *path = xasprintf("%s/%s", build->files.source, *depends);
+	for (; files && *files; files++) {
+		_free_ char *path = xasprintf("%s/%s", folder, *files);
 
 		/* Generated files follow from the configuration, which kernel_check.c compares. */
-		if (**depends == '/' || strstr(*depends, "include/generated/") ||
-		    has_prefix(*depends, "include/config/") || stat(path, &status))
+		if (**files == '/' || strstr(*files, "include/generated/") ||
+		    has_prefix(*files, "include/config/") || stat(path, &status))
 			continue;
-		if (status.st_mtim.tv_sec > last.tv_sec ||
-		    (status.st_mtim.tv_sec == last.tv_sec &&
-		     status.st_mtim.tv_nsec > last.tv_nsec)) {
-			last = status.st_mtim;
-			found = *depends;
+		if (status.st_mtim.tv_sec > last.st_mtim.tv_sec ||
+		    (status.st_mtim.tv_sec == last.st_mtim.tv_sec &&
+		     status.st_mtim.tv_nsec > last.st_mtim.tv_nsec)) {
+			last = status;
+			found = *files;
 		}
 	}
 	return found ? xstrdup(found) : NULL;
+}
+
+char *unit_find_edited(const struct build *build, char *const *depends)
+{
+	return build->own && !build->options.source
+		       ? file_find_newer(build->files.source, depends, build->files.vmlinux)
+		       : NULL;
 }
 
 /*
@@ -317,15 +308,19 @@ static void refuse_lost(struct build *build)
 		const struct changed_file *file = &build->changes->files.list[i];
 		bool used = map_has(&compiled, file->path);
 
-		if (!has_suffix(file->path, ".c") && !file->outside)
+		bool source = has_suffix(file->path, ".c");
+
+		if (!source && !file->outside)
 			continue;
-		if (used && file->deleted)
+		if (used && file->deleted && source)
 			build_refuse_deleted(build, file);
-		else if (!used && file->deleted)
+		else if (used)
+			continue;
+		else if (file->deleted)
 			build_note(build, "%s: nothing in the kernel is compiled from it", file->path);
-		else if (!used && !file->created)
+		else if (!file->created)
 			build_refuse_uncompiled(build, file->path, file->path);
-		else if (file->created && !file->renamed && !is_included(build, file->path))
+		else if (!file->renamed && !is_included(build, file->path))
 			build_refuse_new(build, file);
 	}
 	map_deinit(&compiled);

@@ -38,6 +38,11 @@ struct error *candidates_find_upward(const struct build *build, const struct sou
 void candidates_deinit(struct candidates *candidates);
 
 /*
+ * file_find_newer - the file that was changed last, of a list that ends with NULL, of paths in a
+ * folder, if that was after the file @than was; the caller frees it.  NULL: there is none.
+ */
+char *file_find_newer(const char *folder, char *const *files, const char *than);
+/*
  * unit_find_edited - the file that the user changed last, of those that a unit is compiled from
  * (depends, which ends with NULL), if that was after vmlinux was linked; the caller frees it.
  * NULL: there is none, or the kernel was not built here, so that times of files mean nothing.

@@ -80,7 +80,7 @@ variable() {
 	# Of an x86-64 machine's tests none is left out.
 	MACHINE=x86_64 tree/test/run >out || :
 	run -1 grep 'left out' out
-	# Whatever the machine, nothing begins when the time is over, and this is told.
+	# On any machine, test/run begins no file when the time is over, and says so.
 	POKEPATCH_CHECK_UNTIL=$(($(date +%s) - 1)) run -1 tree/test/run
 	grep -q '^  -  *test/host/house.bats: left out, there is no time for it' <<<"$output"
 	grep -q '^[0-9]* files left out, for which there was no time' <<<"$output"

@@ -87,7 +87,10 @@ refused() {
 	edited fs/proc/version.c 's/^#include "internal.h"/&\n#include "banner.h"/; s/seq_printf(m, linux_proc_banner,/seq_printf(m, BANNER,/'
 	made
 	[ "$(sort functions)" = $'new_banner new\nversion_proc_show changed' ]
-	# What nothing includes is part of no object.
+	# What nothing includes is part of no object; an #include that #if leaves out is none.
+	sed 's/^+#include "banner.c"/+#if 0\n&\n+#endif/; s/^+#define BANNER.*/+#define BANNER "%s %s %s\\n"/; s/@@ -0,0 +1,2 @@/@@ -0,0 +1,4 @@/' x.patch >y.patch
+	run -2 "$program" -q -k "$release" --dry-run y.patch
+	[[ $output == *"fs/proc/banner.c: refused [new-file]"* ]]
 	sed -i '/^diff --git a\/fs\/proc\/banner.h/,/BANNER new_banner/d' x.patch
 	sed -i 's/#include "banner.h"/\/* none *\//; s/BANNER,/"",/' x.patch
 	refused "fs/proc/banner.c: refused [new-file]"
@@ -98,7 +101,7 @@ refused() {
 	printf '%s\n' 'diff --git a/fs/proc/version.c b/fs/proc/version.c' 'new file mode 100644' \
 		'--- /dev/null' '+++ b/fs/proc/version.c' '@@ -0,0 +1 @@' '+int x;' >x.patch
 	run -1 "$program" -q -k "$release" --dry-run x.patch
-	[[ $output == *"fs/proc/version.c: the diff makes this file, which the kernel's source has already"* ]]
+	[[ $output == *"fs/proc/version.c: the diff makes this file, which the source has already"* ]]
 }
 
 @test "assembly, its constants and the vDSO: refused when they would change" {

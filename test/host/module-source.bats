@@ -70,6 +70,26 @@ fails() {
 	[ "$(nm x.ko | grep -c ' t pp_outside_scale$')" -eq 1 ]
 }
 
+@test "headers of the folder, changed and new" {
+	change 's/value \* 10/value * FACTOR/'
+	cp x.patch all.patch
+	change '1i #include "factor.h"' parts/scale.h
+	cat all.patch - >>x.patch <<-'END'
+		diff --git a/parts/factor.h b/parts/factor.h
+		new file mode 100644
+		--- /dev/null
+		+++ b/parts/factor.h
+		@@ -0,0 +1 @@
+		+#define FACTOR 30
+	END
+	build --report x.json
+	[ "$(jq -r '.functions[] | .name + " " + .change' x.json)" = "pp_outside_scale changed" ]
+	rm x.ko
+	sed -i '/factor.h b\/parts/,$d' x.patch
+	run -1 build
+	[[ $output == *"factor.h: No such file"* ]]
+}
+
 @test "bad folders" {
 	fails 1 "--module-source none: No such file or directory" --module-source none
 	fails 1 "--module-source x.patch: not a folder" --module-source x.patch

@@ -449,6 +449,8 @@ static void test_killed_worker_is_an_error(void **state)
 
 	(void)state;
 	assert_error(workers_run_all(die, NULL, INDEXES, 2, results), STATUS_FAILED, "was killed");
+	for (size_t i = 0; i < INDEXES; i++)
+		buffer_deinit(&results[i]);
 }
 
 static struct error *run_sleep(void *data, size_t index, struct buffer *ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of finding the file that was changed after the kernel was built. */
+/* Unit tests of finding the file that was changed after the kernel was built, and of the shadow. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "folder.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "pokepatch-build/units.h"
 
 static char *depends[] = {
@@ -84,12 +86,73 @@ static void test_only_a_kernel_that_was_built_there(void **state)
 	finds(&build, "none");
 }
 
+/* ---- the shadow of a tree ---------------------------------------------------- */
+
+static struct shadow shadow;
+
+/* A file of the shadow has this text; NULL: there is none. */
+static void shadow_has(const char *path, const char *wanted)
+{
+	_free_ char *full = xasprintf("%s/%s", shadow.folder, path);
+	_free_ char *text = NULL;
+	size_t length;
+
+	assert_int_equal(file_exists(full), wanted != NULL);
+	if (!wanted)
+		return;
+	assert_no_error(file_read(full, &text, &length));
+	assert_string_equal(text, wanted);
+}
+
+static void test_shadow(void **state)
+{
+	_free_ char *tree = xasprintf("%s/tree", folder);
+	_free_ char *path = xasprintf("%s/shadow", folder);
+	_free_ char *link = xasprintf("%s/tree/b/link.h", folder);
+
+	(void)state;
+	put("tree/a/x.h", 1);
+	put("tree/a/y.h", 1);
+	put("tree/a/x.o", 1);
+	put("tree/b/c/z.h", 1);
+	assert_int_equal(symlink("../a/x.h", link), 0);
+	assert_no_error(shadow_init(&shadow, tree, path));
+	assert_no_error(shadow_put(&shadow, "a/x.h", "new", 3));
+	shadow_has("a/x.h", "new");
+	shadow_has("a/y.h", "x");
+	shadow_has("a/x.o", NULL);
+	/* ".." behind a link to the tree's folder leads into the tree, until it is followed. */
+	shadow_has("b/c/../../a/x.h", "x");
+	assert_no_error(shadow_follow(&shadow, "b/c/../../a/x.h"));
+	shadow_has("b/c/../../a/x.h", "new");
+	shadow_has("b/link.h", "new");
+	put("tree/a/late.h", 1);
+	shadow_has("a/late.h", NULL);
+	assert_no_error(shadow_refresh(&shadow));
+	shadow_has("a/late.h", "x");
+	shadow_has("a/x.h", "new");
+	assert_no_error(shadow_take(&shadow, "b/c/z.h"));
+	shadow_has("b/c/z.h", NULL);
+	shadow_deinit(&shadow);
+
+	/* The tree is as it was. */
+	assert_no_error(remove_tree(path));
+	assert_no_error(shadow_init(&shadow, tree, path));
+	assert_no_error(shadow_open(&shadow, ""));
+	shadow_has("a/x.h", "x");
+	shadow_has("b/c/z.h", "x");
+	assert_no_error(shadow_put(&shadow, "a/x.h", "new", 3));
+	shadow_has("b/c/../../a/x.h", "new");
+	shadow_deinit(&shadow);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_last_one_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_only_a_kernel_that_was_built_there, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_shadow, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
