@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,77 @@ static char **merge_env(const char *const *env)
 	return merged;
 }
 
+/*
+ * What the child becomes.  A command that begins with "env -i" is run without that program, which
+ * would only cost time; then path, argv and env are what env(1) would have found and passed on.
+ */
+struct program {
+	const char *const *argv;
+	char **env;  /* owned, its strings are borrowed */
+	char *path;  /* owned; NULL: argv[0] is searched in our PATH */
+};
+
+/* The file that execvp(3) would run with that PATH, which the caller frees; NULL: there is none. */
+static char *search_path(const char *path, const char *name)
+{
+	_free_ char *folders = xstrdup(path ? path : "/bin:/usr/bin");
+	char *rest = folders, *folder;
+
+	while ((folder = strsep(&rest, ":"))) {
+		char *file = xasprintf("%s/%s", *folder ? folder : ".", name);
+		struct stat status;
+
+		if (!stat(file, &status) && S_ISREG(status.st_mode) && !access(file, X_OK))
+			return file;
+		free(file);
+	}
+	return NULL;
+}
+
+/* False: the command is no such one, or env(1) is to say that the program is missing. */
+static bool take_clean_environment(const char *const *argv, struct program *program)
+{
+	const char *path = NULL;
+	size_t count = 0;
+
+	if (!argv[0] || strcmp(argv[0], "env") || !argv[1] || strcmp(argv[1], "-i"))
+		return false;
+	argv += 2;
+	while (argv[count] && strchr(argv[count], '=')) {
+		if (has_prefix(argv[count], "PATH="))
+			path = argv[count] + strlen("PATH=");
+		count++;
+	}
+	if (!argv[count])
+		return false;
+	program->path = strchr(argv[count], '/') ? xstrdup(argv[count])
+						 : search_path(path, argv[count]);
+	/* A relative folder of PATH would be searched in the child's folder. */
+	if (!program->path || (program->path[0] != '/' && !strchr(argv[count], '/')))
+		return false;
+	program->argv = argv + count;
+	program->env = xcalloc(count + 1, sizeof(*program->env));
+	for (size_t i = 0; i < count; i++)
+		program->env[i] = (char *)argv[i];
+	return true;
+}
+
+static void program_init(struct program *program, const char *const *argv,
+			 const struct proc_options *options)
+{
+	*program = (struct program){.argv = argv};
+	if (!options->env && take_clean_environment(argv, program))
+		return;
+	free(take_pointer(program->path));
+	program->env = merge_env(options->env);
+}
+
+static void program_deinit(struct program *program)
+{
+	free(program->env);
+	free(program->path);
+}
+
 /* One running child. */
 struct child {
 	size_t index; /* of its command and result */
@@ -216,12 +288,13 @@ static void place_fd(int fd, int target)
 }
 
 /*
- * Runs in the child between fork() and exec.  Makes only async-signal-safe calls, since another
- * thread of the parent may have held any lock at the fork.
+ * Runs in the child between vfork() and exec, in the parent's memory: it makes only
+ * async-signal-safe calls, and writes to nothing but its own variables.  All signals are blocked
+ * until the handlers are the default ones: ours would set the parent's flag.
  */
 static void __attribute__((noreturn))
-become_program(const char *const *argv, char **env, const struct proc_options *options,
-	       const int out[2], const int err[2], int failure_fd, pid_t parent)
+become_program(const struct program *program, const struct proc_options *options, const int out[2],
+	       const int err[2], int failure_fd, pid_t parent)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 	sigset_t none;
@@ -259,7 +332,8 @@ become_program(const char *const *argv, char **env, const struct proc_options *o
 		place_fd(err[1], STDERR_FILENO);
 	if (options->dir && chdir(options->dir) < 0)
 		start_failed(failure_fd, STEP_DIR);
-	execvpe(argv[0], (char *const *)argv, env);
+	execvpe(program->path ? program->path : program->argv[0], (char *const *)program->argv,
+		program->env);
 	start_failed(failure_fd, STEP_EXEC);
 }
 
@@ -313,15 +387,33 @@ static void close_pipe(int fds[2])
 	close_fd(&fds[1]);
 }
 
+/*
+ * Start the child.  Our memory may be large (the symbols of vmlinux), and fork() would copy its
+ * page tables for each program.
+ */
+static pid_t start_child(const struct program *program, const struct proc_options *options,
+			 const int out[2], const int err[2], int failure_fd)
+{
+	sigset_t all, before;
+	pid_t pid, parent = getpid();
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = vfork();
+	if (pid == 0)
+		become_program(program, options, out, err, failure_fd, parent);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
 /* Make the pipes and fork; *ret_failure is the step at which the child failed (errnum 0: none). */
 static struct error *fork_program(const char *const *argv, const struct proc_options *options,
 				  int out[2], int err[2], struct child *child,
 				  struct start_failure *ret_failure)
 {
 	int failure_pipe[2] = {-1, -1};
-	_free_ char **env = merge_env(options->env);
+	struct program program;
 	struct error *error = NULL;
-	pid_t parent = getpid();
 	ssize_t n;
 
 	if (!options->inherit && !options->output)
@@ -335,13 +427,13 @@ static struct error *fork_program(const char *const *argv, const struct proc_opt
 	fcntl(failure_pipe[0], F_SETFL, 0);
 
 	fflush(NULL); /* our output so far must come before the child's */
-	child->pid = fork();
+	program_init(&program, argv, options);
+	child->pid = start_child(&program, options, out, err, failure_pipe[1]);
+	program_deinit(&program);
 	if (child->pid < 0) {
 		error = error_errno("cannot start '%s'", argv[0]);
 		goto out;
 	}
-	if (child->pid == 0)
-		become_program(argv, env, options, out, err, failure_pipe[1], parent);
 	/*
 	 * Parent and child both make the group, so it exists for the one that goes on first.
 	 * EACCES here means that the child has already called exec.
@@ -503,6 +595,13 @@ static void wait_for_any(const struct proc_command *commands, struct child *chil
 struct error *proc_run_all(const struct proc_command *commands, size_t count, unsigned int jobs,
 			   struct proc_result *results)
 {
+	return proc_run_all_while(commands, count, jobs, NULL, NULL, results);
+}
+
+struct error *proc_run_all_while(const struct proc_command *commands, size_t count,
+				 unsigned int jobs, void (*meanwhile)(void *data), void *data,
+				 struct proc_result *results)
+{
 	size_t started = 0, running = 0;
 	struct error *error = NULL;
 	struct child *children;
@@ -519,6 +618,9 @@ struct error *proc_run_all(const struct proc_command *commands, size_t count, un
 				started++;
 				running++;
 			}
+		} else if (!error && meanwhile) {
+			meanwhile(data);
+			meanwhile = NULL;
 		} else if (!error) {
 			wait_for_any(commands, children, &running, results);
 		}

@@ -56,6 +56,13 @@ struct proc_command {
 };
 struct error *proc_run_all(const struct proc_command *commands, size_t count, unsigned int jobs,
 			   struct proc_result *results);
+/*
+ * proc_run_all_while - the same, and call meanwhile(data) once, as soon as no further command can
+ * be started.  It may run programs itself.  Until it returns, the commands' output stays in pipes.
+ */
+struct error *proc_run_all_while(const struct proc_command *commands, size_t count,
+				 unsigned int jobs, void (*meanwhile)(void *data), void *data,
+				 struct proc_result *results);
 
 /*
  * proc_catch_signals - from now on SIGINT, SIGTERM and SIGHUP only set a flag.  While it is set,

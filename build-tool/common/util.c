@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,9 +48,21 @@ void *xmalloc(size_t size)
 	return check_memory(malloc(size ?: 1));
 }
 
+/* From this size on memory is worth huge pages: each small one costs a fault when it is touched. */
+#define HUGE_PAGE (2u << 20)
+#define PAGE	  4096u
+
 void *xcalloc(size_t count, size_t size)
 {
-	return check_memory(calloc(count ?: 1, size ?: 1));
+	char *p = check_memory(calloc(count ?: 1, size ?: 1));
+
+	if (count && size && count >= HUGE_PAGE / size) {
+		char *start = p + (-(uintptr_t)p & (PAGE - 1));
+
+		madvise(start, (count * size - (size_t)(start - p)) & ~(size_t)(PAGE - 1),
+			MADV_HUGEPAGE); /* a hint: it may fail */
+	}
+	return p;
 }
 
 void *xreallocarray(void *p, size_t count, size_t size)
@@ -170,27 +183,37 @@ void buffer_deinit(struct buffer *buffer)
 struct map_slot {
 	const char *key;
 	void *value;
-	uint64_t hash;
 };
 
-static uint64_t hash_string(const char *s)
+/*
+ * Where a hash leads.  Places are small, and slots are filled one after the other, because a map of
+ * all symbols of vmlinux costs most of its time for touching memory.
+ */
+struct map_place {
+	uint32_t slot; /* its number + 1; 0: the place is free */
+	uint32_t hash;
+};
+
+static uint32_t hash_string(const char *s)
 {
 	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
 
 	for (; *s; s++)
 		hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
-	return hash ^ hash >> 32;
+	return (uint32_t)(hash ^ hash >> 32);
 }
 
-static struct map_slot *map_find(const struct map *map, const char *key, uint64_t hash)
+/* The place of a key, or the free one where it belongs. */
+static struct map_place *map_find(const struct map *map, const char *key, uint32_t hash)
 {
 	size_t mask = map->room - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
-		struct map_slot *slot = &map->slots[i];
+		struct map_place *place = &map->places[i];
 
-		if (!slot->key || (slot->hash == hash && !strcmp(slot->key, key)))
-			return slot;
+		if (!place->slot ||
+		    (place->hash == hash && !strcmp(map->slots[place->slot - 1].key, key)))
+			return place;
 	}
 }
 
@@ -198,47 +221,65 @@ void *map_get(const struct map *map, const char *key)
 {
 	if (!map->room)
 		return NULL;
-	struct map_slot *slot = map_find(map, key, hash_string(key));
-	return slot->key ? slot->value : NULL;
+	const struct map_place *place = map_find(map, key, hash_string(key));
+	return place->slot ? map->slots[place->slot - 1].value : NULL;
 }
 
 bool map_has(const struct map *map, const char *key)
 {
-	return map->room && map_find(map, key, hash_string(key))->key;
+	return map->room && map_find(map, key, hash_string(key))->slot;
 }
 
-static void map_grow(struct map *map)
+/* At most half of the places are taken. */
+static void map_resize(struct map *map, size_t room)
 {
-	struct map bigger = {.room = map->room ? map->room * 2 : 16, .count = map->count};
+	struct map_place *places = xcalloc(room, sizeof(*places));
+	size_t mask = room - 1;
 
-	bigger.slots = xcalloc(bigger.room, sizeof(*bigger.slots));
+	if (room / 2 > UINT32_MAX - 1)
+		check_memory(NULL);
 	for (size_t i = 0; i < map->room; i++) {
-		struct map_slot *slot = &map->slots[i];
+		size_t to = map->places[i].hash & mask;
 
-		if (slot->key)
-			*map_find(&bigger, slot->key, slot->hash) = *slot;
+		if (!map->places[i].slot)
+			continue;
+		while (places[to].slot)
+			to = (to + 1) & mask;
+		places[to] = map->places[i];
 	}
-	free(map->slots);
-	*map = bigger;
+	free(map->places);
+	map->places = places;
+	map->slots = xreallocarray(map->slots, room / 2, sizeof(*map->slots));
+	map->room = room;
+}
+
+void map_reserve(struct map *map, size_t count)
+{
+	size_t room = map->room ? map->room : 16;
+
+	while (room / 2 < count)
+		room *= 2;
+	if (room > map->room)
+		map_resize(map, room);
 }
 
 void **map_slot(struct map *map, const char *key)
 {
-	if (map->count * 2 >= map->room)
-		map_grow(map);
+	map_reserve(map, map->count + 1);
 
-	uint64_t hash = hash_string(key);
-	struct map_slot *slot = map_find(map, key, hash);
-	if (!slot->key) {
-		*slot = (struct map_slot){.key = key, .hash = hash};
-		map->count++;
+	uint32_t hash = hash_string(key);
+	struct map_place *place = map_find(map, key, hash);
+	if (!place->slot) {
+		map->slots[map->count] = (struct map_slot){.key = key};
+		*place = (struct map_place){.slot = (uint32_t)++map->count, .hash = hash};
 	}
-	return &slot->value;
+	return &map->slots[place->slot - 1].value;
 }
 
 void map_deinit(struct map *map)
 {
 	free(map->slots);
+	free(map->places);
 	*map = (struct map){0};
 }
 
@@ -328,12 +369,22 @@ struct error *file_write_scratch(const char *path, const void *bytes, size_t len
 	return fd < 0 ? error_errno("cannot write %s", path) : write_all(fd, bytes, length, path);
 }
 
-struct error *file_write(const char *path, const void *bytes, size_t length)
+static mode_t new_file_mode(void)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
-	return file_write_mode(path, bytes, length, 0666 & ~mask, true);
+	return 0666 & ~mask;
+}
+
+struct error *file_write(const char *path, const void *bytes, size_t length)
+{
+	return file_write_mode(path, bytes, length, new_file_mode(), true);
+}
+
+struct error *file_write_unsynced(const char *path, const void *bytes, size_t length)
+{
+	return file_write_mode(path, bytes, length, new_file_mode(), false);
 }
 
 static struct error *copy(const char *from, const char *to, bool sync)

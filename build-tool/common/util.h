@@ -87,13 +87,16 @@ void buffer_deinit(struct buffer *buffer);
  * must live as long as the map.  A value may be NULL.
  */
 struct map {
-	struct map_slot *slots;
+	struct map_slot *slots; /* count of them, in the order in which they were added */
+	struct map_place *places; /* room of them, a power of two; or NULL */
 	size_t count, room;
 };
 void *map_get(const struct map *map, const char *key);
 bool map_has(const struct map *map, const char *key);
 /* map_slot - where the value of a key is kept; a new key gets a NULL value. */
 void **map_slot(struct map *map, const char *key);
+/* map_reserve - make room for so many keys in all, which saves growing step by step. */
+void map_reserve(struct map *map, size_t count);
 void map_deinit(struct map *map); /* does not free the values */
 
 bool has_prefix(const char *s, const char *prefix);
@@ -103,6 +106,8 @@ bool has_suffix(const char *s, const char *suffix);
 struct error *file_read(const char *path, char **ret_text, size_t *ret_length); /* adds a NUL */
 /* file_write - write atomically: to a temporary file beside it, which is synced and renamed. */
 struct error *file_write(const char *path, const void *bytes, size_t length);
+/* file_write_unsynced - the same, not synced: for what can be made again, and has a checksum. */
+struct error *file_write_unsynced(const char *path, const void *bytes, size_t length);
 /* file_write_scratch - write a file of a work folder, which is removed at the end: not synced. */
 struct error *file_write_scratch(const char *path, const void *bytes, size_t length);
 struct error *file_copy(const char *from, const char *to); /* as file_write(); keeps the mode */

@@ -86,6 +86,90 @@ static void test_folder_env_input_output(void **state)
 	assert_no_error(remove_tree(dir));
 }
 
+/* "env -i" is done without that program, with the same outcome. */
+static void test_clean_environment(void **state)
+{
+	struct proc_result result;
+
+	(void)state;
+	setenv("OURS", "1", 1);
+	assert_no_error(proc_run(ARGV("env", "-i", "THEIRS=a b", "PATH=/usr/bin:/bin", "sh", "-c",
+				      "echo $OURS-$THEIRS-$PATH; tr '\\0' ' ' </proc/$$/cmdline"),
+				 NULL, &result));
+	assert_int_equal(result.status, 0);
+	assert_true(has_prefix(result.out.text, "-a b-/usr/bin:/bin\nsh -c "));
+	proc_result_deinit(&result);
+	/* PATH is the one that the program gets. */
+	assert_no_error(proc_run(ARGV("env", "-i", "PATH=/nowhere", "sh", "-c", "echo no"), NULL,
+				 &result));
+	assert_int_equal(result.status, 127);
+	assert_non_null(strstr(result.out.text, "No such file"));
+	proc_result_deinit(&result);
+	assert_no_error(proc_run(ARGV("env", "-i", "/bin/sh", "-c", "echo yes"), NULL, &result));
+	assert_string_equal(result.out.text, "yes\n");
+	proc_result_deinit(&result);
+	unsetenv("OURS");
+}
+
+static void count_calls(void *data)
+{
+	struct proc_result result;
+
+	/* Other programs may run in between. */
+	assert_no_error(proc_run(ARGV("echo", "inner"), NULL, &result));
+	assert_string_equal(result.out.text, "inner\n");
+	proc_result_deinit(&result);
+	++*(int *)data;
+}
+
+static void test_something_meanwhile(void **state)
+{
+	const struct proc_command commands[] = {{.argv = ARGV("sh", "-c", "sleep 0.1; echo 0")},
+						{.argv = ARGV("echo", "1")},
+						{.argv = ARGV("echo", "2")}};
+	struct proc_result results[3];
+
+	(void)state;
+	for (unsigned int jobs = 1; jobs < 5; jobs++) {
+		int calls = 0;
+
+		assert_no_error(
+			proc_run_all_while(commands, 3, jobs, count_calls, &calls, results));
+		assert_int_equal(calls, 1);
+		for (size_t i = 0; i < 3; i++) {
+			const char text[] = {(char)('0' + i), '\n', '\0'};
+
+			assert_string_equal(results[i].out.text, text);
+			proc_result_deinit(&results[i]);
+		}
+	}
+}
+
+/* A map that has grown, or got its room at once, has what was put into it. */
+static void test_maps(void **state)
+{
+	char names[1000][8];
+
+	(void)state;
+	for (int reserve = 0; reserve < 2; reserve++) {
+		struct map map = {0};
+
+		if (reserve)
+			map_reserve(&map, ARRAY_SIZE(names));
+		assert_false(map_has(&map, "0"));
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+			snprintf(names[i], sizeof(names[i]), "%zu", i);
+			*map_slot(&map, names[i]) = names[i];
+			map_slot(&map, names[i / 2]); /* there already */
+			assert_int_equal(map.count, i + 1);
+		}
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			assert_ptr_equal(map_get(&map, names[i]), names[i]);
+		assert_false(map_has(&map, "1000"));
+		map_deinit(&map);
+	}
+}
+
 static void test_standard_input_is_empty(void **state)
 {
 	struct buffer out;
@@ -517,6 +601,9 @@ int main(void)
 		cmocka_unit_test(test_keeps_streams_apart),
 		cmocka_unit_test(test_much_output_does_not_deadlock),
 		cmocka_unit_test(test_folder_env_input_output),
+		cmocka_unit_test(test_clean_environment),
+		cmocka_unit_test(test_something_meanwhile),
+		cmocka_unit_test(test_maps),
 		cmocka_unit_test(test_standard_input_is_empty),
 		cmocka_unit_test(test_start_failures),
 		cmocka_unit_test(test_check_quotes_output),
