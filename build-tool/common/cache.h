@@ -16,6 +16,7 @@
  *   fetched     written last: "NAME VERSION SHA256", a line for each package
  *   tree-KEY/   prepared source trees (pokepatch-build); tree-unpacked: see source.h
  *   core-KEY/   core module and glue built for this kernel (pokepatch-build)
+ *   answer-NAME what make and the compiler say about themselves (pokepatch-build/answers.h)
  */
 #ifndef POKEPATCH_CACHE_H
 #define POKEPATCH_CACHE_H

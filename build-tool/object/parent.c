@@ -178,21 +178,41 @@ static int by_address(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Chain the symbols of one name in the order of kallsyms: see parent_position(). */
+/* Sort the chain of a name by address. */
+static void sort_chain(struct parent_symbol **first)
+{
+	VEC(struct parent_symbol *) chain = {0};
+
+	for (struct parent_symbol *symbol = *first; symbol; symbol = symbol->next)
+		*vec_push(&chain) = symbol;
+	qsort(chain.list, chain.count, sizeof(*chain.list), by_address);
+	for (size_t i = 0; i < chain.count; i++)
+		chain.list[i]->next = i + 1 < chain.count ? chain.list[i + 1] : NULL;
+	*first = chain.list[0];
+	vec_deinit(&chain);
+}
+
+/*
+ * Chain the symbols of one name in the order of kallsyms: see parent_position().  Most names of
+ * vmlinux have one symbol, so sort the chains and not all symbols.
+ */
 static void index_names(struct parent *parent)
 {
-	struct parent_symbol **order _free_ = xcalloc(parent->symbol_count, sizeof(*order));
+	VEC(const char *) shared = {0};
 
-	for (size_t i = 0; i < parent->symbol_count; i++)
-		order[i] = &parent->symbols[i];
-	if (parent_is_vmlinux(parent) && parent->symbol_count)
-		qsort(order, parent->symbol_count, sizeof(*order), by_address);
+	map_reserve(&parent->by_name, parent->symbol_count);
 	for (size_t i = parent->symbol_count; i-- > 0;) {
-		void **slot = map_slot(&parent->by_name, order[i]->name);
+		struct parent_symbol *symbol = &parent->symbols[i];
+		void **slot = map_slot(&parent->by_name, symbol->name);
 
-		order[i]->next = *slot;
-		*slot = order[i];
+		symbol->next = *slot;
+		*slot = symbol;
+		if (symbol->next && !symbol->next->next) /* the second of its name */
+			*vec_push(&shared) = symbol->name;
 	}
+	for (size_t i = 0; parent_is_vmlinux(parent) && i < shared.count; i++)
+		sort_chain((struct parent_symbol **)map_slot(&parent->by_name, shared.list[i]));
+	vec_deinit(&shared);
 }
 
 struct error *parent_open(const char *name, const char *path, struct parent **ret)
@@ -233,6 +253,7 @@ void parent_close(struct parent *parent)
 	map_deinit(&parent->by_name);
 	vec_deinit(&parent->blocks);
 	free(parent->symbols);
+	dwarf_end(parent->dwarf);
 	elf_end(parent->elf);
 	if (parent->fd >= 0)
 		close(parent->fd);
@@ -320,14 +341,40 @@ static enum verdict ask_dwarf(const struct parent *parent, const struct parent_b
 	return VERDICT_UNKNOWN;
 }
 
+/*
+ * The DWARF of a vmlinux; NULL if it has none.  To find a unit by an address, libdw reads the
+ * headers of all units once.
+ */
+static Dwarf *open_dwarf(struct parent *parent)
+{
+	if (!parent->dwarf)
+		parent->dwarf = dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL);
+	return parent->dwarf;
+}
+
+static const char *base_name(const char *unit)
+{
+	return strrchr(unit, '/') ? strrchr(unit, '/') + 1 : unit;
+}
+
+void parent_read_ahead(struct parent *parent, const char *unit)
+{
+	const char *base = base_name(unit);
+	Dwarf_Aranges *aranges;
+	size_t count, of_name = 0;
+
+	for (size_t i = 0; i < parent->blocks.count; i++)
+		of_name += !strcmp(parent->blocks.list[i].file, base);
+	if (of_name > 1 && parent_is_vmlinux(parent) && open_dwarf(parent))
+		dwarf_getaranges(parent->dwarf, &aranges, &count);
+}
+
 /* Count the blocks that have all the names, by DWARF's verdict, and note the last of each. */
 static void judge_blocks(struct parent *parent, const char *unit, const char *base,
 			 const char *const *names, size_t count, size_t found[3], uint32_t last[3])
 {
 	/* Not for a module: its DWARF is not relocated, and its few units have different names. */
-	Dwarf *dwarf = parent_is_vmlinux(parent)
-			       ? dwarf_begin_elf(parent->elf, DWARF_C_READ, NULL)
-			       : NULL;
+	Dwarf *dwarf = parent_is_vmlinux(parent) ? open_dwarf(parent) : NULL;
 
 	for (size_t i = 0; i < parent->blocks.count; i++) {
 		const struct parent_block *block = &parent->blocks.list[i];
@@ -338,13 +385,12 @@ static void judge_blocks(struct parent *parent, const char *unit, const char *ba
 		found[verdict]++;
 		last[verdict] = i;
 	}
-	dwarf_end(dwarf);
 }
 
 bool parent_find_block(struct parent *parent, const char *unit, const char *const *names,
 		       size_t count, struct refusals *refusals, uint32_t *ret)
 {
-	const char *base = strrchr(unit, '/') ? strrchr(unit, '/') + 1 : unit;
+	const char *base = base_name(unit);
 	size_t found[3] = {0}, of_name = 0;
 	uint32_t last[3] = {0};
 

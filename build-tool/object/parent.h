@@ -42,6 +42,7 @@ struct parent {
 	VEC(struct parent_relocs *) relocs_owned; /* of a module (parent_relocs.c) */
 	int fd;
 	void *elf; /* Elf *, owns the names */
+	void *dwarf; /* Dwarf *, opened when first needed; or NULL */
 };
 
 /*
@@ -64,6 +65,11 @@ const struct parent_symbol *parent_global(const struct parent *parent, const cha
  */
 bool parent_find_block(struct parent *parent, const char *unit, const char *const *names,
 		       size_t count, struct refusals *refusals, uint32_t *ret);
+/*
+ * parent_read_ahead - read of vmlinux what parent_find_block() will need for this unit, so that it
+ * takes no time then.
+ */
+void parent_read_ahead(struct parent *parent, const char *unit);
 /* parent_local - a local symbol of a block, or NULL. */
 const struct parent_symbol *parent_local(const struct parent *parent, uint32_t block,
 					 const char *name);

@@ -80,6 +80,7 @@ struct build {
 	char *cc;	   /* compiler: "gcc-12", "aarch64-linux-gnu-gcc-12" */
 	bool objtool_late; /* kbuild runs objtool on whole modules and vmlinux, not on units */
 	bool clang;	   /* cc is a clang, whatever its name is (kernel_check.c) */
+	char *compiler_version; /* what cc's preprocessor says about it (kernel_check.c) */
 	struct args make_variables; /* "CC=clang-19": tools for make (toolchain.c) */
 	char *cc1;	   /* the kernel's own cc1, run in an emulator (own_compiler.c); or NULL */
 	char *kcflags;	   /* KCFLAGS that make patchable entries (entries.c); or NULL */
@@ -107,6 +108,7 @@ struct build {
 	struct unit *units; /* sorted by source; then units of one object, by parent */
 	size_t nr_units;
 	struct comparison *comparison; /* comparison.h */
+	struct symtab *proof_vmlinux;  /* read ahead for the proof; NULL: the proof reads it */
 	struct refusals refusals; /* of all phases */
 	struct buffer notes;	  /* lines for the user that refuse nothing: fuzz, ignored files */
 	struct phase_time *phases;

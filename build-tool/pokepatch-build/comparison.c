@@ -236,16 +236,39 @@ static bool any_changed(const struct build *build)
 	return false;
 }
 
-struct error *compare_units(struct build *build)
+static struct error *read_kernel(const struct build *build, struct comparison *comparison)
 {
-	struct comparison *comparison = build->comparison = xcalloc(1, sizeof(*comparison));
 	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
 
+	TRY(symvers_read(symvers, &comparison->symvers));
+	return parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux);
+}
+
+struct error *comparison_start(struct build *build)
+{
+	struct comparison *comparison;
+
+	if (build->comparison)
+		return NULL;
+	comparison = xcalloc(1, sizeof(*comparison));
+	struct error *error = read_kernel(build, comparison);
+	if (error) {
+		comparison_destroy(comparison);
+		return error;
+	}
+	build->comparison = comparison;
+	return NULL;
+}
+
+struct error *compare_units(struct build *build)
+{
+	struct comparison *comparison;
+
+	TRY(comparison_start(build));
+	comparison = build->comparison;
 	comparison->count = build->nr_units;
 	comparison->results = xcalloc(build->nr_units, sizeof(*comparison->results));
 	comparison->outputs = xcalloc(build->nr_units, sizeof(*comparison->outputs));
-	TRY(symvers_read(symvers, &comparison->symvers));
-	TRY(parent_open("vmlinux", build->files.vmlinux, &comparison->vmlinux));
 	for (size_t i = 0; i < build->nr_units; i++)
 		TRY(compare_unit(build, i));
 	TRY(compare_late_units(build));

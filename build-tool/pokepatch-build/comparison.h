@@ -25,6 +25,12 @@ struct comparison {
  */
 bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name);
 
+/*
+ * comparison_start - read what compare_units() needs of the kernel, if it has not been read yet.
+ * Errors: a file cannot be read; then nothing was.
+ */
+struct error *comparison_start(struct build *build);
+
 /* comparison_destroy - free; NULL is allowed. */
 void comparison_destroy(struct comparison *comparison);
 

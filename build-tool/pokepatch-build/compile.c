@@ -3,6 +3,8 @@
  * Phase: compile each unit twice, original and patched.  We run the compiler with kbuild's flags
  * and have it make one section for each function and object.  objtool does not run, because the
  * differ compares the compiler's own output.
+ *
+ * The original does not depend on the patch, so it is kept in the tree for the next build.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +14,12 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/changes.h"
+#include "pokepatch-build/comparison.h"
 #include "pokepatch-build/module_source.h"
+#include "pokepatch-build/object_cache.h"
 #include "pokepatch-build/shadow_tree.h"
 #include "common/proc.h"
+#include "proof/proof.h"
 
 enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 
@@ -163,11 +168,19 @@ static struct error *find_new_files(struct build *build)
 	return error ? error : build_check_refusals(build);
 }
 
-/* ---- running the compiler --------------------------------------------------- */
+/* ---- what the compiler says -------------------------------------------------- */
+
+/* One side of a unit. */
+struct job {
+	struct args args; /* compiles it */
+	char *key;	  /* under which an original is kept (object_cache.h); or NULL */
+	bool done;	  /* it was kept, so the compiler need not run */
+};
 
 /* The units to compile: those that share no other unit's object. */
 struct jobs {
 	VEC(struct unit *) units;
+	struct job *list; /* for each unit, one for each side */
 };
 
 /* Remember all units that the change breaks: of a series, each may be another commit's. */
@@ -221,49 +234,142 @@ static void note_warnings(struct build *build, size_t count, const struct proc_r
 	}
 }
 
-static struct error *run_compilers(struct build *build, const struct jobs *jobs,
-				   const struct args *args)
+/* ---- kept originals --------------------------------------------------------- */
+
+/* The originals of the tree's units.  Files of --module-source are the user's, who changes them. */
+static char *original_key(const struct build *build, const struct unit *unit,
+			  const struct args *command)
 {
-	size_t count = jobs->units.count * SIDES;
-	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
-	struct proc_result *results = xcalloc(count, sizeof(*results));
+	char key[65];
+
+	if (unit->outside)
+		return NULL;
+	object_cache_key(build, command, "", key);
+	return xstrdup(key);
+}
+
+static char *originals_folder(const struct build *build)
+{
+	return xasprintf("%s/.pokepatch/objects", build->tree);
+}
+
+/* Take the originals that earlier builds kept, with what the compiler said about them. */
+static struct error *load_originals(const struct build *build, struct jobs *jobs,
+				    struct proc_result *results)
+{
+	_free_ char *folder = originals_folder(build);
+
+	for (size_t i = 0; i < jobs->units.count; i++) {
+		struct job *original = &jobs->list[i * SIDES + SIDE_ORIGINAL];
+		const char *object = jobs->units.list[i]->orig_object;
+
+		original->key = original_key(build, jobs->units.list[i], &original->args);
+		if (original->key)
+			TRY(object_cache_load(folder, original->key, object,
+					      &results[i * SIDES + SIDE_ORIGINAL].out,
+					      &original->done));
+	}
+	return NULL;
+}
+
+static void keep_originals(const struct build *build, const struct jobs *jobs,
+			   const struct proc_result *results)
+{
+	_free_ char *folder = originals_folder(build);
+
+	for (size_t i = 0; i < jobs->units.count; i++) {
+		const struct job *original = &jobs->list[i * SIDES + SIDE_ORIGINAL];
+
+		if (original->key && !original->done)
+			object_cache_store(folder, original->key,
+					   jobs->units.list[i]->orig_object,
+					   &results[i * SIDES + SIDE_ORIGINAL].out);
+	}
+}
+
+/* ---- running the compiler --------------------------------------------------- */
+
+/*
+ * While the compilers run, read the kernel's symbols, which later phases need.  If that fails, the
+ * later phase tries again and has the error.
+ */
+static void read_ahead(void *data)
+{
+	struct build *build = data;
+
+	error_destroy(comparison_start(build));
+	for (size_t i = 0; build->comparison && i < build->nr_units; i++)
+		if (!build->units[i].parent_path)
+			parent_read_ahead(build->comparison->vmlinux, build->units[i].source);
+	if (!build->proof_vmlinux)
+		error_destroy(proof_read_vmlinux(build->files.vmlinux, &build->proof_vmlinux));
+}
+
+/* Run the jobs that are not done; results[i] belongs to job i. */
+static struct error *run_jobs(struct build *build, const struct jobs *jobs,
+			      struct proc_result *results)
+{
+	size_t all = jobs->units.count * SIDES, count = 0;
+	_free_ struct proc_command *commands = xcalloc(all, sizeof(*commands));
+	_free_ struct proc_result *done = xcalloc(all, sizeof(*done));
+	_free_ size_t *places = xcalloc(all, sizeof(*places));
 	struct error *error;
 
-	for (size_t i = 0; i < count; i++) {
-		commands[i].argv = (const char *const *)args[i].list;
-		commands[i].options.dir = jobs->units.list[i / SIDES]->outside
-						  ? module_source_cwd(build)
-						  : side_folder(build, i % SIDES);
+	for (size_t i = 0; i < all; i++) {
+		if (jobs->list[i].done)
+			continue;
+		commands[count].argv = (const char *const *)jobs->list[i].args.list;
+		commands[count].options.dir = jobs->units.list[i / SIDES]->outside
+						      ? module_source_cwd(build)
+						      : side_folder(build, i % SIDES);
+		places[count++] = i;
 	}
-	error = proc_run_all(commands, count, build->options.jobs, results);
+	error = proc_run_all_while(commands, count, build->options.jobs, read_ahead, build, done);
+	for (size_t i = 0; !error && i < count; i++)
+		results[places[i]] = done[i];
+	return error;
+}
+
+static struct error *run_compilers(struct build *build, struct jobs *jobs)
+{
+	size_t count = jobs->units.count * SIDES;
+	struct proc_result *results = xcalloc(count, sizeof(*results));
+	struct error *error = load_originals(build, jobs, results);
+
+	if (!error)
+		error = run_jobs(build, jobs, results);
 	if (!error)
 		error = check_results(build, jobs, results);
-	if (!error)
+	if (!error) {
+		keep_originals(build, jobs, results);
 		note_warnings(build, jobs->units.count, results);
+	}
 	for (size_t i = 0; i < count; i++)
 		proc_result_deinit(&results[i]);
 	free(results);
 	return error;
 }
 
-static struct error *compile_all(struct build *build, const struct jobs *jobs)
+static struct error *compile_all(struct build *build, struct jobs *jobs)
 {
 	size_t count = jobs->units.count * SIDES;
-	struct args *args = xcalloc(count + 1, sizeof(*args));
 	struct error *error = NULL;
 
+	jobs->list = xcalloc(count + 1, sizeof(*jobs->list));
 	for (size_t i = 0; !error && i < count; i++) {
 		struct unit *unit = jobs->units.list[i / SIDES];
 		enum side side = i % SIDES;
 		char **object = side == SIDE_ORIGINAL ? &unit->orig_object : &unit->patched_object;
 
-		error = make_command(build, unit, side, &args[i], object);
+		error = make_command(build, unit, side, &jobs->list[i].args, object);
 	}
 	if (!error)
-		error = run_compilers(build, jobs, args);
-	for (size_t i = 0; i < count; i++)
-		args_deinit(&args[i]);
-	free(args);
+		error = run_compilers(build, jobs);
+	for (size_t i = 0; i < count; i++) {
+		args_deinit(&jobs->list[i].args);
+		free(jobs->list[i].key);
+	}
+	free(jobs->list);
 	return error;
 }
 

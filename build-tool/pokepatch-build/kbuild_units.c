@@ -182,18 +182,63 @@ bool kbuild_has_other_name(const struct build *build, const char *source)
 	return name && strstr(name, "../") && strcmp(name, object);
 }
 
+/* The checksum of an object, beside its mark; see mark_done(). */
+static char *sum_path(const struct build *build, const char *object)
+{
+	_free_ char *done = done_path(build, object);
+
+	return xasprintf("%s.sha256", done);
+}
+
+static struct error *sum_object(const struct build *build, const char *object, char ret[65])
+{
+	_free_ char *full = xasprintf("%s/%s", build->tree, object);
+	_free_ char *bytes = NULL;
+	size_t length;
+
+	TRY(file_read(full, &bytes, &length));
+	sha256_hex(bytes, length, ret);
+	return NULL;
+}
+
+/*
+ * Has the object the bytes that kbuild left?  kbuild does not sync it, so after a power failure it
+ * may be empty.  Earlier versions kept no sum: as if the object were damaged.
+ */
+static bool is_intact(const struct build *build, const char *source)
+{
+	_free_ char *object = unit_object_name(source);
+	_free_ char *path = sum_path(build, object);
+	_free_ char *kept = NULL;
+	char sum[65];
+	struct error *error = NULL;
+
+	if (!file_exists(path))
+		return false;
+	error = file_read(path, &kept, NULL);
+	if (!error)
+		error = sum_object(build, object, sum);
+	bool same = !error && !strcmp(kept, sum);
+	error_destroy(error);
+	return same;
+}
+
 /* Mark an object as finished, unless kbuild failed and left no object or no .cmd file. */
 static struct error *mark_done(const struct build *build, const char *object)
 {
 	_free_ char *full = xasprintf("%s/%s", build->tree, object);
 	_free_ char *cmd = cmd_file_path(build->tree, object);
 	_free_ char *done = done_path(build, object);
+	_free_ char *sums = sum_path(build, object);
 	_free_ char *folder = xstrdup(done);
+	char sum[65];
 
 	if (!file_exists(full) || !file_exists(cmd))
 		return NULL;
 	*strrchr(folder, '/') = '\0';
 	TRY(make_dirs(folder));
+	TRY(sum_object(build, object, sum));
+	TRY(file_write(sums, sum, strlen(sum)));
 	return file_write(done, object, strlen(object));
 }
 
@@ -218,7 +263,7 @@ static struct error *compile_locked(const struct build *build, char *const *sour
 	for (; !error && *sources; sources++) {
 		_free_ char *object = unit_object_name(*sources);
 
-		if (is_done(build, *sources))
+		if (is_done(build, *sources) && is_intact(build, *sources))
 			continue;
 		error = remove_object(build, *sources);
 		args_addf(&targets, "./%s", object);
@@ -244,7 +289,7 @@ static struct error *compile(const struct build *build, char *const *sources,
 	bool all_done = true;
 
 	for (char *const *source = sources; *source; source++)
-		all_done &= is_done(build, *source);
+		all_done &= is_done(build, *source) && is_intact(build, *source);
 	if (all_done)
 		return NULL;
 	TRY(cache_lock(path, false, &lock));

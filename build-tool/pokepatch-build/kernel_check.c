@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pokepatch-build/answers.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/object_cache.h"
 #include "common/proc.h"
 #include "pokepatch-build/toolchain.h"
 #include "pokepatch-build/tree.h"
@@ -209,7 +211,8 @@ static const char version_source[] =
 	"clang __clang_major__ __clang_minor__ __clang_patchlevel__\n"
 	"#else\n"
 	"gcc __GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__\n"
-	"#endif\n";
+	"#endif\n"
+	"__VERSION__\n";
 
 /* A compiler, with its version in the form of CONFIG_GCC_VERSION: 120200 for 12.2.0. */
 struct compiler {
@@ -222,26 +225,69 @@ static unsigned long version_number(const struct compiler *compiler)
 	return compiler->major * 10000UL + compiler->minor * 100UL + compiler->patch;
 }
 
-/* Ask build->cc; *ret_runs: it could be started and has answered. */
-static struct error *ask_compiler(const struct build *build, struct compiler *ret, bool *ret_runs)
+/*
+ * What the compiler's answer depends on, which the caller frees; NULL: that is not known.  The file
+ * itself tells which compiler it is, unless it is a script or a launcher, which may run another one
+ * tomorrow.
+ */
+static char *compiler_question(const struct build *build)
+{
+	static const char *const variables[] = {"GCC_EXEC_PREFIX", "COMPILER_PATH"};
+	_free_ char *path = tool_find(build->cc);
+	const char *base = path ? strrchr(path, '/') : NULL;
+	_close_ int fd = base && (strstr(base, "gcc") || strstr(base, "clang"))
+				 ? open(path, O_RDONLY | O_CLOEXEC)
+				 : -1;
+	char magic[SELFMAG];
+	struct buffer text = {};
+
+	if (fd < 0 || read(fd, magic, SELFMAG) != SELFMAG || memcmp(magic, ELFMAG, SELFMAG))
+		return NULL;
+	tool_describe(&text, NULL, build->cc);
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
+		buffer_printf(&text, "%s\n", getenv(variables[i]) ?: "");
+	buffer_add_string(&text, version_source);
+	return text.text;
+}
+
+/* *ret: the answer of build->cc, which the caller frees; NULL: it cannot be run, or fails. */
+static struct error *run_compiler(const struct build *build, char **ret)
 {
 	_free_ char *source = xasprintf("%s/version.c", build->work);
 	const char *const argv[] = {build->cc, "-E", "-P", source, NULL};
 	struct proc_result result = {};
-	char kind[8];
 
+	*ret = NULL;
 	TRY(file_write_scratch(source, version_source, strlen(version_source)));
 	struct error *error = proc_run(argv, NULL, &result);
-	*ret_runs = !error && !result.status && result.out.text &&
-		    sscanf(result.out.text, " %7s %u %u %u", kind, &ret->major, &ret->minor,
-			   &ret->patch) == 4;
-	ret->clang = *ret_runs && !strcmp(kind, "clang");
+	if (!error && !result.status)
+		*ret = take_pointer(result.out.text);
 	proc_result_deinit(&result);
 	if (error && !proc_interrupted()) { /* no such program */
 		error_destroy(error);
 		error = NULL;
 	}
 	return error;
+}
+
+/* Set build->compiler_version to the answer of build->cc.  *ret_runs: it has answered. */
+static struct error *ask_compiler(struct build *build, struct compiler *ret, bool *ret_runs)
+{
+	_free_ char *question = compiler_question(build);
+	_free_ char *answer = question ? answer_find(build, "compiler", question) : NULL;
+	bool kept = answer != NULL;
+	char kind[8];
+
+	if (!kept)
+		TRY(run_compiler(build, &answer));
+	*ret_runs = answer && sscanf(answer, " %7s %u %u %u", kind, &ret->major, &ret->minor,
+				     &ret->patch) == 4;
+	ret->clang = *ret_runs && !strcmp(kind, "clang");
+	if (*ret_runs && !kept && question)
+		answer_keep(build, "compiler", question, answer);
+	if (*ret_runs)
+		build->compiler_version = take_pointer(answer);
+	return NULL;
 }
 
 /* A compiler that is named by its path was not installed from a package of that name. */

@@ -10,10 +10,13 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/finalize.h"
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/module_part.h"
 #include "pokepatch-build/names_apart.h"
+#include "pokepatch-build/object_cache.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/section_layout.h"
 #include "diff/diff_rows.h"
+#include "object/object.h"
 #include "pokepatch_mark.h"
 #include "common/proc.h"
 #include "pokepatch-build/report.h"
@@ -111,6 +114,7 @@ static struct error *make_glue(struct linker *linker)
 		build->glue_object = xstrdup(build->core.glue_object);
 		return NULL;
 	}
+	build->glue_object = xasprintf("%s/glue-and-stubs.o", build->work);
 	char *stubs _free_ = xasprintf("%s/stubs.o", build->work);
 	struct args args = start_command(build);
 	args_add_all(&args, build->core.mod_compile);
@@ -121,9 +125,18 @@ static struct error *make_glue(struct linker *linker)
 	args_add(&args, "-o");
 	args_add(&args, stubs);
 	args_add(&args, source);
+	/* Nothing but the number of stubs depends on the patch. */
+	char *folder _free_ = module_parts_folder(build);
+	char key[65];
+	bool kept;
+	object_cache_key(build, &args, "", key);
+	struct error *error = object_cache_load(folder, key, build->glue_object, NULL, &kept);
+	if (error || kept) {
+		args_deinit(&args);
+		return error;
+	}
 	TRY(run_in(&args, build->core.dir, NULL));
 
-	build->glue_object = xasprintf("%s/glue-and-stubs.o", build->work);
 	args = start_command(build);
 	args_add(&args, build->core.ld[0]);
 	args_add(&args, "-r");
@@ -131,7 +144,9 @@ static struct error *make_glue(struct linker *linker)
 	args_add(&args, build->glue_object);
 	args_add(&args, build->core.glue_object);
 	args_add(&args, stubs);
-	return run_in(&args, build->work, NULL);
+	TRY(run_in(&args, build->work, NULL));
+	object_cache_store(folder, key, build->glue_object, NULL);
+	return NULL;
 }
 
 /* Link included code and glue, with padding bytes before the code. */
@@ -178,37 +193,140 @@ static char *first_warning(char *text)
 	return NULL;
 }
 
+/* The objects on which objtool runs: first the patch's, then copies for the proof. */
+struct objtool_jobs {
+	VEC(struct objtool_job) list;
+	VEC(char *) paths; /* of the copies; owned */
+};
+
+/*
+ * Add copies of the compiler's whole output for each unit.  That is the only other source of the
+ * module's unwind table.  The proof reads them later; here they do not take time of their own.
+ */
+static struct error *add_units(const struct build *build, struct objtool_jobs *jobs)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		char *copy = unwound_object(build, i);
+
+		if (!copy)
+			continue;
+		*vec_push(&jobs->paths) = copy;
+		*vec_push(&jobs->list) =
+			(struct objtool_job){.kind = OBJTOOL_MODULE, .object = copy};
+		TRY(file_copy_scratch(build->units[i].patched_object, copy));
+	}
+	return NULL;
+}
+
+/* The key of the glue after objtool; it follows from the glue and objtool alone. */
+static struct error *glue_key(const struct build *build, char ret[65])
+{
+	char *bytes _free_ = NULL;
+	struct args args = {0};
+	size_t length;
+	char sum[65];
+
+	TRY(file_read(build->glue_object, &bytes, &length));
+	sha256_hex(bytes, length, sum);
+	objtool_add_command(build, OBJTOOL_MODULE, &args);
+	object_cache_key(build, &args, sum, ret);
+	args_deinit(&args);
+	return NULL;
+}
+
+static struct error *run_objtool_jobs(struct linker *linker, struct objtool_jobs *jobs)
+{
+	struct build *build = linker->build;
+	char *glue _free_ = unwound_object(build, build->nr_units);
+	char *folder _free_ = module_parts_folder(build);
+	char key[65];
+	bool kept;
+
+	*vec_push(&jobs->list) = (struct objtool_job){
+		.kind = OBJTOOL_MODULE, .link = true, .object = linker->combined};
+	TRY(add_units(build, jobs));
+	TRY(glue_key(build, key));
+	TRY(object_cache_load(folder, key, glue, NULL, &kept));
+	if (!kept) {
+		TRY(file_copy_scratch(build->glue_object, glue));
+		*vec_push(&jobs->list) =
+			(struct objtool_job){.kind = OBJTOOL_MODULE, .object = glue};
+	}
+	TRY(objtool_run_jobs(build, jobs->list.list, jobs->list.count));
+	if (!kept)
+		object_cache_store(folder, key, glue, NULL);
+	return NULL;
+}
+
 /* Run objtool, and refuse its warnings: the kernel would unwind or patch such code wrongly. */
 static struct error *run_objtool(struct linker *linker)
 {
 	struct build *build = linker->build;
-	struct args args = {0};
-	struct buffer out = {0};
+	struct objtool_jobs jobs = {0};
 
 	if (!build->core.objtool) /* this machine has none */
 		return NULL;
-	objtool_add_command(build, OBJTOOL_MODULE, &args);
-	args_add(&args, "--link"); /* the object has several units */
-	args_add(&args, linker->combined);
-	struct error *error = run_in(&args, build->core.dir, &out);
-	char *line = !error && out.length ? first_warning(out.text) : NULL;
+	struct error *error = run_objtool_jobs(linker, &jobs);
+	struct buffer *said = &jobs.list.list[0].said;
+	char *line = !error && said->length ? first_warning(said->text) : NULL;
 	if (line) {
 		refusals_add(&build->refusals, "objtool", NULL, "objtool",
 			     "objtool does not accept the code of the patch: %s", line);
 		error = build_check_refusals(build);
 	}
-	buffer_deinit(&out);
+	for (size_t i = 0; i < jobs.list.count; i++)
+		buffer_deinit(&jobs.list.list[i].said);
+	for (size_t i = 0; i < jobs.paths.count; i++)
+		free(jobs.paths.list[i]);
+	vec_deinit(&jobs.list);
+	vec_deinit(&jobs.paths);
+	return error;
+}
+
+static void add_export(const struct symvers *symvers, const char *name, struct buffer *ret)
+{
+	const struct export *export = symvers_find(symvers, name);
+
+	if (export)
+		buffer_printf(ret, "0x%08x\t%s\t%s\tEXPORT_SYMBOL%s\t%s\n", export->crc, name,
+			      export->module, export->gpl ? "_GPL" : "", export->namespace);
+}
+
+/*
+ * Write those lines of the kernel's Module.symvers that modpost needs: of the symbols that the
+ * object leaves undefined, and of module_layout, whose version every module has
+ * (check_modstruct_version() in kernel/module/version.c).  Reading all of them, 10,000 lines, would
+ * take most of modpost's time.
+ */
+static struct error *write_symvers(const struct linker *linker, const char *path)
+{
+	const struct symvers *symvers = &linker->build->comparison->symvers;
+	struct buffer lines = {0};
+	struct object object;
+
+	TRY(object_read(linker->object, &object));
+	for (size_t i = 1; i < object.symbols.count; i++) {
+		const struct symbol *symbol = object.symbols.list[i];
+
+		if (!symbol->section && symbol->special == SHN_UNDEF && *symbol->name)
+			add_export(symvers, symbol->name, &lines);
+	}
+	add_export(symvers, "module_layout", &lines);
+	struct error *error = file_write_scratch(path, lines.text ?: "", lines.length);
+	buffer_deinit(&lines);
+	object_deinit(&object);
 	return error;
 }
 
 static struct error *run_modpost(struct linker *linker)
 {
 	struct build *build = linker->build;
-	char *symvers _free_ = xasprintf("%s/Module.symvers", build->files.kbuild);
+	char *symvers _free_ = xasprintf("%s/needed.symvers", build->work);
 	char *out _free_ = xasprintf("%s/Module.symvers", build->work);
 	char *mod _free_ = xasprintf("%s/%s.mod", build->work, linker->module);
 	char *cmd _free_ = xasprintf("%s/.%s.o.cmd", build->work, linker->module);
 
+	TRY(write_symvers(linker, symvers));
 	/* Files of kbuild's that modpost reads: the object's parts, and their dependencies. */
 	TRY(file_write_scratch(mod, "\n", 1));
 	TRY(file_write_scratch(cmd, "", 0));
@@ -222,28 +340,6 @@ static struct error *run_modpost(struct linker *linker)
 	args_add(&args, "-i");
 	args_add(&args, build->core.symvers);
 	args_add(&args, linker->object);
-	return run_in(&args, build->core.dir, NULL);
-}
-
-static struct error *compile_mod(struct linker *linker)
-{
-	struct build *build = linker->build;
-	struct args args = start_command(build);
-	char *name _free_ = xstrdup(linker->module);
-
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
-
-	args_add_all(&args, build->core.mod_compile);
-	args_addf(&args, "-DKBUILD_BASENAME=\"%s.mod\"", name);
-	args_addf(&args, "-DKBUILD_MODNAME=\"%s\"", name);
-	args_addf(&args, "-D__KBUILD_MODNAME=kmod_%s", name);
-	args_add(&args, "-g0");
-	args_add(&args, "-c");
-	args_add(&args, "-o");
-	args_add(&args, linker->mod_object);
-	args_add(&args, linker->mod_source);
 	return run_in(&args, build->core.dir, NULL);
 }
 
@@ -282,7 +378,7 @@ static struct error *link_all(struct linker *linker)
 	json_object_put(report);
 	TRY(error);
 	TRY(run_modpost(linker));
-	TRY(compile_mod(linker));
+	TRY(module_part_make(build, linker->module, linker->mod_source, linker->mod_object));
 	TRY(link_ko(linker));
 	return NULL;
 }

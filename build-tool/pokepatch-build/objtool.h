@@ -18,12 +18,25 @@ enum objtool_kind {
  */
 void objtool_add_command(const struct build *build, enum objtool_kind kind, struct args *ret);
 
+struct objtool_job {
+	enum objtool_kind kind;
+	bool link; /* the object has several units */
+	const char *object;
+	struct buffer said; /* gets what objtool printed; the caller frees it, after errors, too */
+};
+
 /*
- * objtool_run_all - run objtool on each of the objects, side by side.  Warnings are no error: they
- * may be about code that no patch has.
+ * objtool_run_jobs - run objtool on each of the objects, side by side.  Warnings are no error.
+ * Errors: objtool fails.
  */
-struct error *objtool_run_all(const struct build *build, enum objtool_kind kind,
-			      char *const *objects, size_t count);
+struct error *objtool_run_jobs(const struct build *build, struct objtool_job *jobs, size_t count);
+
+/*
+ * unwound_object - where link.c puts a copy of the patched object of a unit, for the proof, over
+ * which objtool has run; of the glue for unit build->nr_units.  NULL: the proof needs none.  The
+ * caller frees it.
+ */
+char *unwound_object(const struct build *build, size_t unit);
 
 /*
  * objtool_finish_exact - for a kernel whose objtool ran late (build->objtool_late): run objtool

@@ -11,34 +11,10 @@
 #include "pokepatch-build/series.h"
 #include "proof/proof.h"
 
-/*
- * Run objtool on copies of the compiler's whole output for each unit.  That is the only other
- * source of the module's unwind table.
- */
-static struct error *unwind_units(struct build *build, struct proof_input *input)
+static void add_unit(const struct build *build, struct proof_input *input, size_t index)
 {
-	size_t count = input->units.count + 1;
-	char **copies _free_ = xcalloc(count, sizeof(*copies));
-
-	if (!build->core.objtool)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		bool glue = i == input->units.count;
-		char *copy = xasprintf("%s/unwound-%zu.o", build->work, i);
-
-		copies[i] = copy;
-		if (glue)
-			input->glue_unwound = copy;
-		else
-			input->units.list[i].unwound = copy;
-		TRY(file_copy_scratch(glue ? input->glue : input->units.list[i].patched, copy));
-	}
-	return objtool_run_all(build, OBJTOOL_MODULE, copies, count);
-}
-
-static void add_unit(struct proof_input *input, const struct unit *unit,
-		     const struct diff_result *result)
-{
+	const struct unit *unit = &build->units[index];
+	const struct diff_result *result = &build->comparison->results[index];
 	struct proof_unit *new = vec_push(&input->units);
 
 	new->name = xstrdup(unit->source);
@@ -46,6 +22,7 @@ static void add_unit(struct proof_input *input, const struct unit *unit,
 	new->orig = xstrdup(unit->orig_object);
 	new->patched = xstrdup(unit->patched_object);
 	new->exact = xstrdup(unit->exact_object);
+	new->unwound = unwound_object(build, index);
 	for (size_t i = 0; i < result->functions.count; i++)
 		if (result->functions.list[i].change != DIFF_REMOVED)
 			*vec_push(&new->functions) = (struct proof_reported){
@@ -79,8 +56,10 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		.symvers = xasprintf("%s/Module.symvers", build->files.kbuild),
 		.core_symvers = xstrdup(build->core.symvers),
 		.glue = xstrdup(build->glue_object),
+		.glue_unwound = unwound_object(build, build->nr_units),
 		.mod = xasprintf("%s/pokepatch-%s.mod.o", build->work, build->name),
 		.common = build->core.common_object ? xstrdup(build->core.common_object) : NULL,
+		.vmlinux = build->proof_vmlinux,
 		.mode = build->options.mode,
 		.transition = build->options.transition,
 		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
@@ -92,10 +71,10 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		/* The proof needs a unit that lends a static to see which one it is. */
 		if (!comparison->outputs[i] && !comparison->results[i].lends)
 			continue;
-		add_unit(input, &build->units[i], &comparison->results[i]);
+		add_unit(build, input, i);
 		input->pinned |= comparison->results[i].escapes;
 	}
-	return unwind_units(build, input);
+	return NULL;
 }
 
 /* Copy a file into the kept work folder: the tree and the core may be removed from the cache. */

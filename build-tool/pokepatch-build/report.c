@@ -118,7 +118,9 @@ static struct json_object *verify_array(const struct build *build)
 	};
 	struct json_object *array = json_object_new_array();
 
-	for (size_t i = 0; build->comparison && i < build->nr_units; i++) {
+	if (!build->comparison || !build->comparison->results)
+		return array;
+	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct diff_result *result = &build->comparison->results[i];
 
 		for (size_t j = 0; j < result->functions.count; j++) {

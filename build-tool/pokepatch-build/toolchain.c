@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "common/proc.h"
+#include "pokepatch-build/answers.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/tree.h"
 
@@ -215,14 +216,13 @@ static const char variables_makefile[] = "-include $(KBUILD_FOLDER)/.kernelvaria
 					 "print:\n"
 					 "\t@echo $(CC)\n";
 
-/* Set build->cc if the headers name it. */
-static struct error *take_headers(struct build *build)
+/* *ret: what make prints as the compiler of the headers, which the caller frees. */
+static struct error *ask_make(const struct build *build, char **ret)
 {
 	_free_ char *makefile = xasprintf("%s/variables.mk", build->work);
 	struct args args = {};
 	struct buffer out = {};
 	struct error *error;
-	const char *name;
 
 	TRY(file_write_scratch(makefile, variables_makefile, strlen(variables_makefile)));
 	/* When another make runs us, its MAKEFLAGS could set CC. */
@@ -238,11 +238,48 @@ static struct error *take_headers(struct build *build)
 	args_deinit(&args);
 	if (error)
 		return error_prefix(error, "cannot run make");
-	name = out.text ? out.text + strspn(out.text, " \t\n") : "";
+	*ret = out.text ?: xstrdup("");
+	return NULL;
+}
+
+/* What that depends on. */
+static struct error *headers_question(const struct build *build, struct buffer *ret)
+{
+	struct args args = {};
+
+	args_add_machine(&args, build);
+	for (size_t i = 0; i < args.count; i++)
+		buffer_printf(ret, "%s\n", args.list[i]);
+	args_deinit(&args);
+	buffer_add_string(ret, variables_makefile);
+	return identity_add_file(ret, build->files.kbuild, ".kernelvariables");
+}
+
+/* Set build->cc if the headers name it. */
+static struct error *take_headers(struct build *build)
+{
+	_free_ char *variables = xasprintf("%s/.kernelvariables", build->files.kbuild);
+	_free_ char *answer = NULL;
+	struct buffer question = {};
+	struct error *error;
+	const char *name;
+
+	if (!file_exists(variables))
+		return NULL;
+	error = headers_question(build, &question);
+	if (!error)
+		answer = answer_find(build, "headers", question.text);
+	if (!error && !answer) {
+		error = ask_make(build, &answer);
+		if (!error)
+			answer_keep(build, "headers", question.text, answer);
+	}
+	buffer_deinit(&question);
+	TRY(error);
+	name = answer + strspn(answer, " \t\n");
 	/* Without a definition, make -R prints an empty line. */
 	if (strcspn(name, " \t\n"))
 		build->cc = xstrndup(name, strcspn(name, " \t\n"));
-	buffer_deinit(&out);
 	return NULL;
 }
 

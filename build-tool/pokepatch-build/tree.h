@@ -7,6 +7,7 @@
  *
  *   ready		what the tree was made from; written last
  *   manifest		"SIZE MTIME PATH" of every file as it was unpacked (manifest.c)
+ *   objects/KEY	the original object of a unit (object_cache.h)
  *   environment	what the top Makefile exports (kbuild.c), "NAME=VALUE" with a NUL each
  *   includes		every #include of a .c file (sources.c)
  *   graph		every #include line (include_graph.c); made when first needed
@@ -15,6 +16,7 @@
  *   vmlinuz		the boot image's build id, after its size and time (kernel_check.c)
  *   kbuild.lock	the lock that one run of kbuild holds (kbuild_units.c)
  *   done/OBJECT	kbuild has finished making OBJECT (kbuild_units.c)
+ *   done/OBJECT.sha256	its checksum
  *   as/as		a link to the assembler that moves patchable entries (entries.c)
  *   compiler/cc1	runs the kernel's own cc1 in an emulator (own_compiler.c)
  */
@@ -45,15 +47,18 @@ struct error *folder_copy(const char *from, const char *to, char *const *left_ou
 /* manifest_write - record the size and time of every file in the tree. */
 struct error *manifest_write(const char *tree);
 /*
- * The manifest, read once for many questions.  It is not sound if the tree has none, or a damaged
- * one, or once a file does not have the size and time that it should have.
+ * The manifest, open for many questions.  It is not sound if the tree has none, or a damaged one,
+ * or once a file does not have the size and time that it should have.
  */
 struct manifest {
 	const char *tree; /* lives longer */
 	bool sound;
-	char *text;
-	struct map lines; /* by path in the tree; NULL: the file has been checked */
-	VEC(const char *) all; /* paths */
+	const char *text; /* the lines, sorted by path */
+	size_t length;
+	void *map;   /* the file's memory, or NULL: text is sorted */
+	char *sorted; /* of an earlier version, whose file is not sorted; owned; or NULL */
+	struct map checked; /* files that have been looked at */
+	VEC(char *) names;  /* owns the keys */
 };
 /* manifest_open - the caller closes it, after errors, too. */
 struct error *manifest_open(const char *tree, struct manifest *ret);

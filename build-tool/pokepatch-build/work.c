@@ -20,6 +20,7 @@
 #include "common/libexec.h"
 #include "common/proc.h"
 #include "common/worker.h"
+#include "proof/proof.h"
 
 /* "pokepatch_NAME" is the module's name; MODULE_NAME_LEN is 56, including the NUL. */
 #define NAME_LENGTH_MAX 45
@@ -423,6 +424,7 @@ void build_deinit(struct build *build)
 	if (build->work && !build->options.keep)
 		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
 	build_forget(build);
+	proof_free_vmlinux(build->proof_vmlinux);
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		patch_deinit(&build->patches[i].patch);
 		commit_destroy(build->patches[i].commit);
@@ -446,6 +448,7 @@ void build_deinit(struct build *build)
 	free(build->module_source);
 	free(build->work);
 	free(build->cc);
+	free(build->compiler_version);
 	free(build->arch);
 	free(build->cross);
 	free(build->cc1);

@@ -92,7 +92,12 @@ static struct error *check_brought_lines(const struct check *check, const struct
 {
 	const char *magic = kernel_vermagic(check->proof);
 	char *vermagic _free_ = xasprintf("vermagic=%s", magic ?: "");
-	const char *const lines[] = {"license=GPL", "depends=pokepatch", vermagic};
+	char *name _free_ = xasprintf("name=pokepatch_%s", check->proof->input->name);
+	const char *const lines[] = {"license=GPL", "depends=pokepatch", vermagic, name};
+
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
 
 	if (!magic)
 		return wrong(check, "vmlinux has no vermagic to compare modinfo with");

@@ -103,9 +103,10 @@ static struct error *open_all(struct proof *proof)
 	TRY(symvers_read(input->core_symvers, &proof->core_symvers));
 	for (size_t i = 0; i < input->parents.count; i++) {
 		const struct proof_parent *parent = &input->parents.list[i];
-		struct symtab *symtab;
+		struct symtab *symtab = i ? NULL : input->vmlinux;
 
-		TRY(symtab_open(parent->name, parent->path, &symtab));
+		if (!symtab)
+			TRY(symtab_open(parent->name, parent->path, &symtab));
 		*vec_push(&proof->parents) = symtab;
 		*map_slot(&proof->parents_by_name, parent->name) = symtab;
 	}
@@ -116,6 +117,16 @@ static struct error *open_all(struct proof *proof)
 	TRY(add_source(proof, NULL, "modpost's part", input->mod, NULL));
 	return input->common ? add_source(proof, NULL, "the kernel's part", input->common, NULL)
 			     : NULL;
+}
+
+struct error *proof_read_vmlinux(const char *path, struct symtab **ret)
+{
+	return symtab_open("vmlinux", path, ret);
+}
+
+void proof_free_vmlinux(struct symtab *symtab)
+{
+	symtab_close(symtab);
 }
 
 struct error *proof_open(const struct proof_input *input, struct proof **ret)
@@ -140,7 +151,8 @@ void proof_close(struct proof *proof)
 		source_close(proof->sources.list[i]);
 	vec_deinit(&proof->sources);
 	for (size_t i = 0; i < proof->parents.count; i++)
-		symtab_close(proof->parents.list[i]);
+		if (proof->parents.list[i] != proof->input->vmlinux)
+			symtab_close(proof->parents.list[i]);
 	vec_deinit(&proof->parents);
 	map_deinit(&proof->parents_by_name);
 	map_deinit(&proof->globals);

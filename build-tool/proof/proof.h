@@ -14,6 +14,8 @@
 
 #include "common/util.h"
 
+struct symtab; /* proof_symtab.h */
+
 /* A function or datum that the differ reports: the proof takes this as given. */
 struct proof_reported {
 	char *name;
@@ -50,6 +52,7 @@ struct proof_input {
 	bool kallsyms_all;	      /* CONFIG_KALLSYMS_ALL */
 	VEC(struct proof_unit) units;
 	VEC(struct proof_parent) parents;
+	struct symtab *vmlinux; /* borrowed: the first parent's, if it was read ahead; or NULL */
 };
 void proof_input_deinit(struct proof_input *input);
 
@@ -59,6 +62,13 @@ struct error *proof_input_read(const char *path, struct proof_input *ret);
 
 /* proof_knows - can the proof read modules of this machine?  EM_, ELFCLASS, ELFDATA. */
 bool proof_knows(uint16_t machine, uint8_t elf_class, uint8_t elf_data);
+
+/*
+ * proof_read_vmlinux - read the symbols of a vmlinux, for one proof after another; the caller frees
+ * them after the last one.  Errors: as for proof_open().
+ */
+struct error *proof_read_vmlinux(const char *path, struct symtab **ret);
+void proof_free_vmlinux(struct symtab *symtab); /* NULL is allowed */
 
 /*
  * proof_open - read everything that does not depend on the module.  input must outlive the proof.

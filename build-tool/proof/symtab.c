@@ -102,6 +102,7 @@ static void index_names(struct symtab *symtab)
 {
 	uint32_t block = (uint32_t)symtab->blocks.count;
 
+	map_reserve(&symtab->first, symtab->count);
 	symtab->next = xcalloc(symtab->count + 1, sizeof(*symtab->next));
 	symtab->block_of = xcalloc(symtab->count + 1, sizeof(*symtab->block_of));
 	for (size_t i = symtab->count; i-- > 1;) { /* backwards, because each goes to the front */

@@ -61,3 +61,83 @@ several_units() {
 	[ "${POKEPATCH_CHECK:-}" != short ] || count=2 # one with, one without a prepared tree
 	"$top/test/kills" "${POKEPATCH_KILLS:-$count}"
 }
+
+# compiled LOG - the units that a build with -V compiled itself, and those that it had kbuild compile.
+compiled() {
+	grep -o -- ' -c -o [^ ]* [^ ]*\.[cS]\( \|$\)' "$1" | awk '{ print $4 }' | sed 's,.*/pokepatch-[^/]*/,,'
+	grep '^+ .* scripts/Makefile.build ' "$1" | grep -o ' \./[^ ]*\.o' | sed 's,^ \./,kbuild ,'
+}
+
+@test "a second build compiles what is patched, and nothing else, to the same bytes" {
+	local own=$BATS_TEST_TMPDIR/cache/pokepatch/kernels/$release part file
+	mkdir -p "$own" one two
+	for part in packages image dbg headers source fetched; do
+		[ ! -e "$kernel/$part" ] || ln -s "$kernel/$part" "$own/$part"
+	done
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	edited fs/proc/version.c 's/utsname()->sysname,/"Patched",/'
+	"$program" -V -k "$release" --report one/r.json -o one.ko -n x x.patch 2>one.log
+	compiled one.log
+	[ "$(compiled one.log | grep -c 'fs/proc/version\.[co]$')" -eq 3 ]
+
+	# Another change of the same unit, with other symbols of the kernel's: original, exact object, modpost's
+	# part and stubs are there.
+	mv x.patch first.patch
+	edited fs/proc/version.c 's/utsname()->sysname,/current->comm,/; 0,/return 0;/s//seq_puts(m, "patched"); return 0;/'
+	mv x.patch second.patch
+	mv first.patch x.patch # its name is in the report
+	"$program" -V -k "$release" -o two.ko -n x second.patch 2>two.log
+	compiled two.log
+	[ "$(compiled two.log)" = fs/proc/version.c ]
+	grep -q 'shadow && .* fs/proc/version.c' two.log
+	modinfo two.ko | grep -qx 'name: *pokepatch_x'
+	nm two.ko | grep -q ' U seq_puts$'
+
+	# The first one again: the same bytes.  Another name is no reason to compile more.
+	"$program" -V -k "$release" --report two/r.json -o again.ko -n x x.patch 2>again.log
+	[ "$(compiled again.log)" = fs/proc/version.c ]
+	cmp one.ko again.ko
+	for part in one two; do
+		sed '/"timing"/,/}/d; /"file":"[a-z]*.ko"/d' $part/r.json >$part/r
+	done
+	cmp one/r two/r
+	"$program" -V -k "$release" -o named.ko -n another-name x.patch 2>named.log
+	[ "$(compiled named.log)" = fs/proc/version.c ]
+	modinfo named.ko | grep -qx 'name: *pokepatch_another_name'
+
+	# Damage: kept objects that are cut off, empty, or have another byte are made anew.
+	local damage
+	for damage in 'truncate -s 3000' 'truncate -s 0' change_byte; do
+		for file in "$own"/tree-*/fs/proc/version.o "$own"/tree-*/.pokepatch/objects/* \
+			"$own"/core-*/objects/*; do
+			$damage "$file"
+		done
+		"$program" -V -k "$release" -o again.ko -n x x.patch 2>again.log
+		compiled again.log
+		[ "$(compiled again.log | grep -c 'fs/proc/version\.[co]$')" -eq 3 ]
+		cmp one.ko again.ko
+		"$program" -V -k "$release" -o again.ko -n x x.patch 2>again.log
+		[ "$(compiled again.log)" = fs/proc/version.c ]
+		cmp one.ko again.ko
+	done
+
+	# What was used longest ago goes first when the folder is full.
+	file=$(echo "$own"/tree-*/.pokepatch/objects)
+	truncate -s 700M "$file/old" "$file/new"
+	touch -d '2 days ago' "$file/old"
+	touch -d '1 day ago' "$file/new"
+	rm x.patch
+	edited fs/proc/uptime.c '/seq_printf/s/%lu.%02lu %lu/%lu.%03lu %lu/'
+	"$program" -q -k "$release" -o three.ko -n x x.patch
+	[ ! -e "$file/old" ]
+	[ -e "$file/new" ]
+	[ "$(ls "$file" | wc -l)" -eq 3 ]
+}
+
+# change_byte FILE - make a byte in the middle of it another one.
+change_byte() {
+	local byte at=$(($(stat -c %s "$1") / 2))
+	byte=$(od -An -tu1 -j$at -N1 "$1")
+	# shellcheck disable=SC2059 # the format is the byte
+	printf "\\$(printf %03o $((byte ^ 1)))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
+}

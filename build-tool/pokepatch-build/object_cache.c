@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Objects that do not depend on the patch; see object_cache.h.  A file is
+ *
+ *	pokepatch object 1
+ *	SHA256 SIZE-OF-OBJECT SIZE-OF-MESSAGES
+ *
+ * and then the object and the messages.  The checksum is of all that follows it.
+ */
+#include "pokepatch-build/object_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <fcntl.h>
+
+static const char magic[] = "pokepatch object 1\n";
+
+/* ---- keys ------------------------------------------------------------------- */
+
+char *tool_find(const char *name)
+{
+	_free_ char *folders = xstrdup(getenv("PATH") ?: "");
+	char *rest = folders, *folder;
+
+	if (strchr(name, '/'))
+		return realpath(name, NULL);
+	while ((folder = strsep(&rest, ":"))) {
+		_free_ char *path = xasprintf("%s/%s", *folder ? folder : ".", name);
+
+		if (!access(path, X_OK))
+			return realpath(path, NULL);
+	}
+	return NULL;
+}
+
+void tool_describe(struct buffer *text, const char *folder, const char *name)
+{
+	_free_ char *full = folder && *name != '/' && strchr(name, '/')
+				    ? xasprintf("%s/%s", folder, name)
+				    : xstrdup(name);
+	_free_ char *path = tool_find(full);
+	struct stat status = {0};
+
+	if (path && stat(path, &status))
+		status = (struct stat){0};
+	buffer_printf(text, "program %s %s %lld %lld.%09ld\n", name, path ?: "-",
+		      (long long)status.st_size, (long long)status.st_mtim.tv_sec,
+		      status.st_mtim.tv_nsec);
+}
+
+/* The compiler's own words in a command that begins with "env -i NAME=VALUE". */
+static char *const *compiler_words(const struct args *command)
+{
+	char *const *word = command->list;
+
+	while (*word && (!strcmp(*word, "env") || !strcmp(*word, "-i") || strchr(*word, '=')))
+		word++;
+	return word;
+}
+
+/* Add a word.  Each build has a work folder of its own, so leave its name out. */
+static void add_word(const struct build *build, struct buffer *text, const char *word)
+{
+	const char *found;
+
+	while ((found = strstr(word, build->work))) {
+		buffer_add(text, word, (size_t)(found - word));
+		buffer_add_string(text, "WORK");
+		word = found + strlen(build->work);
+	}
+	buffer_printf(text, "%s\n", word);
+}
+
+void object_cache_key(const struct build *build, const struct args *command, const char *source,
+		      char ret[65])
+{
+	_free_ char *assembler = xasprintf("%sas", build->cross ?: "");
+	char *const *words = compiler_words(command);
+	struct buffer text = {0};
+
+	buffer_printf(&text, "format %d\ncompiler %s\n", OBJECT_CACHE_FORMAT,
+		      build->compiler_version ?: "");
+	tool_describe(&text, build->core.dir, *words ?: "");
+	tool_describe(&text, NULL, assembler);
+	if (build->core.ld)
+		tool_describe(&text, NULL, build->core.ld[0]);
+	if (build->cc1)
+		tool_describe(&text, NULL, build->cc1);
+	for (char *const *word = words; *word; word++) {
+		add_word(build, &text, *word);
+		if (has_prefix(*word, "-B")) { /* where the assembler is (entries.c) */
+			_free_ char *own = xasprintf("%s/as", *word + strlen("-B"));
+
+			tool_describe(&text, build->tree, own);
+		}
+	}
+	buffer_printf(&text, "source %s", source);
+	sha256_hex(text.text, text.length, ret);
+	buffer_deinit(&text);
+}
+
+/* ---- files ------------------------------------------------------------------ */
+
+/* Split a file's text.  False: it is damaged. */
+static bool split(const char *text, size_t length, const char **ret_object, size_t *ret_size,
+		  const char **ret_messages, size_t *ret_messages_size)
+{
+	const char *sum = text + strlen(magic), *sizes = sum + 64, *end;
+	char found[65];
+
+	if (length < strlen(magic) + 64 || memcmp(text, magic, strlen(magic)))
+		return false;
+	sha256_hex(sizes, length - (size_t)(sizes - text), found);
+	if (memcmp(found, sum, 64) || sscanf(sizes, " %zu %zu", ret_size, ret_messages_size) != 2)
+		return false;
+	end = strchr(sizes, '\n');
+	if (!end || length - (size_t)(end + 1 - text) != *ret_size + *ret_messages_size)
+		return false;
+	*ret_object = end + 1;
+	*ret_messages = end + 1 + *ret_size;
+	return true;
+}
+
+struct error *object_cache_load(const char *folder, const char *key, const char *object,
+				struct buffer *messages, bool *ret)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, key);
+	_free_ char *text = NULL;
+	const char *bytes, *said;
+	size_t length = 0, size, said_size;
+
+	*ret = false;
+	if (!file_exists(path))
+		return NULL;
+	error_destroy(file_read(path, &text, &length)); /* not readable: as if it was not there */
+	if (!text || !split(text, length, &bytes, &size, &said, &said_size))
+		return NULL;
+	TRY(file_write_scratch(object, bytes, size));
+	if (messages && said_size)
+		buffer_add(messages, said, said_size);
+	utimensat(AT_FDCWD, path, NULL, 0); /* it was used: see remove_oldest() */
+	*ret = true;
+	return NULL;
+}
+
+struct kept_file {
+	char *path;
+	uint64_t size; /* bytes */
+	struct timespec used;
+};
+
+static int last_used_first(const void *left, const void *right)
+{
+	const struct timespec *a = &((const struct kept_file *)left)->used;
+	const struct timespec *b = &((const struct kept_file *)right)->used;
+
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec > b->tv_sec ? -1 : 1;
+	return a->tv_nsec > b->tv_nsec ? -1 : a->tv_nsec < b->tv_nsec;
+}
+
+/* Remove those files that were used longest ago, until the others are within the limit. */
+static void remove_oldest(const char *folder)
+{
+	VEC(struct kept_file) files = {0};
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	uint64_t total = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
+		struct stat status;
+
+		if (stat(path, &status) || !S_ISREG(status.st_mode))
+			continue;
+		*vec_push(&files) = (struct kept_file){take_pointer(path), status.st_size,
+						       status.st_mtim};
+	}
+	if (dir)
+		closedir(dir);
+	if (files.count)
+		qsort(files.list, files.count, sizeof(*files.list), last_used_first);
+	for (size_t i = 0; i < files.count; i++) {
+		total += files.list[i].size;
+		if (total > OBJECT_CACHE_LIMIT)
+			unlink(files.list[i].path);
+		free(files.list[i].path);
+	}
+	vec_deinit(&files);
+}
+
+static struct error *store(const char *folder, const char *key, const char *object,
+			   const struct buffer *messages)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, key);
+	_free_ char *bytes = NULL;
+	struct buffer rest = {0}, text = {0};
+	struct error *error;
+	size_t size;
+	char sum[65];
+
+	TRY(make_dirs(folder));
+	TRY(file_read(object, &bytes, &size));
+	buffer_printf(&rest, " %zu %zu\n", size, messages ? messages->length : 0);
+	buffer_add(&rest, bytes, size);
+	if (messages && messages->length)
+		buffer_add(&rest, messages->text, messages->length);
+	sha256_hex(rest.text, rest.length, sum);
+	buffer_printf(&text, "%s%s", magic, sum);
+	buffer_add(&text, rest.text, rest.length);
+	error = file_write_unsynced(path, text.text, text.length);
+	buffer_deinit(&rest);
+	buffer_deinit(&text);
+	return error;
+}
+
+void object_cache_store(const char *folder, const char *key, const char *object,
+			const struct buffer *messages)
+{
+	error_destroy(store(folder, key, object, messages));
+	remove_oldest(folder);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Objects that do not depend on the patch, kept for the next build.  The cache has them in a folder
+ * beside what they are made from: the originals of units in the tree (.pokepatch/objects), what all
+ * patch modules of a kernel have in the core's folder (objects).
+ *
+ * A file's name is the SHA-256 of all that its object follows from, apart from the files in the
+ * tree: those do not change (manifest.c), and the folder goes with the tree.  A checksum in the
+ * file tells a damaged one, which is as good as none.  Files are renamed into place and removed
+ * without a lock: another build has read all of a file, or does not find it.
+ */
+#ifndef POKEPATCH_OBJECT_CACHE_H
+#define POKEPATCH_OBJECT_CACHE_H
+
+#include "common/args.h"
+#include "pokepatch-build/build.h"
+
+/* Increment when an object that an earlier version kept cannot be used any more. */
+#define OBJECT_CACHE_FORMAT 1
+
+/* The bytes that a folder may hold.  Beyond them, those that were used longest ago are removed. */
+#define OBJECT_CACHE_LIMIT (1ull << 30)
+
+/*
+ * object_cache_key - the name for the object that a command makes.
+ * @command: of the compiler or of objtool, behind args_add_clean_environment(); the names of files
+ *	     in the work folder do not count
+ * @source: what is made from files in the work folder: their text or sum; or else ""
+ *
+ * The version that the compiler states counts, and so do size and time of the programs that the
+ * command runs.
+ */
+void object_cache_key(const struct build *build, const struct args *command, const char *source,
+		      char ret[65]);
+
+/*
+ * tool_find - the file that is run as a program, without links; NULL: there is none.  Owned.
+ * tool_describe - add a line that changes when that file does: its path, size and time.
+ * @folder: where the program runs, for "./objtool"; or NULL
+ */
+char *tool_find(const char *name);
+void tool_describe(struct buffer *text, const char *folder, const char *name);
+
+/*
+ * object_cache_load - write the kept object of that key to a new file.
+ * @messages: NULL, or gets what the compiler said
+ * @ret: false if there is none, or a damaged one
+ * Errors: the new file cannot be written.
+ */
+struct error *object_cache_load(const char *folder, const char *key, const char *object,
+				struct buffer *messages, bool *ret);
+
+/*
+ * object_cache_store - keep an object, and remove others if the folder has become too large.  If
+ * that is not possible, as on a full disk, the object is not kept.
+ * @messages: what the compiler said; may be NULL
+ */
+void object_cache_store(const char *folder, const char *key, const char *object,
+			const struct buffer *messages);
+
+#endif /* POKEPATCH_OBJECT_CACHE_H */
