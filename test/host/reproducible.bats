@@ -131,7 +131,7 @@ compiled() {
 	"$program" -q -k "$release" -o three.ko -n x x.patch
 	[ ! -e "$file/old" ]
 	[ -e "$file/new" ]
-	[ "$(ls "$file" | wc -l)" -eq 3 ]
+	[ "$(find "$file" -type f | wc -l)" -eq 3 ]
 }
 
 # change_byte FILE - make a byte in the middle of it another one.

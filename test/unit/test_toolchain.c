@@ -17,6 +17,7 @@ static void begin(struct build *ret)
 {
 	*ret = (struct build){.machine = arch_find_debian("amd64")};
 	ret->files.kbuild = xstrdup(folder);
+	ret->files.cache = xasprintf("%s/cache", folder);
 	ret->work = xstrdup(folder);
 	ret->tree = xstrdup(folder);
 	ret->options.jobs = 1;
@@ -27,6 +28,7 @@ static void end(struct build *build)
 	args_deinit(&build->make_variables);
 	strings_free(build->make_env);
 	free(build->files.kbuild);
+	free(build->files.cache);
 	free(build->work);
 	free(build->tree);
 	free(build->cc);
@@ -78,6 +80,11 @@ static void test_configuration(void **state)
 	finds("clang-19", "CC=clang-19 LD=ld.lld-19 ");
 	put(".kernelvariables", "override CC = gcc-12\n");
 	finds("gcc-12", "");
+	finds("gcc-12", ""); /* by the kept answer */
+	put(".kernelvariables", "override CC = gcc-14\n#\n");
+	finds("gcc-14", "");
+	put("cache/answer-headers", "damaged");
+	finds("gcc-14", "");
 }
 
 static void test_record(void **state)
