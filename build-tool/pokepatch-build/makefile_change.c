@@ -128,6 +128,36 @@ static char *compiled_object(const char *line)
 	return xstrndup(found, strcspn(found, " ;"));
 }
 
+/*
+ * Files of kbuild that tell no more of the kernel than the lines that compile: lists of what lies in
+ * subfolders, and the results of tests that run while the kernel is built.
+ */
+static const char *const derived_files[] = {"/built-in.a", "/modules.order", ".log"};
+
+/*
+ * Does a line only make such a file, or have make enter a folder?  make does enter it with -n, so
+ * what it does there is in the output, too.
+ */
+static bool is_derived(const char *line)
+{
+	static const char *const entering[] = {
+		"make -f ./scripts/Makefile.build obj=", "need-builtin=", "need-modorder=",
+	};
+	const char *target = strstr(line, "trap 'rm -f ");
+
+	for (size_t i = 0; i < ARRAY_SIZE(entering); i++)
+		if (has_prefix(line, entering[i]))
+			return true;
+	if (!target)
+		return false;
+	target += strlen("trap 'rm -f ");
+	_free_ char *name = xstrndup(target, strcspn(target, ";"));
+	for (size_t i = 0; i < ARRAY_SIZE(derived_files); i++)
+		if (has_suffix(name, derived_files[i]))
+			return true;
+	return false;
+}
+
 /* The lines of an output, in place, and the lines that compile, by object. */
 struct commands {
 	char *text;
@@ -146,7 +176,7 @@ static void commands_read(const char *output, struct commands *ret)
 	     line = strtok_r(NULL, "\n", &rest)) {
 		char *object;
 
-		if (has_prefix(line, read_mark))
+		if (has_prefix(line, read_mark) || is_derived(line))
 			continue;
 		object = compiled_object(line);
 		*vec_push(&ret->lines) = line;

@@ -361,13 +361,7 @@ static struct error *apply_to_rules(struct build *build, const struct patch_file
 	const char *path = entry->new_path ?: entry->old_path;
 	_free_ struct hunk_place *places = NULL;
 	struct changed_file *file;
-	bool unused;
 
-	TRY(build_rules_unused(build, path, &unused));
-	if (unused) {
-		build_note(build, "%s: left out: this kernel does not use its folder", path);
-		return NULL;
-	}
 	if (entry->binary || entry->change == PATCH_RENAME || entry->change == PATCH_COPY) {
 		refuse(build, entry, rule->code, rule->text);
 		return NULL;
@@ -397,6 +391,11 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 		build_note(build, "%s: left out: nothing in the kernel is compiled from it", path);
 		return NULL;
 	}
+	TRY(build_rules_unused(build, path, &unused));
+	if (unused) {
+		build_note(build, "%s: left out: this kernel does not use its folder", path);
+		return NULL;
+	}
 	if (rule->action == FILE_JUDGE)
 		return apply_to_rules(build, patch, entry, rule);
 	if (rule->action == FILE_REFUSE) {
@@ -410,11 +409,6 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	}
 	if (entry->mode_changed)
 		build_note(build, "%s: the change of its file mode has no effect", path);
-	TRY(build_rules_unused(build, path, &unused));
-	if (unused) {
-		build_note(build, "%s: left out: this kernel does not use its folder", path);
-		return NULL;
-	}
 	TRY(open_file(build, entry, &file));
 	if (!file)
 		return NULL;

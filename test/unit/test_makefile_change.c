@@ -13,7 +13,11 @@
 
 #define A "set -e;  gcc -O2 -Wall -DA=1 -c -o fs/a.o fs/a.c ; ./fixdep fs/.a.o.d\n"
 #define B "set -e;  gcc -O2 -c -o fs/b.o fs/b.c\n"
-#define AR(members) "set -e;  echo '  AR      fs/built-in.a';  ar cD fs/built-in.a " members "\n"
+#define AR_OF(file, members)                                                                       \
+	"set -e;  echo '  AR      fs/" file "';  trap 'rm -f fs/" file "; trap - HUP' HUP; ar cD fs/" \
+	file " " members "\n"
+#define AR(members) AR_OF("built-in.a", members)
+#define ENTER "make -f ./scripts/Makefile.build obj=fs/new \\\nneed-builtin=1 \\\nneed-modorder= \\\n"
 
 static void test_differences(void **state)
 {
@@ -33,7 +37,11 @@ static void test_differences(void **state)
 		 "fs/a.o would be compiled with -O3"},
 		{"gcc -O2 -c -o fs/a.o fs/a.c\n", "gcc -O2 -c -o fs/a.o fs/a.c; objtool fs/a.o\n",
 		 "fs/a.o would be compiled with fs/a.c;"},
-		{A AR("a.o b.o"), A AR("b.o a.o"), "AR fs/built-in.a: another command"},
+		{A AR("a.o b.o"), A AR("b.o a.o"), NULL},
+		{A, A ENTER AR("new/built-in.a"), NULL},
+		{A, A ENTER B, "fs/b.o would be compiled"},
+		{A AR_OF("lib.a", "a.o b.o"), A AR_OF("lib.a", "a.o"),
+		 "AR fs/lib.a: another command"},
 		{A AR("a.o"),
 		 A "make: *** No rule to make target 'fs/c.o', needed by 'fs/built-in.a'.\n",
 		 "fs/c.o would be made, and there is nothing to make it of"},
