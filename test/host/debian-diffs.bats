@@ -36,7 +36,7 @@ row() {
 	declare -A statuses=([module]=0 [refused]=2 [nothing]=3)
 	for number in 059 120 128 154; do
 		read -r file expected < <(row "$number")
-		"$top/test/debian-diffs/diff" "$number" | "$top/test/debian-diffs/backwards" >"$number.patch"
+		"$top/test/debian-diffs/diff" --backwards "$number" >"$number.patch"
 		# Later versions may have changed the same lines.
 		(cd "$source" && patch -p1 --dry-run --silent -F 3) <"$number.patch" || continue
 		run "$program" -k "$release" --dry-run "$number.patch"
