@@ -584,10 +584,13 @@ static void wait_for_any(const struct proc_command *commands, struct child *chil
 		collect(&children[i].err_fd, &result->err);
 		if (options->tick)
 			options->tick(options->tick_data);
-		if (polls[i * POLLS_PER_CHILD].revents)
-			child_finish(&children[i], result);
-		else
+		if (!polls[i * POLLS_PER_CHILD].revents) {
 			children[left++] = children[i];
+			continue;
+		}
+		child_finish(&children[i], result);
+		if (options->ended)
+			options->ended(options->ended_data);
 	}
 	*count = left;
 }

@@ -21,6 +21,8 @@ struct proc_options {
 	bool inherit;             /* the child writes to our streams; nothing is collected */
 	void (*tick)(void *data); /* called about five times a second, or NULL */
 	void *tick_data;
+	void (*ended)(void *data); /* called when the command has ended, or NULL */
+	void *ended_data;
 };
 
 struct proc_result {

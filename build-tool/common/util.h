@@ -17,6 +17,9 @@
 
 #include "common/error.h"
 
+/* What a terminal's line is begun with that replaces another (ECMA-48: erase in line). */
+#define ERASE_LINE "\r\033[K"
+
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A variable with one of these attributes is cleaned up at the end of its scope. */

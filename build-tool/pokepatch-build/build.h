@@ -114,6 +114,8 @@ struct build {
 	struct phase_time *phases;
 	size_t nr_phases;
 	double phase_start;
+	size_t steps, steps_done; /* of the phase, for the progress; 0: it is short */
+	double progress_shown;	  /* now_seconds() when the progress was printed last */
 };
 
 /* ---- work.c ----------------------------------------------------------------- */
@@ -129,6 +131,13 @@ void build_forget(struct build *build);
 void build_deinit(struct build *build);
 /* phase_begin - start the clock of a phase; name is constant. */
 void phase_begin(struct build *build, const char *name);
+/*
+ * build_expect - tell of steps that the phase will do, each of which ends with build_step(); a
+ * terminal shows how many are done, and otherwise a line says so twice a minute, unless -q.
+ */
+void build_expect(struct build *build, size_t steps);
+/* build_step - a step is done; @build is a struct build (struct proc_options, ended). */
+void build_step(void *build);
 /* phase_end - print the notes and a line with the phase's time on standard error, unless -q. */
 void phase_end(struct build *build);
 /* build_print_notes - print the notes so far on standard error, unless -q, and drop them. */

@@ -322,8 +322,11 @@ static struct error *run_jobs(struct build *build, const struct jobs *jobs,
 		commands[count].options.dir = jobs->units.list[i / SIDES]->outside
 						      ? module_source_cwd(build)
 						      : side_folder(build, i % SIDES);
+		commands[count].options.ended = build_step;
+		commands[count].options.ended_data = build;
 		places[count++] = i;
 	}
+	build_expect(build, count);
 	error = proc_run_all_while(commands, count, build->options.jobs, read_ahead, build, done);
 	for (size_t i = 0; !error && i < count; i++)
 		results[places[i]] = done[i];

@@ -272,11 +272,13 @@ static struct error *preprocess(struct search *search)
 	struct user *batch[BATCH];
 	size_t count = 0;
 
+	build_expect(search->build, search->users.count);
 	for (size_t i = 0; i < search->users.count; i++) {
 		batch[count++] = &search->users.list[i];
 		if (count == BATCH || i + 1 == search->users.count) {
 			TRY(preprocess_batch(search, batch, count));
-			count = 0;
+			for (; count; count--)
+				build_step(search->build);
 		}
 	}
 	return NULL;

@@ -25,6 +25,9 @@
 /* "pokepatch_NAME" is the module's name; MODULE_NAME_LEN is 56, including the NUL. */
 #define NAME_LENGTH_MAX 45
 #define RESERVED_NAME "version"
+/* Seconds between two showings of the progress, on a terminal and as lines. */
+#define PROGRESS_TERMINAL 0.2
+#define PROGRESS_LINES 30
 
 static bool is_name_character(char c)
 {
@@ -465,7 +468,37 @@ void phase_begin(struct build *build, const char *name)
 {
 	build->phases = xreallocarray(build->phases, build->nr_phases + 1, sizeof(*build->phases));
 	build->phases[build->nr_phases++] = (struct phase_time){.name = name};
-	build->phase_start = now_seconds();
+	build->phase_start = build->progress_shown = now_seconds();
+	build->steps = build->steps_done = 0;
+}
+
+void build_expect(struct build *build, size_t steps)
+{
+	build->steps += steps;
+}
+
+void build_step(void *data)
+{
+	struct build *build = data;
+	const char *phase = build->phases[build->nr_phases - 1].name;
+	bool terminal = isatty(STDERR_FILENO);
+	double now = now_seconds();
+
+	build->steps_done++;
+	if (build->options.quiet || build->options.verbose ||
+	    now - build->progress_shown < (terminal ? PROGRESS_TERMINAL : PROGRESS_LINES))
+		return;
+	build->progress_shown = now;
+	fprintf(stderr, "%s%-24s %zu of %zu%s", terminal ? ERASE_LINE : "", phase,
+		build->steps_done, build->steps, terminal ? "" : "\n");
+}
+
+/* Erase what a terminal shows of the progress. */
+static void hide_progress(struct build *build)
+{
+	if (build->steps_done && !build->options.quiet && isatty(STDERR_FILENO))
+		fputs(ERASE_LINE, stderr);
+	build->steps_done = 0;
 }
 
 void phase_end(struct build *build)
@@ -480,6 +513,7 @@ void phase_end(struct build *build)
 
 void build_print_notes(struct build *build)
 {
+	hide_progress(build);
 	if (build->notes.length && !build->options.quiet)
 		fputs(build->notes.text, stderr);
 	buffer_deinit(&build->notes);

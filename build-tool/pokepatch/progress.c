@@ -8,7 +8,6 @@
 #include "pokepatch/progress.h"
 
 #define SHOW_SECONDS 0.2
-#define ERASE_LINE "\r\033[K" /* ECMA-48: erase in line */
 
 char *size_text(uint64_t bytes)
 {

@@ -381,6 +381,15 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	ends 0 "changed functions: zs_map_object"
 }
 
+@test "a terminal sees how far the compilers are, and nobody else does" {
+	cp "$top/examples/proc-version.patch" x.patch
+	run -0 script -qec "'$program' -k $release --dry-run x.patch" /dev/null
+	[[ $output == *$'\r\e[K'"compile "*" 1 of "[12]$'\r\e[K'"compile "*" s"* ]]
+	build --dry-run x.patch
+	ends 0 "changed functions: version_proc_show"
+	[[ $output != *"compile "*" of "* ]]
+}
+
 @test "files that nothing in this kernel is compiled from" {
 	local file
 	for file in arch/arm64/kernel/{traps.c,entry.S} arch/arm/boot/dts/a.dts arch/arm/configs/a_defconfig \
