@@ -51,12 +51,14 @@ struct unit {
 	bool shares;	   /* the object of the unit before, which has argv */
 	char **argv;	   /* compiler and flags as kbuild ran them (cwd: the tree), ends with NULL;
 			    * without -c, -o, the source and the dependency file */
-	char *exact_object;   /* compiled by kbuild itself: no section splitting, after objtool */
+	char *exact_object;   /* compiled by kbuild itself: no section splitting, after objtool; of
+			       * a new source the original, once it is compiled */
 	bool objtool_ran;     /* kbuild ran objtool on it by itself, as on a module of one unit */
 	char *orig_object;    /* compiled by us, one section per function and object, no objtool */
 	char *patched_object; /* likewise, from the changed source */
 	char **changed_files; /* files that the diffs change and that this unit compiles */
 	size_t nr_changed_files;
+	bool is_new;  /* the diffs add its source: the kernel has nothing of it */
 	char *edited; /* a file of its own that was changed after the kernel was built; or NULL */
 	struct module_unit *outside; /* of --module-source (module_source.h); NULL: the kernel's */
 };

@@ -15,6 +15,7 @@ static void changed_file_deinit(struct changed_file *file)
 	for (size_t i = 0; i < file->added.count; i++)
 		free(file->added.list[i]);
 	vec_deinit(&file->added);
+	free(file->command);
 	free(file->path);
 	free(file->text);
 }

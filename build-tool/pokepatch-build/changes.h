@@ -15,6 +15,7 @@ struct changed_file {
 	bool renamed;	 /* created or deleted by a diff that renames a file */
 	bool outside;	 /* of --module-source, not of the kernel */
 	bool instrument; /* compile it with markers, whether its text changes or not */
+	char *command; /* of a new source file: what kbuild would compile it with; or NULL */
 	VEC(char *) added; /* owns the text of lines in new_lines that we added ourselves */
 };
 

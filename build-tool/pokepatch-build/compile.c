@@ -88,6 +88,17 @@ static const char *side_folder(const struct build *build, enum side side)
 	return side == SIDE_PATCHED ? build->shadow->folder : build->tree;
 }
 
+/* Make the command for the original of a source that the diffs add: an empty file. */
+static struct error *add_empty(const struct build *build, const struct unit *unit,
+			       const char *object, struct args *ret)
+{
+	_free_ char *source = xasprintf("%s/empty.c", build->work);
+
+	TRY(file_write_scratch(source, "", 0));
+	unit_add_command(build, unit->argv, source, build->tree, object, ret);
+	return NULL;
+}
+
 /* Make the command that compiles one side of a unit. */
 static struct error *make_command(const struct build *build, const struct unit *unit,
 				  enum side side, struct args *ret, char **ret_object)
@@ -102,6 +113,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 			   unit->outside ? "module:" : "", name);
 	TRY(make_dirs(folder));
 	*ret_object = xasprintf("%s/unit.o", folder);
+	if (unit->is_new && side == SIDE_ORIGINAL)
+		return add_empty(build, unit, *ret_object, ret);
 	if (unit->outside)
 		module_source_add_command(build, unit, side == SIDE_PATCHED, *ret_object, ret);
 	else
@@ -242,7 +255,7 @@ static char *original_key(const struct build *build, const struct unit *unit,
 {
 	char key[65];
 
-	if (unit->outside)
+	if (unit->outside || unit->is_new)
 		return NULL;
 	object_cache_key(build, command, "", key);
 	return xstrdup(key);
@@ -402,13 +415,15 @@ struct error *compile_units(struct build *build)
 	if (!error)
 		error = compile_all(build, &jobs);
 	vec_deinit(&jobs.units);
-	for (size_t i = 1; !error && i < build->nr_units; i++) {
+	for (size_t i = 0; !error && i < build->nr_units; i++) {
 		struct unit *unit = &build->units[i];
 
-		if (!unit->shares)
-			continue;
-		unit->orig_object = xstrdup(unit[-1].orig_object);
-		unit->patched_object = xstrdup(unit[-1].patched_object);
+		if (unit->shares) {
+			unit->orig_object = xstrdup(unit[-1].orig_object);
+			unit->patched_object = xstrdup(unit[-1].patched_object);
+		}
+		if (unit->is_new) /* what the kernel has of it is nothing */
+			unit->exact_object = xstrdup(unit->orig_object);
 	}
 	return error ? error : find_new_files(build);
 }

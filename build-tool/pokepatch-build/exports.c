@@ -105,7 +105,7 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 						  unit->object);
 		size_t length;
 
-		if (unit->shares || !has_suffix(unit->source, ".c"))
+		if (unit->shares || unit->is_new || !has_suffix(unit->source, ".c"))
 			continue;
 		TRY(file_read(path, &exporter.text, &length));
 		read_symvers(exporter.text, &exporter.symvers);

@@ -112,6 +112,25 @@ struct error *kbuild_parse_command(const char *command, const char *source,
 	return parse_command(command, source, ret, &rest);
 }
 
+char *kbuild_cut_command(const char *output, const char *found, char **ret_source)
+{
+	const char *object = found + strlen(" -c -o "), *start = found;
+	const char *source = object + strcspn(object, " ;\n");
+	size_t length;
+
+	if (*source != ' ')
+		return NULL;
+	source++;
+	length = strcspn(source, " ;\n");
+	if (length < 3 || (memcmp(source + length - 2, ".c", 2) &&
+			   memcmp(source + length - 2, ".S", 2)))
+		return NULL;
+	while (start > output && start[-1] != '\n' && start[-1] != ';')
+		start--;
+	*ret_source = xstrndup(source, length);
+	return xstrndup(start, (size_t)(source + length - start));
+}
+
 struct error *kbuild_unit_read(const char *path, const char *source, struct kbuild_unit *ret,
 			       char **ret_objtool)
 {

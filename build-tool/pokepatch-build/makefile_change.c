@@ -8,6 +8,7 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/shadow_tree.h"
+#include "pokepatch-build/units.h"
 
 /* ---- without make ----------------------------------------------------------- */
 
@@ -128,6 +129,17 @@ static char *compiled_object(const char *line)
 	return xstrndup(found, strcspn(found, " ;"));
 }
 
+/* The file that a line of kbuild makes, and removes if it fails; the caller frees it.  Or NULL. */
+static char *made_file(const char *line)
+{
+	const char *target = strstr(line, "trap 'rm -f ");
+
+	if (!target)
+		return NULL;
+	target += strlen("trap 'rm -f ");
+	return xstrndup(target, strcspn(target, ";"));
+}
+
 /*
  * Files of kbuild that tell no more of the kernel than the lines that compile: lists of what lies in
  * subfolders, and the results of tests that run while the kernel is built.
@@ -143,17 +155,13 @@ static bool is_derived(const char *line)
 	static const char *const entering[] = {
 		"make -f ./scripts/Makefile.build obj=", "need-builtin=", "need-modorder=",
 	};
-	const char *target = strstr(line, "trap 'rm -f ");
+	_free_ char *target = made_file(line);
 
 	for (size_t i = 0; i < ARRAY_SIZE(entering); i++)
 		if (has_prefix(line, entering[i]))
 			return true;
-	if (!target)
-		return false;
-	target += strlen("trap 'rm -f ");
-	_free_ char *name = xstrndup(target, strcspn(target, ";"));
-	for (size_t i = 0; i < ARRAY_SIZE(derived_files); i++)
-		if (has_suffix(name, derived_files[i]))
+	for (size_t i = 0; target && i < ARRAY_SIZE(derived_files); i++)
+		if (has_suffix(target, derived_files[i]))
 			return true;
 	return false;
 }
@@ -167,7 +175,48 @@ struct commands {
 	struct map by_line;
 };
 
-static void commands_read(const char *output, struct commands *ret)
+/*
+ * Does a line make the object of a new source after the compiler, as by adding the checksums of
+ * its exports, or list what a module of it alone is linked from?
+ */
+static bool makes_added(const char *line, const struct added_objects *added)
+{
+	_free_ char *made = made_file(line);
+
+	if (made && has_suffix(made, ".mod"))
+		strcpy(made + strlen(made) - strlen(".mod"), ".o");
+	return made && map_has(&added->places, made);
+}
+
+/*
+ * Take the objects of new sources out of a line that lists what is linked, in place: "fs/new.o", or
+ * "new.o" as in the list that kbuild makes of a module's objects.
+ */
+static void drop_added(char *line, const struct added_objects *added)
+{
+	_free_ char *folder = made_file(line);
+	char *to = line, *word = line;
+
+	if (!folder || !strchr(folder, '/'))
+		return;
+	*strrchr(folder, '/') = '\0';
+	while (*word) {
+		size_t length = strcspn(word, " ");
+		_free_ char *name = xstrndup(word, length);
+		_free_ char *inside = xasprintf("%s/%s", folder, name);
+		bool drop = length && (map_has(&added->places, name) || map_has(&added->places, inside));
+
+		length += word[length] == ' ';
+		if (!drop) {
+			memmove(to, word, length);
+			to += length;
+		}
+		word += length;
+	}
+	*to = '\0';
+}
+
+static void commands_read(const char *output, const struct added_objects *added, struct commands *ret)
 {
 	char *rest = NULL;
 
@@ -179,6 +228,11 @@ static void commands_read(const char *output, struct commands *ret)
 		if (has_prefix(line, read_mark) || is_derived(line))
 			continue;
 		object = compiled_object(line);
+		if (!object && added->names.count) {
+			if (makes_added(line, added))
+				continue;
+			drop_added(line, added);
+		}
 		*vec_push(&ret->lines) = line;
 		*vec_push(&ret->objects) = object;
 		*map_slot(&ret->by_line, line) = line;
@@ -248,12 +302,12 @@ static char *step_name(const char *line)
 
 /* The first object that only one of the outputs compiles. */
 static char *only_object(const struct commands *commands, const struct commands *other,
-			 const char *what)
+			 const struct added_objects *added, const char *what)
 {
 	for (size_t i = 0; i < commands->lines.count; i++) {
 		const char *object = commands->objects.list[i];
 
-		if (object && !map_has(&other->by_object, object))
+		if (object && !map_has(&other->by_object, object) && !map_has(&added->places, object))
 			return xasprintf("%s would %s", object, what);
 	}
 	return NULL;
@@ -275,14 +329,15 @@ static char *other_command(const struct commands *old, const struct commands *ne
 }
 
 /* The first line that only one of the outputs has; an error of make before others. */
-static char *only_line(const struct commands *commands, const struct commands *other)
+static char *only_line(const struct commands *commands, const struct commands *other,
+		       const struct added_objects *added)
 {
 	const char *first = NULL;
 
 	for (size_t i = 0; i < commands->lines.count; i++) {
-		const char *line = commands->lines.list[i];
+		const char *line = commands->lines.list[i], *object = commands->objects.list[i];
 
-		if (map_has(&other->by_line, line))
+		if (map_has(&other->by_line, line) || (object && map_has(&added->places, object)))
 			continue;
 		if (strstr(line, "No rule to make target"))
 			return step_name(line);
@@ -291,22 +346,54 @@ static char *only_line(const struct commands *commands, const struct commands *o
 	return first ? step_name(first) : NULL;
 }
 
-char *makefile_first_difference(const char *old_output, const char *new_output)
+void added_objects_add(struct added_objects *added, char *name)
+{
+	*vec_push(&added->names) = name;
+	*vec_push(&added->commands) = NULL;
+	*map_slot(&added->places, name) = (void *)added->names.count;
+}
+
+void added_objects_deinit(struct added_objects *added)
+{
+	for (size_t i = 0; i < added->names.count; i++) {
+		free(added->names.list[i]);
+		free(added->commands.list[i]);
+	}
+	vec_deinit(&added->names);
+	vec_deinit(&added->commands);
+	map_deinit(&added->places);
+}
+
+/* Give the objects of new sources the lines that compile them. */
+static void take_commands(const struct commands *commands, struct added_objects *added)
+{
+	for (size_t i = 0; i < commands->lines.count; i++) {
+		const char *object = commands->objects.list[i];
+		size_t place = object ? (size_t)map_get(&added->places, object) : 0;
+
+		if (place && !added->commands.list[place - 1])
+			added->commands.list[place - 1] = xstrdup(commands->lines.list[i]);
+	}
+}
+
+char *makefile_first_difference(const char *old_output, const char *new_output,
+				struct added_objects *added)
 {
 	struct commands old, new;
 	char *reason;
 
-	commands_read(old_output, &old);
-	commands_read(new_output, &new);
-	reason = only_object(&new, &old, "be compiled");
+	commands_read(old_output, added, &old);
+	commands_read(new_output, added, &new);
+	reason = only_object(&new, &old, added, "be compiled");
 	if (!reason)
-		reason = only_object(&old, &new, "no longer be compiled");
+		reason = only_object(&old, &new, added, "no longer be compiled");
 	if (!reason)
 		reason = other_command(&old, &new);
 	if (!reason)
-		reason = only_line(&new, &old);
+		reason = only_line(&new, &old, added);
 	if (!reason)
-		reason = only_line(&old, &new);
+		reason = only_line(&old, &new, added);
+	take_commands(&new, added);
 	commands_deinit(&old);
 	commands_deinit(&new);
 	return reason;
@@ -341,12 +428,49 @@ static struct error *write_all(struct shadow *shadow, struct makefile_change *co
 	return NULL;
 }
 
+static bool is_within(const char *folder, const char *outer)
+{
+	size_t length = strlen(outer);
+
+	return !strncmp(folder, outer, length) && (!folder[length] || folder[length] == '/');
+}
+
+/* Is it a source file that the diffs add to the kernel's tree? */
+static bool is_new_source(const struct changed_file *file)
+{
+	return file->created && !file->deleted && !file->outside && has_suffix(file->path, ".c");
+}
+
+/* Put the new sources of a folder into the shadow; for make -n it is enough that they are there. */
+static struct error *put_new_sources(struct shadow *shadow, const struct changes *changes,
+				     const char *folder)
+{
+	for (size_t i = 0; i < changes->files.count; i++) {
+		const struct changed_file *file = &changes->files.list[i];
+
+		if (is_new_source(file) && is_within(file->path, folder))
+			TRY(shadow_put(shadow, file->path, "", 0));
+	}
+	return NULL;
+}
+
+static bool any_command(const struct added_objects *added)
+{
+	for (size_t i = 0; i < added->commands.count; i++)
+		if (added->commands.list[i])
+			return true;
+	return false;
+}
+
 /* Set the note of a change whose folder has no difference, or the reason why that says nothing. */
-static void judge_unread(struct makefile_change *change, const char *output)
+static void judge_unread(struct makefile_change *change, const char *output,
+			 const struct added_objects *added)
 {
 	const char *name = strrchr(change->path, '/') + 1;
 
-	if (was_read(output, change->path) || !change->new_text)
+	if (any_command(added) && was_read(output, change->path))
+		change->note = "it has only new files compiled, which the patch brings";
+	else if (was_read(output, change->path) || !change->new_text)
 		change->note = "it changes nothing that this kernel compiles";
 	else if (!strcmp(name, "Makefile") || !strcmp(name, "Kbuild"))
 		change->note = "this kernel does not use its folder";
@@ -355,12 +479,15 @@ static void judge_unread(struct makefile_change *change, const char *output)
 }
 
 static struct error *judge_folder(const struct build *build, struct shadow *shadow,
-				  const char *folder, struct makefile_change *const *changes, size_t count)
+				  const char *folder, struct makefile_change *const *changes,
+				  size_t count, struct added_objects *added)
 {
 	struct buffer old = {}, new = {}, alone = {};
 	_free_ char *reason = NULL;
-	struct error *error = write_all(shadow, changes, count, false, NULL);
+	struct error *error = put_new_sources(shadow, build->changes, folder);
 
+	if (!error)
+		error = write_all(shadow, changes, count, false, NULL);
 	if (!error)
 		error = run_make(build, shadow, folder, &old);
 	if (!error)
@@ -368,14 +495,15 @@ static struct error *judge_folder(const struct build *build, struct shadow *shad
 	if (!error)
 		error = run_make(build, shadow, folder, &new);
 	if (!error)
-		reason = makefile_first_difference(old.text, new.text);
+		reason = makefile_first_difference(old.text, new.text, added);
 	/* Of several, find those that make a difference alone. */
 	for (size_t i = 0; !error && reason && count > 1 && i < count; i++) {
 		error = write_all(shadow, changes, count, false, changes[i]);
 		if (!error)
 			error = run_make(build, shadow, folder, &alone);
 		if (!error)
-			changes[i]->reason = makefile_first_difference(old.text, alone.text);
+			changes[i]->reason =
+				makefile_first_difference(old.text, alone.text, added);
 		buffer_deinit(&alone);
 		alone = (struct buffer){};
 	}
@@ -387,7 +515,7 @@ static struct error *judge_folder(const struct build *build, struct shadow *shad
 		if (reason && !found)
 			changes[i]->reason = xstrdup(reason);
 		if (!changes[i]->reason)
-			judge_unread(changes[i], new.text);
+			judge_unread(changes[i], new.text, added);
 	}
 	buffer_deinit(&old);
 	buffer_deinit(&new);
@@ -468,16 +596,12 @@ static char *folder_of(const struct build *build, const char *path)
 	return xstrndup(path, (size_t)(end - path));
 }
 
-static bool is_within(const char *folder, const char *outer)
-{
-	size_t length = strlen(outer);
-
-	return !strncmp(folder, outer, length) && (!folder[length] || folder[length] == '/');
-}
-
-/* Judge the changes that need a run of make, those in one folder together. */
+/*
+ * Judge the changes that need a run of make, those in one folder together.
+ * @added: as makefile_first_difference() has it
+ */
 static struct error *judge_folders(const struct build *build, struct makefile_change *changes,
-				   char *const *folders, size_t count)
+				   char *const *folders, size_t count, struct added_objects *added)
 {
 	_free_ char *path = xasprintf("%s/makefiles", build->work);
 	_free_ struct makefile_change **within = xcalloc(count, sizeof(struct makefile_change *));
@@ -501,12 +625,35 @@ static struct error *judge_folders(const struct build *build, struct makefile_ch
 		if (!error)
 			error = shadow_open(&shadow, outer);
 		if (!error)
-			error = judge_folder(build, &shadow, outer, within, nr);
+			error = judge_folder(build, &shadow, outer, within, nr, added);
 		if (!error)
 			error = remove_tree(path);
 		shadow_deinit(&shadow);
 		TRY(error);
 	}
+}
+
+/* Judge as judge_folders() does, and note the commands of the diffs' new sources. */
+static struct error *judge_with_sources(const struct build *build, struct makefile_change *changes,
+					char *const *folders, size_t count)
+{
+	struct changed_file *files = build->changes->files.list;
+	_free_ size_t *places = xcalloc(build->changes->files.count, sizeof(*places));
+	struct added_objects added = {};
+	struct error *error;
+
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		if (!is_new_source(&files[i]))
+			continue;
+		added_objects_add(&added, unit_object_name(files[i].path));
+		places[i] = added.names.count;
+	}
+	error = judge_folders(build, changes, folders, count, &added);
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		if (places[i] && !files[i].command)
+			files[i].command = take_pointer(added.commands.list[places[i] - 1]);
+	added_objects_deinit(&added);
+	return error;
 }
 
 struct error *makefiles_judge(const struct build *build, struct makefile_change *changes,
@@ -526,7 +673,7 @@ struct error *makefiles_judge(const struct build *build, struct makefile_change 
 	if (!all)
 		error = cache_lock(path, false, &lock);
 	if (!all && !error)
-		error = judge_folders(build, changes, folders, count);
+		error = judge_with_sources(build, changes, folders, count);
 	for (size_t i = 0; i < count; i++)
 		free(folders[i]);
 	return error;

@@ -431,7 +431,8 @@ struct error *mark_functions(struct build *build)
 		return NULL;
 	objects = xcalloc(build->nr_units + 1, sizeof(*objects));
 	while (!error && read < build->nr_units) {
-		error = object_read(build->units[read].exact_object, &objects[read]);
+		if (!build->units[read].is_new)
+			error = object_read(build->units[read].exact_object, &objects[read]);
 		read += !error;
 	}
 	if (!error)

@@ -487,8 +487,9 @@ void build_refuse_deleted(struct build *build, const struct changed_file *file)
 void build_refuse_new(struct build *build, const struct changed_file *file)
 {
 	refusals_add(&build->refusals, "new-file", file->path, file->path,
-		     "a new source file is part of no object; put its functions into a file that "
-		     "uses them");
+		     "a new source file that no makefile of the diffs has compiled is part of no "
+		     "object; change the makefile, or put its functions into a file that uses "
+		     "them");
 }
 
 struct error *apply_patches(struct build *build)

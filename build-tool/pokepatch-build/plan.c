@@ -30,9 +30,9 @@ struct writer {
 };
 
 /* A unit that is compiled in two folders' makefiles is printed twice, with one command. */
-static bool is_new(struct writer *writer, const char *source, size_t length)
+static bool is_new(struct writer *writer, const char *source)
 {
-	char *name = xstrndup(source, length);
+	char *name = xstrdup(source);
 
 	*vec_push(&writer->names) = name;
 	if (map_has(&writer->sources, name))
@@ -89,24 +89,10 @@ static struct error *write_unit(struct writer *writer, const char *source, const
 /* Add the unit whose command has "-c -o OBJECT SOURCE" at found. */
 static struct error *add_unit(struct writer *writer, const char *output, const char *found)
 {
-	const char *object = found + strlen(" -c -o "), *start = found;
-	const char *source = object + strcspn(object, " ;\n");
-	size_t length;
+	_free_ char *source = NULL;
+	_free_ char *command = kbuild_cut_command(output, found, &source);
 
-	if (*source != ' ')
-		return NULL;
-	source++;
-	length = strcspn(source, " ;\n");
-	if (length < 3 || (memcmp(source + length - 2, ".c", 2) &&
-			   memcmp(source + length - 2, ".S", 2)))
-		return NULL;
-	if (!is_new(writer, source, length))
-		return NULL;
-	while (start > output && start[-1] != '\n' && start[-1] != ';')
-		start--;
-	_free_ char *command = xstrndup(start, (size_t)(source + length - start));
-	_free_ char *name = xstrndup(source, length);
-	return write_unit(writer, name, command);
+	return command && is_new(writer, source) ? write_unit(writer, source, command) : NULL;
 }
 
 static struct error *plan_write(const char *output, struct buffer *ret)

@@ -52,7 +52,12 @@ static struct error *find_modules(const struct build *build, const char *source,
 static void refuse_parent(struct build *build, const struct candidate *candidate,
 			  const struct kbuild_unit *compiled, const char *module, bool several)
 {
-	if (several && candidate->in_vmlinux)
+	if (candidate->is_new && !several)
+		refusals_add(&build->refusals, "parent-unknown", candidate->source, module,
+			     "it is compiled for module %s, which is not among the modules in %s; "
+			     "a module that is new is built and loaded without pokepatch",
+			     module, build->files.modules_dbg);
+	else if (several && candidate->in_vmlinux)
 		refusals_add(&build->refusals, "parent-unknown", candidate->source,
 			     compiled->modname,
 			     "it is linked both into vmlinux and into modules (%s), each of which "
@@ -129,10 +134,12 @@ static void add_unit(struct build *build, struct candidate *candidate, struct kb
 		.shares = !first,
 		.argv = take_pointer(compiled->argv.list),
 		.objtool_ran = compiled->objtool,
+		.is_new = candidate->is_new,
 		.edited = unit_find_edited(build, compiled->depends),
 		.nr_changed_files = candidate->changed.count,
 	};
-	unit->exact_object = xasprintf("%s/%s", build->tree, unit->object);
+	if (!unit->is_new)
+		unit->exact_object = xasprintf("%s/%s", build->tree, unit->object);
 	unit->changed_files = xcalloc(candidate->changed.count, sizeof(*unit->changed_files));
 	for (size_t i = 0; i < candidate->changed.count; i++)
 		unit->changed_files[i] = xstrdup(candidate->changed.list[i]);
@@ -419,6 +426,32 @@ static struct error *find_upward(struct build *build, const struct source_index 
 	return error;
 }
 
+/* Add the units of source files that are new, and that a changed makefile has compiled. */
+static struct error *add_new_sources(struct build *build)
+{
+	struct error *error = NULL;
+
+	for (size_t i = 0; !error && i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
+		const char *found = file->command ? strstr(file->command, " -c -o ") : NULL;
+		_free_ char *source = NULL, *command = NULL;
+		struct candidate candidate = {.source = file->path, .is_new = true};
+		struct kbuild_unit unit = {};
+
+		if (!found)
+			continue;
+		command = kbuild_cut_command(file->command, found, &source);
+		*vec_push(&candidate.changed) = file->path;
+		error = kbuild_parse_command(command, source, &unit);
+		unit.objtool = strstr(file->command, "/objtool ") != NULL;
+		if (!error)
+			error = add_units(build, &candidate, &unit);
+		kbuild_unit_deinit(&unit);
+		vec_deinit(&candidate.changed);
+	}
+	return error;
+}
+
 static int order_units(const void *a, const void *b)
 {
 	const struct unit *first = a, *second = b;
@@ -447,6 +480,8 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 		refuse_special(build, &candidates);
 		error = module_source_add_units(build);
 	}
+	if (!error && !*ret_damaged)
+		error = add_new_sources(build);
 	if (!error && !*ret_damaged) {
 		refuse_lost(build);
 	}

@@ -13,6 +13,7 @@ struct candidate {
 	bool in_vmlinux;     /* vmlinux's DWARF has a unit of this name */
 	bool included;	     /* other files include it, so it may not be a unit itself */
 	bool planned;	     /* the plan has it: it is a unit (plan.h) */
+	bool is_new;	     /* the diffs add it */
 	bool taken;	     /* a unit was made of it */
 	VEC(char *) changed; /* the changed files that it compiles; borrowed */
 };
@@ -68,6 +69,15 @@ void kbuild_unit_deinit(struct kbuild_unit *compiled);
  */
 struct error *kbuild_parse_command(const char *command, const char *source,
 				   struct kbuild_unit *ret);
+
+/*
+ * kbuild_cut_command - cut the compiler's command out of what make prints.
+ * @output: one line or more
+ * @found: " -c -o OBJECT SOURCE" in it
+ * @ret_source: the source; the caller frees it and the result.
+ * Return: NULL if it compiles no .c or .S file.
+ */
+char *kbuild_cut_command(const char *output, const char *found, char **ret_source);
 
 /*
  * kbuild_compile_units - let kbuild compile those sources that it has not compiled in this tree

@@ -151,3 +151,67 @@ nothing="left out: it changes nothing that this kernel compiles"
 	[[ $output == *"$boot: refused [makefile-changed]: it compiles boot code or the vDSO; "* ]]
 	[[ $output == *"refused for 4 reasons"* ]]
 }
+
+# ---- new source files -----------------------------------------------------------
+
+# A function of the kernel's own that another file calls, with state and a helper of its own.
+fresh=('#include <linux/kernel.h>' '#include <linux/printk.h>' 'int fresh_count(void);' 'static int count;'
+	'static noinline int next(void) { return ++count; }'
+	'int fresh_count(void) { pr_info("fresh %d\n", next()); return count; }')
+
+# functions [NAME...] - x.patch makes a module, in which functions are new and changed as stdin says.
+functions() {
+	run -0 "$program" -k "$release" -o x.ko --report x.json x.patch
+	echo "$output"
+	python3 -c 'import json
+for function in json.load(open("x.json"))["functions"]:
+	print(function["change"], function["object"], function["name"])' | sort | diff - /dev/stdin
+}
+
+@test "new files: a makefile has one compiled for vmlinux, another for a module" {
+	: >x.patch
+	edited fs/proc/Makefile 's/^proc-y.*version.o$/&\nproc-y += fresh.o/'
+	edited fs/proc/version.c 's/^static int version_proc_show/int fresh_count(void);\n&/; /^static int version_proc_show/,/^}/s/^\treturn 0;/\tfresh_count();\n&/'
+	added fs/proc/fresh.c "${fresh[@]}"
+	edited fs/fat/Makefile 's/nfs.o$/nfs.o stale.o/'
+	edited fs/fat/misc.c 's/^void __fat_fs_error/int stale_count(void);\n&/; s/^\tva_start(args, fmt);/\tstale_count();\n&/'
+	added fs/fat/stale.c "${fresh[@]//fresh/stale}"
+	functions <<-END
+		changed fat __fat_fs_error
+		changed fat _fat_msg
+		changed vmlinux version_proc_show
+		new fat next
+		new fat stale_count
+		new vmlinux fresh_count
+		new vmlinux next
+	END
+	[[ $output == *"note: fs/proc/Makefile: left out: it has only new files compiled, which the patch brings"* ]]
+}
+
+@test "new files: what cannot be part of the kernel" {
+	: >x.patch
+	edited fs/proc/version.c 's/^static int version_proc_show/int fresh_count(void);\n&/; /^static int version_proc_show/,/^}/s/^\treturn 0;/\tfresh_count();\n&/'
+	added fs/proc/fresh.c "${fresh[@]}"
+	cp x.patch without.patch
+	refuses fs/proc/fresh.c new-file "a new source file that no makefile of the diffs has compiled is part of no object"
+
+	# A function that the kernel has already: its callers would go on calling that.
+	edited fs/proc/Makefile 's/^proc-y.*version.o$/&\nproc-y += fresh.o/'
+	sed -i 's/fresh_count/crash_kexec/' x.patch
+	run -2 "$program" -k "$release" --dry-run x.patch
+	echo "$output"
+	[[ $output == *"fs/proc/fresh.c:"*": refused [symbol-twice]: "*"'crash_kexec'"* ]]
+
+	# A module of its own needs no live patch.
+	cp without.patch x.patch
+	edited fs/proc/Makefile '$aobj-m += fresh.o'
+	run -2 "$program" -k "$release" --dry-run x.patch
+	echo "$output"
+	[[ $output == *"fs/proc/fresh.c: refused [parent-unknown]: it is compiled for module fresh, which is not among the modules in "*"; a module that is new is built and loaded without pokepatch"* ]]
+	[[ $output == *"refused for 1 reason"* ]]
+
+	# What else the makefile changes is no less refused.
+	cp without.patch x.patch
+	edited fs/proc/Makefile 's/^proc-y.*version.o$/&\nproc-y += fresh.o\nccflags-y += -O1/'
+	refuses fs/proc/Makefile makefile-changed "fs/proc/task_mmu.o would be compiled with -O1"
+}

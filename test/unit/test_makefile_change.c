@@ -19,6 +19,43 @@
 #define AR(members) AR_OF("built-in.a", members)
 #define ENTER "make -f ./scripts/Makefile.build obj=fs/new \\\nneed-builtin=1 \\\nneed-modorder= \\\n"
 
+#define NEW "set -e;  gcc -O2 -c -o fs/new.o fs/new.c\n"
+#define LIST(objects)                                                                              \
+	"set -e;  trap 'rm -f fs/two.mod; trap - HUP' HUP; echo " objects " > fs/two.mod\n"
+
+/* The objects of new files, and the lists that have them, are no difference. */
+static void test_added(void **state)
+{
+	static const struct {
+		const char *old, *new, *reason, *command;
+	} cases[] = {
+		{A, A NEW, NULL, "set -e;  gcc -O2 -c -o fs/new.o fs/new.c"},
+		{A LIST("a.o b.o"), A NEW LIST("a.o new.o b.o"), NULL,
+		 "set -e;  gcc -O2 -c -o fs/new.o fs/new.c"},
+		{A LIST("a.o b.o"), A NEW LIST("a.o new.o"),
+		 "another step would be \"set -e;  trap 'rm -f fs/two.mod; trap - HUP' HUP; echo a.o >\"",
+		 "set -e;  gcc -O2 -c -o fs/new.o fs/new.c"},
+		{A, A B NEW, "fs/b.o would be compiled", "set -e;  gcc -O2 -c -o fs/new.o fs/new.c"},
+		{A, A, NULL, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct added_objects added = {};
+
+		added_objects_add(&added, xstrdup("fs/new.o"));
+		_free_ char *reason =
+			makefile_first_difference(cases[i].old, cases[i].new, &added);
+		const char *command = added.commands.list[0];
+
+		if (strcmp(reason ?: "", cases[i].reason ?: ""))
+			fail_msg("%zu: %s", i, reason ?: "no difference");
+		if (strcmp(command ?: "", cases[i].command ?: ""))
+			fail_msg("%zu: %s", i, command ?: "no command");
+		added_objects_deinit(&added);
+	}
+}
+
 static void test_differences(void **state)
 {
 	static const struct {
@@ -51,7 +88,9 @@ static void test_differences(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_free_ char *reason = makefile_first_difference(cases[i].old, cases[i].new);
+		struct added_objects added = {};
+		_free_ char *reason =
+			makefile_first_difference(cases[i].old, cases[i].new, &added);
 
 		if (strcmp(reason ?: "", cases[i].reason ?: ""))
 			fail_msg("%zu: %s", i, reason ?: "no difference");
@@ -62,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
