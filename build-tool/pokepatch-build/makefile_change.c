@@ -141,8 +141,8 @@ static char *made_file(const char *line)
 }
 
 /*
- * Files of kbuild that tell no more of the kernel than the lines that compile: lists of what lies in
- * subfolders, and the results of tests that run while the kernel is built.
+ * Files of kbuild that tell no more of the kernel than the lines that compile: lists of what
+ * subfolders have, and the results of tests that run while the kernel is built.
  */
 static const char *const derived_files[] = {"/built-in.a", "/modules.order", ".log"};
 
