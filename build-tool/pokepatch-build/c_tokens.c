@@ -191,3 +191,13 @@ bool is_word(const char *text, size_t length)
 			return false;
 	return true;
 }
+
+bool is_plain_number(const char *text, size_t length)
+{
+	if (!length || class_of(*text) != DIGIT)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!strchr("0123456789abcdefABCDEFxXuUlL.", text[i]))
+			return false;
+	return true;
+}

@@ -10,6 +10,7 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/declarations.h"
 #include "pokepatch-build/include_graph.h"
+#include "pokepatch-build/name_filter.h"
 #include "pokepatch-build/plan.h"
 #include "pokepatch-build/shadow_tree.h"
 
@@ -33,6 +34,7 @@ struct user {
 	const char *source;
 	enum kind kind;
 	bool known;  /* a candidate already */
+	bool named;  /* it may mention what the change changes; only these are preprocessed */
 	bool differs;
 };
 
@@ -42,6 +44,7 @@ struct search {
 	struct include_graph graph;
 	struct plan plan;
 	struct reached reached;
+	struct name_filter filter;
 	bool everywhere;
 	VEC(struct user) users;
 };
@@ -100,6 +103,84 @@ static void add_constants(struct search *search)
 			*vec_push(&search->users) = (struct user){
 				.planned = pattern, .source = file, .kind = KIND_CONSTANTS};
 	}
+}
+
+/* ---- judging them by names ---------------------------------------------------- */
+
+/* Add a file that a unit is compiled from, if the graph has it, to both lists. */
+static void add_path(const struct search *search, const char *path, struct args *ret)
+{
+	_free_ char *normal = path_normalise(path);
+
+	if (normal && map_has(&search->graph.files, normal))
+		args_add(ret, map_get(&search->graph.files, normal));
+}
+
+/* The files that the compiler reads for a user by itself: the source, and those of -include. */
+static void user_paths(const struct search *search, const struct user *user, struct args *ret)
+{
+	struct args argv = {};
+
+	plan_add_command(&search->plan, user->planned, &argv);
+	add_path(search, user->source, ret);
+	add_path(search, "include/asm-generic/runtime-const.h", ret); /* unit_add_command() */
+	for (size_t i = 0; i + 1 < argv.count; i++)
+		if (!strcmp(argv.list[i], "-include"))
+			add_path(search, argv.list[i + 1], ret);
+	args_deinit(&argv);
+}
+
+/* The graph's own text of a path, which lives as long as the graph. */
+static const char *graph_path(const struct search *search, const char *path)
+{
+	return map_get(&search->graph.files, path);
+}
+
+static struct error *load_user(struct search *search, const struct user *user)
+{
+	struct args paths = {};
+	struct error *error = NULL;
+
+	user_paths(search, user, &paths);
+	for (size_t i = 0; !error && i < paths.count; i++)
+		error = name_filter_load(&search->filter, graph_path(search, paths.list[i]));
+	args_deinit(&paths);
+	return error;
+}
+
+static bool is_named(struct search *search, const struct user *user)
+{
+	struct args paths = {};
+	bool named;
+
+	user_paths(search, user, &paths);
+	named = name_filter_keeps(&search->filter, (const char *const *)paths.list, paths.count);
+	args_deinit(&paths);
+	return named;
+}
+
+/* Names are followed for what is compiled only: assembly has rules of its own. */
+static bool follows_names(const struct user *user)
+{
+	return user->kind == KIND_UNIT && !user->known;
+}
+
+static struct error *filter_users(struct search *search)
+{
+	struct name_filter *filter = &search->filter;
+
+	name_filter_init(filter, search->build->tree, search->build->changes, &search->graph);
+	for (size_t i = 0; filter->scope == FILTER_NAMES && i < search->users.count; i++)
+		if (follows_names(&search->users.list[i]))
+			TRY(load_user(search, &search->users.list[i]));
+	name_filter_decide(filter);
+	for (size_t i = 0; i < search->users.count; i++) {
+		struct user *user = &search->users.list[i];
+
+		user->named = follows_names(user) ? is_named(search, user)
+						  : filter->scope != FILTER_NOTHING;
+	}
+	return NULL;
 }
 
 /* ---- preprocessing ---------------------------------------------------------- */
@@ -274,14 +355,16 @@ static struct error *preprocess(struct search *search)
 
 	build_expect(search->build, search->users.count);
 	for (size_t i = 0; i < search->users.count; i++) {
+		if (!search->users.list[i].named)
+			continue;
 		batch[count++] = &search->users.list[i];
-		if (count == BATCH || i + 1 == search->users.count) {
+		if (count == BATCH) {
 			TRY(preprocess_batch(search, batch, count));
 			for (; count; count--)
 				build_step(search->build);
 		}
 	}
-	return NULL;
+	return count ? preprocess_batch(search, batch, count) : NULL;
 }
 
 /* ---- the result ------------------------------------------------------------- */
@@ -355,7 +438,7 @@ static void note_unplanned(struct search *search)
 
 static void take_users(struct search *search, struct candidates *candidates)
 {
-	size_t taken = 0, count = 0;
+	size_t taken = 0, named = 0, count = 0;
 
 	for (size_t i = 0; i < candidates->list.count; i++)
 		add_headers(search->build, &candidates->list.list[i]);
@@ -363,6 +446,7 @@ static void take_users(struct search *search, struct candidates *candidates)
 		const struct user *user = &search->users.list[i];
 
 		count += user->kind == KIND_UNIT;
+		named += user->kind == KIND_UNIT && user->named;
 		if (user->kind != KIND_UNIT && user->differs)
 			refuse_user(search->build, user);
 		if (user->kind != KIND_UNIT || !user->differs)
@@ -374,8 +458,8 @@ static void take_users(struct search *search, struct candidates *candidates)
 	}
 	note_unplanned(search);
 	build_note(search->build,
-		   "changed headers may reach %zu unit%s, and matter to the code of %zu", count,
-		   count == 1 ? "" : "s", taken);
+		   "changed headers may reach %zu unit%s, have names that %zu may mention, and "
+		   "matter to the code of %zu", count, count == 1 ? "" : "s", named, taken);
 }
 
 static struct error *search_users(struct search *search, struct candidates *candidates)
@@ -397,6 +481,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(build_fill_shadow(build));
 	add_users(search, candidates);
 	add_constants(search);
+	TRY(filter_users(search));
 	TRY(preprocess(search));
 	take_users(search, candidates);
 	return NULL;
@@ -415,6 +500,7 @@ struct error *headers_add_candidates(struct build *build, const struct source_in
 		error = search_users(&search, candidates);
 	vec_deinit(&search.users);
 	reached_deinit(&search.reached);
+	name_filter_deinit(&search.filter);
 	plan_deinit(&search.plan);
 	include_graph_deinit(&search.graph);
 	return error;

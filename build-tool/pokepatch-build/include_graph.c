@@ -167,15 +167,36 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void add_include(struct include_graph *graph, const char *from, const char *spelled)
+static struct include_lines *lines_at(struct include_graph *graph, struct map *map,
+				      const char *key)
 {
-	const char *name = last_component(spelled + 1);
-	void **slot = map_slot(&graph->included, name);
+	void **slot = map_slot(map, key);
 
 	if (!*slot)
 		*slot = *vec_push(&graph->lists) = xcalloc(1, sizeof(struct include_lines));
-	*vec_push(&((struct include_lines *)*slot)->list) =
-		(struct include_line){.from = from, .spelled = spelled};
+	return *slot;
+}
+
+static void add_include(struct include_graph *graph, const char *from, const char *spelled)
+{
+	const struct include_line line = {.from = from, .spelled = spelled};
+	const char *name = last_component(spelled + 1);
+
+	*vec_push(&lines_at(graph, &graph->included, name)->list) = line;
+	*vec_push(&lines_at(graph, &graph->lines, from)->list) = line;
+}
+
+static void add_file_name(struct include_graph *graph, const char *path)
+{
+	void **slot;
+
+	if (map_has(&graph->files, path))
+		return;
+	*map_slot(&graph->files, path) = (char *)path;
+	slot = map_slot(&graph->named, last_component(path));
+	if (!*slot)
+		*slot = *vec_push(&graph->name_lists) = xcalloc(1, sizeof(path_list));
+	*vec_push((path_list *)*slot) = path;
 }
 
 /* Add a file and the lines that follow it; text is cut into strings, which the graph borrows. */
@@ -189,7 +210,7 @@ static void add_lines(struct include_graph *graph, char *text)
 			add_include(graph, from, line + 1);
 		} else {
 			from = line;
-			map_slot(&graph->files, from);
+			add_file_name(graph, from);
 		}
 	}
 }
@@ -230,6 +251,13 @@ void include_graph_deinit(struct include_graph *graph)
 	for (size_t i = 0; i < graph->folders.count; i++)
 		free(graph->folders.list[i]);
 	vec_deinit(&graph->folders);
+	for (size_t i = 0; i < graph->name_lists.count; i++) {
+		vec_deinit(graph->name_lists.list[i]);
+		free(graph->name_lists.list[i]);
+	}
+	vec_deinit(&graph->name_lists);
+	map_deinit(&graph->named);
+	map_deinit(&graph->lines);
 	map_deinit(&graph->included);
 	map_deinit(&graph->files);
 	free(graph->text);
@@ -336,6 +364,76 @@ void include_graph_reach(const struct include_graph *graph, const char *path,
 			if (way)
 				*vec_push(&ret->upward) = way;
 		}
+	}
+}
+
+/* Append the file at a path that may have "..", if there is one. */
+static bool add_existing(const struct include_graph *graph, const char *way, path_list *ret)
+{
+	_free_ char *path = path_normalise(way);
+	const char *file = path ? map_get(&graph->files, path) : NULL;
+
+	if (file)
+		*vec_push(ret) = file;
+	return file != NULL;
+}
+
+static bool is_beside(const struct include_graph *graph, const struct include_line *line,
+		      path_list *ret)
+{
+	int folder = (int)(last_component(line->from) - line->from);
+	_free_ char *way = xasprintf("%.*s%s", folder, line->from, line->spelled + 1);
+
+	return line->spelled[0] == '"' && add_existing(graph, way, ret);
+}
+
+static bool is_in_folders(const struct include_graph *graph, const struct include_line *line,
+			  path_list *ret)
+{
+	size_t before = ret->count;
+
+	for (size_t i = 0; ret->count == before && i < graph->folders.count; i++) {
+		_free_ char *way = xasprintf("%s/%s", graph->folders.list[i], line->spelled + 1);
+
+		add_existing(graph, way, ret);
+	}
+	return ret->count > before;
+}
+
+/* All files whose paths end with the name; the counterpart of may_include(). */
+static void add_tails(const struct include_graph *graph, const struct include_line *line,
+		      path_list *ret)
+{
+	const char *tail = line->spelled + 1, *up;
+	const path_list *named = map_get(&graph->named, last_component(tail));
+
+	while ((up = strstr(tail, "../")))
+		tail = up + strlen("../");
+	while (has_prefix(tail, "./"))
+		tail += 2;
+	for (size_t i = 0; named && i < named->count; i++) {
+		size_t length = strlen(named->list[i]), tail_length = strlen(tail);
+
+		if (has_suffix(named->list[i], tail) &&
+		    (length == tail_length || named->list[i][length - tail_length - 1] == '/'))
+			*vec_push(ret) = named->list[i];
+	}
+}
+
+void include_graph_includes(const struct include_graph *graph, const char *path, path_list *ret,
+			    bool *ret_lost)
+{
+	const struct include_lines *lines = map_get(&graph->lines, path);
+
+	for (size_t i = 0; lines && i < lines->list.count; i++) {
+		const struct include_line *line = &lines->list.list[i];
+		size_t before = ret->count;
+		bool found = is_beside(graph, line, ret) || is_in_folders(graph, line, ret);
+
+		/* #include_next of the same name finds another file than this one. */
+		if (!found || !strcmp(ret->list[before], path))
+			add_tails(graph, line, ret);
+		*ret_lost |= line->spelled[0] == '"' && ret->count == before;
 	}
 }
 

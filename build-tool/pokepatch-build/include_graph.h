@@ -15,12 +15,17 @@
 
 struct text_lines;
 
+typedef VEC(const char *) path_list;
+
 struct include_graph {
 	const char *tree;    /* lives longer */
 	char *text;	     /* of the cache's file; holds most names */
-	struct map files;    /* keys: all files */
+	struct map files;    /* all files, from a path to itself */
 	struct map included; /* from a file's last component to its struct include_lines */
-	VEC(struct include_lines *) lists; /* owns them */
+	struct map lines;    /* from a file to those that it has */
+	struct map named;    /* from a last component to the path_list of those that have it */
+	VEC(struct include_lines *) lists; /* owns both kinds */
+	VEC(path_list *) name_lists; /* owns them */
 	VEC(char *) names;   /* owns names that are not in text */
 	VEC(char *) folders; /* that all units search, in order */
 };
@@ -49,5 +54,14 @@ struct reached {
 void include_graph_reach(const struct include_graph *graph, const char *path,
 			 struct reached *ret, bool *ret_all);
 void reached_deinit(struct reached *reached);
+
+/*
+ * include_graph_includes - append the files that a file's #include lines may include; borrowed from
+ * the graph.
+ * @ret_lost: set if a line names none, as one does that kbuild has not made yet.  Only lines with
+ *	quotes count: <asm/mach/time.h> is another machine's.
+ */
+void include_graph_includes(const struct include_graph *graph, const char *path, path_list *ret,
+			    bool *ret_lost);
 
 #endif /* POKEPATCH_INCLUDE_GRAPH_H */

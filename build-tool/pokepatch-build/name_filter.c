@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which units may mention what changed headers change; see name_filter.h. */
+#include "pokepatch-build/name_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pokepatch-build/c_tokens.h"
+#include "pokepatch-build/declared_names.h"
+#include "pokepatch-build/item_changes.h"
+#include "pokepatch-build/shadow_tree.h"
+
+/* What is changed of a name. */
+enum taint {
+	TAINT_CODE = 1,      /* what code means that mentions it */
+	TAINT_EXPANSION = 2, /* the text that a macro makes */
+};
+
+struct filter_name {
+	uint32_t name;
+	unsigned char taint;
+};
+
+/* What is known of a name for one unit; each is valid if its number is the unit's. */
+struct filter_state {
+	uint32_t tainted, in_source;
+	uint32_t scanned; /* 1 + the number of the file in which it was found last */
+	unsigned char taint;
+};
+
+/* A file of the index. */
+struct filter_header {
+	uint32_t unit;   /* the last unit that includes it */
+	bool pastes_any; /* it has text that may paste any names together */
+};
+
+/* A file that units may include. */
+struct filter_file {
+	const char *path;
+	bool is_header, loaded;
+	bool changed;        /* no header, and a diff changes it */
+	bool incomplete;     /* it includes a file that the tree does not have, by "name" */
+	uint32_t headers[2]; /* in the index: as it was, and as the diffs make it; or INDEX_NONE */
+	uint32_t unit;       /* the last unit that includes it */
+	VEC(uint32_t) includes;
+	VEC(uint32_t) names; /* of a file that is no header: all that it has */
+};
+
+/* ---- loading files ---------------------------------------------------------- */
+
+static uint32_t file_number(struct name_filter *filter, const char *path)
+{
+	void **slot = map_slot(&filter->by_path, path);
+	struct filter_file *file;
+
+	if (!*slot) {
+		file = vec_push(&filter->files);
+		file->path = path;
+		file->is_header = has_suffix(path, ".h");
+		file->headers[0] = file->headers[1] = INDEX_NONE;
+		*slot = (void *)filter->files.count;
+	}
+	return (uint32_t)(uintptr_t)*slot - 1;
+}
+
+static uint32_t add_lines(struct name_filter *filter, const char *path,
+			  const struct text_lines *lines)
+{
+	struct buffer text = {};
+	uint32_t added;
+
+	text_lines_join(lines, &text);
+	added = item_index_add(&filter->index, path, text.text ?: "", text.length);
+	buffer_deinit(&text);
+	return added;
+}
+
+static struct filter_state *state_of(struct name_filter *filter, uint32_t name)
+{
+	while (filter->states.count < filter->index.names.count)
+		vec_push(&filter->states);
+	return &filter->states.list[name];
+}
+
+/* Copy the lines of the macros of a source: all else of it is looked at as a whole. */
+static void copy_macros(const char *text, size_t length, struct buffer *ret)
+{
+	const char *end = text + length, *line = text;
+
+	while (line < end) {
+		const char *at = line, *stop = memchr(line, '\n', (size_t)(end - line)) ?: end;
+
+		while (at < stop && (*at == ' ' || *at == '\t'))
+			at++;
+		if (at < stop && *at == '#') {
+			while (stop < end && stop[-1] == '\\')
+				stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1)) ?: end;
+			for (at++; at < stop && (*at == ' ' || *at == '\t');)
+				at++;
+			if (stop - at > 6 && !memcmp(at, "define", 6)) {
+				buffer_add(ret, line, (size_t)(stop - line));
+				buffer_add(ret, "\n", 1);
+			}
+		}
+		line = stop + 1;
+	}
+}
+
+/* Note the names that a file has, and those of its strings, as alias("name") has one. */
+static void scan_names(struct name_filter *filter, struct filter_file *file,
+		       const struct buffer *text)
+{
+	struct cursor cursor = {text->text, text->text + text->length, false};
+	uint32_t number = (uint32_t)(file - filter->files.list) + 1;
+	struct token token;
+
+	while (next_token(&cursor, &token)) {
+		struct filter_state *state;
+		uint32_t name;
+
+		if (token.kind == TOKEN_DIRECTIVE ||
+		    (token.kind == TOKEN_UNKNOWN && (*token.text == '"' || *token.text == '\''))) {
+			cursor.at = token.text + 1;
+			continue;
+		}
+		if (token.kind == TOKEN_QUOTED && token.length > 2) {
+			token.text++;
+			token.length -= 2;
+			if (!is_word(token.text, token.length))
+				continue;
+			token.hash = token_name_hash(token.text, token.length);
+		} else if (token.kind != TOKEN_NAME &&
+			   (token.kind != TOKEN_NUMBER ||
+			    is_plain_number(token.text, token.length))) {
+			continue;
+		}
+		name = item_index_name_hashed(&filter->index, token.text, token.length, token.hash);
+		state = state_of(filter, name);
+		if (state->scanned == number)
+			continue;
+		state->scanned = number;
+		filter->index.names.list[name].in_source = true;
+		*vec_push(&file->names) = name;
+	}
+}
+
+/* Read a file into the index: a header, or the macros of another file. */
+static struct error *load_text(struct name_filter *filter, struct filter_file *file)
+{
+	_free_ char *full = xasprintf("%s/%s", filter->tree, file->path);
+	_free_ char *text = NULL;
+	struct buffer macros = {}, flat = {};
+	size_t length;
+
+	if (file->changed || file->headers[0] != INDEX_NONE || file->headers[1] != INDEX_NONE ||
+	    !file_exists(full))
+		return NULL;
+	TRY(file_read(full, &text, &length));
+	if (file->is_header) {
+		file->headers[0] = item_index_add(&filter->index, file->path, text, length);
+		return NULL;
+	}
+	copy_macros(text, length, &macros);
+	if (macros.length)
+		file->headers[0] =
+			item_index_add(&filter->index, file->path, macros.text, macros.length);
+	source_flatten(text, length, &flat);
+	scan_names(filter, file, &flat);
+	buffer_deinit(&macros);
+	buffer_deinit(&flat);
+	return NULL;
+}
+
+static struct error *load_file(struct name_filter *filter, uint32_t number)
+{
+	path_list includes = {};
+	struct filter_file *file = &filter->files.list[number];
+	bool lost = false;
+
+	file->loaded = true;
+	file->changed = !file->is_header && changes_find(filter->changes, file->path);
+	TRY(load_text(filter, file));
+	include_graph_includes(filter->graph, file->path, &includes, &lost);
+	file->incomplete = lost && !file->is_header;
+	for (size_t i = 0; i < includes.count; i++) {
+		uint32_t included = file_number(filter, includes.list[i]);
+
+		*vec_push(&filter->files.list[number].includes) = included;
+	}
+	vec_deinit(&includes);
+	return NULL;
+}
+
+struct error *name_filter_load(struct name_filter *filter, const char *path)
+{
+	VEC(uint32_t) waiting = {};
+	struct error *error = NULL;
+
+	*vec_push(&waiting) = file_number(filter, path);
+	while (!error && waiting.count) {
+		uint32_t number = waiting.list[--waiting.count];
+
+		if (filter->files.list[number].loaded)
+			continue;
+		error = load_file(filter, number);
+		for (size_t i = 0; i < filter->files.list[number].includes.count; i++)
+			*vec_push(&waiting) = filter->files.list[number].includes.list[i];
+	}
+	vec_deinit(&waiting);
+	return error;
+}
+
+/* ---- what changes ----------------------------------------------------------- */
+
+static void raise_scope(struct name_filter *filter, enum filter_scope scope)
+{
+	if (scope > filter->scope)
+		filter->scope = scope;
+}
+
+void name_filter_init(struct name_filter *filter, const char *tree, const struct changes *changes,
+		      const struct include_graph *graph)
+{
+	static const enum filter_scope scopes[] = {
+		[ITEM_MACRO] = FILTER_NAMES,   [ITEM_TEXT] = FILTER_NAMES,
+		[ITEM_CONDITION] = FILTER_ALL, [ITEM_DIRECTIVE] = FILTER_ALL,
+		[ITEM_INCLUDE] = FILTER_ALL,   [ITEM_LEFT_OUT] = FILTER_ASSEMBLY,
+	};
+
+	*filter = (struct name_filter){.tree = tree, .changes = changes, .graph = graph};
+	item_index_init(&filter->index);
+	for (size_t i = 0; i < changes->files.count; i++) {
+		const struct changed_file *changed = &changes->files.list[i];
+		struct filter_file *file;
+		uint32_t number;
+
+		if (changed->outside || !has_suffix(changed->path, ".h"))
+			continue;
+		number = file_number(filter, changed->path);
+		file = &filter->files.list[number];
+		file->headers[0] = add_lines(filter, changed->path, &changed->old_lines);
+		file->headers[1] = add_lines(filter, changed->path, &changed->new_lines);
+		item_changes_find(&filter->index, file->headers[0], file->headers[1],
+				  &changed->new_lines, &filter->changed);
+	}
+	for (size_t i = 0; i < filter->changed.count; i++) {
+		const struct item *item = &filter->index.items.list[filter->changed.list[i]];
+
+		raise_scope(filter, scopes[item->kind]);
+		if (item->unbalanced)
+			raise_scope(filter, FILTER_ALL);
+	}
+}
+
+static void add_root(struct name_filter *filter, uint32_t name, unsigned char taint)
+{
+	*vec_push(&filter->roots) = (struct filter_name){name, taint};
+}
+
+static void add_roots(struct name_filter *filter, uint32_t number)
+{
+	const struct item *item = &filter->index.items.list[number];
+
+	if (item->kind == ITEM_MACRO)
+		add_root(filter, item->name, TAINT_CODE | TAINT_EXPANSION);
+	if (item->kind != ITEM_TEXT)
+		return;
+	item_understand(&filter->index, number);
+	if (item->opaque)
+		raise_scope(filter, FILTER_ALL);
+	for (uint32_t i = 0; i < item->nr_declared; i++)
+		add_root(filter, filter->index.declared.list[item->first_declared + i], TAINT_CODE);
+}
+
+/* Note the text that uses a macro to paste what it gives: __PASTE(a, b). */
+static void note_users(struct name_filter *filter, const struct paste *paste)
+{
+	const struct item_index *index = &filter->index;
+	uint32_t name = index->items.list[paste->item].name;
+
+	for (uint32_t at = index->names.list[name].mentions; at != INDEX_NONE;
+	     at = index->mentions.list[at].next) {
+		const struct item *item = &index->items.list[index->mentions.list[at].item];
+
+		if (item->kind != ITEM_MACRO)
+			filter->headers.list[item->file].pastes_any = true;
+	}
+}
+
+void name_filter_decide(struct name_filter *filter)
+{
+	if (filter->scope != FILTER_NAMES)
+		return;
+	item_index_finish(&filter->index);
+	if (item_changes_count(&filter->index, filter->changed.list, filter->changed.count))
+		raise_scope(filter, FILTER_ALL);
+	for (size_t i = 0; i < filter->changed.count; i++)
+		add_roots(filter, filter->changed.list[i]);
+	pastes_init(&filter->pastes, &filter->index);
+	while (filter->headers.count < filter->index.files.count)
+		vec_push(&filter->headers);
+	for (size_t i = 0; i < filter->pastes.whole.count; i++)
+		note_users(filter, &filter->pastes.list.list[filter->pastes.whole.list[i]]);
+}
+
+void name_filter_deinit(struct name_filter *filter)
+{
+	for (size_t i = 0; i < filter->files.count; i++) {
+		vec_deinit(&filter->files.list[i].includes);
+		vec_deinit(&filter->files.list[i].names);
+	}
+	vec_deinit(&filter->files);
+	vec_deinit(&filter->changed);
+	vec_deinit(&filter->roots);
+	vec_deinit(&filter->states);
+	vec_deinit(&filter->headers);
+	vec_deinit(&filter->waiting);
+	map_deinit(&filter->by_path);
+	pastes_deinit(&filter->pastes);
+	item_index_deinit(&filter->index);
+}
+
+/* ---- a unit's files --------------------------------------------------------- */
+
+/* Note the names of a file of the unit that is no header.  Return: whether it is understood. */
+static bool note_names(struct name_filter *filter, const struct filter_file *file)
+{
+	for (size_t i = 0; i < file->names.count; i++)
+		state_of(filter, file->names.list[i])->in_source = filter->unit;
+	for (size_t i = 0; i < filter->pastes.whole.count; i++) {
+		const struct paste *paste = &filter->pastes.list.list[filter->pastes.whole.list[i]];
+		uint32_t name = filter->index.items.list[paste->item].name;
+
+		if (state_of(filter, name)->in_source == filter->unit)
+			return false;
+	}
+	return !file->changed && !file->incomplete;
+}
+
+/* Note a file that the unit includes.  Return: whether all of it is understood. */
+static bool note_file(struct name_filter *filter, const struct filter_file *file)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(file->headers); i++) {
+		if (file->headers[i] == INDEX_NONE)
+			continue;
+		filter->headers.list[file->headers[i]].unit = filter->unit;
+		if (filter->headers.list[file->headers[i]].pastes_any)
+			return false;
+	}
+	if (file->is_header)
+		return true;
+	return note_names(filter, file);
+}
+
+/* Find the files that a unit may include.  Return: whether they are understood. */
+static bool gather_files(struct name_filter *filter, const char *const *paths, size_t count)
+{
+	filter->unit++;
+	filter->waiting.count = 0;
+	for (size_t i = 0; i < count; i++)
+		*vec_push(&filter->waiting) = file_number(filter, paths[i]);
+	while (filter->waiting.count) {
+		struct filter_file *file =
+			&filter->files.list[filter->waiting.list[--filter->waiting.count]];
+
+		if (file->unit == filter->unit)
+			continue;
+		file->unit = filter->unit;
+		if (!file->loaded || !note_file(filter, file))
+			return false;
+		for (size_t i = 0; i < file->includes.count; i++)
+			if (filter->files.list[file->includes.list[i]].unit != filter->unit)
+				*vec_push(&filter->waiting) = file->includes.list[i];
+	}
+	return true;
+}
+
+/* ---- following names -------------------------------------------------------- */
+
+static void taint(struct name_filter *filter, uint32_t name, unsigned char how)
+{
+	struct filter_state *state = state_of(filter, name);
+
+	if (state->tainted != filter->unit)
+		state->taint = 0;
+	state->tainted = filter->unit;
+	if ((state->taint | how) == state->taint)
+		return;
+	state->taint |= how;
+	*vec_push(&filter->waiting) = name;
+}
+
+static bool in_sources(struct name_filter *filter, uint32_t name)
+{
+	return state_of(filter, name)->in_source == filter->unit;
+}
+
+static bool in_unit(const struct name_filter *filter, uint32_t item)
+{
+	return filter->headers.list[filter->index.items.list[item].file].unit == filter->unit;
+}
+
+/* Whether a file of the unit that is no header leads to a name. */
+static bool source_leads_to(struct name_filter *filter, uint32_t name)
+{
+	struct pastes *pastes = &filter->pastes;
+	uint32_t number = pastes_leading(pastes, name);
+	struct leading *leading = &pastes->leadings.list[number];
+
+	if (leading->unit == filter->unit)
+		return leading->in_source;
+	leading->unit = filter->unit;
+	leading->in_source = false;
+	for (uint32_t i = 0; !leading->in_source && i < leading->count; i++)
+		leading->in_source = in_sources(filter, pastes->leads.list[leading->first + i]);
+	return leading->in_source;
+}
+
+static bool source_pastes(struct name_filter *filter, const struct pasting_way *way)
+{
+	for (uint32_t i = way->nr_names; i--;)
+		if (!source_leads_to(filter, way->names[i]))
+			return false;
+	return true;
+}
+
+/* Return: whether the mention leads to code. */
+static bool follow_mention(struct name_filter *filter, const struct mention *mention,
+			   unsigned char how)
+{
+	const struct item *item = &filter->index.items.list[mention->item];
+
+	switch (item->kind) {
+	case ITEM_MACRO:
+		taint(filter, item->name, how);
+		return false;
+	case ITEM_CONDITION:
+		return how & TAINT_EXPANSION;
+	case ITEM_TEXT:
+		break;
+	default:
+		return true;
+	}
+	item_understand(&filter->index, mention->item);
+	if (item->opaque ||
+	    (mention->structural && filter->index.names.list[mention->name].macros != INDEX_NONE))
+		return true;
+	for (uint32_t i = 0; i < item->nr_declared; i++)
+		taint(filter, filter->index.declared.list[item->first_declared + i], TAINT_CODE);
+	return false;
+}
+
+/* Follow a name to what may paste it.  Return: whether it leads to code. */
+static bool follow_pasted(struct name_filter *filter, uint32_t name)
+{
+	unsigned char how = state_of(filter, name)->taint;
+	struct pasting pasting = pastes_ways(&filter->pastes, name);
+
+	for (uint32_t i = 0; i < pasting.nr_ways; i++) {
+		struct pasting_way way = filter->pastes.ways.list[pasting.first_way + i];
+
+		if (!in_unit(filter, way.item))
+			continue;
+		if (source_pastes(filter, &way))
+			return true;
+		pastes_find_places(&filter->pastes, pasting.first_way + i);
+		way = filter->pastes.ways.list[pasting.first_way + i];
+		for (uint32_t j = 0; j < way.nr_places; j++) {
+			const struct mention mention = {
+				.name = name,
+				.item = filter->pastes.places.list[way.first_place + j],
+				.structural = true,
+			};
+
+			if (in_unit(filter, mention.item) && follow_mention(filter, &mention, how))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Return: whether the name leads to code. */
+static bool follow_name(struct name_filter *filter, uint32_t name)
+{
+	unsigned char how = state_of(filter, name)->taint;
+
+	if (in_sources(filter, name))
+		return true;
+	for (uint32_t at = filter->index.names.list[name].mentions; at != INDEX_NONE;
+	     at = filter->index.mentions.list[at].next) {
+		const struct mention *mention = &filter->index.mentions.list[at];
+
+		if (in_unit(filter, mention->item) && follow_mention(filter, mention, how)) {
+			return true;
+		}
+	}
+	return follow_pasted(filter, name);
+}
+
+bool name_filter_keeps(struct name_filter *filter, const char *const *paths, size_t count)
+{
+	bool keeps;
+
+	if (filter->scope != FILTER_NAMES)
+		return filter->scope == FILTER_ALL;
+	keeps = !gather_files(filter, paths, count);
+	filter->waiting.count = 0;
+	for (size_t i = 0; i < filter->roots.count; i++)
+		taint(filter, filter->roots.list[i].name, filter->roots.list[i].taint);
+	while (!keeps && filter->waiting.count)
+		keeps = follow_name(filter, filter->waiting.list[--filter->waiting.count]);
+	return keeps;
+}

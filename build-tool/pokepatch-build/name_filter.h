@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which units may mention what a change of headers changes, judged by names, before anything is
+ * preprocessed.
+ *
+ * From the changed macros and declarations, names lead to the macros and declarations that mention
+ * them, to those that mention these, and so on, among the files that a unit may include.  A unit is
+ * kept if this leads to a file of its own that is no header, or to something in a header that code
+ * need not mention: #if, a variable, a macro whose expansion may declare something.  It is kept
+ * also if the change itself is not understood.
+ */
+#ifndef POKEPATCH_NAME_FILTER_H
+#define POKEPATCH_NAME_FILTER_H
+
+#include "pokepatch-build/changes.h"
+#include "pokepatch-build/include_graph.h"
+#include "pokepatch-build/item_changes.h"
+#include "pokepatch-build/pasted_names.h"
+
+/* What the changes may matter to. */
+enum filter_scope {
+	FILTER_NOTHING,  /* comments, and lines that keep their numbers */
+	FILTER_ASSEMBLY, /* text that is left out of C */
+	FILTER_NAMES,    /* what mentions their names */
+	FILTER_ALL,      /* everything that may include them */
+};
+
+struct name_filter {
+	const char *tree;
+	const struct changes *changes;
+	const struct include_graph *graph;
+	enum filter_scope scope;
+	struct item_index index;
+	struct pastes pastes;
+	VEC(struct filter_file) files;     /* that units may include, and their own */
+	struct map by_path;                /* from a path to 1 + the index in files */
+	VEC(char *) paths;                 /* owns paths */
+	item_list changed;                 /* items */
+	VEC(struct filter_name) roots;     /* what the change changes */
+	VEC(struct filter_state) states;   /* by name */
+	VEC(struct filter_header) headers; /* the index's files */
+	VEC(uint32_t) waiting;             /* names */
+	VEC(struct buffer) sources;        /* flat texts of the unit's files that are no headers */
+	size_t nr_scanned;                 /* names that the index had when sources were scanned */
+	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
+};
+
+/* name_filter_init - compare the changed headers.  Deinit it after errors, too. */
+void name_filter_init(struct name_filter *filter, const char *tree, const struct changes *changes,
+		      const struct include_graph *graph);
+void name_filter_deinit(struct name_filter *filter);
+/*
+ * name_filter_load - read what a unit may include; for all units, if the scope is FILTER_NAMES.
+ * @path: the source, or a file that the compiler's flags include; lives as long as the filter
+ */
+struct error *name_filter_load(struct name_filter *filter, const char *path);
+/* name_filter_decide - find the changed names when all is loaded; the scope is final then. */
+void name_filter_decide(struct name_filter *filter);
+/*
+ * name_filter_keeps - whether the change may matter to a unit that was loaded.
+ * @paths: its source, and the files that its flags include
+ */
+bool name_filter_keeps(struct name_filter *filter, const char *const *paths, size_t count);
+
+#endif /* POKEPATCH_NAME_FILTER_H */
