@@ -41,7 +41,7 @@ uint64_t token_name_hash(const char *name, size_t length);
 /* is_word - whether a string holds a name, and nothing else. */
 bool is_word(const char *text, size_t length);
 
-/* is_plain_number - whether text that is a number or a name has digits and letters of numbers only. */
+/* is_plain_number - whether text is a number, and cannot be the end of a name as in set_3way. */
 bool is_plain_number(const char *text, size_t length);
 
 #endif /* POKEPATCH_C_TOKENS_H */

@@ -35,6 +35,7 @@ struct user {
 	enum kind kind;
 	bool known;  /* a candidate already */
 	bool named;  /* it may mention what the change changes; only these are preprocessed */
+	bool exports; /* symbols, of which types may change though no code does (exports.c) */
 	bool differs;
 };
 
@@ -195,8 +196,9 @@ static char *text_path(const struct search *search, size_t place, int side)
 	return xasprintf("%s/text-%zu-%d", search->build->work, place, side);
 }
 
+/* @compile: make an object; else a text to compare */
 static void add_command(const struct search *search, const struct user *user, size_t place,
-			int side, struct args *ret)
+			int side, bool compile, struct args *ret)
 {
 	_free_ char *path = text_path(search, place, side);
 	struct args argv = {};
@@ -212,13 +214,18 @@ static void add_command(const struct search *search, const struct user *user, si
 		unit_add_command(search->build, argv.list, user->source, side_folder(search, side),
 				 path, ret);
 	}
-	args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
+	if (compile) {
+		args_add(ret, "-g0");
+		args_add(ret, "-w");
+	} else {
+		args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
+	}
 	args_deinit(&argv);
 }
 
 /* Run the commands of a batch; *ret_ok has for each user whether both sides went well. */
 static struct error *run_batch(const struct search *search, struct user *const *users,
-			       size_t count, bool *ret_ok)
+			       size_t count, bool compile, bool *ret_ok)
 {
 	struct proc_command commands[BATCH * SIDES] = {};
 	struct proc_result results[BATCH * SIDES] = {};
@@ -226,7 +233,7 @@ static struct error *run_batch(const struct search *search, struct user *const *
 	struct error *error;
 
 	for (size_t i = 0; i < count * SIDES; i++) {
-		add_command(search, users[i / SIDES], i / SIDES, i % SIDES, &args[i]);
+		add_command(search, users[i / SIDES], i / SIDES, i % SIDES, compile, &args[i]);
 		commands[i].argv = (const char *const *)args[i].list;
 		commands[i].options.dir = side_folder(search, i % SIDES);
 	}
@@ -305,6 +312,24 @@ static struct error *follow_markers(const struct search *search, const struct te
 	return NULL;
 }
 
+/* Read what was made of a user, and remove it.  The caller frees the texts, after errors, too. */
+static struct error *take_texts(const struct search *search, size_t place, struct text *ret)
+{
+	for (int side = 0; side < SIDES; side++) {
+		_free_ char *path = text_path(search, place, side);
+
+		TRY(file_read(path, &ret[side].text, &ret[side].length));
+		unlink(path);
+	}
+	return NULL;
+}
+
+static bool has_exports(const struct text *text)
+{
+	return memmem(text->text, text->length, "ksymtab", strlen("ksymtab")) ||
+	       memmem(text->text, text->length, "export_symbol", strlen("export_symbol"));
+}
+
 /* Compare a user's texts, and remove them. */
 static struct error *judge(const struct search *search, struct user *user, size_t place, bool ok)
 {
@@ -312,16 +337,15 @@ static struct error *judge(const struct search *search, struct user *user, size_
 	struct error *error = NULL;
 
 	user->differs = !ok; /* compiling it will tell why */
-	for (int side = 0; !error && ok && side < SIDES; side++) {
-		_free_ char *path = text_path(search, place, side);
-
-		error = file_read(path, &texts[side].text, &texts[side].length);
-		unlink(path);
-	}
+	user->exports = !ok;
+	if (ok)
+		error = take_texts(search, place, texts);
 	if (!error && ok)
 		error = follow_markers(search, &texts[PATCHED]);
-	if (!error && ok)
+	if (!error && ok) {
 		user->differs = texts_differ(user, texts);
+		user->exports = has_exports(&texts[ORIGINAL]) || has_exports(&texts[PATCHED]);
+	}
 	free(texts[ORIGINAL].text);
 	free(texts[PATCHED].text);
 	return error;
@@ -331,7 +355,7 @@ static struct error *try_batch(const struct search *search, struct user *const *
 {
 	bool ok[BATCH] = {};
 
-	TRY(run_batch(search, users, count, ok));
+	TRY(run_batch(search, users, count, false, ok));
 	for (size_t i = 0; i < count; i++)
 		TRY(judge(search, users[i], i, ok[i]));
 	return NULL;
@@ -348,23 +372,64 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 	return shadow->names.count == real ? NULL : try_batch(search, users, count);
 }
 
-static struct error *preprocess(struct search *search)
+/* Compare the objects of users whose texts differ: text may differ in what no code comes of. */
+static struct error *compile_batch(const struct search *search, struct user *const *users,
+				   size_t count)
+{
+	struct error *error = NULL;
+	bool ok[BATCH] = {};
+
+	TRY(run_batch(search, users, count, true, ok));
+	for (size_t i = 0; !error && i < count; i++) {
+		struct text objects[SIDES] = {};
+
+		if (ok[i])
+			error = take_texts(search, i, objects);
+		if (!error && ok[i])
+			users[i]->differs = objects[0].length != objects[1].length ||
+					    memcmp(objects[0].text, objects[1].text,
+						   objects[0].length);
+		free(objects[ORIGINAL].text);
+		free(objects[PATCHED].text);
+	}
+	return error;
+}
+
+static bool is_to_preprocess(const struct search *search, const struct user *user)
+{
+	(void)search;
+	return user->named;
+}
+
+static bool is_to_compile(const struct search *search, const struct user *user)
+{
+	/* Markers are in the patched side only. */
+	return user->kind == KIND_UNIT && user->differs && !user->known && !user->exports &&
+	       !search->build->options.instrument;
+}
+
+/* Run a step for those users that it is for. */
+static struct error *for_users(struct search *search,
+			       bool (*is_for)(const struct search *, const struct user *),
+			       struct error *(*run)(const struct search *, struct user *const *,
+						    size_t))
 {
 	struct user *batch[BATCH];
 	size_t count = 0;
 
-	build_expect(search->build, search->users.count);
+	for (size_t i = 0; i < search->users.count; i++)
+		build_expect(search->build, is_for(search, &search->users.list[i]));
 	for (size_t i = 0; i < search->users.count; i++) {
-		if (!search->users.list[i].named)
+		if (!is_for(search, &search->users.list[i]))
 			continue;
 		batch[count++] = &search->users.list[i];
 		if (count == BATCH) {
-			TRY(preprocess_batch(search, batch, count));
+			TRY(run(search, batch, count));
 			for (; count; count--)
 				build_step(search->build);
 		}
 	}
-	return count ? preprocess_batch(search, batch, count) : NULL;
+	return count ? run(search, batch, count) : NULL;
 }
 
 /* ---- the result ------------------------------------------------------------- */
@@ -482,7 +547,8 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	add_users(search, candidates);
 	add_constants(search);
 	TRY(filter_users(search));
-	TRY(preprocess(search));
+	TRY(for_users(search, is_to_preprocess, preprocess_batch));
+	TRY(for_users(search, is_to_compile, compile_batch));
 	take_users(search, candidates);
 	return NULL;
 }

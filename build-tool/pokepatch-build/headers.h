@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The units that a changed header matters to.  The graph of #include lines has the files that may
- * include it, and the plan those of them that are units.  Each is preprocessed in the tree and in
- * its shadow, which takes a tenth of the time of compiling it; units whose texts are equal, or
- * differ in declarations that no code leads to, are left out.
+ * include it, and the plan those of them that are units.  Those that mention no name that the change
+ * changes are left out (name_filter.h).  The others are preprocessed in the tree and in its shadow,
+ * which takes a tenth of the time of compiling them; units whose texts are equal, or differ in
+ * declarations that no code leads to, are left out.  Last, both sides of the rest are compiled
+ * without debug information, and units whose objects are equal are left out, too.
  */
 #ifndef POKEPATCH_HEADERS_H
 #define POKEPATCH_HEADERS_H

@@ -10,6 +10,10 @@
 #include "pokepatch-build/item_changes.h"
 #include "pokepatch-build/shadow_tree.h"
 
+/* A unit in which more names are changed is kept: to follow them all takes longer than it may save.
+ */
+#define NAMES_MAX 2000
+
 /* What is changed of a name. */
 enum taint {
 	TAINT_CODE = 1,      /* what code means that mentions it */
@@ -377,7 +381,13 @@ static bool gather_files(struct name_filter *filter, const char *const *paths, s
 
 /* ---- following names -------------------------------------------------------- */
 
-static void taint(struct name_filter *filter, uint32_t name, unsigned char how)
+static bool in_sources(struct name_filter *filter, uint32_t name)
+{
+	return state_of(filter, name)->in_source == filter->unit;
+}
+
+/* Return: whether a file of the unit mentions the name that is no header. */
+static bool taint(struct name_filter *filter, uint32_t name, unsigned char how)
 {
 	struct filter_state *state = state_of(filter, name);
 
@@ -385,14 +395,10 @@ static void taint(struct name_filter *filter, uint32_t name, unsigned char how)
 		state->taint = 0;
 	state->tainted = filter->unit;
 	if ((state->taint | how) == state->taint)
-		return;
+		return false;
 	state->taint |= how;
 	*vec_push(&filter->waiting) = name;
-}
-
-static bool in_sources(struct name_filter *filter, uint32_t name)
-{
-	return state_of(filter, name)->in_source == filter->unit;
+	return in_sources(filter, name);
 }
 
 static bool in_unit(const struct name_filter *filter, uint32_t item)
@@ -424,6 +430,24 @@ static bool source_pastes(struct name_filter *filter, const struct pasting_way *
 	return true;
 }
 
+/*
+ * Whether a changed macro may have the text declare other names than it is understood to declare.
+ * That a declared name is a macro, too, was taken into account when the text was.
+ */
+static bool may_declare(const struct name_filter *filter, const struct mention *mention,
+			unsigned char how)
+{
+	const struct item_index *index = &filter->index;
+	const struct item *item = &index->items.list[mention->item];
+
+	if (!mention->structural || index->names.list[mention->name].macros == INDEX_NONE)
+		return false;
+	for (uint32_t i = 0; i < item->nr_declared; i++)
+		if (index->declared.list[item->first_declared + i] == mention->name)
+			return how & TAINT_EXPANSION;
+	return true;
+}
+
 /* Return: whether the mention leads to code. */
 static bool follow_mention(struct name_filter *filter, const struct mention *mention,
 			   unsigned char how)
@@ -432,8 +456,7 @@ static bool follow_mention(struct name_filter *filter, const struct mention *men
 
 	switch (item->kind) {
 	case ITEM_MACRO:
-		taint(filter, item->name, how);
-		return false;
+		return taint(filter, item->name, how);
 	case ITEM_CONDITION:
 		return how & TAINT_EXPANSION;
 	case ITEM_TEXT:
@@ -442,11 +465,12 @@ static bool follow_mention(struct name_filter *filter, const struct mention *men
 		return true;
 	}
 	item_understand(&filter->index, mention->item);
-	if (item->opaque ||
-	    (mention->structural && filter->index.names.list[mention->name].macros != INDEX_NONE))
+	if (item->opaque || may_declare(filter, mention, how))
 		return true;
 	for (uint32_t i = 0; i < item->nr_declared; i++)
-		taint(filter, filter->index.declared.list[item->first_declared + i], TAINT_CODE);
+		if (taint(filter, filter->index.declared.list[item->first_declared + i],
+			  TAINT_CODE))
+			return true;
 	return false;
 }
 
@@ -479,26 +503,24 @@ static bool follow_pasted(struct name_filter *filter, uint32_t name)
 	return false;
 }
 
-/* Return: whether the name leads to code. */
-static bool follow_name(struct name_filter *filter, uint32_t name)
+/* Follow a name to what mentions it.  Return: whether it leads to code. */
+static bool follow_mentions(struct name_filter *filter, uint32_t name)
 {
 	unsigned char how = state_of(filter, name)->taint;
 
-	if (in_sources(filter, name))
-		return true;
 	for (uint32_t at = filter->index.names.list[name].mentions; at != INDEX_NONE;
 	     at = filter->index.mentions.list[at].next) {
 		const struct mention *mention = &filter->index.mentions.list[at];
 
-		if (in_unit(filter, mention->item) && follow_mention(filter, mention, how)) {
+		if (in_unit(filter, mention->item) && follow_mention(filter, mention, how))
 			return true;
-		}
 	}
-	return follow_pasted(filter, name);
+	return false;
 }
 
 bool name_filter_keeps(struct name_filter *filter, const char *const *paths, size_t count)
 {
+	size_t followed = 0, pasted = 0;
 	bool keeps;
 
 	if (filter->scope != FILTER_NAMES)
@@ -506,8 +528,15 @@ bool name_filter_keeps(struct name_filter *filter, const char *const *paths, siz
 	keeps = !gather_files(filter, paths, count);
 	filter->waiting.count = 0;
 	for (size_t i = 0; i < filter->roots.count; i++)
-		taint(filter, filter->roots.list[i].name, filter->roots.list[i].taint);
-	while (!keeps && filter->waiting.count)
-		keeps = follow_name(filter, filter->waiting.list[--filter->waiting.count]);
+		keeps |= taint(filter, filter->roots.list[i].name, filter->roots.list[i].taint);
+	/* Pastes take longer to find than mentions. */
+	while (!keeps && pasted < filter->waiting.count) {
+		if (followed < filter->waiting.count)
+			keeps = follow_mentions(filter, filter->waiting.list[followed++]);
+		else if (pasted < NAMES_MAX)
+			keeps = follow_pasted(filter, filter->waiting.list[pasted++]);
+		else
+			keeps = true;
+	}
 	return keeps;
 }

@@ -354,6 +354,9 @@ void pastes_deinit(struct pastes *pastes)
 	vec_deinit(&pastes->ways);
 	vec_deinit(&pastes->pastings);
 	vec_deinit(&pastes->places);
+	vec_deinit(&pastes->starts);
+	vec_deinit(&pastes->startings);
+	vec_deinit(&pastes->starting_of);
 	vec_deinit(&pastes->leads);
 	vec_deinit(&pastes->leadings);
 	vec_deinit(&pastes->leading_of);

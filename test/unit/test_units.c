@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of finding the file that was changed after the kernel was built, and of the shadow. */
+/*
+ * Unit tests of finding the file that was changed after the kernel was built, of the shadow, and of
+ * finding by names the units that a changed header matters to (name_filter.c).
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +16,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
+#include "pokepatch-build/name_filter.h"
 #include "pokepatch-build/shadow_tree.h"
 #include "pokepatch-build/units.h"
 
@@ -146,6 +150,178 @@ static void test_shadow(void **state)
 	shadow_deinit(&shadow);
 }
 
+/* ---- units by names --------------------------------------------------------- */
+
+/* A unit includes a header, of which a part changes, and another one. */
+static const struct name_case {
+	const char *old, *new; /* the part that changes */
+	const char *other, *source;
+	bool keeps;
+} name_cases[] = {
+	/* A name that the source mentions, or not. */
+	{"static inline int f(void) { return 1; }", "static inline int f(void) { return 2; }",
+	 "int g(void);", "int a(void) { return f(); }", true},
+	{"static inline int f(void) { return 1; }", "static inline int f(void) { return 2; }",
+	 "int g(void);", "int a(void) { return g(); }", false},
+	{"#define F 1", "#define F 2", "", "int a = F;", true},
+	{"#define F 1", "#define F 2", "", "int a = 1;", false},
+	{"#define F 1", "", "", "#define G F", true},
+	{"", "int f(void);", "", "int a(void) { return g(); }", false},
+	{"", "int f(void);", "", "int a(void) { return f(); }", true},
+	{"/* old */", "/* new\n */", "", "int f;", false},
+	/* By way of another header's items. */
+	{"#define F 1", "#define F 2", "#define G F", "int a = G;", true},
+	{"#define F 1", "#define F 2", "static inline int g(void) { return F; }", "int a = g();",
+	 true},
+	{"#define F 1", "#define F 2", "static inline int g(void) { return F; }", "int a = h();",
+	 false},
+	{"#define F 1", "#define F 2", "struct s { int a[F]; };\nextern struct s *s_of(int);",
+	 "int a = s_of(1)->x;", true},
+	{"#define F 1", "#define F 2", "struct s { int a[F]; };\nextern struct s *s_of(int);",
+	 "int a = t_of(1)->x;", false},
+	{"struct s { int a; };", "struct s { long a; };", "typedef struct { struct s s; } t;\n",
+	 "t a;", true},
+	{"struct s { int a; };", "struct s { long a; };",
+	 "struct __packed u { int x; } __packed;\n"
+	 "#define __packed __attribute__((__packed__))\n", "struct u a;", false},
+	{"enum { A, B };", "enum { A, C, B };", "", "int a = B;", true},
+	{"enum { A, B };", "enum { A, C, B };", "", "int a = D;", false},
+	/* What code need not mention. */
+	{"#define F 1", "#define F 2", "#if F > 1\nint g;\n#endif", "int a;", true},
+	{"int f(void);", "long f(void);", "#ifdef f\nextern int g;\n#endif", "int a;", false},
+	{"#define F 1", "#define F 2", "static int g[F] = {1};", "int a;", false},
+	{"#define F 1", "#define F 2", "int g[F];", "int a;", true},
+	{"#define F 1", "#define F 2", "DECLARE(g, F);", "int a;", true},
+	{"#define F 1", "#define F 2", "static DEFINE(g, F);\n#define DEFINE(n, v) int n = v",
+	 "int a;", true},
+	{"#define F", "#define F const", "extern int F g;", "int a = g;", true},
+	{"int f(void);", "long f(void);", "void *g(void) __attribute__((alias(\"f\")));", "g();", true},
+	/* Declarations that macros make, in part. */
+	{"#define F 1", "#define F 2", "enum { LIST(X) Z = F };\n#define LIST(m) m(A) m(B)",
+	 "int a = XA;", true},
+	{"#define F 1", "#define F 2", "static inline int g(void) { return F; }\n#define g real_g",
+	 "int a = real_g();", true},
+	{"#define F 1", "#define F 2",
+	 "static inline int NAME(g)(void) { return F; }\n#define NAME(n) x_##n", "x_g();", true},
+	{"#define F 1", "#define F 2",
+	 "#define __used __attribute__((__used__))\nstatic __used void g(void) { F; }", "int a;", true},
+	/* Names that macros paste. */
+	{"int test_dirty(void);", "long test_dirty(void);", "#define TEST(n) test_##n()",
+	 "int a = TEST(dirty);", true},
+	{"int test_dirty(void);", "long test_dirty(void);", "#define TEST(n) test_##n()",
+	 "int a = TEST(clean);", false},
+	{"int test_dirty(void);", "long test_dirty(void);", "#define TEST(n) test_##n()",
+	 "int dirty;", false},
+	{"int test_dirty(void);", "long test_dirty(void);",
+	 "#define TEST(n) test_##n()\nstatic inline int g(void) { return TEST(dirty); }",
+	 "int a = g();", true},
+	{"int test_dirty(void);", "long test_dirty(void);",
+	 "#define PASTE(a, b) a##b\n#define TEST(n) PASTE(test_, n)()", "int a = TEST(dirty);", true},
+	{"int test_dirty(void);", "long test_dirty(void);",
+	 "#define PASTE(a, b) a##b\n#define TEST(n) PASTE(test_, n)()", "int a = PASTE(x, y);",
+	 true},
+	{"int test_dirty(void);", "long test_dirty(void);",
+	 "#define PASTE(a, b) a##b\n#define TEST(n) PASTE(test_, n)()", "int dirty = x(TEST);",
+	 true},
+	{"int test_dirty_1(void);", "long test_dirty_1(void);",
+	 "#define ONE(n) n##_1\n#define TEST(n) ONE(test_##n)", "int a = TEST(dirty);", true},
+	{"int test_dirty(void);", "long test_dirty(void);", "", "#define T(n) test_##n\nT(dirty);",
+	 true},
+	/* Not understood. */
+	{"#if 1", "#if 2", "", "int a;", true},
+	{"#include <a.h>", "", "", "int a;", true},
+	{"int f;", "long f;", "", "int a;", true},
+	{"DECLARE(f);", "DECLARE(g);", "", "int a;", true},
+	{"#define F {", "#define F", "", "int a;", true},
+	{"static inline int f(int x) { return x; }",
+	 "static inline int f(int x) { return x + __COUNTER__; }", "", "int a;", true},
+	/* Left out of C. */
+	{"#ifdef __ASSEMBLY__\n.macro F\n#endif", "#ifdef __ASSEMBLY__\n.macro F G\n#endif", "",
+	 "int F;", false},
+	{"#ifdef __ASSEMBLY__\n#else\nextern int f;\n#endif",
+	 "#ifdef __ASSEMBLY__\n#else\nextern long f;\n#endif", "", "int a = f;", true},
+};
+
+/* Write a file of a tree. */
+static void write_file(const char *name, const char *text)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, name);
+	_free_ char *dir = xstrdup(path);
+
+	*strrchr(dir, '/') = '\0';
+	assert_no_error(make_dirs(dir));
+	assert_no_error(file_write(path, text, strlen(text)));
+}
+
+static char *header_text(const char *part)
+{
+	return xasprintf("#ifndef H\n#define H\nint before(void);\n%s\nint after(void);\n#endif\n",
+			 part);
+}
+
+static void split_text(const char *text, struct text_lines *ret)
+{
+	text_lines_split(text, strlen(text), ret);
+	for (size_t i = 0; i < ret->count; i++)
+		ret->list[i].origin = 0;
+}
+
+static bool keeps_unit(const struct name_case *row)
+{
+	_free_ char *old = header_text(row->old), *new = header_text(row->new);
+	_free_ char *source = xasprintf("#include <linux/h.h>\n#include <linux/other.h>\n%s\n",
+					row->source);
+	_free_ char *other = xasprintf("%s\n", row->other);
+	struct changes changes = {};
+	struct include_graph graph;
+	struct name_filter filter;
+	struct changed_file *file;
+	const char *path;
+	bool keeps;
+
+	write_file("include/linux/h.h", old);
+	write_file("include/linux/other.h", other);
+	write_file("a.c", source);
+	write_file(".pokepatch/ready", "");
+	file = changes_add(&changes, "include/linux/h.h");
+	split_text(old, &file->old_lines);
+	split_text(new, &file->new_lines);
+	assert_no_error(include_graph_load(folder, "x86", &graph));
+	path = map_get(&graph.files, "a.c");
+	name_filter_init(&filter, folder, &changes, &graph);
+	if (filter.scope == FILTER_NAMES)
+		assert_no_error(name_filter_load(&filter, path));
+	name_filter_decide(&filter);
+	keeps = name_filter_keeps(&filter, &path, 1);
+	name_filter_deinit(&filter);
+	include_graph_deinit(&graph);
+	text_lines_deinit(&file->old_lines);
+	text_lines_deinit(&file->new_lines);
+	free(file->path);
+	vec_deinit(&changes.files);
+	map_deinit(&changes.by_path);
+	return keeps;
+}
+
+static void test_units_by_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(name_cases); i++) {
+		const struct name_case *row = &name_cases[i];
+
+		/* A change matters in both directions. */
+		for (int swapped = 0; swapped < 2; swapped++) {
+			const struct name_case sides = {swapped ? row->new : row->old,
+							swapped ? row->old : row->new, row->other,
+							row->source, row->keeps};
+
+			if (keeps_unit(&sides) != row->keeps)
+				fail_msg("name_filter_keeps() is %d: %s => %s; %s; %s", !row->keeps,
+					 sides.old, sides.new, row->other, row->source);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_only_a_kernel_that_was_built_there, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_shadow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_units_by_names, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
