@@ -34,8 +34,7 @@ static size_t count_mentions(const struct item_index *index, uint32_t name)
 static struct starting find_starting(struct pastes *pastes, uint32_t name);
 
 /* What the fewest items mention, of what a text has that pastes a name in a way. */
-static void add_rarest(struct pastes *pastes, const struct pasting_way *way, name_list *ret,
-		       size_t *cost)
+static void add_rarest(struct pastes *pastes, const struct pasting_way *way, name_list *ret)
 {
 	size_t fewest = count_mentions(pastes->index, way->names[0]), count;
 	struct starting starting;
@@ -48,7 +47,6 @@ static void add_rarest(struct pastes *pastes, const struct pasting_way *way, nam
 			best = i;
 		}
 	}
-	*cost += fewest;
 	if (!best) {
 		*vec_push(ret) = way->names[0];
 		return;
@@ -56,6 +54,13 @@ static void add_rarest(struct pastes *pastes, const struct pasting_way *way, nam
 	starting = find_starting(pastes, way->names[best]);
 	for (uint32_t i = 0; i < starting.count; i++)
 		*vec_push(ret) = pastes->starts.list[starting.first + i];
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
 }
 
 /* The name, if some file has it, and something of each way in which it may be pasted. */
@@ -69,19 +74,24 @@ static struct starting find_starting(struct pastes *pastes, uint32_t name)
 		*vec_push(&pastes->starting_of) = 0;
 	if (pastes->starting_of.list[name])
 		return pastes->startings.list[pastes->starting_of.list[name] - 1];
-	if (pastes_name_exists(pastes, name)) {
-		starting.cost = count_mentions(pastes->index, name);
+	if (pastes_name_exists(pastes, name))
 		*vec_push(&list) = name;
-	}
 	for (uint32_t i = 0; i < pasting.nr_ways; i++) {
 		struct pasting_way way = pastes->ways.list[pasting.first_way + i];
 
-		add_rarest(pastes, &way, &list, &starting.cost);
+		add_rarest(pastes, &way, &list);
 	}
+	if (list.count)
+		qsort(list.list, list.count, sizeof(*list.list), compare_numbers);
 	starting.first = (uint32_t)pastes->starts.count;
-	starting.count = (uint32_t)list.count;
-	for (size_t i = 0; i < list.count; i++)
+	/* Each once: ways have parts in common, and so have these. */
+	for (size_t i = 0; i < list.count; i++) {
+		if (i && list.list[i] == list.list[i - 1])
+			continue;
+		starting.cost += count_mentions(pastes->index, list.list[i]);
 		*vec_push(&pastes->starts) = list.list[i];
+	}
+	starting.count = (uint32_t)pastes->starts.count - starting.first;
 	vec_deinit(&list);
 	*vec_push(&pastes->startings) = starting;
 	pastes->starting_of.list[name] = (uint32_t)pastes->startings.count;
