@@ -151,9 +151,13 @@ static struct error *load_user(struct search *search, const struct user *user)
 
 static bool is_named(struct search *search, const struct user *user)
 {
+	_free_ char *source = path_normalise(user->source);
 	struct args paths = {};
 	bool named;
 
+	/* The graph leaves out tools/, which has the source of kernel/bpf/relo_core.o. */
+	if (!source || !map_has(&search->graph.files, source))
+		return true;
 	user_paths(search, user, &paths);
 	named = name_filter_keeps(&search->filter, (const char *const *)paths.list, paths.count);
 	args_deinit(&paths);

@@ -421,7 +421,7 @@ static void add_tails(const struct include_graph *graph, const struct include_li
 }
 
 void include_graph_includes(const struct include_graph *graph, const char *path, path_list *ret,
-			    bool *ret_lost)
+			    path_list *ret_lost)
 {
 	const struct include_lines *lines = map_get(&graph->lines, path);
 
@@ -433,7 +433,8 @@ void include_graph_includes(const struct include_graph *graph, const char *path,
 		/* #include_next of the same name finds another file than this one. */
 		if (!found || !strcmp(ret->list[before], path))
 			add_tails(graph, line, ret);
-		*ret_lost |= line->spelled[0] == '"' && ret->count == before;
+		if (line->spelled[0] == '"' && ret->count == before)
+			*vec_push(ret_lost) = line->spelled + 1;
 	}
 }
 

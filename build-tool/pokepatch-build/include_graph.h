@@ -58,10 +58,10 @@ void reached_deinit(struct reached *reached);
 /*
  * include_graph_includes - append the files that a file's #include lines may include; borrowed from
  * the graph.
- * @ret_lost: set if a line names none, as one does that kbuild has not made yet.  Only lines with
- *	quotes count: <asm/mach/time.h> is another machine's.
+ * @ret_lost: gets the names in quotes that are no file's, as one is not that kbuild has not made
+ *	yet.  Others do not count: <asm/mach/time.h> is another machine's.
  */
 void include_graph_includes(const struct include_graph *graph, const char *path, path_list *ret,
-			    bool *ret_lost);
+			    path_list *ret_lost);
 
 #endif /* POKEPATCH_INCLUDE_GRAPH_H */

@@ -175,17 +175,49 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 	return NULL;
 }
 
+/* Whether a makefile of the file's folder, or of one above it, has the name of a file. */
+static bool is_made(const struct name_filter *filter, const char *path, const char *name)
+{
+	_free_ char *folder = xstrdup(path);
+	bool found = false;
+
+	for (char *slash; !found && (slash = strrchr(folder, '/'));) {
+		*slash = '\0';
+		_free_ char *makefile = xasprintf("%s/%s/Makefile", filter->tree, folder);
+		_free_ char *text = NULL;
+		size_t length = 0;
+
+		if (file_exists(makefile))
+			error_destroy(file_read(makefile, &text, &length));
+		found = text && memmem(text, length, name, strlen(name));
+	}
+	return found;
+}
+
+/*
+ * Whether a file includes one that kbuild has not made yet.  Headers include others, too, that only
+ * other systems have: drivers/acpi/acpica/accommon.h.
+ */
+static bool is_incomplete(const struct name_filter *filter, const struct filter_file *file,
+			  const path_list *lost)
+{
+	for (size_t i = 0; i < lost->count; i++)
+		if (!file->is_header || is_made(filter, file->path, lost->list[i]))
+			return true;
+	return false;
+}
+
 static struct error *load_file(struct name_filter *filter, uint32_t number)
 {
-	path_list includes = {};
+	path_list includes = {}, lost = {};
 	struct filter_file *file = &filter->files.list[number];
-	bool lost = false;
 
 	file->loaded = true;
 	file->changed = !file->is_header && changes_find(filter->changes, file->path);
 	TRY(load_text(filter, file));
 	include_graph_includes(filter->graph, file->path, &includes, &lost);
-	file->incomplete = lost && !file->is_header;
+	file->incomplete = is_incomplete(filter, file, &lost);
+	vec_deinit(&lost);
 	for (size_t i = 0; i < includes.count; i++) {
 		uint32_t included = file_number(filter, includes.list[i]);
 
@@ -352,7 +384,7 @@ static bool note_file(struct name_filter *filter, const struct filter_file *file
 			return false;
 	}
 	if (file->is_header)
-		return true;
+		return !file->incomplete;
 	return note_names(filter, file);
 }
 

@@ -235,6 +235,7 @@ static const struct name_case {
 	{"#define F {", "#define F", "", "int a;", true},
 	{"static inline int f(int x) { return x; }",
 	 "static inline int f(int x) { return x + __COUNTER__; }", "", "int a;", true},
+	{"#define F 1", "#define F 2", "", "#include \"made.h\"", true},
 	/* Left out of C. */
 	{"#ifdef __ASSEMBLY__\n.macro F\n#endif", "#ifdef __ASSEMBLY__\n.macro F G\n#endif", "",
 	 "int F;", false},
