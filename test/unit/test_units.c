@@ -273,6 +273,7 @@ static bool keeps_unit(const struct name_case *row)
 	_free_ char *source = xasprintf("#include <linux/h.h>\n#include <linux/other.h>\n%s\n",
 					row->source);
 	_free_ char *other = xasprintf("%s\n", row->other);
+	_free_ char *kept = xasprintf("%s/.pokepatch/graph", folder);
 	struct changes changes = {};
 	struct include_graph graph;
 	struct name_filter filter;
@@ -284,6 +285,7 @@ static bool keeps_unit(const struct name_case *row)
 	write_file("include/linux/other.h", other);
 	write_file("a.c", source);
 	write_file(".pokepatch/ready", "");
+	unlink(kept); /* of the case before */
 	file = changes_add(&changes, "include/linux/h.h");
 	split_text(old, &file->old_lines);
 	split_text(new, &file->new_lines);
