@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The units that a changed header matters to.  The graph of #include lines has the files that may
- * include it, and the plan those of them that are units.  Those that mention no name that the change
- * changes are left out (name_filter.h).  The others are preprocessed in the tree and in its shadow,
- * which takes a tenth of the time of compiling them; units whose texts are equal, or differ in
- * declarations that no code leads to, are left out.  Last, both sides of the rest are compiled
- * without debug information, and units whose objects are equal are left out, too.
+ * include it, and the plan those of them that are units.  Those that mention no name that the
+ * change changes are left out (name_filter.h).  The others are preprocessed in the tree and in its
+ * shadow, which takes a tenth of the time of compiling them; units whose texts are equal, or differ
+ * in declarations that no code leads to, are left out.  Last, both sides of the rest are compiled
+ * without debug information, and units whose objects are equal are left out, too, but for those
+ * that export symbols.
  */
 #ifndef POKEPATCH_HEADERS_H
 #define POKEPATCH_HEADERS_H
