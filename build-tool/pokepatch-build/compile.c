@@ -289,15 +289,19 @@ static void keep_originals(const struct build *build, const struct jobs *jobs,
 			   const struct proc_result *results)
 {
 	_free_ char *folder = originals_folder(build);
+	bool stored = false;
 
 	for (size_t i = 0; i < jobs->units.count; i++) {
 		const struct job *original = &jobs->list[i * SIDES + SIDE_ORIGINAL];
 
-		if (original->key && !original->done)
-			object_cache_store(folder, original->key,
-					   jobs->units.list[i]->orig_object,
-					   &results[i * SIDES + SIDE_ORIGINAL].out);
+		if (!original->key || original->done)
+			continue;
+		object_cache_store(folder, original->key, jobs->units.list[i]->orig_object,
+				   &results[i * SIDES + SIDE_ORIGINAL].out);
+		stored = true;
 	}
+	if (stored)
+		object_cache_trim(folder);
 }
 
 /* ---- running the compiler --------------------------------------------------- */

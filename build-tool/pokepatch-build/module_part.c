@@ -155,8 +155,10 @@ static struct error *compile_rest(const struct module_part *part, const char *ob
 		error = file_write_scratch(source, part->rest, strlen(part->rest));
 		if (!error)
 			error = run(build, &args);
-		if (!error)
+		if (!error) {
 			object_cache_store(folder, key, object, NULL);
+			object_cache_trim(folder);
+		}
 	}
 	args_deinit(&args);
 	return error;

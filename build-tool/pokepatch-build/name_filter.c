@@ -86,7 +86,7 @@ static struct filter_state *state_of(struct name_filter *filter, uint32_t name)
 	return &filter->states.list[name];
 }
 
-/* Copy the lines of the macros of a source: all else of it is looked at as a whole. */
+/* Copy the lines of the macros of a source; scan_names() takes the rest of it as a whole. */
 static void copy_macros(const char *text, size_t length, struct buffer *ret)
 {
 	const char *end = text + length, *line = text;

@@ -143,7 +143,7 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 	TRY(file_write_scratch(object, bytes, size));
 	if (messages && said_size)
 		buffer_add(messages, said, said_size);
-	utimensat(AT_FDCWD, path, NULL, 0); /* it was used: see remove_oldest() */
+	utimensat(AT_FDCWD, path, NULL, 0); /* it was used: see object_cache_trim() */
 	*ret = true;
 	return NULL;
 }
@@ -164,8 +164,7 @@ static int last_used_first(const void *left, const void *right)
 	return a->tv_nsec > b->tv_nsec ? -1 : a->tv_nsec < b->tv_nsec;
 }
 
-/* Remove those files that were used longest ago, until the others are within the limit. */
-static void remove_oldest(const char *folder)
+void object_cache_trim(const char *folder)
 {
 	VEC(struct kept_file) files = {0};
 	DIR *dir = opendir(folder);
@@ -223,5 +222,4 @@ void object_cache_store(const char *folder, const char *key, const char *object,
 			const struct buffer *messages)
 {
 	error_destroy(store(folder, key, object, messages));
-	remove_oldest(folder);
 }

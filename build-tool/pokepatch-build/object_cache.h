@@ -51,11 +51,13 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 				struct buffer *messages, bool *ret);
 
 /*
- * object_cache_store - keep an object, and remove others if the folder has become too large.  If
- * that is not possible, as on a full disk, the object is not kept.
+ * object_cache_store - keep an object.  If that is not possible, as on a full disk, it is not kept.
  * @messages: what the compiler said; may be NULL
+ * object_cache_trim - call it when a caller has stored all that it has: it reads the whole folder.
+ * It removes the files that were used longest ago, until the others are within the limit.
  */
 void object_cache_store(const char *folder, const char *key, const char *object,
 			const struct buffer *messages);
+void object_cache_trim(const char *folder);
 
 #endif /* POKEPATCH_OBJECT_CACHE_H */

@@ -125,7 +125,7 @@ static struct error *make_plan(const void *context, struct buffer *ret)
 	error = kbuild_make(build, ".", targets, &ok, &output);
 	if (!error)
 		error = plan_write(output.text ?: "", ret);
-	/* Some folders may fail, those of units that nobody has; but not the kernel's beginning. */
+	/* make fails in folders whose generated files are missing; init/ must always be there. */
 	if (!error && !strstr(ret->text, "U\tinit/main.c\t"))
 		error = error_new(STATUS_FAILED,
 				  "the kernel's build does not say how it compiles init/main.c:\n%s",

@@ -381,7 +381,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	ends 0 "changed functions: zs_map_object"
 }
 
-@test "a terminal sees how far the compilers are, and nobody else does" {
+@test "progress: a terminal shows how many compilers have ended, a log of a short build does not" {
 	cp "$top/examples/proc-version.patch" x.patch
 	run -0 script -qec "'$program' -k $release --dry-run x.patch" /dev/null
 	[[ $output == *$'\r\e[K'"compile "*" 1 of "[12]$'\r\e[K'"compile "*" s"* ]]
@@ -689,7 +689,7 @@ own_cache() {
 	cmp one.ko three.ko
 	cmp one.ko four.ko
 	# A changed header: what was kept for the folder as it was is not used, though here it would do.
-	# Not by >>: the file is a link to that of the cache's tree.
+	# Replace the file: >> would write through the hard link into the tree of the cache.
 	sed -i '$ a /* changed */' "$source/include/linux/utsname.h"
 	build -V -s "$source" -o six.ko x.patch
 	ends 0 "preparing the source"
