@@ -298,6 +298,24 @@ static bool take_names(struct item_index *index, struct item *item, const struct
 	return true;
 }
 
+/* "struct name;" outside functions changes nothing that code comes of. */
+static bool is_forward(const struct item_index *index, struct cursor cursor)
+{
+	struct token tag, name, end;
+	uint32_t found;
+
+	if (!next_token(&cursor, &tag) || tag.kind != TOKEN_NAME || !next_token(&cursor, &name) ||
+	    name.kind != TOKEN_NAME || !next_token(&cursor, &end) || !token_is(&end, ';') ||
+	    next_token(&cursor, &end))
+		return false;
+	found = item_index_find(index, tag.text, tag.length, tag.hash);
+	if (found == INDEX_NONE || !(index->names.list[found].words & WORD_TAG) ||
+	    *tag.text == 'e' || index->names.list[found].macros != INDEX_NONE)
+		return false;
+	found = item_index_find(index, name.text, name.length, name.hash);
+	return found != INDEX_NONE && index->names.list[found].macros == INDEX_NONE;
+}
+
 void item_understand(struct item_index *index, uint32_t number)
 {
 	struct item *item = &index->items.list[number];
@@ -314,6 +332,8 @@ void item_understand(struct item_index *index, uint32_t number)
 		return;
 	cleaning.cursor =
 		(struct cursor){file->flat.text + item->start, file->flat.text + item->end, false};
+	if (is_forward(index, cleaning.cursor))
+		return;
 	item->opaque = !clean(&cleaning);
 	if (!item->opaque) {
 		parser_init(&parser);

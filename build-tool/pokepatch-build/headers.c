@@ -117,18 +117,28 @@ static void add_path(const struct search *search, const char *path, struct args 
 		args_add(ret, map_get(&search->graph.files, normal));
 }
 
-/* The files that the compiler reads for a user by itself: the source, and those of -include. */
-static void user_paths(const struct search *search, const struct user *user, struct args *ret)
+/*
+ * The files that the compiler reads for a user by itself: the source, and those of -include.
+ * Return: whether the configuration is the kernel's, with no symbol defined for the user.
+ */
+static bool user_paths(const struct search *search, const struct user *user, struct args *ret)
 {
 	struct args argv = {};
+	bool configured = true;
 
 	plan_add_command(&search->plan, user->planned, &argv);
 	add_path(search, user->source, ret);
 	add_path(search, "include/asm-generic/runtime-const.h", ret); /* unit_add_command() */
-	for (size_t i = 0; i + 1 < argv.count; i++)
-		if (!strcmp(argv.list[i], "-include"))
+	for (size_t i = 0; i < argv.count; i++) {
+		const char *arg = argv.list[i];
+
+		if (!strcmp(arg, "-include") && i + 1 < argv.count)
 			add_path(search, argv.list[i + 1], ret);
+		configured &= strncmp(arg, "-DCONFIG_", strlen("-DCONFIG_")) &&
+			      strncmp(arg, "-UCONFIG_", strlen("-UCONFIG_"));
+	}
 	args_deinit(&argv);
+	return configured;
 }
 
 /* The graph's own text of a path, which lives as long as the graph. */
@@ -158,8 +168,8 @@ static bool is_named(struct search *search, const struct user *user)
 	/* The graph leaves out tools/, which has the source of kernel/bpf/relo_core.o. */
 	if (!source || !map_has(&search->graph.files, source))
 		return true;
-	user_paths(search, user, &paths);
-	named = name_filter_keeps(&search->filter, (const char *const *)paths.list, paths.count);
+	named = !user_paths(search, user, &paths) ||
+		name_filter_keeps(&search->filter, (const char *const *)paths.list, paths.count);
 	args_deinit(&paths);
 	return named;
 }
@@ -174,7 +184,7 @@ static struct error *filter_users(struct search *search)
 {
 	struct name_filter *filter = &search->filter;
 
-	name_filter_init(filter, search->build->tree, search->build->changes, &search->graph);
+	TRY(name_filter_init(filter, search->build->tree, search->build->changes, &search->graph));
 	for (size_t i = 0; filter->scope == FILTER_NAMES && i < search->users.count; i++)
 		if (follows_names(&search->users.list[i]))
 			TRY(load_user(search, &search->users.list[i]));

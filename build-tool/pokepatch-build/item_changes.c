@@ -109,6 +109,36 @@ static void find_moved(const struct sides *sides, const struct text_lines *lines
 	}
 }
 
+/* Mark what is in the branches of a condition's group, and the text that the group is within. */
+static void mark_group(const struct item_index *index, const struct indexed_file *file,
+		       const struct item *condition, bool *changed)
+{
+	const struct item *begin;
+
+	if (condition->group == INDEX_NONE)
+		return;
+	begin = &index->items.list[condition->group];
+	if (begin->around != INDEX_NONE)
+		changed[begin->around - file->first_item] = true;
+	if (begin->group_end == INDEX_NONE)
+		return;
+	for (uint32_t i = condition->group; i <= begin->group_end; i++)
+		changed[i - file->first_item] = true;
+}
+
+/* A changed condition changes all that its group has. */
+static void find_grouped(const struct item_index *index, const struct indexed_file *file,
+			 bool *changed)
+{
+	const struct item *items = &index->items.list[file->first_item];
+	_free_ bool *before = xcalloc(file->nr_items + 1, sizeof(*before));
+
+	memcpy(before, changed, file->nr_items * sizeof(*before));
+	for (uint32_t i = 0; i < file->nr_items; i++)
+		if (before[i] && items[i].kind == ITEM_CONDITION)
+			mark_group(index, file, &items[i], changed);
+}
+
 void item_changes_find(const struct item_index *index, uint32_t old, uint32_t new,
 		       const struct text_lines *lines, item_list *ret)
 {
@@ -126,6 +156,8 @@ void item_changes_find(const struct item_index *index, uint32_t old, uint32_t ne
 
 	compare(&sides);
 	find_moved(&sides, lines);
+	find_grouped(index, &files[old], old_changed);
+	find_grouped(index, &files[new], new_changed);
 	for (uint32_t i = 0; i < sides.nr_old; i++)
 		if (old_changed[i])
 			*vec_push(ret) = files[old].first_item + i;
@@ -134,13 +166,11 @@ void item_changes_find(const struct item_index *index, uint32_t old, uint32_t ne
 			*vec_push(ret) = files[new].first_item + i;
 }
 
-/* Append the names of a changed item that count __COUNTER__, as often as it has them. */
+/* Append the names of changed text that count __COUNTER__, as often as it has them. */
 static void add_counters(const struct item_index *index, const struct item *item, item_list *ret)
 {
 	const char *text = index->files.list[item->file].flat.text;
-	/* The # of a directive is not read. */
-	uint32_t skip = item->kind == ITEM_TEXT ? 0 : 1;
-	struct cursor cursor = {text + item->start + skip, text + item->end, false};
+	struct cursor cursor = {text + item->start, text + item->end, false};
 	struct token token;
 
 	while (next_token(&cursor, &token)) {
@@ -156,17 +186,19 @@ static void add_counters(const struct item_index *index, const struct item *item
 bool item_changes_count(const struct item_index *index, const uint32_t *changed, size_t count)
 {
 	item_list counters[2] = {};
-	bool differ;
+	bool differ, conditional = false;
 
-	/* Each header's old version is at an even place of the index, and its new one follows. */
 	for (size_t i = 0; i < count; i++) {
 		const struct item *item = &index->items.list[changed[i]];
 
-		add_counters(index, item, &counters[item->file % 2]);
+		if (item->kind == ITEM_TEXT && item->counts)
+			add_counters(index, item, &counters[item->file % 2]);
+		conditional |= item->kind == ITEM_CONDITION;
 	}
 	differ = counters[0].count != counters[1].count ||
-		 (counters[0].count && memcmp(counters[0].list, counters[1].list,
-					      counters[0].count * sizeof(*counters[0].list)));
+		 (counters[0].count && (conditional || memcmp(counters[0].list, counters[1].list,
+							      counters[0].count *
+								      sizeof(*counters[0].list))));
 	vec_deinit(&counters[0]);
 	vec_deinit(&counters[1]);
 	return differ;

@@ -9,8 +9,8 @@
 typedef VEC(uint32_t) item_list;
 
 /*
- * item_changes_find - append the items of two versions of a file in which they differ, and those
- * that have new line numbers.
+ * item_changes_find - append the items of two versions of a file in which they differ, those that
+ * have new line numbers, and those that are in a group of #if whose conditions differ.
  * @old, @new: files of the index
  * @lines: the new version
  */
@@ -18,8 +18,9 @@ void item_changes_find(const struct item_index *index, uint32_t old, uint32_t ne
 		       const struct text_lines *lines, item_list *ret);
 
 /*
- * item_changes_count - may the changed items count __COUNTER__ otherwise, in units that include
- * them?  The names of what follows depend on it.  The index is finished.
+ * item_changes_count - may the changed items of a header count __COUNTER__ otherwise, in units that
+ * include it?  The names of what follows depend on it.  The header's old version is at an even
+ * place of the index, and its new one follows.  The index is finished.
  */
 bool item_changes_count(const struct item_index *index, const uint32_t *changed, size_t count);
 

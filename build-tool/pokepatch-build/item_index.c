@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pokepatch-build/c_tokens.h"
+#include "pokepatch-build/known_conditions.h"
 
 #define DEPTH_MAX 256
 
@@ -14,7 +15,7 @@
 /* What C says about names, which macros may lead to. */
 static const struct {
 	const char *name;
-	unsigned char words;
+	unsigned short words;
 } special_names[] = {
 	{"struct", WORD_TAG},
 	{"union", WORD_TAG},
@@ -162,11 +163,13 @@ void item_index_deinit(struct item_index *index)
 
 /* An #if group. */
 struct group {
+	uint32_t item;      /* its #if, or INDEX_NONE if that is left out */
 	size_t depth;       /* open brackets at the #if */
 	size_t other_depth; /* at the end of the branches before this one */
-	bool other;         /* there is a branch before this one */
-	bool known;         /* its condition is known: one of its branches is left out */
-	bool left_out;      /* this branch is */
+	bool other;         /* a branch before this one counts */
+	bool certain;       /* for each branch up to here it is known whether units have it */
+	bool taken;         /* all have one up to here */
+	bool left_out;      /* none has this one */
 };
 
 /* After struct, union or enum, until something else than its tag or an attribute follows. */
@@ -181,7 +184,8 @@ struct scan {
 	uint32_t line;
 	VEC(struct group) groups;
 	size_t left_out; /* groups that are left out */
-	uint32_t item;   /* the text or the text left out that is being read, or INDEX_NONE */
+	uint32_t out;    /* the text left out that is being read, or INDEX_NONE */
+	uint32_t item;   /* the text that is being read, or INDEX_NONE */
 	/* Of that text: */
 	struct {
 		char closing;
@@ -219,6 +223,9 @@ static uint32_t new_item(struct scan *scan, enum item_kind kind, const struct to
 		.first_mention = (uint32_t)scan->index->mentions.count,
 		.first_line = line_of(scan, token->text),
 		.hash = (uint64_t)kind,
+		.group = INDEX_NONE,
+		.group_end = INDEX_NONE,
+		.around = INDEX_NONE,
 	};
 	item->last_line = item->first_line;
 	return (uint32_t)scan->index->items.count - 1;
@@ -349,37 +356,6 @@ static void read_macro(struct scan *scan, struct cursor *line, uint32_t item, bo
 		read_body(scan, line, item);
 }
 
-/* Whether the condition is one that C never meets (-1) or always (1), else 0. */
-static int known_condition(const struct token *word, struct cursor line)
-{
-	static const char *const never[] = {"__cplusplus", "__ASSEMBLY__", "__ASSEMBLER__"};
-	bool is_if = token_is(word, "if"), negated = token_is(word, "ifndef"), in_parens = false;
-	struct token token;
-	int result = 0;
-
-	if (!next_token(&line, &token))
-		return 0;
-	if (is_if && token_is(&token, "0"))
-		return next_token(&line, &token) ? 0 : -1;
-	if (is_if && token_is(&token, "!")) {
-		negated = true;
-		next_token(&line, &token);
-	}
-	if (is_if) {
-		if (!token_is(&token, "defined") || !next_token(&line, &token))
-			return 0;
-		in_parens = token_is(&token, "(");
-		if (in_parens && !next_token(&line, &token))
-			return 0;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
-		if (token_is(&token, never[i]))
-			result = negated ? 1 : -1;
-	if (in_parens)
-		next_token(&line, &token);
-	return next_token(&line, &token) ? 0 : result;
-}
-
 static void leave_out(struct scan *scan, struct group *group, bool left_out)
 {
 	scan->left_out += left_out;
@@ -387,12 +363,25 @@ static void leave_out(struct scan *scan, struct group *group, bool left_out)
 	group->left_out = left_out;
 }
 
-/* At #else and #elif: each branch begins with the same brackets, and must end with the same. */
-static void next_branch(struct scan *scan, struct group *group, bool is_else)
+static void begin_group(struct scan *scan, int known)
+{
+	struct group *group = vec_push(&scan->groups);
+
+	*group = (struct group){.item = INDEX_NONE, .depth = scan->depth};
+	group->certain = known != 0;
+	group->taken = known > 0;
+	leave_out(scan, group, known < 0);
+}
+
+/*
+ * At #else and #elif.  If more branches than one count, each begins with the same brackets, and
+ * must end with the same.
+ */
+static void next_branch(struct scan *scan, struct group *group, int known)
 {
 	struct indexed_file *file = &scan->index->files.list[scan->file];
 
-	if (!group->left_out) {
+	if (!group->left_out && !group->certain) {
 		file->opaque |= group->other && group->other_depth != scan->depth;
 		file->opaque |= scan->depth < group->depth;
 		group->other = true;
@@ -400,45 +389,66 @@ static void next_branch(struct scan *scan, struct group *group, bool is_else)
 		while (scan->depth > group->depth)
 			scan->expressions -= scan->stack[--scan->depth].expression;
 	}
-	leave_out(scan, group, group->known && is_else && !group->left_out);
-	group->known = group->known && is_else;
+	leave_out(scan, group, group->taken || known < 0);
+	group->certain &= group->taken || known;
+	group->taken |= known > 0;
 }
 
 static void end_group(struct scan *scan, struct group *group)
 {
 	struct indexed_file *file = &scan->index->files.list[scan->file];
 
-	if (!group->left_out)
+	if (!group->certain && !group->left_out)
 		file->opaque |= scan->depth != (group->other ? group->other_depth : group->depth);
-	else
+	else if (!group->certain)
 		file->opaque |= group->other && group->other_depth != scan->depth;
 	leave_out(scan, group, false);
 	scan->groups.count--;
 }
 
-/* Return: whether the word is a condition's. */
-static bool read_condition(struct scan *scan, const struct token *word, const struct cursor *line)
+/*
+ * Read a condition's line.
+ * @ret_certain: whether it is known for each branch up to here if units have it
+ * Return: whether the word is a condition's
+ */
+static bool read_condition(struct scan *scan, const struct token *word, const struct cursor *line,
+			   bool *ret_certain)
 {
 	struct group *group =
 		scan->groups.count ? &scan->groups.list[scan->groups.count - 1] : NULL;
+	bool is_if = token_is(word, "if") || token_is(word, "ifdef") || token_is(word, "ifndef");
+	bool is_elif = token_is(word, "elif"), is_else = token_is(word, "else");
 
-	if (token_is(word, "if") || token_is(word, "ifdef") || token_is(word, "ifndef")) {
-		int known = known_condition(word, *line);
-
-		group = vec_push(&scan->groups);
-		group->depth = scan->depth;
-		group->known = known != 0;
-		leave_out(scan, group, known < 0);
-	} else if (token_is(word, "else") || token_is(word, "elif")) {
-		if (group)
-			next_branch(scan, group, token_is(word, "else"));
-	} else if (token_is(word, "endif")) {
-		if (group)
-			end_group(scan, group);
-	} else {
+	if (!is_if && !is_elif && !is_else && !token_is(word, "endif"))
 		return false;
+	*ret_certain = false;
+	if (is_if) {
+		begin_group(scan, known_condition(scan->index, word, *line));
+		*ret_certain = scan->groups.list[scan->groups.count - 1].certain;
+	} else if (group && (is_elif || is_else)) {
+		next_branch(scan, group, is_else ? 1 : known_condition(scan->index, word, *line));
+		*ret_certain = group->certain;
+	} else if (group) {
+		*ret_certain = group->certain;
+		end_group(scan, group);
 	}
 	return true;
+}
+
+/*
+ * Note the group of a condition that was read.
+ * @groups: how many groups were open in front of it
+ * @begun: the #if of the innermost of these
+ */
+static void note_group(struct scan *scan, uint32_t item, size_t groups, uint32_t begun)
+{
+	if (scan->groups.count > groups) {
+		begun = scan->groups.list[groups].item = item;
+		item_at(scan, item)->around = scan->item;
+	} else if (scan->groups.count < groups && begun != INDEX_NONE) {
+		item_at(scan, begun)->group_end = item;
+	}
+	item_at(scan, item)->group = begun;
 }
 
 static void end_text(struct scan *scan)
@@ -463,39 +473,38 @@ static void add_mentions(struct scan *scan, struct cursor *line, uint32_t item)
 
 static void begin_text(struct scan *scan, const struct token *token)
 {
-	scan->item = new_item(scan, scan->left_out ? ITEM_LEFT_OUT : ITEM_TEXT, token);
+	scan->item = new_item(scan, ITEM_TEXT, token);
 }
 
 /* A declaration that is begun when text is left out goes on behind it. */
 static void read_left_out(struct scan *scan, const struct token *token)
 {
-	if (scan->item == INDEX_NONE)
-		begin_text(scan, token);
-	add_hash(item_at(scan, scan->item), token);
-	item_at(scan, scan->item)->opaque = true;
+	if (scan->out == INDEX_NONE)
+		scan->out = new_item(scan, ITEM_LEFT_OUT, token);
+	add_hash(item_at(scan, scan->out), token);
 }
 
 static void read_directive(struct scan *scan, const struct token *directive)
 {
 	struct cursor line = {directive->text + 1, directive->text + directive->length, false};
-	size_t left_out = scan->left_out;
+	size_t left_out = scan->left_out, groups = scan->groups.count;
+	uint32_t begun = groups ? scan->groups.list[groups - 1].item : INDEX_NONE;
 	struct token word;
 	uint32_t item;
 
 	if (!next_token(&line, &word))
 		return;
-	bool condition = read_condition(scan, &word, &line);
+	bool certain = false, condition = read_condition(scan, &word, &line, &certain);
 	bool message = token_is(&word, "error") || token_is(&word, "warning");
 
 	/* Nothing but the ends of what is left out counts in it. */
-	if (scan->item != INDEX_NONE && item_at(scan, scan->item)->kind == ITEM_LEFT_OUT &&
-	    scan->left_out != left_out)
-		end_text(scan);
+	if (scan->left_out != left_out)
+		scan->out = INDEX_NONE;
 	if (left_out && scan->left_out) {
 		read_left_out(scan, directive);
 		return;
 	}
-	if (condition && scan->item != INDEX_NONE && !scan->depth)
+	if (condition && !certain && scan->item != INDEX_NONE && !scan->depth)
 		item_at(scan, scan->item)->opaque = true;
 	item = new_item(scan, ITEM_DIRECTIVE, directive);
 	add_hash(item_at(scan, item), &word);
@@ -511,10 +520,15 @@ static void read_directive(struct scan *scan, const struct token *directive)
 			add_mentions(scan, &line, item);
 		else
 			item_at(scan, item)->hash = directive->hash;
-	} else if (!message) {
-		if (condition)
-			item_at(scan, item)->kind = ITEM_CONDITION;
-		add_mentions(scan, &line, item);
+	} else if (message) {
+		item_at(scan, item)->kind = ITEM_NEUTRAL;
+	} else {
+		if (condition) {
+			item_at(scan, item)->kind = certain ? ITEM_NEUTRAL : ITEM_CONDITION;
+			note_group(scan, item, groups, begun);
+		}
+		if (!certain)
+			add_mentions(scan, &line, item);
 	}
 	item_at(scan, item)->nr_mentions =
 		(uint32_t)scan->index->mentions.count - item_at(scan, item)->first_mention;
@@ -592,7 +606,7 @@ static void read_operator(struct scan *scan, const struct token *token)
 static void read_name(struct scan *scan, const struct token *token)
 {
 	uint32_t name = token_name(scan, token);
-	unsigned char words = scan->index->names.list[name].words;
+	unsigned int words = scan->index->names.list[name].words;
 
 	add_mention(scan->index, scan->item, name, !scan->expressions && !scan->value[scan->depth]);
 	scan->previous = name;
@@ -654,6 +668,7 @@ uint32_t item_index_add(struct item_index *index, const char *path, const char *
 	buffer_add(&file->flat, "", 0);
 	scan.text = scan.counted = file->flat.text ?: "";
 	scan.cursor = (struct cursor){scan.text, scan.text + file->flat.length, true};
+	scan.out = INDEX_NONE;
 	end_text(&scan);
 	while (next_token(&scan.cursor, &token)) {
 		/* A quote without its other one, as in an assembler's comment. */
@@ -715,13 +730,39 @@ static bool find_harmless(struct item_index *index)
 	return changed;
 }
 
+/*
+ * Macros that use __COUNTER__ for names and labels only.  Code does not depend on these, though the
+ * names of local symbols do.
+ */
+static const char *const counting_names[] = {
+	"__UNIQUE_ID",
+	"__initcall_id",
+	"__ID", /* linux/btf_ids.h */
+	"compiletime_assert",
+	"annotate_reachable",
+	"annotate_unreachable",
+	"instrumentation_begin",
+	"instrumentation_end",
+	"ASSERT_EXCLUSIVE_WRITER_SCOPED",
+	"ASSERT_EXCLUSIVE_ACCESS_SCOPED",
+};
+
+static bool counts_for_names(const struct indexed_name *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(counting_names); i++)
+		if (name->length == strlen(counting_names[i]) &&
+		    !memcmp(name->text, counting_names[i], name->length))
+			return true;
+	return false;
+}
+
 static bool pass_words(struct item_index *index)
 {
 	bool changed = false;
 
 	for (size_t i = 0; i < index->items.count; i++) {
 		const struct item *item = &index->items.list[i];
-		unsigned char words = 0;
+		unsigned int words = 0;
 
 		if (item->kind != ITEM_MACRO || item->is_undef)
 			continue;
@@ -730,10 +771,12 @@ static bool pass_words(struct item_index *index)
 
 			words |= index->names.list[name].words;
 		}
+		if (words & WORD_COUNTER && counts_for_names(&index->names.list[item->name]))
+			words &= ~(unsigned int)WORD_COUNTER;
 		/* That a macro has "const" in it makes it no specifier. */
-		words &= (unsigned char)~(WORD_SPECIFIER | WORD_STORAGE);
+		words &= WORD_TAG | WORD_USED | WORD_SECTION | WORD_COUNTER;
 		changed |= (words & ~index->names.list[item->name].words) != 0;
-		index->names.list[item->name].words |= words;
+		index->names.list[item->name].words |= (unsigned short)words;
 	}
 	return changed;
 }
@@ -744,4 +787,7 @@ void item_index_finish(struct item_index *index)
 		;
 	while (find_harmless(index))
 		;
+	for (size_t i = 0; i < index->mentions.count; i++)
+		index->items.list[index->mentions.list[i].item].counts |=
+			(index->names.list[index->mentions.list[i].name].words & WORD_COUNTER) != 0;
 }

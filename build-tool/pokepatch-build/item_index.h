@@ -4,8 +4,8 @@
  * directives, with the names that each mentions.  name_filter.c follows names from item to item.
  *
  * What cpp and the compiler make of an item depends on the unit.  So an item has all branches of
- * each #if, but those for assembly (__ASSEMBLY__), C++ and #if 0, and a name leads to every macro
- * and every declaration of that name.
+ * each #if, but those that no unit has (known_conditions.h), and a name leads to every macro and
+ * every declaration of that name.
  */
 #ifndef POKEPATCH_ITEM_INDEX_H
 #define POKEPATCH_ITEM_INDEX_H
@@ -22,6 +22,10 @@ enum name_words {
 	WORD_COUNTER = 8,    /* __COUNTER__ */
 	WORD_SPECIFIER = 16, /* const, __attribute__ and others that declare nothing */
 	WORD_STORAGE = 32,   /* of these, those that are no attributes: static, inline */
+	/* Of a symbol of the configuration: */
+	WORD_SET = 64,    /* it has a macro */
+	WORD_ONE = 128,   /* which is 1 */
+	WORD_ASKED = 256, /* conditions were judged by it (known_conditions.c) */
 };
 
 struct indexed_name {
@@ -31,7 +35,7 @@ struct indexed_name {
 	uint32_t macros;   /* the last macro of this name, or INDEX_NONE */
 	uint32_t param_of; /* 1 + the macro of which it is a parameter; while that is read */
 	uint32_t pastings; /* 1 + the index of its struct pasting (pasted_names.c), or 0 */
-	unsigned char words;
+	unsigned short words;
 	bool in_source; /* a file that is no header has it (name_filter.c) */
 	bool harmless;  /* all its macros make attributes and other specifiers, or nothing */
 };
@@ -47,8 +51,9 @@ enum item_kind {
 	ITEM_TEXT,      /* a declaration, or what looks like one */
 	ITEM_CONDITION, /* #if and its like, and #include by a macro: macros matter to it */
 	ITEM_DIRECTIVE, /* #pragma: names matter to it, too */
+	ITEM_NEUTRAL,   /* nothing comes of it: #error, #warning, a condition that is known */
 	ITEM_INCLUDE,
-	ITEM_LEFT_OUT, /* text for assembly or C++ */
+	ITEM_LEFT_OUT, /* text that no unit has */
 };
 
 struct item {
@@ -65,6 +70,12 @@ struct item {
 	bool specifies;            /* outside parentheses, it has names only */
 	bool structural_parameter; /* a parameter is outside parentheses */
 	bool unbalanced;           /* brackets are */
+	/*
+	 * Of conditions: the #if that begins its group, or INDEX_NONE (#include by a macro).  Of
+	 * that #if: the group's #endif, and the text that the group is within, or INDEX_NONE.
+	 */
+	uint32_t group, group_end, around;
+	bool counts; /* what it mentions uses __COUNTER__, and not for names only */
 	/* Of text: */
 	bool opaque;     /* what it declares is not known, or it emits code by itself */
 	bool understood; /* opaque and the names below are final (declared_names.c) */
@@ -78,7 +89,10 @@ struct indexed_file {
 	bool opaque; /* its brackets are unbalanced, so none of its text is understood */
 };
 
+typedef VEC(uint32_t) name_list;
+
 struct item_index {
+	bool configured; /* the values of the configuration's symbols are known */
 	VEC(struct indexed_file) files;
 	VEC(struct item) items;
 	VEC(struct mention) mentions;

@@ -8,11 +8,14 @@
 #include "pokepatch-build/c_tokens.h"
 #include "pokepatch-build/declared_names.h"
 #include "pokepatch-build/item_changes.h"
+#include "pokepatch-build/known_conditions.h"
 #include "pokepatch-build/shadow_tree.h"
 
 /* A unit in which more names are changed is kept: to follow them all takes longer than it may save.
  */
 #define NAMES_MAX 2000
+
+#define AUTOCONF "include/generated/autoconf.h"
 
 /* What is changed of a name. */
 enum taint {
@@ -20,8 +23,9 @@ enum taint {
 	TAINT_EXPANSION = 2, /* the text that a macro makes */
 };
 
+/* What the change of an item changes. */
 struct filter_name {
-	uint32_t name;
+	uint32_t name, item;
 	unsigned char taint;
 };
 
@@ -35,7 +39,7 @@ struct filter_state {
 /* A file of the index. */
 struct filter_header {
 	uint32_t unit;   /* the last unit that includes it */
-	bool pastes_any; /* it has text that may paste any names together */
+	bool keeps;      /* units that include it are kept */
 };
 
 /* A file that units may include. */
@@ -207,6 +211,62 @@ static bool is_incomplete(const struct name_filter *filter, const struct filter_
 	return false;
 }
 
+static const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The names of the files that some unit may include from a header, and whether a macro may be one. */
+struct included {
+	struct map names; /* last components */
+	VEC(char *) owned;
+	bool any;
+};
+
+static void find_included(const struct name_filter *filter, uint32_t header, struct included *ret)
+{
+	const struct item_index *index = &filter->index;
+	const struct indexed_file *file = &index->files.list[header];
+
+	for (uint32_t i = 0; i < file->nr_items; i++) {
+		const struct item *item = &index->items.list[file->first_item + i];
+
+		ret->any |= item->kind == ITEM_CONDITION && item->group == INDEX_NONE;
+		if (item->kind != ITEM_INCLUDE)
+			continue;
+		_free_ char *text = xstrndup(file->flat.text + item->start,
+					     item->end - item->start);
+		char *name = text + strcspn(text, "<\"");
+
+		name += *name != '\0';
+		name[strcspn(name, ">\"")] = '\0';
+		*vec_push(&ret->owned) = xstrdup(last_component(name));
+		map_slot(&ret->names, ret->owned.list[ret->owned.count - 1]);
+	}
+}
+
+/* Leave out what a header includes only where no unit does: under #if that is known to be false. */
+static void leave_out_includes(const struct name_filter *filter, const struct filter_file *file,
+			       path_list *includes)
+{
+	struct included included = {};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(file->headers); i++)
+		if (file->headers[i] != INDEX_NONE)
+			find_included(filter, file->headers[i], &included);
+	for (size_t i = 0; i < includes->count; i++)
+		if (included.any || map_has(&included.names, last_component(includes->list[i])))
+			includes->list[kept++] = includes->list[i];
+	includes->count = kept;
+	for (size_t i = 0; i < included.owned.count; i++)
+		free(included.owned.list[i]);
+	vec_deinit(&included.owned);
+	map_deinit(&included.names);
+}
+
 static struct error *load_file(struct name_filter *filter, uint32_t number)
 {
 	path_list includes = {}, lost = {};
@@ -216,6 +276,8 @@ static struct error *load_file(struct name_filter *filter, uint32_t number)
 	file->changed = !file->is_header && changes_find(filter->changes, file->path);
 	TRY(load_text(filter, file));
 	include_graph_includes(filter->graph, file->path, &includes, &lost);
+	if (file->is_header)
+		leave_out_includes(filter, file, &includes);
 	file->incomplete = is_incomplete(filter, file, &lost);
 	vec_deinit(&lost);
 	for (size_t i = 0; i < includes.count; i++) {
@@ -248,23 +310,31 @@ struct error *name_filter_load(struct name_filter *filter, const char *path)
 
 /* ---- what changes ----------------------------------------------------------- */
 
-static void raise_scope(struct name_filter *filter, enum filter_scope scope)
+static struct filter_header *header_at(struct name_filter *filter, uint32_t file)
 {
-	if (scope > filter->scope)
-		filter->scope = scope;
+	while (filter->headers.count <= file)
+		vec_push(&filter->headers);
+	return &filter->headers.list[file];
 }
 
-void name_filter_init(struct name_filter *filter, const char *tree, const struct changes *changes,
-		      const struct include_graph *graph)
+static struct error *read_configuration(struct name_filter *filter)
 {
-	static const enum filter_scope scopes[] = {
-		[ITEM_MACRO] = FILTER_NAMES,   [ITEM_TEXT] = FILTER_NAMES,
-		[ITEM_CONDITION] = FILTER_ALL, [ITEM_DIRECTIVE] = FILTER_ALL,
-		[ITEM_INCLUDE] = FILTER_ALL,   [ITEM_LEFT_OUT] = FILTER_ASSEMBLY,
-	};
+	_free_ char *path = xasprintf("%s/%s", filter->tree, AUTOCONF);
+	size_t length;
 
+	if (!file_exists(path))
+		return NULL;
+	TRY(file_read(path, &filter->autoconf, &length));
+	known_conditions_init(&filter->index, filter->autoconf, length);
+	return NULL;
+}
+
+struct error *name_filter_init(struct name_filter *filter, const char *tree,
+			       const struct changes *changes, const struct include_graph *graph)
+{
 	*filter = (struct name_filter){.tree = tree, .changes = changes, .graph = graph};
 	item_index_init(&filter->index);
+	TRY(read_configuration(filter));
 	for (size_t i = 0; i < changes->files.count; i++) {
 		const struct changed_file *changed = &changes->files.list[i];
 		struct filter_file *file;
@@ -279,33 +349,58 @@ void name_filter_init(struct name_filter *filter, const char *tree, const struct
 		item_changes_find(&filter->index, file->headers[0], file->headers[1],
 				  &changed->new_lines, &filter->changed);
 	}
-	for (size_t i = 0; i < filter->changed.count; i++) {
-		const struct item *item = &filter->index.items.list[filter->changed.list[i]];
-
-		raise_scope(filter, scopes[item->kind]);
-		if (item->unbalanced)
-			raise_scope(filter, FILTER_ALL);
-	}
+	if (filter->changed.count)
+		filter->scope = FILTER_NAMES;
+	return NULL;
 }
 
-static void add_root(struct name_filter *filter, uint32_t name, unsigned char taint)
+static void add_root(struct name_filter *filter, uint32_t item, uint32_t name, unsigned char taint)
 {
-	*vec_push(&filter->roots) = (struct filter_name){name, taint};
+	*vec_push(&filter->roots) = (struct filter_name){name, item, taint};
 }
 
-static void add_roots(struct name_filter *filter, uint32_t number)
+/* Return: false if what the change of an item changes is not understood. */
+static bool add_roots(struct name_filter *filter, uint32_t number)
 {
 	const struct item *item = &filter->index.items.list[number];
 
-	if (item->kind == ITEM_MACRO)
-		add_root(filter, item->name, TAINT_CODE | TAINT_EXPANSION);
-	if (item->kind != ITEM_TEXT)
-		return;
-	item_understand(&filter->index, number);
-	if (item->opaque)
-		raise_scope(filter, FILTER_ALL);
-	for (uint32_t i = 0; i < item->nr_declared; i++)
-		add_root(filter, filter->index.declared.list[item->first_declared + i], TAINT_CODE);
+	switch (item->kind) {
+	case ITEM_MACRO:
+		add_root(filter, number, item->name, TAINT_CODE | TAINT_EXPANSION);
+		return !item->unbalanced;
+	case ITEM_TEXT:
+		item_understand(&filter->index, number);
+		for (uint32_t i = 0; i < item->nr_declared; i++)
+			add_root(filter, number,
+				 filter->index.declared.list[item->first_declared + i],
+				 TAINT_CODE);
+		return !item->opaque;
+	case ITEM_CONDITION:
+		/* What is in its group has changed, too (item_changes.c). */
+		return item->group != INDEX_NONE &&
+		       filter->index.items.list[item->group].group_end != INDEX_NONE;
+	case ITEM_NEUTRAL:
+	case ITEM_LEFT_OUT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Find what the changes of a header change: its items from *at on, which is set to the next's. */
+static void add_header_roots(struct name_filter *filter, size_t *at)
+{
+	const struct item *items = filter->index.items.list;
+	const uint32_t *changed = filter->changed.list;
+	const uint32_t file = items[changed[*at]].file / 2 * 2;
+	const size_t first = *at;
+	bool keeps = false;
+
+	for (; *at < filter->changed.count && items[changed[*at]].file / 2 * 2 == file; ++*at)
+		keeps |= !add_roots(filter, changed[*at]);
+	keeps |= item_changes_count(&filter->index, &changed[first], *at - first);
+	header_at(filter, file)->keeps |= keeps;
+	header_at(filter, file + 1)->keeps |= keeps;
 }
 
 /* Note the text that uses a macro to paste what it gives: __PASTE(a, b). */
@@ -319,7 +414,22 @@ static void note_users(struct name_filter *filter, const struct paste *paste)
 		const struct item *item = &index->items.list[index->mentions.list[at].item];
 
 		if (item->kind != ITEM_MACRO)
-			filter->headers.list[item->file].pastes_any = true;
+			header_at(filter, item->file)->keeps = true;
+	}
+}
+
+/* Files that define a symbol of the configuration themselves change the values of conditions. */
+static void keep_configuring(struct name_filter *filter)
+{
+	const struct item_index *index = &filter->index;
+
+	for (size_t i = 0; i < index->items.count; i++) {
+		const struct item *item = &index->items.list[i];
+
+		if (item->kind == ITEM_MACRO &&
+		    index->names.list[item->name].words & WORD_ASKED &&
+		    !!strcmp(index->files.list[item->file].path, AUTOCONF))
+			header_at(filter, item->file)->keeps = true;
 	}
 }
 
@@ -328,13 +438,11 @@ void name_filter_decide(struct name_filter *filter)
 	if (filter->scope != FILTER_NAMES)
 		return;
 	item_index_finish(&filter->index);
-	if (item_changes_count(&filter->index, filter->changed.list, filter->changed.count))
-		raise_scope(filter, FILTER_ALL);
-	for (size_t i = 0; i < filter->changed.count; i++)
-		add_roots(filter, filter->changed.list[i]);
+	for (size_t at = 0; at < filter->changed.count;)
+		add_header_roots(filter, &at);
+	keep_configuring(filter);
 	pastes_init(&filter->pastes, &filter->index);
-	while (filter->headers.count < filter->index.files.count)
-		vec_push(&filter->headers);
+	header_at(filter, (uint32_t)filter->index.files.count);
 	for (size_t i = 0; i < filter->pastes.whole.count; i++)
 		note_users(filter, &filter->pastes.list.list[filter->pastes.whole.list[i]]);
 }
@@ -351,9 +459,11 @@ void name_filter_deinit(struct name_filter *filter)
 	vec_deinit(&filter->states);
 	vec_deinit(&filter->headers);
 	vec_deinit(&filter->waiting);
+	vec_deinit(&filter->pointers);
 	map_deinit(&filter->by_path);
 	pastes_deinit(&filter->pastes);
 	item_index_deinit(&filter->index);
+	free(filter->autoconf);
 }
 
 /* ---- a unit's files --------------------------------------------------------- */
@@ -380,7 +490,7 @@ static bool note_file(struct name_filter *filter, const struct filter_file *file
 		if (file->headers[i] == INDEX_NONE)
 			continue;
 		filter->headers.list[file->headers[i]].unit = filter->unit;
-		if (filter->headers.list[file->headers[i]].pastes_any)
+		if (filter->headers.list[file->headers[i]].keeps)
 			return false;
 	}
 	if (file->is_header)
@@ -480,30 +590,88 @@ static bool may_declare(const struct name_filter *filter, const struct mention *
 	return true;
 }
 
-/* Return: whether the mention leads to code. */
-static bool follow_mention(struct name_filter *filter, const struct mention *mention,
-			   unsigned char how)
+static bool follow_item(struct name_filter *filter, uint32_t number, unsigned char how);
+
+/* Follow a condition to what is in its group.  Return: whether it leads to code. */
+static bool follow_condition(struct name_filter *filter, const struct item *condition)
 {
-	const struct item *item = &filter->index.items.list[mention->item];
+	const struct item *begin;
+
+	if (condition->group == INDEX_NONE)
+		return true;
+	begin = &filter->index.items.list[condition->group];
+	if (begin->group_end == INDEX_NONE)
+		return true;
+	if (begin->around != INDEX_NONE && follow_item(filter, begin->around, TAINT_CODE))
+		return true;
+	for (uint32_t i = condition->group; i <= begin->group_end; i++)
+		if (filter->index.items.list[i].kind != ITEM_CONDITION &&
+		    follow_item(filter, i, TAINT_CODE | TAINT_EXPANSION))
+			return true;
+	return false;
+}
+
+/* Follow an item that may change.  Return: whether it leads to code. */
+static bool follow_item(struct name_filter *filter, uint32_t number, unsigned char how)
+{
+	const struct item *item = &filter->index.items.list[number];
 
 	switch (item->kind) {
 	case ITEM_MACRO:
 		return taint(filter, item->name, how);
 	case ITEM_CONDITION:
-		return how & TAINT_EXPANSION;
+		return how & TAINT_EXPANSION && follow_condition(filter, item);
 	case ITEM_TEXT:
 		break;
+	case ITEM_NEUTRAL:
+	case ITEM_LEFT_OUT:
+		return false;
 	default:
 		return true;
 	}
-	item_understand(&filter->index, mention->item);
-	if (item->opaque || may_declare(filter, mention, how))
+	item_understand(&filter->index, number);
+	if (item->opaque || (item->counts && how & TAINT_EXPANSION))
 		return true;
 	for (uint32_t i = 0; i < item->nr_declared; i++)
 		if (taint(filter, filter->index.declared.list[item->first_declared + i],
 			  TAINT_CODE))
 			return true;
 	return false;
+}
+
+/*
+ * Follow a mention in a declaration that is the same whatever the name is, as that of a structure
+ * with a pointer: the pointers lead to code.
+ * @ret_code: whether they do
+ * Return: false if the declaration may differ
+ */
+static bool follow_pointers(struct name_filter *filter, const struct mention *mention,
+			    unsigned char how, bool *ret_code)
+{
+	if (how & TAINT_EXPANSION ||
+	    filter->index.names.list[mention->name].macros != INDEX_NONE ||
+	    !mention_roles(&filter->index, mention->item, mention->name, &filter->pointers))
+		return false;
+	*ret_code = false;
+	for (size_t i = 0; i < filter->pointers.count; i++)
+		*ret_code |= taint(filter, filter->pointers.list[i], TAINT_CODE);
+	return true;
+}
+
+/* Return: whether the mention leads to code. */
+static bool follow_mention(struct name_filter *filter, const struct mention *mention,
+			   unsigned char how)
+{
+	bool code = false;
+
+	if (filter->index.items.list[mention->item].kind == ITEM_TEXT) {
+		item_understand(&filter->index, mention->item);
+		if (follow_pointers(filter, mention, how, &code))
+			return code;
+		if (may_declare(filter, mention, how))
+			return true;
+	}
+	return follow_item(filter, mention->item, how);
 }
 
 /* Follow a name to what may paste it.  Return: whether it leads to code. */
@@ -556,11 +724,13 @@ bool name_filter_keeps(struct name_filter *filter, const char *const *paths, siz
 	bool keeps;
 
 	if (filter->scope != FILTER_NAMES)
-		return filter->scope == FILTER_ALL;
+		return false;
 	keeps = !gather_files(filter, paths, count);
 	filter->waiting.count = 0;
 	for (size_t i = 0; i < filter->roots.count; i++)
-		keeps |= taint(filter, filter->roots.list[i].name, filter->roots.list[i].taint);
+		if (in_unit(filter, filter->roots.list[i].item))
+			keeps |= taint(filter, filter->roots.list[i].name,
+				       filter->roots.list[i].taint);
 	/* Pastes take longer to find than mentions. */
 	while (!keeps && pasted < filter->waiting.count) {
 		if (followed < filter->waiting.count)

@@ -6,8 +6,9 @@
  * From the changed macros and declarations, names lead to the macros and declarations that mention
  * them, to those that mention these, and so on, among the files that a unit may include.  A unit is
  * kept if this leads to a file of its own that is no header, or to something in a header that code
- * need not mention: #if, a variable, a macro whose expansion may declare something.  It is kept
- * also if the change itself is not understood.
+ * need not mention: a variable, a macro whose expansion may declare something.  A condition (#if)
+ * leads to all that is in its group.  A unit is kept also if it may include a header of which a
+ * change is not understood, as that of an #include.
  */
 #ifndef POKEPATCH_NAME_FILTER_H
 #define POKEPATCH_NAME_FILTER_H
@@ -15,14 +16,13 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/include_graph.h"
 #include "pokepatch-build/item_changes.h"
+#include "pokepatch-build/mention_roles.h"
 #include "pokepatch-build/pasted_names.h"
 
 /* What the changes may matter to. */
 enum filter_scope {
-	FILTER_NOTHING,  /* comments, and lines that keep their numbers */
-	FILTER_ASSEMBLY, /* text that is left out of C */
-	FILTER_NAMES,    /* what mentions their names */
-	FILTER_ALL,      /* everything that may include them */
+	FILTER_NOTHING, /* comments, and lines that keep their numbers */
+	FILTER_NAMES,   /* what mentions their names, or includes what is not understood */
 };
 
 struct name_filter {
@@ -30,6 +30,7 @@ struct name_filter {
 	const struct changes *changes;
 	const struct include_graph *graph;
 	enum filter_scope scope;
+	char *autoconf; /* the text of the kernel's configuration, or NULL */
 	struct item_index index;
 	struct pastes pastes;
 	VEC(struct filter_file) files;     /* that units may include, and their own */
@@ -40,14 +41,15 @@ struct name_filter {
 	VEC(struct filter_state) states;   /* by name */
 	VEC(struct filter_header) headers; /* the index's files */
 	VEC(uint32_t) waiting;             /* names */
+	name_list pointers;                /* names, while a mention is followed */
 	VEC(struct buffer) sources;        /* flat texts of the unit's files that are no headers */
 	size_t nr_scanned;                 /* names that the index had when sources were scanned */
 	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
 };
 
 /* name_filter_init - compare the changed headers.  Deinit it after errors, too. */
-void name_filter_init(struct name_filter *filter, const char *tree, const struct changes *changes,
-		      const struct include_graph *graph);
+struct error *name_filter_init(struct name_filter *filter, const char *tree,
+			       const struct changes *changes, const struct include_graph *graph);
 void name_filter_deinit(struct name_filter *filter);
 /*
  * name_filter_load - read what a unit may include; for all units, if the scope is FILTER_NAMES.

@@ -317,11 +317,34 @@ static void add_uses(struct pastes *pastes, uint32_t item, const struct paste *p
 	body_deinit(&body);
 }
 
+/*
+ * Whether no code comes of the names that a macro pastes: it only asserts something, or they are
+ * instructions and registers (x86's asm/asm.h), which become strings in C.
+ */
+static bool makes_nothing(const struct item_index *index, const struct item *macro)
+{
+	static const char *const wholes[] = {"__ASM_SEL", "__ASM_SEL_RAW", "static_assert"};
+	struct body body;
+	bool found = false;
+
+	body_read(index, macro, &body);
+	for (size_t i = 0; body.tokens.count && i < ARRAY_SIZE(wholes); i++) {
+		const struct token *first = &body.tokens.list[0];
+
+		found |= first->length == strlen(wholes[i]) &&
+			 !memcmp(first->text, wholes[i], first->length) &&
+			 behind_arguments(&body, 0) + 1 == body.tokens.count;
+	}
+	body_deinit(&body);
+	return found;
+}
+
 void pastes_init(struct pastes *pastes, struct item_index *index)
 {
 	*pastes = (struct pastes){.index = index};
 	for (uint32_t i = 0; i < index->items.count; i++)
-		if (index->items.list[i].kind == ITEM_MACRO && index->items.list[i].pastes)
+		if (index->items.list[i].kind == ITEM_MACRO && index->items.list[i].pastes &&
+		    !makes_nothing(index, &index->items.list[i]))
 			add_joined(pastes, i);
 	for (size_t i = 0; i < pastes->whole.count; i++) {
 		const struct paste paste = pastes->list.list[pastes->whole.list[i]];

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-typedef VEC(uint32_t) name_list;
-
 static uint32_t *mark_of(struct pastes *pastes, uint32_t name)
 {
 	while (pastes->marks.count <= name)
