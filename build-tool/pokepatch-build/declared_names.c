@@ -11,6 +11,7 @@
 
 #include "pokepatch-build/c_tokens.h"
 #include "pokepatch-build/declaration_parser.h"
+#include "pokepatch-build/expanded_text.h"
 
 #define DEPTH_MAX 64
 
@@ -130,12 +131,12 @@ static void follow_tag(struct cleaning *cleaning, const struct indexed_name *nam
 /* Return: false if the name may declare others. */
 static bool read_name(struct cleaning *cleaning, const struct token *token)
 {
-	uint32_t index = item_index_find(cleaning->index, token->text, token->length, token->hash);
+	/* A name that macros paste may be new. */
+	uint32_t index = item_index_name_hashed(cleaning->index, token->text, token->length,
+						token->hash);
 	const struct indexed_name *name = &cleaning->index->names.list[index];
 	bool is_macro;
 
-	if (index == INDEX_NONE)
-		return false;
 	if (cleaning->depth && !read_inner_name(cleaning, index))
 		return false;
 	is_macro = name->macros != INDEX_NONE && !(name->words & (WORD_STORAGE | WORD_SPECIFIER));
@@ -316,32 +317,61 @@ static bool is_forward(const struct item_index *index, struct cursor cursor)
 	return found != INDEX_NONE && index->names.list[found].macros == INDEX_NONE;
 }
 
+/* Add the names that a declaration declares.  Return: whether it is understood. */
+static bool understand(struct item_index *index, struct item *item, struct cursor text)
+{
+	struct cleaning cleaning = {.index = index, .cursor = text, .called = INDEX_NONE};
+	struct parser parser;
+	bool good = clean(&cleaning);
+
+	if (good) {
+		parser_init(&parser);
+		parser_read(&parser, cleaning.text.text ?: "", cleaning.text.length, 0,
+			    cleaning.text.length);
+		good = !parser.unsure && take_names(index, item, &parser, cleaning.called);
+		parser_deinit(&parser);
+	}
+	buffer_deinit(&cleaning.text);
+	return good;
+}
+
+/* The same for what macros make of the item, which is a line for each declaration. */
+static bool understand_expanded(struct item_index *index, struct item *item)
+{
+	struct buffer text = {};
+	bool good = expand_text(index, (uint32_t)(item - index->items.list), &text);
+	const char *line = text.text;
+
+	for (size_t left = text.length; good && left;) {
+		const char *end = memchr(line, '\n', left);
+		size_t length = end ? (size_t)(end - line) : left;
+
+		good = understand(index, item, (struct cursor){line, line + length, false});
+		left -= length + (end != NULL);
+		line += length + (end != NULL);
+	}
+	buffer_deinit(&text);
+	return good;
+}
+
 void item_understand(struct item_index *index, uint32_t number)
 {
 	struct item *item = &index->items.list[number];
 	const struct indexed_file *file = &index->files.list[item->file];
-	struct cleaning cleaning = {.index = index, .called = INDEX_NONE};
-	struct parser parser;
+	const struct cursor text = {file->flat.text + item->start, file->flat.text + item->end,
+				    false};
 
 	if (item->understood)
 		return;
 	item->understood = true;
 	item->opaque |= file->opaque;
 	item->first_declared = (uint32_t)index->declared.count;
-	if (item->opaque)
+	if (item->opaque || is_forward(index, text))
 		return;
-	cleaning.cursor =
-		(struct cursor){file->flat.text + item->start, file->flat.text + item->end, false};
-	if (is_forward(index, cleaning.cursor))
-		return;
-	item->opaque = !clean(&cleaning);
-	if (!item->opaque) {
-		parser_init(&parser);
-		parser_read(&parser, cleaning.text.text ?: "", cleaning.text.length, 0,
-			    cleaning.text.length);
-		item->opaque = parser.unsure || !take_names(index, item, &parser, cleaning.called);
-		parser_deinit(&parser);
+	item->opaque = !understand(index, item, text);
+	if (item->opaque) {
+		index->declared.count = item->first_declared;
+		item->opaque = !understand_expanded(index, item);
 	}
 	item->nr_declared = (uint32_t)index->declared.count - item->first_declared;
-	buffer_deinit(&cleaning.text);
 }

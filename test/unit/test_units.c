@@ -340,6 +340,47 @@ static const struct name_case {
 	 true},
 	{"enum { S = 1 };", "enum { S = 2 };", "struct t { int a : S * 2; };", "struct t a;", true},
 	{"#define S int", "#define S long", "struct t { S *p; };", "struct t a;", true},
+	/* Declarations of macros that have one definition. */
+	{"", "DECLARE(f);", "#define DECLARE(n) int n(void)", "int a;", false},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n(void)", "f();", true},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n(void)\n#define PREFIX p_", "p_f();", false},
+	{"", "DECLARE(f);", "#define DECLARE(n) int JOIN(PREFIX, n)(void)\n#define PREFIX p_\n"
+	 "#define JOIN(a, b) REALLY_JOIN(a, b)\n#define REALLY_JOIN(a, b) a##b", "p_f();", true},
+	{"", "DECLARE(f);", "#define DECLARE(n) int JOIN(PREFIX, n)(void)\n#define PREFIX p_\n"
+	 "#define JOIN(a, b) REALLY_JOIN(a, b)\n#define REALLY_JOIN(a, b) a##b", "PREFIXf();", false},
+	{"", "DECLARE(f);", "#define DECLARE(n) typedef int n##_t; static inline n##_t n(void) { return 1; }",
+	 "f_t a;", true},
+	{"", "DECLARE(f);", "#define DECLARE(n) typedef int n##_t; static inline n##_t n(void) { return 1; }",
+	 "f_u a;", false},
+	{"", "DECLARE(f, int a, int b);", "#define DECLARE(n, args...) int n(args)", "f(1, 2);", true},
+	{"", "DECLARE(f, int a, int b);", "#define DECLARE(n, args...) int n(args)", "g(1, 2);", false},
+	{"", "DECLARE(f);", "#define DECLARE(n, ...) int n(int, ##__VA_ARGS__)", "g(1, 2);", false},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n(void)\n#define DECLARE(n) int n##_x(void)", "int a;",
+	 true},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n = 1", "int a;", true},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n", "int a;", true},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n(void); DECLARE(n)", "int a;", true},
+	{"", "DECLARE(f, g);", "#define DECLARE(n) int n(void)", "int a;", true},
+	/* A header sooner or later: EXTRA is a macro, extra() is declared. */
+	{"", "#include <linux/extra.h>", "", "int a;", false},
+	{"", "#include <linux/extra.h>", "", "int a = extra(1);", false},
+	{"", "#include <linux/extra.h>", "", "int a = EXTRA;", true},
+	{"", "#include <linux/extra.h>", "#ifdef EXTRA\nint g(int);\n#endif", "int a;", true},
+	{"", "#include <linux/extra.h>", "static inline int g(void) { return EXTRA; }", "int a;", false},
+	{"", "#include <linux/extra.h>", "static inline int g(struct s *s) { return s->EXTRA; }", "int a;",
+	 true},
+	{"", "#include <linux/extra.h>", "struct s { int EXTRA; };", "int a;", true},
+	{"", "#include <linux/extra.h>", "enum { EXTRA };", "int a;", true},
+	{"", "#include <linux/extra.h>", "struct s { int TAKES; };", "int a;", false},
+	{"", "#include <linux/extra.h>", "struct s { int (*x)(int TAKES(int)); };", "int a;", true},
+	{"", "#include <linux/extra.h>", "long extra(int);", "int a;", true},
+	{"", "#include <linux/extra.h>", "#define EXTRA 2", "int a;", true},
+	{"", "#include <linux/extra.h>", "#define extra 2", "int a;", true},
+	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/extra.h>",
+	 "#include <linux/extra.h>", "int a = EXTRA;", false},
+	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/extra.h>",
+	 "#ifdef X\n#include <linux/extra.h>\n#endif", "int a = EXTRA;", true},
+	{"", "#include <linux/odd.h>", "", "int a;", true},
 	/* Not understood. */
 	{"#include <a.h>", "", "", "int a;", true},
 	{"int f;", "long f;", "", "int a;", true},
@@ -395,6 +436,9 @@ static bool keeps_unit(const struct name_case *row)
 
 	write_file("include/linux/h.h", old);
 	write_file("include/linux/other.h", other);
+	write_file("include/linux/extra.h",
+		   "#ifndef E\n#define E\n#define EXTRA 1\n#define TAKES(x) 1\nint extra(int);\n#endif\n");
+	write_file("include/linux/odd.h", "#ifdef ODD\nint odd(int);\n#endif\n#define ODD 1\n");
 	write_file("a.c", source);
 	write_file("include/generated/autoconf.h",
 		   "#define CONFIG_ON 1\n#define CONFIG_PART_MODULE 1\n#define CONFIG_NUMBER 4\n");
@@ -404,6 +448,7 @@ static bool keeps_unit(const struct name_case *row)
 	split_text(old, &file->old_lines);
 	split_text(new, &file->new_lines);
 	assert_no_error(include_graph_load(folder, "x86", &graph));
+	include_graph_change(&graph, file->path, &file->new_lines);
 	path = map_get(&graph.files, "a.c");
 	assert_no_error(name_filter_init(&filter, folder, &changes, &graph));
 	if (filter.scope == FILTER_NAMES)
