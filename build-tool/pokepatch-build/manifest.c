@@ -210,9 +210,10 @@ struct error *manifest_open(const char *tree, struct manifest *ret)
 		return NULL;
 	TRY(map_file(path, ret));
 	ret->sound = ret->length && ret->text[ret->length - 1] == '\n';
-	if (ret->length > skip && !memcmp(ret->text, header, skip)) {
+	if (ret->length >= skip && !memcmp(ret->text, header, skip)) {
 		ret->text += skip;
 		ret->length -= skip;
+		ret->sound &= ret->length != 0;
 	} else if (ret->sound) {
 		ret->sound = sort_lines(ret->text, ret->length, &lines);
 		ret->sorted = lines.text;

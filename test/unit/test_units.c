@@ -244,6 +244,18 @@ static const struct name_case {
 	{"#if IS_MODULE(CONFIG_ON) || CONFIG_NUMBER > 3\nint f(int);\n#endif",
 	 "#if IS_MODULE(CONFIG_ON) || CONFIG_NUMBER > 3\nlong f(int);\n#endif", "", "int a = f(1);",
 	 true},
+	{"#if defined(CONFIG_ON) && X\n#else\nint f(int);\n#endif",
+	 "#if defined(CONFIG_ON) && X\n#else\nlong f(int);\n#endif", "", "int a = f(1);", true},
+	{"#if defined(CONFIG_OFF) || X\nint f(int);\n#endif",
+	 "#if defined(CONFIG_OFF) || X\nlong f(int);\n#endif", "", "int a = f(1);", true},
+	{"#if IS_REACHABLE(CONFIG_PART)\n#else\nint f(int);\n#endif",
+	 "#if IS_REACHABLE(CONFIG_PART)\n#else\nlong f(int);\n#endif", "", "int a = f(1);", true},
+	{"#if CONFIG_NUMBER\nint f(int);\n#endif", "#if CONFIG_NUMBER\nlong f(int);\n#endif", "",
+	 "int a = f(1);", true},
+	{"#if CONFIG_ON > 1\n#else\nint f(int);\n#endif", "#if CONFIG_ON > 1\n#else\nlong f(int);\n#endif",
+	 "", "int a = f(1);", true},
+	{"#if X\n#elif defined(CONFIG_OFF)\nint f(int);\n#endif",
+	 "#if X\n#elif defined(CONFIG_OFF)\nlong f(int);\n#endif", "", "int a = f(1);", false},
 	{"#ifdef CONFIG_OFF\n#elif X\nint f(int);\n#endif", "#ifdef CONFIG_OFF\n#elif Y\nint f(int);\n#endif",
 	 "", "int a = f(1);", true},
 	{"#ifdef CONFIG_ON\n#elif X\nint f(int);\n#endif", "#ifdef CONFIG_ON\n#elif Y\nlong f(int);\n#endif",
@@ -381,6 +393,11 @@ static const struct name_case {
 	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/extra.h>",
 	 "#ifdef X\n#include <linux/extra.h>\n#endif", "int a = EXTRA;", true},
 	{"", "#include <linux/odd.h>", "", "int a;", true},
+	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/odd.h>",
+	 "#include <linux/odd.h>", "int a;", true},
+	{"", "#include <linux/extra.h>", "#if !EXTRA\nint g(int);\n#endif", "int a;", true},
+	{"", "#include <linux/asks.h>", "", "int a;", false},
+	{"", "#include <linux/asks.h>", "#define ASKED 1", "int a;", true},
 	/* Not understood. */
 	{"#include <a.h>", "", "", "int a;", true},
 	{"int f;", "long f;", "", "int a;", true},
@@ -388,6 +405,8 @@ static const struct name_case {
 	{"#define F {", "#define F", "", "int a;", true},
 	{"static inline int f(int x) { return x; }",
 	 "static inline int f(int x) { return x + __COUNTER__; }", "", "int a;", true},
+	{"#define F 1", "#define F 2", "static inline int g(void) { return F + __COUNTER__; }", "int a;",
+	 true},
 	{"#define F 1", "#define F 2", "", "#include \"made.h\"", true},
 	/* Left out of C. */
 	{"#ifdef __ASSEMBLY__\n.macro F\n#endif", "#ifdef __ASSEMBLY__\n.macro F G\n#endif", "",
@@ -439,6 +458,8 @@ static bool keeps_unit(const struct name_case *row)
 	write_file("include/linux/extra.h",
 		   "#ifndef E\n#define E\n#define EXTRA 1\n#define TAKES(x) 1\nint extra(int);\n#endif\n");
 	write_file("include/linux/odd.h", "#ifdef ODD\nint odd(int);\n#endif\n#define ODD 1\n");
+	write_file("include/linux/asks.h",
+		   "#ifndef A\n#define A\n#ifdef ASKED\nint asks(int);\n#endif\n#endif\n");
 	write_file("a.c", source);
 	write_file("include/generated/autoconf.h",
 		   "#define CONFIG_ON 1\n#define CONFIG_PART_MODULE 1\n#define CONFIG_NUMBER 4\n");
