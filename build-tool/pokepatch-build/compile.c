@@ -4,7 +4,9 @@
  * and have it make one section for each function and object.  objtool does not run, because the
  * differ compares the compiler's own output.
  *
- * The original does not depend on the patch, so it is kept in the tree for the next build.
+ * The original does not depend on the patch, so it is kept in the tree for the next build.  So is
+ * what is compiled from the patched files, for builds in which these files are the same: those
+ * after a change of another file of the patch, and those without commits that were left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -186,7 +188,7 @@ static struct error *find_new_files(struct build *build)
 /* One side of a unit. */
 struct job {
 	struct args args; /* compiles it */
-	char *key;	  /* under which an original is kept (object_cache.h); or NULL */
+	char *key;	  /* under which its object is kept (object_cache.h); or NULL */
 	bool done;	  /* it was kept, so the compiler need not run */
 };
 
@@ -247,57 +249,170 @@ static void note_warnings(struct build *build, size_t count, const struct proc_r
 	}
 }
 
-/* ---- kept originals --------------------------------------------------------- */
+/* ---- kept objects ----------------------------------------------------------- */
 
-/* The originals of the tree's units.  Files of --module-source are the user's, who changes them. */
-static char *original_key(const struct build *build, const struct unit *unit,
-			  const struct args *command)
+/*
+ * Whether a build's patched objects can be kept.  New files become files of units by what the
+ * compiler read (find_new_files()), and the header with markers is in the work folder.
+ */
+static bool keeps_patched(const struct build *build)
 {
-	char key[65];
+	bool created = false;
 
-	if (unit->outside || unit->is_new)
-		return NULL;
-	object_cache_key(build, command, "", key);
-	return xstrdup(key);
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		created |= build->changes->files.list[i].created;
+	return !created && !build->options.instrument;
 }
 
-static char *originals_folder(const struct build *build)
+/* Whether a file's text is a part of the keys of all patched objects: one that is no unit. */
+static bool is_common(const char *path)
+{
+	return !has_suffix(path, ".c");
+}
+
+/* Append the text of a changed file as the compiler finds it. */
+static struct error *add_text(const struct build *build, const char *file, struct buffer *ret)
+{
+	_free_ char *path = xasprintf("%s/%s", build->shadow->folder, file);
+	_free_ char *text = NULL;
+	size_t length = 0;
+	char sum[65] = "none";
+
+	if (file_exists(path)) {
+		TRY(file_read(path, &text, &length));
+		sha256_hex(text, length, sum);
+	}
+	buffer_printf(ret, "%s %s\n", file, sum);
+	return NULL;
+}
+
+/* The texts of the changed files that are part of all patched objects' keys. */
+static struct error *common_texts(const struct build *build, struct buffer *ret)
+{
+	buffer_add_string(ret, "patched\n");
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		if (is_common(build->changes->files.list[i].path))
+			TRY(add_text(build, build->changes->files.list[i].path, ret));
+	return NULL;
+}
+
+/* Files of --module-source are the user's, who changes them: they are not kept. */
+static bool is_kept(const struct unit *unit)
+{
+	return !unit->outside && !unit->is_new;
+}
+
+static struct error *patched_key(const struct build *build, const struct unit *unit,
+				 const struct args *command, const struct buffer *common, char *ret)
+{
+	struct buffer source = {};
+	struct error *error = NULL;
+
+	buffer_add(&source, common->text, common->length);
+	for (size_t i = 0; !error && i < unit->nr_changed_files; i++)
+		if (!is_common(unit->changed_files[i]))
+			error = add_text(build, unit->changed_files[i], &source);
+	if (!error)
+		object_cache_key(build, command, source.text, ret);
+	buffer_deinit(&source);
+	return error;
+}
+
+static struct error *make_keys(const struct build *build, struct jobs *jobs)
+{
+	bool patched = keeps_patched(build);
+	struct buffer common = {};
+	struct error *error = patched ? common_texts(build, &common) : NULL;
+	char key[65];
+
+	for (size_t i = 0; !error && i < jobs->units.count; i++) {
+		const struct unit *unit = jobs->units.list[i];
+		struct job *job = &jobs->list[i * SIDES];
+
+		if (!is_kept(unit))
+			continue;
+		object_cache_key(build, &job[SIDE_ORIGINAL].args, "", key);
+		job[SIDE_ORIGINAL].key = xstrdup(key);
+		if (!patched)
+			continue;
+		error = patched_key(build, unit, &job[SIDE_PATCHED].args, &common, key);
+		if (!error)
+			job[SIDE_PATCHED].key = xstrdup(key);
+	}
+	buffer_deinit(&common);
+	return error;
+}
+
+static char *objects_folder(const struct build *build)
 {
 	return xasprintf("%s/.pokepatch/objects", build->tree);
 }
 
-/* Take the originals that earlier builds kept, with what the compiler said about them. */
-static struct error *load_originals(const struct build *build, struct jobs *jobs,
-				    struct proc_result *results)
+static const char *job_object(const struct jobs *jobs, size_t job)
 {
-	_free_ char *folder = originals_folder(build);
+	const struct unit *unit = jobs->units.list[job / SIDES];
 
-	for (size_t i = 0; i < jobs->units.count; i++) {
-		struct job *original = &jobs->list[i * SIDES + SIDE_ORIGINAL];
-		const char *object = jobs->units.list[i]->orig_object;
+	return job % SIDES == SIDE_ORIGINAL ? unit->orig_object : unit->patched_object;
+}
 
-		original->key = original_key(build, jobs->units.list[i], &original->args);
-		if (original->key)
-			TRY(object_cache_load(folder, original->key, object,
-					      &results[i * SIDES + SIDE_ORIGINAL].out,
-					      &original->done));
-	}
+/* Take the objects that earlier builds kept, with what the compiler said about them. */
+static struct error *load_kept(const struct build *build, struct jobs *jobs,
+			       struct proc_result *results)
+{
+	_free_ char *folder = objects_folder(build);
+
+	TRY(make_keys(build, jobs));
+	for (size_t i = 0; i < jobs->units.count * SIDES; i++)
+		if (jobs->list[i].key)
+			TRY(object_cache_load(folder, jobs->list[i].key, job_object(jobs, i),
+					      &results[i].out, &jobs->list[i].done));
 	return NULL;
 }
 
-static void keep_originals(const struct build *build, const struct jobs *jobs,
-			   const struct proc_result *results)
+/*
+ * Whether the key of a patched object has all changed files that the compiler read for it.  A diff
+ * may have a unit include another one's source, which the key does not have.
+ */
+static bool key_has_all(const struct build *build, const struct unit *unit)
 {
-	_free_ char *folder = originals_folder(build);
+	_free_ char *path = xasprintf("%s.d", unit->patched_object);
+	_free_ char *text = NULL;
+	struct error *error;
+	struct map own = {};
+	char *rest, *word;
+	bool has = true;
+	size_t length;
+
+	error = file_read(path, &text, &length);
+	if (error) {
+		error_destroy(error);
+		return false;
+	}
+	for (size_t i = 0; i < unit->nr_changed_files; i++)
+		map_slot(&own, unit->changed_files[i]);
+	for (rest = text; has && (word = strsep(&rest, " \\\n"));) {
+		_free_ char *name = path_normalise(module_source_name(build, word));
+
+		has = !name || is_common(name) || map_has(&own, name) ||
+		      !changes_find(build->changes, name);
+	}
+	map_deinit(&own);
+	return has;
+}
+
+static void keep_objects(const struct build *build, const struct jobs *jobs,
+			 const struct proc_result *results)
+{
+	_free_ char *folder = objects_folder(build);
 	bool stored = false;
 
-	for (size_t i = 0; i < jobs->units.count; i++) {
-		const struct job *original = &jobs->list[i * SIDES + SIDE_ORIGINAL];
+	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {
+		const struct job *job = &jobs->list[i];
 
-		if (!original->key || original->done)
+		if (!job->key || job->done ||
+		    (i % SIDES == SIDE_PATCHED && !key_has_all(build, jobs->units.list[i / SIDES])))
 			continue;
-		object_cache_store(folder, original->key, jobs->units.list[i]->orig_object,
-				   &results[i * SIDES + SIDE_ORIGINAL].out);
+		object_cache_store(folder, job->key, job_object(jobs, i), &results[i].out);
 		stored = true;
 	}
 	if (stored)
@@ -354,14 +469,14 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs)
 {
 	size_t count = jobs->units.count * SIDES;
 	struct proc_result *results = xcalloc(count, sizeof(*results));
-	struct error *error = load_originals(build, jobs, results);
+	struct error *error = load_kept(build, jobs, results);
 
 	if (!error)
 		error = run_jobs(build, jobs, results);
 	if (!error)
 		error = check_results(build, jobs, results);
 	if (!error) {
-		keep_originals(build, jobs, results);
+		keep_objects(build, jobs, results);
 		note_warnings(build, jobs->units.count, results);
 	}
 	for (size_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Objects that do not depend on the patch; see object_cache.h.  A file is
+ * Objects kept for the next build; see object_cache.h.  A file is
  *
  *	pokepatch object 1
  *	SHA256 SIZE-OF-OBJECT SIZE-OF-MESSAGES

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Objects that do not depend on the patch, kept for the next build.  The cache has them in a folder
- * beside what they are made from: the originals of units in the tree (.pokepatch/objects), what all
- * patch modules of a kernel have in the core's folder (objects).
+ * Objects kept for the next build.  The cache has them in a folder beside what they are made from:
+ * those of units in the tree (.pokepatch/objects), what all patch modules of a kernel have in the
+ * core's folder (objects).
  *
  * A file's name is the SHA-256 of all that its object follows from, apart from the files in the
  * tree: those do not change (manifest.c), and the folder goes with the tree.  A checksum in the

@@ -403,6 +403,8 @@ static struct error *tree_path(struct build *build, const struct buffer *identit
 	sha256_hex(identity->text, identity->length, hash);
 	TRY(make_dirs(build->files.cache));
 	build->tree = xasprintf("%s/tree-%.16s", build->files.cache, hash);
+	if (build->options.verbose)
+		fprintf(stderr, "prepared source: %s\n", build->tree);
 	return NULL;
 }
 
