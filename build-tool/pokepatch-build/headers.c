@@ -237,26 +237,39 @@ static void add_command(const struct search *search, const struct user *user, si
 	args_deinit(&argv);
 }
 
-/* Run the commands of a batch; *ret_ok has for each user whether both sides went well. */
+/*
+ * A candidate is compiled anyway: of it only the patched side's line markers are needed, which have
+ * the ways that the compiler goes.
+ */
+static bool needs_side(const struct user *user, int side)
+{
+	return side == PATCHED || !user->known;
+}
+
+/* Run the commands of a batch; *ret_ok has for each user whether its sides went well. */
 static struct error *run_batch(const struct search *search, struct user *const *users,
 			       size_t count, bool compile, bool *ret_ok)
 {
 	struct proc_command commands[BATCH * SIDES] = {};
 	struct proc_result results[BATCH * SIDES] = {};
 	struct args args[BATCH * SIDES] = {};
+	size_t places[BATCH * SIDES], nr_commands = 0;
 	struct error *error;
 
 	for (size_t i = 0; i < count * SIDES; i++) {
-		add_command(search, users[i / SIDES], i / SIDES, i % SIDES, compile, &args[i]);
-		commands[i].argv = (const char *const *)args[i].list;
-		commands[i].options.dir = side_folder(search, i % SIDES);
+		struct args *words = &args[nr_commands];
+
+		ret_ok[i / SIDES] = true;
+		if (!needs_side(users[i / SIDES], i % SIDES))
+			continue;
+		add_command(search, users[i / SIDES], i / SIDES, i % SIDES, compile, words);
+		commands[nr_commands].argv = (const char *const *)words->list;
+		commands[nr_commands].options.dir = side_folder(search, i % SIDES);
+		places[nr_commands++] = i;
 	}
-	error = proc_run_all(commands, count * SIDES, search->build->options.jobs, results);
-	for (size_t i = 0; i < count * SIDES; i++) {
-		if (!error && i % SIDES == 0)
-			ret_ok[i / SIDES] = true;
-		if (!error)
-			ret_ok[i / SIDES] &= !results[i].status;
+	error = proc_run_all(commands, nr_commands, search->build->options.jobs, results);
+	for (size_t i = 0; i < nr_commands; i++) {
+		ret_ok[places[i] / SIDES] &= !results[i].status;
 		proc_result_deinit(&results[i]);
 		args_deinit(&args[i]);
 	}
@@ -327,9 +340,12 @@ static struct error *follow_markers(const struct search *search, const struct te
 }
 
 /* Read what was made of a user, and remove it.  The caller frees the texts, after errors, too. */
-static struct error *take_texts(const struct search *search, size_t place, struct text *ret)
+static struct error *take_texts(const struct search *search, const struct user *user, size_t place,
+				struct text *ret)
 {
 	for (int side = 0; side < SIDES; side++) {
+		if (!needs_side(user, side))
+			continue;
 		_free_ char *path = text_path(search, place, side);
 
 		TRY(file_read(path, &ret[side].text, &ret[side].length));
@@ -350,13 +366,13 @@ static struct error *judge(const struct search *search, struct user *user, size_
 	struct text texts[SIDES] = {};
 	struct error *error = NULL;
 
-	user->differs = !ok; /* compiling it will tell why */
+	user->differs = !ok || user->known; /* compiling it will tell why */
 	user->exports = !ok;
 	if (ok)
-		error = take_texts(search, place, texts);
+		error = take_texts(search, user, place, texts);
 	if (!error && ok)
 		error = follow_markers(search, &texts[PATCHED]);
-	if (!error && ok) {
+	if (!error && ok && !user->known) {
 		user->differs = texts_differ(user, texts);
 		user->exports = has_exports(&texts[ORIGINAL]) || has_exports(&texts[PATCHED]);
 	}
@@ -398,7 +414,7 @@ static struct error *compile_batch(const struct search *search, struct user *con
 		struct text objects[SIDES] = {};
 
 		if (ok[i])
-			error = take_texts(search, i, objects);
+			error = take_texts(search, users[i], i, objects);
 		if (!error && ok[i])
 			users[i]->differs = objects[0].length != objects[1].length ||
 					    memcmp(objects[0].text, objects[1].text,
