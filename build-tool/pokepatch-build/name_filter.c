@@ -207,7 +207,7 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The names of the files that some unit may include from a header, and whether a macro may be one. */
+/* The names of the files that units may include from a header, and whether a macro is one. */
 struct included {
 	struct map names; /* last components */
 	VEC(char *) owned;
