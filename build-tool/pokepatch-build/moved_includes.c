@@ -320,7 +320,7 @@ static bool item_is_same(struct name_filter *filter, uint32_t at, name_list *ret
 			    !is_declared_in(index, name, item->file))
 				return false;
 		}
-		return !item->opaque;
+		return !item->opaque && !item->counts;
 	case ITEM_CONDITION:
 		return item->group != INDEX_NONE && is_own_condition(index, item);
 	case ITEM_DIRECTIVE:

@@ -396,6 +396,7 @@ static const struct name_case {
 	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/odd.h>",
 	 "#include <linux/odd.h>", "int a;", true},
 	{"", "#include <linux/extra.h>", "#if !EXTRA\nint g(int);\n#endif", "int a;", true},
+	{"", "#include <linux/counts.h>", "", "int a;", true},
 	{"", "#include <linux/asks.h>", "", "int a;", false},
 	{"", "#include <linux/asks.h>", "#define ASKED 1", "int a;", true},
 	/* Not understood. */
@@ -460,6 +461,8 @@ static bool keeps_unit(const struct name_case *row)
 	write_file("include/linux/odd.h", "#ifdef ODD\nint odd(int);\n#endif\n#define ODD 1\n");
 	write_file("include/linux/asks.h",
 		   "#ifndef A\n#define A\n#ifdef ASKED\nint asks(int);\n#endif\n#endif\n");
+	write_file("include/linux/counts.h",
+		   "#ifndef C\n#define C\nstatic inline int c(void) { return __COUNTER__; }\n#endif\n");
 	write_file("a.c", source);
 	write_file("include/generated/autoconf.h",
 		   "#define CONFIG_ON 1\n#define CONFIG_PART_MODULE 1\n#define CONFIG_NUMBER 4\n");
