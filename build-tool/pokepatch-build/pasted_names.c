@@ -109,11 +109,13 @@ static bool is_new(struct pastes *pastes, uint32_t item, const part_list *parts)
 static void add_paste(struct pastes *pastes, uint32_t item, const part_list *parts)
 {
 	uint32_t number = (uint32_t)pastes->list.count;
-	const struct paste_part *first = parts->list, *last = parts->list + parts->count - 1;
+	const struct paste_part *first, *last;
 	struct paste *paste;
 
 	if (!parts->count || !is_new(pastes, item, parts))
 		return;
+	first = &parts->list[0];
+	last = &parts->list[parts->count - 1];
 	paste = vec_push(&pastes->list);
 	*paste = (struct paste){item, (uint32_t)pastes->parts.count, (uint32_t)parts->count};
 	if (is_whole(parts->list, parts->count))
