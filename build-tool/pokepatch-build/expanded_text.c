@@ -357,6 +357,8 @@ bool expand_text(const struct item_index *index, uint32_t number, struct buffer 
 		*vec_push(&tokens) = token;
 	}
 	good = good && expand(&expansion, &tokens, true, &made);
+	for (size_t i = 0; good && i < made.count; i++)
+		good = !token_is(&made.list[i], "_Pragma");
 	if (good)
 		write_tokens(&made, ret);
 	for (size_t i = 0; i < expansion.owned.count; i++)

@@ -476,12 +476,23 @@ static void begin_text(struct scan *scan, const struct token *token)
 	scan->item = new_item(scan, ITEM_TEXT, token);
 }
 
+/* Take a token out of the text, for all that read an item's text later.  Lines keep their numbers. */
+static void blank(struct scan *scan, const struct token *token)
+{
+	char *text = scan->index->files.list[scan->file].flat.text + (token->text - scan->text);
+
+	for (size_t i = 0; i < token->length; i++)
+		if (text[i] != '\n' && text[i] != '\v')
+			text[i] = ' ';
+}
+
 /* A declaration that is begun when text is left out goes on behind it. */
 static void read_left_out(struct scan *scan, const struct token *token)
 {
 	if (scan->out == INDEX_NONE)
 		scan->out = new_item(scan, ITEM_LEFT_OUT, token);
 	add_hash(item_at(scan, scan->out), token);
+	blank(scan, token);
 }
 
 static void read_directive(struct scan *scan, const struct token *directive)

@@ -233,6 +233,9 @@ int known_condition(struct item_index *index, const struct token *word, struct c
 		return is_defined(&reading, &reading.token);
 	if (token_is(word, "ifndef"))
 		return -is_defined(&reading, &reading.token);
+	/* ?: binds looser than && and ||, and is not understood. */
+	if (memchr(line.at, '?', (size_t)(line.end - line.at)))
+		return 0;
 	value = read_or(&reading);
 	return reading.token.kind == TOKEN_END ? value : 0;
 }

@@ -118,10 +118,10 @@ static enum content content_of_parenthesis(const struct reading *reading, size_t
 {
 	if (content(reading) == CONTENT_OTHER)
 		return CONTENT_OTHER;
-	if (is_char(reading, at + 1, '*'))
-		return CONTENT_DECLARATOR;
 	if (!at || takes_expression(token_at(reading, at - 1)))
 		return CONTENT_OTHER;
+	if (is_char(reading, at + 1, '*'))
+		return CONTENT_DECLARATOR;
 	return is_char(reading, at - 1, ')') || is_plain(reading, at - 1) ? CONTENT_PARAMETERS
 									  : CONTENT_OTHER;
 }
@@ -142,7 +142,8 @@ static bool pass_bracket(struct reading *reading, size_t at)
 			return false;
 		reading->depth--;
 	}
-	if (is_char(reading, at, '='))
+	if (is_char(reading, at, '=') ||
+	    (is_char(reading, at, ':') && content(reading) == CONTENT_MEMBERS))
 		reading->value = true;
 	else if (is_char(reading, at, ';'))
 		reading->value = false;
@@ -237,8 +238,6 @@ static void read_tokens(struct reading *reading, const struct item *item)
 	struct token token;
 
 	while (next_token(&cursor, &token)) {
-		if (token.kind == TOKEN_DIRECTIVE)
-			continue;
 		*vec_push(&reading->tokens) = token;
 		*vec_push(&reading->names) = find_name(reading->index, &token);
 	}
@@ -253,7 +252,7 @@ static bool has_body(const struct reading *reading)
 bool mention_roles(struct item_index *index, uint32_t number, uint32_t name, name_list *ret)
 {
 	struct reading reading = {.index = index, .ret = ret};
-	bool same;
+	bool same, found = false;
 
 	ret->count = 0;
 	if (index->files.list[index->items.list[number].file].opaque)
@@ -261,11 +260,13 @@ bool mention_roles(struct item_index *index, uint32_t number, uint32_t name, nam
 	read_tokens(&reading, &index->items.list[number]);
 	same = reading.tokens.count && !has_body(&reading);
 	for (size_t i = 0; same && i < reading.tokens.count; i++) {
-		if (reading.names.list[i] == name)
+		if (reading.names.list[i] == name) {
+			found = true;
 			same = judge(&reading, i);
+		}
 		same = same && pass_bracket(&reading, i);
 	}
 	vec_deinit(&reading.tokens);
 	vec_deinit(&reading.names);
-	return same;
+	return same && found;
 }

@@ -7,7 +7,6 @@
 
 #include "pokepatch-build/c_tokens.h"
 #include "pokepatch-build/declared_names.h"
-#include "pokepatch-build/filter_files.h"
 #include "pokepatch-build/item_changes.h"
 #include "pokepatch-build/known_conditions.h"
 #include "pokepatch-build/shadow_tree.h"
@@ -41,6 +40,18 @@ struct filter_state {
 struct filter_header {
 	uint32_t unit;   /* the last unit that includes it */
 	bool keeps;      /* units that include it are kept */
+};
+
+/* A file that units may include. */
+struct filter_file {
+	const char *path;
+	bool is_header, loaded;
+	bool changed;        /* no header, and a diff changes it */
+	bool incomplete;     /* it includes a file that the tree does not have, by "name" */
+	uint32_t headers[2]; /* in the index: as it was, and as the diffs make it; or INDEX_NONE */
+	uint32_t unit;       /* the last unit that includes it */
+	VEC(uint32_t) includes;
+	VEC(uint32_t) names; /* of a file that is no header: all that it has */
 };
 
 /* ---- loading files ---------------------------------------------------------- */
@@ -79,7 +90,7 @@ static struct filter_state *state_of(struct name_filter *filter, uint32_t name)
 	return &filter->states.list[name];
 }
 
-/* Copy the lines of the macros of a source; scan_names() takes the rest of it as a whole. */
+/* Copy the #define and #undef lines of a source; scan_names() takes the rest of it as a whole. */
 static void copy_macros(const char *text, size_t length, struct buffer *ret)
 {
 	const char *end = text + length, *line = text;
@@ -94,7 +105,8 @@ static void copy_macros(const char *text, size_t length, struct buffer *ret)
 				stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1)) ?: end;
 			for (at++; at < stop && (*at == ' ' || *at == '\t');)
 				at++;
-			if (stop - at > 6 && !memcmp(at, "define", 6)) {
+			if ((stop - at > 6 && !memcmp(at, "define", 6)) ||
+			    (stop - at > 5 && !memcmp(at, "undef", 5))) {
 				buffer_add(ret, line, (size_t)(stop - line));
 				buffer_add(ret, "\n", 1);
 			}
@@ -368,10 +380,6 @@ static bool add_roots(struct name_filter *filter, uint32_t number)
 		/* What is in its group has changed, too (item_changes.c). */
 		return item->group != INDEX_NONE &&
 		       filter->index.items.list[item->group].group_end != INDEX_NONE;
-	case ITEM_INCLUDE:
-		return moved_include(
-			filter, file_number(filter, filter->index.files.list[item->file].path),
-			number, &filter->moved);
 	case ITEM_NEUTRAL:
 	case ITEM_LEFT_OUT:
 		return true;
@@ -445,7 +453,6 @@ void name_filter_deinit(struct name_filter *filter)
 	for (size_t i = 0; i < filter->files.count; i++) {
 		vec_deinit(&filter->files.list[i].includes);
 		vec_deinit(&filter->files.list[i].names);
-		vec_deinit(&filter->files.list[i].sure);
 	}
 	vec_deinit(&filter->files);
 	vec_deinit(&filter->changed);
@@ -454,7 +461,6 @@ void name_filter_deinit(struct name_filter *filter)
 	vec_deinit(&filter->headers);
 	vec_deinit(&filter->waiting);
 	vec_deinit(&filter->pointers);
-	vec_deinit(&filter->moved);
 	map_deinit(&filter->by_path);
 	pastes_deinit(&filter->pastes);
 	item_index_deinit(&filter->index);
@@ -713,15 +719,6 @@ static bool follow_mentions(struct name_filter *filter, uint32_t name)
 	return false;
 }
 
-/* Whether a file of the unit that is no header mentions a macro of a header that moves. */
-static bool mentions_moved(struct name_filter *filter)
-{
-	for (size_t i = 0; i < filter->moved.count; i++)
-		if (in_sources(filter, filter->moved.list[i]))
-			return true;
-	return false;
-}
-
 bool name_filter_keeps(struct name_filter *filter, const char *const *paths, size_t count)
 {
 	size_t followed = 0, pasted = 0;
@@ -729,7 +726,7 @@ bool name_filter_keeps(struct name_filter *filter, const char *const *paths, siz
 
 	if (filter->scope != FILTER_NAMES)
 		return false;
-	keeps = !gather_files(filter, paths, count) || mentions_moved(filter);
+	keeps = !gather_files(filter, paths, count);
 	filter->waiting.count = 0;
 	for (size_t i = 0; i < filter->roots.count; i++)
 		if (in_unit(filter, filter->roots.list[i].item))

@@ -44,8 +44,6 @@ struct name_filter {
 	name_list pointers;                /* names, while a mention is followed */
 	VEC(struct buffer) sources;        /* flat texts of the unit's files that are no headers */
 	size_t nr_scanned;                 /* names that the index had when sources were scanned */
-	name_list moved;                   /* macros that are defined sooner or later */
-	uint32_t search;                   /* the last one (moved_includes.c) */
 	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
 };
 

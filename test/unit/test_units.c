@@ -373,32 +373,31 @@ static const struct name_case {
 	{"", "DECLARE(f);", "#define DECLARE(n) int n", "int a;", true},
 	{"", "DECLARE(f);", "#define DECLARE(n) int n(void); DECLARE(n)", "int a;", true},
 	{"", "DECLARE(f, g);", "#define DECLARE(n) int n(void)", "int a;", true},
-	/* A header sooner or later: EXTRA is a macro, extra() is declared. */
-	{"", "#include <linux/extra.h>", "", "int a;", false},
-	{"", "#include <linux/extra.h>", "", "int a = extra(1);", false},
-	{"", "#include <linux/extra.h>", "", "int a = EXTRA;", true},
-	{"", "#include <linux/extra.h>", "#ifdef EXTRA\nint g(int);\n#endif", "int a;", true},
-	{"", "#include <linux/extra.h>", "static inline int g(void) { return EXTRA; }", "int a;", false},
-	{"", "#include <linux/extra.h>", "static inline int g(struct s *s) { return s->EXTRA; }", "int a;",
+	/* A name that a macro pastes, of which the declaration has no token. */
+	{"struct pre_s { int a; };", "struct pre_s { long a; };",
+	 "#define TYPE(n) struct pre_##n\nstruct t { TYPE(s) b; };", "struct t a;", true},
+	{"int s_get(struct s *);", "long s_get(struct s *);",
+	 "#define CALL(t) static inline int t##_call(void) { return t##_get(0); }\nCALL(s);",
+	 "int a = s_call();", true},
+	/* What only looks like a pointer. */
+	{"extern int *s;", "extern long *s;", "struct t { typeof(*s) b; };", "struct t a;", true},
+	{"enum { S = 1 };", "enum { S = 2 };", "struct t { int a : 2 * S; };", "struct t a;", true},
+	{"enum { S = 1 };", "enum { S = 2 };", "enum { X = 1 };\nstruct t { int a : S * X; };",
+	 "struct t a;", true},
+	{"struct s { int a; };", "struct s { long a; };", "struct t { struct s\n#ifdef X\n*\n#endif\np; };",
+	 "struct t a;", true},
+	{"struct s { int a; };", "struct s { long a; };",
+	 "struct t { struct s\n#ifdef CONFIG_OFF\n*\n#endif\np; };", "struct t a;", true},
+	/* Text that the configuration leaves out of a declaration. */
+	{"static inline\n#ifdef CONFIG_OFF\nint g(void)\n#else\nint f(void)\n#endif\n{ return 1; }",
+	 "static inline\n#ifdef CONFIG_OFF\nint g(void)\n#else\nint f(void)\n#endif\n{ return 2; }", "",
+	 "int a = f();", true},
+	{"#ifdef CONFIG_ON\nint f(int);\n#else\nint f(int);\n#endif",
+	 "#ifdef CONFIG_ON\nint f(int);\n#else\nlong f(int);\n#endif", "", "#undef CONFIG_ON\nint a = f(1);",
 	 true},
-	{"", "#include <linux/extra.h>", "struct s { int EXTRA; };", "int a;", true},
-	{"", "#include <linux/extra.h>", "enum { EXTRA };", "int a;", true},
-	{"", "#include <linux/extra.h>", "struct s { int TAKES; };", "int a;", false},
-	{"", "#include <linux/extra.h>", "struct s { int (*x)(int TAKES(int)); };", "int a;", true},
-	{"", "#include <linux/extra.h>", "long extra(int);", "int a;", true},
-	{"", "#include <linux/extra.h>", "#define EXTRA 2", "int a;", true},
-	{"", "#include <linux/extra.h>", "#define extra 2", "int a;", true},
-	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/extra.h>",
-	 "#include <linux/extra.h>", "int a = EXTRA;", false},
-	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/extra.h>",
-	 "#ifdef X\n#include <linux/extra.h>\n#endif", "int a = EXTRA;", true},
-	{"", "#include <linux/odd.h>", "", "int a;", true},
-	{"#include <linux/other.h>", "#include <linux/other.h>\n#include <linux/odd.h>",
-	 "#include <linux/odd.h>", "int a;", true},
-	{"", "#include <linux/extra.h>", "#if !EXTRA\nint g(int);\n#endif", "int a;", true},
-	{"", "#include <linux/counts.h>", "", "int a;", true},
-	{"", "#include <linux/asks.h>", "", "int a;", false},
-	{"", "#include <linux/asks.h>", "#define ASKED 1", "int a;", true},
+	{"#if CONFIG_OFF && 1 ? 0 : 1\nint f(int);\n#endif",
+	 "#if CONFIG_OFF && 1 ? 0 : 1\nlong f(int);\n#endif", "", "int a = f(1);", true},
+	{"", "DECLARE(f);", "#define DECLARE(n) int n(void) _Pragma(\"pack(1)\")", "int a;", true},
 	/* Not understood. */
 	{"#include <a.h>", "", "", "int a;", true},
 	{"int f;", "long f;", "", "int a;", true},
@@ -456,13 +455,7 @@ static bool keeps_unit(const struct name_case *row)
 
 	write_file("include/linux/h.h", old);
 	write_file("include/linux/other.h", other);
-	write_file("include/linux/extra.h",
-		   "#ifndef E\n#define E\n#define EXTRA 1\n#define TAKES(x) 1\nint extra(int);\n#endif\n");
 	write_file("include/linux/odd.h", "#ifdef ODD\nint odd(int);\n#endif\n#define ODD 1\n");
-	write_file("include/linux/asks.h",
-		   "#ifndef A\n#define A\n#ifdef ASKED\nint asks(int);\n#endif\n#endif\n");
-	write_file("include/linux/counts.h",
-		   "#ifndef C\n#define C\nstatic inline int c(void) { return __COUNTER__; }\n#endif\n");
 	write_file("a.c", source);
 	write_file("include/generated/autoconf.h",
 		   "#define CONFIG_ON 1\n#define CONFIG_PART_MODULE 1\n#define CONFIG_NUMBER 4\n");
