@@ -177,6 +177,12 @@ bool next_token(struct cursor *cursor, struct token *ret)
 	return true;
 }
 
+bool token_is(const struct token *token, const char *text)
+{
+	return token->kind != TOKEN_END && token->length == strlen(text) &&
+	       !memcmp(token->text, text, token->length);
+}
+
 uint64_t token_name_hash(const char *name, size_t length)
 {
 	return hash_bytes(name, length, TOKEN_NAME);

@@ -35,6 +35,9 @@ void skip_blanks(struct cursor *cursor);
 /* next_token - read a token, which borrows from the text.  Return: false at the end. */
 bool next_token(struct cursor *cursor, struct token *ret);
 
+/* token_is - whether a token has this text; one at the end has none. */
+bool token_is(const struct token *token, const char *text);
+
 /* token_name_hash - the hash that the token of this name has. */
 uint64_t token_name_hash(const char *name, size_t length);
 

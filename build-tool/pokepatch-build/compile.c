@@ -132,12 +132,14 @@ static struct error *make_command(const struct build *build, const struct unit *
 
 /* ---- new files -------------------------------------------------------------- */
 
+typedef VEC(const struct changed_file *) changed_list;
+
 /*
- * Add the new files that the unit's patched side has read to its changed files.  The compiler has
- * written what it read as a rule for make: "unit.o: fs/a.c include/b.h \", with lines that go on.
- * @read: gets the new files, which changes owns
+ * Append the changed files that the compiler has read for a unit's patched side.  It has written
+ * what it read as a rule for make: "unit.o: fs/a.c include/b.h \", with lines that go on.
  */
-static struct error *add_new_files(const struct build *build, struct unit *unit, struct map *read)
+static struct error *find_read(const struct build *build, const struct unit *unit,
+			       changed_list *ret)
 {
 	_free_ char *path = xasprintf("%s.d", unit->patched_object);
 	_free_ char *text = NULL;
@@ -150,15 +152,32 @@ static struct error *add_new_files(const struct build *build, struct unit *unit,
 		_free_ char *name = path_normalise(module_source_name(build, word));
 		const struct changed_file *file = name ? changes_find(build->changes, name) : NULL;
 
-		if (!file || !file->created)
+		if (file)
+			*vec_push(ret) = file;
+	}
+	return NULL;
+}
+
+/*
+ * Add the new files that the unit's patched side has read to its changed files.
+ * @read: gets the new files, which changes owns
+ */
+static struct error *add_new_files(const struct build *build, struct unit *unit, struct map *read)
+{
+	changed_list files = {};
+	struct error *error = find_read(build, unit, &files);
+
+	for (size_t i = 0; !error && i < files.count; i++) {
+		if (!files.list[i]->created)
 			continue;
-		map_slot(read, file->path);
+		map_slot(read, files.list[i]->path);
 		unit->changed_files =
 			xreallocarray(unit->changed_files, unit->nr_changed_files + 1,
 				      sizeof(*unit->changed_files));
-		unit->changed_files[unit->nr_changed_files++] = take_pointer(name);
+		unit->changed_files[unit->nr_changed_files++] = xstrdup(files.list[i]->path);
 	}
-	return NULL;
+	vec_deinit(&files);
+	return error;
 }
 
 /* Add the new files to the units that read them; refuse source files that no unit reads. */
@@ -264,7 +283,7 @@ static bool keeps_patched(const struct build *build)
 	return !created && !build->options.instrument;
 }
 
-/* Whether a file's text is a part of the keys of all patched objects: one that is no unit. */
+/* Whether a file's text is a part of the keys of all patched objects, as that of a header is. */
 static bool is_common(const char *path)
 {
 	return !has_suffix(path, ".c");
@@ -375,28 +394,18 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
  */
 static bool key_has_all(const struct build *build, const struct unit *unit)
 {
-	_free_ char *path = xasprintf("%s.d", unit->patched_object);
-	_free_ char *text = NULL;
-	struct error *error;
+	changed_list files = {};
+	struct error *error = find_read(build, unit, &files);
+	bool has = !error;
 	struct map own = {};
-	char *rest, *word;
-	bool has = true;
-	size_t length;
 
-	error = file_read(path, &text, &length);
-	if (error) {
-		error_destroy(error);
-		return false;
-	}
+	error_destroy(error);
 	for (size_t i = 0; i < unit->nr_changed_files; i++)
 		map_slot(&own, unit->changed_files[i]);
-	for (rest = text; has && (word = strsep(&rest, " \\\n"));) {
-		_free_ char *name = path_normalise(module_source_name(build, word));
-
-		has = !name || is_common(name) || map_has(&own, name) ||
-		      !changes_find(build->changes, name);
-	}
+	for (size_t i = 0; has && i < files.count; i++)
+		has = is_common(files.list[i]->path) || map_has(&own, files.list[i]->path);
 	map_deinit(&own);
+	vec_deinit(&files);
 	return has;
 }
 

@@ -36,11 +36,6 @@ struct cleaning {
 	uint32_t called;  /* a macro that a parenthesis follows, outside brackets, or INDEX_NONE */
 };
 
-static bool token_is(const struct token *token, char c)
-{
-	return token->length == 1 && *token->text == c;
-}
-
 static bool paren_follows(const struct cleaning *cleaning)
 {
 	struct cursor next = cleaning->cursor;
@@ -55,8 +50,8 @@ static void skip_group(struct cleaning *cleaning)
 	int depth = 0;
 
 	while (next_token(&cleaning->cursor, &token)) {
-		depth += token_is(&token, '(');
-		depth -= token_is(&token, ')');
+		depth += token_is(&token, "(");
+		depth -= token_is(&token, ")");
 		if (!depth)
 			return;
 	}
@@ -206,10 +201,10 @@ static bool read_operator(struct cleaning *cleaning, const struct token *token)
 		cleaning->begins = true;
 		break;
 	}
-	if (!token_is(token, '{') && !token_is(token, ',') && !token_is(token, ';'))
+	if (!token_is(token, "{") && !token_is(token, ",") && !token_is(token, ";"))
 		cleaning->begins = false;
 	/* struct __attribute__((packed)) name */
-	if (cleaning->tagged != TAGGED_BEGUN || token_is(token, '{'))
+	if (cleaning->tagged != TAGGED_BEGUN || token_is(token, "{"))
 		cleaning->tagged = TAGGED_NOT;
 	return good;
 }
@@ -306,7 +301,7 @@ static bool is_forward(const struct item_index *index, struct cursor cursor)
 	uint32_t found;
 
 	if (!next_token(&cursor, &tag) || tag.kind != TOKEN_NAME || !next_token(&cursor, &name) ||
-	    name.kind != TOKEN_NAME || !next_token(&cursor, &end) || !token_is(&end, ';') ||
+	    name.kind != TOKEN_NAME || !next_token(&cursor, &end) || !token_is(&end, ";") ||
 	    next_token(&cursor, &end))
 		return false;
 	found = item_index_find(index, tag.text, tag.length, tag.hash);

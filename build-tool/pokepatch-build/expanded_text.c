@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pokepatch-build/c_tokens.h"
+#include "pokepatch-build/macro_body.h"
 
 #define EXPANSION_MAX 16
 #define TOKENS_MAX    10000
-
-typedef VEC(struct token) token_list;
 
 struct range {
 	size_t from, to;
@@ -26,15 +24,10 @@ struct expansion {
 
 /* A macro's definition, and the arguments of a use of it. */
 struct use {
-	token_list parameters, body, *from;
+	struct macro_body body;
+	const token_list *from;
 	VEC(struct range) arguments; /* in from */
-	bool variadic;
 };
-
-static bool token_is(const struct token *token, const char *text)
-{
-	return token->length == strlen(text) && !memcmp(token->text, text, token->length);
-}
 
 static bool is_at(const token_list *tokens, size_t at, const char *text)
 {
@@ -70,50 +63,6 @@ static uint32_t only_definition(const struct item_index *index, uint32_t name)
 	return first;
 }
 
-static void read_definition(const struct item_index *index, const struct item *macro,
-			    struct use *ret)
-{
-	const char *text = index->files.list[macro->file].flat.text;
-	struct cursor cursor = {text + macro->start + 1, text + macro->end, false};
-	enum token_kind previous = TOKEN_END;
-	struct token token;
-
-	next_token(&cursor, &token); /* define */
-	next_token(&cursor, &token);
-	if (macro->takes_arguments) {
-		next_token(&cursor, &token);
-		while (next_token(&cursor, &token) && !token_is(&token, ")")) {
-			if (token.kind == TOKEN_NAME)
-				*vec_push(&ret->parameters) = token;
-			ret->variadic |= token_is(&token, "...");
-			if (token_is(&token, "...") && previous != TOKEN_NAME)
-				*vec_push(&ret->parameters) = (struct token){
-					.kind = TOKEN_NAME, .text = "__VA_ARGS__",
-					.length = strlen("__VA_ARGS__")};
-			previous = token.kind;
-		}
-	}
-	while (next_token(&cursor, &token)) {
-		struct token *last = ret->body.count ? &ret->body.list[ret->body.count - 1] : NULL;
-
-		if (last && token_is(&token, "#") && token_is(last, "#") &&
-		    last->text + 1 == token.text)
-			last->length = 2;
-		else
-			*vec_push(&ret->body) = token;
-	}
-}
-
-/* The index of the parameter of a token's name, or the number of parameters. */
-static size_t parameter(const struct use *use, const struct token *token)
-{
-	for (size_t i = 0; token->kind == TOKEN_NAME && i < use->parameters.count; i++)
-		if (use->parameters.list[i].length == token->length &&
-		    !memcmp(use->parameters.list[i].text, token->text, token->length))
-			return i;
-	return use->parameters.count;
-}
-
 /* Read arguments from the parenthesis at @at on.  Return: the place behind them, or 0. */
 static size_t read_arguments(struct use *use, size_t at)
 {
@@ -124,7 +73,7 @@ static size_t read_arguments(struct use *use, size_t at)
 		if (is_at(from, at, "(") || is_at(from, at, "[") || is_at(from, at, "{"))
 			depth++;
 		bool end = !depth && is_at(from, at, ")");
-		bool rest = use->variadic && use->arguments.count + 1 == use->parameters.count;
+		bool rest = use->body.variadic && use->arguments.count + 1 == use->body.parameters.count;
 
 		if (end || (!depth && is_at(from, at, ",") && !rest)) {
 			*vec_push(&use->arguments) = (struct range){begin, at};
@@ -137,11 +86,11 @@ static size_t read_arguments(struct use *use, size_t at)
 				return 0;
 		}
 	}
-	if (use->variadic && use->arguments.count + 1 == use->parameters.count)
+	if (use->body.variadic && use->arguments.count + 1 == use->body.parameters.count)
 		*vec_push(&use->arguments) = (struct range){at, at};
-	if (!use->parameters.count && use->arguments.count == 1)
+	if (!use->body.parameters.count && use->arguments.count == 1)
 		use->arguments.count = 0;
-	return at < from->count && use->arguments.count == use->parameters.count ? at + 1 : 0;
+	return at < from->count && use->arguments.count == use->body.parameters.count ? at + 1 : 0;
 }
 
 /* ---- substitution ----------------------------------------------------------- */
@@ -186,33 +135,39 @@ static void paste(struct expansion *expansion, token_list *ret, const token_list
 	}
 }
 
+/* Whether there is ## at a place of a macro's body. */
+static bool is_paste(const token_list *body, size_t at)
+{
+	return is_at(body, at, "#") && is_at(body, at + 1, "#");
+}
+
 /* Put the body of a macro with its arguments into ret. */
 static bool substitute(struct expansion *expansion, const struct use *use, token_list *ret)
 {
 	static const struct token empty_string = {.kind = TOKEN_QUOTED, .text = "\"\"",
 						  .length = 2};
-	const size_t none = use->parameters.count;
+	const token_list *body = &use->body.tokens;
 	bool joins = false, good = true, placed = false;
 
-	for (size_t i = 0; good && i < use->body.count; i++) {
-		const struct token *token = &use->body.list[i];
-		size_t argument = parameter(use, token);
-		bool joined = joins || is_at(&use->body, i + 1, "##");
+	for (size_t i = 0; good && i < body->count; i++) {
+		const struct token *token = &body->list[i];
+		uint32_t argument = macro_body_parameter(&use->body, token);
 		token_list part = {};
 
-		if (is_at(&use->body, i, "##")) {
+		if (is_paste(body, i)) {
+			i++;
 			joins = placed; /* an empty left side leaves the right one as it is */
 			continue;
 		}
-		if (token_is(token, "#") && i + 1 < use->body.count) {
+		if (is_at(body, i, "#") && i + 1 < body->count) {
 			i++;
 			*vec_push(&part) = empty_string;
-		} else if (argument == none) {
+		} else if (!argument) {
 			*vec_push(&part) = *token;
-		} else if (joined) {
-			add_range(use->from, use->arguments.list[argument], &part);
+		} else if (joins || is_paste(body, i + 1)) {
+			add_range(use->from, use->arguments.list[argument - 1], &part);
 		} else {
-			good = add_argument(expansion, use, argument, &part);
+			good = add_argument(expansion, use, argument - 1, &part);
 		}
 		placed = part.count != 0;
 		/* ", ## args" without arguments is nothing. */
@@ -242,7 +197,8 @@ static size_t expand_macro(struct expansion *expansion, token_list *tokens, size
 	bool good = definition != INDEX_NONE && expansion->nr_active < EXPANSION_MAX;
 
 	if (good) {
-		read_definition(expansion->index, &expansion->index->items.list[definition], &use);
+		macro_body_read(expansion->index, &expansion->index->items.list[definition],
+				&use.body);
 		if (expansion->index->items.list[definition].takes_arguments)
 			behind = read_arguments(&use, at + 1);
 		good = behind && substitute(expansion, &use, &made);
@@ -252,8 +208,7 @@ static size_t expand_macro(struct expansion *expansion, token_list *tokens, size
 		good = expand(expansion, &made, outside, ret);
 		expansion->nr_active--;
 	}
-	vec_deinit(&use.parameters);
-	vec_deinit(&use.body);
+	macro_body_deinit(&use.body);
 	vec_deinit(&use.arguments);
 	vec_deinit(&made);
 	return good ? behind : 0;

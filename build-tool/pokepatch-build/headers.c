@@ -185,7 +185,7 @@ static struct error *filter_users(struct search *search)
 	struct name_filter *filter = &search->filter;
 
 	TRY(name_filter_init(filter, search->build->tree, search->build->changes, &search->graph));
-	for (size_t i = 0; filter->scope == FILTER_NAMES && i < search->users.count; i++)
+	for (size_t i = 0; name_filter_any(filter) && i < search->users.count; i++)
 		if (follows_names(&search->users.list[i]))
 			TRY(load_user(search, &search->users.list[i]));
 	name_filter_decide(filter);
@@ -193,7 +193,7 @@ static struct error *filter_users(struct search *search)
 		struct user *user = &search->users.list[i];
 
 		user->named = follows_names(user) ? is_named(search, user)
-						  : filter->scope != FILTER_NOTHING;
+						  : name_filter_any(filter);
 	}
 	return NULL;
 }

@@ -256,11 +256,6 @@ static uint32_t token_name(struct scan *scan, const struct token *token)
 	return add_name(scan->index, token->text, token->length, token->hash);
 }
 
-static bool token_is(const struct token *token, const char *text)
-{
-	return token->length == strlen(text) && !memcmp(token->text, text, token->length);
-}
-
 /* ---- directives ------------------------------------------------------------- */
 
 /* Mark the parameters of a macro: "(a, b, rest...)".  The cursor is at the parenthesis. */

@@ -14,12 +14,6 @@ struct reading {
 
 static const char config_prefix[] = "CONFIG_";
 
-static bool token_is(const struct token *token, const char *text)
-{
-	return token->kind != TOKEN_END && token->length == strlen(text) &&
-	       !memcmp(token->text, text, token->length);
-}
-
 static bool is_config(const struct token *token)
 {
 	return token->length > strlen(config_prefix) &&
@@ -54,7 +48,7 @@ static void advance(struct reading *reading)
 		reading->token.kind = TOKEN_END;
 }
 
-/* What is known of a symbol's macro, and that of its name with a suffix: WORD_SET, WORD_ONE. */
+/* Ask for a symbol, with "_MODULE" or nothing behind its name.  Return: the words of the name. */
 static unsigned int ask(struct reading *reading, const struct token *name, const char *suffix)
 {
 	_free_ char *text = xasprintf("%.*s%s", (int)name->length, name->text, suffix);

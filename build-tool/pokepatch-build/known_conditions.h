@@ -11,7 +11,7 @@
 
 /*
  * known_conditions_init - read a kernel's configuration.  Without it, no symbol's value is known.
- * @autoconf: the text of include/generated/autoconf.h; it must live as long as the index
+ * @autoconf: the text of include/generated/autoconf.h
  */
 void known_conditions_init(struct item_index *index, const char *autoconf, size_t length);
 

@@ -20,13 +20,13 @@ enum content {
 
 /* The tokens of an item, each with its name's index, or INDEX_NONE. */
 struct reading {
-	struct item_index *index;
+	const struct item_index *index;
 	VEC(struct token) tokens;
 	VEC(uint32_t) names;
 	enum content stack[DEPTH_MAX];
 	size_t depth;
 	bool tagged; /* struct or union was read, and neither its body nor a declarator yet */
-	bool value;  /* after = */
+	bool value;  /* after =, or after the : of a bit-field */
 	name_list *ret;
 };
 
@@ -51,18 +51,25 @@ static bool is_one_of(const struct reading *reading, size_t at, const char *char
 	return token->kind == TOKEN_OPERATOR && token->length == 1 && strchr(chars, *token->text);
 }
 
-static unsigned int words_at(const struct reading *reading, size_t at)
+static const struct indexed_name *name_at(const struct reading *reading, size_t at)
 {
 	uint32_t name = at < reading->names.count ? reading->names.list[at] : INDEX_NONE;
 
-	return name == INDEX_NONE ? 0 : reading->index->names.list[name].words;
+	return name == INDEX_NONE ? NULL : &reading->index->names.list[name];
+}
+
+static unsigned int words_at(const struct reading *reading, size_t at)
+{
+	const struct indexed_name *name = name_at(reading, at);
+
+	return name ? name->words : 0;
 }
 
 static bool is_macro(const struct reading *reading, size_t at)
 {
-	uint32_t name = at < reading->names.count ? reading->names.list[at] : INDEX_NONE;
+	const struct indexed_name *name = name_at(reading, at);
 
-	return name != INDEX_NONE && reading->index->names.list[name].macros != INDEX_NONE;
+	return name && name->macros != INDEX_NONE;
 }
 
 /* A name that is neither a macro nor a word of C that this file knows. */
@@ -75,12 +82,11 @@ static bool is_plain(const struct reading *reading, size_t at)
 /* const, volatile, and macros that make nothing but attributes, as __rcu and __user. */
 static bool is_qualifier(const struct reading *reading, size_t at)
 {
-	uint32_t name = at < reading->names.count ? reading->names.list[at] : INDEX_NONE;
+	const struct indexed_name *name = name_at(reading, at);
 
-	if (name == INDEX_NONE)
+	if (!name)
 		return false;
-	return is_macro(reading, at) ? reading->index->names.list[name].harmless
-				     : (words_at(reading, at) & WORD_STORAGE) != 0;
+	return is_macro(reading, at) ? name->harmless : (name->words & WORD_STORAGE) != 0;
 }
 
 static enum content content(const struct reading *reading)
@@ -107,8 +113,7 @@ static bool takes_expression(const struct token *token)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (token->length == strlen(words[i]) &&
-		    !memcmp(token->text, words[i], token->length))
+		if (token_is(token, words[i]))
 			return true;
 	return false;
 }
@@ -182,7 +187,7 @@ static bool take_pointers(struct reading *reading, size_t at)
 	return false;
 }
 
-/* Whether the name at a place is that of a member or parameter, behind a type, * or comma. */
+/* Whether a member or a parameter has the name at a place: it follows a type, a * or a comma. */
 static bool is_declarator(const struct reading *reading, size_t at)
 {
 	const bool in_members = content(reading) == CONTENT_MEMBERS;
@@ -249,7 +254,7 @@ static bool has_body(const struct reading *reading)
 	return !is_char(reading, reading->tokens.count - 1, ';');
 }
 
-bool mention_roles(struct item_index *index, uint32_t number, uint32_t name, name_list *ret)
+bool mention_roles(const struct item_index *index, uint32_t number, uint32_t name, name_list *ret)
 {
 	struct reading reading = {.index = index, .ret = ret};
 	bool same, found = false;

@@ -16,6 +16,6 @@
  *	declares is the same whatever that is
  * Return: false if what the item declares may differ; *ret is not valid then
  */
-bool mention_roles(struct item_index *index, uint32_t number, uint32_t name, name_list *ret);
+bool mention_roles(const struct item_index *index, uint32_t number, uint32_t name, name_list *ret);
 
 #endif /* POKEPATCH_MENTION_ROLES_H */

@@ -321,12 +321,13 @@ static struct filter_header *header_at(struct name_filter *filter, uint32_t file
 static struct error *read_configuration(struct name_filter *filter)
 {
 	_free_ char *path = xasprintf("%s/%s", filter->tree, AUTOCONF);
+	_free_ char *text = NULL;
 	size_t length;
 
 	if (!file_exists(path))
 		return NULL;
-	TRY(file_read(path, &filter->autoconf, &length));
-	known_conditions_init(&filter->index, filter->autoconf, length);
+	TRY(file_read(path, &text, &length));
+	known_conditions_init(&filter->index, text, length);
 	return NULL;
 }
 
@@ -350,8 +351,6 @@ struct error *name_filter_init(struct name_filter *filter, const char *tree,
 		item_changes_find(&filter->index, file->headers[0], file->headers[1],
 				  &changed->new_lines, &filter->changed);
 	}
-	if (filter->changed.count)
-		filter->scope = FILTER_NAMES;
 	return NULL;
 }
 
@@ -436,7 +435,7 @@ static void keep_configuring(struct name_filter *filter)
 
 void name_filter_decide(struct name_filter *filter)
 {
-	if (filter->scope != FILTER_NAMES)
+	if (!name_filter_any(filter))
 		return;
 	item_index_finish(&filter->index);
 	for (size_t at = 0; at < filter->changed.count;)
@@ -464,7 +463,6 @@ void name_filter_deinit(struct name_filter *filter)
 	map_deinit(&filter->by_path);
 	pastes_deinit(&filter->pastes);
 	item_index_deinit(&filter->index);
-	free(filter->autoconf);
 }
 
 /* ---- a unit's files --------------------------------------------------------- */
@@ -641,8 +639,8 @@ static bool follow_item(struct name_filter *filter, uint32_t number, unsigned ch
 }
 
 /*
- * Follow a mention in a declaration that is the same whatever the name is, as that of a structure
- * with a pointer: the pointers lead to code.
+ * Follow a mention in a declaration that the name does not change, as a structure with a pointer to
+ * a type: code gets to the type by the pointer's name.
  * @ret_code: whether they do
  * Return: false if the declaration may differ
  */
@@ -724,7 +722,7 @@ bool name_filter_keeps(struct name_filter *filter, const char *const *paths, siz
 	size_t followed = 0, pasted = 0;
 	bool keeps;
 
-	if (filter->scope != FILTER_NAMES)
+	if (!name_filter_any(filter))
 		return false;
 	keeps = !gather_files(filter, paths, count);
 	filter->waiting.count = 0;

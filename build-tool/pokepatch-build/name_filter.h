@@ -7,8 +7,8 @@
  * them, to those that mention these, and so on, among the files that a unit may include.  A unit is
  * kept if this leads to a file of its own that is no header, or to something in a header that code
  * need not mention: a variable, a macro whose expansion may declare something.  A condition (#if)
- * leads to all that is in its group.  A unit is kept also if it may include a header of which a
- * change is not understood, as that of an #include.
+ * leads to all that is in its group.  A unit is kept also if it may include a header whose change
+ * is not understood: a changed #include is not.
  */
 #ifndef POKEPATCH_NAME_FILTER_H
 #define POKEPATCH_NAME_FILTER_H
@@ -19,31 +19,20 @@
 #include "pokepatch-build/mention_roles.h"
 #include "pokepatch-build/pasted_names.h"
 
-/* What the changes may matter to. */
-enum filter_scope {
-	FILTER_NOTHING, /* comments, and lines that keep their numbers */
-	FILTER_NAMES,   /* what mentions their names, or includes what is not understood */
-};
-
 struct name_filter {
 	const char *tree;
 	const struct changes *changes;
 	const struct include_graph *graph;
-	enum filter_scope scope;
-	char *autoconf; /* the text of the kernel's configuration, or NULL */
 	struct item_index index;
 	struct pastes pastes;
 	VEC(struct filter_file) files;     /* that units may include, and their own */
 	struct map by_path;                /* from a path to 1 + the index in files */
-	VEC(char *) paths;                 /* owns paths */
 	item_list changed;                 /* items */
 	VEC(struct filter_name) roots;     /* what the change changes */
 	VEC(struct filter_state) states;   /* by name */
 	VEC(struct filter_header) headers; /* the index's files */
 	VEC(uint32_t) waiting;             /* names */
 	name_list pointers;                /* names, while a mention is followed */
-	VEC(struct buffer) sources;        /* flat texts of the unit's files that are no headers */
-	size_t nr_scanned;                 /* names that the index had when sources were scanned */
 	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
 };
 
@@ -52,11 +41,20 @@ struct error *name_filter_init(struct name_filter *filter, const char *tree,
 			       const struct changes *changes, const struct include_graph *graph);
 void name_filter_deinit(struct name_filter *filter);
 /*
- * name_filter_load - read what a unit may include; for all units, if the scope is FILTER_NAMES.
+ * name_filter_any - may the changes matter to any unit?  Changed comments do not, where lines keep
+ * their numbers.  The functions below are of use only if they may.
+ */
+static inline bool name_filter_any(const struct name_filter *filter)
+{
+	return filter->changed.count;
+}
+
+/*
+ * name_filter_load - read what a unit may include; for all units.
  * @path: the source, or a file that the compiler's flags include; lives as long as the filter
  */
 struct error *name_filter_load(struct name_filter *filter, const char *path);
-/* name_filter_decide - find the changed names when all is loaded; the scope is final then. */
+/* name_filter_decide - find the changed names when all is loaded. */
 void name_filter_decide(struct name_filter *filter);
 /*
  * name_filter_keeps - whether the change may matter to a unit that was loaded.

@@ -10,63 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pokepatch-build/c_tokens.h"
-
-struct body {
-	VEC(struct token) tokens;
-	VEC(struct token) parameters;
-};
+#include "pokepatch-build/macro_body.h"
 
 typedef VEC(struct paste_part) part_list;
 typedef VEC(struct pasting_way) way_list;
 
-/* ---- reading macros --------------------------------------------------------- */
-
-static void body_deinit(struct body *body)
-{
-	vec_deinit(&body->tokens);
-	vec_deinit(&body->parameters);
-}
-
-static void body_read(const struct item_index *index, const struct item *macro, struct body *ret)
-{
-	const char *text = index->files.list[macro->file].flat.text;
-	struct cursor cursor = {text + macro->start + 1, text + macro->end, false};
-	struct token token;
-
-	*ret = (struct body){};
-	next_token(&cursor, &token); /* define */
-	next_token(&cursor, &token);
-	if (macro->takes_arguments) {
-		while (next_token(&cursor, &token) && *token.text != ')') {
-			if (token.kind == TOKEN_NAME)
-				*vec_push(&ret->parameters) = token;
-			else if (token.length == 3)
-				*vec_push(&ret->parameters) = (struct token){
-					.text = "__VA_ARGS__", .length = strlen("__VA_ARGS__")};
-		}
-	}
-	while (next_token(&cursor, &token))
-		*vec_push(&ret->tokens) = token;
-}
-
-/* 1 + the number of the parameter of this name, or 0 */
-static uint32_t parameter(const struct body *body, const struct token *token)
-{
-	for (size_t i = 0; i < body->parameters.count; i++)
-		if (body->parameters.list[i].length == token->length &&
-		    !memcmp(body->parameters.list[i].text, token->text, token->length))
-			return (uint32_t)i + 1;
-	return 0;
-}
-
-static bool is_char(const struct body *body, size_t i, char c)
+static bool is_char(const struct macro_body *body, size_t i, char c)
 {
 	return i < body->tokens.count && body->tokens.list[i].length == 1 &&
 	       *body->tokens.list[i].text == c;
 }
 
-static bool is_word_token(const struct body *body, size_t i)
+static bool is_word_token(const struct macro_body *body, size_t i)
 {
 	return i < body->tokens.count && (body->tokens.list[i].kind == TOKEN_NAME ||
 					  body->tokens.list[i].kind == TOKEN_NUMBER);
@@ -133,15 +88,15 @@ static void add_paste(struct pastes *pastes, uint32_t item, const part_list *par
 /* Add the words that ## joins in a macro's body. */
 static void add_joined(struct pastes *pastes, uint32_t item)
 {
-	struct body body;
+	struct macro_body body;
 
-	body_read(pastes->index, &pastes->index->items.list[item], &body);
+	macro_body_read(pastes->index, &pastes->index->items.list[item], &body);
 	for (size_t i = 0; i < body.tokens.count; i++) {
 		part_list parts = {};
 
 		while (is_word_token(&body, i)) {
 			const struct token *token = &body.tokens.list[i];
-			uint32_t param = parameter(&body, token);
+			uint32_t param = macro_body_parameter(&body, token);
 
 			*vec_push(&parts) = (struct paste_part){
 				.text = param ? NULL : token->text,
@@ -156,13 +111,13 @@ static void add_joined(struct pastes *pastes, uint32_t item)
 			add_paste(pastes, item, &parts);
 		vec_deinit(&parts);
 	}
-	body_deinit(&body);
+	macro_body_deinit(&body);
 }
 
 /* ---- macros that use those without a text of their own ---------------------- */
 
 /* The end of an argument that begins at @i: the comma, or the parenthesis, behind it. */
-static size_t argument_end(const struct body *body, size_t i)
+static size_t argument_end(const struct macro_body *body, size_t i)
 {
 	int depth = 0;
 
@@ -199,10 +154,10 @@ static bool is_constant(const struct item_index *index, const struct indexed_nam
 }
 
 /* What one word gives that is an argument. */
-static struct paste_part word_part(const struct pastes *pastes, const struct body *body,
+static struct paste_part word_part(const struct pastes *pastes, const struct macro_body *body,
 				   const struct token *token)
 {
-	struct paste_part part = {.param = parameter(body, token)};
+	struct paste_part part = {.param = macro_body_parameter(body, token)};
 	const struct indexed_name *name = NULL;
 	uint32_t number;
 
@@ -223,7 +178,7 @@ static struct paste_part word_part(const struct pastes *pastes, const struct bod
 		    : (struct paste_part){};
 }
 
-static void add_parts(const struct pastes *pastes, const struct body *body, size_t i,
+static void add_parts(const struct pastes *pastes, const struct macro_body *body, size_t i,
 		      const struct paste *paste, part_list *ret);
 
 static const struct paste *whole_paste(const struct pastes *pastes, const struct token *token)
@@ -239,7 +194,7 @@ static const struct paste *whole_paste(const struct pastes *pastes, const struct
 	return NULL;
 }
 
-static void add_argument(const struct pastes *pastes, const struct body *body, size_t from,
+static void add_argument(const struct pastes *pastes, const struct macro_body *body, size_t from,
 			 size_t to, part_list *ret)
 {
 	const struct paste *inner;
@@ -256,7 +211,7 @@ static void add_argument(const struct pastes *pastes, const struct body *body, s
 }
 
 /* The macro at token @i is used with arguments: add the parts that the paste makes of them. */
-static void add_parts(const struct pastes *pastes, const struct body *body, size_t i,
+static void add_parts(const struct pastes *pastes, const struct macro_body *body, size_t i,
 		      const struct paste *paste, part_list *ret)
 {
 	VEC(size_t) starts = {};
@@ -279,7 +234,7 @@ static void add_parts(const struct pastes *pastes, const struct body *body, size
 }
 
 /* The token behind the parentheses that follow token @i. */
-static size_t behind_arguments(const struct body *body, size_t i)
+static size_t behind_arguments(const struct macro_body *body, size_t i)
 {
 	size_t end = i + 1;
 
@@ -297,9 +252,9 @@ static void add_uses(struct pastes *pastes, uint32_t item, const struct paste *p
 {
 	const struct item_index *index = pastes->index;
 	uint32_t name = index->items.list[paste->item].name;
-	struct body body;
+	struct macro_body body;
 
-	body_read(index, &index->items.list[item], &body);
+	macro_body_read(index, &index->items.list[item], &body);
 	for (size_t i = 0; i < body.tokens.count; i++) {
 		const struct token *token = &body.tokens.list[i];
 		bool used = token->kind == TOKEN_NAME &&
@@ -316,7 +271,7 @@ static void add_uses(struct pastes *pastes, uint32_t item, const struct paste *p
 		if (is_char(&body, i + 1, '(') && whole_paste(pastes, token))
 			i = behind_arguments(&body, i);
 	}
-	body_deinit(&body);
+	macro_body_deinit(&body);
 }
 
 /*
@@ -326,18 +281,14 @@ static void add_uses(struct pastes *pastes, uint32_t item, const struct paste *p
 static bool makes_nothing(const struct item_index *index, const struct item *macro)
 {
 	static const char *const wholes[] = {"__ASM_SEL", "__ASM_SEL_RAW", "static_assert"};
-	struct body body;
+	struct macro_body body;
 	bool found = false;
 
-	body_read(index, macro, &body);
-	for (size_t i = 0; body.tokens.count && i < ARRAY_SIZE(wholes); i++) {
-		const struct token *first = &body.tokens.list[0];
-
-		found |= first->length == strlen(wholes[i]) &&
-			 !memcmp(first->text, wholes[i], first->length) &&
+	macro_body_read(index, macro, &body);
+	for (size_t i = 0; body.tokens.count && i < ARRAY_SIZE(wholes); i++)
+		found |= token_is(&body.tokens.list[0], wholes[i]) &&
 			 behind_arguments(&body, 0) + 1 == body.tokens.count;
-	}
-	body_deinit(&body);
+	macro_body_deinit(&body);
 	return found;
 }
 

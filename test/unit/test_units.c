@@ -290,7 +290,23 @@ static const struct name_case {
 	 "static inline int NAME(g)(void) { return F; }\n#define NAME(n) x_##n", "x_g();", true},
 	{"#define F 1", "#define F 2",
 	 "#define __used __attribute__((__used__))\nstatic __used void g(void) { F; }", "int a;", true},
+	/* Includes that the configuration leaves out: uses.h has an array of F elements. */
+	{"#define F 1", "#define F 2", "#include <linux/uses.h>", "int a;", true},
+	{"#define F 1", "#define F 2", "#ifdef X\n#include <linux/uses.h>\n#endif", "int a;", true},
+	{"#define F 1", "#define F 2", "#ifdef CONFIG_ON\n#include <linux/uses.h>\n#endif", "int a;", true},
+	{"#define F 1", "#define F 2", "#ifdef CONFIG_OFF\n#include <linux/uses.h>\n#endif", "int a;",
+	 false},
+	/* A header that changes, too, and that the unit does not include. */
+	{"", "", "", "int a = APART;", false},
+	{"", "", "#include <linux/apart.h>", "int a = APART;", true},
 	/* Names that macros paste. */
+	{"int xq(void);", "long xq(void);", "#define SIZE(i) __ASM_SEL(i##l, i##q)", "char *a = SIZE(x);",
+	 false},
+	{"int xq(void);", "long xq(void);", "#define SIZE(i) SELECT(i##l, i##q)", "char *a = SIZE(x);",
+	 true},
+	{"int xq(void);", "long xq(void);", "#define SIZE(i) static_assert(i##q) + i##q",
+	 "int a = SIZE(x);", true},
+	{"int xq(void);", "long xq(void);", "#define SIZE(i) static_assert(i##q)", "SIZE(x);", false},
 	{"int test_dirty(void);", "long test_dirty(void);", "#define TEST(n) test_##n()",
 	 "int a = TEST(dirty);", true},
 	{"int test_dirty(void);", "long test_dirty(void);", "#define TEST(n) test_##n()",
@@ -439,6 +455,25 @@ static void split_text(const char *text, struct text_lines *ret)
 		ret->list[i].origin = 0;
 }
 
+static void add_change(struct changes *changes, const char *path, const char *old, const char *new)
+{
+	struct changed_file *file = changes_add(changes, path);
+
+	split_text(old, &file->old_lines);
+	split_text(new, &file->new_lines);
+}
+
+static void changes_deinit(struct changes *changes)
+{
+	for (size_t i = 0; i < changes->files.count; i++) {
+		text_lines_deinit(&changes->files.list[i].old_lines);
+		text_lines_deinit(&changes->files.list[i].new_lines);
+		free(changes->files.list[i].path);
+	}
+	vec_deinit(&changes->files);
+	map_deinit(&changes->by_path);
+}
+
 static bool keeps_unit(const struct name_case *row)
 {
 	_free_ char *old = header_text(row->old), *new = header_text(row->new);
@@ -446,39 +481,37 @@ static bool keeps_unit(const struct name_case *row)
 					row->source);
 	_free_ char *other = xasprintf("%s\n", row->other);
 	_free_ char *kept = xasprintf("%s/.pokepatch/graph", folder);
+	static const char apart[] = "#define APART 1\n";
 	struct changes changes = {};
 	struct include_graph graph;
 	struct name_filter filter;
-	struct changed_file *file;
 	const char *path;
 	bool keeps;
 
 	write_file("include/linux/h.h", old);
 	write_file("include/linux/other.h", other);
-	write_file("include/linux/odd.h", "#ifdef ODD\nint odd(int);\n#endif\n#define ODD 1\n");
+	write_file("include/linux/uses.h", "int uses[F];\n");
+	write_file("include/linux/apart.h", apart);
 	write_file("a.c", source);
 	write_file("include/generated/autoconf.h",
 		   "#define CONFIG_ON 1\n#define CONFIG_PART_MODULE 1\n#define CONFIG_NUMBER 4\n");
 	write_file(".pokepatch/ready", "");
 	unlink(kept); /* of the case before */
-	file = changes_add(&changes, "include/linux/h.h");
-	split_text(old, &file->old_lines);
-	split_text(new, &file->new_lines);
+	add_change(&changes, "include/linux/h.h", old, new);
+	add_change(&changes, "include/linux/apart.h", apart, "#define APART 2\n");
 	assert_no_error(include_graph_load(folder, "x86", &graph));
-	include_graph_change(&graph, file->path, &file->new_lines);
+	for (size_t i = 0; i < changes.files.count; i++)
+		include_graph_change(&graph, changes.files.list[i].path,
+				     &changes.files.list[i].new_lines);
 	path = map_get(&graph.files, "a.c");
 	assert_no_error(name_filter_init(&filter, folder, &changes, &graph));
-	if (filter.scope == FILTER_NAMES)
+	if (name_filter_any(&filter))
 		assert_no_error(name_filter_load(&filter, path));
 	name_filter_decide(&filter);
 	keeps = name_filter_keeps(&filter, &path, 1);
 	name_filter_deinit(&filter);
 	include_graph_deinit(&graph);
-	text_lines_deinit(&file->old_lines);
-	text_lines_deinit(&file->new_lines);
-	free(file->path);
-	vec_deinit(&changes.files);
-	map_deinit(&changes.by_path);
+	changes_deinit(&changes);
 	return keeps;
 }
 
