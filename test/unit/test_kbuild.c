@@ -186,6 +186,9 @@ static void test_manifest(void **state)
 	assert_true(sound);
 	sound = is_sound(folder, NULL);
 	assert_false(sound);
+	free(write_temp(notes, "manifest", "pokepatch manifest 2\n"));
+	sound = is_sound(folder, names);
+	assert_false(sound); /* it has no lines */
 	assert_null(remove_tree(folder));
 	free(notes);
 	free(folder);
