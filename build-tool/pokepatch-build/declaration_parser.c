@@ -608,6 +608,7 @@ static void read_declaration(struct parser *parser, struct cursor *cursor, const
 	struct reading reading = {.parser = parser, .last_name = NONE, .alone = NONE, .tag = NONE};
 	struct declaration *declaration = vec_push(&parser->declarations);
 	uint64_t hash = 0;
+	size_t nr_tokens = 0;
 	struct token token;
 
 	reading.index = (uint32_t)parser->declarations.count - 1;
@@ -620,10 +621,13 @@ static void read_declaration(struct parser *parser, struct cursor *cursor, const
 		}
 		hash = (hash ^ token.hash) * 0x9e3779b97f4a7c15;
 		hash ^= hash >> 29;
+		nr_tokens++;
 	} while (!read_token(&reading, &token));
 	declarator_end(&reading);
 	declaration = this_declaration(&reading);
 	declaration->root |= emits(&reading);
+	declaration->forward = nr_tokens == 3 && reading.aggregate == KEYWORD_AGGREGATE &&
+			       reading.tag != NONE;
 	declaration->end = (size_t)(cursor->at - text);
 	declaration->hash = hash;
 	declaration->nr_mentions = (uint32_t)parser->mentions.count - declaration->first_mention;

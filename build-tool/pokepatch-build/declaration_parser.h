@@ -33,6 +33,7 @@ struct declaration {
 	bool directive;	   /* matters to all that follow: #pragma pack */
 	bool implicit;	   /* the compiler may use it without a mention */
 	bool names;	   /* it declares some */
+	bool forward;	   /* "struct tag;" alone */
 	bool changed, reached;
 };
 

@@ -13,6 +13,7 @@
 
 #include "common/util.h"
 #include "pokepatch-build/c_tokens.h"
+#include "pokepatch-build/declaration_pairs.h"
 #include "pokepatch-build/declaration_parser.h"
 
 static const char *line_end(const char *at, const char *end)
@@ -58,80 +59,6 @@ bool preprocessed_differs(const char *a, size_t a_length, const char *b, size_t 
 }
 
 /* ---- what changed, and what it reaches -------------------------------------------- */
-
-struct place {
-	uint64_t hash;
-	size_t index;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static struct place *sorted_places(const struct declaration *list, size_t count)
-{
-	struct place *places = xcalloc(count + 1, sizeof(*places));
-
-	for (size_t i = 0; i < count; i++)
-		places[i] = (struct place){list[i].hash, i};
-	qsort(places, count, sizeof(*places), compare_places);
-	return places;
-}
-
-/* Whether the unchanged declarations of both sides are in the same order. */
-static bool same_order(const struct declaration *a, size_t a_count, const struct declaration *b,
-		       size_t b_count)
-{
-	size_t i = 0, j = 0;
-
-	for (;;) {
-		while (i < a_count && a[i].changed)
-			i++;
-		while (j < b_count && b[j].changed)
-			j++;
-		if (i == a_count || j == b_count)
-			return i == a_count && j == b_count;
-		if (a[i++].hash != b[j++].hash)
-			return false;
-	}
-}
-
-static void mark_changed(struct declaration *a, size_t a_count, struct declaration *b,
-			 size_t b_count)
-{
-	_free_ struct place *left = NULL, *right = NULL;
-	size_t i = 0, j = 0;
-
-	for (; a_count && b_count && a->hash == b->hash; a_count--, b_count--)
-		a++, b++;
-	while (a_count && b_count && a[a_count - 1].hash == b[b_count - 1].hash)
-		a_count--, b_count--;
-	for (size_t k = 0; k < a_count; k++)
-		a[k].changed = true;
-	for (size_t k = 0; k < b_count; k++)
-		b[k].changed = true;
-	left = sorted_places(a, a_count);
-	right = sorted_places(b, b_count);
-	while (i < a_count && j < b_count) {
-		if (left[i].hash == right[j].hash)
-			a[left[i++].index].changed = b[right[j++].index].changed = false;
-		else if (left[i].hash < right[j].hash)
-			i++;
-		else
-			j++;
-	}
-	if (same_order(a, a_count, b, b_count))
-		return;
-	for (size_t k = 0; k < a_count; k++)
-		a[k].changed = true;
-	for (size_t k = 0; k < b_count; k++)
-		b[k].changed = true;
-}
 
 /* Whether a changed declaration matters wherever it is. */
 static bool matters_itself(const struct declaration *declaration)
@@ -238,8 +165,9 @@ bool declarations_reach_code(const char *a, size_t a_length, const char *b, size
 		last = count;
 	list = parser.declarations.list;
 	if (!parser.unsure) {
-		mark_changed(list + first, last - first, list + count,
-			     parser.declarations.count - count);
+		declarations_mark_changed(&parser, (struct declaration_range){first, last},
+					  (struct declaration_range){
+						  count, parser.declarations.count});
 		result = changed_is_reached(&parser);
 	}
 	parser_deinit(&parser);

@@ -23,8 +23,9 @@ bool preprocessed_differs(const char *a, size_t a_length, const char *b, size_t 
  * declarations_reach_code - whether the declarations in which two preprocessed texts differ can
  * change code or data of the unit.
  *
- * A declaration that is new, gone, changed or moved matters if it emits code or data itself, or if
- * one that does so leads to it: by its identifiers, those of the declarations of these, and so on.
+ * A declaration that is new, gone or changed matters if it emits code or data itself, or if one that
+ * does so leads to it: by its identifiers, those of the declarations of these, and so on.  So does
+ * one that was moved past what it depends on (declaration_pairs.h).
  * Return: false only if no changed declaration matters; true also for text that is not understood.
  */
 bool declarations_reach_code(const char *a, size_t a_length, const char *b, size_t b_length);

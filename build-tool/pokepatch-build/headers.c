@@ -118,7 +118,8 @@ static void add_path(const struct search *search, const char *path, struct args 
 }
 
 /*
- * The files that the compiler reads for a user by itself: the source, and those of -include.
+ * The files that the compiler reads for a user by itself, in order: those of -include, and the
+ * source.
  * Return: whether the configuration is the kernel's, with no symbol defined for the user.
  */
 static bool user_paths(const struct search *search, const struct user *user, struct args *ret)
@@ -127,8 +128,6 @@ static bool user_paths(const struct search *search, const struct user *user, str
 	bool configured = true;
 
 	plan_add_command(&search->plan, user->planned, &argv);
-	add_path(search, user->source, ret);
-	add_path(search, "include/asm-generic/runtime-const.h", ret); /* unit_add_command() */
 	for (size_t i = 0; i < argv.count; i++) {
 		const char *arg = argv.list[i];
 
@@ -137,6 +136,8 @@ static bool user_paths(const struct search *search, const struct user *user, str
 		configured &= strncmp(arg, "-DCONFIG_", strlen("-DCONFIG_")) &&
 			      strncmp(arg, "-UCONFIG_", strlen("-UCONFIG_"));
 	}
+	add_path(search, "include/asm-generic/runtime-const.h", ret); /* unit_add_command() */
+	add_path(search, user->source, ret);
 	args_deinit(&argv);
 	return configured;
 }

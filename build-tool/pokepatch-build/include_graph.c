@@ -420,6 +420,20 @@ static void add_tails(const struct include_graph *graph, const struct include_li
 	}
 }
 
+bool include_graph_resolve(const struct include_graph *graph, const char *from,
+			   const char *spelled, path_list *ret)
+{
+	const struct include_line line = {.from = from, .spelled = spelled};
+	size_t before = ret->count;
+	bool found = is_beside(graph, &line, ret) || is_in_folders(graph, &line, ret);
+
+	/* #include_next of the same name finds another file than this one. */
+	found &= found && strcmp(ret->list[before], from) != 0;
+	if (!found)
+		add_tails(graph, &line, ret);
+	return found;
+}
+
 void include_graph_includes(const struct include_graph *graph, const char *path, path_list *ret,
 			    path_list *ret_lost)
 {
@@ -428,11 +442,8 @@ void include_graph_includes(const struct include_graph *graph, const char *path,
 	for (size_t i = 0; lines && i < lines->list.count; i++) {
 		const struct include_line *line = &lines->list.list[i];
 		size_t before = ret->count;
-		bool found = is_beside(graph, line, ret) || is_in_folders(graph, line, ret);
 
-		/* #include_next of the same name finds another file than this one. */
-		if (!found || !strcmp(ret->list[before], path))
-			add_tails(graph, line, ret);
+		include_graph_resolve(graph, path, line->spelled, ret);
 		if (line->spelled[0] == '"' && ret->count == before)
 			*vec_push(ret_lost) = line->spelled + 1;
 	}

@@ -56,6 +56,14 @@ void include_graph_reach(const struct include_graph *graph, const char *path,
 void reached_deinit(struct reached *reached);
 
 /*
+ * include_graph_resolve - append the files that an #include line may include.
+ * @spelled: the name with its opening quote or bracket
+ * Return: whether every unit has the first of them there, and no other
+ */
+bool include_graph_resolve(const struct include_graph *graph, const char *from,
+			   const char *spelled, path_list *ret);
+
+/*
  * include_graph_includes - append the files that a file's #include lines may include; borrowed from
  * the graph.
  * @ret_lost: gets the names in quotes that are no file's, as one is not that kbuild has not made

@@ -490,6 +490,15 @@ static void read_left_out(struct scan *scan, const struct token *token)
 	blank(scan, token);
 }
 
+static uint32_t uncertain_groups(const struct scan *scan)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < scan->groups.count; i++)
+		count += !scan->groups.list[i].certain;
+	return count;
+}
+
 static void read_directive(struct scan *scan, const struct token *directive)
 {
 	struct cursor line = {directive->text + 1, directive->text + directive->length, false};
@@ -522,6 +531,7 @@ static void read_directive(struct scan *scan, const struct token *directive)
 		bool by_macro = line.at < line.end && *line.at != '<' && *line.at != '"';
 
 		item_at(scan, item)->kind = by_macro ? ITEM_CONDITION : ITEM_INCLUDE;
+		item_at(scan, item)->uncertain = uncertain_groups(scan);
 		if (by_macro)
 			add_mentions(scan, &line, item);
 		else
@@ -663,6 +673,36 @@ static void read_token(struct scan *scan, const struct token *token)
 	scan->previous = INDEX_NONE;
 }
 
+/*
+ * The macro of a file that begins with "#ifndef NAME" and "#define NAME", and ends with the #endif
+ * of that without an #else; or INDEX_NONE.
+ */
+static uint32_t find_guard(const struct item_index *index, const struct indexed_file *file)
+{
+	const struct item *items = index->items.list;
+	uint32_t at = file->first_item, end = at + file->nr_items, begin;
+	struct token word;
+
+	while (at < end && items[at].kind == ITEM_NEUTRAL)
+		at++;
+	begin = at++;
+	if (at >= end || items[begin].kind != ITEM_CONDITION || items[begin].group != begin ||
+	    items[at].kind != ITEM_MACRO || items[at].is_undef)
+		return INDEX_NONE;
+	struct cursor line = {file->flat.text + items[begin].start + 1,
+			      file->flat.text + items[begin].end, false};
+	if (!next_token(&line, &word) || !token_is(&word, "ifndef") || !next_token(&line, &word) ||
+	    item_index_find(index, word.text, word.length, word.hash) != items[at].name)
+		return INDEX_NONE;
+	for (uint32_t i = at + 1; i < end; i++)
+		if (items[i].kind == ITEM_CONDITION && items[i].group == begin &&
+		    i != items[begin].group_end)
+			return INDEX_NONE;
+	for (at = end; items[at - 1].kind == ITEM_NEUTRAL;)
+		at--;
+	return items[begin].group_end == at - 1 ? items[begin + 1].name : INDEX_NONE;
+}
+
 uint32_t item_index_add(struct item_index *index, const char *path, const char *text, size_t length)
 {
 	struct scan scan = {.index = index, .file = (uint32_t)index->files.count};
@@ -694,6 +734,7 @@ uint32_t item_index_add(struct item_index *index, const char *path, const char *
 	if (scan.item != INDEX_NONE)
 		item_at(&scan, scan.item)->opaque = true;
 	file->nr_items = (uint32_t)index->items.count - file->first_item;
+	file->guard = find_guard(index, file);
 	vec_deinit(&scan.groups);
 	return scan.file;
 }

@@ -75,6 +75,7 @@ struct item {
 	 * that #if: the group's #endif, and the text that the group is within, or INDEX_NONE.
 	 */
 	uint32_t group, group_end, around;
+	uint32_t uncertain; /* of #include: how many #if are around it that are not known */
 	bool counts; /* what it mentions uses __COUNTER__, and not for names only */
 	/* Of text: */
 	bool opaque;     /* what it declares is not known, or it emits code by itself */
@@ -86,6 +87,7 @@ struct indexed_file {
 	const char *path;   /* borrowed */
 	struct buffer flat; /* the text without comments */
 	uint32_t first_item, nr_items;
+	uint32_t guard; /* the macro that keeps it from being read twice, or INDEX_NONE */
 	bool opaque; /* its brackets are unbalanced, so none of its text is understood */
 };
 

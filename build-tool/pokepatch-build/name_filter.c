@@ -40,6 +40,7 @@ struct filter_state {
 struct filter_header {
 	uint32_t unit;   /* the last unit that includes it */
 	bool keeps;      /* units that include it are kept */
+	bool reordered;  /* it has changed #include lines */
 };
 
 /* A file that units may include. */
@@ -90,8 +91,21 @@ static struct filter_state *state_of(struct name_filter *filter, uint32_t name)
 	return &filter->states.list[name];
 }
 
-/* Copy the #define and #undef lines of a source; scan_names() takes the rest of it as a whole. */
-static void copy_macros(const char *text, size_t length, struct buffer *ret)
+/* Directives of sources: their macros, and those that say what is included. */
+static const char *const macro_words[] = {"define", "undef", NULL};
+static const char *const order_words[] = {"include", "if", "el", "endif", NULL};
+
+static bool begins_with_any(const char *text, size_t length, const char *const *words)
+{
+	for (; *words; words++)
+		if (length >= strlen(*words) && !memcmp(text, *words, strlen(*words)))
+			return true;
+	return false;
+}
+
+/* Copy the directives of a source whose words begin with one of these. */
+static void copy_directives(const char *text, size_t length, const char *const *words,
+			    struct buffer *ret)
 {
 	const char *end = text + length, *line = text;
 
@@ -105,8 +119,7 @@ static void copy_macros(const char *text, size_t length, struct buffer *ret)
 				stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1)) ?: end;
 			for (at++; at < stop && (*at == ' ' || *at == '\t');)
 				at++;
-			if ((stop - at > 6 && !memcmp(at, "define", 6)) ||
-			    (stop - at > 5 && !memcmp(at, "undef", 5))) {
+			if (begins_with_any(at, (size_t)(stop - at), words)) {
 				buffer_add(ret, line, (size_t)(stop - line));
 				buffer_add(ret, "\n", 1);
 			}
@@ -158,7 +171,8 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 {
 	_free_ char *full = xasprintf("%s/%s", filter->tree, file->path);
 	_free_ char *text = NULL;
-	struct buffer macros = {}, flat = {};
+	struct buffer macros = {}, flat = {}, directives = {};
+	uint32_t sides[2] = {INDEX_NONE, INDEX_NONE};
 	size_t length;
 
 	if (file->changed || file->headers[0] != INDEX_NONE || file->headers[1] != INDEX_NONE ||
@@ -167,9 +181,16 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 	TRY(file_read(full, &text, &length));
 	if (file->is_header) {
 		file->headers[0] = item_index_add(&filter->index, file->path, text, length);
+		include_order_add(&filter->order, file->path, file->headers);
 		return NULL;
 	}
-	copy_macros(text, length, &macros);
+	copy_directives(text, length, order_words, &directives);
+	sides[0] = item_index_add(&filter->index, file->path, directives.text ?: "",
+				  directives.length);
+	include_order_add(&filter->order, file->path, sides);
+	buffer_deinit(&directives);
+	/* scan_names() takes the rest as a whole. */
+	copy_directives(text, length, macro_words, &macros);
 	if (macros.length)
 		file->headers[0] =
 			item_index_add(&filter->index, file->path, macros.text, macros.length);
@@ -336,6 +357,7 @@ struct error *name_filter_init(struct name_filter *filter, const char *tree,
 {
 	*filter = (struct name_filter){.tree = tree, .changes = changes, .graph = graph};
 	item_index_init(&filter->index);
+	include_order_init(&filter->order, &filter->index, graph);
 	TRY(read_configuration(filter));
 	for (size_t i = 0; i < changes->files.count; i++) {
 		const struct changed_file *changed = &changes->files.list[i];
@@ -350,6 +372,7 @@ struct error *name_filter_init(struct name_filter *filter, const char *tree,
 		file->headers[1] = add_lines(filter, changed->path, &changed->new_lines);
 		item_changes_find(&filter->index, file->headers[0], file->headers[1],
 				  &changed->new_lines, &filter->changed);
+		include_order_add(&filter->order, changed->path, file->headers);
 	}
 	return NULL;
 }
@@ -379,6 +402,7 @@ static bool add_roots(struct name_filter *filter, uint32_t number)
 		/* What is in its group has changed, too (item_changes.c). */
 		return item->group != INDEX_NONE &&
 		       filter->index.items.list[item->group].group_end != INDEX_NONE;
+	case ITEM_INCLUDE: /* include_order.h */
 	case ITEM_NEUTRAL:
 	case ITEM_LEFT_OUT:
 		return true;
@@ -394,13 +418,16 @@ static void add_header_roots(struct name_filter *filter, size_t *at)
 	const uint32_t *changed = filter->changed.list;
 	const uint32_t file = items[changed[*at]].file / 2 * 2;
 	const size_t first = *at;
-	bool keeps = false;
+	bool keeps = false, reordered = false;
 
-	for (; *at < filter->changed.count && items[changed[*at]].file / 2 * 2 == file; ++*at)
+	for (; *at < filter->changed.count && items[changed[*at]].file / 2 * 2 == file; ++*at) {
+		reordered |= items[changed[*at]].kind == ITEM_INCLUDE;
 		keeps |= !add_roots(filter, changed[*at]);
+	}
 	keeps |= item_changes_count(&filter->index, &changed[first], *at - first);
 	header_at(filter, file)->keeps |= keeps;
 	header_at(filter, file + 1)->keeps |= keeps;
+	header_at(filter, file)->reordered = header_at(filter, file + 1)->reordered = reordered;
 }
 
 /* Note the text that uses a macro to paste what it gives: __PASTE(a, b). */
@@ -441,6 +468,7 @@ void name_filter_decide(struct name_filter *filter)
 	for (size_t at = 0; at < filter->changed.count;)
 		add_header_roots(filter, &at);
 	keep_configuring(filter);
+	include_order_decide(&filter->order, &filter->changed);
 	pastes_init(&filter->pastes, &filter->index);
 	header_at(filter, (uint32_t)filter->index.files.count);
 	for (size_t i = 0; i < filter->pastes.whole.count; i++)
@@ -460,6 +488,8 @@ void name_filter_deinit(struct name_filter *filter)
 	vec_deinit(&filter->headers);
 	vec_deinit(&filter->waiting);
 	vec_deinit(&filter->pointers);
+	vec_deinit(&filter->reordered);
+	include_order_deinit(&filter->order);
 	map_deinit(&filter->by_path);
 	pastes_deinit(&filter->pastes);
 	item_index_deinit(&filter->index);
@@ -489,6 +519,8 @@ static bool note_file(struct name_filter *filter, const struct filter_file *file
 		if (file->headers[i] == INDEX_NONE)
 			continue;
 		filter->headers.list[file->headers[i]].unit = filter->unit;
+		if (i == 0 && filter->headers.list[file->headers[i]].reordered)
+			*vec_push(&filter->reordered) = file->path;
 		if (filter->headers.list[file->headers[i]].keeps)
 			return false;
 	}
@@ -501,7 +533,7 @@ static bool note_file(struct name_filter *filter, const struct filter_file *file
 static bool gather_files(struct name_filter *filter, const char *const *paths, size_t count)
 {
 	filter->unit++;
-	filter->waiting.count = 0;
+	filter->waiting.count = filter->reordered.count = 0;
 	for (size_t i = 0; i < count; i++)
 		*vec_push(&filter->waiting) = file_number(filter, paths[i]);
 	while (filter->waiting.count) {
@@ -724,7 +756,9 @@ bool name_filter_keeps(struct name_filter *filter, const char *const *paths, siz
 
 	if (!name_filter_any(filter))
 		return false;
-	keeps = !gather_files(filter, paths, count);
+	keeps = !gather_files(filter, paths, count) ||
+		(filter->reordered.count &&
+		 !include_order_same(&filter->order, paths, count, &filter->reordered));
 	filter->waiting.count = 0;
 	for (size_t i = 0; i < filter->roots.count; i++)
 		if (in_unit(filter, filter->roots.list[i].item))

@@ -8,13 +8,15 @@
  * kept if this leads to a file of its own that is no header, or to something in a header that code
  * need not mention: a variable, a macro whose expansion may declare something.  A condition (#if)
  * leads to all that is in its group.  A unit is kept also if it may include a header whose change
- * is not understood: a changed #include is not.
+ * is not understood, or one with a changed #include line that is not known to do nothing in the unit
+ * (include_order.h).
  */
 #ifndef POKEPATCH_NAME_FILTER_H
 #define POKEPATCH_NAME_FILTER_H
 
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/include_graph.h"
+#include "pokepatch-build/include_order.h"
 #include "pokepatch-build/item_changes.h"
 #include "pokepatch-build/mention_roles.h"
 #include "pokepatch-build/pasted_names.h"
@@ -24,6 +26,7 @@ struct name_filter {
 	const struct changes *changes;
 	const struct include_graph *graph;
 	struct item_index index;
+	struct include_order order;
 	struct pastes pastes;
 	VEC(struct filter_file) files;     /* that units may include, and their own */
 	struct map by_path;                /* from a path to 1 + the index in files */
@@ -33,6 +36,7 @@ struct name_filter {
 	VEC(struct filter_header) headers; /* the index's files */
 	VEC(uint32_t) waiting;             /* names */
 	name_list pointers;                /* names, while a mention is followed */
+	path_list reordered;               /* headers of the unit with changed #include lines */
 	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
 };
 
@@ -58,7 +62,7 @@ struct error *name_filter_load(struct name_filter *filter, const char *path);
 void name_filter_decide(struct name_filter *filter);
 /*
  * name_filter_keeps - whether the change may matter to a unit that was loaded.
- * @paths: its source, and the files that its flags include
+ * @paths: the files that its flags include, and its source, in the order in which they are read
  */
 bool name_filter_keeps(struct name_filter *filter, const char *const *paths, size_t count);
 

@@ -254,6 +254,31 @@ static void test_moved(void **state)
 	kept("{-struct s { int a; };|-}\n#pragma pack(1)\n{-|struct s { int a; };-}\n"
 	     "int g(struct s *s) { return s->a; }\n");
 	dropped("{-struct t;|-}struct s;{-|struct t;-}\nint g(void) { return 1; }\n");
+	/* Names that are declared once mean the same before and after. */
+	dropped("{-static inline int f(void) { return 1; }\n|-}struct s { int a; };\n"
+		"static inline int h(int i) { return i; }\n"
+		"{-|static inline int f(void) { return 1; }\n-}"
+		"int g(struct s *s) { return f() + h(s->a); }\n");
+	dropped("{-struct s *f(struct s *s);\n|-}struct s { int a; };\nint x(void);\n"
+		"{-|struct s *f(struct s *s);\n-}int g(struct s *s) { return f(s)->a + x(); }\n");
+	dropped("{-|struct s;\n-}int f(struct s *s);\nint g(struct s *s) { return f(s); }\n");
+	dropped("#pragma pack(1)\n{-struct s { int a; };\n|-}struct t { int b; };\n"
+		"{-|struct s { int a; };\n-}#pragma pack()\n"
+		"int g(struct s *s, struct t *t) { return s->a + t->b; }\n");
+	/* The second declaration may change what a mention means. */
+	kept("extern int a[];\n{-static inline int f(void) { return a[1]; }\n|-}extern int a[2];\n"
+	     "int x(void);\n{-|static inline int f(void) { return a[1]; }\n-}"
+	     "int g(void) { return f() + x(); }\n");
+	kept("int f(void);\n{-int f(void) __attribute__((const));\n|-}"
+	     "static inline int h(void) { return f(); }\nint x(void);\n"
+	     "{-|int f(void) __attribute__((const));\n-}int g(void) { return h() + x(); }\n");
+	kept("{-int f(void);\n|-}int f(void) __attribute__((const));\n{-|int f(void);\n-}"
+	     "int g(void) { return f(); }\n");
+	kept("{-static inline int f(void) { return 1; }\n|-}int x(void);\nint y(void);\n"
+	     "{-|static inline int f(void) { return 2; }\n-}int g(void) { return f() + x(); }\n");
+	kept("{-void *memset(void *);\n|-}int x(void);\nint y(void);\n{-|void *memset(void *);\n-}"
+	     "int g(void) { return x() + y(); }\n");
+	kept("struct s { int a; };\n{-|struct s { int a; };\n-}int g(struct s *s) { return s->a; }\n");
 }
 
 /* Text that is not understood is compiled. */

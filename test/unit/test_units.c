@@ -474,25 +474,23 @@ static void changes_deinit(struct changes *changes)
 	map_deinit(&changes->by_path);
 }
 
-static bool keeps_unit(const struct name_case *row)
+/* @row: its source is the whole one, its other header, too */
+static bool keeps(const struct name_case *row)
 {
 	_free_ char *old = header_text(row->old), *new = header_text(row->new);
-	_free_ char *source = xasprintf("#include <linux/h.h>\n#include <linux/other.h>\n%s\n",
-					row->source);
-	_free_ char *other = xasprintf("%s\n", row->other);
 	_free_ char *kept = xasprintf("%s/.pokepatch/graph", folder);
 	static const char apart[] = "#define APART 1\n";
 	struct changes changes = {};
 	struct include_graph graph;
 	struct name_filter filter;
 	const char *path;
-	bool keeps;
+	bool result;
 
 	write_file("include/linux/h.h", old);
-	write_file("include/linux/other.h", other);
+	write_file("include/linux/other.h", row->other);
 	write_file("include/linux/uses.h", "int uses[F];\n");
 	write_file("include/linux/apart.h", apart);
-	write_file("a.c", source);
+	write_file("a.c", row->source);
 	write_file("include/generated/autoconf.h",
 		   "#define CONFIG_ON 1\n#define CONFIG_PART_MODULE 1\n#define CONFIG_NUMBER 4\n");
 	write_file(".pokepatch/ready", "");
@@ -508,11 +506,21 @@ static bool keeps_unit(const struct name_case *row)
 	if (name_filter_any(&filter))
 		assert_no_error(name_filter_load(&filter, path));
 	name_filter_decide(&filter);
-	keeps = name_filter_keeps(&filter, &path, 1);
+	result = name_filter_keeps(&filter, &path, 1);
 	name_filter_deinit(&filter);
 	include_graph_deinit(&graph);
 	changes_deinit(&changes);
-	return keeps;
+	return result;
+}
+
+static bool keeps_unit(const struct name_case *row)
+{
+	_free_ char *source = xasprintf("#include <linux/h.h>\n#include <linux/other.h>\n%s\n",
+					row->source);
+	_free_ char *other = xasprintf("%s\n", row->other);
+	const struct name_case whole = {row->old, row->new, other, source, row->keeps};
+
+	return keeps(&whole);
 }
 
 static void test_units_by_names(void **state)
@@ -534,6 +542,79 @@ static void test_units_by_names(void **state)
 	}
 }
 
+#define OTHER "<linux/other.h>"
+#define GUARDED(text) "#ifndef O\n#define O\n" text "\n#endif\n"
+
+/* A header that changes includes another; "source" has what comes before the header. */
+static const struct name_case include_cases[] = {
+	{"", "#include " OTHER, GUARDED("int o;"), "#include " OTHER, false},
+	{"", "#include " OTHER, GUARDED("int o;"), "", true},
+	{"", "#include " OTHER, "int o;\n", "#include " OTHER, true},
+	{"#include " OTHER "\nextern int quiet;", "extern int quiet;\n#include " OTHER, GUARDED(""), "#include " OTHER,
+	 false},
+	{"#include " OTHER "\nextern int quiet;", "extern int quiet;\n#include " OTHER, GUARDED(""), "", true},
+	{"", "#include_next " OTHER, GUARDED("int o;"), "#include " OTHER, true},
+	{"", "#include OTHER", GUARDED("int o;"), "#include " OTHER, true},
+	/* Whether the other one is there already may depend on a macro. */
+	{"", "#include " OTHER, GUARDED(""), "#ifdef X\n#include " OTHER "\n#endif", true},
+	{"", "#include " OTHER, GUARDED(""), "#ifdef X\n#else\n#include " OTHER "\n#endif", true},
+	{"", "#include " OTHER, GUARDED(""), "#ifdef CONFIG_ON\n#include " OTHER "\n#endif",
+	 false},
+	{"", "#include " OTHER, GUARDED(""), "#ifdef CONFIG_OFF\n#include " OTHER "\n#endif",
+	 true},
+	{"", "#include " OTHER, GUARDED(""),
+	 "#if X\n#elif defined(CONFIG_ON)\n#include " OTHER "\n#endif", true},
+	/* Something else includes it. */
+	{"", "#include " OTHER, GUARDED(""), "#include <linux/by.h>", false},
+	{"", "#include " OTHER, GUARDED(""), "#include <linux/maybe.h>", true},
+	{"", "#include " OTHER, GUARDED(""), "#include \"by.c\"", false},
+	{"#include <linux/by.h>", "#include <linux/by.h>\n#include " OTHER, GUARDED(""), "", false},
+	{"#include <linux/by.h>", "#include " OTHER "\n#include <linux/by.h>", GUARDED(""), "",
+	 true},
+	{"#include <linux/maybe.h>", "#include <linux/maybe.h>\n#include " OTHER, GUARDED(""), "",
+	 true},
+	/* It begins before the header, and the header is a part of it. */
+	{"", "#include " OTHER, GUARDED("#include <linux/h.h>"), "#include " OTHER, false},
+	/* The header may come before it, too. */
+	{"", "#include " OTHER, GUARDED(""), "#ifdef X\n#include <linux/h.h>\n#endif\n#include " OTHER,
+	 true},
+	{"", "#include " OTHER, GUARDED(""), "#include MACRO\n#include " OTHER, true},
+	{"", "#include " OTHER, GUARDED(""), "#include <trace/define_trace.h>\n#include " OTHER,
+	 false},
+	/* What looks like a guard is none. */
+	{"", "#include " OTHER, GUARDED(""), "#include " OTHER "\n#undef O", true},
+	{"", "#include " OTHER, GUARDED(""), "#define O\n#include " OTHER, true},
+	{"", "#include " OTHER, GUARDED("") "int o;\n", "#include " OTHER, true},
+	{"", "#include " OTHER, GUARDED("#else"), "#include " OTHER, true},
+	{"", "#include " OTHER, "#ifdef O\n#define O\n#endif\n", "#include " OTHER, true},
+	{"", "#include " OTHER, "#ifndef O\n#define P\n#endif\n", "#include " OTHER, true},
+	{"", "#include " OTHER, "int o;\n" GUARDED(""), "#include " OTHER, true},
+	{"", "#include " OTHER, "#ifndef O\nint o;\n#define O\n#endif\n", "#include " OTHER, true},
+};
+
+static void test_units_by_includes(void **state)
+{
+	(void)state;
+	write_file("include/linux/by.h", "#include " OTHER "\n");
+	write_file("include/linux/maybe.h", "#ifdef X\n#include " OTHER "\n#endif\n");
+	write_file("by.c", "#include " OTHER "\n");
+	write_file("include/trace/define_trace.h", "#include TRACE_INCLUDE(x)\n");
+	for (size_t i = 0; i < ARRAY_SIZE(include_cases); i++) {
+		const struct name_case *row = &include_cases[i];
+		_free_ char *source = xasprintf("%s\n#include <linux/h.h>\nint a;\n", row->source);
+
+		for (int swapped = 0; swapped < 2; swapped++) {
+			const struct name_case sides = {swapped ? row->new : row->old,
+							swapped ? row->old : row->new, row->other,
+							source, row->keeps};
+
+			if (keeps(&sides) != row->keeps)
+				fail_msg("name_filter_keeps() is %d: %s => %s; %s; %s", !row->keeps,
+					 sides.old, sides.new, row->other, row->source);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +623,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_shadow, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_units_by_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_units_by_includes, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
