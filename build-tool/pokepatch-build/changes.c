@@ -16,6 +16,7 @@ static void changed_file_deinit(struct changed_file *file)
 		free(file->added.list[i]);
 	vec_deinit(&file->added);
 	free(file->command);
+	free(file->sum);
 	free(file->path);
 	free(file->text);
 }
@@ -34,7 +35,26 @@ void changes_destroy(struct changes *changes)
 	map_deinit(&changes->rules_by_path);
 	map_deinit(&changes->refused);
 	args_deinit(&changes->unused);
+	for (size_t i = 0; i < changes->reached_lists.count; i++) {
+		vec_deinit(&changes->reached_lists.list[i]->list);
+		free(changes->reached_lists.list[i]->source);
+		free(changes->reached_lists.list[i]);
+	}
+	vec_deinit(&changes->reached_lists);
+	map_deinit(&changes->reached);
 	free(changes);
+}
+
+struct changed_paths *changes_reached(struct changes *changes, const char *source)
+{
+	struct changed_paths *paths = map_get(&changes->reached, source);
+
+	if (paths)
+		return paths;
+	paths = *vec_push(&changes->reached_lists) = xcalloc(1, sizeof(*paths));
+	paths->source = xstrdup(source);
+	*map_slot(&changes->reached, paths->source) = paths;
+	return paths;
 }
 
 struct changed_file *changes_find(const struct changes *changes, const char *path)
@@ -42,6 +62,14 @@ struct changed_file *changes_find(const struct changes *changes, const char *pat
 	uintptr_t place = (uintptr_t)map_get(&changes->by_path, path);
 
 	return place ? &changes->files.list[place - 1] : NULL;
+}
+
+void changes_add_sum(const struct changes *changes, const char *path, struct buffer *ret)
+{
+	const struct changed_file *file = changes_find(changes, path);
+
+	if (file && file->sum)
+		buffer_add_string(ret, file->sum);
 }
 
 static void set_place(struct changes *changes, size_t index)
@@ -100,11 +128,21 @@ struct error *build_make_shadow(struct build *build)
 	return shadow_init(build->shadow, build->tree, folder);
 }
 
+static void set_sum(struct changed_file *file, const struct buffer *text)
+{
+	char sum[65] = "none";
+
+	if (!file->deleted)
+		sha256_hex(text->text ?: "", text->length, sum);
+	free(file->sum);
+	file->sum = xasprintf("%s %s\n", file->path, sum);
+}
+
 struct error *build_fill_shadow(struct build *build)
 {
 	TRY(shadow_refresh(build->shadow));
 	for (size_t i = 0; i < build->changes->files.count; i++) {
-		const struct changed_file *file = &build->changes->files.list[i];
+		struct changed_file *file = &build->changes->files.list[i];
 		struct buffer text = {};
 		struct error *error;
 
@@ -114,6 +152,7 @@ struct error *build_fill_shadow(struct build *build)
 		error = file->deleted ? shadow_take(build->shadow, file->path)
 				      : shadow_put(build->shadow, file->path, text.text ?: "",
 						   text.length);
+		set_sum(file, &text);
 		buffer_deinit(&text);
 		if (error)
 			return error;

@@ -10,25 +10,46 @@ struct changed_file {
 	char *path; /* in the tree */
 	char *text; /* the tree's version; the lines point into it and into the diffs */
 	struct text_lines old_lines, new_lines;
-	bool created;	 /* the tree has no such file; its old text is empty */
-	bool deleted;	 /* the diffs remove it */
-	bool renamed;	 /* created or deleted by a diff that renames a file */
-	bool outside;	 /* of --module-source, not of the kernel */
+	bool created;    /* the tree has no such file; its old text is empty */
+	bool deleted;    /* the diffs remove it */
+	bool renamed;    /* created or deleted by a diff that renames a file */
+	bool outside;    /* of --module-source, not of the kernel */
 	bool instrument; /* compile it with markers, whether its text changes or not */
-	char *command; /* of a new source file: what kbuild would compile it with; or NULL */
+	char *command;   /* of a new source file: what kbuild would compile it with; or NULL */
+	char *sum;       /* of its text in the shadow, once it is there: see changes_add_sum() */
 	VEC(char *) added; /* owns the text of lines in new_lines that we added ourselves */
+};
+
+/* The changed files that a unit may include. */
+struct changed_paths {
+	char *source;           /* of the unit */
+	VEC(const char *) list; /* borrowed from the files */
 };
 
 struct changes {
 	VEC(struct changed_file) files; /* sorted by path once all diffs are applied */
 	VEC(struct changed_file) rules; /* what is not compiled but decides it: build_rules.h */
-	struct map rules_by_path;	/* likewise, as by_path */
-	struct map by_path;		/* from a path to 1 + the index in files */
-	struct map refused;		/* refused paths: skip further diffs of these */
+	struct map rules_by_path;       /* likewise, as by_path */
+	struct map by_path;             /* from a path to 1 + the index in files */
+	struct map refused;             /* refused paths: skip further diffs of these */
 	struct args unused; /* folders that the configuration does not use (build_rules.c) */
 	bool unused_known;
+	/*
+	 * From a unit's source to the changed files that it may include; of units of which that is
+	 * known, because headers change (headers.c).
+	 */
+	struct map reached;
+	VEC(struct changed_paths *) reached_lists; /* owns them */
 };
+
 void changes_destroy(struct changes *changes);
+/* changes_reached - the list for a unit's source, which is made if there is none. */
+struct changed_paths *changes_reached(struct changes *changes, const char *source);
+/*
+ * changes_add_sum - append a line for keys of kept objects: the path of a changed file of the kernel
+ * that is in the shadow, and the SHA-256 of its text, or "none".
+ */
+void changes_add_sum(const struct changes *changes, const char *path, struct buffer *ret);
 /* changes_find - the changed file at path, which changes owns; or NULL. */
 struct changed_file *changes_find(const struct changes *changes, const char *path);
 /*

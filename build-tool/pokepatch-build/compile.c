@@ -289,30 +289,15 @@ static bool is_common(const char *path)
 	return !has_suffix(path, ".c");
 }
 
-/* Append the text of a changed file as the compiler finds it. */
-static struct error *add_text(const struct build *build, const char *file, struct buffer *ret)
+/* The sums of the changed files that are part of all patched objects' keys. */
+static void common_sums(const struct build *build, struct buffer *ret)
 {
-	_free_ char *path = xasprintf("%s/%s", build->shadow->folder, file);
-	_free_ char *text = NULL;
-	size_t length = 0;
-	char sum[65] = "none";
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
 
-	if (file_exists(path)) {
-		TRY(file_read(path, &text, &length));
-		sha256_hex(text, length, sum);
+		if (is_common(file->path) && file->sum)
+			buffer_add_string(ret, file->sum);
 	}
-	buffer_printf(ret, "%s %s\n", file, sum);
-	return NULL;
-}
-
-/* The texts of the changed files that are part of all patched objects' keys. */
-static struct error *common_texts(const struct build *build, struct buffer *ret)
-{
-	buffer_add_string(ret, "patched\n");
-	for (size_t i = 0; i < build->changes->files.count; i++)
-		if (is_common(build->changes->files.list[i].path))
-			TRY(add_text(build, build->changes->files.list[i].path, ret));
-	return NULL;
 }
 
 /* Files of --module-source are the user's, who changes them: they are not kept. */
@@ -321,30 +306,33 @@ static bool is_kept(const struct unit *unit)
 	return !unit->outside && !unit->is_new;
 }
 
-static struct error *patched_key(const struct build *build, const struct unit *unit,
-				 const struct args *command, const struct buffer *common, char *ret)
+/* @common: the sums for units of which it is not known what they may include */
+static void patched_key(const struct build *build, const struct unit *unit,
+			const struct args *command, const struct buffer *common, char *ret)
 {
-	struct buffer source = {};
-	struct error *error = NULL;
+	const struct changed_paths *reached = map_get(&build->changes->reached, unit->source);
+	struct buffer sums = {};
 
-	buffer_add(&source, common->text, common->length);
-	for (size_t i = 0; !error && i < unit->nr_changed_files; i++)
+	buffer_add_string(&sums, "patched\n");
+	if (!reached)
+		buffer_add(&sums, common->text, common->length);
+	for (size_t i = 0; reached && i < reached->list.count; i++)
+		changes_add_sum(build->changes, reached->list.list[i], &sums);
+	for (size_t i = 0; i < unit->nr_changed_files; i++)
 		if (!is_common(unit->changed_files[i]))
-			error = add_text(build, unit->changed_files[i], &source);
-	if (!error)
-		object_cache_key(build, command, source.text, ret);
-	buffer_deinit(&source);
-	return error;
+			changes_add_sum(build->changes, unit->changed_files[i], &sums);
+	object_cache_key(build, command, sums.text, ret);
+	buffer_deinit(&sums);
 }
 
-static struct error *make_keys(const struct build *build, struct jobs *jobs)
+static void make_keys(const struct build *build, struct jobs *jobs)
 {
 	bool patched = keeps_patched(build);
 	struct buffer common = {};
-	struct error *error = patched ? common_texts(build, &common) : NULL;
 	char key[65];
 
-	for (size_t i = 0; !error && i < jobs->units.count; i++) {
+	common_sums(build, &common);
+	for (size_t i = 0; i < jobs->units.count; i++) {
 		const struct unit *unit = jobs->units.list[i];
 		struct job *job = &jobs->list[i * SIDES];
 
@@ -354,17 +342,10 @@ static struct error *make_keys(const struct build *build, struct jobs *jobs)
 		job[SIDE_ORIGINAL].key = xstrdup(key);
 		if (!patched)
 			continue;
-		error = patched_key(build, unit, &job[SIDE_PATCHED].args, &common, key);
-		if (!error)
-			job[SIDE_PATCHED].key = xstrdup(key);
+		patched_key(build, unit, &job[SIDE_PATCHED].args, &common, key);
+		job[SIDE_PATCHED].key = xstrdup(key);
 	}
 	buffer_deinit(&common);
-	return error;
-}
-
-static char *objects_folder(const struct build *build)
-{
-	return xasprintf("%s/.pokepatch/objects", build->tree);
 }
 
 static const char *job_object(const struct jobs *jobs, size_t job)
@@ -378,9 +359,9 @@ static const char *job_object(const struct jobs *jobs, size_t job)
 static struct error *load_kept(const struct build *build, struct jobs *jobs,
 			       struct proc_result *results)
 {
-	_free_ char *folder = objects_folder(build);
+	_free_ char *folder = object_cache_folder(build);
 
-	TRY(make_keys(build, jobs));
+	make_keys(build, jobs);
 	for (size_t i = 0; i < jobs->units.count * SIDES; i++)
 		if (jobs->list[i].key)
 			TRY(object_cache_load(folder, jobs->list[i].key, job_object(jobs, i),
@@ -394,6 +375,7 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
  */
 static bool key_has_all(const struct build *build, const struct unit *unit)
 {
+	const struct changed_paths *reached = map_get(&build->changes->reached, unit->source);
 	changed_list files = {};
 	struct error *error = find_read(build, unit, &files);
 	bool has = !error;
@@ -401,9 +383,13 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 
 	error_destroy(error);
 	for (size_t i = 0; i < unit->nr_changed_files; i++)
-		map_slot(&own, unit->changed_files[i]);
+		if (!is_common(unit->changed_files[i]))
+			map_slot(&own, unit->changed_files[i]);
+	for (size_t i = 0; reached && i < reached->list.count; i++)
+		map_slot(&own, reached->list.list[i]);
 	for (size_t i = 0; has && i < files.count; i++)
-		has = is_common(files.list[i]->path) || map_has(&own, files.list[i]->path);
+		has = (!reached && is_common(files.list[i]->path)) ||
+		      map_has(&own, files.list[i]->path);
 	map_deinit(&own);
 	vec_deinit(&files);
 	return has;
@@ -412,7 +398,7 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 static void keep_objects(const struct build *build, const struct jobs *jobs,
 			 const struct proc_result *results)
 {
-	_free_ char *folder = objects_folder(build);
+	_free_ char *folder = object_cache_folder(build);
 	bool stored = false;
 
 	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {

@@ -11,10 +11,10 @@ struct pairs {
 	struct parser *parser;
 	struct declaration *a, *b;
 	size_t a_first; /* a's index in the parser */
-	size_t a_all;	/* how many declarations the first text has */
+	size_t a_all;   /* how many declarations the first text has */
 	size_t a_count, b_count;
 	uint32_t *partners; /* for each of a its place in b, or NONE */
-	bool *fixed;	    /* for each of a: a pair of which the order is the same on both sides */
+	bool *fixed;        /* for each of a: a pair of which the order is the same on both sides */
 };
 
 struct place {
@@ -103,8 +103,8 @@ static uint32_t *count_directives(const struct declaration *list, size_t count)
 }
 
 /*
- * Whether a name has several declarations, and the moved one is one of them, past which mentions may
- * have come, or has passed one of them.
+ * Whether a name has several declarations, and the moved one is one of them, past which mentions
+ * may have come, or has passed one of them.
  */
 static bool passes_declaration(const struct pairs *pairs, size_t moved, uint32_t name)
 {
@@ -124,8 +124,8 @@ static bool passes_declaration(const struct pairs *pairs, size_t moved, uint32_t
 		if (declaration < pairs->a_first || other >= pairs->a_count ||
 		    pairs->partners[other] == NONE)
 			continue;
-		passes |= other == moved || (other < moved) != (pairs->partners[other] <
-								pairs->partners[moved]);
+		passes |= other == moved ||
+			  (other < moved) != (pairs->partners[other] < pairs->partners[moved]);
 	}
 	return passes && count > 1;
 }

@@ -14,8 +14,8 @@ struct declaration_range {
 };
 
 /*
- * declarations_mark_changed - set ->changed of the declarations that only one text has, and of those
- * that were moved if that may change what they mean, or what others mean by them.
+ * declarations_mark_changed - set ->changed of the declarations that only one text has, and of
+ * those that were moved if that may change what they mean, or what others mean by them.
  * @a: where the first text differs from the second; the parser has read all of the first
  * @b: where the second text differs from the first
  *

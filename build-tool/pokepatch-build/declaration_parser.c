@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "pokepatch-build/c_tokens.h"
+#include "pokepatch-build/counted_names.h"
 
 #define NONE DECLARATIONS_NONE
 
@@ -249,6 +250,7 @@ struct reading {
 	bool is_function, in_initializer;
 	bool at_paren;	 /* the last token was its first parenthesis */
 	bool wants_name; /* the name is the next identifier: int (*name)(void) */
+	unsigned long counted; /* 1 + the first number of __COUNTER__ in a name, or 0 */
 	uint32_t alone;	 /* NAME in "x (NAME", which is a name if "x (NAME)(" follows, or NONE */
 	/* After struct, union or enum: */
 	enum keyword aggregate;
@@ -603,6 +605,28 @@ static bool emits(const struct reading *reading)
 	return false;
 }
 
+/*
+ * The hash of a token.  Of a number that __COUNTER__ gave a name, only the distance from the first in
+ * the declaration counts.
+ */
+static uint64_t token_meaning(struct reading *reading, const struct token *token)
+{
+	const bool quoted = token->kind == TOKEN_QUOTED;
+	const char *text = token->text + quoted;
+	size_t length = token->length - 2 * quoted, at, digits;
+	unsigned long number;
+
+	if ((!quoted && token->kind != TOKEN_NAME) || length < 2 || text[0] != '_' ||
+	    text[1] != '_' || !counted_number(text, length, &at, &digits) || digits > 9)
+		return token->hash;
+	number = strtoul(text + at, NULL, 10);
+	if (!reading->counted)
+		reading->counted = number + 1;
+	number -= reading->counted - 1;
+	return token_name_hash(text, at) * 31 +
+	       token_name_hash(text + at + digits, length - at - digits) * 17 + number + quoted;
+}
+
 static void read_declaration(struct parser *parser, struct cursor *cursor, const char *text)
 {
 	struct reading reading = {.parser = parser, .last_name = NONE, .alone = NONE, .tag = NONE};
@@ -619,7 +643,7 @@ static void read_declaration(struct parser *parser, struct cursor *cursor, const
 			parser->unsure = true;
 			return;
 		}
-		hash = (hash ^ token.hash) * 0x9e3779b97f4a7c15;
+		hash = (hash ^ token_meaning(&reading, &token)) * 0x9e3779b97f4a7c15;
 		hash ^= hash >> 29;
 		nr_tokens++;
 	} while (!read_token(&reading, &token));

@@ -3,6 +3,7 @@
  * Whether a changed header matters to a unit, judged from the unit's preprocessed text before and
  * after (gcc -E).  A unit is compiled unless the answer is a certain no.
  *
+ * Numbers that __COUNTER__ gives names do not count (counted_names.h), but for preprocessed_differs().
  * Both functions are for C, not for assembler, and disregard line markers (# N "file").  Lines
  * reach code in two ways.  __LINE__ is a number in the text, and counts.  What the compiler itself
  * writes down does not: debug information, and the places of -fsanitize's checks.

@@ -8,7 +8,9 @@
 
 #include "common/proc.h"
 #include "pokepatch-build/changes.h"
+#include "pokepatch-build/counted_names.h"
 #include "pokepatch-build/declarations.h"
+#include "pokepatch-build/header_verdicts.h"
 #include "pokepatch-build/include_graph.h"
 #include "pokepatch-build/name_filter.h"
 #include "pokepatch-build/plan.h"
@@ -21,11 +23,11 @@ enum { ORIGINAL, PATCHED, SIDES };
 
 /* What a unit is to the patch. */
 enum kind {
-	KIND_UNIT,	/* linked into vmlinux or a module */
-	KIND_ASSEMBLY,	/* likewise, of a .S file */
+	KIND_UNIT,     /* linked into vmlinux or a module */
+	KIND_ASSEMBLY, /* likewise, of a .S file */
 	KIND_VDSO,
 	KIND_CONSTANTS, /* compiled to make a header for assembly */
-	KIND_OTHER,	/* boot code, programs: nothing that runs in the kernel now */
+	KIND_OTHER,     /* boot code, programs: nothing that runs in the kernel now */
 };
 
 /* A unit that may include a changed header. */
@@ -33,10 +35,12 @@ struct user {
 	const struct planned *planned;
 	const char *source;
 	enum kind kind;
-	bool known;  /* a candidate already */
-	bool named;  /* it may mention what the change changes; only these are preprocessed */
-	bool exports; /* symbols, of which types may change though no code does (exports.c) */
-	bool differs;
+	bool known;   /* a candidate already */
+	bool named;   /* it may mention what the change changes; only these are preprocessed */
+	bool settled; /* its verdict was kept */
+	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
+	char *key;    /* of its verdict, or NULL if that cannot be kept */
+	struct verdict verdict;
 };
 
 struct search {
@@ -46,6 +50,8 @@ struct search {
 	struct plan plan;
 	struct reached reached;
 	struct name_filter filter;
+	struct map sums;       /* from a changed file to its line of shadow_add_sum() */
+	VEC(char *) sum_lines; /* owns them */
 	bool everywhere;
 	VEC(struct user) users;
 };
@@ -187,19 +193,19 @@ static struct error *filter_users(struct search *search)
 
 	TRY(name_filter_init(filter, search->build->tree, search->build->changes, &search->graph));
 	for (size_t i = 0; name_filter_any(filter) && i < search->users.count; i++)
-		if (follows_names(&search->users.list[i]))
+		if (search->users.list[i].kind == KIND_UNIT)
 			TRY(load_user(search, &search->users.list[i]));
 	name_filter_decide(filter);
 	for (size_t i = 0; i < search->users.count; i++) {
 		struct user *user = &search->users.list[i];
 
-		user->named = follows_names(user) ? is_named(search, user)
-						  : name_filter_any(filter);
+		user->named =
+			follows_names(user) ? is_named(search, user) : name_filter_any(filter);
 	}
 	return NULL;
 }
 
-/* ---- preprocessing ---------------------------------------------------------- */
+/* ---- commands --------------------------------------------------------------- */
 
 static const char *side_folder(const struct search *search, int side)
 {
@@ -238,6 +244,67 @@ static void add_command(const struct search *search, const struct user *user, si
 	args_deinit(&argv);
 }
 
+/* ---- verdicts that were kept ------------------------------------------------- */
+
+/*
+ * Make the key of a user's verdict, and note the changed files that the user may include, if all is
+ * known that they follow from.
+ */
+static void make_key(struct search *search, struct user *user)
+{
+	struct changes *changes = search->build->changes;
+	struct args paths = {}, command = {};
+	path_list found = {};
+	struct buffer texts = {};
+	char key[65];
+
+	user_paths(search, user, &paths);
+	if (name_filter_changed(&search->filter, (const char *const *)paths.list, paths.count,
+				&found)) {
+		struct changed_paths *reached = changes_reached(changes, user->source);
+
+		for (size_t i = 0; i < found.count; i++) {
+			*vec_push(&reached->list) = changes_find(changes, found.list[i])->path;
+			changes_add_sum(changes, found.list[i], &texts);
+		}
+		add_command(search, user, 0, ORIGINAL, false, &command);
+		verdict_key(search->build, &command, user->known, &texts, key);
+		user->key = xstrdup(key);
+	}
+	vec_deinit(&found);
+	args_deinit(&paths);
+	args_deinit(&command);
+	buffer_deinit(&texts);
+}
+
+static bool is_keepable(const struct search *search, const struct user *user)
+{
+	_free_ char *source = path_normalise(user->source);
+
+	return user->kind == KIND_UNIT && user->named && !search->build->options.instrument &&
+	       source && map_has(&search->graph.files, source);
+}
+
+/* Take the verdicts that earlier builds kept, and have the shadow follow their ways. */
+static struct error *take_verdicts(struct search *search)
+{
+	if (!name_filter_any(&search->filter))
+		return NULL;
+	for (size_t i = 0; i < search->users.count; i++) {
+		struct user *user = &search->users.list[i];
+
+		if (!is_keepable(search, user))
+			continue;
+		make_key(search, user);
+		user->settled = user->key && verdict_load(search->build, user->key, &user->verdict);
+		for (size_t j = 0; user->settled && j < user->verdict.ways.count; j++)
+			TRY(shadow_follow(search->build->shadow, user->verdict.ways.list[j]));
+	}
+	return NULL;
+}
+
+/* ---- running the compiler --------------------------------------------------- */
+
 /*
  * A candidate is compiled anyway: of it only the patched side's line markers are needed, which have
  * the ways that the compiler goes.
@@ -248,8 +315,8 @@ static bool needs_side(const struct user *user, int side)
 }
 
 /* Run the commands of a batch; *ret_ok has for each user whether its sides went well. */
-static struct error *run_batch(const struct search *search, struct user *const *users,
-			       size_t count, bool compile, bool *ret_ok)
+static struct error *run_batch(const struct search *search, struct user *const *users, size_t count,
+			       bool compile, bool *ret_ok)
 {
 	struct proc_command commands[BATCH * SIDES] = {};
 	struct proc_result results[BATCH * SIDES] = {};
@@ -320,12 +387,19 @@ static bool texts_differ(const struct user *user, const struct text texts[SIDES]
 				       texts[PATCHED].text, texts[PATCHED].length);
 }
 
-/* Have the shadow follow the ways with ".." that the compiler went, which line markers have. */
-static struct error *follow_markers(const struct search *search, const struct text *text)
+/*
+ * Have the shadow follow the ways with ".." that the compiler went, which line markers have.
+ * @ret_ways: gets them
+ */
+static struct error *follow_markers(const struct search *search, const struct text *text,
+				    struct args *ret_ways)
 {
 	struct shadow *shadow = search->build->shadow;
+	struct map known = {};
+	struct error *error = NULL;
 
-	for (const char *line = text->text; line; line = strchr(line, '\n')) {
+	args_deinit(ret_ways);
+	for (const char *line = text->text; line && !error; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (line[0] != '#' || line[1] != ' ')
 			continue;
@@ -335,9 +409,14 @@ static struct error *follow_markers(const struct search *search, const struct te
 		if (!memmem(start, length, "../", 3))
 			continue;
 		_free_ char *path = xstrndup(start + 1, length);
-		TRY(shadow_follow(shadow, path));
+		if (map_has(&known, path))
+			continue;
+		args_add(ret_ways, path);
+		map_slot(&known, ret_ways->list[ret_ways->count - 1]);
+		error = shadow_follow(shadow, path);
 	}
-	return NULL;
+	map_deinit(&known);
+	return error;
 }
 
 /* Read what was made of a user, and remove it.  The caller frees the texts, after errors, too. */
@@ -367,15 +446,17 @@ static struct error *judge(const struct search *search, struct user *user, size_
 	struct text texts[SIDES] = {};
 	struct error *error = NULL;
 
-	user->differs = !ok || user->known; /* compiling it will tell why */
-	user->exports = !ok;
+	user->failed = !ok;
+	user->verdict.differs = !ok || user->known;
+	user->verdict.exports = !ok;
 	if (ok)
 		error = take_texts(search, user, place, texts);
 	if (!error && ok)
-		error = follow_markers(search, &texts[PATCHED]);
+		error = follow_markers(search, &texts[PATCHED], &user->verdict.ways);
 	if (!error && ok && !user->known) {
-		user->differs = texts_differ(user, texts);
-		user->exports = has_exports(&texts[ORIGINAL]) || has_exports(&texts[PATCHED]);
+		user->verdict.differs = texts_differ(user, texts);
+		user->verdict.exports =
+			has_exports(&texts[ORIGINAL]) || has_exports(&texts[PATCHED]);
 	}
 	free(texts[ORIGINAL].text);
 	free(texts[PATCHED].text);
@@ -392,6 +473,26 @@ static struct error *try_batch(const struct search *search, struct user *const *
 	return NULL;
 }
 
+/* A verdict is final once nothing more is to be done for it. */
+static void keep_verdict(const struct search *search, const struct user *user)
+{
+	if (user->key && !user->failed)
+		verdict_store(search->build, user->key, &user->verdict);
+}
+
+static bool is_to_preprocess(const struct search *search, const struct user *user)
+{
+	(void)search;
+	return user->named && !user->settled;
+}
+
+static bool is_to_compile(const struct search *search, const struct user *user)
+{
+	/* Markers are in the patched side only. */
+	return user->kind == KIND_UNIT && user->verdict.differs && !user->known &&
+	       !user->verdict.exports && !user->settled && !search->build->options.instrument;
+}
+
 static struct error *preprocess_batch(const struct search *search, struct user *const *users,
 				      size_t count)
 {
@@ -400,7 +501,12 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 
 	TRY(try_batch(search, users, count));
 	/* The compiler went past changed files by "..", which now leads to the shadow. */
-	return shadow->names.count == real ? NULL : try_batch(search, users, count);
+	if (shadow->names.count != real)
+		TRY(try_batch(search, users, count));
+	for (size_t i = 0; i < count; i++)
+		if (!is_to_compile(search, users[i]))
+			keep_verdict(search, users[i]);
+	return NULL;
 }
 
 /* Compare the objects of users whose texts differ: text may differ in what no code comes of. */
@@ -417,33 +523,22 @@ static struct error *compile_batch(const struct search *search, struct user *con
 		if (ok[i])
 			error = take_texts(search, users[i], i, objects);
 		if (!error && ok[i])
-			users[i]->differs = objects[0].length != objects[1].length ||
-					    memcmp(objects[0].text, objects[1].text,
-						   objects[0].length);
+			users[i]->verdict.differs =
+				!objects_are_alike(objects[0].text, objects[0].length,
+						   objects[1].text, objects[1].length);
 		free(objects[ORIGINAL].text);
 		free(objects[PATCHED].text);
+		users[i]->failed = !ok[i];
+		if (!error)
+			keep_verdict(search, users[i]);
 	}
 	return error;
 }
 
-static bool is_to_preprocess(const struct search *search, const struct user *user)
-{
-	(void)search;
-	return user->named;
-}
-
-static bool is_to_compile(const struct search *search, const struct user *user)
-{
-	/* Markers are in the patched side only. */
-	return user->kind == KIND_UNIT && user->differs && !user->known && !user->exports &&
-	       !search->build->options.instrument;
-}
-
 /* Run a step for those users that it is for. */
-static struct error *for_users(struct search *search,
-			       bool (*is_for)(const struct search *, const struct user *),
-			       struct error *(*run)(const struct search *, struct user *const *,
-						    size_t))
+static struct error *
+for_users(struct search *search, bool (*is_for)(const struct search *, const struct user *),
+	  struct error *(*run)(const struct search *, struct user *const *, size_t))
 {
 	struct user *batch[BATCH];
 	size_t count = 0;
@@ -525,10 +620,11 @@ static void note_unplanned(struct search *search)
 
 		if (has_suffix(path, ".c") && map_has(&search->index->units, path) &&
 		    !map_has(&search->plan.by_source, path))
-			build_note(search->build,
-				   "%s: it may include a changed header, and was not looked at: the "
-				   "kernel's build does not say how it is compiled",
-				   path);
+			build_note(
+				search->build,
+				"%s: it may include a changed header, and was not looked at: the "
+				"kernel's build does not say how it is compiled",
+				path);
 	}
 }
 
@@ -543,9 +639,9 @@ static void take_users(struct search *search, struct candidates *candidates)
 
 		count += user->kind == KIND_UNIT;
 		named += user->kind == KIND_UNIT && user->named;
-		if (user->kind != KIND_UNIT && user->differs)
+		if (user->kind != KIND_UNIT && user->verdict.differs)
 			refuse_user(search->build, user);
-		if (user->kind != KIND_UNIT || !user->differs)
+		if (user->kind != KIND_UNIT || !user->verdict.differs)
 			continue;
 		taken++;
 		if (user->known)
@@ -555,7 +651,8 @@ static void take_users(struct search *search, struct candidates *candidates)
 	note_unplanned(search);
 	build_note(search->build,
 		   "changed headers may reach %zu unit%s, have names that %zu may mention, and "
-		   "matter to the code of %zu", count, count == 1 ? "" : "s", named, taken);
+		   "matter to the code of %zu",
+		   count, count == 1 ? "" : "s", named, taken);
 }
 
 static struct error *search_users(struct search *search, struct candidates *candidates)
@@ -578,6 +675,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	add_users(search, candidates);
 	add_constants(search);
 	TRY(filter_users(search));
+	TRY(take_verdicts(search));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
 	TRY(for_users(search, is_to_compile, compile_batch));
 	take_users(search, candidates);
@@ -595,6 +693,10 @@ struct error *headers_add_candidates(struct build *build, const struct source_in
 		any |= is_header(&build->changes->files.list[i]);
 	if (any)
 		error = search_users(&search, candidates);
+	for (size_t i = 0; i < search.users.count; i++) {
+		free(search.users.list[i].key);
+		args_deinit(&search.users.list[i].verdict.ways);
+	}
 	vec_deinit(&search.users);
 	reached_deinit(&search.reached);
 	name_filter_deinit(&search.filter);

@@ -5,8 +5,8 @@
  * change changes are left out (name_filter.h).  The others are preprocessed in the tree and in its
  * shadow, which takes a tenth of the time of compiling them; units whose texts are equal, or differ
  * in declarations that no code leads to, are left out.  Last, both sides of the rest are compiled
- * without debug information, and units whose objects are equal are left out, too, but for those
- * that export symbols.
+ * without debug information, and units whose objects are equal but for the numbers in unique names
+ * are left out, too, unless they export symbols.
  */
 #ifndef POKEPATCH_HEADERS_H
 #define POKEPATCH_HEADERS_H

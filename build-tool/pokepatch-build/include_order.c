@@ -24,14 +24,14 @@ static bool reads_tracers_again(const char *path)
 /* How far a unit has come with a file. */
 enum reach {
 	REACH_NOT,
-	REACH_MAYBE,	/* it may have included the file */
+	REACH_MAYBE,     /* it may have included the file */
 	REACH_CERTAINLY, /* it has begun to read the file, if not more */
 };
 
 struct order_file {
 	const char *path;
 	uint32_t sides[2]; /* in the index */
-	bool guarded;	   /* to include it again does nothing */
+	bool guarded;      /* to include it again does nothing */
 	uint32_t first_line, nr_lines;
 	uint32_t unit; /* the last one that came here */
 	enum reach reach;
@@ -39,7 +39,7 @@ struct order_file {
 
 /* An #include line. */
 struct order_line {
-	bool changed; /* only one side has it, or the #if that it is in is changed */
+	bool changed;  /* only one side has it, or the #if that it is in is changed */
 	bool single;   /* there is only one file that it can include */
 	bool certain;  /* the compiler obeys it whenever it reads the file */
 	bool by_macro; /* it may include anything */
@@ -111,8 +111,7 @@ static bool is_guarded(const struct include_order *order, const struct order_fil
 		if (file->sides[side] == INDEX_NONE)
 			continue;
 		indexed = &order->index->files.list[file->sides[side]];
-		guarded = indexed->guard != INDEX_NONE &&
-			  is_own_guard(order, file, indexed->guard);
+		guarded = indexed->guard != INDEX_NONE && is_own_guard(order, file, indexed->guard);
 		if (!guarded)
 			return false;
 	}
@@ -221,8 +220,8 @@ static void read_lines(struct include_order *order, uint32_t number)
 		} else if (both && items[old.at].hash == items[new.at].hash) {
 			add_line(order, number, old.number, old.at++, guards);
 			new.at++;
-		} else if (old.at < old.end && (both || order->changed[old.at] ||
-						new.at == new.end)) {
+		} else if (old.at < old.end &&
+			   (both || order->changed[old.at] || new.at == new.end)) {
 			order->changed[old.at] = true;
 			add_line(order, number, old.number, old.at++, guards);
 		} else {

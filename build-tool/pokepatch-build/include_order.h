@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether #include lines that changed headers have more, less or elsewhere change nothing for a unit:
- * wherever the unit comes to one of them, it has included that file already.
+ * Whether #include lines that changed headers have more, less or elsewhere change nothing for a
+ * unit: wherever the unit comes to one of them, it has included that file already.
  *
  * That is known for lines that no #if is around but those that known_conditions.h judges and a
  * header's guard (#ifndef NAME, #define NAME ... #endif).  A line in another #if is

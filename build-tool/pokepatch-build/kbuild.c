@@ -274,31 +274,40 @@ const char *kbuild_variable(char *const *environment, const char *name)
 }
 
 /*
- * Two of the top folder's subfolders, arch/x86 and arch/x86/lib, lead to arch/x86/lib/usercopy_64.o
- * (ARCH_CORE, ARCH_LIB).  Two makes at a time would compile it twice, and the second would not find
- * the file with its dependencies, which the first removes.
+ * Two of the top folder's subfolders lead to arch/x86/lib/usercopy_64.o: arch/x86, and arch/x86/lib,
+ * which kbuild has from ARCH_LIB.  Two makes at a time would compile it twice, with other flags, and
+ * remove each other's files.  One after the other, the right one is the last.
  */
-static bool is_reached_twice(const char *target)
+static bool is_reached_twice(const struct build *build, const char *target)
 {
-	return has_prefix(target, "./arch/") && strstr(target, "/lib/");
+	static const char *const variables[] = {"ARCH_CORE", "ARCH_LIB", "ARCH_DRIVERS"};
+
+	target += has_prefix(target, "./") ? strlen("./") : 0;
+	if (!has_prefix(target, "arch/"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		_free_ char *folders =
+			xstrdup(kbuild_variable(build->make_env, variables[i]) ?: "");
+		char *rest = folders, *folder;
+
+		while ((folder = strsep(&rest, " ")))
+			if (*folder && has_prefix(target, folder))
+				return true;
+	}
+	return false;
 }
 
-static unsigned int jobs_for(const struct build *build, char *const *targets)
-{
-	for (; *targets; targets++)
-		if (is_reached_twice(*targets))
-			return 1;
-	return build->options.jobs;
-}
-
-struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
-			  bool *ret_ok, struct buffer *ret_output)
+static struct error *run_make(const struct build *build, const char *directory,
+			      const struct args *targets, unsigned int jobs, bool *ret_ok,
+			      struct buffer *ret_output)
 {
 	struct proc_options options = {.dir = build->tree};
 	struct proc_result result = {};
 	struct args args = {};
 	struct error *error;
 
+	if (!targets->count)
+		return NULL;
 	args_add(&args, "env");
 	args_add(&args, "-i");
 	args_add_all(&args, build->make_env);
@@ -306,19 +315,36 @@ struct error *kbuild_make(const struct build *build, const char *directory, char
 	args_add(&args, "make");
 	args_add(&args, "-rRk");
 	args_add(&args, "--no-print-directory");
-	args_addf(&args, "-j%u", jobs_for(build, targets));
+	args_addf(&args, "-j%u", jobs);
 	args_add(&args, "-f");
 	args_add(&args, "scripts/Makefile.build");
 	args_addf(&args, "obj=%s", directory);
 	args_add(&args, "need-builtin=1");
 	args_add(&args, "need-modorder=1");
-	args_add_all(&args, targets);
+	args_add_all(&args, targets->list);
 	error = proc_run((const char *const *)args.list, &options, &result);
 	args_deinit(&args);
 	if (!error) {
-		*ret_ok = !result.status;
+		*ret_ok &= !result.status;
 		buffer_add(ret_output, result.out.text ? result.out.text : "", result.out.length);
 	}
 	proc_result_deinit(&result);
+	return error;
+}
+
+struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
+			  bool *ret_ok, struct buffer *ret_output)
+{
+	struct args once = {}, twice = {};
+	struct error *error;
+
+	*ret_ok = true;
+	for (; *targets; targets++)
+		args_add(is_reached_twice(build, *targets) ? &twice : &once, *targets);
+	error = run_make(build, directory, &once, build->options.jobs, ret_ok, ret_output);
+	if (!error)
+		error = run_make(build, directory, &twice, 1, ret_ok, ret_output);
+	args_deinit(&once);
+	args_deinit(&twice);
 	return error;
 }

@@ -47,6 +47,7 @@ struct filter_header {
 struct filter_file {
 	const char *path;
 	bool is_header, loaded;
+	bool diffed;         /* a diff changes it */
 	bool changed;        /* no header, and a diff changes it */
 	bool incomplete;     /* it includes a file that the tree does not have, by "name" */
 	uint32_t headers[2]; /* in the index: as it was, and as the diffs make it; or INDEX_NONE */
@@ -66,6 +67,7 @@ static uint32_t file_number(struct name_filter *filter, const char *path)
 		file = vec_push(&filter->files);
 		file->path = path;
 		file->is_header = has_suffix(path, ".h");
+		file->diffed = changes_find(filter->changes, path) != NULL;
 		file->headers[0] = file->headers[1] = INDEX_NONE;
 		*slot = (void *)filter->files.count;
 	}
@@ -295,7 +297,7 @@ static struct error *load_file(struct name_filter *filter, uint32_t number)
 	struct filter_file *file = &filter->files.list[number];
 
 	file->loaded = true;
-	file->changed = !file->is_header && changes_find(filter->changes, file->path);
+	file->changed = !file->is_header && file->diffed;
 	TRY(load_text(filter, file));
 	include_graph_includes(filter->graph, file->path, &includes, &lost);
 	if (file->is_header)
@@ -488,6 +490,7 @@ void name_filter_deinit(struct name_filter *filter)
 	vec_deinit(&filter->headers);
 	vec_deinit(&filter->waiting);
 	vec_deinit(&filter->pointers);
+	vec_deinit(&filter->gathered);
 	vec_deinit(&filter->reordered);
 	include_order_deinit(&filter->order);
 	map_deinit(&filter->by_path);
@@ -529,25 +532,57 @@ static bool note_file(struct name_filter *filter, const struct filter_file *file
 	return note_names(filter, file);
 }
 
-/* Find the files that a unit may include.  Return: whether they are understood. */
-static bool gather_files(struct name_filter *filter, const char *const *paths, size_t count)
+/* Find the files that a unit may include, in filter->gathered. */
+static void gather_files(struct name_filter *filter, const char *const *paths, size_t count)
 {
-	filter->unit++;
-	filter->waiting.count = filter->reordered.count = 0;
-	for (size_t i = 0; i < count; i++)
-		*vec_push(&filter->waiting) = file_number(filter, paths[i]);
-	while (filter->waiting.count) {
-		struct filter_file *file =
-			&filter->files.list[filter->waiting.list[--filter->waiting.count]];
+	name_list *list = &filter->gathered;
 
-		if (file->unit == filter->unit)
-			continue;
-		file->unit = filter->unit;
+	filter->unit++;
+	list->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t number = file_number(filter, paths[i]);
+
+		if (filter->files.list[number].unit != filter->unit)
+			*vec_push(list) = number;
+		filter->files.list[number].unit = filter->unit;
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		const struct filter_file *file = &filter->files.list[list->list[i]];
+
+		for (size_t j = 0; j < file->includes.count; j++) {
+			struct filter_file *included = &filter->files.list[file->includes.list[j]];
+
+			if (included->unit != filter->unit)
+				*vec_push(list) = file->includes.list[j];
+			included->unit = filter->unit;
+		}
+	}
+}
+
+/* Note the files that were gathered.  Return: whether they are understood. */
+static bool note_files(struct name_filter *filter)
+{
+	filter->reordered.count = 0;
+	for (size_t i = 0; i < filter->gathered.count; i++) {
+		const struct filter_file *file = &filter->files.list[filter->gathered.list[i]];
+
 		if (!file->loaded || !note_file(filter, file))
 			return false;
-		for (size_t i = 0; i < file->includes.count; i++)
-			if (filter->files.list[file->includes.list[i]].unit != filter->unit)
-				*vec_push(&filter->waiting) = file->includes.list[i];
+	}
+	return true;
+}
+
+bool name_filter_changed(struct name_filter *filter, const char *const *paths, size_t count,
+			 path_list *ret)
+{
+	gather_files(filter, paths, count);
+	for (size_t i = 0; i < filter->gathered.count; i++) {
+		const struct filter_file *file = &filter->files.list[filter->gathered.list[i]];
+
+		if (!file->loaded)
+			return false;
+		if (file->diffed)
+			*vec_push(ret) = file->path;
 	}
 	return true;
 }
@@ -756,7 +791,8 @@ bool name_filter_keeps(struct name_filter *filter, const char *const *paths, siz
 
 	if (!name_filter_any(filter))
 		return false;
-	keeps = !gather_files(filter, paths, count) ||
+	gather_files(filter, paths, count);
+	keeps = !note_files(filter) ||
 		(filter->reordered.count &&
 		 !include_order_same(&filter->order, paths, count, &filter->reordered));
 	filter->waiting.count = 0;

@@ -36,6 +36,7 @@ struct name_filter {
 	VEC(struct filter_header) headers; /* the index's files */
 	VEC(uint32_t) waiting;             /* names */
 	name_list pointers;                /* names, while a mention is followed */
+	name_list gathered;                /* files of the unit */
 	path_list reordered;               /* headers of the unit with changed #include lines */
 	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
 };
@@ -65,5 +66,12 @@ void name_filter_decide(struct name_filter *filter);
  * @paths: the files that its flags include, and its source, in the order in which they are read
  */
 bool name_filter_keeps(struct name_filter *filter, const char *const *paths, size_t count);
+
+/*
+ * name_filter_changed - append the changed files among those that a unit may include, which was
+ * loaded.  Return: false if they are not known.
+ */
+bool name_filter_changed(struct name_filter *filter, const char *const *paths, size_t count,
+			 path_list *ret);
 
 #endif /* POKEPATCH_NAME_FILTER_H */

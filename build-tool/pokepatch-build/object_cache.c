@@ -126,6 +126,11 @@ static bool split(const char *text, size_t length, const char **ret_object, size
 	return true;
 }
 
+char *object_cache_folder(const struct build *build)
+{
+	return xasprintf("%s/.pokepatch/objects", build->tree);
+}
+
 struct error *object_cache_load(const char *folder, const char *key, const char *object,
 				struct buffer *messages, bool *ret)
 {
@@ -140,7 +145,8 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 	error_destroy(file_read(path, &text, &length)); /* not readable: as if it was not there */
 	if (!text || !split(text, length, &bytes, &size, &said, &said_size))
 		return NULL;
-	TRY(file_write_scratch(object, bytes, size));
+	if (object)
+		TRY(file_write_scratch(object, bytes, size));
 	if (messages && said_size)
 		buffer_add(messages, said, said_size);
 	utimensat(AT_FDCWD, path, NULL, 0); /* it was used: see object_cache_trim() */
@@ -200,13 +206,14 @@ static struct error *store(const char *folder, const char *key, const char *obje
 	_free_ char *bytes = NULL;
 	struct buffer rest = {0}, text = {0};
 	struct error *error;
-	size_t size;
+	size_t size = 0;
 	char sum[65];
 
 	TRY(make_dirs(folder));
-	TRY(file_read(object, &bytes, &size));
+	if (object)
+		TRY(file_read(object, &bytes, &size));
 	buffer_printf(&rest, " %zu %zu\n", size, messages ? messages->length : 0);
-	buffer_add(&rest, bytes, size);
+	buffer_add(&rest, bytes ?: "", size);
 	if (messages && messages->length)
 		buffer_add(&rest, messages->text, messages->length);
 	sha256_hex(rest.text, rest.length, sum);

@@ -41,8 +41,12 @@ void object_cache_key(const struct build *build, const struct args *command, con
 char *tool_find(const char *name);
 void tool_describe(struct buffer *text, const char *folder, const char *name);
 
+/* object_cache_folder - where objects of units are kept; the caller frees it. */
+char *object_cache_folder(const struct build *build);
+
 /*
  * object_cache_load - write the kept object of that key to a new file.
+ * @object: NULL if only messages are kept
  * @messages: NULL, or gets what the compiler said
  * @ret: false if there is none, or a damaged one
  * Errors: the new file cannot be written.
@@ -51,7 +55,7 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 				struct buffer *messages, bool *ret);
 
 /*
- * object_cache_store - keep an object.  If that is not possible, as on a full disk, it is not kept.
+ * object_cache_store - keep an object, or only messages.  If that is not possible, as on a full disk, it is not kept.
  * @messages: what the compiler said; may be NULL
  * object_cache_trim - call it when a caller has stored all that it has: it reads the whole folder.
  * It removes the files that were used longest ago, until the others are within the limit.

@@ -441,6 +441,18 @@ units() {
 	grep -q '"parent" *: *"nf_tables"' r.json
 }
 
+@test "a unit that kbuild reaches by two ways is compiled once at a time, with its own flags" {
+	local target=$source/arch/x86/power/cpu.o round
+	edit arch/x86/power/cpu.c 's/CPU0 is offline/CPU 0 is offline/' >x.patch
+	# Two makes at a time disturb each other in one round of three.
+	for round in 1 2 3 4; do
+		rm -f "$target" "${target%/*}/.cpu.o.cmd"
+		build --dry-run -j 4 --report r.json x.patch
+		ends 0
+		sed -n 1p "${target%/*}/.cpu.o.cmd" | grep -q -- '-fno-stack-protector'
+	done
+}
+
 @test "generated headers are there: SELinux, ASN.1" {
 	edit security/selinux/avc.c 's/^int avc_has_perm(/int pp_x;\n&/' >x.patch
 	build --keep kept x.patch

@@ -281,6 +281,25 @@ static void test_moved(void **state)
 	kept("struct s { int a; };\n{-|struct s { int a; };\n-}int g(struct s *s) { return s->a; }\n");
 }
 
+/* A header that uses __COUNTER__ once more changes numbers in names behind it. */
+static void test_counted(void **state)
+{
+	(void)state;
+	dropped("static int __UNIQUE_ID_x{-7|8-} __attribute__((used)) = 1;\n");
+	dropped("int g(void) { int __UNIQUE_ID_x_{-99|100-}, __UNIQUE_ID_y_{-100|101-};\n"
+		"return __UNIQUE_ID_x_{-99|100-} + __UNIQUE_ID_y_{-100|101-}; }\n");
+	dropped("int g(void) { extern void __compiletime_assert_{-7|8-}(void); }\n");
+	dropped("asm(\".local \" \"__BTF_ID__struct__s__{-47182|47282-}\" \";\");\n");
+	dropped("asm(\"__initcall__kmod_m__{-7|8-}_31_f6\" \":\");\n");
+	kept("asm(\"__initcall__kmod_m__7_{-31|32-}_f6\" \":\");\n");
+	kept("int g(void) { int __UNIQUE_ID_x7, __UNIQUE_ID_x8; return __UNIQUE_ID_x{-7|8-}; }\n");
+	kept("int g(void) { return __UNIQUE_ID_x7 + __UNIQUE_ID_y{-7|8-}; }\n");
+	kept("int g(void) { return __UNIQUE_ID_{-x|y-}7; }\n");
+	kept("int g(void) { return __UNIQUE_ID_x{-7|-}; }\n");
+	kept("int g(void) { return UNIQUE_ID_x{-7|8-}; }\n");
+	kept("int g(void) { return {-7|8-}; }\n");
+}
+
 /* Text that is not understood is compiled. */
 static void test_unsure(void **state)
 {
@@ -328,7 +347,7 @@ int main(void)
 		cmocka_unit_test(test_tokens), cmocka_unit_test(test_unused),
 		cmocka_unit_test(test_roots),  cmocka_unit_test(test_reached),
 		cmocka_unit_test(test_moved),  cmocka_unit_test(test_unsure),
-		cmocka_unit_test(test_sure),
+		cmocka_unit_test(test_sure),   cmocka_unit_test(test_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was found out of units that changed headers may matter to, kept for the next build and for
+ * the next round of --leave-out, beside the objects of the tree (object_cache.h).
+ */
+#ifndef POKEPATCH_HEADER_VERDICTS_H
+#define POKEPATCH_HEADER_VERDICTS_H
+
+#include "common/args.h"
+#include "pokepatch-build/build.h"
+
+struct verdict {
+	bool differs; /* the unit must be compiled for the patch */
+	bool exports; /* it has exported symbols, of which types may change though no code does */
+	struct args ways; /* with "..", by which the compiler goes to what it includes */
+};
+
+/*
+ * verdict_key - what a verdict on a unit follows from.
+ * @command: what compiles its original
+ * @known: a diff changes the unit itself
+ * @texts: the sums of the changed files among those that it may include (struct changed_file)
+ */
+void verdict_key(const struct build *build, const struct args *command, bool known,
+		 const struct buffer *texts, char ret[65]);
+
+/* verdict_load - false: none is kept, or a damaged one.  The caller deinits ret->ways. */
+bool verdict_load(const struct build *build, const char *key, struct verdict *ret);
+/* verdict_store - keep a verdict; on a full disk it is not kept. */
+void verdict_store(const struct build *build, const char *key, const struct verdict *verdict);
+
+#endif /* POKEPATCH_HEADER_VERDICTS_H */
