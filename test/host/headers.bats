@@ -53,12 +53,53 @@ refused() {
 	[[ $output == *"may reach 24 units, have names that 0 may mention, and matter to the code of 0"* ]]
 }
 
+# preprocessed - build x.patch, and print how many units were preprocessed, on one side or both.
+preprocessed() {
+	"$program" -V -k "$release" --report report.json --dry-run x.patch >said 2>&1
+	jq -r '.units[].source' report.json | sort >units
+	grep -- ' -E ' said | grep -o '[^ ]*\.c$' | sort -u | wc -l
+}
+
+@test "what is found out of a unit is kept until a header that it may include differs" {
+	local number=$BASHPID$SECONDS first
+	edited fs/proc/internal.h "s/^\treturn pde->flags & PROC_ENTRY_PERMANENT;/\treturn pde->namelen != $number \&\& (pde->flags \& PROC_ENTRY_PERMANENT);/"
+	first=$(preprocessed)
+	[ "$first" -ge 2 ]
+	cp units before
+	[ "$(preprocessed)" -eq 0 ]
+	cmp before units
+	[ "$(cat units)" = $'fs/proc/generic.c\nfs/proc/inode.c' ]
+	# Three units include the other header, and only these are looked at again.
+	edited fs/proc/fd.h "s/^int proc_fd_permission(/extern int other_$number;\n&/"
+	again=$(preprocessed)
+	[ "$again" -lt "$first" ]
+	cmp before units
+}
+
+@test "a header that counts names (__COUNTER__) once more changes no unit behind it" {
+	edited fs/proc/internal.h 's/^extern struct kmem_cache \*proc_dir_entry_cache;/&\nstatic inline void never(int a) { BUILD_BUG_ON(a == 1); }/'
+	run -3 "$program" -V -k "$release" --dry-run x.patch
+	[[ $output == *"and matter to the code of 0"* ]]
+}
+
+@test "an #include of what all units have included by then changes none" {
+	edited include/linux/file.h 's/^#include <linux\/types.h>/&\n#include <linux\/compiler.h>/'
+	run -3 "$program" -k "$release" --dry-run x.patch
+	[[ $output =~ have\ names\ that\ ([0-9]+)\ may\ mention,\ and\ matter\ to\ the\ code\ of\ 0 ]]
+	[ "${BASH_REMATCH[1]}" -lt 10 ]
+}
+
 @test "a header is found by way of another folder" {
 	# acpiphp_glue.c includes "../pci.h".
 	edited drivers/pci/pci.h 's/^\treturn test_bit(PCI_DEV_ADDED, &dev->priv_flags);/\treturn dev->vendor \&\& test_bit(PCI_DEV_ADDED, \&dev->priv_flags);/'
 	made
 	grep -qx 'drivers/pci/hotplug/acpiphp_glue.c vmlinux' units
 	grep -qx 'drivers/pci/bus.c vmlinux' units
+	# The way is kept, too: without the objects, the same functions are changed.
+	cp functions before
+	find "$source/.pokepatch/objects" -size +8 -delete
+	made
+	cmp before functions
 }
 
 @test "a source that another folder's makefile compiles, by a name with .." {

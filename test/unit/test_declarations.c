@@ -261,6 +261,10 @@ static void test_moved(void **state)
 		"int g(struct s *s) { return f() + h(s->a); }\n");
 	dropped("{-struct s *f(struct s *s);\n|-}struct s { int a; };\nint x(void);\n"
 		"{-|struct s *f(struct s *s);\n-}int g(struct s *s) { return f(s)->a + x(); }\n");
+	dropped("struct s;\nstruct s;\n{-static inline int f(struct s *s) { return !s; }\n|-}"
+		"struct s { int a; };\nint x(void);\n"
+		"{-|static inline int f(struct s *s) { return !s; }\n-}"
+		"int g(struct s *s) { return f(s) + s->a + x(); }\n");
 	dropped("{-|struct s;\n-}int f(struct s *s);\nint g(struct s *s) { return f(s); }\n");
 	dropped("#pragma pack(1)\n{-struct s { int a; };\n|-}struct t { int b; };\n"
 		"{-|struct s { int a; };\n-}#pragma pack()\n"
@@ -291,6 +295,7 @@ static void test_counted(void **state)
 	dropped("int g(void) { extern void __compiletime_assert_{-7|8-}(void); }\n");
 	dropped("asm(\".local \" \"__BTF_ID__struct__s__{-47182|47282-}\" \";\");\n");
 	dropped("asm(\"__initcall__kmod_m__{-7|8-}_31_f6\" \":\");\n");
+	kept("asm(\"__initcall__kmod_m__{-7|8-}x\" \":\");\n");
 	kept("asm(\"__initcall__kmod_m__7_{-31|32-}_f6\" \":\");\n");
 	kept("int g(void) { int __UNIQUE_ID_x7, __UNIQUE_ID_x8; return __UNIQUE_ID_x{-7|8-}; }\n");
 	kept("int g(void) { return __UNIQUE_ID_x7 + __UNIQUE_ID_y{-7|8-}; }\n");

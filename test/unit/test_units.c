@@ -586,6 +586,7 @@ static const struct name_case include_cases[] = {
 	{"", "#include " OTHER, GUARDED(""), "#define O\n#include " OTHER, true},
 	{"", "#include " OTHER, GUARDED("") "int o;\n", "#include " OTHER, true},
 	{"", "#include " OTHER, GUARDED("#else"), "#include " OTHER, true},
+	{"", "#include " OTHER, GUARDED("#undef O"), "#include " OTHER, true},
 	{"", "#include " OTHER, "#ifdef O\n#define O\n#endif\n", "#include " OTHER, true},
 	{"", "#include " OTHER, "#ifndef O\n#define P\n#endif\n", "#include " OTHER, true},
 	{"", "#include " OTHER, "int o;\n" GUARDED(""), "#include " OTHER, true},
