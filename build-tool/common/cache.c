@@ -244,3 +244,13 @@ struct error *cache_try_lock(const char *path, int *ret_fd)
 	fd = -1;
 	return NULL;
 }
+
+int compare_used_files(const void *left, const void *right)
+{
+	const struct timespec *a = &((const struct used_file *)left)->used;
+	const struct timespec *b = &((const struct used_file *)right)->used;
+
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec > b->tv_sec ? -1 : 1;
+	return a->tv_nsec > b->tv_nsec ? -1 : a->tv_nsec < b->tv_nsec;
+}

@@ -21,6 +21,8 @@
 #ifndef POKEPATCH_CACHE_H
 #define POKEPATCH_CACHE_H
 
+#include <time.h>
+
 #include "common/util.h"
 
 /*
@@ -76,5 +78,14 @@ void kernel_files_deinit(struct kernel_files *files);
 struct error *cache_lock(const char *path, bool shared, int *ret_fd);
 /* cache_try_lock - take the exclusive lock without waiting; *ret_fd is -1 if it is not free. */
 struct error *cache_try_lock(const char *path, int *ret_fd);
+
+/* A file or a folder of the cache, and when it was last used. */
+struct used_file {
+	char *path;
+	uint64_t size; /* bytes */
+	struct timespec used;
+};
+/* compare_used_files - for qsort(): those that were used last come first. */
+int compare_used_files(const void *left, const void *right);
 
 #endif /* POKEPATCH_CACHE_H */

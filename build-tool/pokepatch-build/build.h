@@ -87,6 +87,7 @@ struct build {
 	char *cc1;	   /* the kernel's own cc1, run in an emulator (own_compiler.c); or NULL */
 	char *kcflags;	   /* KCFLAGS that make patchable entries (entries.c); or NULL */
 	char *user_flags;  /* KCFLAGS of the user who built the kernel (toolchain.c); or NULL */
+	time_t begun;	   /* no later than any file of this build: for object_cache_trim() */
 	char *work;	   /* private work folder */
 	char *tree;	   /* prepared tree, absolute; only kbuild writes there, under a lock */
 	int tree_lock;	   /* file descriptor; held shared while we read the tree; or -1 */

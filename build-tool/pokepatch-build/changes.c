@@ -138,25 +138,39 @@ static void set_sum(struct changed_file *file, const struct buffer *text)
 	file->sum = xasprintf("%s %s\n", file->path, sum);
 }
 
+struct error *build_put_changed(struct build *build, struct changed_file *file)
+{
+	struct buffer text = {};
+	struct error *error;
+
+	text_lines_join_numbered(&file->new_lines, &text);
+	error = file->deleted
+			? shadow_take(build->shadow, file->path)
+			: shadow_put(build->shadow, file->path, text.text ?: "", text.length);
+	set_sum(file, &text);
+	buffer_deinit(&text);
+	return error;
+}
+
+struct error *build_put_original(struct build *build, const struct changed_file *file)
+{
+	struct buffer text = {};
+	struct error *error;
+
+	if (file->created)
+		return shadow_take(build->shadow, file->path);
+	text_lines_join(&file->old_lines, &text);
+	error = shadow_put(build->shadow, file->path, text.text ?: "", text.length);
+	buffer_deinit(&text);
+	return error;
+}
+
 struct error *build_fill_shadow(struct build *build)
 {
 	TRY(shadow_refresh(build->shadow));
-	for (size_t i = 0; i < build->changes->files.count; i++) {
-		struct changed_file *file = &build->changes->files.list[i];
-		struct buffer text = {};
-		struct error *error;
-
-		if (file->outside)
-			continue;
-		text_lines_join_numbered(&file->new_lines, &text);
-		error = file->deleted ? shadow_take(build->shadow, file->path)
-				      : shadow_put(build->shadow, file->path, text.text ?: "",
-						   text.length);
-		set_sum(file, &text);
-		buffer_deinit(&text);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		if (!build->changes->files.list[i].outside)
+			TRY(build_put_changed(build, &build->changes->files.list[i]));
 	return NULL;
 }
 

@@ -63,10 +63,14 @@ void changes_drop_unchanged(struct changes *changes);
 /*
  * build_make_shadow - make build->shadow, which is as the tree yet, in place of an earlier one.
  * build_fill_shadow - put the files' new texts into it, with their old line numbers.
+ * build_put_changed - put one of them into it.
+ * build_put_original - put its old text there, or nothing if the diffs make the file.
  * build_forget_shadow - free it, if there is one; its folder stays in the work folder.
  */
 struct error *build_make_shadow(struct build *build);
 struct error *build_fill_shadow(struct build *build);
+struct error *build_put_changed(struct build *build, struct changed_file *file);
+struct error *build_put_original(struct build *build, const struct changed_file *file);
 void build_forget_shadow(struct build *build);
 
 /* source_is_special - in patches.c: is path linked into the vDSO or the boot code? */

@@ -411,7 +411,7 @@ static void keep_objects(const struct build *build, const struct jobs *jobs,
 		stored = true;
 	}
 	if (stored)
-		object_cache_trim(folder);
+		object_cache_trim(build, folder);
 }
 
 /* ---- running the compiler --------------------------------------------------- */

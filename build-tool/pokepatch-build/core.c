@@ -16,6 +16,7 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/kbuild.h"
 #include "object/object.h"
+#include "common/cache.h"
 #include "common/proc.h"
 #include "common/worker.h"
 #include "pokepatch-build/toolchain.h"
@@ -436,22 +437,6 @@ static bool is_ready(const char *folder, const struct buffer *identity,
 	return true;
 }
 
-/* A folder of the core, and when a build last used it. */
-struct core_folder {
-	char *path;
-	struct timespec used;
-};
-
-static int last_used_first(const void *left, const void *right)
-{
-	const struct timespec *a = &((const struct core_folder *)left)->used;
-	const struct timespec *b = &((const struct core_folder *)right)->used;
-
-	if (a->tv_sec != b->tv_sec)
-		return a->tv_sec > b->tv_sec ? -1 : 1;
-	return a->tv_nsec > b->tv_nsec ? -1 : a->tv_nsec < b->tv_nsec;
-}
-
 /* Remove a folder, unless another build holds its lock. */
 static void remove_unused_core(const char *path)
 {
@@ -471,7 +456,7 @@ static void remove_unused_core(const char *path)
  */
 static void remove_older_cores(const struct build *build, const char *folder)
 {
-	VEC(struct core_folder) others = {0};
+	VEC(struct used_file) others = {0};
 	DIR *dir = opendir(build->files.cache);
 	struct dirent *entry;
 
@@ -485,12 +470,12 @@ static void remove_older_cores(const struct build *build, const char *folder)
 			continue;
 		if (stat(ready, &status)) /* being made, or left by an interrupted build */
 			status.st_mtim = (struct timespec){0};
-		*vec_push(&others) = (struct core_folder){take_pointer(path), status.st_mtim};
+		*vec_push(&others) = (struct used_file){take_pointer(path), 0, status.st_mtim};
 	}
 	if (dir)
 		closedir(dir);
 	if (others.count)
-		qsort(others.list, others.count, sizeof(*others.list), last_used_first);
+		qsort(others.list, others.count, sizeof(*others.list), compare_used_files);
 	for (size_t i = 0; i < others.count; i++) {
 		if (i >= OTHER_CORES)
 			remove_unused_core(others.list[i].path);

@@ -10,63 +10,64 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/counted_names.h"
 #include "pokepatch-build/declarations.h"
-#include "pokepatch-build/header_verdicts.h"
-#include "pokepatch-build/include_graph.h"
-#include "pokepatch-build/name_filter.h"
-#include "pokepatch-build/plan.h"
+#include "pokepatch-build/header_search.h"
 #include "pokepatch-build/shadow_tree.h"
 
 /* So many units are preprocessed before their texts are compared and removed. */
 #define BATCH 32
 
-enum { ORIGINAL, PATCHED, SIDES };
-
-/* What a unit is to the patch. */
-enum kind {
-	KIND_UNIT,     /* linked into vmlinux or a module */
-	KIND_ASSEMBLY, /* likewise, of a .S file */
-	KIND_VDSO,
-	KIND_CONSTANTS, /* compiled to make a header for assembly */
-	KIND_OTHER,     /* boot code, programs: nothing that runs in the kernel now */
-};
-
-/* A unit that may include a changed header. */
-struct user {
-	const struct planned *planned;
-	const char *source;
-	enum kind kind;
-	bool known;   /* a candidate already */
-	bool named;   /* it may mention what the change changes; only these are preprocessed */
-	bool settled; /* its verdict was kept */
-	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
-	char *key;    /* of its verdict, or NULL if that cannot be kept */
-	struct verdict verdict;
-};
-
-struct search {
-	struct build *build;
-	const struct source_index *index;
-	struct include_graph graph;
-	struct plan plan;
-	struct reached reached;
-	struct name_filter filter;
-	struct map sums;       /* from a changed file to its line of shadow_add_sum() */
-	VEC(char *) sum_lines; /* owns them */
-	bool everywhere;
-	VEC(struct user) users;
-};
-
 /* ---- the users -------------------------------------------------------------- */
 
 static enum kind kind_of(const struct search *search, const struct planned *unit)
 {
-	if (source_is_vdso(unit->source))
+	/* Of the vDSO's folder, vma.c is a unit of vmlinux. */
+	if (source_is_vdso(unit->source) && !map_has(&search->index->units, unit->source))
 		return KIND_VDSO;
 	/* Whether assembly is linked into vmlinux, its debug information does not tell alike. */
 	if (has_suffix(unit->source, ".S"))
 		return source_is_special(unit->source) ? KIND_OTHER : KIND_ASSEMBLY;
 	return unit->module || map_has(&search->index->units, unit->source) ? KIND_UNIT
 									    : KIND_OTHER;
+}
+
+/*
+ * Find out which candidates are units, and by which names.  kbuild would compile others on request,
+ * too, and some of them over the object of a unit: virt/kvm/eventfd.c.
+ */
+static struct error *plan_candidates(struct search *search, struct candidates *candidates)
+{
+	struct plan *plan = &search->plan;
+	struct map names = {}; /* from a path to a planned unit that is called by a way with ".." */
+	VEC(char *) paths = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < plan->units.count; i++) {
+		if (!strstr(plan->units.list[i].source, "../"))
+			continue;
+		char *path = path_normalise(plan->units.list[i].source);
+		if (!path)
+			continue;
+		*vec_push(&paths) = path;
+		*map_slot(&names, path) = &plan->units.list[i];
+	}
+	for (size_t i = 0; !error && i < candidates->list.count; i++) {
+		struct candidate *candidate = &candidates->list.list[i];
+		const struct planned *unit = map_get(&plan->by_source, candidate->source)
+						     ?: map_get(&names, candidate->source);
+
+		candidate->planned = unit && !source_is_special(candidate->source);
+		candidate->unplanned = !unit;
+		if (!unit || !strcmp(unit->source, candidate->source))
+			continue;
+		free(candidate->source);
+		candidate->source = xstrdup(unit->source);
+		error = shadow_follow(search->build->shadow, candidate->source);
+	}
+	for (size_t i = 0; i < paths.count; i++)
+		free(paths.list[i]);
+	vec_deinit(&paths);
+	map_deinit(&names);
+	return error;
 }
 
 static void add_users(struct search *search, const struct candidates *candidates)
@@ -212,16 +213,15 @@ static const char *side_folder(const struct search *search, int side)
 	return side == PATCHED ? search->build->shadow->folder : search->build->tree;
 }
 
-static char *text_path(const struct search *search, size_t place, int side)
+char *search_text_path(const struct search *search, size_t place, int side)
 {
 	return xasprintf("%s/text-%zu-%d", search->build->work, place, side);
 }
 
-/* @compile: make an object; else a text to compare */
-static void add_command(const struct search *search, const struct user *user, size_t place,
+void search_add_command(const struct search *search, const struct user *user, size_t place,
 			int side, bool compile, struct args *ret)
 {
-	_free_ char *path = text_path(search, place, side);
+	_free_ char *path = search_text_path(search, place, side);
 	struct args argv = {};
 
 	plan_add_command(&search->plan, user->planned, &argv);
@@ -267,7 +267,7 @@ static void make_key(struct search *search, struct user *user)
 			*vec_push(&reached->list) = changes_find(changes, found.list[i])->path;
 			changes_add_sum(changes, found.list[i], &texts);
 		}
-		add_command(search, user, 0, ORIGINAL, false, &command);
+		search_add_command(search, user, 0, ORIGINAL, false, &command);
 		verdict_key(search->build, &command, user->known, &texts, key);
 		user->key = xstrdup(key);
 	}
@@ -330,7 +330,7 @@ static struct error *run_batch(const struct search *search, struct user *const *
 		ret_ok[i / SIDES] = true;
 		if (!needs_side(users[i / SIDES], i % SIDES))
 			continue;
-		add_command(search, users[i / SIDES], i / SIDES, i % SIDES, compile, words);
+		search_add_command(search, users[i / SIDES], i / SIDES, i % SIDES, compile, words);
 		commands[nr_commands].argv = (const char *const *)words->list;
 		commands[nr_commands].options.dir = side_folder(search, i % SIDES);
 		places[nr_commands++] = i;
@@ -345,11 +345,6 @@ static struct error *run_batch(const struct search *search, struct user *const *
 }
 
 /* ---- judging the texts ------------------------------------------------------ */
-
-struct text {
-	char *text;
-	size_t length;
-};
 
 /* Copy the lines that count: of assembly those with code, of constants those with a constant. */
 static void keep_lines(const struct text *text, bool constants, struct buffer *ret)
@@ -377,7 +372,7 @@ static bool lines_differ(const struct text texts[SIDES], bool constants)
 	return differ;
 }
 
-static bool texts_differ(const struct user *user, const struct text texts[SIDES])
+bool search_texts_differ(const struct user *user, const struct text texts[SIDES])
 {
 	if (user->kind == KIND_ASSEMBLY || user->kind == KIND_CONSTANTS)
 		return lines_differ(texts, user->kind == KIND_CONSTANTS);
@@ -426,7 +421,7 @@ static struct error *take_texts(const struct search *search, const struct user *
 	for (int side = 0; side < SIDES; side++) {
 		if (!needs_side(user, side))
 			continue;
-		_free_ char *path = text_path(search, place, side);
+		_free_ char *path = search_text_path(search, place, side);
 
 		TRY(file_read(path, &ret[side].text, &ret[side].length));
 		unlink(path);
@@ -454,7 +449,7 @@ static struct error *judge(const struct search *search, struct user *user, size_
 	if (!error && ok)
 		error = follow_markers(search, &texts[PATCHED], &user->verdict.ways);
 	if (!error && ok && !user->known) {
-		user->verdict.differs = texts_differ(user, texts);
+		user->verdict.differs = search_texts_differ(user, texts);
 		user->verdict.exports =
 			has_exports(&texts[ORIGINAL]) || has_exports(&texts[PATCHED]);
 	}
@@ -560,41 +555,13 @@ for_users(struct search *search, bool (*is_for)(const struct search *, const str
 
 /* ---- the result ------------------------------------------------------------- */
 
-static bool is_header(const struct changed_file *file)
-{
-	return !file->outside && has_suffix(file->path, ".h");
-}
-
-/* The kinds that are refused if they would change, with the codes that patches.c has for them. */
-static const struct {
-	enum kind kind;
-	const char *code, *text;
-} refused_kinds[] = {
-	{KIND_ASSEMBLY, "assembly-changed",
-	 "changed headers change this assembly, which cannot be live-patched"},
-	{KIND_CONSTANTS, "assembly-changed",
-	 "changed headers change constants that this file makes for assembly, which cannot be "
-	 "live-patched"},
-	{KIND_VDSO, "vdso-changed",
-	 "changed headers change this file of the vDSO, which is mapped into every process and "
-	 "cannot be live-patched"},
-};
-
-static void refuse_user(struct build *build, const struct user *user)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(refused_kinds); i++)
-		if (refused_kinds[i].kind == user->kind)
-			refusals_add(&build->refusals, refused_kinds[i].code, user->source,
-				     user->source, "%s", refused_kinds[i].text);
-}
-
 /* Add all changed headers to a candidate; kbuild's list of what it read decides (units.c). */
 static void add_headers(struct build *build, struct candidate *candidate)
 {
 	for (size_t i = 0; i < build->changes->files.count; i++) {
 		struct changed_file *file = &build->changes->files.list[i];
 
-		if (is_header(file))
+		if (changed_is_header(file))
 			*vec_push(&candidate->changed) = file->path;
 	}
 }
@@ -639,8 +606,6 @@ static void take_users(struct search *search, struct candidates *candidates)
 
 		count += user->kind == KIND_UNIT;
 		named += user->kind == KIND_UNIT && user->named;
-		if (user->kind != KIND_UNIT && user->verdict.differs)
-			refuse_user(search->build, user);
 		if (user->kind != KIND_UNIT || !user->verdict.differs)
 			continue;
 		taken++;
@@ -666,11 +631,12 @@ static struct error *search_users(struct search *search, struct candidates *cand
 		include_graph_change(&search->graph, changes->files.list[i].path,
 				     &changes->files.list[i].new_lines);
 	for (size_t i = 0; i < changes->files.count; i++)
-		if (is_header(&changes->files.list[i]))
+		if (changed_is_header(&changes->files.list[i]))
 			include_graph_reach(&search->graph, changes->files.list[i].path,
 					    &search->reached, &search->everywhere);
 	for (size_t i = 0; i < search->reached.upward.count; i++)
 		TRY(shadow_follow(build->shadow, search->reached.upward.list[i]));
+	TRY(plan_candidates(search, candidates));
 	TRY(build_fill_shadow(build));
 	add_users(search, candidates);
 	add_constants(search);
@@ -679,7 +645,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
 	TRY(for_users(search, is_to_compile, compile_batch));
 	take_users(search, candidates);
-	return NULL;
+	return search_refuse(search);
 }
 
 struct error *headers_add_candidates(struct build *build, const struct source_index *index,
@@ -690,7 +656,7 @@ struct error *headers_add_candidates(struct build *build, const struct source_in
 	bool any = false;
 
 	for (size_t i = 0; i < build->changes->files.count; i++)
-		any |= is_header(&build->changes->files.list[i]);
+		any |= changed_is_header(&build->changes->files.list[i]);
 	if (any)
 		error = search_users(&search, candidates);
 	for (size_t i = 0; i < search.users.count; i++) {

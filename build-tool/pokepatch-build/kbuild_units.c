@@ -257,8 +257,9 @@ static struct error *mark_done(const struct build *build, const char *object)
 	*strrchr(folder, '/') = '\0';
 	TRY(make_dirs(folder));
 	TRY(sum_object(build, object, sum));
-	TRY(file_write(sums, sum, strlen(sum)));
-	return file_write(done, object, strlen(object));
+	/* What a power failure leaves of them does not fit the object: is_intact(). */
+	TRY(file_write_unsynced(sums, sum, strlen(sum)));
+	return file_write_unsynced(done, object, strlen(object));
 }
 
 /* Remove what an interrupted run left, which make would take for up to date. */
@@ -272,25 +273,59 @@ static struct error *remove_object(const struct build *build, const char *source
 	return remove_tree(cmd);
 }
 
-static struct error *compile_locked(const struct build *build, char *const *sources,
-				    struct buffer *ret_output)
-{
-	struct args targets = {};
-	struct error *error = NULL;
-	bool ok;
+/*
+ * So many units kbuild compiles at a time.  Its output is read when it ends, so this is how often
+ * progress is shown, and how much an interrupted build has to do again.
+ */
+#define KBUILD_BATCH 50
 
-	for (; !error && *sources; sources++) {
+/* Find the sources that kbuild is to compile, and remove what it left of them. */
+static struct error *find_undone(const struct build *build, char *const *sources,
+				 struct args *ret_targets)
+{
+	for (; *sources; sources++) {
 		_free_ char *object = unit_object_name(*sources);
 
 		if (is_done(build, *sources) && is_intact(build, *sources))
 			continue;
-		error = remove_object(build, *sources);
-		args_addf(&targets, "./%s", object);
+		TRY(remove_object(build, *sources));
+		args_addf(ret_targets, "./%s", object);
 	}
-	if (!error && targets.count)
-		error = kbuild_make(build, ".", targets.list, &ok, ret_output);
-	for (size_t i = 0; !error && i < targets.count; i++)
-		error = mark_done(build, targets.list[i] + strlen("./"));
+	return NULL;
+}
+
+static struct error *compile_batch(struct build *build, char *const *targets, size_t count,
+				   struct buffer *ret_output)
+{
+	struct args batch = {};
+	struct error *error;
+	bool ok;
+
+	for (size_t i = 0; i < count; i++)
+		args_add(&batch, targets[i]);
+	error = kbuild_make(build, ".", batch.list, &ok, ret_output);
+	for (size_t i = 0; !error && i < count; i++) {
+		error = mark_done(build, targets[i] + strlen("./"));
+		build_step(build);
+	}
+	args_deinit(&batch);
+	return error;
+}
+
+static struct error *compile_locked(struct build *build, char *const *sources,
+				    struct buffer *ret_output)
+{
+	struct args targets = {};
+	struct error *error = find_undone(build, sources, &targets);
+
+	if (!error)
+		build_expect(build, targets.count);
+	for (size_t i = 0; !error && i < targets.count; i += KBUILD_BATCH) {
+		size_t rest = targets.count - i;
+
+		error = compile_batch(build, targets.list + i,
+				      rest < KBUILD_BATCH ? rest : KBUILD_BATCH, ret_output);
+	}
 	args_deinit(&targets);
 	return error;
 }
@@ -300,7 +335,7 @@ static struct error *compile_locked(const struct build *build, char *const *sour
  * same time and read the tree: kbuild only adds objects, and generated files that their units do
  * not need, since those are finished.  It does not rewrite files that are up to date.
  */
-static struct error *compile(const struct build *build, char *const *sources,
+static struct error *compile(struct build *build, char *const *sources,
 			     struct buffer *ret_output)
 {
 	_free_ char *path = xasprintf("%s/.pokepatch/kbuild", build->tree);
@@ -315,7 +350,7 @@ static struct error *compile(const struct build *build, char *const *sources,
 	return compile_locked(build, sources, ret_output);
 }
 
-struct error *kbuild_compile_units(const struct build *build, char *const *sources,
+struct error *kbuild_compile_units(struct build *build, char *const *sources,
 				   struct kbuild_unit *ret, struct buffer *ret_output)
 {
 	TRY(compile(build, sources, ret_output));

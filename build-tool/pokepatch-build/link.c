@@ -146,7 +146,7 @@ static struct error *make_glue(struct linker *linker)
 	args_add(&args, stubs);
 	TRY(run_in(&args, build->work, NULL));
 	object_cache_store(folder, key, build->glue_object, NULL);
-	object_cache_trim(folder);
+	object_cache_trim(build, folder);
 	return NULL;
 }
 
@@ -256,7 +256,7 @@ static struct error *run_objtool_jobs(struct linker *linker, struct objtool_jobs
 	TRY(objtool_run_jobs(build, jobs->list.list, jobs->list.count));
 	if (!kept) {
 		object_cache_store(folder, key, glue, NULL);
-		object_cache_trim(folder);
+		object_cache_trim(build, folder);
 	}
 	return NULL;
 }

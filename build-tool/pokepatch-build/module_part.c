@@ -157,7 +157,7 @@ static struct error *compile_rest(const struct module_part *part, const char *ob
 			error = run(build, &args);
 		if (!error) {
 			object_cache_store(folder, key, object, NULL);
-			object_cache_trim(folder);
+			object_cache_trim(build, folder);
 		}
 	}
 	args_deinit(&args);

@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include <fcntl.h>
 
+#include "common/cache.h"
+
 static const char magic[] = "pokepatch object 1\n";
 
 /* ---- keys ------------------------------------------------------------------- */
@@ -154,25 +156,9 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 	return NULL;
 }
 
-struct kept_file {
-	char *path;
-	uint64_t size; /* bytes */
-	struct timespec used;
-};
-
-static int last_used_first(const void *left, const void *right)
+void object_cache_trim(const struct build *build, const char *folder)
 {
-	const struct timespec *a = &((const struct kept_file *)left)->used;
-	const struct timespec *b = &((const struct kept_file *)right)->used;
-
-	if (a->tv_sec != b->tv_sec)
-		return a->tv_sec > b->tv_sec ? -1 : 1;
-	return a->tv_nsec > b->tv_nsec ? -1 : a->tv_nsec < b->tv_nsec;
-}
-
-void object_cache_trim(const char *folder)
-{
-	VEC(struct kept_file) files = {0};
+	VEC(struct used_file) files = {0};
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	uint64_t total = 0;
@@ -183,16 +169,16 @@ void object_cache_trim(const char *folder)
 
 		if (stat(path, &status) || !S_ISREG(status.st_mode))
 			continue;
-		*vec_push(&files) = (struct kept_file){take_pointer(path), status.st_size,
+		*vec_push(&files) = (struct used_file){take_pointer(path), (uint64_t)status.st_size,
 						       status.st_mtim};
 	}
 	if (dir)
 		closedir(dir);
 	if (files.count)
-		qsort(files.list, files.count, sizeof(*files.list), last_used_first);
+		qsort(files.list, files.count, sizeof(*files.list), compare_used_files);
 	for (size_t i = 0; i < files.count; i++) {
 		total += files.list[i].size;
-		if (total > OBJECT_CACHE_LIMIT)
+		if (total > OBJECT_CACHE_LIMIT && files.list[i].used.tv_sec < build->begun)
 			unlink(files.list[i].path);
 		free(files.list[i].path);
 	}

@@ -18,7 +18,10 @@
 /* Increment when an object that an earlier version kept cannot be used any more. */
 #define OBJECT_CACHE_FORMAT 1
 
-/* The bytes that a folder may hold.  Beyond them, those that were used longest ago are removed. */
+/*
+ * The bytes that a folder may hold.  Beyond them, those that were used longest ago are removed, but
+ * none that the running build has used.
+ */
 #define OBJECT_CACHE_LIMIT (1ull << 30)
 
 /*
@@ -62,6 +65,6 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
  */
 void object_cache_store(const char *folder, const char *key, const char *object,
 			const struct buffer *messages);
-void object_cache_trim(const char *folder);
+void object_cache_trim(const struct build *build, const char *folder);
 
 #endif /* POKEPATCH_OBJECT_CACHE_H */

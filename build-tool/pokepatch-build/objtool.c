@@ -134,7 +134,7 @@ static struct error *finish(const struct build *build, enum objtool_kind kind,
 	TRY(run_kind(build, kind, copies, count));
 	for (size_t i = 0; i < count; i++)
 		object_cache_store(folder, list[i].key, list[i].copy, NULL);
-	object_cache_trim(folder);
+	object_cache_trim(build, folder);
 	return NULL;
 }
 

@@ -465,6 +465,8 @@ void build_refuse_uncompiled(struct build *build, const char *path, const char *
 		module_source_refuse_uncompiled(build, path);
 	else if (rule)
 		refusals_add(&build->refusals, rule->code, path, path, "%s", rule->text);
+	else if (build->options.series) /* the rest of its commit may be compiled */
+		build_note(build, "%s: left out: nothing in this kernel is compiled from it", path);
 	else
 		refusals_add(&build->refusals, "not-in-kernel", path, path,
 			     "nothing in kernel %s is compiled from this file; leave it out of "

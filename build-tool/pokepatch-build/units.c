@@ -236,6 +236,8 @@ static struct error *choose_candidates(struct build *build, struct candidates *c
 
 		if (!ask && source_is_special(candidate->source))
 			ask = false; /* linked into the vDSO or the boot code */
+		else if (!ask && candidate->unplanned)
+			ask = false;
 		else if (!ask && kbuild_has_other_name(build, candidate->source))
 			ask = false; /* find_upward() */
 		else if (!ask && candidate->included)

@@ -13,6 +13,7 @@ struct candidate {
 	bool in_vmlinux;     /* vmlinux's DWARF has a unit of this name */
 	bool included;	     /* other files include it, so it may not be a unit itself */
 	bool planned;	     /* the plan has it: it is a unit (plan.h) */
+	bool unplanned;	     /* the plan is known, and does not have it */
 	bool is_new;	     /* the diffs add it */
 	bool taken;	     /* a unit was made of it */
 	VEC(char *) changed; /* the changed files that it compiles; borrowed */
@@ -86,7 +87,7 @@ char *kbuild_cut_command(const char *output, const char *found, char **ret_sourc
  * @ret: one for each source, which the caller frees; argv.list is NULL where kbuild failed.
  * @ret_output: what kbuild printed, for an error message.
  */
-struct error *kbuild_compile_units(const struct build *build, char *const *sources,
+struct error *kbuild_compile_units(struct build *build, char *const *sources,
 				   struct kbuild_unit *ret, struct buffer *ret_output);
 
 /*

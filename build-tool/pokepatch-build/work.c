@@ -353,6 +353,7 @@ struct error *build_init(struct build *build, const struct build_options *option
 	*build = (struct build){
 		.options = *options, .tree_lock = -1, .core_lock = -1, .kernel_lock = -1};
 	build->phase_start = now_seconds();
+	build->begun = time(NULL) - 1; /* files get the time of the last tick */
 	for (size_t i = 0; i < options->allow.count; i++)
 		TRY(error_prefix(refusals_allow(&build->refusals, options->allow.list[i]),
 				 "--allow %s", options->allow.list[i]));

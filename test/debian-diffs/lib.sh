@@ -18,3 +18,18 @@ diff_of() {
 	"$here/diff" "$1" >"$path"
 	echo "$path"
 }
+
+# findings DIR - of a run's findings, those of a kind that the guest's first round, which ran without
+# patches, did not bring.  Numbers in a line make no difference.
+findings() {
+	local first
+	first=$(grep -n 'debian-diffs: the first round is done' "$1/kernel.log" | head -n 1 | cut -d : -f 1)
+	awk -v first="${first:-0}" '
+		{
+			key = $0
+			sub(/^[0-9]+ /, "", key)
+			gsub(/[0-9a-f]*[0-9][0-9a-f]*/, "N", key)
+		}
+		$1 <= first { known[key] = 1; next }
+		!(key in known)' "$1/findings"
+}

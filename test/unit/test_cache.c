@@ -3,9 +3,11 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "common/cache.h"
 #include "errors.h"
 #include "common/proc.h"
+#include "pokepatch-build/object_cache.h"
 
 /* Each test has a folder, which is also XDG_CACHE_HOME. */
 static int make_home(void **state)
@@ -263,6 +266,40 @@ static void test_try_lock(void **state)
 	close(tried);
 }
 
+/* Make a kept object of 600 MB, which takes no room, that was used at a time. */
+static void make_kept(const char *dir, const char *name, time_t used)
+{
+	_free_ char *path = xasprintf("%s/%s", dir, name);
+	const struct timespec times[2] = {{.tv_sec = used}, {.tv_sec = used}};
+
+	make_file(dir, name);
+	assert_int_equal(truncate(path, 600 << 20), 0);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void test_trim(void **state)
+{
+	const char *dir = *state;
+	_free_ char *old = xasprintf("%s/old", dir), *older = xasprintf("%s/older", dir);
+	_free_ char *oldest = xasprintf("%s/oldest", dir);
+	struct build build = {.begun = 1000};
+
+	make_kept(dir, "old", 3000);
+	make_kept(dir, "oldest", 1000);
+	make_kept(dir, "older", 2000);
+	/* The running build has used all of them. */
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(old) && file_exists(older) && file_exists(oldest));
+	build.begun = 2000;
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(old) && file_exists(older) && !file_exists(oldest));
+	build.begun = 4000;
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(old) && !file_exists(older));
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(old));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +313,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_try_lock, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_removed_lock_file, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_lock_without_folder, make_home, remove_home),
+	cmocka_unit_test_setup_teardown(test_trim, make_home, remove_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The search for units that changed headers matter to: headers.c, and header_culprits.c. */
+#ifndef POKEPATCH_HEADER_SEARCH_H
+#define POKEPATCH_HEADER_SEARCH_H
+
+#include "pokepatch-build/changes.h"
+#include "pokepatch-build/header_verdicts.h"
+#include "pokepatch-build/include_graph.h"
+#include "pokepatch-build/name_filter.h"
+#include "pokepatch-build/plan.h"
+
+enum { ORIGINAL, PATCHED, SIDES };
+
+/* What a unit is to the patch. */
+enum kind {
+	KIND_UNIT,     /* linked into vmlinux or a module */
+	KIND_ASSEMBLY, /* likewise, of a .S file */
+	KIND_VDSO,
+	KIND_CONSTANTS, /* compiled to make a header for assembly */
+	KIND_OTHER,     /* boot code, programs: nothing that runs in the kernel now */
+};
+
+/* A unit that may include a changed header. */
+struct user {
+	const struct planned *planned;
+	const char *source;
+	enum kind kind;
+	bool known;   /* a candidate already */
+	bool named;   /* it may mention what the change changes; only these are preprocessed */
+	bool settled; /* its verdict was kept */
+	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
+	char *key;    /* of its verdict, or NULL if that cannot be kept */
+	struct verdict verdict;
+};
+
+struct search {
+	struct build *build;
+	const struct source_index *index;
+	struct include_graph graph;
+	struct plan plan;
+	struct reached reached;
+	struct name_filter filter;
+	bool everywhere;
+	VEC(struct user) users;
+};
+
+/* A file of text, preprocessed. */
+struct text {
+	char *text;
+	size_t length;
+};
+
+static inline bool changed_is_header(const struct changed_file *file)
+{
+	return !file->outside && has_suffix(file->path, ".h");
+}
+
+/*
+ * search_add_command - the command for one side of a user.
+ * @compile: make an object; else a text to compare
+ * search_text_path - where it writes that; the caller frees it.
+ * @place: a number of the caller's
+ */
+void search_add_command(const struct search *search, const struct user *user, size_t place,
+			int side, bool compile, struct args *ret);
+char *search_text_path(const struct search *search, size_t place, int side);
+
+/* search_texts_differ - whether code differs of what a user's texts are compiled to. */
+bool search_texts_differ(const struct user *user, const struct text texts[SIDES]);
+
+/*
+ * search_refuse - in header_culprits.c: refuse the headers that change users which cannot be
+ * patched: assembly, constants for it, the vDSO.
+ */
+struct error *search_refuse(struct search *search);
+
+#endif /* POKEPATCH_HEADER_SEARCH_H */
