@@ -46,8 +46,8 @@ void changes_destroy(struct changes *changes);
 /* changes_reached - the list for a unit's source, which is made if there is none. */
 struct changed_paths *changes_reached(struct changes *changes, const char *source);
 /*
- * changes_add_sum - append a line for keys of kept objects: the path of a changed file of the kernel
- * that is in the shadow, and the SHA-256 of its text, or "none".
+ * changes_add_sum - append a line for keys of kept objects: the path of a changed file that is in
+ * the shadow, and the SHA-256 of its text, or "none".
  */
 void changes_add_sum(const struct changes *changes, const char *path, struct buffer *ret);
 /* changes_find - the changed file at path, which changes owns; or NULL. */

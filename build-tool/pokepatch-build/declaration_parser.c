@@ -606,8 +606,8 @@ static bool emits(const struct reading *reading)
 }
 
 /*
- * The hash of a token.  Of a number that __COUNTER__ gave a name, only the distance from the first in
- * the declaration counts.
+ * The hash of a token.  Of a number that __COUNTER__ gave a name, only the distance from the first
+ * in the declaration counts.
  */
 static uint64_t token_meaning(struct reading *reading, const struct token *token)
 {

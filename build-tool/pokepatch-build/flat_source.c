@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* C source without comments; see item_index.h. */
+/* C source without comments, and its directives; see item_index.h. */
 #include "pokepatch-build/item_index.h"
+
+#include <string.h>
 
 static const char *skip_comment(const char *at, const char *end, struct buffer *ret)
 {
@@ -58,4 +60,38 @@ void source_flatten(const char *text, size_t length, struct buffer *ret)
 		}
 	}
 	buffer_add(ret, from, (size_t)(end - from));
+}
+
+/* ---- directives -------------------------------------------------------------- */
+
+static bool begins_with_any(const char *text, size_t length, const char *const *words)
+{
+	for (; *words; words++)
+		if (length >= strlen(*words) && !memcmp(text, *words, strlen(*words)))
+			return true;
+	return false;
+}
+
+void source_directives(const char *text, size_t length, const char *const *words,
+			    struct buffer *ret)
+{
+	const char *end = text + length, *line = text;
+
+	while (line < end) {
+		const char *at = line, *stop = memchr(line, '\n', (size_t)(end - line)) ?: end;
+
+		while (at < stop && (*at == ' ' || *at == '\t'))
+			at++;
+		if (at < stop && *at == '#') {
+			while (stop < end && stop[-1] == '\\')
+				stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1)) ?: end;
+			for (at++; at < stop && (*at == ' ' || *at == '\t');)
+				at++;
+			if (begins_with_any(at, (size_t)(stop - at), words)) {
+				buffer_add(ret, line, (size_t)(stop - line));
+				buffer_add(ret, "\n", 1);
+			}
+		}
+		line = stop + 1;
+	}
 }

@@ -36,9 +36,12 @@ struct victims {
 	VEC(struct victim) list;
 };
 
-/* Preprocess the victims that include a file, or all if that is NULL; texts[i] is victim i's. */
+/*
+ * Preprocess the victims that include a file, or all if that is NULL; texts[i] is victim i's.
+ * @markers: have line markers in it, and not the constants that count (KIND_CONSTANTS)
+ */
 static struct error *preprocess(const struct search *search, const struct victims *victims,
-				const char *file, struct text *texts)
+				const char *file, bool markers, struct text *texts)
 {
 	size_t count = victims->list.count, nr_commands = 0;
 	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
@@ -48,10 +51,13 @@ static struct error *preprocess(const struct search *search, const struct victim
 	struct error *error;
 
 	for (size_t i = 0; i < count; i++) {
+		struct user user = *victims->list.list[i].user;
+
 		if (file && !map_has(&victims->list.list[i].files, file))
 			continue;
-		search_add_command(search, victims->list.list[i].user, i, PATCHED, false,
-				   &words[nr_commands]);
+		if (markers && user.kind == KIND_CONSTANTS)
+			user.kind = KIND_UNIT;
+		search_add_command(search, &user, i, PATCHED, false, &words[nr_commands]);
 		commands[nr_commands].argv = (const char *const *)words[nr_commands].list;
 		commands[nr_commands].options.dir = search->build->shadow->folder;
 		places[nr_commands++] = i;
@@ -70,14 +76,13 @@ static struct error *preprocess(const struct search *search, const struct victim
 }
 
 /* Note the changed files that line markers name. */
-static void find_files(const struct search *search, struct victim *victim)
+static void find_files(const struct search *search, const struct text *text, struct map *ret)
 {
-	for (const char *line = victim->text.text; line; line = strchr(line, '\n')) {
+	for (const char *line = text->text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (line[0] != '#' || line[1] != ' ')
-			continue;
 		const char *start = line + strcspn(line, "\"\n");
-		if (*start != '"')
+
+		if (line[0] != '#' || line[1] != ' ' || *start != '"')
 			continue;
 		_free_ char *way = xstrndup(start + 1, strcspn(start + 1, "\"\n"));
 		_free_ char *path = path_normalise(way);
@@ -85,7 +90,7 @@ static void find_files(const struct search *search, struct victim *victim)
 			path ? changes_find(search->build->changes, path) : NULL;
 
 		if (file)
-			map_slot(&victim->files, file->path);
+			map_slot(ret, file->path);
 	}
 }
 
@@ -147,7 +152,7 @@ static struct error *try_without(struct search *search, struct victims *victims,
 	struct error *error = build_put_original(search->build, file);
 
 	if (!error)
-		error = preprocess(search, victims, file->path, texts);
+		error = preprocess(search, victims, file->path, false, texts);
 	for (size_t i = 0; i < count; i++) {
 		const struct victim *victim = &victims->list.list[i];
 		const struct text both[SIDES] = {texts[i], victim->text};
@@ -168,12 +173,16 @@ static struct error *find_culprits(struct search *search, struct victims *victim
 	size_t count = victims->list.count;
 	_free_ struct text *texts = xcalloc(count, sizeof(*texts));
 	_free_ bool *left = xcalloc(count, sizeof(*left));
-	struct error *error = preprocess(search, victims, NULL, texts);
+	struct error *error = preprocess(search, victims, NULL, true, texts);
 
 	for (size_t i = 0; i < count; i++) {
-		victims->list.list[i].text = texts[i];
-		find_files(search, &victims->list.list[i]);
+		find_files(search, &texts[i], &victims->list.list[i].files);
+		free(take_pointer(texts[i].text));
 	}
+	if (!error)
+		error = preprocess(search, victims, NULL, false, texts);
+	for (size_t i = 0; i < count; i++)
+		victims->list.list[i].text = texts[i];
 	for (size_t i = 0; !error && i < changes->files.count; i++) {
 		struct changed_file *file = &changes->files.list[i];
 		bool used = false;

@@ -133,4 +133,12 @@ uint32_t item_index_name_hashed(struct item_index *index, const char *text, size
  */
 void source_flatten(const char *text, size_t length, struct buffer *ret);
 
+/*
+ * source_directives - append the directives of a source, as lines, of which the word begins with
+ * one of these.
+ * @words: ends with NULL
+ */
+void source_directives(const char *text, size_t length, const char *const *words,
+		       struct buffer *ret);
+
 #endif /* POKEPATCH_ITEM_INDEX_H */

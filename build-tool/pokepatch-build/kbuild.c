@@ -274,9 +274,9 @@ const char *kbuild_variable(char *const *environment, const char *name)
 }
 
 /*
- * Two of the top folder's subfolders lead to arch/x86/lib/usercopy_64.o: arch/x86, and arch/x86/lib,
- * which kbuild has from ARCH_LIB.  Two makes at a time would compile it twice, with other flags, and
- * remove each other's files.  One after the other, the right one is the last.
+ * Two of the top folder's subfolders lead to arch/x86/lib/usercopy_64.o: arch/x86, and
+ * arch/x86/lib, which kbuild has from ARCH_LIB.  Two makes at a time would compile it twice, with
+ * other flags, and remove each other's files.  One after the other, the right one is the last.
  */
 static bool is_reached_twice(const struct build *build, const char *target)
 {

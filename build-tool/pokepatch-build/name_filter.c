@@ -97,39 +97,6 @@ static struct filter_state *state_of(struct name_filter *filter, uint32_t name)
 static const char *const macro_words[] = {"define", "undef", NULL};
 static const char *const order_words[] = {"include", "if", "el", "endif", NULL};
 
-static bool begins_with_any(const char *text, size_t length, const char *const *words)
-{
-	for (; *words; words++)
-		if (length >= strlen(*words) && !memcmp(text, *words, strlen(*words)))
-			return true;
-	return false;
-}
-
-/* Copy the directives of a source whose words begin with one of these. */
-static void copy_directives(const char *text, size_t length, const char *const *words,
-			    struct buffer *ret)
-{
-	const char *end = text + length, *line = text;
-
-	while (line < end) {
-		const char *at = line, *stop = memchr(line, '\n', (size_t)(end - line)) ?: end;
-
-		while (at < stop && (*at == ' ' || *at == '\t'))
-			at++;
-		if (at < stop && *at == '#') {
-			while (stop < end && stop[-1] == '\\')
-				stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1)) ?: end;
-			for (at++; at < stop && (*at == ' ' || *at == '\t');)
-				at++;
-			if (begins_with_any(at, (size_t)(stop - at), words)) {
-				buffer_add(ret, line, (size_t)(stop - line));
-				buffer_add(ret, "\n", 1);
-			}
-		}
-		line = stop + 1;
-	}
-}
-
 /* Note the names that a file has, and those of its strings, as alias("name") has one. */
 static void scan_names(struct name_filter *filter, struct filter_file *file,
 		       const struct buffer *text)
@@ -186,13 +153,13 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 		include_order_add(&filter->order, file->path, file->headers);
 		return NULL;
 	}
-	copy_directives(text, length, order_words, &directives);
+	source_directives(text, length, order_words, &directives);
 	sides[0] = item_index_add(&filter->index, file->path, directives.text ?: "",
 				  directives.length);
 	include_order_add(&filter->order, file->path, sides);
 	buffer_deinit(&directives);
 	/* scan_names() takes the rest as a whole. */
-	copy_directives(text, length, macro_words, &macros);
+	source_directives(text, length, macro_words, &macros);
 	if (macros.length)
 		file->headers[0] =
 			item_index_add(&filter->index, file->path, macros.text, macros.length);

@@ -8,8 +8,8 @@
  * kept if this leads to a file of its own that is no header, or to something in a header that code
  * need not mention: a variable, a macro whose expansion may declare something.  A condition (#if)
  * leads to all that is in its group.  A unit is kept also if it may include a header whose change
- * is not understood, or one with a changed #include line that is not known to do nothing in the unit
- * (include_order.h).
+ * is not understood, or one with a changed #include line that is not known to do nothing in the
+ * unit (include_order.h).
  */
 #ifndef POKEPATCH_NAME_FILTER_H
 #define POKEPATCH_NAME_FILTER_H

@@ -58,7 +58,8 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 				struct buffer *messages, bool *ret);
 
 /*
- * object_cache_store - keep an object, or only messages.  If that is not possible, as on a full disk, it is not kept.
+ * object_cache_store - keep an object, or only messages.  If that is not possible, as on a full
+ * disk, nothing is kept.
  * @messages: what the compiler said; may be NULL
  * object_cache_trim - call it when a caller has stored all that it has: it reads the whole folder.
  * It removes the files that were used longest ago, until the others are within the limit.
