@@ -94,20 +94,41 @@ static void add_users(struct search *search, const struct candidates *candidates
 	map_deinit(&known);
 }
 
+/* A unit of the source's folder, or else one of vmlinux. */
+static const struct planned *find_pattern(const struct search *search, const char *source)
+{
+	size_t folder = (size_t)(strrchr(source, '/') + 1 - source);
+
+	for (size_t i = 0; i < search->plan.units.count; i++) {
+		const struct planned *unit = &search->plan.units.list[i];
+
+		if (!strncmp(unit->source, source, folder) && !strchr(unit->source + folder, '/') &&
+		    has_suffix(unit->source, ".c"))
+			return unit;
+	}
+	return map_get(&search->plan.by_source, "init/main.c");
+}
+
+static bool makes_constants(const struct search *search, const char *path)
+{
+	_free_ char *machine = xasprintf("arch/%s/", search->build->arch);
+
+	return !strcmp(path, "kernel/bounds.c") ||
+	       (has_prefix(path, machine) && has_suffix(path, "asm-offsets.c"));
+}
+
 /*
  * Files that kbuild compiles only for the constants in the compiler's output, for assembly.  The
- * plan has no command for them; they are compiled as vmlinux's other units are.
+ * plan has no command for them; they are compiled as the other units of their folders are.
  */
 static void add_constants(struct search *search)
 {
-	_free_ char *offsets = xasprintf("arch/%s/kernel/asm-offsets.c", search->build->arch);
-	const char *const sources[] = {offsets, "kernel/bounds.c"};
-	const struct planned *pattern = map_get(&search->plan.by_source, "init/main.c");
+	for (size_t i = 0; i < search->reached.list.count; i++) {
+		const char *file = search->reached.list.list[i];
+		const struct planned *pattern =
+			makes_constants(search, file) ? find_pattern(search, file) : NULL;
 
-	for (size_t i = 0; pattern && i < ARRAY_SIZE(sources); i++) {
-		const char *file = map_get(&search->reached.files, sources[i]);
-
-		if (file)
+		if (pattern)
 			*vec_push(&search->users) = (struct user){
 				.planned = pattern, .source = file, .kind = KIND_CONSTANTS};
 	}
@@ -530,6 +551,34 @@ static struct error *compile_batch(const struct search *search, struct user *con
 	return error;
 }
 
+/*
+ * Assembly may include constants that kbuild makes when it first compiles the file
+ * (arch/x86/kvm/kvm-asm-offsets.h).  Have it do so, and preprocess again what failed.
+ */
+static struct error *retry_assembly(struct search *search)
+{
+	struct args sources = {};
+	struct buffer output = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < search->users.count; i++)
+		if (search->users.list[i].kind == KIND_ASSEMBLY && search->users.list[i].failed)
+			args_add(&sources, search->users.list[i].source);
+	if (sources.count)
+		error = kbuild_compile_objects(search->build, sources.list, &output);
+	if (!error && sources.count)
+		error = build_fill_shadow(search->build);
+	for (size_t i = 0; !error && i < search->users.count; i++) {
+		struct user *user = &search->users.list[i];
+
+		if (user->kind == KIND_ASSEMBLY && user->failed)
+			error = try_batch(search, &user, 1);
+	}
+	buffer_deinit(&output);
+	args_deinit(&sources);
+	return error;
+}
+
 /* Run a step for those users that it is for. */
 static struct error *
 for_users(struct search *search, bool (*is_for)(const struct search *, const struct user *),
@@ -643,6 +692,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(filter_users(search));
 	TRY(take_verdicts(search));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
+	TRY(retry_assembly(search));
 	TRY(for_users(search, is_to_compile, compile_batch));
 	take_users(search, candidates);
 	return search_refuse(search);

@@ -335,8 +335,8 @@ static struct error *compile_locked(struct build *build, char *const *sources,
  * same time and read the tree: kbuild only adds objects, and generated files that their units do
  * not need, since those are finished.  It does not rewrite files that are up to date.
  */
-static struct error *compile(struct build *build, char *const *sources,
-			     struct buffer *ret_output)
+struct error *kbuild_compile_objects(struct build *build, char *const *sources,
+				     struct buffer *ret_output)
 {
 	_free_ char *path = xasprintf("%s/.pokepatch/kbuild", build->tree);
 	_close_ int lock = -1;
@@ -353,7 +353,7 @@ static struct error *compile(struct build *build, char *const *sources,
 struct error *kbuild_compile_units(struct build *build, char *const *sources,
 				   struct kbuild_unit *ret, struct buffer *ret_output)
 {
-	TRY(compile(build, sources, ret_output));
+	TRY(kbuild_compile_objects(build, sources, ret_output));
 	for (size_t i = 0; sources[i]; i++) {
 		ret[i] = (struct kbuild_unit){};
 		if (!is_done(build, sources[i]))

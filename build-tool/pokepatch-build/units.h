@@ -86,7 +86,10 @@ char *kbuild_cut_command(const char *output, const char *found, char **ret_sourc
  * @sources: ends with NULL.
  * @ret: one for each source, which the caller frees; argv.list is NULL where kbuild failed.
  * @ret_output: what kbuild printed, for an error message.
+ * kbuild_compile_objects - only let it compile them; they may be assembly, too.
  */
+struct error *kbuild_compile_objects(struct build *build, char *const *sources,
+				     struct buffer *ret_output);
 struct error *kbuild_compile_units(struct build *build, char *const *sources,
 				   struct kbuild_unit *ret, struct buffer *ret_output);
 
