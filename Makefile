@@ -288,6 +288,11 @@ debian-diffs: setup ## each change between two of Debian's kernels as a patch (a
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)test/debian-diffs/all
 
+.PHONY: point-release
+point-release: setup ## all changes between these two kernels as one patch, in a guest (two hours)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)test/debian-diffs/point
+
 .PHONY: headers
 headers: setup ## build thirty changes of headers, and prove that no unit is missed (an hour)
 	$(Q)$(MAKE) --no-print-directory all kernel

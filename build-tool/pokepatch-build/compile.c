@@ -171,9 +171,8 @@ static struct error *add_new_files(const struct build *build, struct unit *unit,
 		if (!files.list[i]->created)
 			continue;
 		map_slot(read, files.list[i]->path);
-		unit->changed_files =
-			xreallocarray(unit->changed_files, unit->nr_changed_files + 1,
-				      sizeof(*unit->changed_files));
+		unit->changed_files = xreallocarray(unit->changed_files, unit->nr_changed_files + 1,
+						    sizeof(*unit->changed_files));
 		unit->changed_files[unit->nr_changed_files++] = xstrdup(files.list[i]->path);
 	}
 	vec_deinit(&files);
@@ -207,8 +206,8 @@ static struct error *find_new_files(struct build *build)
 /* One side of a unit. */
 struct job {
 	struct args args; /* compiles it */
-	char *key;	  /* under which its object is kept (object_cache.h); or NULL */
-	bool done;	  /* it was kept, so the compiler need not run */
+	char *key;        /* under which its object is kept (object_cache.h); or NULL */
+	bool done;        /* it was kept, so the compiler need not run */
 };
 
 /* The units to compile: those that share no other unit's object. */
@@ -395,23 +394,18 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 	return has;
 }
 
-static void keep_objects(const struct build *build, const struct jobs *jobs,
-			 const struct proc_result *results)
+/* Keep the object of a job that the compiler ran for.  Return: whether it was kept. */
+static bool keep_object(const struct build *build, const struct jobs *jobs, size_t place,
+			const struct proc_result *result)
 {
 	_free_ char *folder = object_cache_folder(build);
-	bool stored = false;
+	const struct job *job = &jobs->list[place];
 
-	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {
-		const struct job *job = &jobs->list[i];
-
-		if (!job->key || job->done ||
-		    (i % SIDES == SIDE_PATCHED && !key_has_all(build, jobs->units.list[i / SIDES])))
-			continue;
-		object_cache_store(folder, job->key, job_object(jobs, i), &results[i].out);
-		stored = true;
-	}
-	if (stored)
-		object_cache_trim(build, folder);
+	if (!job->key || result->status ||
+	    (place % SIDES == SIDE_PATCHED && !key_has_all(build, jobs->units.list[place / SIDES])))
+		return false;
+	object_cache_store(folder, job->key, job_object(jobs, place), &result->out);
+	return true;
 }
 
 /* ---- running the compiler --------------------------------------------------- */
@@ -432,31 +426,61 @@ static void read_ahead(void *data)
 		error_destroy(proof_read_vmlinux(build->files.vmlinux, &build->proof_vmlinux));
 }
 
-/* Run the jobs that are not done; results[i] belongs to job i. */
+/*
+ * So many compilers run before their objects are kept, so that an interrupted build has not
+ * compiled in vain.
+ */
+#define COMPILE_BATCH 256
+
+/* Run some jobs; results[i] belongs to job i. */
+static struct error *run_batch(struct build *build, const struct jobs *jobs, const size_t *places,
+			       size_t count, bool first, struct proc_result *results)
+{
+	struct proc_command commands[COMPILE_BATCH] = {};
+	struct proc_result done[COMPILE_BATCH] = {};
+	struct error *error;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct unit *unit = jobs->units.list[places[i] / SIDES];
+
+		commands[i].argv = (const char *const *)jobs->list[places[i]].args.list;
+		commands[i].options.dir = unit->outside ? module_source_cwd(build)
+							: side_folder(build, places[i] % SIDES);
+		commands[i].options.ended = build_step;
+		commands[i].options.ended_data = build;
+	}
+	error = first ? proc_run_all_while(commands, count, build->options.jobs, read_ahead, build,
+					   done)
+		      : proc_run_all(commands, count, build->options.jobs, done);
+	for (size_t i = 0; !error && i < count; i++)
+		results[places[i]] = done[i];
+	return error;
+}
+
+/* Run the jobs that are not done, and keep their objects, also if others do not compile. */
 static struct error *run_jobs(struct build *build, const struct jobs *jobs,
 			      struct proc_result *results)
 {
 	size_t all = jobs->units.count * SIDES, count = 0;
-	_free_ struct proc_command *commands = xcalloc(all, sizeof(*commands));
-	_free_ struct proc_result *done = xcalloc(all, sizeof(*done));
-	_free_ size_t *places = xcalloc(all, sizeof(*places));
-	struct error *error;
+	_free_ size_t *places = xcalloc(all + 1, sizeof(*places));
+	_free_ char *folder = object_cache_folder(build);
+	struct error *error = NULL;
+	bool kept = false;
 
-	for (size_t i = 0; i < all; i++) {
-		if (jobs->list[i].done)
-			continue;
-		commands[count].argv = (const char *const *)jobs->list[i].args.list;
-		commands[count].options.dir = jobs->units.list[i / SIDES]->outside
-						      ? module_source_cwd(build)
-						      : side_folder(build, i % SIDES);
-		commands[count].options.ended = build_step;
-		commands[count].options.ended_data = build;
-		places[count++] = i;
-	}
+	for (size_t i = 0; i < all; i++)
+		if (!jobs->list[i].done)
+			places[count++] = i;
 	build_expect(build, count);
-	error = proc_run_all_while(commands, count, build->options.jobs, read_ahead, build, done);
-	for (size_t i = 0; !error && i < count; i++)
-		results[places[i]] = done[i];
+	/* One batch at least: what is read meanwhile is needed in any case. */
+	for (size_t at = 0; !error && (!at || at < count); at += COMPILE_BATCH) {
+		size_t rest = count - at, batch = rest < COMPILE_BATCH ? rest : COMPILE_BATCH;
+
+		error = run_batch(build, jobs, places + at, batch, !at, results);
+		for (size_t i = at; !error && i < at + batch; i++)
+			kept |= keep_object(build, jobs, places[i], &results[places[i]]);
+	}
+	if (kept)
+		object_cache_trim(build, folder);
 	return error;
 }
 
@@ -470,10 +494,8 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs)
 		error = run_jobs(build, jobs, results);
 	if (!error)
 		error = check_results(build, jobs, results);
-	if (!error) {
-		keep_objects(build, jobs, results);
+	if (!error)
 		note_warnings(build, jobs->units.count, results);
-	}
 	for (size_t i = 0; i < count; i++)
 		proc_result_deinit(&results[i]);
 	free(results);

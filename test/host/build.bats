@@ -471,6 +471,18 @@ units() {
 	[ ! -e pokepatch-x.ko ]
 }
 
+@test "what compiles is kept when something else does not" {
+	edit fs/proc/version.c "s/utsname()->sysname,/\"Patched $BASHPID $SECONDS\",/" >x.patch
+	edit fs/proc/uptime.c 's/^#include <linux\/fs.h>/&\nint broken(/' >>x.patch
+	build -V --dry-run x.patch
+	ends 1 "fs/proc/uptime.c does not compile with the change"
+	grep -q -- ' -c -o .* fs/proc/version\.c ' <<<"$output"
+	build -V --dry-run x.patch
+	ends 1 "fs/proc/uptime.c does not compile with the change"
+	[ "$(grep -c -- ' -c -o .* fs/proc/version\.c ' <<<"$output")" -eq 0 ]
+	grep -q -- ' -c -o .* fs/proc/uptime\.c ' <<<"$output"
+}
+
 @test "what neither the kernel nor the patch defines is told by name" {
 	edit fs/proc/version.c \
 		-e 's/^static int version_proc_show/void pp_no_such(void);\nextern int pp_nor_this;\n&/' \
