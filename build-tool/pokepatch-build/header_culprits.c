@@ -78,13 +78,11 @@ static struct error *preprocess(const struct search *search, const struct victim
 /* Note the changed files that line markers name. */
 static void find_files(const struct search *search, const struct text *text, struct map *ret)
 {
-	for (const char *line = text->text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		const char *start = line + strcspn(line, "\"\n");
+	const char *at = text->text, *marker;
+	size_t length;
 
-		if (line[0] != '#' || line[1] != ' ' || *start != '"')
-			continue;
-		_free_ char *way = xstrndup(start + 1, strcspn(start + 1, "\"\n"));
+	while ((marker = search_next_marker(&at, &length))) {
+		_free_ char *way = xstrndup(marker, length);
 		_free_ char *path = path_normalise(way);
 		const struct changed_file *file =
 			path ? changes_find(search->build->changes, path) : NULL;
@@ -103,7 +101,7 @@ static void refuse(struct search *search, const struct refused_kind *kind, const
 		     first->source, more, kind->what);
 }
 
-/* Refuse a header for those victims that it changes, or for all that nothing explains. */
+/* Refuse a header for those victims that it changes. */
 static void refuse_for(struct search *search, struct victims *victims, const char *header,
 		       const bool *changed)
 {
@@ -167,12 +165,19 @@ static struct error *try_without(struct search *search, struct victims *victims,
 	return error;
 }
 
-static struct error *find_culprits(struct search *search, struct victims *victims)
+static bool is_included(const struct victims *victims, const struct changed_file *file)
 {
-	struct changes *changes = search->build->changes;
+	for (size_t i = 0; i < victims->list.count; i++)
+		if (map_has(&victims->list.list[i].files, file->path))
+			return true;
+	return false;
+}
+
+/* Preprocess the victims with all changes, and note what they include. */
+static struct error *read_victims(const struct search *search, struct victims *victims)
+{
 	size_t count = victims->list.count;
 	_free_ struct text *texts = xcalloc(count, sizeof(*texts));
-	_free_ bool *left = xcalloc(count, sizeof(*left));
 	struct error *error = preprocess(search, victims, NULL, true, texts);
 
 	for (size_t i = 0; i < count; i++) {
@@ -183,33 +188,45 @@ static struct error *find_culprits(struct search *search, struct victims *victim
 		error = preprocess(search, victims, NULL, false, texts);
 	for (size_t i = 0; i < count; i++)
 		victims->list.list[i].text = texts[i];
-	for (size_t i = 0; !error && i < changes->files.count; i++) {
-		struct changed_file *file = &changes->files.list[i];
-		bool used = false;
+	return error;
+}
 
-		for (size_t j = 0; j < count; j++)
-			used |= map_has(&victims->list.list[j].files, file->path);
-		if (!used || !changed_is_header(file))
-			continue;
-		error = try_without(search, victims, file);
-		if (!error)
-			error = build_put_changed(search->build, file);
-	}
-	/* Several headers may each be enough. */
+/* Refuse all headers that victims include for which no single one was found. */
+static void refuse_together(struct search *search, struct victims *victims)
+{
+	const struct changes *changes = search->build->changes;
+	size_t count = victims->list.count;
+	_free_ bool *left = xcalloc(count, sizeof(*left));
+	_free_ bool *changed = xcalloc(count, sizeof(*changed));
+
 	for (size_t i = 0; i < count; i++)
 		left[i] = !victims->list.list[i].explained;
-	for (size_t i = 0; !error && i < changes->files.count; i++) {
-		_free_ bool *changed = xcalloc(count, sizeof(*changed));
+	for (size_t i = 0; i < changes->files.count; i++) {
+		const struct changed_file *file = &changes->files.list[i];
 
 		for (size_t j = 0; j < count; j++)
-			changed[j] = left[j] && map_has(&victims->list.list[j].files,
-							changes->files.list[i].path);
-		if (changed_is_header(&changes->files.list[i]))
-			refuse_for(search, victims, changes->files.list[i].path, changed);
+			changed[j] = left[j] && map_has(&victims->list.list[j].files, file->path);
+		if (changed_is_header(file))
+			refuse_for(search, victims, file->path, changed);
 	}
-	if (!error)
-		refuse_rest(search, victims);
-	return error;
+}
+
+static struct error *find_culprits(struct search *search, struct victims *victims)
+{
+	struct changes *changes = search->build->changes;
+
+	TRY(read_victims(search, victims));
+	for (size_t i = 0; i < changes->files.count; i++) {
+		struct changed_file *file = &changes->files.list[i];
+
+		if (!changed_is_header(file) || !is_included(victims, file))
+			continue;
+		TRY(try_without(search, victims, file));
+		TRY(build_put_changed(search->build, file));
+	}
+	refuse_together(search, victims);
+	refuse_rest(search, victims);
+	return NULL;
 }
 
 struct error *search_refuse(struct search *search)

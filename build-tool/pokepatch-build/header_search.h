@@ -69,6 +69,14 @@ char *search_text_path(const struct search *search, size_t place, int side);
 bool search_texts_differ(const struct user *user, const struct text texts[SIDES]);
 
 /*
+ * search_next_marker - find the next line marker (# 1 "file") of a preprocessed text.
+ * @at: where to look; set to what follows the marker's path
+ * @ret_length: of the path, which is not terminated
+ * Return: the path; NULL: there is none
+ */
+const char *search_next_marker(const char **at, size_t *ret_length);
+
+/*
  * search_refuse - in header_culprits.c: refuse the headers that change users which cannot be
  * patched: assembly, constants for it, the vDSO.
  */

@@ -403,6 +403,21 @@ bool search_texts_differ(const struct user *user, const struct text texts[SIDES]
 				       texts[PATCHED].text, texts[PATCHED].length);
 }
 
+const char *search_next_marker(const char **at, size_t *ret_length)
+{
+	for (const char *line = *at; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		const char *quote = line + strcspn(line, "\"\n");
+
+		if (line[0] != '#' || line[1] != ' ' || *quote != '"')
+			continue;
+		*ret_length = strcspn(quote + 1, "\"\n");
+		*at = quote + 1 + *ret_length;
+		return quote + 1;
+	}
+	return NULL;
+}
+
 /*
  * Have the shadow follow the ways with ".." that the compiler went, which line markers have.
  * @ret_ways: gets them
@@ -410,26 +425,21 @@ bool search_texts_differ(const struct user *user, const struct text texts[SIDES]
 static struct error *follow_markers(const struct search *search, const struct text *text,
 				    struct args *ret_ways)
 {
-	struct shadow *shadow = search->build->shadow;
+	const char *at = text->text, *marker;
 	struct map known = {};
 	struct error *error = NULL;
+	size_t length;
 
 	args_deinit(ret_ways);
-	for (const char *line = text->text; line && !error; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (line[0] != '#' || line[1] != ' ')
+	while (!error && (marker = search_next_marker(&at, &length))) {
+		if (!memmem(marker, length, "../", 3))
 			continue;
-		const char *start = line + strcspn(line, "\"\n");
-		size_t length = *start == '"' ? strcspn(start + 1, "\"\n") : 0;
-
-		if (!memmem(start, length, "../", 3))
-			continue;
-		_free_ char *path = xstrndup(start + 1, length);
+		_free_ char *path = xstrndup(marker, length);
 		if (map_has(&known, path))
 			continue;
 		args_add(ret_ways, path);
 		map_slot(&known, ret_ways->list[ret_ways->count - 1]);
-		error = shadow_follow(shadow, path);
+		error = shadow_follow(search->build->shadow, path);
 	}
 	map_deinit(&known);
 	return error;

@@ -428,7 +428,7 @@ bool include_graph_resolve(const struct include_graph *graph, const char *from,
 	bool found = is_beside(graph, &line, ret) || is_in_folders(graph, &line, ret);
 
 	/* #include_next of the same name finds another file than this one. */
-	found &= found && strcmp(ret->list[before], from) != 0;
+	found = found && strcmp(ret->list[before], from) != 0;
 	if (!found)
 		add_tails(graph, &line, ret);
 	return found;

@@ -4,8 +4,8 @@
  * unit: wherever the unit comes to one of them, it has included that file already.
  *
  * That is known for lines that no #if is around but those that known_conditions.h judges and a
- * header's guard (#ifndef NAME, #define NAME ... #endif).  A line in another #if is
- * followed, too, but what it includes counts as not included yet.
+ * header's guard (#ifndef NAME, #define NAME ... #endif).  A line in another #if is followed, too,
+ * but what it includes counts as not included yet.
  */
 #ifndef POKEPATCH_INCLUDE_ORDER_H
 #define POKEPATCH_INCLUDE_ORDER_H
@@ -40,7 +40,7 @@ void include_order_decide(struct include_order *order, const item_list *changed)
 
 /*
  * include_order_same - whether the changed lines change nothing for a unit.
- * @paths: the files that the compiler is told to read, in this order
+ * @paths: the files that the compiler reads by itself, in its order: those of -include, the source
  * @reordered: the headers with changed lines that the unit may include
  */
 bool include_order_same(struct include_order *order, const char *const *paths, size_t count,

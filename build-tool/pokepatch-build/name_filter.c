@@ -153,7 +153,8 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 		include_order_add(&filter->order, file->path, file->headers);
 		return NULL;
 	}
-	source_directives(text, length, order_words, &directives);
+	source_flatten(text, length, &flat);
+	source_directives(flat.text ?: "", flat.length, order_words, &directives);
 	sides[0] = item_index_add(&filter->index, file->path, directives.text ?: "",
 				  directives.length);
 	include_order_add(&filter->order, file->path, sides);
@@ -163,7 +164,6 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 	if (macros.length)
 		file->headers[0] =
 			item_index_add(&filter->index, file->path, macros.text, macros.length);
-	source_flatten(text, length, &flat);
 	scan_names(filter, file, &flat);
 	buffer_deinit(&macros);
 	buffer_deinit(&flat);

@@ -564,6 +564,8 @@ static const struct name_case include_cases[] = {
 	 true},
 	{"", "#include " OTHER, GUARDED(""),
 	 "#if X\n#elif defined(CONFIG_ON)\n#include " OTHER "\n#endif", true},
+	/* A comment includes nothing. */
+	{"", "#include " OTHER, GUARDED(""), "/*\n#include " OTHER "\n*/", true},
 	/* Something else includes it. */
 	{"", "#include " OTHER, GUARDED(""), "#include <linux/by.h>", false},
 	{"", "#include " OTHER, GUARDED(""), "#include <linux/maybe.h>", true},
