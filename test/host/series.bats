@@ -191,6 +191,14 @@ uptime=fs/proc/uptime.c
 	[[ $output == *"commits: 1 live, 2 left out, 2 without effect on this kernel"* ]]
 }
 
+@test "a file that this kernel does not compile is noted, and its commit is live" {
+	commit 'both' $version 's/utsname()->sysname,/"Patched",/' \
+		fs/ext4/inode-test.c '$a int unused_here;'
+	build 0
+	is both live
+	[[ $output == *'fs/ext4/inode-test.c: left out: nothing in this kernel is compiled from it'* ]]
+}
+
 @test "a series of which nothing is left" {
 	commit 'documented' Documentation/filesystems/proc.rst '1i text'
 	build 3 --leave-out
