@@ -24,7 +24,7 @@ use_kernel() {
 	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
 	# Prepares the source, and compiles the core.
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
-		grep -om 1 "$kernel/tree-[0-9a-f]*" | head -n 1)
+		grep -o "$kernel/tree-[0-9a-f]*" | sort -u)
 }
 
 # edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch; $source is its tree.

@@ -10,7 +10,7 @@ setup_file() {
 	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
 	# Prepares the source, and compiles the core.
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
-		grep -om 1 "$kernel/tree-[0-9a-f]*" | head -n 1)
+		grep -o "$kernel/tree-[0-9a-f]*" | sort -u)
 }
 
 setup() {

@@ -12,10 +12,13 @@ setup_file() {
 	export release core
 	release=$("$top/test/fetch-kernel" x86_64 6.12 | tail -n 1)
 	export POKEPATCH_KERNEL=$release
-	# pokepatch-build has compiled the core when it makes a patch.
+	# pokepatch-build has compiled the core when it makes a patch.  All of its words are read first: a
+	# pipe that closes early would end it before that.
+	local words=$BATS_FILE_TMPDIR/words
+	"$top/build/bin/pokepatch-build" -V -k "$release" --dry-run \
+		"$top/examples/proc-version.patch" >"$words" 2>&1 || { cat "$words"; return 1; }
 	core=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/$(
-		"$top/build/bin/pokepatch-build" -V -k "$release" --dry-run \
-			"$top/examples/proc-version.patch" 2>&1 | grep -om 1 'core-[0-9a-f]*/core-module'
+		grep -om 1 'core-[0-9a-f]*/core-module' "$words"
 	)/pokepatch.ko
 	[ -r "$core" ]
 }

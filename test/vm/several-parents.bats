@@ -89,7 +89,7 @@ setup() {
 	"$top/test/vm/shared/make" --outside "$outside" "$release" "${make_modules[@]}" "${tools[@]}"
 	cd "$BATS_TEST_TMPDIR" || return
 	tree=$("$top/build/bin/pokepatch-build" -V -k "$release" --dry-run "$(example_patch proc-version)" 2>&1 |
-		grep -o "/[^ =]*/kernels/$release/tree-[0-9a-f]*" | head -n 1)
+		grep -o "/[^ =]*/kernels/$release/tree-[0-9a-f]*" | sort -u)
 	# A diff that did not change keeps its time, so that the module is not made again.  It gets
 	# another one if pp_outside was made again.
 	diff_of "$tree" "$outside" | sed -E 's/^((---|\+\+\+) [^\t]*)\t.*/\1/; s,^--- a/fs/proc/several.c,--- /dev/null,' >several.patch
