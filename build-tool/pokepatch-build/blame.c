@@ -449,6 +449,118 @@ static void blame_subject(const struct build *build, const struct refusal *refus
 	free(place.path);
 }
 
+static bool begins_with(const struct text_line *line, const char *text)
+{
+	const size_t length = strlen(text);
+
+	return line->length >= length && !memcmp(line->text, text, length);
+}
+
+static bool has(const struct text_line *line, char c)
+{
+	return memchr(line->text, c, line->length) != NULL;
+}
+
+/* "struct inner {" or "struct inner", with the brace below; not "struct inner *f(int x)" */
+static bool defines_tagged(const struct text_line *line, const struct text_line *head,
+			   const char *type)
+{
+	(void)head;
+	return begins_with(line, type) && !has(line, '(') && !has(line, ';');
+}
+
+static bool defines_typedef(const struct text_line *line, const struct text_line *head,
+			    const char *type)
+{
+	(void)type;
+	return begins_with(head, "typedef") && (head == line || begins_with(line, "}"));
+}
+
+static bool defines_enumerator(const struct text_line *line, const struct text_line *head,
+			       const char *type)
+{
+	(void)line;
+	(void)type;
+	return line_has_word(head, "enum") && !has(head, '(');
+}
+
+/* A function or variable, or a prototype of it */
+static bool declares(const struct text_line *line, const struct text_line *head, const char *type)
+{
+	(void)type;
+	return head == line && !begins_with(line, "#");
+}
+
+/*
+ * How genksyms calls what it expands (symbol_types[] of scripts/genksyms/genksyms.c), and whether a
+ * line with its name defines it; head is the line in which the definition begins.
+ */
+static const struct genksyms_kind {
+	const char *prefix;
+	bool (*defines)(const struct text_line *line, const struct text_line *head,
+			const char *type);
+} genksyms_kinds[] = {
+	{"struct ", defines_tagged},	  {"union ", defines_tagged},
+	{"enum constant ", defines_enumerator}, {"enum ", defines_tagged},
+	{"typedef ", defines_typedef},	  {"", declares},
+};
+
+/* The commits that change a type's definition in a file. */
+static void blame_type(const struct build *build, const struct changed_file *file,
+		       const char *type, struct culprits *ret)
+{
+	const struct text_lines *texts[] = {&file->new_lines, &file->old_lines};
+	const struct genksyms_kind *kind = genksyms_kinds;
+	const char *name;
+
+	while (!has_prefix(type, kind->prefix))
+		kind++;
+	name = type + strlen(kind->prefix);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		for (size_t at = 0; at < texts[i]->count; at++) {
+			const struct text_line *line = &texts[i]->list[at];
+			struct line_range range;
+
+			if (!line_has_word(line, name))
+				continue;
+			range = definition_around(texts[i], at);
+			if (!kind->defines(line, &texts[i]->list[range.first], type))
+				continue;
+			if (i)
+				blame_old_range(build, file, range, ret);
+			else
+				blame_range(build, file, range, ret);
+			at = range.last;
+		}
+}
+
+/* The commits that change the types for which an export is refused. */
+static void blame_types(const struct build *build, const struct refusal *refusal,
+			struct culprits *ret)
+{
+	const struct changed_export *export =
+		build->comparison ? map_get(&build->comparison->changed_exports_by_name,
+					    refusal->subject)
+				  : NULL;
+
+	for (const char *type = export ? export->types : ""; *type;) {
+		const size_t length = strcspn(type, ",");
+		/* Without " (became defined)". */
+		_free_ char *words = xstrndup(type, strcspn(type, ",("));
+
+		for (size_t i = strlen(words); i && words[i - 1] == ' '; i--)
+			words[i - 1] = '\0';
+		for (size_t i = 0; i < export->unit->nr_changed_files; i++) {
+			const struct changed_file *file = changes_find(
+				build->changes, export->unit->changed_files[i]);
+
+			if (file)
+				blame_type(build, file, words, ret);
+		}
+		type += length + strspn(type + length, ", ");
+	}
+}
+
 void blame_refusal(const struct build *build, const struct refusal *refusal, struct culprits *ret)
 {
 	const char *difference = first_difference(build, refusal->subject);
@@ -459,6 +571,8 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 		for (size_t i = 0; i < ARRAY_SIZE(code_hints); i++)
 			if (!strcmp(code_hints[i].code, refusal->code))
 				blame_subject(build, refusal, code_hints[i].begins, ret);
+		if (!ret->list.count && !strcmp(refusal->code, "export-changed"))
+			blame_types(build, refusal, ret);
 		if (!ret->list.count && refusal->location)
 			blame_location(build, refusal->location, ret);
 		if (!ret->list.count && difference)

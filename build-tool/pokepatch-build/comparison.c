@@ -27,12 +27,29 @@ void comparison_destroy(struct comparison *comparison)
 		diff_result_deinit(&comparison->results[i]);
 		free(comparison->outputs[i]);
 	}
+	for (size_t i = 0; i < comparison->changed_exports.count; i++) {
+		free(comparison->changed_exports.list[i]->name);
+		free(comparison->changed_exports.list[i]->types);
+		free(comparison->changed_exports.list[i]);
+	}
+	vec_deinit(&comparison->changed_exports);
+	map_deinit(&comparison->changed_exports_by_name);
 	for (size_t i = 0; i < comparison->nr_texts; i++)
 		buffer_deinit(&comparison->texts[i]);
 	free(comparison->texts);
 	free(comparison->results);
 	free(comparison->outputs);
 	free(comparison);
+}
+
+void comparison_keep_types(struct comparison *comparison, const struct unit *unit,
+			   const char *name, const char *types)
+{
+	struct changed_export *export = xcalloc(1, sizeof(*export));
+
+	*export = (struct changed_export){unit, xstrdup(name), xstrdup(types)};
+	*vec_push(&comparison->changed_exports) = export;
+	*map_slot(&comparison->changed_exports_by_name, export->name) = export;
 }
 
 bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name)

@@ -6,6 +6,13 @@
 #include "pokepatch-build/build.h"
 #include "diff/diff.h"
 
+/* An export whose CRC changes (exports.c). */
+struct changed_export {
+	const struct unit *unit;
+	char *name;
+	char *types; /* the types that changed: "struct sock, enum constant TCP_X" */
+};
+
 struct comparison {
 	struct symvers symvers; /* the kernel's */
 	struct parent *vmlinux;
@@ -17,6 +24,8 @@ struct comparison {
 	char **outputs;		     /* for each unit: path of the output object, or NULL */
 	struct buffer *texts; /* for each external: the replaced code as runs, or empty; verify.c */
 	size_t nr_texts;
+	VEC(struct changed_export *) changed_exports; /* owned */
+	struct map changed_exports_by_name;
 };
 
 /*
@@ -30,6 +39,13 @@ bool symvers_provide(const struct symvers *kernel, const struct symvers *core, c
  * Errors: a file cannot be read; then nothing was.
  */
 struct error *comparison_start(struct build *build);
+
+/*
+ * comparison_keep_types - keep, for an export whose CRC changes, which of its types do.  The strings
+ * are copied.
+ */
+void comparison_keep_types(struct comparison *comparison, const struct unit *unit,
+			   const char *name, const char *types);
 
 /* comparison_destroy - free; NULL is allowed. */
 void comparison_destroy(struct comparison *comparison);

@@ -9,12 +9,15 @@
  *
  * kbuild has left the original CRCs in the unit's .cmd file (scripts/Makefile.build,
  * cmd_gen_symversions): "#SYMVER tcp_sendmsg 0xa962e263".
+ *
+ * genksyms itself can tell which of the types changed: it writes the original's types to a file
+ * (-T), and with that as reference (-r) it names those in which the changed source differs.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pokepatch-build/build.h"
+#include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/module_source.h"
 #include "pokepatch-build/shadow_tree.h"
@@ -28,17 +31,30 @@ struct symver_list {
 	VEC(struct symver) list;
 };
 
-/* A unit with exports, and its changed source as genksyms sees it. */
+/* A unit with exports, and its sources as genksyms sees them. */
 struct exporter {
 	const struct unit *unit;
 	char *text; /* the .cmd file; symvers points into it */
 	struct symver_list symvers;
-	char *preprocessed; /* path of the preprocessed source */
-	struct args preprocess, genksyms;
+	char *folder; /* of its patched object, for the files below */
+	char *crcs;   /* those of the changed source, as genksyms prints them */
+	char *said;   /* which types changed, in genksyms' words */
+	struct map new_crcs; /* of the symbols whose CRCs differ; point into crcs */
 };
 
 struct exporters {
 	VEC(struct exporter) list;
+};
+
+/* What is run for the exporters, all of a step at the same time. */
+enum step {
+	PREPROCESS,	     /* the changed source to unit.i */
+	CRCS,		     /* of unit.i */
+	/* Only for exporters whose CRCs differ: */
+	PREPROCESS_ORIGINAL, /* to original.i */
+	TYPES,		     /* of original.i to original.types */
+	TYPES_CHANGED,	     /* those in which unit.i differs from original.types */
+	STEPS
 };
 
 /* Read each "#SYMVER name crc" line of text; the strings point into text, which is modified. */
@@ -59,40 +75,64 @@ static void read_symvers(char *text, struct symver_list *ret)
 
 static void exporter_deinit(struct exporter *exporter)
 {
+	map_deinit(&exporter->new_crcs);
 	vec_deinit(&exporter->symvers.list);
 	free(exporter->text);
-	free(exporter->preprocessed);
-	args_deinit(&exporter->preprocess);
-	args_deinit(&exporter->genksyms);
+	free(exporter->folder);
+	free(exporter->crcs);
+	free(exporter->said);
 }
 
-static void add_commands(const struct build *build, struct exporter *exporter)
+/*
+ * genksyms takes the file in the first line marker for the source, and does not expand types that
+ * the source defines (scripts/genksyms/parse.y, record_compound()).  So the marker must have the
+ * source's own name, as it has when the command runs in the tree or in the shadow.
+ */
+static void add_preprocess(const struct build *build, const struct exporter *exporter,
+			   bool patched, const char *output, struct args *ret)
 {
 	const struct unit *unit = exporter->unit;
-	const char *slash = strrchr(unit->patched_object, '/');
-	_free_ char *folder =
-		xstrndup(unit->patched_object, (size_t)(slash - unit->patched_object));
+
+	if (unit->outside)
+		module_source_add_command(build, unit, patched, output, ret);
+	else
+		unit_add_command(build, unit->argv, unit->source,
+				 patched ? build->shadow->folder : build->tree, output, ret);
+	args_add(ret, "-E");
+	args_add(ret, "-D__GENKSYMS__");
+}
+
+static void add_genksyms(const struct build *build, const struct exporter *exporter, enum step step,
+			 struct args *ret)
+{
+	const struct unit *unit = exporter->unit;
 	_free_ char *reference = xstrndup(unit->object, strlen(unit->object) - strlen("o"));
 	_free_ char *symref = xasprintf("%s/%ssymref", build->tree, reference);
 
-	/*
-	 * genksyms takes the file in the first line marker for the source, and does not expand
-	 * types that the source defines (scripts/genksyms/parse.y, record_compound()).  So the
-	 * marker must have the source's own name, as it has when the command runs in the shadow.
-	 */
-	exporter->preprocessed = xasprintf("%s/unit.i", folder);
-	if (unit->outside)
-		module_source_add_command(build, unit, true, exporter->preprocessed,
-					  &exporter->preprocess);
+	args_add_clean_environment(ret, build->work);
+	args_add(ret, "scripts/genksyms/genksyms");
+	args_add(ret, step == TYPES ? "-T" : "-r");
+	if (step == CRCS)
+		args_add(ret, access(symref, R_OK) ? "/dev/null" : symref);
 	else
-		unit_add_command(build, unit->argv, unit->source, build->shadow->folder,
-				 exporter->preprocessed, &exporter->preprocess);
-	args_add(&exporter->preprocess, "-E");
-	args_add(&exporter->preprocess, "-D__GENKSYMS__");
-	args_add_clean_environment(&exporter->genksyms, build->work);
-	args_add(&exporter->genksyms, "scripts/genksyms/genksyms");
-	args_add(&exporter->genksyms, "-r");
-	args_add(&exporter->genksyms, access(symref, R_OK) ? "/dev/null" : symref);
+		args_addf(ret, "%s/original.types", exporter->folder);
+}
+
+/* Make the command of a step, and *ret_input, the path of what it reads, or NULL. */
+static void add_command(const struct build *build, const struct exporter *exporter, enum step step,
+			struct args *ret, char **ret_input)
+{
+	const bool patched = step != PREPROCESS_ORIGINAL && step != TYPES;
+	char *path = xasprintf("%s/%s.i", exporter->folder, patched ? "unit" : "original");
+
+	*ret_input = NULL;
+	if (step == PREPROCESS || step == PREPROCESS_ORIGINAL) {
+		add_preprocess(build, exporter, patched, path, ret);
+		free(path);
+	} else {
+		add_genksyms(build, exporter, step, ret);
+		*ret_input = path;
+	}
 }
 
 /* Find the units that export a symbol with a CRC. */
@@ -110,7 +150,9 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 		TRY(file_read(path, &exporter.text, &length));
 		read_symvers(exporter.text, &exporter.symvers);
 		if (exporter.symvers.list.count) {
-			add_commands(build, &exporter);
+			exporter.folder = xstrndup(unit->patched_object,
+						   (size_t)(strrchr(unit->patched_object, '/') -
+							    unit->patched_object));
 			*vec_push(&ret->list) = exporter;
 		} else {
 			exporter_deinit(&exporter);
@@ -119,78 +161,174 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 	return NULL;
 }
 
-/* Run the preprocessor for all exporters, or genksyms. */
-static struct error *run_step(const struct build *build, const struct exporters *exporters,
-			      bool genksyms, struct proc_result *results)
+/* Keep what a step has printed, if there is a use for it. */
+static void keep_output(struct exporter *exporter, enum step step, struct proc_result *result)
 {
-	size_t count = exporters->list.count;
-	_free_ struct proc_command *commands = xcalloc(count, sizeof(*commands));
+	if (step == CRCS)
+		exporter->crcs = take_pointer(result->out.text);
+	else if (step == TYPES_CHANGED)
+		exporter->said = take_pointer(result->err.text);
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const struct exporter *exporter = &exporters->list.list[i];
-		const struct args *args = genksyms ? &exporter->genksyms : &exporter->preprocess;
+static struct error *run_commands(const struct build *build, struct exporter *const *exporters,
+				  size_t count, enum step step, struct proc_command *commands,
+				  struct proc_result *results)
+{
+	static const char *const names[STEPS] = {
+		"preprocessing", "genksyms", "preprocessing the original", "genksyms",
+		"genksyms",
+	};
 
-		commands[i].argv = (const char *const *)args->list;
-		commands[i].options.dir = exporter->unit->outside && !genksyms
-						  ? module_source_cwd(build)
-						  : build->shadow->folder;
-		commands[i].options.keep_stderr_apart = true;
-		if (genksyms)
-			commands[i].options.input = exporter->preprocessed;
-	}
 	TRY(proc_run_all(commands, count, build->options.jobs, results));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (results[i].status)
-			return error_new(STATUS_FAILED, "%s of %s: %s",
-					 genksyms ? "genksyms" : "preprocessing",
-					 exporters->list.list[i].unit->source,
+			return error_new(STATUS_FAILED, "%s of %s: %s", names[step],
+					 exporters[i]->unit->source,
 					 results[i].err.text ?: "ended with an error");
+		keep_output(exporters[i], step, &results[i]);
+	}
 	return NULL;
 }
 
-/* Refuse exports whose CRC changes.  The differ refuses new and removed exports. */
-static void compare_crcs(struct build *build, const struct exporter *exporter, char *patched)
+/* Run a step, for all exporters or those that differ. */
+static struct error *run_step(const struct build *build, const struct exporters *all,
+			      enum step step)
+{
+	size_t count = 0;
+	_free_ struct exporter **exporters = xcalloc(all->list.count, sizeof(*exporters));
+	_free_ struct proc_command *commands = xcalloc(all->list.count, sizeof(*commands));
+	_free_ struct proc_result *results = xcalloc(all->list.count, sizeof(*results));
+	_free_ struct args *words = xcalloc(all->list.count, sizeof(*words));
+	_free_ char **inputs = xcalloc(all->list.count, sizeof(*inputs));
+	struct error *error;
+
+	for (size_t i = 0; i < all->list.count; i++) {
+		struct exporter *exporter = &all->list.list[i];
+		const bool genksyms = step != PREPROCESS && step != PREPROCESS_ORIGINAL;
+		const char *tree = step == PREPROCESS_ORIGINAL ? build->tree
+							       : build->shadow->folder;
+
+		if (step > CRCS && !exporter->new_crcs.count)
+			continue;
+		add_command(build, exporter, step, &words[count], &inputs[count]);
+		commands[count].argv = (const char *const *)words[count].list;
+		commands[count].options.dir = exporter->unit->outside && !genksyms
+						      ? module_source_cwd(build)
+						      : tree;
+		commands[count].options.keep_stderr_apart = true;
+		commands[count].options.input = inputs[count];
+		exporters[count++] = exporter;
+	}
+	error = run_commands(build, exporters, count, step, commands, results);
+	for (size_t i = 0; i < count; i++) {
+		proc_result_deinit(&results[i]);
+		args_deinit(&words[i]);
+		free(inputs[i]);
+	}
+	return error;
+}
+
+/* Find the exports whose CRC changes.  The differ refuses new and removed exports. */
+static void compare_crcs(struct exporter *exporter)
 {
 	struct symver_list symvers = {0};
 	struct map crcs = {0};
 
-	read_symvers(patched, &symvers);
+	if (exporter->crcs)
+		read_symvers(exporter->crcs, &symvers);
 	for (size_t i = 0; i < symvers.list.count; i++)
 		*map_slot(&crcs, symvers.list.list[i].name) = (char *)symvers.list.list[i].crc;
 	for (size_t i = 0; i < exporter->symvers.list.count; i++) {
 		const struct symver *old = &exporter->symvers.list.list[i];
-		const char *crc = map_get(&crcs, old->name);
+		char *crc = map_get(&crcs, old->name);
 
 		if (crc && strcmp(crc, old->crc))
-			refusals_add(&build->refusals, "export-changed", exporter->unit->source,
-				     old->name,
-				     "a type of exported symbol '%s' changes (CRC %s, now %s), but "
-				     "modules were built with the old type; do not change the type",
-				     old->name, old->crc, crc);
+			*map_slot(&exporter->new_crcs, old->name) = crc;
 	}
 	map_deinit(&crcs);
 	vec_deinit(&symvers.list);
 }
 
+/*
+ * Read each "NAME: modversion changed because of changes in TYPE, TYPE" that genksyms has printed:
+ * the values are the types, which point into text, as the keys do; it is modified.
+ */
+static void read_types(char *text, struct map *ret)
+{
+	static const char words[] = ": modversion changed because of changes in ";
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		char *end = strstr(line, words), *name = end;
+
+		if (!end)
+			continue;
+		*end = '\0';
+		while (name > line && name[-1] != ' ')
+			name--;
+		*map_slot(ret, name) = end + strlen(words);
+	}
+}
+
+/* ": struct sock, struct inet_sock and 3 more", or nothing if the types are not known. */
+static char *types_text(const char *types)
+{
+	enum { SHOWN = 3 };
+	struct buffer out = {0};
+	size_t count = 0;
+
+	for (const char *type = types; type && *type; count++) {
+		const size_t length = strcspn(type, ",");
+
+		if (count < SHOWN)
+			buffer_printf(&out, "%s%.*s", count ? ", " : ": ", (int)length, type);
+		type += length + strspn(type + length, ", ");
+	}
+	if (count > SHOWN)
+		buffer_printf(&out, " and %zu more", count - SHOWN);
+	return out.text ?: xstrdup("");
+}
+
+static void refuse_exports(struct build *build, struct exporter *exporter)
+{
+	struct map types = {0};
+
+	if (exporter->said)
+		read_types(exporter->said, &types);
+	for (size_t i = 0; i < exporter->symvers.list.count; i++) {
+		const struct symver *old = &exporter->symvers.list.list[i];
+		const char *crc = map_get(&exporter->new_crcs, old->name);
+		const char *changed = map_get(&types, old->name);
+		_free_ char *text = crc ? types_text(changed) : NULL;
+
+		if (!crc)
+			continue;
+		refusals_add(&build->refusals, "export-changed", exporter->unit->source, old->name,
+			     "a type of exported symbol '%s' changes%s (CRC %s, now %s), but "
+			     "modules were built with the old type; do not change the type",
+			     old->name, text, old->crc, crc);
+		if (changed)
+			comparison_keep_types(build->comparison, exporter->unit, old->name,
+					      changed);
+	}
+	map_deinit(&types);
+}
+
 struct error *exports_check(struct build *build)
 {
 	struct exporters exporters = {0};
-	struct proc_result *results = NULL;
 	struct error *error = find_exporters(build, &exporters);
-	size_t count = exporters.list.count;
 
-	for (int genksyms = 0; !error && count && genksyms < 2; genksyms++) {
-		results = xcalloc(count, sizeof(*results));
-		error = run_step(build, &exporters, genksyms, results);
-		for (size_t i = 0; i < count; i++) {
-			if (!error && genksyms && results[i].out.text)
-				compare_crcs(build, &exporters.list.list[i], results[i].out.text);
-			proc_result_deinit(&results[i]);
-		}
-		free(results);
+	for (enum step step = 0; !error && step < STEPS; step++) {
+		error = run_step(build, &exporters, step);
+		for (size_t i = 0; !error && step == CRCS && i < exporters.list.count; i++)
+			compare_crcs(&exporters.list.list[i]);
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < exporters.list.count; i++) {
+		if (!error)
+			refuse_exports(build, &exporters.list.list[i]);
 		exporter_deinit(&exporters.list.list[i]);
+	}
 	vec_deinit(&exporters.list);
 	return error;
 }

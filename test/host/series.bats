@@ -172,6 +172,15 @@ uptime=fs/proc/uptime.c
 	[[ $output == *"changed functions: cmdline_proc_show"* ]]
 }
 
+# Each commit is sound alone but the one that changes the type.
+@test "a commit that changes a type of exports is left out, and those of the files that export are not" {
+	commit 'code' block/badblocks.c 's/^\tif (bb->page == NULL || bb->changed)/\tif (!bb->page || bb->changed || !bb->count)/'
+	commit 'type' include/linux/badblocks.h 's/^\tint changed;/\tlong changed;/'
+	build 0 --leave-out --allow type-changed
+	is code live ''
+	is type left-out "[export-changed]: a type of exported symbol 'ack_all_badblocks' changes: struct badblocks (CRC 0x"
+}
+
 @test "a commit that does not apply is left out, and so are those without effect" {
 	commit 'first' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "one"); &/'
 	commit 'missing' $version 's/seq_puts(m, "one")/seq_puts(m, "two")/'
