@@ -156,33 +156,81 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 	return NULL;
 }
 
+/*
+ * A folder is looked through only when enough was stored in it, or nobody knows how much: each build
+ * would otherwise take time for all objects of earlier ones.  This file in the folder has a byte for
+ * each 64 KiB that were stored since.  Builds append to it without a lock.
+ */
+static const char growth_name[] = "growth";
+enum { GROWTH_UNIT = 64 << 10, GROWTH_LIMIT = OBJECT_CACHE_LIMIT / 16 / GROWTH_UNIT };
+
+static void add_growth(const char *folder, size_t size)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, growth_name);
+	const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	const size_t count = size / GROWTH_UNIT + 1;
+	_free_ char *units = xcalloc(count, 1);
+
+	if (fd < 0)
+		return;
+	/* If that fails, the size is not known. */
+	if (write(fd, units, count) != (ssize_t)count)
+		unlink(path);
+	close(fd);
+}
+
+static bool has_grown(const char *folder)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, growth_name);
+	struct stat status;
+
+	return stat(path, &status) || status.st_size >= GROWTH_LIMIT;
+}
+
+/* Begin to count again. */
+static void forget_growth(const char *folder)
+{
+	_free_ char *path = xasprintf("%s/%s", folder, growth_name);
+
+	error_destroy(file_write_unsynced(path, "", 0));
+}
+
 void object_cache_trim(const struct build *build, const char *folder)
 {
 	VEC(struct used_file) files = {0};
-	DIR *dir = opendir(folder);
+	DIR *dir = has_grown(folder) ? opendir(folder) : NULL;
 	struct dirent *entry;
-	uint64_t total = 0;
+	uint64_t total = 0, left = 0;
 
 	while (dir && (entry = readdir(dir))) {
 		_free_ char *path = xasprintf("%s/%s", folder, entry->d_name);
 		struct stat status;
 
-		if (stat(path, &status) || !S_ISREG(status.st_mode))
+		if (!strcmp(entry->d_name, growth_name) || stat(path, &status) ||
+		    !S_ISREG(status.st_mode))
 			continue;
 		*vec_push(&files) = (struct used_file){take_pointer(path), (uint64_t)status.st_size,
 						       status.st_mtim};
 	}
-	if (dir)
-		closedir(dir);
+	if (!dir)
+		return;
+	closedir(dir);
 	if (files.count)
 		qsort(files.list, files.count, sizeof(*files.list), compare_used_files);
 	for (size_t i = 0; i < files.count; i++) {
 		total += files.list[i].size;
-		if (total > OBJECT_CACHE_LIMIT && files.list[i].used.tv_sec < build->begun)
+		if (total <= OBJECT_CACHE_LIMIT)
+			left = total;
+		else if (files.list[i].used.tv_sec < build->begun)
 			unlink(files.list[i].path);
+		else
+			left = total;
 		free(files.list[i].path);
 	}
 	vec_deinit(&files);
+	/* Else this build uses more than the limit, and the next one has to look. */
+	if (left <= OBJECT_CACHE_LIMIT)
+		forget_growth(folder);
 }
 
 static struct error *store(const char *folder, const char *key, const char *object,
@@ -206,6 +254,8 @@ static struct error *store(const char *folder, const char *key, const char *obje
 	buffer_printf(&text, "%s%s", magic, sum);
 	buffer_add(&text, rest.text, rest.length);
 	error = file_write_unsynced(path, text.text, text.length);
+	if (!error)
+		add_growth(folder, text.length);
 	buffer_deinit(&rest);
 	buffer_deinit(&text);
 	return error;

@@ -298,6 +298,33 @@ static void test_trim(void **state)
 	assert_true(file_exists(old) && !file_exists(older));
 	object_cache_trim(&build, dir);
 	assert_true(file_exists(old));
+
+	/* It looks again only when much was stored. */
+	make_kept(dir, "older", 2000);
+	object_cache_store(dir, "small", NULL, NULL);
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(older));
+}
+
+/* As many bytes are stored as make it look. */
+static void test_trim_after_growth(void **state)
+{
+	const char *dir = *state;
+	_free_ char *old = xasprintf("%s/old", dir), *older = xasprintf("%s/older", dir);
+	_free_ char *big = xasprintf("%s/big", dir), *kept = xasprintf("%s/key", dir);
+	struct build build = {.begun = 4000};
+
+	object_cache_trim(&build, dir);
+	make_kept(dir, "old", 3000);
+	make_kept(dir, "older", 2000);
+	make_file(dir, "big");
+	assert_int_equal(truncate(big, 40 << 20), 0);
+	object_cache_store(dir, "key", big, NULL);
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(older));
+	object_cache_store(dir, "key", big, NULL);
+	object_cache_trim(&build, dir);
+	assert_true(file_exists(old) && file_exists(kept) && !file_exists(older));
 }
 
 int main(void)
@@ -313,7 +340,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_try_lock, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_removed_lock_file, make_home, remove_home),
 		cmocka_unit_test_setup_teardown(test_lock_without_folder, make_home, remove_home),
-	cmocka_unit_test_setup_teardown(test_trim, make_home, remove_home),
+		cmocka_unit_test_setup_teardown(test_trim, make_home, remove_home),
+		cmocka_unit_test_setup_teardown(test_trim_after_growth, make_home, remove_home),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
