@@ -39,7 +39,7 @@ struct parent {
 	const char *depends; /* of a module, the names of others, separated by commas; else "" */
 	struct map sites; /* struct parent_sites *, by the table's name (parent_sites.c) */
 	VEC(struct parent_sites *) sites_owned;
-	VEC(struct parent_relocs *) relocs_owned; /* of a module (parent_relocs.c) */
+	VEC(struct parent_relocs *) relocs_owned; /* by number of section (parent_relocs.c) */
 	int fd;
 	void *elf; /* Elf *, owns the names */
 	void *dwarf; /* Dwarf *, opened when first needed; or NULL */

@@ -60,13 +60,11 @@ const struct parent_relocs *parent_relocs(const struct parent *parent, const str
 	struct parent_relocs *relocs;
 	GElf_Shdr header;
 
-	/* The sections of one unit's functions: two or three. */
-	for (size_t i = 0; i < cache->relocs_owned.count; i++)
-		if (cache->relocs_owned.list[i]->section == section)
-			return cache->relocs_owned.list[i];
-	relocs = xcalloc(1, sizeof(*relocs));
-	relocs->section = section;
-	*vec_push(&cache->relocs_owned) = relocs;
+	while (cache->relocs_owned.count <= section)
+		*vec_push(&cache->relocs_owned) = NULL;
+	if (cache->relocs_owned.list[section])
+		return cache->relocs_owned.list[section];
+	relocs = cache->relocs_owned.list[section] = xcalloc(1, sizeof(*relocs));
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(parent->elf, scn));)
 		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_RELA &&
 		    header.sh_info == section)
@@ -80,6 +78,8 @@ const struct parent_relocs *parent_relocs(const struct parent *parent, const str
 void parent_relocs_free(struct parent *parent)
 {
 	for (size_t i = 0; i < parent->relocs_owned.count; i++) {
+		if (!parent->relocs_owned.list[i])
+			continue;
 		vec_deinit(&parent->relocs_owned.list[i]->list);
 		free(parent->relocs_owned.list[i]);
 	}

@@ -19,12 +19,11 @@ struct parent_reloc {
 };
 
 struct parent_relocs {
-	uint32_t section;
 	VEC(struct parent_reloc) list; /* by offset */
 };
 
 /*
- * parent_relocs - of a module's section, by its number.  They are read once and belong to the
+ * parent_relocs - of a module's section, by its number, less than SHN_LORESERVE.  They are read once and belong to the
  * parent.  Relocations without addends (SHT_REL) are left out.
  */
 const struct parent_relocs *parent_relocs(const struct parent *parent, const struct arch *arch,
