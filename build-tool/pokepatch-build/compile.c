@@ -179,17 +179,27 @@ static struct error *add_new_files(const struct build *build, struct unit *unit,
 	return error;
 }
 
-/* Add the new files to the units that read them; refuse source files that no unit reads. */
-static struct error *find_new_files(struct build *build)
+static bool any_created(const struct build *build)
 {
+	for (size_t i = 0; i < build->changes->files.count; i++)
+		if (build->changes->files.list[i].created)
+			return true;
+	return false;
+}
+
+/*
+ * Add the new files to the units that read them; refuse source files that no unit reads.
+ * @kept: units whose patched objects were kept: they read no new file (key_has_all())
+ */
+static struct error *find_new_files(struct build *build, const struct map *kept)
+{
+	const bool any = any_created(build);
 	struct error *error = NULL;
 	struct map read = {};
-	bool any = false;
 
-	for (size_t i = 0; i < build->changes->files.count; i++)
-		any |= build->changes->files.list[i].created;
 	for (size_t i = 0; any && !error && i < build->nr_units; i++)
-		error = add_new_files(build, &build->units[i], &read);
+		if (!map_has(kept, build->units[i].patched_object))
+			error = add_new_files(build, &build->units[i], &read);
 	for (size_t i = 0; any && !error && i < build->changes->files.count; i++) {
 		const struct changed_file *file = &build->changes->files.list[i];
 
@@ -270,16 +280,14 @@ static void note_warnings(struct build *build, size_t count, const struct proc_r
 /* ---- kept objects ----------------------------------------------------------- */
 
 /*
- * Whether a build's patched objects can be kept.  New files become files of units by what the
- * compiler read (find_new_files()), and the header with markers is in the work folder.
+ * Whether a unit's patched object can be kept.  The header with markers is in the work folder.  New
+ * files become files of units by what the compiler read (find_new_files()), so what may have read
+ * one is not kept.
  */
-static bool keeps_patched(const struct build *build)
+static bool keeps_patched(const struct build *build, const struct unit *unit, bool any_new)
 {
-	bool created = false;
-
-	for (size_t i = 0; i < build->changes->files.count; i++)
-		created |= build->changes->files.list[i].created;
-	return !created && !build->options.instrument;
+	return !build->options.instrument &&
+	       (!any_new || map_has(&build->changes->reached, unit->source));
 }
 
 /* Whether a file's text is a part of the keys of all patched objects, as that of a header is. */
@@ -326,7 +334,7 @@ static void patched_key(const struct build *build, const struct unit *unit,
 
 static void make_keys(const struct build *build, struct jobs *jobs)
 {
-	bool patched = keeps_patched(build);
+	const bool any_new = any_created(build);
 	struct buffer common = {};
 	char key[65];
 
@@ -339,7 +347,7 @@ static void make_keys(const struct build *build, struct jobs *jobs)
 			continue;
 		object_cache_key(build, &job[SIDE_ORIGINAL].args, "", key);
 		job[SIDE_ORIGINAL].key = xstrdup(key);
-		if (!patched)
+		if (!keeps_patched(build, unit, any_new))
 			continue;
 		patched_key(build, unit, &job[SIDE_PATCHED].args, &common, key);
 		job[SIDE_PATCHED].key = xstrdup(key);
@@ -369,8 +377,8 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
 }
 
 /*
- * Whether the key of a patched object has all changed files that the compiler read for it.  A diff
- * may have a unit include another one's source, which the key does not have.
+ * Whether the key of a patched object has all changed files that the compiler read for it, and none
+ * of them is new.  A diff may have a unit include another one's source, which the key does not have.
  */
 static bool key_has_all(const struct build *build, const struct unit *unit)
 {
@@ -387,8 +395,9 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 	for (size_t i = 0; reached && i < reached->list.count; i++)
 		map_slot(&own, reached->list.list[i]);
 	for (size_t i = 0; has && i < files.count; i++)
-		has = (!reached && is_common(files.list[i]->path)) ||
-		      map_has(&own, files.list[i]->path);
+		has = !files.list[i]->created &&
+		      ((!reached && is_common(files.list[i]->path)) ||
+		       map_has(&own, files.list[i]->path));
 	map_deinit(&own);
 	vec_deinit(&files);
 	return has;
@@ -484,12 +493,16 @@ static struct error *run_jobs(struct build *build, const struct jobs *jobs,
 	return error;
 }
 
-static struct error *run_compilers(struct build *build, struct jobs *jobs)
+/* @kept: gets the units' patched objects that were kept */
+static struct error *run_compilers(struct build *build, struct jobs *jobs, struct map *kept)
 {
 	size_t count = jobs->units.count * SIDES;
 	struct proc_result *results = xcalloc(count, sizeof(*results));
 	struct error *error = load_kept(build, jobs, results);
 
+	for (size_t i = SIDE_PATCHED; !error && i < count; i += SIDES)
+		if (jobs->list[i].done)
+			map_slot(kept, job_object(jobs, i));
 	if (!error)
 		error = run_jobs(build, jobs, results);
 	if (!error)
@@ -502,7 +515,7 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs)
 	return error;
 }
 
-static struct error *compile_all(struct build *build, struct jobs *jobs)
+static struct error *compile_all(struct build *build, struct jobs *jobs, struct map *kept)
 {
 	size_t count = jobs->units.count * SIDES;
 	struct error *error = NULL;
@@ -516,7 +529,7 @@ static struct error *compile_all(struct build *build, struct jobs *jobs)
 		error = make_command(build, unit, side, &jobs->list[i].args, object);
 	}
 	if (!error)
-		error = run_compilers(build, jobs);
+		error = run_compilers(build, jobs, kept);
 	for (size_t i = 0; i < count; i++) {
 		args_deinit(&jobs->list[i].args);
 		free(jobs->list[i].key);
@@ -538,6 +551,7 @@ static struct error *follow_ways(const struct build *build, const struct unit *u
 struct error *compile_units(struct build *build)
 {
 	struct jobs jobs = {};
+	struct map kept = {};
 	struct error *error;
 
 	for (size_t i = 0; i < build->nr_units; i++)
@@ -549,7 +563,7 @@ struct error *compile_units(struct build *build)
 	for (size_t i = 0; !error && i < jobs.units.count; i++)
 		error = follow_ways(build, jobs.units.list[i]);
 	if (!error)
-		error = compile_all(build, &jobs);
+		error = compile_all(build, &jobs, &kept);
 	vec_deinit(&jobs.units);
 	for (size_t i = 0; !error && i < build->nr_units; i++) {
 		struct unit *unit = &build->units[i];
@@ -561,5 +575,8 @@ struct error *compile_units(struct build *build)
 		if (unit->is_new) /* what the kernel has of it is nothing */
 			unit->exact_object = xstrdup(unit->orig_object);
 	}
-	return error ? error : find_new_files(build);
+	if (!error)
+		error = find_new_files(build, &kept);
+	map_deinit(&kept);
+	return error;
 }

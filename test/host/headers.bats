@@ -83,6 +83,23 @@ two_headers() {
 	cmp before units
 }
 
+@test "what compiles a new file is compiled each time, and the others are kept" {
+	# Nothing of it is kept from another run.
+	edited fs/proc/internal.h "s/^\treturn pde->flags & PROC_ENTRY_PERMANENT;/\treturn pde->size != $BASHPID$SECONDS \&\& (pde->flags \& PROC_ENTRY_PERMANENT);/"
+	edited fs/proc/generic.c 's/^#include "internal.h"/&\n#include "new.h"/'
+	printf -- '--- /dev/null\n+++ b/fs/proc/new.h\n@@ -0,0 +1 @@\n+#define NEW_ONE 1\n' >>x.patch
+	for round in 1 2; do
+		"$program" -V -k "$release" --report report.json --dry-run x.patch >said 2>&1 ||
+			{ grep -v '^+ \|^/' said | tail -n 12; cat x.patch; return 1; }
+		sed -n 's|^.* -c -o [^ ]*/patched/[^ ]* \(fs/[^ ]*\) -Wp,-MMD.*|\1|p' said | sort -u >"compiled.$round"
+		jq -c '.units, .functions' report.json >"found.$round"
+	done
+	cat compiled.1
+	grep -qx fs/proc/inode.c compiled.1
+	[ "$(cat compiled.2)" = fs/proc/generic.c ]
+	cmp found.1 found.2
+}
+
 @test "objects that differ by numbers of unique names are equal (__COUNTER__)" {
 	# A name that no verdict is kept for.
 	edited fs/fat/fat.h "s/^\treturn sb->s_fs_info;/\treturn (sb->s_fs_info);/; s/^static inline struct msdos_sb_info \*MSDOS_SB(/static inline void never_$BASHPID$SECONDS(int a) { BUILD_BUG_ON(a == 1); }\n&/"
