@@ -56,6 +56,7 @@ struct unit {
 	bool objtool_ran;     /* kbuild ran objtool on it by itself, as on a module of one unit */
 	char *orig_object;    /* compiled by us, one section per function and object, no objtool */
 	char *patched_object; /* likewise, from the changed source */
+	char *patched_key;    /* under which that is kept (object_cache.h); NULL: it is not */
 	char **changed_files; /* files that the diffs change and that this unit compiles */
 	size_t nr_changed_files;
 	bool is_new;  /* the diffs add its source: the kernel has nothing of it */

@@ -189,16 +189,16 @@ static bool any_created(const struct build *build)
 
 /*
  * Add the new files to the units that read them; refuse source files that no unit reads.
- * @kept: units whose patched objects were kept: they read no new file (key_has_all())
+ * Those whose patched objects are kept read none (key_has_all()).
  */
-static struct error *find_new_files(struct build *build, const struct map *kept)
+static struct error *find_new_files(struct build *build)
 {
 	const bool any = any_created(build);
 	struct error *error = NULL;
 	struct map read = {};
 
 	for (size_t i = 0; any && !error && i < build->nr_units; i++)
-		if (!map_has(kept, build->units[i].patched_object))
+		if (!build->units[i].patched_key)
 			error = add_new_files(build, &build->units[i], &read);
 	for (size_t i = 0; any && !error && i < build->changes->files.count; i++) {
 		const struct changed_file *file = &build->changes->files.list[i];
@@ -362,6 +362,13 @@ static const char *job_object(const struct jobs *jobs, size_t job)
 	return job % SIDES == SIDE_ORIGINAL ? unit->orig_object : unit->patched_object;
 }
 
+/* Note the key of a patched object, under which it is kept. */
+static void note_kept(const struct jobs *jobs, size_t place)
+{
+	if (place % SIDES == SIDE_PATCHED)
+		jobs->units.list[place / SIDES]->patched_key = xstrdup(jobs->list[place].key);
+}
+
 /* Take the objects that earlier builds kept, with what the compiler said about them. */
 static struct error *load_kept(const struct build *build, struct jobs *jobs,
 			       struct proc_result *results)
@@ -414,6 +421,7 @@ static bool keep_object(const struct build *build, const struct jobs *jobs, size
 	    (place % SIDES == SIDE_PATCHED && !key_has_all(build, jobs->units.list[place / SIDES])))
 		return false;
 	object_cache_store(folder, job->key, job_object(jobs, place), &result->out);
+	note_kept(jobs, place);
 	return true;
 }
 
@@ -493,8 +501,7 @@ static struct error *run_jobs(struct build *build, const struct jobs *jobs,
 	return error;
 }
 
-/* @kept: gets the units' patched objects that were kept */
-static struct error *run_compilers(struct build *build, struct jobs *jobs, struct map *kept)
+static struct error *run_compilers(struct build *build, struct jobs *jobs)
 {
 	size_t count = jobs->units.count * SIDES;
 	struct proc_result *results = xcalloc(count, sizeof(*results));
@@ -502,7 +509,7 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs, struc
 
 	for (size_t i = SIDE_PATCHED; !error && i < count; i += SIDES)
 		if (jobs->list[i].done)
-			map_slot(kept, job_object(jobs, i));
+			note_kept(jobs, i);
 	if (!error)
 		error = run_jobs(build, jobs, results);
 	if (!error)
@@ -515,7 +522,7 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs, struc
 	return error;
 }
 
-static struct error *compile_all(struct build *build, struct jobs *jobs, struct map *kept)
+static struct error *compile_all(struct build *build, struct jobs *jobs)
 {
 	size_t count = jobs->units.count * SIDES;
 	struct error *error = NULL;
@@ -529,7 +536,7 @@ static struct error *compile_all(struct build *build, struct jobs *jobs, struct 
 		error = make_command(build, unit, side, &jobs->list[i].args, object);
 	}
 	if (!error)
-		error = run_compilers(build, jobs, kept);
+		error = run_compilers(build, jobs);
 	for (size_t i = 0; i < count; i++) {
 		args_deinit(&jobs->list[i].args);
 		free(jobs->list[i].key);
@@ -551,7 +558,6 @@ static struct error *follow_ways(const struct build *build, const struct unit *u
 struct error *compile_units(struct build *build)
 {
 	struct jobs jobs = {};
-	struct map kept = {};
 	struct error *error;
 
 	for (size_t i = 0; i < build->nr_units; i++)
@@ -563,7 +569,7 @@ struct error *compile_units(struct build *build)
 	for (size_t i = 0; !error && i < jobs.units.count; i++)
 		error = follow_ways(build, jobs.units.list[i]);
 	if (!error)
-		error = compile_all(build, &jobs, &kept);
+		error = compile_all(build, &jobs);
 	vec_deinit(&jobs.units);
 	for (size_t i = 0; !error && i < build->nr_units; i++) {
 		struct unit *unit = &build->units[i];
@@ -575,8 +581,5 @@ struct error *compile_units(struct build *build)
 		if (unit->is_new) /* what the kernel has of it is nothing */
 			unit->exact_object = xstrdup(unit->orig_object);
 	}
-	if (!error)
-		error = find_new_files(build, &kept);
-	map_deinit(&kept);
-	return error;
+	return error ? error : find_new_files(build);
 }

@@ -20,6 +20,7 @@
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/module_source.h"
+#include "pokepatch-build/object_cache.h"
 #include "pokepatch-build/shadow_tree.h"
 #include "common/proc.h"
 
@@ -38,6 +39,7 @@ struct exporter {
 	struct symver_list symvers;
 	char *folder; /* of its patched object, for the files below */
 	char *crcs;   /* those of the changed source, as genksyms prints them */
+	bool kept;    /* an earlier build kept these */
 	char *said;   /* which types changed, in genksyms' words */
 	struct map new_crcs; /* of the symbols whose CRCs differ; point into crcs */
 };
@@ -135,99 +137,6 @@ static void add_command(const struct build *build, const struct exporter *export
 	}
 }
 
-/* Find the units that export a symbol with a CRC. */
-static struct error *find_exporters(const struct build *build, struct exporters *ret)
-{
-	for (size_t i = 0; i < build->nr_units; i++) {
-		const struct unit *unit = &build->units[i];
-		struct exporter exporter = {.unit = unit};
-		_free_ char *path = cmd_file_path(unit->outside ? build->module_source : build->tree,
-						  unit->object);
-		size_t length;
-
-		if (unit->shares || unit->is_new || !has_suffix(unit->source, ".c"))
-			continue;
-		TRY(file_read(path, &exporter.text, &length));
-		read_symvers(exporter.text, &exporter.symvers);
-		if (exporter.symvers.list.count) {
-			exporter.folder = xstrndup(unit->patched_object,
-						   (size_t)(strrchr(unit->patched_object, '/') -
-							    unit->patched_object));
-			*vec_push(&ret->list) = exporter;
-		} else {
-			exporter_deinit(&exporter);
-		}
-	}
-	return NULL;
-}
-
-/* Keep what a step has printed, if there is a use for it. */
-static void keep_output(struct exporter *exporter, enum step step, struct proc_result *result)
-{
-	if (step == CRCS)
-		exporter->crcs = take_pointer(result->out.text);
-	else if (step == TYPES_CHANGED)
-		exporter->said = take_pointer(result->err.text);
-}
-
-static struct error *run_commands(const struct build *build, struct exporter *const *exporters,
-				  size_t count, enum step step, struct proc_command *commands,
-				  struct proc_result *results)
-{
-	static const char *const names[STEPS] = {
-		"preprocessing", "genksyms", "preprocessing the original", "genksyms",
-		"genksyms",
-	};
-
-	TRY(proc_run_all(commands, count, build->options.jobs, results));
-	for (size_t i = 0; i < count; i++) {
-		if (results[i].status)
-			return error_new(STATUS_FAILED, "%s of %s: %s", names[step],
-					 exporters[i]->unit->source,
-					 results[i].err.text ?: "ended with an error");
-		keep_output(exporters[i], step, &results[i]);
-	}
-	return NULL;
-}
-
-/* Run a step, for all exporters or those that differ. */
-static struct error *run_step(const struct build *build, const struct exporters *all,
-			      enum step step)
-{
-	size_t count = 0;
-	_free_ struct exporter **exporters = xcalloc(all->list.count, sizeof(*exporters));
-	_free_ struct proc_command *commands = xcalloc(all->list.count, sizeof(*commands));
-	_free_ struct proc_result *results = xcalloc(all->list.count, sizeof(*results));
-	_free_ struct args *words = xcalloc(all->list.count, sizeof(*words));
-	_free_ char **inputs = xcalloc(all->list.count, sizeof(*inputs));
-	struct error *error;
-
-	for (size_t i = 0; i < all->list.count; i++) {
-		struct exporter *exporter = &all->list.list[i];
-		const bool genksyms = step != PREPROCESS && step != PREPROCESS_ORIGINAL;
-		const char *tree = step == PREPROCESS_ORIGINAL ? build->tree
-							       : build->shadow->folder;
-
-		if (step > CRCS && !exporter->new_crcs.count)
-			continue;
-		add_command(build, exporter, step, &words[count], &inputs[count]);
-		commands[count].argv = (const char *const *)words[count].list;
-		commands[count].options.dir = exporter->unit->outside && !genksyms
-						      ? module_source_cwd(build)
-						      : tree;
-		commands[count].options.keep_stderr_apart = true;
-		commands[count].options.input = inputs[count];
-		exporters[count++] = exporter;
-	}
-	error = run_commands(build, exporters, count, step, commands, results);
-	for (size_t i = 0; i < count; i++) {
-		proc_result_deinit(&results[i]);
-		args_deinit(&words[i]);
-		free(inputs[i]);
-	}
-	return error;
-}
-
 /* Find the exports whose CRC changes.  The differ refuses new and removed exports. */
 static void compare_crcs(struct exporter *exporter)
 {
@@ -247,6 +156,158 @@ static void compare_crcs(struct exporter *exporter)
 	}
 	map_deinit(&crcs);
 	vec_deinit(&symvers.list);
+}
+
+/*
+ * The key under which the CRCs of a unit are kept, as its patched object is: they follow from the
+ * same files.  Return: NULL if that is not kept.
+ */
+static char *crcs_key(const struct build *build, const struct exporter *exporter)
+{
+	_free_ char *source = NULL;
+	struct args command = {};
+	char key[65];
+
+	if (!exporter->unit->patched_key)
+		return NULL;
+	source = xasprintf("exports\n%s", exporter->unit->patched_key);
+	add_genksyms(build, exporter, CRCS, &command);
+	object_cache_key(build, &command, source, key);
+	args_deinit(&command);
+	return xstrdup(key);
+}
+
+static void load_crcs(const struct build *build, struct exporter *exporter)
+{
+	_free_ char *folder = object_cache_folder(build);
+	_free_ char *key = crcs_key(build, exporter);
+	struct buffer text = {};
+	bool found = false;
+
+	if (key)
+		error_destroy(object_cache_load(folder, key, NULL, &text, &found));
+	if (!found || !text.text)
+		return;
+	exporter->crcs = text.text;
+	exporter->kept = true;
+	compare_crcs(exporter);
+}
+
+static void keep_crcs(const struct build *build, const struct exporter *exporter)
+{
+	_free_ char *folder = object_cache_folder(build);
+	_free_ char *key = crcs_key(build, exporter);
+	struct buffer text = {};
+
+	buffer_add_string(&text, exporter->crcs ?: "");
+	if (key)
+		object_cache_store(folder, key, NULL, &text);
+	buffer_deinit(&text);
+}
+
+/* Find the units that export a symbol with a CRC. */
+static struct error *find_exporters(const struct build *build, struct exporters *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct unit *unit = &build->units[i];
+		struct exporter exporter = {.unit = unit};
+		_free_ char *path = cmd_file_path(unit->outside ? build->module_source : build->tree,
+						  unit->object);
+		size_t length;
+
+		if (unit->shares || unit->is_new || !has_suffix(unit->source, ".c"))
+			continue;
+		TRY(file_read(path, &exporter.text, &length));
+		read_symvers(exporter.text, &exporter.symvers);
+		if (exporter.symvers.list.count) {
+			exporter.folder = xstrndup(unit->patched_object,
+						   (size_t)(strrchr(unit->patched_object, '/') -
+							    unit->patched_object));
+			load_crcs(build, &exporter);
+			*vec_push(&ret->list) = exporter;
+		} else {
+			exporter_deinit(&exporter);
+		}
+	}
+	return NULL;
+}
+
+/* Keep what a step has printed, if there is a use for it. */
+static void keep_output(const struct build *build, struct exporter *exporter, enum step step,
+			struct proc_result *result)
+{
+	if (step == CRCS) {
+		exporter->crcs = take_pointer(result->out.text);
+		keep_crcs(build, exporter);
+		compare_crcs(exporter);
+	} else if (step == TYPES_CHANGED) {
+		exporter->said = take_pointer(result->err.text);
+	}
+}
+
+static struct error *run_commands(const struct build *build, struct exporter *const *exporters,
+				  size_t count, enum step step, struct proc_command *commands,
+				  struct proc_result *results)
+{
+	static const char *const names[STEPS] = {
+		"preprocessing", "genksyms", "preprocessing the original", "genksyms",
+		"genksyms",
+	};
+
+	TRY(proc_run_all(commands, count, build->options.jobs, results));
+	for (size_t i = 0; i < count; i++) {
+		if (results[i].status)
+			return error_new(STATUS_FAILED, "%s of %s: %s", names[step],
+					 exporters[i]->unit->source,
+					 results[i].err.text ?: "ended with an error");
+		keep_output(build, exporters[i], step, &results[i]);
+	}
+	return NULL;
+}
+
+static bool is_needed(const struct exporter *exporter, enum step step)
+{
+	if (step > CRCS)
+		return exporter->new_crcs.count;
+	return !exporter->kept || (step == PREPROCESS && exporter->new_crcs.count);
+}
+
+/* Run a step for the exporters that need it. */
+static struct error *run_step(const struct build *build, const struct exporters *all,
+			      enum step step)
+{
+	size_t count = 0;
+	_free_ struct exporter **exporters = xcalloc(all->list.count, sizeof(*exporters));
+	_free_ struct proc_command *commands = xcalloc(all->list.count, sizeof(*commands));
+	_free_ struct proc_result *results = xcalloc(all->list.count, sizeof(*results));
+	_free_ struct args *words = xcalloc(all->list.count, sizeof(*words));
+	_free_ char **inputs = xcalloc(all->list.count, sizeof(*inputs));
+	struct error *error;
+
+	for (size_t i = 0; i < all->list.count; i++) {
+		struct exporter *exporter = &all->list.list[i];
+		const bool genksyms = step != PREPROCESS && step != PREPROCESS_ORIGINAL;
+		const char *tree = step == PREPROCESS_ORIGINAL ? build->tree
+							       : build->shadow->folder;
+
+		if (!is_needed(exporter, step))
+			continue;
+		add_command(build, exporter, step, &words[count], &inputs[count]);
+		commands[count].argv = (const char *const *)words[count].list;
+		commands[count].options.dir = exporter->unit->outside && !genksyms
+						      ? module_source_cwd(build)
+						      : tree;
+		commands[count].options.keep_stderr_apart = true;
+		commands[count].options.input = inputs[count];
+		exporters[count++] = exporter;
+	}
+	error = run_commands(build, exporters, count, step, commands, results);
+	for (size_t i = 0; i < count; i++) {
+		proc_result_deinit(&results[i]);
+		args_deinit(&words[i]);
+		free(inputs[i]);
+	}
+	return error;
 }
 
 /*
@@ -319,11 +380,8 @@ struct error *exports_check(struct build *build)
 	struct exporters exporters = {0};
 	struct error *error = find_exporters(build, &exporters);
 
-	for (enum step step = 0; !error && step < STEPS; step++) {
+	for (enum step step = 0; !error && step < STEPS; step++)
 		error = run_step(build, &exporters, step);
-		for (size_t i = 0; !error && step == CRCS && i < exporters.list.count; i++)
-			compare_crcs(&exporters.list.list[i]);
-	}
 	for (size_t i = 0; i < exporters.list.count; i++) {
 		if (!error)
 			refuse_exports(build, &exporters.list.list[i]);

@@ -383,6 +383,7 @@ static void unit_deinit(struct unit *unit)
 	free(unit->edited);
 	free(unit->orig_object);
 	free(unit->patched_object);
+	free(unit->patched_key);
 	for (size_t i = 0; i < unit->nr_changed_files; i++)
 		free(unit->changed_files[i]);
 	free(unit->changed_files);

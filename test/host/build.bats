@@ -361,7 +361,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	edit fs/eventfd.c -e '1s/^/#undef CONFIG_EPOLL\n/' \
 		-e 's/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/' >x.patch
 	build --dry-run --report r.json x.patch
-	ends 2 "fs/eventfd.c: refused [export-changed]: a type of exported symbol 'eventfd_fget' changes (CRC 0x"
+	ends 2 "fs/eventfd.c: refused [export-changed]: a type of exported symbol 'eventfd_fget' changes: struct "
 	# The others do not reach it.
 	[ "$(jq -c '[.refusals[] | select(.code == "export-changed").subject]' r.json)" = \
 		'["eventfd_ctx_fileget","eventfd_fget"]' ]
@@ -369,16 +369,24 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	[[ $output == *"include/linux/fs.h:"*": refused [type-changed]: struct file: member 'f_mapping' moves from offset "*" ('f_ep' is gone); "* ]]
 	local crc
 	crc=$(awk '$2 == "eventfd_fget" { print $1 }' "$kernel"/headers/usr/src/*/Module.symvers)
-	[[ $output == *"exported symbol 'eventfd_fget' changes (CRC $crc, now "* ]]
+	[[ $output == *"exported symbol 'eventfd_fget' changes: struct user_struct, struct file (CRC $crc, now "* ]]
+	# The same once more, with what was kept.
+	grep 'refused \[export-changed\]' <<<"$output" >refused
+	build --dry-run x.patch
+	ends 2
+	grep 'refused \[export-changed\]' <<<"$output" | cmp - refused
 	build --dry-run --allow export-changed --allow type-changed x.patch
 	ends 0 "fs/eventfd.c: warning [export-changed]: allowed: "
 }
 
 # zs_compact() takes a struct that only mm/zsmalloc.c knows.
-@test "exports of a unit whose types are its own are as they were" {
+@test "exports of a unit whose types are its own are as they were, and known to be the next time" {
 	edit mm/zsmalloc.c 's/^\tlocal_lock(&zs_map_area.lock);/&\n\tpr_info_once("mapped\\n");/' >x.patch
 	build --dry-run x.patch
 	ends 0 "changed functions: zs_map_object"
+	build -V --dry-run x.patch
+	ends 0 "changed functions: zs_map_object"
+	[[ $output != *genksyms* ]]
 }
 
 @test "progress: a terminal shows how many compilers have ended, a log of a short build does not" {
