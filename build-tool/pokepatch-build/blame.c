@@ -33,11 +33,24 @@ struct diff_text {
 	size_t patch;
 };
 
+/* The commits that change a type that genksyms names. */
+struct type_place {
+	const char *path; /* of build->changes */
+	struct culprits culprits;
+};
+
+struct type_blame {
+	char *type; /* "struct sock" */
+	VEC(struct type_place) places;
+};
+
 struct blame {
 	VEC(struct diff_text) texts; /* sorted by start */
 	struct map by_path;	     /* to struct file_blame */
 	VEC(struct file_blame *) files;
 	VEC(struct compile_failure) failures;
+	struct map by_type; /* to struct type_blame */
+	VEC(struct type_blame *) types;
 };
 
 void culprits_deinit(struct culprits *culprits)
@@ -59,6 +72,17 @@ void blame_destroy(struct blame *blame)
 		free(blame->failures.list[i].output);
 		free(blame->failures.list[i].line);
 	}
+	for (size_t i = 0; i < blame->types.count; i++) {
+		struct type_blame *type = blame->types.list[i];
+
+		for (size_t j = 0; j < type->places.count; j++)
+			culprits_deinit(&type->places.list[j].culprits);
+		vec_deinit(&type->places);
+		free(type->type);
+		free(type);
+	}
+	vec_deinit(&blame->types);
+	map_deinit(&blame->by_type);
 	vec_deinit(&blame->failures);
 	vec_deinit(&blame->files);
 	vec_deinit(&blame->texts);
@@ -506,8 +530,8 @@ static const struct genksyms_kind {
 };
 
 /* The commits that change a type's definition in a file. */
-static void blame_type(const struct build *build, const struct changed_file *file,
-		       const char *type, struct culprits *ret)
+static void blame_definition(const struct build *build, const struct changed_file *file,
+			     const char *type, struct culprits *ret)
 {
 	const struct text_lines *texts[] = {&file->new_lines, &file->old_lines};
 	const struct genksyms_kind *kind = genksyms_kinds;
@@ -534,8 +558,42 @@ static void blame_type(const struct build *build, const struct changed_file *fil
 		}
 }
 
-/* The commits that change the types for which an export is refused. */
-static void blame_types(const struct build *build, const struct refusal *refusal,
+/* The commits behind a type, in each changed file.  It is found once, for all exports that use it. */
+static const struct type_blame *type_blame_of(const struct build *build, const char *type)
+{
+	struct blame *blame = build->blame;
+	struct type_blame *found = map_get(&blame->by_type, type);
+
+	if (found)
+		return found;
+	found = xcalloc(1, sizeof(*found));
+	found->type = xstrdup(type);
+	*vec_push(&blame->types) = found;
+	*map_slot(&blame->by_type, found->type) = found;
+	for (size_t i = 0; i < build->changes->files.count; i++) {
+		const struct changed_file *file = &build->changes->files.list[i];
+		struct culprits culprits = {0};
+
+		blame_definition(build, file, type, &culprits);
+		if (culprits.list.count)
+			*vec_push(&found->places) = (struct type_place){file->path, culprits};
+	}
+	return found;
+}
+
+static bool compiles(const struct unit *unit, const char *path)
+{
+	for (size_t i = 0; i < unit->nr_changed_files; i++)
+		if (!strcmp(unit->changed_files[i], path))
+			return true;
+	return false;
+}
+
+/*
+ * The commits that change the types for which an export is refused, in the files that its unit
+ * compiles.  Return: whether the types are known.
+ */
+static bool blame_types(const struct build *build, const struct refusal *refusal,
 			struct culprits *ret)
 {
 	const struct changed_export *export =
@@ -547,18 +605,22 @@ static void blame_types(const struct build *build, const struct refusal *refusal
 		const size_t length = strcspn(type, ",");
 		/* Without " (became defined)". */
 		_free_ char *words = xstrndup(type, strcspn(type, ",("));
+		const struct type_blame *found;
 
 		for (size_t i = strlen(words); i && words[i - 1] == ' '; i--)
 			words[i - 1] = '\0';
-		for (size_t i = 0; i < export->unit->nr_changed_files; i++) {
-			const struct changed_file *file = changes_find(
-				build->changes, export->unit->changed_files[i]);
+		found = type_blame_of(build, words);
+		for (size_t i = 0; i < found->places.count; i++) {
+			const struct culprits *culprits = &found->places.list[i].culprits;
 
-			if (file)
-				blame_type(build, file, words, ret);
+			if (!compiles(export->unit, found->places.list[i].path))
+				continue;
+			for (size_t j = 0; j < culprits->list.count; j++)
+				culprits_add(ret, culprits->list.list[j]);
 		}
 		type += length + strspn(type + length, ", ");
 	}
+	return export;
 }
 
 void blame_refusal(const struct build *build, const struct refusal *refusal, struct culprits *ret)
@@ -568,11 +630,12 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 
 	*ret = (struct culprits){0};
 	if (build->changes && build->blame) {
-		for (size_t i = 0; i < ARRAY_SIZE(code_hints); i++)
+		const bool types = !strcmp(refusal->code, "export-changed") &&
+				   blame_types(build, refusal, ret);
+
+		for (size_t i = 0; !types && i < ARRAY_SIZE(code_hints); i++)
 			if (!strcmp(code_hints[i].code, refusal->code))
 				blame_subject(build, refusal, code_hints[i].begins, ret);
-		if (!ret->list.count && !strcmp(refusal->code, "export-changed"))
-			blame_types(build, refusal, ret);
 		if (!ret->list.count && refusal->location)
 			blame_location(build, refusal->location, ret);
 		if (!ret->list.count && difference)
