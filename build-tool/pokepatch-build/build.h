@@ -108,6 +108,9 @@ struct build {
 	const struct patch_file *applying; /* what apply_patches() is at; NULL: it is done */
 	struct blame *blame; /* of a series (blame.h); NULL until it is applied */
 	bool again; /* commits were left out, and the phases run again (leave_out.h) */
+	struct earlier_verdicts *earlier; /* of the runs before (header_verdicts.h); or NULL */
+	bool guessed; /* units were found by verdicts of an earlier run, which had more commits */
+	bool exact;   /* they must not be */
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */
 	struct unit *units; /* sorted by source; then units of one object, by parent */
 	size_t nr_units;
@@ -166,6 +169,7 @@ struct error *mark_functions(struct build *build); /* marks.c: add --mark-functi
 struct error *compile_units(struct build *build);  /* compile.c: orig_object, patched_object */
 struct error *compare_units(struct build *build);  /* comparison.c: build->comparison */
 struct error *exports_check(struct build *build);  /* exports.c; compare_units() calls it */
+struct error *confirm_units(struct build *build);  /* leave_out.c: run again if units were guessed */
 struct error *verify_units(struct build *build);   /* verify.c: does the original match vmlinux? */
 struct error *link_module(struct build *build);	   /* link.c: build->ko */
 struct error *prove_module(struct build *build);   /* prove.c: the proof (proof/) */

@@ -5,6 +5,7 @@
  */
 #include "pokepatch-build/header_verdicts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pokepatch-build/object_cache.h"
@@ -53,4 +54,70 @@ void verdict_store(const struct build *build, const char *key, const struct verd
 		buffer_printf(&text, "%s\n", verdict->ways.list[i]);
 	object_cache_store(folder, key, NULL, &text);
 	buffer_deinit(&text);
+}
+
+/* ---- verdicts of earlier runs ------------------------------------------------ */
+
+struct earlier_verdict {
+	char *source;
+	bool known;
+	struct verdict verdict;
+};
+
+struct earlier_verdicts {
+	struct map by_source; /* to struct earlier_verdict */
+	VEC(struct earlier_verdict *) list;
+};
+
+static void copy_verdict(const struct verdict *verdict, struct verdict *ret)
+{
+	*ret = (struct verdict){.differs = verdict->differs, .exports = verdict->exports};
+	for (size_t i = 0; i < verdict->ways.count; i++)
+		args_add(&ret->ways, verdict->ways.list[i]);
+}
+
+void verdict_remember(struct build *build, const char *source, bool known,
+		      const struct verdict *verdict)
+{
+	struct earlier_verdict *entry;
+
+	if (!build->earlier)
+		build->earlier = xcalloc(1, sizeof(*build->earlier));
+	entry = map_get(&build->earlier->by_source, source);
+	if (entry) {
+		args_deinit(&entry->verdict.ways);
+	} else {
+		entry = xcalloc(1, sizeof(*entry));
+		entry->source = xstrdup(source);
+		*vec_push(&build->earlier->list) = entry;
+		*map_slot(&build->earlier->by_source, entry->source) = entry;
+	}
+	entry->known = known;
+	copy_verdict(verdict, &entry->verdict);
+}
+
+bool verdict_recall(const struct build *build, const char *source, bool known,
+		    struct verdict *ret)
+{
+	const struct earlier_verdict *entry =
+		build->earlier ? map_get(&build->earlier->by_source, source) : NULL;
+
+	if (!entry || (entry->known && !known))
+		return false;
+	copy_verdict(&entry->verdict, ret);
+	return true;
+}
+
+void earlier_verdicts_destroy(struct earlier_verdicts *earlier)
+{
+	if (!earlier)
+		return;
+	for (size_t i = 0; i < earlier->list.count; i++) {
+		free(earlier->list.list[i]->source);
+		args_deinit(&earlier->list.list[i]->verdict.ways);
+		free(earlier->list.list[i]);
+	}
+	vec_deinit(&earlier->list);
+	map_deinit(&earlier->by_source);
+	free(earlier);
 }

@@ -306,7 +306,21 @@ static bool is_keepable(const struct search *search, const struct user *user)
 	       source && map_has(&search->graph.files, source);
 }
 
-/* Take the verdicts that earlier builds kept, and have the shadow follow their ways. */
+/* Take the verdict that an earlier build kept, or one of a run before commits were left out. */
+static bool take_verdict(struct search *search, struct user *user)
+{
+	struct build *build = search->build;
+
+	if (user->key && verdict_load(build, user->key, &user->verdict))
+		return true;
+	if (!user->key || !build->again || build->exact ||
+	    !verdict_recall(build, user->source, user->known, &user->verdict))
+		return false;
+	build->guessed = true;
+	return true;
+}
+
+/* Take the verdicts that there are, and have the shadow follow their ways. */
 static struct error *take_verdicts(struct search *search)
 {
 	if (!name_filter_any(&search->filter))
@@ -317,7 +331,7 @@ static struct error *take_verdicts(struct search *search)
 		if (!is_keepable(search, user))
 			continue;
 		make_key(search, user);
-		user->settled = user->key && verdict_load(search->build, user->key, &user->verdict);
+		user->settled = take_verdict(search, user);
 		for (size_t j = 0; user->settled && j < user->verdict.ways.count; j++)
 			TRY(shadow_follow(search->build->shadow, user->verdict.ways.list[j]));
 	}
@@ -679,6 +693,18 @@ static void take_users(struct search *search, struct candidates *candidates)
 		   count, count == 1 ? "" : "s", named, taken);
 }
 
+/* Remember the verdicts for the runs that follow when commits are left out. */
+static void remember_verdicts(struct search *search)
+{
+	for (size_t i = 0; search->build->options.leave_out && i < search->users.count; i++) {
+		const struct user *user = &search->users.list[i];
+
+		if (user->key && !user->failed)
+			verdict_remember(search->build, user->source, user->known,
+					 &user->verdict);
+	}
+}
+
 static struct error *search_users(struct search *search, struct candidates *candidates)
 {
 	struct build *build = search->build;
@@ -704,6 +730,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
 	TRY(retry_assembly(search));
 	TRY(for_users(search, is_to_compile, compile_batch));
+	remember_verdicts(search);
 	take_users(search, candidates);
 	return search_refuse(search);
 }

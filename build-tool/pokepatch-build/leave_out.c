@@ -172,8 +172,11 @@ static void take_out_dependents(struct build *build)
 	}
 }
 
-/* Forget what the phases found, so that they can run again. */
-static void start_again(struct build *build)
+/*
+ * Forget what the phases found, so that they can run again.
+ * @exact: judge all units (header_verdicts.h)
+ */
+static void start_again(struct build *build, bool exact)
 {
 	build_forget(build);
 	refusals_deinit(&build->refusals);
@@ -192,6 +195,8 @@ static void start_again(struct build *build)
 		vec_deinit(&commit->reasons);
 	}
 	build->again = true;
+	build->guessed = false;
+	build->exact = exact;
 }
 
 static struct error *nothing_left(const struct build *build)
@@ -220,8 +225,19 @@ static bool take_out_all(struct build *build, struct error **error, const struct
 	}
 	error_destroy(*error);
 	*error = NULL;
-	start_again(build);
+	start_again(build, false);
 	return true;
+}
+
+/*
+ * With guesses, only what is refused counts.  If the phases end otherwise, they run once more with
+ * all units judged, which may find some in which there is something to refuse.
+ */
+struct error *confirm_units(struct build *build)
+{
+	if (!build->guessed)
+		return NULL;
+	return error_new(STATUS_NOTHING, "the units are judged again");
 }
 
 bool leave_out(struct build *build, struct error **error)
@@ -231,6 +247,12 @@ bool leave_out(struct build *build, struct error **error)
 
 	if (!build->options.series || !*error)
 		return false;
+	if ((*error)->status == STATUS_NOTHING && build->guessed) {
+		error_destroy(*error);
+		*error = NULL;
+		start_again(build, true);
+		return true;
+	}
 	if ((*error)->status == STATUS_NOTHING) {
 		commits_judge(build);
 		if (count_left_out(build)) {

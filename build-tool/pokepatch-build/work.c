@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pokepatch-build/blame.h"
+#include "pokepatch-build/header_verdicts.h"
 #include "pokepatch-build/build_fetch.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/comparison.h"
@@ -429,6 +430,7 @@ void build_deinit(struct build *build)
 	if (build->work && !build->options.keep)
 		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
 	build_forget(build);
+	earlier_verdicts_destroy(build->earlier);
 	proof_free_vmlinux(build->proof_vmlinux);
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		patch_deinit(&build->patches[i].patch);
