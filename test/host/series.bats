@@ -181,6 +181,24 @@ uptime=fs/proc/uptime.c
 	is type left-out "[export-changed]: a type of exported symbol 'ack_all_badblocks' changes: struct badblocks (CRC 0x"
 }
 
+# With all commits, the header says the same in other words; without the second, it does not.
+@test "units to which a header matters only when a commit is left out" {
+	# Nothing of it is kept from another run.
+	local number=$BASHPID$SECONDS
+	commit 'first' fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return pde->size != $number \\&\\& (pde->flags \\& PROC_ENTRY_PERMANENT);/"
+	commit 'second' fs/proc/internal.h 's/return pde->size != [0-9]* && (pde->flags & PROC_ENTRY_PERMANENT);/return pde->PDE_FLAGS \& PROC_ENTRY_PERMANENT;/
+		s/^static inline bool pde_is_permanent/#define PDE_FLAGS flags\n&/' \
+		$uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
+	commit 'third' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/'
+	build 0 --leave-out
+	is first live ''
+	is second left-out "$uptime:"
+	is third live ''
+	jq -e '[.functions[].name] | contains(["remove_proc_entry", "proc_reg_read", "version_proc_show"])' r.json
+	[ "$(grep -c '^confirm the units' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^compare' <<<"$output")" -eq 2 ]
+}
+
 @test "a commit that does not apply is left out, and so are those without effect" {
 	commit 'first' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "one"); &/'
 	commit 'missing' $version 's/seq_puts(m, "one")/seq_puts(m, "two")/'
