@@ -118,6 +118,8 @@ struct build {
 	struct symtab *proof_vmlinux;  /* read ahead for the proof; NULL: the proof reads it */
 	struct refusals refusals; /* of all phases */
 	struct buffer notes;	  /* lines for the user that refuse nothing: fuzz, ignored files */
+	struct map noted;	  /* those of all phases, keys are in noted_lines */
+	VEC(char *) noted_lines;
 	struct phase_time *phases;
 	size_t nr_phases;
 	double phase_start;
@@ -149,7 +151,7 @@ void build_step(void *build);
 void phase_end(struct build *build);
 /* build_print_notes - print the notes so far on standard error, unless -q, and drop them. */
 void build_print_notes(struct build *build);
-/* build_note - add a note: a line for the user about something that refuses nothing. */
+/* build_note - add a note, once: a line for the user about something that refuses nothing. */
 void build_note(struct build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* build_check_refusals - STATUS_REFUSED if anything but warnings was refused so far. */
 struct error *build_check_refusals(struct build *build);

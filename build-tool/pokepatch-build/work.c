@@ -445,6 +445,10 @@ void build_deinit(struct build *build)
 	strings_free(build->make_env);
 	refusals_deinit(&build->refusals);
 	buffer_deinit(&build->notes);
+	map_deinit(&build->noted);
+	for (size_t i = 0; i < build->noted_lines.count; i++)
+		free(build->noted_lines.list[i]);
+	vec_deinit(&build->noted_lines);
 	cleanup_close(&build->tree_lock);
 	cleanup_close(&build->core_lock);
 	cleanup_close(&build->kernel_lock);
@@ -531,8 +535,16 @@ void build_note(struct build *build, const char *format, ...)
 	if (build->again) /* the first run had the same notes */
 		return;
 	va_start(list, format);
-	_free_ char *text = xvasprintf(format, list);
+	char *text = xvasprintf(format, list);
 	va_end(list);
+
+	/* Several commits may change the same file. */
+	if (map_has(&build->noted, text)) {
+		free(text);
+		return;
+	}
+	*vec_push(&build->noted_lines) = text;
+	map_slot(&build->noted, text);
 	buffer_printf(&build->notes, "note: %s\n", text);
 }
 
