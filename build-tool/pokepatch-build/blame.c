@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finding the commits behind a refusal or a compiler's error; see blame.h. */
-#include "pokepatch-build/blame.h"
+#include "pokepatch-build/blame_lines.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -8,50 +8,8 @@
 
 #include "common/search.h"
 #include "pokepatch-build/comparison.h"
-#include "pokepatch-build/definitions.h"
 #include "pokepatch-build/lines.h"
-#include "pokepatch-build/changes.h"
 #include "pokepatch-build/series.h"
-
-/* A line that a commit removed. */
-struct removal {
-	size_t patch;	  /* index in build->patches */
-	size_t origin;	  /* its number in the file before any diff; 0: another commit added it */
-	size_t before;	  /* the number of the nearest such line in front of it; 0: none */
-	const char *text; /* not ended by a NUL */
-	size_t length;
-};
-
-struct file_blame {
-	char *path;
-	VEC(struct removal) removals;
-};
-
-/* The text of a diff, into which the lines that it adds point. */
-struct diff_text {
-	const char *start, *end;
-	size_t patch;
-};
-
-/* The commits that change a type that genksyms names. */
-struct type_place {
-	const char *path; /* of build->changes */
-	struct culprits culprits;
-};
-
-struct type_blame {
-	char *type; /* "struct sock" */
-	VEC(struct type_place) places;
-};
-
-struct blame {
-	VEC(struct diff_text) texts; /* sorted by start */
-	struct map by_path;	     /* to struct file_blame */
-	VEC(struct file_blame *) files;
-	VEC(struct compile_failure) failures;
-	struct map by_type; /* to struct type_blame */
-	VEC(struct type_blame *) types;
-};
 
 void culprits_deinit(struct culprits *culprits)
 {
@@ -72,17 +30,8 @@ void blame_destroy(struct blame *blame)
 		free(blame->failures.list[i].output);
 		free(blame->failures.list[i].line);
 	}
-	for (size_t i = 0; i < blame->types.count; i++) {
-		struct type_blame *type = blame->types.list[i];
-
-		for (size_t j = 0; j < type->places.count; j++)
-			culprits_deinit(&type->places.list[j].culprits);
-		vec_deinit(&type->places);
-		free(type->type);
-		free(type);
-	}
-	vec_deinit(&blame->types);
-	map_deinit(&blame->by_type);
+	blame_types_deinit(blame);
+	map_deinit(&blame->unit_files);
 	vec_deinit(&blame->failures);
 	vec_deinit(&blame->files);
 	vec_deinit(&blame->texts);
@@ -149,7 +98,7 @@ static int order_numbers(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-static void culprits_add(struct culprits *culprits, size_t patch)
+void culprits_add(struct culprits *culprits, size_t patch)
 {
 	*vec_push(&culprits->list) = patch;
 }
@@ -263,34 +212,56 @@ struct error *blame_apply(struct build *build, const struct patch_file *patch,
 
 /* ---- from lines to commits -------------------------------------------------- */
 
-/* The commits that changed lines of a range of the new text. */
-static void blame_range(const struct build *build, const struct changed_file *file,
-			struct line_range range, struct culprits *ret)
+/* Where lines of a range of the new text were in the tree's text, which tells where others were. */
+struct origins {
+	size_t low, high;
+};
+
+static struct origins range_origins(const struct changed_file *file, struct line_range range)
 {
-	const struct file_blame *blame = map_get(&build->blame->by_path, file->path);
-	size_t low = SIZE_MAX, high = 0, author;
+	struct origins origins = {SIZE_MAX, 0};
 
 	for (size_t i = range.first; i <= range.last && i < file->new_lines.count; i++) {
-		const struct text_line *line = &file->new_lines.list[i];
+		const size_t origin = file->new_lines.list[i].origin;
 
-		if (line_author(build->blame, line, &author))
-			culprits_add(ret, author);
-		if (line->origin) {
-			low = line->origin < low ? line->origin : low;
-			high = line->origin > high ? line->origin : high;
-		}
+		if (!origin)
+			continue;
+		origins.low = origin < origins.low ? origin : origins.low;
+		origins.high = origin > origins.high ? origin : origins.high;
 	}
+	return origins;
+}
+
+/* The commits that removed lines among those, with the word, or all if it is NULL. */
+static void blame_removals(const struct build *build, const struct changed_file *file,
+			   struct line_range range, const char *word, struct culprits *ret)
+{
+	const struct file_blame *blame = map_get(&build->blame->by_path, file->path);
+	const struct origins origins = range_origins(file, range);
+
 	for (size_t i = 0; blame && i < blame->removals.count; i++) {
 		const struct removal *removal = &blame->removals.list[i];
+		const struct text_line line = {removal->text, removal->length, 0};
 
-		if (removal->before >= low && removal->before < high)
+		if (removal->before >= origins.low && removal->before < origins.high &&
+		    (!word || line_has_word(&line, word)))
 			culprits_add(ret, removal->patch);
 	}
 }
 
-/* The commits that removed lines of a range of the text before any diff. */
-static void blame_old_range(const struct build *build, const struct changed_file *file,
-			    struct line_range range, struct culprits *ret)
+void blame_range(const struct build *build, const struct changed_file *file,
+		 struct line_range range, struct culprits *ret)
+{
+	size_t author;
+
+	for (size_t i = range.first; i <= range.last && i < file->new_lines.count; i++)
+		if (line_author(build->blame, &file->new_lines.list[i], &author))
+			culprits_add(ret, author);
+	blame_removals(build, file, range, NULL, ret);
+}
+
+void blame_old_range(const struct build *build, const struct changed_file *file,
+		     struct line_range range, struct culprits *ret)
 {
 	const struct file_blame *blame = map_get(&build->blame->by_path, file->path);
 
@@ -326,6 +297,19 @@ static void blame_number(const struct build *build, const struct changed_file *f
 		}
 }
 
+/* The commits that removed a line with this word from the function that has the line of a number. */
+static void blame_removed_around(const struct build *build, const struct changed_file *file,
+				 size_t number, const char *word, struct culprits *ret)
+{
+	_free_ size_t *numbers = xcalloc(file->new_lines.count + 1, sizeof(*numbers));
+
+	text_lines_numbers(&file->new_lines, numbers);
+	for (size_t i = 0; i < file->new_lines.count; i++)
+		if (numbers[i] == number)
+			blame_removals(build, file, definition_around(&file->new_lines, i), word,
+				       ret);
+}
+
 /* The commits that change a definition of name, or another line in the first column about it. */
 static void blame_definitions(const struct build *build, const struct changed_file *file,
 			      const char *name, const char *also, struct culprits *ret)
@@ -349,17 +333,42 @@ static void blame_definitions(const struct build *build, const struct changed_fi
 	}
 }
 
-/* The commits that removed a line with this word, be it a macro, an enumerator or a declaration. */
-static void blame_removed_word(const struct build *build, const char *word, struct culprits *ret)
+bool blame_unit_compiles(struct blame *blame, const struct unit *unit, const char *path)
+{
+	if (blame->unit != unit) {
+		map_deinit(&blame->unit_files);
+		blame->unit_files = (struct map){0};
+		blame->unit = unit;
+		for (size_t i = 0; i < unit->nr_changed_files; i++)
+			map_slot(&blame->unit_files, unit->changed_files[i]);
+	}
+	return map_has(&blame->unit_files, path);
+}
+
+/* Could code outside the function that the line is in see what the line declares? */
+static bool is_visible(const struct file_blame *file, const struct text_line *line)
+{
+	return has_suffix(file->path, ".h") ||
+	       (line->length && line->text[0] != ' ' && line->text[0] != '\t');
+}
+
+/*
+ * The commits that removed a line with this word, be it a macro, an enumerator or a declaration, of
+ * the files that a unit compiles.
+ */
+static void blame_removed_word(const struct build *build, const struct unit *unit,
+			       const char *word, struct culprits *ret)
 {
 	for (size_t i = 0; i < build->blame->files.count; i++) {
 		const struct file_blame *file = build->blame->files.list[i];
 
+		if (!blame_unit_compiles(build->blame, unit, file->path))
+			continue;
 		for (size_t j = 0; j < file->removals.count; j++) {
 			const struct removal *removal = &file->removals.list[j];
 			const struct text_line line = {removal->text, removal->length, 0};
 
-			if (line_has_word(&line, word))
+			if (is_visible(file, &line) && line_has_word(&line, word))
 				culprits_add(ret, removal->patch);
 		}
 	}
@@ -473,154 +482,16 @@ static void blame_subject(const struct build *build, const struct refusal *refus
 	free(place.path);
 }
 
-static bool begins_with(const struct text_line *line, const char *text)
-{
-	const size_t length = strlen(text);
-
-	return line->length >= length && !memcmp(line->text, text, length);
-}
-
-static bool has(const struct text_line *line, char c)
-{
-	return memchr(line->text, c, line->length) != NULL;
-}
-
-/* "struct inner {" or "struct inner", with the brace below; not "struct inner *f(int x)" */
-static bool defines_tagged(const struct text_line *line, const struct text_line *head,
-			   const char *type)
-{
-	(void)head;
-	return begins_with(line, type) && !has(line, '(') && !has(line, ';');
-}
-
-static bool defines_typedef(const struct text_line *line, const struct text_line *head,
-			    const char *type)
-{
-	(void)type;
-	return begins_with(head, "typedef") && (head == line || begins_with(line, "}"));
-}
-
-static bool defines_enumerator(const struct text_line *line, const struct text_line *head,
-			       const char *type)
-{
-	(void)line;
-	(void)type;
-	return line_has_word(head, "enum") && !has(head, '(');
-}
-
-/* A function or variable, or a prototype of it */
-static bool declares(const struct text_line *line, const struct text_line *head, const char *type)
-{
-	(void)type;
-	return head == line && !begins_with(line, "#");
-}
-
-/*
- * How genksyms calls what it expands (symbol_types[] of scripts/genksyms/genksyms.c), and whether a
- * line with its name defines it; head is the line in which the definition begins.
- */
-static const struct genksyms_kind {
-	const char *prefix;
-	bool (*defines)(const struct text_line *line, const struct text_line *head,
-			const char *type);
-} genksyms_kinds[] = {
-	{"struct ", defines_tagged},	  {"union ", defines_tagged},
-	{"enum constant ", defines_enumerator}, {"enum ", defines_tagged},
-	{"typedef ", defines_typedef},	  {"", declares},
-};
-
-/* The commits that change a type's definition in a file. */
-static void blame_definition(const struct build *build, const struct changed_file *file,
-			     const char *type, struct culprits *ret)
-{
-	const struct text_lines *texts[] = {&file->new_lines, &file->old_lines};
-	const struct genksyms_kind *kind = genksyms_kinds;
-	const char *name;
-
-	while (!has_prefix(type, kind->prefix))
-		kind++;
-	name = type + strlen(kind->prefix);
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		for (size_t at = 0; at < texts[i]->count; at++) {
-			const struct text_line *line = &texts[i]->list[at];
-			struct line_range range;
-
-			if (!line_has_word(line, name))
-				continue;
-			range = definition_around(texts[i], at);
-			if (!kind->defines(line, &texts[i]->list[range.first], type))
-				continue;
-			if (i)
-				blame_old_range(build, file, range, ret);
-			else
-				blame_range(build, file, range, ret);
-			at = range.last;
-		}
-}
-
-/* The commits behind a type, in each changed file.  It is found once, for all exports that use it. */
-static const struct type_blame *type_blame_of(const struct build *build, const char *type)
-{
-	struct blame *blame = build->blame;
-	struct type_blame *found = map_get(&blame->by_type, type);
-
-	if (found)
-		return found;
-	found = xcalloc(1, sizeof(*found));
-	found->type = xstrdup(type);
-	*vec_push(&blame->types) = found;
-	*map_slot(&blame->by_type, found->type) = found;
-	for (size_t i = 0; i < build->changes->files.count; i++) {
-		const struct changed_file *file = &build->changes->files.list[i];
-		struct culprits culprits = {0};
-
-		blame_definition(build, file, type, &culprits);
-		if (culprits.list.count)
-			*vec_push(&found->places) = (struct type_place){file->path, culprits};
-	}
-	return found;
-}
-
-static bool compiles(const struct unit *unit, const char *path)
-{
-	for (size_t i = 0; i < unit->nr_changed_files; i++)
-		if (!strcmp(unit->changed_files[i], path))
-			return true;
-	return false;
-}
-
-/*
- * The commits that change the types for which an export is refused, in the files that its unit
- * compiles.  Return: whether the types are known.
- */
-static bool blame_types(const struct build *build, const struct refusal *refusal,
-			struct culprits *ret)
+/* The commits that change headers of the unit that exports a symbol. */
+static void blame_headers(const struct build *build, const struct refusal *refusal,
+			  struct culprits *ret)
 {
 	const struct changed_export *export =
-		build->comparison ? map_get(&build->comparison->changed_exports_by_name,
-					    refusal->subject)
-				  : NULL;
+		map_get(&build->comparison->changed_exports_by_name, refusal->subject);
 
-	for (const char *type = export ? export->types : ""; *type;) {
-		const size_t length = strcspn(type, ",");
-		/* Without " (became defined)". */
-		_free_ char *words = xstrndup(type, strcspn(type, ",("));
-		const struct type_blame *found;
-
-		for (size_t i = strlen(words); i && words[i - 1] == ' '; i--)
-			words[i - 1] = '\0';
-		found = type_blame_of(build, words);
-		for (size_t i = 0; i < found->places.count; i++) {
-			const struct culprits *culprits = &found->places.list[i].culprits;
-
-			if (!compiles(export->unit, found->places.list[i].path))
-				continue;
-			for (size_t j = 0; j < culprits->list.count; j++)
-				culprits_add(ret, culprits->list.list[j]);
-		}
-		type += length + strspn(type + length, ", ");
-	}
-	return export;
+	for (size_t i = 0; i < export->unit->nr_changed_files; i++)
+		if (has_suffix(export->unit->changed_files[i], ".h"))
+			blame_path(build, export->unit->changed_files[i], ret);
 }
 
 void blame_refusal(const struct build *build, const struct refusal *refusal, struct culprits *ret)
@@ -636,6 +507,12 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 		for (size_t i = 0; !types && i < ARRAY_SIZE(code_hints); i++)
 			if (!strcmp(code_hints[i].code, refusal->code))
 				blame_subject(build, refusal, code_hints[i].begins, ret);
+		/* A macro or an #include may be behind it: each of the unit's headers may have it. */
+		if (types && !ret->list.count) {
+			blame_headers(build, refusal, ret);
+			if (culprits_settle(ret, BLAME_FILE))
+				return;
+		}
 		if (!ret->list.count && refusal->location)
 			blame_location(build, refusal->location, ret);
 		if (!ret->list.count && difference)
@@ -676,9 +553,31 @@ const struct compile_failure *blame_failures(const struct build *build, size_t *
 	return *ret_count ? build->blame->failures.list : NULL;
 }
 
-/* The names that a message quotes: 'foo', or the typographic quotes of a UTF-8 locale. */
-static void blame_quoted(const struct build *build, const char *message, const char *end,
-			 struct culprits *ret)
+/* Words that errors quote and that no commit can have removed from what C has. */
+static bool is_keyword(const char *word)
+{
+	static const char *const keywords[] = {"return", "struct", "union", "enum",   "void", "int",
+					       "char",	 "const",  "static", "inline", "else"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
+		if (!strcmp(word, keywords[i]))
+			return true;
+	return false;
+}
+
+/* An error in a line of a file, or in a file that the change leaves as it was (file is NULL). */
+struct error_place {
+	const struct unit *unit;
+	const struct changed_file *file;
+	size_t number;
+};
+
+/*
+ * The names that a message quotes: 'foo', or the typographic quotes of a UTF-8 locale.  A name that
+ * was removed in the function itself can be no other.
+ */
+static void blame_quoted(const struct build *build, const struct error_place *place,
+			 const char *message, const char *end, struct culprits *ret)
 {
 	while (message < end) {
 		const char *start = message;
@@ -687,8 +586,12 @@ static void blame_quoted(const struct build *build, const char *message, const c
 			message++;
 		if (message > start && message < end && (*message == '\'' || *message & 0x80)) {
 			_free_ char *word = xstrndup(start, (size_t)(message - start));
+			const size_t before = ret->list.count;
 
-			blame_removed_word(build, word, ret);
+			if (place->file && place->number && !is_keyword(word))
+				blame_removed_around(build, place->file, place->number, word, ret);
+			if (ret->list.count == before && !is_keyword(word))
+				blame_removed_word(build, place->unit, word, ret);
 		}
 		if (message < end)
 			message++;
@@ -696,23 +599,26 @@ static void blame_quoted(const struct build *build, const char *message, const c
 }
 
 /* "fs/file.c:12:5: error: 'x' undeclared": the line, or a commit that removed x, or around it. */
-static void blame_error(const struct build *build, const char *line, size_t length,
-			struct culprits *ret)
+static void blame_error(const struct build *build, const struct unit *unit, const char *line,
+			size_t length, struct culprits *ret)
 {
 	const char *end = line + length;
 	const char *colon = memchr(line, ':', length);
 	const size_t skip = has_prefix(line, "./") ? strlen("./") : 0;
 	_free_ char *path = colon ? xstrndup(line + skip, (size_t)(colon - line) - skip) : NULL;
-	const struct changed_file *file = path ? changes_find(build->changes, path) : NULL;
-	const size_t number = colon ? strtoul(colon + 1, NULL, 10) : 0;
+	const struct error_place place = {
+		.unit = unit,
+		.file = path ? changes_find(build->changes, path) : NULL,
+		.number = colon ? strtoul(colon + 1, NULL, 10) : 0,
+	};
 	struct culprits found = {0};
 
-	if (file && number)
-		blame_number(build, file, number, false, &found);
+	if (place.file && place.number)
+		blame_number(build, place.file, place.number, false, &found);
 	if (!found.list.count)
-		blame_quoted(build, line, end, &found);
-	if (!found.list.count && file && number)
-		blame_number(build, file, number, true, &found);
+		blame_quoted(build, &place, line, end, &found);
+	if (!found.list.count && place.file && place.number)
+		blame_number(build, place.file, place.number, true, &found);
 	for (size_t i = 0; i < found.list.count; i++)
 		culprits_add(ret, found.list.list[i]);
 	culprits_deinit(&found);
@@ -728,7 +634,7 @@ void blame_compile(const struct build *build, const struct compile_failure *fail
 		const size_t length = strcspn(line, "\n");
 
 		if (memmem(line, length, " error: ", strlen(" error: ")))
-			blame_error(build, line, length, ret);
+			blame_error(build, failure->unit, line, length, ret);
 		line += length + (line[length] == '\n');
 	}
 	if (culprits_settle(ret, BLAME_LINES))

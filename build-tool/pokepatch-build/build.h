@@ -56,7 +56,7 @@ struct unit {
 	bool objtool_ran;     /* kbuild ran objtool on it by itself, as on a module of one unit */
 	char *orig_object;    /* compiled by us, one section per function and object, no objtool */
 	char *patched_object; /* likewise, from the changed source */
-	char *patched_key;    /* under which that is kept (object_cache.h); NULL: it is not */
+	char *patched_key;    /* key of the kept patched_object (object_cache.h), or NULL */
 	char **changed_files; /* files that the diffs change and that this unit compiles */
 	size_t nr_changed_files;
 	bool is_new;  /* the diffs add its source: the kernel has nothing of it */
@@ -110,7 +110,7 @@ struct build {
 	bool again; /* commits were left out, and the phases run again (leave_out.h) */
 	struct earlier_verdicts *earlier; /* of the runs before (header_verdicts.h); or NULL */
 	bool guessed; /* units were found by verdicts of an earlier run, which had more commits */
-	bool exact;   /* they must not be */
+	bool exact;   /* judge all units: use no verdict of an earlier run */
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */
 	struct unit *units; /* sorted by source; then units of one object, by parent */
 	size_t nr_units;

@@ -135,11 +135,25 @@ static struct error *make_command(const struct build *build, const struct unit *
 typedef VEC(const struct changed_file *) changed_list;
 
 /*
+ * A way with ".." may lead out of the shadow, if nobody knew of it (shadow_tree.h): then the compiler
+ * has read the file as it was.
+ */
+static bool is_in_shadow(const struct build *build, const char *way)
+{
+	_free_ char *path = xasprintf("%s/%s", build->shadow->folder, way);
+	_free_ char *real = realpath(path, NULL);
+
+	return real && has_prefix(real, build->shadow->folder) &&
+	       real[strlen(build->shadow->folder)] == '/';
+}
+
+/*
  * Append the changed files that the compiler has read for a unit's patched side.  It has written
  * what it read as a rule for make: "unit.o: fs/a.c include/b.h \", with lines that go on.
+ * @ret_past: if not NULL, set to whether it went past the changed text of one
  */
 static struct error *find_read(const struct build *build, const struct unit *unit,
-			       changed_list *ret)
+			       changed_list *ret, bool *ret_past)
 {
 	_free_ char *path = xasprintf("%s.d", unit->patched_object);
 	_free_ char *text = NULL;
@@ -152,8 +166,11 @@ static struct error *find_read(const struct build *build, const struct unit *uni
 		_free_ char *name = path_normalise(module_source_name(build, word));
 		const struct changed_file *file = name ? changes_find(build->changes, name) : NULL;
 
-		if (file)
-			*vec_push(ret) = file;
+		if (!file)
+			continue;
+		*vec_push(ret) = file;
+		if (ret_past)
+			*ret_past |= !is_in_shadow(build, word);
 	}
 	return NULL;
 }
@@ -165,7 +182,7 @@ static struct error *find_read(const struct build *build, const struct unit *uni
 static struct error *add_new_files(const struct build *build, struct unit *unit, struct map *read)
 {
 	changed_list files = {};
-	struct error *error = find_read(build, unit, &files);
+	struct error *error = find_read(build, unit, &files, NULL);
 
 	for (size_t i = 0; !error && i < files.count; i++) {
 		if (!files.list[i]->created)
@@ -281,8 +298,8 @@ static void note_warnings(struct build *build, size_t count, const struct proc_r
 
 /*
  * Whether a unit's patched object can be kept.  The header with markers is in the work folder.  New
- * files become files of units by what the compiler read (find_new_files()), so what may have read
- * one is not kept.
+ * files become files of units by what the compiler read (find_new_files()), so an object whose unit
+ * may have read a new file is not kept.
  */
 static bool keeps_patched(const struct build *build, const struct unit *unit, bool any_new)
 {
@@ -362,7 +379,7 @@ static const char *job_object(const struct jobs *jobs, size_t job)
 	return job % SIDES == SIDE_ORIGINAL ? unit->orig_object : unit->patched_object;
 }
 
-/* Note the key of a patched object, under which it is kept. */
+/* Note the key under which a patched object was kept, or would be but for a full disk. */
 static void note_kept(const struct jobs *jobs, size_t place)
 {
 	if (place % SIDES == SIDE_PATCHED)
@@ -384,15 +401,16 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
 }
 
 /*
- * Whether the key of a patched object has all changed files that the compiler read for it, and none
- * of them is new.  A diff may have a unit include another one's source, which the key does not have.
+ * Whether the key of a patched object has all changed files that the compiler read for it, as they
+ * are changed, and none of them is new.  A diff may have a unit include another one's source, which the key does not have.
  */
 static bool key_has_all(const struct build *build, const struct unit *unit)
 {
 	const struct changed_paths *reached = map_get(&build->changes->reached, unit->source);
 	changed_list files = {};
-	struct error *error = find_read(build, unit, &files);
-	bool has = !error;
+	bool past = false;
+	struct error *error = find_read(build, unit, &files, &past);
+	bool has = !error && !past;
 	struct map own = {};
 
 	error_destroy(error);
@@ -410,7 +428,7 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 	return has;
 }
 
-/* Keep the object of a job that the compiler ran for.  Return: whether it was kept. */
+/* Keep the object of a job that the compiler ran for.  Return: whether it may be kept. */
 static bool keep_object(const struct build *build, const struct jobs *jobs, size_t place,
 			const struct proc_result *result)
 {
@@ -577,6 +595,8 @@ struct error *compile_units(struct build *build)
 		if (unit->shares) {
 			unit->orig_object = xstrdup(unit[-1].orig_object);
 			unit->patched_object = xstrdup(unit[-1].patched_object);
+			if (unit[-1].patched_key)
+				unit->patched_key = xstrdup(unit[-1].patched_key);
 		}
 		if (unit->is_new) /* what the kernel has of it is nothing */
 			unit->exact_object = xstrdup(unit->orig_object);

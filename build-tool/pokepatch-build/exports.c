@@ -41,6 +41,7 @@ struct exporter {
 	char *crcs;   /* those of the changed source, as genksyms prints them */
 	bool kept;    /* an earlier build kept these */
 	char *said;   /* which types changed, in genksyms' words */
+	bool untold;  /* it cannot say */
 	struct map new_crcs; /* of the symbols whose CRCs differ; point into crcs */
 };
 
@@ -249,15 +250,15 @@ static struct error *run_commands(const struct build *build, struct exporter *co
 				  size_t count, enum step step, struct proc_command *commands,
 				  struct proc_result *results)
 {
-	static const char *const names[STEPS] = {
-		"preprocessing", "genksyms", "preprocessing the original", "genksyms",
-		"genksyms",
-	};
-
 	TRY(proc_run_all(commands, count, build->options.jobs, results));
 	for (size_t i = 0; i < count; i++) {
+		/* The refusal will do without the types. */
+		if (results[i].status && step > CRCS) {
+			exporters[i]->untold = true;
+			continue;
+		}
 		if (results[i].status)
-			return error_new(STATUS_FAILED, "%s of %s: %s", names[step],
+			return error_new(STATUS_FAILED, "%s of %s: %s", step == PREPROCESS ? "preprocessing" : "genksyms",
 					 exporters[i]->unit->source,
 					 results[i].err.text ?: "ended with an error");
 		keep_output(build, exporters[i], step, &results[i]);
@@ -268,7 +269,7 @@ static struct error *run_commands(const struct build *build, struct exporter *co
 static bool is_needed(const struct exporter *exporter, enum step step)
 {
 	if (step > CRCS)
-		return exporter->new_crcs.count;
+		return exporter->new_crcs.count && !exporter->untold;
 	return !exporter->kept || (step == PREPROCESS && exporter->new_crcs.count);
 }
 

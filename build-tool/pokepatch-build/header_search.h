@@ -27,7 +27,7 @@ struct user {
 	enum kind kind;
 	bool known;   /* a candidate already */
 	bool named;   /* it may mention what the change changes; only these are preprocessed */
-	bool settled; /* its verdict was kept */
+	bool settled; /* its verdict was kept, or is a guess (header_verdicts.h) */
 	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
 	char *key;    /* of its verdict, or NULL if that cannot be kept */
 	struct verdict verdict;

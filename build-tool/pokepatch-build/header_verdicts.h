@@ -30,13 +30,14 @@ bool verdict_load(const struct build *build, const char *key, struct verdict *re
 void verdict_store(const struct build *build, const char *key, const struct verdict *verdict);
 
 /*
- * Verdicts of an earlier run of the phases, before commits were left out (leave_out.h).  Without
- * those, a unit's verdict is most often the same, and to find out takes longer than all else.  So
- * they are taken for guesses, until nothing is refused any more; then all units are judged again.
+ * Verdicts of an earlier run of the phases, before commits were left out (leave_out.h).  A verdict is
+ * most often the same without these commits, and to find out takes longer than all else.  So the
+ * phases take it as a guess until nothing is refused any more; then all units are judged again.
  *
  * verdict_remember - copy a verdict, for later runs.
  * @known: a diff changes the unit itself: the verdict tells only of ways
- * verdict_recall - that on a unit, for the caller to deinit ret->ways; false: there is none.
+ * verdict_recall - copy the remembered verdict on a unit; the caller deinits ret->ways.
+ * Return: false: there is none.
  */
 void verdict_remember(struct build *build, const char *source, bool known,
 		      const struct verdict *verdict);

@@ -230,14 +230,25 @@ static bool take_out_all(struct build *build, struct error **error, const struct
 }
 
 /*
- * With guesses, only what is refused counts.  If the phases end otherwise, they run once more with
- * all units judged, which may find some in which there is something to refuse.
+ * With guesses, only that commits are left out counts.  If the phases end otherwise, they run once
+ * more with all units judged: there may be others, in which something is refused, and a unit that
+ * was found by a guess may not compile for it.  Verify, link and proof come after that.
  */
 struct error *confirm_units(struct build *build)
 {
 	if (!build->guessed)
 		return NULL;
-	return error_new(STATUS_NOTHING, "the units are judged again");
+	return error_new(STATUS_NOTHING, "the units were found by guesses"); /* leave_out() takes it */
+}
+
+static bool confirm(struct build *build, struct error **error)
+{
+	error_destroy(*error);
+	*error = NULL;
+	if (!build->options.quiet)
+		fprintf(stderr, "judge all units again, without the commits that are left out\n");
+	start_again(build, true);
+	return true;
 }
 
 bool leave_out(struct build *build, struct error **error)
@@ -247,12 +258,8 @@ bool leave_out(struct build *build, struct error **error)
 
 	if (!build->options.series || !*error)
 		return false;
-	if ((*error)->status == STATUS_NOTHING && build->guessed) {
-		error_destroy(*error);
-		*error = NULL;
-		start_again(build, true);
-		return true;
-	}
+	if ((*error)->status == STATUS_NOTHING && build->guessed)
+		return confirm(build, error);
 	if ((*error)->status == STATUS_NOTHING) {
 		commits_judge(build);
 		if (count_left_out(build)) {
@@ -264,6 +271,8 @@ bool leave_out(struct build *build, struct error **error)
 	find_reasons(build, *error, &reasons);
 	if (build->options.leave_out)
 		again = take_out_all(build, error, &reasons);
+	if (!again && build->guessed && count_left_out(build) < build->nr_patches)
+		again = confirm(build, error);
 	if (!again)
 		name_commits(build, error, &reasons);
 	reasons_deinit(&reasons);

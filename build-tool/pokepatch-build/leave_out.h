@@ -13,7 +13,8 @@
  * leave_out - after the phases from apply_patches() on: what follows from their result?
  * @error: of the phases, or NULL; replaced by one that names the commits, or set to NULL if the
  *	phases are to run again
- * Return: true if commits were left out and the phases are to run again; build_forget() was called.
+ * Return: true if the phases are to run again, because commits were left out, or because units were
+ *	found by guesses (header_verdicts.h); build_forget() was called.
  */
 bool leave_out(struct build *build, struct error **error);
 

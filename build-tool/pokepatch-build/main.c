@@ -19,7 +19,7 @@ static const struct phase preparations[] = {
 	{ "prepare the core", prepare_core },
 };
 
-/* They run again for a series, each time without the commits that were refused. */
+/* They may run several times for a series (leave_out.h). */
 static const struct phase phases[] = {
 	{ "apply the diffs", apply_patches },
 	{ "find the units", find_units },

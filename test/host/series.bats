@@ -181,6 +181,16 @@ uptime=fs/proc/uptime.c
 	is type left-out "[export-changed]: a type of exported symbol 'ack_all_badblocks' changes: struct badblocks (CRC 0x"
 }
 
+# A word that the compiler misses is looked for in the files that the unit compiles.
+@test "who removed a macro, and who only removed its name elsewhere" {
+	commit 'adds' $uptime 's/^static int uptime_proc_show/\/* SIZEOF_PDE_INLINE_NAME *\/\n&/'
+	commit 'drops' $uptime '/SIZEOF_PDE_INLINE_NAME/d; s/idle_nsec = 0;/idle_nsec = 7;/'
+	commit 'removes' fs/proc/internal.h '/^#define SIZEOF_PDE_INLINE_NAME/d'
+	build 0 --leave-out
+	is drops live ''
+	is removes left-out "does not compile with it"
+}
+
 # With all commits, the header says the same in other words; without the second, it does not.
 @test "units to which a header matters only when a commit is left out" {
 	# Nothing of it is kept from another run.

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What blame.c and blame_types.c share: from lines to the commits that wrote or removed them. */
+#ifndef POKEPATCH_BLAME_LINES_H
+#define POKEPATCH_BLAME_LINES_H
+
+#include "pokepatch-build/blame.h"
+#include "pokepatch-build/changes.h"
+#include "pokepatch-build/definitions.h"
+
+/* A line that a commit removed. */
+struct removal {
+	size_t patch;	  /* index in build->patches */
+	size_t origin;	  /* its number in the file before any diff; 0: another commit added it */
+	size_t before;	  /* the number of the nearest such line in front of it; 0: none */
+	const char *text; /* not ended by a NUL */
+	size_t length;
+};
+
+struct file_blame {
+	char *path;
+	VEC(struct removal) removals;
+};
+
+/* The text of a diff, into which the lines that it adds point. */
+struct diff_text {
+	const char *start, *end;
+	size_t patch;
+};
+
+/* The commits that change a type that genksyms names. */
+struct type_place {
+	const char *path; /* of build->changes */
+	struct culprits culprits;
+};
+
+struct type_blame {
+	char *type; /* "struct sock" */
+	VEC(struct type_place) places;
+};
+
+struct blame {
+	VEC(struct diff_text) texts; /* sorted by start */
+	struct map by_path;	     /* to struct file_blame */
+	VEC(struct file_blame *) files;
+	VEC(struct compile_failure) failures;
+	const struct unit *unit; /* whose changed files are in unit_files */
+	struct map unit_files;
+	struct map by_type; /* to struct type_blame */
+	VEC(struct type_blame *) types;
+};
+
+/* blame_unit_compiles - does the unit compile the changed file at path? */
+bool blame_unit_compiles(struct blame *blame, const struct unit *unit, const char *path);
+
+void culprits_add(struct culprits *culprits, size_t patch);
+
+/* blame_range - the commits that changed lines of a range of the new text. */
+void blame_range(const struct build *build, const struct changed_file *file,
+		 struct line_range range, struct culprits *ret);
+/* blame_old_range - those that removed lines of a range of the text before any diff. */
+void blame_old_range(const struct build *build, const struct changed_file *file,
+		     struct line_range range, struct culprits *ret);
+
+/*
+ * blame_types - in blame_types.c: the commits that change the types for which an export is refused,
+ * in the files that its unit compiles.
+ * Return: whether the types are known.
+ */
+bool blame_types(const struct build *build, const struct refusal *refusal, struct culprits *ret);
+/* blame_types_deinit - free what blame_types() has found. */
+void blame_types_deinit(struct blame *blame);
+
+#endif /* POKEPATCH_BLAME_LINES_H */
