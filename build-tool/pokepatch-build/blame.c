@@ -79,8 +79,8 @@ static struct file_blame *file_of(struct blame *blame, const char *path)
 /* Which patch added a line?  Return: false if it is of the tree's own text. */
 static bool line_author(const struct blame *blame, const struct text_line *line, size_t *ret)
 {
-	const size_t behind = first_index(i, blame->texts.count,
-					  blame->texts.list[i].start > line->text);
+	const size_t behind =
+		first_index(i, blame->texts.count, blame->texts.list[i].start > line->text);
 	const struct diff_text *text = behind ? &blame->texts.list[behind - 1] : NULL;
 
 	if (!text || line->text >= text->end)
@@ -297,7 +297,7 @@ static void blame_number(const struct build *build, const struct changed_file *f
 		}
 }
 
-/* The commits that removed a line with this word from the function that has the line of a number. */
+/* The commits that removed a line with this word from the function around the line of a number. */
 static void blame_removed_around(const struct build *build, const struct changed_file *file,
 				 size_t number, const char *word, struct culprits *ret)
 {
@@ -356,8 +356,8 @@ static bool is_visible(const struct file_blame *file, const struct text_line *li
  * The commits that removed a line with this word, be it a macro, an enumerator or a declaration, of
  * the files that a unit compiles.
  */
-static void blame_removed_word(const struct build *build, const struct unit *unit,
-			       const char *word, struct culprits *ret)
+static void blame_removed_word(const struct build *build, const struct unit *unit, const char *word,
+			       struct culprits *ret)
 {
 	for (size_t i = 0; i < build->blame->files.count; i++) {
 		const struct file_blame *file = build->blame->files.list[i];
@@ -507,7 +507,7 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 		for (size_t i = 0; !types && i < ARRAY_SIZE(code_hints); i++)
 			if (!strcmp(code_hints[i].code, refusal->code))
 				blame_subject(build, refusal, code_hints[i].begins, ret);
-		/* A macro or an #include may be behind it: each of the unit's headers may have it. */
+		/* A macro or an #include may be behind it, in any header of the unit. */
 		if (types && !ret->list.count) {
 			blame_headers(build, refusal, ret);
 			if (culprits_settle(ret, BLAME_FILE))
@@ -556,8 +556,9 @@ const struct compile_failure *blame_failures(const struct build *build, size_t *
 /* Words that errors quote and that no commit can have removed from what C has. */
 static bool is_keyword(const char *word)
 {
-	static const char *const keywords[] = {"return", "struct", "union", "enum",   "void", "int",
-					       "char",	 "const",  "static", "inline", "else"};
+	static const char *const keywords[] = {"return", "struct", "union", "enum",
+					       "void",   "int",    "char",  "const",
+					       "static", "inline", "else"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
 		if (!strcmp(word, keywords[i]))

@@ -22,8 +22,8 @@ static bool line_has(const struct text_line *line, char c)
 }
 
 /*
- * "struct inner {", also within another structure or behind typedef, or "struct inner" with the brace
- * below; not "struct inner *f(int x)", "struct inner *next;"
+ * "struct inner {", also within another structure or behind typedef, or "struct inner" with the
+ * brace below; not "struct inner *f(int x)", "struct inner *next;"
  */
 static bool defines_tagged(const struct text_line *line, const struct text_line *head,
 			   const char *type)
@@ -63,17 +63,20 @@ static bool line_declares(const struct text_line *line, const struct text_line *
 }
 
 /*
- * What genksyms calls the kinds of types (symbol_types[] of scripts/genksyms/genksyms.c), and whether
- * a line with a type's name defines it; head is the line in which the definition begins.
+ * What genksyms calls the kinds of types (symbol_types[] of scripts/genksyms/genksyms.c), and
+ * whether a line with a type's name defines it; head is the line in which the definition begins.
  */
 static const struct genksyms_kind {
 	const char *prefix;
 	bool (*defines)(const struct text_line *line, const struct text_line *head,
 			const char *type);
 } genksyms_kinds[] = {
-	{"struct ", defines_tagged},	  {"union ", defines_tagged},
-	{"enum constant ", defines_enumerator}, {"enum ", defines_tagged},
-	{"typedef ", defines_typedef},	  {"", line_declares},
+	{"struct ", defines_tagged},
+	{"union ", defines_tagged},
+	{"enum constant ", defines_enumerator},
+	{"enum ", defines_tagged},
+	{"typedef ", defines_typedef},
+	{"", line_declares},
 };
 
 /* The commits that change a type's definition in a file. */
@@ -105,7 +108,8 @@ static void blame_definition(const struct build *build, const struct changed_fil
 		}
 }
 
-/* The commits behind a type, in each changed file.  It is found once, for all exports that use it. */
+/* The commits behind a type, in each changed file.  It is found once, for all exports that use it.
+ */
 static const struct type_blame *type_blame_of(const struct build *build, const char *type)
 {
 	struct blame *blame = build->blame;
@@ -131,9 +135,9 @@ static const struct type_blame *type_blame_of(const struct build *build, const c
 bool blame_types(const struct build *build, const struct refusal *refusal, struct culprits *ret)
 {
 	const struct changed_export *export =
-		build->comparison ? map_get(&build->comparison->changed_exports_by_name,
-					    refusal->subject)
-				  : NULL;
+		build->comparison
+			? map_get(&build->comparison->changed_exports_by_name, refusal->subject)
+			: NULL;
 
 	for (const char *type = export ? export->types : ""; *type;) {
 		const size_t length = strcspn(type, ",");

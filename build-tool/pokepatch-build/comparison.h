@@ -41,8 +41,8 @@ bool symvers_provide(const struct symvers *kernel, const struct symvers *core, c
 struct error *comparison_start(struct build *build);
 
 /*
- * comparison_keep_types - keep, for an export whose CRC changes, which of its types do.  The strings
- * are copied.
+ * comparison_keep_types - keep, for an export whose CRC changes, which of its types do.  The
+ * strings are copied.
  */
 void comparison_keep_types(struct comparison *comparison, const struct unit *unit,
 			   const char *name, const char *types);

@@ -135,8 +135,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 typedef VEC(const struct changed_file *) changed_list;
 
 /*
- * A way with ".." may lead out of the shadow, if nobody knew of it (shadow_tree.h): then the compiler
- * has read the file as it was.
+ * A way with ".." may lead out of the shadow, if nobody knew of it (shadow_tree.h): then the
+ * compiler has read the file as it was.
  */
 static bool is_in_shadow(const struct build *build, const char *way)
 {
@@ -402,7 +402,8 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
 
 /*
  * Whether the key of a patched object has all changed files that the compiler read for it, as they
- * are changed, and none of them is new.  A diff may have a unit include another one's source, which the key does not have.
+ * are changed, and none of them is new.  A diff may have a unit include another one's source, which
+ * the key does not have.
  */
 static bool key_has_all(const struct build *build, const struct unit *unit)
 {
@@ -420,9 +421,8 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 	for (size_t i = 0; reached && i < reached->list.count; i++)
 		map_slot(&own, reached->list.list[i]);
 	for (size_t i = 0; has && i < files.count; i++)
-		has = !files.list[i]->created &&
-		      ((!reached && is_common(files.list[i]->path)) ||
-		       map_has(&own, files.list[i]->path));
+		has = !files.list[i]->created && ((!reached && is_common(files.list[i]->path)) ||
+						  map_has(&own, files.list[i]->path));
 	map_deinit(&own);
 	vec_deinit(&files);
 	return has;

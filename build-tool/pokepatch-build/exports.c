@@ -37,11 +37,11 @@ struct exporter {
 	const struct unit *unit;
 	char *text; /* the .cmd file; symvers points into it */
 	struct symver_list symvers;
-	char *folder; /* of its patched object, for the files below */
-	char *crcs;   /* those of the changed source, as genksyms prints them */
-	bool kept;    /* an earlier build kept these */
-	char *said;   /* which types changed, in genksyms' words */
-	bool untold;  /* it cannot say */
+	char *folder;        /* of its patched object, for the files below */
+	char *crcs;          /* those of the changed source, as genksyms prints them */
+	bool kept;           /* an earlier build kept these */
+	char *said;          /* which types changed, in genksyms' words */
+	bool untold;         /* it cannot say */
 	struct map new_crcs; /* of the symbols whose CRCs differ; point into crcs */
 };
 
@@ -51,12 +51,12 @@ struct exporters {
 
 /* What is run for the exporters, all of a step at the same time. */
 enum step {
-	PREPROCESS,	     /* the changed source to unit.i */
-	CRCS,		     /* of unit.i */
+	PREPROCESS, /* the changed source to unit.i */
+	CRCS,       /* of unit.i */
 	/* Only for exporters whose CRCs differ: */
 	PREPROCESS_ORIGINAL, /* to original.i */
-	TYPES,		     /* of original.i to original.types */
-	TYPES_CHANGED,	     /* those in which unit.i differs from original.types */
+	TYPES,               /* of original.i to original.types */
+	TYPES_CHANGED,       /* those in which unit.i differs from original.types */
 	STEPS
 };
 
@@ -91,8 +91,8 @@ static void exporter_deinit(struct exporter *exporter)
  * the source defines (scripts/genksyms/parse.y, record_compound()).  So the marker must have the
  * source's own name, as it has when the command runs in the tree or in the shadow.
  */
-static void add_preprocess(const struct build *build, const struct exporter *exporter,
-			   bool patched, const char *output, struct args *ret)
+static void add_preprocess(const struct build *build, const struct exporter *exporter, bool patched,
+			   const char *output, struct args *ret)
 {
 	const struct unit *unit = exporter->unit;
 
@@ -212,8 +212,8 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
 		struct exporter exporter = {.unit = unit};
-		_free_ char *path = cmd_file_path(unit->outside ? build->module_source : build->tree,
-						  unit->object);
+		_free_ char *path = cmd_file_path(
+			unit->outside ? build->module_source : build->tree, unit->object);
 		size_t length;
 
 		if (unit->shares || unit->is_new || !has_suffix(unit->source, ".c"))
@@ -258,7 +258,8 @@ static struct error *run_commands(const struct build *build, struct exporter *co
 			continue;
 		}
 		if (results[i].status)
-			return error_new(STATUS_FAILED, "%s of %s: %s", step == PREPROCESS ? "preprocessing" : "genksyms",
+			return error_new(STATUS_FAILED, "%s of %s: %s",
+					 step == PREPROCESS ? "preprocessing" : "genksyms",
 					 exporters[i]->unit->source,
 					 results[i].err.text ?: "ended with an error");
 		keep_output(build, exporters[i], step, &results[i]);
@@ -288,16 +289,15 @@ static struct error *run_step(const struct build *build, const struct exporters 
 	for (size_t i = 0; i < all->list.count; i++) {
 		struct exporter *exporter = &all->list.list[i];
 		const bool genksyms = step != PREPROCESS && step != PREPROCESS_ORIGINAL;
-		const char *tree = step == PREPROCESS_ORIGINAL ? build->tree
-							       : build->shadow->folder;
+		const char *tree =
+			step == PREPROCESS_ORIGINAL ? build->tree : build->shadow->folder;
 
 		if (!is_needed(exporter, step))
 			continue;
 		add_command(build, exporter, step, &words[count], &inputs[count]);
 		commands[count].argv = (const char *const *)words[count].list;
-		commands[count].options.dir = exporter->unit->outside && !genksyms
-						      ? module_source_cwd(build)
-						      : tree;
+		commands[count].options.dir =
+			exporter->unit->outside && !genksyms ? module_source_cwd(build) : tree;
 		commands[count].options.keep_stderr_apart = true;
 		commands[count].options.input = inputs[count];
 		exporters[count++] = exporter;

@@ -30,8 +30,8 @@ bool verdict_load(const struct build *build, const char *key, struct verdict *re
 void verdict_store(const struct build *build, const char *key, const struct verdict *verdict);
 
 /*
- * Verdicts of an earlier run of the phases, before commits were left out (leave_out.h).  A verdict is
- * most often the same without these commits, and to find out takes longer than all else.  So the
+ * Verdicts of an earlier run of the phases, before commits were left out (leave_out.h).  A verdict
+ * is most often the same without these commits, and to find out takes longer than all else.  So the
  * phases take it as a guess until nothing is refused any more; then all units are judged again.
  *
  * verdict_remember - copy a verdict, for later runs.

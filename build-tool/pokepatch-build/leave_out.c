@@ -238,7 +238,8 @@ struct error *confirm_units(struct build *build)
 {
 	if (!build->guessed)
 		return NULL;
-	return error_new(STATUS_NOTHING, "the units were found by guesses"); /* leave_out() takes it */
+	/* leave_out() takes it. */
+	return error_new(STATUS_NOTHING, "the units were found by guesses");
 }
 
 static bool confirm(struct build *build, struct error **error)

@@ -157,9 +157,9 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 }
 
 /*
- * A folder is looked through only when enough was stored in it, or nobody knows how much: each build
- * would otherwise take time for all objects of earlier ones.  This file in the folder has a byte for
- * each 64 KiB that were stored since.  Builds append to it without a lock.
+ * A folder is looked through only when enough was stored in it, or nobody knows how much: each
+ * build would otherwise take time for all objects of earlier ones.  This file in the folder has a
+ * byte for each 64 KiB that were stored since.  Builds append to it without a lock.
  */
 static const char growth_name[] = "growth";
 enum { GROWTH_UNIT = 64 << 10, GROWTH_LIMIT = OBJECT_CACHE_LIMIT / 16 / GROWTH_UNIT };

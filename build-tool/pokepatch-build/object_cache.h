@@ -19,8 +19,8 @@
 #define OBJECT_CACHE_FORMAT 1
 
 /*
- * The bytes that a folder may hold, and a sixteenth more.  Beyond them, those that were used longest
- * ago are removed, but none that the running build has used.
+ * The bytes that a folder may hold, and a sixteenth more.  Beyond them, those that were used
+ * longest ago are removed, but none that the running build has used.
  */
 #define OBJECT_CACHE_LIMIT (1ull << 30)
 
@@ -61,9 +61,9 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
  * object_cache_store - keep an object, or only messages.  If that is not possible, as on a full
  * disk, nothing is kept.
  * @messages: what the compiler said; may be NULL
- * object_cache_trim - call it when a caller has stored all that it has.  If the folder has grown by a
- * sixteenth of the limit since it was last looked through, remove the files that were used longest
- * ago, until the others are within the limit.
+ * object_cache_trim - call it when a caller has stored all that it has.  If the folder has grown by
+ * a sixteenth of the limit since it was last looked through, remove the files that were used
+ * longest ago, until the others are within the limit.
  */
 void object_cache_store(const char *folder, const char *key, const char *object,
 			const struct buffer *messages);
