@@ -23,8 +23,8 @@ struct parent_relocs {
 };
 
 /*
- * parent_relocs - of a module's section, by its number, less than SHN_LORESERVE.  They are read once
- * and belong to the parent.  Relocations without addends (SHT_REL) are left out.
+ * parent_relocs - of a module's section, by its number, less than SHN_LORESERVE.  They are read
+ * once and belong to the parent.  Relocations without addends (SHT_REL) are left out.
  */
 const struct parent_relocs *parent_relocs(const struct parent *parent, const struct arch *arch,
 					  uint32_t section);

@@ -365,7 +365,6 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 	# The others do not reach it.
 	[ "$(jq -c '[.refusals[] | select(.code == "export-changed").subject]' r.json)" = \
 		'["eventfd_ctx_fileget","eventfd_fget"]' ]
-	# The debug information has the type itself.
 	[[ $output == *"include/linux/fs.h:"*": refused [type-changed]: struct file: member 'f_mapping' moves from offset "*" ('f_ep' is gone); "* ]]
 	local crc
 	crc=$(awk '$2 == "eventfd_fget" { print $1 }' "$kernel"/headers/usr/src/*/Module.symvers)
@@ -383,7 +382,6 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 
 # zs_compact() takes a struct that only mm/zsmalloc.c knows.
 @test "exports of a unit whose types are its own are as they were, and known to be the next time" {
-	# Nothing of it is kept from another run.
 	edit mm/zsmalloc.c "s/^\tlocal_lock(&zs_map_area.lock);/&\n\tpr_info_once(\"mapped $BASHPID $SECONDS\\\\n\");/" >x.patch
 	build -V --dry-run x.patch
 	ends 0 "changed functions: zs_map_object"
