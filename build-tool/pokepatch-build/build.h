@@ -109,6 +109,8 @@ struct build {
 	struct blame *blame; /* of a series (blame.h); NULL until it is applied */
 	bool again; /* commits were left out, and the phases run again (leave_out.h) */
 	struct earlier_verdicts *earlier; /* of the runs before (header_verdicts.h); or NULL */
+	struct map failed; /* keys: sources that did not compile in a run before */
+	VEC(char *) failed_names; /* owns these */
 	bool guessed; /* units were found by verdicts of an earlier run, which had more commits */
 	bool exact;   /* judge all units: use no verdict of an earlier run */
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */

@@ -243,15 +243,27 @@ struct jobs {
 	struct job *list; /* for each unit, one for each side */
 };
 
+static void remember_failed(struct build *build, const char *source)
+{
+	char *name;
+
+	if (!build->options.leave_out || map_has(&build->failed, source))
+		return;
+	name = *vec_push(&build->failed_names) = xstrdup(source);
+	map_slot(&build->failed, name);
+}
+
 /* Remember all units that the change breaks: of a series, each may be another commit's. */
 static void note_failures(struct build *build, const struct jobs *jobs,
 			  const struct proc_result *results)
 {
 	for (size_t i = 0; i < jobs->units.count; i++)
 		if (results[i * SIDES + SIDE_PATCHED].status &&
-		    !results[i * SIDES + SIDE_ORIGINAL].status)
+		    !results[i * SIDES + SIDE_ORIGINAL].status) {
 			blame_failure(build, jobs->units.list[i],
 				      results[i * SIDES + SIDE_PATCHED].out.text ?: "");
+			remember_failed(build, jobs->units.list[i]->source);
+		}
 }
 
 /* Report the first unit that did not compile, with the compiler's messages. */
@@ -492,28 +504,61 @@ static struct error *run_batch(struct build *build, const struct jobs *jobs, con
 	return error;
 }
 
-/* Run the jobs that are not done, and keep their objects, also if others do not compile. */
+/*
+ * List the jobs that are not done.  Units that did not compile before come first: without a commit,
+ * one that needs it does not compile either, and so on, so that they may fail several times.
+ * Return: how many jobs these units have
+ */
+static size_t list_jobs(const struct build *build, const struct jobs *jobs, size_t *places,
+			size_t *ret_count)
+{
+	size_t count = 0, first = 0;
+
+	for (int failed = 1; failed >= 0; failed--) {
+		for (size_t i = 0; i < jobs->units.count * SIDES; i++)
+			if (!jobs->list[i].done &&
+			    map_has(&build->failed, jobs->units.list[i / SIDES]->source) == failed)
+				places[count++] = i;
+		if (failed)
+			first = count;
+	}
+	*ret_count = count;
+	return first;
+}
+
+static bool any_failed(const size_t *places, size_t count, const struct proc_result *results)
+{
+	for (size_t i = 0; i < count; i++)
+		if (results[places[i]].status)
+			return true;
+	return false;
+}
+
+/*
+ * Run the jobs that are not done, and keep their objects, also if others do not compile.  If a unit
+ * that did not compile before still does not, the rest has to wait for the next run of the phases.
+ */
 static struct error *run_jobs(struct build *build, const struct jobs *jobs,
 			      struct proc_result *results)
 {
-	size_t all = jobs->units.count * SIDES, count = 0;
-	_free_ size_t *places = xcalloc(all + 1, sizeof(*places));
+	_free_ size_t *places = xcalloc(jobs->units.count * SIDES + 1, sizeof(*places));
 	_free_ char *folder = object_cache_folder(build);
 	struct error *error = NULL;
-	bool kept = false;
+	bool kept = false, stop = false;
+	size_t count, first = list_jobs(build, jobs, places, &count), at = 0, batch;
 
-	for (size_t i = 0; i < all; i++)
-		if (!jobs->list[i].done)
-			places[count++] = i;
 	build_expect(build, count);
 	/* One batch at least: what is read meanwhile is needed in any case. */
-	for (size_t at = 0; !error && (!at || at < count); at += COMPILE_BATCH) {
-		size_t rest = count - at, batch = rest < COMPILE_BATCH ? rest : COMPILE_BATCH;
-
+	do {
+		batch = (at < first ? first : count) - at;
+		if (batch > COMPILE_BATCH)
+			batch = COMPILE_BATCH;
 		error = run_batch(build, jobs, places + at, batch, !at, results);
 		for (size_t i = at; !error && i < at + batch; i++)
 			kept |= keep_object(build, jobs, places[i], &results[places[i]]);
-	}
+		at += batch;
+		stop = !error && at == first && any_failed(places, first, results);
+	} while (!error && !stop && at < count);
 	if (kept)
 		object_cache_trim(build, folder);
 	return error;

@@ -431,6 +431,10 @@ void build_deinit(struct build *build)
 		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
 	build_forget(build);
 	earlier_verdicts_destroy(build->earlier);
+	map_deinit(&build->failed);
+	for (size_t i = 0; i < build->failed_names.count; i++)
+		free(build->failed_names.list[i]);
+	vec_deinit(&build->failed_names);
 	proof_free_vmlinux(build->proof_vmlinux);
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		patch_deinit(&build->patches[i].patch);
