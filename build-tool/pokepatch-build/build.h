@@ -155,6 +155,8 @@ void phase_end(struct build *build);
 void build_print_notes(struct build *build);
 /* build_note - add a note, once: a line for the user about something that refuses nothing. */
 void build_note(struct build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* build_notes_deinit - free the notes; build_deinit() calls it. */
+void build_notes_deinit(struct build *build);
 /* build_check_refusals - STATUS_REFUSED if anything but warnings was refused so far. */
 struct error *build_check_refusals(struct build *build);
 

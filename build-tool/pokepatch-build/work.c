@@ -424,6 +424,15 @@ void build_forget(struct build *build)
 	free(take_pointer(build->ko));
 }
 
+void build_notes_deinit(struct build *build)
+{
+	buffer_deinit(&build->notes);
+	map_deinit(&build->noted);
+	for (size_t i = 0; i < build->noted_lines.count; i++)
+		free(build->noted_lines.list[i]);
+	vec_deinit(&build->noted_lines);
+}
+
 void build_deinit(struct build *build)
 {
 	worker_stop(build->core_ahead); /* it uses the work folder */
@@ -448,11 +457,7 @@ void build_deinit(struct build *build)
 	kernel_files_deinit(&build->files);
 	strings_free(build->make_env);
 	refusals_deinit(&build->refusals);
-	buffer_deinit(&build->notes);
-	map_deinit(&build->noted);
-	for (size_t i = 0; i < build->noted_lines.count; i++)
-		free(build->noted_lines.list[i]);
-	vec_deinit(&build->noted_lines);
+	build_notes_deinit(build);
 	cleanup_close(&build->tree_lock);
 	cleanup_close(&build->core_lock);
 	cleanup_close(&build->kernel_lock);

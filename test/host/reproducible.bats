@@ -143,8 +143,10 @@ compiled() {
 	done
 	[ "$(compiled included.log)" = fs/proc/version.c ]
 
-	# What was used longest ago goes first when the folder is full.
+	# What was used longest ago goes first when the folder is full.  It is looked through because nobody
+	# knows how much was stored since the last time.
 	file=$(echo "$own"/tree-*/.pokepatch/objects)
+	rm "$file/growth"
 	truncate -s 700M "$file/old" "$file/new"
 	touch -d '2 days ago' "$file/old"
 	touch -d '1 day ago' "$file/new"

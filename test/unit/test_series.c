@@ -45,7 +45,7 @@ static void forget(void)
 		commit_destroy(build.patches[i].commit);
 	}
 	free(build.patches);
-	buffer_deinit(&build.notes);
+	build_notes_deinit(&build);
 	build = (struct build){0};
 }
 
