@@ -294,6 +294,7 @@ struct error *compare_units(struct build *build)
 	TRY(callers_check(build));
 	refusals_disallow(&build->refusals, 0, "--allow");
 	TRY(build_check_refusals(build));
+	TRY(confirm_units(build));
 	commits_judge(build);
 	if (!any_changed(build))
 		return error_new(STATUS_NOTHING,

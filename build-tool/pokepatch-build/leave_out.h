@@ -19,6 +19,12 @@
 bool leave_out(struct build *build, struct error **error);
 
 /*
+ * confirm_units - end the phases if units were found by guesses (header_verdicts.h); leave_out()
+ * then has them run again.  compare_units() calls it when nothing is refused.
+ */
+struct error *confirm_units(struct build *build);
+
+/*
  * commits_judge - tell the commits that make no difference to any code from those that are live.
  * compare_units() calls it, because the module has a list of them.
  */

@@ -26,7 +26,6 @@ static const struct phase phases[] = {
 	{ "mark the functions", mark_functions },
 	{ "compile", compile_units },
 	{ "compare", compare_units },
-	{ "confirm the units", confirm_units },
 	{ "verify", verify_units },
 	{ "link", link_module },
 	{ "prove", prove_module },
