@@ -283,6 +283,30 @@ void map_deinit(struct map *map)
 	*map = (struct map){0};
 }
 
+bool string_set_add(struct string_set *set, const char *string)
+{
+	char *copy;
+
+	if (map_has(&set->map, string))
+		return false;
+	copy = *vec_push(&set->strings) = xstrdup(string);
+	map_slot(&set->map, copy);
+	return true;
+}
+
+bool string_set_has(const struct string_set *set, const char *string)
+{
+	return map_has(&set->map, string);
+}
+
+void string_set_deinit(struct string_set *set)
+{
+	map_deinit(&set->map);
+	for (size_t i = 0; i < set->strings.count; i++)
+		free(set->strings.list[i]);
+	vec_deinit(&set->strings);
+}
+
 bool has_prefix(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));

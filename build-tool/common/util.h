@@ -102,6 +102,16 @@ void **map_slot(struct map *map, const char *key);
 void map_reserve(struct map *map, size_t count);
 void map_deinit(struct map *map); /* does not free the values */
 
+/* A set of strings that it owns. */
+struct string_set {
+	struct map map; /* keys are in strings */
+	VEC(char *) strings;
+};
+/* string_set_add - add a copy.  Return: false if the set has it already. */
+bool string_set_add(struct string_set *set, const char *string);
+bool string_set_has(const struct string_set *set, const char *string);
+void string_set_deinit(struct string_set *set);
+
 bool has_prefix(const char *s, const char *prefix);
 bool has_suffix(const char *s, const char *suffix);
 

@@ -31,7 +31,6 @@ void blame_destroy(struct blame *blame)
 		free(blame->failures.list[i].line);
 	}
 	blame_types_deinit(blame);
-	map_deinit(&blame->unit_files);
 	vec_deinit(&blame->failures);
 	vec_deinit(&blame->files);
 	vec_deinit(&blame->texts);
@@ -333,18 +332,6 @@ static void blame_definitions(const struct build *build, const struct changed_fi
 	}
 }
 
-bool blame_unit_compiles(struct blame *blame, const struct unit *unit, const char *path)
-{
-	if (blame->unit != unit) {
-		map_deinit(&blame->unit_files);
-		blame->unit_files = (struct map){0};
-		blame->unit = unit;
-		for (size_t i = 0; i < unit->nr_changed_files; i++)
-			map_slot(&blame->unit_files, unit->changed_files[i]);
-	}
-	return map_has(&blame->unit_files, path);
-}
-
 /* Could code outside the function that the line is in see what the line declares? */
 static bool is_visible(const struct file_blame *file, const struct text_line *line)
 {
@@ -359,12 +346,11 @@ static bool is_visible(const struct file_blame *file, const struct text_line *li
 static void blame_removed_word(const struct build *build, const struct unit *unit, const char *word,
 			       struct culprits *ret)
 {
-	for (size_t i = 0; i < build->blame->files.count; i++) {
-		const struct file_blame *file = build->blame->files.list[i];
+	for (size_t i = 0; i < unit->nr_changed_files; i++) {
+		const struct file_blame *file =
+			map_get(&build->blame->by_path, unit->changed_files[i]);
 
-		if (!blame_unit_compiles(build->blame, unit, file->path))
-			continue;
-		for (size_t j = 0; j < file->removals.count; j++) {
+		for (size_t j = 0; file && j < file->removals.count; j++) {
 			const struct removal *removal = &file->removals.list[j];
 			const struct text_line line = {removal->text, removal->length, 0};
 

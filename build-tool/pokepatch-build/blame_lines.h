@@ -49,9 +49,6 @@ struct blame {
 	VEC(struct type_blame *) types;
 };
 
-/* blame_unit_compiles - does the unit compile the changed file at path? */
-bool blame_unit_compiles(struct blame *blame, const struct unit *unit, const char *path);
-
 void culprits_add(struct culprits *culprits, size_t patch);
 
 /* blame_range - the commits that changed lines of a range of the new text. */

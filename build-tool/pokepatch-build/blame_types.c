@@ -108,8 +108,7 @@ static void blame_definition(const struct build *build, const struct changed_fil
 		}
 }
 
-/* The commits behind a type, in each changed file.  It is found once, for all exports that use it.
- */
+/* The commits behind a type, in each changed file: found once, for all exports that use it. */
 static const struct type_blame *type_blame_of(const struct build *build, const char *type)
 {
 	struct blame *blame = build->blame;
@@ -132,6 +131,19 @@ static const struct type_blame *type_blame_of(const struct build *build, const c
 	return found;
 }
 
+/* Exports come unit by unit. */
+static bool unit_compiles(struct blame *blame, const struct unit *unit, const char *path)
+{
+	if (blame->unit != unit) {
+		map_deinit(&blame->unit_files);
+		blame->unit_files = (struct map){0};
+		blame->unit = unit;
+		for (size_t i = 0; i < unit->nr_changed_files; i++)
+			map_slot(&blame->unit_files, unit->changed_files[i]);
+	}
+	return map_has(&blame->unit_files, path);
+}
+
 bool blame_types(const struct build *build, const struct refusal *refusal, struct culprits *ret)
 {
 	const struct changed_export *export =
@@ -151,8 +163,8 @@ bool blame_types(const struct build *build, const struct refusal *refusal, struc
 		for (size_t i = 0; i < found->places.count; i++) {
 			const struct culprits *culprits = &found->places.list[i].culprits;
 
-			if (!blame_unit_compiles(build->blame, export->unit,
-						 found->places.list[i].path))
+			if (!unit_compiles(build->blame, export->unit,
+					   found->places.list[i].path))
 				continue;
 			for (size_t j = 0; j < culprits->list.count; j++)
 				culprits_add(ret, culprits->list.list[j]);
@@ -175,4 +187,5 @@ void blame_types_deinit(struct blame *blame)
 	}
 	vec_deinit(&blame->types);
 	map_deinit(&blame->by_type);
+	map_deinit(&blame->unit_files);
 }

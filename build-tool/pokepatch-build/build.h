@@ -109,8 +109,7 @@ struct build {
 	struct blame *blame; /* of a series (blame.h); NULL until it is applied */
 	bool again; /* commits were left out, and the phases run again (leave_out.h) */
 	struct earlier_verdicts *earlier; /* of the runs before (header_verdicts.h); or NULL */
-	struct map failed; /* keys: sources that did not compile in a run before */
-	VEC(char *) failed_names; /* owns these */
+	struct string_set failed; /* sources that did not compile in a run before */
 	bool guessed; /* units were found by verdicts of an earlier run, which had more commits */
 	bool exact;   /* judge all units: use no verdict of an earlier run */
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */
@@ -120,8 +119,7 @@ struct build {
 	struct symtab *proof_vmlinux;  /* read ahead for the proof; NULL: the proof reads it */
 	struct refusals refusals; /* of all phases */
 	struct buffer notes;	  /* lines for the user that refuse nothing: fuzz, ignored files */
-	struct map noted;	  /* those of all phases, keys are in noted_lines */
-	VEC(char *) noted_lines;
+	struct string_set noted;  /* those of all phases */
 	struct phase_time *phases;
 	size_t nr_phases;
 	double phase_start;

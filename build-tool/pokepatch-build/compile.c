@@ -135,8 +135,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 typedef VEC(const struct changed_file *) changed_list;
 
 /*
- * A way with ".." may lead out of the shadow, if nobody knew of it (shadow_tree.h): then the
- * compiler has read the file as it was.
+ * A path with ".." leads out of the shadow unless shadow_follow() has prepared it: then the compiler
+ * has read the file as it was.
  */
 static bool is_in_shadow(const struct build *build, const char *way)
 {
@@ -243,16 +243,6 @@ struct jobs {
 	struct job *list; /* for each unit, one for each side */
 };
 
-static void remember_failed(struct build *build, const char *source)
-{
-	char *name;
-
-	if (!build->options.leave_out || map_has(&build->failed, source))
-		return;
-	name = *vec_push(&build->failed_names) = xstrdup(source);
-	map_slot(&build->failed, name);
-}
-
 /* Remember all units that the change breaks: of a series, each may be another commit's. */
 static void note_failures(struct build *build, const struct jobs *jobs,
 			  const struct proc_result *results)
@@ -262,7 +252,7 @@ static void note_failures(struct build *build, const struct jobs *jobs,
 		    !results[i * SIDES + SIDE_ORIGINAL].status) {
 			blame_failure(build, jobs->units.list[i],
 				      results[i * SIDES + SIDE_PATCHED].out.text ?: "");
-			remember_failed(build, jobs->units.list[i]->source);
+			string_set_add(&build->failed, jobs->units.list[i]->source);
 		}
 }
 
@@ -405,10 +395,14 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
 	_free_ char *folder = object_cache_folder(build);
 
 	make_keys(build, jobs);
-	for (size_t i = 0; i < jobs->units.count * SIDES; i++)
-		if (jobs->list[i].key)
-			TRY(object_cache_load(folder, jobs->list[i].key, job_object(jobs, i),
-					      &results[i].out, &jobs->list[i].done));
+	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {
+		if (!jobs->list[i].key)
+			continue;
+		TRY(object_cache_load(folder, jobs->list[i].key, job_object(jobs, i),
+				      &results[i].out, &jobs->list[i].done));
+		if (jobs->list[i].done)
+			note_kept(jobs, i);
+	}
 	return NULL;
 }
 
@@ -517,7 +511,8 @@ static size_t list_jobs(const struct build *build, const struct jobs *jobs, size
 	for (int failed = 1; failed >= 0; failed--) {
 		for (size_t i = 0; i < jobs->units.count * SIDES; i++)
 			if (!jobs->list[i].done &&
-			    map_has(&build->failed, jobs->units.list[i / SIDES]->source) == failed)
+			    string_set_has(&build->failed, jobs->units.list[i / SIDES]->source) ==
+				    failed)
 				places[count++] = i;
 		if (failed)
 			first = count;
@@ -570,9 +565,6 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs)
 	struct proc_result *results = xcalloc(count, sizeof(*results));
 	struct error *error = load_kept(build, jobs, results);
 
-	for (size_t i = SIDE_PATCHED; !error && i < count; i += SIDES)
-		if (jobs->list[i].done)
-			note_kept(jobs, i);
 	if (!error)
 		error = run_jobs(build, jobs, results);
 	if (!error)

@@ -31,8 +31,8 @@ void verdict_store(const struct build *build, const char *key, const struct verd
 
 /*
  * Verdicts of an earlier run of the phases, before commits were left out (leave_out.h).  A verdict
- * is most often the same without these commits, and to find out takes longer than all else.  So the
- * phases take it as a guess until nothing is refused any more; then all units are judged again.
+ * is most often the same without these commits, and judging all units takes longer than the other
+ * phases.  So they take it as a guess until nothing is refused; then all units are judged again.
  *
  * verdict_remember - copy a verdict, for later runs.
  * @known: a diff changes the unit itself: the verdict tells only of ways

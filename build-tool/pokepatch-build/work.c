@@ -427,10 +427,7 @@ void build_forget(struct build *build)
 void build_notes_deinit(struct build *build)
 {
 	buffer_deinit(&build->notes);
-	map_deinit(&build->noted);
-	for (size_t i = 0; i < build->noted_lines.count; i++)
-		free(build->noted_lines.list[i]);
-	vec_deinit(&build->noted_lines);
+	string_set_deinit(&build->noted);
 }
 
 void build_deinit(struct build *build)
@@ -440,10 +437,7 @@ void build_deinit(struct build *build)
 		error_destroy(remove_tree(build->work)); /* the user cannot do anything about it */
 	build_forget(build);
 	earlier_verdicts_destroy(build->earlier);
-	map_deinit(&build->failed);
-	for (size_t i = 0; i < build->failed_names.count; i++)
-		free(build->failed_names.list[i]);
-	vec_deinit(&build->failed_names);
+	string_set_deinit(&build->failed);
 	proof_free_vmlinux(build->proof_vmlinux);
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		patch_deinit(&build->patches[i].patch);
@@ -544,17 +538,11 @@ void build_note(struct build *build, const char *format, ...)
 	if (build->again) /* the first run had the same notes */
 		return;
 	va_start(list, format);
-	char *text = xvasprintf(format, list);
+	_free_ char *text = xvasprintf(format, list);
 	va_end(list);
-
 	/* Several commits may change the same file. */
-	if (map_has(&build->noted, text)) {
-		free(text);
-		return;
-	}
-	*vec_push(&build->noted_lines) = text;
-	map_slot(&build->noted, text);
-	buffer_printf(&build->notes, "note: %s\n", text);
+	if (string_set_add(&build->noted, text))
+		buffer_printf(&build->notes, "note: %s\n", text);
 }
 
 struct error *build_check_refusals(struct build *build)

@@ -143,8 +143,8 @@ compiled() {
 	done
 	[ "$(compiled included.log)" = fs/proc/version.c ]
 
-	# What was used longest ago goes first when the folder is full.  It is looked through because nobody
-	# knows how much was stored since the last time.
+	# What was used longest ago goes first when the folder is full.  Without this file, the build looks
+	# through the folder.
 	file=$(echo "$own"/tree-*/.pokepatch/objects)
 	rm "$file/growth"
 	truncate -s 700M "$file/old" "$file/new"
