@@ -135,8 +135,8 @@ static struct error *make_command(const struct build *build, const struct unit *
 typedef VEC(const struct changed_file *) changed_list;
 
 /*
- * A path with ".." leads out of the shadow unless shadow_follow() has prepared it: then the compiler
- * has read the file as it was.
+ * A path with ".." leads out of the shadow unless shadow_follow() has prepared it: then the
+ * compiler has read the file as it was.
  */
 static bool is_in_shadow(const struct build *build, const char *way)
 {

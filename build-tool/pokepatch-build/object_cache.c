@@ -158,9 +158,9 @@ struct error *object_cache_load(const char *folder, const char *key, const char 
 
 /*
  * object_cache_trim() reads a folder only when builds have stored enough in it since the last time:
- * each build would otherwise take time for all objects of earlier ones.  This file in the folder has
- * a byte for each 64 KiB that they stored.  Builds append to it without a lock; if it is missing,
- * object_cache_trim() reads the folder.
+ * each build would otherwise take time for all objects of earlier ones.  This file in the folder
+ * has a byte for each 64 KiB that they stored.  Builds append to it without a lock; if it is
+ * missing, object_cache_trim() reads the folder.
  */
 static const char growth_name[] = "growth";
 enum { GROWTH_UNIT = 64 << 10, GROWTH_LIMIT = OBJECT_CACHE_LIMIT / 16 / GROWTH_UNIT };
