@@ -16,12 +16,14 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/nodemask.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -43,15 +45,27 @@
 struct exiting {
 	struct list_head node;
 	struct task_struct *task; /* holds a reference, except in spare */
+	unsigned long since;      /* in jiffies */
 };
 
-static LIST_HEAD(exiting);
+/*
+ * Anyone can have many tasks hang in their exit, by a FUSE file say, and other exits must not cost
+ * more for it. So the tracepoint looks only at the first LOOKS entries of `recent`, where those come
+ * first that it has not looked at for longest. A task that is still there after SOON goes to `slow`.
+ * sort_work looks at the entries of that list, once a second while there are any.
+ */
+static LIST_HEAD(recent);
+static LIST_HEAD(slow);
+static unsigned int nr_recent, nr_slow;
+#define LOOKS 2
+#define SOON (HZ / 10)
 /*
  * The tracepoint may neither allocate memory nor drop a task's last reference: it may have
  * preemption off, and with PREEMPT_RT both take locks that sleep. So it takes a spare entry, and
- * moves the entries of tasks that have gone to another list. A work item (exiting_refill()) drops
- * the references and keeps as many entries spare as a burst of exits may need. Where an
- * allocation cannot sleep, the tracepoint makes one when all spare entries are in use.
+ * where it holds a task's last reference, it moves the entry to another list. A work item
+ * (exiting_refill()) drops those references and keeps as many entries spare as a burst of exits
+ * may need. Where an allocation cannot sleep, the tracepoint makes one when all spare entries are
+ * in use.
  */
 static LIST_HEAD(gone);
 static LIST_HEAD(spare);
@@ -59,9 +73,11 @@ static unsigned int nr_spare, nr_gone;
 #define SPARE 256
 /*
  * Guards the lists. Its holder cannot be preempted, so no task holds it in the stopped section,
- * where `exiting` is read without it.
+ * where `recent` and `slow` are read without it.
  */
 static DEFINE_RAW_SPINLOCK(exiting_lock);
+/* At most so many entries are looked at while the lock is held. */
+#define CHUNK 64
 /*
  * How many tasks could not be noted because memory was short, and how many of these are known
  * by other means (exiting_catch_up()).
@@ -77,19 +93,55 @@ static bool exiting_is_gone(const struct task_struct *task)
 	return READ_ONCE(task->__state) == TASK_DEAD && !pp_on_cpu(task);
 }
 
-/* Move the entries of tasks that have gone out of the way.  May be called with preemption off. */
-static void exiting_sort_out(void)
+/*
+ * Look at the first entry of `recent`, or of `slow`: if the task has gone, move the entry out of
+ * the way, or else to the end. The list is not empty; exiting_lock is held.
+ *
+ * A task that has just gone has a reference that is dropped after a grace period, so ours is seldom
+ * the last.
+ */
+static void exiting_look(struct list_head *list, unsigned int *nr)
 {
-	struct exiting *entry, *next;
+	struct exiting *entry = list_first_entry(list, struct exiting, node);
 
-	raw_spin_lock(&exiting_lock);
-	list_for_each_entry_safe(entry, next, &exiting, node) {
-		if (!exiting_is_gone(entry->task))
-			continue;
+	if (exiting_is_gone(entry->task) && refcount_dec_not_one(&entry->task->usage)) {
+		list_move(&entry->node, &spare);
+		nr_spare++;
+		(*nr)--;
+	} else if (exiting_is_gone(entry->task)) {
 		list_move(&entry->node, &gone);
 		nr_gone++;
+		(*nr)--;
+	} else if (list == &recent && time_after(jiffies, entry->since + SOON)) {
+		list_move_tail(&entry->node, &slow);
+		nr_slow++;
+		(*nr)--;
+	} else {
+		list_move_tail(&entry->node, list);
 	}
-	raw_spin_unlock(&exiting_lock);
+}
+
+/* Look at each entry that is in the list now. */
+static void exiting_look_at_all(struct list_head *list, unsigned int *nr)
+{
+	unsigned int left = READ_ONCE(*nr), i;
+
+	while (left) {
+		raw_spin_lock(&exiting_lock);
+		for (i = 0; i < CHUNK && left && *nr; i++, left--)
+			exiting_look(list, nr);
+		if (!*nr)
+			left = 0;
+		raw_spin_unlock(&exiting_lock);
+		cond_resched();
+	}
+}
+
+/* Look at all entries.  If two tasks do this at a time, each looks at some for the other. */
+static void exiting_sort_out(void)
+{
+	exiting_look_at_all(&recent, &nr_recent);
+	exiting_look_at_all(&slow, &nr_slow);
 }
 
 /* Make @entry spare, or free it if there are enough. */
@@ -108,12 +160,12 @@ static void exiting_give_back(struct exiting *entry)
 		kfree(entry);
 }
 
-void pp_exiting_sweep(void)
+/* Drop the references to the tasks that have gone. */
+static void exiting_drop_gone(void)
 {
 	struct exiting *entry, *next;
 	LIST_HEAD(mine);
 
-	exiting_sort_out();
 	raw_spin_lock(&exiting_lock);
 	list_splice_init(&gone, &mine);
 	nr_gone = 0;
@@ -122,14 +174,41 @@ void pp_exiting_sweep(void)
 		list_del(&entry->node);
 		put_task_struct(entry->task);
 		exiting_give_back(entry);
+		cond_resched();
 	}
+}
+
+void pp_exiting_sweep(void)
+{
+	exiting_sort_out();
+	exiting_drop_gone();
+}
+
+/* Free the entries that a burst of exits has left spare. */
+static void exiting_free_surplus(void)
+{
+	struct exiting *entry;
+
+	do {
+		entry = NULL;
+		raw_spin_lock(&exiting_lock);
+		if (nr_spare > SPARE) {
+			entry = list_first_entry(&spare, struct exiting, node);
+			list_del(&entry->node);
+			nr_spare--;
+		}
+		raw_spin_unlock(&exiting_lock);
+		kfree(entry);
+		cond_resched();
+	} while (entry);
 }
 
 static void exiting_refill(struct work_struct *work)
 {
 	struct exiting *entry;
 
-	pp_exiting_sweep();
+	exiting_drop_gone();
+	exiting_free_surplus();
 	while (READ_ONCE(nr_spare) < SPARE) {
 		/* Not by kmalloc(), whose calls fault.h counts: this one comes at any time. */
 		entry = kmalloc_node(sizeof(*entry), GFP_KERNEL | __GFP_NOWARN, NUMA_NO_NODE);
@@ -141,49 +220,95 @@ static void exiting_refill(struct work_struct *work)
 
 static DECLARE_WORK(refill_work, exiting_refill);
 
-/* An entry, or NULL if memory is short.  May be called with preemption off. */
-static struct exiting *exiting_take(void)
+static bool exiting_is_refill_due(void)
 {
-	struct exiting *entry;
+	const unsigned int nr = READ_ONCE(nr_spare);
 
-	if (PP_FAULT("exiting_take"))
-		return NULL;
-	raw_spin_lock(&exiting_lock);
-	entry = list_first_entry_or_null(&spare, struct exiting, node);
-	if (entry) {
-		list_del(&entry->node);
-		nr_spare--;
-	}
-	raw_spin_unlock(&exiting_lock);
-	if (!entry && (!IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible()))
-		entry = kmalloc(sizeof(*entry), GFP_ATOMIC | __GFP_NOWARN);
-	return entry;
+	return nr < SPARE / 2 || nr > 2 * SPARE || READ_ONCE(nr_gone) > SPARE / 8;
 }
 
-static bool exiting_note(struct task_struct *task)
-{
-	struct exiting *entry = exiting_take();
+static void exiting_sort(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sort_work, exiting_sort);
 
-	if (!entry)
-		return false;
+/* Should sort_work run?  `recent` is short unless many tasks hang that exited at a time. */
+static bool exiting_is_sort_due(void)
+{
+	return READ_ONCE(nr_slow) || READ_ONCE(nr_recent) > CHUNK;
+}
+
+static void exiting_sort(struct work_struct *work)
+{
+	pp_exiting_sweep();
+	exiting_free_surplus();
+	if (exiting_is_sort_due())
+		schedule_delayed_work(&sort_work, HZ);
+}
+
+/* A new entry, or NULL if memory is short.  May be called with preemption off. */
+static struct exiting *exiting_make(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !preemptible())
+		return NULL;
+	return kmalloc(sizeof(struct exiting), GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/* Note @task in @entry.  exiting_lock is held. */
+static void exiting_add(struct exiting *entry, struct task_struct *task)
+{
 	entry->task = get_task_struct(task);
-	raw_spin_lock(&exiting_lock);
-	list_add(&entry->node, &exiting);
-	raw_spin_unlock(&exiting_lock);
+	entry->since = jiffies;
+	list_add_tail(&entry->node, &recent);
+	nr_recent++;
+}
+
+/* Note @task in a spare entry, if there is one.  exiting_lock is held. */
+static bool exiting_add_spare(struct task_struct *task)
+{
+	struct exiting *entry = list_first_entry_or_null(&spare, struct exiting, node);
+
+	if (!entry || PP_FAULT("exiting_add_spare"))
+		return false;
+	list_del(&entry->node);
+	nr_spare--;
+	exiting_add(entry, task);
 	return true;
 }
 
 /*
- * The tracepoint: in the exiting task, with preemption off or, in newer kernels, on.  Sorting out
- * keeps the list short.
+ * Note @task, and look at more entries than that adds, which keeps the list short. May be called
+ * with preemption off. Return: false if memory is short.
  */
+static bool exiting_note(struct task_struct *task)
+{
+	struct exiting *entry;
+	bool noted;
+	int i;
+
+	raw_spin_lock(&exiting_lock);
+	for (i = 0; i < LOOKS && nr_recent; i++)
+		exiting_look(&recent, &nr_recent);
+	noted = exiting_add_spare(task);
+	raw_spin_unlock(&exiting_lock);
+	if (noted)
+		return true;
+	entry = exiting_make();
+	if (!entry)
+		return false;
+	raw_spin_lock(&exiting_lock);
+	exiting_add(entry, task);
+	raw_spin_unlock(&exiting_lock);
+	return true;
+}
+
+/* The tracepoint: in the exiting task, with preemption off or, in newer kernels, on. */
 static void notrace exiting_probe(PP_EXIT_PARAMETERS)
 {
-	exiting_sort_out();
 	if (!exiting_note(task))
 		atomic_inc(&lost);
-	if (READ_ONCE(nr_spare) < SPARE / 2 || READ_ONCE(nr_gone) > SPARE / 8)
+	if (exiting_is_refill_due())
 		schedule_work(&refill_work);
+	if (exiting_is_sort_due() && !delayed_work_pending(&sort_work))
+		schedule_delayed_work(&sort_work, HZ);
 }
 
 /* --- counting stacks ------------------------------------------------------------------ */
@@ -350,12 +475,15 @@ bool pp_exiting_all_known(void)
 void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan)
 {
+	struct list_head *const lists[] = { &recent, &slow };
 	struct exiting *entry;
+	int i;
 
-	list_for_each_entry(entry, &exiting, node)
-		/* __unhash_process() clears thread_pid when it takes the task off the task list. */
-		if (!exiting_is_gone(entry->task) && !pid_alive(entry->task))
-			fn(scan, entry->task);
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		list_for_each_entry(entry, lists[i], node)
+			/* __unhash_process() clears thread_pid as it takes the task off the task list. */
+			if (!exiting_is_gone(entry->task) && !pid_alive(entry->task))
+				fn(scan, entry->task);
 }
 
 static void exiting_find_tracepoint(struct tracepoint *tp, void *unused)
@@ -379,7 +507,8 @@ static void exiting_free_list(struct list_head *list, bool holds_task)
 /* Nothing uses the lists any more. */
 static void exiting_free_all(void)
 {
-	exiting_free_list(&exiting, true);
+	exiting_free_list(&recent, true);
+	exiting_free_list(&slow, true);
 	exiting_free_list(&gone, true);
 	exiting_free_list(&spare, false);
 }
@@ -413,5 +542,6 @@ void pp_exiting_exit(void)
 	tracepoint_probe_unregister(exit_tracepoint, exiting_probe, NULL);
 	tracepoint_synchronize_unregister();
 	cancel_work_sync(&refill_work);
+	cancel_delayed_work_sync(&sort_work);
 	exiting_free_all();
 }

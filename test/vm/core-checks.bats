@@ -664,3 +664,40 @@ warns_of_ready() {
 	[ "$status" -eq 0 ]
 	[[ $output == *ask_after_ms* && $output != *debug* && $output != *fault* ]]
 }
+
+@test "instructions that an exit costs more, with 20,000 tasks that hang in theirs" {
+	needs livepatch
+	with_patches
+	guest "${patched[@]}" --icount --memory 2048 --timeout 400 \
+		--program "$(test_program exiter)" --module "$(test_module pp_flush)" <<-'END'
+		parameters=/sys/module/pp_flush/parameters
+		mean() { exiter time 3000; }
+		held_are() { [ "$(cat $parameters/held)" -eq $1 ]; }
+		bound() { # WHAT MORE MOST
+			echo "instructions that an exit costs more $1: $2"
+			[ $2 -le $3 ] || die "that is more than $3"
+		}
+		sysctl -qw kernel.threads-max=100000 kernel.pid_max=100000
+		modprobe pp_flush
+		until_true 60 grep -q 0 /sys/kernel/livepatch/pp_flush/transition
+		plain=$(mean)
+		modprobe pokepatch
+		noted=$(mean)
+		bound "if none hangs" $((noted - plain)) 300
+		[ $noted -gt $plain ] || die "that is measured wrongly"
+
+		echo 1 >$parameters/hold
+		exiter many 20000 /dev/pp_flush &
+		until_true 200 held_are 20000
+		noted=$(mean)
+		rmmod pokepatch
+		plain=$(mean)
+		bound "while 20,000 hang" $((noted - plain)) 2000
+		modprobe pokepatch
+		bound "while 20,000 hang that did before" $(($(mean) - plain)) 2000
+		echo 0 >$parameters/hold
+		until_true 60 held_are 0
+		kill %1
+	END
+	cat "$guest_output"
+}

@@ -342,7 +342,7 @@ tracing() {
 		register_ftrace_direct) continue ;; # only a comment speaks of it
 		direct_register) continue ;; # the core's own: what it calls is in the list
 		vsnprintf) continue ;;
-		kmalloc_node) continue ;; # made at any time; exiting_take() fails in its place
+		kmalloc_node) continue ;; # made at any time; exiting_make() fails in its place
 		esac
 		grep -q "^#define $name(" "$top/core-module/fault.h" ||
 			grep -q "PP_FAULT(\"$name\")" "$top"/core-module/*.c || missing+=" $name"
