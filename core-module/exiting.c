@@ -49,10 +49,10 @@ struct exiting {
 };
 
 /*
- * Anyone can have many tasks hang in their exit, by a FUSE file say, and other exits must not cost
- * more for it. So the tracepoint looks only at the first LOOKS entries of `recent`, where those come
- * first that it has not looked at for longest. A task that is still there after SOON goes to `slow`.
- * sort_work looks at the entries of that list, once a second while there are any.
+ * Anyone can have many tasks hang in their exit, by a FUSE file say, and other exits must not
+ * cost more for it. So the tracepoint looks only at the first LOOKS entries of `recent`, where
+ * those come first that it has not looked at for longest. A task that is still there after SOON
+ * goes to `slow`. sort_work looks at the entries of that list, once a second while there are any.
  */
 static LIST_HEAD(recent);
 static LIST_HEAD(slow);
@@ -479,9 +479,9 @@ void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *ta
 	struct exiting *entry;
 	int i;
 
+	/* __unhash_process() clears thread_pid as it takes a task off the task list. */
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		list_for_each_entry(entry, lists[i], node)
-			/* __unhash_process() clears thread_pid as it takes the task off the task list. */
 			if (!exiting_is_gone(entry->task) && !pid_alive(entry->task))
 				fn(scan, entry->task);
 }

@@ -19,6 +19,7 @@
 
 #include <pokepatch_history.h>
 
+#include "access.h"
 #include "core_print.h"
 #include "history.h"
 #include "history_device.h"
@@ -92,8 +93,12 @@ static void history_device_free(struct history_file *this)
 
 static int history_device_open(struct inode *inode, struct file *file)
 {
-	struct history_file *this = kzalloc(sizeof(*this), GFP_KERNEL);
+	struct history_file *this;
+	int ret = pp_may_read_text();
 
+	if (ret)
+		return ret;
+	this = kzalloc(sizeof(*this), GFP_KERNEL);
 	if (this)
 		this->buffer = kvmalloc(POKEPATCH_HISTORY_RECORD_MAX, GFP_KERNEL);
 	if (!this || !this->buffer) {

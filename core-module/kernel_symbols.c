@@ -30,6 +30,7 @@ struct pp_kernel pp_kernel __ro_after_init;
 
 static const struct pp_needed kernel_needed[] __pp_needed = {
 	PP_NEED_FUNCTION(find_module, pp_kernel.find_module),
+	PP_NEED_FUNCTION(kallsyms_show_value, pp_kernel.kallsyms_show_value, .optional = true),
 	PP_NEED_FUNCTION(ftrace_location, pp_kernel.ftrace_location, .optional = !PP_HAS_FTRACE),
 	PP_NEED_FUNCTION(idle_task, pp_kernel.idle_task),
 #ifdef CONFIG_THREAD_INFO_IN_TASK

@@ -60,6 +60,7 @@ struct pp_kernel {
 	typeof(kallsyms_lookup_name) *kallsyms_lookup_name;
 	typeof(kallsyms_on_each_symbol) *kallsyms_on_each_symbol;
 	typeof(find_module) *find_module;
+	typeof(kallsyms_show_value) *kallsyms_show_value; /* may be NULL */
 	typeof(ftrace_location) *ftrace_location;
 	typeof(idle_task) *idle_task;
 #ifdef CONFIG_THREAD_INFO_IN_TASK

@@ -20,6 +20,7 @@
 #include <pokepatch_format.h>
 #include <pokepatch_history.h>
 
+#include "access.h"
 #include "callbacks.h"
 #include "core_print.h"
 #include "debug.h"
@@ -487,6 +488,7 @@ int pokepatch_register(const void *image)
 		pr_info("%s: loaded, %u function%s\n", patch->name, patch->nr_funcs,
 			pp_plural(patch->nr_funcs));
 	}
+	pp_audit(patch, "load", ret);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(pokepatch_register);
@@ -545,6 +547,7 @@ static bool module_unregister(struct pp_patch *patch)
 	pp_sysfs_remove(patch);
 	WARN_ON(patch->enabled);
 	pr_info("%s: unloaded\n", patch->name);
+	pp_audit(patch, "unload", 0);
 	return true;
 }
 

@@ -21,6 +21,7 @@
 
 #include <pokepatch_format.h>
 
+#include "access.h"
 #include "compat.h"
 #include "core_print.h"
 #include "drain.h"
@@ -71,11 +72,19 @@ static ssize_t pp_sysfs_enabled_read(struct file *file, struct kobject *kobj,
 	return memory_read_from_buffer(buf, count, &off, text, 2);
 }
 
+static int pp_sysfs_switch(struct pp_patch *patch, bool enable)
+{
+	const int ret = pp_transition(patch, enable);
+
+	pp_audit(patch, enable ? "enable" : "disable", ret);
+	return ret;
+}
+
 static void pp_sysfs_switch_work(struct work_struct *work)
 {
 	struct pp_patch *patch = container_of(work, struct pp_patch, work);
 
-	pp_transition(patch, patch->work_enable);
+	pp_sysfs_switch(patch, patch->work_enable);
 	up(&patch->op);
 }
 
@@ -94,6 +103,8 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 	bool enable;
 	int ret;
 
+	if (!pp_may_switch())
+		return -EPERM;
 	if (len != 1 || (buf[0] != '0' && buf[0] != '1'))
 		return -EINVAL;
 	enable = buf[0] == '1';
@@ -105,6 +116,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 			up(&patch->op);
 			return -ENODEV;
 		}
+		pp_audit(patch, enable ? "ask-enable" : "ask-disable", 0);
 		patch->work_enable = enable;
 		if (patch->enabled != enable)
 			pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
@@ -113,7 +125,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 	}
 	if (down_killable(&patch->op))
 		return -EINTR;
-	ret = patch->ready ? pp_transition(patch, enable) : -ENODEV;
+	ret = patch->ready ? pp_sysfs_switch(patch, enable) : -ENODEV;
 	up(&patch->op);
 	return ret ?: count;
 }
@@ -130,6 +142,8 @@ static ssize_t pp_sysfs_blocked_by_read(struct file *file, struct kobject *kobj,
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	ssize_t ret = 0;
 
+	if (!pp_may_see_tasks(file))
+		return -EPERM;
 	mutex_lock(&patch->report_lock);
 	if (patch->report)
 		ret = memory_read_from_buffer(buf, count, &off, patch->report, patch->report_len);
@@ -139,7 +153,7 @@ static ssize_t pp_sysfs_blocked_by_read(struct file *file, struct kobject *kobj,
 
 /* Binary, because the list of busy tasks may be longer than a page. */
 static struct bin_attribute bin_attr_blocked_by =
-	__BIN_ATTR(blocked_by, 0444, pp_sysfs_blocked_by_read, NULL, 0);
+	__BIN_ATTR(blocked_by, 0400, pp_sysfs_blocked_by_read, NULL, 0);
 
 static ssize_t pp_sysfs_state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -173,6 +187,8 @@ static ssize_t pp_sysfs_timeout_ms_store(struct kobject *kobj, struct kobj_attri
 	unsigned int ms;
 	int ret = kstrtouint(buf, 10, &ms);
 
+	if (!pp_may_switch())
+		return -EPERM;
 	if (ret || ms > TIMEOUT_MAX_MS)
 		return -EINVAL;
 	WRITE_ONCE(pp_sysfs_patch(kobj)->timeout_ms, ms);
@@ -209,6 +225,8 @@ static ssize_t pp_sysfs_replace_store(struct kobject *kobj, struct kobj_attribut
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	int ret;
 
+	if (!pp_may_switch())
+		return -EPERM;
 	if (down_trylock(&patch->op))
 		return -EBUSY;
 	ret = patch->enabled ? -EBUSY : pp_replace_set(patch, buf);
@@ -314,6 +332,8 @@ static ssize_t pp_sysfs_mode_store(struct kobject *kobj, struct kobj_attribute *
 	u32 mode;
 	int ret = pp_mode_parse(buf, &mode);
 
+	if (!pp_may_switch())
+		return -EPERM;
 	if (ret)
 		return ret;
 	if (down_trylock(&patch->op))
@@ -326,15 +346,31 @@ static ssize_t pp_sysfs_mode_store(struct kobject *kobj, struct kobj_attribute *
 	return ret ?: count;
 }
 
-/* 0 while the parent is not loaded. */
-static ssize_t pp_sysfs_old_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+/* Binary, because the read of such a file gets the struct file, and with it who opened it. */
+static ssize_t pp_sysfs_address_read(struct file *file, u64 address, char *buf, loff_t off,
+				     size_t count)
 {
-	return sysfs_emit(buf, "0x%lx\n", READ_ONCE(pp_sysfs_func(kobj)->old_addr));
+	char text[sizeof("0x0123456789abcdef\n")];
+	const int length = scnprintf(text, sizeof(text), "0x%llx\n",
+				     pp_may_see_addresses(file) ? address : 0);
+
+	return memory_read_from_buffer(buf, count, &off, text, length);
 }
 
-static ssize_t pp_sysfs_new_addr_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+/* 0 while the parent is not loaded. */
+static ssize_t pp_sysfs_old_addr_read(struct file *file, struct kobject *kobj,
+				      pp_bin_attribute *attr, char *buf, loff_t off,
+				      size_t count)
 {
-	return sysfs_emit(buf, "0x%llx\n", pp_sysfs_func(kobj)->desc->new_addr);
+	return pp_sysfs_address_read(file, READ_ONCE(pp_sysfs_func(kobj)->old_addr), buf, off,
+				     count);
+}
+
+static ssize_t pp_sysfs_new_addr_read(struct file *file, struct kobject *kobj,
+				      pp_bin_attribute *attr, char *buf, loff_t off,
+				      size_t count)
+{
+	return pp_sysfs_address_read(file, pp_sysfs_func(kobj)->desc->new_addr, buf, off, count);
 }
 
 static ssize_t pp_sysfs_old_size_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
@@ -349,16 +385,24 @@ static ssize_t pp_sysfs_new_size_show(struct kobject *kobj, struct kobj_attribut
 
 static struct kobj_attribute mode_attr =
 	__ATTR(mode, 0644, pp_sysfs_mode_show, pp_sysfs_mode_store);
-static struct kobj_attribute old_addr_attr = __ATTR(old_addr, 0400, pp_sysfs_old_addr_show, NULL);
-static struct kobj_attribute new_addr_attr = __ATTR(new_addr, 0400, pp_sysfs_new_addr_show, NULL);
+static struct bin_attribute bin_attr_old_addr =
+	__BIN_ATTR(old_addr, 0400, pp_sysfs_old_addr_read, NULL, 0);
+static struct bin_attribute bin_attr_new_addr =
+	__BIN_ATTR(new_addr, 0400, pp_sysfs_new_addr_read, NULL, 0);
 static struct kobj_attribute old_size_attr = __ATTR(old_size, 0444, pp_sysfs_old_size_show, NULL);
 static struct kobj_attribute new_size_attr = __ATTR(new_size, 0444, pp_sysfs_new_size_show, NULL);
 
 static struct attribute *func_attrs[] = {
-	&mode_attr.attr,     &old_addr_attr.attr, &new_addr_attr.attr,
-	&old_size_attr.attr, &new_size_attr.attr, NULL,
+	&mode_attr.attr, &old_size_attr.attr, &new_size_attr.attr, NULL,
 };
-ATTRIBUTE_GROUPS(func);
+
+static pp_bin_attribute *func_bin_attrs[] = { &bin_attr_old_addr, &bin_attr_new_addr, NULL };
+
+static const struct attribute_group func_group = {
+	.attrs = func_attrs,
+	.bin_attrs = func_bin_attrs,
+};
+__ATTRIBUTE_GROUPS(func);
 
 /* --- folders ------------------------------------------------------------------------ */
 

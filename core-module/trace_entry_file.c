@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
+#include "access.h"
 #include "arch/pp_arch.h"
 #include "compat.h"
 #include "core_print.h"
@@ -63,6 +64,8 @@ static ssize_t trace_entry_file_write(struct file *file, struct kobject *kobj,
 	char *line, *text;
 	int ret;
 
+	if (!pp_may_trace())
+		return -EPERM;
 	if (count > KSYM_SYMBOL_LEN)
 		return trace_entry_file_usage();
 	text = kstrndup(buf, count, GFP_KERNEL);

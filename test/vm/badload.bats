@@ -168,3 +168,57 @@ load_is_refused() { # FILE STATUS TEXT
 		failing 1 pokepatch load /proc/version
 	'"$unharmed"
 }
+
+@test "root without the capabilities, and what audit has of a patch" {
+	with_patches "$example"
+	guest "${patched[@]}" --append audit=1 --program "$(command -v setpriv)" <<<'
+		# without CAPABILITY COMMAND... - as root of a container that lacks it
+		without() {
+			local lacks=$1
+			shift
+			/usr/bin/setpriv --bounding-set="-$lacks" --inh-caps="-$lacks" "$@"
+		}
+		writes() { # FILE VALUE
+			without sys_module sh -c "echo $2 >$(sysfs proc-version "$1")" 2>/tmp/error
+		}
+		echo 0 >/proc/sys/kernel/printk_ratelimit
+		pokepatch load "$(patch_file proc-version)"
+		for file in enabled timeout_ms replace vmlinux/version_proc_show,1/mode; do
+			if writes $file 0; then
+				die "$file was written without CAP_SYS_MODULE"
+			fi
+			has "the error for $file" "$(cat /tmp/error)" "Operation not permitted"
+		done
+		same "enabled" "$(file proc-version enabled)" 1
+
+		blocked_by=$(sysfs proc-version blocked_by)
+		cat $blocked_by
+		refused without sys_admin cat $blocked_by
+
+		address=$(sysfs proc-version vmlinux/version_proc_show,1)/old_addr
+		shown=$(cat $address)
+		[ $((shown)) -ne 0 ] || die "root does not see the address"
+		for restrict in 1 2; do
+			echo $restrict >/proc/sys/kernel/kptr_restrict
+			same "the address, kptr_restrict=$restrict" "$(without syslog cat $address)" 0x0
+		done
+		same "the address, kptr_restrict=2" "$(cat $address)" 0x0
+
+		device=/dev/pokepatch_history
+		without sys_admin dd if=$device bs=64k count=1 of=/dev/null 2>/dev/null
+		without perfmon dd if=$device bs=64k count=1 of=/dev/null 2>/dev/null
+		refused without perfmon,-sys_admin dd if=$device bs=64k count=1 of=/dev/null
+		mount -t securityfs none /sys/kernel/security
+		echo confidentiality >/sys/kernel/security/lockdown
+		refused dd if=$device bs=64k count=1 of=/dev/null
+		(echo 0 >"$(sysfs proc-version enabled)")
+		(echo 1 >"$(sysfs proc-version enabled)")
+		pokepatch unload proc-version
+		# A thread of the kernel writes the records.
+		has_records() { dmesg | sed -n "s/.*audit: type=1316 .*: op=pokepatch-//p" | cmp -s - /tmp/expected; }
+		for record in load ask-enable enable disable enable ask-disable disable unload; do
+			echo "$record patch=\"proc_version\" res=1"
+		done >/tmp/expected
+		until_true 10 has_records
+	'
+}

@@ -41,7 +41,7 @@ dmesg -c >/tmp/before
 		done <<-END
 			enabled -rw-r--r-- 1
 			state -r--r--r-- enabled
-			blocked_by -r--r--r--
+			blocked_by -r--------
 			timeout_ms -rw-r--r-- 5000
 			error -r--r--r-- 0
 			replace -rw-r--r--

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What users may do and see, and the audit records of what they did: access.c. */
+#ifndef POKEPATCH_ACCESS_H
+#define POKEPATCH_ACCESS_H
+
+#include <linux/types.h>
+
+struct file;
+struct pp_patch;
+
+/* May the current task switch patches and change how? */
+bool pp_may_switch(void);
+/* May the current task trace the kernel? */
+bool pp_may_trace(void);
+/* May whoever opened @file see which tasks there are, and where they are? */
+bool pp_may_see_tasks(const struct file *file);
+/* May whoever opened @file see addresses of the kernel? */
+bool pp_may_see_addresses(const struct file *file);
+/* May the current task read the kernel's text?  Return: 0, -EACCES, or what the lockdown says. */
+int pp_may_read_text(void);
+
+/*
+ * Have the kernel's audit log that @op ("enable") was tried on @patch, with @ret, 0 or a negative
+ * errno.  Does nothing if audit is off.  May sleep.
+ */
+void pp_audit(const struct pp_patch *patch, const char *op, int ret);
+
+#endif /* POKEPATCH_ACCESS_H */
