@@ -23,6 +23,11 @@ bool pp_may_switch(void)
 	return capable(CAP_SYS_MODULE);
 }
 
+bool pp_may_switch_by(const struct file *file)
+{
+	return pp_may_switch() && file_ns_capable(file, &init_user_ns, CAP_SYS_MODULE);
+}
+
 bool pp_may_trace(void)
 {
 	return perfmon_capable();

@@ -10,6 +10,11 @@ struct pp_patch;
 
 /* May the current task switch patches and change how? */
 bool pp_may_switch(void);
+/*
+ * The same for a write to a file that may have been opened by another task, which would have the
+ * current one do what it may not do itself.
+ */
+bool pp_may_switch_by(const struct file *file);
 /* May the current task trace the kernel? */
 bool pp_may_trace(void);
 /* May whoever opened @file see which tasks there are, and where they are? */

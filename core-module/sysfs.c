@@ -103,7 +103,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 	bool enable;
 	int ret;
 
-	if (!pp_may_switch())
+	if (!pp_may_switch_by(file))
 		return -EPERM;
 	if (len != 1 || (buf[0] != '0' && buf[0] != '1'))
 		return -EINVAL;

@@ -171,7 +171,8 @@ load_is_refused() { # FILE STATUS TEXT
 
 @test "root without the capabilities, and what audit has of a patch" {
 	with_patches "$example"
-	guest "${patched[@]}" --append audit=1 --program "$(command -v setpriv)" <<<'
+	guest "${patched[@]}" --append audit=1 --program "$(command -v setpriv)" \
+		--program "$(test_program nonblock)" <<<'
 		# without CAPABILITY COMMAND... - as root of a container that lacks it
 		without() {
 			local lacks=$1
@@ -189,6 +190,10 @@ load_is_refused() { # FILE STATUS TEXT
 			fi
 			has "the error for $file" "$(cat /tmp/error)" "Operation not permitted"
 		done
+		if nonblock "$(sysfs proc-version enabled)" 0 plain 2>/tmp/error; then
+			die "a file was written that was opened without CAP_SYS_MODULE"
+		fi
+		has "the error" "$(cat /tmp/error)" "Operation not permitted"
 		same "enabled" "$(file proc-version enabled)" 1
 
 		blocked_by=$(sysfs proc-version blocked_by)
