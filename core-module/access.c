@@ -2,9 +2,9 @@
 /*
  * What users may do and see.
  *
- * A file's mode is not enough: root in a container has uid 0, but not the capabilities, and its
- * tasks are not all there are.  So the initial user namespace's capabilities decide: for switching
- * those with which modules can be loaded anyway.
+ * A file's mode is not enough, because root in a container has uid 0, but may lack capabilities.
+ * So capabilities of the initial user namespace decide. CAP_SYS_MODULE decides who may switch
+ * patches, as it decides who may load modules.
  */
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -49,7 +49,7 @@ int pp_may_read_text(void)
 	return pp_may_trace() ? security_locked_down(LOCKDOWN_PERF) : -EACCES;
 }
 
-/* A name has no character that would need quoting (image.c). */
+/* A name has no quotation mark and no control character (image.c). */
 void pp_audit(const struct pp_patch *patch, const char *op, int ret)
 {
 	if (!audit_enabled)

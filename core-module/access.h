@@ -10,16 +10,13 @@ struct pp_patch;
 
 /* May the current task switch patches and change how? */
 bool pp_may_switch(void);
-/*
- * The same for a write to a file that may have been opened by another task, which would have the
- * current one do what it may not do itself.
- */
+/* The same, and may the task that opened @file?  It may have passed the file on to this one. */
 bool pp_may_switch_by(const struct file *file);
 /* May the current task trace the kernel? */
 bool pp_may_trace(void);
-/* May whoever opened @file see which tasks there are, and where they are? */
+/* May the task that opened @file see which tasks there are, and where they are? */
 bool pp_may_see_tasks(const struct file *file);
-/* May whoever opened @file see addresses of the kernel? */
+/* May the task that opened @file see addresses of the kernel? */
 bool pp_may_see_addresses(const struct file *file);
 /* May the current task read the kernel's text?  Return: 0, -EACCES, or what the lockdown says. */
 int pp_may_read_text(void);

@@ -119,8 +119,8 @@ static int image_check_header(const struct pp_patch *patch, const struct pokepat
 }
 
 /*
- * The string at @offset is a name: 1 to @max - 1 printable characters without blanks and slashes,
- * since it becomes a name in sysfs and a word in messages.
+ * The string at @offset is a name: 1 to @max - 1 printable characters without blanks, slashes and
+ * quotation marks, since it becomes a name in sysfs, a word in messages, and a string in audit's.
  */
 static bool image_is_name(const struct pp_patch *patch, u32 offset, size_t max)
 {
@@ -134,7 +134,7 @@ static bool image_is_name(const struct pp_patch *patch, u32 offset, size_t max)
 	if (!len || len >= max || !strcmp(s, ".") || !strcmp(s, ".."))
 		return false;
 	for (i = 0; i < len; i++)
-		if (!isascii(s[i]) || !isgraph(s[i]) || s[i] == '/')
+		if (!isascii(s[i]) || !isgraph(s[i]) || s[i] == '/' || s[i] == '"')
 			return false;
 	return true;
 }

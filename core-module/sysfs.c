@@ -72,20 +72,23 @@ static ssize_t pp_sysfs_enabled_read(struct file *file, struct kobject *kobj,
 	return memory_read_from_buffer(buf, count, &off, text, 2);
 }
 
-static int pp_sysfs_switch(struct pp_patch *patch, bool enable)
+static const char *pp_sysfs_op(bool enable)
 {
-	const int ret = pp_transition(patch, enable);
-
-	pp_audit(patch, enable ? "enable" : "disable", ret);
-	return ret;
+	return enable ? "enable" : "disable";
 }
 
+/*
+ * Audit may sleep for long where its queue is full, so it comes when op is free again. The patch
+ * cannot go away: pp_sysfs_remove() waits for this work, as for writers of `enabled`.
+ */
 static void pp_sysfs_switch_work(struct work_struct *work)
 {
 	struct pp_patch *patch = container_of(work, struct pp_patch, work);
+	const bool enable = patch->work_enable;
+	const int ret = pp_transition(patch, enable);
 
-	pp_sysfs_switch(patch, patch->work_enable);
 	up(&patch->op);
+	pp_audit(patch, pp_sysfs_op(enable), ret);
 }
 
 /*
@@ -100,7 +103,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	const size_t len = count && buf[count - 1] == '\n' ? count - 1 : count;
-	bool enable;
+	bool enable, ready;
 	int ret;
 
 	if (!pp_may_switch_by(file))
@@ -116,17 +119,20 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 			up(&patch->op);
 			return -ENODEV;
 		}
-		pp_audit(patch, enable ? "ask-enable" : "ask-disable", 0);
 		patch->work_enable = enable;
 		if (patch->enabled != enable)
 			pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
 		queue_work(workqueue, &patch->work);
+		pp_audit(patch, enable ? "ask-enable" : "ask-disable", 0);
 		return count;
 	}
 	if (down_killable(&patch->op))
 		return -EINTR;
-	ret = patch->ready ? pp_sysfs_switch(patch, enable) : -ENODEV;
+	ready = patch->ready;
+	ret = ready ? pp_transition(patch, enable) : -ENODEV;
 	up(&patch->op);
+	if (ready)
+		pp_audit(patch, pp_sysfs_op(enable), ret);
 	return ret ?: count;
 }
 
