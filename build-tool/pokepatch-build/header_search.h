@@ -29,6 +29,7 @@ struct user {
 	bool named;   /* it may mention what the change changes; only these are preprocessed */
 	bool settled; /* its verdict was kept, or is a guess (header_verdicts.h) */
 	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
+	bool broken;  /* its unpatched side could not be preprocessed or compiled */
 	char *key;    /* of its verdict, or NULL if that cannot be kept */
 	struct verdict verdict;
 };

@@ -373,6 +373,8 @@ static struct error *run_batch(const struct search *search, struct user *const *
 	error = proc_run_all(commands, nr_commands, search->build->options.jobs, results);
 	for (size_t i = 0; i < nr_commands; i++) {
 		ret_ok[places[i] / SIDES] &= !results[i].status;
+		if (places[i] % SIDES == ORIGINAL)
+			users[places[i] / SIDES]->broken = results[i].status;
 		proc_result_deinit(&results[i]);
 		args_deinit(&args[i]);
 	}
@@ -575,34 +577,6 @@ static struct error *compile_batch(const struct search *search, struct user *con
 	return error;
 }
 
-/*
- * Assembly may include constants that kbuild makes when it first compiles the file
- * (arch/x86/kvm/kvm-asm-offsets.h).  Have it do so, and preprocess again what failed.
- */
-static struct error *retry_assembly(struct search *search)
-{
-	struct args sources = {};
-	struct buffer output = {};
-	struct error *error = NULL;
-
-	for (size_t i = 0; i < search->users.count; i++)
-		if (search->users.list[i].kind == KIND_ASSEMBLY && search->users.list[i].failed)
-			args_add(&sources, search->users.list[i].source);
-	if (sources.count)
-		error = kbuild_compile_objects(search->build, sources.list, &output);
-	if (!error && sources.count)
-		error = build_fill_shadow(search->build);
-	for (size_t i = 0; !error && i < search->users.count; i++) {
-		struct user *user = &search->users.list[i];
-
-		if (user->kind == KIND_ASSEMBLY && user->failed)
-			error = try_batch(search, &user, 1);
-	}
-	buffer_deinit(&output);
-	args_deinit(&sources);
-	return error;
-}
-
 /* Run a step for those users that it is for. */
 static struct error *
 for_users(struct search *search, bool (*is_for)(const struct search *, const struct user *),
@@ -624,6 +598,40 @@ for_users(struct search *search, bool (*is_for)(const struct search *, const str
 		}
 	}
 	return count ? run(search, batch, count) : NULL;
+}
+
+/*
+ * What cannot be preprocessed without the patch may include a file that kbuild makes when it first
+ * compiles the unit, or another of its folder: security/selinux/flask.h, crc32table.h of lib.
+ */
+static bool is_to_retry(const struct search *search, const struct user *user)
+{
+	(void)search;
+	return user->failed &&
+	       (user->kind == KIND_ASSEMBLY ||
+		(user->kind == KIND_UNIT && (user->known || user->broken)));
+}
+
+/* Have kbuild make these files, and preprocess again. */
+static struct error *retry_failed(struct search *search)
+{
+	struct args sources = {};
+	struct buffer output = {};
+	struct error *error = NULL;
+
+	for (size_t i = 0; i < search->users.count; i++)
+		if (is_to_retry(search, &search->users.list[i]))
+			args_add(&sources, search->users.list[i].source);
+	if (sources.count) {
+		error = kbuild_compile_objects(search->build, sources.list, &output);
+		if (!error)
+			error = build_fill_shadow(search->build);
+		if (!error)
+			error = for_users(search, is_to_retry, preprocess_batch);
+	}
+	buffer_deinit(&output);
+	args_deinit(&sources);
+	return error;
 }
 
 /* ---- the result ------------------------------------------------------------- */
@@ -728,7 +736,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(filter_users(search));
 	TRY(take_verdicts(search));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
-	TRY(retry_assembly(search));
+	TRY(retry_failed(search));
 	TRY(for_users(search, is_to_compile, compile_batch));
 	remember_verdicts(search);
 	take_users(search, candidates);

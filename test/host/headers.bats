@@ -111,7 +111,10 @@ two_headers() {
 @test "an #include of what all units have included by then changes none" {
 	edited include/linux/file.h 's/^#include <linux\/types.h>/&\n#include <linux\/compiler.h>/'
 	run -3 "$program" -k "$release" --dry-run x.patch
-	[[ $output =~ have\ names\ that\ ([0-9]+)\ may\ mention,\ and\ matter\ to\ the\ code\ of\ 0 ]]
+	[[ $output =~ have\ names\ that\ ([0-9]+)\ may\ mention,\ and\ matter\ to\ the\ code\ of\ 0 ]] || {
+		echo "$output"
+		return 1
+	}
 	# Those that are left have #include lines by macros in front of it.
 	[ "${BASH_REMATCH[1]}" -lt 500 ]
 }
