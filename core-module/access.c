@@ -11,6 +11,7 @@
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
+#include <linux/moduleparam.h>
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 
@@ -23,6 +24,16 @@ bool pp_may_switch(void)
 	return capable(CAP_SYS_MODULE);
 }
 
+static int access_set_uint(const char *text, const struct kernel_param *param)
+{
+	return pp_may_switch() ? param_set_uint(text, param) : -EPERM;
+}
+
+const struct kernel_param_ops pp_uint_ops = {
+	.set = access_set_uint,
+	.get = param_get_uint,
+};
+
 bool pp_may_switch_by(const struct file *file)
 {
 	return pp_may_switch() && file_ns_capable(file, &init_user_ns, CAP_SYS_MODULE);
@@ -31,6 +42,12 @@ bool pp_may_switch_by(const struct file *file)
 bool pp_may_trace(void)
 {
 	return perfmon_capable();
+}
+
+bool pp_may_trace_by(const struct file *file)
+{
+	return pp_may_trace() && (file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+				  file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN));
 }
 
 bool pp_may_see_tasks(const struct file *file)

@@ -6,7 +6,11 @@
 #include <linux/types.h>
 
 struct file;
+struct kernel_param_ops;
 struct pp_patch;
+
+/* Of a parameter of type unsigned int, that whoever may switch patches may set. */
+extern const struct kernel_param_ops pp_uint_ops;
 
 /* May the current task switch patches and change how? */
 bool pp_may_switch(void);
@@ -14,6 +18,8 @@ bool pp_may_switch(void);
 bool pp_may_switch_by(const struct file *file);
 /* May the current task trace the kernel? */
 bool pp_may_trace(void);
+/* The same, and may the task that opened @file? */
+bool pp_may_trace_by(const struct file *file);
 /* May the task that opened @file see which tasks there are, and where they are? */
 bool pp_may_see_tasks(const struct file *file);
 /* May the task that opened @file see addresses of the kernel? */

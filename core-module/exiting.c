@@ -241,7 +241,7 @@ static void exiting_sort(struct work_struct *work)
 	pp_exiting_sweep();
 	exiting_free_surplus();
 	if (exiting_is_sort_due())
-		schedule_delayed_work(&sort_work, HZ);
+		queue_delayed_work(pp_unbound_workqueue, &sort_work, HZ);
 }
 
 /* A new entry, or NULL if memory is short.  May be called with preemption off. */
@@ -308,7 +308,7 @@ static void notrace exiting_probe(PP_EXIT_PARAMETERS)
 	if (exiting_is_refill_due())
 		schedule_work(&refill_work);
 	if (exiting_is_sort_due() && !delayed_work_pending(&sort_work))
-		schedule_delayed_work(&sort_work, HZ);
+		queue_delayed_work(pp_unbound_workqueue, &sort_work, HZ);
 }
 
 /* --- counting stacks ------------------------------------------------------------------ */

@@ -64,7 +64,7 @@ static ssize_t trace_entry_file_write(struct file *file, struct kobject *kobj,
 	char *line, *text;
 	int ret;
 
-	if (!pp_may_trace())
+	if (!pp_may_trace_by(file))
 		return -EPERM;
 	if (count > KSYM_SYMBOL_LEN)
 		return trace_entry_file_usage();

@@ -23,6 +23,7 @@
 #include <pokepatch_format.h>
 #include <pokepatch_history.h>
 
+#include "access.h"
 #include "arch/pp_arch.h"
 #include "callbacks.h"
 #include "claim.h"
@@ -454,12 +455,12 @@ static void transition_deinit(struct transition *tr)
  * (epoll_wait() does). So tasks first get time to leave by themselves.
  */
 static unsigned int ask_after_ms = 500;
-module_param(ask_after_ms, uint, 0644);
+module_param_cb(ask_after_ms, &pp_uint_ops, &ask_after_ms, 0644);
 MODULE_PARM_DESC(ask_after_ms,
 		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
 
 static unsigned int stop_share = 10;
-module_param(stop_share, uint, 0644);
+module_param_cb(stop_share, &pp_uint_ops, &stop_share, 0644);
 MODULE_PARM_DESC(stop_share,
 		 "how much of a transition's time the machine may be stopped, percent");
 

@@ -180,12 +180,16 @@ load_is_refused() { # FILE STATUS TEXT
 			/usr/bin/setpriv --bounding-set="-$lacks" --inh-caps="-$lacks" "$@"
 		}
 		writes() { # FILE VALUE
-			without sys_module sh -c "echo $2 >$(sysfs proc-version "$1")" 2>/tmp/error
+			without sys_module sh -c "echo $2 >$1" 2>/tmp/error
 		}
 		echo 0 >/proc/sys/kernel/printk_ratelimit
 		pokepatch load "$(patch_file proc-version)"
-		for file in enabled timeout_ms replace vmlinux/version_proc_show,1/mode; do
-			if writes $file 0; then
+		folder=$(sysfs proc-version enabled)
+		folder=${folder%/*}
+		for file in $folder/enabled $folder/timeout_ms $folder/replace \
+			$folder/vmlinux/version_proc_show,1/mode /sys/module/pokepatch/parameters/stop_share \
+			/sys/module/pokepatch/parameters/history_kb; do
+			if writes $file 5; then
 				die "$file was written without CAP_SYS_MODULE"
 			fi
 			has "the error for $file" "$(cat /tmp/error)" "Operation not permitted"
