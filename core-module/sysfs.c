@@ -126,8 +126,9 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 		pp_audit(patch, enable ? "ask-enable" : "ask-disable", 0);
 		return count;
 	}
-	if (down_killable(&patch->op))
-		return -EINTR;
+	/* Interruptible, so that a suspend can freeze the task.  It has begun nothing yet. */
+	if (down_interruptible(&patch->op))
+		return -ERESTARTNOINTR;
 	ready = patch->ready;
 	ret = ready ? pp_transition(patch, enable) : -ENODEV;
 	up(&patch->op);

@@ -8,6 +8,7 @@
  */
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/freezer.h>
 #include <linux/jiffies.h>
 #include <linux/kallsyms.h>
 #include <linux/list.h>
@@ -499,6 +500,18 @@ static void transition_record_begin(struct transition *tr)
 	pp_record_transition(&record, POKEPATCH_HISTORY_BEFORE);
 }
 
+/*
+ * A task that is to be frozen holds up a suspend until it has left the kernel. So it gives up, and
+ * its system call begins anew once the task is thawed. The freezer first makes freezing() true, and
+ * then has the task see a signal. Without a signal the call would not begin anew.
+ */
+static int transition_interruption(void)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	return signal_pending(current) && freezing(current) ? -ERESTARTNOINTR : 0;
+}
+
 static int transition_try(struct transition *tr)
 {
 	const unsigned long start = jiffies;
@@ -532,8 +545,9 @@ static int transition_try(struct transition *tr)
 			schedule_timeout_uninterruptible(wait);
 		} else {
 			schedule_timeout_killable(wait);
-			if (fatal_signal_pending(current))
-				return -EINTR;
+			ret = transition_interruption();
+			if (ret)
+				return ret;
 		}
 		pause = min(2 * pause, (unsigned int)LONGEST_PAUSE_MS);
 	}
@@ -597,13 +611,15 @@ static void pp_patch_unpin(struct pp_patch *patch)
 static void transition_conclude(struct transition *tr, int ret)
 {
 	struct pp_patch *patch = tr->patch;
+	const bool put_off = ret == -ERESTARTNOINTR;
+	const int error = put_off ? -EAGAIN : ret;
 	const char *what = tr->enable ? "enabled" : "disabled";
 	const struct pp_record_transition record = {
 		.nr = tr->nr,
 		.kind = tr->enable ? POKEPATCH_HISTORY_ENABLE : POKEPATCH_HISTORY_DISABLE,
 		.patch = patch->name,
 		.live = tr->live,
-		.error = ret,
+		.error = error,
 		.stop_ns = ret ? 0 : tr->stop_ns,
 		.functions = ret ? 0 : tr->nr_flips,
 	};
@@ -623,10 +639,12 @@ static void transition_conclude(struct transition *tr, int ret)
 	else if (blocked)
 		pr_notice("%s: cannot be %s: tasks are in the way, see /sys/kernel/pokepatch/%s/blocked_by\n",
 			  patch->name, what, patch->name);
+	else if (put_off)
+		pr_info("%s: not yet %s, as tasks are frozen\n", patch->name, what);
 	else
 		pr_notice("%s: cannot be %s (%d)\n", patch->name, what, ret);
 	pp_record_transition(&record, POKEPATCH_HISTORY_AFTER);
-	WRITE_ONCE(patch->error, ret);
+	WRITE_ONCE(patch->error, error);
 	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
 }
 

@@ -13,14 +13,14 @@ struct pp_patch;
  * caller holds patch->op. May sleep.
  * Return: 0 if the patch is switched (or was already), -EBUSY if tasks stayed busy
  * (patch->report names them) or if a function or a patch to be replaced is not free, -EINTR,
- * -ENODEV if the module is going, -ENOMEM, or another error. After an error nothing has
- * changed.
+ * -ERESTARTNOINTR if the task is to be frozen, -ENODEV if the module is going, -ENOMEM, or another
+ * error. After an error nothing has changed.
  */
 int pp_transition(struct pp_patch *patch, bool enable);
 /*
  * Switch @patch off. It is enabled, and its module is being removed by force, so neither its
  * timeout nor a signal ends this. The caller holds patch->op. May sleep.
- * Return: 0, or any error of pp_transition() but -EBUSY and -EINTR.
+ * Return: 0, or any error of pp_transition() but -EBUSY, -EINTR and -ERESTARTNOINTR.
  */
 int pp_transition_forced(struct pp_patch *patch);
 /*

@@ -49,7 +49,7 @@ arch_hang_command=
 arch_lacks=(
 	direct livepatch bpf nmi preempt-modes entry-probes others near-modules tail-calls
 	split-entries rcu-tasks kexec exact-live
-	data-symbols cold-parts optimised-probes hang-report unwinder
+	data-symbols cold-parts optimised-probes hang-report unwinder suspend
 )
 # Linux 6.12 has some of these, as Debian configures it.
 arch_options=(

@@ -23,12 +23,15 @@ qemu_command() {
 	[ -z "$cpu_model" ] || cpu=(-cpu "$cpu_model")
 	[ "$1" != kvm ] || cpu=("${arch_cpu_kvm[@]}") tcg=(-accel kvm)
 	[ -z "$icount" ] || tcg+=(-icount shift=0)
+	local drive=()
+	[ -z "$disk" ] || drive=(-drive "file=$work/disk,format=raw,if=virtio")
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
 		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
+		"${drive[@]}"
 		-kernel "$image" -initrd "$work/initramfs"
-		-chardev "file,id=log,path=$out/kernel.log"
+		-chardev "file,id=log,path=$out/kernel.log,append=on"
 		-chardev "$2"
-		-chardev "file,id=control,path=$work/control"
+		-chardev "file,id=control,path=$work/control,append=on"
 		-chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor
 		"${arch_ports[@]}"
 		-append "console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
@@ -38,13 +41,10 @@ hash_pointers=always watchdog_thresh=30 ${arch_append[*]} ${append[*]-}")
 
 # start_qemu ACCEL - in the background; sets $qemu_pid and opens its monitor as fd 8.
 start_qemu() {
-	local output=stdio,id=output,signal=off,logfile=$out/output,logappend=off
-	[ -z "$quiet" ] || output=file,id=output,path=$out/output
+	local output=stdio,id=output,signal=off,logfile=$out/output,logappend=on
+	[ -z "$quiet" ] || output=file,id=output,path=$out/output,append=on
 	rm -f "$work"/monitor.{in,out}
 	mkfifo "$work"/monitor.{in,out}
-	: >"$out/kernel.log"
-	: >"$out/output"
-	: >"$work/control"
 	qemu_command "$1" "$output"
 	exec 8<>"$work/monitor.in" 7<>"$work/monitor.out"
 	"${qemu[@]}" </dev/null 2>"$work/qemu.err" 7>&- 8>&- &
@@ -63,9 +63,24 @@ wait_qemu() {
 
 # run_qemu - run the guest to its end; the status is the script's or STATUS_*.
 run_qemu() {
-	local status=0 line
+	local status=0
 	mkfifo "$work/never"
 	exec 9<>"$work/never"
+	: >"$out/kernel.log"
+	: >"$out/output"
+	: >"$work/control"
+	[ -z "$disk" ] || truncate -s "${disk}M" "$work/disk"
+	run_qemu_once || status=$?
+	if [ -n "$disk" ] && [ $status -eq "$STATUS_DIED" ]; then
+		status=0
+		run_qemu_once || status=$?
+	fi
+	return $status
+}
+
+# run_qemu_once - from a boot until QEMU ends.
+run_qemu_once() {
+	local status=0 line
 	start_qemu "$accel"
 	if ! wait_qemu "$limit"; then
 		status=$STATUS_TIMEOUT
@@ -133,7 +148,7 @@ choose_accel() {
 # kvm_trial - boot a guest that does nothing; true if it reached its end in time.
 # In a subshell: its options and folders are its own.
 kvm_trial() (
-	modules=() programs=() files=() append=() cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
+	modules=() programs=() files=() append=() disk='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
 	work=$work/trial out=$work/trial
 	mkdir -p "$work"
 	trap clean_up EXIT
