@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# All shell files of the tree are clean under shellcheck.
+# All shell files of the tree are clean under shellcheck; what check-all makes of its runs.
 
 bats_require_minimum_version 1.5.0
 
@@ -30,4 +30,26 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 		run -1 "$top/test/shellcheck" "$BATS_TEST_TMPDIR/$file"
 		[[ $output == "$BATS_TEST_TMPDIR/$file":* ]]
 	done
+}
+
+@test "check-all: sums of all architectures, and one that fails without a failed test" {
+	cd "$BATS_TEST_TMPDIR"
+	cat >one-run <<-'END'
+		#!/bin/bash
+		mkdir -p build/test
+		case $1 in
+		ARCH=good) echo "5 passed, 0 failed" >build/test/result ;;
+		ARCH=bad) echo "3 passed, 2 failed" >build/test/result; exit 1 ;;
+		ARCH=ends) echo "7 passed, 0 failed" >build/test/result; exit 2 ;;
+		ARCH=early) exit 2 ;;
+		esac
+	END
+	chmod +x one-run
+	run -0 "$top/test/check-all" ./one-run good good
+	[ "${lines[-1]}" = "10 passed, 0 failed" ]
+	run -1 "$top/test/check-all" ./one-run good ends
+	[ "${lines[-1]}" = "12 passed, 1 failed" ]
+	run -1 "$top/test/check-all" ./one-run bad early good
+	[ "${lines[-1]}" = "8 passed, 3 failed" ]
+	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
 }
