@@ -8,6 +8,7 @@
  */
 #include <linux/delay.h>
 #include <linux/elf.h>
+#include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -485,6 +486,8 @@ int pokepatch_register(const void *image)
 		patch->registered = false;
 		mutex_unlock(&pp_mutex);
 	} else {
+		/* As the kernel does for its own live patches: 'K' in an oops. */
+		add_taint(TAINT_LIVEPATCH, LOCKDEP_STILL_OK);
 		pr_info("%s: loaded, %u function%s\n", patch->name, patch->nr_funcs,
 			pp_plural(patch->nr_funcs));
 	}

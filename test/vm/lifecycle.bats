@@ -100,7 +100,11 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		--expect 'the core stays loaded: ftrace failed to unregister its ops'
 		--expect 'ftrace refuses|cannot be switched [(]-19[)]')
 	guest "${patched[@]}" <<<"$words"'
+		taint() { echo $(($(cat /proc/sys/kernel/tainted) >> 15 & 1)); }
+		modprobe pokepatch
+		same "the taint of live patches, of the core alone" "$(taint)" 0
 		pokepatch load "$(patch_file agree-1)"
+		same "the taint of live patches" "$(taint)" 1
 		modprobe pokepatch-agree-2
 		still() {
 			refused rmmod pokepatch
