@@ -139,6 +139,18 @@ static bool image_is_name(const struct pp_patch *patch, u32 offset, size_t max)
 	return true;
 }
 
+/* Would its folder in sysfs stand where the core has a file? */
+static bool image_is_own_name(const char *name)
+{
+	static const char *const own[] = { POKEPATCH_OWN_NAMES };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(own); i++)
+		if (!strcmp(name, own[i]))
+			return true;
+	return false;
+}
+
 static int image_check_objects(struct pp_patch *patch)
 {
 	const struct pokepatch_object *desc = pp_pointer(patch->image->objects);
@@ -443,6 +455,8 @@ static int image_init_patch(struct pp_patch *patch, const struct pokepatch_image
 		return reject(patch, "name of the patch");
 	patch->name = pp_string(patch, image->name);
 	patch->name_len = strlen(patch->name);
+	if (image_is_own_name(patch->name))
+		return reject(patch, "a patch cannot be called %s", patch->name);
 
 	patch->objects = kvcalloc(patch->nr_objects, sizeof(*patch->objects), GFP_KERNEL);
 	patch->funcs = kvcalloc(patch->nr_funcs, sizeof(*patch->funcs), GFP_KERNEL);

@@ -21,11 +21,11 @@
 #include "common/libexec.h"
 #include "common/proc.h"
 #include "common/worker.h"
+#include "pokepatch_format.h"
 #include "proof/proof.h"
 
 /* "pokepatch_NAME" is the module's name; MODULE_NAME_LEN is 56, including the NUL. */
 #define NAME_LENGTH_MAX 45
-#define RESERVED_NAME "version"
 /* Seconds between two showings of the progress, on a terminal and as lines. */
 #define PROGRESS_TERMINAL 0.2
 #define PROGRESS_LINES 30
@@ -47,6 +47,21 @@ static struct error *check_given_name(const char *name)
 				 "most %d characters",
 				 name, NAME_LENGTH_MAX);
 	return NULL;
+}
+
+/* Will the core call the patch as one of its own files?  It has '_' for each '-' of the name. */
+static bool is_own_name(const char *name)
+{
+	static const char *const own[] = {POKEPATCH_OWN_NAMES};
+	_free_ char *shown = xstrdup(name);
+
+	for (char *p = shown; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (!strcmp(shown, own[i]))
+			return true;
+	return false;
 }
 
 /* A name from a diff's file name without its endings; empty if that has no usable character. */
@@ -96,8 +111,7 @@ static struct error *choose_name(const struct build_options *options, char **ret
 			return error_new(STATUS_FAILED,
 					 "%s gives no name for the patch; choose one with -n", path);
 	}
-	/* In sysfs, the patches' folders and the core's file "version" are in one folder. */
-	if (!strcmp(name, RESERVED_NAME))
+	if (is_own_name(name))
 		return error_new(STATUS_FAILED,
 				 "a patch cannot be called '%s', which is the core's own file in "
 				 "/sys/kernel/pokepatch; choose another name with -n",

@@ -29,6 +29,8 @@
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"
 #define POKEPATCH_SECTION_TEXTS ".pokepatch.texts"
 #define POKEPATCH_SECTION_REPORT ".pokepatch.report" /* JSON; not loaded */
+/* The core's own files beside the patches' folders in sysfs: no patch has such a name. */
+#define POKEPATCH_OWN_NAMES "version", "trace_entry", "policy"
 /*
  * In the object file of a unit, not in a patch module: struct pokepatch_callback_note
  * (pokepatch_patch.h), which the differ reads.

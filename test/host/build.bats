@@ -78,12 +78,11 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 
 @test "a name that the core keeps for itself" {
 	edit fs/proc/version.c "$version_edit" >version.patch
-	build -n version version.patch
-	ends 1 "cannot be called 'version'"
-	[ "${#lines[@]}" -eq 1 ]
-	build version.patch
-	ends 1 "choose another name with -n"
-	[ "${#lines[@]}" -eq 1 ]
+	for name in --name=version --name=trace-entry -V; do
+		build $name version.patch
+		ends 1 "choose another name with -n"
+		[ "${#lines[@]}" -eq 1 ]
+	done
 	build --dry-run -n version1 version.patch
 	ends 0
 }

@@ -12,6 +12,10 @@ example=$top/examples/proc-version.patch
 	# One with two callbacks.
 	"$(host_program hostile)" "$(patch_module "$top/test/vm/patches/withdraw.patch")" "$hostile" \
 		>"$hostile/cases"
+	# And one that is called as the core's own file is.
+	LC_ALL=C sed 's/\([^_]\)proc_version\x00/\1trace_entry\x00\x00/g' "$(patch_module "$example")" \
+		>"$hostile/own-name.ko"
+	echo "own-name a patch cannot be called trace_entry" >>"$hostile/cases"
 	guest "${patched[@]}" --file "$hostile" --timeout 240 \
 		--expect '^pokepatch: .* is refused: ' <<-'END'
 		modprobe pokepatch
