@@ -9,7 +9,7 @@ struct file;
 struct kernel_param_ops;
 struct pp_patch;
 
-/* Of a parameter of type unsigned int, that whoever may switch patches may set. */
+/* Operations of an unsigned int parameter, which only a task that may switch patches may set. */
 extern const struct kernel_param_ops pp_uint_ops;
 
 /* May the current task switch patches and change how? */

@@ -132,7 +132,8 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 	ready = patch->ready;
 	ret = ready ? pp_transition(patch, enable) : -ENODEV;
 	up(&patch->op);
-	if (ready)
+	/* What was put off is tried again by this task, and audit could hold up the suspend. */
+	if (ready && ret != -ERESTARTNOINTR)
 		pp_audit(patch, pp_sysfs_op(enable), ret);
 	return ret ?: count;
 }

@@ -501,15 +501,21 @@ static void transition_record_begin(struct transition *tr)
 }
 
 /*
- * A task that is to be frozen holds up a suspend until it has left the kernel. So it gives up, and
- * its system call begins anew once the task is thawed. The freezer first makes freezing() true, and
- * then has the task see a signal. Without a signal the call would not begin anew.
+ * Sleep for @wait jiffies. A task that is to be frozen holds up a suspend until it has left the
+ * kernel. So it gives up, and its system call begins anew once the task is thawed. Without the
+ * signal that the freezer has it see, the call would not. A look comes after a switch that has
+ * succeeded, and would not be made again. The freezer does not wake a killable sleep.
  */
-static int transition_interruption(void)
+static int transition_sleep(const struct transition *tr, long wait)
 {
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	return signal_pending(current) && freezing(current) ? -ERESTARTNOINTR : 0;
+	for (; wait > 0; wait -= HZ) {
+		schedule_timeout_killable(min_t(long, wait, HZ));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!tr->look_only && signal_pending(current) && freezing(current))
+			return -ERESTARTNOINTR;
+	}
+	return 0;
 }
 
 static int transition_try(struct transition *tr)
@@ -544,8 +550,7 @@ static int transition_try(struct transition *tr)
 		if (tr->forced) {
 			schedule_timeout_uninterruptible(wait);
 		} else {
-			schedule_timeout_killable(wait);
-			ret = transition_interruption();
+			ret = transition_sleep(tr, wait);
 			if (ret)
 				return ret;
 		}
@@ -612,14 +617,13 @@ static void transition_conclude(struct transition *tr, int ret)
 {
 	struct pp_patch *patch = tr->patch;
 	const bool put_off = ret == -ERESTARTNOINTR;
-	const int error = put_off ? -EAGAIN : ret;
 	const char *what = tr->enable ? "enabled" : "disabled";
 	const struct pp_record_transition record = {
 		.nr = tr->nr,
 		.kind = tr->enable ? POKEPATCH_HISTORY_ENABLE : POKEPATCH_HISTORY_DISABLE,
 		.patch = patch->name,
 		.live = tr->live,
-		.error = error,
+		.error = put_off ? -EAGAIN : ret,
 		.stop_ns = ret ? 0 : tr->stop_ns,
 		.functions = ret ? 0 : tr->nr_flips,
 	};
@@ -644,7 +648,10 @@ static void transition_conclude(struct transition *tr, int ret)
 	else
 		pr_notice("%s: cannot be %s (%d)\n", patch->name, what, ret);
 	pp_record_transition(&record, POKEPATCH_HISTORY_AFTER);
-	WRITE_ONCE(patch->error, error);
+	/* The switch that was put off has not ended for its writer. */
+	if (put_off)
+		transition_report(patch, NULL);
+	WRITE_ONCE(patch->error, put_off ? 0 : ret);
 	pp_sysfs_state(patch, blocked ? PP_BLOCKED : patch->enabled ? PP_ENABLED : PP_DISABLED);
 }
 

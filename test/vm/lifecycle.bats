@@ -312,7 +312,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	# That is about QEMU's clock.
 	guest "${patched[@]}" --expect '^ACPI Error: Could not disable RealTimeClock events' <<<"$words"'
 		suspend() {
-			echo +3 >/sys/class/rtc/rtc0/wakealarm
+			echo +6 >/sys/class/rtc/rtc0/wakealarm
 			echo mem >/sys/power/state || die "the system was not suspended"
 		}
 		pokepatch load "$(patch_file sleepers)"
@@ -333,7 +333,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		same suspends "$(cat /sys/power/suspend_stats/success)" 2
 		# The calls were begun anew, and wait as before.
 		until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
-		same state "$(file sleepers state)" disabling
+		until_true 10 grep -qx disabling "$(sysfs sleepers state)"
 		echo 0 >/proc/sys/kernel/panic
 		wait $first || die "the first did not disable it"
 		wait $second || die "the second did not find it disabled"
@@ -374,7 +374,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		echo "== resumed"
 		now agree-1 111
 		until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
-		same state "$(file sleepers state)" disabling
+		until_true 10 grep -qx disabling "$(sysfs sleepers state)"
 		echo 0 >/proc/sys/kernel/panic
 		wait $writer || die "the patch was not disabled"
 		wait $sleeper

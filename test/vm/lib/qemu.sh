@@ -24,7 +24,10 @@ qemu_command() {
 	[ "$1" != kvm ] || cpu=("${arch_cpu_kvm[@]}") tcg=(-accel kvm)
 	[ -z "$icount" ] || tcg+=(-icount shift=0)
 	local drive=()
-	[ -z "$disk" ] || drive=(-drive "file=$work/disk,format=raw,if=virtio")
+	if [ -n "$disk" ]; then
+		truncate -s "${disk}M" "$work/disk"
+		drive=(-drive "file=$work/disk,format=raw,if=virtio")
+	fi
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
 		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
 		"${drive[@]}"
@@ -69,7 +72,6 @@ run_qemu() {
 	: >"$out/kernel.log"
 	: >"$out/output"
 	: >"$work/control"
-	[ -z "$disk" ] || truncate -s "${disk}M" "$work/disk"
 	run_qemu_once || status=$?
 	if [ -n "$disk" ] && [ $status -eq "$STATUS_DIED" ]; then
 		status=0
