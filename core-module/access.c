@@ -11,7 +11,6 @@
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
-#include <linux/moduleparam.h>
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 

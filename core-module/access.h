@@ -3,14 +3,18 @@
 #ifndef POKEPATCH_ACCESS_H
 #define POKEPATCH_ACCESS_H
 
+#include <linux/moduleparam.h>
 #include <linux/types.h>
 
 struct file;
-struct kernel_param_ops;
 struct pp_patch;
 
-/* Operations of an unsigned int parameter, which only a task that may switch patches may set. */
 extern const struct kernel_param_ops pp_uint_ops;
+/* As module_param(@name, uint, 0644), but only a task that may switch patches may set it. */
+#define pp_param_uint(name)                                 \
+	param_check_uint(name, &(name));                    \
+	module_param_cb(name, &pp_uint_ops, &(name), 0644); \
+	__MODULE_PARM_TYPE(name, "uint")
 
 /* May the current task switch patches and change how? */
 bool pp_may_switch(void);

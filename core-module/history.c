@@ -41,19 +41,19 @@
 #include "pp_time.h"
 
 static unsigned int history_kb = 1024;
-module_param_cb(history_kb, &pp_uint_ops, &history_kb, 0644);
+pp_param_uint(history_kb);
 MODULE_PARM_DESC(history_kb, "how much of the text history is kept, KiB");
 
 static unsigned int snapshots_kb = 2048;
-module_param_cb(snapshots_kb, &pp_uint_ops, &snapshots_kb, 0644);
+pp_param_uint(snapshots_kb);
 MODULE_PARM_DESC(snapshots_kb, "how much code of unloaded modules is kept, KiB");
 
 static unsigned int others_kb = 1024;
-module_param_cb(others_kb, &pp_uint_ops, &others_kb, 0644);
+pp_param_uint(others_kb);
 MODULE_PARM_DESC(others_kb, "how much is kept of other writers' changes, KiB");
 
 static unsigned int history_held_kb = 16384;
-module_param_cb(history_held_kb, &pp_uint_ops, &history_held_kb, 0644);
+pp_param_uint(history_held_kb);
 MODULE_PARM_DESC(history_held_kb,
 		 "how much of each is kept at most while a reader has not read it, KiB");
 

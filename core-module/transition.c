@@ -456,12 +456,12 @@ static void transition_deinit(struct transition *tr)
  * (epoll_wait() does). So tasks first get time to leave by themselves.
  */
 static unsigned int ask_after_ms = 500;
-module_param_cb(ask_after_ms, &pp_uint_ops, &ask_after_ms, 0644);
+pp_param_uint(ask_after_ms);
 MODULE_PARM_DESC(ask_after_ms,
 		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
 
 static unsigned int stop_share = 10;
-module_param_cb(stop_share, &pp_uint_ops, &stop_share, 0644);
+pp_param_uint(stop_share);
 MODULE_PARM_DESC(stop_share,
 		 "how much of a transition's time the machine may be stopped, percent");
 

@@ -75,6 +75,16 @@ char *xstrdup(const char *s)
 	return check_memory(strdup(s));
 }
 
+char *underscored(const char *name)
+{
+	char *copy = xstrdup(name);
+
+	for (char *p = copy; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return copy;
+}
+
 char *xstrndup(const char *s, size_t n)
 {
 	return check_memory(strndup(s, n));

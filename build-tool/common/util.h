@@ -44,6 +44,8 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull))
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 char *xvasprintf(const char *format, va_list arguments)
 	__attribute__((format(printf, 1, 0), returns_nonnull));
+/* underscored - an allocated copy with '_' for each '-', as the kernel names modules. */
+char *underscored(const char *name) __attribute__((malloc, returns_nonnull));
 /*
  * one_line - return an allocated text with its control characters written as "\\x0a", so that a
  * name from a file cannot make one message look like two.  Takes over @text.

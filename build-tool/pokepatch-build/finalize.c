@@ -546,11 +546,8 @@ static struct error *fill_image(struct finalizer *finalizer)
 {
 	struct object *object = &finalizer->object;
 	struct section *image = finalizer->image;
-	char *name _free_ = xstrdup(finalizer->build->name);
+	char *name _free_ = underscored(finalizer->build->name);
 
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
 	section_append(image, NULL, sizeof(struct pokepatch_image), 8);
 	PUT64(finalizer, image->data, struct pokepatch_image, magic, POKEPATCH_MAGIC);
 	PUT32(finalizer, image->data, struct pokepatch_image, format, POKEPATCH_FORMAT);

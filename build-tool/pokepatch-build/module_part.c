@@ -248,13 +248,8 @@ static struct error *make(struct module_part *part, const char *source, const ch
 struct error *module_part_make(const struct build *build, const char *module, const char *source,
 			       const char *object)
 {
-	struct module_part part = {.build = build, .name = xstrdup(module)};
-	struct error *error;
-
-	for (char *p = part.name; *p; p++)
-		if (*p == '-')
-			*p = '_';
-	error = make(&part, source, object);
+	struct module_part part = {.build = build, .name = underscored(module)};
+	struct error *error = make(&part, source, object);
 	free(part.name);
 	free(part.rest);
 	vec_deinit(&part.versions);

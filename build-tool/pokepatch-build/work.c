@@ -49,15 +49,12 @@ static struct error *check_given_name(const char *name)
 	return NULL;
 }
 
-/* Will the core call the patch as one of its own files?  It has '_' for each '-' of the name. */
+/* Would the core call the patch as it calls a file of its own? */
 static bool is_own_name(const char *name)
 {
 	static const char *const own[] = {POKEPATCH_OWN_NAMES};
-	_free_ char *shown = xstrdup(name);
+	_free_ char *shown = underscored(name);
 
-	for (char *p = shown; *p; p++)
-		if (*p == '-')
-			*p = '_';
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (!strcmp(shown, own[i]))
 			return true;

@@ -113,11 +113,8 @@ static struct error *read_tables(const struct arguments *arguments, struct table
 	}
 
 	const char *slash = strrchr(arguments->symtab, '/');
-	char *name _free_ = xstrdup(slash ? slash + 1 : arguments->symtab);
+	char *name _free_ = underscored(slash ? slash + 1 : arguments->symtab);
 	name[strlen(name) - strlen(".ko")] = '\0';
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
 	return parent_open(name, arguments->symtab, &ret->parent);
 }
 

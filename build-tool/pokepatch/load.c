@@ -335,7 +335,7 @@ static struct error *check_replaced(const char *names)
 static struct error *switch_on_replacing(struct cli_call *call, const char *name,
 					 const char *replace)
 {
-	_free_ char *names = sysfs_patch_name(replace[0] ? replace : "*");
+	_free_ char *names = underscored(replace[0] ? replace : "*");
 	struct error *error;
 
 	TRY(sysfs_set_replace(name, names));
@@ -453,7 +453,7 @@ struct error *temporary_patch_load(const char *what, const char *core, struct te
 	*ret = (struct temporary_patch){0};
 	TRY(running_release(&release));
 	if (!is_path(what)) {
-		ret->name = sysfs_patch_name(what);
+		ret->name = underscored(what);
 		if (sysfs_patch_exists(ret->name))
 			return NULL;
 		temporary_patch_deinit(ret);

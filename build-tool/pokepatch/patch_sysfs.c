@@ -93,15 +93,6 @@ bool sysfs_module_loaded(const char *module)
 	return file_exists(path);
 }
 
-char *sysfs_patch_name(const char *name)
-{
-	char *plain = xstrdup(name);
-
-	for (char *c = plain; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-	return plain;
-}
-
 static bool is_folder(const char *path)
 {
 	struct stat st;
@@ -118,7 +109,7 @@ bool sysfs_patch_exists(const char *name)
 
 struct error *sysfs_find_patch(const char *name, char **ret)
 {
-	_free_ char *plain = sysfs_patch_name(name);
+	_free_ char *plain = underscored(name);
 
 	if (!sysfs_core_loaded())
 		return error_new(STATUS_FAILED,

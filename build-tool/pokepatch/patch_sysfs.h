@@ -28,11 +28,9 @@ char *sysfs_module_build_id(const char *module);
 bool sysfs_module_loaded(const char *module);
 
 /*
- * sysfs_patch_name - the core's form of a patch's name, with underscores for dashes.  Owned by the
- * caller.
+ * sysfs_find_patch - the core's form of a patch's name, underscored(), owned by the caller.
+ * Errors: no patch of that name is loaded.
  */
-char *sysfs_patch_name(const char *name);
-/* sysfs_find_patch - the same.  Errors: no patch of that name is loaded. */
 struct error *sysfs_find_patch(const char *name, char **ret);
 
 bool sysfs_patch_exists(const char *name);

@@ -225,7 +225,7 @@ static struct error *installed_patches(json_object *ret)
 	for (size_t i = 0; i < count; i++) {
 		const char *name = strrchr(paths[i], '/') + 1 + strlen("pokepatch-");
 		_free_ char *plain = xstrndup(name, strlen(name) - strlen(".ko"));
-		_free_ char *patch = sysfs_patch_name(plain);
+		_free_ char *patch = underscored(plain);
 
 		json_object_array_add(ret, json_object_new_string(patch));
 	}

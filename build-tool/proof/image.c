@@ -211,10 +211,7 @@ static struct error *check_header(struct tables *tables)
 			return wrong(check, "the image's %s is %#" PRIx64 ", not %#" PRIx64,
 				     fields[i].field, fields[i].found, fields[i].expected);
 	TRY(get_string(tables, GET32(check, image, struct pokepatch_image, name), &name));
-	char *expected _free_ = xstrdup(input->name);
-	for (char *p = expected; *p; p++)
-		if (*p == '-')
-			*p = '_';
+	char *expected _free_ = underscored(input->name);
 	if (strcmp(name, expected))
 		return wrong(check, "the image is called '%s', not '%s'", name, expected);
 	return NULL;
@@ -646,10 +643,7 @@ static struct error *check_nothing_else(struct tables *tables)
 		*map_slot(&used, check->symbols.list[i].name) = &yes;
 		*map_slot(&used, check->symbols.list[i].known->section) = &yes;
 	}
-	char *name _free_ = xstrdup(check->proof->input->name);
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
+	char *name _free_ = underscored(check->proof->input->name);
 	*map_slot(&used, name) = &yes;
 	for (uint32_t i = 0; !lost && i < tables->count[STRINGS]; i += strlen(strings + i) + 1)
 		if (!map_get(&used, strings + i))

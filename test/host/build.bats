@@ -78,8 +78,8 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 
 @test "a name that the core keeps for itself" {
 	edit fs/proc/version.c "$version_edit" >version.patch
-	for name in --name=version --name=trace-entry -V; do
-		build $name version.patch
+	for option in --name=version --name=trace-entry -V; do
+		build "$option" version.patch
 		ends 1 "choose another name with -n"
 		[ "${#lines[@]}" -eq 1 ]
 	done

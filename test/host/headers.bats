@@ -119,6 +119,18 @@ two_headers() {
 	[ "${BASH_REMATCH[1]}" -lt 500 ]
 }
 
+@test "a header that kbuild makes is made before a unit that includes it is judged" {
+	local main=net/ipv4/netfilter/nf_nat_snmp_basic_main.o asn1=net/ipv4/netfilter/nf_nat_snmp_basic.asn1
+	# A name that no verdict is kept for.
+	edited include/linux/netfilter/nf_conntrack_snmp.h \
+		"s/^extern int/extern __attribute__((never_$BASHPID$SECONDS)) int/"
+	rm -f "$source/$asn1".[ch] "$source/$main" "$source/.pokepatch/done/$main"*
+	run "$program" -k "$release" --dry-run x.patch
+	echo "$output"
+	[[ $output == *"may reach 2 units, have names that 2 may mention, and matter to the code of 1"* ]]
+	[ -s "$source/$asn1.h" ]
+}
+
 @test "a header is found by way of another folder" {
 	# acpiphp_glue.c includes "../pci.h".
 	edited drivers/pci/pci.h 's/^\treturn test_bit(PCI_DEV_ADDED, &dev->priv_flags);/\treturn dev->vendor \&\& test_bit(PCI_DEV_ADDED, \&dev->priv_flags);/'

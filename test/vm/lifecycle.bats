@@ -306,11 +306,35 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		[[ $(tail -n 1 "$guest_log") == *"reboot: Restarting system"* ]]
 }
 
+# For a guest with sleepers.patch enabled: a task, $writer, disables it, and cannot, as another one,
+# $sleeper, is in its code, where it can be frozen; and later it can.
+frozen_words='
+disable_in_vain() {
+	echo 1006 >/proc/sys/kernel/panic
+	cat /proc/version >/dev/null &
+	sleeper=$!
+	until_true 10 asleep_in $sleeper version_proc_show
+	echo 600000 >"$(sysfs sleepers timeout_ms)"
+	sh -c "echo 0 >$(sysfs sleepers enabled)" &
+	writer=$!
+	until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
+}
+disable_after_all() {
+	# The call was begun anew, and waits as before.
+	until_true 10 grep -qx disabling "$(sysfs sleepers state)"
+	until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
+	echo 0 >/proc/sys/kernel/panic
+	wait $writer || die "the patch was not disabled"
+	wait $sleeper
+	same state "$(file sleepers state)" disabled
+}
+'
+
 @test "suspend, with a patch enabled, and with tasks that are disabling it and that wait for them" {
 	needs suspend
 	with_patches "$patches/sleepers.patch"
 	# That is about QEMU's clock.
-	guest "${patched[@]}" --expect '^ACPI Error: Could not disable RealTimeClock events' <<<"$words"'
+	guest "${patched[@]}" --expect '^ACPI Error: Could not disable RealTimeClock events' <<<"$frozen_words"'
 		suspend() {
 			echo +6 >/sys/class/rtc/rtc0/wakealarm
 			echo mem >/sys/power/state || die "the system was not suspended"
@@ -318,37 +342,24 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		pokepatch load "$(patch_file sleepers)"
 		suspend
 
-		echo 1006 >/proc/sys/kernel/panic
-		cat /proc/version >/dev/null &
-		sleeper=$!
-		until_true 10 asleep_in $sleeper version_proc_show
-		echo 600000 >"$(sysfs sleepers timeout_ms)"
-		sh -c "echo 0 >$(sysfs sleepers enabled)" &
-		first=$!
-		until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
+		disable_in_vain
 		sh -c "echo 0 >$(sysfs sleepers enabled)" &
 		second=$!
 		until_true 10 asleep_in $second pp_sysfs_enabled_write
 		suspend
 		same suspends "$(cat /sys/power/suspend_stats/success)" 2
-		# The calls were begun anew, and wait as before.
-		until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
-		until_true 10 grep -qx disabling "$(sysfs sleepers state)"
-		echo 0 >/proc/sys/kernel/panic
-		wait $first || die "the first did not disable it"
+		disable_after_all
 		wait $second || die "the second did not find it disabled"
-		wait $sleeper
-		same state "$(file sleepers state)" disabled
 		pokepatch unload sleepers
 	'
 	[ "$(grep -c 'PM: suspend entry (deep)' "$guest_log")" -eq 2 ]
 	[ "$(grep -c 'sleepers: not yet disabled, as tasks are frozen' "$guest_log")" -ge 1 ]
 }
 
-@test "hibernation, with patches enabled in every mode and one being disabled" {
+@test "hibernation, with patches enabled in two modes and one being disabled" {
 	needs suspend
 	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,sleepers}.patch
-	guest "${patched[@]}" --disk 512 --module virtio_blk --module virtio_pci <<<"$words"'
+	guest "${patched[@]}" --disk 512 --module virtio_blk --module virtio_pci <<<"$words$frozen_words"'
 		modprobe -a virtio_pci virtio_blk
 		# In the second boot this goes on in the first kernel, where it hibernated.
 		until_true 10 [ -e /sys/block/vda/dev ]
@@ -359,26 +370,14 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		pokepatch load --mode entry "$(patch_file sleepers)"
 		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
 		now agree-1 111
-		echo 1006 >/proc/sys/kernel/panic
-		cat /proc/version >/tmp/version &
-		sleeper=$!
-		until_true 10 asleep_in $sleeper version_proc_show
-		echo 600000 >"$(sysfs sleepers timeout_ms)"
-		sh -c "echo 0 >$(sysfs sleepers enabled)" &
-		writer=$!
-		until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
+		disable_in_vain
 
 		echo reboot >/sys/power/disk
 		echo disk >/sys/power/state || die "the system did not hibernate"
 
 		echo "== resumed"
 		now agree-1 111
-		until_true 10 grep -q . "$(sysfs sleepers blocked_by)"
-		until_true 10 grep -qx disabling "$(sysfs sleepers state)"
-		echo 0 >/proc/sys/kernel/panic
-		wait $writer || die "the patch was not disabled"
-		wait $sleeper
-		same state "$(file sleepers state)" disabled
+		disable_after_all
 		pokepatch unload sleepers
 		pokepatch load "$(patch_file proc-version)"
 		has /proc/version "$(cat /proc/version)" Live-patched

@@ -73,7 +73,7 @@ run_qemu() {
 	: >"$out/output"
 	: >"$work/control"
 	run_qemu_once || status=$?
-	if [ -n "$disk" ] && [ $status -eq "$STATUS_DIED" ]; then
+	if [ $status -eq "$STATUS_DIED" ] && grep -q 'PM: hibernation: Wrote' "$out/kernel.log"; then
 		status=0
 		run_qemu_once || status=$?
 	fi
