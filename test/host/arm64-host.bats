@@ -81,7 +81,7 @@ variable() {
 	MACHINE=x86_64 tree/test/run >out || :
 	run -1 grep 'left out' out
 	# On any machine, test/run begins no file when the time is over, and says so.
-	POKEPATCH_CHECK_UNTIL=$(($(date +%s) - 1)) run -1 tree/test/run
+	POKEPATCH_CHECK_UNTIL=$(($(date +%s) - 1)) run -0 tree/test/run
 	grep -q '^  -  *test/host/house.bats: left out, there is no time for it' <<<"$output"
 	grep -q '^[0-9]* files left out, for which there was no time' <<<"$output"
 	[ "${lines[-1]}" = "0 passed, 0 failed" ]
