@@ -109,6 +109,20 @@ static bool claim_is_free(const struct dyn_ftrace *rec, const u8 *nop, unsigned 
 	return !(rec->flags & ~FLAGS_PAST) && !memcmp((void *)rec->ip, nop, size);
 }
 
+/*
+ * Is a probe registered at @ip?  A probe that is switched off is no user yet, but becomes one when
+ * it is switched on, which the guard does not see.
+ */
+static bool claim_has_probe(unsigned long ip)
+{
+	bool found;
+
+	preempt_disable();
+	found = pp_get_kprobe(ip);
+	preempt_enable();
+	return found;
+}
+
 bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	struct dyn_ftrace *rec;
@@ -120,7 +134,7 @@ bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = claim_find_record(ip);
-	free = rec && claim_is_free(rec, nop, size);
+	free = rec && claim_is_free(rec, nop, size) && !claim_has_probe(ip);
 	if (free)
 		rec->flags |= FTRACE_FL_DISABLED;
 	mutex_unlock(pp_kernel.ftrace_lock);

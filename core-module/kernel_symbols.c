@@ -44,6 +44,14 @@ static const struct pp_needed kernel_needed[] __pp_needed = {
 	PP_NEED_FUNCTION(task_work_cancel_match, pp_kernel.task_work_cancel_match),
 	PP_NEED_FUNCTION(get_kprobe, pp_kernel.get_kprobe),
 	PP_NEED(kprobe_mutex, pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE),
+	/* guard.c */
+	PP_NEED_FUNCTION(kallsyms_lookup_size_offset, pp_kernel.kallsyms_lookup_size_offset,
+			 .optional = true),
+	PP_NEED_ADDRESS(ftrace_set_filter_ip, pp_kernel.ftrace_set_filter_ip, .optional = true),
+	PP_NEED_ADDRESS(ftrace_set_filter_ips, pp_kernel.ftrace_set_filter_ips, .optional = true),
+	PP_NEED_ADDRESS(arch_prepare_kprobe, pp_kernel.arch_prepare_kprobe, .optional = true),
+	PP_NEED_ADDRESS(arch_prepare_kprobe_ftrace, pp_kernel.arch_prepare_kprobe_ftrace,
+			.optional = true),
 #ifdef __vmalloc_node_range /* see compat.h */
 	PP_NEED_FUNCTION(__vmalloc_node_range_noprof, pp_kernel.vmalloc_node_range, .optional = true),
 #else

@@ -78,7 +78,8 @@ struct pp_kernel {
 	typeof(ftrace_is_dead) *ftrace_is_dead;
 	typeof(ftrace_ops_test) *ftrace_ops_test;
 	typeof(task_work_cancel_match) *task_work_cancel_match;
-	/* Each of these three may be NULL. */
+	/* Each of these four may be NULL. */
+	typeof(kallsyms_lookup_size_offset) *kallsyms_lookup_size_offset;
 	typeof(pp_vmalloc_node_range) *vmalloc_node_range;
 	typeof(perf_event_text_poke) *perf_event_text_poke;
 	typeof(perf_event_ksymbol) *perf_event_ksymbol;
@@ -104,6 +105,9 @@ struct pp_kernel {
 	unsigned long end;
 	unsigned long notes, notes_end;
 	unsigned long per_cpu_end;	/* per-CPU symbols are offsets below this */
+	/* functions that guard.c probes; each may be 0 */
+	unsigned long ftrace_set_filter_ip, ftrace_set_filter_ips;
+	unsigned long arch_prepare_kprobe, arch_prepare_kprobe_ftrace;
 
 	const u8 *build_id;		/* in the notes */
 	unsigned int build_id_len;	/* bytes */

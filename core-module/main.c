@@ -11,6 +11,7 @@
 #include "core_print.h"
 #include "exiting.h"
 #include "ftrace.h"
+#include "guard.h"
 #include "history.h"
 #include "history_device.h"
 #include "kernel_symbols.h"
@@ -19,6 +20,7 @@
 #include "module.h"
 #include "others.h"
 #include "park.h"
+#include "policy.h"
 #include "shadow.h"
 #include "site.h"
 #include "sysfs.h"
@@ -45,7 +47,11 @@ static int __init pp_init(void)
 	ret = pp_sysfs_init();
 	if (ret)
 		goto err_exiting;
+	ret = pp_policy_init();
+	if (ret)
+		goto err_sysfs;
 	pp_others_init();
+	pp_guard_init();
 	ret = pp_modules_init();
 	if (ret)
 		goto err_others;
@@ -60,7 +66,10 @@ static int __init pp_init(void)
 err_modules:
 	pp_modules_exit();
 err_others:
+	pp_guard_exit();
 	pp_others_exit();
+	pp_policy_exit();
+err_sysfs:
 	pp_sysfs_exit();
 err_exiting:
 	pp_exiting_exit();
@@ -103,9 +112,11 @@ static void __exit pp_exit(void)
 	pp_ftrace_stop();
 	mutex_unlock(&pp_mutex);
 	pp_park_exit();
+	pp_policy_exit();
 	pp_sysfs_exit();
 	pp_exiting_exit();
 	pp_shadow_exit();
+	pp_guard_exit();
 	pp_others_exit();
 	pp_history_device_exit();
 	pp_history_exit();

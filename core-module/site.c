@@ -26,6 +26,7 @@
 #include "ftrace.h"
 #include "module.h"
 #include "others.h"
+#include "policy.h"
 #include "pp_patch.h"
 #include "rude.h"
 #include "site.h"
@@ -179,7 +180,7 @@ static const struct pp_mode *const modes[] = {
 	[POKEPATCH_MODE_FTRACE] = &pp_ftrace_mode,
 };
 
-/* The modes in the order in which `auto` tries them: the cheapest for a call first. */
+/* The modes in the order in which `auto` tries those that the policy allows: the cheapest first. */
 static const u32 order[] = {
 	POKEPATCH_MODE_ENTRY,
 	POKEPATCH_MODE_DIRECT,
@@ -246,6 +247,14 @@ static int site_check_shared(const struct pp_func *func)
 	return 0;
 }
 
+/* May the mode with number @mode be tried for @func? */
+static bool site_may_try(const struct pp_func *func, u32 mode)
+{
+	if (func->want != POKEPATCH_MODE_AUTO)
+		return func->want == mode;
+	return pp_policy_allows(mode);
+}
+
 /*
  * Hook the sites of @funcs that are in no mode or linger, each in the first mode that takes it.
  * If one fails, the caller unhooks the others.
@@ -261,7 +270,7 @@ static int site_hook_new(struct pp_func **funcs, unsigned int nr)
 
 		for (i = 0; i < nr; i++)
 			if ((!funcs[i]->site->mode || funcs[i]->site->lingers) &&
-			    (funcs[i]->want == POKEPATCH_MODE_AUTO || funcs[i]->want == order[k]))
+			    site_may_try(funcs[i], order[k]))
 				group[members++] = funcs[i];
 		if (members)
 			ret = modes[order[k]]->hook(group, members);

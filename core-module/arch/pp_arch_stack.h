@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct kprobe;
+struct pt_regs;
 struct task_struct;
 
 /* The largest number of bytes of code that a kprobe replaces. */
@@ -31,6 +32,12 @@ struct pp_arch_probe {
 	 * certainly are not.  Any context.
 	 */
 	bool (*may_be)(const u8 *at);
+
+	/*
+	 * @regs are those of a breakpoint at a function's first instruction. Have the function
+	 * return @value as soon as the breakpoint's handler returns. NULL: the machine cannot.
+	 */
+	void (*return_early)(struct pt_regs *regs, long value);
 };
 
 /* Stacks (stack.c). */

@@ -373,6 +373,14 @@ static bool x86_may_be_probe(const u8 *at)
 	return byte == INT3_INSN_OPCODE || byte == JMP_REL32;
 }
 
+static void x86_return_early(struct pt_regs *regs, long value)
+{
+	regs->ax = value;
+	regs->ip = *(unsigned long *)regs->sp;
+	regs->sp += sizeof(unsigned long);
+}
+NOKPROBE_SYMBOL(x86_return_early);
+
 /* --- counted calls ------------------------------------------------------------------ */
 
 static bool x86_counts_calls(void)
@@ -459,6 +467,7 @@ const struct pp_arch pp_arch = {
 		.was = x86_probe_was,
 		.reach = PROBE_REACH,
 		.may_be = x86_may_be_probe,
+		.return_early = x86_return_early,
 	},
 	.live = {
 		.method = POKEPATCH_HISTORY_INT3,

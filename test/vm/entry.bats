@@ -121,8 +121,8 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		# By address: once the patch is loaded there are two functions of that name.
 		address=$(awk '"'"'$3 == "version_proc_show" { print "0x" $1 }'"'"' /proc/kallsyms)
 		probe() { # NAME OFFSET
-			echo "p:pp/$1 $(printf "0x%x" $((address + $2)))" >>$tracing/kprobe_events
-			echo 1 >$tracing/events/pp/$1/enable
+			echo "p:pp/$1 $(printf "0x%x" $((address + $2)))" >>$tracing/kprobe_events &&
+				echo 1 >$tracing/events/pp/$1/enable
 		}
 		unprobe() {
 			echo 0 >$tracing/events/pp/$1/enable
@@ -135,6 +135,17 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			[ $1 = body ] || can entry-probes || continue
 			echo "== a probe at the $1 comes while the function is patched"
 			pokepatch load "$(patch_file proc-version)"
+			if can guard; then
+				refused probe $1 $2
+				is_new
+				pokepatch disable proc-version
+				probe $1 $2
+				is_old
+				same "hits of the probe" "$(hits $1)" 1
+				unprobe $1
+				pokepatch unload proc-version
+				continue
+			fi
 			probe $1 $2
 			until_true 5 mode_is entry,shadows:kprobe
 			is_new
@@ -145,6 +156,29 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			unprobe $1
 			pokepatch unload proc-version
 		done
+
+		echo "== a probe in the body was there before: it is told of"
+		probe body $body
+		pokepatch load "$(patch_file proc-version)"
+		until_true 5 mode_is entry,shadows:kprobe
+		is_new
+		same "hits of the probe" "$(hits body)" 0
+		pokepatch unload proc-version
+		is_old
+		same "hits of the probe" "$(hits body)" 1
+		unprobe body
+
+		if can guard; then
+			echo "== a probe at the entry that is off: no claim"
+			echo "p:pp/entry $address" >>$tracing/kprobe_events
+			pokepatch load "$(patch_file proc-version)"
+			same mode "$(mode)" $shared_mode
+			echo 1 >$tracing/events/pp/entry/enable
+			is_new
+			same "hits of the probe" "$(hits entry)" 1
+			unprobe entry
+			pokepatch unload proc-version
+		fi
 
 		echo "== a probe at the entry was there before"
 		if ! can entry-probes; then
@@ -219,7 +253,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		mode_is() { [ "$(mode)" = "$1" ]; }
 		klp=/sys/kernel/livepatch/pp_klp
 		klp_on() {
-			modprobe pp_klp
+			modprobe pp_klp || return
 			until_true 60 grep -q 0 $klp/transition
 		}
 		klp_off() {
@@ -231,10 +265,14 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		modprobe pp_icount
 		same result "$(result)" 1
 
-		echo "== ours first: it stays in effect, and the other is told of"
+		echo "== ours first: the other is refused"
 		pokepatch load "$(patch_file int-pow-three)"
 		same "mode and result" "$(mode) $(result)" "entry 3"
-		klp_on
+		refused klp_on
+		same result "$(result)" 3
+
+		echo "== or told of, if it comes while there is no guard"
+		unguarded klp_on
 		until_true 5 mode_is entry,shadows:livepatch
 		same result "$(result)" 3
 
@@ -388,10 +426,16 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			until_true 5 count_is 5
 			leave
 
-			echo "== $kind comes to a patched function"
+			echo "== $kind comes to a patched function: it is refused"
 			pokepatch load "$(patch_file proc-version)"
 			same mode "$(mode)" entry
-			attach $kind
+			if can guard; then
+				refused bpf-attach $kind version_proc_show /tmp/count
+				is_new
+			fi
+
+			echo "== or told of, if it comes while there is no guard"
+			unguarded attach $kind
 			until_true 5 mode_is entry,shadows:bpf
 			is_new
 			sleep 0.3

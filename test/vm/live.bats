@@ -224,8 +224,8 @@ log() { dmesg | grep -q "$1"; }
 		mode_is() { [ "$(mode)" = $1 ]; }
 		address=$(awk '"'"'$3 == "version_proc_show" && !$4 { print "0x" $1 }'"'"' /proc/kallsyms)
 		probe() {
-			echo "p:pp/entry $address" >$tracing/kprobe_events
-			echo 1 >$tracing/events/pp/enable
+			echo "p:pp/entry $address" >$tracing/kprobe_events &&
+				echo 1 >$tracing/events/pp/enable
 		}
 		for mode in ${all_modes#entry }; do
 			echo "== $mode: a probe was there before; it leaves while the function is patched, and comes"
@@ -244,18 +244,23 @@ log() { dmesg | grep -q "$1"; }
 			stop_hits
 			is_old
 		done
-		echo "== entry: it comes, and takes effect when it can"
-		hit=1 shadows=,shadows:kprobe
-		can entry-probes || hit=2 shadows=
+		echo "== entry: it comes, and is refused where it would have no effect"
 		echo entry >"$(sysfs proc-version-live vmlinux/version_proc_show,1/mode)"
 		enabled proc-version-live 1
-		probe
-		until_true 5 mode_is entry$shadows
-		is_new
-		enabled proc-version-live 0
+		if can guard && can entry-probes; then
+			refused probe
+			is_new
+			enabled proc-version-live 0
+		else
+			probe
+			until_true 5 mode_is entry
+			is_new
+			enabled proc-version-live 0
+			is_old
+			same "hits of the probe" "$(hits entry)" 2
+			stop_hits
+		fi
 		is_old
-		same "hits of the probe" "$(hits entry)" $hit
-		stop_hits
 		unload_when_free proc-version-live
 		rmmod pokepatch
 	'
@@ -316,8 +321,10 @@ log() { dmesg | grep -q "$1"; }
 		for folder in $(sysfs netdev-printk-live vmlinux)/*,1; do
 			! crosses $folder || break
 		done
-		# The kind of probe that redirects.
+		# The kind of probe that redirects.  kprobes is switched off, or it would be refused.
+		echo 0 >/sys/kernel/debug/kprobes/enabled
 		modprobe pp_probe behind=1 at=$(cat $folder/old_addr)
+		echo 1 >/sys/kernel/debug/kprobes/enabled
 		pokepatch unload netdev-printk-live
 		modprobe pokepatch-netdev-printk
 		enabled netdev-printk 1

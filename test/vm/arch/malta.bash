@@ -28,7 +28,7 @@ arch_last_words="NMI backtrace for cpu"
 
 # Neither kernel has ftrace, nor what goes with it; no switch is live, so that none is exact.
 arch_lacks=(
-	ftrace direct livepatch bpf nmi preempt-modes entry-probes
+	ftrace direct livepatch bpf nmi preempt-modes entry-probes guard
 	split-entries others kcore live exact-live hotplug kexec-file idle-frames single-jumps
 	cold-parts optimised-probes alternatives hang-report unwinder suspend
 )

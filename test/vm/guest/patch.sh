@@ -60,6 +60,16 @@ stop_hits() {
 	echo >"$tracing/kprobe_events"
 }
 
+# unguarded COMMAND... - run it while kprobes is switched off, and with it the core's guard, so that only
+# the watch notices users of patched code.
+unguarded() {
+	echo 0 >/sys/kernel/debug/kprobes/enabled
+	_status=0
+	"$@" || _status=$?
+	echo 1 >/sys/kernel/debug/kprobes/enabled
+	return $_status
+}
+
 # asleep_in PID FUNCTION - is the task in it?
 asleep_in() {
 	grep -q "$2" "/proc/$1/stack"

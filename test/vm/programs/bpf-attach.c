@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bpf-attach fentry|fexit FUNCTION FILE - attach a BPF program that counts the calls of a kernel
- * function, until this process is killed.  FILE appears once the program is attached.  It holds
- * the count and is written anew ten times a second.  Status 2: the kernel refused to attach it.
+ * bpf-attach KIND FUNCTION FILE - count the calls of a kernel function until this process is killed:
+ *
+ *	fentry fexit fmod_ret	by a BPF program at its entry, its exit, or in between
+ *	kprobe			by a BPF program on perf's probe, as bpftrace does it
+ *	perf			by perf's probe alone
+ *	perf-function		by perf's event ftrace:function, with a filter
+ *
+ * FILE appears once that is attached.  It holds the count and is written anew ten times a second.
+ * Status 2: the kernel refused to attach it.
  *
  * It uses system calls only, so that the guest needs no library.  Formats:
- * Documentation/bpf/btf.rst, bpf(2).
+ * Documentation/bpf/btf.rst, bpf(2), perf_event_open(2).
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/btf.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -90,6 +98,7 @@ static unsigned int find_function(const char *name)
 	exit(1);
 }
 
+/* Load a program that counts its runs in @map: on @function, or for a perf event if that is 0. */
 static int load(int map, unsigned int function, int attach_type)
 {
 	/* Add one to element 0 of the map. */
@@ -109,7 +118,7 @@ static int load(int map, unsigned int function, int attach_type)
 	};
 	static char log[16384];
 	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_TRACING,
+		.prog_type = function ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_KPROBE,
 		.insns = (unsigned long)program,
 		.insn_cnt = sizeof(program) / sizeof(*program),
 		.license = (unsigned long)"GPL",
@@ -128,10 +137,136 @@ static int load(int map, unsigned int function, int attach_type)
 	return fd;
 }
 
+static int refused(const char *function)
+{
+	fprintf(stderr, "bpf-attach: attaching to %s: %s\n", function, strerror(errno));
+	return 2;
+}
+
+static unsigned long long map_count(const int *map, int nr)
+{
+	unsigned int key = 0;
+	unsigned long long value = 0;
+	union bpf_attr look = {
+		.map_fd = *map, .key = (unsigned long)&key, .value = (unsigned long)&value};
+
+	(void)nr;
+	if (bpf(BPF_MAP_LOOKUP_ELEM, &look) < 0)
+		fail("reading the map");
+	return value;
+}
+
+static unsigned long long events_count(const int *events, int nr)
+{
+	unsigned long long sum = 0;
+
+	for (int i = 0; i < nr; i++) {
+		unsigned long long value = 0;
+
+		if (read(events[i], &value, sizeof(value)) != sizeof(value))
+			fail("reading an event");
+		sum += value;
+	}
+	return sum;
+}
+
+static unsigned int read_number(const char *path)
+{
+	unsigned int number;
+	FILE *file = fopen(path, "r");
+
+	if (!file || fscanf(file, "%u", &number) != 1)
+		fail(path);
+	fclose(file);
+	return number;
+}
+
+/* The address of vmlinux's function: a loaded patch may have one of the same name. */
+static unsigned long find_address(const char *name)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	char line[512], symbol[256], module[256];
+	unsigned long address;
+
+	if (!file)
+		fail("/proc/kallsyms");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%lx %*c %255s %255s", &address, symbol, module) == 2 &&
+		    !strcmp(symbol, name)) {
+			fclose(file);
+			return address;
+		}
+	fprintf(stderr, "bpf-attach: no function %s\n", name);
+	exit(1);
+}
+
+#define CPUS_MAX 64
+
+/*
+ * Open an event for @function on each processor, with the program @program unless that is -1.
+ * Return: how many, or 0 if the kernel refuses.
+ */
+static int open_events(const char *kind, const char *function, int program, int *events)
+{
+	const int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	char filter[128];
+
+	if (!strcmp(kind, "perf-function")) {
+		attr.type = PERF_TYPE_TRACEPOINT;
+		attr.config = read_number("/sys/kernel/tracing/events/ftrace/function/id");
+		snprintf(filter, sizeof(filter), "ip == %s", function);
+	} else {
+		attr.type = read_number("/sys/bus/event_source/devices/kprobe/type");
+		attr.kprobe_addr = find_address(function);
+	}
+	for (int i = 0; i < cpus && i < CPUS_MAX; i++) {
+		events[i] = syscall(SYS_perf_event_open, &attr, -1, i, -1, 0);
+		if (events[i] < 0 ||
+		    (attr.type == PERF_TYPE_TRACEPOINT &&
+		     ioctl(events[i], PERF_EVENT_IOC_SET_FILTER, filter)) ||
+		    (program >= 0 && ioctl(events[i], PERF_EVENT_IOC_SET_BPF, program)))
+			return 0;
+	}
+	return cpus;
+}
+
+/* Write what @count counts to @path, for ever. */
+static void show(const char *path, unsigned long long (*count)(const int *, int), const int *of, int nr)
+{
+	char *new_path = malloc(strlen(path) + sizeof(".new"));
+
+	sprintf(new_path, "%s.new", path);
+	for (;;) {
+		FILE *file = fopen(new_path, "w");
+
+		if (!file || fprintf(file, "%llu\n", count(of, nr)) < 0 || fclose(file) ||
+		    rename(new_path, path))
+			fail(path);
+		usleep(100000);
+	}
+}
+
+static const struct {
+	const char *name;
+	int attach_type;	/* of a program on the function itself, or -1 */
+	int on_event;		/* a program on an event */
+} kinds[] = {
+	{"fentry", BPF_TRACE_FENTRY, 0}, {"fexit", BPF_TRACE_FEXIT, 0},
+	{"fmod_ret", BPF_MODIFY_RETURN, 0}, {"kprobe", -1, 1},
+	{"perf", -1, 0}, {"perf-function", -1, 0},
+};
+
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
-		fprintf(stderr, "usage: bpf-attach fentry|fexit FUNCTION FILE\n");
+	size_t kind = 0;
+	int events[CPUS_MAX], program = -1, nr;
+
+	while (argc == 4 && kind < sizeof(kinds) / sizeof(*kinds) && strcmp(argv[1], kinds[kind].name))
+		kind++;
+	if (argc != 4 || kind == sizeof(kinds) / sizeof(*kinds)) {
+		fprintf(stderr, "usage: bpf-attach fentry|fexit|fmod_ret|kprobe|perf|perf-function "
+				"FUNCTION FILE\n");
 		return 1;
 	}
 	union bpf_attr map_attr = {
@@ -139,26 +274,21 @@ int main(int argc, char **argv)
 	int map = bpf(BPF_MAP_CREATE, &map_attr);
 	if (map < 0)
 		fail("making a map");
-	int program = load(map, find_function(argv[2]),
-			   strcmp(argv[1], "fexit") ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT);
-	union bpf_attr attach = {.raw_tracepoint = {.prog_fd = program}};
-	if (bpf(BPF_RAW_TRACEPOINT_OPEN, &attach) < 0) {
-		fprintf(stderr, "bpf-attach: attaching to %s: %s\n", argv[2], strerror(errno));
-		return 2;
+	if (kinds[kind].attach_type >= 0 || kinds[kind].on_event)
+		program = load(map,
+			       kinds[kind].on_event ? 0 : find_function(argv[2]),
+			       kinds[kind].on_event ? 0 : kinds[kind].attach_type);
+	if (kinds[kind].attach_type >= 0) {
+		union bpf_attr attach = {.raw_tracepoint = {.prog_fd = program}};
+
+		if (bpf(BPF_RAW_TRACEPOINT_OPEN, &attach) < 0)
+			return refused(argv[2]);
+		show(argv[3], map_count, &map, 1);
 	}
-	char *new_file = malloc(strlen(argv[3]) + sizeof(".new"));
-	sprintf(new_file, "%s.new", argv[3]);
-	for (;;) {
-		unsigned int key = 0;
-		unsigned long long value = 0;
-		union bpf_attr look = {
-			.map_fd = map, .key = (unsigned long)&key, .value = (unsigned long)&value};
-		if (bpf(BPF_MAP_LOOKUP_ELEM, &look) < 0)
-			fail("reading the map");
-		FILE *file = fopen(new_file, "w");
-		if (!file || fprintf(file, "%llu\n", value) < 0 || fclose(file) ||
-		    rename(new_file, argv[3]))
-			fail(argv[3]);
-		usleep(100000);
-	}
+	nr = open_events(argv[1], argv[2], program, events);
+	if (!nr)
+		return refused(argv[2]);
+	if (kinds[kind].on_event)
+		show(argv[3], map_count, &map, 1);
+	show(argv[3], events_count, events, nr);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pp_klp - a kernel livepatch of int_pow(), for comparison.  Its new function is that of
- * test/bench/int-pow.patch.
+ * test/bench/int-pow.patch.  With statfs=1 it is one of security_sb_statfs(), with which statfs() of
+ * everything fails with EBADE.
  */
+#include <linux/errno.h>
 #include <linux/livepatch.h>
 #include <linux/math.h>
 #include <linux/module.h>
@@ -21,8 +23,21 @@ static u64 new_int_pow(u64 base, unsigned int exp)
 	return result;
 }
 
+static int new_sb_statfs(struct dentry *dentry)
+{
+	return -EBADE;
+}
+
+static bool statfs;
+module_param(statfs, bool, 0444);
+
 static struct klp_func functions[] = {
 	{ .old_name = "int_pow", .new_func = new_int_pow },
+	{},
+};
+
+static struct klp_func statfs_functions[] = {
+	{ .old_name = "security_sb_statfs", .new_func = new_sb_statfs },
 	{},
 };
 
@@ -39,6 +54,8 @@ static struct klp_patch patch = {
 
 static int __init pp_klp_init(void)
 {
+	if (statfs)
+		objects[0].funcs = statfs_functions;
 	return klp_enable_patch(&patch);
 }
 

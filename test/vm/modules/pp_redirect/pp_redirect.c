@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * pp_redirect - while it is loaded, calls of the kernel's writer of text, __text_poke(), run a
- * function of this module instead, as a kernel livepatch would make them.
+ * function of this module instead, as a kernel livepatch would make them.  With at=ADDRESS it only
+ * counts the calls of the function there, as an fprobe would.
  */
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
@@ -54,11 +55,28 @@ static struct ftrace_ops ops = {
 	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
 };
 static char writer[] = "__text_poke";
+static unsigned long at;
+module_param(at, ulong, 0444);
+static unsigned int hits;
+module_param(hits, uint, 0444);
+
+static void notrace count(unsigned long ip, unsigned long caller, struct ftrace_ops *unused,
+			  struct ftrace_regs *regs)
+{
+	hits++;
+}
 
 static int __init pp_redirect_init(void)
 {
-	int ret = ftrace_set_filter(&ops, writer, strlen(writer), 1);
+	int ret;
 
+	if (at) {
+		ops.func = count;
+		ops.flags = 0;
+		ret = ftrace_set_filter_ip(&ops, at, 0, 1);
+	} else {
+		ret = ftrace_set_filter(&ops, writer, strlen(writer), 1);
+	}
 	return ret ? ret : register_ftrace_function(&ops);
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Static keys and static calls that a patch defines.
+# What new code may have and use: static keys and static calls of its own, and what the kernel exports
+# to a namespace.
 
 load helpers
 
@@ -17,5 +18,16 @@ load helpers
 		lacks /proc/version "$(cat /proc/version)" second
 		# static_call_update() was given pp_first() and pp_second(), or stored them.
 		refused pokepatch unload new-keys
+	END
+}
+
+@test "a function that is exported to a namespace" {
+	with_patches "$top/test/vm/patches/namespace.patch"
+	guest "${patched[@]}" <<-'END'
+		pokepatch load "$(patch_file namespace)"
+		has /proc/version "$(cat /proc/version)" "the resource has its place"
+		grep -aq import_ns=CXL "$(patch_file namespace)"
+		pokepatch unload namespace
+		lacks /proc/version "$(cat /proc/version)" "the resource"
 	END
 }
