@@ -472,18 +472,73 @@ bool pp_exiting_all_known(void)
 	return atomic_read(&lost) == atomic_read(&caught_up);
 }
 
-void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
+/*
+ * May @task still run although it has left the task list? __unhash_process() clears thread_pid as
+ * it takes a task off that list.
+ */
+static bool exiting_is_unlisted(const struct task_struct *task)
+{
+	return !exiting_is_gone(task) && !pid_alive(task);
+}
+
+bool pp_exiting_for_each(bool (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan)
 {
 	struct list_head *const lists[] = { &recent, &slow };
 	struct exiting *entry;
 	int i;
 
-	/* __unhash_process() clears thread_pid as it takes a task off the task list. */
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		list_for_each_entry(entry, lists[i], node)
-			if (!exiting_is_gone(entry->task) && !pid_alive(entry->task))
-				fn(scan, entry->task);
+			if (exiting_is_unlisted(entry->task) && !fn(scan, entry->task))
+				return false;
+	return true;
+}
+
+unsigned int pp_exiting_count(void)
+{
+	return READ_ONCE(nr_recent) + READ_ONCE(nr_slow);
+}
+
+/*
+ * Take up to CHUNK tasks that have left the task list from the front of `slow`, whose entries go to
+ * its end, with a reference to each.  Return: how many entries it went past.
+ */
+static unsigned int exiting_take(struct task_struct **tasks, unsigned int *nr)
+{
+	unsigned int past;
+
+	*nr = 0;
+	raw_spin_lock(&exiting_lock);
+	for (past = 0; past < CHUNK && past < nr_slow; past++) {
+		struct exiting *entry = list_first_entry(&slow, struct exiting, node);
+
+		if (exiting_is_unlisted(entry->task))
+			tasks[(*nr)++] = get_task_struct(entry->task);
+		list_move_tail(&entry->node, &slow);
+	}
+	raw_spin_unlock(&exiting_lock);
+	return past;
+}
+
+/*
+ * sort_work may turn the list meanwhile, so a task may be missed here, or visited twice.
+ */
+void pp_exiting_visit(void (*visit)(struct task_struct *task, void *ctx), void *ctx)
+{
+	unsigned int left = READ_ONCE(nr_slow), past, nr, i;
+	struct task_struct *tasks[CHUNK];
+
+	for (; left; left -= min(left, past)) {
+		past = exiting_take(tasks, &nr);
+		for (i = 0; i < nr; i++) {
+			visit(tasks[i], ctx);
+			put_task_struct(tasks[i]);
+		}
+		if (!past)
+			return;
+		cond_resched();
+	}
 }
 
 static void exiting_find_tracepoint(struct tracepoint *tp, void *unused)

@@ -25,9 +25,16 @@ void pp_exiting_sweep(void);
 bool pp_exiting_all_known(void);
 /*
  * In the stopped section: call @fn for each task that may still run although it has left the
- * task list.
+ * task list, until @fn returns false.  Return: has @fn returned true for all of them?
  */
-void pp_exiting_for_each(void (*fn)(struct pp_scan *scan, struct task_struct *task),
+bool pp_exiting_for_each(bool (*fn)(struct pp_scan *scan, struct task_struct *task),
 			 struct pp_scan *scan);
+/* An upper bound of the number of these tasks, now.  Any context. */
+unsigned int pp_exiting_count(void);
+/*
+ * Call @visit for those of these tasks that have been exiting for long.  It may miss some and visit
+ * others twice.  May sleep; @visit may not.
+ */
+void pp_exiting_visit(void (*visit)(struct task_struct *task, void *ctx), void *ctx);
 
 #endif /* POKEPATCH_EXITING_H */

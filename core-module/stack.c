@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 
 #include "arch/pp_arch.h"
 #include "debug.h"
@@ -157,7 +158,7 @@ static unsigned int stack_count_tasks(void)
 
 int pp_scan_init(struct pp_scan *scan, const struct pp_busy *busy)
 {
-	const unsigned int nr = stack_count_tasks() + num_possible_cpus() + 64;
+	const unsigned int nr = stack_count_tasks() + pp_exiting_count() + num_possible_cpus() + 64;
 
 	*scan = (struct pp_scan){ .busy = busy, .max_busy_tasks = pp_debug_no_room ? 0 : nr };
 	scan->seen_bits = ilog2(nr) + 2; /* at most half full */
@@ -238,6 +239,12 @@ static int stack_look_running(struct task_struct *task, void *arg)
 	return 0;
 }
 
+/* The same for a task that hangs in its exit, which may have left the task list. */
+static __nocfi void stack_look_exiting(struct task_struct *task, void *scan)
+{
+	pp_kernel.task_call_func(task, stack_look_running, scan);
+}
+
 __nocfi bool pp_scan_running(struct pp_scan *scan)
 {
 	struct task_struct *group, *task;
@@ -248,6 +255,8 @@ __nocfi bool pp_scan_running(struct pp_scan *scan)
 	for_each_process_thread(group, task)
 		pp_kernel.task_call_func(task, stack_look_running, scan);
 	rcu_read_unlock();
+	if (!pp_debug_skip_exiting)
+		pp_exiting_visit(stack_look_exiting, scan);
 	return !scan->nr_busy_tasks;
 }
 
@@ -262,6 +271,26 @@ static void stack_look_stopped(struct pp_scan *scan, struct task_struct *task)
 	scan->frames += walk.frames;
 }
 
+/* Reading the clock takes longer than skipping a task. */
+#define SKIPS_PER_LOOK_AT_CLOCK 64
+
+/*
+ * In the stopped section: look at @task, unless it has not run since it was found not busy.
+ * Return: false if the time is over.
+ */
+static bool stack_look_if_run(struct pp_scan *scan, struct task_struct *task)
+{
+	const bool skip = !pp_debug_walk_all && stack_seen_unchanged(scan, task);
+
+	if (skip)
+		scan->skipped++;
+	else
+		stack_look_stopped(scan, task);
+	if (scan->until && (!skip || !(scan->skipped % SKIPS_PER_LOOK_AT_CLOCK)))
+		scan->late = ktime_get_mono_fast_ns() > scan->until;
+	return !scan->late;
+}
+
 /*
  * The task list is complete here. It changes under write_lock_irq(&tasklist_lock), and a CPU
  * whose task holds that lock has interrupts off and cannot be stopped. A task that is being
@@ -274,16 +303,13 @@ __nocfi bool pp_scan_stopped(struct pp_scan *scan, struct task_struct *const *st
 
 	if (!pp_debug_skip_tasks) {
 		for_each_process_thread(group, task) {
-			if (stoppers[task_cpu(task)] == task)
-				continue;
-			if (!pp_debug_walk_all && stack_seen_unchanged(scan, task))
-				scan->skipped++;
-			else
-				stack_look_stopped(scan, task);
+			if (stoppers[task_cpu(task)] != task && !stack_look_if_run(scan, task))
+				return false;
 		}
 	}
 	if (!pp_debug_skip_exiting) {
-		pp_exiting_for_each(stack_look_stopped, scan);
+		if (!pp_exiting_for_each(stack_look_if_run, scan))
+			return false;
 		scan->lost = !pp_exiting_all_known();
 	}
 	/* The idle task of an offline CPU starts afresh when that CPU comes up. */

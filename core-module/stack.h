@@ -68,6 +68,8 @@ struct pp_scan {
 	unsigned int walked, skipped;	/* tasks whose stacks were walked, and that had not run */
 	unsigned int frames;		/* addresses on stacks, including the stoppers' */
 	bool lost;			/* exiting tasks may be missing, see exiting.c */
+	u64 until;			/* ns, monotonic: when to give up; 0: never */
+	bool late;			/* it has given up, and not looked at all tasks */
 };
 
 /* What the walk of one stack has found. */

@@ -21,6 +21,7 @@
 
 #include <pokepatch_history.h>
 
+#include "access.h"
 #include "arch/pp_arch.h"
 #include "core_print.h"
 #include "debug.h"
@@ -35,6 +36,11 @@
 #include "stop.h"
 #include "text.h"
 #include "transition_state.h"
+
+static unsigned int max_stop_us = 10000;
+pp_param_uint(max_stop_us);
+MODULE_PARM_DESC(max_stop_us,
+		 "how long an attempt may look at tasks while the machine is stopped, microseconds; 0: as long as it takes");
 
 /*
  * On each CPU, interrupts off: drop the instructions that this CPU fetched before the text was
@@ -106,6 +112,9 @@ static notrace enum verdict stop_decide(struct transition *tr)
 	unsigned int i;
 	int cpu;
 
+	/* A patch whose module goes by force must be switched off, however long that takes. */
+	if (tr->max_stop_ns && !tr->forced)
+		tr->scan.until = ktime_get_mono_fast_ns() + tr->max_stop_ns;
 	for_each_online_cpu(cpu) {
 		tr->stoppers[cpu] = tr->cpus[cpu].stopper;
 		tr->scan.frames += tr->cpus[cpu].walk.frames;
@@ -279,6 +288,7 @@ int pp_stop(struct transition *tr)
 	/* Of a CPU that has gone offline since the last attempt, no stopper has checked itself. */
 	memset(tr->stoppers, 0, nr_cpu_ids * sizeof(*tr->stoppers));
 	tr->last_stop = ktime_get_ns();
+	tr->max_stop_ns = (u64)READ_ONCE(max_stop_us) * NSEC_PER_USEC;
 	pp_text_lock();
 	pp_stop_machine_cpuslocked(stop_section, tr, cpu_online_mask);
 	pp_text_unlock();

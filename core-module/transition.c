@@ -643,6 +643,9 @@ static void transition_conclude(struct transition *tr, int ret)
 	else if (blocked)
 		pr_notice("%s: cannot be %s: tasks are in the way, see /sys/kernel/pokepatch/%s/blocked_by\n",
 			  patch->name, what, patch->name);
+	else if (ret == -EBUSY && tr->scan.late)
+		pr_notice("%s: cannot be %s: too many tasks run for a stop of no more than max_stop_us\n",
+			  patch->name, what);
 	else if (put_off)
 		pr_info("%s: not yet %s, as tasks are frozen\n", patch->name, what);
 	else

@@ -70,6 +70,7 @@ struct transition {
 	atomic_t serialised;	/* how often a CPU has serialised, for the log */
 	int verdict;		/* enum verdict */
 	u64 stop_ns;
+	u64 max_stop_ns;	/* how long stop_decide() may look at tasks; 0: for ever */
 	cycles_t stop_cycles;	/* of the deciding CPU */
 	/* The transition so far: */
 	u64 started;		/* ns, monotonic */

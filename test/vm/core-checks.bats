@@ -68,6 +68,30 @@ words=$(words core-checks)
 			enabled proc-version 0
 		fi
 
+		echo "== exiting tasks: the stop leaves out those that hang and have not run"
+		echo 1003 >/proc/sys/kernel/panic
+		exiters=
+		for _n in $(seq 60); do
+			exiter &
+			exiter=$!
+			exiters="$exiters $exiter"
+			exiting
+		done
+		walks_few() {
+			enabled proc-version $((1 - $(file proc-version enabled)))
+			_walked=$(dmesg | sed -n "s/.* proc_version: stopped .* walked \([0-9]*\) stacks.*/\1/p" | tail -n 1)
+			[ "$_walked" -lt 50 ]
+		}
+		# After a second they are no longer among the recent ones.
+		until_true 5 walks_few
+		echo "$_walked stacks"
+		echo 1 >$parameters/debug_walk_all
+		walks_few && die "only $_walked of all stacks"
+		echo 0 >$parameters/debug_walk_all
+		[ $(file proc-version enabled) = 0 ] || enabled proc-version 0
+		echo 0 >/proc/sys/kernel/panic
+		kill $exiters
+
 		echo "== exiting tasks"
 		echo 1003 >/proc/sys/kernel/panic
 		exiter &

@@ -108,7 +108,9 @@ words='
 @test "sleepers that have not run are not looked at again, and stops keep to their share" {
 	core=core-debug with_patches
 	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
-		--program "$(test_program sleepers)" --memory 1024 <<<"$words"'
+		--program "$(test_program sleepers)" --memory 1024 \
+		--expect 'its module is being removed by force' \
+		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
 		core=/sys/module/pokepatch/parameters
 		modprobe pokepatch dyndbg=+p
 		modprobe pp_crowd
@@ -151,6 +153,20 @@ words='
 		same "left out" "$(stop_of had.not.run)" 0
 		[ "$(stop_of stacks)" -ge 500 ] || die "$(stop_of stacks) stacks were walked"
 		[ "$(stop_of frames)" -ge 2000 ] || die "$(stop_of frames) frames"
+
+		echo "== a look that takes too long is given up, and tried again"
+		echo 1 >$core/max_stop_us
+		echo 300 >$(sysfs crowd_10 timeout_ms)
+		(echo 0 >$(sysfs crowd_10 enabled)) 2>/dev/null && die "it was disabled"
+		[ "$(stop_of stacks)" -lt 100 ] || die "$(stop_of stacks) stacks were walked"
+		has log "$(dmesg | tail -n 3)" "cannot be disabled: too many tasks run for a stop"
+		same "patched functions" "$(crowd)" 10
+		# By force, all the same.
+		rmmod -f pokepatch-crowd-10
+		same "patched functions" "$(crowd)" 0
+		echo 10000 >$core/max_stop_us
+		modprobe pokepatch-crowd-10
+		enabled crowd_10 1
 		echo 0 >$core/debug_walk_all
 
 		echo "== the share"
