@@ -22,6 +22,7 @@
 #include "debug.h"
 #include "drain.h"
 #include "module.h"
+#include "park.h"
 #include "pp_patch.h"
 #include "rude.h"
 #include "transition.h"
@@ -83,7 +84,7 @@ static bool drain_end(struct pp_patch *patch, unsigned int nr)
  */
 static int drain_look(struct pp_patch *patch, unsigned int nr, bool background)
 {
-	const bool ask = pp_transition_asks(jiffies - patch->drain_since);
+	const bool ask = pp_park_asks_after(jiffies - patch->drain_since);
 
 	if (READ_ONCE(patch->drain_waited) != nr) {
 		synchronize_rcu_tasks();

@@ -11,17 +11,22 @@
  * Kernel threads, and tasks that sleep uninterruptibly, stay where they are.
  */
 #include <linux/atomic.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/moduleparam.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 #include <linux/wait.h>
 
+#include "access.h"
+#include "core_print.h"
 #include "kernel_symbols.h"
 #include "park.h"
 #include "stack.h"
@@ -43,9 +48,43 @@ struct parked {
 static atomic_t outstanding = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(all_gone);
 
-void pp_park_init(struct pp_park *park)
+/*
+ * A system call that is interrupted as by a signal may return to its caller with an error
+ * (epoll_wait() does). So tasks first get time to leave by themselves.
+ */
+static unsigned int ask_after_ms = 500;
+pp_param_uint(ask_after_ms);
+MODULE_PARM_DESC(ask_after_ms,
+		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
+
+/* The time between two rounds of asking by a patch whose `evict` is set. */
+#define EVICT_PERIOD (HZ / 2)
+
+bool pp_park_asks_after(unsigned long elapsed)
 {
+	const unsigned int after = READ_ONCE(ask_after_ms);
+
+	return after && elapsed >= msecs_to_jiffies(after);
+}
+
+void pp_park_init(struct pp_park *park, enum pp_evict evict)
+{
+	*park = (struct pp_park){ .evict = evict, .due = jiffies, .period = EVICT_PERIOD };
 	INIT_LIST_HEAD(&park->tasks);
+	if (evict != PP_EVICT_LATER)
+		return;
+	park->period = msecs_to_jiffies(READ_ONCE(ask_after_ms));
+	park->due += park->period;
+}
+
+bool pp_park_is_due(struct pp_park *park)
+{
+	/* Tasks that the last attempt has asked had the pause to arrive in park_keep(). */
+	if (!park->period || !list_empty(&park->tasks) || time_before(jiffies, park->due))
+		return false;
+	park->due = jiffies + park->period;
+	park->rounds++;
+	return true;
 }
 
 static void park_put(struct parked *parked)
@@ -89,34 +128,46 @@ static void park_ask(struct pp_park *park, struct task_struct *task)
 	park_put(parked);
 }
 
-/*
- * Get the task that has @pid now. If the PID was used again since the scan, another task is
- * held in vain.
- */
-static struct task_struct *park_get_task(pid_t pid)
+/* Get @busy, unless it has gone. Its PID may belong to another task by now. */
+static struct task_struct *park_get_task(const struct pp_busy_task *busy)
 {
 	struct task_struct *task;
 
 	rcu_read_lock();
-	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+	task = pid_task(find_pid_ns(busy->pid, &init_pid_ns), PIDTYPE_PID);
+	if (task && task->start_time != busy->start_time)
+		task = NULL;
 	if (task)
 		get_task_struct(task);
 	rcu_read_unlock();
 	return task;
 }
 
-void pp_park_ask(struct pp_park *park, const struct pp_scan *scan)
+/* Init must never be killed, and a task that is exiting, or will be, needs no signal. */
+static bool park_may_kill(struct task_struct *task)
 {
+	return !is_global_init(task) && !(task->flags & PF_EXITING) && !fatal_signal_pending(task);
+}
+
+void pp_park_ask(struct pp_park *park, const struct pp_scan *scan, const char *name)
+{
+	const bool kill = park->evict == PP_EVICT_KILL && park->rounds > 1;
 	unsigned int i;
 
 	for (i = 0; i < scan->nr_busy_tasks; i++) {
-		struct task_struct *task = park_get_task(scan->busy_task[i].pid);
+		struct task_struct *task = park_get_task(&scan->busy_task[i]);
 
 		if (!task)
 			continue;
 		/* Neither kernel threads nor io_uring's workers ever return to user mode. */
-		if (task != current && !(task->flags & (PF_KTHREAD | PF_IO_WORKER)))
+		if (task != current && !(task->flags & (PF_KTHREAD | PF_IO_WORKER))) {
+			if (kill && park_may_kill(task)) {
+				pr_notice("%s: kills %s[%d], which was asked to leave and has not\n",
+					  name, scan->busy_task[i].comm, scan->busy_task[i].pid);
+				send_sig(SIGKILL, task, 1);
+			}
 			park_ask(park, task);
+		}
 		put_task_struct(task);
 	}
 }

@@ -126,6 +126,11 @@ struct pp_patch {
 	bool ready;		/* may be switched, as its module is live; set once; op */
 	enum pp_state state;	/* op; sysfs reads it unlocked */
 	unsigned int timeout_ms; /* sysfs, unlocked */
+	unsigned int evict;	/* enum pp_evict; sysfs, unlocked */
+	unsigned int retry_ms;	/* when to try a blocked switch again; sysfs, unlocked */
+	struct delayed_work retry;
+	bool retry_due;		/* the retry is still wanted; op */
+	bool retry_enable;	/* what it does; op */
 	u64 stop_ns;		/* op; sysfs reads it unlocked */
 	int error;		/* of the last switch; likewise; written before state */
 	unsigned int stack_order; /* from 1, among enabled patches; pp_mutex, sysfs unlocked */

@@ -137,6 +137,7 @@ void pp_scan_add(struct pp_scan *scan, const struct task_struct *task,
 	}
 	busy_task = &scan->busy_task[scan->nr_busy_tasks++];
 	busy_task->pid = task_pid_nr((struct task_struct *)task);
+	busy_task->start_time = task->start_time;
 	/* get_task_comm() would take a lock.  The last byte of comm is always 0. */
 	memcpy(busy_task->comm, task->comm, sizeof(busy_task->comm));
 	busy_task->comm[sizeof(busy_task->comm) - 1] = 0;

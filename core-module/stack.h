@@ -45,6 +45,7 @@ static inline unsigned long pp_stack_saved_pc(unsigned long addr)
 /* A busy task, as blocked_by shows it. */
 struct pp_busy_task {
 	pid_t pid;
+	u64 start_time;			/* tells it from a later task with this PID */
 	char comm[TASK_COMM_LEN];
 	unsigned long addr;		/* the address on its stack; 0: the stack is unreliable */
 	const struct pp_func *func;	/* whose code that is, or NULL */

@@ -6,6 +6,7 @@
  * Of all these files only writes of `enabled` and `replace` wait for anything that a transition
  * holds, so every file can be read while a transition is under way.
  */
+#include <linux/build_bug.h>
 #include <linux/completion.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
@@ -15,6 +16,7 @@
 #include <linux/refcount.h>
 #include <linux/semaphore.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
@@ -27,6 +29,7 @@
 #include "drain.h"
 #include "main.h"
 #include "marker.h"
+#include "park.h"
 #include "pp_patch.h"
 #include "replace.h"
 #include "site.h"
@@ -78,6 +81,43 @@ static const char *pp_sysfs_op(bool enable)
 }
 
 /*
+ * A switch has ended with @ret: if tasks were in the way, have it tried again after retry_ms. If it
+ * was made, `evict` has served: no later switch must kill tasks because of it. The caller holds op.
+ */
+static void pp_sysfs_switched(struct pp_patch *patch, bool enable, int ret)
+{
+	const unsigned int ms = READ_ONCE(patch->retry_ms);
+
+	if (!ret)
+		WRITE_ONCE(patch->evict, PP_EVICT_LATER);
+	patch->retry_due = ret == -EBUSY && ms;
+	patch->retry_enable = enable;
+	if (patch->retry_due)
+		mod_delayed_work(workqueue, &patch->retry, msecs_to_jiffies(ms));
+}
+
+static void pp_sysfs_retry_work(struct work_struct *work)
+{
+	struct pp_patch *patch = container_of(to_delayed_work(work), struct pp_patch, retry);
+	bool enable;
+	int ret;
+
+	/* The holder of op switches the patch, and decides anew whether to try again. */
+	if (down_trylock(&patch->op))
+		return;
+	enable = patch->retry_enable;
+	if (!patch->retry_due || !READ_ONCE(patch->retry_ms)) {
+		patch->retry_due = false;
+		up(&patch->op);
+		return;
+	}
+	ret = pp_transition(patch, enable);
+	pp_sysfs_switched(patch, enable, ret);
+	up(&patch->op);
+	pp_audit(patch, pp_sysfs_op(enable), ret);
+}
+
+/*
  * Audit may sleep for long where its queue is full, so it comes when op is free again. The patch
  * cannot go away: pp_sysfs_remove() waits for this work, as for writers of `enabled`.
  */
@@ -87,6 +127,7 @@ static void pp_sysfs_switch_work(struct work_struct *work)
 	const bool enable = patch->work_enable;
 	const int ret = pp_transition(patch, enable);
 
+	pp_sysfs_switched(patch, enable, ret);
 	up(&patch->op);
 	pp_audit(patch, pp_sysfs_op(enable), ret);
 }
@@ -131,6 +172,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 		return -ERESTARTNOINTR;
 	ready = patch->ready;
 	ret = ready ? pp_transition(patch, enable) : -ENODEV;
+	pp_sysfs_switched(patch, enable, ret);
 	up(&patch->op);
 	/* What was put off is tried again by this task, and audit could hold up the suspend. */
 	if (ready && ret != -ERESTARTNOINTR)
@@ -181,27 +223,58 @@ static ssize_t pp_sysfs_stack_order_show(struct kobject *kobj, struct kobj_attri
 	return sysfs_emit(buf, "%u\n", READ_ONCE(pp_sysfs_patch(kobj)->stack_order));
 }
 
-static ssize_t pp_sysfs_timeout_ms_show(struct kobject *kobj, struct kobj_attribute *attr,
-					char *buf)
+#define TIME_MAX_MS (24 * 60 * 60 * 1000)
+
+/* Files that hold one number of the patch, which is read when a switch begins or has ended. */
+struct pp_number {
+	struct kobj_attribute attr;
+	size_t offset;		/* in struct pp_patch */
+	unsigned int max;
+};
+
+static unsigned int *pp_sysfs_number(struct kobject *kobj, const struct pp_number *number)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(pp_sysfs_patch(kobj)->timeout_ms));
+	return (void *)pp_sysfs_patch(kobj) + number->offset;
 }
 
-#define TIMEOUT_MAX_MS (24 * 60 * 60 * 1000)
-
-static ssize_t pp_sysfs_timeout_ms_store(struct kobject *kobj, struct kobj_attribute *attr,
-					 const char *buf, size_t count)
+static ssize_t pp_sysfs_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	unsigned int ms;
-	int ret = kstrtouint(buf, 10, &ms);
+	const struct pp_number *number = container_of(attr, struct pp_number, attr);
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*pp_sysfs_number(kobj, number)));
+}
+
+static ssize_t pp_sysfs_number_store(struct kobject *kobj, struct kobj_attribute *attr,
+				     const char *buf, size_t count)
+{
+	const struct pp_number *number = container_of(attr, struct pp_number, attr);
+	unsigned int value;
+	int ret = kstrtouint(buf, 10, &value);
 
 	if (!pp_may_switch())
 		return -EPERM;
-	if (ret || ms > TIMEOUT_MAX_MS)
+	if (ret || value > number->max)
 		return -EINVAL;
-	WRITE_ONCE(pp_sysfs_patch(kobj)->timeout_ms, ms);
+	WRITE_ONCE(*pp_sysfs_number(kobj, number), value);
 	return count;
 }
+
+#define PP_NUMBER(name, most)                                                                  \
+	{                                                                                      \
+		.attr = __ATTR(name, 0644, pp_sysfs_number_show, pp_sysfs_number_store),       \
+		.offset = offsetof(struct pp_patch, name) +                                    \
+			  BUILD_BUG_ON_ZERO(!__same_type(((struct pp_patch *)0)->name,         \
+							 unsigned int)),                       \
+		.max = (most),                                                                 \
+	}
+
+enum { NUMBER_TIMEOUT_MS, NUMBER_RETRY_MS, NUMBER_EVICT };
+
+static struct pp_number numbers[] = {
+	[NUMBER_TIMEOUT_MS] = PP_NUMBER(timeout_ms, TIME_MAX_MS),
+	[NUMBER_RETRY_MS] = PP_NUMBER(retry_ms, TIME_MAX_MS),
+	[NUMBER_EVICT] = PP_NUMBER(evict, PP_EVICT_KILL),
+};
 
 static ssize_t pp_sysfs_stop_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -270,17 +343,22 @@ static struct kobj_attribute state_attr = __ATTR(state, 0444, pp_sysfs_state_sho
 static struct kobj_attribute error_attr = __ATTR(error, 0444, pp_sysfs_error_show, NULL);
 static struct kobj_attribute stack_order_attr =
 	__ATTR(stack_order, 0444, pp_sysfs_stack_order_show, NULL);
-static struct kobj_attribute timeout_ms_attr =
-	__ATTR(timeout_ms, 0644, pp_sysfs_timeout_ms_show, pp_sysfs_timeout_ms_store);
 static struct kobj_attribute stop_ns_attr = __ATTR(stop_ns, 0444, pp_sysfs_stop_ns_show, NULL);
 static struct kobj_attribute build_id_attr = __ATTR(build_id, 0444, pp_sysfs_build_id_show, NULL);
 static struct kobj_attribute replace_attr =
 	__ATTR(replace, 0644, pp_sysfs_replace_show, pp_sysfs_replace_store);
 
 static struct attribute *patch_attrs[] = {
-	&state_attr.attr,    &timeout_ms_attr.attr, &stop_ns_attr.attr,
-	&build_id_attr.attr, &replace_attr.attr,    &error_attr.attr,
-	&stack_order_attr.attr, NULL,
+	&state_attr.attr,
+	&stop_ns_attr.attr,
+	&build_id_attr.attr,
+	&replace_attr.attr,
+	&error_attr.attr,
+	&stack_order_attr.attr,
+	&numbers[NUMBER_TIMEOUT_MS].attr.attr,
+	&numbers[NUMBER_RETRY_MS].attr.attr,
+	&numbers[NUMBER_EVICT].attr.attr,
+	NULL,
 };
 
 static pp_bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by,
@@ -481,6 +559,7 @@ int pp_sysfs_add(struct pp_patch *patch)
 	refcount_set(&patch->kobjs, 1);
 	init_completion(&patch->kobjs_gone);
 	INIT_WORK(&patch->work, pp_sysfs_switch_work);
+	INIT_DELAYED_WORK(&patch->retry, pp_sysfs_retry_work);
 	pp_drain_init(patch);
 	ret = pp_sysfs_kobj_add(patch, &patch->kobj, &patch_type, root, patch->name, -1);
 	for (i = 0; i < patch->nr_objects && !ret; i++)
@@ -526,11 +605,12 @@ void pp_sysfs_remove(struct pp_patch *patch)
 
 	/*
 	 * First remove the file that starts transitions: that waits for the tasks that are
-	 * using it. After the worker has ended too, no task can switch the patch any more.
+	 * using it. After the workers have ended too, no task can switch the patch any more.
 	 */
 	if (patch->kobj.state_in_sysfs)
 		sysfs_remove_bin_file(&patch->kobj, &bin_attr_enabled);
 	flush_work(&patch->work);
+	cancel_delayed_work_sync(&patch->retry);
 	pp_drain_exit(patch);
 	for (i = 0; i < patch->nr_funcs; i++)
 		pp_sysfs_kobj_remove(&patch->funcs[i].kobj);

@@ -337,7 +337,7 @@ static int transition_switch_stopped(struct transition *tr)
 		transition_report(tr->patch, ret ? &tr->scan : NULL);
 	pp_words_report();
 	if (ret == -EAGAIN && tr->ask)
-		pp_park_ask(&tr->park, &tr->scan);
+		pp_park_ask(&tr->park, &tr->scan, tr->patch->name);
 	pp_scan_deinit(&tr->scan);
 	return ret;
 }
@@ -417,7 +417,7 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 		.enable = enable,
 		.live = patch->live,
 	};
-	pp_park_init(&tr->park);
+	pp_park_init(&tr->park, READ_ONCE(patch->evict));
 	ret = transition_choose_off(tr);
 	if (ret)
 		return ret;
@@ -451,15 +451,6 @@ static void transition_deinit(struct transition *tr)
 #define FIRST_PAUSE_MS 1
 #define LONGEST_PAUSE_MS 32
 
-/*
- * A system call that is interrupted as by a signal may return to its caller with an error
- * (epoll_wait() does). So tasks first get time to leave by themselves.
- */
-static unsigned int ask_after_ms = 500;
-pp_param_uint(ask_after_ms);
-MODULE_PARM_DESC(ask_after_ms,
-		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
-
 static unsigned int stop_share = 10;
 pp_param_uint(stop_share);
 MODULE_PARM_DESC(stop_share,
@@ -478,13 +469,6 @@ static long transition_share_pause(const struct transition *tr)
 
 	/* nsecs_to_jiffies() rounds down, and part of the current jiffy has passed. */
 	return due > elapsed ? nsecs_to_jiffies(due - elapsed) + 2 : 0;
-}
-
-bool pp_transition_asks(unsigned long elapsed)
-{
-	const unsigned int after = READ_ONCE(ask_after_ms);
-
-	return after && elapsed >= msecs_to_jiffies(after);
 }
 
 /* Record the beginning of @tr.  A look (look_only) is no transition and is not recorded. */
@@ -523,8 +507,6 @@ static int transition_try(struct transition *tr)
 	const unsigned long start = jiffies;
 	const unsigned long deadline =
 		start + msecs_to_jiffies(READ_ONCE(tr->patch->timeout_ms));
-	const unsigned int ask_after = READ_ONCE(ask_after_ms);
-	unsigned long ask = start + msecs_to_jiffies(ask_after);
 	unsigned int pause = FIRST_PAUSE_MS;
 
 	tr->started = ktime_get_ns();
@@ -532,10 +514,7 @@ static int transition_try(struct transition *tr)
 		int ret;
 		long left, share, wait;
 
-		/* Tasks that the last attempt has asked had the pause to arrive in park_keep(). */
-		tr->ask = ask_after && list_empty(&tr->park.tasks) && time_after_eq(jiffies, ask);
-		if (tr->ask)
-			ask = jiffies + msecs_to_jiffies(ask_after);
+		tr->ask = pp_park_is_due(&tr->park);
 		ret = transition_attempt(tr);
 		if (!tr->ask)
 			pp_park_release(&tr->park);

@@ -30,8 +30,6 @@ int pp_transition_forced(struct pp_patch *patch);
  * Return: 0 if no task is there, -EAGAIN if there are some, or another error.
  */
 int pp_transition_look(struct pp_patch *patch, bool ask, bool background);
-/* Should tasks be asked to leave that have been busy for @elapsed jiffies (ask_after_ms)? */
-bool pp_transition_asks(unsigned long elapsed);
 
 /*
  * If addresses of the code or data of @patch escape, hold its module from now on. Under

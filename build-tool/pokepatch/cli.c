@@ -8,15 +8,30 @@
 
 #define HELP_COLUMN 26 /* the column at which explanations begin */
 
-const char *cli_value(const struct cli_call *call, const char *name)
+/* The index of the command's option, or -1. */
+static int find_option(const struct cli_call *call, const char *name)
 {
 	const struct cli_option *options = call->command->options;
 
-	for (size_t i = 0; options && options[i].name; i++) {
+	for (int i = 0; options && options[i].name; i++) {
 		if (strcmp(options[i].name, name) == 0)
-			return call->values[i];
+			return i;
 	}
-	return NULL;
+	return -1;
+}
+
+const char *cli_value(const struct cli_call *call, const char *name)
+{
+	const int index = find_option(call, name);
+
+	return index < 0 ? NULL : call->values[index];
+}
+
+int cli_times(const struct cli_call *call, const char *name)
+{
+	const int index = find_option(call, name);
+
+	return index < 0 ? 0 : call->times[index];
 }
 
 struct error *cli_flush(struct cli_call *call)
@@ -178,6 +193,7 @@ static struct error *parse(const struct cli_command *command, int argc, char **a
 		if (optarg && !optarg[0] && value_is_optional(&command->options[index]))
 			return error_new(STATUS_FAILED, "option '%s' has an empty value", current);
 		call->values[index] = optarg ? optarg : "";
+		call->times[index]++;
 	}
 	call->arguments = (const char *const *)argv + optind;
 	call->count = argc - optind;

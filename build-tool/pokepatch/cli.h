@@ -33,6 +33,7 @@ struct cli_command {
 struct cli_call {
 	const struct cli_command *command;
 	const char *values[CLI_OPTIONS_MAX]; /* by option; NULL: not given; "": without a value */
+	int times[CLI_OPTIONS_MAX];          /* by option: how often it was given */
 	const char *const *arguments;        /* borrowed from argv; ends with NULL */
 	int count;
 	struct buffer out; /* standard output, which is printed after an error too */
@@ -40,6 +41,9 @@ struct cli_call {
 
 /* cli_value - the value of an option by its name; NULL: it was not given. */
 const char *cli_value(const struct cli_call *call, const char *name);
+
+/* cli_times - how often an option was given. */
+int cli_times(const struct cli_call *call, const char *name);
 
 /* cli_flush - print call->out now and empty it, for output that grows as the user watches. */
 struct error *cli_flush(struct cli_call *call);

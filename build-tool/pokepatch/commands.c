@@ -26,6 +26,16 @@ static const struct cli_option fetch_options[] = {
 		"timeout", 0, "MS", "how long to wait for tasks in the way (default 5000)"         \
 	}
 
+#define EVICT_OPTION                                                                               \
+	{                                                                                          \
+		"evict", 0, NULL,                                                                  \
+			"ask tasks in the way to leave at once; given twice: kill those that stay" \
+	}
+#define RETRY_OPTION                                                                               \
+	{                                                                                          \
+		"retry", 0, "MS", "if tasks are in the way, the core tries again after so long"    \
+	}
+
 static const struct cli_option load_options[] = {
 	{"core", 0, "FILE", "the core module to insert if it is not loaded"},
 	{"mode", 0, "MODE",
@@ -33,6 +43,8 @@ static const struct cli_option load_options[] = {
 	{"replace", 0, "[=NAME,...]", "switch these patches, or all, off at the same moment"},
 	{"installed", 0, NULL, "load all patches that 'pokepatch install' installed, as at boot"},
 	TIMEOUT_OPTION,
+	EVICT_OPTION,
+	RETRY_OPTION,
 	{0},
 };
 
@@ -69,7 +81,8 @@ static const struct cli_option trace_options[] = {
 	{0},
 };
 
-static const struct cli_option timeout_only[] = {TIMEOUT_OPTION, {0}};
+static const struct cli_option switch_options[] = {TIMEOUT_OPTION, EVICT_OPTION, RETRY_OPTION, {0}};
+static const struct cli_option unload_options[] = {TIMEOUT_OPTION, EVICT_OPTION, {0}};
 
 #define CLOCK_OPTION                                                                               \
 	{                                                                                          \
@@ -144,7 +157,7 @@ const struct cli_command cli_commands[] = {
 			"/lib/modules/RELEASE/pokepatch.  If the core module, pokepatch.ko, is not\n"
 			"loaded, it is inserted first.  It is looked for beside the patch module,\n"
 			"then in /lib/modules/RELEASE.  A patch that cannot be switched on is\n"
-			"removed again.\n",
+			"removed again, unless --retry is given and tasks are in its way.\n",
 		.options = load_options,
 		.min_arguments = 0, /* with --installed */
 		.max_arguments = 1,
@@ -155,7 +168,7 @@ const struct cli_command cli_commands[] = {
 		.arguments = "NAME",
 		.summary = "Switch a patch off and remove its module",
 		.help = "",
-		.options = timeout_only,
+		.options = unload_options,
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_unload,
@@ -165,7 +178,7 @@ const struct cli_command cli_commands[] = {
 		.arguments = "NAME",
 		.summary = "Switch a loaded patch on",
 		.help = "",
-		.options = timeout_only,
+		.options = switch_options,
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_enable,
@@ -175,7 +188,7 @@ const struct cli_command cli_commands[] = {
 		.arguments = "NAME",
 		.summary = "Switch a patch off; its module stays loaded",
 		.help = "",
-		.options = timeout_only,
+		.options = switch_options,
 		.min_arguments = 1,
 		.max_arguments = 1,
 		.run = cli_disable,

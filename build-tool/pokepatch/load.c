@@ -20,6 +20,7 @@
 #define CORE_FILE "pokepatch.ko"
 #define MODULE_PREFIX "pokepatch_" /* of a patch's module name */
 #define REMOVE_TRIES 40
+#define EVICT_MAX 2
 #define REMOVE_PAUSE_US 50000
 
 struct error *require_root(const char *command)
@@ -81,7 +82,8 @@ static const struct {
 	const char *meaning;
 } insert_errors[] = {
 	{EPERM, STATUS_FAILED,
-	 "not permitted: loading modules is switched off (kernel.modules_disabled) or locked down"},
+	 "not permitted: CAP_SYS_MODULE is missing, or loading modules is switched off "
+	 "(kernel.modules_disabled) or locked down"},
 	{EKEYREJECTED, STATUS_FAILED,
 	 "this kernel accepts only modules signed with a key that it trusts"},
 	{ENOKEY, STATUS_FAILED, "this kernel accepts only signed modules"},
@@ -269,14 +271,28 @@ struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *re
 	return error;
 }
 
-/* Switch a loaded patch on or off, with the command's --timeout. */
+/* Switch a loaded patch on or off, with the command's --timeout, --retry and --evict. */
 static struct error *switch_patch(struct cli_call *call, const char *name, bool on)
 {
 	const char *timeout = cli_value(call, "timeout");
+	const char *retry = cli_value(call, "retry");
+	const int evict = cli_times(call, "evict");
+	struct error *error;
 
 	if (timeout)
-		TRY(sysfs_set_timeout(name, timeout));
-	return sysfs_switch(name, on);
+		TRY(sysfs_set_time(name, "timeout_ms", timeout));
+	if (retry)
+		TRY(sysfs_set_time(name, "retry_ms", retry));
+	if (evict > EVICT_MAX)
+		return error_new(STATUS_FAILED, "--evict is given %d times; twice is to kill",
+				 evict);
+	if (evict)
+		TRY(sysfs_set_evict(name, evict));
+	error = sysfs_switch(name, on);
+	/* It is meant for this switch alone, and for those that the core makes in its place. */
+	if (evict && sysfs_patch_exists(name) && !sysfs_patch_retries(name))
+		error_destroy(sysfs_set_evict(name, 0));
+	return error;
 }
 
 /* ---- load ------------------------------------------------------------------ */
@@ -341,7 +357,7 @@ static struct error *switch_on_replacing(struct cli_call *call, const char *name
 	TRY(sysfs_set_replace(name, names));
 	error = switch_patch(call, name, true);
 	/* --replace is meant for this switch alone, even if the patch stays loaded. */
-	if (error)
+	if (error && !sysfs_patch_retries(name))
 		error_destroy(sysfs_set_replace(name, ""));
 	return error;
 }
@@ -404,7 +420,9 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);
 	if (!error)
 		error = load_patch(&loading, call, file);
-	return error ? loading_undo(&loading, error) : NULL;
+	if (!error || (loading.module && sysfs_patch_retries(file->name)))
+		return error;
+	return loading_undo(&loading, error);
 }
 
 static struct error *load_path(struct cli_call *call, const char *path, const char *release)

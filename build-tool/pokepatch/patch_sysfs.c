@@ -139,23 +139,43 @@ bool sysfs_patch_enabled(const char *name)
 
 /* ---- switching ------------------------------------------------------------- */
 
+/* The tasks of blocked_by, each behind a newline, or else why they are unknown. */
+static void add_blockers(struct buffer *lines, const char *name)
+{
+	_free_ char *path = sysfs_path("kernel/pokepatch/%s/blocked_by", name);
+	_free_ char *tasks = NULL;
+	size_t length;
+	struct error *error = file_read(path, &tasks, &length);
+
+	if (error)
+		buffer_printf(lines, " %s (it takes CAP_SYS_ADMIN)", error->text);
+	error_destroy(error);
+	for (const char *line = tasks; line && *line;
+	     line += strcspn(line, "\n"), line += *line == '\n')
+		buffer_printf(lines, "\n  %.*s", (int)strcspn(line, "\n"), line);
+}
+
 static struct error *blocked_error(const char *name, bool on)
 {
-	_free_ char *tasks = patch_attribute(name, "blocked_by");
 	_free_ char *timeout = patch_attribute(name, "timeout_ms");
+	_free_ char *retry = patch_attribute(name, "retry_ms");
+	_free_ char *again = NULL;
 	struct buffer lines = {0};
 	struct error *error;
 
-	for (const char *line = tasks; line && *line;
-	     line += strcspn(line, "\n"), line += *line == '\n')
-		buffer_printf(&lines, "\n  %.*s", (int)strcspn(line, "\n"), line);
+	add_blockers(&lines, name);
+	if (sysfs_patch_retries(name))
+		again = xasprintf("The core tries again after %s ms, until it is.", retry);
 	if (lines.length)
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s within %s ms, "
 				  "because tasks are in functions that would change under them; "
-				  "nothing was changed.  Try again, or give it longer with "
-				  "--timeout MS.  In the way (PID COMMAND FUNCTION):%s",
-				  name, on ? "on" : "off", timeout ? timeout : "?", lines.text);
+				  "nothing was changed.  %s  In the way (PID COMMAND FUNCTION):%s",
+				  name, on ? "on" : "off", timeout ? timeout : "?",
+				  again ? again
+					: "Try again, give it longer with --timeout MS, or have "
+					  "the tasks leave with --evict.",
+				  lines.text);
 	else
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s, because another "
@@ -175,7 +195,7 @@ static const struct {
 	{EIO, STATUS_REFUSED,
 	 "refused [code-differs]: the code in memory is not what the patch was made for; the "
 	 "kernel log (dmesg) names the function"},
-	{EPERM, STATUS_FAILED, "only root may do this; try sudo"},
+	{EPERM, STATUS_FAILED, "only root with CAP_SYS_MODULE may do this; try sudo"},
 	{EACCES, STATUS_FAILED, "only root may do this; try sudo"},
 	{EINTR, STATUS_FAILED, "interrupted"},
 };
@@ -215,19 +235,36 @@ static int write_attribute(const char *name, const char *attribute, const char *
 	return write_file(path, text, flags);
 }
 
-struct error *sysfs_set_timeout(const char *name, const char *milliseconds)
+struct error *sysfs_set_time(const char *name, const char *attribute, const char *milliseconds)
 {
 	int number;
 
 	if (!milliseconds[0] || milliseconds[strspn(milliseconds, "0123456789")])
 		return error_new(STATUS_FAILED, "'%s' is not a number of milliseconds",
 				 milliseconds);
-	number = write_attribute(name, "timeout_ms", milliseconds, 0);
+	number = write_attribute(name, attribute, milliseconds, 0);
 	if (number == EINVAL || number == ERANGE)
-		return error_new(STATUS_FAILED, "the core does not accept a timeout of %s ms",
+		return error_new(STATUS_FAILED, "the core does not accept a time of %s ms",
 				 milliseconds);
 	errno = number;
-	return number ? error_errno("cannot set the timeout of patch '%s'", name) : NULL;
+	return number ? error_errno("cannot set %s of patch '%s'", attribute, name) : NULL;
+}
+
+struct error *sysfs_set_evict(const char *name, int level)
+{
+	_free_ char *text = xasprintf("%d\n", level);
+	int number = write_attribute(name, "evict", text, 0);
+
+	errno = number;
+	return number ? error_errno("cannot set evict of patch '%s'", name) : NULL;
+}
+
+bool sysfs_patch_retries(const char *name)
+{
+	_free_ char *state = patch_attribute(name, "state");
+	_free_ char *retry = patch_attribute(name, "retry_ms");
+
+	return state && strcmp(state, "blocked") == 0 && retry && strcmp(retry, "0") != 0;
 }
 
 struct error *sysfs_set_replace(const char *name, const char *names)

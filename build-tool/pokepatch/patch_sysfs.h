@@ -37,10 +37,19 @@ bool sysfs_patch_exists(const char *name);
 bool sysfs_patch_enabled(const char *name);
 
 /*
- * sysfs_set_timeout - set how long the core may try to switch a patch: a decimal number of
- * milliseconds.
+ * sysfs_set_time - set a time of a patch, a decimal number of milliseconds: "timeout_ms", how long
+ * the core may try to switch it; or "retry_ms", when it tries again if tasks were in the way.
  */
-struct error *sysfs_set_timeout(const char *name, const char *milliseconds);
+struct error *sysfs_set_time(const char *name, const char *attribute, const char *milliseconds);
+
+/*
+ * sysfs_set_evict - set what the core does about tasks in the way of a patch: 0, it asks them to
+ * leave after a while; 1, at once; 2, it kills those that do not leave then.
+ */
+struct error *sysfs_set_evict(const char *name, int level);
+
+/* sysfs_patch_retries - were tasks in the way of the last switch, and will the core try again? */
+bool sysfs_patch_retries(const char *name);
 
 /*
  * sysfs_set_mode - set how calls to the functions of a disabled patch are rerouted when it is

@@ -483,6 +483,18 @@ static void test_enable_and_disable(void **state)
 	assert_error(RUN(&out, "enable", "--timeout", "1s", "fix_one"), STATUS_FAILED,
 		     "'1s' is not a number of milliseconds");
 	assert_contents(*state, "kernel/pokepatch/fix_one/enabled", "0\n");
+	put(*state, "kernel/pokepatch/fix_one/evict", "0\n");
+	put(*state, "kernel/pokepatch/fix_one/retry_ms", "0\n");
+	assert_error(RUN(&out, "enable", "--evict", "--evict", "--evict", "fix_one"), STATUS_FAILED,
+		     "--evict is given 3 times");
+	assert_contents(*state, "kernel/pokepatch/fix_one/enabled", "0\n");
+	assert_no_error(RUN(&out, "enable", "--retry", "700", "--evict", "fix_one"));
+	assert_contents(*state, "kernel/pokepatch/fix_one/retry_ms", "700");
+	/* It was meant for that switch alone. */
+	assert_contents(*state, "kernel/pokepatch/fix_one/evict", "0\n");
+	assert_no_error(RUN(&out, "disable", "fix_one"));
+	assert_error(RUN(&out, "unload", "--retry", "700", "fix_one"), STATUS_FAILED,
+		     "unknown option '--retry'");
 	assert_error(RUN(&out, "enable", "../pokepatch"), STATUS_FAILED, "no patch '../pokepatch'");
 }
 

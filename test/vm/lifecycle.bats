@@ -389,3 +389,93 @@ disable_after_all() {
 	[ "$(grep -c 'Linux version' "$guest_log")" -eq 2 ]
 	[ "$(grep -c '== resumed' "$guest_output")" -eq 1 ]
 }
+
+@test "tasks in the way leave at once or are killed, if that is asked for, and a blocked switch is tried again" {
+	with_patches "$top/examples/proc-version.patch" "$patches"/{sleeper,sleepers,always-thread}.patch
+	guest "${patched[@]}" --timeout 240 <<<"$words"'
+		state_is() { [ "$(file $1 state)" = $2 ]; }
+		# A task that sleeps killably in the new function.
+		sleep_killably() {
+			echo 1002 >/proc/sys/kernel/panic
+			cat /proc/version >/dev/null &
+			sleeper=$!
+			until_true 10 asleep_in $sleeper version_proc_show
+		}
+		wait_killed() {
+			_status=0
+			wait $sleeper || _status=$?
+			same "how the task ended" $_status 137
+		}
+		killed() { dmesg | grep -c "kills $1\[" || :; }
+		modprobe pokepatch
+		echo 0 >/sys/module/pokepatch/parameters/ask_after_ms
+
+		echo "== asked to leave at once"
+		mkfifo /tmp/fifo
+		sleep_in_fifo
+		refused pokepatch load --timeout 300 "$(patch_file sleeper)"
+		pokepatch load --timeout 3000 --evict "$(patch_file sleeper)"
+		same evict "$(file sleeper evict)" 0
+		wake_up
+		same killed "$(killed cat)" 0
+		pokepatch unload sleeper
+
+		echo "== asked and killed"
+		pokepatch load "$(patch_file sleepers)"
+		sleep_killably
+		refused pokepatch disable --timeout 300 --evict sleepers
+		refused pokepatch disable --timeout 1500 --evict sleepers
+		same "evict, killed" "$(file sleepers evict) $(killed cat)" "0 0"
+		kill -0 $sleeper || die "it was killed"
+		pokepatch disable --timeout 3000 --evict --evict sleepers
+		same "evict, killed" "$(file sleepers evict) $(killed cat)" "0 1"
+		wait_killed
+		refused pokepatch enable --evict --evict --evict sleepers
+		same state "$(file sleepers state)" disabled
+
+		echo "== a thread of the kernel is never killed"
+		refused pokepatch load --timeout 1500 --evict --evict "$(patch_file always-thread)"
+		same killed "$(killed "[a-z]*")" 1
+
+		echo "== tried again until it succeeds"
+		pokepatch enable sleepers
+		sleep_killably
+		refused pokepatch disable --timeout 100 --retry 200 sleepers | grep "tries again after 200 ms"
+		until_true 10 eval "[ \$(dmesg | grep -c \"sleepers: cannot be disabled: tasks\") -ge 5 ]"
+		same "state, enabled" "$(file sleepers state) $(file sleepers enabled)" "blocked 1"
+		kill -9 $sleeper
+		until_true 10 state_is sleepers disabled
+		wait_killed
+
+		echo "== or until another write"
+		pokepatch enable sleepers
+		sleep_killably
+		refused pokepatch disable --timeout 100 sleepers
+		state_is sleepers blocked
+		enabled sleepers 1
+		kill -9 $sleeper
+		wait_killed
+		sleep 1
+		same "state, enabled" "$(file sleepers state) $(file sleepers enabled)" "enabled 1"
+		echo 0 >$(sysfs sleepers retry_ms)
+		(echo 3 >$(sysfs sleepers evict)) 2>/dev/null && die "evict is 3"
+
+		echo "== a patch that is loaded stays, if it is tried again"
+		sleep_killably
+		refused pokepatch load --timeout 100 "$(patch_file proc-version)"
+		[ ! -e $pokepatch/proc_version ] || die "it stays loaded"
+		refused pokepatch load --timeout 100 --retry 200 "$(patch_file proc-version)"
+		state_is proc-version blocked
+		echo "== and goes while a retry is due"
+		echo 60000 >$(sysfs proc-version retry_ms)
+		refused pokepatch enable proc-version
+		pokepatch unload proc-version
+		refused pokepatch load --timeout 100 --retry 200 "$(patch_file proc-version)"
+		kill -9 $sleeper
+		wait_killed
+		until_true 10 state_is proc-version enabled
+		pokepatch unload proc-version
+		pokepatch unload sleepers
+		rmmod pokepatch
+	'
+}
