@@ -585,6 +585,68 @@ static void blame_quoted(const struct build *build, const struct error_place *pl
 	}
 }
 
+/*
+ * Errors that a compiler reports only for the first use of a name.  Each other use that a commit has
+ * added would be an error in its turn.
+ */
+static const struct {
+	const char *text;
+	bool in_file; /* the first use in a file, or else in a function */
+} told_once[] = {
+	{"implicit declaration of function ", true}, /* gcc */
+	{"call to undeclared function ", true},	     /* clang */
+	{" undeclared (first use in this function)", false},
+};
+
+/* The first name that a message quotes, or NULL.  Owned. */
+static char *quoted_name(const char *message, const char *end)
+{
+	for (; message < end; message++) {
+		const char *start = message;
+
+		while (message < end && (isalnum((unsigned char)*message) || *message == '_'))
+			message++;
+		if (message > start && message < end && (*message == '\'' || *message & 0x80))
+			return xstrndup(start, (size_t)(message - start));
+	}
+	return NULL;
+}
+
+/* The commits that added other lines with this word, in the file or in the function of a line. */
+static void blame_uses(const struct build *build, const struct error_place *place, const char *word,
+		       bool in_file, struct culprits *ret)
+{
+	const struct text_lines *lines = &place->file->new_lines;
+	_free_ size_t *numbers = xcalloc(lines->count + 1, sizeof(*numbers));
+	struct line_range range = {0, lines->count - 1};
+	size_t author;
+
+	text_lines_numbers(lines, numbers);
+	for (size_t i = 0; !in_file && i < lines->count; i++)
+		if (numbers[i] == place->number)
+			range = definition_around(lines, i);
+	for (size_t i = range.first; i <= range.last && i < lines->count; i++)
+		if (line_has_word(&lines->list[i], word) &&
+		    line_author(build->blame, &lines->list[i], &author))
+			culprits_add(ret, author);
+}
+
+/* The commits that use a name as the one does in whose line the compiler has found an error. */
+static void blame_more_uses(const struct build *build, const struct error_place *place,
+			    const char *message, const char *end, struct culprits *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(told_once); i++) {
+		_free_ char *name = NULL;
+
+		if (!memmem(message, (size_t)(end - message), told_once[i].text,
+			    strlen(told_once[i].text)))
+			continue;
+		name = quoted_name(message, end);
+		if (name)
+			blame_uses(build, place, name, told_once[i].in_file, ret);
+	}
+}
+
 /* "fs/file.c:12:5: error: 'x' undeclared": the line, or a commit that removed x, or around it. */
 static void blame_error(const struct build *build, const struct unit *unit, const char *line,
 			size_t length, struct culprits *ret)
@@ -602,6 +664,8 @@ static void blame_error(const struct build *build, const struct unit *unit, cons
 
 	if (place.file && place.number)
 		blame_number(build, place.file, place.number, false, &found);
+	if (found.list.count)
+		blame_more_uses(build, &place, line, end, &found);
 	if (!found.list.count)
 		blame_quoted(build, &place, line, end, &found);
 	if (!found.list.count && place.file && place.number)

@@ -191,6 +191,21 @@ uptime=fs/proc/uptime.c
 	is removes left-out "does not compile with it"
 }
 
+# The compiler tells of an undeclared function at its first call alone.
+@test "all commits that call what a left-out commit declares are left out at once" {
+	commit 'base' $uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/' \
+		fs/proc/internal.h 's/^static inline bool pde_is_permanent/static inline int pp_extra(void) { return 5; }\n&/'
+	commit 'first' fs/proc/generic.c 's/^\tde->size = size;/\tde->size = size + pp_extra();/'
+	commit 'second' fs/proc/generic.c 's/^\tde->uid = uid;/\tde->uid = uid;\n\tde->size += pp_extra();/'
+	commit 'apart' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/'
+	build 0 --leave-out
+	is base left-out 'refused [init-changed]'
+	is first left-out 'does not compile with it'
+	is second left-out 'does not compile with it'
+	is apart live ''
+	[ "$(sed -n 's/^\(first\|second\): .*\(generic.c:[0-9]*\).*/\2/p' commits | uniq | wc -l)" -eq 1 ]
+}
+
 # With all commits, the header says the same in other words; without the second, it does not.
 @test "units to which a header matters only when a commit is left out" {
 	# Nothing of it is kept from another run.
