@@ -3,6 +3,7 @@
  * The layout of a transition, made before each attempt: where the calls of each site will go,
  * what is written for that, and, if the machine is to be stopped, in which code no task may be.
  */
+#include <linux/cpumask.h>
 #include <linux/list.h>
 #include <linux/slab.h>
 
@@ -205,6 +206,45 @@ static int layout_site(struct transition *tr, const struct pp_func *func, u64 at
 	return ret;
 }
 
+/*
+ * The function of @patch in which an offline CPU may be, or NULL. No stack shows where such a CPU
+ * is. If it were in a patch's function, the module could be unloaded under it.
+ */
+static const struct pp_func *layout_find_offline(const struct pp_patch *patch)
+{
+	unsigned int i;
+
+	for (i = 0; pp_arch.stack.offline_in && i < patch->nr_funcs; i++)
+		if (patch->funcs[i].old_addr && pp_arch.stack.offline_in(patch->funcs[i].old_addr))
+			return &patch->funcs[i];
+	return NULL;
+}
+
+bool pp_layout_has_offline(void)
+{
+	return !cpumask_equal(cpu_online_mask, cpu_present_mask);
+}
+
+/*
+ * Return: 0, -EAGAIN for a look, or -EBUSY (logged). A CPU may go offline after this, so the stop
+ * asks again.
+ */
+static int layout_check_offline(struct transition *tr)
+{
+	unsigned int i;
+
+	tr->offline = tr->enable ? layout_find_offline(tr->patch) : NULL;
+	for (i = 0; i < tr->nr_off && !tr->offline; i++)
+		tr->offline = layout_find_offline(tr->off[i]);
+	if (!tr->offline || !pp_layout_has_offline())
+		return 0;
+	if (tr->look_only)
+		return -EAGAIN;
+	pr_notice("%s: cannot be switched while a processor is offline, which may be in %s\n",
+		  tr->patch->name, tr->offline->name);
+	return -EBUSY;
+}
+
 static int layout_patch(struct transition *tr, const struct pp_patch *patch, u64 attempt)
 {
 	unsigned int i;
@@ -247,7 +287,7 @@ int pp_layout_make(struct transition *tr)
 	int ret;
 
 	went_live |= tr->live;
-	ret = layout_make_room(tr);
+	ret = layout_check_offline(tr) ?: layout_make_room(tr);
 	if (ret)
 		return ret;
 	attempts++;

@@ -6,6 +6,8 @@
 #ifndef POKEPATCH_LAYOUT_H
 #define POKEPATCH_LAYOUT_H
 
+#include <linux/types.h>
+
 struct transition;
 
 /*
@@ -15,5 +17,8 @@ struct transition;
  * Return: 0, -ERANGE if a target cannot be reached, -EBUSY or -EIO (logged), or -ENOMEM.
  */
 int pp_layout_make(struct transition *tr);
+
+/* Is a CPU present and offline? The answer holds while the hotplug lock is held. Any context. */
+bool pp_layout_has_offline(void);
 
 #endif /* POKEPATCH_LAYOUT_H */

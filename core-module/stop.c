@@ -28,6 +28,7 @@
 #include "entry.h"
 #include "history.h"
 #include "kernel_symbols.h"
+#include "layout.h"
 #include "pp_patch.h"
 #include "pp_time.h"
 #include "record.h"
@@ -290,6 +291,12 @@ int pp_stop(struct transition *tr)
 	tr->last_stop = ktime_get_ns();
 	tr->max_stop_ns = (u64)READ_ONCE(max_stop_us) * NSEC_PER_USEC;
 	pp_text_lock();
+	/* No CPU goes offline while the lock is held. */
+	if (tr->offline && pp_layout_has_offline()) {
+		pp_text_unlock();
+		pp_text_unmap(&tr->text);
+		return -EAGAIN;
+	}
 	pp_stop_machine_cpuslocked(stop_section, tr, cpu_online_mask);
 	pp_text_unlock();
 	pp_text_unmap(&tr->text);

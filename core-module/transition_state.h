@@ -53,6 +53,7 @@ struct transition {
 	unsigned int nr_flips;
 	struct pp_text text;	/* what the flips write */
 	unsigned int nr_funcs;	/* of all patches that are switched */
+	const struct pp_func *offline; /* an offline CPU may be in it; NULL: in none of them */
 	struct pp_busy busy;
 	unsigned int max_ranges; /* room in busy.range */
 	struct pp_scan scan;

@@ -586,8 +586,8 @@ static void blame_quoted(const struct build *build, const struct error_place *pl
 }
 
 /*
- * Errors that a compiler reports only for the first use of a name.  Each other use that a commit has
- * added would be an error in its turn.
+ * Errors that a compiler reports only for the first use of a name.  Each other use that a commit
+ * has added would be an error in its turn.
  */
 static const struct {
 	const char *text;

@@ -71,6 +71,12 @@ struct pp_arch_stack {
 	 * authentication).  NULL: it adds nothing.  Any context.
 	 */
 	unsigned long (*code_address)(unsigned long word);
+
+	/*
+	 * Can a CPU that is offline be executing the kernel function at @func? Its stack cannot be
+	 * walked. NULL: such a CPU executes nothing of the kernel. Any context.
+	 */
+	bool (*offline_in)(unsigned long func);
 };
 
 #endif /* POKEPATCH_ARCH_PP_ARCH_STACK_H */

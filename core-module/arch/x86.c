@@ -168,6 +168,16 @@ static const struct pp_needed x86_needed[] __pp_needed = {
 	PP_NEED_ADDRESS(return_to_handler, x86.ftrace_end),
 	PP_NEED_ADDRESS(srso_alias_safe_ret, x86.srso_return, .optional = true),
 	PP_NEED_ADDRESS(arch_rethook_trampoline, x86.rethook, .optional = true),
+	/* For x86_offline_in(). */
+	PP_NEED_ADDRESS(native_play_dead, x86.offline[0], .optional = true),
+	PP_NEED_ADDRESS(hlt_play_dead, x86.offline[1], .optional = true),
+	PP_NEED_ADDRESS(mwait_play_dead, x86.offline[2], .optional = true),
+	PP_NEED_ADDRESS(mwait_play_dead_cpuid_hint, x86.offline[3], .optional = true),
+	PP_NEED_ADDRESS(arch_cpu_idle_dead, x86.offline[4], .optional = true),
+	PP_NEED_ADDRESS(cpuidle_play_dead, x86.offline[5], .optional = true),
+	PP_NEED_ADDRESS(acpi_idle_play_dead, x86.offline[6], .optional = true),
+	PP_NEED_ADDRESS(sev_es_play_dead, x86.offline[7], .optional = true),
+	PP_NEED_ADDRESS(xen_pv_play_dead, x86.offline[8], .optional = true),
 	/* For writing text (x86_breaks.c, x86_poke.c). */
 	PP_NEED_FUNCTION(x86_text_poke_queue, x86.text_poke_queue, .optional = true),
 	PP_NEED_FUNCTION(x86_text_poke_finish, x86.text_poke_finish, .optional = true),
@@ -381,6 +391,19 @@ static void x86_return_early(struct pt_regs *regs, long value)
 }
 NOKPROBE_SYMBOL(x86_return_early);
 
+/* --- CPUs that are offline ---------------------------------------------------------- */
+
+/* Such a CPU stands in a loop, in one of these functions or in one that they call. */
+static bool x86_offline_in(unsigned long func)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(x86.offline); i++)
+		if (x86.offline[i] == func)
+			return true;
+	return false;
+}
+
 /* --- counted calls ------------------------------------------------------------------ */
 
 static bool x86_counts_calls(void)
@@ -485,5 +508,6 @@ const struct pp_arch pp_arch = {
 	.stack = {
 		.walk = x86_stack_walk,
 		.pointer = x86_stack_pointer,
+		.offline_in = x86_offline_in,
 	},
 };

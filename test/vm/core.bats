@@ -214,3 +214,42 @@ switch_rounds() {
 		pokepatch unload proc-version
 	'
 }
+
+@test "a patch of what offline processors run waits until there is none" {
+	needs hotplug
+	[ "$arch" = x86_64 ] || skip "$arch has no code that offline processors run"
+	cat >"$BATS_TEST_TMPDIR/offline.patch" <<-'END'
+		--- a/arch/x86/kernel/smpboot.c
+		+++ b/arch/x86/kernel/smpboot.c
+		@@ -1890,6 +1890,7 @@
+		 void native_play_dead(void)
+		 {
+		 	play_dead_common();
+		+	barrier_data(&jiffies_64);
+		 	tboot_shutdown(TB_SHUTDOWN_WFS);
+		 
+		 	mwait_play_dead();	/* Only returns on failure */
+	END
+	with_patches "$example" "$BATS_TEST_TMPDIR/offline.patch"
+	guest "${patched[@]}" <<-'END'
+		cpu() { echo "$2" >/sys/devices/system/cpu/cpu$1/online; }
+		message="cannot be switched while a processor is offline, which may be in native_play_dead"
+		cpu 1 0
+		refused pokepatch load "$(patch_file offline)"
+		has log "$(dmesg | tail -n 3)" "$message"
+		# Other patches do not mind.
+		pokepatch load "$(patch_file proc-version)"
+		pokepatch unload proc-version
+		cpu 1 1
+		pokepatch load "$(patch_file offline)"
+		cpu 2 0
+		refused pokepatch disable offline
+		has log "$(dmesg | tail -n 3)" "$message"
+		refused pokepatch unload offline
+		same enabled "$(file offline enabled)" 1
+		cpu 2 1
+		pokepatch unload offline
+		cpu 1 0
+		cpu 1 1
+	END
+}
