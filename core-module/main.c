@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 
 #include "core_print.h"
+#include "crash.h"
 #include "exiting.h"
 #include "ftrace.h"
 #include "guard.h"
@@ -58,11 +59,16 @@ static int __init pp_init(void)
 	ret = pp_trace_entry_file_init();
 	if (ret)
 		goto err_modules;
+	ret = pp_crash_init();
+	if (ret)
+		goto err_trace_entry;
 #ifdef POKEPATCH_DEBUG
 	pr_notice("this is the debug build, whose checks can be switched off: for test machines only\n");
 #endif
 	return 0;
 
+err_trace_entry:
+	pp_trace_entry_file_exit();
 err_modules:
 	pp_modules_exit();
 err_others:
@@ -103,6 +109,7 @@ static void __exit pp_wait_for_sites(void)
 
 static void __exit pp_exit(void)
 {
+	pp_crash_exit();
 	pp_trace_entry_file_exit();
 	pp_wait_for_sites();
 	pp_modules_exit();

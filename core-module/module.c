@@ -13,6 +13,8 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -421,15 +423,10 @@ static int module_patch_coming(struct module *mod, const struct pokepatch_image 
 			goto err;
 		}
 	}
-	if (!strcmp(patch->name, "version")) {
-		pr_err("module %s is refused: a patch cannot be called version\n", mod->name);
-		ret = -EINVAL;
-		goto err;
-	}
 	ret = module_attach_present(patch) ?: pp_markers_add(patch);
 	if (ret)
 		goto err;
-	list_add_tail(&patch->list, &pp_patches);
+	list_add_tail_rcu(&patch->list, &pp_patches);
 	pp_record_module_born(patch);
 	return 0;
 err:
@@ -441,9 +438,10 @@ err:
 static void module_patch_going(struct pp_patch *patch)
 {
 	pp_record_module_dies(patch);
-	list_del(&patch->list);
+	list_del_rcu(&patch->list);
 	module_detach_all(patch);
 	pp_markers_del(patch);
+	synchronize_rcu(); /* crash.c */
 	pp_patch_free(patch);
 	/* Unregistering waits for all tasks: do it once, here, and not at each disable. */
 	if (list_empty(&pp_patches))

@@ -86,7 +86,7 @@ enum pp_state {
  * visible to other tasks.
  */
 struct pp_patch {
-	struct list_head list;	/* pp_patches; pp_mutex */
+	struct list_head list;	/* pp_patches; pp_mutex; an oops reads it under RCU */
 	struct module *mod;
 	const struct pokepatch_image *image;
 	const char *name;

@@ -90,6 +90,7 @@ static void transition_commit_patch(struct transition *tr, struct pp_patch *patc
 		else
 			list_del_init(&func->on);
 	}
+	/* An oops that reads the list meanwhile (crash.c) may miss patches, but finds its end. */
 	if (on)
 		list_move_tail(&patch->list, &pp_patches);
 	WRITE_ONCE(patch->enabled, on);

@@ -256,8 +256,8 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	'
 }
 
-@test "kexec and reboot, with patches enabled in every mode and one being enabled" {
-	needs kexec-file
+# kernel_image - path of the guest's kernel.
+kernel_image() {
 	local release image
 	release=$(kernel_release)
 	image=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image
@@ -266,6 +266,13 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	else
 		image+=/usr/lib/modules/$release/vmlinuz
 	fi
+	echo "$image"
+}
+
+@test "kexec and reboot, with patches enabled in every mode and one being enabled" {
+	needs kexec-file
+	local image
+	image=$(kernel_image)
 	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,dummy-setup,sleeper}.patch
 	guest "${patched[@]}" --module dummy --file "$image:/boot/vmlinuz" \
 		--program "$(test_program kexec)" --program "$(test_program nonblock)" <<<"$words"'
@@ -478,4 +485,46 @@ disable_after_all() {
 		pokepatch unload sleepers
 		rmmod pokepatch
 	'
+}
+
+@test "an oops names the patch, its level and its function, and so does a crash dump" {
+	needs kexec
+	local image
+	image=$(kernel_image)
+	cat >"$BATS_TEST_TMPDIR/oopses.patch" <<-'END'
+		--- a/fs/proc/version.c
+		+++ b/fs/proc/version.c
+		@@ -9,5 +9,6 @@
+		 
+		 static int version_proc_show(struct seq_file *m, void *v)
+		 {
+		+	BUG_ON(m->count == 0 && current->comm[0] == 'd');
+		 	seq_printf(m, linux_proc_banner,
+		 		utsname()->sysname,
+	END
+	with_patches "$patches/agree-1.patch" "$BATS_TEST_TMPDIR/oopses.patch"
+	guest "${patched[@]}" --memory 1024 --append "crashkernel=320M panic_on_oops=1" \
+		--expect '^kernel BUG at fs/proc/version.c:12!' --expect '^pokepatch: patch agree_1 is enabled, level 1$' \
+		--expect '^pokepatch: the oops is in patch oopses, level 2, function version_proc_show$' \
+		--file "$image:/boot/vmlinuz" --program "$(test_program kexec)" <<<"$words"'
+		if [ -e /proc/vmcore ]; then
+			echo "== in the dump"
+			# The script itself is in there, too, and must not match.
+			strings /proc/vmcore | grep -o -e "pokepatch: the oops is in patch oopses, level [2], function version_proc_show" \
+				-e "pokepatch: patch agree_1 is enabled, level [1]" | sort -u
+			exit 0
+		fi
+		pokepatch load "$(patch_file agree-1)"
+		pokepatch load "$(patch_file oopses)"
+		cat /proc/version
+		cd /
+		find . -xdev | cpio -o -H newc >/run/initramfs
+		kexec --crash /boot/vmlinuz /run/initramfs
+		dd if=/proc/version
+	'
+	sed '1,/^== in the dump/d' "$guest_output" >"$BATS_TEST_TMPDIR/told"
+	diff - "$BATS_TEST_TMPDIR/told" <<-'END'
+		pokepatch: patch agree_1 is enabled, level 1
+		pokepatch: the oops is in patch oopses, level 2, function version_proc_show
+	END
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kexec KERNEL INITRAMFS WORD... - boot another kernel, after an orderly shutdown of this one.  Its
- * command line is that of this kernel, followed by the words.
+ * kexec [--crash] KERNEL INITRAMFS WORD... - boot another kernel, after an orderly shutdown of this
+ * one, or when this one crashes.  Its command line is that of this kernel, followed by the words.
  */
 #include <fcntl.h>
+#include <linux/kexec.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/reboot.h>
@@ -24,8 +25,13 @@ int main(int argc, char **argv)
 {
 	char line[4096] = "";
 	int kernel, initramfs, proc, i;
+	unsigned long flags = 0;
 	ssize_t length;
 
+	if (argc > 1 && !strcmp(argv[1], "--crash")) {
+		flags = KEXEC_FILE_ON_CRASH;
+		argv++, argc--;
+	}
 	if (argc < 3)
 		return 1;
 	kernel = open(argv[1], O_RDONLY);
@@ -41,8 +47,10 @@ int main(int argc, char **argv)
 		strcat(line, " ");
 		strcat(line, argv[i]);
 	}
-	if (syscall(SYS_kexec_file_load, kernel, initramfs, strlen(line) + 1, line, 0))
+	if (syscall(SYS_kexec_file_load, kernel, initramfs, strlen(line) + 1, line, flags))
 		return fail("kexec: kexec_file_load");
+	if (flags)
+		return 0;
 	sync();
 	reboot(RB_KEXEC);
 	return fail("kexec: reboot");
