@@ -11,6 +11,7 @@
 #include "diff/judge_types.h"
 #include "diff/promoted.h"
 #include "diff/select.h"
+#include "diff/sleepers.h"
 #include "object/debuginfo.h"
 
 static void add_function(const struct selection *selection, struct diff_result *result,
@@ -200,6 +201,7 @@ static struct error *run(struct selection *selection, struct diff_result *ret)
 	TRY(select_changes(selection));
 	TRY(describe(selection, ret));
 	types_judge(selection, &ret->types);
+	sleepers_warn(selection);
 	if (refusals_fatal(selection->refusals) > before || !selection->included.count ||
 	    !options->out)
 		return NULL;

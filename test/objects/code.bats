@@ -96,6 +96,22 @@ load helpers
 	warned "address-escapes callback"
 }
 
+@test "functions that put their task to sleep, before the change or after it: a warning" {
+	compare <<-'END'
+		void schedule(void); void wait_for_completion(void *); void mutex_lock(void *);
+		__attribute__((cold)) void rare(void);
+		NEW(static __attribute__((noinline)) void newer(void) { schedule(); })
+		int slept(int x) { OLD(schedule();) return x; }
+		int sleeps(void *c) { NEW(wait_for_completion(c);) return 1; }
+		int both(int x) { schedule(); return x OLD(+ 1) NEW(+ 2); }
+		int in_cold(int x) { if (x) { rare(); schedule(); } return x OLD(+ 1) NEW(+ 2); }
+		int locks(void *m) { mutex_lock(m); NEW(newer();) return 1; }
+		int same(int x) { schedule(); return x; }
+	END
+	carries "slept changed" "sleeps changed" "both changed" "in_cold changed" "locks changed" "newer new"
+	warned "may-block both" "may-block in_cold" "may-block sleeps" "may-block slept"
+}
+
 @test "new global function, used by nobody here" {
 	compare <<-'END'
 		int f(int x) { return x; }
