@@ -383,18 +383,6 @@ static bool arm64_may_be_probe(const u8 *at)
 	       le32_to_cpu(READ_ONCE(*(const __le32 *)at)) == BRK_KPROBE;
 }
 
-/*
- * The link register has no authentication code yet.  The branch that led here may have set BTYPE,
- * which must not meet the caller's next instruction.
- */
-static void arm64_return_early(struct pt_regs *regs, long value)
-{
-	regs->regs[0] = value;
-	regs->pc = regs->regs[30];
-	regs->pstate &= ~PSR_BTYPE_MASK;
-}
-NOKPROBE_SYMBOL(arm64_return_early);
-
 /* --- stacks ----------------------------------------------------------------------- */
 
 /* Linux 6.7 renamed the macro. */
@@ -553,7 +541,6 @@ const struct pp_arch pp_arch = {
 		.was = arm64_probe_was,
 		.reach = INSN_SIZE,
 		.may_be = arm64_may_be_probe,
-		.return_early = arm64_return_early,
 	},
 	.live = {
 		.method = POKEPATCH_HISTORY_STORE,

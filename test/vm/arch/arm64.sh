@@ -47,7 +47,7 @@ arch_last_words='>R *modprobe'
 arch_hang_command=
 
 arch_lacks=(
-	direct livepatch bpf nmi preempt-modes entry-probes others near-modules tail-calls
+	direct livepatch bpf nmi preempt-modes entry-probes guard others near-modules tail-calls
 	split-entries rcu-tasks kexec exact-live
 	data-symbols cold-parts optimised-probes hang-report unwinder suspend
 )
