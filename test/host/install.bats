@@ -146,15 +146,13 @@ install_it() { # FILE [OPTION...]
 	done
 	grep -qx 'Before=network-pre.target sysinit.target .*' <<<"$lines"
 	if grep -E '^(RequiredBy|Before=.*local-fs)' <<<"$lines"; then return 1; fi
-	if command -v systemd-analyze >/dev/null; then
-		sed "s|/usr/sbin|$dest/usr/sbin|" "$file" >"$BATS_TEST_TMPDIR/pokepatch.service"
-		run systemd-analyze verify --man=no "$BATS_TEST_TMPDIR/pokepatch.service"
-		echo "$output"
-		[ "$status" -eq 0 ]
-		[ -z "$output" ]
-		# The conditions, on a kernel with the switch and one without.
-		systemd-analyze condition 'ConditionKernelCommandLine=!pokepatch=off'
-	fi
+	sed "s|/usr/sbin|$dest/usr/sbin|" "$file" >"$BATS_TEST_TMPDIR/pokepatch.service"
+	run systemd-analyze verify --man=no "$BATS_TEST_TMPDIR/pokepatch.service"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	# The conditions, on a kernel with the switch and one without.
+	systemd-analyze condition 'ConditionKernelCommandLine=!pokepatch=off'
 	make -s -C "$top" uninstall DESTDIR="$dest" PREFIX=/usr
 	[ -z "$(find "$dest" -name '*.service')" ]
 }

@@ -172,6 +172,42 @@ load helpers
 }
 
 @test "harness: an accelerator is used only after a guest ran under it" {
-	run -0 "$vm" accel
-	[[ $output =~ ^(kvm|tcg):\  ]]
+	local tree=$BATS_TEST_TMPDIR/tree item
+	mkdir -p "$tree/build" "$BATS_TEST_TMPDIR/bin"
+	# Its own build folder, which keeps the verdict, and a file in place of KVM's device.
+	ln -s "$top/test" "$tree/test"
+	for item in "$top"/build/*; do
+		[ "${item##*/}" = vm ] || ln -s "$item" "$tree/build/"
+	done
+	export POKEPATCH_KVM=$BATS_TEST_TMPDIR/kvm
+	if [ -n "$cross" ]; then
+		run -0 "$tree/test/vm/vm" accel
+		[[ $output == "tcg: the guest is $arch, this machine "* ]]
+		return
+	fi
+	run -0 "$tree/test/vm/vm" accel
+	[ "$output" = "tcg: $POKEPATCH_KVM is not there for us" ]
+	touch "$POKEPATCH_KVM"
+	# QEMU, but what it is to run under KVM it runs under TCG; or it fails.
+	cat >"$BATS_TEST_TMPDIR/bin/$arch_qemu" <<-END
+		#!/bin/bash
+		args=()
+		for arg; do
+			[ "\$arg" != kvm ] || { [ -e "$BATS_TEST_TMPDIR/works" ] || exit 1; arg=tcg,thread=single; }
+			[ "\$arg" != host ] || arg=${arch_cpu_tcg[1]}
+			args+=("\$arg")
+		done
+		exec "$(command -v "$arch_qemu")" "\${args[@]}"
+	END
+	chmod +x "$BATS_TEST_TMPDIR/bin/$arch_qemu"
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH
+	run -0 "$tree/test/vm/vm" accel
+	[ "$output" = "tcg: $POKEPATCH_KVM is there, but a trial guest did not run under it" ]
+	touch "$BATS_TEST_TMPDIR/works"
+	# The verdict holds.
+	run -0 "$tree/test/vm/vm" accel
+	[[ $output == tcg:* ]]
+	rm "$tree"/build/vm/accel-*
+	run -0 "$tree/test/vm/vm" accel
+	[ "$output" = "kvm: a trial guest ran under KVM" ]
 }

@@ -10,7 +10,7 @@ arch_kbuild=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
 arch_syscall=__arm64_
 # Without the memory window above 4 GB, of which the kernel complains that it is large.
 arch_machine=(-M virt,highmem=off)
-arch_kvm=/dev/kvm
+arch_kvm=${POKEPATCH_KVM:-/dev/kvm}
 arch_cpu_kvm=(-cpu host)
 # Without pointer authentication, which takes TCG long to compute; with it and BTI:
 # --cpu max,pauth-impdef=on

@@ -151,7 +151,7 @@ choose_accel() {
 # In a subshell: its options and folders are its own.
 kvm_trial() (
 	modules=() programs=() files=() append=() disk='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
-	work=$work/trial out=$work/trial
+	out=$work/trial work=$out
 	mkdir -p "$work"
 	trap clean_up EXIT
 	echo 'exit 42' >"$work/script"
