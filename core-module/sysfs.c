@@ -63,8 +63,8 @@ void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
 /* --- enabled ------------------------------------------------------------------- */
 
 /*
- * `enabled` is a binary file only because the write of such a file gets the struct file, and
- * with it O_NONBLOCK. It reads like any other file.
+ * All files that can be written are binary files, because the write of such a file gets the struct
+ * file, and with it who opened it; `enabled` needs O_NONBLOCK, too. They read like other files.
  */
 static ssize_t pp_sysfs_enabled_read(struct file *file, struct kobject *kobj,
 				     pp_bin_attribute *attr, char *buf, loff_t off,
@@ -227,7 +227,7 @@ static ssize_t pp_sysfs_stack_order_show(struct kobject *kobj, struct kobj_attri
 
 /* Files that hold one number of the patch, which is read when a switch begins or has ended. */
 struct pp_number {
-	struct kobj_attribute attr;
+	struct bin_attribute attr;
 	size_t offset;		/* in struct pp_patch */
 	unsigned int max;
 };
@@ -237,21 +237,26 @@ static unsigned int *pp_sysfs_number(struct kobject *kobj, const struct pp_numbe
 	return (void *)pp_sysfs_patch(kobj) + number->offset;
 }
 
-static ssize_t pp_sysfs_number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_number_read(struct file *file, struct kobject *kobj,
+				    pp_bin_attribute *attr, char *buf, loff_t off, size_t count)
 {
 	const struct pp_number *number = container_of(attr, struct pp_number, attr);
+	char text[sizeof("4294967295\n")];
+	const int length = scnprintf(text, sizeof(text), "%u\n",
+				     READ_ONCE(*pp_sysfs_number(kobj, number)));
 
-	return sysfs_emit(buf, "%u\n", READ_ONCE(*pp_sysfs_number(kobj, number)));
+	return memory_read_from_buffer(buf, count, &off, text, length);
 }
 
-static ssize_t pp_sysfs_number_store(struct kobject *kobj, struct kobj_attribute *attr,
-				     const char *buf, size_t count)
+/* kernfs_fop_write_iter() puts a NUL behind what is written to any file. */
+static ssize_t pp_sysfs_number_write(struct file *file, struct kobject *kobj,
+				     pp_bin_attribute *attr, char *buf, loff_t off, size_t count)
 {
 	const struct pp_number *number = container_of(attr, struct pp_number, attr);
 	unsigned int value;
 	int ret = kstrtouint(buf, 10, &value);
 
-	if (!pp_may_switch())
+	if (!pp_may_switch_by(file))
 		return -EPERM;
 	if (ret || value > number->max)
 		return -EINVAL;
@@ -261,7 +266,7 @@ static ssize_t pp_sysfs_number_store(struct kobject *kobj, struct kobj_attribute
 
 #define PP_NUMBER(name, most)                                                                  \
 	{                                                                                      \
-		.attr = __ATTR(name, 0644, pp_sysfs_number_show, pp_sysfs_number_store),       \
+		.attr = __BIN_ATTR(name, 0644, pp_sysfs_number_read, pp_sysfs_number_write, 0), \
 		.offset = offsetof(struct pp_patch, name) +                                    \
 			  BUILD_BUG_ON_ZERO(!__same_type(((struct pp_patch *)0)->name,         \
 							 unsigned int)),                       \
@@ -288,25 +293,33 @@ static ssize_t pp_sysfs_build_id_show(struct kobject *kobj, struct kobj_attribut
 	return sysfs_emit(buf, "%*phN\n", (int)vmlinux->build_id_len, vmlinux->build_id);
 }
 
-static ssize_t pp_sysfs_replace_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_replace_read(struct file *file, struct kobject *kobj,
+				     pp_bin_attribute *attr, char *buf, loff_t off, size_t count)
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
-	ssize_t ret;
+	char *text = NULL;
+	ssize_t ret = 0;
 
 	mutex_lock(&patch->report_lock);
-	ret = patch->replaces ? sysfs_emit(buf, "%s\n", patch->replaces) : 0;
+	if (patch->replaces)
+		text = kasprintf(GFP_KERNEL, "%s\n", patch->replaces);
+	if (text)
+		ret = memory_read_from_buffer(buf, count, &off, text, strlen(text));
+	else if (patch->replaces)
+		ret = -ENOMEM;
 	mutex_unlock(&patch->report_lock);
+	kfree(text);
 	return ret;
 }
 
 /* While this patch is disabled: the patches that the next 1 to `enabled` switches off. */
-static ssize_t pp_sysfs_replace_store(struct kobject *kobj, struct kobj_attribute *attr,
-				      const char *buf, size_t count)
+static ssize_t pp_sysfs_replace_write(struct file *file, struct kobject *kobj,
+				      pp_bin_attribute *attr, char *buf, loff_t off, size_t count)
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	int ret;
 
-	if (!pp_may_switch())
+	if (!pp_may_switch_by(file))
 		return -EPERM;
 	if (down_trylock(&patch->op))
 		return -EBUSY;
@@ -314,6 +327,9 @@ static ssize_t pp_sysfs_replace_store(struct kobject *kobj, struct kobj_attribut
 	up(&patch->op);
 	return ret ?: count;
 }
+
+static struct bin_attribute bin_attr_replace =
+	__BIN_ATTR(replace, 0644, pp_sysfs_replace_read, pp_sysfs_replace_write, 0);
 
 /*
  * A line for each marker, see pp_markers_show(). The buffer has more room than asked for,
@@ -345,24 +361,26 @@ static struct kobj_attribute stack_order_attr =
 	__ATTR(stack_order, 0444, pp_sysfs_stack_order_show, NULL);
 static struct kobj_attribute stop_ns_attr = __ATTR(stop_ns, 0444, pp_sysfs_stop_ns_show, NULL);
 static struct kobj_attribute build_id_attr = __ATTR(build_id, 0444, pp_sysfs_build_id_show, NULL);
-static struct kobj_attribute replace_attr =
-	__ATTR(replace, 0644, pp_sysfs_replace_show, pp_sysfs_replace_store);
 
 static struct attribute *patch_attrs[] = {
 	&state_attr.attr,
 	&stop_ns_attr.attr,
 	&build_id_attr.attr,
-	&replace_attr.attr,
 	&error_attr.attr,
 	&stack_order_attr.attr,
-	&numbers[NUMBER_TIMEOUT_MS].attr.attr,
-	&numbers[NUMBER_RETRY_MS].attr.attr,
-	&numbers[NUMBER_EVICT].attr.attr,
 	NULL,
 };
 
-static pp_bin_attribute *patch_bin_attrs[] = { &bin_attr_enabled, &bin_attr_blocked_by,
-						    &bin_attr_markers, NULL };
+static pp_bin_attribute *patch_bin_attrs[] = {
+	&bin_attr_enabled,
+	&bin_attr_blocked_by,
+	&bin_attr_markers,
+	&bin_attr_replace,
+	&numbers[NUMBER_TIMEOUT_MS].attr,
+	&numbers[NUMBER_RETRY_MS].attr,
+	&numbers[NUMBER_EVICT].attr,
+	NULL,
+};
 
 static const struct attribute_group patch_group = {
 	.attrs = patch_attrs,
@@ -394,31 +412,35 @@ static struct pp_func *pp_sysfs_func(struct kobject *kobj)
  * The mode that the function is switched in, and the tracers and probes that have no effect
  * because of that. While it is not hooked: the mode that was asked for.
  */
-static ssize_t pp_sysfs_mode_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+static ssize_t pp_sysfs_mode_read(struct file *file, struct kobject *kobj,
+				  pp_bin_attribute *attr, char *buf, loff_t off, size_t count)
 {
 	const struct pp_func *func = pp_sysfs_func(kobj);
 	const struct pp_mode *mode = READ_ONCE(func->mode);
 	const unsigned int shadows = READ_ONCE(func->shadows);
-	char text[64];
+	char text[96];
+	int len;
 
-	if (!mode)
-		return sysfs_emit(buf, "%s\n", pp_mode_name(READ_ONCE(func->want)));
-	if (!shadows)
-		return sysfs_emit(buf, "%s\n", mode->name);
-	pp_shadows_show(shadows, text, sizeof(text));
-	return sysfs_emit(buf, "%s,shadows:%s\n", mode->name, text);
+	len = scnprintf(text, sizeof(text), "%s",
+			mode ? mode->name : pp_mode_name(READ_ONCE(func->want)));
+	if (mode && shadows) {
+		len += scnprintf(text + len, sizeof(text) - len, ",shadows:");
+		len += pp_shadows_show(shadows, text + len, sizeof(text) - len);
+	}
+	len += scnprintf(text + len, sizeof(text) - len, "\n");
+	return memory_read_from_buffer(buf, count, &off, text, len);
 }
 
 /* Ask for a mode, while the patch is disabled. */
-static ssize_t pp_sysfs_mode_store(struct kobject *kobj, struct kobj_attribute *attr,
-				   const char *buf, size_t count)
+static ssize_t pp_sysfs_mode_write(struct file *file, struct kobject *kobj,
+				   pp_bin_attribute *attr, char *buf, loff_t off, size_t count)
 {
 	struct pp_func *func = pp_sysfs_func(kobj);
 	struct pp_patch *patch = func->patch;
 	u32 mode;
 	int ret = pp_mode_parse(buf, &mode);
 
-	if (!pp_may_switch())
+	if (!pp_may_switch_by(file))
 		return -EPERM;
 	if (ret)
 		return ret;
@@ -469,8 +491,8 @@ static ssize_t pp_sysfs_new_size_show(struct kobject *kobj, struct kobj_attribut
 	return sysfs_emit(buf, "%u\n", pp_sysfs_func(kobj)->desc->new_size);
 }
 
-static struct kobj_attribute mode_attr =
-	__ATTR(mode, 0644, pp_sysfs_mode_show, pp_sysfs_mode_store);
+static struct bin_attribute bin_attr_mode =
+	__BIN_ATTR(mode, 0644, pp_sysfs_mode_read, pp_sysfs_mode_write, 0);
 static struct bin_attribute bin_attr_old_addr =
 	__BIN_ATTR(old_addr, 0400, pp_sysfs_old_addr_read, NULL, 0);
 static struct bin_attribute bin_attr_new_addr =
@@ -479,10 +501,11 @@ static struct kobj_attribute old_size_attr = __ATTR(old_size, 0444, pp_sysfs_old
 static struct kobj_attribute new_size_attr = __ATTR(new_size, 0444, pp_sysfs_new_size_show, NULL);
 
 static struct attribute *func_attrs[] = {
-	&mode_attr.attr, &old_size_attr.attr, &new_size_attr.attr, NULL,
+	&old_size_attr.attr, &new_size_attr.attr, NULL,
 };
 
-static pp_bin_attribute *func_bin_attrs[] = { &bin_attr_old_addr, &bin_attr_new_addr, NULL };
+static pp_bin_attribute *func_bin_attrs[] = { &bin_attr_mode, &bin_attr_old_addr, &bin_attr_new_addr,
+					     NULL };
 
 static const struct attribute_group func_group = {
 	.attrs = func_attrs,

@@ -186,18 +186,21 @@ load_is_refused() { # FILE STATUS TEXT
 		pokepatch load "$(patch_file proc-version)"
 		folder=$(sysfs proc-version enabled)
 		folder=${folder%/*}
-		for file in $folder/enabled $folder/timeout_ms $folder/replace \
-			$folder/vmlinux/version_proc_show,1/mode /sys/module/pokepatch/parameters/stop_share \
+		for file in $folder/enabled $folder/timeout_ms $folder/retry_ms $folder/evict $folder/replace \
+			$pokepatch/policy $folder/vmlinux/version_proc_show,1/mode /sys/module/pokepatch/parameters/stop_share \
 			/sys/module/pokepatch/parameters/history_kb; do
 			if writes $file 5; then
 				die "$file was written without CAP_SYS_MODULE"
 			fi
 			has "the error for $file" "$(cat /tmp/error)" "Operation not permitted"
 		done
-		if nonblock "$(sysfs proc-version enabled)" 0 plain 2>/tmp/error; then
-			die "a file was written that was opened without CAP_SYS_MODULE"
-		fi
-		has "the error" "$(cat /tmp/error)" "Operation not permitted"
+		for file in $folder/enabled $folder/timeout_ms $folder/retry_ms $folder/evict $folder/replace \
+			$folder/vmlinux/version_proc_show,1/mode $pokepatch/policy; do
+			if nonblock $file 0 plain 2>/tmp/error; then
+				die "$file was written, which was opened without CAP_SYS_MODULE"
+			fi
+			has "the error for $file" "$(cat /tmp/error)" "Operation not permitted"
+		done
 		same "enabled" "$(file proc-version enabled)" 1
 
 		blocked_by=$(sysfs proc-version blocked_by)
