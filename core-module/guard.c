@@ -7,10 +7,10 @@
  * never run.  The same holds, in every mode, for a probe in the body of an old function.  The guard
  * has them fail with -EBUSY instead.
  *
- * The guard has a kprobe at the first instruction of each function of the kernel through which
- * they come.  Its handler makes that function return -EBUSY before it has done anything.  Function
- * tracers come by name instead.  They cannot select a claimed function, which ftrace takes for
- * disabled.
+ * The guard has a kprobe at the start of each function of the kernel through which they come,
+ * behind the function's ftrace site, where nothing is on the stack yet.  Its handler makes that
+ * function return -EBUSY before it has done anything.  Function tracers come by name instead.  They
+ * cannot select a claimed function so, which ftrace takes for disabled.
  *
  * The handler runs in the task that attaches, in a breakpoint's exception, with preemption off.
  * That keeps each site that pp_site_find() returns, and it takes no lock.  So a patch may claim a
@@ -18,10 +18,12 @@
  * (kprobes/enabled in debugfs), nor on a machine without pp_arch.probe.return_early.  In all these
  * cases the watch still reports users that have no effect.
  */
+#include <linux/bpf.h>
 #include <linux/errno.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "arch/pp_arch.h"
 #include "core_print.h"
@@ -48,8 +50,9 @@ NOKPROBE_SYMBOL(guard_claims);
 /* Have the probed function return -EBUSY.  Return: 1, which tells kprobes so. */
 static int guard_refuse(struct pt_regs *regs, const char *what, unsigned long at)
 {
-	pr_notice_ratelimited("%s %pS is refused to %s[%d]: it would have no effect, since a patch has the calls\n",
-			      what, (void *)at, current->comm, task_pid_nr(current));
+	pr_notice_ratelimited("%s %pS is refused to %*pE[%d]: it would have no effect, since a patch has the calls\n",
+			      what, (void *)at, (int)strnlen(current->comm, TASK_COMM_LEN),
+			      current->comm, task_pid_nr(current));
 	pp_arch.probe.return_early(regs, -EBUSY);
 	return 1;
 }
@@ -91,6 +94,21 @@ static int guard_heard_filters(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 NOKPROBE_SYMBOL(guard_heard_filters);
+
+#ifdef CONFIG_BPF_SYSCALL
+/*
+ * bpf_trampoline_link_prog(link, trampoline, ...).  Some kernels ignore what ftrace_set_filter_ip()
+ * returns here, or have the filter of an earlier program still, or have another filter.
+ */
+static int guard_heard_trampoline(struct kprobe *probe, struct pt_regs *regs)
+{
+	const struct bpf_trampoline *trampoline = (void *)regs_get_kernel_argument(regs, 1);
+	const unsigned long ip = pp_arch.entry.site((unsigned long)trampoline->func.addr);
+
+	return ip && guard_claims(ip) ? guard_refuse(regs, "a BPF program of", ip) : 0;
+}
+NOKPROBE_SYMBOL(guard_heard_trampoline);
+#endif
 
 /* arch_prepare_kprobe_ftrace(probe): a probe at a site. */
 static int guard_heard_site_probe(struct kprobe *probe, struct pt_regs *regs)
@@ -138,6 +156,9 @@ static struct guard {
 } guards[] = {
 	{ &pp_kernel.ftrace_set_filter_ip, { .pre_handler = guard_heard_filter } },
 	{ &pp_kernel.ftrace_set_filter_ips, { .pre_handler = guard_heard_filters } },
+#ifdef CONFIG_BPF_SYSCALL
+	{ &pp_kernel.bpf_trampoline_link_prog, { .pre_handler = guard_heard_trampoline } },
+#endif
 	{ &pp_kernel.arch_prepare_kprobe_ftrace, { .pre_handler = guard_heard_site_probe } },
 	{ &pp_kernel.arch_prepare_kprobe, { .pre_handler = guard_heard_probe } },
 };
@@ -166,6 +187,28 @@ void pp_guard_init(void)
 		pr_notice("some users of patched functions are reported and not refused: %ps cannot be probed (%d)\n",
 			  (void *)*guards[i].func, ret);
 		guards[i].probe.addr = NULL;
+	}
+}
+
+bool pp_guard_is_own(const struct kprobe *probe)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(guards); i++)
+		if (probe == &guards[i].probe)
+			return true;
+	return false;
+}
+
+void pp_guard_patched(unsigned long start, unsigned long size)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(guards); i++) {
+		if (!guards[i].probe.addr || *guards[i].func - start >= size)
+			continue;
+		pr_notice("a patch changes %ps: users of patched functions that come through it are reported and not refused\n",
+			  (void *)start);
 	}
 }
 

@@ -3,13 +3,30 @@
 #ifndef POKEPATCH_GUARD_H
 #define POKEPATCH_GUARD_H
 
+#include <linux/types.h>
+
 #include "ftrace.h"
+
+struct kprobe;
 
 /* May sleep.  The guard leaves out what the kernel or the machine has no means for. */
 #if PP_HAS_FTRACE
 void pp_guard_init(void);
 void pp_guard_exit(void);
+/* Is @probe one of the guard's?  Any context. */
+bool pp_guard_is_own(const struct kprobe *probe);
+/* The function at @start, of @size bytes, is changed by a patch that is loaded. */
+void pp_guard_patched(unsigned long start, unsigned long size);
 #else
+static inline bool pp_guard_is_own(const struct kprobe *probe)
+{
+	return false;
+}
+
+static inline void pp_guard_patched(unsigned long start, unsigned long size)
+{
+}
+
 static inline void pp_guard_init(void)
 {
 }

@@ -49,6 +49,8 @@ static const struct pp_needed kernel_needed[] __pp_needed = {
 			 .optional = true),
 	PP_NEED_ADDRESS(ftrace_set_filter_ip, pp_kernel.ftrace_set_filter_ip, .optional = true),
 	PP_NEED_ADDRESS(ftrace_set_filter_ips, pp_kernel.ftrace_set_filter_ips, .optional = true),
+	PP_NEED_ADDRESS(bpf_trampoline_link_prog, pp_kernel.bpf_trampoline_link_prog,
+			.optional = true),
 	PP_NEED_ADDRESS(arch_prepare_kprobe, pp_kernel.arch_prepare_kprobe, .optional = true),
 	PP_NEED_ADDRESS(arch_prepare_kprobe_ftrace, pp_kernel.arch_prepare_kprobe_ftrace,
 			.optional = true),

@@ -106,7 +106,7 @@ struct pp_kernel {
 	unsigned long notes, notes_end;
 	unsigned long per_cpu_end;	/* per-CPU symbols are offsets below this */
 	/* functions that guard.c probes; each may be 0 */
-	unsigned long ftrace_set_filter_ip, ftrace_set_filter_ips;
+	unsigned long ftrace_set_filter_ip, ftrace_set_filter_ips, bpf_trampoline_link_prog;
 	unsigned long arch_prepare_kprobe, arch_prepare_kprobe_ftrace;
 
 	const u8 *build_id;		/* in the notes */

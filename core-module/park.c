@@ -11,6 +11,7 @@
  * Kernel threads, and tasks that sleep uninterruptibly, stay where they are.
  */
 #include <linux/atomic.h>
+#include <linux/freezer.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/moduleparam.h>
@@ -22,8 +23,10 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/task_work.h>
 #include <linux/wait.h>
+#include <linux/xarray.h>
 
 #include "access.h"
 #include "core_print.h"
@@ -71,10 +74,17 @@ void pp_park_init(struct pp_park *park, enum pp_evict evict)
 {
 	*park = (struct pp_park){ .evict = evict, .due = jiffies, .period = EVICT_PERIOD };
 	INIT_LIST_HEAD(&park->tasks);
+	xa_init(&park->asked);
 	if (evict != PP_EVICT_LATER)
 		return;
 	park->period = msecs_to_jiffies(READ_ONCE(ask_after_ms));
 	park->due += park->period;
+}
+
+void pp_park_deinit(struct pp_park *park)
+{
+	pp_park_release(park);
+	xa_destroy(&park->asked);
 }
 
 bool pp_park_is_due(struct pp_park *park)
@@ -83,7 +93,6 @@ bool pp_park_is_due(struct pp_park *park)
 	if (!park->period || !list_empty(&park->tasks) || time_before(jiffies, park->due))
 		return false;
 	park->due = jiffies + park->period;
-	park->rounds++;
 	return true;
 }
 
@@ -143,15 +152,41 @@ static struct task_struct *park_get_task(const struct pp_busy_task *busy)
 	return task;
 }
 
-/* Init must never be killed, and a task that is exiting, or will be, needs no signal. */
-static bool park_may_kill(struct task_struct *task)
+static void *park_value(const struct pp_busy_task *busy)
 {
-	return !is_global_init(task) && !(task->flags & PF_EXITING) && !fatal_signal_pending(task);
+	return xa_mk_value(busy->start_time & LONG_MAX);
+}
+
+/* Without memory for it, the task is not killed before it was asked once more. */
+static void park_remember(struct pp_park *park, const struct pp_busy_task *busy)
+{
+	if (park->evict == PP_EVICT_KILL)
+		xa_store(&park->asked, busy->pid, park_value(busy), GFP_KERNEL | __GFP_NOWARN);
+}
+
+/*
+ * Was @busy asked to leave before, and is it certainly in the way?  A task whose stack is
+ * unreliable may be elsewhere.  A frozen task cannot leave, and init must not be killed.  A task
+ * that exits, or is about to, needs no signal.
+ */
+static bool park_may_kill(struct pp_park *park, const struct pp_busy_task *busy,
+			  struct task_struct *task)
+{
+	return xa_load(&park->asked, busy->pid) == park_value(busy) && busy->addr &&
+	       !freezing(task) && !is_global_init(task) && !(task->flags & PF_EXITING) &&
+	       !fatal_signal_pending(task);
+}
+
+static void park_kill(struct task_struct *task, const struct pp_busy_task *busy, const char *name)
+{
+	/* A task may give itself any name, also one with lines of its own. */
+	pr_notice("%s: kills %*pE[%d], which was asked to leave and has not\n", name,
+		  (int)strlen(busy->comm), busy->comm, busy->pid);
+	send_sig(SIGKILL, task, 1);
 }
 
 void pp_park_ask(struct pp_park *park, const struct pp_scan *scan, const char *name)
 {
-	const bool kill = park->evict == PP_EVICT_KILL && park->rounds > 1;
 	unsigned int i;
 
 	for (i = 0; i < scan->nr_busy_tasks; i++) {
@@ -161,12 +196,10 @@ void pp_park_ask(struct pp_park *park, const struct pp_scan *scan, const char *n
 			continue;
 		/* Neither kernel threads nor io_uring's workers ever return to user mode. */
 		if (task != current && !(task->flags & (PF_KTHREAD | PF_IO_WORKER))) {
-			if (kill && park_may_kill(task)) {
-				pr_notice("%s: kills %s[%d], which was asked to leave and has not\n",
-					  name, scan->busy_task[i].comm, scan->busy_task[i].pid);
-				send_sig(SIGKILL, task, 1);
-			}
+			if (park_may_kill(park, &scan->busy_task[i], task))
+				park_kill(task, &scan->busy_task[i], name);
 			park_ask(park, task);
+			park_remember(park, &scan->busy_task[i]);
 		}
 		put_task_struct(task);
 	}

@@ -4,6 +4,7 @@
 #define POKEPATCH_PARK_H
 
 #include <linux/list.h>
+#include <linux/xarray.h>
 
 struct pp_scan;
 
@@ -11,7 +12,7 @@ struct pp_scan;
 enum pp_evict {
 	PP_EVICT_LATER,	/* it asks them to leave after ask_after_ms */
 	PP_EVICT_ASK,	/* it asks them at once */
-	PP_EVICT_KILL,	/* likewise, and kills those that are still there when it asks again */
+	PP_EVICT_KILL,	/* likewise, and kills those of them that are there when it asks again */
 };
 
 struct pp_park {
@@ -19,11 +20,12 @@ struct pp_park {
 	enum pp_evict evict;
 	unsigned long due;	/* jiffies: when to ask next */
 	unsigned long period;	/* jiffies between two times; 0: never ask */
-	unsigned int rounds;	/* how often it has asked */
+	struct xarray asked;	/* PP_EVICT_KILL: start times of the tasks it asked, by PID */
 };
 
 /* All of these may sleep. */
 void pp_park_init(struct pp_park *park, enum pp_evict evict);
+void pp_park_deinit(struct pp_park *park);
 /* Should the attempt that begins now ask, if tasks are in its way? */
 bool pp_park_is_due(struct pp_park *park);
 /*

@@ -24,6 +24,7 @@
 #include "direct.h"
 #include "entry.h"
 #include "ftrace.h"
+#include "guard.h"
 #include "module.h"
 #include "others.h"
 #include "policy.h"
@@ -128,6 +129,7 @@ int pp_site_get(struct pp_func *func)
 	}
 	site->newest = func->patch;
 	pp_others_patched(func->old_addr, func->sym->size);
+	pp_guard_patched(func->old_addr, func->sym->size);
 	site->users++;
 	func->site = site;
 	return 0;

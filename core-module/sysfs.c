@@ -90,7 +90,7 @@ static void pp_sysfs_switched(struct pp_patch *patch, bool enable, int ret)
 
 	if (!ret)
 		WRITE_ONCE(patch->evict, PP_EVICT_LATER);
-	patch->retry_due = ret == -EBUSY && ms;
+	patch->retry_due = ret && patch->state == PP_BLOCKED && ms;
 	patch->retry_enable = enable;
 	if (patch->retry_due)
 		mod_delayed_work(workqueue, &patch->retry, msecs_to_jiffies(ms));
@@ -102,9 +102,13 @@ static void pp_sysfs_retry_work(struct work_struct *work)
 	bool enable;
 	int ret;
 
-	/* The holder of op switches the patch, and decides anew whether to try again. */
-	if (down_trylock(&patch->op))
+	/* The holder of op may only write another file, or fail to replace the patch. */
+	if (down_trylock(&patch->op)) {
+		if (READ_ONCE(patch->retry_ms))
+			mod_delayed_work(workqueue, &patch->retry,
+					 msecs_to_jiffies(READ_ONCE(patch->retry_ms)));
 		return;
+	}
 	enable = patch->retry_enable;
 	if (!patch->retry_due || !READ_ONCE(patch->retry_ms)) {
 		patch->retry_due = false;
@@ -224,12 +228,14 @@ static ssize_t pp_sysfs_stack_order_show(struct kobject *kobj, struct kobj_attri
 }
 
 #define TIME_MAX_MS (24 * 60 * 60 * 1000)
+/* A reader of `state` should see that a switch is blocked. */
+#define RETRY_MIN_MS 100
 
 /* Files that hold one number of the patch, which is read when a switch begins or has ended. */
 struct pp_number {
 	struct bin_attribute attr;
 	size_t offset;		/* in struct pp_patch */
-	unsigned int max;
+	unsigned int min, max;	/* and 0 */
 };
 
 static unsigned int *pp_sysfs_number(struct kobject *kobj, const struct pp_number *number)
@@ -258,27 +264,28 @@ static ssize_t pp_sysfs_number_write(struct file *file, struct kobject *kobj,
 
 	if (!pp_may_switch_by(file))
 		return -EPERM;
-	if (ret || value > number->max)
+	if (ret || (value && value < number->min) || value > number->max)
 		return -EINVAL;
 	WRITE_ONCE(*pp_sysfs_number(kobj, number), value);
 	return count;
 }
 
-#define PP_NUMBER(name, most)                                                                  \
-	{                                                                                      \
+#define PP_NUMBER(name, least, most)							\
+	{										\
 		.attr = __BIN_ATTR(name, 0644, pp_sysfs_number_read, pp_sysfs_number_write, 0), \
-		.offset = offsetof(struct pp_patch, name) +                                    \
-			  BUILD_BUG_ON_ZERO(!__same_type(((struct pp_patch *)0)->name,         \
-							 unsigned int)),                       \
-		.max = (most),                                                                 \
+		.offset = offsetof(struct pp_patch, name) +				\
+			  BUILD_BUG_ON_ZERO(!__same_type(((struct pp_patch *)0)->name,	\
+							 unsigned int)),		\
+		.min = (least),								\
+		.max = (most),								\
 	}
 
 enum { NUMBER_TIMEOUT_MS, NUMBER_RETRY_MS, NUMBER_EVICT };
 
 static struct pp_number numbers[] = {
-	[NUMBER_TIMEOUT_MS] = PP_NUMBER(timeout_ms, TIME_MAX_MS),
-	[NUMBER_RETRY_MS] = PP_NUMBER(retry_ms, TIME_MAX_MS),
-	[NUMBER_EVICT] = PP_NUMBER(evict, PP_EVICT_KILL),
+	[NUMBER_TIMEOUT_MS] = PP_NUMBER(timeout_ms, 0, TIME_MAX_MS),
+	[NUMBER_RETRY_MS] = PP_NUMBER(retry_ms, RETRY_MIN_MS, TIME_MAX_MS),
+	[NUMBER_EVICT] = PP_NUMBER(evict, 0, PP_EVICT_KILL),
 };
 
 static ssize_t pp_sysfs_stop_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)

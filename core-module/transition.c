@@ -439,7 +439,7 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 
 static void transition_deinit(struct transition *tr)
 {
-	pp_park_release(&tr->park); /* If the last attempt has asked tasks to leave. */
+	pp_park_deinit(&tr->park);
 	kfree(tr->stoppers);
 	kfree(tr->cpus);
 	kvfree(tr->text.poke);
@@ -516,6 +516,7 @@ static int transition_try(struct transition *tr)
 		long left, share, wait;
 
 		tr->ask = pp_park_is_due(&tr->park);
+		tr->scan.late = false;
 		ret = transition_attempt(tr);
 		if (!tr->ask)
 			pp_park_release(&tr->park);
@@ -607,7 +608,8 @@ static void transition_conclude(struct transition *tr, int ret)
 		.stop_ns = ret ? 0 : tr->stop_ns,
 		.functions = ret ? 0 : tr->nr_flips,
 	};
-	bool blocked = ret == -EBUSY && patch->report_len && !tr->cancelled;
+	const bool late = ret == -EBUSY && tr->scan.late;
+	bool blocked = ret == -EBUSY && (patch->report_len || late) && !tr->cancelled;
 
 	if (tr->nr_stops)
 		pr_debug("%s: %u stops, the last %llu ns after the start, %llu ns in those before it\n",
@@ -620,12 +622,12 @@ static void transition_conclude(struct transition *tr, int ret)
 		pr_info("%s: %s, %u function%s, the machine stopped for %llu us\n", patch->name,
 			what, tr->nr_flips, pp_plural(tr->nr_flips),
 			div_u64(tr->stop_ns, NSEC_PER_USEC));
+	else if (late)
+		pr_notice("%s: cannot be %s: too many tasks run for a stop of no more than max_stop_us\n",
+			  patch->name, what);
 	else if (blocked)
 		pr_notice("%s: cannot be %s: tasks are in the way, see /sys/kernel/pokepatch/%s/blocked_by\n",
 			  patch->name, what, patch->name);
-	else if (ret == -EBUSY && tr->scan.late)
-		pr_notice("%s: cannot be %s: too many tasks run for a stop of no more than max_stop_us\n",
-			  patch->name, what);
 	else if (put_off)
 		pr_info("%s: not yet %s, as tasks are frozen\n", patch->name, what);
 	else

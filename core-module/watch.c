@@ -20,6 +20,7 @@
 #include "direct.h"
 #include "entry.h"
 #include "ftrace.h"
+#include "guard.h"
 #include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
@@ -60,13 +61,15 @@ int pp_shadows_show(unsigned int shadows, char *buf, size_t size)
  */
 static bool watch_probe_within(unsigned long addr, unsigned long end)
 {
+	const struct kprobe *probe;
 	bool found = false;
 
 	for (; addr < end && !found; addr++) {
 		if (!pp_arch.probe.may_be((const u8 *)addr))
 			continue;
 		preempt_disable();
-		found = pp_get_kprobe(addr);
+		probe = pp_get_kprobe(addr);
+		found = probe && !pp_guard_is_own(probe);
 		preempt_enable();
 	}
 	return found;

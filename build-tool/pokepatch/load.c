@@ -271,6 +271,15 @@ struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *re
 	return error;
 }
 
+static struct error *check_evict(const struct cli_call *call)
+{
+	const int times = cli_times(call, "evict");
+
+	if (times <= EVICT_MAX)
+		return NULL;
+	return error_new(STATUS_FAILED, "--evict is given %d times; twice is to kill", times);
+}
+
 /* Switch a loaded patch on or off, with the command's --timeout, --retry and --evict. */
 static struct error *switch_patch(struct cli_call *call, const char *name, bool on)
 {
@@ -283,9 +292,6 @@ static struct error *switch_patch(struct cli_call *call, const char *name, bool 
 		TRY(sysfs_set_time(name, "timeout_ms", timeout));
 	if (retry)
 		TRY(sysfs_set_time(name, "retry_ms", retry));
-	if (evict > EVICT_MAX)
-		return error_new(STATUS_FAILED, "--evict is given %d times; twice is to kill",
-				 evict);
 	if (evict)
 		TRY(sysfs_set_evict(name, evict));
 	error = sysfs_switch(name, on);
@@ -588,6 +594,7 @@ struct error *cli_load(struct cli_call *call)
 	_free_ char *release = NULL;
 	_free_ char *path = NULL;
 
+	TRY(check_evict(call));
 	TRY(running_release(&release));
 	if (cli_value(call, "installed"))
 		return load_installed(call, release);
@@ -614,9 +621,11 @@ struct error *cli_unload(struct cli_call *call)
 	_free_ char *module = NULL;
 	_free_ char *name = NULL;
 
+	TRY(check_evict(call));
 	TRY(sysfs_find_patch(call->arguments[0], &name));
 	TRY(require_root("unload"));
-	if (sysfs_patch_enabled(name))
+	/* The write also ends what the core would try again, which holds the module. */
+	if (sysfs_patch_enabled(name) || sysfs_patch_retries(name))
 		TRY(switch_patch(call, name, false));
 	TRY(quiet_kmod_new(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
@@ -639,8 +648,10 @@ static struct error *switch_loaded(struct cli_call *call, bool on)
 {
 	_free_ char *name = NULL;
 
+	TRY(check_evict(call));
 	TRY(sysfs_find_patch(call->arguments[0], &name));
-	if (sysfs_patch_enabled(name) == on)
+	/* If the core tries to switch it the other way, the write ends that. */
+	if (sysfs_patch_enabled(name) == on && !sysfs_patch_retries(name))
 		return error_new(STATUS_NOTHING, "patch '%s' is %s already", name,
 				 on ? "enabled" : "disabled");
 	return switch_patch(call, name, on);

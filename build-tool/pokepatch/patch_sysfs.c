@@ -165,7 +165,7 @@ static struct error *blocked_error(const char *name, bool on)
 
 	add_blockers(&lines, name);
 	if (sysfs_patch_retries(name))
-		again = xasprintf("The core tries again after %s ms, until it is.", retry);
+		again = xasprintf("The core tries again after %s ms, until it succeeds.", retry);
 	if (lines.length)
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s within %s ms, "
@@ -179,9 +179,10 @@ static struct error *blocked_error(const char *name, bool on)
 	else
 		error = error_new(STATUS_REFUSED,
 				  "patch '%s': refused [blocked]: not switched %s, because another "
-				  "user holds one of its functions, or a patch that it replaces; "
-				  "the kernel log (dmesg) names it",
-				  name, on ? "on" : "off");
+				  "user holds one of its functions, or a patch that it replaces, or "
+				  "a processor is offline, or the machine would be stopped for too "
+				  "long; the kernel log (dmesg) says which.%s%s",
+				  name, on ? "on" : "off", again ? "  " : "", again ? again : "");
 	buffer_deinit(&lines);
 	return error;
 }
@@ -264,7 +265,8 @@ bool sysfs_patch_retries(const char *name)
 	_free_ char *state = patch_attribute(name, "state");
 	_free_ char *retry = patch_attribute(name, "retry_ms");
 
-	return state && strcmp(state, "blocked") == 0 && retry && strcmp(retry, "0") != 0;
+	return state && strcmp(state, "enabled") != 0 && strcmp(state, "disabled") != 0 && retry &&
+	       strcmp(retry, "0") != 0;
 }
 
 struct error *sysfs_set_replace(const char *name, const char *names)

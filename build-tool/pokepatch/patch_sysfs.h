@@ -48,7 +48,7 @@ struct error *sysfs_set_time(const char *name, const char *attribute, const char
  */
 struct error *sysfs_set_evict(const char *name, int level);
 
-/* sysfs_patch_retries - were tasks in the way of the last switch, and will the core try again? */
+/* sysfs_patch_retries - were tasks in the way of a switch, which the core tries again? */
 bool sysfs_patch_retries(const char *name);
 
 /*

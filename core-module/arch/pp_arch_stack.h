@@ -34,8 +34,9 @@ struct pp_arch_probe {
 	bool (*may_be)(const u8 *at);
 
 	/*
-	 * @regs are those of a breakpoint at a function's first instruction. Have the function
-	 * return @value as soon as the breakpoint's handler returns. NULL: the machine cannot.
+	 * @regs are those of a breakpoint at a function's start, where it has put nothing on the
+	 * stack yet. Have the function return @value as soon as the breakpoint's handler returns.
+	 * NULL: the machine cannot.
 	 */
 	void (*return_early)(struct pt_regs *regs, long value);
 };

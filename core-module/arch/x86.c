@@ -178,6 +178,8 @@ static const struct pp_needed x86_needed[] __pp_needed = {
 	PP_NEED_ADDRESS(acpi_idle_play_dead, x86.offline[6], .optional = true),
 	PP_NEED_ADDRESS(sev_es_play_dead, x86.offline[7], .optional = true),
 	PP_NEED_ADDRESS(xen_pv_play_dead, x86.offline[8], .optional = true),
+	PP_NEED_ADDRESS(intel_idle_enter_dead, x86.offline[9], .optional = true),
+	PP_NEED_ADDRESS(acpi_processor_ffh_play_dead, x86.offline[10], .optional = true),
 	/* For writing text (x86_breaks.c, x86_poke.c). */
 	PP_NEED_FUNCTION(x86_text_poke_queue, x86.text_poke_queue, .optional = true),
 	PP_NEED_FUNCTION(x86_text_poke_finish, x86.text_poke_finish, .optional = true),

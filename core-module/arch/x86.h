@@ -42,7 +42,7 @@ struct x86_kernel {
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* a return thunk, far away from the others */
 	unsigned long rethook;			/* arch_rethook_trampoline(), or 0 */
-	unsigned long offline[9];		/* functions of x86_offline_in(), or 0 */
+	unsigned long offline[11];		/* functions of x86_offline_in(), or 0 */
 	/* For x86_breaks.c, x86_table.c and x86_poke.c, each of them or NULL. */
 	typeof(x86_text_poke_queue) *text_poke_queue;
 	typeof(x86_text_poke_finish) *text_poke_finish;

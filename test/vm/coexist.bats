@@ -10,13 +10,10 @@ statfs_patch() {
 	cat >"$BATS_TEST_TMPDIR/$1.patch" <<-END
 		--- a/security/security.c
 		+++ b/security/security.c
-		@@ -992,5 +992,5 @@
-		 
+		@@ -993,2 +993,3 @@
 		 int security_sb_statfs(struct dentry *dentry)
 		 {
-		-	return call_int_hook(sb_statfs, 0, dentry);
 		+	return -$2;
-		 }
 	END
 	echo "$BATS_TEST_TMPDIR/$1.patch"
 }
@@ -62,6 +59,7 @@ attach() {
 	kretprobe) probe r 0 ;;
 	body) probe p $body ;;
 	ops) modprobe pp_redirect at=$address ;;
+	ops-list) modprobe pp_redirect list=1 at=$address ;;
 	trace-cmd) /usr/bin/trace-cmd start -p function -l $function >/dev/null ;;
 	livepatch) modprobe pp_klp statfs=1 && until_true 60 grep -q 0 /sys/kernel/livepatch/pp_klp/transition ;;
 	second) pokepatch load "$(patch_file second)" ;;
@@ -81,7 +79,7 @@ detach() {
 	instance) rmdir $instance ;;
 	trace-cmd) /usr/bin/trace-cmd reset >/dev/null ;;
 	kprobe | kretprobe | body) unprobe ;;
-	ops) [ ! -e /sys/module/pp_redirect ] || rmmod pp_redirect ;;
+	ops | ops-list) [ ! -e /sys/module/pp_redirect ] || rmmod pp_redirect ;;
 	livepatch)
 		if [ -e /sys/kernel/livepatch/pp_klp ]; then
 			echo 0 >/sys/kernel/livepatch/pp_klp/enabled
@@ -108,7 +106,7 @@ seen() {
 		_hits=$(hits it)
 		effect >/dev/null
 		[ "$(hits it)" -gt "$_hits" ] ;;
-	ops)
+	ops | ops-list)
 		_hits=$(cat /sys/module/pp_redirect/parameters/hits)
 		effect >/dev/null
 		[ "$(cat /sys/module/pp_redirect/parameters/hits)" -gt "$_hits" ] ;;
@@ -179,7 +177,7 @@ row() {
 }
 '
 
-kinds=(function function_graph instance trace-cmd kprobe kretprobe body ops bpf-fentry bpf-fexit bpf-fmod_ret
+kinds=(function function_graph instance trace-cmd kprobe kretprobe body ops ops-list bpf-fentry bpf-fexit bpf-fmod_ret
 	bpf-kprobe bpf-perf bpf-perf-function livepatch second)
 
 # matrix MODE... - run all kinds in these modes; set $rows to their lines.
@@ -209,6 +207,7 @@ kprobe entry:patch-refused,refused direct:both,both ftrace:both,both
 kretprobe entry:patch-refused,refused direct:both,both ftrace:both,both
 body entry:told,refused direct:told,refused ftrace:told,refused
 ops entry:patch-refused,refused direct:both,both ftrace:both,both
+ops-list entry:patch-refused,refused direct:both,both ftrace:both,both
 bpf-fentry entry:patch-refused,refused direct:both,both ftrace:patch-refused,both
 bpf-fexit entry:patch-refused,refused direct:both,both ftrace:patch-refused,both
 bpf-fmod_ret entry:patch-refused,refused direct:both,both ftrace:patch-refused,both

@@ -86,7 +86,9 @@ words=$(words core-checks)
 		until_true 5 walks_few
 		echo "$_walked stacks"
 		echo 1 >$parameters/debug_walk_all
-		walks_few && die "only $_walked of all stacks"
+		walks_few || :
+		threads=$(ls -d /proc/[0-9]*/task/* | wc -l)
+		[ "$_walked" -ge $((threads + 50)) ] || die "only $_walked of all stacks, of $threads threads and 60"
 		echo 0 >$parameters/debug_walk_all
 		[ $(file proc-version enabled) = 0 ] || enabled proc-version 0
 		echo 0 >/proc/sys/kernel/panic

@@ -57,6 +57,8 @@ static struct ftrace_ops ops = {
 static char writer[] = "__text_poke";
 static unsigned long at;
 module_param(at, ulong, 0444);
+static bool list; /* give ftrace a list of sites, as fprobes do */
+module_param(list, bool, 0444);
 static unsigned int hits;
 module_param(hits, uint, 0444);
 
@@ -73,7 +75,8 @@ static int __init pp_redirect_init(void)
 	if (at) {
 		ops.func = count;
 		ops.flags = 0;
-		ret = ftrace_set_filter_ip(&ops, at, 0, 1);
+		ret = list ? ftrace_set_filter_ips(&ops, &at, 1, 0, 1) :
+			     ftrace_set_filter_ip(&ops, at, 0, 1);
 	} else {
 		ret = ftrace_set_filter(&ops, writer, strlen(writer), 1);
 	}
