@@ -7,13 +7,17 @@ load helpers
 
 # statfs_patch NAME ERROR - path of a patch with which statfs() of everything fails with ERROR.
 statfs_patch() {
+	local hook='sb_statfs, dentry'
+	[[ $(kernel_release) != 6.1.0-* ]] || hook='sb_statfs, 0, dentry'
 	cat >"$BATS_TEST_TMPDIR/$1.patch" <<-END
 		--- a/security/security.c
 		+++ b/security/security.c
-		@@ -993,2 +993,3 @@
+		@@ -993,4 +993,4 @@
 		 int security_sb_statfs(struct dentry *dentry)
 		 {
+		-	return call_int_hook($hook);
 		+	return -$2;
+		 }
 	END
 	echo "$BATS_TEST_TMPDIR/$1.patch"
 }
