@@ -94,15 +94,15 @@ static ssize_t policy_write(struct file *file, struct kobject *kobj, pp_bin_attr
 	return ret ?: count;
 }
 
-static const struct bin_attribute attribute =
+static const struct bin_attribute policy_attribute =
 	__BIN_ATTR(policy, 0644, policy_read, policy_write, 0);
 
 int __init pp_policy_init(void)
 {
-	return pp_sysfs_add_file(&attribute);
+	return pp_sysfs_add_file(&policy_attribute);
 }
 
 void pp_policy_exit(void)
 {
-	pp_sysfs_remove_file(&attribute);
+	pp_sysfs_remove_file(&policy_attribute);
 }

@@ -118,7 +118,8 @@ little_endian() { # NUMBER - of 8 bytes
 		status_is "core: $version" "proc_version: enabled" "sleeper: blocked" \
 			"sleeper: blocked by: $! cat wait_for_partner" "installed: sleeper"
 		address=$(awk '$3 == "version_proc_show" && !$4 { print "0x" $1 }' /proc/kallsyms)
-		echo "p:pp/body $(printf "0x%x" $((address + body)))" >>$tracing/kprobe_events
+		probe_body() { echo "p:pp/body $(printf "0x%x" $((address + body)))" >>$tracing/kprobe_events; }
+		unguarded probe_body
 		echo 1 >$tracing/events/pp/body/enable
 		seen() { pokepatch status | grep -q "^proc_version: without effect on version_proc_show: kprobe$"; }
 		until_true 5 seen

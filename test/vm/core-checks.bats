@@ -459,7 +459,9 @@ warns_of_ready() {
 				until_true 10 grep -q Y /sys/module/pp_stacks/parameters/waiting
 			}
 			unreliable="pp_stacks ?unreliable-stack?"
-			echo "p:pp/slot $busy" >>$tracing/kprobe_events
+			# For a page of copies of probed instructions; in a function that is patched.
+			probe_slot() { echo "p:pp/slot $busy" >>$tracing/kprobe_events; }
+			unguarded probe_slot
 			echo 1 >$tracing/events/pp/slot/enable
 			for place in __x86_return_thunk __x86_indirect_thunk_rax ftrace_caller return_to_handler \
 				srso_alias_safe_ret arch_rethook_trampoline kprobe_insn_page; do

@@ -23,7 +23,8 @@ echo entry >"$(sysfs agree-1 vmlinux/read_null,1/mode)"
 remember before
 on_1
 if can entry-probes; then
-	echo "p:pp/entry $address" >"$tracing/kprobe_events"
+	probe_entry() { echo "p:pp/entry $address" >"$tracing/kprobe_events"; }
+	unguarded probe_entry
 	echo 1 >"$tracing/events/pp/enable"
 else
 	trace

@@ -284,6 +284,22 @@ static const char *const compared[] = {
 	"arch_rethook_trampoline",
 	"__text_poke",
 	"text_poke_memcpy",
+	"ftrace_set_filter_ip",
+	"ftrace_set_filter_ips",
+	"bpf_trampoline_link_prog",
+	"arch_prepare_kprobe",
+	"arch_prepare_kprobe_ftrace",
+	"native_play_dead",
+	"hlt_play_dead",
+	"mwait_play_dead",
+	"mwait_play_dead_cpuid_hint",
+	"arch_cpu_idle_dead",
+	"cpuidle_play_dead",
+	"acpi_idle_play_dead",
+	"sev_es_play_dead",
+	"xen_pv_play_dead",
+	"intel_idle_enter_dead",
+	"acpi_processor_ffh_play_dead",
 };
 
 #define IN_LIST(list, name, prefix) in_list(list, sizeof(list) / sizeof(*list), name, prefix)
@@ -458,9 +474,14 @@ static void target_in_file(const struct module *module, const char *place, unsig
 
 /* --- where they come from --------------------------------------------------------------- */
 
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
 /*
- * The core's struct kprobe has the address of the probed instruction and of its copy, to which the
- * kernel returns from an exception.  The handlers, which it calls, are the core's.
+ * The core's struct kprobe (others.c, guard.c) has the address of the probed instruction and of its
+ * copy, to which the kernel returns from an exception.  The handlers, which it calls, are the core's.
  */
 static bool in_probe(const struct module *module, unsigned int i, uint64_t place, uint64_t word)
 {
@@ -469,7 +490,8 @@ static bool in_probe(const struct module *module, unsigned int i, uint64_t place
 	for (own = 1; own < module->nr_sections; own++)
 		if (in_section(module, own, word))
 			return false;
-	return !strncmp(place_of(module, i, place), ".bss probe+", 11);
+	return has_prefix(place_of(module, i, place), ".bss probe+") ||
+	       has_prefix(place_of(module, i, place), ".data guards+");
 }
 
 static void look_at_data(const struct module *module, unsigned int i)
