@@ -528,9 +528,12 @@ warns_of_ready() {
 			for check in on off; do
 				enabled proc-version 1
 				rm /tmp/count
+				# While kprobes is off, the core does not refuse it.
+				echo 0 >/sys/kernel/debug/kprobes/enabled
 				bpf-attach fexit version_proc_show /tmp/count &
 				bpf=$!
 				until_true 20 test -e /tmp/count
+				echo 1 >/sys/kernel/debug/kprobes/enabled
 				[ $check = on ] || check_off skip_redirect
 				enabled proc-version 0
 				held_is $((was + ($([ $check = on ] && echo 1 || echo 0)))) ||
