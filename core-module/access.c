@@ -18,14 +18,15 @@
 #include "kernel_symbols.h"
 #include "pp_patch.h"
 
-bool pp_may_switch(void)
+/* May the current task switch patches and change how? */
+static bool access_may_switch(void)
 {
 	return capable(CAP_SYS_MODULE);
 }
 
 static int access_set_uint(const char *text, const struct kernel_param *param)
 {
-	return pp_may_switch() ? param_set_uint(text, param) : -EPERM;
+	return access_may_switch() ? param_set_uint(text, param) : -EPERM;
 }
 
 const struct kernel_param_ops pp_uint_ops = {
@@ -35,7 +36,7 @@ const struct kernel_param_ops pp_uint_ops = {
 
 bool pp_may_switch_by(const struct file *file)
 {
-	return pp_may_switch() && file_ns_capable(file, &init_user_ns, CAP_SYS_MODULE);
+	return access_may_switch() && file_ns_capable(file, &init_user_ns, CAP_SYS_MODULE);
 }
 
 bool pp_may_trace(void)

@@ -16,9 +16,10 @@ extern const struct kernel_param_ops pp_uint_ops;
 	module_param_cb(name, &pp_uint_ops, &(name), 0644); \
 	__MODULE_PARM_TYPE(name, "uint")
 
-/* May the current task switch patches and change how? */
-bool pp_may_switch(void);
-/* The same, and may the task that opened @file?  It may have passed the file on to this one. */
+/*
+ * May the current task switch patches and change how, and may the task that opened @file?  That may
+ * have passed the file on to this one.
+ */
 bool pp_may_switch_by(const struct file *file);
 /* May the current task trace the kernel? */
 bool pp_may_trace(void);

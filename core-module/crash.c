@@ -4,8 +4,8 @@
  * and which patches are enabled.
  *
  * The notifier runs in die(), in any context, NMIs included, on a machine that may be broken.  So
- * it takes no lock but that of RCU's readers.  A transition on another CPU may change what it
- * reads, so it may print a patch's state of a moment before.
+ * it is an RCU reader and takes no lock.  A transition on another CPU may change a patch while the
+ * notifier reads it, and then the notifier prints the state before that change or after it.
  */
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
@@ -65,14 +65,14 @@ static int crash_notified(struct notifier_block *unused, unsigned long event, vo
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = crash_notified };
+static struct notifier_block crash_notifier = { .notifier_call = crash_notified };
 
 int __init pp_crash_init(void)
 {
-	return register_die_notifier(&notifier);
+	return register_die_notifier(&crash_notifier);
 }
 
 void pp_crash_exit(void)
 {
-	unregister_die_notifier(&notifier);
+	unregister_die_notifier(&crash_notifier);
 }

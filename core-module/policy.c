@@ -4,7 +4,7 @@
  *
  *	entry	the cheapest that the function allows.  A function in entry mode has no ftrace site
  *		while it is patched: tracers, probes, BPF programs and kernel live patches that
- *		come to it are refused (guard.c), or told of (watch.c).
+ *		come to it are refused (guard.c) or reported (watch.c).
  *	coexist	only those in which ftrace keeps the site, for machines where security agents or
  *		monitoring attach to functions at any time.  A call costs more.
  *
@@ -32,7 +32,7 @@ enum policy {
 	POLICY_COEXIST,
 };
 
-static const char *const names[] = {
+static const char *const policy_names[] = {
 	[POLICY_ENTRY] = "entry",
 	[POLICY_COEXIST] = "coexist",
 };
@@ -47,7 +47,7 @@ bool pp_policy_allows(u32 mode)
 /* Return: 0, -EINVAL for another word, or -EOPNOTSUPP if the kernel has no such ftrace. */
 static int policy_set(const char *text)
 {
-	const int new = sysfs_match_string(names, text);
+	const int new = sysfs_match_string(policy_names, text);
 
 	if (new == POLICY_COEXIST && !PP_HAS_FTRACE)
 		return -EOPNOTSUPP;
@@ -62,10 +62,10 @@ static int policy_set_param(const char *text, const struct kernel_param *param)
 }
 
 /* Only when the core is loaded: afterwards the file below is there. */
-static const struct kernel_param_ops param_ops = {
+static const struct kernel_param_ops policy_param_ops = {
 	.set = policy_set_param,
 };
-module_param_cb(policy, &param_ops, NULL, 0);
+module_param_cb(policy, &policy_param_ops, NULL, 0);
 __MODULE_PARM_TYPE(policy, "entry or coexist");
 MODULE_PARM_DESC(policy, "which modes `auto' may choose, as /sys/kernel/pokepatch/policy");
 
@@ -73,25 +73,17 @@ static ssize_t policy_read(struct file *file, struct kobject *kobj, pp_bin_attri
 			   char *buf, loff_t off, size_t count)
 {
 	char text[16];
-	const int length = scnprintf(text, sizeof(text), "%s\n", names[READ_ONCE(policy)]);
+	const int length = scnprintf(text, sizeof(text), "%s\n", policy_names[READ_ONCE(policy)]);
 
 	return memory_read_from_buffer(buf, count, &off, text, length);
 }
 
-/* Binary, because the write of such a file gets the struct file, and with it who opened it. */
+/* Binary, as all files in sysfs that can be written: sysfs.c. */
 static ssize_t policy_write(struct file *file, struct kobject *kobj, pp_bin_attribute *attr,
 			    char *buf, loff_t off, size_t count)
 {
-	char text[16] = {};
-	int ret;
-
-	if (!pp_may_switch_by(file))
-		return -EPERM;
-	if (off || count >= sizeof(text))
-		return -EINVAL;
-	memcpy(text, buf, count);
-	ret = policy_set(text);
-	return ret ?: count;
+	/* kernfs_fop_write_iter() puts a NUL behind what is written to any file. */
+	return pp_may_switch_by(file) ? policy_set(buf) ?: count : -EPERM;
 }
 
 static const struct bin_attribute policy_attribute =

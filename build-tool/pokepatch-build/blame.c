@@ -560,28 +560,38 @@ struct error_place {
 };
 
 /*
- * The names that a message quotes: 'foo', or the typographic quotes of a UTF-8 locale.  A name that
- * was removed in the function itself can be no other.
+ * The next name that a message quotes: 'foo', or with the typographic quotes of a UTF-8 locale.
+ * Moves *message behind it.  Return: the name, owned; NULL: there is no more.
  */
+static char *next_quoted(const char **message, const char *end)
+{
+	while (*message < end) {
+		const char *start = *message, *at = start;
+
+		while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
+			at++;
+		*message = at < end ? at + 1 : end;
+		if (at > start && at < end && (*at == '\'' || *at & 0x80))
+			return xstrndup(start, (size_t)(at - start));
+	}
+	return NULL;
+}
+
+/* The quoted names.  A name that was removed in the function itself can be no other. */
 static void blame_quoted(const struct build *build, const struct error_place *place,
 			 const char *message, const char *end, struct culprits *ret)
 {
-	while (message < end) {
-		const char *start = message;
+	char *word;
 
-		while (message < end && (isalnum((unsigned char)*message) || *message == '_'))
-			message++;
-		if (message > start && message < end && (*message == '\'' || *message & 0x80)) {
-			_free_ char *word = xstrndup(start, (size_t)(message - start));
-			const size_t before = ret->list.count;
+	for (; (word = next_quoted(&message, end)); free(word)) {
+		const size_t before = ret->list.count;
 
-			if (place->file && place->number && !is_keyword(word))
-				blame_removed_around(build, place->file, place->number, word, ret);
-			if (ret->list.count == before && !is_keyword(word))
-				blame_removed_word(build, place->unit, word, ret);
-		}
-		if (message < end)
-			message++;
+		if (is_keyword(word))
+			continue;
+		if (place->file && place->number)
+			blame_removed_around(build, place->file, place->number, word, ret);
+		if (ret->list.count == before)
+			blame_removed_word(build, place->unit, word, ret);
 	}
 }
 
@@ -597,20 +607,6 @@ static const struct {
 	{"call to undeclared function ", true},	     /* clang */
 	{" undeclared (first use in this function)", false},
 };
-
-/* The first name that a message quotes, or NULL.  Owned. */
-static char *quoted_name(const char *message, const char *end)
-{
-	for (; message < end; message++) {
-		const char *start = message;
-
-		while (message < end && (isalnum((unsigned char)*message) || *message == '_'))
-			message++;
-		if (message > start && message < end && (*message == '\'' || *message & 0x80))
-			return xstrndup(start, (size_t)(message - start));
-	}
-	return NULL;
-}
 
 /* The commits that added other lines with this word, in the file or in the function of a line. */
 static void blame_uses(const struct build *build, const struct error_place *place, const char *word,
@@ -637,11 +633,12 @@ static void blame_more_uses(const struct build *build, const struct error_place 
 {
 	for (size_t i = 0; i < ARRAY_SIZE(told_once); i++) {
 		_free_ char *name = NULL;
+		const char *at = message;
 
 		if (!memmem(message, (size_t)(end - message), told_once[i].text,
 			    strlen(told_once[i].text)))
 			continue;
-		name = quoted_name(message, end);
+		name = next_quoted(&at, end);
 		if (name)
 			blame_uses(build, place, name, told_once[i].in_file, ret);
 	}

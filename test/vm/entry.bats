@@ -157,7 +157,7 @@ trace_off() { echo nop >$tracing/current_tracer; }
 			pokepatch unload proc-version
 		done
 
-		echo "== a probe in the body was there before: it is told of"
+		echo "== a probe in the body was there before: the core reports it"
 		probe body $body
 		pokepatch load "$(patch_file proc-version)"
 		until_true 5 mode_is entry,shadows:kprobe

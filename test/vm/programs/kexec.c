@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kexec [--crash] KERNEL INITRAMFS WORD... - boot another kernel, after an orderly shutdown of this
- * one, or when this one crashes.  Its command line is that of this kernel, followed by the words.
+ * one, or when this one crashes.  It gets this kernel's command line, followed by the words.
  */
 #include <fcntl.h>
 #include <linux/kexec.h>
