@@ -644,25 +644,76 @@ static void blame_more_uses(const struct build *build, const struct error_place 
 	}
 }
 
-/* "fs/file.c:12:5: error: 'x' undeclared": the line, or a commit that removed x, or around it. */
-static void blame_error(const struct build *build, const struct unit *unit, const char *line,
-			size_t length, struct culprits *ret)
+/* "fs/file.c:12:5: error: ...": where that is. */
+static struct error_place place_of(const struct build *build, const struct unit *unit,
+				   const char *line, size_t length)
 {
-	const char *end = line + length;
 	const char *colon = memchr(line, ':', length);
 	const size_t skip = has_prefix(line, "./") ? strlen("./") : 0;
 	_free_ char *path = colon ? xstrndup(line + skip, (size_t)(colon - line) - skip) : NULL;
-	const struct error_place place = {
+
+	return (struct error_place){
 		.unit = unit,
 		.file = path ? changes_find(build->changes, path) : NULL,
 		.number = colon ? strtoul(colon + 1, NULL, 10) : 0,
 	};
+}
+
+/* Notes that tell where that is which an error disagrees with. */
+static const char *const pointing[] = {
+	"declared here", "defined here", "previous declaration", "previous definition", /* both */
+	"in definition of macro", "but argument is of type",	/* gcc */
+	"expanded from macro",					/* clang */
+};
+
+static bool is_pointing(const char *line, size_t length)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pointing); i++)
+		if (memmem(line, length, pointing[i], strlen(pointing[i])))
+			return true;
+	return false;
+}
+
+/*
+ * The commits that change what the notes behind an error point to.  The line is surer than all of
+ * the declaration.
+ */
+static void blame_notes(const struct build *build, const struct unit *unit, const char *line,
+			struct culprits *ret)
+{
+	for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const size_t length = strcspn(line, "\n");
+		struct error_place place;
+
+		if (memmem(line, length, " error: ", strlen(" error: ")))
+			return;
+		if (!memmem(line, length, " note: ", strlen(" note: ")) ||
+		    !is_pointing(line, length))
+			continue;
+		place = place_of(build, unit, line, length);
+		for (int around = 0; around <= 1 && !ret->list.count; around++)
+			if (place.file && place.number)
+				blame_number(build, place.file, place.number, around, ret);
+	}
+}
+
+/*
+ * The commits behind an error: they changed the line, or what the notes behind it point to, or
+ * removed a name that it quotes, or changed lines around it.
+ */
+static void blame_error(const struct build *build, const struct unit *unit, const char *line,
+			size_t length, struct culprits *ret)
+{
+	const char *end = line + length;
+	const struct error_place place = place_of(build, unit, line, length);
 	struct culprits found = {0};
 
 	if (place.file && place.number)
 		blame_number(build, place.file, place.number, false, &found);
 	if (found.list.count)
 		blame_more_uses(build, &place, line, end, &found);
+	if (!found.list.count)
+		blame_notes(build, unit, end + (*end == '\n'), &found);
 	if (!found.list.count)
 		blame_quoted(build, &place, line, end, &found);
 	if (!found.list.count && place.file && place.number)

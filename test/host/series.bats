@@ -206,6 +206,16 @@ uptime=fs/proc/uptime.c
 	[ "$(sed -n 's/^\(first\|second\): .*\(generic.c:[0-9]*\).*/\2/p' commits | uniq | wc -l)" -eq 1 ]
 }
 
+# The line that changes has no name in it; the compiler says where what it disagrees with is declared.
+@test "who changed a declaration that callers elsewhere do not fit, and who only changed its file" {
+	commit 'prototype' fs/proc/internal.h 's/^\t\t\t   bool escape);/\t\t\t   bool escape, int more);/'
+	commit 'sound' fs/proc/internal.h '$s/$/\n#define PP_SOUND "sound"/' \
+		$version 's/seq_printf(m, linux_proc_banner/seq_puts(m, PP_SOUND); &/'
+	build 0 --leave-out
+	is prototype left-out 'does not compile with it'
+	is sound live ''
+}
+
 # With all commits, the header says the same in other words; without the second, it does not.
 @test "units to which a header matters only when a commit is left out" {
 	# Nothing of it is kept from another run.
