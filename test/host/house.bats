@@ -39,6 +39,22 @@ none() {
 	[ "$(files '^test/' | wc -l)" -lt 500 ]
 }
 
+@test "the files that are to run on another architecture are there" {
+	local arch file
+	for arch in arm64 mips64el mips64r6el; do
+		(
+			# shellcheck source=../vm/arch/arm64.sh
+			. "test/vm/arch/$arch.sh"
+			[ ${#arch_short[@]} -ge 3 ]
+			[ ${#arch_tests[@]} -gt 20 ]
+			for file in "${arch_tests[@]}" "${arch_short[@]}"; do
+				[ -e "$file" ] || echo "$arch: $file"
+			done
+		)
+	done >"$BATS_TEST_TMPDIR/missing"
+	none "$BATS_TEST_TMPDIR/missing" "files of arch_tests or arch_short that are not there"
+}
+
 @test "each C file begins by saying what it is for" {
 	files '\.[chS]$' | while read -r file; do
 		awk -f test/host/comments.awk "$file" |

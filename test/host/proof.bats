@@ -26,6 +26,19 @@ setup() {
 	done
 }
 
+# `make mutate` does so with all.
+@test "what is changed in some of the modules that tests make is noticed" {
+	local patches
+	mapfile -t patches < <(printf '%s\n' "$top"/{test/mutate/patches,test/vm/patches,examples}/*.patch | "$top/test/eighth")
+	[ ${#patches[@]} -ge 4 ]
+	run "$top/test/mutate/run" -n 5 "${patches[@]}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output =~ "In all "([0-9]+)" of "([0-9]+)" changes" ]]
+	[ "${BASH_REMATCH[2]}" -ge 100 ]
+	[ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
+}
+
 # The module agrees with these parts, and so no change of the module alone can show them to be wrong.
 @test "a wrong line that the glue or modpost brings into modinfo is noticed" {
 	"$program" -q -k "$release" --keep kept -o x.ko "$top/examples/sys-uname.patch"

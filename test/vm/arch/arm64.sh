@@ -69,7 +69,7 @@ arch_tests=(
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,new-code,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )
-arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history-device}.bats)
+arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history-device,consistency}.bats)
 
 # Programs of the guest's are not this machine's.
 arch_debian=arm64

@@ -38,7 +38,7 @@ arch_tests=(
 	test/vm/arch/entry-trace.bats
 	test/vm/{consistency,entry,history-device,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,text-history,faults,core-checks,torture,examples}.bats
-	test/vm/{reload,badload,check-and-status,escapes,namespaces,verify,tracepoints,keys,carriers}.bats
+	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
 )
-arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history-device}.bats)
+arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history-device,consistency,core-checks}.bats)
