@@ -164,6 +164,26 @@ load helpers
 	run -1 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
 }
 
+@test "harness: a warning is allowed on its architecture, and for its own trace alone" {
+	local log=$BATS_TEST_TMPDIR/log allow=$BATS_TEST_TMPDIR/allow
+	printf '# a reason\n@arch arm64 mips64el\n@trace stop_this\n@no-trace pp_\n^WARNING: at smp\n' >"$allow"
+	scan() { # ARCH TRACE-LINE...
+		printf '<%s\n' '4>[ 1.0] ------------[ cut here ]------------' '4>[ 1.1] WARNING: at smp' \
+			'4>[ 1.2] CPU: 0 PID: 1' "${@:2}" '4>[ 1.9] ---[ end trace 0 ]---' >"$log"
+		awk -f "$top/test/vm/scan.awk" -v allow="$allow" -v arch="$1" "$log"
+	}
+	stopped='4>[ 1.3]  stop_this_cpu+0x1/0x2' ours='4>[ 1.4]  pp_stop+0x1/0x2'
+	run -0 scan mips64el "$stopped"
+	run -1 scan x86_64 "$stopped"
+	run -1 scan mips64el '4>[ 1.3]  other+0x1/0x2'
+	[ "$output" = "2 WARNING: at smp" ]
+	run -1 scan mips64el "$stopped" "$ours"
+	[ "$output" = "2 WARNING: at smp" ]
+	printf '# a reason\n@no-such-word\n^x\n' >"$allow"
+	run -1 scan mips64el "$stopped"
+	[[ $output == *"no such word"* ]]
+}
+
 @test "harness: every entry of the allow-list has a reason" {
 	run -0 "$vm" scan /dev/null
 	sed '/^#/d' "$top/test/vm/allow-list" >"$BATS_TEST_TMPDIR/bare"

@@ -3,7 +3,7 @@
 # Reads a kernel log as the console writes it with console_msg_format=syslog,
 # "<level>[ time] text", and prints what should not be there.
 #
-#	awk -f scan.awk -v allow=FILE -v expect=FILE LOG
+#	awk -f scan.awk -v allow=FILE -v expect=FILE -v arch=NAME LOG
 #
 # A line is a finding if its level is warning or worse, if it holds one of the
 # alarm words at any level, or if it is no kernel message at all.  A report
@@ -11,22 +11,42 @@
 # Not a finding: what a regular expression of the allow file matches, and what
 # one of the expect file matches (each of which must match something).
 #
+# The allow file is in paragraphs, each with a comment that gives the reason.  Above its regular
+# expressions a paragraph may have these lines, which hold for all of them:
+#	@arch NAME...		only on these architectures
+#	@trace REGEX		only for a report with such a line in its trace; of several, with all
+#	@no-trace REGEX		only for a report without
+#
 # Output: one line per finding, "LINE-NUMBER TEXT".  Exit status 1 if any.
 
-function load(file, list,	line, n, reason) {
+function load(file, list,	line, n, reason, here, with, without) {
 	n = 0
+	here = 1
 	while (file != "" && (getline line < file) > 0) {
 		if (line ~ /^[ \t]*$/) {
 			reason = 0
+			here = 1
+			with = without = ""
 		} else if (line ~ /^#/) {
 			reason = 1
-		} else {
+		} else if (list == "allow" && sub(/^@arch /, "", line)) {
+			here = index(" " line " ", " " arch " ")
+		} else if (list == "allow" && sub(/^@trace /, "", line)) {
+			with = with "\n" line
+		} else if (list == "allow" && sub(/^@no-trace /, "", line)) {
+			without = without "\n" line
+		} else if (list == "allow" && line ~ /^@/) {
+			finding(0, "allow-list: no such word: " line)
+		} else if (here) {
 			if (list == "allow" && !reason)
 				finding(0, "allow-list: no reason is given for: " line)
-			if (list == "allow")
+			if (list == "allow") {
 				allowed[++n] = line
-			else
+				traces[n] = with
+				no_traces[n] = without
+			} else {
 				expected[++n] = line
+			}
 		}
 	}
 	if (file != "")
@@ -50,15 +70,38 @@ function suspect(number, text) {
 	held_at = number
 }
 
-function is_known(text,		i) {
+# Has the report, or what there is of it, a line for each of those regular expressions?
+function has_all(patterns,	i, n, list) {
+	n = split(patterns, list, "\n")
+	for (i = 1; i <= n; i++)
+		if (list[i] != "" && body !~ list[i])
+			return 0
+	return 1
+}
+
+function has_any(patterns,	i, n, list) {
+	n = split(patterns, list, "\n")
+	for (i = 1; i <= n; i++)
+		if (list[i] != "" && body ~ list[i])
+			return 1
+	return 0
+}
+
+# whole: the text is the head of a report; 2: which ends with the log, so that lines may be missing
+function is_known(text, whole,		i) {
 	for (i = 1; i <= nr_expected; i++)
 		if (text ~ expected[i]) {
 			seen[i] = 1
 			return 1
 		}
-	for (i = 1; i <= nr_allowed; i++)
-		if (text ~ allowed[i])
+	for (i = 1; i <= nr_allowed; i++) {
+		if (text !~ allowed[i])
+			continue
+		if (traces[i] no_traces[i] == "")
 			return 1
+		if (whole && (whole == 2 || has_all(traces[i])) && !has_any(no_traces[i]))
+			return 1
+	}
 	return 0
 }
 
@@ -71,13 +114,13 @@ function is_report_detail(text) {
 	return text ~ /^(Modules linked in:|CPU: |Hardware name:|RIP: |Code: |RSP: |R[A-Z0-9]+: |FS: |CS: |CR2: |DR[0-9]: |PKRU: |Call [Tt]race:| <\/?(TASK|IRQ|NMI|SOFTIRQ|EXCEPTION)>| [? ]*[A-Za-z0-9_.]+\+0x|irq event stamp|hardirqs last|softirqs last|ORIG_RAX|Tainted:|Unloaded tainted modules:|Workqueue: |Kernel Offset: | *\? )/
 }
 
-# The first lines of a report, before the registers and the trace, are its name.
-# in_report: 1 in those lines, 2 after them, 3 after the end, where an oops prints
-# its registers once more.
-function end_of_head() {
-	if (in_report == 1 && !is_known(head))
+# The first lines of a report, before the registers and the trace, are its name.  It is judged when all of it
+# is read.  in_report: 1 in those lines, 2 after them, 3 after the end, where an oops prints its registers
+# once more.
+function judge(whole) {
+	if (head != "" && !is_known(head, whole))
 		finding(head_line, head)
-	in_report = 2
+	head = body = ""
 }
 
 BEGIN {
@@ -108,16 +151,18 @@ held != "" {
 	level = substr($0, 2, index($0, ">") - 2) % 8
 
 	if (text ~ /\[ cut here \]/) {
+		judge(1)
 		in_report = 1
-		head = ""
 		next
 	}
 	if (in_report && is_report_detail(text)) {
-		end_of_head()
+		body = body text "\n"
+		if (in_report == 1)
+			in_report = 2
 		next
 	}
 	if (in_report && text ~ /\[ end trace/) {
-		end_of_head()
+		judge(1)
 		in_report = 3
 		next
 	}
@@ -140,8 +185,7 @@ held != "" {
 }
 
 END {
-	if (in_report == 1)
-		end_of_head()
+	judge(2)
 	for (i = 1; i <= nr_expected; i++)
 		if (!(i in seen))
 			finding(0, "expected, but not in the log: " expected[i])
