@@ -73,36 +73,36 @@ void deb_extract_command(const char *deb, char *const *files, const char *root, 
 		args_addf(ret, "./%s", *files);
 }
 
-/* Run md5sum in a folder over what one line of md5sums names. */
-static struct error *check_sum(const char *line, const char *folder)
+/*
+ * Compare extracted files with the package's md5sums, if it has any.  tar ends when it has the
+ * files, so dpkg-deb may not have come to the checksum of the compressed block.
+ */
+static struct error *check_files(const char *deb, const struct args *files, const char *folder)
 {
 	_free_ char *list = xasprintf("%s/md5sums", folder);
 	const char *const argv[] = {"md5sum", "--check", "--quiet", "md5sums", NULL};
 	const struct proc_options options = {.dir = folder};
-
-	TRY(file_write(list, line, (size_t)(next_line(line) - line)));
-	return proc_check(argv, &options, NULL);
-}
-
-/*
- * Compare an extracted file with the package's md5sums, if it has any.  tar ends when it has the
- * file, so dpkg-deb may not have come to the checksum of the compressed block.
- */
-static struct error *check_file(const char *deb, const char *file, const char *folder)
-{
+	struct buffer sums = {0}, wanted = {0};
 	struct error *error = NULL;
-	struct buffer sums = {0};
-	bool found = false;
+	struct map names = {0};
 
 	TRY(read_sums(deb, &sums));
-	for (const char *p = sums.text; p && *p && !found; p = next_line(p)) {
+	for (size_t i = 0; i < files->count; i++)
+		*map_slot(&names, files->list[i]) = files->list[i];
+	for (const char *p = sums.text; p && *p; p = next_line(p)) {
 		size_t length;
-		const char *path = path_of(p, &length);
+		const char *start = path_of(p, &length);
+		_free_ char *path = xstrndup(start, length);
 
-		found = length == strlen(file) && !strncmp(path, file, length);
-		if (found)
-			error = check_sum(p, folder);
+		if (map_get(&names, path))
+			buffer_add(&wanted, p, (size_t)(next_line(p) - p));
 	}
+	if (wanted.length)
+		error = file_write(list, wanted.text, wanted.length);
+	if (!error && wanted.length)
+		error = proc_check(argv, &options, NULL);
+	map_deinit(&names);
+	buffer_deinit(&wanted);
 	buffer_deinit(&sums);
 	return error;
 }
@@ -122,29 +122,37 @@ static bool is_damaged(const char *deb)
 	return damaged && !proc_interrupted();
 }
 
-static struct error *extract_to(const char *deb, const char *file, const char *root,
+static struct error *move_file(const char *file, const char *from, const char *to)
+{
+	_free_ char *source = xasprintf("%s/%s", from, file);
+	_free_ char *target = xasprintf("%s/%s", to, file);
+	_free_ char *folder = xstrndup(target, (size_t)(strrchr(target, '/') - target));
+
+	TRY(make_dirs(folder));
+	return rename(source, target) < 0 ? error_errno("cannot make '%s'", target) : NULL;
+}
+
+static struct error *extract_to(const char *deb, const struct args *files, const char *root,
 				const char *temporary, bool *ret_damaged)
 {
-	char *const files[] = {(char *)file, NULL};
-	_free_ char *from = xasprintf("%s/%s", temporary, file);
-	_free_ char *to = xasprintf("%s/%s", root, file);
-	_free_ char *folder = xstrndup(to, strrchr(to, '/') - to);
 	struct args args = {0};
 	struct error *error;
 
-	TRY(make_dirs(folder));
-	deb_extract_command(deb, files, temporary, &args);
+	deb_extract_command(deb, files->list, temporary, &args);
 	error = proc_check((const char *const *)args.list, NULL, NULL);
 	args_deinit(&args);
 	if (error) {
 		*ret_damaged = is_damaged(deb);
 	} else {
-		error = check_file(deb, file, temporary);
+		error = check_files(deb, files, temporary);
 		*ret_damaged = error && !proc_interrupted();
 	}
 	if (error)
-		return error_prefix(error, "cannot unpack '%s' from '%s'", file, deb);
-	return rename(from, to) < 0 ? error_errno("cannot make '%s'", to) : NULL;
+		return error_prefix(error, "cannot unpack '%s'%s from '%s'", files->list[0],
+				    files->count > 1 ? " and others" : "", deb);
+	for (size_t i = 0; i < files->count; i++)
+		TRY(move_file(files->list[i], temporary, root));
+	return NULL;
 }
 
 /* Make a folder of our own; an interrupted run may have left one, and other threads have theirs. */
@@ -162,15 +170,15 @@ static struct error *make_temporary(const char *above, char **ret)
 	}
 }
 
-struct error *deb_extract_file(const char *deb, const char *file, const char *root,
-			       const char *above, bool *ret_damaged)
+struct error *deb_extract_files(const char *deb, const struct args *files, const char *root,
+				const char *above, bool *ret_damaged)
 {
 	_free_ char *temporary = NULL;
 	struct error *error, *removed;
 
 	*ret_damaged = false;
 	TRY(make_temporary(above, &temporary));
-	error = extract_to(deb, file, root, temporary, ret_damaged);
+	error = extract_to(deb, files, root, temporary, ret_damaged);
 	removed = remove_tree(temporary);
 	if (!error)
 		return removed;

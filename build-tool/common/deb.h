@@ -24,14 +24,15 @@ struct error *deb_files(const char *deb, struct args *ret);
 void deb_extract_command(const char *deb, char *const *files, const char *root, struct args *ret);
 
 /*
- * deb_extract_file - extract one file to its place below @root, in one step: others may do the same
- * at the same time.
+ * deb_extract_files - extract files to their places below @root, each in one step: others may do
+ * the same at the same time.  The package is read once.
+ * @files: paths as deb_files() gives them, at least one
  * @above: a folder in the same file system, for a temporary one whose name ends in .tmp.
  * @ret_damaged: whether an error came from a package that is cut off or of which bytes changed
- * Errors: the package has no such file, the file is not what the package's md5sums say, or the disk
- *	is full.
+ * Errors: the package has not all of the files, one is not what the package's md5sums say, or the
+ *	disk is full.  Then none is extracted, unless only a rename failed.
  */
-struct error *deb_extract_file(const char *deb, const char *file, const char *root,
-			       const char *above, bool *ret_damaged);
+struct error *deb_extract_files(const char *deb, const struct args *files, const char *root,
+				const char *above, bool *ret_damaged);
 
 #endif /* POKEPATCH_DEB_H */

@@ -18,6 +18,7 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/module_source.h"
+#include "pokepatch-build/modules.h"
 #include "pokepatch-build/object_cache.h"
 #include "pokepatch-build/shadow_tree.h"
 #include "common/proc.h"
@@ -452,8 +453,8 @@ static bool keep_object(const struct build *build, const struct jobs *jobs, size
 /* ---- running the compiler --------------------------------------------------- */
 
 /*
- * While the compilers run, read the kernel's symbols, which later phases need.  If that fails, the
- * later phase tries again and has the error.
+ * While the compilers run, read the kernel's symbols, and extract its modules, which later phases
+ * need.  If that fails, the later phase tries again and has the error.
  */
 static void read_ahead(void *data)
 {
@@ -465,6 +466,7 @@ static void read_ahead(void *data)
 			parent_read_ahead(build->comparison->vmlinux, build->units[i].source);
 	if (!build->proof_vmlinux)
 		error_destroy(proof_read_vmlinux(build->files.vmlinux, &build->proof_vmlinux));
+	modules_read_ahead(build);
 }
 
 /*

@@ -119,8 +119,14 @@ static struct error *fetch_package(struct build *build, const char *why)
 static struct error *extract(const struct build *build, const char *file, const char *root,
 			     bool *ret_damaged)
 {
-	return deb_extract_file(build->files.dbg_package, file + strlen(root) + 1, root,
-				build->files.cache, ret_damaged);
+	struct args files = {0};
+	struct error *error;
+
+	args_add(&files, file + strlen(root) + 1);
+	error = deb_extract_files(build->files.dbg_package, &files, root, build->files.cache,
+				  ret_damaged);
+	args_deinit(&files);
+	return error;
 }
 
 /*
@@ -203,6 +209,47 @@ static struct error *join_module(const struct build *build, const char *debug, c
 		TRY(debug_join(debug, module, joined));
 	*ret = take_pointer(joined);
 	return NULL;
+}
+
+/* ---- modules ahead ------------------------------------------------------------------ */
+
+/* Is the module, or its debug information, where modules_file() looks, packed or not? */
+static bool is_there(const char *file)
+{
+	_free_ char *debug = xasprintf("%s.debug", file);
+	bool found = file_exists(file) || file_exists(debug);
+
+	for (size_t i = 0; !found && i < ARRAY_SIZE(packings); i++) {
+		_free_ char *packed = xasprintf("%s%s", file, packings[i].ending);
+
+		found = file_exists(packed);
+	}
+	return found;
+}
+
+void modules_read_ahead(struct build *build)
+{
+	_free_ char *root = package_root(build);
+	struct args wanted = {0};
+	struct map seen = {0};
+	bool damaged;
+
+	for (size_t i = 0; root && build->files.dbg_package && i < build->nr_units; i++) {
+		const char *path = build->units[i].parent_path;
+		_free_ char *file = NULL;
+
+		if (!path || *path == '/' || map_get(&seen, path))
+			continue;
+		*map_slot(&seen, path) = (void *)path;
+		file = xasprintf("%s/%s", build->files.modules_dbg, path);
+		if (!is_there(file))
+			args_add(&wanted, file + strlen(root) + 1);
+	}
+	if (wanted.count)
+		error_destroy(deb_extract_files(build->files.dbg_package, &wanted, root,
+						build->files.cache, &damaged));
+	map_deinit(&seen);
+	args_deinit(&wanted);
 }
 
 /* ---- one module --------------------------------------------------------------------- */

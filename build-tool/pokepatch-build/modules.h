@@ -37,4 +37,11 @@ void module_names_add(const char *modname, const char *alone, struct args *ret);
  */
 struct error *modules_file(struct build *build, const char *path, char **ret);
 
+/*
+ * modules_read_ahead - extract all modules that the units need and that are not there, which takes
+ * about as long as one of them: the package is read once.  What fails is left to modules_file(),
+ * which tries again and has the error.
+ */
+void modules_read_ahead(struct build *build);
+
 #endif /* POKEPATCH_MODULES_H */

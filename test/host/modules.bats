@@ -74,3 +74,21 @@ built() {
 		-e 's/^\treturn perf_mux_hrtimer_restart(arg);/\tif (!arg)\n\t\treturn 1;\n&/'
 	built 0
 }
+
+# A package is read from its beginning for each, which takes seconds.
+@test "the modules of all units come out of the package at once" {
+	local real=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release own=cache/pokepatch/kernels/$release
+	mkdir -p "$own/dbg/usr/lib/debug/boot" "$own/dbg/usr/lib/debug/lib/modules/$release" bin
+	cp -rs "$real"/{fetched,headers,image,packages,source} "$own/"
+	ln -s "$real/dbg/usr/lib/debug/boot/vmlinux-$release" "$own/dbg/usr/lib/debug/boot/"
+	printf '#!/bin/sh\necho "$*" >>"%s/read"\nexec /usr/bin/dpkg-deb "$@"\n' "$PWD" >bin/dpkg-deb
+	chmod +x bin/dpkg-deb
+	XDG_CACHE_HOME=$PWD/cache PATH=$PWD/bin:$PATH run "$program" -q -k "$release" -n two -o x.ko \
+		"$top"/test/vm/patches/{brd-cleanup,dummy-setup}.patch
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(find "$own/dbg" -name '*.ko' -printf '%f ')" = "brd.ko dummy.ko " ] ||
+		[ "$(find "$own/dbg" -name '*.ko' -printf '%f ')" = "dummy.ko brd.ko " ]
+	[ "$(grep -c -e --fsys-tarfile read)" -eq 1 ]
+	[ -z "$(find "$own" -name '*.tmp')" ]
+}
