@@ -255,6 +255,11 @@ endif
 	$(Q)$(with_kernel) test/run $(if $(filter short,$(CHECK)),--short) $(if $(for_kernel),--guests)
 endif
 
+# LONG: some of it.  Each leaves its row in test/RESULTS.md.
+.PHONY: check-long
+check-long: setup ## run all that `make check` leaves out, and note it in test/RESULTS.md (a day); LONG="kasan pairs"
+	$(Q)test/check-long $(LONG)
+
 .PHONY: pairs
 pairs: setup ## run all pairs of objects from kernel sources, and print the table of constructs
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
@@ -316,6 +321,20 @@ build/fuzz/%.o: %.c Makefile $(out)/datadir
 		-fno-sanitize-recover=undefined -c -o $@ $<
 build/fuzz/fuzz_diff: $(fuzz_o) build/fuzz/test/fuzz/fuzz_diff.o
 build/fuzz/fuzz_history: $(fuzz_o) $(fuzz_history_o)
+# The core's own code, in as much of a kernel as fuzz_image.c has: its headers are empty.
+fuzz_image_c := test/fuzz/fuzz_image.c core-module/image.c
+build/fuzz/kernel/made: $(fuzz_image_c) $(wildcard core-module/*.h core-module/arch/*.h core-module/include/*.h)
+	$(Q)mkdir -p $(@D)
+	$(Q)sed -n 's|^#include <\(linux/.*\)>|\1|p' $^ | sort -u | while read -r header; do \
+		mkdir -p "$(@D)/$${header%/*}"; : >"$(@D)/$$header"; done
+	$(Q)echo '#include_next <linux/types.h>' >$(@D)/linux/types.h
+	$(Q)touch $@
+build/fuzz/fuzz_image: build/fuzz/kernel/made test/fuzz/image_edits.h
+	$(call say,LD,$@)
+	$(Q)$(FUZZ_CC) -std=gnu11 -g -O1 -Wall -Wextra -Wno-sign-compare -Wno-unused-function \
+		-D_GNU_SOURCE -D__KERNEL__ -Ibuild/fuzz/kernel -Icore-module -Icore-module/include \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ \
+		test/fuzz/fuzz_image.c
 build/fuzz/fuzz_diff build/fuzz/fuzz_history:
 	$(call say,LD,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(libraries)
@@ -323,10 +342,10 @@ build/fuzz/history-seeds: $(history_seeds_o) $(history_o) $(differ_o) $(common_o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
-fuzz_programs := $(addprefix build/fuzz/,fuzz_diff fuzz_history history-seeds)
+fuzz_programs := $(addprefix build/fuzz/,fuzz_diff fuzz_history fuzz_image history-seeds)
 
 .PHONY: fuzz
-fuzz: setup ## feed the differ, and histories' reader, with broken files for FUZZ_SECONDS (60)
+fuzz: setup ## feed the differ, histories' reader and the core's check of images broken input, FUZZ_SECONDS (60)
 	$(Q)$(MAKE) --no-print-directory $(fuzz_programs)
 	$(Q)test/fuzz/run $(FUZZ_SECONDS)
 
@@ -346,6 +365,11 @@ torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run debug
 torture: setup ## switch patches at random under load for TORTURE_SECONDS (900); TORTURE_KERNEL=debug
 	$(Q)$(MAKE) --no-print-directory all kernel core
 	$(Q)$(with_kernel) POKEPATCH_TORTURE_SECONDS=$(TORTURE_SECONDS) $(torture_with) test/vm/torture.bats
+
+.PHONY: kasan
+kasan: setup ## load a thousand broken images into a kernel with KASAN (half an hour the first time)
+	$(Q)$(MAKE) --no-print-directory all kernel build/fuzz/fuzz_image
+	$(Q)test/vm/kernels/run kasan test/vm/kernels/kasan.bats
 
 # It is of 6.12, whatever KERNEL is.
 .PHONY: own-kernel

@@ -53,16 +53,20 @@ static bool image_within_module(const struct pp_patch *patch, u64 addr, u64 size
 }
 
 static int image_check_table(const struct pp_patch *patch, const char *what, u64 addr, u32 nr,
-			     size_t entry)
+			     size_t entry, size_t align)
 {
 	if (nr > MAX_ENTRIES)
 		return reject(patch, "%u %s", nr, what);
 	if (!nr)
 		return 0;
-	if (!IS_ALIGNED(addr, sizeof(u32)) || !image_within_module(patch, addr, (u64)nr * entry))
+	if (!IS_ALIGNED(addr, align) || !image_within_module(patch, addr, (u64)nr * entry))
 		return reject(patch, "the table of %s is not in the module", what);
 	return 0;
 }
+
+#define check_table(patch, what, image, table, type)                                          \
+	image_check_table(patch, what, (image)->table, (image)->nr_##table, sizeof(type), \
+			  __alignof__(type))
 
 static int image_check_header(const struct pp_patch *patch, const struct pokepatch_image *image)
 {
@@ -90,18 +94,12 @@ static int image_check_header(const struct pp_patch *patch, const struct pokepat
 	if (!image->nr_objects || !image->nr_funcs)
 		return reject(patch, "%u parent objects, %u functions", image->nr_objects,
 			      image->nr_funcs);
-	ret = image_check_table(patch, "objects", image->objects, image->nr_objects,
-				sizeof(struct pokepatch_object));
-	ret = ret ?: image_check_table(patch, "symbols", image->symbols, image->nr_symbols,
-				       sizeof(struct pokepatch_symbol));
-	ret = ret ?: image_check_table(patch, "functions", image->funcs, image->nr_funcs,
-				       sizeof(struct pokepatch_func));
-	ret = ret ?: image_check_table(patch, "relocations", image->relocs, image->nr_relocs,
-				       sizeof(struct pokepatch_reloc));
-	ret = ret ?: image_check_table(patch, "callbacks", image->callbacks, image->nr_callbacks,
-				       sizeof(struct pokepatch_callback));
-	ret = ret ?: image_check_table(patch, "markers", image->markers, image->nr_markers,
-				       sizeof(struct pokepatch_marker));
+	ret = check_table(patch, "objects", image, objects, struct pokepatch_object);
+	ret = ret ?: check_table(patch, "symbols", image, symbols, struct pokepatch_symbol);
+	ret = ret ?: check_table(patch, "functions", image, funcs, struct pokepatch_func);
+	ret = ret ?: check_table(patch, "relocations", image, relocs, struct pokepatch_reloc);
+	ret = ret ?: check_table(patch, "callbacks", image, callbacks, struct pokepatch_callback);
+	ret = ret ?: check_table(patch, "markers", image, markers, struct pokepatch_marker);
 	if (ret)
 		return ret;
 	if (!image_within_module(patch, image->strings, image->strings_size) ||

@@ -160,7 +160,8 @@ once_per_check() {
 	) 9>"$build/locks/${file##*/}"
 }
 
-# test_module NAME - path of a module from test/vm/modules/NAME, built for the release.
+# test_module NAME - path of a module from test/vm/modules/NAME, built for the release.  One that is
+# made from NAME.c alone, with no flags of its own, needs no Kbuild.
 test_module() {
 	local release source=$top/test/vm/modules/$1 dir
 	release=$(kernel_release)
@@ -180,6 +181,7 @@ build_test_module() { # SOURCE DIR RELEASE
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "${1%/*}"/*.h "$2/"
+	[ -e "$2/Kbuild" ] || echo "obj-m := ${1##*/}.o" >"$2/Kbuild"
 	mapfile -t tools < <("$top/test/kernel-tools" "$3")
 	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034 # variables of build, which reads this
 # x86-64, with every check that finds mistakes.  build explains each variable.
 
-kernel_configs=(guest debug)
+kernel_configs=(guest linux-6.1 debug)
 kernel_targets=(bzImage)
 kernel_image=arch/x86/boot/bzImage
 kernel_image_name=vmlinuz

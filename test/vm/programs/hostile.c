@@ -9,8 +9,12 @@
  *
  * hostile --rename GOOD.ko FOLDER NAME - write one copy, a module called NAME with the same patch.
  *
+ * hostile --edits GOOD.ko FOLDER CORPUS NR - write NR copies, FOLDER/N.ko, with the changes that inputs of
+ * the fuzzer of images are (fuzz/image_edits.h): the first of the folder CORPUS, by their names.
+ *
  * A field that holds an address is changed through the addend of its relocation.
  */
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -24,15 +28,15 @@
 #include <unistd.h>
 
 #include "../../../core-module/include/pokepatch_format.h"
-
-enum table { IMAGE, OBJECTS, SYMBOLS, FUNCS, RELOCS, CALLBACKS, TEXTS };
+#include "../../../core-module/include/pokepatch_mark.h"
+#include "../../fuzz/image_edits.h"
 
 /* How to change the field's value.  The addend of an address is always added to. */
 enum change { SET, ADD };
 
 struct hostile {
 	const char *name;
-	enum table table;
+	enum image_table table;
 	size_t offset, size;
 	enum change change;
 	uint64_t value;
@@ -239,7 +243,7 @@ static size_t image_of(const struct module *m)
 	return 0;
 }
 
-static size_t table_of(const struct module *m, enum table table)
+static size_t table_of(const struct module *m, enum image_table table)
 {
 	static const size_t pointer[] = {
 		[OBJECTS] = offsetof(struct pokepatch_image, objects),
@@ -312,6 +316,91 @@ static void twice(const char *good, const char *folder, const char *name)
 	module_write(&m, folder, name);
 }
 
+/* Where the field is in the file, or 0 if the module has no such table. */
+static size_t place_of(const struct module *m, const struct image_edit *edit)
+{
+	const size_t at = image_of(m);
+	const struct pokepatch_image *image = (const void *)(m->bytes + at);
+	const struct {
+		size_t pointer, nr, entry;
+	} tables[] = {
+		[OBJECTS] = { offsetof(struct pokepatch_image, objects), image->nr_objects,
+			      sizeof(struct pokepatch_object) },
+		[SYMBOLS] = { offsetof(struct pokepatch_image, symbols), image->nr_symbols,
+			      sizeof(struct pokepatch_symbol) },
+		[FUNCS] = { offsetof(struct pokepatch_image, funcs), image->nr_funcs,
+			    sizeof(struct pokepatch_func) },
+		[RELOCS] = { offsetof(struct pokepatch_image, relocs), image->nr_relocs,
+			     sizeof(struct pokepatch_reloc) },
+		[CALLBACKS] = { offsetof(struct pokepatch_image, callbacks), image->nr_callbacks,
+				sizeof(struct pokepatch_callback) },
+		[MARKERS] = { offsetof(struct pokepatch_image, markers), image->nr_markers,
+			      sizeof(struct pokepatch_marker) },
+		[TEXTS] = { offsetof(struct pokepatch_image, texts), image->texts_size, 1 },
+		[STRINGS] = { offsetof(struct pokepatch_image, strings), image->strings_size, 1 },
+	};
+	const enum image_table table = edit->field->table;
+
+	if (table == IMAGE)
+		return at + edit->field->offset;
+	if (!tables[table].nr)
+		return 0;
+	return follow(m, at + tables[table].pointer) +
+	       edit->entry % tables[table].nr * tables[table].entry + edit->field->offset;
+}
+
+/* Places first: a change may be of what leads to the next. */
+static void apply(const struct module *m, const uint8_t *input, size_t size)
+{
+	enum { MOST = 512 };
+	struct image_edit edits[MOST];
+	size_t places[MOST], nr = 0;
+
+	for (; nr < MOST && image_edit_read(input, size, nr, &edits[nr]); nr++)
+		places[nr] = place_of(m, &edits[nr]);
+	for (size_t i = 0; i < nr; i++) {
+		Elf64_Rela *rela = edits[i].field->address ? rela_of(m, places[i]) : NULL;
+
+		if (rela)
+			rela->r_addend += edits[i].value;
+		else if (places[i] && !edits[i].field->address)
+			image_edit_number(&edits[i], m->bytes + places[i]);
+	}
+}
+
+static int is_input(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static void edits(const char *good, const char *folder, const char *corpus, int wanted)
+{
+	struct dirent **inputs;
+	int nr = scandir(corpus, &inputs, is_input, alphasort);
+
+	if (nr < wanted)
+		die("too few inputs", corpus);
+	for (int i = 0; i < wanted; i++) {
+		char path[4096], name[16];
+		uint8_t input[4096];
+		struct module m;
+		size_t size;
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%s", corpus, inputs[i]->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			die("cannot read", path);
+		size = fread(input, 1, sizeof(input), file);
+		fclose(file);
+		module_read(&m, good);
+		apply(&m, input, size);
+		snprintf(name, sizeof(name), "%d", i);
+		module_write(&m, folder, name);
+		munmap(m.bytes, m.size);
+	}
+}
+
 /* struct module begins with its state and a list.  Then comes the name that the kernel uses. */
 #define MODULE_NAME_AT 24
 #define MODULE_NAME_LEN 56
@@ -336,6 +425,10 @@ int main(int argc, char **argv)
 	}
 	if (argc == 5 && !strcmp(argv[1], "--twice")) {
 		twice(argv[2], argv[3], argv[4]);
+		return 0;
+	}
+	if (argc == 6 && !strcmp(argv[1], "--edits")) {
+		edits(argv[2], argv[3], argv[4], atoi(argv[5]));
 		return 0;
 	}
 	if (argc != 3)
