@@ -468,6 +468,28 @@ static void blame_subject(const struct build *build, const struct refusal *refus
 	free(place.path);
 }
 
+/*
+ * The commits that added lines with the word.  A header that declares a function needs none, so its
+ * lines count only if no others use the word.
+ */
+static void blame_added_word(const struct build *build, const char *word, struct culprits *ret)
+{
+	size_t author;
+
+	for (int headers = 0; headers <= 1 && !ret->list.count; headers++)
+		for (size_t i = 0; i < build->changes->files.count; i++) {
+			const struct changed_file *file = &build->changes->files.list[i];
+			const struct text_lines *lines = &file->new_lines;
+
+			if (has_suffix(file->path, ".h") != headers)
+				continue;
+			for (size_t j = 0; j < lines->count; j++)
+				if (line_has_word(&lines->list[j], word) &&
+				    line_author(build->blame, &lines->list[j], &author))
+					culprits_add(ret, author);
+		}
+}
+
 /* The commits that change headers of the unit that exports a symbol. */
 static void blame_headers(const struct build *build, const struct refusal *refusal,
 			  struct culprits *ret)
@@ -493,6 +515,9 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 		for (size_t i = 0; !types && i < ARRAY_SIZE(code_hints); i++)
 			if (!strcmp(code_hints[i].code, refusal->code))
 				blame_subject(build, refusal, code_hints[i].begins, ret);
+		/* What defined it is left out, or was never there; its users are in any unit. */
+		if (!strcmp(refusal->code, "symbol-missing"))
+			blame_added_word(build, refusal->subject, ret);
 		/* A macro or an #include may be behind it, in any header of the unit. */
 		if (types && !ret->list.count) {
 			blame_headers(build, refusal, ret);

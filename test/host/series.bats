@@ -216,6 +216,20 @@ uptime=fs/proc/uptime.c
 	is sound live ''
 }
 
+# Each unit compiles, for a header declares it.
+@test "a commit that uses what a left-out commit defines" {
+	commit 'defines' $uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/
+		s/^static int uptime_proc_show/int pp_defined(void);\nint pp_defined(void) { return 5; }\n&/'
+	commit 'declares' fs/proc/internal.h 's/^static inline bool pde_is_permanent/int pp_defined(void);\n&/' \
+		fs/proc/cmdline.c "s/seq_putc(m, .\\\\n.)/seq_puts(m, \"!\\\\n\")/"
+	commit 'uses' $version 's/^#include "internal.h"/&\n#define PP_USES/
+		s/seq_printf(m, linux_proc_banner/seq_printf(m, "%d", pp_defined()); &/'
+	build 0 --leave-out
+	is defines left-out 'refused [init-changed]'
+	is declares live ''
+	is uses left-out "refused [symbol-missing]: the new code uses 'pp_defined'"
+}
+
 # With all commits, the header says the same in other words; without the second, it does not.
 @test "units to which a header matters only when a commit is left out" {
 	# Nothing of it is kept from another run.
