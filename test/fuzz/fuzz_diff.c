@@ -5,6 +5,20 @@
  * An input is the length of the first object (32 bits, little endian), that object, and the other
  * one.  Nothing may crash, hang or leak.  The text of a refusal must be one line.  The output object
  * must be readable.
+ *
+ * corpus/ has inputs that once broke it:
+ *	message-of-two-lines	a section's name with a line feed
+ *	addend-overflow		an addend of 2^63 - 1 into a string section
+ *	string-outside		a reference to a place in front of a string section, by a function with
+ *				a static local
+ *	riscv-no-upper-part	PCREL_LO12 without a PCREL_HI20, in a section whose name has a line feed
+ *	riscv-parts-at-one-place	PCREL_HI20 and PCREL_LO12 in the same place
+ *	common-size		a common symbol of 2^63 - 1 bytes
+ *	addend-moved		an addend of nearly 2^56 to a symbol that becomes another with an offset
+ *	relocations-overlap	two relocations whose fields overlap, the first of which ends behind the
+ *				last, and behind its symbol
+ *	mips-unaligned-low	a LO16 at a place that is not a multiple of 4, less than 4 bytes behind
+ *				the start of its function
  */
 #include <elf.h>
 #include <endian.h>

@@ -3,28 +3,53 @@
 
 load ../helpers
 
-example=$top/examples/proc-version.patch
+# values VMLINUX - of pp_image.c: where two functions are, and how long, in a text of which all is skipped.
+values() {
+	local name address size text what
+	printf '#define BUILD_ID %s\n' "$(readelf -n "$1" | sed -n 's/.*Build ID: //p' | sed 's/../0x&, /g')"
+	while read -r what name; do
+		read -r address size < <(nm -S "$1" | awk -v name="$name" '$4 == name { print $1, $2 }')
+		size=$((16#$size)) text=''
+		echo "#define ${what}_OFFSET $((16#$address - 16#$(nm "$1" | awk '$3 == "_stext" { print $1 }')))"
+		echo "#define ${what}_SIZE $size"
+		for (( ; size > 255; size -= 255)); do text+='255, 0, '; done
+		echo "#define ${what}_TEXT $text$size, 0,"
+	done <<-'END'
+		VERSION version_proc_show
+		CMDLINE cmdline_proc_show
+		BANNER linux_proc_banner
+	END
+}
 
 # The fuzzer takes what reaches code, or a value, that nothing before it did (fuzz/fuzz_image.c).
 @test "of a thousand images of the fuzzer's corpus each is refused, or does no harm" {
-	local hostile=$BATS_TEST_TMPDIR/hostile corpus=$BATS_TEST_TMPDIR/corpus
-	with_patches "$example"
-	mkdir "$hostile" "$corpus"
+	local hostile=$BATS_TEST_TMPDIR/hostile corpus=$BATS_TEST_TMPDIR/corpus source=$BATS_TEST_TMPDIR/source/pp_image
+	local release kernel
+	release=$(kernel_release)
+	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
+	mkdir -p "$hostile" "$corpus" "${source%/*}"
+	cp -r "$top/test/vm/modules/pp_image" "$source"
+	values "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release" >"${source%/*}/values.h"
+	KCPPFLAGS=-I$top/core-module/include KBUILD_EXTRA_SYMBOLS=$top/build/core/$release/Module.symvers \
+		build_test_module "$source" "$BATS_TEST_TMPDIR/made" "$release"
 	"$top/build/fuzz/fuzz_image" -runs=400000 -seed=1 -max_len=256 -use_value_profile=1 \
 		-artifact_prefix="$BATS_TEST_TMPDIR/" "$corpus" >"$BATS_TEST_TMPDIR/log" 2>&1 || {
 		tail -n 20 "$BATS_TEST_TMPDIR/log"
 		return 1
 	}
-	"$(host_program hostile)" --edits "$(patch_module "$top/test/vm/patches/withdraw.patch")" \
-		"$hostile" "$corpus" 1000
-	guest "${patched[@]}" --file "$hostile" --memory 2048 --timeout 1200 \
-		--expect '^pokepatch: .* is refused: ' <<-'END'
+	"$(host_program hostile)" --edits "$BATS_TEST_TMPDIR/made/pp_image.ko" "$hostile" "$corpus" 1000
+	with_patches
+	guest "${patched[@]}" --file "$hostile" --file "$BATS_TEST_TMPDIR/made/pp_image.ko" --memory 2048 \
+		--timeout 1200 --expect '^pokepatch: .* is refused: ' <<-'END'
 		modprobe pokepatch
+		insmod /root/pp_image.ko
+		same "the good one" "$(cat $pokepatch/pp_image/state)" disabled
+		rmmod pp_image
 		refused=0 taken=0
 		for image in /root/hostile/*.ko; do
 			if insmod "$image" 2>/dev/null; then
 				taken=$((taken + 1))
-				rmmod pokepatch_withdraw
+				rmmod pp_image
 			else
 				refused=$((refused + 1))
 			fi
@@ -34,9 +59,9 @@ example=$top/examples/proc-version.patch
 		same "images" $((refused + taken)) 1000
 		[ $refused -ge 500 ] || die "few are refused: $refused"
 		# The core is as it was.
-		pokepatch load "$(patch_file proc-version)"
-		has /proc/version "$(cat /proc/version)" Live-patched
-		pokepatch unload proc-version
+		insmod /root/pp_image.ko
+		same "the good one" "$(cat $pokepatch/pp_image/state)" disabled
+		rmmod pp_image
 		rmmod pokepatch
 	END
 	say "$(grep '^== refused' "$guest_output")"

@@ -6,5 +6,3 @@ kernel_configs=(guest linux-6.1 kasan)
 kernel_targets=(bzImage)
 kernel_image=arch/x86/boot/bzImage
 kernel_image_name=vmlinuz
-# What kasan.bats patches: modules with constructors of KASAN are not made.
-kernel_make=(KASAN_SANITIZE_version.o=n KASAN_SANITIZE_cmdline.o=n)
