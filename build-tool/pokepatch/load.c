@@ -85,8 +85,11 @@ static const struct {
 	 "not permitted: CAP_SYS_MODULE is missing, or loading modules is switched off "
 	 "(kernel.modules_disabled) or locked down"},
 	{EKEYREJECTED, STATUS_FAILED,
-	 "this kernel accepts only modules signed with a key that it trusts"},
-	{ENOKEY, STATUS_FAILED, "this kernel accepts only signed modules"},
+	 "this kernel accepts only modules signed with a key that it trusts; sign the core and the "
+	 "patch with one (scripts/sign-file of the kernel's headers)"},
+	{ENOKEY, STATUS_FAILED,
+	 "this kernel accepts only signed modules, and knows no key for this one; sign the core and "
+	 "the patch with one that it trusts (scripts/sign-file of the kernel's headers)"},
 	{EBADMSG, STATUS_FAILED, "its signature is damaged"},
 	{ENOEXEC, STATUS_REFUSED,
 	 "refused [not-accepted]: it is for another kernel or core, or damaged"},

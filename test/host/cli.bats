@@ -65,3 +65,14 @@ load repository
 	[ "$status" -eq 0 ]
 	[ "$output" = "no patch is loaded, nor is the core module" ]
 }
+
+@test "mandoc has nothing to say about the pages" {
+	local pages=("$top"/man/*.[1-8])
+	[ ${#pages[@]} -ge 5 ]
+	# A machine may have no index of pages yet.
+	mandoc -T lint -W warning "${pages[@]}" >"$BATS_TEST_TMPDIR/said" || :
+	run ! grep -v 'outdated mandoc.db' "$BATS_TEST_TMPDIR/said"
+	# It would have something to say.
+	sed '/^\.Sh NAME/d' "$top/man/pokepatch.8" >"$BATS_TEST_TMPDIR/broken.8"
+	run ! mandoc -T lint -W warning "$BATS_TEST_TMPDIR/broken.8"
+}

@@ -105,6 +105,16 @@ exports() {
 	refused "section-changed __param_b"
 }
 
+@test "new code that needs a new entry in one of the kernel's tables" {
+	compare <<-'END'
+		struct tracepoint { const char *name; };
+		NEW(static struct tracepoint __attribute__((section("__tracepoints"), used)) __tracepoint_fresh = { "fresh" };)
+		const char *f(int x) { return OLD(0) NEW(__tracepoint_fresh.name + x); }
+	END
+	refused "section-changed __tracepoint_fresh" "section-needed __tracepoint_fresh"
+	grep -q "would be new in section '__tracepoints'; a new tracepoint cannot be carried" "$errors"
+}
+
 @test "an object that objtool has seen" {
 	compare <<-'END'
 		asm(".section .orc_unwind, \"a\"\n.long 1\n.previous");

@@ -234,3 +234,22 @@ load_is_refused() { # FILE STATUS TEXT
 		until_true 10 has_records
 	'
 }
+
+@test "a kernel that takes only signed modules says so, and what to do" {
+	needs module-signatures
+	with_patches "$example"
+	guest "${patched[@]}" --module dummy --append module.sig_enforce=1 <<-'END'
+		for what in "pokepatch load $(patch_file proc-version)" "modprobe pokepatch"; do
+			status=0
+			$what 2>/tmp/said || status=$?
+			cat /tmp/said
+			same "the lines of: $what" "$(wc -l </tmp/said)" 1
+			[ $status -eq 1 ] || [ "${what%% *}" = modprobe ] || die "$what: status $status"
+			lacks "the modules after: $what" "$(cat /proc/modules)" pokepatch
+			[ "${what%% *}" = modprobe ] ||
+				has "what it said" "$(cat /tmp/said)" "accepts only modules signed with a key that it trusts; sign the core and the patch"
+		done
+		# The kernel's own are taken.
+		modprobe dummy
+	END
+}
