@@ -39,6 +39,12 @@ none() {
 	[ "$(files '^test/' | wc -l)" -lt 500 ]
 }
 
+# bash ends a test for the last command of such a list alone.
+@test "no test joins two checks by &&" {
+	files '\.bats$' | xargs grep -nE '^[[:space:]]*(\[|grep |cmp )[^|]* && (\[|grep |cmp )[^|&]*$' >"$BATS_TEST_TMPDIR/joined" || :
+	none "$BATS_TEST_TMPDIR/joined" "checks of which the first cannot fail"
+}
+
 @test "the files that are to run on another architecture are there" {
 	local arch file
 	for arch in arm64 mips64el mips64r6el; do

@@ -111,7 +111,8 @@ markers_of() {
 	grep -q 'sk=%px advancing_rto=%u' x.ko
 	local name
 	for name in tcp_fragment tcp_event_new_data_sent tcp_schedule_loss_probe; do
-		grep -qa "${name}_entry" x.ko && grep -qa "${name}_return" x.ko
+		grep -qa "${name}_entry" x.ko
+		grep -qa "${name}_return" x.ko
 	done
 	# The same once more, from another folder and with a path in the source: the same bytes.
 	mkdir other && cd other

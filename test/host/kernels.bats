@@ -72,7 +72,8 @@ everything='tinyconfig olddefconfig bzImage modules modules_install'
 	done
 	[ ! -e "$tree/some.o" ]
 	run --separate-stderr "$build" debug 1.2 1
-	[ "$output" = "$release" ] && [ -z "$stderr" ]
+	[ "$output" = "$release" ]
+	[ -z "$stderr" ]
 	asks
 	# A link that is gone comes back, no more.
 	rm -r "$cache/kernels/$release"
@@ -131,7 +132,8 @@ everything='tinyconfig olddefconfig bzImage modules modules_install'
 	second=$("$copy/build" debug 1.2 1)
 	asks $everything $everything
 	[ "$first" != "$second" ]
-	[ ! -e "$cache/kernels/$first" ] && [ -e "$cache/kernels/$second" ]
+	[ ! -e "$cache/kernels/$first" ]
+	[ -e "$cache/kernels/$second" ]
 }
 
 @test "a kernel of our own is made from the source that is named, whatever else is in the cache" {

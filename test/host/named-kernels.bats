@@ -79,7 +79,8 @@ without() {
 	rm -r "$repo"
 	touch -d '2 days ago' "$cache/apt/$arch/updated"
 	series "$machine" 1.2
-	[ "$status" -eq 1 ] && [ -z "$output" ]
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
 }
 
 @test "a warning names the version, if it is not the one in test/kernels" {
@@ -97,7 +98,8 @@ without() {
 	series "$machine" "1.2.3-8-$flavour"
 	is "1.2.3-8-$flavour"
 	series "$machine" "1.2.3-99-$flavour"
-	[ "$status" -eq 1 ] && [ -z "$output" ]
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
 	[[ $stderr == *"no 'linux-image-1.2.3-99-$flavour'"* ]]
 	series --check "$machine" "1.2.3-8-$flavour"
 	is ""

@@ -128,7 +128,8 @@ followed() {
 	same "exit status" "$exit_status" 0
 	local -a out
 	mapfile -t out < <(sed -nE 's/^CASE\([^,]*, (out_[a-z0-9_]*),.*/address-escapes v_\1/p' cases.c)
-	[ ${#out[@]} -gt 0 ] && [ "$(grep -c '^CASE' cases.c)" -gt ${#out[@]} ]
+	[ ${#out[@]} -gt 0 ]
+	[ "$(grep -c '^CASE' cases.c)" -gt ${#out[@]} ]
 	warned "${out[@]}"
 }
 

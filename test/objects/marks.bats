@@ -116,7 +116,9 @@ costs() {
 	compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}"
 	without=$(until_return without.o "$1") with=$(until_return with.o "$1")
 	echo "$1: instructions to the return: $without without, $with with the marker"
-	[ "$without" -ge 1 ] && [ $((with - without)) -ge 2 ] && [ $((with - without)) -le 10 ]
+	[ "$without" -ge 1 ]
+	[ $((with - without)) -ge 2 ]
+	[ $((with - without)) -le 10 ]
 }
 
 costs_little() {

@@ -28,7 +28,9 @@ agree() {
 
 # never_mixed - it says something only if many calls fell into each version.
 never_mixed() {
-	[ "$one" -ge 100 ] && [ "$two" -ge 100 ] && [ "$mixed" -eq 0 ]
+	[ "$one" -ge 100 ]
+	[ "$two" -ge 100 ]
+	[ "$mixed" -eq 0 ]
 }
 
 # 1,000 rounds, and 200 where the time is short.

@@ -42,7 +42,8 @@ late_places() {
 	# Two addresses in dummy.ko are stored; the MTU is.
 	late=$(late_places "$patch" dummy_setup)
 	new=$(instructions "$patch" dummy_setup '[$#]0x4d2[^0-9a-f]|,1234$')
-	[ "$(wc -w <<<"$late")" -ge 2 ] && [ -n "$new" ]
+	[ "$(wc -w <<<"$late")" -ge 2 ]
+	[ -n "$new" ]
 	guest "${patched[@]}" --module dummy --expect 'pokepatch: dummy_setup: there is a probe at ' \
 		--expect 'pokepatch: module dummy is refused: ' -- "$late" "$new" <<-'END'
 		late=$1 new=$2

@@ -16,7 +16,8 @@ turns=$(words replace-turns)
 	line=$(tail -n 1 "$guest_output")
 	say "$line"
 	[[ $line =~ ^calls=[0-9]+\ one=([0-9]+)\ two=([0-9]+)\ mixed=0$ ]]
-	[ "${BASH_REMATCH[1]}" -ge 100 ] && [ "${BASH_REMATCH[2]}" -ge 100 ]
+	[ "${BASH_REMATCH[1]}" -ge 100 ]
+	[ "${BASH_REMATCH[2]}" -ge 100 ]
 	if grep "agree failed" "$guest_output"; then return 1; fi
 }
 

@@ -33,7 +33,8 @@ disassembly() {
 		done < <(sed -n '/<__ubsan_/d; s/.*\tbl\?\t.*<\([^>+]*\)>$/\1/p' <<<"$code")
 	done
 	echo "entries: ${entries[*]}"
-	[ ${#todo[@]} -ge 6 ] && [ ${#entries[@]} -ge 2 ]
+	[ ${#todo[@]} -ge 6 ]
+	[ ${#entries[@]} -ge 2 ]
 	for function in "${entries[@]}"; do
 		grep -q "^$function " "$top/build/core/$release/needed.txt"
 	done

@@ -67,7 +67,9 @@ words=$(words mips)
 		set -- \$(cat \$param/counts)
 		echo "\$*"
 		same "other results" "\$4" 0
-		[ "\$1" -gt 1000 ] && [ "\$2" -gt 1000 ] && [ "\$3" -gt 1000 ]
+		[ "\$1" -gt 1000 ]
+		[ "\$2" -gt 1000 ]
+		[ "\$3" -gt 1000 ]
 		rmmod pokepatch_slots_2 pokepatch_slots_3 pp_slots pokepatch
 	END
 	cat "$guest_output"
