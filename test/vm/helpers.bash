@@ -271,7 +271,10 @@ core_module() {
 # The debug kernel debugs all caches, and these no less.
 slub_flags=FU
 [[ ${POKEPATCH_KERNEL:-} != *-pokepatch-debug-* ]] || slub_flags=FZPU
-exact_slabs=(--append "slub_debug=$slub_flags,kmalloc-8,kmalloc-16,kmalloc-32,kmalloc-64,kmalloc-96,kmalloc-cg-8,kmalloc-cg-16,kmalloc-cg-32")
+slub_caches=kmalloc-8,kmalloc-16,kmalloc-32,kmalloc-64,kmalloc-96,kmalloc-cg-8,kmalloc-cg-16,kmalloc-cg-32
+# QEMU's Malta board passes on 255 characters of a command line.
+[[ $arch != mips* ]] || slub_caches='kmalloc-*'
+exact_slabs=(--append "slub_debug=$slub_flags,$slub_caches")
 
 # with_patches PATCH-FILE... - set $patched to the options of a guest that has the core,
 # the program pokepatch and these patches.  $core: the variant of the core module.

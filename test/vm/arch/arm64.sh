@@ -26,7 +26,7 @@ arch_log_tty=ttyAMA0
 arch_output_tty=ttyS0
 arch_control_tty=ttyS1
 
-arch_append=()
+arch_append=(hash_pointers=always)
 arch_entry_costs=2
 arch_steps=0
 arch_jump='b +4 4'

@@ -20,6 +20,7 @@ arch_control_tty=ttyS2
 arch_hang_command=
 arch_nop_bytes=00000000
 
+# The board passes on 255 characters in all, and its kernels know no hash_pointers=.
 arch_append=()
 arch_instructions=(16 20 32)
 arch_call=48

@@ -26,7 +26,7 @@ arch_control_tty=ttyS2
 # that the timer ticks fails, with a panic at worst, when the host is too busy to tick.  The
 # ciphers' tests of themselves are an eighth of a boot's time.  The jitter of time, which 6.12 gathers
 # at boot, takes minutes where the host has much else to do, with soft lockups.
-arch_append=(unknown_nmi_panic no_timer_check cryptomgr.notests initcall_blacklist=jent_mod_init)
+arch_append=(hash_pointers=always unknown_nmi_panic no_timer_check cryptomgr.notests initcall_blacklist=jent_mod_init)
 arch_entry_costs=1
 arch_steps=3
 arch_jump='jmp +0 5'

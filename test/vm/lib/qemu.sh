@@ -39,7 +39,7 @@ qemu_command() {
 		"${arch_ports[@]}"
 		-append "console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
 printk.time=1 printk.devkmsg=on log_buf_len=4M panic=-1 oops=panic panic_print=0x41 norandmaps init_on_alloc=0 \
-hash_pointers=always watchdog_thresh=30 ${arch_append[*]} ${append[*]-}")
+watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}")
 }
 
 # start_qemu ACCEL - in the background; sets $qemu_pid and opens its monitor as fd 8.
