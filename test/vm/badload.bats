@@ -170,6 +170,7 @@ load_is_refused() { # FILE STATUS TEXT
 }
 
 @test "root without the capabilities, and what audit has of a patch" {
+	needs host-programs
 	with_patches "$example"
 	guest "${patched[@]}" --append audit=1 --program "$(command -v setpriv)" \
 		--program "$(test_program nonblock)" <<<'

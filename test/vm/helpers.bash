@@ -23,6 +23,8 @@ arch_syscall=${arch_syscall:-}
 if [ -n "${arch_options-}" ] && lacks=$("$vm" lacks 2>/dev/null); then
 	read -ra arch_lacks <<<"$lacks"
 fi
+# This machine's own programs run in guests of its own kind only.
+[ -z "$cross" ] || arch_lacks+=(host-programs)
 # And so is where entries are.
 if declare -F arch_for_config >/dev/null && release=$("$vm" release 2>/dev/null); then
 	arch_for_config "${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release/.config"
