@@ -162,23 +162,34 @@ static const struct {
 	{".gz", {"gzip", "-dc"}},
 };
 
+/* The packed form of the module @file that is there, owned, and its row; NULL: none. */
+static char *find_packed(const char *file, size_t *ret_row)
+{
+	for (*ret_row = 0; *ret_row < ARRAY_SIZE(packings); ++*ret_row) {
+		_free_ char *packed = xasprintf("%s%s", file, packings[*ret_row].ending);
+
+		if (file_exists(packed))
+			return take_pointer(packed);
+	}
+	return NULL;
+}
+
 /* The module @file, or NULL; a packed one is unpacked into the work folder. */
 static struct error *find_unpacked(const struct build *build, const char *file, char **ret)
 {
 	_free_ char *unpacked = xasprintf("%s/module-%s", build->work, strrchr(file, '/') + 1);
+	const struct proc_options options = {.output = unpacked, .keep_stderr_apart = true};
+	_free_ char *packed = NULL;
+	size_t row;
 
 	*ret = file_exists(file) ? xstrdup(file) : NULL;
-	for (size_t i = 0; !*ret && i < ARRAY_SIZE(packings); i++) {
-		_free_ char *packed = xasprintf("%s%s", file, packings[i].ending);
-		const char *const argv[] = {packings[i].program[0], packings[i].program[1], packed,
-					    NULL};
-		const struct proc_options options = {.output = unpacked, .keep_stderr_apart = true};
-
-		if (!file_exists(packed))
-			continue;
-		TRY(error_prefix(proc_check(argv, &options, NULL), "cannot unpack %s", packed));
-		*ret = take_pointer(unpacked);
-	}
+	packed = *ret ? NULL : find_packed(file, &row);
+	if (!packed)
+		return NULL;
+	const char *const argv[] = {packings[row].program[0], packings[row].program[1], packed,
+				    NULL};
+	TRY(error_prefix(proc_check(argv, &options, NULL), "cannot unpack %s", packed));
+	*ret = take_pointer(unpacked);
 	return NULL;
 }
 
@@ -213,18 +224,14 @@ static struct error *join_module(const struct build *build, const char *debug, c
 
 /* ---- modules ahead ------------------------------------------------------------------ */
 
-/* Is the module, or its debug information, where modules_file() looks, packed or not? */
+/* Is the module, or its debug information, where modules_file() looks? */
 static bool is_there(const char *file)
 {
 	_free_ char *debug = xasprintf("%s.debug", file);
-	bool found = file_exists(file) || file_exists(debug);
+	size_t row;
+	_free_ char *packed = find_packed(file, &row);
 
-	for (size_t i = 0; !found && i < ARRAY_SIZE(packings); i++) {
-		_free_ char *packed = xasprintf("%s%s", file, packings[i].ending);
-
-		found = file_exists(packed);
-	}
-	return found;
+	return packed || file_exists(file) || file_exists(debug);
 }
 
 void modules_read_ahead(struct build *build)

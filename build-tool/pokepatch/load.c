@@ -75,6 +75,8 @@ struct error *quiet_kmod_new(struct kmod_ctx **ret)
 	return NULL;
 }
 
+#define SIGN "sign the core and the patch with one (scripts/sign-file of the kernel's headers)"
+
 /* The errors of finit_module(2) for which the user can do something. */
 static const struct {
 	int number;
@@ -85,11 +87,9 @@ static const struct {
 	 "not permitted: CAP_SYS_MODULE is missing, or loading modules is switched off "
 	 "(kernel.modules_disabled) or locked down"},
 	{EKEYREJECTED, STATUS_FAILED,
-	 "this kernel accepts only modules signed with a key that it trusts; sign the core and the "
-	 "patch with one (scripts/sign-file of the kernel's headers)"},
+	 "this kernel accepts only modules signed with a key that it trusts; " SIGN},
 	{ENOKEY, STATUS_FAILED,
-	 "this kernel accepts only signed modules, and knows no key for this one; sign the core and "
-	 "the patch with one that it trusts (scripts/sign-file of the kernel's headers)"},
+	 "this kernel accepts only modules signed with a key that it knows; " SIGN},
 	{EBADMSG, STATUS_FAILED, "its signature is damaged"},
 	{ENOEXEC, STATUS_REFUSED,
 	 "refused [not-accepted]: it is for another kernel or core, or damaged"},

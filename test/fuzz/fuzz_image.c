@@ -350,7 +350,7 @@ static void change(const struct made *made, const struct image_edit *edit)
 
 /* --- what the core does with an image that it took --------------------------------------- */
 
-/* Read all of [from, from + size), which is nobody's but the module's. */
+/* Read all of [from, from + size), which must be the module's memory. */
 static unsigned int touch(u64 from, u64 size)
 {
 	const volatile u8 *bytes = pp_pointer(from);
@@ -450,10 +450,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	*told = '\0';
 	patch = pp_patch_create(&made.mod, &made.tables->image);
 	if ((long)patch < 0 && (long)patch > -4096) {
-		require((long)patch == -EINVAL && strstr(told, "rebuild it"), "no reason is told");
+		require((long)patch == -EINVAL && strstr(told, "rebuild it"), "it is refused without a reason");
 		require(size >= 8, "the good image is refused");
 	} else {
-		require(!*told, "a reason, but it is not refused");
+		require(!*told, "it has a reason to be refused, and is not");
 		walk(patch, &made);
 		pp_patch_free(patch);
 	}

@@ -54,3 +54,17 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
 }
+
+@test "eighth: eight of them are all lines, each once, and a commit has one of them" {
+	local number
+	seq 21 >"$BATS_TEST_TMPDIR/all"
+	for number in 0 1 2 3 4 5 6 7; do
+		POKEPATCH_EIGHTH=$number "$top/test/eighth" <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/$number"
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/$number")" -le 3 ]
+		[ "$(POKEPATCH_EIGHTH=$number "$top/test/eighth" --number)" = "$number" ]
+	done
+	sort -n "$BATS_TEST_TMPDIR"/[0-7] | cmp - "$BATS_TEST_TMPDIR/all"
+	number=$("$top/test/eighth" --number)
+	[ "$number" = $((16#$(git -C "$top" rev-parse --short=7 HEAD) % 8)) ]
+	cmp <("$top/test/eighth" <"$BATS_TEST_TMPDIR/all") "$BATS_TEST_TMPDIR/$number"
+}

@@ -17,7 +17,7 @@ example() {
 	[ $# -eq 0 ] || shift
 	with_patches "$top/examples/$name.patch"
 	script=$(cat)
-	in_guest "$name" --timeout 300 "${exact_slabs[@]}" "${patched[@]}" "$@" <<<"$script
+	in_guest "$name" --timeout 300 --exact-slabs "${patched[@]}" "$@" <<<"$script
 exercise $(rounds 100 20) $name ${functions[*]}"
 }
 

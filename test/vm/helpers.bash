@@ -23,12 +23,13 @@ arch_syscall=${arch_syscall:-}
 if [ -n "${arch_options-}" ] && lacks=$("$vm" lacks 2>/dev/null); then
 	read -ra arch_lacks <<<"$lacks"
 fi
-# This machine's own programs run in guests of its own kind only.
-[ -z "$cross" ] || arch_lacks+=(host-programs)
 # And so is where entries are.
 if declare -F arch_for_config >/dev/null && release=$("$vm" release 2>/dev/null); then
 	arch_for_config "${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release/.config"
 fi
+
+# This machine's own programs run in guests of its own kind only.
+[ -z "$cross" ] || arch_lacks+=(host-programs)
 
 # can WHAT - does the architecture have it?  (arch_lacks in its file)
 can() {
@@ -267,16 +268,6 @@ core_module() {
 	}
 	echo "$file"
 }
-
-# Options of a guest whose script counts what the kernel holds (inventory in guest/patch.sh):
-# the small caches are debugged, so their counts are exact, and who allocated is known.
-# The debug kernel debugs all caches, and these no less.
-slub_flags=FU
-[[ ${POKEPATCH_KERNEL:-} != *-pokepatch-debug-* ]] || slub_flags=FZPU
-slub_caches=kmalloc-8,kmalloc-16,kmalloc-32,kmalloc-64,kmalloc-96,kmalloc-cg-8,kmalloc-cg-16,kmalloc-cg-32
-# QEMU's Malta board passes on 255 characters of a command line.
-[[ $arch != mips* ]] || slub_caches='kmalloc-*'
-exact_slabs=(--append "slub_debug=$slub_flags,$slub_caches")
 
 # with_patches PATCH-FILE... - set $patched to the options of a guest that has the core,
 # the program pokepatch and these patches.  $core: the variant of the core module.

@@ -69,7 +69,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 
 @test "a patch whose init fails half-way, and works when it does not" {
 	with_patches "$patches"/{agree-1,fail-sysfs}.patch
-	guest "${exact_slabs[@]}" "${patched[@]}" --timeout 240 \
+	guest --exact-slabs "${patched[@]}" --timeout 240 \
 		--expect '^pokepatch: agree_1 is refused: its folder in sysfs cannot be made \(-12\)' \
 		--expect '^(kobject: )?kobject_add_internal failed for read_null,1 \(error: -12 ' \
 		-- "$(rounds 100 20)" <<<"$words"'

@@ -338,7 +338,7 @@ turns=$(words replace-turns)
 # 100, and 20 where the time is short.
 @test "rounds of replacing leave nothing behind" {
 	with_patches "$top/examples/proc-version.patch" "$patches"/agree-{1,2}.patch
-	guest "${exact_slabs[@]}" "${patched[@]}" --program "$(test_program agree)" --timeout 400 \
+	guest --exact-slabs "${patched[@]}" --program "$(test_program agree)" --timeout 400 \
 		-- "$(rounds 100 20)" <<<"$words"'
 		some() { # ROUNDS
 			pokepatch load "$(patch_file agree-1)"

@@ -103,7 +103,7 @@ make_patch() {
 			--expect '^livepatch: failed to')
 	fi
 	! can bpf || patched+=(--program "$(test_program bpf-attach)")
-	guest "${exact_slabs[@]}" "${patched[@]}" --module dummy \
+	guest --exact-slabs "${patched[@]}" --module dummy \
 		--module "$(test_module pp_torture)" --program "$(test_program torture)" \
 		--program "$(test_program texthist)" \
 		--append preempt=full \

@@ -22,6 +22,7 @@ arch_nop_bytes=00000000
 
 # The board passes on 255 characters in all, and its kernels know no hash_pointers=.
 arch_append=()
+arch_slabs='kmalloc-*'
 arch_instructions=(16 20 32)
 arch_call=48
 # What is at the very end of a log of a panic.

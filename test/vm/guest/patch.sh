@@ -148,7 +148,7 @@ vmalloc_areas() {
 # full, so this is done on one CPU, after all have given theirs back, and a look may still
 # see too much: the free objects of one slab.  Of the small caches, whose slabs hold
 # hundreds, that would hide or pretend a leak, so the guest is to be booted with
-# $exact_slabs (helpers.bash): a cache that is debugged has no slab of a CPU's own.
+# --exact-slabs (vm help): a cache that is debugged has no slab of a CPU's own.
 # Left out are vmap_area, of which the areas that are not yet purged hold some, and what the debug
 # kernel keeps in stock to watch other objects by.
 look() {
@@ -174,7 +174,7 @@ look() {
 	mv /tmp/least "$1"
 }
 
-# owners FILE - how many objects each function has of the caches that $exact_slabs names.
+# owners FILE - how many objects each function has of the caches that --exact-slabs names.
 owners() {
 	for _traces in /sys/kernel/debug/slab/*/alloc_traces; do
 		# Not each kernel tells.
@@ -192,7 +192,7 @@ inventory() {
 		[ ! -e "/sys/module/pokepatch/parameters/$_bound" ] ||
 			echo 0 >"/sys/module/pokepatch/parameters/$_bound"
 	done
-	grep -q slub_debug=F /proc/cmdline || die "not booted with \$exact_slabs (helpers.bash)"
+	grep -q slub_debug=F /proc/cmdline || die "not booted with --exact-slabs (vm help)"
 	rm -f "$1"
 	# A file in debugfs that has been read keeps some memory.
 	owners "$1.owners"

@@ -5,12 +5,14 @@ load ../helpers
 
 # values VMLINUX - of pp_image.c: where two functions are, and how long, in a text of which all is skipped.
 values() {
-	local name address size text what
+	local name address size text what symbols=$BATS_TEST_TMPDIR/symbols stext
+	nm -S "$1" >"$symbols"
+	stext=$(awk '$NF == "_stext" { print $1 }' "$symbols")
 	printf '#define BUILD_ID %s\n' "$(readelf -n "$1" | sed -n 's/.*Build ID: //p' | sed 's/../0x&, /g')"
 	while read -r what name; do
-		read -r address size < <(nm -S "$1" | awk -v name="$name" '$4 == name { print $1, $2 }')
+		read -r address size < <(awk -v name="$name" '$4 == name { print $1, $2 }' "$symbols")
 		size=$((16#$size)) text=''
-		echo "#define ${what}_OFFSET $((16#$address - 16#$(nm "$1" | awk '$3 == "_stext" { print $1 }')))"
+		echo "#define ${what}_OFFSET $((16#$address - 16#$stext))"
 		echo "#define ${what}_SIZE $size"
 		for (( ; size > 255; size -= 255)); do text+='255, 0, '; done
 		echo "#define ${what}_TEXT $text$size, 0,"

@@ -243,52 +243,56 @@ static size_t image_of(const struct module *m)
 	return 0;
 }
 
-static size_t table_of(const struct module *m, enum image_table table)
+/* The tables, by where the image has their address and number, and the size of an entry. */
+#define TABLE(address, number, type) \
+	{ offsetof(struct pokepatch_image, address), offsetof(struct pokepatch_image, number), \
+	  sizeof(type) }
+static const struct {
+	size_t address, number, entry;
+} tables[] = {
+	[OBJECTS] = TABLE(objects, nr_objects, struct pokepatch_object),
+	[SYMBOLS] = TABLE(symbols, nr_symbols, struct pokepatch_symbol),
+	[FUNCS] = TABLE(funcs, nr_funcs, struct pokepatch_func),
+	[RELOCS] = TABLE(relocs, nr_relocs, struct pokepatch_reloc),
+	[CALLBACKS] = TABLE(callbacks, nr_callbacks, struct pokepatch_callback),
+	[MARKERS] = TABLE(markers, nr_markers, struct pokepatch_marker),
+	[TEXTS] = TABLE(texts, texts_size, uint8_t),
+	[STRINGS] = TABLE(strings, strings_size, uint8_t),
+};
+
+/* Where an entry is in the file; 0: the module has no such table. */
+static size_t entry_of(const struct module *m, enum image_table table, unsigned int entry)
 {
-	static const size_t pointer[] = {
-		[OBJECTS] = offsetof(struct pokepatch_image, objects),
-		[SYMBOLS] = offsetof(struct pokepatch_image, symbols),
-		[FUNCS] = offsetof(struct pokepatch_image, funcs),
-		[RELOCS] = offsetof(struct pokepatch_image, relocs),
-		[CALLBACKS] = offsetof(struct pokepatch_image, callbacks),
-		[TEXTS] = offsetof(struct pokepatch_image, texts),
-	};
 	const size_t image = image_of(m);
-	size_t place;
+	uint32_t number;
 
-	if (table == TEXTS) {
-		const struct pokepatch_func *func =
-			(const void *)(m->bytes + follow(m, image + pointer[FUNCS]));
-
-		return follow(m, image + pointer[TEXTS]) + func->text;
-	}
 	if (table == IMAGE)
 		return image;
-	place = follow(m, image + pointer[table]);
-	/* Of the symbols, take that of the first function. */
-	if (table == SYMBOLS) {
-		const struct pokepatch_func *func =
-			(const void *)(m->bytes + follow(m, image + pointer[FUNCS]));
+	memcpy(&number, m->bytes + image + tables[table].number, sizeof(number));
+	if (!number)
+		return 0;
+	return follow(m, image + tables[table].address) + entry % number * tables[table].entry;
+}
 
-		place += func->symbol * sizeof(struct pokepatch_symbol);
-	}
-	return place;
+/* The entry that a row of cases is about: the first, or what the first function has. */
+static size_t table_of(const struct module *m, enum image_table table)
+{
+	const struct pokepatch_func *func = (const void *)(m->bytes + entry_of(m, FUNCS, 0));
+
+	return entry_of(m, table, table == SYMBOLS ? func->symbol : table == TEXTS ? func->text : 0);
 }
 
 static void corrupt(const struct module *m, const struct hostile *h)
 {
-	size_t place = table_of(m, h->table) + h->offset;
+	const struct image_field field = { h->table, h->offset, h->size, false };
+	const struct image_edit edit = { &field, 0, h->change == ADD, h->value };
+	const size_t place = table_of(m, h->table) + h->offset;
 	Elf64_Rela *rela = h->size == 8 ? rela_of(m, place) : NULL;
-	size_t size = h->size < 8 ? h->size : 8; /* of a build id, only the first bytes */
-	uint64_t value = 0;
 
-	if (rela) {
+	if (rela)
 		rela->r_addend += h->value;
-		return;
-	}
-	memcpy(&value, m->bytes + place, size);
-	value = h->change == ADD ? value + h->value : h->value;
-	memcpy(m->bytes + place, &value, size);
+	else
+		image_edit_number(&edit, m->bytes + place);
 }
 
 static void module_write(const struct module *m, const char *folder, const char *name)
@@ -316,39 +320,6 @@ static void twice(const char *good, const char *folder, const char *name)
 	module_write(&m, folder, name);
 }
 
-/* Where the field is in the file, or 0 if the module has no such table. */
-static size_t place_of(const struct module *m, const struct image_edit *edit)
-{
-	const size_t at = image_of(m);
-	const struct pokepatch_image *image = (const void *)(m->bytes + at);
-	const struct {
-		size_t pointer, nr, entry;
-	} tables[] = {
-		[OBJECTS] = { offsetof(struct pokepatch_image, objects), image->nr_objects,
-			      sizeof(struct pokepatch_object) },
-		[SYMBOLS] = { offsetof(struct pokepatch_image, symbols), image->nr_symbols,
-			      sizeof(struct pokepatch_symbol) },
-		[FUNCS] = { offsetof(struct pokepatch_image, funcs), image->nr_funcs,
-			    sizeof(struct pokepatch_func) },
-		[RELOCS] = { offsetof(struct pokepatch_image, relocs), image->nr_relocs,
-			     sizeof(struct pokepatch_reloc) },
-		[CALLBACKS] = { offsetof(struct pokepatch_image, callbacks), image->nr_callbacks,
-				sizeof(struct pokepatch_callback) },
-		[MARKERS] = { offsetof(struct pokepatch_image, markers), image->nr_markers,
-			      sizeof(struct pokepatch_marker) },
-		[TEXTS] = { offsetof(struct pokepatch_image, texts), image->texts_size, 1 },
-		[STRINGS] = { offsetof(struct pokepatch_image, strings), image->strings_size, 1 },
-	};
-	const enum image_table table = edit->field->table;
-
-	if (table == IMAGE)
-		return at + edit->field->offset;
-	if (!tables[table].nr)
-		return 0;
-	return follow(m, at + tables[table].pointer) +
-	       edit->entry % tables[table].nr * tables[table].entry + edit->field->offset;
-}
-
 /* Places first: a change may be of what leads to the next. */
 static void apply(const struct module *m, const uint8_t *input, size_t size)
 {
@@ -356,8 +327,12 @@ static void apply(const struct module *m, const uint8_t *input, size_t size)
 	struct image_edit edits[MOST];
 	size_t places[MOST], nr = 0;
 
-	for (; nr < MOST && image_edit_read(input, size, nr, &edits[nr]); nr++)
-		places[nr] = place_of(m, &edits[nr]);
+	for (; nr < MOST && image_edit_read(input, size, nr, &edits[nr]); nr++) {
+		const struct image_field *field = edits[nr].field;
+
+		places[nr] = entry_of(m, field->table, edits[nr].entry);
+		places[nr] += places[nr] ? field->offset : 0;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		Elf64_Rela *rela = edits[i].field->address ? rela_of(m, places[i]) : NULL;
 
