@@ -174,6 +174,8 @@ load helpers
 	}
 	stopped='4>[ 1.3]  stop_this_cpu+0x1/0x2' ours='4>[ 1.4]  pp_stop+0x1/0x2'
 	run -0 scan mips64el "$stopped"
+	# A frame of a trampoline of ftrace has no name.
+	run -0 scan mips64el '4>[ 1.3]  0xffffffffc0442083' "$stopped"
 	run -1 scan x86_64 "$stopped"
 	run -1 scan mips64el '4>[ 1.3]  other+0x1/0x2'
 	[ "$output" = "2 WARNING: at smp" ]

@@ -111,7 +111,7 @@ function is_report_detail(text) {
 		return 1
 	if (text ~ /^($|\$ ?[0-9]+ *: |(Hi|Lo|epc|ra) *: |Status: |Cause : |BadVA : |PrId  : |Process |Stack : |        [0-9a-f. ]+$|\[<[0-9a-f]+>\] )/)
 		return 1
-	return text ~ /^(Modules linked in:|CPU: |Hardware name:|RIP: |Code: |RSP: |R[A-Z0-9]+: |FS: |CS: |CR2: |DR[0-9]: |PKRU: |Call [Tt]race:| <\/?(TASK|IRQ|NMI|SOFTIRQ|EXCEPTION)>| [? ]*[A-Za-z0-9_.]+\+0x|irq event stamp|hardirqs last|softirqs last|ORIG_RAX|Tainted:|Unloaded tainted modules:|Workqueue: |Kernel Offset: | *\? )/
+	return text ~ /^(Modules linked in:|CPU: |Hardware name:|RIP: |Code: |RSP: |R[A-Z0-9]+: |FS: |CS: |CR2: |DR[0-9]: |PKRU: |Call [Tt]race:| <\/?(TASK|IRQ|NMI|SOFTIRQ|EXCEPTION)>| [? ]*([A-Za-z0-9_.]+\+)?0x|irq event stamp|hardirqs last|softirqs last|ORIG_RAX|Tainted:|Unloaded tainted modules:|Workqueue: |Kernel Offset: | *\? )/
 }
 
 # The first lines of a report, before the registers and the trace, are its name.  It is judged when all of it
