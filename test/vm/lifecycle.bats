@@ -517,7 +517,7 @@ disable_after_all() {
 }
 
 @test "an oops names the patch, its level and its function, and so does a crash dump" {
-	needs kexec
+	needs kexec kexec-file
 	local image
 	image=$(kernel_image)
 	cat >"$BATS_TEST_TMPDIR/oopses.patch" <<-'END'
