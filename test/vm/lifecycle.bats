@@ -363,6 +363,35 @@ disable_after_all() {
 	[ "$(grep -c 'sleepers: not yet disabled, as tasks are frozen' "$guest_log")" -ge 1 ]
 }
 
+@test "suspend to idle, with patches enabled in two modes and one being disabled" {
+	needs suspend
+	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,sleepers}.patch
+	guest "${patched[@]}" --module button --power-button 'Suspending console' <<<"$words$frozen_words"'
+		# The button, by which it wakes, may be pressed too early: then it was not suspended.
+		suspend() {
+			until_true 60 eval "echo freeze >/sys/power/state" 2>/dev/null
+		}
+		modprobe button
+		pokepatch load --mode entry "$(patch_file sleepers)"
+		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
+		suspend
+		now agree-1 111
+		disable_in_vain
+		suspend
+		same suspends "$(cat /sys/power/suspend_stats/success)" 2
+		now agree-1 111
+		disable_after_all
+		pokepatch unload sleepers
+		pokepatch load "$(patch_file proc-version)"
+		has /proc/version "$(cat /proc/version)" Live-patched
+		pokepatch unload proc-version
+		pokepatch unload agree-1
+		now "" ""
+	'
+	[ "$(grep -c 'PM: suspend entry (s2idle)' "$guest_log")" -ge 2 ]
+	[ "$(grep -c 'sleepers: not yet disabled, as tasks are frozen' "$guest_log")" -ge 1 ]
+}
+
 @test "hibernation, with patches enabled in two modes and one being disabled" {
 	needs suspend
 	with_patches "$top/examples/proc-version.patch" "$patches"/{agree-1,sleepers}.patch

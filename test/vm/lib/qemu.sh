@@ -56,10 +56,21 @@ start_qemu() {
 
 # wait_qemu SECONDS - fails if QEMU is still there then.  The monitor's pipe,
 # in which nothing is ever waited for, serves as a sleep that costs no process.
+# The power button (--power-button) is pressed a second or two after the line, once for each.
 wait_qemu() {
-	local end=$((SECONDS + $1))
+	local never=1000000000
+	local end=$((SECONDS + $1)) lines seen=0 press_at=$never
 	while kill -0 "$qemu_pid" 2>/dev/null; do
 		[ $SECONDS -lt $end ] || return 1
+		if [ -n "$power_button" ]; then
+			lines=$(grep -cE -e "$power_button" "$out/kernel.log")
+			[ "$lines" -le "$seen" ] || press_at=$((SECONDS + 2))
+			seen=$lines
+			[ $SECONDS -lt "$press_at" ] || {
+				echo system_powerdown >&8
+				press_at=$never
+			}
+		fi
 		read -r -t 0.05 -u 9 || :
 	done
 }
