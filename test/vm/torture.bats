@@ -74,7 +74,7 @@ make_patch() {
 }
 
 @test "patches in all modes, called from every context, with tracers, probes, hotplug" {
-	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-60} names=() transition=()
+	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-60} names=() transition=() preempt=()
 	local seed=${POKEPATCH_TORTURE_SEED:-$RANDOM}
 	mkdir -p "$build/torture"
 	# As in programs/torture/patches.c.
@@ -102,11 +102,12 @@ make_patch() {
 			--expect '^pokepatch: [a-z_]+ cannot be switched \(-16\): another live patch'
 			--expect '^livepatch: failed to')
 	fi
+	! can preempt-modes || preempt=(--append preempt=full)
 	! can bpf || patched+=(--program "$(test_program bpf-attach)")
 	guest --exact-slabs "${patched[@]}" --module dummy \
 		--module "$(test_module pp_torture)" --program "$(test_program torture)" \
 		--program "$(test_program texthist)" \
-		--append preempt=full \
+		"${preempt[@]}" \
 		--expect '^pokepatch: torture_[1-8]: [a-z_]+ cannot be switched in [a-z]+ mode' \
 		--timeout $((seconds * 3 + 240)) -- "$seconds" "$seed" <<-'END'
 		start() {

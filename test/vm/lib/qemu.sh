@@ -4,7 +4,7 @@
 
 # qemu_command ACCEL OUTPUT-CHARDEV - set $qemu to the command.
 #
-# Programs begin at the same addresses each time (norandmaps): TCG finds translated code by its
+# Programs begin at the same addresses each time (randomize_va_space in guest/init): TCG finds translated code by its
 # address, and would translate pokepatch and its libraries anew whenever it is run.  Nor
 # does the kernel clear memory that its caller did not ask it to clear, as Debian's kernels do
 # (init_on_alloc): that takes a tenth of the time, and hides what the core forgets to clear.
@@ -28,6 +28,11 @@ qemu_command() {
 		truncate -s "${disk}M" "$work/disk"
 		drive=(-drive "file=$work/disk,format=raw,if=virtio")
 	fi
+	local words="console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
+printk.time=1 log_buf_len=4M panic=-1 oops=panic panic_print=0x41 init_on_alloc=0 \
+watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}"
+	[ ${#words} -le "${arch_words_max:-2047}" ] ||
+		fail "the kernel's command line has ${#words} characters; this board passes on $arch_words_max"
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
 		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
 		"${drive[@]}"
@@ -37,9 +42,7 @@ qemu_command() {
 		-chardev "file,id=control,path=$work/control,append=on"
 		-chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor
 		"${arch_ports[@]}"
-		-append "console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
-printk.time=1 printk.devkmsg=on log_buf_len=4M panic=-1 oops=panic panic_print=0x41 norandmaps init_on_alloc=0 \
-watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}")
+		-append "$words")
 }
 
 # start_qemu ACCEL - in the background; sets $qemu_pid and opens its monitor as fd 8.
