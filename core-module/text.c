@@ -11,7 +11,8 @@
  *
  * Text is read-only where it runs.  If the kernel has a routine that stores text and may be
  * called with the machine stopped, the architecture uses that.  Otherwise the stores go through a
- * second mapping, writable and not executable, which the core makes before it stops anything.
+ * second mapping, writable and not executable.  The architecture has it for the writing CPU alone
+ * (text->mapped, x86_window.c), or the core makes it before it stops anything.
  *
  * The kernel's own writers of text (jump labels, static calls, kprobes, ftrace) may be changing
  * other bytes of the same word, and use the same breakpoints.  They hold text_mutex meanwhile.  So
@@ -73,8 +74,7 @@ void pp_text_unlock(void)
 	cpus_read_unlock();
 }
 
-/* The page of kernel or module text that @addr is in. */
-static struct page *text_page(unsigned long addr)
+struct page *pp_text_page(unsigned long addr)
 {
 	if (addr >= pp_kernel.stext && addr < pp_kernel.etext)
 		return pfn_to_page(PHYS_PFN(__pa_symbol(addr)));
@@ -116,7 +116,7 @@ static unsigned int text_list_pages(struct pp_poke *poke, struct page **pages, u
 	unsigned long addr;
 
 	for (addr = poke->at & PAGE_MASK; addr <= last; addr += PAGE_SIZE) {
-		struct page *page = text_page(addr);
+		struct page *page = pp_text_page(addr);
 
 		if (WARN_ON(!page))
 			return 0;
@@ -174,12 +174,13 @@ int pp_text_map(struct pp_text *text)
 	int ret = 0;
 
 	text->alias = text->tables = NULL;
+	text->mapped = false;
 	text->steps = 0;
 	if (!text->nr)
 		return 0;
 	if (pp_arch.steps.prepare && text->meet)
 		ret = pp_arch.steps.prepare(text);
-	if (!ret && !pp_arch.text.store)
+	if (!ret && !pp_arch.text.store && !text->mapped)
 		ret = text_map_alias(text);
 	if (!ret && pp_arch.text.word)
 		ret = text_make_words(text);

@@ -7,6 +7,7 @@
 
 #include "pp_time.h"
 
+struct page;
 struct pp_func;
 struct pp_patch;
 
@@ -45,6 +46,7 @@ struct pp_text {
 	 */
 	void (*meet)(struct pp_text *text);
 	void *tables;		/* written in steps: what pp_arch.steps.prepare() made */
+	bool mapped;		/* written in steps: write() maps it, for this CPU alone */
 	unsigned int steps;	/* written in steps: how often the CPUs have met */
 	const struct pp_poke *bad; /* the poke that failed, or NULL */
 	const u8 *wanted;	/* the bytes that should have been at that place */
@@ -56,6 +58,8 @@ struct pp_text {
 	struct pp_when when;	/* not written live: the time of all writes */
 };
 
+/* The page of kernel or module text that @addr is in, or NULL.  May sleep. */
+struct page *pp_text_page(unsigned long addr);
 /* What this kernel lacks for writing text in a stop, to be printed; NULL if it has everything. */
 const char *pp_text_missing(void);
 /*

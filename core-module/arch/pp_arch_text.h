@@ -98,8 +98,9 @@ struct pp_arch_steps {
 
 	/*
 	 * Sort the pokes of @text by address, and make what write() needs; text.c frees
-	 * text->tables by kvfree().  May sleep.  Return: 0, -ENOMEM, or -EOPNOTSUPP if an
-	 * instruction cannot be replaced.
+	 * text->tables by kvfree(), also after an error.  If write() will map the text itself, set
+	 * text->mapped.  May sleep.  Return: 0, -ENOMEM, -EIO if there is no text, or -EOPNOTSUPP
+	 * if an instruction cannot be replaced.
 	 */
 	int (*prepare)(struct pp_text *text);
 

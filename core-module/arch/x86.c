@@ -188,10 +188,14 @@ static const struct pp_needed x86_needed[] __pp_needed = {
 #ifdef PP_HAS_TEXT_POKE_BATCH
 	PP_NEED_ADDRESS(text_poke_array, x86.table, .optional = true),
 	PP_NEED_ADDRESS(text_poke_array_refs, x86.table_counts, .optional = true),
+	PP_NEED(text_poke_mm, x86.poking_mm, .optional = true),
+	PP_NEED(text_poke_mm_addr, x86.poking_addr, .optional = true),
 #else
 	PP_NEED_ADDRESS(bp_desc, x86.table, .optional = true),
 	PP_NEED_ADDRESS(tp_vec, x86.tp_vec, .optional = true),
 	PP_NEED(tp_vec_nr, x86.tp_vec_nr, .optional = true),
+	PP_NEED(poking_mm, x86.poking_mm, .optional = true),
+	PP_NEED(poking_addr, x86.poking_addr, .optional = true),
 #endif
 	/* For observing other writers (x86_writer.c). */
 	PP_NEED_ADDRESS(__text_poke, x86.writer, .optional = true),

@@ -55,6 +55,9 @@ struct x86_kernel {
 	void *tp_vec;			/* where the kernel queues places, and how many */
 	typeof(tp_vec_nr) *tp_vec_nr;
 #endif
+	/* For x86_window.c, both or NULL. */
+	struct mm_struct **poking_mm;
+	unsigned long *poking_addr;
 	/* For x86_writer.c. */
 	unsigned long writer, text_poke_memcpy;	/* or 0 */
 	typeof(kgdb_io_module_registered) *kgdb; /* not 0: kgdb has an I/O driver; or NULL */

@@ -39,6 +39,7 @@
 #include "kernel_symbols.h"
 #include "text.h"
 #include "x86.h"
+#include "x86_window.h"
 
 bool x86_can_emulate(const struct pp_poke *poke)
 {
@@ -179,6 +180,7 @@ void x86_breaks_init(void)
 {
 	breaks_known = x86.text_poke && x86.text_poke_sync &&
 		       x86_table_is_known(x86_trial_queue_two) && x86_trial_succeeds();
+	x86_window_init();
 }
 
 bool x86_breaks_known(void)

@@ -43,6 +43,7 @@
 #include "debug.h"
 #include "text.h"
 #include "x86.h"
+#include "x86_window.h"
 
 const char *x86_stop_missing(void)
 {
@@ -56,25 +57,61 @@ static int x86_compare_pokes(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* text->tables is one array: the places of the old instructions, then those of the new ones. */
+/*
+ * text->tables is one piece of memory: the places of the old instructions, those of the new ones,
+ * and for each instruction the pages of its first byte and of its last, for the window.
+ */
+typedef pte_t x86_pages[2];
+static_assert(2 * sizeof(struct x86_place) % __alignof__(x86_pages) == 0);
+
+static x86_pages *x86_pages_of(const struct pp_text *text)
+{
+	return (x86_pages *)((struct x86_place *)text->tables + 2 * text->nr);
+}
+
+/* So many pokes are written together. */
+static unsigned int x86_span_max(void)
+{
+	return x86_window_known() ? min(X86_TABLE_MAX, X86_WINDOW_MAX) : X86_TABLE_MAX;
+}
+
+/* Say where the window will have @poke, as its instruction number @nr, and what @pages it takes. */
+static int x86_prepare_window(struct pp_poke *poke, pte_t *pages, unsigned int nr)
+{
+	const unsigned long last = poke->at + JMP_SIZE - 1;
+	struct page *page = pp_text_page(poke->at);
+	struct page *next = (poke->at ^ last) & PAGE_MASK ? pp_text_page(last) : page;
+
+	if (WARN_ON(!page || !next))
+		return -EIO;
+	pages[0] = x86_window_pte(page);
+	pages[1] = next == page ? __pte(0) : x86_window_pte(next);
+	poke->alias = x86_window_at(nr, poke->at);
+	return 0;
+}
+
 int x86_stop_prepare(struct pp_text *text)
 {
 	struct x86_place *places;
 	unsigned int i;
+	int ret = 0;
 
 	for (i = 0; i < text->nr; i++)
 		if (WARN_ON(!x86_can_emulate(&text->poke[i])))
 			return -EOPNOTSUPP;
-	places = kvmalloc_array(text->nr, 2 * sizeof(*places), GFP_KERNEL);
+	places = kvmalloc_array(text->nr, 2 * sizeof(*places) + sizeof(x86_pages), GFP_KERNEL);
 	if (!places)
 		return -ENOMEM;
+	text->tables = places;
 	sort(text->poke, text->nr, sizeof(*text->poke), x86_compare_pokes, NULL);
 	for (i = 0; i < text->nr; i++) {
 		x86_place_fill(&places[i], text->poke[i].at, text->poke[i].old);
 		x86_place_fill(&places[text->nr + i], text->poke[i].at, text->poke[i].new);
 	}
-	text->tables = places;
-	return 0;
+	text->mapped = x86_window_known();
+	for (i = 0; i < text->nr && text->mapped && !ret; i++)
+		ret = x86_prepare_window(&text->poke[i], x86_pages_of(text)[i], i % x86_span_max());
+	return ret;
 }
 
 /* Those of the pokes that are written together: [first, end). */
@@ -108,12 +145,16 @@ static __always_inline void x86_write_span(struct pp_text *text, struct span spa
 {
 	const struct x86_place *places = text->tables;
 	const struct x86_place *old = places + span.first, *new = old + text->nr;
+	const unsigned int nr = span.end - span.first;
+	struct x86_window_was was;
 
+	if (text->mapped)
+		x86_window_open(&was, x86_pages_of(text) + span.first, nr);
 	if (pp_debug_tail_first) {
 		x86_write_bytes(text, span, 1, JMP_SIZE, back);
 		text->meet(text);
 	}
-	x86_breaks_arm(back ? new : old, span.end - span.first);
+	x86_breaks_arm(back ? new : old, nr);
 	x86_write_breaks(text, span);
 	text->meet(text);
 	x86_write_bytes(text, span, 1, JMP_SIZE, back);
@@ -122,15 +163,17 @@ static __always_inline void x86_write_span(struct pp_text *text, struct span spa
 	x86_write_bytes(text, span, 0, 1, back);
 	text->meet(text);
 	x86_breaks_disarm();
+	if (text->mapped)
+		x86_window_close(&was, nr);
 }
 
 notrace void x86_stop_write(struct pp_text *text, bool back)
 {
+	const unsigned int max = x86_span_max();
 	struct span span = {};
 
 	for (; span.first < text->nr; span.first = span.end) {
-		span.end = text->nr - span.first > X86_TABLE_MAX ? span.first + X86_TABLE_MAX :
-								   text->nr;
+		span.end = text->nr - span.first > max ? span.first + max : text->nr;
 		x86_write_span(text, span, back);
 	}
 }

@@ -56,6 +56,38 @@ words='
 	'
 }
 
+@test "what is written in a stop is mapped for the writing processor alone" {
+	needs ftrace
+	with_patches "$top/examples/proc-version.patch"
+	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 1000)" <<<"$words"'
+		# No mapping is made for everybody, but when a patch is loaded, of its own memory.
+		echo p:pp/vmap vmap >$tracing/kprobe_events
+		echo 1 >$tracing/events/pp/enable
+		modprobe pp_crowd
+		# In the second round the core finds what it needs as it has left it.
+		for round in 1 2; do
+			before=$(hits vmap)
+			modprobe pokepatch-proc-version
+			[ "$(hits vmap)" -gt "$before" ] || die "the probe counts nothing"
+			modprobe pokepatch-crowd-1000
+			asked crowd_1000 entry
+			before=$(hits vmap)
+			for switch in 1 2 3; do
+				enabled crowd_1000 1
+				same "functions switched" "$(crowd)" 1000
+				enabled crowd_1000 0
+				same "functions switched" "$(crowd)" 0
+			done
+			same "mappings for everybody in six stops" "$(hits vmap)" $before
+			rmmod pokepatch-crowd-1000
+			pokepatch unload proc-version
+			rmmod pokepatch
+		done
+		stop_hits
+		rmmod pp_crowd
+	'
+}
+
 @test "stubs of many functions are handed over, and what was hooked when one cannot be is let go of" {
 	needs direct
 	with_patches
@@ -108,7 +140,7 @@ words='
 @test "sleepers that have not run are not looked at again, and stops keep to their share" {
 	core=core-debug with_patches
 	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
-		--program "$(test_program sleepers)" --memory 1024 \
+		--program "$(test_program sleepers)" --memory 1024 --timeout 300 \
 		--expect 'its module is being removed by force' \
 		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
 		core=/sys/module/pokepatch/parameters
