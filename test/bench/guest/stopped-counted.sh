@@ -23,7 +23,8 @@ for threads in 50 500 5000; do
 	wake
 done
 rmmod pokepatch
-insmod /root/pokepatch.ko dyndbg=+p debug_walk_all=1
+# All stacks take longer than a stop may.
+insmod /root/pokepatch.ko dyndbg=+p debug_walk_all=1 max_stop_us=1000000
 for threads in 50 500 5000; do
 	sleep_with $threads
 	rounds again $threads
