@@ -49,7 +49,7 @@ arch_hang_command=
 arch_lacks=(
 	direct livepatch bpf nmi preempt-modes entry-probes guard others near-modules tail-calls
 	split-entries rcu-tasks kexec exact-live
-	data-symbols cold-parts optimised-probes hang-report unwinder suspend
+	data-symbols cold-parts optimised-probes hang-report unwinder suspend firmware
 )
 # Linux 6.12 has some of these, as Debian configures it.
 arch_options=(

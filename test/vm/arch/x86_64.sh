@@ -7,6 +7,7 @@ arch_image=vmlinuz
 arch_kbuild=(ARCH=x86_64)
 arch_syscall=__x64_
 arch_machine=(-M q35)
+arch_firmware=/usr/share/OVMF/OVMF_CODE_4M.fd
 arch_kvm=${POKEPATCH_KVM:-/dev/kvm}
 arch_cpu_kvm=(-cpu host)
 # 5-level paging only makes every page walk under TCG longer.

@@ -28,6 +28,13 @@ qemu_command() {
 		truncate -s "${disk}M" "$work/disk"
 		drive=(-drive "file=$work/disk,format=raw,if=virtio")
 	fi
+	local firmware=()
+	if [ -n "$variables" ]; then
+		# What the guest writes there is still there when it is started again.
+		[ -e "$work/variables" ] || cp "$variables" "$work/variables"
+		firmware=(-drive "if=pflash,format=raw,readonly=on,file=$arch_firmware"
+			-drive "if=pflash,format=raw,file=$work/variables")
+	fi
 	local words="console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
 printk.time=1 log_buf_len=4M panic=-1 oops=panic panic_print=0x41 init_on_alloc=0 \
 watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}"
@@ -35,7 +42,7 @@ watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}"
 		fail "the kernel's command line has ${#words} characters; this board passes on $arch_words_max"
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
 		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
-		"${drive[@]}"
+		"${firmware[@]}" "${drive[@]}"
 		-kernel "$image" -initrd "$work/initramfs"
 		-chardev "file,id=log,path=$out/kernel.log,append=on"
 		-chardev "$2"
@@ -164,7 +171,7 @@ choose_accel() {
 # kvm_trial - boot a guest that does nothing; true if it reached its end in time.
 # In a subshell: its options and folders are its own.
 kvm_trial() (
-	modules=() programs=() files=() append=() disk='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
+	modules=() programs=() files=() append=() disk='' variables='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
 	out=$work/trial work=$out
 	mkdir -p "$work"
 	trap clean_up EXIT
