@@ -254,3 +254,64 @@ load_is_refused() { # FILE STATUS TEXT
 		modprobe dummy
 	END
 }
+
+@test "a kernel that takes only signed modules takes core and patch signed with a key of the firmware's" {
+	needs module-signatures firmware
+	local own=$BATS_TEST_TMPDIR/own strangers=$BATS_TEST_TMPDIR/strangers files=$BATS_TEST_TMPDIR/files
+	local core patch module options=() size
+	core=$(core_module)
+	patch=$(patch_module "$example")
+	signing_key "$own"
+	signing_key "$strangers"
+	efi_variables "$own.der" "$BATS_TEST_TMPDIR/variables"
+	for module in "$core" "$patch"; do
+		sign_module "$own" "$module" "$files/signed/${module##*/}"
+		options+=(--module "$files/signed/${module##*/}")
+	done
+	mkdir "$files"/{unsigned,changed,damaged}
+	cp "$patch" "$files/unsigned"
+	sign_module "$strangers" "$patch" "$files/strangers/${patch##*/}"
+	# A byte of what is signed; and the length of the signature, which ends 28 bytes before the end.
+	cp "$files/signed/${patch##*/}" "$files/changed"
+	flip_bit "$files/changed/${patch##*/}" $(($(stat -c %s "$patch") - 1))
+	cp "$files/signed/${patch##*/}" "$files/damaged"
+	size=$(stat -c %s "$files/damaged/${patch##*/}")
+	flip_bit "$files/damaged/${patch##*/}" $((size - 32))
+	guest "${options[@]}" --program "$(own_program bin/pokepatch)" --file "$files" \
+		--firmware "$BATS_TEST_TMPDIR/variables" --append module.sig_enforce=1 <<<"$refused_script"'
+		patch=$(patch_file proc-version)
+		of() { echo "/root/files/$1/${patch##*/}"; }
+		same "is there EFI" "$(ls -d /sys/firmware/efi)" /sys/firmware/efi
+		trusts="accepts only modules signed with a key that it trusts; sign the core and the patch"
+
+		refused pokepatch check "$(of unsigned)" >/tmp/said
+		has "what check said" "$(cat /tmp/said)" "accepts only signed modules, and this one is not signed"
+		pokepatch check "$patch"
+		modprobe pokepatch
+		load_is_refused "$(of unsigned)" 1 "$trusts"
+		load_is_refused "$(of strangers)" 1 "$trusts"
+		load_is_refused "$(of changed)" 1 "$trusts"
+		load_is_refused "$(of damaged)" 1 "its signature is damaged"
+		rmmod pokepatch
+		on_and_off() {
+			lacks /proc/version "$(cat /proc/version)" Live-patched
+			pokepatch load "$patch"
+			has /proc/version "$(cat /proc/version)" Live-patched
+			pokepatch disable proc-version
+			lacks /proc/version "$(cat /proc/version)" Live-patched
+			pokepatch enable proc-version
+			has /proc/version "$(cat /proc/version)" Live-patched
+			pokepatch unload proc-version
+			lacks /proc/version "$(cat /proc/version)" Live-patched
+			rmmod pokepatch
+			lacks "the modules" "$(cat /proc/modules)" pokepatch
+		}
+		on_and_off
+		# As with Secure Boot.
+		mount -t securityfs none /sys/kernel/security
+		echo integrity >/sys/kernel/security/lockdown
+		on_and_off
+		# 13: a module that is not signed.
+		same "taint by an unsigned module" $(($(cat /proc/sys/kernel/tainted) >> 13 & 1)) 0
+	'
+}

@@ -335,6 +335,45 @@ shared_patch() {
 	echo "$file"
 }
 
+# signing_key NAME - make a key to sign modules with: NAME.pem, and its certificate NAME.der.
+signing_key() {
+	openssl req -x509 -newkey rsa:2048 -nodes -sha256 -days 36500 -subj "/CN=${1##*/}" -outform DER \
+		-keyout "$1.pem" -out "$1.der" 2>"$1.log" || {
+		cat "$1.log" >&2
+		return 1
+	}
+}
+
+# sign_module KEY FILE TO - write the module to TO, signed with signing_key's KEY.
+sign_module() {
+	local release
+	release=$(kernel_release)
+	mkdir -p "${3%/*}"
+	"${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release/scripts/sign-file" \
+		sha256 "$1.pem" "$1.der" "$2" "$3"
+}
+
+# efi_variables CERTIFICATE FILE - write variables for OVMF to FILE (vm --firmware) of which db, the
+# list of keys that the firmware trusts, has the certificate.  Debian's kernel takes modules signed
+# with these keys too.  Formats: UEFI specification, 32.4.1 (signature list); EDK II,
+# MdeModulePkg/Include/Guid/VariableFormat.h (the first variable follows two headers).
+efi_variables() {
+	perl -e 'use strict;
+		sub guid { my ($a, $b, $c, $d) = $_[0] =~ /(.{8})-(.{4})-(.{4})-(.*)/;
+			$d =~ s/-//; pack("VvvH*", hex $a, hex $b, hex $c, $d) }
+		sub content { local (@ARGV, $/) = $_[0]; binmode ARGV; <> }
+		my ($certificate, $variables) = map { content($_) } @ARGV;
+		my $list = guid("a5c059a1-94e4-4aa7-87b5-ab155c2bf072")
+			. pack("VVV", 44 + length $certificate, 0, 16 + length $certificate)
+			. guid("605dab50-e046-4300-abb6-3dd810dd8b23") . $certificate;
+		my $name = "d\0b\0\0\0";
+		my $variable = pack("vCxVx8x16x4VV", 0x55aa, 0x3f, 0x27, length $name, length $list)
+			. guid("d719b2cb-3d3a-4596-a3bc-dad00e67656f") . $name . $list;
+		substr($variables, 0x48 + 28, length $variable) =~ /^\xff+$/ or die "not empty\n";
+		substr($variables, 0x48 + 28, length $variable) = $variable;
+		binmode STDOUT; print $variables' "$1" "${arch_firmware/CODE/VARS}" >"$2"
+}
+
 # hex TEXT - its bytes in hexadecimal.
 hex() {
 	printf %s "$1" | od -An -tx1 | tr -d ' \n'
