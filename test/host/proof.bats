@@ -52,6 +52,31 @@ setup() {
 	done
 }
 
+# adds STATEMENT - make x.patch, by which version_proc_show() ends with the statement.
+adds() {
+	rm -f x.patch
+	edited fs/proc/version.c "0,/^\treturn 0;/s/^\treturn 0;/\t$1\n&/"
+}
+
+@test "code that objtool rejects is refused, in objtool's words" {
+	local row statement warning
+	for row in \
+		'asm volatile("push %%rax" ::: "memory");=return with modified stack frame' \
+		'asm volatile("std" ::: "memory");=return with DF set' \
+		'asm volatile("stac" ::: "memory"); seq_putc(m, 10); asm volatile("clac" ::: "memory");=call to seq_putc() with UACCESS enabled'; do
+		statement=${row%=*} warning=${row##*=}
+		adds "$statement"
+		run "$program" -q -k "$release" -o x.ko x.patch
+		echo "$output"
+		[ "$status" -eq 2 ]
+		[[ ${lines[0]} == "objtool: refused [objtool]: objtool does not accept the code of the patch: "*": version_proc_show+0x"*": $warning" ]]
+		[ ! -e x.ko ]
+	done
+	adds 'asm volatile("nop" ::: "memory");'
+	"$program" -q -k "$release" -o x.ko x.patch
+	[ -s x.ko ]
+}
+
 # objtool knows from skb_over_panic()'s code that it does not return.  That stays in the kernel, and
 # code of another unit, or padding, follows skb_zerocopy.cold, which ends with a call of it.
 @test "a function that ends with a call that does not return" {
