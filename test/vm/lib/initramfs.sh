@@ -169,6 +169,7 @@ make_initramfs() {
 	for item in ${files[@]+"${files[@]}"}; do
 		stage_file "$item" "$root"
 	done
+	[ -z "$own_root" ] || cp -a "$own_root" "$root/own-root"
 	pack "$root" "$work/layer.cpio"
 	cat "$base" "$work/layer.cpio" >"$work/initramfs"
 }

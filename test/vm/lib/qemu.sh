@@ -171,7 +171,7 @@ choose_accel() {
 # kvm_trial - boot a guest that does nothing; true if it reached its end in time.
 # In a subshell: its options and folders are its own.
 kvm_trial() (
-	modules=() programs=() files=() append=() disk='' variables='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
+	modules=() programs=() files=() append=() disk='' own_root='' variables='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
 	out=$work/trial work=$out
 	mkdir -p "$work"
 	trap clean_up EXIT
