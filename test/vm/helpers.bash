@@ -335,6 +335,45 @@ shared_patch() {
 	echo "$file"
 }
 
+# systemd_root FOLDER - make a root file system for `vm --root`: systemd as it is installed on this
+# machine, without its configuration, busybox for what scripts use, and what `make install` installs.
+systemd_root() {
+	local applet program
+	mkdir -p "$1"/{dev,etc/systemd/system,proc,root,run,sys,tmp,usr/{bin,sbin,lib,lib64},var}
+	for folder in bin sbin lib lib64; do
+		ln -s "usr/$folder" "$1/$folder"
+	done
+	mkdir -p "$1/usr/lib/modules/$(kernel_release)"
+	dpkg -L systemd kmod mount | sed -nE '/^(\/usr\/share|\/etc)\//!s|^/([^.])|\1|p' |
+		tar -C / --no-recursion -cf - -T - | tar -C "$1" --keep-directory-symlink -xf -
+	make -s -C "$top" install DESTDIR="$1" PREFIX=/usr
+	cp "$(command -v busybox)" "$1/usr/bin/busybox"
+	for applet in $(busybox --list); do
+		case $applet in init | reboot | halt | poweroff) continue ;; esac
+		[ -e "$1/usr/bin/$applet" ] || [ -e "$1/usr/sbin/$applet" ] ||
+			ln -s busybox "$1/usr/bin/$applet"
+	done
+	find "$1/usr" -type f -perm /111 -exec ldd {} + 2>/dev/null | grep -o '/[^ )]*[^ ):]' | sort -u |
+		while read -r library; do
+			[[ $library == "$1"* ]] || [ -e "$1$library" ] || install -D -m 755 "$library" "$1$library"
+		done
+	echo 'root::0:0:root:/root:/bin/sh' >"$1/etc/passwd"
+	echo 'root:x:0:' >"$1/etc/group"
+	echo 0123456789abcdef0123456789abcdef >"$1/etc/machine-id"
+	cp /usr/lib/os-release "$1/usr/lib/"
+	ln -s /lib/systemd/system/multi-user.target "$1/etc/systemd/system/default.target"
+	ln -s /dev/null "$1/etc/systemd/system/getty-static.service"
+	mkdir "$1/etc/systemd/system/multi-user.target.wants"
+	cat >"$1/etc/systemd/system/script.service" <<-'END'
+		[Unit]
+		Description=The script of the test
+		[Service]
+		Type=idle
+		ExecStart=/bin/busybox sh /vm/init
+	END
+	ln -s ../script.service "$1/etc/systemd/system/multi-user.target.wants/"
+}
+
 # signing_key NAME - make a key to sign modules with: NAME.pem, and its certificate NAME.der.
 signing_key() {
 	openssl req -x509 -newkey rsa:2048 -nodes -sha256 -days 36500 -subj "/CN=${1##*/}" -outform DER \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What `pokepatch install` has installed, loaded by the very command of the unit that does
-# it at boot; host/install.bats looks at the unit.
+# it at boot, and at the boot of a system with systemd; host/install.bats looks at the unit.
 
 load helpers
 
@@ -108,4 +108,103 @@ unit_command() {
 		pokepatch load proc-version
 		grep -q Live-patched /proc/version
 	'
+}
+
+# witness NAME LINE... - have systemd start a unit with these lines early in the boot, which writes to
+# /run/NAME how often /proc/version says that it is patched.
+witness() {
+	{
+		printf '%s\n' '[Unit]' DefaultDependencies=no "${@:2}" '[Service]' Type=oneshot
+		echo "ExecStart=/bin/sh -c 'grep -c Live-patched /proc/version >/run/$1 || :'"
+	} >"$root/etc/systemd/system/$1.service"
+	ln -s "../$1.service" "$root/etc/systemd/system/sysinit.target.wants/"
+}
+
+# In each of these guests process 1 is systemd, and pokepatch is where `make install` has put it.
+systemd_words='
+is() { same "$2 of $1" "$(systemctl show -P "$2" "$1")" "$3"; }
+when() { systemctl show -P "$2TimestampMonotonic" "$1"; }
+patched() { has /proc/version "$(cat /proc/version)" Live-patched; }
+unpatched() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
+boots() { # HOW - wait until the boot is over, which must end so
+	same "process 1" "$(cat /proc/1/comm)" systemd
+	same "the system" "$(systemctl is-system-running --wait)" "$1"
+}
+'
+
+@test "systemd boots a system with an installed patch: it is on before the network and services" {
+	needs host-programs
+	local root=$BATS_TEST_TMPDIR/root core patch
+	core=$(core_module)
+	patch=$(patch_module "$top/examples/proc-version.patch")
+	systemd_root "$root"
+	"$root/usr/sbin/pokepatch" install --root "$root" --core "$core" "$patch"
+	witness before Before=pokepatch.service
+	witness after After=network-pre.target Before=sysinit.target
+	guest --root "$root" --memory 1024 --file "$patch" --file "$core" <<<"$systemd_words"'
+		boots running
+		is pokepatch.service ActiveState active
+		is pokepatch.service Result success
+		is pokepatch.service ExecMainStatus 0
+		patched
+		same "what a unit before it saw" "$(cat /run/before)" 0
+		same "what a unit after network-pre.target saw" "$(cat /run/after)" 1
+		done=$(when pokepatch.service ExecMainExit)
+		[ $done -gt 0 ] || die "it did not run"
+		for target in network-pre sysinit basic multi-user; do
+			[ $(when $target.target ActiveEnter) -ge $done ] || die "$target.target was there first"
+		done
+		for program in pokepatch pokepatch-build pokepatch-diff; do
+			has "the place of $program" "$(command -v $program)" "/usr/*bin/$program"
+			has "its version" "$($program --version)" "$program"
+		done
+
+		echo "== stopped and started"
+		systemctl stop pokepatch.service
+		is pokepatch.service ActiveState inactive
+		patched
+		pokepatch unload proc-version
+		unpatched
+		systemctl start pokepatch.service
+		is pokepatch.service ActiveState active
+		patched
+
+		echo "== uninstalled and installed"
+		same "is it enabled" "$(systemctl is-enabled pokepatch.service)" enabled
+		pokepatch uninstall proc-version
+		same "is it enabled" "$(systemctl is-enabled pokepatch.service || :)" disabled
+		pokepatch unload proc-version
+		systemctl restart pokepatch.service
+		is pokepatch.service ConditionResult no
+		unpatched
+		pokepatch install --core pokepatch.ko pokepatch-proc-version.ko
+		same "is it enabled" "$(systemctl is-enabled pokepatch.service)" enabled
+		unpatched
+		systemctl start pokepatch.service
+		patched
+	'
+	# And it went down by itself, with the patch on.
+	grep -q 'systemd\[1\]: Stopped pokepatch.service' "$guest_log"
+	grep -q 'systemd-shutdown\[1\]: Rebooting' "$guest_log"
+
+	# One that is damaged does not stop the boot.
+	cp "$root/lib/modules/$(kernel_release)/pokepatch/pokepatch-"{proc-version,damaged}.ko
+	truncate -s 1000 "$root/lib/modules/$(kernel_release)/pokepatch/pokepatch-damaged.ko"
+	guest --root "$root" --memory 1024 --expect '^systemd\[1\]: pokepatch.service: ' \
+		--expect '^systemd\[1\]: Failed to start pokepatch.service' <<<"$systemd_words"'
+		boots degraded
+		is pokepatch.service Result exit-code
+		same "what failed" "$(systemctl --failed --plain --no-legend | cut -d " " -f 1)" pokepatch.service
+		has "the journal" "$(journalctl -b -u pokepatch.service)" pokepatch-damaged.ko
+		patched
+	'
+	guest --root "$root" --memory 1024 --append pokepatch=off <<<"$systemd_words"'
+		boots running
+		is pokepatch.service ActiveState inactive
+		is pokepatch.service ConditionResult no
+		unpatched
+		[ ! -e $pokepatch ] || die "the core was loaded"
+	'
+	make -s -C "$top" uninstall DESTDIR="$root" PREFIX=/usr
+	[ -z "$(find "$root/usr" -name '*pokepatch*' ! -path "$root/usr/lib/modules/*")" ]
 }
