@@ -156,3 +156,32 @@ install_it() { # FILE [OPTION...]
 	make -s -C "$top" uninstall DESTDIR="$dest" PREFIX=/usr
 	[ -z "$(find "$dest" -name '*.service')" ]
 }
+
+# in_usr COMMAND... - run it in namespaces of its own, where /usr has what is in $dest/usr as well.
+in_usr() {
+	local options=(--mount)
+	[ "$(id -u)" -eq 0 ] || options+=(--map-root-user)
+	unshare "${options[@]}" bash -c 'mount -t overlay -o "lowerdir=$0/usr:/usr" overlay /usr && cd / && exec "$@"' \
+		"$dest" "$@"
+}
+
+@test "what make install has put into /usr makes the same module; make uninstall leaves no file" {
+	local dest=$BATS_TEST_TMPDIR/dest program
+	make -s -C "$top" install DESTDIR="$dest" PREFIX=/usr
+	if in_usr true; then
+		for program in bin/pokepatch-build bin/pokepatch-diff bin/pokepatch-as sbin/pokepatch; do
+			in_usr env -i "/usr/$program" --version
+		done
+		in_usr env -u POKEPATCH_DATADIR pokepatch-build -q -k "$release" -n proc-version \
+			-o "$BATS_TEST_TMPDIR/made.ko" "$(example_patch proc-version)"
+	else
+		say "mounts are not permitted here: what is installed runs from where make put it"
+		POKEPATCH_DATADIR=$dest/usr/share/pokepatch "$dest/usr/bin/pokepatch-build" -q -k "$release" \
+			-n proc-version -o "$BATS_TEST_TMPDIR/made.ko" "$(example_patch proc-version)"
+	fi
+	cmp "$BATS_TEST_TMPDIR/made.ko" "$patch"
+	make -s -C "$top" uninstall DESTDIR="$dest" PREFIX=/usr
+	find "$dest" ! -type d >"$BATS_TEST_TMPDIR/left"
+	cat "$BATS_TEST_TMPDIR/left"
+	[ ! -s "$BATS_TEST_TMPDIR/left" ]
+}
