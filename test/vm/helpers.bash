@@ -86,6 +86,19 @@ kernel_release() {
 	"$vm" release
 }
 
+# kernel_image - path of the guest's kernel.
+kernel_image() {
+	local release image
+	release=$(kernel_release)
+	image=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image
+	if [ -e "$image/boot/vmlinuz-$release" ]; then
+		image+=/boot/vmlinuz-$release
+	else
+		image+=/usr/lib/modules/$release/vmlinuz
+	fi
+	echo "$image"
+}
+
 # say TEXT... - shown while the tests run.
 say() {
 	echo "# $*" >&3

@@ -256,19 +256,6 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	'
 }
 
-# kernel_image - path of the guest's kernel.
-kernel_image() {
-	local release image
-	release=$(kernel_release)
-	image=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/image
-	if [ -e "$image/boot/vmlinuz-$release" ]; then
-		image+=/boot/vmlinuz-$release
-	else
-		image+=/usr/lib/modules/$release/vmlinuz
-	fi
-	echo "$image"
-}
-
 @test "kexec and reboot, with patches enabled in every mode and one being enabled" {
 	needs kexec-file
 	local image
