@@ -7,7 +7,10 @@ arch_image=vmlinuz
 arch_kbuild=(ARCH=x86_64)
 arch_syscall=__x64_
 arch_machine=(-M q35)
-arch_firmware=/usr/share/OVMF/OVMF_CODE_4M.fd
+# It has Secure Boot, for which only code in system management mode may write variables.
+arch_firmware=/usr/share/OVMF/OVMF_CODE_4M.secboot.fd
+arch_firmware_variables=/usr/share/OVMF/OVMF_VARS_4M.fd
+arch_firmware_options=(-global 'driver=cfi.pflash01,property=secure,value=on')
 arch_kvm=${POKEPATCH_KVM:-/dev/kvm}
 arch_cpu_kvm=(-cpu host)
 # 5-level paging only makes every page walk under TCG longer.
@@ -58,5 +61,7 @@ arch_for_config() { # CONFIG
 arch_last_words="NMI backtrace for cpu"
 arch_hang_command=nmi
 
-# It has all that tests ask for (needs, in helpers.bash).
-arch_lacks=()
+# It has all that tests ask for (needs, in helpers.bash), but for the firmware's keys in kernels without
+# an option that Debian's have.
+arch_lacks=(firmware)
+arch_options=("firmware LOAD_UEFI_KEYS")

@@ -32,7 +32,8 @@ qemu_command() {
 	if [ -n "$variables" ]; then
 		# What the guest writes there is still there when it is started again.
 		[ -e "$work/variables" ] || cp "$variables" "$work/variables"
-		firmware=(-drive "if=pflash,format=raw,readonly=on,file=$arch_firmware"
+		firmware=("${arch_firmware_options[@]}"
+			-drive "if=pflash,format=raw,readonly=on,file=$arch_firmware"
 			-drive "if=pflash,format=raw,file=$work/variables")
 	fi
 	local words="console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
