@@ -255,63 +255,88 @@ load_is_refused() { # FILE STATUS TEXT
 	END
 }
 
-@test "a kernel that takes only signed modules takes core and patch signed with a key of the firmware's" {
-	needs module-signatures firmware
-	local own=$BATS_TEST_TMPDIR/own strangers=$BATS_TEST_TMPDIR/strangers files=$BATS_TEST_TMPDIR/files
-	local core patch module options=() size
+# signed_files FOLDER - of a patch, so that only FOLDER/signed, which has the core too, is signed with
+# the key $own, and those in other folders are not or not well; $modules are vm's options for the first.
+signed_files() {
+	local strangers=$BATS_TEST_TMPDIR/strangers core patch module size
 	core=$(core_module)
 	patch=$(patch_module "$example")
 	signing_key "$own"
 	signing_key "$strangers"
-	efi_variables "$own.der" "$BATS_TEST_TMPDIR/variables"
+	modules=()
 	for module in "$core" "$patch"; do
-		sign_module "$own" "$module" "$files/signed/${module##*/}"
-		options+=(--module "$files/signed/${module##*/}")
+		sign_module "$own" "$module" "$1/signed/${module##*/}"
+		modules+=(--module "$1/signed/${module##*/}")
 	done
-	mkdir "$files"/{unsigned,changed,damaged}
-	cp "$patch" "$files/unsigned"
-	sign_module "$strangers" "$patch" "$files/strangers/${patch##*/}"
+	mkdir "$1"/{unsigned,changed,damaged}
+	cp "$patch" "$1/unsigned"
+	sign_module "$strangers" "$patch" "$1/strangers/${patch##*/}"
 	# A byte of what is signed; and the length of the signature, which ends 28 bytes before the end.
-	cp "$files/signed/${patch##*/}" "$files/changed"
-	flip_bit "$files/changed/${patch##*/}" $(($(stat -c %s "$patch") - 1))
-	cp "$files/signed/${patch##*/}" "$files/damaged"
-	size=$(stat -c %s "$files/damaged/${patch##*/}")
-	flip_bit "$files/damaged/${patch##*/}" $((size - 32))
-	guest "${options[@]}" --program "$(own_program bin/pokepatch)" --file "$files" \
-		--firmware "$BATS_TEST_TMPDIR/variables" --append module.sig_enforce=1 <<<"$refused_script"'
-		patch=$(patch_file proc-version)
-		of() { echo "/root/files/$1/${patch##*/}"; }
-		same "is there EFI" "$(ls -d /sys/firmware/efi)" /sys/firmware/efi
-		trusts="accepts only modules signed with a key that it trusts; sign the core and the patch"
+	cp "$1/signed/${patch##*/}" "$1/changed"
+	flip_bit "$1/changed/${patch##*/}" $(($(stat -c %s "$patch") - 1))
+	cp "$1/signed/${patch##*/}" "$1/damaged"
+	size=$(stat -c %s "$1/damaged/${patch##*/}")
+	flip_bit "$1/damaged/${patch##*/}" $((size - 32))
+}
 
-		refused pokepatch check "$(of unsigned)" >/tmp/said
-		has "what check said" "$(cat /tmp/said)" "accepts only signed modules, and this one is not signed"
-		pokepatch check "$patch"
-		modprobe pokepatch
-		load_is_refused "$(of unsigned)" 1 "$trusts"
-		load_is_refused "$(of strangers)" 1 "$trusts"
-		load_is_refused "$(of changed)" 1 "$trusts"
-		load_is_refused "$(of damaged)" 1 "its signature is damaged"
-		rmmod pokepatch
-		on_and_off() {
-			lacks /proc/version "$(cat /proc/version)" Live-patched
-			pokepatch load "$patch"
-			has /proc/version "$(cat /proc/version)" Live-patched
-			pokepatch disable proc-version
-			lacks /proc/version "$(cat /proc/version)" Live-patched
-			pokepatch enable proc-version
-			has /proc/version "$(cat /proc/version)" Live-patched
-			pokepatch unload proc-version
-			lacks /proc/version "$(cat /proc/version)" Live-patched
-			rmmod pokepatch
-			lacks "the modules" "$(cat /proc/modules)" pokepatch
-		}
+signed_script="$refused_script"'
+patch=$(patch_file proc-version)
+only_signed() {
+	of() { echo "/root/files/$1/${patch##*/}"; }
+	trusts="accepts only modules signed with a key that it trusts; sign the core and the patch"
+	refused pokepatch check "$(of unsigned)" >/tmp/said
+	has "what check said" "$(cat /tmp/said)" "accepts only signed modules, and this one is not signed"
+	pokepatch check "$patch"
+	modprobe pokepatch
+	load_is_refused "$(of unsigned)" 1 "$trusts"
+	load_is_refused "$(of strangers)" 1 "$trusts"
+	load_is_refused "$(of changed)" 1 "$trusts"
+	load_is_refused "$(of damaged)" 1 "its signature is damaged"
+	rmmod pokepatch
+}
+on_and_off() {
+	lacks /proc/version "$(cat /proc/version)" Live-patched
+	pokepatch load "$patch"
+	has /proc/version "$(cat /proc/version)" Live-patched
+	pokepatch disable proc-version
+	lacks /proc/version "$(cat /proc/version)" Live-patched
+	pokepatch enable proc-version
+	has /proc/version "$(cat /proc/version)" Live-patched
+	pokepatch unload proc-version
+	lacks /proc/version "$(cat /proc/version)" Live-patched
+	rmmod pokepatch
+	lacks "the modules" "$(cat /proc/modules)" pokepatch
+	# 13: a module that is not signed.
+	same "taint by an unsigned module" $(($(cat /proc/sys/kernel/tainted) >> 13 & 1)) 0
+}
+'
+
+@test "a kernel that takes only signed modules takes core and patch signed with a key of the firmware's" {
+	needs module-signatures firmware
+	local own=$BATS_TEST_TMPDIR/own modules
+	signed_files "$BATS_TEST_TMPDIR/files"
+	efi_variables "$BATS_TEST_TMPDIR/variables" db="$own.der"
+	guest "${modules[@]}" --program "$(own_program bin/pokepatch)" --file "$BATS_TEST_TMPDIR/files" \
+		--firmware "$BATS_TEST_TMPDIR/variables" --append module.sig_enforce=1 <<<"$signed_script"'
+		only_signed
 		on_and_off
-		# As with Secure Boot.
-		mount -t securityfs none /sys/kernel/security
-		echo integrity >/sys/kernel/security/lockdown
-		on_and_off
-		# 13: a module that is not signed.
-		same "taint by an unsigned module" $(($(cat /proc/sys/kernel/tainted) >> 13 & 1)) 0
 	'
+}
+
+@test "with Secure Boot, a locked down kernel takes core and patch signed with the machine owner's key" {
+	needs module-signatures firmware
+	local own=$BATS_TEST_TMPDIR/own firmware=$BATS_TEST_TMPDIR/firmware modules
+	signed_files "$BATS_TEST_TMPDIR/files"
+	signing_key "$firmware"
+	openssl x509 -inform DER -in "$firmware.der" -out "$firmware.crt"
+	sbsign --key "$firmware.pem" --cert "$firmware.crt" --output "$BATS_TEST_TMPDIR/image" "$(kernel_image)"
+	efi_variables "$BATS_TEST_TMPDIR/variables" PK="$firmware.der" db="$firmware.der" MokListRT="$own.der"
+	guest "${modules[@]}" --program "$(own_program bin/pokepatch)" --file "$BATS_TEST_TMPDIR/files" \
+		--firmware "$BATS_TEST_TMPDIR/variables" --image "$BATS_TEST_TMPDIR/image" <<<"$signed_script"'
+		mount -t securityfs none /sys/kernel/security
+		has "lockdown" "$(cat /sys/kernel/security/lockdown)" "[[]integrity]"
+		only_signed
+		on_and_off
+	'
+	grep -q 'Kernel is locked down from EFI Secure Boot' "$guest_log"
 }

@@ -405,25 +405,34 @@ sign_module() {
 		sha256 "$1.pem" "$1.der" "$2" "$3"
 }
 
-# efi_variables CERTIFICATE FILE - write variables for OVMF to FILE (vm --firmware) of which db, the
-# list of keys that the firmware trusts, has the certificate.  Debian's kernel takes modules signed
-# with these keys too.  Formats: UEFI specification, 32.4.1 (signature list); EDK II,
-# MdeModulePkg/Include/Guid/VariableFormat.h (the first variable follows two headers).
+# efi_variables FILE NAME=CERTIFICATE... - write variables for OVMF to FILE (vm --firmware), each a
+# list of keys with the certificate: PK (the owner; with one, Secure Boot is on), db (what the firmware
+# trusts), MokListRT (what shim tells the kernel to trust).  Formats: UEFI specification 2.10, 32.4.1
+# (signature list); EDK II, MdeModulePkg/Include/Guid/VariableFormat.h (the first variable follows two
+# headers, each begins at a multiple of 4).
 efi_variables() {
 	perl -e 'use strict;
 		sub guid { my ($a, $b, $c, $d) = $_[0] =~ /(.{8})-(.{4})-(.{4})-(.*)/;
 			$d =~ s/-//; pack("VvvH*", hex $a, hex $b, hex $c, $d) }
 		sub content { local (@ARGV, $/) = $_[0]; binmode ARGV; <> }
-		my ($certificate, $variables) = map { content($_) } @ARGV;
-		my $list = guid("a5c059a1-94e4-4aa7-87b5-ab155c2bf072")
-			. pack("VVV", 44 + length $certificate, 0, 16 + length $certificate)
-			. guid("605dab50-e046-4300-abb6-3dd810dd8b23") . $certificate;
-		my $name = "d\0b\0\0\0";
-		my $variable = pack("vCxVx8x16x4VV", 0x55aa, 0x3f, 0x27, length $name, length $list)
-			. guid("d719b2cb-3d3a-4596-a3bc-dad00e67656f") . $name . $list;
-		substr($variables, 0x48 + 28, length $variable) =~ /^\xff+$/ or die "not empty\n";
-		substr($variables, 0x48 + 28, length $variable) = $variable;
-		binmode STDOUT; print $variables' "$1" "${arch_firmware/CODE/VARS}" >"$2"
+		my $shim = "605dab50-e046-4300-abb6-3dd810dd8b23";
+		my %known = (PK => [0x27, "8be4df61-93ca-11d2-aa0d-00e098032b8c"], MokListRT => [0x7, $shim],
+			db => [0x27, "d719b2cb-3d3a-4596-a3bc-dad00e67656f"]);
+		my ($variables, $at) = (content(shift), 0x48 + 28);
+		for (@ARGV) {
+			my ($name, $file) = split /=/, $_, 2;
+			my ($flags, $vendor) = @{$known{$name} or die "$name: not known\n"};
+			my $key = content($file);
+			my $list = guid("a5c059a1-94e4-4aa7-87b5-ab155c2bf072")
+				. pack("VVV", 44 + length $key, 0, 16 + length $key) . guid($shim) . $key;
+			$name = pack("v*", unpack("C*", $name), 0);
+			my $variable = pack("vCxVx8x16x4VV", 0x55aa, 0x3f, $flags, length $name, length $list)
+				. guid($vendor) . $name . $list;
+			substr($variables, $at, length $variable) =~ /^\xff+$/ or die "not empty\n";
+			substr($variables, $at, length $variable) = $variable;
+			$at = ($at + 3 + length $variable) & ~3;
+		}
+		binmode STDOUT; print $variables' "$arch_firmware_variables" "${@:2}" >"$1"
 }
 
 # hex TEXT - its bytes in hexadecimal.
