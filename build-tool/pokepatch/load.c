@@ -84,8 +84,9 @@ static const struct {
 	const char *meaning;
 } insert_errors[] = {
 	{EPERM, STATUS_FAILED,
-	 "not permitted: CAP_SYS_MODULE is missing, or loading modules is switched off "
-	 "(kernel.modules_disabled) or locked down"},
+	 "not permitted: CAP_SYS_MODULE is missing, loading modules is switched off "
+	 "(kernel.modules_disabled), or the kernel is locked down and accepts only modules signed "
+	 "with a key that it trusts"},
 	{EKEYREJECTED, STATUS_FAILED,
 	 "this kernel accepts only modules signed with a key that it trusts; " SIGN},
 	{ENOKEY, STATUS_FAILED,

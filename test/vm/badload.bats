@@ -26,6 +26,13 @@ load_is_refused() { # FILE STATUS TEXT
 	has "the error" "$(cat /tmp/error)" "$3"
 	refused insmod "$1"
 }
+check_is_refused() { # FILE, which is not signed
+	status=0
+	pokepatch check "$1" >/tmp/said 2>&1 || status=$?
+	cat /tmp/said
+	same "exit status of check" $status 1
+	has "what check said" "$(cat /tmp/said)" "accepts only signed modules, and this one is not signed"
+}
 '
 
 @test "a patch module that was cut short" {
@@ -255,6 +262,20 @@ load_is_refused() { # FILE STATUS TEXT
 	END
 }
 
+# Without module.sig_enforce: there is no other sign of it than the lockdown.
+@test "a kernel that is locked down takes only signed modules, and check and load say so" {
+	needs module-signatures
+	with_patches "$example"
+	guest "${patched[@]}" --module dummy --append lockdown=integrity <<<"$refused_script"'
+		same "is sig_enforce on" "$(cat /sys/module/module/parameters/sig_enforce)" N
+		mount -t securityfs none /sys/kernel/security
+		patch=$(patch_file proc-version)
+		load_is_refused "$patch" 1 "locked down and accepts only modules signed with a key that it trusts"
+		check_is_refused "$patch"
+		modprobe dummy
+	'
+}
+
 # signed_files FOLDER - of a patch, so that only FOLDER/signed, which has the core too, is signed with
 # the key $own, and those in other folders are not or not well; $modules are vm's options for the first.
 signed_files() {
@@ -284,8 +305,7 @@ patch=$(patch_file proc-version)
 only_signed() {
 	of() { echo "/root/files/$1/${patch##*/}"; }
 	trusts="accepts only modules signed with a key that it trusts; sign the core and the patch"
-	refused pokepatch check "$(of unsigned)" >/tmp/said
-	has "what check said" "$(cat /tmp/said)" "accepts only signed modules, and this one is not signed"
+	check_is_refused "$(of unsigned)"
 	pokepatch check "$patch"
 	modprobe pokepatch
 	load_is_refused "$(of unsigned)" 1 "$trusts"
