@@ -54,7 +54,7 @@ static bool only_signed(void)
 	_free_ char *enforced = sysfs_path("module/module/parameters/sig_enforce");
 	_free_ char *lockdown = sysfs_path("kernel/security/lockdown");
 
-	return file_says(enforced, "Y") || file_says(lockdown, "none [");
+	return file_says(enforced, "Y") || file_says(lockdown, "none ");
 }
 
 static struct error *check_allowed(const struct patch_file *file)

@@ -272,6 +272,8 @@ check_is_refused() { # FILE, which is not signed
 		patch=$(patch_file proc-version)
 		load_is_refused "$patch" 1 "locked down and accepts only modules signed with a key that it trusts"
 		check_is_refused "$patch"
+		echo confidentiality >/sys/kernel/security/lockdown
+		check_is_refused "$patch"
 		modprobe dummy
 	'
 }
