@@ -84,7 +84,7 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		half
 		inventory /tmp/before
 		for _round in $(seq "$1"); do half; done
-		same_inventory /tmp/before 80
+		same_inventory /tmp/before "$1"
 		pokepatch unload fail-sysfs
 		pokepatch load "$(patch_file agree-1)"
 		now agree-1 111

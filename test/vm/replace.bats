@@ -360,6 +360,6 @@ turns=$(words replace-turns)
 		some 3
 		inventory /tmp/before
 		some "$1"
-		same_inventory /tmp/before 80
+		same_inventory /tmp/before "$1"
 	'
 }

@@ -176,7 +176,7 @@ make_patch() {
 		# Of 23; some can have been below others all the time.
 		[ "$(wc -l </tmp/results)" -ge 10 ] || die "few functions were called: $(cat /tmp/results)"
 		stop
-		same_inventory /tmp/before 80
+		same_inventory /tmp/before 100
 	END
 	cat "$guest_output" >&3
 }
