@@ -9,9 +9,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# row NUMBER - its file and what is expected of it, which was judged before the tool saw it
+# row NUMBER - its file, and what came of it on the older kernel
 row() {
-	awk -F '\t' -v number="$1" '$1 == number { print $2, $4 }' "$top/test/debian-diffs/judged.tsv"
+	awk -F '\t' -v number="$1" '$1 == number { print $2, $5 }' "$top/test/debian-diffs/results.tsv"
 }
 
 @test "the table of Debian's history has every diff, and says why where the judgement was wrong" {
@@ -31,19 +31,29 @@ row() {
 		END { print made, "of", all; exit !(all >= 150 && made >= 0.85 * all) }' "$table"
 }
 
+# Four of them each time, and an eighth of all by the commit (test/eighth).
 @test "diffs of Debian's history, backwards" {
-	local number file expected judged=0
+	local number file expected judged=0 seen=' 105 182 ' # of these two a part went to another file
 	declare -A statuses=([module]=0 [refused]=2 [nothing]=3)
-	for number in 059 120 128 154; do
+	# Backwards, something else comes of a few: members that were added go again (040, 145, 213);
+	# a constant comes along that had not, when the table was made (018, 143); what is left is
+	# only inlined into __init code (001); the kernel is another (112).
+	declare -A backwards=([040]=refused [145]=refused [213]=refused [018]=module [143]=module
+		[001]=nothing [112]=module)
+	echo "eighth $("$top/test/eighth" --number) of 0 to 7"
+	for number in 059 120 128 154 $(grep -v '^#' "$top/test/debian-diffs/judged.tsv" | cut -f 1 | "$top/test/eighth"); do
+		[[ $seen != *" $number "* ]] || continue
+		seen+="$number "
 		read -r file expected < <(row "$number")
+		expected=${backwards[$number]:-$expected}
 		"$top/test/debian-diffs/diff" --backwards "$number" >"$number.patch"
-		# Later versions may have changed the same lines.
-		(cd "$source" && patch -p1 --dry-run --silent -F 3) <"$number.patch" || continue
+		# Later versions may have changed the same lines, or those around them.
+		(cd "$source" && patch -p1 --dry-run --silent -F 0) <"$number.patch" >/dev/null || continue
 		run "$program" -k "$release" --dry-run "$number.patch"
 		echo "$number $file: $status, expected: $expected"
 		echo "$output"
 		[ "$status" -eq "${statuses[$expected]}" ]
 		judged=$((judged + 1))
 	done
-	[ "$judged" -ge 2 ]
+	[ "$judged" -ge 20 ]
 }
