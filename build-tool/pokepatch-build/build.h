@@ -138,6 +138,8 @@ struct error *build_init(struct build *build, const struct build_options *option
 void build_forget(struct build *build);
 /* build_deinit - free everything, drop the locks, and remove the work folder unless --keep. */
 void build_deinit(struct build *build);
+/* unit_deinit - free what a unit has. */
+void unit_deinit(struct unit *unit);
 /* phase_begin - start the clock of a phase; name is constant. */
 void phase_begin(struct build *build, const char *name);
 /*

@@ -14,6 +14,7 @@
 
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/compile_jobs.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/comparison.h"
@@ -23,8 +24,6 @@
 #include "pokepatch-build/shadow_tree.h"
 #include "common/proc.h"
 #include "proof/proof.h"
-
-enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 
 static const char *const side_names[SIDES] = {"original", "patched"};
 
@@ -231,19 +230,6 @@ static struct error *find_new_files(struct build *build)
 
 /* ---- what the compiler says -------------------------------------------------- */
 
-/* One side of a unit. */
-struct job {
-	struct args args; /* compiles it */
-	char *key;        /* under which its object is kept (object_cache.h); or NULL */
-	bool done;        /* it was kept, so the compiler need not run */
-};
-
-/* The units to compile: those that share no other unit's object. */
-struct jobs {
-	VEC(struct unit *) units;
-	struct job *list; /* for each unit, one for each side */
-};
-
 /* Remember all units that the change breaks: of a series, each may be another commit's. */
 static void note_failures(struct build *build, const struct jobs *jobs,
 			  const struct proc_result *results)
@@ -352,7 +338,7 @@ static void patched_key(const struct build *build, const struct unit *unit,
 	buffer_deinit(&sums);
 }
 
-static void make_keys(const struct build *build, struct jobs *jobs)
+void jobs_make_keys(const struct build *build, struct jobs *jobs)
 {
 	const bool any_new = any_created(build);
 	struct buffer common = {};
@@ -375,15 +361,14 @@ static void make_keys(const struct build *build, struct jobs *jobs)
 	buffer_deinit(&common);
 }
 
-static const char *job_object(const struct jobs *jobs, size_t job)
+const char *job_object(const struct jobs *jobs, size_t job)
 {
 	const struct unit *unit = jobs->units.list[job / SIDES];
 
 	return job % SIDES == SIDE_ORIGINAL ? unit->orig_object : unit->patched_object;
 }
 
-/* Note the key under which a patched object was kept, or would be but for a full disk. */
-static void note_kept(const struct jobs *jobs, size_t place)
+void job_note_kept(const struct jobs *jobs, size_t place)
 {
 	if (place % SIDES == SIDE_PATCHED)
 		jobs->units.list[place / SIDES]->patched_key = xstrdup(jobs->list[place].key);
@@ -395,14 +380,14 @@ static struct error *load_kept(const struct build *build, struct jobs *jobs,
 {
 	_free_ char *folder = object_cache_folder(build);
 
-	make_keys(build, jobs);
+	jobs_make_keys(build, jobs);
 	for (size_t i = 0; i < jobs->units.count * SIDES; i++) {
 		if (!jobs->list[i].key)
 			continue;
 		TRY(object_cache_load(folder, jobs->list[i].key, job_object(jobs, i),
 				      &results[i].out, &jobs->list[i].done));
 		if (jobs->list[i].done)
-			note_kept(jobs, i);
+			job_note_kept(jobs, i);
 	}
 	return NULL;
 }
@@ -435,9 +420,8 @@ static bool key_has_all(const struct build *build, const struct unit *unit)
 	return has;
 }
 
-/* Keep the object of a job that the compiler ran for.  Return: whether it may be kept. */
-static bool keep_object(const struct build *build, const struct jobs *jobs, size_t place,
-			const struct proc_result *result)
+bool job_keep(const struct build *build, const struct jobs *jobs, size_t place,
+	      const struct proc_result *result)
 {
 	_free_ char *folder = object_cache_folder(build);
 	const struct job *job = &jobs->list[place];
@@ -446,7 +430,7 @@ static bool keep_object(const struct build *build, const struct jobs *jobs, size
 	    (place % SIDES == SIDE_PATCHED && !key_has_all(build, jobs->units.list[place / SIDES])))
 		return false;
 	object_cache_store(folder, job->key, job_object(jobs, place), &result->out);
-	note_kept(jobs, place);
+	job_note_kept(jobs, place);
 	return true;
 }
 
@@ -469,15 +453,8 @@ static void read_ahead(void *data)
 	modules_read_ahead(build);
 }
 
-/*
- * So many compilers run before their objects are kept, so that an interrupted build has not
- * compiled in vain.
- */
-#define COMPILE_BATCH 256
-
-/* Run some jobs; results[i] belongs to job i. */
-static struct error *run_batch(struct build *build, const struct jobs *jobs, const size_t *places,
-			       size_t count, bool first, struct proc_result *results)
+struct error *jobs_run(struct build *build, const struct jobs *jobs, const size_t *places,
+		       size_t count, bool first, struct proc_result *results)
 {
 	struct proc_command commands[COMPILE_BATCH] = {};
 	struct proc_result done[COMPILE_BATCH] = {};
@@ -550,9 +527,9 @@ static struct error *run_jobs(struct build *build, const struct jobs *jobs,
 		batch = (at < first ? first : count) - at;
 		if (batch > COMPILE_BATCH)
 			batch = COMPILE_BATCH;
-		error = run_batch(build, jobs, places + at, batch, !at, results);
+		error = jobs_run(build, jobs, places + at, batch, !at, results);
 		for (size_t i = at; !error && i < at + batch; i++)
-			kept |= keep_object(build, jobs, places[i], &results[places[i]]);
+			kept |= job_keep(build, jobs, places[i], &results[places[i]]);
 		at += batch;
 		stop = !error && at == first && any_failed(places, first, results);
 	} while (!error && !stop && at < count);
@@ -579,31 +556,32 @@ static struct error *run_compilers(struct build *build, struct jobs *jobs)
 	return error;
 }
 
-static struct error *compile_all(struct build *build, struct jobs *jobs)
+struct error *jobs_make(struct build *build, struct jobs *jobs)
 {
-	size_t count = jobs->units.count * SIDES;
-	struct error *error = NULL;
+	const size_t count = jobs->units.count * SIDES;
 
 	jobs->list = xcalloc(count + 1, sizeof(*jobs->list));
-	for (size_t i = 0; !error && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct unit *unit = jobs->units.list[i / SIDES];
 		enum side side = i % SIDES;
 		char **object = side == SIDE_ORIGINAL ? &unit->orig_object : &unit->patched_object;
 
-		error = make_command(build, unit, side, &jobs->list[i].args, object);
+		TRY(make_command(build, unit, side, &jobs->list[i].args, object));
 	}
-	if (!error)
-		error = run_compilers(build, jobs);
-	for (size_t i = 0; i < count; i++) {
+	return NULL;
+}
+
+void jobs_deinit(struct jobs *jobs)
+{
+	for (size_t i = 0; jobs->list && i < jobs->units.count * SIDES; i++) {
 		args_deinit(&jobs->list[i].args);
 		free(jobs->list[i].key);
 	}
 	free(jobs->list);
-	return error;
+	vec_deinit(&jobs->units);
 }
 
-/* Have the shadow follow the ".." of a unit's source and of the folders that it searches. */
-static struct error *follow_ways(const struct build *build, const struct unit *unit)
+struct error *unit_follow_ways(const struct build *build, const struct unit *unit)
 {
 	TRY(shadow_follow(build->shadow, unit->source));
 	for (char *const *word = unit->argv; *word; word++)
@@ -624,10 +602,12 @@ struct error *compile_units(struct build *build)
 	if (!error)
 		error = build_fill_shadow(build);
 	for (size_t i = 0; !error && i < jobs.units.count; i++)
-		error = follow_ways(build, jobs.units.list[i]);
+		error = unit_follow_ways(build, jobs.units.list[i]);
 	if (!error)
-		error = compile_all(build, &jobs);
-	vec_deinit(&jobs.units);
+		error = jobs_make(build, &jobs);
+	if (!error)
+		error = run_compilers(build, &jobs);
+	jobs_deinit(&jobs);
 	for (size_t i = 0; !error && i < build->nr_units; i++) {
 		struct unit *unit = &build->units[i];
 

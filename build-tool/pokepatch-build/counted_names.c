@@ -80,105 +80,116 @@ static const char *counted_part(const char *name)
 	return NULL;
 }
 
-static bool names_are_alike(const char *a, const char *b)
+/* Append a name, and "#" in place of the number. */
+static bool add_name(struct buffer *text, const char *name)
 {
-	const char *x, *y;
-	size_t x_at, x_digits, y_at, y_digits;
+	const char *counted = name ? counted_part(name) : NULL;
+	size_t at, digits;
 
-	if (!a || !b)
+	if (!name)
 		return false;
-	if (!strcmp(a, b))
-		return true;
-	x = counted_part(a);
-	y = counted_part(b);
-	if (!x || !y || x - a != y - b || memcmp(a, b, (size_t)(x - a)) ||
-	    !counted_number(x, strlen(x), &x_at, &x_digits) ||
-	    !counted_number(y, strlen(y), &y_at, &y_digits))
-		return false;
-	return x_at == y_at && !memcmp(x, y, x_at) &&
-	       !strcmp(x + x_at + x_digits, y + y_at + y_digits);
+	if (counted && counted_number(counted, strlen(counted), &at, &digits)) {
+		buffer_add(text, name, (size_t)(counted + at - name));
+		buffer_add_string(text, "#");
+		name = counted + at + digits;
+	}
+	buffer_add(text, name, strlen(name) + 1);
+	return true;
 }
 
-static bool symbols_are_alike(Elf *a, Elf *b, const GElf_Shdr *header, Elf_Data *x, Elf_Data *y)
+/* .debug_info, .rela.debug_info */
+static bool is_debug(const char *name)
+{
+	return has_prefix(name, ".debug") || has_prefix(name, ".rela.debug") ||
+	       has_prefix(name, ".rel.debug");
+}
+
+/* What is read of an object. */
+struct fingerprint {
+	Elf *elf;
+	size_t names; /* the section with the names of sections */
+	struct buffer text; /* what is hashed */
+};
+
+static void add_number(struct buffer *text, uint64_t number)
+{
+	buffer_add(text, &number, sizeof(number));
+}
+
+static bool add_symbols(struct fingerprint *print, const GElf_Shdr *header, Elf_Data *data)
 {
 	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		GElf_Sym left, right;
+		GElf_Sym symbol;
 
-		if (!gelf_getsym(x, (int)i, &left) || !gelf_getsym(y, (int)i, &right))
+		if (!gelf_getsym(data, (int)i, &symbol))
 			return false;
-		if (left.st_info != right.st_info || left.st_other != right.st_other ||
-		    left.st_shndx != right.st_shndx || left.st_value != right.st_value ||
-		    left.st_size != right.st_size ||
-		    !names_are_alike(elf_strptr(a, header->sh_link, left.st_name),
-				     elf_strptr(b, header->sh_link, right.st_name)))
+		add_number(&print->text, (uint64_t)symbol.st_info << 32 | symbol.st_other << 16 |
+						 symbol.st_shndx);
+		add_number(&print->text, symbol.st_value);
+		add_number(&print->text, symbol.st_size);
+		if (!add_name(&print->text, elf_strptr(print->elf, header->sh_link, symbol.st_name)))
 			return false;
 	}
 	return true;
 }
 
-static bool sections_are_alike(Elf *a, Elf *b, Elf_Scn *x, Elf_Scn *y, size_t a_names,
-			       size_t b_names)
+static bool add_section(struct fingerprint *print, Elf_Scn *section)
 {
-	GElf_Shdr left, right;
-	Elf_Data *left_data, *right_data;
+	struct buffer *text = &print->text;
+	const char *name;
+	GElf_Shdr header;
+	Elf_Data *data;
 
-	if (!gelf_getshdr(x, &left) || !gelf_getshdr(y, &right) ||
-	    !names_are_alike(elf_strptr(a, a_names, left.sh_name),
-			     elf_strptr(b, b_names, right.sh_name)))
+	if (!gelf_getshdr(section, &header))
 		return false;
-	if (left.sh_type != right.sh_type || left.sh_flags != right.sh_flags ||
-	    left.sh_link != right.sh_link || left.sh_info != right.sh_info ||
-	    left.sh_addralign != right.sh_addralign || left.sh_entsize != right.sh_entsize)
+	name = elf_strptr(print->elf, print->names, header.sh_name);
+	if (!add_name(text, name))
 		return false;
-	if (left.sh_type == SHT_STRTAB)
+	add_number(text, header.sh_type);
+	add_number(text, header.sh_flags);
+	add_number(text, (uint64_t)header.sh_link << 32 | header.sh_info);
+	add_number(text, header.sh_addralign);
+	add_number(text, header.sh_entsize);
+	if (header.sh_type == SHT_STRTAB || is_debug(name))
 		return true;
-	if (left.sh_size != right.sh_size)
+	add_number(text, header.sh_size);
+	data = elf_getdata(section, NULL);
+	if (!data)
 		return false;
-	left_data = elf_getdata(x, NULL);
-	right_data = elf_getdata(y, NULL);
-	if (!left_data || !right_data)
-		return false;
-	if (left.sh_type == SHT_SYMTAB)
-		return symbols_are_alike(a, b, &left, left_data, right_data);
-	return left.sh_type == SHT_NOBITS || !left.sh_size ||
-	       !memcmp(left_data->d_buf, right_data->d_buf, left.sh_size);
+	if (header.sh_type == SHT_SYMTAB)
+		return add_symbols(print, &header, data);
+	if (header.sh_type != SHT_NOBITS && header.sh_size)
+		buffer_add(text, data->d_buf, header.sh_size);
+	return true;
 }
 
-static bool elves_are_alike(Elf *a, Elf *b)
+static bool add_sections(struct fingerprint *print)
 {
-	Elf_Scn *x = NULL, *y = NULL;
-	size_t a_names, b_names;
-	GElf_Ehdr left, right;
+	Elf_Scn *section = NULL;
+	GElf_Ehdr header;
 
-	if (!a || !b || !gelf_getehdr(a, &left) || !gelf_getehdr(b, &right) ||
-	    left.e_machine != right.e_machine || left.e_flags != right.e_flags ||
-	    left.e_type != ET_REL || right.e_type != ET_REL || elf_getshdrstrndx(a, &a_names) ||
-	    elf_getshdrstrndx(b, &b_names))
+	if (!print->elf || !gelf_getehdr(print->elf, &header) || header.e_type != ET_REL ||
+	    elf_getshdrstrndx(print->elf, &print->names))
 		return false;
-	for (;;) {
-		x = elf_nextscn(a, x);
-		y = elf_nextscn(b, y);
-		if (!x || !y)
-			return !x && !y;
-		if (!sections_are_alike(a, b, x, y, a_names, b_names))
+	add_number(&print->text, (uint64_t)header.e_machine << 32 | header.e_flags);
+	while ((section = elf_nextscn(print->elf, section)))
+		if (!add_section(print, section))
 			return false;
-	}
+	return true;
 }
 
-bool objects_are_alike(char *a, size_t a_length, char *b, size_t b_length)
+void object_fingerprint(char *object, size_t length, char ret[65])
 {
-	Elf *left, *right;
-	bool alike;
+	struct fingerprint print = {};
 
-	if (a_length == b_length && !memcmp(a, b, a_length))
-		return true;
 	elf_version(EV_CURRENT);
-	left = elf_memory(a, a_length);
-	right = elf_memory(b, b_length);
-	alike = elves_are_alike(left, right);
-	elf_end(left);
-	elf_end(right);
-	return alike;
+	print.elf = elf_memory(object, length);
+	if (add_sections(&print))
+		sha256_hex(print.text.text, print.text.length, ret);
+	else
+		sha256_hex(object, length, ret);
+	elf_end(print.elf);
+	buffer_deinit(&print.text);
 }

@@ -14,9 +14,11 @@
 bool counted_number(const char *name, size_t length, size_t *ret_at, size_t *ret_digits);
 
 /*
- * objects_are_alike - whether two relocatable objects (ELF64) are the same but for the numbers in
- * names of sections and symbols.  False if one cannot be read.
+ * object_fingerprint - a hash of a relocatable object (ELF64) that is the same for another one
+ * which differs only in these numbers and in debug information.
+ * @ret: 64 hexadecimal digits and a NUL
+ * What cannot be read as such an object has the hash of its bytes.
  */
-bool objects_are_alike(char *a, size_t a_length, char *b, size_t b_length);
+void object_fingerprint(char *object, size_t length, char ret[65]);
 
 #endif /* POKEPATCH_COUNTED_NAMES_H */

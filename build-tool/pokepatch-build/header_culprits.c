@@ -57,7 +57,7 @@ static struct error *preprocess(const struct search *search, const struct victim
 			continue;
 		if (markers && user.kind == KIND_CONSTANTS)
 			user.kind = KIND_UNIT;
-		search_add_command(search, &user, i, PATCHED, false, &words[nr_commands]);
+		search_add_command(search, &user, i, PATCHED, &words[nr_commands]);
 		commands[nr_commands].argv = (const char *const *)words[nr_commands].list;
 		commands[nr_commands].options.dir = search->build->shadow->folder;
 		places[nr_commands++] = i;

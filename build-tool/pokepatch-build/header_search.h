@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The search for units that changed headers matter to: headers.c, and header_culprits.c. */
+/* The search for units that changed headers matter to: headers.c and header_*.c. */
 #ifndef POKEPATCH_HEADER_SEARCH_H
 #define POKEPATCH_HEADER_SEARCH_H
 
@@ -57,20 +57,22 @@ static inline bool changed_is_header(const struct changed_file *file)
 }
 
 /*
- * search_add_command - the command for one side of a user.
- * @compile: make an object; else a text to compare
+ * search_add_command - the command that makes a text of one side of a user.
  * search_text_path - where it writes that; the caller frees it.
  * @place: a number of the caller's
  */
 void search_add_command(const struct search *search, const struct user *user, size_t place,
-			int side, bool compile, struct args *ret);
+			int side, struct args *ret);
 char *search_text_path(const struct search *search, size_t place, int side);
 
-/* search_texts_differ - whether code differs of what a user's texts are compiled to. */
+/*
+ * In header_texts.c:
+ * search_texts_differ - whether code differs of what a user's texts are compiled to.
+ */
 bool search_texts_differ(const struct user *user, const struct text texts[SIDES]);
 
 /*
- * search_next_marker - find the next line marker (# 1 "file") of a preprocessed text.
+ * search_next_marker - likewise: find the next line marker (# 1 "file") of a preprocessed text.
  * @at: where to look; set to what follows the marker's path
  * @ret_length: of the path, which is not terminated
  * Return: the path; NULL: there is none

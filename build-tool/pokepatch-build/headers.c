@@ -8,8 +8,7 @@
 
 #include "common/proc.h"
 #include "pokepatch-build/changes.h"
-#include "pokepatch-build/counted_names.h"
-#include "pokepatch-build/declarations.h"
+#include "pokepatch-build/compile.h"
 #include "pokepatch-build/header_search.h"
 #include "pokepatch-build/shadow_tree.h"
 
@@ -240,14 +239,14 @@ char *search_text_path(const struct search *search, size_t place, int side)
 }
 
 void search_add_command(const struct search *search, const struct user *user, size_t place,
-			int side, bool compile, struct args *ret)
+			int side, struct args *ret)
 {
 	_free_ char *path = search_text_path(search, place, side);
 	struct args argv = {};
 
 	plan_add_command(&search->plan, user->planned, &argv);
 	/* The text is the same without, and GCC's preprocessor takes two thirds of the time. */
-	if (!compile && user->kind != KIND_CONSTANTS && !search->build->clang)
+	if (user->kind != KIND_CONSTANTS && !search->build->clang)
 		args_add(&argv, "-ftrack-macro-expansion=0");
 	if (user->kind == KIND_ASSEMBLY) {
 		args_add_clean_environment(ret, search->build->work);
@@ -259,12 +258,7 @@ void search_add_command(const struct search *search, const struct user *user, si
 		unit_add_command(search->build, argv.list, user->source, side_folder(search, side),
 				 path, ret);
 	}
-	if (compile) {
-		args_add(ret, "-g0");
-		args_add(ret, "-w");
-	} else {
-		args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
-	}
+	args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
 	args_deinit(&argv);
 }
 
@@ -291,7 +285,7 @@ static void make_key(struct search *search, struct user *user)
 			*vec_push(&reached->list) = changes_find(changes, found.list[i])->path;
 			changes_add_sum(changes, found.list[i], &texts);
 		}
-		search_add_command(search, user, 0, ORIGINAL, false, &command);
+		search_add_command(search, user, 0, ORIGINAL, &command);
 		verdict_key(search->build, &command, user->known, &texts, key);
 		user->key = xstrdup(key);
 	}
@@ -354,7 +348,7 @@ static bool needs_side(const struct user *user, int side)
 
 /* Run the commands of a batch; *ret_ok has for each user whether its sides went well. */
 static struct error *run_batch(const struct search *search, struct user *const *users, size_t count,
-			       bool compile, bool *ret_ok)
+			       bool *ret_ok)
 {
 	struct proc_command commands[BATCH * SIDES] = {};
 	struct proc_result results[BATCH * SIDES] = {};
@@ -368,7 +362,7 @@ static struct error *run_batch(const struct search *search, struct user *const *
 		ret_ok[i / SIDES] = true;
 		if (!needs_side(users[i / SIDES], i % SIDES))
 			continue;
-		search_add_command(search, users[i / SIDES], i / SIDES, i % SIDES, compile, words);
+		search_add_command(search, users[i / SIDES], i / SIDES, i % SIDES, words);
 		commands[nr_commands].argv = (const char *const *)words->list;
 		commands[nr_commands].options.dir = side_folder(search, i % SIDES);
 		places[nr_commands++] = i;
@@ -385,57 +379,6 @@ static struct error *run_batch(const struct search *search, struct user *const *
 }
 
 /* ---- judging the texts ------------------------------------------------------ */
-
-/* Copy the lines that count: of assembly those with code, of constants those with a constant. */
-static void keep_lines(const struct text *text, bool constants, struct buffer *ret)
-{
-	for (const char *line = text->text, *end; *line; line = end) {
-		end = line + strcspn(line, "\n");
-		end += *end == '\n';
-		if (constants ? memmem(line, (size_t)(end - line), "->", 2) != NULL
-			      : *line != '#' && *line != '\n')
-			buffer_add(ret, line, (size_t)(end - line));
-	}
-}
-
-static bool lines_differ(const struct text texts[SIDES], bool constants)
-{
-	struct buffer kept[SIDES] = {};
-	bool differ;
-
-	for (int side = 0; side < SIDES; side++)
-		keep_lines(&texts[side], constants, &kept[side]);
-	differ = kept[0].length != kept[1].length ||
-		 (kept[0].length && memcmp(kept[0].text, kept[1].text, kept[0].length));
-	buffer_deinit(&kept[0]);
-	buffer_deinit(&kept[1]);
-	return differ;
-}
-
-bool search_texts_differ(const struct user *user, const struct text texts[SIDES])
-{
-	if (user->kind == KIND_ASSEMBLY || user->kind == KIND_CONSTANTS)
-		return lines_differ(texts, user->kind == KIND_CONSTANTS);
-	return preprocessed_differs(texts[ORIGINAL].text, texts[ORIGINAL].length,
-				    texts[PATCHED].text, texts[PATCHED].length) &&
-	       declarations_reach_code(texts[ORIGINAL].text, texts[ORIGINAL].length,
-				       texts[PATCHED].text, texts[PATCHED].length);
-}
-
-const char *search_next_marker(const char **at, size_t *ret_length)
-{
-	for (const char *line = *at; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		const char *quote = line + strcspn(line, "\"\n");
-
-		if (line[0] != '#' || line[1] != ' ' || *quote != '"')
-			continue;
-		*ret_length = strcspn(quote + 1, "\"\n");
-		*at = quote + 1 + *ret_length;
-		return quote + 1;
-	}
-	return NULL;
-}
 
 /*
  * Have the shadow follow the ways with ".." that the compiler went, which line markers have.
@@ -512,7 +455,7 @@ static struct error *try_batch(const struct search *search, struct user *const *
 {
 	bool ok[BATCH] = {};
 
-	TRY(run_batch(search, users, count, false, ok));
+	TRY(run_batch(search, users, count, ok));
 	for (size_t i = 0; i < count; i++)
 		TRY(judge(search, users[i], i, ok[i]));
 	return NULL;
@@ -558,24 +501,26 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 static struct error *compile_batch(const struct search *search, struct user *const *users,
 				   size_t count)
 {
-	struct error *error = NULL;
-	bool ok[BATCH] = {};
+	struct unit units[BATCH] = {};
+	enum trial trials[BATCH];
+	struct error *error;
 
-	TRY(run_batch(search, users, count, true, ok));
-	for (size_t i = 0; !error && i < count; i++) {
-		struct text objects[SIDES] = {};
+	for (size_t i = 0; i < count; i++) {
+		struct args words = {};
 
-		if (ok[i])
-			error = take_texts(search, users[i], i, objects);
-		if (!error && ok[i])
-			users[i]->verdict.differs =
-				!objects_are_alike(objects[0].text, objects[0].length,
-						   objects[1].text, objects[1].length);
-		free(objects[ORIGINAL].text);
-		free(objects[PATCHED].text);
-		users[i]->failed = !ok[i];
-		if (!error)
-			keep_verdict(search, users[i]);
+		plan_add_command(&search->plan, users[i]->planned, &words);
+		units[i].source = xstrdup(users[i]->source);
+		units[i].object = unit_object_name(users[i]->source);
+		units[i].argv = words.list; /* the unit's now */
+	}
+	error = compile_try(search->build, units, count, trials);
+	for (size_t i = 0; i < count; i++) {
+		unit_deinit(&units[i]);
+		if (error)
+			continue;
+		users[i]->verdict.differs = trials[i] != TRIAL_ALIKE;
+		users[i]->failed = trials[i] == TRIAL_FAILED;
+		keep_verdict(search, users[i]);
 	}
 	return error;
 }

@@ -4,9 +4,9 @@
  * include it, and the plan those of them that are units.  Those that mention no name that the
  * change changes are left out (name_filter.h).  The others are preprocessed in the tree and in its
  * shadow, which takes a tenth of the time of compiling them; units whose texts are equal, or differ
- * in declarations that no code leads to, are left out.  Last, both sides of the rest are compiled
- * without debug information, and units whose objects are equal but for the numbers in unique names
- * are left out, too, unless they export symbols.
+ * in declarations that no code leads to, are left out.  Last, both sides of the rest are compiled,
+ * and units whose objects are equal but for debug information and the numbers in unique names are
+ * left out, too, unless they export symbols.
  */
 #ifndef POKEPATCH_HEADERS_H
 #define POKEPATCH_HEADERS_H

@@ -384,7 +384,7 @@ struct error *build_init(struct build *build, const struct build_options *option
 	return make_work_folder(build);
 }
 
-static void unit_deinit(struct unit *unit)
+void unit_deinit(struct unit *unit)
 {
 	free(unit->source);
 	free(unit->object);
