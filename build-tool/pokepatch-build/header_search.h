@@ -28,6 +28,7 @@ struct user {
 	bool known;   /* a candidate already */
 	bool named;   /* it may mention what the change changes; only these are preprocessed */
 	bool settled; /* its verdict was kept, or is a guess (header_verdicts.h) */
+	bool expected; /* its code differed with commits that are left out now */
 	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
 	bool broken;  /* its unpatched side could not be preprocessed or compiled */
 	char *key;    /* of its verdict, or NULL if that cannot be kept */

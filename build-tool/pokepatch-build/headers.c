@@ -317,6 +317,27 @@ static bool take_verdict(struct search *search, struct user *user)
 	return true;
 }
 
+static void forget_verdict(struct user *user)
+{
+	args_deinit(&user->verdict.ways);
+	user->verdict = (struct verdict){};
+}
+
+/*
+ * Whether the user's code differed with all commits: then it most likely does without some, too, so
+ * both sides are compiled at once.  Only if they are alike, its texts are needed.
+ */
+static bool is_expected(const struct search *search, struct user *user)
+{
+	if (user->settled || !user->key || user->known || !search->build->exact ||
+	    !verdict_recall(search->build, user->source, false, &user->verdict))
+		return false;
+	if (user->verdict.differs && !user->verdict.exports)
+		return true;
+	forget_verdict(user);
+	return false;
+}
+
 /* Take the verdicts that there are, and have the shadow follow their ways. */
 static struct error *take_verdicts(struct search *search)
 {
@@ -329,7 +350,8 @@ static struct error *take_verdicts(struct search *search)
 			continue;
 		make_key(search, user);
 		user->settled = take_verdict(search, user);
-		for (size_t j = 0; user->settled && j < user->verdict.ways.count; j++)
+		user->expected = is_expected(search, user);
+		for (size_t j = 0; j < user->verdict.ways.count; j++)
 			TRY(shadow_follow(search->build->shadow, user->verdict.ways.list[j]));
 	}
 	return NULL;
@@ -468,6 +490,12 @@ static void keep_verdict(const struct search *search, const struct user *user)
 		verdict_store(search->build, user->key, &user->verdict);
 }
 
+static bool is_to_try(const struct search *search, const struct user *user)
+{
+	(void)search;
+	return user->expected;
+}
+
 static bool is_to_preprocess(const struct search *search, const struct user *user)
 {
 	(void)search;
@@ -515,9 +543,17 @@ static struct error *compile_batch(const struct search *search, struct user *con
 	}
 	error = compile_try(search->build, units, count, trials);
 	for (size_t i = 0; i < count; i++) {
+		const bool kept = units[i].patched_key; /* the compiler read the right files */
+
 		unit_deinit(&units[i]);
 		if (error)
 			continue;
+		if (users[i]->expected)
+			users[i]->settled = kept && trials[i] == TRIAL_DIFFERS;
+		if (users[i]->expected && !users[i]->settled) {
+			forget_verdict(users[i]);
+			continue;
+		}
 		users[i]->verdict.differs = trials[i] != TRIAL_ALIKE;
 		users[i]->failed = trials[i] == TRIAL_FAILED;
 		keep_verdict(search, users[i]);
@@ -683,6 +719,7 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	add_constants(search);
 	TRY(filter_users(search));
 	TRY(take_verdicts(search));
+	TRY(for_users(search, is_to_try, compile_batch));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
 	TRY(retry_failed(search));
 	TRY(for_users(search, is_to_compile, compile_batch));

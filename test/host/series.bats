@@ -247,6 +247,35 @@ uptime=fs/proc/uptime.c
 	[ "$(grep -c '^judge all units again' <<<"$output")" -eq 1 ]
 }
 
+# In fd.h, the first commit says the same in other words; in fat.h, it does not.
+@test "units whose code differs also without the commit that is left out are compiled at once" {
+	# Nothing of it is kept from another run.
+	local number=$BASHPID$SECONDS
+	commit 'first' fs/fat/fat.h "s/return sb->s_fs_info;/return sb->s_flags == $number ? NULL : sb->s_fs_info;/" \
+		fs/proc/fd.h 's/return PROC_I(inode)->fd;/return (PROC_I(inode)->fd);/'
+	commit 'second' fs/fat/fat.h 's/^\treturn container_of(inode, struct msdos/\tWRITE_ONCE(inode->i_flags, 0);\n&/' \
+		fs/proc/fd.h "s/return (PROC_I(inode)->fd);/return PROC_I(inode)->fd + $number;/" \
+		$uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
+	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
+		grep -v '^+' said
+		return 1
+	}
+	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	is first live ''
+	is second left-out 'refused [init-changed]'
+	sed '1,/^judge all units again/d' said >again
+	grep -v '^+' again
+	[ "$(grep -c ' fs/fat/namei_vfat.c -E$' said)" -eq 2 ]
+	[ "$(grep -c ' fs/fat/namei_vfat.c -E$' again)" -eq 0 ]
+	# The round before has compiled it.
+	[ "$(grep -c ' -o [^ ]*/patched/fs:fat:namei_vfat/' again)" -eq 0 ]
+	jq -r '.units[].source' r.json | sort >units
+	grep -qx fs/fat/namei_vfat.c units
+	# Of these, the texts are compared, too.
+	[ "$(grep -c ' fs/proc/fd.c -E$' again)" -eq 2 ]
+	[ "$(grep -c '^fs/proc/' units)" -eq 0 ]
+}
+
 @test "a commit that does not apply is left out, and so are those without effect" {
 	commit 'first' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "one"); &/'
 	commit 'missing' $version 's/seq_puts(m, "one")/seq_puts(m, "two")/'
