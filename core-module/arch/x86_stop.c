@@ -70,7 +70,7 @@ static x86_pages *x86_pages_of(const struct pp_text *text)
 }
 
 /* So many pokes are written together. */
-static unsigned int x86_span_max(void)
+static __always_inline unsigned int x86_span_max(void)
 {
 	return x86_window_known() ? min(X86_TABLE_MAX, X86_WINDOW_MAX) : X86_TABLE_MAX;
 }
@@ -119,13 +119,19 @@ struct span {
 	unsigned int first, end;
 };
 
+/* Not WRITE_ONCE(): of the window, which is not in the kernel's half, KASAN knows nothing. */
+static __always_inline void x86_store(u8 *to, u8 byte)
+{
+	asm volatile("movb %1, %0" : "=m"(*to) : "qi"(byte));
+}
+
 static __always_inline void x86_write_breaks(const struct pp_text *text, struct span span)
 {
 	unsigned int i;
 
 	for (i = span.first; i < span.end; i++)
 		if (!text->poke[i].keep)
-			WRITE_ONCE(text->poke[i].alias[0], INT3_INSN_OPCODE);
+			x86_store(text->poke[i].alias, INT3_INSN_OPCODE);
 }
 
 static __always_inline void x86_write_bytes(const struct pp_text *text, struct span span,
@@ -137,7 +143,7 @@ static __always_inline void x86_write_bytes(const struct pp_text *text, struct s
 		const struct pp_poke *poke = &text->poke[i];
 
 		for (k = from; k < to && !poke->keep; k++)
-			WRITE_ONCE(poke->alias[k], back ? poke->old[k] : poke->new[k]);
+			x86_store(poke->alias + k, back ? poke->old[k] : poke->new[k]);
 	}
 }
 

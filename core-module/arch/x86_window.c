@@ -22,6 +22,8 @@
  * (nmi_uaccess_okay()).  Watchpoints are off, since one may be on an address at which text is
  * mapped here.
  */
+#include <linux/bits.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
 
@@ -35,6 +37,9 @@
 /* Two neighbouring entries serve one instruction.  The kernel's two may lie in two such pairs. */
 #define PAIRS (PTRS_PER_PTE / 2)
 static_assert(X86_WINDOW_MAX == PAIRS - 2);
+
+/* Linear-address-space separation (SDM volume 3, "Control Registers").  Older headers lack it. */
+#define CR4_LASS BIT(27)
 
 static struct {
 	pte_t *table;		/* NULL: there is no window */
@@ -75,8 +80,11 @@ void x86_window_init(void)
 	struct mm_struct *mm = x86.poking_mm ? *x86.poking_mm : NULL;
 	unsigned int i;
 
-	/* A hypervisor that checks page tables wants to be told of these writes otherwise. */
-	if (!mm || !x86.poking_addr || boot_cpu_has(X86_FEATURE_XENPV))
+	/*
+	 * A hypervisor that checks page tables wants to be told of these writes otherwise.  With
+	 * LASS the kernel may not touch addresses of the user's half, whatever is mapped there.
+	 */
+	if (!mm || !x86.poking_addr || boot_cpu_has(X86_FEATURE_XENPV) || __read_cr4() & CR4_LASS)
 		return;
 	window.table = x86_window_table(mm, *x86.poking_addr);
 	if (!window.table)
@@ -91,10 +99,11 @@ void x86_window_init(void)
 		window.table = NULL;
 }
 
-bool x86_window_known(void)
+notrace bool x86_window_known(void)
 {
 	return window.table;
 }
+NOKPROBE_SYMBOL(x86_window_known);
 
 void *x86_window_at(unsigned int nr, unsigned long at)
 {
