@@ -548,11 +548,14 @@ static struct error *compile_batch(const struct search *search, struct user *con
 		unit_deinit(&units[i]);
 		if (error)
 			continue;
-		if (users[i]->expected)
+		/* Only before its texts are known: after that, what the trial says holds. */
+		if (users[i]->expected) {
+			users[i]->expected = false;
 			users[i]->settled = kept && trials[i] == TRIAL_DIFFERS;
-		if (users[i]->expected && !users[i]->settled) {
-			forget_verdict(users[i]);
-			continue;
+			if (!users[i]->settled) {
+				forget_verdict(users[i]);
+				continue;
+			}
 		}
 		users[i]->verdict.differs = trials[i] != TRIAL_ALIKE;
 		users[i]->failed = trials[i] == TRIAL_FAILED;

@@ -276,6 +276,24 @@ uptime=fs/proc/uptime.c
 	[ "$(grep -c '^fs/proc/' units)" -eq 0 ]
 }
 
+# Both change what the same units read, so that these are judged again without the second.
+@test "units whose code differed are judged again by their texts, if they do not compile or read a new header" {
+	local init='s/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
+	commit 'brings' fs/fat/fat.h 's/^static inline struct msdos_sb_info \*MSDOS_SB/#include "pp_new.h"\n&/
+		s/return sb->s_fs_info;/return sb->s_flags == PP_NEW ? NULL : sb->s_fs_info;/'
+	printf '%s\n' '--- /dev/null' '+++ b/fs/fat/pp_new.h' '@@ -0,0 +1 @@' "+#define PP_NEW $RANDOM" >>x/0001.patch
+	commit 'defines' fs/fat/fat.h '/^#define _FAT_H/s/$/\n#define pp_extra() 5/' \
+		fs/proc/internal.h '/^#include <linux.proc_fs.h>/s/^/#define pp_extra() 5\n/' $uptime "$init"
+	commit 'uses' fs/proc/fd.h 's/return PROC_I(inode)->fd;/return PROC_I(inode)->fd + pp_extra();/'
+	build 0 --leave-out
+	is brings live ''
+	is defines left-out 'refused [init-changed]'
+	is uses left-out 'does not compile with it'
+	jq -r '.units[].source' r.json | sort >units
+	grep -qx fs/fat/namei_vfat.c units
+	[ "$(grep -c '^fs/proc/' units)" -eq 0 ]
+}
+
 @test "a commit that does not apply is left out, and so are those without effect" {
 	commit 'first' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "one"); &/'
 	commit 'missing' $version 's/seq_puts(m, "one")/seq_puts(m, "two")/'
