@@ -64,7 +64,7 @@ static int x86_compare_pokes(const void *a, const void *b)
 typedef pte_t x86_pages[2];
 static_assert(2 * sizeof(struct x86_place) % __alignof__(x86_pages) == 0);
 
-static x86_pages *x86_pages_of(const struct pp_text *text)
+static __always_inline x86_pages *x86_pages_of(const struct pp_text *text)
 {
 	return (x86_pages *)((struct x86_place *)text->tables + 2 * text->nr);
 }

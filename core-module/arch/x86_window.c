@@ -23,6 +23,7 @@
  * mapped here.
  */
 #include <linux/bits.h>
+#include <linux/cache.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
@@ -46,7 +47,7 @@ static struct {
 	unsigned long base;	/* the address of its first entry */
 	unsigned long cr3;	/* without a PCID */
 	unsigned int first;	/* the pair behind the kernel's */
-} window;
+} window __ro_after_init;
 
 /* The table of @mm that has the entry of @addr, or NULL. */
 static pte_t *x86_window_table(struct mm_struct *mm, unsigned long addr)
@@ -122,12 +123,12 @@ notrace void x86_window_open(struct x86_window_was *was, const pte_t (*pages)[2]
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		set_pte(&x86_window_entry(i)[0], pages[i][0]);
-		set_pte(&x86_window_entry(i)[1], pages[i][1]);
+		native_set_pte(&x86_window_entry(i)[0], pages[i][0]);
+		native_set_pte(&x86_window_entry(i)[1], pages[i][1]);
 	}
 	was->watchpoints = local_db_save();
-	was->cr3 = __read_cr3();
-	write_cr3(window.cr3 | (was->cr3 & X86_CR3_PCID_MASK));
+	was->cr3 = __native_read_cr3();
+	native_write_cr3(window.cr3 | (was->cr3 & X86_CR3_PCID_MASK));
 }
 NOKPROBE_SYMBOL(x86_window_open);
 
@@ -136,10 +137,10 @@ notrace void x86_window_close(const struct x86_window_was *was, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		set_pte(&x86_window_entry(i)[0], __pte(0));
-		set_pte(&x86_window_entry(i)[1], __pte(0));
+		native_set_pte(&x86_window_entry(i)[0], __pte(0));
+		native_set_pte(&x86_window_entry(i)[1], __pte(0));
 	}
-	write_cr3(was->cr3);
+	native_write_cr3(was->cr3);
 	local_db_restore(was->watchpoints);
 }
 NOKPROBE_SYMBOL(x86_window_close);
