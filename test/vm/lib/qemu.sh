@@ -39,8 +39,9 @@ qemu_command() {
 	local words="console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
 printk.time=1 log_buf_len=4M panic=-1 oops=panic panic_print=0x41 init_on_alloc=0 \
 watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}"
-	[ ${#words} -le "${arch_words_max:-2047}" ] ||
-		fail "the kernel's command line has ${#words} characters; this board passes on $arch_words_max"
+	local max=${arch_words_max:-2047}
+	[ ${#words} -le "$max" ] ||
+		fail "the kernel's command line has ${#words} characters; what boots it passes on $max"
 	qemu=("$arch_qemu" -nodefaults -no-user-config -display none -no-reboot
 		"${arch_machine[@]}" "${tcg[@]}" "${cpu[@]}" -smp "$smp" -m "$memory"
 		"${firmware[@]}" "${drive[@]}"
@@ -67,7 +68,8 @@ start_qemu() {
 
 # wait_qemu SECONDS - fails if QEMU is still there then.  The monitor's pipe,
 # in which nothing is ever waited for, serves as a sleep that costs no process.
-# The power button (--power-button) is pressed a second or two after the line, once for each.
+# The power button (--power-button) is pressed a second or two after the line; if that is too early, what
+# waits for it begins anew, and with it comes the next line.
 wait_qemu() {
 	local never=1000000000
 	local end=$((SECONDS + $1)) lines seen=0 press_at=$never
