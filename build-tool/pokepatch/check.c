@@ -48,7 +48,10 @@ static bool file_says(const char *path, const char *word)
 	return said;
 }
 
-/* A locked-down kernel refuses unsigned modules, with and without module.sig_enforce. */
+/*
+ * A locked-down kernel refuses unsigned modules, with and without module.sig_enforce.  It tells of
+ * that in securityfs, which systemd mounts; where it is not mounted, only the load shows it.
+ */
 static bool only_signed(void)
 {
 	_free_ char *enforced = sysfs_path("module/module/parameters/sig_enforce");
