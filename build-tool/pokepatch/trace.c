@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pokepatch/cli.h"
@@ -273,6 +274,18 @@ struct keeper {
 	int pipe; /* our end, to which nothing is ever written */
 };
 
+/*
+ * The kernel closes the files of a process that dies one after the other: the pipe may be closed
+ * while a file of the instance still is open.  Nor is there an instance if none was made yet.
+ */
+static void remove_instance(const char *folder)
+{
+	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+
+	for (int i = 0; i < 200 && rmdir(folder) && errno == EBUSY; i++)
+		nanosleep(&pause, NULL);
+}
+
 static void keep(struct temporary_patch *patch, pid_t tracer, int pipe)
 {
 	_free_ char *instances = NULL;
@@ -295,7 +308,7 @@ static void keep(struct temporary_patch *patch, pid_t tracer, int pipe)
 	if (!error) {
 		_free_ char *folder = instance_path(instances, patch->name, tracer);
 
-		rmdir(folder); /* fails if the tracer had not made it yet */
+		remove_instance(folder);
 	}
 	error = first_error(error, temporary_patch_unload(patch));
 	fprintf(stderr, "pokepatch: trace was killed; '%s' is %s\n", patch->name,

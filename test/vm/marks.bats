@@ -161,8 +161,13 @@ gone() {
 		rm -f /tmp/err
 		pokepatch trace "$(patch_file marks)" >/tmp/out 2>/tmp/err &
 		until_true 20 started
-		kill -9 $!
-		wait $! || :
+		tracer=$!
+		# As if a file of the one that is killed were closed late.
+		exec 7<$tracing/instances/pokepatch-marks-$tracer/trace
+		kill -9 $tracer
+		wait $tracer || :
+		sleep 1
+		exec 7<&-
 		until_true 20 sh -c "grep -q \"trace was killed; .marks. is as it was before\" /tmp/err"
 		gone
 		# And its keeper with it: what is left the next one finds.
