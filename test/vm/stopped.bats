@@ -140,7 +140,7 @@ words='
 @test "sleepers that have not run are not looked at again, and stops keep to their share" {
 	core=core-debug with_patches
 	guest "${patched[@]}" --module "$(test_module pp_crowd)" --module "$(crowd_patch 10)" \
-		--program "$(test_program sleepers)" --memory 1024 --timeout 300 \
+		--program "$(test_program sleepers)" --memory 1024 \
 		--expect 'its module is being removed by force' \
 		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
 		core=/sys/module/pokepatch/parameters
