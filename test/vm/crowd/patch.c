@@ -25,13 +25,6 @@ ALL_OF(CROWD, FUNCTION)
 		.cold = POKEPATCH_NONE,                 \
 		.cold_text = POKEPATCH_NONE,            \
 	},
-#ifdef CONFIG_X86_64
-/* The call of ftrace, mov $, %eax, and the return. */
-#define NEW_SIZE 15
-#else
-/* At least: two NOPs, and as many instructions. */
-#define NEW_SIZE 16
-#endif
 
 static const struct pokepatch_func funcs[] = { ALL_OF(CROWD, ROW) };
 

@@ -14,14 +14,14 @@
 #include <linux/timekeeping.h>
 
 #include "crowd.h"
-#include "nmi.h"
 
 /*
- * On x86 the functions follow each other without gaps (Kbuild), and have an odd number of bytes.
+ * Where entries may lie anywhere, Kbuild says how many bytes of a function come before its entry.
+ * There the functions follow each other without gaps, and have an odd number of bytes.
  * So the entries of any 64 neighbours have all alignments that a cache line can give them.  The
  * first entry of all begins two bytes in front of a page.
  */
-#ifdef CONFIG_X86_64
+#ifdef ENTRY_OFFSET
 #ifdef CONFIG_FUNCTION_PADDING_BYTES
 #define PADDING CONFIG_FUNCTION_PADDING_BYTES
 #else
@@ -89,6 +89,15 @@ MODULE_PARM_DESC(patched, "how many of the functions are patched");
 static const struct kernel_param_ops stop_ops = { .get = stop_get };
 module_param_cb(stop, &stop_ops, NULL, 0444);
 MODULE_PARM_DESC(stop, "stop the machine for nothing: ns of that, ns of the call");
+
+int __weak nmis_begin(void)
+{
+	return 0;
+}
+
+void __weak nmis_end(void)
+{
+}
 
 static int __init pp_crowd_init(void)
 {

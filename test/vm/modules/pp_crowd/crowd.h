@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lists of pp_crowd's functions.  CROWD_N(f) is f(000) f(001) ... for N = 1, 10, 100 or 1000. */
+/* pp_crowd's functions, and lists of them.  CROWD_N(f) is f(000) f(001) ... for N = 1, 10, 100 or 1000. */
 #ifndef CROWD_H
 #define CROWD_H
+
+extern unsigned int (*const functions[])(void);
+
+/* nmi.c, where there is one: calls of the functions from NMIs. */
+int nmis_begin(void);
+void nmis_end(void);
 
 #define CROWD_TEN(f, p) \
 	f(p##0) f(p##1) f(p##2) f(p##3) f(p##4) f(p##5) f(p##6) f(p##7) f(p##8) f(p##9)

@@ -24,12 +24,11 @@
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 
-#include <asm/apic.h>
-#include <asm/nmi.h>
 #include <asm/text-patching.h>
 
-#include "nmi.h"
+#include "crowd.h"
 #include "test_hrtimer.h"
+#include "test_nmi.h"
 
 #define CALLED 100	/* functions */
 #define AT_ONCE 10	/* calls of one NMI */
@@ -79,8 +78,6 @@ static int runner = -1;
 static void pass_on(int cpu)
 {
 	unsigned int next = cpumask_next(cpu, cpu_online_mask);
-	const bool has_icr2 = !x2apic_enabled();
-	u32 icr2 = 0;
 
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
@@ -91,14 +88,7 @@ static void pass_on(int cpu)
 	if (next == cpu || (READ_ONCE(runner) != cpu && cmpxchg(&runner, -1, next) != -1))
 		return; /* no other CPU, or another NMI is under way */
 	WRITE_ONCE(runner, next);
-	/* The code that this NMI interrupted may have written ICR2 and not ICR yet. */
-	if (has_icr2)
-		icr2 = apic->read(APIC_ICR2);
-	apic->send_IPI(next, NMI_VECTOR);
-	if (has_icr2) {
-		apic->safe_wait_icr_idle();
-		apic->write(APIC_ICR2, icr2);
-	}
+	test_nmi_send(next);
 }
 
 static int nmi(unsigned int type, struct pt_regs *regs)
@@ -172,7 +162,7 @@ MODULE_PARM_DESC(nmis, "NMIs that call the functions, and what came of it");
 int nmis_begin(void)
 {
 	test_hrtimer_setup(&timer, send_nmis, HRTIMER_MODE_REL_HARD);
-	return register_nmi_handler(NMI_LOCAL, nmi, 0, "pp_crowd");
+	return test_nmi_register(nmi, "pp_crowd");
 }
 
 static void nothing(void *unused)
@@ -193,5 +183,5 @@ void nmis_end(void)
 	while (READ_ONCE(runner) != -1)
 		msleep(1);
 	on_each_cpu(nothing, NULL, 1);
-	unregister_nmi_handler(NMI_LOCAL, "pp_crowd");
+	test_nmi_unregister("pp_crowd");
 }

@@ -18,12 +18,10 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#ifdef CONFIG_X86
-#include <asm/apic.h>
-#include <asm/nmi.h>
-#endif
 
 #include <pokepatch_mark.h>
+
+#include "test_nmi.h"
 
 #define SLOTS 4
 #define MANY 64
@@ -70,46 +68,17 @@ static void probe(void *private, const struct pokepatch_mark *mark)
 	}
 }
 
-#ifdef CONFIG_X86
-
 static int in_an_nmi(unsigned int type, struct pt_regs *regs)
 {
 	return int_sqrt(25) == 5 ? NMI_HANDLED : NMI_DONE;
 }
 
-static int nmis_begin(void)
-{
-	return register_nmi_handler(NMI_LOCAL, in_an_nmi, 0, "pp_marks");
-}
-
-static void nmis_end(void)
-{
-	unregister_nmi_handler(NMI_LOCAL, "pp_marks");
-}
-
 static void send_nmi(void)
 {
 	preempt_disable();
-	apic->send_IPI(raw_smp_processor_id(), NMI_VECTOR);
+	test_nmi_send(raw_smp_processor_id());
 	preempt_enable();
 }
-
-#else /* a module cannot get NMIs */
-
-static int nmis_begin(void)
-{
-	return 0;
-}
-
-static void nmis_end(void)
-{
-}
-
-static void send_nmi(void)
-{
-}
-
-#endif
 
 static void call(unsigned long count)
 {
@@ -223,7 +192,7 @@ static int __init pp_marks_init(void)
 	do_unregister = symbol_get(pokepatch_marker_unregister);
 	mark_text = symbol_get(pokepatch_mark_text);
 	if (do_register && do_unregister && mark_text)
-		ret = nmis_begin();
+		ret = test_nmi_register(in_an_nmi, "pp_marks");
 	if (ret)
 		put_symbols();
 	return ret;
@@ -231,7 +200,7 @@ static int __init pp_marks_init(void)
 
 static void __exit pp_marks_exit(void)
 {
-	nmis_end();
+	test_nmi_unregister("pp_marks");
 	put_symbols();
 }
 

@@ -34,12 +34,8 @@
 #include <linux/timer.h>
 #include <linux/uaccess.h>
 
-#ifdef CONFIG_X86
-#include <asm/apic.h>
-#include <asm/nmi.h>
-#endif
-
 #include "test_hrtimer.h"
+#include "test_nmi.h"
 
 #define FUNCTIONS 4
 #define FIELD 4 /* bits */
@@ -273,7 +269,7 @@ static enum hrtimer_restart hard_timer(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-#ifdef CONFIG_X86
+#ifdef TEST_HAS_NMI
 
 static void send_nmis(void)
 {
@@ -290,8 +286,6 @@ static int runner = -1;
 static void pass_on(unsigned int cpu)
 {
 	unsigned int next = cpumask_next(cpu, cpu_online_mask);
-	const bool has_icr2 = !x2apic_enabled();
-	u32 icr2 = 0;
 
 	if (next >= nr_cpu_ids)
 		next = cpumask_first(cpu_online_mask);
@@ -303,14 +297,7 @@ static void pass_on(unsigned int cpu)
 	if (READ_ONCE(runner) != cpu && cmpxchg(&runner, -1, next) != -1)
 		return; /* another NMI is under way */
 	WRITE_ONCE(runner, next);
-	/* The code that this NMI interrupted may have written ICR2 and not ICR yet. */
-	if (has_icr2)
-		icr2 = apic->read(APIC_ICR2);
-	apic->send_IPI(next, NMI_VECTOR);
-	if (has_icr2) {
-		apic->safe_wait_icr_idle();
-		apic->write(APIC_ICR2, icr2);
-	}
+	test_nmi_send(next);
 }
 
 /* Is this CPU in the stop of a switch?  The program is then waiting for a stop transition. */
@@ -339,12 +326,12 @@ static int nmi(unsigned int type, struct pt_regs *regs)
 
 static int nmis_begin(void)
 {
-	return register_nmi_handler(NMI_LOCAL, nmi, 0, "pp_torture");
+	return test_nmi_register(nmi, "pp_torture");
 }
 
 static void nmis_end(void)
 {
-	unregister_nmi_handler(NMI_LOCAL, "pp_torture");
+	test_nmi_unregister("pp_torture");
 }
 
 #else /* a module cannot get NMIs */
