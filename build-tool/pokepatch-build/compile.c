@@ -84,8 +84,7 @@ static void add_instrumentation(const struct build *build, struct args *ret)
 	}
 }
 
-/* Where the commands of a side run, and find their files. */
-static const char *side_folder(const struct build *build, enum side side)
+const char *side_folder(const struct build *build, enum side side)
 {
 	return side == SIDE_PATCHED ? build->shadow->folder : build->tree;
 }

@@ -6,8 +6,7 @@
 #include "common/args.h"
 #include "common/proc.h"
 #include "pokepatch-build/build.h"
-
-enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
+#include "pokepatch-build/kbuild.h"
 
 /* One side of a unit. */
 struct job {

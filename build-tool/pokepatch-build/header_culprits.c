@@ -57,14 +57,14 @@ static struct error *preprocess(const struct search *search, const struct victim
 			continue;
 		if (markers && user.kind == KIND_CONSTANTS)
 			user.kind = KIND_UNIT;
-		search_add_command(search, &user, i, PATCHED, &words[nr_commands]);
+		search_add_command(search, &user, i, SIDE_PATCHED, &words[nr_commands]);
 		commands[nr_commands].argv = (const char *const *)words[nr_commands].list;
 		commands[nr_commands].options.dir = search->build->shadow->folder;
 		places[nr_commands++] = i;
 	}
 	error = proc_run_all(commands, nr_commands, search->build->options.jobs, results);
 	for (size_t i = 0; i < nr_commands; i++) {
-		_free_ char *path = search_text_path(search, places[i], PATCHED);
+		_free_ char *path = search_text_path(search, places[i], SIDE_PATCHED);
 
 		if (!error && !results[i].status)
 			error = file_read(path, &texts[places[i]].text, &texts[places[i]].length);

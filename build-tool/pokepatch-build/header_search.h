@@ -6,10 +6,9 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/header_verdicts.h"
 #include "pokepatch-build/include_graph.h"
+#include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/name_filter.h"
 #include "pokepatch-build/plan.h"
-
-enum { ORIGINAL, PATCHED, SIDES };
 
 /* What a unit is to the patch. */
 enum kind {
@@ -63,8 +62,8 @@ static inline bool changed_is_header(const struct changed_file *file)
  * @place: a number of the caller's
  */
 void search_add_command(const struct search *search, const struct user *user, size_t place,
-			int side, struct args *ret);
-char *search_text_path(const struct search *search, size_t place, int side);
+			enum side side, struct args *ret);
+char *search_text_path(const struct search *search, size_t place, enum side side);
 
 /*
  * In header_texts.c:

@@ -35,10 +35,10 @@ bool search_texts_differ(const struct user *user, const struct text texts[SIDES]
 {
 	if (user->kind == KIND_ASSEMBLY || user->kind == KIND_CONSTANTS)
 		return lines_differ(texts, user->kind == KIND_CONSTANTS);
-	return preprocessed_differs(texts[ORIGINAL].text, texts[ORIGINAL].length,
-				    texts[PATCHED].text, texts[PATCHED].length) &&
-	       declarations_reach_code(texts[ORIGINAL].text, texts[ORIGINAL].length,
-				       texts[PATCHED].text, texts[PATCHED].length);
+	return preprocessed_differs(texts[SIDE_ORIGINAL].text, texts[SIDE_ORIGINAL].length,
+				    texts[SIDE_PATCHED].text, texts[SIDE_PATCHED].length) &&
+	       declarations_reach_code(texts[SIDE_ORIGINAL].text, texts[SIDE_ORIGINAL].length,
+				       texts[SIDE_PATCHED].text, texts[SIDE_PATCHED].length);
 }
 
 const char *search_next_marker(const char **at, size_t *ret_length)

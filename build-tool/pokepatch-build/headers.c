@@ -228,18 +228,13 @@ static struct error *filter_users(struct search *search)
 
 /* ---- commands --------------------------------------------------------------- */
 
-static const char *side_folder(const struct search *search, int side)
-{
-	return side == PATCHED ? search->build->shadow->folder : search->build->tree;
-}
-
-char *search_text_path(const struct search *search, size_t place, int side)
+char *search_text_path(const struct search *search, size_t place, enum side side)
 {
 	return xasprintf("%s/text-%zu-%d", search->build->work, place, side);
 }
 
 void search_add_command(const struct search *search, const struct user *user, size_t place,
-			int side, struct args *ret)
+			enum side side, struct args *ret)
 {
 	_free_ char *path = search_text_path(search, place, side);
 	struct args argv = {};
@@ -255,7 +250,7 @@ void search_add_command(const struct search *search, const struct user *user, si
 		args_add(ret, path);
 		args_add(ret, user->source);
 	} else {
-		unit_add_command(search->build, argv.list, user->source, side_folder(search, side),
+		unit_add_command(search->build, argv.list, user->source, side_folder(search->build, side),
 				 path, ret);
 	}
 	args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
@@ -285,7 +280,7 @@ static void make_key(struct search *search, struct user *user)
 			*vec_push(&reached->list) = changes_find(changes, found.list[i])->path;
 			changes_add_sum(changes, found.list[i], &texts);
 		}
-		search_add_command(search, user, 0, ORIGINAL, &command);
+		search_add_command(search, user, 0, SIDE_ORIGINAL, &command);
 		verdict_key(search->build, &command, user->known, &texts, key);
 		user->key = xstrdup(key);
 	}
@@ -363,9 +358,9 @@ static struct error *take_verdicts(struct search *search)
  * A candidate is compiled anyway: of it only the patched side's line markers are needed, which have
  * the ways that the compiler goes.
  */
-static bool needs_side(const struct user *user, int side)
+static bool needs_side(const struct user *user, enum side side)
 {
-	return side == PATCHED || !user->known;
+	return side == SIDE_PATCHED || !user->known;
 }
 
 /* Run the commands of a batch; *ret_ok has for each user whether its sides went well. */
@@ -386,13 +381,13 @@ static struct error *run_batch(const struct search *search, struct user *const *
 			continue;
 		search_add_command(search, users[i / SIDES], i / SIDES, i % SIDES, words);
 		commands[nr_commands].argv = (const char *const *)words->list;
-		commands[nr_commands].options.dir = side_folder(search, i % SIDES);
+		commands[nr_commands].options.dir = side_folder(search->build, i % SIDES);
 		places[nr_commands++] = i;
 	}
 	error = proc_run_all(commands, nr_commands, search->build->options.jobs, results);
 	for (size_t i = 0; i < nr_commands; i++) {
 		ret_ok[places[i] / SIDES] &= !results[i].status;
-		if (places[i] % SIDES == ORIGINAL)
+		if (places[i] % SIDES == SIDE_ORIGINAL)
 			users[places[i] / SIDES]->broken = results[i].status;
 		proc_result_deinit(&results[i]);
 		args_deinit(&args[i]);
@@ -462,14 +457,14 @@ static struct error *judge(const struct search *search, struct user *user, size_
 	if (ok)
 		error = take_texts(search, user, place, texts);
 	if (!error && ok)
-		error = follow_markers(search, &texts[PATCHED], &user->verdict.ways);
+		error = follow_markers(search, &texts[SIDE_PATCHED], &user->verdict.ways);
 	if (!error && ok && !user->known) {
 		user->verdict.differs = search_texts_differ(user, texts);
 		user->verdict.exports =
-			has_exports(&texts[ORIGINAL]) || has_exports(&texts[PATCHED]);
+			has_exports(&texts[SIDE_ORIGINAL]) || has_exports(&texts[SIDE_PATCHED]);
 	}
-	free(texts[ORIGINAL].text);
-	free(texts[PATCHED].text);
+	free(texts[SIDE_ORIGINAL].text);
+	free(texts[SIDE_PATCHED].text);
 	return error;
 }
 

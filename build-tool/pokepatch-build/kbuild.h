@@ -62,6 +62,10 @@ const char *kbuild_variable(char *const *environment, const char *name);
 struct error *kbuild_make(const struct build *build, const char *directory, char *const *targets,
 			  bool *ret_ok, struct buffer *ret_output);
 
+enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
+
+/* side_folder - in compile.c: where the commands of a side run, and find their files. */
+const char *side_folder(const struct build *build, enum side side);
 /*
  * unit_add_command - in compile.c: add the command that compiles source to object, with one section
  * for each function and object.  argv holds compiler and flags as in struct unit.  The command runs
