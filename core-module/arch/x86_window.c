@@ -76,10 +76,19 @@ static __always_inline pte_t *x86_window_entry(unsigned int nr)
 	return window.table + (window.first + nr) % PAIRS * 2;
 }
 
+static bool x86_window_is_free(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < X86_WINDOW_MAX; i++)
+		if (!pte_none(x86_window_entry(i)[0]) || !pte_none(x86_window_entry(i)[1]))
+			return false;
+	return true;
+}
+
 void x86_window_init(void)
 {
 	struct mm_struct *mm = x86.poking_mm ? *x86.poking_mm : NULL;
-	unsigned int i;
 
 	/*
 	 * A hypervisor that checks page tables wants to be told of these writes otherwise.  With
@@ -93,10 +102,7 @@ void x86_window_init(void)
 	window.base = *x86.poking_addr & PMD_MASK;
 	window.cr3 = __sme_pa(mm->pgd);
 	window.first = (pte_index(*x86.poking_addr) + 1) / 2 + 1;
-	for (i = 0; i < 2 * X86_WINDOW_MAX; i++)
-		if (!pte_none(x86_window_entry(i / 2)[i % 2]))
-			break;
-	if (i < 2 * X86_WINDOW_MAX)
+	if (!x86_window_is_free())
 		window.table = NULL;
 }
 
