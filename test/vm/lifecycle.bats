@@ -322,6 +322,21 @@ disable_after_all() {
 	wait $sleeper
 	same state "$(file sleepers state)" disabled
 }
+load_in_two_modes() {
+	pokepatch load --mode entry "$(patch_file sleepers)"
+	pokepatch load --mode $shared_mode "$(patch_file agree-1)"
+}
+# After load_in_two_modes, disable_in_vain and the time without power.
+all_as_before() {
+	now agree-1 111
+	disable_after_all
+	pokepatch unload sleepers
+	pokepatch load "$(patch_file proc-version)"
+	has /proc/version "$(cat /proc/version)" Live-patched
+	pokepatch unload proc-version
+	pokepatch unload agree-1
+	now "" ""
+}
 '
 
 @test "suspend, with a patch enabled, and with tasks that are disabling it and that wait for them" {
@@ -359,21 +374,13 @@ disable_after_all() {
 			until_true 60 eval "echo freeze >/sys/power/state" 2>/dev/null
 		}
 		modprobe button
-		pokepatch load --mode entry "$(patch_file sleepers)"
-		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
+		load_in_two_modes
 		suspend
 		now agree-1 111
 		disable_in_vain
 		suspend
 		same suspends "$(cat /sys/power/suspend_stats/success)" 2
-		now agree-1 111
-		disable_after_all
-		pokepatch unload sleepers
-		pokepatch load "$(patch_file proc-version)"
-		has /proc/version "$(cat /proc/version)" Live-patched
-		pokepatch unload proc-version
-		pokepatch unload agree-1
-		now "" ""
+		all_as_before
 	'
 	[ "$(grep -c 'PM: suspend entry (s2idle)' "$guest_log")" -ge 2 ]
 	[ "$(grep -c 'sleepers: not yet disabled, as tasks are frozen' "$guest_log")" -ge 1 ]
@@ -390,8 +397,7 @@ disable_after_all() {
 		echo "== a kernel without an image"
 		mkswap /dev/vda >/dev/null
 		swapon /dev/vda
-		pokepatch load --mode entry "$(patch_file sleepers)"
-		pokepatch load --mode $shared_mode "$(patch_file agree-1)"
+		load_in_two_modes
 		now agree-1 111
 		disable_in_vain
 
@@ -399,14 +405,7 @@ disable_after_all() {
 		echo disk >/sys/power/state || die "the system did not hibernate"
 
 		echo "== resumed"
-		now agree-1 111
-		disable_after_all
-		pokepatch unload sleepers
-		pokepatch load "$(patch_file proc-version)"
-		has /proc/version "$(cat /proc/version)" Live-patched
-		pokepatch unload proc-version
-		pokepatch unload agree-1
-		now "" ""
+		all_as_before
 	'
 	[ "$(grep -c '== a kernel without an image' "$guest_output")" -eq 1 ]
 	[ "$(grep -c 'Linux version' "$guest_log")" -eq 2 ]
