@@ -128,6 +128,8 @@ load helpers
 	guest_fails 121 --kernel 1.2.3-none <<<true
 	guest_fails 121 --arch vax <<<true
 	guest_fails 121 --no-such-option <<<true
+	guest_fails 121 --append "$(printf 'x%.0s' {1..2100})" <<<true
+	grep -q "the kernel's command line has 2[0-9]* characters" "$guest_complaint"
 	guest_fails 121 --file /no/such/file <<<true
 }
 
