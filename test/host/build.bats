@@ -392,7 +392,7 @@ version_edit='s/utsname()->sysname,/"Patched",/'
 
 @test "progress: a terminal shows how many compilers have ended, a log of a short build does not" {
 	# A text that no build has had, or there would be nothing to compile.
-	edit fs/proc/version.c "s/utsname()->sysname,/\"$RANDOM $RANDOM $$\",/" >x.patch
+	edit fs/proc/version.c "s/utsname()->sysname,/\"$SRANDOM\",/" >x.patch
 	run -0 script -qec "'$program' -k $release --dry-run x.patch" /dev/null
 	[[ $output == *$'\r\e[K'"compile "*" 1 of "[12]$'\r\e[K'"compile "*" s"* ]]
 	build --dry-run x.patch

@@ -68,7 +68,7 @@ two_headers() {
 }
 
 @test "what is found out of a unit is kept until a header that it may include differs" {
-	local number=$BASHPID$SECONDS first again compiled
+	local number=$((SRANDOM / 4)) first again compiled
 	two_headers first
 	touch begun
 	first=$(preprocessed)
@@ -98,7 +98,7 @@ two_headers() {
 
 @test "what compiles a new file is compiled each time, and the others are kept" {
 	# Nothing of it is kept from another run.
-	edited fs/proc/internal.h "s/^\treturn pde->flags & PROC_ENTRY_PERMANENT;/\treturn pde->size != $BASHPID$SECONDS \&\& (pde->flags \& PROC_ENTRY_PERMANENT);/"
+	edited fs/proc/internal.h "s/^\treturn pde->flags & PROC_ENTRY_PERMANENT;/\treturn pde->size != $((SRANDOM / 4)) \&\& (pde->flags \& PROC_ENTRY_PERMANENT);/"
 	edited fs/proc/generic.c 's/^#include "internal.h"/&\n#include "new.h"/'
 	printf -- '--- /dev/null\n+++ b/fs/proc/new.h\n@@ -0,0 +1 @@\n+#define NEW_ONE 1\n' >>x.patch
 	for round in 1 2; do
@@ -114,7 +114,7 @@ two_headers() {
 
 @test "objects that differ by numbers of unique names are equal (__COUNTER__)" {
 	# A name that no verdict is kept for.
-	edited fs/fat/fat.h "s/^\treturn sb->s_fs_info;/\treturn (sb->s_fs_info);/; s/^static inline struct msdos_sb_info \*MSDOS_SB(/static inline void never_$BASHPID$SECONDS(int a) { BUILD_BUG_ON(a == 1); }\n&/"
+	edited fs/fat/fat.h "s/^\treturn sb->s_fs_info;/\treturn (sb->s_fs_info);/; s/^static inline struct msdos_sb_info \*MSDOS_SB(/static inline void never_$((SRANDOM / 4))(int a) { BUILD_BUG_ON(a == 1); }\n&/"
 	run -3 "$program" -V -k "$release" --dry-run x.patch
 	# Nine units use the function.  Those that export symbols are compiled in any case.
 	[[ $output == *"have names that 9 may mention, and matter to the code of 5"* ]]
@@ -137,7 +137,7 @@ two_headers() {
 	local main=net/ipv4/netfilter/nf_nat_snmp_basic_main.o asn1=net/ipv4/netfilter/nf_nat_snmp_basic.asn1
 	# A name that no verdict is kept for.
 	edited include/linux/netfilter/nf_conntrack_snmp.h \
-		"s/^extern int/extern __attribute__((never_$BASHPID$SECONDS)) int/"
+		"s/^extern int/extern __attribute__((never_$((SRANDOM / 4)))) int/"
 	rm -f "$source/$asn1".[ch] "$source/$main" "$source/.pokepatch/done/$main"*
 	run "$program" -k "$release" --dry-run x.patch
 	echo "$output"

@@ -233,7 +233,7 @@ uptime=fs/proc/uptime.c
 # With all commits, the header says the same in other words; without the second, it does not.
 @test "units to which a header matters only when a commit is left out" {
 	# Nothing of it is kept from another run.
-	local number=$BASHPID$SECONDS
+	local number=$((SRANDOM / 4))
 	commit 'first' fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return pde->size != $number \\&\\& (pde->flags \\& PROC_ENTRY_PERMANENT);/"
 	commit 'second' fs/proc/internal.h 's/return pde->size != [0-9]* && (pde->flags & PROC_ENTRY_PERMANENT);/return pde->PDE_FLAGS \& PROC_ENTRY_PERMANENT;/
 		s/^static inline bool pde_is_permanent/#define PDE_FLAGS flags\n&/' \
@@ -250,11 +250,11 @@ uptime=fs/proc/uptime.c
 # In fd.h, the first commit says the same in other words; in fat.h, it does not.
 @test "units whose code differs also without the commit that is left out are compiled at once" {
 	# Nothing of it is kept from another run.
-	local number=$BASHPID$SECONDS
+	local number=$((SRANDOM / 4))
 	commit 'first' fs/fat/fat.h "s/return sb->s_fs_info;/return sb->s_flags == $number ? NULL : sb->s_fs_info;/" \
-		fs/proc/fd.h 's/return PROC_I(inode)->fd;/return (PROC_I(inode)->fd);/'
+		fs/proc/fd.h "s/return PROC_I(inode)->fd;/return (PROC_I(inode)->fd); \\/* $number *\\//"
 	commit 'second' fs/fat/fat.h 's/^\treturn container_of(inode, struct msdos/\tWRITE_ONCE(inode->i_flags, 0);\n&/' \
-		fs/proc/fd.h "s/return (PROC_I(inode)->fd);/return PROC_I(inode)->fd + $number;/" \
+		fs/proc/fd.h "s/return (PROC_I(inode)->fd);.*/return PROC_I(inode)->fd + $number;/" \
 		$uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
 	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
 		grep -v '^+' said
@@ -281,7 +281,7 @@ uptime=fs/proc/uptime.c
 	local init='s/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
 	commit 'brings' fs/fat/fat.h 's/^static inline struct msdos_sb_info \*MSDOS_SB/#include "pp_new.h"\n&/
 		s/return sb->s_fs_info;/return sb->s_flags == PP_NEW ? NULL : sb->s_fs_info;/'
-	printf '%s\n' '--- /dev/null' '+++ b/fs/fat/pp_new.h' '@@ -0,0 +1 @@' "+#define PP_NEW $RANDOM" >>x/0001.patch
+	printf '%s\n' '--- /dev/null' '+++ b/fs/fat/pp_new.h' '@@ -0,0 +1 @@' "+#define PP_NEW $((SRANDOM / 4))" >>x/0001.patch
 	commit 'defines' fs/fat/fat.h '/^#define _FAT_H/s/$/\n#define pp_extra() 5/' \
 		fs/proc/internal.h '/^#include <linux.proc_fs.h>/s/^/#define pp_extra() 5\n/' $uptime "$init"
 	commit 'uses' fs/proc/fd.h 's/return PROC_I(inode)->fd;/return PROC_I(inode)->fd + pp_extra();/'
