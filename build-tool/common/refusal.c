@@ -23,6 +23,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "elf-malformed", "an object file is damaged", false },
 	{ "elf-unsupported", "an object file has something that pokepatch does not understand", false },
 	{ "export-changed", "an export changed, or a type that an exported symbol uses", true },
+	{ "export-new", "a new export is not made: modules that need it do not load (a warning)", false },
 	{ "file-deleted", "a source file is deleted", false },
 	{ "file-renamed", "a source file is renamed", false },
 	{ "file-unknown", "a file of a kind that pokepatch does not understand changed", true },

@@ -100,25 +100,44 @@ static bool is_refused(const bool *ignored, const struct atom *atom)
 }
 
 /*
- * An export has three symbols: __ksymtab_foo, __kstrtab_foo and __kstrtabns_foo.  A changed
- * namespace changes the last one only.  The refusals for the three are equal, and equal refusals
- * are reported once.  Since Linux 6.5 it has one: __export_symbol_foo.
+ * The name that an atom exports.  An export has three symbols: __ksymtab_foo, __kstrtab_foo and
+ * __kstrtabns_foo.  A changed namespace changes the last one only.  Since Linux 6.5 it has one:
+ * __export_symbol_foo.
  */
-static void refuse_export(struct selection *selection, const struct atom *atom)
+static const char *export_name(const struct atom *atom)
 {
 	static const char *const prefixes[] = {"__ksymtab_", "__kstrtabns_", "__kstrtab_",
 					       "__export_symbol_"};
-	const char *name = atom->name;
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (has_prefix(name, prefixes[i])) {
-			name += strlen(prefixes[i]);
-			break;
-		}
+		if (has_prefix(atom->name, prefixes[i]))
+			return atom->name + strlen(prefixes[i]);
+	return atom->name;
+}
+
+/* The refusals for the symbols of an export are equal, and equal refusals are reported once. */
+static void refuse_export(struct selection *selection, const struct atom *atom)
+{
+	const char *name = export_name(atom);
+
 	refusals_add(selection->refusals, "export-changed", select_location(selection, name), name,
-		     "the export of '%s' is new, gone or changed; exports are fixed when the "
-		     "kernel is linked",
+		     "the export of '%s' is gone or changed; exports are fixed when the kernel is "
+		     "linked",
 		     name);
+}
+
+/*
+ * No module that exists needs a new export: the symbol of a module that did would be missing.  The
+ * units of the patch find each other's functions without exports.
+ */
+static void warn_export(struct selection *selection, const struct atom *atom)
+{
+	const char *name = export_name(atom);
+
+	refusals_warn(selection->refusals, "export-new", select_location(selection, name), name,
+		      "the new export of '%s' is not made, since exports are fixed when the kernel "
+		      "is linked; modules that need it do not load",
+		      name);
 }
 
 static void refuse_atom(struct selection *selection, const struct atom *atom)
@@ -198,10 +217,11 @@ static void refuse_changed_data(struct selection *selection)
 					     atom->name);
 			else
 				refuse_atom(selection, atom);
-		} else if (!atom->twin && !atom->ambiguous &&
-			   (atom->class == ATOM_INIT || atom->class == ATOM_EXPORT ||
-			    atom->class == ATOM_PARENT)) {
-			refuse_atom(selection, atom);
+		} else if (!atom->twin && !atom->ambiguous) {
+			if (atom->class == ATOM_EXPORT)
+				warn_export(selection, atom);
+			else if (atom->class == ATOM_INIT || atom->class == ATOM_PARENT)
+				refuse_atom(selection, atom);
 		}
 	}
 	for (size_t i = 0; i < selection->orig->atoms.count; i++) {

@@ -92,3 +92,20 @@ built() {
 	[ "$(grep -c -e --fsys-tarfile read)" -eq 1 ]
 	[ -z "$(find "$own" -name '*.tmp')" ]
 }
+
+@test "a new export is not made, and the modules of the patch need none" {
+	edited fs/proc/version.c -e '/^static int version_proc_show/i int pp_twice(int a);\nint pp_twice(int a) { return a * 2; }\nEXPORT_SYMBOL_GPL(pp_twice);'
+	edited net/netfilter/xt_conntrack.c -e 's/^\tct = nf_ct_get(skb, &ctinfo);/&\n\tif (pp_twice(skb->len) == 77776)\n\t\tpr_info("seen\\n");/' \
+		-e '0,/^static bool/s//int pp_twice(int a);\n&/'
+	built 0 "fs/proc/version.c:" "warning [export-new]: the new export of 'pp_twice' is not made"
+	readelf -WS x.ko >sections
+	! grep -q ksymtab sections || return 1
+	readelf -Ws x.ko >symbols
+	grep -q ' FUNC .* pp_twice$' symbols
+	! grep -q ' UND pp_twice$' symbols || return 1
+
+	# Alone it is nothing that a patch could do.
+	rm x.patch x.ko
+	edited fs/proc/version.c -e '$a EXPORT_SYMBOL_GPL(proc_create_single_data);'
+	built 3 "warning [export-new]"
+}
