@@ -351,6 +351,29 @@ static char *types_text(const char *types)
 	return out.text ?: xstrdup("");
 }
 
+/*
+ * Whether the types differ only in that this unit did not see their definitions, and now does: it
+ * includes another header.  Then no object has another layout; genksyms puts all that a unit sees
+ * into the CRC.  If a definition changed, too, units that saw it tell (types/, and their exports).
+ */
+static bool only_defined(const char *types)
+{
+	static const char suffix[] = " (became defined)";
+	const size_t suffix_length = sizeof(suffix) - 1;
+
+	if (!types || !*types)
+		return false;
+	for (const char *type = types; *type;) {
+		const size_t length = strcspn(type, ",");
+
+		if (length < suffix_length ||
+		    memcmp(type + length - suffix_length, suffix, suffix_length))
+			return false;
+		type += length + strspn(type + length, ", ");
+	}
+	return true;
+}
+
 static void refuse_exports(struct build *build, struct exporter *exporter)
 {
 	struct map types = {0};
@@ -361,10 +384,10 @@ static void refuse_exports(struct build *build, struct exporter *exporter)
 		const struct symver *old = &exporter->symvers.list.list[i];
 		const char *crc = map_get(&exporter->new_crcs, old->name);
 		const char *changed = map_get(&types, old->name);
-		_free_ char *text = crc ? types_text(changed) : NULL;
 
-		if (!crc)
+		if (!crc || only_defined(changed))
 			continue;
+		_free_ char *text = types_text(changed);
 		refusals_add(&build->refusals, "export-changed", exporter->unit->source, old->name,
 			     "a type of exported symbol '%s' changes%s (CRC %s, now %s), but "
 			     "modules were built with the old type; do not change the type",

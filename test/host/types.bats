@@ -120,3 +120,19 @@ declare_apart() {
 	[ "$status" -eq 2 ]
 	[[ $output == *"fs/proc/array.c:"*": refused [prototype-changed]: the prototype of 'proc_pid_statm' changes, but '"*"stuff' holds its address, "* ]]
 }
+
+# All see these declared only; which header defines them changes no object.
+@test "exports of a unit that includes one more header" {
+	local include='s/^#include <linux.fs.h>/&\n#include <net\/sock.h>/' code='s/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/'
+	edited fs/eventfd.c -e "$include" -e "$code"
+	build -V
+	[ "$status" -eq 0 ]
+	# The CRCs do change, and genksyms is asked why.
+	[ "$(grep -c 'genksyms/genksyms -r .*original.types' <<<"$output")" -eq 1 ]
+	rm x.ko x.patch
+	# A type that changes is not made up for by those.
+	edited fs/eventfd.c -e '1s/^/#undef CONFIG_EPOLL\n/' -e "$include" -e "$code"
+	build
+	[ "$status" -eq 2 ]
+	[[ $output == *"refused [export-changed]: a type of exported symbol 'eventfd_fget' changes: struct "* ]]
+}
