@@ -57,46 +57,46 @@ extern struct ftrace_ops ftrace_list_end;
  */
 struct pp_kernel {
 	/* functions */
-	typeof(kallsyms_lookup_name) *kallsyms_lookup_name;
-	typeof(kallsyms_on_each_symbol) *kallsyms_on_each_symbol;
-	typeof(find_module) *find_module;
-	typeof(kallsyms_show_value) *kallsyms_show_value; /* may be NULL */
-	typeof(ftrace_location) *ftrace_location;
-	typeof(idle_task) *idle_task;
+	typeof(&kallsyms_lookup_name) kallsyms_lookup_name;
+	typeof(&kallsyms_on_each_symbol) kallsyms_on_each_symbol;
+	typeof(&find_module) find_module;
+	typeof(&kallsyms_show_value) kallsyms_show_value; /* may be NULL */
+	typeof(&ftrace_location) ftrace_location;
+	typeof(&idle_task) idle_task;
 #ifdef CONFIG_THREAD_INFO_IN_TASK
-	typeof(put_task_stack) *put_task_stack;
+	typeof(&put_task_stack) put_task_stack;
 #endif
-	typeof(task_call_func) *task_call_func;
+	typeof(&task_call_func) task_call_func;
 #if defined(CONFIG_SMP) || defined(CONFIG_HOTPLUG_CPU)
-	typeof(stop_machine_cpuslocked) *stop_machine_cpuslocked;
+	typeof(&stop_machine_cpuslocked) stop_machine_cpuslocked;
 #endif
 	/* NULL if the compiler has inlined lookup_rec(): then claim.c uses the next two. */
-	typeof(lookup_rec) *lookup_rec;
-	typeof(ftrace_rec_iter_start) *ftrace_rec_iter_start;
-	typeof(ftrace_rec_iter_record) *ftrace_rec_iter_record;
-	typeof(get_kprobe) *get_kprobe;
-	typeof(ftrace_is_dead) *ftrace_is_dead;
-	typeof(ftrace_ops_test) *ftrace_ops_test;
-	typeof(task_work_cancel_match) *task_work_cancel_match;
+	typeof(&lookup_rec) lookup_rec;
+	typeof(&ftrace_rec_iter_start) ftrace_rec_iter_start;
+	typeof(&ftrace_rec_iter_record) ftrace_rec_iter_record;
+	typeof(&get_kprobe) get_kprobe;
+	typeof(&ftrace_is_dead) ftrace_is_dead;
+	typeof(&ftrace_ops_test) ftrace_ops_test;
+	typeof(&task_work_cancel_match) task_work_cancel_match;
 	/* Each of these four may be NULL. */
-	typeof(kallsyms_lookup_size_offset) *kallsyms_lookup_size_offset;
-	typeof(pp_vmalloc_node_range) *vmalloc_node_range;
-	typeof(perf_event_text_poke) *perf_event_text_poke;
-	typeof(perf_event_ksymbol) *perf_event_ksymbol;
+	typeof(&kallsyms_lookup_size_offset) kallsyms_lookup_size_offset;
+	typeof(&pp_vmalloc_node_range) vmalloc_node_range;
+	typeof(&perf_event_text_poke) perf_event_text_poke;
+	typeof(&perf_event_ksymbol) perf_event_ksymbol;
 
 	/* locks */
-	typeof(ftrace_lock) *ftrace_lock;
-	typeof(text_mutex) *text_mutex;
+	typeof(&ftrace_lock) ftrace_lock;
+	typeof(&text_mutex) text_mutex;
 	/* Taken before ftrace_lock and text_mutex.  May be NULL if the kernel has ftrace. */
-	typeof(kprobe_mutex) *kprobe_mutex;
+	typeof(&kprobe_mutex) kprobe_mutex;
 
 	/* ftrace's list of registered ops, which ftrace_lock guards, and the ops that ends it */
-	typeof(ftrace_ops_list) *ftrace_ops_list;
-	typeof(ftrace_list_end) *ftrace_list_end;
-	typeof(ftrace_pages_start) *ftrace_pages; /* its records, see claim.c; under ftrace_lock */
+	typeof(&ftrace_ops_list) ftrace_ops_list;
+	typeof(&ftrace_list_end) ftrace_list_end;
+	typeof(&ftrace_pages_start) ftrace_pages; /* its records, see claim.c; under ftrace_lock */
 	/* the ops of kprobes, or NULL */
-	typeof(kprobe_ftrace_ops) *kprobe_ops;
-	typeof(kprobe_ipmodify_ops) *kprobe_ipmodify_ops;
+	typeof(&kprobe_ftrace_ops) kprobe_ops;
+	typeof(&kprobe_ipmodify_ops) kprobe_ipmodify_ops;
 
 	struct mm_struct *init_mm;	/* the kernel's own; may be NULL, see alias.c */
 

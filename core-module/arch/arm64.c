@@ -55,10 +55,10 @@
 #define INSN_SIZE 4
 
 static struct {
-	typeof(__module_text_address) *module_text_address;
-	typeof(aarch64_insn_patch_text_nosync) *patch_text_nosync;
-	typeof(set_memory_ro) *set_memory_ro;
-	typeof(set_memory_x) *set_memory_x;
+	typeof(&__module_text_address) module_text_address;
+	typeof(&aarch64_insn_patch_text_nosync) patch_text_nosync;
+	typeof(&set_memory_ro) set_memory_ro;
+	typeof(&set_memory_x) set_memory_x;
 	unsigned long entry, entry_end;		/* the code that every exception enters */
 	unsigned long ftrace, return_to_handler; /* start and end of entry-ftrace.S; end: or 0 */
 	unsigned long kretprobe;		/* __kretprobe_trampoline(), or 0 */

@@ -37,30 +37,30 @@ extern int kgdb_io_module_registered;	/* <linux/kgdb.h> has it only with CONFIG_
 
 /* Symbols that the kernel does not export.  A kernel may lack those marked "or 0" or "or NULL". */
 struct x86_kernel {
-	typeof(__module_text_address) *module_text_address;
+	typeof(&__module_text_address) module_text_address;
 	unsigned long thunks, thunks_end;	/* retpolines and return thunks */
 	unsigned long ftrace, ftrace_end;	/* ftrace_64.S */
 	unsigned long srso_return;		/* a return thunk, far away from the others */
 	unsigned long rethook;			/* arch_rethook_trampoline(), or 0 */
 	unsigned long offline[11];		/* functions of x86_offline_in(), or 0 */
 	/* For x86_breaks.c, x86_table.c and x86_poke.c, each of them or NULL. */
-	typeof(x86_text_poke_queue) *text_poke_queue;
-	typeof(x86_text_poke_finish) *text_poke_finish;
-	typeof(text_poke) *text_poke;
-	typeof(x86_text_poke_sync) *text_poke_sync;
+	typeof(&x86_text_poke_queue) text_poke_queue;
+	typeof(&x86_text_poke_finish) text_poke_finish;
+	typeof(&text_poke) text_poke;
+	typeof(&x86_text_poke_sync) text_poke_sync;
 	void *table;			/* where the handler of breakpoints looks places up */
 #ifdef PP_HAS_TEXT_POKE_BATCH
 	unsigned long table_counts;	/* per CPU: references to the table */
 #else
 	void *tp_vec;			/* where the kernel queues places, and how many */
-	typeof(tp_vec_nr) *tp_vec_nr;
+	typeof(&tp_vec_nr) tp_vec_nr;
 #endif
 	/* For x86_window.c, both or NULL. */
 	struct mm_struct **poking_mm;
 	unsigned long *poking_addr;
 	/* For x86_writer.c. */
 	unsigned long writer, text_poke_memcpy;	/* or 0 */
-	typeof(kgdb_io_module_registered) *kgdb; /* not 0: kgdb has an I/O driver; or NULL */
+	typeof(&kgdb_io_module_registered) kgdb; /* not 0: kgdb has an I/O driver; or NULL */
 };
 
 extern struct x86_kernel x86;
