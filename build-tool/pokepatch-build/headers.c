@@ -491,10 +491,17 @@ static bool is_to_try(const struct search *search, const struct user *user)
 	return user->expected;
 }
 
+/* What must not change at all: assembly, its constants, the vDSO. */
+static bool is_fixed(const struct search *search, const struct user *user)
+{
+	(void)search;
+	return user->kind != KIND_UNIT && user->named;
+}
+
 static bool is_to_preprocess(const struct search *search, const struct user *user)
 {
 	(void)search;
-	return user->named && !user->settled;
+	return user->kind == KIND_UNIT && user->named && !user->settled;
 }
 
 static bool is_to_compile(const struct search *search, const struct user *user)
@@ -717,13 +724,19 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	add_constants(search);
 	TRY(filter_users(search));
 	TRY(take_verdicts(search));
+	TRY(for_users(search, is_fixed, preprocess_batch));
+	TRY(retry_failed(search));
+	TRY(search_refuse(search));
+	/* Then commits are left out, and units are judged without what these have of headers. */
+	if (build->options.leave_out && refusals_fatal(&build->refusals))
+		return NULL;
 	TRY(for_users(search, is_to_try, compile_batch));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
 	TRY(retry_failed(search));
 	TRY(for_users(search, is_to_compile, compile_batch));
 	remember_verdicts(search);
 	take_users(search, candidates);
-	return search_refuse(search);
+	return NULL;
 }
 
 struct error *headers_add_candidates(struct build *build, const struct source_index *index,

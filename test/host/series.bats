@@ -247,6 +247,23 @@ uptime=fs/proc/uptime.c
 	[ "$(grep -c '^judge all units again' <<<"$output")" -eq 1 ]
 }
 
+@test "what changes assembly is left out before any unit is judged" {
+	commit 'pushes' arch/x86/entry/calling.h 's/^\.macro PUSH_REGS .*/&\n\tnop/'
+	commit 'reads' fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return pde->size != $((SRANDOM / 4)) \\&\\& (pde->flags \\& PROC_ENTRY_PERMANENT);/"
+	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
+		grep -v '^+' said
+		return 1
+	}
+	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	is pushes left-out 'refused [assembly-changed]'
+	is reads live ''
+	sed '/^left out: /,$d' said >before
+	grep -v '^+' before
+	[ "$(grep -c '[.]S -E$' before)" -ge 2 ]
+	[ "$(grep -c '[.]c -E$' before)" -eq 0 ]
+	[ "$(grep -c '^+.*[.]c -E$' said)" -ge 2 ]
+}
+
 # In fd.h, the first commit says the same in other words; in fat.h, it does not.
 @test "units whose code differs also without the commit that is left out are compiled at once" {
 	# Nothing of it is kept from another run.
