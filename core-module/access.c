@@ -16,7 +16,6 @@
 
 #include "access.h"
 #include "kernel_symbols.h"
-#include "pp_patch.h"
 
 /* May the current task switch patches and change how? */
 static bool access_may_switch(void)
@@ -66,11 +65,19 @@ int pp_may_read_text(void)
 	return pp_may_trace() ? security_locked_down(LOCKDOWN_PERF) : -EACCES;
 }
 
-/* A name has no quotation mark and no control character (image.c). */
-void pp_audit(const struct pp_patch *patch, const char *op, int ret)
+/* The name of a patch, or of a parent, has no quotation mark and no control character (image.c). */
+void pp_audit(const char *name, const char *op, int ret)
 {
 	if (!audit_enabled)
 		return;
 	audit_log(audit_context(), GFP_KERNEL, AUDIT_KERNEL_OTHER,
-		  "op=pokepatch-%s patch=\"%s\" res=%d", op, patch->name, !ret);
+		  "op=pokepatch-%s patch=\"%s\" res=%d", op, name, !ret);
+}
+
+void pp_audit_parent(const char *name, const char *module, const char *op, int ret)
+{
+	if (!audit_enabled)
+		return;
+	audit_log(audit_context(), GFP_KERNEL, AUDIT_KERNEL_OTHER,
+		  "op=pokepatch-%s patch=\"%s\" module=\"%s\" res=%d", op, name, module, !ret);
 }

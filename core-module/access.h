@@ -7,7 +7,6 @@
 #include <linux/types.h>
 
 struct file;
-struct pp_patch;
 
 extern const struct kernel_param_ops pp_uint_ops;
 /* As module_param(@name, uint, 0644), but only a task that may switch patches may set it. */
@@ -33,9 +32,12 @@ bool pp_may_see_addresses(const struct file *file);
 int pp_may_read_text(void);
 
 /*
- * Have the kernel's audit log that @op ("enable") was tried on @patch, with @ret, 0 or a negative
- * errno.  Does nothing if audit is off.  May sleep.
+ * Have the kernel's audit log that @op ("enable") was tried on the patch called @name, with @ret, 0
+ * or a negative errno.  Does nothing if audit is off.  May sleep for long, where audit's queue is
+ * full, so the caller must hold nothing that others wait for.
  */
-void pp_audit(const struct pp_patch *patch, const char *op, int ret);
+void pp_audit(const char *name, const char *op, int ret);
+/* The same of @op with the module @module, which is a parent of that patch. */
+void pp_audit_parent(const char *name, const char *module, const char *op, int ret);
 
 #endif /* POKEPATCH_ACCESS_H */

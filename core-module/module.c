@@ -6,6 +6,7 @@
  * its relocations before jump labels, static calls and tracepoints walk and sort its tables.  And
  * at a parent's GOING the core releases its sites while everything about the parent still works.
  */
+#include <linux/ctype.h>
 #include <linux/delay.h>
 #include <linux/elf.h>
 #include <linux/kernel.h>
@@ -65,6 +66,15 @@ struct coming {
 };
 
 static LIST_HEAD(coming);
+
+/*
+ * A load that is refused, for audit, which must wait until pp_mutex is free.  The patch may be gone
+ * by then, so its name is copied.
+ */
+struct refusal {
+	char patch[MODULE_NAME_LEN];
+	bool of_parent;		/* is the module a parent of that patch, or the patch itself? */
+};
 
 static struct coming *module_coming_find(const struct module *mod)
 {
@@ -317,7 +327,7 @@ static void module_parent_going(const struct module *mod)
  * Module @mod comes, and may be a parent of some patches.  pp_patches has the enabled patches in
  * the order in which they were enabled, so that the newest one ends up on top.
  */
-static int module_parent_coming(struct module *mod)
+static int module_parent_coming(struct module *mod, struct refusal *refusal)
 {
 	struct pp_patch *patch;
 	int ret = 0;
@@ -331,6 +341,8 @@ static int module_parent_coming(struct module *mod)
 		if (ret) {
 			pr_err("module %s is refused: patch %s cannot be applied to it (%d); unload the patch or replace it by one for this module\n",
 			       mod->name, patch->name, ret);
+			strscpy(refusal->patch, patch->name, sizeof(refusal->patch));
+			refusal->of_parent = true;
 			break;
 		}
 	}
@@ -408,13 +420,26 @@ static const struct pokepatch_image *module_find_image(struct module *mod)
 	return image;
 }
 
-static int module_patch_coming(struct module *mod, const struct pokepatch_image *image)
+/* A name that audit may quote: image.c has the same rule for names of patches. */
+static void module_copy_name(char *to, const char *name, size_t size)
+{
+	strscpy(to, name, size);
+	for (; *to; to++)
+		if (!isascii(*to) || !isgraph(*to) || *to == '"')
+			*to = '?';
+}
+
+static int module_patch_coming(struct module *mod, const struct pokepatch_image *image,
+			       struct refusal *refusal)
 {
 	struct pp_patch *patch = pp_patch_create(mod, image), *other;
 	int ret;
 
-	if (IS_ERR(patch))
+	if (IS_ERR(patch)) {
+		/* The patch's name may be what is wrong with the image. */
+		module_copy_name(refusal->patch, mod->name, sizeof(refusal->patch));
 		return PTR_ERR(patch);
+	}
 	list_for_each_entry(other, &pp_patches, list) {
 		if (!strcmp(other->name, patch->name)) {
 			pr_err("module %s is refused: a patch called %s is loaded; unload it first\n",
@@ -430,6 +455,7 @@ static int module_patch_coming(struct module *mod, const struct pokepatch_image 
 	pp_record_module_born(patch);
 	return 0;
 err:
+	strscpy(refusal->patch, patch->name, sizeof(refusal->patch));
 	module_detach_all(patch);
 	pp_patch_free(patch);
 	return ret;
@@ -489,7 +515,7 @@ int pokepatch_register(const void *image)
 		pr_info("%s: loaded, %u function%s\n", patch->name, patch->nr_funcs,
 			pp_plural(patch->nr_funcs));
 	}
-	pp_audit(patch, "load", ret);
+	pp_audit(patch->name, "load", ret);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(pokepatch_register);
@@ -503,13 +529,19 @@ static void module_switch_off_by_force(struct pp_patch *patch)
 {
 	unsigned int pause = PP_FORCED_PAUSE_MS;
 	bool holds, told = false;
+	int ret;
 
 	down(&patch->op);
 	if (patch->enabled)
 		pr_crit("%s: its module is being removed by force; this waits until the patch is switched off\n",
 			patch->name);
 	/* An attempt can fail, for want of memory for example.  It logs why. */
-	while (patch->enabled && pp_transition_forced(patch)) {
+	while (patch->enabled) {
+		ret = pp_transition_forced(patch);
+		/* Audit may sleep for long, but op is of no use to others any more. */
+		pp_audit(patch->name, "force-disable", ret);
+		if (!ret)
+			break;
 		msleep(pause);
 		pause = min(2 * pause, (unsigned int)LONGEST_FORCED_PAUSE_MS);
 	}
@@ -548,7 +580,7 @@ static bool module_unregister(struct pp_patch *patch)
 	pp_sysfs_remove(patch);
 	WARN_ON(patch->enabled);
 	pr_info("%s: unloaded\n", patch->name);
-	pp_audit(patch, "unload", 0);
+	pp_audit(patch->name, "unload", 0);
 	return true;
 }
 
@@ -570,17 +602,17 @@ EXPORT_SYMBOL_GPL(pokepatch_unregister);
 
 /* --- the notifier ------------------------------------------------------------------------ */
 
-static int module_coming(struct module *mod)
+static int module_coming(struct module *mod, struct refusal *refusal)
 {
 	const struct pokepatch_image *image = module_find_image(mod);
 	int ret;
 
 	if (image)
-		return module_patch_coming(mod, image);
+		return module_patch_coming(mod, image, refusal);
 	ret = module_coming_add(mod);
 	if (ret)
 		return ret;
-	ret = module_parent_coming(mod);
+	ret = module_parent_coming(mod, refusal);
 	if (ret)
 		module_coming_del(mod);
 	else
@@ -620,16 +652,25 @@ static void module_patch_unlocked(struct module *mod, unsigned long state)
 		module_unregister(patch);
 }
 
+static void module_audit_refusal(const struct module *mod, const struct refusal *refusal, int ret)
+{
+	if (refusal->of_parent)
+		pp_audit_parent(refusal->patch, mod->name, "load-parent", ret);
+	else if (*refusal->patch)
+		pp_audit(refusal->patch, "load", ret);
+}
+
 static int module_notify(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct module *mod = data;
+	struct refusal refusal = {};
 	int ret = 0;
 
 	module_patch_unlocked(mod, action);
 	mutex_lock(&pp_mutex);
 	switch (action) {
 	case MODULE_STATE_COMING:
-		ret = module_coming(mod);
+		ret = module_coming(mod, &refusal);
 		break;
 	case MODULE_STATE_LIVE:
 		module_coming_del(mod);
@@ -639,6 +680,8 @@ static int module_notify(struct notifier_block *nb, unsigned long action, void *
 		break;
 	}
 	mutex_unlock(&pp_mutex);
+	if (ret)
+		module_audit_refusal(mod, &refusal, ret);
 	return notifier_from_errno(ret);
 }
 

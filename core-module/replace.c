@@ -153,6 +153,26 @@ struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr)
 	return ERR_PTR(ret);
 }
 
+int pp_replace_names(struct pp_patch *const *off, unsigned int nr, char **ret)
+{
+	size_t size = 1;
+	unsigned int i;
+	char *to;
+
+	if (!nr)
+		return 0;
+	for (i = 0; i < nr; i++)
+		size += off[i]->name_len + 1;
+	to = *ret = kzalloc(size, GFP_KERNEL);
+	if (!to)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		memcpy(to, off[i]->name, off[i]->name_len);
+		to += off[i]->name_len + 1;
+	}
+	return 0;
+}
+
 void pp_replace_done(struct pp_patch *patch)
 {
 	replace_store(patch, NULL);

@@ -18,6 +18,12 @@ int pp_replace_set(struct pp_patch *patch, const char *text);
  * an ERR_PTR: -EBUSY if one of them is being switched (logged), -ENOMEM.
  */
 struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr);
+/*
+ * The names of the @nr patches in @off, one behind the other, each with its NUL, and an empty one:
+ * to *@ret, for kfree(); if there are none, it is left alone.  The caller holds the patches' ops.
+ * Return: 0 or -ENOMEM.
+ */
+int pp_replace_names(struct pp_patch *const *off, unsigned int nr, char **ret);
 /* The patches are replaced: forget their names.  The caller holds patch->op. */
 void pp_replace_done(struct pp_patch *patch);
 

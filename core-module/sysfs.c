@@ -96,11 +96,34 @@ static void pp_sysfs_switched(struct pp_patch *patch, bool enable, int ret)
 		mod_delayed_work(workqueue, &patch->retry, msecs_to_jiffies(ms));
 }
 
+/*
+ * Switch the patch. The caller holds op, which is free when this returns.
+ *
+ * Audit may sleep for long where its queue is full, so it comes when op is free again. The patch
+ * cannot go away: pp_sysfs_remove() waits for the works, as for writers of `enabled`. The patches
+ * that were replaced can, so the transition has copied their names.
+ */
+static int pp_sysfs_switch(struct pp_patch *patch, bool enable)
+{
+	char *replaced = NULL, *name;
+	const int ret = pp_transition(patch, enable, &replaced);
+
+	pp_sysfs_switched(patch, enable, ret);
+	up(&patch->op);
+	/* What was put off is tried again by this task, and audit could hold up the suspend. */
+	if (ret != -ERESTARTNOINTR) {
+		for (name = replaced; name && *name; name += strlen(name) + 1)
+			pp_audit(name, "replace", ret);
+		pp_audit(patch->name, pp_sysfs_op(enable), ret);
+	}
+	kfree(replaced);
+	return ret;
+}
+
 static void pp_sysfs_retry_work(struct work_struct *work)
 {
 	struct pp_patch *patch = container_of(to_delayed_work(work), struct pp_patch, retry);
 	bool enable;
-	int ret;
 
 	/* The holder of op may only write another file, or fail to replace the patch. */
 	if (down_trylock(&patch->op)) {
@@ -115,25 +138,14 @@ static void pp_sysfs_retry_work(struct work_struct *work)
 		up(&patch->op);
 		return;
 	}
-	ret = pp_transition(patch, enable);
-	pp_sysfs_switched(patch, enable, ret);
-	up(&patch->op);
-	pp_audit(patch, pp_sysfs_op(enable), ret);
+	pp_sysfs_switch(patch, enable);
 }
 
-/*
- * Audit may sleep for long where its queue is full, so it comes when op is free again. The patch
- * cannot go away: pp_sysfs_remove() waits for this work, as for writers of `enabled`.
- */
 static void pp_sysfs_switch_work(struct work_struct *work)
 {
 	struct pp_patch *patch = container_of(work, struct pp_patch, work);
-	const bool enable = patch->work_enable;
-	const int ret = pp_transition(patch, enable);
 
-	pp_sysfs_switched(patch, enable, ret);
-	up(&patch->op);
-	pp_audit(patch, pp_sysfs_op(enable), ret);
+	pp_sysfs_switch(patch, patch->work_enable);
 }
 
 /*
@@ -148,7 +160,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 {
 	struct pp_patch *patch = pp_sysfs_patch(kobj);
 	const size_t len = count && buf[count - 1] == '\n' ? count - 1 : count;
-	bool enable, ready;
+	bool enable;
 	int ret;
 
 	if (!pp_may_switch_by(file))
@@ -168,19 +180,17 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 		if (patch->enabled != enable)
 			pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
 		queue_work(workqueue, &patch->work);
-		pp_audit(patch, enable ? "ask-enable" : "ask-disable", 0);
+		pp_audit(patch->name, enable ? "ask-enable" : "ask-disable", 0);
 		return count;
 	}
 	/* Interruptible, so that a suspend can freeze the task.  It has begun nothing yet. */
 	if (down_interruptible(&patch->op))
 		return -ERESTARTNOINTR;
-	ready = patch->ready;
-	ret = ready ? pp_transition(patch, enable) : -ENODEV;
-	pp_sysfs_switched(patch, enable, ret);
-	up(&patch->op);
-	/* What was put off is tried again by this task, and audit could hold up the suspend. */
-	if (ready && ret != -ERESTARTNOINTR)
-		pp_audit(patch, pp_sysfs_op(enable), ret);
+	if (!patch->ready) {
+		up(&patch->op);
+		return -ENODEV;
+	}
+	ret = pp_sysfs_switch(patch, enable);
 	return ret ?: count;
 }
 

@@ -694,7 +694,7 @@ static int transition_switch_on(struct transition *tr)
 	return transition_try(tr);
 }
 
-static int transition_enable(struct pp_patch *patch)
+static int transition_enable(struct pp_patch *patch, char **replaced)
 {
 	struct transition tr;
 	int ret;
@@ -708,7 +708,7 @@ static int transition_enable(struct pp_patch *patch)
 		pp_sysfs_state(patch, PP_DISABLED);
 		return -ENODEV;
 	}
-	ret = transition_init(&tr, patch, true);
+	ret = transition_init(&tr, patch, true) ?: pp_replace_names(tr.off, tr.nr_off, replaced);
 	transition_record_begin(&tr);
 	ret = ret ?: pp_verify_all_code(patch) ?: transition_switch_on(&tr);
 	if (ret)
@@ -761,7 +761,7 @@ static int transition_disable(struct pp_patch *patch, bool forced)
 	return 0;
 }
 
-int pp_transition(struct pp_patch *patch, bool enable)
+int pp_transition(struct pp_patch *patch, bool enable, char **replaced)
 {
 	transition_report(patch, NULL);
 	WRITE_ONCE(patch->error, 0);
@@ -770,7 +770,7 @@ int pp_transition(struct pp_patch *patch, bool enable)
 		return 0;
 	}
 	pp_sysfs_state(patch, enable ? PP_ENABLING : PP_DISABLING);
-	return enable ? transition_enable(patch) : transition_disable(patch, false);
+	return enable ? transition_enable(patch, replaced) : transition_disable(patch, false);
 }
 
 int pp_transition_forced(struct pp_patch *patch)

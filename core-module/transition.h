@@ -10,13 +10,14 @@ struct pp_patch;
 /*
  * Switch @patch on or off, within its timeout. A patch that is switched on replaces the patches
  * in its file `replace`, which are switched off with it. Takes pp_mutex for each attempt; the
- * caller holds patch->op. May sleep.
+ * caller holds patch->op. May sleep. *@replaced gets the names of the patches that are replaced, or
+ * were to be (pp_replace_names()), for the caller to kfree(); it is left alone if there are none.
  * Return: 0 if the patch is switched (or was already), -EBUSY if tasks stayed busy
  * (patch->report names them) or if a function or a patch to be replaced is not free, -EINTR,
  * -ERESTARTNOINTR if the task is to be frozen, -ENODEV if the module is going, -ENOMEM, or another
  * error. After an error nothing has changed.
  */
-int pp_transition(struct pp_patch *patch, bool enable);
+int pp_transition(struct pp_patch *patch, bool enable, char **replaced);
 /*
  * Switch @patch off. It is enabled, and its module is being removed by force, so neither its
  * timeout nor a signal ends this. The caller holds patch->op. May sleep.

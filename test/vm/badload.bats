@@ -243,6 +243,69 @@ check_is_refused() { # FILE, which is not signed
 	'
 }
 
+@test "what audit has of patches that are replaced, removed by force, or refused, and of refused parents" {
+	local patches=$top/test/vm/patches other=00112233445566778899aabbccddeeff00112233 id dummy file
+	with_patches "$example" "$patches"/{agree-1,dummy-setup}.patch
+	dummy=$BATS_TEST_TMPDIR/dummy.ko
+	stock_module drivers/net/dummy "$dummy"
+	# For other builds, of the kernel and of a parent.
+	file=$(patch_module "$example")
+	id=$(/sbin/modinfo -F pokepatch_build_id "$file")
+	replace_bytes "$(hex "$id")" "$(hex "$other")" "$file" "$BATS_TEST_TMPDIR/text.ko"
+	replace_bytes "$id" "$other" "$BATS_TEST_TMPDIR/text.ko" "$BATS_TEST_TMPDIR/other.ko"
+	id=$(readelf -n "$dummy" | awk '/Build ID:/ { print $3 }')
+	[[ $id =~ ^[0-9a-f]{40}$ ]]
+	replace_bytes "$id" "$other" "$(patch_module "$patches/dummy-setup.patch")" "$BATS_TEST_TMPDIR/parent.ko"
+	# No name of a patch can be read from this image.
+	replace_bytes "00$(hex proc_version)00" "00$(hex proc/version)00" "$file" "$BATS_TEST_TMPDIR/text.ko"
+	guest "${patched[@]}" --module dummy --append audit=1 --file "$BATS_TEST_TMPDIR/other.ko" \
+		--file "$BATS_TEST_TMPDIR/parent.ko" --file "$BATS_TEST_TMPDIR/text.ko" \
+		--expect 'its module is being removed by force' --expect '^pokepatch: .* is refused: ' \
+		--expect '^pokepatch: dummy_setup does not fit module dummy: ' \
+		--expect '^Disabling lock debugging due to kernel taint' <<<'
+		echo 0 >/proc/sys/kernel/printk_ratelimit
+		: >/tmp/expected
+		# recorded RECORD... - a thread of the kernel writes the records, later.  A load that is
+		# refused has two, because busybox makes two system calls.
+		records() { dmesg | sed -n "s/.*audit: type=1316 .*: op=pokepatch-//p" | uniq; }
+		has_records() { records | cmp -s - /tmp/expected; }
+		recorded() {
+			for record; do
+				echo "$record" >>/tmp/expected
+			done
+			until_true 10 has_records
+		}
+		echo "== replaced"
+		modprobe pokepatch-agree-1
+		modprobe pokepatch-proc-version
+		recorded "load patch=\"agree_1\" res=1" "load patch=\"proc_version\" res=1"
+		(echo 1 >"$(sysfs agree-1 enabled)")
+		recorded "enable patch=\"agree_1\" res=1"
+		(echo "*" >"$(sysfs proc-version replace)")
+		(echo 1 >"$(sysfs proc-version enabled)")
+		recorded "replace patch=\"agree_1\" res=1" "enable patch=\"proc_version\" res=1"
+		rmmod pokepatch_agree_1
+		recorded "unload patch=\"agree_1\" res=1"
+
+		echo "== removed by force"
+		rmmod -f pokepatch_proc_version
+		recorded "force-disable patch=\"proc_version\" res=1" "unload patch=\"proc_version\" res=1"
+
+		echo "== refused"
+		refused insmod other.ko
+		recorded "load patch=\"proc_version\" res=0"
+		refused insmod text.ko
+		recorded "load patch=\"pokepatch_proc_version\" res=0"
+		insmod parent.ko
+		recorded "load patch=\"dummy_setup\" res=1"
+		refused modprobe dummy
+		recorded "load-parent patch=\"dummy_setup\" module=\"dummy\" res=0"
+		rmmod pokepatch_dummy_setup
+		recorded "unload patch=\"dummy_setup\" res=1"
+		modprobe dummy
+	'
+}
+
 @test "a kernel that takes only signed modules says so, and what to do" {
 	needs module-signatures
 	with_patches "$example"
