@@ -45,7 +45,9 @@
 struct exiting {
 	struct list_head node;
 	struct task_struct *task; /* holds a reference, except in spare */
-	unsigned long since;      /* in jiffies */
+	u32 since;		  /* in jiffies */
+	u32 by_walk : 1;	  /* it was noted by exiting_catch_up(), not at the tracepoint */
+	u32 round : 31;		  /* of catching up: the last one that had begun by then */
 };
 
 /*
@@ -85,6 +87,8 @@ static DEFINE_RAW_SPINLOCK(exiting_lock);
 static atomic_t lost = ATOMIC_INIT(0), caught_up = ATOMIC_INIT(0);
 /* One task at a time catches up. */
 static DEFINE_MUTEX(catch_up_mutex);
+/* How often that has begun, and the last time that it was done, and that memory was too short. */
+static u32 begun_round, done_round, failed_round;
 static struct tracepoint *exit_tracepoint;
 
 /* Is @task dead, and was its CPU switched away from it for the last time? */
@@ -94,8 +98,27 @@ static bool exiting_is_gone(const struct task_struct *task)
 }
 
 /*
- * Look at the first entry of `recent`, or of `slow`: if the task has gone, move the entry out of
- * the way, or else to the end. The list is not empty; exiting_lock is held.
+ * May @entry go because its task has another one, or will get one? Catching up notes all exiting
+ * tasks of the task list, since it cannot tell which of them have entries. Without this, each time
+ * would make another entry for each task that hangs.
+ *
+ * A task that is still on the list after a walk that was done has been there since before that walk
+ * began. If it was noted before the walk, its PF_EXITING was set, so the walk has noted it again.
+ * A walk that failed has added entries that the next one makes anew. That comes before the next
+ * stop, because tasks are missing until then (pp_exiting_all_known()).
+ *
+ * A task may be noted by a walk just before it passes the tracepoint. The second entry stays until
+ * the next walk, or until the task has gone: the stop then looks at its stack twice.
+ */
+static bool exiting_is_double(const struct exiting *entry)
+{
+	return (entry->round < done_round || (entry->by_walk && entry->round == failed_round)) &&
+	       pid_alive(entry->task);
+}
+
+/*
+ * Look at the first entry of `recent`, or of `slow`: if the task has gone, or has another entry,
+ * move this one out of the way, or else to the end. The list is not empty; exiting_lock is held.
  *
  * A task that has just gone has a reference that is dropped after a grace period, so ours is seldom
  * the last.
@@ -103,16 +126,17 @@ static bool exiting_is_gone(const struct task_struct *task)
 static void exiting_look(struct list_head *list, unsigned int *nr)
 {
 	struct exiting *entry = list_first_entry(list, struct exiting, node);
+	const bool useless = exiting_is_gone(entry->task) || exiting_is_double(entry);
 
-	if (exiting_is_gone(entry->task) && refcount_dec_not_one(&entry->task->usage)) {
+	if (useless && refcount_dec_not_one(&entry->task->usage)) {
 		list_move(&entry->node, &spare);
 		nr_spare++;
 		(*nr)--;
-	} else if (exiting_is_gone(entry->task)) {
+	} else if (useless) {
 		list_move(&entry->node, &gone);
 		nr_gone++;
 		(*nr)--;
-	} else if (list == &recent && time_after(jiffies, entry->since + SOON)) {
+	} else if (list == &recent && (u32)jiffies - entry->since > SOON) {
 		list_move_tail(&entry->node, &slow);
 		nr_slow++;
 		(*nr)--;
@@ -253,16 +277,18 @@ static struct exiting *exiting_make(void)
 }
 
 /* Note @task in @entry.  exiting_lock is held. */
-static void exiting_add(struct exiting *entry, struct task_struct *task)
+static void exiting_add(struct exiting *entry, struct task_struct *task, bool by_walk)
 {
 	entry->task = get_task_struct(task);
 	entry->since = jiffies;
+	entry->round = begun_round;
+	entry->by_walk = by_walk;
 	list_add_tail(&entry->node, &recent);
 	nr_recent++;
 }
 
 /* Note @task in a spare entry, if there is one.  exiting_lock is held. */
-static bool exiting_add_spare(struct task_struct *task)
+static bool exiting_add_spare(struct task_struct *task, bool by_walk)
 {
 	struct exiting *entry = list_first_entry_or_null(&spare, struct exiting, node);
 
@@ -270,15 +296,15 @@ static bool exiting_add_spare(struct task_struct *task)
 		return false;
 	list_del(&entry->node);
 	nr_spare--;
-	exiting_add(entry, task);
+	exiting_add(entry, task, by_walk);
 	return true;
 }
 
 /*
  * Note @task, and look at more entries than that adds, which keeps the list short. May be called
- * with preemption off. Return: false if memory is short.
+ * with preemption off. Return: false if memory is short: no entry is spare, and none can be made.
  */
-static bool exiting_note(struct task_struct *task)
+static bool exiting_note(struct task_struct *task, bool by_walk)
 {
 	struct exiting *entry;
 	bool noted;
@@ -287,7 +313,7 @@ static bool exiting_note(struct task_struct *task)
 	raw_spin_lock(&exiting_lock);
 	for (i = 0; i < LOOKS && nr_recent; i++)
 		exiting_look(&recent, &nr_recent);
-	noted = exiting_add_spare(task);
+	noted = exiting_add_spare(task, by_walk);
 	raw_spin_unlock(&exiting_lock);
 	if (noted)
 		return true;
@@ -295,7 +321,7 @@ static bool exiting_note(struct task_struct *task)
 	if (!entry)
 		return false;
 	raw_spin_lock(&exiting_lock);
-	exiting_add(entry, task);
+	exiting_add(entry, task, by_walk);
 	raw_spin_unlock(&exiting_lock);
 	return true;
 }
@@ -303,7 +329,7 @@ static bool exiting_note(struct task_struct *task)
 /* The tracepoint: in the exiting task, with preemption off or, in newer kernels, on. */
 static void notrace exiting_probe(PP_EXIT_PARAMETERS)
 {
-	if (!exiting_note(task))
+	if (!exiting_note(task, false))
 		atomic_inc(&lost);
 	if (exiting_is_refill_due())
 		schedule_work(&refill_work);
@@ -420,17 +446,29 @@ static int exiting_catch_up(void)
 	struct task_struct *group, *task;
 	int ret = 0;
 
+	raw_spin_lock(&exiting_lock);
+	begun_round++;
+	raw_spin_unlock(&exiting_lock);
 	synchronize_rcu();
 	rcu_read_lock();
 	for_each_process_thread(group, task) {
 		if ((READ_ONCE(task->flags) & PF_EXITING) && !exiting_is_gone(task) &&
-		    !exiting_note(task)) {
+		    !exiting_note(task, true)) {
 			ret = -ENOMEM;
 			goto out;
 		}
 	}
 out:
 	rcu_read_unlock();
+	/*
+	 * __unhash_process() clears thread_pid before it takes a task off the list, with interrupts
+	 * off, so after this grace period pid_alive() is false for each task that the walk has
+	 * missed because of that.
+	 */
+	synchronize_rcu();
+	raw_spin_lock(&exiting_lock);
+	*(ret ? &failed_round : &done_round) = begun_round;
+	raw_spin_unlock(&exiting_lock);
 	exiting_wait_for_unknown();
 	return ret;
 }

@@ -734,3 +734,46 @@ warns_of_ready() {
 	END
 	cat "$guest_output"
 }
+
+@test "catching up with tasks that were not noted does not note again those that hang" {
+	needs ftrace
+	core=core-debug with_patches "$top/examples/proc-version.patch"
+	guest "${patched[@]}" --memory 1024 --timeout 240 \
+		--program "$(test_program exiter)" --module "$(test_module pp_flush)" <<-'END'
+		parameters=/sys/module/pokepatch/parameters
+		held_are() { [ "$(cat /sys/module/pp_flush/parameters/held)" -eq $1 ]; }
+		# What the core has of an exiting task is in one of these caches; another task has few objects there.
+		objects() { awk '/^kmalloc-(rnd-[0-9]*-)?(32|64|96|128) / { n += $2 } END { print n }' /proc/slabinfo; }
+		catch_up() {
+			echo 1 >$parameters/fault_exiting
+			/bin/busybox true
+			echo 0 >$parameters/fault_exiting
+			enabled proc-version $((1 - $(file proc-version enabled)))
+		}
+		has_more_than() { # OBJECTS
+			_objects=$(objects)
+			echo "$((_objects - before)) more objects than before"
+			[ $_objects -gt $1 ]
+		}
+		has_less_than() { ! has_more_than $1; }
+		modprobe pp_flush
+		modprobe pokepatch
+		pokepatch load "$(patch_file proc-version)"
+		before=$(objects)
+		echo 1 >/sys/module/pp_flush/parameters/hold
+		exiter many 3000 /dev/pp_flush &
+		until_true 60 held_are 3000
+		hang=$(objects)
+		has_more_than $((before + 2800)) || die "the caches are others"
+		for _round in 1 2 3 4 5; do
+			catch_up
+			has_more_than 0 || :
+		done
+		# The entries are sorted once a second.
+		until_true 10 has_less_than $((hang + 1500))
+		echo 0 >/sys/module/pp_flush/parameters/hold
+		until_true 60 held_are 0
+		kill %1
+	END
+	cat "$guest_output"
+}
