@@ -594,6 +594,7 @@ static void exiting_free_list(struct list_head *list, bool holds_task)
 		if (holds_task)
 			put_task_struct(entry->task);
 		kfree(entry);
+		cond_resched(); /* anyone can have had tens of thousands of tasks hang */
 	}
 }
 
