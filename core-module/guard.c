@@ -9,8 +9,13 @@
  *
  * The guard has a kprobe at the start of each function of the kernel through which they come,
  * behind the function's ftrace site, where nothing is on the stack yet.  Its handler makes that
- * function return -EBUSY before it has done anything.  Function tracers come by name instead.  They
- * cannot select a claimed function so, which ftrace takes for disabled.
+ * function return -EBUSY before it has done anything.
+ *
+ * Function tracers do not come through these functions.  By its name they cannot select a claimed
+ * function, which ftrace takes for disabled.  By its number in available_filter_functions they can
+ * (`echo 14390 >set_ftrace_filter`): ftrace's add_rec_by_index() does not look at that mark.  It is
+ * static, so there may be nothing to probe.  The tracer has no effect then, and the watch reports
+ * it.
  *
  * The handler runs in the task that attaches, in a breakpoint's exception, with preemption off.
  * That keeps each site that pp_site_find() returns, and it takes no lock.  So a patch may claim a

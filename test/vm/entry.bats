@@ -62,6 +62,25 @@ trace_off() { echo nop >$tracing/current_tracer; }
 		trace_on
 		same "traced calls" "$(traced)" 10
 
+		trace_off
+
+		echo "== it selects the claimed site by its number; by its name it cannot"
+		number=$(grep -n "^version_proc_show\$" $tracing/available_filter_functions | cut -d: -f1)
+		pokepatch enable proc-version
+		same mode "$(mode)" entry
+		echo version_proc_show >$tracing/set_ftrace_filter
+		same filter "$(cat $tracing/set_ftrace_filter)" "version_proc_show [pokepatch_proc_version]"
+		echo $number >$tracing/set_ftrace_filter
+		same filter "$(cat $tracing/set_ftrace_filter)" version_proc_show
+		dmesg -c >/dev/null
+		trace_on
+		until_true 5 mode_is entry,shadows:tracer
+		has "the log" "$(dmesg)" "proc_version: a tracer has no effect on 1 function"
+		is_new
+		same "traced calls of the old function" "$(traced)" 0
+		pokepatch disable proc-version
+		same "traced calls" "$(traced)" 10
+
 		echo "== and a site that is in use is not claimed"
 		pokepatch enable proc-version
 		is_new
