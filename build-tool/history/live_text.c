@@ -24,16 +24,31 @@
 
 /* ---- the device ------------------------------------------------------------------------ */
 
-struct error *live_open(int *ret_fd)
+/*
+ * Opening the device has failed. The core asks for a capability first (EACCES), and then whether
+ * the kernel is locked down (EPERM).
+ */
+static struct error *open_failed(void)
 {
-	*ret_fd = open(POKEPATCH_HISTORY_DEVICE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (*ret_fd >= 0)
-		return NULL;
+	const char *advice = "run this as root with CAP_PERFMON or CAP_SYS_ADMIN";
+
 	if (errno == ENOENT || errno == ENXIO || errno == ENODEV)
 		return error_new(STATUS_FAILED,
 				 "there is no " POKEPATCH_HISTORY_DEVICE ": the core module is not "
 				 "loaded ('pokepatch load' does it), or is of an older release");
-	return error_errno("cannot open " POKEPATCH_HISTORY_DEVICE);
+	if (errno == EPERM)
+		advice = "the kernel is locked down for confidentiality until the next boot "
+			 "(/sys/kernel/security/lockdown), and lets nobody read its text";
+	else if (errno != EACCES)
+		return error_errno("cannot open " POKEPATCH_HISTORY_DEVICE);
+	return error_new(STATUS_FAILED, "cannot open " POKEPATCH_HISTORY_DEVICE ": %s; %s",
+			 strerror(errno), advice);
+}
+
+struct error *live_open(int *ret_fd)
+{
+	*ret_fd = open(POKEPATCH_HISTORY_DEVICE, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return *ret_fd < 0 ? open_failed() : NULL;
 }
 
 static struct error *wait_for_records(int fd, int wait_ms)

@@ -228,9 +228,20 @@ check_is_refused() { # FILE, which is not signed
 		without sys_admin dd if=$device bs=64k count=1 of=/dev/null 2>/dev/null
 		without perfmon dd if=$device bs=64k count=1 of=/dev/null 2>/dev/null
 		refused without perfmon,-sys_admin dd if=$device bs=64k count=1 of=/dev/null
+		# history_says TEXT [COMMAND...] - it fails with one line, which says why and what to do.
+		history_says() {
+			text=$1
+			shift
+			refused "$@" pokepatch history >/tmp/error
+			cat /tmp/error
+			same "lines of the error" "$(wc -l </tmp/error)" 1
+			has "the error" "$(cat /tmp/error)" "cannot open $device: $text"
+		}
+		history_says "Permission denied; run this as root with CAP_PERFMON" without perfmon,-sys_admin
 		mount -t securityfs none /sys/kernel/security
 		echo confidentiality >/sys/kernel/security/lockdown
 		refused dd if=$device bs=64k count=1 of=/dev/null
+		history_says "Operation not permitted; the kernel is locked down for confidentiality"
 		(echo 0 >"$(sysfs proc-version enabled)")
 		(echo 1 >"$(sysfs proc-version enabled)")
 		pokepatch unload proc-version
