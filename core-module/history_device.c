@@ -91,6 +91,11 @@ static void history_device_free(struct history_file *this)
 	kfree(this);
 }
 
+/*
+ * The lockdown is asked here, and not for each read.  The kernel does the same for what else shows
+ * its text: perf events (which deliver text pokes), files of tracefs and debugfs, and /proc/kcore.
+ * A process that had one of them open before a lockdown reads on, and so gets the text in any case.
+ */
 static int history_device_open(struct inode *inode, struct file *file)
 {
 	struct history_file *this;

@@ -239,8 +239,14 @@ check_is_refused() { # FILE, which is not signed
 		}
 		history_says "Permission denied; run this as root with CAP_PERFMON" without perfmon,-sys_admin
 		mount -t securityfs none /sys/kernel/security
+		exec 3<$device 4<$tracing/available_filter_functions
 		echo confidentiality >/sys/kernel/security/lockdown
 		refused dd if=$device bs=64k count=1 of=/dev/null
+		refused cat $tracing/available_filter_functions
+		echo "== what was open before can still be read, as files of tracefs can"
+		dd bs=64k count=1 of=/dev/null <&3 2>/dev/null
+		read -r _ <&4
+		exec 3<&- 4<&-
 		history_says "Operation not permitted; the kernel is locked down for confidentiality"
 		(echo 0 >"$(sysfs proc-version enabled)")
 		(echo 1 >"$(sysfs proc-version enabled)")
