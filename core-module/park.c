@@ -60,7 +60,7 @@ pp_param_uint(ask_after_ms);
 MODULE_PARM_DESC(ask_after_ms,
 		 "when user tasks in the way are asked to leave, milliseconds; 0: never");
 
-/* The time between two rounds of asking by a patch whose `evict` is set. */
+/* The time between two rounds of asking by a patch whose `evict` is set, at most. */
 #define EVICT_PERIOD (HZ / 2)
 
 bool pp_park_asks_after(unsigned long elapsed)
@@ -70,11 +70,24 @@ bool pp_park_asks_after(unsigned long elapsed)
 	return after && elapsed >= msecs_to_jiffies(after);
 }
 
-void pp_park_init(struct pp_park *park, enum pp_evict evict)
+/*
+ * The first round asks and the second one kills. A task needs time for either before the timeout,
+ * so the second round comes half-way, or after EVICT_PERIOD if that is earlier. Half is rounded up:
+ * a third round would come at the timeout, when no attempt is left that could gain by a kill, and
+ * transition_try() leaves that out.
+ */
+static unsigned long park_kill_period(unsigned int timeout_ms)
+{
+	return clamp(DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), 2), 1UL, (unsigned long)EVICT_PERIOD);
+}
+
+void pp_park_init(struct pp_park *park, enum pp_evict evict, unsigned int timeout_ms)
 {
 	*park = (struct pp_park){ .evict = evict, .due = jiffies, .period = EVICT_PERIOD };
 	INIT_LIST_HEAD(&park->tasks);
 	xa_init(&park->asked);
+	if (evict == PP_EVICT_KILL)
+		park->period = park_kill_period(timeout_ms);
 	if (evict != PP_EVICT_LATER)
 		return;
 	park->period = msecs_to_jiffies(READ_ONCE(ask_after_ms));

@@ -24,7 +24,7 @@ struct pp_park {
 };
 
 /* All of these may sleep. */
-void pp_park_init(struct pp_park *park, enum pp_evict evict);
+void pp_park_init(struct pp_park *park, enum pp_evict evict, unsigned int timeout_ms);
 void pp_park_deinit(struct pp_park *park);
 /* Should the attempt that begins now ask, if tasks are in its way? */
 bool pp_park_is_due(struct pp_park *park);

@@ -418,7 +418,7 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 		.enable = enable,
 		.live = patch->live,
 	};
-	pp_park_init(&tr->park, READ_ONCE(patch->evict));
+	pp_park_init(&tr->park, READ_ONCE(patch->evict), READ_ONCE(patch->timeout_ms));
 	ret = transition_choose_off(tr);
 	if (ret)
 		return ret;
@@ -515,7 +515,9 @@ static int transition_try(struct transition *tr)
 		int ret;
 		long left, share, wait;
 
-		tr->ask = pp_park_is_due(&tr->park);
+		/* In the last attempt a task would be killed in vain. */
+		tr->ask = (tr->forced || time_before(jiffies, deadline)) &&
+			  pp_park_is_due(&tr->park);
 		tr->scan.late = false;
 		ret = transition_attempt(tr);
 		if (!tr->ask)

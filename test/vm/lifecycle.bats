@@ -455,6 +455,22 @@ all_as_before() {
 		wait $disabler || die "it was not disabled"
 		same "evict, killed" "$(file sleepers evict) $(killed cat)" "0 1"
 		wait_killed
+		echo "== within a short time, too"
+		for timeout in 400 200; do
+			pokepatch enable sleepers
+			sleep_killably
+			pokepatch disable --timeout $timeout --evict --evict sleepers
+			wait_killed
+		done
+		same killed "$(killed cat)" 3
+		echo "== but not by the only attempt, which would not gain by it"
+		pokepatch enable sleepers
+		sleep_killably
+		refused pokepatch disable --timeout 0 --evict --evict sleepers
+		same killed "$(killed cat)" 3
+		kill -9 $sleeper
+		wait_killed
+		pokepatch disable sleepers
 		refused pokepatch enable --evict --evict --evict sleepers
 		same state "$(file sleepers state)" disabled
 
