@@ -141,7 +141,9 @@ boots() { # HOW - wait until the boot is over, which must end so
 	"$root/usr/sbin/pokepatch" install --root "$root" --core "$core" "$patch"
 	witness before Before=pokepatch.service
 	witness after After=network-pre.target Before=sysinit.target
-	guest --root "$root" --memory 1024 --file "$patch" --file "$core" <<<"$systemd_words"'
+	guest --root "$root" --memory 1024 --file "$patch" --file "$core" \
+		--expect '^systemd\[1\]: pokepatch.service: Main process exited, code=killed' \
+		--expect '^systemd\[1\]: pokepatch.service: Failed with result .signal' <<<"$systemd_words"'
 		boots running
 		is pokepatch.service ActiveState active
 		is pokepatch.service Result success
@@ -182,8 +184,19 @@ boots() { # HOW - wait until the boot is over, which must end so
 		unpatched
 		systemctl start pokepatch.service
 		patched
+
+		echo "== the system goes down while it starts"
+		systemctl stop pokepatch.service
+		mkdir -p /run/systemd/system/pokepatch.service.d
+		printf "%s\n" "[Service]" ExecStart= "ExecStart=/bin/sleep 1000" TimeoutStartSec=infinity \
+			>/run/systemd/system/pokepatch.service.d/slow.conf
+		systemctl daemon-reload
+		systemctl start --no-block pokepatch.service
+		until_true 10 eval "[ \$(systemctl show -P MainPID pokepatch.service) != 0 ]"
+		is pokepatch.service ActiveState activating
+		patched
 	'
-	# And it went down by itself, with the patch on.
+	# And it went down by itself, with the patch on, and did not wait for the unit.
 	grep -q 'systemd\[1\]: Stopped pokepatch.service' "$guest_log"
 	grep -q 'systemd-shutdown\[1\]: Rebooting' "$guest_log"
 
