@@ -133,6 +133,8 @@ static bool has_known_type(const struct section *section)
 	case SECTION_INIT:
 		if (section->type == SHT_NOBITS && !section_is_text(section))
 			return true;
+		if (section->rule->policy == SECTION_INIT && section->type == SHT_INIT_ARRAY)
+			return true;
 		/* fall through */
 	default:
 		return section->type == SHT_PROGBITS;
