@@ -197,7 +197,8 @@ build_test_module() { # SOURCE DIR RELEASE
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "${1%/*}"/*.h "$2/"
-	[ -e "$2/Kbuild" ] || echo "obj-m := ${1##*/}.o" >"$2/Kbuild"
+	[ -e "$2/Kbuild" ] ||
+		printf 'obj-m := %s.o\nccflags-y += -I%s\n' "${1##*/}" "$top/core-module/include" >"$2/Kbuild"
 	mapfile -t tools < <("$top/test/kernel-tools" "$3")
 	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
 		cat "$2/make.log" >&2
