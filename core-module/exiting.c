@@ -91,6 +91,16 @@ static DEFINE_MUTEX(catch_up_mutex);
 static u32 begun_round, done_round, failed_round;
 static struct tracepoint *exit_tracepoint;
 
+/*
+ * Add @change to one of the four counts. exiting_lock is held. Some readers do not take the lock,
+ * because they only decide whether a work item is due or how much room to make. WRITE_ONCE() has
+ * them read the count from before or from after, and no part of either.
+ */
+static void exiting_count(unsigned int *nr, int change)
+{
+	WRITE_ONCE(*nr, *nr + change);
+}
+
 /* Is @task dead, and was its CPU switched away from it for the last time? */
 static bool exiting_is_gone(const struct task_struct *task)
 {
@@ -130,16 +140,16 @@ static void exiting_look(struct list_head *list, unsigned int *nr)
 
 	if (useless && refcount_dec_not_one(&entry->task->usage)) {
 		list_move(&entry->node, &spare);
-		nr_spare++;
-		(*nr)--;
+		exiting_count(&nr_spare, 1);
+		exiting_count(nr, -1);
 	} else if (useless) {
 		list_move(&entry->node, &gone);
-		nr_gone++;
-		(*nr)--;
+		exiting_count(&nr_gone, 1);
+		exiting_count(nr, -1);
 	} else if (list == &recent && (u32)jiffies - entry->since > SOON) {
 		list_move_tail(&entry->node, &slow);
-		nr_slow++;
-		(*nr)--;
+		exiting_count(&nr_slow, 1);
+		exiting_count(nr, -1);
 	} else {
 		list_move_tail(&entry->node, list);
 	}
@@ -177,7 +187,7 @@ static void exiting_give_back(struct exiting *entry)
 	keep = nr_spare < SPARE;
 	if (keep) {
 		list_add(&entry->node, &spare);
-		nr_spare++;
+		exiting_count(&nr_spare, 1);
 	}
 	raw_spin_unlock(&exiting_lock);
 	if (!keep)
@@ -192,7 +202,7 @@ static void exiting_drop_gone(void)
 
 	raw_spin_lock(&exiting_lock);
 	list_splice_init(&gone, &mine);
-	nr_gone = 0;
+	WRITE_ONCE(nr_gone, 0);
 	raw_spin_unlock(&exiting_lock);
 	list_for_each_entry_safe(entry, next, &mine, node) {
 		list_del(&entry->node);
@@ -219,7 +229,7 @@ static void exiting_free_surplus(void)
 		if (nr_spare > SPARE) {
 			entry = list_first_entry(&spare, struct exiting, node);
 			list_del(&entry->node);
-			nr_spare--;
+			exiting_count(&nr_spare, -1);
 		}
 		raw_spin_unlock(&exiting_lock);
 		kfree(entry);
@@ -284,7 +294,7 @@ static void exiting_add(struct exiting *entry, struct task_struct *task, bool by
 	entry->round = begun_round;
 	entry->by_walk = by_walk;
 	list_add_tail(&entry->node, &recent);
-	nr_recent++;
+	exiting_count(&nr_recent, 1);
 }
 
 /* Note @task in a spare entry, if there is one.  exiting_lock is held. */
@@ -295,7 +305,7 @@ static bool exiting_add_spare(struct task_struct *task, bool by_walk)
 	if (!entry || PP_FAULT("exiting_add_spare"))
 		return false;
 	list_del(&entry->node);
-	nr_spare--;
+	exiting_count(&nr_spare, -1);
 	exiting_add(entry, task, by_walk);
 	return true;
 }
