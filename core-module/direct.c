@@ -260,7 +260,7 @@ static const char *direct_hook_one(struct pp_func *func)
 		return "another live patch or a probe redirects it, a BPF program does not share it, or ftrace is off";
 	if (ret)
 		return "ftrace does not take it";
-	site->mode = &pp_direct_mode;
+	pp_site_set_mode(site, &pp_direct_mode);
 	return NULL;
 }
 
@@ -326,7 +326,7 @@ static void direct_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		pp_record_stub_dies(site);
 		direct_put_held_module(site);
 		site->ops = NULL;
-		site->mode = NULL;
+		pp_site_set_mode(site, NULL);
 		site->stub = 0;
 		site->stub_owner = NULL;
 	}

@@ -327,7 +327,7 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 
 		if (!why) {
 			pp_site_linger_end(funcs[i]->site);
-			funcs[i]->site->mode = &pp_entry_mode;
+			pp_site_set_mode(funcs[i]->site, &pp_entry_mode);
 		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE) {
 			pr_err("%s: %s cannot be switched in entry mode: %s%s\n",
 			       funcs[i]->patch->name, funcs[i]->name, why,
@@ -365,7 +365,7 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		if (!going && pp_entry_release(sites[i], &update))
 			pp_site_linger(sites[i]);
 		else
-			sites[i]->mode = NULL;
+			pp_site_set_mode(sites[i], NULL);
 	}
 	if (!update)
 		return;

@@ -313,7 +313,7 @@ static int pp_ftrace_hook(struct pp_func **funcs, unsigned int nr)
 			pp_ftrace_remove_sites(ips, nr);
 	}
 	for (i = 0; i < nr && !ret; i++)
-		funcs[i]->site->mode = &pp_ftrace_mode;
+		pp_site_set_mode(funcs[i]->site, &pp_ftrace_mode);
 	kvfree(ips);
 	return ret;
 }
@@ -326,7 +326,7 @@ static void pp_ftrace_unhook(struct pp_site **sites, unsigned int nr, bool going
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		sites[i]->mode = NULL;
+		pp_site_set_mode(sites[i], NULL);
 		if (ips)
 			ips[i] = sites[i]->ip;
 		else

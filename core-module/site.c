@@ -462,7 +462,7 @@ void pp_sites_linger_unsettled(struct pp_site **sites, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		if (sites[i]->mode)
 			continue;
-		sites[i]->mode = &pp_entry_mode;
+		pp_site_set_mode(sites[i], &pp_entry_mode);
 		sites[i]->unsettled = true;
 		site_linger_begin(sites[i]);
 	}
@@ -501,7 +501,7 @@ static void site_linger_end_all(struct list_head *sites)
 
 	list_for_each_entry_safe(site, next, sites, linger_node) {
 		pp_site_linger_end(site);
-		site->mode = NULL;
+		pp_site_set_mode(site, NULL);
 		if (site->users)
 			continue;
 		pp_site_unpublish(site);

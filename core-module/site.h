@@ -79,7 +79,7 @@ struct pp_site {
 	unsigned long prepared;	 /* entry mode: the address that its first words load; 0: NOPs */
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
 	unsigned int users;	 /* struct pp_funcs that point here */
-	const struct pp_mode *mode; /* while it is hooked, or lingers */
+	const struct pp_mode *mode; /* while it is hooked, or lingers: pp_site_set_mode() */
 	bool lingers;		 /* not hooked, but still claimed, or unsettled */
 	bool unsettled;		 /* it was released, but ftrace has not written it yet */
 	struct list_head linger_node; /* in the list of lingering sites */
@@ -93,6 +93,15 @@ struct pp_site {
 	const struct pp_patch *newest; /* the patch that took it last; NULL when that has put it */
 	u64 laid_out;		 /* the last attempt that has a flip for it */
 };
+
+/*
+ * Put @site into @mode, or into none (NULL).  The caller holds pp_mutex.  The guard's probes
+ * (guard.c) read the mode without it, and act on the one from before or from after.
+ */
+static inline void pp_site_set_mode(struct pp_site *site, const struct pp_mode *mode)
+{
+	WRITE_ONCE(site->mode, mode);
+}
 
 /*
  * Callers of all functions but pp_site_find() and pp_sites_init() hold pp_mutex; those that get,
