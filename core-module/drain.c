@@ -35,8 +35,12 @@ void pp_drain_begin(struct pp_patch *patch)
 	lockdep_assert_held(&pp_mutex);
 	patch->draining = true;
 	patch->drain_nr++;
-	patch->drain_since = jiffies;
-	patch->drain_pause = FIRST_PAUSE;
+	/*
+	 * The work item of an earlier drain may still be running, and reads these two without
+	 * pp_mutex.  It may also store another pause: then the first look is later, no more.
+	 */
+	WRITE_ONCE(patch->drain_since, jiffies);
+	WRITE_ONCE(patch->drain_pause, FIRST_PAUSE);
 }
 
 /* The number of the drain that is under way, or 0. */
@@ -84,7 +88,7 @@ static bool drain_end(struct pp_patch *patch, unsigned int nr)
  */
 static int drain_look(struct pp_patch *patch, unsigned int nr, bool background)
 {
-	const bool ask = pp_park_asks_after(jiffies - patch->drain_since);
+	const bool ask = pp_park_asks_after(jiffies - READ_ONCE(patch->drain_since));
 
 	if (READ_ONCE(patch->drain_waited) != nr) {
 		synchronize_rcu_tasks();
@@ -117,7 +121,8 @@ bool pp_drain_try_end(struct pp_patch *patch)
 void pp_drain_later(struct pp_patch *patch)
 {
 	if (drain_current(patch))
-		queue_delayed_work(pp_unbound_workqueue, &patch->drain, patch->drain_pause);
+		queue_delayed_work(pp_unbound_workqueue, &patch->drain,
+				   READ_ONCE(patch->drain_pause));
 }
 
 /* The module's exit waits for this work item (pp_drain_exit()), so @patch is valid throughout. */
@@ -129,8 +134,11 @@ static void drain_work(struct work_struct *work)
 	if (!nr)
 		return;
 	if (drain_look(patch, nr, true)) {
-		patch->drain_pause = min_t(unsigned long, 2 * patch->drain_pause, LONGEST_PAUSE);
-		queue_delayed_work(pp_unbound_workqueue, &patch->drain, patch->drain_pause);
+		const unsigned long pause = min_t(unsigned long, 2 * READ_ONCE(patch->drain_pause),
+						  LONGEST_PAUSE);
+
+		WRITE_ONCE(patch->drain_pause, pause);
+		queue_delayed_work(pp_unbound_workqueue, &patch->drain, pause);
 	} else if (drain_end(patch, nr)) {
 		pr_debug("%s: no task is in its code any more\n", patch->name);
 		module_put(patch->mod);
