@@ -11,6 +11,7 @@
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
+#include <linux/kstrtox.h>
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 
@@ -25,7 +26,13 @@ static bool access_may_switch(void)
 
 static int access_set_uint(const char *text, const struct kernel_param *param)
 {
-	return access_may_switch() ? param_set_uint(text, param) : -EPERM;
+	unsigned int value;
+	int ret = access_may_switch() ? kstrtouint(text, 0, &value) : -EPERM;
+
+	/* Other tasks read the parameter without a lock, which param_set_uint() does not expect. */
+	if (!ret)
+		WRITE_ONCE(*(unsigned int *)param->arg, value);
+	return ret;
 }
 
 const struct kernel_param_ops pp_uint_ops = {
