@@ -317,12 +317,12 @@ static struct pp_history_chunk *writing;
 void pp_history_hold(void)
 {
 	mutex_lock(&history_lock);
-	held_by = current;
+	WRITE_ONCE(held_by, current);
 }
 
 void pp_history_release(void)
 {
-	held_by = NULL;
+	WRITE_ONCE(held_by, NULL);
 	mutex_unlock(&history_lock);
 	wake_up_interruptible(&pp_history_more);
 }
@@ -601,7 +601,11 @@ void pp_history_advance(struct pp_history_reader *reader,
 {
 	history_chunk_put(reader->position.chunk);
 	mutex_lock(&history_lock);
-	reader->position = *position;
+	/* A task that polls the same file reads these two without the lock. */
+	WRITE_ONCE(reader->position.informed, position->informed);
+	WRITE_ONCE(reader->position.next, position->next);
+	reader->position.chunk = position->chunk;
+	reader->position.at = position->at;
 	history_trim();
 	mutex_unlock(&history_lock);
 }
