@@ -64,7 +64,10 @@ struct write {
 	bool gap;		/* the core was deaf before it */
 };
 
-/* The probe fills one side while the other one is recorded. */
+/*
+ * The probe fills one side while the other one is recorded.  The counts of the side that is filled
+ * change under text_mutex, and pp_others_record_pending() reads them without it.
+ */
 static struct writes {
 	struct write *write;
 	unsigned int nr;
@@ -169,7 +172,7 @@ static void other_note(const struct pp_write *this)
 	struct write *write = &to->write[to->nr];
 
 	if (this->len > PP_WRITE_MAX || !this->bytes || to->nr == WRITES_MAX) {
-		to->lost++;
+		WRITE_ONCE(to->lost, to->lost + 1);
 		return;
 	}
 	*write = (struct write){
@@ -182,7 +185,7 @@ static void other_note(const struct pp_write *this)
 	};
 	memcpy(write->old, (void *)this->addr, this->len);
 	memcpy(write->new, this->bytes, this->len);
-	to->nr++;
+	WRITE_ONCE(to->nr, to->nr + 1);
 }
 NOKPROBE_SYMBOL(other_note);
 
@@ -371,8 +374,9 @@ static struct writes *other_take_noted(void)
 {
 	struct writes *noted = noting;
 
-	noting = noted == &sides[0] ? &sides[1] : &sides[0];
-	noting->nr = noting->lost = 0;
+	WRITE_ONCE(noting, noted == &sides[0] ? &sides[1] : &sides[0]);
+	WRITE_ONCE(noting->nr, 0);
+	WRITE_ONCE(noting->lost, 0);
 	return noted;
 }
 
