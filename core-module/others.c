@@ -350,6 +350,7 @@ static void other_record_change(const struct write *write, const struct pp_time 
 /* Record the writes, which were over at @over.  Under other_record_lock. */
 static void other_record(struct writes *writes, const struct pp_time *over)
 {
+	unsigned long missed_now;
 	unsigned int i;
 
 	other_join(writes);
@@ -363,10 +364,14 @@ static void other_record(struct writes *writes, const struct pp_time *over)
 	}
 	if (writes->lost)
 		pp_history_lose(writes->lost);
-	/* While another probe's handler ran on the same CPU, kprobes left ours out. */
-	if (probe.nmissed != missed)
+	/*
+	 * While another probe's handler ran on the same CPU, kprobes left ours out.  It may do so
+	 * right now, since text_mutex is free: read the count once, so that none is passed over.
+	 */
+	missed_now = READ_ONCE(probe.nmissed);
+	if (missed_now != missed)
 		pp_history_lose(1);
-	missed = probe.nmissed;
+	missed = missed_now;
 }
 
 /* Swap the sides.  Under text_mutex, so that no handler runs. */
