@@ -371,6 +371,11 @@ kasan: setup ## load a thousand broken images into a kernel with KASAN (half an 
 	$(Q)$(MAKE) --no-print-directory all kernel build/fuzz/fuzz_image
 	$(Q)test/vm/kernels/run kasan test/vm/kernels/kasan.bats
 
+.PHONY: kcsan
+kcsan: setup ## switch patches on a kernel that reports data races (an hour the first time)
+	$(Q)$(MAKE) --no-print-directory all kernel
+	$(Q)test/vm/kernels/run kcsan test/vm/kernels/kcsan.bats
+
 # It is of 6.12, whatever KERNEL is.
 .PHONY: own-kernel
 own-kernel: setup ## build a kernel with clang and kCFI, and patch it with its build folder alone (half an hour)

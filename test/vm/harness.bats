@@ -191,6 +191,35 @@ load helpers
 	[[ $output == *"no such word"* ]]
 }
 
+@test "harness: a data race is a finding if the core made one of the two accesses" {
+	local log=$BATS_TEST_TMPDIR/log line='=================================================================='
+	race() { # FRAME..., the second stack
+		printf '<3>[ 1.0] %s\n' "$line" 'BUG: KCSAN: data-race in do_exit / next' '' \
+			'write to 0xffff888003 of 4 bytes by task 5 on cpu 1:' ' do_exit+0x1/0x2' ' do_group_exit+0x1/0x2' '' \
+			'read (marked, reordered) to 0xffff888003 of 4 bytes by interrupt on cpu 0:' "$@" \
+			'  |' '  +-> reordered to: next+0x5/0x9' '' 'value changed: 0x0000 -> 0x0001' '' \
+			'Reported by Kernel Concurrency Sanitizer on:' 'CPU: 0 PID: 7 Comm: sh Tainted: G' \
+			'Workqueue: events watch_work_fn [pokepatch]' "$line"
+	}
+	race ' next+0x1/0x2' ' kernel_clone+0x1/0x2' >"$log"
+	race ' pp_other+0x1/0x2 [pokepatch_other]' >>"$log"
+	# The core has called, or was interrupted by, what did it.
+	race ' next+0x1/0x2' ' pp_stop+0x1/0x2 [pokepatch]' >>"$log"
+	run -0 "$vm" scan "$log"
+	race ' pp_stop+0x1/0x2 [pokepatch]' ' next+0x1/0x2' >"$log"
+	run -1 "$vm" scan "$log"
+	[[ $output == *"BUG: KCSAN: data-race in do_exit / next" ]]
+	race ' memcpy+0x1/0x2' ' pp_stop+0x1/0x2 [pokepatch]' >"$log"
+	run -1 "$vm" scan "$log"
+	# What comes within a report, and is not of it, is a finding as anywhere else.
+	{
+		race ' next+0x1/0x2' | head -n 5
+		echo '<4>[ 1.1] WARNING: something else'
+	} >"$log"
+	run -1 "$vm" scan "$log"
+	[ "$output" = "6 WARNING: something else" ]
+}
+
 @test "harness: every entry of the allow-list has a reason" {
 	run -0 "$vm" scan /dev/null
 	sed '/^#/d' "$top/test/vm/allow-list" >"$BATS_TEST_TMPDIR/bare"

@@ -7,7 +7,7 @@
 #
 # A line is a finding if its level is warning or worse, if it holds one of the
 # alarm words at any level, or if it is no kernel message at all.  A report
-# between "cut here" and "end trace" is one finding, named by its first line.
+# between "cut here" and "end trace" is one finding, named by its first line, and so is one of KCSAN's.
 # Not a finding: what a regular expression of the allow file matches, and what
 # one of the expect file matches (each of which must match something).
 #
@@ -114,6 +114,12 @@ function is_report_detail(text) {
 	return text ~ /^(Modules linked in:|CPU: |Hardware name:|RIP: |Code: |RSP: |R[A-Z0-9]+: |FS: |CS: |CR2: |DR[0-9]: |PKRU: |Call [Tt]race:| <\/?(TASK|IRQ|NMI|SOFTIRQ|EXCEPTION)>| [? ]*([A-Za-z0-9_.]+\+)?0x|irq event stamp|hardirqs last|softirqs last|ORIG_RAX|Tainted:|Unloaded tainted modules:|Workqueue: |Kernel Offset: | *\? )/
 }
 
+# What KCSAN prints of a race below its first line: two accesses with their stacks, values, where it
+# was found.
+function is_race_detail(text) {
+	return text ~ /^($|(read|write|read-write|assert no)[a-z (),-]* to 0x|race at unknown origin| |value changed: |Reported by Kernel Concurrency|CPU: |Hardware name:|Workqueue: |Stopper: )/
+}
+
 # The first lines of a report, before the registers and the trace, are its name.  It is judged when all of it
 # is read.  in_report: 1 in those lines, 2 after them, 3 after the end, where an oops prints its registers
 # once more.
@@ -150,8 +156,33 @@ held != "" {
 	text = substr($0, RLENGTH + 1)
 	level = substr($0, 2, index($0, ">") - 2) % 8
 
+	# A report of KCSAN's, from its first line to the line below it.
+	if (text ~ /^BUG: KCSAN: /) {
+		judge(1)
+		head = text
+		head_line = NR
+		in_race = 1
+		next
+	}
+	if (in_race && text ~ /^=+$/) {
+		judge(1)
+		in_race = 0
+		next
+	}
+	if (in_race && is_race_detail(text)) {
+		# Of each stack only the function that made the access, and the caller of one that
+		# works on its caller's memory.
+		if (text !~ /^ [^ ]/)
+			is_below = 0
+		if (text ~ /^ / && !is_below)
+			body = body text "\n"
+		if (text ~ /^ [^ ]/ && text !~ /^ (__)?(mem|str|bcmp|list_|hlist_|sort|swap_|bsearch|_?find_|[a-z]*printf|number|string|xa|xas|refcount)/)
+			is_below = 1
+		next
+	}
 	if (text ~ /\[ cut here \]/) {
 		judge(1)
+		in_race = 0
 		in_report = 1
 		next
 	}
