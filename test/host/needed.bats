@@ -41,11 +41,11 @@ needed() {
 }
 
 # own_names FOLDER - the names that more than one object there has for a variable or function of its own, and
-# how many names there are.  A name with a dot is a static variable of a function.
+# how many names there are.  A name with a dot is a static variable of a function, $x and $d mark code and data.
 own_names() {
 	find "$1" -name '*.o' ! -name pokepatch.o ! -name '*.mod.o' ! -name trace.o ! -name trace_entry.o |
 		while read -r object; do
-			nm --defined-only "$object" | awk '$2 ~ /[bdrt]/ && $3 !~ /[.]|^__/ { print $3 }' | sort -u
+			nm --defined-only "$object" | awk '$2 ~ /[bdrt]/ && $3 !~ /[.$]|^__/ { print $3 }' | sort -u
 		done | sort | uniq -c | awk '$1 > 1 { print $2 } END { print NR, "names" }'
 }
 
