@@ -24,25 +24,41 @@
 
 /* ---- the device ------------------------------------------------------------------------ */
 
+/* Whether the kernel is locked down for confidentiality, as far as securityfs is mounted. */
+static bool is_locked_down(void)
+{
+	_free_ char *text = NULL;
+	size_t length;
+	struct error *error = file_read("/sys/kernel/security/lockdown", &text, &length);
+	const bool locked = !error && strstr(text, "[confidentiality]");
+
+	error_destroy(error);
+	return locked;
+}
+
 /*
  * Opening the device has failed. The core asks for a capability first (EACCES), and then whether
- * the kernel is locked down (EPERM).
+ * the kernel is locked down (EPERM). Rules for a container's devices give EPERM, too.
  */
 static struct error *open_failed(void)
 {
 	const char *advice = "run this as root with CAP_PERFMON or CAP_SYS_ADMIN";
+	const int reason = errno;
 
-	if (errno == ENOENT || errno == ENXIO || errno == ENODEV)
+	if (reason == ENOENT || reason == ENXIO || reason == ENODEV)
 		return error_new(STATUS_FAILED,
 				 "there is no " POKEPATCH_HISTORY_DEVICE ": the core module is not "
 				 "loaded ('pokepatch load' does it), or is of an older release");
-	if (errno == EPERM)
+	if (reason == EPERM && is_locked_down())
 		advice = "the kernel is locked down for confidentiality until the next boot "
 			 "(/sys/kernel/security/lockdown), and lets nobody read its text";
-	else if (errno != EACCES)
+	else if (reason == EPERM)
+		advice = "a security module or a container's rules for devices forbid it; run this "
+			 "outside of the container";
+	else if (reason != EACCES)
 		return error_errno("cannot open " POKEPATCH_HISTORY_DEVICE);
 	return error_new(STATUS_FAILED, "cannot open " POKEPATCH_HISTORY_DEVICE ": %s; %s",
-			 strerror(errno), advice);
+			 strerror(reason), advice);
 }
 
 struct error *live_open(int *ret_fd)
