@@ -108,6 +108,7 @@ struct build {
 	const struct patch_file *applying; /* what apply_patches() is at; NULL: it is done */
 	struct blame *blame; /* of a series (blame.h); NULL until it is applied */
 	bool again; /* commits were left out, and the phases run again (leave_out.h) */
+	bool cut_short; /* this run has ended before it judged units, and counts as none */
 	struct earlier_verdicts *earlier; /* of the runs before (header_verdicts.h); or NULL */
 	struct string_set failed; /* sources that did not compile in a run before */
 	bool guessed; /* units were found by verdicts of an earlier run, which had more commits */

@@ -138,7 +138,7 @@ static void add_command(const struct build *build, const struct exporter *export
 	}
 }
 
-/* Find the exports whose CRC changes.  The differ refuses new and removed exports. */
+/* Find the exports whose CRC changes.  The differ refuses removed exports, and warns of new ones. */
 static void compare_crcs(struct exporter *exporter)
 {
 	struct symver_list symvers = {0};
@@ -354,7 +354,8 @@ static char *types_text(const char *types)
 /*
  * Whether the types differ only in that this unit did not see their definitions, and now does: it
  * includes another header.  Then no object has another layout; genksyms puts all that a unit sees
- * into the CRC.  If a definition changed, too, units that saw it tell (types/, and their exports).
+ * into the CRC.  A unit that
+ * saw the definition before tells if that changed, too, by its own types and exports.
  */
 static bool only_defined(const char *types)
 {

@@ -491,7 +491,7 @@ static bool is_to_try(const struct search *search, const struct user *user)
 	return user->expected;
 }
 
-/* What must not change at all: assembly, its constants, the vDSO. */
+/* Assembly, its constants and the vDSO cannot be patched, so any change of them is refused. */
 static bool is_fixed(const struct search *search, const struct user *user)
 {
 	(void)search;
@@ -593,16 +593,21 @@ for_users(struct search *search, bool (*is_for)(const struct search *, const str
  * What cannot be preprocessed without the patch may include a file that kbuild makes when it first
  * compiles the unit, or another of its folder: security/selinux/flask.h, crc32table.h of lib.
  */
-static bool is_to_retry(const struct search *search, const struct user *user)
+static bool is_unit_to_retry(const struct search *search, const struct user *user)
 {
 	(void)search;
-	return user->failed &&
-	       (user->kind == KIND_ASSEMBLY ||
-		(user->kind == KIND_UNIT && (user->known || user->broken)));
+	return user->failed && user->kind == KIND_UNIT && (user->known || user->broken);
+}
+
+static bool is_fixed_to_retry(const struct search *search, const struct user *user)
+{
+	(void)search;
+	return user->failed && user->kind == KIND_ASSEMBLY;
 }
 
 /* Have kbuild make these files, and preprocess again. */
-static struct error *retry_failed(struct search *search)
+static struct error *retry_failed(struct search *search,
+				  bool (*is_to_retry)(const struct search *, const struct user *))
 {
 	struct args sources = {};
 	struct buffer output = {};
@@ -725,14 +730,18 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(filter_users(search));
 	TRY(take_verdicts(search));
 	TRY(for_users(search, is_fixed, preprocess_batch));
-	TRY(retry_failed(search));
+	TRY(retry_failed(search, is_fixed_to_retry));
 	TRY(search_refuse(search));
-	/* Then commits are left out, and units are judged without what these have of headers. */
-	if (build->options.leave_out && refusals_fatal(&build->refusals))
+	/*
+	 * leave_out() takes the refused commits out and starts again.  Units would be judged with
+	 * the headers of these commits, in vain.
+	 */
+	build->cut_short = build->options.leave_out && refusals_fatal(&build->refusals);
+	if (build->cut_short)
 		return NULL;
 	TRY(for_users(search, is_to_try, compile_batch));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
-	TRY(retry_failed(search));
+	TRY(retry_failed(search, is_unit_to_retry));
 	TRY(for_users(search, is_to_compile, compile_batch));
 	remember_verdicts(search);
 	take_users(search, candidates);

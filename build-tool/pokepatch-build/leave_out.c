@@ -194,7 +194,8 @@ static void start_again(struct build *build, bool exact)
 			free(commit->reasons.list[j]);
 		vec_deinit(&commit->reasons);
 	}
-	build->again = true;
+	build->again |= !build->cut_short;
+	build->cut_short = false;
 	build->guessed = false;
 	build->exact = exact;
 }
