@@ -81,10 +81,15 @@ void pp_audit(const char *name, const char *op, int ret)
 		  "op=pokepatch-%s patch=\"%s\" res=%d", op, name, !ret);
 }
 
-void pp_audit_parent(const char *name, const char *module, const char *op, int ret)
+void pp_audit_refused(const char *name, const char *module, int ret)
 {
 	if (!audit_enabled)
 		return;
-	audit_log(audit_context(), GFP_KERNEL, AUDIT_KERNEL_OTHER,
-		  "op=pokepatch-%s patch=\"%s\" module=\"%s\" res=%d", op, name, module, !ret);
+	if (module)
+		audit_log(audit_context(), GFP_NOWAIT | __GFP_NOWARN, AUDIT_KERNEL_OTHER,
+			  "op=pokepatch-load-parent patch=\"%s\" module=\"%s\" res=%d", name, module,
+			  !ret);
+	else
+		audit_log(audit_context(), GFP_NOWAIT | __GFP_NOWARN, AUDIT_KERNEL_OTHER,
+			  "op=pokepatch-load patch=\"%s\" res=%d", name, !ret);
 }

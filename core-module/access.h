@@ -37,7 +37,11 @@ int pp_may_read_text(void);
  * full, so the caller must hold nothing that others wait for.
  */
 void pp_audit(const char *name, const char *op, int ret);
-/* The same of @op with the module @module, which is a parent of that patch. */
-void pp_audit_parent(const char *name, const char *module, const char *op, int ret);
+/*
+ * As pp_audit(), of the load of patch @name that failed with @ret, or of the load of @module, a
+ * parent of that patch; or NULL.  For the notifier of modules, which others wait for: the kernel
+ * counts the record as lost if audit's queue is full.
+ */
+void pp_audit_refused(const char *name, const char *module, int ret);
 
 #endif /* POKEPATCH_ACCESS_H */

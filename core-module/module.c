@@ -528,20 +528,15 @@ EXPORT_SYMBOL_GPL(pokepatch_register);
 static void module_switch_off_by_force(struct pp_patch *patch)
 {
 	unsigned int pause = PP_FORCED_PAUSE_MS;
-	bool holds, told = false;
-	int ret;
+	bool holds, told = false, was_enabled;
 
 	down(&patch->op);
-	if (patch->enabled)
+	was_enabled = patch->enabled;
+	if (was_enabled)
 		pr_crit("%s: its module is being removed by force; this waits until the patch is switched off\n",
 			patch->name);
 	/* An attempt can fail, for want of memory for example.  It logs why. */
-	while (patch->enabled) {
-		ret = pp_transition_forced(patch);
-		/* Audit may sleep for long, but op is of no use to others any more. */
-		pp_audit(patch->name, "force-disable", ret);
-		if (!ret)
-			break;
+	while (patch->enabled && pp_transition_forced(patch)) {
 		msleep(pause);
 		pause = min(2 * pause, (unsigned int)LONGEST_FORCED_PAUSE_MS);
 	}
@@ -557,6 +552,8 @@ static void module_switch_off_by_force(struct pp_patch *patch)
 		msleep(PP_FORCED_PAUSE_MS);
 	}
 	up(&patch->op);
+	if (was_enabled)
+		pp_audit(patch->name, "force-disable", 0);
 }
 
 /*
@@ -654,10 +651,8 @@ static void module_patch_unlocked(struct module *mod, unsigned long state)
 
 static void module_audit_refusal(const struct module *mod, const struct refusal *refusal, int ret)
 {
-	if (refusal->of_parent)
-		pp_audit_parent(refusal->patch, mod->name, "load-parent", ret);
-	else if (*refusal->patch)
-		pp_audit(refusal->patch, "load", ret);
+	if (*refusal->patch)
+		pp_audit_refused(refusal->patch, refusal->of_parent ? mod->name : NULL, ret);
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long action, void *data)
