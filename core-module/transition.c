@@ -407,7 +407,8 @@ static int transition_choose_off(struct transition *tr)
 	return 0;
 }
 
-static int transition_init(struct transition *tr, struct pp_patch *patch, bool enable)
+/* @forced: it goes on until it succeeds */
+static int transition_init(struct transition *tr, struct pp_patch *patch, bool enable, bool forced)
 {
 	unsigned int i, funcs = enable ? patch->nr_funcs : 0;
 	int ret;
@@ -416,9 +417,11 @@ static int transition_init(struct transition *tr, struct pp_patch *patch, bool e
 		.patch = patch,
 		.name = patch->name,
 		.enable = enable,
+		.forced = forced,
 		.live = patch->live,
 	};
-	pp_park_init(&tr->park, READ_ONCE(patch->evict), READ_ONCE(patch->timeout_ms));
+	pp_park_init(&tr->park, READ_ONCE(patch->evict),
+		     forced ? UINT_MAX : READ_ONCE(patch->timeout_ms));
 	ret = transition_choose_off(tr);
 	if (ret)
 		return ret;
@@ -515,7 +518,7 @@ static int transition_try(struct transition *tr)
 		int ret;
 		long left, share, wait;
 
-		/* In the last attempt a task would be killed in vain. */
+		/* No attempt follows one that begins after the deadline: a kill would be in vain. */
 		tr->ask = (tr->forced || time_before(jiffies, deadline)) &&
 			  pp_park_is_due(&tr->park);
 		tr->scan.late = false;
@@ -543,7 +546,7 @@ static int transition_try(struct transition *tr)
 
 static int transition_look_init(struct transition *tr, struct pp_patch *patch)
 {
-	int ret = transition_init(tr, patch, false);
+	int ret = transition_init(tr, patch, false, false);
 
 	tr->look_only = true;
 	tr->live = false;
@@ -710,7 +713,7 @@ static int transition_enable(struct pp_patch *patch, char **replaced)
 		pp_sysfs_state(patch, PP_DISABLED);
 		return -ENODEV;
 	}
-	ret = transition_init(&tr, patch, true) ?: pp_replace_names(tr.off, tr.nr_off, replaced);
+	ret = transition_init(&tr, patch, true, false) ?: pp_replace_names(tr.off, tr.nr_off, replaced);
 	transition_record_begin(&tr);
 	ret = ret ?: pp_verify_all_code(patch) ?: transition_switch_on(&tr);
 	if (ret)
@@ -736,10 +739,9 @@ static int transition_enable(struct pp_patch *patch, char **replaced)
 static int transition_disable(struct pp_patch *patch, bool forced)
 {
 	struct transition tr;
-	int ret = transition_init(&tr, patch, false);
+	int ret = transition_init(&tr, patch, false, forced);
 	bool put = false;
 
-	tr.forced = forced;
 	transition_record_begin(&tr);
 	ret = ret ?: transition_try(&tr);
 	if (ret)
