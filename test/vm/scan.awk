@@ -176,7 +176,7 @@ held != "" {
 			is_below = 0
 		if (text ~ /^ / && !is_below)
 			body = body text "\n"
-		if (text ~ /^ [^ ]/ && text !~ /^ (__)?(mem|str|bcmp|list_|hlist_|sort|swap_|bsearch|_?find_|[a-z]*printf|number|string|xa|xas|refcount)/)
+		if (text ~ /^ [^ ]/ && text !~ /^ (__)?(mem|str|bcmp|list_|hlist_|sort|swap_|bsearch|_?find_|[a-z]*printf|sysfs_emit|_?copy_(to|from)_user|rb_|llist_|bitmap_|number|string|xa|xas|refcount)/)
 			is_below = 1
 		next
 	}
