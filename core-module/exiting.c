@@ -471,8 +471,9 @@ static int exiting_catch_up(void)
 out:
 	rcu_read_unlock();
 	/*
-	 * __unhash_process() clears thread_pid before it takes a task off the list, with interrupts
-	 * off, so after this grace period pid_alive() is false for each task that the walk has
+	 * __unhash_process() clears thread_pid before it takes a task off the list. It holds
+	 * tasklist_lock, and is so in a section of RCU, also where that lock leaves interrupts on
+	 * (RT). So after this grace period pid_alive() is false for each task that the walk has
 	 * missed because of that.
 	 */
 	synchronize_rcu();

@@ -19,8 +19,9 @@ int pp_replace_set(struct pp_patch *patch, const char *text);
  */
 struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr);
 /*
- * The names of the @nr patches in @off, one behind the other, each with its NUL, and an empty one:
- * to *@ret, for kfree(); if there are none, it is left alone.  The caller holds the patches' ops.
+ * Store in *@ret a buffer of the names of the @nr patches in @off, each ended by a NUL, with an
+ * empty name behind the last.  The caller frees it with kfree(), and holds the patches' ops.  If
+ * @nr is 0, *@ret is not written.
  * Return: 0 or -ENOMEM.
  */
 int pp_replace_names(struct pp_patch *const *off, unsigned int nr, char **ret);

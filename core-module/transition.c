@@ -518,7 +518,7 @@ static int transition_try(struct transition *tr)
 		int ret;
 		long left, share, wait;
 
-		/* No attempt follows one that begins after the deadline: a kill would be in vain. */
+		/* None follows one that begins after the deadline: a kill would be in vain. */
 		tr->ask = (tr->forced || time_before(jiffies, deadline)) &&
 			  pp_park_is_due(&tr->park);
 		tr->scan.late = false;
