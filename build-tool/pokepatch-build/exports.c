@@ -138,7 +138,7 @@ static void add_command(const struct build *build, const struct exporter *export
 	}
 }
 
-/* Find the exports whose CRC changes.  The differ refuses removed exports, and warns of new ones. */
+/* Find exports whose CRC changes.  The differ refuses removed ones and warns of new ones. */
 static void compare_crcs(struct exporter *exporter)
 {
 	struct symver_list symvers = {0};
