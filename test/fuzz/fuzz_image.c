@@ -38,6 +38,7 @@ typedef int gfp_t;
 #define __printf(a, b)
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
+#define WRITE_ONCE(x, value) ((x) = (value)) /* there is one thread */
 
 struct list_head {
 	struct list_head *next, *prev;
