@@ -143,7 +143,7 @@ static const struct section_rule rules[] = {
 	PREFIX(".exitcall.", SECTION_INIT),
 	PREFIX(".meminit.", SECTION_INIT),
 	/* -fsanitize=thread (KCSAN): the constructor _sub_I_00099_0 of each unit */
-	PREFIX(".init_array", SECTION_INIT),
+	PREFIX(".init_array.", SECTION_INIT),
 	EXACT(".lsm_info.init", SECTION_INIT),
 	EXACT(".early_lsm_info.init", SECTION_INIT),
 	EXACT("__earlycon_table", SECTION_INIT),
