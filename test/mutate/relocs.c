@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Changes of one relocation of a module. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,31 @@ static bool double_reloc(struct mutation *mutation)
 	return true;
 }
 
+/* The text that a relocation of data leads to, if it is one, and constant; or NULL. */
+static const char *constant_text(const struct reloc *reloc)
+{
+	const struct section *section = reloc->symbol->section;
+	const uint64_t at = reloc->symbol->value + (uint64_t)reloc->addend;
+	size_t length = 0;
+
+	if (!section || section->flags & (SHF_WRITE | SHF_EXECINSTR) || !section->data)
+		return NULL;
+	while (at + length < section->size && isprint(section->data[at + length]))
+		length++;
+	return length > 2 && at + length < section->size && !section->data[at + length]
+		       ? (const char *)section->data + at
+		       : NULL;
+}
+
+/* Whether data has the addresses of two copies of a text, as of one table in two units. */
+static bool same_text(const struct mutation *mutation, const struct reloc *a, const struct reloc *b)
+{
+	const char *first = constant_text(a), *second = constant_text(b);
+
+	return !(mutation->section->flags & SHF_EXECINSTR) && a->type == b->type && first &&
+	       second && !strcmp(first, second);
+}
+
 static bool swap_relocs(struct mutation *mutation)
 {
 	struct reloc *a = pick_reloc(mutation), *b = pick_reloc(mutation);
@@ -144,6 +170,8 @@ static bool swap_relocs(struct mutation *mutation)
 	     mutation->section->name, a->offset, b->offset);
 	if (same_place(a->symbol, b->symbol) && a->addend == b->addend)
 		mutation->same = "two relocations with the same target";
+	else if (same_text(mutation, a, b))
+		mutation->same = "two copies of a text";
 	struct reloc copy = *a;
 	a->symbol = b->symbol;
 	a->addend = b->addend;
