@@ -372,7 +372,7 @@ kasan: setup ## load a thousand broken images into a kernel with KASAN (half an 
 	$(Q)test/vm/kernels/run kasan test/vm/kernels/kasan.bats
 
 .PHONY: kcsan
-kcsan: setup ## switch patches on a kernel that reports data races (an hour the first time)
+kcsan: setup ## switch patches on a kernel that reports data races (half an hour the first time)
 	$(Q)$(MAKE) --no-print-directory all kernel
 	$(Q)test/vm/kernels/run kcsan test/vm/kernels/kcsan.bats
 
