@@ -78,7 +78,8 @@ bool pp_park_asks_after(unsigned long elapsed)
  */
 static unsigned long park_kill_period(unsigned int timeout_ms)
 {
-	return clamp(DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), 2), 1UL, (unsigned long)EVICT_PERIOD);
+	return clamp(DIV_ROUND_UP(msecs_to_jiffies(timeout_ms), 2), 1UL,
+		     (unsigned long)EVICT_PERIOD);
 }
 
 void pp_park_init(struct pp_park *park, enum pp_evict evict, unsigned int timeout_ms)

@@ -713,7 +713,8 @@ static int transition_enable(struct pp_patch *patch, char **replaced)
 		pp_sysfs_state(patch, PP_DISABLED);
 		return -ENODEV;
 	}
-	ret = transition_init(&tr, patch, true, false) ?: pp_replace_names(tr.off, tr.nr_off, replaced);
+	ret = transition_init(&tr, patch, true, false) ?:
+	      pp_replace_names(tr.off, tr.nr_off, replaced);
 	transition_record_begin(&tr);
 	ret = ret ?: pp_verify_all_code(patch) ?: transition_switch_on(&tr);
 	if (ret)
