@@ -127,8 +127,8 @@ static void refuse_export(struct selection *selection, const struct atom *atom)
 }
 
 /*
- * No module that exists needs a new export: the symbol of a module that did would be missing.  The
- * units of the patch find each other's functions without exports.
+ * No loaded module needs a new export: the kernel would not have loaded it.  The units of the patch
+ * find each other's functions without exports.
  */
 static void warn_export(struct selection *selection, const struct atom *atom)
 {

@@ -50,8 +50,9 @@ static struct error *open_failed(void)
 				 "there is no " POKEPATCH_HISTORY_DEVICE ": the core module is not "
 				 "loaded ('pokepatch load' does it), or is of an older release");
 	if (reason == EPERM && is_locked_down())
-		advice = "the kernel is locked down for confidentiality until the next boot "
-			 "(/sys/kernel/security/lockdown), and lets nobody read its text";
+		advice = "the kernel is locked down for confidentiality "
+			 "(/sys/kernel/security/lockdown), and no process can read its text "
+			 "until the next boot";
 	else if (reason == EPERM)
 		advice = "a security module or a container's rules for devices forbid it; run this "
 			 "outside of the container";
