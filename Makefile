@@ -236,12 +236,16 @@ setup-demo: ## only those for building, and for a guest of ARCH
 # (test/README.md).
 architectures := $(filter x86_64 arm64 mips64el,$(guests_$(host_arch)))
 CHECK ?= all
+# Each builds one more kernel.  A short check has the time for one of them, which the commit chooses.
+in_turn := $(if $(filter x86_64,$(host_arch)),mips64r6el debug)
+all_checks = $(addprefix check-,$(architectures) \
+	$(if $(filter short,$(CHECK)),$(shell test/eighth --turn $(in_turn)),$(in_turn)))
 # As many jobs as there are processors, unless make was told how many.
 in_parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 .PHONY: check
 ifeq ($(ARCH),all)
 check:
-	$(Q)test/check-all "$(MAKE) --no-print-directory check CHECK=$(CHECK)" $(architectures)
+	$(Q)test/check-all "$(MAKE) --no-print-directory ARCH=$(host_arch) CHECK=$(CHECK)" $(all_checks)
 else
 check: setup ## run all tests, of ARCH=x86_64, arm64, mips64el, mips64r6el, or all; KERNEL=6.12
 	$(Q)rm -rf build/test/warnings
@@ -254,6 +258,19 @@ else ifeq ($(for_kernel),)
 endif
 	$(Q)$(with_kernel) test/run $(if $(filter short,$(CHECK)),--short) $(if $(for_kernel),--guests)
 endif
+
+.PHONY: $(guests_$(host_arch):%=check-%)
+$(guests_$(host_arch):%=check-%): check-%:
+	$(Q)$(MAKE) --no-print-directory check ARCH=$*
+
+# An eighth of these, if the check is a short one; and a minute of torture always.
+debug_tests := $(patsubst %,test/vm/%.bats,examples lifecycle)
+some_debug_tests = $(shell printf '%s\n' $(debug_tests) | test/eighth)
+.PHONY: check-debug
+check-debug: setup ## run tests in guests on a kernel with lockdep, KFENCE and the like
+	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
+	$(Q)$(with_kernel) test/vm/kernels/run debug test/run $(if $(filter short,$(CHECK)),--short) \
+		test/vm/torture.bats $(if $(filter short,$(CHECK)),$(some_debug_tests),$(debug_tests))
 
 # LONG: some of it.  Each leaves its row in test/RESULTS.md.
 .PHONY: check-long
@@ -360,7 +377,7 @@ rebuild: setup ## compare 200 units of the kernel, picked at random, with their 
 	$(Q)test/rebuild/run
 
 # TORTURE_KERNEL=debug: on a kernel with lockdep, KFENCE and the like, see test/vm/kernels/debug.config.
-torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run debug,bats)
+torture_with := $(if $(filter debug,$(TORTURE_KERNEL)),test/vm/kernels/run debug) bats
 .PHONY: torture
 torture: setup ## switch patches at random under load for TORTURE_SECONDS (900); TORTURE_KERNEL=debug
 	$(Q)$(MAKE) --no-print-directory all kernel core
@@ -369,19 +386,19 @@ torture: setup ## switch patches at random under load for TORTURE_SECONDS (900);
 .PHONY: kasan
 kasan: setup ## load a thousand broken images into a kernel with KASAN (half an hour the first time)
 	$(Q)$(MAKE) --no-print-directory all kernel build/fuzz/fuzz_image
-	$(Q)test/vm/kernels/run kasan test/vm/kernels/kasan.bats
+	$(Q)test/vm/kernels/run kasan bats test/vm/kernels/kasan.bats
 
 .PHONY: kcsan
 kcsan: setup ## switch patches on a kernel that reports data races (half an hour the first time)
 	$(Q)$(MAKE) --no-print-directory all kernel
-	$(Q)test/vm/kernels/run kcsan test/vm/kernels/kcsan.bats
+	$(Q)test/vm/kernels/run kcsan bats test/vm/kernels/kcsan.bats
 
 # It is of 6.12, whatever KERNEL is.
 .PHONY: own-kernel
 own-kernel: setup ## build a kernel with clang and kCFI, and patch it with its build folder alone (half an hour)
 	$(Q)$(MAKE) --no-print-directory all unit-tests
 	$(Q)source=$$(test/fetch-kernel x86_64 6.12) && \
-		POKEPATCH_KERNEL=$$source test/vm/kernels/run kcfi test/vm/kernels/kbuild.bats test/vm/examples.bats test/vm/lifecycle.bats
+		POKEPATCH_KERNEL=$$source test/vm/kernels/run kcfi bats test/vm/kernels/kbuild.bats test/vm/examples.bats test/vm/lifecycle.bats
 
 # As root.
 .PHONY: hosts

@@ -26,6 +26,7 @@ variable() {
 	[ "$(variable cross)" = "" ]
 	[ "$(variable kernel_release)" = build/kernel-release ]
 	[ "$(variable architectures)" = arm64 ]
+	[ "$(variable all_checks)" = check-arm64 ]
 	run -2 make known-arch ARCH=x86_64
 	[[ $output == *"ARCH=x86_64: on arm64 machines, ARCH is one of: arm64. "* ]]
 	# And for an x86-64 machine arm64 is another.
@@ -34,6 +35,9 @@ variable() {
 	[ "$(variable cross ARCH=arm64)" = aarch64-linux-gnu- ]
 	[ "$(variable kernel_release ARCH=arm64)" = build/kernel-release-arm64 ]
 	[ "$(variable architectures)" = "x86_64 arm64 mips64el" ]
+	[ "$(variable all_checks)" = "check-x86_64 check-arm64 check-mips64el check-mips64r6el check-debug" ]
+	[ "$(variable all_checks CHECK=short)" = \
+		"check-x86_64 check-arm64 check-mips64el check-$(test/eighth --turn mips64r6el debug)" ]
 }
 
 @test "packages: the machine's own QEMU, and no compilers across to itself" {

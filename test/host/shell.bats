@@ -32,25 +32,25 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	done
 }
 
-@test "check-all: sums of all architectures, and one that fails without a failed test" {
+@test "check-all: sums of all runs, and one that fails without a failed test" {
 	cd "$BATS_TEST_TMPDIR"
 	unset POKEPATCH_CHECK_UNTIL
 	cat >one-run <<-'END'
 		#!/bin/bash
 		mkdir -p build/test
 		case $1 in
-		ARCH=good) echo "5 passed, 0 failed" >build/test/result ;;
-		ARCH=bad) echo "3 passed, 2 failed" >build/test/result; exit 1 ;;
-		ARCH=ends) echo "7 passed, 0 failed" >build/test/result; exit 2 ;;
-		ARCH=early) exit 2 ;;
+		check-good) echo "5 passed, 0 failed" >build/test/result ;;
+		check-bad) echo "3 passed, 2 failed" >build/test/result; exit 1 ;;
+		check-ends) echo "7 passed, 0 failed" >build/test/result; exit 2 ;;
+		check-early) exit 2 ;;
 		esac
 	END
 	chmod +x one-run
-	run -0 "$top/test/check-all" ./one-run good good
+	run -0 "$top/test/check-all" ./one-run check-good check-good
 	[ "${lines[-1]}" = "10 passed, 0 failed" ]
-	run -1 "$top/test/check-all" ./one-run good ends
+	run -1 "$top/test/check-all" ./one-run check-good check-ends
 	[ "${lines[-1]}" = "12 passed, 1 failed" ]
-	run -1 "$top/test/check-all" ./one-run bad early good
+	run -1 "$top/test/check-all" ./one-run check-bad check-early check-good
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
 }
@@ -67,4 +67,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	number=$("$top/test/eighth" --number)
 	[ "$number" = $((16#$(git -C "$top" rev-parse --short=7 HEAD) % 8)) ]
 	cmp <("$top/test/eighth" <"$BATS_TEST_TMPDIR/all") "$BATS_TEST_TMPDIR/$number"
+	number=$((16#$(git -C "$top" rev-parse --short=7 HEAD) / 8))
+	[ "$("$top/test/eighth" --turn one two three)" = "$(printf '%s\n' one two three | sed -n "$((number % 3 + 1))p")" ]
+	[ "$("$top/test/eighth" --turn)" = "" ]
 }

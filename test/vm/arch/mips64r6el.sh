@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034 # variables of the harness and of the tests
 # MIPS64 release 6, little endian, for the VM harness.  test/README.md explains each
-# variable.  ARCH=all leaves it out, so that a full check builds only one MIPS kernel.
+# variable.
 
 arch_kernel=mips64r6el
 . "${BASH_SOURCE[0]%/*}/malta.bash"
