@@ -91,7 +91,7 @@ static void mips_trace_word(unsigned int nr, bool regs, u8 *insn)
 	const u32 code[] = {
 		LUI_AT | ((unsigned long)trace_page >> 16 & 0xffff),
 		JALR_T1_AT,
-		LI_T0 | !regs,
+		LI_T0 | (regs ? 0 : 1),
 	};
 
 	memcpy(insn, &code[nr], sizeof(code[nr]));

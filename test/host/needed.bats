@@ -3,10 +3,9 @@
 # The build of the core fails if vmlinux lacks a symbol that the core needs (core-module/needed.sh), and its
 # files can be compiled together.
 
-bats_require_minimum_version 1.5.0
+load ../vm/helpers
 
 setup() {
-	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	core=$top/build/core/$(cat "$top/build/kernel-release")
 	objects=("$core/group_1.o" "$core/group_2.o")
 	cd "$BATS_TEST_TMPDIR" || return
@@ -64,31 +63,6 @@ own_names() {
 	[ "$(own_names . | head -n 1)" = last ]
 }
 
-# preprocessed CMD-FILE - what kbuild compiles there, preprocessed as for sparse.  Sparse itself does not
-# know __has_include().
-preprocessed() {
-	local command
-	command=$(sed -n 's/^\(saved\)\?cmd_[^ ]* := \([^;]*\).*/\2/p' "$1" | sed 's/ -Wp,-MMD,[^ ]*//; s/ -o [^ ]*//; s/ -c / -E -D__CHECKER__ /')
-	# The words have quotes of their own.
-	(cd "$kbuild" && eval "$command")
-}
-
 @test "sparse: every way out of a function lets go of its locks, and address spaces are kept apart" {
-	local release file files=0
-	release=$(cat "$top/build/kernel-release")
-	kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release
-	while read -r file; do
-		[ -e "${file%/.*}/$(basename "$file" .o.cmd | cut -c 2-).c" ] || continue # assembly
-		preprocessed "$file" >unit.i
-		sparse -m64 unit.i
-		files=$((files + 1))
-		[[ $file != */.exiting.o.cmd ]] || cp unit.i exiting.i
-	done < <(find "$top/build/core-debug/$release" -name '.*.o.cmd' ! -name '*.mod.o.cmd') >said 2>&1
-	cat said
-	[ ! -s said ]
-	[ "$files" -gt 45 ]
-	# Control: a lock that is kept.
-	sed '0,/_raw_spin_unlock(&exiting_lock)/s//(void)0/' exiting.i >unit.i
-	run -0 sparse -m64 unit.i
-	[[ $output == *"warning: context imbalance in 'exiting_"* ]]
+	sparse_core
 }

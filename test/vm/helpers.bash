@@ -456,3 +456,36 @@ flip_bit() {
 	printf '%b' "\\0$(printf %o $((byte ^ 1)))" |
 		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
+
+# preprocessed CMD-FILE - what kbuild compiles there, preprocessed as for sparse.  Sparse itself does not
+# know __has_include().
+preprocessed() {
+	local command
+	command=$(sed -n 's/^\(saved\)\?cmd_[^ ]* := \([^;]*\).*/\2/p' "$1" | sed 's/ -Wp,-MMD,[^ ]*//; s/ -o [^ ]*//; s/ -c / -E -D__CHECKER__ /')
+	# The words have quotes of their own.
+	(cd "$kbuild" && eval "$command")
+}
+
+# sparse_core - sparse finds nothing in the core, and does find a lock that is kept.
+sparse_core() {
+	local release file kbuild files=0
+	release=$(kernel_release)
+	kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release
+	cd "$BATS_TEST_TMPDIR" || return
+	while read -r file; do
+		[ -e "${file%/.*}/$(basename "$file" .o.cmd | cut -c 2-).c" ] || continue # assembly
+		preprocessed "$file" >unit.i
+		sparse -m64 unit.i || echo "status $?: $file"
+		files=$((files + 1))
+		[[ $file != */.exiting.o.cmd ]] || cp unit.i exiting.i
+	done < <(find "$top/build/core-debug/$release" -name '.*.o.cmd' ! -name '*.mod.o.cmd') >said 2>&1
+	cat said
+	[ ! -s said ]
+	[ "$files" -gt 40 ]
+	# Where there is one processor, a spinlock is no more than this note for sparse.
+	sed -E '0,/(_*raw_spin_unlock\(&exiting_lock\)|__context__\(&exiting_lock,-1\))/s//(void)0/' exiting.i >unit.i
+	! cmp -s exiting.i unit.i
+	run -0 sparse -m64 unit.i
+	# shellcheck disable=SC2154 # run sets it
+	[[ $output == *"warning: context imbalance in 'exiting_"* ]]
+}

@@ -200,3 +200,7 @@ disassembly() {
 		pokepatch unload proc-version
 	END
 }
+
+@test "sparse: every way out of a function of the core lets go of its locks" {
+	sparse_core
+}

@@ -276,3 +276,7 @@ refused_for_probe() {
 	# Prepared, switched; to another address; back; off, and NOPs again: of each function.
 	awk '/^text after/ { n[$3]++ } END { exit !(n["store"] >= 4 && n["stop_machine"] >= 4) }' "$guest_output"
 }
+
+@test "sparse: every way out of a function of the core lets go of its locks" {
+	sparse_core
+}
