@@ -322,6 +322,11 @@ bool has_prefix(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
+int order_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 bool has_suffix(const char *s, const char *suffix)
 {
 	size_t length = strlen(s), suffix_length = strlen(suffix);

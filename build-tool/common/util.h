@@ -116,6 +116,8 @@ void string_set_deinit(struct string_set *set);
 
 bool has_prefix(const char *s, const char *prefix);
 bool has_suffix(const char *s, const char *suffix);
+/* order_strings - for qsort() of a list of char *. */
+int order_strings(const void *a, const void *b);
 
 /* Files.  The caller owns the results. */
 struct error *file_read(const char *path, char **ret_text, size_t *ret_length); /* adds a NUL */

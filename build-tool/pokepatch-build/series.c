@@ -147,11 +147,6 @@ static char *find_origin(const char *message)
 	return address;
 }
 
-static int order_strings(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The length of the CVE number at text; 0 if there is none. */
 static size_t cve_length(const char *text)
 {

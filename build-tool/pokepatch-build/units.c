@@ -32,11 +32,6 @@ static struct error *find_alone(const struct build *build, const char *source, c
 	return NULL;
 }
 
-static int order_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Find the modules that kbuild links an object into, sorted. */
 static struct error *find_modules(const struct build *build, const char *source,
 				  const char *modname, struct args *ret)
@@ -45,7 +40,7 @@ static struct error *find_modules(const struct build *build, const char *source,
 
 	TRY(find_alone(build, source, &alone));
 	module_names_add(modname, alone, ret);
-	qsort(ret->list, ret->count, sizeof(*ret->list), order_names);
+	qsort(ret->list, ret->count, sizeof(*ret->list), order_strings);
 	return NULL;
 }
 

@@ -12,11 +12,6 @@
 #include "pokepatch/stamp.h"
 #include "pokepatch/unpack.h"
 
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 char *fetched_key(const struct apt_packages *packages, enum kernel_part part)
 {
 	VEC(const char *) keys = {0};
@@ -27,7 +22,7 @@ char *fetched_key(const struct apt_packages *packages, enum kernel_part part)
 			*vec_push(&keys) = packages->list[i].sha256;
 	}
 	if (keys.count)
-		qsort(keys.list, keys.count, sizeof(*keys.list), compare_strings);
+		qsort(keys.list, keys.count, sizeof(*keys.list), order_strings);
 	for (size_t i = 0; i < keys.count; i++)
 		buffer_printf(&text, "%s%s", i ? " " : "", keys.list[i]);
 	vec_deinit(&keys);
