@@ -42,13 +42,15 @@ static void crash_tell(const struct pp_patch *patch, unsigned long addr)
 	const bool here = crash_is_within(addr, patch->text_start,
 					  patch->text_end - patch->text_start);
 	const struct pp_func *func = here ? crash_find_function(patch, addr) : NULL;
-	const unsigned int level = READ_ONCE(patch->stack_order);
+	const unsigned int order = READ_ONCE(patch->stack_order);
+	const unsigned int level = patch->image->level;
 
 	if (here)
-		pr_emerg("the oops is in patch %s, level %u%s%s\n", patch->name, level,
-			 func ? ", function " : "", func ? func->name : "");
+		pr_emerg("the oops is in patch %s, level %u, stack order %u%s%s\n", patch->name,
+			 level, order, func ? ", function " : "", func ? func->name : "");
 	else if (READ_ONCE(patch->enabled))
-		pr_emerg("patch %s is enabled, level %u\n", patch->name, level);
+		pr_emerg("patch %s is enabled, level %u, stack order %u\n", patch->name, level,
+			 order);
 }
 
 static int crash_notified(struct notifier_block *unused, unsigned long event, void *data)

@@ -237,6 +237,12 @@ static ssize_t pp_sysfs_stack_order_show(struct kobject *kobj, struct kobj_attri
 	return sysfs_emit(buf, "%u\n", READ_ONCE(pp_sysfs_patch(kobj)->stack_order));
 }
 
+/* Of a cumulative patch, from 1.  0: it has no level. */
+static ssize_t pp_sysfs_level_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", pp_sysfs_patch(kobj)->image->level);
+}
+
 #define TIME_MAX_MS (24 * 60 * 60 * 1000)
 /* A reader of `state` should see that a switch is blocked. */
 #define RETRY_MIN_MS 100
@@ -376,6 +382,7 @@ static struct kobj_attribute state_attr = __ATTR(state, 0444, pp_sysfs_state_sho
 static struct kobj_attribute error_attr = __ATTR(error, 0444, pp_sysfs_error_show, NULL);
 static struct kobj_attribute stack_order_attr =
 	__ATTR(stack_order, 0444, pp_sysfs_stack_order_show, NULL);
+static struct kobj_attribute level_attr = __ATTR(level, 0444, pp_sysfs_level_show, NULL);
 static struct kobj_attribute stop_ns_attr = __ATTR(stop_ns, 0444, pp_sysfs_stop_ns_show, NULL);
 static struct kobj_attribute build_id_attr = __ATTR(build_id, 0444, pp_sysfs_build_id_show, NULL);
 
@@ -385,6 +392,7 @@ static struct attribute *patch_attrs[] = {
 	&build_id_attr.attr,
 	&error_attr.attr,
 	&stack_order_attr.attr,
+	&level_attr.attr,
 	NULL,
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/search.h"
+#include "pokepatch-build/about.h"
 #include "pokepatch-build/section_layout.h"
 #include "pokepatch-build/series.h"
 #include "diff/diff_rows.h"
@@ -555,6 +556,8 @@ static struct error *fill_image(struct finalizer *finalizer)
 	      sizeof(struct pokepatch_image));
 	PUT32(finalizer, image->data, struct pokepatch_image, transition,
 	      finalizer->build->options.transition);
+	PUT32(finalizer, image->data, struct pokepatch_image, level,
+	      finalizer->build->options.level);
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_objects, finalizer->object_count);
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_symbols, finalizer->symbol_count);
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_funcs,
@@ -635,6 +638,7 @@ static void fill_modinfo(struct finalizer *finalizer)
 	struct map seen = {0};
 	char *source _free_ = patches_sum(build);
 	struct buffer build_id = {0};
+	struct args about = {0};
 
 	if (!modinfo)
 		modinfo = object_add_section(object, ".modinfo", SHT_PROGBITS, SHF_ALLOC, 1, 0);
@@ -647,6 +651,10 @@ static void fill_modinfo(struct finalizer *finalizer)
 	add_modinfo(modinfo, "pokepatch_kernel", build->release);
 	add_modinfo(modinfo, "pokepatch_build_id", build_id.text);
 	add_modinfo(modinfo, "pokepatch_source", source);
+	about_lines(build, &about);
+	for (size_t i = 0; i < about.count; i++)
+		section_append(modinfo, about.list[i], strlen(about.list[i]) + 1, 1);
+	args_deinit(&about);
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
 		const struct export *export =

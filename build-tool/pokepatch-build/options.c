@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pokepatch-build/about.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch_format.h"
 #include "common/version.h"
@@ -26,6 +27,10 @@ enum {
 	OPTION_LEAVE_OUT,
 	OPTION_INSTRUMENT,
 	OPTION_MARK_FUNCTIONS,
+	OPTION_LEVEL,
+	OPTION_UNTIL,
+	OPTION_CVE,
+	OPTION_UNFIXED,
 	OPTION_VERSION,
 };
 
@@ -63,6 +68,11 @@ static const struct option_row {
 	{'D', "define", "NAME[=V]", "with --instrument: define this macro"},
 	{OPTION_MARK_FUNCTIONS, "mark-functions", "NAME,...",
 	 "with --instrument: mark entry and return of these functions"},
+	{OPTION_LEVEL, "level", "N",
+	 "the patch is cumulative: it replaces those of other levels"},
+	{OPTION_UNTIL, "until", "DATE", "with --level: it is meant to last until this day"},
+	{OPTION_CVE, "cve", "CVE-...,...", "with --level: it fixes these, and those of the commits"},
+	{OPTION_UNFIXED, "unfixed", "CVE-...,...", "with --level: it does not fix these"},
 	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: from its vmlinux)"},
 	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
 	 "prefix of the cross compiler and its tools (default: Debian's)"},
@@ -179,6 +189,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
 		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
 		{OPTION_SERIES, &options->series}, {OPTION_MODULE_SOURCE, &options->module_source},
+		{OPTION_UNTIL, &options->until},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
@@ -216,6 +227,12 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		return NULL;
 	case OPTION_FUZZ:
 		return parse_number("--fuzz", argument, 0, PATCH_FUZZ_MAX, &options->fuzz);
+	case OPTION_LEVEL:
+		return parse_number("--level", argument, 1, UINT32_MAX, &options->level);
+	case OPTION_CVE:
+		return about_parse_cves("--cve", argument, &options->cves);
+	case OPTION_UNFIXED:
+		return about_parse_cves("--unfixed", argument, &options->unfixed);
 	case OPTION_DRY_RUN:
 		options->dry_run = true;
 		return NULL;
@@ -290,6 +307,10 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 	if (!ret->series && !ret->nr_patches)
 		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
 			     NULL);
+	if (!ret->level && (ret->until || ret->cves.count || ret->unfixed.count))
+		return usage("--until, --cve and --unfixed need --level", NULL);
+	if (ret->until)
+		TRY(about_check_date(ret->until));
 	if (!ret->instrument && (ret->defines.count || ret->mark_functions.count))
 		return usage(ret->defines.count ? "-D needs --instrument"
 						: "--mark-functions needs --instrument",

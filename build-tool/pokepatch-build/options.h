@@ -3,6 +3,7 @@
 #ifndef POKEPATCH_BUILD_OPTIONS_H
 #define POKEPATCH_BUILD_OPTIONS_H
 
+#include "common/args.h"
 #include "common/util.h"
 
 /* The user gave no --transition: choose one when the machine is known. */
@@ -34,6 +35,9 @@ struct build_options {
 	const char *module_source; /* --module-source */
 	const char *series;  /* --series */
 	bool leave_out;	     /* --leave-out */
+	unsigned int level;  /* --level; 0: the patch is not cumulative */
+	const char *until;   /* --until: "2027-05-01"; or NULL */
+	struct args cves, unfixed; /* --cve, --unfixed: "CVE-2026-1234" */
 	bool dry_run, quiet, verbose;
 	char **patches; /* diffs; with --instrument also source files */
 	size_t nr_patches;

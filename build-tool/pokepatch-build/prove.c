@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/series.h"
@@ -62,8 +63,10 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		.vmlinux = build->proof_vmlinux,
 		.mode = build->options.mode,
 		.transition = build->options.transition,
+		.level = build->options.level,
 		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
 	};
+	about_lines(build, &input->about);
 	add_parent(input, comparison->vmlinux);
 	for (size_t i = 0; i < comparison->modules.count; i++)
 		add_parent(input, comparison->modules.list[i]);

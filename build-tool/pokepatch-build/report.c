@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/series.h"
 #include "diff/diff_report.h"
@@ -85,6 +86,23 @@ static struct json_object *commit_array(const struct build *build)
 	return array;
 }
 
+/* What a cumulative patch says of itself (about.h). */
+static void add_about(struct json_object *report, const struct build *build)
+{
+	struct args cves = {0}, unfixed = {0};
+
+	if (!build->options.level)
+		return;
+	about_cves(build, &cves);
+	about_unfixed(build, &unfixed);
+	json_object_object_add(report, "level", json_object_new_int64(build->options.level));
+	add_string(report, "until", build->options.until);
+	json_object_object_add(report, "cve", text_array(cves.list, cves.count));
+	json_object_object_add(report, "unfixed", text_array(unfixed.list, unfixed.count));
+	args_deinit(&cves);
+	args_deinit(&unfixed);
+}
+
 /* The options of an instrumented build. */
 static struct json_object *instrument_object(const struct build *build)
 {
@@ -151,6 +169,7 @@ struct json_object *report_make_stable(const struct build *build)
 	json_object_object_add(report, "version", json_object_new_int(1));
 	json_object_object_add(report, "kernel", kernel_object(build));
 	json_object_object_add(report, "patch", patch_array(build));
+	add_about(report, build);
 	json_object_object_add(report, "commits", commit_array(build));
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];

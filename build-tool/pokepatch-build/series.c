@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pokepatch-build/about.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/quilt.h"
 #include "pokepatch-build/series_mail.h"
@@ -145,19 +146,6 @@ static char *find_origin(const char *message)
 			address = origin_of_address(line);
 	}
 	return address;
-}
-
-/* The length of the CVE number at text; 0 if there is none. */
-static size_t cve_length(const char *text)
-{
-	const char *p = text + strlen("CVE-");
-	size_t digits;
-
-	if (strncasecmp(text, "CVE-", strlen("CVE-")) || strspn(p, "0123456789") != 4 ||
-	    p[4] != '-')
-		return 0;
-	digits = strspn(p + 5, "0123456789");
-	return digits >= 4 ? strlen("CVE-") + 5 + digits : 0;
 }
 
 static void find_cves(const char *message, struct commit *commit)

@@ -457,6 +457,8 @@ void build_deinit(struct build *build)
 	free(build->patches);
 	vec_deinit(&build->options.allow);
 	vec_deinit(&build->options.defines);
+	args_deinit(&build->options.cves);
+	args_deinit(&build->options.unfixed);
 	vec_deinit(&build->options.mark_functions);
 	core_deinit(&build->core);
 	kernel_files_deinit(&build->files);

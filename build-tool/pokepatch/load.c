@@ -372,15 +372,47 @@ static struct error *switch_on_replacing(struct cli_call *call, const char *name
 	return error;
 }
 
+/* Modules of replaced levels are of no use; one that is pinned stays, and does no harm. */
+static void remove_levels(struct kmod_ctx *kmod, const struct args *levels)
+{
+	for (size_t i = 0; i < levels->count; i++) {
+		_free_ char *module = xasprintf(MODULE_PREFIX "%s", levels->list[i]);
+
+		error_destroy(remove_module(kmod, module));
+	}
+}
+
+/* A patch with a level is cumulative: it replaces the one of another level, if that is on. */
+static struct error *switch_on_level(struct cli_call *call, struct kmod_ctx *kmod, const char *name)
+{
+	struct args levels = {0};
+	struct buffer names = {0};
+	struct error *error = sysfs_other_levels(name, &levels);
+
+	for (size_t i = 0; i < levels.count; i++)
+		buffer_printf(&names, "%s%s", i ? "," : "", levels.list[i]);
+	if (!error)
+		error = levels.count ? switch_on_replacing(call, name, names.text)
+				     : switch_patch(call, name, true);
+	if (!error)
+		remove_levels(kmod, &levels);
+	buffer_deinit(&names);
+	args_deinit(&levels);
+	return error;
+}
+
 /* Switch on a patch that load has found or inserted, with the command's options. */
-static struct error *switch_on(struct cli_call *call, const char *name)
+static struct error *switch_on(struct cli_call *call, struct kmod_ctx *kmod, const char *name)
 {
 	const char *mode = cli_value(call, "mode");
 	const char *replace = cli_value(call, "replace");
 
 	if (mode)
 		TRY(sysfs_set_mode(name, mode));
-	return replace ? switch_on_replacing(call, name, replace) : switch_patch(call, name, true);
+	if (replace)
+		return switch_on_replacing(call, name, replace);
+	return sysfs_patch_level(name) ? switch_on_level(call, kmod, name)
+				       : switch_patch(call, name, true);
 }
 
 static struct error *load_patch(struct loading *loading, struct cli_call *call,
@@ -393,7 +425,7 @@ static struct error *load_patch(struct loading *loading, struct cli_call *call,
 				 "'%s' was inserted, but the core does not show its patch '%s'; "
 				 "look at the kernel log (dmesg)",
 				 file->path, file->name);
-	return switch_on(call, file->name);
+	return switch_on(call, loading->kmod, file->name);
 }
 
 struct error *patch_check_loaded(const struct patch_file *file)
@@ -423,9 +455,9 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 				 file->name);
 	TRY(check_replaced(cli_value(call, "replace")));
 	TRY(require_root("load"));
-	if (sysfs_patch_exists(file->name))
-		return switch_on(call, file->name);
 	TRY(quiet_kmod_new(&kmod));
+	if (sysfs_patch_exists(file->name))
+		return switch_on(call, kmod, file->name);
 	loading.kmod = kmod;
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);
 	if (!error)

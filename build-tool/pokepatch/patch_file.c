@@ -566,6 +566,29 @@ static const struct {
 	{"depends", "depends"},
 };
 
+/* Add what modinfo says of a cumulative patch, if the file is one (pokepatch-build --level). */
+static void add_level(json_object *patch, const struct patch_file *file)
+{
+	static const struct {
+		const char *key, *shown;
+	} lists[] = {{"pokepatch_cve", "cve"}, {"pokepatch_unfixed", "unfixed"}};
+	const char *level = patch_file_modinfo(file, "pokepatch_level");
+
+	if (!level)
+		return;
+	json_add_number(patch, "level", strtoll(level, NULL, 10));
+	json_add_text(patch, "until", patch_file_modinfo(file, "pokepatch_until"));
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const char *p = patch_file_modinfo(file, lists[i].key) ?: "";
+		json_object *array = json_object_new_array();
+
+		for (; *p; p += strcspn(p, ","), p += *p == ',')
+			json_object_array_add(array, json_object_new_string_len(
+							     p, (int)strcspn(p, ",")));
+		json_object_object_add(patch, lists[i].shown, array);
+	}
+}
+
 struct error *patch_file_json(const struct patch_file *file, json_object **ret)
 {
 	json_object *patch = json_object_new_object();
@@ -577,6 +600,7 @@ struct error *patch_file_json(const struct patch_file *file, json_object **ret)
 	for (size_t i = 0; i < ARRAY_SIZE(modinfo_rows); i++)
 		json_add_text(patch, modinfo_rows[i].shown,
 			      patch_file_modinfo(file, modinfo_rows[i].key));
+	add_level(patch, file);
 	json_add_text(patch, "transition", file->transition);
 	json_add_number(patch, "relocations", file->nr_relocs);
 	json_object_object_add(patch, "callbacks", callbacks_json(file));

@@ -137,6 +137,13 @@ bool sysfs_patch_enabled(const char *name)
 	return text && strcmp(text, "1") == 0;
 }
 
+unsigned int sysfs_patch_level(const char *name)
+{
+	_free_ char *text = patch_attribute(name, "level");
+
+	return text ? (unsigned int)strtoul(text, NULL, 10) : 0;
+}
+
 /* ---- switching ------------------------------------------------------------- */
 
 /* The tasks of blocked_by, each behind a newline, or else why they are unknown. */
@@ -478,6 +485,7 @@ struct error *sysfs_patch(const char *name, json_object **ret)
 	add_attribute(patch, "timeout_ms", folder, true);
 	add_attribute(patch, "stop_ns", folder, true);
 	add_attribute(patch, "stack_order", folder, true);
+	add_attribute(patch, "level", folder, true);
 	add_attribute(patch, "build_id", folder, false);
 	json_object_object_add(patch, "functions", functions);
 	error = read_functions(folder, functions);
@@ -558,4 +566,19 @@ struct error *sysfs_patches(json_object **ret)
 		*ret = NULL;
 	}
 	return error;
+}
+
+struct error *sysfs_other_levels(const char *name, struct args *ret)
+{
+	_free_ char *folder = sysfs_path("kernel/pokepatch");
+	char **names = NULL;
+	size_t count = 0;
+
+	TRY(list_folders(folder, &names, &count));
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) && sysfs_patch_level(names[i]) &&
+		    sysfs_patch_enabled(names[i]))
+			args_add(ret, names[i]);
+	strings_free(names);
+	return NULL;
 }

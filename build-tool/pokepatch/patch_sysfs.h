@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 
+#include "common/args.h"
 #include "common/util.h"
 
 /* sysfs_path - the path of a printf-style name below /sys.  Owned by the caller. */
@@ -35,6 +36,14 @@ struct error *sysfs_find_patch(const char *name, char **ret);
 
 bool sysfs_patch_exists(const char *name);
 bool sysfs_patch_enabled(const char *name);
+
+/*
+ * sysfs_patch_level - the level of a loaded patch, which is cumulative; 0: it is not, or the patch
+ * is not loaded.
+ */
+unsigned int sysfs_patch_level(const char *name);
+/* sysfs_other_levels - add the names of the patches with a level that are on, but for @name. */
+struct error *sysfs_other_levels(const char *name, struct args *ret);
 
 /*
  * sysfs_set_time - set a time of a patch, a decimal number of milliseconds: "timeout_ms", how long

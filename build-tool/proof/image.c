@@ -202,6 +202,8 @@ static struct error *check_header(struct tables *tables)
 		FIELD(format, 32, POKEPATCH_FORMAT),
 		FIELD(size, 32, sizeof(struct pokepatch_image)),
 		FIELD(transition, 32, input->transition),
+		FIELD(level, 32, input->level),
+		FIELD(reserved, 32, 0),
 		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
 #undef FIELD
 	};

@@ -36,6 +36,7 @@ void proof_input_deinit(struct proof_input *input)
 		free(input->parents.list[i].path);
 	}
 	vec_deinit(&input->parents);
+	args_deinit(&input->about);
 	free(input->name);
 	free(input->release);
 	free(input->source);
@@ -100,8 +101,11 @@ char *proof_input_write(const struct proof_input *input)
 	struct buffer out = {0};
 
 	write_fields(&out, input, fields, ARRAY_SIZE(fields));
-	buffer_printf(&out, "mode %u\ntransition %u\npinned %d\nkallsyms-all %d\n", input->mode,
-		      input->transition, input->pinned, input->kallsyms_all);
+	buffer_printf(&out, "mode %u\ntransition %u\nlevel %u\npinned %d\nkallsyms-all %d\n",
+		      input->mode, input->transition, input->level, input->pinned,
+		      input->kallsyms_all);
+	for (size_t i = 0; i < input->about.count; i++)
+		buffer_printf(&out, "about %s\n", input->about.list[i]);
 	for (size_t i = 0; i < input->parents.count; i++)
 		buffer_printf(&out, "parent %s %s\n", input->parents.list[i].name,
 			      input->parents.list[i].path);
@@ -147,6 +151,8 @@ static bool read_number(struct proof_input *input, const char *key, const char *
 		input->mode = number;
 	else if (!strcmp(key, "transition"))
 		input->transition = number;
+	else if (!strcmp(key, "level"))
+		input->level = number;
 	else if (!strcmp(key, "pinned"))
 		input->pinned = number;
 	else if (!strcmp(key, "kallsyms-all"))
@@ -165,6 +171,10 @@ static bool read_line(struct proof_input *input, const char *key, const char *va
 
 	if (!strcmp(key, "parent")) {
 		read_parent(input, value);
+		return true;
+	}
+	if (!strcmp(key, "about")) {
+		args_add(&input->about, value);
 		return true;
 	}
 	if (read_field(input, fields, ARRAY_SIZE(fields), key, value) ||

@@ -125,6 +125,8 @@ struct error *modinfo_check(struct check *check)
 	for (uint32_t i = 0; i < vmlinux->build_id_length; i++)
 		buffer_printf(&own, "%02x", vmlinux->build_id[i]);
 	buffer_add(&own, "", 1);
+	for (size_t i = 0; i < input->about.count; i++)
+		buffer_add(&own, input->about.list[i], strlen(input->about.list[i]) + 1);
 	add_namespaces(check, &own, &seen);
 	map_deinit(&seen);
 

@@ -15,7 +15,7 @@
 #include <linux/types.h>
 
 /* Increase it whenever a structure below changes.  The modinfo field "pokepatch=" has it too. */
-#define POKEPATCH_FORMAT 6
+#define POKEPATCH_FORMAT 7
 #define POKEPATCH_MAGIC 0x68637470656b6f70ULL /* "pokeptch", little endian */
 
 #define POKEPATCH_BUILD_ID_MAX 20
@@ -183,6 +183,12 @@ struct pokepatch_image {
 	__u32 nr_stubs;	    /* nr_funcs, and in the order of funcs; or 0 */
 	__u32 name;	    /* string: the patch's name, which is its folder's name in sysfs */
 	__u64 markers;	    /* relocated: table of struct pokepatch_marker, or 0 */
+	/*
+	 * Of a cumulative patch, which has all that the patches of lower levels have: from 1.
+	 * 0: it is not one of those.
+	 */
+	__u32 level;
+	__u32 reserved;
 };
 
 #endif /* POKEPATCH_FORMAT_H */

@@ -152,6 +152,44 @@ uptime=fs/proc/uptime.c
 	cmp s.ko.bare with.ko.bare
 }
 
+@test "a level: what the options and the commits say of CVEs is in modinfo, the report and the info" {
+	commit 'sound: CVE-2026-2001, cve-2025-1001' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/'
+	commit 'init: CVE-2026-2002 and CVE-2025-1001' $version 's/proc_create_single("version", 0/proc_create_single("version", 0400/'
+	build 0 --leave-out --level 7 --until 2028-02-29 --cve CVE-2026-3003,CVE-2026-2001 --unfixed cve-2024-11112
+	objcopy -O binary -j .modinfo s.ko modinfo
+	tr '\0' '\n' <modinfo | grep -E '^pokepatch_(level|until|cve|unfixed)=' >said
+	diff - said <<-'END'
+		pokepatch_level=7
+		pokepatch_until=2028-02-29
+		pokepatch_cve=CVE-2025-1001,CVE-2026-2001,CVE-2026-3003
+		pokepatch_unfixed=CVE-2024-11112,CVE-2026-2002
+	END
+	"$top/build/bin/pokepatch" info --json ./s.ko >info.json
+	python3 -c 'import json
+info, report = json.load(open("info.json")), json.load(open("r.json"))
+fixed, unfixed = ["CVE-2025-1001", "CVE-2026-2001", "CVE-2026-3003"], ["CVE-2024-11112", "CVE-2026-2002"]
+for what in info, info["report"], report:
+	assert (what["level"], what["until"], what["cve"], what["unfixed"]) == (7, "2028-02-29", fixed, unfixed), what'
+	run -0 "$top/build/bin/pokepatch" info ./s.ko
+	[[ $output == *$'\nfixes: CVE-2025-1001,CVE-2026-2001,CVE-2026-3003\ndoes not fix: CVE-2024-11112,CVE-2026-2002\n'* ]]
+	# Without a level nothing is said.
+	build 0 --leave-out
+	run -1 grep -a pokepatch_level s.ko
+	local arguments told
+	while IFS='|' read -r arguments told; do
+		# shellcheck disable=SC2086 # several words
+		run -1 "$program" $arguments x.patch
+		[[ $output == "pokepatch-build: $told"* && $output != *$'\n'* ]]
+	done <<-'END'
+		--level 0|--level wants a number from 1 to 4294967295, not 0
+		--level 1 --until 2027-02-29|--until 2027-02-29: not a day
+		--level 1 --until 27-2-1|--until 27-2-1: not a day
+		--level 1 --cve CVE-2026-12345,x|--cve: 'x' is not a CVE number
+		--level 1 --unfixed CVE-2026-1|--unfixed: 'CVE-2026-1' is not a CVE number
+		--cve CVE-2026-1234|--until, --cve and --unfixed need --level
+	END
+}
+
 @test "what depends on a commit that is left out goes with it, and nothing else" {
 	# Refused, and the next three build on it: on its lines, on its macro, on the lines of that.
 	commit 'base' $uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/

@@ -34,6 +34,8 @@ static const struct image_field {
 	IMAGE(nr_stubs),
 	IMAGE(texts_size),
 	IMAGE(nr_markers),
+	IMAGE(level),
+	IMAGE(reserved),
 	FIELD(pokepatch_object, name, objects, nr_objects),
 	FIELD(pokepatch_object, build_id_len, objects, nr_objects),
 	FIELD(pokepatch_object, build_id, objects, nr_objects),

@@ -564,16 +564,17 @@ all_as_before() {
 		 	seq_printf(m, linux_proc_banner,
 		 		utsname()->sysname,
 	END
-	with_patches "$patches/agree-1.patch" "$BATS_TEST_TMPDIR/oopses.patch"
+	with_patches "$patches/agree-1.patch"
+	patched+=(--module "$(patch_module "$BATS_TEST_TMPDIR/oopses.patch" oopses --level 7)")
 	guest "${patched[@]}" --memory 1024 --append "crashkernel=320M panic_on_oops=1" \
-		--expect '^kernel BUG at fs/proc/version.c:12!' --expect '^pokepatch: patch agree_1 is enabled, level 1$' \
-		--expect '^pokepatch: the oops is in patch oopses, level 2, function version_proc_show$' \
+		--expect '^kernel BUG at fs/proc/version.c:12!' --expect '^pokepatch: patch agree_1 is enabled, level 0, stack order 1$' \
+		--expect '^pokepatch: the oops is in patch oopses, level 7, stack order 2, function version_proc_show$' \
 		--file "$image:/boot/vmlinuz" --program "$(test_program kexec)" <<<"$words"'
 		if [ -e /proc/vmcore ]; then
 			echo "== in the dump"
 			# The script itself is in there, too, and must not match.
-			strings /proc/vmcore | grep -o -e "pokepatch: the oops is in patch oopses, level [2], function version_proc_show" \
-				-e "pokepatch: patch agree_1 is enabled, level [1]" | sort -u
+			strings /proc/vmcore | grep -o -e "pokepatch: the oops is in patch oopses, level [7], stack order 2, function version_proc_show" \
+				-e "pokepatch: patch agree_1 is enabled, level [0], stack order 1" | sort -u
 			exit 0
 		fi
 		pokepatch load "$(patch_file agree-1)"
@@ -587,7 +588,7 @@ all_as_before() {
 	'
 	sed '1,/^== in the dump/d' "$guest_output" >"$BATS_TEST_TMPDIR/told"
 	diff - "$BATS_TEST_TMPDIR/told" <<-'END'
-		pokepatch: patch agree_1 is enabled, level 1
-		pokepatch: the oops is in patch oopses, level 2, function version_proc_show
+		pokepatch: patch agree_1 is enabled, level 0, stack order 1
+		pokepatch: the oops is in patch oopses, level 7, stack order 2, function version_proc_show
 	END
 }

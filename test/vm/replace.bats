@@ -21,6 +21,39 @@ turns=$(words replace-turns)
 	if grep "agree failed" "$guest_output"; then return 1; fi
 }
 
+# level N PATCH-FILE [OPTION...] - add the module level-N to $patched.
+level() {
+	local module
+	module=$(patch_module "$2" "level-$1" --level "$1" "${@:3}")
+	patched+=(--module "$module")
+}
+
+@test "levels: each replaces the other, whose module goes; no moment unpatched; other patches stay" {
+	with_patches "$top/examples/proc-version.patch"
+	level 1 "$patches/agree-1.patch"
+	level 2 "$patches/agree-2.patch"
+	guest --timeout 580 "${patched[@]}" --program "$(test_program agree)" -- levels "$(rounds 50 20)" level-1 level-2 		<<<"$words$turns"
+	line=$(tail -n 1 "$guest_output")
+	say "$line"
+	[[ $line =~ ^calls=[0-9]+\ one=([0-9]+)\ two=([0-9]+)\ mixed=0$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 100 ]
+	[ "${BASH_REMATCH[2]}" -ge 100 ]
+	if grep "agree failed" "$guest_output"; then return 1; fi
+	guest "${patched[@]}" <<<"$words"'
+		pokepatch load "$(patch_file proc-version)"
+		same "level of a patch without one" "$(file proc-version level)" 0
+		pokepatch load "$(patch_file level-2)"
+		same level "$(file level-2 level)" 2
+		pokepatch load "$(patch_file level-1)"
+		on proc_version level_1
+		has info "$(pokepatch info --json level-1)" "\"level\": 1"
+		# A name that is given is all that is replaced.
+		pokepatch load --replace=proc-version "$(patch_file level-2)"
+		same "the other level" "$(state_of level-1)" "1 enabled"
+		same "the one that was named" "$(state_of proc-version)" "0 disabled"
+	'
+}
+
 @test "control: one disabled and then the other enabled, the kernel's own function shows" {
 	with_patches "$patches"/agree-{1,2}.patch
 	guest --timeout 300 "${patched[@]}" --program "$(test_program agree)" -- one-by-one 20 \
