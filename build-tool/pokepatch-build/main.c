@@ -54,6 +54,8 @@ static struct error *make_module(struct build *build)
 	struct error *error;
 
 	TRY(run_phases(build, preparations, ARRAY_SIZE(preparations)));
+	if (options_no_patch(&build->options))
+		return NULL; /* a package of level 0 has the core alone */
 	do
 		error = run_phases(build, phases, ARRAY_SIZE(phases));
 	while (leave_out(build, &error));

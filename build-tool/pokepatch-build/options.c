@@ -28,6 +28,7 @@ enum {
 	OPTION_INSTRUMENT,
 	OPTION_MARK_FUNCTIONS,
 	OPTION_LEVEL,
+	OPTION_DEB,
 	OPTION_UNTIL,
 	OPTION_CVE,
 	OPTION_UNFIXED,
@@ -70,6 +71,8 @@ static const struct option_row {
 	 "with --instrument: mark entry and return of these functions"},
 	{OPTION_LEVEL, "level", "N",
 	 "the patch is cumulative: it replaces those of other levels"},
+	{OPTION_DEB, "deb", NULL,
+	 "with --level: write a package linux-livepatch-RELEASE; of level 0, without PATCH"},
 	{OPTION_UNTIL, "until", "DATE", "with --level: it is meant to last until this day"},
 	{OPTION_CVE, "cve", "CVE-...,...", "with --level: it fixes these, and those of the commits"},
 	{OPTION_UNFIXED, "unfixed", "CVE-...,...", "with --level: it does not fix these"},
@@ -228,7 +231,11 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	case OPTION_FUZZ:
 		return parse_number("--fuzz", argument, 0, PATCH_FUZZ_MAX, &options->fuzz);
 	case OPTION_LEVEL:
-		return parse_number("--level", argument, 1, UINT32_MAX, &options->level);
+		options->level_given = true;
+		return parse_number("--level", argument, 0, UINT32_MAX, &options->level);
+	case OPTION_DEB:
+		options->deb = true;
+		return NULL;
 	case OPTION_CVE:
 		return about_parse_cves("--cve", argument, &options->cves);
 	case OPTION_UNFIXED:
@@ -262,6 +269,11 @@ static void make_getopt_tables(struct option *long_options, char *letters)
 			*letters++ = ':';
 	}
 	*letters = '\0';
+}
+
+bool options_no_patch(const struct build_options *options)
+{
+	return options->deb && !options->level;
 }
 
 struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done)
@@ -304,10 +316,14 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 			     ret->instrument ? NULL : ret->patches[0]);
 	if (ret->leave_out && !ret->series)
 		return usage("--leave-out needs --series", NULL);
-	if (!ret->series && !ret->nr_patches)
+	if (ret->deb && !ret->level_given)
+		return usage("--deb needs --level", NULL);
+	if (ret->level_given && !ret->level && (!ret->deb || ret->nr_patches || ret->series))
+		return usage("--level 0 is for --deb without any PATCH", NULL);
+	if (!ret->series && !ret->nr_patches && !options_no_patch(ret))
 		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
 			     NULL);
-	if (!ret->level && (ret->until || ret->cves.count || ret->unfixed.count))
+	if (!ret->level_given && (ret->until || ret->cves.count || ret->unfixed.count))
 		return usage("--until, --cve and --unfixed need --level", NULL);
 	if (ret->until)
 		TRY(about_check_date(ret->until));

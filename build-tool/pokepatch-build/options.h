@@ -36,6 +36,8 @@ struct build_options {
 	const char *series;  /* --series */
 	bool leave_out;	     /* --leave-out */
 	unsigned int level;  /* --level; 0: the patch is not cumulative */
+	bool level_given;
+	bool deb;	     /* --deb: write a Debian package, not a module (package.h) */
 	const char *until;   /* --until: "2027-05-01"; or NULL */
 	struct args cves, unfixed; /* --cve, --unfixed: "CVE-2026-1234" */
 	bool dry_run, quiet, verbose;
@@ -49,6 +51,8 @@ struct build_options {
  * Errors: STATUS_FAILED for an option or a value that is not understood, or without any PATCH.
  */
 struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done);
+/* options_no_patch - is there nothing to patch, only a package of level 0 to make? */
+bool options_no_patch(const struct build_options *options);
 /* mode_name - the name that --mode has for an enum pokepatch_mode; constant. */
 const char *mode_name(uint32_t mode);
 

@@ -9,6 +9,7 @@
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/objtool.h"
+#include "pokepatch-build/package.h"
 #include "pokepatch-build/series.h"
 #include "proof/proof.h"
 
@@ -133,5 +134,5 @@ struct error *prove_module(struct build *build)
 
 struct error *write_module(struct build *build)
 {
-	return file_copy(build->ko, build->output);
+	return build->options.deb ? package_write(build) : file_copy(build->ko, build->output);
 }

@@ -91,7 +91,7 @@ static void add_about(struct json_object *report, const struct build *build)
 {
 	struct args cves = {0}, unfixed = {0};
 
-	if (!build->options.level)
+	if (!build->options.level_given)
 		return;
 	about_cves(build, &cves);
 	about_unfixed(build, &unfixed);
@@ -233,7 +233,11 @@ static struct error *module_object(const struct build *build, struct json_object
 
 	const char *slash = strrchr(build->output, '/');
 	*ret = json_object_new_object();
-	add_string(*ret, "file", slash ? slash + 1 : build->output);
+	const char *file = slash ? slash + 1 : build->output;
+	_free_ char *packed = xasprintf("pokepatch-%s.ko", build->name);
+	add_string(*ret, "file", build->options.deb ? packed : file);
+	if (build->options.deb)
+		add_string(*ret, "package", file);
 	add_string(*ret, "sha256", digest);
 	json_object_object_add(*ret, "size", json_object_new_int64(length));
 	return NULL;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pokepatch-build/kbuild.h"
+#include "pokepatch-build/package.h"
 #include "pokepatch_format.h"
 #include "common/proc.h"
 #include "pokepatch-build/toolchain.h"
@@ -57,6 +58,9 @@ static struct error *find_arch(struct build *build)
 				 "%s: no generated headers for %s in it; was the kernel built there?",
 				 build->files.kbuild, machine->name);
 	build->machine = machine;
+	if (!build->output)
+		build->output = package_file_name(build->release, build->options.level,
+						  machine->tools.debian);
 	build->arch = xstrdup(machine->tools.source_arch);
 	build->cross = toolchain_cross(build);
 	return NULL;

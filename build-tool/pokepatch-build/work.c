@@ -100,6 +100,8 @@ static struct error *choose_name(const struct build_options *options, char **ret
 	if (options->name) {
 		TRY(check_given_name(options->name));
 		name = xstrdup(options->name);
+	} else if (options->level_given) {
+		name = xasprintf("level-%u", options->level);
 	} else {
 		_free_ char *path = naming_path(options);
 
@@ -343,15 +345,22 @@ static struct error *choose_output(struct build *build)
 	char *slash;
 	struct stat status;
 
-	if (given && !has_suffix(given, ".ko"))
-		return error_new(STATUS_FAILED, "-o %s: a module's name ends with .ko", given);
-	build->output = given ? xstrdup(given) : xasprintf("pokepatch-%s.ko", build->name);
-	folder = xstrdup(build->output);
+	const char *suffix = build->options.deb ? ".deb" : ".ko";
+
+	if (given && !has_suffix(given, suffix))
+		return error_new(STATUS_FAILED, "-o %s: a %s's name ends with %s", given,
+				 build->options.deb ? "package" : "module", suffix);
+	if (given)
+		build->output = xstrdup(given);
+	else if (!build->options.deb)
+		build->output = xasprintf("pokepatch-%s.ko", build->name);
+	/* A package's name has the machine's, which is not known yet. */
+	folder = xstrdup(build->output ?: "x.deb");
 	slash = strrchr(folder, '/');
 	if (slash)
 		slash[slash == folder] = '\0';
 	if (stat(slash ? folder : ".", &status) || access(slash ? folder : ".", W_OK))
-		return error_errno("cannot write %s", build->output);
+		return error_errno("cannot write %s", build->output ?: "to this folder");
 	if (!S_ISDIR(status.st_mode))
 		return error_new(STATUS_FAILED, "cannot write %s: %s is not a folder",
 				 build->output, folder);

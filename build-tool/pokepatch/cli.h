@@ -66,7 +66,7 @@ struct error *cli_disable(struct cli_call *call);   /* load.c */
 struct error *cli_install(struct cli_call *call);   /* install.c */
 struct error *cli_uninstall(struct cli_call *call); /* install.c */
 struct error *cli_check(struct cli_call *call);     /* check.c */
-struct error *cli_status(struct cli_call *call);    /* show.c */
+struct error *cli_status(struct cli_call *call);    /* status.c */
 struct error *cli_list(struct cli_call *call);      /* show.c */
 struct error *cli_info(struct cli_call *call);      /* show.c */
 struct error *cli_trace(struct cli_call *call);     /* trace.c */

@@ -77,6 +77,29 @@ struct error *installed_files(const char *folder, char ***ret, size_t *ret_count
 	return NULL;
 }
 
+struct error *installed_for(const char *release, char ***ret, size_t *ret_count)
+{
+	static const char *const folders[] = {"livepatch", "pokepatch"};
+	struct args all = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		_free_ char *folder = xasprintf("/lib/modules/%s/%s", release, folders[i]);
+		char **paths = NULL;
+		size_t count = 0;
+		struct error *error = installed_files(folder, &paths, &count);
+
+		if (error) {
+			args_deinit(&all);
+			return error;
+		}
+		args_add_all(&all, paths);
+		strings_free(paths);
+	}
+	*ret_count = all.count;
+	*ret = all.list;
+	return NULL;
+}
+
 static bool has_patches(const char *folder)
 {
 	size_t count = 0;

@@ -21,4 +21,10 @@ char *installed_name(const char *name);
  */
 struct error *installed_files(const char *folder, char ***ret, size_t *ret_count);
 
+/*
+ * installed_for - the paths of all patches that are loaded when a release boots: of the package
+ * linux-livepatch-RELEASE, in /lib/modules/RELEASE/livepatch, and then of installed_files().
+ */
+struct error *installed_for(const char *release, char ***ret, size_t *ret_count);
+
 #endif /* POKEPATCH_CLI_INSTALL_H */

@@ -11,6 +11,7 @@
 
 #include "common/args.h"
 #include "pokepatch/cli.h"
+#include "pokepatch/crash_guard.h"
 #include "pokepatch/install.h"
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"
@@ -440,21 +441,14 @@ struct error *patch_check_loaded(const struct patch_file *file)
 			 file->name, file->name);
 }
 
-static struct error *load_file(struct cli_call *call, const struct patch_file *file,
-			       const char *release)
+/* Load a patch that is not on. */
+static struct error *load_disabled(struct cli_call *call, const struct patch_file *file,
+				   const char *release)
 {
 	_kmod_ struct kmod_ctx *kmod = NULL;
 	struct loading loading = {0};
 	struct error *error;
 
-	TRY(patch_file_check_kernel(file, release));
-	if (sysfs_patch_exists(file->name))
-		TRY(patch_check_loaded(file));
-	if (sysfs_patch_enabled(file->name))
-		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
-				 file->name);
-	TRY(check_replaced(cli_value(call, "replace")));
-	TRY(require_root("load"));
 	TRY(quiet_kmod_new(&kmod));
 	if (sysfs_patch_exists(file->name))
 		return switch_on(call, kmod, file->name);
@@ -465,6 +459,30 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	if (!error || (loading.module && sysfs_patch_retries(file->name)))
 		return error;
 	return loading_undo(&loading, error);
+}
+
+static struct error *load_file(struct cli_call *call, const struct patch_file *file,
+			       const char *release)
+{
+	const bool guarded = patch_file_modinfo(file, "pokepatch_level") != NULL;
+	struct error *error;
+
+	TRY(patch_file_check_kernel(file, release));
+	if (sysfs_patch_exists(file->name))
+		TRY(patch_check_loaded(file));
+	if (sysfs_patch_enabled(file->name))
+		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
+				 file->name);
+	TRY(check_replaced(cli_value(call, "replace")));
+	TRY(require_root("load"));
+	if (guarded)
+		TRY(crash_guard_begin(file));
+	error = load_disabled(call, file, release);
+	if (guarded && error && !sysfs_patch_retries(file->name))
+		crash_guard_failed();
+	else if (guarded)
+		crash_guard_succeeded(file->name);
+	return error;
 }
 
 static struct error *load_path(struct cli_call *call, const char *path, const char *release)
@@ -605,7 +623,6 @@ static struct error *load_all(struct cli_call *call, char *const *paths, size_t 
 
 static struct error *load_installed(struct cli_call *call, const char *release)
 {
-	_free_ char *folder = xasprintf("/lib/modules/%s/pokepatch", release);
 	struct error *error;
 	char **paths = NULL;
 	size_t count = 0;
@@ -616,7 +633,7 @@ static struct error *load_installed(struct cli_call *call, const char *release)
 			"--installed loads all installed patches: give neither a patch nor "
 			"--replace");
 	TRY(check_off_switch());
-	TRY(installed_files(folder, &paths, &count));
+	TRY(installed_for(release, &paths, &count));
 	if (count)
 		error = load_all(call, paths, count, release);
 	else

@@ -137,6 +137,11 @@ bool sysfs_patch_enabled(const char *name)
 	return text && strcmp(text, "1") == 0;
 }
 
+char *sysfs_patch_state(const char *name)
+{
+	return patch_attribute(name, "state");
+}
+
 unsigned int sysfs_patch_level(const char *name)
 {
 	_free_ char *text = patch_attribute(name, "level");

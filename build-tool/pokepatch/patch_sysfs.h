@@ -37,6 +37,8 @@ struct error *sysfs_find_patch(const char *name, char **ret);
 bool sysfs_patch_exists(const char *name);
 bool sysfs_patch_enabled(const char *name);
 
+/* sysfs_patch_state - "enabled", "blocked" and the like, of the caller; NULL: it is not loaded. */
+char *sysfs_patch_state(const char *name);
 /*
  * sysfs_patch_level - the level of a loaded patch, which is cumulative; 0: it is not, or the patch
  * is not loaded.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* pokepatch list, info, status, version: the subcommands that show and change nothing. */
+/* pokepatch list, info, version: subcommands that show and change nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,15 +37,6 @@ struct error *cli_list(struct cli_call *call)
 	return NULL;
 }
 
-/* A member's text, or NULL. */
-static const char *json_text(json_object *object, const char *key)
-{
-	json_object *value = NULL;
-
-	json_object_object_get_ex(object, key, &value);
-	return value ? json_object_get_string(value) : NULL;
-}
-
 static void print_callback(struct buffer *out, json_object *row)
 {
 	json_object *kind = NULL, *parent = NULL;
@@ -54,20 +45,6 @@ static void print_callback(struct buffer *out, json_object *row)
 	json_object_object_get_ex(row, "parent", &parent);
 	buffer_printf(out, "callback: %s of %s\n", json_object_get_string(kind),
 		      json_object_get_string(parent));
-}
-
-/* Texts of an array, with commas between; "-" if there are none. */
-static char *joined(json_object *texts)
-{
-	const size_t count = json_object_is_type(texts, json_type_array)
-				     ? json_object_array_length(texts)
-				     : 0;
-	struct buffer out = {0};
-
-	for (size_t i = 0; i < count; i++)
-		buffer_printf(&out, "%s%s", i ? "," : "",
-			      json_object_get_string(json_object_array_get_idx(texts, i)));
-	return out.text ?: xstrdup("-");
 }
 
 /* As many digits of a commit's SHA as kernel developers quote; a file's name stays whole. */
@@ -99,7 +76,7 @@ static void print_commits(struct buffer *out, json_object *commits)
 		_free_ char *id = short_id(commit), *cve = NULL;
 
 		json_object_object_get_ex(commit, "cve", &list);
-		cve = joined(list);
+		cve = json_joined(list);
 		json_add_text(row, "id", id);
 		json_add_text(row, "status", json_text(commit, "status"));
 		json_add_text(row, "cve", cve);
@@ -131,7 +108,7 @@ static void print_cves(struct buffer *out, json_object *info)
 		if (!json_object_object_get_ex(info, lists[i].key, &list) ||
 		    !json_object_array_length(list))
 			continue;
-		_free_ char *numbers = joined(list);
+		_free_ char *numbers = json_joined(list);
 		buffer_printf(out, "%s: %s\n", lists[i].label, numbers);
 	}
 }
@@ -225,106 +202,6 @@ struct error *cli_info(struct cli_call *call)
 	if (strchr(what, '/') || has_suffix(what, ".ko"))
 		return info_file(call, what);
 	return info_loaded(call, what);
-}
-
-/* ---- status ----------------------------------------------------------------- */
-
-/* Add the names of the patches that are installed for the running kernel. */
-static struct error *installed_patches(json_object *ret)
-{
-	_free_ char *release = NULL;
-	_free_ char *folder = NULL;
-	char **paths = NULL;
-	size_t count = 0;
-
-	TRY(running_release(&release));
-	folder = xasprintf("/lib/modules/%s/pokepatch", release);
-	TRY(installed_files(folder, &paths, &count));
-	for (size_t i = 0; i < count; i++) {
-		const char *name = strrchr(paths[i], '/') + 1 + strlen("pokepatch-");
-		_free_ char *plain = xstrndup(name, strlen(name) - strlen(".ko"));
-		_free_ char *patch = underscored(plain);
-
-		json_object_array_add(ret, json_object_new_string(patch));
-	}
-	strings_free(paths);
-	return NULL;
-}
-
-/* The tasks that block a switch, and other users of functions that the patch keeps from running. */
-static void print_troubles(struct buffer *out, json_object *patch)
-{
-	const char *name = json_text(patch, "name");
-	json_object *list = NULL;
-
-	json_object_object_get_ex(patch, "blocked_by", &list);
-	for (size_t i = 0; list && i < json_object_array_length(list); i++)
-		buffer_printf(out, "%s: blocked by: %s\n", name,
-			      json_object_get_string(json_object_array_get_idx(list, i)));
-	json_object_object_get_ex(patch, "functions", &list);
-	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
-		json_object *function = json_object_array_get_idx(list, i);
-		const char *mode = json_text(function, "mode");
-		const char *shadows = mode ? strstr(mode, ",shadows:") : NULL;
-
-		if (shadows)
-			buffer_printf(out, "%s: without effect on %s: %s\n", name,
-				      json_text(function, "name"), shadows + strlen(",shadows:"));
-	}
-}
-
-static void print_status(struct buffer *out, json_object *status)
-{
-	const char *core = json_text(status, "core");
-	json_object *patches = NULL, *installed = NULL;
-	size_t i, count;
-
-	buffer_printf(out, "core: %s\n", core ? core : "not loaded");
-	json_object_object_get_ex(status, "patches", &patches);
-	json_object_object_get_ex(status, "installed", &installed);
-	count = json_object_array_length(patches);
-	for (i = 0; i < count; i++) {
-		json_object *patch = json_object_array_get_idx(patches, i);
-
-		buffer_printf(out, "%s: %s\n", json_text(patch, "name"), json_text(patch, "state"));
-		print_troubles(out, patch);
-	}
-	count = json_object_array_length(installed);
-	for (i = 0; i < count; i++)
-		buffer_printf(out, "installed: %s\n",
-			      json_object_get_string(json_object_array_get_idx(installed, i)));
-}
-
-struct error *cli_status(struct cli_call *call)
-{
-	_json_ json_object *status = json_object_new_object();
-	json_object *patches = json_object_new_array();
-	json_object *installed = json_object_new_array();
-	_json_ json_object *rows = NULL;
-	_free_ char *core = sysfs_core_version();
-
-	json_add_text(status, "core", core);
-	json_object_object_add(status, "patches", patches);
-	json_object_object_add(status, "installed", installed);
-	TRY(sysfs_patches(&rows));
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		const char *name = json_text(json_object_array_get_idx(rows, i), "name");
-		json_object *patch = NULL;
-		struct error *error = sysfs_patch(name, &patch);
-
-		if (!error)
-			json_object_array_add(patches, patch);
-		else if (sysfs_patch_exists(name))
-			return error;
-		else /* unloaded meanwhile */
-			error_destroy(error);
-	}
-	TRY(installed_patches(installed));
-	if (cli_value(call, "json"))
-		json_print(&call->out, status);
-	else
-		print_status(&call->out, status);
-	return NULL;
 }
 
 struct error *cli_version(struct cli_call *call)

@@ -15,6 +15,27 @@ void json_add_text(json_object *object, const char *key, const char *text)
 	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
 }
 
+const char *json_text(json_object *object, const char *key)
+{
+	json_object *value = NULL;
+
+	json_object_object_get_ex(object, key, &value);
+	return value ? json_object_get_string(value) : NULL;
+}
+
+char *json_joined(json_object *texts)
+{
+	const size_t count = json_object_is_type(texts, json_type_array)
+				     ? json_object_array_length(texts)
+				     : 0;
+	struct buffer out = {0};
+
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&out, "%s%s", i ? "," : "",
+			      json_object_get_string(json_object_array_get_idx(texts, i)));
+	return out.text ?: xstrdup("-");
+}
+
 void json_add_number(json_object *object, const char *key, int64_t number)
 {
 	json_object_object_add(object, key, json_object_new_int64(number));

@@ -28,6 +28,10 @@ void json_print(struct buffer *out, json_object *value);
 /* json_add_text, json_add_number - add a member; a NULL text becomes null. */
 void json_add_text(json_object *object, const char *key, const char *text);
 void json_add_number(json_object *object, const char *key, int64_t number);
+/* json_text - a member's text, which the object owns; NULL: there is none. */
+const char *json_text(json_object *object, const char *key);
+/* json_joined - the texts of an array with commas between, of the caller; "-" if there are none. */
+char *json_joined(json_object *texts);
 
 /* A variable with the attribute _json_ is put at the end of its scope. */
 void cleanup_json(json_object **object);

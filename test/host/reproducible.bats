@@ -165,3 +165,76 @@ change_byte() {
 	# shellcheck disable=SC2059 # the format is the byte
 	printf "\\$(printf %03o $((byte ^ 1)))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
 }
+
+# field NAME FILE - a control field of a package.
+field() {
+	dpkg-deb -f "$2" "$1"
+}
+
+@test "packages of levels: the same from two folders, with their fields; level 0 has no patch" {
+	local name=linux-livepatch-${release//_/-} example=$top/examples/proc-version.patch arch folder package
+	arch=$(dpkg --print-architecture)
+	export DEBFULLNAME='A Maintainer' DEBEMAIL=maintainer@example.org
+	for folder in a b; do
+		mkdir "$folder"
+		(
+			cd "$folder"
+			[ $folder = a ] || umask 077
+			"$program" -q -k "$release" --deb --level 12 --until 2030-02-03 --cve CVE-2026-2222,CVE-2026-11111 \
+				--unfixed CVE-2026-3333 -j "$([ $folder = a ] && echo 1 || echo 8)" "$example"
+		)
+	done
+	package=${name}_12_$arch.deb
+	cmp "a/$package" "b/$package"
+	dpkg-deb -f "a/$package" >fields
+	cat fields
+	diff - <(grep -v '^ \|^Description\|Build-Id' fields) <<-END
+		Package: $name
+		Version: 12
+		Section: kernel
+		Priority: optional
+		Architecture: $arch
+		Maintainer: A Maintainer <maintainer@example.org>
+		Depends: pokepatch
+		Enhances: linux-image-$release
+		Livepatch-Until: 2030-02-03
+		Livepatch-CVE: CVE-2026-11111, CVE-2026-2222
+		Livepatch-Unfixed: CVE-2026-3333
+	END
+	dpkg-deb -x "a/$package" x
+	(cd x && find . -type f | LC_ALL=C sort) >files
+	diff - files <<-END
+		./usr/lib/modules/$release/livepatch/pokepatch-level-12.ko
+		./usr/lib/modules/$release/livepatch/pokepatch.ko
+		./usr/share/doc/$name/changelog.gz
+		./usr/share/doc/$name/copyright
+	END
+	[ "$(field Livepatch-Build-Id "a/$package")" = \
+		"$("$top/build/bin/pokepatch" info x/usr/lib/modules/*/livepatch/pokepatch-level-12.ko | sed -n 's/^build id: *//p')" ]
+	[ "$(dpkg-deb -c "a/$package" | awk '{ print $1, $2 }' | sort -u)" = $'-rw-r--r-- root/root\ndrwxr-xr-x root/root' ]
+	# Level 0, into a file that was named.
+	"$program" -q -k "$release" --deb --level 0 -o zero.deb --report zero.json
+	[ "$(field Version zero.deb)" = 0 ]
+	[ "$(field Livepatch-CVE zero.deb)" = "" ]
+	[ "$(dpkg-deb -c zero.deb | grep -c '\.ko$')" -eq 1 ]
+	python3 -c 'import json; r = json.load(open("zero.json")); assert r["level"] == 0 and not r["functions"]'
+}
+
+@test "packages of levels: what cannot be is told, and leaves no file" {
+	local example=$top/examples/proc-version.patch arguments told before
+	before=$(ls -A)
+	while IFS='|' read -r arguments told; do
+		# shellcheck disable=SC2086 # several words
+		run "$program" -q -k "$release" $arguments
+		[ "$status" -eq 1 ]
+		[ "$output" = "pokepatch-build: $told" ]
+	done <<-END
+		--deb $example|--deb needs --level; 'pokepatch-build --help' lists the options
+		--deb --level 0 $example|--level 0 is for --deb without any PATCH; 'pokepatch-build --help' lists the options
+		--level 0 $example|--level 0 is for --deb without any PATCH; 'pokepatch-build --help' lists the options
+		--deb --level 1|no PATCH given; 'pokepatch-build --help' lists the options
+		--deb --level 1 -o x.ko $example|-o x.ko: a package's name ends with .deb
+		--level 1 -o x.deb $example|-o x.deb: a module's name ends with .ko
+	END
+	[ "$(ls -A)" = "$before" ]
+}

@@ -221,3 +221,120 @@ boots() { # HOW - wait until the boot is over, which must end so
 	make -s -C "$top" uninstall DESTDIR="$root" PREFIX=/usr
 	[ -z "$(find "$root/usr" -name '*pokepatch*' ! -path "$root/usr/lib/modules/*")" ]
 }
+
+# package LEVEL [OPTION...] [PATCH] - make the package of a level for the kernel that the tests run on, and add
+# what is in it to $packed, the options of a guest that has it in /packages/LEVEL.
+package() {
+	local level=$1 folder=$BATS_TEST_TMPDIR/$1 file
+	shift
+	mkdir "$folder"
+	"$top/build/bin/pokepatch-build" -q -k "$(kernel_release)" --deb --level "$level" -o "$folder/p.deb" "$@"
+	dpkg-deb -R "$folder/p.deb" "$folder/unpacked"
+	while read -r file; do
+		packed+=(--file "$folder/unpacked/$file:/packages/$level/$file")
+	done < <(cd "$folder/unpacked" && find DEBIAN usr/lib -type f)
+}
+
+@test "packages of levels 0, 1, 3: their scripts switch; status; no level is loaded again after a crash" {
+	needs host-programs
+	local packed=()
+	with_patches
+	package 0 --until 2100-01-01
+	package 1 --cve CVE-2026-1111 --unfixed CVE-2026-3333 --until 2020-02-29 "$(for_kernel "$patches/agree-1.patch")"
+	package 3 --cve CVE-2026-1111,CVE-2026-3333 "$(for_kernel "$patches/agree-2.patch")"
+	# shellcheck disable=SC2046 # several words
+	guest "${patched[@]}" "${packed[@]}" --timeout 400 -- $(unit_command) <<<"$words"'
+		place=/lib/modules/$(uname -r)/livepatch
+		guard=/var/lib/pokepatch
+		# In Debian /lib is a link to /usr/lib.
+		mkdir -p /usr/lib/modules/$(uname -r)
+		ln -s $place /usr/lib/modules/$(uname -r)/livepatch
+		# dpkg LEVEL - what dpkg does when it installs the package.
+		dpkg() {
+			rm -rf $place
+			mkdir $place
+			cp /packages/$1/usr/lib/modules/*/livepatch/* $place
+			sh /packages/$1/DEBIAN/postinst configure
+		}
+		# status_is STATUS LINE... - what pokepatch status says behind the core.
+		status_is() {
+			_wanted=$1
+			shift
+			_status=0
+			pokepatch status >/tmp/status 2>/tmp/error || _status=$?
+			cat /tmp/status /tmp/error
+			same "exit status" $_status $_wanted
+			sed -i /^core:/d /tmp/status
+			printf "%s\n" "$@" | diff - /tmp/status || die "not the status that was wanted"
+		}
+
+		echo "== level 0 is there to be upgraded"
+		dpkg 0
+		[ ! -e $pokepatch ] || die "something was loaded"
+		ls $place
+		[ -e $place/pokepatch.ko ]
+
+		echo "== level 1"
+		dpkg 1
+		same versions "$(versions)" 111
+		status_is 2 "livepatch: level 1, enabled" "fixes: CVE-2026-1111" "does not fix: CVE-2026-3333" \
+			"until: 2020-02-29, which is over" "level_1: enabled" "installed: level_1"
+		has "the reason" "$(cat /tmp/error)" "level 1 was to last until 2020-02-29"
+
+		echo "== level 3, over level 1, and a second time"
+		dpkg 3
+		same versions "$(versions)" 222
+		[ ! -e /sys/module/pokepatch_level_1 ] || die "level 1 is still loaded"
+		status_is 0 "livepatch: level 3, enabled" "fixes: CVE-2026-1111,CVE-2026-3333" \
+			"level_3: enabled" "installed: level_3"
+		dpkg 3
+		same versions "$(versions)" 222
+
+		echo "== back to 1, and to 0"
+		dpkg 1
+		same versions "$(versions)" 111
+		dpkg 0
+		same versions "$(versions)" ""
+		[ ! -e $pokepatch/level_1 ] || die "level 1 is still loaded"
+
+		echo "== removed"
+		dpkg 3
+		sh /packages/3/DEBIAN/prerm upgrade 4
+		same versions "$(versions)" 222
+		sh /packages/3/DEBIAN/prerm remove
+		same versions "$(versions)" ""
+		rm -r $place
+
+		echo "== at boot"
+		dpkg 3
+		pokepatch unload level-3
+		status_is 2 "livepatch: level 3, not loaded" "fixes: CVE-2026-1111,CVE-2026-3333" "installed: level_3"
+		boot "$@"
+		same "status" $_status 0
+		same versions "$(versions)" 222
+
+		echo "== the note of a boot, which a minute of life removes"
+		grep -q "$(cat /proc/sys/kernel/random/boot_id)" $guard/pending
+		grep -q level_3 $guard/pending
+		until_true 120 [ ! -e $guard/pending ]
+		pokepatch unload level-3
+
+		echo "== as if the machine had gone down within that minute"
+		dpkg 3
+		sed -i 1s/./x/ $guard/pending
+		boot "$@"
+		same "status" $_status 2
+		has "the reason" "$(cat /tmp/error)" "refused ?crashed?: the machine went down"
+		same versions "$(versions)" ""
+		status_is 2 "livepatch: level 3, crashed" "fixes: CVE-2026-1111,CVE-2026-3333" "installed: level_3"
+		dpkg 3
+		same versions "$(versions)" ""
+		# Another level is loaded, and this one when it is allowed.
+		dpkg 1
+		same versions "$(versions)" 111
+		rm $guard/crashed
+		dpkg 3
+		same versions "$(versions)" 222
+		dpkg 0
+	'
+}
