@@ -275,8 +275,7 @@ static bool is_needed(const struct exporter *exporter, enum step step)
 }
 
 /* Run a step for the exporters that need it. */
-static struct error *run_step(const struct build *build, const struct exporters *all,
-			      enum step step)
+static struct error *run_step(struct build *build, const struct exporters *all, enum step step)
 {
 	size_t count = 0;
 	_free_ struct exporter **exporters = xcalloc(all->list.count, sizeof(*exporters));
@@ -300,8 +299,11 @@ static struct error *run_step(const struct build *build, const struct exporters 
 			exporter->unit->outside && !genksyms ? module_source_cwd(build) : tree;
 		commands[count].options.keep_stderr_apart = true;
 		commands[count].options.input = inputs[count];
+		commands[count].options.ended = build_step;
+		commands[count].options.ended_data = build;
 		exporters[count++] = exporter;
 	}
+	build_expect(build, count);
 	error = run_commands(build, exporters, count, step, commands, results);
 	for (size_t i = 0; i < count; i++) {
 		proc_result_deinit(&results[i]);
