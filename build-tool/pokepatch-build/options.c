@@ -29,6 +29,7 @@ enum {
 	OPTION_MARK_FUNCTIONS,
 	OPTION_LEVEL,
 	OPTION_DEB,
+	OPTION_SIGN,
 	OPTION_UNTIL,
 	OPTION_CVE,
 	OPTION_UNFIXED,
@@ -76,6 +77,8 @@ static const struct option_row {
 	{OPTION_UNTIL, "until", "DATE", "with --level: it is meant to last until this day"},
 	{OPTION_CVE, "cve", "CVE-...,...", "with --level: it fixes these, and those of the commits"},
 	{OPTION_UNFIXED, "unfixed", "CVE-...,...", "with --level: it does not fix these"},
+	{OPTION_SIGN, "sign", "KEY,CERT|dkms",
+	 "sign module and core, with a key in PEM and its certificate, or with that of dkms"},
 	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: from its vmlinux)"},
 	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
 	 "prefix of the cross compiler and its tools (default: Debian's)"},
@@ -192,7 +195,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		{OPTION_REPORT, &options->report}, {OPTION_KEEP, &options->keep},
 		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
 		{OPTION_SERIES, &options->series}, {OPTION_MODULE_SOURCE, &options->module_source},
-		{OPTION_UNTIL, &options->until},
+		{OPTION_UNTIL, &options->until},   {OPTION_SIGN, &options->sign},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {

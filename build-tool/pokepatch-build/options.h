@@ -38,6 +38,7 @@ struct build_options {
 	unsigned int level;  /* --level; 0: the patch is not cumulative */
 	bool level_given;
 	bool deb;	     /* --deb: write a Debian package, not a module (package.h) */
+	const char *sign;    /* --sign: "KEY,CERTIFICATE" or "dkms"; or NULL */
 	const char *until;   /* --until: "2027-05-01"; or NULL */
 	struct args cves, unfixed; /* --cve, --unfixed: "CVE-2026-1234" */
 	bool dry_run, quiet, verbose;

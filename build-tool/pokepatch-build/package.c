@@ -10,6 +10,7 @@
 #include "common/proc.h"
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/sign.h"
 
 /*
  * The maintainer scripts; @RELEASE@ is the kernel's release, @NAME@ the patch's name.  They never
@@ -66,13 +67,11 @@ static const char copyright[] =
 	" /usr/share/common-licenses/GPL-2.\n";
 
 /*
- * $1: the folder, $2: the package, $3: the kernel's binutils, the prefix of their names.  The
- * core's debug information, which is most of it, stays out.  Modes do not depend on the umask;
- * dpkg-deb has the owner root, and clamps times.
+ * $1: the folder, $2: the package.  Modes do not depend on the umask; dpkg-deb has the owner root,
+ * and clamps times.
  */
 static const char build_script[] =
 	"cd \"$1\"\n"
-	"\"$3strip\" --strip-debug usr/lib/modules/*/livepatch/pokepatch.ko\n"
 	"find . -type d -exec chmod 755 {} +\n"
 	"find . -type f -exec chmod 644 {} +\n"
 	"chmod 755 DEBIAN/postinst DEBIAN/prerm\n"
@@ -153,14 +152,29 @@ static struct error *add_file(const struct package *package, const char *path, c
 	return file_write_scratch(file, filled, strlen(filled));
 }
 
-static struct error *add_module(const struct package *package, const char *from, const char *name)
+/* @ret_file: its path in the folder, of the caller. */
+static struct error *add_module(const struct package *package, const char *from, const char *name,
+				char **ret_file)
 {
 	_free_ char *folder = xasprintf("%s/usr/lib/modules/%s/livepatch", package->root,
 					package->build->release);
-	_free_ char *file = xasprintf("%s/%s", folder, name);
 
+	*ret_file = xasprintf("%s/%s", folder, name);
 	TRY(make_dirs(folder));
-	return file_copy_scratch(from, file);
+	return file_copy_scratch(from, *ret_file);
+}
+
+/* The core's debug information, which is most of it, stays out; the signature comes last. */
+static struct error *add_core(const struct package *package)
+{
+	const struct build *build = package->build;
+	_free_ char *strip = xasprintf("%sstrip", build->cross ?: "");
+	_free_ char *file = NULL;
+
+	TRY(add_module(package, build->core.ko, "pokepatch.ko", &file));
+	const char *const argv[] = {strip, "--strip-debug", file, NULL};
+	TRY(proc_check(argv, &(struct proc_options){0}, NULL));
+	return sign_module(build, file);
 }
 
 /* The kernel's image was made before its patch, and is the same for all who build this. */
@@ -255,10 +269,11 @@ static struct error *fill_package(const struct package *package)
 	const struct build *build = package->build;
 	_free_ char *module = xasprintf("pokepatch-%s.ko", build->name);
 	_free_ char *license = xasprintf("usr/share/doc/%s/copyright", package->name);
+	_free_ char *file = NULL;
 
 	if (build->ko)
-		TRY(add_module(package, build->ko, module));
-	TRY(add_module(package, build->core.ko, "pokepatch.ko"));
+		TRY(add_module(package, build->ko, module, &file));
+	TRY(add_core(package));
 	TRY(add_control(package));
 	TRY(add_file(package, "DEBIAN/postinst", build->ko ? postinst : postinst_empty));
 	TRY(add_file(package, "DEBIAN/prerm", prerm));
@@ -268,8 +283,7 @@ static struct error *fill_package(const struct package *package)
 
 static struct error *make_package(const struct package *package, const char *output)
 {
-	const char *const argv[] = {"sh",	  "-ec", build_script, "sh", package->root,
-				    output, package->build->cross ?: "", NULL};
+	const char *const argv[] = {"sh", "-ec", build_script, "sh", package->root, output, NULL};
 	_free_ char *date = xasprintf("SOURCE_DATE_EPOCH=%s", package->date);
 	const char *const env[] = {date, NULL};
 

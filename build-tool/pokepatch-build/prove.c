@@ -11,6 +11,7 @@
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/package.h"
 #include "pokepatch-build/series.h"
+#include "pokepatch-build/sign.h"
 #include "proof/proof.h"
 
 static void add_unit(const struct build *build, struct proof_input *input, size_t index)
@@ -128,11 +129,32 @@ struct error *prove_module(struct build *build)
 
 	if (!error)
 		error = run_proof(build, &input);
+	/* The proof is about what is signed. */
+	if (!error)
+		error = sign_module(build, build->ko);
 	proof_input_deinit(&input);
 	return error;
 }
 
+/* Write a signed core beside the module, where `pokepatch load` looks first, and name that one. */
+static struct error *write_signed_core(struct build *build)
+{
+	const char *slash = strrchr(build->output, '/');
+	const size_t folder = slash ? (size_t)(slash - build->output) + 1 : 0;
+	_free_ char *copy = xasprintf("%s/signed-core.ko", build->work);
+	_free_ char *core = xasprintf("%.*spokepatch.ko", (int)folder, build->output);
+
+	TRY(file_copy_scratch(build->core.ko, copy));
+	TRY(sign_module(build, copy));
+	TRY(file_copy(copy, core));
+	free(build->core.ko);
+	build->core.ko = take_pointer(core);
+	return NULL;
+}
+
 struct error *write_module(struct build *build)
 {
+	if (build->options.sign && !build->options.deb)
+		TRY(write_signed_core(build));
 	return build->options.deb ? package_write(build) : file_copy(build->ko, build->output);
 }

@@ -18,6 +18,7 @@
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/module_source.h"
 #include "pokepatch-build/series.h"
+#include "pokepatch-build/sign.h"
 #include "common/libexec.h"
 #include "common/proc.h"
 #include "common/worker.h"
@@ -388,6 +389,7 @@ struct error *build_init(struct build *build, const struct build_options *option
 		build->release = xstrdup(running.release);
 	TRY(choose_name(options, &build->name));
 	TRY(choose_output(build));
+	TRY(sign_check(build));
 	TRY(find_files(build));
 	TRY(module_source_open(build));
 	return make_work_folder(build);

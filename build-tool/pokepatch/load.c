@@ -76,7 +76,7 @@ struct error *quiet_kmod_new(struct kmod_ctx **ret)
 	return NULL;
 }
 
-#define SIGN "sign the core and the patch with one (scripts/sign-file of the kernel's headers)"
+#define SIGN "sign the core and the patch with one (pokepatch-build --sign)"
 
 /* The errors of finit_module(2) for which the user can do something. */
 static const struct {

@@ -220,6 +220,34 @@ field() {
 	python3 -c 'import json; r = json.load(open("zero.json")); assert r["level"] == 0 and not r["functions"]'
 }
 
+@test "signed: module and core, alone and in a package; a key that is none is told" {
+	local example=$top/examples/proc-version.patch file told
+	openssl req -x509 -newkey rsa:2048 -nodes -sha256 -days 36500 -subj /CN=owner -outform DER -keyout k.pem -out k.der
+	mkdir plain signed
+	"$program" -q -k "$release" -o plain/pokepatch-p.ko "$example"
+	"$program" -q -k "$release" -o signed/pokepatch-p.ko --sign k.pem,k.der --report r.json "$example"
+	[ "$(modinfo -F signer signed/pokepatch-p.ko signed/pokepatch.ko)" = $'owner\nowner' ]
+	# What is signed is what is made without.
+	cmp -n "$(stat -c %s plain/pokepatch-p.ko)" plain/pokepatch-p.ko signed/pokepatch-p.ko
+	[ "$(python3 -c 'import json; print(json.load(open("r.json"))["module"]["sha256"])')" = \
+		"$(sha256sum signed/pokepatch-p.ko | cut -d ' ' -f 1)" ]
+	"$program" -q -k "$release" --deb --level 1 -o p.deb --sign k.pem,k.der "$example"
+	dpkg-deb -x p.deb x
+	[ "$(modinfo -F signer x/usr/lib/modules/*/livepatch/*.ko)" = $'owner\nowner' ]
+	while IFS='|' read -r file told; do
+		run -1 "$program" -q -k "$release" -o no.ko --sign "$file" "$example"
+		echo "$output"
+		[[ $output == "pokepatch-build: $told"* && $output != *$'\n'* ]]
+	done <<-'END'
+		k.pem|--sign k.pem: not KEY,CERTIFICATE
+		k.pem,none|--sign: cannot read 'none'
+		none,k.der|--sign: cannot read 'none'
+		k.der,k.der|--sign: cannot sign with 'k.der' and 'k.der': At main.c
+	END
+	[ ! -e no.ko ]
+	[ ! -e pokepatch.ko ]
+}
+
 @test "packages of levels: what cannot be is told, and leaves no file" {
 	local example=$top/examples/proc-version.patch arguments told before
 	before=$(ls -A)

@@ -361,17 +361,17 @@ check_is_refused() { # FILE, which is not signed
 # signed_files FOLDER - of a patch, so that only FOLDER/signed, which has the core too, is signed with
 # the key $own, and those in other folders are not or not well; $modules are vm's options for the first.
 signed_files() {
-	local strangers=$BATS_TEST_TMPDIR/strangers core patch module size
-	core=$(core_module)
+	local strangers=$BATS_TEST_TMPDIR/strangers patch module size
 	patch=$(patch_module "$example")
 	signing_key "$own"
 	signing_key "$strangers"
 	modules=()
-	for module in "$core" "$patch"; do
-		sign_module "$own" "$module" "$1/signed/${module##*/}"
-		modules+=(--module "$1/signed/${module##*/}")
+	mkdir -p "$1"/{signed,unsigned,changed,damaged}
+	"$top/build/bin/pokepatch-build" -q -k "$(kernel_release)" --sign "$own.pem,$own.der" \
+		-o "$1/signed/${patch##*/}" "$example"
+	for module in pokepatch.ko "${patch##*/}"; do
+		modules+=(--module "$1/signed/$module")
 	done
-	mkdir "$1"/{unsigned,changed,damaged}
 	cp "$patch" "$1/unsigned"
 	sign_module "$strangers" "$patch" "$1/strangers/${patch##*/}"
 	# A byte of what is signed; and the length of the signature, which ends 28 bytes before the end.
