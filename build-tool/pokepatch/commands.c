@@ -114,6 +114,13 @@ static const struct cli_option text_options[] = {
 
 static const struct cli_option json_only[] = {JSON_OPTION, {0}};
 
+static const struct cli_option status_options[] = {
+	JSON_OPTION,
+	{"metrics", 0, NULL, "print metrics for Prometheus"},
+	{"vex", 0, NULL, "print an OpenVEX document about the running kernel"},
+	{0},
+};
+
 const struct cli_command cli_commands[] = {
 	{
 		.name = "fetch",
@@ -232,8 +239,9 @@ const struct cli_command cli_commands[] = {
 		.name = "status",
 		.arguments = "",
 		.summary = "Show the core, patches, what is in their way, and what is installed",
-		.help = "",
-		.options = json_only,
+		.help = "Exit status 2: the level of the installed package linux-livepatch-RELEASE is not\n"
+			"on, or is meant to last no longer.\n",
+		.options = status_options,
 		.run = cli_status,
 	},
 	{

@@ -12,6 +12,7 @@
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"
 #include "pokepatch/patch_sysfs.h"
+#include "pokepatch/status_export.h"
 #include "pokepatch/table.h"
 
 /* ---- the cumulative patch ------------------------------------------------------ */
@@ -214,6 +215,10 @@ struct error *cli_status(struct cli_call *call)
 	TRY(installed_patches(release, installed));
 	if (cli_value(call, "json"))
 		json_print(&call->out, status);
+	else if (cli_value(call, "metrics"))
+		status_metrics(&call->out, status);
+	else if (cli_value(call, "vex"))
+		status_vex(&call->out, status, release);
 	else
 		print_status(&call->out, status);
 	return livepatch ? judge_livepatch(livepatch) : NULL;

@@ -280,6 +280,19 @@ package() {
 		status_is 2 "livepatch: level 1, enabled" "fixes: CVE-2026-1111" "does not fix: CVE-2026-3333" \
 			"until: 2020-02-29, which is over" "level_1: enabled" "installed: level_1"
 		has "the reason" "$(cat /tmp/error)" "level 1 was to last until 2020-02-29"
+		pokepatch status --metrics >/tmp/metrics 2>/tmp/error || true
+		cat /tmp/metrics
+		for line in "core_loaded 1" "patch_enabled{name=\"level_1\",state=\"enabled\"} 1" "level 1" \
+			"level_enabled 1" "fixed_cves 1" "unfixed_cves 1"; do
+			grep -qxF "pokepatch_$line" /tmp/metrics || die "no metric $line"
+		done
+		grep -qx "pokepatch_days_left -[0-9]*" /tmp/metrics
+		# vex CVE - what scanners are told of it.
+		vex() {
+			pokepatch status --vex 2>/tmp/error | sed -n "/\"$1\"/,/\"status\"/s/.*\"status\": \"\(.*\)\".*/\1/p"
+		}
+		same "the fixed one" "$(vex CVE-2026-1111)" fixed
+		same "the other" "$(vex CVE-2026-3333)" affected
 
 		echo "== level 3, over level 1, and a second time"
 		dpkg 3
@@ -326,6 +339,7 @@ package() {
 		same "status" $_status 2
 		has "the reason" "$(cat /tmp/error)" "refused ?crashed?: the machine went down"
 		same versions "$(versions)" ""
+		same "what it would fix" "$(vex CVE-2026-3333)" affected
 		status_is 2 "livepatch: level 3, crashed" "fixes: CVE-2026-1111,CVE-2026-3333" "installed: level_3"
 		dpkg 3
 		same versions "$(versions)" ""
