@@ -343,6 +343,52 @@ static bool arm64_is_padding(struct object *object, const struct section *sectio
 	return fixed_is_padding(object, section, start, end, NOP);
 }
 
+/* ---- functions that return at once ------------------------------------------------------ */
+
+/* "movz" or "movn" of the first 16 bits that matter, and "movk" of the others, in w0 or x0. */
+static size_t arm64_load(const struct arch *arch, uint64_t value, uint8_t size,
+			 uint8_t ret[RETURN_LOAD_MAX])
+{
+	const bool wide = size > 4, inverted = value >> 63;
+	const uint32_t form = wide ? 1u << 31 : 0, first = inverted ? 0x12800000 : 0x52800000;
+	const unsigned int parts = wide ? 4 : 2;
+	const uint16_t rest = inverted ? 0xffff : 0;
+	const uint64_t others = inverted ? ~value : value;
+	const bool alone = !(wide ? others : (uint32_t)others); /* 0 or -1 */
+	size_t length = 0;
+
+	(void)arch;
+	for (unsigned int i = 0; i < parts; i++) {
+		const uint16_t part = value >> 16 * i;
+
+		if (part == rest && !(alone && !i))
+			continue;
+		const uint16_t field = !length && inverted ? (uint16_t)~part : part;
+		const uint32_t insn = form | (length ? 0x72800000 : first) | i << 21 |
+				      (uint32_t)field << 5;
+		for (unsigned int j = 0; j < 4; j++)
+			ret[length++] = insn >> 8 * j;
+	}
+	return length;
+}
+
+static uint32_t word_at(const uint8_t *code)
+{
+	return code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
+}
+
+/* Two NOPs, behind "bti c" if there is one; the table may name two more, in front of it. */
+static uint64_t arm64_entry_end(const uint8_t *code, uint64_t length, int64_t place)
+{
+	uint64_t nops = place < 0 ? 0 : (uint64_t)place;
+
+	if (place < 0 && length >= 4 && word_at(code) == BTI_C)
+		nops = 4;
+	return nops + 8 <= length && word_at(code + nops) == NOP && word_at(code + nops + 4) == NOP
+		       ? nops + 8
+		       : 0;
+}
+
 static const struct disasm_mode arm64_disasm = {CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN};
 
 const struct arch arch_arm64 = {
@@ -387,5 +433,13 @@ const struct arch arch_arm64 = {
 		.site_tables = arm64_sites,
 		.late_tables = arm64_late_tables,
 		.late_limit = &arm64_late_limit,
+	},
+	.returns = {
+		.load = arm64_load,
+		.leave = {.code = "\xc0\x03\x5f\xd6", .length = 4}, /* ret */
+		.entry_table = "__patchable_function_entries",
+		.entry_flags = SHF_ALLOC | SHF_WRITE,
+		.entry_end = arm64_entry_end,
+		.distance = R_AARCH64_PREL32,
 	},
 };

@@ -223,3 +223,52 @@ bool mips_is_padding(struct object *object, const struct section *section, uint6
 	return fixed_is_padding(object, section, start, end, 0); /* nop is zero */
 }
 
+/* ---- functions that return at once ------------------------------------------------------ */
+
+static void put_word(const struct arch *arch, uint8_t *to, uint32_t word)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		to[arch_is_big(arch) ? 3 - i : i] = word >> 8 * i;
+}
+
+/*
+ * "lui" of 16 bits, which it sign-extends, "ori", and "dsll" by 16 in $v0.  A register holds a type
+ * of 32 bits sign-extended, whatever its sign (ABI n64).
+ */
+size_t mips_load(const struct arch *arch, uint64_t value, uint8_t size,
+		 uint8_t ret[RETURN_LOAD_MAX])
+{
+	const uint64_t whole = size <= 4 ? (uint64_t)(int64_t)(int32_t)value : value;
+	const bool is_short = whole == (uint64_t)(int64_t)(int32_t)whole;
+	size_t length = 0;
+
+	for (int part = is_short ? 1 : 3; part >= 0; part--) {
+		const uint16_t bits = whole >> 16 * part;
+
+		if (!length) { /* lui v0, bits */
+			put_word(arch, ret, 0x3c020000 | bits);
+			length = 4;
+			continue;
+		}
+		if (part < 2 && !is_short) { /* dsll v0, v0, 16 */
+			put_word(arch, ret + length, 0x00021438);
+			length += 4;
+		}
+		put_word(arch, ret + length, 0x34420000 | bits); /* ori v0, v0, bits */
+		length += 4;
+	}
+	return length;
+}
+
+/* The NOPs, of which the core uses four words at most. */
+uint64_t mips_entry_end(const uint8_t *code, uint64_t length, int64_t place)
+{
+	uint64_t end = place;
+
+	if (place < 0)
+		return 0;
+	while (end + 4 <= length && end < (uint64_t)place + 16 &&
+	       !memcmp(code + end, "\0\0\0", 4))
+		end += 4;
+	return end > (uint64_t)place ? end : 0;
+}

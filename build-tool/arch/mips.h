@@ -139,6 +139,11 @@ void mips_constant_loads(struct object *object, const struct section *section, u
 bool mips_is_padding(struct object *object, const struct section *section, uint64_t start,
 		     uint64_t end);
 
+size_t mips_load(const struct arch *arch, uint64_t value, uint8_t size,
+		 uint8_t ret[RETURN_LOAD_MAX]);
+uint64_t mips_entry_end(const uint8_t *code, uint64_t length, int64_t place);
+extern const struct error_number mips_errors[];
+
 /* The bits of e_flags for MIPS16 and microMIPS, which have instructions of 2 bytes. */
 #define MIPS_SHORT_CODE_FLAGS (0x04000000 | 0x02000000)
 

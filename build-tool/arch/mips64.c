@@ -49,6 +49,15 @@ static uint64_t mips64el_reloc_info_join(uint32_t symbol, uint32_t type)
 static const struct disasm_mode mips64_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64 | CS_MODE_BIG_ENDIAN};
 static const struct disasm_mode mips64el_disasm = {CS_ARCH_MIPS, CS_MODE_MIPS64};
 
+/* "jalr $0, ra", which is a "jr" on release 6 too, and a NOP in its delay slot. */
+#define MIPS64_RETURNS(bytes)                                                                      \
+	{                                                                                          \
+		.load = mips_load, .leave = {.code = bytes, .length = 8},                          \
+		.entry_table = "__patchable_function_entries",                                     \
+		.entry_flags = SHF_ALLOC | SHF_WRITE, .entry_end = mips_entry_end,                 \
+		.distance = R_MIPS_PC32, .errors = mips_errors                                     \
+	}
+
 /* The members of struct arch that are the same for both byte orders. */
 #define MIPS64_COMMON                                                                              \
 	MIPS_COMMON, .elf.class = ELFCLASS64, .elf.foreign_flags = MIPS_SHORT_CODE_FLAGS,          \
@@ -64,6 +73,7 @@ const struct arch arch_mips64 = {
 	.elf.data = ELFDATA2MSB,
 	.code.disasm = &mips64_disasm,
 	.veneers.call = &through_at[1],
+	.returns = MIPS64_RETURNS("\x03\xe0\x00\x09\0\0\0\0"),
 };
 
 const struct arch arch_mips64el = {
@@ -73,6 +83,7 @@ const struct arch arch_mips64el = {
 	.elf.data = ELFDATA2LSB,
 	.code.disasm = &mips64el_disasm,
 	.veneers.call = &through_at[0],
+	.returns = MIPS64_RETURNS("\x09\x00\xe0\x03\0\0\0\0"),
 	.relocs.info = mips64el_reloc_info,
 	.relocs.info_join = mips64el_reloc_info_join,
 };

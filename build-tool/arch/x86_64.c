@@ -300,6 +300,112 @@ static void x86_64_constant_loads(struct object *object, const struct section *s
 	disasm(object, section, start, end, visit_constant, &visit);
 }
 
+/* ---- functions that return at once ------------------------------------------------------ */
+
+static void put_bytes(uint8_t *to, uint64_t value, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		to[i] = value >> 8 * i;
+}
+
+/* "mov $imm32, %eax", which clears the upper half; sign-extended "mov $imm32, %rax"; movabs. */
+static size_t x86_64_load(const struct arch *arch, uint64_t value, uint8_t size,
+			  uint8_t ret[RETURN_LOAD_MAX])
+{
+	static const uint8_t extended[] = {0x48, 0xc7, 0xc0}, wide[] = {0x48, 0xb8};
+
+	(void)arch;
+	if (size <= 4 || value <= UINT32_MAX) {
+		ret[0] = 0xb8;
+		put_bytes(ret + 1, value, 4);
+		return 5;
+	}
+	if (value >= (uint64_t)INT32_MIN) {
+		memcpy(ret, extended, sizeof(extended));
+		put_bytes(ret + sizeof(extended), value, 4);
+		return sizeof(extended) + 4;
+	}
+	memcpy(ret, wide, sizeof(wide));
+	put_bytes(ret + sizeof(wide), value, 8);
+	return sizeof(wide) + 8;
+}
+
+static uint64_t x86_64_entry_end(const uint8_t *code, uint64_t length, int64_t place)
+{
+	(void)code;
+	return place >= 0 && (uint64_t)place + 5 <= length ? (uint64_t)place + 5 : 0;
+}
+
+struct moving_visit {
+	uint64_t address; /* of the section's start in vmlinux */
+	struct image_range image;
+	found_moving found;
+	void *context;
+};
+
+static uint64_t signed_field(const uint8_t *bytes, unsigned int size)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < size; i++)
+		value |= (uint64_t)bytes[i] << 8 * i;
+	return size == 4 ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
+static bool is_in_image(const struct moving_visit *visit, uint64_t value)
+{
+	return value >= visit->image.start && value <= visit->image.end;
+}
+
+/*
+ * "mov $sym, %rdi" and "mov sym(,%rax,8), %rdx" have an address of the image.  "mov %gs:sym(%rip),
+ * %rax" has the distance to a per-CPU symbol, which does not move with the image.
+ *
+ * By the relocations of Debian's 6.1, this finds 69,384 of 69,398 such fields in .text.  The others
+ * are a symbol and a large addend, __pa(empty_zero_page), or behind instructions that capstone does
+ * not know; the core then refuses a patch of such a function when it is loaded (code-differs).
+ */
+static void visit_moving(void *context, csh handle, const cs_insn *insn)
+{
+	const struct moving_visit *visit = context;
+	const cs_x86 *x86 = &insn->detail->x86;
+	const cs_x86_encoding *encoding = &x86->encoding;
+	bool relative = false;
+
+	if (cs_insn_group(handle, insn, X86_GRP_BRANCH_RELATIVE))
+		return;
+	for (uint8_t i = 0; i < x86->op_count; i++)
+		relative |= x86->operands[i].type == X86_OP_MEM &&
+			    x86->operands[i].mem.base == X86_REG_RIP;
+	/* Of "mov %ax, sym(%rcx)", with its prefix for 16 bits, capstone gives 2 as the size. */
+	if (encoding->disp_offset && encoding->disp_size != 1 &&
+	    encoding->disp_offset + 4 <= insn->size) {
+		uint64_t at = insn->address + encoding->disp_offset;
+		uint64_t value = signed_field(insn->bytes + encoding->disp_offset, 4);
+
+		if (relative && !is_in_image(visit, visit->address + insn->address + insn->size + value))
+			visit->found(visit->context, at, R_X86_64_PC32, visit->address + at + value);
+		else if (!relative && is_in_image(visit, value))
+			visit->found(visit->context, at, R_X86_64_32S, value);
+	}
+	if (encoding->imm_offset && encoding->imm_size >= 4) {
+		uint64_t value = signed_field(insn->bytes + encoding->imm_offset, encoding->imm_size);
+
+		if (is_in_image(visit, value))
+			visit->found(visit->context, insn->address + encoding->imm_offset,
+				     encoding->imm_size == 4 ? R_X86_64_32S : R_X86_64_64, value);
+	}
+}
+
+static void x86_64_moving_fields(struct object *object, const struct section *section,
+				 uint64_t start, uint64_t end, uint64_t address,
+				 struct image_range image, found_moving found, void *context)
+{
+	struct moving_visit visit = {address - start, image, found, context};
+
+	disasm(object, section, start, end, visit_moving, &visit);
+}
+
 static const struct disasm_mode x86_64_disasm = {CS_ARCH_X86, CS_MODE_64};
 
 const struct arch arch_x86_64 = {
@@ -347,5 +453,27 @@ const struct arch arch_x86_64 = {
 		.seal_length = 4,
 		.landing_pad = "\xf3\x0f\x1e\xfa", /* ENDBR64 */
 		.replacement_section = ".altinstr_replacement",
+	},
+	.returns = {
+		.load = x86_64_load,
+		/* INT3 stops speculation behind the return (-mharden-sls). */
+		.leave = {.code = "\xc3\xcc", .length = 2},
+		.thunk = {.code = "\xe9\0\0\0\0\xcc", /* jmp */
+			  .length = 6,
+			  .symbol = "__x86_return_thunk",
+			  .at = 1,
+			  .type = R_X86_64_PLT32,
+			  .addend = -4},
+		.entry_table = "__mcount_loc",
+		.entry_flags = SHF_ALLOC,
+		.entry_end = x86_64_entry_end,
+		.call = {.code = "\xe8\0\0\0\0",
+			 .length = 5,
+			 .symbol = "__fentry__",
+			 .at = 1,
+			 .type = R_X86_64_PLT32,
+			 .addend = -4},
+		.distance = R_X86_64_PC32,
+		.moving_fields = x86_64_moving_fields,
 	},
 };

@@ -10,6 +10,7 @@
 #include "object/arch_code.h"
 #include "object/arch_loader.h"
 #include "object/arch_relocs.h"
+#include "object/arch_returns.h"
 
 struct section_rule;
 struct symbol;
@@ -44,6 +45,7 @@ struct arch {
 	struct arch_code code;
 	struct arch_veneers veneers;
 	struct arch_loader loader;
+	struct arch_returns returns;
 };
 
 /* arch_find - by ELF machine, class and byte order; NULL if pokepatch does not support it. */

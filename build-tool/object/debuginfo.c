@@ -53,7 +53,7 @@ struct debuginfo {
 	bool walked;
 };
 
-static uint64_t place_of(const struct debuginfo *debuginfo, size_t section, uint64_t offset)
+uint64_t debuginfo_address(const struct debuginfo *debuginfo, size_t section, uint64_t offset)
 {
 	return section < debuginfo->nr_addresses ? debuginfo->addresses[section] + offset : 0;
 }
@@ -102,7 +102,7 @@ static uint64_t symbol_address(const struct relocation *relocation, size_t index
 	Elf_Scn *scn = elf_getscn(relocation->elf, section);
 	if (!section || !scn || !gelf_getshdr(scn, &header) || !(header.sh_flags & SHF_ALLOC))
 		return symbol.st_value;
-	return place_of(relocation->debuginfo, section, symbol.st_value);
+	return debuginfo_address(relocation->debuginfo, section, symbol.st_value);
 }
 
 /* Add to a field: riscv's lengths and advances in .debug_line are differences of two labels. */
@@ -615,7 +615,7 @@ static Dwarf_Line *line_at(struct debuginfo *debuginfo, uint64_t place, const ch
 char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offset)
 {
 	const char *top;
-	Dwarf_Line *line = line_at(debuginfo, place_of(debuginfo, section, offset), &top);
+	Dwarf_Line *line = line_at(debuginfo, debuginfo_address(debuginfo, section, offset), &top);
 	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 	int number;
 
@@ -649,7 +649,7 @@ static Dwarf_Line *line_in(struct debuginfo *debuginfo, const struct function_ra
 size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t offset, int *ret,
 		       size_t room)
 {
-	uint64_t place = place_of(debuginfo, section, offset);
+	uint64_t place = debuginfo_address(debuginfo, section, offset);
 	const struct function_range *function;
 	size_t count = 0;
 
@@ -673,7 +673,7 @@ int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint6
 	walk_all(debuginfo);
 
 	const struct function_range *function =
-		function_at(debuginfo, place_of(debuginfo, section, offset));
+		function_at(debuginfo, debuginfo_address(debuginfo, section, offset));
 	return function ? function->result : -1;
 }
 
@@ -707,7 +707,7 @@ static int static_order(const struct debuginfo_static *variable, uint64_t place)
 const struct debuginfo_static *debuginfo_static(struct debuginfo *debuginfo, size_t section,
 						uint64_t offset)
 {
-	uint64_t place = place_of(debuginfo, section, offset);
+	uint64_t place = debuginfo_address(debuginfo, section, offset);
 
 	walk_all(debuginfo);
 	/* Of several at one place, the first in the order of declaration. */

@@ -22,6 +22,9 @@ void debuginfo_close(struct debuginfo *debuginfo); /* NULL is allowed */
 /* debuginfo_dwarf - the relocated DWARF, for questions that are not below; NULL: there is none. */
 Dwarf *debuginfo_dwarf(struct debuginfo *debuginfo);
 
+/* debuginfo_address - what that DWARF calls an offset in a section (by number). */
+uint64_t debuginfo_address(const struct debuginfo *debuginfo, size_t section, uint64_t offset);
+
 /* debuginfo_line - "fs/foo.c:120" for an offset in a section (by number); owned by the caller. */
 char *debuginfo_line(struct debuginfo *debuginfo, size_t section, uint64_t offset);
 /* debuginfo_declaration - "fs/foo.c:120" where a function or variable is declared, or NULL. */
