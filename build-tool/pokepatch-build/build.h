@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One run of pokepatch-build, and the data that its phases share.  main() calls the phases in the
- * order in which they are declared below; each phase reads what the earlier ones left in
- * struct build.
+ * order in which they are declared below; each reads what earlier ones left in struct build.
  */
 #ifndef POKEPATCH_BUILD_H
 #define POKEPATCH_BUILD_H
@@ -14,10 +13,10 @@
 #include "pokepatch-build/patch.h"
 #include "common/util.h"
 
-/* A diff that the user gave, or a source file to instrument without changing it. */
+/* A diff that the user gave, a source file to instrument unchanged, or a --return. */
 struct patch_file {
 	const char *path; /* as given, or the commit's */
-	const char *source; /* a source file's path in the tree; NULL: this is a diff */
+	const char *source; /* its path in the tree, or a --return; NULL: this is a diff */
 	char sha256[65];
 	struct patch patch;
 	struct commit *commit; /* owned (series.h); NULL: not of a series */
@@ -116,6 +115,7 @@ struct build {
 	char *marks_header; /* header that --mark-functions makes units include; or NULL */
 	struct unit *units; /* sorted by source; then units of one object, by parent */
 	size_t nr_units;
+	struct places *return_places; /* of the functions of --return (returns.h); or NULL */
 	struct comparison *comparison; /* comparison.h */
 	struct symtab *proof_vmlinux;  /* read ahead for the proof; NULL: the proof reads it */
 	struct refusals refusals; /* of all phases */

@@ -59,8 +59,8 @@ bool symvers_provide(const struct symvers *kernel, const struct symvers *core, c
 	return (export && !strcmp(export->module, "vmlinux")) || symvers_find(core, name);
 }
 
-static struct error *open_module_at(struct build *build, const char *name, const char *path,
-				    struct parent **ret)
+struct error *comparison_open_module(struct build *build, const char *name, const char *path,
+				     struct parent **ret)
 {
 	struct comparison *comparison = build->comparison;
 	struct parent *parent = map_get(&comparison->modules_by_name, name);
@@ -90,7 +90,7 @@ static struct error *open_exporter(void *context, const char *path, struct paren
 		TRY(modules_file(build, inside, &file));
 	}
 	module_name_of_file(name);
-	return open_module_at(build, name, file, ret);
+	return comparison_open_module(build, name, file, ret);
 }
 
 static int number_order(const void *left, const void *right)
@@ -143,7 +143,7 @@ static struct error *unit_options(struct build *build, size_t index, struct diff
 		return NULL;
 	char *path _free_ = NULL;
 	TRY(modules_file(build, unit->parent_path, &path));
-	return open_module_at(build, unit->parent, path, &ret->parent);
+	return comparison_open_module(build, unit->parent, path, &ret->parent);
 }
 
 static struct error *compare_unit(struct build *build, size_t index)

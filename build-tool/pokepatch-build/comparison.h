@@ -41,6 +41,13 @@ bool symvers_provide(const struct symvers *kernel, const struct symvers *core, c
 struct error *comparison_start(struct build *build);
 
 /*
+ * comparison_open_module - open a module, once; the comparison owns it.
+ * @name: as in the kernel, "nf_tables"; @path: of its file
+ */
+struct error *comparison_open_module(struct build *build, const char *name, const char *path,
+				     struct parent **ret);
+
+/*
  * comparison_keep_types - keep, for an export whose CRC changes, which of its types do.  The
  * strings are copied.
  */

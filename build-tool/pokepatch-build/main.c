@@ -5,6 +5,7 @@
 
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/leave_out.h"
+#include "pokepatch-build/returns.h"
 #include "diff/diff_report.h"
 #include "common/proc.h"
 
@@ -26,6 +27,21 @@ static const struct phase phases[] = {
 	{ "mark the functions", mark_functions },
 	{ "compile", compile_units },
 	{ "compare", compare_units },
+	{ "verify", verify_units },
+	{ "link", link_module },
+	{ "prove", prove_module },
+};
+
+/* The same for --return: nothing is read but the kernel itself, and nothing is compiled. */
+static const struct phase return_preparations[] = {
+	{ "read the values", read_returns },
+	{ "read the kernel", prepare_kernel },
+	{ "prepare the core", prepare_core },
+};
+
+static const struct phase return_phases[] = {
+	{ "make the functions", make_returns },
+	{ "compare", compare_returns },
 	{ "verify", verify_units },
 	{ "link", link_module },
 	{ "prove", prove_module },
@@ -53,6 +69,10 @@ static struct error *make_module(struct build *build)
 {
 	struct error *error;
 
+	if (build->options.returns.count) {
+		TRY(run_phases(build, return_preparations, ARRAY_SIZE(return_preparations)));
+		return run_phases(build, return_phases, ARRAY_SIZE(return_phases));
+	}
 	TRY(run_phases(build, preparations, ARRAY_SIZE(preparations)));
 	if (options_no_patch(&build->options))
 		return NULL; /* a package of level 0 has the core alone */

@@ -7,6 +7,7 @@
 
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/return_value.h"
 #include "pokepatch_format.h"
 #include "common/version.h"
 
@@ -33,6 +34,7 @@ enum {
 	OPTION_UNTIL,
 	OPTION_CVE,
 	OPTION_UNFIXED,
+	OPTION_RETURN,
 	OPTION_VERSION,
 };
 
@@ -79,6 +81,8 @@ static const struct option_row {
 	{OPTION_UNFIXED, "unfixed", "CVE-...,...", "with --level: it does not fix these"},
 	{OPTION_SIGN, "sign", "KEY,CERT|dkms",
 	 "sign module and core, with a key in PEM and its certificate, or with that of dkms"},
+	{OPTION_RETURN, "return", "FUNCTION=VALUE",
+	 "have this function return at once; needs no source"},
 	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: from its vmlinux)"},
 	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
 	 "prefix of the cross compiler and its tools (default: Debian's)"},
@@ -121,6 +125,7 @@ static void print_help(void)
 	printf("Usage: pokepatch-build [options] PATCH...\n"
 	       "       pokepatch-build --series DIR|FILE [options]\n"
 	       "       pokepatch-build --instrument [options] FILE.c|PATCH...\n"
+	       "       pokepatch-build --return [MODULE:][FILE:]FUNCTION=VALUE... [options]\n"
 	       "Make a live patch module for a stock kernel from source diffs (-p1), or a module\n"
 	       "with instrumented copies of functions that have markers (pokepatch_patch(7)).\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -231,6 +236,9 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	case OPTION_MARK_FUNCTIONS:
 		*vec_push(&options->mark_functions) = argument;
 		return NULL;
+	case OPTION_RETURN:
+		*vec_push(&options->returns) = argument;
+		return NULL;
 	case OPTION_FUZZ:
 		return parse_number("--fuzz", argument, 0, PATCH_FUZZ_MAX, &options->fuzz);
 	case OPTION_LEVEL:
@@ -279,6 +287,60 @@ bool options_no_patch(const struct build_options *options)
 	return options->deb && !options->level;
 }
 
+/* Check --level, and what goes with it alone. */
+static struct error *check_level(const struct build_options *options)
+{
+	const bool patched = options->nr_patches || options->series || options->returns.count;
+
+	if (options->deb && !options->level_given)
+		return usage("--deb needs --level", NULL);
+	if (options->level_given && !options->level && (!options->deb || patched))
+		return usage("--level 0 is for --deb without any PATCH", NULL);
+	if (!options->level_given && (options->until || options->cves.count || options->unfixed.count))
+		return usage("--until, --cve and --unfixed need --level", NULL);
+	return options->until ? about_check_date(options->until) : NULL;
+}
+
+/* Check each --return before anything is read, and that there is nothing else to build. */
+static struct error *check_returns(const struct build_options *options)
+{
+	if (options->nr_patches || options->series || options->instrument ||
+	    options->module_source || options->defines.count || options->mark_functions.count)
+		return usage("--return makes the whole patch: no PATCH, --series, --instrument and "
+			     "--module-source go with it",
+			     NULL);
+	for (size_t i = 0; i < options->returns.count; i++) {
+		struct return_request request;
+		struct error *error = return_request_parse(options->returns.list[i], &request);
+
+		return_request_deinit(&request);
+		TRY(error);
+	}
+	return NULL;
+}
+
+/* Which options go together. */
+static struct error *check_together(const struct build_options *options)
+{
+	if (options->series && (options->nr_patches || options->instrument))
+		return usage(options->instrument ? "--series and --instrument do not go together"
+					     : "--series has all patches; no PATCH goes with it:",
+			     options->instrument ? NULL : options->patches[0]);
+	if (options->leave_out && !options->series)
+		return usage("--leave-out needs --series", NULL);
+	TRY(check_level(options));
+	if (options->returns.count)
+		return check_returns(options);
+	if (!options->series && !options->nr_patches && !options_no_patch(options))
+		return usage(options->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
+			     NULL);
+	if (!options->instrument && (options->defines.count || options->mark_functions.count))
+		return usage(options->defines.count ? "-D needs --instrument"
+						: "--mark-functions needs --instrument",
+			     NULL);
+	return NULL;
+}
+
 struct error *options_parse(int argc, char **argv, struct build_options *ret, bool *ret_done)
 {
 	struct option long_options[ARRAY_SIZE(rows) + 1] = {};
@@ -313,26 +375,5 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 	}
 	ret->patches = argv + optind;
 	ret->nr_patches = (size_t)(argc - optind);
-	if (ret->series && (ret->nr_patches || ret->instrument))
-		return usage(ret->instrument ? "--series and --instrument do not go together"
-					     : "--series has all patches; no PATCH goes with it:",
-			     ret->instrument ? NULL : ret->patches[0]);
-	if (ret->leave_out && !ret->series)
-		return usage("--leave-out needs --series", NULL);
-	if (ret->deb && !ret->level_given)
-		return usage("--deb needs --level", NULL);
-	if (ret->level_given && !ret->level && (!ret->deb || ret->nr_patches || ret->series))
-		return usage("--level 0 is for --deb without any PATCH", NULL);
-	if (!ret->series && !ret->nr_patches && !options_no_patch(ret))
-		return usage(ret->instrument ? "no FILE.c and no PATCH given" : "no PATCH given",
-			     NULL);
-	if (!ret->level_given && (ret->until || ret->cves.count || ret->unfixed.count))
-		return usage("--until, --cve and --unfixed need --level", NULL);
-	if (ret->until)
-		TRY(about_check_date(ret->until));
-	if (!ret->instrument && (ret->defines.count || ret->mark_functions.count))
-		return usage(ret->defines.count ? "-D needs --instrument"
-						: "--mark-functions needs --instrument",
-			     NULL);
-	return NULL;
+	return check_together(ret);
 }

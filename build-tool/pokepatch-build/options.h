@@ -32,6 +32,7 @@ struct build_options {
 	bool instrument;	 /* --instrument */
 	VEC(const char *) defines; /* one for each -D: "NAME" or "NAME=V" */
 	VEC(const char *) mark_functions; /* one for each --mark-functions: "NAME,NAME,..." */
+	VEC(const char *) returns; /* one for each --return */
 	const char *module_source; /* --module-source */
 	const char *series;  /* --series */
 	bool leave_out;	     /* --leave-out */

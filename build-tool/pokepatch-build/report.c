@@ -120,6 +120,16 @@ static struct json_object *instrument_object(const struct build *build)
 	return object;
 }
 
+/* What the functions of --return do, as the options say it. */
+static struct json_object *return_array(const struct build *build)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (size_t i = 0; i < build->nr_patches; i++)
+		json_object_array_add(array, json_object_new_string(build->patches[i].path));
+	return array;
+}
+
 static const char *unit_status(const struct build *build, size_t index)
 {
 	if (!build->comparison || !build->comparison->outputs)
@@ -195,6 +205,8 @@ struct json_object *report_make_stable(const struct build *build)
 	report_sort(callbacks, "parent", "kind");
 	if (build->options.instrument)
 		json_object_object_add(report, "instrument", instrument_object(build));
+	if (build->options.returns.count)
+		json_object_object_add(report, "returns", return_array(build));
 	json_object_object_add(report, "units", units);
 	json_object_object_add(report, "functions", functions);
 	json_object_object_add(report, "data", data);

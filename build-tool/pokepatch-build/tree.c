@@ -13,6 +13,7 @@
 
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/package.h"
+#include "pokepatch-build/returns.h"
 #include "pokepatch_format.h"
 #include "common/proc.h"
 #include "pokepatch-build/toolchain.h"
@@ -507,6 +508,24 @@ struct error *prepare_tree(struct build *build)
 	TRY(error);
 	TRY(entry_flags_install(build));
 	TRY(kernel_check_source_version(build));
+	TRY(kernel_check_vmlinux(build));
+	return build_check_refusals(build);
+}
+
+struct error *prepare_kernel(struct build *build)
+{
+	/* Flags of the user's, which the core needs too, are found with the source alone. */
+	if (build->files.source && toolchain_has_record(build))
+		return prepare_tree(build);
+	TRY(find_arch(build));
+	TRY(choose_transition(build));
+	TRY(toolchain_find(build));
+	TRY(kernel_check_config(build));
+	TRY(kernel_check_compiler(build));
+	TRY(build_check_refusals(build));
+	build->tree = xasprintf("%s/tree", build->work);
+	char *notes _free_ = xasprintf("%s/.pokepatch", build->tree);
+	TRY(make_dirs(notes));
 	TRY(kernel_check_vmlinux(build));
 	return build_check_refusals(build);
 }

@@ -17,6 +17,7 @@
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/module_source.h"
+#include "pokepatch-build/returns.h"
 #include "pokepatch-build/series.h"
 #include "pokepatch-build/sign.h"
 #include "common/libexec.h"
@@ -82,6 +83,18 @@ static char *derive_name(const char *path)
 	return name;
 }
 
+/* "return-tcp_foo" for "net/ipv4/tcp.c:tcp_foo=-EPERM", the first of all --return. */
+static char *return_name(const char *text)
+{
+	_free_ char *place = xstrndup(text, strcspn(text, "="));
+	const char *colon = strrchr(place, ':');
+	_free_ char *function = derive_name(colon ? colon + 1 : place);
+	char *name = xasprintf("return-%s", function);
+
+	name[strnlen(name, NAME_LENGTH_MAX)] = '\0';
+	return name;
+}
+
 /* The path that gives the patch its name: a series has the name of its folder. */
 static char *naming_path(const struct build_options *options)
 {
@@ -103,6 +116,8 @@ static struct error *choose_name(const struct build_options *options, char **ret
 		name = xstrdup(options->name);
 	} else if (options->level_given) {
 		name = xasprintf("level-%u", options->level);
+	} else if (options->returns.count) {
+		name = return_name(options->returns.list[0]);
 	} else {
 		_free_ char *path = naming_path(options);
 
@@ -232,7 +247,8 @@ static bool lacks_files(const struct build *build)
 	const struct build_options *options = &build->options;
 	const struct kernel_files *files = &build->files;
 
-	return !(options->source || files->source) || !(options->kbuild || files->kbuild) ||
+	return (!options->returns.count && !(options->source || files->source)) ||
+	       !(options->kbuild || files->kbuild) ||
 	       !(options->vmlinux || files->vmlinux) || !(options->config || files->config) ||
 	       !(options->modules || files->modules_dbg);
 }
@@ -304,7 +320,8 @@ static struct error *find_files(struct build *build)
 	}
 	if (options->source)
 		free(take_pointer(files->patches)); /* the user's source has them */
-	TRY(resolve_file(options->source, "--source", &files->source, "source", release));
+	if (!options->returns.count) /* it needs none */
+		TRY(resolve_file(options->source, "--source", &files->source, "source", release));
 	TRY(resolve_file(options->kbuild, "--kbuild", &files->kbuild, "headers", release));
 	TRY(resolve_file(options->vmlinux, "--vmlinux", &files->vmlinux, "vmlinux", release));
 	TRY(resolve_file(options->config, "--config", &files->config, "configuration", release));
@@ -442,6 +459,7 @@ void build_forget(struct build *build)
 	build->changes = NULL;
 	build_forget_shadow(build);
 	free(take_pointer(build->marks_header));
+	places_destroy(take_pointer(build->return_places));
 	free(take_pointer(build->glue_object));
 	free(take_pointer(build->ko));
 }
@@ -471,6 +489,7 @@ void build_deinit(struct build *build)
 	args_deinit(&build->options.cves);
 	args_deinit(&build->options.unfixed);
 	vec_deinit(&build->options.mark_functions);
+	vec_deinit(&build->options.returns);
 	core_deinit(&build->core);
 	kernel_files_deinit(&build->files);
 	strings_free(build->make_env);

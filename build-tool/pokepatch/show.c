@@ -113,15 +113,29 @@ static void print_cves(struct buffer *out, json_object *info)
 	}
 }
 
+/* Print what functions return that were made without a compiler (pokepatch-build --return). */
+static void print_returns(struct buffer *out, json_object *returns)
+{
+	const size_t count = json_object_array_length(returns);
+
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(out, "%s%s\n", i ? "                " : "returns:        ",
+			      json_object_get_string(json_object_array_get_idx(returns, i)));
+}
+
 /* Print the lines of a record, then its functions as a table, and the commits of a series. */
 static void print_info(struct buffer *out, json_object *info, const struct table_column *columns)
 {
 	json_object *functions = NULL;
 	json_object *blockers = NULL;
 	json_object *callbacks = NULL;
-	json_object *report = NULL, *commits = NULL;
+	json_object *report = NULL, *commits = NULL, *returns = NULL;
 
 	record_print(out, info);
+	if (json_object_object_get_ex(info, "report", &report) &&
+	    json_object_object_get_ex(report, "returns", &returns) &&
+	    json_object_is_type(returns, json_type_array))
+		print_returns(out, returns);
 	if (json_object_object_get_ex(info, "blocked_by", &blockers)) {
 		for (size_t i = 0; i < json_object_array_length(blockers); i++)
 			buffer_printf(
@@ -138,8 +152,7 @@ static void print_info(struct buffer *out, json_object *info, const struct table
 		buffer_add_string(out, "\n");
 		table_print(out, functions, columns);
 	}
-	if (json_object_object_get_ex(info, "report", &report) &&
-	    json_object_object_get_ex(report, "commits", &commits) &&
+	if (report && json_object_object_get_ex(report, "commits", &commits) &&
 	    json_object_is_type(commits, json_type_array) && json_object_array_length(commits))
 		print_commits(out, commits);
 }
