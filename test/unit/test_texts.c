@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unit tests of the runs of a function's code that the core compares (pokepatch-build/texts.c). */
+/*
+ * Unit tests of the runs of a function's code that the core compares (pokepatch-build/texts.c), and
+ * of which functions these are (exact.h).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +16,7 @@
 #include "object/object.h"
 #include "object/parent.h"
 #include "pokepatch_format.h"
+#include "pokepatch-build/exact.h"
 #include "pokepatch-build/texts.h"
 #include "common/util.h"
 
@@ -316,6 +320,47 @@ static void long_stretches(void **state)
 	object_deinit(&unit.object);
 }
 
+static void cold_parts_as_each_gcc_names_them(void **state)
+{
+	static const GElf_Ehdr header = {
+		.e_ident = {[EI_CLASS] = ELFCLASS64, [EI_DATA] = ELFDATA2LSB},
+		.e_machine = EM_X86_64,
+	};
+	static const struct {
+		const char *function, *cold; /* the cold part's name */
+	} cases[] = {
+		{"plain", "plain.cold"},       {"numbered", "numbered.cold.17"},
+		{"clone.isra.0", "clone.isra.0.cold.2"}, {"newer.isra.0", "newer.isra.0.cold"},
+		{"none", NULL},
+	};
+	struct exact_functions functions;
+	struct object object;
+
+	(void)state;
+	object_init(&object, &arch_x86_64, &header);
+	struct section *text = object_add_section(&object, ".text", SHT_PROGBITS,
+						  SHF_ALLOC | SHF_EXECINSTR, 16, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		object_add_symbol(&object, cases[i].function, text, 0, 0, STT_FUNC, STB_LOCAL);
+		if (cases[i].cold)
+			object_add_symbol(&object, cases[i].cold, text, 0, 0, STT_FUNC, STB_LOCAL);
+	}
+	object_add_symbol(&object, "none.cold.x", text, 0, 0, STT_FUNC, STB_LOCAL);
+	exact_functions_init(&object, &functions);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct symbol *cold = exact_cold(&functions, cases[i].function);
+
+		assert_string_equal(exact_function(&functions, cases[i].function)->name,
+				    cases[i].function);
+		if (cases[i].cold)
+			assert_string_equal(cold->name, cases[i].cold);
+		else
+			assert_null(cold);
+	}
+	exact_functions_deinit(&functions);
+	object_deinit(&object);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +373,7 @@ int main(void)
 		cmocka_unit_test(entries_named_by_the_nops_in_front),
 		cmocka_unit_test(places_with_a_length),
 		cmocka_unit_test(long_stretches),
+		cmocka_unit_test(cold_parts_as_each_gcc_names_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
