@@ -125,9 +125,10 @@ static void table_open(const struct parent *parent, const struct arch *arch, con
 	*ret = (struct table){.parent = parent, .arch = arch};
 	ret->section = find_section(parent, name, &header);
 	if (ret->section) {
-		ret->address = header.sh_addr;
+		/* A module's value is an offset in the section, whatever address that has. */
+		ret->address = parent_is_vmlinux(parent) ? header.sh_addr : 0;
 		ret->size = header.sh_size;
-		ret->bytes = parent_contents(parent, ret->section, header.sh_addr, &header.sh_size);
+		ret->bytes = parent_contents(parent, ret->section, ret->address, &header.sh_size);
 	} else if (parent_is_vmlinux(parent)) {
 		find_between(ret, name);
 	}

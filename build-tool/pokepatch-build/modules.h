@@ -16,6 +16,13 @@ struct error *modules_find(const struct build *build, const char *name, char **r
  */
 struct error *modules_find_below(const char *folder, const char *name, char **ret);
 
+/*
+ * modules_with_function - add the names of the modules that have a function of this name, or clones
+ * of it, exported or not (module_search.c).  Packed modules are left out: to unpack all takes long.
+ */
+struct error *modules_with_function(const struct build *build, const char *function,
+				    struct args *ret);
+
 /* module_name_of_file - make a file's name without .ko, in place, the module's: "nf_tables". */
 void module_name_of_file(char *name);
 /*

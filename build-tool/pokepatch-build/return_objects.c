@@ -34,9 +34,8 @@ struct maker {
 	const struct returning *function; /* the one that is being made */
 	const unsigned char *code;	  /* of the parent's */
 	uint64_t lead;	   /* bytes of an entry in front of the function */
-	bool has_entry;
 	int64_t place;	   /* what the table of entries names, from the function's start */
-	uint64_t entry_end; /* from the function's start */
+	uint64_t entry_end; /* from the function's start; 0: it has no entry */
 	bool thunk;
 	struct made exact, orig, patched;
 };
@@ -92,27 +91,36 @@ static void add_entry(struct object *object, const struct arch *arch, const char
 			  object_section_symbol(object, code), (int64_t)place);
 }
 
-/* Find the entry's place and its end in the parent's code. */
-static void find_entry(struct maker *maker)
+/*
+ * Find an entry's place and its end, in bytes from the function's start; the end is 0 if there is
+ * no entry.
+ */
+static uint64_t find_entry(const struct parent *parent, const struct arch *arch,
+			   const struct parent_symbol *symbol, const unsigned char *code,
+			   int64_t *ret_place)
 {
-	const struct arch_returns *returns = &maker->arch->returns;
-	const struct parent_symbol *symbol = maker->function->symbol;
-	const uint8_t sizes[] = {arch_address_size(maker->arch), 0};
+	const uint8_t sizes[] = {arch_address_size(arch), 0};
 	struct parent_entries entries;
+	uint64_t end = 0;
 
-	maker->has_entry = false;
-	maker->lead = 0;
-	parent_entries_read(maker->parent, maker->arch, returns->entry_table, sizes, symbol,
-			    longest_lead(maker->arch), &entries);
-	for (size_t i = 0; i < entries.list.count && !maker->has_entry; i++) {
-		maker->place = (int64_t)(entries.list.list[i].place - symbol->value);
-		maker->entry_end =
-			returns->entry_end(maker->code, symbol->size, maker->place);
-		maker->has_entry = maker->entry_end > 0;
+	parent_entries_read(parent, arch, arch->returns.entry_table, sizes, symbol,
+			    longest_lead(arch), &entries);
+	for (size_t i = 0; i < entries.list.count && !end; i++) {
+		*ret_place = (int64_t)(entries.list.list[i].place - symbol->value);
+		end = arch->returns.entry_end(code, symbol->size, *ret_place);
 	}
 	vec_deinit(&entries.list);
-	if (maker->has_entry && maker->place < 0)
-		maker->lead = (uint64_t)-maker->place;
+	return end;
+}
+
+bool return_has_entry(const struct parent *parent, const struct arch *arch,
+		      const struct parent_symbol *symbol)
+{
+	uint64_t room;
+	int64_t place;
+	const unsigned char *code = parent_bytes(parent, symbol, &room);
+
+	return code && room >= symbol->size && find_entry(parent, arch, symbol, code, &place);
 }
 
 /* Copy what a table of the parent has about a piece of code. */
@@ -299,7 +307,7 @@ static void add_function_entry(struct maker *maker, struct made *made, struct se
 	static const unsigned char zeroes[8];
 	uint64_t end = maker->entry_end;
 
-	if (!maker->has_entry)
+	if (!end)
 		return;
 	if (returns->call.code)
 		end -= returns->call.length;
@@ -352,7 +360,9 @@ static struct error *add_all(struct maker *maker, const struct returning *functi
 	maker->code = parent_bytes(maker->parent, function->symbol, &room);
 	if (!maker->code || room < function->symbol->size)
 		return cannot_read(maker, function->symbol->name);
-	find_entry(maker);
+	maker->entry_end = find_entry(maker->parent, maker->arch, function->symbol, maker->code,
+				      &maker->place);
+	maker->lead = maker->entry_end && maker->place < 0 ? (uint64_t)-maker->place : 0;
 	TRY(add_exact(maker, function->symbol, maker->lead));
 	if (function->cold)
 		TRY(add_exact(maker, function->cold, 0));

@@ -23,6 +23,10 @@ struct return_paths {
 	const char *patched; /* the entries, and code that returns */
 };
 
+/* return_has_entry - whether the parent has an entry at which calls of it can be rerouted. */
+bool return_has_entry(const struct parent *parent, const struct arch *arch,
+		      const struct parent_symbol *symbol);
+
 /*
  * return_objects_write - write the three objects for functions of one unit.
  * @thunk: vmlinux exports the return thunk of the machine (arch_returns.thunk)

@@ -137,6 +137,24 @@ static struct error *open_module(struct build *build, struct wanted *wanted, con
 	return comparison_open_module(build, name, path, &wanted->parent);
 }
 
+/* Text of a list: "a, b and c". */
+static char *join(char *const *list, size_t count)
+{
+	struct buffer text = {0};
+
+	for (size_t i = 0; i < count; i++)
+		buffer_printf(&text, "%s%s", !i ? "" : i + 1 < count ? ", " : " and ", list[i]);
+	return text.text ?: xstrdup("");
+}
+
+static void refuse_missing(struct build *build, const char *parent, const char *function)
+{
+	refusals_add(&build->refusals, "symbol-missing", NULL, function,
+		     "%s has no function '%s'; if the compiler has inlined it everywhere, name its "
+		     "callers, and if its module is packed, name that (MODULE:FUNCTION=VALUE)",
+		     parent, function);
+}
+
 /* The module that exports the function; the caller frees it.  NULL: none does. */
 static char *exporting_module(const struct build *build, const char *function)
 {
@@ -151,19 +169,53 @@ static char *exporting_module(const struct build *build, const char *function)
 	return name;
 }
 
+/*
+ * The only module that has the function, which the caller frees; NULL: none has it, or several have
+ * it, which is refused.
+ */
+static struct error *only_module(struct build *build, const char *function, char **ret)
+{
+	struct args modules = {0}, candidates = {0};
+
+	*ret = exporting_module(build, function);
+	if (*ret)
+		return NULL;
+	TRY(modules_with_function(build, function, &modules));
+	for (size_t i = 0; i < modules.count; i++)
+		args_addf(&candidates, "%s:%s", modules.list[i], function);
+	char *text _free_ = join(candidates.list, candidates.count);
+	if (modules.count == 1)
+		*ret = xstrdup(modules.list[0]);
+	else if (modules.count)
+		refusals_add(&build->refusals, "symbol-ambiguous", NULL, function,
+			     "several modules have a function '%s'; say which one: %s", function,
+			     text);
+	else
+		refuse_missing(build, "the kernel", function);
+	args_deinit(&modules);
+	args_deinit(&candidates);
+	return NULL;
+}
+
+/* Find a function that vmlinux does not have, or of which the author names the module. */
 static struct error *find_in_module(struct build *build, struct wanted *wanted)
 {
-	char *exporter _free_ =
-		wanted->request.module ? NULL : exporting_module(build, wanted->request.function);
-	const char *module = wanted->request.module ?: exporter;
+	const char *function = wanted->request.function, *module = wanted->request.module;
+	char *only _free_ = NULL;
 	struct map by_name = {0};
 
+	if (!module) {
+		TRY(only_module(build, function, &only));
+		module = only;
+	}
 	if (!module)
 		return NULL;
 	TRY(open_module(build, wanted, module));
-	*map_slot(&by_name, wanted->request.function) = wanted;
+	*map_slot(&by_name, function) = wanted;
 	find_symbols(wanted->parent, &by_name);
 	map_deinit(&by_name);
+	if (!wanted->symbols.count)
+		refuse_missing(build, wanted->parent->name, function);
 	return NULL;
 }
 
@@ -231,14 +283,6 @@ static struct error *find_functions(struct returns *returns)
 			wanted->parent = build->comparison->vmlinux;
 		else
 			TRY(find_in_module(build, wanted));
-		if (!wanted->symbols.count)
-			refusals_add(&build->refusals, "symbol-missing", NULL,
-				     wanted->request.function,
-				     "%s has no function '%s'; name its module "
-				     "(MODULE:FUNCTION=VALUE), or its callers if the compiler has "
-				     "inlined it into all of them",
-				     wanted->parent ? wanted->parent->name : "vmlinux",
-				     wanted->request.function);
 	}
 	return NULL;
 }
@@ -303,16 +347,6 @@ static bool is_file(const char *path, const char *file)
 	return has_suffix(path, file) && (length == wanted || path[length - wanted - 1] == '/');
 }
 
-/* Text of a list: "a, b and c". */
-static char *join(char *const *list, size_t count)
-{
-	struct buffer text = {0};
-
-	for (size_t i = 0; i < count; i++)
-		buffer_printf(&text, "%s%s", !i ? "" : i + 1 < count ? ", " : " and ", list[i]);
-	return text.text ?: xstrdup("");
-}
-
 static void refuse_copies(struct returns *returns, const struct wanted *wanted,
 			  const struct function_facts *facts)
 {
@@ -367,6 +401,11 @@ static void add_function(struct returns *returns, const struct wanted *wanted,
 			     "'%s' runs only at initialisation or exit; leave it out", name);
 		return;
 	}
+	if (!return_has_entry(wanted->parent, returns->build->machine, symbol))
+		refusals_add(refusals, "no-entry", facts->location, name,
+			     "'%s' has no patchable entry (inline, notrace or assembly) at which "
+			     "its calls could be rerouted; name its callers",
+			     symbol->name);
 	refuse_copies(returns, wanted, facts);
 	made = vec_push(&returns->functions);
 	*made = (struct made_function){
