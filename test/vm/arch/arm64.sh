@@ -67,7 +67,7 @@ arch_tests=(
 	test/vm/{consistency,entry,history-device,live,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,text-history,faults,livepatch,torture,examples}.bats
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,new-code,carriers}.bats
-	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
+	test/vm/{percpu,install,harness,short-jumps,alternatives,returns}.bats
 )
 arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history-device,consistency}.bats)
 

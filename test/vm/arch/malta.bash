@@ -43,6 +43,6 @@ arch_tests=(
 	test/vm/{consistency,entry,history-device,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,text-history,faults,core-checks,torture,examples}.bats
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,carriers}.bats
-	test/vm/{percpu,install,harness,short-jumps,alternatives}.bats
+	test/vm/{percpu,install,harness,short-jumps,alternatives,returns}.bats
 )
 arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history-device,consistency,core-checks}.bats)
