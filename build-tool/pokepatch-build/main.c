@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 	int status = STATUS_DONE;
 
 	error = options_parse(argc, argv, &options, &answered);
+	build.options = options; /* build_deinit() frees them, also after an error */
 	if (!error && answered)
 		return STATUS_DONE;
 	if (!error) {
