@@ -11,6 +11,7 @@
 #include <elfutils/libdw.h>
 
 #include "common/build_id.h"
+#include "common/search.h"
 
 /* ---- reading ------------------------------------------------------------------ */
 
@@ -252,6 +253,7 @@ void parent_close(struct parent *parent)
 	parent_relocs_free(parent);
 	map_deinit(&parent->by_name);
 	vec_deinit(&parent->blocks);
+	vec_deinit(&parent->by_address);
 	free(parent->symbols);
 	dwarf_end(parent->dwarf);
 	elf_end(parent->elf);
@@ -300,6 +302,24 @@ const struct parent_symbol *parent_local(const struct parent *parent, uint32_t b
 	while (symbol && (symbol->global || symbol->block != block))
 		symbol = symbol->next;
 	return symbol;
+}
+
+const struct parent_symbol *parent_function_at(const struct parent *parent, uint64_t address)
+{
+	struct parent *cache = (struct parent *)parent; /* its list alone changes */
+
+	if (!parent->by_address.count) {
+		for (size_t i = 0; i < parent->symbol_count; i++)
+			if (parent->symbols[i].function && parent->symbols[i].global)
+				*vec_push(&cache->by_address) = &parent->symbols[i];
+		if (parent->by_address.count)
+			qsort(cache->by_address.list, cache->by_address.count,
+			      sizeof(*cache->by_address.list), by_address);
+	}
+	const struct parent_symbol *const *list = parent->by_address.list;
+	const size_t count = parent->by_address.count;
+	const size_t first = first_index(i, count, list[i]->value >= address);
+	return first < count && list[first]->value == address ? list[first] : NULL;
 }
 
 uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol)

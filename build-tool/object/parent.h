@@ -40,6 +40,7 @@ struct parent {
 	struct map sites; /* struct parent_sites *, by the table's name (parent_sites.c) */
 	VEC(struct parent_sites *) sites_owned;
 	VEC(struct parent_relocs *) relocs_owned; /* by number of section (parent_relocs.c) */
+	VEC(const struct parent_symbol *) by_address; /* once parent_function_at() is asked */
 	int fd;
 	void *elf; /* Elf *, owns the names */
 	void *dwarf; /* Dwarf *, opened when first needed; or NULL */
@@ -73,6 +74,8 @@ void parent_read_ahead(struct parent *parent, const char *unit);
 /* parent_local - a local symbol of a block, or NULL. */
 const struct parent_symbol *parent_local(const struct parent *parent, uint32_t block,
 					 const char *name);
+/* parent_function_at - a global function that begins at an address of a vmlinux, or NULL. */
+const struct parent_symbol *parent_function_at(const struct parent *parent, uint64_t address);
 /* parent_position - a symbol's place among those of its name in kallsyms; the first has 1. */
 uint32_t parent_position(const struct parent *parent, const struct parent_symbol *symbol);
 

@@ -6,8 +6,9 @@
  * relocations where the parent's fields depend on where it is loaded, and the entries of the tables
  * of places that the kernel rewrites.  From it follows which bytes the core compares in memory.
  *
- * Of the original, the differ and the proof need the names, the sizes and the entries alone.  The
- * new function begins with the same entry, so that it can be traced as the old one.
+ * Of the original, the differ and the proof need the names, the sizes, the entries, and which
+ * functions it calls, for a warning if tasks sleep in these; the rest is zeroes.  The new function
+ * begins with the same entry, so that it can be traced as the old one.
  */
 #include "pokepatch-build/return_objects.h"
 
@@ -319,6 +320,52 @@ static void add_function_entry(struct maker *maker, struct made *made, struct se
 		  (uint64_t)(maker->place + (int64_t)maker->lead));
 }
 
+/* The calls of a function in the exact object that the original is to have, too. */
+struct calls {
+	struct maker *maker;
+	const struct parent_symbol *symbol;
+	uint64_t start; /* of the function in the exact object's section */
+	struct section *to;
+	uint64_t at; /* of the function there */
+};
+
+static void add_call(void *context, const struct local_reference *reference)
+{
+	const struct calls *calls = context;
+	const uint64_t target = reference->target - calls->start;
+	const struct parent_symbol *callee =
+		target < calls->symbol->size || !reference->type
+			? NULL
+			: parent_function_at(calls->maker->parent, calls->symbol->value + target);
+
+	if (callee)
+		section_add_reloc(calls->to, reference->offset - calls->start + calls->at,
+				  reference->type, undefined(&calls->maker->orig, callee->name), 0);
+}
+
+/* Calls out of a module have relocations; those of vmlinux are linked. */
+static void add_calls(struct maker *maker, const struct parent_symbol *symbol,
+		      struct section *to, uint64_t at)
+{
+	char *name _free_ = xasprintf(".text.%s", symbol->name);
+	struct section *from = object_find_section(&maker->exact.object, name);
+	struct calls calls = {maker, symbol, from->size - symbol->size, to, at};
+	/* The call of the entry is there already. */
+	const uint64_t first =
+		calls.start + (symbol == maker->function->symbol ? maker->entry_end : 0);
+
+	if (parent_is_vmlinux(maker->parent))
+		maker->arch->code.local_references(&maker->exact.object, from, first, from->size,
+						   add_call, &calls);
+	for (size_t i = 0; !parent_is_vmlinux(maker->parent) && i < from->relocs.count; i++) {
+		const struct reloc *reloc = &from->relocs.list[i];
+
+		if (reloc->offset >= first)
+			section_add_reloc(to, reloc->offset - calls.start + at, reloc->type,
+					  undefined(&maker->orig, reloc->symbol->name), 0);
+	}
+}
+
 static void add_orig(struct maker *maker)
 {
 	const struct parent_symbol *symbol = maker->function->symbol, *cold = maker->function->cold;
@@ -327,11 +374,13 @@ static void add_orig(struct maker *maker)
 	add_function_entry(maker, &maker->orig, section);
 	section_append(section, NULL, maker->lead + symbol->size - section->size, 1);
 	add_function(&maker->orig.object, symbol, section, maker->lead, symbol->size);
+	add_calls(maker, symbol, section, maker->lead);
 	if (!cold)
 		return;
 	section = add_code(&maker->orig.object, ".text.unlikely.", symbol);
 	section_append(section, NULL, cold->size, 1);
 	add_function(&maker->orig.object, cold, section, 0, cold->size);
+	add_calls(maker, cold, section, 0);
 }
 
 static void add_patched(struct maker *maker)

@@ -98,6 +98,9 @@ texts() {
 	refused "lib/dump_stack.c:" "[no-entry]" "name its callers"
 	build --return start_kernel
 	refused "[init-changed]" "'start_kernel' runs only at initialisation"
+	# Tasks sleep in it.
+	build --dry-run --return do_epoll_wait=0
+	ends 0 1 "fs/eventpoll.c: warning [may-block]: 'do_epoll_wait' sleeps in schedule_hrtimeout_range()"
 	# Its callers are in its own file.
 	build --return ns_capable=false
 	refused "kernel/capability.c:" "[function-inlined]" "has inlined 'ns_capable' into " "capable"
