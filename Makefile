@@ -419,7 +419,7 @@ unit_dir := $(PREFIX)/lib/systemd/system
 install: all ## install to DESTDIR and PREFIX (/usr)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(DATADIR)
 	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(out)/bin/pokepatch-as \
-		$(DESTDIR)$(PREFIX)/bin
+		build-tool/repo/pokepatch-repo $(DESTDIR)$(PREFIX)/bin
 	install -d $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/libexec/as $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
@@ -434,7 +434,8 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 
 .PHONY: uninstall
 uninstall: ## remove what install put there
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,pokepatch-build pokepatch-diff pokepatch-as)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,pokepatch-build pokepatch-diff pokepatch-as \
+		pokepatch-repo)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pokepatch
 	rm -f $(DESTDIR)$(unit_dir)/pokepatch.service
