@@ -97,6 +97,7 @@ static const struct cli_option history_options[] = {
 	{"follow", 'f', NULL, "show new records too, until Ctrl-C"},
 	{"export", 0, "FILE", "write a file for 'history' and 'text' on other machines"},
 	{"all-text", 0, NULL, "with --export: also write text that no record is about"},
+	{"perfetto", 0, "FILE", "write a timeline that Perfetto and Chrome open"},
 	{"path", 0, "TIMES.txt", "for each line \"TIME ADDRESS\": show which code calls led to"},
 	FROM_OPTION,
 	CLOCK_OPTION,

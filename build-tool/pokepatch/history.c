@@ -10,6 +10,7 @@
 #include "history/live_text.h"
 #include "common/proc.h"
 #include "pokepatch/table.h"
+#include "pokepatch/timeline.h"
 #include "pokepatch/view.h"
 
 /* ---- records as JSON ------------------------------------------------------------------- */
@@ -144,7 +145,7 @@ static void (*const fill[])(json_object *row, const struct history_record *recor
 	[POKEPATCH_HISTORY_SYMBOL] = fill_code,
 };
 
-static json_object *record_json(const struct history_record *record)
+json_object *record_json(const struct history_record *record)
 {
 	json_object *row = json_object_new_object();
 
@@ -542,7 +543,7 @@ static struct error *export_history(struct cli_call *call, struct view *view)
 
 static struct error *check_options(const struct cli_call *call)
 {
-	static const char *const what[] = {"follow", "export", "path"};
+	static const char *const what[] = {"follow", "export", "path", "perfetto"};
 	const char *found = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(what); i++) {
@@ -581,6 +582,8 @@ struct error *cli_history(struct cli_call *call)
 	error = view_open(call, &view);
 	if (!error && cli_value(call, "export"))
 		error = export_history(call, &view);
+	else if (!error && cli_value(call, "perfetto"))
+		error = timeline_write(&view, cli_value(call, "perfetto"));
 	else if (!error && cli_value(call, "path"))
 		error = show_path(call, &view);
 	else if (!error)

@@ -280,3 +280,43 @@ text_history_patches() {
 	'
 	grep -E '^(ways|#)' "$guest_output" | sed 's/^/# /' >&3
 }
+
+@test "a timeline for Perfetto: the stop lies in the switch, and what it changed in the stop" {
+	with_patches "$top/examples/proc-version.patch"
+	guest "${patched[@]}" <<<"$words"'
+		pokepatch load "$(patch_file proc-version)"
+		pokepatch disable proc-version
+		pokepatch history --perfetto /tmp/timeline >/dev/null
+		pokepatch history --json >/tmp/records
+		fails=$(pokepatch history --perfetto /nowhere/x 2>&1 || true)
+		has "the error" "$fails" "/nowhere/x"
+		echo "== the timeline"
+		cat /tmp/timeline
+		echo
+		echo "== the records"
+		cat /tmp/records
+	'
+	sed -n '/^== the timeline/,/^== the records/p' "$guest_output" | sed '1d;$d' >"$BATS_TEST_TMPDIR/timeline"
+	sed '1,/^== the records/d' "$guest_output" >"$BATS_TEST_TMPDIR/records"
+	python3 - "$BATS_TEST_TMPDIR/timeline" "$BATS_TEST_TMPDIR/records" <<-'END'
+		import json, sys
+		timeline, records = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+		events = timeline["traceEvents"]
+		tracks = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+		assert sorted(tracks.values()) == ["changes of text", "code of modules", "stops of the machine", "switches"], tracks
+		on = lambda track: [e for e in events if e["ph"] == "X" and tracks[e["tid"]] == track]
+		within = lambda a, b: b["ts"] - 0.001 <= a["ts"] and a["ts"] + a["dur"] <= b["ts"] + b["dur"] + 0.001
+		switches, stops, texts = on("switches"), on("stops of the machine"), on("changes of text")
+		assert [e["name"] for e in switches] == ["enable proc_version", "disable proc_version"], switches
+		assert len(stops) == 2, stops
+		for switch, stop in zip(switches, stops):
+		    assert within(stop, switch), (stop, switch)
+		    assert abs(stop["dur"] * 1000 - switch["args"]["stop_ns"]) < 1, stop
+		    changed = [e for e in texts if e["args"]["transition"] == switch["args"]["transition"]]
+		    assert any(e["name"].startswith("version_proc_show+") for e in changed), changed
+		    assert all(e["ts"] + e["dur"] <= stop["ts"] + stop["dur"] + 0.001 for e in changed), (changed, stop)
+		# Every change of text that the records tell is there.
+		told = [r for r in records if r["type"] == "text" and r["phase"] == "after" and "end_ns" in r]
+		assert len(told) == len(texts) >= 2, (len(told), len(texts))
+	END
+}
