@@ -91,8 +91,9 @@ static int image_check_header(const struct pp_patch *patch, const struct pokepat
 	if (image->flags & ~POKEPATCH_IMAGE_PINNED)
 		return reject(patch, "flags %#x, this core knows %#x", image->flags,
 			      POKEPATCH_IMAGE_PINNED);
-	if (image->reserved)
-		return reject(patch, "a reserved field is %#x", image->reserved);
+	if (image->least_level > image->level)
+		return reject(patch, "level %u would revoke levels below %u", image->level,
+			      image->least_level);
 	if (!image->nr_objects || !image->nr_funcs)
 		return reject(patch, "%u parent objects, %u functions", image->nr_objects,
 			      image->nr_funcs);

@@ -34,6 +34,7 @@
 #include "entry.h"
 #include "exiting.h"
 #include "layout.h"
+#include "levels.h"
 #include "live.h"
 #include "module.h"
 #include "park.h"
@@ -98,6 +99,7 @@ static void transition_commit_patch(struct transition *tr, struct pp_patch *patc
 	if (on) {
 		transition_end_draining(patch);
 		pp_patch_pin(patch);
+		pp_level_enabled(patch);
 	} else {
 		if (tr->live)
 			pp_drain_begin(patch);
@@ -357,6 +359,9 @@ static int transition_attempt(struct transition *tr)
 	else if (mutex_lock_killable(&pp_mutex))
 		return -EINTR;
 	pp_record_enter(tr->nr, patch->name);
+	ret = tr->enable ? pp_level_check(patch) : 0;
+	if (ret)
+		goto unlock;
 	/* In each attempt, for parents that have come since the last one. */
 	if (!tr->look_only) {
 		ret = transition_call_before(tr);

@@ -141,6 +141,8 @@ void about_lines(const struct build *build, struct args *ret)
 	about_cves(build, &cves);
 	about_unfixed(build, &unfixed);
 	args_addf(ret, "pokepatch_level=%u", build->options.level);
+	if (build->options.least_level)
+		args_addf(ret, "pokepatch_revokes_below=%u", build->options.least_level);
 	if (build->options.until)
 		args_addf(ret, "pokepatch_until=%s", build->options.until);
 	add_list(ret, "pokepatch_cve", &cves);

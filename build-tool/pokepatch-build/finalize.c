@@ -558,6 +558,8 @@ static struct error *fill_image(struct finalizer *finalizer)
 	      finalizer->build->options.transition);
 	PUT32(finalizer, image->data, struct pokepatch_image, level,
 	      finalizer->build->options.level);
+	PUT32(finalizer, image->data, struct pokepatch_image, least_level,
+	      finalizer->build->options.least_level);
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_objects, finalizer->object_count);
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_symbols, finalizer->symbol_count);
 	PUT32(finalizer, image->data, struct pokepatch_image, nr_funcs,

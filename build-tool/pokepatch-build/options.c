@@ -30,6 +30,7 @@ enum {
 	OPTION_MARK_FUNCTIONS,
 	OPTION_LEVEL,
 	OPTION_DEB,
+	OPTION_REVOKE_BELOW,
 	OPTION_SIGN,
 	OPTION_UNTIL,
 	OPTION_CVE,
@@ -76,6 +77,8 @@ static const struct option_row {
 	 "the patch is cumulative: it replaces those of other levels"},
 	{OPTION_DEB, "deb", NULL,
 	 "with --level: write a package linux-livepatch-RELEASE; of level 0, without PATCH"},
+	{OPTION_REVOKE_BELOW, "revoke-below", "N",
+	 "with --level: the core switches no lower level than N on any more"},
 	{OPTION_UNTIL, "until", "DATE", "with --level: it is meant to last until this day"},
 	{OPTION_CVE, "cve", "CVE-...,...", "with --level: it fixes these, and those of the commits"},
 	{OPTION_UNFIXED, "unfixed", "CVE-...,...", "with --level: it does not fix these"},
@@ -244,6 +247,9 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	case OPTION_LEVEL:
 		options->level_given = true;
 		return parse_number("--level", argument, 0, UINT32_MAX, &options->level);
+	case OPTION_REVOKE_BELOW:
+		return parse_number("--revoke-below", argument, 1, UINT32_MAX,
+				    &options->least_level);
 	case OPTION_DEB:
 		options->deb = true;
 		return NULL;
@@ -298,6 +304,8 @@ static struct error *check_level(const struct build_options *options)
 		return usage("--level 0 is for --deb without any PATCH", NULL);
 	if (!options->level_given && (options->until || options->cves.count || options->unfixed.count))
 		return usage("--until, --cve and --unfixed need --level", NULL);
+	if (options->least_level > options->level)
+		return usage("--revoke-below takes no number above --level's", NULL);
 	return options->until ? about_check_date(options->until) : NULL;
 }
 

@@ -38,6 +38,7 @@ struct build_options {
 	bool leave_out;	     /* --leave-out */
 	unsigned int level;  /* --level; 0: the patch is not cumulative */
 	bool level_given;
+	unsigned int least_level; /* --revoke-below */
 	bool deb;	     /* --deb: write a Debian package, not a module (package.h) */
 	const char *sign;    /* --sign: "KEY,CERTIFICATE" or "dkms"; or NULL */
 	const char *until;   /* --until: "2027-05-01"; or NULL */

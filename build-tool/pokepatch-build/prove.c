@@ -66,6 +66,7 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		.mode = build->options.mode,
 		.transition = build->options.transition,
 		.level = build->options.level,
+		.least_level = build->options.least_level,
 		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
 	};
 	about_lines(build, &input->about);

@@ -96,6 +96,9 @@ static void add_about(struct json_object *report, const struct build *build)
 	about_cves(build, &cves);
 	about_unfixed(build, &unfixed);
 	json_object_object_add(report, "level", json_object_new_int64(build->options.level));
+	if (build->options.least_level)
+		json_object_object_add(report, "revokes_below",
+				       json_object_new_int64(build->options.least_level));
 	add_string(report, "until", build->options.until);
 	json_object_object_add(report, "cve", text_array(cves.list, cves.count));
 	json_object_object_add(report, "unfixed", text_array(unfixed.list, unfixed.count));

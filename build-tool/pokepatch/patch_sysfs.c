@@ -208,6 +208,8 @@ static const struct {
 	{EIO, STATUS_REFUSED,
 	 "refused [code-differs]: the code in memory is not what the patch was made for; the "
 	 "kernel log (dmesg) names the function"},
+	{EKEYREVOKED, STATUS_REFUSED,
+	 "refused [revoked]: a patch that has been on since boot revokes its level; load a newer one"},
 	{EPERM, STATUS_FAILED, "only root with CAP_SYS_MODULE may do this; try sudo"},
 	{EACCES, STATUS_FAILED, "only root may do this; try sudo"},
 	{EINTR, STATUS_FAILED, "interrupted"},

@@ -203,7 +203,7 @@ static struct error *check_header(struct tables *tables)
 		FIELD(size, 32, sizeof(struct pokepatch_image)),
 		FIELD(transition, 32, input->transition),
 		FIELD(level, 32, input->level),
-		FIELD(reserved, 32, 0),
+		FIELD(least_level, 32, input->least_level),
 		FIELD(flags, 32, input->pinned ? POKEPATCH_IMAGE_PINNED : 0),
 #undef FIELD
 	};

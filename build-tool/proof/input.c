@@ -101,9 +101,9 @@ char *proof_input_write(const struct proof_input *input)
 	struct buffer out = {0};
 
 	write_fields(&out, input, fields, ARRAY_SIZE(fields));
-	buffer_printf(&out, "mode %u\ntransition %u\nlevel %u\npinned %d\nkallsyms-all %d\n",
-		      input->mode, input->transition, input->level, input->pinned,
-		      input->kallsyms_all);
+	buffer_printf(&out, "mode %u\ntransition %u\nlevel %u\nleast-level %u\npinned %d\nkallsyms-all %d\n",
+		      input->mode, input->transition, input->level, input->least_level,
+		      input->pinned, input->kallsyms_all);
 	for (size_t i = 0; i < input->about.count; i++)
 		buffer_printf(&out, "about %s\n", input->about.list[i]);
 	for (size_t i = 0; i < input->parents.count; i++)
@@ -153,6 +153,8 @@ static bool read_number(struct proof_input *input, const char *key, const char *
 		input->transition = number;
 	else if (!strcmp(key, "level"))
 		input->level = number;
+	else if (!strcmp(key, "least-level"))
+		input->least_level = number;
 	else if (!strcmp(key, "pinned"))
 		input->pinned = number;
 	else if (!strcmp(key, "kallsyms-all"))

@@ -49,7 +49,7 @@ struct proof_input {
 	char *mod;		      /* object of modpost's .mod.c */
 	char *common;		      /* object of scripts/module-common.c; NULL: none */
 	uint32_t mode, transition;    /* as in pokepatch_format.h */
-	uint32_t level;		      /* as in pokepatch_format.h */
+	uint32_t level, least_level;  /* as in pokepatch_format.h */
 	struct args about;	      /* lines of modinfo: the level and what goes with it */
 	bool pinned;		      /* addresses of new code or data escape */
 	bool kallsyms_all;	      /* CONFIG_KALLSYMS_ALL */

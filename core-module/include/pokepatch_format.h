@@ -188,7 +188,7 @@ struct pokepatch_image {
 	 * 0: it is not one of those.
 	 */
 	__u32 level;
-	__u32 reserved;
+	__u32 least_level; /* patches of lower levels are revoked by it; 0: none; at most level */
 };
 
 #endif /* POKEPATCH_FORMAT_H */

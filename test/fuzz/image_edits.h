@@ -39,7 +39,7 @@ static const struct image_field image_fields[] = {
 	IMAGE_N(strings_size), IMAGE_N(flags), IMAGE_N(texts_size), IMAGE_N(nr_markers),
 	IMAGE_A(objects), IMAGE_A(symbols), IMAGE_A(funcs), IMAGE_A(relocs), IMAGE_A(callbacks),
 	IMAGE_A(strings), IMAGE_A(texts), IMAGE_A(stubs), IMAGE_N(nr_stubs), IMAGE_N(name),
-	IMAGE_A(markers), IMAGE_N(level), IMAGE_N(reserved),
+	IMAGE_A(markers), IMAGE_N(level), IMAGE_N(least_level),
 	OBJECT_N(name), OBJECT_N(build_id_len), OBJECT_N(build_id), OBJECT_N(reserved),
 	SYMBOL_N(offset), SYMBOL_N(size), SYMBOL_N(object), SYMBOL_N(name), SYMBOL_N(section),
 	SYMBOL_N(pos), SYMBOL_N(flags), SYMBOL_N(reserved),

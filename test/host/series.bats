@@ -181,11 +181,14 @@ for what in info, info["report"], report:
 		run -1 "$program" $arguments x.patch
 		[[ $output == "pokepatch-build: $told"* && $output != *$'\n'* ]]
 	done <<-'END'
-		--level 0|--level wants a number from 1 to 4294967295, not 0
+		--level 0|--level 0 is for --deb without any PATCH
+		--level x|--level wants a number from 0 to 4294967295, not x
 		--level 1 --until 2027-02-29|--until 2027-02-29: not a day
 		--level 1 --until 27-2-1|--until 27-2-1: not a day
 		--level 1 --cve CVE-2026-12345,x|--cve: 'x' is not a CVE number
 		--level 1 --unfixed CVE-2026-1|--unfixed: 'CVE-2026-1' is not a CVE number
+		--level 1 --revoke-below 2|--revoke-below takes no number above --level's
+		--revoke-below 1|--revoke-below takes no number above --level's
 		--cve CVE-2026-1234|--until, --cve and --unfixed need --level
 	END
 }

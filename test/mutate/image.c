@@ -35,7 +35,7 @@ static const struct image_field {
 	IMAGE(texts_size),
 	IMAGE(nr_markers),
 	IMAGE(level),
-	IMAGE(reserved),
+	IMAGE(least_level),
 	FIELD(pokepatch_object, name, objects, nr_objects),
 	FIELD(pokepatch_object, build_id_len, objects, nr_objects),
 	FIELD(pokepatch_object, build_id, objects, nr_objects),

@@ -54,6 +54,35 @@ level() {
 	'
 }
 
+@test "a level revokes lower ones until the next boot, also when it is gone; the core then stays" {
+	with_patches "$top/examples/proc-version.patch"
+	level 1 "$patches/agree-1.patch"
+	level 2 "$patches/agree-2.patch"
+	level 3 "$patches/agree-first.patch" --revoke-below 2
+	guest "${patched[@]}" --expect '^pokepatch: patch level_1 is not switched on: it is of level 1' <<<"$words"'
+		pokepatch load "$(patch_file level-1)"
+		pokepatch load "$(patch_file level-3)"
+		on level_3
+		fails 2 pokepatch load "$(patch_file level-1)"
+		has "the reason" "$(cat /tmp/error)" "refused ?revoked?"
+		on level_3
+		pokepatch load "$(patch_file level-2)"
+		on level_2
+		pokepatch unload level-2
+		fails 2 pokepatch load "$(patch_file level-1)"
+		# One that is loaded already, and one without a level.
+		modprobe pokepatch-level-1
+		fails 2 pokepatch enable level-1
+		pokepatch load "$(patch_file proc-version)"
+		on proc_version
+		rmmod pokepatch_level_1
+		pokepatch unload proc-version
+		if rmmod pokepatch 2>/tmp/error; then die "the core is gone"; fi
+		pokepatch load "$(patch_file level-3)"
+		on level_3
+	'
+}
+
 @test "control: one disabled and then the other enabled, the kernel's own function shows" {
 	with_patches "$patches"/agree-{1,2}.patch
 	guest --timeout 300 "${patched[@]}" --program "$(test_program agree)" -- one-by-one 20 \

@@ -65,7 +65,7 @@ static const struct hostile cases[] = {
 	{ "size-stale", I(size), ADD, -8ULL, "this core knows" },
 	{ "transition", I(transition), SET, 7, "transition 7" },
 	{ "flags", I(flags), SET, 1U << 31, "flags" },
-	{ "image-reserved", I(reserved), SET, 1, "a reserved field" },
+	{ "least-level", I(least_level), SET, 1, "level 0 would revoke levels below 1" },
 	{ "a-marker", I(nr_markers), SET, 1, "table of markers" },
 	{ "most-markers", I(nr_markers), SET, 0xffffffff, "markers" },
 	{ "many-callbacks", I(nr_callbacks), SET, 100000, "table of callbacks" },
