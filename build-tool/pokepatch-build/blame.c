@@ -617,6 +617,8 @@ static void blame_quoted(const struct build *build, const struct error_place *pl
 			blame_removed_around(build, place->file, place->number, word, ret);
 		if (ret->list.count == before)
 			blame_removed_word(build, place->unit, word, ret);
+		if (ret->list.count == before)
+			blame_pasted_word(build, place->unit, word, ret);
 	}
 }
 

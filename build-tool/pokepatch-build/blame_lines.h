@@ -67,4 +67,11 @@ bool blame_types(const struct build *build, const struct refusal *refusal, struc
 /* blame_types_deinit - free what blame_types() has found. */
 void blame_types_deinit(struct blame *blame);
 
+/*
+ * blame_pasted_word - in blame_pasted.c: the commits that removed, from the files that a unit
+ * compiles, the longest word that is a part of a name, as macros paste it.
+ */
+void blame_pasted_word(const struct build *build, const struct unit *unit, const char *name,
+		       struct culprits *ret);
+
 #endif /* POKEPATCH_BLAME_LINES_H */

@@ -248,6 +248,18 @@ for what in info, info["report"], report:
 }
 
 # The line that changes has no name in it; the compiler says where what it disagrees with is declared.
+@test "who removed what a macro pastes a name of, and who only changed another header of the unit" {
+	commit 'sound' kernel/sched/sched.h '$s/$/\n#define PP_SOUND 1/' \
+		$version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "sound"); &/'
+	commit 'removed' kernel/sched/features.h '/^SCHED_FEAT(WA_WEIGHT,/d'
+	commit 'sound, too' kernel/sched/sched.h '$s/$/\n#define PP_SOUND_TOO 1/' \
+		$uptime 's/idle_nsec = 0;/idle_nsec = 5;/'
+	build 0 --leave-out
+	is removed left-out "'static_branch_WA_WEIGHT'"
+	is sound live ''
+	is 'sound, too' live ''
+}
+
 @test "who changed a declaration that callers elsewhere do not fit, and who only changed its file" {
 	commit 'prototype' fs/proc/internal.h 's/^\t\t\t   bool escape);/\t\t\t   bool escape, int more);/'
 	commit 'sound' fs/proc/internal.h '$s/$/\n#define PP_SOUND "sound"/' \
