@@ -24,7 +24,7 @@ endif
 
 all_cflags = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes \
 	-DPOKEPATCH_DATADIR='"$(DATADIR)"' -Ibuild-tool \
-	-Icore-module/include $(CFLAGS) $(sanitize) -MMD -MP
+	-Icore-module/include $(CPPFLAGS) $(CFLAGS) $(sanitize) -MMD -MP
 libraries := -lelf -ldw -ljson-c -lcapstone -lkmod -lcrypto
 
 sources   = $(wildcard build-tool/$(1)/*.c)
@@ -56,7 +56,7 @@ $(out)/bin/pokepatch-as: $(as_o) $(differ_o) $(common_o)
 $(programs):
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 # In a folder for a compiler's -B.  It is run for each unit of a kernel, and loads no libraries.
 $(out)/libexec/as: $(call objects,$(addprefix build-tool/pokepatch-as/,as_main.c move.c)) \
@@ -64,7 +64,7 @@ $(out)/libexec/as: $(call objects,$(addprefix build-tool/pokepatch-as/,as_main.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^
 
 # DATADIR is compiled in: another PREFIX compiles again what was compiled with the last.
 $(out)/datadir: FORCE
@@ -88,25 +88,25 @@ sanitized: $(unit_tests) $(out)/bin/pokepatch-diff
 $(out)/test/section-rules: $(out)/test/pairs/section_rules.o $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 $(out)/test/unit/%: $(out)/test/unit/%.o $(call not_main,$(build_o) $(cli_o) $(as_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries) -lcmocka
 .SECONDARY: $(addsuffix .o,$(unit_tests))
 
 # The differ on every unit of some of the kernel's folders (test/selfcheck/README.md).
 selfcheck_o := $(call objects,$(wildcard test/selfcheck/*.c))
 $(out)/test/selfcheck/selfcheck: $(selfcheck_o) $(call not_main,$(build_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 # Units picked at random against the shipped kernel (test/rebuild/README.md).
 rebuild_o := $(call objects,$(wildcard test/rebuild/*.c) test/selfcheck/inventory.c)
 $(out)/test/rebuild/rebuild: $(rebuild_o) $(call not_main,$(build_o)) $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 
 $(out)/test/unit/test_selfcheck: $(addprefix $(out)/test/selfcheck/,text.o inlining.o)
 
@@ -118,14 +118,14 @@ $(addprefix $(out)/test/unit/test_,history past): $(out)/test/text-history/recor
 replay_o := $(call objects,$(addprefix test/text-history/,replay_main.c replay.c))
 $(out)/test/text-history/replay: $(replay_o) $(history_o) $(differ_o) $(common_o)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 unit-tests: $(out)/test/text-history/replay
 
 # What changes finished modules, to show that the final check notices.
 mutate_o := $(call objects,$(wildcard test/mutate/*.c))
 $(out)/test/mutate/mutate: $(mutate_o) $(proof_o) $(differ_o) $(common_o)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 unit-tests: $(out)/test/mutate/mutate
 
 # The kernel that the tests, the demo and the bench use, for ARCH: KERNEL is a series of test/kernels,
@@ -358,7 +358,7 @@ build/fuzz/fuzz_diff build/fuzz/fuzz_history:
 build/fuzz/history-seeds: $(history_seeds_o) $(history_o) $(differ_o) $(common_o)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(sanitize) -o $@ $^ $(libraries)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(sanitize) -o $@ $^ $(libraries)
 fuzz_programs := $(addprefix build/fuzz/,fuzz_diff fuzz_history fuzz_image history-seeds)
 
 .PHONY: fuzz
