@@ -76,3 +76,27 @@ load repository
 	sed '/^\.Sh NAME/d' "$top/man/pokepatch.8" >"$BATS_TEST_TMPDIR/broken.8"
 	run ! mandoc -T lint -W warning "$BATS_TEST_TMPDIR/broken.8"
 }
+
+@test "history and text: wrong usage, no core, and files that are no histories" {
+	cd "$BATS_TEST_TMPDIR"
+	[ -e /dev/pokepatch_history ] ||
+		fails 1 'there is no /dev/pokepatch_history' "$pokepatch" history
+	fails 1 'too few arguments' "$pokepatch" text
+	fails 1 'exclude each other' "$pokepatch" history --follow --export x
+	fails 1 'leave out --from' "$pokepatch" history --follow --from x
+	fails 1 'leave out --from' "$pokepatch" history --export x --from y
+	fails 1 "unknown clock 'wall'" "$pokepatch" text --clock wall main
+	fails 1 'cannot open' "$pokepatch" text --from missing main
+	: >empty
+	head -c 5000 /dev/urandom >noise
+	printf 'pkphist\x1a' >short
+	{
+		printf 'pkphist\x1a\4\3\2\1\1\0\0\0'
+		head -c 200 /dev/zero
+	} >sum
+	for file in empty noise short; do
+		fails 1 'was not written by' "$pokepatch" history --from $file
+	done
+	fails 1 'it has 216 bytes and should have 0' "$pokepatch" text --from sum main
+	[ ! -e x ]
+}
