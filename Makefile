@@ -414,6 +414,8 @@ vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 
 man_pages := $(wildcard man/*.[1-8])
 unit_dir := $(PREFIX)/lib/systemd/system
+completions := $(wildcard build-tool/completions/*)
+completions_dir := $(PREFIX)/share/bash-completion/completions
 
 .PHONY: install
 install: all ## install to DESTDIR and PREFIX (/usr)
@@ -428,6 +430,8 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' build-tool/pokepatch/pokepatch.service.in \
 		>$(DESTDIR)$(unit_dir)/pokepatch.service
 	chmod 644 $(DESTDIR)$(unit_dir)/pokepatch.service
+	install -d $(DESTDIR)$(completions_dir)
+	install -m 644 $(completions) $(DESTDIR)$(completions_dir)
 	for page in $(man_pages); do section=$${page##*.}; \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$$section/$${page##*/} || exit 1; \
 	done
@@ -440,6 +444,7 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pokepatch
 	rm -f $(DESTDIR)$(unit_dir)/pokepatch.service
 	rm -rf $(DESTDIR)$(DATADIR)
+	rm -f $(addprefix $(DESTDIR)$(completions_dir)/,$(notdir $(completions)))
 	for page in $(man_pages); do \
 		rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 

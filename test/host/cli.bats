@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# pokepatch on this machine: help, and bad input for every command.
+# pokepatch on this machine: help, bad input for every command, and completion.
 
 load repository
 
@@ -99,4 +99,95 @@ load repository
 	done
 	fails 1 'it has 216 bytes and should have 0' "$pokepatch" text --from sum main
 	[ ! -e x ]
+}
+
+# completions WORD... - what bash offers for the last word, one a line, sorted.
+completions() (
+	# shellcheck source=../../build-tool/completions/pokepatch
+	. "$top/build-tool/completions/$1"
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	"$(complete -p "$1" | sed 's/.* -F \([^ ]*\) .*/\1/')"
+	[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort
+)
+
+# help_options COMMAND... - the options in its --help, one a line: "-q", "--quiet", "--core value".
+help_options() {
+	local line
+	local option='^  (-([A-Za-z]), |    )(--[a-z-]+)( [^ ])?'
+	"$top/build/bin/$1" "${@:2}" --help | while IFS= read -r line; do
+		[[ $line =~ $option ]] || continue
+		[ -z "${BASH_REMATCH[2]}" ] || echo "-${BASH_REMATCH[2]}${BASH_REMATCH[4]:+ value}"
+		echo "${BASH_REMATCH[3]}${BASH_REMATCH[4]:+ value}"
+	done
+}
+
+# completes_options COMMAND... - its options are those of --help, and after one with a value comes no option.
+completes_options() {
+	local option has
+	help_options "$@" >"$BATS_TEST_TMPDIR/listed"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/listed")" -ge 2 ] || { echo "$*: --help lists no options" && return 1; }
+	completions "$@" - >"$BATS_TEST_TMPDIR/offered"
+	sed 's/ value$//' "$BATS_TEST_TMPDIR/listed" | sort | diff - "$BATS_TEST_TMPDIR/offered" ||
+		{ echo "$*: --help lists (<), and completion offers (>)" && return 1; }
+	while read -r option has; do
+		completions "$@" "$option" - >"$BATS_TEST_TMPDIR/offered"
+		if [ -n "$has" ]; then
+			run -1 grep -x -- --help "$BATS_TEST_TMPDIR/offered"
+		else
+			grep -qx -- --help "$BATS_TEST_TMPDIR/offered" || { echo "$*: no option after $option" && return 1; }
+		fi
+	done <"$BATS_TEST_TMPDIR/listed"
+}
+
+@test "completion: the options and commands that --help lists, and no others" {
+	local command
+	completions pokepatch '' | grep -v '^-' >"$BATS_TEST_TMPDIR/commands"
+	"$pokepatch" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | sort | diff - "$BATS_TEST_TMPDIR/commands"
+	while read -r command; do
+		completes_options pokepatch "$command"
+	done <"$BATS_TEST_TMPDIR/commands"
+	completes_options pokepatch-diff
+	completes_options pokepatch-build
+}
+
+@test "completion: patches, kernels and files where they belong" {
+	cd "$BATS_TEST_TMPDIR"
+	export POKEPATCH_SYSFS=$PWD/sys XDG_CACHE_HOME=$PWD/cache
+	mkdir -p sys/on_one sys/on_two sys/off_one sys/policy cache/pokepatch/kernels/{1.2.3,1.4.5} folder
+	touch fix.ko fix.patch fix.c fix.txt cache/pokepatch/kernels/1.2.3.lock
+	echo 1 | tee sys/on_one/enabled sys/on_two/enabled >/dev/null
+	echo 0 >sys/off_one/enabled
+	# offers WORDS... -- COMPLETION...
+	offers() {
+		local words=()
+		while [ "$1" != -- ]; do
+			words+=("$1")
+			shift
+		done
+		shift
+		run -0 completions "${words[@]}"
+		[ "${lines[*]}" = "$*" ] || { echo "${words[*]}: offers '${lines[*]}', not '$*'" && return 1; }
+	}
+	offers pokepatch unl -- unload
+	offers pokepatch enable '' -- off_one
+	offers pokepatch disable --timeout 5 '' -- on_one on_two
+	offers pokepatch unload on_t -- on_two
+	offers pokepatch load --replace = -- on_one on_two
+	offers pokepatch load --replace = on_one,o -- on_one,on_one on_one,on_two
+	offers pokepatch load --replace f -- fix.ko folder
+	offers pokepatch load --mode = e -- entry
+	offers pokepatch load fix.ko '' --
+	offers pokepatch info o -- off_one on_one on_two
+	offers pokepatch info ./f -- ./fix.ko ./folder
+	offers pokepatch fetch '' -- 1.2.3 1.4.5
+	offers pokepatch cache r -- remove
+	offers pokepatch cache remove 1.4 -- 1.4.5
+	offers pokepatch history --from fix.t -- fix.txt
+	offers pokepatch-build -k 1.2 -- 1.2.3
+	offers pokepatch-build -k 1.2.3 f -- fix.c fix.patch folder
+	offers pokepatch-build --kbuild f -- folder
+	offers pokepatch-build -n x --transition l -- live
+	offers pokepatch-diff -o f -- folder
+	# A command that is not known.
+	offers pokepatch lode --j --
 }
