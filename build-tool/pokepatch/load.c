@@ -221,7 +221,7 @@ struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *pa
 			const char *modules, char **ret)
 {
 	const char *slash = strrchr(patch, '/');
-	char *paths[3];
+	char *paths[5];
 
 	if (given) {
 		if (!file_exists(given))
@@ -232,6 +232,9 @@ struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *pa
 	paths[0] = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
 	paths[1] = xasprintf("%s/pokepatch/" CORE_FILE, modules);
 	paths[2] = xasprintf("%s/extra/" CORE_FILE, modules);
+	/* Debian's DKMS packs it if the kernel's own modules are packed; libkmod unpacks it. */
+	paths[3] = xasprintf("%s/updates/dkms/" CORE_FILE, modules);
+	paths[4] = xasprintf("%s/updates/dkms/" CORE_FILE ".xz", modules);
 	*ret = first_file(paths, ARRAY_SIZE(paths));
 	if (!*ret && kmod)
 		*ret = lookup_core(kmod);

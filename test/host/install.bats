@@ -105,6 +105,19 @@ install_it() { # FILE [OPTION...]
 	fails 1 "is not installed: there is no" install_it "$BATS_TEST_TMPDIR/patch9.ko"
 	nothing_installed
 
+	echo "== the core that DKMS built, as it is and packed"
+	mkdir -p "$root/lib/modules/$release/updates/dkms"
+	cp "$core" "$root/lib/modules/$release/updates/dkms/"
+	"$pokepatch" install --root "$root" "$BATS_TEST_TMPDIR/alone.ko"
+	cmp "$core" "$folder/pokepatch.ko"
+	"$pokepatch" uninstall --root "$root" -k "$release" proc-version
+	xz "$root/lib/modules/$release/updates/dkms/pokepatch.ko"
+	"$pokepatch" install --root "$root" "$BATS_TEST_TMPDIR/alone.ko"
+	modinfo -F vermagic "$folder/pokepatch.ko" | grep "^$release "
+	"$pokepatch" uninstall --root "$root" -k "$release" proc-version
+	rm -r "$root/lib/modules/$release/updates"
+	nothing_installed
+
 	echo "== systemd has no such unit, or is not there"
 	mv "$root/usr/lib/systemd/system/pokepatch.service" "$BATS_TEST_TMPDIR/unit"
 	run --separate-stderr install_it "$patch"
