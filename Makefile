@@ -410,6 +410,16 @@ vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)$(with_kernel) test/vm/vm shell
 
+# ---- packages ----
+
+.PHONY: setup-deb
+setup-deb:
+	$(Q)test/setup --deb
+
+.PHONY: deb
+deb: setup-deb ## build Debian packages of what is committed into build/deb/
+	$(Q)V=$(V) debian/make-deb
+
 # ---- install ---------------------------------------------------------------
 
 man_pages := $(wildcard man/*.[1-8])
