@@ -420,6 +420,11 @@ setup-deb:
 deb: setup-deb ## build Debian packages of what is committed into build/deb/
 	$(Q)V=$(V) debian/make-deb
 
+.PHONY: packages
+packages: setup ## build the packages thrice, compare, and install and purge them in a clean Debian
+	$(Q)$(MAKE) --no-print-directory all kernel core
+	$(Q)bats test/host/packages.bats
+
 # ---- install ---------------------------------------------------------------
 
 man_pages := $(wildcard man/*.[1-8])

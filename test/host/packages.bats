@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # helpers.bash sets top
+# The Debian packages (debian/): they are built on this machine and in a clean Debian, lintian judges them,
+# two builds are compared, and they are installed, upgraded, removed and purged in a clean Debian.
+#
+# A clean Debian is a folder that mmdebstrap makes, below packages/ in the cache.  What runs there runs
+# chrooted, without a network, on top of an overlay in memory, so that the folder stays as it is.
+
+load ../vm/helpers
+
+suite=bookworm # whatever this machine has: the kernel's headers want its compiler
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+
+setup() {
+	shared=$BATS_FILE_TMPDIR/shared # /shared in the clean Debian
+	mkdir -p "$shared"
+	version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")
+}
+
+# ---- a clean Debian ---------------------------------------------------------
+
+# sources - its package sources, from this machine's own mirrors.
+sources() {
+	apt-get indextargets --format '$(ORIGIN)/$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
+		awk -v suite=$suite '$1 == "Debian/Debian" && !debian++ { print "deb", $2, suite, "main" }
+			$1 == "Debian/Debian-Security" && !security++ { print "deb", $2, suite "-security main" }'
+}
+
+# state FOLDER - all that is in it, to be compared later.
+state() {
+	"${as_root[@]}" find "$1" -printf '%P %y %m %u %g %s %T@ %l\n' | sort
+}
+
+# debian NAME DEPENDENCIES - print the folder with a Debian in which these are installed, as in a field
+# Depends.  It is made if there is none, or if it is not as it was when it was made.  apt's own user cannot
+# read a home folder.
+debian() {
+	local folder
+	folder=$cache/packages/$1-$(printf '%s\n' $suite "$2" | sha256sum | cut -c 1-12)
+	mkdir -p "$cache/packages"
+	(
+		flock 9
+		[ -s "$folder.state" ] && state "$folder" 2>/dev/null | cmp -s - "$folder.state" && exit
+		say "making a Debian of $suite: $1" || :
+		"${as_root[@]}" rm -rf "$cache/packages/$1-"*
+		"${as_root[@]}" env DEPENDENCIES="$2" TMPDIR="${TMPDIR:-/tmp}" mmdebstrap --quiet --variant=minbase \
+			--aptopt='APT::Sandbox::User "root"' \
+			--customize-hook='chroot "$1" apt-get -q -y --no-install-recommends satisfy "$DEPENDENCIES"' \
+			$suite "$folder" - < <(sources) >"$folder.log" 2>&1 9>&- || {
+			cat "$folder.log" >&2
+			exit 1
+		}
+		state "$folder" >"$folder.new"
+		mv "$folder.new" "$folder.state"
+	) 9>"$cache/packages/$1.lock" || return 1
+	echo "$folder"
+}
+
+# Functions for the scripts there, which begin with: eval "$functions"
+functions='
+	# files - all that there is, but for what dpkg and the like keep about every package.
+	files() {
+		find / \( -path /proc -o -path /dev -o -path /sys -o -path /shared -o -path /tmp -o -path "${XDG_CACHE_HOME%/*}" \
+			-o -path /var/log -o -path "/var/lib/dpkg/*-old" -o -path /var/cache/ldconfig \) -prune \
+			-o -printf "%p %y %m %u %l\n" | sort
+	}
+	# same WHAT - nothing has come or gone since "files >/tmp/before".
+	same() {
+		files | diff /tmp/before - || { echo "$1: left behind (>) or missing (<)"; exit 1; }
+	}
+	dpkg() { command dpkg "$@" 2>&1 </dev/null | tee /tmp/said; }
+	said() { grep -qF -- "$1" /tmp/said || { echo "dpkg did not say: $1"; exit 1; }; }
+'
+
+# inside FOLDER [ARGUMENT...] - run the script from standard input as root in that Debian.  The cache is where
+# it is on this machine.
+inside() {
+	local mounts=$BATS_TEST_TMPDIR/mounts
+	mkdir -p "$mounts"
+	"${as_root[@]}" unshare --mount --pid --net --fork --kill-child bash -c '
+		set -e
+		mount --make-rprivate /
+		mount -t tmpfs -o mode=755 tmpfs "$2"
+		over() { # WHAT WHERE NAME
+			mkdir -p "$mounts/$3/upper" "$mounts/$3/work" "$2"
+			mount -t overlay -o "lowerdir=$1,upperdir=$mounts/$3/upper,workdir=$mounts/$3/work" overlay "$2"
+		}
+		mounts=$2 root=$2/root
+		over "$1" "$root" debian
+		over "$4" "$root/$4" cache
+		mkdir "$root/shared"
+		mount --bind "$3" "$root/shared"
+		mount -t proc proc "$root/proc"
+		exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 \
+			XDG_CACHE_HOME="${4%/*}" functions="$5" DEBIAN_FRONTEND=noninteractive bash -eu -o pipefail -s "${@:6}"' \
+		- "$1" "$mounts" "$shared" "$cache" "$functions" "${@:2}"
+}
+
+# depends PACKAGE... - what they depend on, but for one another.
+depends() {
+	local package
+	for package; do
+		dpkg-deb -f "$shared/$package"_*.deb Depends
+	done | tr ',' '\n' | sed 's/^ *//' | grep -v -e '^pokepatch' -e '^$' | sort -u | paste -sd ,
+}
+
+# ---- building ---------------------------------------------------------------
+
+# committed - a repository, $tree, of what is in this one and not ignored.
+committed() {
+	tree=$BATS_FILE_TMPDIR/tree
+	[ ! -d "$tree" ] || return 0
+	mkdir "$tree"
+	(cd "$top" && git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null |
+		tar -c -T - | tar -x -C "$tree")
+	git -C "$tree" init -q
+	git -C "$tree" add -A
+	git -C "$tree" -c user.name=test -c user.email=test@example.org commit -q -m all
+}
+
+@test "make deb builds what is committed, whatever else is in the tree, and leaves the tree alone" {
+	local name
+	committed
+	cd "$tree"
+	echo '#error not committed' >>build-tool/common/error.h
+	touch debian/not-committed
+	git status --porcelain >"$BATS_TEST_TMPDIR/before"
+	make deb ARCH=arm64 PREFIX=/opt CFLAGS=-Wrong >"$BATS_TEST_TMPDIR/said"
+	cat "$BATS_TEST_TMPDIR/said"
+	grep -q "changes that are not committed are not in the packages" "$BATS_TEST_TMPDIR/said"
+	git status --porcelain | diff "$BATS_TEST_TMPDIR/before" -
+	run -0 find build -mindepth 1 -maxdepth 1 ! -name deb
+	[ -z "$output" ]
+	run -0 find build/deb -type d
+	[ "$output" = build/deb ]
+	for name in pokepatch pokepatch-build pokepatch-dkms pokepatch-doc; do
+		[ "$(grep -c "  DEB      build/deb/${name}_${version}_.*deb" "$BATS_TEST_TMPDIR/said")" -eq 1 ]
+	done
+	grep -qF "POKEPATCH_VERSION \"$version\"" build-tool/common/version.h
+
+	echo "== lintian"
+	lintian --allow-root --fail-on error,warning build/deb/*.changes
+	[ -z "$(git ls-files '*lintian-overrides*')" ]
+
+	echo "== the flags of dpkg-buildflags reach the compiler and the linker"
+	grep -E '^[a-z0-9_-]*cc .* -c -o ' build/deb/build.log >"$BATS_TEST_TMPDIR/compiled"
+	grep -E '^[a-z0-9_-]*cc .* -o build/(bin|libexec)/' build/deb/build.log >"$BATS_TEST_TMPDIR/linked"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/compiled")" -gt 100 ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/linked")" -eq 5 ]
+	run -1 grep -v -e '-D_FORTIFY_SOURCE=2.*-fstack-protector-strong' "$BATS_TEST_TMPDIR/compiled"
+	run -1 grep -v -e '-Wl,-z,relro -Wl,-z,now' "$BATS_TEST_TMPDIR/linked"
+
+	echo "== another build takes the place of the first, and one that fails leaves it"
+	cp -r build/deb "$BATS_TEST_TMPDIR/first"
+	echo garbage >>debian/control
+	git -c user.name=test -c user.email=test@example.org commit -q -m broken debian/control
+	run --separate-stderr make deb
+	[ "$status" -ne 0 ]
+	[[ $stderr == *"make deb: dpkg-buildpackage failed; its last lines are above"* ]]
+	rm build/deb/build.log "$BATS_TEST_TMPDIR/first/build.log"
+	diff -r "$BATS_TEST_TMPDIR/first" build/deb
+	git reset -q --hard HEAD^
+	cp -r build/deb "$shared/here"
+}
+
+@test "debian/copyright says of each file what the file says" {
+	cd "$top"
+	local file licence glob says i
+	local globs=() licences=()
+	while read -r glob says; do
+		globs+=("$glob") licences+=("$says")
+	done < <(awk '/^Files:/ { sub(/^Files: */, ""); on = 1; n = 0 } /^[A-Z][a-z-]*:/ && !/^Files/ { on = 0 }
+		on && NF { names[n++] = $1 }
+		/^License:/ { for (i = 0; i < n; i++) print names[i], $2; n = 0 }' debian/copyright)
+	[ ${#globs[@]} -ge 8 ]
+	git ls-files --cached --others --exclude-standard | xargs -d '\n' grep -aosHm 1 'SPDX-License-Identifier: GPL[^ *]*' |
+		sed 's/:SPDX-License-Identifier: / /' >"$BATS_TEST_TMPDIR/files"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/files")" -gt 900 ]
+	while read -r file licence; do
+		for i in "${!globs[@]}"; do
+			# shellcheck disable=SC2053 # it is a pattern
+			[[ $file != ${globs[i]} ]] || says=${licences[i]}
+		done
+		[ "$licence" = "$says" ] || echo "$file: $licence, and debian/copyright says $says"
+	done <"$BATS_TEST_TMPDIR/files" >"$BATS_TEST_TMPDIR/differ"
+	cat "$BATS_TEST_TMPDIR/differ"
+	[ ! -s "$BATS_TEST_TMPDIR/differ" ]
+}
+
+# made_with BUILDINFO - the packages with which they were built, and their versions.
+made_with() {
+	sed -n '/^Installed-Build-Depends:/,/^[A-Z]/s/^ \([^,]*\),\?$/\1/p' "$1" | sort
+}
+
+# build_there FOLDER - build them in the clean Debian, in that folder, into /shared/FOLDER.
+build_there() {
+	inside "$root" "$1" "$version" <<'END'
+		mkdir -p "/home/somebody/$1"
+		cd "/home/somebody/$1"
+		umask 002
+		dpkg-source -x "/shared/here/pokepatch_$2.dsc" >/dev/null
+		chown -R 1234:1234 .
+		cd "pokepatch-$2"
+		export TZ=EAST-14 LC_ALL=C HOME=/nonexistent
+		setpriv --reuid 1234 --regid 1234 --clear-groups dpkg-buildpackage -us -uc -b -j"$(nproc)" >/tmp/log 2>&1 ||
+			{ tail -n 30 /tmp/log; exit 1; }
+		mkdir "/shared/$1"
+		cp ../*.deb ../*.buildinfo "/shared/$1/"
+		chmod -R a+rwX "/shared/$1"
+END
+}
+
+@test "a clean Debian builds them; another folder, user, mask, time and time zone make no difference" {
+	local root file other=here what=
+	[ -e "$shared/here/pokepatch_$version.dsc" ]
+	root=$(debian builder "build-essential, $(awk '/^[A-Z]/ { on = 0 } on; /^Build-Depends:/ { on = 1 }' \
+		"$top/debian/control" | tr -d '\n')")
+	build_there clean
+	[ "$(find "$shared/clean" -name '*.deb' | wc -l)" -eq 6 ]
+	cp "$shared/clean"/*.deb "$shared/"
+	# Other headers change debug information, and with it the build ids of the same code.
+	if cmp -s <(made_with "$shared/here"/*.buildinfo) <(made_with "$shared/clean"/*.buildinfo); then
+		:
+	elif [ "${POKEPATCH_CHECK:-}" = short ]; then
+		say "this machine has other packages than a clean Debian: only what is not compiled is compared"
+		what=_all
+	else
+		say "this machine has other packages than a clean Debian: a second build there"
+		other=another/folder
+		mkdir "$shared/another"
+		build_there $other
+	fi
+	for file in "$shared/clean"/*"$what".deb; do
+		cmp "$file" "$shared/$other/${file##*/}" || {
+			diff <(dpkg-deb -c "$file") <(dpkg-deb -c "$shared/$other/${file##*/}")
+			return 1
+		}
+	done
+}
+
+# ---- installing -------------------------------------------------------------
+
+# built - the packages are in $shared; make the same of a higher version, in $shared/higher.
+built() {
+	local file tree=$BATS_TEST_TMPDIR/tree higher=$BATS_TEST_TMPDIR/higher
+	[ -e "$shared/pokepatch_${version}_$(dpkg --print-architecture).deb" ] || {
+		echo "the tests above have not built the packages"
+		return 1
+	}
+	[ ! -d "$shared/higher" ] || return 0
+	mkdir "$higher"
+	for file in "$shared"/pokepatch*_"$version"_*.deb; do
+		[[ $file != *-dbgsym_* ]] || continue
+		rm -rf "$tree"
+		dpkg-deb -R "$file" "$tree"
+		sed -i -e "s/^Version: .*/&+1/" -e "s/(= $version)/(= $version+1)/" "$tree/DEBIAN/control"
+		if [ -d "$tree/usr/src" ]; then
+			mv "$tree/usr/src/pokepatch-$version" "$tree/usr/src/pokepatch-$version+1"
+			sed -i "s/^\(DKMS\|PACKAGE\)_VERSION=.*$version/&+1/" "$tree/DEBIAN"/p* "$tree/usr/src/"*/dkms.conf
+			sed -i "s|usr/src/pokepatch-$version|&+1|" "$tree/DEBIAN/md5sums"
+		fi
+		dpkg-deb --root-owner-group -b "$tree" "$higher" >/dev/null
+	done
+	mv "$higher" "$shared/"
+	cp -r "$top/debian/tests" "$shared/"
+}
+
+@test "pokepatch: installed, upgraded, removed, purged; without a compiler" {
+	local root patch
+	built
+	patch=$(patch_module "$top/examples/proc-version.patch")
+	cp "$patch" "$(core_module)" "$shared/"
+	root=$(debian runtime "systemd, $(depends pokepatch pokepatch-doc)")
+	inside "$root" "$version" "$(kernel_release)" <<'END'
+		eval "$functions"
+		version=$1 release=$2 unit=/etc/systemd/system/sysinit.target.wants/pokepatch.service
+		for program in cc gcc make ld as; do
+			! command -v $program || { echo "its dependencies bring $program"; exit 1; }
+		done
+		folder=/lib/modules/$release/pokepatch
+		mkdir -p "/lib/modules/$release"
+		files >/tmp/before
+
+		echo "== installed: the programs run, and nothing is enabled"
+		dpkg -i /shared/pokepatch_"$version"_*.deb /shared/pokepatch-doc_*.deb
+		pokepatch version | grep "^pokepatch: *$version\$"
+		pokepatch info /shared/pokepatch-proc-version.ko >/dev/null
+		[ ! -L $unit ]
+		while read -r _ _ file _; do
+			[ -e "$file" ] || { echo "doc-base names $file, which is not there"; exit 1; }
+		done < <(sed -n 's/^Files:/x x/p' /usr/share/doc-base/*pokepatch*)
+		bash -c '. /usr/share/bash-completion/completions/pokepatch; complete -p pokepatch'
+		pokepatch install /shared/pokepatch-proc-version.ko
+		[ -L $unit ]
+
+		echo "== upgraded: what is installed at boot stays so"
+		helper=/var/lib/systemd/deb-systemd-helper-enabled # knows on an upgrade which units are enabled
+		files | grep -v $helper >/tmp/installed
+		dpkg -i /shared/higher/pokepatch_*.deb /shared/higher/pokepatch-doc_*.deb
+		files | grep -v $helper | diff /tmp/installed -
+
+		echo "== removed: patches stay, loaded and installed, and dpkg says so"
+		mkdir -p /sys/kernel/pokepatch/proc_version
+		echo 1 >/sys/kernel/pokepatch/proc_version/enabled
+		dpkg -r pokepatch pokepatch-doc
+		said "patch 'proc_version' stays loaded until the next boot"
+		said "the patches in /lib/modules/*/pokepatch stay"
+		[ "$(cat /sys/kernel/pokepatch/proc_version/enabled)" = 1 ]
+		[ -e "$folder/pokepatch-proc-version.ko" ]
+		[ ! -e /usr/sbin/pokepatch ]
+
+		echo "== installed again: as before; a unit that was disabled stays so"
+		dpkg -i /shared/higher/pokepatch_*.deb
+		[ "$(systemctl is-enabled pokepatch.service)" = enabled ]
+		pokepatch uninstall -k "$release" proc-version
+		dpkg -i /shared/higher/pokepatch_*.deb
+		[ ! -L $unit ]
+		pokepatch install /shared/pokepatch-proc-version.ko
+
+		echo "== purged: nothing is left, but what others put beside it"
+		touch "$folder/notes"
+		dpkg --purge pokepatch pokepatch-doc
+		said "removing the patches in /lib/modules/*/pokepatch"
+		[ "$(ls "$folder")" = notes ]
+		rm -r "$folder"
+		same pokepatch
+
+		echo "== purged at once, and what was never used"
+		dpkg -i /shared/pokepatch_"$version"_*.deb
+		dpkg --purge pokepatch
+		same pokepatch
+END
+}
+
+@test "pokepatch-build: a patch is made with what it depends on; installed, upgraded, removed" {
+	local root patch
+	built
+	patch=$(patch_module "$top/examples/proc-version.patch")
+	cp "$(example_patch proc-version)" "$shared/proc-version.patch"
+	root=$(debian tool "$(depends pokepatch pokepatch-build)")
+	inside "$root" "$version" "$(kernel_release)" "${POKEPATCH_CHECK:-all}" <<'END'
+		eval "$functions"
+		version=$1 release=$2 kernel=$XDG_CACHE_HOME/pokepatch/kernels/$2
+		files >/tmp/before
+		dpkg -i /shared/pokepatch_"$version"_*.deb /shared/pokepatch-build_"$version"_*.deb
+		# Where the time is short, the tree that this machine has prepared is there.
+		[ "$3" = short ] || rm -rf "$kernel"/tree-*
+		rm -rf "$kernel"/core-*
+		pokepatch-build -k "$release" -n proc-version -o /shared/made.ko /shared/proc-version.patch
+		mkdir /tmp/programs
+		AUTOPKGTEST_TMP=/tmp/programs sh /shared/tests/programs
+		bash -c '. /usr/share/bash-completion/completions/pokepatch-build; complete -p pokepatch-build'
+		files >/tmp/installed
+		dpkg -i /shared/higher/pokepatch{,-build}_*.deb
+		files | diff /tmp/installed -
+		dpkg -r pokepatch-build
+		dpkg --purge pokepatch pokepatch-build
+		same pokepatch-build
+END
+	cmp "$shared/made.ko" "$patch"
+}
+
+@test "pokepatch-dkms: the core is built and found; installed, upgraded, removed, purged" {
+	local root
+	built
+	cp "$(patch_module "$top/examples/proc-version.patch")" "$shared/"
+	root=$(debian dkms "$(depends pokepatch pokepatch-dkms)")
+	inside "$root" "$version" "$(kernel_release)" <<'END'
+		eval "$functions"
+		version=$1 release=$2 kernel=$XDG_CACHE_HOME/pokepatch/kernels/$2
+		headers=$kernel/headers/usr/src/linux-headers-$release
+		core=/lib/modules/$release/updates/dkms/pokepatch.ko
+		mkdir -p "/lib/modules/$release"
+		ln -s "$headers" "/lib/modules/$release/build"
+		depmod "$release"
+		files >/tmp/before
+
+		echo "== installed: the core is built, and found"
+		dpkg -i /shared/pokepatch_"$version"_*.deb /shared/pokepatch-dkms_"$version"_*.deb
+		dkms status | grep "^pokepatch/$version, $release, .*: installed$"
+		modinfo -F vermagic "$core" | grep "^$release "
+		modprobe -S "$release" -n -v pokepatch | grep -F "$core"
+		mkdir /tmp/alone
+		cp /shared/pokepatch-proc-version.ko /tmp/alone/
+		pokepatch install --no-unit /tmp/alone/pokepatch-proc-version.ko
+		cmp "$core" "/lib/modules/$release/pokepatch/pokepatch.ko"
+		pokepatch uninstall --no-unit -k "$release" proc-version
+		cp "$core" /shared/dkms-core.ko
+		sh /shared/tests/core-module
+
+		echo "== upgraded: the core of the new version takes the place of the old one"
+		dpkg -i /shared/higher/pokepatch{,-dkms}_*.deb
+		[ "$(dkms status | grep -c pokepatch)" -eq 1 ]
+		dkms status | grep "^pokepatch/$version+1, $release, .*: installed$"
+		[ -e "$core" ]
+		[ ! -e "/usr/src/pokepatch-$version" ]
+
+		echo "== removed and purged"
+		dpkg -r pokepatch-dkms
+		[ ! -e "$core" ]
+		dpkg --purge pokepatch pokepatch-dkms
+		same pokepatch-dkms
+
+		echo "== a kernel for which the core cannot be built is no error"
+		# Others lie beside them, by relative names.
+		changed=${headers%/*}/changed
+		cp -rs "$headers" "$changed"
+		rm "$changed/.config"
+		ln -sfn "$changed" "/lib/modules/$release/build"
+		for change in '/CONFIG_KPROBES=/d' '/CONFIG_KALLSYMS_ALL/d'; do
+			sed "$change" "$headers/.config" >"$changed/.config"
+			dpkg -i /shared/pokepatch-dkms_"$version"_*.deb
+			[ ! -e "$core" ]
+			dpkg --purge pokepatch-dkms
+		done
+		echo "== its vmlinux has the symbols that it does not list"
+		mkdir -p /usr/lib/debug/boot
+		ln -s "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release" /usr/lib/debug/boot/
+		dpkg -i /shared/pokepatch-dkms_"$version"_*.deb
+		[ -e "$core" ]
+		grep -q NEEDED /var/lib/dkms/pokepatch/"$version/$release"/*/log/make.log
+		dpkg --purge pokepatch-dkms
+		rm -r /usr/lib/debug
+		ln -sfn "$headers" "/lib/modules/$release/build"
+		same pokepatch-dkms
+END
+	# Patches that were built elsewhere fit: its exports have the versions that those ask for.
+	versions() {
+		objcopy -O binary -j __kcrctab_gpl --set-section-flags __kcrctab_gpl=alloc "$1" "$2"
+		[ -s "$2" ]
+	}
+	versions "$shared/dkms-core.ko" "$BATS_TEST_TMPDIR/dkms"
+	versions "$(core_module)" "$BATS_TEST_TMPDIR/own"
+	cmp "$BATS_TEST_TMPDIR/dkms" "$BATS_TEST_TMPDIR/own"
+}
+
+@test "a clean Debian that is damaged or was never finished is made again" {
+	local made
+	cache=$BATS_TEST_TMPDIR/cache as_root=()
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	cat >"$BATS_TEST_TMPDIR/bin/mmdebstrap" <<-'END'
+		#!/bin/bash
+		echo made >>"$(dirname "$0")/times"
+		folder=${*: -2:1}
+		mkdir -p "$folder/bin"
+		echo one >"$folder/bin/one"
+		[ -z "$FAILS" ] || exit 1
+		echo two >"$folder/bin/two"
+	END
+	chmod +x "$BATS_TEST_TMPDIR/bin/mmdebstrap"
+	# made_times NUMBER - asking for it gives a whole one, and it has been made so often.
+	made_times() {
+		made=$(PATH=$BATS_TEST_TMPDIR/bin:$PATH debian x "a, b")
+		[ "$(cat "$made/bin/one" "$made/bin/two")" = $'one\ntwo' ]
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/bin/times")" -eq "$1" ]
+	}
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH FAILS=yes run -1 debian x "a, b"
+	made_times 2
+	made_times 2
+	truncate -s 1 "$made/bin/two"
+	made_times 3
+	rm "$made/bin/one"
+	made_times 4
+	echo more >"$made/bin/three"
+	made_times 5
+	rm "$made.state"
+	made_times 6
+}
