@@ -23,6 +23,9 @@
 	"configure | abort-upgrade | abort-remove | abort-deconfigure) ;;\n"                       \
 	"*) exit 0 ;;\n"                                                                           \
 	"esac\n"
+/* The unit loads the patch at each boot of its kernel. */
+#define ENABLE_UNIT                                                                                \
+	"! command -v systemctl >/dev/null || systemctl --quiet enable pokepatch.service || :\n"
 #define UNLOAD_LEVELS                                                                              \
 	"for level in /sys/kernel/pokepatch/*/level; do\n"                                         \
 	"	[ -e \"$level\" ] && [ \"$(cat \"$level\")\" != 0 ] || continue\n"           \
@@ -35,7 +38,7 @@
 static const char postinst[] =
 	"#!/bin/sh\n"
 	"# Switch to this level, if its kernel runs.\n"
-	"set -e\n" ONLY_CONFIGURE ONLY_ITS_KERNEL
+	"set -e\n" ONLY_CONFIGURE ENABLE_UNIT ONLY_ITS_KERNEL
 	"pokepatch load --retry 60000 '/usr/lib/modules/@RELEASE@/livepatch/pokepatch-@NAME@.ko' ||\n"
 	"	[ $? -eq 3 ] ||\n"
 	"	echo 'linux-livepatch-@RELEASE@: see pokepatch status' >&2\n"
