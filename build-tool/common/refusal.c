@@ -27,6 +27,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "file-deleted", "a source file is deleted", false },
 	{ "file-renamed", "a source file is renamed", false },
 	{ "file-unknown", "a file of a kind that pokepatch does not understand changed", true },
+	{ "force-ignored", "kpatch would switch a function that tasks are in, and pokepatch does not (a warning)", false },
 	{ "function-inlined", "other functions have inlined copies of one that is to return at once", true },
 	{ "function-not-marked", "pokepatch cannot put markers into a function", false },
 	{ "init-changed", "code or data that is used only at initialisation changed", true },

@@ -18,6 +18,48 @@ static void refuse_note(struct selection *selection, const char *text, const cha
 		     "the source says '%s': %s", text, why);
 }
 
+/*
+ * Macros of kpatch that pokepatch has no meaning for, from kpatch-macros.h: "MACRO FILE:LINE
+ * FUNCTION".  Without KPATCH_FORCE_UNSAFE the patch is as safe as any other, so that is a warning.
+ */
+static const struct kpatch_macro {
+	const char *name;
+	const char *code; /* of the warning; NULL: it is refused */
+	const char *text; /* what pokepatch does, and what to do */
+} kpatch_macros[] = {
+	{ "KPATCH_FORCE_UNSAFE", "force-ignored",
+	  "is not followed: pokepatch does not switch a function while tasks are in it; if some "
+	  "always are, use 'pokepatch enable --evict' or build with --transition live" },
+	{ "KPATCH_LOAD_HOOK", NULL,
+	  "would run while all CPUs are stopped, when pokepatch calls nothing; use "
+	  "KPATCH_PRE_PATCH_CALLBACK or KPATCH_POST_PATCH_CALLBACK" },
+	{ "KPATCH_UNLOAD_HOOK", NULL,
+	  "would run while all CPUs are stopped, when pokepatch calls nothing; use "
+	  "KPATCH_PRE_UNPATCH_CALLBACK or KPATCH_POST_UNPATCH_CALLBACK" },
+};
+
+static void read_kpatch_note(struct selection *selection, const char *text)
+{
+	char *copy _free_ = xstrdup(text), *rest = copy;
+	const char *name = strsep(&rest, " "), *place = strsep(&rest, " ");
+
+	for (size_t i = 0; rest && i < ARRAY_SIZE(kpatch_macros); i++) {
+		const struct kpatch_macro *macro = &kpatch_macros[i];
+
+		if (strcmp(macro->name, name))
+			continue;
+		if (macro->code)
+			refusals_warn(selection->refusals, macro->code, place, rest, "%s(%s) %s",
+				      name, rest, macro->text);
+		else
+			refusals_add(selection->refusals, "note-unknown", place, rest, "%s(%s) %s",
+				     name, rest, macro->text);
+		return;
+	}
+	refuse_note(selection, text,
+		    "this version does not know it; use the macros of its own kpatch-macros.h");
+}
+
 static void read_note(struct author *author, struct selection *selection, const char *text)
 {
 	const char *space = strchr(text, ' ');
@@ -28,6 +70,10 @@ static void read_note(struct author *author, struct selection *selection, const 
 		if (error)
 			refuse_note(selection, text, error->text);
 		error_destroy(error);
+		return;
+	}
+	if (has_prefix(text, "kpatch ")) {
+		read_kpatch_note(selection, space + 1);
 		return;
 	}
 	for (size_t i = 0; space && i < ARRAY_SIZE(words); i++) {
