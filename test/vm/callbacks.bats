@@ -325,3 +325,41 @@ words=$(words callbacks)
 		rmmod pokepatch
 	'
 }
+
+# kpatch's name NULL means vmlinux, and its object has no name of the patch.
+@test "the callbacks of a diff for kpatch, which builds as it is" {
+	sed -E -e 's/<pokepatch_patch.h>/"kpatch-macros.h"/' \
+		-e 's/const struct pokepatch_parent \*/patch_object */' \
+		-e 's/POKEPATCH_(PRE|POST)_(PATCH|UNPATCH)\(/KPATCH_\1_\2_CALLBACK(/' \
+		-e 's/parent->module/parent->mod/g; s/parent->name/parent->name ?: "vmlinux"/' \
+		-e 's/parent->patch,/"kpatch_callbacks",/' \
+		"$(for_kernel "$patches/callbacks.patch")" >"$BATS_TEST_TMPDIR/kpatch-callbacks.patch"
+	# The second user of one name: kernels with livepatch have it, others get it.
+	sed -i 's/(patch_object \*parent)$/(struct klp_object *parent)/' "$BATS_TEST_TMPDIR/kpatch-callbacks.patch"
+	[ "$(grep -c 'KPATCH_.*_CALLBACK(' "$BATS_TEST_TMPDIR/kpatch-callbacks.patch")" -eq 12 ]
+	run -1 grep -i pokepatch_p "$BATS_TEST_TMPDIR/kpatch-callbacks.patch"
+	with_patches "$BATS_TEST_TMPDIR/kpatch-callbacks.patch"
+	guest "${patched[@]}" --module dummy <<<"$words"'
+		id=kpatch_callbacks
+		modprobe pokepatch-kpatch-callbacks
+		enabled $id 1
+		calls "enabled" "$id pre-patch of vmlinux, old" "$id post-patch of vmlinux, new"
+		modprobe dummy
+		same mtu "$(mtu dummy0)" 1234
+		calls "a parent comes" "$id pre-patch of dummy, dummy coming" \
+			"$id post-patch of dummy, dummy coming"
+		enabled $id 0
+		calls "disabled" "$id pre-unpatch of dummy, dummy live" \
+			"$id pre-unpatch of vmlinux, new" \
+			"$id post-unpatch of dummy, dummy live" \
+			"$id post-unpatch of vmlinux, old"
+		fail_with -2012
+		switch_fails 1 "Cannot allocate memory"
+		calls "the second fails" "$id pre-patch of vmlinux, old" \
+			"$id pre-patch of dummy, dummy live" "$id post-unpatch of vmlinux, old"
+		fail_with -1999
+		switch_fails 1 "Invalid argument"
+		calls "no error number" "$id pre-patch of vmlinux, old"
+		rmmod pokepatch_kpatch_callbacks dummy pokepatch
+	'
+}

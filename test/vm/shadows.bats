@@ -92,3 +92,76 @@ stats() {
 		has "the log" "$(dmesg)" "pokepatch: [1-3] shadow variables that patches left behind are freed"
 	'
 }
+
+# kpatch_diff - a diff as authors write it for kpatch; __do_sys_newuname() has no entry.
+kpatch_diff() {
+	cat <<-'END'
+		diff -Nupr src.orig/kernel/sys.c src/kernel/sys.c
+		--- src.orig/kernel/sys.c	2023-01-12 11:20:06.597707083 -0500
+		+++ src/kernel/sys.c	2023-01-12 11:20:38.032893465 -0500
+		@@ -1281,12 +1281,44 @@ static int override_release(char __user
+		 	return ret;
+		 }
+		 
+		-SYSCALL_DEFINE1(newuname, struct new_utsname __user *, name)
+		+#include "kpatch-syscall.h"
+		+
+		+#define CALLS 7
+		+
+		+/* In a variable that has a number, and in one that has a name, as in old diffs. */
+		+static void count_calls(struct new_utsname *name)
+		+{
+		+	int *numbered = klp_shadow_get(&uts_sem, CALLS);
+		+	int *named = kpatch_shadow_get(&uts_sem, "calls");
+		+
+		+	if (!numbered)
+		+		numbered = klp_shadow_alloc(&uts_sem, CALLS, sizeof(int), GFP_KERNEL, NULL, NULL);
+		+	if (!named)
+		+		named = kpatch_shadow_alloc(&uts_sem, "calls", sizeof(int), GFP_KERNEL);
+		+	if (numbered && named)
+		+		snprintf(name->nodename, sizeof(name->nodename), "kpatch-%d-%d",
+		+			 ++*numbered, *named += 2);
+		+}
+		+
+		+static void calls_end(void *obj, void *data)
+		+{
+		+	KPATCH_PRINTK(KERN_INFO "%s: %d calls\n", obj == &uts_sem ? "kpatch" : "wrong", *(int *)data);
+		+}
+		+
+		+static void forget_calls(patch_object *obj)
+		+{
+		+	klp_shadow_free_all(CALLS, calls_end);
+		+	kpatch_shadow_free(&uts_sem, "calls");
+		+}
+		+KPATCH_POST_UNPATCH_CALLBACK(forget_calls);
+		+
+		+KPATCH_SYSCALL_DEFINE1(newuname, struct new_utsname __user *, name)
+		 {
+		 	struct new_utsname tmp;
+		 
+		 	down_read(&uts_sem);
+		 	memcpy(&tmp, utsname(), sizeof(tmp));
+		 	up_read(&uts_sem);
+		+	count_calls(&tmp);
+		 	if (copy_to_user(name, &tmp, sizeof(tmp)))
+		 		return -EFAULT;
+	END
+}
+
+@test "a diff for kpatch, as it is: its macros for a system call, and its shadow variables" {
+	kpatch_diff >"$BATS_TEST_TMPDIR/kpatch-uname.patch"
+	with_patches "$BATS_TEST_TMPDIR/kpatch-uname.patch"
+	guest "${patched[@]}" <<<'
+		own=$(uname -n)
+		pokepatch load "$(patch_file kpatch-uname)"
+		for _round in 1 2; do
+			dmesg -c >/dev/null
+			same "the first" "$(uname -n)" kpatch-1-2
+			same "the second" "$(uname -n)" kpatch-2-4
+			pokepatch disable kpatch-uname
+			same "unpatched" "$(uname -n)" "$own"
+			has "the log" "$(dmesg)" "kpatch: 2 calls"
+			pokepatch enable kpatch-uname
+		done
+	'
+}
