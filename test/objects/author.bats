@@ -112,6 +112,34 @@ changes() {
 	warned "allow-unused nobody" "allow-unused same"
 }
 
+@test "notes of macros for kpatch" {
+	with_header <<-'END'
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		POKEPATCH_NOTE_("kpatch KPATCH_FORCE_UNSAFE fs/f.c:7 f");
+		#endif
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	diff_objects orig.o patched.o
+	carries "f changed"
+	warned "force-ignored f"
+	grep -q '^fs/f.c:7: warning \[force-ignored\]: KPATCH_FORCE_UNSAFE(f) is not followed: ' "$errors"
+	with_header <<-'END'
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		POKEPATCH_NOTE_("kpatch KPATCH_LOAD_HOOK fs/f.c:8 f");
+		POKEPATCH_NOTE_("kpatch KPATCH_OTHER fs/f.c:9 f");
+		POKEPATCH_NOTE_("kpatch KPATCH_FORCE_UNSAFE fs/f.c:9");
+		POKEPATCH_NOTE_("kpatch ");
+		#endif
+		int f(int x) { return x + OLD(1) NEW(2); }
+	END
+	diff_objects orig.o patched.o
+	refused "note-unknown KPATCH_FORCE_UNSAFE fs/f.c:9" "note-unknown KPATCH_OTHER fs/f.c:9 f" \
+		"note-unknown f" "note-unknown "
+	grep -q '^fs/f.c:8: refused \[note-unknown\]: KPATCH_LOAD_HOOK(f) would run while all CPUs are stopped' "$errors"
+}
+
 # callbacks_are "KIND FUNCTION"...
 callbacks_are() {
 	same "the callbacks" "$(jq -r '.callbacks[] | .kind + " " + .function' "$report" | LC_ALL=C sort)" \
