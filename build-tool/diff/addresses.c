@@ -11,6 +11,7 @@
 #include "diff/constants.h"
 #include "diff/externals.h"
 #include "diff/pads.h"
+#include "object/names.h"
 
 /* How each field of an atom's code uses an address (OPERAND_*); a field of data holds its value. */
 struct operands {
@@ -103,6 +104,23 @@ static bool is_copied(const struct atom *atom)
 	       (atom->class == ATOM_PRIVATE && !atom->section->rule->keep_name);
 }
 
+/*
+ * A lock class key that has bytes: of a kernel with lockdep, which knows locks by the address and
+ * reads it for as long as a lock is there.  The patch's copy has to outlive them.
+ */
+static bool is_lock_class(const struct atom *atom)
+{
+	static const char *const names[] = {"__key", "__srcu_key"};
+	const struct source_name name = source_name_of(atom->name);
+
+	if (atom->class != ATOM_PRIVATE || atom->end <= atom->start)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == name.length && !memcmp(names[i], name.text, name.length))
+			return true;
+	return false;
+}
+
 /* Whether only another unit of this patch can define an undefined symbol. */
 static struct error *is_new_elsewhere(struct selection *selection, const struct symbol *symbol,
 				      bool *ret)
@@ -134,7 +152,7 @@ static struct error *judge_escape(struct selection *selection, const struct atom
 			note_escape(selection, reference->symbol->name);
 		return NULL;
 	}
-	if (is_new_thing(selection, atom) && atom != from &&
+	if ((is_new_thing(selection, atom) || is_lock_class(atom)) && atom != from &&
 	    !is_static_key_or_call(selection, from) && !is_label(reference))
 		note_escape(selection, atom->name);
 	/*

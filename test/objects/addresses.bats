@@ -391,3 +391,24 @@ arm64_counting() {
 	warned "address-escapes result"
 }
 @test "arm64: variables that are counted in" { each_compiler arm64 arm64_counting; }
+
+# Lockdep knows a lock by the address of its class's key.  Without lockdep keys are empty.
+lock_class() {
+	compare <<-END
+		struct lock_class_key { $1 };
+		void init_lock(int *lock, struct lock_class_key *key);
+		void make(int *lock)
+		{
+			static struct lock_class_key __key;
+			init_lock(lock, &__key);
+			*lock = OLD(1) NEW(2);
+		}
+	END
+	carries "make changed"
+}
+@test "the key of a lock's class escapes if it has bytes: the kernel keeps it for longer than the patch" {
+	lock_class 'char bytes[8];'
+	warned "address-escapes __key.0"
+	lock_class ''
+	warned
+}
