@@ -187,7 +187,9 @@ held != "" {
 		next
 	}
 	if (in_report && is_report_detail(text)) {
-		body = body text "\n"
+		# The modules that are loaded are in every report.
+		if (text !~ /^Modules linked in:/)
+			body = body text "\n"
 		if (in_report == 1)
 			in_report = 2
 		next
