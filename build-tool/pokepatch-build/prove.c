@@ -49,6 +49,7 @@ static void add_parent(struct proof_input *input, const struct parent *parent)
 static struct error *fill_input(struct build *build, struct proof_input *input)
 {
 	const struct comparison *comparison = build->comparison;
+	struct args about = {0};
 	char *config _free_ = NULL;
 
 	TRY(file_read(build->files.config, &config, NULL));
@@ -69,7 +70,10 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		.least_level = build->options.least_level,
 		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
 	};
-	about_lines(build, &input->about);
+	about_lines(build, &about);
+	for (size_t i = 0; i < about.count; i++)
+		*vec_push(&input->about) = xstrdup(about.list[i]);
+	args_deinit(&about);
 	add_parent(input, comparison->vmlinux);
 	for (size_t i = 0; i < comparison->modules.count; i++)
 		add_parent(input, comparison->modules.list[i]);

@@ -36,7 +36,9 @@ void proof_input_deinit(struct proof_input *input)
 		free(input->parents.list[i].path);
 	}
 	vec_deinit(&input->parents);
-	args_deinit(&input->about);
+	for (size_t i = 0; i < input->about.count; i++)
+		free(input->about.list[i]);
+	vec_deinit(&input->about);
 	free(input->name);
 	free(input->release);
 	free(input->source);
@@ -176,7 +178,7 @@ static bool read_line(struct proof_input *input, const char *key, const char *va
 		return true;
 	}
 	if (!strcmp(key, "about")) {
-		args_add(&input->about, value);
+		*vec_push(&input->about) = xstrdup(value);
 		return true;
 	}
 	if (read_field(input, fields, ARRAY_SIZE(fields), key, value) ||

@@ -12,7 +12,6 @@
 #ifndef POKEPATCH_PROOF_H
 #define POKEPATCH_PROOF_H
 
-#include "common/args.h"
 #include "common/util.h"
 
 struct symtab; /* proof_symtab.h */
@@ -50,7 +49,7 @@ struct proof_input {
 	char *common;		      /* object of scripts/module-common.c; NULL: none */
 	uint32_t mode, transition;    /* as in pokepatch_format.h */
 	uint32_t level, least_level;  /* as in pokepatch_format.h */
-	struct args about;	      /* lines of modinfo: the level and what goes with it */
+	VEC(char *) about;	      /* lines of modinfo: the level and what goes with it */
 	bool pinned;		      /* addresses of new code or data escape */
 	bool kallsyms_all;	      /* CONFIG_KALLSYMS_ALL */
 	VEC(struct proof_unit) units;
