@@ -2,6 +2,7 @@
 /* The guard against crash loops; see crash_guard.h. */
 #include "pokepatch/crash_guard.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include "pokepatch/patch_sysfs.h"
 
 #define SETTLE_SECONDS 60
+#define NOTE_PREFIX "pending-" /* and the patch's name */
 
 static const char *state_folder(void)
 {
@@ -27,10 +29,14 @@ static char *state_path(const char *name)
 	return xasprintf("%s/%s", state_folder(), name);
 }
 
-/* A file's text, or NULL if there is none. */
-static char *read_state(const char *name)
+static char *note_path(const char *patch)
 {
-	_free_ char *path = state_path(name);
+	return xasprintf("%s/" NOTE_PREFIX "%s", state_folder(), patch);
+}
+
+/* A file's text, or NULL if there is none. */
+static char *read_text(const char *path)
+{
 	char *text = NULL;
 	struct error *error = file_read(path, &text, NULL);
 
@@ -38,30 +44,34 @@ static char *read_state(const char *name)
 	return error ? NULL : text;
 }
 
-static void remove_state(const char *name)
+/* Concurrent loads and their settle() processes change the same files; the lock is the folder. */
+static struct error *lock_state(int *ret)
 {
-	_free_ char *path = state_path(name);
-
-	unlink(path);
+	*ret = open(state_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*ret < 0 || flock(*ret, LOCK_EX))
+		return error_errno("cannot lock '%s'", state_folder());
+	return NULL;
 }
 
-/* Others here are other loads, and processes that remove notes.  -1: there is no folder. */
-static int lock_state(void)
+/*
+ * A crash may come at once, so a file must be on the disk, with its name: file_write() syncs the
+ * file alone.
+ */
+static struct error *write_durably(int folder, const char *path, const char *text)
 {
-	const int fd = open(state_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0)
-		flock(fd, LOCK_EX);
-	return fd;
+	TRY(file_write(path, text, strlen(text)));
+	if (fsync(folder))
+		return error_errno("cannot sync '%s'", state_folder());
+	return NULL;
 }
 
-/* What names a patch in both files: "BUILD-ID NAME". */
+/* How both kinds of files name a patch: "BUILD-ID NAME". */
 static char *identity(const struct patch_file *file)
 {
 	return xasprintf("%s %s\n", file->build_id ?: "-", file->name);
 }
 
-/* `pending` has three lines: the boot's id, the patch's identity, and which load it is. */
+/* A note has three lines: the boot's id, the patch's identity, and which load it is. */
 static struct error *make_note(const struct patch_file *file, char **ret)
 {
 	_free_ char *boot = NULL, *patch = identity(file);
@@ -74,56 +84,81 @@ static struct error *make_note(const struct patch_file *file, char **ret)
 	return NULL;
 }
 
-/* If another boot has left a note, its patch is the one with which the machine went down. */
-static struct error *judge_pending(const char *note)
+/* If another boot has left this note, the machine went down with its patch: add it to `crashed`. */
+static struct error *judge_note(int folder, const char *path, const char *current)
 {
-	_free_ char *pending = read_state("pending");
-	_free_ char *path = state_path("crashed");
-	const size_t boot = strcspn(note, "\n") + 1;
-	const char *patch = pending ? strchr(pending, '\n') : NULL;
+	_free_ char *note = read_text(path), *crashed = state_path("crashed");
+	_free_ char *before = read_text(crashed), *text = NULL;
+	const size_t boot = strcspn(current, "\n") + 1;
+	const char *patch = note ? strchr(note, '\n') : NULL;
 
-	if (!patch || !strncmp(pending, note, boot))
+	if (!patch || !strncmp(note, current, boot))
 		return NULL;
-	TRY(file_write(path, patch + 1, strcspn(patch + 1, "\n") + 1));
-	remove_state("pending");
+	text = xasprintf("%s%.*s", before ?: "", (int)strcspn(patch + 1, "\n") + 1, patch + 1);
+	TRY(write_durably(folder, crashed, text));
+	unlink(path);
 	return NULL;
+}
+
+static struct error *judge_notes(int folder, const char *current)
+{
+	DIR *dir = opendir(state_folder());
+	struct error *error = NULL;
+	struct dirent *entry;
+
+	if (!dir)
+		return error_errno("cannot read '%s'", state_folder());
+	while (!error && (entry = readdir(dir))) {
+		_free_ char *path = state_path(entry->d_name);
+
+		if (has_prefix(entry->d_name, NOTE_PREFIX))
+			error = judge_note(folder, path, current);
+	}
+	closedir(dir);
+	return error;
 }
 
 static struct error *refuse_crashed(const struct patch_file *file)
 {
-	_free_ char *crashed = read_state("crashed"), *patch = identity(file);
+	_free_ char *path = state_path("crashed"), *patch = identity(file);
+	_free_ char *crashed = read_text(path);
+	const size_t length = strlen(patch);
 
-	if (!crashed || strcmp(crashed, patch))
-		return NULL;
-	return error_new(STATUS_REFUSED,
-			 "patch '%s': refused [crashed]: the machine went down less than a minute "
-			 "after it had been switched on; load another level, or remove %s/crashed "
-			 "to try again",
-			 file->name, state_folder());
+	for (const char *p = crashed; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
+		if (!strncmp(p, patch, length))
+			return error_new(STATUS_REFUSED,
+					 "patch '%s': refused [crashed]: the machine went down less "
+					 "than a minute after it had been switched on; load another "
+					 "level, or remove %s to try again",
+					 file->name, path);
+	return NULL;
 }
 
 struct error *crash_guard_begin(const struct patch_file *file)
 {
-	_free_ char *note = NULL, *path = state_path("pending");
+	_free_ char *note = NULL, *path = note_path(file->name);
 	struct error *error;
 	int lock;
 
 	TRY(make_note(file, &note));
 	TRY(make_dirs(state_folder()));
-	lock = lock_state();
-	error = judge_pending(note);
+	error = lock_state(&lock);
+	if (!error)
+		error = judge_notes(lock, note);
 	if (!error)
 		error = refuse_crashed(file);
 	if (!error)
-		error = file_write(path, note, strlen(note));
+		error = write_durably(lock, path, note);
 	if (lock >= 0)
 		close(lock);
 	return error;
 }
 
-void crash_guard_failed(void)
+void crash_guard_failed(const char *name)
 {
-	remove_state("pending");
+	_free_ char *path = note_path(name);
+
+	unlink(path);
 }
 
 static volatile sig_atomic_t asked_to_end;
@@ -134,61 +169,87 @@ static void note_signal(int number)
 	asked_to_end = 1;
 }
 
-/*
- * Remove the note when the patch has been on for a minute, is gone, or the machine is shut down,
- * unless a later load has replaced it.
- */
-static void settle(const char *note, const char *name)
+/* Is the note still our load's, or gone?  A later load of the patch has a process of its own. */
+static bool is_ours(const char *path, const char *note)
 {
-	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
-	unsigned int seconds = 0;
-	bool ours = true;
+	_free_ char *now = read_text(path);
+
+	return !now || !strcmp(now, note);
+}
+
+/* Write the note while the patch is on, and remove it while tasks are in the way. */
+static void put_note(const char *path, const char *note, bool on)
+{
+	struct error *error;
 	int lock;
 
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &(struct sigaction){.sa_handler = note_signal}, NULL);
-	while (ours && !asked_to_end && seconds < SETTLE_SECONDS && sysfs_patch_exists(name)) {
-		_free_ char *now = read_state("pending");
-
-		ours = now && !strcmp(now, note);
-		seconds += sysfs_patch_enabled(name);
-		sleep(1);
+	error = lock_state(&lock);
+	if (!error && is_ours(path, note)) {
+		if (on)
+			error = write_durably(lock, path, note);
+		else
+			unlink(path);
 	}
-	lock = lock_state();
-	_free_ char *now = read_state("pending");
-	if (now && !strcmp(now, note))
-		remove_state("pending");
+	error_destroy(error);
 	if (lock >= 0)
 		close(lock);
 }
 
+/*
+ * Remove the note when the patch has been on for a minute, is gone, or the machine is shut down.
+ * While the core waits to try again, perhaps for days, the patch is not to blame for a crash.
+ */
+static void settle(const char *path, const char *note, const char *name)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+	unsigned int seconds = 0;
+	bool noted = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &(struct sigaction){.sa_handler = note_signal}, NULL);
+	while (!asked_to_end && seconds < SETTLE_SECONDS && sysfs_patch_exists(name) &&
+	       is_ours(path, note)) {
+		const bool on = sysfs_patch_enabled(name);
+
+		if (on != noted)
+			put_note(path, note, on);
+		noted = on;
+		seconds += on;
+		sleep(1);
+	}
+	put_note(path, note, false);
+}
+
 void crash_guard_succeeded(const char *name)
 {
-	_free_ char *note = read_state("pending");
+	_free_ char *path = note_path(name), *note = read_text(path);
 	pid_t child = note ? fork() : -1;
 
-	/* Without that process the note stays: the patch would not be loaded at the next boot. */
+	/* Without that process the note would stay, and the next boot would not load the patch. */
 	if (note && child < 0)
-		remove_state("pending");
+		unlink(path);
 	if (child > 0)
 		waitpid(child, NULL, 0);
 	if (child)
 		return;
 	/* A reader of our output, such as a pipe, must not wait for this one. */
 	setsid();
-	if (fork())
+	child = fork();
+	if (child < 0)
+		unlink(path);
+	if (child)
 		_exit(0);
 	if (chdir("/"))
-		_exit(1);
+		child = 0; /* then our folder cannot be unmounted meanwhile */
 	close_range(0, ~0U, 0);
-	settle(note, name);
+	settle(path, note, name);
 	_exit(0);
 }
 
-char *crash_guard_crashed(void)
+bool crash_guard_is_crashed(const struct patch_file *file)
 {
-	_free_ char *crashed = read_state("crashed");
-	const char *name = crashed ? strchr(crashed, ' ') : NULL;
+	struct error *error = refuse_crashed(file);
 
-	return name ? xstrndup(name + 1, strcspn(name + 1, "\n")) : NULL;
+	error_destroy(error);
+	return error != NULL;
 }

@@ -77,9 +77,11 @@ struct error *installed_files(const char *folder, char ***ret, size_t *ret_count
 	return NULL;
 }
 
+/* The folders of a release with patches, in the order in which they are loaded. */
+static const char *const folders[] = {"livepatch", "pokepatch"};
+
 struct error *installed_for(const char *release, char ***ret, size_t *ret_count)
 {
-	static const char *const folders[] = {"livepatch", "pokepatch"};
 	struct args all = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
@@ -123,9 +125,12 @@ static bool anything_installed(const char *root)
 	bool found = false;
 
 	while (dir && !found && (entry = readdir(dir))) {
-		_free_ char *folder = xasprintf("%s/%s/pokepatch", modules, entry->d_name);
+		for (size_t i = 0; i < ARRAY_SIZE(folders) && entry->d_name[0] != '.'; i++) {
+			_free_ char *folder =
+				xasprintf("%s/%s/%s", modules, entry->d_name, folders[i]);
 
-		found = entry->d_name[0] != '.' && has_patches(folder);
+			found |= has_patches(folder);
+		}
 	}
 	if (dir)
 		closedir(dir);

@@ -386,12 +386,32 @@ static void remove_levels(struct kmod_ctx *kmod, const struct args *levels)
 	}
 }
 
+/*
+ * End what the core still tries for other levels: a switch that succeeds later would replace the
+ * level that the user wants now.
+ */
+static struct error *end_retries(const char *name)
+{
+	_kmod_ struct kmod_ctx *kmod = NULL;
+	struct args levels = {0};
+	struct error *error = sysfs_other_levels(name, false, &levels);
+
+	for (size_t i = 0; !error && i < levels.count; i++)
+		error = sysfs_switch(levels.list[i], false);
+	if (!error)
+		error = quiet_kmod_new(&kmod);
+	if (!error)
+		remove_levels(kmod, &levels);
+	args_deinit(&levels);
+	return error;
+}
+
 /* A patch with a level is cumulative: it replaces the one of another level, if that is on. */
 static struct error *switch_on_level(struct cli_call *call, struct kmod_ctx *kmod, const char *name)
 {
 	struct args levels = {0};
 	struct buffer names = {0};
-	struct error *error = sysfs_other_levels(name, &levels);
+	struct error *error = sysfs_other_levels(name, true, &levels);
 
 	for (size_t i = 0; i < levels.count; i++)
 		buffer_printf(&names, "%s%s", i ? "," : "", levels.list[i]);
@@ -473,6 +493,8 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	TRY(patch_file_check_kernel(file, release));
 	if (sysfs_patch_exists(file->name))
 		TRY(patch_check_loaded(file));
+	if (guarded && geteuid() == 0)
+		TRY(end_retries(file->name));
 	if (sysfs_patch_enabled(file->name))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
 				 file->name);
@@ -482,7 +504,7 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 		TRY(crash_guard_begin(file));
 	error = load_disabled(call, file, release);
 	if (guarded && error && !sysfs_patch_retries(file->name))
-		crash_guard_failed();
+		crash_guard_failed(file->name);
 	else if (guarded)
 		crash_guard_succeeded(file->name);
 	return error;

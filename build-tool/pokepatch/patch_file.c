@@ -578,8 +578,8 @@ static void add_level(json_object *patch, const struct patch_file *file)
 		return;
 	json_add_number(patch, "level", strtoll(level, NULL, 10));
 	if (patch_file_modinfo(file, "pokepatch_revokes_below"))
-		json_add_text(patch, "revokes_below",
-			      patch_file_modinfo(file, "pokepatch_revokes_below"));
+		json_add_number(patch, "revokes_below",
+				strtoll(patch_file_modinfo(file, "pokepatch_revokes_below"), NULL, 10));
 	json_add_text(patch, "until", patch_file_modinfo(file, "pokepatch_until"));
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		const char *p = patch_file_modinfo(file, lists[i].key) ?: "";

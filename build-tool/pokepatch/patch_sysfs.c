@@ -575,16 +575,19 @@ struct error *sysfs_patches(json_object **ret)
 	return error;
 }
 
-struct error *sysfs_other_levels(const char *name, struct args *ret)
+struct error *sysfs_other_levels(const char *name, bool on, struct args *ret)
 {
 	_free_ char *folder = sysfs_path("kernel/pokepatch");
 	char **names = NULL;
 	size_t count = 0;
 
+	if (!sysfs_core_loaded())
+		return NULL;
 	TRY(list_folders(folder, &names, &count));
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) && sysfs_patch_level(names[i]) &&
-		    sysfs_patch_enabled(names[i]))
+		    sysfs_patch_enabled(names[i]) == on &&
+		    (on || sysfs_patch_retries(names[i])))
 			args_add(ret, names[i]);
 	strings_free(names);
 	return NULL;

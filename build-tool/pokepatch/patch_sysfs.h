@@ -44,8 +44,11 @@ char *sysfs_patch_state(const char *name);
  * is not loaded.
  */
 unsigned int sysfs_patch_level(const char *name);
-/* sysfs_other_levels - add the names of the patches with a level that are on, but for @name. */
-struct error *sysfs_other_levels(const char *name, struct args *ret);
+/*
+ * sysfs_other_levels - add the names of other patches than @name that have a level.
+ * @on: those that are on, or else those that are off and that the core tries to switch on
+ */
+struct error *sysfs_other_levels(const char *name, bool on, struct args *ret);
 
 /*
  * sysfs_set_time - set a time of a patch, a decimal number of milliseconds: "timeout_ms", how long

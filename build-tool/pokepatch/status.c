@@ -29,10 +29,28 @@ static long days_until(const char *date)
 	return (long)(timegm(&day) / (24 * 60 * 60) - time(NULL) / (24 * 60 * 60));
 }
 
+/* The state of the patch of a file; the name alone could be that of another build. */
+static char *state_of(const struct patch_file *file)
+{
+	char *state = sysfs_patch_state(file->name);
+	struct error *error = state ? patch_check_loaded(file) : NULL;
+
+	if (error) {
+		free(state);
+		state = xstrdup("another build is loaded");
+	} else if (!sysfs_patch_enabled(file->name) && crash_guard_is_crashed(file)) {
+		free(state);
+		state = xstrdup("crashed");
+	}
+	error_destroy(error);
+	return state ?: xstrdup("not loaded");
+}
+
 /* What a file of a cumulative patch says, and the state of the patch; NULL: it has no level. */
 static json_object *read_level(const char *path)
 {
 	static const char *const members[] = {"name", "level", "until", "cve", "unfixed"};
+	_free_ char *state = NULL;
 	_json_ json_object *info = NULL;
 	json_object *ret = NULL, *member = NULL;
 	struct patch_file file;
@@ -40,6 +58,7 @@ static json_object *read_level(const char *path)
 
 	if (!error) {
 		error = patch_file_json(&file, &info);
+		state = state_of(&file);
 		patch_file_deinit(&file);
 	}
 	/* The list of what is installed names a damaged file too. */
@@ -53,6 +72,7 @@ static json_object *read_level(const char *path)
 	}
 	if (json_text(ret, "until"))
 		json_add_number(ret, "days_left", days_until(json_text(ret, "until")));
+	json_add_text(ret, "state", state);
 	return ret;
 }
 
@@ -67,13 +87,6 @@ static struct error *read_livepatch(const char *release, json_object **ret)
 	for (size_t i = 0; i < count && !*ret; i++)
 		*ret = read_level(paths[i]);
 	strings_free(paths);
-	if (*ret) {
-		const char *name = json_text(*ret, "name");
-		_free_ char *crashed = crash_guard_crashed(), *state = sysfs_patch_state(name);
-		const bool down = crashed && !strcmp(crashed, name) && !sysfs_patch_enabled(name);
-
-		json_add_text(*ret, "state", down ? "crashed" : state ?: "not loaded");
-	}
 	return NULL;
 }
 
@@ -192,13 +205,16 @@ struct error *cli_status(struct cli_call *call)
 	_json_ json_object *rows = NULL;
 	_free_ char *core = sysfs_core_version(), *release = NULL;
 
-	TRY(running_release(&release));
-	TRY(read_livepatch(release, &livepatch));
 	json_add_text(status, "core", core);
-	if (livepatch)
-		json_object_object_add(status, "livepatch", livepatch);
 	json_object_object_add(status, "patches", patches);
 	json_object_object_add(status, "installed", installed);
+	if (!!cli_value(call, "json") + !!cli_value(call, "metrics") + !!cli_value(call, "vex") > 1)
+		return error_new(STATUS_FAILED,
+				 "--json, --metrics and --vex exclude each other: give one of them");
+	TRY(running_release(&release));
+	TRY(read_livepatch(release, &livepatch));
+	if (livepatch)
+		json_object_object_add(status, "livepatch", livepatch);
 	TRY(sysfs_patches(&rows));
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		const char *name = json_text(json_object_array_get_idx(rows, i), "name");

@@ -29,7 +29,7 @@ unit_command() {
 @test "what is installed is loaded at boot, in the order of installing" {
 	local command
 	command=$(unit_command)
-	[ "$command" = "pokepatch load --installed" ]
+	[ "$command" = "pokepatch load --installed --retry 60000" ]
 	with_patches "$top/examples/proc-version.patch" "$patches"/agree-{1,2}.patch
 	# shellcheck disable=SC2086 # several words
 	guest "${patched[@]}" -- $command <<<"$words"'
@@ -181,6 +181,16 @@ boots() { # HOW - wait until the boot is over, which must end so
 		unpatched
 		pokepatch install --core pokepatch.ko pokepatch-proc-version.ko
 		same "is it enabled" "$(systemctl is-enabled pokepatch.service)" enabled
+		# It is also needed for the patch of a package.
+		cp -r /lib/modules/$(uname -r)/pokepatch /lib/modules/$(uname -r)/livepatch
+		pokepatch uninstall proc-version
+		same "is it enabled" "$(systemctl is-enabled pokepatch.service)" enabled
+		systemctl start pokepatch.service
+		patched
+		systemctl stop pokepatch.service
+		pokepatch unload proc-version
+		rm -r /lib/modules/$(uname -r)/livepatch
+		pokepatch install --core pokepatch.ko pokepatch-proc-version.ko
 		unpatched
 		systemctl start pokepatch.service
 		patched
@@ -223,15 +233,16 @@ boots() { # HOW - wait until the boot is over, which must end so
 }
 
 # package LEVEL [OPTION...] [PATCH] - make the package of a level for the kernel that the tests run on, and add
-# what is in it to $packed, the options of a guest that has it in /packages/LEVEL.
+# what is in it to $packed, the options of a guest that has it in /packages/LEVEL, or /packages/$as.
 package() {
-	local level=$1 folder=$BATS_TEST_TMPDIR/$1 file
+	local level=$1 as=${as:-$1} file
+	local folder=$BATS_TEST_TMPDIR/$as
 	shift
 	mkdir "$folder"
 	"$top/build/bin/pokepatch-build" -q -k "$(kernel_release)" --deb --level "$level" -o "$folder/p.deb" "$@"
 	dpkg-deb -R "$folder/p.deb" "$folder/unpacked"
 	while read -r file; do
-		packed+=(--file "$folder/unpacked/$file:/packages/$level/$file")
+		packed+=(--file "$folder/unpacked/$file:/packages/$as/$file")
 	done < <(cd "$folder/unpacked" && find DEBIAN usr/lib -type f)
 }
 
@@ -242,6 +253,8 @@ package() {
 	package 0 --until 2100-01-01
 	package 1 --cve CVE-2026-1111 --unfixed CVE-2026-3333 --until 2020-02-29 "$(for_kernel "$patches/agree-1.patch")"
 	package 3 --cve CVE-2026-1111,CVE-2026-3333 "$(for_kernel "$patches/agree-2.patch")"
+	as=other package 3 --cve CVE-2026-5555 "$(for_kernel "$patches/agree-1.patch")"
+	package 5 "$(for_kernel "$patches/sleepers.patch")"
 	# shellcheck disable=SC2046 # several words
 	guest "${patched[@]}" "${packed[@]}" --timeout 400 -- $(unit_command) <<<"$words"'
 		place=/lib/modules/$(uname -r)/livepatch
@@ -303,6 +316,12 @@ package() {
 		dpkg 3
 		same versions "$(versions)" 222
 
+		echo "== another build of level 3, which cannot be loaded beside it"
+		dpkg other
+		same versions "$(versions)" 222
+		status_is 2 "livepatch: level 3, another build is loaded" "fixes: CVE-2026-5555" \
+			"level_3: enabled" "installed: level_3"
+
 		echo "== back to 1, and to 0"
 		dpkg 1
 		same versions "$(versions)" 111
@@ -327,14 +346,17 @@ package() {
 		same versions "$(versions)" 222
 
 		echo "== the note of a boot, which a minute of life removes"
-		grep -q "$(cat /proc/sys/kernel/random/boot_id)" $guard/pending
-		grep -q level_3 $guard/pending
-		until_true 120 [ ! -e $guard/pending ]
+		note=$guard/pending-level_3
+		grep -q "$(cat /proc/sys/kernel/random/boot_id)" $note
+		grep -q level_3 $note
+		sleep 40
+		[ -e $note ] || die "the note did not stay for a minute"
+		until_true 120 [ ! -e $note ]
 		pokepatch unload level-3
 
 		echo "== as if the machine had gone down within that minute"
 		dpkg 3
-		sed -i 1s/./x/ $guard/pending
+		sed -i 1s/./x/ $note
 		boot "$@"
 		same "status" $_status 2
 		has "the reason" "$(cat /tmp/error)" "refused ?crashed?: the machine went down"
@@ -343,6 +365,8 @@ package() {
 		status_is 2 "livepatch: level 3, crashed" "fixes: CVE-2026-1111,CVE-2026-3333" "installed: level_3"
 		dpkg 3
 		same versions "$(versions)" ""
+		grep -q "^[0-9a-f]* level_3$" $guard/crashed
+		[ ! -e $note ] || die "the note of the crash stays"
 		# Another level is loaded, and this one when it is allowed.
 		dpkg 1
 		same versions "$(versions)" 111
@@ -350,5 +374,27 @@ package() {
 		dpkg 3
 		same versions "$(versions)" 222
 		dpkg 0
+
+		echo "== tasks are in the way: the core tries again, for the level that was installed last"
+		dpkg 5
+		echo 1001 >/proc/sys/kernel/panic
+		cat /proc/version &
+		until_true 10 asleep_in $! version_proc_show
+		dpkg 1
+		same "state of level 1" "$(file level-1 state)" blocked
+		same "is it tried again" "$(file level-1 retry_ms)" 60000
+		[ ! -e $guard/pending-level_1 ] || until_true 10 [ ! -e $guard/pending-level_1 ]
+		dpkg 3
+		[ ! -e $pokepatch/level_1 ] || die "the core still tries level 1"
+		same "state of level 3" "$(file level-3 state)" blocked
+		dpkg 5
+		[ ! -e $pokepatch/level_3 ] || die "the core still tries level 3"
+		same "state of level 5" "$(file level-5 state)" enabled
+		# And the last one is on when it can be.
+		dpkg 3
+		same "state of level 3" "$(file level-3 state)" blocked
+		echo 0 >/proc/sys/kernel/panic
+		until_true 90 grep -qx 1 "$(sysfs level-3 enabled)"
+		same versions "$(versions)" 222
 	'
 }
