@@ -300,6 +300,9 @@ static struct error *check_level(const struct build_options *options)
 
 	if (options->deb && !options->level_given)
 		return usage("--deb needs --level", NULL);
+	/* No two modules have one name: an upgrade loads the next level before this one goes. */
+	if (options->deb && options->name)
+		return usage("--deb names the patch by its level; leave out --name", NULL);
 	if (options->level_given && !options->level && (!options->deb || patched))
 		return usage("--level 0 is for --deb without any PATCH", NULL);
 	if (!options->level_given && (options->until || options->cves.count || options->unfixed.count))

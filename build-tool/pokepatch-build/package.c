@@ -14,8 +14,8 @@
 
 /*
  * The maintainer scripts; @RELEASE@ is the kernel's release, @NAME@ the patch's name.  They never
- * fail: what cannot be switched now is told, the core tries again each minute, and the next boot
- * loads it.
+ * fail.  If tasks are in the way of a switch, the script prints a line, and the core tries again
+ * each minute.
  */
 #define ONLY_ITS_KERNEL "[ \"$(uname -r)\" = '@RELEASE@' ] || exit 0\n"
 #define ONLY_CONFIGURE                                                                             \
@@ -23,14 +23,20 @@
 	"configure | abort-upgrade | abort-remove | abort-deconfigure) ;;\n"                       \
 	"*) exit 0 ;;\n"                                                                           \
 	"esac\n"
-/* The unit loads the patch at each boot of its kernel. */
+/*
+ * The unit loads the patch at each boot of its kernel.  After the first level it stays as the
+ * administrator wants it.
+ */
 #define ENABLE_UNIT                                                                                \
-	"! command -v systemctl >/dev/null || systemctl --quiet enable pokepatch.service || :\n"
+	"case ${2:-0} in\n"                                                                        \
+	"0) ! command -v systemctl >/dev/null || systemctl --quiet enable pokepatch.service || : ;;\n" \
+	"esac\n"
 #define UNLOAD_LEVELS                                                                              \
 	"for level in /sys/kernel/pokepatch/*/level; do\n"                                         \
 	"	[ -e \"$level\" ] && [ \"$(cat \"$level\")\" != 0 ] || continue\n"           \
 	"	name=${level%/level}\n"                                                            \
 	"	name=${name##*/}\n"                                                                \
+	"	echo 60000 >\"${level%/level}/retry_ms\" || :\n"                                  \
 	"	pokepatch unload \"$name\" ||\n"                                                 \
 	"		echo \"linux-livepatch-@RELEASE@: patch $name is not unloaded\" >&2\n"   \
 	"done\n"
@@ -197,7 +203,7 @@ static struct error *choose_date(struct package *package)
 	return NULL;
 }
 
-/* The one who stands for the package, as for other tools of Debian (dch(1)); of the caller. */
+/* The maintainer, from the variables that dch(1) reads; the caller frees it. */
 static char *maintainer(void)
 {
 	const char *name = getenv("DEBFULLNAME"), *mail = getenv("DEBEMAIL");

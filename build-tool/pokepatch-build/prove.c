@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
@@ -159,7 +160,13 @@ static struct error *write_signed_core(struct build *build)
 
 struct error *write_module(struct build *build)
 {
-	if (build->options.sign && !build->options.deb)
-		TRY(write_signed_core(build));
-	return build->options.deb ? package_write(build) : file_copy(build->ko, build->output);
+	struct error *error = build->options.deb ? package_write(build)
+						 : file_copy(build->ko, build->output);
+
+	if (!error && build->options.sign && !build->options.deb) {
+		error = write_signed_core(build);
+		if (error)
+			unlink(build->output);
+	}
+	return error;
 }

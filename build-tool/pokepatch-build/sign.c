@@ -80,7 +80,7 @@ struct error *sign_module(const struct build *build, const char *path)
 	struct error *error = NULL;
 
 	TRY(proc_run(argv, &(struct proc_options){0}, &result));
-	/* It tells several lines, of OpenSSL. */
+	/* sign-file prints several lines of OpenSSL's errors: join them. */
 	for (char *c = result.out.text; c && *c; c++)
 		*c = *c == '\n' ? (c[1] ? ';' : '\0') : *c;
 	if (result.status)

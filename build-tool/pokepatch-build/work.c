@@ -368,6 +368,10 @@ static struct error *choose_output(struct build *build)
 	if (given && !has_suffix(given, suffix))
 		return error_new(STATUS_FAILED, "-o %s: a %s's name ends with %s", given,
 				 build->options.deb ? "package" : "module", suffix);
+	if (given && build->options.sign &&
+	    (!strcmp(given, "pokepatch.ko") || has_suffix(given, "/pokepatch.ko")))
+		return error_new(STATUS_FAILED,
+				 "-o %s: with --sign that is the core's name; choose another", given);
 	if (given)
 		build->output = xstrdup(given);
 	else if (!build->options.deb)

@@ -261,6 +261,8 @@ field() {
 		--deb --level 0 $example|--level 0 is for --deb without any PATCH; 'pokepatch-build --help' lists the options
 		--level 0 $example|--level 0 is for --deb without any PATCH; 'pokepatch-build --help' lists the options
 		--deb --level 1|no PATCH given; 'pokepatch-build --help' lists the options
+		--deb --level 1 -n x $example|--deb names the patch by its level; leave out --name; 'pokepatch-build --help' lists the options
+		--sign k,k -o pokepatch.ko $example|-o pokepatch.ko: with --sign that is the core's name; choose another
 		--deb --level 1 -o x.ko $example|-o x.ko: a package's name ends with .deb
 		--level 1 -o x.deb $example|-o x.deb: a module's name ends with .ko
 	END
