@@ -81,6 +81,29 @@ status_file() {
 	[[ $output == *BADSIG* ]]
 }
 
+@test "each architecture's package is promoted; a key that cannot sign makes no repository" {
+	local other=arm64
+	[ "$arch" != arm64 ] || other=amd64
+	"$repo" init r owner@example.org
+	level 1
+	arch=$other level 1
+	"$repo" add r "${name}"_1_*.deb
+	"$repo" promote r
+	[ "$(grep -c "^Package: $name$" r/dists/stable/main/binary-"$arch"/Packages)" -eq 1 ]
+	[ "$(grep -c "^Package: $name$" r/dists/stable/main/binary-$other/Packages)" -eq 1 ]
+	# A year later the indices of before are gone, and those of today are not.
+	find r/dists -path '*/by-hash/*' -exec touch -d '-1 year' {} +
+	level 2
+	"$repo" add r "${name}_2_$arch.deb"
+	[ "$(find r/dists/canary/main/binary-"$arch"/by-hash -type f | wc -l)" -eq 2 ]
+	gpg --batch --quiet --passphrase locked --pinentry-mode loopback --quick-gen-key locked@example.org ed25519
+	gpgconf --kill all
+	run -1 "$repo" init s locked@example.org </dev/null
+	echo "$output"
+	[[ $output == *"gpg cannot sign"* ]]
+	[ ! -e s/conf/key ]
+}
+
 @test "what cannot be is told in one line, and changes nothing" {
 	"$repo" init r owner@example.org
 	level 1
