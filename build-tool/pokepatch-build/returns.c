@@ -249,7 +249,8 @@ static struct error *read_requests(struct returns *returns)
 			returns->list.count--;
 		} else if (*slot) {
 			error = error_new(STATUS_FAILED,
-					  "--return %s: another --return has the same function",
+					  "--return %s: another --return has a function of that "
+					  "name; give each a patch of its own",
 					  request->text);
 		} else {
 			*slot = wanted;
@@ -347,11 +348,28 @@ static bool is_file(const char *path, const char *file)
 	return has_suffix(path, file) && (length == wanted || path[length - wanted - 1] == '/');
 }
 
+/* A header's function has copies in any unit that includes it; only one unit's are known here. */
+static bool is_in_header(const struct function_facts *facts)
+{
+	_free_ char *path = facts->location
+				    ? xstrndup(facts->location, strcspn(facts->location, ":"))
+				    : NULL;
+
+	return path && has_suffix(path, ".h");
+}
+
 static void refuse_copies(struct returns *returns, const struct wanted *wanted,
 			  const struct function_facts *facts)
 {
 	struct args copies = {0};
 
+	if (is_in_header(facts))
+		refusals_add(&returns->build->refusals, "function-inlined", facts->location,
+			     wanted->request.function,
+			     "'%s' is defined in a header, so that the compiler may have inlined it "
+			     "into functions of any unit, which would go on as before: have its "
+			     "callers return, or --allow function-inlined:%s",
+			     wanted->request.function, wanted->request.function);
 	for (size_t i = 0; i < facts->inlined_into.count; i++)
 		if (!string_set_has(&returns->names, facts->inlined_into.list[i]))
 			args_add(&copies, facts->inlined_into.list[i]);
