@@ -62,7 +62,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "symbol-ambiguous", "pokepatch cannot tell which of several symbols is meant", false },
 	{ "symbol-in-module", "the changed code refers to a module that may not be loaded when the code runs", false },
 	{ "symbol-missing", "the kernel has no symbol that the new code needs", false },
-	{ "symbol-twice", "new code or data has the name of what another unit of the kernel has", false },
+	{ "symbol-twice", "new code or data has the same name as a symbol in another unit of the kernel", false },
 	{ "symbol-unknown", "there is a symbol of a kind that pokepatch does not understand", false },
 	{ "tracepoint-inert", "a module's tracepoint does not fire in new code (a warning)", false },
 	{ "type-changed", "objects that exist would be misread: a type changed", true },

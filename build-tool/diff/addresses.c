@@ -105,8 +105,8 @@ static bool is_copied(const struct atom *atom)
 }
 
 /*
- * A lock class key that has bytes: of a kernel with lockdep, which knows locks by the address and
- * reads it for as long as a lock is there.  The patch's copy has to outlive them.
+ * A lock class key that has bytes: of a kernel with lockdep.  Lockdep identifies a lock by its
+ * key's address and reads the key while the lock exists, so the patch's copy must stay loaded.
  */
 static bool is_lock_class(const struct atom *atom)
 {
