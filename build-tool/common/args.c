@@ -49,6 +49,15 @@ void args_add_clean_environment(struct args *args, const char *work)
 	}
 }
 
+char *args_join(const struct args *args, const char *separator)
+{
+	struct buffer out = {0};
+
+	for (size_t i = 0; i < args->count; i++)
+		buffer_printf(&out, "%s%s", i ? separator : "", args->list[i]);
+	return out.text ?: xstrdup("");
+}
+
 void args_deinit(struct args *args)
 {
 	strings_free(args->list);

@@ -22,6 +22,8 @@ void args_add_all(struct args *args, char *const *list);
  * the run ends.
  */
 void args_add_clean_environment(struct args *args, const char *work);
+/* args_join - the strings with a separator between them, of the caller; "" if there are none. */
+char *args_join(const struct args *args, const char *separator);
 void args_deinit(struct args *args);
 
 /* strings_free - free a list that ends with NULL, and its strings; @list may be NULL. */

@@ -122,13 +122,10 @@ void about_unfixed(const struct build *build, struct args *ret)
 /* Add a line with a list, unless that is empty. */
 static void add_list(struct args *ret, const char *key, struct args *list)
 {
-	struct buffer line = {0};
+	_free_ char *joined = args_join(list, ",");
 
-	for (size_t i = 0; i < list->count; i++)
-		buffer_printf(&line, "%s%s", i ? "," : "", list->list[i]);
 	if (list->count)
-		args_addf(ret, "%s=%s", key, line.text);
-	buffer_deinit(&line);
+		args_addf(ret, "%s=%s", key, joined);
 	args_deinit(list);
 }
 

@@ -214,12 +214,10 @@ static char *maintainer(void)
 
 static void add_list(struct buffer *out, const char *field, struct args *list)
 {
+	_free_ char *joined = args_join(list, ", ");
+
 	if (list->count)
-		buffer_printf(out, "%s: ", field);
-	for (size_t i = 0; i < list->count; i++)
-		buffer_printf(out, "%s%s", i ? ", " : "", list->list[i]);
-	if (list->count)
-		buffer_add_string(out, "\n");
+		buffer_printf(out, "%s: %s\n", field, joined);
 	args_deinit(list);
 }
 

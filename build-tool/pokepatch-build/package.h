@@ -17,8 +17,8 @@ char *package_file_name(const char *release, unsigned int level, const char *arc
 /*
  * package_write - make the package of build->ko, which is NULL for level 0, and of the core, and
  * write it to build->output.  The same modules give the same bytes: files have the time of
- * SOURCE_DATE_EPOCH, or else that of the kernel's image.  Errors: dpkg-deb fails, or a file cannot
- * be written; then there is no output.
+ * SOURCE_DATE_EPOCH, or else the time of the kernel's image.  Errors: dpkg-deb fails, or a file
+ * cannot be written; then there is no output.
  */
 struct error *package_write(struct build *build);
 

@@ -410,17 +410,14 @@ static struct error *end_retries(const char *name)
 static struct error *switch_on_level(struct cli_call *call, struct kmod_ctx *kmod, const char *name)
 {
 	struct args levels = {0};
-	struct buffer names = {0};
 	struct error *error = sysfs_other_levels(name, true, &levels);
+	_free_ char *names = args_join(&levels, ",");
 
-	for (size_t i = 0; i < levels.count; i++)
-		buffer_printf(&names, "%s%s", i ? "," : "", levels.list[i]);
 	if (!error)
-		error = levels.count ? switch_on_replacing(call, name, names.text)
+		error = levels.count ? switch_on_replacing(call, name, names)
 				     : switch_patch(call, name, true);
 	if (!error)
 		remove_levels(kmod, &levels);
-	buffer_deinit(&names);
 	args_deinit(&levels);
 	return error;
 }
