@@ -488,17 +488,23 @@ static struct error *open_tree(struct build *build, const struct buffer *identit
 	return NULL;
 }
 
-struct error *prepare_tree(struct build *build)
+/* Is this a kernel that we can make modules for, with the compiler that there is? */
+static struct error *check_kernel(struct build *build)
 {
-	struct buffer identity = {};
-	struct error *error;
-
 	TRY(find_arch(build));
 	TRY(choose_transition(build));
 	TRY(toolchain_find(build));
 	TRY(kernel_check_config(build));
 	TRY(kernel_check_compiler(build));
-	TRY(build_check_refusals(build));
+	return build_check_refusals(build);
+}
+
+struct error *prepare_tree(struct build *build)
+{
+	struct buffer identity = {};
+	struct error *error;
+
+	TRY(check_kernel(build));
 	TRY(own_compiler_find(build));
 	TRY(entry_flags_find(build));
 	error = tree_identity(build, &identity);
@@ -517,12 +523,7 @@ struct error *prepare_kernel(struct build *build)
 	/* Flags of the user's, which the core needs too, are found with the source alone. */
 	if (build->files.source && toolchain_has_record(build))
 		return prepare_tree(build);
-	TRY(find_arch(build));
-	TRY(choose_transition(build));
-	TRY(toolchain_find(build));
-	TRY(kernel_check_config(build));
-	TRY(kernel_check_compiler(build));
-	TRY(build_check_refusals(build));
+	TRY(check_kernel(build));
 	build->tree = xasprintf("%s/tree", build->work);
 	char *notes _free_ = xasprintf("%s/.pokepatch", build->tree);
 	TRY(make_dirs(notes));

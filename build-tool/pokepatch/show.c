@@ -96,23 +96,6 @@ static void print_commits(struct buffer *out, json_object *commits)
 	buffer_deinit(&reasons);
 }
 
-/* Print which CVEs a cumulative patch fixes, and which it does not. */
-static void print_cves(struct buffer *out, json_object *info)
-{
-	static const struct {
-		const char *key, *label;
-	} lists[] = {{"cve", "fixes"}, {"unfixed", "does not fix"}};
-	json_object *list = NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-		if (!json_object_object_get_ex(info, lists[i].key, &list) ||
-		    !json_object_array_length(list))
-			continue;
-		_free_ char *numbers = json_joined(list);
-		buffer_printf(out, "%s: %s\n", lists[i].label, numbers);
-	}
-}
-
 /* Print what functions return that were made without a compiler (pokepatch-build --return). */
 static void print_returns(struct buffer *out, json_object *returns)
 {
@@ -142,7 +125,7 @@ static void print_info(struct buffer *out, json_object *info, const struct table
 				out, "blocked by: %s\n",
 				json_object_get_string(json_object_array_get_idx(blockers, i)));
 	}
-	print_cves(out, info);
+	json_print_cves(out, info);
 	if (json_object_object_get_ex(info, "callbacks", &callbacks)) {
 		for (size_t i = 0; i < json_object_array_length(callbacks); i++)
 			print_callback(out, json_object_array_get_idx(callbacks, i));

@@ -29,7 +29,7 @@ static long days_until(const char *date)
 	return (long)(timegm(&day) / (24 * 60 * 60) - time(NULL) / (24 * 60 * 60));
 }
 
-/* The state of the patch of a file; the name alone could be that of another build. */
+/* The state of the patch of a file.  A loaded patch of the same name may be another build. */
 static char *state_of(const struct patch_file *file)
 {
 	char *state = sysfs_patch_state(file->name);
@@ -92,22 +92,11 @@ static struct error *read_livepatch(const char *release, json_object **ret)
 
 static void print_livepatch(struct buffer *out, json_object *livepatch)
 {
-	static const struct {
-		const char *key, *label;
-	} lists[] = {{"cve", "fixes"}, {"unfixed", "does not fix"}};
 	const char *until = json_text(livepatch, "until");
 
 	buffer_printf(out, "livepatch: level %s, %s\n", json_text(livepatch, "level"),
 		      json_text(livepatch, "state"));
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-		json_object *list = NULL;
-
-		json_object_object_get_ex(livepatch, lists[i].key, &list);
-		if (!list || !json_object_array_length(list))
-			continue;
-		_free_ char *numbers = json_joined(list);
-		buffer_printf(out, "%s: %s\n", lists[i].label, numbers);
-	}
+	json_print_cves(out, livepatch);
 	if (until && days_until(until) >= 0)
 		buffer_printf(out, "until: %s, %ld days\n", until, days_until(until));
 	else if (until)

@@ -36,6 +36,22 @@ char *json_joined(json_object *texts)
 	return out.text ?: xstrdup("-");
 }
 
+void json_print_cves(struct buffer *out, json_object *patch)
+{
+	static const struct {
+		const char *key, *label;
+	} lists[] = {{"cve", "fixes"}, {"unfixed", "does not fix"}};
+	json_object *list = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		if (!json_object_object_get_ex(patch, lists[i].key, &list) ||
+		    !json_object_array_length(list))
+			continue;
+		_free_ char *numbers = json_joined(list);
+		buffer_printf(out, "%s: %s\n", lists[i].label, numbers);
+	}
+}
+
 void json_add_number(json_object *object, const char *key, int64_t number)
 {
 	json_object_object_add(object, key, json_object_new_int64(number));

@@ -32,6 +32,8 @@ void json_add_number(json_object *object, const char *key, int64_t number);
 const char *json_text(json_object *object, const char *key);
 /* json_joined - the texts of an array with commas between, of the caller; "-" if there are none. */
 char *json_joined(json_object *texts);
+/* json_print_cves - print which CVEs a cumulative patch fixes, "cve", and does not, "unfixed". */
+void json_print_cves(struct buffer *out, json_object *patch);
 
 /* A variable with the attribute _json_ is put at the end of its scope. */
 void cleanup_json(json_object **object);
