@@ -83,7 +83,7 @@ static const struct option_row {
 	{OPTION_CVE, "cve", "CVE-...,...", "with --level: it fixes these, and those of the commits"},
 	{OPTION_UNFIXED, "unfixed", "CVE-...,...", "with --level: it does not fix these"},
 	{OPTION_SIGN, "sign", "KEY,CERT|dkms",
-	 "sign module and core, with a key in PEM and its certificate, or with that of dkms"},
+	 "sign module and core with a key (PEM) and its certificate; dkms: with the key of dkms"},
 	{OPTION_RETURN, "return", "FUNCTION=VALUE",
 	 "have this function return at once; needs no source"},
 	{OPTION_ARCH, "arch", "ARCH", "its architecture (default: from its vmlinux)"},

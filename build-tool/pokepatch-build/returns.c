@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Phases: find the functions of --return, judge their types and who has copies of them, and make
- * their units; see returns.h.
+ * Phases: find the functions of --return, judge their types and which functions have inlined
+ * copies of them, and make their units; see returns.h.
  */
 #include "pokepatch-build/returns.h"
 
@@ -315,8 +315,8 @@ static struct error *open_dwarf(struct returns *returns, const struct parent *pa
 }
 
 /*
- * Where the debug information has code of the function: its last byte.  By that of gcc 12 for arm64
- * a function begins behind the NOPs of its entry.
+ * An address at which the debug information has the function: of its last byte.  gcc 12 for
+ * arm64 writes that a function begins behind the NOPs of its entry.
  */
 static uint64_t dwarf_address(const struct parent_dwarf *dwarf, const struct parent_symbol *symbol)
 {

@@ -197,8 +197,8 @@ made_with() {
 # build_there FOLDER - build them in the clean Debian, in that folder, into /shared/FOLDER.
 build_there() {
 	inside "$root" "$1" "$version" <<'END'
-		mkdir -p "/home/somebody/$1"
-		cd "/home/somebody/$1"
+		mkdir -p "/home/builder/$1"
+		cd "/home/builder/$1"
 		umask 002
 		dpkg-source -x "/shared/here/pokepatch_$2.dsc" >/dev/null
 		chown -R 1234:1234 .

@@ -247,7 +247,6 @@ for what in info, info["report"], report:
 	[ "$(sed -n 's/^\(first\|second\): .*\(generic.c:[0-9]*\).*/\2/p' commits | uniq | wc -l)" -eq 1 ]
 }
 
-# The line that changes has no name in it; the compiler says where what it disagrees with is declared.
 @test "who removed what a macro pastes a name of, and who only changed another header of the unit" {
 	commit 'sound' kernel/sched/sched.h '$s/$/\n#define PP_SOUND 1/' \
 		$version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "sound"); &/'
@@ -260,6 +259,7 @@ for what in info, info["report"], report:
 	is 'sound, too' live ''
 }
 
+# The line that changes has no name in it; the compiler says where what it disagrees with is declared.
 @test "who changed a declaration that callers elsewhere do not fit, and who only changed its file" {
 	commit 'prototype' fs/proc/internal.h 's/^\t\t\t   bool escape);/\t\t\t   bool escape, int more);/'
 	commit 'sound' fs/proc/internal.h '$s/$/\n#define PP_SOUND "sound"/' \
