@@ -11,7 +11,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	list=$(test/shellcheck --list)
 	# Of each kind there is one: by its suffix, by its first line, by a directive.
 	for file in .ci/run test/demo test/vm/helpers.bash test/vm/vm test/host/shell.bats \
-		test/vm/guest/init test/vm/guest/run test/objects/machines/mips; do
+		test/vm/guest/init test/vm/guest/run build-tool/completions/pokepatch; do
 		grep -qxF "$file" <<<"$list" || {
 			echo "$file is not among the files"
 			return 1

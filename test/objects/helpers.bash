@@ -26,13 +26,14 @@ ld=ld nm=nm objcopy=objcopy runner_cc=(gcc-12) # runner_cc: what makes a program
 qemu=	 # what runs a program, if not the host
 start='call main; mov %eax, %edi; mov $231, %eax; syscall'
 thunks= # what compiled code calls without the source saying so
+# shellcheck source=machines.bash
+. "$top/test/objects/machines.bash"
 
-# machine NAME COMPILER - compile for another machine from here on; machines/NAME describes it.
+# machine NAME COMPILER - compile for another machine from here on; machine_NAME describes it.
 machine() {
 	local triple compiler=("$2")
 	thunks='' ld='' nm='' objcopy='' runner_cc=() ld_flags=()
-	# shellcheck disable=SC1090 # the name is an argument
-	. "$top/test/objects/machines/$1"
+	"machine_$1"
 	ld=${ld:-$triple-ld} nm=${nm:-$triple-nm} objcopy=${objcopy:-$triple-objcopy}
 	[ ${#runner_cc[@]} -gt 0 ] || runner_cc=("$triple-gcc-12")
 	case $2 in
