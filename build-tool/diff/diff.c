@@ -90,6 +90,41 @@ static void add_carriers(const struct selection *selection, const struct atom *a
 		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);
 }
 
+/* Did the author change the source of a function of the original? */
+static bool is_touched(struct selection *selection, const char *name)
+{
+	const struct diff_options *options = selection->options;
+	const char *location = debuginfo_declaration(debuginfo_of(selection->orig), name);
+	char *plain _free_ = xstrndup(name, strcspn(name, ".")); /* foo.constprop.0 */
+
+	return location && options->is_touched &&
+	       options->is_touched(options->context, location, plain);
+}
+
+/* Find out why a function differs, once its first difference is known. */
+static void add_causes(struct selection *selection, const struct atom *atom,
+		       struct diff_function *function)
+{
+	const char *location =
+		debuginfo_declaration(debuginfo_of(selection->orig), atom->twin->name);
+	const char *inlined =
+		debuginfo_inlined_at(debuginfo_of(selection->patched), atom->section->index,
+				     atom->start + function->first_change);
+	struct debuginfo_names names = {0};
+
+	if (!selection->options->explain)
+		return;
+	function->location = location ? xstrdup(location) : NULL;
+	function->touched = is_touched(selection, atom->twin->name);
+	function->inlined_from = inlined ? xstrdup(inlined) : NULL;
+	debuginfo_inlined_names(debuginfo_of(selection->patched), atom->section->index,
+				atom->start, &names);
+	for (size_t i = 0; i < names.count; i++)
+		if (is_touched(selection, names.list[i]))
+			*vec_push(&function->touched_inlined) = xstrdup(names.list[i]);
+	free(names.list);
+}
+
 static void add_first_change(struct selection *selection, const struct atom *atom,
 			     struct diff_function *function)
 {
@@ -98,6 +133,16 @@ static void add_first_change(struct selection *selection, const struct atom *ato
 		function->first_change = first_carried_use(selection, atom);
 	function->source = debuginfo_line(debuginfo_of(selection->patched), atom->section->index,
 					  atom->start + function->first_change);
+}
+
+static void add_listings(struct selection *selection, const struct atom *atom,
+			 struct diff_function *function)
+{
+	if (!selection->options->list_code)
+		return;
+	listing_make(selection->patched, atom, &function->new_code);
+	if (atom->twin)
+		listing_make(selection->orig, atom->twin, &function->old_code);
 }
 
 static struct error *describe(struct selection *selection, struct diff_result *result)
@@ -111,8 +156,10 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 			struct diff_function *function =
 				&result->functions.list[result->functions.count - 1];
 			add_inlined(selection, function);
+			add_listings(selection, atom, function);
 			if (atom->twin) {
 				add_first_change(selection, atom, function);
+				add_causes(selection, atom, function);
 				add_carriers(selection, atom, function);
 				TRY(externals_find_old(selection, atom->twin, &function->old));
 				if (atom->twin->cold)
@@ -156,6 +203,13 @@ void diff_result_deinit(struct diff_result *result)
 	for (size_t i = 0; i < result->functions.count; i++) {
 		free(result->functions.list[i].name);
 		free(result->functions.list[i].source);
+		free(result->functions.list[i].inlined_from);
+		free(result->functions.list[i].location);
+		for (size_t j = 0; j < result->functions.list[i].touched_inlined.count; j++)
+			free(result->functions.list[i].touched_inlined.list[j]);
+		vec_deinit(&result->functions.list[i].touched_inlined);
+		listing_deinit(&result->functions.list[i].old_code);
+		listing_deinit(&result->functions.list[i].new_code);
 		for (size_t j = 0; j < result->functions.list[i].inlined_into.count; j++)
 			free(result->functions.list[i].inlined_into.list[j]);
 		vec_deinit(&result->functions.list[i].inlined_into);

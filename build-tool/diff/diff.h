@@ -7,6 +7,7 @@
 #ifndef POKEPATCH_DIFF_H
 #define POKEPATCH_DIFF_H
 
+#include "diff/listing.h"
 #include "object/parent.h"
 #include "object/symvers.h"
 #include "pokepatch_format.h"
@@ -68,6 +69,8 @@ struct diff_options {
 	struct externals *externals;
 	uint32_t mode;		       /* enum pokepatch_mode of the functions */
 	bool live;		       /* the patch is switched while its functions run */
+	bool explain;		       /* find out why functions differ */
+	bool list_code;		       /* disassemble changed and new functions (listing.h) */
 	/* Lines of patched that the author wrote (line_numbers.h); NULL: not known. */
 	const struct authored_lines *authored;
 };
@@ -83,6 +86,12 @@ struct diff_function {
 	uint64_t old_size, new_size; /* bytes, without the .cold part */
 	uint64_t first_change;	     /* offset in the new function; DIFF_CHANGED only */
 	char *source;		     /* "file.c:120" of first_change, or NULL */
+	/* With diff_options.explain, and only of those that are DIFF_CHANGED. */
+	char *location;		     /* "file.c:118" where the original defines it, or NULL */
+	bool touched;		     /* the author changed its source */
+	VEC(char *) touched_inlined; /* functions that the author changed, inlined into it */
+	char *inlined_from;	     /* whose inlined copy has first_change, or NULL */
+	struct listing old_code, new_code; /* with diff_options.list_code; else empty */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
 	bool has_entry;		     /* DIFF_CHANGED: false for a carried function */
 	VEC(char *) carried_by;	     /* its carriers, if it is a carried function */

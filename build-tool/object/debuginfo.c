@@ -27,6 +27,7 @@
 struct inlined_range {
 	uint64_t start, end;
 	int call_line;
+	const char *name; /* of the function that it is of */
 };
 
 /* A piece of a function, and the code that is inlined into the function. */
@@ -390,7 +391,7 @@ static void note_inlined(const struct walk *walk, const char *name)
 		*vec_push(names) = walk->function;
 }
 
-static void note_inlined_ranges(const struct walk *walk, Dwarf_Die *die)
+static void note_inlined_ranges(const struct walk *walk, Dwarf_Die *die, const char *name)
 {
 	Dwarf_Addr base, start, end;
 	Dwarf_Attribute attribute;
@@ -401,7 +402,7 @@ static void note_inlined_ranges(const struct walk *walk, Dwarf_Die *die)
 		return;
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		*vec_push(&walk->debuginfo->inlined_ranges) =
-			(struct inlined_range){start, end, line};
+			(struct inlined_range){start, end, line, name};
 }
 
 static int64_t result_size(Dwarf_Die *die)
@@ -517,7 +518,7 @@ static void walk_inlined(const struct walk *walk, Dwarf_Die *die)
 	inside.owner = name_of(die);
 	if (inside.owner && walk->function) {
 		note_inlined(walk, inside.owner);
-		note_inlined_ranges(walk, die);
+		note_inlined_ranges(walk, die, inside.owner);
 	}
 	walk_children(&inside, die);
 }
@@ -666,6 +667,41 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 			ret[count++] = range->call_line;
 	}
 	return count;
+}
+
+const char *debuginfo_inlined_at(struct debuginfo *debuginfo, size_t section, uint64_t offset)
+{
+	uint64_t place = debuginfo_address(debuginfo, section, offset);
+
+	walk_all(debuginfo);
+	const struct function_range *function = function_at(debuginfo, place);
+	for (size_t i = function ? function->count : 0; i-- > 0;) {
+		const struct inlined_range *range =
+			&debuginfo->inlined_ranges.list[function->first + i];
+
+		if (place >= range->start && place < range->end)
+			return range->name;
+	}
+	return NULL;
+}
+
+void debuginfo_inlined_names(struct debuginfo *debuginfo, size_t section, uint64_t offset,
+			     struct debuginfo_names *ret)
+{
+	struct map seen = {0};
+
+	walk_all(debuginfo);
+	const struct function_range *function =
+		function_at(debuginfo, debuginfo_address(debuginfo, section, offset));
+	for (size_t i = 0; function && i < function->count; i++) {
+		const char *name = debuginfo->inlined_ranges.list[function->first + i].name;
+
+		if (!map_has(&seen, name)) {
+			map_slot(&seen, name);
+			*vec_push(ret) = name;
+		}
+	}
+	map_deinit(&seen);
 }
 
 int64_t debuginfo_result_size(struct debuginfo *debuginfo, size_t section, uint64_t offset)

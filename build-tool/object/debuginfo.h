@@ -51,6 +51,19 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 		       size_t room);
 
 /*
+ * debuginfo_inlined_at - the function whose inlining put the instruction at an offset of a section
+ * there, the innermost of several; NULL: none did.
+ */
+const char *debuginfo_inlined_at(struct debuginfo *debuginfo, size_t section, uint64_t offset);
+
+/*
+ * debuginfo_inlined_names - add the functions that have copies inlined into the one whose code is
+ * at an offset of a section, once each; borrowed.  The caller frees ret->list.
+ */
+void debuginfo_inlined_names(struct debuginfo *debuginfo, size_t section, uint64_t offset,
+			     struct debuginfo_names *ret);
+
+/*
  * debuginfo_result_size - bytes of the result of the function whose code is at an offset of a
  * section; 0: it returns nothing, -1: not known.
  */

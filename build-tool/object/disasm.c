@@ -37,6 +37,8 @@ static struct disasm *disasm_open(struct object *object)
 		return NULL;
 	cs_option(disasm->handle, CS_OPT_SKIPDATA, CS_OPT_ON);
 	cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	/* As objdump writes x86; other machines have one syntax. */
+	cs_option(disasm->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	disasm->insn = cs_malloc(disasm->handle);
 	return disasm;
 }

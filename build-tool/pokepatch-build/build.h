@@ -190,9 +190,9 @@ struct error *core_start(struct build *build);
 
 /* ---- report.c --------------------------------------------------------------- */
 
-/* report_write - write the JSON report to the file that --report names, if there is one. */
+/* report_write - write what --report and --html name, if anything: both or none. */
 struct error *report_write(struct build *build);
-/* report_remove - remove that report again: the module that it describes was not written. */
+/* report_remove - remove these again: the module that they describe was not written. */
 void report_remove(const struct build *build);
 /* summary_print - a summary on standard output, unless -q or the report goes there. */
 void summary_print(const struct build *build);

@@ -137,6 +137,8 @@ static struct error *unit_options(struct build *build, size_t index, struct diff
 		.externals = &comparison->externals,
 		.mode = build->options.mode,
 		.live = build->options.transition == POKEPATCH_TRANSITION_LIVE,
+		.explain = build->options.explain || build->options.html,
+		.list_code = build->options.html != NULL,
 	};
 
 	if (!unit->parent_path)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/explain.h"
 #include "pokepatch-build/leave_out.h"
 #include "pokepatch-build/returns.h"
 #include "diff/diff_report.h"
@@ -113,6 +114,8 @@ int main(int argc, char **argv)
 	build_print_notes(&build);
 	refusals_sort(&build.refusals);
 	refusals_print(&build.refusals, stderr);
+	if (!error || error->status != STATUS_FAILED)
+		explain_print(&build);
 	/* A refused change gets a report with the refusals; a failed run gets none. */
 	if (!error || error->status != STATUS_FAILED)
 		error = first_error(error, report_write(&build));

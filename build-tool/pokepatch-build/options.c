@@ -18,6 +18,8 @@ enum {
 	OPTION_MODE,
 	OPTION_TRANSITION,
 	OPTION_REPORT,
+	OPTION_EXPLAIN,
+	OPTION_HTML,
 	OPTION_DRY_RUN,
 	OPTION_FUZZ,
 	OPTION_KEEP,
@@ -90,6 +92,8 @@ static const struct option_row {
 	{OPTION_CROSS_COMPILE, "cross-compile", "PREFIX",
 	 "prefix of the cross compiler and its tools (default: Debian's)"},
 	{OPTION_REPORT, "report", "FILE", "write a report in JSON; - is standard output"},
+	{OPTION_EXPLAIN, "explain", NULL, "print why each function, type and commit is in the patch"},
+	{OPTION_HTML, "html", "FILE", "write a page for browsers: the same, with source and code"},
 	{OPTION_ALLOW, "allow", "CODE[:SUBJECT]", "leave out changes refused with this code"},
 	{OPTION_FUZZ, "fuzz", "N", "let N lines of context differ at each end of a hunk (default: 0)"},
 	{OPTION_DRY_RUN, "dry-run", NULL, "do everything, but write no module"},
@@ -204,6 +208,7 @@ static struct error *set_option(int value, const char *argument, struct build_op
 		{OPTION_ARCH, &options->arch},     {OPTION_CROSS_COMPILE, &options->cross},
 		{OPTION_SERIES, &options->series}, {OPTION_MODULE_SOURCE, &options->module_source},
 		{OPTION_UNTIL, &options->until},   {OPTION_SIGN, &options->sign},
+		{OPTION_HTML, &options->html},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
@@ -224,6 +229,9 @@ static struct error *set_option(int value, const char *argument, struct build_op
 				  &options->transition);
 	case OPTION_ALLOW:
 		*vec_push(&options->allow) = argument;
+		return NULL;
+	case OPTION_EXPLAIN:
+		options->explain = true;
 		return NULL;
 	case OPTION_FETCH:
 		options->fetch = true;
@@ -337,6 +345,8 @@ static struct error *check_together(const struct build_options *options)
 		return usage(options->instrument ? "--series and --instrument do not go together"
 					     : "--series has all patches; no PATCH goes with it:",
 			     options->instrument ? NULL : options->patches[0]);
+	if (options->explain && options->report && !strcmp(options->report, "-"))
+		return usage("--explain and --report - both write to standard output", NULL);
 	if (options->leave_out && !options->series)
 		return usage("--leave-out needs --series", NULL);
 	TRY(check_level(options));

@@ -27,6 +27,8 @@ struct build_options {
 	uint32_t mode;	     /* enum pokepatch_mode */
 	uint32_t transition; /* enum pokepatch_transition, or TRANSITION_DEFAULT */
 	const char *report;  /* --report; "-" is standard output */
+	const char *html;    /* --html; NULL: write no page */
+	bool explain;	     /* --explain */
 	const char *keep;    /* --keep: use this work folder, and do not remove it */
 	VEC(const char *) allow; /* one for each --allow */
 	bool instrument;	 /* --instrument */

@@ -9,6 +9,7 @@
 
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/page.h"
 #include "pokepatch-build/series.h"
 #include "diff/diff_report.h"
 
@@ -361,7 +362,7 @@ void summary_print(const struct build *build)
 		       (long long)status.st_size, build->core.ko);
 }
 
-struct error *report_write(struct build *build)
+static struct error *write_json(const struct build *build)
 {
 	struct json_object *module;
 
@@ -376,12 +377,31 @@ struct error *report_write(struct build *build)
 	return error_prefix(error, "the report was not written");
 }
 
-void report_remove(const struct build *build)
+/* Remove a regular file only: the user may have named a device or a pipe. */
+static void remove_written(const char *path)
 {
 	struct stat status;
 
-	/* Remove a regular file only: the user may have named a device or a pipe. */
-	if (build->options.report && !report_to_stdout(build) &&
-	    !lstat(build->options.report, &status) && S_ISREG(status.st_mode))
-		unlink(build->options.report);
+	if (path && !lstat(path, &status) && S_ISREG(status.st_mode))
+		unlink(path);
+}
+
+static void remove_report(const struct build *build)
+{
+	remove_written(report_to_stdout(build) ? NULL : build->options.report);
+}
+
+struct error *report_write(struct build *build)
+{
+	TRY(write_json(build));
+	struct error *error = page_write(build);
+	if (error) /* what was at the page's path is still there */
+		remove_report(build);
+	return error;
+}
+
+void report_remove(const struct build *build)
+{
+	remove_report(build);
+	remove_written(build->options.html);
 }

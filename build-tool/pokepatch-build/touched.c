@@ -29,27 +29,44 @@ static bool begins_definition(const struct text_line *line)
 	       line->text[0] != '#' && line->text[0] != ' ' && line->text[0] != '\t';
 }
 
+const char *function_lines(const struct build *build, const char *location, const char *name,
+			   struct function_lines *ret)
+{
+	const char *colon = strrchr(location, ':');
+	char *path _free_ = colon ? xstrndup(location, (size_t)(colon - location)) : NULL;
+	struct body body;
+
+	*ret = (struct function_lines){.file = path ? changes_find(build->changes, path) : NULL};
+	if (!path)
+		return "its place is not known";
+	if (!ret->file)
+		return NULL;
+	const struct text_lines *lines = &ret->file->new_lines;
+	ret->first = find_origin(lines, strtoul(colon + 1, NULL, 10));
+	if (ret->first == lines->count)
+		return "its line is gone";
+	const char *reason = body_find(lines, ret->first, name, &body);
+	if (reason)
+		return reason;
+	if (ret->first && begins_definition(&lines->list[ret->first - 1]))
+		ret->first--;
+	ret->last = body.close_line;
+	return NULL;
+}
+
 bool function_is_touched(void *context, const char *location, const char *name)
 {
 	const struct build *build = context;
-	const char *colon = strrchr(location, ':');
-	char *path _free_ = colon ? xstrndup(location, (size_t)(colon - location)) : NULL;
-	const struct changed_file *file = path ? changes_find(build->changes, path) : NULL;
-	struct body body;
+	struct function_lines function;
 
-	if (!path)
+	if (function_lines(build, location, name, &function))
 		return true;
-	if (!file)
+	if (!function.file)
 		return false;
-	const struct text_lines *lines = &file->new_lines;
-	size_t first = find_origin(lines, strtoul(colon + 1, NULL, 10));
-	if (first == lines->count || body_find(lines, first, name, &body))
-		return true;
-	if (first && begins_definition(&lines->list[first - 1]))
-		first--;
-	for (size_t i = first; i <= body.close_line; i++)
-		if (!lines->list[i].origin ||
-		    (i > first && lines->list[i].origin != lines->list[i - 1].origin + 1))
+	const struct text_line *lines = function.file->new_lines.list;
+	for (size_t i = function.first; i <= function.last; i++)
+		if (!lines[i].origin ||
+		    (i > function.first && lines[i].origin != lines[i - 1].origin + 1))
 			return true;
 	return false;
 }

@@ -4,6 +4,23 @@
 #define POKEPATCH_TOUCHED_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct build;
+
+/* The lines of a function, from the one with its name (or type) to the end of its body. */
+struct function_lines {
+	const struct changed_file *file; /* NULL: the diffs do not change its file */
+	size_t first, last;		 /* indexes in file->new_lines */
+};
+
+/*
+ * function_lines - find them in the changed text of the function's file.
+ * @location, @name: as function_is_touched() has them
+ * Return: NULL, or the reason why the text is not understood; constant.
+ */
+const char *function_lines(const struct build *build, const char *location, const char *name,
+			   struct function_lines *ret);
 
 /*
  * function_is_touched - does a diff write or remove lines of the function, from the line with its
