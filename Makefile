@@ -411,6 +411,13 @@ vm-shell: setup-demo ## a shell in a guest that runs the test kernel
 	$(Q)$(MAKE) --no-print-directory all core $(if $(for_arch),guest-programs)
 	$(Q)$(with_kernel) test/vm/vm shell
 
+# The browser is not among the packages for all tests: it is the largest of them.
+.PHONY: pages
+pages: ## look at the page of --html in a browser, which is installed for it
+	$(Q)test/setup --browser
+	$(Q)$(MAKE) --no-print-directory all kernel
+	$(Q)bats test/browser.bats
+
 # ---- packages ----
 
 .PHONY: setup-deb
