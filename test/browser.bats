@@ -35,7 +35,7 @@ look() {
 			}
 			for (const link of document.querySelectorAll("a[href]"))
 				say("link", document.querySelector(link.getAttribute("href")) ? "leads" : "dangles");
-			document.body.innerHTML = "<pre id=answer>" + lines.map(line => "@" + line).join("\n") + "\n</pre>";
+			document.body.innerHTML = "<pre>answers:\n" + lines.map(line => "@" + line).join("\n") + "\n</pre>";
 			</script>
 		END
 	} >looked.html

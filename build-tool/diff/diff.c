@@ -90,15 +90,32 @@ static void add_carriers(const struct selection *selection, const struct atom *a
 		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);
 }
 
-/* Did the author change the source of a function of the original? */
-static bool is_touched(struct selection *selection, const char *name)
+/* Did the author change the source of a function, which the original defines at @location? */
+static bool is_touched(struct selection *selection, const char *location, const char *name)
 {
 	const struct diff_options *options = selection->options;
-	const char *location = debuginfo_declaration(debuginfo_of(selection->orig), name);
 	char *plain _free_ = xstrndup(name, strcspn(name, ".")); /* foo.constprop.0 */
 
 	return location && options->is_touched &&
 	       options->is_touched(options->context, location, plain);
+}
+
+static void add_touched_inlined(struct selection *selection, const struct atom *atom,
+				struct diff_function *function)
+{
+	struct debuginfo_names names = {0};
+
+	debuginfo_inlined_names(debuginfo_of(selection->patched), atom->section->index,
+				atom->start, &names);
+	for (size_t i = 0; i < names.count; i++) {
+		const char *location =
+			debuginfo_declaration(debuginfo_of(selection->orig), names.list[i]);
+
+		if (is_touched(selection, location, names.list[i]))
+			*vec_push(&function->touched_inlined) = (struct diff_place){
+				xstrdup(names.list[i]), xstrdup(location)};
+	}
+	free(names.list);
 }
 
 /* Find out why a function differs, once its first difference is known. */
@@ -110,19 +127,13 @@ static void add_causes(struct selection *selection, const struct atom *atom,
 	const char *inlined =
 		debuginfo_inlined_at(debuginfo_of(selection->patched), atom->section->index,
 				     atom->start + function->first_change);
-	struct debuginfo_names names = {0};
 
 	if (!selection->options->explain)
 		return;
 	function->location = location ? xstrdup(location) : NULL;
-	function->touched = is_touched(selection, atom->twin->name);
+	function->touched = is_touched(selection, location, atom->twin->name);
 	function->inlined_from = inlined ? xstrdup(inlined) : NULL;
-	debuginfo_inlined_names(debuginfo_of(selection->patched), atom->section->index,
-				atom->start, &names);
-	for (size_t i = 0; i < names.count; i++)
-		if (is_touched(selection, names.list[i]))
-			*vec_push(&function->touched_inlined) = xstrdup(names.list[i]);
-	free(names.list);
+	add_touched_inlined(selection, atom, function);
 }
 
 static void add_first_change(struct selection *selection, const struct atom *atom,
@@ -198,6 +209,12 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 	return NULL;
 }
 
+static void place_deinit(struct diff_place *place)
+{
+	free(place->name);
+	free(place->location);
+}
+
 void diff_result_deinit(struct diff_result *result)
 {
 	for (size_t i = 0; i < result->functions.count; i++) {
@@ -206,7 +223,7 @@ void diff_result_deinit(struct diff_result *result)
 		free(result->functions.list[i].inlined_from);
 		free(result->functions.list[i].location);
 		for (size_t j = 0; j < result->functions.list[i].touched_inlined.count; j++)
-			free(result->functions.list[i].touched_inlined.list[j]);
+			place_deinit(&result->functions.list[i].touched_inlined.list[j]);
 		vec_deinit(&result->functions.list[i].touched_inlined);
 		listing_deinit(&result->functions.list[i].old_code);
 		listing_deinit(&result->functions.list[i].new_code);

@@ -80,6 +80,12 @@ enum diff_change { DIFF_CHANGED, DIFF_NEW, DIFF_REMOVED };
 /* Does the parent hold the same code as the compiled original? */
 enum diff_verified { DIFF_UNVERIFIED, DIFF_EQUAL, DIFF_UNEQUAL };
 
+/* A function of the original, and where that defines it. */
+struct diff_place {
+	char *name;
+	char *location; /* "file.c:118" */
+};
+
 struct diff_function {
 	char *name;
 	enum diff_change change;
@@ -89,7 +95,7 @@ struct diff_function {
 	/* With diff_options.explain, and only of those that are DIFF_CHANGED. */
 	char *location;		     /* "file.c:118" where the original defines it, or NULL */
 	bool touched;		     /* the author changed its source */
-	VEC(char *) touched_inlined; /* functions that the author changed, inlined into it */
+	VEC(struct diff_place) touched_inlined; /* what the author changed, inlined into it */
 	char *inlined_from;	     /* whose inlined copy has first_change, or NULL */
 	struct listing old_code, new_code; /* with diff_options.list_code; else empty */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */

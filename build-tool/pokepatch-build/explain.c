@@ -61,6 +61,16 @@ static void explain_carrier(const struct diff_result *result, const char *name, 
 	vec_deinit(&carried);
 }
 
+static void explain_inlined(const struct diff_function *function, struct args *ret)
+{
+	VEC(char *) names = {0};
+
+	for (size_t i = 0; i < function->touched_inlined.count; i++)
+		*vec_push(&names) = function->touched_inlined.list[i].name;
+	add_sentence(ret, "Changed functions are inlined into it: %s.", names.list, names.count);
+	vec_deinit(&names);
+}
+
 static void explain_change(const struct diff_result *result, const struct diff_function *function,
 			   struct args *ret)
 {
@@ -71,8 +81,7 @@ static void explain_change(const struct diff_result *result, const struct diff_f
 		args_add(ret, "Its source is changed.");
 	explain_carrier(result, function->name, ret);
 	if (function->touched_inlined.count)
-		add_sentence(ret, "Changed functions are inlined into it: %s.",
-			     function->touched_inlined.list, function->touched_inlined.count);
+		explain_inlined(function, ret);
 	if (ret->count > before)
 		return;
 	if (function->inlined_from)

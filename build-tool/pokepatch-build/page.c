@@ -73,18 +73,22 @@ static void add_commits(struct buffer *ret, const struct build *build)
 	buffer_add_string(ret, "</table>\n");
 }
 
-/* The author's change of this function; or of all that its unit compiles, if it is elsewhere. */
-static void add_function_source(struct buffer *ret, const struct build *build,
-				const struct unit *unit, const struct diff_function *function)
+/* Append what the author changed of a function.  False: its text is not understood. */
+static bool add_changed_lines(struct buffer *ret, const struct build *build, const char *name,
+			      const char *location)
 {
-	char *name _free_ = xstrndup(function->name, strcspn(function->name, "."));
+	char *plain _free_ = xstrndup(name, strcspn(name, "."));
 	struct function_lines lines;
 
-	if (function->touched && !function_lines(build, function->location, name, &lines) &&
-	    lines.file) {
-		page_add_source(ret, &lines);
-		return;
-	}
+	if (function_lines(build, location, plain, &lines) || !lines.file)
+		return false;
+	page_add_source(ret, &lines);
+	return true;
+}
+
+/* Where nothing better is known: links to all changed files that the unit compiles. */
+static void add_links(struct buffer *ret, const struct build *build, const struct unit *unit)
+{
 	for (size_t i = 0; build->changes && i < unit->nr_changed_files; i++) {
 		const struct changed_file *file =
 			changes_find(build->changes, unit->changed_files[i]);
@@ -96,6 +100,20 @@ static void add_function_source(struct buffer *ret, const struct build *build,
 		page_addf(ret, "%s", file->path);
 		buffer_add_string(ret, "</a></p>\n");
 	}
+}
+
+/* The author's change of this function, and of those that are inlined into it. */
+static void add_function_source(struct buffer *ret, const struct build *build,
+				const struct unit *unit, const struct diff_function *function)
+{
+	bool shown = function->touched &&
+		     add_changed_lines(ret, build, function->name, function->location);
+
+	for (size_t i = 0; i < function->touched_inlined.count; i++)
+		shown |= add_changed_lines(ret, build, function->touched_inlined.list[i].name,
+					   function->touched_inlined.list[i].location);
+	if (!shown)
+		add_links(ret, build, unit);
 }
 
 static struct error *add_function(struct buffer *ret, const struct build *build, size_t index,

@@ -108,11 +108,15 @@ noinline u64 eventfd_added(void)\
 	grep -q '<span.*callq *seq_printf<' show
 	run grep 'eventfd_free_ctx' show
 	[ "$status" -eq 1 ]
-	# One whose source is not changed leads to the source that is.
+	# One whose source is not changed has that of the function that is inlined into it.
 	sed -n '/<h3>eventfd_release</,/<h[23]/p' x.html >release
+	grep -q '<span class="old">.* - .*kfree(ctx);<' release
+	grep -q '<span class="new">.* + .*kfree_sensitive(ctx);<' release
 	grep -q '<span class="old">.* - callq *kfree<' release
 	grep -q '<span class="new">.* + callq *kfree_sensitive<' release
-	file=$(grep -o 'href="#[a-z0-9-]*"' release | head -n 1 | tr -d '#')
+	# New functions have their file.
+	sed -n '/<h3>eventfd_added</,/<h[23]/p' x.html >added
+	file=$(grep -o 'href="#[a-z0-9-]*"' added | head -n 1 | tr -d '#')
 	[ -n "$file" ]
 	grep -q "<h2 ${file/href/id}>fs/eventfd.c</h2>" x.html
 	# What is equal in both is not marked: most of it.
