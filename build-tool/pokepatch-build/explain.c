@@ -71,20 +71,24 @@ static void explain_inlined(const struct diff_function *function, struct args *r
 	vec_deinit(&names);
 }
 
-static void explain_change(const struct diff_result *result, const struct diff_function *function,
-			   struct args *ret)
+static void explain_change(const struct build *build, const struct diff_result *result,
+			   const struct diff_function *function, struct args *ret)
 {
 	const char *at = function->source ?: "a line that is not known";
 	const size_t before = ret->count;
 
 	if (function->touched)
-		args_add(ret, "Its source is changed.");
+		args_add(ret, build->options.instrument
+				      ? "Its source is changed, by markers or by a diff."
+				      : "Its source is changed.");
 	explain_carrier(result, function->name, ret);
 	if (function->touched_inlined.count)
 		explain_inlined(function, ret);
 	if (ret->count > before)
 		return;
-	if (function->inlined_from)
+	if (build->options.returns.count)
+		args_add(ret, "It returns at once, as --return has it.");
+	else if (function->inlined_from)
 		args_addf(ret, "Its source is not changed, but %s is inlined into it (%s).",
 			  function->inlined_from, at);
 	else
@@ -125,7 +129,7 @@ void explain_function(const struct build *build, size_t unit, const struct diff_
 		args_add(ret, "The patch removes it; it stays in the kernel, unused.");
 		return;
 	case DIFF_CHANGED:
-		explain_change(result, function, ret);
+		explain_change(build, result, function, ret);
 		explain_calls(build, function, ret);
 		break;
 	}

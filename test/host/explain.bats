@@ -159,3 +159,15 @@ noinline u64 eventfd_added(void)\
 	"$program" -k "$release" -q --explain --html x.html x.patch -o explained.ko >/dev/null
 	cmp plain.ko explained.ko
 }
+
+@test "functions of --return, and those with markers" {
+	run --separate-stderr "$program" -k "$release" --explain -q --html x.html --return do_eventfd=-EPERM
+	echo "$output"
+	says "Patch return-do_eventfd for $release" "  do_eventfd=-EPERM" "    do_eventfd: " \
+		"It returns at once, as --return has it." "Its old code, as compiled here, is the kernel's."
+	sed -n '/<h3>do_eventfd</,/<h[23]/p' x.html | grep -q 'class="new".* + movq \|class="new".* + movl '
+	run --separate-stderr "$program" -k "$release" --explain -q --instrument --mark-functions do_eventfd \
+		fs/eventfd.c
+	echo "$output"
+	says "    do_eventfd: " "Its source is changed, by markers or by a diff."
+}
