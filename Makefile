@@ -306,6 +306,12 @@ matrix: setup ## all examples on each of Debian's kernels, one by one, for READM
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)test/matrix/run $(MATRIX)
 
+# ENTRIES: some of the catalogue's, in place of all.
+.PHONY: catalogue
+catalogue: setup ## build each real fix of patches/catalogue/, load it, see its effect, roll it back
+	$(Q)$(MAKE) --no-print-directory all kernel core $(if $(for_arch),guest-programs)
+	$(Q)$(with_kernel) patches/check $(ENTRIES)
+
 .PHONY: debian-diffs
 debian-diffs: setup ## each change between two of Debian's kernels as a patch (an hour)
 	$(Q)$(MAKE) --no-print-directory all
@@ -448,7 +454,9 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 	install -d $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/libexec/as $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
-	cp -r --no-preserve=ownership core-module patches $(DESTDIR)$(DATADIR)
+	install -d $(DESTDIR)$(DATADIR)/patches
+	cp -r --no-preserve=ownership core-module $(DESTDIR)$(DATADIR)
+	cp -r --no-preserve=ownership patches/module $(DESTDIR)$(DATADIR)/patches
 	install -d $(DESTDIR)$(unit_dir)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' build-tool/pokepatch/pokepatch.service.in \
 		>$(DESTDIR)$(unit_dir)/pokepatch.service
