@@ -614,3 +614,41 @@ void patch_deinit(struct patch *patch)
 	free(patch->text);
 	*patch = (struct patch){};
 }
+
+static void hunk_reverse(struct patch_hunk *hunk)
+{
+	struct patch_hunk old = *hunk;
+
+	hunk->old_start = old.new_start;
+	hunk->old_count = old.new_count;
+	hunk->new_start = old.old_start;
+	hunk->new_count = old.old_count;
+	for (size_t i = 0; i < hunk->nr_lines; i++) {
+		char *kind = &hunk->lines[i].kind;
+
+		if (*kind != ' ')
+			*kind = *kind == '+' ? '-' : '+';
+	}
+}
+
+void patch_reverse(struct patch *patch)
+{
+	static const enum patch_change reversed[] = {
+		[PATCH_MODIFY] = PATCH_MODIFY, [PATCH_CREATE] = PATCH_DELETE,
+		[PATCH_DELETE] = PATCH_CREATE, [PATCH_RENAME] = PATCH_RENAME,
+		[PATCH_COPY] = PATCH_DELETE,
+	};
+
+	for (size_t i = 0; i < patch->nr_entries; i++) {
+		struct patch_entry *entry = &patch->entries[i];
+		char *path = entry->old_path;
+
+		if (entry->change == PATCH_COPY)
+			free(take_pointer(path));
+		entry->old_path = entry->new_path;
+		entry->new_path = path;
+		entry->change = reversed[entry->change];
+		for (size_t j = 0; j < entry->nr_hunks; j++)
+			hunk_reverse(&entry->hunks[j]);
+	}
+}

@@ -71,6 +71,12 @@ struct error *patch_parse_part(const char *name, const char *text, size_t length
 			       unsigned int strip, struct patch *ret);
 void patch_deinit(struct patch *patch);
 
+/*
+ * patch_reverse - turn a patch into the one that takes it back: what it removed is added, and the
+ * other way round.  A copy becomes a deletion of the new file.
+ */
+void patch_reverse(struct patch *patch);
+
 #define PATCH_FUZZ_MAX 2 /* of three lines of context, one has to match */
 
 /* The place at which patch_apply() has put a hunk. */

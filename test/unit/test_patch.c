@@ -245,6 +245,58 @@ static void test_apply(void **state)
 	applies(NAMES "@@ -1,3 +1,3 @@\n a\n\n-c\n+C\n", "a\n\nc\n", "a\n\nC\n", 0, 0);
 }
 
+/* Apply the diff's first entry backwards. */
+static void assert_taken_back(const char *diff, const char *new, const char *old)
+{
+	struct hunk_place *places = NULL;
+	struct text_lines lines;
+	struct buffer out = {};
+	struct patch patch;
+
+	parse(diff, &patch);
+	patch_reverse(&patch);
+	text_lines_split(new, strlen(new), &lines);
+	assert_null(patch_apply("t.diff", &patch.entries[0], &lines, 0, &places));
+	text_lines_join(&lines, &out);
+	assert_string_equal(out.text, old);
+	free(places);
+	buffer_deinit(&out);
+	text_lines_deinit(&lines);
+	patch_deinit(&patch);
+}
+
+static void test_reverse(void **state)
+{
+	struct patch patch;
+
+	(void)state;
+	assert_taken_back("--- a/f.c\n+++ b/f.c\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2.5\n three\n"
+			  "@@ -7,2 +8,1 @@\n seven\n-eight\n",
+			  "one\n2\n2.5\nthree\n4\n5\n6\nseven\n",
+			  "one\ntwo\nthree\n4\n5\n6\nseven\neight\n");
+	/* A new file goes, a deleted one comes back, as does a name, and a copy goes. */
+	parse("--- /dev/null\n+++ b/new.c\n@@ -0,0 +1,1 @@\n+int a;\n"
+	      "--- a/gone.c\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-int b;\n"
+	      "diff --git a/old.c b/other.c\nrename from old.c\nrename to other.c\n"
+	      "diff --git a/one.c b/two.c\ncopy from one.c\ncopy to two.c\n",
+	      &patch);
+	patch_reverse(&patch);
+	assert_int_equal(patch.nr_entries, 4);
+	assert_int_equal(patch.entries[0].change, PATCH_DELETE);
+	assert_string_equal(patch.entries[0].old_path, "new.c");
+	assert_null(patch.entries[0].new_path);
+	assert_int_equal(patch.entries[1].change, PATCH_CREATE);
+	assert_string_equal(patch.entries[1].new_path, "gone.c");
+	assert_null(patch.entries[1].old_path);
+	assert_int_equal(patch.entries[2].change, PATCH_RENAME);
+	assert_string_equal(patch.entries[2].old_path, "other.c");
+	assert_string_equal(patch.entries[2].new_path, "old.c");
+	assert_int_equal(patch.entries[3].change, PATCH_DELETE);
+	assert_string_equal(patch.entries[3].old_path, "two.c");
+	assert_null(patch.entries[3].new_path);
+	patch_deinit(&patch);
+}
+
 static void test_line_ends(void **state)
 {
 	(void)state;
@@ -389,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_forms),	    cmocka_unit_test(test_renames),
 		cmocka_unit_test(test_new_and_deleted), cmocka_unit_test(test_names),
 		cmocka_unit_test(test_no_diff),	    cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_reverse),
 		cmocka_unit_test(test_line_ends),   cmocka_unit_test(test_offset_and_fuzz),
 		cmocka_unit_test(test_origin),	    cmocka_unit_test(test_damage),
 	};
