@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/data.h"
 #include "pokepatch-build/kbuild.h"
 #include "object/object.h"
 #include "common/cache.h"
@@ -22,64 +23,10 @@
 #include "pokepatch-build/toolchain.h"
 #include "pokepatch-build/tree.h"
 
-#ifndef POKEPATCH_DATADIR
-#define POKEPATCH_DATADIR "/usr/share/pokepatch"
-#endif
-
 /* Cores of other versions of pokepatch, 34 MB each, that stay in a kernel's folder. */
 #define OTHER_CORES 3
 
 /* ---- our own sources -------------------------------------------------------- */
-
-static bool has_sources(const char *folder)
-{
-	_free_ char *core = xasprintf("%s/core-module/Kbuild", folder);
-	_free_ char *glue = xasprintf("%s/patches/module/glue.c", folder);
-
-	return file_exists(core) && file_exists(glue);
-}
-
-/*
- * Find the folder that has core-module/ and patches/module/: $POKEPATCH_DATADIR, or the checkout
- * that this program was built in (the program is in build/bin/ or build/asan/bin/), or the folder
- * that `make install` filled.
- */
-static struct error *find_data(char **ret)
-{
-	static const char *const above[] = {"../..", "../../.."};
-	const char *given = getenv("POKEPATCH_DATADIR");
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (given) {
-		*ret = realpath(given, NULL);
-		if (*ret && has_sources(*ret))
-			return NULL;
-		free(take_pointer(*ret));
-		return error_new(STATUS_FAILED,
-				 "POKEPATCH_DATADIR=%s: no core-module and patches/module there",
-				 given);
-	}
-	self[length > 0 ? length : 0] = '\0';
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = '\0';
-	for (size_t i = 0; length > 0 && i < ARRAY_SIZE(above); i++) {
-		_free_ char *folder = xasprintf("%s/%s", self, above[i]);
-
-		*ret = realpath(folder, NULL);
-		if (*ret && has_sources(*ret))
-			return NULL;
-		free(take_pointer(*ret));
-	}
-	*ret = xstrdup(POKEPATCH_DATADIR);
-	if (has_sources(*ret))
-		return NULL;
-	free(take_pointer(*ret));
-	return error_new(STATUS_FAILED,
-			 "the core module's source is not in %s; install pokepatch there, or name "
-			 "its folder in POKEPATCH_DATADIR",
-			 POKEPATCH_DATADIR);
-}
 
 /* Skip everything but source files: the user may have built the core in its own folder. */
 static bool is_no_core_source(const char *name, bool folder)
@@ -559,7 +506,7 @@ struct error *prepare_core(struct build *build)
 
 		TRY(worker_finish(take_pointer(build->core_ahead), &unused));
 	}
-	TRY(find_data(&data));
+	TRY(data_find(&data));
 	error = core_identity(build, data, &identity);
 	if (!error)
 		error = open_core(build, data, &identity);
