@@ -40,7 +40,8 @@ history_o := $(call objects,$(call sources,history))
 cli_o    := $(call objects,$(call sources,pokepatch)) $(history_o)
 as_o     := $(filter-out %/as_main.o,$(call objects,$(call sources,pokepatch-as)))
 dmain_o  := $(call objects,$(call sources,pokepatch-diff))
-programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff pokepatch-as)
+scan_o   := $(call objects,$(call sources,pokepatch-scan))
+programs := $(addprefix $(out)/bin/,pokepatch pokepatch-build pokepatch-diff pokepatch-as pokepatch-scan)
 
 unit_tests := $(patsubst test/unit/%.c,$(out)/test/unit/%,$(wildcard test/unit/test_*.c))
 
@@ -50,6 +51,7 @@ all: $(programs) $(out)/libexec/as ## build the programs (the core is built for 
 $(out)/bin/pokepatch: $(cli_o) $(differ_o) $(common_o)
 $(out)/bin/pokepatch-build: $(build_o) $(differ_o) $(common_o)
 $(out)/bin/pokepatch-diff: $(dmain_o) $(differ_o) $(common_o)
+$(out)/bin/pokepatch-scan: $(scan_o) $(call not_main,$(build_o)) $(differ_o) $(common_o)
 
 $(out)/bin/pokepatch-as: $(as_o) $(differ_o) $(common_o)
 
@@ -450,13 +452,14 @@ completions_dir := $(PREFIX)/share/bash-completion/completions
 install: all ## install to DESTDIR and PREFIX (/usr)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(DATADIR)
 	install $(out)/bin/pokepatch-build $(out)/bin/pokepatch-diff $(out)/bin/pokepatch-as \
-		build-tool/repo/pokepatch-repo $(DESTDIR)$(PREFIX)/bin
+		$(out)/bin/pokepatch-scan build-tool/repo/pokepatch-repo $(DESTDIR)$(PREFIX)/bin
 	install -d $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/libexec/as $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	install $(out)/bin/pokepatch $(DESTDIR)$(PREFIX)/sbin
-	install -d $(DESTDIR)$(DATADIR)/patches
+	install -d $(DESTDIR)$(DATADIR)/patches/catalogue
 	cp -r --no-preserve=ownership core-module $(DESTDIR)$(DATADIR)
 	cp -r --no-preserve=ownership patches/module $(DESTDIR)$(DATADIR)/patches
+	install -m 644 patches/catalogue/*.patch $(DESTDIR)$(DATADIR)/patches/catalogue
 	install -d $(DESTDIR)$(unit_dir)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' build-tool/pokepatch/pokepatch.service.in \
 		>$(DESTDIR)$(unit_dir)/pokepatch.service
@@ -470,7 +473,7 @@ install: all ## install to DESTDIR and PREFIX (/usr)
 .PHONY: uninstall
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,pokepatch-build pokepatch-diff pokepatch-as \
-		pokepatch-repo)
+		pokepatch-scan pokepatch-repo)
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/pokepatch
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pokepatch
 	rm -f $(DESTDIR)$(unit_dir)/pokepatch.service

@@ -148,6 +148,7 @@ completes_options() {
 	done <"$BATS_TEST_TMPDIR/commands"
 	completes_options pokepatch-diff
 	completes_options pokepatch-build
+	completes_options pokepatch-scan
 }
 
 @test "completion: patches, kernels and files where they belong" {
@@ -188,6 +189,8 @@ completes_options() {
 	offers pokepatch-build --kbuild f -- folder
 	offers pokepatch-build -n x --transition l -- live
 	offers pokepatch-diff -o f -- folder
+	offers pokepatch-scan -k 1.4 -- 1.4.5
+	offers pokepatch-scan f -- fix.patch folder
 	# A command that is not known.
 	offers pokepatch lode --j --
 }

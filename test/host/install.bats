@@ -181,11 +181,11 @@ in_usr() {
 @test "what make install has put into /usr makes the same module; make uninstall leaves no file" {
 	local dest=$BATS_TEST_TMPDIR/dest program
 	make -s -C "$top" install DESTDIR="$dest" PREFIX=/usr
-	for program in pokepatch pokepatch-build pokepatch-diff; do
+	for program in pokepatch pokepatch-build pokepatch-diff pokepatch-scan; do
 		[ -r "$dest/usr/share/bash-completion/completions/$program" ]
 	done
 	if in_usr true; then
-		for program in bin/pokepatch-build bin/pokepatch-diff bin/pokepatch-as sbin/pokepatch; do
+		for program in bin/pokepatch-build bin/pokepatch-diff bin/pokepatch-as bin/pokepatch-scan sbin/pokepatch; do
 			in_usr env -i "/usr/$program" --version
 		done
 		in_usr env -u POKEPATCH_DATADIR pokepatch-build -q -k "$release" -n proc-version \

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# pokepatch-scan as a user runs it, on the kernel that the tests use: it has all fixes of the catalogue.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	scan=$top/build/bin/pokepatch-scan
+}
+
+# says STATUS LINE... - the last run ended with STATUS, and its last lines begin so, blanks apart.
+says() {
+	local line i=$((${#lines[@]} - $# + 1))
+	[ "$status" -eq "$1" ] || { echo "status $status, not $1: $output" && return 1; }
+	for line in "${@:2}"; do
+		[[ $(tr -s ' ' <<<"${lines[i]}") = "$line"* ]] || { echo "'${lines[i]}', not '$line'" && return 1; }
+		i=$((i + 1))
+	done
+}
+
+@test "a fix is found by its CVE, its commit and its name, and the kernel has it" {
+	run "$scan" -k "$release" CVE-2024-53187
+	says 3 io-uring-pin-pages.patch " $release has it vmlinux"
+	run "$scan" -k "$release" 0C0a4eae26ac
+	says 3 io-uring-pin-pages.patch " $release has it vmlinux"
+	run "$scan" -k "$release" xt-hashlimit-rate
+	says 3 xt-hashlimit-rate.patch " $release has it xt_hashlimit"
+	# A header, and a C file.
+	run "$scan" -k "$release" CVE-2026-90058
+	says 3 qdisc-pkt-len.patch " $release has it vmlinux"
+	# A header alone.
+	run "$scan" -k "$release" virtio-net-gso-size
+	says 3 virtio-net-gso-size.patch " $release has it"
+}
+
+@test "a fix that the kernel does not have, one whose file it does not compile, one that does not fit" {
+	edited net/sched/sch_drr.c 's/Specified DRR quantum cannot be zero/A quantum of zero/'
+	edited kernel/time/namespace.c 's/tv_nsec >= NSEC_PER_SEC/tv_nsec > NSEC_PER_SEC - 1/'
+	run "$scan" -k "$release" ./x.patch
+	says 0 x.patch " $release affected sch_drr, vmlinux"
+	sed -i 's/^-.*DRR quantum.*/-something else/' x.patch
+	run "$scan" -k "$release" x.patch
+	says 3 x.patch " $release unclear hunk 1 does not apply to net/sched/sch_drr.c"
+	cat >y.patch <<-'PATCH'
+		--- a/net/sched/not_there.c
+		+++ b/net/sched/not_there.c
+		@@ -1,2 +1,3 @@
+		 int one;
+		+int two;
+		 int three;
+	PATCH
+	run "$scan" -k "$release" ./y.patch
+	says 3 y.patch " $release not built"
+	# A kernel that the cache does not have.
+	run "$scan" -k 9.9-none ./x.patch
+	says 3 x.patch " 9.9-none unclear"
+}
+
+@test "what the catalogue does not have, and wrong usage" {
+	run "$scan" -k "$release" CVE-2024-5318
+	says 1 "pokepatch-scan: the catalogue has no 'CVE-2024-5318'; give the path"
+	run "$scan" 0c0a4ea
+	says 1 "pokepatch-scan: the catalogue has no '0c0a4ea'"
+	run "$scan" ./none.patch
+	says 1 "pokepatch-scan: ./none.patch: there is no such diff"
+	run "$scan"
+	says 1 "pokepatch-scan: give one CVE"
+	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run "$scan" CVE-2024-53187
+	says 1 "pokepatch-scan: no kernel in"
+}
