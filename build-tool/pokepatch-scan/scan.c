@@ -161,6 +161,32 @@ static struct error *try_direction(const char *release, const char *diff, bool b
 	return NULL;
 }
 
+/*
+ * A fix that applies in both directions.  The end of what it adds may be the same as the lines before
+ * that, as in "goto error; }": then it applies where it is already.  Lines that it adds are there, so
+ * a fix that takes none away is there.
+ */
+static struct error *judge_both(const char *diff, struct scan_result *ret)
+{
+	_free_ char *text = NULL;
+	struct patch patch;
+	bool removes = false;
+	size_t length;
+
+	TRY(file_read(diff, &text, &length));
+	TRY(patch_parse(diff, text, length, &patch));
+	for (size_t i = 0; i < patch.nr_entries; i++)
+		for (size_t j = 0; j < patch.entries[i].nr_hunks; j++)
+			for (size_t k = 0; k < patch.entries[i].hunks[j].nr_lines; k++)
+				removes |= patch.entries[i].hunks[j].lines[k].kind == '-';
+	patch_deinit(&patch);
+	if (removes)
+		ret->why = xstrdup("the fix applies in both directions");
+	else
+		ret->state = SCAN_FIXED;
+	return NULL;
+}
+
 /* Without the diff's name and line in front, which the user knows. */
 static char *reason(const char *text)
 {
@@ -181,8 +207,8 @@ struct error *scan_kernel(const char *release, const char *diff, struct scan_res
 	if (!error) {
 		const char *found = back.text[0] == DIFFERS ? forth.text : back.text;
 
-		if (back.text[0] != DIFFERS && forth.text[0] != DIFFERS && back.text[0] != NOT_BUILT)
-			ret->why = xstrdup("the fix applies in both directions");
+		if (back.text[0] == APPLIES && forth.text[0] == APPLIES)
+			error = judge_both(diff, ret);
 		else if (found[0] == DIFFERS)
 			ret->why = reason(found + 1);
 		else if (found[0] == NOT_BUILT)
