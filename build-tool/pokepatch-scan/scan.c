@@ -162,9 +162,9 @@ static struct error *try_direction(const char *release, const char *diff, bool b
 }
 
 /*
- * A fix that applies in both directions.  The end of what it adds may be the same as the lines before
- * that, as in "goto error; }": then it applies where it is already.  Lines that it adds are there, so
- * a fix that takes none away is there.
+ * A fix that applies in both directions.  The end of what it adds may be the same as the lines
+ * before that, as in "goto error; }": then it applies where it is already.  Lines that it adds are
+ * there, so a fix that takes none away is there.
  */
 static struct error *judge_both(const char *diff, struct scan_result *ret)
 {
