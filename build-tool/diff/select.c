@@ -140,6 +140,17 @@ static void warn_export(struct selection *selection, const struct atom *atom)
 		      name);
 }
 
+/* The name in the source: of a module's init_module(), which is an alias, that of its init function. */
+static const char *source_name(struct object *object, const struct atom *atom)
+{
+	const char *name = atom_is_function(atom)
+				   ? debuginfo_function(debuginfo_of(object), atom->section->index,
+							atom->start)
+				   : NULL;
+
+	return name ?: atom->name;
+}
+
 static void refuse_atom(struct selection *selection, const struct atom *atom)
 {
 	if (atom->class == ATOM_EXPORT) {
@@ -157,7 +168,7 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	refusals_add(selection->refusals, class_refusals[atom->class].code,
-		     select_location(selection, atom->name), atom->name,
+		     select_location(selection, source_name(selection->patched, atom)), atom->name,
 		     class_refusals[atom->class].text, atom->name);
 #pragma GCC diagnostic pop
 }
@@ -174,9 +185,9 @@ static bool is_init_inlined(struct selection *selection, const struct atom *atom
 	if (strcmp(atom->section->name, ".init.text") || !atom_is_function(atom) ||
 	    !options->is_touched)
 		return false;
-	const char *location =
-		debuginfo_declaration(debuginfo_of(selection->orig), atom->twin->name);
-	char *name _free_ = xstrndup(atom->name, strcspn(atom->name, ".")); /* foo.constprop.0 */
+	const char *symbol = source_name(selection->orig, atom->twin);
+	const char *location = debuginfo_declaration(debuginfo_of(selection->orig), symbol);
+	char *name _free_ = xstrndup(symbol, strcspn(symbol, ".")); /* foo.constprop.0 */
 	return location && !options->is_touched(options->context, location, name);
 }
 
@@ -185,8 +196,8 @@ static void warn_init_inlined(struct selection *selection, const struct atom *at
 	const struct diff_options *options = selection->options;
 	const bool module = options->parent && options->parent != options->vmlinux;
 
-	refusals_warn(selection->refusals, "init-inlined", select_location(selection, atom->name),
-		      atom->name,
+	refusals_warn(selection->refusals, "init-inlined",
+		      select_location(selection, source_name(selection->patched, atom)), atom->name,
 		      module ? "changed code is inlined into '%s', which runs with the old code "
 			       "whenever module %s is loaded"
 			     : "changed code is inlined into '%s', which ran with the old code when "

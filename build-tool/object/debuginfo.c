@@ -36,6 +36,7 @@ struct function_range {
 	uint64_t before; /* of a .cold part: the last byte of the function's other piece; or 0 */
 	size_t first, count; /* in inlined_ranges; inner ranges follow outer ones */
 	int64_t result;	     /* bytes that the function returns; -1: not known */
+	const char *name;
 };
 
 struct debuginfo {
@@ -430,7 +431,7 @@ static void note_function_ranges(const struct walk *walk, Dwarf_Die *die, size_t
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		*vec_push(&debuginfo->functions) = (struct function_range){
 			start, end, before, first, debuginfo->inlined_ranges.count - first,
-			result_size(die)};
+			result_size(die), walk->function};
 		before = end > start ? end - 1 : 0;
 	}
 }
@@ -508,7 +509,7 @@ static void walk_function(const struct walk *walk, Dwarf_Die *die)
 	inside.function = has_code(die) ? inside.owner : NULL;
 	walk_children(&inside, die);
 	if (inside.function)
-		note_function_ranges(walk, die, first);
+		note_function_ranges(&inside, die, first);
 }
 
 static void walk_inlined(const struct walk *walk, Dwarf_Die *die)
@@ -667,6 +668,15 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 			ret[count++] = range->call_line;
 	}
 	return count;
+}
+
+const char *debuginfo_function(struct debuginfo *debuginfo, size_t section, uint64_t offset)
+{
+	walk_all(debuginfo);
+
+	const struct function_range *function =
+		function_at(debuginfo, debuginfo_address(debuginfo, section, offset));
+	return function ? function->name : NULL;
 }
 
 const char *debuginfo_inlined_at(struct debuginfo *debuginfo, size_t section, uint64_t offset)

@@ -51,6 +51,12 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 		       size_t room);
 
 /*
+ * debuginfo_function - the source's name of the function whose code is at an offset of a section;
+ * NULL: not known.  A symbol there may be an alias: a module's init_module().
+ */
+const char *debuginfo_function(struct debuginfo *debuginfo, size_t section, uint64_t offset);
+
+/*
  * debuginfo_inlined_at - the function whose inlining put the instruction at an offset of a section
  * there, the innermost of several; NULL: none did.
  */

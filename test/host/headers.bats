@@ -236,6 +236,17 @@ init_refused() {
 	[ "$(jq -r '.refusals[] | .code + " " + .subject' report.json)" = "init-inlined uid_cache_init" ]
 }
 
+# drbg_max_addtl() is inlined into drbg_init(), by way of drbg_healthcheck_sanity().
+@test "only a helper of a module's init is changed: a warning, too" {
+	edited include/crypto/drbg.h 's/return U32_MAX - 1;/return U32_MAX - 2;/'
+	"$program" -q -k "$release" --report report.json -o x.ko x.patch
+	[ "$(jq -r '.refusals[] | select(.code | startswith("init")) | .code + " " + .subject' report.json)" = "init-inlined init_module" ]
+	rm x.patch
+	edited crypto/drbg.c '/^static int __init drbg_init/,/^}/s/ARRAY_SIZE(drbg_cores) \* 2/ARRAY_SIZE(drbg_cores) * 3/'
+	run -2 "$program" -q -k "$release" --dry-run x.patch
+	[[ $output == *"crypto/drbg.c:"[0-9]*": refused [init-changed]: 'init_module' runs"* ]]
+}
+
 # Lines above and below it do not count.
 @test "the lines around the function are changed, too" {
 	edited kernel/user.c -e "$helper" -e 's/^static int __init uid_cache_init/static int added;\nint *where_added(void) { return \&added; }\n\n&/' \
