@@ -139,17 +139,82 @@ static void take_out(struct commit *commit, const char *reason)
 	commit->left_out = true;
 }
 
+/* For each changed file, the number of units that compile it. */
+static void count_units(const struct build *build, struct map *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		for (size_t j = 0; j < build->units[i].nr_changed_files; j++) {
+			void **slot = map_slot(ret, build->units[i].changed_files[j]);
+
+			*slot = (void *)((uintptr_t)*slot + 1);
+		}
+}
+
+/* The number of units that compile a file of the patch: of the file that most of them do. */
+static uintptr_t patch_units(const struct patch *patch, const struct map *units)
+{
+	uintptr_t most = 0;
+
+	for (size_t i = 0; i < patch->nr_entries; i++) {
+		const char *path = patch->entries[i].new_path ?: patch->entries[i].old_path;
+		const uintptr_t count = (uintptr_t)map_get(units, path);
+
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
 /*
- * Leave out the commits behind a reason.  If only their file is known, one of them may be the cause
- * and the others sound, so leave out the last, on which no other can depend, and look again.
+ * The likeliest of several commits of which only the files are known: what is wrong with one unit
+ * comes from a file that few others compile, and hardly from <linux/sched.h>.  Of equal ones it is
+ * the last, on which no other can depend.
  */
+static size_t likeliest(const struct build *build, const struct culprits *culprits,
+			const struct map *units)
+{
+	size_t best = culprits->list.list[0];
+	uintptr_t least = UINTPTR_MAX;
+
+	for (size_t i = 0; i < culprits->list.count; i++) {
+		const size_t patch = culprits->list.list[i];
+		const uintptr_t count = patch_units(&build->patches[patch].patch, units);
+
+		if (count > least)
+			continue;
+		least = count;
+		best = patch;
+	}
+	return best;
+}
+
+/* Leave out all commits behind a reason. */
 static void take_out_culprits(struct build *build, const struct reason *reason)
 {
-	const struct culprits *culprits = &reason->culprits;
-	const size_t count = culprits->list.count;
+	for (size_t i = 0; i < reason->culprits.list.count; i++)
+		take_out(build->patches[reason->culprits.list.list[i]].commit, reason->text);
+}
 
-	for (size_t i = culprits->kind == BLAME_FILE && count ? count - 1 : 0; i < count; i++)
-		take_out(build->patches[culprits->list.list[i]].commit, reason->text);
+/* Is one of the commits left out? */
+static bool any_left_out(const struct build *build, const struct culprits *culprits)
+{
+	for (size_t i = 0; i < culprits->list.count; i++)
+		if (build->patches[culprits->list.list[i]].commit->left_out)
+			return true;
+	return false;
+}
+
+/*
+ * Of the commits behind a reason, of which only the files are known, one may be the cause and the
+ * others sound: leave out one, and look again.  If another reason has had one left out, that may
+ * have been the one.
+ */
+static void take_out_likeliest(struct build *build, const struct reason *reason,
+			       const struct map *units)
+{
+	const struct culprits *culprits = &reason->culprits;
+
+	if (culprits->list.count && !any_left_out(build, culprits))
+		take_out(build->patches[likeliest(build, culprits, units)].commit, reason->text);
 }
 
 /* Leave out the commits that need one that is left out, which comes before them. */
@@ -211,10 +276,17 @@ static struct error *nothing_left(const struct build *build)
 static bool take_out_all(struct build *build, struct error **error, const struct reasons *reasons)
 {
 	const size_t before = count_left_out(build);
+	struct map units = {0};
 	size_t after;
 
+	count_units(build, &units);
 	for (size_t i = 0; i < reasons->list.count; i++)
-		take_out_culprits(build, &reasons->list.list[i]);
+		if (reasons->list.list[i].culprits.kind != BLAME_FILE)
+			take_out_culprits(build, &reasons->list.list[i]);
+	for (size_t i = 0; i < reasons->list.count; i++)
+		if (reasons->list.list[i].culprits.kind == BLAME_FILE)
+			take_out_likeliest(build, &reasons->list.list[i], &units);
+	map_deinit(&units);
 	take_out_dependents(build);
 	after = count_left_out(build);
 	if (after == before)

@@ -222,6 +222,31 @@ for what in info, info["report"], report:
 	is type left-out "[export-changed]: a type of exported symbol 'ack_all_badblocks' changes: struct badblocks (CRC 0x"
 }
 
+# Some of the refusals tell the line, and others no more than the unit, which has another header that changed.
+@test "a refusal that may come from a commit that is left out leaves out no other" {
+	commit 'event' include/trace/events/percpu.h '/^TRACE_EVENT(percpu_destroy_chunk/i\
+TRACE_EVENT(percpu_test,\
+	TP_PROTO(int n),\
+	TP_ARGS(n),\
+	TP_STRUCT__entry(__field(int, n)),\
+	TP_fast_assign(__entry->n = n;),\
+	TP_printk("%d", __entry->n)\
+);'
+	commit 'other' mm/percpu-internal.h 's/^\treturn pcpu_nr_pages_to_map_bits(chunk->nr_pages);/\treturn pcpu_nr_pages_to_map_bits(chunk->nr_pages | 1);/'
+	build 0 --leave-out
+	is other live ''
+	is event left-out '[section-changed]'
+}
+
+# Nothing tells the line: what has the initial value is not in the headers.  <linux/sunrpc/svc.h> is in other units, too.
+@test "of several headers of a refused unit, the one that the fewest units have is left out first" {
+	commit 'timeout' include/linux/lockd/lockd.h 's/^#define LOCKD_DFLT_TIMEO\t10/#define LOCKD_DFLT_TIMEO\t11/'
+	commit 'common' include/linux/sunrpc/svc.h 's/^\t\*vp = htonl(val);/\t*vp = htonl(val + 1);/'
+	build 0 --leave-out
+	is common live ''
+	is timeout left-out "[data-changed]: initial value of 'nlm_timeout'"
+}
+
 # A word that the compiler misses is looked for in the files that the unit compiles.
 @test "who removed a macro, and who only removed its name elsewhere" {
 	commit 'adds' $uptime 's/^static int uptime_proc_show/\/* SIZEOF_PDE_INLINE_NAME *\/\n&/'
