@@ -120,7 +120,8 @@ static enum verdict main_function(void)
 	else
 		close(fd);
 	close(types);
-	return judge(error, EINVAL, 0);
+	/* A kernel that takes the pointer finds a function that calls itself, without end. */
+	return judge(error, EINVAL, E2BIG);
 }
 
 const struct effect system_effects[] = {
