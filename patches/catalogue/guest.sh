@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # What patches/check runs in the guest, after the words of test/vm/guest/.  /plan has a line for each entry:
 # its name; "effect" or "none"; "unload" or "stay", if its module cannot be unloaded; "out" (the patch takes the
-# fix out) or "in"; and "live" if there is a live version.
+# fix out), "in" or "in-live"; and "live" if there is a live version to load on top.
 
 # shows ENTRY WANTED - does `effects` see what it should, 0 (fixed) or 1 (affected)?
 shows() {
