@@ -206,7 +206,10 @@ static struct error *read_sections(struct object *object)
 static struct error *place_symbol(struct object *object, struct symbol *symbol, size_t shndx,
 				  bool extended)
 {
-	if (shndx == SHN_UNDEF || (!extended && (shndx == SHN_ABS || shndx == SHN_COMMON))) {
+	bool livepatch = object->livepatch && shndx == SHN_LIVEPATCH;
+
+	if (shndx == SHN_UNDEF ||
+	    (!extended && (shndx == SHN_ABS || shndx == SHN_COMMON || livepatch))) {
 		symbol->special = shndx;
 		return NULL;
 	}
@@ -419,8 +422,10 @@ static void split_info(const struct arch *arch, uint64_t info, uint32_t *ret_sym
 	*ret_type = GELF_R_TYPE(info);
 }
 
-static struct error *add_read_reloc(struct object *object, struct section *target, size_t i,
-				    const GElf_Rela *entry, bool addend_in_field)
+/* @holder: the section that gets the relocation; it is the target's, but for livepatch's */
+static struct error *add_read_reloc(struct object *object, struct section *holder,
+				    struct section *target, size_t i, const GElf_Rela *entry,
+				    bool addend_in_field)
 {
 	uint32_t index, type;
 
@@ -443,7 +448,7 @@ static struct error *add_read_reloc(struct object *object, struct section *targe
 		addend = reloc_get_addend(object, target->data + entry->r_offset, kind);
 	if (kind && !kind->adds)
 		reloc_clear(object, target, entry->r_offset, kind);
-	*vec_push(&target->relocs) = (struct reloc){
+	*vec_push(&holder->relocs) = (struct reloc){
 		.offset = entry->r_offset,
 		.type = type,
 		.order = i,
@@ -493,20 +498,23 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 	if (header.sh_entsize != size || data->d_size % size)
 		return object_malformed(object, "section %s has entry size %" PRIu64, rela->name,
 					header.sh_entsize);
-	if (target->relocs.count)
+	if (object->livepatch && rela->flags & SHF_RELA_LIVEPATCH)
+		rela->target = target;
+	struct section *holder = rela->target ? rela : target;
+	if (holder->relocs.count)
 		return object_malformed(object, "section %s has two relocation sections",
 					target->name);
-	vec_reserve(&target->relocs, data->d_size / size);
+	vec_reserve(&holder->relocs, data->d_size / size);
 	for (size_t i = 0; i < data->d_size / size; i++) {
 		GElf_Rela entry;
 
 		object_reloc_entry(data, i, rel, &entry);
-		TRY(add_read_reloc(object, target, i, &entry, rel));
+		TRY(add_read_reloc(object, holder, target, i, &entry, rel));
 	}
 	if (rel && arch->addends.join)
 		TRY(arch->addends.join(object, target));
-	section_sort_relocs(target);
-	if (!arch->relocs.fold || !(target->flags & SHF_ALLOC))
+	section_sort_relocs(holder);
+	if (!arch->relocs.fold || !(target->flags & SHF_ALLOC) || rela->target)
 		return NULL;
 	return arch->relocs.fold(object, target);
 }
@@ -540,11 +548,11 @@ static void read_marks(struct object *object)
 	}
 }
 
-struct error *object_read(const char *path, struct object *ret)
+static struct error *read_object(const char *path, bool livepatch, struct object *ret)
 {
 	struct error *error;
 
-	*ret = (struct object){.path = xstrdup(path)};
+	*ret = (struct object){.path = xstrdup(path), .livepatch = livepatch};
 	error = read_header(ret);
 	if (!error)
 		error = read_sections(ret);
@@ -566,6 +574,16 @@ struct error *object_read(const char *path, struct object *ret)
 	if (error)
 		object_deinit(ret);
 	return error;
+}
+
+struct error *object_read(const char *path, struct object *ret)
+{
+	return read_object(path, false, ret);
+}
+
+struct error *object_read_livepatch(const char *path, struct object *ret)
+{
+	return read_object(path, true, ret);
 }
 
 void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header)

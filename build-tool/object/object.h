@@ -19,6 +19,12 @@ struct section_rule;
 
 struct disasm;
 
+/* The kernel's include/uapi/linux/elf.h. */
+#ifndef SHN_LIVEPATCH
+#define SHN_LIVEPATCH	   0xff20
+#define SHF_RELA_LIVEPATCH 0x00100000
+#endif
+
 struct reloc {
 	uint64_t offset; /* in the section that it applies to */
 	uint32_t type;	 /* of the ELF machine, or one that only arch_relocs.fold() makes */
@@ -56,6 +62,8 @@ struct section {
 	VEC(struct reloc) relocs; /* by offset once read */
 	VEC(struct mark) marks;	  /* by offset; from mapping symbols (arch_symbols.mark) */
 	struct symbol *symbol; /* its STT_SECTION symbol, or NULL */
+	/* Of a section of livepatch relocations (object_read_livepatch()): where they apply. */
+	struct section *target;
 	const struct section_rule *rule;
 	VEC(struct atom *) atoms; /* by start; see atoms.c */
 };
@@ -66,7 +74,8 @@ struct symbol {
 	uint64_t value, size;
 	unsigned char type, bind, other;
 	struct section *section; /* NULL: undefined, absolute or common */
-	uint16_t special;	 /* SHN_UNDEF, SHN_ABS or SHN_COMMON where section is NULL */
+	/* Where section is NULL: SHN_UNDEF, SHN_ABS, SHN_COMMON or SHN_LIVEPATCH. */
+	uint16_t special;
 	struct atom *atom;
 };
 
@@ -82,6 +91,7 @@ struct object {
 	VEC(struct symbol *) symbols;
 	VEC(char *) names;	/* of sections and symbols that were added; owned */
 	VEC(struct atom *) atoms; /* by index */
+	bool livepatch;		/* object_read_livepatch() reads it */
 	struct disasm *disasm;	/* opened when first needed */
 	struct debuginfo *debuginfo; /* opened when first needed, by debuginfo_of() */
 };
@@ -92,6 +102,12 @@ struct object {
  * (STATUS_FAILED).  On success ret is the caller's to deinit.
  */
 struct error *object_read(const char *path, struct object *ret);
+/*
+ * object_read_livepatch - read a module for the kernel's livepatch core.  Relocations that this
+ * core makes (SHF_RELA_LIVEPATCH) are the relocs of their own section, which has a target; their
+ * offsets are in the target.  object_read() refuses symbols of SHN_LIVEPATCH.
+ */
+struct error *object_read_livepatch(const char *path, struct object *ret);
 /*
  * An addend beyond this is refused, whether it is read or to be written (moving a reference changes
  * its addend).  Real ones reach 2^47: "init_top_pgt - PAGE_OFFSET".

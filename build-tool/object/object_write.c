@@ -50,6 +50,8 @@ struct writer {
 /* The writer makes these sections anew. */
 static bool is_derived(const struct section *section)
 {
+	if (section->target) /* livepatch's relocations have a section of their own */
+		return false;
 	return section->type == SHT_SYMTAB || section->type == SHT_SYMTAB_SHNDX ||
 	       section->type == SHT_RELA || section->type == SHT_REL ||
 	       (section->type == SHT_STRTAB && !(section->flags & SHF_ALLOC));
@@ -95,7 +97,7 @@ static void assign_numbers(struct writer *writer)
 		if (!section || is_derived(section))
 			continue;
 		section->index = number++;
-		number += section->relocs.count > 0;
+		number += section->relocs.count > 0 && !section->target;
 	}
 	writer->symtab = number;
 	for (int global = 0; global < 2; global++) {
@@ -174,12 +176,19 @@ static struct error *add_relocs(struct writer *writer, const struct section *sec
 		.sh_addralign = arch_address_size(arch),
 		.sh_entsize = size,
 	};
+	if (section->target) {
+		header.sh_flags = section->flags;
+		header.sh_info = section->target->index;
+	}
 	/* libelf's structure in memory has the size of the one in the file, for either class. */
 	void *entries = keep(writer, xcalloc(section->relocs.count, size));
-	const char *name = keep(writer, xasprintf(".rel%s%s", rel ? "" : "a", section->name));
+	const char *name = section->target ? section->name
+					   : keep(writer, xasprintf(".rel%s%s", rel ? "" : "a",
+								    section->name));
+	size_t number = section->index + !section->target;
 
 	TRY(add_section(writer, &header, name, entries, rel ? ELF_T_REL : ELF_T_RELA));
-	Elf_Data *written = elf_getdata(elf_getscn(writer->elf, section->index + 1), NULL);
+	Elf_Data *written = elf_getdata(elf_getscn(writer->elf, number), NULL);
 	for (size_t i = 0; i < section->relocs.count; i++) {
 		const struct reloc *reloc = &relocs[i];
 		size_t symbol = reloc->symbol->index;
@@ -207,6 +216,10 @@ static struct error *add_sections(struct writer *writer)
 
 		if (!section || is_derived(section))
 			continue;
+		if (section->target) {
+			TRY(add_relocs(writer, section, section->relocs.list));
+			continue;
+		}
 		GElf_Shdr header = {
 			.sh_type = section->type,
 			.sh_flags = section->flags & ~(uint64_t)SHF_GROUP,

@@ -95,6 +95,49 @@ static void test_what_is_written_is_read(void **state)
 	object_deinit(&read);
 }
 
+/* Relocations that the kernel's livepatch core makes stay in a section of their own. */
+static void test_livepatch_relocs(void **state)
+{
+	struct object object, read;
+
+	(void)state;
+	make(&object);
+	struct section *text = add_text(&object, ".text", 32);
+	struct symbol *usual = object_add_symbol(&object, "printk", NULL, 0, 0, 0, STB_GLOBAL);
+	struct symbol *late = object_add_symbol(&object, ".klp.sym.vmlinux.foo,2", NULL, 0, 0, 0,
+						STB_GLOBAL);
+	late->special = SHN_LIVEPATCH;
+	section_add_reloc(text, 4, R_X86_64_PLT32, usual, -4);
+	struct section *klp = object_add_section(&object, ".klp.rela.vmlinux..text", SHT_RELA,
+						 SHF_ALLOC | SHF_INFO_LINK | SHF_RELA_LIVEPATCH, 8,
+						 0);
+	klp->target = text;
+	section_add_reloc(klp, 20, R_X86_64_PC32, late, -4);
+	assert_no_error(object_write(&object, file));
+	object_deinit(&object);
+
+	/* A file for the differ must not have such symbols. */
+	struct error *error = object_read(file, &read);
+	assert_error(error, STATUS_REFUSED, "[elf-malformed]");
+
+	assert_no_error(object_read_livepatch(file, &read));
+	text = object_find_section(&read, ".text");
+	klp = object_find_section(&read, ".klp.rela.vmlinux..text");
+	assert_int_equal(text->relocs.count, 1);
+	assert_string_equal(text->relocs.list[0].symbol->name, "printk");
+	assert_ptr_equal(klp->target, text);
+	assert_int_equal(klp->flags, SHF_ALLOC | SHF_INFO_LINK | SHF_RELA_LIVEPATCH);
+	assert_int_equal(klp->relocs.count, 1);
+	assert_int_equal(klp->relocs.list[0].offset, 20);
+	assert_int_equal(klp->relocs.list[0].type, R_X86_64_PC32);
+	assert_int_equal(klp->relocs.list[0].addend, -4);
+	assert_string_equal(klp->relocs.list[0].symbol->name, ".klp.sym.vmlinux.foo,2");
+	assert_int_equal(klp->relocs.list[0].symbol->special, SHN_LIVEPATCH);
+	/* The linker could not know the field, so it is cleared as any other. */
+	assert_int_equal(object_get32(&read, text->data + 20), 0);
+	object_deinit(&read);
+}
+
 static void test_appending(void **state)
 {
 	struct object object;
@@ -288,6 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_written_is_read),
+		cmocka_unit_test(test_livepatch_relocs),
 		cmocka_unit_test(test_appending),
 		cmocka_unit_test(test_many_sections),
 		cmocka_unit_test(test_malformed),
