@@ -449,6 +449,7 @@ const struct arch arch_x86_64 = {
 		.objtool_tables = x86_64_objtool_tables,
 		.call_table = ".call_sites", /* arch/x86/kernel/callthunks.c */
 		.call_length = 5,
+		.livepatch = true,
 		.seal_table = ".ibt_endbr_seal",
 		.seal_length = 4,
 		.landing_pad = "\xf3\x0f\x1e\xfa", /* ENDBR64 */

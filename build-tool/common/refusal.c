@@ -36,6 +36,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "local-call", "a call of a function that stays in the kernel has no room for what the ABI demands", false },
 	{ "makefile-changed", "a makefile changed how this kernel is compiled, or a linker script changed", true },
 	{ "may-block", "a changed function puts its task to sleep, which may be in the way of a switch (a warning)", false },
+	{ "needs-core", "the kernel's own livepatch core cannot do what the patch needs", false },
 	{ "new-file", "a source file is new", false },
 	{ "no-entry", "a changed function has no entry at which calls could be rerouted", false },
 	{ "no-landing-pad", "new code takes the address of a function that cannot be called indirectly", false },

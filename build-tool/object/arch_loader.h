@@ -82,6 +82,11 @@ struct arch_loader {
 	 * relocations (jump_label_apply_nops()).
 	 */
 	bool reads_keys;
+	/*
+	 * Modules for the kernel's own livepatch core have been tested: its relocations are
+	 * those of the module loader, and nothing that this machine's loader makes needs them.
+	 */
+	bool livepatch;
 };
 
 /* A jump to a function that a call by itself does not reach. */

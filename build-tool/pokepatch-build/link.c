@@ -9,6 +9,7 @@
 
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/finalize.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/module_part.h"
 #include "pokepatch-build/names_apart.h"
@@ -104,9 +105,8 @@ static size_t count_replaced(const struct build *build)
  * Make the object to link with the included code: the glue and, if the machine has the direct mode
  * and --mode allows it, one stub for each function that this patch replaces.
  */
-static struct error *make_glue(struct linker *linker)
+struct error *glue_with_stubs(struct build *build)
 {
-	struct build *build = linker->build;
 	char *source _free_ = xasprintf("%s/../patches/module/%s.S", build->core.sources, build->arch);
 	uint32_t mode = build->options.mode;
 
@@ -366,7 +366,7 @@ static struct error *link_all(struct linker *linker)
 	uint64_t padding;
 
 	TRY(names_keep_apart(build));
-	TRY(make_glue(linker));
+	TRY(build->options.format->make_glue(build));
 	TRY(combine(linker, 0));
 	TRY(layout_choose_padding(build, linker->combined, &padding));
 	if (padding)
@@ -388,15 +388,16 @@ static struct error *link_all(struct linker *linker)
 
 struct error *link_module(struct build *build)
 {
+	const struct output_format *format = build->options.format;
 	struct linker linker;
 
+	TRY(format->judge(build));
 	linker_init(&linker, build);
 	struct error *error = link_all(&linker);
-	if (error)
-		linker_deinit(&linker);
-	else {
+	if (!error && format->convert)
+		error = format->convert(build, linker.ko);
+	else if (!error)
 		build->ko = take_pointer(linker.ko);
-		linker_deinit(&linker);
-	}
+	linker_deinit(&linker);
 	return error;
 }

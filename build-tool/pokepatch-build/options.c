@@ -7,6 +7,7 @@
 
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/return_value.h"
 #include "pokepatch_format.h"
 #include "common/version.h"
@@ -21,6 +22,7 @@ enum {
 	OPTION_EXPLAIN,
 	OPTION_HTML,
 	OPTION_DRY_RUN,
+	OPTION_FORMAT,
 	OPTION_FUZZ,
 	OPTION_KEEP,
 	OPTION_ALLOW,
@@ -62,6 +64,8 @@ static const struct option_row {
 	{'o', "output", "FILE.ko", "the module to write (default: pokepatch-NAME.ko)"},
 	{'n', "name", "NAME", "the patch's name (default: from the first PATCH)"},
 	{'j', "jobs", "N", "programs to run at the same time (default: one for each processor)"},
+	{OPTION_FORMAT, "format", "pokepatch|livepatch",
+	 "livepatch: a module for the kernel's own livepatch core (default: pokepatch)"},
 	{OPTION_MODE, "mode", "auto|ftrace|direct|entry",
 	 "how the core reroutes calls (default: auto)"},
 	{OPTION_TRANSITION, "transition", "stop|live",
@@ -222,6 +226,10 @@ static struct error *set_option(int value, const char *argument, struct build_op
 	switch (value) {
 	case 'j':
 		return parse_number("-j", argument, 1, 4096, &options->jobs);
+	case OPTION_FORMAT:
+		options->format = output_format_find(argument);
+		return options->format ? NULL
+				       : usage("--format is pokepatch or livepatch, not", argument);
 	case OPTION_MODE:
 		return parse_name("mode", modes, ARRAY_SIZE(modes), argument, &options->mode);
 	case OPTION_TRANSITION:
@@ -349,6 +357,10 @@ static struct error *check_together(const struct build_options *options)
 		return usage("--explain and --report - both write to standard output", NULL);
 	if (options->leave_out && !options->series)
 		return usage("--leave-out needs --series", NULL);
+	const char *bare = options->format->bare_option(options);
+
+	if (bare)
+		return usage("--format livepatch has no equivalent of", bare);
 	TRY(check_level(options));
 	if (options->returns.count)
 		return check_returns(options);
@@ -372,6 +384,7 @@ struct error *options_parse(int argc, char **argv, struct build_options *ret, bo
 	*ret_done = false;
 	*ret = (struct build_options){
 		.jobs = processors > 0 ? (unsigned int)processors : 1,
+		.format = &format_pokepatch,
 		.mode = POKEPATCH_MODE_AUTO,
 		.transition = TRANSITION_DEFAULT,
 	};

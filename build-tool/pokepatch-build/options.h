@@ -24,6 +24,7 @@ struct build_options {
 	const char *output;  /* -o; NULL: pokepatch-NAME.ko */
 	const char *name;    /* -n; NULL: from the file name of the first patch or of the series */
 	unsigned int jobs, fuzz; /* -j, --fuzz */
+	const struct output_format *format; /* --format; never NULL (format.h) */
 	uint32_t mode;	     /* enum pokepatch_mode */
 	uint32_t transition; /* enum pokepatch_transition, or TRANSITION_DEFAULT */
 	const char *report;  /* --report; "-" is standard output */

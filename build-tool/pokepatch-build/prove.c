@@ -9,6 +9,7 @@
 
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/objtool.h"
 #include "pokepatch-build/package.h"
 #include "pokepatch-build/series.h"
@@ -68,6 +69,7 @@ static struct error *fill_input(struct build *build, struct proof_input *input)
 		.mode = build->options.mode,
 		.transition = build->options.transition,
 		.level = build->options.level,
+		.livepatch = build->options.format == &format_livepatch,
 		.least_level = build->options.least_level,
 		.kallsyms_all = strstr(config, "\nCONFIG_KALLSYMS_ALL=y\n") != NULL,
 	};
@@ -123,7 +125,7 @@ static struct error *run_proof(struct build *build, struct proof_input *input)
 	if (build->options.keep)
 		TRY(keep_input(build, input));
 	TRY(proof_open(input, &proof));
-	struct error *error = proof_check(proof, build->ko);
+	struct error *error = build->options.format->prove(build, proof);
 	proof_close(proof);
 	return error;
 }

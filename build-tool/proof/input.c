@@ -103,9 +103,10 @@ char *proof_input_write(const struct proof_input *input)
 	struct buffer out = {0};
 
 	write_fields(&out, input, fields, ARRAY_SIZE(fields));
-	buffer_printf(&out, "mode %u\ntransition %u\nlevel %u\nleast-level %u\npinned %d\nkallsyms-all %d\n",
+	buffer_printf(&out, "mode %u\ntransition %u\nlevel %u\nleast-level %u\npinned %d\nkallsyms-all %d\n"
+		      "livepatch %d\n",
 		      input->mode, input->transition, input->level, input->least_level,
-		      input->pinned, input->kallsyms_all);
+		      input->pinned, input->kallsyms_all, input->livepatch);
 	for (size_t i = 0; i < input->about.count; i++)
 		buffer_printf(&out, "about %s\n", input->about.list[i]);
 	for (size_t i = 0; i < input->parents.count; i++)
@@ -161,6 +162,8 @@ static bool read_number(struct proof_input *input, const char *key, const char *
 		input->pinned = number;
 	else if (!strcmp(key, "kallsyms-all"))
 		input->kallsyms_all = number;
+	else if (!strcmp(key, "livepatch"))
+		input->livepatch = number;
 	else
 		return false;
 	return true;

@@ -93,7 +93,11 @@ static struct error *check_brought_lines(const struct check *check, const struct
 	const char *magic = kernel_vermagic(check->proof);
 	char *vermagic _free_ = xasprintf("vermagic=%s", magic ?: "");
 	char *name _free_ = xasprintf("name=pokepatch_%s", check->proof->input->name);
-	const char *const lines[] = {"license=GPL", "depends=pokepatch", vermagic, name};
+	/* The kernel's livepatch core knows its modules by a line, which the glue brings. */
+	const bool livepatch = check->proof->input->livepatch;
+	const char *const depends = livepatch ? "depends=" : "depends=pokepatch";
+	const char *const lines[] = {"license=GPL", depends, vermagic, name,
+				     livepatch ? "livepatch=Y" : name};
 
 	for (char *p = name; *p; p++)
 		if (*p == '-')

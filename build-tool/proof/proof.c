@@ -348,12 +348,18 @@ static bool is_linkers(const struct proof_rules *rules, const struct section *se
 	return false;
 }
 
-/* modinfo.c checks modinfo.  Loaders of programs read the property note; module.lds drops it. */
+/*
+ * modinfo.c checks modinfo.  Loaders of programs read the property note; module.lds drops it, and
+ * the sections that are for the build alone.
+ */
 static bool is_left_out(const struct thing *thing)
 {
+	const char *name = thing->section->name;
+
 	return is_linkers(thing->source->rules, thing->section) ||
-	       (thing->source->whole && (!strcmp(thing->section->name, ".modinfo") ||
-					 !strcmp(thing->section->name, ".note.gnu.property")));
+	       (thing->source->whole &&
+		(!strcmp(name, ".modinfo") || !strcmp(name, ".note.gnu.property") ||
+		 has_prefix(name, ".discard.")));
 }
 
 static struct error *place_rest(struct check *check)

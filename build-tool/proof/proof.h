@@ -52,6 +52,7 @@ struct proof_input {
 	VEC(char *) about;	      /* lines of modinfo: the level and what goes with it */
 	bool pinned;		      /* addresses of new code or data escape */
 	bool kallsyms_all;	      /* CONFIG_KALLSYMS_ALL */
+	bool livepatch;		      /* the module is for the kernel's livepatch core */
 	VEC(struct proof_unit) units;
 	VEC(struct proof_parent) parents;
 	struct symtab *vmlinux; /* borrowed: the first parent's, if it was read ahead; or NULL */
@@ -85,5 +86,12 @@ void proof_close(struct proof *proof);
  * wrong and where (STATUS_FAILED).  May be called for many modules, one after the other.
  */
 struct error *proof_check(struct proof *proof, const char *path);
+
+/*
+ * proof_check_livepatch - error: the module for the kernel's livepatch core is not what a module
+ * that proof_check() has accepted says: other code or data, or another relocation.
+ * @proved: path of that one; @path: of the module for livepatch
+ */
+struct error *proof_check_livepatch(struct proof *proof, const char *proved, const char *path);
 
 #endif /* POKEPATCH_PROOF_H */

@@ -24,6 +24,8 @@
 /* Names that the build tool, the glue and the core agree on. */
 #define POKEPATCH_IMAGE_SYMBOL "pokepatch_image"
 #define POKEPATCH_STUBS_SYMBOL "pokepatch_stubs"
+/* The image's name in a module for the kernel's own livepatch core, which our core ignores. */
+#define POKEPATCH_LIVEPATCH_SYMBOL "pokepatch_livepatch"
 #define POKEPATCH_SECTION_IMAGE ".pokepatch.image"
 #define POKEPATCH_SECTION_TABLES ".pokepatch.tables"
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"

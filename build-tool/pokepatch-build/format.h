@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The formats of a module: pokepatch's own, for its core, and the kernel's, for its livepatch core.
+ * Both are made by the same phases.  A module of any format is first linked and proved as one of
+ * pokepatch's own format, with the format's own glue.
+ */
+#ifndef POKEPATCH_FORMAT_TABLE_H
+#define POKEPATCH_FORMAT_TABLE_H
+
+#include <stdbool.h>
+
+struct build;
+struct build_options;
+struct error;
+struct proof;
+
+struct output_format {
+	const char *name; /* for --format */
+	/*
+	 * bare_option - the first option on the command line that the format has no equivalent for,
+	 * or NULL.
+	 */
+	const char *(*bare_option)(const struct build_options *options);
+	/* judge - refuse what the format cannot do, before anything is linked. */
+	struct error *(*judge)(struct build *build);
+	/* make_glue - set build->glue_object: what is linked with the included code. */
+	struct error *(*make_glue)(struct build *build);
+	/*
+	 * convert - make build->ko from the linked module, which it replaces.  NULL: it is that.
+	 * @linked: path of the module in pokepatch's own format; it stays for prove()
+	 */
+	struct error *(*convert)(struct build *build, const char *linked);
+	/* prove - error: build->ko is not exactly what it should be. */
+	struct error *(*prove)(const struct build *build, struct proof *proof);
+};
+
+/* output_format_find - a format by its name; NULL: there is none of that name. */
+const struct output_format *output_format_find(const char *name);
+
+extern const struct output_format format_pokepatch; /* format.c; the default */
+extern const struct output_format format_livepatch; /* livepatch.c */
+
+/* glue_with_stubs - the glue of pokepatch's own format (link.c). */
+struct error *glue_with_stubs(struct build *build);
+
+#endif /* POKEPATCH_FORMAT_TABLE_H */

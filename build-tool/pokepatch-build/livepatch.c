@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The format of the kernel's own livepatch core, for --format livepatch: what it cannot do, its
+ * glue, and the proof.  livepatch_module.c writes the module.
+ */
+#include "pokepatch-build/livepatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/proc.h"
+#include "object/object.h"
+#include "pokepatch-build/comparison.h"
+#include "pokepatch-build/format.h"
+#include "pokepatch-build/module_part.h"
+#include "pokepatch-build/object_cache.h"
+#include "proof/proof.h"
+
+/* The glue's section that has struct livepatch_limits (patches/module/livepatch.c). */
+#define LIMITS_SECTION ".discard.pokepatch_limits"
+
+static const char *bare_option(const struct build_options *options)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} list[] = {
+		{"--mode", options->mode != POKEPATCH_MODE_AUTO},
+		{"--transition", options->transition != TRANSITION_DEFAULT},
+		{"--mark-functions", options->mark_functions.count > 0},
+		{"--level", options->level_given},
+		{"--deb", options->deb},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		if (list[i].given)
+			return list[i].name;
+	return NULL;
+}
+
+/* ---- what livepatch cannot do ------------------------------------------------------- */
+
+static void judge_kernel(struct build *build, bool configured)
+{
+	const char *why = !configured ? "has no livepatch core (CONFIG_LIVEPATCH)"
+			  : !build->machine->loader.livepatch
+				  ? "is for a machine whose livepatch modules are not tested yet"
+				  : NULL;
+
+	if (why)
+		refusals_add(&build->refusals, "needs-core", NULL, build->release,
+			     "kernel %s %s; build without --format livepatch", build->release, why);
+}
+
+static void judge_unit(struct build *build, size_t index)
+{
+	const struct diff_result *result = &build->comparison->results[index];
+	const char *source = build->units[index].source;
+
+	for (size_t i = 0; i < result->functions.count; i++) {
+		const struct diff_function *function = &result->functions.list[i];
+
+		if (function->change == DIFF_CHANGED && !function->has_entry)
+			refusals_add(&build->refusals, "needs-core", source, function->name,
+				     "%s() has no entry for ftrace, and the kernel's livepatch does "
+				     "not look for tasks in a function that its callers replace; "
+				     "build without --format livepatch",
+				     function->name);
+	}
+	for (size_t i = 0; i < result->callbacks.count; i++) {
+		const struct diff_callback *callback = &result->callbacks.list[i];
+
+		refusals_add(&build->refusals, "needs-core", callback->location,
+			     callback->function,
+			     "%s() is a %s callback of pokepatch's core; build without --format "
+			     "livepatch",
+			     callback->function, diff_callback_name(callback->kind));
+	}
+}
+
+static struct error *judge(struct build *build)
+{
+	char *config _free_ = NULL;
+
+	TRY(file_read(build->files.config, &config, NULL));
+	judge_kernel(build, strstr(config, "\nCONFIG_LIVEPATCH=y\n") != NULL);
+	for (size_t i = 0; i < build->nr_units; i++)
+		judge_unit(build, i);
+	return build_check_refusals(build);
+}
+
+/* ---- the glue ----------------------------------------------------------------------- */
+
+static void add_command(const struct build *build, struct args *args)
+{
+	args_add_clean_environment(args, build->work);
+	args_add_all(args, build->core.mod_compile);
+	args_addf(args, "-I%s/include", build->core.sources);
+	args_add(args, "-DKBUILD_BASENAME=\"livepatch\"");
+	args_add(args, "-DKBUILD_MODNAME=\"pokepatch_glue\"");
+	args_add(args, "-D__KBUILD_MODNAME=kmod_pokepatch_glue");
+	args_add(args, "-g0"); /* no paths of this machine in the modules */
+	args_add(args, "-c");
+	args_add(args, "-o");
+	args_add(args, build->glue_object);
+	args_addf(args, "%s/../patches/module/livepatch.c", build->core.sources);
+}
+
+/* Compile the glue, which is the same for all modules of a kernel, or take the kept object. */
+static struct error *make_glue(struct build *build)
+{
+	struct proc_options options = {.dir = build->core.dir};
+	char *folder _free_ = module_parts_folder(build);
+	struct args args = {0};
+	char key[65];
+	bool kept;
+
+	build->glue_object = xasprintf("%s/livepatch-glue.o", build->work);
+	add_command(build, &args);
+	object_cache_key(build, &args, "", key);
+	struct error *error = object_cache_load(folder, key, build->glue_object, NULL, &kept);
+	if (!error && !kept) {
+		error = error_prefix(proc_check((const char *const *)args.list, &options, NULL),
+				     "the livepatch glue does not compile for kernel %s",
+				     build->release);
+		if (!error) {
+			object_cache_store(folder, key, build->glue_object, NULL);
+			object_cache_trim(build, folder);
+		}
+	}
+	args_deinit(&args);
+	return error;
+}
+
+static struct error *read_limits(const struct build *build, struct livepatch_limits *ret)
+{
+	struct object glue;
+
+	TRY(object_read(build->glue_object, &glue));
+	const struct section *section = object_find_section(&glue, LIMITS_SECTION);
+	struct error *error = NULL;
+	if (section && section->data && section->size == sizeof(*ret))
+		*ret = (struct livepatch_limits){
+			.symbol = object_get32(&glue, section->data),
+			.module = object_get32(&glue, section->data + sizeof(uint32_t)),
+		};
+	else
+		error = error_new(STATUS_FAILED, "%s: no section %s; is it the glue of this version?",
+				  build->glue_object, LIMITS_SECTION);
+	object_deinit(&glue);
+	return error;
+}
+
+static struct error *convert(struct build *build, const char *linked)
+{
+	struct livepatch_limits limits;
+	char *path _free_ = xasprintf("%s/livepatch.ko", build->work);
+
+	TRY(read_limits(build, &limits));
+	TRY(livepatch_write(build, &limits, linked, path));
+	build->ko = take_pointer(path);
+	return NULL;
+}
+
+/* ---- the proof ---------------------------------------------------------------------- */
+
+/* First the linked module, as any of pokepatch's own; then what was made of it. */
+static struct error *prove(const struct build *build, struct proof *proof)
+{
+	char *linked _free_ = xasprintf("%s/pokepatch-%s.ko", build->work, build->name);
+
+	TRY(proof_check(proof, linked));
+	return proof_check_livepatch(proof, linked, build->ko);
+}
+
+const struct output_format format_livepatch = {
+	.name = "livepatch",
+	.bare_option = bare_option,
+	.judge = judge,
+	.make_glue = make_glue,
+	.convert = convert,
+	.prove = prove,
+};

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writing a module for the kernel's livepatch core; see livepatch.h.  The linked module has the
+ * tables of pokepatch_format.h.  The glue reads three of them when it is loaded (objects, symbols
+ * and functions), and they stay.  The rows of the table of relocations become entries of sections
+ * ".klp.rela.OBJECT.SECTION", whose symbols ".klp.sym.OBJECT.NAME,POSITION" the livepatch core
+ * finds by kallsyms.  That table and the old functions' code go.
+ *
+ * The livepatch core relocates for vmlinux before the module loader rewrites any code or reads any
+ * table (apply_relocations() in kernel/module/main.c), and for a module when that module is there.
+ */
+#include "pokepatch-build/livepatch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object/atoms.h"
+#include "object/object.h"
+#include "object/sections.h"
+#include "pokepatch-build/comparison.h"
+#include "pokepatch_format.h"
+
+/* The tables as the image points to them. */
+struct table {
+	struct section *section; /* NULL: the table is empty */
+	uint64_t at;
+	uint32_t count;
+};
+
+struct converter {
+	struct build *build;
+	const struct livepatch_limits *limits;
+	struct object object;
+	struct section_rules rules;
+	struct symbol *image_symbol;
+	struct section *image;
+	struct table objects, symbols, funcs, relocs, strings;
+	struct symbol **klp_symbols; /* for each row of symbols, or NULL */
+	struct map sections;	     /* struct section *, by name */
+	bool *patched;		     /* for each row of objects: the patch has functions of it */
+	const char *only;	     /* the only module of these, or NULL */
+};
+
+#define GET32(converter, row, type, field)                                                         \
+	object_get32(&(converter)->object, (row) + offsetof(type, field))
+#define PUT32(converter, row, type, field, value)                                                  \
+	object_put32(&(converter)->object, (row) + offsetof(type, field), value)
+
+/* ---- the linked module's tables ----------------------------------------------------- */
+
+static struct reloc *reloc_at(struct section *section, uint64_t offset)
+{
+	size_t count;
+	struct reloc *reloc = section_relocs(section, offset, offset + 1, &count);
+
+	return count ? reloc : NULL;
+}
+
+static struct error *bad_module(const struct converter *converter, const char *what)
+{
+	return error_new(STATUS_FAILED, "%s: %s; this is a bug in pokepatch-build",
+			 converter->object.path, what);
+}
+
+/* Where the image's pointer at an offset leads. */
+static void read_table(struct converter *converter, uint64_t pointer, uint64_t count,
+		       struct table *ret)
+{
+	struct object *object = &converter->object;
+	const struct reloc *reloc =
+		reloc_at(converter->image, arch_wide_address(object->arch, pointer));
+
+	ret->count = object_get32(object, converter->image->data + count);
+	if (reloc && reloc->symbol->section) {
+		ret->section = reloc->symbol->section;
+		ret->at = reloc->symbol->value + reloc->addend;
+	}
+}
+
+#define IMAGE(field) offsetof(struct pokepatch_image, field)
+
+static struct error *read_tables(struct converter *converter)
+{
+	for (size_t i = 1; i < converter->object.symbols.count; i++)
+		if (!strcmp(converter->object.symbols.list[i]->name, POKEPATCH_IMAGE_SYMBOL))
+			converter->image_symbol = converter->object.symbols.list[i];
+	if (!converter->image_symbol || !converter->image_symbol->section)
+		return bad_module(converter, "it has no image");
+	converter->image = converter->image_symbol->section;
+	read_table(converter, IMAGE(objects), IMAGE(nr_objects), &converter->objects);
+	read_table(converter, IMAGE(symbols), IMAGE(nr_symbols), &converter->symbols);
+	read_table(converter, IMAGE(funcs), IMAGE(nr_funcs), &converter->funcs);
+	read_table(converter, IMAGE(relocs), IMAGE(nr_relocs), &converter->relocs);
+	read_table(converter, IMAGE(strings), IMAGE(strings_size), &converter->strings);
+	if (!converter->objects.section || !converter->symbols.section ||
+	    !converter->funcs.section || !converter->strings.section)
+		return bad_module(converter, "it lacks a table");
+	return NULL;
+}
+
+static unsigned char *row_of(const struct table *table, uint64_t number, uint64_t size)
+{
+	return table->section->data + table->at + number * size;
+}
+
+static unsigned char *symbol_row(const struct converter *converter, uint32_t number)
+{
+	return row_of(&converter->symbols, number, sizeof(struct pokepatch_symbol));
+}
+
+static const char *string_at(const struct converter *converter, uint32_t offset)
+{
+	return (const char *)converter->strings.section->data + converter->strings.at + offset;
+}
+
+static const char *symbol_name(const struct converter *converter, const unsigned char *row)
+{
+	return string_at(converter, GET32(converter, row, struct pokepatch_symbol, name));
+}
+
+static const char *object_name(const struct converter *converter, uint32_t number)
+{
+	const unsigned char *row =
+		row_of(&converter->objects, number, sizeof(struct pokepatch_object));
+
+	return string_at(converter, GET32(converter, row, struct pokepatch_object, name));
+}
+
+/* ---- positions ---------------------------------------------------------------------- */
+
+static struct parent *find_parent(const struct converter *converter, const char *name)
+{
+	const struct comparison *comparison = converter->build->comparison;
+
+	if (!strcmp(name, "vmlinux"))
+		return comparison->vmlinux;
+	return map_get(&comparison->modules_by_name, name);
+}
+
+/*
+ * Has the module a symbol of this name that goes with its init code?  Then the symbol's position is
+ * another one while the module is loaded than later: klp_find_object_symbol() counts what is there.
+ */
+static bool moves(const struct parent *parent, const char *name)
+{
+	bool several = false, early = false;
+
+	for (const struct parent_symbol *symbol = map_get(&parent->by_name, name); symbol;
+	     symbol = symbol->next) {
+		several |= symbol->next != NULL;
+		early |= has_prefix(symbol->section, ".init");
+	}
+	return several && early && !parent_is_vmlinux(parent);
+}
+
+static void refuse(struct converter *converter, const char *subject, const char *text)
+{
+	refusals_add(&converter->build->refusals, "needs-core", NULL, subject,
+		     "'%s' %s; build without --format livepatch", subject, text);
+}
+
+/*
+ * Write the position as the livepatch core wants it: 0, and not 1, if no other symbol of the object
+ * has the name, so that this core checks that.
+ */
+static void finish_symbol(struct converter *converter, uint32_t number)
+{
+	unsigned char *row = symbol_row(converter, number);
+	const char *name = symbol_name(converter, row);
+	const char *object = object_name(converter,
+					 GET32(converter, row, struct pokepatch_symbol, object));
+	const struct parent *parent = find_parent(converter, object);
+	const struct parent_symbol *first = parent ? map_get(&parent->by_name, name) : NULL;
+
+	if (!GET32(converter, row, struct pokepatch_symbol, pos))
+		refuse(converter, name, "is not among the symbols that this kernel lists for its "
+					"livepatch core (CONFIG_KALLSYMS_ALL)");
+	else if (strlen(name) >= converter->limits->symbol || strchr(name, ','))
+		refuse(converter, name, "is a longer name than this kernel's livepatch core takes");
+	else if (strlen(object) >= converter->limits->module || strchr(object, '.'))
+		refuse(converter, object,
+		       "is a longer name of a module than this kernel's livepatch core takes");
+	else if (!first)
+		refuse(converter, name, "is in no symbol table of this kernel");
+	else if (moves(parent, name))
+		refuse(converter, name, "is the name of a function of the module's init, too, so "
+					"that the livepatch core cannot tell them apart");
+	else if (!first->next)
+		PUT32(converter, row, struct pokepatch_symbol, pos, 0);
+}
+
+/* ---- relocations -------------------------------------------------------------------- */
+
+static struct symbol *klp_symbol(struct converter *converter, uint32_t number)
+{
+	struct symbol **symbol = &converter->klp_symbols[number];
+	const unsigned char *row = symbol_row(converter, number);
+
+	if (*symbol)
+		return *symbol;
+	char *name _free_ = xasprintf(
+		".klp.sym.%s.%s,%u",
+		object_name(converter, GET32(converter, row, struct pokepatch_symbol, object)),
+		symbol_name(converter, row), GET32(converter, row, struct pokepatch_symbol, pos));
+	*symbol = object_add_symbol(&converter->object, name, NULL, 0, 0, STT_NOTYPE, STB_GLOBAL);
+	(*symbol)->special = SHN_LIVEPATCH;
+	return *symbol;
+}
+
+static struct section *klp_section(struct converter *converter, const char *object,
+				   struct section *target)
+{
+	char *name _free_ = xasprintf(".klp.rela.%s.%s", object, target->name);
+	struct section *section = map_get(&converter->sections, name);
+
+	if (section)
+		return section;
+	section = object_add_section(&converter->object, name, SHT_RELA,
+				     SHF_ALLOC | SHF_INFO_LINK | SHF_RELA_LIVEPATCH, 8, 0);
+	section->target = target;
+	*map_slot(&converter->sections, section->name) = section;
+	return section;
+}
+
+/* Note which objects the patch has functions of. */
+static void find_patched(struct converter *converter)
+{
+	size_t modules = 0;
+
+	converter->patched = xcalloc(converter->objects.count, sizeof(*converter->patched));
+	for (uint32_t i = 0; i < converter->funcs.count; i++) {
+		const unsigned char *row =
+			row_of(&converter->funcs, i, sizeof(struct pokepatch_func));
+		const unsigned char *old = symbol_row(
+			converter, GET32(converter, row, struct pokepatch_func, symbol));
+
+		converter->patched[GET32(converter, old, struct pokepatch_symbol, object)] = true;
+	}
+	for (uint32_t i = 1; i < converter->objects.count; i++)
+		if (converter->patched[i]) {
+			modules++;
+			converter->only = object_name(converter, i);
+		}
+	if (modules != 1)
+		converter->only = NULL;
+}
+
+/*
+ * The module whose arrival makes the livepatch core relocate for a symbol of this object.  That
+ * core does so only for the objects that the patch has functions of.  A symbol may be in another
+ * module, on which its unit's module depends; then the latter must be the only one of these.
+ */
+static const char *relocating_object(struct converter *converter, uint32_t object, const char *name)
+{
+	if (!converter->patched[object] && converter->only)
+		return converter->only;
+	if (!converter->patched[object])
+		refuse(converter, name, "is in a module of which the patch changes no function");
+	return object_name(converter, object);
+}
+
+/*
+ * Refuse a place for which a module's symbol comes too late: the loader has read or rewritten it
+ * when the patch itself was loaded.
+ */
+static bool is_too_late(const struct converter *converter, const struct section *section)
+{
+	const struct section_rule *rule = section_rule_find(&converter->rules, section->name);
+
+	return rule && rule->policy == SECTION_TABLE;
+}
+
+static void add_reloc(struct converter *converter, uint64_t at)
+{
+	struct section *table = converter->relocs.section;
+	const unsigned char *row = table->data + at;
+	const struct reloc *where =
+		reloc_at(table, arch_wide_address(converter->object.arch,
+						  at + offsetof(struct pokepatch_reloc, where)));
+	uint32_t number = GET32(converter, row, struct pokepatch_reloc, symbol);
+	const unsigned char *old = symbol_row(converter, number);
+	uint32_t object = GET32(converter, old, struct pokepatch_symbol, object);
+	const char *name = symbol_name(converter, old);
+	const char *by = object ? relocating_object(converter, object, name) : "vmlinux";
+	struct section *target = where->symbol->section;
+
+	if (object && is_too_late(converter, target))
+		refuse(converter, name, "is a module's, and a table of the new code refers to it "
+					"that the kernel reads when it loads the patch");
+	section_add_reloc(klp_section(converter, by, target),
+			  where->symbol->value + where->addend,
+			  GET32(converter, row, struct pokepatch_reloc, type),
+			  klp_symbol(converter, number),
+			  (int64_t)object_get64(&converter->object,
+						row + offsetof(struct pokepatch_reloc, addend)));
+}
+
+static void convert_relocs(struct converter *converter)
+{
+	for (uint32_t i = 0; i < converter->relocs.count; i++)
+		add_reloc(converter,
+			  converter->relocs.at + (uint64_t)i * sizeof(struct pokepatch_reloc));
+}
+
+/* ---- what only pokepatch's core reads ----------------------------------------------- */
+
+/* Remove the relocations of a section between two offsets. */
+static void drop_relocs(struct section *section, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		struct reloc *reloc = &section->relocs.list[i];
+
+		if (reloc->offset < start || reloc->offset >= end)
+			section->relocs.list[kept++] = *reloc;
+	}
+	section->relocs.count = kept;
+}
+
+static void clear_pointer(struct converter *converter, uint64_t pointer, uint64_t count)
+{
+	drop_relocs(converter->image, pointer, pointer + sizeof(uint64_t));
+	object_put32(&converter->object, converter->image->data + count, 0);
+}
+
+/* Cut off the table of relocations, which finalize.c put behind the others of its section. */
+static struct error *drop_reloc_table(struct converter *converter)
+{
+	struct table *relocs = &converter->relocs;
+	uint64_t end = relocs->at + (uint64_t)relocs->count * sizeof(struct pokepatch_reloc);
+
+	clear_pointer(converter, IMAGE(relocs), IMAGE(nr_relocs));
+	if (!relocs->section)
+		return NULL;
+	if (relocs->section->size != end)
+		return bad_module(converter, "the table of relocations is not the last of its section");
+	drop_relocs(relocs->section, relocs->at, end);
+	relocs->section->size = relocs->at;
+	return NULL;
+}
+
+static void drop_texts(struct converter *converter)
+{
+	struct object *object = &converter->object;
+	struct section *texts = object_find_section(object, POKEPATCH_SECTION_TEXTS);
+
+	clear_pointer(converter, IMAGE(texts), IMAGE(texts_size));
+	for (uint32_t i = 0; i < converter->funcs.count; i++) {
+		unsigned char *row = row_of(&converter->funcs, i, sizeof(struct pokepatch_func));
+
+		PUT32(converter, row, struct pokepatch_func, text, POKEPATCH_NONE);
+		PUT32(converter, row, struct pokepatch_func, cold_text, POKEPATCH_NONE);
+	}
+	for (size_t i = 1; texts && i < object->symbols.count; i++) {
+		if (object->symbols.list[i]->section != texts)
+			continue;
+		free(object->symbols.list[i]);
+		object->symbols.list[i] = NULL;
+	}
+	for (size_t i = 1; texts && i < object->sections.count; i++) {
+		if (object->sections.list[i] != texts)
+			continue;
+		vec_deinit(&texts->relocs);
+		if (texts->own_data)
+			free(texts->data);
+		free(texts);
+		object->sections.list[i] = NULL;
+		return;
+	}
+}
+
+/* Refuse what the code calls or has that only pokepatch's core serves. */
+static struct error *refuse_core_calls(struct converter *converter)
+{
+	struct build *build = converter->build;
+	struct symvers core;
+
+	TRY(symvers_read(build->core.symvers, &core));
+	for (size_t i = 1; i < converter->object.symbols.count; i++) {
+		const struct symbol *symbol = converter->object.symbols.list[i];
+
+		if (!symbol->section && symbol->special == SHN_UNDEF &&
+		    symvers_find(&core, symbol->name))
+			refuse(converter, symbol->name, "is a function of pokepatch's core");
+	}
+	symvers_deinit(&core);
+	if (object_get32(&converter->object, converter->image->data + IMAGE(nr_markers)))
+		refuse(converter, "POKEPATCH_MARK", "needs pokepatch's core");
+	return NULL;
+}
+
+static struct error *convert(struct converter *converter)
+{
+	TRY(read_tables(converter));
+	TRY(refuse_core_calls(converter));
+	converter->klp_symbols =
+		xcalloc(converter->symbols.count, sizeof(*converter->klp_symbols));
+	for (uint32_t i = 0; i < converter->symbols.count; i++)
+		finish_symbol(converter, i);
+	find_patched(converter);
+	convert_relocs(converter);
+	TRY(build_check_refusals(converter->build));
+	TRY(drop_reloc_table(converter));
+	drop_texts(converter);
+	/* pokepatch's core takes a module for a patch of its own by the image's name. */
+	converter->image_symbol->name = POKEPATCH_LIVEPATCH_SYMBOL;
+	return NULL;
+}
+
+struct error *livepatch_write(struct build *build, const struct livepatch_limits *limits,
+			      const char *in, const char *out)
+{
+	struct converter converter = {.build = build, .limits = limits};
+
+	TRY(object_read(in, &converter.object));
+	section_rules_init(&converter.rules, converter.object.arch);
+	struct error *error = convert(&converter);
+	if (!error)
+		error = object_write(&converter.object, out);
+	section_rules_deinit(&converter.rules);
+	free(converter.klp_symbols);
+	free(converter.patched);
+	map_deinit(&converter.sections);
+	object_deinit(&converter.object);
+	return error;
+}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Modules for the kernel's own livepatch core (pokepatch-build --format livepatch): their ELF files, as
+# Documentation/livepatch/module-elf-format.rst of the kernel wants them, and what is refused.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# livepatch PATCH [OPTION...] - make x.ko, and beside it own.ko of pokepatch's own format.
+livepatch() {
+	"$program" -q -k "$release" --format livepatch "${@:2}" -o x.ko "$1"
+	"$program" -q -k "$release" "${@:2}" -o own.ko "$1"
+}
+
+# info EXPRESSION - what the kernel's own tools say of x.ko's modinfo.
+info() {
+	modinfo -F "$1" ./x.ko
+}
+
+# klp_symbols - names of the symbols of section index SHN_LIVEPATCH, sorted.
+klp_symbols() {
+	readelf -sW x.ko | awk '/\[0xff20\]/ { print $NF }' | LC_ALL=C sort
+}
+
+# klp_relocs SECTION - the symbols of its relocations, sorted.
+klp_relocs() {
+	readelf -rW x.ko | awk -v "start='$1'" '/^Relocation section/ { in_it = $3 == start }
+		in_it && $3 ~ /^R_X86/ { print $5 }' | LC_ALL=C sort
+}
+
+@test "a module for livepatch: symbols and relocations of vmlinux" {
+	local flags
+	livepatch "$top/examples/proc-oom-adj.patch"
+	[ "$(info livepatch)" = Y ]
+	[ "$(info depends)" = "" ]
+	[ "$(info pokepatch_kernel)" = "$release" ]
+	# Nothing is left for pokepatch's core, which would look for this symbol.
+	run -0 readelf -SsrW x.ko
+	[[ $output != *pokepatch_image* ]]
+	[[ $output != *pokepatch.texts* ]]
+	[[ $output != *pokepatch_register* ]]
+	# SHF_ALLOC, SHF_INFO_LINK and SHF_RELA_LIVEPATCH, which readelf calls o.
+	flags=$(readelf -SW x.ko | sed 's/\[ */[/' | awk '$2 ~ /^\.klp/ { print $8 }' | sort -u)
+	[ "$flags" = AIo ]
+	readelf -SW x.ko | sed 's/\[ */[/' | awk '$2 ~ /^\.klp/ { print $2 }' >sections
+	grep -qx .klp.rela.vmlinux..text sections
+	grep -qx .klp.rela.vmlinux.__jump_table sections
+	grep -qx .klp.rela.vmlinux..static_call_sites sections
+	run -1 grep -v '^\.klp\.rela\.vmlinux\.' sections
+	klp_symbols >symbols
+	grep -qx '.klp.sym.vmlinux.delayacct_key,0' symbols
+	run -1 grep -vE '^\.klp\.sym\.vmlinux\.[^,]+,0$' symbols
+	# None of them is exported, and each of the core's relocations has become one.
+	sed 's/.*vmlinux\.//; s/,0//' symbols >names
+	run -1 grep -wFf names <(awk '{ print $2 }' "$kernel/headers/usr/src/linux-headers-$release/Module.symvers")
+	run -0 "$top/build/bin/pokepatch" info own.ko
+	[[ $output =~ "relocations:    "([0-9]+) ]]
+	[ "$(readelf -rW x.ko | awk '/^Relocation section/ { in_it = $3 ~ /klp/ } in_it && / R_X86/' | wc -l)" -eq "${BASH_REMATCH[1]}" ]
+}
+
+@test "a module for livepatch: a module's symbols wait for that module" {
+	livepatch "$top/examples/binfmt-misc-status.patch"
+	[ "$(klp_symbols)" = .klp.sym.binfmt_misc.enabled,0 ]
+	[ "$(klp_relocs .klp.rela.binfmt_misc..text)" = .klp.sym.binfmt_misc.enabled,0 ]
+	[ "$(info depends)" = "" ]
+}
+
+# address_of SYMBOL [NUMBER] - in vmlinux, of the NUMBERth one, in the order of addresses.
+address_of() {
+	awk -v "name=$1" -v "number=${2:-1}" '$3 == name && ++count == number { print "0x" $1 }' vmlinux.symbols
+}
+
+# Each file of /proc that is a sequence may have its own c_start().  That of the unit is the one whose
+# code lies beside NEIGHBOUR, another function of the unit.
+#
+# position_is_right NEIGHBOUR - set $position to that of c_start() in x.ko.
+position_is_right() {
+	local start neighbour
+	livepatch x.patch
+	position=$(klp_symbols | sed -n 's/^\.klp\.sym\.vmlinux\.c_start,//p')
+	start=$(address_of c_start "$position") neighbour=$(address_of "$1")
+	[ $((start > neighbour ? start - neighbour : neighbour - start)) -lt 4096 ]
+}
+
+@test "a module for livepatch: a name that several symbols have" {
+	local first position
+	nm -n "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release" >vmlinux.symbols
+	[ "$(awk '$3 == "c_start"' vmlinux.symbols | wc -l)" -gt 1 ]
+	edited arch/x86/kernel/cpu/proc.c '/^static void \*c_next/,/^}/s/(\*pos)++;/*pos += 2;/'
+	position_is_right show_cpuinfo
+	first=$position
+	rm x.patch
+	# By its address, so that the compiler does not inline it.
+	edited fs/proc/consoles.c '/^static void \*c_next/,/^}/s/return con->next;/{ void *(*volatile f)(struct seq_file *, loff_t *) = c_start; return con->next ?: f(m, pos); }/'
+	position_is_right show_console_dev
+	[ "$first" -ne "$position" ]
+}
+
+@test "what only pokepatch's core can do is refused" {
+	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/sys-uname.patch"
+	[[ $output == *"kernel/sys.c: refused [needs-core]: __do_sys_newuname() has no entry for ftrace, "*"; build without --format livepatch"* ]]
+	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/eventfd-writes.patch"
+	[[ $output == *"fs/eventfd.c:"*": refused [needs-core]: eventfd_writes_forget() is a post-unpatch callback of pokepatch's core; "* ]]
+	run -2 "$program" -q -k "$release" --format livepatch --instrument -o x.ko "$top/examples/mark-reclaim.patch"
+	[[ $output == *"POKEPATCH_MARK: refused [needs-core]: "* ]]
+	edited fs/proc/version.c -e '/^static int version_proc_show/,/^}/s/return 0;/return pokepatch_shadow_get(m, 1) != NULL;/' \
+		-e '1i #include <pokepatch_patch.h>'
+	run -2 "$program" -q -k "$release" --format livepatch -o x.ko x.patch
+	[[ $output == *"pokepatch_shadow_get: refused [needs-core]: 'pokepatch_shadow_get' is a function of pokepatch's core; "* ]]
+	[ ! -e x.ko ]
+}
+
+@test "options that the livepatch core has nothing for" {
+	local option
+	for option in "--mode entry" "--transition stop" "--level 3"; do
+		# shellcheck disable=SC2086 # two words
+		run -1 "$program" -q -k "$release" --format livepatch $option -o x.ko "$top/examples/proc-version.patch"
+		[[ $output == *"--format livepatch has no equivalent of ${option% *}; "* ]]
+	done
+	run -1 "$program" -q -k "$release" --format kpatch -o x.ko "$top/examples/proc-version.patch"
+	[[ $output == *"--format is pokepatch or livepatch, not kpatch; "* ]]
+}
