@@ -10,6 +10,7 @@
 #include <libkmod.h>
 
 #include "pokepatch/cli.h"
+#include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"
 #include "pokepatch/patch_sysfs.h"
@@ -344,7 +345,9 @@ struct error *cli_check(struct cli_call *call)
 	struct error *error;
 
 	TRY(patch_file_read(call->arguments[0], &file));
-	error = check_file(call, &file);
+	error = livepatch_refuse_file(&file, "check");
+	if (!error)
+		error = check_file(call, &file);
 	patch_file_deinit(&file);
 	return error;
 }

@@ -12,6 +12,7 @@
 #include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/install.h"
+#include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"
 #include "common/proc.h"
@@ -301,7 +302,9 @@ struct error *cli_install(struct cli_call *call)
 	struct error *error;
 
 	TRY(patch_file_read(call->arguments[0], &file));
-	error = install_file(call, &file);
+	error = livepatch_refuse_file(&file, "install");
+	if (!error)
+		error = install_file(call, &file);
 	patch_file_deinit(&file);
 	return error;
 }

@@ -13,6 +13,7 @@
 #include "pokepatch/cli.h"
 #include "pokepatch/crash_guard.h"
 #include "pokepatch/install.h"
+#include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"
 #include "common/proc.h"
@@ -117,7 +118,7 @@ static struct error *insert_error(const char *path, int number)
 			 strerror(number));
 }
 
-static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
+struct error *load_insert(struct kmod_ctx *kmod, const char *path)
 {
 	_module_ struct kmod_module *module = NULL;
 	int result = kmod_module_new_from_path(kmod, path, &module);
@@ -132,7 +133,7 @@ static struct error *insert_module(struct kmod_ctx *kmod, const char *path)
  * The core holds a patch's module until no task can be in its code any more, which may be a moment
  * after the switch.  So try for a while.
  */
-static struct error *remove_module(struct kmod_ctx *kmod, const char *name)
+struct error *load_remove(struct kmod_ctx *kmod, const char *name)
 {
 	_module_ struct kmod_module *module = NULL;
 	int result = kmod_module_new_from_name(kmod, name, &module);
@@ -324,9 +325,9 @@ static struct error *loading_undo(struct loading *loading, struct error *error)
 	struct error *second = NULL;
 
 	if (loading->module)
-		second = remove_module(loading->kmod, loading->module);
+		second = load_remove(loading->kmod, loading->module);
 	if (!second && loading->core)
-		second = remove_module(loading->kmod, "pokepatch");
+		second = load_remove(loading->kmod, "pokepatch");
 	if (second)
 		error = error_prefix(error, "%s, after this failed", second->text);
 	error_destroy(second);
@@ -342,7 +343,7 @@ static struct error *load_core(struct loading *loading, const char *given, const
 	if (sysfs_core_loaded())
 		return NULL;
 	TRY(core_find(loading->kmod, given, patch, modules, &path));
-	TRY(error_prefix(insert_module(loading->kmod, path), "core module"));
+	TRY(error_prefix(load_insert(loading->kmod, path), "core module"));
 	loading->core = true;
 	return NULL;
 }
@@ -382,7 +383,7 @@ static void remove_levels(struct kmod_ctx *kmod, const struct args *levels)
 	for (size_t i = 0; i < levels->count; i++) {
 		_free_ char *module = xasprintf(MODULE_PREFIX "%s", levels->list[i]);
 
-		error_destroy(remove_module(kmod, module));
+		error_destroy(load_remove(kmod, module));
 	}
 }
 
@@ -439,7 +440,7 @@ static struct error *switch_on(struct cli_call *call, struct kmod_ctx *kmod, con
 static struct error *load_patch(struct loading *loading, struct cli_call *call,
 				const struct patch_file *file)
 {
-	TRY(insert_module(loading->kmod, file->path));
+	TRY(load_insert(loading->kmod, file->path));
 	loading->module = patch_file_modinfo(file, "name");
 	if (!sysfs_patch_exists(file->name))
 		return error_new(STATUS_FAILED,
@@ -507,13 +508,21 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	return error;
 }
 
+static struct error *livepatch_for_kernel(struct cli_call *call, const struct patch_file *file,
+					  const char *release)
+{
+	TRY(patch_file_check_kernel(file, release));
+	return livepatch_load(call, file);
+}
+
 static struct error *load_path(struct cli_call *call, const char *path, const char *release)
 {
 	struct patch_file file;
 	struct error *error;
 
 	TRY(patch_file_read(path, &file));
-	error = load_file(call, &file, release);
+	error = file.livepatch ? livepatch_for_kernel(call, &file, release)
+			       : load_file(call, &file, release);
 	patch_file_deinit(&file);
 	return error;
 }
@@ -527,6 +536,7 @@ static struct error *temporary_patch_load_file(const struct patch_file *file, co
 	struct loading loading = {0};
 	struct error *error;
 
+	TRY(livepatch_refuse_file(file, "trace"));
 	TRY(patch_file_check_kernel(file, release));
 	ret->name = xstrdup(file->name);
 	if (sysfs_patch_exists(file->name))
@@ -535,7 +545,7 @@ static struct error *temporary_patch_load_file(const struct patch_file *file, co
 	loading.kmod = kmod;
 	error = load_core(&loading, core, file->path, release);
 	if (!error)
-		error = insert_module(kmod, file->path);
+		error = load_insert(kmod, file->path);
 	if (error)
 		return loading_undo(&loading, error);
 	ret->core = loading.core;
@@ -578,10 +588,10 @@ struct error *temporary_patch_unload(struct temporary_patch *patch)
 	if (!patch->module)
 		return NULL;
 	TRY(quiet_kmod_new(&kmod));
-	TRY(remove_module(kmod, module));
+	TRY(load_remove(kmod, module));
 	patch->module = false;
 	if (patch->core)
-		TRY(remove_module(kmod, "pokepatch"));
+		TRY(load_remove(kmod, "pokepatch"));
 	patch->core = false;
 	return NULL;
 }
@@ -697,6 +707,9 @@ struct error *cli_unload(struct cli_call *call)
 	_free_ char *name = NULL;
 
 	TRY(check_evict(call));
+	_free_ char *livepatch = livepatch_find(call->arguments[0]);
+	if (livepatch)
+		return livepatch_unload(call, livepatch);
 	TRY(sysfs_find_patch(call->arguments[0], &name));
 	TRY(require_root("unload"));
 	/* The write also ends what the core would try again, which holds the module. */
@@ -705,7 +718,7 @@ struct error *cli_unload(struct cli_call *call)
 	TRY(quiet_kmod_new(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
 
-	struct error *error = remove_module(kmod, module);
+	struct error *error = load_remove(kmod, module);
 	/* The core holds the module of a disabled patch: it keeps it until the next boot. */
 	if (error && sysfs_patch_exists(name) && !sysfs_patch_enabled(name) &&
 	    module_is_held(kmod, module)) {
@@ -724,6 +737,9 @@ static struct error *switch_loaded(struct cli_call *call, bool on)
 	_free_ char *name = NULL;
 
 	TRY(check_evict(call));
+	_free_ char *livepatch = livepatch_find(call->arguments[0]);
+	if (livepatch)
+		return on ? livepatch_enable(livepatch) : livepatch_disable(call, livepatch);
 	TRY(sysfs_find_patch(call->arguments[0], &name));
 	/* If the core tries to switch it the other way, the write ends that. */
 	if (sysfs_patch_enabled(name) == on && !sysfs_patch_retries(name))

@@ -48,6 +48,11 @@ struct error *temporary_patch_load(const char *what, const char *core, struct te
 struct error *temporary_patch_unload(struct temporary_patch *patch);
 void temporary_patch_deinit(struct temporary_patch *patch);
 
+/* load_insert - insert a module, with the options that modprobe would give. */
+struct error *load_insert(struct kmod_ctx *kmod, const char *path);
+/* load_remove - remove a module, which may be in use for a moment. */
+struct error *load_remove(struct kmod_ctx *kmod, const char *name);
+
 /* require_root - Errors: we are not root. */
 struct error *require_root(const char *command);
 /* running_release - the running kernel's release.  Owned by the caller. */

@@ -450,6 +450,7 @@ static struct error *read_parts(struct reader *reader, uint64_t size, struct pat
 		return error_new(STATUS_FAILED, "'%s' is not a kernel module (no modinfo)",
 				 reader->path);
 	TRY(check_format(file));
+	file->livepatch = patch_file_modinfo(file, "livepatch") != NULL;
 	file->report = copy_section(reader, POKEPATCH_SECTION_REPORT, NULL);
 	file->build_id = read_build_id(reader);
 	return read_tables(reader, file);
@@ -507,7 +508,7 @@ struct error *patch_file_check_kernel(const struct patch_file *file, const char 
 
 /* ---- JSON ------------------------------------------------------------------ */
 
-static json_object *function_json(const struct patch_function *function)
+static json_object *function_json(const struct patch_function *function, bool livepatch)
 {
 	json_object *row = json_object_new_object();
 
@@ -517,7 +518,7 @@ static json_object *function_json(const struct patch_function *function)
 	json_add_text(row, "change", "changed");
 	json_add_number(row, "old_size", function->old_size);
 	json_add_number(row, "new_size", function->new_size);
-	json_add_text(row, "mode", function->mode);
+	json_add_text(row, "mode", livepatch ? "livepatch" : function->mode);
 	return row;
 }
 
@@ -604,11 +605,15 @@ struct error *patch_file_json(const struct patch_file *file, json_object **ret)
 		json_add_text(patch, modinfo_rows[i].shown,
 			      patch_file_modinfo(file, modinfo_rows[i].key));
 	add_level(patch, file);
-	json_add_text(patch, "transition", file->transition);
-	json_add_number(patch, "relocations", file->nr_relocs);
+	if (file->livepatch) {
+		json_add_text(patch, "core", "the kernel's livepatch");
+	} else {
+		json_add_text(patch, "transition", file->transition);
+		json_add_number(patch, "relocations", file->nr_relocs);
+	}
 	json_object_object_add(patch, "callbacks", callbacks_json(file));
 	for (size_t i = 0; i < file->functions.count; i++)
-		json_object_array_add(functions, function_json(&file->functions.list[i]));
+		json_object_array_add(functions, function_json(&file->functions.list[i], file->livepatch));
 	json_object_object_add(patch, "functions", functions);
 	if (file->report) {
 		report = json_tokener_parse(file->report);

@@ -46,6 +46,7 @@ struct patch_file {
 	char *build_id; /* of the module itself, in hexadecimal, or NULL */
 	uint32_t nr_relocs;
 	const char *transition; /* static */
+	bool livepatch; /* it is for the kernel's own livepatch core (kernel_livepatch.h) */
 	VEC(struct patch_object) objects;
 	VEC(struct patch_symbol) symbols;
 	VEC(struct patch_function) functions;

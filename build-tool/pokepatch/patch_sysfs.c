@@ -28,7 +28,7 @@ char *sysfs_path(const char *format, ...)
 }
 
 /* An attribute's text without the newline at its end, owned by the caller; or NULL. */
-static char *read_attribute(const char *path)
+char *sysfs_read(const char *path)
 {
 	struct error *error;
 	size_t length;
@@ -55,7 +55,7 @@ char *sysfs_core_version(void)
 {
 	_free_ char *path = sysfs_path("kernel/pokepatch/version");
 
-	return read_attribute(path);
+	return sysfs_read(path);
 }
 
 struct error *sysfs_running_build_id(char **ret)
@@ -127,7 +127,7 @@ static char *patch_attribute(const char *name, const char *attribute)
 {
 	_free_ char *path = sysfs_path("kernel/pokepatch/%s/%s", name, attribute);
 
-	return read_attribute(path);
+	return sysfs_read(path);
 }
 
 bool sysfs_patch_enabled(const char *name)
@@ -242,6 +242,12 @@ static int write_file(const char *path, const char *text, int flags)
 	return 0;
 }
 
+struct error *sysfs_write(const char *path, const char *text)
+{
+	errno = write_file(path, text, 0);
+	return errno ? error_errno("cannot write '%s'", path) : NULL;
+}
+
 /* Write one attribute of a patch; 0 or an errno. */
 static int write_attribute(const char *name, const char *attribute, const char *text, int flags)
 {
@@ -341,7 +347,7 @@ struct error *sysfs_switch(const char *name, bool on)
 /* ---- reading --------------------------------------------------------------- */
 
 /* The names of the folders in a folder, sorted; ends with NULL; for strings_free(). */
-static struct error *list_folders(const char *path, char ***ret, size_t *ret_count)
+struct error *sysfs_folders(const char *path, char ***ret, size_t *ret_count)
 {
 	struct dirent **entries;
 	int count = scandir(path, &entries, NULL, alphasort);
@@ -366,7 +372,7 @@ static struct error *list_folders(const char *path, char ***ret, size_t *ret_cou
 static void add_attribute(json_object *object, const char *key, const char *folder, bool number)
 {
 	_free_ char *path = xasprintf("%s/%s", folder, key);
-	_free_ char *text = read_attribute(path);
+	_free_ char *text = sysfs_read(path);
 
 	if (text && number)
 		json_add_number(object, key, strtoll(text, NULL, 0));
@@ -406,7 +412,7 @@ static struct error *visit_parent(const char *patch, const char *parent, const s
 	size_t count;
 	char **functions;
 
-	error = list_folders(folder, &functions, &count);
+	error = sysfs_folders(folder, &functions, &count);
 	if (error)
 		return error;
 	for (size_t i = 0; i < count && !error; i++) {
@@ -424,7 +430,7 @@ static struct error *visit_functions(const char *patch, const struct visit *visi
 	size_t count;
 	char **parents;
 
-	error = list_folders(patch, &parents, &count);
+	error = sysfs_folders(patch, &parents, &count);
 	if (error)
 		return error;
 	for (size_t i = 0; i < count && !error; i++)
@@ -555,7 +561,7 @@ struct error *sysfs_patches(json_object **ret)
 	*ret = rows;
 	if (!sysfs_core_loaded())
 		return NULL;
-	error = list_folders(folder, &names, &count);
+	error = sysfs_folders(folder, &names, &count);
 	for (size_t i = 0; !error && i < count; i++) {
 		_json_ json_object *patch = NULL;
 
@@ -583,7 +589,7 @@ struct error *sysfs_other_levels(const char *name, bool on, struct args *ret)
 
 	if (!sysfs_core_loaded())
 		return NULL;
-	TRY(list_folders(folder, &names, &count));
+	TRY(sysfs_folders(folder, &names, &count));
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) && sysfs_patch_level(names[i]) &&
 		    sysfs_patch_enabled(names[i]) == on &&

@@ -14,6 +14,13 @@
 /* sysfs_path - the path of a printf-style name below /sys.  Owned by the caller. */
 char *sysfs_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* sysfs_read - a file's text without its last newline, owned by the caller; or NULL. */
+char *sysfs_read(const char *path);
+/* sysfs_write - write to a file. */
+struct error *sysfs_write(const char *path, const char *text);
+/* sysfs_folders - the names of a folder's folders, sorted; free them with strings_free(). */
+struct error *sysfs_folders(const char *path, char ***ret, size_t *ret_count);
+
 /* sysfs_core_loaded - is the core module loaded? */
 bool sysfs_core_loaded(void);
 /* sysfs_core_version - its version, owned by the caller; NULL: it is not loaded. */

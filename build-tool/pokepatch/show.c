@@ -6,6 +6,7 @@
 #include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/install.h"
+#include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"
 #include "pokepatch_format.h"
@@ -25,6 +26,7 @@ struct error *cli_list(struct cli_call *call)
 	_json_ json_object *rows = NULL;
 
 	TRY(sysfs_patches(&rows));
+	TRY(livepatch_add_rows(rows));
 	if (cli_value(call, "json"))
 		json_print(&call->out, rows);
 	else if (json_object_array_length(rows))
@@ -180,10 +182,14 @@ static struct error *info_loaded(struct cli_call *call, const char *given)
 		{0},
 	};
 	_json_ json_object *info = NULL;
-	_free_ char *name = NULL;
+	_free_ char *name = NULL, *livepatch = livepatch_find(given);
 
-	TRY(sysfs_find_patch(given, &name));
-	TRY(sysfs_patch(name, &info));
+	if (livepatch) {
+		TRY(livepatch_info(livepatch, &info));
+	} else {
+		TRY(sysfs_find_patch(given, &name));
+		TRY(sysfs_patch(name, &info));
+	}
 	if (cli_value(call, "json"))
 		json_print(&call->out, info);
 	else

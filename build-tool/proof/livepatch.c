@@ -426,8 +426,9 @@ static struct error *compare_late(struct comparison_of_two *two, const struct la
 		return wrong(&two->check, "kallsyms does not list '%s'", name);
 	if (!waits_for(two, late->object, number))
 		return wrong(&two->check, "livepatch's relocation at %s+%#" PRIx64
-					  " to '%s' waits for %s",
-			     section, row->place, name, late->object);
+					  " to '%s' waits for %.*s",
+			     section, row->place, name, (int)strcspn(late->object, "."),
+			     late->object);
 	return NULL;
 }
 

@@ -123,3 +123,30 @@ position_is_right() {
 	run -1 "$program" -q -k "$release" --format kpatch -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"--format is pokepatch or livepatch, not kpatch; "* ]]
 }
+
+@test "pokepatch shows what livepatch has, and switches nothing on again" {
+	local cli=$top/build/bin/pokepatch
+	export POKEPATCH_SYSFS=$PWD/sys
+	mkdir -p sys/kernel/livepatch/{pokepatch_fix/vmlinux/"foo,2",other/nfs/"bar,1"} sys/module/pokepatch_off
+	touch sys/module/pokepatch_off/initstate
+	echo 1 | tee sys/kernel/livepatch/{pokepatch_fix,other}/enabled sys/kernel/livepatch/other/transition >/dev/null
+	echo 0 >sys/kernel/livepatch/pokepatch_fix/transition
+	run -0 "$cli" list
+	[[ ${lines[1]} =~ ^other" "+enabling" "+1" "+livepatch$ ]]
+	[[ ${lines[2]} =~ ^fix" "+enabled" "+1" "+livepatch$ ]]
+	run -0 "$cli" info fix
+	[[ $output == *"core:     livepatch"* ]]
+	[[ $output =~ foo" "+vmlinux" "+livepatch ]]
+	run -0 "$cli" info --json other
+	[[ $output == *'"pos":1'* ]] || [[ $output == *'"pos": 1'* ]]
+	run -3 "$cli" enable fix
+	run -2 "$cli" enable off
+	[[ $output == *"patch 'off': refused [not-accepted]: livepatch switches no patch on again; unload it and load it"* ]]
+	run -3 "$cli" disable off
+	run -2 "$cli" disable --timeout 100 fix
+	[[ $output == *"patch 'fix': refused [blocked]: not switched off within 100 ms, "* ]]
+	run -1 "$cli" disable --evict fix
+	[[ $output == *"--evict is for patches of pokepatch's core"* ]]
+	# It takes back what it could not complete.
+	[ "$(cat sys/kernel/livepatch/pokepatch_fix/enabled)" = 1 ]
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Patches for the kernel's own livepatch core; see kernel_livepatch.h. */
+#include "pokepatch/kernel_livepatch.h"
+
+#include <libkmod.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/proc.h"
+#include "pokepatch/load.h"
+#include "pokepatch/patch_sysfs.h"
+#include "pokepatch/table.h"
+
+#define FOLDER "kernel/livepatch"
+#define MODULE_PREFIX "pokepatch_"
+/* The core looks at the tasks that are in the way once a second (klp_transition_work). */
+#define DEFAULT_TIMEOUT_MS 15000
+#define POLL_US 20000
+
+/* ---- what livepatch shows ----------------------------------------------------- */
+
+static char *attribute(const char *module, const char *name)
+{
+	_free_ char *path = sysfs_path(FOLDER "/%s/%s", module, name);
+
+	return sysfs_read(path);
+}
+
+static bool is_one(const char *module, const char *name)
+{
+	_free_ char *text = attribute(module, name);
+
+	return text && !strcmp(text, "1");
+}
+
+static bool is_shown(const char *module)
+{
+	_free_ char *path = sysfs_path(FOLDER "/%s/enabled", module);
+
+	return file_exists(path);
+}
+
+static const char *state_of(const char *module)
+{
+	bool enabled = is_one(module, "enabled");
+
+	if (is_one(module, "transition"))
+		return enabled ? "enabling" : "disabling";
+	return enabled ? "enabled" : "disabled";
+}
+
+char *livepatch_find(const char *name)
+{
+	_free_ char *plain = underscored(name);
+	_free_ char *module = xasprintf(MODULE_PREFIX "%s", plain);
+
+	if (strchr(name, '/') || !*name || sysfs_patch_exists(plain))
+		return NULL;
+	/* Of a patch of ours that is off, only the module is left. */
+	if (is_shown(module) || sysfs_module_loaded(module))
+		return take_pointer(module);
+	return is_shown(plain) ? take_pointer(plain) : NULL;
+}
+
+/* The patch's name: ours are without the prefix that all of our modules have. */
+static const char *shown_name(const char *module)
+{
+	return has_prefix(module, MODULE_PREFIX) ? module + strlen(MODULE_PREFIX) : module;
+}
+
+/* Add a function's folder, "NAME,POSITION". */
+static void add_function(json_object *functions, const char *parent, const char *folder)
+{
+	json_object *function = json_object_new_object();
+	size_t length = strcspn(folder, ",");
+
+	json_object_object_add(function, "name", json_object_new_string_len(folder, (int)length));
+	json_add_text(function, "parent", parent);
+	json_add_number(function, "pos",
+			strtol(folder + length + (folder[length] == ','), NULL, 10));
+	json_add_text(function, "mode", "livepatch");
+	json_object_array_add(functions, function);
+}
+
+static struct error *add_functions(const char *module, json_object *functions)
+{
+	_free_ char *folder = sysfs_path(FOLDER "/%s", module);
+	char **parents = NULL;
+	size_t count = 0;
+	struct error *error = sysfs_folders(folder, &parents, &count);
+
+	for (size_t i = 0; !error && i < count; i++) {
+		_free_ char *inner = xasprintf("%s/%s", folder, parents[i]);
+		char **names = NULL;
+		size_t nr_names = 0;
+
+		error = sysfs_folders(inner, &names, &nr_names);
+		for (size_t j = 0; !error && j < nr_names; j++)
+			add_function(functions, parents[i], names[j]);
+		strings_free(names);
+	}
+	strings_free(parents);
+	return error;
+}
+
+struct error *livepatch_info(const char *module, json_object **ret)
+{
+	json_object *patch = json_object_new_object();
+	json_object *functions = json_object_new_array();
+	struct error *error = NULL;
+
+	json_add_text(patch, "name", shown_name(module));
+	json_add_text(patch, "module", module);
+	json_add_text(patch, "core", "livepatch");
+	json_object_object_add(patch, "enabled",
+			       json_object_new_boolean(is_one(module, "enabled")));
+	json_add_text(patch, "state", state_of(module));
+	json_object_object_add(patch, "functions", functions);
+	if (is_shown(module))
+		error = add_functions(module, functions);
+	if (error)
+		json_object_put(patch);
+	else
+		*ret = patch;
+	return error;
+}
+
+static struct error *add_row(const char *module, json_object *rows)
+{
+	static const char *const copied[] = {"name", "enabled", "state"};
+	_json_ json_object *patch = NULL;
+	json_object *value = NULL;
+
+	TRY(livepatch_info(module, &patch));
+	json_object *row = json_object_new_object();
+	for (size_t i = 0; i < ARRAY_SIZE(copied); i++) {
+		json_object_object_get_ex(patch, copied[i], &value);
+		json_object_object_add(row, copied[i], json_object_get(value));
+	}
+	json_object_object_get_ex(patch, "functions", &value);
+	json_add_number(row, "functions", (int64_t)json_object_array_length(value));
+	json_add_text(row, "mode", "livepatch");
+	json_object_array_add(rows, row);
+	return NULL;
+}
+
+struct error *livepatch_add_rows(json_object *rows)
+{
+	_free_ char *folder = sysfs_path(FOLDER);
+	char **modules = NULL;
+	size_t count = 0;
+
+	if (!file_exists(folder)) /* a kernel without livepatch */
+		return NULL;
+	struct error *error = sysfs_folders(folder, &modules, &count);
+	for (size_t i = 0; !error && i < count; i++) {
+		error = add_row(modules[i], rows);
+		if (error && !is_shown(modules[i])) { /* it went meanwhile */
+			error_destroy(error);
+			error = NULL;
+		}
+	}
+	strings_free(modules);
+	return error;
+}
+
+/* ---- switching ---------------------------------------------------------------- */
+
+static struct error *timeout_of(const struct cli_call *call, unsigned long *ret)
+{
+	const char *text = cli_value(call, "timeout");
+
+	*ret = DEFAULT_TIMEOUT_MS;
+	if (!text)
+		return NULL;
+	if (!text[0] || text[strspn(text, "0123456789")])
+		return error_new(STATUS_FAILED, "'%s' is not a number of milliseconds", text);
+	*ret = strtoul(text, NULL, 10);
+	return NULL;
+}
+
+static bool is_switched(const char *module, bool on)
+{
+	return on ? is_one(module, "enabled") && !is_one(module, "transition") : !is_shown(module);
+}
+
+static struct error *wait_switched(const char *module, bool on, unsigned long timeout_ms)
+{
+	for (uint64_t waited = 0; !is_switched(module, on); waited += POLL_US) {
+		if (on && !is_shown(module))
+			return error_new(STATUS_FAILED,
+					 "patch '%s' went away again; look at the kernel log (dmesg)",
+					 shown_name(module));
+		if (waited >= (uint64_t)timeout_ms * 1000)
+			return error_new(
+				STATUS_REFUSED,
+				"patch '%s': refused [blocked]: not switched %s within %lu ms, "
+				"because some tasks stay in functions that are switched; %s",
+				shown_name(module), on ? "on" : "off", timeout_ms,
+				"/proc/PID/patch_state tells which");
+		TRY(proc_check_interrupted());
+		usleep(POLL_US);
+	}
+	return NULL;
+}
+
+static struct error *write_enabled(const char *module, const char *value)
+{
+	_free_ char *path = sysfs_path(FOLDER "/%s/enabled", module);
+
+	return error_prefix(sysfs_write(path, value), "patch '%s' could not be switched",
+			    shown_name(module));
+}
+
+static struct error *switch_off(const char *module, unsigned long timeout_ms)
+{
+	/* A write while the switch is under way would turn that round. */
+	if (is_one(module, "enabled"))
+		TRY(write_enabled(module, "0"));
+	struct error *error = wait_switched(module, false, timeout_ms);
+	if (error && error->status == STATUS_REFUSED)
+		error_destroy(write_enabled(module, "1")); /* take it back */
+	return error;
+}
+
+static struct error *refuse_options(const struct cli_call *call)
+{
+	static const char *const options[] = {"mode", "replace", "retry", "evict"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (cli_times(call, options[i]))
+			return error_new(STATUS_FAILED,
+					 "--%s is for patches of pokepatch's core; this one is for the "
+					 "kernel's livepatch core",
+					 options[i]);
+	return NULL;
+}
+
+/* ---- the commands ------------------------------------------------------------- */
+
+static struct error *insert(struct kmod_ctx *kmod, const char *path, const char *module,
+			    unsigned long timeout_ms)
+{
+	TRY(load_insert(kmod, path));
+	struct error *error = wait_switched(module, true, timeout_ms);
+	if (!error)
+		return NULL;
+	/* A patch that cannot be switched on is removed again. */
+	struct error *second = switch_off(module, timeout_ms);
+	if (!second)
+		second = load_remove(kmod, module);
+	if (second)
+		error = error_prefix(error, "%s, after this failed", second->text);
+	error_destroy(second);
+	return error;
+}
+
+struct error *livepatch_load(struct cli_call *call, const struct patch_file *file)
+{
+	_free_ char *folder = sysfs_path(FOLDER);
+	const char *module = patch_file_modinfo(file, "name");
+	struct kmod_ctx *kmod = NULL;
+	unsigned long timeout_ms;
+
+	TRY(refuse_options(call));
+	TRY(timeout_of(call, &timeout_ms));
+	if (!file_exists(folder))
+		return error_new(STATUS_REFUSED,
+				 "%s: refused [not-accepted]: the running kernel has no livepatch "
+				 "core (CONFIG_LIVEPATCH)",
+				 file->path);
+	if (is_shown(module))
+		return error_new(STATUS_NOTHING, "patch '%s' is loaded and %s already", file->name,
+				 state_of(module));
+	if (sysfs_module_loaded(module))
+		return error_new(STATUS_FAILED,
+				 "the module of patch '%s' is loaded, and livepatch cannot switch it "
+				 "on again; 'pokepatch unload %s' first",
+				 file->name, file->name);
+	TRY(require_root("load"));
+	TRY(quiet_kmod_new(&kmod));
+	struct error *error = insert(kmod, file->path, module, timeout_ms);
+	kmod_unref(kmod);
+	return error;
+}
+
+struct error *livepatch_unload(struct cli_call *call, const char *module)
+{
+	struct kmod_ctx *kmod = NULL;
+	unsigned long timeout_ms;
+
+	TRY(refuse_options(call));
+	TRY(timeout_of(call, &timeout_ms));
+	TRY(require_root("unload"));
+	if (is_shown(module))
+		TRY(switch_off(module, timeout_ms));
+	TRY(quiet_kmod_new(&kmod));
+	struct error *error = load_remove(kmod, module);
+	kmod_unref(kmod);
+	return error;
+}
+
+struct error *livepatch_disable(struct cli_call *call, const char *module)
+{
+	unsigned long timeout_ms;
+
+	TRY(refuse_options(call));
+	TRY(timeout_of(call, &timeout_ms));
+	if (!is_shown(module))
+		return error_new(STATUS_NOTHING, "patch '%s' is disabled already",
+				 shown_name(module));
+	return switch_off(module, timeout_ms);
+}
+
+struct error *livepatch_enable(const char *module)
+{
+	if (is_shown(module))
+		return error_new(STATUS_NOTHING, "patch '%s' is %s already", shown_name(module),
+				 state_of(module));
+	return error_new(STATUS_REFUSED,
+			 "patch '%s': refused [not-accepted]: livepatch switches no patch on again; "
+			 "unload it and load it",
+			 shown_name(module));
+}
+
+struct error *livepatch_refuse_file(const struct patch_file *file, const char *command)
+{
+	if (!file->livepatch)
+		return NULL;
+	return error_new(STATUS_FAILED,
+			 "'%s' is for the kernel's own livepatch core; 'pokepatch %s' takes patches for "
+			 "pokepatch's core",
+			 file->path, command);
+}
