@@ -15,6 +15,7 @@
 
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/data.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/kbuild.h"
 #include "object/object.h"
 #include "common/cache.h"
@@ -257,17 +258,24 @@ static struct error *find_type_flags(const char *folder, struct args *ret)
 }
 
 static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
-				  const char *folder)
+				  const char *folder, const char *name, const char *object)
 {
-	_free_ char *source = xasprintf("%s/patches/module/glue.c", folder);
+	_free_ char *source = xasprintf("%s/patches/module/%s", folder, name);
 	_free_ char *units = xasprintf("%s/core-module", folder);
 	struct args flags = {};
 	struct error *error = find_type_flags(units, &flags);
 
 	if (!error)
-		error = compile_part(build, core, folder, source, core->glue_object, flags.list);
+		error = compile_part(build, core, folder, source, object, flags.list);
 	args_deinit(&flags);
-	return error ?: drop_order(core->glue_object);
+	return error ?: drop_order(object);
+}
+
+struct error *core_compile_glue(const struct build *build, const char *name, const char *object)
+{
+	_free_ char *folder = xasprintf("%s/..", build->core.sources);
+
+	return compile_glue(build, &build->core, folder, name, object);
 }
 
 /*
@@ -345,7 +353,7 @@ static struct error *fill_core(const struct build *build, const char *data, cons
 	TRY(run_kbuild(build, folder));
 	_free_ char *module = xasprintf("%s/core-module", folder);
 	TRY(find_commands(module, core));
-	TRY(compile_glue(build, core, folder));
+	TRY(compile_glue(build, core, folder, "glue.c", core->glue_object));
 	return compile_common(build, core, folder);
 }
 

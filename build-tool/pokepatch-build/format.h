@@ -40,6 +40,12 @@ const struct output_format *output_format_find(const char *name);
 extern const struct output_format format_pokepatch; /* format.c; the default */
 extern const struct output_format format_livepatch; /* livepatch.c */
 
+/*
+ * core_compile_glue - compile a glue, a file of patches/module/, for the kernel (core.c).
+ * @object: the new file
+ */
+struct error *core_compile_glue(const struct build *build, const char *name, const char *object);
+
 /* glue_with_stubs - the glue of pokepatch's own format (link.c). */
 struct error *glue_with_stubs(struct build *build);
 

@@ -8,12 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/proc.h"
 #include "object/object.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/format.h"
-#include "pokepatch-build/module_part.h"
-#include "pokepatch-build/object_cache.h"
 #include "proof/proof.h"
 
 /* The glue's section that has struct livepatch_limits (patches/module/livepatch.c). */
@@ -91,45 +88,21 @@ static struct error *judge(struct build *build)
 
 /* ---- the glue ----------------------------------------------------------------------- */
 
-static void add_command(const struct build *build, struct args *args)
-{
-	args_add_clean_environment(args, build->work);
-	args_add_all(args, build->core.mod_compile);
-	args_addf(args, "-I%s/include", build->core.sources);
-	args_add(args, "-DKBUILD_BASENAME=\"livepatch\"");
-	args_add(args, "-DKBUILD_MODNAME=\"pokepatch_glue\"");
-	args_add(args, "-D__KBUILD_MODNAME=kmod_pokepatch_glue");
-	args_add(args, "-g0"); /* no paths of this machine in the modules */
-	args_add(args, "-c");
-	args_add(args, "-o");
-	args_add(args, build->glue_object);
-	args_addf(args, "%s/../patches/module/livepatch.c", build->core.sources);
-}
-
-/* Compile the glue, which is the same for all modules of a kernel, or take the kept object. */
+/*
+ * Compile the glue, or take the object that an earlier build has left.  It is the same for all
+ * modules of a kernel, and beside the core, whose folder has a name for all that it follows from.
+ */
 static struct error *make_glue(struct build *build)
 {
-	struct proc_options options = {.dir = build->core.dir};
-	char *folder _free_ = module_parts_folder(build);
-	struct args args = {0};
-	char key[65];
-	bool kept;
+	char *kept _free_ = xasprintf("%s/../livepatch.o", build->core.sources);
+	char *object _free_ = xasprintf("%s/livepatch-glue.o", build->work);
 
-	build->glue_object = xasprintf("%s/livepatch-glue.o", build->work);
-	add_command(build, &args);
-	object_cache_key(build, &args, "", key);
-	struct error *error = object_cache_load(folder, key, build->glue_object, NULL, &kept);
-	if (!error && !kept) {
-		error = error_prefix(proc_check((const char *const *)args.list, &options, NULL),
-				     "the livepatch glue does not compile for kernel %s",
-				     build->release);
-		if (!error) {
-			object_cache_store(folder, key, build->glue_object, NULL);
-			object_cache_trim(build, folder);
-		}
+	if (!file_exists(kept)) {
+		TRY(core_compile_glue(build, "livepatch.c", object));
+		TRY(file_copy(object, kept));
 	}
-	args_deinit(&args);
-	return error;
+	build->glue_object = xstrdup(kept);
+	return NULL;
 }
 
 static struct error *read_limits(const struct build *build, struct livepatch_limits *ret)
