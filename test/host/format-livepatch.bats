@@ -99,6 +99,21 @@ position_is_right() {
 	[ "$first" -ne "$position" ]
 }
 
+@test "what is changed in a finished module for livepatch is noticed" {
+	local name section
+	for name in proc-oom-adj binfmt-misc-status; do
+		"$program" -q -k "$release" --format livepatch --keep "kept-$name" -o x.ko "$top/examples/$name.patch"
+	done
+	run -0 "$top/build/test/mutate/mutate" kept-*
+	echo "$output"
+	[[ $output =~ "In all "([0-9]+)" of "([0-9]+)" changes" ]]
+	[ "${BASH_REMATCH[2]}" -ge 1500 ]
+	[ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
+	for section in .klp.rela.{vmlinux.{.text,__jump_table,.static_call_sites},binfmt_misc..text}; do
+		[[ $output == *$'\n'"  $section "* ]]
+	done
+}
+
 @test "what only pokepatch's core can do is refused" {
 	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/sys-uname.patch"
 	[[ $output == *"kernel/sys.c: refused [needs-core]: __do_sys_newuname() has no entry for ftrace, "*"; build without --format livepatch"* ]]

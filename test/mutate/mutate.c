@@ -5,7 +5,8 @@
  *
  *	mutate [-n NUMBER] [-s SEED] [-v] FOLDER...
  *
- * Each folder is one that pokepatch-build --keep left.  NUMBER is how many changes are made in each
+ * Each folder is one that pokepatch-build --keep left.  One of --format livepatch has two modules: the
+ * linked one, of pokepatch's own format, and livepatch.ko, which was made of it.  Both are changed.  NUMBER is how many changes are made in each
  * way to each section of each module.  The same seed gives the same changes.  A change that the
  * proof lets pass is a survivor, unless there is an argument that it changes nothing that matters
  * (meaning.c).  Changes with such an argument are counted apart, by argument.
@@ -26,6 +27,7 @@
 
 #define LEAST_CHANGES 500
 #define LEAST_PERCENT 95
+#define LIVEPATCH "livepatch.ko" /* in a folder of --format livepatch */
 
 static uint64_t random_state;
 
@@ -124,6 +126,7 @@ struct subject {
 	struct run *run;
 	struct proof *proof;
 	const char *ko;
+	const char *proved; /* the module of which ko was made for livepatch; or NULL */
 	const struct object *object; /* unchanged */
 };
 
@@ -133,6 +136,18 @@ static void die(struct error *error)
 		return;
 	fprintf(stderr, "mutate: %s\n", error->text);
 	exit(STATUS_FAILED);
+}
+
+static struct error *read_module(const struct subject *subject, const char *path,
+				 struct object *ret)
+{
+	return subject->proved ? object_read_livepatch(path, ret) : object_read(path, ret);
+}
+
+static struct error *check_module(const struct subject *subject, const char *path)
+{
+	return subject->proved ? proof_check_livepatch(subject->proof, subject->proved, path)
+			       : proof_check(subject->proof, path);
 }
 
 static bool is_new(struct run *run, const char *ko, const char *what)
@@ -151,7 +166,7 @@ static void judge(const struct subject *subject, const struct mutation *mutation
 	struct run *run = subject->run;
 
 	die(object_write(mutation->object, run->file));
-	struct error *error = proof_check(subject->proof, run->file);
+	struct error *error = check_module(subject, run->file);
 	bool caught = error != NULL;
 
 	if (run->verbose)
@@ -178,7 +193,7 @@ static bool mutate_once(const struct subject *subject, const struct way *way, si
 {
 	struct object object;
 
-	die(object_read(subject->ko, &object));
+	die(read_module(subject, subject->ko, &object));
 	struct mutation mutation = {
 		.before = subject->object, .object = &object, .section = object.sections.list[index]};
 	char *section _free_ = xstrdup(mutation.section->name);
@@ -202,7 +217,7 @@ static char *find_module(const char *folder)
 	char *ko = NULL;
 
 	while (dir && (entry = readdir(dir)))
-		if (!ko && has_suffix(entry->d_name, ".ko"))
+		if (!ko && has_suffix(entry->d_name, ".ko") && strcmp(entry->d_name, LIVEPATCH))
 			ko = xasprintf("%s/%s", folder, entry->d_name);
 	if (dir)
 		closedir(dir);
@@ -216,45 +231,58 @@ static void check_unchanged(const struct subject *subject)
 {
 	struct object object;
 
-	die(proof_check(subject->proof, subject->ko));
-	die(object_read(subject->ko, &object));
+	die(check_module(subject, subject->ko));
+	die(read_module(subject, subject->ko, &object));
 	die(object_write(&object, subject->run->file));
 	object_deinit(&object);
-	die(proof_check(subject->proof, subject->run->file));
+	die(check_module(subject, subject->run->file));
 }
 
-static void mutate_sections(const struct subject *subject, const struct way *way)
+static void mutate_sections(const struct subject *subject, const struct way *way, bool relocs)
 {
 	size_t number = subject->run->number * (way->weight ?: 1);
 
 	for (size_t i = 1; i < subject->object->sections.count; i++) {
 		size_t made = 0;
 
-		if (!is_loaded(subject->object->sections.list[i]))
+		/* What livepatch relocates has no contents but its relocations. */
+		if (!is_loaded(subject->object->sections.list[i]) ||
+		    (subject->object->sections.list[i]->target && !relocs))
 			continue;
 		for (size_t tries = 0; made < number && tries < number * 6; tries++)
 			made += mutate_once(subject, way, i);
 	}
 }
 
-static void mutate_module(struct run *run, const char *folder)
+static void mutate_subject(struct subject *subject)
 {
 	static const struct way *const ways[] = {reloc_ways, content_ways, image_ways};
+	struct object object;
+
+	die(read_module(subject, subject->ko, &object));
+	subject->object = &object;
+	check_unchanged(subject);
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		for (const struct way *way = ways[i]; way->name; way++)
+			mutate_sections(subject, way, !i);
+	object_deinit(&object);
+}
+
+static void mutate_module(struct run *run, const char *folder)
+{
 	char *input_file _free_ = xasprintf("%s/proof.txt", folder);
-	char *ko _free_ = find_module(folder);
+	char *ko _free_ = find_module(folder), *livepatch _free_ = xasprintf("%s/" LIVEPATCH, folder);
 	struct subject subject = {.run = run, .ko = ko};
 	struct proof_input input;
-	struct object object;
 
 	die(proof_input_read(input_file, &input));
 	die(proof_open(&input, &subject.proof));
-	die(object_read(ko, &object));
-	subject.object = &object;
-	check_unchanged(&subject);
-	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		for (const struct way *way = ways[i]; way->name; way++)
-			mutate_sections(&subject, way);
-	object_deinit(&object);
+	mutate_subject(&subject);
+	if (input.livepatch) {
+		subject.ko = livepatch;
+		subject.proved = ko;
+		mutate_subject(&subject);
+	}
 	proof_close(subject.proof);
 	proof_input_deinit(&input);
 }
