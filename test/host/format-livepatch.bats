@@ -128,6 +128,22 @@ position_is_right() {
 	[ ! -e x.ko ]
 }
 
+@test "a kernel without livepatch, and names that its livepatch core does not take" {
+	local arm64
+	arm64=$("$top/test/fetch-kernel" arm64 6.1 | tail -n 1)
+	run -2 "$program" -q -k "$arm64" --format livepatch -o x.ko --return version_proc_show=0
+	[[ $output == *"refused [needs-core]: kernel $arm64 has no livepatch core (CONFIG_LIVEPATCH); build without --format livepatch"* ]]
+	# The same sources, but for a kernel of shorter names.
+	mkdir -p data cache/pokepatch/kernels/"$release"
+	cp -r "$top"/core-module "$top"/patches data
+	sed -i 's/^\tKSYM_NAME_LEN,/\t8,/' data/patches/module/livepatch.c
+	ln -s "$kernel"/{dbg,fetched,headers,image,packages} cache/pokepatch/kernels/"$release"
+	export POKEPATCH_DATADIR=$PWD/data XDG_CACHE_HOME=$PWD/cache
+	run -2 "$program" -q -k "$release" --format livepatch -o x.ko --return version_proc_show=0
+	[[ $output == *"version_proc_show: refused [needs-core]: 'version_proc_show' is a longer name than this kernel's livepatch core takes; build without --format livepatch"* ]]
+	[ ! -e x.ko ]
+}
+
 @test "options that the livepatch core has nothing for" {
 	local option
 	for option in "--mode entry" "--transition stop" "--level 3"; do
