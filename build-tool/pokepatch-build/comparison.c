@@ -2,6 +2,7 @@
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/callers.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/leave_out.h"
 #include "pokepatch-build/lines.h"
 #include "pokepatch-build/modules.h"
@@ -136,7 +137,8 @@ static struct error *unit_options(struct build *build, size_t index, struct diff
 		.context = build,
 		.externals = &comparison->externals,
 		.mode = build->options.mode,
-		.live = build->options.transition == POKEPATCH_TRANSITION_LIVE,
+		.live = build->options.transition == POKEPATCH_TRANSITION_LIVE ||
+			build->options.format->gradual,
 		.explain = build->options.explain || build->options.html,
 		.list_code = build->options.html != NULL,
 	};

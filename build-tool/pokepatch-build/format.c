@@ -28,6 +28,7 @@ static struct error *prove(const struct build *build, struct proof *proof)
 
 const struct output_format format_pokepatch = {
 	.name = "pokepatch",
+	.needs_core = true,
 	.bare_option = no_option,
 	.judge = accept_all,
 	.make_glue = glue_with_stubs,

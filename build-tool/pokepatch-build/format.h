@@ -16,6 +16,12 @@ struct proof;
 
 struct output_format {
 	const char *name; /* for --format */
+	bool needs_core; /* its modules need pokepatch's core */
+	/*
+	 * Tasks are switched one after the other, so that some use the old functions while others
+	 * use the new ones.
+	 */
+	bool gradual;
 	/*
 	 * bare_option - the first option on the command line that the format has no equivalent for,
 	 * or NULL.

@@ -148,6 +148,7 @@ static struct error *prove(const struct build *build, struct proof *proof)
 
 const struct output_format format_livepatch = {
 	.name = "livepatch",
+	.gradual = true,
 	.bare_option = bare_option,
 	.judge = judge,
 	.make_glue = make_glue,

@@ -165,7 +165,8 @@ struct error *write_module(struct build *build)
 	struct error *error = build->options.deb ? package_write(build)
 						 : file_copy(build->ko, build->output);
 
-	if (!error && build->options.sign && !build->options.deb) {
+	if (!error && build->options.sign && !build->options.deb &&
+	    build->options.format->needs_core) {
 		error = write_signed_core(build);
 		if (error)
 			unlink(build->output);

@@ -9,6 +9,7 @@
 
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/page.h"
 #include "pokepatch-build/series.h"
 #include "diff/diff_report.h"
@@ -357,9 +358,11 @@ void summary_print(const struct build *build)
 	print_functions(build, DIFF_NEW, "new functions");
 	print_callbacks(build);
 	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");
-	if (!build->options.dry_run && !stat(build->output, &status))
-		printf("%s: %lld bytes\ncore module for this kernel: %s\n", build->output,
-		       (long long)status.st_size, build->core.ko);
+	if (build->options.dry_run || stat(build->output, &status))
+		return;
+	printf("%s: %lld bytes\n", build->output, (long long)status.st_size);
+	if (build->options.format->needs_core)
+		printf("core module for this kernel: %s\n", build->core.ko);
 }
 
 static struct error *write_json(const struct build *build)

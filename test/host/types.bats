@@ -67,15 +67,20 @@ grow() {
 }
 
 @test "all objects are on the stacks of functions that are replaced, unless the patch is switched live" {
+	local option
 	edited mm/vmscan.c -e '/^struct scan_control {/,/^};/s/^};/\tunsigned long seen;\n};/' \
 		-e '/^static void shrink_node(pg_data_t/,/^}/s/^\tnr_scanned = sc->nr_scanned;/&\n\tsc->seen += nr_scanned;/'
 	build --dry-run
 	[ "$status" -eq 0 ]
 	[ "$(types)" = "struct scan_control on-stack" ]
-	build --dry-run --transition live
-	[ "$status" -eq 2 ]
-	[[ $output == *"refused [type-changed]: struct scan_control: member 'seen' is new at offset "* ]]
-	[ "$(types)" = "struct scan_control misread" ]
+	# The kernel's livepatch switches one task after the other, too.
+	for option in "--transition live" "--format livepatch"; do
+		# shellcheck disable=SC2086 # two words
+		build --dry-run $option
+		[ "$status" -eq 2 ]
+		[[ $output == *"refused [type-changed]: struct scan_control: member 'seen' is new at offset "* ]]
+		[ "$(types)" = "struct scan_control misread" ]
+	done
 }
 
 # Units that declare tcp_v4_early_demux() themselves, as some do: the compiler sees no contradiction.
