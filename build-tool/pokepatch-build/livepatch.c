@@ -64,15 +64,6 @@ static void judge_unit(struct build *build, size_t index)
 				     "build without --format livepatch",
 				     function->name);
 	}
-	for (size_t i = 0; i < result->callbacks.count; i++) {
-		const struct diff_callback *callback = &result->callbacks.list[i];
-
-		refusals_add(&build->refusals, "needs-core", callback->location,
-			     callback->function,
-			     "%s() is a %s callback of pokepatch's core; build without --format "
-			     "livepatch",
-			     callback->function, diff_callback_name(callback->kind));
-	}
 }
 
 static struct error *judge(struct build *build)

@@ -35,10 +35,10 @@ struct converter {
 	struct section_rules rules;
 	struct symbol *image_symbol;
 	struct section *image;
-	struct table objects, symbols, funcs, relocs, strings;
+	struct table objects, symbols, funcs, relocs, callbacks, strings;
 	struct symbol **klp_symbols; /* for each row of symbols, or NULL */
 	struct map sections;	     /* struct section *, by name */
-	bool *patched;		     /* for each row of objects: the patch has functions of it */
+	bool *patched;		     /* for each row of objects: it has functions or callbacks */
 	const char *only;	     /* the only module of these, or NULL */
 };
 
@@ -92,6 +92,7 @@ static struct error *read_tables(struct converter *converter)
 	read_table(converter, IMAGE(symbols), IMAGE(nr_symbols), &converter->symbols);
 	read_table(converter, IMAGE(funcs), IMAGE(nr_funcs), &converter->funcs);
 	read_table(converter, IMAGE(relocs), IMAGE(nr_relocs), &converter->relocs);
+	read_table(converter, IMAGE(callbacks), IMAGE(nr_callbacks), &converter->callbacks);
 	read_table(converter, IMAGE(strings), IMAGE(strings_size), &converter->strings);
 	if (!converter->objects.section || !converter->symbols.section ||
 	    !converter->funcs.section || !converter->strings.section)
@@ -223,7 +224,7 @@ static struct section *klp_section(struct converter *converter, const char *obje
 	return section;
 }
 
-/* Note which objects the patch has functions of. */
+/* Note which objects the patch has functions or callbacks of. */
 static void find_patched(struct converter *converter)
 {
 	size_t modules = 0;
@@ -237,6 +238,12 @@ static void find_patched(struct converter *converter)
 
 		converter->patched[GET32(converter, old, struct pokepatch_symbol, object)] = true;
 	}
+	for (uint32_t i = 0; i < converter->callbacks.count; i++) {
+		const unsigned char *row =
+			row_of(&converter->callbacks, i, sizeof(struct pokepatch_callback));
+
+		converter->patched[GET32(converter, row, struct pokepatch_callback, object)] = true;
+	}
 	for (uint32_t i = 1; i < converter->objects.count; i++)
 		if (converter->patched[i]) {
 			modules++;
@@ -248,8 +255,8 @@ static void find_patched(struct converter *converter)
 
 /*
  * The module whose arrival makes the livepatch core relocate for a symbol of this object.  That
- * core does so only for the objects that the patch has functions of.  A symbol may be in another
- * module, on which its unit's module depends; then the latter must be the only one of these.
+ * core does so only for the objects that the glue lists (find_patched()).  A symbol may be in
+ * another module, on which its unit's module depends; then that must be the only one of these.
  */
 static const char *relocating_object(struct converter *converter, uint32_t object, const char *name)
 {

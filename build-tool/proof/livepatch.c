@@ -44,12 +44,12 @@ struct comparison_of_two {
 	struct check check; /* of the new module, for wrong() */
 	struct object old;  /* the proved module */
 	char *file;	    /* the new module's bytes, in which no field is cleared */
-	struct place_of_table objects, symbols, funcs, relocs, strings;
+	struct place_of_table objects, symbols, funcs, relocs, callbacks, strings;
 	struct section *image, *texts;
 	struct section **pairs; /* by index of the old section: the new one, or NULL */
 	size_t *old_index;	/* by index of the new section: the old one's */
 	struct symbol **symbol_pairs; /* likewise */
-	bool *patched;		/* for each row of objects: it has functions */
+	bool *patched;		/* for each row of objects: it has functions or callbacks */
 	size_t patched_modules;
 };
 
@@ -108,6 +108,7 @@ static struct error *read_tables(struct comparison_of_two *two)
 	two->symbols = find_table(two, IMAGE(symbols), IMAGE(nr_symbols));
 	two->funcs = find_table(two, IMAGE(funcs), IMAGE(nr_funcs));
 	two->relocs = find_table(two, IMAGE(relocs), IMAGE(nr_relocs));
+	two->callbacks = find_table(two, IMAGE(callbacks), IMAGE(nr_callbacks));
 	two->strings = find_table(two, IMAGE(strings), IMAGE(strings_size));
 	two->patched = xcalloc(two->objects.count, sizeof(*two->patched));
 	for (uint64_t i = 0; i < two->funcs.count; i++) {
@@ -115,11 +116,17 @@ static struct error *read_tables(struct comparison_of_two *two)
 		const unsigned char *symbol =
 			row_at(&two->symbols, GET32(two, func, struct pokepatch_func, symbol),
 			       sizeof(struct pokepatch_symbol));
-		uint32_t object = GET32(two, symbol, struct pokepatch_symbol, object);
 
-		two->patched_modules += object && !two->patched[object];
-		two->patched[object] = true;
+		two->patched[GET32(two, symbol, struct pokepatch_symbol, object)] = true;
 	}
+	for (uint64_t i = 0; i < two->callbacks.count; i++) {
+		const unsigned char *row =
+			row_at(&two->callbacks, i, sizeof(struct pokepatch_callback));
+
+		two->patched[GET32(two, row, struct pokepatch_callback, object)] = true;
+	}
+	for (uint64_t i = 1; i < two->objects.count; i++)
+		two->patched_modules += two->patched[i];
 	return NULL;
 }
 
