@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The glue of a module for the kernel's own livepatch core (pokepatch-build --format livepatch).
- * It makes the livepatch core's structures from the tables that pokepatch_livepatch points to:
- * the objects, their symbols, the functions and the callbacks of pokepatch_format.h.  pokepatch's own core does
- * not know such a module, which has no relocations of its own format.
+ * It makes the livepatch core's structures from the tables that pokepatch_livepatch points to: the
+ * objects, their symbols, the functions and the callbacks of pokepatch_format.h.  pokepatch's own
+ * core does not know such a module, which has no relocations of its own format.
  */
 #include <linux/init.h>
 #include <linux/kallsyms.h>
