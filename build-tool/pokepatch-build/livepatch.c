@@ -79,17 +79,27 @@ static struct error *judge(struct build *build)
 
 /* ---- the glue ----------------------------------------------------------------------- */
 
+static bool any_callbacks(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++)
+		if (build->comparison->results[i].callbacks.count)
+			return true;
+	return false;
+}
+
 /*
  * Compile the glue, or take the object that an earlier build has left.  It is the same for all
  * modules of a kernel, and beside the core, whose folder has a name for all that it follows from.
  */
 static struct error *make_glue(struct build *build)
 {
-	char *kept _free_ = xasprintf("%s/../livepatch.o", build->core.sources);
+	const char *name = any_callbacks(build) ? "livepatch_callbacks" : "livepatch";
+	char *source _free_ = xasprintf("%s.c", name);
+	char *kept _free_ = xasprintf("%s/../%s.o", build->core.sources, name);
 	char *object _free_ = xasprintf("%s/livepatch-glue.o", build->work);
 
 	if (!file_exists(kept)) {
-		TRY(core_compile_glue(build, "livepatch.c", object));
+		TRY(core_compile_glue(build, source, object));
 		TRY(file_copy(object, kept));
 	}
 	build->glue_object = xstrdup(kept);
