@@ -14,8 +14,11 @@
 
 #define FOLDER "kernel/livepatch"
 #define MODULE_PREFIX "pokepatch_"
-/* The core looks at the tasks that are in the way once a second (klp_transition_work). */
-#define DEFAULT_TIMEOUT_MS 15000
+/*
+ * The core looks at the tasks that are in the way once a second, and wakes those that still are
+ * after 15 seconds (SIGNALS_TIMEOUT in kernel/livepatch/transition.c).
+ */
+#define DEFAULT_TIMEOUT_MS 60000
 #define POLL_US 20000
 
 /* ---- what livepatch shows ----------------------------------------------------- */
