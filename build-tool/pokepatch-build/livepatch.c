@@ -25,7 +25,7 @@ static const char *bare_option(const struct build_options *options)
 		{"--mode", options->mode != POKEPATCH_MODE_AUTO},
 		{"--transition", options->transition != TRANSITION_DEFAULT},
 		{"--mark-functions", options->mark_functions.count > 0},
-		{"--level", options->level_given},
+		{"--revoke-below", options->least_level > 0},
 		{"--deb", options->deb},
 	};
 

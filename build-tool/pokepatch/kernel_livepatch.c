@@ -259,6 +259,30 @@ static struct error *insert(struct kmod_ctx *kmod, const char *path, const char 
 	return error;
 }
 
+/* Remove our modules among those that were shown before, and that the new patch has replaced. */
+static void remove_replaced(struct kmod_ctx *kmod, char *const *modules, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (has_prefix(modules[i], MODULE_PREFIX) && !is_shown(modules[i]))
+			error_destroy(load_remove(kmod, modules[i]));
+}
+
+/* Load the module of a patch, and remove those of patches that it replaces. */
+static struct error *load_replacing(struct kmod_ctx *kmod, const char *path, const char *module,
+				    unsigned long timeout_ms)
+{
+	_free_ char *folder = sysfs_path(FOLDER);
+	char **before = NULL;
+	size_t count = 0;
+
+	TRY(sysfs_folders(folder, &before, &count));
+	struct error *error = insert(kmod, path, module, timeout_ms);
+	if (!error)
+		remove_replaced(kmod, before, count);
+	strings_free(before);
+	return error;
+}
+
 struct error *livepatch_load(struct cli_call *call, const struct patch_file *file)
 {
 	_free_ char *folder = sysfs_path(FOLDER);
@@ -283,7 +307,7 @@ struct error *livepatch_load(struct cli_call *call, const struct patch_file *fil
 				 file->name, file->name);
 	TRY(require_root("load"));
 	TRY(quiet_kmod_new(&kmod));
-	struct error *error = insert(kmod, file->path, module, timeout_ms);
+	struct error *error = load_replacing(kmod, file->path, module, timeout_ms);
 	kmod_unref(kmod);
 	return error;
 }

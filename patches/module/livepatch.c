@@ -108,6 +108,7 @@ static int __init livepatch_glue_init(void)
 	if (!objs)
 		return -ENOMEM;
 	patch.objs = objs;
+	patch.replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
 	fill_objects(objs, first, (void *)(first + funcs));
 	err = klp_enable_patch(&patch);
 	if (err)

@@ -142,11 +142,14 @@ position_is_right() {
 
 @test "options that the livepatch core has nothing for" {
 	local option
-	for option in "--mode entry" "--transition stop" "--level 3"; do
+	for option in "--mode entry" "--transition stop" "--level 3 --revoke-below 2"; do
 		# shellcheck disable=SC2086 # two words
 		run -1 "$program" -q -k "$release" --format livepatch $option -o x.ko "$top/examples/proc-version.patch"
-		[[ $output == *"--format livepatch has no equivalent of ${option% *}; "* ]]
+		[[ $output == *"--format livepatch has no equivalent of --"* ]]
 	done
+	# A cumulative patch replaces the others, which the glue tells the livepatch core.
+	"$program" -q -k "$release" --format livepatch --level 3 -o x.ko "$top/examples/proc-version.patch"
+	[ "$(info pokepatch_level)" = 3 ]
 	run -1 "$program" -q -k "$release" --format kpatch -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"--format is pokepatch or livepatch, not kpatch; "* ]]
 }
