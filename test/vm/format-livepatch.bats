@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Modules for the kernel's own livepatch core (pokepatch-build --format livepatch), on the stock kernel and
+# without pokepatch's core.
+
+load helpers
+
+# klp NAME... - set $patched to the options of a guest that has the program pokepatch and the patch of
+# each example or diff in test/vm/patches, for livepatch; of NAME=LEVEL a cumulative one.
+klp() {
+	local name module program level=()
+	program=$(own_program bin/pokepatch) || return 1
+	patched=(--program "$program")
+	for name; do
+		level=()
+		[[ $name != *=* ]] || level=(--level "${name#*=}")
+		name=${name%=*}
+		[[ $name == /* ]] || name=$top/examples/$name.patch
+		module=$(patch_module "$name" "klp-$(basename "$name" .patch)${level[1]:+-level-${level[1]}}" \
+			--format livepatch "${level[@]}") || return 1
+		patched+=(--module "$module")
+	done
+}
+
+setup() {
+	needs livepatch
+}
+
+words='
+is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
+is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
+klp() { echo /sys/kernel/livepatch/pokepatch_klp_$(echo $1 | tr - _)/$2; }
+shown() { [ -e "$(klp $1 enabled)" ]; }
+gone() { ! shown $1; }
+# ends STATUS COMMAND... - the command ends with that status.
+ends() {
+	_wanted=$1 _status=0
+	shift
+	"$@" || _status=$?
+	same "the status of $*" $_status $_wanted
+}
+# no_core - nothing of pokepatch itself is needed.
+no_core() { [ ! -e /sys/kernel/pokepatch ] || die "pokepatch has been loaded"; }
+# state NAME - as the table of pokepatch list has it.
+state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { print \$2, \$3, \$4 }"; }
+'
+
+@test "examples by the kernel's livepatch: on, off, unloaded, many times" {
+	klp proc-version proc-uptime proc-oom-adj
+	guest "${patched[@]}" <<<"$words"'
+		uptime_words() { wc -w </proc/uptime; }
+		adj() { cat /proc/$$/oom_adj; }
+		no_core
+		is_old
+		for round in $(seq '"$(rounds 100 10)"'); do
+			for name in proc-version proc-uptime proc-oom-adj; do
+				insmod "$(patch_file klp-$name)"
+				until_true 60 grep -qx 0 "$(klp $name transition)"
+				same "$name" "$(cat "$(klp $name enabled)")" 1
+			done
+			is_new
+			same "words of uptime" "$(uptime_words)" 3
+			has oom_adj "$(adj)" "forks="
+			has oom_adj "$(adj)" "delayacct=off"
+			[ -d "$(klp proc-version vmlinux/version_proc_show,1)" ] || die "no folder of the function"
+			for name in proc-oom-adj proc-uptime proc-version; do
+				echo 0 >"$(klp $name enabled)"
+				until_true 60 gone $name
+				until_true 5 rmmod pokepatch_klp_$(echo $name | tr - _)
+			done
+			is_old
+			same "words of uptime" "$(uptime_words)" 2
+			lacks oom_adj "$(adj)" "forks="
+		done
+		no_core
+	'
+}
+
+@test "pokepatch load, list, info, disable and unload of modules for livepatch" {
+	klp proc-version
+	guest "${patched[@]}" <<<"$words"'
+		pokepatch load "$(patch_file klp-proc-version)"
+		is_new
+		no_core
+		same state "$(state proc-version)" "enabled 1 livepatch"
+		pokepatch info klp-proc-version >/tmp/info
+		grep -q "^core: *livepatch$" /tmp/info
+		grep -q "^version_proc_show  *vmlinux  *livepatch" /tmp/info
+		ends 3 pokepatch load "$(patch_file klp-proc-version)"
+		ends 3 pokepatch enable klp-proc-version
+		pokepatch disable klp-proc-version
+		is_old
+		ends 2 pokepatch enable klp-proc-version
+		ends 1 pokepatch load "$(patch_file klp-proc-version)"
+		pokepatch unload klp-proc-version
+		pokepatch load "$(patch_file klp-proc-version)"
+		is_new
+		pokepatch unload klp-proc-version
+		is_old
+		[ ! -e /sys/module/pokepatch_klp_proc_version ] || die "the module is still there"
+	'
+}
+
+@test "livepatch switches a module that comes after the patch" {
+	klp binfmt-misc-status
+	guest --module binfmt_misc "${patched[@]}" <<<"$words"'
+		status=/proc/sys/fs/binfmt_misc/status
+		insmod "$(patch_file klp-binfmt-misc-status)"
+		until_true 60 grep -qx 0 "$(klp binfmt-misc-status transition)"
+		modprobe binfmt_misc
+		mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
+		new=$(cat $status)
+		same "patched" "$(cat "$(klp binfmt-misc-status binfmt_misc/patched)")" 1
+		pokepatch unload klp-binfmt-misc-status
+		old=$(cat $status)
+		same old "$old" enabled
+		[ "$new" != "$old" ] || die "the module is as it was"
+		echo "with the patch: $new"
+		# And now when the module is there already.
+		pokepatch load "$(patch_file klp-binfmt-misc-status)"
+		same "the second time" "$(cat $status)" "$new"
+		pokepatch unload klp-binfmt-misc-status
+		umount /proc/sys/fs/binfmt_misc
+	'
+}
+
+@test "the right one of several functions of a name" {
+	klp "$top/test/vm/patches/cpuinfo-odd.patch"
+	guest --smp 2 "${patched[@]}" <<<"$words"'
+		count() { grep -c ^processor /proc/cpuinfo || :; }
+		same "processors" "$(count)" 2
+		pokepatch load "$(patch_file klp-cpuinfo-odd)"
+		same "processors that the new function shows" "$(count)" 1
+		ls /sys/kernel/livepatch/*/vmlinux
+		cat /proc/consoles >/dev/null
+		pokepatch unload klp-cpuinfo-odd
+		same "processors again" "$(count)" 2
+	'
+}
+
+@test "callbacks, of the kernel and of a module that comes and goes" {
+	klp "$top/test/vm/patches/callbacks.patch"
+	guest --module dummy --module tun --expect '^livepatch: pre-patch callback failed for object .vmlinux.' \
+		--expect '^livepatch: failed to' "${patched[@]}" <<<"$words"'
+		# said WHAT LINE... - what the callbacks have told since the last time.
+		said() {
+			_what=$1
+			shift
+			dmesg -c | sed -n "s/^.*callback: klp_callbacks //p" >/tmp/said
+			for _line; do echo "$_line"; done >/tmp/wanted
+			diff /tmp/wanted /tmp/said || die "$_what: not what was wanted"
+		}
+		dmesg -c >/tmp/before
+		insmod "$(patch_file klp-callbacks)"
+		until_true 60 grep -qx 0 "$(klp callbacks transition)"
+		said on "pre-patch of vmlinux, old" "post-patch of vmlinux, new"
+		modprobe dummy
+		said coming "pre-patch of dummy, dummy coming" "post-patch of dummy, dummy coming"
+		same mtu "$(cat /sys/class/net/dummy0/mtu)" 1234
+		rmmod dummy
+		said going "pre-unpatch of dummy, dummy going" "post-unpatch of dummy, dummy going"
+		pokepatch disable klp-callbacks
+		said off "pre-unpatch of vmlinux, new" "post-unpatch of vmlinux, old"
+		pokepatch unload klp-callbacks
+		# A callback of the kernel forbids the switch: -EIO.
+		echo -1005 >/proc/sys/kernel/panic
+		refused pokepatch load "$(patch_file klp-callbacks)"
+		said forbidden "pre-patch of vmlinux, old"
+		[ ! -e /sys/module/pokepatch_klp_callbacks ] || die "the module is there"
+		echo 0 >/proc/sys/kernel/panic
+		modprobe dummy
+		pokepatch load "$(patch_file klp-callbacks)"
+		said again "pre-patch of vmlinux, old" "pre-patch of dummy, dummy live" \
+			"post-patch of vmlinux, new" "post-patch of dummy, dummy live"
+		pokepatch unload klp-callbacks
+		said "off again" "pre-unpatch of vmlinux, new" "pre-unpatch of dummy, dummy live" \
+			"post-unpatch of vmlinux, old" "post-unpatch of dummy, dummy live"
+	'
+}
+
+@test "a patch whose addresses escape can be disabled, but stays loaded" {
+	klp "$top/test/vm/patches/escape.patch"
+	guest "${patched[@]}" <<<"$words"'
+		pokepatch load "$(patch_file klp-escape)"
+		cat /proc/cmdline >/dev/null
+		pokepatch disable klp-escape
+		refused rmmod pokepatch_klp_escape
+		sleep 2
+		has "kernel log" "$(dmesg)" "escaped: the timer ran"
+	'
+}
+
+@test "a cumulative patch replaces the others" {
+	klp proc-version proc-uptime proc-version=1
+	guest "${patched[@]}" <<<"$words"'
+		uptime_words() { wc -w </proc/uptime; }
+		pokepatch load "$(patch_file klp-proc-version)"
+		pokepatch load "$(patch_file klp-proc-uptime)"
+		same "words of uptime" "$(uptime_words)" 3
+		pokepatch load "$(patch_file klp-proc-version-level-1)"
+		is_new
+		same "words of uptime" "$(uptime_words)" 2
+		pokepatch list
+		same "what livepatch shows" "$(ls /sys/kernel/livepatch)" pokepatch_klp_proc_version_level_1
+		[ ! -e /sys/module/pokepatch_klp_proc_uptime ] || die "a replaced module is still there"
+		pokepatch unload klp-proc-version-level-1
+		is_old
+	'
+}
