@@ -132,6 +132,7 @@ struct pp_patch {
 	bool retry_due;		/* the retry is still wanted; op */
 	bool retry_enable;	/* what it does; op */
 	u64 stop_ns;		/* op; sysfs reads it unlocked */
+	u64 blocked_since;	/* seconds of CLOCK_BOOTTIME, or 0; op; sysfs reads it unlocked */
 	int error;		/* of the last switch; likewise; written before state */
 	unsigned int stack_order; /* from 1, among enabled patches; pp_mutex, sysfs unlocked */
 

@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/semaphore.h>
@@ -19,6 +20,7 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #include <pokepatch_format.h>
@@ -53,8 +55,21 @@ static struct pp_patch *pp_sysfs_patch(struct kobject *kobj)
 	return container_of(kobj, struct pp_patch, kobj);
 }
 
+/*
+ * The caller holds op, or is the only one that changes the patch's state. A switch that is tried
+ * again is enabling or disabling in between, and stays blocked since the first time.
+ */
+static void pp_sysfs_note_blocked(struct pp_patch *patch, enum pp_state state)
+{
+	if (state == PP_ENABLED || state == PP_DISABLED)
+		WRITE_ONCE(patch->blocked_since, 0);
+	else if (state == PP_BLOCKED && !patch->blocked_since)
+		WRITE_ONCE(patch->blocked_since, max_t(u64, ktime_get_boottime_seconds(), 1));
+}
+
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state)
 {
+	pp_sysfs_note_blocked(patch, state);
 	/* Release: a reader that sees the end of a switch also sees its error. */
 	smp_store_release(&patch->state, state);
 	sysfs_notify(&patch->kobj, NULL, "state");
@@ -224,6 +239,17 @@ static ssize_t pp_sysfs_state_show(struct kobject *kobj, struct kobj_attribute *
 	return sysfs_emit(buf, "%s\n", state_names[smp_load_acquire(&pp_sysfs_patch(kobj)->state)]);
 }
 
+/*
+ * When tasks were first in the way of the switch that is still to be made, in seconds of
+ * CLOCK_BOOTTIME, as in /proc/uptime: the other clock may be set later in the boot. 0: it is not
+ * blocked.
+ */
+static ssize_t pp_sysfs_blocked_since_show(struct kobject *kobj, struct kobj_attribute *attr,
+					   char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", READ_ONCE(pp_sysfs_patch(kobj)->blocked_since));
+}
+
 /* The errno of the last switch that has ended, as a writer that waited got it, or 0. */
 static ssize_t pp_sysfs_error_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -379,6 +405,8 @@ static struct bin_attribute bin_attr_markers =
 	__BIN_ATTR(markers, 0444, pp_sysfs_markers_read, NULL, 0);
 
 static struct kobj_attribute state_attr = __ATTR(state, 0444, pp_sysfs_state_show, NULL);
+static struct kobj_attribute blocked_since_attr =
+	__ATTR(blocked_since, 0444, pp_sysfs_blocked_since_show, NULL);
 static struct kobj_attribute error_attr = __ATTR(error, 0444, pp_sysfs_error_show, NULL);
 static struct kobj_attribute stack_order_attr =
 	__ATTR(stack_order, 0444, pp_sysfs_stack_order_show, NULL);
@@ -388,6 +416,7 @@ static struct kobj_attribute build_id_attr = __ATTR(build_id, 0444, pp_sysfs_bui
 
 static struct attribute *patch_attrs[] = {
 	&state_attr.attr,
+	&blocked_since_attr.attr,
 	&stop_ns_attr.attr,
 	&build_id_attr.attr,
 	&error_attr.attr,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/args.h"
@@ -483,6 +484,31 @@ static json_object *read_blockers(const char *name)
 	return lines;
 }
 
+/*
+ * Since when and for how many seconds tasks have been in the way of a switch; null: they are not,
+ * or the core is of a version that does not tell.  The core counts from the boot.
+ */
+static void add_blocked(json_object *patch, const char *name)
+{
+	_free_ char *text = patch_attribute(name, "blocked_since");
+	const long long since = text ? strtoll(text, NULL, 10) : 0;
+	struct timespec now;
+	time_t when;
+	struct tm utc;
+	char date[64];
+
+	json_object_object_add(patch, "blocked_since", NULL);
+	json_object_object_add(patch, "blocked_seconds", NULL);
+	if (since <= 0)
+		return;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	when = time(NULL) - (time_t)(now.tv_sec - since);
+	gmtime_r(&when, &utc);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	json_add_text(patch, "blocked_since", date);
+	json_add_number(patch, "blocked_seconds", now.tv_sec - since);
+}
+
 struct error *sysfs_patch(const char *name, json_object **ret)
 {
 	_free_ char *folder = sysfs_path("kernel/pokepatch/%s", name);
@@ -495,6 +521,7 @@ struct error *sysfs_patch(const char *name, json_object **ret)
 			       json_object_new_boolean(sysfs_patch_enabled(name)));
 	add_attribute(patch, "state", folder, false);
 	json_object_object_add(patch, "blocked_by", read_blockers(name));
+	add_blocked(patch, name);
 	add_attribute(patch, "timeout_ms", folder, true);
 	add_attribute(patch, "stop_ns", folder, true);
 	add_attribute(patch, "stack_order", folder, true);

@@ -139,12 +139,17 @@ static struct error *installed_patches(const char *release, json_object *ret)
 	return NULL;
 }
 
-/* The tasks that block a switch, and other users of functions that the patch keeps from running. */
+/*
+ * The tasks that block a switch and since when, and other users of functions that the patch keeps
+ * from running.
+ */
 static void print_troubles(struct buffer *out, json_object *patch)
 {
-	const char *name = json_text(patch, "name");
+	const char *name = json_text(patch, "name"), *since = json_text(patch, "blocked_since");
 	json_object *list = NULL;
 
+	if (since)
+		buffer_printf(out, "%s: blocked since: %s\n", name, since);
 	json_object_object_get_ex(patch, "blocked_by", &list);
 	for (size_t i = 0; list && i < json_object_array_length(list); i++)
 		buffer_printf(out, "%s: blocked by: %s\n", name,

@@ -59,6 +59,21 @@ static void add_patches(struct buffer *out, json_object *patches)
 	}
 }
 
+/* A switch that waits for long needs an administrator; alerts go by this. */
+static void add_blocked(struct buffer *out, json_object *patches)
+{
+	if (count_of(patches))
+		add_head(out, "pokepatch_patch_blocked_seconds",
+			 "For how long tasks have been in the way of a switch; 0: they are not.");
+	for (size_t i = 0; i < count_of(patches); i++) {
+		json_object *patch = json_object_array_get_idx(patches, i);
+
+		buffer_printf(out, "pokepatch_patch_blocked_seconds{name=\"%s\"} %" PRId64 "\n",
+			      json_text(patch, "name"),
+			      json_object_get_int64(member(patch, "blocked_seconds")));
+	}
+}
+
 void status_metrics(struct buffer *out, json_object *status)
 {
 	json_object *livepatch = member(status, "livepatch"), *days = member(livepatch, "days_left");
@@ -66,6 +81,7 @@ void status_metrics(struct buffer *out, json_object *status)
 	add_metric(out, "pokepatch_core_loaded", "Is the core module loaded?",
 		   json_text(status, "core") != NULL);
 	add_patches(out, member(status, "patches"));
+	add_blocked(out, member(status, "patches"));
 	if (!livepatch)
 		return;
 	add_metric(out, "pokepatch_level", "The level that is installed.",

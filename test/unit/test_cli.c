@@ -361,6 +361,7 @@ static void make_sysfs(const char *dir)
 		{"kernel/pokepatch/other/state", "blocked\n"},
 		{"kernel/pokepatch/other/blocked_by", "12 sleeper do_thing\n13 b do_thing\n"},
 		{"kernel/pokepatch/other/timeout_ms", "100\n"},
+		{"kernel/pokepatch/other/blocked_since", "1\n"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
@@ -467,6 +468,32 @@ static void test_info_of_loaded(void **state)
 	buffer_deinit(&out);
 }
 
+/* The patch `other` is blocked since the first second after the boot, `fix_one` is not. */
+static void test_blocked_since(void **state)
+{
+	json_object *info;
+	struct timespec now;
+	struct buffer out;
+
+	make_sysfs(*state);
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	assert_no_error(RUN(&out, "info", "other", "--json"));
+	info = parse(&out);
+	assert_in_range(json_object_get_int64(member(info, "blocked_seconds")), now.tv_sec - 1,
+			now.tv_sec + 60);
+	assert_int_equal(strlen(json_object_get_string(member(info, "blocked_since"))),
+			 strlen("2026-11-27T22:40:05Z"));
+	json_object_put(info);
+	buffer_deinit(&out);
+
+	assert_no_error(RUN(&out, "info", "fix_one", "--json"));
+	info = parse(&out);
+	assert_null(member(info, "blocked_seconds"));
+	assert_null(member(info, "blocked_since"));
+	json_object_put(info);
+	buffer_deinit(&out);
+}
+
 static void test_enable_and_disable(void **state)
 {
 	struct buffer out;
@@ -528,6 +555,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_list, make_folder, remove_folder),
 		cmocka_unit_test(test_long_table),
 		cmocka_unit_test_setup_teardown(test_info_of_loaded, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_blocked_since, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_enable_and_disable, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(test_version, make_folder, remove_folder),

@@ -508,12 +508,16 @@ all_as_before() {
 		pokepatch enable sleepers
 		sleep_killably
 		refused pokepatch disable --timeout 100 --retry 200 sleepers | grep "tries again after 200 ms"
+		since=$(file sleepers blocked_since)
+		[ $since -gt 0 ] || die "it is not blocked since any time"
 		until_true 10 eval "[ \$(dmesg | grep -c \"sleepers: cannot be disabled: tasks\") -ge 5 ]"
 		# Between two attempts, of which one may have just begun.
 		until_true 10 state_is sleepers blocked
 		same enabled "$(file sleepers enabled)" 1
+		same "blocked since" "$(file sleepers blocked_since)" $since
 		kill -9 $sleeper
 		until_true 10 state_is sleepers disabled
+		same "blocked since" "$(file sleepers blocked_since)" 0
 		wait_killed
 
 		echo "== or until another write"

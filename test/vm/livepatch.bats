@@ -43,6 +43,7 @@ dmesg -c >/tmp/before
 			state -r--r--r-- enabled
 			blocked_by -r--------
 			timeout_ms -rw-r--r-- 5000
+			blocked_since -r--r--r-- 0
 			error -r--r--r-- 0
 			replace -rw-r--r--
 			stack_order -r--r--r-- 1
