@@ -7,11 +7,7 @@
 # chrooted, without a network, on top of an overlay in memory, so that the folder stays as it is.
 
 load ../vm/helpers
-
-suite=bookworm # whatever this machine has: the kernel's headers want its compiler
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch
-as_root=()
-[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+load ../vm/debian
 
 setup() {
 	shared=$BATS_FILE_TMPDIR/shared # /shared in the clean Debian
@@ -20,43 +16,6 @@ setup() {
 }
 
 # ---- a clean Debian ---------------------------------------------------------
-
-# sources - its package sources, from this machine's own mirrors.
-sources() {
-	apt-get indextargets --format '$(ORIGIN)/$(LABEL) $(REPO_URI)' 'Created-By: Packages' |
-		awk -v suite=$suite '$1 == "Debian/Debian" && !debian++ { print "deb", $2, suite, "main" }
-			$1 == "Debian/Debian-Security" && !security++ { print "deb", $2, suite "-security main" }'
-}
-
-# state FOLDER - all that is in it, to be compared later.
-state() {
-	"${as_root[@]}" find "$1" -printf '%P %y %m %u %g %s %T@ %l\n' | sort
-}
-
-# debian NAME DEPENDENCIES - print the folder with a Debian in which these are installed, as in a field
-# Depends.  It is made if there is none, or if it is not as it was when it was made.  apt's own user cannot
-# read a home folder.
-debian() {
-	local folder
-	folder=$cache/packages/$1-$(printf '%s\n' $suite "$2" | sha256sum | cut -c 1-12)
-	mkdir -p "$cache/packages"
-	(
-		flock 9
-		[ -s "$folder.state" ] && state "$folder" 2>/dev/null | cmp -s - "$folder.state" && exit
-		say "making a Debian of $suite: $1" || :
-		"${as_root[@]}" rm -rf "$cache/packages/$1-"*
-		"${as_root[@]}" env DEPENDENCIES="$2" TMPDIR="${TMPDIR:-/tmp}" mmdebstrap --quiet --variant=minbase \
-			--aptopt='APT::Sandbox::User "root"' \
-			--customize-hook='chroot "$1" apt-get -q -y --no-install-recommends satisfy "$DEPENDENCIES"' \
-			$suite "$folder" - < <(sources) >"$folder.log" 2>&1 9>&- || {
-			cat "$folder.log" >&2
-			exit 1
-		}
-		state "$folder" >"$folder.new"
-		mv "$folder.new" "$folder.state"
-	) 9>"$cache/packages/$1.lock" || return 1
-	echo "$folder"
-}
 
 # Functions for the scripts there, which begin with: eval "$functions"
 functions='
@@ -96,14 +55,6 @@ inside() {
 		exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 \
 			XDG_CACHE_HOME="${4%/*}" functions="$5" DEBIAN_FRONTEND=noninteractive bash -eu -o pipefail -s "${@:6}"' \
 		- "$1" "$mounts" "$shared" "$cache" "$functions" "${@:2}"
-}
-
-# depends PACKAGE... - what they depend on, but for one another.
-depends() {
-	local package
-	for package; do
-		dpkg-deb -f "$shared/$package"_*.deb Depends
-	done | tr ',' '\n' | sed 's/^ *//' | grep -v -e '^pokepatch' -e '^$' | sort -u | paste -sd ,
 }
 
 # ---- building ---------------------------------------------------------------
@@ -272,7 +223,7 @@ built() {
 	built
 	patch=$(patch_module "$top/examples/proc-version.patch")
 	cp "$patch" "$(core_module)" "$shared/"
-	root=$(debian runtime "systemd, $(depends pokepatch pokepatch-doc)")
+	root=$(debian runtime "systemd, $(depends "$shared"/pokepatch{,-doc}_*.deb)")
 	inside "$root" "$version" "$(kernel_release)" <<'END'
 		eval "$functions"
 		version=$1 release=$2 unit=/etc/systemd/system/sysinit.target.wants/pokepatch.service
@@ -339,7 +290,7 @@ END
 	built
 	patch=$(patch_module "$top/examples/proc-version.patch")
 	cp "$(example_patch proc-version)" "$shared/proc-version.patch"
-	root=$(debian tool "$(depends pokepatch pokepatch-build)")
+	root=$(debian tool "$(depends "$shared"/pokepatch{,-build}_*.deb)")
 	inside "$root" "$version" "$(kernel_release)" "${POKEPATCH_CHECK:-all}" <<'END'
 		eval "$functions"
 		version=$1 release=$2 kernel=$XDG_CACHE_HOME/pokepatch/kernels/$2
@@ -366,7 +317,7 @@ END
 	local root
 	built
 	cp "$(patch_module "$top/examples/proc-version.patch")" "$shared/"
-	root=$(debian dkms "$(depends pokepatch pokepatch-dkms)")
+	root=$(debian dkms "$(depends "$shared"/pokepatch{,-dkms}_*.deb)")
 	inside "$root" "$version" "$(kernel_release)" <<'END'
 		eval "$functions"
 		version=$1 release=$2 kernel=$XDG_CACHE_HOME/pokepatch/kernels/$2
