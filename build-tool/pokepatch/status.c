@@ -107,6 +107,7 @@ static void print_livepatch(struct buffer *out, json_object *livepatch)
 static struct error *judge_livepatch(json_object *livepatch)
 {
 	const char *state = json_text(livepatch, "state"), *until = json_text(livepatch, "until");
+	json_object *unfixed = NULL;
 
 	if (strcmp(state, "enabled"))
 		return error_new(STATUS_REFUSED, "level %s is not on: %s",
@@ -116,6 +117,15 @@ static struct error *judge_livepatch(json_object *livepatch)
 				 "level %s was to last until %s; boot a newer kernel, or install a "
 				 "newer level",
 				 json_text(livepatch, "level"), until);
+	json_object_object_get_ex(livepatch, "unfixed", &unfixed);
+	if (json_object_is_type(unfixed, json_type_array) && json_object_array_length(unfixed)) {
+		_free_ char *cves = json_joined(unfixed);
+
+		return error_new(STATUS_REFUSED,
+				 "level %s does not fix %s; boot a newer kernel, or install a "
+				 "newer level",
+				 json_text(livepatch, "level"), cves);
+	}
 	return NULL;
 }
 

@@ -285,6 +285,108 @@ built() {
 END
 }
 
+@test "pokepatch: a new kernel's live patches are installed once apt knows them; a reboot is asked for if it helps" {
+	local root
+	built
+	root=$(debian runtime "systemd, $(depends "$shared"/pokepatch{,-doc}_*.deb)")
+	inside "$root" "$version" <<'END'
+		eval "$functions"
+		version=$1 running=linux-livepatch-$(uname -r | tr A-Z_ a-z-) new=9$(uname -r)
+		next=linux-livepatch-9${running#linux-livepatch-}
+		noted=/var/lib/pokepatch/new-kernels mark=/run/reboot-required after_apt=/usr/libexec/pokepatch/after-apt
+		# package NAME [FILE...] - make /tmp/NAME.deb, with these empty files, and $postinst if there is any.
+		package() {
+			rm -rf /tmp/package
+			mkdir -p /tmp/package/DEBIAN
+			printf '%s\n' "Package: $1" "Version: 1" "Architecture: all" "Maintainer: A <a@example.org>" \
+				"Description: a test" >/tmp/package/DEBIAN/control
+			[ -z "${postinst-}" ] || install -m 755 <(echo "$postinst") /tmp/package/DEBIAN/postinst
+			for file in "${@:2}"; do install -D /dev/null "/tmp/package/$file"; done
+			dpkg-deb --root-owner-group -b /tmp/package "/tmp/$1.deb" >/dev/null
+		}
+		package "$running"
+		package "$next"
+		postinst=$(printf '%s\n' '#!/bin/sh' "run-parts --exit-on-error --arg=$new /etc/kernel/postinst.d") \
+			package linux-image-new "boot/vmlinuz-$new" "usr/lib/modules/$new/module.ko"
+		wants() { # NAME... - these want a reboot
+			if [ $# -eq 0 ]; then [ ! -e $mark ]; else [ "$(cat $mark.pkgs)" = "$(printf '%s\n' "$@")" ]; fi ||
+				{ grep . $mark.pkgs; echo "not: $*"; exit 1; }
+		}
+		status() { # TEXT STATUS - what pokepatch status is to say
+			printf '%s\n' '#!/bin/sh' "echo '$1'" "exit $2" >/tmp/bin/pokepatch
+			chmod 755 /tmp/bin/pokepatch
+		}
+		mkdir /tmp/bin
+		PATH=/tmp/bin:$PATH
+		rm -f /etc/apt/sources.list
+
+		echo "== a machine without live patches from apt"
+		dpkg -i /shared/pokepatch_"$version"_*.deb
+		printf '%s\n' '#!/bin/sh' "touch $mark" "echo \$DPKG_MAINTSCRIPT_PACKAGE >>$mark.pkgs" \
+			>/etc/kernel/postinst.d/unattended-upgrades
+		chmod 755 /etc/kernel/postinst.d/unattended-upgrades
+		dpkg -i /tmp/linux-image-new.deb
+		[ ! -e $noted ]
+		wants linux-image-new
+
+		echo "== one with them: apt does not know the new kernel's, and then it does"
+		dpkg -i "/tmp/$running.deb"
+		dpkg -i /tmp/linux-image-new.deb
+		[ "$(cat "$noted/$new")" = "$next" ]
+		$after_apt | grep "apt does not know $next"
+		[ -e "$noted/$new" ]
+		mkdir /tmp/repository
+		cp "/tmp/$next.deb" /tmp/repository
+		(cd /tmp/repository && dpkg-deb -f "$next.deb" && echo "Filename: ./$next.deb" &&
+			echo "Size: $(stat -c %s "$next.deb")" &&
+			echo "SHA256: $(sha256sum "$next.deb" | cut -d ' ' -f 1)") >/tmp/Packages
+		mv /tmp/Packages /tmp/repository/
+		echo "deb [trusted=yes] file:/tmp/repository ./" >/etc/apt/sources.list
+		apt-get -q update >/dev/null
+		$after_apt
+		[ "$(dpkg-query -W -f '${Status}' "$next")" = "install ok installed" ]
+		[ ! -e "$noted/$new" ]
+		dpkg -i /tmp/linux-image-new.deb
+		[ ! -e "$noted/$new" ]
+
+		echo "== a reboot: not while the level is on and leaves nothing unfixed"
+		status "livepatch: level 2, enabled" 0
+		$after_apt --patched
+		dpkg -i /tmp/linux-image-new.deb
+		wants
+		echo other >>$mark.pkgs
+		touch $mark
+		dpkg -i /tmp/linux-image-new.deb
+		wants other
+		status "livepatch: level 2, enabled" 2
+		run_fails() { if "$@"; then echo "succeeds: $*"; exit 1; fi; }
+		run_fails $after_apt --patched
+		for time in first second; do
+			$after_apt
+			wants other pokepatch
+		done
+		status "livepatch: level 3, enabled" 0
+		$after_apt
+		wants other
+		echo "== nor for a machine without a level, nor where no newer kernel is installed"
+		rm $mark $mark.pkgs
+		status "core: not loaded" 0
+		run_fails $after_apt --patched
+		$after_apt
+		wants
+		status "livepatch: level 3, crashed" 2
+		rm "/boot/vmlinuz-$new"
+		$after_apt
+		wants
+
+		echo "== removed"
+		dpkg -r pokepatch
+		run-parts --exit-on-error --arg=x /etc/kernel/postinst.d
+		apt-get -q update >/dev/null
+		[ ! -e $noted/x ]
+END
+}
+
 @test "pokepatch-build: a patch is made with what it depends on; installed, upgraded, removed" {
 	local root patch
 	built
