@@ -140,7 +140,7 @@ static void warn_export(struct selection *selection, const struct atom *atom)
 		      name);
 }
 
-/* The name in the source: of a module's init_module(), which is an alias, that of its init function. */
+/* The name in the source; of a module's init_module(), an alias, that of its init function. */
 static const char *source_name(struct object *object, const struct atom *atom)
 {
 	const char *name = atom_is_function(atom)
