@@ -23,7 +23,7 @@ struct attempt {
 };
 
 /* What a worker's result begins with; the rest is text. */
-enum { APPLIES = 'a', DIFFERS = 'd', NOT_BUILT = 'n' };
+enum { APPLIES = 'a', DIFFERS = 'd', NOT_BUILT = 'n', HERE = 'h' };
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -65,6 +65,63 @@ static bool keep_c_files(struct patch *patch)
 	/* patch_deinit() frees what is behind them too. */
 	patch->nr_entries = kept;
 	return kept;
+}
+
+/* A line without the blanks at its ends, if it says something: "}" and "err = -EINVAL;" do not. */
+static char *saying(const char *text, size_t length)
+{
+	while (length && strchr(" \t", *text))
+		text++, length--;
+	while (length && strchr(" \t\r", text[length - 1]))
+		length--;
+	return length > 16 ? xstrndup(text, length) : NULL;
+}
+
+/* Has the file all the lines that say something of those that an entry adds?  Counts them. */
+static bool has_added(const struct changed_file *file, const struct patch_entry *entry, size_t *added)
+{
+	struct map there = {};
+	VEC(char *) lines = {};
+	bool all = true;
+
+	for (size_t i = 0; file && i < file->old_lines.count; i++) {
+		char *line = saying(file->old_lines.list[i].text, file->old_lines.list[i].length);
+
+		if (line)
+			*vec_push(&lines) = line, map_slot(&there, line);
+	}
+	for (size_t i = 0; i < entry->nr_hunks; i++)
+		for (size_t j = 0; j < entry->hunks[i].nr_lines; j++) {
+			const struct patch_line *line = &entry->hunks[i].lines[j];
+			_free_ char *text = line->kind == '+' ? saying(line->text, line->length) : NULL;
+
+			*added += text != NULL;
+			all &= !text || map_has(&there, text);
+		}
+	map_deinit(&there);
+	for (size_t i = 0; i < lines.count; i++)
+		free(lines.list[i]);
+	free(lines.list);
+	return all;
+}
+
+/*
+ * Does the source have the lines that an applied fix adds already?  Then it may have the fix in
+ * slightly other words, and the fix applies behind them once more.
+ */
+static bool is_here(const struct build *build)
+{
+	const struct patch *patch = &build->patches[0].patch;
+	size_t added = 0;
+
+	for (size_t i = 0; i < patch->nr_entries; i++) {
+		const struct patch_entry *entry = &patch->entries[i];
+
+		if (entry->change == PATCH_MODIFY &&
+		    !has_added(changes_find(build->changes, entry->old_path), entry, &added))
+			return false;
+	}
+	return added;
 }
 
 /* Find the units of the C files of an applied fix. */
@@ -110,6 +167,10 @@ static struct error *attempt_in(struct build *build, const struct attempt *attem
 	if (error || refusals_fatal(&build->refusals)) {
 		error_destroy(error);
 		buffer_printf(ret, "%c", NOT_BUILT);
+		return NULL;
+	}
+	if (!attempt->backwards && is_here(build)) {
+		buffer_printf(ret, "%cthe lines that the fix adds are there, among others", HERE);
 		return NULL;
 	}
 	return find_parents(build, ret);
@@ -207,9 +268,9 @@ struct error *scan_kernel(const char *release, const char *diff, struct scan_res
 	if (!error) {
 		const char *found = back.text[0] == DIFFERS ? forth.text : back.text;
 
-		if (back.text[0] == APPLIES && forth.text[0] == APPLIES)
+		if (back.text[0] == APPLIES && (forth.text[0] == APPLIES || forth.text[0] == HERE))
 			error = judge_both(diff, ret);
-		else if (found[0] == DIFFERS)
+		else if (found[0] == DIFFERS || found[0] == HERE)
 			ret->why = reason(found + 1);
 		else if (found[0] == NOT_BUILT)
 			ret->state = SCAN_NOT_BUILT;

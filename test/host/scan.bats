@@ -45,6 +45,11 @@ says() {
 	sed -i 's/^-.*DRR quantum.*/-something else/' x.patch
 	run "$scan" -k "$release" x.patch
 	says 3 x.patch " $release unclear hunk 1 does not apply to net/sched/sch_drr.c"
+	# It has the line that this one adds.
+	rm -r a b x.patch
+	edited kernel/time/namespace.c '/tv_nsec >= NSEC_PER_SEC/p'
+	run "$scan" -k "$release" x.patch
+	says 3 x.patch " $release unclear the lines that the fix adds are there"
 	cat >y.patch <<-'PATCH'
 		--- a/net/sched/not_there.c
 		+++ b/net/sched/not_there.c
