@@ -100,7 +100,23 @@ static struct error *judge_note(int folder, const char *path, const char *curren
 	return NULL;
 }
 
-static struct error *judge_notes(int folder, const char *current)
+/*
+ * A level replaces the one that is on.  If that has been on for less than a minute, it has a note as
+ * well.  Of the two, the new one is the suspect: keep the way back to the other one open.
+ */
+static struct error *drop_note(int folder, const char *path, const char *current)
+{
+	_free_ char *note = read_text(path);
+
+	if (note && strcmp(note, current))
+		unlink(path);
+	return fsync(folder) ? error_errno("cannot sync '%s'", state_folder()) : NULL;
+}
+
+/* Call @visit for the note of each patch. */
+static struct error *visit_notes(int folder, const char *current,
+				 struct error *(*visit)(int folder, const char *path,
+							const char *current))
 {
 	DIR *dir = opendir(state_folder());
 	struct error *error = NULL;
@@ -112,7 +128,7 @@ static struct error *judge_notes(int folder, const char *current)
 		_free_ char *path = state_path(entry->d_name);
 
 		if (has_prefix(entry->d_name, NOTE_PREFIX))
-			error = judge_note(folder, path, current);
+			error = visit(folder, path, current);
 	}
 	closedir(dir);
 	return error;
@@ -144,11 +160,13 @@ struct error *crash_guard_begin(const struct patch_file *file)
 	TRY(make_dirs(state_folder()));
 	error = lock_state(&lock);
 	if (!error)
-		error = judge_notes(lock, note);
+		error = visit_notes(lock, note, judge_note);
 	if (!error)
 		error = refuse_crashed(file);
 	if (!error)
 		error = write_durably(lock, path, note);
+	if (!error)
+		error = visit_notes(lock, note, drop_note);
 	if (lock >= 0)
 		close(lock);
 	return error;

@@ -2,7 +2,7 @@
 /*
  * A guard against crash loops.  Before a patch with a level is switched on, /var/lib/pokepatch gets
  * a file `pending-NAME` that names the boot and the patch, and that is removed when the machine has
- * lived for a minute with it, or is shut down.  If a later boot finds it, the machine went down:
+ * lived for a minute with it, is shut down, or another level is loaded.  If a later boot finds it, the machine went down:
  * the file `crashed` names the patch from then on, and that build of it is not loaded again.  The
  * environment's POKEPATCH_STATE stands for /var/lib/pokepatch, for tests.
  */
