@@ -170,6 +170,7 @@ make_initramfs() {
 		stage_file "$item" "$root"
 	done
 	[ -z "$own_root" ] || cp -a "$own_root" "$root/own-root"
+	[ -z "$system" ] || : >"$root/vm/system"
 	pack "$root" "$work/layer.cpio"
 	cat "$base" "$work/layer.cpio" >"$work/initramfs"
 }

@@ -24,9 +24,11 @@ qemu_command() {
 	[ "$1" != kvm ] || cpu=("${arch_cpu_kvm[@]}") tcg=(-accel kvm)
 	[ -z "$icount" ] || tcg+=(-icount shift=0)
 	local drive=()
+	# What the guest has written outlives QEMU, if not the host.
+	[ -z "$system" ] || drive=(-drive "file=$system,format=raw,if=virtio,cache=unsafe")
 	if [ -n "$disk" ]; then
 		truncate -s "${disk}M" "$work/disk"
-		drive=(-drive "file=$work/disk,format=raw,if=virtio")
+		drive+=(-drive "file=$work/disk,format=raw,if=virtio")
 	fi
 	local firmware=()
 	if [ -n "$variables" ]; then
@@ -174,7 +176,7 @@ choose_accel() {
 # kvm_trial - boot a guest that does nothing; true if it reached its end in time.
 # In a subshell: its options and folders are its own.
 kvm_trial() (
-	modules=() programs=() files=() append=() disk='' own_root='' variables='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
+	modules=() programs=() files=() append=() disk='' own_root='' system='' variables='' cpu_model='' limit=15 quiet=1 accel=kvm arch_hang_command=''
 	out=$work/trial work=$out
 	mkdir -p "$work"
 	trap clean_up EXIT
