@@ -101,8 +101,8 @@ static struct error *judge_note(int folder, const char *path, const char *curren
 }
 
 /*
- * A level replaces the one that is on.  If that has been on for less than a minute, it has a note as
- * well.  Of the two, the new one is the suspect: keep the way back to the other one open.
+ * A level replaces the one that is on.  If that has been on for less than a minute, it has a note
+ * as well.  Of the two, the new one is the suspect: keep the way back to the other one open.
  */
 static struct error *drop_note(int folder, const char *path, const char *current)
 {
