@@ -213,7 +213,7 @@ static void split_pieces(struct source *source, const struct section *pieces, ui
 		const struct section *section = source->object.sections.list[i];
 		const struct proof_table *table =
 			section_is_loaded(section) ? table_rule(rules, section->name) : NULL;
-		uint8_t size = table ? table->sizes[section->size % table->sizes[0] ? 1 : 0] : 0;
+		uint8_t size = table ? table_entry_size(table, section) : 0;
 
 		if (!section_is_loaded(section))
 			continue;
