@@ -45,6 +45,16 @@ package() {
 	"$top/build/bin/pokepatch-build" -q -k "$release" --deb --level "$1" -o "$1.deb" "${@:2}" "${diff[@]}"
 }
 
+# newer_kernel - set newer, a kernel of Debian's of a later series than the guest's, whose package it
+# copies to files/newer.deb.
+newer_kernel() {
+	local folder
+	newer=$("$top/test/fetch-kernel" "${POKEPATCH_ARCH:-$("$top/test/host-arch")}" 6.12 | tail -n 1)
+	[ "$newer" != "$release" ] || skip "it is the guest's kernel"
+	folder=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$newer/packages
+	cp "$folder/linux-image-${newer}_"*.deb files/newer.deb
+}
+
 # deliver NUMBER FILE.deb... - have the repository offer these to all machines; files/repo/NUMBER is how it is then.
 deliver() {
 	"$top/build-tool/repo/pokepatch-repo" add r "${@:2}"
@@ -81,7 +91,8 @@ next_kernel() {
 
 # machine [OPTION...] - boot it; the script is on standard input.
 machine() {
-	[ -e disk ] || system_disk disk "$(debian guest "systemd, systemd-sysv, kmod, $(depends "$(own_package pokepatch)")")"
+	# Kernels depend on initramfs-tools.
+	[ -e disk ] || system_disk disk "$(debian machine "systemd, systemd-sysv, kmod, initramfs-tools, $(depends "$(own_package pokepatch)")")"
 	guest --system "$PWD/disk" --memory 1024 --timeout 400 --file files "$@" < <(echo "$words" && cat)
 }
 
@@ -94,6 +105,8 @@ machine_dies() {
 words='
 package=linux-livepatch-$(uname -r)
 export DEBIAN_FRONTEND=noninteractive
+# initramfs-tools has nothing to do then: what a machine boots from is the harness.
+export INITRD=No
 is() { same "$2 of $1" "$(systemctl show -P "$2" "$1")" "$3"; }
 boots() { # HOW - wait until the boot is over, which must end so
 	same "process 1" "$(cat /proc/1/comm)" systemd
@@ -308,5 +321,41 @@ installed() { # PACKAGE VERSION
 		level 3
 		# 13: a module that is not signed.
 		same "taint by an unsigned module" $(($(cat /proc/sys/kernel/tainted) >> 13 & 1)) 0
+	END
+}
+
+@test "a newer kernel, by apt: its live patches are on when it first boots" {
+	local newer
+	newer_kernel
+	level_diff 1 >1.patch
+	level_diff 2 >2.patch
+	package 1
+	release=$newer package 2
+	deliver 1 "$(own_package pokepatch)" 1.deb
+	deliver 2 2.deb
+	machine <<-'END'
+		boots running
+		rm -f /etc/apt/sources.list
+		cp files/pokepatch.sources /etc/apt/sources.list.d/
+		offers 1
+		apt install $package
+		level 1
+		offers 2
+		newer=$(dpkg-deb -f files/newer.deb Package)
+		newer=${newer#linux-image-}
+		[ "$newer" != "$(uname -r)" ] || die "this is no newer kernel"
+		[ ! -e /boot/vmlinuz-$newer ] || die "it is there already"
+		apt install /root/files/newer.deb
+		[ -e /boot/vmlinuz-$newer ] || die "it was not installed"
+		until_true 120 is_installed linux-livepatch-$newer
+		until_true 30 after_apt
+		level 1
+	END
+	POKEPATCH_KERNEL=$newer machine <<-'END'
+		boots running
+		same "packages of live patches" "$(dpkg-query -W -f "\${Package} \${Version}\n" "linux-livepatch-*" | wc -l)" 2
+		is pokepatch.service ActiveState active
+		level 2
+		installed $package 2
 	END
 }
