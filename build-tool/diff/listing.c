@@ -120,14 +120,15 @@ void listing_make(struct object *object, const struct atom *atom, struct listing
 {
 	struct lister lister = {.object = object, .atom = atom, .listing = ret};
 
-	disasm(object, atom->section, atom->start, atom->end, list_instruction, &lister);
+	disasm_for_people(object, atom->section, atom->start, atom->end, list_instruction,
+			  &lister);
 	ret->cold = ret->lines.count;
 	if (!atom->cold)
 		return;
 	lister.atom = atom->cold;
 	lister.reloc = 0;
-	disasm(object, atom->cold->section, atom->cold->start, atom->cold->end, list_instruction,
-	       &lister);
+	disasm_for_people(object, atom->cold->section, atom->cold->start, atom->cold->end,
+			  list_instruction, &lister);
 }
 
 void listing_deinit(struct listing *listing)

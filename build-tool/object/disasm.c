@@ -37,8 +37,6 @@ static struct disasm *disasm_open(struct object *object)
 		return NULL;
 	cs_option(disasm->handle, CS_OPT_SKIPDATA, CS_OPT_ON);
 	cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	/* As objdump writes x86; other machines have one syntax. */
-	cs_option(disasm->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	disasm->insn = cs_malloc(disasm->handle);
 	return disasm;
 }
@@ -88,6 +86,19 @@ void disasm(struct object *object, const struct section *section, uint64_t start
 			if (disasm->insn->id)
 				visit(context, disasm->handle, disasm->insn);
 	}
+}
+
+void disasm_for_people(struct object *object, const struct section *section, uint64_t start,
+		       uint64_t end, disasm_visit visit, void *context)
+{
+	struct disasm *disasm_of = disasm_open(object);
+
+	if (!disasm_of)
+		return;
+	/* Machines with one syntax refuse, and it makes no difference. */
+	cs_option(disasm_of->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	disasm(object, section, start, end, visit, context);
+	cs_option(disasm_of->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_INTEL);
 }
 
 const cs_insn *disasm_at(struct object *object, const struct section *section, uint64_t offset,

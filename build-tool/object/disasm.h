@@ -24,6 +24,13 @@ typedef void (*disasm_visit)(void *context, csh handle, const cs_insn *insn);
 void disasm(struct object *object, const struct section *section, uint64_t start, uint64_t end,
 	    disasm_visit visit, void *context);
 
+/*
+ * disasm_for_people - the same, with x86's instructions as objdump writes them.  The operands in
+ * the details have that order then, too, so code that asks for these uses disasm().
+ */
+void disasm_for_people(struct object *object, const struct section *section, uint64_t start,
+		       uint64_t end, disasm_visit visit, void *context);
+
 /* disasm_at - the instruction at an offset, or NULL; valid until the next call. */
 const cs_insn *disasm_at(struct object *object, const struct section *section, uint64_t offset,
 			 csh *ret_handle);
