@@ -43,15 +43,19 @@ static uint8_t operand_kind(const struct operands *operands, const struct reloc 
  * of operations may refer to it after the patch was disabled.  Checking the tasks' stacks does not
  * find such a reference, so the module of such a patch stays loaded.
  */
+static const char *unless_withdrawn(const struct selection *selection)
+{
+	return selection->options->withdraws ? ", unless a callback calls pokepatch_withdrawn()" : "";
+}
+
 static void note_escape(struct selection *selection, const char *name)
 {
 	selection->escapes = true;
 	refusals_warn(selection->refusals, "address-escapes", select_location(selection, name),
 		      name,
 		      "the address of new '%s' is stored or passed on; the patch can be disabled "
-		      "but its module stays loaded, unless a callback calls "
-		      "pokepatch_withdrawn()",
-		      name);
+		      "but its module stays loaded%s",
+		      name, unless_withdrawn(selection));
 }
 
 static void note_escaping_constant(struct selection *selection, const struct atom *from)
@@ -60,9 +64,8 @@ static void note_escaping_constant(struct selection *selection, const struct ato
 	refusals_warn(selection->refusals, "address-escapes",
 		      select_location(selection, from->name), from->name,
 		      "'%s' stores the address of a string or constant of the patch; the patch "
-		      "can be disabled but its module stays loaded, unless a callback calls "
-		      "pokepatch_withdrawn()",
-		      from->name);
+		      "can be disabled but its module stays loaded%s",
+		      from->name, unless_withdrawn(selection));
 }
 
 /*

@@ -90,16 +90,6 @@ static void add_carriers(const struct selection *selection, const struct atom *a
 		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);
 }
 
-/* Did the author change the source of a function, which the original defines at @location? */
-static bool is_touched(struct selection *selection, const char *location, const char *name)
-{
-	const struct diff_options *options = selection->options;
-	char *plain _free_ = xstrndup(name, strcspn(name, ".")); /* foo.constprop.0 */
-
-	return location && options->is_touched &&
-	       options->is_touched(options->context, location, plain);
-}
-
 static void add_touched_inlined(struct selection *selection, const struct atom *atom,
 				struct diff_function *function)
 {
@@ -111,29 +101,50 @@ static void add_touched_inlined(struct selection *selection, const struct atom *
 		const char *location =
 			debuginfo_declaration(debuginfo_of(selection->orig), names.list[i]);
 
-		if (is_touched(selection, location, names.list[i]))
+		if (location && select_is_touched(selection, names.list[i], location))
 			*vec_push(&function->touched_inlined) = (struct diff_place){
 				xstrdup(names.list[i]), xstrdup(location)};
 	}
 	free(names.list);
 }
 
-/* Find out why a function differs, once its first difference is known. */
+/* Find out what may tell why a function differs, once its first difference is known. */
 static void add_causes(struct selection *selection, const struct atom *atom,
 		       struct diff_function *function)
 {
+	if (!selection->options->explain)
+		return;
+
 	const char *location =
-		debuginfo_declaration(debuginfo_of(selection->orig), atom->twin->name);
+		debuginfo_declaration(debuginfo_of(selection->orig),
+				      select_source_name(selection->orig, atom->twin));
 	const char *inlined =
 		debuginfo_inlined_at(debuginfo_of(selection->patched), atom->section->index,
 				     atom->start + function->first_change);
-
-	if (!selection->options->explain)
-		return;
 	function->location = location ? xstrdup(location) : NULL;
-	function->touched = is_touched(selection, location, atom->twin->name);
 	function->inlined_from = inlined ? xstrdup(inlined) : NULL;
 	add_touched_inlined(selection, atom, function);
+}
+
+/* Note for each carrier which functions it is replaced for. */
+static void add_carried(struct diff_result *result)
+{
+	struct map functions = {0};
+
+	for (size_t i = 0; i < result->functions.count; i++)
+		*map_slot(&functions, result->functions.list[i].name) = &result->functions.list[i];
+	for (size_t i = 0; i < result->functions.count; i++) {
+		const struct diff_function *carried = &result->functions.list[i];
+
+		for (size_t j = 0; j < carried->carried_by.count; j++) {
+			struct diff_function *carrier =
+				map_get(&functions, carried->carried_by.list[j]);
+
+			if (carrier)
+				*vec_push(&carrier->carries) = xstrdup(carried->name);
+		}
+	}
+	map_deinit(&functions);
 }
 
 static void add_first_change(struct selection *selection, const struct atom *atom,
@@ -203,6 +214,7 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 	if (result->functions.count)
 		qsort(result->functions.list, result->functions.count,
 		      sizeof(*result->functions.list), by_function_name);
+	add_carried(result);
 	if (result->data.count)
 		qsort(result->data.list, result->data.count, sizeof(*result->data.list),
 		      by_datum_name);
@@ -233,6 +245,9 @@ void diff_result_deinit(struct diff_result *result)
 		for (size_t j = 0; j < result->functions.list[i].carried_by.count; j++)
 			free(result->functions.list[i].carried_by.list[j]);
 		vec_deinit(&result->functions.list[i].carried_by);
+		for (size_t j = 0; j < result->functions.list[i].carries.count; j++)
+			free(result->functions.list[i].carries.list[j]);
+		vec_deinit(&result->functions.list[i].carries);
 	}
 	for (size_t i = 0; i < result->data.count; i++)
 		free(result->data.list[i].name);

@@ -70,6 +70,7 @@ struct diff_options {
 	uint32_t mode;		       /* enum pokepatch_mode of the functions */
 	bool live;		       /* the patch is switched while its functions run */
 	bool explain;		       /* find out why functions differ */
+	bool withdraws;		       /* the core has pokepatch_withdrawn() */
 	bool list_code;		       /* disassemble changed and new functions (listing.h) */
 	/* Lines of patched that the author wrote (line_numbers.h); NULL: not known. */
 	const struct authored_lines *authored;
@@ -94,13 +95,13 @@ struct diff_function {
 	char *source;		     /* "file.c:120" of first_change, or NULL */
 	/* With diff_options.explain, and only of those that are DIFF_CHANGED. */
 	char *location;		     /* "file.c:118" where the original defines it, or NULL */
-	bool touched;		     /* the author changed its source */
-	VEC(struct diff_place) touched_inlined; /* what the author changed, inlined into it */
+	VEC(struct diff_place) touched_inlined; /* what is_touched() says yes to, inlined into it */
 	char *inlined_from;	     /* whose inlined copy has first_change, or NULL */
 	struct listing old_code, new_code; /* with diff_options.list_code; else empty */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
 	bool has_entry;		     /* DIFF_CHANGED: false for a carried function */
 	VEC(char *) carried_by;	     /* its carriers, if it is a carried function */
+	VEC(char *) carries;	     /* the functions for which it is replaced, as a carrier */
 	/* DIFF_CHANGED: index of the external for the old function, or POKEPATCH_NONE. */
 	uint32_t old;
 	uint32_t old_cold;	     /* the same for its .cold part */

@@ -140,8 +140,7 @@ static void warn_export(struct selection *selection, const struct atom *atom)
 		      name);
 }
 
-/* The name in the source; of a module's init_module(), an alias, that of its init function. */
-static const char *source_name(struct object *object, const struct atom *atom)
+const char *select_source_name(struct object *object, const struct atom *atom)
 {
 	const char *name = atom_is_function(atom)
 				   ? debuginfo_function(debuginfo_of(object), atom->section->index,
@@ -149,6 +148,15 @@ static const char *source_name(struct object *object, const struct atom *atom)
 				   : NULL;
 
 	return name ?: atom->name;
+}
+
+bool select_is_touched(const struct selection *selection, const char *name, const char *location)
+{
+	const struct diff_options *options = selection->options;
+	char *plain _free_ = xstrndup(name, strcspn(name, ".")); /* foo.constprop.0 */
+
+	return !location || !options->is_touched ||
+	       options->is_touched(options->context, location, plain);
 }
 
 static void refuse_atom(struct selection *selection, const struct atom *atom)
@@ -168,7 +176,7 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	refusals_add(selection->refusals, class_refusals[atom->class].code,
-		     select_location(selection, source_name(selection->patched, atom)), atom->name,
+		     select_location(selection, select_source_name(selection->patched, atom)), atom->name,
 		     class_refusals[atom->class].text, atom->name);
 #pragma GCC diagnostic pop
 }
@@ -180,15 +188,12 @@ static void refuse_atom(struct selection *selection, const struct atom *atom)
  */
 static bool is_init_inlined(struct selection *selection, const struct atom *atom)
 {
-	const struct diff_options *options = selection->options;
-
-	if (strcmp(atom->section->name, ".init.text") || !atom_is_function(atom) ||
-	    !options->is_touched)
+	if (strcmp(atom->section->name, ".init.text") || !atom_is_function(atom))
 		return false;
-	const char *symbol = source_name(selection->orig, atom->twin);
-	const char *location = debuginfo_declaration(debuginfo_of(selection->orig), symbol);
-	char *name _free_ = xstrndup(symbol, strcspn(symbol, ".")); /* foo.constprop.0 */
-	return location && !options->is_touched(options->context, location, name);
+
+	const char *name = select_source_name(selection->orig, atom->twin);
+	return !select_is_touched(selection, name,
+				  debuginfo_declaration(debuginfo_of(selection->orig), name));
 }
 
 static void warn_init_inlined(struct selection *selection, const struct atom *atom)
@@ -197,7 +202,7 @@ static void warn_init_inlined(struct selection *selection, const struct atom *at
 	const bool module = options->parent && options->parent != options->vmlinux;
 
 	refusals_warn(selection->refusals, "init-inlined",
-		      select_location(selection, source_name(selection->patched, atom)), atom->name,
+		      select_location(selection, select_source_name(selection->patched, atom)), atom->name,
 		      module ? "changed code is inlined into '%s', which runs with the old code "
 			       "whenever module %s is loaded"
 			     : "changed code is inlined into '%s', which ran with the old code when "

@@ -77,6 +77,15 @@ void select_deinit(struct selection *selection);
  */
 struct error *select_changes(struct selection *selection);
 
+/* select_source_name - an atom's name in the source; of a module's init_module(), an alias, too. */
+const char *select_source_name(struct object *object, const struct atom *atom);
+
+/*
+ * select_is_touched - may the author have changed the source of a function?
+ * @location: where the original defines it; NULL: not known, and the answer is yes
+ */
+bool select_is_touched(const struct selection *selection, const char *name, const char *location);
+
 /* select_stub_bytes - bytes of the stubs behind an included atom. */
 static inline uint64_t select_stub_bytes(const struct selection *selection, const struct atom *atom)
 {

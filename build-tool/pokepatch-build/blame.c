@@ -120,14 +120,6 @@ static bool culprits_settle(struct culprits *culprits, enum blame_kind kind)
 
 /* ---- applying --------------------------------------------------------------- */
 
-/* The number of the nearest line at or in front of index that is of the tree's text; 0: none. */
-static size_t origin_before(const struct text_lines *lines, size_t index)
-{
-	while (index && !lines->list[index - 1].origin)
-		index--;
-	return index ? lines->list[index - 1].origin : 0;
-}
-
 /* Record what a hunk removed from the old text, and which commits' lines it needed to be there. */
 static void record_hunk(struct blame *blame, struct file_blame *file, size_t patch,
 			struct commit *commit, const struct text_lines *old,
@@ -147,7 +139,7 @@ static void record_hunk(struct blame *blame, struct file_blame *file, size_t pat
 			*vec_push(&file->removals) = (struct removal){
 				.patch = patch,
 				.origin = line->origin,
-				.before = origin_before(old, at - 1),
+				.before = text_lines_origin_before(old, at - 1),
 				.text = line->text,
 				.length = line->length,
 			};

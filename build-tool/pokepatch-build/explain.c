@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/series.h"
 
 char *explain_kernel(const struct build *build)
@@ -39,55 +40,64 @@ static void add_sentence(struct args *ret, const char *format, char *const *list
 	buffer_deinit(&names);
 }
 
-/* The functions of the unit that this one is replaced for, since they have no entry. */
-static void explain_carrier(const struct diff_result *result, const char *name, struct args *ret)
+enum touch explain_touch(const struct build *build, const char *location, const char *name)
 {
-	VEC(char *) carried = {0};
+	char *plain _free_ = xstrndup(name, strcspn(name, ".")); /* foo.constprop.0 */
 
-	for (size_t i = 0; i < result->functions.count; i++) {
-		const struct diff_function *function = &result->functions.list[i];
-
-		for (size_t j = 0; j < function->carried_by.count; j++)
-			if (!strcmp(function->carried_by.list[j], name)) {
-				*vec_push(&carried) = function->name;
-				break;
-			}
-	}
-	if (carried.count)
-		add_sentence(ret,
-			     "It calls %s, whose calls cannot be rerouted: it is replaced in its "
-			     "place.",
-			     carried.list, carried.count);
-	vec_deinit(&carried);
+	return location ? function_touch(build, location, plain) : TOUCH_NONE;
 }
 
-static void explain_inlined(const struct diff_function *function, struct args *ret)
+static void explain_inlined(const struct build *build, const struct diff_function *function,
+			    struct args *ret)
 {
 	VEC(char *) names = {0};
 
-	for (size_t i = 0; i < function->touched_inlined.count; i++)
-		*vec_push(&names) = function->touched_inlined.list[i].name;
-	add_sentence(ret, "Changed functions are inlined into it: %s.", names.list, names.count);
+	for (size_t i = 0; i < function->touched_inlined.count; i++) {
+		const struct diff_place *place = &function->touched_inlined.list[i];
+
+		if (explain_touch(build, place->location, place->name) == TOUCH_CHANGED)
+			*vec_push(&names) = place->name;
+	}
+	if (names.count)
+		add_sentence(ret, "Changed functions are inlined into it: %s.", names.list,
+			     names.count);
 	vec_deinit(&names);
 }
 
-static void explain_change(const struct build *build, const struct diff_result *result,
-			   const struct diff_function *function, struct args *ret)
+/* The reasons that are sure. */
+static void explain_sure(const struct build *build, const struct diff_function *function,
+			 struct args *ret)
+{
+	if (build->options.returns.count) {
+		args_add(ret, "It returns at once, as --return has it.");
+		return;
+	}
+	if (explain_touch(build, function->location, function->name) == TOUCH_CHANGED)
+		args_add(ret, build->options.instrument
+				      ? "Its source is changed, by markers or by a diff."
+				      : "Its source is changed.");
+	if (function->carries.count)
+		add_sentence(ret,
+			     "It calls %s. Such calls cannot be rerouted, so this caller is "
+			     "replaced instead.",
+			     function->carries.list, function->carries.count);
+	explain_inlined(build, function, ret);
+}
+
+static void explain_change(const struct build *build, const struct diff_function *function,
+			   struct args *ret)
 {
 	const char *at = function->source ?: "a line that is not known";
 	const size_t before = ret->count;
 
-	if (function->touched)
-		args_add(ret, build->options.instrument
-				      ? "Its source is changed, by markers or by a diff."
-				      : "Its source is changed.");
-	explain_carrier(result, function->name, ret);
-	if (function->touched_inlined.count)
-		explain_inlined(function, ret);
+	explain_sure(build, function, ret);
 	if (ret->count > before)
 		return;
-	if (build->options.returns.count)
-		args_add(ret, "It returns at once, as --return has it.");
+	if (explain_touch(build, function->location, function->name) == TOUCH_UNKNOWN)
+		args_addf(ret,
+			  "Its file is changed, but its own lines are not understood, as where a "
+			  "macro makes a function; the code differs from %s on.",
+			  at);
 	else if (function->inlined_from)
 		args_addf(ret, "Its source is not changed, but %s is inlined into it (%s).",
 			  function->inlined_from, at);
@@ -107,7 +117,9 @@ static void explain_calls(const struct build *build, const struct diff_function 
 		[DIFF_UNEQUAL] = "Its old code, as compiled here, is not the kernel's.",
 	};
 
-	if (function->has_entry)
+	if (!build->options.format->needs_core)
+		args_add(ret, "The kernel's livepatch core reroutes its calls.");
+	else if (function->has_entry)
 		args_addf(ret, "Calls are rerouted at its entry (mode %s).",
 			  mode_name(build->options.mode));
 	else
@@ -116,11 +128,9 @@ static void explain_calls(const struct build *build, const struct diff_function 
 	args_add(ret, verified[function->verified]);
 }
 
-void explain_function(const struct build *build, size_t unit, const struct diff_function *function,
+void explain_function(const struct build *build, const struct diff_function *function,
 		      struct args *ret)
 {
-	const struct diff_result *result = &build->comparison->results[unit];
-
 	switch (function->change) {
 	case DIFF_NEW:
 		args_add(ret, "The file has no such function without the patch.");
@@ -129,7 +139,7 @@ void explain_function(const struct build *build, size_t unit, const struct diff_
 		args_add(ret, "The patch removes it; it stays in the kernel, unused.");
 		return;
 	case DIFF_CHANGED:
-		explain_change(build, result, function, ret);
+		explain_change(build, function, ret);
 		explain_calls(build, function, ret);
 		break;
 	}
@@ -217,8 +227,7 @@ static void print_commits(const struct build *build)
 	}
 }
 
-static void print_function(const struct build *build, size_t unit,
-			   const struct diff_function *function)
+static void print_function(const struct build *build, const struct diff_function *function)
 {
 	struct args reasons = {0};
 
@@ -230,7 +239,7 @@ static void print_function(const struct build *build, size_t unit,
 		printf("%s, %" PRIu64 " bytes\n",
 		       function->change == DIFF_NEW ? "new" : "removed",
 		       function->change == DIFF_NEW ? function->new_size : function->old_size);
-	explain_function(build, unit, function, &reasons);
+	explain_function(build, function, &reasons);
 	for (size_t i = 0; i < reasons.count; i++)
 		printf("        %s\n", reasons.list[i]);
 	args_deinit(&reasons);
@@ -251,7 +260,7 @@ static void print_unit(const struct build *build, size_t index)
 		printf(": compiles to the same code");
 	printf("\n");
 	for (size_t i = 0; i < result->functions.count; i++)
-		print_function(build, index, &result->functions.list[i]);
+		print_function(build, &result->functions.list[i]);
 	for (size_t i = 0; i < result->data.count; i++)
 		printf("    %s: data, %s\n", result->data.list[i].name,
 		       changes[result->data.list[i].change]);

@@ -4,6 +4,7 @@
 #define POKEPATCH_EXPLAIN_H
 
 #include "pokepatch-build/build.h"
+#include "pokepatch-build/touched.h"
 #include "types/types.h"
 
 struct diff_function;
@@ -11,9 +12,11 @@ struct diff_function;
 /* explain_print - print the explanation on standard output, if --explain asks for it. */
 void explain_print(const struct build *build);
 
-/* explain_function - add sentences: why a function of a unit is in the patch, and what is done. */
-void explain_function(const struct build *build, size_t unit, const struct diff_function *function,
+/* explain_function - add sentences: why a function is in the patch, and what is done. */
+void explain_function(const struct build *build, const struct diff_function *function,
 		      struct args *ret);
+/* explain_touch - what the diffs do to the source of a function, whose symbol is @name. */
+enum touch explain_touch(const struct build *build, const char *location, const char *name);
 /* explain_type - what follows from a change of a type, in a few words; constant. */
 const char *explain_type(const struct type_change *change);
 /* explain_member - one line about a member that changed; the caller frees it. */

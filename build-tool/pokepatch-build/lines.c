@@ -217,3 +217,10 @@ void text_lines_authored(const struct text_lines *lines, struct authored_lines *
 	number_lines(lines, &text, ret, NULL);
 	buffer_deinit(&text);
 }
+
+size_t text_lines_origin_before(const struct text_lines *lines, size_t index)
+{
+	while (index && !lines->list[index - 1].origin)
+		index--;
+	return index ? lines->list[index - 1].origin : 0;
+}

@@ -27,6 +27,9 @@ void text_lines_join_numbered(const struct text_lines *lines, struct buffer *ret
  */
 void text_lines_numbers(const struct text_lines *lines, size_t *ret);
 
+/* text_lines_origin_before - the origin of the nearest line before an index that has one; or 0. */
+size_t text_lines_origin_before(const struct text_lines *lines, size_t index);
+
 /* text_lines_authored - append the numbers that the lines of the diffs have then. */
 void text_lines_authored(const struct text_lines *lines, struct authored_lines *ret);
 

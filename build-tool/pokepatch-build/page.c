@@ -73,14 +73,15 @@ static void add_commits(struct buffer *ret, const struct build *build)
 	buffer_add_string(ret, "</table>\n");
 }
 
-/* Append what the author changed of a function.  False: its text is not understood. */
+/* Append what the author changed of a function.  False: nothing, or it is not understood. */
 static bool add_changed_lines(struct buffer *ret, const struct build *build, const char *name,
 			      const char *location)
 {
 	char *plain _free_ = xstrndup(name, strcspn(name, "."));
 	struct function_lines lines;
 
-	if (function_lines(build, location, plain, &lines) || !lines.file)
+	if (explain_touch(build, location, name) != TOUCH_CHANGED ||
+	    function_lines(build, location, plain, &lines))
 		return false;
 	page_add_source(ret, &lines);
 	return true;
@@ -106,8 +107,7 @@ static void add_links(struct buffer *ret, const struct build *build, const struc
 static void add_function_source(struct buffer *ret, const struct build *build,
 				const struct unit *unit, const struct diff_function *function)
 {
-	bool shown = function->touched &&
-		     add_changed_lines(ret, build, function->name, function->location);
+	bool shown = add_changed_lines(ret, build, function->name, function->location);
 
 	for (size_t i = 0; i < function->touched_inlined.count; i++)
 		shown |= add_changed_lines(ret, build, function->touched_inlined.list[i].name,
@@ -125,7 +125,7 @@ static struct error *add_function(struct buffer *ret, const struct build *build,
 	buffer_add_string(ret, "<h3>");
 	page_addf(ret, "%s", function->name);
 	buffer_add_string(ret, "</h3>\n<p>");
-	explain_function(build, index, function, &reasons);
+	explain_function(build, function, &reasons);
 	char *text _free_ = args_join(&reasons, " ");
 	page_addf(ret, "%s", text);
 	args_deinit(&reasons);

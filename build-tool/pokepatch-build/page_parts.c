@@ -9,6 +9,7 @@
 #include "common/proc.h"
 #include "diff/diff.h"
 #include "pokepatch-build/changes.h"
+#include "pokepatch-build/lines.h"
 #include "pokepatch-build/touched.h"
 
 /* Lines that are shown in front of a changed one and behind it. */
@@ -68,15 +69,6 @@ static void add_removed(struct rows *rows, const struct changed_file *file, size
 		add_row(rows, '-', &file->old_lines.list[number - 1], number);
 }
 
-/* Number of the last line of the old text in front of a line of the new one; 0: there is none. */
-static size_t origin_before(const struct text_lines *lines, size_t index)
-{
-	while (index-- > 0)
-		if (lines->list[index].origin)
-			return lines->list[index].origin;
-	return 0;
-}
-
 /* Number of the first line of the old text that is kept from a line of the new one on. */
 static size_t origin_from(const struct changed_file *file, size_t index)
 {
@@ -91,7 +83,7 @@ static size_t origin_from(const struct changed_file *file, size_t index)
 static void find_rows(const struct changed_file *file, size_t first, size_t end, struct rows *ret)
 {
 	const struct text_lines *lines = &file->new_lines;
-	size_t before = first < end ? origin_before(lines, first) : 0;
+	size_t before = first < end ? text_lines_origin_before(lines, first) : 0;
 
 	for (size_t i = first; i < end; i++) {
 		const struct text_line *line = &lines->list[i];

@@ -182,6 +182,7 @@ struct json_object *report_make_stable(const struct build *build)
 	struct report_seen seen = {0};
 
 	json_object_object_add(report, "version", json_object_new_int(1));
+	add_string(report, "format", build->options.format->name);
 	json_object_object_add(report, "kernel", kernel_object(build));
 	json_object_object_add(report, "patch", patch_array(build));
 	add_about(report, build);
@@ -198,7 +199,8 @@ struct json_object *report_make_stable(const struct build *build)
 		if (!build->comparison || !build->comparison->results)
 			continue;
 		report_functions(functions, &build->comparison->results[i], unit->parent,
-				 mode_name(build->options.mode));
+				 build->options.format->needs_core ? mode_name(build->options.mode)
+								   : build->options.format->name);
 		report_data(data, &build->comparison->results[i], unit->parent);
 		report_callbacks(callbacks, &build->comparison->results[i], unit->parent);
 		report_types(types, &seen, &build->comparison->results[i]);

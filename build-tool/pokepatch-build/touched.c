@@ -54,19 +54,23 @@ const char *function_lines(const struct build *build, const char *location, cons
 	return NULL;
 }
 
-bool function_is_touched(void *context, const char *location, const char *name)
+enum touch function_touch(const struct build *build, const char *location, const char *name)
 {
-	const struct build *build = context;
 	struct function_lines function;
 
 	if (function_lines(build, location, name, &function))
-		return true;
+		return TOUCH_UNKNOWN;
 	if (!function.file)
-		return false;
+		return TOUCH_NONE;
 	const struct text_line *lines = function.file->new_lines.list;
 	for (size_t i = function.first; i <= function.last; i++)
 		if (!lines[i].origin ||
 		    (i > function.first && lines[i].origin != lines[i - 1].origin + 1))
-			return true;
-	return false;
+			return TOUCH_CHANGED;
+	return TOUCH_NONE;
+}
+
+bool function_is_touched(void *context, const char *location, const char *name)
+{
+	return function_touch(context, location, name) != TOUCH_NONE;
 }

@@ -22,6 +22,14 @@ struct function_lines {
 const char *function_lines(const struct build *build, const char *location, const char *name,
 			   struct function_lines *ret);
 
+enum touch {
+	TOUCH_NONE,
+	TOUCH_CHANGED,
+	TOUCH_UNKNOWN, /* its file is changed, and its text is not understood: a macro makes it */
+};
+/* function_touch - what the diffs do to the source of a function. */
+enum touch function_touch(const struct build *build, const char *location, const char *name);
+
 /*
  * function_is_touched - does a diff write or remove lines of the function, from the line with its
  * name to the end of its body?  If its text cannot be understood, the answer is yes.

@@ -193,6 +193,7 @@ static struct error *run(const struct arguments *arguments, struct tables *table
 				 "--allow %s", arguments->allow.list[i]));
 	TRY(read_tables(arguments, tables));
 	struct diff_options options = {
+		.withdraws = true,
 		.orig = arguments->orig,
 		.patched = arguments->patched,
 		.out = arguments->out,

@@ -171,3 +171,21 @@ noinline u64 eventfd_added(void)\
 	echo "$output"
 	says "    do_eventfd: " "Its source is changed, by markers or by a diff."
 }
+
+# A macro makes the body of a system call, and functions that call it.
+@test "functions without an entry, and what is replaced for them" {
+	cp "$top/test/vm/patches/flock-body.patch" x.patch
+	explained
+	says "    __do_sys_flock: " "Its file is changed, but its own lines are not understood" \
+		"It has no patchable entry; its callers call the new one: __ia32_sys_flock and __x64_sys_flock." \
+		"    __x64_sys_flock: " "It calls __do_sys_flock. Such calls cannot be rerouted, so this caller is replaced instead."
+	[[ $output != *"Its source is changed."* ]]
+}
+
+@test "functions of a module for the kernel's livepatch core" {
+	edited fs/proc/version.c 's/utsname()->sysname,/"Patched",/'
+	run --separate-stderr "$program" -k "$release" --explain -q --format livepatch --report r.json x.patch
+	echo "$output"
+	says "    version_proc_show: " "Its source is changed." "The kernel's livepatch core reroutes its calls."
+	[ "$(jq -r '.format + " " + .functions[0].mode' r.json)" = "livepatch livepatch" ]
+}
