@@ -595,20 +595,22 @@ void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr
 	*vec_push(&object->symbols) = NULL;
 }
 
+void section_destroy(struct section *section)
+{
+	if (!section)
+		return;
+	if (section->own_data)
+		free(section->data);
+	vec_deinit(&section->relocs);
+	vec_deinit(&section->marks);
+	free(section);
+}
+
 void object_deinit(struct object *object)
 {
 	debuginfo_close(object->debuginfo);
-	for (size_t i = 0; i < object->sections.count; i++) {
-		struct section *section = object->sections.list[i];
-
-		if (!section)
-			continue;
-		if (section->own_data)
-			free(section->data);
-		vec_deinit(&section->relocs);
-		vec_deinit(&section->marks);
-		free(section);
-	}
+	for (size_t i = 0; i < object->sections.count; i++)
+		section_destroy(object->sections.list[i]);
 	for (size_t i = 0; i < object->symbols.count; i++)
 		free(object->symbols.list[i]);
 	for (size_t i = 0; i < object->names.count; i++)

@@ -124,6 +124,8 @@ void object_deinit(struct object *object);
 /* Adding to an object copies names and data (NULL: zeroes). */
 struct section *object_add_section(struct object *object, const char *name, uint32_t type,
 				   uint64_t flags, uint64_t align, uint64_t entsize);
+/* section_destroy - free a section that the caller has taken out of the list; NULL is allowed. */
+void section_destroy(struct section *section);
 /* section_append - add bytes at an alignment; returns the offset of the first. */
 uint64_t section_append(struct section *section, const void *bytes, uint64_t size,
 			uint64_t align);

@@ -32,7 +32,8 @@ struct output_format {
 	/* make_glue - set build->glue_object: what is linked with the included code. */
 	struct error *(*make_glue)(struct build *build);
 	/*
-	 * convert - make build->ko from the linked module, which it replaces.  NULL: it is that.
+	 * convert - make build->ko from the linked module, which it replaces.  NULL: the linked
+	 * module is the one to write.
 	 * @linked: path of the module in pokepatch's own format; it stays for prove()
 	 */
 	struct error *(*convert)(struct build *build, const char *linked);

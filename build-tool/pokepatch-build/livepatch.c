@@ -64,6 +64,17 @@ static void judge_unit(struct build *build, size_t index)
 				     "build without --format livepatch",
 				     function->name);
 	}
+	/* A patch that another one replaces gets no callbacks: what it set up would stay. */
+	for (size_t i = 0; build->options.level_given && i < result->callbacks.count; i++) {
+		const struct diff_callback *callback = &result->callbacks.list[i];
+
+		refusals_add(&build->refusals, "needs-core", callback->location,
+			     callback->function,
+			     "the livepatch core calls no callbacks of a patch that another level "
+			     "replaces, so what %s() sees to would be left; build without --level, "
+			     "or without --format livepatch",
+			     callback->function);
+	}
 }
 
 static struct error *judge(struct build *build)

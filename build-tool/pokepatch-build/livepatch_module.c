@@ -177,11 +177,16 @@ static void finish_symbol(struct converter *converter, uint32_t number)
 	if (!GET32(converter, row, struct pokepatch_symbol, pos))
 		refuse(converter, name, "is not among the symbols that this kernel lists for its "
 					"livepatch core (CONFIG_KALLSYMS_ALL)");
-	else if (strlen(name) >= converter->limits->symbol || strchr(name, ','))
+	else if (strlen(name) >= converter->limits->symbol)
 		refuse(converter, name, "is a longer name than this kernel's livepatch core takes");
-	else if (strlen(object) >= converter->limits->module || strchr(object, '.'))
+	else if (strchr(name, ','))
+		refuse(converter, name, "has a comma, which ends a name for the livepatch core");
+	else if (strlen(object) >= converter->limits->module)
 		refuse(converter, object,
 		       "is a longer name of a module than this kernel's livepatch core takes");
+	else if (strchr(object, '.'))
+		refuse(converter, object,
+		       "has a dot, which ends a module's name for the livepatch core");
 	else if (!first)
 		refuse(converter, name, "is in no symbol table of this kernel");
 	else if (moves(parent, name))
@@ -369,10 +374,7 @@ static void drop_texts(struct converter *converter)
 	for (size_t i = 1; texts && i < object->sections.count; i++) {
 		if (object->sections.list[i] != texts)
 			continue;
-		vec_deinit(&texts->relocs);
-		if (texts->own_data)
-			free(texts->data);
-		free(texts);
+		section_destroy(texts);
 		object->sections.list[i] = NULL;
 		return;
 	}

@@ -150,6 +150,9 @@ position_is_right() {
 	# A cumulative patch replaces the others, which the glue tells the livepatch core.
 	"$program" -q -k "$release" --format livepatch --level 3 -o x.ko "$top/examples/proc-version.patch"
 	[ "$(info pokepatch_level)" = 3 ]
+	# It calls none of the callbacks of those that it replaces.
+	run -2 "$program" -q -k "$release" --format livepatch --level 3 -o y.ko "$top/test/vm/patches/callbacks.patch"
+	[[ $output == *"refused [needs-core]: the livepatch core calls no callbacks of a patch that another level replaces, so what "*"() sees to would be left"* ]]
 	run -1 "$program" -q -k "$release" --format kpatch -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"--format is pokepatch or livepatch, not kpatch; "* ]]
 }
