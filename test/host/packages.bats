@@ -99,7 +99,7 @@ committed() {
 	grep -E '^[a-z0-9_-]*cc .* -c -o ' build/deb/build.log >"$BATS_TEST_TMPDIR/compiled"
 	grep -E '^[a-z0-9_-]*cc .* -o build/(bin|libexec)/' build/deb/build.log >"$BATS_TEST_TMPDIR/linked"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/compiled")" -gt 100 ]
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/linked")" -eq 5 ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/linked")" -eq 6 ]
 	run -1 grep -v -e '-D_FORTIFY_SOURCE=2.*-fstack-protector-strong' "$BATS_TEST_TMPDIR/compiled"
 	run -1 grep -v -e '-Wl,-z,relro -Wl,-z,now' "$BATS_TEST_TMPDIR/linked"
 
