@@ -95,6 +95,13 @@ static const char *pp_sysfs_op(bool enable)
 	return enable ? "enable" : "disable";
 }
 
+/* A switch that may be blocked is not tried again, so none is still to be made. Under op. */
+static void pp_sysfs_give_up(struct pp_patch *patch)
+{
+	patch->retry_due = false;
+	WRITE_ONCE(patch->blocked_since, 0);
+}
+
 /*
  * A switch has ended with @ret: if tasks were in the way, have it tried again after retry_ms. If it
  * was made, `evict` has served: no later switch must kill tasks because of it. The caller holds op.
@@ -109,6 +116,8 @@ static void pp_sysfs_switched(struct pp_patch *patch, bool enable, int ret)
 	patch->retry_enable = enable;
 	if (patch->retry_due)
 		mod_delayed_work(workqueue, &patch->retry, msecs_to_jiffies(ms));
+	else
+		pp_sysfs_give_up(patch);
 }
 
 /*
@@ -149,7 +158,7 @@ static void pp_sysfs_retry_work(struct work_struct *work)
 	}
 	enable = patch->retry_enable;
 	if (!patch->retry_due || !READ_ONCE(patch->retry_ms)) {
-		patch->retry_due = false;
+		pp_sysfs_give_up(patch);
 		up(&patch->op);
 		return;
 	}

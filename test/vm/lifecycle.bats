@@ -524,6 +524,8 @@ all_as_before() {
 		pokepatch enable sleepers
 		sleep_killably
 		refused pokepatch disable --timeout 100 sleepers
+		until_true 10 eval "[ \$(file sleepers blocked_since) = 0 ]"
+		state_is sleepers blocked
 		pokepatch enable sleepers
 		kill -9 $sleeper
 		wait_killed
