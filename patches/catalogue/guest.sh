@@ -44,10 +44,11 @@ while read -r _module; do
 done </modules
 while read -r _entry _effect _after _way _live; do
 	echo "== $_entry"
-	wrong=
+	wrong='' _seen=''
+	[ "$_live" != live ] || _seen=" and its live version"
 	if try_entry "$_entry" "$_effect" "$_after" "$_way" "$_live"; then
 		[ "$_effect" = none ] && echo "result $_entry passed, loaded and rolled back" ||
-			echo "result $_entry passed, its effect${_live:+ and its live version} seen"
+			echo "result $_entry passed, its effect$_seen seen"
 	else
 		echo "result $_entry FAILED: $wrong"
 		pokepatch unload "$_entry-live" 2>/dev/null || :
