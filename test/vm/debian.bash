@@ -58,8 +58,9 @@ depends() {
 own_package() {
 	local file
 	file=$build/deb/${1}_$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")_$(dpkg --print-architecture).deb
-	newer_than="$top/build/bin/pokepatch $(echo "$top"/debian/* "$top"/debian/apt/*)" once_per_check "$file" build_own_packages "${file%/*}" ||
-		return 1
+	newer_than="$top/Makefile $top/build/bin/* $top/debian/* $top/debian/apt/* $top/man/* $top/core-module/*
+		$top/build-tool/pokepatch/*.in $top/build-tool/repo/* $top/build-tool/completions/*" \
+		once_per_check "$file" build_own_packages "${file%/*}" || return 1
 	echo "$file"
 }
 
