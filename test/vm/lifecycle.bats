@@ -468,6 +468,9 @@ all_as_before() {
 		sleep_killably
 		refused pokepatch disable --timeout 0 --evict --evict sleepers
 		same killed "$(killed cat)" 3
+		# It is not tried again.
+		until_true 10 eval "[ \$(file sleepers blocked_since) = 0 ]"
+		state_is sleepers blocked
 		kill -9 $sleeper
 		wait_killed
 		pokepatch disable sleepers
@@ -524,8 +527,6 @@ all_as_before() {
 		pokepatch enable sleepers
 		sleep_killably
 		refused pokepatch disable --timeout 100 sleepers
-		until_true 10 eval "[ \$(file sleepers blocked_since) = 0 ]"
-		state_is sleepers blocked
 		pokepatch enable sleepers
 		kill -9 $sleeper
 		wait_killed
