@@ -124,15 +124,34 @@ static bool is_here(const struct build *build)
 	return added;
 }
 
+/*
+ * The first refusal, if any, that does not just say that this kernel is compiled without a file of
+ * its source.
+ */
+static const struct refusal *find_trouble(const struct build *build)
+{
+	for (size_t i = 0; i < build->refusals.count; i++) {
+		const struct refusal *refusal = &build->refusals.list[i];
+		_free_ char *source = xasprintf("%s/%s", build->tree, refusal->subject);
+
+		if (!refusal->warning && !refusal->allowed &&
+		    (strcmp(refusal->code, "not-in-kernel") || !file_exists(source)))
+			return refusal;
+	}
+	return NULL;
+}
+
 /* Find the units of the C files of an applied fix. */
 static struct error *find_parents(struct build *build, struct buffer *ret)
 {
 	struct patch *patch = &build->patches[0].patch;
 	size_t all = patch->nr_entries;
 	struct error *error = NULL;
+	bool kept;
 
 	build_forget(build);
-	if (keep_c_files(patch)) {
+	kept = keep_c_files(patch);
+	if (kept) {
 		error = apply_patches(build);
 		if (!error)
 			error = find_units(build);
@@ -141,7 +160,7 @@ static struct error *find_parents(struct build *build, struct buffer *ret)
 	if (error && error->status == STATUS_FAILED)
 		return error;
 	error_destroy(error);
-	if (!build->nr_units && refusals_fatal(&build->refusals))
+	if (kept && !build->nr_units && !find_trouble(build))
 		buffer_printf(ret, "%c", NOT_BUILT);
 	else
 		buffer_printf(ret, "%c", APPLIES);
@@ -151,6 +170,7 @@ static struct error *find_parents(struct build *build, struct buffer *ret)
 
 static struct error *attempt_in(struct build *build, const struct attempt *attempt, struct buffer *ret)
 {
+	const struct refusal *trouble;
 	struct error *error;
 
 	TRY(read_patches(build));
@@ -160,6 +180,12 @@ static struct error *attempt_in(struct build *build, const struct attempt *attem
 	error = apply_patches(build);
 	if (error && error->status == STATUS_FAILED) {
 		buffer_printf(ret, "%c%s", DIFFERS, error->text);
+		error_destroy(error);
+		return NULL;
+	}
+	trouble = find_trouble(build);
+	if (trouble) {
+		buffer_printf(ret, "%c%s: %s", DIFFERS, trouble->subject, trouble->text);
 		error_destroy(error);
 		return NULL;
 	}

@@ -59,10 +59,23 @@ says() {
 		 int three;
 	PATCH
 	run "$scan" -k "$release" ./y.patch
-	says 3 y.patch " $release not built"
-	# A kernel that the cache does not have.
-	run "$scan" -k 9.9-none ./x.patch
-	says 3 x.patch " 9.9-none unclear"
+	says 3 y.patch " $release unclear net/sched/not_there.c: there is no such file"
+	# It makes that file, and changes one that is there.
+	rm -r a b x.patch y.patch
+	edited kernel/time/namespace.c 's/tv_nsec >= NSEC_PER_SEC/tv_nsec > NSEC_PER_SEC - 1/'
+	cat >>x.patch <<-'PATCH'
+		--- /dev/null
+		+++ b/net/sched/not_there.c
+		@@ -0,0 +1 @@
+		+int one;
+	PATCH
+	run "$scan" -k "$release" ./x.patch
+	says 0 x.patch " $release affected vmlinux"
+	# One that is there, and not compiled.
+	rm -r a b x.patch
+	edited crypto/842.c 's/^MODULE_LICENSE("GPL");/MODULE_LICENSE("GPL v2");/'
+	run "$scan" -k "$release" ./x.patch
+	says 3 x.patch " $release not built"
 }
 
 @test "what the catalogue does not have, and wrong usage" {
