@@ -102,6 +102,18 @@ static struct error *list_kernels(struct args *ret)
 	return NULL;
 }
 
+/* Are the kernels that the user names there? */
+static struct error *check_kernels(const struct args *kernels)
+{
+	for (size_t i = 0; i < kernels->count; i++)
+		if (!is_complete(kernels->list[i]))
+			return error_new(STATUS_FAILED,
+					 "kernel %s is not in the cache; get it with: pokepatch "
+					 "fetch %s",
+					 kernels->list[i], kernels->list[i]);
+	return NULL;
+}
+
 /* A line for each kernel; counts those that are affected. */
 static struct error *scan_all(const char *diff, const struct args *kernels, size_t *affected)
 {
@@ -134,8 +146,8 @@ int main(int argc, char **argv)
 	if (status < 0) {
 		proc_catch_signals();
 		error = catalogue_find(argv[optind], &diffs);
-		if (!error && !kernels.count)
-			error = list_kernels(&kernels);
+		if (!error)
+			error = kernels.count ? check_kernels(&kernels) : list_kernels(&kernels);
 		for (size_t i = 0; !error && i < diffs.count; i++)
 			error = scan_all(diffs.list[i], &kernels, &affected);
 		status = affected ? STATUS_DONE : STATUS_NOTHING;

@@ -85,6 +85,8 @@ says() {
 	says 1 "pokepatch-scan: the catalogue has no '0c0a4ea'"
 	run "$scan" ./none.patch
 	says 1 "pokepatch-scan: ./none.patch: there is no such diff"
+	run "$scan" -k 9.9-none xt-hashlimit-rate
+	says 1 "pokepatch-scan: kernel 9.9-none is not in the cache; get it with: pokepatch fetch 9.9-none"
 	run "$scan"
 	says 1 "pokepatch-scan: give one CVE"
 	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run "$scan" CVE-2024-53187
