@@ -84,39 +84,85 @@ static struct error *make_note(const struct patch_file *file, char **ret)
 	return NULL;
 }
 
-/* If another boot has left this note, the machine went down with its patch: add it to `crashed`. */
-static struct error *judge_note(int folder, const char *path, const char *current)
+/* When a note was first written, of its boot's clock; the third line. */
+static struct timespec note_time(const char *note)
 {
-	_free_ char *note = read_text(path), *crashed = state_path("crashed");
-	_free_ char *before = read_text(crashed), *text = NULL;
-	const size_t boot = strcspn(current, "\n") + 1;
-	const char *patch = note ? strchr(note, '\n') : NULL;
+	struct timespec time = {0};
 
-	if (!patch || !strncmp(note, current, boot))
-		return NULL;
-	text = xasprintf("%s%.*s", before ?: "", (int)strcspn(patch + 1, "\n") + 1, patch + 1);
-	TRY(write_durably(folder, crashed, text));
-	unlink(path);
+	if (note)
+		sscanf(note, "%*[^\n] %*[^\n] %*d %ld.%ld", &time.tv_sec, &time.tv_nsec);
+	return time;
+}
+
+static bool is_older(const char *note, const char *other)
+{
+	const struct timespec left = note_time(note), right = note_time(other);
+
+	return left.tv_sec != right.tv_sec ? left.tv_sec < right.tv_sec
+					   : left.tv_nsec < right.tv_nsec;
+}
+
+static bool same_boot(const char *note, const char *other)
+{
+	return !strncmp(note, other, strcspn(other, "\n") + 1);
+}
+
+/* For visit_notes(). */
+struct notes {
+	const char *current; /* of our boot */
+	char *newest;        /* of those that another boot has left, or NULL; owned */
+};
+
+static struct error *find_newest(int folder, const char *path, struct notes *notes)
+{
+	char *note = read_text(path);
+
+	(void)folder;
+	if (note && !same_boot(note, notes->current) &&
+	    (!notes->newest || is_older(notes->newest, note))) {
+		free(notes->newest);
+		notes->newest = note;
+	} else {
+		free(note);
+	}
 	return NULL;
 }
 
 /*
- * A level replaces the one that is on.  If that has been on for less than a minute, it has a note
- * as well.  Of the two, the new one is the suspect: keep the way back to the other one open.
+ * If another boot has left this note, the machine went down with its patch: add it to `crashed`.  A
+ * level that replaces one that has been on for less than a minute is the suspect, so the newest note
+ * counts alone: the way back to the other level stays open.
  */
-static struct error *drop_note(int folder, const char *path, const char *current)
+static struct error *judge_note(int folder, const char *path, struct notes *notes)
+{
+	_free_ char *note = read_text(path), *crashed = state_path("crashed");
+	_free_ char *before = read_text(crashed), *text = NULL;
+	const char *patch = note ? strchr(note, '\n') : NULL;
+
+	if (!patch || same_boot(note, notes->current))
+		return NULL;
+	text = xasprintf("%s%.*s", before ?: "", (int)strcspn(patch + 1, "\n") + 1, patch + 1);
+	if (!strcmp(note, notes->newest))
+		TRY(write_durably(folder, crashed, text));
+	unlink(path);
+	return NULL;
+}
+
+/* The current note's patch is on: that which it has replaced is to blame for nothing any more. */
+static struct error *drop_older(int folder, const char *path, struct notes *notes)
 {
 	_free_ char *note = read_text(path);
 
-	if (note && strcmp(note, current))
+	(void)folder;
+	if (note && is_older(note, notes->current))
 		unlink(path);
-	return fsync(folder) ? error_errno("cannot sync '%s'", state_folder()) : NULL;
+	return NULL;
 }
 
 /* Call @visit for the note of each patch. */
-static struct error *visit_notes(int folder, const char *current,
+static struct error *visit_notes(int folder, struct notes *notes,
 				 struct error *(*visit)(int folder, const char *path,
-							const char *current))
+							struct notes *notes))
 {
 	DIR *dir = opendir(state_folder());
 	struct error *error = NULL;
@@ -128,7 +174,7 @@ static struct error *visit_notes(int folder, const char *current,
 		_free_ char *path = state_path(entry->d_name);
 
 		if (has_prefix(entry->d_name, NOTE_PREFIX))
-			error = visit(folder, path, current);
+			error = visit(folder, path, notes);
 	}
 	closedir(dir);
 	return error;
@@ -153,20 +199,23 @@ static struct error *refuse_crashed(const struct patch_file *file)
 struct error *crash_guard_begin(const struct patch_file *file)
 {
 	_free_ char *note = NULL, *path = note_path(file->name);
+	struct notes notes = {0};
 	struct error *error;
 	int lock;
 
 	TRY(make_note(file, &note));
 	TRY(make_dirs(state_folder()));
+	notes.current = note;
 	error = lock_state(&lock);
 	if (!error)
-		error = visit_notes(lock, note, judge_note);
+		error = visit_notes(lock, &notes, find_newest);
+	if (!error)
+		error = visit_notes(lock, &notes, judge_note);
+	free(notes.newest);
 	if (!error)
 		error = refuse_crashed(file);
 	if (!error)
 		error = write_durably(lock, path, note);
-	if (!error)
-		error = visit_notes(lock, note, drop_note);
 	if (lock >= 0)
 		close(lock);
 	return error;
@@ -195,9 +244,13 @@ static bool is_ours(const char *path, const char *note)
 	return !now || !strcmp(now, note);
 }
 
-/* Write the note while the patch is on, and remove it while tasks are in the way. */
+/*
+ * Write the note while the patch is on, which then is the suspect alone, and remove it while tasks
+ * are in the way.
+ */
 static void put_note(const char *path, const char *note, bool on)
 {
+	struct notes notes = {.current = note};
 	struct error *error;
 	int lock;
 
@@ -207,6 +260,8 @@ static void put_note(const char *path, const char *note, bool on)
 			error = write_durably(lock, path, note);
 		else
 			unlink(path);
+		if (!error && on)
+			error = visit_notes(lock, &notes, drop_older);
 	}
 	error_destroy(error);
 	if (lock >= 0)
@@ -221,7 +276,7 @@ static void settle(const char *path, const char *note, const char *name)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
 	unsigned int seconds = 0;
-	bool noted = true;
+	int noted = -1; /* not known */
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &(struct sigaction){.sa_handler = note_signal}, NULL);

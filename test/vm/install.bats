@@ -308,9 +308,11 @@ package() {
 		same "the other" "$(vex CVE-2026-3333)" affected
 
 		echo "== level 3, over level 1, and a second time"
+		[ -e $guard/pending-level_1 ]
 		dpkg 3
 		same versions "$(versions)" 222
 		[ ! -e /sys/module/pokepatch_level_1 ] || die "level 1 is still loaded"
+		[ ! -e $guard/pending-level_1 ] || until_true 10 [ ! -e $guard/pending-level_1 ]
 		status_is 0 "livepatch: level 3, enabled" "fixes: CVE-2026-1111,CVE-2026-3333" \
 			"level_3: enabled" "installed: level_3"
 		dpkg 3
@@ -357,6 +359,8 @@ package() {
 		echo "== as if the machine had gone down within that minute"
 		dpkg 3
 		sed -i 1s/./x/ $note
+		# The one before has a note, too, if it had been on for less than a minute.
+		sed "2s/.*/abc level_1/; 3s/ .*/ 0.000000001/" $note >$guard/pending-level_1
 		boot "$@"
 		same "status" $_status 2
 		has "the reason" "$(cat /tmp/error)" "refused ?crashed?: the machine went down"
@@ -366,7 +370,9 @@ package() {
 		dpkg 3
 		same versions "$(versions)" ""
 		grep -q "^[0-9a-f]* level_3$" $guard/crashed
+		same "what is to blame" "$(wc -l <$guard/crashed)" 1
 		[ ! -e $note ] || die "the note of the crash stays"
+		[ ! -e $guard/pending-level_1 ] || die "the older note stays"
 		# Another level is loaded, and this one when it is allowed.
 		dpkg 1
 		same versions "$(versions)" 111
@@ -384,6 +390,8 @@ package() {
 		same "state of level 1" "$(file level-1 state)" blocked
 		same "is it tried again" "$(file level-1 retry_ms)" 60000
 		[ ! -e $guard/pending-level_1 ] || until_true 10 [ ! -e $guard/pending-level_1 ]
+		# Level 5 is still on.
+		[ -e $guard/pending-level_5 ] || die "level 5 has no note any more"
 		dpkg 3
 		[ ! -e $pokepatch/level_1 ] || die "the core still tries level 1"
 		same "state of level 3" "$(file level-3 state)" blocked
