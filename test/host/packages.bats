@@ -316,6 +316,7 @@ END
 			printf '%s\n' '#!/bin/sh' "echo '$1'" "exit $2" >/tmp/bin/pokepatch
 			chmod 755 /tmp/bin/pokepatch
 		}
+		run_fails() { if "$@"; then echo "succeeds: $*"; exit 1; fi; }
 		mkdir /tmp/bin
 		PATH=/tmp/bin:$PATH
 		rm -f /etc/apt/sources.list
@@ -343,9 +344,16 @@ END
 		mv /tmp/Packages /tmp/repository/
 		echo "deb [trusted=yes] file:/tmp/repository ./" >/etc/apt/sources.list
 		apt-get -q update >/dev/null
-		$after_apt
+		echo "== in another language, and behind a package that cannot be installed"
+		mkdir -p "/lib/modules/0broken"
+		printf '%s\n' "" "Package: broken" "Version: 1" "Architecture: all" "Depends: none-such" \
+			"Description: a test" "Filename: ./broken.deb" "Size: 1" >>/tmp/repository/Packages
+		apt-get -q update >/dev/null
+		echo broken >$noted/0broken
+		run_fails env LANGUAGE=de $after_apt
 		[ "$(dpkg-query -W -f '${Status}' "$next")" = "install ok installed" ]
 		[ ! -e "$noted/$new" ]
+		rm $noted/0broken
 		dpkg -i /tmp/linux-image-new.deb
 		[ ! -e "$noted/$new" ]
 
@@ -359,7 +367,6 @@ END
 		dpkg -i /tmp/linux-image-new.deb
 		wants other
 		status "livepatch: level 2, enabled" 2
-		run_fails() { if "$@"; then echo "succeeds: $*"; exit 1; fi; }
 		run_fails $after_apt --patched
 		for time in first second; do
 			$after_apt
