@@ -216,6 +216,15 @@ static struct error *write_enabled(const char *module, const char *value)
 			    shown_name(module));
 }
 
+/* Does `pokepatch unload` complete what a signal has interrupted?  Then say so. */
+static struct error *say_left(struct error *error, const char *module, const char *left)
+{
+	if (!error || !proc_interrupted())
+		return error;
+	return error_prefix(error, "patch '%s' %s; 'pokepatch unload %s' completes it",
+			    shown_name(module), left, shown_name(module));
+}
+
 static struct error *switch_off(const char *module, unsigned long timeout_ms)
 {
 	/* A write while the switch is under way would turn that round. */
@@ -224,7 +233,7 @@ static struct error *switch_off(const char *module, unsigned long timeout_ms)
 	struct error *error = wait_switched(module, false, timeout_ms);
 	if (error && error->status == STATUS_REFUSED)
 		error_destroy(write_enabled(module, "1")); /* take it back */
-	return error;
+	return say_left(error, module, "is still being switched off");
 }
 
 static struct error *refuse_options(const struct cli_call *call)
@@ -242,6 +251,11 @@ static struct error *refuse_options(const struct cli_call *call)
 
 /* ---- the commands ------------------------------------------------------------- */
 
+static struct error *remove_module(struct kmod_ctx *kmod, const char *module)
+{
+	return say_left(load_remove(kmod, module), module, "is off, and its module is still loaded");
+}
+
 static struct error *insert(struct kmod_ctx *kmod, const char *path, const char *module,
 			    unsigned long timeout_ms)
 {
@@ -249,10 +263,14 @@ static struct error *insert(struct kmod_ctx *kmod, const char *path, const char 
 	struct error *error = wait_switched(module, true, timeout_ms);
 	if (!error)
 		return NULL;
-	/* A patch that cannot be switched on is removed again. */
+	/*
+	 * A patch that cannot be switched on is removed again, even if a signal has come.  Another
+	 * signal ends that.
+	 */
+	proc_clear_interrupted();
 	struct error *second = switch_off(module, timeout_ms);
 	if (!second)
-		second = load_remove(kmod, module);
+		second = remove_module(kmod, module);
 	if (second)
 		error = error_prefix(error, "%s, after this failed", second->text);
 	error_destroy(second);
@@ -323,7 +341,7 @@ struct error *livepatch_unload(struct cli_call *call, const char *module)
 	if (is_shown(module))
 		TRY(switch_off(module, timeout_ms));
 	TRY(quiet_kmod_new(&kmod));
-	struct error *error = load_remove(kmod, module);
+	struct error *error = remove_module(kmod, module);
 	kmod_unref(kmod);
 	return error;
 }

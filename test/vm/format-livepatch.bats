@@ -103,6 +103,39 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 	'
 }
 
+@test "a signal ends a load, which is undone, and a disable, which says how it is completed" {
+	klp "$top/test/vm/patches/sleepers.patch" proc-version
+	guest --timeout 240 "${patched[@]}" <<<"$words"'
+		# interrupted NAME COMMAND... - it gets a signal while that patch is being switched.
+		interrupted() {
+			_name=$1
+			shift
+			"$@" >/tmp/said 2>&1 &
+			_pid=$!
+			until_true 60 grep -qsx 1 "$(klp $_name transition)"
+			sleep 2
+			kill -TERM $_pid
+			_status=0
+			wait $_pid || _status=$?
+			cat /tmp/said
+			same "the status of $*" $_status 1
+			has "what it said" "$(cat /tmp/said)" interrupted
+		}
+		pokepatch load "$(patch_file klp-sleepers)"
+		echo 1001 >/proc/sys/kernel/panic
+		cat /proc/version &
+		until_true 10 asleep_in $! version_proc_show
+		interrupted proc-version pokepatch load "$(patch_file klp-proc-version)"
+		[ ! -e /sys/module/pokepatch_klp_proc_version ] || die "the module is still there"
+		interrupted sleepers pokepatch disable klp-sleepers
+		has "what it said" "$(cat /tmp/said)" "still being switched off; *pokepatch unload klp_sleepers"
+		same state "$(state sleepers)" "disabling 2 livepatch"
+		echo 0 >/proc/sys/kernel/panic
+		pokepatch unload klp-sleepers
+		[ ! -e /sys/module/pokepatch_klp_sleepers ] || die "the module is still there"
+	'
+}
+
 @test "livepatch switches a module that comes after the patch" {
 	klp binfmt-misc-status
 	guest --module binfmt_misc "${patched[@]}" <<<"$words"'
