@@ -130,8 +130,8 @@ static struct error *find_newest(int folder, const char *path, struct notes *not
 
 /*
  * If another boot has left this note, the machine went down with its patch: add it to `crashed`.  A
- * level that replaces one that has been on for less than a minute is the suspect, so the newest note
- * counts alone: the way back to the other level stays open.
+ * level that replaces one that has been on for less than a minute is the suspect, so the newest
+ * note counts alone: the way back to the other level stays open.
  */
 static struct error *judge_note(int folder, const char *path, struct notes *notes)
 {

@@ -4,7 +4,8 @@
  * a file `pending-NAME` that names the boot and the patch.  It is removed when the machine has
  * lived for a minute with the patch, is shut down, or has switched another level on.  If a later
  * boot finds it, the machine went down: the file `crashed` names the patch of the newest such file
- * from then on, and that build of it is not loaded again.  The environment's POKEPATCH_STATE stands for /var/lib/pokepatch, for tests.
+ * from then on, and that build of it is not loaded again.  The environment's
+ * POKEPATCH_STATE stands for /var/lib/pokepatch, for tests.
  */
 #ifndef POKEPATCH_CLI_CRASH_GUARD_H
 #define POKEPATCH_CLI_CRASH_GUARD_H
