@@ -50,7 +50,7 @@ struct comparison_of_two {
 	size_t *old_index;	/* by index of the new section: the old one's */
 	struct symbol **symbol_pairs; /* likewise */
 	bool *patched;		/* for each row of objects: it has functions or callbacks */
-	size_t patched_modules;
+	const char *only;	/* the only module of these, or NULL */
 };
 
 #define GET32(two, row, type, field) object_get32(&(two)->old, (row) + offsetof(type, field))
@@ -125,8 +125,12 @@ static struct error *read_tables(struct comparison_of_two *two)
 
 		two->patched[GET32(two, row, struct pokepatch_callback, object)] = true;
 	}
+	size_t modules = 0;
 	for (uint64_t i = 1; i < two->objects.count; i++)
-		two->patched_modules += two->patched[i];
+		if (two->patched[i] && !modules++)
+			two->only = object_at(two, i);
+	if (modules > 1)
+		two->only = NULL;
 	return NULL;
 }
 
@@ -396,20 +400,9 @@ static struct error *read_late(const struct comparison_of_two *two, late_list *r
  */
 static bool waits_for(const struct comparison_of_two *two, const char *object, uint32_t number)
 {
-	const size_t length = strcspn(object, ".");
+	const char *wanted = !number || two->patched[number] ? object_at(two, number) : two->only;
 
-	if (!number || two->patched[number]) {
-		const char *own = object_at(two, number);
-
-		return strlen(own) == length && !strncmp(own, object, length);
-	}
-	for (uint64_t i = 1; i < two->objects.count; i++) {
-		const char *other = object_at(two, i);
-
-		if (two->patched[i] && strlen(other) == length && !strncmp(other, object, length))
-			return two->patched_modules == 1;
-	}
-	return false;
+	return wanted && strlen(wanted) == strcspn(object, ".") && has_prefix(object, wanted);
 }
 
 static struct error *compare_late(struct comparison_of_two *two, const struct late *row,

@@ -32,29 +32,20 @@ static const void *table(u64 address)
 	return (const void *)(unsigned long)address;
 }
 
-/*
- * Fill in the functions of one object.
- * Return: the number of functions; an entry of zeroes must follow them.
- */
-static unsigned int __init fill_funcs(struct klp_func *to, u32 object)
+/* What an object of the image becomes.  Only those with functions or callbacks become anything. */
+struct part {
+	struct klp_object *object;
+	struct klp_func *next; /* the next of the object's functions to fill in */
+	struct calls *calls;
+	u32 nr_funcs;
+	bool has_callbacks;
+};
+
+static u32 __init object_of(const struct pokepatch_func *func)
 {
-	const struct pokepatch_func *funcs = table(pokepatch_image.funcs);
 	const struct pokepatch_symbol *symbols = table(pokepatch_image.symbols);
-	const char *strings = table(pokepatch_image.strings);
-	unsigned int count = 0;
-	u32 i;
 
-	for (i = 0; i < pokepatch_image.nr_funcs; i++) {
-		const struct pokepatch_symbol *old = &symbols[funcs[i].symbol];
-
-		if (old->object != object)
-			continue;
-		to[count].old_name = strings + old->name;
-		to[count].old_sympos = old->pos;
-		to[count].new_func = (void *)(unsigned long)funcs[i].new_addr;
-		count++;
-	}
-	return count;
+	return symbols[func->symbol].object;
 }
 
 #ifdef LIVEPATCH_CALLBACKS
@@ -64,33 +55,67 @@ struct calls {
 };
 
 /* Most patches have no callbacks, and their modules no code for any. */
-static bool __init fill_callbacks(struct klp_object *to, struct calls *of, u32 object)
+static void __init note_callbacks(struct part *parts)
 {
-	return false;
+}
+
+static void __init fill_callbacks(const struct part *parts, struct calls *calls)
+{
 }
 #endif
 
 /*
- * Fill in the objects that have functions or callbacks.  vmlinux is the first in the table, and has
- * no name.
+ * Give each object with functions or callbacks its place, and its functions theirs, with an entry
+ * of zeroes behind them.  vmlinux is the first in the image's table, and has no name.
  */
-static void __init fill_objects(struct klp_object *to, struct klp_func *funcs, struct calls *calls)
+static void __init place_objects(struct part *parts, struct klp_object *object,
+				 struct klp_func *funcs, struct calls *calls)
 {
 	const struct pokepatch_object *objects = table(pokepatch_image.objects);
 	const char *strings = table(pokepatch_image.strings);
 	u32 i;
 
 	for (i = 0; i < pokepatch_image.nr_objects; i++) {
-		unsigned int count = fill_funcs(funcs, i);
-
-		if (!fill_callbacks(to, calls, i) && !count)
+		if (!parts[i].nr_funcs && !parts[i].has_callbacks)
 			continue;
-		to->name = i ? strings + objects[i].name : NULL;
-		to->funcs = funcs;
-		to++;
-		calls++;
-		funcs += count + 1;
+		object->name = i ? strings + objects[i].name : NULL;
+		object->funcs = funcs;
+		parts[i].object = object++;
+		parts[i].calls = calls++;
+		parts[i].next = funcs;
+		funcs += parts[i].nr_funcs + 1;
 	}
+}
+
+static void __init fill_funcs(struct part *parts)
+{
+	const struct pokepatch_func *funcs = table(pokepatch_image.funcs);
+	const struct pokepatch_symbol *symbols = table(pokepatch_image.symbols);
+	const char *strings = table(pokepatch_image.strings);
+	u32 i;
+
+	for (i = 0; i < pokepatch_image.nr_funcs; i++) {
+		const struct pokepatch_symbol *old = &symbols[funcs[i].symbol];
+		struct klp_func *to = parts[old->object].next++;
+
+		to->old_name = strings + old->name;
+		to->old_sympos = old->pos;
+		to->new_func = (void *)(unsigned long)funcs[i].new_addr;
+	}
+}
+
+static void __init fill_objects(struct part *parts, struct klp_object *objs,
+				struct klp_func *funcs, struct calls *calls)
+{
+	const struct pokepatch_func *rows = table(pokepatch_image.funcs);
+	u32 i;
+
+	for (i = 0; i < pokepatch_image.nr_funcs; i++)
+		parts[object_of(&rows[i])].nr_funcs++;
+	note_callbacks(parts);
+	place_objects(parts, objs, funcs, calls);
+	fill_funcs(parts);
+	fill_callbacks(parts, calls);
 }
 
 /* One block of memory has all tables; each ends with an entry of zeroes. */
@@ -98,19 +123,21 @@ static int __init livepatch_glue_init(void)
 {
 	const size_t objects = pokepatch_image.nr_objects;
 	const size_t funcs = pokepatch_image.nr_funcs + objects;
+	struct part *parts = kcalloc(objects, sizeof(*parts), GFP_KERNEL);
 	struct klp_object *objs = kzalloc((objects + 1) * sizeof(struct klp_object) +
 						  funcs * sizeof(struct klp_func) +
 						  objects * sizeof(struct calls),
 					  GFP_KERNEL);
 	struct klp_func *first = (void *)(objs + objects + 1);
-	int err;
+	int err = -ENOMEM;
 
-	if (!objs)
-		return -ENOMEM;
-	patch.objs = objs;
-	patch.replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
-	fill_objects(objs, first, (void *)(first + funcs));
-	err = klp_enable_patch(&patch);
+	if (parts && objs) {
+		patch.objs = objs;
+		patch.replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
+		fill_objects(parts, objs, first, (void *)(first + funcs));
+		err = klp_enable_patch(&patch);
+	}
+	kfree(parts);
 	if (err)
 		kfree(objs);
 	else if (pokepatch_image.flags & POKEPATCH_IMAGE_PINNED)

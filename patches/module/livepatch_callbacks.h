@@ -54,37 +54,47 @@ static void call_post_unpatch(struct klp_object *object)
 	call(object, POKEPATCH_CALLBACK_POST_UNPATCH);
 }
 
-/*
- * Fill in the callbacks of one object.
- * Return: false if it has none.
- */
-static bool __init fill_callbacks(struct klp_object *to, struct calls *of, u32 object)
+static void __init note_callbacks(struct part *parts)
+{
+	const struct pokepatch_callback *callbacks = table(pokepatch_image.callbacks);
+	u32 i;
+
+	for (i = 0; i < pokepatch_image.nr_callbacks; i++)
+		parts[callbacks[i].object].has_callbacks = true;
+}
+
+/* Have the livepatch core call ours, which call the author's. */
+static void __init hook_callbacks(struct klp_callbacks *to, const struct calls *of)
+{
+	if (of->by_kind[POKEPATCH_CALLBACK_PRE_PATCH])
+		to->pre_patch = call_pre_patch;
+	if (of->by_kind[POKEPATCH_CALLBACK_POST_PATCH])
+		to->post_patch = call_post_patch;
+	if (of->by_kind[POKEPATCH_CALLBACK_PRE_UNPATCH])
+		to->pre_unpatch = call_pre_unpatch;
+	if (of->by_kind[POKEPATCH_CALLBACK_POST_UNPATCH])
+		to->post_unpatch = call_post_unpatch;
+}
+
+/* Fill in the callbacks of all objects; @calls: of patch.objs[0] and those behind it. */
+static void __init fill_callbacks(const struct part *parts, struct calls *calls)
 {
 	const struct pokepatch_callback *callbacks = table(pokepatch_image.callbacks);
 	const struct pokepatch_object *objects = table(pokepatch_image.objects);
 	const char *strings = table(pokepatch_image.strings);
-	bool any = false;
 	u32 i;
 
-	if (to == patch.objs)
-		first_calls = of;
-	for (i = 0; i < pokepatch_image.nr_callbacks; i++) {
-		if (callbacks[i].object != object)
+	first_calls = calls;
+	for (i = 0; i < pokepatch_image.nr_callbacks; i++)
+		parts[callbacks[i].object].calls->by_kind[callbacks[i].kind] =
+			(void *)(unsigned long)callbacks[i].func;
+	for (i = 0; i < pokepatch_image.nr_objects; i++) {
+		if (!parts[i].has_callbacks)
 			continue;
-		of->by_kind[callbacks[i].kind] = (void *)(unsigned long)callbacks[i].func;
-		any = true;
+		parts[i].calls->parent.patch = strings + pokepatch_image.name;
+		parts[i].calls->parent.name = strings + objects[i].name;
+		hook_callbacks(&parts[i].object->callbacks, parts[i].calls);
 	}
-	of->parent.patch = strings + pokepatch_image.name;
-	of->parent.name = strings + objects[object].name;
-	if (of->by_kind[POKEPATCH_CALLBACK_PRE_PATCH])
-		to->callbacks.pre_patch = call_pre_patch;
-	if (of->by_kind[POKEPATCH_CALLBACK_POST_PATCH])
-		to->callbacks.post_patch = call_post_patch;
-	if (of->by_kind[POKEPATCH_CALLBACK_PRE_UNPATCH])
-		to->callbacks.pre_unpatch = call_pre_unpatch;
-	if (of->by_kind[POKEPATCH_CALLBACK_POST_UNPATCH])
-		to->callbacks.post_unpatch = call_post_unpatch;
-	return any;
 }
 
 #endif /* POKEPATCH_LIVEPATCH_CALLBACKS_H */
