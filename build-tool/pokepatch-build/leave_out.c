@@ -139,29 +139,43 @@ static void take_out(struct commit *commit, const char *reason)
 	commit->left_out = true;
 }
 
-/* For each changed file, the number of units that compile it. */
-static void count_units(const struct build *build, struct map *ret)
-{
-	for (size_t i = 0; i < build->nr_units; i++)
-		for (size_t j = 0; j < build->units[i].nr_changed_files; j++) {
-			void **slot = map_slot(ret, build->units[i].changed_files[j]);
+/* How the units use a changed file, as a value of a map. */
+enum { DIFFERS = 1, UNIT = 2 }; /* one of its units differs; one for each unit that compiles it */
 
-			*slot = (void *)((uintptr_t)*slot + 1);
+/* Find out for each changed file how the units use it. */
+static void find_uses(const struct build *build, struct map *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct unit *unit = &build->units[i];
+		const bool differs = build->comparison && build->comparison->outputs &&
+				     build->comparison->outputs[i];
+
+		for (size_t j = 0; j < unit->nr_changed_files; j++) {
+			void **slot = map_slot(ret, unit->changed_files[j]);
+
+			*slot = (void *)(((uintptr_t)*slot + UNIT) | (differs ? DIFFERS : 0));
 		}
+	}
 }
 
-/* The number of units that compile a file of the patch: of the file that most of them do. */
-static uintptr_t patch_units(const struct patch *patch, const struct map *units)
+/* The use of the file that most units compile of those that a patch changes; DIFFERS of any. */
+static uintptr_t patch_use(const struct patch *patch, const struct map *uses)
 {
-	uintptr_t most = 0;
+	uintptr_t most = 0, differs = 0;
 
 	for (size_t i = 0; i < patch->nr_entries; i++) {
-		const char *path = patch->entries[i].new_path ?: patch->entries[i].old_path;
-		const uintptr_t count = (uintptr_t)map_get(units, path);
+		const char *const paths[] = {patch->entries[i].old_path,
+					     patch->entries[i].new_path};
 
-		most = count > most ? count : most;
+		for (size_t j = 0; j < ARRAY_SIZE(paths); j++) {
+			const uintptr_t use =
+				paths[j] ? (uintptr_t)map_get(uses, paths[j]) : 0;
+
+			most = use > most ? use : most;
+			differs |= use & DIFFERS;
+		}
 	}
-	return most;
+	return most | differs;
 }
 
 /*
@@ -170,14 +184,14 @@ static uintptr_t patch_units(const struct patch *patch, const struct map *units)
  * the last, on which no other can depend.
  */
 static size_t likeliest(const struct build *build, const struct culprits *culprits,
-			const struct map *units)
+			const struct map *uses)
 {
 	size_t best = culprits->list.list[0];
 	uintptr_t least = UINTPTR_MAX;
 
 	for (size_t i = 0; i < culprits->list.count; i++) {
 		const size_t patch = culprits->list.list[i];
-		const uintptr_t count = patch_units(&build->patches[patch].patch, units);
+		const uintptr_t count = patch_use(&build->patches[patch].patch, uses) / UNIT;
 
 		if (count > least)
 			continue;
@@ -209,12 +223,12 @@ static bool any_left_out(const struct build *build, const struct culprits *culpr
  * have been the one.
  */
 static void take_out_likeliest(struct build *build, const struct reason *reason,
-			       const struct map *units)
+			       const struct map *uses)
 {
 	const struct culprits *culprits = &reason->culprits;
 
 	if (culprits->list.count && !any_left_out(build, culprits))
-		take_out(build->patches[likeliest(build, culprits, units)].commit, reason->text);
+		take_out(build->patches[likeliest(build, culprits, uses)].commit, reason->text);
 }
 
 /* Leave out the commits that need one that is left out, which comes before them. */
@@ -276,17 +290,17 @@ static struct error *nothing_left(const struct build *build)
 static bool take_out_all(struct build *build, struct error **error, const struct reasons *reasons)
 {
 	const size_t before = count_left_out(build);
-	struct map units = {0};
+	struct map uses = {0};
 	size_t after;
 
-	count_units(build, &units);
+	find_uses(build, &uses);
 	for (size_t i = 0; i < reasons->list.count; i++)
 		if (reasons->list.list[i].culprits.kind != BLAME_FILE)
 			take_out_culprits(build, &reasons->list.list[i]);
 	for (size_t i = 0; i < reasons->list.count; i++)
 		if (reasons->list.list[i].culprits.kind == BLAME_FILE)
-			take_out_likeliest(build, &reasons->list.list[i], &units);
-	map_deinit(&units);
+			take_out_likeliest(build, &reasons->list.list[i], &uses);
+	map_deinit(&uses);
 	take_out_dependents(build);
 	after = count_left_out(build);
 	if (after == before)
@@ -355,39 +369,6 @@ bool leave_out(struct build *build, struct error **error)
 
 /* ---- commits that make no difference ---------------------------------------- */
 
-enum { COMPILED = 1, DIFFERS = 2 };
-
-/* For each changed file: does a unit compile it, and does that unit differ? */
-static void find_uses(const struct build *build, struct map *ret)
-{
-	for (size_t i = 0; i < build->nr_units; i++) {
-		const struct unit *unit = &build->units[i];
-		const bool differs = build->comparison && build->comparison->outputs &&
-				     build->comparison->outputs[i];
-
-		for (size_t j = 0; j < unit->nr_changed_files; j++) {
-			void **slot = map_slot(ret, unit->changed_files[j]);
-
-			*slot = (void *)((uintptr_t)*slot | COMPILED | (differs ? DIFFERS : 0));
-		}
-	}
-}
-
-static uintptr_t commit_use(const struct patch *patch, const struct map *uses)
-{
-	uintptr_t use = 0;
-
-	for (size_t i = 0; i < patch->nr_entries; i++) {
-		const struct patch_entry *entry = &patch->entries[i];
-
-		if (entry->old_path)
-			use |= (uintptr_t)map_get(uses, entry->old_path);
-		if (entry->new_path)
-			use |= (uintptr_t)map_get(uses, entry->new_path);
-	}
-	return use;
-}
-
 void commits_judge(struct build *build)
 {
 	struct map uses = {0};
@@ -395,13 +376,13 @@ void commits_judge(struct build *build)
 	find_uses(build, &uses);
 	for (size_t i = 0; i < build->nr_patches; i++) {
 		struct patch_file *patch = &build->patches[i];
-		const uintptr_t use = commit_use(&patch->patch, &uses);
+		const uintptr_t use = patch_use(&patch->patch, &uses);
 
 		if (!patch->commit || patch->commit->left_out || use & DIFFERS)
 			continue;
 		patch->commit->idle = true;
 		commit_add_reason(patch->commit,
-				  use & COMPILED
+				  use
 					  ? "changes no code: its files compile to the same"
 					  : "changes nothing that this kernel compiles");
 	}
