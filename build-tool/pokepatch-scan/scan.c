@@ -25,11 +25,6 @@ struct attempt {
 /* What a worker's result begins with; the rest is text. */
 enum { APPLIES = 'a', DIFFERS = 'd', NOT_BUILT = 'n', HERE = 'h' };
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* "vmlinux, tun": the parents of the units, each once. */
 static void add_parents(const struct build *build, struct buffer *ret)
 {
@@ -38,7 +33,7 @@ static void add_parents(const struct build *build, struct buffer *ret)
 	for (size_t i = 0; i < build->nr_units; i++)
 		*vec_push(&names) = build->units[i].parent;
 	if (names.count)
-		qsort(names.list, names.count, sizeof(*names.list), compare_texts);
+		qsort(names.list, names.count, sizeof(*names.list), order_strings);
 	for (size_t i = 0; i < names.count; i++)
 		if (!i || strcmp(names.list[i], names.list[i - 1]))
 			buffer_printf(ret, "%s%s", i ? ", " : "", names.list[i]);

@@ -24,7 +24,8 @@ struct scan_result {
  *	takes half a minute.
  * @diff: the path of the fix
  * @ret: freed with scan_result_deinit(), after errors too.
- * Errors: a signal interrupted us, or a process cannot be started; all else is SCAN_UNCLEAR.
+ * Errors: a signal interrupted us, or a process cannot be started.  Whatever else goes wrong gives
+ * the state SCAN_UNCLEAR.
  */
 struct error *scan_kernel(const char *release, const char *diff, struct scan_result *ret)
 	__attribute__((warn_unused_result));

@@ -13,7 +13,6 @@
 #include "pokepatch/table.h"
 
 #define FOLDER "kernel/livepatch"
-#define MODULE_PREFIX "pokepatch_"
 /*
  * The core looks at the tasks that are in the way once a second, and wakes those that still are
  * after 15 seconds (SIGNALS_TIMEOUT in kernel/livepatch/transition.c).
@@ -177,8 +176,7 @@ static struct error *timeout_of(const struct cli_call *call, unsigned long *ret)
 	*ret = DEFAULT_TIMEOUT_MS;
 	if (!text)
 		return NULL;
-	if (!text[0] || text[strspn(text, "0123456789")])
-		return error_new(STATUS_FAILED, "'%s' is not a number of milliseconds", text);
+	TRY(sysfs_check_time(text));
 	*ret = strtoul(text, NULL, 10);
 	return NULL;
 }

@@ -20,7 +20,6 @@
 #include "pokepatch/patch_sysfs.h"
 
 #define CORE_FILE "pokepatch.ko"
-#define MODULE_PREFIX "pokepatch_" /* of a patch's module name */
 #define REMOVE_TRIES 40
 #define EVICT_MAX 2
 #define REMOVE_PAUSE_US 50000

@@ -7,6 +7,8 @@
 
 #include "common/util.h"
 
+#define MODULE_PREFIX "pokepatch_" /* of the name of a patch's module */
+
 struct kmod_ctx;
 
 /* quiet_kmod_new - kmod_new() of a context that prints nothing. */

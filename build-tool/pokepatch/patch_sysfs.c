@@ -257,13 +257,18 @@ static int write_attribute(const char *name, const char *attribute, const char *
 	return write_file(path, text, flags);
 }
 
+struct error *sysfs_check_time(const char *milliseconds)
+{
+	if (milliseconds[0] && !milliseconds[strspn(milliseconds, "0123456789")])
+		return NULL;
+	return error_new(STATUS_FAILED, "'%s' is not a number of milliseconds", milliseconds);
+}
+
 struct error *sysfs_set_time(const char *name, const char *attribute, const char *milliseconds)
 {
 	int number;
 
-	if (!milliseconds[0] || milliseconds[strspn(milliseconds, "0123456789")])
-		return error_new(STATUS_FAILED, "'%s' is not a number of milliseconds",
-				 milliseconds);
+	TRY(sysfs_check_time(milliseconds));
 	number = write_attribute(name, attribute, milliseconds, 0);
 	if (number == EINVAL || number == ERANGE)
 		return error_new(STATUS_FAILED, "the core does not accept a time of %s ms",

@@ -57,6 +57,8 @@ unsigned int sysfs_patch_level(const char *name);
  */
 struct error *sysfs_other_levels(const char *name, bool on, struct args *ret);
 
+/* sysfs_check_time - Errors: this is not a decimal number of milliseconds. */
+struct error *sysfs_check_time(const char *milliseconds);
 /*
  * sysfs_set_time - set a time of a patch, a decimal number of milliseconds: "timeout_ms", how long
  * the core may try to switch it; or "retry_ms", when it tries again if tasks were in the way.
