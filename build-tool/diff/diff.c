@@ -90,6 +90,17 @@ static void add_carriers(const struct selection *selection, const struct atom *a
 		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);
 }
 
+/* select_is_touched(), asked once about each function: one may be inlined into hundreds. */
+static bool is_touched_once(struct selection *selection, const char *name, const char *location)
+{
+	enum { NO = 1, YES };
+	void **answer = map_slot(&selection->touched, name);
+
+	if (!*answer)
+		*answer = (void *)(uintptr_t)(select_is_touched(selection, name, location) ? YES : NO);
+	return (uintptr_t)*answer == YES;
+}
+
 static void add_touched_inlined(struct selection *selection, const struct atom *atom,
 				struct diff_function *function)
 {
@@ -101,7 +112,7 @@ static void add_touched_inlined(struct selection *selection, const struct atom *
 		const char *location =
 			debuginfo_declaration(debuginfo_of(selection->orig), names.list[i]);
 
-		if (location && select_is_touched(selection, names.list[i], location))
+		if (location && is_touched_once(selection, names.list[i], location))
 			*vec_push(&function->touched_inlined) = (struct diff_place){
 				xstrdup(names.list[i]), xstrdup(location)};
 	}

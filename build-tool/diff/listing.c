@@ -46,7 +46,7 @@ static void add_reference(const struct lister *lister, const struct reloc *reloc
 	buffer_add_string(ret, reference.atom	? reference.atom->name
 			       : reference.symbol ? reference.symbol->name
 						  : "?");
-	/* That of constants counts from the place where the instruction ends already. */
+	/* The addend of a constant counts from the instruction's end already. */
 	const bool constant = reference.atom && reference.atom->class == ATOM_CONST;
 	const int64_t addend = reference.addend + (constant ? 0 : reloc->behind);
 	if (addend)

@@ -39,6 +39,7 @@ void select_deinit(struct selection *selection)
 	free(selection->neighbours);
 	vec_deinit(&selection->included);
 	vec_deinit(&selection->callbacks);
+	map_deinit(&selection->touched);
 }
 
 const char *select_location(struct selection *selection, const char *name)

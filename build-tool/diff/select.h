@@ -57,6 +57,7 @@ struct selection {
 	struct stubs *stubs;	   /* stubs.c */
 	enum neighbours *neighbours; /* by index of the section of patched; addresses.c */
 	VEC(struct atom *) included; /* of patched, in order of discovery */
+	struct map touched; /* answers about inlined functions, by name; diff.c */
 	VEC(struct callback) callbacks; /* in the order of the notes; at most one of a kind */
 	bool escapes;	   /* an address of new code or data escapes */
 	bool have_block;   /* block is valid */

@@ -648,6 +648,25 @@ static Dwarf_Line *line_in(struct debuginfo *debuginfo, const struct function_ra
 		       : line;
 }
 
+/*
+ * The inlined code of a function that a place is in, the innermost first; then the code around
+ * @inner.  NULL: there is no more.
+ */
+static const struct inlined_range *next_outer(const struct debuginfo *debuginfo,
+					      const struct function_range *function,
+					      uint64_t place, const struct inlined_range *inner)
+{
+	const struct inlined_range *first, *range;
+
+	if (!function || !function->count)
+		return NULL;
+	first = &debuginfo->inlined_ranges.list[function->first];
+	for (range = inner ?: first + function->count; range-- > first;)
+		if (place >= range->start && place < range->end)
+			return range;
+	return NULL;
+}
+
 size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t offset, int *ret,
 		       size_t room)
 {
@@ -660,13 +679,9 @@ size_t debuginfo_lines(struct debuginfo *debuginfo, size_t section, uint64_t off
 	Dwarf_Line *line = line_in(debuginfo, function, place);
 	if (!line || !room || dwarf_lineno(line, &ret[count++]))
 		return 0;
-	for (size_t i = function ? function->count : 0; i-- > 0 && count < room;) {
-		const struct inlined_range *range =
-			&debuginfo->inlined_ranges.list[function->first + i];
-
-		if (place >= range->start && place < range->end)
-			ret[count++] = range->call_line;
-	}
+	const struct inlined_range *range = NULL;
+	while (count < room && (range = next_outer(debuginfo, function, place, range)))
+		ret[count++] = range->call_line;
 	return count;
 }
 
@@ -684,15 +699,9 @@ const char *debuginfo_inlined_at(struct debuginfo *debuginfo, size_t section, ui
 	uint64_t place = debuginfo_address(debuginfo, section, offset);
 
 	walk_all(debuginfo);
-	const struct function_range *function = function_at(debuginfo, place);
-	for (size_t i = function ? function->count : 0; i-- > 0;) {
-		const struct inlined_range *range =
-			&debuginfo->inlined_ranges.list[function->first + i];
-
-		if (place >= range->start && place < range->end)
-			return range->name;
-	}
-	return NULL;
+	const struct inlined_range *range =
+		next_outer(debuginfo, function_at(debuginfo, place), place, NULL);
+	return range ? range->name : NULL;
 }
 
 void debuginfo_inlined_names(struct debuginfo *debuginfo, size_t section, uint64_t offset,

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/build_id.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/format.h"
 #include "pokepatch-build/series.h"
 
 char *explain_kernel(const struct build *build)
 {
-	struct buffer text = {0};
 	const struct parent *vmlinux = build->comparison ? build->comparison->vmlinux : NULL;
 
-	buffer_printf(&text, "%s (%s)", build->release, build->arch);
-	for (uint32_t i = 0; vmlinux && i < vmlinux->build_id_length; i++)
-		buffer_printf(&text, "%s%02x", i ? "" : ", build id ", vmlinux->build_id[i]);
-	return text.text;
+	if (!vmlinux || !vmlinux->build_id_length)
+		return xasprintf("%s (%s)", build->release, build->arch);
+	char *id _free_ = build_id_hex(vmlinux->build_id, vmlinux->build_id_length);
+	return xasprintf("%s (%s), build id %s", build->release, build->arch, id);
 }
 
 /* Append a list of names: "a, b and c". */
@@ -40,11 +40,12 @@ static void add_sentence(struct args *ret, const char *format, char *const *list
 	buffer_deinit(&names);
 }
 
-enum touch explain_touch(const struct build *build, const char *location, const char *name)
+enum touch explain_touch(const struct build *build, const char *location, const char *name,
+			 struct function_lines *ret)
 {
 	char *plain _free_ = xstrndup(name, strcspn(name, ".")); /* foo.constprop.0 */
 
-	return location ? function_touch(build, location, plain) : TOUCH_NONE;
+	return location ? function_touch(build, location, plain, ret) : TOUCH_NONE;
 }
 
 static void explain_inlined(const struct build *build, const struct diff_function *function,
@@ -54,8 +55,9 @@ static void explain_inlined(const struct build *build, const struct diff_functio
 
 	for (size_t i = 0; i < function->touched_inlined.count; i++) {
 		const struct diff_place *place = &function->touched_inlined.list[i];
+		struct function_lines unused;
 
-		if (explain_touch(build, place->location, place->name) == TOUCH_CHANGED)
+		if (explain_touch(build, place->location, place->name, &unused) == TOUCH_CHANGED)
 			*vec_push(&names) = place->name;
 	}
 	if (names.count)
@@ -66,13 +68,13 @@ static void explain_inlined(const struct build *build, const struct diff_functio
 
 /* The reasons that are sure. */
 static void explain_sure(const struct build *build, const struct diff_function *function,
-			 struct args *ret)
+			 enum touch touch, struct args *ret)
 {
 	if (build->options.returns.count) {
 		args_add(ret, "It returns at once, as --return has it.");
 		return;
 	}
-	if (explain_touch(build, function->location, function->name) == TOUCH_CHANGED)
+	if (touch == TOUCH_CHANGED)
 		args_add(ret, build->options.instrument
 				      ? "Its source is changed, by markers or by a diff."
 				      : "Its source is changed.");
@@ -89,11 +91,14 @@ static void explain_change(const struct build *build, const struct diff_function
 {
 	const char *at = function->source ?: "a line that is not known";
 	const size_t before = ret->count;
+	struct function_lines unused;
+	const enum touch touch =
+		explain_touch(build, function->location, function->name, &unused);
 
-	explain_sure(build, function, ret);
+	explain_sure(build, function, touch, ret);
 	if (ret->count > before)
 		return;
-	if (explain_touch(build, function->location, function->name) == TOUCH_UNKNOWN)
+	if (touch == TOUCH_UNKNOWN)
 		args_addf(ret,
 			  "Its file is changed, but its own lines are not understood, as where a "
 			  "macro makes a function; the code differs from %s on.",
@@ -269,34 +274,37 @@ static void print_unit(const struct build *build, size_t index)
 		       diff_callback_name(result->callbacks.list[i].kind));
 }
 
-static void print_types(const struct build *build)
+void explain_types(const struct build *build, explain_type_visit visit, void *context)
 {
 	struct string_set seen = {0};
-	bool first = true;
 
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct type_changes *types = &build->comparison->results[i].types;
 
 		for (size_t j = 0; j < types->list.count; j++) {
 			const struct type_change *change = &types->list.list[j];
-			char *key _free_ = xasprintf("%s %s", type_kind_name(change->kind),
-						     change->name);
+			char *title _free_ = xasprintf("%s %s", type_kind_name(change->kind),
+						       change->name);
 
 			/* Units share headers. */
-			if (!string_set_add(&seen, key))
-				continue;
-			printf("%s  %s: %s\n", first ? "\nTypes\n" : "", key,
-			       explain_type(change));
-			first = false;
-			for (size_t k = 0; k < change->members.count; k++) {
-				char *line _free_ =
-					explain_member(change, &change->members.list[k]);
-
-				printf("    %s\n", line);
-			}
+			if (string_set_add(&seen, title))
+				visit(context, title, change);
 		}
 	}
 	string_set_deinit(&seen);
+}
+
+static void print_type(void *context, const char *title, const struct type_change *change)
+{
+	bool *first = context;
+
+	printf("%s  %s: %s\n", *first ? "\nTypes\n" : "", title, explain_type(change));
+	*first = false;
+	for (size_t i = 0; i < change->members.count; i++) {
+		char *line _free_ = explain_member(change, &change->members.list[i]);
+
+		printf("    %s\n", line);
+	}
 }
 
 /* The same lines stand on standard error; here they are beside what they are about. */
@@ -322,10 +330,12 @@ void explain_print(const struct build *build)
 	print_patches(build);
 	print_commits(build);
 	if (build->comparison && build->comparison->results) {
+		bool first = true;
+
 		printf("\nUnits\n");
 		for (size_t i = 0; i < build->nr_units; i++)
 			print_unit(build, i);
-		print_types(build);
+		explain_types(build, print_type, &first);
 	}
 	print_refusals(build);
 }

@@ -15,8 +15,13 @@ void explain_print(const struct build *build);
 /* explain_function - add sentences: why a function is in the patch, and what is done. */
 void explain_function(const struct build *build, const struct diff_function *function,
 		      struct args *ret);
-/* explain_touch - what the diffs do to the source of a function, whose symbol is @name. */
-enum touch explain_touch(const struct build *build, const char *location, const char *name);
+/* explain_touch - function_touch() of the function whose symbol is @name. */
+enum touch explain_touch(const struct build *build, const char *location, const char *name,
+			 struct function_lines *ret);
+/* explain_types - call visit for each type that changed, once; @title: "struct sock". */
+typedef void (*explain_type_visit)(void *context, const char *title,
+				   const struct type_change *change);
+void explain_types(const struct build *build, explain_type_visit visit, void *context);
 /* explain_type - what follows from a change of a type, in a few words; constant. */
 const char *explain_type(const struct type_change *change);
 /* explain_member - one line about a member that changed; the caller frees it. */

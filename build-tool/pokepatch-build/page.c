@@ -77,11 +77,9 @@ static void add_commits(struct buffer *ret, const struct build *build)
 static bool add_changed_lines(struct buffer *ret, const struct build *build, const char *name,
 			      const char *location)
 {
-	char *plain _free_ = xstrndup(name, strcspn(name, "."));
 	struct function_lines lines;
 
-	if (explain_touch(build, location, name) != TOUCH_CHANGED ||
-	    function_lines(build, location, plain, &lines))
+	if (explain_touch(build, location, name, &lines) != TOUCH_CHANGED)
 		return false;
 	page_add_source(ret, &lines);
 	return true;
@@ -165,10 +163,23 @@ static struct error *add_unit(struct buffer *ret, const struct build *build, siz
 	return NULL;
 }
 
-static void add_type(struct buffer *ret, const char *key, const struct type_change *change)
+/* The table so far; its head comes with the first type. */
+struct types_table {
+	struct buffer *page;
+	bool begun;
+};
+
+static void add_type(void *context, const char *title, const struct type_change *change)
 {
+	static const char *const columns[] = {"Type", "Verdict", "Members", NULL};
+	struct types_table *table = context;
+	struct buffer *ret = table->page;
+
+	if (!table->begun)
+		begin_table(ret, "Types", columns);
+	table->begun = true;
 	buffer_add_string(ret, "<tr>");
-	add_cell(ret, key);
+	add_cell(ret, title);
 	add_cell(ret, explain_type(change));
 	buffer_add_string(ret, "<td>");
 	for (size_t i = 0; i < change->members.count; i++) {
@@ -182,26 +193,11 @@ static void add_type(struct buffer *ret, const char *key, const struct type_chan
 
 static void add_types(struct buffer *ret, const struct build *build)
 {
-	static const char *const columns[] = {"Type", "Verdict", "Members", NULL};
-	struct string_set seen = {0};
+	struct types_table table = {.page = ret};
 
-	for (size_t i = 0; i < build->nr_units; i++) {
-		const struct type_changes *types = &build->comparison->results[i].types;
-
-		for (size_t j = 0; j < types->list.count; j++) {
-			const struct type_change *change = &types->list.list[j];
-			char *key _free_ = xasprintf("%s %s", type_kind_name(change->kind),
-						     change->name);
-
-			if (!seen.map.count)
-				begin_table(ret, "Types", columns);
-			if (string_set_add(&seen, key))
-				add_type(ret, key, change);
-		}
-	}
-	if (seen.map.count)
+	explain_types(build, add_type, &table);
+	if (table.begun)
 		buffer_add_string(ret, "</table>\n");
-	string_set_deinit(&seen);
 }
 
 static void add_refusals(struct buffer *ret, const struct build *build)

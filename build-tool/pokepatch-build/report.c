@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/build_id.h"
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/format.h"
@@ -22,15 +23,14 @@ static void add_string(struct json_object *object, const char *key, const char *
 static struct json_object *kernel_object(const struct build *build)
 {
 	struct json_object *kernel = json_object_new_object();
-	struct buffer id = {0};
 	const struct parent *vmlinux = build->comparison ? build->comparison->vmlinux : NULL;
+	char *id _free_ = vmlinux && vmlinux->build_id_length
+				  ? build_id_hex(vmlinux->build_id, vmlinux->build_id_length)
+				  : NULL;
 
-	for (uint32_t i = 0; vmlinux && i < vmlinux->build_id_length; i++)
-		buffer_printf(&id, "%02x", vmlinux->build_id[i]);
 	add_string(kernel, "release", build->release);
-	add_string(kernel, "build_id", id.text);
+	add_string(kernel, "build_id", id);
 	add_string(kernel, "arch", build->arch);
-	buffer_deinit(&id);
 	return kernel;
 }
 

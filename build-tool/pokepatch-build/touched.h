@@ -10,25 +10,22 @@ struct build;
 
 /* The lines of a function, from the one with its name (or type) to the end of its body. */
 struct function_lines {
-	const struct changed_file *file; /* NULL: the diffs do not change its file */
+	const struct changed_file *file;
 	size_t first, last;		 /* indexes in file->new_lines */
 };
-
-/*
- * function_lines - find them in the changed text of the function's file.
- * @location, @name: as function_is_touched() has them
- * Return: NULL, or the reason why the text is not understood; constant.
- */
-const char *function_lines(const struct build *build, const char *location, const char *name,
-			   struct function_lines *ret);
 
 enum touch {
 	TOUCH_NONE,
 	TOUCH_CHANGED,
 	TOUCH_UNKNOWN, /* its file is changed, and its text is not understood: a macro makes it */
 };
-/* function_touch - what the diffs do to the source of a function. */
-enum touch function_touch(const struct build *build, const char *location, const char *name);
+/*
+ * function_touch - what the diffs do to the source of a function.
+ * @location, @name: as function_is_touched() has them
+ * @ret: the lines, if the answer is TOUCH_CHANGED
+ */
+enum touch function_touch(const struct build *build, const char *location, const char *name,
+			  struct function_lines *ret);
 
 /*
  * function_is_touched - does a diff write or remove lines of the function, from the line with its
