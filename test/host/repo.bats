@@ -4,21 +4,19 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../vm/debian
+
 setup() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	repo=$top/build-tool/repo/pokepatch-repo
 	cd "$BATS_TEST_TMPDIR" || return
-	# gpg's agent needs a short path for its socket.
-	GNUPGHOME=$(mktemp -d /tmp/pokepatch-gpg-XXXXXX)
-	export GNUPGHOME
-	gpg --batch --quiet --passphrase '' --quick-gen-key owner@example.org ed25519
+	repository_owner
 	arch=$(dpkg --print-architecture)
 	name=linux-livepatch-6.1.0-99-cloud-$arch
 }
 
 teardown() {
-	gpgconf --kill all
-	rm -rf "$GNUPGHOME"
+	without_owner
 }
 
 # level VERSION [TEXT] - make a package of that level; its contents do not matter here.

@@ -10,10 +10,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	release=$(kernel_release)
 	name=linux-livepatch-$release
-	# gpg's agent needs a short path for its socket.
-	GNUPGHOME=$(mktemp -d /tmp/pokepatch-gpg-XXXXXX)
-	export GNUPGHOME
-	gpg --batch --quiet --passphrase '' --quick-gen-key owner@example.org ed25519
+	repository_owner
 	"$top/build-tool/repo/pokepatch-repo" init r owner@example.org
 	mkdir files
 	"$top/build-tool/repo/pokepatch-repo" client r file:/srv/livepatch stable >client.txt
@@ -22,8 +19,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${GNUPGHOME-}" ] || gpgconf --kill all
-	rm -rf "${GNUPGHOME-}"
+	without_owner
 }
 
 # level_diff NUMBER [LINE...] - a patch with which /proc/version begins with its level, and readers sleep while
@@ -347,7 +343,7 @@ installed() { # PACKAGE VERSION
 		[ ! -e /boot/vmlinuz-$newer ] || die "it is there already"
 		apt install /root/files/newer.deb
 		[ -e /boot/vmlinuz-$newer ] || die "it was not installed"
-		until_true 120 is_installed linux-livepatch-$newer
+		until_true 40 is_installed linux-livepatch-$newer
 		until_true 30 after_apt
 		level 1
 	END

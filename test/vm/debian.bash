@@ -81,6 +81,20 @@ build_own_packages() { # FOLDER
 	rm -rf "$tree"
 }
 
+# repository_owner - a key for owner@example.org, who signs a repository, in $GNUPGHOME; without_owner ends that.
+repository_owner() {
+	# gpg's agent needs a short path for its socket.
+	GNUPGHOME=$(mktemp -d /tmp/pokepatch-gpg-XXXXXX)
+	export GNUPGHOME
+	gpg --batch --quiet --passphrase '' --quick-gen-key owner@example.org ed25519
+}
+
+without_owner() {
+	[ -n "${GNUPGHOME-}" ] || return 0
+	gpgconf --kill all
+	rm -rf "$GNUPGHOME"
+}
+
 # system_disk FILE FOLDER - make the image of an ext4 file system with the Debian of that folder (vm --system).
 system_disk() {
 	rm -f "$1"
