@@ -108,7 +108,7 @@ noinline u64 eventfd_added(void)\
 	grep -q '<span.*callq *seq_printf<' show
 	run grep 'eventfd_free_ctx' show
 	[ "$status" -eq 1 ]
-	# One whose source is not changed has that of the function that is inlined into it.
+	# For a function whose source is not changed, the page has the source of what is inlined into it.
 	sed -n '/<h3>eventfd_release</,/<h[23]/p' x.html >release
 	grep -q '<span class="old">.* - .*kfree(ctx);<' release
 	grep -q '<span class="new">.* + .*kfree_sensitive(ctx);<' release

@@ -73,10 +73,10 @@ address_of() {
 	awk -v "name=$1" -v "number=${2:-1}" '$3 == name && ++count == number { print "0x" $1 }' vmlinux.symbols
 }
 
-# Each file of /proc that is a sequence may have its own c_start().  That of the unit is the one whose
-# code lies beside NEIGHBOUR, another function of the unit.
+# position_is_right NEIGHBOUR - set $position to the position of c_start() in x.ko, and check it.
 #
-# position_is_right NEIGHBOUR - set $position to that of c_start() in x.ko.
+# Several files of /proc have a function c_start() of their own.  The unit's c_start() is the one that lies
+# beside NEIGHBOUR, another function of the unit.
 position_is_right() {
 	local start neighbour
 	livepatch x.patch

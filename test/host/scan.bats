@@ -29,7 +29,7 @@ says() {
 	# A header, and a C file.
 	run "$scan" -k "$release" CVE-2026-90058
 	says 3 qdisc-pkt-len.patch " $release has it vmlinux"
-	# One whose last lines are like those in front of it, so that it applies once more.
+	# A fix whose last lines equal the lines in front of it, so that it applies once more.
 	run "$scan" -k "$release" cls-u32-offshift
 	says 3 cls-u32-offshift.patch " $release has it cls_u32"
 	# A header alone.
