@@ -149,6 +149,7 @@ struct error *kernel_files_find(const char *release, struct kernel_files *ret)
 {
 	struct kernel_files files = {0};
 
+	*ret = files;
 	TRY(cache_kernel_dir(release, &files.cache));
 	files.release = xstrdup(release);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {

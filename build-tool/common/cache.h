@@ -61,7 +61,8 @@ struct error *cache_root(char **ret);
 struct error *cache_kernel_dir(const char *release, char **ret);
 /*
  * kernel_files_find - look for a kernel's parts in the cache, without downloading any.  The path
- * of a missing part is NULL; release and cache are always set.
+ * of a missing part is NULL; release and cache are always set.  Errors: @release is not a release's
+ * name; then *ret is empty.
  */
 struct error *kernel_files_find(const char *release, struct kernel_files *ret);
 void kernel_files_deinit(struct kernel_files *files);

@@ -87,6 +87,8 @@ says() {
 	says 1 "pokepatch-scan: ./none.patch: there is no such diff"
 	run "$scan" -k 9.9-none xt-hashlimit-rate
 	says 1 "pokepatch-scan: kernel 9.9-none is not in the cache; get it with: pokepatch fetch 9.9-none"
+	run "$scan" -k nope xt-hashlimit-rate # no release's name
+	says 1 "pokepatch-scan: kernel nope is not in the cache"
 	run "$scan"
 	says 1 "pokepatch-scan: give one CVE"
 	XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache run "$scan" CVE-2024-53187
