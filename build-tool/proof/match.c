@@ -424,6 +424,23 @@ static struct error *match_content(struct check *check, struct thing *from,
 	return extent_add(check, section, offset, size, align, SHARED, pool->name);
 }
 
+/*
+ * Does the original's datum of this name hold the same as the patched unit's thing?  Statics of one
+ * name get numbers (__msg.7, count.3), which another static more moves on, so that of these the
+ * name tells nothing: a message must be that message.
+ */
+static bool same_datum(const struct thing *thing, const struct symbol *orig)
+{
+	const struct symbol *symbol = thing->symbol;
+
+	if (!symbol || orig->type != STT_OBJECT || !orig->section)
+		return true;
+	if (orig->size != symbol->size || !orig->section->data != !thing->section->data)
+		return false;
+	return !orig->section->data || !memcmp(orig->section->data + orig->value,
+					       thing->section->data + symbol->value, orig->size);
+}
+
 /* The reference leads to the parent: is the symbol that of the thing? */
 static struct error *match_parents(struct check *check, const struct thing *from,
 				   const struct thing *to, const struct reloc *reloc,
@@ -447,6 +464,9 @@ static struct error *match_parents(struct check *check, const struct thing *from
 	if (!orig)
 		return wrong(check, "'%s' refers to '%s', which the original does not have",
 			     thing_name(from), name);
+	if (!same_datum(to, orig))
+		return wrong(check, "'%s' refers to '%s', which holds something else than '%s'",
+			     thing_name(from), name, thing_name(to));
 	if (fixup->addend != (int64_t)(reloc->symbol->value + reloc->addend - symbol->value))
 		return leads_wrong(check, from, fixup, thing_name(to));
 	if (!fixup->row)
