@@ -155,7 +155,7 @@ kbuild_mips64el := ARCH=mips CC=$(cross_mips64el)gcc-12
 kbuild_mips64r6el := ARCH=mips CC=$(cross_mips64r6el)gcc-12
 # Kernels that we build ourselves, from that source: test/vm/kernels/NAME.sh.
 own_kernels := mips64el mips64r6el
-default_kernel := $(shell awk '!/^\#/ { print $$1; exit }' test/kernels)
+default_kernel := $(shell awk '/^[0-9]/ { print $$1; exit }' test/kernels)
 KERNEL ?= $(default_kernel)
 for_arch := $(if $(filter-out $(host_arch),$(ARCH)),-$(ARCH))
 for_kernel := $(if $(filter-out $(default_kernel),$(KERNEL)),-$(KERNEL))
