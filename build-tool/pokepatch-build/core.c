@@ -258,24 +258,27 @@ static struct error *find_type_flags(const char *folder, struct args *ret)
 }
 
 static struct error *compile_glue(const struct build *build, const struct core_artefacts *core,
-				  const char *folder, const char *name, const char *object)
+				  const char *folder, const char *name, char *const *more,
+				  const char *object)
 {
 	_free_ char *source = xasprintf("%s/patches/module/%s", folder, name);
 	_free_ char *units = xasprintf("%s/core-module", folder);
 	struct args flags = {};
 	struct error *error = find_type_flags(units, &flags);
 
+	args_add_all(&flags, more);
 	if (!error)
 		error = compile_part(build, core, folder, source, object, flags.list);
 	args_deinit(&flags);
 	return error ?: drop_order(object);
 }
 
-struct error *core_compile_glue(const struct build *build, const char *name, const char *object)
+struct error *core_compile_glue(const struct build *build, const char *name, char *const *more,
+				const char *object)
 {
 	_free_ char *folder = xasprintf("%s/..", build->core.sources);
 
-	return compile_glue(build, &build->core, folder, name, object);
+	return compile_glue(build, &build->core, folder, name, more, object);
 }
 
 /*
@@ -353,7 +356,7 @@ static struct error *fill_core(const struct build *build, const char *data, cons
 	TRY(run_kbuild(build, folder));
 	_free_ char *module = xasprintf("%s/core-module", folder);
 	TRY(find_commands(module, core));
-	TRY(compile_glue(build, core, folder, "glue.c", core->glue_object));
+	TRY(compile_glue(build, core, folder, "glue.c", NULL, core->glue_object));
 	return compile_common(build, core, folder);
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+struct buffer;
 struct build;
 struct build_options;
 struct error;
@@ -32,6 +33,11 @@ struct output_format {
 	/* make_glue - set build->glue_object: what is linked with the included code. */
 	struct error *(*make_glue)(struct build *build);
 	/*
+	 * code_order - print the sections of code that come first, as a linker script names them,
+	 * into a buffer; or NULL: their order does not matter.
+	 */
+	struct error *(*code_order)(const struct build *build, struct buffer *ret);
+	/*
 	 * convert - make build->ko from the linked module, which it replaces.  NULL: the linked
 	 * module is the one to write.
 	 * @linked: path of the module in pokepatch's own format; it stays for prove()
@@ -49,9 +55,11 @@ extern const struct output_format format_livepatch; /* livepatch.c */
 
 /*
  * core_compile_glue - compile a glue, a file of patches/module/, for the kernel (core.c).
+ * @more: further options of the compiler, and NULL behind them; or NULL
  * @object: the new file
  */
-struct error *core_compile_glue(const struct build *build, const char *name, const char *object);
+struct error *core_compile_glue(const struct build *build, const char *name, char *const *more,
+				const char *object);
 
 /* glue_with_stubs - the glue of pokepatch's own format (link.c). */
 struct error *glue_with_stubs(struct build *build);

@@ -25,11 +25,12 @@
 /*
  * module.lds keeps ".text.foo" sections apart, so merge them by kind here.  Leave names with two
  * dots alone: they have a meaning to the loader (.data..percpu).  Markers become one table, which
- * the image points to.  The parameter is the number of bytes to insert before the code.
+ * the image points to.  The parameters are the number of bytes to insert before the code, and
+ * the sections of code that come first.
  */
 static const char merge_script[] =
 	"SECTIONS {\n"
-	"	.text : { . = . + %" PRIu64 "; *(.text .text.[!.]*) }\n"
+	"	.text : { . = . + %" PRIu64 "; %s*(.text .text.[!.]*) }\n"
 	"	.rodata : { *(.rodata .rodata.[!.]*) }\n"
 	"	.data : { *(.data .data.[!.]*) }\n"
 	"	.bss : { *(.bss .bss.[!.]*) }\n"
@@ -155,8 +156,14 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 {
 	struct build *build = linker->build;
 	char *script _free_ = xasprintf("%s/merge.lds", build->work);
-	char *text _free_ = xasprintf(merge_script, padding);
+	struct buffer order = {};
 
+	buffer_add_string(&order, "");
+	if (build->options.format->code_order)
+		TRY(build->options.format->code_order(build, &order));
+	char *text _free_ = xasprintf(merge_script, padding, order.text);
+
+	buffer_deinit(&order);
 	TRY(file_write_scratch(script, text, strlen(text)));
 	struct args args = start_command(build);
 	args_add(&args, build->core.ld[0]);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/diff_rows.h"
 #include "object/object.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/format.h"
@@ -90,30 +91,80 @@ static struct error *judge(struct build *build)
 
 /* ---- the glue ----------------------------------------------------------------------- */
 
-static bool any_callbacks(const struct build *build)
+static struct error *any_callbacks(const struct build *build, bool *ret)
 {
+	*ret = false;
 	for (size_t i = 0; i < build->nr_units; i++)
-		if (build->comparison->results[i].callbacks.count)
-			return true;
-	return false;
+		*ret |= build->comparison->results[i].callbacks.count > 0;
+	return NULL;
 }
 
 /*
- * Compile the glue, or take the object that an earlier build has left.  It is the same for all
- * modules of a kernel, and beside the core, whose folder has a name for all that it follows from.
+ * Compile the glue with the parts that this patch needs, or take the object that an earlier build
+ * has left.  It is the same for all modules of a kernel with these parts, and lies beside the core,
+ * whose folder has a name for all that it follows from.
  */
 static struct error *make_glue(struct build *build)
 {
-	const char *name = any_callbacks(build) ? "livepatch_callbacks" : "livepatch";
-	char *source _free_ = xasprintf("%s.c", name);
-	char *kept _free_ = xasprintf("%s/../%s.o", build->core.sources, name);
+	static const struct {
+		const char *name, *define;
+		struct error *(*is_needed)(const struct build *build, bool *ret);
+	} parts[] = {
+		{"-callbacks", "-DLIVEPATCH_CALLBACKS", any_callbacks},
+	};
+	char *defines[ARRAY_SIZE(parts) + 1] = {};
 	char *object _free_ = xasprintf("%s/livepatch-glue.o", build->work);
+	struct buffer kept = {};
+	size_t count = 0;
+	struct error *error = NULL;
 
-	if (!file_exists(kept)) {
-		TRY(core_compile_glue(build, source, object));
-		TRY(file_copy(object, kept));
+	buffer_printf(&kept, "%s/../livepatch", build->core.sources);
+	for (size_t i = 0; !error && i < ARRAY_SIZE(parts); i++) {
+		bool needed;
+
+		error = parts[i].is_needed(build, &needed);
+		if (error || !needed)
+			continue;
+		buffer_add_string(&kept, parts[i].name);
+		defines[count++] = (char *)parts[i].define;
 	}
-	build->glue_object = xstrdup(kept);
+	buffer_add_string(&kept, ".o");
+	if (!error && !file_exists(kept.text)) {
+		error = core_compile_glue(build, "livepatch.c", defines, object) ?:
+			file_copy(object, kept.text);
+	}
+	if (!error)
+		build->glue_object = xstrdup(kept.text);
+	buffer_deinit(&kept);
+	return error;
+}
+
+/*
+ * Changed functions come before all other code.  The glue has each reach to the end of the code, so
+ * that the livepatch core finds a task in the rest of it (pre_patch() in patches/module/livepatch.c).
+ */
+static struct error *code_order(const struct build *build, struct buffer *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const char *path = build->comparison->outputs[i];
+		struct object object;
+
+		if (!path)
+			continue;
+		TRY(object_read(path, &object));
+		const struct section *funcs = object_find_section(&object, DIFF_SECTION_FUNCS);
+		const uint64_t entry = arch_wide_address(object.arch,
+							 offsetof(struct diff_func_row, new_addr));
+		for (size_t j = 0; funcs && j < funcs->relocs.count; j++) {
+			const struct reloc *reloc = &funcs->relocs.list[j];
+			const char *section = reloc->symbol->section->name;
+
+			if (reloc->offset % sizeof(struct diff_func_row) == entry &&
+			    has_prefix(section, ".text."))
+				buffer_printf(ret, "*%s(%s) ", strrchr(path, '/'), section);
+		}
+		object_deinit(&object);
+	}
 	return NULL;
 }
 
@@ -164,6 +215,7 @@ const struct output_format format_livepatch = {
 	.bare_option = bare_option,
 	.judge = judge,
 	.make_glue = make_glue,
+	.code_order = code_order,
 	.convert = convert,
 	.prove = prove,
 };

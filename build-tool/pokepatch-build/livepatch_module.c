@@ -353,6 +353,21 @@ static struct error *drop_reloc_table(struct converter *converter)
 	return NULL;
 }
 
+/*
+ * How many bytes of code there are from a new function to the end of its section, for the glue's
+ * pre_patch().
+ * @at: offset of the function's row in its section
+ */
+static uint32_t bytes_to_end(const struct converter *converter, uint64_t at)
+{
+	const struct reloc *entry =
+		reloc_at(converter->funcs.section,
+			 arch_wide_address(converter->object.arch,
+					   at + offsetof(struct pokepatch_func, new_addr)));
+
+	return entry->symbol->section->size - (entry->symbol->value + entry->addend);
+}
+
 static void drop_texts(struct converter *converter)
 {
 	struct object *object = &converter->object;
@@ -360,9 +375,10 @@ static void drop_texts(struct converter *converter)
 
 	clear_pointer(converter, IMAGE(texts), IMAGE(texts_size));
 	for (uint32_t i = 0; i < converter->funcs.count; i++) {
-		unsigned char *row = row_of(&converter->funcs, i, sizeof(struct pokepatch_func));
+		uint64_t at = converter->funcs.at + i * sizeof(struct pokepatch_func);
+		unsigned char *row = converter->funcs.section->data + at;
 
-		PUT32(converter, row, struct pokepatch_func, text, POKEPATCH_NONE);
+		PUT32(converter, row, struct pokepatch_func, text, bytes_to_end(converter, at));
 		PUT32(converter, row, struct pokepatch_func, cold_text, POKEPATCH_NONE);
 	}
 	for (size_t i = 1; texts && i < object->symbols.count; i++) {
@@ -400,9 +416,43 @@ static struct error *refuse_core_calls(struct converter *converter)
 	return NULL;
 }
 
+/*
+ * In .text, the functions that the patch switches stand in front of all other code (code_order() in
+ * livepatch.c).  Refuse other new code in the sections whose names have a meaning, such as
+ * .kprobes.text: the livepatch core would overlook a task there, and the module would go while that
+ * task runs in it.  No task stands in .static_call.text, whose code is jumps alone.
+ */
+static void refuse_uncovered(struct converter *converter)
+{
+	static const char *const passed[] = {".text", ".init.text", ".exit.text",
+					     ".static_call.text"};
+	const struct object *object = &converter->object;
+	const struct section *funcs = converter->funcs.section;
+	struct map switched = {};
+
+	for (size_t i = 0; i < funcs->relocs.count; i++)
+		*map_slot(&switched, funcs->relocs.list[i].symbol->name) = (void *)funcs;
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		const struct symbol *symbol = object->symbols.list[i];
+		size_t j = 0;
+
+		if (symbol->type != STT_FUNC || !symbol->section)
+			continue;
+		while (j < ARRAY_SIZE(passed) && strcmp(symbol->section->name, passed[j]))
+			j++;
+		if (j == ARRAY_SIZE(passed) && !map_has(&switched, symbol->name) &&
+		    !has_prefix(symbol->name, "__pfx_"))
+			refuse(converter, symbol->name,
+			       "is new code in a section of its own, where the livepatch core does "
+			       "not look for tasks");
+	}
+	map_deinit(&switched);
+}
+
 static struct error *convert(struct converter *converter)
 {
 	TRY(read_tables(converter));
+	refuse_uncovered(converter);
 	TRY(refuse_core_calls(converter));
 	converter->klp_symbols =
 		xcalloc(converter->symbols.count, sizeof(*converter->klp_symbols));

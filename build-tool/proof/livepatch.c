@@ -7,7 +7,9 @@
  * - The table of relocations for pokepatch's core is gone.  Each of its rows is a relocation that
  *   the livepatch core makes instead (the kernel's Documentation/livepatch/module-elf-format.rst):
  *   of the same field, type and addend, to a symbol by whose name that core finds the same one.
- * - The old functions' code is gone, and the image and the rows of functions say so.
+ * - The old functions' code is gone, and the image says so.  The rows of functions tell instead how
+ *   many bytes of code there are from the new function to the end of its section.  The glue has the
+ *   livepatch core look for tasks in all of these; so no other code may stand before the functions.
  * - A symbol whose name nothing else in its object has is at position 0, and not 1.
  * - The image has another name, by which pokepatch's core does not know it.
  */
@@ -193,6 +195,14 @@ static struct error *pair_sections(struct comparison_of_two *two)
 	} while (true);
 }
 
+/* Where the address of a row's new function leads. */
+static const struct reloc *new_function(const struct comparison_of_two *two, uint64_t i)
+{
+	return address_at(two, two->funcs.section,
+			  two->funcs.at + i * sizeof(struct pokepatch_func) +
+				  offsetof(struct pokepatch_func, new_addr));
+}
+
 /* Put a number into a copy of the bytes, at a field of a row of a table. */
 static void expect32(const struct comparison_of_two *two, unsigned char *bytes,
 		     const struct place_of_table *table, uint64_t row, size_t size, size_t field,
@@ -212,8 +222,10 @@ static void expect_bytes(const struct comparison_of_two *two, const struct secti
 		object_put32(&two->old, bytes + IMAGE(texts_size), 0);
 	}
 	for (uint64_t i = 0; old == two->funcs.section && i < two->funcs.count; i++) {
+		const struct reloc *entry = new_function(two, i);
+
 		expect32(two, bytes, &two->funcs, i, func, offsetof(struct pokepatch_func, text),
-			 POKEPATCH_NONE);
+			 entry->symbol->section->size - (entry->symbol->value + entry->addend));
 		expect32(two, bytes, &two->funcs, i, func,
 			 offsetof(struct pokepatch_func, cold_text), POKEPATCH_NONE);
 	}
@@ -288,6 +300,65 @@ static struct error *pair_symbols(struct comparison_of_two *two)
 	return NULL;
 }
 
+/* ---- the order of the code ----------------------------------------------------------- */
+
+static int late_order(const void *left, const void *right)
+{
+	const struct late *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section < b->section ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Code that runs only while the module is loaded or unloaded, and jumps in which no task stands. */
+static bool is_brief(const struct section *section)
+{
+	return !strcmp(section->name, ".init.text") || !strcmp(section->name, ".exit.text") ||
+	       !strcmp(section->name, ".static_call.text");
+}
+
+/*
+ * Do the functions that the patch switches stand in front of all other code in their sections, and
+ * is there code in no other section?
+ */
+static struct error *check_order(const struct comparison_of_two *two)
+{
+	/* For each section, the offset of the last of these functions plus one, or 0. */
+	uint64_t *ends _free_ = xcalloc(two->old.sections.count, sizeof(*ends));
+	late_list entries = {0};
+	struct error *error = NULL;
+
+	for (uint64_t i = 0; i < two->funcs.count; i++) {
+		const struct reloc *reloc = new_function(two, i);
+		struct late *entry = vec_push(&entries);
+
+		entry->section = reloc->symbol->section->index;
+		entry->place = reloc->symbol->value + reloc->addend;
+		if (ends[entry->section] <= entry->place)
+			ends[entry->section] = entry->place + 1;
+	}
+	if (entries.count)
+		qsort(entries.list, entries.count, sizeof(*entries.list), late_order);
+	for (size_t i = 1; !error && i < two->old.symbols.count; i++) {
+		const struct symbol *symbol = two->old.symbols.list[i];
+
+		if (symbol->type != STT_FUNC || !symbol->section || is_brief(symbol->section) ||
+		    has_prefix(symbol->name, "__pfx_"))
+			continue;
+		struct late place = {.section = symbol->section->index, .place = symbol->value};
+		if (ends[place.section] && place.place >= ends[place.section])
+			continue;
+		if (!entries.count || !bsearch(&place, entries.list, entries.count,
+					       sizeof(*entries.list), late_order))
+			error = wrong(&two->check,
+				      "'%s' is code in which livepatch does not look for tasks",
+				      symbol->name);
+	}
+	vec_deinit(&entries);
+	return error;
+}
+
 /* ---- relocations of the module loader ----------------------------------------------- */
 
 /* Is this an address of the image's that the new module has no more? */
@@ -324,15 +395,6 @@ static struct error *compare_relocs(struct comparison_of_two *two, const struct 
 }
 
 /* ---- relocations of the livepatch core ---------------------------------------------- */
-
-static int late_order(const void *left, const void *right)
-{
-	const struct late *a = left, *b = right;
-
-	if (a->section != b->section)
-		return a->section < b->section ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
-}
 
 static void read_rows(const struct comparison_of_two *two, late_list *ret)
 {
@@ -461,6 +523,7 @@ static struct error *compare(struct comparison_of_two *two)
 	TRY(read_tables(two));
 	TRY(pair_sections(two));
 	TRY(pair_symbols(two));
+	TRY(check_order(two));
 	for (size_t i = 1; i < two->old.sections.count; i++) {
 		const struct section *section = two->old.sections.list[i];
 

@@ -55,6 +55,11 @@ struct calls {
 };
 
 /* Most patches have no callbacks, and their modules no code for any. */
+static int call_pre_patch(struct klp_object *object)
+{
+	return 0;
+}
+
 static void __init note_callbacks(struct part *parts)
 {
 }
@@ -63,6 +68,31 @@ static void __init fill_callbacks(const struct part *parts, struct calls *calls)
 {
 }
 #endif
+
+/*
+ * The patch's functions of all objects, and for each how many bytes of code there are from it to
+ * the end of its section.
+ */
+static struct klp_func *first_func;
+static u32 *covered;
+
+/*
+ * Before a patch is off, and its module may go, the livepatch core looks for tasks in the new
+ * functions.  It takes their sizes from kallsyms, and so overlooks a task in the .cold part of one,
+ * or in a function to which one has jumped at its end.  All that code lies behind the functions,
+ * and so let each reach to the end.  Then a task anywhere in it is in the way.
+ *
+ * The core has just set the sizes when it calls this for an object, and reads them when it looks
+ * for tasks; it holds klp_mutex for both.
+ */
+static int pre_patch(struct klp_object *object)
+{
+	struct klp_func *func;
+
+	klp_for_each_func_static(object, func)
+		func->new_size = covered[func - first_func];
+	return call_pre_patch(object);
+}
 
 /*
  * Give each object with functions or callbacks its place, and its functions theirs, with an entry
@@ -80,6 +110,7 @@ static void __init place_objects(struct part *parts, struct klp_object *object,
 			continue;
 		object->name = i ? strings + objects[i].name : NULL;
 		object->funcs = funcs;
+		object->callbacks.pre_patch = pre_patch;
 		parts[i].object = object++;
 		parts[i].calls = calls++;
 		parts[i].next = funcs;
@@ -101,6 +132,7 @@ static void __init fill_funcs(struct part *parts)
 		to->old_name = strings + old->name;
 		to->old_sympos = old->pos;
 		to->new_func = (void *)(unsigned long)funcs[i].new_addr;
+		covered[to - first_func] = funcs[i].text;
 	}
 }
 
@@ -118,7 +150,7 @@ static void __init fill_objects(struct part *parts, struct klp_object *objs,
 	fill_callbacks(parts, calls);
 }
 
-/* One block of memory has all tables; each ends with an entry of zeroes. */
+/* One block of memory has all tables; those of the livepatch core end with an entry of zeroes. */
 static int __init livepatch_glue_init(void)
 {
 	const size_t objects = pokepatch_image.nr_objects;
@@ -126,15 +158,19 @@ static int __init livepatch_glue_init(void)
 	struct part *parts = kcalloc(objects, sizeof(*parts), GFP_KERNEL);
 	struct klp_object *objs = kzalloc((objects + 1) * sizeof(struct klp_object) +
 						  funcs * sizeof(struct klp_func) +
-						  objects * sizeof(struct calls),
+						  objects * sizeof(struct calls) +
+						  funcs * sizeof(*covered),
 					  GFP_KERNEL);
-	struct klp_func *first = (void *)(objs + objects + 1);
+	struct calls *calls;
 	int err = -ENOMEM;
 
 	if (parts && objs) {
 		patch.objs = objs;
 		patch.replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
-		fill_objects(parts, objs, first, (void *)(first + funcs));
+		first_func = (void *)(objs + objects + 1);
+		calls = (void *)(first_func + funcs);
+		covered = (void *)(calls + objects);
+		fill_objects(parts, objs, first_func, calls);
 		err = klp_enable_patch(&patch);
 	}
 	kfree(parts);

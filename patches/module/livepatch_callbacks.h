@@ -26,7 +26,7 @@ static int call_pre_patch(struct klp_object *object)
 	struct calls *of = calls_of(object);
 	int (*pre_patch)(const struct pokepatch_parent *) =
 		of->by_kind[POKEPATCH_CALLBACK_PRE_PATCH];
-	int err = pre_patch(&of->parent);
+	int err = pre_patch ? pre_patch(&of->parent) : 0;
 
 	return err > 0 ? -EINVAL : err;
 }
@@ -54,6 +54,16 @@ static void call_post_unpatch(struct klp_object *object)
 	call(object, POKEPATCH_CALLBACK_POST_UNPATCH);
 }
 
+/*
+ * pokepatch's core looks for tasks in the patch's code once more after such a call.  The livepatch
+ * core does not, so that a task that followed an address of the patch could lose its code.
+ */
+void pokepatch_withdrawn(const void *parent)
+{
+	pr_notice_once("%s: its module stays loaded: pokepatch_withdrawn() has no effect with the kernel's livepatch\n",
+		       THIS_MODULE->name);
+}
+
 static void __init note_callbacks(struct part *parts)
 {
 	const struct pokepatch_callback *callbacks = table(pokepatch_image.callbacks);
@@ -63,11 +73,9 @@ static void __init note_callbacks(struct part *parts)
 		parts[callbacks[i].object].has_callbacks = true;
 }
 
-/* Have the livepatch core call ours, which call the author's. */
+/* Have the livepatch core call ours, which call the author's; livepatch.c has the pre-patch one. */
 static void __init hook_callbacks(struct klp_callbacks *to, const struct calls *of)
 {
-	if (of->by_kind[POKEPATCH_CALLBACK_PRE_PATCH])
-		to->pre_patch = call_pre_patch;
 	if (of->by_kind[POKEPATCH_CALLBACK_POST_PATCH])
 		to->post_patch = call_post_patch;
 	if (of->by_kind[POKEPATCH_CALLBACK_PRE_UNPATCH])

@@ -101,7 +101,7 @@ position_is_right() {
 
 @test "what is changed in a finished module for livepatch is noticed" {
 	local name section
-	for name in {examples/{proc-oom-adj,binfmt-misc-status},test/vm/patches/callbacks}; do
+	for name in {examples/{proc-oom-adj,binfmt-misc-status},test/vm/patches/{callbacks,sleepers}}; do
 		"$program" -q -k "$release" --format livepatch --keep "kept-${name##*/}" -o x.ko "$top/$name.patch"
 	done
 	run -0 "$top/build/test/mutate/mutate" kept-*
@@ -117,8 +117,9 @@ position_is_right() {
 @test "what only pokepatch's core can do is refused" {
 	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/sys-uname.patch"
 	[[ $output == *"kernel/sys.c: refused [needs-core]: __do_sys_newuname() has no entry for ftrace, "*"; build without --format livepatch"* ]]
-	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/eventfd-writes.patch"
-	[[ $output == *"pokepatch_shadow_get: refused [needs-core]: 'pokepatch_shadow_get' is a function of pokepatch's core; "* ]]
+	edited fs/proc/version.c -e '/internal.h/a #include <pokepatch_patch.h>' -e '/^static int version/,/^}/s/return 0;/pokepatch_withdrawn(m); return 0;/'
+	run -2 "$program" -q -k "$release" --format livepatch -o x.ko x.patch
+	[[ $output == *"pokepatch_withdrawn: refused [needs-core]: 'pokepatch_withdrawn' is a function of pokepatch's core; "* ]]
 	run -2 "$program" -q -k "$release" --format livepatch --instrument -o x.ko "$top/examples/mark-reclaim.patch"
 	[[ $output == *"POKEPATCH_MARK: refused [needs-core]: "* ]]
 	[ ! -e x.ko ]
@@ -138,6 +139,36 @@ position_is_right() {
 	run -2 "$program" -q -k "$release" --format livepatch -o x.ko --return version_proc_show=0
 	[[ $output == *"version_proc_show: refused [needs-core]: 'version_proc_show' is a longer name than this kernel's livepatch core takes; build without --format livepatch"* ]]
 	[ ! -e x.ko ]
+}
+
+# places FILE - the functions of its .text in the order of their addresses, without the padding in front.
+places() {
+	readelf -sW "$1" | awk '$4 == "FUNC" && $7 == text && $8 !~ /^__pfx_/ { print $2, $8 }
+		' text="$(readelf -SW "$1" | sed -n 's/^ *\[ *\([0-9]*\)\] \.text .*/\1/p')" | sort | cut -d ' ' -f 2
+}
+
+@test "changed functions stand in front of all code in which livepatch is to look for tasks" {
+	"$program" -q -k "$release" --format livepatch -o x.ko "$top/test/vm/patches/sleepers.patch"
+	places x.ko >order
+	[ "$(head -n 2 order | sort | paste -sd ' ')" = "proc_flush_pid version_proc_show" ]
+	grep -qx version_proc_show.cold order
+	grep -q '^sleep_elsewhere' order
+	# The linker meets the new function of this unit before the changed one of the next.
+	edited fs/proc/cmdline.c -e '/^static int cmdline_proc_show/i static noinline int elsewhere(struct seq_file *m) { seq_puts(m, "x"); return 0; }' \
+		-e '/^static int cmdline/,/^}/s/return 0;/return elsewhere(m);/'
+	edited fs/proc/version.c '/^static int version/,/^}/s/return 0;/return seq_puts(m, "x"), 0;/'
+	"$program" -q -k "$release" --format livepatch -o x.ko x.patch
+	places x.ko >order
+	[ "$(head -n 2 order | sort | paste -sd ' ')" = "cmdline_proc_show version_proc_show" ]
+	[ "$(sed -n 3p order)" = elsewhere ]
+	rm x.patch
+	# One in a section of its own could not be found there.
+	edited fs/proc/version.c -e '/^static int version_proc_show/i static noinline __attribute__((__section__(".kprobes.text"))) int elsewhere(struct seq_file *m) { seq_puts(m, "x"); return 0; }' \
+		-e '/^static int version/,/^}/s/return 0;/return elsewhere(m);/'
+	run -2 "$program" -q -k "$release" --format livepatch -o y.ko x.patch
+	echo "$output"
+	[[ $output == *"elsewhere: refused [needs-core]: 'elsewhere' is new code in a section of its own, "* ]]
+	[ ! -e y.ko ]
 }
 
 @test "options that the livepatch core has nothing for" {

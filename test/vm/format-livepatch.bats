@@ -136,6 +136,35 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 	'
 }
 
+@test "a patch is not off while a task sleeps in any of its code" {
+	klp "$top/test/vm/patches/sleepers.patch"
+	guest "${patched[@]}" <<<"$words"'
+		panic=/proc/sys/kernel/panic
+		# sleeps NUMBER FUNCTION - a task sleeps in that function; the patch must wait for it.
+		sleeps() {
+			insmod "$(patch_file klp-sleepers)"
+			until_true 60 grep -qx 0 "$(klp sleepers transition)"
+			echo $1 >$panic
+			cat /proc/version >/dev/null &
+			_pid=$!
+			until_true 10 asleep_in $_pid $2
+			echo 0 >"$(klp sleepers enabled)"
+			# Livepatch looks again once a second.
+			sleep 4
+			same "a transition with a task in $2" "$(cat "$(klp sleepers transition)")" 1
+			echo 0 >$panic
+			kill -KILL $_pid || :
+			wait $_pid || :
+			until_true 60 gone sleepers
+			until_true 5 rmmod pokepatch_klp_sleepers
+		}
+		sleeps 1001 version_proc_show
+		# The function has jumped to this one, and is not on the stack.
+		sleeps 1004 "sleep_elsewhere*"
+		sleeps 1002 version_proc_show.cold
+	'
+}
+
 @test "livepatch switches a module that comes after the patch" {
 	klp binfmt-misc-status
 	guest --module binfmt_misc "${patched[@]}" <<<"$words"'
