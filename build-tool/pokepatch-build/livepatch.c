@@ -99,6 +99,25 @@ static struct error *any_callbacks(const struct build *build, bool *ret)
 	return NULL;
 }
 
+/* Does the new code call the core's part of shadow variables (pokepatch_patch.h)? */
+static struct error *any_shadow(const struct build *build, bool *ret)
+{
+	*ret = false;
+	for (size_t i = 0; !*ret && i < build->nr_units; i++) {
+		const char *path = build->comparison->outputs[i];
+		struct object object;
+
+		if (!path)
+			continue;
+		TRY(object_read(path, &object));
+		for (size_t j = 1; !*ret && j < object.symbols.count; j++)
+			*ret = !object.symbols.list[j]->section &&
+			       has_prefix(object.symbols.list[j]->name, "pokepatch_shadow_");
+		object_deinit(&object);
+	}
+	return NULL;
+}
+
 /*
  * Compile the glue with the parts that this patch needs, or take the object that an earlier build
  * has left.  It is the same for all modules of a kernel with these parts, and lies beside the core,
@@ -111,6 +130,7 @@ static struct error *make_glue(struct build *build)
 		struct error *(*is_needed)(const struct build *build, bool *ret);
 	} parts[] = {
 		{"-callbacks", "-DLIVEPATCH_CALLBACKS", any_callbacks},
+		{"-shadow", "-DLIVEPATCH_SHADOW", any_shadow},
 	};
 	char *defines[ARRAY_SIZE(parts) + 1] = {};
 	char *object _free_ = xasprintf("%s/livepatch-glue.o", build->work);

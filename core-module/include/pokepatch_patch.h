@@ -104,6 +104,7 @@ void pokepatch_withdrawn(const void *parent);
 
 #ifdef __KERNEL__
 
+#include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/types.h>
 
@@ -119,7 +120,10 @@ void pokepatch_withdrawn(const void *parent);
 typedef int (*pokepatch_shadow_ctor_t)(void *obj, void *data, void *arg);
 typedef void (*pokepatch_shadow_dtor_t)(void *obj, void *data);
 
-/* The core's part (shadow.c).  Authors call the inline functions below, and the first of these. */
+/*
+ * The core's part (shadow.c; with --format livepatch, the glue's livepatch_shadow.h).  Authors call
+ * the inline functions below, and the first of these.
+ */
 void *pokepatch_shadow_get(const void *obj, u64 id);
 void *pokepatch_shadow_new(void *obj, u64 id, size_t size, gfp_t gfp);
 void *pokepatch_shadow_publish(void *data);
@@ -198,7 +202,7 @@ pokepatch_inline_ void *pokepatch_shadow_get_or_attach(void *obj, u64 id, size_t
 	if (!there)
 		return data;
 	pokepatch_shadow_destroy_(obj, data, dtor);
-	return there;
+	return IS_ERR(there) ? NULL : there; /* --format livepatch needs memory to publish */
 }
 
 /*

@@ -13,6 +13,10 @@
 
 #include <pokepatch_format.h>
 
+#ifdef LIVEPATCH_SHADOW
+#include "livepatch_shadow.h"
+#endif
+
 /* While the module is linked and proved, this is the image of an ordinary patch module. */
 extern const struct pokepatch_image pokepatch_image;
 

@@ -101,7 +101,7 @@ position_is_right() {
 
 @test "what is changed in a finished module for livepatch is noticed" {
 	local name section
-	for name in {examples/{proc-oom-adj,binfmt-misc-status},test/vm/patches/{callbacks,sleepers}}; do
+	for name in {examples/{proc-oom-adj,binfmt-misc-status,eventfd-writes},test/vm/patches/{callbacks,sleepers}}; do
 		"$program" -q -k "$release" --format livepatch --keep "kept-${name##*/}" -o x.ko "$top/$name.patch"
 	done
 	run -0 "$top/build/test/mutate/mutate" kept-*

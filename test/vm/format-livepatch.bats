@@ -165,6 +165,48 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 	'
 }
 
+@test "shadow variables, from all CPUs, in interrupts and NMIs" {
+	klp "$top/test/vm/patches/shadows.patch" eventfd-writes
+	guest --timeout 300 "${patched[@]}" --program "$(test_program shadows)" \
+		--program "$(test_program eventfds)" <<<"$words"'
+		times=2000
+		can spin || times=40
+		pokepatch load "$(patch_file klp-shadows)"
+		shadows $times
+		line=$(dmesg | sed -n "s/^.*shadows: \(.*constructed.*\)/\1/p" | tail -n 1)
+		echo "$line"
+		for pair in $(echo "$line" | sed "s/^[^,]*, //; s/,//g; s/ \([0-9]\)/=\1/g"); do
+			eval "$pair"
+		done
+		same "wrong" $wrong 0
+		same "destroyed" $destroyed $constructed
+		[ $constructed -gt $((times / 2)) ] || die "constructed only $constructed"
+		[ $failed -gt $((times / 20)) ] || die "only $failed constructions failed"
+		[ $irqs -gt $((times / 10)) ] || die "only $irqs in interrupts"
+		# The address of its NMI handler has escaped, and no core looks for tasks once more.
+		pokepatch disable klp-shadows
+		has "the log" "$(dmesg)" "its module stays loaded: pokepatch_withdrawn() has no effect"
+		refused rmmod pokepatch_klp_shadows
+
+		# A callback detaches what is still there.
+		lacks fdinfo "$(eventfds 4 25)" writes
+		pokepatch load "$(patch_file klp-eventfd-writes)"
+		has fdinfo "$(eventfds 4 25)" "*eventfd-writes:*100*eventfd-first-writer:*"
+		mkfifo /tmp/go
+		shadows 9 wait <>/tmp/go >/dev/null &
+		written() { cat /proc/$!/fdinfo/* | grep "^eventfd-writes:"; }
+		until_true 10 written
+		pokepatch unload klp-eventfd-writes
+		refused written
+		pokepatch load "$(patch_file klp-eventfd-writes)"
+		refused written
+		echo >/tmp/go
+		wait $!
+		pokepatch unload klp-eventfd-writes
+		no_core
+	'
+}
+
 @test "livepatch switches a module that comes after the patch" {
 	klp binfmt-misc-status
 	guest --module binfmt_misc "${patched[@]}" <<<"$words"'
