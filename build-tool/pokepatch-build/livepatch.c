@@ -161,7 +161,7 @@ static struct error *make_glue(struct build *build)
 
 /*
  * Changed functions come before all other code.  The glue has each reach to the end of the code, so
- * that the livepatch core finds a task in the rest of it (pre_patch() in patches/module/livepatch.c).
+ * that the livepatch core finds a task in the rest of it (pre_patch() in the glue).
  */
 static struct error *code_order(const struct build *build, struct buffer *ret)
 {
