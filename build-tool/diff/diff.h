@@ -71,6 +71,7 @@ struct diff_options {
 	bool live;		       /* the patch is switched while its functions run */
 	bool explain;		       /* find out why functions differ */
 	bool withdraws;		       /* the core has pokepatch_withdrawn() */
+	bool livepatch;		       /* the kernel's own core switches the patch */
 	bool list_code;		       /* disassemble changed and new functions (listing.h) */
 	/* Lines of patched that the author wrote (line_numbers.h); NULL: not known. */
 	const struct authored_lines *authored;

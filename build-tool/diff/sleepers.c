@@ -60,6 +60,11 @@ static const char *find_sleep(const struct atom *atom)
 
 void sleepers_warn(struct selection *selection)
 {
+	const char *way_out =
+		selection->options->livepatch
+			? "a signal, which livepatch sends after 15 seconds"
+			: "'pokepatch enable --evict', which has the task leave";
+
 	for (size_t i = 0; i < selection->included.count; i++) {
 		const struct atom *atom = selection->included.list[i];
 		const char *name = NULL;
@@ -76,7 +81,7 @@ void sleepers_warn(struct selection *selection)
 		refusals_warn(selection->refusals, "may-block",
 			      select_location(selection, atom->name), atom->name,
 			      "'%s' sleeps in %s(); while a task does, the patch cannot be switched, "
-			      "but for 'pokepatch enable --evict', which has the task leave",
-			      atom->name, name);
+			      "but for %s",
+			      atom->name, name, way_out);
 	}
 }

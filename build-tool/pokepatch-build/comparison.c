@@ -140,6 +140,7 @@ static struct error *unit_options(struct build *build, size_t index, struct diff
 		.live = build->options.transition == POKEPATCH_TRANSITION_LIVE ||
 			build->options.format->gradual,
 		.withdraws = build->options.format->needs_core,
+		.livepatch = !build->options.format->needs_core,
 		.explain = build->options.explain || build->options.html,
 		.list_code = build->options.html != NULL,
 	};
