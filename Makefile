@@ -308,11 +308,13 @@ matrix: setup ## all examples on each of Debian's kernels, one by one, for READM
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)test/matrix/run $(MATRIX)
 
-# ENTRIES: some of the catalogue's, in place of all.
+# ENTRIES: some of the catalogue's, in place of all.  FORMAT=livepatch: for the kernel's own livepatch core.
+# ROUNDS: how often each is loaded.
 .PHONY: catalogue
 catalogue: setup ## build each real fix of patches/catalogue/, load it, see its effect, roll it back
 	$(Q)$(MAKE) --no-print-directory all kernel $(if $(for_arch),guest-programs)
-	$(Q)$(with_kernel) patches/check $(ENTRIES)
+	$(Q)$(with_kernel) patches/check $(if $(FORMAT),--format $(FORMAT)) \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(ENTRIES)
 
 .PHONY: debian-diffs
 debian-diffs: setup ## each change between two of Debian's kernels as a patch (an hour)
