@@ -38,6 +38,8 @@ ends() {
 	"$@" || _status=$?
 	same "the status of $*" $_status $_wanted
 }
+# one_processor - livepatch looks again only after a second at the tasks of idle processors.
+one_processor() { for _online in /sys/devices/system/cpu/cpu[1-9]*/online; do echo 0 >"$_online"; done; }
 # no_core - nothing of pokepatch itself is needed.
 no_core() { [ ! -e /sys/kernel/pokepatch ] || die "pokepatch has been loaded"; }
 # state NAME - as the table of pokepatch list has it.
@@ -45,37 +47,73 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 '
 
 @test "examples by the kernel's livepatch: on, off, unloaded, many times" {
-	local times
-	# Livepatch looks again only once a second at tasks that were in the way.
+	local times examples=(proc-version proc-uptime proc-oom-adj proc-net-cookie binfmt-misc-status)
 	times=$(rounds 100 3)
-	klp proc-version proc-uptime proc-oom-adj
-	guest --timeout $((60 + times * 60)) "${patched[@]}" <<<"$words"'
-		uptime_words() { wc -w </proc/uptime; }
-		adj() { cat /proc/$$/oom_adj; }
-		no_core
-		is_old
-		for round in $(seq '"$times"'); do
-			for name in proc-version proc-uptime proc-oom-adj; do
+	klp "${examples[@]}"
+	guest --timeout $((120 + times * 20)) --exact-slabs --module binfmt_misc \
+		--program "$(test_program sockets)" "${patched[@]}" <<<"$words"'
+		examples="'"${examples[*]}"'" times='"$times"'
+		# behaves EXAMPLE old|new
+		behaves() {
+			case $1:$2 in
+			proc-version:*) is_$2 ;;
+			proc-uptime:old) same "words of uptime" "$(wc -w </proc/uptime)" 2 ;;
+			proc-uptime:new) same "words of uptime" "$(wc -w </proc/uptime)" 3 ;;
+			proc-oom-adj:old) same oom_adj "$(cat /proc/self/oom_adj)" 0 ;;
+			proc-oom-adj:new) has oom_adj "$(cat /proc/self/oom_adj)" "0 forks=*delayacct=off" ;;
+			proc-net-cookie:*) for file in tcp udp raw; do socket_is $2 $file; done ;;
+			binfmt-misc-status:old) same status "$(cat $status)" enabled ;;
+			binfmt-misc-status:new) same status "$(cat $status)" "enabled (live-patched)" ;;
+			*) die "what does $1 do?" ;;
+			esac
+		}
+		# socket_is old|new FILE - cookies count from 1, on each CPU from a multiple of 4096.
+		socket_is() {
+			{ read -r _ && read -r _ _ _ _ _ _ _ _ _ _ _ _id _; } </proc/net/$2
+			case $1:$_id in
+			new:00000000000?????) ;;
+			*:0000000000000000 | new:* | old:00000000000?????) die "/proc/net/$2 shows $_id, $1" ;;
+			esac
+		}
+		load_all() {
+			for name in $examples; do
+				behaves $name old
 				insmod "$(patch_file klp-$name)"
 				until_true 60 grep -qx 0 "$(klp $name transition)"
 				same "$name" "$(cat "$(klp $name enabled)")" 1
 			done
-			is_new
-			same "words of uptime" "$(uptime_words)" 3
-			has oom_adj "$(adj)" "forks="
-			has oom_adj "$(adj)" "delayacct=off"
-			[ -d "$(klp proc-version vmlinux/version_proc_show,1)" ] || die "no folder of the function"
-			for name in proc-oom-adj proc-uptime proc-version; do
+			for name in $examples; do behaves $name new; done
+		}
+		# The first of them is switched off last.
+		unload_all() {
+			for name in $(echo $examples | tr " " "\n" | tac); do
 				echo 0 >"$(klp $name enabled)"
 				until_true 60 gone $name
 				until_true 5 rmmod pokepatch_klp_$(echo $name | tr - _)
+				behaves $name old
 			done
-			is_old
-			same "words of uptime" "$(uptime_words)" 2
-			lacks oom_adj "$(adj)" "forks="
+		}
+		modprobe binfmt_misc
+		mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
+		status=/proc/sys/fs/binfmt_misc/status
+		sockets &
+		until_true 10 grep -q ":04D2 " /proc/net/udp
+		no_core
+		load_all
+		[ -d "$(klp proc-version vmlinux/version_proc_show,1)" ] || die "no folder of the function"
+		unload_all
+		# Of few rounds, what anything else holds on to would look like a leak.
+		[ $times -lt 20 ] || inventory /tmp/before
+		one_processor
+		for round in $(seq 2 $times); do
+			echo "== round $round"
+			load_all
+			unload_all
 		done
+		[ $times -lt 20 ] || same_inventory /tmp/before $times
 		no_core
 	'
+	cat "$guest_output"
 }
 
 @test "pokepatch load, list, info, disable and unload of modules for livepatch" {
@@ -312,4 +350,11 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		pokepatch unload klp-proc-version-level-1
 		is_old
 	'
+}
+
+@test "fixes of the catalogue by the kernel's livepatch: their effect comes and goes" {
+	run --separate-stderr "$top/patches/check" --format livepatch --rounds "$(rounds 20 2)" \
+		tx-queue-len exfat-bitmap xt-hashlimit-rate
+	echo "$output$stderr"
+	[ "$status" -eq 0 ]
 }
