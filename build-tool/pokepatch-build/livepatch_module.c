@@ -40,6 +40,8 @@ struct converter {
 	struct map sections;	     /* struct section *, by name */
 	bool *patched;		     /* for each row of objects: it has functions or callbacks */
 	const char *only;	     /* the only module of these, or NULL */
+	struct map sources;	     /* by a symbol's name: a source file that has or uses it; refuse() */
+	struct string_set names;     /* the keys of sources */
 };
 
 #define GET32(converter, row, type, field)                                                         \
@@ -155,9 +157,35 @@ static bool moves(const struct parent *parent, const char *name)
 	return several && early && !parent_is_vmlinux(parent);
 }
 
+/* Note which of the patch's source files has or uses which symbol; what cannot be read has none. */
+static void find_sources(struct converter *converter)
+{
+	struct string_set *names = &converter->names;
+	struct build *build = converter->build;
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const char *path = build->comparison->outputs[i];
+		struct object object;
+		struct error *error = path ? object_read(path, &object) : NULL;
+		if (!path || error) {
+			error_destroy(error);
+			continue;
+		}
+		for (size_t j = 1; j < object.symbols.count; j++)
+			if (string_set_add(names, object.symbols.list[j]->name))
+				*map_slot(&converter->sources,
+					  names->strings.list[names->strings.count - 1]) =
+					build->units[i].source;
+		object_deinit(&object);
+	}
+}
+
 static void refuse(struct converter *converter, const char *subject, const char *text)
 {
-	refusals_add(&converter->build->refusals, "needs-core", NULL, subject,
+	if (!converter->sources.count)
+		find_sources(converter);
+	refusals_add(&converter->build->refusals, "needs-core",
+		     map_get(&converter->sources, subject), subject,
 		     "'%s' %s; build without --format livepatch", subject, text);
 }
 
@@ -482,6 +510,8 @@ struct error *livepatch_write(struct build *build, const struct livepatch_limits
 	free(converter.klp_symbols);
 	free(converter.patched);
 	map_deinit(&converter.sections);
+	map_deinit(&converter.sources);
+	string_set_deinit(&converter.names);
 	object_deinit(&converter.object);
 	return error;
 }

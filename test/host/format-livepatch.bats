@@ -119,7 +119,7 @@ position_is_right() {
 	[[ $output == *"kernel/sys.c: refused [needs-core]: __do_sys_newuname() has no entry for ftrace, "*"; build without --format livepatch"* ]]
 	edited fs/proc/version.c -e '/internal.h/a #include <pokepatch_patch.h>' -e '/^static int version/,/^}/s/return 0;/pokepatch_withdrawn(m); return 0;/'
 	run -2 "$program" -q -k "$release" --format livepatch -o x.ko x.patch
-	[[ $output == *"pokepatch_withdrawn: refused [needs-core]: 'pokepatch_withdrawn' is a function of pokepatch's core; "* ]]
+	[[ $output == *"fs/proc/version.c: refused [needs-core]: 'pokepatch_withdrawn' is a function of pokepatch's core; "* ]]
 	run -2 "$program" -q -k "$release" --format livepatch --instrument -o x.ko "$top/examples/mark-reclaim.patch"
 	[[ $output == *"POKEPATCH_MARK: refused [needs-core]: "* ]]
 	[ ! -e x.ko ]
@@ -137,7 +137,7 @@ position_is_right() {
 	ln -s "$kernel"/{dbg,fetched,headers,image,packages} cache/pokepatch/kernels/"$release"
 	export POKEPATCH_DATADIR=$PWD/data XDG_CACHE_HOME=$PWD/cache
 	run -2 "$program" -q -k "$release" --format livepatch -o x.ko --return version_proc_show=0
-	[[ $output == *"version_proc_show: refused [needs-core]: 'version_proc_show' is a longer name than this kernel's livepatch core takes; build without --format livepatch"* ]]
+	[[ $output == *": refused [needs-core]: 'version_proc_show' is a longer name than this kernel's livepatch core takes; build without --format livepatch"* ]]
 	[ ! -e x.ko ]
 }
 
@@ -167,7 +167,7 @@ places() {
 		-e '/^static int version/,/^}/s/return 0;/return elsewhere(m);/'
 	run -2 "$program" -q -k "$release" --format livepatch -o y.ko x.patch
 	echo "$output"
-	[[ $output == *"elsewhere: refused [needs-core]: 'elsewhere' is new code in a section of its own, "* ]]
+	[[ $output == *"fs/proc/version.c: refused [needs-core]: 'elsewhere' is new code in a section of its own, "* ]]
 	[ ! -e y.ko ]
 }
 
