@@ -62,8 +62,8 @@ void sleepers_warn(struct selection *selection)
 {
 	const char *way_out =
 		selection->options->livepatch
-			? "a signal, which livepatch sends after 15 seconds"
-			: "'pokepatch enable --evict', which has the task leave";
+			? "; after 15 seconds livepatch wakes it if it sleeps interruptibly"
+			: ", but for 'pokepatch enable --evict', which has the task leave";
 
 	for (size_t i = 0; i < selection->included.count; i++) {
 		const struct atom *atom = selection->included.list[i];
@@ -80,8 +80,7 @@ void sleepers_warn(struct selection *selection)
 			continue;
 		refusals_warn(selection->refusals, "may-block",
 			      select_location(selection, atom->name), atom->name,
-			      "'%s' sleeps in %s(); while a task does, the patch cannot be switched, "
-			      "but for %s",
+			      "'%s' sleeps in %s(); while a task does, the patch cannot be switched%s",
 			      atom->name, name, way_out);
 	}
 }

@@ -159,11 +159,13 @@ static struct error *combine(struct linker *linker, uint64_t padding)
 	struct buffer order = {};
 
 	buffer_add_string(&order, "");
-	if (build->options.format->code_order)
-		TRY(build->options.format->code_order(build, &order));
+	struct error *error = build->options.format->code_order
+				      ? build->options.format->code_order(build, &order)
+				      : NULL;
 	char *text _free_ = xasprintf(merge_script, padding, order.text);
 
 	buffer_deinit(&order);
+	TRY(error);
 	TRY(file_write_scratch(script, text, strlen(text)));
 	struct args args = start_command(build);
 	args_add(&args, build->core.ld[0]);

@@ -38,6 +38,25 @@ static const char *bare_option(const struct build_options *options)
 
 /* ---- what livepatch cannot do ------------------------------------------------------- */
 
+/* Does the new code call the core's part of shadow variables (pokepatch_patch.h)? */
+static struct error *any_shadow(const struct build *build, bool *ret)
+{
+	*ret = false;
+	for (size_t i = 0; !*ret && i < build->nr_units; i++) {
+		const char *path = build->comparison->outputs[i];
+		struct object object;
+
+		if (!path)
+			continue;
+		TRY(object_read(path, &object));
+		for (size_t j = 1; !*ret && j < object.symbols.count; j++)
+			*ret = !object.symbols.list[j]->section &&
+			       has_prefix(object.symbols.list[j]->name, "pokepatch_shadow_");
+		object_deinit(&object);
+	}
+	return NULL;
+}
+
 static void judge_kernel(struct build *build, bool configured)
 {
 	const char *why = !configured ? "has no livepatch core (CONFIG_LIVEPATCH)"
@@ -81,9 +100,16 @@ static void judge_unit(struct build *build, size_t index)
 static struct error *judge(struct build *build)
 {
 	char *config _free_ = NULL;
+	bool shadow;
 
 	TRY(file_read(build->files.config, &config, NULL));
 	judge_kernel(build, strstr(config, "\nCONFIG_LIVEPATCH=y\n") != NULL);
+	TRY(any_shadow(build, &shadow));
+	/* klp_shadow_lock sleeps there, so that not every context could attach and detach. */
+	if (shadow && strstr(config, "\nCONFIG_PREEMPT_RT=y\n"))
+		refusals_add(&build->refusals, "needs-core", NULL, build->release,
+			     "on a kernel with PREEMPT_RT, livepatch's shadow variables cannot be used "
+			     "in every context; build without --format livepatch");
 	for (size_t i = 0; i < build->nr_units; i++)
 		judge_unit(build, i);
 	return build_check_refusals(build);
@@ -96,25 +122,6 @@ static struct error *any_callbacks(const struct build *build, bool *ret)
 	*ret = false;
 	for (size_t i = 0; i < build->nr_units; i++)
 		*ret |= build->comparison->results[i].callbacks.count > 0;
-	return NULL;
-}
-
-/* Does the new code call the core's part of shadow variables (pokepatch_patch.h)? */
-static struct error *any_shadow(const struct build *build, bool *ret)
-{
-	*ret = false;
-	for (size_t i = 0; !*ret && i < build->nr_units; i++) {
-		const char *path = build->comparison->outputs[i];
-		struct object object;
-
-		if (!path)
-			continue;
-		TRY(object_read(path, &object));
-		for (size_t j = 1; !*ret && j < object.symbols.count; j++)
-			*ret = !object.symbols.list[j]->section &&
-			       has_prefix(object.symbols.list[j]->name, "pokepatch_shadow_");
-		object_deinit(&object);
-	}
 	return NULL;
 }
 

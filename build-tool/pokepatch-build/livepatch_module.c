@@ -446,20 +446,17 @@ static struct error *refuse_core_calls(struct converter *converter)
 
 /*
  * In .text, the functions that the patch switches stand in front of all other code (code_order() in
- * livepatch.c).  Refuse other new code in the sections whose names have a meaning, such as
- * .kprobes.text: the livepatch core would overlook a task there, and the module would go while that
- * task runs in it.  No task stands in .static_call.text, whose code is jumps alone.
+ * livepatch.c).  Refuse new code in the sections whose names have a meaning, such as .kprobes.text,
+ * from which nothing reaches to the rest: the livepatch core would overlook a task there, and the
+ * module would go while that task runs in it.  No task comes to .static_call.text, since the kernel
+ * writes the calls themselves before the code runs.
  */
 static void refuse_uncovered(struct converter *converter)
 {
 	static const char *const passed[] = {".text", ".init.text", ".exit.text",
 					     ".static_call.text"};
 	const struct object *object = &converter->object;
-	const struct section *funcs = converter->funcs.section;
-	struct map switched = {};
 
-	for (size_t i = 0; i < funcs->relocs.count; i++)
-		*map_slot(&switched, funcs->relocs.list[i].symbol->name) = (void *)funcs;
 	for (size_t i = 1; i < object->symbols.count; i++) {
 		const struct symbol *symbol = object->symbols.list[i];
 		size_t j = 0;
@@ -468,13 +465,13 @@ static void refuse_uncovered(struct converter *converter)
 			continue;
 		while (j < ARRAY_SIZE(passed) && strcmp(symbol->section->name, passed[j]))
 			j++;
-		if (j == ARRAY_SIZE(passed) && !map_has(&switched, symbol->name) &&
-		    !has_prefix(symbol->name, "__pfx_"))
-			refuse(converter, symbol->name,
-			       "is new code in a section of its own, where the livepatch core does "
-			       "not look for tasks");
+		if (j < ARRAY_SIZE(passed))
+			continue;
+		char *text _free_ = xasprintf("is in section %s, apart from the other new code, where the "
+					      "livepatch core could overlook a task",
+					      symbol->section->name);
+		refuse(converter, symbol->name, text);
 	}
-	map_deinit(&switched);
 }
 
 static struct error *convert(struct converter *converter)

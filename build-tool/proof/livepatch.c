@@ -302,60 +302,124 @@ static struct error *pair_symbols(struct comparison_of_two *two)
 
 /* ---- the order of the code ----------------------------------------------------------- */
 
-static int late_order(const void *left, const void *right)
-{
-	const struct late *a = left, *b = right;
+/*
+ * Sections of code besides .text.  The first two run while the module is loaded or unloaded.  No
+ * task comes to the others: the kernel writes static calls and alternatives into the code before it
+ * runs, and the loader fills in arm64's.
+ */
+static const char *const passed_code[] = {
+	".init.text", ".exit.text", ".static_call.text", ".altinstr_replacement", ".altinstr_aux",
+	".plt", ".init.plt", ".text.ftrace_trampoline",
+};
 
-	if (a->section != b->section)
-		return a->section < b->section ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
+static struct error *check_sections_of_code(const struct comparison_of_two *two,
+					    const struct section *text)
+{
+	for (size_t i = 1; i < two->old.sections.count; i++) {
+		const struct section *section = two->old.sections.list[i];
+		size_t j = 0;
+
+		if (!(section->flags & SHF_EXECINSTR) || !section->size || section == text)
+			continue;
+		while (j < ARRAY_SIZE(passed_code) && strcmp(section->name, passed_code[j]))
+			j++;
+		if (j == ARRAY_SIZE(passed_code))
+			return wrong(&two->check, "section %s is code in which livepatch does not "
+						  "look for tasks",
+				     section->name);
+	}
+	return NULL;
 }
 
-/* Code that runs only while the module is loaded or unloaded, and jumps in which no task stands. */
-static bool is_brief(const struct section *section)
+/* The name of the function whose prefix a symbol names (see names_prefix_of() in atoms.c), or NULL. */
+static const char *prefixed_name(const struct symbol *symbol)
 {
-	return !strcmp(section->name, ".init.text") || !strcmp(section->name, ".exit.text") ||
-	       !strcmp(section->name, ".static_call.text");
+	static const char *const prefixes[] = {"__cfi_", "__pfx_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (symbol->size && has_prefix(symbol->name, prefixes[i]))
+			return symbol->name + strlen(prefixes[i]);
+	return NULL;
+}
+
+static int place_order(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* The switched functions: where they begin in .text, sorted, and by name. */
+struct entries {
+	VEC(uint64_t) places;
+	struct map by_name; /* struct symbol * */
+};
+
+static bool is_entry(const struct entries *entries, uint64_t place)
+{
+	return bsearch(&place, entries->places.list, entries->places.count, sizeof(place),
+		       place_order);
+}
+
+static struct error *find_entries(const struct comparison_of_two *two, const struct section *text,
+				  struct entries *ret)
+{
+	for (uint64_t i = 0; i < two->funcs.count; i++) {
+		const struct reloc *reloc = new_function(two, i);
+
+		if (reloc->symbol->section != text)
+			return wrong(&two->check, "'%s' is switched and not in section .text",
+				     reloc->symbol->name);
+		*vec_push(&ret->places) = reloc->symbol->value + reloc->addend;
+	}
+	if (!ret->places.count)
+		return NULL;
+	qsort(ret->places.list, ret->places.count, sizeof(*ret->places.list), place_order);
+	for (size_t i = 1; i < two->old.symbols.count; i++) {
+		struct symbol *symbol = two->old.symbols.list[i];
+
+		if (symbol->type == STT_FUNC && symbol->section == text &&
+		    is_entry(ret, symbol->value))
+			*map_slot(&ret->by_name, symbol->name) = symbol;
+	}
+	return NULL;
+}
+
+/* Is this code that is no switched function, or the prefix of one, and stands before the last? */
+static bool is_in_front(const struct entries *entries, const struct symbol *symbol)
+{
+	const char *name = prefixed_name(symbol);
+	const struct symbol *behind = name ? map_get(&entries->by_name, name) : NULL;
+	uint64_t last = entries->places.count ? entries->places.list[entries->places.count - 1] : 0;
+
+	return symbol->value < last && !is_entry(entries, symbol->value) &&
+	       !(behind && behind->value >= symbol->value + symbol->size);
 }
 
 /*
- * Do the functions that the patch switches stand in front of all other code in their sections, and
- * is there code in no other section?
+ * Do the functions that the patch switches stand in front of all other code of .text, and is there
+ * code in no other section?  The livepatch core looks only in functions of objects that are there;
+ * so those of each object must reach to the rest.
  */
 static struct error *check_order(const struct comparison_of_two *two)
 {
-	/* For each section, the offset of the last of these functions plus one, or 0. */
-	uint64_t *ends _free_ = xcalloc(two->old.sections.count, sizeof(*ends));
-	late_list entries = {0};
-	struct error *error = NULL;
+	const struct section *text = object_find_section(&two->old, ".text");
+	struct entries entries = {0};
+	struct error *error = check_sections_of_code(two, text);
 
-	for (uint64_t i = 0; i < two->funcs.count; i++) {
-		const struct reloc *reloc = new_function(two, i);
-		struct late *entry = vec_push(&entries);
-
-		entry->section = reloc->symbol->section->index;
-		entry->place = reloc->symbol->value + reloc->addend;
-		if (ends[entry->section] <= entry->place)
-			ends[entry->section] = entry->place + 1;
-	}
-	if (entries.count)
-		qsort(entries.list, entries.count, sizeof(*entries.list), late_order);
+	if (!error)
+		error = find_entries(two, text, &entries);
 	for (size_t i = 1; !error && i < two->old.symbols.count; i++) {
 		const struct symbol *symbol = two->old.symbols.list[i];
 
-		if (symbol->type != STT_FUNC || !symbol->section || is_brief(symbol->section) ||
-		    has_prefix(symbol->name, "__pfx_"))
-			continue;
-		struct late place = {.section = symbol->section->index, .place = symbol->value};
-		if (ends[place.section] && place.place >= ends[place.section])
-			continue;
-		if (!entries.count || !bsearch(&place, entries.list, entries.count,
-					       sizeof(*entries.list), late_order))
+		if (symbol->type == STT_FUNC && symbol->section == text && text &&
+		    is_in_front(&entries, symbol))
 			error = wrong(&two->check,
 				      "'%s' is code in which livepatch does not look for tasks",
 				      symbol->name);
 	}
-	vec_deinit(&entries);
+	vec_deinit(&entries.places);
+	map_deinit(&entries.by_name);
 	return error;
 }
 
@@ -395,6 +459,15 @@ static struct error *compare_relocs(struct comparison_of_two *two, const struct 
 }
 
 /* ---- relocations of the livepatch core ---------------------------------------------- */
+
+static int late_order(const void *left, const void *right)
+{
+	const struct late *a = left, *b = right;
+
+	if (a->section != b->section)
+		return a->section < b->section ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
 
 static void read_rows(const struct comparison_of_two *two, late_list *ret)
 {

@@ -165,8 +165,8 @@ pokepatch_inline_ void pokepatch_shadow_destroy_(void *obj, void *data,
  * pokepatch_shadow_attach - attach @size bytes to @obj as variable @id.  Any context but NMI, as
  * far as @gfp and the constructor allow.
  * Return: the data; or NULL if @obj has the variable already, there is no memory, or the
- * constructor failed.  If another task attaches the variable first, the destructor is called for
- * the data that was constructed here.
+ * constructor failed.  If another task attaches the variable first, or --format livepatch lacks
+ * memory then, the destructor is called for the data that was constructed here.
  */
 pokepatch_inline_ void *pokepatch_shadow_attach(void *obj, u64 id, size_t size, gfp_t gfp,
 						pokepatch_shadow_ctor_t ctor, void *arg,

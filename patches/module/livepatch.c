@@ -83,18 +83,21 @@ static u32 *covered;
 /*
  * Before a patch is off, and its module may go, the livepatch core looks for tasks in the new
  * functions.  It takes their sizes from kallsyms, and so overlooks a task in the .cold part of one,
- * or in a function to which one has jumped at its end.  All that code lies behind the functions,
- * and so let each reach to the end.  Then a task anywhere in it is in the way.
+ * or in a function that one has made a tail call to.  All that code lies behind the functions, and
+ * so let each reach to the end of it.  Then a task anywhere in it is in the way.  A module that
+ * stays loaded in any case needs no more than what livepatch does by itself.
  *
- * The core has just set the sizes when it calls this for an object, and reads them when it looks
- * for tasks; it holds klp_mutex for both.
+ * The core calls this with klp_mutex held, just after it has set the sizes, and before the object's
+ * functions are switched.  Tasks that look at their own stacks read the sizes without klp_mutex,
+ * but only for objects that are switched, which the core has ordered behind this call.
  */
 static int pre_patch(struct klp_object *object)
 {
 	struct klp_func *func;
 
-	klp_for_each_func_static(object, func)
-		func->new_size = covered[func - first_func];
+	if (!(pokepatch_image.flags & POKEPATCH_IMAGE_PINNED))
+		klp_for_each_func_static(object, func)
+			func->new_size = covered[func - first_func];
 	return call_pre_patch(object);
 }
 

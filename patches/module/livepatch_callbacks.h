@@ -55,13 +55,15 @@ static void call_post_unpatch(struct klp_object *object)
 }
 
 /*
- * pokepatch's core looks for tasks in the patch's code once more after such a call.  The livepatch
- * core does not, so that a task that followed an address of the patch could lose its code.
+ * After such a call pokepatch's core looks for tasks in the patch's code once more.  The livepatch
+ * core does not look again, and a task that is there because of an escaped address could lose its
+ * code.  So the module stays loaded.
  */
 void pokepatch_withdrawn(const void *parent)
 {
-	pr_notice_once("%s: its module stays loaded: pokepatch_withdrawn() has no effect with the kernel's livepatch\n",
-		       THIS_MODULE->name);
+	if (pokepatch_image.flags & POKEPATCH_IMAGE_PINNED)
+		pr_notice_once("%s: its module stays loaded: pokepatch_withdrawn() has no effect with the kernel's livepatch\n",
+			       THIS_MODULE->name);
 }
 
 static void __init note_callbacks(struct part *parts)

@@ -6,17 +6,20 @@
  * Livepatch runs constructors and destructors under a lock of its own, and its lists would hold
  * addresses in the patch.  pokepatch_patch.h runs them in the patch's code, without a lock.  So
  * livepatch's variable has no more than the address of the data, which is memory of its own.  Both
- * stay when the module goes, and a later version finds them: struct shadow must not change.
+ * stay when the module goes, and a later version finds them: with another struct shadow, klp_id()
+ * needs another number.
  *
- * Concurrency: klp_shadow_lock, which livepatch holds with interrupts off when it calls publish()
- * and take(), orders all attaching and detaching.  taken_lock nests in it.  Readers need RCU
- * alone: both the variable and the data are freed a grace period after they were unlinked.  NMIs
- * may read, since klp_shadow_get() takes no lock.
+ * Concurrency: livepatch calls publish() and take() with klp_shadow_lock held and interrupts off,
+ * which orders all attaching and detaching.  taken_lock nests in it.  (With PREEMPT_RT that lock
+ * sleeps, and pokepatch-build refuses shadow variables.)  Readers need RCU alone: both the
+ * variable and the data are freed a grace period after they were unlinked.  NMIs may read, since
+ * klp_shadow_get() takes no lock.
  */
 #ifndef POKEPATCH_LIVEPATCH_SHADOW_H
 #define POKEPATCH_LIVEPATCH_SHADOW_H
 
 #include <linux/err.h>
+#include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
@@ -34,9 +37,9 @@ struct shadow {
 	u8 data[] __aligned(ARCH_KMALLOC_MINALIGN);
 };
 
-/* Variables that livepatch has no more, and whose detachers have yet to fetch them. */
-static HLIST_HEAD(taken);
-/* A raw lock, since klp_shadow_lock may be held, and interrupts may be off. */
+/* Variables that livepatch has no more, until the task that detaches them fetches them: by object. */
+#define TAKEN_BITS 6
+static struct hlist_head taken[1 << TAKEN_BITS];
 static DEFINE_RAW_SPINLOCK(taken_lock);
 
 static struct shadow *shadow_of(void *data)
@@ -74,7 +77,7 @@ void *pokepatch_shadow_new(void *obj, u64 id, size_t size, gfp_t gfp)
 	return shadow->data;
 }
 
-/* Livepatch is about to publish the variable, under its lock: whoever finds it finds the data. */
+/* Livepatch is about to publish the variable: a reader that finds it finds the data. */
 static int publish(void *obj, void *variable, void *arg)
 {
 	struct shadow **to_publish = arg;
@@ -114,23 +117,22 @@ static void take(void *obj, void *variable)
 	struct shadow *shadow = *(struct shadow **)variable;
 
 	raw_spin_lock(&taken_lock);
-	hlist_add_head(&shadow->node, &taken);
+	hlist_add_head(&shadow->node, &taken[hash_long((unsigned long)shadow->obj, TAKEN_BITS)]);
 	raw_spin_unlock(&taken_lock);
 }
 
 /*
  * Fetch one that was taken.  Of two callers that detach the same variable, one has it taken, and
  * either fetches it; the other one gets NULL, as if there were none.
- * @obj: NULL: of any object
+ * @obj: NULL: of any object in that list
  */
-static struct shadow *fetch(const void *obj, u64 id)
+static struct shadow *fetch(struct hlist_head *list, const void *obj, u64 id)
 {
 	struct shadow *shadow;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&taken_lock, flags);
-	/* There are others than the first one only while several tasks detach. */
-	hlist_for_each_entry(shadow, &taken, node)
+	hlist_for_each_entry(shadow, list, node)
 		if (shadow->id == id && (!obj || shadow->obj == obj)) {
 			hlist_del(&shadow->node);
 			break;
@@ -144,23 +146,27 @@ void *pokepatch_shadow_unlink(const void *obj, u64 id)
 	struct shadow *shadow;
 
 	klp_shadow_free((void *)obj, klp_id(id), take);
-	shadow = fetch(obj, id);
+	shadow = fetch(&taken[hash_long((unsigned long)obj, TAKEN_BITS)], obj, id);
 	return shadow ? shadow->data : NULL;
 }
 
-/* All are taken by the first call; *cursor is 0 then. */
+/* The first call takes all; *cursor is 0 then, and later the number of the list plus one. */
 void *pokepatch_shadow_unlink_next(u64 id, unsigned int *cursor, void **obj)
 {
 	struct shadow *shadow;
 
-	if (!*cursor)
+	if (!*cursor) {
 		klp_shadow_free_all(klp_id(id), take);
-	*cursor = 1;
-	shadow = fetch(NULL, id);
-	if (!shadow)
-		return NULL;
-	*obj = shadow->obj;
-	return shadow->data;
+		*cursor = 1;
+	}
+	for (; *cursor <= ARRAY_SIZE(taken); (*cursor)++) {
+		shadow = fetch(&taken[*cursor - 1], NULL, id);
+		if (!shadow)
+			continue;
+		*obj = shadow->obj;
+		return shadow->data;
+	}
+	return NULL;
 }
 
 void pokepatch_shadow_free(void *data)

@@ -167,7 +167,11 @@ places() {
 		-e '/^static int version/,/^}/s/return 0;/return elsewhere(m);/'
 	run -2 "$program" -q -k "$release" --format livepatch -o y.ko x.patch
 	echo "$output"
-	[[ $output == *"fs/proc/version.c: refused [needs-core]: 'elsewhere' is new code in a section of its own, "* ]]
+	[[ $output == *"fs/proc/version.c: refused [needs-core]: 'elsewhere' is in section .kprobes.text, apart from the other new code, "* ]]
+	rm x.patch
+	edited kernel/sched/idle.c '/cpu_idle_poll(void)/,/^}/s/cpu_relax();/cpu_relax(), cpu_relax();/'
+	run -2 "$program" -q -k "$release" --format livepatch -o y.ko x.patch
+	[[ $output == *": refused [needs-core]: 'cpu_idle_poll"*"' is in section .cpuidle.text, "* ]]
 	[ ! -e y.ko ]
 }
 
