@@ -29,7 +29,7 @@ static const u32 limits[] __used __section(".discard.pokepatch_limits") = {
 	MODULE_NAME_LEN,
 };
 
-static struct klp_patch patch = {.mod = THIS_MODULE};
+static struct klp_patch *patch;
 
 static const void *table(u64 address)
 {
@@ -73,12 +73,7 @@ static void __init fill_callbacks(const struct part *parts, struct calls *calls)
 }
 #endif
 
-/*
- * The patch's functions of all objects, and for each how many bytes of code there are from it to
- * the end of its section.
- */
-static struct klp_func *first_func;
-static u32 *covered;
+static unsigned long end_of_code; /* of .text, in which all new functions are */
 
 /*
  * Before a patch is off, and its module may go, the livepatch core looks for tasks in the new
@@ -97,7 +92,7 @@ static int pre_patch(struct klp_object *object)
 
 	if (!(pokepatch_image.flags & POKEPATCH_IMAGE_PINNED))
 		klp_for_each_func_static(object, func)
-			func->new_size = covered[func - first_func];
+			func->new_size = end_of_code - (unsigned long)func->new_func;
 	return call_pre_patch(object);
 }
 
@@ -139,7 +134,7 @@ static void __init fill_funcs(struct part *parts)
 		to->old_name = strings + old->name;
 		to->old_sympos = old->pos;
 		to->new_func = (void *)(unsigned long)funcs[i].new_addr;
-		covered[to - first_func] = funcs[i].text;
+		end_of_code = funcs[i].new_addr + funcs[i].text;
 	}
 }
 
@@ -157,32 +152,34 @@ static void __init fill_objects(struct part *parts, struct klp_object *objs,
 	fill_callbacks(parts, calls);
 }
 
-/* One block of memory has all tables; those of the livepatch core end with an entry of zeroes. */
+/*
+ * One block of memory has the patch, its tables, each of which ends with an entry of zeroes, and the
+ * parts.  A static struct klp_patch, and parts that init frees, would make the module larger.
+ */
 static int __init livepatch_glue_init(void)
 {
 	const size_t objects = pokepatch_image.nr_objects;
 	const size_t funcs = pokepatch_image.nr_funcs + objects;
-	struct part *parts = kcalloc(objects, sizeof(*parts), GFP_KERNEL);
-	struct klp_object *objs = kzalloc((objects + 1) * sizeof(struct klp_object) +
-						  funcs * sizeof(struct klp_func) +
-						  objects * sizeof(struct calls) +
-						  funcs * sizeof(*covered),
-					  GFP_KERNEL);
+	struct klp_object *objs;
+	struct klp_func *first;
 	struct calls *calls;
-	int err = -ENOMEM;
+	int err;
 
-	if (parts && objs) {
-		patch.objs = objs;
-		patch.replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
-		first_func = (void *)(objs + objects + 1);
-		calls = (void *)(first_func + funcs);
-		covered = (void *)(calls + objects);
-		fill_objects(parts, objs, first_func, calls);
-		err = klp_enable_patch(&patch);
-	}
-	kfree(parts);
+	patch = kzalloc(sizeof(*patch) + (objects + 1) * sizeof(*objs) + funcs * sizeof(*first) +
+				objects * (sizeof(*calls) + sizeof(struct part)),
+			GFP_KERNEL);
+	if (!patch)
+		return -ENOMEM;
+	objs = (void *)(patch + 1);
+	first = (void *)(objs + objects + 1);
+	calls = (void *)(first + funcs);
+	patch->mod = THIS_MODULE;
+	patch->objs = objs;
+	patch->replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
+	fill_objects((void *)(calls + objects), objs, first, calls);
+	err = klp_enable_patch(patch);
 	if (err)
-		kfree(objs);
+		kfree(patch);
 	else if (pokepatch_image.flags & POKEPATCH_IMAGE_PINNED)
 		__module_get(THIS_MODULE); /* addresses of the new code may outlive the patch */
 	return err;
@@ -191,7 +188,7 @@ static int __init livepatch_glue_init(void)
 /* The livepatch core holds the module until the patch is disabled and nothing refers to it. */
 static void __exit livepatch_glue_exit(void)
 {
-	kfree(patch.objs);
+	kfree(patch);
 }
 
 module_init(livepatch_glue_init);

@@ -11,11 +11,11 @@ struct calls {
 	void *by_kind[POKEPATCH_CALLBACK_KINDS];
 };
 
-static struct calls *first_calls; /* of patch.objs[0]; those of the other objects follow */
+static struct calls *first_calls; /* of patch->objs[0]; those of the other objects follow */
 
 static struct calls *calls_of(struct klp_object *object)
 {
-	struct calls *of = &first_calls[object - patch.objs];
+	struct calls *of = &first_calls[object - patch->objs];
 
 	of->parent.module = object->mod;
 	return of;
@@ -86,7 +86,7 @@ static void __init hook_callbacks(struct klp_callbacks *to, const struct calls *
 		to->post_unpatch = call_post_unpatch;
 }
 
-/* Fill in the callbacks of all objects; @calls: of patch.objs[0] and those behind it. */
+/* Fill in the callbacks of all objects; @calls: of patch->objs[0] and those behind it. */
 static void __init fill_callbacks(const struct part *parts, struct calls *calls)
 {
 	const struct pokepatch_callback *callbacks = table(pokepatch_image.callbacks);
