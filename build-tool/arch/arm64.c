@@ -417,7 +417,11 @@ const struct arch arch_arm64 = {
 		.mark = arm64_symbol_mark,
 		.code_tails = true,
 	},
-	.entries = {.find = arm64_patchable_entry},
+	/*
+	 * The kernel keeps a pointer in the two NOPs.  It ends in a BUG() for a module where they are
+	 * not aligned (ftrace_call_adjust()), as gcc 12 leaves those of a cold function.
+	 */
+	.entries = {.find = arm64_patchable_entry, .lead_align = ENTRY_LEAD},
 	.code = {
 		.disasm = &arm64_disasm,
 		.local_references = arm64_local_references,

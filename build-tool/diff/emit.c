@@ -131,6 +131,8 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 	/* In a section of several atoms, an atom's own alignment shows in its offset only. */
 	while (align > 1 && (atom->start - atom->prefix) & (align - 1))
 		align /= 2;
+	if (atom->prefix && align < emitter->out.arch->entries.lead_align)
+		align = emitter->out.arch->entries.lead_align;
 	place->section = object_add_section(&emitter->out, name, from->type,
 					    from->flags & ~(uint64_t)DROPPED_FLAGS, align, 0);
 	place->offset = atom->prefix;

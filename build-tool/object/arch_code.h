@@ -98,6 +98,8 @@ struct arch_entries {
 	 * configuration.
 	 */
 	bool by_as;
+	/* Bytes at which the kernel wants what is in front of a function's entry; 0: any. */
+	uint8_t lead_align;
 };
 
 /* What instructions do.  A place is an offset in the section; a range is [start, end). */
