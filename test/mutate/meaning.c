@@ -172,7 +172,8 @@ const char *bit_argument(const struct object *object, const struct section *sect
  */
 const char *plt_argument(const struct section *section)
 {
-	static const char *const names[] = {".plt", ".init.plt", ".text.ftrace_trampoline"};
+	static const char *const names[] = {".plt", ".init.plt", ".text.ftrace_trampoline",
+						".init.text.ftrace_trampoline"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(section->name, names[i]))
