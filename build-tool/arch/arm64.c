@@ -437,6 +437,20 @@ const struct arch arch_arm64 = {
 		.site_tables = arm64_sites,
 		.late_tables = arm64_late_tables,
 		.late_limit = &arm64_late_limit,
+		/*
+		 * For the livepatch core, module.c makes the same relocations.  Linux 7.2 was read:
+		 * - Its PLTs are counted from all sections of relocations, before that core's are
+		 *   made.  None of those needs any: calls lead to veneers (below), whose ABS64
+		 *   reaches everything, and late_limit keeps ADRP off the places of erratum 843419.
+		 * - ADRP reaches 4 GB, and modules are within 2 GB of the kernel.
+		 * - vmlinux's relocations are made before module_finalize() applies alternatives,
+		 *   and before jump labels are read.
+		 * - In a live module it writes with aarch64_insn_copy(), which may also write to
+		 *   data, but which refuses an unaligned address, and WRITE_PLACE() ignores that.
+		 * - A module that comes again is relocated again: each form clears its field first.
+		 */
+		.livepatch = true,
+		.live_align = 4,
 	},
 	.returns = {
 		.load = arm64_load,

@@ -87,6 +87,11 @@ struct arch_loader {
 	 * those of the module loader, and nothing that this machine's loader makes needs them.
 	 */
 	bool livepatch;
+	/*
+	 * The loader leaves out, without a word, a relocation in a live module at a place of less
+	 * alignment: one of the livepatch core's that waits for another module.  0: it makes all.
+	 */
+	uint8_t live_align;
 };
 
 /* A jump to a function that a call by itself does not reach. */

@@ -311,6 +311,15 @@ static bool is_too_late(const struct converter *converter, const struct section 
 	return rule && rule->policy == SECTION_TABLE;
 }
 
+/* Is this a place that the loader does not write to any more once the patch is live? */
+static bool is_skipped(const struct converter *converter, const struct section *section,
+		       uint64_t place)
+{
+	const uint8_t align = converter->object.arch->loader.live_align;
+
+	return align && (place % align || section->align < align);
+}
+
 static void add_reloc(struct converter *converter, uint64_t at)
 {
 	struct section *table = converter->relocs.section;
@@ -328,6 +337,9 @@ static void add_reloc(struct converter *converter, uint64_t at)
 	if (object && is_too_late(converter, target))
 		refuse(converter, name, "is a module's, and a table of the new code refers to it "
 					"that the kernel reads when it loads the patch");
+	if (object && is_skipped(converter, target, where->symbol->value + where->addend))
+		refuse(converter, name, "is a module's, and unaligned data of the patch refers to "
+					"it, which this machine's loader does not write later");
 	section_add_reloc(klp_section(converter, by, target),
 			  where->symbol->value + where->addend,
 			  GET32(converter, row, struct pokepatch_reloc, type),

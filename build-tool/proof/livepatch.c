@@ -550,7 +550,9 @@ static struct error *compare_late(struct comparison_of_two *two, const struct la
 		xasprintf(".klp.sym.%s.%s,%u", object_at(two, number),
 			  text_at(two, GET32(two, symbol, struct pokepatch_symbol, name)),
 			  position_of(two, row->symbol));
-	const char *section = two->old.sections.list[row->section]->name;
+	const struct section *target = two->old.sections.list[row->section];
+	const uint8_t align = two->old.arch->loader.live_align;
+	const char *section = target->name;
 
 	if (late_order(row, late) || row->type != late->type || row->addend != late->addend ||
 	    strcmp(name, late->name))
@@ -559,6 +561,10 @@ static struct error *compare_late(struct comparison_of_two *two, const struct la
 			     section, row->place, late->name, name);
 	if (!GET32(two, symbol, struct pokepatch_symbol, pos))
 		return wrong(&two->check, "kallsyms does not list '%s'", name);
+	if (number && align && (row->place % align || target->align < align))
+		return wrong(&two->check, "livepatch's relocation at %s+%#" PRIx64
+					  " is at a place that the loader does not write later",
+			     section, row->place);
 	if (!waits_for(two, late->object, number))
 		return wrong(&two->check, "livepatch's relocation at %s+%#" PRIx64
 					  " to '%s' waits for %.*s",

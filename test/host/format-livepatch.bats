@@ -4,6 +4,19 @@
 # Documentation/livepatch/module-elf-format.rst of the kernel wants them, and what is refused.
 
 load helpers
+# shellcheck source=../variant.sh
+. "$top/test/variant.sh"
+
+arch=${POKEPATCH_ARCH:-x86_64}
+
+# For arm64, a kernel with livepatch has to be named: Debian's have none.
+setup_file() {
+	if [ "$arch" = x86_64 ]; then
+		take_release "$(cat "$top/build/kernel-release")"
+	else
+		take_release "${POKEPATCH_KERNEL:?which kernel of $arch?}"
+	fi
+}
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -11,8 +24,10 @@ setup() {
 
 # livepatch PATCH [OPTION...] - make x.ko, and beside it own.ko of pokepatch's own format.
 livepatch() {
-	"$program" -q -k "$release" --format livepatch "${@:2}" -o x.ko "$1"
-	"$program" -q -k "$release" "${@:2}" -o own.ko "$1"
+	local file
+	file=$(variant "$release" "$1")
+	"$program" -q -k "$release" --format livepatch "${@:2}" -o x.ko "$file"
+	"$program" -q -k "$release" "${@:2}" -o own.ko "$file"
 }
 
 # info EXPRESSION - what the kernel's own tools say of x.ko's modinfo.
@@ -28,7 +43,7 @@ klp_symbols() {
 # klp_relocs SECTION - the symbols of its relocations, sorted.
 klp_relocs() {
 	readelf -rW x.ko | awk -v "start='$1'" '/^Relocation section/ { in_it = $3 == start }
-		in_it && $3 ~ /^R_X86/ { print $5 }' | LC_ALL=C sort
+		in_it && $3 ~ /^R_(X86|AARCH64)/ { print $5 }' | LC_ALL=C sort
 }
 
 @test "a module for livepatch: symbols and relocations of vmlinux" {
@@ -48,7 +63,8 @@ klp_relocs() {
 	readelf -SW x.ko | sed 's/\[ */[/' | awk '$2 ~ /^\.klp/ { print $2 }' >sections
 	grep -qx .klp.rela.vmlinux..text sections
 	grep -qx .klp.rela.vmlinux.__jump_table sections
-	grep -qx .klp.rela.vmlinux..static_call_sites sections
+	# Other machines have no inline static calls.
+	[ "$arch" != x86_64 ] || grep -qx .klp.rela.vmlinux..static_call_sites sections
 	run -1 grep -v '^\.klp\.rela\.vmlinux\.' sections
 	klp_symbols >symbols
 	grep -qx '.klp.sym.vmlinux.delayacct_key,0' symbols
@@ -58,14 +74,28 @@ klp_relocs() {
 	run -1 grep -wFf names <(awk '{ print $2 }' "$kernel/headers/usr/src/linux-headers-$release/Module.symvers")
 	run -0 "$top/build/bin/pokepatch" info own.ko
 	[[ $output =~ "relocations:    "([0-9]+) ]]
-	[ "$(readelf -rW x.ko | awk '/^Relocation section/ { in_it = $3 ~ /klp/ } in_it && / R_X86/' | wc -l)" -eq "${BASH_REMATCH[1]}" ]
+	[ "$(readelf -rW x.ko | awk '/^Relocation section/ { in_it = $3 ~ /klp/ } in_it && / R_(X86|AARCH64)/' | wc -l)" -eq "${BASH_REMATCH[1]}" ]
 }
 
 @test "a module for livepatch: a module's symbols wait for that module" {
-	livepatch "$top/examples/binfmt-misc-status.patch"
-	[ "$(klp_symbols)" = .klp.sym.binfmt_misc.enabled,0 ]
-	[ "$(klp_relocs .klp.rela.binfmt_misc..text)" = .klp.sym.binfmt_misc.enabled,0 ]
+	edited drivers/net/dummy.c 's/if (new_carrier)/if (new_carrier \&\& READ_ONCE(numdummies) >= 0)/'
+	livepatch x.patch
+	[ "$(klp_symbols)" = .klp.sym.dummy.numdummies,0 ]
+	[ "$(klp_relocs .klp.rela.dummy..text | uniq)" = .klp.sym.dummy.numdummies,0 ]
 	[ "$(info depends)" = "" ]
+}
+
+@test "a module for livepatch: unaligned data that refers to a module's symbol" {
+	edited drivers/net/dummy.c -e 's/if (new_carrier)/if (new_carrier \&\& *late.where >= 0)/' \
+		-e '/^static int dummy_change_carrier/istatic volatile struct { char c; int *where; } __packed late = { 1, \&numdummies };'
+	if [ "$arch" = arm64 ]; then
+		run -2 "$program" -q -k "$release" --format livepatch -o x.ko x.patch
+		[[ $output == *"numdummies: refused [needs-core]: 'numdummies' is a module's, and unaligned data of the patch refers to it, "* ]]
+		[ ! -e x.ko ]
+	else
+		livepatch x.patch
+		[ "$(klp_symbols)" = .klp.sym.dummy.numdummies,0 ]
+	fi
 }
 
 # address_of SYMBOL [NUMBER] - in vmlinux, of the NUMBERth one, in the order of addresses.
@@ -86,6 +116,7 @@ position_is_right() {
 }
 
 @test "a module for livepatch: a name that several symbols have" {
+	[ "$arch" = x86_64 ] || skip "an edit of arch/x86"
 	local first position
 	nm -n "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release" >vmlinux.symbols
 	[ "$(awk '$3 == "c_start"' vmlinux.symbols | wc -l)" -gt 1 ]
@@ -100,16 +131,18 @@ position_is_right() {
 }
 
 @test "what is changed in a finished module for livepatch is noticed" {
-	local name section
+	local name section sections=(.klp.rela.vmlinux.{.text,__jump_table} .klp.rela.dummy..text)
+	[ "$arch" != x86_64 ] || sections+=(.klp.rela.vmlinux..static_call_sites)
 	for name in {examples/{proc-oom-adj,binfmt-misc-status,eventfd-writes},test/vm/patches/{callbacks,sleepers}}; do
-		"$program" -q -k "$release" --format livepatch --keep "kept-${name##*/}" -o x.ko "$top/$name.patch"
+		"$program" -q -k "$release" --format livepatch --keep "kept-${name##*/}" -o x.ko \
+			"$(variant "$release" "$top/$name.patch")"
 	done
 	run -0 "$top/build/test/mutate/mutate" kept-*
 	echo "$output"
 	[[ $output =~ "In all "([0-9]+)" of "([0-9]+)" changes" ]]
 	[ "${BASH_REMATCH[2]}" -ge 1500 ]
 	[ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
-	for section in .klp.rela.{vmlinux.{.text,__jump_table,.static_call_sites},binfmt_misc..text}; do
+	for section in "${sections[@]}"; do
 		[[ $output == *$'\n'"  $section "* ]]
 	done
 }
@@ -186,7 +219,8 @@ places() {
 	"$program" -q -k "$release" --format livepatch --level 3 -o x.ko "$top/examples/proc-version.patch"
 	[ "$(info pokepatch_level)" = 3 ]
 	# It calls none of the callbacks of those that it replaces.
-	run -2 "$program" -q -k "$release" --format livepatch --level 3 -o y.ko "$top/test/vm/patches/callbacks.patch"
+	run -2 "$program" -q -k "$release" --format livepatch --level 3 -o y.ko \
+		"$(variant "$release" "$top/test/vm/patches/callbacks.patch")"
 	[[ $output == *"refused [needs-core]: the livepatch core calls no callbacks of a patch that another level replaces, so what "*"() sees to would be left"* ]]
 	run -1 "$program" -q -k "$release" --format kpatch -o x.ko "$top/examples/proc-version.patch"
 	[[ $output == *"--format is pokepatch or livepatch, not kpatch; "* ]]

@@ -7,24 +7,23 @@ bats_require_minimum_version 1.5.0
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 program=$top/build/bin/pokepatch-build
 
-setup_file() {
-	export release kernel source
-	release=$(cat "$top/build/kernel-release")
+# take_release RELEASE - tests of this file are for that kernel of the cache.  A build prepares the source,
+# which the tests make their diffs from, compiles the core, and says where the source is: an earlier version of
+# the tool may have left another tree.
+take_release() {
+	export release=$1 kernel source
 	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
-	# A build prepares the source, which the tests make their diffs from, and says where:
-	# an earlier version of the tool may have left another tree.
 	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
 		grep -o "$kernel/tree-[0-9a-f]*" | sort -u)
 }
 
+setup_file() {
+	take_release "$(cat "$top/build/kernel-release")"
+}
+
 # use_kernel ARCH SERIES - for setup_file of a test file that is about another kernel.
 use_kernel() {
-	export release kernel source
-	release=$("$top/test/fetch-kernel" "$1" "$2" | tail -n 1)
-	kernel=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release
-	# Prepares the source, and compiles the core.
-	source=$("$program" -V -k "$release" --dry-run "$top/examples/proc-version.patch" 2>&1 |
-		grep -o "$kernel/tree-[0-9a-f]*" | sort -u)
+	take_release "$("$top/test/fetch-kernel" "$1" "$2" | tail -n 1)"
 }
 
 # edited FILE SED... - a diff of the kernel's FILE with that edit, added to x.patch; $source is its tree.

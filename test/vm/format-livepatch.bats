@@ -269,6 +269,7 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 }
 
 @test "the right one of several functions of a name" {
+	needs cpuinfo-start
 	klp "$top/test/vm/patches/cpuinfo-odd.patch"
 	guest --smp 2 "${patched[@]}" <<<"$words"'
 		count() { grep -c ^processor /proc/cpuinfo || :; }

@@ -49,7 +49,7 @@ arch_hang_command=
 arch_lacks=(
 	direct livepatch bpf nmi preempt-modes entry-probes guard others near-modules tail-calls
 	split-entries rcu-tasks kexec exact-live
-	data-symbols cold-parts optimised-probes hang-report unwinder suspend firmware
+	data-symbols cold-parts optimised-probes hang-report unwinder suspend firmware cpuinfo-start
 )
 # Linux 6.12 has some of these, as Debian configures it.
 arch_options=(
@@ -65,7 +65,7 @@ arch_options=(
 arch_tests=(
 	test/vm/arch/arm64.bats
 	test/vm/{consistency,entry,history-device,live,lifecycle,replace,late-parent,callbacks,core}.bats
-	test/vm/{stopped,shadows,marks,text-history,faults,livepatch,torture,examples}.bats
+	test/vm/{stopped,shadows,marks,text-history,faults,livepatch,format-livepatch,torture,examples}.bats
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,new-code,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives,returns}.bats
 )
