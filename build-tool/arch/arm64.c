@@ -418,8 +418,8 @@ const struct arch arch_arm64 = {
 		.code_tails = true,
 	},
 	/*
-	 * The kernel keeps a pointer in the two NOPs.  It ends in a BUG() for a module where they are
-	 * not aligned (ftrace_call_adjust()), as gcc 12 leaves those of a cold function.
+	 * The kernel keeps a pointer in the two NOPs.  A module where they are not aligned, as
+	 * gcc 12 leaves those of a cold function, ends in its BUG() (ftrace_call_adjust()).
 	 */
 	.entries = {.find = arm64_patchable_entry, .lead_align = ENTRY_LEAD},
 	.code = {

@@ -184,7 +184,8 @@ places() {
 	"$program" -q -k "$release" --format livepatch -o x.ko "$top/test/vm/patches/sleepers.patch"
 	places x.ko >order
 	[ "$(head -n 2 order | sort | paste -sd ' ')" = "proc_flush_pid version_proc_show" ]
-	grep -qx version_proc_show.cold order
+	# gcc splits functions on x86-64 alone, as the kernel has it compile them.
+	[ "$arch" != x86_64 ] || grep -qx version_proc_show.cold order
 	grep -q '^sleep_elsewhere' order
 	# The linker meets the new function of this unit before the changed one of the next.
 	edited fs/proc/cmdline.c -e '/^static int cmdline_proc_show/i static noinline int elsewhere(struct seq_file *m) { seq_puts(m, "x"); return 0; }' \
