@@ -217,14 +217,17 @@ static bool change_line(struct mutation *mutation)
 
 /* ---- symbols ------------------------------------------------------------------------ */
 
-/* Only symbols that relocations use: the kernel and debuggers show the others. */
+/*
+ * Only symbols that relocations use: the kernel and debuggers show the others.  A variable without
+ * bytes, as a struct lock_class_key without lockdep, may be anywhere.
+ */
 static bool move_symbol(struct mutation *mutation)
 {
 	struct object *object = mutation->object;
 	struct symbol *symbol = object->symbols.list[1 + random_below(object->symbols.count - 1)];
 
 	if (symbol->section != mutation->section || symbol->type == STT_SECTION ||
-	    !is_used(object, symbol))
+	    !is_used(object, symbol) || (symbol->type == STT_OBJECT && !symbol->size))
 		return false;
 	uint64_t by = 1 + random_below(16);
 	if (symbol->value + symbol->size + by > symbol->section->size) {
