@@ -9,6 +9,7 @@
 #include "common/search.h"
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/lines.h"
+#include "pokepatch-build/shadow_tree.h"
 #include "pokepatch-build/series.h"
 
 void culprits_deinit(struct culprits *culprits)
@@ -400,17 +401,15 @@ struct place {
 static struct place place_parse(const char *location)
 {
 	const char *colon = strrchr(location, ':');
-	struct place place = {0};
+	bool numbered = colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+	_free_ char *path =
+		xstrndup(location, numbered ? (size_t)(colon - location) : strlen(location));
 
-	location += has_prefix(location, "./") ? strlen("./") : 0;
-
-	if (colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
-		place.path = xstrndup(location, (size_t)(colon - location));
-		place.line = strtoul(colon + 1, NULL, 10);
-	} else {
-		place.path = xstrdup(location);
-	}
-	return place;
+	/* A trace header is "fs/smb/client/./trace.h" where trace/define_trace.h includes it. */
+	return (struct place){
+		.path = path_normalise(path) ?: xstrdup(path),
+		.line = numbered ? strtoul(colon + 1, NULL, 10) : 0,
+	};
 }
 
 /* Where a unit's new code begins to differ, if the refusal is about a changed function. */
