@@ -445,3 +445,12 @@ TRACE_EVENT(percpu_test,\
 	[ "$status" -eq 1 ]
 	[[ $output == *"--leave-out needs --series"* ]]
 }
+
+# <trace/define_trace.h> includes it as "./trace.h", and so its lines are of fs/smb/client/./trace.h.
+@test "a change to a trace header of a folder is found behind what it does to the kernel's tables" {
+	commit 'enumerator' fs/smb/client/trace.h 's/^\t*EM(netfs_trace_tcon_ref_dec_dfs_refer,.*/&\n\tEM(netfs_trace_tcon_ref_test, "TEST      ")\t\t\\/'
+	commit 'other' $uptime 's/idle_nsec = 0;/idle_nsec = 7;/'
+	build 0 --leave-out
+	is other live ''
+	is enumerator left-out '[init-changed]'
+}
