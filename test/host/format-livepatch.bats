@@ -202,6 +202,9 @@ places() {
 	run -2 "$program" -q -k "$release" --format livepatch -o y.ko x.patch
 	echo "$output"
 	[[ $output == *"fs/proc/version.c: refused [needs-core]: 'elsewhere' is in section .kprobes.text, apart from the other new code, "* ]]
+	[ ! -e y.ko ]
+	# On arm64, gcc makes a variant of it, without an entry, and it is refused for that.
+	[ "$arch" = x86_64 ] || return 0
 	rm x.patch
 	edited kernel/sched/idle.c '/cpu_idle_poll(void)/,/^}/s/cpu_relax();/cpu_relax(), cpu_relax();/'
 	run -2 "$program" -q -k "$release" --format livepatch -o y.ko x.patch
