@@ -40,7 +40,7 @@ struct converter {
 	struct map sections;	     /* struct section *, by name */
 	bool *patched;		     /* for each row of objects: it has functions or callbacks */
 	const char *only;	     /* the only module of these, or NULL */
-	struct map sources;	     /* by a symbol's name: a source file that has or uses it; refuse() */
+	struct map sources;	     /* by a symbol's name: a source file that has or uses it */
 	struct string_set names;     /* the keys of sources */
 };
 

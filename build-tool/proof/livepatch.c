@@ -331,7 +331,7 @@ static struct error *check_sections_of_code(const struct comparison_of_two *two,
 	return NULL;
 }
 
-/* The name of the function whose prefix a symbol names (see names_prefix_of() in atoms.c), or NULL. */
+/* The name of the function whose prefix a symbol names (see atoms.c), or NULL. */
 static const char *prefixed_name(const struct symbol *symbol)
 {
 	static const char *const prefixes[] = {"__cfi_", "__pfx_"};
