@@ -234,21 +234,21 @@ static int symbol_order(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/*
- * clang's kCFI has the hash of f's type in front of f, named "__cfi_f"; objtool names NOPs there
- * "__pfx_f".  But kernel/cfi.c of older kernels has functions with such names.
- */
-static bool names_prefix_of(const struct symbol *symbol, const struct symbol *function)
+const char *symbol_prefixed_name(const struct symbol *symbol)
 {
 	static const char *const prefixes[] = {"__cfi_", "__pfx_"};
 
-	if (symbol->type != STT_FUNC || function->type != STT_FUNC || !symbol->size)
-		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (has_prefix(symbol->name, prefixes[i]) &&
-		    !strcmp(symbol->name + strlen(prefixes[i]), function->name))
-			return true;
-	return false;
+		if (symbol->type == STT_FUNC && symbol->size && has_prefix(symbol->name, prefixes[i]))
+			return symbol->name + strlen(prefixes[i]);
+	return NULL;
+}
+
+static bool names_prefix_of(const struct symbol *symbol, const struct symbol *function)
+{
+	const char *name = symbol_prefixed_name(symbol);
+
+	return name && function->type == STT_FUNC && !strcmp(name, function->name);
 }
 
 /*

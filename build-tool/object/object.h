@@ -132,6 +132,13 @@ uint64_t section_append(struct section *section, const void *bytes, uint64_t siz
 struct symbol *object_add_symbol(struct object *object, const char *name,
 				 struct section *section, uint64_t value, uint64_t size,
 				 unsigned char type, unsigned char bind);
+/*
+ * symbol_prefixed_name - the name of the function in front of which a symbol may stand; or NULL.
+ * clang's kCFI has the hash of f's type in front of f, named "__cfi_f"; objtool names NOPs there
+ * "__pfx_f".  But kernel/cfi.c of older kernels has functions with such names: look for f behind.
+ */
+const char *symbol_prefixed_name(const struct symbol *symbol);
+
 /* object_section_symbol - the STT_SECTION symbol of a section, which is added if missing. */
 struct symbol *object_section_symbol(struct object *object, struct section *section);
 void section_add_reloc(struct section *section, uint64_t offset, uint32_t type,

@@ -100,13 +100,14 @@ static void judge_unit(struct build *build, size_t index)
 static struct error *judge(struct build *build)
 {
 	char *config _free_ = NULL;
-	bool shadow;
+	bool shadow = false;
 
 	TRY(file_read(build->files.config, &config, NULL));
 	judge_kernel(build, strstr(config, "\nCONFIG_LIVEPATCH=y\n") != NULL);
-	TRY(any_shadow(build, &shadow));
 	/* klp_shadow_lock sleeps there, so that not every context could attach and detach. */
-	if (shadow && strstr(config, "\nCONFIG_PREEMPT_RT=y\n"))
+	if (strstr(config, "\nCONFIG_PREEMPT_RT=y\n"))
+		TRY(any_shadow(build, &shadow));
+	if (shadow)
 		refusals_add(&build->refusals, "needs-core", NULL, build->release,
 			     "on a kernel with PREEMPT_RT, livepatch's shadow variables cannot be used "
 			     "in every context; build without --format livepatch");

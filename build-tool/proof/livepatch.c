@@ -309,7 +309,7 @@ static struct error *pair_symbols(struct comparison_of_two *two)
  */
 static const char *const passed_code[] = {
 	".init.text", ".exit.text", ".static_call.text", ".altinstr_replacement", ".altinstr_aux",
-	".plt", ".init.plt", ".text.ftrace_trampoline",
+	".plt", ".text.ftrace_trampoline",
 };
 
 static struct error *check_sections_of_code(const struct comparison_of_two *two,
@@ -328,17 +328,6 @@ static struct error *check_sections_of_code(const struct comparison_of_two *two,
 						  "look for tasks",
 				     section->name);
 	}
-	return NULL;
-}
-
-/* The name of the function whose prefix a symbol names (see atoms.c), or NULL. */
-static const char *prefixed_name(const struct symbol *symbol)
-{
-	static const char *const prefixes[] = {"__cfi_", "__pfx_"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (symbol->size && has_prefix(symbol->name, prefixes[i]))
-			return symbol->name + strlen(prefixes[i]);
 	return NULL;
 }
 
@@ -388,7 +377,7 @@ static struct error *find_entries(const struct comparison_of_two *two, const str
 /* Is this code that is no switched function, or the prefix of one, and stands before the last? */
 static bool is_in_front(const struct entries *entries, const struct symbol *symbol)
 {
-	const char *name = prefixed_name(symbol);
+	const char *name = symbol_prefixed_name(symbol);
 	const struct symbol *behind = name ? map_get(&entries->by_name, name) : NULL;
 	uint64_t last = entries->places.count ? entries->places.list[entries->places.count - 1] : 0;
 

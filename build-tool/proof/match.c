@@ -425,9 +425,10 @@ static struct error *match_content(struct check *check, struct thing *from,
 }
 
 /*
- * Does the original's datum of this name hold the same as the patched unit's thing?  Statics of one
- * name get numbers (__msg.7, count.3), which another static more moves on, so that of these the
- * name tells nothing: a message must be that message.
+ * Does the original's datum of this name hold the same as the patched unit's thing?  gcc numbers
+ * the statics of one name (__msg.7, count.3), and a static that the patch adds shifts the numbers
+ * of those behind it.  So a numbered name does not tell which static it is, and the contents must
+ * agree, too.
  */
 static bool same_datum(const struct thing *thing, const struct symbol *orig)
 {

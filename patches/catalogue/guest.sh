@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh disable=SC2154 # pokepatch is that of lib.sh
+# shellcheck shell=sh disable=SC2154 # lib.sh sets $pokepatch
 # What patches/check runs in the guest, after the words of test/vm/guest/: FORMAT ROUNDS.  /plan has a line for
 # each entry: its name; "effect" or "none"; "unload" or "stay", if its module cannot be unloaded; "out" (the patch
 # takes the fix out), "in" or "in-live"; and "live" if there is a live version to load on top.
