@@ -82,6 +82,7 @@ struct module {
 #define sema_init(semaphore, value) ((void)(semaphore))
 #define INIT_LIST_HEAD(list) ((list)->next = (list)->prev = (list))
 #define ERR_PTR(error) ((void *)(long)(error))
+#define IS_ERR(pointer) ((unsigned long)(pointer) >= -4095UL)
 #define ktime_get_mono_fast_ns() 0
 #define local_clock() 0
 #undef isascii
