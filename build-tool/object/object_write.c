@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes a struct object as a relocatable ELF file (gABI, chapter "Object Files"). */
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,38 +11,12 @@
 
 #include "object/object.h"
 
-/* A string table that has equal strings once. */
-struct strings {
-	struct buffer text;
-	struct map offsets; /* offset + 1 */
-};
-
-static size_t strings_add(struct strings *strings, const char *s)
-{
-	if (!strings->text.length)
-		buffer_add(&strings->text, "", 1);
-	if (!*s)
-		return 0;
-
-	void **slot = map_slot(&strings->offsets, s);
-	if (!*slot) {
-		*slot = (void *)(uintptr_t)(strings->text.length + 1);
-		buffer_add(&strings->text, s, strlen(s) + 1);
-	}
-	return (uintptr_t)*slot - 1;
-}
-
-static void strings_deinit(struct strings *strings)
-{
-	buffer_deinit(&strings->text);
-	map_deinit(&strings->offsets);
-}
-
 struct writer {
 	struct object *object;
 	Elf *elf;
-	struct strings names, symbol_names;
-	size_t next;	/* number of the next section */
+	/* String tables.  One string may be the end of another. */
+	Dwelf_Strtab *names, *symbol_names;
+	VEC(Dwelf_Strent *) section_entries; /* in names, for each section from the first */
 	size_t symtab;	/* number of the symbol table, known before the first section is written */
 	size_t first_global;
 	VEC(void *) buffers; /* owned; libelf reads them in elf_update() */
@@ -70,10 +45,10 @@ static struct error *add_section(struct writer *writer, const GElf_Shdr *header,
 
 	if (!scn)
 		return elf_failed(name);
-	copy.sh_name = strings_add(&writer->names, name);
-
+	Dwelf_Strent *entry = dwelf_strtab_add(writer->names, name);
 	Elf_Data *data = elf_newdata(scn);
-	if (!data)
+	*vec_push(&writer->section_entries) = entry;
+	if (!entry || !data)
 		return elf_failed(name);
 	data->d_buf = bytes;
 	data->d_size = copy.sh_size;
@@ -237,14 +212,41 @@ static struct error *add_sections(struct writer *writer)
 	return NULL;
 }
 
+/*
+ * Put the symbols' names into a table.
+ * @entries: for each symbol's number, its name
+ */
+static struct error *add_symbol_names(struct writer *writer, Dwelf_Strent **entries, Elf_Data *ret)
+{
+	const struct object *object = writer->object;
+
+	for (size_t i = 0; i < object->symbols.count; i++) {
+		const struct symbol *symbol = object->symbols.list[i];
+
+		if (!symbol)
+			continue;
+		entries[symbol->index] = dwelf_strtab_add(
+			writer->symbol_names, symbol->type == STT_SECTION ? "" : symbol->name);
+		if (!entries[symbol->index])
+			return elf_failed(symbol->name);
+	}
+	if (!dwelf_strtab_finalize(writer->symbol_names, ret))
+		return elf_failed(".strtab");
+	keep(writer, ret->d_buf);
+	return NULL;
+}
+
 static struct error *add_symbols(struct writer *writer)
 {
 	struct object *object = writer->object;
 	size_t size = gelf_fsize(writer->elf, ELF_T_SYM, 1, EV_CURRENT), count = 1;
 	bool extended = writer->symtab >= SHN_LORESERVE;
+	Elf_Data strings;
 
 	for (size_t i = 0; i < object->symbols.count; i++)
 		count += object->symbols.list[i] != NULL;
+	Dwelf_Strent **names = keep(writer, xcalloc(count, sizeof(*names)));
+	TRY(add_symbol_names(writer, names, &strings));
 
 	GElf_Shdr header = {
 		.sh_type = SHT_SYMTAB,
@@ -279,9 +281,7 @@ static struct error *add_symbols(struct writer *writer)
 		size_t section = symbol->section ? symbol->section->index : symbol->special;
 		bool big = symbol->section && section >= SHN_LORESERVE;
 		GElf_Sym entry = {
-			.st_name = symbol->type == STT_SECTION
-					   ? 0
-					   : strings_add(&writer->symbol_names, symbol->name),
+			.st_name = dwelf_strent_off(names[symbol->index]),
 			.st_info = GELF_ST_INFO(symbol->bind, symbol->type),
 			.st_other = symbol->other,
 			.st_shndx = big ? SHN_XINDEX : section,
@@ -294,11 +294,32 @@ static struct error *add_symbols(struct writer *writer)
 	}
 	GElf_Shdr strings_header = {
 		.sh_type = SHT_STRTAB,
-		.sh_size = writer->symbol_names.text.length,
+		.sh_size = strings.d_size,
 		.sh_addralign = 1,
 	};
-	return add_section(writer, &strings_header, ".strtab", writer->symbol_names.text.text,
-			   ELF_T_BYTE);
+	return add_section(writer, &strings_header, ".strtab", strings.d_buf, ELF_T_BYTE);
+}
+
+/* Add the last section, the sections' names, and tell all sections where their names are. */
+static struct error *add_section_names(struct writer *writer)
+{
+	const GElf_Shdr header = {.sh_type = SHT_STRTAB, .sh_addralign = 1};
+	Elf_Scn *scn = NULL;
+	GElf_Shdr each;
+
+	TRY(add_section(writer, &header, ".shstrtab", NULL, ELF_T_BYTE));
+	Elf_Data *data =
+		elf_getdata(elf_getscn(writer->elf, writer->section_entries.count), NULL);
+	if (!dwelf_strtab_finalize(writer->names, data))
+		return elf_failed(".shstrtab");
+	keep(writer, data->d_buf);
+	for (size_t i = 0; (scn = elf_nextscn(writer->elf, scn)); i++) {
+		if (!gelf_getshdr(scn, &each))
+			return elf_failed("a section");
+		each.sh_name = dwelf_strent_off(writer->section_entries.list[i]);
+		gelf_update_shdr(scn, &each);
+	}
+	return NULL;
 }
 
 static void unfold_relocs(struct object *object)
@@ -331,15 +352,9 @@ static struct error *write_elf(struct writer *writer)
 
 	unfold_relocs(writer->object);
 	assign_numbers(writer);
-	strings_add(&writer->symbol_names, "");
 	TRY(add_sections(writer));
 	TRY(add_symbols(writer));
-
-	strings_add(&writer->names, ".shstrtab");
-	GElf_Shdr names_header = {
-		.sh_type = SHT_STRTAB, .sh_size = writer->names.text.length, .sh_addralign = 1};
-	TRY(add_section(writer, &names_header, ".shstrtab", writer->names.text.text,
-			ELF_T_BYTE));
+	TRY(add_section_names(writer));
 
 	size_t count;
 	elf_getshdrnum(writer->elf, &count);
@@ -372,8 +387,12 @@ struct error *object_write(struct object *object, const char *path)
 		return error_errno("cannot write %s", path);
 	elf_version(EV_CURRENT);
 	writer.elf = elf_begin(fd, ELF_C_WRITE, NULL);
+	writer.names = dwelf_strtab_init(true);
+	writer.symbol_names = dwelf_strtab_init(true);
 
-	struct error *error = writer.elf ? write_elf(&writer) : elf_failed("the file");
+	struct error *error = writer.elf && writer.names && writer.symbol_names
+				      ? write_elf(&writer)
+				      : elf_failed("the file");
 	if (error)
 		error = error_prefix(error, "cannot write %s", path);
 	else if (fchmod(fd, 0644) || rename(temporary, path))
@@ -384,7 +403,8 @@ struct error *object_write(struct object *object, const char *path)
 	for (size_t i = 0; i < writer.buffers.count; i++)
 		free(writer.buffers.list[i]);
 	vec_deinit(&writer.buffers);
-	strings_deinit(&writer.names);
-	strings_deinit(&writer.symbol_names);
+	vec_deinit(&writer.section_entries);
+	dwelf_strtab_free(writer.names);
+	dwelf_strtab_free(writer.symbol_names);
 	return error;
 }
