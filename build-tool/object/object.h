@@ -157,6 +157,12 @@ struct section *object_find_section(const struct object *object, const char *nam
 struct error *object_write(struct object *object, const char *path);
 
 /*
+ * object_trim - drop sections and local symbols of a module, just read, that nothing refers to and
+ * that the loader does not find by name.  Their slots become NULL: object_write() may follow.
+ */
+void object_trim(struct object *object);
+
+/*
  * object_reloc_entry - entry i of a section of SHT_RELA, or of SHT_REL (rel), which gets addend 0;
  * false: there is no such entry.
  */

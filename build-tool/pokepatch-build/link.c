@@ -369,6 +369,18 @@ static struct error *link_ko(struct linker *linker)
 	return run_in(&args, linker->build->core.dir, NULL);
 }
 
+/* A quarter of a small module is what the linker leaves and nothing reads. */
+static struct error *trim_ko(struct linker *linker)
+{
+	struct object object;
+
+	TRY(object_read(linker->ko, &object));
+	object_trim(&object);
+	struct error *error = object_write(&object, linker->ko);
+	object_deinit(&object);
+	return error;
+}
+
 static struct error *link_all(struct linker *linker)
 {
 	struct build *build = linker->build;
@@ -392,7 +404,7 @@ static struct error *link_all(struct linker *linker)
 	TRY(run_modpost(linker));
 	TRY(module_part_make(build, linker->module, linker->mod_source, linker->mod_object));
 	TRY(link_ko(linker));
-	return NULL;
+	return trim_ko(linker);
 }
 
 struct error *link_module(struct build *build)

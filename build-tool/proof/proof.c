@@ -350,16 +350,22 @@ static bool is_linkers(const struct proof_rules *rules, const struct section *se
 
 /*
  * modinfo.c checks modinfo.  Loaders of programs read the property note; module.lds drops it, and
- * the sections that are for the build alone.
+ * the sections that are for the build alone.  In .init.data and .exit.data are the pointers by
+ * which module_init() shows objtool that its function is used.  If anything refers to these, they
+ * are compared in any case.
  */
 static bool is_left_out(const struct thing *thing)
 {
+	static const char *const names[] = {".modinfo", ".note.gnu.property", ".init.data",
+					    ".exit.data"};
 	const char *name = thing->section->name;
 
-	return is_linkers(thing->source->rules, thing->section) ||
-	       (thing->source->whole &&
-		(!strcmp(name, ".modinfo") || !strcmp(name, ".note.gnu.property") ||
-		 has_prefix(name, ".discard.")));
+	if (is_linkers(thing->source->rules, thing->section))
+		return true;
+	for (size_t i = 0; thing->source->whole && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return thing->source->whole && has_prefix(name, ".discard.");
 }
 
 static struct error *place_rest(struct check *check)
