@@ -13,6 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool comparison_escapes(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		if (comparison->results[i].escapes)
+			return true;
+	return false;
+}
+
 void comparison_destroy(struct comparison *comparison)
 {
 	if (!comparison)

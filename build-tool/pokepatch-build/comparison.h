@@ -54,6 +54,12 @@ struct error *comparison_open_module(struct build *build, const char *name, cons
 void comparison_keep_types(struct comparison *comparison, const struct unit *unit,
 			   const char *name, const char *types);
 
+/*
+ * comparison_escapes - does any unit's new code store or pass on addresses of new code or data?
+ * Then the patch's module has to stay loaded.
+ */
+bool comparison_escapes(const struct comparison *comparison);
+
 /* comparison_destroy - free; NULL is allowed. */
 void comparison_destroy(struct comparison *comparison);
 

@@ -504,14 +504,6 @@ static void put_pointer(struct finalizer *finalizer, uint64_t field, struct sect
 
 #define IMAGE(field) offsetof(struct pokepatch_image, field)
 
-static bool any_escapes(const struct build *build)
-{
-	for (size_t i = 0; i < build->nr_units; i++)
-		if (build->comparison->results[i].escapes)
-			return true;
-	return false;
-}
-
 /* Point the image to the glue's stubs, if it has any; make_glue() made one for each function. */
 static void put_stubs(struct finalizer *finalizer)
 {
@@ -574,7 +566,7 @@ static struct error *fill_image(struct finalizer *finalizer)
 	      finalizer->strings->size);
 	PUT32(finalizer, image->data, struct pokepatch_image, texts_size, finalizer->texts->size);
 	PUT32(finalizer, image->data, struct pokepatch_image, flags,
-	      any_escapes(finalizer->build) ? POKEPATCH_IMAGE_PINNED : 0);
+	      comparison_escapes(finalizer->build->comparison) ? POKEPATCH_IMAGE_PINNED : 0);
 	put_pointer(finalizer, IMAGE(objects), finalizer->objects);
 	put_pointer(finalizer, IMAGE(symbols), finalizer->symbols);
 	put_pointer(finalizer, IMAGE(funcs), finalizer->funcs);

@@ -126,6 +126,12 @@ static struct error *any_callbacks(const struct build *build, bool *ret)
 	return NULL;
 }
 
+static struct error *any_escape(const struct build *build, bool *ret)
+{
+	*ret = comparison_escapes(build->comparison);
+	return NULL;
+}
+
 /*
  * Compile the glue with the parts that this patch needs, or take the object that an earlier build
  * has left.  It is the same for all modules of a kernel with these parts, and lies beside the core,
@@ -139,6 +145,7 @@ static struct error *make_glue(struct build *build)
 	} parts[] = {
 		{"-callbacks", "-DLIVEPATCH_CALLBACKS", any_callbacks},
 		{"-shadow", "-DLIVEPATCH_SHADOW", any_shadow},
+		{"-pinned", "-DLIVEPATCH_PINNED", any_escape},
 	};
 	char *defines[ARRAY_SIZE(parts) + 1] = {};
 	char *object _free_ = xasprintf("%s/livepatch-glue.o", build->work);
@@ -202,12 +209,12 @@ static struct error *read_limits(const struct build *build, struct livepatch_lim
 
 	TRY(object_read(build->glue_object, &glue));
 	const struct section *section = object_find_section(&glue, LIMITS_SECTION);
+	uint32_t *const fields[] = {&ret->symbol, &ret->module, &ret->patch,
+				    &ret->object, &ret->func,	&ret->part};
 	struct error *error = NULL;
 	if (section && section->data && section->size == sizeof(*ret))
-		*ret = (struct livepatch_limits){
-			.symbol = object_get32(&glue, section->data),
-			.module = object_get32(&glue, section->data + sizeof(uint32_t)),
-		};
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+			*fields[i] = object_get32(&glue, section->data + i * sizeof(uint32_t));
 	else
 		error = error_new(STATUS_FAILED, "%s: no section %s; is it the glue of this version?",
 				  build->glue_object, LIMITS_SECTION);

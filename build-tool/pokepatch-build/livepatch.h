@@ -5,10 +5,12 @@
 
 #include "pokepatch-build/build.h"
 
-/* Sizes of buffers in the kernel's livepatch core, of names with their final zeroes. */
+/* What the glue knows of the kernel (limits in patches/module/livepatch.c); bytes. */
 struct livepatch_limits {
 	uint32_t symbol; /* KSYM_NAME_LEN */
 	uint32_t module; /* MODULE_NAME_LEN */
+	/* What goes into the glue's room: one patch, and for each of the others: */
+	uint32_t patch, object, func, part;
 };
 
 /*

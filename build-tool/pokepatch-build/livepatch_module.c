@@ -486,6 +486,28 @@ static void refuse_uncovered(struct converter *converter)
 	}
 }
 
+/*
+ * The glue's pokepatch_room, which init fills in: at the end of its section, and as large as the
+ * structures for this patch.
+ */
+static struct error *make_room(struct converter *converter)
+{
+	const struct livepatch_limits *limits = converter->limits;
+	const uint64_t objects = converter->objects.count, funcs = converter->funcs.count;
+	struct symbol *room = NULL;
+
+	for (size_t i = 1; i < converter->object.symbols.count; i++)
+		if (!strcmp(converter->object.symbols.list[i]->name, POKEPATCH_LIVEPATCH_ROOM))
+			room = converter->object.symbols.list[i];
+	if (!room || !room->section || room->section->type != SHT_NOBITS)
+		return bad_module(converter, "it has no room for livepatch's structures");
+	room->value = (room->section->size + 7) / 8 * 8;
+	room->size = limits->patch + (objects + 1) * limits->object +
+		     (funcs + objects) * limits->func + objects * limits->part;
+	room->section->size = room->value + room->size;
+	return NULL;
+}
+
 static struct error *convert(struct converter *converter)
 {
 	TRY(read_tables(converter));
@@ -499,6 +521,7 @@ static struct error *convert(struct converter *converter)
 	convert_relocs(converter);
 	TRY(build_check_refusals(converter->build));
 	TRY(drop_reloc_table(converter));
+	TRY(make_room(converter));
 	drop_texts(converter);
 	/* pokepatch's core takes a module for a patch of its own by the image's name. */
 	converter->image_symbol->name = POKEPATCH_LIVEPATCH_SYMBOL;

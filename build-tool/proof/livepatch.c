@@ -10,6 +10,7 @@
  * - The old functions' code is gone, and the image says so.  The rows of functions tell instead how
  *   many bytes of code there are from the new function to the end of its section.  The glue has the
  *   livepatch core look for tasks in all of these; so no other code may stand before the functions.
+ * - The glue's memory for the livepatch core's structures is as large as these are.
  * - A symbol whose name nothing else in its object has is at position 0, and not 1.
  * - The image has another name, by which pokepatch's core does not know it.
  */
@@ -48,6 +49,8 @@ struct comparison_of_two {
 	char *file;	    /* the new module's bytes, in which no field is cleared */
 	struct place_of_table objects, symbols, funcs, relocs, callbacks, strings;
 	struct section *image, *texts;
+	struct symbol *room; /* the memory for livepatch's structures, as the glue has it */
+	uint64_t room_at, room_size; /* where the new module must have it; bytes */
 	struct section **pairs; /* by index of the old section: the new one, or NULL */
 	size_t *old_index;	/* by index of the new section: the old one's */
 	struct symbol **symbol_pairs; /* likewise */
@@ -133,6 +136,36 @@ static struct error *read_tables(struct comparison_of_two *two)
 			two->only = object_at(two, i);
 	if (modules > 1)
 		two->only = NULL;
+	return NULL;
+}
+
+/*
+ * Sizes that the glue notes (limits in patches/module/livepatch.c), behind those of two buffers:
+ * of struct klp_patch, and what each object in a list, each function and each object of the image
+ * take.  Both lists end with one more, and each object has a list of functions.
+ */
+static struct error *measure_room(struct comparison_of_two *two)
+{
+	enum { PATCH = 2, OBJECT, FUNC, PART, COUNT };
+	uint32_t sizes[COUNT] = {0};
+	struct object glue;
+
+	for (size_t i = 1; i < two->old.symbols.count; i++)
+		if (!strcmp(two->old.symbols.list[i]->name, POKEPATCH_LIVEPATCH_ROOM))
+			two->room = two->old.symbols.list[i];
+	if (!two->room || !two->room->section)
+		return wrong(&two->check, "the module that it was made of has no room for livepatch");
+	TRY(object_read(two->check.proof->input->glue, &glue));
+	const struct section *limits = object_find_section(&glue, ".discard.pokepatch_limits");
+	for (size_t i = 0; limits && limits->size == sizeof(sizes) && i < COUNT; i++)
+		sizes[i] = object_get32(&glue, limits->data + i * sizeof(*sizes));
+	object_deinit(&glue);
+	if (!sizes[PATCH])
+		return wrong(&two->check, "its glue does not tell the sizes of livepatch's structures");
+	two->room_at = (two->room->section->size + 7) & ~7ull;
+	two->room_size = sizes[PATCH] + sizes[OBJECT] * (two->objects.count + 1) +
+			 sizes[FUNC] * (two->funcs.count + two->objects.count) +
+			 sizes[PART] * two->objects.count;
 	return NULL;
 }
 
@@ -240,6 +273,9 @@ static struct error *compare_bytes(struct comparison_of_two *two, const struct s
 	bool cut = two->relocs.section == old;
 	uint64_t size = cut ? two->relocs.at : old->size;
 
+	if (old == two->room->section)
+		size = two->room_at + two->room_size;
+
 	if (cut && two->relocs.at + two->relocs.count * sizeof(struct pokepatch_reloc) != old->size)
 		return wrong(&two->check, "the table of relocations is not the last of section %s",
 			     old->name);
@@ -268,7 +304,10 @@ static bool same_symbol(const struct comparison_of_two *two, const struct symbol
 	const char *name = !strcmp(old->name, POKEPATCH_IMAGE_SYMBOL) ? POKEPATCH_LIVEPATCH_SYMBOL
 								      : old->name;
 
-	return !strcmp(name, new->name) && old->value == new->value && old->size == new->size &&
+	const bool room = old == two->room;
+
+	return !strcmp(name, new->name) && new->value == (room ? two->room_at : old->value) &&
+	       new->size == (room ? two->room_size : old->size) &&
 	       old->type == new->type && old->bind == new->bind && old->other == new->other &&
 	       old->special == new->special && !old->section == !new->section &&
 	       (!old->section || two->pairs[old->section->index] == new->section);
@@ -298,6 +337,24 @@ static struct error *pair_symbols(struct comparison_of_two *two)
 				     symbol->name);
 	}
 	return NULL;
+}
+
+/*
+ * Addresses of the new code may outlive the patch: then the module has no exit function, and stays
+ * loaded.  Else it can go.
+ */
+static struct error *check_exit(const struct comparison_of_two *two)
+{
+	const bool pinned = object_get32(&two->old, two->image->data + IMAGE(flags)) &
+			    POKEPATCH_IMAGE_PINNED;
+	bool can_go = false;
+
+	for (size_t i = 1; i < two->old.symbols.count; i++)
+		can_go |= !strcmp(two->old.symbols.list[i]->name, "cleanup_module");
+	return can_go != pinned ? NULL
+				: wrong(&two->check, pinned ? "it can be unloaded, but addresses of "
+							      "its code may outlive the patch"
+							    : "it cannot be unloaded");
 }
 
 /* ---- the order of the code ----------------------------------------------------------- */
@@ -589,8 +646,10 @@ static struct error *compare(struct comparison_of_two *two)
 	if (two->old.arch != two->check.object.arch)
 		return wrong(&two->check, "it is for another machine");
 	TRY(read_tables(two));
+	TRY(measure_room(two));
 	TRY(pair_sections(two));
 	TRY(pair_symbols(two));
+	TRY(check_exit(two));
 	TRY(check_order(two));
 	for (size_t i = 1; i < two->old.sections.count; i++) {
 		const struct section *section = two->old.sections.list[i];

@@ -26,6 +26,7 @@
 #define POKEPATCH_STUBS_SYMBOL "pokepatch_stubs"
 /* The image's name in a module for the kernel's own livepatch core, which our core ignores. */
 #define POKEPATCH_LIVEPATCH_SYMBOL "pokepatch_livepatch"
+#define POKEPATCH_LIVEPATCH_ROOM "pokepatch_room" /* such a module's memory for livepatch */
 #define POKEPATCH_SECTION_IMAGE ".pokepatch.image"
 #define POKEPATCH_SECTION_TABLES ".pokepatch.tables"
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"

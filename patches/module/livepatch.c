@@ -9,7 +9,6 @@
 #include <linux/kallsyms.h>
 #include <linux/livepatch.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 
 #include <pokepatch_format.h>
 
@@ -21,15 +20,19 @@
 extern const struct pokepatch_image pokepatch_image;
 
 /*
- * The longest names that this kernel's livepatch core takes, with their final zeroes.  The build
- * tool reads these numbers in the object file, and no module gets them.
+ * The livepatch core's structures: struct klp_patch, the objects and the functions, with an entry
+ * of zeroes behind each list, and struct calls and struct part for each object of the image.  The
+ * build tool makes the room as large as that, and it takes no place in the file.  There is no C
+ * definition, because the compiler would believe its size.
  */
-static const u32 limits[] __used __section(".discard.pokepatch_limits") = {
-	KSYM_NAME_LEN,
-	MODULE_NAME_LEN,
-};
-
-static struct klp_patch *patch;
+asm(".pushsection .bss\n"
+    ".balign 8\n"
+    ".globl pokepatch_room\n"
+    ".type pokepatch_room, %object\n"
+    ".size pokepatch_room, 8\n"
+    "pokepatch_room: .skip 8\n"
+    ".popsection");
+extern struct klp_patch pokepatch_room[];
 
 static const void *table(u64 address)
 {
@@ -45,13 +48,6 @@ struct part {
 	bool has_callbacks;
 };
 
-static u32 __init object_of(const struct pokepatch_func *func)
-{
-	const struct pokepatch_symbol *symbols = table(pokepatch_image.symbols);
-
-	return symbols[func->symbol].object;
-}
-
 #ifdef LIVEPATCH_CALLBACKS
 #include "livepatch_callbacks.h"
 #else
@@ -64,35 +60,55 @@ static int call_pre_patch(struct klp_object *object)
 	return 0;
 }
 
-static void __init note_callbacks(struct part *parts)
+static void __init note_callbacks(const struct pokepatch_image *image, struct part *parts)
 {
 }
 
-static void __init fill_callbacks(const struct part *parts, struct calls *calls)
+static void __init fill_callbacks(const struct pokepatch_image *image, const struct part *parts,
+				  struct calls *calls)
 {
 }
 #endif
 
-static unsigned long end_of_code; /* of .text, in which all new functions are */
+/*
+ * What the build tool has to know of this kernel; it reads the numbers in the object file, and no
+ * module gets them.  The longest names that the livepatch core takes, with their final zeroes, and
+ * what a patch, each object in the list, each function in the list and each object of the image
+ * take in pokepatch_room.
+ */
+static const u32 limits[] __used __section(".discard.pokepatch_limits") = {
+	KSYM_NAME_LEN,
+	MODULE_NAME_LEN,
+	sizeof(struct klp_patch),
+	sizeof(struct klp_object),
+	sizeof(struct klp_func),
+	sizeof(struct calls) + sizeof(struct part),
+};
 
 /*
  * Before a patch is off, and its module may go, the livepatch core looks for tasks in the new
  * functions.  It takes their sizes from kallsyms, and so overlooks a task in the .cold part of one,
  * or in a function that one has made a tail call to.  All that code lies behind the functions, and
- * so let each reach to the end of it.  Then a task anywhere in it is in the way.  A module that
- * stays loaded in any case needs no more than what livepatch does by itself.
+ * so let each reach to the end of it, which each row of functions tells.  Then a task anywhere in
+ * it is in the way.
  *
- * The core calls this with klp_mutex held, just after it has set the sizes, and before the object's
- * functions are switched.  Tasks that look at their own stacks read the sizes without klp_mutex,
- * but only for objects that are switched, which the core has ordered behind this call.
+ * The core calls pre_patch() with klp_mutex held, just after it has set the sizes, and before the
+ * object's functions are switched.  Tasks that look at their own stacks read the sizes without
+ * klp_mutex, but only for objects that are switched, which the core has ordered behind this call.
  */
-static int pre_patch(struct klp_object *object)
+static void reach_to_end(struct klp_object *object)
 {
+	const struct pokepatch_func *row = table(pokepatch_image.funcs);
 	struct klp_func *func;
 
-	if (!(pokepatch_image.flags & POKEPATCH_IMAGE_PINNED))
-		klp_for_each_func_static(object, func)
-			func->new_size = end_of_code - (unsigned long)func->new_func;
+	klp_for_each_func_static(object, func)
+		func->new_size = row->new_addr + row->text - (unsigned long)func->new_func;
+}
+
+static notrace int pre_patch(struct klp_object *object)
+{
+	if (!IS_ENABLED(LIVEPATCH_PINNED))
+		reach_to_end(object);
 	return call_pre_patch(object);
 }
 
@@ -100,14 +116,15 @@ static int pre_patch(struct klp_object *object)
  * Give each object with functions or callbacks its place, and its functions theirs, with an entry
  * of zeroes behind them.  vmlinux is the first in the image's table, and has no name.
  */
-static void __init place_objects(struct part *parts, struct klp_object *object,
-				 struct klp_func *funcs, struct calls *calls)
+static void __init place_objects(const struct pokepatch_image *image, struct part *parts,
+				 struct klp_object *object, struct klp_func *funcs,
+				 struct calls *calls)
 {
-	const struct pokepatch_object *objects = table(pokepatch_image.objects);
-	const char *strings = table(pokepatch_image.strings);
+	const struct pokepatch_object *objects = table(image->objects);
+	const char *strings = table(image->strings);
 	u32 i;
 
-	for (i = 0; i < pokepatch_image.nr_objects; i++) {
+	for (i = 0; i < image->nr_objects; i++) {
 		if (!parts[i].nr_funcs && !parts[i].has_callbacks)
 			continue;
 		object->name = i ? strings + objects[i].name : NULL;
@@ -120,79 +137,75 @@ static void __init place_objects(struct part *parts, struct klp_object *object,
 	}
 }
 
-static void __init fill_funcs(struct part *parts)
+static void __init count_funcs(const struct pokepatch_image *image, struct part *parts)
 {
-	const struct pokepatch_func *funcs = table(pokepatch_image.funcs);
-	const struct pokepatch_symbol *symbols = table(pokepatch_image.symbols);
-	const char *strings = table(pokepatch_image.strings);
+	const struct pokepatch_func *funcs = table(image->funcs);
+	const struct pokepatch_symbol *symbols = table(image->symbols);
 	u32 i;
 
-	for (i = 0; i < pokepatch_image.nr_funcs; i++) {
+	for (i = 0; i < image->nr_funcs; i++)
+		parts[symbols[funcs[i].symbol].object].nr_funcs++;
+}
+
+static void __init fill_funcs(const struct pokepatch_image *image, struct part *parts)
+{
+	const struct pokepatch_func *funcs = table(image->funcs);
+	const struct pokepatch_symbol *symbols = table(image->symbols);
+	const char *strings = table(image->strings);
+	u32 i;
+
+	for (i = 0; i < image->nr_funcs; i++) {
 		const struct pokepatch_symbol *old = &symbols[funcs[i].symbol];
 		struct klp_func *to = parts[old->object].next++;
 
 		to->old_name = strings + old->name;
 		to->old_sympos = old->pos;
 		to->new_func = (void *)(unsigned long)funcs[i].new_addr;
-		end_of_code = funcs[i].new_addr + funcs[i].text;
 	}
 }
 
-static void __init fill_objects(struct part *parts, struct klp_object *objs,
-				struct klp_func *funcs, struct calls *calls)
+/* Calls of ftrace would only make the module larger. */
+static notrace int __init livepatch_init_module(void)
 {
-	const struct pokepatch_func *rows = table(pokepatch_image.funcs);
-	u32 i;
-
-	for (i = 0; i < pokepatch_image.nr_funcs; i++)
-		parts[object_of(&rows[i])].nr_funcs++;
-	note_callbacks(parts);
-	place_objects(parts, objs, funcs, calls);
-	fill_funcs(parts);
-	fill_callbacks(parts, calls);
-}
-
-/*
- * One block of memory has the patch, its tables, each of which ends with an entry of zeroes, and the
- * parts.  A static struct klp_patch, and parts that init frees, would make the module larger.
- */
-static int __init livepatch_glue_init(void)
-{
-	const size_t objects = pokepatch_image.nr_objects;
-	const size_t funcs = pokepatch_image.nr_funcs + objects;
+	const struct pokepatch_image *image = &pokepatch_image;
+	struct klp_patch *patch = pokepatch_room;
 	struct klp_object *objs;
-	struct klp_func *first;
+	struct klp_func *funcs;
 	struct calls *calls;
-	int err;
+	struct part *parts;
 
-	patch = kzalloc(sizeof(*patch) + (objects + 1) * sizeof(*objs) + funcs * sizeof(*first) +
-				objects * (sizeof(*calls) + sizeof(struct part)),
-			GFP_KERNEL);
-	if (!patch)
-		return -ENOMEM;
+	/* Else the compiler would make a relocation for each field. */
+	OPTIMIZER_HIDE_VAR(image);
+	OPTIMIZER_HIDE_VAR(patch);
 	objs = (void *)(patch + 1);
-	first = (void *)(objs + objects + 1);
-	calls = (void *)(first + funcs);
+	funcs = (void *)(objs + image->nr_objects + 1);
+	calls = (void *)(funcs + image->nr_funcs + image->nr_objects);
+	parts = (void *)(calls + image->nr_objects);
 	patch->mod = THIS_MODULE;
 	patch->objs = objs;
-	patch->replace = pokepatch_image.level > 0; /* a cumulative patch replaces all others */
-	fill_objects((void *)(calls + objects), objs, first, calls);
-	err = klp_enable_patch(patch);
-	if (err)
-		kfree(patch);
-	else if (pokepatch_image.flags & POKEPATCH_IMAGE_PINNED)
-		__module_get(THIS_MODULE); /* addresses of the new code may outlive the patch */
-	return err;
+	patch->replace = image->level > 0; /* a cumulative patch replaces all others */
+	count_funcs(image, parts);
+	note_callbacks(image, parts);
+	place_objects(image, parts, objs, funcs, calls);
+	fill_funcs(image, parts);
+	fill_callbacks(image, parts, calls);
+	return klp_enable_patch(patch);
 }
 
-/* The livepatch core holds the module until the patch is disabled and nothing refers to it. */
-static void __exit livepatch_glue_exit(void)
+module_init(livepatch_init_module);
+
+/*
+ * The livepatch core holds the module until the patch is disabled and nothing refers to it.  If
+ * addresses of the new code may outlive the patch, the module has no exit function, and stays
+ * loaded.
+ */
+#ifndef LIVEPATCH_PINNED
+static notrace void livepatch_cleanup_module(void)
 {
-	kfree(patch);
 }
 
-module_init(livepatch_glue_init);
-module_exit(livepatch_glue_exit);
+module_exit(livepatch_cleanup_module);
+#endif
 
 MODULE_LICENSE("GPL");
 MODULE_INFO(livepatch, "Y");

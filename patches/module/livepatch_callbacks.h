@@ -11,11 +11,11 @@ struct calls {
 	void *by_kind[POKEPATCH_CALLBACK_KINDS];
 };
 
-static struct calls *first_calls; /* of patch->objs[0]; those of the other objects follow */
+static struct calls *first_calls; /* of the patch's objs[0]; those of the other objects follow */
 
 static struct calls *calls_of(struct klp_object *object)
 {
-	struct calls *of = &first_calls[object - patch->objs];
+	struct calls *of = &first_calls[object - pokepatch_room->objs];
 
 	of->parent.module = object->mod;
 	return of;
@@ -61,17 +61,17 @@ static void call_post_unpatch(struct klp_object *object)
  */
 void pokepatch_withdrawn(const void *parent)
 {
-	if (pokepatch_image.flags & POKEPATCH_IMAGE_PINNED)
+	if (IS_ENABLED(LIVEPATCH_PINNED))
 		pr_notice_once("%s: its module stays loaded: pokepatch_withdrawn() has no effect with the kernel's livepatch\n",
 			       THIS_MODULE->name);
 }
 
-static void __init note_callbacks(struct part *parts)
+static void __init note_callbacks(const struct pokepatch_image *image, struct part *parts)
 {
-	const struct pokepatch_callback *callbacks = table(pokepatch_image.callbacks);
+	const struct pokepatch_callback *callbacks = table(image->callbacks);
 	u32 i;
 
-	for (i = 0; i < pokepatch_image.nr_callbacks; i++)
+	for (i = 0; i < image->nr_callbacks; i++)
 		parts[callbacks[i].object].has_callbacks = true;
 }
 
@@ -86,22 +86,23 @@ static void __init hook_callbacks(struct klp_callbacks *to, const struct calls *
 		to->post_unpatch = call_post_unpatch;
 }
 
-/* Fill in the callbacks of all objects; @calls: of patch->objs[0] and those behind it. */
-static void __init fill_callbacks(const struct part *parts, struct calls *calls)
+/* Fill in the callbacks of all objects; @calls: of the patch's objs[0] and those behind it. */
+static void __init fill_callbacks(const struct pokepatch_image *image, const struct part *parts,
+				  struct calls *calls)
 {
-	const struct pokepatch_callback *callbacks = table(pokepatch_image.callbacks);
-	const struct pokepatch_object *objects = table(pokepatch_image.objects);
-	const char *strings = table(pokepatch_image.strings);
+	const struct pokepatch_callback *callbacks = table(image->callbacks);
+	const struct pokepatch_object *objects = table(image->objects);
+	const char *strings = table(image->strings);
 	u32 i;
 
 	first_calls = calls;
-	for (i = 0; i < pokepatch_image.nr_callbacks; i++)
+	for (i = 0; i < image->nr_callbacks; i++)
 		parts[callbacks[i].object].calls->by_kind[callbacks[i].kind] =
 			(void *)(unsigned long)callbacks[i].func;
-	for (i = 0; i < pokepatch_image.nr_objects; i++) {
+	for (i = 0; i < image->nr_objects; i++) {
 		if (!parts[i].has_callbacks)
 			continue;
-		parts[i].calls->parent.patch = strings + pokepatch_image.name;
+		parts[i].calls->parent.patch = strings + image->name;
 		parts[i].calls->parent.name = strings + objects[i].name;
 		hook_callbacks(&parts[i].object->callbacks, parts[i].calls);
 	}

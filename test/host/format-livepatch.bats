@@ -47,7 +47,7 @@ klp_relocs() {
 }
 
 @test "a module for livepatch: symbols and relocations of vmlinux" {
-	local flags
+	local flags module
 	livepatch "$top/examples/proc-oom-adj.patch"
 	[ "$(info livepatch)" = Y ]
 	[ "$(info depends)" = "" ]
@@ -75,6 +75,28 @@ klp_relocs() {
 	run -0 "$top/build/bin/pokepatch" info own.ko
 	[[ $output =~ "relocations:    "([0-9]+) ]]
 	[ "$(readelf -rW x.ko | awk '/^Relocation section/ { in_it = $3 ~ /klp/ } in_it && / R_(X86|AARCH64)/' | wc -l)" -eq "${BASH_REMATCH[1]}" ]
+	for module in x.ko own.ko; do
+		run -0 readelf -SsW "$module"
+		[[ $output != *" FILE "* ]]
+		[[ $output != *.comment* ]]
+		[[ $output != *.init.data* ]]
+		[[ $output != *__UNIQUE_ID_license* ]]
+	done
+}
+
+# size_of STRUCT - bytes, of the kernel's.
+size_of() {
+	pahole -C "$1" "$kernel/dbg/usr/lib/debug/boot/vmlinux-$release" |
+		sed -n 's/.*size: \([0-9]*\),.*/\1/p'
+}
+
+@test "the glue has as much memory as livepatch's structures take" {
+	local bytes objects=1 funcs=1
+	livepatch "$top/examples/proc-version.patch"
+	bytes=$(nm -S x.ko | awk '$4 == "pokepatch_room" { print $2 }')
+	# Each list ends with one more, and each object has a list; the glue's own 32 are for each object.
+	[ $((16#$bytes)) -eq $(($(size_of klp_patch) + (objects + 1) * $(size_of klp_object) + \
+		(funcs + objects) * $(size_of klp_func) + objects * 32)) ]
 }
 
 @test "a module for livepatch: a module's symbols wait for that module" {
