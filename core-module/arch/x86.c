@@ -356,8 +356,10 @@ static bool x86_probe_has_detour(const struct kprobe *probe, const u8 *live)
  */
 #ifdef CONFIG_OPTPROBES
 #define PROBE_REACH MAX_OPTIMIZED_LENGTH
-#else
+#elif defined(CONFIG_KPROBES)
 #define PROBE_REACH MAX_INSN_SIZE
+#else
+#define PROBE_REACH 0 /* there are no probes */
 #endif
 
 static unsigned int x86_probe_was(const struct kprobe *probe, u8 *was)
