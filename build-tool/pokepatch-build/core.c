@@ -230,6 +230,9 @@ static struct error *compile_part(const struct build *build, const struct core_a
 	args_add(&args, "-g0"); /* no paths of this machine in the patch modules */
 	/* Kernels with frame pointers forbid tail calls, but the glue's exit must end with one. */
 	args_add(&args, "-foptimize-sibling-calls");
+	/* A kernel may be built with these, and ld would then join the sections of a part. */
+	args_add(&args, "-fno-function-sections");
+	args_add(&args, "-fno-data-sections");
 	args_add(&args, "-c");
 	args_add(&args, "-o");
 	args_add(&args, object);
