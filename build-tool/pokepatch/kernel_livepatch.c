@@ -249,8 +249,31 @@ static struct error *refuse_options(const struct cli_call *call)
 
 /* ---- the commands ------------------------------------------------------------- */
 
+/*
+ * Has the module no exit function?  Such is that of a patch whose addresses escape, and the kernel
+ * does not let it go.
+ */
+static bool is_permanent(const char *module)
+{
+	char *text _free_ = NULL;
+	char *name _free_ = xasprintf("%s ", module);
+	bool ret = false;
+
+	struct error *error = file_read("/proc/modules", &text, NULL);
+	error_destroy(error);
+	for (const char *line = text; line && *line && !ret;) {
+		const char *end = strchrnul(line, '\n');
+
+		ret = has_prefix(line, name) && memmem(line, end - line, "[permanent]", 11);
+		line = end + (*end == '\n');
+	}
+	return ret;
+}
+
 static struct error *remove_module(struct kmod_ctx *kmod, const char *module)
 {
+	if (is_permanent(module))
+		return load_stays(shown_name(module));
 	return say_left(load_remove(kmod, module), module, "is off, and its module is still loaded");
 }
 
@@ -279,7 +302,8 @@ static struct error *insert(struct kmod_ctx *kmod, const char *path, const char 
 static void remove_replaced(struct kmod_ctx *kmod, char *const *modules, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (has_prefix(modules[i], MODULE_PREFIX) && !is_shown(modules[i]))
+		if (has_prefix(modules[i], MODULE_PREFIX) && !is_shown(modules[i]) &&
+		    !is_permanent(modules[i]))
 			error_destroy(load_remove(kmod, modules[i]));
 }
 
@@ -316,6 +340,8 @@ struct error *livepatch_load(struct cli_call *call, const struct patch_file *fil
 	if (is_shown(module))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and %s already", file->name,
 				 state_of(module));
+	if (sysfs_module_loaded(module) && is_permanent(module))
+		return load_stays(file->name);
 	if (sysfs_module_loaded(module))
 		return error_new(STATUS_FAILED,
 				 "the module of patch '%s' is loaded, and livepatch cannot switch it "

@@ -128,6 +128,15 @@ struct error *load_insert(struct kmod_ctx *kmod, const char *path)
 	return result < 0 ? insert_error(path, -result) : NULL;
 }
 
+struct error *load_stays(const char *name)
+{
+	return error_new(STATUS_REFUSED,
+			 "patch '%s' is disabled, but its module stays until the next boot: refused "
+			 "[address-escapes]: addresses of its new code or data were stored or passed "
+			 "on, and may still be used",
+			 name);
+}
+
 /*
  * The core holds a patch's module until no task can be in its code any more, which may be a moment
  * after the switch.  So try for a while.
@@ -722,11 +731,7 @@ struct error *cli_unload(struct cli_call *call)
 	if (error && sysfs_patch_exists(name) && !sysfs_patch_enabled(name) &&
 	    module_is_held(kmod, module)) {
 		error_destroy(error);
-		error = error_new(STATUS_REFUSED,
-				  "patch '%s' is disabled, but its module stays until the next "
-				  "boot: refused [address-escapes]: addresses of its new code or "
-				  "data were stored or passed on, and may still be used",
-				  name);
+		error = load_stays(name);
 	}
 	return error;
 }

@@ -52,6 +52,8 @@ void temporary_patch_deinit(struct temporary_patch *patch);
 
 /* load_insert - insert a module, with the options that modprobe would give. */
 struct error *load_insert(struct kmod_ctx *kmod, const char *path);
+/* load_stays - the error that a disabled patch's module cannot go before the next boot. */
+struct error *load_stays(const char *name);
 /* load_remove - remove a module, which may be in use for a moment. */
 struct error *load_remove(struct kmod_ctx *kmod, const char *name);
 

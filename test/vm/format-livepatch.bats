@@ -332,6 +332,10 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		cat /proc/cmdline >/dev/null
 		pokepatch disable klp-escape
 		refused rmmod pokepatch_klp_escape
+		for command in "unload klp-escape" "load $(patch_file klp-escape)"; do
+			ends 2 pokepatch $command 2>said
+			has "what $command says" "$(cat said)" "stays until the next boot: refused [[]address-escapes]"
+		done
 		sleep 2
 		has "kernel log" "$(dmesg)" "escaped: the timer ran"
 	'
