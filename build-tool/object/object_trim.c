@@ -9,12 +9,12 @@
 #include "common/search.h"
 #include "object/object.h"
 
-/* May the section go if nothing refers to it?  Each name has what it is for the loader. */
+/* May the section go if nothing refers to it? */
 static bool may_go(const struct section *section)
 {
 	static const struct {
 		const char *name;
-		bool if_full; /* its bytes matter to nothing that finds it by its name */
+		bool even_full; /* or only if it is empty */
 	} list[] = {
 		{".comment", true},	   /* the compiler's name */
 		{".note.GNU-stack", true}, /* for linkers of programs */
@@ -27,7 +27,7 @@ static bool may_go(const struct section *section)
 
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
 		if (!strcmp(section->name, list[i].name))
-			return list[i].if_full || !section->size;
+			return list[i].even_full || !section->size;
 	return false;
 }
 

@@ -404,7 +404,9 @@ struct error *object_write(struct object *object, const char *path)
 		free(writer.buffers.list[i]);
 	vec_deinit(&writer.buffers);
 	vec_deinit(&writer.section_entries);
-	dwelf_strtab_free(writer.names);
-	dwelf_strtab_free(writer.symbol_names);
+	if (writer.names)
+		dwelf_strtab_free(writer.names);
+	if (writer.symbol_names)
+		dwelf_strtab_free(writer.symbol_names);
 	return error;
 }

@@ -14,9 +14,6 @@
 #include "pokepatch-build/format.h"
 #include "proof/proof.h"
 
-/* The glue's section that has struct livepatch_limits (patches/module/livepatch.c). */
-#define LIMITS_SECTION ".discard.pokepatch_limits"
-
 static const char *bare_option(const struct build_options *options)
 {
 	const struct {
@@ -203,32 +200,32 @@ static struct error *code_order(const struct build *build, struct buffer *ret)
 	return NULL;
 }
 
-static struct error *read_limits(const struct build *build, struct livepatch_limits *ret)
+static struct error *read_sizes(const struct build *build, struct livepatch_sizes *ret)
 {
 	struct object glue;
 
 	TRY(object_read(build->glue_object, &glue));
-	const struct section *section = object_find_section(&glue, LIMITS_SECTION);
-	uint32_t *const fields[] = {&ret->symbol, &ret->module, &ret->patch,
-				    &ret->object, &ret->func,	&ret->part};
+	const struct section *section = object_find_section(&glue, POKEPATCH_SECTION_LIVEPATCH_SIZES);
+	uint32_t *const fields[] = {&ret->symbol_name, &ret->module_name, &ret->patch,
+				    &ret->object, &ret->func, &ret->part};
 	struct error *error = NULL;
 	if (section && section->data && section->size == sizeof(*ret))
 		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 			*fields[i] = object_get32(&glue, section->data + i * sizeof(uint32_t));
 	else
 		error = error_new(STATUS_FAILED, "%s: no section %s; is it the glue of this version?",
-				  build->glue_object, LIMITS_SECTION);
+				  build->glue_object, POKEPATCH_SECTION_LIVEPATCH_SIZES);
 	object_deinit(&glue);
 	return error;
 }
 
 static struct error *convert(struct build *build, const char *linked)
 {
-	struct livepatch_limits limits;
+	struct livepatch_sizes sizes;
 	char *path _free_ = xasprintf("%s/livepatch.ko", build->work);
 
-	TRY(read_limits(build, &limits));
-	TRY(livepatch_write(build, &limits, linked, path));
+	TRY(read_sizes(build, &sizes));
+	TRY(livepatch_write(build, &sizes, linked, path));
 	build->ko = take_pointer(path);
 	return NULL;
 }

@@ -5,12 +5,14 @@
 
 #include "pokepatch-build/build.h"
 
-/* What the glue knows of the kernel (limits in patches/module/livepatch.c); bytes. */
-struct livepatch_limits {
-	uint32_t symbol; /* KSYM_NAME_LEN */
-	uint32_t module; /* MODULE_NAME_LEN */
-	/* What goes into the glue's room: one patch, and for each of the others: */
-	uint32_t patch, object, func, part;
+/* What the glue notes of the kernel (sizes in patches/module/livepatch.c), in this order; bytes. */
+struct livepatch_sizes {
+	uint32_t symbol_name; /* KSYM_NAME_LEN: longest name that livepatch takes, with its zero */
+	uint32_t module_name; /* MODULE_NAME_LEN, likewise */
+	uint32_t patch;	      /* in pokepatch_room, for the patch */
+	uint32_t object;      /* for each object, and one more */
+	uint32_t func;	      /* for each function, and one more for each object */
+	uint32_t part;	      /* for each object of the image: struct calls and struct part */
 };
 
 /*
@@ -20,7 +22,7 @@ struct livepatch_limits {
  * @in: path of the linked module; @out: path of the new one
  * Errors: STATUS_REFUSED if the livepatch core could not resolve a symbol or make a relocation.
  */
-struct error *livepatch_write(struct build *build, const struct livepatch_limits *limits,
+struct error *livepatch_write(struct build *build, const struct livepatch_sizes *sizes,
 			      const char *in, const char *out);
 
 #endif /* POKEPATCH_BUILD_LIVEPATCH_H */

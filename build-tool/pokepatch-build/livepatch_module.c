@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writing a module for the kernel's livepatch core; see livepatch.h.  The linked module has the
- * tables of pokepatch_format.h.  The glue reads three of them when it is loaded (objects, symbols
- * and functions), and they stay.  The rows of the table of relocations become entries of sections
- * ".klp.rela.OBJECT.SECTION", whose symbols ".klp.sym.OBJECT.NAME,POSITION" the livepatch core
- * finds by kallsyms.  That table and the old functions' code go.
+ * tables of pokepatch_format.h.  The glue reads those of objects, symbols, functions and
+ * callbacks when it is loaded, and that of functions whenever an object is patched; they stay.
+ * The rows of the table of relocations become entries of sections ".klp.rela.OBJECT.SECTION", whose
+ * symbols ".klp.sym.OBJECT.NAME,POSITION" the livepatch core finds by kallsyms.  That table and the
+ * old functions' code go.
  *
  * The livepatch core relocates for vmlinux before the module loader rewrites any code or reads any
  * table (apply_relocations() in kernel/module/main.c), and for a module when that module is there.
@@ -30,7 +31,7 @@ struct table {
 
 struct converter {
 	struct build *build;
-	const struct livepatch_limits *limits;
+	const struct livepatch_sizes *sizes;
 	struct object object;
 	struct section_rules rules;
 	struct symbol *image_symbol;
@@ -205,11 +206,11 @@ static void finish_symbol(struct converter *converter, uint32_t number)
 	if (!GET32(converter, row, struct pokepatch_symbol, pos))
 		refuse(converter, name, "is not among the symbols that this kernel lists for its "
 					"livepatch core (CONFIG_KALLSYMS_ALL)");
-	else if (strlen(name) >= converter->limits->symbol)
+	else if (strlen(name) >= converter->sizes->symbol_name)
 		refuse(converter, name, "is a longer name than this kernel's livepatch core takes");
 	else if (strchr(name, ','))
 		refuse(converter, name, "has a comma, which ends a name for the livepatch core");
-	else if (strlen(object) >= converter->limits->module)
+	else if (strlen(object) >= converter->sizes->module_name)
 		refuse(converter, object,
 		       "is a longer name of a module than this kernel's livepatch core takes");
 	else if (strchr(object, '.'))
@@ -492,7 +493,7 @@ static void refuse_uncovered(struct converter *converter)
  */
 static struct error *make_room(struct converter *converter)
 {
-	const struct livepatch_limits *limits = converter->limits;
+	const struct livepatch_sizes *sizes = converter->sizes;
 	const uint64_t objects = converter->objects.count, funcs = converter->funcs.count;
 	struct symbol *room = NULL;
 
@@ -502,8 +503,8 @@ static struct error *make_room(struct converter *converter)
 	if (!room || !room->section || room->section->type != SHT_NOBITS)
 		return bad_module(converter, "it has no room for livepatch's structures");
 	room->value = (room->section->size + 7) / 8 * 8;
-	room->size = limits->patch + (objects + 1) * limits->object +
-		     (funcs + objects) * limits->func + objects * limits->part;
+	room->size = sizes->patch + (objects + 1) * sizes->object +
+		     (funcs + objects) * sizes->func + objects * sizes->part;
 	room->section->size = room->value + room->size;
 	return NULL;
 }
@@ -528,10 +529,10 @@ static struct error *convert(struct converter *converter)
 	return NULL;
 }
 
-struct error *livepatch_write(struct build *build, const struct livepatch_limits *limits,
+struct error *livepatch_write(struct build *build, const struct livepatch_sizes *sizes,
 			      const char *in, const char *out)
 {
-	struct converter converter = {.build = build, .limits = limits};
+	struct converter converter = {.build = build, .sizes = sizes};
 
 	TRY(object_read(in, &converter.object));
 	section_rules_init(&converter.rules, converter.object.arch);

@@ -140,7 +140,7 @@ static struct error *read_tables(struct comparison_of_two *two)
 }
 
 /*
- * Sizes that the glue notes (limits in patches/module/livepatch.c), behind those of two buffers:
+ * Sizes that the glue notes (sizes in patches/module/livepatch.c), behind those of two buffers:
  * of struct klp_patch, and what each object in a list, each function and each object of the image
  * take.  Both lists end with one more, and each object has a list of functions.
  */
@@ -153,12 +153,12 @@ static struct error *measure_room(struct comparison_of_two *two)
 	for (size_t i = 1; i < two->old.symbols.count; i++)
 		if (!strcmp(two->old.symbols.list[i]->name, POKEPATCH_LIVEPATCH_ROOM))
 			two->room = two->old.symbols.list[i];
-	if (!two->room || !two->room->section)
+	if (!two->room || !two->room->section || two->room->section->type != SHT_NOBITS)
 		return wrong(&two->check, "the module that it was made of has no room for livepatch");
 	TRY(object_read(two->check.proof->input->glue, &glue));
-	const struct section *limits = object_find_section(&glue, ".discard.pokepatch_limits");
-	for (size_t i = 0; limits && limits->size == sizeof(sizes) && i < COUNT; i++)
-		sizes[i] = object_get32(&glue, limits->data + i * sizeof(*sizes));
+	const struct section *noted = object_find_section(&glue, POKEPATCH_SECTION_LIVEPATCH_SIZES);
+	for (size_t i = 0; noted && noted->size == sizeof(sizes) && i < COUNT; i++)
+		sizes[i] = object_get32(&glue, noted->data + i * sizeof(*sizes));
 	object_deinit(&glue);
 	if (!sizes[PATCH])
 		return wrong(&two->check, "its glue does not tell the sizes of livepatch's structures");
@@ -339,22 +339,18 @@ static struct error *pair_symbols(struct comparison_of_two *two)
 	return NULL;
 }
 
-/*
- * Addresses of the new code may outlive the patch: then the module has no exit function, and stays
- * loaded.  Else it can go.
- */
+/* If addresses of the new code may outlive the patch, struct module must name no exit function. */
 static struct error *check_exit(const struct comparison_of_two *two)
 {
-	const bool pinned = object_get32(&two->old, two->image->data + IMAGE(flags)) &
-			    POKEPATCH_IMAGE_PINNED;
-	bool can_go = false;
+	const struct section *module = object_find_section(&two->old, ".gnu.linkonce.this_module");
 
-	for (size_t i = 1; i < two->old.symbols.count; i++)
-		can_go |= !strcmp(two->old.symbols.list[i]->name, "cleanup_module");
-	return can_go != pinned ? NULL
-				: wrong(&two->check, pinned ? "it can be unloaded, but addresses of "
-							      "its code may outlive the patch"
-							    : "it cannot be unloaded");
+	if (!(object_get32(&two->old, two->image->data + IMAGE(flags)) & POKEPATCH_IMAGE_PINNED))
+		return NULL;
+	for (size_t i = 0; module && i < module->relocs.count; i++)
+		if (!strcmp(module->relocs.list[i].symbol->name, "cleanup_module"))
+			return wrong(&two->check, "it can be unloaded, but addresses of its code may "
+						  "outlive the patch");
+	return NULL;
 }
 
 /* ---- the order of the code ----------------------------------------------------------- */

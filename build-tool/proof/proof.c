@@ -352,7 +352,7 @@ static bool is_linkers(const struct proof_rules *rules, const struct section *se
  * modinfo.c checks modinfo.  Loaders of programs read the property note; module.lds drops it, and
  * the sections that are for the build alone.  In .init.data and .exit.data are the pointers by
  * which module_init() shows objtool that its function is used.  If anything refers to these, they
- * are compared in any case.
+ * are compared in any case; and what is left of them without that belongs to nothing.
  */
 static bool is_left_out(const struct thing *thing)
 {

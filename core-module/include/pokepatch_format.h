@@ -26,7 +26,9 @@
 #define POKEPATCH_STUBS_SYMBOL "pokepatch_stubs"
 /* The image's name in a module for the kernel's own livepatch core, which our core ignores. */
 #define POKEPATCH_LIVEPATCH_SYMBOL "pokepatch_livepatch"
-#define POKEPATCH_LIVEPATCH_ROOM "pokepatch_room" /* such a module's memory for livepatch */
+/* Such a module's memory for livepatch's structures, and their sizes in the glue's object. */
+#define POKEPATCH_LIVEPATCH_ROOM "pokepatch_room"
+#define POKEPATCH_SECTION_LIVEPATCH_SIZES ".discard.pokepatch_sizes"
 #define POKEPATCH_SECTION_IMAGE ".pokepatch.image"
 #define POKEPATCH_SECTION_TABLES ".pokepatch.tables"
 #define POKEPATCH_SECTION_STRINGS ".pokepatch.strings"

@@ -76,7 +76,7 @@ static void __init fill_callbacks(const struct pokepatch_image *image, const str
  * what a patch, each object in the list, each function in the list and each object of the image
  * take in pokepatch_room.
  */
-static const u32 limits[] __used __section(".discard.pokepatch_limits") = {
+static const u32 sizes[] __used __section(POKEPATCH_SECTION_LIVEPATCH_SIZES) = {
 	KSYM_NAME_LEN,
 	MODULE_NAME_LEN,
 	sizeof(struct klp_patch),
@@ -84,6 +84,11 @@ static const u32 limits[] __used __section(".discard.pokepatch_limits") = {
 	sizeof(struct klp_func),
 	sizeof(struct calls) + sizeof(struct part),
 };
+
+/* The structures lie one behind the other, in a section that is aligned to 8 bytes. */
+static_assert(__alignof__(struct klp_patch) <= 8 && __alignof__(struct klp_object) <= 8 &&
+	      __alignof__(struct klp_func) <= 8 && __alignof__(struct calls) <= 8 &&
+	      __alignof__(struct part) <= 8);
 
 /*
  * Before a patch is off, and its module may go, the livepatch core looks for tasks in the new
@@ -164,7 +169,10 @@ static void __init fill_funcs(const struct pokepatch_image *image, struct part *
 	}
 }
 
-/* Calls of ftrace would only make the module larger. */
+/*
+ * Module functions are small here: none has an entry for ftrace, the exit function has no section
+ * of its own, and each name ends like that of its alias, init_module or cleanup_module.
+ */
 static notrace int __init livepatch_init_module(void)
 {
 	const struct pokepatch_image *image = &pokepatch_image;

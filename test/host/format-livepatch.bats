@@ -91,12 +91,20 @@ size_of() {
 }
 
 @test "the glue has as much memory as livepatch's structures take" {
-	local bytes objects=1 funcs=1
-	livepatch "$top/examples/proc-version.patch"
-	bytes=$(nm -S x.ko | awk '$4 == "pokepatch_room" { print $2 }')
-	# Each list ends with one more, and each object has a list; the glue's own 32 are for each object.
-	[ $((16#$bytes)) -eq $(($(size_of klp_patch) + (objects + 1) * $(size_of klp_object) + \
-		(funcs + objects) * $(size_of klp_func) + objects * 32)) ]
+	local bytes funcs patch objects parts
+	# The glue's own bytes for each object, 32, or 88 if there are callbacks.
+	while read -r patch objects parts; do
+		livepatch "$top/$patch.patch"
+		bytes=$(nm -S x.ko | awk '$4 == "pokepatch_room" { print $2 }')
+		funcs=$(readelf -SW x.ko | sed 's/.*\] //' | awk '$1 == ".pokepatch.funcs" { print $5 }')
+		funcs=$((16#$funcs / 48))
+		# Each list ends with one more, and each object has a list.
+		[ $((16#$bytes)) -eq $(($(size_of klp_patch) + (objects + 1) * $(size_of klp_object) + \
+			(funcs + objects) * $(size_of klp_func) + objects * parts)) ]
+	done <<-'END'
+		examples/proc-version 1 32
+		test/vm/patches/callbacks 3 88
+	END
 }
 
 @test "a module for livepatch: a module's symbols wait for that module" {
