@@ -81,6 +81,10 @@ klp_relocs() {
 		[[ $output != *.comment* ]]
 		[[ $output != *.init.data* ]]
 		[[ $output != *__UNIQUE_ID_license* ]]
+		# One name is the end of another.
+		run -0 readelf -p .shstrtab "$module"
+		[[ $output == *.rela.text* ]]
+		[[ $output != *" .text"* ]]
 	done
 }
 
