@@ -369,7 +369,7 @@ static struct error *link_ko(struct linker *linker)
 	return run_in(&args, linker->build->core.dir, NULL);
 }
 
-/* A quarter of a small module is what the linker leaves and nothing reads. */
+/* Drop what the linker has left in the module and nothing reads. */
 static struct error *trim_ko(struct linker *linker)
 {
 	struct object object;

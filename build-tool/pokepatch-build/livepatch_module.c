@@ -2,10 +2,10 @@
 /*
  * Writing a module for the kernel's livepatch core; see livepatch.h.  The linked module has the
  * tables of pokepatch_format.h.  The glue reads those of objects, symbols, functions and
- * callbacks when it is loaded, and that of functions whenever an object is patched; they stay.
- * The rows of the table of relocations become entries of sections ".klp.rela.OBJECT.SECTION", whose
- * symbols ".klp.sym.OBJECT.NAME,POSITION" the livepatch core finds by kallsyms.  That table and the
- * old functions' code go.
+ * callbacks when it is loaded, and that of functions whenever an object is patched.  So these
+ * tables stay.  The rows of the table of relocations become entries of sections
+ * ".klp.rela.OBJECT.SECTION", whose symbols ".klp.sym.OBJECT.NAME,POSITION" the livepatch core
+ * finds by kallsyms.  That table and the old functions' code go.
  *
  * The livepatch core relocates for vmlinux before the module loader rewrites any code or reads any
  * table (apply_relocations() in kernel/module/main.c), and for a module when that module is there.
@@ -34,7 +34,7 @@ struct converter {
 	const struct livepatch_sizes *sizes;
 	struct object object;
 	struct section_rules rules;
-	struct symbol *image_symbol;
+	struct symbol *image_symbol, *room;
 	struct section *image;
 	struct table objects, symbols, funcs, relocs, callbacks, strings;
 	struct symbol **klp_symbols; /* for each row of symbols, or NULL */
@@ -85,9 +85,14 @@ static void read_table(struct converter *converter, uint64_t pointer, uint64_t c
 
 static struct error *read_tables(struct converter *converter)
 {
-	for (size_t i = 1; i < converter->object.symbols.count; i++)
-		if (!strcmp(converter->object.symbols.list[i]->name, POKEPATCH_IMAGE_SYMBOL))
-			converter->image_symbol = converter->object.symbols.list[i];
+	for (size_t i = 1; i < converter->object.symbols.count; i++) {
+		struct symbol *symbol = converter->object.symbols.list[i];
+
+		if (!strcmp(symbol->name, POKEPATCH_IMAGE_SYMBOL))
+			converter->image_symbol = symbol;
+		else if (!strcmp(symbol->name, POKEPATCH_LIVEPATCH_ROOM))
+			converter->room = symbol;
+	}
 	if (!converter->image_symbol || !converter->image_symbol->section)
 		return bad_module(converter, "it has no image");
 	converter->image = converter->image_symbol->section;
@@ -495,11 +500,8 @@ static struct error *make_room(struct converter *converter)
 {
 	const struct livepatch_sizes *sizes = converter->sizes;
 	const uint64_t objects = converter->objects.count, funcs = converter->funcs.count;
-	struct symbol *room = NULL;
+	struct symbol *room = converter->room;
 
-	for (size_t i = 1; i < converter->object.symbols.count; i++)
-		if (!strcmp(converter->object.symbols.list[i]->name, POKEPATCH_LIVEPATCH_ROOM))
-			room = converter->object.symbols.list[i];
 	if (!room || !room->section || room->section->type != SHT_NOBITS)
 		return bad_module(converter, "it has no room for livepatch's structures");
 	room->value = (room->section->size + 7) / 8 * 8;

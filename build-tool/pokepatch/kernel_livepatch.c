@@ -250,8 +250,8 @@ static struct error *refuse_options(const struct cli_call *call)
 /* ---- the commands ------------------------------------------------------------- */
 
 /*
- * Has the module no exit function?  Such is that of a patch whose addresses escape, and the kernel
- * does not let it go.
+ * Has the module no exit function?  pokepatch-build gives none to the module of a patch whose
+ * addresses escape, and the kernel refuses to remove such a module.
  */
 static bool is_permanent(const char *module)
 {

@@ -170,8 +170,9 @@ static void __init fill_funcs(const struct pokepatch_image *image, struct part *
 }
 
 /*
- * Module functions are small here: none has an entry for ftrace, the exit function has no section
- * of its own, and each name ends like that of its alias, init_module or cleanup_module.
+ * To keep the module's file small, no function of the glue has an entry for ftrace, the exit
+ * function is in .text, and the names of both functions end with init_module and cleanup_module:
+ * so module_init()'s and module_exit()'s aliases take no bytes in the table of names.
  */
 static notrace int __init livepatch_init_module(void)
 {
