@@ -177,6 +177,8 @@ static void add_carrier(struct carriers *carriers, struct atom *callee, struct a
 	*vec_push(&selection->carrying[callee->index].carriers) = caller;
 	if (!function_has_entry(selection, old_caller))
 		add_work(carriers, caller);
+	if (!atom_changed(&selection->pairing, caller))
+		selection->carrying[caller->index].only_carries = true;
 	atom_set_state(&selection->pairing, caller, STATE_CHANGED);
 	if (caller->cold)
 		atom_set_state(&selection->pairing, caller->cold, STATE_CHANGED);

@@ -14,6 +14,7 @@ struct selection;
 struct carrying {
 	bool carried; /* it is a carried function, or a carried constant (constants.h) */
 	VEC(struct atom *) carriers; /* of a carried function: its callers, sorted by name */
+	bool only_carries; /* a carrier that has not changed itself */
 	const struct atom *kept_by; /* of a changed constant: why it cannot be carried; or NULL */
 };
 

@@ -101,6 +101,7 @@ struct diff_function {
 	struct listing old_code, new_code; /* with diff_options.list_code; else empty */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
 	bool has_entry;		     /* DIFF_CHANGED: false for a carried function */
+	bool only_carries;	     /* DIFF_CHANGED: a carrier that has not changed itself */
 	VEC(char *) carried_by;	     /* its carriers, if it is a carried function */
 	VEC(char *) carries;	     /* the functions for which it is replaced, as a carrier */
 	/* DIFF_CHANGED: index of the external for the old function, or POKEPATCH_NONE. */

@@ -66,7 +66,30 @@ static void judge_kernel(struct build *build, bool configured)
 			     "kernel %s %s; build without --format livepatch", build->release, why);
 }
 
-static void judge_unit(struct build *build, size_t index)
+/*
+ * May functions be replaced by way of their callers?  The livepatch core does not see a task in the
+ * old one of such a function, and switches it.  That task goes on in the old code, which has to be
+ * harmless.  It is if no other function changes with this one: what the old code calls from then on
+ * is what it called before.  Nor may anything rely on the end of the old code: a callback that comes
+ * when all tasks are switched, or a replaced patch, whose functions change back in the same switch.
+ * In the new code the livepatch core finds each task (code_order()).
+ */
+static bool changes_one_function(const struct build *build)
+{
+	size_t changed = 0, callbacks = 0;
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++)
+			changed += result->functions.list[j].change == DIFF_CHANGED &&
+				   !result->functions.list[j].only_carries;
+		callbacks += result->callbacks.count;
+	}
+	return changed == 1 && !callbacks && !build->options.level_given;
+}
+
+static void judge_unit(struct build *build, size_t index, bool may_carry)
 {
 	const struct diff_result *result = &build->comparison->results[index];
 	const char *source = build->units[index].source;
@@ -74,11 +97,12 @@ static void judge_unit(struct build *build, size_t index)
 	for (size_t i = 0; i < result->functions.count; i++) {
 		const struct diff_function *function = &result->functions.list[i];
 
-		if (function->change == DIFF_CHANGED && !function->has_entry)
+		if (function->change == DIFF_CHANGED && !function->has_entry && !may_carry)
 			refusals_add(&build->refusals, "needs-core", source, function->name,
 				     "%s() has no entry for ftrace, and the kernel's livepatch does "
-				     "not look for tasks in a function that its callers replace; "
-				     "build without --format livepatch",
+				     "not look for tasks in it, which is safe only if the patch changes "
+				     "no other function, and has no callbacks and no level; build "
+				     "without --format livepatch",
 				     function->name);
 	}
 	/* A patch that another one replaces gets no callbacks: what it set up would stay. */
@@ -108,8 +132,9 @@ static struct error *judge(struct build *build)
 		refusals_add(&build->refusals, "needs-core", NULL, build->release,
 			     "on a kernel with PREEMPT_RT, livepatch's shadow variables cannot be used "
 			     "in every context; build without --format livepatch");
+	bool may_carry = changes_one_function(build);
 	for (size_t i = 0; i < build->nr_units; i++)
-		judge_unit(build, i);
+		judge_unit(build, i, may_carry);
 	return build_check_refusals(build);
 }
 
@@ -172,8 +197,9 @@ static struct error *make_glue(struct build *build)
 }
 
 /*
- * Changed functions come before all other code.  The glue has each reach to the end of the code, so
- * that the livepatch core finds a task in the rest of it (pre_patch() in the glue).
+ * The functions that the livepatch core switches come before all other code.  The glue has each
+ * reach to the end of the code, so that this core finds a task in the rest of it (pre_patch() in the
+ * glue).
  */
 static struct error *code_order(const struct build *build, struct buffer *ret)
 {
@@ -190,8 +216,12 @@ static struct error *code_order(const struct build *build, struct buffer *ret)
 		for (size_t j = 0; funcs && j < funcs->relocs.count; j++) {
 			const struct reloc *reloc = &funcs->relocs.list[j];
 			const char *section = reloc->symbol->section->name;
+			const uint64_t at = reloc->offset % sizeof(struct diff_func_row);
+			const uint32_t flags =
+				object_get32(&object, funcs->data + reloc->offset - at +
+							      offsetof(struct diff_func_row, flags));
 
-			if (reloc->offset % sizeof(struct diff_func_row) == entry &&
+			if (at == entry && !(flags & POKEPATCH_FUNC_CARRIED) &&
 			    has_prefix(section, ".text."))
 				buffer_printf(ret, "*%s(%s) ", strrchr(path, '/'), section);
 		}

@@ -263,7 +263,7 @@ static struct section *klp_section(struct converter *converter, const char *obje
 	return section;
 }
 
-/* Note which objects the patch has functions or callbacks of. */
+/* Note which objects the glue lists: those with functions to switch, or callbacks. */
 static void find_patched(struct converter *converter)
 {
 	size_t modules = 0;
@@ -275,6 +275,8 @@ static void find_patched(struct converter *converter)
 		const unsigned char *old = symbol_row(
 			converter, GET32(converter, row, struct pokepatch_func, symbol));
 
+		if (GET32(converter, row, struct pokepatch_func, flags) & POKEPATCH_FUNC_CARRIED)
+			continue;
 		converter->patched[GET32(converter, old, struct pokepatch_symbol, object)] = true;
 	}
 	for (uint32_t i = 0; i < converter->callbacks.count; i++) {

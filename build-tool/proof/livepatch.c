@@ -103,6 +103,14 @@ static const char *object_at(const struct comparison_of_two *two, uint32_t i)
 				  struct pokepatch_object, name));
 }
 
+/* Does livepatch switch this row's function?  The others are called by functions that it switches. */
+static bool is_switched(const struct comparison_of_two *two, uint64_t row)
+{
+	const unsigned char *func = row_at(&two->funcs, row, sizeof(struct pokepatch_func));
+
+	return !(GET32(two, func, struct pokepatch_func, flags) & POKEPATCH_FUNC_CARRIED);
+}
+
 static struct error *read_tables(struct comparison_of_two *two)
 {
 	two->image = object_find_section(&two->old, POKEPATCH_SECTION_IMAGE);
@@ -122,7 +130,8 @@ static struct error *read_tables(struct comparison_of_two *two)
 			row_at(&two->symbols, GET32(two, func, struct pokepatch_func, symbol),
 			       sizeof(struct pokepatch_symbol));
 
-		two->patched[GET32(two, symbol, struct pokepatch_symbol, object)] = true;
+		if (is_switched(two, i))
+			two->patched[GET32(two, symbol, struct pokepatch_symbol, object)] = true;
 	}
 	for (uint64_t i = 0; i < two->callbacks.count; i++) {
 		const unsigned char *row =
@@ -412,7 +421,8 @@ static struct error *find_entries(const struct comparison_of_two *two, const str
 		if (reloc->symbol->section != text)
 			return wrong(&two->check, "'%s' is switched and not in section .text",
 				     reloc->symbol->name);
-		*vec_push(&ret->places) = reloc->symbol->value + reloc->addend;
+		if (is_switched(two, i))
+			*vec_push(&ret->places) = reloc->symbol->value + reloc->addend;
 	}
 	if (!ret->places.count)
 		return NULL;

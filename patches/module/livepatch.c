@@ -142,6 +142,15 @@ static void __init place_objects(const struct pokepatch_image *image, struct par
 	}
 }
 
+/*
+ * The livepatch core has nothing to do with a function that has no entry: it switches the callers,
+ * whose new copies call the new function.
+ */
+static bool __init is_switched(const struct pokepatch_func *func)
+{
+	return !(func->flags & POKEPATCH_FUNC_CARRIED);
+}
+
 static void __init count_funcs(const struct pokepatch_image *image, struct part *parts)
 {
 	const struct pokepatch_func *funcs = table(image->funcs);
@@ -149,7 +158,7 @@ static void __init count_funcs(const struct pokepatch_image *image, struct part 
 	u32 i;
 
 	for (i = 0; i < image->nr_funcs; i++)
-		parts[symbols[funcs[i].symbol].object].nr_funcs++;
+		parts[symbols[funcs[i].symbol].object].nr_funcs += is_switched(&funcs[i]);
 }
 
 static void __init fill_funcs(const struct pokepatch_image *image, struct part *parts)
@@ -161,8 +170,11 @@ static void __init fill_funcs(const struct pokepatch_image *image, struct part *
 
 	for (i = 0; i < image->nr_funcs; i++) {
 		const struct pokepatch_symbol *old = &symbols[funcs[i].symbol];
-		struct klp_func *to = parts[old->object].next++;
+		struct klp_func *to;
 
+		if (!is_switched(&funcs[i]))
+			continue;
+		to = parts[old->object].next++;
 		to->old_name = strings + old->name;
 		to->old_sympos = old->pos;
 		to->new_func = (void *)(unsigned long)funcs[i].new_addr;

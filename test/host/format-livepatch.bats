@@ -182,8 +182,14 @@ position_is_right() {
 }
 
 @test "what only pokepatch's core can do is refused" {
-	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/sys-uname.patch"
-	[[ $output == *"kernel/sys.c: refused [needs-core]: __do_sys_newuname() has no entry for ftrace, "*"; build without --format livepatch"* ]]
+	# A function without an entry, together with another one; where a callback may rely on its end; and
+	# where a patch is replaced.
+	local more
+	for more in "$top/examples/proc-version.patch" "$(variant "$release" "$top/test/vm/patches/callbacks.patch")" \
+		--level=3; do
+		run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$more" "$top/examples/sys-uname.patch"
+		[[ $output == *"kernel/sys.c: refused [needs-core]: __do_sys_newuname() has no entry for ftrace, "*"; build without --format livepatch"* ]]
+	done
 	edited fs/proc/version.c -e '/internal.h/a #include <pokepatch_patch.h>' -e '/^static int version/,/^}/s/return 0;/pokepatch_withdrawn(m); return 0;/'
 	run -2 "$program" -q -k "$release" --format livepatch -o x.ko x.patch
 	[[ $output == *"fs/proc/version.c: refused [needs-core]: 'pokepatch_withdrawn' is a function of pokepatch's core; "* ]]
@@ -230,6 +236,11 @@ places() {
 	[ "$(head -n 2 order | sort | paste -sd ' ')" = "cmdline_proc_show version_proc_show" ]
 	[ "$(sed -n 3p order)" = elsewhere ]
 	rm x.patch
+	# A function without an entry is not switched, and so stands behind those that call it.
+	"$program" -q -k "$release" --format livepatch -o x.ko "$top/examples/sys-uname.patch"
+	places x.ko >order
+	grep -nx __do_sys_newuname order
+	[ "$(grep -nx __do_sys_newuname order)" = "$(grep -c sys_newuname order):__do_sys_newuname" ]
 	# One in a section of its own could not be found there.
 	edited fs/proc/version.c -e '/^static int version_proc_show/i static noinline __attribute__((__section__(".kprobes.text"))) int elsewhere(struct seq_file *m) { seq_puts(m, "x"); return 0; }' \
 		-e '/^static int version/,/^}/s/return 0;/return elsewhere(m);/'

@@ -47,7 +47,7 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 '
 
 @test "examples by the kernel's livepatch: on, off, unloaded, many times" {
-	local times examples=(proc-version proc-uptime proc-oom-adj proc-net-cookie binfmt-misc-status)
+	local times examples=(proc-version proc-uptime proc-oom-adj proc-net-cookie binfmt-misc-status sys-uname)
 	times=$(rounds 100 3)
 	klp "${examples[@]}"
 	guest --timeout $((120 + times * 20)) --exact-slabs --module binfmt_misc \
@@ -64,6 +64,8 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 			proc-net-cookie:*) for file in tcp udp raw; do socket_is $2 $file; done ;;
 			binfmt-misc-status:old) same status "$(cat $status)" enabled ;;
 			binfmt-misc-status:new) same status "$(cat $status)" "enabled (live-patched)" ;;
+			sys-uname:old) lacks version "$(uname -v)" Live-patched ;;
+			sys-uname:new) has version "$(uname -v)" "Live-patched *" ;;
 			*) die "what does $1 do?" ;;
 			esac
 		}
@@ -202,6 +204,43 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		# The function has jumped to this one, and is not on the stack.
 		sleeps 1004 "sleep_elsewhere*"
 		'"$cold"'
+	'
+}
+
+@test "a function without an entry: no task is looked for in the old one, and each in the new one" {
+	klp "$top/test/vm/patches/flock-body.patch"
+	guest "${patched[@]}" --program "$(test_program flocker)" <<<"$words"'
+		error() { flocker /tmp/file error; }
+		locked() { grep -q locked /tmp/first; }
+		waiter() {
+			flocker /tmp/file >/tmp/second &
+			second=$!
+			until_true 10 asleep_in $second flock
+		}
+		flocker /tmp/file >/tmp/first &
+		first=$!
+		until_true 10 locked
+		same "the old error" "$(error)" 22
+		waiter
+		old=$second
+		insmod "$(patch_file klp-flock-body)"
+		until_true 60 grep -qx 0 "$(klp flock-body transition)"
+		same "the new error" "$(error)" 33
+		waiter
+		has "the stack" "$(cat /proc/$second/stack)" "*__do_sys_flock*pokepatch_klp_flock_body*"
+		echo 0 >"$(klp flock-body enabled)"
+		# Livepatch looks again once a second.
+		sleep 4
+		same "a transition with a task in the new function" "$(cat "$(klp flock-body transition)")" 1
+		kill $second
+		wait $second || :
+		until_true 60 gone flock-body
+		until_true 5 rmmod pokepatch_klp_flock_body
+		same "the old error" "$(error)" 22
+		# This one has been in the old function all the time, and gets the lock there.
+		kill $first
+		until_true 10 grep -q locked /tmp/second
+		kill $old
 	'
 }
 
