@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sysfs.h>
+#include <linux/trace.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -77,3 +78,7 @@ void features_text_poke_batch(u8 *at, const u8 *insn) { smp_text_poke_batch_add(
 #line 1 "SYSTEM_DFL_WQ"
 const void *features_dfl_wq(void);
 const void *features_dfl_wq(void) { return system_dfl_wq; }
+
+#line 1 "TRACE_ARRAY_SYSTEMS"
+struct trace_array *features_instance(void);
+struct trace_array *features_instance(void) { return trace_array_get_by_name("", NULL); }

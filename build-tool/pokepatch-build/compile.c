@@ -15,6 +15,7 @@
 #include "pokepatch-build/blame.h"
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/compile_jobs.h"
+#include "pokepatch-build/format.h"
 #include "pokepatch-build/kbuild.h"
 #include "pokepatch-build/changes.h"
 #include "pokepatch-build/comparison.h"
@@ -74,6 +75,8 @@ void unit_add_command(const struct build *build, char *const *argv, const char *
 static void add_instrumentation(const struct build *build, struct args *ret)
 {
 	args_add(ret, "-DPOKEPATCH_INSTRUMENT");
+	if (!build->options.format->needs_core)
+		args_add(ret, "-DPOKEPATCH_MARK_HITS");
 	for (size_t i = 0; i < build->options.defines.count; i++)
 		args_addf(ret, "-D%s", build->options.defines.list[i]);
 	args_add(ret, "-include");

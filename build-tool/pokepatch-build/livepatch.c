@@ -22,7 +22,6 @@ static const char *bare_option(const struct build_options *options)
 	} list[] = {
 		{"--mode", options->mode != POKEPATCH_MODE_AUTO},
 		{"--transition", options->transition != TRANSITION_DEFAULT},
-		{"--mark-functions", options->mark_functions.count > 0},
 		{"--revoke-below", options->least_level > 0},
 		{"--deb", options->deb},
 	};
@@ -35,8 +34,8 @@ static const char *bare_option(const struct build_options *options)
 
 /* ---- what livepatch cannot do ------------------------------------------------------- */
 
-/* Does the new code call the core's part of shadow variables (pokepatch_patch.h)? */
-static struct error *any_shadow(const struct build *build, bool *ret)
+/* Does the new code call functions of the core whose names begin so? */
+static struct error *any_call(const struct build *build, const char *prefix, bool *ret)
 {
 	*ret = false;
 	for (size_t i = 0; !*ret && i < build->nr_units; i++) {
@@ -48,10 +47,22 @@ static struct error *any_shadow(const struct build *build, bool *ret)
 		TRY(object_read(path, &object));
 		for (size_t j = 1; !*ret && j < object.symbols.count; j++)
 			*ret = !object.symbols.list[j]->section &&
-			       has_prefix(object.symbols.list[j]->name, "pokepatch_shadow_");
+			       has_prefix(object.symbols.list[j]->name, prefix);
 		object_deinit(&object);
 	}
 	return NULL;
+}
+
+/* The core's part of shadow variables (pokepatch_patch.h). */
+static struct error *any_shadow(const struct build *build, bool *ret)
+{
+	return any_call(build, "pokepatch_shadow_", ret);
+}
+
+/* Markers (pokepatch_mark.h). */
+static struct error *any_markers(const struct build *build, bool *ret)
+{
+	return any_call(build, "pokepatch_mark_", ret);
 }
 
 static void judge_kernel(struct build *build, bool configured)
@@ -167,6 +178,7 @@ static struct error *make_glue(struct build *build)
 	} parts[] = {
 		{"-callbacks", "-DLIVEPATCH_CALLBACKS", any_callbacks},
 		{"-shadow", "-DLIVEPATCH_SHADOW", any_shadow},
+		{"-markers", "-DLIVEPATCH_MARKERS", any_markers},
 		{"-pinned", "-DLIVEPATCH_PINNED", any_escape},
 	};
 	char *defines[ARRAY_SIZE(parts) + 1] = {};

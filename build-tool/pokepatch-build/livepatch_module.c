@@ -459,8 +459,6 @@ static struct error *refuse_core_calls(struct converter *converter)
 			refuse(converter, symbol->name, "is a function of pokepatch's core");
 	}
 	symvers_deinit(&core);
-	if (object_get32(&converter->object, converter->image->data + IMAGE(nr_markers)))
-		refuse(converter, "POKEPATCH_MARK", "needs pokepatch's core");
 	return NULL;
 }
 

@@ -323,15 +323,12 @@ static struct error *load_replacing(struct kmod_ctx *kmod, const char *path, con
 	return error;
 }
 
-struct error *livepatch_load(struct cli_call *call, const struct patch_file *file)
+static struct error *load_file(const struct patch_file *file, unsigned long timeout_ms)
 {
 	_free_ char *folder = sysfs_path(FOLDER);
 	const char *module = patch_file_modinfo(file, "name");
 	struct kmod_ctx *kmod = NULL;
-	unsigned long timeout_ms;
 
-	TRY(refuse_options(call));
-	TRY(timeout_of(call, &timeout_ms));
 	if (!file_exists(folder))
 		return error_new(STATUS_REFUSED,
 				 "%s: refused [not-accepted]: the running kernel has no livepatch "
@@ -354,20 +351,50 @@ struct error *livepatch_load(struct cli_call *call, const struct patch_file *fil
 	return error;
 }
 
-struct error *livepatch_unload(struct cli_call *call, const char *module)
+struct error *livepatch_load(struct cli_call *call, const struct patch_file *file)
 {
-	struct kmod_ctx *kmod = NULL;
 	unsigned long timeout_ms;
 
 	TRY(refuse_options(call));
 	TRY(timeout_of(call, &timeout_ms));
-	TRY(require_root("unload"));
+	return load_file(file, timeout_ms);
+}
+
+struct error *livepatch_load_once(const struct patch_file *file, bool *loaded)
+{
+	*loaded = false;
+	if (is_shown(patch_file_modinfo(file, "name")))
+		return NULL;
+	TRY(load_file(file, DEFAULT_TIMEOUT_MS));
+	*loaded = true;
+	return NULL;
+}
+
+static struct error *unload(const char *module, unsigned long timeout_ms)
+{
+	struct kmod_ctx *kmod = NULL;
+
 	if (is_shown(module))
 		TRY(switch_off(module, timeout_ms));
 	TRY(quiet_kmod_new(&kmod));
 	struct error *error = remove_module(kmod, module);
 	kmod_unref(kmod);
 	return error;
+}
+
+struct error *livepatch_unload(struct cli_call *call, const char *module)
+{
+	unsigned long timeout_ms;
+
+	TRY(refuse_options(call));
+	TRY(timeout_of(call, &timeout_ms));
+	TRY(require_root("unload"));
+	return unload(module, timeout_ms);
+}
+
+struct error *livepatch_remove(const char *module)
+{
+	return unload(module, DEFAULT_TIMEOUT_MS);
 }
 
 struct error *livepatch_disable(struct cli_call *call, const char *module)

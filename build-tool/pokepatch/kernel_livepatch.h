@@ -37,4 +37,11 @@ struct error *livepatch_unload(struct cli_call *call, const char *module);
 struct error *livepatch_disable(struct cli_call *call, const char *module);
 struct error *livepatch_enable(const char *module);
 
+/*
+ * livepatch_load_once, livepatch_remove - likewise, without a command's options.
+ * @loaded: false if the patch was there before
+ */
+struct error *livepatch_load_once(const struct patch_file *file, bool *loaded);
+struct error *livepatch_remove(const char *module);
+
 #endif /* POKEPATCH_CLI_KERNEL_LIVEPATCH_H */

@@ -544,9 +544,12 @@ static struct error *temporary_patch_load_file(const struct patch_file *file, co
 	struct loading loading = {0};
 	struct error *error;
 
-	TRY(livepatch_refuse_file(file, "trace"));
 	TRY(patch_file_check_kernel(file, release));
 	ret->name = xstrdup(file->name);
+	if (file->livepatch) {
+		ret->livepatch = xstrdup(patch_file_modinfo(file, "name"));
+		return livepatch_load_once(file, &ret->module);
+	}
 	if (sysfs_patch_exists(file->name))
 		return patch_check_loaded(file);
 	TRY(quiet_kmod_new(&kmod));
@@ -572,7 +575,8 @@ struct error *temporary_patch_load(const char *what, const char *core, struct te
 	TRY(running_release(&release));
 	if (!is_path(what)) {
 		ret->name = underscored(what);
-		if (sysfs_patch_exists(ret->name))
+		ret->livepatch = livepatch_find(what);
+		if (ret->livepatch || sysfs_patch_exists(ret->name))
 			return NULL;
 		temporary_patch_deinit(ret);
 	}
@@ -595,6 +599,11 @@ struct error *temporary_patch_unload(struct temporary_patch *patch)
 	patch->enabled = false;
 	if (!patch->module)
 		return NULL;
+	if (patch->livepatch) {
+		TRY(livepatch_remove(patch->livepatch));
+		patch->module = false;
+		return NULL;
+	}
 	TRY(quiet_kmod_new(&kmod));
 	TRY(load_remove(kmod, module));
 	patch->module = false;
@@ -607,6 +616,7 @@ struct error *temporary_patch_unload(struct temporary_patch *patch)
 void temporary_patch_deinit(struct temporary_patch *patch)
 {
 	free(patch->name);
+	free(patch->livepatch);
 	*patch = (struct temporary_patch){0};
 }
 

@@ -34,14 +34,15 @@ struct error *patch_check_loaded(const struct patch_file *file);
 /* A patch that is loaded for a while, and what has to be undone at the end. */
 struct temporary_patch {
 	char *name;   /* of the patch, as in sysfs */
+	char *livepatch; /* the module's name if it is for the kernel's livepatch core, else NULL */
 	bool core;    /* we inserted the core */
 	bool module;  /* we inserted the patch's module */
 	bool enabled; /* the caller switched the patch on, with sysfs_switch() */
 };
 
 /*
- * temporary_patch_load - load a patch unless it is loaded, without switching it on.  After an error
- * nothing has changed.
+ * temporary_patch_load - load a patch unless it is loaded, without switching it on; but livepatch
+ * switches a patch on when it is loaded.  After an error nothing has changed.
  * @what: the name of a loaded patch, or a file or name as for `pokepatch load`
  * @core: the core's file, or NULL
  */

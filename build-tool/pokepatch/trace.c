@@ -3,7 +3,9 @@
  * pokepatch trace: switch a patch with markers on, show its markers, and undo it all at the end.
  *
  * The markers come through an instance of tracefs that is made for this run, so that other traces
- * are neither disturbed nor read empty.
+ * are neither disturbed nor read empty.  Those of pokepatch's core come through its tracepoint.
+ * Those of a module for the kernel's livepatch core write to the instance that its parameter
+ * "markers" names (patches/module/livepatch_markers.h).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +33,7 @@
 struct tracing {
 	char *folder; /* the instance; NULL: not made yet */
 	int pipe;     /* its trace_pipe, or -1 */
+	bool on;      /* markers come to the instance */
 	bool gone;    /* the reader of our output has closed it */
 };
 
@@ -92,16 +95,49 @@ static void remove_left_over(const char *instances)
 		closedir(dir);
 }
 
-static struct error *tracing_begin(struct tracing *tracing, const char *patch)
+/* The list of the patch's markers; of one for livepatch, it takes the name of an instance. */
+static char *markers_path(const struct temporary_patch *patch)
 {
-	_free_ char *filter = xasprintf("patch == \"%s\"", patch);
+	return patch->livepatch ? sysfs_path("module/%s/parameters/markers", patch->livepatch)
+				: sysfs_path("kernel/pokepatch/%s/markers", patch->name);
+}
+
+/* Have the markers of a patch for livepatch write to an instance; "\n": to none. */
+static struct error *write_to_instance(const struct temporary_patch *patch, const char *instance)
+{
+	_free_ char *path = markers_path(patch);
+
+	return error_prefix(sysfs_write(path, instance), "the markers of '%s' cannot be shown",
+			    patch->name);
+}
+
+static struct error *markers_on(const struct tracing *tracing, const struct temporary_patch *patch)
+{
+	_free_ char *filter = xasprintf("patch == \"%s\"", patch->name);
+
+	if (patch->livepatch)
+		return write_to_instance(patch, strrchr(tracing->folder, '/') + 1);
+	TRY(tracing_write(tracing, EVENT "/filter", filter));
+	return tracing_write(tracing, EVENT "/enable", "1");
+}
+
+static void markers_off(const struct tracing *tracing, const struct temporary_patch *patch)
+{
+	if (!tracing->on)
+		return;
+	error_destroy(patch->livepatch ? write_to_instance(patch, "\n")
+				       : tracing_write(tracing, EVENT "/enable", "0"));
+}
+
+static struct error *tracing_begin(struct tracing *tracing, const struct temporary_patch *patch)
+{
 	_free_ char *instances = NULL;
 	_free_ char *folder = NULL;
 	_free_ char *path = NULL;
 
 	TRY(find_tracefs(&instances));
 	remove_left_over(instances);
-	folder = instance_path(instances, patch, getpid());
+	folder = instance_path(instances, patch->name, getpid());
 	if (mkdir(folder, 0700))
 		return error_errno("cannot make %s", folder);
 	tracing->folder = take_pointer(folder);
@@ -111,8 +147,9 @@ static struct error *tracing_begin(struct tracing *tracing, const char *patch)
 		return error_errno("cannot open %s", path);
 	/* poll(2) must wake us for the first marker, and not only for half a buffer of them. */
 	error_destroy(tracing_write(tracing, "buffer_percent", "0"));
-	TRY(tracing_write(tracing, EVENT "/filter", filter));
-	return tracing_write(tracing, EVENT "/enable", "1");
+	TRY(markers_on(tracing, patch));
+	tracing->on = true;
+	return NULL;
 }
 
 /* ---- showing ------------------------------------------------------------------ */
@@ -173,10 +210,11 @@ static struct error *first_error(struct error *error, struct error *second)
 	return error;
 }
 
-static struct error *tracing_end(struct tracing *tracing, struct error *error)
+static struct error *tracing_end(struct tracing *tracing, const struct temporary_patch *patch,
+				 struct error *error)
 {
 	if (tracing->folder) {
-		error_destroy(tracing_write(tracing, EVENT "/enable", "0"));
+		markers_off(tracing, patch);
 		if (tracing->pipe >= 0)
 			error = first_error(error, tracing_print_all(tracing));
 		cleanup_close(&tracing->pipe);
@@ -189,14 +227,17 @@ static struct error *tracing_end(struct tracing *tracing, struct error *error)
 }
 
 /* Lines of the core's list of markers are "NAME FILE:LINE PROBES MISSED FORMAT". */
-static struct error *count_markers(const char *patch, size_t *ret, long *ret_missed)
+static struct error *count_markers(const struct temporary_patch *patch, size_t *ret,
+				   long *ret_missed)
 {
-	_free_ char *path = sysfs_path("kernel/pokepatch/%s/markers", patch);
+	_free_ char *path = markers_path(patch);
 	_free_ char *text = NULL;
 	size_t length;
 
 	*ret = 0;
 	*ret_missed = 0;
+	if (patch->livepatch && !file_exists(path))
+		return NULL;
 	TRY(file_read(path, &text, &length));
 	for (char *line = text, *next; *line; line = next) {
 		long missed;
@@ -210,7 +251,7 @@ static struct error *count_markers(const char *patch, size_t *ret, long *ret_mis
 	return NULL;
 }
 
-static struct error *check_markers(const char *patch, long *ret_missed)
+static struct error *check_markers(const struct temporary_patch *patch, long *ret_missed)
 {
 	size_t count;
 
@@ -220,10 +261,10 @@ static struct error *check_markers(const char *patch, long *ret_missed)
 	return error_new(STATUS_NOTHING,
 			 "patch '%s' has no markers; 'pokepatch-build --instrument' builds a patch "
 			 "with markers",
-			 patch);
+			 patch->name);
 }
 
-static void tell_missed(const char *patch, long before)
+static void tell_missed(const struct temporary_patch *patch, long before)
 {
 	size_t count;
 	long missed;
@@ -237,16 +278,22 @@ static void tell_missed(const char *patch, long before)
 	error_destroy(error);
 }
 
+/* Livepatch switches a patch on when it is loaded. */
+static bool is_on(const struct temporary_patch *patch)
+{
+	return patch->livepatch || sysfs_patch_enabled(patch->name);
+}
+
 static struct error *trace(struct temporary_patch *patch)
 {
 	struct tracing tracing = {.pipe = -1};
 	struct error *error;
 	long missed;
 
-	TRY(check_markers(patch->name, &missed));
-	error = tracing_begin(&tracing, patch->name);
+	TRY(check_markers(patch, &missed));
+	error = tracing_begin(&tracing, patch);
 	/* Switch the patch on only now, so that no marker is lost. */
-	if (!error && !sysfs_patch_enabled(patch->name)) {
+	if (!error && !is_on(patch)) {
 		error = sysfs_switch(patch->name, true);
 		patch->enabled = !error;
 	}
@@ -256,8 +303,8 @@ static struct error *trace(struct temporary_patch *patch)
 	}
 	/* The clean-up must be completed, although a signal has come.  Another signal ends it. */
 	proc_clear_interrupted();
-	error = tracing_end(&tracing, error);
-	tell_missed(patch->name, missed);
+	error = tracing_end(&tracing, patch, error);
+	tell_missed(patch, missed);
 	return error;
 }
 
@@ -308,6 +355,8 @@ static void keep(struct temporary_patch *patch, pid_t tracer, int pipe)
 	if (!error) {
 		_free_ char *folder = instance_path(instances, patch->name, tracer);
 
+		if (patch->livepatch)
+			error_destroy(write_to_instance(patch, "\n"));
 		remove_instance(folder);
 	}
 	error = first_error(error, temporary_patch_unload(patch));
@@ -325,7 +374,7 @@ static struct error *keeper_start(struct keeper *keeper, const struct temporary_
 	const pid_t tracer = getpid();
 	int ends[2];
 
-	theirs.enabled = !sysfs_patch_enabled(patch->name);
+	theirs.enabled = !is_on(patch);
 	if (pipe2(ends, O_CLOEXEC))
 		return error_errno("cannot make a pipe");
 	keeper->pid = fork();

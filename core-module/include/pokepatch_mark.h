@@ -89,8 +89,8 @@ int pokepatch_marker_unregister(const char *name, pokepatch_probe_t probe, void 
 int pokepatch_mark_text(const struct pokepatch_mark *mark, char *buf, unsigned long size);
 
 /*
- * A marker whose probes are not NULL calls this on architectures without pokepatch_mark_met().
- * Any context.
+ * A marker whose probes are not NULL calls this on architectures without pokepatch_mark_met(), and
+ * in a module for the kernel's livepatch core (POKEPATCH_MARK_HITS).  Any context.
  */
 void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
 	__attribute__((__format__(__printf__, 2, 3), __cold__));
@@ -141,7 +141,7 @@ void pokepatch_mark_met(void);
 		_Pragma("GCC diagnostic pop")                                             \
 	} while (0)
 
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(POKEPATCH_MARK_HITS)
 
 /*
  * The compiler does not see this as a call.  A function that makes a call keeps the values that
@@ -308,7 +308,7 @@ register unsigned long pokepatch_stack_pointer_ __asm__("rsp");
 #define POKEPATCH_MARK_CALL_(marker_, format_, ...)                                       \
 	pokepatch_mark_hit(&marker_, format_, ##__VA_ARGS__)
 
-#endif /* __x86_64__ */
+#endif /* __x86_64__ && !POKEPATCH_MARK_HITS */
 
 #else
 

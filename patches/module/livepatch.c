@@ -19,6 +19,18 @@
 /* While the module is linked and proved, this is the image of an ordinary patch module. */
 extern const struct pokepatch_image pokepatch_image;
 
+#ifdef LIVEPATCH_MARKERS
+#include "livepatch_markers.h"
+#else
+static void __init open_markers(void)
+{
+}
+
+static void close_markers(void)
+{
+}
+#endif
+
 /*
  * The livepatch core's structures: struct klp_patch, the objects and the functions, with an entry
  * of zeroes behind each list, and struct calls and struct part for each object of the image.  The
@@ -194,6 +206,7 @@ static notrace int __init livepatch_init_module(void)
 	struct klp_func *funcs;
 	struct calls *calls;
 	struct part *parts;
+	int ret;
 
 	/* Else the compiler would make a relocation for each field. */
 	OPTIMIZER_HIDE_VAR(image);
@@ -210,7 +223,10 @@ static notrace int __init livepatch_init_module(void)
 	place_objects(image, parts, objs, funcs, calls);
 	fill_funcs(image, parts);
 	fill_callbacks(image, parts, calls);
-	return klp_enable_patch(patch);
+	ret = klp_enable_patch(patch);
+	if (!ret)
+		open_markers();
+	return ret;
 }
 
 module_init(livepatch_init_module);
@@ -223,6 +239,7 @@ module_init(livepatch_init_module);
 #ifndef LIVEPATCH_PINNED
 static notrace void livepatch_cleanup_module(void)
 {
+	close_markers();
 }
 
 module_exit(livepatch_cleanup_module);

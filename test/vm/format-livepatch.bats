@@ -7,16 +7,17 @@ load helpers
 # klp NAME... - set $patched to the options of a guest that has the program pokepatch and the patch of
 # each example or diff in test/vm/patches, for livepatch; of NAME=LEVEL a cumulative one.
 klp() {
-	local name module program level=()
+	local name module program level=() options
 	program=$(own_program bin/pokepatch) || return 1
 	patched=(--program "$program")
 	for name; do
-		level=()
+		level=() options=()
+		[[ $name != mark-* ]] || options=(--instrument)
 		[[ $name != *=* ]] || level=(--level "${name#*=}")
 		name=${name%=*}
 		[[ $name == /* ]] || name=$top/examples/$name.patch
 		module=$(patch_module "$name" "klp-$(basename "$name" .patch)${level[1]:+-level-${level[1]}}" \
-			--format livepatch "${level[@]}") || return 1
+			--format livepatch "${level[@]}" "${options[@]}") || return 1
 		patched+=(--module "$module")
 	done
 }
@@ -30,6 +31,7 @@ is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
 is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
 klp() { echo /sys/kernel/livepatch/pokepatch_klp_$(echo $1 | tr - _)/$2; }
 shown() { [ -e "$(klp $1 enabled)" ]; }
+markers() { echo /sys/module/pokepatch_klp_$(echo $1 | tr - _)/parameters/markers; }
 gone() { ! shown $1; }
 # ends STATUS COMMAND... - the command ends with that status.
 ends() {
@@ -47,10 +49,11 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 '
 
 @test "examples by the kernel's livepatch: on, off, unloaded, many times" {
-	local times examples=(proc-version proc-uptime proc-oom-adj proc-net-cookie binfmt-misc-status sys-uname)
+	local times examples=(proc-version proc-uptime proc-oom-adj proc-net-cookie binfmt-misc-status sys-uname
+		mark-reclaim mark-tcp-retransmits)
 	times=$(rounds 100 3)
 	klp "${examples[@]}"
-	guest --timeout $((120 + times * 20)) --exact-slabs --module binfmt_misc \
+	guest --timeout $((150 + times * 25)) --exact-slabs --module binfmt_misc --module brd --module dummy \
 		--program "$(test_program sockets)" "${patched[@]}" <<<"$words"'
 		examples="'"${examples[*]}"'" times='"$times"'
 		# behaves EXAMPLE old|new
@@ -66,9 +69,35 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 			binfmt-misc-status:new) same status "$(cat $status)" "enabled (live-patched)" ;;
 			sys-uname:old) lacks version "$(uname -v)" Live-patched ;;
 			sys-uname:new) has version "$(uname -v)" "Live-patched *" ;;
+			mark-*:old) [ ! -e "$(markers $1)" ] || die "there are markers" ;;
+			mark-reclaim:new) told mark-reclaim reclaim freed reclaims ;;
+			mark-tcp-retransmits:new) told mark-tcp-retransmits tcp_retransmit again sends ;;
 			*) die "what does $1 do?" ;;
 			esac
 		}
+		# told EXAMPLE MARKER COUNTER COMMAND - the numbers that the marker tells during the command
+		# are in all what the kernel counts.
+		told() {
+			echo 1-$1 >"$(markers $1)"
+			_before=$($3)
+			$4
+			_after=$($3)
+			echo >"$(markers $1)"
+			_told=$(sed -n "s/.* $2: \([0-9]*\) .*/\1/p" $tracing/instances/1-$1/trace |
+				awk "{ n += \$1 } END { print n + 0 }")
+			rmdir $tracing/instances/1-$1
+			[ $_told -ge 1 ] || die "nothing of $1"
+			same "what $1 tells" $_told $((_after - _before))
+		}
+		freed() { awk "\$1 ~ /^pgsteal_(anon|file)\$/ { n += \$2 } END { print n }" /proc/vmstat; }
+		reclaims() {
+			sh -c "echo \$\$ >/tmp/cgroup/user/cgroup.procs
+				dd if=/dev/zero of=/tmp/pages/file bs=64k count=32 2>/dev/null"
+			echo 1M >/tmp/cgroup/user/memory.reclaim
+			rm /tmp/pages/file
+		}
+		again() { awk "/^Tcp:/ && n++ { print \$13 }" /proc/net/snmp; }
+		sends() { nc -w 2 10.77.0.2 8765 </dev/null && die "somebody answers" || :; }
 		# socket_is old|new FILE - cookies count from 1, on each CPU from a multiple of 4096.
 		socket_is() {
 			{ read -r _ && read -r _ _ _ _ _ _ _ _ _ _ _ _id _; } </proc/net/$2
@@ -98,6 +127,18 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		modprobe binfmt_misc
 		mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
 		status=/proc/sys/fs/binfmt_misc/status
+		modprobe brd rd_size=16384
+		mkswap /dev/ram0 >/dev/null
+		swapon /dev/ram0
+		mkdir -p /tmp/cgroup /tmp/pages
+		mount -t cgroup2 none /tmp/cgroup
+		echo +memory >/tmp/cgroup/cgroup.subtree_control
+		mkdir /tmp/cgroup/user
+		mount -t tmpfs none /tmp/pages
+		modprobe dummy
+		ip link add test0 type dummy
+		ip addr add 10.77.0.1/24 dev test0
+		ip link set test0 up
 		sockets &
 		until_true 10 grep -q ":04D2 " /proc/net/udp
 		no_core
@@ -113,6 +154,80 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 			unload_all
 		done
 		[ $times -lt 20 ] || same_inventory /tmp/before $times
+		no_core
+	'
+	cat "$guest_output"
+}
+
+@test "markers: pokepatch trace leaves nothing behind, by signals, killed, and with a loaded patch" {
+	klp proc-version
+	patched+=(--module "$(patch_module fs/proc/version.c klp-marks --instrument --format livepatch \
+		--mark-functions version_proc_show)")
+	guest "${patched[@]}" --timeout 240 --expect "^pokepatch_klp_marks: .* invalid for parameter .markers.\$" <<<"$words"'
+		instances() { ls $tracing/instances | grep -c pokepatch || :; }
+		nothing_left() {
+			gone marks
+			same modules "$(grep -c "^pokepatch_klp_marks " /proc/modules || :)" 0
+			same instances "$(instances)" 0
+		}
+		started() { grep -q "is on; Ctrl-C" /tmp/err 2>/dev/null; }
+		start() {
+			rm -f /tmp/out /tmp/err
+			pokepatch trace $1 >/tmp/out 2>/tmp/err &
+			tracer=$!
+			until_true 60 started
+		}
+		# stop SIGNAL - after three calls.
+		stop() {
+			for _n in 1 2 3; do cat /proc/version >/tmp/version; done
+			until_true 10 sh -c "grep -c version_proc_show_return /tmp/out | grep -qx 3"
+			kill -$1 $tracer
+			wait $tracer || die "trace ended with $?: $(cat /tmp/err)"
+			cat /tmp/out
+			same entries "$(grep -c "version_proc_show_entry: m=[0-9a-f]* v=[0-9a-f]*\$" /tmp/out)" 3
+			same returns "$(grep -c "version_proc_show[.a-z]*: version_proc_show_return: 0\$" /tmp/out)" 3
+		}
+		file=$(patch_file klp-marks)
+		echo "== a file"
+		start $file
+		stop TERM
+		nothing_left
+		start $file
+		stop HUP
+		nothing_left
+
+		echo "== it is killed"
+		start $file
+		kill -9 $tracer
+		wait $tracer || :
+		until_true 60 sh -c "grep -q \"trace was killed; .klp_marks. is as it was before\" /tmp/err"
+		nothing_left
+
+		echo "== one that is loaded"
+		pokepatch load $file
+		same "a marker that is off" "$(grep -c "^version_proc_show_entry fs/proc/version.c:[0-9]* 0 0 m=" "$(markers marks)")" 1
+		start klp-marks
+		same "a marker that is on" "$(grep -c "^version_proc_show_entry fs/proc/version.c:[0-9]* 1 0 m=" "$(markers marks)")" 1
+		ends 1 pokepatch trace klp_marks >/tmp/second 2>&1
+		has "a second" "$(cat /tmp/second)" "*markers of ?klp_marks? cannot be shown*busy*"
+		stop TERM
+		same instances "$(instances)" 0
+		same state "$(state marks)" "enabled 1 livepatch"
+		same "off again" "$(grep -c "version.c:[0-9]* 0 0 " "$(markers marks)")" 2
+
+		echo "== it is unloaded while it has an instance"
+		echo pokepatch-by-hand >"$(markers marks)"
+		cat /proc/version
+		refused rmdir $tracing/instances/pokepatch-by-hand
+		pokepatch unload klp-marks
+		same "entries" "$(grep -c version_proc_show_entry: $tracing/instances/pokepatch-by-hand/trace)" 1
+		rmdir $tracing/instances/pokepatch-by-hand
+		nothing_left
+		refused insmod $file markers=pokepatch-by-hand
+		nothing_left
+		ends 3 pokepatch trace "$(patch_file klp-proc-version)" >/tmp/second 2>&1
+		has "without markers" "$(cat /tmp/second)" "*has no markers*"
+		gone proc-version
 		no_core
 	'
 	cat "$guest_output"
