@@ -50,11 +50,11 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 
 @test "examples by the kernel's livepatch: on, off, unloaded, many times" {
 	local times examples=(proc-version proc-uptime proc-oom-adj proc-net-cookie binfmt-misc-status sys-uname
-		mark-reclaim mark-tcp-retransmits)
+		mark-reclaim mark-tcp-retransmits eventfd-writes)
 	times=$(rounds 100 3)
 	klp "${examples[@]}"
 	guest --timeout $((150 + times * 25)) --exact-slabs --module binfmt_misc --module brd --module dummy \
-		--program "$(test_program sockets)" "${patched[@]}" <<<"$words"'
+		--program "$(test_program sockets)" --program "$(test_program eventfds)" "${patched[@]}" <<<"$words"'
 		examples="'"${examples[*]}"'" times='"$times"'
 		# behaves EXAMPLE old|new
 		behaves() {
@@ -64,6 +64,8 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 			proc-uptime:new) same "words of uptime" "$(wc -w </proc/uptime)" 3 ;;
 			proc-oom-adj:old) same oom_adj "$(cat /proc/self/oom_adj)" 0 ;;
 			proc-oom-adj:new) has oom_adj "$(cat /proc/self/oom_adj)" "0 forks=*delayacct=off" ;;
+			eventfd-writes:old) lacks fdinfo "$(eventfds 4 25)" writes ;;
+			eventfd-writes:new) has fdinfo "$(eventfds 4 25)" "*eventfd-writes:*100*eventfd-first-writer:*" ;;
 			proc-net-cookie:*) for file in tcp udp raw; do socket_is $2 $file; done ;;
 			binfmt-misc-status:old) same status "$(cat $status)" enabled ;;
 			binfmt-misc-status:new) same status "$(cat $status)" "enabled (live-patched)" ;;
@@ -160,9 +162,21 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 }
 
 @test "markers: pokepatch trace leaves nothing behind, by signals, killed, and with a loaded patch" {
+	# A text that asks for a capability.
+	cat >"$BATS_TEST_TMPDIR/inner.patch" <<-'END'
+		--- a/fs/proc/version.c
+		+++ b/fs/proc/version.c
+		@@ -8,3 +8,4 @@
+		 static int version_proc_show(struct seq_file *m, void *v)
+		 {
+		+	POKEPATCH_MARK(outer, "%pK", m);
+		 	seq_printf(m, linux_proc_banner,
+	END
 	klp proc-version
 	patched+=(--module "$(patch_module fs/proc/version.c klp-marks --instrument --format livepatch \
-		--mark-functions version_proc_show)")
+		--mark-functions version_proc_show)" \
+		--module "$(patch_module "$BATS_TEST_TMPDIR/inner.patch" klp-inner --instrument --format livepatch \
+		--mark-functions has_capability_noaudit kernel/capability.c)")
 	guest "${patched[@]}" --timeout 240 --expect "^pokepatch_klp_marks: .* invalid for parameter .markers.\$" <<<"$words"'
 		instances() { ls $tracing/instances | grep -c pokepatch || :; }
 		nothing_left() {
@@ -202,6 +216,16 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		wait $tracer || :
 		until_true 60 sh -c "grep -q \"trace was killed; .klp_marks. is as it was before\" /tmp/err"
 		nothing_left
+
+		start "$(patch_file klp-inner)"
+		echo 1 >/proc/sys/kernel/kptr_restrict
+		cat /proc/version >/tmp/version
+		until_true 20 grep -q "version_proc_show[.a-z]*: outer: [0-9a-f]*\$" /tmp/out
+		kill $tracer
+		wait $tracer || die "trace ended with $?: $(cat /tmp/err)"
+		head -n 3 /tmp/out
+		has "what it said" "$(cat /tmp/err)" "*[1-9] markers are missing: they were reached while another one was being recorded*"
+		gone inner
 
 		echo "== one that is loaded"
 		pokepatch load $file
