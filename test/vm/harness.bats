@@ -169,6 +169,28 @@ load helpers
 	run -1 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
 }
 
+@test "harness: clocks may complain, but not of a stop of ours that was too long" {
+	local log=$BATS_TEST_TMPDIR/log line
+	log_of() { # MICROSECONDS LINE...
+		printf '<%s\n' '6>[ 1.0] starts' "${@:2}" \
+			"6>[ 9.2] pokepatch: fix: enabled, 1 function, the machine stopped for $1 us" >"$log"
+	}
+	for line in 'hrtimer: interrupt took 9999999 ns' \
+		"clocksource: timekeeping watchdog on CPU0: Marking clocksource 'tsc' as unstable because the skew is too large:"; do
+		log_of 200 "4>[ 9.1] $line"
+		run -0 "$vm" scan "$log"
+		log_of 200000 "4>[ 5.1] $line"
+		run -0 "$vm" scan "$log"
+		log_of 200000 "4>[ 9.1] $line"
+		run -1 "$vm" scan "$log"
+		[ "$output" = "2 $line (near a stop of 200000 us)" ]
+		log_of 200000
+		echo "<4>[ 9.5] $line" >>"$log"
+		run -1 "$vm" scan "$log"
+		[ "$output" = "3 $line (near a stop of 200000 us)" ]
+	done
+}
+
 @test "harness: a warning is allowed on its architecture, and for its own trace alone" {
 	local log=$BATS_TEST_TMPDIR/log allow=$BATS_TEST_TMPDIR/allow
 	printf '# a reason\n@arch arm64 mips64el\n@trace stop_this\n@no-trace pp_\n^WARNING: at smp\n' >"$allow"

@@ -3,7 +3,7 @@
 # Reads a kernel log as the console writes it with console_msg_format=syslog,
 # "<level>[ time] text", and prints what should not be there.
 #
-#	awk -f scan.awk -v allow=FILE -v expect=FILE -v arch=NAME LOG
+#	awk -f scan.awk -v allow=FILE -v expect=FILE -v arch=NAME -v cap_us=NUMBER LOG
 #
 # A line is a finding if its level is warning or worse, if it holds one of the
 # alarm words at any level, or if it is no kernel message at all.  A report
@@ -16,6 +16,9 @@
 #	@arch NAME...		only on these architectures
 #	@trace REGEX		only for a report with such a line in its trace; of several, with all
 #	@no-trace REGEX		only for a report without
+#
+# Nor may clocks and timers complain of a stop of ours that took longer than cap_us microseconds: such
+# a line is a finding although it is allowed.
 #
 # Output: one line per finding, "LINE-NUMBER TEXT".  Exit status 1 if any.
 
@@ -129,6 +132,16 @@ function judge(whole) {
 	head = body = ""
 }
 
+# The clocks' watchdog looks twice a second (WATCHDOG_INTERVAL), and a line may be printed late.
+function judge_clocks(	i, j) {
+	for (i = 1; i <= nr_clocks; i++)
+		for (j = 1; j <= nr_stops; j++)
+			if (clock_at[i] >= stop_end[j] - stop_us[j] / 1e6 - 0.1 && clock_at[i] <= stop_end[j] + 0.6) {
+				finding(clock_line[i], clock_text[i] " (near a stop of " stop_us[j] " us)")
+				break
+			}
+}
+
 BEGIN {
 	alarm = "WARNING:|BUG:|BUG at|Oops|INFO: task |rcu.*(stall|detected)|soft lockup|" \
 		"LOCKUP|Kernel panic|general protection|possible (circular|recursive) locking|" \
@@ -155,6 +168,20 @@ held != "" {
 	started = 1
 	text = substr($0, RLENGTH + 1)
 	level = substr($0, 2, index($0, ">") - 2) % 8
+	now = substr($0, index($0, "[") + 1) + 0
+	if (text ~ /^pokepatch: .*, the machine stopped for [0-9]+ us$/) {
+		micros = text
+		sub(/ us$/, "", micros)
+		sub(/.* /, "", micros)
+		if (cap_us != "" && micros + 0 > cap_us) {
+			stop_end[++nr_stops] = now
+			stop_us[nr_stops] = micros
+		}
+	} else if (text ~ /^(hrtimer: interrupt took|clocksource: (Long readout|Marking|timekeeping watchdog))/) {
+		clock_at[++nr_clocks] = now
+		clock_line[nr_clocks] = NR
+		clock_text[nr_clocks] = text
+	}
 
 	# A report of KCSAN's, from its first line to the line below it.
 	if (text ~ /^BUG: KCSAN: /) {
@@ -219,6 +246,7 @@ held != "" {
 
 END {
 	judge(2)
+	judge_clocks()
 	for (i = 1; i <= nr_expected; i++)
 		if (!(i in seen))
 			finding(0, "expected, but not in the log: " expected[i])
