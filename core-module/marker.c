@@ -427,21 +427,24 @@ static char marker_conversion(const char **format)
 	return type;
 }
 
-static void marker_read_types(struct pp_marker *core, const char *format)
+unsigned int pp_marker_types(const char *format, char *types)
 {
+	unsigned int nr = 0;
+
 	while ((format = strchr(format, '%'))) {
 		char type;
 
 		format++;
 		for (;;) {
 			type = marker_conversion(&format);
-			if (type && core->nr_args < POKEPATCH_MARK_ARGS)
-				core->types[core->nr_args++] = type;
+			if (type && nr < POKEPATCH_MARK_ARGS)
+				types[nr++] = type;
 			if (*format != '*')
 				break;
 			format++;
 		}
 	}
+	return nr;
 }
 
 static int marker_attach_interests(struct pokepatch_marker *marker)
@@ -472,7 +475,8 @@ int pp_markers_add(struct pp_patch *patch)
 	for (i = 0; i < nr; i++) {
 		patch->marks[i].patch = patch;
 		patch->marks[i].name_size = strlen(patch->markers[i].name) + 1;
-		marker_read_types(&patch->marks[i], patch->markers[i].format);
+		patch->marks[i].nr_args = pp_marker_types(patch->markers[i].format,
+							  patch->marks[i].types);
 		patch->markers[i].core = &patch->marks[i];
 	}
 	mutex_lock(&marker_mutex);

@@ -24,6 +24,11 @@ void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip
 int pp_markers_add(struct pp_patch *patch);
 void pp_markers_del(struct pp_patch *patch);
 /*
+ * Write the letters of pokepatch_mark.types for the arguments of @format to @types, which has
+ * POKEPATCH_MARK_ARGS + 1 zeroes.  Return: their number, at most POKEPATCH_MARK_ARGS.
+ */
+unsigned int pp_marker_types(const char *format, char *types);
+/*
  * Write a line for each marker to @buf, as far as it fits: "NAME FILE:LINE PROBES MISSED FORMAT".
  * Return: the length of all lines, in bytes.  May sleep.
  */
