@@ -110,8 +110,8 @@ static void kunit_labels(struct kunit *test)
 }
 
 /*
- * Of each type of relocation: checking and writing agree; a value that does not fit changes nothing;
- * nothing but the field is written; and what was written before does not matter.
+ * Of each type of relocation: checking and writing agree; a value that does not fit changes
+ * nothing; nothing but the field is written; and what was written before does not matter.
  */
 static void kunit_reloc(struct kunit *test, u32 type)
 {

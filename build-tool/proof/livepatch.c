@@ -103,7 +103,7 @@ static const char *object_at(const struct comparison_of_two *two, uint32_t i)
 				  struct pokepatch_object, name));
 }
 
-/* Does livepatch switch this row's function?  The others are called by functions that it switches. */
+/* Does livepatch switch this row's function, or only those that call it? */
 static bool is_switched(const struct comparison_of_two *two, uint64_t row)
 {
 	const unsigned char *func = row_at(&two->funcs, row, sizeof(struct pokepatch_func));

@@ -55,6 +55,17 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
 }
 
+@test "run: a test that does not end is ended, and has failed" {
+	printf '@test "one" {\n\tsleep 600\n}\n@test "two" {\n\ttrue\n}\n' >"$BATS_TEST_TMPDIR/endless.bats"
+	BATS_TEST_TIMEOUT=2 run -1 "$top/test/run" "$BATS_TEST_TMPDIR/endless.bats"
+	[[ $output == *"FAILED  "*endless.bats": one"* ]]
+	[ "${lines[-1]}" = "1 passed, 1 failed" ]
+	printf '#!/bin/sh\necho 1..1\nsleep 600\n' >"$BATS_TEST_TMPDIR/test_endless"
+	chmod +x "$BATS_TEST_TMPDIR/test_endless"
+	BATS_TEST_TIMEOUT=2 run -1 "$top/test/run" "$BATS_TEST_TMPDIR/test_endless"
+	[ "${lines[-1]}" = "0 passed, 1 failed" ]
+}
+
 @test "eighth: eight of them are all lines, each once, and a commit has one of them" {
 	local number
 	seq 21 >"$BATS_TEST_TMPDIR/all"

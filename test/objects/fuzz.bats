@@ -37,3 +37,9 @@ steadily() {
 	[ "$(find seeds -type f | wc -l)" -ge 3 ]
 	steadily "$top/build/fuzz/fuzz_history" -runs=3000 -seed=7 -timeout=10 -rss_limit_mb=2048 -max_len=65536 seeds
 }
+
+@test "broken images of patch modules, always the same" {
+	mkdir found
+	steadily "$top/build/fuzz/fuzz_image" -runs=200000 -seed=7 -timeout=10 -max_len=256 found
+	[ "$(find found -type f | wc -l)" -ge 20 ]
+}
