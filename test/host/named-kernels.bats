@@ -72,6 +72,19 @@ without() {
 	grep -q 'cat build/test/warnings' "$top/test/run"
 }
 
+@test "of newest-SERIES it is the newest that the archive has, and no other series" {
+	add_kernel 1.2.3-8 1.2.3-8
+	add_kernel 1.20.0-1 1.20.0-1
+	index
+	series "$machine" newest-1.2
+	is "1.2.3-8-$flavour"
+	run ! warnings
+	series --check "$machine" newest-1.2
+	is ""
+	series --check "$machine" newest-1.3
+	[ "$status" -eq 1 ]
+}
+
 @test "without an archive nothing else in the cache stands in for it" {
 	add_kernel 1.2.3-8 1.2.3-8
 	index
