@@ -91,7 +91,8 @@ void pp_busy_finish(struct pp_busy *busy);
 const struct pp_range *pp_busy_find(const struct pp_busy *busy, unsigned long addr);
 
 /*
- * Walk the stack of @task, which is current or not running. Any context.
+ * Walk the stack of @task, which is current, or cannot run meanwhile: the machine is stopped, or
+ * the caller holds the task's locks. Takes no lock that is not taken in a stop; does not sleep.
  * Return: true if @task is not busy; else false, and *walk says why.
  */
 bool pp_stack_clear(const struct pp_busy *busy, struct task_struct *task,
@@ -126,7 +127,7 @@ static inline bool pp_on_cpu(const struct task_struct *task)
 #endif
 }
 
-/* Note that @task is busy.  Any context. */
+/* Note that @task is busy. One CPU at a time, for one scan. Does not sleep. */
 void pp_scan_add(struct pp_scan *scan, const struct task_struct *task,
 		 const struct pp_stack_walk *walk);
 
