@@ -45,6 +45,12 @@ none() {
 	none "$BATS_TEST_TMPDIR/joined" "checks of which the first cannot fail"
 }
 
+# Nor does one with "!" in front fail a test, or a script of a guest, unless it is the last command.
+@test "no test negates a check that then cannot fail" {
+	files '^test/.*\.(bats|bash)$' | xargs grep -nE '^[[:space:]]*! [^|]*$' >"$BATS_TEST_TMPDIR/negated" || :
+	none "$BATS_TEST_TMPDIR/negated" "negated commands that cannot fail; use run !, or refused"
+}
+
 @test "the files that are to run on another architecture are there" {
 	local arch file
 	for arch in arm64 mips64el mips64r6el; do

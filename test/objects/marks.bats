@@ -51,7 +51,7 @@ nothing_in_a_normal_build() {
 	diff without.sums with.sums
 	# Instrumented, it would not be nothing.
 	compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}"
-	! cmp -s without.o with.o
+	run ! cmp -s without.o with.o
 }
 
 @test "not one byte of a normal build" {
@@ -183,8 +183,8 @@ all_arguments() {
 	END
 	compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}"
 	sed -i 's/1, 2,/0, 1, 2,/; s/"%d/"%d%d/' unit.c
-	! compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}" 2>errors
-	grep -q too_many_arguments errors
+	run ! compiled with -g0 -DPOKEPATCH_INSTRUMENT "${with_markers[@]}"
+	[[ $output == *too_many_arguments* ]]
 }
 
 @test "arguments of all types, up to sixteen" {

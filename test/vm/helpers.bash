@@ -484,7 +484,7 @@ sparse_core() {
 	[ "$files" -gt 40 ]
 	# Where there is one processor, a spinlock is no more than this note for sparse.
 	sed -E '0,/(_*raw_spin_unlock\(&exiting_lock\)|__context__\(&exiting_lock,-1\))/s//(void)0/' exiting.i >unit.i
-	! cmp -s exiting.i unit.i
+	if cmp -s exiting.i unit.i; then return 1; fi
 	run -0 sparse -m64 unit.i
 	# shellcheck disable=SC2154 # run sets it
 	[[ $output == *"warning: context imbalance in 'exiting_"* ]]
