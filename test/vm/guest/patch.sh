@@ -214,7 +214,7 @@ same_inventory() {
 			function bound(kind, name) {
 				if (kind != "slab")
 					return 1
-				return name ~ /^kmalloc-(cg-)?(8|16|32|64|96)$/ && exact < 80 ? exact : 80
+				return name ~ /^kmalloc-(cg-)?(8|16|32|64|96|128|192|256|512|1k)$/ && exact < 80 ? exact : 80
 			}
 			NR == FNR { was[$1 " " $2] = $3; next }
 			{
