@@ -78,12 +78,13 @@ static void judge_kernel(struct build *build, bool configured)
 }
 
 /*
- * May functions be replaced by way of their callers?  The livepatch core does not see a task in the
- * old one of such a function, and switches it.  That task goes on in the old code, which has to be
- * harmless.  It is if no other function changes with this one: what the old code calls from then on
- * is what it called before.  Nor may anything rely on the end of the old code: a callback that comes
- * when all tasks are switched, or a replaced patch, whose functions change back in the same switch.
- * In the new code the livepatch core finds each task (code_order()).
+ * May the patch replace functions by way of their callers?  The livepatch core does not look for
+ * tasks in the old one of such a function, so it may switch a task that is still there.  That task
+ * finishes the old function.  This is safe if no other function changes, because the old function
+ * then goes on to call what it called before, but for its own replaced callers.  Nor may anything
+ * wait for the end of the old function: a callback that comes when all tasks are switched, or a
+ * patch that is replaced, whose functions change back in the same switch.  In the new code the
+ * livepatch core finds each task (code_order()).
  */
 static bool changes_one_function(const struct build *build)
 {
@@ -210,8 +211,8 @@ static struct error *make_glue(struct build *build)
 
 /*
  * The functions that the livepatch core switches come before all other code.  The glue has each
- * reach to the end of the code, so that this core finds a task in the rest of it (pre_patch() in the
- * glue).
+ * reach to the end of the code, so that this core finds a task in the rest of it (pre_patch() in
+ * the glue).
  */
 static struct error *code_order(const struct build *build, struct buffer *ret)
 {

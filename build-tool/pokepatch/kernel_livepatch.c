@@ -365,6 +365,11 @@ struct error *livepatch_load_once(const struct patch_file *file, bool *loaded)
 	*loaded = false;
 	if (is_shown(patch_file_modinfo(file, "name")))
 		return NULL;
+	if (patch_file_modinfo(file, "pokepatch_level"))
+		return error_new(STATUS_FAILED,
+				 "'%s' has a level, and would replace all other livepatches for good; "
+				 "'pokepatch load' it first",
+				 file->path);
 	TRY(load_file(file, DEFAULT_TIMEOUT_MS));
 	*loaded = true;
 	return NULL;
@@ -418,6 +423,11 @@ struct error *livepatch_enable(const char *module)
 			 "patch '%s': refused [not-accepted]: livepatch switches no patch on again; "
 			 "unload it and load it",
 			 shown_name(module));
+}
+
+struct error *livepatch_require_on(const char *module)
+{
+	return is_shown(module) ? NULL : livepatch_enable(module);
 }
 
 struct error *livepatch_refuse_file(const struct patch_file *file, const char *command)

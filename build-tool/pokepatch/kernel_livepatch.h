@@ -40,8 +40,11 @@ struct error *livepatch_enable(const char *module);
 /*
  * livepatch_load_once, livepatch_remove - likewise, without a command's options.
  * @loaded: false if the patch was there before
+ * Errors: as above; and the patch would replace others, which livepatch_remove() cannot bring back.
  */
 struct error *livepatch_load_once(const struct patch_file *file, bool *loaded);
 struct error *livepatch_remove(const char *module);
+/* livepatch_require_on - Errors: the patch of a loaded module is switched off. */
+struct error *livepatch_require_on(const char *module);
 
 #endif /* POKEPATCH_CLI_KERNEL_LIVEPATCH_H */

@@ -42,7 +42,8 @@ struct temporary_patch {
 
 /*
  * temporary_patch_load - load a patch unless it is loaded, without switching it on; but livepatch
- * switches a patch on when it is loaded.  After an error nothing has changed.
+ * switches a patch on when it is loaded.  After an error nothing has changed, or the error says
+ * what has.
  * @what: the name of a loaded patch, or a file or name as for `pokepatch load`
  * @core: the core's file, or NULL
  */

@@ -74,8 +74,44 @@ static char *instance_path(const char *instances, const char *patch, pid_t pid)
 	return xasprintf("%s/pokepatch-%s-%d", instances, patch, (int)pid);
 }
 
+/* The list of the patch's markers; of one for livepatch, it takes the name of an instance. */
+static char *markers_path(const struct temporary_patch *patch)
+{
+	return patch->livepatch ? sysfs_path("module/%s/parameters/markers", patch->livepatch)
+				: sysfs_path("kernel/pokepatch/%s/markers", patch->name);
+}
+
+/* Have the markers of a patch for livepatch write to an instance, the last part of the path. */
+static struct error *enter_instance(const struct temporary_patch *patch, const char *folder)
+{
+	_free_ char *path = markers_path(patch);
+	_free_ char *options = xasprintf("%s/trace_options", folder);
+	_free_ char *text = NULL;
+
+	TRY(file_read(options, &text, NULL));
+	if (strstr(text, "notrace_printk"))
+		return error_new(STATUS_FAILED,
+				 "the markers of '%s' cannot be shown: the tracing option "
+				 "trace_printk is off; write 1 to options/trace_printk in tracefs",
+				 patch->name);
+	return error_prefix(sysfs_write(path, strrchr(folder, '/') + 1),
+			    "the markers of '%s' cannot be shown; if another trace shows them, end it "
+			    "first",
+			    patch->name);
+}
+
+/* Have them no longer write to that instance, if they do. */
+static void leave_instance(const struct temporary_patch *patch, const char *folder)
+{
+	_free_ char *path = markers_path(patch);
+	_free_ char *name = xasprintf("-%s", strrchr(folder, '/') + 1);
+
+	if (patch->livepatch)
+		error_destroy(sysfs_write(path, name));
+}
+
 /* Remove the instances of processes that were killed together with their keepers. */
-static void remove_left_over(const char *instances)
+static void remove_left_over(const struct temporary_patch *patch, const char *instances)
 {
 	DIR *dir = opendir(instances);
 	struct dirent *entry;
@@ -88,27 +124,14 @@ static void remove_left_over(const char *instances)
 		if (strncmp(entry->d_name, "pokepatch-", 10) != 0 || !dash)
 			continue;
 		pid = strtol(dash + 1, &end, 10);
-		if (pid > 0 && !*end && kill((pid_t)pid, 0) && errno == ESRCH)
-			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+		if (pid <= 0 || *end || !kill((pid_t)pid, 0) || errno != ESRCH)
+			continue;
+		_free_ char *folder = xasprintf("%s/%s", instances, entry->d_name);
+		leave_instance(patch, folder);
+		rmdir(folder);
 	}
 	if (dir)
 		closedir(dir);
-}
-
-/* The list of the patch's markers; of one for livepatch, it takes the name of an instance. */
-static char *markers_path(const struct temporary_patch *patch)
-{
-	return patch->livepatch ? sysfs_path("module/%s/parameters/markers", patch->livepatch)
-				: sysfs_path("kernel/pokepatch/%s/markers", patch->name);
-}
-
-/* Have the markers of a patch for livepatch write to an instance; "\n": to none. */
-static struct error *write_to_instance(const struct temporary_patch *patch, const char *instance)
-{
-	_free_ char *path = markers_path(patch);
-
-	return error_prefix(sysfs_write(path, instance), "the markers of '%s' cannot be shown",
-			    patch->name);
 }
 
 static struct error *markers_on(const struct tracing *tracing, const struct temporary_patch *patch)
@@ -116,7 +139,7 @@ static struct error *markers_on(const struct tracing *tracing, const struct temp
 	_free_ char *filter = xasprintf("patch == \"%s\"", patch->name);
 
 	if (patch->livepatch)
-		return write_to_instance(patch, strrchr(tracing->folder, '/') + 1);
+		return enter_instance(patch, tracing->folder);
 	TRY(tracing_write(tracing, EVENT "/filter", filter));
 	return tracing_write(tracing, EVENT "/enable", "1");
 }
@@ -125,8 +148,10 @@ static void markers_off(const struct tracing *tracing, const struct temporary_pa
 {
 	if (!tracing->on)
 		return;
-	error_destroy(patch->livepatch ? write_to_instance(patch, "\n")
-				       : tracing_write(tracing, EVENT "/enable", "0"));
+	if (patch->livepatch)
+		leave_instance(patch, tracing->folder);
+	else
+		error_destroy(tracing_write(tracing, EVENT "/enable", "0"));
 }
 
 static struct error *tracing_begin(struct tracing *tracing, const struct temporary_patch *patch)
@@ -136,7 +161,7 @@ static struct error *tracing_begin(struct tracing *tracing, const struct tempora
 	_free_ char *path = NULL;
 
 	TRY(find_tracefs(&instances));
-	remove_left_over(instances);
+	remove_left_over(patch, instances);
 	folder = instance_path(instances, patch->name, getpid());
 	if (mkdir(folder, 0700))
 		return error_errno("cannot make %s", folder);
@@ -273,8 +298,9 @@ static void tell_missed(const struct temporary_patch *patch, long before)
 	if (!error && missed > before)
 		fprintf(stderr,
 			"pokepatch: %ld markers are missing: they were reached while another "
-			"one was being recorded, or on an idle processor\n",
-			missed - before);
+			"one was being recorded, or on an idle processor%s\n",
+			missed - before,
+			patch->livepatch ? ", or while the option trace_printk was off" : "");
 	error_destroy(error);
 }
 
@@ -355,8 +381,7 @@ static void keep(struct temporary_patch *patch, pid_t tracer, int pipe)
 	if (!error) {
 		_free_ char *folder = instance_path(instances, patch->name, tracer);
 
-		if (patch->livepatch)
-			error_destroy(write_to_instance(patch, "\n"));
+		leave_instance(patch, folder);
 		remove_instance(folder);
 	}
 	error = first_error(error, temporary_patch_unload(patch));

@@ -419,7 +419,7 @@ static struct error *find_entries(const struct comparison_of_two *two, const str
 		const struct reloc *reloc = new_function(two, i);
 
 		if (reloc->symbol->section != text)
-			return wrong(&two->check, "'%s' is switched and not in section .text",
+			return wrong(&two->check, "new function '%s' is not in section .text",
 				     reloc->symbol->name);
 		if (is_switched(two, i))
 			*vec_push(&ret->places) = reloc->symbol->value + reloc->addend;

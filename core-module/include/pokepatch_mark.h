@@ -21,7 +21,7 @@
  * all copies share this structure.
  */
 struct pokepatch_marker {
-	void *probes;	      /* owned by the core: the attached probes; NULL: none */
+	void *probes;	      /* owned by the core: the attached probes; NULL: the marker is off */
 	void *core;	      /* owned by the core */
 	long missed;	      /* how often it was reached where no probe could be called */
 	const char *name;
@@ -99,7 +99,8 @@ void pokepatch_mark_check(const char *format, ...)
 	__attribute__((__format__(__printf__, 1, 2)));
 
 /*
- * On x86-64 a marker calls pokepatch_mark_met() instead, with the address of this structure in
+ * On x86-64 a marker of a patch for pokepatch's core calls pokepatch_mark_met() instead, with the
+ * address of this structure in
  * %rdi.  pokepatch_mark_met() preserves all registers, %rdi among them.  Any context.
  */
 struct pokepatch_mark_call {
@@ -305,8 +306,12 @@ register unsigned long pokepatch_stack_pointer_ __asm__("rsp");
 
 #else
 
+/* Not a tail call: its return address tells the function. */
 #define POKEPATCH_MARK_CALL_(marker_, format_, ...)                                       \
-	pokepatch_mark_hit(&marker_, format_, ##__VA_ARGS__)
+	do {                                                                              \
+		pokepatch_mark_hit(&marker_, format_, ##__VA_ARGS__);                     \
+		__asm__ volatile("");                                                     \
+	} while (0)
 
 #endif /* __x86_64__ && !POKEPATCH_MARK_HITS */
 

@@ -26,7 +26,7 @@ static void __init open_markers(void)
 {
 }
 
-static void close_markers(void)
+static void __maybe_unused close_markers(void)
 {
 }
 #endif

@@ -3,10 +3,12 @@
  * Markers (pokepatch_mark.h) without pokepatch's core; a part of livepatch.c.
  *
  * There are no probes.  The module's parameter "markers" takes the name of an instance of tracefs,
- * and while it has one, each marker of the module writes a line to that instance's buffer.
+ * and while it has one, each marker of the module writes a line to that instance's buffer.  An empty
+ * line ends that, and so does "-NAME" if NAME is the instance: whoever made an instance can leave it
+ * without harm to another one.
  *
  * Concurrency: the kernel holds the module's param_lock when it calls markers_set() and
- * markers_get(), and so do open_markers() and close_markers().  A marker may be reached in any
+ * markers_get().  open_markers() and close_markers() take it.  A marker may be reached in any
  * context, also in an NMI.  It reads the instance once, and uses it with preemption off, where RCU
  * watches.  So when synchronize_rcu() returns, no CPU uses an instance that was taken away before.
  */
@@ -37,6 +39,7 @@
 
 /* Where the markers write to, with a reference; NULL: nowhere.  Written under param_lock. */
 static struct trace_array *instance;
+static char instance_name[NAME_MAX + 1]; /* under param_lock */
 static bool markers_open; /* the patch is loaded; under param_lock */
 
 /* Is a marker being written on this CPU, at each level (interrupt_context_level())? */
@@ -44,7 +47,9 @@ static DEFINE_PER_CPU(bool [4], serving);
 
 /*
  * A function that is called here may have a marker, which would come back: so each such call is
- * between the two writes of *busy.  What interrupts this task comes at another level.
+ * between the two writes of *busy.  The last call, by which the scheduler may be entered, is not;
+ * the scheduler turns preemption off before it does anything else.  An interrupt or an NMI comes at
+ * another level.  A marker that an exception leads to counts as missed.
  */
 notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
 {
@@ -67,7 +72,8 @@ notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *for
 		va_start(list, format);
 		text.fmt = format;
 		text.va = &list;
-		trace_array_printk(to, _RET_IP_, "%s: %pV\n", marker->name, &text);
+		if (trace_array_printk(to, _RET_IP_, "%s: %pV\n", marker->name, &text) <= 0)
+			atomic_long_inc((atomic_long_t *)&marker->missed);
 		va_end(list);
 	} else if (READ_ONCE(instance)) {
 		atomic_long_inc((atomic_long_t *)&marker->missed);
@@ -113,11 +119,14 @@ static notrace int markers_set(const char *value, const struct kernel_param *par
 	if (strscpy(name, value, sizeof(name)) < 0)
 		return -ENAMETOOLONG;
 	wanted = strim(name);
-	if (!*wanted) {
+	if (*wanted == '-' && (!instance || strcmp(wanted + 1, instance_name)))
+		return -ENOENT;
+	if (!*wanted || *wanted == '-') {
 		leave_instance();
 		return 0;
 	}
-	if (!markers_open) /* as a parameter of insmod: nothing would take a failed load back */
+	/* As a parameter of insmod: if the load failed afterwards, nothing would put the reference. */
+	if (!markers_open)
 		return -EAGAIN;
 	if (instance)
 		return -EBUSY;
@@ -128,7 +137,8 @@ static notrace int markers_set(const char *value, const struct kernel_param *par
 		trace_array_put(to);
 		return -ENOMEM;
 	}
-	/* A marker that finds the instance finds it as it was made. */
+	strscpy(instance_name, wanted, sizeof(instance_name));
+	/* Publish a complete instance; READ_ONCE() in pokepatch_mark_hit() depends on this. */
 	smp_store_release(&instance, to);
 	switch_markers(to);
 	return 0;

@@ -176,7 +176,11 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 	patched+=(--module "$(patch_module fs/proc/version.c klp-marks --instrument --format livepatch \
 		--mark-functions version_proc_show)" \
 		--module "$(patch_module "$BATS_TEST_TMPDIR/inner.patch" klp-inner --instrument --format livepatch \
-		--mark-functions has_capability_noaudit kernel/capability.c)")
+		--mark-functions has_capability_noaudit kernel/capability.c)" \
+		--module "$(patch_module fs/seq_file.c klp-void --instrument --format livepatch \
+		--mark-functions seq_vprintf)" \
+		--module "$(patch_module fs/proc/version.c klp-level --instrument --format livepatch --level 2 \
+		--mark-functions version_proc_show)")
 	guest "${patched[@]}" --timeout 240 --expect "^pokepatch_klp_marks: .* invalid for parameter .markers.\$" <<<"$words"'
 		instances() { ls $tracing/instances | grep -c pokepatch || :; }
 		nothing_left() {
@@ -223,9 +227,25 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		until_true 20 grep -q "version_proc_show[.a-z]*: outer: [0-9a-f]*\$" /tmp/out
 		kill $tracer
 		wait $tracer || die "trace ended with $?: $(cat /tmp/err)"
-		head -n 3 /tmp/out
-		has "what it said" "$(cat /tmp/err)" "*[1-9] markers are missing: they were reached while another one was being recorded*"
+		has "what it said" "$(cat /tmp/err)" "*[1-9]* markers are missing: they were reached while another one was being recorded*"
 		gone inner
+
+		# A call at the end of a function, which would be a jump, tells the function, too.
+		echo "== a function that returns nothing"
+		start "$(patch_file klp-void)"
+		cat /proc/version >/tmp/version
+		until_true 20 grep -q seq_vprintf_return /tmp/out
+		kill $tracer
+		wait $tracer || die "trace ended with $?: $(cat /tmp/err)"
+		same "other functions" "$(grep seq_vprintf_ /tmp/out | grep -cv " seq_vprintf[.a-z]*: " || :)" 0
+		gone void
+
+		echo "== without the option trace_printk there is nothing to see"
+		echo 0 >$tracing/options/trace_printk
+		ends 1 pokepatch trace $file >/tmp/second 2>&1
+		has "what it said" "$(cat /tmp/second)" "*the tracing option trace_printk is off*"
+		echo 1 >$tracing/options/trace_printk
+		nothing_left
 
 		echo "== one that is loaded"
 		pokepatch load $file
@@ -234,9 +254,19 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		same "a marker that is on" "$(grep -c "^version_proc_show_entry fs/proc/version.c:[0-9]* 1 0 m=" "$(markers marks)")" 1
 		ends 1 pokepatch trace klp_marks >/tmp/second 2>&1
 		has "a second" "$(cat /tmp/second)" "*markers of ?klp_marks? cannot be shown*busy*"
+		echo "-pokepatch-klp_marks-1" >"$(markers marks)" && die "another instance was left" || :
 		stop TERM
 		same instances "$(instances)" 0
 		same state "$(state marks)" "enabled 1 livepatch"
+
+		echo "== killed, together with its keeper: the next one can trace"
+		start klp-marks
+		kill -9 $(pidof pptrace-keeper) $tracer
+		wait $tracer || :
+		same instances "$(instances)" 1
+		start klp-marks
+		stop TERM
+		same instances "$(instances)" 0
 		same "off again" "$(grep -c "version.c:[0-9]* 0 0 " "$(markers marks)")" 2
 
 		echo "== it is unloaded while it has an instance"
@@ -249,6 +279,15 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		nothing_left
 		refused insmod $file markers=pokepatch-by-hand
 		nothing_left
+		echo "== one that is off, one with a level, one without markers"
+		pokepatch load $file
+		pokepatch disable klp-marks
+		ends 2 pokepatch trace klp-marks >/tmp/second 2>&1
+		has "off" "$(cat /tmp/second)" "*livepatch switches no patch on again*"
+		pokepatch unload klp-marks
+		ends 1 pokepatch trace "$(patch_file klp-level)" >/tmp/second 2>&1
+		has "a level" "$(cat /tmp/second)" "*has a level, and would replace all other livepatches*"
+		gone level
 		ends 3 pokepatch trace "$(patch_file klp-proc-version)" >/tmp/second 2>&1
 		has "without markers" "$(cat /tmp/second)" "*has no markers*"
 		gone proc-version
