@@ -62,6 +62,9 @@ none() {
 			for file in "${arch_tests[@]}" "${arch_short[@]}"; do
 				[ -e "$file" ] || echo "$arch: $file"
 			done
+			for file in consistency core-checks; do
+				[[ " ${arch_short[*]} " == *"/$file.bats "* ]] || echo "$arch: $file, in arch_short"
+			done
 		)
 	done >"$BATS_TEST_TMPDIR/missing"
 	none "$BATS_TEST_TMPDIR/missing" "files of arch_tests or arch_short that are not there"

@@ -64,12 +64,12 @@ arch_options=(
 # patches take long to build where the kernel's own compiler is emulated.
 arch_tests=(
 	test/vm/arch/arm64.bats
-	test/vm/{consistency,entry,history-device,live,lifecycle,replace,late-parent,callbacks,core}.bats
+	test/vm/{consistency,core-checks,entry,history-device,live,lifecycle,replace,late-parent,callbacks,core}.bats
 	test/vm/{stopped,shadows,marks,text-history,faults,livepatch,format-livepatch,torture,examples}.bats
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,new-code,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives,returns}.bats
 )
-arch_short=(test/vm/arch/arm64.bats test/vm/{entry,history-device,consistency}.bats)
+arch_short=(test/vm/arch/arm64.bats test/vm/{entry,core-checks,consistency}.bats)
 
 # Programs of the guest's are not this machine's.
 arch_debian=arm64
