@@ -27,6 +27,7 @@
 #include <linux/string.h>
 
 #include <pokepatch_mark.h>
+#include <pokepatch_mark_guard.h>
 
 #include "marker.h"
 #include "pp_patch.h"
@@ -34,8 +35,6 @@
 
 /* The longest text that the tracepoint gets, in bytes with its 0. */
 #define TEXT_MAX 256
-/* Contexts that can interrupt each other on one CPU: interrupt_context_level(). */
-#define LEVELS 4
 
 struct attached {
 	struct list_head old;	/* in a list of arrays that will be freed */
@@ -241,8 +240,7 @@ EXPORT_SYMBOL_GPL(pokepatch_marker_unregister);
 
 /* --- a marker was reached ------------------------------------------------------------ */
 
-/* Is a marker being served on this CPU, at each level? */
-static DEFINE_PER_CPU(bool [LEVELS], serving);
+static DEFINE_PER_CPU(struct pokepatch_mark_guard, serving);
 
 struct arguments {
 	const char *format;
@@ -303,28 +301,17 @@ static void marker_serve(const struct attached *attached, struct pokepatch_marke
  */
 notrace void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip)
 {
+	bool *busy = pokepatch_mark_begin(&serving, marker);
 	const struct attached *attached;
-	bool *busy;
 
-	preempt_disable_notrace();
-	busy = &(*this_cpu_ptr(&serving))[interrupt_context_level()];
-	if (*busy) {
-		atomic_long_inc((atomic_long_t *)&marker->missed);
-		preempt_enable_notrace();
+	if (!busy)
 		return;
-	}
-	/* Set this before any call: the function that is called may have a marker. */
-	WRITE_ONCE(*busy, true);
-	barrier();
 	attached = rcu_is_watching() ? smp_load_acquire(&marker->probes) : NULL;
-	if (attached) {
+	if (attached)
 		marker_serve(attached, marker, ip, list);
-	} else if (READ_ONCE(marker->probes)) {
-		atomic_long_inc((atomic_long_t *)&marker->missed);
-	}
-	barrier();
-	WRITE_ONCE(*busy, false);
-	preempt_enable_notrace();
+	else if (READ_ONCE(marker->probes))
+		pokepatch_mark_missed(marker);
+	pokepatch_mark_end(busy);
 }
 
 notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
@@ -353,7 +340,7 @@ EXPORT_SYMBOL_GPL(pokepatch_mark_text);
 /* --- the tracepoint -------------------------------------------------------------------- */
 
 /* serving keeps out a second user on the same CPU and level. */
-static DEFINE_PER_CPU(char [LEVELS][TEXT_MAX], texts);
+static DEFINE_PER_CPU(char [POKEPATCH_MARK_LEVELS][TEXT_MAX], texts);
 
 static void marker_trace_probe(void *private, const struct pokepatch_mark *mark)
 {

@@ -4,8 +4,8 @@
  *
  * There are no probes.  The module's parameter "markers" takes the name of an instance of tracefs,
  * and while it has one, each marker of the module writes a line to that instance's buffer.  An empty
- * line ends that, and so does "-NAME" if NAME is the instance: whoever made an instance can leave it
- * without harm to another one.
+ * line ends that, and so does "-NAME" if NAME is the instance: by that, a program that made an
+ * instance leaves no other program's.
  *
  * Concurrency: the kernel holds the module's param_lock when it calls markers_set() and
  * markers_get().  open_markers() and close_markers() take it.  A marker may be reached in any
@@ -15,11 +15,8 @@
 #ifndef POKEPATCH_LIVEPATCH_MARKERS_H
 #define POKEPATCH_LIVEPATCH_MARKERS_H
 
-#include <linux/atomic.h>
-#include <linux/hardirq.h>
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/stdarg.h>
 #include <linux/string.h>
@@ -27,6 +24,7 @@
 #include <linux/trace.h>
 
 #include <pokepatch_mark.h>
+#include <pokepatch_mark_guard.h>
 
 #include <../features.h> /* of the core, for the same kernel */
 
@@ -42,45 +40,30 @@ static struct trace_array *instance;
 static char instance_name[NAME_MAX + 1]; /* under param_lock */
 static bool markers_open; /* the patch is loaded; under param_lock */
 
-/* Is a marker being written on this CPU, at each level (interrupt_context_level())? */
-static DEFINE_PER_CPU(bool [4], serving);
+/* An interrupt or an NMI comes at another level; a marker that an exception leads to is missed. */
+static DEFINE_PER_CPU(struct pokepatch_mark_guard, serving);
 
-/*
- * A function that is called here may have a marker, which would come back: so each such call is
- * between the two writes of *busy.  The last call, by which the scheduler may be entered, is not;
- * the scheduler turns preemption off before it does anything else.  An interrupt or an NMI comes at
- * another level.  A marker that an exception leads to counts as missed.
- */
 notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *format, ...)
 {
+	bool *busy = pokepatch_mark_begin(&serving, marker);
 	struct trace_array *to;
 	struct va_format text;
 	va_list list;
-	bool *busy;
 
-	preempt_disable_notrace();
-	busy = &(*this_cpu_ptr(&serving))[interrupt_context_level()];
-	if (*busy) {
-		atomic_long_inc((atomic_long_t *)&marker->missed);
-		preempt_enable_notrace();
+	if (!busy)
 		return;
-	}
-	WRITE_ONCE(*busy, true);
-	barrier();
 	to = rcu_is_watching() ? READ_ONCE(instance) : NULL;
 	if (to) {
 		va_start(list, format);
 		text.fmt = format;
 		text.va = &list;
 		if (trace_array_printk(to, _RET_IP_, "%s: %pV\n", marker->name, &text) <= 0)
-			atomic_long_inc((atomic_long_t *)&marker->missed);
+			pokepatch_mark_missed(marker);
 		va_end(list);
 	} else if (READ_ONCE(instance)) {
-		atomic_long_inc((atomic_long_t *)&marker->missed);
+		pokepatch_mark_missed(marker);
 	}
-	barrier();
-	WRITE_ONCE(*busy, false);
-	preempt_enable_notrace();
+	pokepatch_mark_end(busy);
 }
 
 static struct pokepatch_marker *first_marker(void)
