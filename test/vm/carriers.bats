@@ -10,13 +10,6 @@ load helpers
 	guest "${patched[@]}" --module "$(patch_module "$top/test/vm/patches/flock-body.patch" flock-top)" \
 		--program "$(test_program flocker)" -- "${arch_syscall}sys_flock" <<-'END'
 		caller=$1
-		error() { flocker /tmp/file error; }
-		locked() { grep -q locked /tmp/first; }
-		waiter() {
-			flocker /tmp/file >/tmp/second &
-			second=$!
-			until_true 10 asleep_in $second flock
-		}
 		write() { echo "$2" >"$(sysfs "$1" enabled)"; }
 		blocked() { # NAME VALUE
 			refused write "$@"
@@ -26,32 +19,30 @@ load helpers
 		insmod "/lib/modules/$(uname -r)/extra/pokepatch.ko"
 		insmod "$(patch_file flock-body)"
 		echo 300 >"$(sysfs flock-body timeout_ms)"
-		flocker /tmp/file >/tmp/first &
-		first=$!
-		until_true 10 locked
+		flock_first
 
-		waiter
+		flock_second
 		blocked flock-body 1
-		same "the error while disabled" "$(error)" 22
+		same "the error while disabled" "$(flock_error)" 22
 		kill $second
 		wait $second || :
 		enabled flock-body 1
-		same "the error while enabled" "$(error)" 33
+		same "the error while enabled" "$(flock_error)" 33
 		[ -d "$pokepatch/flock_body/vmlinux/$caller,1" ] || die "no folder"
 		[ ! -e "$pokepatch/flock_body/vmlinux/__do_sys_flock,1" ] || die "a folder too many"
 		has info "$(pokepatch info flock-body)" $caller
 
-		waiter
+		flock_second
 		insmod "$(patch_file flock-top)"
 		echo 300 >"$(sysfs flock-top timeout_ms)"
 		blocked flock-top 1
 		rmmod pokepatch-flock-top
 		blocked flock-body 0
-		same "the error while still enabled" "$(error)" 33
+		same "the error while still enabled" "$(flock_error)" 33
 		kill $second
 		wait $second || :
 		enabled flock-body 0
-		same "the error at the end" "$(error)" 22
+		same "the error at the end" "$(flock_error)" 22
 		pokepatch unload flock-body
 		kill $first
 	END

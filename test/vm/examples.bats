@@ -249,14 +249,7 @@ in_guest() {
 
 		echo "== pages that are reclaimed"
 		freed() { awk '$1 ~ /^pgsteal_(anon|file)$/ { n += $2 } END { print n }' /proc/vmstat; }
-		modprobe brd rd_size=16384
-		mkswap /dev/ram0 >/dev/null
-		swapon /dev/ram0
-		mkdir -p /tmp/cgroup /tmp/pages
-		mount -t cgroup2 none /tmp/cgroup
-		echo +memory >/tmp/cgroup/cgroup.subtree_control
-		mkdir /tmp/cgroup/user
-		mount -t tmpfs none /tmp/pages
+		reclaimable
 		sh -c 'echo $$ >/tmp/cgroup/user/cgroup.procs
 			dd if=/dev/zero of=/tmp/pages/file bs=1M count=12 2>/dev/null'
 		start mark-reclaim

@@ -99,7 +99,7 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 			rm /tmp/pages/file
 		}
 		again() { awk "/^Tcp:/ && n++ { print \$13 }" /proc/net/snmp; }
-		sends() { nc -w 2 10.77.0.2 8765 </dev/null && die "somebody answers" || :; }
+		sends() { nc -w 2 10.77.0.2 8765 </dev/null && die "there was an answer" || :; }
 		# socket_is old|new FILE - cookies count from 1, on each CPU from a multiple of 4096.
 		socket_is() {
 			{ read -r _ && read -r _ _ _ _ _ _ _ _ _ _ _ _id _; } </proc/net/$2
@@ -129,14 +129,7 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		modprobe binfmt_misc
 		mount -t binfmt_misc none /proc/sys/fs/binfmt_misc
 		status=/proc/sys/fs/binfmt_misc/status
-		modprobe brd rd_size=16384
-		mkswap /dev/ram0 >/dev/null
-		swapon /dev/ram0
-		mkdir -p /tmp/cgroup /tmp/pages
-		mount -t cgroup2 none /tmp/cgroup
-		echo +memory >/tmp/cgroup/cgroup.subtree_control
-		mkdir /tmp/cgroup/user
-		mount -t tmpfs none /tmp/pages
+		reclaimable
 		modprobe dummy
 		ip link add test0 type dummy
 		ip addr add 10.77.0.1/24 dev test0
@@ -388,23 +381,14 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 @test "a function without an entry: no task is looked for in the old one, and each in the new one" {
 	klp "$top/test/vm/patches/flock-body.patch"
 	guest "${patched[@]}" --program "$(test_program flocker)" <<<"$words"'
-		error() { flocker /tmp/file error; }
-		locked() { grep -q locked /tmp/first; }
-		waiter() {
-			flocker /tmp/file >/tmp/second &
-			second=$!
-			until_true 10 asleep_in $second flock
-		}
-		flocker /tmp/file >/tmp/first &
-		first=$!
-		until_true 10 locked
-		same "the old error" "$(error)" 22
-		waiter
+		flock_first
+		same "the old error" "$(flock_error)" 22
+		flock_second
 		old=$second
 		insmod "$(patch_file klp-flock-body)"
 		until_true 60 grep -qx 0 "$(klp flock-body transition)"
-		same "the new error" "$(error)" 33
-		waiter
+		same "the new error" "$(flock_error)" 33
+		flock_second
 		has "the stack" "$(cat /proc/$second/stack)" "*__do_sys_flock*pokepatch_klp_flock_body*"
 		echo 0 >"$(klp flock-body enabled)"
 		# Livepatch looks again once a second.
@@ -414,7 +398,7 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		wait $second || :
 		until_true 60 gone flock-body
 		until_true 5 rmmod pokepatch_klp_flock_body
-		same "the old error" "$(error)" 22
+		same "the old error" "$(flock_error)" 22
 		# This one has been in the old function all the time, and gets the lock there.
 		kill $first
 		until_true 10 grep -q locked /tmp/second

@@ -237,6 +237,34 @@ same_inventory() {
 	die "the kernel holds more than before"
 }
 
+# reclaimable - memory that can be reclaimed: a cgroup, /tmp/cgroup/user, and a tmpfs, /tmp/pages, that can be
+# swapped out.  It needs the module brd.
+reclaimable() {
+	modprobe brd rd_size=16384
+	mkswap /dev/ram0 >/dev/null
+	swapon /dev/ram0
+	mkdir -p /tmp/cgroup /tmp/pages
+	mount -t cgroup2 none /tmp/cgroup
+	echo +memory >/tmp/cgroup/cgroup.subtree_control
+	mkdir /tmp/cgroup/user
+	mount -t tmpfs none /tmp/pages
+}
+
+# With the program flocker and the patch flock-body: the error of a lock of an unknown kind; $first holds the
+# lock of /tmp/file; $second waits for it.
+flock_error() { flocker /tmp/file error; }
+# shellcheck disable=SC2034 # the scripts use it
+flock_first() {
+	flocker /tmp/file >/tmp/first &
+	first=$!
+	until_true 10 grep -q locked /tmp/first
+}
+flock_second() {
+	flocker /tmp/file >/tmp/second &
+	second=$!
+	until_true 10 asleep_in $second flock
+}
+
 # exercise ROUNDS NAME FUNCTION... - all that must hold for an example.  The script defines
 #   behaves old|new      fail unless the kernel behaves so
 #   busy                 a command that calls the functions, run in a loop on all CPUs
