@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writing a module for the kernel's livepatch core; see livepatch.h.  The linked module has the
- * tables of pokepatch_format.h.  The glue reads those of objects, symbols, functions and
- * callbacks when it is loaded, and that of functions whenever an object is patched.  So these
+ * tables of pokepatch_format.h.  The glue reads the tables of objects, symbols, functions and
+ * callbacks when it is loaded, and the table of functions whenever an object is patched.  So these
  * tables stay.  The rows of the table of relocations become entries of sections
  * ".klp.rela.OBJECT.SECTION", whose symbols ".klp.sym.OBJECT.NAME,POSITION" the livepatch core
  * finds by kallsyms.  That table and the old functions' code go.

@@ -576,13 +576,15 @@ struct error *temporary_patch_load(const char *what, const char *core, struct te
 	if (!is_path(what)) {
 		ret->name = underscored(what);
 		ret->livepatch = livepatch_find(what);
-		if (!ret->livepatch && sysfs_patch_exists(ret->name))
-			return NULL;
-		error = ret->livepatch ? livepatch_require_on(ret->livepatch) : NULL;
-		if (ret->livepatch && !error)
+		if (ret->livepatch) {
+			error = livepatch_require_on(ret->livepatch);
+			if (error)
+				temporary_patch_deinit(ret);
+			return error;
+		}
+		if (sysfs_patch_exists(ret->name))
 			return NULL;
 		temporary_patch_deinit(ret);
-		TRY(error);
 	}
 	TRY(find_patch_file(what, release, &path));
 	TRY(patch_file_read(path, &file));
