@@ -114,6 +114,51 @@ example=$top/examples/proc-version.patch
 	END
 }
 
+# core_that_needs SYMBOL - path of a core that needs the address of this one, too.
+core_that_needs() {
+	local release tools dir=$BATS_TEST_TMPDIR/$1 kbuild
+	release=$(kernel_release)
+	kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release
+	cp -r "$top/core-module" "$dir"
+	sed -i "/PP_NEED_FUNCTION(find_module,/i PP_NEED_ADDRESS($1, pp_kernel.stext)," "$dir/kernel_symbols.c"
+	mapfile -t tools < <("$top/test/kernel-tools" "$release")
+	# Without vmlinux, by which its build would notice.
+	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$dir" modules >"$dir/make.log" 2>&1 || {
+		cat "$dir/make.log" >&2
+		return 1
+	}
+	echo "$dir/pokepatch.ko"
+}
+
+@test "symbols that the kernel has twice, or that a module alone has, are not taken" {
+	needs data-symbols
+	local symbol file files=()
+	for symbol in init_once crowd_000; do
+		file=$(core_that_needs $symbol)
+		files+=(--file "$file:/root/$symbol.ko")
+	done
+	with_patches
+	guest "${patched[@]}" "${files[@]}" --module "$(test_module pp_crowd)" \
+		--expect '^pokepatch: this kernel has ' <<-'END'
+		# not_loaded SYMBOL TEXT - insmod tries two system calls.
+		not_loaded() {
+			dmesg -c >/dev/null
+			refused insmod /root/$1.ko
+			same "what it said" "$(dmesg | sed -n 's/.*pokepatch: \(this kernel \)/\1/p' | sort -u)" "$2"
+			[ ! -e $pokepatch ] || die "the core is there"
+		}
+		several=$(grep -c " init_once$" /proc/kallsyms)
+		[ $several -gt 1 ]
+		not_loaded init_once \
+			"this kernel has $several symbols init_once, and the core cannot tell which one it needs"
+		modprobe pp_crowd
+		grep -q " crowd_000.*pp_crowd" /proc/kallsyms
+		not_loaded crowd_000 "this kernel has no symbol crowd_000, which the core needs"
+		modprobe pokepatch
+		rmmod pokepatch pp_crowd
+	END
+}
+
 # switch_under ROUNDS - the example, switched off and on, and seen each time.
 switches='
 switch_rounds() {
