@@ -214,11 +214,52 @@ static struct poke *add(struct pokes *pokes)
 	return &pokes->poke[pokes->nr++];
 }
 
+/*
+ * What was changed in a transition: when the first change began and the last one ended, and the
+ * longest interval of one that was made in a stop.
+ */
+static struct span {
+	uint64_t begins, first, last, longest;
+} spans[MAX];
+
+/* Intervals may be as long as the method needs, and no longer: see_transition() judges them. */
+static void see_interval(uint64_t transition, unsigned int method, uint64_t begin, uint64_t end)
+{
+	struct span *span = &spans[transition % MAX];
+
+	if (!transition)
+		return;
+	if (!span->first || begin < span->first)
+		span->first = begin;
+	if (end > span->last)
+		span->last = end;
+	if (method == POKEPATCH_HISTORY_STOP_MACHINE && end - begin > span->longest)
+		span->longest = end - begin;
+}
+
+static void see_transition(const struct pokepatch_history_transition *transition)
+{
+	struct span *span = &spans[transition->transition % MAX];
+
+	if (transition->phase == POKEPATCH_HISTORY_BEFORE) {
+		*span = (struct span){ .begins = transition->record.mono_ns };
+		return;
+	}
+	if (span->first && (span->first < span->begins || span->last > transition->record.mono_ns))
+		die("transition %llu has changes at other times",
+		    (unsigned long long)transition->transition);
+	if (span->longest > transition->stop_ns)
+		die("transition %llu stopped the machine for %llu ns, and has a change in a stop of %llu ns",
+		    (unsigned long long)transition->transition,
+		    (unsigned long long)transition->stop_ns, (unsigned long long)span->longest);
+}
+
 /* Records of text come in pairs, in the order of their numbers.  The second must match. */
 static void see(const struct pokepatch_history_record *record)
 {
 	const struct pokepatch_history_text *text = (const void *)record;
 	const struct pokepatch_history_code *code = (const void *)record;
+	const struct pokepatch_history_route *route = (const void *)record;
 	static struct pokepatch_history_text before[MAX];
 	struct poke *poke;
 
@@ -228,6 +269,10 @@ static void see(const struct pokepatch_history_record *record)
 		stubs_born++;
 	if (record->type == POKEPATCH_HISTORY_SNAPSHOT && code->kind == POKEPATCH_HISTORY_STUB)
 		stubs_gone++;
+	if (record->type == POKEPATCH_HISTORY_TRANSITION)
+		see_transition((const void *)record);
+	if (record->type == POKEPATCH_HISTORY_ROUTE)
+		see_interval(route->transition, route->method, route->begin_ns, route->end_ns);
 	if (record->type != POKEPATCH_HISTORY_TEXT || text->method == POKEPATCH_HISTORY_OTHER)
 		return;
 	if (text->phase == POKEPATCH_HISTORY_BEFORE) {
@@ -253,6 +298,7 @@ static void see(const struct pokepatch_history_record *record)
 	    before[text->change % MAX].record.mono_ns > text->begin_ns ||
 	    text->begin_ns > text->end_ns || text->end_ns > record->mono_ns)
 		die("the times of %#llx are not in order", (unsigned long long)text->addr);
+	see_interval(text->transition, text->method, text->begin_ns, text->end_ns);
 	print_text(text);
 }
 
