@@ -286,6 +286,11 @@ pairs: setup ## run all pairs of objects from kernel sources, and print the tabl
 	$(Q)test/pairs/run
 	$(Q)test/pairs/table
 
+# BROKEN: rows whose description has these words, in place of all.
+.PHONY: broken
+broken: setup ## break the product on purpose, in one place after the other: does a test turn red? (an hour)
+	$(Q)test/broken $(BROKEN)
+
 .PHONY: mutate
 mutate: setup ## change finished modules in many ways: does the final check notice?
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
