@@ -30,7 +30,7 @@
  * be used any more.  Its file ready begins with "format N", so that `pokepatch cache prune` can
  * tell: CACHE_TREE_READY in a tree, CACHE_CORE_READY in a core's folder.
  */
-#define CACHE_TREE_FORMAT 3
+#define CACHE_TREE_FORMAT 4
 #define CACHE_CORE_FORMAT 5
 #define CACHE_TREE_READY ".pokepatch/ready"
 #define CACHE_CORE_READY "ready"

@@ -27,7 +27,7 @@
 /*
  * Programs of one folder; NAME.c there is a program's source.  Another version of the kernel may
  * lack one, which is then left out.  Of the package's programs these are the ones that building,
- * checking and signing a module runs.
+ * checking and signing a module runs, and bin2c, by which the kernel's build makes headers.
  *
  * @settings: variables that kbuild would take from the configuration.  The package has these
  * programs for every configuration.
@@ -40,8 +40,8 @@ static const struct program_folder {
 	{"scripts/mod", "", {"modpost"}},
 	{"scripts/genksyms", "", {"genksyms"}},
 	{"scripts",
-	 "BUILD_C_RECORDMCOUNT=y CONFIG_MODULE_SIG_FORMAT=y",
-	 {"recordmcount", "sign-file"}},
+	 "BUILD_C_RECORDMCOUNT=y CONFIG_MODULE_SIG_FORMAT=y CONFIG_BUILD_BIN2C=y",
+	 {"recordmcount", "sign-file", "bin2c"}},
 };
 
 /* The source's Makefile builds this one by a target of its own, for configurations that need it. */

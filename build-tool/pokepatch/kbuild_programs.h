@@ -10,7 +10,7 @@
 #include "common/util.h"
 
 /* Increment this when programs that an earlier version built cannot be used any more. */
-#define KBUILD_PROGRAMS_FORMAT 1
+#define KBUILD_PROGRAMS_FORMAT 2
 
 /* Approximate bytes that the source takes up. */
 #define KBUILD_PROGRAMS_ROOM 800000000

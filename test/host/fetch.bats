@@ -342,7 +342,7 @@ make_source() {
 	rm -rf "$source"
 	mkdir -p "$source/arch/$kernel_arch" "$source"/{include,tools/{objtool,lib,include,arch,build,scripts}}
 	touch "$source/Kbuild" "$source/tools/Makefile"
-	for program in scripts/{basic/fixdep,mod/modpost,genksyms/genksyms,recordmcount,sign-file}; do
+	for program in scripts/{basic/fixdep,mod/modpost,genksyms/genksyms,recordmcount,sign-file,bin2c}; do
 		mkdir -p "$source/${program%/*}"
 		echo "${program##*/} of $1" >"$source/$program.c"
 	done
@@ -403,9 +403,10 @@ built() {
 	local headers=$kernel/headers/usr/src/linux-headers-$release
 	[ "$(cat "$headers/scripts/mod/modpost")" = "modpost of $version" ]
 	[ "$(cat "$headers/scripts/recordmcount")" = "recordmcount of $version" ]
+	[ "$(cat "$headers/scripts/bin2c")" = "bin2c of $version" ]
 	[ "$(cat "$headers/scripts/Makefile.lib")" = makefile ]
 	[[ $(cat "$headers/tools/objtool/objtool") == "objtool by gcc"* ]]
-	[ "$(find "$kernel/headers/usr/lib/linux-kbuild-1.2" -type f | wc -l)" -eq 8 ]
+	[ "$(find "$kernel/headers/usr/lib/linux-kbuild-1.2" -type f | wc -l)" -eq 9 ]
 	[ "$(wc -l <"$kernel/fetched")" -eq 5 ]
 	[ "$(ls "$kernel")" = "$(printf '%s\n' dbg fetched headers image packages source tree-unpacked)" ]
 	# The source, for the first build: nothing but what the tarball has.
