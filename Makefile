@@ -288,7 +288,7 @@ pairs: setup ## run all pairs of objects from kernel sources, and print the tabl
 
 # BROKEN: rows whose description has these words, in place of all.
 .PHONY: broken
-broken: setup ## break the product on purpose, in one place after the other: does a test turn red? (an hour)
+broken: setup ## break the product on purpose, in one place after the other: does a test turn red? (half an hour)
 	$(Q)test/broken $(BROKEN)
 
 .PHONY: mutate
