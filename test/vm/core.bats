@@ -116,17 +116,11 @@ example=$top/examples/proc-version.patch
 
 # core_that_needs SYMBOL - path of a core that needs the address of this one, too.
 core_that_needs() {
-	local release tools dir=$BATS_TEST_TMPDIR/$1 kbuild
-	release=$(kernel_release)
-	kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$release/headers/usr/src/linux-headers-$release
+	local dir=$BATS_TEST_TMPDIR/$1
 	cp -r "$top/core-module" "$dir"
 	sed -i "/PP_NEED_FUNCTION(find_module,/i PP_NEED_ADDRESS($1, pp_kernel.stext)," "$dir/kernel_symbols.c"
-	mapfile -t tools < <("$top/test/kernel-tools" "$release")
 	# Without vmlinux, by which its build would notice.
-	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$dir" modules >"$dir/make.log" 2>&1 || {
-		cat "$dir/make.log" >&2
-		return 1
-	}
+	make_module "$dir" "$(kernel_release)" || return 1
 	echo "$dir/pokepatch.ko"
 }
 
@@ -134,7 +128,7 @@ core_that_needs() {
 	needs data-symbols
 	local symbol file files=()
 	for symbol in init_once crowd_000; do
-		file=$(core_that_needs $symbol)
+		file=$(core_that_needs $symbol) || return 1
 		files+=(--file "$file:/root/$symbol.ko")
 	done
 	with_patches

@@ -192,18 +192,23 @@ make_modules=(make "${arch_kbuild[@]}")
 [ -z "${arch_slots-}" ] ||
 	make_modules=("$top/build/bin/pokepatch-as" --build --slots "$arch_slots" "${make_modules[@]}")
 
+# make_module DIR RELEASE - compile the module whose files are in DIR.
+make_module() {
+	local tools kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$2/headers/usr/src/linux-headers-$2
+	mapfile -t tools < <("$top/test/kernel-tools" "$2")
+	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$1" modules >"$1/make.log" 2>&1 || {
+		cat "$1/make.log" >&2
+		return 1
+	}
+}
+
 build_test_module() { # SOURCE DIR RELEASE
-	local tools kbuild=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$3/headers/usr/src/linux-headers-$3
 	rm -rf "$2"
 	mkdir -p "$2"
 	cp "$1"/* "${1%/*}"/*.h "$2/"
 	[ -e "$2/Kbuild" ] ||
 		printf 'obj-m := %s.o\nccflags-y += -I%s\n' "${1##*/}" "$top/core-module/include" >"$2/Kbuild"
-	mapfile -t tools < <("$top/test/kernel-tools" "$3")
-	"${make_modules[@]}" "${tools[@]}" -s -C "$kbuild" M="$2" modules >"$2/make.log" 2>&1 || {
-		cat "$2/make.log" >&2
-		return 1
-	}
+	make_module "$2" "$3"
 }
 
 # test_program NAME - path of test/vm/programs/NAME.c, or of NAME/*.c, compiled, static.
