@@ -43,7 +43,7 @@ disassembly() {
 @test "instructions that a switched call costs more: a branch, a veneer, ftrace" {
 	core=core-debug with_patches "$top/test/bench/int-pow.patch"
 	# Without randomisation modules are in reach of the kernel's branches.
-	guest "${patched[@]}" --icount --append nokaslr --module "$(test_module pp_icount)" <<-'END'
+	guest "${patched[@]}" --icount --append nokaslr --module "$(test_module pp_icount)" -- "$arch_ftrace_costs" <<-'END'
 		debug=/sys/module/pokepatch/parameters
 		cost() { # NAME RESULT - of a call at depth 1, in hundredths
 			set -- "$1" "$2" $(head -n 1 /sys/module/pp_icount/parameters/measure)
@@ -69,7 +69,7 @@ disassembly() {
 		# Into a veneer and out of it are two more.
 		[ $((cost - plain)) -ge 398 ] || die "this was no veneer"
 		echo 0 >$debug/debug_far_entries
-		switched ftrace ftrace 100000
+		switched ftrace ftrace ${1}00
 	END
 	cat "$guest_output"
 }

@@ -35,6 +35,8 @@ arch_control_tty=ttyS2
 arch_append=(hash_pointers=always unknown_nmi_panic no_timer_check cryptomgr.notests initcall_blacklist=jent_mod_init
 	lpj=8400000)
 arch_entry_costs=1
+# 57 were measured on 6.1.
+arch_ftrace_costs=120
 arch_steps=3
 arch_jump='jmp +0 5'
 arch_nop_bytes=0f1f440000
