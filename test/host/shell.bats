@@ -37,22 +37,64 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	unset POKEPATCH_CHECK_UNTIL
 	cat >one-run <<-'END'
 		#!/bin/bash
-		mkdir -p build/test
-		case $1 in
-		check-good) echo "5 passed, 0 failed" >build/test/result ;;
-		check-bad) echo "3 passed, 2 failed" >build/test/result; exit 1 ;;
-		check-ends) echo "7 passed, 0 failed" >build/test/result; exit 2 ;;
-		check-early) exit 2 ;;
+		mkdir -p build/test/results
+		echo "$*" >>ran
+		case $* in
+		check-unbuilt\ STEP=build) exit 2 ;;
+		*STEP=build) ;;
+		check-good*) echo "5 passed, 0 failed" >"$POKEPATCH_RESULT" ;;
+		check-fine*) echo "9 passed, 0 failed" >"$POKEPATCH_RESULT" ;;
+		check-bad*) echo "3 passed, 2 failed" >"$POKEPATCH_RESULT"; exit 1 ;;
+		check-ends*) echo "7 passed, 0 failed" >"$POKEPATCH_RESULT"; exit 2 ;;
+		check-early*) exit 2 ;;
+		check-silent*) ;;
 		esac
 	END
 	chmod +x one-run
-	run -0 "$top/test/check-all" ./one-run check-good check-good
-	[ "${lines[-1]}" = "10 passed, 0 failed" ]
+	run -0 "$top/test/check-all" ./one-run check-good check-fine
+	[ "${lines[-1]}" = "14 passed, 0 failed" ]
+	[ "$(cat ran)" = $'check-good\ncheck-fine STEP=build\ncheck-fine STEP=test' ]
 	run -1 "$top/test/check-all" ./one-run check-good check-ends
 	[ "${lines[-1]}" = "12 passed, 1 failed" ]
+	run -1 "$top/test/check-all" ./one-run check-good check-silent
+	[ "${lines[-1]}" = "5 passed, 1 failed" ]
 	run -1 "$top/test/check-all" ./one-run check-bad check-early check-good
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
+	rm ran
+	run -1 "$top/test/check-all" ./one-run check-ends check-unbuilt check-good
+	[ "${lines[-1]}" = "12 passed, 2 failed" ]
+	run -1 grep 'unbuilt STEP=test' ran
+	POKEPATCH_CHECK_UNTIL=1 run -1 "$top/test/check-all" ./one-run check-good check-fine
+	[[ $output == *"good: left out, there was no time for it"*"fine: left out, there was no time for it"* ]]
+	[ "${lines[-1]}" = "0 passed, 0 failed" ]
+}
+
+@test "check-all: two runs at a time, after the first and after all is built, each line with a name" {
+	cd "$BATS_TEST_TMPDIR"
+	unset POKEPATCH_CHECK_UNTIL
+	# Each of the two waits for the other's file, and the third for both to end.
+	cat >one-run <<-'END'
+		#!/bin/bash
+		has() { until [ -e "$1" ]; do [ $((tries++)) -lt 600 ] || exit 1; sleep 0.1; done; }
+		echo "$*" >>ran
+		case $* in
+		*STEP=build) exit 0 ;;
+		check-one*) touch one; has two ;;
+		check-two*) touch two; has one ;;
+		esac
+		echo "jobs $POKEPATCH_TEST_JOBS"
+		echo "1 passed, 0 failed" >"$POKEPATCH_RESULT"
+	END
+	chmod +x one-run
+	POKEPATCH_TEST_JOBS=4 run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
+	[ "${lines[-1]}" = "4 passed, 0 failed" ]
+	[ "$(sed -n 1,4p ran)" = "$(printf 'check-%s\n' own {one,two,three}\ STEP=build)" ]
+	[ "$(sed -n '$p' ran)" = "check-three STEP=test" ]
+	for name in one two three; do
+		[[ $output == *$'\n'"$name: jobs 2"$'\n'* ]]
+	done
+	[[ $output == *$'\n'"jobs 4"$'\n'* ]]
 }
 
 @test "run: a test that does not end is ended, and has failed" {
@@ -66,6 +108,46 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "${lines[-1]}" = "0 passed, 1 failed" ]
 }
 
+@test "run: what commits share, four of them have all of, and what they do not, each" {
+	cd "$top"
+	local number tests
+	for number in 0 1 2 3; do
+		POKEPATCH_EIGHTH=$number test/run --short --list >"$BATS_TEST_TMPDIR/$number"
+		[ "$(grep -cx test/vm/replace.bats "$BATS_TEST_TMPDIR/$number")" -eq 1 ]
+		grep -cx test/host/packages.bats "$BATS_TEST_TMPDIR/$number" >>"$BATS_TEST_TMPDIR/packages" || :
+	done
+	[ "$(sort "$BATS_TEST_TMPDIR/packages" | tr '\n' ' ')" = "0 0 0 1 " ]
+	shared_tests() { # FILE NUMBER... - of this file, with those numbers of commits
+		(cd "$BATS_TEST_TMPDIR" && sed -n "\\|^$1\$|,/^test/ s/^\t//p" "${@:2}" | sort)
+	}
+	tests=$(sed -n 's/^@test "\(.*\)" {$/\1/p' test/host/series.bats | sort)
+	[ "$(shared_tests test/host/series.bats 0 1 2 3)" = "$tests" ]
+	tests=$(sed -n 's/^@test "\(.*\)" {$/\1/p' test/vm/lifecycle.bats | sort)
+	[ "$(shared_tests test/vm/lifecycle.bats 1 2)" = "$tests" ]
+	# A file that is named is run whole.
+	[ "$(test/run --short --list test/host/series.bats)" = test/host/series.bats ]
+}
+
+@test "run: bats is given the tests that it is to run" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p test/host test/vm
+	cp "$top"/test/{run,eighth,host-arch,x86_64-only} test/
+	printf '@test "%s" {\n\ttrue\n}\n' 'a+b' 'a.b (c)' 'say \"so\" [or]' 'the \$4 a+b' >test/host/series.bats
+	mkdir test/pairs
+	printf '#!/bin/sh\nprintf "1..1\\nok 1 x\\n"\n' >test/pairs/run
+	chmod +x test/pairs/run
+	test/run --list | while read -r file; do
+		[ -e "$file" ] || printf '@test "%s" {\n\ttrue\n}\n' "$file" >"$file"
+	done
+	for number in 0 1 2 3; do
+		POKEPATCH_EIGHTH=$number run -0 test/run --short
+		printf '%s\n' "${lines[@]}" | sed -n 's/^  ok .*series.bats: //p' >now
+		[ "$(wc -l <now)" -eq 1 ]
+		cat now >>ran
+	done
+	[ "$(sort ran)" = "$(printf '%s\n' 'a+b' 'a.b (c)' 'say "so" [or]' 'the $4 a+b' | sort)" ]
+}
+
 @test "eighth: eight of them are all lines, each once, and a commit has one of them" {
 	local number
 	seq 21 >"$BATS_TEST_TMPDIR/all"
@@ -75,6 +157,9 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 		[ "$(POKEPATCH_EIGHTH=$number "$top/test/eighth" --number)" = "$number" ]
 	done
 	sort -n "$BATS_TEST_TMPDIR"/[0-7] | cmp - "$BATS_TEST_TMPDIR/all"
+	for number in 2 3 4 5; do POKEPATCH_EIGHTH=$number "$top/test/eighth" --of 4 <"$BATS_TEST_TMPDIR/all"; done |
+		sort -n | cmp - "$BATS_TEST_TMPDIR/all"
+	[ "$(POKEPATCH_EIGHTH=5 "$top/test/eighth" --of 2 <"$BATS_TEST_TMPDIR/all" | wc -l)" -eq 10 ]
 	number=$("$top/test/eighth" --number)
 	[ "$number" = $((16#$(git -C "$top" rev-parse --short=7 HEAD) % 8)) ]
 	cmp <("$top/test/eighth" <"$BATS_TEST_TMPDIR/all") "$BATS_TEST_TMPDIR/$number"
