@@ -245,13 +245,15 @@ all_checks = $(addprefix check-,$(architectures) \
 	$(if $(filter short,$(CHECK)),$(shell test/eighth --turn $(in_turn)),$(in_turn)))
 # As many jobs as there are processors, unless make was told how many.
 in_parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+# STEP=build, STEP=test: only what comes before the tests, or these (test/check-all).
 .PHONY: check
 ifeq ($(ARCH),all)
 check:
 	$(Q)test/check-all "$(MAKE) --no-print-directory ARCH=$(host_arch) CHECK=$(CHECK)" $(all_checks)
 else
 check: setup ## run all tests, of ARCH=x86_64, arm64, mips64el, mips64r6el, or all; KERNEL=6.12
-	$(Q)rm -rf build/test/warnings
+ifneq ($(STEP),test)
+	$(if $(STEP),,$(Q)rm -rf build/test/warnings)
 	+$(Q)$(in_parallel) all unit-tests core
 ifneq ($(for_arch),)
 	+$(Q)$(in_parallel) guest-programs
@@ -259,7 +261,10 @@ else ifeq ($(for_kernel),)
 	+$(Q)$(in_parallel) SANITIZE=1 sanitized
 	+$(Q)$(in_parallel) $(fuzz_programs)
 endif
+endif
+ifneq ($(STEP),build)
 	$(Q)$(with_kernel) test/run $(if $(filter short,$(CHECK)),--short) $(if $(for_kernel),--guests)
+endif
 endif
 
 .PHONY: $(guests_$(host_arch):%=check-%)
@@ -271,9 +276,14 @@ debug_tests := $(patsubst %,test/vm/%.bats,consistency stopped)
 some_debug_tests = $(shell printf '%s\n' $(debug_tests) | test/eighth)
 .PHONY: check-debug
 check-debug: setup ## run tests in guests on a kernel with lockdep, KFENCE and the like
+ifneq ($(STEP),test)
 	$(Q)$(MAKE) --no-print-directory all unit-tests kernel
+	$(Q)$(with_kernel) test/vm/kernels/run debug true
+endif
+ifneq ($(STEP),build)
 	$(Q)$(with_kernel) test/vm/kernels/run debug test/run $(if $(filter short,$(CHECK)),--short) \
 		test/vm/torture.bats $(if $(filter short,$(CHECK)),$(some_debug_tests),$(debug_tests))
+endif
 
 # LONG: some of it.  Each leaves its row in test/RESULTS.md.
 .PHONY: check-long
