@@ -67,6 +67,35 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 	'
 }
 
+@test "a patch with two names of one function is refused" {
+	needs system-call-aliases
+	# Of each there is also __do_sys_NAME, and it has no code but the call of the system call.
+	cat >"$BATS_TEST_TMPDIR/two-names.patch" <<-'END'
+		--- a/kernel/sys.c
+		+++ b/kernel/sys.c
+		@@ -982,1 +982,1 @@
+		-	return from_kuid_munged(current_user_ns(), current_uid());
+		+	return from_kuid_munged(current_user_ns(), current_uid()) + !current->pid;
+		@@ -994,1 +994,1 @@
+		-	return from_kgid_munged(current_user_ns(), current_gid());
+		+	return from_kgid_munged(current_user_ns(), current_gid()) + !current->pid;
+	END
+	with_patches "$BATS_TEST_TMPDIR/two-names.patch"
+	mkdir "$BATS_TEST_TMPDIR/bad"
+	"$(host_program hostile)" --twice "$(patch_module "$BATS_TEST_TMPDIR/two-names.patch")" \
+		"$BATS_TEST_TMPDIR/bad" twice __do_sys_getuid
+	guest "${patched[@]}" --file "$BATS_TEST_TMPDIR/bad" --expect "it replaces .*, twice$" <<<"$words"'
+		modprobe pokepatch
+		refused pokepatch load bad/twice.ko
+		has "the log" "$(dmesg)" "it replaces __do_sys_getuid, at *_sys_getuid, twice"
+		[ ! -e $pokepatch/two_names ] || die "it is loaded"
+		pokepatch load "$(patch_file two-names)"
+		[ -e $pokepatch/two_names ] || die "it is not loaded"
+		pokepatch unload two-names
+		rmmod pokepatch
+	'
+}
+
 @test "a patch whose init fails half-way, and works when it does not" {
 	with_patches "$patches"/{agree-1,fail-sysfs}.patch
 	guest --exact-slabs "${patched[@]}" --timeout 240 \

@@ -52,6 +52,7 @@ arch_lacks=(
 	direct livepatch bpf nmi preempt-modes entry-probes guard others near-modules tail-calls
 	split-entries rcu-tasks kexec exact-live
 	data-symbols cold-parts optimised-probes hang-report unwinder suspend firmware cpuinfo-start
+	system-call-aliases
 )
 # Linux 6.12 has some of these, as Debian configures it.
 arch_options=(

@@ -5,7 +5,8 @@
  * in the copy.  Print "CASE TEXT" for each: TEXT is a part of the line with which the core must
  * refuse the module.
  *
- * hostile --twice GOOD.ko FOLDER CASE - write one copy, whose second function is the first again.
+ * hostile --twice GOOD.ko FOLDER CASE [NAME] - write one copy, whose second function is the first again, or
+ * is at the first's place by this other name.
  *
  * hostile --rename GOOD.ko FOLDER NAME - write one copy, a module called NAME with the same patch.
  *
@@ -307,14 +308,31 @@ static void module_write(const struct module *m, const char *folder, const char 
 		die("cannot write", path);
 }
 
-static void twice(const char *good, const char *folder, const char *name)
+/* Have the second function's symbol be the first's, but for its name, which becomes @alias. */
+static void add_alias(const struct module *m, const struct pokepatch_func *func, const char *alias)
+{
+	struct pokepatch_symbol *symbol = (void *)(m->bytes + entry_of(m, SYMBOLS, func[1].symbol));
+	const uint32_t name = symbol->name;
+	char *text = (char *)m->bytes + entry_of(m, STRINGS, name);
+
+	if (strlen(alias) > strlen(text))
+		die("the second function's name is shorter than", alias);
+	strcpy(text, alias);
+	memcpy(symbol, m->bytes + entry_of(m, SYMBOLS, func[0].symbol), sizeof(*symbol));
+	symbol->name = name;
+}
+
+static void twice(const char *good, const char *folder, const char *name, const char *alias)
 {
 	struct pokepatch_func *func;
 	struct module m;
 
 	module_read(&m, good);
 	func = (void *)(m.bytes + table_of(&m, FUNCS));
-	func[1].symbol = func[0].symbol;
+	if (alias)
+		add_alias(&m, func, alias);
+	else
+		func[1].symbol = func[0].symbol;
 	func[1].cold = func[0].cold;
 	func[1].text = func[0].text;
 	func[1].cold_text = func[0].cold_text;
@@ -399,8 +417,8 @@ int main(int argc, char **argv)
 		rename_module(argv[2], argv[3], argv[4]);
 		return 0;
 	}
-	if (argc == 5 && !strcmp(argv[1], "--twice")) {
-		twice(argv[2], argv[3], argv[4]);
+	if ((argc == 5 || argc == 6) && !strcmp(argv[1], "--twice")) {
+		twice(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : NULL);
 		return 0;
 	}
 	if (argc == 6 && !strcmp(argv[1], "--edits")) {
