@@ -570,7 +570,8 @@ all_as_before() {
 		refused pokepatch load --timeout 100 "$(patch_file proc-version)"
 		[ ! -e $pokepatch/proc_version ] || die "it stays loaded"
 		refused pokepatch load --timeout 100 --retry 200 "$(patch_file proc-version)"
-		state_is proc-version blocked
+		# It is being tried again by now, if the machine is slow.
+		until_true 10 state_is proc-version blocked
 		echo "== and goes while it is tried again"
 		pokepatch unload proc-version
 		refused pokepatch load --retry 200 "$(patch_file proc-version)"
