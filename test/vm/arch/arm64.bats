@@ -43,7 +43,7 @@ disassembly() {
 @test "instructions that a switched call costs more: a branch, a veneer, ftrace" {
 	core=core-debug with_patches "$top/test/bench/int-pow.patch"
 	# Without randomisation modules are in reach of the kernel's branches.
-	guest "${patched[@]}" --icount --append nokaslr --module "$(test_module pp_icount)" -- "$arch_ftrace_costs" <<-'END'
+	guest "${patched[@]}" --icount --append nokaslr --module "$(test_module pp_icount)" -- "${arch_ftrace_costs:?}" <<-'END'
 		debug=/sys/module/pokepatch/parameters
 		cost() { # NAME RESULT - of a call at depth 1, in hundredths
 			set -- "$1" "$2" $(head -n 1 /sys/module/pp_icount/parameters/measure)
