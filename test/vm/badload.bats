@@ -261,6 +261,7 @@ check_is_refused() { # FILE, which is not signed
 }
 
 @test "what audit has of patches that are replaced, removed by force, or refused, and of refused parents" {
+	needs audit
 	local patches=$top/test/vm/patches other=00112233445566778899aabbccddeeff00112233 id dummy file
 	with_patches "$example" "$patches"/{agree-1,dummy-setup}.patch
 	dummy=$BATS_TEST_TMPDIR/dummy.ko

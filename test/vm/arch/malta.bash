@@ -35,7 +35,7 @@ arch_lacks=(
 	ftrace direct livepatch bpf nmi preempt-modes entry-probes guard
 	split-entries others kcore live exact-live hotplug kexec-file idle-frames single-jumps
 	cold-parts optimised-probes alternatives hang-report unwinder suspend module-signatures firmware
-	cpuinfo-start system-call-aliases
+	cpuinfo-start system-call-aliases audit
 )
 
 arch_tests=(
