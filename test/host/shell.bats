@@ -114,20 +114,22 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "${lines[-1]}" = "0 passed, 1 failed" ]
 }
 
-@test "run: what commits share, four of them have all of, and what they do not, each" {
+@test "run: what two, four or eight commits share, so many have all of, and what they do not, each" {
 	cd "$top"
 	local number tests
-	for number in 0 1 2 3; do
+	for number in 0 1 2 3 4 5 6 7; do
 		POKEPATCH_EIGHTH=$number test/run --short --list >"$BATS_TEST_TMPDIR/$number"
 		[ "$(grep -cx test/vm/replace.bats "$BATS_TEST_TMPDIR/$number")" -eq 1 ]
 		grep -cx test/host/packages.bats "$BATS_TEST_TMPDIR/$number" >>"$BATS_TEST_TMPDIR/packages" || :
 	done
-	[ "$(sort "$BATS_TEST_TMPDIR/packages" | tr '\n' ' ')" = "0 0 0 1 " ]
+	[ "$(sort "$BATS_TEST_TMPDIR/packages" | tr '\n' ' ')" = "0 0 0 0 0 0 0 1 " ]
 	shared_tests() { # FILE NUMBER... - of this file, with those numbers of commits
 		(cd "$BATS_TEST_TMPDIR" && sed -n "\\|^$1\$|,/^test/ s/^\t//p" "${@:2}" | sort)
 	}
 	tests=$(sed -n 's/^@test "\(.*\)" {$/\1/p' test/host/series.bats | sort)
 	[ "$(shared_tests test/host/series.bats 0 1 2 3)" = "$tests" ]
+	tests=$(sed -n 's/^@test "\(.*\)" {$/\1/p' test/host/reproducible.bats | sort)
+	[ "$(shared_tests test/host/reproducible.bats 0 1 2 3 4 5 6 7)" = "$tests" ]
 	tests=$(sed -n 's/^@test "\(.*\)" {$/\1/p' test/vm/lifecycle.bats | sort)
 	[ "$(shared_tests test/vm/lifecycle.bats 1 2)" = "$tests" ]
 	# A file that is named is run whole.

@@ -72,7 +72,7 @@ arch_tests=(
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,new-code,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives,returns}.bats
 )
-arch_short=(test/vm/arch/arm64.bats test/vm/{entry,core-checks,consistency}.bats)
+arch_short=(test/vm/arch/arm64.bats test/vm/{consistency,core-checks}.bats)
 
 # Programs of the guest's are not this machine's.
 arch_debian=arm64
