@@ -272,7 +272,7 @@ endif
 $(guests_$(host_arch):%=check-%): check-%:
 	$(Q)$(MAKE) --no-print-directory check ARCH=$*
 
-# An eighth of these, if the check is a short one; and a minute of torture always.
+# An eighth of these, if the check is a short one; and torture always.
 debug_tests := $(patsubst %,test/vm/%.bats,consistency stopped)
 some_debug_tests = $(shell printf '%s\n' $(debug_tests) | test/eighth)
 .PHONY: check-debug

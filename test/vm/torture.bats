@@ -74,7 +74,7 @@ make_patch() {
 }
 
 @test "patches in all modes, called from every context, with tracers, probes, hotplug" {
-	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-60} names=() transition=() preempt=()
+	local number module seconds=${POKEPATCH_TORTURE_SECONDS:-$(rounds 60 30)} names=() transition=() preempt=()
 	local seed=${POKEPATCH_TORTURE_SEED:-$RANDOM}
 	mkdir -p "$build/torture"
 	# As in programs/torture/patches.c.
