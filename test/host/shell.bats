@@ -47,6 +47,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 		check-bad*) echo "3 passed, 2 failed" >"$POKEPATCH_RESULT"; exit 1 ;;
 		check-ends*) echo "7 passed, 0 failed" >"$POKEPATCH_RESULT"; exit 2 ;;
 		check-early*) exit 2 ;;
+		check-lost*) kill -9 $PPID ;;
 		check-silent*) ;;
 		esac
 	END
@@ -57,6 +58,8 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	run -1 "$top/test/check-all" ./one-run check-good check-ends
 	[ "${lines[-1]}" = "12 passed, 1 failed" ]
 	run -1 "$top/test/check-all" ./one-run check-good check-silent
+	[ "${lines[-1]}" = "5 passed, 1 failed" ]
+	run -1 "$top/test/check-all" ./one-run check-good check-lost
 	[ "${lines[-1]}" = "5 passed, 1 failed" ]
 	run -1 "$top/test/check-all" ./one-run check-bad check-early check-good
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
@@ -101,6 +104,10 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 		[[ $output == *$'\n'"$name: jobs 2"$'\n'* ]]
 	done
 	[[ $output == *$'\n'"jobs 4"$'\n'* ]]
+	# If only one file is to run at a time, so is only one target.
+	sed -i 's/^check-\(one\|two\)\*.*/check-*) mkdir testing || exit 1; sleep 0.2; rmdir testing ;;/' one-run
+	POKEPATCH_TEST_JOBS=1 run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
+	[ "$(grep -c ': jobs 1' <<<"$output")" -eq 3 ]
 }
 
 @test "run: a test that does not end is ended, and has failed" {
