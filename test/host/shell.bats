@@ -91,23 +91,24 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 		check-one*) touch one; has two ;;
 		check-two*) touch two; has one ;;
 		esac
-		echo "jobs $POKEPATCH_TEST_JOBS"
+		echo "runs ${POKEPATCH_TEST_RUNS:-none}"
 		echo "1 passed, 0 failed" >"$POKEPATCH_RESULT"
 	END
 	chmod +x one-run
-	POKEPATCH_TEST_JOBS=4 run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
+	unset POKEPATCH_TEST_JOBS POKEPATCH_TEST_RUNS
+	run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
 	[ "${lines[-1]}" = "4 passed, 0 failed" ]
 	[ "$(sed -n 1p ran)" = check-own ]
 	[ "$(sed -n '$p' ran)" = "check-three STEP=test" ]
 	[ "$(sort ran)" = "$(printf '%s\n' check-own check-{one,two,three}\ STEP={build,test} | sort)" ]
 	for name in one two three; do
-		[[ $output == *$'\n'"$name: jobs 2"$'\n'* ]]
+		[[ $output == *$'\n'"$name: runs 2"$'\n'* ]]
 	done
-	[[ $output == *$'\n'"jobs 4"$'\n'* ]]
+	[[ $output == *$'\n'"runs none"$'\n'* ]]
 	# If only one file is to run at a time, so is only one target.
 	sed -i 's/^check-\(one\|two\)\*.*/check-*) mkdir testing || exit 1; sleep 0.2; rmdir testing ;;/' one-run
 	POKEPATCH_TEST_JOBS=1 run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
-	[ "$(grep -c ': jobs 1' <<<"$output")" -eq 3 ]
+	[ "$(grep -c ': runs 1' <<<"$output")" -eq 3 ]
 }
 
 @test "run: a test that does not end is ended, and has failed" {
@@ -120,6 +121,17 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	chmod +x "$BATS_TEST_TMPDIR/test_endless"
 	BATS_TEST_TIMEOUT=2 run -1 "$top/test/run" "$BATS_TEST_TMPDIR/test_endless"
 	[ "${lines[-1]}" = "0 passed, 1 failed" ]
+}
+
+@test "run: two runs at the same time have half of the jobs each" {
+	unset POKEPATCH_CHECK_UNTIL
+	cd "$BATS_TEST_TMPDIR"
+	printf '@test "alone" {\n\tmkdir %s && sleep 0.5 && rmdir %s\n}\n' "$PWD"/{now,now} | tee one.bats >two.bats
+	POKEPATCH_TEST_JOBS=2 POKEPATCH_TEST_RUNS=2 run -0 "$top/test/run" "$PWD"/{one,two}.bats
+	[ "${lines[-1]}" = "2 passed, 0 failed" ]
+	rm -rf now
+	POKEPATCH_TEST_JOBS=2 POKEPATCH_TEST_RUNS=1 run -1 "$top/test/run" "$PWD"/{one,two}.bats
+	[ "${lines[-1]}" = "1 passed, 1 failed" ]
 }
 
 @test "run: every commit runs what is not in turn, and so many commits together all of the rest" {

@@ -418,7 +418,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if ((argc == 5 || argc == 6) && !strcmp(argv[1], "--twice")) {
-		twice(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : NULL);
+		twice(argv[2], argv[3], argv[4], argv[5]);
 		return 0;
 	}
 	if (argc == 6 && !strcmp(argv[1], "--edits")) {
