@@ -109,7 +109,7 @@ make_patch() {
 		--program "$(test_program texthist)" \
 		"${preempt[@]}" \
 		--expect '^pokepatch: torture_[1-8]: [a-z_]+ cannot be switched in [a-z]+ mode' \
-		--timeout $((seconds * 3 + 240)) -- "$seconds" "$seed" <<-'END'
+		--timeout $((seconds * 4 + 240)) -- "$seconds" "$seed" <<-'END'
 		start() {
 			# Little is kept of the text history but for readers.
 			modprobe pokepatch history_kb=32 snapshots_kb=256

@@ -5,6 +5,8 @@
  * kernel livepatch (pp_torture_klp) come and go on the same functions, CPUs go off and on, and a
  * module that is patched too and a reader of the text history come and go.  The program writes the
  * current state to the module pp_torture before and after each switch, and the module compares.
+ * The test asks for a livepatch that came at random, and for one that was refused.  If chance has
+ * brought neither when SECONDS are over, torture goes on with these, for up to SECONDS more.
  * LACKS names the capabilities that the guest does not have (arch_lacks).
  */
 #include <errno.h>
@@ -93,6 +95,12 @@ static void each_once(void)
 	act_on_processor();
 }
 
+/* Did a livepatch come since there were @loads, and was one refused since there were @refused? */
+static bool livepatches_since(unsigned long loads, unsigned long refused)
+{
+	return !can("livepatch") || (counts[KLP_LOADS] > loads && counts[KLP_REFUSED] > refused);
+}
+
 static void find_functions(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
@@ -135,10 +143,13 @@ int main(int argc, char **argv)
 	}
 	tell_current();
 	each_once();
-	time_t end = time(NULL) + atoi(argv[1]);
-	while (time(NULL) < end) {
+	const unsigned long loads = counts[KLP_LOADS], refused = counts[KLP_REFUSED];
+	const time_t seconds = atoi(argv[1]), end = time(NULL) + seconds;
+	for (time_t now; (now = time(NULL)) < end ||
+			 (now < end + seconds && !livepatches_since(loads, refused));) {
 		look_at_livepatch();
-		switch (chance(40)) {
+		/* Of patches and livepatches alone when only these are missing. */
+		switch (now < end ? chance(40) : 7 + 4 * chance(2)) {
 		case 0:
 		case 1:
 			if (can("ftrace"))
