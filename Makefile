@@ -77,7 +77,7 @@ $(out)/datadir: FORCE
 $(out)/%.o: %.c Makefile $(out)/datadir
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -c -o $@ $<
+	$(Q)$(compiler_cache) $(CC) $(all_cflags) -c -o $@ $<
 
 # ---- tests -----------------------------------------------------------------
 
@@ -244,6 +244,8 @@ CHECK ?= all
 in_turn := $(if $(filter x86_64,$(host_arch)),debug)
 all_checks = $(addprefix check-,$(architectures) \
 	$(if $(filter short,$(CHECK)),$(shell test/eighth --turn $(in_turn)),$(in_turn)))
+# Tests compile what an earlier run has compiled, in whichever clone, out of ccache's folder in our cache.
+with_ccache = compiler_cache="env CCACHE_DIR=$(cache)/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=500M ccache"
 # As many jobs as there are processors, unless make was told how many.
 in_parallel = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 # STEP=build, STEP=test: only what comes before the tests, or these (test/check-all).
@@ -255,12 +257,12 @@ else
 check: setup ## run all tests, of ARCH=x86_64, arm64, mips64el, mips64r6el, or all; KERNEL=6.12
 ifneq ($(STEP),test)
 	$(if $(STEP),,$(Q)rm -rf build/test/warnings)
-	+$(Q)$(in_parallel) all unit-tests core
+	+$(Q)$(in_parallel) $(with_ccache) all unit-tests core
 ifneq ($(for_arch),)
-	+$(Q)$(in_parallel) guest-programs
+	+$(Q)$(in_parallel) $(with_ccache) guest-programs
 else ifeq ($(for_kernel),)
-	+$(Q)$(in_parallel) SANITIZE=1 sanitized
-	+$(Q)$(in_parallel) $(fuzz_programs)
+	+$(Q)$(in_parallel) $(with_ccache) SANITIZE=1 sanitized
+	+$(Q)$(in_parallel) $(with_ccache) $(fuzz_programs)
 endif
 endif
 ifneq ($(STEP),build)
@@ -361,7 +363,7 @@ fuzz_history_o := $(patsubst %.c,build/fuzz/%.o,$(call sources,history) test/fuz
 build/fuzz/%.o: %.c Makefile $(out)/datadir
 	$(call say,CC,$< (fuzz))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(all_cflags) $(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined \
+	$(Q)$(compiler_cache) $(FUZZ_CC) $(all_cflags) $(fuzz_flags) -fsanitize=fuzzer-no-link,address,undefined \
 		-fno-sanitize-recover=undefined -c -o $@ $<
 build/fuzz/fuzz_diff: $(fuzz_o) build/fuzz/test/fuzz/fuzz_diff.o
 build/fuzz/fuzz_history: $(fuzz_o) $(fuzz_history_o)
