@@ -603,15 +603,15 @@ all_as_before() {
 	END
 	with_patches "$patches/agree-1.patch"
 	patched+=(--module "$(patch_module "$BATS_TEST_TMPDIR/oopses.patch" oopses --level 7)")
-	guest "${patched[@]}" --memory 1024 --append "crashkernel=320M panic_on_oops=1" \
+	guest "${patched[@]}" --memory 640 --append "crashkernel=256M panic_on_oops=1" \
 		--expect '^kernel BUG at fs/proc/version.c:12!' --expect '^pokepatch: patch agree_1 is enabled, level 0, stack order 1$' \
 		--expect '^pokepatch: the oops is in patch oopses, level 7, stack order 2, function version_proc_show$' \
 		--file "$image:/boot/vmlinuz" --program "$(test_program kexec)" <<<"$words"'
 		if [ -e /proc/vmcore ]; then
 			echo "== in the dump"
 			# The script itself is in there, too, and must not match.
-			strings /proc/vmcore | grep -o -e "pokepatch: the oops is in patch oopses, level [7], stack order 2, function version_proc_show" \
-				-e "pokepatch: patch agree_1 is enabled, level [0], stack order 1" | sort -u
+			kexec --dumped "pokepatch: " | grep -o -e "^pokepatch: the oops is in patch oopses, level [7], stack order 2, function version_proc_show" \
+				-e "^pokepatch: patch agree_1 is enabled, level [0], stack order 1" | sort -u
 			exit 0
 		fi
 		pokepatch load "$(patch_file agree-1)"

@@ -2,7 +2,11 @@
 /*
  * kexec [--crash] KERNEL INITRAMFS WORD... - boot another kernel, after an orderly shutdown of this
  * one, or when this one crashes.  It gets this kernel's command line, followed by the words.
+ * kexec --dumped TEXT - in the kernel that was booted after a crash: print all that begins with TEXT in
+ * the crashed one's memory (/proc/vmcore), up to what cannot be printed, a line each.  An emulated
+ * processor takes a minute for that with strings(1).
  */
+#include <ctype.h>
 #include <fcntl.h>
 #include <linux/kexec.h>
 #include <stdio.h>
@@ -21,6 +25,41 @@ static int fail(const char *what)
 	return 1;
 }
 
+static int print_dumped(const char *text)
+{
+	/* What begins in the first half lies within both, with up to LONGEST characters. */
+	enum { HALF = 1 << 20, LONGEST = 1024 };
+	static char block[2 * HALF];
+	const size_t size = strlen(text);
+	size_t length = 0;
+	ssize_t n;
+	const int dump = open("/proc/vmcore", O_RDONLY);
+
+	if (dump < 0)
+		return fail("/proc/vmcore");
+	do {
+		n = read(dump, block + length, sizeof(block) - length);
+		if (n < 0)
+			return fail("/proc/vmcore");
+		length += n;
+		if (n && length < sizeof(block))
+			continue;
+		const char *end = block + length, *limit = n ? block + HALF : end;
+		for (const char *at = block; (at = memmem(at, end - at, text, size)) && at < limit;
+		     at++) {
+			const char *last = at;
+
+			while (last < end && last - at < LONGEST && isprint((unsigned char)*last))
+				last++;
+			printf("%.*s\n", (int)(last - at), at);
+		}
+		length -= limit - block;
+		memmove(block, limit, length);
+	} while (n);
+	close(dump);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	char line[4096] = "";
@@ -28,6 +67,8 @@ int main(int argc, char **argv)
 	unsigned long flags = 0;
 	ssize_t length;
 
+	if (argc == 3 && !strcmp(argv[1], "--dumped"))
+		return print_dumped(argv[2]);
 	if (argc > 1 && !strcmp(argv[1], "--crash")) {
 		flags = KEXEC_FILE_ON_CRASH;
 		argv++, argc--;
