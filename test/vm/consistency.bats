@@ -33,15 +33,15 @@ never_mixed() {
 	[ "$mixed" -eq 0 ]
 }
 
-# 1,000 rounds, and 200 where the time is short.
+# 1,000 rounds, and 100 where the time is short.
 @test "three functions never disagree" {
-	agree -- all-checks "$(rounds 1000 200)" agree-2
+	agree -- all-checks "$(rounds 1000 100)" agree-2
 	never_mixed
 }
 
 @test "three functions never disagree, preempt=full" {
 	needs preempt-modes
-	agree --append preempt=full -- all-checks "$(rounds 1000 200)" agree-2
+	agree --append preempt=full -- all-checks "$(rounds 1000 100)" agree-2
 	never_mixed
 	grep -q "Dynamic Preempt: full" "$guest_log"
 }
