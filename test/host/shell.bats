@@ -167,7 +167,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	unset POKEPATCH_CHECK_UNTIL
 	mkdir -p test/host test/vm test/pairs
 	cp "$top"/test/{run,eighth,host-arch,x86_64-only} test/
-	printf '@test "%s" {\n\ttrue\n}\n' 'a+b' 'a.b (c)' 'say \"so\" [or]' 'the \$4 a+b' >test/host/series.bats
+	printf '@test "%s" {\n\ttrue\n}\n' 'a+b' 'a.b (c)' 'say \"so\" [or]' 'the \$4 a+b' >test/host/reproducible.bats
 	printf '#!/bin/sh\nprintf "1..1\\nok 1 x\\n"\n' >test/pairs/run
 	chmod +x test/pairs/run
 	test/run --list | while read -r file; do
@@ -175,7 +175,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	done
 	for turn in 0 1 2 3; do
 		POKEPATCH_TURN=$turn run -0 test/run --short
-		printf '%s\n' "${lines[@]}" | sed -n 's/^  ok .*series.bats: //p' >now
+		printf '%s\n' "${lines[@]}" | sed -n 's/^  ok .*reproducible.bats: //p' >now
 		[ "$(wc -l <now)" -eq 1 ]
 		cat now >>ran
 	done
