@@ -191,7 +191,8 @@ all_functions_in='entry direct ftrace'
 # matrix MODE... - run all kinds in these modes; set $rows to their lines.
 matrix() {
 	with_patches "$(statfs_patch patch EXDEV)" "$(statfs_patch second EXFULL)"
-	guest "${patched[@]}" --module "$(test_module pp_klp)" --module "$(test_module pp_redirect)" \
+	# With four processors it takes twice as long to write all entries.
+	guest "${patched[@]}" --smp 2 --module "$(test_module pp_klp)" --module "$(test_module pp_redirect)" \
 		--program "$(test_program bpf-attach)" --program "$(command -v trace-cmd)" --timeout 580 \
 		--expect 'cannot be switched' --expect '^livepatch: failed to' \
 		-- "$*" "${kinds[*]}" "$all_functions_in" <<<"$words"'
