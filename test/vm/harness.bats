@@ -196,7 +196,7 @@ load helpers
 	printf '# a reason\n@arch arm64 mips64el\n@trace stop_this\n@no-trace pp_\n^WARNING: at smp\n' >"$allow"
 	scan() { # ARCH TRACE-LINE...
 		printf '<%s\n' '4>[ 1.0] ------------[ cut here ]------------' '4>[ 1.1] WARNING: at smp' \
-			'4>[ 1.2] CPU: 0 PID: 1' "${@:2}" '4>[ 1.9] ---[ end trace 0 ]---' >"$log"
+			'4>[ 1.2] CPU: 0 PID: 1 Comm: pp_x 6.1.0-pp_kernel #1' "${@:2}" '4>[ 1.9] ---[ end trace 0 ]---' >"$log"
 		awk -f "$top/test/vm/scan.awk" -v allow="$allow" -v arch="$1" "$log"
 	}
 	stopped='4>[ 1.3]  stop_this_cpu+0x1/0x2' ours='4>[ 1.4]  pp_stop+0x1/0x2'

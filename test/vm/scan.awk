@@ -214,8 +214,8 @@ held != "" {
 		next
 	}
 	if (in_report && is_report_detail(text)) {
-		# The modules that are loaded are in every report.
-		if (text !~ /^Modules linked in:/)
+		# In every report are the modules that are loaded, and the kernel's release, which may be of our making.
+		if (text !~ /^(Modules linked in:|CPU: [0-9]+ PID:)/)
 			body = body text "\n"
 		if (in_report == 1)
 			in_report = 2
