@@ -177,7 +177,7 @@ words='
 			enabled crowd_10 $value
 			[ "$(stop_of had.not.run)" -ge 500 ] || die "$(stop_of had.not.run) were left out"
 			[ "$(stop_of stacks)" -lt 100 ] || die "$(stop_of stacks) stacks were walked"
-			[ "$(stop_of frames)" -lt 1000 ] || die "$(stop_of frames) frames"
+			[ "$(stop_of frames)" -lt $((frames450 / 3)) ] || die "$(stop_of frames) frames of $frames450"
 		done
 		echo "== all again"
 		echo 1 >$core/debug_walk_all
