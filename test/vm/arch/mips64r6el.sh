@@ -18,8 +18,9 @@ arch_polled_ttys=ttyS2
 
 # The kernel measures time by the processors' counters, which are a few cycles apart.  Whenever one is
 # behind, the kernel sees a step of some 25 s (2^32 cycles).  So time is taken from the interrupt
-# controller's counter, and the soft-lockup detector is off.  The log's stamps still jump.
-arch_append=(clocksource=GIC nosoftlockup)
+# controller's counter, and the soft-lockup detector is off once the guest is up (there is no room for it in the
+# kernel's command line).  The log's stamps still jump.
+arch_append=(clocksource=GIC)
 arch_lacks+=(common-clock spin jump-probes)
 
 # Nothing that a processor executes while it waits for others tells QEMU to let these have their turn,
@@ -27,6 +28,7 @@ arch_lacks+=(common-clock spin jump-probes)
 # only now and then.  An interrupt from elsewhere ends turns, also when it is not taken, so the board's
 # old timer, which the kernel has a handler of and no use for, makes 250 a second.
 arch_begin="
+echo 0 >/proc/sys/kernel/soft_watchdog
 [ \$(nproc) -eq 1 ] || {
 	port() { printf \$2 | dd of=/dev/port bs=1 seek=\$1 2>/dev/null; }
 	port 67 '\\064' && port 64 '\\245' && port 64 '\\022'

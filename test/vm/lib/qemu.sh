@@ -7,7 +7,7 @@
 # Programs begin at the same addresses each time (randomize_va_space in guest/init): TCG finds translated code by its
 # address, and would translate pokepatch and its libraries anew whenever it is run.  Nor
 # does the kernel clear memory that its caller did not ask it to clear, as Debian's kernels do
-# (init_on_alloc): that takes a tenth of the time, and hides what the core forgets to clear.
+# (init_on_alloc): that takes a tenth of the time, and hides what the core forgets to clear.  Ours for MIPS do not.
 #
 # Since 7.3 slub_debug has the kernel show addresses as they are, and say so in 15 lines of warning
 # (hash_pointers).
@@ -38,8 +38,10 @@ qemu_command() {
 			-drive "if=pflash,format=raw,readonly=on,file=$arch_firmware"
 			-drive "if=pflash,format=raw,file=$work/variables")
 	fi
+	local init_on_alloc=' init_on_alloc=0'
+	[ -z "${arch_kernel-}" ] || init_on_alloc=''
 	local words="console=$arch_log_tty console_msg_format=syslog ignore_loglevel \
-printk.time=1 log_buf_len=4M panic=-1 oops=panic panic_print=0x41 init_on_alloc=0 \
+printk.time=1 log_buf_len=4M panic=-1 oops=panic panic_print=0x41${init_on_alloc} \
 watchdog_thresh=30 ${arch_append[*]}${arch_append[*]:+ }${append[*]-}"
 	local max=${arch_words_max:-2047}
 	[ ${#words} -le "$max" ] ||
