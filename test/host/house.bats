@@ -57,12 +57,13 @@ none() {
 		(
 			# shellcheck source=../vm/arch/arm64.sh
 			. "test/vm/arch/$arch.sh"
-			[ ${#arch_short[@]} -ge 3 ]
+			[ ${#arch_short[@]} -ge 1 ]
 			[ ${#arch_tests[@]} -gt 20 ]
 			for file in "${arch_tests[@]}" "${arch_short[@]}"; do
 				[ -e "$file" ] || echo "$arch: $file"
 			done
 			for file in consistency core-checks; do
+				[ "$file $arch" != "consistency mips64r6el" ] || continue
 				[[ " ${arch_short[*]} " == *"/$file.bats "* ]] || echo "$arch: $file, in arch_short"
 			done
 		)

@@ -46,4 +46,4 @@ arch_tests=(
 	test/vm/{reload,badload,check-and-status,escapes,verify,tracepoints,carriers}.bats
 	test/vm/{percpu,install,harness,short-jumps,alternatives,returns}.bats
 )
-arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{entry,history-device,consistency,core-checks}.bats)
+arch_short=(test/vm/arch/{mips,entry-trace}.bats test/vm/{consistency,core-checks}.bats)
