@@ -127,6 +127,8 @@ run_qemu_once() {
 	[ "$status" -eq 0 ] || return "$status"
 
 	line=$(tr -d '\r' <"$work/control" | grep -E '^pokepatch-vm: exit [0-9]+$' || :)
+	# From a port without interrupts it may not have come (guest/init).
+	[ -n "$line" ] || line=$(sed -nE 's/^<[0-9]+>\[[0-9. ]+\] (pokepatch-vm: exit [0-9]+)\r*$/\1/p' "$out/kernel.log" | tail -n 1)
 	[ -n "$line" ] || return "$STATUS_DIED"
 	return "${line##* }"
 }
