@@ -150,10 +150,10 @@ make_patch() {
 			# Four calls in each: a thousand NMIs a second.
 			at_least nmi $(($1 * 4000))
 		fi
-		for count in loads unloads enables disables replaces enables-in-entry probes modules \
-			readers; do
+		for count in loads unloads enables disables replaces enables-in-entry modules readers; do
 			at_least $count 1
 		done
+		! can nested-probes || at_least probes 1
 		! can ftrace || { at_least enables-in-ftrace 1; at_least tracers 1; }
 		! can hotplug || at_least hotplugs 1
 		! can direct || at_least enables-in-direct 1

@@ -52,7 +52,7 @@ bool can(const char *what)
  */
 static void each_once(void)
 {
-	for (int f = 0; f < FUNCTIONS; f++) {
+	for (int f = 0; f < FUNCTIONS && can("nested-probes"); f++) {
 		for (int at_return = 0; at_return < 2; at_return++) {
 			probe(f, at_return);
 			probe(f, at_return);
@@ -157,7 +157,8 @@ int main(int argc, char **argv)
 			break;
 		case 2:
 		case 3:
-			probe(chance(FUNCTIONS), chance(2));
+			if (can("nested-probes"))
+				probe(chance(FUNCTIONS), chance(2));
 			break;
 		case 4:
 			act_on_processor();
