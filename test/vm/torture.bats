@@ -59,8 +59,9 @@ hunk() {
 
 # make_patch NUMBER FUNCTION... - in the order of their files; the same one again stays.
 make_patch() {
-	local number=$1 patch=$build/torture/torture-$1.patch file='' next function
+	local number=$1 patch=$build/torture/torture-$1.patch file='' next function new
 	shift
+	new=$(mktemp "$patch.XXXXXX") # another architecture's run may be here, too
 	for function; do
 		case $function in
 		dummy_setup) next=drivers/net/dummy.c ;;
@@ -69,8 +70,8 @@ make_patch() {
 		[ "$next" = "$file" ] || printf -- '--- a/%s\n+++ b/%s\n' "$next" "$next"
 		file=$next
 		hunk "$function" "$number"
-	done >"$patch.new"
-	cmp -s "$patch.new" "$patch" || mv "$patch.new" "$patch"
+	done >"$new"
+	if cmp -s "$new" "$patch"; then rm "$new"; else mv "$new" "$patch"; fi
 }
 
 @test "patches in all modes, called from every context, with tracers, probes, hotplug" {
