@@ -5,8 +5,8 @@
  * kernel livepatch (pp_torture_klp) come and go on the same functions, CPUs go off and on, and a
  * module that is patched too and a reader of the text history come and go.  The program writes the
  * current state to the module pp_torture before and after each switch, and the module compares.
- * The test asks for a livepatch that came at random, and for one that was refused.  If chance has
- * brought neither when SECONDS are over, torture goes on with these, for up to SECONDS more.
+ * The test asks for a livepatch that came at random, and for one that was refused.  If chance has not
+ * brought both when SECONDS are over, torture goes on with these, for up to SECONDS more.
  * LACKS names the capabilities that the guest does not have (arch_lacks).
  */
 #include <errno.h>
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	for (time_t now; (now = time(NULL)) < end ||
 			 (now < end + seconds && !livepatches_since(loads, refused));) {
 		look_at_livepatch();
-		/* Of patches and livepatches alone when only these are missing. */
+		/* Only livepatches (7) and patches (11) when these are all that is missing. */
 		switch (now < end ? chance(40) : 7 + 4 * chance(2)) {
 		case 0:
 		case 1:
