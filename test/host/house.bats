@@ -59,7 +59,7 @@ none() {
 			. "test/vm/arch/$arch.sh"
 			[ ${#arch_short[@]} -ge 1 ]
 			[ ${#arch_tests[@]} -gt 20 ]
-			for file in "${arch_tests[@]}" "${arch_short[@]}"; do
+			for file in "${arch_tests[@]}" "${arch_short[@]}" "${arch_long[@]}"; do
 				[ -e "$file" ] || echo "$arch: $file"
 			done
 			for file in consistency core-checks; do

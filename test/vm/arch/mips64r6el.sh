@@ -38,6 +38,6 @@ echo 0 >/proc/sys/kernel/soft_watchdog
 arch_debian=
 arch_cross=mipsisa64r6el-linux-gnuabi64-
 # With four processors that QEMU gives turns, consistency.bats alone takes five minutes, and torture.bats, by chance,
-# six minutes or more: for the long run.
+# six minutes or more.
 arch_short=(test/vm/core-checks.bats)
-[ "${POKEPATCH_CHECK:-}" != short ] || arch_tests=("${arch_tests[@]/test\/vm\/torture.bats/test\/vm\/core-checks.bats}")
+arch_long=(test/vm/torture.bats)
