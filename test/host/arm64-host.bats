@@ -12,7 +12,7 @@ setup() {
 	chmod +x "$BATS_TEST_TMPDIR/bin/uname"
 	PATH=$BATS_TEST_TMPDIR/bin:$PATH
 	cd "$top" || return
-	unset ARCH KERNEL MAKEFLAGS POKEPATCH_ARCH POKEPATCH_KERNEL
+	unset ARCH CHECK KERNEL MAKEFLAGS POKEPATCH_ARCH POKEPATCH_KERNEL
 }
 
 # variable NAME [MAKE-ARGUMENT...] - its value in the Makefile.
