@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What an oops says of patches, and with it the log in a crash dump: in which patch it happened,
- * and which patches are enabled.
+ * and which patches are enabled.  A panic without an oops says the latter.
  *
- * The notifier runs in die(), in any context, NMIs included, on a machine that may be broken.  So
- * it is an RCU reader and takes no lock.  A transition on another CPU may change a patch while the
- * notifier reads it, and then the notifier prints the state before that change or after it.
+ * The notifiers run in die() and panic(), in any context, NMIs included, on a machine that may be
+ * broken.  So they are RCU readers and take no lock.  A transition on another CPU may change a
+ * patch while a notifier reads it, and then the notifier prints the state before that change or
+ * after it.
+ *
+ * panic() calls its notifiers after it has started a crash kernel, if one is loaded: then only what
+ * the core wrote about each switch is in the dump's log.
  */
 #include <linux/kdebug.h>
 #include <linux/notifier.h>
+#include <linux/panic_notifier.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 
 #include "core_print.h"
 #include "crash.h"
@@ -53,28 +59,58 @@ static void crash_tell(const struct pp_patch *patch, unsigned long addr)
 			 order);
 }
 
-static int crash_notified(struct notifier_block *unused, unsigned long event, void *data)
+/* Tell of each patch that @addr is in, or that is enabled. */
+static void crash_tell_all(unsigned long addr)
+{
+	const struct pp_patch *patch;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(patch, &pp_patches, list)
+		crash_tell(patch, addr);
+	rcu_read_unlock();
+}
+
+/*
+ * The task that oopsed last; it is not looked into.  If the oops is fatal, the same task panics
+ * because of it, with nothing more to tell.  Oopses on several CPUs take turns in die().
+ */
+static const struct task_struct *crash_task;
+
+static int crash_oopsed(struct notifier_block *unused, unsigned long event, void *data)
 {
 	const struct die_args *args = data;
-	const struct pp_patch *patch;
 
 	if (event != DIE_OOPS || !args->regs)
 		return NOTIFY_DONE;
-	rcu_read_lock();
-	list_for_each_entry_rcu(patch, &pp_patches, list)
-		crash_tell(patch, instruction_pointer(args->regs));
-	rcu_read_unlock();
+	crash_tell_all(instruction_pointer(args->regs));
+	WRITE_ONCE(crash_task, current);
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block crash_notifier = { .notifier_call = crash_notified };
+static int crash_panicked(struct notifier_block *unused, unsigned long event, void *message)
+{
+	if (READ_ONCE(crash_task) != current)
+		crash_tell_all(0); /* no patch is there */
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block crash_oops_notifier = { .notifier_call = crash_oopsed };
+static struct notifier_block crash_panic_notifier = { .notifier_call = crash_panicked };
 
 int __init pp_crash_init(void)
 {
-	return register_die_notifier(&crash_notifier);
+	int ret = register_die_notifier(&crash_oops_notifier);
+
+	if (ret)
+		return ret;
+	ret = atomic_notifier_chain_register(&panic_notifier_list, &crash_panic_notifier);
+	if (ret)
+		unregister_die_notifier(&crash_oops_notifier);
+	return ret;
 }
 
 void pp_crash_exit(void)
 {
-	unregister_die_notifier(&crash_notifier);
+	atomic_notifier_chain_unregister(&panic_notifier_list, &crash_panic_notifier);
+	unregister_die_notifier(&crash_oops_notifier);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an oops says of patches: crash.c. */
+/* What an oops and a panic say of patches: crash.c. */
 #ifndef POKEPATCH_CRASH_H
 #define POKEPATCH_CRASH_H
 

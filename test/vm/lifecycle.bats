@@ -629,3 +629,19 @@ all_as_before() {
 		pokepatch: the oops is in patch oopses, level 7, stack order 2, function version_proc_show
 	END
 }
+
+@test "a panic without an oops names the enabled patches, and one that an oops leads to does not name them again" {
+	local trouble
+	with_patches "$top/examples/proc-version.patch" "$patches/agree-1.patch"
+	for trouble in panic oops; do
+		guest_fails 122 "${patched[@]}" --module "$(test_module pp_trouble)" -- $trouble <<<"$words"'
+			pokepatch load "$(patch_file agree-1)"
+			pokepatch load "$(patch_file proc-version)"
+			pokepatch disable proc-version
+			modprobe pp_trouble trouble="$1"
+		'
+		grep -q "Kernel panic - not syncing: " "$guest_log"
+		[ "$(tr -d '\r' <"$guest_log" | grep -o 'pokepatch: patch .*')" = \
+			"pokepatch: patch agree_1 is enabled, level 0, stack order 1" ]
+	done
+}
