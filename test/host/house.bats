@@ -52,7 +52,7 @@ none() {
 }
 
 @test "the files that are to run on another architecture are there" {
-	local arch file
+	local arch file arch_long=()
 	for arch in arm64 mips64el mips64r6el; do
 		(
 			# shellcheck source=../vm/arch/arm64.sh

@@ -196,6 +196,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 
 @test "eighth: eight of them are all lines, each once, and a commit has one of them" {
 	local number
+	unset POKEPATCH_EIGHTH POKEPATCH_TURN
 	seq 21 >"$BATS_TEST_TMPDIR/all"
 	for number in 0 1 2 3 4 5 6 7; do
 		POKEPATCH_EIGHTH=$number "$top/test/eighth" <"$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/$number"
