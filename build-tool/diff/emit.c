@@ -45,6 +45,9 @@ struct emitter {
 
 static const char *const mergeable_prefixes[] = {".text.", ".data.", ".bss.", ".rodata."};
 
+/* The module loader treats these as their names say.  It has no .data..percpu..read_mostly. */
+static const char *const loader_sections[] = {".data..percpu", ".data..ro_after_init"};
+
 /*
  * Each atom gets a section of its own: link.c's linker script merges sections by kind, and ld drops
  * none of them.
@@ -54,9 +57,9 @@ static char *out_section_name(const struct atom *atom)
 	const struct section *section = atom->section;
 	const struct section_rule *rule = section->rule;
 
-	/* The module loader knows one per-CPU section, not .data..percpu..read_mostly. */
-	if (rule->keep_name && has_prefix(section->name, ".data..percpu"))
-		return xstrdup(".data..percpu");
+	for (size_t i = 0; i < ARRAY_SIZE(loader_sections); i++)
+		if (has_prefix(section->name, loader_sections[i]))
+			return xstrdup(loader_sections[i]);
 	if (rule->keep_name || rule->policy == SECTION_PARTNER)
 		return xstrdup(section->name);
 	if (atom->class == ATOM_PARTNER) /* arm64: .subsection 1 of .sched.text */
