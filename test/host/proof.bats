@@ -88,3 +88,13 @@ adds() {
 	cat cold
 	grep -A1 'call .*skb_zerocopy.cold' cold | tail -n 1 | grep ud2
 }
+
+# In the unit it shares its section with one that was there before.
+@test "new data that is read-only after init stays so, beside other such data" {
+	edited fs/proc/self.c -e '/^static const char \*proc_self_get_link/i static unsigned int more __ro_after_init = 7;' \
+		-e 's/sprintf(name, "%u", tgid);/sprintf(name, "%u", tgid + READ_ONCE(more));/'
+	"$program" -q -k "$release" -o x.ko x.patch
+	readelf -SW x.ko >sections
+	[ "$(grep -c ' \.data' sections)" -eq 1 ]
+	grep -q ' \.data\.\.ro_after_init  *PROGBITS .* 000004 ' sections
+}
