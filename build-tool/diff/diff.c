@@ -335,10 +335,10 @@ struct error *diff_run(const struct diff_options *options, struct refusals *refu
 	struct author author = {0};
 
 	*ret = (struct diff_result){0};
-	TRY(object_read(options->orig, &orig));
+	TRY(object_read_code(options->orig, &orig));
 	if (!named.unit)
 		named.unit = unit_name(&orig);
-	struct error *error = object_read(options->patched, &patched);
+	struct error *error = object_read_code(options->patched, &patched);
 	if (error) {
 		object_deinit(&orig);
 		return error;

@@ -487,6 +487,8 @@ static struct error *read_relocs(struct object *object, struct section *rela)
 	/* clang's .rel.llvm.call-graph-profile matters only to a linker. */
 	if (rel && !arch->addends.in_fields && !(target->flags & SHF_ALLOC))
 		return NULL;
+	if (object->no_dwarf && has_prefix(target->name, ".debug_"))
+		return NULL;
 	if (rel && !arch->addends.in_fields) {
 		char *name _free_ = one_line(xstrdup(rela->name));
 
@@ -548,12 +550,11 @@ static void read_marks(struct object *object)
 	}
 }
 
-static struct error *read_object(const char *path, bool livepatch, struct object *ret)
+/* @ret has no more than its path and how it is to be read. */
+static struct error *read_object(struct object *ret)
 {
-	struct error *error;
+	struct error *error = read_header(ret);
 
-	*ret = (struct object){.path = xstrdup(path), .livepatch = livepatch};
-	error = read_header(ret);
 	if (!error)
 		error = read_sections(ret);
 	if (!error)
@@ -578,12 +579,20 @@ static struct error *read_object(const char *path, bool livepatch, struct object
 
 struct error *object_read(const char *path, struct object *ret)
 {
-	return read_object(path, false, ret);
+	*ret = (struct object){.path = xstrdup(path)};
+	return read_object(ret);
+}
+
+struct error *object_read_code(const char *path, struct object *ret)
+{
+	*ret = (struct object){.path = xstrdup(path), .no_dwarf = true};
+	return read_object(ret);
 }
 
 struct error *object_read_livepatch(const char *path, struct object *ret)
 {
-	return read_object(path, true, ret);
+	*ret = (struct object){.path = xstrdup(path), .livepatch = true};
+	return read_object(ret);
 }
 
 void object_init(struct object *object, const struct arch *arch, const GElf_Ehdr *header)

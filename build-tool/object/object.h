@@ -91,22 +91,23 @@ struct object {
 	VEC(struct symbol *) symbols;
 	VEC(char *) names;	/* of sections and symbols that were added; owned */
 	VEC(struct atom *) atoms; /* by index */
-	bool livepatch;		/* object_read_livepatch() reads it */
+	bool livepatch, no_dwarf; /* object_read_livepatch(), object_read_code() reads it */
 	struct disasm *disasm;	/* opened when first needed */
 	struct debuginfo *debuginfo; /* opened when first needed, by debuginfo_of() */
 };
 
 /*
- * object_read - read a relocatable object.  Errors: not ELF, not ET_REL, of an
- * unsupported machine, or malformed, by name (STATUS_REFUSED), or unreadable
- * (STATUS_FAILED).  On success ret is the caller's to deinit.
+ * object_read - read a relocatable object.  Errors: not ELF, not ET_REL, of an unsupported machine,
+ * or malformed, by name (STATUS_REFUSED), or unreadable (STATUS_FAILED).  On success ret is the
+ * caller's to deinit.
+ * object_read_code - the same without the relocations of DWARF, which are most of a unit's; for an
+ * object that is not written again.  debuginfo_of() reads them when it is asked.
+ * object_read_livepatch - the same of a module for the kernel's livepatch core.  Relocations that
+ * this core makes (SHF_RELA_LIVEPATCH) are the relocs of their own section, which has a target;
+ * their offsets are in the target.  The others refuse symbols of SHN_LIVEPATCH.
  */
 struct error *object_read(const char *path, struct object *ret);
-/*
- * object_read_livepatch - read a module for the kernel's livepatch core.  Relocations that this
- * core makes (SHF_RELA_LIVEPATCH) are the relocs of their own section, which has a target; their
- * offsets are in the target.  object_read() refuses symbols of SHN_LIVEPATCH.
- */
+struct error *object_read_code(const char *path, struct object *ret);
 struct error *object_read_livepatch(const char *path, struct object *ret);
 /*
  * An addend beyond this is refused, whether it is read or to be written (moving a reference changes
@@ -127,8 +128,7 @@ struct section *object_add_section(struct object *object, const char *name, uint
 /* section_destroy - free a section that the caller has taken out of the list; NULL is allowed. */
 void section_destroy(struct section *section);
 /* section_append - add bytes at an alignment; returns the offset of the first. */
-uint64_t section_append(struct section *section, const void *bytes, uint64_t size,
-			uint64_t align);
+uint64_t section_append(struct section *section, const void *bytes, uint64_t size, uint64_t align);
 struct symbol *object_add_symbol(struct object *object, const char *name,
 				 struct section *section, uint64_t value, uint64_t size,
 				 unsigned char type, unsigned char bind);

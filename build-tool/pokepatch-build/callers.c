@@ -46,7 +46,7 @@ static struct error *read_compiled(const struct build *build, struct compiled *r
 
 		if (unit->shares)
 			continue;
-		TRY(object_read(unit->orig_object, &object));
+		TRY(object_read_code(unit->orig_object, &object));
 		for (size_t j = 1; j < object.symbols.count; j++) {
 			const struct symbol *symbol = object.symbols.list[j];
 			char *name;

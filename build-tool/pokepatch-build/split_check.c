@@ -110,7 +110,7 @@ struct error *split_check(const struct unit *unit, struct object *exact,
 {
 	struct object split;
 
-	TRY(object_read(unit->orig_object, &split));
+	TRY(object_read_code(unit->orig_object, &split));
 	check_functions(refusals, unit, exact, &split);
 	for (size_t i = 0; i < result->functions.count; i++) {
 		const struct diff_function *function = &result->functions.list[i];

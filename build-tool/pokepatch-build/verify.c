@@ -282,7 +282,7 @@ static struct error *verify_unit(const struct build *build, size_t index,
 	struct exact_names names;
 	struct object exact;
 
-	TRY(object_read(unit->exact_object, &exact));
+	TRY(object_read_code(unit->exact_object, &exact));
 	rewritten_init(&exact, &rewritten);
 	exact_functions_init(&exact, &functions);
 	exact_names_init(&exact, &names);

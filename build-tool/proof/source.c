@@ -601,7 +601,7 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	source->unit = unit;
 	source->name = name;
 	source->whole = !unit;
-	TRY(object_read(path, &source->object));
+	TRY(object_read_code(path, &source->object));
 	const struct proof_rules *rules = proof_rules_of(&source->object);
 	if (!rules)
 		return error_new(STATUS_FAILED, "%s: a module for %s cannot be checked yet", path,
@@ -616,17 +616,17 @@ struct error *source_open(struct source *source, const struct proof_unit *unit, 
 	TRY(find_leads(source, rules));
 	link_parts(source);
 	if (unwound) {
-		TRY(object_read(unwound, &source->unwound));
+		TRY(object_read_code(unwound, &source->unwound));
 		source->have_unwound = true;
 	}
 	TRY(attach_tables(source, rules));
 	if (!unit)
 		return NULL;
-	TRY(object_read(unit->orig, &source->orig));
+	TRY(object_read_code(unit->orig, &source->orig));
 	source->have_orig = true;
 	index_symbols(&source->orig, &source->orig_by_name);
 	read_entries(source);
-	TRY(object_read(unit->exact, &source->exact));
+	TRY(object_read_code(unit->exact, &source->exact));
 	source->have_exact = true;
 	texts_read(source);
 	set_reported(source);
