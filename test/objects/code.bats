@@ -99,6 +99,7 @@ load helpers
 @test "functions that put their task to sleep, before the change or after it: a warning" {
 	compare <<-'END'
 		void schedule(void); void wait_for_completion(void *); void mutex_lock(void *);
+		int kthread_should_stop(void);
 		__attribute__((cold)) void rare(void);
 		NEW(static __attribute__((noinline)) void newer(void) { schedule(); })
 		int slept(int x) { OLD(schedule();) return x; }
@@ -107,9 +108,12 @@ load helpers
 		int in_cold(int x) { if (x) { rare(); schedule(); } return x OLD(+ 1) NEW(+ 2); }
 		int locks(void *m) { mutex_lock(m); NEW(newer();) return 1; }
 		int same(int x) { schedule(); return x; }
+		int loops(int x) { while (!kthread_should_stop()) schedule(); return x OLD(+ 1) NEW(+ 2); }
 	END
-	carries "slept changed" "sleeps changed" "both changed" "in_cold changed" "locks changed" "newer new"
-	warned "may-block both" "may-block in_cold" "may-block sleeps" "may-block slept"
+	carries "slept changed" "sleeps changed" "both changed" "in_cold changed" "locks changed" "newer new" "loops changed"
+	warned "may-block both" "may-block in_cold" "may-block loops" "may-block sleeps" "may-block slept"
+	same "loops" "$(grep -h "the loop of a kernel thread" "$report" | grep -o "'[a-z_]*' sleeps")" "'loops' sleeps"
+	same "others" "$(grep -o "enable --evict" "$report" | wc -l)" 4
 }
 
 @test "new global function, used by nobody here" {
