@@ -71,10 +71,11 @@ static void crash_tell_all(unsigned long addr)
 }
 
 /*
- * The task that oopsed last; it is not looked into.  If the oops is fatal, the same task panics
- * because of it, with nothing more to tell.  Oopses on several CPUs take turns in die().
+ * When the task began that oopsed last: no two tasks that run began in the same nanosecond, and its
+ * struct may be another's by now.  If the oops is fatal, the same task panics because of it, with
+ * nothing more to tell.  Oopses on several CPUs take turns in die().
  */
-static const struct task_struct *crash_task;
+static u64 crash_start_time = U64_MAX;
 
 static int crash_oopsed(struct notifier_block *unused, unsigned long event, void *data)
 {
@@ -83,13 +84,13 @@ static int crash_oopsed(struct notifier_block *unused, unsigned long event, void
 	if (event != DIE_OOPS || !args->regs)
 		return NOTIFY_DONE;
 	crash_tell_all(instruction_pointer(args->regs));
-	WRITE_ONCE(crash_task, current);
+	WRITE_ONCE(crash_start_time, current->start_time);
 	return NOTIFY_DONE;
 }
 
 static int crash_panicked(struct notifier_block *unused, unsigned long event, void *message)
 {
-	if (READ_ONCE(crash_task) != current)
+	if (READ_ONCE(crash_start_time) != current->start_time)
 		crash_tell_all(0); /* no patch is there */
 	return NOTIFY_DONE;
 }
