@@ -49,14 +49,44 @@ struct blame {
 	VEC(struct type_blame *) types;
 };
 
-void culprits_add(struct culprits *culprits, size_t patch);
+/* blame_of - the build's record, which is made if there is none. */
+struct blame *blame_of(struct build *build);
 
+void culprits_add(struct culprits *culprits, size_t patch);
+/* culprits_settle - sort, drop doubles, and set the kind.  Return: whether there are any. */
+bool culprits_settle(struct culprits *culprits, enum blame_kind kind);
+
+/* blame_line_author - which patch added a line?  Return: false if it is of the tree's own text. */
+bool blame_line_author(const struct blame *blame, const struct text_line *line, size_t *ret);
 /* blame_range - the commits that changed lines of a range of the new text. */
 void blame_range(const struct build *build, const struct changed_file *file,
 		 struct line_range range, struct culprits *ret);
 /* blame_old_range - those that removed lines of a range of the text before any diff. */
 void blame_old_range(const struct build *build, const struct changed_file *file,
 		     struct line_range range, struct culprits *ret);
+
+/*
+ * blame_number - the commits behind a line with the number that the compiler gave it.  An added
+ * line may have the number of a line of the tree's text, so all lines of that number count; added
+ * ones come first.
+ * @around: all of the function or variable counts; else the line alone
+ */
+void blame_number(const struct build *build, const struct changed_file *file, size_t number,
+		  bool around, struct culprits *ret);
+/*
+ * blame_removed_around - those that removed a line with this word from the function around the line
+ * of a number.
+ */
+void blame_removed_around(const struct build *build, const struct changed_file *file, size_t number,
+			  const char *word, struct culprits *ret);
+/*
+ * blame_removed_word - those that removed a line with this word, be it a macro, an enumerator or a
+ * declaration, of the files that a unit compiles.
+ */
+void blame_removed_word(const struct build *build, const struct unit *unit, const char *word,
+			struct culprits *ret);
+/* blame_path - those that change the file at path, and are not left out. */
+void blame_path(const struct build *build, const char *path, struct culprits *ret);
 
 /*
  * blame_types - in blame_types.c: the commits that change the types for which an export is refused,
