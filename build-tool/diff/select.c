@@ -375,7 +375,8 @@ static void refuse_parent_section(struct selection *selection, const struct atom
  * patch's jump table before the address of that module is known.  Leave the module's tracepoints
  * inert, and refuse its other keys.
  */
-static void judge_module_key(struct selection *selection, const char *key, struct link *link)
+static void judge_module_key(struct selection *selection, const struct atom *from, const char *key,
+			     struct link *link)
 {
 	if (has_prefix(key, "__tracepoint_")) {
 		link->kind = LINK_INERT_KEY;
@@ -387,11 +388,11 @@ static void judge_module_key(struct selection *selection, const char *key, struc
 		return;
 	}
 	link->kind = LINK_DROP;
-	refusals_add(selection->refusals, "static-key-in-module", select_location(selection, key),
-		     key,
-		     "changed code uses static key '%s', which lives in a module; read it with "
+	refusals_add(selection->refusals, "static-key-in-module",
+		     select_location(selection, from->name), key,
+		     "'%s' uses static key '%s', which lives in a module; read it with "
 		     "static_key_enabled() instead",
-		     key);
+		     select_source_name(selection->patched, from), key);
 }
 
 static bool lives_in_module(const struct selection *selection, const struct external *external)
@@ -439,7 +440,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 				     &external));
 		if (section_rule_key(section->rule, reloc->offset) &&
 		    lives_in_module(selection, external))
-			judge_module_key(selection, reference.symbol->name, ret);
+			judge_module_key(selection, from, reference.symbol->name, ret);
 		return NULL;
 	}
 
@@ -484,7 +485,7 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) &&
 	    selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)
-		judge_module_key(selection, reference.atom->name, ret);
+		judge_module_key(selection, from, reference.atom->name, ret);
 	return NULL;
 }
 
