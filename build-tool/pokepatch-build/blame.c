@@ -31,6 +31,7 @@ void blame_destroy(struct blame *blame)
 		free(blame->failures.list[i].line);
 	}
 	blame_types_deinit(blame);
+	blame_reached_deinit(blame);
 	vec_deinit(&blame->failures);
 	vec_deinit(&blame->files);
 	vec_deinit(&blame->texts);
@@ -316,15 +317,29 @@ static void blame_definitions(const struct build *build, const struct changed_fi
 	}
 }
 
+/* Does the line begin the definition of a type, a table or a macro of this name? */
+static bool defines_word(struct text_line line, const char *name)
+{
+	const struct text_lines lines = {.list = &line, .count = 1};
+	struct line_range range;
+	struct word word;
+
+	return definition_at(&lines, 0, &range, &word) && word_is(&word, name);
+}
+
+static bool in_first_column(const struct text_line *line)
+{
+	return line->length && line->text[0] != ' ' && line->text[0] != '\t';
+}
+
 /* Could code outside the function that the line is in see what the line declares? */
 static bool is_visible(const struct file_blame *file, const struct text_line *line)
 {
-	return has_suffix(file->path, ".h") ||
-	       (line->length && line->text[0] != ' ' && line->text[0] != '\t');
+	return has_suffix(file->path, ".h") || in_first_column(line);
 }
 
 void blame_removed_word(const struct build *build, const struct unit *unit, const char *word,
-			struct culprits *ret)
+			bool defined, struct culprits *ret)
 {
 	for (size_t i = 0; i < unit->nr_changed_files; i++) {
 		const struct file_blame *file =
@@ -334,7 +349,8 @@ void blame_removed_word(const struct build *build, const struct unit *unit, cons
 			const struct removal *removal = &file->removals.list[j];
 			const struct text_line line = {removal->text, removal->length, 0};
 
-			if (is_visible(file, &line) && line_has_word(&line, word))
+			if (defined ? defines_word(line, word)
+				    : is_visible(file, &line) && line_has_word(&line, word))
 				culprits_add(ret, removal->patch);
 		}
 	}
@@ -512,7 +528,10 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 			return;
 	}
 	place = place_parse(refusal->location ?: refusal->subject);
-	blame_source(build, place.path, ret);
+	if (build->changes && build->blame)
+		blame_reached(build, refusal->subject, place.path, place.line, ret);
+	if (!ret->list.count)
+		blame_source(build, place.path, ret);
 	/* The file itself may not change: each of these commits would be refused alone. */
 	culprits_settle(ret, strcmp(place.path, refusal->subject) ? BLAME_FILE : BLAME_LINES);
 	free(place.path);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pokepatch-build/blame_lines.h"
+#include "pokepatch-build/lines.h"
 
 void blame_failure(struct build *build, const struct unit *unit, const char *output)
 {
@@ -28,7 +29,7 @@ const struct compile_failure *blame_failures(const struct build *build, size_t *
 	return *ret_count ? build->blame->failures.list : NULL;
 }
 
-/* Words that errors quote and that no commit can have removed from what C has. */
+/* Words that errors quote or lines have, and that no commit can have removed from what C has. */
 static bool is_keyword(const char *word)
 {
 	static const char *const keywords[] = {"return", "struct", "union", "enum",
@@ -80,10 +81,39 @@ static void blame_quoted(const struct build *build, const struct error_place *pl
 		if (place->file && place->number)
 			blame_removed_around(build, place->file, place->number, word, ret);
 		if (ret->list.count == before)
-			blame_removed_word(build, place->unit, word, ret);
+			blame_removed_word(build, place->unit, word, false, ret);
 		if (ret->list.count == before)
 			blame_pasted_word(build, place->unit, word, ret);
 	}
+}
+
+/*
+ * The words of the line itself.  "struct inner member;" does not compile without the type, and the
+ * message quotes the member alone.
+ */
+static void blame_words(const struct build *build, const struct error_place *place,
+			const struct text_line *line, struct culprits *ret)
+{
+	struct word word;
+
+	for (const char *at = line->text; next_word(&at, line->text + line->length, &word);) {
+		_free_ char *name = xstrndup(word.text, word.length);
+
+		if (!is_keyword(name))
+			blame_removed_word(build, place->unit, name, true, ret);
+	}
+}
+
+static void blame_line_words(const struct build *build, const struct error_place *place,
+			     struct culprits *ret)
+{
+	const struct text_lines *lines = &place->file->new_lines;
+	_free_ size_t *numbers = xcalloc(lines->count + 1, sizeof(*numbers));
+
+	text_lines_numbers(lines, numbers);
+	for (size_t i = 0; i < lines->count; i++)
+		if (numbers[i] == place->number)
+			blame_words(build, place, &lines->list[i], ret);
 }
 
 /*
@@ -150,7 +180,7 @@ static struct error_place place_of(const struct build *build, const struct unit 
 	};
 }
 
-/* Notes that tell where that is which an error disagrees with. */
+/* An error contradicts something elsewhere; the compiler's notes with these words say where. */
 static const char *const pointing[] = {
 	"declared here", "defined here", "previous declaration", "previous definition", /* both */
 	"in definition of macro", "but argument is of type",	/* gcc */
@@ -189,8 +219,31 @@ static void blame_notes(const struct build *build, const struct unit *unit, cons
 }
 
 /*
- * The commits behind an error: they changed the line, or what the notes behind it point to, or
- * removed a name that it quotes, or changed lines around it.
+ * An error in a macro of a header comes from the line that uses the macro, which gcc's notes name,
+ * the innermost first.
+ */
+static void blame_expansions(const struct build *build, const struct unit *unit, const char *line,
+			     struct culprits *ret)
+{
+	static const char expansion[] = " note: in expansion of macro ";
+
+	for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const size_t length = strcspn(line, "\n");
+		struct error_place place;
+
+		if (memmem(line, length, " error: ", strlen(" error: ")))
+			return;
+		if (!memmem(line, length, expansion, strlen(expansion)))
+			continue;
+		place = place_of(build, unit, line, length);
+		if (place.file && place.number)
+			blame_number(build, place.file, place.number, false, ret);
+	}
+}
+
+/*
+ * The commits behind an error: they changed the line, or one that the notes behind it point to, or
+ * removed a name that it quotes, or one that the line has, or changed lines around it.
  */
 static void blame_error(const struct build *build, const struct unit *unit, const char *line,
 			size_t length, struct culprits *ret)
@@ -206,12 +259,31 @@ static void blame_error(const struct build *build, const struct unit *unit, cons
 	if (!found.list.count)
 		blame_notes(build, unit, end + (*end == '\n'), &found);
 	if (!found.list.count)
+		blame_expansions(build, unit, end + (*end == '\n'), &found);
+	if (!found.list.count)
 		blame_quoted(build, &place, line, end, &found);
+	if (!found.list.count && place.file && place.number)
+		blame_line_words(build, &place, &found);
 	if (!found.list.count && place.file && place.number)
 		blame_number(build, place.file, place.number, true, &found);
 	for (size_t i = 0; i < found.list.count; i++)
 		culprits_add(ret, found.list.list[i]);
 	culprits_deinit(&found);
+}
+
+/*
+ * An error in a header that commits change comes from them, and not from the source that includes
+ * it.  In another header, it may come from any use of its macros.
+ */
+static void blame_error_header(const struct build *build, const struct compile_failure *failure,
+			       struct culprits *ret)
+{
+	const struct error_place place =
+		place_of(build, failure->unit, failure->line, strlen(failure->line));
+
+	/* Without an error, the line may be any of the compiler's. */
+	if (strstr(failure->line, " error: ") && place.file && has_suffix(place.file->path, ".h"))
+		blame_path(build, place.file->path, ret);
 }
 
 void blame_compile(const struct build *build, const struct compile_failure *failure,
@@ -229,7 +301,8 @@ void blame_compile(const struct build *build, const struct compile_failure *fail
 	}
 	if (culprits_settle(ret, BLAME_LINES))
 		return;
-	for (size_t i = 0; i < failure->unit->nr_changed_files; i++)
+	blame_error_header(build, failure, ret);
+	for (size_t i = 0; !ret->list.count && i < failure->unit->nr_changed_files; i++)
 		blame_path(build, failure->unit->changed_files[i], ret);
 	culprits_settle(ret, BLAME_FILE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What blame.c and blame_types.c share: from lines to the commits that wrote or removed them. */
+/* What the files blame*.c share: from lines to the commits that wrote or removed them. */
 #ifndef POKEPATCH_BLAME_LINES_H
 #define POKEPATCH_BLAME_LINES_H
 
@@ -45,6 +45,7 @@ struct blame {
 	VEC(struct compile_failure) failures;
 	const struct unit *unit; /* whose changed files are in unit_files */
 	struct map unit_files;
+	struct reach *reach; /* blame_reached.c */
 	struct map by_type; /* to struct type_blame */
 	VEC(struct type_blame *) types;
 };
@@ -82,9 +83,10 @@ void blame_removed_around(const struct build *build, const struct changed_file *
 /*
  * blame_removed_word - those that removed a line with this word, be it a macro, an enumerator or a
  * declaration, of the files that a unit compiles.
+ * @defined: only lines that begin the definition of a type, a table or a macro of that name
  */
 void blame_removed_word(const struct build *build, const struct unit *unit, const char *word,
-			struct culprits *ret);
+			bool defined, struct culprits *ret);
 /* blame_path - those that change the file at path, and are not left out. */
 void blame_path(const struct build *build, const char *path, struct culprits *ret);
 
@@ -96,6 +98,20 @@ void blame_path(const struct build *build, const char *path, struct culprits *re
 bool blame_types(const struct build *build, const struct refusal *refusal, struct culprits *ret);
 /* blame_types_deinit - free what blame_types() has found. */
 void blame_types_deinit(struct blame *blame);
+
+/*
+ * blame_reached - in blame_reached.c: the commits that change definitions which a function or
+ * variable uses, by the fewest steps from one definition to the next, in the source of the first
+ * unit that compiles its file and in the changed files that this unit compiles.
+ * @subject: the refused function or variable
+ * @path: the file that the refusal names
+ * @number: a line of that file, as the compiler numbers lines; the search begins at the definition
+ *	around it, too.  0: the refusal names none.
+ */
+void blame_reached(const struct build *build, const char *subject, const char *path, size_t number,
+		   struct culprits *ret);
+/* blame_reached_deinit - free what blame_reached() has read. */
+void blame_reached_deinit(struct blame *blame);
 
 /*
  * blame_pasted_word - in blame_pasted.c: the commits that removed, from the files that a unit

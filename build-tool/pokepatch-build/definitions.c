@@ -27,6 +27,30 @@ bool line_has_word(const struct text_line *line, const char *word)
 	return false;
 }
 
+bool word_is(const struct word *word, const char *text)
+{
+	return word->length == strlen(text) && !memcmp(word->text, text, word->length);
+}
+
+bool next_word(const char **at, const char *end, struct word *ret)
+{
+	const char *p = *at;
+
+	/* A number is passed as a whole: the x of 0x10 begins no word. */
+	while (p < end && !isalpha((unsigned char)*p) && *p != '_')
+		if (isdigit((unsigned char)*p))
+			while (p < end && is_word_character(*p))
+				p++;
+		else
+			p++;
+	*ret = (struct word){.text = p};
+	while (p < end && is_word_character(*p))
+		p++;
+	ret->length = (size_t)(p - ret->text);
+	*at = p;
+	return ret->length;
+}
+
 /* The line's length without blanks at its end. */
 static size_t trimmed(const struct text_line *line)
 {
@@ -142,4 +166,93 @@ bool definition_next(const struct text_lines *lines, const char *name, size_t in
 			return true;
 	}
 	return false;
+}
+
+/* The lines of a #define, and its name. */
+static bool macro_at(const struct text_lines *lines, size_t index, struct line_range *ret,
+		     struct word *ret_name)
+{
+	const struct text_line *line = &lines->list[index];
+	const char *at = line->text, *end = line->text + line->length;
+
+	if (!next_word(&at, end, ret_name) || !word_is(ret_name, "define") ||
+	    !next_word(&at, end, ret_name))
+		return false;
+	*ret = (struct line_range){index, index};
+	while (ret->last + 1 < lines->count && ends_with(&lines->list[ret->last], "\\"))
+		ret->last++;
+	return true;
+}
+
+/* Words that may stand in front of a parenthesis or a brace and name nothing: "enum {" */
+static bool names_nothing(const struct word *word)
+{
+	static const char *const words[] = {"struct", "union", "enum",	   "void",  "int",
+					    "char",   "long",  "unsigned", "short", "bool"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (word_is(word, words[i]))
+			return true;
+	return !word->length;
+}
+
+static bool is_capitals(const struct word *word)
+{
+	for (size_t i = 0; i < word->length; i++)
+		if (islower((unsigned char)word->text[i]))
+			return false;
+	return true;
+}
+
+/* Behind the parenthesis that closes the one at @at; @end if none does. */
+static const char *behind_parentheses(const char *at, const char *end)
+{
+	size_t depth = 0;
+
+	for (; at < end; at++) {
+		depth += *at == '(';
+		depth -= *at == ')';
+		if (!depth)
+			return at + 1;
+	}
+	return end;
+}
+
+/*
+ * The name in a head: the last word in front of a parenthesis, an equals sign, a bracket, a brace
+ * or a semicolon.  "__printf(1, 2) void f(" is about f, and "SYSCALL_DEFINE1(dup," about dup.
+ */
+static bool head_name(const struct text_line *line, struct word *ret)
+{
+	const char *at = line->text, *line_end = line->text + line->length, *end;
+	struct word word;
+
+	do {
+		for (end = at; end < line_end && !strchr("(=[{;", *end);)
+			end++;
+		if (end == line_end)
+			return false;
+		*ret = (struct word){};
+		while (next_word(&at, end, &word))
+			*ret = word;
+		at = *end == '(' ? behind_parentheses(end, line_end) : line_end;
+	} while (*end == '(' && ret->length > 2 && !memcmp(ret->text, "__", 2) && at < line_end &&
+		 memchr(at, '(', (size_t)(line_end - at)));
+	if (*end == '(' && ret->length && is_capitals(ret))
+		return next_word(&end, line_end, ret);
+	return !names_nothing(ret);
+}
+
+bool definition_at(const struct text_lines *lines, size_t index, struct line_range *ret,
+		   struct word *ret_name)
+{
+	const struct text_line *line = &lines->list[index];
+
+	if (begins_with(line, '#'))
+		return macro_at(lines, index, ret, ret_name);
+	/* A macro that defines functions has their heads in the first column, too. */
+	if (!is_head(line) || ends_with(line, "\\") || !head_name(line, ret_name))
+		return false;
+	*ret = definition_around(lines, index);
+	return !is_declaration(lines, *ret);
 }

@@ -15,6 +15,12 @@ struct line_range {
 	size_t first, last;
 };
 
+/* An identifier, in a text. */
+struct word {
+	const char *text;
+	size_t length;
+};
+
 /* definition_around - the lines of the function or variable that the line at index is part of. */
 struct line_range definition_around(const struct text_lines *lines, size_t index);
 
@@ -27,7 +33,26 @@ struct line_range definition_around(const struct text_lines *lines, size_t index
 bool definition_next(const struct text_lines *lines, const char *name, size_t index,
 		     struct line_range *ret);
 
+/*
+ * definition_at - does a definition, or a #define, have its name in the line at index?
+ * @ret_name: the name; of a macro call in capitals, such as SYSCALL_DEFINE1(dup, ...), the first
+ *	argument
+ * Return: false also for a declaration, for what a macro defines where it is expanded, and for a
+ * line in which no name can be told.
+ */
+bool definition_at(const struct text_lines *lines, size_t index, struct line_range *ret,
+		   struct word *ret_name);
+
 /* line_has_word - does the line have this identifier? */
 bool line_has_word(const struct text_line *line, const char *word);
+
+/* word_is - is it this one? */
+bool word_is(const struct word *word, const char *text);
+
+/*
+ * next_word - find the next identifier of a text, and move *at behind it.
+ * Return: false if there is none before end.
+ */
+bool next_word(const char **at, const char *end, struct word *ret);
 
 #endif /* POKEPATCH_DEFINITIONS_H */

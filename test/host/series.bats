@@ -294,6 +294,50 @@ TRACE_EVENT(percpu_test,\
 	is sound live ''
 }
 
+# The function that cannot be replaced is as it was.  What is inlined into it is not.
+@test "who changed what is inlined into a refused function, and who only changed its file" {
+	local file=net/sunrpc/xprtrdma/rpc_rdma.c
+	commit 'callee' $file '/^static bool rpcrdma_prepare_readch/,/^}/ { /rpcrdma_prepare_head_iov/,/return false/d }'
+	commit 'sound' $file '/^rpcrdma_decode_error/,/^}/ s/return -EIO;/return -EINVAL;/'
+	build 0 --leave-out
+	is callee left-out "[no-entry]: 'rpcrdma_prepare_send_sges'"
+	is sound live ''
+}
+
+# The function that uses the key is as it was.
+@test "who changed what is inlined into a user of a static key of a module, and who only changed its file" {
+	local file=net/netfilter/nf_tables_core.c
+	commit 'callee' $file '/^static void nft_cmp_fast_eval/,/^}/ { /== priv->data/ { N; s/.*/\treturn;/ } }'
+	commit 'sound' $file '/^static noinline void __nft_trace_packet/,/^}/ s/if (!info->trace ||/if (!info->trace || !chain ||/'
+	build 0 --leave-out
+	is callee left-out "[static-key-in-module]: 'nft_do_chain' uses static key 'nft_"
+	is sound live ''
+}
+
+# The variable's own line is as it was.  The macro of its initial value is not, and other units have its header.
+@test "who changed a macro of a refused variable, and who only changed its file" {
+	commit 'macro' include/linux/lockd/lockd.h 's/^#define LOCKD_DFLT_TIMEO\t10/#define LOCKD_DFLT_TIMEO\t11/'
+	commit 'sound' fs/lockd/svc.c '/^static int lockd_authenticate/,/^}/ s/return SVC_DENIED;/return SVC_DROP;/'
+	build 0 --leave-out
+	is macro left-out "[data-changed]: initial value of 'nlm_timeout'"
+	is sound live ''
+}
+
+# The compiler names the member, and not the type, which its line has.
+@test "who removed the type of a member, and who only changed the units that have the header" {
+	local file changes=()
+	commit 'removes' fs/proc/internal.h '/^union proc_op {/,/^};/d'
+	for file in $(cd "$source" && grep -l '"internal.h"' fs/proc/*.c); do
+		changes+=("$file" '$s/$/\nextern int pp_sound;/')
+	done
+	commit 'sound' "${changes[@]}"
+	commit 'code' fs/proc/cmdline.c 's/^static int cmdline_proc_show/extern int pp_sound;\n&/; s/saved_command_line/(saved_command_line + 1)/'
+	build 0 --leave-out
+	is removes left-out 'has incomplete type'
+	is sound left-out 'changes no code'
+	is code live ''
+}
+
 # Each unit compiles, for a header declares it.
 @test "a commit that uses what a left-out commit defines" {
 	commit 'defines' $uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/
