@@ -196,6 +196,8 @@ struct error *blame_apply(struct build *build, const struct patch_file *patch,
 			record_hunk(blame, file, (size_t)(patch - build->patches), commit, &old,
 				    hunk, &(*ret)[i]);
 	}
+	if (!error)
+		commit_note_functions(commit, path, lines, entry, *ret);
 	vec_deinit(&old);
 	return error;
 }

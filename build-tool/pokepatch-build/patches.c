@@ -509,6 +509,8 @@ struct error *apply_patches(struct build *build)
 			TRY(add_source(build, patch));
 		for (size_t j = 0; j < patch->patch.nr_entries; j++)
 			TRY(apply_entry(build, patch, &patch->patch.entries[j]));
+		if (patch->commit)
+			patch->commit->noted = true;
 	}
 	build->applying = NULL;
 	TRY(build_rules_judge(build));

@@ -83,6 +83,8 @@ static struct json_object *commit_array(const struct build *build)
 		add_string(item, "status", commit_is_live(commit) ? "live" : "left-out");
 		json_object_object_add(item, "reasons",
 				       text_array(commit->reasons.list, commit->reasons.count));
+		json_object_object_add(item, "functions",
+				       text_array(commit->functions.list, commit->functions.count));
 		json_object_array_add(array, item);
 	}
 	return array;

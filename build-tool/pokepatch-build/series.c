@@ -26,9 +26,13 @@ void commit_destroy(struct commit *commit)
 		free(commit->cves.list[i]);
 	for (size_t i = 0; i < commit->reasons.count; i++)
 		free(commit->reasons.list[i]);
+	for (size_t i = 0; i < commit->functions.count; i++)
+		free(commit->functions.list[i]);
 	vec_deinit(&commit->cves);
 	vec_deinit(&commit->reasons);
 	vec_deinit(&commit->needs);
+	vec_deinit(&commit->functions);
+	map_deinit(&commit->functions_by_name);
 	free(commit->id);
 	free(commit->subject);
 	free(commit->file);

@@ -7,6 +7,7 @@
 #define POKEPATCH_SERIES_H
 
 #include "common/util.h"
+#include "pokepatch-build/patch.h"
 
 struct build;
 
@@ -17,6 +18,9 @@ struct commit {
 	char *file;    /* path of the file that has it, as messages name it */
 	VEC(char *) cves;    /* "CVE-2024-1234", sorted, each once */
 	size_t diff; /* where its diff begins in the patch's text */
+	VEC(char *) functions; /* "fs/file.c:name" of those that it changes (commit_functions.c) */
+	struct map functions_by_name;
+	bool noted; /* they are complete: its whole diff was applied once */
 	/* What became of it. */
 	bool left_out; /* it is not applied */
 	bool idle;     /* it is applied, and no code that the kernel runs differs by it */
@@ -31,6 +35,16 @@ bool commit_is_live(const struct commit *commit);
 void commit_add_reason(struct commit *commit, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void commit_destroy(struct commit *commit); /* NULL is allowed */
+
+/*
+ * commit_note_functions - note the functions whose text a diff has changed, except those marked
+ * __init or __exit.  Functions that the diff removes do not count, nor do those that change by a
+ * macro or by inlining.
+ * @lines: the file's text with the diff; path is in the tree, and places are those of its hunks in
+ *	the text before
+ */
+void commit_note_functions(struct commit *commit, const char *path, const struct text_lines *lines,
+			   const struct patch_entry *entry, const struct hunk_place *places);
 
 /*
  * series_read - append a patch to build->patches for each commit of a series.

@@ -211,6 +211,15 @@ for what in info, info["report"], report:
 	is 'on top of that' left-out ''
 	is apart live ''
 	[[ $output == *"changed functions: cmdline_proc_show"* ]]
+	# What each changes, be it left out or not; uptime.c's init function does not count.
+	report 'subject + ": " + " ".join(functions)' >functions
+	diff functions - <<-END
+		base: fs/proc/uptime.c:uptime_proc_show
+		same lines: fs/proc/uptime.c:uptime_proc_show
+		uses macro: fs/proc/version.c:version_proc_show
+		on top of that: fs/proc/version.c:version_proc_show
+		apart: fs/proc/cmdline.c:cmdline_proc_show
+	END
 }
 
 # Each commit is sound alone but the one that changes the type.
