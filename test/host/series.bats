@@ -332,17 +332,57 @@ TRACE_EVENT(percpu_test,\
 	is sound live ''
 }
 
-# The compiler names the member, and not the type, which its line has.
-@test "who removed the type of a member, and who only changed the units that have the header" {
+# The source itself is as it was.
+@test "who changed a macro of a refused variable, and who only changed another header of its unit" {
+	commit 'macro' include/linux/lockd/lockd.h 's/^#define LOCKD_DFLT_TIMEO\t10/#define LOCKD_DFLT_TIMEO\t11/'
+	commit 'sound' fs/lockd/netns.h '$s/$/\n#define PP_SOUND 1/' \
+		$version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/'
+	build 0 --leave-out
+	is macro left-out "[data-changed]: initial value of 'nlm_timeout'"
+	is sound live ''
+}
+
+# in_all_units - commits that change all sources that have the header: the first changes no code.
+in_all_units() {
 	local file changes=()
-	commit 'removes' fs/proc/internal.h '/^union proc_op {/,/^};/d'
 	for file in $(cd "$source" && grep -l '"internal.h"' fs/proc/*.c); do
 		changes+=("$file" '$s/$/\nextern int pp_sound;/')
 	done
 	commit 'sound' "${changes[@]}"
 	commit 'code' fs/proc/cmdline.c 's/^static int cmdline_proc_show/extern int pp_sound;\n&/; s/saved_command_line/(saved_command_line + 1)/'
+}
+
+# The compiler names the member, and not the type, which its line has.
+@test "who removed the type of a member, and who only changed the units that have the header" {
+	commit 'removes' fs/proc/internal.h '/^union proc_op {/,/^};/d'
+	in_all_units
+	commit 'header' fs/proc/internal.h '$s/$/\n#define PP_SOUND "sound"/' \
+		$version 's/seq_printf(m, linux_proc_banner/seq_puts(m, PP_SOUND); &/'
 	build 0 --leave-out
+	is header live ''
 	is removes left-out 'has incomplete type'
+	is sound live ''
+	is code live ''
+}
+
+# The error is in a macro of a header that no commit changes; the compiler's notes tell the line that uses it.
+@test "who uses a member that a left-out commit adds, within a macro of another header" {
+	commit 'adds' fs/proc/internal.h 's/^\tstruct hlist_node sibling_inodes;/&\n\tlong pp_member;/'
+	commit 'uses' fs/proc/inode.c 's/^static void proc_evict_inode/static void *pp_use(void *p) { return container_of((long *)p, struct proc_inode, pp_member); }\n&/
+		s/^\tproc_sys_evict_inode(inode, head);/&\n\tif (pp_use(inode) == head)\n\t\treturn;/'
+	commit 'sound' fs/proc/inode.c 's/^\tei->sysctl = NULL;/&\n\tei->fd = 1;/'
+	build 0 --leave-out
+	is adds left-out '[type-changed]'
+	is uses left-out 'does not compile with it'
+	is sound live ''
+}
+
+# Neither the message nor the line has a name that was removed.
+@test "who cut a declaration of a header, and who only changed the units that have it" {
+	commit 'cuts' fs/proc/internal.h '/^extern int pid_getattr(struct user_namespace \*,/d'
+	in_all_units
+	build 0 --leave-out
+	is cuts left-out 'fs/proc/internal.h:'
 	is sound left-out 'changes no code'
 	is code live ''
 }
