@@ -41,7 +41,8 @@ little_endian() { # NUMBER - of 8 bytes
 			has "what it said" "$(cat /tmp/said)" "$3"
 			cat /proc/modules /proc/sys/kernel/tainted >/tmp/after
 			cmp /tmp/before /tmp/after || die "check changed something"
-			same "the log" "$(dmesg)" ""
+			# The MIPS board has interrupts now and then that no device asked for.
+			same "the log" "$(dmesg | grep -v "spurious 8259A interrupt")" ""
 		}
 		good() { for name in proc-version callbacks mutex-lock zsmalloc-percpu; do
 			checks 0 "$(patch_file $name)" "can be loaded"
