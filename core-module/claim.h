@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "detour.h"
 #include "ftrace.h"
 
 struct pp_text;
@@ -56,17 +57,19 @@ void pp_claim_each_entry(void (*visit)(void *ctx, unsigned long ip, bool free), 
  * Return: 0; or, with no lock held, the address of a word that a probe is on already, armed or not
  * (@entry for any of the @size bytes there).
  *
- * Where ftrace owns the entries, ftrace handles their probes, and there is nothing to lock.
+ * Where ftrace owns the entries, ftrace handles their probes, and only functions without an entry
+ * need this (detour.c).
  */
 #if PP_HAS_FTRACE
 static inline unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,
 						 unsigned int size)
 {
-	return 0;
+	return pp_detour_write_begin(text);
 }
 
 static inline void pp_claim_write_end(void)
 {
+	pp_detour_write_end();
 }
 #else
 unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,

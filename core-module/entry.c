@@ -2,7 +2,8 @@
 /*
  * The entry mode: the site becomes the jump itself, so that a call of a switched function costs one
  * instruction more.  The core claims the site from ftrace (claim.c) while it is hooked.  The site
- * is a NOP until the flip.
+ * is a NOP until the flip.  Where a function has no site, the jump overwrites its first
+ * instructions (detour.c).
  *
  * Between the jump and the new function there is no handler, no word to read and no return address.
  * A task that was stopped in front of the jump has the old function's entry as its instruction
@@ -21,6 +22,7 @@
 #include "claim.h"
 #include "core_print.h"
 #include "debug.h"
+#include "detour.h"
 #include "entry.h"
 #include "ftrace.h"
 #include "kernel_symbols.h"
@@ -33,9 +35,14 @@
 #include "trace_entry.h"
 #include "veneer.h"
 
-static int entry_insn(unsigned long ip, unsigned long target, u8 *insn)
+/* What decides at @site, or at the first bytes that are overwritten, if calls go to @target. */
+static int entry_insn(const struct pp_site *site, unsigned long target, u8 *insn)
 {
-	return pp_arch.entry.insn(ip, pp_veneer_route(ip, target), insn);
+	if (!target && site->first) {
+		memcpy(insn, site->was, pp_arch.entry.size);
+		return 0;
+	}
+	return pp_arch.entry.insn(site->ip, pp_veneer_route(site->ip, target), insn);
 }
 
 /* --- entries of several words ------------------------------------------------------- */
@@ -88,7 +95,8 @@ static int entry_deciding_poke(const struct pp_site *site, unsigned long from, u
 {
 	poke->at = pp_entry_deciding(site);
 	poke->size = pp_arch.entry.size;
-	return entry_insn(site->ip, from, poke->old) ?: entry_insn(site->ip, to, poke->new) ?: 1;
+	poke->detour = site->detour;
+	return entry_insn(site, from, poke->old) ?: entry_insn(site, to, poke->new) ?: 1;
 }
 
 /*
@@ -287,27 +295,19 @@ static int entry_unprepare(struct pp_site *site)
 int pp_entry_release(struct pp_site *site, bool *update)
 {
 	lockdep_assert_held(&pp_mutex);
+	if (site->first)
+		return pp_detour_is_restored(site) ? 0 : -EBUSY;
 	return entry_unprepare(site) ?: pp_claim_release(site->ip, update);
 }
 
 /* --- the mode ------------------------------------------------------------------------ */
 
-/* Claim the site of @func.  Return: NULL, or the reason why it cannot be in entry mode. */
-static const char *entry_claim(const struct pp_func *func)
+/* Claim the site of @func from ftrace.  Return: NULL, or the reason why it cannot be claimed. */
+static const char *entry_claim_site(const struct pp_func *func)
 {
 	const unsigned long ip = func->site->ip;
 	u8 insn[PP_TEXT_WORD_MAX];
 
-	if (func->site->unsettled)
-		return "the core could not release it to ftrace yet";
-	if (!pp_arch.entry.size || !pp_claim_possible())
-		return "this kernel does not allow it";
-	if (pp_trace_entry_has(ip))
-		return "it is being traced (/sys/kernel/pokepatch/trace_entry); have that end first";
-	if (pp_text_missing())
-		return pp_text_missing();
-	if (!pp_veneer_make(ip, func->desc->new_addr))
-		return "the new function is too far away";
 	/* A site that lingers is still claimed. */
 	if (func->site->lingers)
 		return NULL;
@@ -316,6 +316,24 @@ static const char *entry_claim(const struct pp_func *func)
 	/* The claim found nothing but NOPs there. */
 	func->site->prepared = 0;
 	return NULL;
+}
+
+/* Claim the site of @func.  Return: NULL, or the reason why it cannot be in entry mode. */
+static const char *entry_claim(const struct pp_func *func)
+{
+	const struct pp_site *site = func->site;
+
+	if (site->unsettled)
+		return "the core could not release it to ftrace yet";
+	if (!pp_arch.entry.size || (!site->first && !pp_claim_possible()))
+		return "this kernel does not allow it";
+	if (pp_trace_entry_has(site->ip))
+		return "it is being traced (/sys/kernel/pokepatch/trace_entry); have that end first";
+	if (pp_text_missing())
+		return pp_text_missing();
+	if (!pp_veneer_make(site->ip, func->desc->new_addr))
+		return "the new function is too far away";
+	return site->first ? pp_detour_make(func) : entry_claim_site(func);
 }
 
 static int entry_hook(struct pp_func **funcs, unsigned int nr)
@@ -328,10 +346,12 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 		if (!why) {
 			pp_site_linger_end(funcs[i]->site);
 			pp_site_set_mode(funcs[i]->site, &pp_entry_mode);
-		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE) {
+		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE ||
+			   funcs[i]->site->first) {
 			pr_err("%s: %s cannot be switched in entry mode: %s%s\n",
 			       funcs[i]->patch->name, funcs[i]->name, why,
-			       PP_HAS_FTRACE ? "; another mode may do" : "");
+			       PP_HAS_FTRACE && !funcs[i]->site->first ?
+				       "; another mode may do" : "");
 			return -EBUSY;
 		}
 	}
@@ -342,12 +362,13 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 static int entry_have_ftrace_write(struct pp_site **sites, unsigned int nr)
 {
 	unsigned long *ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
-	unsigned int i;
+	unsigned int i, count = 0;
 	int ret;
 
 	for (i = 0; i < nr && ips; i++)
-		ips[i] = sites[i]->ip;
-	ret = pp_ftrace_update(ips, nr);
+		if (!sites[i]->first) /* else ftrace has none there */
+			ips[count++] = sites[i]->ip;
+	ret = pp_ftrace_update(ips, count);
 	kvfree(ips);
 	return ret;
 }
@@ -375,7 +396,7 @@ static void entry_unhook(struct pp_site **sites, unsigned int nr, bool going)
 		return;
 	}
 	for (i = 0; i < nr; i++)
-		if (!sites[i]->mode)
+		if (!sites[i]->mode && !sites[i]->first)
 			pp_claim_settle(sites[i]->ip);
 }
 

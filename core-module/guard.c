@@ -32,6 +32,7 @@
 
 #include "arch/pp_arch.h"
 #include "core_print.h"
+#include "detour.h"
 #include "entry.h"
 #include "guard.h"
 #include "kernel_symbols.h"
@@ -145,7 +146,13 @@ static int guard_heard_probe(struct kprobe *probe, struct pt_regs *regs)
 
 	if (ip && at >= ip + pp_entry_span())
 		site = pp_site_find(ip);
-	return site && READ_ONCE(site->target) ? guard_refuse(regs, "a probe at", at) : 0;
+	else if (func && !ip)
+		site = pp_detour_site_of(func);
+	/* kprobes cannot decode a function whose first instructions are overwritten (detour.c). */
+	if (!site || !(site->first ? (unsigned long)READ_ONCE(site->mode) :
+				     READ_ONCE(site->target)))
+		return 0;
+	return guard_refuse(regs, "a probe at", at);
 }
 NOKPROBE_SYMBOL(guard_heard_probe);
 
@@ -193,6 +200,16 @@ void pp_guard_init(void)
 			  (void *)*guards[i].func, ret);
 		guards[i].probe.addr = NULL;
 	}
+}
+
+bool pp_guard_listens(unsigned long start, unsigned long size)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(guards); i++)
+		if (guards[i].probe.addr && (unsigned long)guards[i].probe.addr - start < size)
+			return true;
+	return false;
 }
 
 bool pp_guard_is_own(const struct kprobe *probe)

@@ -240,6 +240,25 @@ static bool image_is_text(const struct pp_patch *patch, u32 offset, u64 size)
 	return true;
 }
 
+/* Only an overwritten function has numbers in its flags, and it is not carried. */
+static u32 image_known_flags(u32 flags)
+{
+	return flags & POKEPATCH_FUNC_OVERWRITTEN ?
+		       POKEPATCH_FUNC_OVERWRITTEN | POKEPATCH_FUNC_FIRST_FLAGS(0xff, 0xff, 0xff) :
+		       POKEPATCH_FUNC_CARRIED | POKEPATCH_FUNC_OVERWRITTEN;
+}
+
+/* Are the first instructions in the function, and does a detour hold them? */
+static bool image_are_first(const struct pp_func *func, u32 flags)
+{
+	const unsigned int pad = POKEPATCH_FUNC_PAD(flags), first = POKEPATCH_FUNC_FIRST(flags);
+	const unsigned int field = POKEPATCH_FUNC_FIELD(flags);
+
+	return (!field || field + sizeof(s32) <= first) && first >= pp_arch.entry.size &&
+	       first + pp_arch.entry.size <= PP_DETOUR_MAX && pad + first <= func->sym->size &&
+	       (!pad || pad == pp_arch.detour.pad);
+}
+
 static int image_check_func(struct pp_patch *patch, struct pp_func *func,
 			    const struct pokepatch_func *desc)
 {
@@ -270,9 +289,15 @@ static int image_check_func(struct pp_patch *patch, struct pp_func *func,
 		    desc->new_cold_size)
 		return reject(patch, "%s: the new .cold part is not in the module's text",
 			      func->name);
-	if (desc->flags & ~POKEPATCH_FUNC_CARRIED)
+	if (desc->flags & ~image_known_flags(desc->flags))
 		return reject(patch, "%s: flags %#x, this core knows %#x", func->name, desc->flags,
-			      POKEPATCH_FUNC_CARRIED);
+			      image_known_flags(desc->flags));
+	if ((desc->flags & POKEPATCH_FUNC_OVERWRITTEN) && patch->live)
+		return reject(patch, "%s: its first instructions cannot be overwritten live",
+			      func->name);
+	if ((desc->flags & POKEPATCH_FUNC_OVERWRITTEN) && !image_are_first(func, desc->flags))
+		return reject(patch, "%s: %u bytes of first instructions, behind %u", func->name,
+			      POKEPATCH_FUNC_FIRST(desc->flags), POKEPATCH_FUNC_PAD(desc->flags));
 	if (!image_is_text(patch, desc->text, func->sym->size))
 		return reject(patch, "%s: the text of the old function", func->name);
 	patch->objects[func->obj].has_funcs = true;

@@ -44,6 +44,8 @@ static const struct pp_needed kernel_needed[] __pp_needed = {
 	PP_NEED_FUNCTION(task_work_cancel_match, pp_kernel.task_work_cancel_match),
 	PP_NEED_FUNCTION(get_kprobe, pp_kernel.get_kprobe),
 	PP_NEED(kprobe_mutex, pp_kernel.kprobe_mutex, .optional = PP_HAS_FTRACE),
+	PP_NEED_FUNCTION(within_kprobe_blacklist, pp_kernel.within_kprobe_blacklist,
+			 .optional = true), /* detour.c */
 	/* guard.c */
 	PP_NEED_FUNCTION(kallsyms_lookup_size_offset, pp_kernel.kallsyms_lookup_size_offset,
 			 .optional = true),

@@ -78,7 +78,8 @@ struct pp_kernel {
 	typeof(&ftrace_is_dead) ftrace_is_dead;
 	typeof(&ftrace_ops_test) ftrace_ops_test;
 	typeof(&task_work_cancel_match) task_work_cancel_match;
-	/* Each of these four may be NULL. */
+	/* Each of these five may be NULL. */
+	typeof(&within_kprobe_blacklist) within_kprobe_blacklist;
 	typeof(&kallsyms_lookup_size_offset) kallsyms_lookup_size_offset;
 	typeof(&pp_vmalloc_node_range) vmalloc_node_range;
 	typeof(&perf_event_text_poke) perf_event_text_poke;

@@ -6,7 +6,8 @@
  *		while it is patched: tracers, probes, BPF programs and kernel live patches that
  *		come to it are refused (guard.c) or reported (watch.c).
  *	coexist	only those in which ftrace keeps the site, for machines where security agents or
- *		monitoring attach to functions at any time.  A call costs more.
+ *		monitoring attach to functions at any time.  A call costs more.  (A function without
+ *		a site, where only probes could come, is in entry mode all the same: detour.c.)
  *
  * It holds for patches that are enabled, and for parents that come, from then on.  A mode that is
  * asked for by name is not subject to it.  It is set in sysfs (`policy`), and when the core is

@@ -156,6 +156,12 @@ static inline bool pp_func_carried(const struct pp_func *func)
 	return func->desc->flags & POKEPATCH_FUNC_CARRIED;
 }
 
+/* The jump is written over the function's first instructions: detour.c. */
+static inline bool pp_func_overwritten(const struct pp_func *func)
+{
+	return func->desc->flags & POKEPATCH_FUNC_OVERWRITTEN;
+}
+
 /* Images have 64-bit addresses on all machines.  An address in the module fits a pointer. */
 static inline void *pp_pointer(u64 addr)
 {

@@ -16,8 +16,8 @@ struct pp_time {
 
 /*
  * Any context, NMI and the stopped section included: neither clock takes a lock, sleeps, or has an
- * entry that could be traced or patched (but see DESIGN.md on clocksources).  With preemption on,
- * the two clocks may be read some time apart.
+ * entry that could be traced.  (DESIGN.md says what if a patch changes one, or a clocksource.)
+ * With preemption on, the two clocks may be read some time apart.
  */
 static __always_inline struct pp_time pp_now(void)
 {

@@ -21,6 +21,7 @@
 #include "arch/pp_arch.h"
 #include "claim.h"
 #include "core_print.h"
+#include "detour.h"
 #include "direct.h"
 #include "entry.h"
 #include "ftrace.h"
@@ -86,6 +87,32 @@ static bool site_func_in_object(const struct pp_func *func, unsigned int obj)
 	return obj == PP_ALL_OBJECTS || func->obj == obj;
 }
 
+/* The address at which the calls of @func are rerouted, or 0 (logged). */
+static unsigned long site_address(const struct pp_func *func)
+{
+	unsigned long ip;
+
+	if (pp_func_overwritten(func))
+		return pp_detour_address(func);
+	ip = pp_arch.entry.site(func->old_addr);
+	if (!ip)
+		pr_err("%s is refused: %s has no %s (notrace or inline assembly), it cannot be switched\n",
+		       func->patch->name, func->name,
+		       PP_HAS_FTRACE ? "ftrace site" : "NOPs at its entry");
+	return ip;
+}
+
+/* The bytes of the first instructions of @func if it is overwritten, or 0. */
+static unsigned int site_first(const struct pp_func *func)
+{
+	return pp_func_overwritten(func) ? POKEPATCH_FUNC_FIRST(func->desc->flags) : 0;
+}
+
+static unsigned int site_field(const struct pp_func *func)
+{
+	return pp_func_overwritten(func) ? POKEPATCH_FUNC_FIELD(func->desc->flags) : 0;
+}
+
 /*
  * Give @func, whose old_addr is set, the site of that address, and make the site if there is none.
  * Return: 0, -EINVAL if the function cannot be switched or the patch replaces it twice (logged),
@@ -93,16 +120,12 @@ static bool site_func_in_object(const struct pp_func *func, unsigned int obj)
  */
 int pp_site_get(struct pp_func *func)
 {
-	unsigned long ip = pp_arch.entry.site(func->old_addr);
+	const unsigned long ip = site_address(func);
 	struct pp_site *site;
 
 	lockdep_assert_held(&pp_mutex);
-	if (!ip) {
-		pr_err("%s is refused: %s has no %s (notrace or inline assembly), it cannot be switched\n",
-		       func->patch->name, func->name,
-		       PP_HAS_FTRACE ? "ftrace site" : "NOPs at its entry");
+	if (!ip)
 		return -EINVAL;
-	}
 	if (pp_arch.text.store_uses && pp_arch.text.store_uses(func->old_addr)) {
 		pr_err("%s is refused: the kernel uses %s to write code, so it cannot be switched\n",
 		       func->patch->name, func->name);
@@ -114,9 +137,16 @@ int pp_site_get(struct pp_func *func)
 		if (!site)
 			return -ENOMEM;
 		site->ip = ip;
+		site->first = site_first(func);
+		site->field = site_field(func);
 		INIT_LIST_HEAD(&site->active);
 		INIT_LIST_HEAD(&site->hooked);
 		pp_site_publish(site);
+	}
+	if (site->first != site_first(func) || site->field != site_field(func)) {
+		pr_err("%s is refused: another patch overwrites other first instructions of %s\n",
+		       func->patch->name, func->name);
+		return -EINVAL;
 	}
 	/*
 	 * A patch takes all sites of one parent before another patch takes any.  So if this patch
@@ -143,8 +173,10 @@ static void site_free_list(struct list_head *dead)
 	if (list_empty(dead))
 		return;
 	pp_synchronize_rude();
-	list_for_each_entry_safe(site, next, dead, active)
+	list_for_each_entry_safe(site, next, dead, active) {
+		pp_detour_put(site);
 		kfree(site);
+	}
 }
 
 /*
@@ -254,7 +286,24 @@ static bool site_may_try(const struct pp_func *func, u32 mode)
 {
 	if (func->want != POKEPATCH_MODE_AUTO)
 		return func->want == mode;
+	/*
+	 * ftrace's users cannot come to a function without an entry, and there is no other mode for
+	 * it.  So the policy does not count.
+	 */
+	if (func->site->first)
+		return mode == POKEPATCH_MODE_ENTRY;
 	return pp_policy_allows(mode);
+}
+
+/* Can @func be switched in the mode that is asked for?  Return: 0 or -EBUSY (logged). */
+static int site_check_mode(const struct pp_func *func)
+{
+	if (!func->site->first || func->want == POKEPATCH_MODE_AUTO ||
+	    func->want == POKEPATCH_MODE_ENTRY)
+		return 0;
+	pr_err("%s: %s cannot be switched in %s mode: it has no entry, and is switched in entry mode only\n",
+	       func->patch->name, func->name, pp_mode_name(func->want));
+	return -EBUSY;
 }
 
 /*
@@ -330,6 +379,7 @@ int pp_sites_hook(struct pp_func *funcs, unsigned int nr, unsigned int obj)
 			ret = site_check_shared(&funcs[i]);
 			continue;
 		}
+		ret = site_check_mode(&funcs[i]);
 		back[nr_new] = funcs[i].site;
 		new[nr_new++] = &funcs[i];
 	}
@@ -460,7 +510,7 @@ void pp_sites_linger_unsettled(struct pp_site **sites, unsigned int nr)
 
 	lockdep_assert_held(&pp_mutex);
 	for (i = 0; i < nr; i++) {
-		if (sites[i]->mode)
+		if (sites[i]->mode || sites[i]->first)
 			continue;
 		pp_site_set_mode(sites[i], &pp_entry_mode);
 		sites[i]->unsettled = true;
@@ -523,9 +573,9 @@ static int site_have_ftrace_write(const struct list_head *sites)
 	/* The addresses are for the history.  Without memory for them it loses these records. */
 	ips = kvmalloc_array(nr, sizeof(*ips), GFP_KERNEL);
 	list_for_each_entry(site, sites, linger_node)
-		if (ips)
+		if (ips && !site->first)
 			ips[i++] = site->ip;
-	ret = pp_ftrace_update(ips, nr);
+	ret = pp_ftrace_update(ips, i);
 	kvfree(ips);
 	return ret;
 }
@@ -547,8 +597,8 @@ bool pp_sites_linger_retry(void)
 		const bool failed = site_have_ftrace_write(&back);
 
 		list_for_each_entry(site, &back, linger_node) {
-			site->unsettled = failed;
-			if (!failed)
+			site->unsettled = failed && !site->first;
+			if (!failed && !site->first)
 				pp_claim_settle(site->ip);
 		}
 		if (failed)

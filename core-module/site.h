@@ -11,6 +11,7 @@
 
 #include "arch/pp_arch.h"
 #include "pp_time.h"
+#include "text.h"
 
 struct ftrace_ops;
 struct module;
@@ -76,6 +77,14 @@ struct pp_site {
 	struct hlist_node node;	 /* in the hash; readers hold preemption off */
 	unsigned long ip;	 /* its address; ftrace's name for it, where there is an ftrace */
 	unsigned long target;	 /* where calls go; written by a switch: stop.c, transition.c */
+	/*
+	 * Of a function without an entry (detour.c): the bytes of the instructions that the jump
+	 * overwrites, the first of these as they were, and the detour that executes them; else 0.
+	 */
+	unsigned int first;
+	unsigned int field;	 /* POKEPATCH_FUNC_FIELD() */
+	u8 was[PP_TEXT_WORD_MAX];
+	unsigned long detour;
 	unsigned long prepared;	 /* entry mode: the address that its first words load; 0: NOPs */
 	struct list_head active; /* pp_func.on: enabled patches, the newest first */
 	unsigned int users;	 /* struct pp_funcs that point here */

@@ -21,6 +21,11 @@ struct pp_poke {
 	u8 old[PP_TEXT_WORD_MAX], new[PP_TEXT_WORD_MAX];
 	const struct pp_func *func; /* the function for which it is written; for the history */
 	/*
+	 * Where the instructions are executed of which the jump overwrites several, or 0: then it
+	 * replaces one instruction.
+	 */
+	unsigned long detour;
+	/*
 	 * Two pokes of a text may write the same instruction: the first (passes) makes it a NOP,
 	 * and the second (returns) writes it again when other words have been written in between.
 	 */

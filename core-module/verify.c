@@ -9,10 +9,10 @@
  * static branches and calls, paravirt, retpolines, return thunks, lock prefixes, ftrace's sites).
  * At the entry, live patches and this core write as well, in those same places.
  *
- * Two kinds of places are not left out, because what was there before the kernel wrote them is
- * known.  Kprobes can be anywhere.  They keep a copy of the bytes that they have replaced, and that
- * copy is compared.  And a kernel that counts calls leads each of them to code in front of the
- * function (pp_arch_text.was).
+ * Three kinds of places are not left out, because what was there before they were written is known.
+ * Kprobes can be anywhere.  They keep a copy of the bytes that they have replaced, and that copy is
+ * compared.  A kernel that counts calls leads each of them to code in front of the function
+ * (pp_arch_text.was).  And the core keeps the first instructions that it overwrites (detour.c).
  *
  * Writers of code hold text_mutex, so this file holds it, and finds no write half done.  A probe is
  * in kprobes' hash before its breakpoint is written, and leaves it after the breakpoint was
@@ -29,9 +29,11 @@
 #include "arch/pp_arch.h"
 #include "core_print.h"
 #include "debug.h"
+#include "detour.h"
 #include "kernel_symbols.h"
 #include "module.h"
 #include "pp_patch.h"
+#include "site.h"
 #include "verify.h"
 
 /* The most bytes of a difference that a message shows. */
@@ -101,6 +103,18 @@ static bool verify_undo_own(unsigned long at, u8 *live, const u8 *want, unsigned
 	return false;
 }
 
+/*
+ * @live has been read from @at, in the function at @addr: put back the first instructions that the
+ * core has overwritten for another patch.
+ */
+static void verify_undo_detour(unsigned long addr, unsigned long at, u8 *live, unsigned int size)
+{
+	const struct pp_site *site = pp_detour_site_of(addr);
+
+	if (site && site->target)
+		verify_put(at, live, size, site->ip, site->was, pp_arch.entry.size);
+}
+
 /* Compare the bytes of one run, at @offset of the code at @addr. */
 static int verify_compare(const struct pp_patch *patch, const char *name, unsigned long addr,
 			  unsigned long offset, const u8 *want, unsigned int size)
@@ -116,6 +130,7 @@ static int verify_compare(const struct pp_patch *patch, const char *name, unsign
 	if (!memcmp(live, want, size))
 		return 0;
 	verify_undo_probes(addr + offset, live, size);
+	verify_undo_detour(addr, addr + offset, live, size);
 	do {
 		i = verify_first_difference(live, want, size);
 		if (i == size)

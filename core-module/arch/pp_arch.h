@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "arch/pp_arch_detour.h"
 #include "arch/pp_arch_live.h"
 #include "arch/pp_arch_stack.h"
 #include "arch/pp_arch_text.h"
@@ -32,6 +33,7 @@ struct pp_arch {
 	struct pp_arch_steps steps;
 	struct pp_arch_entry entry;
 	struct pp_arch_veneer veneer;
+	struct pp_arch_detour detour;
 	struct pp_arch_stub stub;
 	struct pp_arch_probe probe;
 	struct pp_arch_live live;

@@ -29,6 +29,7 @@
 #include "pp_needed.h"
 #include "text.h"
 #include "x86.h"
+#include "x86_detour.h"
 #include "x86_gate.h"
 
 #ifndef CONFIG_UNWINDER_ORC
@@ -100,6 +101,11 @@ static void x86_text_written(unsigned long start, unsigned long end)
 
 /* The fentry call is a function's first instruction, or follows ENDBR64, which has 4 bytes. */
 #define ENTRY_SITE_MAX 4
+#ifdef CONFIG_X86_KERNEL_IBT
+#define ENDBR_PAD ENDBR_INSN_SIZE
+#else
+#define ENDBR_PAD 0
+#endif
 
 static __nocfi unsigned long x86_entry_site(unsigned long addr)
 {
@@ -488,6 +494,13 @@ const struct pp_arch pp_arch = {
 		.site = x86_entry_site,
 		.size = JMP_SIZE,
 		.insn = x86_new_insn,
+	},
+	.detour = {
+		.size = X86_DETOUR_SIZE,
+		.nr = X86_DETOURS,
+		.pad = ENDBR_PAD,
+		.at = x86_detour_at,
+		.code = x86_detour_code,
 	},
 	.stub = {
 		.size = STUB_SIZE,

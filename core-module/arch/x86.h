@@ -86,9 +86,13 @@ struct x86_place {
 	u8 old;
 };
 
-/* Can the handler emulate what @poke replaces, and what it writes? */
+/*
+ * Can the handler emulate what @poke replaces, and what it writes?  With a detour, it can emulate a
+ * jump to that.
+ */
 bool x86_can_emulate(const struct pp_poke *poke);
-void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate);
+void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate,
+		    unsigned long detour);
 /* x86_breaks_arm() takes at most this many places. */
 #ifdef PP_HAS_TEXT_POKE_BATCH
 #define X86_TABLE_MAX ((unsigned int)(PAGE_SIZE / sizeof(struct x86_place)))

@@ -11,7 +11,8 @@
  *
  * The kernel's handler looks the place up in a table, which the kernel's writer fills, and emulates
  * the instruction that it finds there.  It can emulate jumps and the NOP.  Entries and the jumps of
- * stubs are nothing else, before and after.  The core gives the handler places of ours, sorted by
+ * stubs are nothing else, before and after; for first instructions that are overwritten a jump to
+ * their copy is emulated (detour.c).  The core gives the handler places of ours, sorted by
  * address, first with the old instructions to emulate (x86_breaks_arm()).  When all CPUs go through
  * the handler, the places get the new instructions (x86_breaks_turn()).  That switches their
  * functions, for every context that can meet a breakpoint.  The handler takes a reference before it
@@ -46,14 +47,18 @@ bool x86_can_emulate(const struct pp_poke *poke)
 	const u8 *insns[] = { poke->old, poke->new };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(insns); i++)
+	for (i = 0; i < ARRAY_SIZE(insns) && !poke->detour; i++)
 		if (insns[i][0] != JMP_REL32 && memcmp(insns[i], x86_nop, sizeof(x86_nop)))
 			return false;
 	return poke->size == JMP_SIZE;
 }
 
-/* Fill in @place: the handler emulates @emulate for a breakpoint at @at. */
-void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate)
+/*
+ * Fill in @place: the handler emulates @emulate for a breakpoint at @at.  If that is neither a jump
+ * nor the NOP, it emulates a jump to @detour.
+ */
+void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate,
+		    unsigned long detour)
 {
 	*place = (struct x86_place){
 		.rel_addr = at - pp_kernel.stext,
@@ -63,6 +68,8 @@ void x86_place_fill(struct x86_place *place, unsigned long at, const u8 *emulate
 	/* The kernel's writer too has a NOP emulated as a jump to the next instruction. */
 	if (emulate[0] == JMP_REL32)
 		memcpy(&place->disp, emulate + 1, sizeof(place->disp));
+	else if (memcmp(emulate, x86_nop, sizeof(x86_nop)))
+		place->disp = detour - (at + JMP_SIZE);
 }
 
 /* --- does this kernel's handler work as described? --------------------------------------- */
@@ -148,9 +155,9 @@ static __nocfi bool x86_trial_queue_two(const struct x86_place *vec)
 		return false;
 	x86.text_poke_queue(pp_x86_first, x86_nop, JMP_SIZE, jump);
 	x86.text_poke_queue(pp_x86_second, x86_nop, JMP_SIZE, NULL);
-	x86_place_fill(&expected, first, jump);
+	x86_place_fill(&expected, first, jump, 0);
 	known = !memcmp(&vec[0], &expected, offsetof(struct x86_place, text));
-	x86_place_fill(&expected, second, x86_nop);
+	x86_place_fill(&expected, second, x86_nop, 0);
 	return known && !memcmp(&vec[1], &expected, offsetof(struct x86_place, text));
 }
 

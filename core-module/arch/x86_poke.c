@@ -42,10 +42,13 @@ const char *x86_live_missing(void)
 	return x86.text_poke_finish ? NULL : __stringify(x86_text_poke_finish);
 }
 
-/* The kernel's writer does not refuse an instruction that it cannot emulate: it crashes. */
+/*
+ * The kernel's writer does not refuse an instruction that it cannot emulate: it crashes.  And while
+ * tasks run, only a single instruction can be replaced.
+ */
 int x86_live_check(const struct pp_poke *poke)
 {
-	return x86_can_emulate(poke) ? 0 : -EOPNOTSUPP;
+	return !poke->detour && x86_can_emulate(poke) ? 0 : -EOPNOTSUPP;
 }
 
 /* The bytes that poke replaces, or those that it writes, in the direction that @back says. */
@@ -102,8 +105,8 @@ void x86_write_exactly(struct pp_poke *const *pokes, unsigned int nr, bool back,
 
 	BUILD_BUG_ON(PP_LIVE_MAX > X86_TABLE_MAX);
 	for (i = 0; i < nr; i++) {
-		x86_place_fill(&old_places[i], pokes[i]->at, x86_poke_old(pokes[i], back));
-		x86_place_fill(&new_places[i], pokes[i]->at, x86_poke_new(pokes[i], back));
+		x86_place_fill(&old_places[i], pokes[i]->at, x86_poke_old(pokes[i], back), 0);
+		x86_place_fill(&new_places[i], pokes[i]->at, x86_poke_new(pokes[i], back), 0);
 	}
 	x86_breaks_arm(old_places, nr);
 	x86_poke_all(pokes, nr, 0, sizeof(int3), &int3, back);

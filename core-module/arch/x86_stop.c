@@ -28,6 +28,9 @@
  * makes the others wait for it.  When the CPUs have met for the third time, each NMI that met a
  * breakpoint has returned, since its CPU has come.
  *
+ * Where the jump overwrites several instructions of a function without an entry, the old
+ * instruction is emulated as a jump to the function's detour (detour.c).
+ *
  * The handler is the kernel's own (x86_breaks.c), which is safe in NMIs.  The deciding CPU may meet
  * breakpoints itself, in an NMI or if it calls a function that is being switched: they have the
  * same effect there.
@@ -105,8 +108,10 @@ int x86_stop_prepare(struct pp_text *text)
 	text->tables = places;
 	sort(text->poke, text->nr, sizeof(*text->poke), x86_compare_pokes, NULL);
 	for (i = 0; i < text->nr; i++) {
-		x86_place_fill(&places[i], text->poke[i].at, text->poke[i].old);
-		x86_place_fill(&places[text->nr + i], text->poke[i].at, text->poke[i].new);
+		const struct pp_poke *poke = &text->poke[i];
+
+		x86_place_fill(&places[i], poke->at, poke->old, poke->detour);
+		x86_place_fill(&places[text->nr + i], poke->at, poke->new, poke->detour);
 	}
 	text->mapped = x86_window_known();
 	for (i = 0; i < text->nr && text->mapped && !ret; i++)

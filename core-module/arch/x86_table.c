@@ -15,8 +15,8 @@
  *   CPU that it began on.
  * - The counts of all possible CPUs are set before the first breakpoint is stored.
  * - While the table is in use, nothing in it changes but distances of the emulated jumps (disp).
- *   The old and the new instruction are jumps, or the NOP, which the handler emulates as a jump of
- *   distance 0.  A distance is an aligned word that the handler reads once.  So it emulates each
+ *   What it emulates as the old and as the new instruction are jumps; the NOP is one of distance
+ *   0.  A distance is an aligned word that the handler reads once.  So it emulates each
  *   place as the old or as the new instruction, and turning is one store for each place.
  * - After the last step the counts are given back, and each must have been 0 once before the table
  *   is filled again.  In a stop, all CPUs have met by then, so no handler is still in the table for

@@ -91,7 +91,23 @@ enum pokepatch_func_flags {
 	 * its callers: a caller may have jumped to it (a tail call).
 	 */
 	POKEPATCH_FUNC_CARRIED = 1 << 0,
+	/*
+	 * The function has no entry that could be rerouted.  In entry mode the jump is written over
+	 * its first instructions, of which the build tool has found that nothing jumps into them.
+	 */
+	POKEPATCH_FUNC_OVERWRITTEN = 1 << 1,
 };
+
+/*
+ * In the flags of a function that is overwritten: the bytes in front of these instructions (a
+ * landing pad); those of the instructions, which are all that the jump overwrites; and where among
+ * these 32 bits are that count from an instruction's end, or 0.
+ */
+#define POKEPATCH_FUNC_FIELD(flags) ((flags) >> 8 & 0xff)
+#define POKEPATCH_FUNC_PAD(flags) ((flags) >> 16 & 0xff)
+#define POKEPATCH_FUNC_FIRST(flags) ((flags) >> 24)
+#define POKEPATCH_FUNC_FIRST_FLAGS(pad, first, field) \
+	((__u32)(field) << 8 | (__u32)(pad) << 16 | (__u32)(first) << 24)
 
 /* A function that the patch replaces. */
 struct pokepatch_func {

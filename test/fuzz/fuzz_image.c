@@ -24,6 +24,7 @@
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
 typedef int64_t s64;
 typedef int gfp_t;
 
@@ -126,6 +127,8 @@ static unsigned int width_of(u32 type)
 
 const struct pp_arch pp_arch = {
 	.reloc.width = width_of,
+	.entry.size = 5,
+	.detour = { .size = PP_DETOUR_MAX, .pad = 4 },
 	.stub.size = 16,
 };
 
@@ -241,6 +244,7 @@ static void make_functions(struct tables *tables, const u8 *text)
 		.new_addr = at + 32, .new_size = 32, .new_cold_addr = at + 96, .new_cold_size = 16,
 		.symbol = 1, .cold = 2, .mode = POKEPATCH_MODE_ENTRY, .text = 6, .cold_text = 16,
 	};
+	tables->funcs[1].flags = POKEPATCH_FUNC_OVERWRITTEN | POKEPATCH_FUNC_FIRST_FLAGS(4, 8, 3);
 	tables->funcs[2] = (struct pokepatch_func){
 		.new_addr = at + 64, .new_size = 32, .symbol = 3, .cold = POKEPATCH_NONE,
 		.cold_text = POKEPATCH_NONE, .flags = POKEPATCH_FUNC_CARRIED, .text = 0,
@@ -385,6 +389,18 @@ static const char *name_of(const struct pp_patch *patch, u32 offset)
 	return name;
 }
 
+/* What the core overwrites is in the function, and its copy in a detour (core-module/detour.c). */
+static void check_first(const struct pp_func *func)
+{
+	const u32 flags = func->desc->flags, first = POKEPATCH_FUNC_FIRST(flags);
+
+	require(first >= 5 && first + 5 <= PP_DETOUR_MAX, "first instructions of another length");
+	require(POKEPATCH_FUNC_PAD(flags) + first <= func->sym->size, "more than the function");
+	require(!POKEPATCH_FUNC_FIELD(flags) || POKEPATCH_FUNC_FIELD(flags) + 4 <= first,
+		"a distance that is elsewhere");
+	require(!func->patch->live && !pp_func_carried(func), "not in a stop");
+}
+
 static void walk_functions(const struct pp_patch *patch)
 {
 	for (unsigned int i = 0; i < patch->nr_funcs; i++) {
@@ -393,6 +409,8 @@ static void walk_functions(const struct pp_patch *patch)
 
 		require(func->sym == symbol && func->obj == symbol->object, "another symbol");
 		require(!strcmp(func->name, name_of(patch, symbol->name)), "another name");
+		if (pp_func_overwritten(func))
+			check_first(func);
 		touch(func->desc->new_addr, func->desc->new_size);
 		touch(func->desc->new_cold_addr, func->desc->new_cold_size);
 		walk_text(patch, func->desc->text, symbol->size);

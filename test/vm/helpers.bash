@@ -301,8 +301,9 @@ with_patches() {
 	done
 }
 
-# crowd_patch N [live] - path of a patch of N (1, 10, 100, 1000) functions of the test module
-# pp_crowd, pokepatch-crowd-N.ko; or of one that is switched live, pokepatch-crowd-N-live.ko.
+# crowd_patch N [live|bare] - path of a patch of N (1, 10, 100, 1000) functions of the test module
+# pp_crowd, pokepatch-crowd-N.ko; or of one that is switched live, pokepatch-crowd-N-live.ko; or of
+# its functions without entries, pokepatch-crowd-N-bare.ko.
 crowd_patch() {
 	local parent release dir tools name=crowd-$1${2:+-$2} stubs=''
 	parent=$(test_module pp_crowd) || return 1

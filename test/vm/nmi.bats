@@ -10,32 +10,35 @@ words='
 	nmis=/sys/module/pp_crowd/parameters/nmis
 	# count WHAT - of what pp_crowd counts.
 	count() { sed "s/.*\<$1 \([0-9]*\).*/\1/" $nmis; }
-	crowd() { cat /sys/module/pp_crowd/parameters/patched; }
+	bare=${2:-} # of functions without entries
+	patch=crowd_100${bare:+_$bare}
+	crowd() { cat /sys/module/pp_crowd/parameters/${bare:-patched}; }
 	modprobe pokepatch
 	modprobe pp_crowd
-	modprobe pokepatch-crowd-100
-	for mode in $(sysfs crowd_100 pp_crowd)/*/mode; do
+	modprobe pokepatch-crowd-100${bare:+-$bare}
+	for mode in $(sysfs $patch pp_crowd)/*/mode; do
 		echo entry >$mode
 	done
-	echo 60000 >$(sysfs crowd_100 timeout_ms)
+	echo 60000 >$(sysfs $patch timeout_ms)
 	echo 2000 >$parameters/debug_step_us
-	echo 1 >$nmis
+	echo ${bare:-1} >$nmis
 	# Until NMIs have met breakpoints at all entries, but at least so many times.
 	switch_often() { # TIMES
 		round=0
 		while [ $round -lt $1 ] || { [ $round -lt 200 ] && [ "$(count alignments)" -lt 64 ]; }; do
-			enabled crowd_100 1
+			enabled $patch 1
 			same "patched functions" "$(crowd)" 100
-			enabled crowd_100 0
+			enabled $patch 0
 			same "patched functions" "$(crowd)" 0
 			round=$((round + 1))
 		done
 	}
 '
 
+# with_crowd [bare]
 with_crowd() {
 	core=core-debug with_patches
-	patched+=(--module "$(test_module pp_crowd)" --module "$(crowd_patch 100)")
+	patched+=(--module "$(test_module pp_crowd)" --module "$(crowd_patch 100 "$@")")
 }
 
 @test "NMIs that call functions while their entries are written, at all alignments" {
@@ -60,12 +63,26 @@ with_crowd() {
 	say "$(grep ^nmis "$guest_output")"
 }
 
-# broken SWITCH - the same with a switch of the debug build that breaks it: then the guest dies, or
+@test "NMIs that call functions while their first instructions are overwritten" {
+	needs split-entries
+	with_crowd bare
+	guest "${patched[@]}" --timeout 400 -- "$(rounds 50 20)" bare <<<"$words"'
+		switch_often $1
+		echo "$round times on and off:"
+		cat $nmis
+		same "wrong results" "$(count wrong)" 0
+		[ "$(count met)" -ge $((10 * $1)) ] || die "too few calls met breakpoints"
+		rmmod pokepatch-crowd-100-bare pp_crowd pokepatch
+	'
+	say "$(grep ^nmis "$guest_output")"
+}
+
+# broken SWITCH [bare] - the same with a switch of the debug build that breaks it: then the guest dies, or
 # calls have wrong results.
 broken() {
 	needs split-entries
-	with_crowd
-	guest_status_of "${patched[@]}" --timeout 400 -- "$1" <<<"$words"'
+	with_crowd "${@:2}"
+	guest_status_of "${patched[@]}" --timeout 400 -- "$@" <<<"$words"'
 		echo 1 >$parameters/debug_$1
 		switch_often 1
 		cat $nmis
@@ -89,4 +106,8 @@ broken() {
 
 @test "nor do they if the bytes behind the first ones are written before the breakpoints" {
 	broken tail_first
+}
+
+@test "nor if the bytes behind the first one of several instructions are" {
+	broken tail_first bare
 }

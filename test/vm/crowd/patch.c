@@ -16,6 +16,14 @@
 #define FUNCTION(n) static unsigned int new_##n(void) { return 2##n; }
 ALL_OF(CROWD, FUNCTION)
 
+#ifdef BARE
+#define PAD (IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 4 : 0)
+#define FLAGS(n) (POKEPATCH_FUNC_OVERWRITTEN | (n & 1 ? POKEPATCH_FUNC_FIRST_FLAGS(PAD, 7, 3) : \
+							POKEPATCH_FUNC_FIRST_FLAGS(PAD, 9, 0)))
+#else
+#define FLAGS(n) 0
+#endif
+
 /* The symbol of crowd_NNN() is the NNN-th; 1##n keeps it from being octal. */
 #define ROW(n)                                          \
 	{                                               \
@@ -24,6 +32,7 @@ ALL_OF(CROWD, FUNCTION)
 		.symbol = 1##n - 1000,                  \
 		.cold = POKEPATCH_NONE,                 \
 		.cold_text = POKEPATCH_NONE,            \
+		.flags = FLAGS(1##n),                   \
 	},
 
 static const struct pokepatch_func funcs[] = { ALL_OF(CROWD, ROW) };

@@ -4,7 +4,7 @@
  *
  * crowd_NNN() returns 1NNN.  test/vm/crowd makes patches of the first N of them, which then
  * return 2NNN.  Reading the parameter "patched" calls all functions and gives the number that
- * returned 2NNN.  Reading "stop" gives two times of an empty stop_machine() on all CPUs, in ns:
+ * returned 2NNN; "bare" does the same for functions without entries.  Reading "stop" gives two times of an empty stop_machine() on all CPUs, in ns:
  * from when the first CPU is stopped until all are, and of the whole call.
  */
 #include <linux/kernel.h>
@@ -12,6 +12,11 @@
 #include <linux/stop_machine.h>
 #include <linux/stringify.h>
 #include <linux/timekeeping.h>
+
+#ifdef ENTRY_OFFSET
+#include <asm/ibt.h>
+#include <asm/linkage.h>
+#endif
 
 #include "crowd.h"
 
@@ -39,14 +44,42 @@ asm(".pushsection .text\n"
 CROWD_1000(FUNCTION)
 
 #define POINTER(n) crowd_##n,
-unsigned int (*const functions[])(void) = { CROWD_1000(POINTER) };
+crowd_function functions[] = { CROWD_1000(POINTER) };
+
+#ifdef ENTRY_OFFSET
+/*
+ * bare_000() to bare_099() return 1000 to 1099, and have no entries: a jump overwrites three
+ * instructions of those with even numbers, 9 bytes, and two of the others, 7 bytes, of which the
+ * second counts from %rip.
+ */
+unsigned int bare_number = 1000;
+#define BARE(n)                                                                  \
+	unsigned int bare_##n(void);                                             \
+	asm(".pushsection .text\n"                                               \
+	    ".globl bare_" #n "\n.type bare_" #n ", @function\nbare_" #n ":\n"   \
+	    ASM_ENDBR "push %rbx\n"                                              \
+	    ".if 1" #n " & 1\n"                                                  \
+	    "mov bare_number(%rip), %eax\nadd $1" #n " - 1000, %eax\n"           \
+	    ".else\nxor %ebx, %ebx\n.byte 0x8d, 0x83\n.long 1" #n "\n.endif\n" /* lea */ \
+	    "pop %rbx\n" ASM_RET ".size bare_" #n ", . - bare_" #n "\n.popsection");
+CROWD_100(BARE)
+
+#define BARE_POINTER(n) bare_##n,
+crowd_function bare_functions[] = { CROWD_100(BARE_POINTER) };
+#endif
+
+struct crowd {
+	crowd_function *functions;
+	unsigned int nr;
+};
 
 static int patched_get(char *text, const struct kernel_param *param)
 {
+	const struct crowd *crowd = param->arg;
 	unsigned int i, patched = 0;
 
-	for (i = 0; i < ARRAY_SIZE(functions); i++) {
-		unsigned int result = functions[i]();
+	for (i = 0; i < crowd->nr; i++) {
+		unsigned int result = crowd->functions[i]();
 
 		if (result != 1000 + i && result != 2000 + i)
 			return -EIO;
@@ -84,8 +117,14 @@ static int stop_get(char *text, const struct kernel_param *param)
 }
 
 static const struct kernel_param_ops patched_ops = { .get = patched_get };
-module_param_cb(patched, &patched_ops, NULL, 0444);
+static struct crowd crowd = { functions, ARRAY_SIZE(functions) };
+module_param_cb(patched, &patched_ops, &crowd, 0444);
 MODULE_PARM_DESC(patched, "how many of the functions are patched");
+#ifdef ENTRY_OFFSET
+static struct crowd bare = { bare_functions, ARRAY_SIZE(bare_functions) };
+module_param_cb(bare, &patched_ops, &bare, 0444);
+MODULE_PARM_DESC(bare, "how many of the functions without entries are patched");
+#endif
 static const struct kernel_param_ops stop_ops = { .get = stop_get };
 module_param_cb(stop, &stop_ops, NULL, 0444);
 MODULE_PARM_DESC(stop, "stop the machine for nothing: ns of that, ns of the call");

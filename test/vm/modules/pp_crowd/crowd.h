@@ -3,7 +3,9 @@
 #ifndef CROWD_H
 #define CROWD_H
 
-extern unsigned int (*const functions[])(void);
+typedef unsigned int (*const crowd_function)(void);
+extern crowd_function functions[];
+extern crowd_function bare_functions[]; /* where Kbuild defines ENTRY_OFFSET; a hundred */
 
 /* nmi.c, where there is one: calls of the functions from NMIs. */
 int nmis_begin(void);

@@ -2,7 +2,8 @@
 /*
  * x86-64: NMIs on all CPUs that call the first hundred functions of pp_crowd, also in stops.
  *
- * Writing to the parameter "nmis" starts them.  A timer sends one to each CPU every half
+ * Writing to the parameter "nmis" starts them; "bare" has them call the functions without entries.
+ * A timer sends one to each CPU every half
  * millisecond.  No timer runs in a stop, so one NMI goes round as well: each CPU that gets it sends
  * one to the next CPU.  So NMIs fall into every step of a switch.
  *
@@ -22,6 +23,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 #include <linux/timekeeping.h>
 
 #include <asm/text-patching.h>
@@ -47,10 +49,11 @@ static DECLARE_BITMAP(met, CALLED);	/* functions whose breakpoints a call has me
 static struct hrtimer timer;
 static u64 started;			/* ns; 0: no timer runs */
 static bool ending;			/* send no more */
+static crowd_function *called = functions;
 
 static unsigned long entry_of(unsigned int function)
 {
-	return (unsigned long)functions[function] + ENTRY_OFFSET;
+	return (unsigned long)called[function] + ENTRY_OFFSET;
 }
 
 static bool has_breakpoint(unsigned int function)
@@ -61,7 +64,7 @@ static bool has_breakpoint(unsigned int function)
 static void call(struct counts *this, unsigned int function)
 {
 	const bool before = has_breakpoint(function);
-	const unsigned int result = functions[function]();
+	const unsigned int result = called[function]();
 
 	this->calls++;
 	if (before && has_breakpoint(function)) {
@@ -118,6 +121,8 @@ static int nmis_set(const char *text, const struct kernel_param *param)
 {
 	if (started)
 		return -EBUSY;
+	if (sysfs_streq(text, "bare"))
+		called = bare_functions;
 	WRITE_ONCE(started, ktime_get_ns());
 	hrtimer_start(&timer, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_HARD);
 	return 0;

@@ -4,7 +4,7 @@
  *
  * With behind=1 the kprobe also has a post handler.  ftrace must then let it change where the
  * function goes on, which it allows only one user at a time.  With call=1 its handler calls
- * int_pow(1, 0) and puts the result into "nested".
+ * int_pow(1, 0) and puts the result into "nested".  With off=1 it is registered and not armed.
  */
 #include <linux/kprobes.h>
 #include <linux/math.h>
@@ -16,6 +16,8 @@ static bool behind;
 module_param(behind, bool, 0444);
 static bool call;
 module_param(call, bool, 0444);
+static bool off;
+module_param(off, bool, 0444);
 static unsigned int hits;
 module_param(hits, uint, 0444);
 static unsigned long nested;
@@ -40,6 +42,8 @@ static int __init pp_probe_init(void)
 	probe.addr = (kprobe_opcode_t *)at;
 	if (behind)
 		probe.post_handler = handle_behind;
+	if (off)
+		probe.flags = KPROBE_FLAG_DISABLED;
 	return register_kprobe(&probe);
 }
 
