@@ -11,6 +11,7 @@
 
 #include "pokepatch_mark.h"
 #include "proof/proof_check.h"
+#include "proof/proof_first.h"
 #include "proof/proof_match.h"
 #include "proof/proof_sites.h"
 #include "proof/proof_texts.h"
@@ -519,13 +520,18 @@ static struct error *check_function(struct tables *tables, uint32_t number)
 	uint64_t size = full_size(check, thing, hot, hot_place);
 	uint64_t cold_size = thing->cold ? full_size(check, thing->cold, cold, cold_place) : 0;
 	const struct symbol *orig = map_get(&thing->source->orig_by_name, symbol->name);
-	thing->carried = !source_had_entry(thing->source, orig);
+	bool had_entry = source_had_entry(thing->source, orig);
+	uint32_t flags = GET32(check, row, struct pokepatch_func, flags);
+	bool overwritten = !had_entry && flags & POKEPATCH_FUNC_OVERWRITTEN;
+	thing->carried = !had_entry && !overwritten;
+	if (overwritten)
+		TRY(check_first(check, thing, orig, original_cold(thing->source, symbol->name),
+				flags));
 	if (!hot || GET32(check, row, struct pokepatch_func, new_size) != size ||
 	    !cold != !thing->cold ||
 	    GET32(check, row, struct pokepatch_func, new_cold_size) != cold_size ||
 	    GET32(check, row, struct pokepatch_func, mode) != check->proof->input->mode ||
-	    GET32(check, row, struct pokepatch_func, flags) !=
-		    (thing->carried ? POKEPATCH_FUNC_CARRIED : 0))
+	    (!overwritten && flags != (thing->carried ? POKEPATCH_FUNC_CARRIED : 0)))
 		return wrong(check, "the row of '%s' is not what the compiler's output says",
 			     thing_name(thing));
 	TRY(check_text(tables, thing, symbol, GET32(check, row, struct pokepatch_func, text)));

@@ -115,6 +115,11 @@ struct proof_rules {
 	 * many follow at the function's start, or entry_behind bytes behind it; 0: no such.
 	 */
 	uint8_t entry_lead;
+	/*
+	 * The core can also overwrite the first instructions of a function without an entry, with a
+	 * jump of so many bytes; 0: it cannot.
+	 */
+	uint8_t overwriting;
 	const char *copied;	 /* section of code that the loader copies over other code */
 	struct proof_veneer veneer;
 	/*

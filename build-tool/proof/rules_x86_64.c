@@ -111,6 +111,7 @@ const struct proof_rules proof_rules_x86_64 = {
 	.piece_sections = piece_sections,
 	.entry_call = "__fentry__", /* gcc -mfentry; an ENDBR64 may precede the call */
 	.entry_places = {1, 5},
+	.overwriting = 5,
 	.entry_opcode = 1,
 	.entry_table = "__mcount_loc", /* gcc -mrecord-mcount */
 	.copied = ".altinstr_replacement",
