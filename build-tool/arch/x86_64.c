@@ -144,6 +144,58 @@ static int64_t x86_64_patchable_entry(struct object *object, const struct atom *
 	return call - function->start;
 }
 
+/* The core's jump at the beginning of a function (core-module/arch/x86_detour.c). */
+#define JUMP_SIZE 5
+
+struct first_visit {
+	uint64_t start, end;
+	uint8_t field; /* as in struct first_insns */
+	bool fixed;    /* one of the instructions cannot be moved */
+};
+
+static void visit_first(void *context, csh handle, const cs_insn *insn)
+{
+	static const unsigned int groups[] = {
+		X86_GRP_JUMP, X86_GRP_CALL, X86_GRP_RET, X86_GRP_INT, X86_GRP_IRET,
+		X86_GRP_BRANCH_RELATIVE,
+	};
+	struct first_visit *visit = context;
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	if (visit->end - visit->start >= JUMP_SIZE)
+		return;
+	/* report_bug() looks up the address of a UD2 in __bug_table. */
+	visit->fixed |= insn->address != visit->end || !insn->id || insn->id == X86_INS_UD2;
+	visit->end = insn->address + insn->size;
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		visit->fixed |= cs_insn_group(handle, insn, groups[i]);
+	for (size_t i = 0; insn->id && i < x86->op_count; i++) {
+		if (x86->operands[i].type != X86_OP_MEM ||
+		    x86->operands[i].mem.base != X86_REG_RIP)
+			continue;
+		visit->fixed |= visit->field || x86->encoding.disp_size != 4;
+		visit->field = insn->address + x86->encoding.disp_offset - visit->start;
+	}
+}
+
+static bool x86_64_first_insns(struct object *object, const struct atom *function,
+			       struct first_insns *ret)
+{
+	const struct section *section = function->section;
+	uint64_t start = function->start;
+
+	if (is_endbr64(section->data + start, function->end - start))
+		start += 4;
+	struct first_visit visit = {.start = start, .end = start};
+	disasm(object, section, start, function->end, visit_first, &visit);
+	*ret = (struct first_insns){
+		.pad = start - function->start,
+		.length = visit.end - start,
+		.field = visit.field,
+	};
+	return !visit.fixed && ret->length >= JUMP_SIZE && visit.end <= function->end;
+}
+
 struct measure_visit {
 	struct reloc *next, *end;
 };
@@ -427,7 +479,7 @@ const struct arch arch_x86_64 = {
 		.count = ARRAY_SIZE(x86_64_relocs),
 		.address = R_X86_64_64,
 	},
-	.entries = {.find = x86_64_patchable_entry},
+	.entries = {.find = x86_64_patchable_entry, .first_insns = x86_64_first_insns},
 	.code = {
 		.disasm = &x86_64_disasm,
 		.common_callees = (const char *const[]){"__fentry__", "__x86_return_thunk", NULL},

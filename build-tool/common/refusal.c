@@ -38,7 +38,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "may-block", "a changed function puts its task to sleep, which may be in the way of a switch (a warning)", false },
 	{ "needs-core", "the kernel's own livepatch core cannot do what the patch needs", false },
 	{ "new-file", "a source file is new", false },
-	{ "no-entry", "a changed function has no entry at which calls could be rerouted", false },
+	{ "no-entry", "a changed function has no entry at which calls could be rerouted, and cannot be overwritten", false },
 	{ "no-landing-pad", "new code takes the address of a function that cannot be called indirectly", false },
 	{ "not-in-kernel", "a changed file is not compiled into this kernel", true },
 	{ "note-unknown", "pokepatch does not understand a note that the author makes in the source", false },

@@ -20,14 +20,18 @@ struct use {
 	const struct atom *function;
 	struct atom *from;
 	const struct section *section; /* of the relocation */
+	uint64_t offset; /* of the place from the function's start */
 	bool call; /* a call or jump to its first instruction, not a use of its address */
+	bool own;  /* the function itself refers to the place; only for overwrite.c */
 };
 
 struct carriers {
 	struct selection *selection;
 	VEC(struct use) uses; /* sorted by function, then by from */
 	VEC(struct atom *) work; /* the carried functions, of patched */
-	bool *global; /* by index of the atom of orig: it has a global symbol */
+	/* Both by index of the atom of orig. */
+	bool *global; /* it has a global symbol */
+	uint64_t *inner; /* the first symbol behind its start, as an offset; or 0 */
 };
 
 bool function_has_entry(const struct selection *selection, const struct atom *old)
@@ -66,9 +70,10 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 		if (!reference.atom || reference.atom->class != ATOM_CODE)
 			continue;
 		struct atom *function = atom_function(reference.atom);
-		if (atom_function(from) == function || function_has_entry(selection, function))
+		bool own = atom_function(from) == function;
+		if ((own && reference.atom != function) || function_has_entry(selection, function))
 			continue;
-		bool call = section == from->section && section_is_text(section) &&
+		bool call = !own && section == from->section && section_is_text(section) &&
 			    reference.atom == function && reference.target == function->start;
 		if (call && !*kinds)
 			*kinds = operand_kinds(selection->orig, from);
@@ -76,7 +81,10 @@ static void note_uses(struct carriers *carriers, struct atom *from, const struct
 		call = call && !is_part(selection->orig, &relocs[i]) &&
 		       (*kinds)[relocs[i].offset - from->start] == OPERAND_DIRECT;
 		*vec_push(&carriers->uses) = (struct use){
-			.function = function, .from = from, .section = section, .call = call};
+			.function = function, .from = from, .section = section,
+			.offset = reference.atom == function ? reference.target - function->start
+							     : UINT64_MAX,
+			.call = call, .own = own};
 	}
 }
 
@@ -129,32 +137,52 @@ static size_t first_use(const struct carriers *carriers, const struct atom *func
 static void refuse_uncarried(struct selection *selection, const struct atom *function,
 			     const char *why, const char *subject)
 {
+	const char *advice = selection->carrying[function->index].overwrites.length
+				     ? overwrite_advice(selection->options)
+				     : NULL;
+
 	refusals_add(selection->refusals, "no-entry",
 		     select_location(selection, function->name), function->name,
 		     "'%s' changed but has no patchable entry (inline, notrace or assembly), and "
-		     "its callers cannot be replaced in its place: %s%s%s; change code around it "
-		     "instead",
-		     function->name, why, subject ? " " : "", subject ?: "");
+		     "its callers cannot be replaced in its place: %s%s%s; %s",
+		     function->name, why, subject ? " " : "", subject ?: "",
+		     advice ?: "change code around it instead");
 }
 
-/* A function with a global name or alias may have callers in any unit. */
-static void find_global(struct carriers *carriers)
+/*
+ * A function with a global name or alias may have callers in any unit.  Code may jump to a name in
+ * the middle of a function.
+ */
+static void find_names(struct carriers *carriers)
 {
 	const struct object *orig = carriers->selection->orig;
 
 	carriers->global = xcalloc(orig->atoms.count, sizeof(*carriers->global));
+	carriers->inner = xcalloc(orig->atoms.count, sizeof(*carriers->inner));
 	for (size_t i = 1; i < orig->symbols.count; i++) {
 		const struct symbol *symbol = orig->symbols.list[i];
+		const struct atom *atom = symbol->atom;
 
-		if (symbol->atom && symbol->bind != STB_LOCAL)
-			carriers->global[symbol->atom->index] = true;
+		if (atom && symbol->bind != STB_LOCAL)
+			carriers->global[atom->index] = true;
+		/* Names without a type or a size name no thing. */
+		if (!atom && symbol->section)
+			atom = atom_at(symbol->section, symbol->value);
+		if (!atom || symbol->value <= atom->start)
+			continue;
+		uint64_t *inner = &carriers->inner[atom->index];
+		uint64_t offset = symbol->value - atom->start;
+		if (!*inner || offset < *inner)
+			*inner = offset;
 	}
 }
+
+#define NO_PROBES "_kprobe_blacklist"
 
 /* Tables through which the kernel never calls the functions in them, as of NOKPROBE_SYMBOL(). */
 static bool is_name_table(const struct atom *from)
 {
-	return !strcmp(from->section->name, "_kprobe_blacklist") ||
+	return !strcmp(from->section->name, NO_PROBES) ||
 	       !strcmp(from->section->name, "_error_injection_whitelist");
 }
 
@@ -191,10 +219,84 @@ static bool has_run(const struct atom *from)
 	       section_is_text(from->section);
 }
 
+/* The uses of a function of the original: [*ret_end) is behind the last. */
+static size_t uses_of(const struct carriers *carriers, const struct atom *old, size_t *ret_end)
+{
+	size_t first = first_use(carriers, old), end = first;
+
+	while (end < carriers->uses.count && carriers->uses.list[end].function == old)
+		end++;
+	*ret_end = end;
+	return first;
+}
+
+/*
+ * Has the function callers, or users of its address, that cannot all be replaced?  Not if only code
+ * that has run uses it: then no call would come to a new one.
+ */
+static bool has_fixed_users(const struct carriers *carriers, const struct atom *old)
+{
+	size_t end;
+
+	if (carriers->global[old->index])
+		return true;
+	for (size_t i = uses_of(carriers, old, &end); i < end; i++) {
+		const struct use *use = &carriers->uses.list[i];
+
+		if (use->own || is_name_table(use->from) || (use->call && has_run(use->from)))
+			continue;
+		if (!use->call || use->from->class != ATOM_CODE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The smallest offset in the function to which anything leads but a call of its beginning, or a
+ * pointer to that.  In a table of jumps, what looks like such a pointer is a place in the function.
+ */
+static uint64_t nearest_use(const struct carriers *carriers, const struct atom *old)
+{
+	uint64_t nearest = carriers->inner[old->index] ?: UINT64_MAX;
+	const struct atom *beginning = NULL, *inside = NULL; /* data with such pointers */
+	size_t end;
+
+	for (size_t i = uses_of(carriers, old, &end); i < end; i++) {
+		const struct use *use = &carriers->uses.list[i];
+
+		if ((use->own || use->offset) && use->offset < nearest)
+			nearest = use->offset;
+		if (use->from->class == ATOM_CODE)
+			continue;
+		*(use->offset ? &inside : &beginning) = use->from;
+		if (inside == beginning || !strcmp(use->from->section->name, NO_PROBES))
+			return 0;
+	}
+	return nearest;
+}
+
+/*
+ * Let the core overwrite the function's first instructions, if nothing but a call of its beginning
+ * leads to them.
+ */
+static bool overwrite(struct carriers *carriers, struct atom *function)
+{
+	struct selection *selection = carriers->selection;
+	struct carrying *carrying = &selection->carrying[function->index];
+
+	carrying->overwrites = overwrite_judge(selection, function->twin,
+					       nearest_use(carriers, function->twin));
+	carrying->carried = !carrying->overwrites.length || overwrite_advice(selection->options);
+	return !carrying->carried;
+}
+
 static void carry_by_callers(struct carriers *carriers, struct atom *function)
 {
 	struct selection *selection = carriers->selection;
 	size_t live = 0, over = 0;
+
+	if (has_fixed_users(carriers, function->twin) && overwrite(carriers, function))
+		return;
 
 	if (carriers->global[function->twin->index]) {
 		refuse_uncarried(selection, function, "it is global, and other units may call it",
@@ -206,7 +308,7 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 		const struct use *use = &carriers->uses.list[i];
 		struct atom *from = use->from;
 
-		if (is_name_table(from) ||
+		if (use->own || is_name_table(from) ||
 		    (live && use[-1].function == use->function && !use_order(use - 1, use)))
 			continue; /* handled with an equal use before */
 		if (use->call && has_run(from)) {
@@ -269,12 +371,13 @@ void carriers_find(struct selection *selection)
 	if (!carriers.work.count)
 		return;
 	find_uses(&carriers);
-	find_global(&carriers);
+	find_names(&carriers);
 	for (size_t i = 0; i < carriers.work.count; i++)
 		carry_by_callers(&carriers, carriers.work.list[i]);
 	for (size_t i = 0; i < carriers.work.count; i++)
 		sort_carriers(&selection->carrying[carriers.work.list[i]->index]);
 	free(carriers.global);
+	free(carriers.inner);
 	vec_deinit(&carriers.uses);
 	vec_deinit(&carriers.work);
 }

@@ -6,6 +6,7 @@
 #ifndef POKEPATCH_CARRIERS_H
 #define POKEPATCH_CARRIERS_H
 
+#include "diff/overwrite.h"
 #include "object/atoms.h"
 
 struct selection;
@@ -16,12 +17,14 @@ struct carrying {
 	VEC(struct atom *) carriers; /* of a carried function: its callers, sorted by name */
 	bool only_carries; /* a carrier that has not changed itself */
 	const struct atom *kept_by; /* of a changed constant: why it cannot be carried; or NULL */
+	struct first_insns overwrites; /* what the core overwrites of a function; or of length 0 */
 };
 
 /*
  * carriers_find - for each changed function whose original has no patchable entry, mark its callers
- * in the unit as changed; for a caller without an entry, its callers in turn.  Refuse functions
- * whose callers cannot all be replaced.  Call it after the comparison of all atoms.
+ * in the unit as changed; for a caller without an entry, its callers in turn.  Functions whose
+ * callers cannot all be replaced have their first instructions overwritten, or are refused.  Call
+ * it after the comparison of all atoms.
  */
 void carriers_find(struct selection *selection);
 

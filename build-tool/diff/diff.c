@@ -85,7 +85,8 @@ static void add_carriers(const struct selection *selection, const struct atom *a
 {
 	const struct carrying *carrying = &selection->carrying[atom->index];
 
-	function->has_entry = !carrying->carried;
+	function->has_entry = !carrying->carried && !carrying->overwrites.length;
+	function->overwrites = carrying->overwrites.length;
 	function->only_carries = carrying->only_carries;
 	for (size_t i = 0; i < carrying->carriers.count; i++)
 		*vec_push(&function->carried_by) = xstrdup(carrying->carriers.list[i]->name);

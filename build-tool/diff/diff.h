@@ -100,7 +100,8 @@ struct diff_function {
 	char *inlined_from;	     /* whose inlined copy has first_change, or NULL */
 	struct listing old_code, new_code; /* with diff_options.list_code; else empty */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
-	bool has_entry;		     /* DIFF_CHANGED: false for a carried function */
+	bool has_entry;		     /* DIFF_CHANGED: calls are rerouted at a patchable entry */
+	uint8_t overwrites;	     /* bytes of instructions that the core overwrites, or 0 */
 	bool only_carries;	     /* DIFF_CHANGED: a carrier that has not changed itself */
 	VEC(char *) carried_by;	     /* its carriers, if it is a carried function */
 	VEC(char *) carries;	     /* the functions for which it is replaced, as a carrier */

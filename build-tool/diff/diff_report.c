@@ -49,7 +49,12 @@ void report_functions(struct json_object *array, const struct diff_result *resul
 					       json_object_new_int64(function->first_change));
 			add_string(first, "source", function->source);
 			json_object_object_add(item, "first_change", first);
-			add_string(item, "mode", function->has_entry ? mode : "carried");
+			add_string(item, "mode", function->overwrites  ? "entry"
+						 : function->has_entry ? mode
+								       : "carried");
+			if (function->overwrites)
+				json_object_object_add(item, "overwrites",
+						       json_object_new_int(function->overwrites));
 			json_object_object_add(item, "carried_by",
 					       string_array(function->carried_by.list,
 							    function->carried_by.count));

@@ -374,7 +374,9 @@ static struct error *emit_function(struct emitter *emitter, const struct atom *f
 	object_put32(out, at + offsetof(struct diff_func_row, mode),
 		     emitter->selection->options->mode);
 	object_put32(out, at + offsetof(struct diff_func_row, flags),
-		     select_is_carried(emitter->selection, function) ? POKEPATCH_FUNC_CARRIED : 0);
+		     select_is_carried(emitter->selection, function)
+			     ? POKEPATCH_FUNC_CARRIED
+			     : overwrite_flags(&emitter->selection->carrying[function->index].overwrites));
 	section_add_address(out, table, place + offsetof(struct diff_func_row, new_addr),
 			    place_of(emitter, function)->symbol, 0);
 	if (function->cold) {

@@ -57,6 +57,13 @@ struct constant_load {
 	uint8_t rest[CONSTANT_LOAD_MAX]; /* its bytes, the constant's bits cleared */
 };
 
+/* Instructions at the beginning of a function, which a jump overwrites (core-module/detour.c). */
+struct first_insns {
+	uint8_t pad;	/* bytes of a landing pad in front of them */
+	uint8_t length; /* their bytes */
+	uint8_t field;	/* where in these a distance from an instruction's end is; 0: nowhere */
+};
+
 /* What symbols mean, and which bytes they count. */
 struct arch_symbols {
 	/* mark - of a local symbol without a type, by its name. */
@@ -92,6 +99,14 @@ struct arch_entries {
 	 * entries are attached: bytes from its start, or -1.
 	 */
 	int64_t (*find)(struct object *object, const struct atom *function);
+	/*
+	 * first_insns - the instructions that a jump at the beginning of a function without a
+	 * patchable entry would overwrite.  false if it is too short, or if the core could not
+	 * make a copy of them that does the same in another place.  NULL: the core overwrites none
+	 * on this machine.
+	 */
+	bool (*first_insns)(struct object *object, const struct atom *function,
+			    struct first_insns *ret);
 	/*
 	 * The compiler puts patchable entries in the wrong place, and pokepatch-as puts them in
 	 * the right one.  A kernel has them by KCFLAGS (pokepatch-as --build), not by its

@@ -124,6 +124,11 @@ static void explain_calls(const struct build *build, const struct diff_function 
 
 	if (!build->options.format->needs_core)
 		args_add(ret, "The kernel's livepatch core reroutes its calls.");
+	else if (function->overwrites)
+		args_addf(ret,
+			  "It has no patchable entry; a jump overwrites its first instructions, %u "
+			  "bytes (mode entry).",
+			  function->overwrites);
 	else if (function->has_entry)
 		args_addf(ret, "Calls are rerouted at its entry (mode %s).",
 			  mode_name(build->options.mode));

@@ -314,6 +314,25 @@ static void print_carriers(const struct build *build)
 	}
 }
 
+/* Print functions whose first instructions are overwritten, as they have no patchable entry. */
+static void print_overwritten(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++) {
+			const struct diff_function *function = &result->functions.list[j];
+
+			if (!function->overwrites)
+				continue;
+			printf("%s", function->name);
+			print_parent(build, i);
+			printf(" has no patchable entry; the jump overwrites its first %u bytes\n",
+			       function->overwrites);
+		}
+	}
+}
+
 static void print_callbacks(const struct build *build)
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
@@ -359,6 +378,7 @@ void summary_print(const struct build *build)
 	print_commits(build);
 	print_functions(build, DIFF_CHANGED, "changed functions");
 	print_carriers(build);
+	print_overwritten(build);
 	print_functions(build, DIFF_NEW, "new functions");
 	print_callbacks(build);
 	print_functions(build, DIFF_REMOVED, "removed functions (stay in the kernel, unused)");

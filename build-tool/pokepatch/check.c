@@ -283,7 +283,8 @@ static void check_entries(const struct patch_file *file, struct findings *findin
 	for (size_t i = 0; i < file->functions.count; i++) {
 		const struct patch_function *function = &file->functions.list[i];
 
-		if (strcmp(function->mode, "carried") == 0 || map_has(&names, function->name) ||
+		if (strcmp(function->mode, "carried") == 0 || function->overwritten ||
+		    map_has(&names, function->name) ||
 		    (strcmp(function->parent, VMLINUX) != 0 &&
 		     !sysfs_module_loaded(function->parent)))
 			continue;

@@ -328,7 +328,9 @@ static bool read_function(const struct image *image, uint32_t index, struct patc
 	ret->pos = symbol.pos;
 	ret->old_size = symbol.size;
 	ret->new_size = func.new_size;
+	ret->overwritten = func.flags & POKEPATCH_FUNC_OVERWRITTEN;
 	ret->mode = func.flags & POKEPATCH_FUNC_CARRIED ? "carried"
+		    : ret->overwritten			? "entry"
 							: word(modes, ARRAY_SIZE(modes), func.mode);
 	return true;
 }

@@ -14,6 +14,7 @@ struct patch_function {
 	uint32_t pos;                /* as in struct patch_symbol */
 	uint64_t old_size, new_size; /* bytes */
 	const char *mode;            /* static */
+	bool overwritten;            /* it has no entry; a jump overwrites its first instructions */
 };
 
 /* A function that the core calls before or after a switch. */

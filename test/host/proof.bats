@@ -98,3 +98,19 @@ adds() {
 	[ "$(grep -c ' \.data' sections)" -eq 1 ]
 	grep -q ' \.data\.\.ro_after_init  *PROGBITS .* 000004 ' sections
 }
+
+@test "first instructions are overwritten in a stop, in entry mode" {
+	local patch=$top/test/vm/patches/readme-length.patch
+	"$program" -k "$release" --report r.json -o x.ko "$patch" >out
+	grep -q '^tracing_readme_read has no patchable entry; the jump overwrites its first [0-9]* bytes$' out
+	[ "$(jq -c '.functions[] | [.mode, .overwrites >= 5]' r.json)" = '["entry",true]' ]
+	"$top/build/bin/pokepatch" info x.ko | grep -q tracing_readme_read
+	rm x.ko
+	run -2 "$program" -q -k "$release" --format livepatch -o x.ko "$patch"
+	[[ $output == *"kernel/trace/trace.c:"*": refused [no-entry]: "*"; a patch for pokepatch's own core could overwrite its first instructions"* ]]
+	run -2 "$program" -q -k "$release" --transition live -o x.ko "$patch"
+	[[ $output == *"[no-entry]: "*"; a patch that is switched in a stop could overwrite its first instructions"* ]]
+	run -2 "$program" -q -k "$release" --mode direct -o x.ko "$patch"
+	[[ $output == *"[no-entry]: "*"; in entry mode, its first instructions could be overwritten"* ]]
+	[ ! -e x.ko ]
+}

@@ -308,7 +308,7 @@ TRACE_EVENT(percpu_test,\
 	local file=net/sunrpc/xprtrdma/rpc_rdma.c
 	commit 'callee' $file '/^static bool rpcrdma_prepare_readch/,/^}/ { /rpcrdma_prepare_head_iov/,/return false/d }'
 	commit 'sound' $file '/^rpcrdma_decode_error/,/^}/ s/return -EIO;/return -EINVAL;/'
-	build 0 --leave-out
+	build 0 --leave-out --mode direct # in entry mode, its first instructions could be overwritten
 	is callee left-out "[no-entry]: 'rpcrdma_prepare_send_sges'"
 	is sound live ''
 }

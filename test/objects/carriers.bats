@@ -158,6 +158,81 @@ flags() { bytes .pokepatch.funcs | fold -w 96 | cut -c 73-80 | tr '\n' ' '; }
 	grep -q "'in_code'.*its address is in f;" "$errors"
 }
 
+# compare_first - functions in assembly, without an entry, of which only the end changes.
+compare_first() {
+	compare < <(
+		cat <<-'END'
+			#define FUNCTION_IN(section, name, body) \
+				asm(".section " section ", \"ax\"\n.globl " #name "\n.type " #name ", @function\n" \
+				    #name ":\n" body "\nmov $" OLD("1") NEW("2") ", %eax\nret\n" \
+				    ".size " #name ", . - " #name "\n.previous");
+			#define FUNCTION(name, body) FUNCTION_IN(".text." #name, name, body)
+			int c(int x) { return x + 3; }
+		END
+		cat
+	)
+}
+
+@test "first instructions that can be overwritten" {
+	compare_first <<-'END'
+		FUNCTION(exact, "push %rbx; sub $16, %rsp")
+		FUNCTION(longer, "mov %rsi, %rdi; mov $0x2ef5, %r8d")
+		FUNCTION(number, "mov $data, %rax")
+		FUNCTION(relative, "push %rbx; mov data(%rip), %esi")
+		FUNCTION(padded, "endbr64; push %rbx; sub $16, %rsp; mov data(%rip), %esi")
+		FUNCTION(one, "movl $7, data(%rip)")
+		int data = 5;
+	END
+	carries "exact changed" "longer changed" "number changed" "one changed" "padded changed" "relative changed"
+	same "the rows" "$(flags)" "02000005 02000009 02000007 02030007 02000405 0202000a "
+	same "what the report says" "$(jq -r '[.functions[].overwrites] | join(" ")' "$report")" "5 9 7 10 5 7"
+}
+
+@test "first instructions that cannot be moved" {
+	compare_first <<-'END'
+		FUNCTION(calls, "push %rbx; call c")
+		FUNCTION(jumps, "push %rbx; jmp 1f; 1:")
+		FUNCTION(branches, "test %rdi, %rdi; je 1f; nop; 1:")
+		FUNCTION(twice, "movb data(%rip), %cl; 1:")
+		FUNCTION(returns, "nop; ret; nop; nop; nop")
+		FUNCTION(traps, "ud2; nop; nop; nop")
+		FUNCTION(indirect, "jmp *%rax; nop; nop; nop")
+		FUNCTION(two_fields, "cmp data(%rip), %al; 1:")
+		int data = 5;
+	END
+	refused "no-entry branches" "no-entry calls" "no-entry indirect" "no-entry jumps" "no-entry returns" \
+		"no-entry traps"
+}
+
+@test "first instructions to which something leads" {
+	compare_first <<-'END'
+		FUNCTION(loops, "push %rbx; sub $16, %rsp; dec %edi; jne loops")
+		FUNCTION(far_loop, "push %rbx; sub $16, %rsp; .skip 200, 0x90; dec %edi; jne far_loop")
+		FUNCTION(into, "push %rbx; 1: sub $16, %rsp; dec %edi; jne 1b")
+		FUNCTION(named, "push %rbx; named_inside: sub $16, %rsp")
+		FUNCTION(calls_itself, "push %rbx; sub $16, %rsp; call calls_itself")
+		FUNCTION(from_data, "push %rbx; sub $16, %rsp")
+		asm(".data; .quad from_data + 1; .text");
+		FUNCTION(from_other, "push %rbx; sub $16, %rsp")
+		FUNCTION(other, "push %rbx; sub $16, %rsp; jmp from_other + 1")
+		FUNCTION(behind, "push %rbx; sub $16, %rsp; 1: dec %edi; jne 1b")
+		FUNCTION(jump_table, "push %rbx; sub $16, %rsp; 1: jmp *table(, %rdi, 8)")
+		asm(".section .rodata.table, \"a\"; table: .quad jump_table, jump_table + 5; .size table, 16; .type table, @object; .previous");
+		FUNCTION(cold_loop, "push %rbx; sub $16, %rsp; jmp cold_loop.cold")
+		asm(".section .text.unlikely.cold_loop, \"ax\"; .type cold_loop.cold, @function; cold_loop.cold: dec %edi; jne cold_loop; ret; .size cold_loop.cold, . - cold_loop.cold; .previous");
+		FUNCTION(no_probe, "push %rbx; sub $16, %rsp")
+		asm(".section _kprobe_blacklist, \"a\"; .quad no_probe; .previous");
+		FUNCTION(faults, "1: mov (%rdi), %rax; 2: mov (%rsi), %rcx")
+		asm(".section __ex_table, \"a\"; .long faults - ., faults + 3 - ., 3; .previous");
+		FUNCTION(locked, "lock incl (%rdi); nop; nop")
+		asm(".section .smp_locks, \"a\"; .long locked - .; .previous");
+		FUNCTION_IN(".noinstr.text", special, "push %rbx; sub $16, %rsp")
+	END
+	refused "no-entry loops" "no-entry far_loop" "no-entry into" "no-entry named" "no-entry calls_itself" \
+		"no-entry from_data" "no-entry from_other" "no-entry jump_table" "no-entry cold_loop" "no-entry no_probe" "no-entry faults" "no-entry locked" \
+		"no-entry special"
+}
+
 @test "a list of functions that must not be probed is no pointer to them" {
 	compare_with_macros <<-'END'
 		helper low(int x) { return ext(x) + OLD(1) NEW(2); }
@@ -177,10 +252,12 @@ flags() { bytes .pokepatch.funcs | fold -w 96 | cut -c 73-80 | tr '\n' ' '; }
 		int f(int x) { return both(x) + 3; }
 		helper boot_only(int x) { return ext(x) + OLD(3) NEW(4); }
 		int __init at_boot2(int x) { return boot_only(x); }
+		helper boot_moves(int x) { int a[2] = {x}; asm("" : : "r"(a) : "rbx", "rbp"); return ext(x) + OLD(3) NEW(4); }
+		int __init at_boot3(int x) { return boot_moves(x); }
 		helper exits(int x) { return ext(x) + OLD(5) NEW(6); }
 		int __exit at_end(int x) { return exits(x); }
 	END
-	refused "no-entry boot_only" "no-entry exits"
+	refused "no-entry boot_only" "no-entry boot_moves" "no-entry exits"
 	grep -q "'boot_only'.*only code that ran when the kernel or module started calls it" "$errors"
 	grep -q "'exits'.*a caller cannot be replaced, at_end" "$errors"
 }
