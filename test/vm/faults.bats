@@ -209,6 +209,26 @@ trouble() {
 	at_once parents trouble
 }
 
+@test "whatever fails when first instructions of a function are overwritten" {
+	needs split-entries
+	core=core-debug with_patches "$patches/readme-length.patch"
+	fault_guest <<<"$words"'
+		load_readme() { /usr/bin/insmod "$(patch_file readme-length)"; }
+		unload_readme() { rmmod pokepatch-readme-length; }
+		on_readme() { on readme-length; }
+		off_readme() { off readme-length; }
+		off_again() { off_readme && unload_readme && load_readme; }
+		modprobe pokepatch
+		each_fault load load_readme unload_readme
+		load_readme
+		# The copy of the instructions is made when the patch is enabled for the first time.
+		each_fault enable on_readme off_again
+		on_readme
+		each_fault disable off_readme on_readme
+		off_readme
+	'
+}
+
 live() {
 	fault_guest <<<"$words"'
 		load_live() { load agree-1-live; }
