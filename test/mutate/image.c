@@ -95,6 +95,36 @@ static bool change_field(struct mutation *mutation)
 	return true;
 }
 
+/*
+ * Are the rows of two of vmlinux's constants with the same contents, whose names differ in their
+ * numbers only?  Which is which no object tells, nor does it matter.
+ */
+static bool same_constants(const struct mutation *mutation, const unsigned char *a,
+			   const unsigned char *b)
+{
+	const struct object *object = mutation->object;
+	const struct section *strings = object_find_section(object, POKEPATCH_SECTION_STRINGS);
+	const struct {
+		uint64_t offset, size;
+		uint32_t parent, flags;
+		const char *name;
+	} rows[] = {
+#define ROW(row)                                                                                   \
+	{object_get64(object, row + offsetof(struct pokepatch_symbol, offset)),                    \
+	 object_get64(object, row + offsetof(struct pokepatch_symbol, size)),                      \
+	 object_get32(object, row + offsetof(struct pokepatch_symbol, object)),                    \
+	 object_get32(object, row + offsetof(struct pokepatch_symbol, flags)),                     \
+	 (const char *)strings->data +                                                             \
+		 object_get32(object, row + offsetof(struct pokepatch_symbol, name))}
+		ROW(a), ROW(b)};
+	const char *dot = strrchr(rows[0].name, '.');
+
+	return dot && !strncmp(rows[0].name, rows[1].name, dot + 1 - rows[0].name) &&
+	       rows[0].size && rows[0].size == rows[1].size && !rows[0].parent &&
+	       !rows[1].parent && !rows[0].flags && !rows[1].flags &&
+	       same_contents(mutation->vmlinux, rows[0].offset, rows[1].offset, rows[0].size);
+}
+
 /* Swap two rows of a table, and leave alone the rows that name them by number. */
 static bool swap_image_rows(struct mutation *mutation)
 {
@@ -113,6 +143,9 @@ static bool swap_image_rows(struct mutation *mutation)
 		return false;
 	tell(mutation, "%.*s: rows %td and %td swapped", (int)strcspn(field->name, "."),
 	     field->name, (a - rows) / (ptrdiff_t)field->row, (b - rows) / (ptrdiff_t)field->row);
+	if (field->pointer == offsetof(struct pokepatch_image, symbols) &&
+	    same_constants(mutation, a, b))
+		mutation->same = "two constants with the same contents";
 	memcpy(copy, a, field->row);
 	memcpy(a, b, field->row);
 	memcpy(b, copy, field->row);

@@ -3,9 +3,12 @@
  * Arguments why a change of a module does not matter.  The proof must catch every change that no
  * argument covers.
  */
+#include <fcntl.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mutate.h"
 #include "pokepatch_format.h"
@@ -16,6 +19,59 @@
 static bool is_summary(const struct section *section)
 {
 	return !strcmp(section->name, ".MIPS.options") || !strcmp(section->name, ".MIPS.abiflags");
+}
+
+/* The bytes of vmlinux at an address, or NULL. */
+static const unsigned char *bytes_at(Elf *elf, uint64_t address, uint64_t size)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		Elf_Data *data;
+		GElf_Shdr head;
+
+		if (!gelf_getshdr(scn, &head) || head.sh_type == SHT_NOBITS ||
+		    !(head.sh_flags & SHF_ALLOC) || address < head.sh_addr ||
+		    address - head.sh_addr + size > head.sh_size)
+			continue;
+		data = elf_rawdata(scn, NULL);
+		return data ? (unsigned char *)data->d_buf + (address - head.sh_addr) : NULL;
+	}
+	return NULL;
+}
+
+/* The address of a symbol of vmlinux, or 0. */
+static uint64_t address_of(Elf *elf, const char *name)
+{
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
+		Elf_Data *data;
+		GElf_Shdr head;
+		GElf_Sym symbol;
+
+		if (!gelf_getshdr(scn, &head) || head.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
+			const char *its = elf_strptr(elf, head.sh_link, symbol.st_name);
+
+			if (its && !strcmp(its, name))
+				return symbol.st_value;
+		}
+	}
+	return 0;
+}
+
+bool same_contents(const char *vmlinux, uint64_t a, uint64_t b, uint64_t size)
+{
+	int file = open(vmlinux, O_RDONLY | O_CLOEXEC);
+	Elf *elf = file >= 0 ? elf_begin(file, ELF_C_READ_MMAP, NULL) : NULL;
+	uint64_t stext = elf ? address_of(elf, "_stext") : 0;
+	const unsigned char *first = stext ? bytes_at(elf, stext + a, size) : NULL;
+	const unsigned char *second = stext ? bytes_at(elf, stext + b, size) : NULL;
+	bool same = first && second && !memcmp(first, second, size);
+
+	elf_end(elf);
+	if (file >= 0)
+		close(file);
+	return same;
 }
 
 bool is_loaded(const struct section *section)

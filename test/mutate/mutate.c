@@ -127,6 +127,7 @@ struct subject {
 	struct proof *proof;
 	const char *ko;
 	const char *proved; /* the module of which ko was made for livepatch; or NULL */
+	const char *vmlinux;
 	const struct object *object; /* unchanged */
 };
 
@@ -195,7 +196,8 @@ static bool mutate_once(const struct subject *subject, const struct way *way, si
 
 	die(read_module(subject, subject->ko, &object));
 	struct mutation mutation = {
-		.before = subject->object, .object = &object, .section = object.sections.list[index]};
+		.before = subject->object, .object = &object, .section = object.sections.list[index],
+		.vmlinux = subject->vmlinux};
 	char *section _free_ = xstrdup(mutation.section->name);
 	bool text = section_is_text(mutation.section), done = false;
 
@@ -276,6 +278,7 @@ static void mutate_module(struct run *run, const char *folder)
 	struct proof_input input;
 
 	die(proof_input_read(input_file, &input));
+	subject.vmlinux = input.parents.list[0].path;
 	die(proof_open(&input, &subject.proof));
 	mutate_subject(&subject);
 	if (input.livepatch) {

@@ -14,6 +14,7 @@ struct mutation {
 	struct section *section; /* of object: the change counts for this section */
 	char *what;		 /* owned */
 	const char *same;	 /* why the change does not matter, or NULL */
+	const char *vmlinux;	 /* path of the kernel's */
 	uint32_t type;		 /* of the changed relocation; 0: another change */
 };
 
@@ -42,6 +43,8 @@ const struct reloc *reloc_over(const struct object *object, const struct section
 			       uint64_t at);
 bool same_place(const struct symbol *a, const struct symbol *b);
 bool is_used(const struct object *object, const struct symbol *symbol);
+/* same_contents - do two places of vmlinux, as distances from _stext, hold the same bytes? */
+bool same_contents(const char *vmlinux, uint64_t a, uint64_t b, uint64_t size);
 
 /* bit_argument - why a flipped bit of the section's data does not matter; NULL: it does. */
 const char *bit_argument(const struct object *object, const struct section *section, uint64_t at,
