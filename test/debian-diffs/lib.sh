@@ -20,7 +20,8 @@ diff_of() {
 }
 
 # findings DIR - of a run's findings, those of a kind that the guest's first round, which ran without
-# patches, did not bring.  Numbers in a line make no difference.
+# patches, did not bring.  Numbers in a line make no difference.  Calls of functions of kernel/trace cannot
+# be counted: no event of a probe takes a function without an entry.
 findings() {
 	local first
 	first=$(grep -n 'debian-diffs: the first round is done' "$1/kernel.log" | head -n 1 | cut -d : -f 1)
@@ -30,6 +31,7 @@ findings() {
 			sub(/^[0-9]+ /, "", key)
 			gsub(/[0-9a-f]*[0-9][0-9a-f]*/, "N", key)
 		}
+		/trace_kprobe: Could not probe notrace function pokepatch_/ { next }
 		$1 <= first { known[key] = 1; next }
 		!(key in known)' "$1/findings"
 }
