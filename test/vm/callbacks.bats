@@ -76,7 +76,8 @@ words=$(words callbacks)
 			"$id pre-patch of dummy, dummy live" "$id post-unpatch of vmlinux, old"
 		same state "$(file $id state)" disabled
 		fail_with 0
-		rmmod pokepatch_callbacks_live dummy pokepatch
+		unload_when_free callbacks-live
+		rmmod dummy pokepatch
 	'
 }
 

@@ -234,10 +234,9 @@ live() {
 		load_live() { load agree-1-live; }
 		on_live() { on agree-1-live; }
 		off_live() { off agree-1-live; }
-		reset_live() { off_live && rmmod pokepatch-agree-1-live && load_live; }
+		reset_live() { off_live && unload_when_free agree-1-live && load_live; }
 		modprobe pokepatch
 		load_live
-		# With code of it in use for a moment, its module stays for a moment.
 		each_fault "enable live" on_live reset_live
 		on_live
 		each_fault "disable live" off_live on_live
@@ -248,7 +247,8 @@ live() {
 		method=int3
 		can exact-live || method=store
 		there_and_back agree-1-live $method
-		rmmod pokepatch_agree_1_live pokepatch
+		unload_when_free agree-1-live
+		rmmod pokepatch
 	'
 }
 

@@ -17,7 +17,6 @@ live() {
 
 words='
 loaded() { grep -q "^pokepatch_$(patch_id "$1") " /proc/modules; }
-unload_when_free() { until_true 20 rmmod "pokepatch_$(patch_id "$1")" 2>/dev/null; }
 never_ask() { echo 0 >/sys/module/pokepatch/parameters/ask_after_ms; }
 # log PATTERN - a line of the kernel log has it.
 log() { dmesg | grep -q "$1"; }
@@ -177,7 +176,7 @@ log() { dmesg | grep -q "$1"; }
 		same "calls of the new function" "$(patched_calls)" 4
 		enabled proc-version-live 0
 		lacks /proc/version "$(cat /proc/version)" Live-patched
-		rmmod pokepatch_netdev_printk_live
+		unload_when_free netdev-printk-live
 
 		# The kernel writes 256 at a time.
 		crowd() { same "patched functions" "$(cat /sys/module/pp_crowd/parameters/patched)" $1; }
@@ -398,7 +397,7 @@ log() { dmesg | grep -q "$1"; }
 			replaces int-pow-three int-pow-live
 			same "replaced by a stop" "$(result)" 3
 			stopped int-pow-three
-			rmmod pokepatch_int_pow_live
+			unload_when_free int-pow-live
 			replaces int-pow-live int-pow-three
 			same "replaces with a stop" "$(result)" 2
 			stopped int-pow-live

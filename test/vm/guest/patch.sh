@@ -7,6 +7,11 @@ patch_id() {
 	echo "$1" | tr - _
 }
 
+# unload_when_free NAME - unload a patch that was live once no task is in its code any more.
+unload_when_free() {
+	until_true 20 rmmod "pokepatch_$(patch_id "$1")" 2>/dev/null
+}
+
 # patch_file NAME - where the harness put the patch module.
 patch_file() {
 	echo "/lib/modules/$(uname -r)/extra/pokepatch-$1.ko"
