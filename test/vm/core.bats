@@ -260,14 +260,10 @@ switch_rounds() {
 	cat >"$BATS_TEST_TMPDIR/offline.patch" <<-'END'
 		--- a/arch/x86/kernel/smpboot.c
 		+++ b/arch/x86/kernel/smpboot.c
-		@@ -1890,6 +1890,7 @@
-		 void native_play_dead(void)
-		 {
+		@@ -1892,2 +1892,3 @@
 		 	play_dead_common();
 		+	barrier_data(&jiffies_64);
 		 	tboot_shutdown(TB_SHUTDOWN_WFS);
-		 
-		 	mwait_play_dead();	/* Only returns on failure */
 	END
 	with_patches "$example" "$BATS_TEST_TMPDIR/offline.patch"
 	guest "${patched[@]}" <<-'END'
