@@ -246,6 +246,31 @@ struct error *cache_try_lock(const char *path, int *ret_fd)
 	return NULL;
 }
 
+void cache_drop(const char *path)
+{
+	_free_ char *file = xasprintf("%s.lock", path);
+	_close_ int fd = -1;
+	struct error *error = cache_try_lock(path, &fd);
+
+	if (!error && fd >= 0) {
+		error = remove_tree(path);
+		if (!error)
+			unlink(file); /* those that wait for it take a new one: is_current() */
+	}
+	error_destroy(error);
+}
+
+bool cache_source_is_gone(const char *line)
+{
+	static const char mark[] = "source ";
+	_free_ char *path = NULL;
+
+	if (!has_prefix(line, mark) || !strchr(line + strlen(mark), ' '))
+		return false;
+	path = xstrndup(line + strlen(mark), strrchr(line, ' ') - line - strlen(mark));
+	return access(path, F_OK) && errno == ENOENT;
+}
+
 int compare_used_files(const void *left, const void *right)
 {
 	const struct timespec *a = &((const struct used_file *)left)->used;

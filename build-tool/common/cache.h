@@ -80,6 +80,18 @@ struct error *cache_lock(const char *path, bool shared, int *ret_fd);
 /* cache_try_lock - take the exclusive lock without waiting; *ret_fd is -1 if it is not free. */
 struct error *cache_try_lock(const char *path, int *ret_fd);
 
+/*
+ * cache_drop - remove PATH, a tree or a core, with its lock, unless another process uses it.  What
+ * cannot be removed stays, for `pokepatch cache prune`.
+ */
+void cache_drop(const char *path);
+
+/*
+ * cache_source_is_gone - @line is one of a tree's file ready: does it name the tree's source, as
+ * "source PATH HASH", and does that not exist any more?
+ */
+bool cache_source_is_gone(const char *line);
+
 /* A file or a folder of the cache, and when it was last used. */
 struct used_file {
 	char *path;

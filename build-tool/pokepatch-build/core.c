@@ -398,18 +398,6 @@ static bool is_ready(const char *folder, const struct buffer *identity,
 	return true;
 }
 
-/* Remove a folder, unless another build holds its lock. */
-static void remove_unused_core(const char *path)
-{
-	_free_ char *lock = xasprintf("%s.lock", path);
-	_close_ int fd = open(lock, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
-		return;
-	error_destroy(remove_tree(path));
-	unlink(lock);
-}
-
 /*
  * Keep the folders that were used last, and remove the others.  Several versions of pokepatch may
  * share the cache, as two worktrees of a developer do; each would compile its core for every build
@@ -439,7 +427,7 @@ static void remove_older_cores(const struct build *build, const char *folder)
 		qsort(others.list, others.count, sizeof(*others.list), compare_used_files);
 	for (size_t i = 0; i < others.count; i++) {
 		if (i >= OTHER_CORES)
-			remove_unused_core(others.list[i].path);
+			cache_drop(others.list[i].path);
 		free(others.list[i].path);
 	}
 	vec_deinit(&others);

@@ -364,38 +364,45 @@ static struct error *tree_is_ready(const struct build *build, const struct buffe
 	return error;
 }
 
+/* Was the tree whose file ready has this text made from a source that no build has again? */
+static bool source_has_gone(const struct build *build, const char *text)
+{
+	_free_ char *same = xasprintf("source %s ", build->files.source);
+	struct stat status;
+
+	for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		_free_ char *one = xstrndup(line, end - line);
+
+		if (cache_source_is_gone(one))
+			return true;
+		if (has_prefix(one, same))
+			return !stat(build->files.source, &status) && S_ISDIR(status.st_mode);
+	}
+	return false;
+}
+
 /*
- * Remove the trees of earlier states of the same source folder.  The user edits it, and each state
- * gets a tree of its own, so no build will use the earlier ones again.
+ * Remove the trees of earlier states of the same source folder, and of source folders that do not
+ * exist any more.  The user edits a folder, and each state gets a tree of its own, of some 700 MB,
+ * so no build will use the earlier ones again.
  */
 static void remove_older(const struct build *build)
 {
-	_free_ char *line = xasprintf("\nsource %s ", build->files.source);
-	struct stat status;
+	DIR *dir = opendir(build->files.cache);
 	struct dirent *entry;
-	DIR *dir;
 
-	if (stat(build->files.source, &status) || !S_ISDIR(status.st_mode))
-		return;
-	dir = opendir(build->files.cache);
 	while (dir && (entry = readdir(dir))) {
 		_free_ char *path = xasprintf("%s/%s", build->files.cache, entry->d_name);
 		_free_ char *ready = xasprintf("%s/" CACHE_TREE_READY, path);
-		_free_ char *lock = xasprintf("%s.lock", path);
 		_free_ char *text = NULL;
-		size_t length;
-		int fd;
 
 		if (!has_prefix(entry->d_name, "tree-") || !strcmp(path, build->tree) ||
 		    !file_exists(ready))
 			continue;
-		error_destroy(file_read(ready, &text, &length));
-		if (!text || !strstr(text, line))
-			continue;
-		fd = open(lock, O_RDWR | O_CLOEXEC);
-		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB)) /* no build is using it */
-			error_destroy(remove_tree(path));
-		cleanup_close(&fd);
+		error_destroy(file_read(ready, &text, NULL));
+		if (text && source_has_gone(build, text))
+			cache_drop(path);
 	}
 	if (dir)
 		closedir(dir);

@@ -309,18 +309,6 @@ static bool is_changed_file(const char *line)
 	return strcmp(now, size + 1) != 0;
 }
 
-/* Is this line "source PATH HASH", of a source that does not exist any more? */
-static bool is_missing_source(const char *line)
-{
-	static const char mark[] = "source ";
-	_free_ char *path = NULL;
-
-	if (!has_prefix(line, mark) || !strchr(line + strlen(mark), ' '))
-		return false;
-	path = xstrndup(line + strlen(mark), strrchr(line, ' ') - line - strlen(mark));
-	return !file_exists(path);
-}
-
 /*
  * Will no build use this tree or core again?  That is so if it is not finished, if another version
  * of pokepatch-build made it in another format, or if one of the files that it was made from has
@@ -340,7 +328,7 @@ static bool is_useless(const struct made *made, const char *path)
 		if (!*end)
 			break;
 		*end = '\0';
-		useless = is_changed_file(line) || is_missing_source(line);
+		useless = is_changed_file(line) || cache_source_is_gone(line);
 	}
 	return useless;
 }
@@ -366,6 +354,31 @@ static struct error *prune_made(struct removal *removal, const char *dir, bool a
 			remove_lock(path);
 	}
 	strings_free(names);
+	return error;
+}
+
+/* Remove the locks of trees and cores that do not exist, as a refused build leaves them. */
+static struct error *prune_locks(const char *dir)
+{
+	DIR *list = opendir(dir);
+	struct error *error = NULL;
+
+	for (struct dirent *entry; !error && list && (entry = readdir(list));) {
+		_free_ char *path = xasprintf("%s/%s", dir, entry->d_name);
+		char *end = path + strlen(path) - strlen(".lock");
+		_close_ int lock = -1;
+
+		if (!has_suffix(path, ".lock"))
+			continue;
+		*end = '\0';
+		if (!made_find(strrchr(path, '/') + 1) || file_exists(path))
+			continue;
+		error = cache_try_lock(path, &lock);
+		if (!error && lock >= 0 && !file_exists(path))
+			remove_lock(path);
+	}
+	if (list)
+		closedir(list);
 	return error;
 }
 
@@ -443,7 +456,8 @@ static struct error *prune_kernel(struct removal *removal, const char *release,
 	packages = xasprintf("%s/packages", dir);
 	if (fetched_is_complete(release))
 		TRY(prune_packages(removal, release, packages));
-	return prune_made(removal, dir, is_superseded(release, releases));
+	TRY(prune_made(removal, dir, is_superseded(release, releases)));
+	return prune_locks(dir);
 }
 
 /* Remove package lists that the next fetch would update anyway. */

@@ -696,16 +696,16 @@ own_cache() {
 	ends 1 interrupted
 	[ ! -e pokepatch-x.ko ]
 	[ -z "$(find "$own" -path '*/.pokepatch/ready')" ]
-	# Five other cores.  A build that compiles its core keeps those that were used last.
-	for age in 1 2 3 4 5; do
-		mkdir "$own/core-$age"
-		touch "$own/core-$age.lock"
-		touch -d "$age hours ago" "$own/core-$age/ready"
-	done
+	# Of five other cores those that were used last stay, and of two trees that whose source is there.
+	mkdir -p "$own"/core-{1..5} "$own"/tree-{gone,kept}/.pokepatch
+	for age in 1 2 3 4 5; do touch -d "$age hours ago" "$own/core-$age/ready"; done
+	touch "$own"/core-{1..5}.lock
+	echo "source $PWD/gone 0" >"$own/tree-gone/.pokepatch/ready"
+	echo "source $PWD 0" >"$own/tree-kept/.pokepatch/ready"
 	build -s "$source" -o one.ko x.patch
 	ends 0 "preparing the source"
-	[ "$(cd "$own" && printf '%s ' core-?)" = "core-1 core-2 core-3 " ]
-	[ "$(cd "$own" && printf '%s ' core-?.lock)" = "core-1.lock core-2.lock core-3.lock " ]
+	[ "$(cd "$own" && echo core-? core-?.lock tree-????)" = "$(echo core-{1..3} core-{1..3}.lock tree-kept)" ]
+	rm -r "$own/tree-kept"
 	# The user's folder is as it was.
 	[ -z "$(find "$source" -type f -newer stamp -not -path '*/.pokepatch*' | tee /dev/stderr)" ]
 

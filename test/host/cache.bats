@@ -99,6 +99,7 @@ let_go() {
 	mkdir "$kernel/tree-half" "$kernel/core-good" "$kernel/core-older"
 	format core >"$kernel/core-good/ready"
 	echo "format 0" >"$kernel/core-older/ready"
+	touch "$kernel"/{tree-left,core-left,tree-good,other}.lock
 	hold "$kernel/tree-used"
 	"$pokepatch" cache prune
 	let_go
@@ -106,7 +107,7 @@ let_go() {
 		-printf '%f\n' | sort)" = "$(printf '%s\n' core-good tree-good tree-used)" ]
 	"$pokepatch" cache prune
 	[ ! -e "$kernel/tree-used" ]
-	[ ! -e "$kernel/tree-used.lock" ]
+	[ "$(cd "$kernel" && echo *.lock)" = "other.lock tree-good.lock" ]
 	[ -e "$kernel/tree-good" ]
 }
 
