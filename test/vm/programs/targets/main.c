@@ -268,6 +268,7 @@ static const char *const tables[] = {
 static const char *const called_directly[] = {
 	"__SCT__",         /* the trampoline of a static call */
 	"pokepatch_stubs", /* ftrace's sites call a patch's stubs */
+	"x86_detours",     /* the handler of breakpoints leads there, x86_detour.c */
 	"pp_x86_",         /* where the core tries breakpoints, x86_breaks.c */
 };
 
